@@ -1,0 +1,46 @@
+/* Where the plugin's memory comes from.
+ *
+ * Every room takes its memory from a `memory_source`, so that a world's own
+ * step memory manager is honoured and tests can make any allocation fail.
+ */
+#ifndef ODE_MLCP_COMMON_MEMORY_H
+#define ODE_MLCP_COMMON_MEMORY_H
+
+#include <stddef.h>
+
+typedef struct memory_source {
+  /** Returns `size` bytes aligned for any type, or NULL. `size` > 0. */
+  void *(*allocate)(void *context, size_t size);
+  /** Takes back a block of `size` bytes from `allocate`; never NULL. */
+  void (*release)(void *context, void *block, size_t size);
+  void *context;
+} memory_source;
+
+/** The C library's malloc and free. */
+extern const memory_source memory_from_malloc;
+
+/** A block that grows and is kept between uses; starts as {NULL, 0}. */
+typedef struct memory_block {
+  void *data;
+  size_t size; /* bytes */
+} memory_block;
+
+/**
+ * Make room for `count` elements of `element_size` bytes; the old content is
+ * lost when the block has to grow.
+ *
+ * @return the block's data, or NULL when memory or `size_t` runs out: the
+ *         block is then empty ({NULL, 0}). A count of 0 still gives a pointer.
+ */
+void *memory_block_reserve(memory_block *block, const memory_source *source,
+                           size_t count, size_t element_size);
+
+/** As memory_block_reserve, but the old content is kept; on failure the block
+ *  is unchanged. */
+void *memory_block_grow(memory_block *block, const memory_source *source,
+                        size_t count, size_t element_size);
+
+/** Give the block back; it may be reserved again. */
+void memory_block_release(memory_block *block, const memory_source *source);
+
+#endif

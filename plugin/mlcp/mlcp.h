@@ -1,0 +1,148 @@
+/* The mixed linear complementarity problem of one step, on plain arrays.
+ *
+ * One problem is one island: bodies that touch or are joined, the rows between
+ * them and the friction of its contacts. Nothing here knows of a host world.
+ *
+ * Unknowns (docs/formulation.md, eq. 1-5):
+ *
+ *   v       6 a body     velocities at the end of the step    m/s, rad/s
+ *   p       1 a row      impulses over the step               N s, N m s
+ *   beta    2 a pair     friction-edge impulses               N s
+ *   lambda  1 a friction set   about the sliding speed        m/s
+ *
+ * Equations:
+ *
+ *   v     = v_free + M^-1 J' p                                          (1)
+ *   w     = J v + compliance p + bias               for every row       (2)
+ *   low <= p <= high,  p = low => w >= 0,  p = high => w <= 0,
+ *   low < p < high => w = 0                         not friction rows   (3)
+ *
+ * and for a friction set with base rows t (one or two of them), pairs u_k and
+ * normal row n:
+ *
+ *   p_t = sum_k u_k (beta+_k - beta-_k)
+ *   0 <= beta+_k  perp  +u_k.w_t + lambda >= 0
+ *   0 <= beta-_k  perp  -u_k.w_t + lambda >= 0                          (4)
+ *   0 <= lambda   perp  coefficient p_n + limit - sum beta >= 0         (5)
+ */
+#ifndef ODE_MLCP_MLCP_MLCP_H
+#define ODE_MLCP_MLCP_MLCP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/memory.h"
+
+typedef enum mlcp_row_kind {
+  MLCP_ROW_JOINT,   /* from a joint: free, bounded or one-sided */
+  MLCP_ROW_NORMAL,  /* a contact's normal: low 0, high infinity */
+  MLCP_ROW_FRICTION /* a base row of a friction set; low and high are unused */
+} mlcp_row_kind;
+
+typedef struct mlcp_row {
+  mlcp_row_kind kind;
+  int body[2];       /* into bodies, -1 for none (the world, a kinematic body);
+                        the two differ */
+  double J[2][6];    /* per body: linear, then angular; zeros where body is -1 */
+  double bias;       /* m/s or rad/s; see (2) */
+  double compliance; /* >= 0, 1/kg: ODE's cfm / h */
+  double low, high;  /* impulses; -INFINITY and INFINITY where there is none */
+  double correction; /* >= 0, m/s: the part of |bias| that only corrects
+                        positions (its sign is that of bias). A solver that
+                        finds no solution may leave it out: see solver.h */
+} mlcp_row;
+
+/** Friction that shares one limit: a polygon of edges in the tangent plane
+ *  (two base rows) or a symmetric interval (one base row, one pair). */
+typedef struct mlcp_friction {
+  int normal;         /* the row whose impulse the limit follows, -1 for none */
+  int first_row;      /* base rows are first_row .. first_row + n_base - 1 */
+  int n_base;         /* 1 or 2 */
+  int first_pair;     /* into pairs */
+  int n_pairs;        /* K/2: half the number of friction edges */
+  double coefficient; /* >= 0; 0 where normal is -1 */
+  double limit;       /* >= 0, N s: constant part of the limit */
+} mlcp_friction;
+
+/** An edge u and its opposite -u, in coordinates along the base rows. The
+ *  edges +-u_k of a set, k = 0 .. n_pairs-1, are the vertices of a convex
+ *  centrally symmetric polygon, u_0, u_1, .. in counter-clockwise order within
+ *  half a turn. With one base row the only pair is {1, 0}. */
+typedef struct mlcp_pair {
+  double u[2];
+} mlcp_pair;
+
+/** A body's 6 x 6 mass matrix M~ (row-major; need not be symmetric, but v'M~v
+ *  is positive) and its inverse. */
+typedef struct mlcp_body {
+  double mass[36];
+  double inverse_mass[36];
+  double v_free[6]; /* velocity with no impulse at all, see (1) */
+} mlcp_body;
+
+typedef struct mlcp_problem {
+  int n_bodies, n_rows, n_frictions, n_pairs;
+  const mlcp_body *bodies;
+  const mlcp_row *rows;
+  const mlcp_friction *frictions;
+  const mlcp_pair *pairs;
+  double velocity_floor; /* > 0, m/s: max(|gravity| h, 1e-9); keeps the relative
+                            residual meaningful where nothing moves */
+} mlcp_problem;
+
+/** Arrays owned by the caller. */
+typedef struct mlcp_solution {
+  double *v;      /* [6 n_bodies] */
+  double *p;      /* [n_rows] friction rows too */
+  double *beta;   /* [2 n_pairs] beta+_k at 2k, beta-_k at 2k + 1 */
+  double *lambda; /* [n_frictions] */
+} mlcp_solution;
+
+/**
+ * Check a problem: indices in range, no NaN, finite J and mass, bounds in order,
+ * signs as documented, friction sets that do not share rows or pairs.
+ *
+ * @param message  [message_size] out: empty, or one line that names what is
+ *                 wrong and where ("row 12: bias is nan").
+ * @return true when the problem is well formed.
+ */
+bool mlcp_check(const mlcp_problem *problem, char *message,
+                size_t message_size);
+
+/**
+ * The worst violation of (1)-(5), relative.
+ *
+ * Per row |p - mid(low, p - w / A_ii, high)| A_ii, so m/s throughout, with
+ * A_ii the row's diagonal of J M^-1 J' + compliance; edges |min(beta A, sigma)|
+ * with A the edge's own diagonal; lambda rows |min(lambda, zeta A_nn)| (the
+ * first base row's diagonal where there is no normal); friction rows
+ * |p_t - sum u (beta+ - beta-)| A_tt. Equation (1) is not trusted from
+ * `solution->v` but checked as |v - v_free - M^-1 J'p|, largest over the bodies
+ * (angular parts as they are). The worst of all is divided by
+ * max(max_i |J_i v_free + bias_i|, velocity_floor).
+ *
+ * @param scratch  [6 n_bodies] overwritten.
+ * @return the residual; INFINITY when a value of the solution is not finite.
+ */
+double mlcp_residual(const mlcp_problem *problem, const mlcp_solution *solution,
+                     double scratch[]);
+
+/** v = v_free + M^-1 J'p for every body, eq. (1); v is [6 n_bodies] out. */
+void mlcp_velocities(const mlcp_problem *problem, const double p[],
+                     double v[]);
+
+/** A_ii = J_i M^-1 J_i' + compliance_i for row `row`. */
+double mlcp_row_diagonal(const mlcp_problem *problem, int row);
+
+/**
+ * Split a friction impulse p_t that lies in `limit` times the polygon into edge
+ * impulses beta >= 0 with sum beta = limit exactly at the boundary and at most
+ * limit inside, complementary to the slip w_t (edges away from a non-zero slip
+ * get 0 within rounding), and give the lambda that belongs to w_t:
+ * max_k |u_k . w_t|, or 0 where the limit is not reached.
+ */
+void mlcp_split_friction(const mlcp_problem *problem, int friction,
+                         const double p[], const double w[], double beta[],
+                         double *lambda);
+
+#endif

@@ -1,0 +1,86 @@
+/* Solving one island's mixed LCP: a status, a residual, never a surprise.
+ *
+ * `solver_solve` climbs a ladder of methods and stops at the first answer whose
+ * residual, recomputed on the original problem, is small enough:
+ *
+ *   warm      the guess as it is
+ *   (methods that make the usual step cheap)
+ *   Lemke     warm basis, cold, other ties
+ *   relaxed   regularised, then re-verified on the original problem
+ *   convex    lambda taken as 0 where it couples c_n (Anitescu & Hart)
+ *   velocity  position correction left out (rows' `correction`)
+ *   best      the best iterate seen, projected onto its bounds
+ *
+ * Answers from `relaxed` on that miss the tolerance on the original problem are
+ * reported as degraded. Whatever the rung, every number returned is finite and
+ * every impulse is within its bounds and its friction polygon.
+ */
+#ifndef ODE_MLCP_SOLVER_SOLVER_H
+#define ODE_MLCP_SOLVER_SOLVER_H
+
+#include "mlcp/mlcp.h"
+
+typedef enum solver_kind {
+  SOLVER_FAST, /* the whole ladder */
+  SOLVER_LEMKE /* Lemke first, then the ladder's last rungs */
+} solver_kind;
+
+typedef enum solver_rung {
+  SOLVER_RUNG_NONE, /* nothing to solve: no rows */
+  SOLVER_RUNG_WARM,
+  SOLVER_RUNG_FAST,
+  SOLVER_RUNG_LEMKE,
+  SOLVER_RUNG_RELAXED,
+  SOLVER_RUNG_CONVEX,
+  SOLVER_RUNG_VELOCITY,
+  SOLVER_RUNG_BEST
+} solver_rung;
+
+typedef enum solver_status {
+  SOLVER_SOLVED,    /* residual <= tolerance on the original problem */
+  SOLVER_DEGRADED,  /* finite and within bounds, residual above tolerance */
+  SOLVER_NO_MEMORY, /* solution not written */
+  SOLVER_TOO_LARGE  /* more rows than options allow; solution not written */
+} solver_status;
+
+typedef struct solver_options {
+  solver_kind kind;
+  double tolerance;    /* relative residual asked for (1e-10) */
+  double acceptable;   /* a residual up to this still counts as solved when no
+                          rung gets lower (1e-8) */
+  int max_rows;        /* an island with more is refused (300000) */
+  int max_lemke_size;  /* an LCP with more variables does not go to Lemke */
+} solver_options;
+
+typedef struct solver_report {
+  solver_status status;
+  solver_rung rung;
+  double residual;    /* of what is returned, on the original problem */
+  long pivots;        /* Lemke */
+  long factorisations;
+  long iterations;    /* of everything else */
+} solver_report;
+
+/** Memory kept between solves; used by one thread at a time. Results do not
+ *  depend on which workspace is used or what it solved before. */
+typedef struct solver_workspace solver_workspace;
+
+/** @return NULL when memory runs out. */
+solver_workspace *solver_workspace_create(const memory_source *source);
+void solver_workspace_destroy(solver_workspace *workspace);
+
+void solver_default_options(solver_options *options);
+
+/**
+ * Solve `problem` (which passes mlcp_check).
+ *
+ * @param guess     [n_rows] last step's impulses of the same rows, NAN where a
+ *                  row is new; or NULL. Only a starting point.
+ * @param solution  out; see solver_status for when it is written.
+ */
+solver_report solver_solve(solver_workspace *workspace,
+                           const mlcp_problem *problem,
+                           const solver_options *options, const double guess[],
+                           const mlcp_solution *solution);
+
+#endif
