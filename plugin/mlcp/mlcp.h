@@ -127,6 +127,10 @@ bool mlcp_check(const mlcp_problem *problem, char *message,
 double mlcp_residual(const mlcp_problem *problem, const mlcp_solution *solution,
                      double scratch[]);
 
+/** What mlcp_residual divides by, m/s:
+ *  max(max_i |J_i v_free + bias_i|, velocity_floor). */
+double mlcp_velocity_scale(const mlcp_problem *problem);
+
 /** v = v_free + M^-1 J'p for every body, eq. (1); v is [6 n_bodies] out. */
 void mlcp_velocities(const mlcp_problem *problem, const double p[],
                      double v[]);
