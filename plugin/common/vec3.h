@@ -1,0 +1,88 @@
+/* Vectors of three and 3 x 3 matrices (row-major, 9 numbers). */
+#ifndef ODE_MLCP_COMMON_VEC3_H
+#define ODE_MLCP_COMMON_VEC3_H
+
+#include <math.h>
+#include <stdbool.h>
+
+static inline void vec3_copy(double a[3], const double b[3]) {
+  for (int i = 0; i < 3; i++) a[i] = b[i];
+}
+
+static inline void vec3_negate(double a[3], const double b[3]) {
+  for (int i = 0; i < 3; i++) a[i] = -b[i];
+}
+
+static inline void vec3_subtract(double a[3], const double b[3],
+                                 const double c[3]) {
+  for (int i = 0; i < 3; i++) a[i] = b[i] - c[i];
+}
+
+/** a += s b */
+static inline void vec3_add_scaled(double a[3], double s, const double b[3]) {
+  for (int i = 0; i < 3; i++) a[i] += s * b[i];
+}
+
+static inline double vec3_dot(const double a[3], const double b[3]) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static inline void vec3_cross(double a[3], const double b[3],
+                              const double c[3]) {
+  a[0] = b[1] * c[2] - b[2] * c[1];
+  a[1] = b[2] * c[0] - b[0] * c[2];
+  a[2] = b[0] * c[1] - b[1] * c[0];
+}
+
+static inline double vec3_length(const double a[3]) {
+  return sqrt(vec3_dot(a, a));
+}
+
+static inline bool all_finite(const double values[], int count) {
+  for (int i = 0; i < count; i++)
+    if (!isfinite(values[i])) return false;
+  return true;
+}
+
+/** y = A x */
+static inline void mat3_apply(double y[3], const double A[9],
+                              const double x[3]) {
+  for (int i = 0; i < 3; i++) y[i] = vec3_dot(A + 3 * i, x);
+}
+
+/** C = R A R' */
+static inline void mat3_rotate(double C[9], const double R[9],
+                               const double A[9]) {
+  double RA[9];
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      RA[3 * i + j] = R[3 * i] * A[j] + R[3 * i + 1] * A[3 + j] +
+                      R[3 * i + 2] * A[6 + j];
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      C[3 * i + j] = vec3_dot(RA + 3 * i, R + 3 * j);
+}
+
+/** B = A^-1 by cofactors; false (B unchanged) where A is singular or not
+ *  finite. */
+static inline bool mat3_invert(double B[9], const double A[9]) {
+  double c0 = A[4] * A[8] - A[5] * A[7];
+  double c1 = A[5] * A[6] - A[3] * A[8];
+  double c2 = A[3] * A[7] - A[4] * A[6];
+  double determinant = A[0] * c0 + A[1] * c1 + A[2] * c2;
+  double scale = 1 / determinant;
+  if (!isfinite(scale)) return false;
+
+  B[0] = c0 * scale;
+  B[1] = (A[2] * A[7] - A[1] * A[8]) * scale;
+  B[2] = (A[1] * A[5] - A[2] * A[4]) * scale;
+  B[3] = c1 * scale;
+  B[4] = (A[0] * A[8] - A[2] * A[6]) * scale;
+  B[5] = (A[2] * A[3] - A[0] * A[5]) * scale;
+  B[6] = c2 * scale;
+  B[7] = (A[1] * A[6] - A[0] * A[7]) * scale;
+  B[8] = (A[0] * A[4] - A[1] * A[3]) * scale;
+  return true;
+}
+
+#endif

@@ -1,0 +1,113 @@
+#include "host/bodies.h"
+
+#include <ode/stepper.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/vec3.h"
+
+/* ODE's matrices have rows of four. */
+static void read_matrix(double out[9], const dReal in[12]) {
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) out[3 * i + j] = in[4 * i + j];
+}
+
+static bool read_mass(host_body *body) {
+  dMass mass;
+  double inertia[9], inverse[9];
+  dBodyGetMass(body->id, &mass);
+  body->mass = mass.mass;
+  read_matrix(inertia, mass.I);
+  mat3_rotate(body->inertia, body->rotation, inertia);
+
+  if (body->kinematic) {
+    memset(body->inverse_inertia, 0, sizeof body->inverse_inertia);
+    return true;
+  }
+  if (!(mass.mass > 0) || !isfinite(mass.mass) || !mat3_invert(inverse, inertia))
+    return false;
+  mat3_rotate(body->inverse_inertia, body->rotation, inverse);
+  return true;
+}
+
+/* The host's implicit gyroscopic torque (Lacoursiere 2006): the torque that,
+ * applied explicitly, takes L = I w to I (I + h [-L]x)^-1 L. */
+static void add_gyroscopic_torque(host_body *body, double h) {
+  double momentum[3], matrix[9], inverse[9], turned[3], new_momentum[3];
+  mat3_apply(momentum, body->inertia, body->v + 3);
+
+  const double *L = momentum;
+  const double minus_cross[9] = {0, L[2], -L[1], -L[2], 0, L[0], L[1], -L[0], 0};
+  for (int i = 0; i < 9; i++) matrix[i] = body->inertia[i] + h * minus_cross[i];
+  if (!mat3_invert(inverse, matrix)) return;
+
+  mat3_apply(turned, inverse, momentum);
+  mat3_apply(new_momentum, body->inertia, turned);
+  for (int i = 0; i < 3; i++)
+    body->force[3 + i] += (new_momentum[i] - momentum[i]) / h;
+}
+
+static bool check(const host_body *body, const double values[], int count,
+                  const char *what, char *message, size_t message_size) {
+  for (int i = 0; i < count; i++) {
+    if (isfinite(values[i])) continue;
+    snprintf(message, message_size, "body %lu: %s is %g", body->serial, what,
+             values[i]);
+    return false;
+  }
+  return true;
+}
+
+bool host_body_read(host_body *body, dBodyID id, double step_size,
+                    char *message, size_t message_size) {
+  body->id = id;
+  body->serial = dBodyGetSerial(id);
+  body->kinematic = dBodyIsKinematic(id);
+  const dReal *position = dBodyGetPosition(id), *force = dBodyGetForce(id);
+  const dReal *torque = dBodyGetTorque(id), *lvel = dBodyGetLinearVel(id);
+  const dReal *avel = dBodyGetAngularVel(id);
+  for (int i = 0; i < 3; i++) {
+    body->position[i] = position[i];
+    body->v[i] = lvel[i];
+    body->v[3 + i] = avel[i];
+    body->force[i] = force[i];
+    body->force[3 + i] = torque[i];
+  }
+  read_matrix(body->rotation, dBodyGetRotation(id));
+
+  if (!check(body, body->position, 3, "position", message, message_size) ||
+      !check(body, body->rotation, 9, "rotation", message, message_size) ||
+      !check(body, body->v, 3, "linear velocity", message, message_size) ||
+      !check(body, body->v + 3, 3, "angular velocity", message,
+             message_size) ||
+      !check(body, body->force, 3, "force", message, message_size) ||
+      !check(body, body->force + 3, 3, "torque", message, message_size))
+    return false;
+  if (!read_mass(body)) {
+    snprintf(message, message_size,
+             "body %lu: mass %g or its inertia is not positive and finite",
+             body->serial, body->mass);
+    return false;
+  }
+  if (body->kinematic) return true;
+
+  if (dBodyGetGravityMode(id)) {
+    dVector3 gravity;
+    dWorldGetGravity(dBodyGetWorld(id), gravity);
+    if (!check(body, gravity, 3, "gravity", message, message_size))
+      return false;
+    vec3_add_scaled(body->force, body->mass, gravity);
+  }
+  if (dBodyGetGyroscopicMode(id)) add_gyroscopic_torque(body, step_size);
+  return true;
+}
+
+void host_body_finish(host_body *body, double step_size) {
+  memcpy(body->v_free, body->v, sizeof body->v_free);
+  if (body->kinematic) return;
+
+  double turn[3];
+  mat3_apply(turn, body->inverse_inertia, body->force + 3);
+  vec3_add_scaled(body->v_free, step_size / body->mass, body->force);
+  vec3_add_scaled(body->v_free + 3, step_size, turn);
+}

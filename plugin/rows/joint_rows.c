@@ -1,0 +1,115 @@
+#include "rows/joint_rows.h"
+
+#include <math.h>
+
+#include "common/vec3.h"
+#include "ode_mlcp.h"
+
+/* The ERP of a joint that keeps one of its own; the others use the one they
+ * are given. A stop keeps its own, too, but that belongs to its spring. */
+static double own_erp(dJointID joint, double world_erp) {
+  switch (dJointGetType(joint)) {
+    case dJointTypeBall:
+      return dJointGetBallParam(joint, dParamERP);
+    case dJointTypeFixed:
+      return dJointGetFixedParam(joint, dParamERP);
+    case dJointTypeDBall:
+      return dJointGetDBallParam(joint, dParamERP);
+    case dJointTypeDHinge:
+      return dJointGetDHingeParam(joint, dParamERP);
+    default:
+      return world_erp;
+  }
+}
+
+bool joint_rows_read(joint_reading *reading, dJointID joint, double step_size,
+                     double erp) {
+  dWorldID world = dBodyGetWorld(
+      dJointGetBody(joint, 0) ? dJointGetBody(joint, 0)
+                              : dJointGetBody(joint, 1));
+  double world_erp = dWorldGetERP(world), fps = 1 / step_size;
+  double used_erp = erp == ODE_MLCP_ERP_HOST ? world_erp : erp;
+  dStepperJointRows *rows = &reading->rows, faster;
+
+  /* A position error enters as fps erp error: read again at twice the rate,
+   * the difference is the correction. */
+  if (!dJointGetStepperRows(joint, fps, used_erp, rows) ||
+      !dJointGetStepperRows(joint, 2 * fps, used_erp, &faster))
+    return false;
+
+  double own = own_erp(joint, used_erp);
+  double scale = own > 0 && erp != ODE_MLCP_ERP_HOST ? erp / own : 1;
+  for (unsigned i = 0; i < rows->count; i++) {
+    double correction = faster.rhs[i] - rows->rhs[i];
+    if (correction * rows->rhs[i] <= 0)
+      correction = 0;
+    else if (fabs(correction) > fabs(rows->rhs[i]))
+      correction = rows->rhs[i];
+    rows->rhs[i] += (scale - 1) * correction;
+    reading->correction[i] = scale * correction;
+  }
+  return true;
+}
+
+const char *joint_rows_bad_value(const joint_reading *reading, double *value) {
+  const dStepperJointRows *rows = &reading->rows;
+  for (unsigned i = 0; i < rows->count; i++) {
+    const struct {
+      const double *values;
+      int count;
+      const char *name;
+    } fields[] = {{rows->J[i][0], 12, "a constraint row"},
+                  {&rows->rhs[i], 1, "a target velocity or a position error"},
+                  {&rows->cfm[i], 1, "CFM"}};
+    for (int f = 0; f < 3; f++)
+      for (int k = 0; k < fields[f].count; k++)
+        if (!isfinite(fields[f].values[k])) {
+          *value = fields[f].values[k];
+          return fields[f].name;
+        }
+    if (isnan(rows->lo[i]) || isnan(rows->hi[i])) {
+      *value = NAN;
+      return "a force limit";
+    }
+    if (rows->cfm[i] < 0) {
+      *value = rows->cfm[i];
+      return "CFM";
+    }
+    if (rows->lo[i] > rows->hi[i]) {
+      *value = rows->hi[i];
+      return "a force limit";
+    }
+  }
+  for (int k = 0; k < 12; k++)
+    if (!isfinite(rows->force[k / 6][k % 6])) {
+      *value = rows->force[k / 6][k % 6];
+      return "a motor's force";
+    }
+  return NULL;
+}
+
+int joint_rows_add(row_set *set, const row_frame *frame,
+                   const joint_reading *reading, const int body[2],
+                   double world_cfm) {
+  const dStepperJointRows *host = &reading->rows;
+  double h = frame->step_size;
+  int first = set->n_rows;
+
+  for (unsigned i = 0; i < host->count; i++) {
+    double rhs = host->rhs[i], correction = reading->correction[i];
+
+    /* a row with a compliance of its own is a spring: its ERP is physics */
+    bool rigid = host->cfm[i] <= world_cfm;
+    if (rigid && fabs(correction) > frame->max_correction) {
+      rhs -= correction;
+      correction = copysign(frame->max_correction, correction);
+      rhs += correction;
+    }
+    mlcp_row *row = row_set_add(set, frame, MLCP_ROW_JOINT, body, host->J[i],
+                                -rhs, host->cfm[i] / h);
+    row->low = h * host->lo[i];
+    row->high = h * host->hi[i];
+    row->correction = rigid ? fabs(correction) : 0;
+  }
+  return first;
+}

@@ -1,0 +1,41 @@
+/* Rows of joints, as the host's own getInfo1 and getInfo2 give them. */
+#ifndef ODE_MLCP_ROWS_JOINT_ROWS_H
+#define ODE_MLCP_ROWS_JOINT_ROWS_H
+
+#include <ode/stepper.h>
+
+#include "rows/row_set.h"
+
+/** A joint read at the current poses. */
+typedef struct joint_reading {
+  dStepperJointRows rows;
+  double correction[6]; /* m/s, rad/s, signed: the part of rhs that corrects a
+                           position error */
+} joint_reading;
+
+/**
+ * Read a joint's rows.
+ *
+ * @param erp  ODE_MLCP_ERP_HOST, or the ERP of rows that have no spring of
+ *             their own (the paper's gamma)
+ * @return false when the host ran out of memory.
+ */
+bool joint_rows_read(joint_reading *reading, dJointID joint, double step_size,
+                     double erp);
+
+/** The first value that is not finite where it must be, by name, or NULL. */
+const char *joint_rows_bad_value(const joint_reading *reading, double *value);
+
+/**
+ * Append the rows: J v+ + (cfm/h) p - rhs (docs/formulation.md, eq. 6), with
+ * bounds h lo and h hi. The correction of a rigid row (the world's own CFM) is
+ * capped at frame->max_correction.
+ *
+ * @param body  the joint's two bodies in the island, -1 for the world
+ * @return the index of the first row; the rest follow in the host's order.
+ */
+int joint_rows_add(row_set *set, const row_frame *frame,
+                   const joint_reading *reading, const int body[2],
+                   double world_cfm);
+
+#endif

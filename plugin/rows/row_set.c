@@ -1,0 +1,33 @@
+#include "rows/row_set.h"
+
+#include <math.h>
+#include <string.h>
+
+static double dot6(const double a[6], const double b[6]) {
+  double sum = 0;
+  for (int i = 0; i < 6; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+mlcp_row *row_set_add(row_set *set, const row_frame *frame, mlcp_row_kind kind,
+                      const int body[2], const double J[2][6], double bias,
+                      double compliance) {
+  mlcp_row *row = &set->rows[set->n_rows++];
+  *row = (mlcp_row){.kind = kind,
+                    .body = {-1, -1},
+                    .bias = bias,
+                    .compliance = compliance,
+                    .low = -INFINITY,
+                    .high = INFINITY};
+  for (int side = 0; side < 2; side++) {
+    if (body[side] < 0) continue;
+    const host_body *b = &frame->bodies[body[side]];
+    if (b->kinematic) {
+      row->bias += dot6(J[side], b->v);
+    } else {
+      row->body[side] = frame->problem_body[body[side]];
+      memcpy(row->J[side], J[side], sizeof row->J[side]);
+    }
+  }
+  return row;
+}
