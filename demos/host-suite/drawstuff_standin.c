@@ -241,6 +241,7 @@ void dsSimulationLoop(int argc, char **argv, int window_width,
   loop_state = 1;
   running = true;
   loop_end = "running";
+  if (report_file >= 0) write_report(report_file);
   if (fn->start) fn->start();
   const char *end = "steps";
   for (long frame = 0; running && (double)frame < n_steps; frame++) {

@@ -310,6 +310,7 @@ static int watch_step(step_function *step, dWorldID world, dReal step_size) {
   bool own_stream = is_set("STEP_PROBE_STREAMS");
   remember_positions(world);
   if (n_contacts > contacts_most) contacts_most = n_contacts;
+  if (n_steps == 0) write_report();  // should the first step not come back
 
   unsigned long program_seed = dRandGetSeed();
   if (own_stream) set_seed(stepper_seed);
