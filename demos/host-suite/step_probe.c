@@ -28,6 +28,7 @@
 //   rand       steps that moved the program's dRand stream on
 //   hash       FNV-1a of the exact bits of every body's state after each step
 //   seconds    wall clock within the calls
+//   host       the file that the step function behind the probe comes from
 #define _GNU_SOURCE  // RTLD_NEXT
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,7 +44,7 @@
 
 #include <ode/ode.h>
 
-enum { report_width = 383 };
+enum { report_width = 767 };
 
 // a body alive; position: where it was before the step
 typedef struct {
@@ -70,6 +71,7 @@ static size_t bodies_most, contacts_most;
 static double depth_end, approach_worst, speed_most, step_seconds;
 static uint64_t state_hash = UINT64_C(0xcbf29ce484222325);
 static unsigned long stepper_seed;
+static const char *host_file = "-";
 
 // ---- the host behind the probe ---------------------------------------------
 
@@ -81,6 +83,10 @@ static void find_host_function(void *slot, const char *name) {
     abort();
   }
   memcpy(slot, &function, sizeof function);
+
+  Dl_info info;
+  if (strstr(name, "Step") && dladdr(function, &info))
+    host_file = info.dli_fname;
 }
 
 // Declares next, the host's own function of this name.
@@ -289,10 +295,11 @@ static void write_report(void) {
   int length = snprintf(line, sizeof line,
       "probe steps=%ld quick=%ld failed=%ld nan=%ld bodies=%zu contacts=%zu"
       " degenerate=%ld depth_end=%.3e approach=%.3e speed=%.4g rand=%ld"
-      " hash=%016llx seconds=%.6f", n_steps, n_quick_steps, n_failed,
+      " hash=%016llx seconds=%.6f host=%s", n_steps, n_quick_steps, n_failed,
       n_not_finite, bodies_most, contacts_most, n_degenerate, depth_end,
       approach_worst, speed_most, n_rand_steps,
-      (unsigned long long)state_hash, step_seconds);
+      (unsigned long long)state_hash, step_seconds, host_file);
+  if (length > report_width) length = report_width;  // a very long path
   memset(line + length, ' ', sizeof line - (size_t)length);
   line[report_width] = '\n';
   if (pwrite(file, line, sizeof line, 0) < 0) abort();
