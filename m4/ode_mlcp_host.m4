@@ -1,0 +1,64 @@
+# ODE_MLCP_HOST: find an ODE library with the stepper interface.
+#
+#   --with-ode=DIR  a patched build tree, or the prefix it is installed in
+#   (nothing)       the ODE that pkg-config knows
+#   --with-ode=no   none: only the plain-array rooms and their tests are built
+#
+# Sets HOST_CFLAGS, HOST_INCLUDE (folder that holds ode/) and HOST_LIBRARY (full
+# path of libode.so.8) and the conditional HAVE_HOST.
+AC_DEFUN([ODE_MLCP_HOST], [
+  AC_ARG_WITH([ode],
+    [AS_HELP_STRING([--with-ode=DIR],
+      [ODE with <ode/stepper.h>: build tree or prefix ("no": build without)])],
+    [], [with_ode=yes])
+
+  host_summary=none
+  HOST_CFLAGS= HOST_INCLUDE= HOST_LIBRARY=
+  AS_IF([test "$with_ode" != no], [_ODE_MLCP_FIND_HOST])
+  AC_SUBST([HOST_CFLAGS])
+  AC_SUBST([HOST_INCLUDE])
+  AC_SUBST([HOST_LIBRARY])
+  AM_CONDITIONAL([HAVE_HOST], [test "$with_ode" != no])
+])
+
+AC_DEFUN([_ODE_MLCP_FIND_HOST], [
+  AS_IF([test "$with_ode" = yes], [
+    PKG_CHECK_EXISTS([ode], [],
+      [AC_MSG_ERROR([pkg-config knows no ode; name a patched one: --with-ode])])
+    AS_IF([test "`$PKG_CONFIG --variable=precision ode`" = dDOUBLE], [],
+      [AC_MSG_ERROR([the installed ODE is not a double-precision one])])
+    HOST_INCLUDE=`$PKG_CONFIG --variable=includedir ode`
+    host_libraries=`$PKG_CONFIG --variable=libdir ode`
+  ], [
+    with_ode=`cd "$with_ode" 2>/dev/null && pwd` ||
+      AC_MSG_ERROR([--with-ode: no such folder])
+    HOST_INCLUDE=$with_ode/include
+    host_libraries="$with_ode/ode/src/.libs $with_ode/lib"
+    host_libraries="$host_libraries $with_ode/lib/ode-mlcp"
+  ])
+  HOST_CFLAGS="-I$HOST_INCLUDE"
+  for folder in $host_libraries; do
+    AS_IF([test -z "$HOST_LIBRARY" && test -f "$folder/libode.so.8"],
+      [HOST_LIBRARY=$folder/libode.so.8])
+  done
+  AS_IF([test -z "$HOST_LIBRARY"],
+    [AC_MSG_ERROR([no libode.so.8 in $host_libraries])])
+
+  saved_CPPFLAGS=$CPPFLAGS saved_LIBS=$LIBS
+  CPPFLAGS="$HOST_CFLAGS $CPPFLAGS"
+  AC_CHECK_HEADER([ode/stepper.h], [],
+    [AC_MSG_ERROR([$HOST_INCLUDE has no ode/stepper.h: an unpatched ODE])],
+    [#include <ode/ode.h>])
+
+  LIBS="$HOST_LIBRARY $LIBS"
+  AC_MSG_CHECKING([that the host is a double-precision one])
+  AC_LINK_IFELSE([AC_LANG_PROGRAM([[
+      #include <ode/ode.h>
+      typedef char real_is_double[sizeof(dReal) == sizeof(double) ? 1 : -1];
+    ]], [[return dCheckConfiguration("ODE_double_precision") ? 0 : 1;]])],
+    [AC_MSG_RESULT([yes])],
+    [AC_MSG_RESULT([no])
+     AC_MSG_ERROR([its headers are single precision, or it does not link])])
+  CPPFLAGS=$saved_CPPFLAGS LIBS=$saved_LIBS
+  host_summary=$HOST_LIBRARY
+])
