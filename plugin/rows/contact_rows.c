@@ -323,6 +323,8 @@ static void add_sliding(row_set *set, const row_frame *frame,
   if (polygon) {
     double slip[2];
     slip_to_come(slip, frame, settings, reading, axis, motion, slip_hint);
+    for (int d = 0; d < 2; d++)
+      vec3_add_scaled(built->slip, slip[d], axis[d]);
     add_polygon(set, reading, normal_row, proportional[0], limits,
                 settings->edges, slip, h);
   }

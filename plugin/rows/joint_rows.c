@@ -22,6 +22,28 @@ static double own_erp(dJointID joint, double world_erp) {
   }
 }
 
+/* The part of rows->rhs[i] that grows with the rate: a position error enters as
+ * fps erp error, so what twice the rate adds is the correction. */
+static double correction_part(const dStepperJointRows *rows,
+                              const dStepperJointRows *faster, unsigned i) {
+  double correction = faster->rhs[i] - rows->rhs[i];
+  if (correction * rows->rhs[i] <= 0) return 0;
+  return fabs(correction) > fabs(rows->rhs[i]) ? rows->rhs[i] : correction;
+}
+
+double joint_rows_error(dJointID joint, double step_size) {
+  dStepperJointRows rows, faster;
+  if (!dJointGetStepperRows(joint, 1 / step_size, 1, &rows) ||
+      !dJointGetStepperRows(joint, 2 / step_size, 1, &faster))
+    return 0;
+
+  double own = own_erp(joint, 1), worst = 0;
+  for (unsigned i = 0; i < rows.count && own > 0; i++)
+    worst = fmax(worst, fabs(correction_part(&rows, &faster, i)) * step_size /
+                            own);
+  return worst;
+}
+
 bool joint_rows_read(joint_reading *reading, dJointID joint, double step_size,
                      double erp) {
   dWorldID world = dBodyGetWorld(
@@ -31,8 +53,6 @@ bool joint_rows_read(joint_reading *reading, dJointID joint, double step_size,
   double used_erp = erp == ODE_MLCP_ERP_HOST ? world_erp : erp;
   dStepperJointRows *rows = &reading->rows, faster;
 
-  /* A position error enters as fps erp error: read again at twice the rate,
-   * the difference is the correction. */
   if (!dJointGetStepperRows(joint, fps, used_erp, rows) ||
       !dJointGetStepperRows(joint, 2 * fps, used_erp, &faster))
     return false;
@@ -40,11 +60,7 @@ bool joint_rows_read(joint_reading *reading, dJointID joint, double step_size,
   double own = own_erp(joint, used_erp);
   double scale = own > 0 && erp != ODE_MLCP_ERP_HOST ? erp / own : 1;
   for (unsigned i = 0; i < rows->count; i++) {
-    double correction = faster.rhs[i] - rows->rhs[i];
-    if (correction * rows->rhs[i] <= 0)
-      correction = 0;
-    else if (fabs(correction) > fabs(rows->rhs[i]))
-      correction = rows->rhs[i];
+    double correction = correction_part(rows, &faster, i);
     rows->rhs[i] += (scale - 1) * correction;
     reading->correction[i] = scale * correction;
   }

@@ -23,6 +23,10 @@ typedef struct joint_reading {
 bool joint_rows_read(joint_reading *reading, dJointID joint, double step_size,
                      double erp);
 
+/** The largest position error of a joint's rows, m or rad; 0 where the host ran
+ *  out of memory. */
+double joint_rows_error(dJointID joint, double step_size);
+
 /** The first value that is not finite where it must be, by name, or NULL. */
 const char *joint_rows_bad_value(const joint_reading *reading, double *value);
 

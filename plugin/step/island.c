@@ -1,0 +1,451 @@
+#include "step/island.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/vec3.h"
+#include "step/island_read.h"
+
+struct island_workspace {
+  const memory_source *source;
+  island_arrays arrays;
+  solver_workspace *solver;
+  memory_block bodies, rows, frictions, pairs, guess, first_row, contact_rows;
+  memory_block v, p, beta, lambda;
+};
+
+/* One part of the island on its way through the solver. */
+typedef struct part_problem {
+  mlcp_problem problem;
+  mlcp_solution solution;
+  row_set set;
+  double *guess;
+  contact_rows *contacts; /* per contact reading of the island */
+  int *first_row;         /* per joint of the island */
+} part_problem;
+
+/* What the functions below share while an island is solved. */
+typedef struct island_context {
+  island_workspace *workspace;
+  island_arrays *arrays;
+  const dStepperIsland *island;
+  const ode_mlcp_options *options;
+  const step_results *results;
+  island_result *result;
+  row_frame frame;
+  contact_settings contact;
+  double world_cfm;
+} island_context;
+
+island_workspace *island_workspace_create(const memory_source *source) {
+  island_workspace *workspace =
+      source->allocate(source->context, sizeof *workspace);
+  if (workspace == NULL) return NULL;
+  memset(workspace, 0, sizeof *workspace);
+  workspace->source = source;
+  workspace->solver = solver_workspace_create(source);
+  if (workspace->solver == NULL) {
+    source->release(source->context, workspace, sizeof *workspace);
+    return NULL;
+  }
+  return workspace;
+}
+
+void island_workspace_destroy(island_workspace *workspace) {
+  if (workspace == NULL) return;
+  const memory_source *source = workspace->source;
+  memory_block *blocks[] = {
+      &workspace->bodies, &workspace->rows,      &workspace->frictions,
+      &workspace->pairs,  &workspace->guess,     &workspace->first_row,
+      &workspace->v,      &workspace->p,         &workspace->beta,
+      &workspace->lambda, &workspace->contact_rows};
+  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
+    memory_block_release(blocks[i], source);
+  island_arrays_release(&workspace->arrays, source);
+  solver_workspace_destroy(workspace->solver);
+  source->release(source->context, workspace, sizeof *workspace);
+}
+
+static double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* --- warm starts ----------------------------------------------------------- */
+
+/* The key of a joint or contact; `swapped` where its bodies are in descending
+ * order of their serials. */
+static warm_entry warm_key(const island_context *c, const island_joint *joint,
+                           bool *swapped) {
+  const host_body *bodies = c->arrays->bodies;
+  unsigned long serial[2];
+  for (int side = 0; side < 2; side++)
+    serial[side] =
+        joint->body[side] >= 0 ? bodies[joint->body[side]].serial : 0;
+  *swapped = serial[0] > serial[1];
+
+  warm_entry key = {.serial = {serial[*swapped], serial[!*swapped]}};
+  if (joint->role == JOINT_ROWS) {
+    key.joint = dJointGetSerial(joint->id);
+    return key;
+  }
+  const contact_reading *contact = &c->arrays->contacts[joint->reading];
+  for (int side = 0; side < 2; side++) {
+    double *local = key.local[*swapped ? 1 - side : side];
+    if (joint->body[side] < 0) {
+      vec3_copy(local, contact->position);
+      continue;
+    }
+    const double *R = bodies[joint->body[side]].rotation;
+    for (int i = 0; i < 3; i++)
+      local[i] = R[i] * contact->arm[side][0] +
+                 R[3 + i] * contact->arm[side][1] +
+                 R[6 + i] * contact->arm[side][2];
+  }
+  return key;
+}
+
+static const warm_entry *find_warm(const island_context *c,
+                                   const warm_entry *key) {
+  int found = warm_start_find(c->results->old_entries,
+                              c->results->n_old_entries,
+                              c->results->old_entry_used, key);
+  return found >= 0 ? &c->results->old_entries[found] : NULL;
+}
+
+static void guess_joint(double guess[], int n_rows, const warm_entry *old) {
+  for (int i = 0; i < n_rows; i++)
+    guess[i] = old != NULL && old->n_rows == n_rows ? old->impulses[i] : NAN;
+}
+
+static void guess_contact(double guess[], const contact_rows *rows,
+                          const warm_entry *old, bool swapped) {
+  for (int i = 0; i < rows->n_rows; i++) {
+    if (old == NULL)
+      guess[i] = NAN;
+    else if (i >= 1 && i <= rows->n_sliding)
+      guess[i] = (swapped ? 1 : -1) *
+                 vec3_dot(rows->sliding_axis[i - 1], old->sliding);
+    else
+      guess[i] = old->impulses[i > 0 ? i - rows->n_sliding : 0];
+  }
+}
+
+static void keep_warm(const island_context *c, const part_problem *part, int j,
+                      int order) {
+  const island_joint *joint = &c->arrays->joints[j];
+  bool swapped;
+  warm_entry entry = warm_key(c, joint, &swapped);
+  entry.order = order;
+  const double *p = part->solution.p + part->first_row[j];
+
+  if (joint->role == JOINT_ROWS) {
+    entry.n_rows = (int)c->arrays->readings[joint->reading].rows.count;
+    memcpy(entry.impulses, p, (size_t)entry.n_rows * sizeof *p);
+  } else {
+    const contact_rows *rows = &part->contacts[joint->reading];
+    entry.n_rows = rows->n_rows;
+    entry.impulses[0] = p[0];
+    for (int i = 0; i < rows->n_sliding; i++)
+      vec3_add_scaled(entry.sliding, (swapped ? 1 : -1) * p[1 + i],
+                      rows->sliding_axis[i]);
+    for (int i = 1 + rows->n_sliding; i < rows->n_rows; i++)
+      entry.impulses[i - rows->n_sliding] = p[i];
+    vec3_copy(entry.slip, rows->slip);
+  }
+  c->results->new_entries[c->result->first_joint +
+                          (size_t)c->result->n_entries++] = entry;
+}
+
+/* --- building --------------------------------------------------------------- */
+
+static void fill_body(mlcp_body *out, const host_body *body) {
+  memset(out, 0, sizeof *out);
+  for (int i = 0; i < 3; i++) {
+    out->mass[7 * i] = body->mass;
+    out->inverse_mass[7 * i] = 1 / body->mass;
+    for (int j = 0; j < 3; j++) {
+      out->mass[6 * (3 + i) + 3 + j] = body->inertia[3 * i + j];
+      out->inverse_mass[6 * (3 + i) + 3 + j] = body->inverse_inertia[3 * i + j];
+    }
+  }
+  memcpy(out->v_free, body->v_free, sizeof out->v_free);
+}
+
+static bool reserve_part(island_workspace *w, part_problem *part, int n_bodies,
+                         int n_joint_rows, int n_contacts, int edges) {
+  size_t rows = (size_t)n_joint_rows + CONTACT_ROWS_MAX * (size_t)n_contacts;
+  size_t frictions = CONTACT_FRICTIONS_MAX * (size_t)n_contacts;
+  size_t pairs = (size_t)CONTACT_PAIRS_MAX(edges) * (size_t)n_contacts;
+#define RESERVE(field, block, count)                                     \
+  ((field = memory_block_reserve(&w->block, w->source, (count),          \
+                                 sizeof *(field))) != NULL)
+  return RESERVE(part->problem.bodies, bodies, (size_t)n_bodies) &&
+         RESERVE(part->set.rows, rows, rows) &&
+         RESERVE(part->set.frictions, frictions, frictions) &&
+         RESERVE(part->set.pairs, pairs, pairs) &&
+         RESERVE(part->guess, guess, rows) &&
+         RESERVE(part->solution.v, v, 6 * (size_t)n_bodies) &&
+         RESERVE(part->solution.p, p, rows) &&
+         RESERVE(part->solution.beta, beta, 2 * pairs) &&
+         RESERVE(part->solution.lambda, lambda, frictions);
+#undef RESERVE
+}
+
+static void add_joint(const island_context *c, part_problem *part, int j) {
+  const island_joint *joint = &c->arrays->joints[j];
+  bool swapped;
+  warm_entry key = warm_key(c, joint, &swapped);
+  const warm_entry *old = find_warm(c, &key);
+  int first = part->set.n_rows;
+  part->first_row[j] = first;
+
+  if (joint->role == JOINT_ROWS) {
+    joint_rows_add(&part->set, &c->frame, &c->arrays->readings[joint->reading],
+                   joint->body, c->world_cfm);
+    guess_joint(part->guess + first, part->set.n_rows - first, old);
+  } else {
+    static const double no_hint[3] = {0, 0, 0};
+    contact_rows *rows = &part->contacts[joint->reading];
+    contact_rows_add(&part->set, &c->frame, &c->contact,
+                     &c->arrays->contacts[joint->reading],
+                     old != NULL ? old->slip : no_hint, rows);
+    guess_contact(part->guess + first, rows, old, swapped);
+  }
+}
+
+/* The problem of part `index`; false where it is too large or memory ran out:
+ * the result's message says so. */
+static bool build_part(island_context *c, part_problem *part, int index) {
+  island_arrays *arrays = c->arrays;
+  int n_joint_rows = 0, n_contacts = 0;
+  for (int j = arrays->part_first_joint[index]; j >= 0;
+       j = arrays->joints[j].next_part) {
+    const island_joint *joint = &arrays->joints[j];
+    if (joint->role == JOINT_CONTACT)
+      n_contacts++;
+    else
+      n_joint_rows += (int)arrays->readings[joint->reading].rows.count;
+  }
+  if (n_contacts > c->options->max_contacts) {
+    c->result->refused = true;
+    snprintf(c->result->message, sizeof c->result->message,
+             "an island of %d bodies has %d contacts, more than max-contacts "
+             "%d allows",
+             arrays->part_n_bodies[index], n_contacts,
+             c->options->max_contacts);
+    return false;
+  }
+  if (!reserve_part(c->workspace, part, arrays->part_n_bodies[index],
+                    n_joint_rows, n_contacts, c->options->edges)) {
+    snprintf(c->result->message, sizeof c->result->message, "memory ran out");
+    return false;
+  }
+
+  mlcp_body *bodies = (mlcp_body *)part->problem.bodies;
+  for (int b = 0; b < arrays->n_bodies; b++)
+    if (arrays->part[b] == index)
+      fill_body(&bodies[arrays->problem_body[b]], &arrays->bodies[b]);
+  part->set.n_rows = part->set.n_frictions = part->set.n_pairs = 0;
+  for (int j = arrays->part_first_joint[index]; j >= 0;
+       j = arrays->joints[j].next_part)
+    add_joint(c, part, j);
+
+  part->problem.n_bodies = arrays->part_n_bodies[index];
+  part->problem.n_rows = part->set.n_rows;
+  part->problem.n_frictions = part->set.n_frictions;
+  part->problem.n_pairs = part->set.n_pairs;
+  part->problem.rows = part->set.rows;
+  part->problem.frictions = part->set.frictions;
+  part->problem.pairs = part->set.pairs;
+  c->result->report.contacts += n_contacts;
+  c->result->report.rows += part->set.n_rows;
+  return true;
+}
+
+/* --- solving ---------------------------------------------------------------- */
+
+static void count_solve(ode_mlcp_report *report, const solver_report *solve) {
+  const double UNSOLVED = 1e-6;
+  report->solves++;
+  report->degraded += solve->status == SOLVER_DEGRADED;
+  report->unsolved +=
+      solve->status == SOLVER_DEGRADED && !(solve->residual <= UNSOLVED);
+  report->pivots += solve->pivots;
+  report->factorisations += solve->factorisations;
+  report->iterations += solve->iterations;
+  report->residual = fmax(report->residual, solve->residual);
+}
+
+static bool solve_part(island_context *c, part_problem *part) {
+  solver_options options;
+  solver_default_options(&options);
+  options.kind = c->options->solver == ODE_MLCP_SOLVER_LEMKE ? SOLVER_LEMKE
+                                                             : SOLVER_FAST;
+  options.tolerance = c->options->tolerance;
+
+  double start = seconds_now();
+  solver_report solve =
+      solver_solve(c->workspace->solver, &part->problem, &options, part->guess,
+                   &part->solution);
+  c->result->report.solver_seconds += seconds_now() - start;
+
+  if (solve.status == SOLVER_NO_MEMORY || solve.status == SOLVER_TOO_LARGE) {
+    c->result->refused = solve.status == SOLVER_TOO_LARGE;
+    snprintf(c->result->message, sizeof c->result->message,
+             solve.status == SOLVER_NO_MEMORY
+                 ? "memory ran out for an island of %d bodies and %d rows"
+                 : "an island of %d bodies and %d rows is too large to solve",
+             part->problem.n_bodies, part->problem.n_rows);
+    return false;
+  }
+  if (!all_finite(part->solution.v, 6 * part->problem.n_bodies) ||
+      !all_finite(part->solution.p, part->problem.n_rows)) {
+    snprintf(c->result->message, sizeof c->result->message,
+             "an island of %d bodies and %d rows has no finite solution",
+             part->problem.n_bodies, part->problem.n_rows);
+    return false;
+  }
+  count_solve(&c->result->report, &solve);
+  return true;
+}
+
+/* What a contact does to its second body, from what it does to the first: the
+ * opposite wrench about the contact point. */
+static void mirror_contact_force(double force[2][6],
+                                 const contact_reading *contact, int from) {
+  double about_point[3], turn[3];
+  const double *given = force[from];
+  double *mirrored = force[1 - from];
+  vec3_cross(turn, contact->arm[from], given);
+  vec3_subtract(about_point, given + 3, turn);
+
+  vec3_negate(mirrored, given);
+  vec3_cross(mirrored + 3, contact->arm[1 - from], mirrored);
+  vec3_subtract(mirrored + 3, mirrored + 3, about_point);
+}
+
+/* The forces of a joint over the step: sum J'p / h, on kinematic bodies too. */
+static void keep_joint(const island_context *c, const part_problem *part,
+                       int j) {
+  const island_joint *joint = &c->arrays->joints[j];
+  joint_result *out = &c->results->joints[c->result->first_joint + (size_t)j];
+  int first = part->first_row[j];
+  double h = c->island->stepsize;
+  out->count = joint->role == JOINT_ROWS
+                   ? c->arrays->readings[joint->reading].rows.count
+                   : (unsigned)part->contacts[joint->reading].n_rows;
+
+  for (unsigned i = 0; i < out->count; i++) {
+    const mlcp_row *row = &part->set.rows[first + (int)i];
+    double force = part->solution.p[first + (int)i] / h;
+    out->lambda[i] = force;
+    for (int side = 0; side < 2; side++) {
+      const double *J =
+          joint->role == JOINT_ROWS
+              ? c->arrays->readings[joint->reading].rows.J[i][side]
+              : row->J[side];
+      for (int k = 0; k < 6; k++) out->force[side][k] += force * J[k];
+    }
+  }
+  if (joint->role != JOINT_CONTACT) return;
+  const contact_reading *contact = &c->arrays->contacts[joint->reading];
+  for (int side = 0; side < 2; side++)
+    if (part->set.rows[first].body[side] < 0)
+      mirror_contact_force(out->force, contact, 1 - side);
+}
+
+static void keep_part(island_context *c, const part_problem *part, int index) {
+  const island_arrays *arrays = c->arrays;
+  for (int b = 0; b < arrays->n_bodies; b++)
+    if (arrays->part[b] == index)
+      memcpy(c->results->bodies[c->result->first_body + (size_t)b].v,
+             part->solution.v + 6 * arrays->problem_body[b],
+             6 * sizeof(double));
+  for (int j = arrays->part_first_joint[index]; j >= 0;
+       j = arrays->joints[j].next_part) {
+    keep_joint(c, part, j);
+    keep_warm(c, part, j, c->result->n_entries);
+  }
+}
+
+/* --- the island -------------------------------------------------------------- */
+
+static void set_up(island_context *c) {
+  dWorldID world = c->island->world;
+  dVector3 gravity;
+  dWorldGetGravity(world, gravity);
+  double fall = vec3_length(gravity) * c->island->stepsize;
+  double erp = c->options->erp;
+  if (erp == ODE_MLCP_ERP_HOST) erp = dWorldGetERP(world);
+  if (c->options->scheme == ODE_MLCP_SCHEME_AP) erp = 0;
+
+  c->world_cfm = dWorldGetCFM(world);
+  c->frame = (row_frame){.bodies = c->arrays->bodies,
+                         .problem_body = c->arrays->problem_body,
+                         .step_size = c->island->stepsize,
+                         .max_correction = c->options->max_correction};
+  c->contact = (contact_settings){
+      .erp = erp,
+      .cfm = c->world_cfm,
+      .surface_layer = dWorldGetContactSurfaceLayer(world),
+      .max_velocity = dWorldGetContactMaxCorrectingVel(world),
+      .max_cfm = c->world_cfm,
+      .edges = c->options->edges,
+      .slip_floor = fmax(1e-3 * fall, 1e-9)};
+}
+
+/* Results of bodies and joints that no part writes. */
+static void clear_results(island_context *c) {
+  for (int b = 0; b < c->arrays->n_bodies; b++) {
+    const host_body *body = &c->arrays->bodies[b];
+    body_result *out = &c->results->bodies[c->result->first_body + (size_t)b];
+    out->kinematic = body->kinematic;
+    memcpy(out->v, body->v_free, sizeof out->v);
+    c->result->report.bodies += !body->kinematic;
+  }
+  memset(&c->results->joints[c->result->first_joint], 0,
+         (size_t)c->arrays->n_joints * sizeof(joint_result));
+  if (!c->options->measure) return;
+  for (int i = 0; i < c->arrays->n_contacts; i++)
+    c->result->report.deepest_penetration =
+        fmax(c->result->report.deepest_penetration,
+             c->arrays->contacts[i].contact->geom.depth);
+}
+
+bool island_solve(island_workspace *workspace, const dStepperIsland *island,
+                  const ode_mlcp_options *options, const step_results *results,
+                  island_result *result) {
+  island_context c = {.workspace = workspace,
+                      .arrays = &workspace->arrays,
+                      .island = island,
+                      .options = options,
+                      .results = results,
+                      .result = result};
+  if (!island_read(c.arrays, workspace->source, island, options, result))
+    return false;
+  clear_results(&c);
+  set_up(&c);
+
+  part_problem part = {.problem.velocity_floor =
+                           fmax(1e3 * c.contact.slip_floor, 1e-9)};
+  part.first_row = memory_block_reserve(&workspace->first_row,
+                                        workspace->source,
+                                        (size_t)c.arrays->n_joints, sizeof(int));
+  part.contacts = memory_block_reserve(
+      &workspace->contact_rows, workspace->source,
+      (size_t)c.arrays->n_contacts, sizeof(contact_rows));
+  if (part.first_row == NULL || part.contacts == NULL) {
+    snprintf(result->message, sizeof result->message, "memory ran out");
+    return false;
+  }
+  for (int index = 0; index < c.arrays->n_parts; index++) {
+    if (c.arrays->part_first_joint[index] < 0) continue;
+    if (!build_part(&c, &part, index) || !solve_part(&c, &part)) return false;
+    keep_part(&c, &part, index);
+  }
+  return true;
+}

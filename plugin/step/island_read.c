@@ -1,0 +1,348 @@
+#include "step/island_read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/vec3.h"
+
+static const char NO_MEMORY[] = "memory ran out";
+
+/* --- bodies by their address ---------------------------------------------- */
+
+/* An open-addressing table; addresses decide where an entry sits, never what
+ * comes of it. */
+typedef struct body_table {
+  int *slots; /* body index + 1, 0 empty */
+  size_t mask;
+} body_table;
+
+static size_t body_slot(const body_table *table, dBodyID id) {
+  size_t address = (size_t)id;
+  return (address >> 4 ^ address >> 12) & table->mask;
+}
+
+static bool body_table_fill(body_table *table, island_arrays *arrays,
+                            const memory_source *source) {
+  size_t size = 4;
+  while (size < 2 * (size_t)arrays->n_bodies) size *= 2;
+  table->slots = memory_block_reserve(&arrays->index_block, source, size,
+                                      sizeof *table->slots);
+  if (table->slots == NULL) return false;
+
+  table->mask = size - 1;
+  for (size_t i = 0; i < size; i++) table->slots[i] = 0;
+  for (int b = 0; b < arrays->n_bodies; b++) {
+    size_t slot = body_slot(table, arrays->bodies[b].id);
+    while (table->slots[slot] != 0) slot = (slot + 1) & table->mask;
+    table->slots[slot] = b + 1;
+  }
+  return true;
+}
+
+static int body_table_find(const body_table *table, const island_arrays *arrays,
+                           dBodyID id) {
+  if (id == NULL) return -1;
+  size_t slot = body_slot(table, id);
+  while (table->slots[slot] != 0) {
+    int b = table->slots[slot] - 1;
+    if (arrays->bodies[b].id == id) return b;
+    slot = (slot + 1) & table->mask;
+  }
+  return -1;
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+static bool reserve_arrays(island_arrays *arrays, const memory_source *source,
+                           const dStepperIsland *island) {
+  size_t nb = island->bodies_count, nj = island->joints_count, contacts = 0;
+  for (size_t i = 0; i < nj; i++)
+    contacts += dJointGetType(island->joints[i]) == dJointTypeContact;
+
+  arrays->n_bodies = (int)nb;
+  arrays->n_joints = (int)nj;
+  arrays->n_readings = arrays->n_contacts = arrays->n_parts = 0;
+#define RESERVE(field, block, count)                                        \
+  ((arrays->field = memory_block_reserve(&arrays->block, source, (count),   \
+                                         sizeof *arrays->field)) != NULL)
+  return RESERVE(bodies, body_block, nb) && RESERVE(joints, joint_block, nj) &&
+         RESERVE(readings, reading_block, nj - contacts) &&
+         RESERVE(contacts, contact_block, contacts) &&
+         RESERVE(problem_body, problem_body_block, nb) &&
+         RESERVE(part, part_block, nb) &&
+         RESERVE(part_first_joint, part_first_block, nb) &&
+         RESERVE(part_n_bodies, part_count_block, nb);
+#undef RESERVE
+}
+
+static bool read_bodies(island_arrays *arrays, const dStepperIsland *island,
+                        island_result *result) {
+  for (int b = 0; b < arrays->n_bodies; b++)
+    if (!host_body_read(&arrays->bodies[b], island->bodies[b],
+                        island->stepsize, result->message,
+                        sizeof result->message))
+      return false;
+  return true;
+}
+
+static unsigned long serial_of(const island_arrays *arrays, int body) {
+  return body >= 0 ? arrays->bodies[body].serial : 0;
+}
+
+static bool read_contact(island_arrays *arrays, island_joint *joint,
+                         island_result *result) {
+  contact_reading *reading = &arrays->contacts[arrays->n_contacts];
+  bool reversed = dJointGetBody(joint->id, 0) == NULL;
+  const char *bad_name;
+  double bad_value;
+
+  switch (contact_rows_read(reading, dJointGetStepperContact(joint->id),
+                            reversed, joint->body, arrays->bodies, &bad_name,
+                            &bad_value)) {
+    case CONTACT_USABLE:
+      joint->role = JOINT_CONTACT;
+      joint->reading = arrays->n_contacts++;
+      return true;
+    case CONTACT_NO_NORMAL:
+      result->report.contacts_dropped++;
+      snprintf(result->warning, sizeof result->warning,
+               "a contact of bodies %lu and %lu has no normal and is left out",
+               serial_of(arrays, joint->body[0]),
+               serial_of(arrays, joint->body[1]));
+      return true;
+    default:
+      snprintf(result->message, sizeof result->message,
+               "a contact of bodies %lu and %lu: %s is %g",
+               serial_of(arrays, joint->body[0]),
+               serial_of(arrays, joint->body[1]), bad_name, bad_value);
+      return false;
+  }
+}
+
+static void add_joint_force(island_arrays *arrays, const island_joint *joint,
+                            const dStepperJointRows *rows) {
+  for (int side = 0; side < 2; side++) {
+    if (joint->body[side] < 0) continue;
+    double *force = arrays->bodies[joint->body[side]].force;
+    for (int i = 0; i < 6; i++) force[i] += rows->force[side][i];
+  }
+}
+
+static bool read_joint(island_arrays *arrays, island_joint *joint,
+                       const dStepperIsland *island,
+                       const ode_mlcp_options *options,
+                       island_result *result) {
+  joint_reading *reading = &arrays->readings[arrays->n_readings];
+  double erp = options->scheme == ODE_MLCP_SCHEME_AP ? 0 : options->erp;
+  if (!joint_rows_read(reading, joint->id, island->stepsize, erp)) {
+    snprintf(result->message, sizeof result->message, NO_MEMORY);
+    return false;
+  }
+  double bad_value;
+  const char *bad_name = joint_rows_bad_value(reading, &bad_value);
+  if (bad_name != NULL) {
+    snprintf(result->message, sizeof result->message,
+             "joint %lu of bodies %lu and %lu: %s is %g",
+             dJointGetSerial(joint->id), serial_of(arrays, joint->body[0]),
+             serial_of(arrays, joint->body[1]), bad_name, bad_value);
+    return false;
+  }
+  if (reading->rows.count == 0) return true;
+
+  if (options->measure)
+    result->report.worst_joint_error =
+        fmax(result->report.worst_joint_error,
+             joint_rows_error(joint->id, island->stepsize));
+  joint->role = JOINT_ROWS;
+  joint->reading = arrays->n_readings++;
+  add_joint_force(arrays, joint, &reading->rows);
+  return true;
+}
+
+static bool read_joints(island_arrays *arrays, const body_table *table,
+                        const dStepperIsland *island,
+                        const ode_mlcp_options *options,
+                        island_result *result) {
+  for (int j = 0; j < arrays->n_joints; j++) {
+    island_joint *joint = &arrays->joints[j];
+    dJointID id = island->joints[j];
+    dBodyID first = dJointGetBody(id, 0), second = dJointGetBody(id, 1);
+    if (first == NULL) { /* the host keeps such a joint the other way round */
+      first = second;
+      second = NULL;
+    }
+    *joint = (island_joint){.id = id, .role = JOINT_LEFT_OUT};
+    joint->body[0] = body_table_find(table, arrays, first);
+    joint->body[1] = body_table_find(table, arrays, second);
+
+    bool read = dJointGetType(id) == dJointTypeContact
+                    ? read_contact(arrays, joint, result)
+                    : read_joint(arrays, joint, island, options, result);
+    if (!read) return false;
+  }
+  return true;
+}
+
+/* --- merging contacts ------------------------------------------------------ */
+
+typedef struct contact_key {
+  int body[2];
+  int joint;
+} contact_key;
+
+static int compare_contact_keys(const void *left, const void *right) {
+  const contact_key *a = left, *b = right;
+  for (int i = 0; i < 2; i++)
+    if (a->body[i] != b->body[i]) return a->body[i] < b->body[i] ? -1 : 1;
+  return (a->joint > b->joint) - (a->joint < b->joint);
+}
+
+/* Merge `joint` into one of the `n_kept` contacts of the same bodies, which
+ * takes the geometry of the deeper. */
+static bool merge_contact(island_arrays *arrays, const contact_key kept[],
+                          int n_kept, island_joint *joint) {
+  const contact_reading *reading = &arrays->contacts[joint->reading];
+  for (int i = 0; i < n_kept; i++) {
+    island_joint *other = &arrays->joints[kept[i].joint];
+    contact_reading *place = &arrays->contacts[other->reading];
+    if (!contact_rows_same_point(place, reading)) continue;
+
+    int multiplicity = place->multiplicity + 1;
+    if (reading->contact->geom.depth > place->contact->geom.depth)
+      *place = *reading;
+    place->multiplicity = multiplicity;
+    joint->role = JOINT_LEFT_OUT;
+    return true;
+  }
+  return false;
+}
+
+static bool merge_contacts(island_arrays *arrays, const memory_source *source,
+                           island_result *result) {
+  contact_key *keys = memory_block_reserve(
+      &arrays->order_block, source, (size_t)arrays->n_contacts, sizeof *keys);
+  if (keys == NULL) return false;
+
+  int count = 0;
+  for (int j = 0; j < arrays->n_joints; j++)
+    if (arrays->joints[j].role == JOINT_CONTACT)
+      keys[count++] = (contact_key){
+          {arrays->joints[j].body[0], arrays->joints[j].body[1]}, j};
+  if (count > 1) qsort(keys, (size_t)count, sizeof *keys, compare_contact_keys);
+
+  /* those of a pair that are kept are moved to the front of its group */
+  for (int first = 0, next; first < count; first = next) {
+    int n_kept = 0;
+    for (next = first; next < count && keys[next].body[0] == keys[first].body[0] &&
+                       keys[next].body[1] == keys[first].body[1];
+         next++) {
+      island_joint *joint = &arrays->joints[keys[next].joint];
+      if (merge_contact(arrays, keys + first, n_kept, joint))
+        result->report.contacts_merged++;
+      else
+        keys[first + n_kept++] = keys[next];
+    }
+  }
+  return true;
+}
+
+/* --- parts ----------------------------------------------------------------- */
+
+static int find_root(int parent[], int b) {
+  while (parent[b] != b) {
+    parent[b] = parent[parent[b]];
+    b = parent[b];
+  }
+  return b;
+}
+
+static bool is_dynamic(const island_arrays *arrays, int body) {
+  return body >= 0 && !arrays->bodies[body].kinematic;
+}
+
+/* A part is what rows between dynamic bodies tie together; parts are numbered
+ * by their first body. */
+static void find_parts(island_arrays *arrays) {
+  int *parent = arrays->problem_body; /* until it is filled below */
+  for (int b = 0; b < arrays->n_bodies; b++) parent[b] = b;
+  for (int j = 0; j < arrays->n_joints; j++) {
+    const island_joint *joint = &arrays->joints[j];
+    if (joint->role == JOINT_LEFT_OUT || !is_dynamic(arrays, joint->body[0]) ||
+        !is_dynamic(arrays, joint->body[1]))
+      continue;
+    int a = find_root(parent, joint->body[0]);
+    int b = find_root(parent, joint->body[1]);
+    if (a < b)
+      parent[b] = a;
+    else
+      parent[a] = b;
+  }
+  for (int b = 0; b < arrays->n_bodies; b++) {
+    arrays->part[b] = -1;
+    if (arrays->bodies[b].kinematic) continue;
+    int root = find_root(parent, b);
+    if (root == b) {
+      arrays->part[b] = arrays->n_parts;
+      arrays->part_n_bodies[arrays->n_parts] = 0;
+      arrays->part_first_joint[arrays->n_parts++] = -1;
+    } else {
+      arrays->part[b] = arrays->part[root];
+    }
+  }
+  for (int b = 0; b < arrays->n_bodies; b++) {
+    int part = arrays->part[b];
+    arrays->problem_body[b] = part < 0 ? -1 : arrays->part_n_bodies[part]++;
+  }
+}
+
+/* Chain the joints of each part, in the host's order. */
+static void chain_joints(island_arrays *arrays) {
+  for (int j = arrays->n_joints - 1; j >= 0; j--) {
+    island_joint *joint = &arrays->joints[j];
+    if (joint->role == JOINT_LEFT_OUT) continue;
+    int body = joint->body[is_dynamic(arrays, joint->body[0]) ? 0 : 1];
+    if (body < 0 || arrays->part[body] < 0) {
+      joint->role = JOINT_LEFT_OUT;
+      continue;
+    }
+    int *first = &arrays->part_first_joint[arrays->part[body]];
+    joint->next_part = *first;
+    *first = j;
+  }
+}
+
+bool island_read(island_arrays *arrays, const memory_source *source,
+                 const dStepperIsland *island, const ode_mlcp_options *options,
+                 island_result *result) {
+  body_table table;
+  if (!reserve_arrays(arrays, source, island)) {
+    snprintf(result->message, sizeof result->message, NO_MEMORY);
+    return false;
+  }
+  if (!read_bodies(arrays, island, result)) return false;
+  if (!body_table_fill(&table, arrays, source)) {
+    snprintf(result->message, sizeof result->message, NO_MEMORY);
+    return false;
+  }
+  if (!read_joints(arrays, &table, island, options, result)) return false;
+  if (!merge_contacts(arrays, source, result)) {
+    snprintf(result->message, sizeof result->message, NO_MEMORY);
+    return false;
+  }
+  find_parts(arrays);
+  chain_joints(arrays);
+  for (int b = 0; b < arrays->n_bodies; b++)
+    host_body_finish(&arrays->bodies[b], island->stepsize);
+  return true;
+}
+
+void island_arrays_release(island_arrays *arrays, const memory_source *source) {
+  memory_block *blocks[] = {
+      &arrays->body_block,         &arrays->joint_block,
+      &arrays->reading_block,      &arrays->contact_block,
+      &arrays->problem_body_block, &arrays->part_block,
+      &arrays->part_first_block,   &arrays->part_count_block,
+      &arrays->index_block,        &arrays->order_block};
+  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
+    memory_block_release(blocks[i], source);
+}

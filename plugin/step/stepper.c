@@ -1,0 +1,433 @@
+/* A world's stepper: attached to the host, it solves all islands, then commits
+ * them in order. */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/vec3.h"
+#include "ode_mlcp.h"
+#include "step/island.h"
+#include "step/memory.h"
+#include "step/options.h"
+
+const memory_source *step_memory = &memory_from_malloc;
+
+/* Workspaces that no thread is using. */
+typedef struct spare_workspace {
+  island_workspace *workspace;
+  struct spare_workspace *next;
+} spare_workspace;
+
+/* Kinds of warnings, each limited on its own. */
+typedef enum warning_kind {
+  WARNING_FAILED,
+  WARNING_REFUSED,
+  WARNING_DEGRADED,
+  WARNING_LEFT_OUT,
+  N_WARNINGS
+} warning_kind;
+
+typedef struct world_stepper {
+  const memory_source *source;
+  ode_mlcp_options options;
+  pthread_mutex_t lock; /* of the spare workspaces */
+  spare_workspace *spare;
+
+  step_results results;
+  island_result *islands;
+  memory_block body_block, joint_block, entry_block, old_entry_block,
+      used_block, island_block;
+  size_t n_islands;
+
+  bool begun; /* begin was reached in this step */
+  double step_size, start_seconds, time;
+  double kinetic_energy, potential_energy; /* of the bodies committed */
+  long steps;
+  ode_mlcp_report report;
+  long warnings[N_WARNINGS];
+} world_stepper;
+
+static ode_mlcp_observer *step_observer;
+static void *step_observer_context;
+
+static double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* --- workspaces ------------------------------------------------------------ */
+
+static spare_workspace *take_workspace(world_stepper *stepper) {
+  pthread_mutex_lock(&stepper->lock);
+  spare_workspace *taken = stepper->spare;
+  if (taken != NULL) stepper->spare = taken->next;
+  pthread_mutex_unlock(&stepper->lock);
+  if (taken != NULL) return taken;
+
+  const memory_source *source = stepper->source;
+  taken = source->allocate(source->context, sizeof *taken);
+  if (taken == NULL) return NULL;
+  taken->workspace = island_workspace_create(source);
+  if (taken->workspace == NULL) {
+    source->release(source->context, taken, sizeof *taken);
+    return NULL;
+  }
+  return taken;
+}
+
+static void give_workspace_back(world_stepper *stepper,
+                                spare_workspace *taken) {
+  pthread_mutex_lock(&stepper->lock);
+  taken->next = stepper->spare;
+  stepper->spare = taken;
+  pthread_mutex_unlock(&stepper->lock);
+}
+
+/* --- the phases of a step ---------------------------------------------------- */
+
+static bool reserve_results(world_stepper *stepper, size_t n_islands,
+                            size_t n_bodies, size_t n_joints) {
+  const memory_source *source = stepper->source;
+  step_results *results = &stepper->results;
+#define RESERVE(field, block, count)                                      \
+  ((field = memory_block_reserve(&stepper->block, source, (count),        \
+                                 sizeof *(field))) != NULL)
+  return RESERVE(stepper->islands, island_block, n_islands) &&
+         RESERVE(results->bodies, body_block, n_bodies) &&
+         RESERVE(results->joints, joint_block, n_joints) &&
+         RESERVE(results->new_entries, entry_block, n_joints) &&
+         RESERVE(results->old_entry_used, used_block,
+                 (size_t)results->n_old_entries);
+#undef RESERVE
+}
+
+static int stepper_begin(void *context, dWorldID world, dReal step_size,
+                         const dStepperIsland *islands, size_t n_islands) {
+  (void)world;
+  world_stepper *stepper = context;
+  size_t n_bodies = 0, n_joints = 0;
+  for (size_t i = 0; i < n_islands; i++) {
+    n_bodies += islands[i].bodies_count;
+    n_joints += islands[i].joints_count;
+  }
+  stepper->begun = true;
+  stepper->step_size = step_size;
+  stepper->n_islands = 0;
+  stepper->start_seconds = seconds_now();
+  stepper->kinetic_energy = stepper->potential_energy = 0;
+  if (!reserve_results(stepper, n_islands, n_bodies, n_joints)) return 0;
+
+  stepper->n_islands = n_islands;
+  for (int i = 0; i < stepper->results.n_old_entries; i++)
+    stepper->results.old_entry_used[i] = false;
+  n_bodies = n_joints = 0;
+  for (size_t i = 0; i < n_islands; i++) {
+    stepper->islands[i] =
+        (island_result){.first_body = n_bodies, .first_joint = n_joints};
+    n_bodies += islands[i].bodies_count;
+    n_joints += islands[i].joints_count;
+  }
+  return 1;
+}
+
+static int stepper_solve(void *context, const dStepperIsland *island) {
+  world_stepper *stepper = context;
+  island_result *result = &stepper->islands[island->index];
+  spare_workspace *taken = take_workspace(stepper);
+  if (taken == NULL) {
+    snprintf(result->message, sizeof result->message, "memory ran out");
+    return 0;
+  }
+  bool solved = island_solve(taken->workspace, island, &stepper->options,
+                             &stepper->results, result);
+  give_workspace_back(stepper, taken);
+  return solved;
+}
+
+static void add_body_energy(world_stepper *stepper, dBodyID id) {
+  dMass mass;
+  dVector3 spin, gravity;
+  dBodyGetMass(id, &mass);
+  const dReal *v = dBodyGetLinearVel(id), *w = dBodyGetAngularVel(id);
+  dBodyVectorFromWorld(id, w[0], w[1], w[2], spin);
+  stepper->kinetic_energy += 0.5 * mass.mass * vec3_dot(v, v);
+  for (int i = 0; i < 3; i++)
+    stepper->kinetic_energy += 0.5 * spin[i] * vec3_dot(mass.I + 4 * i, spin);
+
+  if (!dBodyGetGravityMode(id)) return;
+  dWorldGetGravity(dBodyGetWorld(id), gravity);
+  stepper->potential_energy -=
+      mass.mass * vec3_dot(gravity, dBodyGetPosition(id));
+}
+
+static void stepper_commit(void *context, const dStepperIsland *island) {
+  world_stepper *stepper = context;
+  const island_result *result = &stepper->islands[island->index];
+  const body_result *bodies = stepper->results.bodies + result->first_body;
+  const joint_result *joints = stepper->results.joints + result->first_joint;
+
+  for (unsigned j = 0; j < island->joints_count; j++)
+    dJointSetStepperResult(island->joints[j], joints[j].count,
+                           joints[j].lambda,
+                           (const dReal(*)[6])joints[j].force);
+  for (unsigned b = 0; b < island->bodies_count; b++) {
+    dBodyID body = island->bodies[b];
+    const double *v = bodies[b].v;
+    if (!bodies[b].kinematic) {
+      dBodySetLinearVel(body, v[0], v[1], v[2]);
+      dBodySetAngularVel(body, v[3], v[4], v[5]);
+    }
+  }
+  for (unsigned b = 0; b < island->bodies_count; b++)
+    dBodyStepperAdvance(island->bodies[b], island->stepsize);
+  if (stepper->options.measure)
+    for (unsigned b = 0; b < island->bodies_count; b++)
+      if (!bodies[b].kinematic) add_body_energy(stepper, island->bodies[b]);
+}
+
+/* --- the end of a step --------------------------------------------------------- */
+
+/* The impulses of this step become those of the last. */
+static void keep_warm_starts(world_stepper *stepper) {
+  warm_entry *entries = stepper->results.new_entries;
+  int count = 0;
+  for (size_t i = 0; i < stepper->n_islands; i++) {
+    const island_result *island = &stepper->islands[i];
+    memmove(entries + count, entries + island->first_joint,
+            (size_t)island->n_entries * sizeof *entries);
+    for (int k = 0; k < island->n_entries; k++) entries[count + k].order = k;
+    count += island->n_entries;
+  }
+  warm_start_sort(entries, count);
+
+  memory_block block = stepper->entry_block;
+  stepper->entry_block = stepper->old_entry_block;
+  stepper->old_entry_block = block;
+  stepper->results.old_entries = entries;
+  stepper->results.n_old_entries = count;
+}
+
+static void sum_reports(world_stepper *stepper) {
+  ode_mlcp_report *sum = &stepper->report;
+  for (size_t i = 0; i < stepper->n_islands; i++) {
+    const ode_mlcp_report *part = &stepper->islands[i].report;
+    sum->bodies += part->bodies;
+    sum->contacts += part->contacts;
+    sum->contacts_merged += part->contacts_merged;
+    sum->contacts_dropped += part->contacts_dropped;
+    sum->rows += part->rows;
+    sum->solves += part->solves;
+    sum->degraded += part->degraded;
+    sum->unsolved += part->unsolved;
+    sum->refused |= stepper->islands[i].refused;
+    sum->pivots += part->pivots;
+    sum->factorisations += part->factorisations;
+    sum->iterations += part->iterations;
+    sum->residual = fmax(sum->residual, part->residual);
+    sum->solver_seconds += part->solver_seconds;
+    sum->deepest_penetration =
+        fmax(sum->deepest_penetration, part->deepest_penetration);
+    sum->worst_joint_error =
+        fmax(sum->worst_joint_error, part->worst_joint_error);
+  }
+  sum->islands = (int)stepper->n_islands;
+}
+
+/* Say it the first time and then at 10, 100, 1000, .. */
+static bool worth_saying(long *count) {
+  long power = 1;
+  (*count)++;
+  while (power < *count) power *= 10;
+  return power == *count;
+}
+
+static void warn(world_stepper *stepper, warning_kind kind, const char *what,
+                 const char *detail) {
+  if (!worth_saying(&stepper->warnings[kind])) return;
+  dMessage(0, "ode-mlcp: step %ld: %s%s%s (%ld so far)", stepper->steps, what,
+           detail[0] != '\0' ? ": " : "", detail, stepper->warnings[kind]);
+}
+
+static void give_warnings(world_stepper *stepper) {
+  ode_mlcp_report *report = &stepper->report;
+  if (!report->taken) {
+    const char *detail = "memory ran out";
+    for (size_t i = stepper->n_islands; i-- > 0;)
+      if (stepper->islands[i].message[0] != '\0')
+        detail = stepper->islands[i].message;
+    if (report->refused)
+      warn(stepper, WARNING_REFUSED, "refused, nothing was changed", detail);
+    else
+      warn(stepper, WARNING_FAILED, "failed, nothing was changed", detail);
+    return;
+  }
+  for (size_t i = 0; i < stepper->n_islands; i++)
+    if (stepper->islands[i].warning[0] != '\0') {
+      warn(stepper, WARNING_LEFT_OUT, stepper->islands[i].warning, "");
+      break;
+    }
+  if (report->degraded > 0) {
+    char detail[80];
+    snprintf(detail, sizeof detail, "%d of %d islands, residual %.3g",
+             report->degraded, report->solves, report->residual);
+    warn(stepper, WARNING_DEGRADED, "solved approximately", detail);
+  }
+}
+
+static void stepper_end(void *context, dWorldID world, int taken) {
+  world_stepper *stepper = context;
+  ode_mlcp_report *report = &stepper->report;
+  memset(report, 0, sizeof *report);
+  stepper->steps++;
+  if (!stepper->begun) {
+    stepper->n_islands = 0;
+    stepper->step_size = NAN;
+    stepper->start_seconds = seconds_now();
+  }
+  sum_reports(stepper);
+  if (taken) {
+    stepper->time += stepper->step_size;
+    keep_warm_starts(stepper);
+  }
+  report->taken = taken;
+  report->step = stepper->steps;
+  report->time = stepper->time;
+  report->step_size = stepper->step_size;
+  report->step_seconds = seconds_now() - stepper->start_seconds;
+  if (stepper->options.measure) {
+    report->kinetic_energy = stepper->kinetic_energy;
+    report->potential_energy = stepper->potential_energy;
+  } else {
+    report->kinetic_energy = report->potential_energy = NAN;
+    report->deepest_penetration = report->worst_joint_error = NAN;
+  }
+  give_warnings(stepper);
+  stepper->begun = false;
+  if (step_observer != NULL) step_observer(step_observer_context, world, report);
+}
+
+static void stepper_release(void *context, dWorldID world) {
+  (void)world;
+  world_stepper *stepper = context;
+  const memory_source *source = stepper->source;
+  while (stepper->spare != NULL) {
+    spare_workspace *spare = stepper->spare;
+    stepper->spare = spare->next;
+    island_workspace_destroy(spare->workspace);
+    source->release(source->context, spare, sizeof *spare);
+  }
+  memory_block *blocks[] = {&stepper->body_block,      &stepper->joint_block,
+                            &stepper->entry_block,     &stepper->old_entry_block,
+                            &stepper->used_block,      &stepper->island_block};
+  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
+    memory_block_release(blocks[i], source);
+  pthread_mutex_destroy(&stepper->lock);
+  source->release(source->context, stepper, sizeof *stepper);
+}
+
+/* --- the public face ------------------------------------------------------------- */
+
+static const dStepperFunctions STEPPER = {
+    .struct_size = sizeof(dStepperFunctions),
+    .begin = stepper_begin,
+    .solve = stepper_solve,
+    .commit = stepper_commit,
+    .end = stepper_end,
+    .release = stepper_release};
+
+/* Weak, so that a stock host is told apart instead of ending the program. */
+#pragma weak dWorldSetStepper
+#pragma weak dSetStepperWorldCreatedFunction
+
+static bool host_usable(void) {
+  return dWorldSetStepper != NULL && dSetStepperWorldCreatedFunction != NULL &&
+         dCheckConfiguration("ODE_double_precision");
+}
+
+static world_stepper *attached_stepper(dWorldID world) {
+  if (world == NULL || !host_usable() || dWorldGetStepper(world) != &STEPPER)
+    return NULL;
+  return dWorldGetStepperContext(world);
+}
+
+ode_mlcp_error ode_mlcp_attach(dWorldID world,
+                               const ode_mlcp_options *options) {
+  ode_mlcp_options defaults;
+  ode_mlcp_default_options(&defaults);
+  if (options == NULL) options = &defaults;
+  if (world == NULL || !options_valid(options)) return ODE_MLCP_BAD_ARGUMENT;
+  if (!host_usable()) return ODE_MLCP_WRONG_HOST;
+
+  world_stepper *stepper = attached_stepper(world);
+  if (stepper != NULL) {
+    stepper->options = *options;
+    return ODE_MLCP_OK;
+  }
+  const memory_source *source = step_memory;
+  stepper = source->allocate(source->context, sizeof *stepper);
+  if (stepper == NULL) return ODE_MLCP_NO_MEMORY;
+  memset(stepper, 0, sizeof *stepper);
+  stepper->source = source;
+  stepper->options = *options;
+  pthread_mutex_init(&stepper->lock, NULL);
+  if (!dWorldSetStepper(world, &STEPPER, stepper)) {
+    stepper_release(stepper, world);
+    return ODE_MLCP_WRONG_HOST;
+  }
+  return ODE_MLCP_OK;
+}
+
+ode_mlcp_error ode_mlcp_detach(dWorldID world) {
+  if (world == NULL) return ODE_MLCP_BAD_ARGUMENT;
+  if (attached_stepper(world) == NULL) return ODE_MLCP_NOT_ATTACHED;
+  dWorldSetStepper(world, NULL, NULL);
+  return ODE_MLCP_OK;
+}
+
+static ode_mlcp_options new_world_options;
+
+static void attach_new_world(void *context, dWorldID world) {
+  ode_mlcp_error error = ode_mlcp_attach(world, context);
+  if (error != ODE_MLCP_OK)
+    dMessage(0, "ode-mlcp: a new world keeps the stock steppers: %s",
+             ode_mlcp_error_text(error));
+}
+
+ode_mlcp_error ode_mlcp_attach_new_worlds(const ode_mlcp_options *options) {
+  if (options != NULL && !options_valid(options)) return ODE_MLCP_BAD_ARGUMENT;
+  if (!host_usable()) return ODE_MLCP_WRONG_HOST;
+  if (options == NULL) {
+    dSetStepperWorldCreatedFunction(NULL, NULL);
+    return ODE_MLCP_OK;
+  }
+  new_world_options = *options;
+  dSetStepperWorldCreatedFunction(attach_new_world, &new_world_options);
+  return ODE_MLCP_OK;
+}
+
+ode_mlcp_error ode_mlcp_step(dWorldID world, dReal step_size,
+                             ode_mlcp_report *report) {
+  if (world == NULL || !(step_size > 0) || !isfinite(step_size))
+    return ODE_MLCP_BAD_ARGUMENT;
+  const world_stepper *stepper = attached_stepper(world);
+  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  int taken = dWorldStep(world, step_size);
+  if (report != NULL) *report = stepper->report;
+  return taken ? ODE_MLCP_OK : ODE_MLCP_STEP_FAILED;
+}
+
+ode_mlcp_error ode_mlcp_last_report(dWorldID world, ode_mlcp_report *report) {
+  if (world == NULL || report == NULL) return ODE_MLCP_BAD_ARGUMENT;
+  const world_stepper *stepper = attached_stepper(world);
+  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  *report = stepper->report;
+  return ODE_MLCP_OK;
+}
+
+void ode_mlcp_observe(ode_mlcp_observer *observer, void *context) {
+  step_observer = observer;
+  step_observer_context = context;
+}
