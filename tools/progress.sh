@@ -10,10 +10,10 @@ die() {
   exit 1
 }
 
-# run_long WHAT LOG COMMAND...: run a command with its output in LOG; say that it
-# runs (a line every 15 s), and how long it took. On failure the end of the log
-# is shown and the function returns 1.
-run_long() {
+# run_long WHAT LOG COMMAND...: run a command, in a shell of its own, with its
+# output in LOG; say that it runs (again every 15 s), and how long it took. When
+# it fails, the end of the log is shown and the status is 1.
+run_long() (
   what=$1 log=$2
   shift 2
   mkdir -p "$(dirname "$log")"
@@ -22,17 +22,17 @@ run_long() {
   tick_while_running $$ "$what" "$started" &
   ticker=$!
   status=0
-  "$@" >"$log" 2>&1 </dev/null || status=$?
+  ("$@") >"$log" 2>&1 </dev/null || status=$?
   kill "$ticker" 2>/dev/null || true
   wait "$ticker" 2>/dev/null || true
   if [ "$status" -ne 0 ]; then
     tail -n 15 "$log" | sed 's/^/    /' >&2
     printf '%s: %s failed (status %s); the whole output is in %s\n' \
       "$program" "$what" "$status" "$log" >&2
-    return 1
+    exit 1
   fi
   say "$what: done in $(($(date +%s) - started)) s"
-}
+)
 
 # the sleep is in no pipe of ours, so that nobody waits for it at the end
 tick_while_running() {
