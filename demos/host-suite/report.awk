@@ -1,6 +1,6 @@
 # Judge the runs of the demo suite and write report.tsv and report.md.
 # Standard input: the names of the runs; -v out=FOLDER -v sides="stock ours"
-# -v suite=suite.tsv
+# -v suite=suite.tsv -v uses_stats=1 where the wrapper writes statistics
 
 # value[side, run, key] holds whatever was recorded of a run
 
@@ -215,7 +215,7 @@ BEGIN {
     read_output(base ".out", side, $1)
     if ((getline line < (base ".status")) > 0) value[side, $1, "status"] = line
     close(base ".status")
-    if (side == "ours" && read_json(base ".json", side, $1)) uses_stats = 1
+    if (side == "ours" && uses_stats) read_json(base ".json", side, $1)
   }
 }
 

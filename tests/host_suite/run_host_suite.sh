@@ -1,0 +1,129 @@
+#!/bin/sh
+# Build the host's demos and test what judges them: the stand-in for drawstuff,
+# the runner's verdicts (on a sabotaged stepper), and the comparison of hosts,
+# with which the patched host is held against the stock one where there is one.
+#
+# Run in the build folder, with srcdir set, as `make check` does.
+: "${srcdir:=.}" "${CC:=gcc}"
+suite=$srcdir/demos/host-suite
+tests=$srcdir/tests/host_suite
+demos=demos/host-suite
+
+library=$(readlink -f lib/libode.so.8)
+host=${library%/ode/src/.libs/*}
+if [ ! -f "$host/ode/demo/demo_boxstack.cpp" ]; then
+  echo "SKIP: the host is no source tree, its demos are not there"
+  exit 77
+fi
+
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+n_passed=0 n_failed=0
+# check NAME COMMAND...
+check() {
+  what=$1
+  shift
+  if "$@" >"$work/log" 2>&1; then
+    n_passed=$((n_passed + 1))
+  else
+    n_failed=$((n_failed + 1))
+    echo "FAILED: $what"
+    cat "$work/log"
+  fi
+}
+
+# ---- building ----------------------------------------------------------------
+
+build() {
+  "$suite/build-demos" --ode-source "$host" --lib "$host/ode/src/.libs" \
+    --out "$demos"
+}
+
+# the demos take the host from outside: else no other could step them
+none_holds_the_host() {
+  for demo in "$demos"/demo_*; do
+    if nm --defined-only "$demo" | grep -q ' T dWorld'; then
+      echo "$demo holds libode itself"
+      return 1
+    fi
+  done
+}
+
+# what is up to date stays
+builds_nothing_twice() {
+  before=$(ls -l --time-style=full-iso "$demos"/demo_*)
+  build
+  [ "$before" = "$(ls -l --time-style=full-iso "$demos"/demo_*)" ]
+}
+
+refuses_other_folders() {
+  ! "$suite/build-demos" --ode-source "$work" --lib "$host/ode/src/.libs" \
+    --out "$work/out"
+}
+
+check "the demos build" build
+check "no demo holds libode" none_holds_the_host
+check "a second build builds nothing" builds_nothing_twice
+check "a folder without demos is refused" refuses_other_folders
+
+# ---- the stand-in ------------------------------------------------------------
+
+standin_test() {
+  $CC -std=gnu11 -Wall -Wextra -O2 -ffp-contract=off -DdIDEDOUBLE \
+    -I"$host/include" "$tests/test_drawstuff_standin.c" \
+    "$suite/drawstuff_standin.c" -lcunit -lm -o "$work/test_standin" \
+    && "$work/test_standin"
+}
+check "the stand-in for drawstuff" standin_test
+
+# ---- the runner's verdicts -----------------------------------------------------
+
+$CC -std=gnu11 -Wall -Wextra -O2 -fPIC -shared -DdIDEDOUBLE \
+  -I"$host/include" "$tests/saboteur.c" -o "$work/saboteur.so" -ldl \
+  || exit 99
+
+# verdict_is WORDS WRAPPER [RUN]: what the runner says of a run
+verdict_is() {
+  "$suite/run-suite" --demos "$demos" --out "$work/report" --no-stock \
+    --wrapper "$2" "${3:-chain1}"
+  status=$?
+  verdict=$(awk -F '\t' 'NR == 2 { print $3 }' "$work/report/report.tsv")
+  echo "verdict: $verdict, exit status $status"
+  case $1 in
+    passed) [ "$verdict" = passed ] && [ $status -eq 0 ] ;;
+    *) [ "$verdict" = "FAILED: $1" ] && [ $status -eq 1 ] ;;
+  esac
+}
+sabotage="env LD_PRELOAD=$work/saboteur.so SABOTAGE"
+statistics=$tests/write_statistics
+
+check "a sound run passes" verdict_is passed "$sabotage=none"
+check "NaN is noticed" verdict_is NaN "$sabotage=nan"
+check "a failed step is noticed" verdict_is "failed steps: 1" "$sabotage=fail"
+check "a crash is noticed" verdict_is abort "$sabotage=crash"
+check "a message is noticed" verdict_is "messages: 1" "$sabotage=message"
+check "drawing from dRand is noticed" verdict_is "drew from dRand" \
+  "$sabotage=rand"
+check "statistics are read" verdict_is passed "$statistics 500 0 STATS"
+check "an unsolved step is noticed" verdict_is "unsolved: 2" \
+  "$statistics 500 2 STATS"
+check "uncounted steps are noticed" verdict_is "statistics of 499 steps" \
+  "$statistics 499 0 STATS"
+check "missing statistics are noticed" verdict_is "no statistics" \
+  "$statistics none 0 STATS"
+check "a crash after the last step is the demo's own" verdict_is passed env \
+  chain2
+
+# ---- stock and patched host ------------------------------------------------------
+
+stock=${host%/*}/host-stock/ode/src/.libs/libode.so.8
+if [ -f "$stock" ]; then
+  check "patched and stock host are bit-identical" \
+    "$srcdir/tests/host_identity/compare-hosts" --demos "$demos" \
+    --stock "$stock" --patched "$library"
+else
+  echo "no stock host beside the patched one: not compared"
+fi
+
+echo "$n_passed passed, $n_failed failed"
+[ $n_failed -eq 0 ]
