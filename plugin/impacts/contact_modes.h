@@ -1,0 +1,80 @@
+/* Every solution of a step by its contact modes.
+ *
+ * A contact is separating (no impulse), closed (its normal speed ends at 0) or
+ * capped (its normal impulse is at its cap); unless separating, each of its
+ * tangents sticks, or slips forwards or backwards. In a given mode the step is
+ * a linear system, so its impulses are a linear function of
+ *
+ *   y = (c, lambda_max)         n_rows + m numbers
+ *
+ * and so are the conditions under which the mode holds. Both are worked out
+ * once, and a step is a look through them.
+ *
+ * Modes whose system is singular are left out: where such a mode has solutions,
+ * the corners of their polytope lie in other modes (a sticking contact at the
+ * rim of its friction cone also counts as slipping at speed 0), with the same
+ * velocity.
+ */
+#ifndef ODE_MLCP_IMPACTS_CONTACT_MODES_H
+#define ODE_MLCP_IMPACTS_CONTACT_MODES_H
+
+#include "impacts/impact.h"
+
+typedef struct contact_modes {
+  int n_modes;    /* kept ones, in the order of their numbers */
+  int n_inputs;   /* n_rows + m */
+  double *conditions;        /* n_conditions x n_inputs, f.y >= -tolerance */
+  size_t *first_condition;   /* [n_modes + 1] */
+  double *impulses;          /* n_modes x n_rows x n_inputs */
+  uint32_t *zero_rows;       /* [n_modes] bit i: row i ends at speed 0 */
+  memory_block numbers, starts, maps, masks;
+} contact_modes;
+
+/** Modes of one contact: 1 + 2 3^T; or 1 + 3^T without caps. */
+int contact_modes_of_one(const contact_space *space, bool capped);
+
+/** Modes of all contacts together; 0 when beyond 2^20. */
+int contact_modes_count(const contact_space *space, bool capped);
+
+/** Build the table. @return DONE, NO_MEMORY or TOO_MANY_MODES. */
+ode_mlcp_impact_status contact_modes_build(contact_modes *modes,
+                                           const contact_space *space,
+                                           const memory_source *source);
+void contact_modes_release(contact_modes *modes, const memory_source *source);
+
+/**
+ * The modes that hold for y, in order.
+ *
+ * @param tolerance  m/s
+ * @param found      [max_found] out
+ * @return how many were found, at most max_found
+ */
+int contact_modes_find(const contact_modes *modes, const double y[],
+                       double tolerance, int max_found, int found[]);
+
+/** Impulses of a mode, kept within their bounds, and the contact velocities
+ *  they lead to; [n_rows] each, out. */
+void contact_modes_apply(const contact_modes *modes,
+                         const contact_space *space, int mode,
+                         const double y[], double lambda[], double c[]);
+
+/**
+ * One mode worked out on its own.
+ *
+ * @param contacts    [n_contacts] the contacts taking part; the others get no
+ *                    impulse and meet no condition
+ * @param mode        number in 0 .. contact_modes_of_one^n_contacts - 1; the
+ *                    first contact is the most significant digit
+ * @param capped      false: no cap, lambda_max is not looked at (eq. I3)
+ * @param scratch     contact_mode_scratch(space) numbers
+ * @param impulses    [n_rows x n_inputs] out
+ * @param conditions  out, room for (2 + 2 T) m rows of n_inputs
+ * @return the number of conditions, or -1 when the system is singular
+ */
+int contact_mode_work_out(const contact_space *space, const int contacts[],
+                          int n_contacts, int mode, bool capped,
+                          double scratch[], double impulses[],
+                          double conditions[], uint32_t *zero_rows);
+size_t contact_mode_scratch(const contact_space *space);
+
+#endif

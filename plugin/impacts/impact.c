@@ -1,0 +1,414 @@
+#include "impacts/impact.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+void *impact_allocate(const memory_source *source, size_t count, size_t size) {
+  if (count == 0) count = 1;
+  if (count > SIZE_MAX / size) return NULL;
+  return source->allocate(source->context, count * size);
+}
+
+void impact_release(const memory_source *source, void *block, size_t count,
+                    size_t size) {
+  if (block == NULL) return;
+  if (count == 0) count = 1;
+  source->release(source->context, block, count * size);
+}
+
+void ode_mlcp_impact_default_options(ode_mlcp_impact_options *options) {
+  *options = (ode_mlcp_impact_options){
+    .seed = 1,
+    .samples = 1 << 14,
+    .n_shards = 1,
+    .h = 1,
+    .steps = 10,
+    .tolerance = 1e-8,
+    .select = ODE_MLCP_IMPACT_RANDOM,
+    .method = ODE_MLCP_IMPACT_AUTOMATIC,
+    .threads = 1,
+    .max_branches = 4096,
+  };
+}
+
+bool impact_options_are_sound(const ode_mlcp_impact_options *options,
+                              const char **why) {
+  *why = NULL;
+  if (!(options->h > 0) || !isfinite(options->h))
+    *why = "h must be a finite number > 0";
+  else if (options->steps < 0 || options->steps > 1000000)
+    *why = "steps must be 0 .. 1000000";
+  else if (!(options->tolerance >= 0) || !isfinite(options->tolerance))
+    *why = "tolerance must be a finite number >= 0";
+  else if (!(options->epsilon >= 0) || options->epsilon >= options->h)
+    *why = "epsilon must lie in [0, h)";
+  else if (options->threads < 1 || options->threads > 4096)
+    *why = "threads must be 1 .. 4096";
+  else if (options->n_shards < 1 || options->shard > options->n_shards)
+    *why = "shard i/n needs n >= 1 and 0 <= i <= n";
+  else if (options->max_branches < 1)
+    *why = "max_branches must be >= 1";
+  return *why == NULL;
+}
+
+void contact_space_push(const contact_space *space, const double c[],
+                        const double lambda[], double pushed[]) {
+  int n = space->n_rows;
+  for (int i = 0; i < n; i++) {
+    double sum = c[i];
+    for (int j = 0; j < n; j++) sum += space->A[i*n + j]*lambda[j];
+    pushed[i] = sum;
+  }
+}
+
+double contact_space_slowest(const contact_space *space, const double c[]) {
+  double slowest = c[0];
+  for (int i = 1; i < space->n_contacts; i++) {
+    double speed = c[i*space->per_contact];
+    if (speed < slowest) slowest = speed;
+  }
+  return slowest;
+}
+
+void impact_velocity(const ode_mlcp_impact *impact, const double lambda_sum[],
+                     double v[]) {
+  int n_rows = impact->space.n_rows;
+  for (int i = 0; i < impact->n_velocities; i++) {
+    double sum = impact->v[i];
+    for (int j = 0; j < n_rows; j++)
+      sum += impact->B[i*n_rows + j]*lambda_sum[j];
+    v[i] = sum;
+  }
+}
+
+/* u1, u2 back to t1, t2 (and the other way: the map is its own inverse). */
+static void turn_tangents(double *first, double *second) {
+  double sum = *first + *second, difference = *first - *second;
+  *first = sum*M_SQRT1_2;
+  *second = difference*M_SQRT1_2;
+}
+
+void impact_report_rows(const ode_mlcp_impact *impact, const double c[],
+                        double rows[]) {
+  const contact_space *space = &impact->space;
+  memcpy(rows, c, (size_t)space->n_rows*sizeof *rows);
+  if (space->n_tangents != 2) return;
+  for (int i = 0; i < space->n_contacts; i++)
+    turn_tangents(&rows[3*i + 1], &rows[3*i + 2]);
+}
+
+void ode_mlcp_impact_contact_velocities(const ode_mlcp_impact *impact,
+                                        const double v[], double rows[]) {
+  int s = impact->n_velocities;
+  for (int i = 0; i < impact->space.n_rows; i++) {
+    double sum = 0;
+    for (int j = 0; j < s; j++) sum += impact->J[i*s + j]*v[j];
+    rows[i] = sum;
+  }
+  if (impact->space.n_tangents == 2)
+    for (int i = 0; i < impact->space.n_contacts; i++)
+      turn_tangents(&rows[3*i + 1], &rows[3*i + 2]);
+}
+
+double ode_mlcp_impact_kinetic_energy(const ode_mlcp_impact *impact,
+                                      const double v[]) {
+  int s = impact->n_velocities;
+  double twice = 0;
+  for (int i = 0; i < s; i++) {
+    double momentum = 0;
+    for (int j = 0; j < s; j++) momentum += impact->M[i*s + j]*v[j];
+    twice += v[i]*momentum;
+  }
+  return twice/2;
+}
+
+double ode_mlcp_impact_psi(const ode_mlcp_impact *impact) {
+  return impact->psi;
+}
+
+/* ---- checking ---------------------------------------------------------- */
+
+typedef struct complaint {
+  char *text;
+  size_t size;
+} complaint;
+
+static ode_mlcp_impact_status refuse(complaint to, const char *what) {
+  if (to.text != NULL && to.size > 0) snprintf(to.text, to.size, "%s", what);
+  return ODE_MLCP_IMPACT_BAD_INPUT;
+}
+
+/* Every number finite? If not, name the first that is not. */
+static bool all_finite(const double values[], int n_rows, int n_columns,
+                       const char *name, complaint to) {
+  for (int i = 0; i < n_rows; i++)
+    for (int j = 0; j < n_columns; j++)
+      if (!isfinite(values[(size_t)i*(size_t)n_columns + (size_t)j])) {
+        if (to.text != NULL && to.size > 0)
+          snprintf(to.text, to.size, "%s(%d, %d) is not finite", name, i + 1,
+                   j + 1);
+        return false;
+      }
+  return true;
+}
+
+static ode_mlcp_impact_status check(const ode_mlcp_impact_problem *problem,
+                                    complaint to) {
+  const int limit = 1000; // keeps every product of sizes far inside an int
+  int s = problem->n_velocities, m = problem->n_contacts;
+  if (s < 1 || s > limit) return refuse(to, "n_velocities must be 1 .. 1000");
+  if (m < 1 || m > limit) return refuse(to, "n_contacts must be 1 .. 1000");
+  if (problem->n_tangents != 1 && problem->n_tangents != 2)
+    return refuse(to, "n_tangents must be 1 or 2");
+  if (problem->M == NULL || problem->Jn == NULL || problem->Jt == NULL ||
+      problem->mu == NULL || problem->v == NULL)
+    return refuse(to, "an array is missing");
+
+  if (!all_finite(problem->M, s, s, "M", to) ||
+      !all_finite(problem->Jn, m, s, "Jn", to) ||
+      !all_finite(problem->Jt, m*problem->n_tangents, s, "Jt", to) ||
+      !all_finite(problem->mu, m, 1, "mu", to) ||
+      !all_finite(problem->v, s, 1, "v", to))
+    return ODE_MLCP_IMPACT_BAD_INPUT;
+
+  for (int i = 0; i < m; i++)
+    if (problem->mu[i] < 0) return refuse(to, "mu must be >= 0");
+
+  double largest = 0;
+  for (int i = 0; i < s*s; i++) largest = fmax(largest, fabs(problem->M[i]));
+  for (int i = 0; i < s; i++)
+    for (int j = 0; j < i; j++)
+      if (fabs(problem->M[i*s + j] - problem->M[j*s + i]) > 1e-9*largest)
+        return refuse(to, "M is not symmetric");
+  return ODE_MLCP_IMPACT_DONE;
+}
+
+/* ---- building ---------------------------------------------------------- */
+
+/* Lower Cholesky factor of the s x s matrix M. False: not positive definite
+ * (a pivot lost all but rounding of its diagonal entry). */
+static bool factor(const double M[], int s, double L[]) {
+  for (int i = 0; i < s; i++)
+    for (int j = 0; j <= i; j++) {
+      double sum = M[i*s + j];
+      for (int k = 0; k < j; k++) sum -= L[i*s + k]*L[j*s + k];
+      if (i != j) {
+        L[i*s + j] = sum/L[j*s + j];
+      } else {
+        if (!(sum > 1e-13*M[i*s + i])) return false;
+        L[i*s + i] = sqrt(sum);
+      }
+    }
+  return true;
+}
+
+static void solve_factored(const double L[], int s, double x[]) {
+  for (int i = 0; i < s; i++) {
+    for (int k = 0; k < i; k++) x[i] -= L[i*s + k]*x[k];
+    x[i] /= L[i*s + i];
+  }
+  for (int i = s - 1; i >= 0; i--) {
+    for (int k = i + 1; k < s; k++) x[i] -= L[k*s + i]*x[k];
+    x[i] /= L[i*s + i];
+  }
+}
+
+/* Rows of contact space: normals as they are, two tangents turned by 45 deg. */
+static void fill_jacobian(const ode_mlcp_impact_problem *problem, double J[]) {
+  int s = problem->n_velocities, t = problem->n_tangents;
+  for (int i = 0; i < problem->n_contacts; i++) {
+    double *normal = &J[i*(1 + t)*s];
+    memcpy(normal, &problem->Jn[i*s], (size_t)s*sizeof *J);
+    memcpy(normal + s, &problem->Jt[i*t*s], (size_t)(t*s)*sizeof *J);
+    if (t == 2)
+      for (int j = 0; j < s; j++) turn_tangents(&normal[s + j],
+                                                &normal[2*s + j]);
+  }
+}
+
+static void fill_contact_space(ode_mlcp_impact *impact) {
+  contact_space *space = &impact->space;
+  int n = space->n_rows, s = impact->n_velocities;
+
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j <= i; j++) {
+      double sum = 0;
+      for (int k = 0; k < s; k++)
+        sum += impact->J[i*s + k]*impact->B[k*n + j];
+      space->A[i*n + j] = space->A[j*n + i] = sum;
+    }
+    double speed = 0;
+    for (int k = 0; k < s; k++) speed += impact->J[i*s + k]*impact->v[k];
+    space->start[i] = speed;
+  }
+
+  // entries that only rounding keeps from 0 would decide ties; snap them
+  double scale = 0, largest = 0;
+  for (int i = 0; i < n; i++) scale = fmax(scale, fabs(space->start[i]));
+  for (int i = 0; i < n*n; i++) largest = fmax(largest, fabs(space->A[i]));
+  for (int i = 0; i < n; i++)
+    if (fabs(space->start[i]) <= 1e-14*scale) space->start[i] = 0;
+  for (int i = 0; i < n*n; i++)
+    if (fabs(space->A[i]) <= 1e-15*largest) space->A[i] = 0;
+  space->scale = scale > 0 ? scale : 1;
+
+  for (int j = 0; j < n; j++) {
+    int normal = j - j % space->per_contact;
+    double bound = space->bound[j/space->per_contact];
+    space->weight[j] = 0;
+    for (int i = 0; i < n; i++) {
+      double push = fabs(space->A[i*n + j]);
+      if (j == normal)
+        for (int t = 1; t <= space->n_tangents; t++)
+          push += bound*fabs(space->A[i*n + j + t]);
+      space->weight[j] = fmax(space->weight[j], push);
+    }
+  }
+}
+
+/* Largest singular value of the s x n matrix B with the tangent columns
+ * counted twice (each is two edges, + and -), by cyclic Jacobi rotations on
+ * B W B', W = diag(1, 2, ..). `G` is s x s scratch. */
+static double largest_singular_value(const ode_mlcp_impact *impact,
+                                     double G[]) {
+  const contact_space *space = &impact->space;
+  int n = space->n_rows, s = impact->n_velocities;
+  // two turned tangents span the same edges: u u' + u' u = t t' + t' t
+  for (int i = 0; i < s; i++)
+    for (int j = 0; j < s; j++) {
+      double sum = 0;
+      for (int k = 0; k < n; k++)
+        sum += (k % space->per_contact == 0 ? 1 : 2)*impact->B[i*n + k]
+               *impact->B[j*n + k];
+      G[i*s + j] = sum;
+    }
+
+  for (int sweep = 0; sweep < 60; sweep++) {
+    double off = 0, diagonal = 0;
+    for (int i = 0; i < s; i++) {
+      diagonal = fmax(diagonal, fabs(G[i*s + i]));
+      for (int j = 0; j < i; j++) off = fmax(off, fabs(G[i*s + j]));
+    }
+    if (off <= 1e-15*diagonal) break;
+
+    for (int p = 0; p < s; p++)
+      for (int q = p + 1; q < s; q++) {
+        if (fabs(G[p*s + q]) <= 1e-16*diagonal) continue;
+        double ratio = (G[q*s + q] - G[p*s + p])/(2*G[p*s + q]);
+        double tangent = copysign(1, ratio)
+                         /(fabs(ratio) + sqrt(ratio*ratio + 1));
+        double cosine = 1/sqrt(tangent*tangent + 1), sine = tangent*cosine;
+        for (int k = 0; k < s; k++) {
+          double gp = G[k*s + p], gq = G[k*s + q];
+          G[k*s + p] = cosine*gp - sine*gq;
+          G[k*s + q] = sine*gp + cosine*gq;
+        }
+        for (int k = 0; k < s; k++) {
+          double gp = G[p*s + k], gq = G[q*s + k];
+          G[p*s + k] = cosine*gp - sine*gq;
+          G[q*s + k] = sine*gp + cosine*gq;
+        }
+      }
+  }
+  double largest = 0;
+  for (int i = 0; i < s; i++) largest = fmax(largest, G[i*s + i]);
+  return sqrt(largest);
+}
+
+/* Hand out the arrays of `impact` from its one block; `scratch` is s x s. */
+static bool lay_out(ode_mlcp_impact *impact, double **scratch) {
+  contact_space *space = &impact->space;
+  size_t s = (size_t)impact->n_velocities, n = (size_t)space->n_rows;
+  size_t m = (size_t)space->n_contacts;
+  size_t count = n*n + m + 2*n + 2*s*s + 2*n*s + s;
+  double *next = memory_block_reserve(&impact->numbers, &impact->source, count,
+                                      sizeof *next);
+  if (next == NULL) return false;
+  space->A = next;      next += n*n;
+  space->bound = next;  next += m;
+  space->start = next;  next += n;
+  space->weight = next; next += n;
+  impact->M = next;     next += s*s;
+  impact->J = next;     next += n*s;
+  impact->B = next;     next += n*s;
+  impact->v = next;     next += s;
+  *scratch = next;
+  return true;
+}
+
+static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
+                                   const ode_mlcp_impact_problem *problem,
+                                   double scratch[], complaint to) {
+  contact_space *space = &impact->space;
+  int s = impact->n_velocities, n = space->n_rows;
+  memcpy(impact->M, problem->M, (size_t)(s*s)*sizeof *impact->M);
+  memcpy(impact->v, problem->v, (size_t)s*sizeof *impact->v);
+
+  double mu_largest = 0;
+  for (int i = 0; i < space->n_contacts; i++) {
+    mu_largest = fmax(mu_largest, problem->mu[i]);
+    space->bound[i] = problem->mu[i]*(space->n_tangents == 2 ? M_SQRT1_2 : 1);
+  }
+  fill_jacobian(problem, impact->J);
+
+  if (!factor(impact->M, s, scratch))
+    return refuse(to, "M is not positive definite");
+  for (int i = 0; i < n; i++) {
+    // a column of B, solved for in the row of J's layout, then spread
+    double column[1000];
+    memcpy(column, &impact->J[i*s], (size_t)s*sizeof *column);
+    solve_factored(scratch, s, column);
+    for (int k = 0; k < s; k++) impact->B[k*n + i] = column[k];
+  }
+  fill_contact_space(impact);
+  for (int i = 0; i < n; i += space->per_contact)
+    if (!(space->A[i*n + i] > 0))
+      return refuse(to, "a row of Jn moves nothing");
+
+  // eq. I4
+  impact->psi = largest_singular_value(impact, scratch)*space->n_contacts
+                *(1 + mu_largest) + 1;
+  return ODE_MLCP_IMPACT_DONE;
+}
+
+ode_mlcp_impact_status
+impact_create(const ode_mlcp_impact_problem *problem,
+              const memory_source *source, ode_mlcp_impact **impact_out,
+              char *message, size_t message_size) {
+  complaint to = {message, message_size};
+  *impact_out = NULL;
+  if (message != NULL && message_size > 0) message[0] = 0;
+  ode_mlcp_impact_status status = check(problem, to);
+  if (status != ODE_MLCP_IMPACT_DONE) return status;
+
+  ode_mlcp_impact *impact = impact_allocate(source, 1, sizeof *impact);
+  if (impact == NULL) return ODE_MLCP_IMPACT_NO_MEMORY;
+  memset(impact, 0, sizeof *impact);
+  impact->source = *source;
+  impact->n_velocities = problem->n_velocities;
+  impact->space.n_contacts = problem->n_contacts;
+  impact->space.n_tangents = problem->n_tangents;
+  impact->space.per_contact = 1 + problem->n_tangents;
+  impact->space.n_rows = problem->n_contacts*impact->space.per_contact;
+
+  double *scratch;
+  status = lay_out(impact, &scratch) ? fill(impact, problem, scratch, to)
+                                     : ODE_MLCP_IMPACT_NO_MEMORY;
+  if (status != ODE_MLCP_IMPACT_DONE) {
+    ode_mlcp_impact_destroy(impact);
+    return status;
+  }
+  *impact_out = impact;
+  return status;
+}
+
+ode_mlcp_impact_status
+ode_mlcp_impact_create(const ode_mlcp_impact_problem *problem,
+                       ode_mlcp_impact **impact, char *message,
+                       size_t message_size) {
+  return impact_create(problem, &memory_from_malloc, impact, message,
+                       message_size);
+}

@@ -1,0 +1,22 @@
+/* The textbook way: lexicographic Lemke on the whole LCP (I2), dense. The
+ * guarantee behind the faster ways, and what they are compared with. */
+#ifndef ODE_MLCP_IMPACTS_IMPACT_LEMKE_H
+#define ODE_MLCP_IMPACTS_IMPACT_LEMKE_H
+
+#include "impacts/impact.h"
+
+/** Variables of the LCP (I2): caps, normals, 2 T edges and a gamma a contact. */
+int impact_lemke_size(const contact_space *space);
+size_t impact_lemke_scratch(const contact_space *space); /* in doubles */
+
+/**
+ * As contact_path_solve.
+ *
+ * @param covering  [impact_lemke_size] > 0, or NULL for ones
+ */
+bool impact_lemke_solve(const contact_space *space, const double c[],
+                        const double caps[], const double covering[],
+                        double scratch[], double lambda[], double reached[],
+                        int *pivots);
+
+#endif

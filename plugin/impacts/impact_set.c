@@ -1,0 +1,396 @@
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include "impacts/impact_step.h"
+
+/* Samples that a thread takes at a time. */
+#define CHUNK 256
+
+/* Outcomes of one sample. */
+typedef struct tally {
+  uint32_t outcomes;
+  uint32_t lcps;     /* solved, shared steps once */
+  bool finished;
+} tally;
+
+/* What the threads share. Every sample writes only to places of its own, so
+ * the order in which threads come to them leaves no trace. */
+typedef struct run {
+  ode_mlcp_impact *impact;
+  const ode_mlcp_impact_options *options;
+  ode_mlcp_impact_method method;
+  uint64_t n_local;       /* samples of this shard */
+  tally *tallies;         /* [n_local] */
+  const uint64_t *places; /* ALL: [n_local] a sample's first outcome; NULL while
+                             they are only counted */
+  ode_mlcp_impact_set *set;
+  bool keep;              /* write outcomes */
+  bool report;            /* tell of progress, ask for interrupts */
+  uint64_t n_limit;       /* second pass: samples that the first one did */
+  atomic_uint_fast64_t next_chunk;
+  atomic_bool stopped;
+} run;
+
+typedef struct worker {
+  run *shared;
+  impact_desk desk;
+  bool speaks; /* the calling thread's */
+  bool running;
+  pthread_t thread;
+} worker;
+
+static uint64_t local_samples(const ode_mlcp_impact_options *options) {
+  uint64_t first = options->shard % options->n_shards;
+  if (first >= options->samples) return 0;
+  return (options->samples - first - 1)/options->n_shards + 1;
+}
+
+static uint64_t sample_number(const ode_mlcp_impact_options *options,
+                              uint64_t local) {
+  return options->shard % options->n_shards + local*options->n_shards;
+}
+
+static void write_outcome(const run *shared, const impact_desk *desk,
+                          uint64_t place, uint64_t sample, int n_lcps) {
+  ode_mlcp_impact_set *set = shared->set;
+  set->sample[place] = sample;
+  set->lcps[place] = (uint32_t)n_lcps;
+  impact_velocity(desk->impact, desk->lambda_sum,
+                  &set->v[place*(uint64_t)set->n_velocities]);
+  impact_report_rows(desk->impact, desk->inputs,
+                     &set->contact_velocities[place*(uint64_t)set->n_rows]);
+}
+
+static void do_sample(run *shared, impact_desk *desk, uint64_t local) {
+  uint64_t sample = sample_number(shared->options, local);
+  uint64_t place = shared->places != NULL ? shared->places[local] : local;
+  bool all = shared->options->select == ODE_MLCP_IMPACT_ALL;
+  tally tally = {0, 0, true};
+  int n_lcps, shared_steps = 0;
+  uint64_t n_branches = 0;
+
+  if (all) impact_first_branch(desk);
+  do {
+    impact_sample_once(desk, sample, NULL, NULL, &n_lcps);
+    tally.lcps += (uint32_t)(n_lcps - shared_steps);
+    if (!impact_last_step(desk, sample)) {
+      tally.finished = false;
+    } else {
+      if (shared->keep)
+        write_outcome(shared, desk, place + tally.outcomes, sample, n_lcps);
+      tally.outcomes++;
+    }
+    if (++n_branches == shared->options->max_branches && all) {
+      int ignored;
+      if (impact_next_branch(desk, n_lcps, &ignored)) tally.finished = false;
+      break;
+    }
+  } while (all && impact_next_branch(desk, n_lcps, &shared_steps));
+  shared->tallies[local] = tally;
+}
+
+static void *work(void *argument) {
+  worker *self = argument;
+  run *shared = self->shared;
+  const ode_mlcp_impact_options *options = shared->options;
+  for (;;) {
+    if (atomic_load(&shared->stopped)) break;
+    if (shared->report && options->interrupted != NULL &&
+        options->interrupted(options->run_context)) {
+      atomic_store(&shared->stopped, true);
+      break;
+    }
+    // chunks are taken in order and finished once taken, so an interrupted run
+    // has done the samples before some number, and none after
+    uint64_t first = atomic_fetch_add(&shared->next_chunk, 1)*CHUNK;
+    if (first >= shared->n_limit) break;
+    uint64_t end = shared->n_limit - first > CHUNK ? first + CHUNK
+                                                   : shared->n_limit;
+    for (uint64_t local = first; local < end; local++)
+      do_sample(shared, &self->desk, local);
+    if (self->speaks && shared->report && options->progress != NULL)
+      options->progress(options->run_context, end, shared->n_limit);
+  }
+  return NULL;
+}
+
+/* One pass over the samples by all threads; the number of samples done. */
+static uint64_t pass(run *shared, worker workers[], int n_workers) {
+  atomic_store(&shared->next_chunk, 0);
+  atomic_store(&shared->stopped, false);
+  for (int k = 1; k < n_workers; k++)
+    workers[k].running =
+      pthread_create(&workers[k].thread, NULL, work, &workers[k]) == 0;
+  work(&workers[0]); // does everything if no thread could be had
+  for (int k = 1; k < n_workers; k++)
+    if (workers[k].running) pthread_join(workers[k].thread, NULL);
+
+  // a stop leaves the chunks that were taken, and those are finished; a thread
+  // may have counted past the end
+  uint64_t taken = atomic_load(&shared->next_chunk);
+  return taken > shared->n_limit/CHUNK ? shared->n_limit : taken*CHUNK;
+}
+
+static double wall_clock(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9*(double)now.tv_nsec;
+}
+
+/* ---- the set's memory -------------------------------------------------- */
+
+/* One array each, in one block that begins with its own size. */
+static bool make_room(ode_mlcp_impact_set *set, const memory_source *source,
+                      uint64_t count) {
+  size_t n = count > 0 ? (size_t)count : 1;
+  size_t numbers = (size_t)set->n_velocities + (size_t)set->n_rows;
+  size_t each = numbers*sizeof(double) + sizeof(uint64_t) + sizeof(uint32_t);
+  if (n > SIZE_MAX/2/each) return false;
+  size_t size = n*each;
+  char *block = source->allocate(source->context, size);
+  if (block == NULL) return false;
+  set->v = (double *)block;
+  set->contact_velocities = set->v + n*(size_t)set->n_velocities;
+  set->sample = (uint64_t *)(set->contact_velocities
+                             + n*(size_t)set->n_rows);
+  set->lcps = (uint32_t *)(set->sample + n);
+  set->block = block;
+  set->block_size = size;
+  set->release = source->release;
+  set->release_context = source->context;
+  return true;
+}
+
+void ode_mlcp_impact_set_release(ode_mlcp_impact_set *set) {
+  if (set->block != NULL)
+    set->release(set->release_context, set->block, set->block_size);
+  memset(set, 0, sizeof *set);
+}
+
+/* FIRST and RANDOM: one place a sample was kept; close the gaps that the
+ * unfinished left. */
+static void close_gaps(const run *shared, uint64_t n_done) {
+  ode_mlcp_impact_set *set = shared->set;
+  size_t s = (size_t)set->n_velocities, n = (size_t)set->n_rows;
+  uint64_t next = 0;
+  for (uint64_t k = 0; k < n_done; k++) {
+    if (shared->tallies[k].outcomes == 0) continue;
+    if (next != k) {
+      set->sample[next] = set->sample[k];
+      set->lcps[next] = set->lcps[k];
+      memcpy(&set->v[next*s], &set->v[k*s], s*sizeof *set->v);
+      memcpy(&set->contact_velocities[next*n], &set->contact_velocities[k*n],
+             n*sizeof *set->contact_velocities);
+    }
+    next++;
+  }
+}
+
+static void add_up(const run *shared, uint64_t n_done, uint64_t places[]) {
+  ode_mlcp_impact_set *set = shared->set;
+  set->n_samples = n_done;
+  for (uint64_t k = 0; k < n_done; k++) {
+    if (places != NULL) places[k] = set->n_outcomes;
+    set->n_finished += shared->tallies[k].finished;
+    set->n_lcps += shared->tallies[k].lcps;
+    set->n_outcomes += shared->tallies[k].outcomes;
+  }
+  set->n_unfinished = n_done - set->n_finished;
+}
+
+/* ---- the run ----------------------------------------------------------- */
+
+static ode_mlcp_impact_status sample_all(run *shared, worker workers[],
+                                         int n_workers, uint64_t places[]) {
+  const memory_source *source = &shared->impact->source;
+  ode_mlcp_impact_set *set = shared->set;
+  bool all = shared->options->select == ODE_MLCP_IMPACT_ALL;
+  shared->n_limit = shared->n_local;
+  shared->keep = !all;
+  shared->report = true;
+  if (!all && !make_room(set, source, shared->n_local))
+    return ODE_MLCP_IMPACT_NO_MEMORY;
+
+  double start = wall_clock();
+  uint64_t n_done = pass(shared, workers, n_workers);
+  set->seconds = wall_clock() - start;
+  bool stopped = atomic_load(&shared->stopped);
+  for (int k = 0; k < n_workers; k++)
+    set->n_fallbacks += workers[k].desk.n_fallbacks;
+  add_up(shared, n_done, places);
+
+  if (all) {
+    // how many outcomes a sample has is known now: do it again and keep them
+    if (!make_room(set, source, set->n_outcomes))
+      return ODE_MLCP_IMPACT_NO_MEMORY;
+    shared->keep = true;
+    shared->report = false;
+    shared->places = places;
+    shared->n_limit = n_done;
+    pass(shared, workers, n_workers);
+  } else {
+    close_gaps(shared, n_done);
+  }
+  return stopped ? ODE_MLCP_IMPACT_INTERRUPTED : ODE_MLCP_IMPACT_DONE;
+}
+
+static ode_mlcp_impact_status with_workers(run *shared, uint64_t places[]) {
+  const memory_source *source = &shared->impact->source;
+  uint64_t n_chunks = shared->n_local/CHUNK + 1;
+  int n_workers = shared->options->threads;
+  if ((uint64_t)n_workers > n_chunks) n_workers = (int)n_chunks;
+
+  worker *workers = impact_allocate(source, (size_t)n_workers,
+                                    sizeof *workers);
+  if (workers == NULL) return ODE_MLCP_IMPACT_NO_MEMORY;
+  memset(workers, 0, (size_t)n_workers*sizeof *workers);
+  bool ready = true;
+  for (int k = 0; k < n_workers && ready; k++) {
+    workers[k].shared = shared;
+    workers[k].speaks = k == 0;
+    ready = impact_desk_open(&workers[k].desk, shared->impact, shared->options,
+                             shared->method, source);
+  }
+  ode_mlcp_impact_status status =
+    ready ? sample_all(shared, workers, n_workers, places)
+          : ODE_MLCP_IMPACT_NO_MEMORY;
+  for (int k = 0; k < n_workers; k++)
+    impact_desk_close(&workers[k].desk, source);
+  impact_release(source, workers, (size_t)n_workers, sizeof *workers);
+  return status;
+}
+
+ode_mlcp_impact_status
+ode_mlcp_impact_approximate(ode_mlcp_impact *impact,
+                            const ode_mlcp_impact_options *options,
+                            ode_mlcp_impact_set *set) {
+  const char *why;
+  memset(set, 0, sizeof *set);
+  if (!impact_options_are_sound(options, &why))
+    return ODE_MLCP_IMPACT_BAD_INPUT;
+  run shared = {.impact = impact, .options = options, .set = set};
+  ode_mlcp_impact_status status =
+    impact_prepare(impact, options, &shared.method);
+  if (status != ODE_MLCP_IMPACT_DONE) return status;
+
+  const memory_source *source = &impact->source;
+  set->n_velocities = impact->n_velocities;
+  set->n_rows = impact->space.n_rows;
+  shared.n_local = local_samples(options);
+  if (shared.n_local > SIZE_MAX/2/sizeof(tally))
+    return ODE_MLCP_IMPACT_NO_MEMORY;
+  size_t n_local = (size_t)shared.n_local;
+  bool all = options->select == ODE_MLCP_IMPACT_ALL;
+
+  shared.tallies = impact_allocate(source, n_local, sizeof(tally));
+  uint64_t *places = all ? impact_allocate(source, n_local, sizeof *places)
+                         : NULL;
+  status = shared.tallies != NULL && (!all || places != NULL)
+         ? with_workers(&shared, places) : ODE_MLCP_IMPACT_NO_MEMORY;
+  impact_release(source, shared.tallies, n_local, sizeof(tally));
+  impact_release(source, places, n_local, sizeof *places);
+  if (status != ODE_MLCP_IMPACT_DONE && status != ODE_MLCP_IMPACT_INTERRUPTED)
+    ode_mlcp_impact_set_release(set);
+  return status;
+}
+
+/* ---- one sample, and the ways of some ---------------------------------- */
+
+ode_mlcp_impact_status
+ode_mlcp_impact_sim(ode_mlcp_impact *impact,
+                    const ode_mlcp_impact_options *options, uint64_t sample,
+                    double v[], int *n_lcps) {
+  const char *why;
+  if (!impact_options_are_sound(options, &why))
+    return ODE_MLCP_IMPACT_BAD_INPUT;
+  ode_mlcp_impact_options one = *options;
+  if (one.select == ODE_MLCP_IMPACT_ALL) one.select = ODE_MLCP_IMPACT_RANDOM;
+  ode_mlcp_impact_method method;
+  ode_mlcp_impact_status status = impact_prepare(impact, &one, &method);
+  if (status != ODE_MLCP_IMPACT_DONE) return status;
+  impact_desk desk;
+  if (!impact_desk_open(&desk, impact, &one, method, &impact->source))
+    return ODE_MLCP_IMPACT_NO_MEMORY;
+
+  int count;
+  bool finished = impact_sample_once(&desk, sample, NULL, NULL, &count);
+  if (n_lcps != NULL) *n_lcps = count;
+  impact_velocity(impact, desk.lambda_sum, v);
+  impact_desk_close(&desk, &impact->source);
+  return finished ? ODE_MLCP_IMPACT_DONE : ODE_MLCP_IMPACT_UNFINISHED;
+}
+
+typedef struct diary {
+  ode_mlcp_impact_set *set;
+  uint64_t sample;
+  bool keep;
+} diary;
+
+static void note(void *context, const impact_desk *desk, int n_lcps,
+                 const double c[]) {
+  (void)c; // the desk's inputs
+  diary *diary = context;
+  if (diary->keep) {
+    run shared = {.set = diary->set};
+    write_outcome(&shared, desk, diary->set->n_outcomes, diary->sample,
+                  n_lcps);
+  }
+  diary->set->n_outcomes++;
+}
+
+static void walk(impact_desk *desk, uint64_t n_local, diary *diary) {
+  ode_mlcp_impact_set *set = diary->set;
+  bool all = desk->options->select == ODE_MLCP_IMPACT_ALL;
+  set->n_samples = n_local;
+  set->n_outcomes = set->n_lcps = set->n_finished = 0;
+  for (uint64_t local = 0; local < n_local; local++) {
+    int n_lcps, shared_steps = 0;
+    uint64_t n_branches = 0;
+    bool finished = true;
+    diary->sample = sample_number(desk->options, local);
+    if (all) impact_first_branch(desk);
+    do {
+      finished &= impact_sample_once(desk, diary->sample, note, diary,
+                                     &n_lcps);
+      set->n_lcps += (uint64_t)(n_lcps - shared_steps);
+    } while (all && ++n_branches < desk->options->max_branches &&
+             impact_next_branch(desk, n_lcps, &shared_steps));
+    set->n_finished += finished;
+  }
+  set->n_unfinished = n_local - set->n_finished;
+}
+
+ode_mlcp_impact_status
+ode_mlcp_impact_ways(ode_mlcp_impact *impact,
+                     const ode_mlcp_impact_options *options,
+                     uint64_t n_samples, ode_mlcp_impact_set *set) {
+  const char *why;
+  memset(set, 0, sizeof *set);
+  if (!impact_options_are_sound(options, &why))
+    return ODE_MLCP_IMPACT_BAD_INPUT;
+  ode_mlcp_impact_method method;
+  ode_mlcp_impact_status status = impact_prepare(impact, options, &method);
+  if (status != ODE_MLCP_IMPACT_DONE) return status;
+  impact_desk desk;
+  if (!impact_desk_open(&desk, impact, options, method, &impact->source))
+    return ODE_MLCP_IMPACT_NO_MEMORY;
+
+  set->n_velocities = impact->n_velocities;
+  set->n_rows = impact->space.n_rows;
+  uint64_t n_local = local_samples(options);
+  if (n_local > n_samples) n_local = n_samples;
+  diary diary = {.set = set};
+  walk(&desk, n_local, &diary); // counts
+  status = ODE_MLCP_IMPACT_NO_MEMORY;
+  if (make_room(set, &impact->source, set->n_outcomes)) {
+    diary.keep = true;
+    walk(&desk, n_local, &diary);
+    status = ODE_MLCP_IMPACT_DONE;
+  }
+  impact_desk_close(&desk, &impact->source);
+  if (status != ODE_MLCP_IMPACT_DONE) ode_mlcp_impact_set_release(set);
+  return status;
+}

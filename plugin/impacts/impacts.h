@@ -1,0 +1,269 @@
+/* Set-valued impacts: every outcome of a simultaneous collision.
+ *
+ * Public declarations on plain arrays; nothing here knows of a host world.
+ * The model is that of Halm & Posa 2023 (docs/impacts.md, eq. I1-I5): an impact
+ * is resolved by small steps, each with a random cap on every contact's normal
+ * impulse, until no contact approaches any more. What the steps may reach is
+ * the set of outcomes.
+ *
+ * Units: SI; with angles among the coordinates, rad. A contact's row of `Jn`
+ * maps the generalized velocity to its separating speed (m/s, negative while it
+ * approaches), its rows of `Jt` to its slip.
+ */
+#ifndef ODE_MLCP_IMPACTS_IMPACTS_H
+#define ODE_MLCP_IMPACTS_IMPACTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A collision. Arrays are row-major, the caller's, and copied where kept. */
+typedef struct ode_mlcp_impact_problem {
+  int n_velocities;  /* s >= 1 */
+  int n_contacts;    /* m >= 1 */
+  int n_tangents;    /* T, per contact: 1 (planar) or 2 (a pyramid with the
+                        edges +-t1, +-t2) */
+  const double *M;   /* s x s, symmetric positive definite */
+  const double *Jn;  /* m x s */
+  const double *Jt;  /* (m T) x s, contact i owns rows T i .. T i + T - 1 */
+  const double *mu;  /* m, >= 0 */
+  const double *v;   /* s, before the impact */
+} ode_mlcp_impact_problem;
+
+typedef enum ode_mlcp_impact_status {
+  ODE_MLCP_IMPACT_DONE,
+  ODE_MLCP_IMPACT_UNFINISHED,    /* still colliding after all steps */
+  ODE_MLCP_IMPACT_INTERRUPTED,   /* `interrupted` said so */
+  ODE_MLCP_IMPACT_BAD_INPUT,
+  ODE_MLCP_IMPACT_TOO_MANY_MODES, /* more contact modes than memory allows */
+  ODE_MLCP_IMPACT_NO_MEMORY
+} ode_mlcp_impact_status;
+
+/** Which solution a step takes when its LCP has several. */
+typedef enum ode_mlcp_impact_select {
+  ODE_MLCP_IMPACT_FIRST,  /* the one a fixed rule meets first */
+  ODE_MLCP_IMPACT_RANDOM, /* one of them at random */
+  ODE_MLCP_IMPACT_ALL     /* each of them: a sample branches */
+} ode_mlcp_impact_select;
+
+/** How a step's LCP is solved. */
+typedef enum ode_mlcp_impact_method {
+  ODE_MLCP_IMPACT_AUTOMATIC, /* modes for few contacts and for ALL, else path */
+  ODE_MLCP_IMPACT_MODES,     /* enumerate the contact modes: finds every
+                                solution, RANDOM is uniform among them */
+  ODE_MLCP_IMPACT_PATH,      /* follow a compact Lemke path in contact space:
+                                finds one; FIRST by the covering vector of ones,
+                                RANDOM by a random covering vector */
+  ODE_MLCP_IMPACT_LEMKE      /* lexicographic Lemke on the whole LCP (I2), as
+                                PATH but slow; for comparison */
+} ode_mlcp_impact_method;
+
+/**
+ * A user's own distribution of the caps (eq. I1). Must write n_contacts values
+ * > 0 (N s) and depend on its arguments alone, or shards and thread counts
+ * would change the result; it is called from several threads at once.
+ */
+typedef void ode_mlcp_impact_draw(void *context, uint64_t seed, uint64_t sample,
+                                  int step, int n_contacts,
+                                  double lambda_max[]);
+
+typedef struct ode_mlcp_impact_options {
+  uint64_t seed;
+  uint64_t samples;   /* of the whole set */
+  uint32_t shard;     /* this call does the samples k with k mod n_shards equal
+                         to shard mod n_shards */
+  uint32_t n_shards;  /* >= 1 */
+  double h;           /* N s, > 0: caps are drawn from [0, h] */
+  int steps;          /* N >= 0: at most N + 1 steps a sample, as Alg. 1 */
+  double tolerance;   /* m/s: an impact is over when min Jn v >= -tolerance */
+  double epsilon;     /* N s, for the last step of Alg. 2; 0 stands for h/2 */
+  ode_mlcp_impact_select select;
+  ode_mlcp_impact_method method;
+  int threads;        /* >= 1; does not change a bit of the result */
+  uint64_t max_branches; /* ALL: a sample with more is unfinished */
+  ode_mlcp_impact_draw *draw; /* NULL: uniform on the box [0, h]^m */
+  void *draw_context;
+  /** Asked now and then from the calling thread's workers; non-zero stops the
+   *  run. May be NULL. */
+  int (*interrupted)(void *context);
+  /** Told now and then how many samples of this shard are done, from one thread
+   *  at a time. May be NULL. */
+  void (*progress)(void *context, uint64_t done, uint64_t total);
+  void *run_context;  /* for both */
+} ode_mlcp_impact_options;
+
+/** seed 1, samples 2^14, no shards, h 1, steps 10, tolerance 1e-8, select
+ *  RANDOM, method AUTOMATIC, one thread. */
+void ode_mlcp_impact_default_options(ode_mlcp_impact_options *options);
+
+/** A collision made ready for sampling. One call at a time may use it (calls
+ *  make their own threads). */
+typedef struct ode_mlcp_impact ode_mlcp_impact;
+
+/**
+ * Check a problem, factor its mass matrix and go over to contact space.
+ *
+ * @param impact   out: destroy it with ode_mlcp_impact_destroy; NULL unless
+ *                 DONE is returned.
+ * @param message  [message_size] out: empty, or one line on what is wrong and
+ *                 where. May be NULL.
+ * @return DONE, BAD_INPUT or NO_MEMORY.
+ */
+ode_mlcp_impact_status
+ode_mlcp_impact_create(const ode_mlcp_impact_problem *problem,
+                       ode_mlcp_impact **impact, char *message,
+                       size_t message_size);
+void ode_mlcp_impact_destroy(ode_mlcp_impact *impact);
+
+/** psi of Alg. 2 (eq. I4). */
+double ode_mlcp_impact_psi(const ode_mlcp_impact *impact);
+
+/**
+ * Sim (Alg. 1): one outcome. ALL is taken as RANDOM.
+ *
+ * @param sample  which of the set that `options->seed` names
+ * @param v       [s] out: the last velocity; still colliding when UNFINISHED
+ *                is returned, unchanged on any other failure
+ * @param n_lcps  out: LCPs solved; may be NULL
+ * @return DONE, UNFINISHED, BAD_INPUT, TOO_MANY_MODES or NO_MEMORY.
+ */
+ode_mlcp_impact_status
+ode_mlcp_impact_sim(ode_mlcp_impact *impact,
+                    const ode_mlcp_impact_options *options, uint64_t sample,
+                    double v[], int *n_lcps);
+
+/** Outcomes of a set, in the order of samples, then of branches. None collides:
+ *  what did not finish is counted and left out. */
+typedef struct ode_mlcp_impact_set {
+  uint64_t n_samples;    /* done: fewer than asked after an interrupt */
+  uint64_t n_finished;   /* samples of which every branch finished */
+  uint64_t n_unfinished; /* n_samples - n_finished */
+  uint64_t n_lcps;       /* solved in Sim, the last step of Alg. 2 not counted */
+  uint64_t n_fallbacks;  /* LCPs the first method did not solve */
+  uint64_t n_outcomes;
+  double seconds;        /* wall clock of the sampling */
+  int n_velocities, n_rows;
+  uint64_t *sample;      /* [n_outcomes] */
+  uint32_t *lcps;        /* [n_outcomes] on the way to this outcome */
+  double *v;             /* [n_outcomes x s] */
+  double *contact_velocities; /* [n_outcomes x n_rows], per contact its normal,
+                                 then its tangents; n_rows = m (1 + T) */
+  /* where the arrays came from; for ode_mlcp_impact_set_release */
+  void *block;
+  size_t block_size;
+  void (*release)(void *context, void *block, size_t size);
+  void *release_context;
+} ode_mlcp_impact_set;
+
+/**
+ * Approximate (Alg. 2 with its final step): a set of samples.
+ *
+ * @param set  out: release it with ode_mlcp_impact_set_release. Filled with
+ *             what was sampled so far on INTERRUPTED, empty on failure.
+ * @return DONE (also when some samples are unfinished), INTERRUPTED, BAD_INPUT,
+ *         TOO_MANY_MODES or NO_MEMORY.
+ */
+ode_mlcp_impact_status
+ode_mlcp_impact_approximate(ode_mlcp_impact *impact,
+                            const ode_mlcp_impact_options *options,
+                            ode_mlcp_impact_set *set);
+void ode_mlcp_impact_set_release(ode_mlcp_impact_set *set);
+
+/**
+ * The velocities on the way of the first `n_samples` samples of this shard
+ * (the paper's light grey region): before each step and after the last.
+ *
+ * @param set  out: as for Approximate; `lcps` is the number of LCPs solved up
+ *             to this velocity. Every branch repeats the way it shares.
+ */
+ode_mlcp_impact_status
+ode_mlcp_impact_ways(ode_mlcp_impact *impact,
+                     const ode_mlcp_impact_options *options,
+                     uint64_t n_samples, ode_mlcp_impact_set *set);
+
+/**
+ * Anitescu & Potra's simultaneous inelastic impact (eq. I3): all solutions.
+ *
+ * @param max_solutions  room in v
+ * @param v              [max_solutions x s] out
+ * @param n_solutions    out: solutions found, may exceed max_solutions
+ * @return DONE, TOO_MANY_MODES or NO_MEMORY.
+ */
+ode_mlcp_impact_status
+ode_mlcp_impact_simultaneous(ode_mlcp_impact *impact, int max_solutions,
+                             double v[], int *n_solutions);
+
+typedef enum ode_mlcp_impact_order {
+  ODE_MLCP_IMPACT_CYCLIC, /* `order` over and over; NULL: 0, 1, .. m - 1 */
+  ODE_MLCP_IMPACT_GIVEN,  /* `order` once */
+  ODE_MLCP_IMPACT_SHUFFLE /* an approaching contact at random, every time */
+} ode_mlcp_impact_order;
+
+/**
+ * Sequential impacts: one contact at a time by eq. I3. Contacts that do not
+ * approach are passed over.
+ *
+ * @param order       [n_order] contacts; unused by SHUFFLE
+ * @param sample      with the seed, keys SHUFFLE and the choice among several
+ *                    solutions (select RANDOM; else the first)
+ * @param max_impacts impacts resolved at most
+ * @param v           [s] out: the velocity reached
+ * @param way         [(max_impacts + 1) x s] out: v before and after each
+ *                    impact; may be NULL
+ * @param n_impacts   out: impacts resolved; may be NULL
+ * @return DONE, UNFINISHED (v still collides), BAD_INPUT or NO_MEMORY.
+ */
+ode_mlcp_impact_status
+ode_mlcp_impact_sequential(ode_mlcp_impact *impact,
+                           const ode_mlcp_impact_options *options,
+                           ode_mlcp_impact_order kind, const int order[],
+                           int n_order, uint64_t sample, int max_impacts,
+                           double v[], double way[], int *n_impacts);
+
+/** Separating speed and slips of every contact, [m (1 + T)] out: per contact
+ *  Jn v, then Jt v. */
+void ode_mlcp_impact_contact_velocities(const ode_mlcp_impact *impact,
+                                        const double v[], double rows[]);
+
+/** v' M v / 2, J. */
+double ode_mlcp_impact_kinetic_energy(const ode_mlcp_impact *impact,
+                                      const double v[]);
+
+/** Smallest and largest of every contact velocity of a set, [n_rows x 2] out;
+ *  untouched when the set is empty. */
+void ode_mlcp_impact_extents(const ode_mlcp_impact_set *set, double extents[]);
+
+/** Mean of every contact velocity of a set, [n_rows] out, summed in the order
+ *  of the outcomes; untouched when the set is empty. */
+void ode_mlcp_impact_means(const ode_mlcp_impact_set *set, double means[]);
+
+/**
+ * Convex hull of a set in the plane of contact velocities `row_x`, `row_y`.
+ *
+ * @param corners   [n_corners x 2] out, counter-clockwise from the smallest x,
+ *                  points on an edge left out; release with free()
+ * @return DONE or NO_MEMORY (corners NULL).
+ */
+ode_mlcp_impact_status
+ode_mlcp_impact_hull(const ode_mlcp_impact_set *set, int row_x, int row_y,
+                     double **corners, size_t *n_corners);
+
+/**
+ * Occupancy of a plane: how many outcomes fall in each cell of a grid over
+ * [low, high] in both directions. Points beyond are counted in the last cells.
+ *
+ * @param range   [4] low x, high x, low y, high y
+ * @param counts  [n_x x n_y] out, counts[y n_x + x]
+ */
+void ode_mlcp_impact_occupancy(const ode_mlcp_impact_set *set, int row_x,
+                               int row_y, const double range[4], int n_x,
+                               int n_y, uint64_t counts[]);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
