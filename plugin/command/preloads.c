@@ -1,0 +1,92 @@
+#include "command/preloads.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef INSTALLED_LIBDIR
+#define INSTALLED_LIBDIR "/usr/local/lib"
+#endif
+
+#define HOST_FILE "libode.so.8"
+#define PLUGIN_FILE "ode_mlcp_preload.so"
+
+/* The folder of this very program, without its last slash. */
+static bool own_folder(char folder[PATH_MAX]) {
+  ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+  if (length <= 0) return false;
+  folder[length] = '\0';
+  char *slash = strrchr(folder, '/');
+  if (slash == NULL) return false;
+  *slash = '\0';
+  return true;
+}
+
+static bool holds_both(const char *folder) {
+  char path[PATH_MAX + 64];
+  snprintf(path, sizeof path, "%s/" HOST_FILE, folder);
+  if (access(path, R_OK) != 0) return false;
+  snprintf(path, sizeof path, "%s/" PLUGIN_FILE, folder);
+  return access(path, R_OK) == 0;
+}
+
+static bool find_folder(char folder[PATH_MAX]) {
+  static const char *const beside[] = {"lib", "../lib", "../lib/ode-mlcp"};
+  char own[PATH_MAX], candidate[PATH_MAX + 32];
+
+  for (size_t k = 0; k < 3 && own_folder(own); k++) {
+    snprintf(candidate, sizeof candidate, "%s/%s", own, beside[k]);
+    if (holds_both(candidate)) return realpath(candidate, folder) != NULL;
+  }
+  return holds_both(INSTALLED_LIBDIR "/ode-mlcp") &&
+         realpath(INSTALLED_LIBDIR "/ode-mlcp", folder) != NULL;
+}
+
+/* Adds the entries of `list` that are not ours already: a run inside a run
+ * would otherwise name them twice. */
+static void add_others(char *value, size_t size, const char *list,
+                       const char *folder) {
+  size_t folder_length = strlen(folder);
+
+  while (*list != '\0') {
+    size_t length = strcspn(list, ": ");
+    bool ours = strncmp(list, folder, folder_length) == 0 &&
+                list[folder_length] == '/';
+    size_t used = strlen(value);
+    if (length > 0 && !ours)
+      snprintf(value + used, size - used, ":%.*s", (int)length, list);
+    list += length;
+    list += strspn(list, ": ");
+  }
+}
+
+bool preloads_value(char *value, size_t value_size, char *message,
+                    size_t message_size) {
+  char folder[PATH_MAX];
+
+  if (!find_folder(folder)) {
+    snprintf(message, message_size,
+             "cannot find " HOST_FILE " and " PLUGIN_FILE
+             " beside this program or in " INSTALLED_LIBDIR "/ode-mlcp");
+    return false;
+  }
+  if (strpbrk(folder, ": ") != NULL) {
+    snprintf(message, message_size,
+             "cannot preload from '%s': the loader takes no path with a space "
+             "or a colon", folder);
+    return false;
+  }
+  const char *others = getenv("LD_PRELOAD");
+  if (others == NULL) others = "";
+  size_t needed = 2 * strlen(folder) + strlen(others) + 64;
+  if (needed > value_size) {
+    snprintf(message, message_size, "LD_PRELOAD is too long");
+    return false;
+  }
+  snprintf(value, value_size, "%s/" HOST_FILE ":%s/" PLUGIN_FILE, folder,
+           folder);
+  add_others(value, value_size, others, folder);
+  return true;
+}

@@ -1,0 +1,21 @@
+/* Where the files are that `ode-mlcp run` puts under a program. */
+#ifndef ODE_MLCP_COMMAND_PRELOADS_H
+#define ODE_MLCP_COMMAND_PRELOADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/**
+ * The value for LD_PRELOAD: the patched host, the plugin, then what the
+ * variable held.
+ *
+ * Looks beside this program for lib/ (a build tree) and for ../lib/ode-mlcp
+ * (an installation that was moved), then in the folder of the installation.
+ *
+ * @param value  [value_size] out
+ * @param message  [message_size] out: one line on failure.
+ */
+bool preloads_value(char *value, size_t value_size, char *message,
+                    size_t message_size);
+
+#endif

@@ -1,0 +1,165 @@
+#define _GNU_SOURCE // program_invocation_short_name
+#include "preload/ending.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/libraries.h"
+#include "preload/message.h"
+#include "preload/record.h"
+
+#define WRONG_RUN_STATUS 2
+
+static run_mark_place run;
+static pid_t self; /* 0: exits are not watched (yet) */
+static char program[64];
+
+static const int ending_signals[] = {SIGTERM, SIGINT,  SIGABRT, SIGHUP, SIGQUIT,
+                                     SIGSEGV, SIGBUS,  SIGFPE,  SIGILL};
+static const size_t n_ending_signals =
+    sizeof ending_signals / sizeof ending_signals[0];
+
+/* ---- what there is to say ---- */
+
+/* A child between vfork and exec runs in its parent's memory. */
+static bool is_this_process(void) { return self != 0 && getpid() == self; }
+
+static bool found_second_library(void) {
+  const char *path = libraries_second_ode();
+  if (path == NULL) return false;
+
+  if (run.mark != NULL) atomic_store(&run.mark->second_library, 1);
+  message_say((const char *[]){program, " loaded a second ODE library, ", path,
+                               ": worlds made in it did not step on ode-mlcp",
+                               NULL});
+  return true;
+}
+
+/* Judge the run: says what was wrong with it.
+ * @return the status to end with in place of `status`. */
+static int judge_run(int status) {
+  bool wrong = found_second_library();
+
+  if (run.top == self) {
+    if (!atomic_load(&run.mark->stepped)) {
+      message_say((const char *[]){program, " never stepped an ODE world",
+                                   NULL});
+      wrong = true;
+    }
+    wrong = wrong || atomic_load(&run.mark->second_library);
+    // the low byte is all that a parent sees
+    if (wrong && (status & 0xff) == 0) return WRONG_RUN_STATUS;
+  }
+  return status;
+}
+
+/* ---- exits ---- */
+
+/* Blocks all signals of this thread, so that none can end the process while
+ * its files are half written. */
+static void finish_undisturbed(void) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  record_finish();
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void end_by_exit(int status, void *unused) {
+  (void)unused;
+  if (!is_this_process()) return;
+
+  finish_undisturbed();
+  int judged = judge_run(status);
+  self = 0;
+  // glibc goes on with what is left of its exit, now with this status
+  if (judged != status) exit(judged);
+}
+
+static void end_by_quick_exit(void) {
+  if (!is_this_process()) return;
+
+  finish_undisturbed();
+  int judged = judge_run(0);
+  self = 0;
+  (void)judged; // this way out does not tell its status
+}
+
+/* Stands before the C library's: shells and Python's children end this way,
+ * which runs no exit handler. */
+static void __attribute__((noreturn)) end_by_system_call(int status) {
+  if (is_this_process()) {
+    finish_undisturbed();
+    status = judge_run(status);
+  }
+  for (;;) syscall(SYS_exit_group, status);
+}
+
+__attribute__((visibility("default"))) void _exit(int status) {
+  end_by_system_call(status);
+}
+
+__attribute__((visibility("default"))) void _Exit(int status) {
+  end_by_system_call(status);
+}
+
+static void start_child(void) {
+  self = getpid();
+  // the parent is still there to speak
+  message_let_go();
+  record_start_child();
+}
+
+void ending_watch_exits(run_mark_place place) {
+  run = place;
+  if (run.mark == NULL) run.top = 0;
+  self = getpid();
+  strncpy(program, program_invocation_short_name, sizeof program - 1);
+
+  if (run.top == self) message_keep_stderr();
+  on_exit(end_by_exit, NULL);
+  at_quick_exit(end_by_quick_exit);
+  pthread_atfork(NULL, NULL, start_child);
+}
+
+/* ---- signals ---- */
+
+static bool is_fault(int number, const siginfo_t *information) {
+  bool names_fault = number == SIGSEGV || number == SIGBUS ||
+                     number == SIGFPE || number == SIGILL;
+  return names_fault && information->si_code > 0;
+}
+
+/* SA_RESETHAND has put the default action back before this is called. */
+static void end_by_signal(int number, siginfo_t *information, void *context) {
+  (void)context;
+  int error = errno;
+
+  if (is_this_process()) record_finish();
+  errno = error;
+  // a fault happens again on return, where a core dump shows it; anything else
+  // is sent again
+  if (!is_fault(number, information)) raise(number);
+}
+
+void ending_watch_signals(void) {
+  for (size_t k = 0; k < n_ending_signals; k++) {
+    struct sigaction present, ours;
+    if (sigaction(ending_signals[k], NULL, &present) != 0 ||
+        (present.sa_flags & SA_SIGINFO) != 0 ||
+        present.sa_handler != SIG_DFL)
+      continue;
+
+    memset(&ours, 0, sizeof ours);
+    ours.sa_sigaction = end_by_signal;
+    ours.sa_flags = SA_SIGINFO | SA_RESETHAND | SA_NODEFER;
+    sigfillset(&ours.sa_mask);
+    sigdelset(&ours.sa_mask, ending_signals[k]);
+    sigaction(ending_signals[k], &ours, NULL);
+  }
+}

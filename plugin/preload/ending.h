@@ -1,0 +1,22 @@
+/* The ways a process ends, and what is done before it is gone: results are
+ * written, and the user is told when the run was not what it seemed. */
+#ifndef ODE_MLCP_PRELOAD_ENDING_H
+#define ODE_MLCP_PRELOAD_ENDING_H
+
+#include "preload/run_mark.h"
+
+/**
+ * Watch `exit`, `quick_exit`, `_exit` and `fork`. Called from the module's
+ * constructor, before the program's own code: so its exit handler comes last,
+ * after all of the program's handlers and destructors.
+ */
+void ending_watch_exits(run_mark_place place);
+
+/**
+ * Watch the signals that end a process, where the default action is in force.
+ * Called with the first step: by then a program has its own handlers in place,
+ * and a program that never steps finds its signals untouched.
+ */
+void ending_watch_signals(void);
+
+#endif

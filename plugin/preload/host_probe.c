@@ -1,0 +1,116 @@
+#define _GNU_SOURCE // pipe2, RTLD_DEEPBIND
+#include "preload/host_probe.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Ends a child without any exit handler of the parent's. */
+static void __attribute__((noreturn)) end_child(int status) {
+  for (;;) syscall(SYS_exit_group, status);
+}
+
+static void silence(int descriptor) {
+  int nowhere = open("/dev/null", O_WRONLY);
+  if (nowhere >= 0) dup2(nowhere, descriptor);
+}
+
+static void __attribute__((noreturn))
+list_libraries(const char *loader, const char *program, int output) {
+  dup2(output, STDOUT_FILENO);
+  silence(STDERR_FILENO);
+  unsetenv("LD_PRELOAD");
+  execl(loader, loader, "--list", program, (char *)NULL);
+  end_child(127);
+}
+
+/* A stream of what `loader --list` says about `program`. */
+static FILE *start_listing(const char *loader, const char *program,
+                           pid_t *child) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return NULL;
+
+  *child = fork();
+  if (*child == 0) list_libraries(loader, program, ends[1]);
+  close(ends[1]);
+  FILE *listing = *child > 0 ? fdopen(ends[0], "r") : NULL;
+  if (listing == NULL) close(ends[0]);
+  return listing;
+}
+
+/* libode.so.8, libode-double.so.3, but not libode_mlcp.so.0. */
+static bool is_ode_name(const char *name) {
+  if (strncmp(name, "libode", 6) != 0) return false;
+  return strncmp(name + 6, ".so", 3) == 0 ||
+         (name[6] == '-' && strstr(name, ".so") != NULL);
+}
+
+/* Reads a line "name => file (address)" or "file (address)". */
+static bool read_line(const char *line, char name[PATH_MAX],
+                      char file[PATH_MAX]) {
+  char rest[PATH_MAX] = "";
+
+  if (sscanf(line, " %4095s => %4095[^\n]", name, rest) < 1) return false;
+  snprintf(file, PATH_MAX, "%s", rest[0] != '\0' ? rest : name);
+  char *address = strstr(file, " (0x");
+  if (address != NULL) *address = '\0';
+
+  const char *slash = strrchr(name, '/');
+  if (slash != NULL) memmove(name, slash + 1, strlen(slash));
+  return is_ode_name(name);
+}
+
+static void __attribute__((noreturn)) answer_precision(const char *file) {
+  union {
+    void *symbol;
+    const char *(*function)(void);
+  } configuration;
+
+  silence(STDOUT_FILENO);
+  silence(STDERR_FILENO);
+  // its own symbols first: another libode may be loaded already
+  void *library = dlopen(file, RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND);
+  configuration.symbol =
+      library != NULL ? dlsym(library, "dGetConfiguration") : NULL;
+  bool is_single =
+      configuration.symbol != NULL &&
+      strstr(configuration.function(), "ODE_single_precision") != NULL;
+  end_child(is_single ? 1 : 0);
+}
+
+static bool is_single_precision(const char *file) {
+  pid_t child = fork();
+  if (child == 0) answer_precision(file);
+
+  int status;
+  return child > 0 && waitpid(child, &status, 0) == child &&
+         WIFEXITED(status) && WEXITSTATUS(status) == 1;
+}
+
+host_probe_result host_probe(const char *loader, const char *program,
+                             char library[PATH_MAX]) {
+  static char line[2 * PATH_MAX], name[PATH_MAX];
+  bool found = false;
+  pid_t child;
+
+  FILE *listing = start_listing(loader, program, &child);
+  if (listing == NULL) return HOST_PROBE_FITS;
+  while (fgets(line, sizeof line, listing) != NULL)
+    if (!found) found = read_line(line, name, library);
+  fclose(listing);
+  waitpid(child, NULL, 0);
+
+  if (!found) return HOST_PROBE_FITS;
+  if (strcmp(name, HOST_PROBE_SONAME) != 0) {
+    snprintf(library, PATH_MAX, "%s", name);
+    return HOST_PROBE_OTHER_NAME;
+  }
+  return library[0] == '/' && is_single_precision(library) ? HOST_PROBE_SINGLE
+                                                           : HOST_PROBE_FITS;
+}

@@ -1,0 +1,27 @@
+/* Which ODE library a program would run on if nothing were preloaded. */
+#ifndef ODE_MLCP_PRELOAD_HOST_PROBE_H
+#define ODE_MLCP_PRELOAD_HOST_PROBE_H
+
+#include <limits.h>
+
+/** The name that the preloaded host answers to. */
+#define HOST_PROBE_SONAME "libode.so.8"
+
+typedef enum host_probe_result {
+  HOST_PROBE_FITS,      /* none needed, or one that the host can stand in for */
+  HOST_PROBE_SINGLE,    /* one in single precision */
+  HOST_PROBE_OTHER_NAME /* one of another name (libode.so.6) */
+} host_probe_result;
+
+/**
+ * Ask the program's own loader which libode it would take, and that library
+ * for its precision. Runs none of the program's code; the library is opened in
+ * a child process. What cannot be found out counts as fitting.
+ *
+ * @param loader   the program's interpreter, as its ELF file names it
+ * @param library  [PATH_MAX] out: the library's file or its name
+ */
+host_probe_result host_probe(const char *loader, const char *program,
+                             char library[PATH_MAX]);
+
+#endif

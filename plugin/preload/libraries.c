@@ -1,0 +1,114 @@
+#define _GNU_SOURCE // dl_iterate_phdr
+#include "preload/libraries.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <ode/ode.h>
+
+/* The parts of a loaded object's dynamic section that a look-up needs. */
+typedef struct symbol_table {
+  const ElfW(Sym) *symbols;
+  const char *strings;
+  const uint32_t *gnu_hash;
+  const uint32_t *sysv_hash;
+} symbol_table;
+
+static symbol_table read_symbol_table(const struct dl_phdr_info *object) {
+  symbol_table table = {NULL, NULL, NULL, NULL};
+  const ElfW(Dyn) *entry = NULL;
+
+  for (int k = 0; k < object->dlpi_phnum; k++)
+    if (object->dlpi_phdr[k].p_type == PT_DYNAMIC)
+      entry = (const void *)(object->dlpi_addr + object->dlpi_phdr[k].p_vaddr);
+
+  for (; entry != NULL && entry->d_tag != DT_NULL; entry++) {
+    // the loader has relocated these, except in the vDSO
+    ElfW(Addr) address = entry->d_un.d_ptr;
+    if (address < object->dlpi_addr) address += object->dlpi_addr;
+    if (entry->d_tag == DT_SYMTAB) table.symbols = (const void *)address;
+    if (entry->d_tag == DT_STRTAB) table.strings = (const void *)address;
+    if (entry->d_tag == DT_GNU_HASH) table.gnu_hash = (const void *)address;
+    if (entry->d_tag == DT_HASH) table.sysv_hash = (const void *)address;
+  }
+  return table;
+}
+
+static bool is_definition(const symbol_table *table, uint32_t index,
+                          const char *name) {
+  const ElfW(Sym) *symbol = &table->symbols[index];
+  return symbol->st_shndx != SHN_UNDEF &&
+         strcmp(table->strings + symbol->st_name, name) == 0;
+}
+
+/* Layout: bucket count, first hashed symbol, bloom words, bloom shift, the
+ * bloom filter, buckets, then a hash a symbol whose lowest bit ends a chain. */
+static bool defines_by_gnu_hash(const symbol_table *table, const char *name) {
+  uint32_t hash = 5381;
+  for (const char *c = name; *c != '\0'; c++)
+    hash = hash * 33 + (unsigned char)*c;
+
+  uint32_t n_buckets = table->gnu_hash[0], first = table->gnu_hash[1];
+  const ElfW(Addr) *bloom = (const void *)(table->gnu_hash + 4);
+  const uint32_t *buckets = (const void *)(bloom + table->gnu_hash[2]);
+  const uint32_t *chain = buckets + n_buckets;
+  if (n_buckets == 0) return false;
+
+  uint32_t index = buckets[hash % n_buckets];
+  if (index < first) return false;
+  for (;; index++) {
+    uint32_t found = chain[index - first];
+    if ((found | 1) == (hash | 1) && is_definition(table, index, name))
+      return true;
+    if (found & 1) return false;
+  }
+}
+
+static bool defines_by_sysv_hash(const symbol_table *table, const char *name) {
+  uint32_t n_symbols = table->sysv_hash[1];
+  for (uint32_t index = 0; index < n_symbols; index++)
+    if (is_definition(table, index, name)) return true;
+  return false;
+}
+
+static bool defines(const struct dl_phdr_info *object, const char *name) {
+  symbol_table table = read_symbol_table(object);
+  if (table.symbols == NULL || table.strings == NULL) return false;
+  if (table.gnu_hash != NULL) return defines_by_gnu_hash(&table, name);
+  return table.sysv_hash != NULL && defines_by_sysv_hash(&table, name);
+}
+
+/* Whether `address` lies in one of the object's segments. */
+static bool holds(const struct dl_phdr_info *object, const void *address) {
+  ElfW(Addr) offset = (ElfW(Addr))address - object->dlpi_addr;
+  for (int k = 0; k < object->dlpi_phnum; k++) {
+    const ElfW(Phdr) *segment = &object->dlpi_phdr[k];
+    if (segment->p_type == PT_LOAD && offset >= segment->p_vaddr &&
+        offset - segment->p_vaddr < segment->p_memsz)
+      return true;
+  }
+  return false;
+}
+
+static int notice_other_ode(struct dl_phdr_info *object, size_t size,
+                            void *found) {
+  (void)size;
+  const char *name = object->dlpi_name;
+
+  // the program itself has an empty name; what it defines, it defines for all
+  if (name == NULL || *name == '\0' || !defines(object, "dWorldStep") ||
+      !defines(object, "dWorldCreate"))
+    return 0;
+  if (holds(object, (const void *)dWorldCreate)) return 0;
+  *(const char **)found = name;
+  return 1;
+}
+
+const char *libraries_second_ode(void) {
+  const char *found = NULL;
+  dl_iterate_phdr(notice_other_ode, &found);
+  return found;
+}

@@ -1,0 +1,107 @@
+/* ode_mlcp_preload.so: puts ode-mlcp under a program that knows nothing of it.
+ *
+ * Preloaded after the patched host, by `ode-mlcp run` or by hand. It reads the
+ * ODE_MLCP_* environment variables, attaches every world that the program makes
+ * and records its steps. What is wrong with the settings is said in one line,
+ * and the program does not start.
+ */
+#define _GNU_SOURCE // RTLD_NEXT
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ode_mlcp.h"
+#include "preload/ending.h"
+#include "preload/message.h"
+#include "preload/output_file.h"
+#include "preload/record.h"
+#include "preload/run_mark.h"
+#include "preload/settings.h"
+
+#define DO_NOT_START_STATUS 2
+
+/* The program's own observer, if it has one: called after ours. */
+static ode_mlcp_observer *program_observer;
+static void *program_context;
+
+static void __attribute__((noreturn)) do_not_start(void) {
+  // not _exit: no exit handler may speak of a program that never ran
+  for (;;) syscall(SYS_exit_group, DO_NOT_START_STATUS);
+}
+
+static void observe_step(void *context, dWorldID world,
+                         const ode_mlcp_report *report) {
+  (void)context;
+  if (!record_has_steps()) ending_watch_signals();
+  record_step(world, report);
+  if (program_observer != NULL)
+    program_observer(program_context, world, report);
+}
+
+/* A program that is linked with libode_mlcp may observe too. */
+__attribute__((visibility("default"))) void
+ode_mlcp_observe(ode_mlcp_observer *observer, void *context) {
+  program_observer = observer;
+  program_context = context;
+}
+
+static void observe(void) {
+  union {
+    void *symbol;
+    void (*function)(ode_mlcp_observer *, void *);
+  } library = {dlsym(RTLD_NEXT, "ode_mlcp_observe")};
+  if (library.symbol != NULL) library.function(observe_step, NULL);
+}
+
+/* The absolute path of the file that `variable` names in `path`, or NULL when
+ * it is not set. The command has looked at the files already; under it a
+ * process in another folder must not judge them again. */
+static const char *read_file_setting(const char *variable, bool checked,
+                                     char path[PATH_MAX]) {
+  const char *name = getenv(variable);
+  if (name == NULL || *name == '\0') return NULL;
+  if (checked) {
+    path[0] = '\0';
+    strncat(path, name, PATH_MAX - 1);
+    return path;
+  }
+
+  int error = output_file_check(name, path);
+  if (error == 0) return path;
+  message_say((const char *[]){variable, ": cannot write ", name, ": ",
+                               message_reason(error), NULL});
+  do_not_start();
+}
+
+__attribute__((constructor)) static void start(void) {
+  char statistics_path[PATH_MAX], trace_path[PATH_MAX], message[512];
+  ode_mlcp_options options;
+
+  ode_mlcp_default_options(&options);
+  if (!settings_from_environment(&options, message, sizeof message)) {
+    message_say((const char *[]){message, NULL});
+    do_not_start();
+  }
+  run_mark_place place = run_mark_open(getenv(RUN_MARK_VARIABLE));
+  record_request request = {
+      read_file_setting(SETTINGS_STATS_VARIABLE, place.top != 0,
+                        statistics_path),
+      read_file_setting(SETTINGS_TRACE_VARIABLE, place.top != 0, trace_path),
+      place.mark};
+  options.measure = request.trace != NULL;
+
+  ode_mlcp_error error = ode_mlcp_attach_new_worlds(&options);
+  if (error != ODE_MLCP_OK) {
+    message_say((const char *[]){"cannot step this program's worlds: ",
+                                 ode_mlcp_error_text(error), NULL});
+    do_not_start();
+  }
+  record_set_up(&request, &options);
+  observe();
+  ending_watch_exits(place);
+}

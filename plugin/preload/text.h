@@ -1,0 +1,37 @@
+/* Text put together without the C library's printf.
+ *
+ * Statistics are written from signal handlers, where printf is not allowed,
+ * and traces from programs whose locale may write a decimal comma. Everything
+ * here is async-signal-safe and independent of the locale.
+ */
+#ifndef ODE_MLCP_PRELOAD_TEXT_H
+#define ODE_MLCP_PRELOAD_TEXT_H
+
+#include <stddef.h>
+
+/** Text in a buffer of the caller's. What does not fit is left out, the rest
+ *  of the calls included, so that the text is always a whole beginning. */
+typedef struct text {
+  char *data;
+  size_t size; /* bytes of `data` */
+  size_t used;
+  int overflowed;
+} text;
+
+void text_start(text *out, char *data, size_t size);
+
+void text_add(text *out, const char *words);
+void text_add_integer(text *out, long long value);
+
+/** `digits` (1 .. 17) significant digits as -d.ddde-dd, rounded to nearest to
+ *  within an ulp or two; "nan", "inf" or "-inf" where it is no number. */
+void text_add_number(text *out, double value, int digits);
+
+/** `words` as a JSON string, quotes and escapes included. */
+void text_add_json_string(text *out, const char *words);
+
+/** Write all of `text` to `descriptor`.
+ *  @return 0, or the errno of the write that failed. */
+int text_write(const text *words, int descriptor);
+
+#endif
