@@ -1,13 +1,13 @@
 #!/bin/sh
-# Build the host's demos and test what judges them: the stand-in for drawstuff,
-# the runner's verdicts (on a sabotaged stepper), and the comparison of hosts,
-# with which the patched host is held against the stock one where there is one.
+# Build the host's demos and test what judges them: the stand-in for drawstuff
+# and the runner's verdicts on a sabotaged stepper. Then two of them in a real
+# window, where there is an X server to open one.
 #
 # Run in the build folder, with srcdir set, as `make check` does.
 : "${srcdir:=.}" "${CC:=gcc}"
 suite=$srcdir/demos/host-suite
 tests=$srcdir/tests/host_suite
-demos=demos/host-suite
+demos=host-demos
 
 library=$(readlink -f lib/libode.so.8)
 host=${library%/ode/src/.libs/*}
@@ -35,8 +35,7 @@ check() {
 # ---- building ----------------------------------------------------------------
 
 build() {
-  "$suite/build-demos" --ode-source "$host" --lib "$host/ode/src/.libs" \
-    --out "$demos"
+  "$suite/build-demos" --ode-source "$host" --lib lib --out "$demos"
 }
 
 # the demos take the host from outside: else no other could step them
@@ -114,15 +113,16 @@ check "missing statistics are noticed" verdict_is "no statistics" \
 check "a crash after the last step is the demo's own" verdict_is passed env \
   chain2
 
-# ---- stock and patched host ------------------------------------------------------
+# ---- a real window ---------------------------------------------------------------
 
-stock=${host%/*}/host-stock/ode/src/.libs/libode.so.8
-if [ -f "$stock" ]; then
-  check "patched and stock host are bit-identical" \
-    "$srcdir/tests/host_identity/compare-hosts" --demos "$demos" \
-    --stock "$stock" --patched "$library"
+wrapper=
+[ -x ./ode-mlcp ] && wrapper="$PWD/ode-mlcp run --"
+if command -v Xvfb >/dev/null && [ -f "$host/drawstuff/src/libdrawstuff.la" ]
+then
+  check "demos in a real X window" "$suite/check-window" \
+    --host-build "$host" --out host-window --wrapper "$wrapper"
 else
-  echo "no stock host beside the patched one: not compared"
+  echo "no Xvfb, or a host without drawstuff: no real window opened"
 fi
 
 echo "$n_passed passed, $n_failed failed"

@@ -1,0 +1,29 @@
+# Included by the Makefile.am of the tree.
+#
+#   make demos         build the host's demos without a window (host-demos/)
+#   make demos-report  run each on the stock steppers and on ode-mlcp; the table
+#                      is report/host-suite/report.md
+#
+# Both need a host that is a source tree; a stock host built beside it is taken
+# for the stock runs, otherwise the patched one with no stepper set.
+
+EXTRA_DIST += demos/host-suite tests/host_suite tests/host_identity \
+  tests/run_host_suite.sh
+
+if HAVE_HOST
+
+TESTS += tests/run_host_suite.sh
+
+.PHONY: demos demos-report
+demos: lib/libode.so.8
+	@$(srcdir)/demos/host-suite/build-demos --lib lib --out host-demos \
+	  --ode-source "$(HOST_INCLUDE)/.."
+
+demos-report: demos all
+	@stock="$(HOST_INCLUDE)/../../host-stock/ode/src/.libs/libode.so.8"; \
+	test -f "$$stock" || stock=lib/libode.so.8; \
+	$(srcdir)/demos/host-suite/run-suite --demos host-demos \
+	  --out report/host-suite --host "$$(readlink -f $$stock)" \
+	  --wrapper '$(abs_builddir)/ode-mlcp run --stats STATS --'
+
+endif HAVE_HOST
