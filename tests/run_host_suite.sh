@@ -7,7 +7,7 @@
 : "${srcdir:=.}" "${CC:=gcc}"
 suite=$srcdir/demos/host-suite
 tests=$srcdir/tests/host_suite
-demos=host-demos
+demos="host-demos"
 
 library=$(readlink -f lib/libode.so.8)
 host=${library%/ode/src/.libs/*}
@@ -84,7 +84,7 @@ $CC -std=gnu11 -Wall -Wextra -O2 -fPIC -shared -DdIDEDOUBLE \
 # verdict_is WORDS WRAPPER [RUN]: what the runner says of a run
 verdict_is() {
   "$suite/run-suite" --demos "$demos" --out "$work/report" --no-stock \
-    --wrapper "$2" "${3:-chain1}"
+    --wrapper "$2" --twice "${3:-chain1}"
   status=$?
   verdict=$(awk -F '\t' 'NR == 2 { print $3 }' "$work/report/report.tsv")
   echo "verdict: $verdict, exit status $status"
@@ -103,6 +103,8 @@ check "a crash is noticed" verdict_is abort "$sabotage=crash"
 check "a message is noticed" verdict_is "messages: 1" "$sabotage=message"
 check "drawing from dRand is noticed" verdict_is "drew from dRand" \
   "$sabotage=rand"
+check "a run that does not repeat itself is noticed" \
+  verdict_is "does not repeat itself" "$sabotage=drift"
 check "statistics are read" verdict_is passed "$statistics 500 0 STATS"
 check "an unsolved step is noticed" verdict_is "unsolved: 2" \
   "$statistics 500 2 STATS"

@@ -83,13 +83,21 @@ function shortfall(run,    side, reason, few) {
   if (value[side, run, "messages"] > 0)
     return "messages: " value[side, run, "messages"]
   if (value[side, run, "probe_rand"] > 0) return "drew from dRand"
+  if (sides ~ /again/ && !repeats(run)) return "does not repeat itself"
   if (!uses_stats) return ""
   if (!((side, run, "json_steps") in value)) return "no statistics"
-  if (value[side, run, "json_steps"] != value[side, run, "probe_steps"])
+  # whether a refused step is counted is the stepper's own business
+  if (value[side, run, "json_steps"] != value[side, run, "probe_steps"] &&
+      !allowed(run, "refused"))
     return "statistics of " value[side, run, "json_steps"] " steps"
   if (value[side, run, "json_unsolved"] > 0 && !allowed(run, "refused"))
     return "unsolved: " value[side, run, "json_unsolved"]
   return ""
+}
+
+function repeats(run) {
+  return value["ours", run, "probe_hash"] == value["again", run, "probe_hash"] \
+    && value["ours", run, "draw_hash"] == value["again", run, "draw_hash"]
 }
 
 function per_step(side, run,    steps) {
@@ -151,9 +159,8 @@ function write_tsv(file, runs, n_runs,    i, k, s, side, n_sides, names, keys,
 }
 
 function write_markdown(file, runs, n_runs,    i, k, s, side, n_sides, names,
-                        run, ours) {
+                        run) {
   n_sides = split(sides, names, " ")
-  ours = sides ~ /ours/
   print "# The host's demo suite\n" > file
   print "What the step probe saw from outside, the same for every stepper:" \
     " time within a step, contact joints in the largest step, worst speed at" \
@@ -169,6 +176,7 @@ function write_markdown(file, runs, n_runs,    i, k, s, side, n_sides, names,
   for (i = 1; i <= n_runs; i++)
     for (s = 1; s <= n_sides; s++) {
       side = names[s]
+      if (side == "again") continue
       run = runs[i]
       printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %d |",
         run, side == "stock" ? stepper[run] : "wrapped", verdict[side, run],
