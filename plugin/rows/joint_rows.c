@@ -61,7 +61,7 @@ bool joint_rows_read(joint_reading *reading, dJointID joint, double step_size,
   double scale = own > 0 && erp != ODE_MLCP_ERP_HOST ? erp / own : 1;
   for (unsigned i = 0; i < rows->count; i++) {
     double correction = correction_part(rows, &faster, i);
-    rows->rhs[i] += (scale - 1) * correction;
+    if (scale != 1) rows->rhs[i] += (scale - 1) * correction;
     reading->correction[i] = scale * correction;
   }
   return true;

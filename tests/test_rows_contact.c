@@ -1,0 +1,302 @@
+/* Contact rows against the host's own getInfo1 and getInfo2. */
+#include <math.h>
+#include <ode/stepper.h>
+#include <string.h>
+
+#include "common/vec3.h"
+#include "rows/contact_rows.h"
+#include "testing.h"
+
+static const double STEP = 0.0125;
+
+typedef struct scene {
+  dWorldID world;
+  dBodyID body[2];
+  host_body bodies[2];
+  test_random random;
+} scene;
+
+static void random_vector(test_random *random, double v[3], double size) {
+  for (int i = 0; i < 3; i++) v[i] = test_uniform(random, -size, size);
+}
+
+static void create_scene(scene *s, uint64_t seed) {
+  s->random.state = seed;
+  s->world = dWorldCreate();
+  dWorldSetERP(s->world, test_uniform(&s->random, 0.1, 0.9));
+  dWorldSetCFM(s->world, test_uniform(&s->random, 0, 1e-5));
+  dWorldSetContactSurfaceLayer(s->world, 0.01);
+  dWorldSetContactMaxCorrectingVel(s->world, 2);
+  for (int b = 0; b < 2; b++) {
+    double x[3], axis[3];
+    char message[160];
+    dMatrix3 R;
+    dMass mass;
+    s->body[b] = dBodyCreate(s->world);
+    dMassSetBox(&mass, 1, 1, 2, 3);
+    dBodySetMass(s->body[b], &mass);
+    random_vector(&s->random, x, 2);
+    dBodySetPosition(s->body[b], x[0], x[1], x[2]);
+    random_vector(&s->random, axis, 1);
+    dRFromAxisAndAngle(R, axis[0], axis[1], axis[2],
+                       test_uniform(&s->random, 0, 3));
+    dBodySetRotation(s->body[b], R);
+    random_vector(&s->random, x, 3);
+    dBodySetLinearVel(s->body[b], x[0], x[1], x[2]);
+    random_vector(&s->random, x, 3);
+    dBodySetAngularVel(s->body[b], x[0], x[1], x[2]);
+    CU_ASSERT_FATAL(host_body_read(&s->bodies[b], s->body[b], STEP, message,
+                                   sizeof message));
+    host_body_finish(&s->bodies[b], STEP);
+  }
+}
+
+/* A surface with every field the mode does not use left as NaN. */
+static void random_surface(scene *s, dContact *contact) {
+  dSurfaceParameters *p = &contact->surface;
+  test_random *random = &s->random;
+  int flags[] = {dContactMu2,     dContactFDir1,     dContactBounce,
+                 dContactSoftERP, dContactSoftCFM,   dContactMotion1,
+                 dContactMotion2, dContactMotionN,   dContactSlip1,
+                 dContactSlip2,   dContactApprox1_1, dContactApprox1_2,
+                 dContactApprox1_N, dContactRolling};
+  memset(p, 0, sizeof *p);
+  for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+    if (test_uniform(random, 0, 1) < 0.5) p->mode |= flags[i];
+
+  p->mu = test_uniform(random, 0, 1) < 0.1 ? -1 : test_uniform(random, 0, 2);
+  p->mu2 = p->mode & dContactMu2 ? test_uniform(random, 0, 2) : NAN;
+  bool rolling = p->mode & dContactRolling, axis_dep = p->mode & dContactAxisDep;
+  p->rho = rolling ? test_uniform(random, 0.1, 1) : NAN;
+  p->rho2 = rolling && axis_dep ? test_uniform(random, 0.1, 1) : NAN;
+  p->rhoN = rolling && axis_dep ? test_uniform(random, 0.1, 1) : NAN;
+  p->bounce = p->mode & dContactBounce ? test_uniform(random, 0, 1) : NAN;
+  p->bounce_vel = p->mode & dContactBounce ? test_uniform(random, -0.2, 1) : NAN;
+  p->soft_erp = p->mode & dContactSoftERP ? test_uniform(random, 0, 1) : NAN;
+  p->soft_cfm = p->mode & dContactSoftCFM ? test_uniform(random, 0, 1) : NAN;
+  p->motion1 = p->mode & dContactMotion1 ? test_uniform(random, -1, 1) : NAN;
+  p->motion2 = p->mode & dContactMotion2 ? test_uniform(random, -1, 1) : NAN;
+  p->motionN = p->mode & dContactMotionN ? test_uniform(random, -1, 1) : NAN;
+  p->slip1 = p->mode & dContactSlip1 ? test_uniform(random, 0, 1) : NAN;
+  p->slip2 = p->mode & dContactSlip2 ? test_uniform(random, 0, 1) : NAN;
+}
+
+static void random_contact(scene *s, dContact *contact) {
+  memset(contact, 0, sizeof *contact);
+  random_surface(s, contact);
+  double normal[3], position[3], direction[3], along[3];
+  random_vector(&s->random, normal, 1);
+  double length = vec3_length(normal);
+  random_vector(&s->random, position, 2);
+  random_vector(&s->random, direction, 1);
+  for (int i = 0; i < 3; i++) {
+    contact->geom.normal[i] = normal[i] / length;
+    contact->geom.pos[i] = position[i];
+  }
+  vec3_cross(along, contact->geom.normal, direction);
+  length = vec3_length(along);
+  for (int i = 0; i < 3; i++)
+    contact->fdir1[i] =
+        contact->surface.mode & dContactFDir1 ? along[i] / length : NAN;
+  contact->geom.depth = test_uniform(&s->random, -0.02, 0.05);
+}
+
+/* Our rows of a contact. */
+typedef struct built_contact {
+  mlcp_row rows[CONTACT_ROWS_MAX];
+  mlcp_friction frictions[CONTACT_FRICTIONS_MAX];
+  mlcp_pair pairs[CONTACT_PAIRS_MAX(64)];
+  row_set set;
+  contact_rows built;
+} built_contact;
+
+static contact_verdict build(built_contact *out, const scene *s,
+                             const dContact *contact, const int body[2],
+                             bool reversed, int edges, const char **bad_name) {
+  static const int problem_body[2] = {0, 1};
+  static const double no_hint[3] = {0, 0, 0};
+  double bad_value;
+  contact_reading reading;
+  row_frame frame = {.bodies = s->bodies,
+                     .problem_body = problem_body,
+                     .step_size = STEP,
+                     .max_correction = INFINITY};
+  contact_settings settings = {
+      .erp = dWorldGetERP(s->world),
+      .cfm = dWorldGetCFM(s->world),
+      .surface_layer = dWorldGetContactSurfaceLayer(s->world),
+      .max_velocity = dWorldGetContactMaxCorrectingVel(s->world),
+      .max_cfm = dWorldGetCFM(s->world),
+      .edges = edges,
+      .slip_floor = 1e-9};
+  out->set = (row_set){
+      .rows = out->rows, .frictions = out->frictions, .pairs = out->pairs};
+  contact_verdict verdict = contact_rows_read(
+      &reading, contact, reversed, body, s->bodies, bad_name, &bad_value);
+  if (verdict == CONTACT_USABLE)
+    contact_rows_add(&out->set, &frame, &settings, &reading, no_hint,
+                     &out->built);
+  return verdict;
+}
+
+static double worst_difference(const built_contact *ours,
+                               const dStepperJointRows *host) {
+  double worst = 0;
+  for (int i = 0; i < ours->built.n_rows; i++) {
+    const mlcp_row *row = &ours->rows[i];
+    for (int side = 0; side < 2; side++)
+      for (int k = 0; k < 6; k++)
+        worst = fmax(worst, fabs(row->J[side][k] - host->J[i][side][k]));
+    worst = fmax(worst, fabs(row->bias + host->rhs[i]));
+    worst = fmax(worst, fabs(row->compliance - host->cfm[i] / STEP));
+  }
+  return worst;
+}
+
+/* The host's limit of a friction row, in its sense, from our friction set. */
+static double our_limit(const built_contact *ours, int row) {
+  for (int f = 0; f < ours->set.n_frictions; f++) {
+    const mlcp_friction *set = &ours->frictions[f];
+    int base = row - set->first_row;
+    if (base < 0 || base >= set->n_base) continue;
+    double largest = 0; /* how far the polygon reaches along the row */
+    for (int k = 0; k < set->n_pairs; k++)
+      largest = fmax(largest, fabs(ours->pairs[set->first_pair + k].u[base]));
+    return (set->coefficient + set->limit / STEP) * largest;
+  }
+  return -1;
+}
+
+static void check_against_host(uint64_t seed) {
+  scene s;
+  create_scene(&s, seed);
+  dContact contact;
+  random_contact(&s, &contact);
+  int arrangement = (int)(seed % 3);
+  dBodyID first = arrangement == 2 ? 0 : s.body[0];
+  dBodyID second = arrangement == 0 ? s.body[1] : arrangement == 1 ? 0 : s.body[0];
+  const int body[2] = {0, arrangement == 0 ? 1 : -1};
+  dJointID joint = dJointCreateContact(s.world, 0, &contact);
+  dJointAttach(joint, first, second);
+
+  dStepperJointRows host;
+  built_contact ours;
+  const char *bad_name;
+  CU_ASSERT_FATAL(dJointGetStepperRows(joint, 1 / STEP, dWorldGetERP(s.world),
+                                       &host));
+  CU_ASSERT_EQUAL_FATAL(build(&ours, &s, &contact, body, arrangement == 2, 4,
+                              &bad_name),
+                        CONTACT_USABLE);
+  CU_ASSERT_EQUAL((int)host.count, ours.built.n_rows);
+  CU_ASSERT(worst_difference(&ours, &host) < 1e-12);
+  for (int i = 1; i < ours.built.n_rows; i++) {
+    double limit = our_limit(&ours, i);
+    /* the polygon lies in the host's box and touches the ellipse in it */
+    CU_ASSERT(limit <= host.hi[i] * (1 + 1e-12));
+    CU_ASSERT(limit >= host.hi[i] * (sqrt(0.5) - 1e-12));
+    if (host.findex[i] < 0 && i > ours.built.n_sliding)
+      CU_ASSERT_DOUBLE_EQUAL(limit, host.hi[i], 1e-12);
+  }
+
+  /* negative control: a change in the last row is noticed */
+  ours.rows[ours.built.n_rows - 1].J[0][4] += 1e-9;
+  CU_ASSERT(worst_difference(&ours, &host) > 1e-10);
+  dJointDestroy(joint);
+  dWorldDestroy(s.world);
+}
+
+static void test_rows_are_the_hosts(void) {
+  for (uint64_t seed = 1; seed <= 3000; seed++) check_against_host(seed);
+}
+
+static void test_edges_oppose_the_slip_in_the_ellipse(void) {
+  scene s;
+  create_scene(&s, 77);
+  for (int edges = 4; edges <= 16; edges += 2) {
+    for (int trial = 0; trial < 200; trial++) {
+      dContact contact;
+      random_contact(&s, &contact);
+      contact.surface.mode = dContactMu2 | dContactApprox1;
+      contact.surface.mu = test_uniform(&s.random, 0.1, 2);
+      contact.surface.mu2 = test_uniform(&s.random, 0.1, 2);
+      const int body[2] = {0, 1};
+      built_contact ours;
+      const char *bad_name;
+      build(&ours, &s, &contact, body, false, edges, &bad_name);
+      const mlcp_friction *set = &ours.frictions[0];
+      CU_ASSERT_EQUAL_FATAL(set->n_pairs, edges / 2);
+
+      /* most dissipation within the ellipse is what Coulomb's law asks for */
+      double slip[2] = {vec3_dot(ours.built.slip, ours.built.sliding_axis[0]),
+                        vec3_dot(ours.built.slip, ours.built.sliding_axis[1])};
+      double best = 0;
+      for (int k = 0; k < set->n_pairs; k++) {
+        const double *u = ours.pairs[set->first_pair + k].u;
+        best = fmax(best, fabs(u[0] * slip[0] + u[1] * slip[1]));
+        double x = set->coefficient * u[0] / contact.surface.mu;
+        double y = set->coefficient * u[1] / contact.surface.mu2;
+        CU_ASSERT_DOUBLE_EQUAL(x * x + y * y, 1, 1e-12);
+      }
+      double ellipse = hypot(contact.surface.mu * slip[0],
+                             contact.surface.mu2 * slip[1]);
+      CU_ASSERT_DOUBLE_EQUAL(set->coefficient * best / ellipse, 1, 1e-12);
+    }
+  }
+  dWorldDestroy(s.world);
+}
+
+static void test_bad_values_are_named(void) {
+  scene s;
+  create_scene(&s, 5);
+  const int body[2] = {0, 1};
+  dContact good;
+  random_contact(&s, &good);
+  good.surface.mode = dContactBounce | dContactSoftCFM | dContactSlip1;
+  good.surface.mu = 1;
+  good.surface.bounce = good.surface.bounce_vel = good.surface.soft_cfm =
+      good.surface.slip1 = 0.5;
+  const struct {
+    size_t offset;
+    double value;
+    contact_verdict verdict;
+    const char *name;
+  } cases[] = {
+      {offsetof(dContact, surface.mu), NAN, CONTACT_BAD_VALUE, "mu"},
+      {offsetof(dContact, surface.bounce), INFINITY, CONTACT_BAD_VALUE, "bounce"},
+      {offsetof(dContact, surface.soft_cfm), -1, CONTACT_BAD_VALUE, "soft_cfm"},
+      {offsetof(dContact, surface.slip1), NAN, CONTACT_BAD_VALUE, "slip1"},
+      {offsetof(dContact, surface.slip2), NAN, CONTACT_USABLE, NULL},
+      {offsetof(dContact, surface.mu), INFINITY, CONTACT_USABLE, NULL},
+      {offsetof(dContact, geom.depth), NAN, CONTACT_BAD_VALUE, "depth"},
+      {offsetof(dContact, geom.pos[1]), INFINITY, CONTACT_BAD_VALUE, "pos"},
+      {offsetof(dContact, geom.normal[2]), NAN, CONTACT_NO_NORMAL, NULL},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    dContact contact = good;
+    memcpy((char *)&contact + cases[i].offset, &cases[i].value, sizeof(double));
+    built_contact ours;
+    const char *bad_name = NULL;
+    CU_ASSERT_EQUAL(build(&ours, &s, &contact, body, false, 4, &bad_name),
+                    cases[i].verdict);
+    if (cases[i].name != NULL) CU_ASSERT_STRING_EQUAL(bad_name, cases[i].name);
+  }
+  memset(good.geom.normal, 0, sizeof good.geom.normal);
+  built_contact ours;
+  const char *bad_name;
+  CU_ASSERT_EQUAL(build(&ours, &s, &good, body, false, 4, &bad_name),
+                  CONTACT_NO_NORMAL);
+  dWorldDestroy(s.world);
+}
+
+int main(void) {
+  dInitODE2(0);
+  const CU_TestInfo tests[] = {
+      {"rows are the host's", test_rows_are_the_hosts},
+      {"edges oppose the slip in the ellipse",
+       test_edges_oppose_the_slip_in_the_ellipse},
+      {"bad values are named", test_bad_values_are_named},
+      CU_TEST_INFO_NULL};
+  int status = run_tests("contact rows", tests);
+  dCloseODE();
+  return status;
+}

@@ -1,0 +1,248 @@
+/* Joint rows of every type, as the host gives them, and without side effects.
+ */
+#include <math.h>
+#include <ode/stepper.h>
+#include <string.h>
+
+#include "ode_mlcp.h"
+#include "rows/joint_rows.h"
+#include "testing.h"
+
+static const double STEP = 0.02;
+
+typedef dJointID create_joint(dWorldID world);
+
+static dJointID create_amotor(dWorldID w) { return dJointCreateAMotor(w, 0); }
+static dJointID create_ball(dWorldID w) { return dJointCreateBall(w, 0); }
+static dJointID create_dball(dWorldID w) { return dJointCreateDBall(w, 0); }
+static dJointID create_dhinge(dWorldID w) { return dJointCreateDHinge(w, 0); }
+static dJointID create_fixed(dWorldID w) { return dJointCreateFixed(w, 0); }
+static dJointID create_hinge(dWorldID w) { return dJointCreateHinge(w, 0); }
+static dJointID create_hinge2(dWorldID w) { return dJointCreateHinge2(w, 0); }
+static dJointID create_lmotor(dWorldID w) { return dJointCreateLMotor(w, 0); }
+static dJointID create_null(dWorldID w) { return dJointCreateNull(w, 0); }
+static dJointID create_piston(dWorldID w) { return dJointCreatePiston(w, 0); }
+static dJointID create_plane2d(dWorldID w) { return dJointCreatePlane2D(w, 0); }
+static dJointID create_pr(dWorldID w) { return dJointCreatePR(w, 0); }
+static dJointID create_pu(dWorldID w) { return dJointCreatePU(w, 0); }
+static dJointID create_slider(dWorldID w) { return dJointCreateSlider(w, 0); }
+static dJointID create_transmission(dWorldID w) {
+  return dJointCreateTransmission(w, 0);
+}
+static dJointID create_universal(dWorldID w) {
+  return dJointCreateUniversal(w, 0);
+}
+
+static const struct {
+  const char *name;
+  create_joint *create;
+  int rows; /* with no stop reached and no motor */
+  bool one_body;
+} TYPES[] = {
+    {"amotor", create_amotor, 0, false},
+    {"ball", create_ball, 3, false},
+    {"dball", create_dball, 1, false},
+    {"dhinge", create_dhinge, 4, false},
+    {"fixed", create_fixed, 6, false},
+    {"hinge", create_hinge, 5, false},
+    {"hinge2", create_hinge2, 4, false},
+    {"lmotor", create_lmotor, 0, false},
+    {"null", create_null, 0, false},
+    {"piston", create_piston, 4, false},
+    {"plane2d", create_plane2d, 3, true},
+    {"pr", create_pr, 4, false},
+    {"pu", create_pu, 3, false},
+    {"slider", create_slider, 5, false},
+    {"transmission", create_transmission, 1, false},
+    {"universal", create_universal, 4, false},
+};
+
+typedef struct scene {
+  dWorldID world;
+  dBodyID body[2];
+  dJointID joint;
+} scene;
+
+static dBodyID create_body(dWorldID world, test_random *random) {
+  dBodyID body = dBodyCreate(world);
+  dMass mass;
+  dMassSetBox(&mass, 1, 1, 2, 3);
+  dBodySetMass(body, &mass);
+  dBodySetPosition(body, test_uniform(random, -2, 2),
+                   test_uniform(random, -2, 2), test_uniform(random, -2, 2));
+  dBodySetLinearVel(body, test_uniform(random, -1, 1),
+                    test_uniform(random, -1, 1), test_uniform(random, -1, 1));
+  dBodySetAngularVel(body, test_uniform(random, -1, 1),
+                     test_uniform(random, -1, 1), test_uniform(random, -1, 1));
+  return body;
+}
+
+/* A joint of type `t`, its bodies then moved so that it has errors. */
+static scene create_scene(size_t t, uint64_t seed) {
+  test_random random = {seed};
+  scene s = {.world = dWorldCreate()};
+  dWorldSetERP(s.world, 0.3);
+  dWorldSetCFM(s.world, 1e-7);
+  for (int b = 0; b < 2; b++) s.body[b] = create_body(s.world, &random);
+  s.joint = TYPES[t].create(s.world);
+  dJointAttach(s.joint, s.body[0], TYPES[t].one_body ? 0 : s.body[1]);
+  if (dJointGetType(s.joint) == dJointTypeFixed) dJointSetFixed(s.joint);
+  if (dJointGetType(s.joint) == dJointTypeDHinge)
+    dJointSetDHingeAxis(s.joint, 0, 0, 1); /* it has none by default */
+  if (dJointGetType(s.joint) == dJointTypeTransmission) {
+    dJointSetTransmissionAxis(s.joint, 0, 0, 1);
+    dJointSetTransmissionRatio(s.joint, 2);
+    dJointSetTransmissionAnchor1(s.joint, 0, 0, 0);
+    dJointSetTransmissionAnchor2(s.joint, 1, 0, 0);
+  }
+  if (seed % 2 != 0) {
+    const dReal *x = dBodyGetPosition(s.body[0]);
+    dBodySetPosition(s.body[0], x[0] + 0.05, x[1] - 0.02, x[2] + 0.03);
+  }
+  return s;
+}
+
+static uint64_t body_hash(dBodyID body) {
+  uint64_t hash = 1469598103934665603u;
+  const dReal *parts[] = {dBodyGetPosition(body),  dBodyGetQuaternion(body),
+                          dBodyGetLinearVel(body), dBodyGetAngularVel(body),
+                          dBodyGetForce(body),     dBodyGetTorque(body)};
+  for (int p = 0; p < 6; p++) {
+    unsigned char bytes[3 * sizeof(dReal)];
+    memcpy(bytes, parts[p], sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++)
+      hash = (hash ^ bytes[i]) * 1099511628211u;
+  }
+  return hash;
+}
+
+static void test_every_type_has_its_rows(void) {
+  for (size_t t = 0; t < sizeof TYPES / sizeof TYPES[0]; t++)
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+      scene s = create_scene(t, seed);
+      uint64_t before = body_hash(s.body[0]) ^ body_hash(s.body[1]);
+      dStepperJointRows host;
+      joint_reading reading;
+      double bad_value;
+      CU_ASSERT_FATAL(dJointGetStepperRows(s.joint, 1 / STEP, 0.3, &host));
+      CU_ASSERT_FATAL(
+          joint_rows_read(&reading, s.joint, STEP, ODE_MLCP_ERP_HOST));
+      CU_ASSERT_EQUAL((int)host.count, TYPES[t].rows);
+      CU_ASSERT_EQUAL(memcmp(&host, &reading.rows, sizeof host), 0);
+      CU_ASSERT_PTR_NULL(joint_rows_bad_value(&reading, &bad_value));
+      CU_ASSERT_EQUAL(body_hash(s.body[0]) ^ body_hash(s.body[1]), before);
+      dWorldDestroy(s.world);
+    }
+}
+
+/* The row's terms reach the problem: w = J v + (cfm/h) p - rhs. */
+static void test_rows_enter_the_problem(void) {
+  const int body[2] = {0, 1}, problem_body[2] = {0, 1};
+  for (size_t t = 0; t < sizeof TYPES / sizeof TYPES[0]; t++) {
+    scene s = create_scene(t, 3);
+    host_body bodies[2];
+    char message[160];
+    for (int b = 0; b < 2; b++)
+      CU_ASSERT_FATAL(host_body_read(&bodies[b], s.body[b], STEP, message,
+                                     sizeof message));
+    joint_reading reading;
+    joint_rows_read(&reading, s.joint, STEP, ODE_MLCP_ERP_HOST);
+    mlcp_row rows[6];
+    row_set set = {.rows = rows};
+    row_frame frame = {bodies, problem_body, STEP, INFINITY};
+    int one_body[2] = {0, -1};
+    CU_ASSERT_EQUAL(joint_rows_add(&set, &frame, &reading,
+                                   TYPES[t].one_body ? one_body : body, 1e-7),
+                    0);
+    CU_ASSERT_EQUAL(set.n_rows, (int)reading.rows.count);
+    for (int i = 0; i < set.n_rows; i++) {
+      CU_ASSERT_EQUAL(rows[i].bias, -reading.rows.rhs[i]);
+      CU_ASSERT_EQUAL(rows[i].compliance, reading.rows.cfm[i] / STEP);
+      CU_ASSERT_EQUAL(rows[i].low, STEP * reading.rows.lo[i]);
+      CU_ASSERT_EQUAL(memcmp(rows[i].J[0], reading.rows.J[i][0], 48), 0);
+    }
+
+    /* the cap leaves a rigid row no faster correction */
+    frame.max_correction = 0.01;
+    set.n_rows = 0;
+    joint_rows_add(&set, &frame, &reading,
+                   TYPES[t].one_body ? one_body : body, 1e-7);
+    for (int i = 0; i < set.n_rows; i++)
+      CU_ASSERT(rows[i].correction <= 0.01);
+    dWorldDestroy(s.world);
+  }
+}
+
+/* A slider and a hinge, powered into a stop and away from it. */
+static void test_powered_stop_forces_are_reported_not_applied(void) {
+  for (int powered_away = 0; powered_away < 2; powered_away++) {
+    scene s = create_scene(5, 2); /* hinge */
+    dJointSetHingeAnchor(s.joint, 0, 0, 0);
+    dJointSetHingeAxis(s.joint, 0, 0, 1);
+    dJointSetHingeParam(s.joint, dParamLoStop, 0.1);
+    dJointSetHingeParam(s.joint, dParamHiStop, 1.0);
+    dJointSetHingeParam(s.joint, dParamVel, powered_away ? 1 : -1);
+    dJointSetHingeParam(s.joint, dParamFMax, 7);
+    dJointSetHingeParam(s.joint, dParamFudgeFactor, 0.5);
+
+    uint64_t before = body_hash(s.body[0]) ^ body_hash(s.body[1]);
+    joint_reading reading;
+    CU_ASSERT(joint_rows_read(&reading, s.joint, STEP, ODE_MLCP_ERP_HOST));
+    CU_ASSERT_EQUAL(body_hash(s.body[0]) ^ body_hash(s.body[1]), before);
+    CU_ASSERT_EQUAL_FATAL(reading.rows.count, 6);
+    CU_ASSERT_EQUAL(reading.rows.lo[5], 0);
+    CU_ASSERT_EQUAL(reading.rows.hi[5], dInfinity);
+
+    /* at the low stop: all of the motor's torque into it, a fraction away */
+    double torque = powered_away ? 0.5 * 7 : -7;
+    CU_ASSERT_DOUBLE_EQUAL(reading.rows.force[0][5], torque, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(reading.rows.force[1][5], -torque, 1e-12);
+    dWorldDestroy(s.world);
+  }
+}
+
+static void test_erp_number_replaces_the_worlds(void) {
+  scene s = create_scene(1, 1); /* ball: it keeps an ERP of its own */
+  joint_reading host, half, none;
+  joint_rows_read(&host, s.joint, STEP, ODE_MLCP_ERP_HOST);
+  joint_rows_read(&half, s.joint, STEP, 0.15);
+  joint_rows_read(&none, s.joint, STEP, 0);
+  CU_ASSERT(fabs(host.rows.rhs[0]) > 1e-3);
+  for (int i = 0; i < 3; i++) {
+    CU_ASSERT_DOUBLE_EQUAL(host.correction[i], host.rows.rhs[i], 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(half.rows.rhs[i], host.rows.rhs[i] / 2, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(none.rows.rhs[i], 0, 1e-12);
+  }
+  dWorldDestroy(s.world);
+}
+
+static void test_bad_values_are_named(void) {
+  scene s = create_scene(5, 2);
+  joint_reading reading;
+  double value;
+  joint_rows_read(&reading, s.joint, STEP, ODE_MLCP_ERP_HOST);
+  CU_ASSERT_PTR_NULL(joint_rows_bad_value(&reading, &value));
+  reading.rows.rhs[2] = NAN;
+  CU_ASSERT_PTR_NOT_NULL(joint_rows_bad_value(&reading, &value));
+  CU_ASSERT(isnan(value));
+  reading.rows.rhs[2] = 0;
+  reading.rows.cfm[1] = -3;
+  CU_ASSERT_STRING_EQUAL(joint_rows_bad_value(&reading, &value), "CFM");
+  CU_ASSERT_EQUAL(value, -3);
+  dWorldDestroy(s.world);
+}
+
+int main(void) {
+  dInitODE2(0);
+  const CU_TestInfo tests[] = {
+      {"every type has its rows", test_every_type_has_its_rows},
+      {"rows enter the problem", test_rows_enter_the_problem},
+      {"powered stop forces are reported, not applied",
+       test_powered_stop_forces_are_reported_not_applied},
+      {"an ERP number replaces the world's", test_erp_number_replaces_the_worlds},
+      {"bad values are named", test_bad_values_are_named},
+      CU_TEST_INFO_NULL};
+  int status = run_tests("joint rows", tests);
+  dCloseODE();
+  return status;
+}

@@ -1,0 +1,40 @@
+/* A CUnit program from a list of tests. */
+#ifndef ODE_MLCP_TESTS_TESTING_H
+#define ODE_MLCP_TESTS_TESTING_H
+
+#include <CUnit/Basic.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/** Random numbers with a fixed seed: the tests are the same on every run. */
+typedef struct test_random {
+  uint64_t state;
+} test_random;
+
+/** Uniform in [low, high). */
+static inline double test_uniform(test_random *random, double low,
+                                  double high) {
+  /* SplitMix64 */
+  uint64_t z = (random->state += 0x9e3779b97f4a7c15u);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  z ^= z >> 31;
+  return low + (high - low) * ((double)(z >> 11) * 0x1p-53);
+}
+
+/** Run the tests; returns what main has to return: 0 only if tests ran and all
+ *  their checks held. */
+static inline int run_tests(const char *suite_name, const CU_TestInfo tests[]) {
+  if (CU_initialize_registry() != CUE_SUCCESS) return 1;
+  CU_pSuite suite = CU_add_suite(suite_name, NULL, NULL);
+  for (int i = 0; suite != NULL && tests[i].pName != NULL; i++)
+    CU_add_test(suite, tests[i].pName, tests[i].pTestFunc);
+  CU_basic_set_mode(CU_BRM_VERBOSE);
+  CU_basic_run_tests();
+  int passed = CU_get_number_of_tests_run() > 0 &&
+               CU_get_number_of_failure_records() == 0;
+  CU_cleanup_registry();
+  return passed ? 0 : 1;
+}
+
+#endif
