@@ -1,0 +1,386 @@
+#include "solver/body_blocks.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "solver/body_blocks_order.h"
+
+/* Six numbers as one vector and a rest: the compiler turns these into whatever
+ * the machine has, with the same bits everywhere. */
+typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double two __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* The kernels go into both variants of the factorisation below. */
+#define KERNEL static inline __attribute__((always_inline))
+
+static const body_blocks empty = {0};
+
+void body_blocks_init(body_blocks *blocks) { *blocks = empty; }
+
+void body_blocks_release(body_blocks *blocks, const memory_source *source) {
+  memory_block_release(&blocks->pattern, source);
+  memory_block_release(&blocks->fill, source);
+  memory_block_release(&blocks->values, source);
+  memory_block_release(&blocks->edges, source);
+  *blocks = empty;
+}
+
+/* ---- order and layout --------------------------------------------------- */
+
+static bool same_graph(const body_blocks *blocks, int n,
+                       const body_edge edges[], int n_edges) {
+  return blocks->ordered && blocks->n == n && blocks->n_edges == n_edges
+      && (n_edges == 0
+          || memcmp(blocks->known_edges, edges,
+                    sizeof *edges * (size_t)n_edges)
+                 == 0);
+}
+
+static void sort_ascending(int values[], int count) {
+  for (int i = 1; i < count; i++) {
+    int value = values[i], j = i;
+    for (; j > 0 && values[j - 1] > value; j--) values[j] = values[j - 1];
+    values[j] = value;
+  }
+}
+
+static int slot_of(const body_blocks *blocks, int a, int b) {
+  int column = blocks->place[a], row = blocks->place[b];
+  if (column > row) {
+    int other = column;
+    column = row;
+    row = other;
+  }
+  int low = blocks->start[column], high = blocks->start[column + 1] - 1;
+  while (low < high) {
+    int middle = low + (high - low) / 2;
+    if (blocks->row[middle] < row)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Columns of L from the members that the order left with each body. */
+static bool lay_out(body_blocks *blocks, const memory_source *source,
+                    const body_fill *fill, const body_edge edges[]) {
+  int n = blocks->n;
+  for (int k = 0; k < n; k++) blocks->place[blocks->order[k]] = k;
+
+  blocks->row =
+      memory_block_reserve(&blocks->fill, source, (size_t)fill->n_members,
+                           sizeof(int));
+  if (blocks->row == NULL) return false;
+  int n_fill = 0;
+  for (int k = 0; k < n; k++) {
+    int body = blocks->order[k];
+    blocks->start[k] = n_fill;
+    for (int m = fill->start[body]; m < fill->end[body]; m++)
+      blocks->row[n_fill++] = blocks->place[fill->member[m]];
+    sort_ascending(blocks->row + blocks->start[k], n_fill - blocks->start[k]);
+  }
+  blocks->start[n] = n_fill;
+
+  for (int e = 0; e < blocks->n_edges; e++)
+    blocks->edge_slot[e] = slot_of(blocks, edges[e].a, edges[e].b);
+  return true;
+}
+
+static bool reserve_values(body_blocks *blocks, const memory_source *source) {
+  size_t n = (size_t)blocks->n, n_fill = (size_t)blocks->start[blocks->n];
+  size_t count = BODY_BLOCK * (n + 2 * n_fill) + 6 * n + 3 * n;
+  double *values =
+      memory_block_reserve(&blocks->values, source, count, sizeof *values);
+  if (values == NULL) return false;
+  blocks->diagonal = values;
+  blocks->lower = blocks->diagonal + BODY_BLOCK * n;
+  blocks->upper = blocks->lower + BODY_BLOCK * n_fill;
+  blocks->vector = blocks->upper + BODY_BLOCK * n_fill;
+  blocks->pivot = (int *)(blocks->vector + 6 * n);
+  return true;
+}
+
+static bool order_and_lay_out(body_blocks *blocks, const memory_source *source,
+                              const body_edge edges[], body_fill *fill,
+                              memory_block *work_block) {
+  int n = blocks->n;
+  size_t n_work = body_order_work(n, blocks->n_edges) + 2 * (size_t)n;
+  int *work = memory_block_reserve(work_block, source, n_work, sizeof *work);
+  if (work == NULL) return false;
+  fill->start = work + body_order_work(n, blocks->n_edges);
+  fill->end = fill->start + n;
+  return body_fill_grow(fill, source, 4 * (size_t)blocks->n_edges + 16)
+      && body_order(n, edges, blocks->n_edges, source, work, fill,
+                    blocks->order)
+      && lay_out(blocks, source, fill, edges);
+}
+
+bool body_blocks_order(body_blocks *blocks, const memory_source *source, int n,
+                       const body_edge edges[], int n_edges) {
+  if (same_graph(blocks, n, edges, n_edges)) return true;
+
+  size_t n_pattern = 3 * (size_t)n + 1 + (size_t)n_edges;
+  int *pattern = memory_block_reserve(&blocks->pattern, source, n_pattern,
+                                      sizeof *pattern);
+  body_edge *known = memory_block_reserve(&blocks->edges, source,
+                                          (size_t)n_edges, sizeof *known);
+  blocks->ordered = false;
+  if (pattern == NULL || known == NULL) {
+    body_blocks_release(blocks, source);
+    return false;
+  }
+  blocks->n = n;
+  blocks->n_edges = n_edges;
+  blocks->order = pattern;
+  blocks->place = pattern + n;
+  blocks->start = pattern + 2 * n;
+  blocks->edge_slot = pattern + 3 * n + 1;
+  blocks->known_edges = known;
+  if (n_edges > 0) memcpy(known, edges, sizeof *known * (size_t)n_edges);
+
+  body_fill fill = {0};
+  memory_block work = {NULL, 0};
+  bool done = order_and_lay_out(blocks, source, known, &fill, &work)
+           && reserve_values(blocks, source);
+  memory_block_release(&fill.member_block, source);
+  memory_block_release(&fill.owner_block, source);
+  memory_block_release(&fill.next_block, source);
+  memory_block_release(&work, source);
+
+  blocks->ordered = done;
+  if (!done) body_blocks_release(blocks, source);
+  return done;
+}
+
+/* ---- values ------------------------------------------------------------- */
+
+void body_blocks_clear(body_blocks *blocks, bool symmetric) {
+  size_t n_blocks = (size_t)blocks->n + 2 * (size_t)blocks->start[blocks->n];
+  memset(blocks->diagonal, 0, sizeof(double) * BODY_BLOCK * n_blocks);
+  blocks->symmetric = symmetric;
+}
+
+double *body_blocks_diagonal(body_blocks *blocks, int body) {
+  return blocks->diagonal + BODY_BLOCK * blocks->place[body];
+}
+
+void body_blocks_set_edge(body_blocks *blocks, int edge, int a, int b,
+                          const double ab[BODY_BLOCK],
+                          const double ba[BODY_BLOCK]) {
+  bool a_below = blocks->place[a] > blocks->place[b];
+  size_t at = BODY_BLOCK * (size_t)blocks->edge_slot[edge];
+  memcpy(blocks->lower + at, a_below ? ab : ba, sizeof(double) * BODY_BLOCK);
+  memcpy(blocks->upper + at, a_below ? ba : ab, sizeof(double) * BODY_BLOCK);
+}
+
+/* ---- kernels ------------------------------------------------------------ */
+
+/* C -= A B */
+KERNEL void subtract_product(double C[BODY_BLOCK],
+                             const double A[BODY_BLOCK],
+                             const double B[BODY_BLOCK]) {
+  for (int i = 0; i < 6; i++) {
+    four c4 = *(four *)(C + 6 * i);
+    two c2 = *(two *)(C + 6 * i + 4);
+    for (int k = 0; k < 6; k++) {
+      double a = A[6 * i + k];
+      c4 -= a * *(const four *)(B + 6 * k);
+      c2 -= a * *(const two *)(B + 6 * k + 4);
+    }
+    *(four *)(C + 6 * i) = c4;
+    *(two *)(C + 6 * i + 4) = c2;
+  }
+}
+
+/* x -= factor y, six numbers */
+KERNEL void subtract_row(double x[6], double factor,
+                         const double y[6]) {
+  *(four *)x -= factor * *(const four *)y;
+  *(two *)(x + 4) -= factor * *(const two *)(y + 4);
+}
+
+KERNEL void swap_rows(double *a, double *b) {
+  for (int i = 0; i < 6; i++) {
+    double held = a[i];
+    a[i] = b[i];
+    b[i] = held;
+  }
+}
+
+/* D = P^-1 L U in place: unit L below the diagonal, U above it, and on it the
+ * inverse of U's diagonal. */
+KERNEL bool factor_diagonal(double D[BODY_BLOCK], int pivot[6],
+                            bool symmetric) {
+  for (int k = 0; k < 6; k++) {
+    int best = k;
+    if (!symmetric)
+      for (int i = k + 1; i < 6; i++)
+        if (fabs(D[6 * i + k]) > fabs(D[6 * best + k])) best = i;
+    pivot[k] = best;
+    if (best != k) swap_rows(D + 6 * best, D + 6 * k);
+
+    double d = D[7 * k];
+    if (!isfinite(d) || d == 0 || (symmetric && d < 0)) return false;
+    double inverse = 1 / d;
+    if (!isfinite(inverse)) return false;
+    for (int i = k + 1; i < 6; i++) {
+      double factor = D[6 * i + k] * inverse;
+      D[6 * i + k] = factor;
+      for (int j = k + 1; j < 6; j++) D[6 * i + j] -= factor * D[6 * k + j];
+    }
+    D[7 * k] = inverse;
+  }
+  return true;
+}
+
+/* B = L^-1 P B */
+KERNEL void solve_left(const double D[BODY_BLOCK], const int pivot[6],
+                       bool symmetric, double B[BODY_BLOCK]) {
+  if (!symmetric)
+    for (int k = 0; k < 6; k++)
+      if (pivot[k] != k) swap_rows(B + 6 * pivot[k], B + 6 * k);
+  for (int i = 1; i < 6; i++)
+    for (int k = 0; k < i; k++)
+      subtract_row(B + 6 * i, D[6 * i + k], B + 6 * k);
+}
+
+/* B = B U^-1; `strict` is U without its diagonal */
+KERNEL void solve_right(const double D[BODY_BLOCK],
+                        const double strict[BODY_BLOCK],
+                        double B[BODY_BLOCK]) {
+  for (int i = 0; i < 6; i++) {
+    double x[6];
+    for (int k = 0; k < 6; k++) {
+      x[k] = B[6 * i + k] * D[7 * k];
+      subtract_row(B + 6 * i, x[k], strict + 6 * k);
+    }
+    memcpy(B + 6 * i, x, sizeof x);
+  }
+}
+
+KERNEL void copy_strict_upper(const double D[BODY_BLOCK],
+                              double strict[BODY_BLOCK]) {
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) strict[6 * i + j] = j > i ? D[6 * i + j] : 0;
+}
+
+/* Of a symmetric matrix: L = (D^-1 U)' */
+KERNEL void lower_from_upper(const double D[BODY_BLOCK],
+                             const double U[BODY_BLOCK],
+                             double L[BODY_BLOCK]) {
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) L[6 * i + j] = U[6 * j + i] * D[7 * j];
+}
+
+/* ---- factor and solve --------------------------------------------------- */
+
+KERNEL bool factor_column(body_blocks *blocks, int k) {
+  double *D = blocks->diagonal + BODY_BLOCK * k, strict[BODY_BLOCK];
+  int *pivot = blocks->pivot + 6 * k;
+  bool symmetric = blocks->symmetric;
+  if (!factor_diagonal(D, pivot, symmetric)) return false;
+  copy_strict_upper(D, strict);
+
+  for (int s = blocks->start[k]; s < blocks->start[k + 1]; s++) {
+    double *L = blocks->lower + BODY_BLOCK * (size_t)s;
+    double *U = blocks->upper + BODY_BLOCK * (size_t)s;
+    solve_left(D, pivot, symmetric, U);
+    if (symmetric)
+      lower_from_upper(D, U, L);
+    else
+      solve_right(D, strict, L);
+  }
+  return true;
+}
+
+/* What eliminating k takes off the rest: (i, j) -= L_ik U_kj. */
+KERNEL void update_rest(body_blocks *blocks, int k) {
+  double *lower = blocks->lower, *upper = blocks->upper;
+  for (int s = blocks->start[k]; s < blocks->start[k + 1]; s++) {
+    const double *L_i = lower + BODY_BLOCK * (size_t)s;
+    const double *U_i = upper + BODY_BLOCK * (size_t)s;
+    int i = blocks->row[s], at = blocks->start[i];
+    subtract_product(blocks->diagonal + BODY_BLOCK * (size_t)i, L_i, U_i);
+
+    for (int t = s + 1; t < blocks->start[k + 1]; t++, at++) {
+      while (blocks->row[at] != blocks->row[t]) at++;
+      subtract_product(upper + BODY_BLOCK * (size_t)at, L_i,
+                       upper + BODY_BLOCK * (size_t)t);
+      if (!blocks->symmetric)
+        subtract_product(lower + BODY_BLOCK * (size_t)at,
+                         lower + BODY_BLOCK * (size_t)t, U_i);
+    }
+  }
+}
+
+KERNEL bool factor_all(body_blocks *blocks) {
+  for (int k = 0; k < blocks->n; k++) {
+    if (!factor_column(blocks, k)) return false;
+    update_rest(blocks, k);
+  }
+  return true;
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+/* Wider registers, the same operations in the same order: the same bits. */
+__attribute__((target("avx2"))) static bool factor_wide(body_blocks *blocks) {
+  return factor_all(blocks);
+}
+
+bool body_blocks_factor(body_blocks *blocks) {
+  return __builtin_cpu_supports("avx2") ? factor_wide(blocks)
+                                        : factor_all(blocks);
+}
+#else
+bool body_blocks_factor(body_blocks *blocks) { return factor_all(blocks); }
+#endif
+
+/* y -= A x */
+static inline void subtract_times(double y[6], const double A[BODY_BLOCK],
+                                  const double x[6]) {
+  for (int i = 0; i < 6; i++) {
+    const double *a = A + 6 * i;
+    y[i] -= a[0] * x[0] + a[1] * x[1] + a[2] * x[2] + a[3] * x[3]
+          + a[4] * x[4] + a[5] * x[5];
+  }
+}
+
+static void solve_forward(const body_blocks *blocks, int k, double y[]) {
+  const double *D = blocks->diagonal + BODY_BLOCK * (size_t)k;
+  double *y_k = y + 6 * k;
+  if (!blocks->symmetric)
+    for (int i = 0; i < 6; i++) {
+      int other = blocks->pivot[6 * k + i];
+      double held = y_k[i];
+      y_k[i] = y_k[other];
+      y_k[other] = held;
+    }
+  for (int i = 1; i < 6; i++)
+    for (int j = 0; j < i; j++) y_k[i] -= D[6 * i + j] * y_k[j];
+  for (int s = blocks->start[k]; s < blocks->start[k + 1]; s++)
+    subtract_times(y + 6 * blocks->row[s],
+                   blocks->lower + BODY_BLOCK * (size_t)s, y_k);
+}
+
+static void solve_backward(const body_blocks *blocks, int k, double y[]) {
+  const double *D = blocks->diagonal + BODY_BLOCK * (size_t)k;
+  double *y_k = y + 6 * k;
+  for (int s = blocks->start[k]; s < blocks->start[k + 1]; s++)
+    subtract_times(y_k, blocks->upper + BODY_BLOCK * (size_t)s,
+                   y + 6 * blocks->row[s]);
+  for (int i = 5; i >= 0; i--) {
+    for (int j = i + 1; j < 6; j++) y_k[i] -= D[6 * i + j] * y_k[j];
+    y_k[i] *= D[7 * i];
+  }
+}
+
+void body_blocks_solve(const body_blocks *blocks, double x[]) {
+  double *y = blocks->vector;
+  for (int k = 0; k < blocks->n; k++)
+    memcpy(y + 6 * k, x + 6 * blocks->order[k], sizeof(double) * 6);
+  for (int k = 0; k < blocks->n; k++) solve_forward(blocks, k, y);
+  for (int k = blocks->n - 1; k >= 0; k--) solve_backward(blocks, k, y);
+  for (int k = 0; k < blocks->n; k++)
+    memcpy(x + 6 * blocks->order[k], y + 6 * k, sizeof(double) * 6);
+}

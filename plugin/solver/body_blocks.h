@@ -1,0 +1,78 @@
+/* Factorisation of a sparse matrix of 6 x 6 blocks, one block row a body.
+ *
+ *   H = blocks (a, a) for every body, (a, b) and (b, a) for every edge
+ *
+ * The pattern is symmetric, the values need not be. Rows are eliminated in
+ * minimum-degree order of the body graph, so that cost follows the contact
+ * graph: L and U have as many blocks as that order fills in. There is no
+ * pivoting between bodies; the matrices met here, a mass matrix plus a
+ * (nearly) monotone contact term, do not need it.
+ */
+#ifndef ODE_MLCP_SOLVER_BODY_BLOCKS_H
+#define ODE_MLCP_SOLVER_BODY_BLOCKS_H
+
+#include <stdbool.h>
+
+#include "common/memory.h"
+
+enum { BODY_BLOCK = 36 }; /* numbers in a block, row-major */
+
+typedef struct body_edge {
+  int a, b; /* two different bodies; an edge occurs once */
+} body_edge;
+
+typedef struct body_blocks {
+  int n, n_edges;
+
+  int *order;     /* [n] order[k]: the body eliminated k-th */
+  int *place;     /* [n] place[order[k]] = k */
+  int *start;     /* [n + 1] columns of L, without the diagonal */
+  int *row;       /* [start[n]] places below, ascending in a column */
+  int *edge_slot; /* [n_edges] position of the edge's block in L and U */
+
+  double *diagonal; /* [n] blocks; their triangular factors once factored */
+  double *lower;    /* [start[n]] (row, column) blocks */
+  double *upper;    /* [start[n]] (column, row) blocks */
+  int *pivot;       /* [6 n] row exchanges within diagonal blocks */
+  double *vector;   /* [6 n] right-hand side in order of elimination */
+  bool symmetric;
+
+  body_edge *known_edges; /* [n_edges] of the present order */
+  bool ordered;
+  memory_block pattern, fill, values, edges;
+} body_blocks;
+
+/** An empty matrix; every pointer null. */
+void body_blocks_init(body_blocks *blocks);
+void body_blocks_release(body_blocks *blocks, const memory_source *source);
+
+/**
+ * Order the bodies and lay out L and U for a body graph. Work is saved, not
+ * results changed, when the graph is the last one.
+ *
+ * @return false when memory runs out; the matrix is then empty.
+ */
+bool body_blocks_order(body_blocks *blocks, const memory_source *source, int n,
+                       const body_edge edges[], int n_edges);
+
+/** All blocks zero; `symmetric` promises symmetric values. */
+void body_blocks_clear(body_blocks *blocks, bool symmetric);
+
+/** The diagonal block of a body, to be filled in. */
+double *body_blocks_diagonal(body_blocks *blocks, int body);
+
+/**
+ * Put an edge's two blocks in place: ab is the (a, b) block, ba the (b, a)
+ * block.
+ */
+void body_blocks_set_edge(body_blocks *blocks, int edge, int a, int b,
+                          const double ab[BODY_BLOCK],
+                          const double ba[BODY_BLOCK]);
+
+/** @return false when a pivot is zero, negative (symmetric) or not finite. */
+bool body_blocks_factor(body_blocks *blocks);
+
+/** x [6 n], by body: the right-hand side in, the solution out. */
+void body_blocks_solve(const body_blocks *blocks, double x[]);
+
+#endif

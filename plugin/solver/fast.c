@@ -1,0 +1,195 @@
+#include "solver/fast.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "solver/fast_work.h"
+
+struct fast_workspace {
+  memory_source source;
+  fast_work work;
+};
+
+fast_workspace *fast_workspace_create(const memory_source *source) {
+  fast_workspace *workspace =
+      source->allocate(source->context, sizeof *workspace);
+  if (workspace == NULL) return NULL;
+  memset(workspace, 0, sizeof *workspace);
+  workspace->source = *source;
+  body_blocks_init(&workspace->work.blocks);
+  return workspace;
+}
+
+void fast_workspace_destroy(fast_workspace *workspace) {
+  if (workspace == NULL) return;
+  memory_source source = workspace->source;
+  fast_form_release(&workspace->work.form, &source);
+  body_blocks_release(&workspace->work.blocks, &source);
+  memory_block_release(&workspace->work.numbers, &source);
+  memory_block_release(&workspace->work.modes, &source);
+  source.release(source.context, workspace, sizeof *workspace);
+}
+
+/* ---- iterates ------------------------------------------------------------ */
+
+void fast_work_evaluate(fast_work *work) {
+  fast_form_velocities(&work->form, work->p, work->v);
+  fast_form_slips(&work->form, work->v, work->p, work->w);
+  work->residual = fast_form_residual(&work->form, work->p, work->w);
+  if (!(work->residual < work->best_residual)) return;
+  work->best_residual = work->residual;
+  memcpy(work->best_p, work->p,
+         sizeof(double) * (size_t)work->form.n_rows);
+}
+
+void fast_work_restore_best(fast_work *work) {
+  memcpy(work->p, work->best_p,
+         sizeof(double) * (size_t)work->form.n_rows);
+  fast_work_evaluate(work);
+}
+
+static bool reserve_iterates(fast_work *work, const memory_source *source) {
+  size_t n = (size_t)work->form.n_rows, b = 6 * (size_t)work->form.n_bodies;
+  size_t count = 13 * n + 2 * b + (size_t)work->form.n_weights;
+  double *at =
+      memory_block_reserve(&work->numbers, source, count, sizeof *at);
+  int *mode = memory_block_reserve(&work->modes, source, n, sizeof *mode);
+  if (at == NULL || mode == NULL) return false;
+  work->mode = mode;
+  work->v = at;
+  work->dv = at + b;
+  at += 2 * b;
+  double **rows[] = {&work->p,     &work->w,       &work->best_p, &work->r,
+                     &work->dp,    &work->scratch, &work->kept_p, &work->y_low,
+                     &work->y_high, &work->dy_low, &work->dy_high,
+                     &work->t_low, &work->t_high};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++, at += n)
+    *rows[i] = at;
+  work->weights = at;
+  return true;
+}
+
+/* ---- the result ---------------------------------------------------------- */
+
+/* Slips of the friction rows of the problem, into scratch [n_rows]. */
+static void friction_slips(const mlcp_problem *problem,
+                           const mlcp_solution *solution, double slips[]) {
+  for (int r = 0; r < problem->n_rows; r++) {
+    const mlcp_row *row = &problem->rows[r];
+    slips[r] = 0;
+    if (row->kind != MLCP_ROW_FRICTION) continue;
+    double w = row->bias + row->compliance * solution->p[r];
+    for (int side = 0; side < 2; side++)
+      for (int i = 0; i < 6 && row->body[side] >= 0; i++)
+        w += row->J[side][i] * solution->v[6 * row->body[side] + i];
+    slips[r] = w;
+  }
+}
+
+/* The problem's unknowns from the best impulses, and their residual. */
+static double give_solution(fast_work *work, const mlcp_solution *solution,
+                            double scratch[]) {
+  const mlcp_problem *problem = work->form.problem;
+  fast_form_give_impulses(&work->form, work->best_p, solution->p);
+  mlcp_velocities(problem, solution->p, solution->v);
+  friction_slips(problem, solution, scratch);
+  for (int i = 0; i < problem->n_frictions; i++)
+    mlcp_split_friction(problem, i, solution->p, scratch, solution->beta,
+                        &solution->lambda[i]);
+  return mlcp_residual(problem, solution, scratch);
+}
+
+/* No impulses but the fixed ones: the answer where this path does not go. */
+static double give_nothing(const mlcp_problem *problem,
+                           const mlcp_solution *solution, double scratch[]) {
+  for (int r = 0; r < problem->n_rows; r++) {
+    const mlcp_row *row = &problem->rows[r];
+    double p = 0;
+    if (row->kind != MLCP_ROW_FRICTION)
+      p = fmin(fmax(0, row->low), row->high);
+    solution->p[r] = p;
+  }
+  mlcp_velocities(problem, solution->p, solution->v);
+  friction_slips(problem, solution, scratch);
+  for (int i = 0; i < problem->n_frictions; i++)
+    mlcp_split_friction(problem, i, solution->p, scratch, solution->beta,
+                        &solution->lambda[i]);
+  return mlcp_residual(problem, solution, scratch);
+}
+
+/* ---- the climb ----------------------------------------------------------- */
+
+/* @return true when enough of the guess was known to be worth correcting. */
+static bool take_guess(fast_work *work, const double guess[]) {
+  int n_known = 0;
+  if (guess != NULL)
+    n_known = fast_form_take_guess(&work->form, guess, work->p);
+  else
+    memset(work->p, 0, sizeof(double) * (size_t)work->form.n_rows);
+  fast_form_project(&work->form, work->p);
+  work->best_residual = INFINITY;
+  memcpy(work->best_p, work->p,
+         sizeof(double) * (size_t)work->form.n_rows);
+  fast_work_evaluate(work);
+  return 2 * n_known >= work->form.n_rows;
+}
+
+static bool climb(fast_work *work, bool warm) {
+  if (work->residual <= work->target) return true;
+  const fast_modes_options few = {1e-6, warm ? 8 : 3, warm ? 8 : 3};
+  if (fast_modes_solve(work, &few)) return true;
+
+  const fast_interior_options cold = {1e-9, 1, false, 50};
+  if (fast_interior_solve(work, &cold)) return true;
+  fast_work_restore_best(work);
+
+  const double prox[] = {1e-6, 1e-3, 1e-4};
+  for (int i = 0; i < 3; i++) {
+    const fast_modes_options polish = {prox[i], 12, 5};
+    if (fast_modes_solve(work, &polish)) return true;
+    fast_work_restore_best(work);
+  }
+  return false;
+}
+
+static bool no_memory(solver_report *report) {
+  report->status = SOLVER_NO_MEMORY;
+  report->residual = INFINITY;
+  return false;
+}
+
+bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
+                 const solver_options *options, const double guess[],
+                 const mlcp_solution *solution, solver_report *report) {
+  fast_work *work = &workspace->work;
+  *report = (solver_report){.status = SOLVER_DEGRADED,
+                            .rung = SOLVER_RUNG_FAST};
+  fast_form_status built =
+      fast_form_build(&work->form, &workspace->source, problem);
+  if (built == FAST_FORM_NO_MEMORY) return no_memory(report);
+
+  size_t n_rows = (size_t)problem->n_rows, n_v = 6 * (size_t)problem->n_bodies;
+  double *scratch =
+      memory_block_reserve(&work->form.scratch, &workspace->source,
+                           n_rows > n_v ? n_rows : n_v, sizeof *scratch);
+  if (scratch == NULL) return no_memory(report);
+  if (built == FAST_FORM_UNSUITABLE) {
+    report->residual = give_nothing(problem, solution, scratch);
+  } else {
+    if (!reserve_iterates(work, &workspace->source)
+        || !body_blocks_order(&work->blocks, &workspace->source,
+                              work->form.n_bodies, work->form.body_edges,
+                              work->form.n_body_edges))
+      return no_memory(report);
+    work->factorisations = work->iterations = 0;
+    work->target = 0.25 * options->tolerance;
+    climb(work, take_guess(work, guess));
+    report->residual = give_solution(work, solution, scratch);
+    report->factorisations = work->factorisations;
+    report->iterations = work->iterations;
+    if (work->factorisations == 0) report->rung = SOLVER_RUNG_WARM;
+  }
+  bool solved = report->residual <= options->tolerance;
+  report->status = solved ? SOLVER_SOLVED : SOLVER_DEGRADED;
+  return solved;
+}

@@ -1,0 +1,40 @@
+/* The fast path: what makes the usual step cheap.
+ *
+ * Works on the box form (fast_form.h) with 6 x 6 blocks (fast_system.h):
+ * the warm guess if it is good enough; its modes, corrected a few times with a
+ * factorisation each; else an interior point run and its modes. Impulses stay
+ * near the guess, or the centre of the solution set when there is none, so
+ * that a resting structure keeps its modes from step to step.
+ */
+#ifndef ODE_MLCP_SOLVER_FAST_H
+#define ODE_MLCP_SOLVER_FAST_H
+
+#include "mlcp/mlcp.h"
+#include "solver/solver.h"
+
+/** Memory kept between solves, for one thread at a time; results do not depend
+ *  on which workspace is used or what it solved before. */
+typedef struct fast_workspace fast_workspace;
+
+/** @return NULL when memory runs out. */
+fast_workspace *fast_workspace_create(const memory_source *source);
+void fast_workspace_destroy(fast_workspace *workspace);
+
+/**
+ * Solve `problem` (which passes mlcp_check) as far as this path can.
+ *
+ * @param guess     [n_rows] last step's impulses of the same rows, NAN where a
+ *                  row is new; or NULL. Only a starting point.
+ * @param solution  out: the best iterate, finite and within its bounds; not
+ *                  written when memory runs out.
+ * @param report    out: the residual of `solution` by mlcp_residual, and the
+ *                  work done. The status is SOLVER_SOLVED, SOLVER_DEGRADED
+ *                  (also for problems outside this path, see
+ *                  fast_form_status) or SOLVER_NO_MEMORY.
+ * @return true when the residual is at most options->tolerance.
+ */
+bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
+                 const solver_options *options, const double guess[],
+                 const mlcp_solution *solution, solver_report *report);
+
+#endif

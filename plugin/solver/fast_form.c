@@ -1,0 +1,243 @@
+#include "solver/fast_form.h"
+
+#include <math.h>
+#include <string.h>
+
+static double dot6(const double a[6], const double b[6]) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4]
+       + a[5] * b[5];
+}
+
+/* Rows of an edge, which lie together. */
+static int rows_begin(const fast_form *form, const fast_edge *edge) {
+  return form->clusters[edge->first_cluster].first_row;
+}
+
+static int rows_end(const fast_form *form, const fast_edge *edge) {
+  const fast_cluster *last = &form->clusters[edge->end_cluster - 1];
+  return last->first_row + last->n_rows;
+}
+
+void fast_form_limits(const fast_form *form, const fast_cluster *cluster,
+                      int row, const double p[], double *low, double *high) {
+  if (form->type[row] == FAST_FRICTION) {
+    double limit = form->high[row];
+    if (cluster->has_normal)
+      limit += form->coefficient[row] * p[cluster->first_row];
+    *high = limit > 0 ? limit : 0;
+    *low = -*high;
+  } else if (form->type[row] == FAST_FREE) {
+    *low = -INFINITY;
+    *high = INFINITY;
+  } else {
+    *low = form->low[row];
+    *high = form->high[row];
+  }
+}
+
+/* ---- J' p and J v -------------------------------------------------------- */
+
+/* The same impulse on b: its linear part, and its moment about b's centre. */
+static void subtract_moved(double at_b[6], const double f[6],
+                           const double o[3]) {
+  at_b[0] -= f[0];
+  at_b[1] -= f[1];
+  at_b[2] -= f[2];
+  at_b[3] -= f[3] + (o[1] * f[2] - o[2] * f[1]);
+  at_b[4] -= f[4] + (o[2] * f[0] - o[0] * f[2]);
+  at_b[5] -= f[5] + (o[0] * f[1] - o[1] * f[0]);
+}
+
+static void add_edge_impulse(const fast_form *form, const fast_edge *edge,
+                             const double p[], double impulse[]) {
+  double f[6] = {0};
+  int begin = rows_begin(form, edge), end = rows_end(form, edge);
+  for (int r = begin; r < end; r++)
+    for (int i = 0; i < 6; i++) f[i] += form->J_a[6 * r + i] * p[r];
+  for (int i = 0; i < 6; i++) impulse[6 * edge->a + i] += f[i];
+  if (edge->b < 0) return;
+
+  double *at_b = impulse + 6 * edge->b;
+  if (edge->twisted) {
+    subtract_moved(at_b, f, edge->offset);
+    return;
+  }
+  for (int r = begin; r < end; r++)
+    for (int i = 0; i < 6; i++) at_b[i] += form->J_b[6 * r + i] * p[r];
+}
+
+void fast_form_impulses(const fast_form *form, const double p[],
+                        double impulse[]) {
+  memset(impulse, 0, sizeof(double) * 6 * (size_t)form->n_bodies);
+  for (int e = 0; e < form->n_edges; e++)
+    add_edge_impulse(form, &form->edges[e], p, impulse);
+}
+
+void fast_form_velocities(const fast_form *form, const double p[],
+                          double v[]) {
+  fast_form_impulses(form, p, v);
+  for (int b = 0; b < form->n_bodies; b++) {
+    const double *inverse = form->problem->bodies[b].inverse_mass;
+    double impulse[6];
+    memcpy(impulse, v + 6 * b, sizeof impulse);
+    for (int i = 0; i < 6; i++)
+      v[6 * b + i] = form->v_base[6 * b + i] + dot6(inverse + 6 * i, impulse);
+  }
+}
+
+/* a's velocity less b's, both as of the point of b's centre moved by -offset:
+ * J v = J_a . (v_a - T v_b) for every row of a twisted edge */
+static void relative_twist(const double v_a[6], const double v_b[6],
+                           const double o[3], double relative[6]) {
+  const double *turn = v_b + 3;
+  relative[0] = v_a[0] - v_b[0] - (turn[1] * o[2] - turn[2] * o[1]);
+  relative[1] = v_a[1] - v_b[1] - (turn[2] * o[0] - turn[0] * o[2]);
+  relative[2] = v_a[2] - v_b[2] - (turn[0] * o[1] - turn[1] * o[0]);
+  for (int i = 3; i < 6; i++) relative[i] = v_a[i] - v_b[i];
+}
+
+void fast_form_relative(const fast_form *form, const double v[], double Jv[]) {
+  for (int e = 0; e < form->n_edges; e++) {
+    const fast_edge *edge = &form->edges[e];
+    const double *v_a = v + 6 * edge->a;
+    const double *v_b = edge->b >= 0 ? v + 6 * edge->b : NULL;
+    int begin = rows_begin(form, edge), end = rows_end(form, edge);
+    double relative[6];
+    if (edge->twisted)
+      relative_twist(v_a, v_b, edge->offset, relative);
+    else
+      memcpy(relative, v_a, sizeof relative);
+
+    for (int r = begin; r < end; r++) {
+      Jv[r] = dot6(form->J_a + 6 * r, relative);
+      if (v_b != NULL && !edge->twisted)
+        Jv[r] += dot6(form->J_b + 6 * r, v_b);
+    }
+  }
+}
+
+static void add_full_compliance(const fast_form *form,
+                                const fast_cluster *cluster, const double p[],
+                                double w[]) {
+  int m = cluster->n_rows, first = cluster->first_row;
+  const double *C = form->full_compliance + cluster->first_compliance;
+  for (int i = 0; i < m; i++)
+    for (int j = 0; j < m; j++)
+      if (i != j) w[first + i] += C[m * i + j] * p[first + j];
+}
+
+void fast_form_slips(const fast_form *form, const double v[], const double p[],
+                     double w[]) {
+  fast_form_relative(form, v, w);
+  for (int r = 0; r < form->n_rows; r++)
+    w[r] += form->compliance[r] * p[r] + form->bias[r];
+  if (form->n_compliances == 0) return;
+  for (int c = 0; c < form->n_clusters; c++)
+    if (form->clusters[c].first_compliance >= 0)
+      add_full_compliance(form, &form->clusters[c], p, w);
+}
+
+/* ---- limits and residual ------------------------------------------------- */
+
+static double middle(double low, double x, double high) {
+  return x < low ? low : x > high ? high : x;
+}
+
+void fast_form_project(const fast_form *form, double p[]) {
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    for (int r = cluster->first_row;
+         r < cluster->first_row + cluster->n_rows; r++) {
+      double low, high;
+      fast_form_limits(form, cluster, r, p, &low, &high);
+      p[r] = middle(low, p[r], high);
+    }
+  }
+}
+
+double fast_form_residual(const fast_form *form, const double p[],
+                          const double w[]) {
+  double worst = 0;
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    for (int r = cluster->first_row;
+         r < cluster->first_row + cluster->n_rows; r++) {
+      double low, high, A = form->diagonal[r];
+      fast_form_limits(form, cluster, r, p, &low, &high);
+      double error = fabs(middle((low - p[r]) * A, -w[r], (high - p[r]) * A));
+      if (!(error <= worst)) worst = error; // a NAN stays
+    }
+  }
+  return worst / form->scale;
+}
+
+/* ---- to and from the problem's impulses ---------------------------------- */
+
+/* The generators' impulses that make p_t: the shortest such vector. */
+static void guess_generators(const fast_form *form, int first, int n,
+                             const double guess[], double p[]) {
+  const mlcp_friction *set =
+      &form->problem->frictions[form->origin[first].friction];
+  double p_t[2] = {guess[set->first_row], 0};
+  double G[3] = {0}; // G G', upper triangle
+  if (set->n_base == 2) p_t[1] = guess[set->first_row + 1];
+  for (int r = first; r < first + n; r++) {
+    const double *g = form->origin[r].g;
+    G[0] += g[0] * g[0];
+    G[1] += g[0] * g[1];
+    G[2] += g[1] * g[1];
+  }
+
+  double y[2], det = G[0] * G[2] - G[1] * G[1], size = G[0] + G[2];
+  if (det > 1e-12 * size * size) {
+    y[0] = (G[2] * p_t[0] - G[1] * p_t[1]) / det;
+    y[1] = (G[0] * p_t[1] - G[1] * p_t[0]) / det;
+  } else {
+    y[0] = p_t[0] / size; // one generator: p_t is along it
+    y[1] = p_t[1] / size;
+  }
+  for (int r = first; r < first + n; r++)
+    p[r] = form->origin[r].g[0] * y[0] + form->origin[r].g[1] * y[1];
+}
+
+int fast_form_take_guess(const fast_form *form, const double guess[],
+                         double p[]) {
+  int n_known = 0;
+  for (int r = 0; r < form->n_rows;) {
+    const fast_origin *origin = &form->origin[r];
+    int n = 1;
+    if (origin->friction < 0) {
+      p[r] = origin->g[0] * guess[origin->row];
+    } else {
+      n = form->problem->frictions[origin->friction].n_pairs;
+      guess_generators(form, r, n, guess, p);
+    }
+    for (int i = r; i < r + n; i++)
+      if (isfinite(p[i]))
+        n_known++;
+      else
+        p[i] = 0;
+    r += n;
+  }
+  return n_known;
+}
+
+void fast_form_give_impulses(const fast_form *form, const double p[],
+                             double problem_p[]) {
+  const mlcp_problem *problem = form->problem;
+  for (int r = 0; r < problem->n_rows; r++) {
+    const mlcp_row *row = &problem->rows[r];
+    bool fixed = row->kind != MLCP_ROW_FRICTION && row->low == row->high;
+    problem_p[r] = fixed ? row->low : 0;
+  }
+  for (int r = 0; r < form->n_rows; r++) {
+    const fast_origin *origin = &form->origin[r];
+    if (origin->friction < 0) {
+      problem_p[origin->row] = origin->g[0] * p[r];
+      continue;
+    }
+    const mlcp_friction *set = &problem->frictions[origin->friction];
+    for (int i = 0; i < set->n_base; i++)
+      problem_p[set->first_row + i] += origin->g[i] * p[r];
+  }
+}

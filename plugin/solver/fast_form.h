@@ -1,0 +1,131 @@
+/* The box form of a mixed LCP, on which the fast path works.
+ *
+ * A centrally symmetric polygon is a zonotope: with generators
+ * g_k = (u_(k+1) - u_k) / 2, u_K = -u_0, it is { sum s_k g_k, |s_k| <= 1 }.
+ * Maximum dissipation over it splits per generator, so that the edge rows and
+ * the lambda row of a friction set are equivalent to boxed rows
+ *
+ *   p_t = sum_k g_k sigma_k,  w_k = g_k . w_t,  L = coefficient p_n + limit
+ *   -L <= sigma_k <= L,  sigma_k = -L => w_k >= 0,  sigma_k = L => w_k <= 0
+ *
+ * two a contact instead of five for four edges. Upper-bounded rows are turned
+ * round, fixed rows (low = high) join the free velocity, and rows are sorted
+ * by the pair of bodies they act on: an `edge` of the body graph. A `cluster`
+ * is a normal with its friction rows, or a row of its own.
+ *
+ * Rows of a contact act on both bodies at one point, so that
+ * J_b = -J_a T with one T for the whole edge, which halves the work on it.
+ */
+#ifndef ODE_MLCP_SOLVER_FAST_FORM_H
+#define ODE_MLCP_SOLVER_FAST_FORM_H
+
+#include "mlcp/mlcp.h"
+#include "solver/body_blocks.h"
+
+typedef enum fast_row_type {
+  FAST_FREE,    /* w = 0 */
+  FAST_LOWER,   /* p >= low */
+  FAST_BOX,     /* low <= p <= high */
+  FAST_FRICTION /* |p| <= coefficient * cluster's normal + high */
+} fast_row_type;
+
+enum { FAST_MAX_CLUSTER = 32 };
+
+typedef struct fast_cluster {
+  int first_row, n_rows;
+  int first_weight;     /* n_rows^2 numbers, row-major */
+  int first_compliance; /* likewise; -1 where compliance is diagonal */
+  bool has_normal;      /* then it is the cluster's first row */
+} fast_cluster;
+
+typedef struct fast_edge {
+  int a, b; /* a < b, or b = -1 */
+  int first_cluster, end_cluster;
+  int slot;         /* among edges with two bodies */
+  bool twisted;     /* J_b = -J_a T holds for every row */
+  double offset[3]; /* T: linear part of a point's velocity, see fast_form.c */
+} fast_edge;
+
+/** Where a row came from. */
+typedef struct fast_origin {
+  int row;      /* its own, -1 for a generator */
+  int friction; /* a generator's set, -1 otherwise */
+  double g[2];  /* the generator; the row's sign in g[0] otherwise */
+} fast_origin;
+
+typedef struct fast_form {
+  const mlcp_problem *problem;
+  int n_bodies, n_rows, n_clusters, n_edges, n_body_edges;
+  int n_weights, n_compliances;
+  bool symmetric_mass;
+
+  fast_edge *edges;
+  fast_cluster *clusters;
+  body_edge *body_edges;
+
+  /* [n_rows] each, J [6 n_rows] */
+  double *J_a, *J_b, *bias, *compliance;
+  double *diagonal;    /* J M^-1 J' + compliance, 1 where that is 0 */
+  double *low, *high;  /* FAST_BOX; low of FAST_LOWER; high: constant limit */
+  double *coefficient; /* FAST_FRICTION */
+  int *type;
+  fast_origin *origin;
+
+  double *full_compliance; /* see fast_cluster.first_compliance */
+  double *v_base;          /* [6 n_bodies] with the fixed rows' impulses */
+  double scale;            /* m/s: what residuals are relative to */
+
+  memory_block numbers, structs, scratch;
+} fast_form;
+
+void fast_form_release(fast_form *form, const memory_source *source);
+
+typedef enum fast_form_status {
+  FAST_FORM_BUILT,
+  FAST_FORM_UNSUITABLE, /* friction between other bodies than its normal's, or
+                           a cluster of more than FAST_MAX_CLUSTER rows */
+  FAST_FORM_NO_MEMORY
+} fast_form_status;
+
+/** Build the box form; `form` is zero or holds an old one. `problem` must
+ *  outlive it. */
+fast_form_status fast_form_build(fast_form *form, const memory_source *source,
+                                 const mlcp_problem *problem);
+
+/** A row's limits at impulses p. */
+void fast_form_limits(const fast_form *form, const fast_cluster *cluster,
+                      int row, const double p[], double *low, double *high);
+
+/** J' p added up: impulse [6 n_bodies] out. */
+void fast_form_impulses(const fast_form *form, const double p[],
+                        double impulse[]);
+
+/** v = v_base + M^-1 J' p. */
+void fast_form_velocities(const fast_form *form, const double p[], double v[]);
+
+/** w = J v + compliance p + bias. */
+void fast_form_slips(const fast_form *form, const double v[], const double p[],
+                     double w[]);
+
+/** Jv = J v, nothing else. */
+void fast_form_relative(const fast_form *form, const double v[], double Jv[]);
+
+/** Move p into its limits: normals first, then what depends on them. */
+void fast_form_project(const fast_form *form, double p[]);
+
+/**
+ * The worst |mid(low - p, -w, high - p)| in m/s, impulses times the diagonal,
+ * over form->scale. p must be within its limits.
+ */
+double fast_form_residual(const fast_form *form, const double p[],
+                          const double w[]);
+
+/** Impulses of the problem's rows [problem->n_rows] to p, and back. A NAN
+ *  guess counts as unknown and becomes 0.
+ *  @return the number of the form's rows whose guess was known. */
+int fast_form_take_guess(const fast_form *form, const double guess[],
+                         double p[]);
+void fast_form_give_impulses(const fast_form *form, const double p[],
+                             double problem_p[]);
+
+#endif

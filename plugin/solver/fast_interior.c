@@ -1,0 +1,315 @@
+/* Mehrotra's predictor-corrector on the box form.
+ *
+ * Impulses stay strictly within their limits; the distances s to the limits
+ * and the multipliers y >= 0 that make up the slip, w = y_low - y_high, obey
+ * s y = mu, which goes to 0. A friction row's distance depends on its normal's
+ * impulse, which is the only place where this differs from a monotone problem:
+ * ds = coefficient dp_normal -+ dp. Per cluster
+ *
+ *   J dv + (C + R) dp = t_low / s_low - t_high / s_high - (w - y_low + y_high)
+ *
+ * with R lower triangular, so that every iteration has the pattern and the
+ * cost of one change of modes.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "solver/fast_work.h"
+
+/* Distances of a row to its limits; INFINITY where there is none. */
+typedef struct distances {
+  double low, high;
+} distances;
+
+static distances distance(const fast_work *work, const fast_cluster *cluster,
+                          int row, const double p[]) {
+  double low, high;
+  fast_form_limits(&work->form, cluster, row, p, &low, &high);
+  return (distances){p[row] - low, high - p[row]};
+}
+
+/* Their change along dp. */
+static distances distance_step(const fast_work *work,
+                               const fast_cluster *cluster, int row,
+                               const double dp[]) {
+  const fast_form *form = &work->form;
+  double limit = 0;
+  if (form->type[row] == FAST_FRICTION && cluster->has_normal)
+    limit = form->coefficient[row] * dp[cluster->first_row];
+  return (distances){dp[row] + limit, limit - dp[row]};
+}
+
+static bool has_low(const fast_form *form, int row) {
+  return form->type[row] != FAST_FREE;
+}
+
+static bool has_high(const fast_form *form, int row) {
+  return form->type[row] == FAST_BOX || form->type[row] == FAST_FRICTION;
+}
+
+/* s y of a row is measured in units of scale^2 / A. */
+static double unit(const fast_form *form, int row) {
+  return form->scale * form->scale / form->diagonal[row];
+}
+
+/* ---- where to start ------------------------------------------------------ */
+
+/* p strictly inside its limits, by `margin` m/s where there is room. */
+static void move_inside(fast_work *work, double margin) {
+  const fast_form *form = &work->form;
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      int row = cluster->first_row + i;
+      double low, high, *p = &work->p[row];
+      if (form->type[row] == FAST_FREE) continue;
+      fast_form_limits(form, cluster, row, work->p, &low, &high);
+      double room = fmin(margin * form->scale / form->diagonal[row],
+                         0.25 * (high - low));
+      *p = fmin(fmax(*p, low + room), high - room);
+    }
+  }
+}
+
+/* Multipliers that match the slip, no less than the central path's. */
+static void start_multipliers(fast_work *work, double mu) {
+  const fast_form *form = &work->form;
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      int row = cluster->first_row + i;
+      distances s = distance(work, cluster, row, work->p);
+      double w = work->w[row], u = mu * unit(form, row);
+      work->y_low[row] = work->y_high[row] = 0;
+      if (has_low(form, row)) work->y_low[row] = u / s.low + fmax(w, 0);
+      if (has_high(form, row)) work->y_high[row] = u / s.high + fmax(-w, 0);
+    }
+  }
+}
+
+static void cold_point(fast_work *work) {
+  const fast_form *form = &work->form;
+  memset(work->p, 0, sizeof(double) * (size_t)form->n_rows);
+  move_inside(work, 1);
+}
+
+/* ---- weights ------------------------------------------------------------- */
+
+static double softness(const fast_form *form, int row, double prox) {
+  double A = form->diagonal[row], own = form->compliance[row];
+  return fmax(own, prox * A);
+}
+
+static void simple_weights(const fast_work *work, const fast_cluster *cluster,
+                           double prox, double W[]) {
+  const fast_form *form = &work->form;
+  int m = cluster->n_rows;
+  memset(W, 0, sizeof(double) * (size_t)(m * m));
+  for (int i = 0; i < m; i++) {
+    int row = cluster->first_row + i;
+    distances s = distance(work, cluster, row, work->p);
+    double low = has_low(form, row) ? work->y_low[row] / s.low : 0;
+    double high = has_high(form, row) ? work->y_high[row] / s.high : 0;
+    double own = 1 / (softness(form, row, prox) + low + high);
+    W[(m + 1) * i] = own;
+    if (i > 0 && cluster->has_normal)
+      W[m * i] = -own * form->coefficient[row] * (low - high) * W[0];
+  }
+}
+
+static void coupled_weights(const fast_work *work, const fast_cluster *cluster,
+                            double prox, double W[]) {
+  const fast_form *form = &work->form;
+  int m = cluster->n_rows;
+  double A[FAST_MAX_CLUSTER * FAST_MAX_CLUSTER];
+  memcpy(A, form->full_compliance + cluster->first_compliance,
+         sizeof(double) * (size_t)(m * m));
+  for (int i = 0; i < m; i++) {
+    int row = cluster->first_row + i;
+    distances s = distance(work, cluster, row, work->p);
+    double low = has_low(form, row) ? work->y_low[row] / s.low : 0;
+    double high = has_high(form, row) ? work->y_high[row] / s.high : 0;
+    A[(m + 1) * i] += low + high + prox * form->diagonal[row];
+    if (i > 0 && cluster->has_normal)
+      A[m * i] += form->coefficient[row] * (low - high);
+  }
+  fast_system_invert(m, A, W);
+}
+
+static bool factor_point(fast_work *work, double prox) {
+  const fast_form *form = &work->form;
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    double *W = work->weights + cluster->first_weight;
+    if (cluster->first_compliance < 0)
+      simple_weights(work, cluster, prox, W);
+    else
+      coupled_weights(work, cluster, prox, W);
+  }
+  work->factorisations++;
+  return fast_system_factor(&work->blocks, form, work->weights, false);
+}
+
+/* ---- directions ---------------------------------------------------------- */
+
+/* Solve for dp, dy_low, dy_high given t_low and t_high. */
+static void direction(fast_work *work) {
+  const fast_form *form = &work->form;
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      int row = cluster->first_row + i;
+      distances s = distance(work, cluster, row, work->p);
+      double r = -work->w[row];
+      if (has_low(form, row))
+        r += work->y_low[row] + work->t_low[row] / s.low;
+      if (has_high(form, row))
+        r -= work->y_high[row] + work->t_high[row] / s.high;
+      work->r[row] = r;
+    }
+  }
+  fast_system_solve(&work->blocks, form, work->weights, work->r, work->dv,
+                    work->dp, work->scratch);
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      int row = cluster->first_row + i;
+      distances s = distance(work, cluster, row, work->p);
+      distances ds = distance_step(work, cluster, row, work->dp);
+      work->dy_low[row] = work->dy_high[row] = 0;
+      if (has_low(form, row))
+        work->dy_low[row] =
+            (work->t_low[row] - work->y_low[row] * ds.low) / s.low;
+      if (has_high(form, row))
+        work->dy_high[row] =
+            (work->t_high[row] - work->y_high[row] * ds.high) / s.high;
+    }
+  }
+}
+
+/* s y should become mu units; the corrector takes off the predictor's ds dy. */
+static void set_targets(fast_work *work, double mu, bool correct) {
+  const fast_form *form = &work->form;
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      int row = cluster->first_row + i;
+      distances s = distance(work, cluster, row, work->p);
+      double goal = mu * unit(form, row);
+      double low = goal, high = goal;
+      if (correct) {
+        distances ds = distance_step(work, cluster, row, work->dp);
+        low -= ds.low * work->dy_low[row];
+        high -= ds.high * work->dy_high[row];
+      }
+      work->t_low[row] = low - s.low * work->y_low[row];
+      work->t_high[row] = high - s.high * work->y_high[row];
+    }
+  }
+}
+
+static void limit_step(double x, double dx, double *longest) {
+  if (dx < 0 && -x > *longest * dx) *longest = -x / dx;
+}
+
+/* The longest step, at most 1, that keeps every s and y from going negative. */
+static double longest_step(const fast_work *work) {
+  const fast_form *form = &work->form;
+  double longest = 1;
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      int row = cluster->first_row + i;
+      distances s = distance(work, cluster, row, work->p);
+      distances ds = distance_step(work, cluster, row, work->dp);
+      if (has_low(form, row)) {
+        limit_step(s.low, ds.low, &longest);
+        limit_step(work->y_low[row], work->dy_low[row], &longest);
+      }
+      if (has_high(form, row)) {
+        limit_step(s.high, ds.high, &longest);
+        limit_step(work->y_high[row], work->dy_high[row], &longest);
+      }
+    }
+  }
+  return longest;
+}
+
+/* Mean s y in units after a step; 0 when no row has a limit. */
+static double complementarity(const fast_work *work, double length) {
+  const fast_form *form = &work->form;
+  double sum = 0;
+  long count = 0;
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      int row = cluster->first_row + i;
+      distances s = distance(work, cluster, row, work->p);
+      distances ds = distance_step(work, cluster, row, work->dp);
+      double u = unit(form, row);
+      if (has_low(form, row)) {
+        sum += (s.low + length * ds.low)
+             * (work->y_low[row] + length * work->dy_low[row]) / u;
+        count++;
+      }
+      if (has_high(form, row)) {
+        sum += (s.high + length * ds.high)
+             * (work->y_high[row] + length * work->dy_high[row]) / u;
+        count++;
+      }
+    }
+  }
+  return count > 0 ? sum / (double)count : 0;
+}
+
+/* ---- the path ------------------------------------------------------------ */
+
+static void take_step(fast_work *work, double length) {
+  for (int i = 0; i < work->form.n_rows; i++) {
+    work->p[i] += length * work->dp[i];
+    work->y_low[i] += length * work->dy_low[i];
+    work->y_high[i] += length * work->dy_high[i];
+  }
+}
+
+/* One predictor and corrector. @return false when nothing moves any more. */
+static bool advance(fast_work *work, double prox, double *mu) {
+  if (!factor_point(work, prox)) return false;
+  set_targets(work, 0, false);
+  direction(work);
+  double predicted = longest_step(work);
+  double after = complementarity(work, predicted);
+  double ratio = *mu > 0 ? after / *mu : 0;
+
+  set_targets(work, *mu * ratio * ratio * ratio, true);
+  direction(work);
+  double length = longest_step(work);
+  if (!isfinite(length) || length < 1e-10) return false;
+  if (length < 1) length *= fmax(0.9, 1 - *mu);
+  take_step(work, fmin(length, 1));
+  memset(work->dp, 0, sizeof(double) * (size_t)work->form.n_rows);
+  *mu = complementarity(work, 0);
+  work->iterations++;
+  return isfinite(*mu);
+}
+
+bool fast_interior_solve(fast_work *work,
+                         const fast_interior_options *options) {
+  const fast_form *form = &work->form;
+  if (options->warm)
+    move_inside(work, sqrt(options->start));
+  else
+    cold_point(work);
+  fast_work_evaluate(work);
+  start_multipliers(work, options->start);
+
+  memset(work->dp, 0, sizeof(double) * (size_t)form->n_rows);
+  double mu = complementarity(work, 0);
+  for (int i = 0; i < options->max_iterations; i++) {
+    if (!advance(work, options->prox, &mu)) break;
+    fast_work_evaluate(work);
+    if (work->residual <= work->target) return true;
+  }
+  fast_work_restore_best(work);
+  return work->residual <= work->target;
+}

@@ -1,0 +1,244 @@
+/* Modes: which rows are active (w = 0) and which sit at a limit.
+ *
+ * With the modes given the rest is linear; a friction row at its limit moves
+ * with its normal. Rows change mode by the sign of p - w / A against their
+ * limits, all at once at first. A small proximal term makes redundant rows
+ * harmless and keeps their impulses near the last ones; repeated steps from
+ * the recomputed slips take its error away.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "solver/fast_work.h"
+
+enum { ACTIVE = 0, AT_LOW = -1, AT_HIGH = 1 };
+
+static double signed_one(int mode) { return mode == AT_LOW ? -1 : 1; }
+
+/* The mode that p - w / A asks for, and by how much it misses the present
+ * one, in m/s. */
+static int wanted_mode(const fast_work *work, const fast_cluster *cluster,
+                       int row, const double p[], const double w[],
+                       double *miss) {
+  const fast_form *form = &work->form;
+  double low, high, A = form->diagonal[row];
+  fast_form_limits(form, cluster, row, p, &low, &high);
+  double below = (low - p[row]) * A + w[row];
+  double above = (p[row] - high) * A - w[row];
+  *miss = 0;
+  if (low == high) { // a friction row without a normal impulse
+    *miss = fabs(w[row]);
+    return w[row] > 0 ? AT_LOW : w[row] < 0 ? AT_HIGH : work->mode[row];
+  }
+  switch (work->mode[row]) {
+    case ACTIVE:
+      *miss = fmax(below, above);
+      break;
+    case AT_LOW:
+      *miss = -below;
+      break;
+    case AT_HIGH:
+      *miss = -above;
+      break;
+  }
+  return below > 0 ? AT_LOW : above > 0 ? AT_HIGH : ACTIVE;
+}
+
+static void first_modes(fast_work *work) {
+  const fast_form *form = &work->form;
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      double miss;
+      int row = cluster->first_row + i;
+      work->mode[row] = ACTIVE;
+      work->mode[row] =
+          wanted_mode(work, cluster, row, work->p, work->w, &miss);
+    }
+  }
+}
+
+/* ---- weights of the modes ------------------------------------------------ */
+
+/* Does the row's limit move with the cluster's normal, and how? */
+static double follow_factor(const fast_work *work, const fast_cluster *cluster,
+                            int row) {
+  const fast_form *form = &work->form;
+  if (work->mode[row] == ACTIVE || form->type[row] != FAST_FRICTION
+      || !cluster->has_normal || work->mode[cluster->first_row] != ACTIVE)
+    return 0;
+  return signed_one(work->mode[row]) * form->coefficient[row];
+}
+
+/* The softening of an active row: proximal only as far as compliance does not
+ * already keep the system regular. */
+static double softness(const fast_work *work, int row, double prox) {
+  double A = work->form.diagonal[row], own = work->form.compliance[row];
+  return fmax(own, own > 1e-12 * A ? fmin(prox, 1e-8) * A : prox * A);
+}
+
+static bool simple_weights(const fast_work *work, const fast_cluster *cluster,
+                           double prox, double W[]) {
+  int m = cluster->n_rows;
+  bool symmetric = true;
+  memset(W, 0, sizeof(double) * (size_t)(m * m));
+  for (int i = 0; i < m; i++) {
+    int row = cluster->first_row + i;
+    if (work->mode[row] == ACTIVE) {
+      W[(m + 1) * i] = 1 / softness(work, row, prox);
+      continue;
+    }
+    double follow = follow_factor(work, cluster, row);
+    if (follow == 0) continue;
+    W[m * i] = follow * W[0];
+    symmetric = false;
+  }
+  return symmetric;
+}
+
+/* Generators whose compliance is coupled: rows of A say what each row's
+ * impulse obeys. */
+static bool coupled_weights(const fast_work *work, const fast_cluster *cluster,
+                            double prox, double W[]) {
+  const fast_form *form = &work->form;
+  int m = cluster->n_rows;
+  double A[FAST_MAX_CLUSTER * FAST_MAX_CLUSTER];
+  const double *C = form->full_compliance + cluster->first_compliance;
+  memset(A, 0, sizeof(double) * (size_t)(m * m));
+  for (int i = 0; i < m; i++) {
+    int row = cluster->first_row + i;
+    if (work->mode[row] == ACTIVE) {
+      for (int j = 0; j < m; j++) A[m * i + j] = C[m * i + j];
+      A[(m + 1) * i] += prox * form->diagonal[row];
+    } else {
+      A[(m + 1) * i] = 1;
+      A[m * i] -= follow_factor(work, cluster, row);
+    }
+  }
+  fast_system_invert(m, A, W);
+  for (int j = 0; j < m; j++)
+    if (work->mode[cluster->first_row + j] != ACTIVE)
+      for (int i = 0; i < m; i++) W[m * i + j] = 0;
+  return false;
+}
+
+static bool factor_modes(fast_work *work, double prox) {
+  const fast_form *form = &work->form;
+  bool symmetric = true;
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    double *W = work->weights + cluster->first_weight;
+    bool simple = cluster->first_compliance < 0;
+    if (!(simple ? simple_weights(work, cluster, prox, W)
+                 : coupled_weights(work, cluster, prox, W)))
+      symmetric = false;
+  }
+  work->factorisations++;
+  return fast_system_factor(&work->blocks, form, work->weights, symmetric);
+}
+
+/* ---- steps --------------------------------------------------------------- */
+
+/* Rows at a limit go exactly there. */
+static void put_at_limits(fast_work *work, double p[]) {
+  const fast_form *form = &work->form;
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      int row = cluster->first_row + i;
+      if (work->mode[row] == ACTIVE) continue;
+      double low, high;
+      fast_form_limits(form, cluster, row, p, &low, &high);
+      p[row] = work->mode[row] == AT_LOW ? low : high;
+    }
+  }
+}
+
+/* One linear step from p (its active part may be out of its limits). */
+static void step(fast_work *work, double p[]) {
+  const fast_form *form = &work->form;
+  put_at_limits(work, p);
+  fast_form_velocities(form, p, work->v);
+  fast_form_slips(form, work->v, p, work->w);
+  for (int i = 0; i < form->n_rows; i++)
+    work->r[i] = work->mode[i] == ACTIVE ? -work->w[i] : 0;
+  fast_system_solve(&work->blocks, form, work->weights, work->r, work->dv,
+                    work->dp, work->scratch);
+  for (int i = 0; i < form->n_rows; i++) p[i] += work->dp[i];
+  work->iterations++;
+}
+
+/* The present p, brought into its limits, as an iterate to be judged. */
+static void judge(fast_work *work, const double p[]) {
+  memcpy(work->p, p, sizeof *p * (size_t)work->form.n_rows);
+  fast_form_project(&work->form, work->p);
+  fast_work_evaluate(work);
+}
+
+typedef struct mode_changes {
+  int count;
+  int worst;      /* row, -1 for none */
+  int worst_mode; /* that it wants */
+  double miss;
+} mode_changes;
+
+/* Modes that p asks for; taken over when `take` is set. w must belong to p. */
+static mode_changes compare_modes(fast_work *work, const double p[],
+                                  bool take) {
+  const fast_form *form = &work->form;
+  mode_changes changes = {0, -1, ACTIVE, 0};
+  double noise = 0.1 * work->target * form->scale;
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      int row = cluster->first_row + i;
+      double miss;
+      int wanted = wanted_mode(work, cluster, row, p, work->w, &miss);
+      if (wanted == work->mode[row] || miss <= noise) continue;
+      changes.count++;
+      if (miss > changes.miss) {
+        changes.miss = miss;
+        changes.worst = row;
+        changes.worst_mode = wanted;
+      }
+      if (take) work->mode[row] = wanted;
+    }
+  }
+  return changes;
+}
+
+/* Steps with the present factorisation while they help.
+ * @return true when the target is reached. */
+static bool refine(fast_work *work, double p[]) {
+  enum { MAX_STEPS = 6 };
+  double last = INFINITY;
+  for (int i = 0; i < MAX_STEPS; i++) {
+    step(work, p);
+    judge(work, p);
+    if (work->residual <= work->target) return true;
+    if (!(work->residual < 0.5 * last)) return false;
+    last = work->residual;
+  }
+  return false;
+}
+
+bool fast_modes_solve(fast_work *work, const fast_modes_options *options) {
+  const fast_form *form = &work->form;
+  size_t bytes = sizeof(double) * (size_t)form->n_rows;
+  double *p = work->kept_p;
+  memcpy(p, work->p, bytes);
+  first_modes(work);
+
+  for (int k = 0; k < options->max_factorisations; k++) {
+    if (!factor_modes(work, options->prox)) return false;
+    if (refine(work, p)) return true;
+
+    fast_form_velocities(form, p, work->v);
+    fast_form_slips(form, work->v, p, work->w);
+    bool all = k < options->max_all_changes;
+    mode_changes changes = compare_modes(work, p, all);
+    if (changes.count == 0 || !isfinite(changes.miss)) return false;
+    if (!all) work->mode[changes.worst] = changes.worst_mode;
+  }
+  return false;
+}

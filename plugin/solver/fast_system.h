@@ -1,0 +1,46 @@
+/* One linear system of the fast path, in body space.
+ *
+ * Every cluster answers a slip r with impulses dp = W (r - J dv), where W is
+ * its small matrix of weights; with M dv = J' dp this gives
+ *
+ *   H dv = J' W r,   H = M + J' W J
+ *
+ * whose pattern is the contact graph's whatever the weights are, so that any
+ * number of redundant rows is harmless.
+ */
+#ifndef ODE_MLCP_SOLVER_FAST_SYSTEM_H
+#define ODE_MLCP_SOLVER_FAST_SYSTEM_H
+
+#include "solver/fast_form.h"
+
+/**
+ * Assemble and factor H.
+ *
+ * @param weights    [form->n_weights] a cluster's W at first_weight.
+ * @param symmetric  promises that every W is symmetric.
+ * @return false when H is singular to working precision or not finite.
+ */
+bool fast_system_factor(body_blocks *blocks, const fast_form *form,
+                        const double weights[], bool symmetric);
+
+/**
+ * Solve for one right-hand side.
+ *
+ * @param r     [n_rows] slips to be answered; entries are only read where
+ *              the row's weights are not zero.
+ * @param dv    [6 n_bodies] out.
+ * @param dp    [n_rows] out.
+ * @param work  [n_rows] overwritten.
+ */
+void fast_system_solve(const body_blocks *blocks, const fast_form *form,
+                       const double weights[], const double r[], double dv[],
+                       double dp[], double work[]);
+
+/**
+ * W = A^-1, m x m row-major, A overwritten.
+ *
+ * @return false when A is singular to working precision.
+ */
+bool fast_system_invert(int m, double A[], double W[]);
+
+#endif

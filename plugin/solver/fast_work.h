@@ -1,0 +1,60 @@
+/* What the methods of the fast path share: the problem and the iterates. */
+#ifndef ODE_MLCP_SOLVER_FAST_WORK_H
+#define ODE_MLCP_SOLVER_FAST_WORK_H
+
+#include "solver/fast_form.h"
+#include "solver/fast_system.h"
+
+typedef struct fast_work {
+  fast_form form;
+  body_blocks blocks;
+
+  /* the iterate: p within its limits, v and w belong to it */
+  double *p, *v, *w;
+  double residual;
+  double *best_p;
+  double best_residual;
+
+  /* fast_modes: [n_rows], dv [6 n_bodies], weights [n_weights] */
+  double *weights, *r, *dp, *dv, *scratch, *kept_p;
+  int *mode;
+
+  /* fast_interior: slacks' multipliers and their steps, [n_rows] each */
+  double *y_low, *y_high, *dy_low, *dy_high, *t_low, *t_high;
+
+  double target; /* residual to be reached */
+  long factorisations, iterations;
+
+  memory_block numbers, modes;
+} fast_work;
+
+/** v, w and the residual of p; the best p is kept. */
+void fast_work_evaluate(fast_work *work);
+
+/** The best p again, evaluated. */
+void fast_work_restore_best(fast_work *work);
+
+/** How far a step of modes may go. */
+typedef struct fast_modes_options {
+  double prox;             /* relative to a row's diagonal */
+  int max_factorisations;
+  int max_all_changes;     /* after so many, only the worst row changes */
+} fast_modes_options;
+
+/** From work->p: guess modes, correct them until the target is reached.
+ *  @return true when it is. */
+bool fast_modes_solve(fast_work *work, const fast_modes_options *options);
+
+typedef struct fast_interior_options {
+  double prox;
+  double start;       /* first complementarity, relative; 1 from cold */
+  bool warm;          /* start from work->p */
+  int max_iterations;
+} fast_interior_options;
+
+/** Follow the central path; work->p ends at the best point found.
+ *  @return true when the target is reached. */
+bool fast_interior_solve(fast_work *work,
+                         const fast_interior_options *options);
+
+#endif
