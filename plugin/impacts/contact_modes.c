@@ -457,10 +457,10 @@ void contact_modes_apply(const contact_modes *modes,
 
   for (int i = 0; i < space->n_contacts; i++) {
     double *own = &lambda[i*space->per_contact];
-    own[0] = fmin(fmax(own[0], 0), y[n + i]);
+    own[0] = smaller(larger(own[0], 0), y[n + i]);
     double limit = space->bound[i]*own[0];
     for (int t = 1; t <= space->n_tangents; t++)
-      own[t] = fmin(fmax(own[t], -limit), limit);
+      own[t] = smaller(larger(own[t], -limit), limit);
   }
   contact_space_push(space, y, lambda, c);
   for (int i = 0; i < n; i++)

@@ -25,6 +25,8 @@ typedef struct path {
   int n, stride;
   double *T;      /* n x stride */
   double *fresh;  /* [stride] the pivot row, or a bound written as one */
+  double *push, *push_slope; /* [m] see push_of_contacts */
+  double *at;     /* [2n] see find_ends */
   int *basic;     /* [n] variable of a row */
   int *nonbasic;  /* [n + 2] variable of a column 1 .. n + 1 */
   int *place;     /* [2n + 1] row r >= 0, or column k as -k */
@@ -32,11 +34,16 @@ typedef struct path {
   double flat;
 } path;
 
+/* Two numbers at once, one by one the same arithmetic; rows of the dictionary
+ * are padded to even length and may lie at any double. */
+typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
+
 enum { NOTHING, TO_ZERO, TO_BOUND, OWN_BOUND };
 
 size_t contact_path_scratch(const contact_space *space) {
   size_t n = (size_t)space->n_rows;
-  return (n + 1)*(n + 2) + 5*n + 4;
+  size_t m = (size_t)space->n_contacts;
+  return (n + 1)*(n + 3) + 2*m + 2*n + 5*n + 4;
 }
 
 static inline double *row_of(const path *p, int variable) {
@@ -48,7 +55,16 @@ static inline bool is_basic(const path *p, int variable) {
 }
 
 static inline int normal_of(const path *p, int row) {
-  return row - row % p->space->per_contact;
+  return p->space->normal_of[row];
+}
+
+static inline double cap_of(const path *p, int row) {
+  return p->caps[p->space->contact_of[row]];
+}
+
+/* A tangent's x lies between 0 and this many times its contact's lambda_n. */
+static inline double width_of(const path *p, int row) {
+  return 2*p->space->bound[p->space->contact_of[row]];
 }
 
 /* A separating contact: its friction bound is 0, so the slip may have either
@@ -61,11 +77,15 @@ static inline bool is_open(const path *p, int normal, int entering) {
  * variable by the leaving one and the others. row -1: the entering variable
  * stays outside, replaced by its distance to its bound. */
 static void exchange(path *p, int row, int column) {
+  int n_pairs = p->stride/2;
+  const pair *fresh = (const pair *)p->fresh;
   for (int i = 0; i < p->n; i++) {
     double *T = &p->T[i*p->stride], factor = T[column];
-    if (i == row || factor == 0) continue;
-    T[column] = 0;
-    for (int k = 0; k < p->stride; k++) T[k] += factor*p->fresh[k];
+    if (i == row) continue;
+    pair *pairs = (pair *)T, factors = {factor, factor};
+    for (int k = 0; k < n_pairs; k++) pairs[k] += factors*fresh[k];
+    T[column] = factor*p->fresh[column]; // after the pairs: a pair cannot be
+                                         // loaded while half of it is stored
   }
   if (row < 0) return;
   memcpy(&p->T[row*p->stride], p->fresh, (size_t)p->stride*sizeof *p->T);
@@ -79,7 +99,9 @@ static void exchange(path *p, int row, int column) {
 static void pivot(path *p, int row, int column) {
   const double *T = &p->T[row*p->stride];
   double inverse = 1/T[column];
-  for (int k = 0; k < p->stride; k++) p->fresh[k] = -T[k]*inverse;
+  const pair *old = (const pair *)T, factors = {-inverse, -inverse};
+  pair *fresh = (pair *)p->fresh;
+  for (int k = 0; k < p->stride/2; k++) fresh[k] = old[k]*factors;
   p->fresh[column] = inverse;
   p->fresh[0] = p->fresh[0] > 0 ? p->fresh[0] : 0; // a step back is rounding
   exchange(p, row, column);
@@ -96,7 +118,7 @@ static void add_normal_impulse(const path *p, int normal, double factor,
                                double target[]) {
   double sign = p->turned[normal] ? -factor : factor;
   if (p->turned[normal])
-    target[0] += factor*p->caps[normal/p->space->per_contact];
+    target[0] += factor*cap_of(p, normal);
   if (is_basic(p, normal)) {
     const double *T = row_of(p, normal);
     for (int k = 0; k < p->stride; k++) target[k] += sign*T[k];
@@ -105,86 +127,104 @@ static void add_normal_impulse(const path *p, int normal, double factor,
   }
 }
 
-/* lambda_n and its slope along the entering column. */
-static void normal_impulse(const path *p, int normal, int column,
-                           double *value, double *slope) {
-  double x = 0, dx = 0;
-  if (is_basic(p, normal)) {
-    const double *T = row_of(p, normal);
-    x = T[0];
-    dx = T[column];
-  } else if (p->nonbasic[column] == normal) {
-    dx = 1;
+/* lambda_n of every contact and its slope along the entering column. */
+static void push_of_contacts(const path *p, int column) {
+  const contact_space *space = p->space;
+  int entering = p->nonbasic[column];
+  for (int contact = 0; contact < space->n_contacts; contact++) {
+    int normal = contact*space->per_contact;
+    bool basic = is_basic(p, normal);
+    const double *T = basic ? row_of(p, normal) : p->T;
+    double x = basic ? T[0] : 0;
+    double slope = basic ? T[column] : entering == normal ? 1 : 0;
+    p->push[contact] = p->turned[normal] ? p->caps[contact] - x : x;
+    p->push_slope[contact] = p->turned[normal] ? -slope : slope;
   }
-  *value = p->turned[normal] ? p->caps[normal/p->space->per_contact] - x : x;
-  *slope = p->turned[normal] ? -dx : dx;
-}
-
-/* Twice the friction bound's distance from x_i = T[0] + T[column] t. */
-static void distance_to_cone(const path *p, int row, int column, double x,
-                             double dx, double *value, double *slope) {
-  int normal = normal_of(p, row);
-  double bound = 2*p->space->bound[normal/p->space->per_contact];
-  normal_impulse(p, normal, column, value, slope);
-  *value = bound**value - x;
-  *slope = bound**slope - dx;
 }
 
 /* The first thing that happens when the entering variable grows. */
 typedef struct event {
   int kind, row;
-  double at;    /* the entering variable's value there */
-  double slope; /* size of the slope of what reaches its end */
-  int rank;     /* of two at the same place the higher is taken, then the
-                   steeper, then the lower row */
 } event;
 
-static void consider(event *best, int kind, int row, double value,
-                     double slope, int rank) {
-  if (value == INFINITY) return;
-  double at = value > 0 ? value/slope : 0;
-  double near = 1e-12*(1e-300 + (at > best->at ? best->at : at));
-  if (best->kind != NOTHING) {
-    if (at > best->at + near) return;
-    if (at >= best->at - near &&
-        (rank < best->rank ||
-         (rank == best->rank && slope <= best->slope))) return;
-  }
-  *best = (event){kind, row, at, slope, rank};
+/* Where value - fall t reaches 0; INFINITY when it does not fall. */
+static inline double reaches_zero(double value, double fall, double flat) {
+  // a value below 0 is rounding; the tiny number keeps 0/0 from being NaN
+  return (larger(value, 0) + 1e-300)/(fall > flat ? fall : 0);
 }
 
-static event next_event(const path *p, int column) {
-  event best = {NOTHING, -1, INFINITY, 0, -1};
-  int n = p->n, entering = p->nonbasic[column], theta = 2*n;
-
+/* Fill p->at: where row i ends at zero (2i) and at its bound (2i + 1). */
+static double find_ends(path *p, int column) {
+  int n = p->n, entering = p->nonbasic[column];
+  double first = INFINITY;
   for (int i = 0; i < n; i++) {
     const double *T = &p->T[i*p->stride];
+    double zero = reaches_zero(T[0], -T[column], p->flat), bound = INFINITY;
     int variable = p->basic[i];
-    double slope = T[column];
-    if (variable == theta) {
-      if (slope < -p->flat) consider(&best, TO_ZERO, i, T[0], -slope, 3);
-      continue;
+    if (variable < n) {
+      int contact = p->space->contact_of[variable];
+      bool tangent = variable != normal_of(p, variable);
+      double width = width_of(p, variable);
+      double room = tangent ? width*p->push[contact] - T[0]
+                            : p->caps[contact] - T[0];
+      double fall = tangent ? T[column] - width*p->push_slope[contact]
+                            : T[column];
+      bound = reaches_zero(room, fall, p->flat);
+    } else if (variable < 2*n) {
+      int normal = normal_of(p, variable - n);
+      bool free = variable - n != normal && is_open(p, normal, entering);
+      zero = free ? INFINITY : zero;
     }
-    int row = variable < n ? variable : variable - n;
-    bool tangent = row != normal_of(p, row);
-    if (variable >= n && tangent && is_open(p, normal_of(p, row), entering))
-      continue;
-    int rank = variable < n && tangent ? 2 : 1;
-    if (slope < -p->flat) consider(&best, TO_ZERO, i, T[0], -slope, rank);
-    if (variable >= n) continue;
-    double value = p->caps[row/p->space->per_contact] - T[0], fall = -slope;
-    if (tangent) distance_to_cone(p, row, column, T[0], slope, &value, &fall);
-    if (fall < -p->flat) consider(&best, TO_BOUND, i, value, -fall, rank);
+    p->at[2*i] = zero;
+    p->at[2*i + 1] = bound;
+    first = smaller(first, smaller(zero, bound));
   }
+  return first;
+}
+
+/* Of two events at the same place the one of higher rank is taken: theta, then
+ * friction, then the rest. */
+static int rank_of(const path *p, int variable) {
+  if (variable == 2*p->n) return 3;
+  return variable < p->n && variable != normal_of(p, variable) ? 2 : 1;
+}
+
+/* What happens at `first` (within rounding): the highest rank, then the
+ * steepest, then the lowest row. */
+static event choose_event(const path *p, int column, double first) {
+  event best = {NOTHING, -1};
+  int best_rank = 0;
+  double steepest = 0, last = first*(1 + 1e-12) + 1e-280;
+  for (int i = 0; i < p->n; i++)
+    for (int end = 0; end < 2; end++) {
+      if (p->at[2*i + end] > last) continue;
+      int rank = rank_of(p, p->basic[i]);
+      double slope = fabs(p->T[i*p->stride + column]);
+      if (rank < best_rank || (rank == best_rank && slope <= steepest))
+        continue;
+      best = (event){end == 0 ? TO_ZERO : TO_BOUND, i};
+      best_rank = rank;
+      steepest = slope;
+    }
+  return best;
+}
+
+static event next_event(path *p, int column) {
+  int n = p->n, entering = p->nonbasic[column];
+  push_of_contacts(p, column);
+  double first = find_ends(p, column);
 
   if (entering < n) {
-    double value = p->caps[entering/p->space->per_contact], fall = -1;
-    if (entering != normal_of(p, entering))
-      distance_to_cone(p, entering, column, 0, 1, &value, &fall);
-    if (fall < -p->flat)
-      consider(&best, OWN_BOUND, -1, value, -fall, 0);
+    int contact = p->space->contact_of[entering];
+    bool tangent = entering != normal_of(p, entering);
+    double width = width_of(p, entering);
+    double room = tangent ? width*p->push[contact] : p->caps[contact];
+    double fall = tangent ? 1 - width*p->push_slope[contact] : 1;
+    if (reaches_zero(room, fall, p->flat) < first)
+      return (event){OWN_BOUND, -1};
   }
-  return best;
+  if (first == INFINITY) return (event){NOTHING, -1};
+  return choose_event(p, column, first);
 }
 
 /* Measure x_i from its other bound. x is basic, or about to be replaced in
@@ -200,10 +240,10 @@ static void turn_basic(path *p, int variable) {
   int normal = normal_of(p, variable);
   for (int k = 0; k < p->stride; k++) T[k] = -T[k];
   if (variable == normal)
-    T[0] += p->caps[normal/p->space->per_contact];
+    T[0] += cap_of(p, normal);
   else
     add_normal_impulse(p, normal,
-                       2*p->space->bound[normal/p->space->per_contact], T);
+                       width_of(p, normal), T);
   turn_complement(p, variable);
 }
 
@@ -213,12 +253,12 @@ static void turn_entering(path *p, int column) {
   int variable = p->nonbasic[column], normal = normal_of(p, variable);
   memset(p->fresh, 0, (size_t)p->stride*sizeof *p->fresh);
   if (variable == normal) {
-    p->fresh[0] = p->caps[normal/p->space->per_contact];
+    p->fresh[0] = cap_of(p, normal);
     p->fresh[column] = -1;
   } else {
     // x = bound lambda_n(x, ..) - x', solved for x
     add_normal_impulse(p, normal,
-                       2*p->space->bound[normal/p->space->per_contact],
+                       width_of(p, normal),
                        p->fresh);
     double inverse = 1/(1 - p->fresh[column]);
     p->fresh[column] = -1;
@@ -231,7 +271,7 @@ static void turn_entering(path *p, int column) {
 /* A separating contact is about to push: let each tangent start from the side
  * that opposes its present slip. */
 static void face_slip(path *p, int normal) {
-  double bound = 2*p->space->bound[normal/p->space->per_contact];
+  double bound = width_of(p, normal);
   for (int t = 1; t <= p->space->n_tangents; t++) {
     int row = normal + t, w = p->n + row;
     if (is_basic(p, row) || !is_basic(p, w) || row_of(p, w)[0] >= 0) continue;
@@ -245,6 +285,13 @@ static void face_slip(path *p, int normal) {
     for (int k = 0; k < p->stride; k++) T[k] = -T[k];
     p->turned[row] = !p->turned[row];
   }
+}
+
+/* Unequal numbers in [1, 2), so that symmetric contacts do not tie: the
+ * multiples of the golden ratio, less their whole part. */
+static double usual_covering(int contact) {
+  double multiple = 0.6180339887498949*(contact + 1);
+  return 1 + multiple - floor(multiple);
 }
 
 /* w = c + A lambda + covering theta with every x outside the basis. */
@@ -268,20 +315,22 @@ static void write_dictionary(path *p, const double c[],
     double *T = &p->T[i*p->stride], sign = p->turned[i] ? -1 : 1;
     bool tangent = i != normal_of(p, i);
     T[0] = sign*c[i];
+    T[p->stride - 1] = 0;
     for (int j = 0; j < n; j++) {
       double a = sign*space->A[i*n + j];
-      largest = fmax(largest, fabs(a));
+      largest = larger(largest, fabs(a));
       if (j == normal_of(p, j)) {
         T[1 + j] = a;
       } else {
         // s = x - bound lambda_n, turned: s = bound lambda_n - x
         double side = p->turned[j] ? -a : a;
         T[1 + j] = side;
-        T[1 + normal_of(p, j)] -= side*space->bound[j/space->per_contact];
+        T[1 + normal_of(p, j)] -= side*space->bound[space->contact_of[j]];
       }
     }
-    T[n + 1] = tangent ? 0
-             : covering != NULL ? covering[i/space->per_contact] : 1;
+    T[n + 1] = tangent ? 0 : covering != NULL
+             ? covering[space->contact_of[i]]
+             : usual_covering(space->contact_of[i]);
   }
   p->flat = FLAT*largest;
 }
@@ -304,15 +353,15 @@ static int start_row(const path *p) {
 static void read_impulses(const path *p, double lambda[]) {
   const contact_space *space = p->space;
   for (int i = 0; i < p->n; i++) {
-    int normal = normal_of(p, i), contact = i/space->per_contact;
+    int normal = normal_of(p, i), contact = space->contact_of[i];
     double x = is_basic(p, i) ? row_of(p, i)[0] : 0;
     if (i == normal) {
       double value = p->turned[i] ? p->caps[contact] - x : x;
-      lambda[i] = fmin(fmax(value, 0), p->caps[contact]);
+      lambda[i] = smaller(larger(value, 0), p->caps[contact]);
     } else {
       double limit = space->bound[contact]*lambda[normal];
       double value = p->turned[i] ? limit - x : x - limit;
-      lambda[i] = fmin(fmax(value, -limit), limit);
+      lambda[i] = smaller(larger(value, -limit), limit);
     }
   }
 }
@@ -325,13 +374,13 @@ double contact_path_violation(const contact_space *space, const double caps[],
     double weight = space->weight[normal], push = lambda[normal];
     double room = caps[contact] - push;
     // an impulse and separation, room below the cap and approach: one is 0
-    worst = fmax(worst, fmin(weight*push, reached[normal]));
-    worst = fmax(worst, fmin(weight*room, -reached[normal]));
+    worst = larger(worst, smaller(weight*push, reached[normal]));
+    worst = larger(worst, smaller(weight*room, -reached[normal]));
     for (int t = 1; t <= space->n_tangents; t++) {
       int row = normal + t;
       double limit = space->bound[contact]*push, slip = reached[row];
       double against = slip > 0 ? limit + lambda[row] : limit - lambda[row];
-      worst = fmax(worst, fmin(space->weight[row]*against, fabs(slip)));
+      worst = larger(worst, smaller(space->weight[row]*against, fabs(slip)));
     }
   }
   return worst;
@@ -371,10 +420,14 @@ bool contact_path_solve(const contact_space *space, const double c[],
                         double scratch[], double lambda[], double reached[],
                         int *pivots) {
   int n = space->n_rows;
-  path p = {.space = space, .caps = caps, .n = n, .stride = n + 2};
+  path p = {.space = space, .caps = caps, .n = n};
+  p.stride = n + 2 + n % 2;
   p.T = scratch;
   p.fresh = p.T + n*p.stride;
-  p.basic = (int *)(p.fresh + p.stride);
+  p.push = p.fresh + p.stride;
+  p.push_slope = p.push + space->n_contacts;
+  p.at = p.push_slope + space->n_contacts;
+  p.basic = (int *)(p.at + 2*n);
   p.nonbasic = p.basic + n;
   p.place = p.nonbasic + n + 2;
   p.turned = p.place + 2*n + 1;

@@ -16,7 +16,8 @@ size_t contact_path_scratch(const contact_space *space); /* in doubles */
  *
  * @param c         [n_rows] contact velocities
  * @param caps      [m] > 0, N s; INFINITY for none (eq. I3)
- * @param covering  [m] > 0, or NULL for ones: which path is followed
+ * @param covering  [m] > 0, which path is followed; NULL for a fixed
+ *                  one of unequal numbers in [1, 2)
  * @param scratch   contact_path_scratch numbers
  * @param lambda    [n_rows] out; all 0 unless true is returned
  * @param reached   [n_rows] out: contact velocities after the step

@@ -326,7 +326,15 @@ static bool lay_out(ode_mlcp_impact *impact, double **scratch) {
   size_t count = n*n + m + 2*n + 2*s*s + 2*n*s + s;
   double *next = memory_block_reserve(&impact->numbers, &impact->source, count,
                                       sizeof *next);
-  if (next == NULL) return false;
+  int *indices = memory_block_reserve(&impact->indices, &impact->source, 2*n,
+                                      sizeof *indices);
+  if (next == NULL || indices == NULL) return false;
+  space->contact_of = indices;
+  space->normal_of = indices + n;
+  for (int i = 0; i < space->n_rows; i++) {
+    space->contact_of[i] = i/space->per_contact;
+    space->normal_of[i] = i - i % space->per_contact;
+  }
   space->A = next;      next += n*n;
   space->bound = next;  next += m;
   space->start = next;  next += n;

@@ -19,6 +19,8 @@ typedef struct contact_space {
   int n_tangents;   /* 1 or 2 a contact */
   int per_contact;  /* 1 + n_tangents */
   int n_rows;       /* n_contacts per_contact */
+  int *contact_of;  /* [n_rows] the contact a row belongs to */
+  int *normal_of;   /* [n_rows] the normal row of that contact */
   double *A;        /* n_rows x n_rows, J M^-1 J', 1/kg */
   double *bound;    /* [m] |s| <= bound lambda_n: mu or mu/sqrt 2 */
   double *start;    /* [n_rows] contact velocities before the impact */
@@ -35,6 +37,10 @@ typedef struct contact_space {
 /* Room for distinct solutions of one step. */
 #define IMPACT_MAX_SOLUTIONS 64
 
+/* fmin and fmax without their care for NaN, which costs a call each */
+static inline double smaller(double a, double b) { return a < b ? a : b; }
+static inline double larger(double a, double b) { return a > b ? a : b; }
+
 struct contact_modes;
 
 struct ode_mlcp_impact {
@@ -47,6 +53,7 @@ struct ode_mlcp_impact {
   double *v;       /* [s] before the impact */
   double psi;
   memory_block numbers;        /* all of the above */
+  memory_block indices;
   struct contact_modes *modes; /* NULL until a call needs them */
 };
 

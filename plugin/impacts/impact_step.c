@@ -39,6 +39,7 @@ void ode_mlcp_impact_destroy(ode_mlcp_impact *impact) {
     impact_release(&source, impact->modes, 1, sizeof *impact->modes);
   }
   memory_block_release(&impact->numbers, &source);
+  memory_block_release(&impact->indices, &source);
   impact_release(&source, impact, 1, sizeof *impact);
 }
 
@@ -100,7 +101,7 @@ static bool is_new(const impact_desk *desk, int n_known, const double c[]) {
   for (int k = 0; k < n_known; k++) {
     double worst = 0;
     for (int i = 0; i < n; i++)
-      worst = fmax(worst, fabs(desk->reached[k*n + i] - c[i]));
+      worst = larger(worst, fabs(desk->reached[k*n + i] - c[i]));
     if (worst <= same) return false;
   }
   return true;

@@ -55,8 +55,8 @@ typedef enum ode_mlcp_impact_method {
   ODE_MLCP_IMPACT_MODES,     /* enumerate the contact modes: finds every
                                 solution, RANDOM is uniform among them */
   ODE_MLCP_IMPACT_PATH,      /* follow a compact Lemke path in contact space:
-                                finds one; FIRST by the covering vector of ones,
-                                RANDOM by a random covering vector */
+                                finds one; FIRST by a fixed covering vector,
+                                RANDOM by a random one */
   ODE_MLCP_IMPACT_LEMKE      /* lexicographic Lemke on the whole LCP (I2), as
                                 PATH but slow; for comparison */
 } ode_mlcp_impact_method;
