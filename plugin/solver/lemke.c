@@ -1,0 +1,564 @@
+#include "solver/lemke.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "solver/lemke_factor.h"
+
+enum { lemke_rebuild_every = 64, rounds_limit = 8 };
+
+/* A pivot below this share of its column's largest entry is not trusted; on
+ * fresh factors a second look goes down to the second figure. */
+static const double pivot_share = 1e-8;
+static const double pivot_share_last_look = 1e-11;
+
+struct lemke_workspace {
+  const memory_source *source;
+  lemke_factor *factor;
+  memory_block block, eta_block, K_block, dense_block;
+};
+
+/* A basis of the columns  w_j: e_j,  z_j: -M_j,  z0: cover,  and its values:
+ * B x = q. A variable is known by its number: z_j is j, w_j is n + j and z0 is
+ * 2n; basic[i] is the one at position i. */
+typedef struct core {
+  const lemke_problem *problem;
+  const lemke_options *options;
+  lemke_report *report;
+  lemke_workspace *workspace;
+  int n;
+  double scale, delta;
+  int open; /* the index with neither z nor w basic while z0 is; else -1 */
+
+  bool *z_basic; /* [n] */
+  int *basic;    /* [n] */
+  double *x;     /* [n] values of the basic variables */
+  double *d;     /* [n] B^-1 times the entering column */
+  double *q;     /* [n] q, moved a little when pivots stall */
+  double *cover; /* [n] column of z0 */
+  double *work;  /* [n] */
+  double *z, *w; /* [n] a candidate */
+
+  int n_etas;
+  int *eta_position; /* [lemke_rebuild_every] */
+  double *etas;      /* [lemke_rebuild_every][n] */
+
+  int k;         /* non-unit columns of the rebuilt basis */
+  int *K_at;     /* [k] their positions */
+  int *K_column; /* [k] the variables they belong to */
+  int *to_K;     /* [n] the inverse of K_at, -1 */
+} core;
+
+/* ---- memory ------------------------------------------------------------ */
+
+lemke_workspace *lemke_workspace_create(const memory_source *source) {
+  lemke_workspace *workspace =
+      source->allocate(source->context, sizeof *workspace);
+  if (workspace == NULL) return NULL;
+  memset(workspace, 0, sizeof *workspace);
+  workspace->source = source;
+  workspace->factor = lemke_factor_create(source);
+  if (workspace->factor == NULL) {
+    lemke_workspace_destroy(workspace);
+    return NULL;
+  }
+  return workspace;
+}
+
+void lemke_workspace_destroy(lemke_workspace *workspace) {
+  if (workspace == NULL) return;
+  const memory_source *source = workspace->source;
+  lemke_factor_destroy(workspace->factor);
+  memory_block_release(&workspace->block, source);
+  memory_block_release(&workspace->eta_block, source);
+  memory_block_release(&workspace->K_block, source);
+  memory_block_release(&workspace->dense_block, source);
+  source->release(source->context, workspace, sizeof *workspace);
+}
+
+void lemke_default_options(lemke_options *options) {
+  *options = (lemke_options){1e-10, 0, LEMKE_TIES_FIRST};
+}
+
+static bool core_reserve(core *c) {
+  size_t n = c->n;
+  size_t doubles = 7 * n, ints = 4 * n + lemke_rebuild_every;
+  char *memory = memory_block_reserve(
+      &c->workspace->block, c->workspace->source,
+      doubles * sizeof(double) + ints * sizeof(int) + n * sizeof(bool), 1);
+  c->etas = memory_block_reserve(&c->workspace->eta_block,
+                                 c->workspace->source,
+                                 n * lemke_rebuild_every, sizeof(double));
+  if (memory == NULL || c->etas == NULL) return false;
+
+  double *values = (double *)memory;
+  c->x = values;
+  c->d = values + n;
+  c->q = values + 2 * n;
+  c->cover = values + 3 * n;
+  c->work = values + 4 * n;
+  c->z = values + 5 * n;
+  c->w = values + 6 * n;
+  int *numbers = (int *)(values + doubles);
+  c->basic = numbers;
+  c->K_at = numbers + n;
+  c->to_K = numbers + 2 * n;
+  c->K_column = numbers + 3 * n;
+  c->eta_position = numbers + 4 * n;
+  c->z_basic = (bool *)(numbers + ints);
+  return true;
+}
+
+/* ---- columns ----------------------------------------------------------- */
+
+static bool is_free(const core *c, int variable) {
+  if (c->problem->is_free == NULL || variable == 2 * c->n) return false;
+  return c->problem->is_free[variable < c->n ? variable : variable - c->n];
+}
+
+/* y += factor times the column of `variable` */
+static void add_column(const core *c, int variable, double factor, double y[]) {
+  const lemke_problem *p = c->problem;
+  if (factor == 0) return;
+  if (variable == 2 * c->n) {
+    for (int i = 0; i < c->n; i++) y[i] += factor * c->cover[i];
+  } else if (variable >= c->n) {
+    y[variable - c->n] += factor;
+  } else {
+    for (int e = p->column_start[variable]; e < p->column_start[variable + 1];
+         e++)
+      y[p->row[e]] -= factor * p->value[e];
+  }
+}
+
+/* In (0.5, 1.5), spread evenly, the same on every run. */
+static double spread(int i) {
+  return 0.5 + (double)((uint32_t)i * 2654435761u >> 8) / 16777216.0;
+}
+
+/* ---- the basis --------------------------------------------------------- */
+
+static int count_K_entries(const core *c) {
+  const lemke_problem *p = c->problem;
+  int count = 0;
+  for (int t = 0; t < c->k; t++) {
+    int variable = c->K_column[t];
+    if (variable == 2 * c->n)
+      count += c->k;
+    else
+      for (int e = p->column_start[variable];
+           e < p->column_start[variable + 1]; e++)
+        count += c->to_K[p->row[e]] >= 0;
+  }
+  return count;
+}
+
+/* Factorises K, the non-unit columns in the rows of their positions: with the
+ * unit columns out of the way that is all there is to factorise. */
+static lemke_factor_status factor_K(core *c) {
+  const lemke_problem *p = c->problem;
+  size_t count = count_K_entries(c), k = c->k;
+  double *value = memory_block_reserve(
+      &c->workspace->K_block, c->workspace->source,
+      count * (sizeof(double) + sizeof(int)) + (k + 1) * sizeof(int), 1);
+  if (value == NULL) return LEMKE_FACTOR_NO_MEMORY;
+  int *row = (int *)(value + count), *start = row + count;
+
+  int end = 0;
+  for (int t = 0; t < c->k; t++) {
+    int variable = c->K_column[t];
+    start[t] = end;
+    if (variable == 2 * c->n) {
+      for (int s = 0; s < c->k; s++) {
+        if (c->cover[c->K_at[s]] == 0) continue;
+        row[end] = s;
+        value[end++] = c->cover[c->K_at[s]];
+      }
+      continue;
+    }
+    for (int e = p->column_start[variable]; e < p->column_start[variable + 1];
+         e++) {
+      if (c->to_K[p->row[e]] < 0) continue;
+      row[end] = c->to_K[p->row[e]];
+      value[end++] = -p->value[e];
+    }
+  }
+  start[c->k] = end;
+  c->report->factorisations++;
+  return lemke_factor_build(c->workspace->factor, c->k, start, row, value);
+}
+
+/* Puts every basic variable at its natural position, z0 at the open index, and
+ * factorises from the original data. */
+static lemke_factor_status rebuild(core *c) {
+  c->n_etas = 0;
+  c->k = 0;
+  for (int j = 0; j < c->n; j++) {
+    c->basic[j] = j == c->open ? 2 * c->n : c->z_basic[j] ? j : c->n + j;
+    c->to_K[j] = -1;
+    if (c->basic[j] == c->n + j) continue;
+    c->to_K[j] = c->k;
+    c->K_column[c->k] = c->basic[j];
+    c->K_at[c->k++] = j;
+  }
+  return factor_K(c);
+}
+
+/* y <- B^-1 y for the rebuilt basis, without the pivots since. */
+static void solve_rebuilt(core *c, double y[]) {
+  double *y_K = c->work;
+  for (int t = 0; t < c->k; t++) y_K[t] = y[c->K_at[t]];
+  lemke_factor_solve(c->workspace->factor, y_K);
+
+  // what the non-unit columns leave in the rows of the unit ones
+  for (int t = 0; t < c->k; t++) add_column(c, c->K_column[t], -y_K[t], y);
+  for (int t = 0; t < c->k; t++) y[c->K_at[t]] = y_K[t];
+}
+
+/* y <- B^-1 y */
+static void solve_basis(core *c, double y[]) {
+  solve_rebuilt(c, y);
+  for (int m = 0; m < c->n_etas; m++) {
+    const double *eta = c->etas + (size_t)m * c->n;
+    int at = c->eta_position[m];
+    double value = y[at] / eta[at];
+    if (value != 0)
+      for (int i = 0; i < c->n; i++) y[i] -= eta[i] * value;
+    y[at] = value;
+  }
+}
+
+/* x = B^-1 q on fresh factors, refined on the original columns. */
+static void solve_values(core *c) {
+  double *rest = c->d;
+  memcpy(c->x, c->q, sizeof *c->x * c->n);
+  solve_basis(c, c->x);
+  for (int refinement = 0; refinement < 2; refinement++) {
+    memcpy(rest, c->q, sizeof *rest * c->n);
+    for (int i = 0; i < c->n; i++)
+      add_column(c, c->basic[i], -c->x[i], rest);
+    solve_basis(c, rest);
+    for (int i = 0; i < c->n; i++) c->x[i] += rest[i];
+  }
+}
+
+/* Makes the complementary basis of z_basic regular: of columns that depend on
+ * others those of bounded variables go first, then w takes their place. A free
+ * row leaves only where the free rows depend on each other. */
+static lemke_factor_status rebuild_complementary(core *c) {
+  c->open = -1;
+  for (;;) {
+    lemke_factor_status status = rebuild(c);
+    if (status != LEMKE_FACTOR_SINGULAR) return status;
+
+    const bool *dependent = lemke_factor_dependent(c->workspace->factor);
+    bool any_bounded = false;
+    for (int t = 0; t < c->k; t++)
+      if (dependent[t] && !is_free(c, c->K_column[t])) any_bounded = true;
+    for (int t = 0; t < c->k; t++)
+      if (dependent[t] && (!any_bounded || !is_free(c, c->K_column[t])))
+        c->z_basic[c->K_column[t]] = false;
+  }
+}
+
+/* ---- one pivot --------------------------------------------------------- */
+
+/* The tie rule: does `variable` with pivot `size` go before the best so far? */
+static bool goes_before(const core *c, int variable, double size, int best,
+                        double best_size) {
+  if (best < 0 || size > best_size) return true;
+  if (size < best_size) return false;
+  return c->options->ties == LEMKE_TIES_FIRST ? variable < best
+                                              : variable > best;
+}
+
+/* The position whose variable leaves when x - theta d, theta >= 0; -1 when
+ * none blocks. */
+static int ratio_test(const core *c, double least_share) {
+  double most = 0;
+  for (int i = 0; i < c->n; i++)
+    if (!is_free(c, c->basic[i])) most = fmax(most, fabs(c->d[i]));
+  double least = least_share * most;
+
+  double theta = INFINITY;
+  for (int i = 0; i < c->n; i++)
+    if (c->d[i] > least && !is_free(c, c->basic[i]))
+      theta = fmin(theta, (fmax(c->x[i], 0) + c->delta) / c->d[i]);
+  if (theta == INFINITY) return -1;
+
+  int at = -1;
+  for (int i = 0; i < c->n; i++) {
+    if (!(c->d[i] > least) || is_free(c, c->basic[i])
+        || fmax(c->x[i], 0) > theta * c->d[i])
+      continue;
+    if (c->basic[i] == 2 * c->n) return i;
+    if (goes_before(c, c->basic[i], c->d[i], at < 0 ? -1 : c->basic[at],
+                    at < 0 ? 0 : c->d[at]))
+      at = i;
+  }
+  return at;
+}
+
+static void set_z_basic(core *c, int variable, bool entering) {
+  if (variable < c->n) c->z_basic[variable] = entering;
+}
+
+/* `entering`, whose direction is d, takes position `at`; returns what left. */
+static int exchange(core *c, int entering, int at, double theta) {
+  int leaving = c->basic[at];
+  for (int i = 0; i < c->n; i++) c->x[i] -= theta * c->d[i];
+  c->x[at] = theta;
+  memcpy(c->etas + (size_t)c->n_etas * c->n, c->d, sizeof *c->d * c->n);
+  c->eta_position[c->n_etas++] = at;
+
+  set_z_basic(c, leaving, false);
+  set_z_basic(c, entering, true);
+  c->basic[at] = entering;
+  c->open = leaving == 2 * c->n ? -1 : leaving % c->n;
+  c->report->pivots++;
+  return leaving;
+}
+
+/* z0 enters as -B e and drives the most negative basic variable to 0. Returns
+ * the variable that left, or -1 where none was negative. */
+static int enter_cover(core *c) {
+  int at = -1;
+  double level = c->delta;
+  memset(c->cover, 0, sizeof *c->cover * c->n);
+  for (int i = 0; i < c->n; i++) {
+    bool uneven = c->options->ties == LEMKE_TIES_LAST;
+    c->d[i] = is_free(c, c->basic[i]) ? 0 : uneven ? -spread(i) : -1;
+    add_column(c, c->basic[i], c->d[i], c->cover);
+    if (c->d[i] == 0 || !(c->x[i] / c->d[i] >= level)) continue;
+    if (c->x[i] / c->d[i] > level
+        || at < 0 || goes_before(c, c->basic[i], 1, c->basic[at], 1)) {
+      level = c->x[i] / c->d[i];
+      at = i;
+    }
+  }
+  return at < 0 ? -1 : exchange(c, 2 * c->n, at, level);
+}
+
+/* ---- the path ---------------------------------------------------------- */
+
+typedef enum path_end {
+  PATH_COMPLEMENTARY,
+  PATH_RAY,
+  PATH_PIVOT_LIMIT,
+  PATH_SINGULAR, /* the basis turned out to depend on rounding errors */
+  PATH_NO_MEMORY
+} path_end;
+
+/* Pivots of no length in a row may go round in a circle. Moving the variables
+ * that stand at 0 apart, by moving q, breaks it; the end is solved with the
+ * true q again. */
+static void move_apart(core *c) {
+  double step = 1e-8 * c->scale;
+  for (int i = 0; i < c->n; i++) {
+    if (is_free(c, c->basic[i]) || c->x[i] > step) continue;
+    double shift = step * spread(c->basic[i]) - fmin(c->x[i], 0);
+    c->x[i] += shift;
+    add_column(c, c->basic[i], shift, c->q);
+  }
+}
+
+static path_end rebuild_on_path(core *c) {
+  switch (rebuild(c)) {
+  case LEMKE_FACTOR_OK:
+    solve_values(c);
+    return PATH_COMPLEMENTARY;
+  case LEMKE_FACTOR_SINGULAR:
+    return PATH_SINGULAR;
+  default:
+    return PATH_NO_MEMORY;
+  }
+}
+
+static path_end follow_path(core *c, int left) {
+  int entering = left < c->n ? left + c->n : left - c->n;
+  long max_pivots = c->options->max_pivots > 0 ? c->options->max_pivots
+                                               : 20L * c->n + 1000;
+  long idle = 0;
+
+  while (c->report->pivots < max_pivots) {
+    memset(c->d, 0, sizeof *c->d * c->n);
+    add_column(c, entering, 1, c->d);
+    solve_basis(c, c->d);
+
+    int at = ratio_test(c, pivot_share);
+    bool doubtful = at < 0 || fabs(c->d[at]) < 1e-5;
+    if ((doubtful && c->n_etas > 0) || c->n_etas == lemke_rebuild_every) {
+      path_end end = rebuild_on_path(c);
+      if (end != PATH_COMPLEMENTARY) return end;
+      continue;
+    }
+    if (at < 0) at = ratio_test(c, pivot_share_last_look);
+    if (at < 0) return PATH_RAY;
+
+    double theta = fmax(c->x[at], 0) / c->d[at];
+    idle = theta * fabs(c->d[at]) > c->delta ? 0 : idle + 1;
+    int leaving = exchange(c, entering, at, theta);
+    if (leaving == 2 * c->n) return PATH_COMPLEMENTARY;
+    entering = leaving < c->n ? leaving + c->n : leaving - c->n;
+
+    if (idle > c->n / 2 + 100) {
+      move_apart(c);
+      idle = 0;
+    }
+  }
+  return PATH_PIVOT_LIMIT;
+}
+
+/* ---- results ----------------------------------------------------------- */
+
+double lemke_residual(const lemke_problem *problem, const double z[],
+                      double w[]) {
+  double worst = 0;
+  memcpy(w, problem->q, sizeof *w * problem->n);
+  for (int j = 0; j < problem->n; j++)
+    for (int e = problem->column_start[j];
+         z[j] != 0 && e < problem->column_start[j + 1]; e++)
+      w[problem->row[e]] += problem->value[e] * z[j];
+  for (int i = 0; i < problem->n; i++) {
+    bool is_free = problem->is_free != NULL && problem->is_free[i];
+    double error = fabs(is_free ? w[i] : fmin(z[i], w[i]));
+    if (!(error <= worst)) worst = error;
+  }
+  return worst;
+}
+
+/* Keeps the basic solution, clipped at 0, if it is the best so far. */
+static void consider(core *c, double z[]) {
+  memset(c->z, 0, sizeof *c->z * c->n);
+  for (int i = 0; i < c->n; i++) {
+    int variable = c->basic[i];
+    if (variable >= c->n) continue;
+    c->z[variable] = is_free(c, variable) ? c->x[i] : fmax(c->x[i], 0);
+    if (!isfinite(c->z[variable])) return;
+  }
+  double residual = lemke_residual(c->problem, c->z, c->w) / c->scale;
+  if (!(residual < c->report->residual)) return;
+  c->report->residual = residual;
+  memcpy(z, c->z, sizeof *z * c->n);
+}
+
+static bool negative_value(const core *c) {
+  for (int i = 0; i < c->n; i++)
+    if (!is_free(c, c->basic[i]) && !(c->x[i] >= -c->delta)) return true;
+  return false;
+}
+
+/* One path from the complementary basis of z_basic; its end is considered. */
+static path_end run_path(core *c, double z[]) {
+  memcpy(c->q, c->problem->q, sizeof *c->q * c->n);
+  if (rebuild_complementary(c) == LEMKE_FACTOR_NO_MEMORY)
+    return PATH_NO_MEMORY;
+  solve_values(c);
+  consider(c, z);
+  if (!negative_value(c)) return PATH_COMPLEMENTARY;
+
+  path_end end = PATH_COMPLEMENTARY;
+  int left = enter_cover(c);
+  if (left >= 0) end = follow_path(c, left);
+  if (end == PATH_NO_MEMORY) return end;
+  if (end != PATH_COMPLEMENTARY) {
+    consider(c, z);
+    return end;
+  }
+
+  memcpy(c->q, c->problem->q, sizeof *c->q * c->n);
+  end = rebuild_on_path(c);
+  if (end == PATH_COMPLEMENTARY) consider(c, z);
+  return end;
+}
+
+static void start_cold(core *c) {
+  for (int i = 0; i < c->n; i++) c->z_basic[i] = is_free(c, i);
+}
+
+/* A path that ends at a basis whose true values are not quite feasible is
+ * continued from there, tighter; one that fails after a warm start begins again
+ * cold. */
+static lemke_status run_rounds(core *c, bool warm, double z[]) {
+  for (int round = 0; round < rounds_limit; round++) {
+    switch (run_path(c, z)) {
+    case PATH_NO_MEMORY:
+      return LEMKE_NO_MEMORY;
+    case PATH_PIVOT_LIMIT:
+      return LEMKE_PIVOT_LIMIT;
+    case PATH_RAY:
+      if (!warm) return LEMKE_RAY;
+      start_cold(c);
+      warm = false;
+      break;
+    case PATH_SINGULAR:
+      warm = true;
+      break;
+    case PATH_COMPLEMENTARY:
+      if (c->report->residual <= c->options->tolerance) return LEMKE_SOLVED;
+      // what follows starts from this basis, not from all w
+      warm = true;
+      c->delta *= 0.1;
+      break;
+    }
+  }
+  return LEMKE_INACCURATE;
+}
+
+lemke_report lemke_solve(lemke_workspace *workspace,
+                         const lemke_problem *problem,
+                         const lemke_options *options, const bool warm[],
+                         double z[]) {
+  lemke_report report = {LEMKE_NO_MEMORY, INFINITY, 0, 0};
+  core c = {.problem = problem, .options = options, .report = &report,
+            .workspace = workspace, .n = problem->n, .open = -1};
+  if (problem->n == 0) return (lemke_report){LEMKE_SOLVED, 0, 0, 0};
+  if (!core_reserve(&c)) return report;
+
+  double largest_q = 0;
+  for (int i = 0; i < c.n; i++)
+    largest_q = fmax(largest_q, fabs(problem->q[i]));
+  c.scale = problem->scale > 0 ? problem->scale : largest_q > 0 ? largest_q : 1;
+  c.delta = 0.1 * options->tolerance * c.scale;
+
+  memset(z, 0, sizeof *z * c.n);
+  report.residual = lemke_residual(problem, z, c.w) / c.scale;
+  start_cold(&c);
+  for (int i = 0; warm != NULL && i < c.n; i++)
+    c.z_basic[i] = warm[i] || is_free(&c, i);
+
+  report.status = run_rounds(&c, warm != NULL, z);
+  if (report.status != LEMKE_NO_MEMORY
+      && report.residual <= options->tolerance)
+    report.status = LEMKE_SOLVED;
+  return report;
+}
+
+/* ---- dense matrices ---------------------------------------------------- */
+
+lemke_report lemke_solve_dense(lemke_workspace *workspace, int n,
+                               const double M[], const double q[],
+                               const lemke_options *options, double z[]) {
+  lemke_report report = {LEMKE_NO_MEMORY, INFINITY, 0, 0};
+  size_t count = 0;
+  for (size_t e = 0; e < (size_t)n * n; e++) count += M[e] != 0;
+  double *value = memory_block_reserve(
+      &workspace->dense_block, workspace->source,
+      count * (sizeof(double) + sizeof(int)) + (n + 1) * sizeof(int), 1);
+  if (value == NULL) return report;
+  int *row = (int *)(value + count), *column_start = row + count;
+
+  int end = 0;
+  for (int j = 0; j < n; j++) {
+    column_start[j] = end;
+    for (int i = 0; i < n; i++) {
+      if (M[(size_t)i * n + j] == 0) continue;
+      row[end] = i;
+      value[end++] = M[(size_t)i * n + j];
+    }
+  }
+  column_start[n] = end;
+  lemke_problem problem = {n, column_start, row, value, q, NULL, 0};
+  return lemke_solve(workspace, &problem, options, NULL, z);
+}

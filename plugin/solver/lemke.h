@@ -1,0 +1,96 @@
+/* Lemke's method on a plain LCP, some of whose variables may be free:
+ *
+ *   w = M z + q,   0 <= z_i  perp  w_i >= 0   (i not free)
+ *                       z_i any,  w_i  = 0    (i free)
+ *
+ * A basis is kept as LU factors of its non-unit columns and one vector a pivot
+ * since, and rebuilt from the original data every `lemke_rebuild_every` pivots,
+ * so a pivot costs what the factors of a sparse M cost, not n^2.
+ *
+ * The covering vector is added to the basic variables themselves: z0 enters as
+ * the column -B e with e = 1 on every bounded basic variable. From the basis of
+ * all w this is the classical covering vector of ones; from any other basis it
+ * is a warm start.
+ *
+ * Ratio test (Harris): of the basic variables that block within `delta`, the
+ * one with the largest pivot leaves. z0 leaves whenever it may. Ties in pivot
+ * size are broken by the lowest index, or by the highest under
+ * LEMKE_TIES_LAST.
+ */
+#ifndef ODE_MLCP_SOLVER_LEMKE_H
+#define ODE_MLCP_SOLVER_LEMKE_H
+
+#include <stdbool.h>
+
+#include "common/memory.h"
+
+typedef struct lemke_problem {
+  int n;
+  const int *column_start; /* [n + 1] M in compressed columns; no entry twice */
+  const int *row;
+  const double *value;
+  const double *q;     /* [n] */
+  const bool *is_free; /* [n], or NULL: none is */
+  double scale;        /* size of a typical w; 0: the largest |q| */
+} lemke_problem;
+
+typedef enum lemke_ties {
+  LEMKE_TIES_FIRST,
+  LEMKE_TIES_LAST /* also covers unevenly, so that it takes another path */
+} lemke_ties;
+
+typedef struct lemke_options {
+  double tolerance; /* on the residual, relative to scale */
+  long max_pivots;  /* 0: 20 n + 1000 */
+  lemke_ties ties;
+} lemke_options;
+
+typedef enum lemke_status {
+  LEMKE_SOLVED,      /* residual <= tolerance */
+  LEMKE_INACCURATE,  /* ended at a basis, residual > tolerance */
+  LEMKE_RAY,         /* on a ray, seen twice, the second time on fresh factors */
+  LEMKE_PIVOT_LIMIT,
+  LEMKE_NO_MEMORY
+} lemke_status;
+
+typedef struct lemke_report {
+  lemke_status status;
+  double residual; /* max |min(z, M z + q)|, free rows |w|, over scale */
+  long pivots;
+  long factorisations;
+} lemke_report;
+
+typedef struct lemke_workspace lemke_workspace;
+
+/** @return NULL when memory runs out. */
+lemke_workspace *lemke_workspace_create(const memory_source *source);
+void lemke_workspace_destroy(lemke_workspace *workspace);
+
+/** tolerance 1e-10, no pivot limit of one's own, LEMKE_TIES_FIRST. */
+void lemke_default_options(lemke_options *options);
+
+/**
+ * Solve an LCP.
+ *
+ * @param warm  [n] true where z is guessed to be basic (its w zero), or NULL.
+ *              A guess whose columns depend on each other is thinned out.
+ * @param z     [n] out: the best point met, always finite and >= 0 where not
+ *              free; not written under LEMKE_NO_MEMORY.
+ * @return how it ended. The residual is recomputed from `problem` and z.
+ */
+lemke_report lemke_solve(lemke_workspace *workspace,
+                         const lemke_problem *problem,
+                         const lemke_options *options, const bool warm[],
+                         double z[]);
+
+/** As lemke_solve for a row-major n x n matrix without free variables. */
+lemke_report lemke_solve_dense(lemke_workspace *workspace, int n,
+                               const double M[], const double q[],
+                               const lemke_options *options, double z[]);
+
+/** max_i |min(z_i, w_i)| with w = M z + q, free rows |w_i|; not relative.
+ *  @param w  [n] out */
+double lemke_residual(const lemke_problem *problem, const double z[],
+                      double w[]);
+
+#endif

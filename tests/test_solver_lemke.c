@@ -1,0 +1,455 @@
+/* Lemke's method against the enumeration of complementary bases, on degenerate
+ * families, on inputs without a solution, and with every allocation failing. */
+#include <CUnit/Basic.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solver/lemke.h"
+
+enum { n_most = 10 };
+
+static uint64_t random_state;
+
+/* Uniform in [-1, 1). */
+static double random_number(void) {
+  random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+  return (double)(random_state >> 11) / 4503599627370496.0 - 1;
+}
+
+static double dense_residual(int n, const double M[], const double q[],
+                             const double z[]) {
+  double worst = 0;
+  for (int i = 0; i < n; i++) {
+    double w = q[i];
+    for (int j = 0; j < n; j++) w += M[i * n + j] * z[j];
+    worst = fmax(worst, fabs(fmin(z[i], w)));
+  }
+  return worst;
+}
+
+/* Gaussian elimination with complete pivoting on a k x k system. */
+static bool solve_small(int k, double A[], double b[]) {
+  int column[n_most];
+  double x[n_most];
+  for (int i = 0; i < k; i++) column[i] = i;
+  for (int s = 0; s < k; s++) {
+    int row = s, col = s;
+    for (int i = s; i < k; i++)
+      for (int j = s; j < k; j++)
+        if (fabs(A[i * k + j]) > fabs(A[row * k + col])) row = i, col = j;
+    if (fabs(A[row * k + col]) < 1e-10) return false;
+    for (int j = 0; j < k; j++) {
+      double t = A[s * k + j];
+      A[s * k + j] = A[row * k + j];
+      A[row * k + j] = t;
+    }
+    double t = b[s];
+    b[s] = b[row];
+    b[row] = t;
+    for (int i = 0; i < k; i++) {
+      t = A[i * k + s];
+      A[i * k + s] = A[i * k + col];
+      A[i * k + col] = t;
+    }
+    int c = column[s];
+    column[s] = column[col];
+    column[col] = c;
+    for (int i = s + 1; i < k; i++) {
+      double f = A[i * k + s] / A[s * k + s];
+      for (int j = s; j < k; j++) A[i * k + j] -= f * A[s * k + j];
+      b[i] -= f * b[s];
+    }
+  }
+  for (int i = k - 1; i >= 0; i--) {
+    for (int j = i + 1; j < k; j++) b[i] -= A[i * k + j] * b[j];
+    b[i] /= A[i * k + i];
+  }
+  for (int i = 0; i < k; i++) x[column[i]] = b[i];
+  memcpy(b, x, sizeof *x * k);
+  return true;
+}
+
+/* How many complementary bases are regular and feasible. */
+static int count_solutions(int n, const double M[], const double q[]) {
+  int count = 0;
+  for (int basis = 0; basis < 1 << n; basis++) {
+    int index[n_most], k = 0;
+    double A[n_most * n_most], b[n_most], z[n_most] = {0};
+    for (int i = 0; i < n; i++)
+      if (basis >> i & 1) index[k++] = i;
+    for (int i = 0; i < k; i++) {
+      b[i] = -q[index[i]];
+      for (int j = 0; j < k; j++) A[i * k + j] = M[index[i] * n + index[j]];
+    }
+    if (!solve_small(k, A, b)) continue;
+    for (int i = 0; i < k; i++) z[index[i]] = b[i];
+    count += dense_residual(n, M, q, z) < 1e-9;
+  }
+  return count;
+}
+
+/* ---- families of random problems --------------------------------------- */
+
+static void fill_random(int count, double values[]) {
+  for (int i = 0; i < count; i++) values[i] = random_number();
+}
+
+/* A A' of rank `rank`, plus a skew part: positive semidefinite. */
+static void fill_semidefinite(int n, int rank, double skew, double M[]) {
+  double A[n_most * n_most];
+  fill_random(n * rank, A);
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      M[i * n + j] = 0;
+      for (int k = 0; k < rank; k++)
+        M[i * n + j] += A[i * rank + k] * A[j * rank + k];
+    }
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < i; j++) {
+      double s = skew * random_number();
+      M[i * n + j] += s;
+      M[j * n + i] -= s;
+    }
+}
+
+/* Two contacts in a plane, normals and two edges each, on a body of three
+ * velocities: the matrix of method eq. (2), copositive. With q = J v_free there
+ * is a solution even where the friction cone is not pointed. n = 8. */
+static void fill_friction(double mu, double M[], double q[]) {
+  double J[6][3] = {{0}}, v_free[3];
+  memset(M, 0, sizeof *M * 64);
+  for (int c = 0; c < 2; c++) {
+    double arm[2] = {random_number(), random_number()};
+    double angle = 0.3 * random_number();
+    double normal[2] = {sin(angle), cos(angle)};
+    double *rows[3] = {J[3 * c], J[3 * c + 1], J[3 * c + 2]};
+    for (int i = 0; i < 2; i++) {
+      rows[0][i] = normal[i];
+      rows[1][i] = i == 0 ? normal[1] : -normal[0];
+      rows[2][i] = -rows[1][i];
+    }
+    for (int r = 0; r < 3; r++)
+      rows[r][2] = arm[0] * rows[r][1] - arm[1] * rows[r][0];
+  }
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++)
+      for (int k = 0; k < 3; k++)
+        M[(i + i / 3) * 8 + j + j / 3] += J[i][k] * J[j][k] * (k == 2 ? 5 : 1);
+  fill_random(3, v_free);
+  for (int i = 0; i < 6; i++)
+    q[i + i / 3] = J[i][0] * v_free[0] + J[i][1] * v_free[1]
+                 + J[i][2] * v_free[2];
+  q[3] = q[7] = 0;
+  for (int c = 0; c < 2; c++) {
+    M[(4 * c + 3) * 8 + 4 * c] = mu;
+    for (int e = 1; e < 3; e++) {
+      M[(4 * c + 3) * 8 + 4 * c + e] = -1;
+      M[(4 * c + e) * 8 + 4 * c + 3] = 1;
+    }
+  }
+}
+
+static lemke_workspace *workspace;
+static lemke_options options;
+
+static void expect_solved(int n, const double M[], const double q[]) {
+  double z[n_most];
+  for (int ties = LEMKE_TIES_FIRST; ties <= LEMKE_TIES_LAST; ties++) {
+    options.ties = ties;
+    lemke_report report = lemke_solve_dense(workspace, n, M, q, &options, z);
+    CU_ASSERT_EQUAL(report.status, LEMKE_SOLVED);
+    CU_ASSERT(dense_residual(n, M, q, z) < 1e-9);
+    for (int i = 0; i < n; i++) CU_ASSERT(z[i] >= 0);
+  }
+  lemke_default_options(&options);
+}
+
+static void test_matches_enumeration(void) {
+  random_state = 1;
+  for (int trial = 0; trial < 3000; trial++) {
+    int n = 1 + trial % 6;
+    double M[n_most * n_most], q[n_most];
+
+    // positive definite, not symmetric: one solution for every q
+    fill_semidefinite(n, n, 1, M);
+    for (int i = 0; i < n; i++) M[i * n + i] += 0.1;
+    fill_random(n, q);
+    CU_ASSERT_EQUAL(count_solutions(n, M, q), 1);
+    expect_solved(n, M, q);
+
+    // semidefinite: solved exactly where there is a solution
+    double z[n_most];
+    fill_semidefinite(n, (n + 1) / 2, trial % 2, M);
+    fill_random(n, q);
+    bool solvable = count_solutions(n, M, q) > 0;
+    lemke_report report = lemke_solve_dense(workspace, n, M, q, &options, z);
+    CU_ASSERT_EQUAL(report.status == LEMKE_SOLVED, solvable);
+    if (!solvable) CU_ASSERT_EQUAL(report.status, LEMKE_RAY);
+  }
+}
+
+static void test_friction_is_always_solved(void) {
+  static const double coefficients[] = {0, 0.3, 1, 10, 1e5};
+  random_state = 2;
+  for (int trial = 0; trial < 2000; trial++) {
+    double M[64], q[8];
+    fill_friction(coefficients[trial % 5], M, q);
+    CU_ASSERT(count_solutions(8, M, q) > 0);
+    expect_solved(8, M, q);
+  }
+}
+
+static void test_smallest_sizes(void) {
+  double z[2] = {7, 7};
+  CU_ASSERT_EQUAL(
+      lemke_solve_dense(workspace, 0, NULL, NULL, &options, z).status,
+      LEMKE_SOLVED);
+  CU_ASSERT_EQUAL(z[0], 7);
+
+  double one = 2, minus = -3;
+  lemke_report report = lemke_solve_dense(workspace, 1, &one, &minus, &options,
+                                          z);
+  CU_ASSERT_EQUAL(report.status, LEMKE_SOLVED);
+  CU_ASSERT_DOUBLE_EQUAL(z[0], 1.5, 1e-15);
+
+  double zero = 0;
+  report = lemke_solve_dense(workspace, 1, &zero, &minus, &options, z);
+  CU_ASSERT_EQUAL(report.status, LEMKE_RAY);
+  CU_ASSERT(report.residual >= 1);
+
+  double M[4] = {2, 1, 1, 2}, q[2] = {-5, -6};
+  report = lemke_solve_dense(workspace, 2, M, q, &options, z);
+  CU_ASSERT_EQUAL(report.status, LEMKE_SOLVED);
+  CU_ASSERT_DOUBLE_EQUAL(z[0], 4.0 / 3, 1e-14);
+  CU_ASSERT_DOUBLE_EQUAL(z[1], 7.0 / 3, 1e-14);
+}
+
+static void test_degenerate_families(void) {
+  random_state = 3;
+  double M[n_most * n_most], q[n_most];
+  for (int trial = 0; trial < 2000; trial++) {
+    int n = 2 + trial % 8;
+    // coincident contacts: one row repeated
+    for (int i = 0; i < n * n; i++) M[i] = 1;
+    for (int i = 0; i < n; i++) q[i] = trial % 2 ? -1 : 0;
+    expect_solved(n, M, q);
+
+    // pairs of equal rows, integers (ties everywhere), a row of zeros
+    fill_semidefinite(n, n, 0, M);
+    for (int i = 0; i < n * n; i++) M[i] = round(M[i]);
+    for (int i = 0; i < n; i++) {
+      for (int j = 0; j < i; j++) M[i * n + j] = M[j * n + i];
+      M[i * n + i] = n + 3;
+      q[i] = -1;
+    }
+    for (int i = 0; i < n; i++) M[i * n + n - 1] = M[(n - 1) * n + i] = 0;
+    q[n - 1] = 0;
+    expect_solved(n, M, q);
+  }
+}
+
+static void test_unsolvable_inputs_end(void) {
+  random_state = 4;
+  double M[n_most * n_most], q[n_most], z[n_most];
+  int n_solved = 0, n_unsolved = 0;
+  for (int trial = 0; trial < 5000; trial++) {
+    int n = 1 + trial % n_most;
+    fill_random(n * n, M);
+    fill_random(n, q);
+    lemke_report report = lemke_solve_dense(workspace, n, M, q, &options, z);
+    bool solved = report.status == LEMKE_SOLVED;
+    CU_ASSERT_EQUAL(solved, report.residual <= options.tolerance);
+    CU_ASSERT(report.pivots <= 20 * n + 1000);
+    for (int i = 0; i < n; i++) CU_ASSERT(isfinite(z[i]) && z[i] >= 0);
+    if (solved) CU_ASSERT(dense_residual(n, M, q, z) < 1e-9);
+    n_solved += solved;
+    n_unsolved += !solved;
+  }
+  // the family holds both kinds
+  CU_ASSERT(n_solved > 500);
+  CU_ASSERT(n_unsolved > 500);
+}
+
+/* A large sparse problem: an obstacle problem on a line, and the same with
+ * its multipliers and positions both explicit (free variables). */
+static void test_sparse_with_free_variables(void) {
+  enum { n = 300 };
+  static int start[2 * n + 1], row[6 * n];
+  static double value[6 * n], q[2 * n], z[2 * n], w[2 * n];
+  static bool is_free[2 * n], warm[2 * n];
+  int end = 0;
+
+  // x (free): K x - z = 0 with K = tridiag(-1, 2, -1); w = x - obstacle >= 0
+  for (int j = 0; j < n; j++) {
+    start[j] = end;
+    for (int i = j - 1; i <= j + 1; i++) {
+      if (i < 0 || i >= n) continue;
+      row[end] = i;
+      value[end++] = i == j ? 2 : -1;
+    }
+    row[end] = n + j;
+    value[end++] = 1;
+    is_free[j] = true;
+  }
+  for (int j = 0; j < n; j++) {
+    start[n + j] = end;
+    row[end] = j;
+    value[end++] = -1;
+    double at = (j + 1.0) / (n + 1) - 0.4;
+    q[n + j] = -(0.1 - at * at);
+  }
+  start[2 * n] = end;
+  lemke_problem problem = {2 * n, start, row, value, q, is_free, 0};
+
+  lemke_report cold = lemke_solve(workspace, &problem, &options, NULL, z);
+  CU_ASSERT_EQUAL(cold.status, LEMKE_SOLVED);
+  CU_ASSERT(cold.pivots > 10);
+  CU_ASSERT(lemke_residual(&problem, z, w) < 1e-10);
+  z[n + n / 3] += 0.1;
+  CU_ASSERT(lemke_residual(&problem, z, w) > 1e-3);
+  z[n + n / 3] -= 0.1;
+
+  // from its own basis there is nothing left to do
+  for (int i = 0; i < n; i++) warm[n + i] = z[n + i] > 0;
+  lemke_report again = lemke_solve(workspace, &problem, &options, warm, z);
+  CU_ASSERT_EQUAL(again.status, LEMKE_SOLVED);
+  CU_ASSERT_EQUAL(again.pivots, 0);
+
+  // from a wrong one there is, and it ends well
+  for (int i = 0; i < n; i++) warm[n + i] = i % 3 == 0;
+  again = lemke_solve(workspace, &problem, &options, warm, z);
+  CU_ASSERT_EQUAL(again.status, LEMKE_SOLVED);
+  CU_ASSERT(again.pivots > 0);
+}
+
+static void test_dependent_guess_is_thinned_out(void) {
+  enum { n = 200 };
+  static double M[n * n], q[n], z[n];
+  static int start[n + 1], row[n * n];
+  static double value[n * n];
+  static bool warm[n];
+  // sixty groups of equal contacts, and far too many of them guessed active
+  for (int i = 0; i < n; i++) {
+    q[i] = -1 - i % 60;
+    warm[i] = true;
+    for (int j = 0; j < n; j++) M[i * n + j] = i % 60 == j % 60;
+  }
+  int end = 0;
+  for (int j = 0; j < n; j++) {
+    start[j] = end;
+    for (int i = 0; i < n; i++)
+      if (M[i * n + j] != 0) {
+        row[end] = i;
+        value[end++] = M[i * n + j];
+      }
+  }
+  start[n] = end;
+  lemke_problem problem = {n, start, row, value, q, NULL, 0};
+  lemke_report report = lemke_solve(workspace, &problem, &options, warm, z);
+  CU_ASSERT_EQUAL(report.status, LEMKE_SOLVED);
+  CU_ASSERT_EQUAL(report.pivots, 0);
+}
+
+static void test_pivot_limit_is_a_status(void) {
+  random_state = 5;
+  double M[n_most * n_most], q[n_most], z[n_most];
+  fill_semidefinite(n_most, n_most, 0, M);
+  for (int i = 0; i < n_most; i++) {
+    q[i] = -1 + 0.1 * random_number();
+    M[i * n_most + i] += 1;
+  }
+  options.max_pivots = 2;
+  lemke_report report = lemke_solve_dense(workspace, n_most, M, q, &options, z);
+  CU_ASSERT_EQUAL(report.status, LEMKE_PIVOT_LIMIT);
+  CU_ASSERT(report.residual > options.tolerance);
+  lemke_default_options(&options);
+  expect_solved(n_most, M, q);
+}
+
+static void test_same_bits_whatever_came_before(void) {
+  random_state = 6;
+  double M[64], q[8], first[8], second[8];
+  fill_friction(0.5, M, q);
+  lemke_solve_dense(workspace, 8, M, q, &options, first);
+  lemke_workspace *other = lemke_workspace_create(&memory_from_malloc);
+  lemke_solve_dense(other, 8, M, q, &options, second);
+  CU_ASSERT_EQUAL(memcmp(first, second, sizeof first), 0);
+  test_pivot_limit_is_a_status();
+  lemke_solve_dense(workspace, 8, M, q, &options, second);
+  CU_ASSERT_EQUAL(memcmp(first, second, sizeof first), 0);
+  lemke_workspace_destroy(other);
+}
+
+/* ---- memory that runs out ---------------------------------------------- */
+
+typedef struct failing_memory {
+  int until_failure;
+  int n_held;
+} failing_memory;
+
+static void *failing_allocate(void *context, size_t size) {
+  failing_memory *memory = context;
+  if (memory->until_failure-- == 0) return NULL;
+  memory->n_held++;
+  return malloc(size);
+}
+
+static void failing_release(void *context, void *block, size_t size) {
+  (void)size;
+  ((failing_memory *)context)->n_held--;
+  free(block);
+}
+
+static void test_every_allocation_may_fail(void) {
+  enum { n = 60 };
+  static double M[n * n], q[n], z[n];
+  random_state = 7;
+  for (int i = 0; i < n; i++) {
+    q[i] = -1;
+    for (int j = 0; j < n; j++) M[i * n + j] = i == j ? 4 : 0.1 * (i + j == n);
+  }
+  int n_failures = 0;
+  for (int k = 0;; k++) {
+    failing_memory memory = {k, 0};
+    memory_source source = {failing_allocate, failing_release, &memory};
+    lemke_workspace *starved = lemke_workspace_create(&source);
+    lemke_report report = {LEMKE_NO_MEMORY, 0, 0, 0};
+    if (starved != NULL)
+      report = lemke_solve_dense(starved, n, M, q, &options, z);
+    lemke_workspace_destroy(starved);
+    CU_ASSERT_EQUAL(memory.n_held, 0);
+    if (report.status != LEMKE_NO_MEMORY) {
+      CU_ASSERT_EQUAL(report.status, LEMKE_SOLVED);
+      break;
+    }
+    n_failures++;
+  }
+  CU_ASSERT(n_failures > 4);
+}
+
+int main(void) {
+  workspace = lemke_workspace_create(&memory_from_malloc);
+  lemke_default_options(&options);
+  if (workspace == NULL || CU_initialize_registry() != CUE_SUCCESS) return 1;
+
+  CU_pSuite suite = CU_add_suite("lemke", NULL, NULL);
+  CU_ADD_TEST(suite, test_matches_enumeration);
+  CU_ADD_TEST(suite, test_friction_is_always_solved);
+  CU_ADD_TEST(suite, test_smallest_sizes);
+  CU_ADD_TEST(suite, test_degenerate_families);
+  CU_ADD_TEST(suite, test_unsolvable_inputs_end);
+  CU_ADD_TEST(suite, test_sparse_with_free_variables);
+  CU_ADD_TEST(suite, test_dependent_guess_is_thinned_out);
+  CU_ADD_TEST(suite, test_pivot_limit_is_a_status);
+  CU_ADD_TEST(suite, test_same_bits_whatever_came_before);
+  CU_ADD_TEST(suite, test_every_allocation_may_fail);
+  CU_basic_run_tests();
+
+  bool passed = CU_get_number_of_tests_run() > 0
+             && CU_get_number_of_failure_records() == 0;
+  CU_cleanup_registry();
+  lemke_workspace_destroy(workspace);
+  return passed ? 0 : 1;
+}
