@@ -11,6 +11,7 @@
 //                          spawn alike whatever the stepper draws
 //   STEP_PROBE_SEED        number that replaces every seed the program sets
 //                          (some demos take theirs from the clock)
+//   STEP_PROBE_SWAP        1: dWorldStep and dWorldQuickStep change places
 //   STEP_PROBE_ONE_THREAD  1: the program's own thread pools are not installed
 //                          (QuickStep with threads is not reproducible)
 // The report is one line of name=value pairs:
@@ -338,13 +339,23 @@ static int watch_step(step_function *step, dWorldID world, dReal step_size) {
   return done;
 }
 
-int dWorldStep(dWorldID world, dReal step_size) {
+static int call_step(dWorldID world, dReal step_size) {
   HOST(dWorldStep);
   return watch_step(next, world, step_size);
 }
 
-int dWorldQuickStep(dWorldID world, dReal step_size) {
+static int call_quick_step(dWorldID world, dReal step_size) {
   HOST(dWorldQuickStep);
   n_quick_steps++;
   return watch_step(next, world, step_size);
+}
+
+int dWorldStep(dWorldID world, dReal step_size) {
+  return is_set("STEP_PROBE_SWAP") ? call_quick_step(world, step_size)
+                                   : call_step(world, step_size);
+}
+
+int dWorldQuickStep(dWorldID world, dReal step_size) {
+  return is_set("STEP_PROBE_SWAP") ? call_step(world, step_size)
+                                   : call_quick_step(world, step_size);
 }

@@ -1,8 +1,8 @@
 # Included by the Makefile.am of the tree.
 #
 #   make demos         build the host's demos without a window (host-demos/)
-#   make demos-report  run each on the stock steppers and on ode-mlcp; the table
-#                      is report/host-suite/report.md
+#   make demos-report  run each on both stock steppers and, twice, on ode-mlcp
+#                      (minutes); the table is report/host-suite/report.md
 #
 # Both need a host that is a source tree; a stock host built beside it is taken
 # for the stock runs, otherwise the patched one with no stepper set.
@@ -23,7 +23,7 @@ demos-report: demos all
 	@stock="$(HOST_INCLUDE)/../../host-stock/ode/src/.libs/libode.so.8"; \
 	test -f "$$stock" || stock=lib/libode.so.8; \
 	$(srcdir)/demos/host-suite/run-suite --demos host-demos \
-	  --out report/host-suite --host "$$(readlink -f $$stock)" \
+	  --out report/host-suite --host "$$(readlink -f $$stock)" --both --twice \
 	  --wrapper '$(abs_builddir)/ode-mlcp run --stats STATS --'
 
 endif HAVE_HOST
