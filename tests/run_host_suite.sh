@@ -75,7 +75,7 @@ standin_test() {
 }
 check "the stand-in for drawstuff" standin_test
 
-# ---- the runner's verdicts -----------------------------------------------------
+# ---- the runner's verdicts ---------------------------------------------------
 
 $CC -std=gnu11 -Wall -Wextra -O2 -fPIC -shared -DdIDEDOUBLE \
   -I"$host/include" "$tests/saboteur.c" -o "$work/saboteur.so" -ldl \
@@ -115,7 +115,7 @@ check "missing statistics are noticed" verdict_is "no statistics" \
 check "a crash after the last step is the demo's own" verdict_is passed env \
   chain2
 
-# ---- a real window ---------------------------------------------------------------
+# ---- a real window -----------------------------------------------------------
 
 wrapper=
 [ -x ./ode-mlcp ] && wrapper="$PWD/ode-mlcp run --"

@@ -32,7 +32,7 @@ static double drawn_position[3] = {1, 2, 3};
 static double drawn_padding;
 static int stop_at_frame;
 
-// ---- the child's program -----------------------------------------------------
+// ---- the child's program ----------------------------------------------------
 
 static void on_start(void) { seen->n_starts++; }
 static void on_stop(void) { seen->n_stops++; }
@@ -80,7 +80,7 @@ static void draw_outside(void) {
   dsSetColor(1, 1, 1);
 }
 
-// ---- running it ----------------------------------------------------------------
+// ---- running it -------------------------------------------------------------
 
 // Exit status of the child, -1 where it was killed.
 static int run_child(void (*program)(void), const char *steps,
@@ -117,7 +117,7 @@ static unsigned long long reported_hash(void) {
   return hash ? strtoull(hash + 6, NULL, 16) : 0;
 }
 
-// ---- tests ---------------------------------------------------------------------
+// ---- tests ------------------------------------------------------------------
 
 static void test_frames_and_callbacks(void) {
   CU_ASSERT_EQUAL(run_child(loop_once, "7", ""), 0);
