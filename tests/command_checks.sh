@@ -1,0 +1,96 @@
+# Checks on the command, for tests/test_command_*.sh to source.
+#
+# Run in the build folder (make check does), or with ODE_MLCP_BUILD naming it.
+
+build=${ODE_MLCP_BUILD:-$PWD}
+command=$build/ode-mlcp
+program=$build/tests/command_program
+compiler=${CC:-cc}
+work=$(mktemp -d "${TMPDIR:-/tmp}/ode-mlcp-test.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$work" || exit 1
+
+# the settings of whoever runs the tests are not to be tested
+for variable in SCHEME EDGES ERP MAX_CORRECTION SOLVER TOLERANCE MAX_CONTACTS \
+    STATS TRACE RUN; do
+  unset "ODE_MLCP_$variable"
+done
+unset LD_PRELOAD
+
+passed=0 failed=0
+
+# check WHAT TEST...: counts whether the command TEST succeeds
+check() {
+  what=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $what"
+    sed 's/^/  stderr: /' "$work/err" 2>/dev/null
+  fi
+}
+
+# run ARG...: `ode-mlcp run ARG...`; leaves $status, out and err
+run() {
+  status=0
+  "$command" run "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+}
+
+n_lines() { [ "$(wc -l <"$2")" -eq "$1" ]; }
+err_is_empty() { [ ! -s "$work/err" ]; }
+err_has() { grep -q -e "$1" "$work/err"; }
+status_is() {
+  [ "$status" -eq "$1" ] || { echo "  status $status, not $1"; return 1; }
+}
+
+# check_refused WHAT PATTERN ARG...: `run ARG...` ends with status 2 and one
+# line that matches PATTERN, and the program did not start
+check_refused() {
+  what=$1 pattern=$2
+  shift 2
+  rm -f started
+  run "$@"
+  check "$what: status 2" status_is 2
+  check "$what: one line" n_lines 1 err
+  check "$what: says '$pattern'" err_has "^ode-mlcp run: .*$pattern"
+  check "$what: does not start" [ ! -e started ]
+}
+
+# json_is_valid FILE: one object, a member a line, as --stats writes it
+json_is_valid() {
+  awk '
+    function bad(why) { print "  line " NR ": " why ": " $0; wrong = 1 }
+    over { bad("after the end") }
+    NR == 1 { if ($0 != "{") bad("no {"); next }
+    $0 == "}" { if (comma) bad("a comma before"); over = 1; next }
+    {
+      if (NR > 2 && !comma) bad("no comma before")
+      comma = sub(/,$/, "")
+      if (!sub(/^  "[a-z_]+": /, "")) bad("no key")
+      else if ($0 !~ /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$/ &&
+               $0 !~ /^"[^"\\]*"$/ && $0 != "null")
+        bad("no value")
+    }
+    END { if (!over) { print "  no end"; wrong = 1 } exit wrong }' "$1"
+}
+
+# json_value FILE KEY
+json_value() {
+  sed -n "s/^  \"$2\": \"\\{0,1\\}\\([^\",]*\\).*/\\1/p" "$1"
+}
+
+# json_holds FILE KEY VALUE
+json_holds() {
+  value=$(json_value "$1" "$2")
+  [ "$value" = "$3" ] || { echo "  $2 is '$value', not '$3'"; return 1; }
+}
+
+# finish: the sum; the status is 0 when something passed and nothing failed
+finish() {
+  echo "$passed passed, $failed failed"
+  [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+  exit
+}

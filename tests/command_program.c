@@ -1,0 +1,155 @@
+/* An ODE program that does what its arguments say, one after the other: what
+ * `ode-mlcp run` is tested on. It knows nothing of ode-mlcp.
+ *
+ *   world            make a world with one falling body
+ *   step N           step the newest world N times, 10 ms each
+ *   touch N          the same, the body resting on the ground
+ *   say WORD         print a word and a line end, buffered as usual
+ *   exit N, _exit N, quick_exit N, abort, fault, raise SIGNAL
+ *   ignore SIGNAL, handle SIGNAL   (the handler ends with _exit 17)
+ *   wait             print "ready" and sleep until a signal comes
+ *   late N           step N times in an exit handler
+ *   fork             go on in a child; the parent returns the child's status
+ *   dlopen FILE      load a library as plugins are loaded
+ *   chdir FOLDER, locale NAME, close N
+ *   exec FILE        become FILE with the rest of the arguments
+ */
+#include <dlfcn.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <ode/ode.h>
+
+static dWorldID world;
+static dSpaceID space;
+static dBodyID body;
+static dJointGroupID contacts;
+static int late_steps;
+
+static void make_world(void) {
+  dMass mass;
+
+  if (world == NULL) dInitODE2(0);
+  world = dWorldCreate();
+  space = dSimpleSpaceCreate(0);
+  contacts = dJointGroupCreate(0);
+  dWorldSetGravity(world, 0, 0, -9.81);
+  dCreatePlane(space, 0, 0, 1, 0);
+  body = dBodyCreate(world);
+  dMassSetBox(&mass, 1000, 1, 1, 1);
+  dBodySetMass(body, &mass);
+  dGeomID box = dCreateBox(space, 1, 1, 1);
+  dGeomSetBody(box, body);
+  dBodySetPosition(body, 0, 0, 100);
+}
+
+static void touch(void *unused, dGeomID one, dGeomID other) {
+  dContact points[8];
+  (void)unused;
+
+  int n = dCollide(one, other, 8, &points[0].geom, sizeof points[0]);
+  for (int k = 0; k < n; k++) {
+    points[k].surface.mode = dContactApprox1;
+    points[k].surface.mu = 0.5;
+    dJointAttach(dJointCreateContact(world, contacts, &points[k]),
+                 dGeomGetBody(one), dGeomGetBody(other));
+  }
+}
+
+static void step(int count, int touching) {
+  if (world == NULL) make_world();
+  if (touching) dBodySetPosition(body, 0, 0, 0.5);
+  for (int k = 0; k < count; k++) {
+    if (touching) dSpaceCollide(space, NULL, touch);
+    // both entrances of the host
+    if (k % 2 == 0) dWorldStep(world, 0.01);
+    else dWorldQuickStep(world, 0.01);
+    dJointGroupEmpty(contacts);
+  }
+}
+
+static void step_late(void) { step(late_steps, 0); }
+
+static void end_at_once(int number) {
+  (void)number;
+  _exit(17);
+}
+
+static void fork_and_wait(void) {
+  int status;
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) return;
+  waitpid(child, &status, 0);
+  exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+static void load(const char *file) {
+  if (dlopen(file, RTLD_NOW | RTLD_LOCAL) != NULL) return;
+  fprintf(stderr, "%s\n", dlerror());
+  exit(99);
+}
+
+static void wait_for_signal(void) {
+  puts("ready");
+  fflush(stdout);
+  for (;;) pause();
+}
+
+/* Does a deed without a value. @return 0: there is no such deed */
+static int do_plain(const char *deed) {
+  if (strcmp(deed, "world") == 0) make_world();
+  else if (strcmp(deed, "abort") == 0) abort();
+  else if (strcmp(deed, "fault") == 0) *(volatile int *)16 = 1;
+  else if (strcmp(deed, "fork") == 0) fork_and_wait();
+  else if (strcmp(deed, "wait") == 0) wait_for_signal();
+  else return 0;
+  return 1;
+}
+
+static int do_with_number(const char *deed, int value) {
+  if (strcmp(deed, "step") == 0) step(value, 0);
+  else if (strcmp(deed, "touch") == 0) step(value, 1);
+  else if (strcmp(deed, "exit") == 0) exit(value);
+  else if (strcmp(deed, "_exit") == 0) _exit(value);
+  else if (strcmp(deed, "quick_exit") == 0) quick_exit(value);
+  else if (strcmp(deed, "raise") == 0) raise(value);
+  else if (strcmp(deed, "ignore") == 0) signal(value, SIG_IGN);
+  else if (strcmp(deed, "handle") == 0) signal(value, end_at_once);
+  else if (strcmp(deed, "close") == 0) close(value);
+  else if (strcmp(deed, "late") == 0) {
+    late_steps = value;
+    atexit(step_late);
+  } else return 0;
+  return 1;
+}
+
+static int do_with_word(const char *deed, const char *value) {
+  if (strcmp(deed, "say") == 0) puts(value);
+  else if (strcmp(deed, "dlopen") == 0) load(value);
+  else if (strcmp(deed, "chdir") == 0) return chdir(value) == 0;
+  else if (strcmp(deed, "locale") == 0) setlocale(LC_ALL, value);
+  else return 0;
+  return 1;
+}
+
+int main(int argc, char **argv) {
+  for (int k = 1; k < argc; k++) {
+    if (do_plain(argv[k])) continue;
+    if (k + 1 < argc && strcmp(argv[k], "exec") == 0)
+      return execv(argv[k + 1], argv + k + 1);
+    if (k + 1 < argc && (do_with_number(argv[k], atoi(argv[k + 1])) ||
+                         do_with_word(argv[k], argv[k + 1]))) {
+      k++;
+      continue;
+    }
+    fprintf(stderr, "what is '%s'?\n", argv[k]);
+    return 99;
+  }
+  return 0;
+}

@@ -1,0 +1,179 @@
+#!/bin/sh
+# What `ode-mlcp` refuses before anything starts: one clear line and status 2.
+. "$(dirname "$0")/command_checks.sh"
+
+# ---- wrong use of the command itself ----
+
+status=0
+"$command" >out 2>err || status=$?
+check "no command: status 2" status_is 2
+check "no command: one line" n_lines 1 err
+
+status=0
+"$command" fly >out 2>err || status=$?
+check "unknown command: status 2" status_is 2
+check "unknown command: named" err_has "'fly'"
+
+status=0
+"$command" --help >out 2>err || status=$?
+check "--help: status 0" status_is 0
+check "--help: names run" grep -q '^  run ' out
+check "--help: nothing on stderr" err_is_empty
+
+status=0
+"$command" --version >out 2>err || status=$?
+check "--version: status 0" status_is 0
+check "--version: name and number" \
+  grep -q '^ode-mlcp [0-9][0-9]*\.[0-9][0-9]*\.[0-9]' out
+
+run --help
+check "run --help: status 0" status_is 0
+for option in scheme edges erp max-correction solver tolerance max-contacts \
+    stats trace; do
+  check "run --help: --$option" grep -q -e "--$option" out
+done
+
+if [ -e /dev/full ]; then
+  status=0
+  "$command" --help >/dev/full 2>err || status=$?
+  check "--help to a full disk: status 1" status_is 1
+fi
+
+# ---- options ----
+
+printf '#!/bin/sh\ntouch "%s/started"\n' "$work" >starts
+chmod +x starts
+
+check_refused "no program" "no program"
+check_refused "unknown option" "--faster" --faster ./starts
+check_refused "option without its value" "--edges" --edges
+check_refused "bad scheme" "--scheme: 'xy'" --scheme xy ./starts
+check_refused "odd edges" "--edges: '5'" --edges 5 ./starts
+check_refused "two edges" "--edges: '2'" --edges 2 ./starts
+check_refused "edges with a tail" "--edges: '4x'" --edges 4x ./starts
+check_refused "erp above 1" "--erp: '1.5'" --erp 1.5 ./starts
+check_refused "negative erp" "--erp: '-1'" --erp -1 ./starts
+check_refused "erp not a number" "--erp: 'nan'" --erp nan ./starts
+check_refused "no correction" "--max-correction: '0'" --max-correction 0 ./starts
+check_refused "bad solver" "--solver: 'magic'" --solver magic ./starts
+check_refused "no tolerance" "--tolerance: '0'" --tolerance 0 ./starts
+check_refused "no contacts" "--max-contacts: '0'" --max-contacts 0 ./starts
+check_refused "empty value" "--edges: ''" --edges '' ./starts
+
+ODE_MLCP_ERP=3
+export ODE_MLCP_ERP
+check_refused "bad value in the environment" "ODE_MLCP_ERP: '3'" ./starts
+unset ODE_MLCP_ERP
+
+# the options are the command's only up to the program
+run --edges 4 ./starts --edges 5
+check "options after the program are the program's" [ -e started ]
+
+# ---- result files ----
+
+mkdir folder
+check_refused "stats in no folder" "--stats: cannot write 'none/a.json'" \
+  --stats none/a.json ./starts
+check_refused "stats a folder" "--stats: .*directory" --stats folder ./starts
+check_refused "stats without a name" "--stats" --stats '' ./starts
+check_refused "trace in no folder" "--trace: cannot write" \
+  --trace none/a.csv ./starts
+check_refused "one file for both" "same file" \
+  --stats a.out --trace ./folder/../a.out ./starts
+if [ "$(id -u)" -ne 0 ]; then
+  mkdir locked
+  chmod a-w locked
+  check_refused "stats in a locked folder" "--stats" \
+    --stats locked/a.json ./starts
+fi
+: >old.json
+check_refused "bad program with old results" "no such" \
+  --stats old.json no-such-program-anywhere
+check "old results outlive a refusal" [ -e old.json ]
+
+# ---- programs ----
+
+check_refused "missing file" "./none: No such file" ./none
+check_refused "missing on PATH" "no such program" no-such-program-anywhere
+check_refused "a folder" "directory" ./folder
+check_refused "an empty name" "empty" ''
+: >plain
+check_refused "not executable" "not executable" ./plain
+printf '#!/no/such/interpreter\n' >lost
+chmod +x lost
+check_refused "no interpreter" "/no/such/interpreter" ./lost
+printf 'MZ\000\001\002' >strange
+chmod +x strange
+check_refused "not a program" "neither" ./strange
+printf '\177ELF\002\001\001' >broken
+chmod +x broken
+check_refused "a broken ELF file" "broken" ./broken
+
+echo 'int main(void) { return 0; }' >main.c
+$compiler -static -o static main.c
+check_refused "a static program" "statically linked" ./static
+$compiler -static-pie -o static-pie main.c 2>/dev/null &&
+  check_refused "a static PIE" "statically linked" ./static-pie
+$compiler -c -o object.o main.c
+chmod +x object.o
+check_refused "an object file" "no program" ./object.o
+
+# the class byte, then the machine, of an otherwise good program
+$compiler -o good main.c
+cp good other-class
+printf '\001' | dd of=other-class bs=1 seek=4 conv=notrunc 2>/dev/null
+check_refused "a program of another class" "32-bit\|64-bit\|machine" \
+  ./other-class
+cp good other-machine
+printf '\363\000' | dd of=other-machine bs=1 seek=18 conv=notrunc 2>/dev/null
+check_refused "a program for another machine" "another machine" ./other-machine
+
+# ---- hosts ----
+
+cat >host.c <<'HOST'
+#ifndef PRECISION
+#define PRECISION "ODE_single_precision"
+#endif
+const char *dGetConfiguration(void) { return "ODE " PRECISION " ODE_OPC"; }
+int dWorldStep(void *world, float h) { (void)world; (void)h; return 1; }
+HOST
+cat >uses.c <<'USES'
+#include <fcntl.h>
+int dWorldStep(void *, float);
+int main(void) {
+  open("started", O_CREAT | O_WRONLY, 0600);
+  int (*volatile used)(void *, float) = dWorldStep;
+  return used == 0;
+}
+USES
+# make_host FOLDER SONAME FLAG...: a program in FOLDER on a library of that name
+make_host() {
+  folder=$1 name=$2
+  shift 2
+  mkdir -p "$folder"
+  $compiler "$@" -shared -fPIC -Wl,-soname,"$name" -o "$folder/$name" host.c &&
+    $compiler -o "$folder/uses" uses.c "$folder/$name" \
+      -Wl,-rpath,"$work/$folder"
+}
+
+make_host single libode.so.8
+check_refused "a single-precision host" "libode.so.8, is in single precision" \
+  single/uses
+make_host older libode.so.6
+check_refused "a host of another name" "needs libode.so.6" older/uses
+
+# the same library reached through LD_LIBRARY_PATH
+$compiler -o roaming uses.c single/libode.so.8
+LD_LIBRARY_PATH=$work/single
+export LD_LIBRARY_PATH
+check_refused "a single-precision host on LD_LIBRARY_PATH" "single precision" \
+  ./roaming
+unset LD_LIBRARY_PATH
+
+# negative control: the same in double precision starts
+make_host double libode.so.8 '-DPRECISION="ODE_double_precision"'
+rm -f started
+run double/uses
+check "a double-precision host starts" [ -e started ]
+
+finish

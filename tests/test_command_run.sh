@@ -1,0 +1,285 @@
+#!/bin/sh
+# Programs under `ode-mlcp run`: exit status, what is said at the end, and the
+# result files, however the program ends.
+. "$(dirname "$0")/command_checks.sh"
+
+# ---- exit status ----
+
+for value in 0 1 2 77 255; do
+  run "$program" step 3 exit $value
+  check "exit $value" status_is $value
+  check "exit $value: nothing to say" err_is_empty
+done
+run "$program" step 3 _exit 5
+check "_exit 5" status_is 5
+run "$program" step 3 quick_exit 6
+check "quick_exit 6" status_is 6
+run "$program" step 3 raise 15
+check "SIGTERM" status_is 143
+run "$program" step 3 abort
+check "SIGABRT" status_is 134
+run -- "$program" step 3 exit 7
+check "after --" status_is 7
+
+# ---- statistics ----
+
+run --stats s.json -- "$program" touch 20
+check "statistics: status 0" status_is 0
+check "statistics: valid JSON" json_is_valid s.json
+for key in steps islands_max contacts_max rows_max solves pivots degraded \
+    unsolved residual_worst solver_seconds step_seconds version scheme; do
+  check "statistics: $key" grep -q "^  \"$key\": " s.json
+done
+check "statistics: steps" json_holds s.json steps 20
+check "statistics: islands" json_holds s.json islands_max 1
+check "statistics: contacts" json_holds s.json contacts_max 4
+check "statistics: solves" json_holds s.json solves 20
+check "statistics: nothing unsolved" json_holds s.json unsolved 0
+check "statistics: default scheme" json_holds s.json scheme ah
+check "statistics: version" json_holds s.json version \
+  "$("$command" --version | sed 's/.* //')"
+if command -v python3 >/dev/null; then
+  check "statistics: JSON for others" python3 -m json.tool s.json out
+fi
+check "statistics: residual is small" \
+  awk -v r="$(json_value s.json residual_worst)" 'BEGIN { exit !(r < 1e-6) }'
+check "no draft is left" [ "$(echo s.json*)" = s.json ]
+
+run --stats s.json --scheme ap --edges 8 --erp 0.5 --solver lemke \
+  --tolerance 1e-9 --max-correction 2 --max-contacts 50 -- "$program" step 1
+check "options arrive: scheme" json_holds s.json scheme ap
+check "options arrive: edges" json_holds s.json edges 8
+check "options arrive: erp" json_holds s.json erp 0.5
+check "options arrive: solver" json_holds s.json solver lemke
+check "options arrive: tolerance" json_holds s.json tolerance 1e-9
+check "options arrive: max-correction" json_holds s.json max_correction 2
+check "options arrive: max-contacts" json_holds s.json max_contacts 50
+
+ODE_MLCP_EDGES=6 ODE_MLCP_SCHEME=ap ODE_MLCP_STATS=e.json \
+  "$command" run --edges 10 "$program" step 2
+check "settings from the environment" json_holds e.json scheme ap
+check "an option goes before the environment" json_holds e.json edges 10
+
+# ---- every way to end ----
+
+# check_ending STATUS STEPS DEED...: both result files are whole
+check_ending() {
+  wanted=$1 n_steps=$2
+  shift 2
+  rm -f s.json* t.csv*
+  run --stats s.json --trace t.csv -- "$program" "$@"
+  check "$*: status" status_is "$wanted"
+  check "$*: statistics valid" json_is_valid s.json
+  check "$*: steps" json_holds s.json steps "$n_steps"
+  check "$*: a row a step" n_lines $((n_steps + 1)) t.csv
+  check "$*: no draft left" [ "$(echo s.json* t.csv*)" = "s.json t.csv" ]
+}
+check_ending 0 5 step 5
+check_ending 3 5 step 5 exit 3
+check_ending 3 5 step 5 _exit 3
+check_ending 3 5 step 5 quick_exit 3
+check_ending 143 5 step 5 raise 15
+check_ending 130 5 step 5 raise 2
+check_ending 134 5 step 5 raise 6
+check_ending 134 5 step 5 abort
+check_ending 139 5 step 5 fault
+check_ending 129 5 step 5 raise 1
+check_ending 17 5 handle 15 step 5 raise 15 # the program's handler, _exit
+check_ending 17 5 step 5 handle 15 raise 15
+check_ending 0 6 ignore 15 step 5 raise 15 step 1
+check_ending 0 8 late 3 step 5
+check_ending 0 5 step 5 chdir /
+check_ending 0 5 locale de_DE.UTF-8 step 5
+check_ending 0 5 close 2 step 5
+check_ending 0 3000 step 3000 # more rows than are kept together
+
+# a signal from outside, in the middle of stepping
+for name in TERM INT; do
+  rm -f s.json out
+  # a shell starts what runs behind it with SIGINT ignored: set it back
+  perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$command" run --stats s.json \
+    "$program" step 4 wait >out 2>err &
+  pid=$!
+  for _ in 1 2 3 4 5 6 7 8 9 10; do
+    grep -q ready out && break
+    sleep 0.2
+  done
+  kill -$name $pid
+  status=0
+  wait $pid || status=$?
+  check "SIG$name from outside: status" \
+    status_is $((128 + $(kill -l $name)))
+  check "SIG$name from outside: statistics" json_holds s.json steps 4
+done
+
+# ---- trace ----
+
+run --trace t.csv -- "$program" touch 4 world step 2
+check "trace: header" [ "$(head -1 t.csv | cut -d, -f1-11)" = "step,time_s,\
+bodies,contacts,kinetic_energy_J,potential_energy_J,deepest_penetration_m,\
+worst_joint_error,residual,pivots,seconds" ]
+check "trace: as many fields as names" awk -F, '
+  NR == 1 { n = NF } NF != n { exit 1 }' t.csv
+check "trace: steps and worlds" [ "$(sed 1d t.csv | cut -d, -f1,12 |
+  tr '\n' ' ')" = "1,1 2,1 3,1 4,1 1,2 2,2 " ]
+check "trace: time" awk -F, '
+  NR == 5 { exit !($2 > 0.0399999 && $2 < 0.0400001) }' t.csv
+check "trace: contacts" awk -F, 'NR == 3 { exit !($4 == 4) }' t.csv
+# 1000 kg fall from 100 m at rest for two steps of 10 ms: v = 0.1962 m/s
+check "trace: kinetic energy" awk -F, 'NR == 7 {
+  wanted = 500*0.1962*0.1962; exit !($5/wanted > 1 - 1e-9 &&
+                                     $5/wanted < 1 + 1e-9) }' t.csv
+check "trace: potential energy" awk -F, 'NR == 7 {
+  wanted = 1000*9.81*(100 - 0.02943*0.1)
+  exit !($6/wanted > 1 - 1e-6 && $6/wanted < 1 + 1e-6) }' t.csv
+check "trace: no hole" awk -F, 'NR > 1 {
+  for (k = 1; k <= NF; k++) if ($k == "" || $k ~ /nan|inf/) exit 1 }' t.csv
+
+# ---- where results go ----
+
+echo old >s.json
+run --stats s.json sh -c :
+check "an old result does not pass for a new one" [ ! -e s.json ]
+ln -s real.json link.json
+: >real.json
+run --stats link.json "$program" step 1
+check "a link stays a link" [ -L link.json ]
+check "and leads to the result" json_is_valid real.json
+run --stats /dev/null "$program" step 1
+check "/dev/null: status 0" status_is 0
+check "/dev/null is still there" [ -c /dev/null ]
+run --stats /dev/stdout "$program" say hello step 1
+check "/dev/stdout: the program's words" grep -q '^hello' out
+check "/dev/stdout: the statistics" grep -q '"steps": 1,' out
+
+# ---- several processes ----
+
+rm -f s.json*
+run --stats s.json --trace t.csv -- "$program" step 2 fork step 3 exit 4
+check "fork: status" status_is 4
+check "fork: the parent's statistics" json_holds s.json steps 2
+other=$(echo s.json.*)
+check "fork: the child's statistics" json_holds "$other" steps 3
+check "fork: the child's trace" n_lines 4 "t.csv.${other#s.json.}"
+rm -f s.json* t.csv*
+
+run --stats s.json -- "$program" fork step 3
+check "only the child steps: status" status_is 0
+check "only the child steps: statistics" json_holds s.json steps 3
+check "only the child steps: one file" [ "$(echo s.json*)" = s.json ]
+
+cat >script <<SCRIPT
+#!/bin/sh
+"$program" step 3 || exit
+exit 9
+SCRIPT
+chmod +x script
+rm -f s.json*
+run --stats s.json ./script
+check "a script: its status" status_is 9
+check "a script: its child's statistics" json_holds s.json steps 3
+check "a script: nothing to say" err_is_empty
+
+# as libtool's wrappers: sets the library path, then becomes the program
+cat >wrapper <<WRAPPER
+#!/bin/bash
+LD_LIBRARY_PATH="$build/lib:\$LD_LIBRARY_PATH"
+export LD_LIBRARY_PATH
+test -n "\$(echo helper | sed s/h/x/)"
+exec "$program" "\$@"
+WRAPPER
+chmod +x wrapper
+rm -f s.json*
+run --stats s.json ./wrapper step 4 exit 8
+check "a wrapper: status" status_is 8
+check "a wrapper: statistics" json_holds s.json steps 4
+check "a wrapper: nothing to say" err_is_empty
+
+printf '"%s" step 2\n' "$program" >no-mark
+chmod +x no-mark
+run --stats s.json ./no-mark
+check "a script without #!: status" status_is 0
+check "a script without #!: statistics" json_holds s.json steps 2
+
+rm -f s.json*
+run --stats s.json "$program" step 1 exec "$program" step 6
+check "exec: the statistics of the last program" json_holds s.json steps 6
+run --stats outer.json "$command" run --stats inner.json "$program" step 2
+check "a run inside a run: status" status_is 0
+check "a run inside a run: statistics" json_holds inner.json steps 2
+check "a run inside a run: nothing to say" err_is_empty
+
+# a launcher that closes all descriptors but the usual three
+if command -v python3 >/dev/null; then
+  run python3 -c "import subprocess, sys
+sys.exit(subprocess.run(['$program', 'step', '1', 'exit', '3']).returncode)"
+  check "a Python launcher: status" status_is 3
+  check "a Python launcher: nothing to say" err_is_empty
+fi
+
+# ---- runs that were not what they seem ----
+
+run "$program"
+check "never stepped: status 2" status_is 2
+check "never stepped: said" err_has 'command_program never stepped'
+check "never stepped: one line" n_lines 1 err
+run "$program" exit 3
+check "never stepped, failed: its own status" status_is 3
+check "never stepped, failed: said" err_has 'never stepped'
+run "$program" _exit 0
+check "never stepped, _exit: status 2" status_is 2
+run "$program" say words world
+check "never stepped: its output is whole" grep -q words out
+run sh -c 'true; exit 0'
+check "a shell without ODE: status 2" status_is 2
+check "a shell without ODE: said" err_has 'sh never stepped'
+check "a shell without ODE: said once" n_lines 1 err
+run ls /
+check "a program that closes stderr: status 2" status_is 2
+check "a program that closes stderr: said" err_has 'ls never stepped'
+run --stats s.json "$program"
+check "never stepped: no statistics" [ ! -e s.json ]
+
+mkdir second
+cp "$build/lib/libode.so.8" second/libode.so.8
+run "$program" step 2 dlopen "$work/second/libode.so.8"
+check "a second library: status 2" status_is 2
+check "a second library: named" \
+  err_has "second ODE library, .*/second/libode.so.8"
+check "a second library: one line" n_lines 1 err
+run "$program" step 2 dlopen "$work/second/libode.so.8" exit 4
+check "a second library, failed: its own status" status_is 4
+run sh -c "\"$program\" step 2 dlopen '$work/second/libode.so.8'; true"
+check "a second library in a child: status 2" status_is 2
+check "a second library in a child: said once" n_lines 1 err
+run "$program" step 2 dlopen libode.so.8
+check "the same library once more: status 0" status_is 0
+check "the same library once more: nothing to say" err_is_empty
+
+# ---- started otherwise ----
+
+LD_PRELOAD=$build/lib/libode.so.8:$build/lib/ode_mlcp_preload.so
+export LD_PRELOAD
+status=0
+ODE_MLCP_STATS=p.json ODE_MLCP_EDGES=6 "$program" step 3 exit 4 2>err ||
+  status=$?
+check "preloaded by hand: status" status_is 4
+check "preloaded by hand: steps" json_holds p.json steps 3
+check "preloaded by hand: edges" json_holds p.json edges 6
+status=0
+ODE_MLCP_EDGES=5 "$program" say started >out 2>err || status=$?
+check "preloaded by hand, bad value: status 2" status_is 2
+check "preloaded by hand, bad value: said" err_has "ODE_MLCP_EDGES: '5' is not"
+check "preloaded by hand, bad value: does not start" n_lines 0 out
+status=0
+ODE_MLCP_TRACE=/none/t.csv "$program" say started >out 2>err || status=$?
+check "preloaded by hand, bad file: status 2" status_is 2
+check "preloaded by hand, bad file: said" err_has "ODE_MLCP_TRACE: .*/none/t.csv"
+check "preloaded by hand, bad file: does not start" n_lines 0 out
+status=0
+"$program" 2>err || status=$?
+check "preloaded by hand, no step: its own status" status_is 0
+check "preloaded by hand, no step: nothing to say" err_is_empty
+unset LD_PRELOAD
+
+finish
