@@ -30,6 +30,7 @@ static dSpaceID space;
 static dBodyID body;
 static dJointGroupID contacts;
 static int late_steps;
+static volatile int *volatile nowhere;
 
 static void make_world(void) {
   dMass mass;
@@ -63,7 +64,7 @@ static void touch(void *unused, dGeomID one, dGeomID other) {
 
 static void step(int count, int touching) {
   if (world == NULL) make_world();
-  if (touching) dBodySetPosition(body, 0, 0, 0.5);
+  if (touching) dBodySetPosition(body, 0, 0, 0.499); // all corners below
   for (int k = 0; k < count; k++) {
     if (touching) dSpaceCollide(space, NULL, touch);
     // both entrances of the host
@@ -105,7 +106,7 @@ static void wait_for_signal(void) {
 static int do_plain(const char *deed) {
   if (strcmp(deed, "world") == 0) make_world();
   else if (strcmp(deed, "abort") == 0) abort();
-  else if (strcmp(deed, "fault") == 0) *(volatile int *)16 = 1;
+  else if (strcmp(deed, "fault") == 0) *nowhere = 1;
   else if (strcmp(deed, "fork") == 0) fork_and_wait();
   else if (strcmp(deed, "wait") == 0) wait_for_signal();
   else return 0;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -70,10 +71,19 @@ static void finish_undisturbed(void) {
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+/* What the program printed comes before what is written now, should both go to
+ * the same file. Not where another thread is held up inside a print. */
+static void flush_stdout(void) {
+  if (ftrylockfile(stdout) != 0) return;
+  fflush_unlocked(stdout);
+  funlockfile(stdout);
+}
+
 static void end_by_exit(int status, void *unused) {
   (void)unused;
   if (!is_this_process()) return;
 
+  if (record_has_steps()) flush_stdout();
   finish_undisturbed();
   int judged = judge_run(status);
   self = 0;
@@ -85,9 +95,8 @@ static void end_by_quick_exit(void) {
   if (!is_this_process()) return;
 
   finish_undisturbed();
-  int judged = judge_run(0);
+  (void)judge_run(0); // this way out does not tell its status
   self = 0;
-  (void)judged; // this way out does not tell its status
 }
 
 /* Stands before the C library's: shells and Python's children end this way,

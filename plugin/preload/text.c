@@ -52,51 +52,62 @@ static long double times_power_of_ten(long double value, int power) {
   return power < 0 ? value / rest : value * rest;
 }
 
+/* The decimal digits of value > 0, rounded to `digits` of them, and the power of
+ * ten of the first.
+ * @return how many are left without the zeros at the end, which say nothing */
+static int decimal_digits(char ascii[20], int *exponent, double value,
+                          int digits) {
+  // a first guess from the binary exponent: right, or one too small
+  int binary;
+  (void)frexp(value, &binary);
+  *exponent = (int)floor((binary - 1) * 0.30102999566398119521);
+
+  long double limit = times_power_of_ten(1, digits);
+  unsigned long long mantissa = (unsigned long long)(
+      times_power_of_ten(value, digits - 1 - *exponent) + 0.5L);
+  if ((long double)mantissa >= limit) {
+    ++*exponent;
+    mantissa = (unsigned long long)(
+        times_power_of_ten(value, digits - 1 - *exponent) + 0.5L);
+  }
+
+  for (int k = digits - 1; k >= 0; k--) {
+    ascii[k] = (char)('0' + mantissa % 10);
+    mantissa /= 10;
+  }
+  while (digits > 1 && ascii[digits - 1] == '0') digits--;
+  return digits;
+}
+
+/* Digits with the point after the first `before`; zeros stand in where there
+ * are none. */
+static void add_pointed(text *out, const char *ascii, int n, int before) {
+  for (int k = before < 1 ? before - 1 : 0; k < n || k < before; k++) {
+    if (k == before) text_add(out, ".");
+    if (k < 0 || k >= n) text_add(out, "0");
+    else add_bytes(out, ascii + k, 1);
+  }
+}
+
 void text_add_number(text *out, double value, int digits) {
+  char ascii[20];
+  int exponent;
+
   if (isnan(value)) {
     text_add(out, "nan");
     return;
   }
   if (value < 0) text_add(out, "-");
-  if (isinf(value)) {
-    text_add(out, "inf");
-    return;
-  }
-  if (value == 0) {
-    text_add(out, "0");
+  if (isinf(value) || value == 0) {
+    text_add(out, value == 0 ? "0" : "inf");
     return;
   }
 
-  // a first exponent from the binary one, put right after rounding
-  long double magnitude = value < 0 ? -(long double)value : value;
-  int binary;
-  (void)frexpl(magnitude, &binary);
-  int exponent = (int)floor((binary - 1) * 0.30102999566398119521);
-  long double limit = times_power_of_ten(1, digits);
-
-  unsigned long long mantissa = (unsigned long long)(
-      times_power_of_ten(magnitude, digits - 1 - exponent) + 0.5L);
-  if ((long double)mantissa >= limit) {
-    exponent++;
-    mantissa = (unsigned long long)(
-        times_power_of_ten(magnitude, digits - 1 - exponent) + 0.5L);
-  }
-
-  char ascii[20];
-  for (int k = digits - 1; k >= 0; k--) {
-    ascii[k] = (char)('0' + mantissa % 10);
-    mantissa /= 10;
-  }
-  // trailing zeros say nothing
-  size_t kept = (size_t)digits;
-  while (kept > 1 && ascii[kept - 1] == '0') kept--;
-
-  add_bytes(out, ascii, 1);
-  if (kept > 1) {
-    text_add(out, ".");
-    add_bytes(out, ascii + 1, kept - 1);
-  }
-  if (exponent != 0) {
+  int n = decimal_digits(ascii, &exponent, fabs(value), digits);
+  if (exponent >= -4 && exponent < digits) {
+    add_pointed(out, ascii, n, exponent + 1);
+  } else {
+    add_pointed(out, ascii, n, 1);
     text_add(out, "e");
     text_add_integer(out, exponent);
   }

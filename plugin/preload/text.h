@@ -23,8 +23,9 @@ void text_start(text *out, char *data, size_t size);
 void text_add(text *out, const char *words);
 void text_add_integer(text *out, long long value);
 
-/** `digits` (1 .. 17) significant digits as -d.ddde-dd, rounded to nearest to
- *  within an ulp or two; "nan", "inf" or "-inf" where it is no number. */
+/** `digits` (1 .. 17) significant digits, as -0.00123, or -1.23e-12 where that
+ *  is shorter; right to an ulp of the last digit. "nan", "inf" or "-inf" where
+ *  it is no number. */
 void text_add_number(text *out, double value, int digits);
 
 /** `words` as a JSON string, quotes and escapes included. */
