@@ -170,10 +170,31 @@ check_refused "a single-precision host on LD_LIBRARY_PATH" "single precision" \
   ./roaming
 unset LD_LIBRARY_PATH
 
+# a script in between hides the program from the command, not from the plugin
+cat >hides <<'SCRIPT'
+#!/bin/sh
+single/uses
+echo "status $?"
+SCRIPT
+chmod +x hides
+rm -f started
+run ./hides
+check "a hidden single-precision host: its program ends with 2" \
+  grep -q '^status 2' out
+check "a hidden single-precision host: said" \
+  err_has '^ode-mlcp: .*single/uses: .* is in single precision'
+check "a hidden single-precision host: does not start" [ ! -e started ]
+
 # negative control: the same in double precision starts
 make_host double libode.so.8 '-DPRECISION="ODE_double_precision"'
 rm -f started
 run double/uses
 check "a double-precision host starts" [ -e started ]
+sed 's/single/double/' hides >hides-double
+chmod +x hides-double
+rm -f started
+run ./hides-double
+check "a hidden double-precision host starts" [ -e started ]
+check "a hidden double-precision host: its status" grep -q '^status 0' out
 
 finish

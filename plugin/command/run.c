@@ -212,7 +212,7 @@ static int become(const program *found, char **argv) {
     return COMMAND_WRONG_USE;
 
   satisfy_outer_run();
-  int error = run_mark_create(mark, sizeof mark);
+  int error = run_mark_create(found->path, mark, sizeof mark);
   if (error != 0) return fail("no shared memory: %s", strerror(error));
   if (setenv(RUN_MARK_VARIABLE, mark, 1) != 0 ||
       setenv("LD_PRELOAD", preloads, 1) != 0)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <ode/ode.h>
+#include "ode_mlcp.h"
 
 /* The parts of a loaded object's dynamic section that a look-up needs. */
 typedef struct symbol_table {
@@ -17,13 +17,18 @@ typedef struct symbol_table {
   const uint32_t *sysv_hash;
 } symbol_table;
 
+/* The first segment of a type, where it lies in memory, or NULL. */
+static const void *find_segment(const struct dl_phdr_info *object,
+                                ElfW(Word) type) {
+  for (int k = 0; k < object->dlpi_phnum; k++)
+    if (object->dlpi_phdr[k].p_type == type)
+      return (const void *)(object->dlpi_addr + object->dlpi_phdr[k].p_vaddr);
+  return NULL;
+}
+
 static symbol_table read_symbol_table(const struct dl_phdr_info *object) {
   symbol_table table = {NULL, NULL, NULL, NULL};
-  const ElfW(Dyn) *entry = NULL;
-
-  for (int k = 0; k < object->dlpi_phnum; k++)
-    if (object->dlpi_phdr[k].p_type == PT_DYNAMIC)
-      entry = (const void *)(object->dlpi_addr + object->dlpi_phdr[k].p_vaddr);
+  const ElfW(Dyn) *entry = find_segment(object, PT_DYNAMIC);
 
   for (; entry != NULL && entry->d_tag != DT_NULL; entry++) {
     // the loader has relocated these, except in the vDSO
@@ -111,4 +116,47 @@ const char *libraries_second_ode(void) {
   const char *found = NULL;
   dl_iterate_phdr(notice_other_ode, &found);
   return found;
+}
+
+/* Whether the object was linked with a library whose name begins libode.so or
+ * libode-. */
+static bool needs_ode(const struct dl_phdr_info *object) {
+  const char *strings = read_symbol_table(object).strings;
+  const ElfW(Dyn) *entry = find_segment(object, PT_DYNAMIC);
+
+  for (; strings != NULL && entry != NULL && entry->d_tag != DT_NULL; entry++) {
+    if (entry->d_tag != DT_NEEDED) continue;
+    const char *name = strings + entry->d_un.d_val;
+    const char *slash = strrchr(name, '/');
+    if (slash != NULL) name = slash + 1;
+    if (strncmp(name, "libode.so", 9) == 0 || strncmp(name, "libode-", 7) == 0)
+      return true;
+  }
+  return false;
+}
+
+typedef struct need {
+  bool found;
+  const char *loader;
+} need;
+
+static int notice_need(struct dl_phdr_info *object, size_t size, void *place) {
+  need *noticed = place;
+  (void)size;
+
+  // the program itself comes first
+  if (noticed->loader == NULL)
+    noticed->loader = find_segment(object, PT_INTERP);
+  // this module and its library are not the program's
+  if (!holds(object, (const void *)libraries_need_ode) &&
+      !holds(object, (const void *)ode_mlcp_attach_new_worlds))
+    noticed->found = noticed->found || needs_ode(object);
+  return 0;
+}
+
+bool libraries_need_ode(const char **loader) {
+  need noticed = {false, NULL};
+  dl_iterate_phdr(notice_need, &noticed);
+  *loader = noticed.loader;
+  return noticed.found;
 }

@@ -17,6 +17,8 @@
 
 #include "ode_mlcp.h"
 #include "preload/ending.h"
+#include "preload/host_probe.h"
+#include "preload/libraries.h"
 #include "preload/message.h"
 #include "preload/output_file.h"
 #include "preload/record.h"
@@ -78,6 +80,35 @@ static const char *read_file_setting(const char *variable, bool checked,
   do_not_start();
 }
 
+/* A program that a script starts is first seen here. Should it be made for a
+ * host that ours cannot stand in for, it would read garbage. */
+static void check_host(const run_mark *mark) {
+  char program[PATH_MAX], library[PATH_MAX];
+  const char *loader;
+
+  if (run_mark_is_probed(mark) || !libraries_need_ode(&loader) ||
+      loader == NULL)
+    return;
+  ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+  if (length <= 0) return;
+  program[length] = '\0';
+
+  switch (host_probe(loader, program, library)) {
+    case HOST_PROBE_FITS:
+      return;
+    case HOST_PROBE_SINGLE:
+      message_say((const char *[]){program, ": its ODE library, ", library,
+                                   ", is in single precision", NULL});
+      break;
+    case HOST_PROBE_OTHER_NAME:
+      message_say((const char *[]){program, ": needs ", library, "; only ",
+                                   HOST_PROBE_SONAME, " can be stood in for",
+                                   NULL});
+      break;
+  }
+  do_not_start();
+}
+
 __attribute__((constructor)) static void start(void) {
   char statistics_path[PATH_MAX], trace_path[PATH_MAX], message[512];
   ode_mlcp_options options;
@@ -88,6 +119,7 @@ __attribute__((constructor)) static void start(void) {
     do_not_start();
   }
   run_mark_place place = run_mark_open(getenv(RUN_MARK_VARIABLE));
+  check_host(place.mark);
   record_request request = {
       read_file_setting(SETTINGS_STATS_VARIABLE, place.top != 0,
                         statistics_path),

@@ -22,13 +22,20 @@ static int move_out_of_the_way(int descriptor) {
   return descriptor;
 }
 
-int run_mark_create(char *setting, size_t setting_size) {
+int run_mark_create(const char *path, char *setting, size_t setting_size) {
+  run_mark first = {0, 0, 0, 0, 0};
+  struct stat file;
+
+  if (stat(path, &file) != 0) return errno;
+  first.probed_device = file.st_dev;
+  first.probed_inode = file.st_ino;
+
   int descriptor = memfd_create("ode-mlcp-run", 0);
   if (descriptor < 0) return errno;
   descriptor = move_out_of_the_way(descriptor);
 
-  struct stat file;
-  if (ftruncate(descriptor, sizeof(run_mark)) != 0 ||
+  errno = EIO; // should fewer bytes be written than there are
+  if (write(descriptor, &first, sizeof first) != sizeof first ||
       fstat(descriptor, &file) != 0) {
     int error = errno;
     close(descriptor);
@@ -83,6 +90,13 @@ run_mark_place run_mark_open(const char *setting) {
   void *page = mmap(NULL, sizeof(run_mark), PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   return (run_mark_place){page != MAP_FAILED ? page : NULL, 0};
+}
+
+bool run_mark_is_probed(const run_mark *mark) {
+  struct stat file;
+  return mark != NULL && stat("/proc/self/exe", &file) == 0 &&
+         mark->probed_device == file.st_dev &&
+         mark->probed_inode == file.st_ino;
 }
 
 bool run_mark_claim(run_mark *mark, pid_t self) {

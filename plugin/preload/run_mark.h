@@ -22,6 +22,8 @@ typedef struct run_mark {
   atomic_int stepped;        /* some process stepped a world */
   atomic_int second_library; /* some process loaded a second ODE library */
   atomic_int owner;          /* process that the plain file names belong to */
+  /* the file whose host the command has looked at, before the start */
+  unsigned long long probed_device, probed_inode;
 } run_mark;
 
 typedef struct run_mark_place {
@@ -33,10 +35,14 @@ typedef struct run_mark_place {
 /**
  * Open the page for the program that this process is about to become.
  *
+ * @param path     the program's file, whose host has been probed
  * @param setting  [setting_size] out: the value for ODE_MLCP_RUN.
  * @return 0 or an errno.
  */
-int run_mark_create(char *setting, size_t setting_size);
+int run_mark_create(const char *path, char *setting, size_t setting_size);
+
+/** Whether the command has probed this very program. */
+bool run_mark_is_probed(const run_mark *mark);
 
 /** Map the page that `setting` (NULL: none) names; without one, a page that
  *  this process shares with those it forks. */
