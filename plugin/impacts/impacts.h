@@ -20,6 +20,10 @@
 extern "C" {
 #endif
 
+#ifndef ODE_MLCP_API
+#define ODE_MLCP_API __attribute__((visibility("default")))
+#endif
+
 /** A collision. Arrays are row-major, the caller's, and copied where kept. */
 typedef struct ode_mlcp_impact_problem {
   int n_velocities;  /* s >= 1 */
@@ -97,7 +101,8 @@ typedef struct ode_mlcp_impact_options {
 
 /** seed 1, samples 2^14, no shards, h 1, steps 10, tolerance 1e-8, select
  *  RANDOM, method AUTOMATIC, one thread. */
-void ode_mlcp_impact_default_options(ode_mlcp_impact_options *options);
+ODE_MLCP_API void
+ode_mlcp_impact_default_options(ode_mlcp_impact_options *options);
 
 /** A collision made ready for sampling. One call at a time may use it (calls
  *  make their own threads). */
@@ -112,14 +117,14 @@ typedef struct ode_mlcp_impact ode_mlcp_impact;
  *                 where. May be NULL.
  * @return DONE, BAD_INPUT or NO_MEMORY.
  */
-ode_mlcp_impact_status
+ODE_MLCP_API ode_mlcp_impact_status
 ode_mlcp_impact_create(const ode_mlcp_impact_problem *problem,
                        ode_mlcp_impact **impact, char *message,
                        size_t message_size);
-void ode_mlcp_impact_destroy(ode_mlcp_impact *impact);
+ODE_MLCP_API void ode_mlcp_impact_destroy(ode_mlcp_impact *impact);
 
 /** psi of Alg. 2 (eq. I4). */
-double ode_mlcp_impact_psi(const ode_mlcp_impact *impact);
+ODE_MLCP_API double ode_mlcp_impact_psi(const ode_mlcp_impact *impact);
 
 /**
  * Sim (Alg. 1): one outcome. ALL is taken as RANDOM.
@@ -130,7 +135,7 @@ double ode_mlcp_impact_psi(const ode_mlcp_impact *impact);
  * @param n_lcps  out: LCPs solved; may be NULL
  * @return DONE, UNFINISHED, BAD_INPUT, TOO_MANY_MODES or NO_MEMORY.
  */
-ode_mlcp_impact_status
+ODE_MLCP_API ode_mlcp_impact_status
 ode_mlcp_impact_sim(ode_mlcp_impact *impact,
                     const ode_mlcp_impact_options *options, uint64_t sample,
                     double v[], int *n_lcps);
@@ -166,11 +171,11 @@ typedef struct ode_mlcp_impact_set {
  * @return DONE (also when some samples are unfinished), INTERRUPTED, BAD_INPUT,
  *         TOO_MANY_MODES or NO_MEMORY.
  */
-ode_mlcp_impact_status
+ODE_MLCP_API ode_mlcp_impact_status
 ode_mlcp_impact_approximate(ode_mlcp_impact *impact,
                             const ode_mlcp_impact_options *options,
                             ode_mlcp_impact_set *set);
-void ode_mlcp_impact_set_release(ode_mlcp_impact_set *set);
+ODE_MLCP_API void ode_mlcp_impact_set_release(ode_mlcp_impact_set *set);
 
 /**
  * The velocities on the way of the first `n_samples` samples of this shard
@@ -179,7 +184,7 @@ void ode_mlcp_impact_set_release(ode_mlcp_impact_set *set);
  * @param set  out: as for Approximate; `lcps` is the number of LCPs solved up
  *             to this velocity. Every branch repeats the way it shares.
  */
-ode_mlcp_impact_status
+ODE_MLCP_API ode_mlcp_impact_status
 ode_mlcp_impact_ways(ode_mlcp_impact *impact,
                      const ode_mlcp_impact_options *options,
                      uint64_t n_samples, ode_mlcp_impact_set *set);
@@ -192,7 +197,7 @@ ode_mlcp_impact_ways(ode_mlcp_impact *impact,
  * @param n_solutions    out: solutions found, may exceed max_solutions
  * @return DONE, TOO_MANY_MODES or NO_MEMORY.
  */
-ode_mlcp_impact_status
+ODE_MLCP_API ode_mlcp_impact_status
 ode_mlcp_impact_simultaneous(ode_mlcp_impact *impact, int max_solutions,
                              double v[], int *n_solutions);
 
@@ -216,7 +221,7 @@ typedef enum ode_mlcp_impact_order {
  * @param n_impacts   out: impacts resolved; may be NULL
  * @return DONE, UNFINISHED (v still collides), BAD_INPUT or NO_MEMORY.
  */
-ode_mlcp_impact_status
+ODE_MLCP_API ode_mlcp_impact_status
 ode_mlcp_impact_sequential(ode_mlcp_impact *impact,
                            const ode_mlcp_impact_options *options,
                            ode_mlcp_impact_order kind, const int order[],
@@ -225,20 +230,23 @@ ode_mlcp_impact_sequential(ode_mlcp_impact *impact,
 
 /** Separating speed and slips of every contact, [m (1 + T)] out: per contact
  *  Jn v, then Jt v. */
-void ode_mlcp_impact_contact_velocities(const ode_mlcp_impact *impact,
-                                        const double v[], double rows[]);
+ODE_MLCP_API void
+ode_mlcp_impact_contact_velocities(const ode_mlcp_impact *impact,
+                                   const double v[], double rows[]);
 
 /** v' M v / 2, J. */
-double ode_mlcp_impact_kinetic_energy(const ode_mlcp_impact *impact,
-                                      const double v[]);
+ODE_MLCP_API double
+ode_mlcp_impact_kinetic_energy(const ode_mlcp_impact *impact, const double v[]);
 
 /** Smallest and largest of every contact velocity of a set, [n_rows x 2] out;
  *  untouched when the set is empty. */
-void ode_mlcp_impact_extents(const ode_mlcp_impact_set *set, double extents[]);
+ODE_MLCP_API void ode_mlcp_impact_extents(const ode_mlcp_impact_set *set,
+                                          double extents[]);
 
 /** Mean of every contact velocity of a set, [n_rows] out, summed in the order
  *  of the outcomes; untouched when the set is empty. */
-void ode_mlcp_impact_means(const ode_mlcp_impact_set *set, double means[]);
+ODE_MLCP_API void ode_mlcp_impact_means(const ode_mlcp_impact_set *set,
+                                        double means[]);
 
 /**
  * Convex hull of a set in the plane of contact velocities `row_x`, `row_y`.
@@ -247,7 +255,7 @@ void ode_mlcp_impact_means(const ode_mlcp_impact_set *set, double means[]);
  *                  points on an edge left out; release with free()
  * @return DONE or NO_MEMORY (corners NULL).
  */
-ode_mlcp_impact_status
+ODE_MLCP_API ode_mlcp_impact_status
 ode_mlcp_impact_hull(const ode_mlcp_impact_set *set, int row_x, int row_y,
                      double **corners, size_t *n_corners);
 
@@ -258,9 +266,10 @@ ode_mlcp_impact_hull(const ode_mlcp_impact_set *set, int row_x, int row_y,
  * @param range   [4] low x, high x, low y, high y
  * @param counts  [n_x x n_y] out, counts[y n_x + x]
  */
-void ode_mlcp_impact_occupancy(const ode_mlcp_impact_set *set, int row_x,
-                               int row_y, const double range[4], int n_x,
-                               int n_y, uint64_t counts[]);
+ODE_MLCP_API void
+ode_mlcp_impact_occupancy(const ode_mlcp_impact_set *set, int row_x, int row_y,
+                          const double range[4], int n_x, int n_y,
+                          uint64_t counts[]);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,92 @@
+/* `ode-mlcp impact`: what its parts share. */
+#ifndef ODE_MLCP_COMMAND_IMPACT_H
+#define ODE_MLCP_COMMAND_IMPACT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "impacts/examples.h"
+#include "impacts/impacts.h"
+
+/** The subcommand; see command.h. */
+int command_impact(int argc, char **argv);
+
+enum {
+  IMPACT_MESSAGE = 512,   /* longest message, with its end */
+  IMPACT_SIMULTANEOUS = 64, /* simultaneous outcomes kept */
+  IMPACT_SEQUENCES = 2,   /* orders tried: forwards and backwards */
+  IMPACT_LONGEST = 1000   /* single impacts of a sequence at most */
+};
+
+/** A collision by name or from a folder. */
+typedef struct impact_input {
+  char name[256];
+  impact_example example;      /* when it is one */
+  double *numbers;             /* else its arrays, from malloc */
+  ode_mlcp_impact_problem problem;
+  double h;                    /* N s, default for --h */
+  int steps;
+  uint64_t samples;
+  uint64_t fingerprint;        /* of all its numbers */
+} impact_input;
+
+/** Fill from an example's name, or else from a folder of Matrix Market files
+ *  M.mtx, Jn.mtx, Jt.mtx, mu.mtx, v.mtx. False with a message: neither. */
+bool impact_input_open(impact_input *input, const char *name_or_folder,
+                       char message[IMPACT_MESSAGE]);
+void impact_input_close(impact_input *input);
+
+/** One outcome of another law, for comparison. */
+typedef struct impact_sequence {
+  char order[64];  /* letters, "AB" */
+  bool finished;
+  int n_impacts;
+  double *way;     /* [(n_impacts + 1) x n_rows] contact velocities */
+} impact_sequence;
+
+/** All there is to report on. */
+typedef struct impact_result {
+  const impact_input *input;
+  ode_mlcp_impact *impact;
+  ode_mlcp_impact_options options;
+  ode_mlcp_impact_set set;
+  double cpu_seconds;   /* threads times wall clock of sampling */
+  bool interrupted;
+  int n_simultaneous;
+  double *simultaneous; /* [n_simultaneous x n_rows] contact velocities */
+  impact_sequence sequences[IMPACT_SEQUENCES];
+  int n_sequences;
+} impact_result;
+
+/** Name of row `row` of the contact velocities, "vnA", "vtB" ("vt1B", "vt2B"
+ *  with two tangents). */
+void impact_row_name(const ode_mlcp_impact_problem *problem, int row,
+                     char name[24]);
+
+/** Words for the choices, as on the command line. */
+const char *impact_select_word(ode_mlcp_impact_select select);
+const char *impact_method_word(ode_mlcp_impact_method method);
+
+void impact_print_text(FILE *out, const impact_result *result);
+void impact_print_json(FILE *out, const impact_result *result);
+
+/** Write outcomes (or ways) as CSV; merging reads it back. False with a
+ *  message when the file cannot be written. */
+bool impact_csv_write(const char *path, const impact_result *result,
+                      const ode_mlcp_impact_set *set,
+                      char message[IMPACT_MESSAGE]);
+
+/** Merge the CSV files of all shards of a set into `result`: its options, set
+ *  and timing. `input` is opened from what the files name. False with a message
+ *  that names the file: not ours, of different sets, a shard missing or there
+ *  twice, an interrupted run, no memory. */
+bool impact_csv_merge(char **paths, int n_paths, impact_input *input,
+                      impact_result *result, char message[IMPACT_MESSAGE]);
+void impact_csv_release(impact_result *result); /* a merged set's memory */
+
+/** Draw the set by gnuplot into a PNG. `ways` are intermediate velocities. */
+bool impact_plot(const char *path, const impact_result *result,
+                 const ode_mlcp_impact_set *ways,
+                 char message[IMPACT_MESSAGE]);
+
+#endif

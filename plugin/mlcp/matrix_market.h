@@ -1,0 +1,66 @@
+/* Matrix Market files: dense arrays and coordinate lists of real numbers.
+ *
+ * Read are `matrix array|coordinate real|integer general|symmetric|
+ * skew-symmetric`; symmetric files give both triangles. Entries named twice in
+ * a coordinate file add up. */
+#ifndef ODE_MLCP_MLCP_MATRIX_MARKET_H
+#define ODE_MLCP_MLCP_MATRIX_MARKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/memory.h"
+
+typedef struct matrix_market_entry {
+  int row, column; /* from 0 */
+  double value;
+} matrix_market_entry;
+
+/** A matrix as the file lists it: an array file has all its entries, zeros
+ *  too, column after column. */
+typedef struct matrix_market {
+  int n_rows, n_columns;
+  size_t n_entries;
+  matrix_market_entry *entries; /* in `block` */
+  memory_block block;
+} matrix_market;
+
+/** Any number of rows or columns will do. */
+enum { MATRIX_MARKET_ANY = -1 };
+
+/**
+ * Read a file.
+ *
+ * @param n_rows, n_columns  the shape expected, or MATRIX_MARKET_ANY. A vector
+ *                           that is expected as a column may also lie as a row.
+ * @param matrix   out: release it with matrix_market_release, also after a
+ *                 failure
+ * @param message  [message_size] out: empty, or one line that names the file,
+ *                 where it makes sense the line, what is wrong and the shape
+ *                 expected ("M.mtx:7: 'nan' is not a finite number")
+ * @return false: cannot be read, malformed, truncated, too long, a number that
+ *         is not finite, an index out of range, another shape, or no memory
+ */
+bool matrix_market_read(const char *path, int n_rows, int n_columns,
+                        const memory_source *source, matrix_market *matrix,
+                        char *message, size_t message_size);
+
+/** Row-major copy, [n_rows x n_columns] out. */
+void matrix_market_to_dense(const matrix_market *matrix, double dense[]);
+
+void matrix_market_release(matrix_market *matrix, const memory_source *source);
+
+/**
+ * Write a row-major matrix as an array file, with all digits.
+ *
+ * @return false, with a message as above, when the file cannot be written
+ */
+bool matrix_market_write_dense(const char *path, int n_rows, int n_columns,
+                               const double dense[], char *message,
+                               size_t message_size);
+
+/** Write `matrix` as a general coordinate file, with all digits. */
+bool matrix_market_write_entries(const char *path, const matrix_market *matrix,
+                                 char *message, size_t message_size);
+
+#endif
