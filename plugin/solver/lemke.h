@@ -48,7 +48,7 @@ typedef struct lemke_options {
 typedef enum lemke_status {
   LEMKE_SOLVED,      /* residual <= tolerance */
   LEMKE_INACCURATE,  /* ended at a basis, residual > tolerance */
-  LEMKE_RAY,         /* on a ray, seen twice, the second time on fresh factors */
+  LEMKE_RAY,         /* a ray, seen again on fresh factors */
   LEMKE_PIVOT_LIMIT,
   LEMKE_NO_MEMORY
 } lemke_status;

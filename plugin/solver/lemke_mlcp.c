@@ -1,0 +1,467 @@
+#include "solver/lemke_mlcp.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef enum bound_type { FIXED, FREE, LOWER, UPPER, BOX } bound_type;
+
+static bound_type bounds_of(const mlcp_row *row) {
+  if (row->low == row->high) return FIXED;
+  if (row->low == -INFINITY) return row->high == INFINITY ? FREE : UPPER;
+  return row->high == INFINITY ? LOWER : BOX;
+}
+
+static int variables_of(const mlcp_row *row) {
+  if (row->kind == MLCP_ROW_FRICTION) return 0;
+  switch (bounds_of(row)) {
+  case FIXED:
+    return 0;
+  case BOX:
+    return 2;
+  default:
+    return 1;
+  }
+}
+
+int lemke_mlcp_size(const mlcp_problem *problem) {
+  int size = 2 * problem->n_pairs + problem->n_frictions;
+  for (int r = 0; r < problem->n_rows; r++) {
+    const mlcp_row *row = &problem->rows[r];
+    if (row->kind != MLCP_ROW_FRICTION && bounds_of(row) != FREE)
+      size += variables_of(row);
+  }
+  return size;
+}
+
+/* The LCP while it is built, entry by entry: w_row += value z_column. */
+typedef struct form {
+  const mlcp_problem *problem;
+  int n, n_entries;
+  int *first;       /* [n_rows] a row's variable */
+  int *first_edge;  /* [n_frictions] a set's beta+_0; its lambda comes last */
+  double *diagonal; /* [n_rows] A_ii, 1 where that is 0 */
+  double *edge_diagonal; /* [n_pairs] likewise */
+
+  // NULL while entries are only counted
+  int *entry_row, *entry_column;
+  double *entry;
+
+  double *q;
+  bool *is_free;
+  int *column_start, *row;
+  double *value;
+} form;
+
+struct lemke_mlcp_workspace {
+  const memory_source *source;
+  lemke_workspace *lemke;
+  memory_block index_block, entry_block, lcp_block;
+};
+
+lemke_mlcp_workspace *lemke_mlcp_workspace_create(
+    const memory_source *source) {
+  lemke_mlcp_workspace *workspace =
+      source->allocate(source->context, sizeof *workspace);
+  if (workspace == NULL) return NULL;
+  memset(workspace, 0, sizeof *workspace);
+  workspace->source = source;
+  workspace->lemke = lemke_workspace_create(source);
+  if (workspace->lemke == NULL) {
+    lemke_mlcp_workspace_destroy(workspace);
+    return NULL;
+  }
+  return workspace;
+}
+
+void lemke_mlcp_workspace_destroy(lemke_mlcp_workspace *workspace) {
+  if (workspace == NULL) return;
+  const memory_source *source = workspace->source;
+  lemke_workspace_destroy(workspace->lemke);
+  memory_block_release(&workspace->index_block, source);
+  memory_block_release(&workspace->entry_block, source);
+  memory_block_release(&workspace->lcp_block, source);
+  source->release(source->context, workspace, sizeof *workspace);
+}
+
+/* ---- entries ----------------------------------------------------------- */
+
+static void emit(form *f, int row, int column, double value) {
+  if (value == 0) return;
+  if (f->entry != NULL) {
+    f->entry_row[f->n_entries] = row;
+    f->entry_column[f->n_entries] = column;
+    f->entry[f->n_entries] = value;
+  }
+  f->n_entries++;
+}
+
+/* change = M^-1 J' of one side of a row */
+static void velocity_change(const mlcp_problem *problem, const mlcp_row *row,
+                            int side, double change[6]) {
+  const double *inverse = problem->bodies[row->body[side]].inverse_mass;
+  for (int i = 0; i < 6; i++) {
+    change[i] = 0;
+    for (int k = 0; k < 6; k++)
+      change[i] += inverse[6 * i + k] * row->J[side][k];
+  }
+}
+
+/* Variable `column` is `factor` times the impulses u of the rows from `first`
+ * on (n_base of them, all between the same bodies): its effect on the
+ * velocities' rows v - v_free - M^-1 J'p = 0. */
+static void emit_effect(form *f, int first, int n_base, const double u[2],
+                        double factor, int column) {
+  const mlcp_row *rows = f->problem->rows + first;
+  for (int t = 0; t < n_base; t++)
+    for (int side = 0; side < 2; side++) {
+      if (rows[t].body[side] < 0) continue;
+      double change[6];
+      velocity_change(f->problem, &rows[t], side, change);
+      for (int i = 0; i < 6; i++)
+        emit(f, 6 * rows[t].body[side] + i, column, -factor * u[t] * change[i]);
+    }
+}
+
+/* The row w = sign J v of the LCP. */
+static void emit_slip(form *f, int first, int n_base, const double u[2],
+                      double sign, int at) {
+  const mlcp_row *rows = f->problem->rows + first;
+  for (int t = 0; t < n_base; t++)
+    for (int side = 0; side < 2; side++)
+      for (int i = 0; i < 6 && rows[t].body[side] >= 0; i++)
+        emit(f, at, 6 * rows[t].body[side] + i,
+             sign * u[t] * rows[t].J[side][i]);
+}
+
+static const double alone[2] = {1, 0};
+
+/* The part of p that no variable moves. */
+static double constant_impulse(const mlcp_row *row) {
+  switch (bounds_of(row)) {
+  case FREE:
+    return 0;
+  case UPPER:
+    return row->high;
+  default:
+    return row->low;
+  }
+}
+
+static void emit_row(form *f, int r) {
+  const mlcp_row *row = &f->problem->rows[r];
+  int at = f->first[r];
+  if (row->kind == MLCP_ROW_FRICTION || at < 0) return;
+
+  double sign = bounds_of(row) == UPPER ? -1 : 1;
+  emit_effect(f, r, 1, alone, sign / f->diagonal[r], at);
+  emit_slip(f, r, 1, alone, sign, at);
+  emit(f, at, at, row->compliance / f->diagonal[r]);
+  if (bounds_of(row) == BOX) {
+    emit(f, at, at + 1, 1);
+    emit(f, at + 1, at, -1);
+  }
+}
+
+/* What a set's limit is scaled with, so that zeta is in m/s too. */
+static double limit_scale(const form *f, const mlcp_friction *set) {
+  return f->diagonal[set->normal >= 0 ? set->normal : set->first_row];
+}
+
+static void emit_friction(form *f, int index) {
+  const mlcp_friction *set = &f->problem->frictions[index];
+  const mlcp_row *rows = f->problem->rows + set->first_row;
+  int n_edges = 2 * set->n_pairs, lambda = f->first_edge[index] + n_edges;
+
+  for (int e = 0; e < n_edges; e++) {
+    const double *u = f->problem->pairs[set->first_pair + e / 2].u;
+    double A = f->edge_diagonal[set->first_pair + e / 2];
+    double sign = e % 2 == 0 ? 1 : -1;
+    int at = f->first_edge[index] + e;
+    emit_effect(f, set->first_row, set->n_base, u, sign / A, at);
+    emit_slip(f, set->first_row, set->n_base, u, sign, at);
+    emit(f, at, lambda, 1);
+    emit(f, lambda, at, -limit_scale(f, set) / A);
+
+    // compliance couples all edges of a set
+    for (int other = 0; other < n_edges; other++) {
+      const double *u2 = f->problem->pairs[set->first_pair + other / 2].u;
+      double coupling = u[0] * rows[0].compliance * u2[0];
+      if (set->n_base == 2) coupling += u[1] * rows[1].compliance * u2[1];
+      emit(f, f->first_edge[index] + other, at,
+           sign * (other % 2 == 0 ? 1 : -1) * coupling / A);
+    }
+  }
+  if (set->normal >= 0)
+    emit(f, lambda, f->first[set->normal],
+         set->coefficient * limit_scale(f, set) / f->diagonal[set->normal]);
+}
+
+static void emit_all(form *f) {
+  f->n_entries = 0;
+  for (int i = 0; i < 6 * f->problem->n_bodies; i++) emit(f, i, i, 1);
+  for (int r = 0; r < f->problem->n_rows; r++) emit_row(f, r);
+  for (int i = 0; i < f->problem->n_frictions; i++) emit_friction(f, i);
+}
+
+/* ---- the LCP ----------------------------------------------------------- */
+
+static double positive_or_one(double diagonal) {
+  return diagonal > 0 ? diagonal : 1;
+}
+
+/* u' (J M^-1 J' + compliance) u of one edge. */
+static double edge_diagonal(const mlcp_problem *problem,
+                            const mlcp_friction *set, const double u[2]) {
+  // the diagonal of a row that is the sum of the base rows
+  mlcp_row sum = problem->rows[set->first_row];
+  sum.compliance *= u[0] * u[0];
+  for (int side = 0; side < 2; side++)
+    for (int i = 0; i < 6; i++) {
+      sum.J[side][i] *= u[0];
+      if (set->n_base == 2)
+        sum.J[side][i] +=
+            u[1] * problem->rows[set->first_row + 1].J[side][i];
+    }
+  if (set->n_base == 2)
+    sum.compliance +=
+        u[1] * u[1] * problem->rows[set->first_row + 1].compliance;
+  mlcp_problem one = {.n_bodies = problem->n_bodies, .n_rows = 1,
+                      .bodies = problem->bodies, .rows = &sum};
+  return mlcp_row_diagonal(&one, 0);
+}
+
+static bool number_variables(form *f, lemke_mlcp_workspace *workspace) {
+  const mlcp_problem *p = f->problem;
+  size_t n_rows = p->n_rows, n_pairs = p->n_pairs;
+  double *memory = memory_block_reserve(
+      &workspace->index_block, workspace->source,
+      (n_rows + n_pairs) * sizeof(double)
+          + (n_rows + p->n_frictions) * sizeof(int),
+      1);
+  if (memory == NULL) return false;
+  f->diagonal = memory;
+  f->edge_diagonal = memory + n_rows;
+  f->first = (int *)(f->edge_diagonal + n_pairs);
+  f->first_edge = f->first + n_rows;
+
+  f->n = 6 * p->n_bodies;
+  for (int r = 0; r < p->n_rows; r++) {
+    int count = variables_of(&p->rows[r]);
+    f->diagonal[r] = positive_or_one(mlcp_row_diagonal(p, r));
+    f->first[r] = count > 0 ? f->n : -1;
+    f->n += count;
+  }
+  for (int i = 0; i < p->n_frictions; i++) {
+    const mlcp_friction *set = &p->frictions[i];
+    f->first_edge[i] = f->n;
+    f->n += 2 * set->n_pairs + 1;
+    for (int k = set->first_pair; k < set->first_pair + set->n_pairs; k++)
+      f->edge_diagonal[k] =
+          positive_or_one(edge_diagonal(p, set, p->pairs[k].u));
+  }
+  return true;
+}
+
+/* Entries in columns, in the order they were emitted, those at one place added
+ * up: two base rows meet there. */
+static void sort_entries(form *f) {
+  memset(f->column_start, 0, sizeof *f->column_start * (f->n + 1));
+  for (int e = 0; e < f->n_entries; e++)
+    f->column_start[f->entry_column[e] + 1]++;
+  for (int j = 0; j < f->n; j++)
+    f->column_start[j + 1] += f->column_start[j];
+  for (int e = 0; e < f->n_entries; e++) {
+    int at = f->column_start[f->entry_column[e]]++;
+    f->row[at] = f->entry_row[e];
+    f->value[at] = f->entry[e];
+  }
+
+  // column_start[j] is now where column j ends
+  int end = 0, *place = f->entry_row;
+  for (int i = 0; i < f->n; i++) place[i] = -1;
+  for (int j = 0, e = 0; j < f->n; j++) {
+    int first = end, e_end = f->column_start[j];
+    for (f->column_start[j] = first; e < e_end; e++) {
+      int row = f->row[e];
+      if (place[row] >= first) {
+        f->value[place[row]] += f->value[e];
+      } else {
+        place[row] = end;
+        f->row[end] = row;
+        f->value[end++] = f->value[e];
+      }
+    }
+  }
+  f->column_start[f->n] = end;
+}
+
+static void fill_q(form *f) {
+  const mlcp_problem *p = f->problem;
+  memset(f->q, 0, sizeof *f->q * f->n);
+  memset(f->is_free, 0, sizeof *f->is_free * f->n);
+  for (int b = 0; b < p->n_bodies; b++)
+    for (int i = 0; i < 6; i++) {
+      f->q[6 * b + i] = -p->bodies[b].v_free[i];
+      f->is_free[6 * b + i] = true;
+    }
+
+  for (int r = 0; r < p->n_rows; r++) {
+    const mlcp_row *row = &p->rows[r];
+    if (row->kind == MLCP_ROW_FRICTION) continue;
+    double constant = constant_impulse(row);
+    for (int side = 0; side < 2 && constant != 0; side++) {
+      double change[6];
+      if (row->body[side] < 0) continue;
+      velocity_change(p, row, side, change);
+      for (int i = 0; i < 6; i++)
+        f->q[6 * row->body[side] + i] -= constant * change[i];
+    }
+    int at = f->first[r];
+    if (at < 0) continue;
+    double w = row->bias + row->compliance * constant;
+    f->q[at] = bounds_of(row) == UPPER ? -w : w;
+    f->is_free[at] = bounds_of(row) == FREE;
+    if (bounds_of(row) == BOX)
+      f->q[at + 1] = (row->high - row->low) * f->diagonal[r];
+  }
+
+  for (int i = 0; i < p->n_frictions; i++) {
+    const mlcp_friction *set = &p->frictions[i];
+    for (int e = 0; e < 2 * set->n_pairs; e++) {
+      const double *u = p->pairs[set->first_pair + e / 2].u;
+      double slip = u[0] * p->rows[set->first_row].bias;
+      if (set->n_base == 2) slip += u[1] * p->rows[set->first_row + 1].bias;
+      f->q[f->first_edge[i] + e] = e % 2 == 0 ? slip : -slip;
+    }
+    f->q[f->first_edge[i] + 2 * set->n_pairs] =
+        set->limit * limit_scale(f, set);
+  }
+}
+
+static bool build(form *f, lemke_mlcp_workspace *workspace) {
+  if (!number_variables(f, workspace)) return false;
+  emit_all(f);
+
+  size_t count = f->n_entries, n = f->n;
+  f->entry = memory_block_reserve(&workspace->entry_block, workspace->source,
+                                  count > n ? count : n,
+                                  sizeof(double) + 2 * sizeof(int));
+  f->value = memory_block_reserve(
+      &workspace->lcp_block, workspace->source,
+      (count + 3 * n) * sizeof(double) + (count + n + 1) * sizeof(int)
+          + 2 * n * sizeof(bool),
+      1);
+  if (f->entry == NULL || f->value == NULL) return false;
+  f->entry_row = (int *)(f->entry + count);
+  f->entry_column = f->entry_row + count;
+  f->q = f->value + count;
+  f->row = (int *)(f->q + 3 * n);
+  f->column_start = f->row + count;
+  f->is_free = (bool *)(f->column_start + n + 1);
+
+  emit_all(f);
+  sort_entries(f);
+  fill_q(f);
+  return true;
+}
+
+/* ---- to and from its variables ----------------------------------------- */
+
+static double row_slip(const mlcp_row *row, double p, const double v[]) {
+  double w = row->bias + row->compliance * p;
+  for (int side = 0; side < 2; side++)
+    for (int i = 0; i < 6 && row->body[side] >= 0; i++)
+      w += row->J[side][i] * v[6 * row->body[side] + i];
+  return w;
+}
+
+/* z of a point of the mixed problem. */
+static void collapse(const form *f, const mlcp_solution *s, double z[]) {
+  const mlcp_problem *p = f->problem;
+  memcpy(z, s->v, sizeof *z * 6 * p->n_bodies);
+  for (int r = 0; r < p->n_rows; r++) {
+    const mlcp_row *row = &p->rows[r];
+    int at = f->first[r];
+    if (at < 0) continue;
+    double x = (s->p[r] - constant_impulse(row)) * f->diagonal[r];
+    z[at] = bounds_of(row) == UPPER ? -x : x;
+    if (bounds_of(row) == BOX)
+      z[at + 1] = fmax(0, -row_slip(row, s->p[r], s->v));
+  }
+  for (int i = 0; i < p->n_frictions; i++) {
+    const mlcp_friction *set = &p->frictions[i];
+    for (int e = 0; e < 2 * set->n_pairs; e++)
+      z[f->first_edge[i] + e] = s->beta[2 * set->first_pair + e]
+                              * f->edge_diagonal[set->first_pair + e / 2];
+    z[f->first_edge[i] + 2 * set->n_pairs] = s->lambda[i];
+  }
+}
+
+static void expand_friction(const form *f, int index, const double z[],
+                            const mlcp_solution *s) {
+  const mlcp_problem *p = f->problem;
+  const mlcp_friction *set = &p->frictions[index];
+  double *beta = s->beta + 2 * set->first_pair, sum = 0, p_t[2] = {0, 0};
+  for (int e = 0; e < 2 * set->n_pairs; e++) {
+    beta[e] = z[f->first_edge[index] + e]
+            / f->edge_diagonal[set->first_pair + e / 2];
+    sum += beta[e];
+  }
+
+  // rounding must not carry the impulse out of its polygon
+  double limit = set->limit;
+  if (set->normal >= 0) limit += set->coefficient * s->p[set->normal];
+  double share = sum > limit ? limit / sum : 1;
+  for (int e = 0; e < 2 * set->n_pairs; e++) {
+    const double *u = p->pairs[set->first_pair + e / 2].u;
+    beta[e] *= share;
+    for (int t = 0; t < 2; t++)
+      p_t[t] += e % 2 == 0 ? u[t] * beta[e] : -u[t] * beta[e];
+  }
+  for (int t = 0; t < set->n_base; t++) s->p[set->first_row + t] = p_t[t];
+  s->lambda[index] = z[f->first_edge[index] + 2 * set->n_pairs];
+}
+
+/* The point of the mixed problem that z stands for, within its bounds. */
+static void expand(const form *f, const double z[], const mlcp_solution *s) {
+  const mlcp_problem *p = f->problem;
+  for (int r = 0; r < p->n_rows; r++) {
+    const mlcp_row *row = &p->rows[r];
+    if (row->kind == MLCP_ROW_FRICTION) continue;
+    double x = f->first[r] >= 0 ? z[f->first[r]] / f->diagonal[r] : 0;
+    double impulse =
+        constant_impulse(row) + (bounds_of(row) == UPPER ? -x : x);
+    s->p[r] = fmin(fmax(impulse, row->low), row->high);
+  }
+  for (int i = 0; i < p->n_frictions; i++) expand_friction(f, i, z, s);
+  mlcp_velocities(p, s->p, s->v);
+}
+
+lemke_report lemke_mlcp_solve(lemke_mlcp_workspace *workspace,
+                              const mlcp_problem *problem,
+                              const lemke_options *options,
+                              const mlcp_solution *near,
+                              const mlcp_solution *solution) {
+  lemke_report report = {LEMKE_NO_MEMORY, INFINITY, 0, 0};
+  form f = {.problem = problem};
+  if (!build(&f, workspace)) return report;
+
+  double *z = f.q + f.n, *w = z + f.n;
+  bool *warm = f.is_free + f.n;
+  lemke_problem lcp = {f.n, f.column_start, f.row, f.value, f.q, f.is_free,
+                       mlcp_velocity_scale(problem)};
+  if (near != NULL) {
+    collapse(&f, near, z);
+    lemke_residual(&lcp, z, w);
+    for (int i = 0; i < f.n; i++) warm[i] = z[i] > w[i];
+  }
+
+  report = lemke_solve(workspace->lemke, &lcp, options,
+                       near != NULL ? warm : NULL, z);
+  if (report.status == LEMKE_NO_MEMORY) return report;
+  expand(&f, z, solution);
+  report.residual = mlcp_residual(problem, solution, w);
+  if (report.status == LEMKE_SOLVED && report.residual > options->tolerance)
+    report.status = LEMKE_INACCURATE;
+  return report;
+}

@@ -1,0 +1,41 @@
+/* Lemke's method on a mixed LCP, with every body's velocity explicit, so that
+ * a pivot costs what the contact graph costs.
+ *
+ * The LCP (lemke.h) has as free variables the velocities and the impulses of
+ * free rows, as bounded ones the impulses of the other rows, the friction-edge
+ * impulses and lambda, all in m/s: impulses times their row's diagonal A_ii.
+ * A row with two finite bounds is a pair of variables,
+ *
+ *   0 <= p - low  perp  w + y >= 0,   0 <= y  perp  high - p >= 0.
+ */
+#ifndef ODE_MLCP_SOLVER_LEMKE_MLCP_H
+#define ODE_MLCP_SOLVER_LEMKE_MLCP_H
+
+#include "mlcp/mlcp.h"
+#include "solver/lemke.h"
+
+typedef struct lemke_mlcp_workspace lemke_mlcp_workspace;
+
+/** @return NULL when memory runs out. */
+lemke_mlcp_workspace *lemke_mlcp_workspace_create(const memory_source *source);
+void lemke_mlcp_workspace_destroy(lemke_mlcp_workspace *workspace);
+
+/** Number of bounded variables of the LCP of `problem`. */
+int lemke_mlcp_size(const mlcp_problem *problem);
+
+/**
+ * Solve `problem` (which passes mlcp_check).
+ *
+ * @param near      a point whose active rows are the starting basis, or NULL
+ *                  for a cold start. May be `solution` itself.
+ * @param solution  out: impulses within their bounds and polygons, velocities
+ *                  by eq. (1); not written under LEMKE_NO_MEMORY.
+ * @return as lemke_solve, with mlcp_residual of `solution` for residual.
+ */
+lemke_report lemke_mlcp_solve(lemke_mlcp_workspace *workspace,
+                              const mlcp_problem *problem,
+                              const lemke_options *options,
+                              const mlcp_solution *near,
+                              const mlcp_solution *solution);
+
+#endif
