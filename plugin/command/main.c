@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "command/command.h"
+#include "command/impact.h"
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -16,6 +17,7 @@ typedef struct subcommand {
 
 static const subcommand subcommands[] = {
     {"run", command_run, "run an ODE program on the ode-mlcp stepper"},
+    {"impact", command_impact, "sample the outcomes of simultaneous impacts"},
     {NULL, NULL, NULL}};
 
 static void print_help(FILE *out) {
