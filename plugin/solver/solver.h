@@ -39,7 +39,7 @@ typedef enum solver_rung {
 typedef enum solver_status {
   SOLVER_SOLVED,    /* residual <= tolerance on the original problem */
   SOLVER_DEGRADED,  /* finite and within bounds, residual above tolerance */
-  SOLVER_NO_MEMORY, /* solution not written */
+  SOLVER_NO_MEMORY, /* the solution is not to be used */
   SOLVER_TOO_LARGE  /* more rows than options allow; solution not written */
 } solver_status;
 

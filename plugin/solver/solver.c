@@ -1,0 +1,299 @@
+#include "solver/solver.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "solver/fast.h"
+#include "solver/lemke_mlcp.h"
+#include "solver/solver_points.h"
+#include "solver/solver_variants.h"
+
+/* A best iterate above this is not worth keeping when an easier problem can be
+ * solved instead. */
+static const double usable_residual = 1e-3;
+
+struct solver_workspace {
+  const memory_source *source;
+  memory_source source_copy;
+  fast_workspace *fast;
+  lemke_mlcp_workspace *lemke;
+  solver_point best, trial, other;
+  solver_variant variant;
+  memory_block scratch_block;
+};
+
+/* One climb. */
+typedef struct climb {
+  solver_workspace *workspace;
+  const mlcp_problem *problem;
+  const solver_options *options;
+  const double *guess;
+  solver_report *report;
+  double *scratch;
+} climb;
+
+/* ---- workspace --------------------------------------------------------- */
+
+solver_workspace *solver_workspace_create(const memory_source *source) {
+  solver_workspace *workspace =
+      source->allocate(source->context, sizeof *workspace);
+  if (workspace == NULL) return NULL;
+  memset(workspace, 0, sizeof *workspace);
+  workspace->source_copy = *source;
+  workspace->source = &workspace->source_copy;
+  workspace->fast = fast_workspace_create(workspace->source);
+  workspace->lemke = lemke_mlcp_workspace_create(workspace->source);
+  if (workspace->fast == NULL || workspace->lemke == NULL) {
+    solver_workspace_destroy(workspace);
+    return NULL;
+  }
+  return workspace;
+}
+
+void solver_workspace_destroy(solver_workspace *workspace) {
+  if (workspace == NULL) return;
+  memory_source source = workspace->source_copy;
+  fast_workspace_destroy(workspace->fast);
+  lemke_mlcp_workspace_destroy(workspace->lemke);
+  solver_point_release(&workspace->best, &source);
+  solver_point_release(&workspace->trial, &source);
+  solver_point_release(&workspace->other, &source);
+  solver_variant_release(&workspace->variant, &source);
+  memory_block_release(&workspace->scratch_block, &source);
+  source.release(source.context, workspace, sizeof *workspace);
+}
+
+void solver_default_options(solver_options *options) {
+  *options = (solver_options){.kind = SOLVER_FAST, .tolerance = 1e-10,
+                              .acceptable = 1e-8, .max_rows = 300000,
+                              .max_lemke_size = 20000};
+}
+
+/* ---- the best iterate -------------------------------------------------- */
+
+/* Keeps the trial if it is better, and says which rung it came from. */
+static void keep_better(climb *c, solver_rung rung) {
+  solver_workspace *w = c->workspace;
+  if (!(w->trial.residual < w->best.residual)) return;
+  solver_point kept = w->best;
+  w->best = w->trial;
+  w->trial = kept;
+  c->report->rung = rung;
+}
+
+static bool good_enough(const climb *c) {
+  return c->workspace->best.residual <= c->options->tolerance;
+}
+
+typedef enum outcome { GO_ON, DONE, NO_MEMORY } outcome;
+
+/* The guess, or no impulses at all, as the first iterate. */
+static void start_from_guess(climb *c) {
+  solver_workspace *w = c->workspace;
+  for (int r = 0; r < c->problem->n_rows; r++)
+    w->trial.at.p[r] = c->guess != NULL ? c->guess[r] : 0;
+  w->trial.residual =
+      solver_complete_point(c->problem, &w->trial.at, c->scratch);
+  keep_better(c, c->guess != NULL ? SOLVER_RUNG_WARM : SOLVER_RUNG_BEST);
+}
+
+/* ---- rungs ------------------------------------------------------------- */
+
+static bool run_fast(climb *c, const mlcp_problem *problem,
+                     const double guess[], const mlcp_solution *solution,
+                     solver_report *fast) {
+  solver_fast(c->workspace->fast, problem, c->options, guess, solution, fast);
+  c->report->factorisations += fast->factorisations;
+  c->report->iterations += fast->iterations;
+  return fast->status != SOLVER_NO_MEMORY;
+}
+
+static outcome try_lemke(climb *c, lemke_ties ties, bool warm,
+                         long max_pivots) {
+  solver_workspace *w = c->workspace;
+  lemke_options options = {c->options->tolerance, max_pivots, ties};
+  lemke_report lemke =
+      lemke_mlcp_solve(w->lemke, c->problem, &options,
+                       warm ? &w->best.at : NULL, &w->trial.at);
+  c->report->pivots += lemke.pivots;
+  c->report->factorisations += lemke.factorisations;
+  if (lemke.status == LEMKE_NO_MEMORY) return NO_MEMORY;
+  w->trial.residual = lemke.residual;
+  keep_better(c, SOLVER_RUNG_LEMKE);
+  return good_enough(c) ? DONE : GO_ON;
+}
+
+/* From the best iterate's basis with few pivots, cold, and by the other tie
+ * rule. An iterate that is far off has no basis worth starting from, and one
+ * that is acceptable already is worth no more than a few pivots. */
+static outcome climb_lemke(climb *c) {
+  const solver_workspace *w = c->workspace;
+  int size = lemke_mlcp_size(c->problem);
+  if (size > c->options->max_lemke_size) return GO_ON;
+
+  outcome end = GO_ON;
+  if (w->best.residual <= usable_residual)
+    end = try_lemke(c, LEMKE_TIES_FIRST, true, 50 + size / 8);
+  if (end != GO_ON || w->best.residual <= c->options->acceptable) return end;
+  end = try_lemke(c, LEMKE_TIES_FIRST, false, 0);
+  if (end != GO_ON || w->best.residual <= c->options->acceptable) return end;
+  return try_lemke(c, LEMKE_TIES_LAST, false, 0);
+}
+
+/* A variant by the fast path, else by Lemke, into the point `other`; its
+ * residual there is that of the variant. */
+static bool solve_variant(climb *c, const double guess[]) {
+  solver_workspace *w = c->workspace;
+  const mlcp_problem *variant = &w->variant.mlcp;
+  if (!solver_point_reserve(&w->other, w->source, variant)) return false;
+
+  solver_report fast;
+  if (!run_fast(c, variant, guess, &w->other.at, &fast)) return false;
+  w->other.residual = fast.residual;
+  if (fast.residual <= c->options->tolerance
+      || lemke_mlcp_size(variant) > c->options->max_lemke_size)
+    return true;
+
+  lemke_options options = {c->options->tolerance, 0, LEMKE_TIES_FIRST};
+  lemke_report lemke =
+      lemke_mlcp_solve(w->lemke, variant, &options, NULL, &w->other.at);
+  c->report->pivots += lemke.pivots;
+  c->report->factorisations += lemke.factorisations;
+  w->other.residual = lemke.residual;
+  return lemke.status != LEMKE_NO_MEMORY;
+}
+
+/* The impulses of `other` as a point of the original problem. */
+static void measure_other(climb *c, const double p[]) {
+  solver_workspace *w = c->workspace;
+  memmove(w->trial.at.p, p, sizeof *p * c->problem->n_rows);
+  w->trial.residual =
+      solver_complete_point(c->problem, &w->trial.at, c->scratch);
+}
+
+/* Proximal steps: compliance that counts from the last impulses and shrinks,
+ * while that brings the original problem's residual down. */
+static outcome climb_relaxed(climb *c) {
+  static const double shares[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-6, 1e-6};
+  solver_workspace *w = c->workspace;
+  for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+    double before = w->best.residual;
+    if (!solver_variant_make_proximal(&w->variant, w->source, c->problem,
+                                      shares[i], w->best.at.p)
+        || !solve_variant(c, w->best.at.p))
+      return NO_MEMORY;
+    measure_other(c, w->other.at.p);
+    keep_better(c, SOLVER_RUNG_RELAXED);
+    if (good_enough(c)) return DONE;
+    if (i > 2 && !(w->best.residual < 0.5 * before)) break;
+  }
+  return GO_ON;
+}
+
+/* The answer to an easier problem takes the place of a best iterate that is
+ * none; its residual is still that of the original. */
+static outcome take_other(climb *c, const double p[], solver_rung rung) {
+  solver_workspace *w = c->workspace;
+  bool solved = w->other.residual <= c->options->acceptable;
+  measure_other(c, p);
+  if (solved) w->best.residual = INFINITY;
+  keep_better(c, rung);
+  return solved ? DONE : GO_ON;
+}
+
+static outcome climb_convex(climb *c) {
+  solver_workspace *w = c->workspace;
+  if (!solver_variant_make_convex(&w->variant, w->source, c->problem)
+      || !solve_variant(c, NULL))
+    return NO_MEMORY;
+  // the variant has rows enough for the original's impulses
+  solver_variant_convex_impulses(&w->variant, c->problem, w->other.at.p,
+                                 w->trial.at.p);
+  return take_other(c, w->trial.at.p, SOLVER_RUNG_CONVEX);
+}
+
+static outcome climb_velocity(climb *c) {
+  solver_workspace *w = c->workspace;
+  if (!solver_variant_make_velocity(&w->variant, w->source, c->problem)
+      || !solve_variant(c, NULL))
+    return NO_MEMORY;
+  return take_other(c, w->other.at.p, SOLVER_RUNG_VELOCITY);
+}
+
+/* What the usual step does not need: everything after the fast path, whose
+ * result is already in `best`. */
+static outcome climb_rest(climb *c) {
+  const solver_workspace *w = c->workspace;
+  outcome end = good_enough(c) ? DONE : climb_lemke(c);
+  if (end != GO_ON || w->best.residual <= c->options->acceptable) return end;
+  end = climb_relaxed(c);
+  if (end != GO_ON || w->best.residual <= usable_residual) return end;
+  end = climb_convex(c);
+  return end == GO_ON ? climb_velocity(c) : end;
+}
+
+static bool reserve_points(climb *c) {
+  solver_workspace *w = c->workspace;
+  size_t n_rows = c->problem->n_rows, n_v = 6 * (size_t)c->problem->n_bodies;
+  c->scratch = memory_block_reserve(&w->scratch_block, w->source,
+                                    n_rows > n_v ? n_rows : n_v,
+                                    sizeof *c->scratch);
+  return c->scratch != NULL
+      && solver_point_reserve(&w->best, w->source, c->problem)
+      && solver_point_reserve(&w->trial, w->source, c->problem);
+}
+
+/* The fast path writes straight to the caller's arrays: where it succeeds
+ * nothing else is touched. @return true when the climb is over. */
+static bool solved_fast(climb *c, const mlcp_solution *solution,
+                        solver_report *fast) {
+  if (!run_fast(c, c->problem, c->guess, solution, fast)) {
+    c->report->status = SOLVER_NO_MEMORY;
+    return true;
+  }
+  c->report->rung = fast->rung;
+  c->report->residual = fast->residual;
+  c->report->status = SOLVER_SOLVED;
+  return fast->residual <= c->options->tolerance;
+}
+
+solver_report solver_solve(solver_workspace *workspace,
+                           const mlcp_problem *problem,
+                           const solver_options *options, const double guess[],
+                           const mlcp_solution *solution) {
+  solver_report report = {.status = SOLVER_SOLVED, .rung = SOLVER_RUNG_NONE};
+  climb c = {workspace, problem, options, guess, &report, NULL};
+  if (problem->n_rows > options->max_rows) {
+    report.status = SOLVER_TOO_LARGE;
+    report.residual = INFINITY;
+    return report;
+  }
+  if (problem->n_rows == 0) {
+    mlcp_velocities(problem, NULL, solution->v);
+    return report;
+  }
+
+  solver_report fast;
+  bool try_fast = options->kind == SOLVER_FAST;
+  if (try_fast && solved_fast(&c, solution, &fast)) return report;
+
+  outcome end = NO_MEMORY;
+  if (reserve_points(&c)) {
+    if (try_fast) {
+      solver_copy_solution(problem, solution, &workspace->best.at);
+      workspace->best.residual = fast.residual;
+    } else {
+      start_from_guess(&c);
+    }
+    end = climb_rest(&c);
+  }
+  report.residual = end == NO_MEMORY ? INFINITY : workspace->best.residual;
+  report.status = end == NO_MEMORY ? SOLVER_NO_MEMORY
+                : report.residual <= fmax(options->tolerance,
+                                          options->acceptable)
+                    ? SOLVER_SOLVED
+                    : SOLVER_DEGRADED;
+  if (end != NO_MEMORY)
+    solver_copy_solution(problem, &workspace->best.at, solution);
+  return report;
+}

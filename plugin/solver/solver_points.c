@@ -1,0 +1,82 @@
+#include "solver/solver_points.h"
+
+#include <math.h>
+#include <string.h>
+
+bool solver_point_reserve(solver_point *point, const memory_source *source,
+                          const mlcp_problem *problem) {
+  size_t n_v = 6 * (size_t)problem->n_bodies, n_rows = problem->n_rows;
+  size_t n_edges = 2 * (size_t)problem->n_pairs;
+  double *memory = memory_block_reserve(
+      &point->block, source,
+      n_v + n_rows + n_edges + (size_t)problem->n_frictions, sizeof *memory);
+  if (memory == NULL) return false;
+  point->at.v = memory;
+  point->at.p = memory + n_v;
+  point->at.beta = point->at.p + n_rows;
+  point->at.lambda = point->at.beta + n_edges;
+  point->residual = INFINITY;
+  return true;
+}
+
+void solver_point_release(solver_point *point, const memory_source *source) {
+  memory_block_release(&point->block, source);
+}
+
+void solver_copy_solution(const mlcp_problem *problem,
+                          const mlcp_solution *from, const mlcp_solution *to) {
+  size_t size = sizeof(double);
+  memcpy(to->v, from->v, size * 6 * problem->n_bodies);
+  memcpy(to->p, from->p, size * problem->n_rows);
+  memcpy(to->beta, from->beta, size * 2 * problem->n_pairs);
+  memcpy(to->lambda, from->lambda, size * problem->n_frictions);
+}
+
+/* Shrinks a set's impulse towards 0 until its edge impulses fit the limit. */
+static void shrink_friction(const mlcp_problem *problem, int index,
+                            const mlcp_solution *point) {
+  const mlcp_friction *set = &problem->frictions[index];
+  const double *beta = point->beta + 2 * set->first_pair;
+  double limit = set->limit, sum = 0;
+  if (set->normal >= 0) limit += set->coefficient * point->p[set->normal];
+  for (int e = 0; e < 2 * set->n_pairs; e++) sum += beta[e];
+  if (!(sum > limit)) return;
+  for (int t = 0; t < set->n_base; t++)
+    point->p[set->first_row + t] *= limit / sum;
+}
+
+static double row_slip(const mlcp_row *row, double p, const double v[]) {
+  double w = row->bias + row->compliance * p;
+  for (int side = 0; side < 2; side++)
+    for (int i = 0; i < 6 && row->body[side] >= 0; i++)
+      w += row->J[side][i] * v[6 * row->body[side] + i];
+  return w;
+}
+
+double solver_complete_point(const mlcp_problem *problem,
+                             const mlcp_solution *point, double scratch[]) {
+  for (int r = 0; r < problem->n_rows; r++) {
+    const mlcp_row *row = &problem->rows[r];
+    double p = isfinite(point->p[r]) ? point->p[r] : 0;
+    if (row->kind != MLCP_ROW_FRICTION)
+      p = fmin(fmax(p, row->low), row->high);
+    point->p[r] = p;
+  }
+
+  // how much of its limit an impulse takes does not depend on the slip
+  memset(scratch, 0, sizeof *scratch * problem->n_rows);
+  for (int i = 0; i < problem->n_frictions; i++) {
+    mlcp_split_friction(problem, i, point->p, scratch, point->beta,
+                        &point->lambda[i]);
+    shrink_friction(problem, i, point);
+  }
+
+  mlcp_velocities(problem, point->p, point->v);
+  for (int r = 0; r < problem->n_rows; r++)
+    if (problem->rows[r].kind == MLCP_ROW_FRICTION)
+      scratch[r] = row_slip(&problem->rows[r], point->p[r], point->v);
+  for (int i = 0; i < problem->n_frictions; i++)
+    mlcp_split_friction(problem, i, point->p, scratch, point->beta,
+                        &point->lambda[i]);
+  return mlcp_residual(problem, point, scratch);
+}

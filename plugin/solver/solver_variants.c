@@ -1,0 +1,152 @@
+#include "solver/solver_variants.h"
+
+#include <math.h>
+#include <string.h>
+
+void solver_variant_release(solver_variant *variant,
+                            const memory_source *source) {
+  memory_block_release(&variant->rows, source);
+  memory_block_release(&variant->frictions, source);
+  memory_block_release(&variant->cones, source);
+}
+
+static mlcp_row *copy_rows(solver_variant *variant,
+                           const memory_source *source,
+                           const mlcp_problem *problem) {
+  mlcp_row *rows = memory_block_reserve(&variant->rows, source,
+                                        problem->n_rows, sizeof *rows);
+  if (rows == NULL) return NULL;
+  memcpy(rows, problem->rows, sizeof *rows * problem->n_rows);
+  variant->mlcp = *problem;
+  variant->mlcp.rows = rows;
+  return rows;
+}
+
+bool solver_variant_make_proximal(solver_variant *variant,
+                                  const memory_source *source,
+                                  const mlcp_problem *problem, double share,
+                                  const double p[]) {
+  mlcp_row *rows = copy_rows(variant, source, problem);
+  if (rows == NULL) return false;
+  for (int r = 0; r < problem->n_rows; r++) {
+    double compliance = share * mlcp_row_diagonal(problem, r);
+    rows[r].compliance += compliance;
+    rows[r].bias -= compliance * p[r];
+  }
+  return true;
+}
+
+bool solver_variant_make_velocity(solver_variant *variant,
+                                  const memory_source *source,
+                                  const mlcp_problem *problem) {
+  mlcp_row *rows = copy_rows(variant, source, problem);
+  if (rows == NULL) return false;
+  for (int r = 0; r < problem->n_rows; r++)
+    rows[r].bias = copysign(
+        fmax(fabs(rows[r].bias) - rows[r].correction, 0), rows[r].bias);
+  return true;
+}
+
+static bool is_cone(const mlcp_friction *set) {
+  return set->normal >= 0 && set->coefficient > 0;
+}
+
+/* The row of one edge, divided by `size` to stay near unit length. */
+static mlcp_row cone_row(const mlcp_problem *problem, const mlcp_friction *set,
+                         int edge, double size) {
+  const double *u = problem->pairs[set->first_pair + edge / 2].u;
+  double factor = (edge % 2 == 0 ? 1 : -1) * set->coefficient;
+  mlcp_row row = problem->rows[set->normal];
+  for (int t = 0; t < set->n_base; t++) {
+    const mlcp_row *base = &problem->rows[set->first_row + t];
+    for (int side = 0; side < 2; side++)
+      for (int other = 0; other < 2; other++)
+        for (int i = 0; i < 6 && row.body[side] >= 0; i++)
+          if (base->body[other] == row.body[side])
+            row.J[side][i] += factor * u[t] * base->J[other][i];
+    row.bias += factor * u[t] * base->bias;
+  }
+  for (int side = 0; side < 2; side++)
+    for (int i = 0; i < 6; i++) row.J[side][i] /= size;
+  row.bias /= size;
+  row.compliance /= size * size;
+  row.correction = 0;
+  return row;
+}
+
+static double cone_size(const mlcp_friction *set) {
+  return hypot(1, set->coefficient);
+}
+
+/* Rows and sets that are no cone keep their places; a cone's own rows are fixed
+ * at 0 (as joint rows) and its edges' rows come after all others. */
+bool solver_variant_make_convex(solver_variant *variant,
+                                const memory_source *source,
+                                const mlcp_problem *problem) {
+  int n_rows = problem->n_rows, n_sets = 0;
+  for (int i = 0; i < problem->n_frictions; i++)
+    if (is_cone(&problem->frictions[i]))
+      n_rows += 2 * problem->frictions[i].n_pairs;
+
+  mlcp_row *rows =
+      memory_block_reserve(&variant->rows, source, n_rows, sizeof *rows);
+  mlcp_friction *sets = memory_block_reserve(
+      &variant->frictions, source, problem->n_frictions, sizeof *sets);
+  int *first_cone = memory_block_reserve(
+      &variant->cones, source, problem->n_frictions, sizeof *first_cone);
+  if (rows == NULL || sets == NULL || first_cone == NULL) return false;
+  memcpy(rows, problem->rows, sizeof *rows * problem->n_rows);
+
+  n_rows = problem->n_rows;
+  for (int i = 0; i < problem->n_frictions; i++) {
+    const mlcp_friction *set = &problem->frictions[i];
+    first_cone[i] = -1;
+    if (!is_cone(set)) {
+      sets[n_sets] = *set;
+      sets[n_sets++].normal = -1;
+      continue;
+    }
+    first_cone[i] = n_rows;
+    for (int t = 0; t < set->n_base; t++) {
+      mlcp_row *row = &rows[set->first_row + t];
+      row->kind = MLCP_ROW_JOINT;
+      row->low = row->high = 0;
+    }
+    for (int edge = 0; edge < 2 * set->n_pairs; edge++)
+      rows[n_rows++] = cone_row(problem, set, edge, cone_size(set));
+  }
+
+  // a normal in a cone pushes through its edges only
+  for (int i = 0; i < problem->n_frictions; i++) {
+    if (first_cone[i] < 0) continue;
+    mlcp_row *row = &rows[problem->frictions[i].normal];
+    row->kind = MLCP_ROW_JOINT;
+    row->low = row->high = 0;
+  }
+  variant->mlcp = *problem;
+  variant->mlcp.rows = rows;
+  variant->mlcp.n_rows = n_rows;
+  variant->mlcp.frictions = sets;
+  variant->mlcp.n_frictions = n_sets;
+  variant->first_cone = first_cone;
+  return true;
+}
+
+void solver_variant_convex_impulses(const solver_variant *variant,
+                                    const mlcp_problem *problem,
+                                    const double variant_p[], double p[]) {
+  memcpy(p, variant_p, sizeof *p * problem->n_rows);
+  for (int i = 0; i < problem->n_frictions; i++) {
+    const mlcp_friction *set = &problem->frictions[i];
+    if (variant->first_cone[i] < 0) continue;
+    for (int edge = 0; edge < 2 * set->n_pairs; edge++) {
+      double gamma =
+          variant_p[variant->first_cone[i] + edge] / cone_size(set);
+      const double *u = problem->pairs[set->first_pair + edge / 2].u;
+      p[set->normal] += gamma;
+      for (int t = 0; t < set->n_base; t++)
+        p[set->first_row + t] +=
+            (edge % 2 == 0 ? 1 : -1) * u[t] * set->coefficient * gamma;
+    }
+  }
+}
