@@ -8,6 +8,7 @@
  *   exit N, _exit N, quick_exit N, abort, fault, raise SIGNAL
  *   ignore SIGNAL, handle SIGNAL   (the handler ends with _exit 17)
  *   wait             print "ready" and sleep until a signal comes
+ *   threads N        step a world of its own N times in each of four threads
  *   late N           step N times in an exit handler
  *   fork             go on in a child; the parent returns the child's status
  *   dlopen FILE      load a library as plugins are loaded
@@ -16,6 +17,7 @@
  */
 #include <dlfcn.h>
 #include <locale.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +78,27 @@ static void step(int count, int touching) {
 
 static void step_late(void) { step(late_steps, 0); }
 
+static void *step_own_world(void *count) {
+  dAllocateODEDataForThread(dAllocateMaskAll);
+  dWorldID own = dWorldCreate();
+  dBodyCreate(own);
+  // the host's default implementation serves one thread only
+  dThreadingImplementationID threading =
+      dThreadingAllocateSelfThreadedImplementation();
+  dWorldSetStepThreadingImplementation(
+      own, dThreadingImplementationGetFunctions(threading), threading);
+  for (int k = 0; k < *(int *)count; k++) dWorldStep(own, 0.01);
+  return NULL;
+}
+
+static void step_in_threads(int count) {
+  pthread_t threads[4];
+  dInitODE2(0);
+  for (int k = 0; k < 4; k++)
+    pthread_create(&threads[k], NULL, step_own_world, &count);
+  for (int k = 0; k < 4; k++) pthread_join(threads[k], NULL);
+}
+
 static void end_at_once(int number) {
   (void)number;
   _exit(17);
@@ -116,6 +139,7 @@ static int do_plain(const char *deed) {
 static int do_with_number(const char *deed, int value) {
   if (strcmp(deed, "step") == 0) step(value, 0);
   else if (strcmp(deed, "touch") == 0) step(value, 1);
+  else if (strcmp(deed, "threads") == 0) step_in_threads(value);
   else if (strcmp(deed, "exit") == 0) exit(value);
   else if (strcmp(deed, "_exit") == 0) _exit(value);
   else if (strcmp(deed, "quick_exit") == 0) quick_exit(value);

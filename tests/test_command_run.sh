@@ -151,6 +151,35 @@ run --stats /dev/stdout "$program" say hello step 1
 check "/dev/stdout: the program's words" grep -q '^hello' out
 check "/dev/stdout: the statistics" grep -q '"steps": 1,' out
 
+# ---- several threads ----
+
+run --stats s.json --trace t.csv -- "$program" threads 500
+check "threads: every step is counted" json_holds s.json steps 2000
+check "threads: four worlds" json_holds s.json worlds 4
+check "threads: a row a step" n_lines 2001 t.csv
+check "threads: each world's steps in order" awk -F, '
+  NR > 1 && ($1 != ++steps[$12] || NF != 16) { exit 1 }' t.csv
+
+# signals at any time leave whole files
+for tenths in 1 2 3 4 5; do
+  rm -f s.json t.csv
+  "$command" run --stats s.json --trace t.csv "$program" threads 100000000 \
+    >out 2>err &
+  pid=$!
+  sleep 0.$tenths
+  kill -15 $pid
+  status=0
+  wait $pid || status=$?
+  check "ended after 0.$tenths s: status" status_is 143
+  check "ended after 0.$tenths s: statistics" json_is_valid s.json
+  check "ended after 0.$tenths s: rows are whole" awk -F, '
+    NF != 16 || (NR > 1 && $1 != ++steps[$12]) { exit 1 }' t.csv
+  # the signal may come between a step's row and its sums
+  check "ended after 0.$tenths s: rows agree with the statistics" \
+    awk -v rows="$(wc -l <t.csv)" -v steps="$(json_value s.json steps)" \
+    'BEGIN { extra = rows - 1 - steps; exit !(extra == 0 || extra == 1) }'
+done
+
 # ---- several processes ----
 
 rm -f s.json*
