@@ -1,0 +1,433 @@
+#include "picture.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* told apart by the colour-blind, too (Okabe and Ito) */
+static const char *const STEPPER_COLOURS[N_STEPPERS] = {"#d55e00", "#0072b2",
+                                                        "#009e73"};
+
+/* --- gnuplot --------------------------------------------------------------------- */
+
+static FILE *open_script(const char *folder, const char *name, int width,
+                         int height) {
+  char path[4096];
+  if (snprintf(path, sizeof path, "%s/data/%s.gp", folder, name) >=
+      (int)sizeof path)
+    return NULL;
+  FILE *script = fopen(path, "w");
+  if (script == NULL) {
+    fprintf(stderr, "compare: %s: %s\n", path, strerror(errno));
+    return NULL;
+  }
+  fprintf(script,
+          "# gnuplot %s.gp draws ../%s.png (run it in this folder)\n"
+          "set terminal pngcairo size %d,%d font 'DejaVu Sans,11'\n"
+          "set output '../%s.png'\n"
+          "set encoding utf8\n"
+          "set border lc rgb '#555555'\n"
+          "set tics nomirror\n"
+          "set grid lc rgb '#dddddd' lw 1\n",
+          name, name, width, height, name);
+  return script;
+}
+
+/* In a child that changes into data/, so that the scripts name their pictures
+ * relative to where they lie. */
+static bool run_gnuplot(const char *folder, const char *gnuplot,
+                        const char *name) {
+  char data[4096], script[256];
+  snprintf(data, sizeof data, "%s/data", folder);
+  snprintf(script, sizeof script, "%s.gp", name);
+  fflush(NULL);
+  pid_t child = fork();
+  if (child == 0) {
+    if (chdir(data) != 0) _exit(126);
+    execlp(gnuplot, gnuplot, script, (char *)NULL);
+    _exit(127);
+  }
+  int status = -1;
+  if (child > 0) waitpid(child, &status, 0);
+  if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
+  if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127)
+    fprintf(stderr, "compare: %s is missing: no pictures (Debian: apt-get "
+            "install gnuplot-nox)\n", gnuplot);
+  else
+    fprintf(stderr, "compare: %s failed on %s/%s\n", gnuplot, data, script);
+  return false;
+}
+
+static bool close_and_run(FILE *script, const char *folder,
+                          const char *gnuplot, const char *name) {
+  bool written = !ferror(script);
+  if (fclose(script) != 0 || !written) {
+    fprintf(stderr, "compare: cannot write %s/data/%s.gp\n", folder, name);
+    return false;
+  }
+  return run_gnuplot(folder, gnuplot, name);
+}
+
+/* --- side views ------------------------------------------------------------------- */
+
+typedef struct speed_class {
+  double below; /* m/s */
+  const char *colour, *text;
+} speed_class;
+
+static const speed_class SPEED_CLASSES[] = {
+    {1e-6, "#cfe8df", "below 10^{-6} m/s"},
+    {1e-3, "#f6e7a9", "below 10^{-3} m/s"},
+    {1e-1, "#f3b562", "below 0.1 m/s"},
+    {INFINITY, "#d1495b", "faster"}};
+enum { N_SPEED_CLASSES = sizeof SPEED_CLASSES / sizeof SPEED_CLASSES[0] };
+
+static const char *speed_colour(double speed) {
+  for (int i = 0; i < N_SPEED_CLASSES; i++)
+    if (speed < SPEED_CLASSES[i].below) return SPEED_CLASSES[i].colour;
+  return SPEED_CLASSES[N_SPEED_CLASSES - 1].colour;
+}
+
+/* A view of the plane of x and z. */
+typedef struct window {
+  double x_min, x_max, z_min, z_max;
+} window;
+
+static bool is_seen(const outline *outline, const window *window) {
+  for (int i = 0; i < outline->n; i++) {
+    double x = outline->points[i][0], z = outline->points[i][1];
+    if (x >= window->x_min && x <= window->x_max && z >= window->z_min &&
+        z <= window->z_max)
+      return true;
+  }
+  return false;
+}
+
+static int deeper_first(const void *left, const void *right) {
+  const solid *a = *(const solid *const *)left;
+  const solid *b = *(const solid *const *)right;
+  return (a->position[1] < b->position[1]) - (a->position[1] > b->position[1]);
+}
+
+/* @return the solids out of sight. */
+static int write_solids(FILE *script, const solid solids[], int n,
+                        const window *window, bool ghosts) {
+  const solid **sorted = calloc((size_t)n + 1, sizeof sorted[0]);
+  if (sorted == NULL) return n;
+  for (int i = 0; i < n; i++) sorted[i] = &solids[i];
+  qsort(sorted, (size_t)n, sizeof sorted[0], deeper_first);
+
+  int unseen = 0;
+  for (int i = 0; i < n; i++) {
+    outline outline;
+    outline_of(sorted[i], &outline);
+    if (!is_seen(&outline, window)) {
+      unseen++;
+      continue;
+    }
+    fprintf(script, "set object polygon from ");
+    for (int k = 0; k <= outline.n; k++)
+      fprintf(script, "%s%.5g,%.5g", k > 0 ? " to " : "",
+              outline.points[k % outline.n][0],
+              outline.points[k % outline.n][1]);
+    if (ghosts)
+      fprintf(script, " back fs empty border lc rgb '#b5b5b5' dt 2\n");
+    else
+      fprintf(script, " front fc rgb '%s' fs solid border lc rgb '#333333'\n",
+              speed_colour(sorted[i]->speed));
+  }
+  free(sorted);
+  return unseen;
+}
+
+static void write_view_axes(FILE *script, const window *window) {
+  fprintf(script,
+          "set size ratio -1\nset xrange [%g:%g]\nset yrange [%g:%g]\n"
+          "set xlabel 'x [m]'\nset ylabel 'z [m]' offset 1\n",
+          window->x_min, window->x_max, window->z_min, window->z_max);
+}
+
+/* The view is drawn by plotting its floor. */
+static void write_view_plot(FILE *script, int unseen) {
+  if (unseen > 0)
+    fprintf(script,
+            "set label 100 '%d out of view' at graph 0.98,0.95 right front "
+            "tc rgb '#d1495b'\n",
+            unseen);
+  fprintf(script, "plot 0 with lines lc rgb '#333333' lw 2 notitle\n"
+          "unset object\nunset label\n");
+}
+
+/* The colours' names in a row at height y of the screen. */
+static void write_speed_key(FILE *script, double y, double aspect) {
+  fprintf(script, "set label 50 'speed of the body:' at screen 0.2,%g right\n",
+          y);
+  for (int i = 0; i < N_SPEED_CLASSES; i++) {
+    double x = 0.22 + 0.16 * i;
+    fprintf(script,
+            "set object %d rectangle center screen %g,%g size screen %g,%g "
+            "fc rgb '%s' fs solid border lc rgb '#333333'\n"
+            "set label %d '%s' at screen %g,%g left\n",
+            900 + i, x, y, 0.014, 0.014 * aspect, SPEED_CLASSES[i].colour,
+            51 + i, SPEED_CLASSES[i].text, x + 0.012, y);
+  }
+}
+
+/* --- wall ------------------------------------------------------------------------- */
+
+static bool draw_wall(const char *folder, const char *gnuplot,
+                      const wall_result walls[]) {
+  FILE *script = open_script(folder, "wall", 1500, 620);
+  if (script == NULL) return false;
+  int rows = 0;
+  while (rows * (rows + 1) / 2 < walls[STEPPER_MLCP].boxes) rows++;
+  double half = 0.525 * rows + 2;
+  window window = {-half, half, -0.4, 1.08 * rows + 1};
+  fprintf(script, "set multiplot layout 1,3 margins 0.045,0.985,0.2,0.82 "
+          "spacing 0.045,0 title \"A wall of %d boxes at rest, after %g s "
+          "(dashed: where they were laid)\" font ',14'\n",
+          walls[STEPPER_MLCP].boxes, walls[STEPPER_MLCP].duration);
+  for (int s = 0; s < N_STEPPERS; s++) {
+    const wall_result *wall = &walls[s];
+    if (!wall->record.run) {
+      fprintf(script, "set multiplot next\n");
+      continue;
+    }
+    fprintf(script, "set title \"%s\\n{/*0.85 %ld messages, fastest box %.1e "
+            "m/s, sag %.1e m}\"\n", STEPPER_NAMES[s], wall->record.messages,
+            wall->fastest, wall->sag);
+    write_view_axes(script, &window);
+    write_solids(script, wall->start, wall->boxes, &window, true);
+    int unseen =
+        write_solids(script, wall->end, wall->boxes, &window, false);
+    if (s == 0) write_speed_key(script, 0.05, 1500.0 / 620);
+    write_view_plot(script, unseen);
+  }
+  fprintf(script, "unset multiplot\n");
+  return close_and_run(script, folder, gnuplot, "wall");
+}
+
+/* --- slide ------------------------------------------------------------------------ */
+
+static void write_slide_data(FILE *script,
+                             const slide_result slides[][N_ANGLES]) {
+  for (int s = 0; s < N_STEPPERS; s++) {
+    if (!slides[s][0].record.run) continue;
+    fprintf(script, "$path%d << end\n", s);
+    for (int a = 0; a < N_ANGLES; a++) {
+      for (int i = 0; i <= SLIDE_STEPS; i++)
+        fprintf(script, "%.6g %.6g\n", slides[s][a].path[i][0],
+                slides[s][a].path[i][1]);
+      fprintf(script, "\n");
+    }
+    fprintf(script, "end\n$stop%d << end\n", s);
+    for (int a = 0; a < N_ANGLES; a++)
+      fprintf(script, "%d %.6g %.6g %.6g %.6g\n", a, slides[s][a].distance,
+              slides[s][a].path[SLIDE_STEPS][0],
+              slides[s][a].path[SLIDE_STEPS][1], slides[s][a].heading);
+    fprintf(script, "end\n");
+  }
+}
+
+/* Bars in groups of N_STEPPERS: column 1 the group, column `value` the height. */
+static void write_bars(FILE *script, const char *data, int value,
+                       const bool run[], const char *format) {
+  for (int s = 0; s < N_STEPPERS; s++) {
+    if (!run[s]) continue;
+    double shift = 0.27 * (s - 1);
+    fprintf(script,
+            "  %s%d using ($1 + %g):%d:(0.24) with boxes fs solid 0.85 "
+            "border lc rgb '%s' title '%s', \\\n"
+            "  %s%d using ($1 + %g):%d:(sprintf('%s', $%d)) with labels "
+            "font ',9' offset 0,0.6 notitle%s\n",
+            data, s, shift, value, STEPPER_COLOURS[s], STEPPER_NAMES[s], data,
+            s, shift, value, format, value, s < N_STEPPERS - 1 ? ", \\" : "");
+  }
+}
+
+static bool draw_slide(const char *folder, const char *gnuplot,
+                       const slide_result slides[][N_ANGLES]) {
+  FILE *script = open_script(folder, "slide", 1500, 640);
+  if (script == NULL) return false;
+  bool run[N_STEPPERS];
+  for (int s = 0; s < N_STEPPERS; s++) run[s] = slides[s][0].record.run;
+  write_slide_data(script, slides);
+  fprintf(script,
+          "set multiplot title 'A box sliding from 3 m/s at μ = 0.5' "
+          "font ',14'\n"
+          "set origin 0,0\nset size 0.5,0.93\n"
+          "set title 'Paths, launched at 0, 15, 30 and 45 degrees'\n"
+          "set size ratio -1\nset xrange [0:1.02]\nset yrange [-0.04:0.8]\n"
+          "set xlabel 'x [m]'\nset ylabel 'y [m]'\n"
+          "set key top left\nset parametric\nset trange [0:pi/3.4]\n"
+          "plot %.17g*cos(t), %.17g*sin(t) with lines lc rgb '#666666' dt 2 "
+          "title 'stop, exact (0.917 m)'",
+          slide_exact_distance(), slide_exact_distance());
+  for (int s = 0; s < N_STEPPERS; s++)
+    if (run[s])
+      fprintf(script,
+              ", \\\n  $path%d using 1:2 with lines lw %g lc rgb '%s' title "
+              "'%s', \\\n  $stop%d using 3:4 with points pt 7 ps 1.3 lc rgb "
+              "'%s' notitle",
+              s, s == STEPPER_MLCP ? 1.8 : 2.6, STEPPER_COLOURS[s],
+              STEPPER_NAMES[s], s, STEPPER_COLOURS[s]);
+  fprintf(script,
+          "\nunset parametric\nset origin 0.5,0\nset size noratio 0.5,0.93\n"
+          "set title 'Stopping distance (dashed: exact; Euler at 10 ms: "
+          "%.4f m)'\n"
+          "set xrange [-0.6:3.6]\nset yrange [0:1.25]\n"
+          "set xtics ('0' 0, '15' 1, '30' 2, '45' 3)\n"
+          "set xlabel 'launch angle [degrees]'\n"
+          "set ylabel 'stopping distance [m]'\n"
+          "set key top center horizontal\n"
+          "plot %.17g with lines lc rgb '#666666' dt 2 notitle, \\\n",
+          slide_euler_distance(), slide_exact_distance());
+  write_bars(script, "$stop", 2, run, "%.3f");
+  fprintf(script, "\nunset multiplot\n");
+  return close_and_run(script, folder, gnuplot, "slide");
+}
+
+/* --- tilted rod ------------------------------------------------------------------- */
+
+/* What is looked at: the rod, its floor and the two ways it moves. */
+static void write_rod_sketch(FILE *script) {
+  const double tilt = 0.5, half = 0.95;
+  solid rod = {SOLID_CAPSULE,
+               {0.05, 2 * half, 0},
+               {0, 0, 0.05 + half * cos(tilt)},
+               {cos(tilt), 0, sin(tilt), 0, 0, 1, 0, 0, -sin(tilt), 0,
+                cos(tilt), 0},
+               0};
+  window window = {-1.3, 1.3, -0.25, 2};
+  fprintf(script, "set origin 0,0\nset size 0.42,0.93\n"
+          "set title 'The rod: 1 kg, 0.5 rad from the vertical'\n");
+  write_view_axes(script, &window);
+  write_solids(script, &rod, 1, &window, false);
+  fprintf(script,
+          "set arrow 1 from 0.12,0.9 to 0.62,0.9 lw 2 front\n"
+          "set arrow 2 from -0.12,0.9 to -0.62,0.9 lw 2 front\n"
+          "set label 1 '+2 m/s' at 0.66,0.9 left front\n"
+          "set label 2 '-2 m/s' at -0.66,0.9 right front\n");
+  write_view_plot(script, 0);
+  fprintf(script, "unset arrow\n");
+}
+
+static bool draw_rod(const char *folder, const char *gnuplot,
+                     const rod_result rods[][N_SPEEDS]) {
+  FILE *script = open_script(folder, "rod", 1200, 560);
+  if (script == NULL) return false;
+  bool run[N_STEPPERS];
+  for (int s = 0; s < N_STEPPERS; s++) {
+    run[s] = rods[s][0].record.run;
+    if (!run[s]) continue;
+    fprintf(script, "$rod%d << end\n", s);
+    for (int v = 0; v < N_SPEEDS; v++)
+      fprintf(script, "%d %.6g\n", v, rods[s][v].ratio);
+    fprintf(script, "end\n");
+  }
+  fprintf(script, "set multiplot title 'Friction of a tilted rod that slides "
+          "at μ = 0.5' font ',14'\n");
+  write_rod_sketch(script);
+  fprintf(script,
+          "set origin 0.42,0\nset size noratio 0.58,0.93\n"
+          "set title 'Friction over normal force (dashed: Coulomb)'\n"
+          "set xrange [-0.6:1.6]\nset yrange [0:1]\n"
+          "set xtics ('+2' 0, '-2' 1)\nset xlabel 'speed [m/s]'\n"
+          "set ylabel 'f_t / f_n  [1]'\nset key top right\n"
+          "plot 0.5 with lines lc rgb '#666666' dt 2 notitle, \\\n");
+  write_bars(script, "$rod", 2, run, "%.3f");
+  fprintf(script, "\nunset multiplot\n");
+  return close_and_run(script, folder, gnuplot, "rod");
+}
+
+/* --- the host's demo_boxstack -------------------------------------------------------- */
+
+static void write_series(FILE *script, const recording runs[]) {
+  const double step_size = 0.02; /* the demo's own */
+  for (int s = 0; s < N_STEPPERS; s++) {
+    if (!runs[s].run) continue;
+    fprintf(script, "$series%d << end\n", s);
+    for (int i = 0; i < runs[s].n_series; i++)
+      fprintf(script, "%.2f %.6g %.6g\n", step_size * (i + 1),
+              runs[s].series[i].top, runs[s].series[i].fastest);
+    fprintf(script, "end\n");
+  }
+}
+
+static void write_series_plot(FILE *script, const recording runs[],
+                              const char *expression) {
+  const char *separator = "plot";
+  for (int s = 0; s < N_STEPPERS; s++) {
+    if (!runs[s].run) continue;
+    fprintf(script, "%s $series%d using 1:%s with lines lw 1.8 lc rgb '%s' "
+            "title '%s'", separator, s, expression, STEPPER_COLOURS[s],
+            STEPPER_NAMES[s]);
+    separator = ", \\\n ";
+  }
+  fprintf(script, "\n");
+}
+
+static void write_pile_views(FILE *script, const recording runs[],
+                             const window *window) {
+  for (int s = 0; s < N_STEPPERS; s++) {
+    const recording *run = &runs[s];
+    if (!run->run) continue;
+    fprintf(script, "set origin %g,0.42\nset size 0.33,0.52\n"
+            "set title \"%s\\n{/*0.85 fastest %.1e m/s, contact error %.1e "
+            "m/s}\"\n", 0.005 + 0.33 * s, STEPPER_NAMES[s],
+            run->series[run->n_series - 1].fastest, run->approach);
+    write_view_axes(script, window);
+    int unseen = write_solids(script, run->solids, run->n_solids, window,
+                              false);
+    if (s == 0) write_speed_key(script, 0.405, 1500.0 / 1000);
+    write_view_plot(script, unseen);
+  }
+}
+
+static bool draw_pile(const char *folder, const char *gnuplot, pile pile,
+                      const recording runs[], const window *window) {
+  char name[64];
+  snprintf(name, sizeof name, "boxstack-%s", PILE_NAMES[pile]);
+  FILE *script = open_script(folder, name, 1500, 1000);
+  if (script == NULL) return false;
+  write_series(script, runs);
+  fprintf(script, "set multiplot title \"The host's demo_boxstack, %s of %ld "
+          "bodies, at the end\" font ',14'\n", PILE_NAMES[pile],
+          runs[STEPPER_MLCP].bodies);
+  write_pile_views(script, runs, window);
+  fprintf(script,
+          "set size noratio\nset xlabel 'time [s]'\nset key top left\n"
+          "set autoscale\nset origin 0.005,0\nset size 0.49,0.37\n"
+          "set title 'Highest body'\n"
+          "set ylabel 'height of its centre [m]'\nset yrange [0:*]\n");
+  write_series_plot(script, runs, "2");
+  /* a body asleep has speed 0: it is drawn at the foot */
+  fprintf(script,
+          "set origin 0.505,0\nset size 0.49,0.37\n"
+          "set title 'Fastest body (at rest or asleep: at the foot)'\n"
+          "set ylabel 'speed [m/s]'\nset logscale y\n"
+          "set yrange [1e-9:100]\nset format y '10^{%%T}'\nset key bottom left\n");
+  write_series_plot(script, runs, "($3 > 1e-9 ? $3 : 1e-9)");
+  fprintf(script, "unset multiplot\n");
+  return close_and_run(script, folder, gnuplot, name);
+}
+
+bool pictures_draw(const char *folder, const char *gnuplot,
+                   const measurements *measured, const recordings *recorded) {
+  static const window WINDOWS[N_PILES] = {{-5, 5, -0.3, 9}, {-5, 5, -0.3, 5}};
+  bool drawn = true;
+  if (measured->wall[STEPPER_MLCP].record.run)
+    drawn = draw_wall(folder, gnuplot, measured->wall);
+  if (drawn && measured->slide[STEPPER_MLCP][0].record.run)
+    drawn = draw_slide(folder, gnuplot, measured->slide);
+  if (drawn && measured->rod[STEPPER_MLCP][0].record.run)
+    drawn = draw_rod(folder, gnuplot, measured->rod);
+  for (int p = 0; p < N_PILES; p++)
+    if (drawn && recorded->of[p][STEPPER_MLCP].run)
+      drawn = draw_pile(folder, gnuplot, p, recorded->of[p], &WINDOWS[p]);
+  return drawn;
+}

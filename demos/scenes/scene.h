@@ -1,0 +1,105 @@
+/* Scenes on the plain ODE API, shared by tests, benches and demos.
+ *
+ *   dInitODE2(0);
+ *   scene *wall = scene_wall(10);
+ *   ode_mlcp_attach(wall->world, NULL);     // or not: a scene knows no stepper
+ *   for (int i = 0; i < 500; i++)
+ *     scene_step(wall, dWorldStep, 0.01);
+ *   scene_destroy(wall);
+ *
+ * Lengths in m, masses in kg, times in s; z points up and gravity is
+ * 9.81 m/s^2 downwards. A scene is built the same way every time: nothing in it
+ * is drawn at random.
+ */
+#ifndef ODE_MLCP_DEMOS_SCENES_SCENE_H
+#define ODE_MLCP_DEMOS_SCENES_SCENE_H
+
+#include <stdbool.h>
+
+#include <ode/ode.h>
+
+enum { SCENE_MAX_CONTACTS = 8 };
+
+typedef struct scene {
+  dWorldID world;
+  dSpaceID space;
+  dJointGroupID contacts;     /* those of the last scene_collide */
+  dSurfaceParameters surface; /* of every contact; mu 0.5 with Approx1 */
+  int max_contacts;           /* a pair, 1 .. SCENE_MAX_CONTACTS */
+  dBodyID *bodies;            /* [n_bodies], in the order they were made */
+  int n_bodies;
+  int bodies_room;
+
+  /* of the last scene_collide: */
+  int n_contacts;
+  double deepest;             /* m, >= 0: the deepest overlap */
+  dJointID last_contact;      /* the one made last, or NULL */
+} scene;
+
+/** dWorldStep, dWorldQuickStep or one of your own: 0 is a failed step. */
+typedef int scene_stepper(dWorldID world, dReal step_size);
+
+/* --- scenes -----------------------------------------------------------------
+ * All return NULL where an argument is out of range or memory runs out.
+ */
+
+/** Rows of `rows`, rows - 1, .. 1 unit cubes on a floor, each row shifted by
+ *  half a pitch of 1.05; density 1000; rows 1 .. 200. Bodies row by row from
+ *  the floor up, each along +x. */
+scene *scene_wall(int rows);
+
+/** A box of 0.5 x 0.5 x 0.2, density 1000, on a floor, launched at 3 m/s,
+ *  `angle` radians from +x towards +y. */
+scene *scene_slide(double angle);
+
+/** A capsule of radius 0.05, length 1.9 and mass 1, turned 0.5 rad about y from
+ *  the vertical, its lower cap 1e-4 deep in the floor, one contact, moving at
+ *  `speed` m/s along x. */
+scene *scene_tilted_rod(double speed);
+
+/** `boxes` unit cubes on top of each other, density 1000; the topmost `ratio`
+ *  times as heavy as each of the others (ratio > 0). */
+scene *scene_stack(int boxes, double ratio);
+
+/** `bodies` spheres, boxes and capsules in turn, in layers of nine above a
+ *  floor with four walls that lean outwards by 45 degrees. */
+scene *scene_pit(int bodies);
+
+/** `links` capsules of length 0.5 joined end to end by ball joints, the first
+ *  to the world, level at the start; the last link `ratio` times as heavy as
+ *  each of the others (ratio > 0). No floor. */
+scene *scene_chain(int links, double ratio);
+
+/* --- use --------------------------------------------------------------------- */
+
+/** Make the contact joints of the present poses, in place of the last ones.
+ *  @return their number. */
+int scene_collide(scene *scene);
+
+/** Collide, then take one step. @return what the stepper returns. */
+int scene_step(scene *scene, scene_stepper *step, double step_size);
+
+/** The highest speed of a body's centre, m/s; NAN where one is not finite. */
+double scene_fastest(const scene *scene);
+
+/** NULL is allowed. Leaves dCloseODE to the caller. */
+void scene_destroy(scene *scene);
+
+/* --- for scenes of one's own -------------------------------------------------- */
+
+/** An empty world with gravity. */
+scene *scene_create(void);
+/** A floor at z = 0. */
+void scene_add_floor(scene *scene);
+/** A body of mass 0 at (x, y, z); NULL where memory runs out. */
+dBodyID scene_add_body(scene *scene, double x, double y, double z);
+dBodyID scene_add_box(scene *scene, double x, double y, double z,
+                      double length_x, double length_y, double length_z,
+                      double density);
+dBodyID scene_add_sphere(scene *scene, double x, double y, double z,
+                         double radius, double density);
+/** Along z, `length` between the centres of the caps. */
+dBodyID scene_add_capsule(scene *scene, double x, double y, double z,
+                          double radius, double length, double density);
+
+#endif
