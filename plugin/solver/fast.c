@@ -50,7 +50,7 @@ void fast_work_restore_best(fast_work *work) {
 
 static bool reserve_iterates(fast_work *work, const memory_source *source) {
   size_t n = (size_t)work->form.n_rows, b = 6 * (size_t)work->form.n_bodies;
-  size_t count = 13 * n + 2 * b + (size_t)work->form.n_weights;
+  size_t count = 15 * n + 2 * b + (size_t)work->form.n_weights;
   double *at =
       memory_block_reserve(&work->numbers, source, count, sizeof *at);
   int *mode = memory_block_reserve(&work->modes, source, n, sizeof *mode);
@@ -60,9 +60,10 @@ static bool reserve_iterates(fast_work *work, const memory_source *source) {
   work->dv = at + b;
   at += 2 * b;
   double **rows[] = {&work->p,     &work->w,       &work->best_p, &work->r,
-                     &work->dp,    &work->scratch, &work->kept_p, &work->y_low,
-                     &work->y_high, &work->dy_low, &work->dy_high,
-                     &work->t_low, &work->t_high};
+                     &work->dp,    &work->scratch, &work->kept_p, &work->s_low,
+                     &work->s_high, &work->y_low,  &work->y_high,
+                     &work->dy_low, &work->dy_high, &work->t_low,
+                     &work->t_high};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++, at += n)
     *rows[i] = at;
   work->weights = at;
@@ -119,37 +120,47 @@ static double give_nothing(const mlcp_problem *problem,
 
 /* ---- the climb ----------------------------------------------------------- */
 
-/* @return true when enough of the guess was known to be worth correcting. */
+/* p = the guess within its limits, evaluated; 0 where there is none.
+ * @return true when enough of it was known to be worth correcting. */
 static bool take_guess(fast_work *work, const double guess[]) {
+  const fast_form *form = &work->form;
   int n_known = 0;
   if (guess != NULL)
-    n_known = fast_form_take_guess(&work->form, guess, work->p);
+    n_known = fast_form_take_guess(form, guess, work->p);
   else
-    memset(work->p, 0, sizeof(double) * (size_t)work->form.n_rows);
-  fast_form_project(&work->form, work->p);
-  work->best_residual = INFINITY;
-  memcpy(work->best_p, work->p,
-         sizeof(double) * (size_t)work->form.n_rows);
+    memset(work->p, 0, sizeof(double) * (size_t)form->n_rows);
+  fast_form_project(form, work->p);
   fast_work_evaluate(work);
-  return 2 * n_known >= work->form.n_rows;
+  return 2 * n_known >= form->n_rows;
 }
 
-static bool climb(fast_work *work, bool warm) {
-  if (work->residual <= work->target) return true;
-  const fast_modes_options few = {1e-6, warm ? 8 : 3, warm ? 8 : 3};
-  if (fast_modes_solve(work, &few)) return true;
-
-  const fast_interior_options cold = {1e-9, 1, false, 50};
-  if (fast_interior_solve(work, &cold)) return true;
+/* An interior point run, and its modes. */
+static bool run_interior(fast_work *work,
+                         const fast_interior_options *options) {
+  const fast_modes_options polish = {1e-6, 20, 5, false};
+  if (fast_interior_solve(work, options)) return true;
+  if (fast_modes_solve(work, &polish)) return true;
   fast_work_restore_best(work);
-
-  const double prox[] = {1e-6, 1e-3, 1e-4};
-  for (int i = 0; i < 3; i++) {
-    const fast_modes_options polish = {prox[i], 12, 5};
-    if (fast_modes_solve(work, &polish)) return true;
-    fast_work_restore_best(work);
-  }
   return false;
+}
+
+static bool climb(fast_work *work, const double guess[]) {
+  const fast_interior_options from_guess = {1e-9, 1e-3, true, 0, 1e-9, 50};
+  const fast_interior_options cold = {1e-9, 1, false, 1, 1e-9, 50};
+  const fast_interior_options low = {1e-9, 0.01, false, 0.01, 1e-9, 50};
+
+  work->best_residual = INFINITY;
+  memset(work->best_p, 0, sizeof(double) * (size_t)work->form.n_rows);
+  bool warm = take_guess(work, guess);
+  if (work->residual <= work->target) return true;
+  const fast_modes_options few = {1e-6, warm ? 8 : 3, 8, true};
+  if (fast_modes_solve(work, &few)) return true;
+  if (warm) {
+    take_guess(work, guess);
+    if (run_interior(work, &from_guess)) return true;
+  }
+  return (!warm && run_interior(work, &cold)) || run_interior(work, &low)
+      || (warm && run_interior(work, &cold));
 }
 
 static bool no_memory(solver_report *report) {
@@ -183,7 +194,7 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
       return no_memory(report);
     work->factorisations = work->iterations = 0;
     work->target = 0.25 * options->tolerance;
-    climb(work, take_guess(work, guess));
+    climb(work, guess);
     report->residual = give_solution(work, solution, scratch);
     report->factorisations = work->factorisations;
     report->iterations = work->iterations;

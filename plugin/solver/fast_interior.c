@@ -16,19 +16,12 @@
 
 #include "solver/fast_work.h"
 
-/* Distances of a row to its limits; INFINITY where there is none. */
+/* What a row has of both its limits. */
 typedef struct distances {
   double low, high;
 } distances;
 
-static distances distance(const fast_work *work, const fast_cluster *cluster,
-                          int row, const double p[]) {
-  double low, high;
-  fast_form_limits(&work->form, cluster, row, p, &low, &high);
-  return (distances){p[row] - low, high - p[row]};
-}
-
-/* Their change along dp. */
+/* Change of the distances to the limits along dp. */
 static distances distance_step(const fast_work *work,
                                const fast_cluster *cluster, int row,
                                const double dp[]) {
@@ -71,26 +64,31 @@ static void move_inside(fast_work *work, double margin) {
   }
 }
 
-/* Multipliers that match the slip, no less than the central path's. */
+/* Distances, and multipliers that match the slip, no less than the central
+ * path's. */
 static void start_multipliers(fast_work *work, double mu) {
   const fast_form *form = &work->form;
   for (int c = 0; c < form->n_clusters; c++) {
     const fast_cluster *cluster = &form->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
-      distances s = distance(work, cluster, row, work->p);
-      double w = work->w[row], u = mu * unit(form, row);
+      double w = work->w[row], u = mu * unit(form, row), low, high;
+      fast_form_limits(form, cluster, row, work->p, &low, &high);
+      work->s_low[row] = work->p[row] - low;
+      work->s_high[row] = high - work->p[row];
       work->y_low[row] = work->y_high[row] = 0;
-      if (has_low(form, row)) work->y_low[row] = u / s.low + fmax(w, 0);
-      if (has_high(form, row)) work->y_high[row] = u / s.high + fmax(-w, 0);
+      if (has_low(form, row))
+        work->y_low[row] = u / work->s_low[row] + fmax(w, 0);
+      if (has_high(form, row))
+        work->y_high[row] = u / work->s_high[row] + fmax(-w, 0);
     }
   }
 }
 
-static void cold_point(fast_work *work) {
+static void cold_point(fast_work *work, double margin) {
   const fast_form *form = &work->form;
   memset(work->p, 0, sizeof(double) * (size_t)form->n_rows);
-  move_inside(work, 1);
+  move_inside(work, margin);
 }
 
 /* ---- weights ------------------------------------------------------------- */
@@ -100,6 +98,17 @@ static double softness(const fast_form *form, int row, double prox) {
   return fmax(own, prox * A);
 }
 
+/* y / s, what a limit adds to R; 0 where there is none. */
+static double stiffness_low(const fast_work *work, int row) {
+  if (!has_low(&work->form, row)) return 0;
+  return work->y_low[row] / work->s_low[row];
+}
+
+static double stiffness_high(const fast_work *work, int row) {
+  if (!has_high(&work->form, row)) return 0;
+  return work->y_high[row] / work->s_high[row];
+}
+
 static void simple_weights(const fast_work *work, const fast_cluster *cluster,
                            double prox, double W[]) {
   const fast_form *form = &work->form;
@@ -107,9 +116,8 @@ static void simple_weights(const fast_work *work, const fast_cluster *cluster,
   memset(W, 0, sizeof(double) * (size_t)(m * m));
   for (int i = 0; i < m; i++) {
     int row = cluster->first_row + i;
-    distances s = distance(work, cluster, row, work->p);
-    double low = has_low(form, row) ? work->y_low[row] / s.low : 0;
-    double high = has_high(form, row) ? work->y_high[row] / s.high : 0;
+    double low = stiffness_low(work, row);
+    double high = stiffness_high(work, row);
     double own = 1 / (softness(form, row, prox) + low + high);
     W[(m + 1) * i] = own;
     if (i > 0 && cluster->has_normal)
@@ -126,9 +134,8 @@ static void coupled_weights(const fast_work *work, const fast_cluster *cluster,
          sizeof(double) * (size_t)(m * m));
   for (int i = 0; i < m; i++) {
     int row = cluster->first_row + i;
-    distances s = distance(work, cluster, row, work->p);
-    double low = has_low(form, row) ? work->y_low[row] / s.low : 0;
-    double high = has_high(form, row) ? work->y_high[row] / s.high : 0;
+    double low = stiffness_low(work, row);
+    double high = stiffness_high(work, row);
     A[(m + 1) * i] += low + high + prox * form->diagonal[row];
     if (i > 0 && cluster->has_normal)
       A[m * i] += form->coefficient[row] * (low - high);
@@ -159,12 +166,11 @@ static void direction(fast_work *work) {
     const fast_cluster *cluster = &form->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
-      distances s = distance(work, cluster, row, work->p);
       double r = -work->w[row];
       if (has_low(form, row))
-        r += work->y_low[row] + work->t_low[row] / s.low;
+        r += work->y_low[row] + work->t_low[row] / work->s_low[row];
       if (has_high(form, row))
-        r -= work->y_high[row] + work->t_high[row] / s.high;
+        r -= work->y_high[row] + work->t_high[row] / work->s_high[row];
       work->r[row] = r;
     }
   }
@@ -174,15 +180,14 @@ static void direction(fast_work *work) {
     const fast_cluster *cluster = &form->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
-      distances s = distance(work, cluster, row, work->p);
       distances ds = distance_step(work, cluster, row, work->dp);
       work->dy_low[row] = work->dy_high[row] = 0;
       if (has_low(form, row))
-        work->dy_low[row] =
-            (work->t_low[row] - work->y_low[row] * ds.low) / s.low;
+        work->dy_low[row] = work->t_low[row] / work->s_low[row]
+                          - stiffness_low(work, row) * ds.low;
       if (has_high(form, row))
-        work->dy_high[row] =
-            (work->t_high[row] - work->y_high[row] * ds.high) / s.high;
+        work->dy_high[row] = work->t_high[row] / work->s_high[row]
+                           - stiffness_high(work, row) * ds.high;
     }
   }
 }
@@ -194,7 +199,6 @@ static void set_targets(fast_work *work, double mu, bool correct) {
     const fast_cluster *cluster = &form->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
-      distances s = distance(work, cluster, row, work->p);
       double goal = mu * unit(form, row);
       double low = goal, high = goal;
       if (correct) {
@@ -202,8 +206,8 @@ static void set_targets(fast_work *work, double mu, bool correct) {
         low -= ds.low * work->dy_low[row];
         high -= ds.high * work->dy_high[row];
       }
-      work->t_low[row] = low - s.low * work->y_low[row];
-      work->t_high[row] = high - s.high * work->y_high[row];
+      work->t_low[row] = low - work->s_low[row] * work->y_low[row];
+      work->t_high[row] = high - work->s_high[row] * work->y_high[row];
     }
   }
 }
@@ -220,14 +224,13 @@ static double longest_step(const fast_work *work) {
     const fast_cluster *cluster = &form->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
-      distances s = distance(work, cluster, row, work->p);
       distances ds = distance_step(work, cluster, row, work->dp);
       if (has_low(form, row)) {
-        limit_step(s.low, ds.low, &longest);
+        limit_step(work->s_low[row], ds.low, &longest);
         limit_step(work->y_low[row], work->dy_low[row], &longest);
       }
       if (has_high(form, row)) {
-        limit_step(s.high, ds.high, &longest);
+        limit_step(work->s_high[row], ds.high, &longest);
         limit_step(work->y_high[row], work->dy_high[row], &longest);
       }
     }
@@ -244,16 +247,15 @@ static double complementarity(const fast_work *work, double length) {
     const fast_cluster *cluster = &form->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
-      distances s = distance(work, cluster, row, work->p);
       distances ds = distance_step(work, cluster, row, work->dp);
       double u = unit(form, row);
       if (has_low(form, row)) {
-        sum += (s.low + length * ds.low)
+        sum += (work->s_low[row] + length * ds.low)
              * (work->y_low[row] + length * work->dy_low[row]) / u;
         count++;
       }
       if (has_high(form, row)) {
-        sum += (s.high + length * ds.high)
+        sum += (work->s_high[row] + length * ds.high)
              * (work->y_high[row] + length * work->dy_high[row]) / u;
         count++;
       }
@@ -264,51 +266,80 @@ static double complementarity(const fast_work *work, double length) {
 
 /* ---- the path ------------------------------------------------------------ */
 
+/* Distances step on their own: taken anew as differences they would lose all
+ * their digits towards the end. */
 static void take_step(fast_work *work, double length) {
-  for (int i = 0; i < work->form.n_rows; i++) {
+  const fast_form *form = &work->form;
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      int row = cluster->first_row + i;
+      distances ds = distance_step(work, cluster, row, work->dp);
+      work->s_low[row] += length * ds.low;
+      work->s_high[row] += length * ds.high;
+    }
+  }
+  for (int i = 0; i < form->n_rows; i++) {
     work->p[i] += length * work->dp[i];
     work->y_low[i] += length * work->dy_low[i];
     work->y_high[i] += length * work->dy_high[i];
   }
 }
 
-/* One predictor and corrector. @return false when nothing moves any more. */
-static bool advance(fast_work *work, double prox, double *mu) {
-  if (!factor_point(work, prox)) return false;
+/* One predictor and corrector. @return the length of the step, 0 when nothing
+ * moves any more. */
+static double advance(fast_work *work, double prox, double *mu) {
+  if (!factor_point(work, prox)) return 0;
   set_targets(work, 0, false);
   direction(work);
-  double predicted = longest_step(work);
-  double after = complementarity(work, predicted);
+  double after = complementarity(work, longest_step(work));
   double ratio = *mu > 0 ? after / *mu : 0;
 
   set_targets(work, *mu * ratio * ratio * ratio, true);
   direction(work);
   double length = longest_step(work);
-  if (!isfinite(length) || length < 1e-10) return false;
+  if (!isfinite(length) || length < 1e-10) return 0;
   if (length < 1) length *= fmax(0.9, 1 - *mu);
-  take_step(work, fmin(length, 1));
+  take_step(work, length);
   memset(work->dp, 0, sizeof(double) * (size_t)work->form.n_rows);
   *mu = complementarity(work, 0);
   work->iterations++;
-  return isfinite(*mu);
+  return isfinite(*mu) ? length : 0;
+}
+
+/* Folds of the path, which a problem that is not monotone may have, show as
+ * short steps that do not end. */
+typedef struct patience {
+  int n_short;
+} patience;
+
+static bool is_stuck(patience *p, double length) {
+  enum { MANY = 4 };
+  p->n_short = length < 0.02 ? p->n_short + 1 : 0;
+  return p->n_short >= MANY;
 }
 
 bool fast_interior_solve(fast_work *work,
                          const fast_interior_options *options) {
   const fast_form *form = &work->form;
+  size_t bytes = sizeof(double) * (size_t)form->n_rows;
   if (options->warm)
     move_inside(work, sqrt(options->start));
   else
-    cold_point(work);
+    cold_point(work, options->margin);
   fast_work_evaluate(work);
   start_multipliers(work, options->start);
+  memset(work->dp, 0, bytes);
+  memset(work->dy_low, 0, bytes);
+  memset(work->dy_high, 0, bytes);
 
-  memset(work->dp, 0, sizeof(double) * (size_t)form->n_rows);
+  patience patience = {0};
   double mu = complementarity(work, 0);
   for (int i = 0; i < options->max_iterations; i++) {
-    if (!advance(work, options->prox, &mu)) break;
+    double length = advance(work, options->prox, &mu);
+    if (length == 0) break;
     fast_work_evaluate(work);
-    if (work->residual <= work->target) return true;
+    if (work->residual <= options->stop || is_stuck(&patience, length)) break;
   }
   fast_work_restore_best(work);
   return work->residual <= work->target;

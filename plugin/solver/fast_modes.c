@@ -6,6 +6,7 @@
  * harmless and keeps their impulses near the last ones; repeated steps from
  * the recomputed slips take its error away.
  */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -222,6 +223,21 @@ static bool refine(fast_work *work, double p[]) {
   return false;
 }
 
+/* Is the number of changes going down? Not when it has been above half of the
+ * least so far for two turns. */
+typedef struct progress {
+  int least, n_idle;
+} progress;
+
+static bool is_idle(progress *p, int n_changes) {
+  if (n_changes <= p->least / 2)
+    p->n_idle = 0;
+  else
+    p->n_idle++;
+  if (n_changes < p->least) p->least = n_changes;
+  return p->n_idle >= 2;
+}
+
 bool fast_modes_solve(fast_work *work, const fast_modes_options *options) {
   const fast_form *form = &work->form;
   size_t bytes = sizeof(double) * (size_t)form->n_rows;
@@ -229,6 +245,7 @@ bool fast_modes_solve(fast_work *work, const fast_modes_options *options) {
   memcpy(p, work->p, bytes);
   first_modes(work);
 
+  progress progress = {INT_MAX / 2, 0};
   for (int k = 0; k < options->max_factorisations; k++) {
     if (!factor_modes(work, options->prox)) return false;
     if (refine(work, p)) return true;
@@ -238,6 +255,7 @@ bool fast_modes_solve(fast_work *work, const fast_modes_options *options) {
     bool all = k < options->max_all_changes;
     mode_changes changes = compare_modes(work, p, all);
     if (changes.count == 0 || !isfinite(changes.miss)) return false;
+    if (options->impatient && is_idle(&progress, changes.count)) return false;
     if (!all) work->mode[changes.worst] = changes.worst_mode;
   }
   return false;

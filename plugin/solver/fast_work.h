@@ -19,8 +19,9 @@ typedef struct fast_work {
   double *weights, *r, *dp, *dv, *scratch, *kept_p;
   int *mode;
 
-  /* fast_interior: slacks' multipliers and their steps, [n_rows] each */
-  double *y_low, *y_high, *dy_low, *dy_high, *t_low, *t_high;
+  /* fast_interior: distances to the limits, their multipliers, and what the
+     multipliers' steps are made of; [n_rows] each */
+  double *s_low, *s_high, *y_low, *y_high, *dy_low, *dy_high, *t_low, *t_high;
 
   double target; /* residual to be reached */
   long factorisations, iterations;
@@ -36,9 +37,10 @@ void fast_work_restore_best(fast_work *work);
 
 /** How far a step of modes may go. */
 typedef struct fast_modes_options {
-  double prox;             /* relative to a row's diagonal */
+  double prox;         /* relative to a row's diagonal */
   int max_factorisations;
-  int max_all_changes;     /* after so many, only the worst row changes */
+  int max_all_changes; /* after so many, only the worst row changes */
+  bool impatient;      /* give up when the changes do not get fewer */
 } fast_modes_options;
 
 /** From work->p: guess modes, correct them until the target is reached.
@@ -47,8 +49,10 @@ bool fast_modes_solve(fast_work *work, const fast_modes_options *options);
 
 typedef struct fast_interior_options {
   double prox;
-  double start;       /* first complementarity, relative; 1 from cold */
-  bool warm;          /* start from work->p */
+  double start;  /* first complementarity, relative */
+  bool warm;     /* start from work->p, else from nothing */
+  double margin; /* m/s over the scale: first distance from limits, cold */
+  double stop;   /* residual at which modes can take over */
   int max_iterations;
 } fast_interior_options;
 
