@@ -1,0 +1,150 @@
+/* Every allocation may fail: each failure is reported, leaks nothing, and the
+ * next call works. Sampling allocates nothing. */
+#include "testing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "impacts/examples.h"
+#include "impacts/impact.h"
+
+/* Memory that fails at one allocation, and counts. */
+typedef struct meter {
+  long n_allocations, fail_at;
+  long n_blocks;
+  size_t n_bytes;
+} meter;
+
+static void *meter_allocate(void *context, size_t size) {
+  meter *meter = context;
+  if (meter->n_allocations++ == meter->fail_at) return NULL;
+  void *block = malloc(size);
+  if (block != NULL) {
+    meter->n_blocks++;
+    meter->n_bytes += size;
+  }
+  return block;
+}
+
+static void meter_release(void *context, void *block, size_t size) {
+  meter *meter = context;
+  meter->n_blocks--;
+  meter->n_bytes -= size;
+  free(block);
+}
+
+/* One use of everything; NO_MEMORY when any part of it said so. */
+static ode_mlcp_impact_status use(const impact_example *example,
+                                  ode_mlcp_impact_select select,
+                                  uint64_t samples,
+                                  const memory_source *source) {
+  ode_mlcp_impact *impact;
+  ode_mlcp_impact_status status =
+    impact_create(&example->problem, source, &impact, NULL, 0);
+  if (status != ODE_MLCP_IMPACT_DONE) return status;
+
+  ode_mlcp_impact_options options;
+  ode_mlcp_impact_default_options(&options);
+  options.samples = samples;
+  options.select = select;
+  options.h = example->h;
+  options.threads = 1;
+  ode_mlcp_impact_set set;
+  double v[64*9];
+  int count;
+  status = ode_mlcp_impact_approximate(impact, &options, &set);
+  ode_mlcp_impact_set_release(&set);
+  if (status == ODE_MLCP_IMPACT_DONE)
+    status = ode_mlcp_impact_ways(impact, &options, 10, &set);
+  ode_mlcp_impact_set_release(&set);
+  if (status == ODE_MLCP_IMPACT_DONE)
+    status = ode_mlcp_impact_simultaneous(impact, 64, v, &count);
+  if (status == ODE_MLCP_IMPACT_DONE)
+    status = ode_mlcp_impact_sequential(impact, &options,
+                                        ODE_MLCP_IMPACT_CYCLIC, NULL, 0, 0, 9,
+                                        v, NULL, NULL);
+  if (status == ODE_MLCP_IMPACT_DONE)
+    status = ode_mlcp_impact_sim(impact, &options, 0, v, NULL);
+  ode_mlcp_impact_destroy(impact);
+  return status;
+}
+
+static void test_every_allocation_may_fail(void) {
+  impact_example example;
+  impact_example_fill(&example, "box-wall");
+  for (int select = 0; select < 3; select++) {
+    long n_needed = 0;
+    for (long fail_at = 0; fail_at < 1000; fail_at++) {
+      meter meter = {.fail_at = fail_at};
+      memory_source source = {meter_allocate, meter_release, &meter};
+      ode_mlcp_impact_status status =
+        use(&example, (ode_mlcp_impact_select)select, 50, &source);
+      CU_ASSERT_EQUAL(meter.n_blocks, 0);
+      CU_ASSERT_EQUAL(meter.n_bytes, 0);
+      if (meter.n_allocations <= fail_at) { // nothing failed
+        CU_ASSERT_EQUAL(status, ODE_MLCP_IMPACT_DONE);
+        n_needed = fail_at;
+        break;
+      }
+      CU_ASSERT_EQUAL(status, ODE_MLCP_IMPACT_NO_MEMORY);
+    }
+    CU_ASSERT(n_needed > 10);
+  }
+}
+
+static void test_sampling_allocates_nothing(void) {
+  for (int k = 0; k < IMPACT_EXAMPLES; k++) {
+    impact_example example;
+    impact_example_fill(&example, impact_example_name(k));
+    long n_allocations[2];
+    for (int i = 0; i < 2; i++) {
+      meter meter = {.fail_at = -1};
+      memory_source source = {meter_allocate, meter_release, &meter};
+      use(&example, ODE_MLCP_IMPACT_RANDOM, i == 0 ? 1 : 3000, &source);
+      n_allocations[i] = meter.n_allocations;
+    }
+    CU_ASSERT_EQUAL(n_allocations[0], n_allocations[1]);
+  }
+}
+
+static void test_too_many_modes(void) {
+  enum { N = 8 };
+  double M[N*N] = {0}, Jn[N*N] = {0}, Jt[N*N] = {0}, mu[N], v[N];
+  for (int i = 0; i < N; i++) {
+    M[i*N + i] = 1;
+    Jn[i*N + i] = 1;
+    Jt[i*N + (i + 1) % N] = 1;
+    mu[i] = 0.5;
+    v[i] = -1;
+  }
+  const ode_mlcp_impact_problem problem = {
+    .n_velocities = N, .n_contacts = N, .n_tangents = 1, .M = M, .Jn = Jn,
+    .Jt = Jt, .mu = mu, .v = v};
+  ode_mlcp_impact *impact;
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(&problem, &impact, NULL, 0),
+                        ODE_MLCP_IMPACT_DONE);
+  ode_mlcp_impact_options options;
+  ode_mlcp_impact_default_options(&options);
+  options.samples = 100;
+  ode_mlcp_impact_set set;
+  options.select = ODE_MLCP_IMPACT_ALL;
+  CU_ASSERT_EQUAL(ode_mlcp_impact_approximate(impact, &options, &set),
+                  ODE_MLCP_IMPACT_TOO_MANY_MODES);
+  CU_ASSERT_PTR_NULL(set.v);
+  // the path needs no table
+  options.select = ODE_MLCP_IMPACT_RANDOM;
+  CU_ASSERT_EQUAL(ode_mlcp_impact_approximate(impact, &options, &set),
+                  ODE_MLCP_IMPACT_DONE);
+  CU_ASSERT(set.n_outcomes > 90);
+  ode_mlcp_impact_set_release(&set);
+  ode_mlcp_impact_destroy(impact);
+}
+
+int main(void) {
+  CU_TestInfo tests[] = {
+    {"every allocation may fail", test_every_allocation_may_fail},
+    {"sampling allocates nothing", test_sampling_allocates_nothing},
+    {"too many modes", test_too_many_modes},
+    CU_TEST_INFO_NULL};
+  return run_tests("impacts: memory", tests);
+}

@@ -1,0 +1,505 @@
+/* Sets are the same bits for any thread count and any cut into shards; options
+ * do what they say; nothing that collides is ever an outcome. */
+#include "testing.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "impacts/examples.h"
+#include "impacts/impact.h"
+#include "impacts/philox.h"
+
+typedef struct ready {
+  impact_example example;
+  ode_mlcp_impact *impact;
+  ode_mlcp_impact_options options;
+} ready;
+
+static ready *open_example(const char *name) {
+  ready *it = malloc(sizeof *it);
+  if (it == NULL || !impact_example_fill(&it->example, name)) abort();
+  if (ode_mlcp_impact_create(&it->example.problem, &it->impact, NULL, 0) !=
+      ODE_MLCP_IMPACT_DONE)
+    abort();
+  ode_mlcp_impact_default_options(&it->options);
+  it->options.h = it->example.h;
+  it->options.steps = it->example.steps;
+  it->options.samples = 5000;
+  return it;
+}
+
+static void close_example(ready *it) {
+  ode_mlcp_impact_destroy(it->impact);
+  free(it);
+}
+
+static void run(ready *it, ode_mlcp_impact_set *set) {
+  CU_ASSERT_EQUAL_FATAL(
+    ode_mlcp_impact_approximate(it->impact, &it->options, set),
+    ODE_MLCP_IMPACT_DONE);
+}
+
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) {
+  const unsigned char *bytes = data;
+  for (size_t i = 0; i < size; i++)
+    hash = (hash ^ bytes[i])*0x100000001b3u;
+  return hash;
+}
+
+/* Every bit of a set but its time. */
+static uint64_t hash_set(const ode_mlcp_impact_set *set) {
+  size_t n = (size_t)set->n_outcomes;
+  uint64_t counts[4] = {set->n_samples, set->n_finished, set->n_lcps,
+                        set->n_outcomes};
+  uint64_t hash = hash_bytes(0xcbf29ce484222325u, counts, sizeof counts);
+  hash = hash_bytes(hash, set->sample, n*sizeof *set->sample);
+  hash = hash_bytes(hash, set->lcps, n*sizeof *set->lcps);
+  hash = hash_bytes(hash, set->v, n*(size_t)set->n_velocities
+                                  *sizeof *set->v);
+  return hash_bytes(hash, set->contact_velocities,
+                    n*(size_t)set->n_rows*sizeof *set->contact_velocities);
+}
+
+/* ---- the generator ----------------------------------------------------- */
+
+/* The known answers that come with the generator's publication. */
+static void test_philox_known_answers(void) {
+  const struct {
+    uint32_t counter[4], key[2], answer[4];
+  } known[3] = {
+    {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+    {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+     {0xffffffff, 0xffffffff},
+     {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+    {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+     {0xa4093822, 0x299f31d0},
+     {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}}};
+  for (int k = 0; k < 3; k++) {
+    uint32_t out[4];
+    philox_block(known[k].key, known[k].counter, out);
+    CU_ASSERT_EQUAL(memcmp(out, known[k].answer, sizeof out), 0);
+  }
+  CU_ASSERT(philox_unit(0, 0) > 0);
+  CU_ASSERT(philox_unit(0xffffffff, 0xffffffff) < 1);
+
+  double sum = 0, squares = 0;
+  for (uint64_t k = 0; k < 10000; k++) {
+    double pair[2];
+    philox_pair(7, k, 0, 0, pair);
+    sum += pair[0] + pair[1];
+    squares += pair[0]*pair[0] + pair[1]*pair[1];
+  }
+  CU_ASSERT(fabs(sum/20000 - 0.5) < 0.01);
+  CU_ASSERT(fabs(squares/20000 - 1.0/3) < 0.01);
+}
+
+/* ---- the same bits ----------------------------------------------------- */
+
+static void test_thread_counts_give_the_same_bits(void) {
+  const char *const names[3] = {"rocking-block", "compass-gait", "disk-stack"};
+  for (int k = 0; k < 3; k++)
+    for (int select = 0; select < 2 + (k == 1); select++) {
+      ready *it = open_example(names[k]);
+      it->options.select = (ode_mlcp_impact_select)select;
+      uint64_t hashes[3];
+      for (int threads = 1; threads <= 3; threads++) {
+        ode_mlcp_impact_set set;
+        it->options.threads = threads;
+        run(it, &set);
+        hashes[threads - 1] = hash_set(&set);
+        ode_mlcp_impact_set_release(&set);
+      }
+      CU_ASSERT_EQUAL(hashes[0], hashes[1]);
+      CU_ASSERT_EQUAL(hashes[0], hashes[2]);
+
+      // negative control: another seed is another set
+      ode_mlcp_impact_set set;
+      it->options.seed++;
+      run(it, &set);
+      CU_ASSERT_NOT_EQUAL(hash_set(&set), hashes[0]);
+      ode_mlcp_impact_set_release(&set);
+      close_example(it);
+    }
+}
+
+static void test_shards_are_parts_of_the_whole(void) {
+  ready *it = open_example("compass-gait");
+  for (int select = 0; select < 3; select++) {
+    ode_mlcp_impact_set whole;
+    it->options.select = (ode_mlcp_impact_select)select;
+    it->options.shard = 0;
+    it->options.n_shards = 1;
+    it->options.samples = 1001;
+    run(it, &whole);
+
+    uint64_t n_outcomes = 0, n_lcps = 0, n_finished = 0, n_same = 0;
+    for (uint32_t shard = 1; shard <= 4; shard++) { // 4/4 is 0/4
+      ode_mlcp_impact_set part;
+      it->options.shard = shard;
+      it->options.n_shards = 4;
+      it->options.threads = (int)shard;
+      run(it, &part);
+      n_outcomes += part.n_outcomes;
+      n_lcps += part.n_lcps;
+      n_finished += part.n_finished;
+      uint64_t k = 0; // the same outcome of the whole set
+      for (uint64_t i = 0; i < part.n_outcomes; i++) {
+        while (k < whole.n_outcomes && whole.sample[k] != part.sample[i]) k++;
+        if (k == whole.n_outcomes) break;
+        n_same += memcmp(&part.v[4*i], &whole.v[4*k], 4*sizeof(double)) == 0 &&
+                  part.lcps[i] == whole.lcps[k];
+        k++;
+      }
+      ode_mlcp_impact_set_release(&part);
+    }
+    CU_ASSERT_EQUAL(n_outcomes, whole.n_outcomes);
+    CU_ASSERT_EQUAL(n_same, whole.n_outcomes);
+    CU_ASSERT_EQUAL(n_lcps, whole.n_lcps);
+    CU_ASSERT_EQUAL(n_finished, whole.n_finished);
+    ode_mlcp_impact_set_release(&whole);
+  }
+  close_example(it);
+}
+
+static void test_sim_is_a_sample_of_the_set(void) {
+  ready *it = open_example("box-wall");
+  ode_mlcp_impact_set set;
+  it->options.samples = 300;
+  run(it, &set);
+  for (uint64_t k = 0; k < set.n_outcomes; k++) {
+    double v[3];
+    int n_lcps;
+    CU_ASSERT_EQUAL(ode_mlcp_impact_sim(it->impact, &it->options,
+                                        set.sample[k], v, &n_lcps),
+                    ODE_MLCP_IMPACT_DONE);
+    CU_ASSERT_EQUAL((uint32_t)n_lcps, set.lcps[k]);
+    // the last step of Alg. 2 may still move it by the tolerance
+    for (int i = 0; i < 3; i++)
+      CU_ASSERT(fabs(v[i] - set.v[3*k + (uint64_t)i]) < 1e-7);
+  }
+  ode_mlcp_impact_set_release(&set);
+  close_example(it);
+}
+
+/* ---- selection --------------------------------------------------------- */
+
+/* With all solutions taken, every random or first way is one of the branches. */
+static void test_all_holds_the_others(void) {
+  ready *it = open_example("compass-gait");
+  ode_mlcp_impact_set all;
+  it->options.samples = 200;
+  it->options.select = ODE_MLCP_IMPACT_ALL;
+  run(it, &all);
+  CU_ASSERT(all.n_outcomes > 5*all.n_samples);
+  for (int select = 0; select < 2; select++) {
+    ode_mlcp_impact_set one;
+    it->options.select = (ode_mlcp_impact_select)select;
+    run(it, &one);
+    uint64_t n_found = 0;
+    for (uint64_t i = 0; i < one.n_outcomes; i++) {
+      bool found = false;
+      for (uint64_t k = 0; k < all.n_outcomes && !found; k++)
+        found = all.sample[k] == one.sample[i] &&
+                memcmp(&all.v[4*k], &one.v[4*i], 4*sizeof(double)) == 0;
+      n_found += found;
+    }
+    CU_ASSERT_EQUAL(n_found, one.n_outcomes);
+    ode_mlcp_impact_set_release(&one);
+  }
+  ode_mlcp_impact_set_release(&all);
+
+  // a cap on branches leaves samples unfinished, and says so
+  it->options.select = ODE_MLCP_IMPACT_ALL;
+  it->options.max_branches = 2;
+  run(it, &all);
+  CU_ASSERT(all.n_unfinished > all.n_samples/2);
+  CU_ASSERT(all.n_outcomes <= 2*all.n_samples);
+  ode_mlcp_impact_set_release(&all);
+  close_example(it);
+}
+
+/* Three methods, one set where solutions are unique. */
+static void test_methods_agree(void) {
+  ready *it = open_example("rocking-block");
+  ode_mlcp_impact_set sets[3];
+  for (int k = 0; k < 3; k++) {
+    it->options.method = (ode_mlcp_impact_method)(k + 1);
+    run(it, &sets[k]);
+    CU_ASSERT_EQUAL(sets[k].n_outcomes, sets[0].n_outcomes);
+    CU_ASSERT_EQUAL(sets[k].n_lcps, sets[0].n_lcps);
+    double worst = 0;
+    for (uint64_t i = 0; i < 3*sets[0].n_outcomes; i++)
+      worst = fmax(worst, fabs(sets[k].v[i] - sets[0].v[i]));
+    CU_ASSERT(worst < 1e-9);
+  }
+  for (int k = 0; k < 3; k++) ode_mlcp_impact_set_release(&sets[k]);
+  close_example(it);
+}
+
+/* ---- unfinished, interrupted ------------------------------------------- */
+
+static void test_nothing_unfinished_is_an_outcome(void) {
+  ready *it = open_example("rocking-block");
+  ode_mlcp_impact_set set;
+  it->options.steps = 0; // one step, which rarely ends the impact
+  it->options.h = 0.1;
+  run(it, &set);
+  CU_ASSERT(set.n_unfinished > set.n_samples*9/10);
+  CU_ASSERT_EQUAL(set.n_outcomes, set.n_samples - set.n_unfinished);
+  CU_ASSERT_EQUAL(set.n_lcps, set.n_samples);
+  ode_mlcp_impact_set_release(&set);
+
+  double v[3];
+  int n_lcps;
+  CU_ASSERT_EQUAL(ode_mlcp_impact_sim(it->impact, &it->options, 3, v,
+                                      &n_lcps),
+                  ODE_MLCP_IMPACT_UNFINISHED);
+  CU_ASSERT_EQUAL(n_lcps, 1);
+
+  const char *const names[5] = {"rocking-block", "compass-gait", "box-wall",
+                                "ramone", "disk-stack"};
+  for (int k = 0; k < 5; k++)
+    for (int steps = 0; steps < 4; steps++) {
+      ready *other = open_example(names[k]);
+      other->options.steps = steps;
+      other->options.samples = 1000;
+      run(other, &set);
+      double slowest = 0;
+      for (uint64_t i = 0; i < set.n_outcomes; i++)
+        for (int row = 0; row < set.n_rows; row += 2)
+          slowest = fmin(slowest, set.contact_velocities
+                                    [i*(uint64_t)set.n_rows + (uint64_t)row]);
+      CU_ASSERT(slowest >= -other->options.tolerance);
+      ode_mlcp_impact_set_release(&set);
+      close_example(other);
+    }
+  close_example(it);
+}
+
+typedef struct patience {
+  int asked, most;
+  uint64_t told;
+} patience;
+
+static int runs_out(void *context) {
+  patience *patience = context;
+  return ++patience->asked > patience->most;
+}
+
+static void hear(void *context, uint64_t done, uint64_t total) {
+  patience *patience = context;
+  CU_ASSERT(done <= total && done > patience->told);
+  patience->told = done;
+}
+
+static void test_an_interrupt_keeps_what_was_done(void) {
+  ready *it = open_example("rocking-block");
+  ode_mlcp_impact_set whole, part;
+  run(it, &whole);
+  patience patience = {.most = 5};
+  it->options.interrupted = runs_out;
+  it->options.progress = hear;
+  it->options.run_context = &patience;
+  CU_ASSERT_EQUAL(ode_mlcp_impact_approximate(it->impact, &it->options, &part),
+                  ODE_MLCP_IMPACT_INTERRUPTED);
+  CU_ASSERT(part.n_samples > 0 && part.n_samples < whole.n_samples);
+  CU_ASSERT_EQUAL(patience.told, part.n_samples);
+  CU_ASSERT_EQUAL(part.n_outcomes, part.n_finished);
+  CU_ASSERT_EQUAL(memcmp(part.v, whole.v, part.n_outcomes*3*sizeof(double)),
+                  0);
+  ode_mlcp_impact_set_release(&part);
+
+  // at once: an empty set is a set
+  patience.most = patience.asked = 0;
+  patience.told = 0;
+  CU_ASSERT_EQUAL(ode_mlcp_impact_approximate(it->impact, &it->options, &part),
+                  ODE_MLCP_IMPACT_INTERRUPTED);
+  CU_ASSERT_EQUAL(part.n_samples, 0);
+  double *corners;
+  size_t n_corners;
+  CU_ASSERT_EQUAL(ode_mlcp_impact_hull(&part, 0, 1, &corners, &n_corners),
+                  ODE_MLCP_IMPACT_DONE);
+  CU_ASSERT_EQUAL(n_corners, 0);
+  free(corners);
+  ode_mlcp_impact_set_release(&part);
+  ode_mlcp_impact_set_release(&whole);
+  close_example(it);
+}
+
+/* ---- a user's distribution --------------------------------------------- */
+
+/* All the impulse on one contact a step, A first where the sample is even. */
+static void one_at_a_time(void *context, uint64_t seed, uint64_t sample,
+                          int step, int n_contacts, double lambda_max[]) {
+  (void)seed;
+  for (int i = 0; i < n_contacts; i++)
+    lambda_max[i] = ((uint64_t)(step + i) + sample) % 2 == 0
+                      ? *(double *)context : 1e-12;
+}
+
+static void test_a_distribution_of_ones_own(void) {
+  ready *it = open_example("rocking-block");
+  double cap = 10;
+  it->options.draw = one_at_a_time;
+  it->options.draw_context = &cap;
+  it->options.samples = 2;
+  ode_mlcp_impact_set set;
+  run(it, &set);
+  // that is the sequential law: A then B, and B then A
+  CU_ASSERT_EQUAL_FATAL(set.n_outcomes, 2);
+  CU_ASSERT(fabs(set.contact_velocities[0] - 0.09301838) < 1e-7);
+  CU_ASSERT(fabs(set.contact_velocities[2]) < 1e-7);
+  CU_ASSERT(fabs(set.contact_velocities[4]) < 1e-7);
+  CU_ASSERT(fabs(set.contact_velocities[6] - 0.09301838) < 1e-7);
+  ode_mlcp_impact_set_release(&set);
+  close_example(it);
+}
+
+/* ---- two tangents ------------------------------------------------------ */
+
+/* A point mass of 1 kg on a plane: with a pyramid whose edge lies along the
+ * slip, the impact takes mu times the normal impulse off the slip. */
+static void test_two_tangents(void) {
+  const double M[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, Jn[3] = {0, 0, 1};
+  const double Jt[6] = {1, 0, 0, 0, 1, 0}, mu[1] = {0.5};
+  const double v[3] = {2, 0.1, -1};
+  const ode_mlcp_impact_problem problem = {
+    .n_velocities = 3, .n_contacts = 1, .n_tangents = 2, .M = M, .Jn = Jn,
+    .Jt = Jt, .mu = mu, .v = v};
+  ode_mlcp_impact *impact;
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(&problem, &impact, NULL, 0),
+                        ODE_MLCP_IMPACT_DONE);
+  ode_mlcp_impact_options options;
+  ode_mlcp_impact_default_options(&options);
+  options.h = 0.4;
+  options.samples = 200;
+  ode_mlcp_impact_set sets[3];
+  for (int k = 0; k < 3; k++) {
+    options.method = (ode_mlcp_impact_method)(k + 1);
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_approximate(impact, &options,
+                                                      &sets[k]),
+                          ODE_MLCP_IMPACT_DONE);
+    CU_ASSERT_EQUAL(sets[k].n_unfinished, 0);
+    double worst = 0;
+    for (uint64_t i = 0; i < sets[k].n_outcomes; i++) {
+      const double *w = &sets[k].v[3*i];
+      worst = fmax(worst, fmax(fabs(w[0] - 1.5), fmax(fabs(w[1] - 0.1),
+                                                      fabs(w[2]))));
+      worst = fmax(worst, fabs(sets[k].contact_velocities[3*i + 1] - w[0]));
+      worst = fmax(worst, fabs(sets[k].contact_velocities[3*i + 2] - w[1]));
+    }
+    CU_ASSERT(worst < 1e-9);
+    ode_mlcp_impact_set_release(&sets[k]);
+  }
+  ode_mlcp_impact_destroy(impact);
+}
+
+/* ---- what is refused --------------------------------------------------- */
+
+static void test_bad_problems(void) {
+  impact_example example;
+  impact_example_fill(&example, "rocking-block");
+  char message[200];
+  ode_mlcp_impact *impact;
+  const struct {
+    double *place, value;
+    const char *word;
+  } bad[] = {
+    {&example.M[4], -1, "positive definite"},
+    {&example.M[1], 0.5, "symmetric"},
+    {&example.M[8], NAN, "M(3, 3)"},
+    {&example.Jn[4], INFINITY, "Jn(2, 2)"},
+    {&example.Jt[0], NAN, "Jt(1, 1)"},
+    {&example.mu[1], -0.5, "mu"},
+    {&example.v[1], NAN, "v(2, 1)"}};
+  for (size_t k = 0; k < sizeof bad/sizeof *bad; k++) {
+    double kept = *bad[k].place;
+    *bad[k].place = bad[k].value;
+    CU_ASSERT_EQUAL(ode_mlcp_impact_create(&example.problem, &impact, message,
+                                           sizeof message),
+                    ODE_MLCP_IMPACT_BAD_INPUT);
+    CU_ASSERT_PTR_NULL(impact);
+    CU_ASSERT_PTR_NOT_NULL(strstr(message, bad[k].word));
+    *bad[k].place = kept;
+  }
+  ode_mlcp_impact_problem problem = example.problem;
+  problem.n_contacts = 0;
+  CU_ASSERT_EQUAL(ode_mlcp_impact_create(&problem, &impact, message,
+                                         sizeof message),
+                  ODE_MLCP_IMPACT_BAD_INPUT);
+  problem = example.problem;
+  problem.Jt = NULL;
+  CU_ASSERT_EQUAL(ode_mlcp_impact_create(&problem, &impact, NULL, 0),
+                  ODE_MLCP_IMPACT_BAD_INPUT);
+  memset(example.Jn, 0, 3*sizeof(double));
+  CU_ASSERT_EQUAL(ode_mlcp_impact_create(&example.problem, &impact, message,
+                                         sizeof message),
+                  ODE_MLCP_IMPACT_BAD_INPUT);
+}
+
+static void test_bad_options(void) {
+  ready *it = open_example("rocking-block");
+  const ode_mlcp_impact_options good = it->options;
+  for (int k = 0; k < 8; k++) {
+    it->options = good;
+    switch (k) {
+    case 0: it->options.h = 0; break;
+    case 1: it->options.h = NAN; break;
+    case 2: it->options.steps = -1; break;
+    case 3: it->options.tolerance = -1; break;
+    case 4: it->options.epsilon = it->options.h; break;
+    case 5: it->options.threads = 0; break;
+    case 6: it->options.n_shards = 0; break;
+    default: it->options.shard = 2; // of 1
+    }
+    ode_mlcp_impact_set set;
+    double v[3] = {7, 7, 7};
+    CU_ASSERT_EQUAL(ode_mlcp_impact_approximate(it->impact, &it->options,
+                                                &set),
+                    ODE_MLCP_IMPACT_BAD_INPUT);
+    CU_ASSERT_EQUAL(set.n_outcomes, 0);
+    CU_ASSERT_EQUAL(ode_mlcp_impact_sim(it->impact, &it->options, 0, v, NULL),
+                    ODE_MLCP_IMPACT_BAD_INPUT);
+    CU_ASSERT_EQUAL(v[0], 7);
+  }
+  close_example(it);
+}
+
+/* Nothing approaches: the set is the velocity before, after no LCP. */
+static void test_no_collision(void) {
+  ready *it = open_example("rocking-block");
+  ode_mlcp_impact_destroy(it->impact);
+  it->example.v[1] = 0.5;
+  ode_mlcp_impact_create(&it->example.problem, &it->impact, NULL, 0);
+  ode_mlcp_impact_set set;
+  it->options.samples = 10;
+  run(it, &set);
+  CU_ASSERT_EQUAL(set.n_outcomes, 10);
+  CU_ASSERT_EQUAL(set.n_lcps, 0);
+  CU_ASSERT_EQUAL(memcmp(set.v, it->example.v, 3*sizeof(double)), 0);
+  ode_mlcp_impact_set_release(&set);
+  close_example(it);
+}
+
+int main(void) {
+  CU_TestInfo tests[] = {
+    {"philox known answers", test_philox_known_answers},
+    {"thread counts give the same bits",
+     test_thread_counts_give_the_same_bits},
+    {"shards are parts of the whole", test_shards_are_parts_of_the_whole},
+    {"sim is a sample of the set", test_sim_is_a_sample_of_the_set},
+    {"all holds the others", test_all_holds_the_others},
+    {"methods agree", test_methods_agree},
+    {"nothing unfinished is an outcome",
+     test_nothing_unfinished_is_an_outcome},
+    {"an interrupt keeps what was done",
+     test_an_interrupt_keeps_what_was_done},
+    {"a distribution of one's own", test_a_distribution_of_ones_own},
+    {"two tangents", test_two_tangents},
+    {"bad problems", test_bad_problems},
+    {"bad options", test_bad_options},
+    {"no collision", test_no_collision},
+    CU_TEST_INFO_NULL};
+  return run_tests("impacts: sets", tests);
+}
