@@ -158,11 +158,13 @@ void record_finish(void) {
     wait_until_finished();
     return;
   }
+  // a step that another thread is recording may still get into the trace
+  const statistics *last = &sums[atomic_load(&published)];
   if (atomic_load(&has_steps)) {
     complain_of_file(trace_path, trace_finish());
     if (statistics_path[0] != '\0') {
       text_start(&out, json, sizeof json);
-      statistics_add_json(&out, &sums[atomic_load(&published)], settings);
+      statistics_add_json(&out, last, settings);
       complain_of_file(statistics_path,
                        output_file_replace(statistics_path, &out));
     }
