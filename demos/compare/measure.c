@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../scenes/scene.h"
 #include "ode_mlcp.h"
@@ -17,7 +19,6 @@ const double ROD_SPEEDS[N_SPEEDS] = {2, -2};
 
 static const double STEP_SIZE = 0.01, MU = 0.5, GRAVITY = 9.81;
 static const double SLIDE_SPEED = 3;
-static const int WALL_STEPS = 500;
 
 /* --- one run ------------------------------------------------------------------ */
 
@@ -53,11 +54,11 @@ static bool begin_run(scene *scene, stepper stepper, step_record *record) {
 /* Step with the contacts there are. */
 static void step_world(scene *scene, stepper stepper, step_record *record) {
   struct timespec start, end;
-  clock_gettime(CLOCK_MONOTONIC, &start);
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
   int taken = stepper == STEPPER_QUICKSTEP
                   ? dWorldQuickStep(scene->world, STEP_SIZE)
                   : dWorldStep(scene->world, STEP_SIZE);
-  clock_gettime(CLOCK_MONOTONIC, &end);
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
   record->seconds += (double)(end.tv_sec - start.tv_sec) +
                      1e-9 * (double)(end.tv_nsec - start.tv_nsec);
   record->steps++;
@@ -110,15 +111,18 @@ static double worst_sag(const wall_result *wall) {
   return sag;
 }
 
-bool measure_wall(stepper stepper, int rows, wall_result *result) {
+bool measure_wall(stepper stepper, int rows, double limit,
+                  wall_result *result) {
   memset(result, 0, sizeof *result);
   scene *wall = scene_wall(rows);
-  if (begin_run(wall, stepper, &result->record)) {
+  step_record *record = &result->record;
+  if (begin_run(wall, stepper, record)) {
     result->boxes = wall->n_bodies;
-    result->duration = WALL_STEPS * STEP_SIZE;
     result->start = copy_boxes(wall);
-    for (int i = 0; i < WALL_STEPS; i++)
-      take_step(wall, stepper, &result->record);
+    long steps = lround(WALL_SECONDS / STEP_SIZE);
+    while (record->steps < steps && record->seconds < limit)
+      take_step(wall, stepper, record);
+    result->duration = (double)record->steps * STEP_SIZE;
     result->fastest = scene_fastest(wall);
     scene_collide(wall);
     result->deepest = wall->deepest;
@@ -126,16 +130,78 @@ bool measure_wall(stepper stepper, int rows, wall_result *result) {
     if (result->start != NULL && result->end != NULL)
       result->sag = worst_sag(result);
     else
-      result->record.run = false;
+      record->run = false;
   }
   end_run(wall);
-  return result->record.run;
+  return record->run;
 }
 
 void wall_release(wall_result *result) {
   free(result->start);
   free(result->end);
   result->start = result->end = NULL;
+}
+
+static bool send(int pipe, const void *data, size_t size) {
+  const char *bytes = data;
+  while (size > 0) {
+    ssize_t sent = write(pipe, bytes, size);
+    if (sent <= 0) return false;
+    bytes += sent;
+    size -= (size_t)sent;
+  }
+  return true;
+}
+
+static bool receive(int pipe, void *data, size_t size) {
+  char *bytes = data;
+  while (size > 0) {
+    ssize_t received = read(pipe, bytes, size);
+    if (received <= 0) return false;
+    bytes += received;
+    size -= (size_t)received;
+  }
+  return true;
+}
+
+bool wall_job_start(stepper stepper, int rows, double limit, wall_job *job) {
+  int ends[2];
+  fflush(NULL);
+  if (pipe(ends) != 0 || (job->process = fork()) < 0) {
+    perror("compare: no process for the wall");
+    return false;
+  }
+  if (job->process > 0) {
+    close(ends[1]);
+    job->pipe = ends[0];
+    return true;
+  }
+  close(ends[0]);
+  wall_result result;
+  bool sent = measure_wall(stepper, rows, limit, &result);
+  size_t size = (size_t)result.boxes * sizeof result.start[0];
+  sent = sent && send(ends[1], &result, sizeof result) &&
+         send(ends[1], result.start, size) && send(ends[1], result.end, size);
+  _exit(sent ? 0 : 1);
+}
+
+bool wall_job_finish(wall_job *job, wall_result *result) {
+  bool whole = receive(job->pipe, result, sizeof *result);
+  if (whole) {
+    size_t size = (size_t)result->boxes * sizeof result->start[0];
+    result->start = malloc(size);
+    result->end = malloc(size);
+    whole = result->start != NULL && result->end != NULL &&
+            receive(job->pipe, result->start, size) &&
+            receive(job->pipe, result->end, size);
+  } else {
+    memset(result, 0, sizeof *result);
+  }
+  close(job->pipe);
+  waitpid(job->process, NULL, 0);
+  if (!whole) fprintf(stderr, "compare: the wall did not come to its end\n");
+  result->record.run = whole;
+  return whole;
 }
 
 /* --- slide ----------------------------------------------------------------------- */

@@ -15,6 +15,7 @@ typedef enum stepper {
 
 extern const char *const STEPPER_NAMES[N_STEPPERS];
 
+enum { WALL_SECONDS = 5 };
 enum { N_ANGLES = 4, N_SPEEDS = 2, SLIDE_STEPS = 100 };
 extern const double SLIDE_ANGLES[N_ANGLES]; /* degrees */
 extern const double ROD_SPEEDS[N_SPEEDS];   /* m/s */
@@ -26,7 +27,7 @@ typedef struct step_record {
   long failed;         /* the stepper returned 0 */
   long messages;       /* through dSetMessageHandler */
   char message[160];   /* the first of them */
-  double seconds;      /* within the steps */
+  double seconds;      /* of the processor, within the steps */
   long degraded, unsolved;  /* ode-mlcp's report; 0 on the others */
   double residual;          /* the worst one reported; 0 on the others */
 } step_record;
@@ -34,7 +35,8 @@ typedef struct step_record {
 typedef struct wall_result {
   step_record record;
   int boxes;
-  double duration;  /* s of simulated time */
+  double duration;  /* s of simulated time: WALL_SECONDS, or less where the
+                       limit on processor time was reached */
   double fastest;   /* m/s: highest speed of a box at the end */
   double sag;       /* m: the most a box's centre came down */
   double deepest;   /* m: deepest overlap of the poses at the end */
@@ -69,11 +71,24 @@ double slide_exact_distance(void);
 double slide_euler_distance(void);
 
 /** Each runs one scene on one stepper.
+ *  @param limit  s of processor time after which the wall is left as it is
  *  @return false where the stepper cannot be had or memory runs out, after a
  *          line on standard error. */
-bool measure_wall(stepper stepper, int rows, wall_result *result);
+bool measure_wall(stepper stepper, int rows, double limit,
+                  wall_result *result);
 bool measure_slide(stepper stepper, int angle, slide_result *result);
 bool measure_rod(stepper stepper, int speed, rod_result *result);
+
+/* A wall measured in a process of its own, beside what else is measured. */
+typedef struct wall_job {
+  int process;
+  int pipe; /* the result comes out of it */
+} wall_job;
+
+/** @return false where no process can be had, after a line. */
+bool wall_job_start(stepper stepper, int rows, double limit, wall_job *job);
+/** Wait for its result. @return as measure_wall. */
+bool wall_job_finish(wall_job *job, wall_result *result);
 
 void wall_release(wall_result *result);
 

@@ -164,10 +164,10 @@ static void write_view_plot(FILE *script, int unseen) {
 
 /* The colours' names in a row at height y of the screen. */
 static void write_speed_key(FILE *script, double y, double aspect) {
-  fprintf(script, "set label 50 'speed of the body:' at screen 0.2,%g right\n",
+  fprintf(script, "set label 50 'speed of the body:' at screen 0.25,%g right\n",
           y);
   for (int i = 0; i < N_SPEED_CLASSES; i++) {
-    double x = 0.22 + 0.16 * i;
+    double x = 0.27 + 0.13 * i;
     fprintf(script,
             "set object %d rectangle center screen %g,%g size screen %g,%g "
             "fc rgb '%s' fs solid border lc rgb '#333333'\n"
@@ -181,30 +181,35 @@ static void write_speed_key(FILE *script, double y, double aspect) {
 
 static bool draw_wall(const char *folder, const char *gnuplot,
                       const wall_result walls[]) {
-  FILE *script = open_script(folder, "wall", 1500, 620);
+  int boxes = 0;
+  for (int s = 0; s < N_STEPPERS; s++)
+    if (walls[s].record.run) boxes = walls[s].boxes;
+  if (boxes == 0) return true;
+  FILE *script = open_script(folder, "wall", 1500, 580);
   if (script == NULL) return false;
   int rows = 0;
-  while (rows * (rows + 1) / 2 < walls[STEPPER_MLCP].boxes) rows++;
+  while (rows * (rows + 1) / 2 < boxes) rows++;
   double half = 0.525 * rows + 2;
   window window = {-half, half, -0.4, 1.08 * rows + 1};
-  fprintf(script, "set multiplot layout 1,3 margins 0.045,0.985,0.2,0.82 "
-          "spacing 0.045,0 title \"A wall of %d boxes at rest, after %g s "
+  fprintf(script, "set multiplot layout 1,3 margins 0.045,0.985,0.2,0.83 "
+          "spacing 0.045,0 title \"A wall of %d boxes at rest, after %d s "
           "(dashed: where they were laid)\" font ',14'\n",
-          walls[STEPPER_MLCP].boxes, walls[STEPPER_MLCP].duration);
+          boxes, WALL_SECONDS);
   for (int s = 0; s < N_STEPPERS; s++) {
     const wall_result *wall = &walls[s];
     if (!wall->record.run) {
       fprintf(script, "set multiplot next\n");
       continue;
     }
-    fprintf(script, "set title \"%s\\n{/*0.85 %ld messages, fastest box %.1e "
-            "m/s, sag %.1e m}\"\n", STEPPER_NAMES[s], wall->record.messages,
-            wall->fastest, wall->sag);
+    fprintf(script, "set title \"%s%s\\n{/*0.85 %ld messages, fastest box "
+            "%.1e m/s, sag %.1e m}\"\n", STEPPER_NAMES[s],
+            wall->duration < WALL_SECONDS - 1e-9 ? " (cut short)" : "",
+            wall->record.messages, wall->fastest, wall->sag);
     write_view_axes(script, &window);
     write_solids(script, wall->start, wall->boxes, &window, true);
     int unseen =
         write_solids(script, wall->end, wall->boxes, &window, false);
-    if (s == 0) write_speed_key(script, 0.05, 1500.0 / 620);
+    if (s == 0) write_speed_key(script, 0.05, 1500.0 / 580);
     write_view_plot(script, unseen);
   }
   fprintf(script, "unset multiplot\n");
@@ -240,14 +245,17 @@ static void write_bars(FILE *script, const char *data, int value,
     if (!run[s]) continue;
     double shift = 0.27 * (s - 1);
     fprintf(script,
-            "  %s%d using ($1 + %g):%d:(0.24) with boxes fs solid 0.85 "
-            "border lc rgb '%s' title '%s', \\\n"
+            "  %s%d using ($1 + %g):%d:(0.24) with boxes fs solid "
+            "fc rgb '%s' title '%s', \\\n"
             "  %s%d using ($1 + %g):%d:(sprintf('%s', $%d)) with labels "
             "font ',9' offset 0,0.6 notitle%s\n",
             data, s, shift, value, STEPPER_COLOURS[s], STEPPER_NAMES[s], data,
             s, shift, value, format, value, s < N_STEPPERS - 1 ? ", \\" : "");
   }
 }
+
+/* paths that coincide stay to be seen */
+static const double PATH_WIDTHS[N_STEPPERS] = {7, 3.5, 1.5};
 
 static bool draw_slide(const char *folder, const char *gnuplot,
                        const slide_result slides[][N_ANGLES]) {
@@ -271,10 +279,11 @@ static bool draw_slide(const char *folder, const char *gnuplot,
     if (run[s])
       fprintf(script,
               ", \\\n  $path%d using 1:2 with lines lw %g lc rgb '%s' title "
-              "'%s', \\\n  $stop%d using 3:4 with points pt 7 ps 1.3 lc rgb "
+              "'%s', \\\n  $stop%d using 3:4 with points pt 7 ps %g lc rgb "
               "'%s' notitle",
-              s, s == STEPPER_MLCP ? 1.8 : 2.6, STEPPER_COLOURS[s],
-              STEPPER_NAMES[s], s, STEPPER_COLOURS[s]);
+              s, PATH_WIDTHS[s], STEPPER_COLOURS[s],
+              STEPPER_NAMES[s], s, 0.8 + 0.2 * PATH_WIDTHS[s],
+              STEPPER_COLOURS[s]);
   fprintf(script,
           "\nunset parametric\nset origin 0.5,0\nset size noratio 0.5,0.93\n"
           "set title 'Stopping distance (dashed: exact; Euler at 10 ms: "
@@ -395,13 +404,15 @@ static bool draw_pile(const char *folder, const char *gnuplot, pile pile,
   FILE *script = open_script(folder, name, 1500, 1000);
   if (script == NULL) return false;
   write_series(script, runs);
-  fprintf(script, "set multiplot title \"The host's demo_boxstack, %s of %ld "
-          "bodies, at the end\" font ',14'\n", PILE_NAMES[pile],
+  fprintf(script, "set multiplot title \"The host's demo\\\\_boxstack, %s of "
+          "%ld bodies, at the end (μ infinite)\" font ',14'\n", PILE_NAMES[pile],
           runs[STEPPER_MLCP].bodies);
   write_pile_views(script, runs, window);
   fprintf(script,
-          "set size noratio\nset xlabel 'time [s]'\nset key top left\n"
-          "set autoscale\nset origin 0.005,0\nset size 0.49,0.37\n"
+          "set size noratio\nset xlabel 'time [s]'\n"
+          "set key top left horizontal\nset autoscale\n"
+          "set offsets 0,0,graph 0.15,0\n"
+          "set origin 0.005,0\nset size 0.49,0.37\n"
           "set title 'Highest body'\n"
           "set ylabel 'height of its centre [m]'\nset yrange [0:*]\n");
   write_series_plot(script, runs, "2");
@@ -418,10 +429,8 @@ static bool draw_pile(const char *folder, const char *gnuplot, pile pile,
 
 bool pictures_draw(const char *folder, const char *gnuplot,
                    const measurements *measured, const recordings *recorded) {
-  static const window WINDOWS[N_PILES] = {{-5, 5, -0.3, 9}, {-5, 5, -0.3, 5}};
-  bool drawn = true;
-  if (measured->wall[STEPPER_MLCP].record.run)
-    drawn = draw_wall(folder, gnuplot, measured->wall);
+  static const window WINDOWS[N_PILES] = {{-5, 5, -0.3, 9}, {-4, 4, -0.3, 4.5}};
+  bool drawn = draw_wall(folder, gnuplot, measured->wall);
   if (drawn && measured->slide[STEPPER_MLCP][0].record.run)
     drawn = draw_slide(folder, gnuplot, measured->slide);
   if (drawn && measured->rod[STEPPER_MLCP][0].record.run)

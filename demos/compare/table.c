@@ -56,20 +56,27 @@ static void add_promise(table *table, bool kept, const char *format, ...) {
 
 static void fill_wall(const measurements *measured, table *table) {
   const wall_result *some = NULL;
-  for (int s = 0; s < N_STEPPERS; s++)
-    if (measured->wall[s].record.run) some = &measured->wall[s];
+  bool cut = false;
+  for (int s = 0; s < N_STEPPERS; s++) {
+    if (!measured->wall[s].record.run) continue;
+    some = &measured->wall[s];
+    cut |= some->duration < WALL_SECONDS - 1e-9;
+  }
   if (some == NULL) return;
 
-  add_title(table, "Wall of %d boxes at rest for %g s", some->boxes,
-            some->duration);
+  add_title(table, "Wall of %d boxes at rest for %d s", some->boxes,
+            WALL_SECONDS);
+  table_row *duration = NULL;
+  if (cut) duration = add_row(table, "cut for its slowness after, s");
   table_row *messages = add_row(table, "solver messages");
   table_row *fastest = add_row(table, "fastest box at the end, m/s");
   table_row *sag = add_row(table, "sag: a box came down by, m");
   table_row *deepest = add_row(table, "deepest overlap at the end, m");
-  table_row *seconds = add_row(table, "time a step, ms");
+  table_row *seconds = add_row(table, "processor time a step, ms");
   for (int s = 0; s < N_STEPPERS; s++) {
     const wall_result *wall = &measured->wall[s];
     if (!wall->record.run) continue;
+    if (cut) set_cell(duration, s, "%.2f", wall->duration);
     set_cell(messages, s, "%ld", wall->record.messages);
     set_cell(fastest, s, "%.2e", wall->fastest);
     set_cell(sag, s, "%.2e", wall->sag);
@@ -80,10 +87,12 @@ static void fill_wall(const measurements *measured, table *table) {
 
   const wall_result *ours = &measured->wall[STEPPER_MLCP];
   if (!ours->record.run) return;
-  add_promise(table, ours->fastest < RESTING_SPEED && ours->sag < SAG_ALLOWED,
-              "the wall stands: fastest box %.2e m/s (below %.0e), sag %.2e m "
-              "(below %g)", ours->fastest, RESTING_SPEED, ours->sag,
-              SAG_ALLOWED);
+  add_promise(table,
+              ours->fastest < RESTING_SPEED && ours->sag < SAG_ALLOWED &&
+                  ours->duration >= WALL_SECONDS - 1e-9,
+              "the wall stands after %.2f s: fastest box %.2e m/s (below "
+              "%.0e), sag %.2e m (below %g)", ours->duration, ours->fastest,
+              RESTING_SPEED, ours->sag, SAG_ALLOWED);
   add_promise(table,
               ours->record.messages == 0 && ours->record.failed == 0 &&
                   ours->record.unsolved == 0,
