@@ -17,8 +17,9 @@ demos_compare_compare_SOURCES = \
   demos/compare/table.c demos/compare/table.h \
   demos/scenes/scene.c demos/scenes/scene.h demos/scenes/scenes.c
 demos_compare_compare_CPPFLAGS = $(AM_CPPFLAGS) $(HOST_CFLAGS)
-demos_compare_compare_LDADD = -Wl,-Llib,-lode_mlcp,-lode -lm
-demos_compare_compare_LDFLAGS = -Wl,-rpath,$(abs_builddir)/lib
+demos_compare_compare_LDADD =
+demos_compare_compare_LDFLAGS = -Wl,--no-as-needed \
+  -Wl,-rpath,$(abs_builddir)/lib -Wl,-Llib,-lode_mlcp,-lode
 EXTRA_demos_compare_compare_DEPENDENCIES = lib/libode_mlcp.so lib/libode.so
 
 noinst_DATA += demos/compare/librecorder.so
