@@ -54,7 +54,8 @@ check_refused "edges with a tail" "--edges: '4x'" --edges 4x ./starts
 check_refused "erp above 1" "--erp: '1.5'" --erp 1.5 ./starts
 check_refused "negative erp" "--erp: '-1'" --erp -1 ./starts
 check_refused "erp not a number" "--erp: 'nan'" --erp nan ./starts
-check_refused "no correction" "--max-correction: '0'" --max-correction 0 ./starts
+check_refused "no correction" "--max-correction: '0'" \
+  --max-correction 0 ./starts
 check_refused "bad solver" "--solver: 'magic'" --solver magic ./starts
 check_refused "no tolerance" "--tolerance: '0'" --tolerance 0 ./starts
 check_refused "no contacts" "--max-contacts: '0'" --max-contacts 0 ./starts
@@ -127,6 +128,17 @@ check_refused "a program of another class" "32-bit\|64-bit\|machine" \
 cp good other-machine
 printf '\363\000' | dd of=other-machine bs=1 seek=18 conv=notrunc 2>/dev/null
 check_refused "a program for another machine" "another machine" ./other-machine
+
+# the loader takes no preloads for a program that changes who runs it
+cp good others
+if chown 65534 others 2>/dev/null; then
+  chmod u+s others
+  check_refused "a set-user-ID program" "set-user-ID" ./others
+  chmod u-s others
+  run ./others
+  check "negative control: it starts without the bit" \
+    err_has 'never stepped an ODE world'
+fi
 
 # ---- hosts ----
 

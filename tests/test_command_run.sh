@@ -311,7 +311,8 @@ check "preloaded by hand, bad value: does not start" n_lines 0 out
 status=0
 ODE_MLCP_TRACE=/none/t.csv "$program" say started >out 2>err || status=$?
 check "preloaded by hand, bad file: status 2" status_is 2
-check "preloaded by hand, bad file: said" err_has "ODE_MLCP_TRACE: .*/none/t.csv"
+check "preloaded by hand, bad file: said" \
+  err_has "ODE_MLCP_TRACE: .*/none/t.csv"
 check "preloaded by hand, bad file: does not start" n_lines 0 out
 status=0
 "$program" 2>err || status=$?

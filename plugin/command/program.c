@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* ---- finding it ---- */
@@ -136,6 +137,10 @@ static const char *script_problem(char *start, size_t length) {
 static bool changes_identity(int file) {
   struct stat status;
   if (fstat(file, &status) != 0) return false;
+  // files with capabilities: nothing that root does not have already
+  if (geteuid() != 0 &&
+      fgetxattr(file, "security.capability", NULL, 0) > 0)
+    return true;
   return ((status.st_mode & S_ISUID) && status.st_uid != geteuid()) ||
          ((status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP) &&
           status.st_gid != getegid());
@@ -147,7 +152,7 @@ static const char *content_problem(int file, program *found) {
 
   if (length < 0) return strerror(errno);
   if (changes_identity(file))
-    return "set-user-ID or set-group-ID, nothing can be preloaded into it";
+    return "set-user-ID or privileged, nothing can be preloaded into it";
   if (length >= SELFMAG && memcmp(start, ELFMAG, SELFMAG) == 0)
     return elf_problem(file, found);
   if (length >= 2 && start[0] == '#' && start[1] == '!')

@@ -8,8 +8,8 @@
 #include "preload/run_mark.h"
 
 typedef struct record_request {
-  const char *statistics; /* absolute paths as from output_file_check, or NULL */
-  const char *trace;
+  const char *statistics; /* a path as from output_file_check, or NULL */
+  const char *trace;      /* another */
   run_mark *mark;         /* may be NULL */
 } record_request;
 

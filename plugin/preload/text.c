@@ -52,8 +52,8 @@ static long double times_power_of_ten(long double value, int power) {
   return power < 0 ? value / rest : value * rest;
 }
 
-/* The decimal digits of value > 0, rounded to `digits` of them, and the power of
- * ten of the first.
+/* The decimal digits of value > 0, rounded to `digits` of them, and the power
+ * of ten of the first.
  * @return how many are left without the zeros at the end, which say nothing */
 static int decimal_digits(char ascii[20], int *exponent, double value,
                           int digits) {
