@@ -182,6 +182,21 @@ static const char *option_name(int number) {
   return "?";
 }
 
+/* What getopt_long stumbled over. */
+static void explain_option(char **argv) {
+  if (optopt >= SAMPLES)
+    fprintf(stderr, "ode-mlcp impact: --%s %s; see --help\n",
+            option_name(optopt),
+            strchr(argv[optind - 1], '=') != NULL ? "takes no value"
+                                                  : "needs a value");
+  else if (optopt != 0)
+    fprintf(stderr, "ode-mlcp impact: there is no option -%c; see --help\n",
+            optopt);
+  else
+    fprintf(stderr, "ode-mlcp impact: there is no option %s; see --help\n",
+            argv[optind - 1]);
+}
+
 static bool parse(int argc, char **argv, settings *settings) {
   memset(settings, 0, sizeof *settings);
   ode_mlcp_impact_default_options(&settings->options);
@@ -191,12 +206,10 @@ static bool parse(int argc, char **argv, settings *settings) {
   optind = 0; // from the start, whoever used getopt before
   opterr = 0;
   for (;;) {
-    int at = optind > 0 ? optind : 1;
     int option = getopt_long(argc, argv, "", long_options, NULL);
     if (option == -1) return true;
     if (option == '?') {
-      fprintf(stderr, "ode-mlcp impact: what is '%s'? See --help\n",
-              at < argc ? argv[at] : "");
+      explain_option(argv);
       return false;
     }
     if (!take_option(settings, option, optarg)) {

@@ -24,12 +24,12 @@ typedef struct run {
   ode_mlcp_impact_method method;
   uint64_t n_local;       /* samples of this shard */
   tally *tallies;         /* [n_local] */
-  const uint64_t *places; /* ALL: [n_local] a sample's first outcome; NULL while
-                             they are only counted */
+  const uint64_t *places; /* ALL: [n_local] a sample's first outcome; NULL
+                             before the first are known */
   ode_mlcp_impact_set *set;
   bool keep;              /* write outcomes */
   bool report;            /* tell of progress, ask for interrupts */
-  uint64_t n_limit;       /* second pass: samples that the first one did */
+  uint64_t n_limit;       /* the pass ends at this sample */
   atomic_uint_fast64_t next_chunk;
   atomic_bool stopped;
 } run;
@@ -112,14 +112,16 @@ static void *work(void *argument) {
     for (uint64_t local = first; local < end; local++)
       do_sample(shared, &self->desk, local);
     if (self->speaks && shared->report && options->progress != NULL)
-      options->progress(options->run_context, end, shared->n_limit);
+      options->progress(options->run_context, end, shared->n_local);
   }
   return NULL;
 }
 
-/* One pass over the samples by all threads; the number of samples done. */
-static uint64_t pass(run *shared, worker workers[], int n_workers) {
-  atomic_store(&shared->next_chunk, 0);
+/* All threads go over the samples from `first`, a multiple of CHUNK, to
+ * n_limit; returns the end of those that are done. */
+static uint64_t pass(run *shared, worker workers[], int n_workers,
+                     uint64_t first) {
+  atomic_store(&shared->next_chunk, first/CHUNK);
   atomic_store(&shared->stopped, false);
   for (int k = 1; k < n_workers; k++)
     workers[k].running =
@@ -142,7 +144,7 @@ static double wall_clock(void) {
 
 /* ---- the set's memory -------------------------------------------------- */
 
-/* One array each, in one block that begins with its own size. */
+/* The arrays, in one block. */
 static bool make_room(ode_mlcp_impact_set *set, const memory_source *source,
                       uint64_t count) {
   size_t n = count > 0 ? (size_t)count : 1;
@@ -161,6 +163,22 @@ static bool make_room(ode_mlcp_impact_set *set, const memory_source *source,
   set->block_size = size;
   set->release = source->release;
   set->release_context = source->context;
+  return true;
+}
+
+/* More room than the n_kept outcomes that are there. */
+static bool grow_room(ode_mlcp_impact_set *set, const memory_source *source,
+                      uint64_t count, uint64_t n_kept) {
+  ode_mlcp_impact_set old = *set;
+  if (!make_room(set, source, count)) return false;
+  if (old.block == NULL) return true;
+  size_t n = (size_t)n_kept;
+  memcpy(set->sample, old.sample, n*sizeof *set->sample);
+  memcpy(set->lcps, old.lcps, n*sizeof *set->lcps);
+  memcpy(set->v, old.v, n*(size_t)set->n_velocities*sizeof *set->v);
+  memcpy(set->contact_velocities, old.contact_velocities,
+         n*(size_t)set->n_rows*sizeof *set->contact_velocities);
+  old.release(old.release_context, old.block, old.block_size);
   return true;
 }
 
@@ -189,52 +207,91 @@ static void close_gaps(const run *shared, uint64_t n_done) {
   }
 }
 
-static void add_up(const run *shared, uint64_t n_done, uint64_t places[]) {
+/* Count the samples from `first` to `end` in, and say where their outcomes
+ * go. */
+static void add_up(const run *shared, uint64_t first, uint64_t end,
+                   uint64_t places[]) {
   ode_mlcp_impact_set *set = shared->set;
-  set->n_samples = n_done;
-  for (uint64_t k = 0; k < n_done; k++) {
+  for (uint64_t k = first; k < end; k++) {
     if (places != NULL) places[k] = set->n_outcomes;
     set->n_finished += shared->tallies[k].finished;
     set->n_lcps += shared->tallies[k].lcps;
     set->n_outcomes += shared->tallies[k].outcomes;
   }
-  set->n_unfinished = n_done - set->n_finished;
+  set->n_samples = end;
+  set->n_unfinished = end - set->n_finished;
 }
 
 /* ---- the run ----------------------------------------------------------- */
 
-static ode_mlcp_impact_status sample_all(run *shared, worker workers[],
-                                         int n_workers, uint64_t places[]) {
+static void collect_fallbacks(ode_mlcp_impact_set *set, worker workers[],
+                              int n_workers, bool count) {
+  for (int k = 0; k < n_workers; k++) {
+    if (count) set->n_fallbacks += workers[k].desk.n_fallbacks;
+    workers[k].desk.n_fallbacks = 0;
+  }
+}
+
+/* FIRST and RANDOM: every sample has one place, kept for it. */
+static ode_mlcp_impact_status sample_ways(run *shared, worker workers[],
+                                          int n_workers) {
+  if (!make_room(shared->set, &shared->impact->source, shared->n_local))
+    return ODE_MLCP_IMPACT_NO_MEMORY;
+  shared->n_limit = shared->n_local;
+  shared->keep = shared->report = true;
+  uint64_t n_done = pass(shared, workers, n_workers, 0);
+  collect_fallbacks(shared->set, workers, n_workers, true);
+  add_up(shared, 0, n_done, NULL);
+  close_gaps(shared, n_done);
+  return ODE_MLCP_IMPACT_DONE;
+}
+
+/* ALL: how many outcomes a sample has is known when it is done. So some samples
+ * are done, room is made, and they are done again and kept. */
+static ode_mlcp_impact_status sample_trees(run *shared, worker workers[],
+                                           int n_workers, uint64_t places[]) {
   const memory_source *source = &shared->impact->source;
   ode_mlcp_impact_set *set = shared->set;
-  bool all = shared->options->select == ODE_MLCP_IMPACT_ALL;
-  shared->n_limit = shared->n_local;
-  shared->keep = !all;
-  shared->report = true;
-  if (!all && !make_room(set, source, shared->n_local))
-    return ODE_MLCP_IMPACT_NO_MEMORY;
+  uint64_t round = (uint64_t)CHUNK*4*(uint64_t)n_workers, room = 0;
+  bool stopped = false;
+  if (!make_room(set, source, 0)) return ODE_MLCP_IMPACT_NO_MEMORY;
+  for (uint64_t first = 0; first < shared->n_local && !stopped;
+       first += round) {
+    uint64_t left = shared->n_local - first, n_kept = set->n_outcomes;
+    shared->n_limit = left > round ? first + round : shared->n_local;
+    shared->keep = false;
+    shared->report = true;
+    uint64_t end = pass(shared, workers, n_workers, first);
+    stopped = atomic_load(&shared->stopped);
+    collect_fallbacks(set, workers, n_workers, true);
+    add_up(shared, first, end, places);
 
-  double start = wall_clock();
-  uint64_t n_done = pass(shared, workers, n_workers);
-  set->seconds = wall_clock() - start;
-  bool stopped = atomic_load(&shared->stopped);
-  for (int k = 0; k < n_workers; k++)
-    set->n_fallbacks += workers[k].desk.n_fallbacks;
-  add_up(shared, n_done, places);
-
-  if (all) {
-    // how many outcomes a sample has is known now: do it again and keep them
-    if (!make_room(set, source, set->n_outcomes))
-      return ODE_MLCP_IMPACT_NO_MEMORY;
+    if (set->n_outcomes > room) {
+      room = set->n_outcomes + set->n_outcomes/2;
+      if (!grow_room(set, source, room, n_kept))
+        return ODE_MLCP_IMPACT_NO_MEMORY;
+    }
     shared->keep = true;
     shared->report = false;
     shared->places = places;
-    shared->n_limit = n_done;
-    pass(shared, workers, n_workers);
-  } else {
-    close_gaps(shared, n_done);
+    shared->n_limit = end;
+    pass(shared, workers, n_workers, first);
+    collect_fallbacks(set, workers, n_workers, false);
   }
-  return stopped ? ODE_MLCP_IMPACT_INTERRUPTED : ODE_MLCP_IMPACT_DONE;
+  atomic_store(&shared->stopped, stopped);
+  return ODE_MLCP_IMPACT_DONE;
+}
+
+static ode_mlcp_impact_status sample_all(run *shared, worker workers[],
+                                         int n_workers, uint64_t places[]) {
+  double start = wall_clock();
+  ode_mlcp_impact_status status =
+    places != NULL ? sample_trees(shared, workers, n_workers, places)
+                   : sample_ways(shared, workers, n_workers);
+  shared->set->seconds = wall_clock() - start;
+  if (status != ODE_MLCP_IMPACT_DONE) return status;
+  return atomic_load(&shared->stopped) ? ODE_MLCP_IMPACT_INTERRUPTED
+                                       : ODE_MLCP_IMPACT_DONE;
 }
 
 static ode_mlcp_impact_status with_workers(run *shared, uint64_t places[]) {
