@@ -19,7 +19,7 @@ demos_compare_compare_SOURCES = \
 demos_compare_compare_CPPFLAGS = $(AM_CPPFLAGS) $(HOST_CFLAGS)
 demos_compare_compare_LDADD =
 demos_compare_compare_LDFLAGS = -Wl,--no-as-needed \
-  -Wl,-rpath,$(abs_builddir)/lib -Wl,-Llib,-lode_mlcp,-lode
+  -Wl,-rpath,$(abs_builddir)/lib -Llib -Wl,-lode_mlcp,-lode
 EXTRA_demos_compare_compare_DEPENDENCIES = lib/libode_mlcp.so lib/libode.so
 
 noinst_DATA += demos/compare/librecorder.so
