@@ -10,8 +10,8 @@ enum { lemke_rebuild_every = 64, rounds_limit = 8 };
 
 /* A pivot below this share of its column's largest entry is not trusted; on
  * fresh factors a second look goes down to the second figure. */
-static const double pivot_share = 1e-8;
-static const double pivot_share_last_look = 1e-11;
+static const double pivot_share = 1e-10;
+static const double pivot_share_last_look = 1e-12;
 
 struct lemke_workspace {
   const memory_source *source;
