@@ -12,6 +12,7 @@
  *   late N           step N times in an exit handler
  *   fork             go on in a child; the parent returns the child's status
  *   dlopen FILE      load a library as plugins are loaded
+ *   dlclose last     and let go of it
  *   chdir FOLDER, locale NAME, close N
  *   exec FILE        become FILE with the rest of the arguments
  */
@@ -32,6 +33,7 @@ static dSpaceID space;
 static dBodyID body;
 static dJointGroupID contacts;
 static int late_steps;
+static void *library;
 static volatile int *volatile nowhere;
 
 static void make_world(void) {
@@ -114,7 +116,8 @@ static void fork_and_wait(void) {
 }
 
 static void load(const char *file) {
-  if (dlopen(file, RTLD_NOW | RTLD_LOCAL) != NULL) return;
+  library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  if (library != NULL) return;
   fprintf(stderr, "%s\n", dlerror());
   exit(99);
 }
@@ -157,6 +160,7 @@ static int do_with_number(const char *deed, int value) {
 static int do_with_word(const char *deed, const char *value) {
   if (strcmp(deed, "say") == 0) puts(value);
   else if (strcmp(deed, "dlopen") == 0) load(value);
+  else if (strcmp(deed, "dlclose") == 0) return dlclose(library) == 0;
   else if (strcmp(deed, "chdir") == 0) return chdir(value) == 0;
   else if (strcmp(deed, "locale") == 0) setlocale(LC_ALL, value);
   else return 0;

@@ -289,6 +289,12 @@ check "a second library, failed: its own status" status_is 4
 run sh -c "\"$program\" step 2 dlopen '$work/second/libode.so.8'; true"
 check "a second library in a child: status 2" status_is 2
 check "a second library in a child: said once" n_lines 1 err
+run "$program" step 2 dlopen "$work/second/libode.so.8" fork
+check "a second library before a fork: status 2" status_is 2
+check "a second library before a fork: said once" n_lines 1 err
+run "$program" step 2 dlopen "$work/second/libode.so.8" dlclose last
+check "a second library, closed: status 2" status_is 2
+check "a second library, closed: named" err_has "/second/libode.so.8"
 run "$program" step 2 dlopen libode.so.8
 check "the same library once more: status 0" status_is 0
 check "the same library once more: nothing to say" err_is_empty

@@ -1,7 +1,9 @@
 #define _GNU_SOURCE // program_invocation_short_name
 #include "preload/ending.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +21,7 @@
 static run_mark_place run;
 static pid_t self; /* 0: exits are not watched (yet) */
 static char program[64];
+static char second_library[PATH_MAX]; /* empty: none was seen */
 
 static const int ending_signals[] = {SIGTERM, SIGINT,  SIGABRT, SIGHUP, SIGQUIT,
                                      SIGSEGV, SIGBUS,  SIGFPE,  SIGILL};
@@ -30,33 +33,49 @@ static const size_t n_ending_signals =
 /* A child between vfork and exec runs in its parent's memory. */
 static bool is_this_process(void) { return self != 0 && getpid() == self; }
 
-static bool found_second_library(void) {
-  const char *path = libraries_second_ode();
-  if (path == NULL) return false;
+/* Keeps the name of a second ODE library, should there be one by now. */
+static void look_for_second_library(void) {
+  const char *path =
+      second_library[0] == '\0' ? libraries_second_ode() : NULL;
+  if (path != NULL) strncpy(second_library, path, sizeof second_library - 1);
+}
 
-  if (run.mark != NULL) atomic_store(&run.mark->second_library, 1);
-  message_say((const char *[]){program, " loaded a second ODE library, ", path,
+/* Stands before the C library's: what is closed is not there at the end. */
+__attribute__((visibility("default"))) int dlclose(void *library) {
+  static union {
+    void *symbol;
+    int (*function)(void *);
+  } real;
+
+  if (is_this_process()) look_for_second_library();
+  if (real.symbol == NULL) real.symbol = dlsym(RTLD_NEXT, "dlclose");
+  return real.function(library);
+}
+
+/* Says it once a run: forked processes hold what their parent loaded. */
+static void tell_of_second_library(void) {
+  look_for_second_library();
+  if (second_library[0] == '\0' ||
+      (run.mark != NULL && atomic_exchange(&run.mark->second_library, 1) != 0))
+    return;
+  message_say((const char *[]){program, " loaded a second ODE library, ",
+                               second_library,
                                ": worlds made in it did not step on ode-mlcp",
                                NULL});
-  return true;
 }
 
 /* Judge the run: says what was wrong with it.
  * @return the status to end with in place of `status`. */
 static int judge_run(int status) {
-  bool wrong = found_second_library();
+  tell_of_second_library();
+  if (run.top != self) return status;
 
-  if (run.top == self) {
-    if (!atomic_load(&run.mark->stepped)) {
-      message_say((const char *[]){program, " never stepped an ODE world",
-                                   NULL});
-      wrong = true;
-    }
-    wrong = wrong || atomic_load(&run.mark->second_library);
-    // the low byte is all that a parent sees
-    if (wrong && (status & 0xff) == 0) return WRONG_RUN_STATUS;
-  }
-  return status;
+  bool stepped = atomic_load(&run.mark->stepped) != 0;
+  if (!stepped)
+    message_say((const char *[]){program, " never stepped an ODE world", NULL});
+  bool wrong = !stepped || atomic_load(&run.mark->second_library) != 0;
+  // the low byte is all that a parent sees
+  return wrong && (status & 0xff) == 0 ? WRONG_RUN_STATUS : status;
 }
 
 /* ---- exits ---- */
