@@ -39,6 +39,16 @@ run() {
   "$command" run "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
 }
 
+# wait_for TEST...: until the command succeeds, 20 seconds at most
+wait_for() {
+  tries=0
+  until "$@" 2>/dev/null; do
+    tries=$((tries + 1))
+    [ $tries -lt 200 ] || return 1
+    sleep 0.1
+  done
+}
+
 n_lines() { [ "$(wc -l <"$2")" -eq "$1" ]; }
 err_is_empty() { [ ! -s "$work/err" ]; }
 err_has() { grep -q -e "$1" "$work/err"; }

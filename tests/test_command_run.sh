@@ -100,10 +100,7 @@ for number in 15 2; do
   perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$command" run --stats s.json \
     "$program" step 4 wait >out 2>err &
   pid=$!
-  for _ in 1 2 3 4 5 6 7 8 9 10; do
-    grep -q ready out 2>/dev/null && break
-    sleep 0.2
-  done
+  wait_for grep -q ready out
   kill -$number $pid
   status=0
   wait $pid || status=$?
@@ -175,6 +172,7 @@ for tenths in 1 2 3 4 5; do
   "$command" run --stats s.json --trace t.csv "$program" threads 100000000 \
     >out 2>err &
   pid=$!
+  wait_for test -e t.csv
   sleep 0.$tenths
   kill -15 $pid
   status=0
