@@ -44,45 +44,55 @@ static direction direction_of(const contact_space *space, int variable) {
   return d;
 }
 
+void impact_lemke_problem(const contact_space *space, const double c[],
+                          const double caps[], int stride, double W[],
+                          double q[]) {
+  int m = space->n_contacts, E = 2*space->n_tangents, N = space->n_rows;
+  int n = impact_lemke_size(space), pushes = m*(1 + E), gamma = m + pushes;
+  for (int i = 0; i < n; i++) {
+    memset(&W[i*stride], 0, (size_t)n*sizeof *W);
+    q[i*stride] = 0;
+  }
+
+  for (int i = 0; i < m; i++) {
+    // caps: lambda_max - lambda_n; a cap of infinity never binds
+    bool free = caps[i] == INFINITY;
+    W[i*stride + m + i] = free ? 0 : -1;
+    q[i*stride] = free ? 1 : caps[i];
+    W[(m + i)*stride + i] = 1;
+    // gamma: mu lambda_n - sum lambda_D, mu = bound sqrt 2 for the pyramid
+    double *row = &W[(gamma + i)*stride];
+    row[m + i] = space->bound[i]*(space->n_tangents == 2 ? M_SQRT2 : 1);
+    for (int e = 0; e < E; e++) row[2*m + i*E + e] = -1;
+  }
+  for (int i = 0; i < pushes; i++) {
+    direction to = direction_of(space, i);
+    double *row = &W[(m + i)*stride];
+    for (int k = 0; k < to.count; k++)
+      q[(m + i)*stride] += to.part[k]*c[to.row + k];
+    for (int j = 0; j < pushes; j++) {
+      direction from = direction_of(space, j);
+      for (int k = 0; k < to.count; k++)
+        for (int l = 0; l < from.count; l++)
+          row[m + j] += to.part[k]*space->A[(to.row + k)*N + from.row + l]
+                        *from.part[l];
+    }
+    if (i >= m) row[gamma + (i - m)/E] = 1;
+  }
+}
+
 /* I w - W z - covering z0 = q, with z = [b; lambda_n; lambda_D; gamma]. */
 static void write_tableau(const contact_space *space, const double c[],
                           const double caps[], const double covering[],
                           double T[]) {
-  int m = space->n_contacts, E = 2*space->n_tangents, N = space->n_rows;
   int n = impact_lemke_size(space), width = 2*n + 2;
-  int pushes = m*(1 + E), gamma = m + pushes;
-  memset(T, 0, (size_t)n*(size_t)width*sizeof *T);
-
+  impact_lemke_problem(space, c, caps, width, T + n, T + 2*n + 1);
   for (int i = 0; i < n; i++) {
-    T[i*width + i] = 1;
-    T[i*width + 2*n] = covering != NULL ? -covering[i] : -1;
-  }
-  for (int i = 0; i < m; i++) {
-    // caps: lambda_max - lambda_n; a cap of infinity never binds
-    bool free = caps[i] == INFINITY;
-    T[i*width + n + m + i] = free ? 0 : 1;
-    T[i*width + 2*n + 1] = free ? 1 : caps[i];
-    T[(m + i)*width + n + i] = -1;
-    // gamma: mu lambda_n - sum lambda_D, mu = bound sqrt 2 for the pyramid
-    double *row = &T[(gamma + i)*width + n];
-    row[m + i] = -space->bound[i]*(space->n_tangents == 2 ? M_SQRT2 : 1);
-    for (int e = 0; e < E; e++) row[2*m + i*E + e] = 1;
-  }
-  for (int i = 0; i < pushes; i++) {
-    direction to = direction_of(space, i);
-    double *row = &T[(m + i)*width];
-    for (int k = 0; k < to.count; k++)
-      row[2*n + 1] += to.part[k]*c[to.row + k];
-    for (int j = 0; j < pushes; j++) {
-      direction from = direction_of(space, j);
-      double sum = 0;
-      for (int k = 0; k < to.count; k++)
-        for (int l = 0; l < from.count; l++)
-          sum += to.part[k]*space->A[(to.row + k)*N + from.row + l]
-                 *from.part[l];
-      row[n + m + j] = -sum;
-    }
-    if (i >= m) row[n + gamma + (i - m)/E] = -1;
+    double *row = &T[i*width];
+    memset(row, 0, (size_t)n*sizeof *row);
+    row[i] = 1;
+    for (int j = n; j < 2*n; j++) row[j] = -row[j];
+    row[2*n] = covering != NULL ? -covering[i] : -1;
   }
 }
 

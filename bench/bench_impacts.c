@@ -1,0 +1,180 @@
+/* How long one LCP of a set-valued impact takes, by every way to solve it, on
+ * the same steps; and how long whole sets take.
+ *
+ *   bench_impacts [SECONDS]     about so long for each figure (0.3)
+ *
+ * Times of LCPs are this process's own (CPU) time on one core, so that other
+ * load shows less; times of sets are by the wall clock. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "impacts/contact_modes.h"
+#include "impacts/contact_path.h"
+#include "impacts/examples.h"
+#include "impacts/impact.h"
+#include "impacts/impact_lemke.h"
+#include "impacts/impact_step.h"
+#include "impacts/philox.h"
+#include "solver/lemke.h"
+
+enum { STEPS_RECORDED = 4096, MOST_ROWS = 10, MOST_CONTACTS = 5 };
+
+/* Steps as sampling meets them. */
+typedef struct record {
+  impact_example example;
+  ode_mlcp_impact *impact;
+  ode_mlcp_impact_options options;
+  impact_desk desk;
+  int n_rows, n_contacts;
+  double inputs[STEPS_RECORDED][MOST_ROWS + MOST_CONTACTS];
+} record;
+
+static double now(clockid_t clock) {
+  struct timespec time;
+  clock_gettime(clock, &time);
+  return (double)time.tv_sec + 1e-9*(double)time.tv_nsec;
+}
+
+static void record_steps(record *it) {
+  const contact_space *space = &it->impact->space;
+  int n = it->n_rows, count = 0;
+  double lambda[MOST_ROWS], reached[MOST_ROWS];
+  double *scratch = malloc(contact_path_scratch(space)*sizeof *scratch);
+  for (uint64_t sample = 0; count < STEPS_RECORDED; sample++) {
+    double c[MOST_ROWS];
+    memcpy(c, space->start, (size_t)n*sizeof *c);
+    for (uint32_t step = 0;
+         count < STEPS_RECORDED && contact_space_slowest(space, c) < -1e-8;
+         step++) {
+      double *inputs = it->inputs[count++];
+      double covering[MOST_CONTACTS];
+      memcpy(inputs, c, (size_t)n*sizeof *c);
+      for (int i = 0; i < it->n_contacts; i++) {
+        double pair[2];
+        philox_pair(1, sample, step, (uint32_t)i, pair);
+        inputs[n + i] = it->options.h*pair[0];
+        covering[i] = pair[1];
+      }
+      int pivots;
+      if (!contact_path_solve(space, c, &inputs[n], covering, scratch, lambda,
+                              reached, &pivots))
+        break;
+      memcpy(c, reached, (size_t)n*sizeof *c);
+    }
+  }
+  free(scratch);
+}
+
+typedef struct way {
+  const char *name;
+  ode_mlcp_impact_method method;
+  int most; /* solutions wanted */
+} way;
+
+/* Microseconds an LCP by a way of the library. */
+static double time_way(record *it, const way *way, double seconds) {
+  ode_mlcp_impact_method method;
+  it->options.method = way->method;
+  it->options.select = way->most > 1 ? ODE_MLCP_IMPACT_RANDOM
+                                     : ODE_MLCP_IMPACT_FIRST;
+  if (impact_prepare(it->impact, &it->options, &method) !=
+        ODE_MLCP_IMPACT_DONE ||
+      !impact_desk_open(&it->desk, it->impact, &it->options, method,
+                        &memory_from_malloc))
+    return -1;
+  long n_lcps = 0;
+  size_t size = (size_t)(it->n_rows + it->n_contacts)*sizeof(double);
+  double start = now(CLOCK_PROCESS_CPUTIME_ID), end = start;
+  for (int k = 0; end - start < seconds; k++) {
+    memcpy(it->desk.inputs, it->inputs[k % STEPS_RECORDED], size);
+    impact_step_solve(&it->desk, (uint64_t)k, 0, way->most);
+    n_lcps++;
+    if (k % 16 == 15) end = now(CLOCK_PROCESS_CPUTIME_ID);
+  }
+  impact_desk_close(&it->desk, &memory_from_malloc);
+  return 1e6*(end - start)/(double)n_lcps;
+}
+
+/* The same by the step solver's general Lemke on the LCP (I2). */
+static double time_general_lemke(record *it, double seconds, long *n_failed) {
+  const contact_space *space = &it->impact->space;
+  int n = impact_lemke_size(space);
+  double *W = malloc((size_t)(n*n)*sizeof *W), *strided = malloc(
+    (size_t)(n*n)*sizeof *strided), q[64], z[64];
+  lemke_workspace *workspace = lemke_workspace_create(&memory_from_malloc);
+  lemke_options options;
+  lemke_default_options(&options);
+  long n_lcps = 0;
+  *n_failed = 0;
+  double start = now(CLOCK_PROCESS_CPUTIME_ID), end = start;
+  for (int k = 0; end - start < seconds; k++) {
+    const double *inputs = it->inputs[k % STEPS_RECORDED];
+    impact_lemke_problem(space, inputs, &inputs[it->n_rows], n, W, strided);
+    for (int i = 0; i < n; i++) q[i] = strided[i*n];
+    *n_failed += lemke_solve_dense(workspace, n, W, q, &options, z).status !=
+                 LEMKE_SOLVED;
+    n_lcps++;
+    if (k % 16 == 15) end = now(CLOCK_PROCESS_CPUTIME_ID);
+  }
+  lemke_workspace_destroy(workspace);
+  free(W);
+  free(strided);
+  return 1e6*(end - start)/(double)n_lcps;
+}
+
+static void time_set(record *it, int threads) {
+  ode_mlcp_impact_set set;
+  it->options.method = ODE_MLCP_IMPACT_AUTOMATIC;
+  it->options.select = ODE_MLCP_IMPACT_RANDOM;
+  it->options.samples = 1 << 20;
+  it->options.threads = threads;
+  double start = now(CLOCK_MONOTONIC);
+  if (ode_mlcp_impact_approximate(it->impact, &it->options, &set) !=
+      ODE_MLCP_IMPACT_DONE)
+    return;
+  printf("  a set of 2^20 samples on %d thread%s: %.2f s, %.3f LCPs a sample, "
+         "%llu fallbacks\n", threads, threads > 1 ? "s" : "",
+         now(CLOCK_MONOTONIC) - start,
+         (double)set.n_lcps/(double)set.n_samples,
+         (unsigned long long)set.n_fallbacks);
+  ode_mlcp_impact_set_release(&set);
+}
+
+int main(int argc, char **argv) {
+  static const way ways[] = {
+    {"modes, first", ODE_MLCP_IMPACT_MODES, 1},
+    {"modes, random of all", ODE_MLCP_IMPACT_MODES, IMPACT_MAX_SOLUTIONS},
+    {"path", ODE_MLCP_IMPACT_PATH, 1},
+    {"straightforward dense Lemke", ODE_MLCP_IMPACT_LEMKE, 1}};
+  double seconds = argc > 1 ? atof(argv[1]) : 0.3;
+  static record it;
+  for (int k = 0; k < IMPACT_EXAMPLES; k++) {
+    impact_example_fill(&it.example, impact_example_name(k));
+    if (ode_mlcp_impact_create(&it.example.problem, &it.impact, NULL, 0) !=
+        ODE_MLCP_IMPACT_DONE)
+      return 1;
+    ode_mlcp_impact_default_options(&it.options);
+    it.options.h = it.example.h;
+    it.options.steps = it.example.steps;
+    it.n_contacts = it.example.problem.n_contacts;
+    it.n_rows = 2*it.n_contacts;
+    record_steps(&it);
+    printf("%s: %d contacts, us an LCP on one core\n", it.example.name,
+           it.n_contacts);
+    for (size_t w = 0; w < sizeof ways/sizeof *ways; w++)
+      printf("  %-28s %9.3f\n", ways[w].name, time_way(&it, &ways[w],
+                                                        seconds));
+    long n_failed;
+    double general = time_general_lemke(&it, seconds, &n_failed);
+    printf("  %-28s %9.3f  (%ld not solved)\n", "step solver's Lemke", general,
+           n_failed);
+    time_set(&it, 1);
+    time_set(&it, 2);
+    ode_mlcp_impact_destroy(it.impact);
+  }
+  return 0;
+}
