@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +23,18 @@ static int move_out_of_the_way(int descriptor) {
   return descriptor;
 }
 
+/* A file without a name: in memory, or where the kernel has no such thing, one
+ * that is removed at once. */
+static int open_unnamed_file(void) {
+  int descriptor = memfd_create("ode-mlcp-run", 0);
+  if (descriptor >= 0) return descriptor;
+
+  char path[] = "/tmp/ode-mlcp-run.XXXXXX";
+  descriptor = mkstemp(path);
+  if (descriptor >= 0) unlink(path);
+  return descriptor;
+}
+
 int run_mark_create(const char *path, char *setting, size_t setting_size) {
   run_mark first = {0, 0, 0, 0, 0};
   struct stat file;
@@ -30,7 +43,7 @@ int run_mark_create(const char *path, char *setting, size_t setting_size) {
   first.probed_device = file.st_dev;
   first.probed_inode = file.st_ino;
 
-  int descriptor = memfd_create("ode-mlcp-run", 0);
+  int descriptor = open_unnamed_file();
   if (descriptor < 0) return errno;
   descriptor = move_out_of_the_way(descriptor);
 
