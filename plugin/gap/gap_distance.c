@@ -1,0 +1,92 @@
+#include "gap/gap_distance.h"
+
+#include "common/vec3.h"
+#include "gap/gap_expand.h"
+#include "gap/gap_polish.h"
+
+/* Bounds this close, relative to the coordinates, differ by rounding only. */
+static const double rounding = 2e-15;
+/* Curved cores: what is good enough to leave the search over all sides. */
+static const double curved_tolerance = 1e-13;
+/* More pairs of edges than this take longer than the search over all sides. */
+enum { MOST_EDGE_PAIRS = 20000 };
+
+/* n exactly across the edges and faces that the nearest points lie on: near
+ * to touching, the nearest points themselves give it to few digits. */
+static void try_simplex_normal(const gap_core *a, const gap_core *b,
+                               const gap_simplex *simplex,
+                               gap_direction *best) {
+  double u[3], v[3], n[3];
+  if (simplex->count < 2) return;
+  vec3_subtract(u, simplex->corner[1].w, simplex->corner[0].w);
+  if (simplex->count == 2) {
+    vec3_copy(n, best->n);
+    vec3_add_scaled(n, -vec3_dot(n, u) / vec3_dot(u, u), u);
+  } else {
+    vec3_subtract(v, simplex->corner[2].w, simplex->corner[0].w);
+    vec3_cross(n, u, v);
+    if (vec3_dot(n, best->n) < 0) vec3_negate(n, n);
+  }
+  gap_direction_try(a, b, n, best);
+}
+
+static double settle_polytopes(const gap_core *a, const gap_core *b,
+                               double scale, double upper, gap_phi *phi) {
+  if (phi->apart) try_simplex_normal(a, b, &phi->nearest, &phi->best);
+  if (upper - phi->best.separation <= rounding * scale) return upper;
+
+  double pairs = (double)a->topology->n_edges * b->topology->n_edges;
+  if (pairs > MOST_EDGE_PAIRS)
+    return fmin(upper, gap_expand(a, b, scale, &phi->best));
+  gap_sat(a, b, scale, &phi->best);
+  // where they overlap, no other direction can be better
+  double all_tried = phi->best.separation + a->bulge + b->bulge;
+  return fmin(upper, all_tried);
+}
+
+static double settle_curved(const gap_core *a, const gap_core *b,
+                            double scale, double upper, gap_phi *phi) {
+  double n0[3];
+  vec3_copy(n0, phi->best.n);
+  gap_polish(a, b, n0, scale, &phi->best);
+  for (int pass = 0; pass < 2; pass++) {
+    if (phi->best.separation > 0) {
+      gap_distance witness;
+      if (!phi->apart) phi->nearest.count = 0;
+      gap_polish_witness(a, b, phi->best.n, scale, &phi->nearest, &witness);
+      if (witness.upper > 0 && witness.upper <= upper) {
+        upper = witness.upper;
+        phi->nearest = witness.simplex;
+        phi->apart = true;
+      }
+    }
+    if (pass == 1 ||
+        upper - phi->best.separation <= curved_tolerance * scale)
+      break;
+    upper = fmin(upper, gap_expand(a, b, scale, &phi->best));
+  }
+  return upper;
+}
+
+bool gap_distance_find(const gap_core *a, const gap_core *b, double scale,
+                       double enough, gap_phi *phi) {
+  double guess[3];
+  vec3_subtract(guess, a->centre, b->centre);
+  if (!(vec3_length(guess) > 0)) guess[2] = 1;
+
+  gap_distance found;
+  gap_gjk(a, b, guess, scale, enough, &found);
+  if (found.lower > enough) return false;
+  phi->best.separation = found.lower;
+  vec3_copy(phi->best.n, found.n);
+  phi->apart = found.upper > rounding * scale;
+  phi->nearest = found.simplex;
+  double upper = phi->apart ? found.upper : INFINITY;
+
+  bool flat = a->kind == CORE_POLYTOPE && b->kind == CORE_POLYTOPE;
+  upper = flat ? settle_polytopes(a, b, scale, upper, phi)
+               : settle_curved(a, b, scale, upper, phi);
+  phi->certificate =
+      fmax(upper - phi->best.separation, 0) + rounding * scale;
+  return phi->best.separation <= enough;
+}

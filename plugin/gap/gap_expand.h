@@ -1,0 +1,19 @@
+/* Phi of overlapping curved cores from all sides: a polytope that grows inside
+ * the difference of the cores until no face of it can be nearer. */
+#ifndef ODE_MLCP_GAP_GAP_EXPAND_H
+#define ODE_MLCP_GAP_GAP_EXPAND_H
+
+#include "gap/gap_sat.h"
+
+/**
+ * Search all directions for the largest s(n).
+ *
+ * @param scale [m] size of the coordinates.
+ * @param best  in: directions tried so far; out: the best of all.
+ * @return upper bound of Phi; +INFINITY where the cores were not seen to
+ *         overlap. Work is bounded; what is missing shows in the bound.
+ */
+double gap_expand(const gap_core *a, const gap_core *b, double scale,
+                  gap_direction *best);
+
+#endif

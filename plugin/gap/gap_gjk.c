@@ -1,0 +1,253 @@
+#include "gap/gap_gjk.h"
+
+#include <string.h>
+
+#include "common/vec3.h"
+
+enum { ROUNDS = 100 };
+
+/* Bounds this close, relative to the coordinates, differ by rounding only. */
+static const double rounding = 4e-16;
+
+/* The nearest point of a hull of up to four points, and where it is. */
+typedef struct nearest {
+  double v[3], length2, weight[4];
+  bool inside; /* the tetrahedron holds the origin */
+} nearest;
+
+static void nearest_keep(nearest *best, const nearest *candidate) {
+  if (candidate->length2 < best->length2) *best = *candidate;
+}
+
+static void nearest_from_weights(nearest *at, const gap_simplex *simplex) {
+  for (int k = 0; k < 3; k++) at->v[k] = 0;
+  for (int i = 0; i < simplex->count; i++)
+    if (at->weight[i] != 0)
+      vec3_add_scaled(at->v, at->weight[i], simplex->corner[i].w);
+  at->length2 = vec3_dot(at->v, at->v);
+}
+
+static void try_corner(const gap_simplex *simplex, int i, nearest *best) {
+  nearest at = {.inside = false};
+  at.weight[i] = 1;
+  nearest_from_weights(&at, simplex);
+  nearest_keep(best, &at);
+}
+
+static void try_edge(const gap_simplex *simplex, int i, int j,
+                     nearest *best) {
+  const double *p = simplex->corner[i].w, *q = simplex->corner[j].w;
+  double along[3];
+  vec3_subtract(along, q, p);
+  double t = -vec3_dot(p, along), length2 = vec3_dot(along, along);
+  if (!(t > 0 && t < length2)) return;
+
+  nearest at = {.inside = false};
+  at.weight[j] = t / length2;
+  at.weight[i] = 1 - at.weight[j];
+  nearest_from_weights(&at, simplex);
+
+  // the foot on the line, without the rounding of the weighted sum
+  double off = vec3_dot(at.v, along) / length2;
+  vec3_add_scaled(at.v, -off, along);
+  at.length2 = vec3_dot(at.v, at.v);
+  nearest_keep(best, &at);
+}
+
+static void try_triangle(const gap_simplex *simplex, int i, int j, int k,
+                         nearest *best) {
+  const double *p = simplex->corner[i].w;
+  double u[3], v[3], normal[3], c[3][3];
+  vec3_subtract(u, simplex->corner[j].w, p);
+  vec3_subtract(v, simplex->corner[k].w, p);
+  vec3_cross(normal, u, v);
+  double area2 = vec3_dot(normal, normal);
+  if (!(area2 > 1e-28 * vec3_dot(u, u) * vec3_dot(v, v))) return;
+
+  vec3_cross(c[0], simplex->corner[j].w, simplex->corner[k].w);
+  vec3_cross(c[1], simplex->corner[k].w, p);
+  vec3_cross(c[2], p, simplex->corner[j].w);
+  double part[3], sum = 0;
+  for (int m = 0; m < 3; m++) {
+    part[m] = vec3_dot(c[m], normal);
+    if (!(part[m] > 0)) return;
+    sum += part[m];
+  }
+
+  nearest at = {.inside = false};
+  at.weight[i] = part[0] / sum;
+  at.weight[j] = part[1] / sum;
+  at.weight[k] = part[2] / sum;
+  double height = vec3_dot(p, normal) / area2;
+  for (int m = 0; m < 3; m++) at.v[m] = height * normal[m];
+  at.length2 = vec3_dot(at.v, at.v);
+  nearest_keep(best, &at);
+}
+
+static double volume(const double a[3], const double b[3],
+                     const double c[3]) {
+  double cross[3];
+  vec3_cross(cross, b, c);
+  return vec3_dot(a, cross);
+}
+
+/* Does the tetrahedron hold the origin? Then with which weights. */
+static bool holds_origin(const gap_simplex *simplex, double weight[4]) {
+  const gap_difference *c = simplex->corner;
+  weight[0] = volume(c[1].w, c[2].w, c[3].w);
+  weight[1] = -volume(c[0].w, c[2].w, c[3].w);
+  weight[2] = volume(c[0].w, c[1].w, c[3].w);
+  weight[3] = -volume(c[0].w, c[1].w, c[2].w);
+  double sum = weight[0] + weight[1] + weight[2] + weight[3];
+  if (sum == 0) return false;
+  for (int i = 0; i < 4; i++) {
+    weight[i] /= sum;
+    if (!(weight[i] >= 0)) return false;
+  }
+  return true;
+}
+
+static void search_simplex(const gap_simplex *simplex, nearest *best) {
+  int count = simplex->count;
+  *best = (nearest){.length2 = INFINITY};
+  for (int i = 0; i < count; i++) try_corner(simplex, i, best);
+  for (int i = 0; i < count; i++)
+    for (int j = i + 1; j < count; j++) try_edge(simplex, i, j, best);
+  for (int i = 0; i < count; i++)
+    for (int j = i + 1; j < count; j++)
+      for (int k = j + 1; k < count; k++)
+        try_triangle(simplex, i, j, k, best);
+
+  nearest at = {.inside = true, .length2 = 0};
+  if (count == 4 && holds_origin(simplex, at.weight)) *best = at;
+}
+
+/* Keep the corners that carry the nearest point. */
+static void reduce_simplex(gap_simplex *simplex, const nearest *at) {
+  int kept = 0;
+  for (int i = 0; i < simplex->count; i++) {
+    if (!(at->weight[i] > 0)) continue;
+    simplex->corner[kept] = simplex->corner[i];
+    simplex->weight[kept++] = at->weight[i];
+  }
+  simplex->count = kept;
+}
+
+static bool is_corner(const gap_simplex *simplex, const double w[3]) {
+  for (int i = 0; i < simplex->count; i++) {
+    const double *c = simplex->corner[i].w;
+    if (c[0] == w[0] && c[1] == w[1] && c[2] == w[2]) return true;
+  }
+  return false;
+}
+
+/* Where the next difference comes from: two cores, or a list of points. */
+typedef struct search {
+  const gap_core *a, *b;
+  const double *shift; /* of A, or NULL */
+  const gap_difference *points;
+  int n_points;
+} search;
+
+static void lowest_difference(const search *over, const double n[3],
+                              gap_difference *lowest) {
+  if (over->points == NULL) {
+    double back[3];
+    vec3_negate(back, n);
+    gap_core_support(over->a, back, lowest->on_a);
+    gap_core_support(over->b, n, lowest->on_b);
+    vec3_subtract(lowest->w, lowest->on_a, lowest->on_b);
+    if (over->shift != NULL) vec3_add_scaled(lowest->w, 1, over->shift);
+    return;
+  }
+  int best = 0;
+  for (int i = 1; i < over->n_points; i++)
+    if (vec3_dot(n, over->points[i].w) < vec3_dot(n, over->points[best].w))
+      best = i;
+  *lowest = over->points[best];
+}
+
+/* One more difference in the simplex; false when nothing is left to gain. */
+static bool advance(const search *over, double scale, double v[3],
+                    gap_distance *result) {
+  double n[3], length = vec3_length(v);
+  if (length <= rounding * scale) return result->upper = length, false;
+  for (int k = 0; k < 3; k++) n[k] = v[k] / length;
+
+  gap_difference lowest;
+  lowest_difference(over, n, &lowest);
+  double separation = vec3_dot(n, lowest.w);
+  if (separation > result->lower) {
+    result->lower = separation;
+    vec3_copy(result->n, n);
+  }
+  if (result->upper - separation <= rounding * scale) return false;
+  if (is_corner(&result->simplex, lowest.w)) return false;
+
+  gap_simplex larger = result->simplex;
+  larger.corner[larger.count++] = lowest;
+  nearest best;
+  search_simplex(&larger, &best);
+  if (best.inside) {
+    result->upper = 0;
+    reduce_simplex(&larger, &best);
+    result->simplex = larger;
+    return false;
+  }
+  double closer = sqrt(best.length2);
+  if (!(closer < result->upper)) return false;
+  reduce_simplex(&larger, &best);
+  result->simplex = larger;
+  result->upper = closer;
+  vec3_copy(v, best.v);
+  return true;
+}
+
+static void run(const search *over, const double guess[3], double scale,
+                double enough, gap_distance *result) {
+  memset(result, 0, sizeof *result);
+  result->lower = -INFINITY;
+
+  gap_simplex *simplex = &result->simplex;
+  double n[3], v[3], length = vec3_length(guess);
+  for (int k = 0; k < 3; k++) n[k] = guess[k] / length;
+  lowest_difference(over, n, &simplex->corner[0]);
+  simplex->count = 1;
+  simplex->weight[0] = 1;
+  vec3_copy(v, simplex->corner[0].w);
+  result->upper = vec3_length(v);
+  result->lower = vec3_dot(n, v);
+  vec3_copy(result->n, n);
+
+  for (int round = 0; round < ROUNDS && result->lower <= enough; round++)
+    if (!advance(over, scale, v, result)) break;
+}
+
+void gap_gjk(const gap_core *a, const gap_core *b, const double guess[3],
+             double scale, double enough, gap_distance *result) {
+  search over = {.a = a, .b = b};
+  run(&over, guess, scale, enough, result);
+}
+
+void gap_gjk_shifted(const gap_core *a, const gap_core *b,
+                     const double shift[3], const double guess[3],
+                     double scale, gap_distance *result) {
+  search over = {.a = a, .b = b, .shift = shift};
+  run(&over, guess, scale, INFINITY, result);
+}
+
+void gap_gjk_points(const gap_difference points[], int count, double scale,
+                    gap_distance *result) {
+  static const double anywhere[3] = {0, 0, 1};
+  search over = {.points = points, .n_points = count};
+  run(&over, anywhere, scale, INFINITY, result);
+}
+
+void gap_simplex_points(const gap_simplex *simplex, double on_a[3],
+                        double on_b[3]) {
+  for (int k = 0; k < 3; k++) on_a[k] = on_b[k] = 0;
+  for (int i = 0; i < simplex->count; i++) {
+    vec3_add_scaled(on_a, simplex->weight[i], simplex->corner[i].on_a);
+    vec3_add_scaled(on_b, simplex->weight[i], simplex->corner[i].on_b);
+  }
+}

@@ -1,0 +1,210 @@
+#include "gap/gap_hull.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "common/vec3.h"
+
+/* How far, relative to the hull's reach, a corner may stand out of a face:
+ * programs type their hulls in with few digits. */
+static const double convexity_tolerance = 1e-2;
+
+/* A hull flatter than this times its reach has no inside to speak of. */
+static const double flatness_tolerance = 1e-9;
+
+/* The arrays of a hull while they are filled. */
+typedef struct builder {
+  int (*edges)[4];
+  int *face_start, *face_corners, *face_edges;
+  int *edge_uses; /* how many faces an edge has so far */
+  double (*points)[3], (*normals)[3];
+  int n_edges, n_points, n_faces;
+} builder;
+
+static const char *count_polygons(const unsigned polygons[],
+                                  unsigned n_polygons, unsigned n_points,
+                                  size_t *n_sides) {
+  *n_sides = 0;
+  const unsigned *at = polygons;
+  for (unsigned f = 0; f < n_polygons; f++) {
+    unsigned sides = *at++;
+    if (sides < 3) return "has a face with fewer than three corners";
+    if (sides > n_points) return "has a face with too many corners";
+    for (unsigned i = 0; i < sides; i++)
+      if (at[i] >= n_points) return "has a face with a corner out of range";
+    at += sides;
+    *n_sides += sides;
+  }
+  return NULL;
+}
+
+static void *take(char **at, size_t count, size_t size) {
+  void *taken = *at;
+  *at += count * size;
+  return taken;
+}
+
+/* One block for everything; doubles first, so that all is aligned. */
+static int reserve(gap_hull *hull, builder *build, const memory_source *source,
+                   size_t n_points, size_t n_faces, size_t n_sides) {
+  size_t size = (n_points + n_faces) * 3 * sizeof(double) +
+                (n_sides * 7 + n_faces + 1) * sizeof(int);
+  char *at = memory_block_reserve(&hull->block, source, size, 1);
+  if (at == NULL) return -1;
+
+  build->points = take(&at, n_points, 3 * sizeof(double));
+  build->normals = take(&at, n_faces, 3 * sizeof(double));
+  build->edges = take(&at, n_sides, 4 * sizeof(int));
+  build->edge_uses = take(&at, n_sides, sizeof(int));
+  build->face_corners = take(&at, n_sides, sizeof(int));
+  build->face_edges = take(&at, n_sides, sizeof(int));
+  build->face_start = take(&at, n_faces + 1, sizeof(int));
+  build->n_points = (int)n_points;
+  build->n_faces = (int)n_faces;
+  build->n_edges = 0;
+  return 0;
+}
+
+/* The edge between two corners, made when it is new; -1 when it has two faces
+ * already. `wing` is a corner of the face that is not on the edge. */
+static int use_edge(builder *build, int from, int to, int wing) {
+  for (int e = 0; e < build->n_edges; e++) {
+    int *edge = build->edges[e];
+    bool same = (edge[0] == from && edge[1] == to) ||
+                (edge[0] == to && edge[1] == from);
+    if (!same) continue;
+    if (build->edge_uses[e] == 2) return -1;
+    edge[3] = wing;
+    build->edge_uses[e] = 2;
+    return e;
+  }
+  int e = build->n_edges++;
+  build->edges[e][0] = from;
+  build->edges[e][1] = to;
+  build->edges[e][2] = wing;
+  build->edges[e][3] = -1;
+  build->edge_uses[e] = 1;
+  return e;
+}
+
+static const char *fill_faces(builder *build, const unsigned polygons[]) {
+  const unsigned *at = polygons;
+  int side = 0;
+  for (int f = 0; f < build->n_faces; f++) {
+    int sides = (int)*at++;
+    build->face_start[f] = side;
+    for (int i = 0; i < sides; i++) {
+      int from = (int)at[i], to = (int)at[(i + 1) % sides];
+      if (from == to) return "has an edge of no length";
+      int edge = use_edge(build, from, to, (int)at[(i + 2) % sides]);
+      if (edge < 0) return "has an edge with more than two faces";
+      build->face_corners[side] = from;
+      build->face_edges[side] = edge;
+      side++;
+    }
+    at += sides;
+  }
+  build->face_start[build->n_faces] = side;
+  for (int e = 0; e < build->n_edges; e++)
+    if (build->edge_uses[e] != 2) return "has an edge with only one face";
+  return NULL;
+}
+
+/* The area vector (Newell), which holds for faces that are not quite flat. */
+static void area_vector(const builder *build, int face, double area[3]) {
+  int start = build->face_start[face], end = build->face_start[face + 1];
+  const double *base = build->points[build->face_corners[start]];
+  for (int k = 0; k < 3; k++) area[k] = 0;
+  for (int i = start + 1; i + 1 < end; i++) {
+    double u[3], v[3], cross[3];
+    vec3_subtract(u, build->points[build->face_corners[i]], base);
+    vec3_subtract(v, build->points[build->face_corners[i + 1]], base);
+    vec3_cross(cross, u, v);
+    vec3_add_scaled(area, 1, cross);
+  }
+}
+
+static const char *fill_normals(builder *build, double reach,
+                                double *bulge) {
+  double centre[3] = {0, 0, 0};
+  for (int i = 0; i < build->n_points; i++)
+    vec3_add_scaled(centre, 1.0 / build->n_points, build->points[i]);
+
+  double thinnest = 0;
+  *bulge = 0;
+  for (int f = 0; f < build->n_faces; f++) {
+    double *normal = build->normals[f], arm[3];
+    area_vector(build, f, normal);
+    double length = vec3_length(normal);
+    if (!(length > flatness_tolerance * flatness_tolerance * reach * reach))
+      return "has a face of no area";
+    for (int k = 0; k < 3; k++) normal[k] /= length;
+
+    // corners may be listed either way round: out is away from the centre
+    const double *corner =
+        build->points[build->face_corners[build->face_start[f]]];
+    vec3_subtract(arm, corner, centre);
+    if (vec3_dot(normal, arm) < 0) vec3_negate(normal, normal);
+
+    double highest = -INFINITY, lowest = INFINITY;
+    for (int i = 0; i < build->n_points; i++) {
+      vec3_subtract(arm, build->points[i], corner);
+      highest = fmax(highest, vec3_dot(normal, arm));
+      lowest = fmin(lowest, vec3_dot(normal, arm));
+    }
+    *bulge = fmax(*bulge, highest);
+    if (highest > convexity_tolerance * reach) return "is not convex";
+    if (f == 0 || -lowest < thinnest) thinnest = -lowest;
+  }
+  return thinnest > flatness_tolerance * reach ? NULL : "is flat";
+}
+
+static void describe(gap_hull *hull, const builder *build) {
+  hull->topology.n_corners = build->n_points;
+  hull->topology.n_edges = build->n_edges;
+  hull->topology.n_faces = build->n_faces;
+  hull->topology.edges = (const int (*)[4])build->edges;
+  hull->topology.face_start = build->face_start;
+  hull->topology.face_corners = build->face_corners;
+  hull->topology.face_edges = build->face_edges;
+  hull->points = (const double (*)[3])build->points;
+  hull->normals = (const double (*)[3])build->normals;
+}
+
+int gap_hull_make(gap_hull *hull, const memory_source *source,
+                  const double points[], unsigned n_points,
+                  const unsigned polygons[], unsigned n_polygons,
+                  const char **fault) {
+  memset(hull, 0, sizeof *hull);
+  if (points == NULL || polygons == NULL || n_points < 4 || n_polygons < 4)
+    return *fault = "has fewer than four corners or faces", -1;
+  if (n_points > INT32_MAX / 16 || n_polygons > INT32_MAX / 16)
+    return *fault = "has too many corners or faces", -1;
+  if (!all_finite(points, (int)(3 * n_points)))
+    return *fault = "has a corner that is not finite", -1;
+
+  size_t n_sides;
+  *fault = count_polygons(polygons, n_polygons, n_points, &n_sides);
+  if (*fault != NULL) return -1;
+
+  builder build;
+  if (reserve(hull, &build, source, n_points, n_polygons, n_sides) != 0)
+    return -1;
+  memcpy(build.points, points, n_points * 3 * sizeof(double));
+  for (unsigned i = 0; i < n_points; i++)
+    hull->reach = fmax(hull->reach, vec3_length(build.points[i]));
+
+  *fault = fill_faces(&build, polygons);
+  if (*fault == NULL) *fault = fill_normals(&build, hull->reach, &hull->bulge);
+  if (*fault != NULL) {
+    gap_hull_release(hull, source);
+    return -1;
+  }
+  describe(hull, &build);
+  return 0;
+}
+
+void gap_hull_release(gap_hull *hull, const memory_source *source) {
+  memory_block_release(&hull->block, source);
+  memset(hull, 0, sizeof *hull);
+}

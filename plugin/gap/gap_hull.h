@@ -1,0 +1,47 @@
+/* Convex polyhedra: points, faces and edges, made once and then shared. */
+#ifndef ODE_MLCP_GAP_GAP_HULL_H
+#define ODE_MLCP_GAP_GAP_HULL_H
+
+#include "common/memory.h"
+
+/** What the corners, edges and faces of a polyhedron are. */
+typedef struct gap_topology {
+  int n_corners, n_edges, n_faces;
+
+  /* [n_edges] its two ends, then for each of the two faces beside it one
+   * corner that is not on the edge, or -1 */
+  const int (*edges)[4];
+
+  const int *face_start;   /* [n_faces + 1] into the next two */
+  const int *face_corners; /* around the face */
+  const int *face_edges;   /* edge from this corner to the next one */
+} gap_topology;
+
+typedef struct gap_hull {
+  gap_topology topology;
+  const double (*points)[3];  /* [n_corners] body coordinates */
+  const double (*normals)[3]; /* [n_faces] unit, outward */
+  double reach; /* largest distance of a corner to the origin */
+  double bulge; /* how far a corner stands out of a face; 0 were it exact */
+
+  memory_block block; /* owns all arrays */
+} gap_hull;
+
+/**
+ * Make a hull of points and polygons as the host's convex geom has them.
+ *
+ * @param points   3 x n_points.
+ * @param polygons for each face its number of corners, then their numbers.
+ * @param fault    out: NULL, or what is wrong with the shape.
+ * @return 0; -1 where the shape is wrong (`*fault` says how) or memory runs
+ *         out (`*fault` is NULL). The hull is then empty. Release with
+ *         gap_hull_release().
+ */
+int gap_hull_make(gap_hull *hull, const memory_source *source,
+                  const double points[], unsigned n_points,
+                  const unsigned polygons[], unsigned n_polygons,
+                  const char **fault);
+
+void gap_hull_release(gap_hull *hull, const memory_source *source);
+
+#endif

@@ -1,0 +1,172 @@
+#include <string.h>
+
+#include "common/vec3.h"
+#include "gap/gap.h"
+#include "gap/gap_distance.h"
+#include "gap/gap_pair.h"
+#include "gap/gap_patch.h"
+
+/* Rotations of the host drift by rounding; more than this is no rotation. */
+static const double rotation_tolerance = 1e-6;
+
+static bool is_rotation(const double R[9]) {
+  if (!all_finite(R, 9)) return false;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      double dot = vec3_dot(R + 3 * i, R + 3 * j);
+      if (!(fabs(dot - (i == j)) < rotation_tolerance)) return false;
+    }
+  return true;
+}
+
+static int size_count(gap_kind kind) {
+  switch (kind) {
+    case GAP_SPHERE: return 1;
+    case GAP_CAPSULE:
+    case GAP_CYLINDER: return 2;
+    case GAP_BOX:
+    case GAP_ELLIPSOID: return 3;
+    default: return 0;
+  }
+}
+
+static const char *triangle_fault(const gap_shape *shape) {
+  if (!all_finite(&shape->corners[0][0], 9))
+    return "has a corner that is not finite";
+  double u[3], v[3], normal[3];
+  vec3_subtract(u, shape->corners[1], shape->corners[0]);
+  vec3_subtract(v, shape->corners[2], shape->corners[0]);
+  vec3_cross(normal, u, v);
+  double sides = vec3_length(u) * vec3_length(v);
+  return vec3_length(normal) > 1e-12 * sides ? NULL : "has no area";
+}
+
+const char *gap_shape_fault(const gap_shape *shape, gap_status *status) {
+  *status = GAP_BAD_POSE;
+  if (shape->kind == GAP_PLANE) {
+    if (!all_finite(shape->normal, 3) || !isfinite(shape->offset))
+      return "has a plane that is not finite";
+    if (!(fabs(vec3_length(shape->normal) - 1) < rotation_tolerance))
+      return "has a plane normal that is not of unit length";
+    return *status = GAP_OK, NULL;
+  }
+  if (!all_finite(shape->position, 3)) return "has a position not finite";
+  if (!is_rotation(shape->rotation)) return "has a rotation that is none";
+
+  *status = GAP_BAD_SIZE;
+  for (int i = 0; i < size_count(shape->kind); i++) {
+    // a capsule may be as short as a sphere
+    bool may_vanish = shape->kind == GAP_CAPSULE && i == 1;
+    double size = shape->size[i];
+    if (!isfinite(size) || !(size > 0 || (may_vanish && size == 0)))
+      return "has a size that is not positive";
+  }
+  *status = GAP_BAD_HULL;
+  if (shape->kind == GAP_CONVEX && shape->hull == NULL) return "has no hull";
+  if (shape->kind == GAP_TRIANGLE) {
+    const char *fault = triangle_fault(shape);
+    if (fault != NULL) return fault;
+  }
+  return *status = GAP_OK, NULL;
+}
+
+void gap_scratch_release(gap_scratch *scratch) {
+  for (int i = 0; i < 2; i++)
+    memory_block_release(&scratch->corners[i], scratch->source);
+}
+
+int gap_pair_place(gap_scratch *scratch, const gap_shape *shape, int side,
+                   const double origin[3], gap_core *core) {
+  double(*corners)[3] = NULL;
+  if (shape->kind == GAP_CONVEX) {
+    corners = memory_block_reserve(
+        &scratch->corners[side], scratch->source,
+        (size_t)shape->hull->topology.n_corners, sizeof corners[0]);
+    if (corners == NULL) return GAP_NO_MEMORY;
+  }
+  gap_core_place(core, shape, origin, corners);
+  return GAP_OK;
+}
+
+int gap_pair_cores(const gap_core *a, const gap_core *b, double margin,
+                   gap_contact contacts[GAP_PAIR_ROOM]) {
+  double between[3];
+  vec3_subtract(between, a->centre, b->centre);
+  double distance = vec3_length(between);
+  double radii = a->radius + b->radius;
+  if (distance - a->reach - b->reach - radii > margin) return 0;
+
+  gap_phi phi;
+  double scale = distance + a->reach + b->reach + radii;
+  if (!gap_distance_find(a, b, scale, margin + radii, &phi)) return 0;
+
+  gap_patch_request request = {.a = a,
+                               .b = b,
+                               .separation = phi.best.separation,
+                               .certificate = phi.certificate,
+                               .margin = margin,
+                               .scale = scale,
+                               .nearest = phi.apart ? &phi.nearest : NULL};
+  vec3_copy(request.n, phi.best.n);
+  return gap_patch(&request, contacts);
+}
+
+int gap_pair_finish(gap_contact found[], int count, const double origin[3],
+                    int flags, gap_contact contacts[], int room) {
+  int keep = room;
+  if ((flags & GAP_REDUCE) && keep > GAP_REDUCED_ROOM)
+    keep = GAP_REDUCED_ROOM;
+  if (count > keep) count = gap_reduce(found, count, keep);
+  for (int i = 0; i < count; i++) {
+    vec3_add_scaled(found[i].point, 1, origin);
+    contacts[i] = found[i];
+  }
+  return count;
+}
+
+void gap_pair_turn(gap_contact contacts[], int count) {
+  for (int i = 0; i < count; i++) {
+    gap_contact *contact = &contacts[i];
+    gap_feature feature = contact->feature[0];
+    int32_t part = contact->part[0];
+    vec3_negate(contact->normal, contact->normal);
+    contact->feature[0] = contact->feature[1];
+    contact->feature[1] = feature;
+    contact->part[0] = contact->part[1];
+    contact->part[1] = part;
+  }
+}
+
+static int on_plane(gap_scratch *scratch, const gap_shape *shape,
+                    const gap_shape *plane, double margin, int flags,
+                    gap_contact contacts[], int room) {
+  if (shape->kind == GAP_PLANE) return 0;
+  gap_core core;
+  const double *origin = shape->position;
+  if (gap_pair_place(scratch, shape, 0, origin, &core) != GAP_OK)
+    return GAP_NO_MEMORY;
+
+  gap_contact found[GAP_PAIR_ROOM];
+  double offset = plane->offset - vec3_dot(plane->normal, origin);
+  int count = gap_patch_on_plane(&core, plane->normal, offset, margin,
+                                 core.reach + core.radius, found);
+  return gap_pair_finish(found, count, origin, flags, contacts, room);
+}
+
+int gap_pair(gap_scratch *scratch, const gap_shape *a, const gap_shape *b,
+             double margin, int flags, gap_contact contacts[], int room) {
+  if (b->kind == GAP_PLANE)
+    return on_plane(scratch, a, b, margin, flags, contacts, room);
+  if (a->kind == GAP_PLANE) {
+    int count = on_plane(scratch, b, a, margin, flags, contacts, room);
+    if (count > 0) gap_pair_turn(contacts, count);
+    return count;
+  }
+  gap_core core_a, core_b;
+  if (gap_pair_place(scratch, a, 0, b->position, &core_a) != GAP_OK ||
+      gap_pair_place(scratch, b, 1, b->position, &core_b) != GAP_OK)
+    return GAP_NO_MEMORY;
+  gap_contact found[GAP_PAIR_ROOM];
+  int count = gap_pair_cores(&core_a, &core_b, margin, found);
+  return gap_pair_finish(found, count, b->position, flags, contacts, room);
+}

@@ -1,0 +1,516 @@
+#include "gap/gap_patch.h"
+
+#include <string.h>
+
+#include "common/vec3.h"
+#include "gap/gap_outline.h"
+
+/* A corner this far outside, relative to the coordinates, still counts as
+ * inside, so that stacked boxes of one size keep the same corners. */
+static const double outside_tolerance = 1e-9;
+/* Points nearer to each other than this are one. */
+static const double same_point = 1e-7;
+/* Edges at a smaller angle than this (sine) touch along a line. */
+static const double parallel_sine = 0.02;
+
+/* A corner of the region that both outlines cover, seen along n. */
+typedef struct cut_point {
+  double at[2];        /* across n */
+  gap_feature id[2];   /* feature of A, of B */
+  gap_feature edge[2]; /* edge to the next: of A ([0]) or of B ([1]), or 0 */
+} cut_point;
+
+typedef struct view {
+  double n[3], t[2][3]; /* looking along n; t across it */
+} view;
+
+static void make_view(const double n[3], view *seen) {
+  int least = 0;
+  for (int k = 1; k < 3; k++)
+    if (fabs(n[k]) < fabs(n[least])) least = k;
+  vec3_copy(seen->n, n);
+  for (int k = 0; k < 3; k++) seen->t[0][k] = (k == least) - n[least] * n[k];
+  double length = vec3_length(seen->t[0]);
+  for (int k = 0; k < 3; k++) seen->t[0][k] /= length;
+  vec3_cross(seen->t[1], n, seen->t[0]);
+}
+
+static void project(const view *seen, const double point[3], double at[2]) {
+  at[0] = vec3_dot(seen->t[0], point);
+  at[1] = vec3_dot(seen->t[1], point);
+}
+
+/* Height along n of an outline over a point across n. */
+static double height_over(const view *seen, const gap_outline *outline,
+                          const double at[2]) {
+  const double *base = outline->points[0];
+  double foot[2];
+  project(seen, base, foot);
+  double height = vec3_dot(seen->n, base), u = at[0] - foot[0],
+         v = at[1] - foot[1];
+  if (outline->count > 2) {
+    double slope = vec3_dot(outline->normal, seen->n);
+    return height - (u * vec3_dot(outline->normal, seen->t[0]) +
+                     v * vec3_dot(outline->normal, seen->t[1])) / slope;
+  }
+  double along[3], run[2];
+  vec3_subtract(along, outline->points[1], base);
+  project(seen, along, run);
+  double t = (u * run[0] + v * run[1]) / (run[0] * run[0] + run[1] * run[1]);
+  return height + t * vec3_dot(seen->n, along);
+}
+
+/* The patch as it is collected. */
+typedef struct collection {
+  const gap_patch_request *request;
+  view seen;
+  gap_contact *contacts;
+  int count;
+} collection;
+
+static void write_contact(const gap_patch_request *request, double high,
+                          double low, const double across[3],
+                          gap_contact *contact) {
+  const gap_core *a = request->a, *b = request->b;
+  contact->gap = high - low - a->radius - b->radius;
+  vec3_copy(contact->normal, request->n);
+  vec3_copy(contact->point, across);
+  double middle = (high - a->radius + low + b->radius) / 2;
+  vec3_add_scaled(contact->point, middle, request->n);
+  contact->certificate = request->certificate;
+  contact->part[0] = contact->part[1] = -1;
+}
+
+static void add_contact(collection *into, const double at[2], double high,
+                        double low, const gap_feature id[2]) {
+  const gap_patch_request *request = into->request;
+  // no point is deeper than s(n): less is rounding, or a face not quite flat
+  if (high - low < request->separation) {
+    double excess = request->separation - (high - low);
+    high += excess / 2;
+    low -= excess / 2;
+  }
+  double gap = high - low - request->a->radius - request->b->radius;
+  if (gap > request->margin || into->count == GAP_PAIR_ROOM) return;
+
+  double across[3] = {0, 0, 0}, apart[3];
+  vec3_add_scaled(across, at[0], into->seen.t[0]);
+  vec3_add_scaled(across, at[1], into->seen.t[1]);
+  gap_contact *contact = &into->contacts[into->count];
+  write_contact(request, high, low, across, contact);
+  memcpy(contact->feature, id, sizeof contact->feature);
+  for (int i = 0; i < into->count; i++) {
+    vec3_subtract(apart, into->contacts[i].point, contact->point);
+    vec3_add_scaled(apart, -vec3_dot(apart, request->n), request->n);
+    if (vec3_length(apart) < same_point * request->scale) return;
+  }
+  into->count++;
+}
+
+/* Signed area of an outline as seen along n. */
+static double seen_area(const view *seen, const gap_outline *outline) {
+  double area = 0, p[2], q[2];
+  for (int i = 0; i < outline->count; i++) {
+    project(seen, outline->points[i], p);
+    project(seen, outline->points[(i + 1) % outline->count], q);
+    area += p[0] * q[1] - p[1] * q[0];
+  }
+  return area;
+}
+
+/* Cut a region by one edge of B; `inward` is across that edge. */
+static int cut(const cut_point region[], int count, const double edge_at[2],
+               const double inward[2], gap_feature edge_id,
+               double tolerance, const gap_outline *on_a, cut_point out[]) {
+  int kept = 0;
+  for (int i = 0; i < count && kept + 2 <= 2 * OUTLINE_ROOM; i++) {
+    const cut_point *p = &region[i], *q = &region[(i + 1) % count];
+    double dp = (p->at[0] - edge_at[0]) * inward[0] +
+                (p->at[1] - edge_at[1]) * inward[1];
+    double dq = (q->at[0] - edge_at[0]) * inward[0] +
+                (q->at[1] - edge_at[1]) * inward[1];
+    bool p_in = dp >= -tolerance, q_in = dq >= -tolerance;
+    if (p_in) out[kept++] = *p;
+    if (p_in == q_in) continue;
+
+    cut_point *x = &out[kept++];
+    double t = dp / (dp - dq);
+    for (int k = 0; k < 2; k++)
+      x->at[k] = p->at[k] + t * (q->at[k] - p->at[k]);
+    // on an edge of A it is a crossing; on an earlier cut, a corner of B
+    x->id[0] = p->edge[0] != 0 ? p->edge[0] : on_a->face;
+    x->id[1] = p->edge[0] != 0 ? edge_id : 0;
+    x->edge[0] = p_in ? 0 : p->edge[0];
+    x->edge[1] = p_in ? edge_id : p->edge[1];
+  }
+  return kept;
+}
+
+/* The corner of B nearest to a point where two of B's edges meet. */
+static gap_feature nearest_corner(const view *seen, const gap_outline *on_b,
+                                  const double at[2]) {
+  int best = 0;
+  double least = INFINITY;
+  for (int i = 0; i < on_b->count; i++) {
+    double p[2];
+    project(seen, on_b->points[i], p);
+    double distance = hypot(p[0] - at[0], p[1] - at[1]);
+    if (distance < least) least = distance, best = i;
+  }
+  return on_b->corners[best];
+}
+
+/* Region of A's outline that lies over B's face. */
+static int cut_by_face(const collection *into, const gap_outline *on_a,
+                       const gap_outline *on_b,
+                       cut_point region[2 * OUTLINE_ROOM]) {
+  const view *seen = &into->seen;
+  cut_point other[2 * OUTLINE_ROOM];
+  int count = on_a->count;
+  for (int i = 0; i < count; i++) {
+    project(seen, on_a->points[i], region[i].at);
+    region[i].id[0] = on_a->corners[i];
+    region[i].id[1] = on_b->face;
+    region[i].edge[0] = on_a->edges[i];
+    region[i].edge[1] = 0;
+  }
+  double turn = seen_area(seen, on_b) < 0 ? -1 : 1;
+  double tolerance = outside_tolerance * into->request->scale;
+  for (int i = 0; i < on_b->count && count > 0; i++) {
+    double p[2], q[2];
+    project(seen, on_b->points[i], p);
+    project(seen, on_b->points[(i + 1) % on_b->count], q);
+    double length = hypot(q[0] - p[0], q[1] - p[1]);
+    if (!(length > tolerance)) continue;
+    double inward[2] = {-turn * (q[1] - p[1]) / length,
+                        turn * (q[0] - p[0]) / length};
+    count = cut(region, count, p, inward, on_b->edges[i], tolerance, on_a,
+                other);
+    memcpy(region, other, (size_t)count * sizeof region[0]);
+  }
+  return count;
+}
+
+/* Height of an outline at a cut point; at its own corner, the corner's. */
+static double height_at(const collection *into, const gap_outline *outline,
+                        const cut_point *point, int side) {
+  if (gap_feature_type(point->id[side]) != GAP_FACE)
+    for (int i = 0; i < outline->count; i++)
+      if (outline->corners[i] == point->id[side])
+        return vec3_dot(into->seen.n, outline->points[i]);
+  return height_over(&into->seen, outline, point->at);
+}
+
+static void face_on_face(collection *into, const gap_outline *on_a,
+                         const gap_outline *on_b) {
+  cut_point region[2 * OUTLINE_ROOM];
+  int count = cut_by_face(into, on_a, on_b, region);
+  for (int i = 0; i < count; i++) {
+    cut_point *point = &region[i];
+    if (point->id[1] == 0)
+      point->id[1] = nearest_corner(&into->seen, on_b, point->at);
+    add_contact(into, point->at, height_at(into, on_a, point, 0),
+                height_at(into, on_b, point, 1), point->id);
+  }
+}
+
+/* The part of a line between two points over a face; `flipped`: the line is
+ * B's, the face A's. */
+static void line_on_face(collection *into, const gap_outline *line,
+                         const gap_outline *face, bool flipped) {
+  const view *seen = &into->seen;
+  double ends[2][2], from = 0, to = 1;
+  gap_feature ids[2][2] = {{line->corners[0], face->face},
+                           {line->corners[1], face->face}};
+  for (int k = 0; k < 2; k++) project(seen, line->points[k], ends[k]);
+
+  double turn = seen_area(seen, face) < 0 ? -1 : 1;
+  double tolerance = outside_tolerance * into->request->scale;
+  for (int i = 0; i < face->count; i++) {
+    double p[2], q[2];
+    project(seen, face->points[i], p);
+    project(seen, face->points[(i + 1) % face->count], q);
+    double length = hypot(q[0] - p[0], q[1] - p[1]);
+    if (!(length > tolerance)) continue;
+    double in[2] = {-turn * (q[1] - p[1]) / length,
+                    turn * (q[0] - p[0]) / length};
+    double d0 = (ends[0][0] - p[0]) * in[0] + (ends[0][1] - p[1]) * in[1];
+    double d1 = (ends[1][0] - p[0]) * in[0] + (ends[1][1] - p[1]) * in[1];
+    if (d0 < -tolerance && d1 < -tolerance) return;
+    double t = d0 / (d0 - d1);
+    if (d0 < -tolerance && t > from) {
+      from = t;
+      ids[0][0] = line->edges[0];
+      ids[0][1] = face->edges[i];
+    } else if (d1 < -tolerance && t < to) {
+      to = t;
+      ids[1][0] = line->edges[0];
+      ids[1][1] = face->edges[i];
+    }
+  }
+  if (from > to) return;
+
+  for (int k = 0; k < 2; k++) {
+    double t = k == 0 ? from : to, at[2], on_line[3];
+    for (int i = 0; i < 2; i++)
+      at[i] = ends[0][i] + t * (ends[1][i] - ends[0][i]);
+    for (int i = 0; i < 3; i++)
+      on_line[i] = line->points[0][i] +
+                   t * (line->points[1][i] - line->points[0][i]);
+    double level = vec3_dot(seen->n, on_line);
+    double other = height_over(seen, face, at);
+    gap_feature id[2] = {ids[k][flipped], ids[k][!flipped]};
+    add_contact(into, at, flipped ? other : level, flipped ? level : other,
+                id);
+  }
+}
+
+/* Two lines that are nearly parallel: the stretch that they share. */
+static void line_on_line(collection *into, const gap_outline *on_a,
+                         const gap_outline *on_b) {
+  const gap_outline *lines[2] = {on_a, on_b};
+  double run[2][3], length[2], cross[3], middle[3] = {0, 0, 0};
+  for (int s = 0; s < 2; s++) {
+    vec3_subtract(run[s], lines[s]->points[1], lines[s]->points[0]);
+    length[s] = vec3_length(run[s]);
+    vec3_add_scaled(middle, 0.25, lines[s]->points[0]);
+    vec3_add_scaled(middle, 0.25, lines[s]->points[1]);
+  }
+  vec3_cross(cross, run[0], run[1]);
+  if (vec3_length(cross) > parallel_sine * length[0] * length[1]) return;
+
+  // measured along A's line from its first point on
+  double range[2][2], start[3];
+  for (int s = 0; s < 2; s++)
+    for (int k = 0; k < 2; k++) {
+      vec3_subtract(start, lines[s]->points[k], on_a->points[0]);
+      range[s][k] = vec3_dot(start, run[0]) / length[0];
+    }
+  bool turned = range[1][0] > range[1][1];
+  double tolerance = outside_tolerance * into->request->scale;
+  for (int k = 0; k < 2; k++) {
+    int other = turned ? 1 - k : k;
+    double end_a = range[0][k], end_b = range[1][other];
+    bool a_ends = k == 0 ? end_a >= end_b - tolerance
+                         : end_a <= end_b + tolerance;
+    double along = a_ends ? end_a : end_b;
+    double other_end = range[a_ends][a_ends ? 1 - other : 1 - k];
+    if (k == 0 ? along > other_end + tolerance
+               : along < other_end - tolerance)
+      return; // side by side, but not beside each other
+    gap_feature id[2] = {a_ends ? on_a->corners[k] : on_a->edges[0],
+                         a_ends ? on_b->edges[0] : on_b->corners[other]};
+    double height[2], at[2], points[2][3];
+    for (int s = 0; s < 2; s++) {
+      double t = (along - range[s][0]) / (range[s][1] - range[s][0]);
+      vec3_copy(points[s], lines[s]->points[0]);
+      vec3_add_scaled(points[s], t, run[s]);
+      height[s] = vec3_dot(into->seen.n, points[s]);
+    }
+    for (int i = 0; i < 3; i++)
+      middle[i] = (points[0][i] + points[1][i]) / 2;
+    project(&into->seen, middle, at);
+    add_contact(into, at, height[0], height[1], id);
+  }
+}
+
+static void meet(collection *into, const gap_outline *on_a,
+                 const gap_outline *on_b) {
+  if (on_a->count > 2 && on_b->count > 2)
+    face_on_face(into, on_a, on_b);
+  else if (on_a->count == 2 && on_b->count > 2)
+    line_on_face(into, on_a, on_b, false);
+  else if (on_a->count > 2 && on_b->count == 2)
+    line_on_face(into, on_b, on_a, true);
+  else if (on_a->count == 2 && on_b->count == 2)
+    line_on_line(into, on_a, on_b);
+}
+
+static int corner_number(const gap_core *core, const double point[3]) {
+  for (int i = 0; i < core->topology->n_corners; i++)
+    if (memcmp(core->corners[i], point, sizeof core->corners[i]) == 0)
+      return i;
+  return 0;
+}
+
+/* What the nearest point of one core lies on. */
+static gap_feature nearest_feature(const gap_core *core,
+                                   const gap_simplex *nearest, int side) {
+  if (core->kind != CORE_POLYTOPE) return gap_feature_make(GAP_SURFACE, 0);
+  int corners[4], count = 0;
+  for (int i = 0; i < nearest->count; i++) {
+    const gap_difference *d = &nearest->corner[i];
+    int number = corner_number(core, side == 0 ? d->on_a : d->on_b);
+    bool known = false;
+    for (int k = 0; k < count; k++) known = known || corners[k] == number;
+    if (!known) corners[count++] = number;
+  }
+  return gap_outline_feature(core, corners, count > 3 ? 3 : count);
+}
+
+/* The deepest point: the nearest points of the cores, or of the cores drawn
+ * apart along n when they overlap. */
+static void write_witness(const gap_patch_request *request,
+                          gap_contact *contact) {
+  const gap_simplex *nearest = request->nearest;
+  gap_distance apart;
+  if (nearest == NULL) {
+    double shift[3] = {0, 0, 0};
+    vec3_add_scaled(shift, 0.01 * request->scale - request->separation,
+                    request->n);
+    gap_gjk_shifted(request->a, request->b, shift, request->n,
+                    request->scale, &apart);
+    nearest = &apart.simplex;
+  }
+  double on_a[3], on_b[3], across[3];
+  gap_simplex_points(nearest, on_a, on_b);
+  for (int k = 0; k < 3; k++) across[k] = (on_a[k] + on_b[k]) / 2;
+  double middle = vec3_dot(across, request->n), support[3];
+  vec3_add_scaled(across, -middle, request->n);
+
+  // heights by the supports: nearest points are less exact
+  gap_core_support(request->b, request->n, support);
+  double low = vec3_dot(request->n, support);
+  write_contact(request, low + request->separation, low, across, contact);
+  contact->feature[0] = nearest_feature(request->a, nearest, 0);
+  contact->feature[1] = nearest_feature(request->b, nearest, 1);
+}
+
+static void swap_contacts(gap_contact *p, gap_contact *q) {
+  gap_contact kept = *p;
+  *p = *q;
+  *q = kept;
+}
+
+/* The deepest contact comes first; where none is the pair's deepest point,
+ * that point is put in. */
+static void lead_with_deepest(collection *into) {
+  const gap_patch_request *request = into->request;
+  double gap = request->separation - request->a->radius - request->b->radius;
+  int deepest = 0;
+  for (int i = 1; i < into->count; i++)
+    if (into->contacts[i].gap < into->contacts[deepest].gap) deepest = i;
+  if (into->count == 0 || into->contacts[deepest].gap >
+                              gap + outside_tolerance * request->scale) {
+    if (into->count < GAP_PAIR_ROOM) into->count++;
+    deepest = into->count - 1;
+    write_witness(request, &into->contacts[deepest]);
+  }
+  into->contacts[deepest].gap = gap;
+  swap_contacts(&into->contacts[0], &into->contacts[deepest]);
+}
+
+int gap_patch(const gap_patch_request *request, gap_contact contacts[]) {
+  collection into = {.request = request, .contacts = contacts};
+  gap_outline on_a, on_b;
+  double back[3];
+  vec3_negate(back, request->n);
+  make_view(request->n, &into.seen);
+  gap_outline_facing(request->a, back, request->scale, &on_a);
+  gap_outline_facing(request->b, request->n, request->scale, &on_b);
+  meet(&into, &on_a, &on_b);
+  lead_with_deepest(&into);
+  return into.count;
+}
+
+/* ---- half-spaces ---- */
+
+/* Faces that look away from the plane, or nearly so, have nothing to add. */
+static const double looking_down = 0.1;
+
+typedef struct landing {
+  const gap_core *a;
+  const double *n;
+  double offset, margin;
+  gap_contact *contacts;
+  int count;
+} landing;
+
+static void land(landing *on, const double point[3], gap_feature feature) {
+  double level = vec3_dot(on->n, point) - on->offset;
+  double gap = level - on->a->radius;
+  if (!(gap <= on->margin)) return;
+
+  // with no room left the highest makes way
+  int at = on->count;
+  if (at == GAP_PAIR_ROOM) {
+    at = 0;
+    for (int i = 1; i < on->count; i++)
+      if (on->contacts[i].gap > on->contacts[at].gap) at = i;
+    if (gap >= on->contacts[at].gap) return;
+  } else {
+    on->count++;
+  }
+  gap_contact *contact = &on->contacts[at];
+  contact->gap = gap;
+  vec3_copy(contact->normal, on->n);
+  vec3_copy(contact->point, point);
+  vec3_add_scaled(contact->point, -(level + on->a->radius) / 2, on->n);
+  contact->certificate = 0;
+  contact->feature[0] = feature;
+  contact->feature[1] = gap_feature_make(GAP_FACE, 0);
+  contact->part[0] = contact->part[1] = -1;
+}
+
+static bool looks_down(const landing *on, int corner) {
+  const gap_topology *topology = on->a->topology;
+  if (topology->n_faces < 3) return true;
+  for (int f = 0; f < topology->n_faces; f++) {
+    double normal[3];
+    gap_core_face_normal(on->a, f, normal);
+    if (vec3_dot(normal, on->n) > -looking_down) continue;
+    for (int i = topology->face_start[f]; i < topology->face_start[f + 1];
+         i++)
+      if (topology->face_corners[i] == corner) return true;
+  }
+  return false;
+}
+
+static void land_cylinder(landing *on) {
+  double down[3];
+  gap_outline outline;
+  vec3_negate(down, on->n);
+  // the side line's further end is the deepest point of a tilted cylinder
+  if (gap_outline_side(on->a, down, &outline))
+    for (int i = 1; i >= 0; i--)
+      land(on, outline.points[i], outline.corners[i]);
+  double along = vec3_dot(down, on->a->axis);
+  if (fabs(along) <= looking_down) return;
+  gap_outline_cap(on->a, along > 0 ? 1 : -1, &outline);
+  for (int i = 0; i < outline.count; i++)
+    land(on, outline.points[i], outline.corners[i]);
+}
+
+static void land_corners(landing *on) {
+  double down[3], point[3];
+  vec3_negate(down, on->n);
+  int lowest = gap_core_support(on->a, down, point);
+  land(on, point, gap_feature_make(GAP_CORNER, (unsigned)lowest));
+  for (int i = 0; i < on->a->topology->n_corners; i++) {
+    const double *corner = on->a->corners[i];
+    double level = vec3_dot(on->n, corner) - on->offset - on->a->radius;
+    if (i == lowest || !(level <= on->margin) || !looks_down(on, i)) continue;
+    land(on, corner, gap_feature_make(GAP_CORNER, (unsigned)i));
+  }
+}
+
+int gap_patch_on_plane(const gap_core *a, const double n[3], double offset,
+                       double margin, double scale, gap_contact contacts[]) {
+  landing on = {a, n, offset, margin, contacts, 0};
+  if (a->kind == CORE_POLYTOPE) {
+    land_corners(&on);
+  } else if (a->kind == CORE_CYLINDER) {
+    land_cylinder(&on);
+  } else {
+    double down[3], point[3];
+    vec3_negate(down, n);
+    gap_core_support(a, down, point);
+    land(&on, point, gap_feature_make(GAP_SURFACE, 0));
+  }
+  for (int i = 1; i < on.count; i++)
+    if (contacts[i].gap < contacts[0].gap)
+      swap_contacts(&contacts[0], &contacts[i]);
+  for (int i = 0; i < on.count; i++)
+    contacts[i].certificate = 4e-16 * (scale + fabs(offset));
+  return on.count;
+}

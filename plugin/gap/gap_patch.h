@@ -1,0 +1,35 @@
+/* All points in which two cores touch or may touch. */
+#ifndef ODE_MLCP_GAP_GAP_PATCH_H
+#define ODE_MLCP_GAP_GAP_PATCH_H
+
+#include "gap/gap_gjk.h"
+
+typedef struct gap_patch_request {
+  const gap_core *a, *b;
+  double n[3];        /* unit, into A: where s(n) is largest */
+  double separation;  /* [m] s(n) of the cores, radii left out */
+  double certificate; /* [m] */
+  double margin;      /* [m] on gaps, radii counted */
+  double scale;       /* [m] size of the coordinates */
+  const gap_simplex *nearest; /* nearest points where apart, else NULL */
+} gap_patch_request;
+
+/**
+ * The patch across `n`: the outlines that face each other, cut with each
+ * other as seen along n, each point with the gap that is there. The first
+ * contact is the deepest, its gap the pair's.
+ *
+ * @param contacts [GAP_PAIR_ROOM] out, in coordinates of the cores.
+ * @return their number, at least 1.
+ */
+int gap_patch(const gap_patch_request *request, gap_contact contacts[]);
+
+/**
+ * The patch of a core on the half-space  n.x <= offset.
+ *
+ * @return number of contacts with gap <= margin.
+ */
+int gap_patch_on_plane(const gap_core *a, const double n[3], double offset,
+                       double margin, double scale, gap_contact contacts[]);
+
+#endif

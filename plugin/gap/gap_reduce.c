@@ -1,0 +1,104 @@
+#include <string.h>
+
+#include "common/vec3.h"
+#include "gap/gap.h"
+
+enum { CORNERS = 4 };
+
+/* Contacts as seen along the deepest one's normal. */
+typedef struct seen_points {
+  double at[GAP_PAIR_ROOM][2];
+  int count;
+} seen_points;
+
+static void look_along(const gap_contact contacts[], int count,
+                       seen_points *seen) {
+  const double *n = contacts[0].normal;
+  double t[2][3];
+  int least = 0;
+  for (int k = 1; k < 3; k++)
+    if (fabs(n[k]) < fabs(n[least])) least = k;
+  for (int k = 0; k < 3; k++) t[0][k] = (k == least) - n[least] * n[k];
+  vec3_cross(t[1], n, t[0]);
+  seen->count = count;
+  for (int i = 0; i < count; i++) {
+    double arm[3];
+    vec3_subtract(arm, contacts[i].point, contacts[0].point);
+    for (int k = 0; k < 2; k++) seen->at[i][k] = vec3_dot(t[k], arm);
+  }
+}
+
+static double doubled_area(const seen_points *seen, int i, int j, int k) {
+  const double *p = seen->at[i], *q = seen->at[j], *r = seen->at[k];
+  return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]);
+}
+
+/* Largest quadrilateral: over every diagonal the highest point on each side.
+ * Ties go to the lower numbers. Without area the ends of the longest line.
+ * @return how many of `corners` there are. */
+static int largest_corners(const seen_points *seen, int corners[CORNERS]) {
+  double most = 0, longest = 0;
+  int n_corners = 1, line[2] = {0, 0};
+  corners[0] = 0;
+  for (int i = 0; i < seen->count; i++)
+    for (int j = i + 1; j < seen->count; j++) {
+      double dx = seen->at[j][0] - seen->at[i][0];
+      double dy = seen->at[j][1] - seen->at[i][1];
+      if (dx * dx + dy * dy > longest) {
+        longest = dx * dx + dy * dy;
+        line[0] = i;
+        line[1] = j;
+      }
+      int left = -1, right = -1;
+      double up = 0, down = 0;
+      for (int k = 0; k < seen->count; k++) {
+        double area = doubled_area(seen, i, j, k);
+        if (area > up) up = area, left = k;
+        if (area < down) down = area, right = k;
+      }
+      if (!(up - down > most * (1 + 1e-9))) continue;
+      most = up - down;
+      n_corners = 0;
+      corners[n_corners++] = i;
+      corners[n_corners++] = j;
+      if (left >= 0) corners[n_corners++] = left;
+      if (right >= 0) corners[n_corners++] = right;
+    }
+  if (most > 1e-12 * longest || !(longest > 0)) return n_corners;
+  corners[0] = line[0];
+  corners[1] = line[1];
+  return 2;
+}
+
+int gap_reduce(gap_contact contacts[], int count, int keep) {
+  if (count <= 1 || keep <= 1) return count < keep ? count : keep;
+  if (count > GAP_PAIR_ROOM) count = GAP_PAIR_ROOM;
+
+  int deepest = 0;
+  for (int i = 1; i < count; i++)
+    if (contacts[i].gap < contacts[deepest].gap) deepest = i;
+  gap_contact first = contacts[deepest];
+  memmove(contacts + 1, contacts, (size_t)deepest * sizeof first);
+  contacts[0] = first;
+
+  seen_points seen;
+  int corners[CORNERS];
+  look_along(contacts, count, &seen);
+  int n_corners = largest_corners(&seen, corners);
+
+  bool wanted[GAP_PAIR_ROOM] = {true};
+  int left = 1;
+  for (int i = 0; i < n_corners && left < keep; i++) {
+    left += !wanted[corners[i]];
+    wanted[corners[i]] = true;
+  }
+  if (keep > CORNERS + 1)
+    for (int i = 0; i < count && left < keep; i++) {
+      left += !wanted[i];
+      wanted[i] = true;
+    }
+  int kept = 0;
+  for (int i = 0; i < count; i++)
+    if (wanted[i]) contacts[kept++] = contacts[i];
+  return kept;
+}

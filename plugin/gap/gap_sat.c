@@ -1,0 +1,100 @@
+#include "gap/gap_sat.h"
+
+#include "common/vec3.h"
+
+/* Edges whose neighbours stand out by more than this, relative to the
+ * coordinates, cannot be the ones that meet. Generous: what passes is measured
+ * exactly. */
+static const double neighbour_tolerance = 1e-7;
+
+void gap_direction_try(const gap_core *a, const gap_core *b,
+                       const double n[3], gap_direction *best) {
+  double length = vec3_length(n), unit[3];
+  if (!(length > 0)) return;
+  for (int k = 0; k < 3; k++) unit[k] = n[k] / length;
+  double separation = gap_core_separation(a, b, unit);
+  if (separation > best->separation) {
+    best->separation = separation;
+    vec3_copy(best->n, unit);
+  }
+}
+
+static void try_faces(const gap_core *a, const gap_core *b,
+                      gap_direction *best) {
+  double normal[3], back[3];
+  for (int f = 0; f < a->topology->n_faces; f++) {
+    gap_core_face_normal(a, f, normal);
+    vec3_negate(back, normal); // out of A is towards B
+    gap_direction_try(a, b, back, best);
+  }
+  for (int f = 0; f < b->topology->n_faces; f++) {
+    gap_core_face_normal(b, f, normal);
+    gap_direction_try(a, b, normal, best);
+  }
+}
+
+/* How far the neighbours of an edge reach along n, from the edge on. */
+static void neighbour_range(const gap_core *core, const int edge[4],
+                            const double n[3], double *low, double *high) {
+  *low = *high = 0;
+  double level = vec3_dot(n, core->corners[edge[0]]);
+  for (int k = 2; k < 4; k++) {
+    if (edge[k] < 0) continue;
+    double along = vec3_dot(n, core->corners[edge[k]]) - level;
+    *low = fmin(*low, along);
+    *high = fmax(*high, along);
+  }
+}
+
+static void try_edge_pair(const gap_core *a, const int edge_a[4],
+                          const gap_core *b, const int edge_b[4],
+                          double scale, gap_direction *best) {
+  double along_a[3], along_b[3], n[3], back[3];
+  vec3_subtract(along_a, a->corners[edge_a[1]], a->corners[edge_a[0]]);
+  vec3_subtract(along_b, b->corners[edge_b[1]], b->corners[edge_b[0]]);
+  vec3_cross(n, along_a, along_b);
+  double tolerance = neighbour_tolerance * scale * vec3_length(n);
+  if (!(tolerance > 0)) return;
+
+  double low_a, high_a, low_b, high_b;
+  neighbour_range(a, edge_a, n, &low_a, &high_a);
+  if (low_a < -tolerance && high_a > tolerance) return;
+  neighbour_range(b, edge_b, n, &low_b, &high_b);
+
+  vec3_negate(back, n);
+  if (low_a >= -tolerance && high_b <= tolerance)
+    gap_direction_try(a, b, n, best);
+  if (high_a <= tolerance && low_b >= -tolerance)
+    gap_direction_try(a, b, back, best);
+}
+
+/* Points and lines on one line: any direction across it is as good. */
+static void try_across(const gap_core *a, const gap_core *b,
+                       gap_direction *best) {
+  double line[3] = {0, 0, 0}, n[3] = {0, 0, 1};
+  const gap_core *pair[2] = {a, b};
+  for (int i = 0; i < 2; i++)
+    if (pair[i]->topology->n_edges > 0)
+      vec3_subtract(line, pair[i]->corners[1], pair[i]->corners[0]);
+
+  double length2 = vec3_dot(line, line);
+  if (length2 > 0) {
+    int least = 0;
+    for (int k = 1; k < 3; k++)
+      if (fabs(line[k]) < fabs(line[least])) least = k;
+    for (int k = 0; k < 3; k++) n[k] = k == least;
+    vec3_add_scaled(n, -line[least] / length2, line);
+  }
+  gap_direction_try(a, b, n, best);
+}
+
+void gap_sat(const gap_core *a, const gap_core *b, double scale,
+             gap_direction *best) {
+  try_faces(a, b, best);
+  for (int i = 0; i < a->topology->n_edges; i++)
+    for (int j = 0; j < b->topology->n_edges; j++)
+      try_edge_pair(a, a->topology->edges[i], b, b->topology->edges[j], scale,
+                    best);
+  if (a->topology->n_faces == 0 && b->topology->n_faces == 0)
+    try_across(a, b, best);
+}
