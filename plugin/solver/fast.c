@@ -91,6 +91,7 @@ static void friction_slips(const mlcp_problem *problem,
 static double give_solution(fast_work *work, const mlcp_solution *solution,
                             double scratch[]) {
   const mlcp_problem *problem = work->form.problem;
+  fast_form_project(&work->form, work->best_p);
   fast_form_give_impulses(&work->form, work->best_p, solution->p);
   mlcp_velocities(problem, solution->p, solution->v);
   friction_slips(problem, solution, scratch);
@@ -145,9 +146,9 @@ static bool run_interior(fast_work *work,
 }
 
 static bool climb(fast_work *work, const double guess[]) {
-  const fast_interior_options from_guess = {1e-9, 1e-3, true, 0, 1e-9, 50};
-  const fast_interior_options cold = {1e-9, 1, false, 1, 1e-9, 50};
-  const fast_interior_options low = {1e-9, 0.01, false, 0.01, 1e-9, 50};
+  const fast_interior_options from_guess = {1e-9, 1e-3, true, 0, 50};
+  const fast_interior_options cold = {1e-9, 1, false, 1, 50};
+  const fast_interior_options low = {1e-9, 0.01, false, 0.01, 50};
 
   work->best_residual = INFINITY;
   memset(work->best_p, 0, sizeof(double) * (size_t)work->form.n_rows);
@@ -193,9 +194,15 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
                               work->form.n_body_edges))
       return no_memory(report);
     work->factorisations = work->iterations = 0;
-    work->target = 0.25 * options->tolerance;
-    climb(work, guess);
+    // an edge may miss by more than its generators: go on when it does
+    work->target = 0.7 * options->tolerance;
+    bool reached = climb(work, guess);
     report->residual = give_solution(work, solution, scratch);
+    if (reached && report->residual > options->tolerance) {
+      work->target = 0.1 * options->tolerance;
+      climb(work, solution->p);
+      report->residual = give_solution(work, solution, scratch);
+    }
     report->factorisations = work->factorisations;
     report->iterations = work->iterations;
     if (work->factorisations == 0) report->rung = SOLVER_RUNG_WARM;

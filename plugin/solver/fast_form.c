@@ -173,51 +173,98 @@ double fast_form_residual(const fast_form *form, const double p[],
 
 /* ---- to and from the problem's impulses ---------------------------------- */
 
-/* The generators' impulses that make p_t: the shortest such vector. */
-static void guess_generators(const fast_form *form, int first, int n,
-                             const double guess[], double p[]) {
-  const mlcp_friction *set =
-      &form->problem->frictions[form->origin[first].friction];
-  double p_t[2] = {guess[set->first_row], 0};
-  double G[3] = {0}; // G G', upper triangle
-  if (set->n_base == 2) p_t[1] = guess[set->first_row + 1];
-  for (int r = first; r < first + n; r++) {
-    const double *g = form->origin[r].g;
+/* p_t += the impulses that make `missing`, the shortest such vector over the
+ * generators that are not yet at their limit; those it drives beyond stop
+ * there. @return true when none did. */
+static bool add_generators(const fast_form *form, int first, int n,
+                           const double limits[], bool stopped[],
+                           const double missing[2], double p[]) {
+  double G[3] = {0}, y[2] = {0}; // G G', upper triangle
+  for (int i = 0; i < n; i++) {
+    const double *g = form->origin[first + i].g;
+    if (stopped[i]) continue;
     G[0] += g[0] * g[0];
     G[1] += g[0] * g[1];
     G[2] += g[1] * g[1];
   }
-
-  double y[2], det = G[0] * G[2] - G[1] * G[1], size = G[0] + G[2];
+  double det = G[0] * G[2] - G[1] * G[1], size = G[0] + G[2];
+  if (size == 0) return true;
   if (det > 1e-12 * size * size) {
-    y[0] = (G[2] * p_t[0] - G[1] * p_t[1]) / det;
-    y[1] = (G[0] * p_t[1] - G[1] * p_t[0]) / det;
-  } else {
-    y[0] = p_t[0] / size; // one generator: p_t is along it
-    y[1] = p_t[1] / size;
+    y[0] = (G[2] * missing[0] - G[1] * missing[1]) / det;
+    y[1] = (G[0] * missing[1] - G[1] * missing[0]) / det;
+  } else { // all along one line
+    y[0] = missing[0] / size;
+    y[1] = missing[1] / size;
   }
+
+  bool none = true;
+  for (int i = 0; i < n; i++) {
+    const double *g = form->origin[first + i].g;
+    double *sigma = &p[first + i];
+    if (stopped[i]) continue;
+    *sigma += g[0] * y[0] + g[1] * y[1];
+    stopped[i] = fabs(*sigma) > limits[i];
+    if (stopped[i]) none = false;
+    *sigma = middle(-limits[i], *sigma, limits[i]);
+  }
+  return none;
+}
+
+/* The generators' impulses that make the guess of p_t. */
+static void guess_generators(const fast_form *form,
+                             const fast_cluster *cluster, int first, int n,
+                             const double guess[], double p[]) {
+  const mlcp_friction *set =
+      &form->problem->frictions[form->origin[first].friction];
+  double missing[2] = {guess[set->first_row], 0};
+  bool stopped[FAST_MAX_CLUSTER] = {false};
+  double limits[FAST_MAX_CLUSTER], low;
+  for (int i = 0; i < n; i++)
+    fast_form_limits(form, cluster, first + i, p, &low, &limits[i]);
+  if (set->n_base == 2) missing[1] = guess[set->first_row + 1];
+  for (int i = 0; i < n; i++) p[first + i] = 0;
+  if (!isfinite(missing[0]) || !isfinite(missing[1])) {
+    p[first] = NAN;
+    return;
+  }
+
+  for (int turn = 0; turn < n; turn++) {
+    double left[2] = {missing[0], missing[1]};
+    for (int i = 0; i < n; i++)
+      for (int t = 0; t < 2; t++)
+        left[t] -= form->origin[first + i].g[t] * p[first + i];
+    if (add_generators(form, first, n, limits, stopped, left, p)) return;
+  }
+}
+
+/* NAN becomes 0. @return the number of other values. */
+static int count_known(double p[], int first, int n) {
+  int n_known = 0;
   for (int r = first; r < first + n; r++)
-    p[r] = form->origin[r].g[0] * y[0] + form->origin[r].g[1] * y[1];
+    if (isfinite(p[r]))
+      n_known++;
+    else
+      p[r] = 0;
+  return n_known;
 }
 
 int fast_form_take_guess(const fast_form *form, const double guess[],
                          double p[]) {
   int n_known = 0;
-  for (int r = 0; r < form->n_rows;) {
-    const fast_origin *origin = &form->origin[r];
-    int n = 1;
-    if (origin->friction < 0) {
-      p[r] = origin->g[0] * guess[origin->row];
-    } else {
-      n = form->problem->frictions[origin->friction].n_pairs;
-      guess_generators(form, r, n, guess, p);
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    int end = cluster->first_row + cluster->n_rows;
+    for (int r = cluster->first_row, n; r < end; r += n) {
+      const fast_origin *origin = &form->origin[r];
+      n = 1;
+      if (origin->friction < 0) {
+        p[r] = origin->g[0] * guess[origin->row];
+      } else {
+        n = form->problem->frictions[origin->friction].n_pairs;
+        guess_generators(form, cluster, r, n, guess, p);
+      }
+      n_known += count_known(p, r, n);
     }
-    for (int i = r; i < r + n; i++)
-      if (isfinite(p[i]))
-        n_known++;
-      else
-        p[i] = 0;
-    r += n;
   }
   return n_known;
 }

@@ -5,8 +5,9 @@
  * Maximum dissipation over it splits per generator, so that the edge rows and
  * the lambda row of a friction set are equivalent to boxed rows
  *
- *   p_t = sum_k g_k sigma_k,  w_k = g_k . w_t,  L = coefficient p_n + limit
- *   -L <= sigma_k <= L,  sigma_k = -L => w_k >= 0,  sigma_k = L => w_k <= 0
+ *   p_t = sum_k g_k sigma_k / |g_k|,  w_k = g_k . w_t / |g_k|
+ *   L_k = |g_k| (coefficient p_n + limit)
+ *   -L_k <= sigma_k <= L_k,  -L_k => w_k >= 0,  L_k => w_k <= 0
  *
  * two a contact instead of five for four edges. Upper-bounded rows are turned
  * round, fixed rows (low = high) join the free velocity, and rows are sorted
@@ -50,7 +51,7 @@ typedef struct fast_edge {
 typedef struct fast_origin {
   int row;      /* its own, -1 for a generator */
   int friction; /* a generator's set, -1 otherwise */
-  double g[2];  /* the generator; the row's sign in g[0] otherwise */
+  double g[2];  /* the generator's direction; otherwise the row's sign */
 } fast_origin;
 
 typedef struct fast_form {

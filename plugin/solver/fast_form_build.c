@@ -148,15 +148,19 @@ static void put_own_row(fast_form *form, int at, int index) {
   form->origin[at] = (fast_origin){index, -1, {sign, 0}};
 }
 
-/* g_k = (u_(k+1) - u_k) / 2 */
-static void generator(const mlcp_problem *problem, const mlcp_friction *set,
-                      int k, double g[2]) {
+/* g_k = (u_(k+1) - u_k) / 2, as its length and a vector of length 1. */
+static double generator(const mlcp_problem *problem, const mlcp_friction *set,
+                        int k, double g[2]) {
   const mlcp_pair *pairs = problem->pairs + set->first_pair;
   bool last = k + 1 == set->n_pairs;
   for (int i = 0; i < 2; i++) {
     double next = last ? -pairs[0].u[i] : pairs[k + 1].u[i];
     g[i] = 0.5 * (next - pairs[k].u[i]);
   }
+  double length = hypot(g[0], g[1]);
+  g[0] /= length;
+  g[1] /= length;
+  return length;
 }
 
 static void put_generator(fast_form *form, int at, int set_index, int k) {
@@ -164,7 +168,7 @@ static void put_generator(fast_form *form, int at, int set_index, int k) {
   const mlcp_friction *set = &problem->frictions[set_index];
   fast_origin *origin = &form->origin[at];
   *origin = (fast_origin){-1, set_index, {0, 0}};
-  generator(problem, set, k, origin->g);
+  double length = generator(problem, set, k, origin->g);
 
   form->bias[at] = form->compliance[at] = 0;
   for (int i = 0; i < set->n_base; i++) {
@@ -175,8 +179,8 @@ static void put_generator(fast_form *form, int at, int set_index, int k) {
   }
   form->type[at] = FAST_FRICTION;
   form->low[at] = 0;
-  form->high[at] = set->limit;
-  form->coefficient[at] = set->normal >= 0 ? set->coefficient : 0;
+  form->high[at] = length * set->limit;
+  form->coefficient[at] = set->normal >= 0 ? length * set->coefficient : 0;
 }
 
 /* Generators that share compliant base rows: G' C G, kept when it has more

@@ -308,15 +308,19 @@ static double advance(fast_work *work, double prox, double *mu) {
 }
 
 /* Folds of the path, which a problem that is not monotone may have, show as
- * short steps that do not end. */
+ * short steps that do not end; the limits of rounding as a residual that does
+ * not go down any more. */
 typedef struct patience {
-  int n_short;
+  int n_short, n_idle;
+  double best;
 } patience;
 
-static bool is_stuck(patience *p, double length) {
-  enum { MANY = 4 };
+static bool is_stuck(patience *p, double length, double residual) {
+  enum { MANY_SHORT = 4, MANY_IDLE = 12 };
   p->n_short = length < 0.02 ? p->n_short + 1 : 0;
-  return p->n_short >= MANY;
+  p->n_idle = residual < p->best ? 0 : p->n_idle + 1;
+  p->best = fmin(p->best, residual);
+  return p->n_short >= MANY_SHORT || p->n_idle >= MANY_IDLE;
 }
 
 bool fast_interior_solve(fast_work *work,
@@ -333,13 +337,15 @@ bool fast_interior_solve(fast_work *work,
   memset(work->dy_low, 0, bytes);
   memset(work->dy_high, 0, bytes);
 
-  patience patience = {0};
+  patience patience = {0, 0, INFINITY};
   double mu = complementarity(work, 0);
   for (int i = 0; i < options->max_iterations; i++) {
     double length = advance(work, options->prox, &mu);
     if (length == 0) break;
     fast_work_evaluate(work);
-    if (work->residual <= options->stop || is_stuck(&patience, length)) break;
+    if (work->residual <= work->target
+        || is_stuck(&patience, length, work->residual))
+      break;
   }
   fast_work_restore_best(work);
   return work->residual <= work->target;

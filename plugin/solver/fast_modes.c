@@ -183,12 +183,12 @@ typedef struct mode_changes {
   double miss;
 } mode_changes;
 
-/* Modes that p asks for; taken over when `take` is set. w must belong to p. */
+/* Modes that p asks for by more than `noise` m/s; taken over when `take` is
+ * set. w must belong to p. */
 static mode_changes compare_modes(fast_work *work, const double p[],
-                                  bool take) {
+                                  double noise, bool take) {
   const fast_form *form = &work->form;
   mode_changes changes = {0, -1, ACTIVE, 0};
-  double noise = 0.1 * work->target * form->scale;
   for (int c = 0; c < form->n_clusters; c++) {
     const fast_cluster *cluster = &form->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
@@ -253,7 +253,9 @@ bool fast_modes_solve(fast_work *work, const fast_modes_options *options) {
     fast_form_velocities(form, p, work->v);
     fast_form_slips(form, work->v, p, work->w);
     bool all = k < options->max_all_changes;
-    mode_changes changes = compare_modes(work, p, all);
+    double noise = 0.1 * work->target * form->scale;
+    mode_changes changes = compare_modes(work, p, noise, all);
+    if (changes.count == 0) changes = compare_modes(work, p, 0, all);
     if (changes.count == 0 || !isfinite(changes.miss)) return false;
     if (options->impatient && is_idle(&progress, changes.count)) return false;
     if (!all) work->mode[changes.worst] = changes.worst_mode;

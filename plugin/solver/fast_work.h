@@ -52,7 +52,6 @@ typedef struct fast_interior_options {
   double start;  /* first complementarity, relative */
   bool warm;     /* start from work->p, else from nothing */
   double margin; /* m/s over the scale: first distance from limits, cold */
-  double stop;   /* residual at which modes can take over */
   int max_iterations;
 } fast_interior_options;
 

@@ -1,0 +1,601 @@
+/* The fast path: residuals of every kind of row and scene, the same bits
+ * whatever the workspace did before, failing allocations, and problems that it
+ * must refuse or report as unsolved. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "problems.h"
+#include "solver/fast.h"
+#include "testing.h"
+
+static const solver_options options = {SOLVER_FAST, 1e-10, 1e-8, 300000, 5000};
+
+/* ---- helpers ------------------------------------------------------------- */
+
+static double residual_of(const mlcp_problem *problem,
+                          const mlcp_solution *solution) {
+  double *scratch = calloc(6 * (size_t)problem->n_bodies + 1, sizeof *scratch);
+  double residual = mlcp_residual(problem, solution, scratch);
+  free(scratch);
+  return residual;
+}
+
+static bool is_well_formed(const mlcp_problem *problem) {
+  char message[200];
+  bool good = mlcp_check(problem, message, sizeof message);
+  if (!good) printf("  %s\n", message);
+  return good;
+}
+
+/* Impulses within their limits and edges within their cone. */
+static bool is_within_bounds(const mlcp_problem *problem,
+                             const mlcp_solution *solution) {
+  for (int r = 0; r < problem->n_rows; r++) {
+    const mlcp_row *row = &problem->rows[r];
+    double p = solution->p[r];
+    if (!isfinite(p)) return false;
+    if (row->kind == MLCP_ROW_FRICTION) continue;
+    if (p < row->low || p > row->high) return false;
+  }
+  for (int i = 0; i < problem->n_frictions; i++) {
+    const mlcp_friction *set = &problem->frictions[i];
+    double limit = set->limit, sum = 0;
+    if (set->normal >= 0) limit += set->coefficient * solution->p[set->normal];
+    for (int k = 2 * set->first_pair;
+         k < 2 * (set->first_pair + set->n_pairs); k++) {
+      if (!(solution->beta[k] >= 0)) return false;
+      sum += solution->beta[k];
+    }
+    if (!(sum <= limit * (1 + 1e-9) + 1e-300)) return false;
+  }
+  return true;
+}
+
+/* Solve and check everything that must hold, solved or not.
+ * @return the report; `solved` out may be NULL. */
+static solver_report solve_checked(fast_workspace *workspace,
+                                   const mlcp_problem *problem,
+                                   const double guess[],
+                                   const mlcp_solution *solution) {
+  solver_report report;
+  CU_ASSERT_FATAL(is_well_formed(problem));
+  bool solved =
+      solver_fast(workspace, problem, &options, guess, solution, &report);
+  double residual = residual_of(problem, solution);
+  CU_ASSERT_EQUAL(residual, report.residual);
+  CU_ASSERT_EQUAL(solved, residual <= options.tolerance);
+  CU_ASSERT_EQUAL(report.status, solved ? SOLVER_SOLVED : SOLVER_DEGRADED);
+  CU_ASSERT(is_within_bounds(problem, solution));
+  return report;
+}
+
+static void set_compliance(test_problem *problem, double compliance) {
+  for (int r = 0; r < problem->mlcp.n_rows; r++)
+    problem->rows[r].compliance = compliance;
+}
+
+/* Solve a scene with the host's softness, then rigid; both must succeed. */
+static void expect_solved(test_problem *problem, const char *name) {
+  static const double compliances[] = {1e-8, 0, 1e-3};
+  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  for (int i = 0; i < 3; i++) {
+    test_solution solution;
+    set_compliance(problem, compliances[i]);
+    solution_init(&solution, &problem->mlcp);
+    solver_report report =
+        solve_checked(workspace, &problem->mlcp, NULL, &solution.mlcp);
+    if (report.status != SOLVER_SOLVED)
+      printf("  %s, compliance %g: residual %g\n", name, compliances[i],
+             report.residual);
+    CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
+
+    // its own answer is accepted without a factorisation
+    double *guess = malloc(sizeof *guess * (size_t)problem->mlcp.n_rows);
+    memcpy(guess, solution.mlcp.p,
+           sizeof *guess * (size_t)problem->mlcp.n_rows);
+    report = solve_checked(workspace, &problem->mlcp, guess, &solution.mlcp);
+    CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
+    CU_ASSERT(report.factorisations <= 1);
+    free(guess);
+    solution_release(&solution);
+  }
+  fast_workspace_destroy(workspace);
+}
+
+/* ---- scenes -------------------------------------------------------------- */
+
+static void test_walls(void) {
+  static const int edges[] = {0, 2, 4, 8};
+  for (int i = 0; i < 4; i++) {
+    test_problem problem;
+    problem_init(&problem);
+    problem_make_wall(&problem, 5, 0.5, edges[i]);
+    expect_solved(&problem, "wall");
+    problem_release(&problem);
+  }
+}
+
+static void test_stacks(void) {
+  static const double ratios[] = {1, 1000};
+  for (int i = 0; i < 2; i++) {
+    test_problem problem;
+    problem_init(&problem);
+    problem_make_stack(&problem, 10, ratios[i], 0.5, 4);
+    expect_solved(&problem, "stack");
+    problem_release(&problem);
+  }
+}
+
+static void test_chain_on_the_ground(void) {
+  test_problem problem;
+  problem_init(&problem);
+  problem_make_chain(&problem, 12, 0.5, 4);
+  expect_solved(&problem, "chain");
+  problem_release(&problem);
+}
+
+static void test_grasp(void) {
+  test_problem problem;
+  problem_init(&problem);
+  problem_make_grasp(&problem, 0.5, 4);
+  expect_solved(&problem, "grasp");
+  problem_release(&problem);
+}
+
+static void test_coincident_contacts(void) {
+  static const int counts[] = {1, 2, 8, 20};
+  for (int i = 0; i < 4; i++) {
+    test_problem problem;
+    problem_init(&problem);
+    problem_make_coincident(&problem, counts[i], 0.5, 4);
+    expect_solved(&problem, "coincident contacts");
+    problem_release(&problem);
+  }
+}
+
+static void test_extreme_friction(void) {
+  static const double coefficients[] = {0, 1e-9, 10, 1e5};
+  for (int i = 0; i < 4; i++) {
+    test_problem problem;
+    problem_init(&problem);
+    problem_make_wall(&problem, 3, coefficients[i], 4);
+    expect_solved(&problem, "wall with extreme friction");
+    problem_release(&problem);
+  }
+}
+
+/* ---- single rows with known answers -------------------------------------- */
+
+/* One box of 2 kg; a row along x. */
+static void make_row_problem(test_problem *problem, double bias, double low,
+                             double high) {
+  static const double along_x[6] = {1, 0, 0, 0, 0, 0}, none[6] = {0};
+  problem_init(problem);
+  int box = problem_add_box(problem, 2, 0, 0, 0, 0.5, 0.5, 0.5);
+  problem_add_row(problem, box, -1, along_x, none, bias, low, high);
+}
+
+static void test_joint_rows_keep_to_their_bounds(void) {
+  static const struct {
+    double bias, low, high, p;
+  } cases[] = {
+      {-3, -INFINITY, INFINITY, 6}, // free: reaches 3 m/s
+      {-3, -1, 1, 1},               // a motor at its limit
+      {3, -1, 1, -1},
+      {-0.25, -1, 1, 0.5},
+      {-3, 0, INFINITY, 6}, // one-sided: pushes
+      {3, 0, INFINITY, 0},  // and does not pull
+      {3, -INFINITY, 0, -6},
+      {-3, -INFINITY, 0, 0},
+      {-3, -INFINITY, 4, 4},
+      {-3, 0.75, 0.75, 0.75}, // fixed
+      {3, -2, -2, -2},
+  };
+  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    test_problem problem;
+    test_solution solution;
+    make_row_problem(&problem, cases[i].bias, cases[i].low, cases[i].high);
+    solution_init(&solution, &problem.mlcp);
+    solver_report report =
+        solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
+    CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
+    CU_ASSERT_DOUBLE_EQUAL(solution.mlcp.p[0], cases[i].p, 1e-9);
+    solution_release(&solution);
+    problem_release(&problem);
+  }
+  fast_workspace_destroy(workspace);
+}
+
+static void test_compliant_row_gives_way(void) {
+  test_problem problem;
+  test_solution solution;
+  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  make_row_problem(&problem, -3, -INFINITY, INFINITY);
+  problem.rows[0].compliance = 1; // (1/2 + 1) p = 3
+  solution_init(&solution, &problem.mlcp);
+  solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
+  CU_ASSERT_DOUBLE_EQUAL(solution.mlcp.p[0], 2, 1e-12);
+  solution_release(&solution);
+  problem_release(&problem);
+  fast_workspace_destroy(workspace);
+}
+
+/* A box of 2 kg that slides at `speed` along x over the ground. */
+static void make_slider(test_problem *problem, double speed, double mu,
+                        double limit, int n_edges) {
+  problem_init(problem);
+  int box = problem_add_box(problem, 2, 0, 0, 0.5, 0.5, 0.5, 0.5);
+  problem_add_face(problem, box, -1, mu, n_edges);
+  problem->bodies[box].v_free[0] = speed;
+  for (int i = 0; i < problem->mlcp.n_frictions && limit > 0; i++) {
+    problem->frictions[i].coefficient = 0;
+    problem->frictions[i].limit = limit;
+  }
+}
+
+static void test_sliding_box_loses_mu_g_h(void) {
+  static const int edges[] = {2, 4, 6, 8};
+  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  for (int i = 0; i < 4; i++) {
+    test_problem problem;
+    test_solution solution;
+    make_slider(&problem, 3, 0.5, 0, edges[i]);
+    solution_init(&solution, &problem.mlcp);
+    solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
+    CU_ASSERT_DOUBLE_EQUAL(solution.mlcp.v[0], 3 - 0.5 * 9.81 * 0.01, 1e-9);
+    solution_release(&solution);
+    problem_release(&problem);
+  }
+  fast_workspace_destroy(workspace);
+}
+
+static void test_force_limited_friction(void) {
+  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  for (int n_edges = 2; n_edges <= 8; n_edges += 2) {
+    test_problem problem;
+    test_solution solution;
+    make_slider(&problem, 3, 0.5, 0.25, n_edges);
+    solution_init(&solution, &problem.mlcp);
+    solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
+    // four contacts of 0.25 N s on 2 kg
+    CU_ASSERT_DOUBLE_EQUAL(solution.mlcp.v[0], 3 - 4 * 0.25 / 2, 1e-9);
+    solution_release(&solution);
+    problem_release(&problem);
+  }
+  fast_workspace_destroy(workspace);
+}
+
+/* Friction with a constant limit and no normal at all: a brake. */
+static void test_friction_without_a_normal(void) {
+  test_problem problem;
+  test_solution solution;
+  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  make_slider(&problem, 3, 0.5, 0.25, 4);
+  for (int i = 0; i < problem.mlcp.n_frictions; i++)
+    problem.frictions[i].normal = -1;
+  solution_init(&solution, &problem.mlcp);
+  solver_report report =
+      solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
+  CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
+  CU_ASSERT_DOUBLE_EQUAL(solution.mlcp.v[0], 2.5, 1e-9);
+  solution_release(&solution);
+  problem_release(&problem);
+  fast_workspace_destroy(workspace);
+}
+
+/* ---- heaps --------------------------------------------------------------- */
+
+/* Problems in motion: the few that this path leaves to Lemke are counted. */
+static void test_heaps(void) {
+  enum { N_HEAPS = 150, MAY_BE_LEFT = 3 };
+  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  int n_left = 0;
+  for (unsigned seed = 1; seed <= N_HEAPS; seed++) {
+    test_problem problem;
+    test_solution solution;
+    problem_init(&problem);
+    problem_make_heap(&problem, 2 + (int)(seed % 17), seed,
+                      0.1 * (double)(seed % 9), seed % 2 ? 4 : 8);
+    set_compliance(&problem, seed % 3 ? 1e-8 : 0);
+    solution_init(&solution, &problem.mlcp);
+    solver_report report =
+        solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
+    n_left += report.status != SOLVER_SOLVED;
+    solution_release(&solution);
+    problem_release(&problem);
+  }
+  printf("  %d of %d heaps left to Lemke\n", n_left, N_HEAPS);
+  CU_ASSERT(n_left <= MAY_BE_LEFT);
+  fast_workspace_destroy(workspace);
+}
+
+/* A guess that is partly unknown or nonsense must not do harm. */
+static void test_bad_guesses(void) {
+  static const double bad[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300, 1e6};
+  test_problem problem;
+  test_solution solution;
+  test_random random = {7};
+  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  problem_init(&problem);
+  problem_make_wall(&problem, 4, 0.5, 4);
+  solution_init(&solution, &problem.mlcp);
+  double *guess = malloc(sizeof *guess * (size_t)problem.mlcp.n_rows);
+  for (int k = 0; k < 6; k++) {
+    for (int r = 0; r < problem.mlcp.n_rows; r++)
+      guess[r] = test_uniform(&random, 0, 1) < 0.2 ? bad[k] : 10;
+    solver_report report =
+        solve_checked(workspace, &problem.mlcp, guess, &solution.mlcp);
+    CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
+  }
+  free(guess);
+  solution_release(&solution);
+  problem_release(&problem);
+  fast_workspace_destroy(workspace);
+}
+
+/* ---- bodies -------------------------------------------------------------- */
+
+/* A mass with a skew part, as gyroscopic terms make it. */
+static void test_unsymmetric_mass(void) {
+  test_problem problem;
+  test_solution solution;
+  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  problem_init(&problem);
+  problem_make_wall(&problem, 3, 0.5, 4);
+  for (int b = 0; b < problem.mlcp.n_bodies; b++) {
+    double *mass = problem.bodies[b].mass;
+    double *inverse = problem.bodies[b].inverse_mass;
+    // [i s; -s i] in the plane of two turns, and its inverse
+    double i = mass[21], s = 0.3 * i, det = i * i + s * s;
+    mass[28] = i;
+    mass[22] = s;
+    mass[27] = -s;
+    inverse[21] = inverse[28] = i / det;
+    inverse[22] = -s / det;
+    inverse[27] = s / det;
+    problem.bodies[b].v_free[3] = 0.1 * b;
+  }
+  solution_init(&solution, &problem.mlcp);
+  solver_report report =
+      solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
+  CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
+  solution_release(&solution);
+  problem_release(&problem);
+  fast_workspace_destroy(workspace);
+}
+
+static void test_empty_problems(void) {
+  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  double v[1], p[1], beta[1], lambda[1];
+  const mlcp_problem nothing = {.velocity_floor = 0.1};
+  const mlcp_solution no_solution = {v, p, beta, lambda};
+  solver_report report = solve_checked(workspace, &nothing, NULL, &no_solution);
+  CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
+
+  for (int n_bodies = 1; n_bodies < 3; n_bodies++) {
+    test_problem problem;
+    test_solution solution;
+    problem_init(&problem);
+    for (int b = 0; b < n_bodies; b++)
+      problem_add_box(&problem, 1, b, 0, 0, 0.5, 0.5, 0.5);
+    solution_init(&solution, &problem.mlcp);
+    report = solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
+    CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
+    for (int b = 0; b < n_bodies; b++)
+      CU_ASSERT_EQUAL(solution.mlcp.v[6 * b + 2],
+                      problem.bodies[b].v_free[2]);
+    solution_release(&solution);
+    problem_release(&problem);
+  }
+  fast_workspace_destroy(workspace);
+}
+
+/* ---- problems without an answer ------------------------------------------ */
+
+/* Two rigid rows that ask for different speeds of one body. */
+static void test_contradiction_is_reported(void) {
+  static const double along_x[6] = {1, 0, 0, 0, 0, 0}, none[6] = {0};
+  test_problem problem;
+  test_solution solution;
+  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  make_row_problem(&problem, -3, -INFINITY, INFINITY);
+  problem_add_row(&problem, 0, -1, along_x, none, 3, -INFINITY, INFINITY);
+  solution_init(&solution, &problem.mlcp);
+  solver_report report =
+      solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
+  CU_ASSERT_EQUAL(report.status, SOLVER_DEGRADED);
+  CU_ASSERT(report.factorisations < 500);
+  solution_release(&solution);
+  problem_release(&problem);
+  fast_workspace_destroy(workspace);
+}
+
+/* A row of zeros: harmless when satisfied, unsolvable when not. */
+static void test_rows_of_zeros(void) {
+  static const double none[6] = {0};
+  for (int i = 0; i < 2; i++) {
+    test_problem problem;
+    test_solution solution;
+    fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+    make_row_problem(&problem, -3, 0, INFINITY);
+    problem_add_row(&problem, 0, -1, none, none, i == 0 ? 0.5 : -0.5, 0,
+                    INFINITY);
+    solution_init(&solution, &problem.mlcp);
+    solver_report report =
+        solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
+    CU_ASSERT_EQUAL(report.status,
+                    i == 0 ? SOLVER_SOLVED : SOLVER_DEGRADED);
+    solution_release(&solution);
+    problem_release(&problem);
+    fast_workspace_destroy(workspace);
+  }
+}
+
+/* Friction between other bodies than its normal's is not for this path. */
+static void test_foreign_friction_is_left_alone(void) {
+  test_problem problem;
+  test_solution solution;
+  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  make_slider(&problem, 3, 0.5, 0, 4);
+  int other = problem_add_box(&problem, 2, 5, 0, 0.5, 0.5, 0.5, 0.5);
+  int first = problem.frictions[0].first_row;
+  problem.rows[first].body[0] = other;
+  problem.rows[first + 1].body[0] = other;
+  solution_init(&solution, &problem.mlcp);
+  solver_report report =
+      solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
+  CU_ASSERT_EQUAL(report.status, SOLVER_DEGRADED);
+  CU_ASSERT_EQUAL(report.factorisations, 0);
+  solution_release(&solution);
+  problem_release(&problem);
+  fast_workspace_destroy(workspace);
+}
+
+/* The check itself: an answer that is a little off must not pass. */
+static void test_residual_notices_a_wrong_answer(void) {
+  test_problem problem;
+  test_solution solution;
+  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  problem_init(&problem);
+  problem_make_wall(&problem, 3, 0.5, 4);
+  solution_init(&solution, &problem.mlcp);
+  solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
+  solution.mlcp.p[0] *= 1.01;
+  CU_ASSERT(residual_of(&problem.mlcp, &solution.mlcp) > 1e-6);
+  solution_release(&solution);
+  problem_release(&problem);
+  fast_workspace_destroy(workspace);
+}
+
+/* ---- the same bits ------------------------------------------------------- */
+
+static bool same_solution(const mlcp_problem *problem,
+                          const mlcp_solution *a, const mlcp_solution *b) {
+  size_t d = sizeof(double);
+  return memcmp(a->v, b->v, 6 * d * (size_t)problem->n_bodies) == 0
+      && memcmp(a->p, b->p, d * (size_t)problem->n_rows) == 0
+      && memcmp(a->beta, b->beta, 2 * d * (size_t)problem->n_pairs) == 0
+      && memcmp(a->lambda, b->lambda, d * (size_t)problem->n_frictions) == 0;
+}
+
+static void test_workspace_leaves_no_trace(void) {
+  test_problem first, other;
+  test_solution a, b, c;
+  problem_init(&first);
+  problem_init(&other);
+  problem_make_heap(&first, 12, 3, 0.4, 4);
+  problem_make_wall(&other, 5, 0.7, 8);
+  solution_init(&a, &first.mlcp);
+  solution_init(&b, &first.mlcp);
+  solution_init(&c, &other.mlcp);
+
+  fast_workspace *fresh = fast_workspace_create(&memory_from_malloc);
+  fast_workspace *used = fast_workspace_create(&memory_from_malloc);
+  solve_checked(fresh, &first.mlcp, NULL, &a.mlcp);
+  solve_checked(used, &other.mlcp, NULL, &c.mlcp);
+  solve_checked(used, &first.mlcp, NULL, &b.mlcp);
+  CU_ASSERT(same_solution(&first.mlcp, &a.mlcp, &b.mlcp));
+  solve_checked(used, &first.mlcp, NULL, &b.mlcp);
+  CU_ASSERT(same_solution(&first.mlcp, &a.mlcp, &b.mlcp));
+
+  b.mlcp.p[0] = nextafter(b.mlcp.p[0], INFINITY);
+  CU_ASSERT(!same_solution(&first.mlcp, &a.mlcp, &b.mlcp));
+
+  fast_workspace_destroy(fresh);
+  fast_workspace_destroy(used);
+  solution_release(&a);
+  solution_release(&b);
+  solution_release(&c);
+  problem_release(&first);
+  problem_release(&other);
+}
+
+/* ---- memory -------------------------------------------------------------- */
+
+typedef struct failing_memory {
+  int until_failure; /* allocations that still succeed */
+  long in_use;       /* bytes */
+} failing_memory;
+
+static void *allocate_or_fail(void *context, size_t size) {
+  failing_memory *memory = context;
+  if (memory->until_failure-- <= 0) return NULL;
+  memory->in_use += (long)size;
+  return malloc(size);
+}
+
+static void release_counted(void *context, void *block, size_t size) {
+  failing_memory *memory = context;
+  memory->in_use -= (long)size;
+  free(block);
+}
+
+static void test_every_allocation_may_fail(void) {
+  test_problem problem;
+  test_solution solution;
+  problem_init(&problem);
+  problem_make_wall(&problem, 4, 0.5, 4);
+  solution_init(&solution, &problem.mlcp);
+
+  bool solved = false;
+  int n_failures = 0;
+  for (int k = 0; !solved && k < 100; k++) {
+    failing_memory memory = {k, 0};
+    memory_source source = {allocate_or_fail, release_counted, &memory};
+    fast_workspace *workspace = fast_workspace_create(&source);
+    solver_report report = {.status = SOLVER_NO_MEMORY};
+    solution.mlcp.p[0] = -1;
+    if (workspace != NULL)
+      solved = solver_fast(workspace, &problem.mlcp, &options, NULL,
+                           &solution.mlcp, &report);
+    if (!solved) {
+      n_failures++;
+      CU_ASSERT_EQUAL(report.status, SOLVER_NO_MEMORY);
+      CU_ASSERT_EQUAL(solution.mlcp.p[0], -1);
+    }
+    // the workspace recovers once there is memory again
+    memory.until_failure = 1000;
+    if (!solved && workspace != NULL)
+      CU_ASSERT(solver_fast(workspace, &problem.mlcp, &options, NULL,
+                            &solution.mlcp, &report));
+    fast_workspace_destroy(workspace);
+    CU_ASSERT_EQUAL(memory.in_use, 0);
+  }
+  CU_ASSERT(solved);
+  CU_ASSERT(n_failures >= 8);
+  solution_release(&solution);
+  problem_release(&problem);
+}
+
+int main(void) {
+  static const CU_TestInfo tests[] = {
+      {"walls", test_walls},
+      {"stacks", test_stacks},
+      {"chain on the ground", test_chain_on_the_ground},
+      {"grasp", test_grasp},
+      {"coincident contacts", test_coincident_contacts},
+      {"extreme friction", test_extreme_friction},
+      {"joint rows keep to their bounds",
+       test_joint_rows_keep_to_their_bounds},
+      {"compliant row gives way", test_compliant_row_gives_way},
+      {"sliding box loses mu g h", test_sliding_box_loses_mu_g_h},
+      {"force-limited friction", test_force_limited_friction},
+      {"friction without a normal", test_friction_without_a_normal},
+      {"heaps", test_heaps},
+      {"bad guesses", test_bad_guesses},
+      {"unsymmetric mass", test_unsymmetric_mass},
+      {"empty problems", test_empty_problems},
+      {"contradiction is reported", test_contradiction_is_reported},
+      {"rows of zeros", test_rows_of_zeros},
+      {"foreign friction is left alone",
+       test_foreign_friction_is_left_alone},
+      {"residual notices a wrong answer",
+       test_residual_notices_a_wrong_answer},
+      {"workspace leaves no trace", test_workspace_leaves_no_trace},
+      {"every allocation may fail", test_every_allocation_may_fail},
+      {NULL, NULL},
+  };
+  return run_tests("solver: fast path", tests);
+}
