@@ -23,9 +23,10 @@ static const char USAGE[] =
     "                   (default: all)\n"
     "  --rows N         rows of the wall, 1 .. 200 (default 10: 55 boxes)\n"
     "  --limit S        s of processor time after which a wall is left as it is\n"
-    "                   (default 60)\n"
+    "                   (default 110)\n"
     "  --recordings DIR runs of the host's demo_boxstack, as demos/compare/run\n"
     "                   records them; without it boxstack is left out\n"
+    "  --wait           those recordings are whole once standard input ends\n"
     "  --out DIR        gets report.txt, report.md, report.json and the\n"
     "                   pictures; without it nothing is written\n"
     "  --gnuplot PROGRAM  what draws (default: gnuplot)\n"
@@ -54,7 +55,7 @@ typedef struct settings {
   int rows;
   double limit;
   const char *recordings, *out, *gnuplot;
-  bool json;
+  bool wait, json;
 } settings;
 
 /* --- arguments ----------------------------------------------------------------- */
@@ -131,7 +132,7 @@ static bool takes_value(const char *name) {
 static void parse_arguments(int argc, char **argv, settings *settings) {
   memset(settings, 0, sizeof *settings);
   settings->rows = 10;
-  settings->limit = 60;
+  settings->limit = 110;
   settings->gnuplot = "gnuplot";
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--help") == 0) {
@@ -139,6 +140,8 @@ static void parse_arguments(int argc, char **argv, settings *settings) {
       exit(0);
     } else if (strcmp(argv[i], "--json") == 0) {
       settings->json = true;
+    } else if (strcmp(argv[i], "--wait") == 0) {
+      settings->wait = true;
     } else if (!takes_value(argv[i])) {
       wrong_use("unknown argument ", argv[i]);
     } else if (i + 1 == argc) {
@@ -201,6 +204,8 @@ static bool run_all(const settings *settings, measurements *measured,
   bool run = true;
   for (int s = 0; s < N_STEPPERS; s++)
     if (settings->steppers[s]) run &= run_stepper(settings, s, measured);
+  if (settings->wait)
+    while (getchar() != EOF) continue;
   if (settings->recordings != NULL && settings->scenes[SCENE_BOXSTACK])
     run &= recordings_read(settings->recordings, recorded);
   if (slow_wall) {

@@ -77,6 +77,16 @@ static void take_step(scene *scene, stepper stepper, step_record *record) {
   step_world(scene, stepper, record);
 }
 
+/* A line now and then where a run is long. */
+static void say_progress(const step_record *record, long steps, time_t *last) {
+  enum { SECONDS = 15 };
+  time_t now = time(NULL);
+  if (now - *last < SECONDS) return;
+  *last = now;
+  fprintf(stderr, "compare: the wall is at step %ld of %ld ...\n",
+          record->steps, steps);
+}
+
 static void end_run(scene *scene) {
   dSetMessageHandler(NULL);
   scene_destroy(scene);
@@ -120,8 +130,11 @@ bool measure_wall(stepper stepper, int rows, double limit,
     result->boxes = wall->n_bodies;
     result->start = copy_boxes(wall);
     long steps = lround(WALL_SECONDS / STEP_SIZE);
-    while (record->steps < steps && record->seconds < limit)
+    time_t last = time(NULL);
+    while (record->steps < steps && record->seconds < limit) {
       take_step(wall, stepper, record);
+      say_progress(record, steps, &last);
+    }
     result->duration = (double)record->steps * STEP_SIZE;
     result->fastest = scene_fastest(wall);
     scene_collide(wall);

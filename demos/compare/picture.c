@@ -388,7 +388,7 @@ static void write_pile_views(FILE *script, const recording runs[],
     fprintf(script, "set origin %g,0.42\nset size 0.33,0.52\n"
             "set title \"%s\\n{/*0.85 fastest %.1e m/s, contact error %.1e "
             "m/s}\"\n", 0.005 + 0.33 * s, STEPPER_NAMES[s],
-            run->series[run->n_series - 1].fastest, run->approach);
+            run->series[run->n_series - 1].fastest, run->error);
     write_view_axes(script, window);
     int unseen = write_solids(script, run->solids, run->n_solids, window,
                               false);

@@ -3,8 +3,9 @@
  * dWorldQuickStep to dWorldStep.
  *
  *   RECORDER_SERIES   file for a line a step: step, bodies, the highest centre
- *                     (m), the highest speed of a centre (m/s), and how many
- *                     bodies are awake
+ *                     (m), the highest speed of a centre (m/s), how many
+ *                     bodies are awake, and the worst contact error (m/s, see
+ *                     contact_error)
  *   RECORDER_SOLIDS   file for the shapes and poses after the latest step
  *                     divisible by 50
  *   RECORDER_STEPPER  "step": dWorldQuickStep steps by dWorldStep
@@ -22,6 +23,23 @@
 #include <ode/ode.h>
 
 enum { STEPS_A_SNAPSHOT = 50 };
+
+/* A contact joint of the step to come: what its program asked for. */
+typedef struct recorded_contact {
+  dJointID joint;
+  dContact asked;
+  dJointFeedback force;
+  dBodyID bodies[2];
+  double arms[2][3];  /* m: from the bodies' centres to the contact */
+  double openings[2]; /* m/s: each body's part of the opening velocity, before
+                         the step */
+} recorded_contact;
+
+/* Contacts beyond these are not measured; feedback needs a fixed address. */
+enum { MAX_CONTACTS = 20000 };
+static recorded_contact contacts[MAX_CONTACTS];
+static size_t n_contacts;
+static double worst_contact_error;
 
 static dBodyID *bodies;
 static size_t n_bodies, bodies_room;
@@ -74,6 +92,161 @@ void dWorldDestroy(dWorldID world) {
   next(world);
 }
 
+/* --- how well contacts are met --------------------------------------------------- */
+
+dJointID dJointCreateContact(dWorldID world, dJointGroupID group,
+                             const dContact *contact) {
+  HOST(dJointCreateContact);
+  dJointID joint = next(world, group, contact);
+  if (n_contacts < MAX_CONTACTS) {
+    recorded_contact *recorded = &contacts[n_contacts++];
+    memset(recorded, 0, sizeof *recorded);
+    recorded->joint = joint;
+    recorded->asked = *contact;
+    dJointSetFeedback(joint, &recorded->force);
+  }
+  return joint;
+}
+
+void dJointGroupEmpty(dJointGroupID group) {
+  HOST(dJointGroupEmpty);
+  n_contacts = 0;
+  next(group);
+}
+
+static double normal_velocity(const recorded_contact *contact, int side,
+                              const dReal v[3], const dReal w[3]) {
+  const dReal *n = contact->asked.geom.normal;
+  const double *arm = contact->arms[side];
+  double speed = 0;
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    speed += n[i] * (v[i] + w[j] * arm[k] - w[k] * arm[j]);
+  }
+  return speed;
+}
+
+/* The host damps velocities once they are solved for: what was solved for. */
+static void undamp(dReal v[3], const dReal damped[3], double damping,
+                   double threshold) {
+  double scale = 1 / (1 - damping), length = 0;
+  for (int i = 0; i < 3; i++) length += damped[i] * damped[i];
+  if (scale * sqrt(length) <= threshold) scale = 1;
+  for (int i = 0; i < 3; i++) v[i] = scale * damped[i];
+}
+
+static void solved_velocity(dBodyID body, dReal v[3], dReal w[3]) {
+  undamp(v, dBodyGetLinearVel(body), dBodyGetLinearDamping(body),
+         dBodyGetLinearDampingThreshold(body));
+  undamp(w, dBodyGetAngularVel(body), dBodyGetAngularDamping(body),
+         dBodyGetAngularDampingThreshold(body));
+}
+
+static double opening_of(const recorded_contact *contact, int side,
+                         const dReal v[3], const dReal w[3]) {
+  return (side == 0 ? 1 : -1) * normal_velocity(contact, side, v, w);
+}
+
+static void begin_contact(recorded_contact *contact) {
+  for (int side = 0; side < 2; side++) {
+    dBodyID body = dJointGetBody(contact->joint, side);
+    contact->bodies[side] = body;
+    contact->openings[side] = 0;
+    if (body == NULL) continue;
+    const dReal *centre = dBodyGetPosition(body);
+    for (int i = 0; i < 3; i++)
+      contact->arms[side][i] = contact->asked.geom.pos[i] - centre[i];
+    contact->openings[side] = opening_of(
+        contact, side, dBodyGetLinearVel(body), dBodyGetAngularVel(body));
+  }
+}
+
+/* The opening velocity the program asks for, push-out or bounce, where the one
+ * before was `before`; m/s. */
+static double asked_velocity(const recorded_contact *contact, double before,
+                             dWorldID world, double step_size) {
+  const dSurfaceParameters *surface = &contact->asked.surface;
+  double erp = surface->mode & dContactSoftERP ? surface->soft_erp
+                                               : dWorldGetERP(world);
+  double depth =
+      contact->asked.geom.depth - dWorldGetContactSurfaceLayer(world);
+  double motion = surface->mode & dContactMotionN ? surface->motionN : 0;
+  double velocity = erp / step_size * fmax(0, depth) + motion;
+  velocity = fmin(velocity, dWorldGetContactMaxCorrectingVel(world));
+  if (surface->mode & dContactBounce && surface->bounce_vel >= 0) {
+    double incoming = motion - before;
+    if (incoming > surface->bounce_vel)
+      velocity = fmax(velocity, surface->bounce * incoming + motion);
+  }
+  return velocity;
+}
+
+/* The force along the normal, N, and what a newton changes in a step, m/s. */
+static double normal_force(const recorded_contact *contact, double step_size,
+                           double *mobility) {
+  double force = 0;
+  for (int i = 0; i < 3; i++)
+    force += contact->force.f1[i] * contact->asked.geom.normal[i];
+  *mobility = 0;
+  for (int side = 0; side < 2; side++) {
+    dMass mass;
+    if (contact->bodies[side] == NULL) continue;
+    dBodyGetMass(contact->bodies[side], &mass);
+    *mobility += step_size / mass.mass;
+  }
+  /* f1 is the second body's where the first is the world */
+  return fabs(force);
+}
+
+/* How far a contact is from its law, in m/s: where it pushes with force f, its
+ * opening velocity is the one asked for less CFM f; where it does not, it is at
+ * least that. The smaller of the two gaps, the force's as the velocity it
+ * makes.
+ *
+ * A body that the host puts to sleep as the step begins, only to wake it for
+ * its neighbours, has lost its velocity, which cannot be seen from here: the
+ * bounce asked for is the one that fits best with or without it. */
+static double contact_error(const recorded_contact *contact, dWorldID world,
+                            double step_size) {
+  const dSurfaceParameters *surface = &contact->asked.surface;
+  double cfm = surface->mode & dContactSoftCFM ? surface->soft_cfm
+                                               : dWorldGetCFM(world);
+  double mobility, opening = 0;
+  double force = normal_force(contact, step_size, &mobility);
+  bool awake = false, may_sleep[2] = {false, false};
+  for (int side = 0; side < 2; side++) {
+    dBodyID body = contact->bodies[side];
+    if (body == NULL) continue;
+    dReal v[3], w[3];
+    solved_velocity(body, v, w);
+    opening += opening_of(contact, side, v, w);
+    awake |= dBodyIsEnabled(body) != 0;
+    may_sleep[side] = dBodyGetAutoDisableFlag(body) != 0;
+  }
+  if (!awake) return 0;
+
+  double error = INFINITY;
+  for (int first = 0; first <= may_sleep[0]; first++)
+    for (int second = 0; second <= may_sleep[1]; second++) {
+      double before = (first ? 0 : contact->openings[0]) +
+                      (second ? 0 : contact->openings[1]);
+      double left = opening + cfm * force -
+                    asked_velocity(contact, before, world, step_size);
+      double gap = fabs(fmin(left, mobility * force));
+      if (!(gap >= error)) error = gap; /* a NaN stays */
+    }
+  return error;
+}
+
+static void measure_contacts(dWorldID world, double step_size) {
+  worst_contact_error = 0;
+  for (size_t i = 0; i < n_contacts; i++) {
+    double error = contact_error(&contacts[i], world, step_size);
+    if (!(error <= worst_contact_error)) worst_contact_error = error;
+  }
+  n_contacts = 0;
+}
+
 /* --- what they do --------------------------------------------------------------- */
 
 static double speed_of(dBodyID body) {
@@ -98,8 +271,8 @@ static void write_series(dWorldID world) {
     awake += dBodyIsEnabled(bodies[i]);
     count++;
   }
-  fprintf(file, "%ld %d %.17g %.17g %d\n", n_steps, count,
-          count > 0 ? top : NAN, fastest, awake);
+  fprintf(file, "%ld %d %.17g %.17g %d %.17g\n", n_steps, count,
+          count > 0 ? top : NAN, fastest, awake, worst_contact_error);
   fflush(file);
 }
 
@@ -150,19 +323,23 @@ static void write_solids(dWorldID world) {
   if (fclose(file) != 0) stop(name);
 }
 
-static void record_step(dWorldID world) {
+typedef int step_function(dWorldID, dReal);
+
+static int record_step(step_function *step, dWorldID world, dReal step_size) {
+  for (size_t i = 0; i < n_contacts; i++) begin_contact(&contacts[i]);
+  int taken = step(world, step_size);
   n_steps++;
+  measure_contacts(world, step_size);
   write_series(world);
   if (n_steps % STEPS_A_SNAPSHOT == 0) write_solids(world);
+  return taken;
 }
 
 /* --- steps ------------------------------------------------------------------------ */
 
 int dWorldStep(dWorldID world, dReal step_size) {
   HOST(dWorldStep);
-  int taken = next(world, step_size);
-  record_step(world);
-  return taken;
+  return record_step(next, world, step_size);
 }
 
 int dWorldQuickStep(dWorldID world, dReal step_size) {
@@ -170,7 +347,5 @@ int dWorldQuickStep(dWorldID world, dReal step_size) {
   if (stepper != NULL && strcmp(stepper, "step") == 0)
     return dWorldStep(world, step_size);
   HOST(dWorldQuickStep);
-  int taken = next(world, step_size);
-  record_step(world);
-  return taken;
+  return record_step(next, world, step_size);
 }

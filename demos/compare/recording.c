@@ -58,15 +58,37 @@ static bool read_probe(FILE *file, recording *recording) {
          find_number(text, " seconds=", &recording->seconds);
 }
 
+static int by_size(const void *left, const void *right) {
+  double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+static bool find_usual_error(recording *recording) {
+  size_t n = (size_t)recording->n_series;
+  double *errors = calloc(n + 1, sizeof errors[0]);
+  if (errors == NULL || n == 0) {
+    free(errors);
+    return false;
+  }
+  for (size_t i = 0; i < n; i++) errors[i] = recording->series[i].error;
+  qsort(errors, n, sizeof errors[0], by_size);
+  recording->usual_error = errors[9 * n / 10];
+  free(errors);
+  return true;
+}
+
 static bool read_series(FILE *file, recording *recording) {
   if (file == NULL) return false;
   recording->series = calloc(MAX_STEPS, sizeof recording->series[0]);
   recorded_step step;
   while (recording->series != NULL && recording->n_series < MAX_STEPS &&
-         fscanf(file, "%*d %*d %lf %lf %*d", &step.top, &step.fastest) == 2)
+         fscanf(file, "%*d %*d %lf %lf %*d %lf", &step.top, &step.fastest,
+                &step.error) == 3) {
     recording->series[recording->n_series++] = step;
+    if (!(step.error <= recording->error)) recording->error = step.error;
+  }
   fclose(file);
-  return recording->n_series > 0;
+  return find_usual_error(recording);
 }
 
 static bool read_solid(FILE *file, solid *solid) {

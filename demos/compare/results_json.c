@@ -138,6 +138,8 @@ static void json_recording(json *json, pile pile, int stepper,
   json_number(json, "top", last->top);
   json_number(json, "fastest", last->fastest);
   json_number(json, "deepest", run->depth_end);
+  json_number(json, "contact_error", run->error);
+  json_number(json, "contact_error_usual", run->usual_error);
   json_number(json, "approach", run->approach);
   json_number(json, "seconds", run->seconds);
   if (stepper == STEPPER_MLCP) {
