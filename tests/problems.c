@@ -45,7 +45,7 @@ void problem_release(test_problem *problem) {
 void solution_init(test_solution *solution, const mlcp_problem *problem) {
   size_t n_v = 6 * (size_t)problem->n_bodies;
   size_t count = n_v + problem->n_rows + 2 * (size_t)problem->n_pairs
-               + problem->n_frictions;
+               + problem->n_frictions + 1;
   int room = 0;
   solution->memory = grow(NULL, &room, (int)count, sizeof(double));
   memset(solution->memory, 0, sizeof(double) * count);

@@ -231,7 +231,7 @@ double mlcp_row_diagonal(const mlcp_problem *problem, int row) {
 /* impulses[6 b + i] = (J'p) of every body */
 static void body_impulses(const mlcp_problem *problem, const double p[],
                           double impulses[]) {
-  memset(impulses, 0, sizeof(double) * 6 * (size_t)problem->n_bodies);
+  for (int i = 0; i < 6 * problem->n_bodies; i++) impulses[i] = 0;
   for (int r = 0; r < problem->n_rows; r++)
     for (int side = 0; side < 2; side++) {
       int body = problem->rows[r].body[side];

@@ -94,7 +94,7 @@ static void start_from_guess(climb *c) {
     w->trial.at.p[r] = c->guess != NULL ? c->guess[r] : 0;
   w->trial.residual =
       solver_complete_point(c->problem, &w->trial.at, c->scratch);
-  keep_better(c, c->guess != NULL ? SOLVER_RUNG_WARM : SOLVER_RUNG_BEST);
+  keep_better(c, SOLVER_RUNG_WARM);
 }
 
 /* ---- rungs ------------------------------------------------------------- */

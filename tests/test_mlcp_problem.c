@@ -1,0 +1,292 @@
+/* The mixed LCP: what is refused, what its residual notices, how friction
+ * impulses become edge impulses. */
+#include <math.h>
+#include <string.h>
+
+#include "problems.h"
+#include "testing.h"
+
+static const double pi = 3.14159265358979323846;
+
+/* ---- mlcp_check -------------------------------------------------------- */
+
+static test_problem problem;
+static char message[200];
+
+static void expect_wrong(const char *words) {
+  CU_ASSERT(!mlcp_check(&problem.mlcp, message, sizeof message));
+  if (strstr(message, words) == NULL) {
+    fprintf(stderr, "\nexpected '%s' in '%s'\n", words, message);
+    CU_FAIL("the message names something else");
+  }
+}
+
+/* Sets `place` to `value`, expects a message, and puts the old value back. */
+#define EXPECT_WRONG(place, value, words)            \
+  do {                                               \
+    __typeof__(place) kept = place;                  \
+    place = value;                                   \
+    expect_wrong(words);                             \
+    place = kept;                                    \
+    CU_ASSERT(mlcp_check(&problem.mlcp, message, 1)); \
+  } while (0)
+
+static void test_check_refuses(void) {
+  problem_make_wall(&problem, 3, 0.5, 4);
+  CU_ASSERT(mlcp_check(&problem.mlcp, message, sizeof message));
+  CU_ASSERT_STRING_EQUAL(message, "");
+
+  EXPECT_WRONG(problem.mlcp.velocity_floor, 0.0, "velocity_floor");
+  EXPECT_WRONG(problem.mlcp.n_rows, -1, "negative");
+  EXPECT_WRONG(problem.bodies[2].mass[7], 0.0, "body 2");
+  EXPECT_WRONG(problem.bodies[1].mass[3], NAN, "body 1");
+  EXPECT_WRONG(problem.bodies[1].inverse_mass[35], -1.0, "body 1");
+  EXPECT_WRONG(problem.bodies[0].v_free[5], INFINITY, "body 0: v_free");
+  EXPECT_WRONG(problem.rows[4].bias, NAN, "row 4: bias is nan");
+  EXPECT_WRONG(problem.rows[4].J[0][2], NAN, "row 4: J");
+  EXPECT_WRONG(problem.rows[0].J[1][2], 1.0, "row 0: J is not zero");
+  EXPECT_WRONG(problem.rows[4].compliance, -1e-9, "row 4: compliance");
+  EXPECT_WRONG(problem.rows[4].correction, -1.0, "row 4: correction");
+  EXPECT_WRONG(problem.rows[4].body[0], 6, "row 4: body 6");
+  EXPECT_WRONG(problem.rows[4].body[1], -2, "row 4: body -2");
+  EXPECT_WRONG(problem.rows[3].low, -1.0, "row 3: a normal");
+  EXPECT_WRONG(problem.rows[3].high, NAN, "row 3: a bound");
+  EXPECT_WRONG(problem.rows[3].kind, (mlcp_row_kind)9, "row 3: unknown");
+  EXPECT_WRONG(problem.rows[4].kind, MLCP_ROW_NORMAL, "row 4");
+  EXPECT_WRONG(problem.frictions[1].normal, 4, "friction 1");
+  EXPECT_WRONG(problem.frictions[1].normal, -1, "friction 1: coefficient");
+  EXPECT_WRONG(problem.frictions[1].coefficient, -0.1, "friction 1");
+  EXPECT_WRONG(problem.frictions[1].limit, NAN, "friction 1: limit");
+  EXPECT_WRONG(problem.frictions[1].n_base, 3, "friction 1: base rows");
+  EXPECT_WRONG(problem.frictions[1].first_pair, 0, "friction 1: shares");
+  EXPECT_WRONG(problem.frictions[1].first_row, 1, "friction 1: shares");
+  EXPECT_WRONG(problem.frictions[1].n_pairs, 100000, "friction 1: pairs");
+  EXPECT_WRONG(problem.mlcp.n_frictions, 3, "belong to no friction set");
+  EXPECT_WRONG(problem.pairs[2].u[0], 0.0, "friction 1: pair 0");
+  EXPECT_WRONG(problem.pairs[3].u[1], -1.0, "counter-clockwise");
+
+  int joint = problem_add_row(&problem, 0, 1, problem.rows[9].J[0],
+                              problem.rows[9].J[0], 0, -1, 1);
+  CU_ASSERT(mlcp_check(&problem.mlcp, message, sizeof message));
+  EXPECT_WRONG(problem.rows[joint].low, 2.0, "out of order");
+  EXPECT_WRONG(problem.rows[joint].low, INFINITY, "out of order");
+  EXPECT_WRONG(problem.rows[joint].body[1], 0, "both sides");
+  problem_release(&problem);
+}
+
+/* ---- mlcp_residual ----------------------------------------------------- */
+
+/* A unit cube of mass 2 slides at 1 m/s on one contact under its centre; a
+ * friction of mu takes mu g h off its speed. */
+static void make_slide(test_solution *solution, double mu) {
+  static const double up[3] = {0, 0, 1}, origin[3] = {0, 0, 0.5};
+  problem_init(&problem);
+  problem_add_box(&problem, 2, 0, 0, 0.5, 0.5, 0.5, 0.5);
+  problem_add_contact(&problem, 0, -1, origin, up, 0, mu, 4);
+  problem.bodies[0].v_free[0] = 1;
+  solution_init(solution, &problem.mlcp);
+
+  mlcp_solution *s = &solution->mlcp;
+  double weight = 2 * 9.81 * problem.h;
+  s->p[0] = weight;
+  s->p[1] = -mu * weight;
+  s->beta[1] = mu * weight;
+  s->lambda[0] = 1 - mu * 9.81 * problem.h;
+  s->v[0] = s->lambda[0];
+}
+
+static double residual(const test_solution *solution) {
+  double scratch[6];
+  return mlcp_residual(&problem.mlcp, &solution->mlcp, scratch);
+}
+
+static void test_residual_of_a_slide(void) {
+  test_solution solution;
+  make_slide(&solution, 0.5);
+  mlcp_solution *s = &solution.mlcp;
+  CU_ASSERT(residual(&solution) < 1e-15);
+  CU_ASSERT_DOUBLE_EQUAL(mlcp_velocity_scale(&problem.mlcp), 1, 1e-15);
+  CU_ASSERT_DOUBLE_EQUAL(mlcp_row_diagonal(&problem.mlcp, 0), 0.5, 1e-15);
+
+  // every unknown that is a little off shows, in m/s over the scale of 1 m/s
+  double *unknowns[] = {&s->v[0],    &s->v[2],    &s->v[5],    &s->p[0],
+                        &s->p[1],    &s->p[2],    &s->beta[1], &s->lambda[0],
+                        &s->beta[2], &s->beta[0], &s->beta[3]};
+  for (size_t i = 0; i < sizeof unknowns / sizeof *unknowns; i++) {
+    for (int sign = -1; sign < 2; sign += 2) {
+      double kept = *unknowns[i];
+      *unknowns[i] += sign * 1e-3;
+      CU_ASSERT(residual(&solution) > 1e-4);
+      CU_ASSERT(residual(&solution) < 1e-2);
+      *unknowns[i] = kept;
+    }
+  }
+
+  // so does a wrong mode: no friction at all, and a contact let go
+  s->beta[1] = s->p[1] = 0;
+  s->v[0] = s->lambda[0] = 1;
+  CU_ASSERT_DOUBLE_EQUAL(residual(&solution), 0.5 * 9.81 * problem.h, 1e-12);
+  s->p[0] = s->v[2] = 0;
+  s->v[2] = -9.81 * problem.h;
+  CU_ASSERT_DOUBLE_EQUAL(residual(&solution), 9.81 * problem.h, 1e-12);
+
+  s->lambda[0] = NAN;
+  CU_ASSERT(residual(&solution) == INFINITY);
+  s->lambda[0] = 1;
+  s->p[2] = INFINITY;
+  CU_ASSERT(residual(&solution) == INFINITY);
+  solution_release(&solution);
+  problem_release(&problem);
+}
+
+static void test_residual_of_bounded_rows(void) {
+  static const double along_x[6] = {1};
+  problem_init(&problem);
+  problem_add_box(&problem, 2, 0, 0, 0, 1, 1, 1);
+  // a motor that wants 3 m/s and has 4 N s, with its compliance
+  problem_add_row(&problem, 0, -1, along_x, along_x, -3, -4, 4);
+  problem.bodies[0].v_free[2] = 0;
+  test_solution solution;
+  solution_init(&solution, &problem.mlcp);
+  mlcp_solution *s = &solution.mlcp;
+
+  s->p[0] = 4;
+  s->v[0] = 2;
+  CU_ASSERT(residual(&solution) < 1e-15);
+  problem.rows[0].high = 10;
+  CU_ASSERT_DOUBLE_EQUAL(residual(&solution), 1.0 / 3, 1e-12);
+  problem.rows[0].compliance = 0.25;
+  CU_ASSERT(residual(&solution) < 1e-15);
+  problem.rows[0].high = 3.5;
+  CU_ASSERT_DOUBLE_EQUAL(residual(&solution), 0.5 * 0.75 / 3, 1e-12);
+
+  // without bounds only w counts, however large the impulse
+  problem.rows[0].low = -INFINITY;
+  problem.rows[0].high = INFINITY;
+  problem.rows[0].compliance = 0;
+  problem.rows[0].bias = -5e9;
+  s->p[0] = 1e10;
+  s->v[0] = 5e9;
+  CU_ASSERT(residual(&solution) < 1e-15);
+  solution_release(&solution);
+  problem_release(&problem);
+}
+
+/* ---- mlcp_split_friction ----------------------------------------------- */
+
+static void expect_split(double p_x, double p_y, double w_x, double w_y,
+                         double limit) {
+  const mlcp_friction *set = &problem.frictions[0];
+  double p[3] = {limit / set->coefficient, p_x, p_y}, w[3] = {0, w_x, w_y};
+  double beta[64], lambda, sum = 0, made[2] = {0, 0}, slip = 0;
+  mlcp_split_friction(&problem.mlcp, 0, p, w, beta, &lambda);
+
+  for (int e = 0; e < 2 * set->n_pairs; e++) {
+    const double *u = problem.pairs[e / 2].u;
+    double sign = e % 2 ? -1 : 1;
+    CU_ASSERT(beta[e] >= 0);
+    sum += beta[e];
+    for (int i = 0; i < 2; i++) made[i] += sign * u[i] * beta[e];
+    slip = fmax(slip, -sign * (u[0] * w_x + u[1] * w_y));
+  }
+  CU_ASSERT_DOUBLE_EQUAL(made[0], p_x, 1e-12 * limit);
+  if (set->n_base == 2) CU_ASSERT_DOUBLE_EQUAL(made[1], p_y, 1e-12 * limit);
+  CU_ASSERT(sum <= limit * (1 + 1e-12));
+  CU_ASSERT(lambda >= 0);
+
+  // complementary: a slip needs the whole limit, edges it does not follow none
+  if (slip > 1e-6) {
+    CU_ASSERT_DOUBLE_EQUAL(lambda, slip, 1e-14 * slip);
+    CU_ASSERT_DOUBLE_EQUAL(sum, limit, 1e-12 * limit);
+    for (int e = 0; e < 2 * set->n_pairs; e++) {
+      const double *u = problem.pairs[e / 2].u;
+      double sigma = lambda + (e % 2 ? -1 : 1) * (u[0] * w_x + u[1] * w_y);
+      CU_ASSERT(fmin(beta[e], sigma) < 1e-12 * fmax(limit, slip));
+    }
+  } else {
+    CU_ASSERT_EQUAL(lambda, 0);
+  }
+}
+
+static void make_polygon(int n_edges, double squeeze) {
+  static const double up[3] = {0, 0, 1}, origin[3] = {0, 0, 0.5};
+  problem_init(&problem);
+  problem_add_box(&problem, 2, 0, 0, 0.5, 0.5, 0.5, 0.5);
+  problem_add_contact(&problem, 0, -1, origin, up, 0, 0.5, n_edges);
+  for (int k = 0; k < n_edges / 2; k++) problem.pairs[k].u[1] *= squeeze;
+}
+
+static void test_split_of_polygons(void) {
+  static const int edges[] = {4, 6, 8, 16, 30};
+  test_random random = {11};
+  for (int i = 0; i < 10; i++) {
+    int n_pairs = edges[i / 2] / 2;
+    make_polygon(2 * n_pairs, i % 2 ? 0.3 : 1);
+    CU_ASSERT(mlcp_check(&problem.mlcp, message, sizeof message));
+    for (int trial = 0; trial < 300; trial++) {
+      double limit = test_uniform(&random, 0.1, 100);
+      int k = (int)test_uniform(&random, 0, 2 * n_pairs);
+      double u[2][2], share = test_uniform(&random, 0, 1);
+      for (int v = 0; v < 2; v++) {
+        int vertex = (k + v) % (2 * n_pairs);
+        for (int c = 0; c < 2; c++)
+          u[v][c] = problem.pairs[vertex % n_pairs].u[c]
+                  * (vertex < n_pairs ? 1 : -1);
+      }
+
+      // a slip against the outward normal of the face between two vertices
+      double slip = test_uniform(&random, 0.01, 2);
+      double out[2] = {u[0][1] - u[1][1], u[1][0] - u[0][0]};
+      double p_x = limit * ((1 - share) * u[0][0] + share * u[1][0]);
+      double p_y = limit * ((1 - share) * u[0][1] + share * u[1][1]);
+      expect_split(p_x, p_y, slip * out[0], slip * out[1], limit);
+      // sticking: anywhere inside
+      expect_split(0.7 * p_x, 0.7 * p_y, 0, 0, limit);
+      expect_split(0, 0, 0, 0, limit);
+    }
+    problem_release(&problem);
+  }
+}
+
+static void test_split_at_a_vertex(void) {
+  make_polygon(8, 1);
+  for (int vertex = 0; vertex < 8; vertex++) {
+    double c = cos(pi * vertex / 4), s = sin(pi * vertex / 4);
+    for (int turn = -3; turn <= 3; turn++) {
+      double angle = pi * vertex / 4 + 0.1 * turn;
+      expect_split(3 * c, 3 * s, -cos(angle), -sin(angle), 3);
+    }
+  }
+  problem_release(&problem);
+}
+
+static void test_split_of_an_interval(void) {
+  make_polygon(2, 1);
+  expect_split(2, 0, -0.3, 0, 2);
+  expect_split(-2, 0, 0.3, 0, 2);
+  expect_split(1.2, 0, 0, 0, 2);
+  expect_split(-1.2, 0, 0, 0, 2);
+  problem_release(&problem);
+}
+
+static void test_split_without_a_limit(void) {
+  make_polygon(4, 1);
+  double p[3] = {0, 0, 0}, w[3] = {0.2, 0.3, -0.4}, beta[4], lambda;
+  mlcp_split_friction(&problem.mlcp, 0, p, w, beta, &lambda);
+  CU_ASSERT_DOUBLE_EQUAL(lambda, 0.4, 1e-15);
+  for (int e = 0; e < 4; e++) CU_ASSERT_EQUAL(beta[e], 0);
+  problem_release(&problem);
+}
+
+int main(void) {
+  static const CU_TestInfo tests[] = {
+      {"check refuses what is wrong", test_check_refuses},
+      {"residual of a slide", test_residual_of_a_slide},
+      {"residual of bounded rows", test_residual_of_bounded_rows},
+      {"split of polygons", test_split_of_polygons},
+      {"split at a vertex", test_split_at_a_vertex},
+      {"split of an interval", test_split_of_an_interval},
+      {"split without a limit", test_split_without_a_limit},
+      CU_TEST_INFO_NULL};
+  return run_tests("mlcp", tests);
+}
