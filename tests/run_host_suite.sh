@@ -99,6 +99,8 @@ statistics=$tests/write_statistics
 check "a sound run passes" verdict_is passed "$sabotage=none"
 check "NaN is noticed" verdict_is NaN "$sabotage=nan"
 check "a failed step is noticed" verdict_is "failed steps: 1" "$sabotage=fail"
+check "a step that fails half-way is noticed" \
+  verdict_is "a failed step changed the world" "$sabotage=half"
 check "a crash is noticed" verdict_is abort "$sabotage=crash"
 check "a message is noticed" verdict_is "messages: 1" "$sabotage=message"
 check "drawing from dRand is noticed" verdict_is "drew from dRand" \

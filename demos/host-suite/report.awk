@@ -78,6 +78,8 @@ function shortfall(run,    side, reason, few) {
   reason = fault(side, run)
   if (reason != "") return reason
   if (allowed(run, "no-step")) return ""
+  if (value[side, run, "probe_changed"] > 0)
+    return "a failed step changed the world"
   few = value[side, run, "probe_steps"] < 500
   if (few && value[side, run, "draw_end"] != "seconds" &&
       !allowed(run, "refused")) return "fewer than 500 steps"
@@ -126,6 +128,9 @@ function remarks(side, run,    text) {
       frames[run] " frames"
   if (number(side, run, "probe_failed"))
     text = text "; steps refused: " number(side, run, "probe_failed")
+  if (number(side, run, "probe_changed"))
+    text = text "; of them changed the world: " \
+      number(side, run, "probe_changed")
   if (allowed(run, "exit-crash") && value[side, run, "status"] != "0")
     text = text "; crashed after its last step"
   if (number(side, run, "probe_degenerate"))
@@ -153,7 +158,7 @@ function write_tsv(file, runs, n_runs,    i, k, s, side, n_sides, names, keys,
   n_sides = split(sides, names, " ")
   n_keys = split("status messages collision reports checks_failed draw_frames draw_drawn " \
     "draw_nan draw_hash draw_end probe_steps probe_quick probe_failed " \
-    "probe_nan probe_bodies probe_contacts probe_degenerate " \
+    "probe_changed probe_nan probe_bodies probe_contacts probe_degenerate " \
     "probe_depth_end probe_approach probe_speed probe_rand probe_hash " \
     "probe_seconds probe_host json_steps json_islands_max json_contacts_max " \
     "json_rows_max json_solves json_pivots json_degraded json_unsolved " \

@@ -18,6 +18,7 @@
 //   steps      calls of dWorldStep and dWorldQuickStep
 //   quick      how many of them dWorldQuickStep
 //   failed     calls that returned 0
+//   changed    how many of them left a body's state other than it was
 //   nan        steps after which a body's state was not finite
 //   bodies     most bodies alive in a step
 //   contacts   most contact joints made for one step
@@ -67,9 +68,10 @@ static watched_contact *contacts;
 static size_t n_contacts, contacts_room;
 
 static long n_steps, n_quick_steps, n_failed, n_not_finite, n_rand_steps;
-static long n_degenerate;
+static long n_changed, n_degenerate;
 static size_t bodies_most, contacts_most;
 static double depth_end, approach_worst, speed_most, step_seconds;
+static const uint64_t empty_hash = UINT64_C(0xcbf29ce484222325);
 static uint64_t state_hash = UINT64_C(0xcbf29ce484222325);
 static unsigned long stepper_seed;
 static const char *host_file = "-";
@@ -251,14 +253,30 @@ static void measure_contacts(dWorldID world) {
   }
 }
 
-static bool hash_values(const dReal *values, size_t n) {
+static bool hash_values(uint64_t *hash, const dReal *values, size_t n) {
   const unsigned char *bytes = (const unsigned char *)values;
   for (size_t i = 0; i < n * sizeof values[0]; i++)
-    state_hash = (state_hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    *hash = (*hash ^ bytes[i]) * UINT64_C(0x100000001b3);
   bool finite = true;
   for (size_t i = 0; i < n; i++)
     if (!isfinite(values[i])) finite = false;
   return finite;
+}
+
+// Whether the body's state is finite.
+static bool hash_body(uint64_t *hash, dBodyID body) {
+  bool finite = hash_values(hash, dBodyGetPosition(body), 3);
+  finite &= hash_values(hash, dBodyGetQuaternion(body), 4);
+  finite &= hash_values(hash, dBodyGetLinearVel(body), 3);
+  finite &= hash_values(hash, dBodyGetAngularVel(body), 3);
+  return finite;
+}
+
+static uint64_t hash_of_world(dWorldID world) {
+  uint64_t hash = empty_hash;
+  for (size_t i = 0; i < n_bodies; i++)
+    if (bodies[i].world == world) hash_body(&hash, bodies[i].body);
+  return hash;
 }
 
 static void measure_bodies(dWorldID world) {
@@ -267,12 +285,8 @@ static void measure_bodies(dWorldID world) {
   for (size_t i = 0; i < n_bodies; i++) {
     if (bodies[i].world != world) continue;
     n_in_world++;
-    dBodyID body = bodies[i].body;
-    const dReal *v = dBodyGetLinearVel(body);
-    finite &= hash_values(dBodyGetPosition(body), 3);
-    finite &= hash_values(dBodyGetQuaternion(body), 4);
-    finite &= hash_values(v, 3);
-    finite &= hash_values(dBodyGetAngularVel(body), 3);
+    finite &= hash_body(&state_hash, bodies[i].body);
+    const dReal *v = dBodyGetLinearVel(bodies[i].body);
     double speed = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
     if (speed > speed_most) speed_most = speed;
   }
@@ -294,11 +308,11 @@ static void write_report(void) {
   }
   char line[report_width + 1];
   int length = snprintf(line, sizeof line,
-      "probe steps=%ld quick=%ld failed=%ld nan=%ld bodies=%zu contacts=%zu"
-      " degenerate=%ld depth_end=%.3e approach=%.3e speed=%.4g rand=%ld"
-      " hash=%016llx seconds=%.6f host=%s", n_steps, n_quick_steps, n_failed,
-      n_not_finite, bodies_most, contacts_most, n_degenerate, depth_end,
-      approach_worst, speed_most, n_rand_steps,
+      "probe steps=%ld quick=%ld failed=%ld changed=%ld nan=%ld bodies=%zu"
+      " contacts=%zu degenerate=%ld depth_end=%.3e approach=%.3e speed=%.4g"
+      " rand=%ld hash=%016llx seconds=%.6f host=%s", n_steps, n_quick_steps,
+      n_failed, n_changed, n_not_finite, bodies_most, contacts_most,
+      n_degenerate, depth_end, approach_worst, speed_most, n_rand_steps,
       (unsigned long long)state_hash, step_seconds, host_file);
   if (length > report_width) length = report_width;  // a very long path
   memset(line + length, ' ', sizeof line - (size_t)length);
@@ -320,6 +334,7 @@ static int watch_step(step_function *step, dWorldID world, dReal step_size) {
   if (n_contacts > contacts_most) contacts_most = n_contacts;
   if (n_steps == 0) write_report();  // should the first step not come back
 
+  uint64_t hash_before = hash_of_world(world);
   unsigned long program_seed = dRandGetSeed();
   if (own_stream) set_seed(stepper_seed);
   unsigned long seed_before = dRandGetSeed();
@@ -331,7 +346,10 @@ static int watch_step(step_function *step, dWorldID world, dReal step_size) {
   if (own_stream) set_seed(program_seed);
 
   n_steps++;
-  if (!done) n_failed++;
+  if (!done) {
+    n_failed++;
+    if (hash_of_world(world) != hash_before) n_changed++;
+  }
   measure_bodies(world);
   measure_contacts(world);
   n_contacts = 0;

@@ -1,8 +1,9 @@
 // A stepper gone wrong, preloaded: what the demo suite must notice. At the
 // 500th step (the last: the host aborts on NaN in the next) SABOTAGE says what
-// happens: nan (a velocity), fail (the step returns 0), crash, message (of the
-// host's own solver), rand (the program's random stream is drawn from), drift
-// (one position differs from run to run, by its last bits), none.
+// happens: nan (a velocity), fail (the step returns 0), half (it returns 0 and
+// yet has moved), crash, message (of the host's own solver), rand (the
+// program's random stream is drawn from), drift (one position differs from run
+// to run, by its last bits), none.
 #define _GNU_SOURCE  // RTLD_NEXT
 #include <dlfcn.h>
 #include <math.h>
@@ -39,6 +40,7 @@ int dWorldStep(dWorldID world, dReal step_size) {
   int done = next(world, step_size);
   if (n_steps == 500 && sabotage && strcmp(sabotage, "nan") == 0)
     dBodySetLinearVel(last_body, NAN, 0, 0);
+  if (n_steps == 500 && sabotage && strcmp(sabotage, "half") == 0) return 0;
   if (n_steps == 500 && sabotage && strcmp(sabotage, "drift") == 0)
     dBodySetPosition(last_body, 1 + 1e-15 * (double)getpid(), 0, 1);
   return done;
