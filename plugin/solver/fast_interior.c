@@ -286,18 +286,25 @@ static void take_step(fast_work *work, double length) {
   }
 }
 
-/* One predictor and corrector. @return the length of the step, 0 when nothing
+/* Aim at a share of mu, with or without the second-order correction by the
+ * step that stands in dp and dy. @return the longest step along the result. */
+static double aim(fast_work *work, double mu, bool correct) {
+  set_targets(work, mu, correct);
+  direction(work);
+  return longest_step(work);
+}
+
+/* One predictor and corrector; where the correction itself is what keeps the
+ * step short, a plain step instead. @return the length of the step, 0 when nothing
  * moves any more. */
 static double advance(fast_work *work, double prox, double *mu) {
+  const double shortest = 0.1, plain_share = 0.01;
   if (!factor_point(work, prox)) return 0;
-  set_targets(work, 0, false);
-  direction(work);
-  double after = complementarity(work, longest_step(work));
+  double after = complementarity(work, aim(work, 0, false));
   double ratio = *mu > 0 ? after / *mu : 0;
 
-  set_targets(work, *mu * ratio * ratio * ratio, true);
-  direction(work);
-  double length = longest_step(work);
+  double length = aim(work, *mu * ratio * ratio * ratio, true);
+  if (length < shortest) length = aim(work, *mu * plain_share, false);
   if (!isfinite(length) || length < 1e-10) return 0;
   if (length < 1) length *= fmax(0.9, 1 - *mu);
   take_step(work, length);
