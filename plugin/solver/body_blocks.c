@@ -62,6 +62,16 @@ static int slot_of(const body_blocks *blocks, int a, int b) {
   return low;
 }
 
+/* Positions that no edge sets, by ticking off those that one does. */
+static void list_fill(body_blocks *blocks, int n_fill) {
+  int *ticked = blocks->no_edge, n = 0;
+  for (int s = 0; s < n_fill; s++) ticked[s] = 0;
+  for (int e = 0; e < blocks->n_edges; e++) ticked[blocks->edge_slot[e]] = 1;
+  for (int s = 0; s < n_fill; s++)
+    if (!ticked[s]) blocks->no_edge[n++] = s; // n <= s: behind the reading
+  blocks->n_no_edge = n;
+}
+
 /* Columns of L from the members that the order left with each body. */
 static bool lay_out(body_blocks *blocks, const memory_source *source,
                     const body_fill *fill, const body_edge edges[]) {
@@ -70,8 +80,9 @@ static bool lay_out(body_blocks *blocks, const memory_source *source,
 
   blocks->row =
       memory_block_reserve(&blocks->fill, source, (size_t)fill->n_members,
-                           sizeof(int));
+                           2 * sizeof(int));
   if (blocks->row == NULL) return false;
+  blocks->no_edge = blocks->row + fill->n_members;
   int n_fill = 0;
   for (int k = 0; k < n; k++) {
     int body = blocks->order[k];
@@ -84,6 +95,7 @@ static bool lay_out(body_blocks *blocks, const memory_source *source,
 
   for (int e = 0; e < blocks->n_edges; e++)
     blocks->edge_slot[e] = slot_of(blocks, edges[e].a, edges[e].b);
+  list_fill(blocks, n_fill);
   return true;
 }
 
@@ -155,9 +167,12 @@ bool body_blocks_order(body_blocks *blocks, const memory_source *source, int n,
 
 /* ---- values ------------------------------------------------------------- */
 
-void body_blocks_clear(body_blocks *blocks, bool symmetric) {
-  size_t n_blocks = (size_t)blocks->n + 2 * (size_t)blocks->start[blocks->n];
-  memset(blocks->diagonal, 0, sizeof(double) * BODY_BLOCK * n_blocks);
+void body_blocks_begin(body_blocks *blocks, bool symmetric) {
+  for (int k = 0; k < blocks->n_no_edge; k++) {
+    size_t at = BODY_BLOCK * (size_t)blocks->no_edge[k];
+    memset(blocks->lower + at, 0, sizeof(double) * BODY_BLOCK);
+    memset(blocks->upper + at, 0, sizeof(double) * BODY_BLOCK);
+  }
   blocks->symmetric = symmetric;
 }
 
@@ -170,13 +185,16 @@ void body_blocks_set_edge(body_blocks *blocks, int edge, int a, int b,
                           const double ba[BODY_BLOCK]) {
   bool a_below = blocks->place[a] > blocks->place[b];
   size_t at = BODY_BLOCK * (size_t)blocks->edge_slot[edge];
-  memcpy(blocks->lower + at, a_below ? ab : ba, sizeof(double) * BODY_BLOCK);
   memcpy(blocks->upper + at, a_below ? ba : ab, sizeof(double) * BODY_BLOCK);
+  const double *from = a_below ? ab : ba;
+  double *to = blocks->lower + at;
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) to[6 * i + j] = from[6 * j + i];
 }
 
 /* ---- kernels ------------------------------------------------------------ */
 
-/* C -= A B */
+/* C -= A' B */
 KERNEL void subtract_product(double C[BODY_BLOCK],
                              const double A[BODY_BLOCK],
                              const double B[BODY_BLOCK]) {
@@ -184,7 +202,7 @@ KERNEL void subtract_product(double C[BODY_BLOCK],
     four c4 = *(four *)(C + 6 * i);
     two c2 = *(two *)(C + 6 * i + 4);
     for (int k = 0; k < 6; k++) {
-      double a = A[6 * i + k];
+      double a = A[6 * k + i];
       c4 -= a * *(const four *)(B + 6 * k);
       c2 -= a * *(const two *)(B + 6 * k + 4);
     }
@@ -198,6 +216,11 @@ KERNEL void subtract_row(double x[6], double factor,
                          const double y[6]) {
   *(four *)x -= factor * *(const four *)y;
   *(two *)(x + 4) -= factor * *(const two *)(y + 4);
+}
+
+KERNEL void scale_row(double x[6], double factor) {
+  *(four *)x *= factor;
+  *(two *)(x + 4) *= factor;
 }
 
 KERNEL void swap_rows(double *a, double *b) {
@@ -245,42 +268,30 @@ KERNEL void solve_left(const double D[BODY_BLOCK], const int pivot[6],
       subtract_row(B + 6 * i, D[6 * i + k], B + 6 * k);
 }
 
-/* B = B U^-1; `strict` is U without its diagonal */
-KERNEL void solve_right(const double D[BODY_BLOCK],
-                        const double strict[BODY_BLOCK],
-                        double B[BODY_BLOCK]) {
+/* The transpose of B U^-1, from the transpose of B. */
+KERNEL void solve_right(const double D[BODY_BLOCK], double B[BODY_BLOCK]) {
   for (int i = 0; i < 6; i++) {
-    double x[6];
-    for (int k = 0; k < 6; k++) {
-      x[k] = B[6 * i + k] * D[7 * k];
-      subtract_row(B + 6 * i, x[k], strict + 6 * k);
-    }
-    memcpy(B + 6 * i, x, sizeof x);
+    for (int k = 0; k < i; k++)
+      subtract_row(B + 6 * i, D[6 * k + i], B + 6 * k);
+    scale_row(B + 6 * i, D[7 * i]);
   }
 }
 
-KERNEL void copy_strict_upper(const double D[BODY_BLOCK],
-                              double strict[BODY_BLOCK]) {
-  for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 6; j++) strict[6 * i + j] = j > i ? D[6 * i + j] : 0;
-}
-
-/* Of a symmetric matrix: L = (D^-1 U)' */
+/* Of a symmetric matrix: the transpose of L is D^-1 U */
 KERNEL void lower_from_upper(const double D[BODY_BLOCK],
                              const double U[BODY_BLOCK],
                              double L[BODY_BLOCK]) {
-  for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 6; j++) L[6 * i + j] = U[6 * j + i] * D[7 * j];
+  memcpy(L, U, sizeof(double) * BODY_BLOCK);
+  for (int i = 0; i < 6; i++) scale_row(L + 6 * i, D[7 * i]);
 }
 
 /* ---- factor and solve --------------------------------------------------- */
 
 KERNEL bool factor_column(body_blocks *blocks, int k) {
-  double *D = blocks->diagonal + BODY_BLOCK * k, strict[BODY_BLOCK];
+  double *D = blocks->diagonal + BODY_BLOCK * (size_t)k;
   int *pivot = blocks->pivot + 6 * k;
   bool symmetric = blocks->symmetric;
   if (!factor_diagonal(D, pivot, symmetric)) return false;
-  copy_strict_upper(D, strict);
 
   for (int s = blocks->start[k]; s < blocks->start[k + 1]; s++) {
     double *L = blocks->lower + BODY_BLOCK * (size_t)s;
@@ -289,12 +300,13 @@ KERNEL bool factor_column(body_blocks *blocks, int k) {
     if (symmetric)
       lower_from_upper(D, U, L);
     else
-      solve_right(D, strict, L);
+      solve_right(D, L);
   }
   return true;
 }
 
-/* What eliminating k takes off the rest: (i, j) -= L_ik U_kj. */
+/* What eliminating k takes off the rest: (i, j) -= L_ik U_kj, and in the
+ * transposed lower part (j, i)' -= U_ki' L_jk'. */
 KERNEL void update_rest(body_blocks *blocks, int k) {
   double *lower = blocks->lower, *upper = blocks->upper;
   for (int s = blocks->start[k]; s < blocks->start[k + 1]; s++) {
@@ -308,8 +320,8 @@ KERNEL void update_rest(body_blocks *blocks, int k) {
       subtract_product(upper + BODY_BLOCK * (size_t)at, L_i,
                        upper + BODY_BLOCK * (size_t)t);
       if (!blocks->symmetric)
-        subtract_product(lower + BODY_BLOCK * (size_t)at,
-                         lower + BODY_BLOCK * (size_t)t, U_i);
+        subtract_product(lower + BODY_BLOCK * (size_t)at, U_i,
+                         lower + BODY_BLOCK * (size_t)t);
     }
   }
 }
@@ -322,23 +334,15 @@ KERNEL bool factor_all(body_blocks *blocks) {
   return true;
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
-/* Wider registers, the same operations in the same order: the same bits. */
-__attribute__((target("avx2"))) static bool factor_wide(body_blocks *blocks) {
-  return factor_all(blocks);
+/* y -= A' x */
+KERNEL void subtract_transposed(double y[6], const double A[BODY_BLOCK],
+                                const double x[6]) {
+  for (int k = 0; k < 6; k++) subtract_row(y, x[k], A + 6 * k);
 }
-
-bool body_blocks_factor(body_blocks *blocks) {
-  return __builtin_cpu_supports("avx2") ? factor_wide(blocks)
-                                        : factor_all(blocks);
-}
-#else
-bool body_blocks_factor(body_blocks *blocks) { return factor_all(blocks); }
-#endif
 
 /* y -= A x */
-static inline void subtract_times(double y[6], const double A[BODY_BLOCK],
-                                  const double x[6]) {
+KERNEL void subtract_times(double y[6], const double A[BODY_BLOCK],
+                           const double x[6]) {
   for (int i = 0; i < 6; i++) {
     const double *a = A + 6 * i;
     y[i] -= a[0] * x[0] + a[1] * x[1] + a[2] * x[2] + a[3] * x[3]
@@ -346,7 +350,7 @@ static inline void subtract_times(double y[6], const double A[BODY_BLOCK],
   }
 }
 
-static void solve_forward(const body_blocks *blocks, int k, double y[]) {
+KERNEL void solve_forward(const body_blocks *blocks, int k, double y[]) {
   const double *D = blocks->diagonal + BODY_BLOCK * (size_t)k;
   double *y_k = y + 6 * k;
   if (!blocks->symmetric)
@@ -359,11 +363,11 @@ static void solve_forward(const body_blocks *blocks, int k, double y[]) {
   for (int i = 1; i < 6; i++)
     for (int j = 0; j < i; j++) y_k[i] -= D[6 * i + j] * y_k[j];
   for (int s = blocks->start[k]; s < blocks->start[k + 1]; s++)
-    subtract_times(y + 6 * blocks->row[s],
-                   blocks->lower + BODY_BLOCK * (size_t)s, y_k);
+    subtract_transposed(y + 6 * blocks->row[s],
+                        blocks->lower + BODY_BLOCK * (size_t)s, y_k);
 }
 
-static void solve_backward(const body_blocks *blocks, int k, double y[]) {
+KERNEL void solve_backward(const body_blocks *blocks, int k, double y[]) {
   const double *D = blocks->diagonal + BODY_BLOCK * (size_t)k;
   double *y_k = y + 6 * k;
   for (int s = blocks->start[k]; s < blocks->start[k + 1]; s++)
@@ -375,7 +379,7 @@ static void solve_backward(const body_blocks *blocks, int k, double y[]) {
   }
 }
 
-void body_blocks_solve(const body_blocks *blocks, double x[]) {
+KERNEL void solve_all(const body_blocks *blocks, double x[]) {
   double *y = blocks->vector;
   for (int k = 0; k < blocks->n; k++)
     memcpy(y + 6 * k, x + 6 * blocks->order[k], sizeof(double) * 6);
@@ -384,3 +388,33 @@ void body_blocks_solve(const body_blocks *blocks, double x[]) {
   for (int k = 0; k < blocks->n; k++)
     memcpy(x + 6 * blocks->order[k], y + 6 * k, sizeof(double) * 6);
 }
+
+#if defined(__x86_64__) && defined(__GNUC__)
+/* Wider registers, the same operations in the same order: the same bits. */
+__attribute__((target("avx2"))) static bool factor_wide(body_blocks *blocks) {
+  return factor_all(blocks);
+}
+
+__attribute__((target("avx2"))) static void solve_wide(
+    const body_blocks *blocks, double x[]) {
+  solve_all(blocks, x);
+}
+
+bool body_blocks_factor(body_blocks *blocks) {
+  return __builtin_cpu_supports("avx2") ? factor_wide(blocks)
+                                        : factor_all(blocks);
+}
+
+void body_blocks_solve(const body_blocks *blocks, double x[]) {
+  if (__builtin_cpu_supports("avx2"))
+    solve_wide(blocks, x);
+  else
+    solve_all(blocks, x);
+}
+#else
+bool body_blocks_factor(body_blocks *blocks) { return factor_all(blocks); }
+
+void body_blocks_solve(const body_blocks *blocks, double x[]) {
+  solve_all(blocks, x);
+}
+#endif

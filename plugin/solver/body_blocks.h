@@ -29,9 +29,11 @@ typedef struct body_blocks {
   int *start;     /* [n + 1] columns of L, without the diagonal */
   int *row;       /* [start[n]] places below, ascending in a column */
   int *edge_slot; /* [n_edges] position of the edge's block in L and U */
+  int *no_edge;   /* [n_no_edge] positions that belong to no edge */
+  int n_no_edge;
 
   double *diagonal; /* [n] blocks; their triangular factors once factored */
-  double *lower;    /* [start[n]] (row, column) blocks */
+  double *lower;    /* [start[n]] (row, column) blocks, each transposed */
   double *upper;    /* [start[n]] (column, row) blocks */
   int *pivot;       /* [6 n] row exchanges within diagonal blocks */
   double *vector;   /* [6 n] right-hand side in order of elimination */
@@ -55,8 +57,9 @@ void body_blocks_release(body_blocks *blocks, const memory_source *source);
 bool body_blocks_order(body_blocks *blocks, const memory_source *source, int n,
                        const body_edge edges[], int n_edges);
 
-/** All blocks zero; `symmetric` promises symmetric values. */
-void body_blocks_clear(body_blocks *blocks, bool symmetric);
+/** Make ready for new values: every body's diagonal block and every edge's
+ *  blocks have to be set. `symmetric` promises symmetric values. */
+void body_blocks_begin(body_blocks *blocks, bool symmetric);
 
 /** The diagonal block of a body, to be filled in. */
 double *body_blocks_diagonal(body_blocks *blocks, int body);

@@ -122,7 +122,7 @@ KERNEL void assemble(body_blocks *blocks, const fast_form *form,
   for (int e = 0; e < form->n_edges; e++) {
     const fast_edge *edge = &form->edges[e];
     edge_blocks sums;
-    memset(&sums, 0, sizeof sums);
+    memset(&sums, 0, edge->twisted ? sizeof sums.aa : sizeof sums);
     sum_clusters(form, edge, weights, &sums);
     if (edge->twisted) twist_blocks(edge->offset, &sums);
     add_block(body_blocks_diagonal(blocks, edge->a), sums.aa);
@@ -156,7 +156,7 @@ static void assemble_any(body_blocks *blocks, const fast_form *form,
 
 bool fast_system_factor(body_blocks *blocks, const fast_form *form,
                         const double weights[], bool symmetric) {
-  body_blocks_clear(blocks, symmetric && form->symmetric_mass);
+  body_blocks_begin(blocks, symmetric && form->symmetric_mass);
   assemble_any(blocks, form, weights);
   return body_blocks_factor(blocks);
 }
