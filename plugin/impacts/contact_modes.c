@@ -300,6 +300,7 @@ int contact_mode_work_out(const contact_space *space, const int contacts[],
 
 static inline double dot(const double a[], const double b[], int n) {
   double sum = 0;
+#pragma GCC unroll 6
   for (int i = 0; i < n; i++) sum += a[i]*b[i];
   return sum;
 }
@@ -383,6 +384,23 @@ static ode_mlcp_impact_status fill_table(contact_modes *modes,
   return ODE_MLCP_IMPACT_DONE;
 }
 
+/* See `gates`. A mode that is none asks for  0 y >= 0,  and find_with leaves
+ * it out by its number. */
+static bool fill_gates(contact_modes *modes, const memory_source *source) {
+  size_t n = (size_t)modes->n_inputs;
+  size_t n_filled = ((size_t)modes->n_modes + 63)/64*64;
+  modes->gates = memory_block_reserve(&modes->first_ones, source, n_filled*n,
+                                      sizeof *modes->gates);
+  if (modes->gates == NULL) return false;
+  memset(modes->gates, 0, n_filled*n*sizeof *modes->gates);
+  for (size_t mode = 0; mode < (size_t)modes->n_modes; mode++) {
+    const double *first = &modes->conditions[modes->first_condition[mode]*n];
+    for (size_t j = 0; j < n; j++)
+      modes->gates[(mode/2*n + j)*2 + mode % 2] = first[j];
+  }
+  return true;
+}
+
 ode_mlcp_impact_status contact_modes_build(contact_modes *modes,
                                            const contact_space *space,
                                            const memory_source *source) {
@@ -409,8 +427,11 @@ ode_mlcp_impact_status contact_modes_build(contact_modes *modes,
   }
   impact_release(source, scratch, n_scratch, sizeof *scratch);
   impact_release(source, contacts, m, sizeof *contacts);
-  if (status == ODE_MLCP_IMPACT_DONE) sort_conditions(modes, space);
-  else contact_modes_release(modes, source);
+  if (status == ODE_MLCP_IMPACT_DONE) {
+    sort_conditions(modes, space);
+    if (!fill_gates(modes, source)) status = ODE_MLCP_IMPACT_NO_MEMORY;
+  }
+  if (status != ODE_MLCP_IMPACT_DONE) contact_modes_release(modes, source);
   return status;
 }
 
@@ -419,23 +440,53 @@ void contact_modes_release(contact_modes *modes, const memory_source *source) {
   memory_block_release(&modes->starts, source);
   memory_block_release(&modes->maps, source);
   memory_block_release(&modes->masks, source);
+  memory_block_release(&modes->first_ones, source);
   memset(modes, 0, sizeof *modes);
 }
 
 /* ---- a step ------------------------------------------------------------ */
 
+/* Two modes at once, each by the same arithmetic as alone. */
+typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
+typedef int64_t pair_mask __attribute__((vector_size(16)));
+
+/* Which of 64 modes meet their first condition, a bit each. Most do not, and
+ * which ones cannot be guessed, so this has no branch. */
+static inline uint64_t open_gates(const double gates[], const double y[],
+                                  int n, double tolerance) {
+  const pair least = {-tolerance, -tolerance};
+  uint64_t open = 0;
+  for (int k = 0; k < 64; k += 2) {
+    const pair *gate = (const pair *)&gates[k*n];
+    pair sum = {0, 0};
+#pragma GCC unroll 6
+    for (int j = 0; j < n; j++) sum += gate[j]*(pair){y[j], y[j]};
+    pair_mask met = sum >= least;
+    open |= (uint64_t)(met[0] & 1) << k | (uint64_t)(met[1] & 1) << (k + 1);
+  }
+  return open;
+}
+
 static inline int find_with(const contact_modes *modes, const double y[],
                             int n, double tolerance, int max_found,
                             int found[]) {
   int n_found = 0;
-  const double *condition = modes->conditions;
-  for (int mode = 0; mode < modes->n_modes && n_found < max_found; mode++) {
-    const double *end = &modes->conditions[modes->first_condition[mode + 1]
-                                           *(size_t)n];
-    while (condition < end && dot(condition, y, n) >= -tolerance)
-      condition += n;
-    if (condition == end) found[n_found++] = mode;
-    condition = end;
+  for (int block = 0; block < modes->n_modes; block += 64) {
+    uint64_t open = open_gates(&modes->gates[(size_t)block*(size_t)n], y, n,
+                               tolerance);
+    int left = modes->n_modes - block;
+    if (left < 64) open &= ((uint64_t)1 << left) - 1;
+    for (; open != 0; open &= open - 1) {
+      int mode = block + __builtin_ctzll(open);
+      size_t next = modes->first_condition[mode] + 1;
+      size_t end = modes->first_condition[mode + 1];
+      while (next < end &&
+             dot(&modes->conditions[next*(size_t)n], y, n) >= -tolerance)
+        next++;
+      if (next < end) continue;
+      found[n_found++] = mode;
+      if (n_found == max_found) return n_found;
+    }
   }
   return n_found;
 }

@@ -25,9 +25,12 @@ typedef struct contact_modes {
   int n_inputs;   /* n_rows + m */
   double *conditions;        /* n_conditions x n_inputs, f.y >= -tolerance */
   size_t *first_condition;   /* [n_modes + 1] */
+  double *gates;             /* every mode's first condition again, for modes
+                                2k and 2k + 1 input after input side by side;
+                                filled up to 64 modes by ones never met */
   double *impulses;          /* n_modes x n_rows x n_inputs */
   uint32_t *zero_rows;       /* [n_modes] bit i: row i ends at speed 0 */
-  memory_block numbers, starts, maps, masks;
+  memory_block numbers, starts, maps, masks, first_ones;
 } contact_modes;
 
 /** Modes of one contact: 1 + 2 3^T; or 1 + 3^T without caps. */

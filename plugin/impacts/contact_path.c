@@ -27,6 +27,12 @@ typedef struct path {
   double *fresh;  /* [stride] the pivot row, or a bound written as one */
   double *push, *push_slope; /* [m] see push_of_contacts */
   double *at;     /* [2n] see find_ends */
+  /* by variable, so that find_ends need not ask of what kind it is: it may be
+     at most ceiling + width lambda_n of its contact */
+  double *ceiling, *width; /* [2n + 1] */
+  int *contact;   /* [2n + 1] */
+  int *is_slip;   /* [2n + 1] a tangent's w */
+  int *open;      /* [m] see is_open */
   int *basic;     /* [n] variable of a row */
   int *nonbasic;  /* [n + 2] variable of a column 1 .. n + 1 */
   int *place;     /* [2n + 1] row r >= 0, or column k as -k */
@@ -38,12 +44,15 @@ typedef struct path {
  * are padded to even length and may lie at any double. */
 typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
 
+typedef int64_t pair_mask __attribute__((vector_size(16)));
+
 enum { NOTHING, TO_ZERO, TO_BOUND, OWN_BOUND };
 
 size_t contact_path_scratch(const contact_space *space) {
   size_t n = (size_t)space->n_rows;
   size_t m = (size_t)space->n_contacts;
-  return (n + 1)*(n + 3) + 2*m + 2*n + 5*n + 4;
+  return (n + 1)*(n + 3) + 2*m + 2*n + 2*(2*n + 1) // numbers
+         + (5*n + 3 + 2*(2*n + 1) + m)/2 + 1;          // indices
 }
 
 static inline double *row_of(const path *p, int variable) {
@@ -139,6 +148,7 @@ static void push_of_contacts(const path *p, int column) {
     double slope = basic ? T[column] : entering == normal ? 1 : 0;
     p->push[contact] = p->turned[normal] ? p->caps[contact] - x : x;
     p->push_slope[contact] = p->turned[normal] ? -slope : slope;
+    p->open[contact] = is_open(p, normal, entering);
   }
 }
 
@@ -153,31 +163,31 @@ static inline double reaches_zero(double value, double fall, double flat) {
   return (larger(value, 0) + 1e-300)/(fall > flat ? fall : 0);
 }
 
-/* Fill p->at: where row i ends at zero (2i) and at its bound (2i + 1). */
+/* The same for two at once. */
+static inline pair reach_zero(pair values, pair falls, double flat) {
+  const pair none = {0, 0}, flats = {flat, flat}, tiny = {1e-300, 1e-300};
+  values = (pair)((pair_mask)values & (values > none));
+  falls = (pair)((pair_mask)falls & (falls > flats));
+  return (values + tiny)/falls;
+}
+
+/* Fill p->at: where row i ends at zero (2i) and at its bound (2i + 1). Without
+ * branches: what a row holds cannot be guessed. */
 static double find_ends(path *p, int column) {
-  int n = p->n, entering = p->nonbasic[column];
+  int n = p->n;
   double first = INFINITY;
   for (int i = 0; i < n; i++) {
     const double *T = &p->T[i*p->stride];
-    double zero = reaches_zero(T[0], -T[column], p->flat), bound = INFINITY;
-    int variable = p->basic[i];
-    if (variable < n) {
-      int contact = p->space->contact_of[variable];
-      bool tangent = variable != normal_of(p, variable);
-      double width = width_of(p, variable);
-      double room = tangent ? width*p->push[contact] - T[0]
-                            : p->caps[contact] - T[0];
-      double fall = tangent ? T[column] - width*p->push_slope[contact]
-                            : T[column];
-      bound = reaches_zero(room, fall, p->flat);
-    } else if (variable < 2*n) {
-      int normal = normal_of(p, variable - n);
-      bool free = variable - n != normal && is_open(p, normal, entering);
-      zero = free ? INFINITY : zero;
-    }
+    double value = T[0], slope = T[column];
+    int variable = p->basic[i], contact = p->contact[variable];
+    double width = p->width[variable];
+    double room = p->ceiling[variable] + width*p->push[contact] - value;
+    double fall = slope - width*p->push_slope[contact];
+    pair ends = reach_zero((pair){value, room}, (pair){-slope, fall}, p->flat);
+    double zero = p->is_slip[variable] & p->open[contact] ? INFINITY : ends[0];
     p->at[2*i] = zero;
-    p->at[2*i + 1] = bound;
-    first = smaller(first, smaller(zero, bound));
+    p->at[2*i + 1] = ends[1];
+    first = smaller(first, smaller(zero, ends[1]));
   }
   return first;
 }
@@ -287,6 +297,24 @@ static void face_slip(path *p, int normal) {
   }
 }
 
+static void describe_variables(path *p) {
+  const contact_space *space = p->space;
+  int n = p->n;
+  for (int i = 0; i < n; i++) {
+    bool tangent = i != normal_of(p, i);
+    p->ceiling[i] = tangent ? 0 : cap_of(p, i);
+    p->width[i] = tangent ? width_of(p, i) : 0;
+    p->ceiling[n + i] = INFINITY;
+    p->width[n + i] = 0;
+    p->contact[i] = p->contact[n + i] = space->contact_of[i];
+    p->is_slip[i] = 0;
+    p->is_slip[n + i] = tangent;
+  }
+  p->ceiling[2*n] = INFINITY;
+  p->width[2*n] = 0;
+  p->contact[2*n] = p->is_slip[2*n] = 0;
+}
+
 /* Unequal numbers in [1, 2), so that symmetric contacts do not tie: the
  * multiples of the golden ratio, less their whole part. */
 static double usual_covering(int contact) {
@@ -310,6 +338,7 @@ static void write_dictionary(path *p, const double c[],
   }
   p->nonbasic[n + 1] = 2*n;
   p->place[2*n] = -n - 1;
+  describe_variables(p);
 
   for (int i = 0; i < n; i++) {
     double *T = &p->T[i*p->stride], sign = p->turned[i] ? -1 : 1;
@@ -427,10 +456,15 @@ bool contact_path_solve(const contact_space *space, const double c[],
   p.push = p.fresh + p.stride;
   p.push_slope = p.push + space->n_contacts;
   p.at = p.push_slope + space->n_contacts;
-  p.basic = (int *)(p.at + 2*n);
+  p.ceiling = p.at + 2*n;
+  p.width = p.ceiling + 2*n + 1;
+  p.basic = (int *)(p.width + 2*n + 1);
   p.nonbasic = p.basic + n;
   p.place = p.nonbasic + n + 2;
   p.turned = p.place + 2*n + 1;
+  p.contact = p.turned + n;
+  p.is_slip = p.contact + 2*n + 1;
+  p.open = p.is_slip + 2*n + 1;
 
   write_dictionary(&p, c, covering);
   memset(lambda, 0, (size_t)n*sizeof *lambda);
