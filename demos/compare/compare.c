@@ -22,8 +22,8 @@ static const char USAGE[] =
     "  --stepper NAME   step, quickstep or ode-mlcp; may be given again\n"
     "                   (default: all)\n"
     "  --rows N         rows of the wall, 1 .. 200 (default 10: 55 boxes)\n"
-    "  --limit S        s of processor time after which a wall is left as it is\n"
-    "                   (default 110)\n"
+    "  --limit S        s on the clock after which a wall is left as it is\n"
+    "                   (default 100)\n"
     "  --recordings DIR runs of the host's demo_boxstack, as demos/compare/run\n"
     "                   records them; without it boxstack is left out\n"
     "  --wait           those recordings are whole once standard input ends\n"
@@ -132,7 +132,7 @@ static bool takes_value(const char *name) {
 static void parse_arguments(int argc, char **argv, settings *settings) {
   memset(settings, 0, sizeof *settings);
   settings->rows = 10;
-  settings->limit = 110;
+  settings->limit = 100;
   settings->gnuplot = "gnuplot";
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--help") == 0) {

@@ -51,16 +51,19 @@ static bool begin_run(scene *scene, stepper stepper, step_record *record) {
   return false;
 }
 
+static double clock_seconds(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* Step with the contacts there are. */
 static void step_world(scene *scene, stepper stepper, step_record *record) {
-  struct timespec start, end;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+  double start = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
   int taken = stepper == STEPPER_QUICKSTEP
                   ? dWorldQuickStep(scene->world, STEP_SIZE)
                   : dWorldStep(scene->world, STEP_SIZE);
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
-  record->seconds += (double)(end.tv_sec - start.tv_sec) +
-                     1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+  record->seconds += clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
   record->steps++;
   if (!taken) record->failed++;
   if (stepper != STEPPER_MLCP) return;
@@ -75,16 +78,6 @@ static void step_world(scene *scene, stepper stepper, step_record *record) {
 static void take_step(scene *scene, stepper stepper, step_record *record) {
   scene_collide(scene);
   step_world(scene, stepper, record);
-}
-
-/* A line now and then where a run is long. */
-static void say_progress(const step_record *record, long steps, time_t *last) {
-  enum { SECONDS = 15 };
-  time_t now = time(NULL);
-  if (now - *last < SECONDS) return;
-  *last = now;
-  fprintf(stderr, "compare: the wall is at step %ld of %ld ...\n",
-          record->steps, steps);
 }
 
 static void end_run(scene *scene) {
@@ -112,13 +105,31 @@ static solid *copy_boxes(const scene *scene) {
   return boxes;
 }
 
-static double worst_sag(const wall_result *wall) {
-  double sag = 0;
+static void measure_moves(wall_result *wall) {
+  wall->sag = wall->slid = 0;
   for (int i = 0; i < wall->boxes; i++) {
-    double down = wall->start[i].position[2] - wall->end[i].position[2];
-    if (!(down <= sag)) sag = down; /* a NaN stays */
+    const double *from = wall->start[i].position, *to = wall->end[i].position;
+    double down = from[2] - to[2];
+    double aside = hypot(to[0] - from[0], to[1] - from[1]);
+    if (!(down <= wall->sag)) wall->sag = down; /* a NaN stays */
+    if (!(aside <= wall->slid)) wall->slid = aside;
   }
-  return sag;
+}
+
+/* A line now and then: dWorldStep's wall takes a minute or two. */
+static void build_wall(scene *wall, stepper stepper, double limit,
+                       step_record *record) {
+  const double a_while = 15;
+  long steps = lround(WALL_SECONDS / STEP_SIZE);
+  double start = clock_seconds(CLOCK_MONOTONIC), said = start, now = start;
+  while (record->steps < steps && now - start < limit) {
+    take_step(wall, stepper, record);
+    now = clock_seconds(CLOCK_MONOTONIC);
+    if (now - said < a_while) continue;
+    said = now;
+    fprintf(stderr, "compare: the wall on %s is at step %ld of %ld ...\n",
+            STEPPER_NAMES[stepper], record->steps, steps);
+  }
 }
 
 bool measure_wall(stepper stepper, int rows, double limit,
@@ -129,19 +140,14 @@ bool measure_wall(stepper stepper, int rows, double limit,
   if (begin_run(wall, stepper, record)) {
     result->boxes = wall->n_bodies;
     result->start = copy_boxes(wall);
-    long steps = lround(WALL_SECONDS / STEP_SIZE);
-    time_t last = time(NULL);
-    while (record->steps < steps && record->seconds < limit) {
-      take_step(wall, stepper, record);
-      say_progress(record, steps, &last);
-    }
+    build_wall(wall, stepper, limit, record);
     result->duration = (double)record->steps * STEP_SIZE;
     result->fastest = scene_fastest(wall);
     scene_collide(wall);
     result->deepest = wall->deepest;
     result->end = copy_boxes(wall);
     if (result->start != NULL && result->end != NULL)
-      result->sag = worst_sag(result);
+      measure_moves(result);
     else
       record->run = false;
   }

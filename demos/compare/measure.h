@@ -36,9 +36,10 @@ typedef struct wall_result {
   step_record record;
   int boxes;
   double duration;  /* s of simulated time: WALL_SECONDS, or less where the
-                       limit on processor time was reached */
+                       limit was reached */
   double fastest;   /* m/s: highest speed of a box at the end */
   double sag;       /* m: the most a box's centre came down */
+  double slid;      /* m: the most a box's centre moved sideways */
   double deepest;   /* m: deepest overlap of the poses at the end */
   solid *start, *end;  /* [boxes]; free with wall_release */
 } wall_result;
@@ -71,7 +72,7 @@ double slide_exact_distance(void);
 double slide_euler_distance(void);
 
 /** Each runs one scene on one stepper.
- *  @param limit  s of processor time after which the wall is left as it is
+ *  @param limit  s on the clock after which the wall is left as it is
  *  @return false where the stepper cannot be had or memory runs out, after a
  *          line on standard error. */
 bool measure_wall(stepper stepper, int rows, double limit,

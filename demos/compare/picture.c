@@ -12,6 +12,9 @@
 static const char *const STEPPER_COLOURS[N_STEPPERS] = {"#d55e00", "#0072b2",
                                                         "#009e73"};
 
+/* lines that coincide stay to be seen */
+static const double LINE_WIDTHS[N_STEPPERS] = {7, 3.5, 1.5};
+
 /* --- gnuplot --------------------------------------------------------------------- */
 
 static FILE *open_script(const char *folder, const char *name, int width,
@@ -202,9 +205,9 @@ static bool draw_wall(const char *folder, const char *gnuplot,
       continue;
     }
     fprintf(script, "set title \"%s%s\\n{/*0.85 %ld messages, fastest box "
-            "%.1e m/s, sag %.1e m}\"\n", STEPPER_NAMES[s],
+            "%.1e m/s, sag %.1e m, slid %.1e m}\"\n", STEPPER_NAMES[s],
             wall->duration < WALL_SECONDS - 1e-9 ? " (cut short)" : "",
-            wall->record.messages, wall->fastest, wall->sag);
+            wall->record.messages, wall->fastest, wall->sag, wall->slid);
     write_view_axes(script, &window);
     write_solids(script, wall->start, wall->boxes, &window, true);
     int unseen =
@@ -248,14 +251,11 @@ static void write_bars(FILE *script, const char *data, int value,
             "  %s%d using ($1 + %g):%d:(0.24) with boxes fs solid "
             "fc rgb '%s' title '%s', \\\n"
             "  %s%d using ($1 + %g):%d:(sprintf('%s', $%d)) with labels "
-            "font ',9' offset 0,0.6 notitle%s\n",
+            "font ',9' tc rgb 'white' offset 0,-0.7 notitle%s\n",
             data, s, shift, value, STEPPER_COLOURS[s], STEPPER_NAMES[s], data,
             s, shift, value, format, value, s < N_STEPPERS - 1 ? ", \\" : "");
   }
 }
-
-/* paths that coincide stay to be seen */
-static const double PATH_WIDTHS[N_STEPPERS] = {7, 3.5, 1.5};
 
 static bool draw_slide(const char *folder, const char *gnuplot,
                        const slide_result slides[][N_ANGLES]) {
@@ -281,8 +281,8 @@ static bool draw_slide(const char *folder, const char *gnuplot,
               ", \\\n  $path%d using 1:2 with lines lw %g lc rgb '%s' title "
               "'%s', \\\n  $stop%d using 3:4 with points pt 7 ps %g lc rgb "
               "'%s' notitle",
-              s, PATH_WIDTHS[s], STEPPER_COLOURS[s],
-              STEPPER_NAMES[s], s, 0.8 + 0.2 * PATH_WIDTHS[s],
+              s, LINE_WIDTHS[s], STEPPER_COLOURS[s],
+              STEPPER_NAMES[s], s, 0.8 + 0.2 * LINE_WIDTHS[s],
               STEPPER_COLOURS[s]);
   fprintf(script,
           "\nunset parametric\nset origin 0.5,0\nset size noratio 0.5,0.93\n"
@@ -362,74 +362,109 @@ static void write_series(FILE *script, const recording runs[]) {
     fprintf(script, "$series%d << end\n", s);
     for (int i = 0; i < runs[s].n_series; i++)
       fprintf(script, "%.2f %.6g %.6g\n", step_size * (i + 1),
-              runs[s].series[i].top, runs[s].series[i].fastest);
+              runs[s].series[i].top, runs[s].series[i].error);
     fprintf(script, "end\n");
   }
 }
 
 static void write_series_plot(FILE *script, const recording runs[],
-                              const char *expression) {
+                              const char *expression, const char *style) {
   const char *separator = "plot";
   for (int s = 0; s < N_STEPPERS; s++) {
     if (!runs[s].run) continue;
-    fprintf(script, "%s $series%d using 1:%s with lines lw 1.8 lc rgb '%s' "
-            "title '%s'", separator, s, expression, STEPPER_COLOURS[s],
-            STEPPER_NAMES[s]);
+    fprintf(script,
+            "%s $series%d using 1:%s with %s lw %g lc rgb '%s' title '%s'",
+            separator, s, expression, style, LINE_WIDTHS[s],
+            STEPPER_COLOURS[s], STEPPER_NAMES[s]);
     separator = ", \\\n ";
   }
   fprintf(script, "\n");
 }
 
+/* A panel, in pixels from the upper left corner. */
+typedef struct panel {
+  double left, top, width, height;
+} panel;
+
+enum { PILE_WIDTH = 1500, TITLE_HEIGHT = 50, GRAPHS_HEIGHT = 370 };
+
+static void write_panel(FILE *script, const panel *panel, double picture) {
+  fprintf(script,
+          "set lmargin at screen %g\nset rmargin at screen %g\n"
+          "set tmargin at screen %g\nset bmargin at screen %g\n",
+          panel->left / PILE_WIDTH, (panel->left + panel->width) / PILE_WIDTH,
+          1 - panel->top / picture,
+          1 - (panel->top + panel->height) / picture);
+}
+
 static void write_pile_views(FILE *script, const recording runs[],
-                             const window *window) {
+                             const window *window, double height,
+                             double picture) {
   for (int s = 0; s < N_STEPPERS; s++) {
     const recording *run = &runs[s];
     if (!run->run) continue;
-    fprintf(script, "set origin %g,0.42\nset size 0.33,0.52\n"
-            "set title \"%s\\n{/*0.85 fastest %.1e m/s, contact error %.1e "
-            "m/s}\"\n", 0.005 + 0.33 * s, STEPPER_NAMES[s],
+    panel panel = {70 + 490.0 * s, TITLE_HEIGHT + 55, 420, height};
+    write_panel(script, &panel, picture);
+    fprintf(script, "set title \"%s\\n{/*0.85 fastest %.1e m/s, contact "
+            "error up to %.1e m/s}\"\n", STEPPER_NAMES[s],
             run->series[run->n_series - 1].fastest, run->error);
     write_view_axes(script, window);
+    fprintf(script, "set ytics 1\n");
     int unseen = write_solids(script, run->solids, run->n_solids, window,
                               false);
-    if (s == 0) write_speed_key(script, 0.405, 1500.0 / 1000);
+    if (s == 0)
+      write_speed_key(script, 1 - (panel.top + height + 75) / picture,
+                      PILE_WIDTH / picture);
     write_view_plot(script, unseen);
   }
+}
+
+static void write_pile_graphs(FILE *script, const recording runs[],
+                              double picture) {
+  panel panel = {70, picture - GRAPHS_HEIGHT + 45, 640, GRAPHS_HEIGHT - 100};
+  write_panel(script, &panel, picture);
+  fprintf(script,
+          "set size noratio\nset xlabel 'time [s]'\n"
+          "set key top left horizontal\nset autoscale\n"
+          "set offsets 0,0,graph 0.15,0\nset title 'Highest body'\n"
+          "set ylabel 'height of its centre [m]'\nset yrange [0:*]\n"
+          "set ytics autofreq\n");
+  write_series_plot(script, runs, "2", "lines");
+  panel.left = 800;
+  panel.width = 660;
+  write_panel(script, &panel, picture);
+  /* no contact, or none off its law: no point on a logarithmic scale */
+  fprintf(script,
+          "set title 'How far contacts are from their law (worst of a step; "
+          "rounding is 10^{-16})'\n"
+          "set ylabel 'normal velocity error [m/s]'\nset logscale y\n"
+          "set offsets 0,0,0,0\nset yrange [1e-18:1e3]\n"
+          "set ytics 1e-18,1e3,10\nset format y '10^{%%T}'\n");
+  write_series_plot(script, runs, "($3 > 0 ? $3 : NaN)", "points pt 7 ps 0.4");
 }
 
 static bool draw_pile(const char *folder, const char *gnuplot, pile pile,
                       const recording runs[], const window *window) {
   char name[64];
   snprintf(name, sizeof name, "boxstack-%s", PILE_NAMES[pile]);
-  FILE *script = open_script(folder, name, 1500, 1000);
+  double height = 420 * (window->z_max - window->z_min) /
+                  (window->x_max - window->x_min);
+  double picture = TITLE_HEIGHT + 55 + height + 110 + GRAPHS_HEIGHT;
+  FILE *script = open_script(folder, name, PILE_WIDTH, (int)picture);
   if (script == NULL) return false;
   write_series(script, runs);
   fprintf(script, "set multiplot title \"The host's demo\\\\_boxstack, %s of "
-          "%ld bodies, at the end (μ infinite)\" font ',14'\n", PILE_NAMES[pile],
-          runs[STEPPER_MLCP].bodies);
-  write_pile_views(script, runs, window);
-  fprintf(script,
-          "set size noratio\nset xlabel 'time [s]'\n"
-          "set key top left horizontal\nset autoscale\n"
-          "set offsets 0,0,graph 0.15,0\n"
-          "set origin 0.005,0\nset size 0.49,0.37\n"
-          "set title 'Highest body'\n"
-          "set ylabel 'height of its centre [m]'\nset yrange [0:*]\n");
-  write_series_plot(script, runs, "2");
-  /* a body asleep has speed 0: it is drawn at the foot */
-  fprintf(script,
-          "set origin 0.505,0\nset size 0.49,0.37\n"
-          "set title 'Fastest body (at rest or asleep: at the foot)'\n"
-          "set ylabel 'speed [m/s]'\nset logscale y\n"
-          "set yrange [1e-9:100]\nset format y '10^{%%T}'\nset key bottom left\n");
-  write_series_plot(script, runs, "($3 > 1e-9 ? $3 : 1e-9)");
+          "%ld bodies, at the end (μ infinite)\" font ',14'\n",
+          PILE_NAMES[pile], runs[STEPPER_MLCP].bodies);
+  write_pile_views(script, runs, window, height, picture);
+  write_pile_graphs(script, runs, picture);
   fprintf(script, "unset multiplot\n");
   return close_and_run(script, folder, gnuplot, name);
 }
 
 bool pictures_draw(const char *folder, const char *gnuplot,
                    const measurements *measured, const recordings *recorded) {
-  static const window WINDOWS[N_PILES] = {{-5, 5, -0.3, 9}, {-4, 4, -0.3, 4.5}};
+  static const window WINDOWS[N_PILES] = {{-5, 5, -0.3, 9}, {-6, 6, -0.3, 3.7}};
   bool drawn = draw_wall(folder, gnuplot, measured->wall);
   if (drawn && measured->slide[STEPPER_MLCP][0].record.run)
     drawn = draw_slide(folder, gnuplot, measured->slide);

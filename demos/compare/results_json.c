@@ -79,6 +79,7 @@ static void json_wall(json *json, const measurements *measured) {
     json_number(json, "duration", wall->duration);
     json_number(json, "fastest", wall->fastest);
     json_number(json, "sag", wall->sag);
+    json_number(json, "slid", wall->slid);
     json_number(json, "deepest", wall->deepest);
     json_close(json, '}');
   }
