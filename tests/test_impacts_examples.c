@@ -194,8 +194,9 @@ static void test_sequences(void) {
 /* ---- the sets ---------------------------------------------------------- */
 
 static void test_sets(void) {
-  // LCPs a sample with the sampling error of 2^14 samples; the compass gait
-  // with at most N = 5 steps counted, as the table has it
+  // LCPs a sample with the sampling error of 2^14 samples. The table's program
+  // took at most N steps, Alg. 1 as written N + 1: only the compass gait's N
+  // is small enough to show it (2.27 instead of 2.25)
   const struct {
     const char *name;
     double lcps, error;
@@ -203,7 +204,7 @@ static void test_sets(void) {
   } table[IMPACT_EXAMPLES] = {
     {"rocking-block", 2.47, 0.03, {{0, 0.09302}, {0, 0}, {0, 0.09302},
                                    {0, 0}}},
-    {"compass-gait", 2.25, 0.03, {{0, 0.0380}, {-0.0750, 0}, {0, 0.09956},
+    {"compass-gait", 2.25, 0.02, {{0, 0.0380}, {-0.0750, 0}, {0, 0.09956},
                                   {0, 0.19803}}},
     {"box-wall", 1.54, 0.02, {{0, 0}, {0, 0.375}, {0, 0.10565},
                               {-0.07255, 0}}},
@@ -216,13 +217,14 @@ static void test_sets(void) {
     ready *it = open_example(table[k].name);
     ode_mlcp_impact_set set;
     it->options.samples = 1 << 14;
+    it->options.steps = it->example.steps - 1;
     CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_approximate(it->impact, &it->options,
                                                       &set),
                           ODE_MLCP_IMPACT_DONE);
     CU_ASSERT_EQUAL(set.n_samples, it->options.samples);
     CU_ASSERT_EQUAL(set.n_finished + set.n_unfinished, set.n_samples);
     CU_ASSERT_EQUAL(set.n_outcomes, set.n_finished);
-    CU_ASSERT(set.n_unfinished < set.n_samples/100);
+    CU_ASSERT(set.n_unfinished < set.n_samples/50);
     CU_ASSERT_EQUAL(set.n_fallbacks, 0);
     CU_ASSERT(near((double)set.n_lcps/(double)set.n_samples, table[k].lcps,
                    table[k].error));
