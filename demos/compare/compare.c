@@ -14,8 +14,8 @@
 static const char USAGE[] =
     "usage: compare [OPTION...]\n"
     "\n"
-    "Run the same scenes on dWorldStep, dWorldQuickStep and ode-mlcp and print\n"
-    "what came of it side by side.\n"
+    "Run the same scenes on dWorldStep, dWorldQuickStep and ode-mlcp and\n"
+    "print what came of it side by side.\n"
     "\n"
     "  --scene NAME     wall, slide, rod or boxstack; may be given again\n"
     "                   (default: all there are)\n"
@@ -24,8 +24,9 @@ static const char USAGE[] =
     "  --rows N         rows of the wall, 1 .. 200 (default 10: 55 boxes)\n"
     "  --limit S        s on the clock after which a wall is left as it is\n"
     "                   (default 100)\n"
-    "  --recordings DIR runs of the host's demo_boxstack, as demos/compare/run\n"
-    "                   records them; without it boxstack is left out\n"
+    "  --recordings DIR runs of the host's demo_boxstack, as\n"
+    "                   demos/compare/run records them; without it boxstack\n"
+    "                   is left out\n"
     "  --wait           those recordings are whole once standard input ends\n"
     "  --out DIR        gets report.txt, report.md, report.json and the\n"
     "                   pictures; without it nothing is written\n"
@@ -58,7 +59,7 @@ typedef struct settings {
   bool wait, json;
 } settings;
 
-/* --- arguments ----------------------------------------------------------------- */
+/* --- arguments ------------------------------------------------------------ */
 
 __attribute__((noreturn)) static void wrong_use(const char *what,
                                                 const char *value) {
@@ -157,7 +158,7 @@ static void parse_arguments(int argc, char **argv, settings *settings) {
   choose_all_if_none(settings->steppers, N_STEPPERS);
 }
 
-/* --- runs ------------------------------------------------------------------------ */
+/* --- runs ----------------------------------------------------------------- */
 
 static void say_wall(const settings *settings, stepper stepper,
                      const char *how) {
@@ -215,11 +216,14 @@ static bool run_all(const settings *settings, measurements *measured,
   return run;
 }
 
-/* --- report ------------------------------------------------------------------------ */
+/* --- report --------------------------------------------------------------- */
 
-static FILE *open_report(const char *folder, const char *name, char path[4096]) {
-  int length = snprintf(path, 4096, "%s/%s", folder, name);
-  FILE *file = length < 4096 ? fopen(path, "w") : NULL;
+enum { PATH_ROOM = 4096 };
+
+static FILE *open_report(const char *folder, const char *name,
+                         char path[PATH_ROOM]) {
+  int length = snprintf(path, PATH_ROOM, "%s/%s", folder, name);
+  FILE *file = length < PATH_ROOM ? fopen(path, "w") : NULL;
   if (file == NULL)
     fprintf(stderr, "compare: %s: %s\n", path, strerror(errno));
   return file;
@@ -250,7 +254,7 @@ static bool write_reports(const settings *settings, const table *table,
   fprintf(stderr, "compare: pictures ...\n");
   bool drawn = pictures_draw(out, settings->gnuplot, measured, recorded);
 
-  char path[4096];
+  char path[PATH_ROOM];
   bool written = true;
   FILE *file = open_report(out, "report.txt", path);
   if (file != NULL) table_write_text(table, file);

@@ -31,3 +31,16 @@ demos/compare/librecorder.so: demos/compare/recorder.c
 	  $(srcdir)/demos/compare/recorder.c -o $@ -ldl
 
 endif HAVE_HOST
+
+# ---- tests ----
+
+EXTRA_DIST += tests/test_demos_compare.sh
+HOST_TESTS += tests/test_demos_scenes
+tests_test_demos_scenes_SOURCES = tests/test_demos_scenes.c tests/testing.h \
+  demos/compare/outline.c demos/compare/outline.h \
+  demos/scenes/scene.c demos/scenes/scene.h demos/scenes/scenes.c
+tests_test_demos_scenes_CPPFLAGS = $(HOST_TEST_FLAGS)
+tests_test_demos_scenes_LDADD = $(HOST_TEST_LIBS) -lm
+if HAVE_HOST
+TESTS += tests/test_demos_compare.sh
+endif HAVE_HOST

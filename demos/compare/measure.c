@@ -20,7 +20,7 @@ const double ROD_SPEEDS[N_SPEEDS] = {2, -2};
 static const double STEP_SIZE = 0.01, MU = 0.5, GRAVITY = 9.81;
 static const double SLIDE_SPEED = 3;
 
-/* --- one run ------------------------------------------------------------------ */
+/* --- one run -------------------------------------------------------------- */
 
 /* Message handlers have no context. */
 static step_record *record_of_messages;
@@ -85,7 +85,7 @@ static void end_run(scene *scene) {
   scene_destroy(scene);
 }
 
-/* --- wall ------------------------------------------------------------------------ */
+/* --- wall ----------------------------------------------------------------- */
 
 static solid *copy_boxes(const scene *scene) {
   solid *boxes = calloc((size_t)scene->n_bodies, sizeof *boxes);
@@ -223,7 +223,7 @@ bool wall_job_finish(wall_job *job, wall_result *result) {
   return whole;
 }
 
-/* --- slide ----------------------------------------------------------------------- */
+/* --- slide ---------------------------------------------------------------- */
 
 double slide_exact_distance(void) {
   return SLIDE_SPEED * SLIDE_SPEED / (2 * MU * GRAVITY);
@@ -268,7 +268,7 @@ bool measure_slide(stepper stepper, int angle, slide_result *result) {
   return result->record.run;
 }
 
-/* --- tilted rod ------------------------------------------------------------------- */
+/* --- tilted rod ----------------------------------------------------------- */
 
 bool measure_rod(stepper stepper, int speed, rod_result *result) {
   memset(result, 0, sizeof *result);

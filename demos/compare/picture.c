@@ -15,7 +15,7 @@ static const char *const STEPPER_COLOURS[N_STEPPERS] = {"#d55e00", "#0072b2",
 /* lines that coincide stay to be seen */
 static const double LINE_WIDTHS[N_STEPPERS] = {7, 3.5, 1.5};
 
-/* --- gnuplot --------------------------------------------------------------------- */
+/* --- gnuplot -------------------------------------------------------------- */
 
 static FILE *open_script(const char *folder, const char *name, int width,
                          int height) {
@@ -75,7 +75,7 @@ static bool close_and_run(FILE *script, const char *folder,
   return run_gnuplot(folder, gnuplot, name);
 }
 
-/* --- side views ------------------------------------------------------------------- */
+/* --- side views ----------------------------------------------------------- */
 
 typedef struct speed_class {
   double below; /* m/s */
@@ -180,7 +180,7 @@ static void write_speed_key(FILE *script, double y, double aspect) {
   }
 }
 
-/* --- wall ------------------------------------------------------------------------- */
+/* --- wall ----------------------------------------------------------------- */
 
 static bool draw_wall(const char *folder, const char *gnuplot,
                       const wall_result walls[]) {
@@ -219,7 +219,7 @@ static bool draw_wall(const char *folder, const char *gnuplot,
   return close_and_run(script, folder, gnuplot, "wall");
 }
 
-/* --- slide ------------------------------------------------------------------------ */
+/* --- slide ---------------------------------------------------------------- */
 
 static void write_slide_data(FILE *script,
                              const slide_result slides[][N_ANGLES]) {
@@ -241,7 +241,7 @@ static void write_slide_data(FILE *script,
   }
 }
 
-/* Bars in groups of N_STEPPERS: column 1 the group, column `value` the height. */
+/* Bars in groups of N_STEPPERS: column 1 the group, `value` the height's. */
 static void write_bars(FILE *script, const char *data, int value,
                        const bool run[], const char *format) {
   for (int s = 0; s < N_STEPPERS; s++) {
@@ -300,7 +300,7 @@ static bool draw_slide(const char *folder, const char *gnuplot,
   return close_and_run(script, folder, gnuplot, "slide");
 }
 
-/* --- tilted rod ------------------------------------------------------------------- */
+/* --- tilted rod ----------------------------------------------------------- */
 
 /* What is looked at: the rod, its floor and the two ways it moves. */
 static void write_rod_sketch(FILE *script) {
@@ -353,7 +353,7 @@ static bool draw_rod(const char *folder, const char *gnuplot,
   return close_and_run(script, folder, gnuplot, "rod");
 }
 
-/* --- the host's demo_boxstack -------------------------------------------------------- */
+/* --- the host's demo_boxstack --------------------------------------------- */
 
 static void write_series(FILE *script, const recording runs[]) {
   const double step_size = 0.02; /* the demo's own */
@@ -368,14 +368,15 @@ static void write_series(FILE *script, const recording runs[]) {
 }
 
 static void write_series_plot(FILE *script, const recording runs[],
-                              const char *expression, const char *style) {
+                              const char *expression, bool lines) {
   const char *separator = "plot";
   for (int s = 0; s < N_STEPPERS; s++) {
     if (!runs[s].run) continue;
     fprintf(script,
             "%s $series%d using 1:%s with %s lw %g lc rgb '%s' title '%s'",
-            separator, s, expression, style, LINE_WIDTHS[s],
-            STEPPER_COLOURS[s], STEPPER_NAMES[s]);
+            separator, s, expression, lines ? "lines" : "points pt 7 ps 0.4",
+            lines ? 0.5 + 0.6 * LINE_WIDTHS[s] : 1, STEPPER_COLOURS[s],
+            STEPPER_NAMES[s]);
     separator = ", \\\n ";
   }
   fprintf(script, "\n");
@@ -429,7 +430,7 @@ static void write_pile_graphs(FILE *script, const recording runs[],
           "set offsets 0,0,graph 0.15,0\nset title 'Highest body'\n"
           "set ylabel 'height of its centre [m]'\nset yrange [0:*]\n"
           "set ytics autofreq\n");
-  write_series_plot(script, runs, "2", "lines");
+  write_series_plot(script, runs, "2", true);
   panel.left = 800;
   panel.width = 660;
   write_panel(script, &panel, picture);
@@ -440,7 +441,7 @@ static void write_pile_graphs(FILE *script, const recording runs[],
           "set ylabel 'normal velocity error [m/s]'\nset logscale y\n"
           "set offsets 0,0,0,0\nset yrange [1e-18:1e3]\n"
           "set ytics 1e-18,1e3,10\nset format y '10^{%%T}'\n");
-  write_series_plot(script, runs, "($3 > 0 ? $3 : NaN)", "points pt 7 ps 0.4");
+  write_series_plot(script, runs, "($3 > 0 ? $3 : NaN)", false);
 }
 
 static bool draw_pile(const char *folder, const char *gnuplot, pile pile,

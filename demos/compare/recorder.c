@@ -62,7 +62,7 @@ static void find_host_function(void *slot, const char *name) {
   static __typeof__(name) *next; \
   if (next == NULL) find_host_function(&next, #name)
 
-/* --- which bodies there are --------------------------------------------------- */
+/* --- which bodies there are ----------------------------------------------- */
 
 dBodyID dBodyCreate(dWorldID world) {
   HOST(dBodyCreate);
@@ -92,7 +92,7 @@ void dWorldDestroy(dWorldID world) {
   next(world);
 }
 
-/* --- how well contacts are met --------------------------------------------------- */
+/* --- how well contacts are met -------------------------------------------- */
 
 dJointID dJointCreateContact(dWorldID world, dJointGroupID group,
                              const dContact *contact) {
@@ -247,7 +247,7 @@ static void measure_contacts(dWorldID world, double step_size) {
   n_contacts = 0;
 }
 
-/* --- what they do --------------------------------------------------------------- */
+/* --- what they do --------------------------------------------------------- */
 
 static double speed_of(dBodyID body) {
   const dReal *v = dBodyGetLinearVel(body);
@@ -335,7 +335,7 @@ static int record_step(step_function *step, dWorldID world, dReal step_size) {
   return taken;
 }
 
-/* --- steps ------------------------------------------------------------------------ */
+/* --- steps ---------------------------------------------------------------- */
 
 int dWorldStep(dWorldID world, dReal step_size) {
   HOST(dWorldStep);

@@ -163,12 +163,16 @@ static bool read_recording(const char *folder, pile pile, stepper stepper,
 }
 
 bool recordings_read(const char *folder, recordings *recordings) {
-  bool whole = true;
+  bool whole = true, any = false;
   memset(recordings, 0, sizeof *recordings);
   for (int p = 0; p < N_PILES; p++)
-    for (int s = 0; s < N_STEPPERS; s++)
+    for (int s = 0; s < N_STEPPERS; s++) {
       whole &= read_recording(folder, p, s, &recordings->of[p][s]);
-  return whole;
+      any |= recordings->of[p][s].run;
+    }
+  if (whole && !any)
+    fprintf(stderr, "compare: there is no recording in %s\n", folder);
+  return whole && any;
 }
 
 void recordings_release(recordings *recordings) {

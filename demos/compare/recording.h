@@ -51,8 +51,8 @@ typedef struct recordings {
 
 /** Read DIR/PILE-STEPPER.{status,out,probe,series,solids,json}; what is not
  *  there stays `run` = false.
- *  @return false where a file is broken or memory runs out, after a line on
- *          standard error; to be released all the same. */
+ *  @return false where there is none, a file is broken or memory runs out,
+ *          after a line on standard error; to be released all the same. */
 bool recordings_read(const char *folder, recordings *recordings);
 void recordings_release(recordings *recordings);
 

@@ -10,7 +10,7 @@ static const double MOVE_ALLOWED = 0.01;      /* m, of boxes of 1 m */
 static const double OFF_ALLOWED = 0.001;      /* of a distance, of a ratio */
 static const double HEADING_ALLOWED = 0.1;    /* degrees */
 
-/* --- filling --------------------------------------------------------------------- */
+/* --- filling -------------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 3)))
 static void add_title(table *table, const char *format, ...) {
@@ -237,7 +237,7 @@ bool table_all_kept(const table *table) {
   return true;
 }
 
-/* --- text ------------------------------------------------------------------------ */
+/* --- text ----------------------------------------------------------------- */
 
 enum { LABEL_WIDTH = 38, CELL_WIDTH = 16 };
 
@@ -269,7 +269,7 @@ void table_write_text(const table *table, FILE *file) {
   write_promises(table, "  ", file);
 }
 
-/* --- markdown --------------------------------------------------------------------- */
+/* --- markdown ------------------------------------------------------------- */
 
 static void write_markdown_row(const table_row *row, FILE *file) {
   const char *label = row->label;

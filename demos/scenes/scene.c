@@ -26,7 +26,7 @@ void scene_destroy(scene *scene) {
   free(scene);
 }
 
-/* --- bodies ------------------------------------------------------------------ */
+/* --- bodies --------------------------------------------------------------- */
 
 void scene_add_floor(scene *scene) {
   dCreatePlane(scene->space, 0, 0, 1, 0);
@@ -82,7 +82,7 @@ dBodyID scene_add_capsule(scene *scene, double x, double y, double z,
   return body;
 }
 
-/* --- contacts and steps -------------------------------------------------------- */
+/* --- contacts and steps --------------------------------------------------- */
 
 static void make_contacts(void *data, dGeomID geom1, dGeomID geom2) {
   scene *scene = data;

@@ -70,7 +70,7 @@ scene *scene_pit(int bodies);
  *  each of the others (ratio > 0). No floor. */
 scene *scene_chain(int links, double ratio);
 
-/* --- use --------------------------------------------------------------------- */
+/* --- use ------------------------------------------------------------------ */
 
 /** Make the contact joints of the present poses, in place of the last ones.
  *  @return their number. */
@@ -85,7 +85,7 @@ double scene_fastest(const scene *scene);
 /** NULL is allowed. Leaves dCloseODE to the caller. */
 void scene_destroy(scene *scene);
 
-/* --- for scenes of one's own -------------------------------------------------- */
+/* --- for scenes of one's own ---------------------------------------------- */
 
 /** An empty world with gravity. */
 scene *scene_create(void);

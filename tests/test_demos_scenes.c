@@ -1,0 +1,183 @@
+/* The scenes that tests, benches and demos share, and their side views. */
+#include <math.h>
+
+#include "../demos/compare/outline.h"
+#include "../demos/scenes/scene.h"
+#include "testing.h"
+
+static const double EXACT = 1e-12;
+
+static void test_wall_is_laid_as_described(void) {
+  scene *wall = scene_wall(10);
+  CU_ASSERT_EQUAL_FATAL(wall->n_bodies, 55);
+  /* rows of 10, 9, .. from the floor up, each from left to right */
+  int body = 0;
+  for (int row = 0; row < 10; row++)
+    for (int i = 0; i < 10 - row; i++, body++) {
+      const dReal *at = dBodyGetPosition(wall->bodies[body]);
+      CU_ASSERT_DOUBLE_EQUAL(at[0], 1.05 * (i + 0.5 * row - 4.5), EXACT);
+      CU_ASSERT_DOUBLE_EQUAL(at[1], 0, EXACT);
+      CU_ASSERT_DOUBLE_EQUAL(at[2], 0.5 + row, EXACT);
+    }
+  dMass mass;
+  dBodyGetMass(wall->bodies[54], &mass);
+  CU_ASSERT_DOUBLE_EQUAL(mass.mass, 1000, 1e-9);
+  /* 10 boxes on the floor (the host gives 3 points of a box on a plane), 45 on
+   * two others each, 4 points at least */
+  CU_ASSERT(scene_collide(wall) >= 3 * 10 + 4 * 2 * 45);
+  CU_ASSERT(wall->deepest <= 1e-12);
+  scene_destroy(wall);
+}
+
+static void test_slide_is_launched_as_described(void) {
+  scene *slide = scene_slide(0.5);
+  const dReal *v = dBodyGetLinearVel(slide->bodies[0]);
+  CU_ASSERT_DOUBLE_EQUAL(v[0], 3 * cos(0.5), EXACT);
+  CU_ASSERT_DOUBLE_EQUAL(v[1], 3 * sin(0.5), EXACT);
+  CU_ASSERT_DOUBLE_EQUAL(scene_fastest(slide), 3, EXACT);
+  CU_ASSERT_EQUAL(scene_collide(slide), 3);
+  CU_ASSERT_EQUAL(slide->surface.mode, dContactApprox1);
+  CU_ASSERT_EQUAL(slide->surface.mu, 0.5);
+  scene_destroy(slide);
+}
+
+static void test_rod_touches_as_described(void) {
+  scene *rod = scene_tilted_rod(-2);
+  CU_ASSERT_EQUAL(scene_collide(rod), 1);
+  CU_ASSERT_DOUBLE_EQUAL(rod->deepest, 1e-4, EXACT);
+  dMass mass;
+  dBodyGetMass(rod->bodies[0], &mass);
+  CU_ASSERT_DOUBLE_EQUAL(mass.mass, 1, EXACT);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(rod->bodies[0])[0], -2, EXACT);
+  scene_destroy(rod);
+}
+
+static void test_chain_holds_together(void) {
+  scene *chain = scene_chain(8, 20);
+  CU_ASSERT_EQUAL(scene_collide(chain), 0);
+  dMass light, heavy;
+  dBodyGetMass(chain->bodies[0], &light);
+  dBodyGetMass(chain->bodies[7], &heavy);
+  CU_ASSERT_DOUBLE_EQUAL(heavy.mass / light.mass, 20, 1e-9);
+  for (int i = 0; i < 50; i++) scene_step(chain, dWorldStep, 0.01);
+  /* it swings, and its joints keep: links stay half a metre apart at most */
+  CU_ASSERT(dBodyGetPosition(chain->bodies[7])[2] < -0.5);
+  for (int i = 1; i < 8; i++) {
+    const dReal *a = dBodyGetPosition(chain->bodies[i - 1]);
+    const dReal *b = dBodyGetPosition(chain->bodies[i]);
+    CU_ASSERT(hypot(a[0] - b[0], a[2] - b[2]) < 0.52);
+  }
+  scene_destroy(chain);
+}
+
+static void test_pit_keeps_its_bodies(void) {
+  scene *pit = scene_pit(27);
+  CU_ASSERT_EQUAL(pit->n_bodies, 27);
+  for (int i = 0; i < 300; i++) scene_step(pit, dWorldQuickStep, 0.01);
+  for (int i = 0; i < 27; i++) {
+    const dReal *at = dBodyGetPosition(pit->bodies[i]);
+    CU_ASSERT(at[2] > 0);
+    CU_ASSERT(fabs(at[0]) < 2.5 + at[2] && fabs(at[1]) < 2.5 + at[2]);
+  }
+  scene_destroy(pit);
+}
+
+static void test_the_same_scene_twice(void) {
+  for (int s = 0; s < 2; s++) {
+    scene *a = s == 0 ? scene_pit(20) : scene_stack(5, 100);
+    scene *b = s == 0 ? scene_pit(20) : scene_stack(5, 100);
+    for (int i = 0; i < a->n_bodies; i++)
+      for (int k = 0; k < 12; k++)
+        CU_ASSERT_EQUAL(dBodyGetRotation(a->bodies[i])[k],
+                        dBodyGetRotation(b->bodies[i])[k]);
+    scene_destroy(a);
+    scene_destroy(b);
+  }
+}
+
+static void test_bad_arguments_make_no_scene(void) {
+  CU_ASSERT_PTR_NULL(scene_wall(0));
+  CU_ASSERT_PTR_NULL(scene_wall(201));
+  CU_ASSERT_PTR_NULL(scene_slide(NAN));
+  CU_ASSERT_PTR_NULL(scene_tilted_rod(INFINITY));
+  CU_ASSERT_PTR_NULL(scene_stack(0, 1));
+  CU_ASSERT_PTR_NULL(scene_stack(3, 0));
+  CU_ASSERT_PTR_NULL(scene_chain(3, NAN));
+  CU_ASSERT_PTR_NULL(scene_pit(-1));
+  scene_destroy(NULL);
+}
+
+static void test_fastest_shows_what_is_not_finite(void) {
+  scene *stack = scene_stack(3, 1);
+  CU_ASSERT_EQUAL(scene_fastest(stack), 0);
+  dBodySetLinearVel(stack->bodies[1], 0, -4, 3);
+  CU_ASSERT_DOUBLE_EQUAL(scene_fastest(stack), 5, EXACT);
+  dBodySetLinearVel(stack->bodies[2], 0, NAN, 0);
+  CU_ASSERT(isnan(scene_fastest(stack)));
+  scene_destroy(stack);
+}
+
+/* --- outlines ------------------------------------------------------------- */
+
+static double outline_area(const outline *outline) {
+  double area = 0;
+  for (int i = 0; i < outline->n; i++) {
+    const double *a = outline->points[i];
+    const double *b = outline->points[(i + 1) % outline->n];
+    area += 0.5 * (a[0] * b[1] - a[1] * b[0]);
+  }
+  return area;
+}
+
+static void test_outlines(void) {
+  solid solid = {.kind = SOLID_BOX,
+                 .sizes = {2, 5, 3},
+                 .position = {7, 8, 9},
+                 .rotation = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
+  outline seen;
+  outline_of(&solid, &seen);
+  CU_ASSERT_EQUAL(seen.n, 4);
+  CU_ASSERT_DOUBLE_EQUAL(outline_area(&seen), 6, EXACT);
+  CU_ASSERT_DOUBLE_EQUAL(seen.points[0][0], 6, EXACT);
+  CU_ASSERT_DOUBLE_EQUAL(seen.points[0][1], 7.5, EXACT);
+
+  /* a cube on an edge along x: as wide, and a diagonal high */
+  const double s = sqrt(0.5);
+  solid = (struct solid){.kind = SOLID_BOX,
+                         .sizes = {1, 1, 1},
+                         .rotation = {1, 0, 0, 0, 0, s, -s, 0, 0, s, s, 0}};
+  outline_of(&solid, &seen);
+  CU_ASSERT_DOUBLE_EQUAL(outline_area(&seen), sqrt(2), EXACT);
+
+  /* a capsule lying along x: a stadium */
+  solid = (struct solid){.kind = SOLID_CAPSULE,
+                         .sizes = {0.5, 2, 0},
+                         .rotation = {0, 0, 1, 0, 0, 1, 0, 0, -1, 0, 0, 0}};
+  outline_of(&solid, &seen);
+  CU_ASSERT_DOUBLE_EQUAL(outline_area(&seen), 2 + M_PI / 4, 0.01);
+  /* a cylinder seen from the side: a rectangle */
+  solid.kind = SOLID_CYLINDER;
+  outline_of(&solid, &seen);
+  CU_ASSERT_DOUBLE_EQUAL(outline_area(&seen), 2, EXACT);
+  solid.kind = SOLID_SPHERE;
+  outline_of(&solid, &seen);
+  CU_ASSERT_DOUBLE_EQUAL(outline_area(&seen), M_PI / 4, 0.01);
+}
+
+int main(void) {
+  dInitODE2(0);
+  const CU_TestInfo tests[] = {
+      {"wall", test_wall_is_laid_as_described},
+      {"slide", test_slide_is_launched_as_described},
+      {"tilted rod", test_rod_touches_as_described},
+      {"chain", test_chain_holds_together},
+      {"pit", test_pit_keeps_its_bodies},
+      {"the same scene twice", test_the_same_scene_twice},
+      {"bad arguments", test_bad_arguments_make_no_scene},
+      {"fastest body", test_fastest_shows_what_is_not_finite},
+      {"outlines", test_outlines},
+      CU_TEST_INFO_NULL};
+  int failed = run_tests("demos: scenes", tests);
+  dCloseODE();
+  return failed;
+}
