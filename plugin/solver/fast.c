@@ -147,6 +147,7 @@ static bool run_interior(fast_work *work,
 
 static bool climb(fast_work *work, const double guess[]) {
   const fast_interior_options from_guess = {1e-9, 1e-3, true, 0, 50};
+  const fast_interior_options from_softer = {1e-9, 1e-4, true, 0, 50};
   const fast_interior_options cold = {1e-9, 1, false, 1, 50};
   const fast_interior_options low = {1e-9, 0.01, false, 0.01, 50};
 
@@ -156,12 +157,13 @@ static bool climb(fast_work *work, const double guess[]) {
   if (work->residual <= work->target) return true;
   const fast_modes_options few = {1e-6, warm ? 8 : 3, 8, true};
   if (fast_modes_solve(work, &few)) return true;
-  if (warm) {
-    take_guess(work, guess);
-    if (run_interior(work, &from_guess)) return true;
-  }
-  return (!warm && run_interior(work, &cold)) || run_interior(work, &low)
-      || (warm && run_interior(work, &cold));
+
+  take_guess(work, guess);
+  if (run_interior(work, warm ? &from_guess : &cold)) return true;
+
+  take_guess(work, guess);
+  fast_relaxed_approach(work, warm);
+  return run_interior(work, &from_softer) || run_interior(work, &low);
 }
 
 static bool no_memory(solver_report *report) {

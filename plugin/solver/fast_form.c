@@ -131,6 +131,8 @@ void fast_form_slips(const fast_form *form, const double v[], const double p[],
   fast_form_relative(form, v, w);
   for (int r = 0; r < form->n_rows; r++)
     w[r] += form->compliance[r] * p[r] + form->bias[r];
+  for (int r = 0; r < form->n_rows && form->relaxation > 0; r++)
+    w[r] += form->relaxation * form->diagonal[r] * p[r];
   if (form->n_compliances == 0) return;
   for (int c = 0; c < form->n_clusters; c++)
     if (form->clusters[c].first_compliance >= 0)

@@ -75,6 +75,8 @@ typedef struct fast_form {
   double *full_compliance; /* see fast_cluster.first_compliance */
   double *v_base;          /* [6 n_bodies] with the fixed rows' impulses */
   double scale;            /* m/s: what residuals are relative to */
+  double relaxation;       /* >= 0: this much of the diagonal is added to every
+                              compliance; 0 but for fast_relaxed.c */
 
   memory_block numbers, structs, scratch;
 } fast_form;
@@ -104,7 +106,7 @@ void fast_form_impulses(const fast_form *form, const double p[],
 /** v = v_base + M^-1 J' p. */
 void fast_form_velocities(const fast_form *form, const double p[], double v[]);
 
-/** w = J v + compliance p + bias. */
+/** w = J v + (compliance + relaxation diagonal) p + bias. */
 void fast_form_slips(const fast_form *form, const double v[], const double p[],
                      double w[]);
 

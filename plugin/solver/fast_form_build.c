@@ -456,6 +456,7 @@ fast_form_status fast_form_build(fast_form *form, const memory_source *source,
   put_edges(&b);
   find_diagonals(&b);
   form->scale = mlcp_velocity_scale(problem);
+  form->relaxation = 0;
   if (b.any_fixed)
     mlcp_velocities(problem, b.fixed, form->v_base);
   else

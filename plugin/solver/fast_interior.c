@@ -94,7 +94,8 @@ static void cold_point(fast_work *work, double margin) {
 /* ---- weights ------------------------------------------------------------- */
 
 static double softness(const fast_form *form, int row, double prox) {
-  double A = form->diagonal[row], own = form->compliance[row];
+  double A = form->diagonal[row];
+  double own = form->compliance[row] + form->relaxation * A;
   return fmax(own, prox * A);
 }
 
@@ -136,7 +137,8 @@ static void coupled_weights(const fast_work *work, const fast_cluster *cluster,
     int row = cluster->first_row + i;
     double low = stiffness_low(work, row);
     double high = stiffness_high(work, row);
-    A[(m + 1) * i] += low + high + prox * form->diagonal[row];
+    A[(m + 1) * i] += low + high;
+    A[(m + 1) * i] += (prox + form->relaxation) * form->diagonal[row];
     if (i > 0 && cluster->has_normal)
       A[m * i] += form->coefficient[row] * (low - high);
   }

@@ -74,7 +74,9 @@ static double follow_factor(const fast_work *work, const fast_cluster *cluster,
 /* The softening of an active row: proximal only as far as compliance does not
  * already keep the system regular. */
 static double softness(const fast_work *work, int row, double prox) {
-  double A = work->form.diagonal[row], own = work->form.compliance[row];
+  const fast_form *form = &work->form;
+  double A = form->diagonal[row];
+  double own = form->compliance[row] + form->relaxation * A;
   return fmax(own, own > 1e-12 * A ? fmin(prox, 1e-8) * A : prox * A);
 }
 
@@ -110,7 +112,7 @@ static bool coupled_weights(const fast_work *work, const fast_cluster *cluster,
     int row = cluster->first_row + i;
     if (work->mode[row] == ACTIVE) {
       for (int j = 0; j < m; j++) A[m * i + j] = C[m * i + j];
-      A[(m + 1) * i] += prox * form->diagonal[row];
+      A[(m + 1) * i] += (prox + form->relaxation) * form->diagonal[row];
     } else {
       A[(m + 1) * i] = 1;
       A[m * i] -= follow_factor(work, cluster, row);

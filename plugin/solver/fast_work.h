@@ -60,4 +60,13 @@ typedef struct fast_interior_options {
 bool fast_interior_solve(fast_work *work,
                          const fast_interior_options *options);
 
+/**
+ * Bring work->p near a solution by way of softer problems, where the path to
+ * follow has fewer folds: compliances of a hundredth of the diagonal, then less
+ * and less. Only a starting point; the best p is left alone.
+ *
+ * @param warm  start from work->p, else from nothing.
+ */
+void fast_relaxed_approach(fast_work *work, bool warm);
+
 #endif
