@@ -93,13 +93,15 @@ static inline long double oracle_support(const gap_shape *s,
   int count = s->kind == GAP_TRIANGLE ? 3
               : s->kind == GAP_CONVEX ? s->hull->topology.n_corners
                                       : 0;
+  long double length = sqrtl(body[0] * body[0] + body[1] * body[1] +
+                             body[2] * body[2]);
   switch (s->kind) {
-    case GAP_SPHERE: h = s->size[0]; break;
+    case GAP_SPHERE: h = s->size[0] * length; break;
     case GAP_BOX:
       for (int k = 0; k < 3; k++) h += fabsl(body[k]) * s->size[k] / 2;
       break;
     case GAP_CAPSULE:
-      h = s->size[0] + fabsl(body[2]) * s->size[1] / 2;
+      h = s->size[0] * length + fabsl(body[2]) * s->size[1] / 2;
       break;
     case GAP_CYLINDER:
       h = s->size[0] * hypotl(body[0], body[1]) +

@@ -53,9 +53,11 @@ static double settle_curved(const gap_core *a, const gap_core *b,
     if (phi->best.separation > 0) {
       gap_distance witness;
       if (!phi->apart) phi->nearest.count = 0;
-      gap_polish_witness(a, b, phi->best.n, scale, &phi->nearest, &witness);
-      if (witness.upper > 0 && witness.upper <= upper) {
-        upper = witness.upper;
+      double enough = phi->best.separation + curved_tolerance * scale;
+      gap_polish_witness(a, b, NULL, phi->best.n, scale, enough,
+                         &phi->nearest, &witness);
+      if (witness.upper > 0 && witness.upper <= fmax(upper, enough)) {
+        upper = fmin(upper, witness.upper);
         phi->nearest = witness.simplex;
         phi->apart = true;
       }
@@ -81,7 +83,8 @@ bool gap_distance_find(const gap_core *a, const gap_core *b, double scale,
   vec3_copy(phi->best.n, found.n);
   phi->apart = found.upper > rounding * scale;
   phi->nearest = found.simplex;
-  double upper = phi->apart ? found.upper : INFINITY;
+  // cores that were not seen apart have a gap of 0 at most
+  double upper = phi->apart ? found.upper : rounding * scale;
 
   bool flat = a->kind == CORE_POLYTOPE && b->kind == CORE_POLYTOPE;
   upper = flat ? settle_polytopes(a, b, scale, upper, phi)

@@ -3,7 +3,7 @@
 #include "common/vec3.h"
 #include "gap/gap_polish.h"
 
-enum { MOST_POINTS = 300, MOST_FACETS = 2 * MOST_POINTS };
+enum { MOST_POINTS = 800, MOST_FACETS = 2 * MOST_POINTS };
 
 /* The bounds have met when they are this close, relative to the coordinates. */
 static const double close_enough = 1e-11;

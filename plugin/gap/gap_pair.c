@@ -124,7 +124,7 @@ int gap_pair_finish(gap_contact found[], int count, const double origin[3],
   return count;
 }
 
-void gap_pair_turn(gap_contact contacts[], int count) {
+void gap_contacts_turn(gap_contact contacts[], int count) {
   for (int i = 0; i < count; i++) {
     gap_contact *contact = &contacts[i];
     gap_feature feature = contact->feature[0];
@@ -159,7 +159,7 @@ int gap_pair(gap_scratch *scratch, const gap_shape *a, const gap_shape *b,
     return on_plane(scratch, a, b, margin, flags, contacts, room);
   if (a->kind == GAP_PLANE) {
     int count = on_plane(scratch, b, a, margin, flags, contacts, room);
-    if (count > 0) gap_pair_turn(contacts, count);
+    if (count > 0) gap_contacts_turn(contacts, count);
     return count;
   }
   gap_core core_a, core_b;

@@ -19,6 +19,6 @@ int gap_pair_finish(gap_contact found[], int count, const double origin[3],
                     int flags, gap_contact contacts[], int room);
 
 /** Contacts of (b, a) from those of (a, b), in place. */
-void gap_pair_turn(gap_contact contacts[], int count);
+void gap_contacts_turn(gap_contact contacts[], int count);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "common/vec3.h"
 #include "gap/gap_outline.h"
+#include "gap/gap_polish.h"
 
 /* A corner this far outside, relative to the coordinates, still counts as
  * inside, so that stacked boxes of one size keep the same corners. */
@@ -85,12 +86,8 @@ static void add_contact(collection *into, const double at[2], double high,
                         double low, const gap_feature id[2]) {
   const gap_patch_request *request = into->request;
   // no point is deeper than s(n): less is rounding, or a face not quite flat
-  if (high - low < request->separation) {
-    double excess = request->separation - (high - low);
-    high += excess / 2;
-    low -= excess / 2;
-  }
-  double gap = high - low - request->a->radius - request->b->radius;
+  double apart_by = fmax(high - low, request->separation);
+  double gap = apart_by - request->a->radius - request->b->radius;
   if (gap > request->margin || into->count == GAP_PAIR_ROOM) return;
 
   double across[3] = {0, 0, 0}, apart[3];
@@ -98,6 +95,7 @@ static void add_contact(collection *into, const double at[2], double high,
   vec3_add_scaled(across, at[1], into->seen.t[1]);
   gap_contact *contact = &into->contacts[into->count];
   write_contact(request, high, low, across, contact);
+  contact->gap = gap;
   memcpy(contact->feature, id, sizeof contact->feature);
   for (int i = 0; i < into->count; i++) {
     vec3_subtract(apart, into->contacts[i].point, contact->point);
@@ -348,6 +346,18 @@ static gap_feature nearest_feature(const gap_core *core,
   return gap_outline_feature(core, corners, count > 3 ? 3 : count);
 }
 
+/* Nearest points with A moved by `shift` along n, so that n stays. */
+static void draw_apart(const gap_patch_request *request,
+                       const double shift[3], gap_distance *apart) {
+  const gap_core *a = request->a, *b = request->b;
+  gap_gjk_shifted(a, b, shift, request->n, request->scale, apart);
+  if (a->kind == CORE_POLYTOPE && b->kind == CORE_POLYTOPE) return;
+  gap_simplex found = apart->simplex;
+  double enough = apart->upper + 1e-13 * request->scale;
+  gap_polish_witness(a, b, shift, request->n, request->scale, enough, &found,
+                     apart);
+}
+
 /* The deepest point: the nearest points of the cores, or of the cores drawn
  * apart along n when they overlap. */
 static void write_witness(const gap_patch_request *request,
@@ -358,8 +368,7 @@ static void write_witness(const gap_patch_request *request,
     double shift[3] = {0, 0, 0};
     vec3_add_scaled(shift, 0.01 * request->scale - request->separation,
                     request->n);
-    gap_gjk_shifted(request->a, request->b, shift, request->n,
-                    request->scale, &apart);
+    draw_apart(request, shift, &apart);
     nearest = &apart.simplex;
   }
   double on_a[3], on_b[3], across[3];
@@ -382,21 +391,61 @@ static void swap_contacts(gap_contact *p, gap_contact *q) {
   *q = kept;
 }
 
+/* Does the outline of a face lie over a point across n? */
+static bool covers(const collection *into, const gap_outline *face,
+                   const double at[2]) {
+  if (face->count < 3) return false;
+  double turn = seen_area(&into->seen, face) < 0 ? -1 : 1;
+  double tolerance = outside_tolerance * into->request->scale;
+  for (int i = 0; i < face->count; i++) {
+    double p[2], q[2];
+    project(&into->seen, face->points[i], p);
+    project(&into->seen, face->points[(i + 1) % face->count], q);
+    double u = q[0] - p[0], v = q[1] - p[1];
+    double inside = turn * (u * (at[1] - p[1]) - v * (at[0] - p[0]));
+    if (inside < -tolerance * hypot(u, v)) return false;
+  }
+  return true;
+}
+
+/* The deepest point of A where B goes on as a surface: only if it is over
+ * this piece of it. */
+static void add_covered_point(collection *into, const gap_outline *on_b) {
+  const gap_patch_request *request = into->request;
+  double back[3], point[3], at[2];
+  vec3_negate(back, request->n);
+  int corner = gap_core_support(request->a, back, point);
+  project(&into->seen, point, at);
+  if (!covers(into, on_b, at)) return;
+  unsigned type =
+      request->a->kind == CORE_POLYTOPE ? GAP_CORNER : GAP_SURFACE;
+  gap_feature id[2] = {gap_feature_make(type, (unsigned)corner), on_b->face};
+  double high = vec3_dot(request->n, point);
+  add_contact(into, at, high, high - request->separation, id);
+}
+
 /* The deepest contact comes first; where none is the pair's deepest point,
  * that point is put in. */
-static void lead_with_deepest(collection *into) {
+static void lead_with_deepest(collection *into, const gap_outline *on_b) {
   const gap_patch_request *request = into->request;
   double gap = request->separation - request->a->radius - request->b->radius;
+  double near = gap + outside_tolerance * request->scale;
   int deepest = 0;
   for (int i = 1; i < into->count; i++)
     if (into->contacts[i].gap < into->contacts[deepest].gap) deepest = i;
-  if (into->count == 0 || into->contacts[deepest].gap >
-                              gap + outside_tolerance * request->scale) {
-    if (into->count < GAP_PAIR_ROOM) into->count++;
-    deepest = into->count - 1;
-    write_witness(request, &into->contacts[deepest]);
+  if (into->count == 0 || into->contacts[deepest].gap > near) {
+    if (request->covered_only) {
+      int before = into->count;
+      add_covered_point(into, on_b);
+      if (into->count > before) deepest = before;
+    } else {
+      if (into->count < GAP_PAIR_ROOM) into->count++;
+      deepest = into->count - 1;
+      write_witness(request, &into->contacts[deepest]);
+    }
   }
-  into->contacts[deepest].gap = gap;
+  if (into->count == 0) return;
+  if (into->contacts[deepest].gap <= near) into->contacts[deepest].gap = gap;
   swap_contacts(&into->contacts[0], &into->contacts[deepest]);
 }
 
@@ -409,7 +458,7 @@ int gap_patch(const gap_patch_request *request, gap_contact contacts[]) {
   gap_outline_facing(request->a, back, request->scale, &on_a);
   gap_outline_facing(request->b, request->n, request->scale, &on_b);
   meet(&into, &on_a, &on_b);
-  lead_with_deepest(&into);
+  lead_with_deepest(&into, &on_b);
   return into.count;
 }
 

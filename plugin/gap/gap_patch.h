@@ -12,6 +12,8 @@ typedef struct gap_patch_request {
   double margin;      /* [m] on gaps, radii counted */
   double scale;       /* [m] size of the coordinates */
   const gap_simplex *nearest; /* nearest points where apart, else NULL */
+  bool covered_only; /* leave the deepest point out unless B's outline lies
+                        over it: B is a piece of a surface that goes on */
 } gap_patch_request;
 
 /**
@@ -20,7 +22,7 @@ typedef struct gap_patch_request {
  * contact is the deepest, its gap the pair's.
  *
  * @param contacts [GAP_PAIR_ROOM] out, in coordinates of the cores.
- * @return their number, at least 1.
+ * @return their number, at least 1 unless `covered_only`.
  */
 int gap_patch(const gap_patch_request *request, gap_contact contacts[]);
 

@@ -12,6 +12,7 @@ static const double piece_depth = 0.05;
 typedef struct piece {
   double base[3], spread[9];
   bool curved;
+  const double *turn; /* of a rim: the cylinder's rotation, else NULL */
 } piece;
 
 static void rim_piece(const gap_core *core, double end, piece *rim) {
@@ -23,6 +24,7 @@ static void rim_piece(const gap_core *core, double end, piece *rim) {
       rim->spread[3 * i + j] =
           r2 * ((i == j) - core->axis[i] * core->axis[j]);
   rim->curved = true;
+  rim->turn = core->rotation;
 }
 
 /* The corners furthest along a direction, in that order. */
@@ -56,6 +58,7 @@ static int collect_pieces(const gap_core *core, const double direction[3],
     vec3_copy(pieces[0].base, core->centre);
     for (int i = 0; i < 9; i++) pieces[0].spread[i] = core->spread[i];
     pieces[0].curved = true;
+    pieces[0].turn = NULL;
     return 1;
   }
   rim_piece(core, 1, &pieces[0]);
@@ -241,15 +244,30 @@ static void support_point(const piece *part, const double direction[3],
                           double point[3]) {
   vec3_copy(point, part->base);
   if (!part->curved) return;
-  double q[3];
-  mat3_apply(q, part->spread, direction);
-  double root = sqrt(vec3_dot(direction, q));
-  if (root > 0) vec3_add_scaled(point, 1 / root, q);
+  if (part->turn == NULL) {
+    double q[3];
+    mat3_apply(q, part->spread, direction);
+    double root = sqrt(vec3_dot(direction, q));
+    if (root > 0) vec3_add_scaled(point, 1 / root, q);
+    return;
+  }
+  // a rim's point is in the rim's plane to rounding, however steep n is
+  double across[2] = {0, 0}, radius = 0;
+  for (int i = 0; i < 9; i += 4) radius += part->spread[i] / 2;
+  radius = sqrt(radius); // the trace of r^2 (I - u u') is 2 r^2
+  for (int k = 0; k < 2; k++)
+    for (int i = 0; i < 3; i++)
+      across[k] += part->turn[3 * i + k] * direction[i];
+  double length = hypot(across[0], across[1]);
+  for (int k = 0; k < 2 && length > 0; k++)
+    for (int i = 0; i < 3; i++)
+      point[i] += radius * across[k] / length * part->turn[3 * i + k];
 }
 
 void gap_polish_witness(const gap_core *a, const gap_core *b,
-                        const double n[3], double scale,
-                        const gap_simplex *found, gap_distance *witness) {
+                        const double *shift, const double n[3], double scale,
+                        double enough, const gap_simplex *found,
+                        gap_distance *witness) {
   double back[3];
   piece on_a[MOST_PIECES], on_b[MOST_PIECES];
   vec3_negate(back, n);
@@ -258,13 +276,17 @@ void gap_polish_witness(const gap_core *a, const gap_core *b,
 
   gap_difference points[MOST_PIECES * MOST_PIECES + 4];
   int count = 0;
-  for (int i = 0; i < found->count; i++) points[count++] = found->corner[i];
   for (int i = 0; i < n_a; i++)
     for (int j = 0; j < n_b; j++) {
       gap_difference *point = &points[count++];
       support_point(&on_a[i], back, point->on_a);
       support_point(&on_b[j], n, point->on_b);
       vec3_subtract(point->w, point->on_a, point->on_b);
+      if (shift != NULL) vec3_add_scaled(point->w, 1, shift);
     }
+  // supports first: their weights are exact, those of a search are not
+  gap_gjk_points(points, count, scale, witness);
+  if (witness->upper <= enough || found->count == 0) return;
+  for (int i = 0; i < found->count; i++) points[count++] = found->corner[i];
   gap_gjk_points(points, count, scale, witness);
 }

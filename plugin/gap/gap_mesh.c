@@ -1,0 +1,269 @@
+#include "gap/gap_mesh.h"
+
+#include <string.h>
+
+#include "common/vec3.h"
+#include "gap/gap_distance.h"
+#include "gap/gap_patch.h"
+
+/* Corners this high, relative to a triangle, are level. */
+static const double level_tolerance = 1e-7;
+/* Repeated points are no further apart than this, relative to coordinates. */
+static const double same_point = 1e-7;
+
+/* One triangle among the others, and the core on it. */
+typedef struct meeting {
+  const gap_core *core;
+  const gap_triangle *all, *triangle;
+  int count;
+  double margin, scale, size; /* of coordinates, of the triangle */
+} meeting;
+
+static bool same_corner(const double a[3], const double b[3]) {
+  return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
+static bool has_corner(const gap_triangle *triangle, const double corner[3]) {
+  for (int i = 0; i < 3; i++)
+    if (same_corner(triangle->corners[i], corner)) return true;
+  return false;
+}
+
+/* The corners of the triangle that are furthest along n. */
+static int top_corners(const meeting *at, const double n[3], int top[3]) {
+  double height[3], highest = -INFINITY;
+  int count = 0;
+  for (int i = 0; i < 3; i++) {
+    height[i] = vec3_dot(n, at->triangle->corners[i]);
+    highest = fmax(highest, height[i]);
+  }
+  for (int i = 0; i < 3; i++)
+    if (height[i] >= highest - level_tolerance * at->size) top[count++] = i;
+  return count;
+}
+
+/* May the whole surface be touched along n where this triangle is highest?
+ * Not from behind, and not where a neighbour reaches higher. */
+static bool is_outermost(const meeting *at, const double n[3]) {
+  int top[3], n_top = top_corners(at, n, top);
+  if (vec3_dot(n, at->triangle->normal) < -level_tolerance) return false;
+  if (n_top == 3) return true;
+  const double *p = at->triangle->corners[top[0]];
+  const double *q = at->triangle->corners[top[n_top - 1]];
+  double height = vec3_dot(n, p) + level_tolerance * at->size;
+  for (int i = 0; i < at->count; i++) {
+    const gap_triangle *other = &at->all[i];
+    if (other == at->triangle || !has_corner(other, p) ||
+        !has_corner(other, q))
+      continue;
+    for (int k = 0; k < 3; k++)
+      if (vec3_dot(n, other->corners[k]) > height) return false;
+  }
+  return true;
+}
+
+/* Another triangle in the same plane on the other side of an edge? */
+static bool goes_on_flat(const meeting *at, int edge) {
+  const gap_triangle *triangle = at->triangle;
+  for (int i = 0; i < at->count; i++) {
+    const gap_triangle *other = &at->all[i];
+    if (other != triangle &&
+        has_corner(other, triangle->corners[edge]) &&
+        has_corner(other, triangle->corners[(edge + 1) % 3]) &&
+        vec3_dot(other->normal, triangle->normal) > 1 - 1e-12)
+      return true;
+  }
+  return false;
+}
+
+static double angle_at(const gap_triangle *triangle, const double corner[3]) {
+  double u[3], v[3], cross[3];
+  int i = 0;
+  while (i < 2 && !same_corner(triangle->corners[i], corner)) i++;
+  vec3_subtract(u, triangle->corners[(i + 1) % 3], corner);
+  vec3_subtract(v, triangle->corners[(i + 2) % 3], corner);
+  vec3_cross(cross, u, v);
+  return atan2(vec3_length(cross), vec3_dot(u, v));
+}
+
+/* Do triangles of the same plane lie all around a corner? */
+static bool is_within_flat(const meeting *at, const double corner[3]) {
+  double angle = 0;
+  for (int i = 0; i < at->count; i++)
+    if (has_corner(&at->all[i], corner) &&
+        vec3_dot(at->all[i].normal, at->triangle->normal) > 1 - 1e-12)
+      angle += angle_at(&at->all[i], corner);
+  return angle > 6.283;
+}
+
+/* Points on edges and corners that only the cutting into triangles made. */
+static bool is_artefact(const meeting *at, const gap_contact *contact) {
+  unsigned type = gap_feature_type(contact->feature[1]);
+  unsigned number =
+      contact->feature[1] & ((1u << GAP_FEATURE_NUMBER_BITS) - 1);
+  if (number > 2) return false;
+  if (type == GAP_CORNER)
+    return is_within_flat(at, at->triangle->corners[number]);
+  return type == GAP_EDGE &&
+         gap_feature_type(contact->feature[0]) != GAP_CORNER &&
+         goes_on_flat(at, (int)number);
+}
+
+static int add_contacts(const meeting *at, const gap_contact contacts[],
+                        int count, gap_contact_list *list) {
+  gap_contact *all =
+      memory_block_grow(list->block, list->source,
+                        (size_t)(list->count + count), sizeof *all);
+  if (all == NULL) return -1;
+  for (int i = 0; i < count; i++) {
+    // the deepest point is there, whatever lies under it
+    if (i > 0 && is_artefact(at, &contacts[i])) continue;
+    gap_contact *contact = &all[list->count++];
+    *contact = contacts[i];
+    contact->part[0] = -1;
+    contact->part[1] = at->triangle->number;
+  }
+  return 0;
+}
+
+/* The core reaches through the triangle: of the directions in which the
+ * surface may be left, the one that is shortest. */
+static bool leave_along(const meeting *at, const gap_core *surface,
+                        const gap_direction *found, gap_direction *best) {
+  double arm[3];
+  best->separation = -INFINITY;
+  vec3_subtract(arm, at->core->centre, at->triangle->corners[0]);
+  if (is_outermost(at, found->n) && vec3_dot(found->n, arm) > 0)
+    gap_direction_try(at->core, surface, found->n, best);
+  if (vec3_dot(at->triangle->normal, arm) > 0)
+    gap_direction_try(at->core, surface, at->triangle->normal, best);
+  for (int i = 0; i < at->count; i++) {
+    const gap_triangle *other = &at->all[i];
+    int shared = 0;
+    for (int k = 0; k < 3; k++)
+      shared += has_corner(other, at->triangle->corners[k]);
+    if (other != at->triangle && shared == 2 &&
+        vec3_dot(other->normal, arm) > 0 && is_outermost(at, other->normal))
+      gap_direction_try(at->core, surface, other->normal, best);
+  }
+  return best->separation > -INFINITY;
+}
+
+static int meet_triangle(const meeting *at, gap_contact_list *list) {
+  static const double centre[3] = {0, 0, 0};
+  gap_shape shape = {.kind = GAP_TRIANGLE, .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  memcpy(shape.corners, at->triangle->corners, sizeof shape.corners);
+  gap_core surface;
+  gap_core_place(&surface, &shape, centre, NULL);
+  for (int k = 0; k < 3; k++) // the middle, not the origin
+    surface.centre[k] = (shape.corners[0][k] + shape.corners[1][k] +
+                         shape.corners[2][k]) / 3;
+
+  gap_phi phi;
+  double radius = at->core->radius;
+  if (!gap_distance_find(at->core, &surface, at->scale, at->margin + radius,
+                         &phi))
+    return 0;
+  gap_patch_request request = {.a = at->core,
+                               .b = &surface,
+                               .certificate = phi.certificate,
+                               .margin = at->margin,
+                               .scale = at->scale};
+  gap_direction best = phi.best;
+  if (phi.apart) {
+    if (!is_outermost(at, best.n)) return 0;
+    request.nearest = &phi.nearest;
+  } else {
+    if (!leave_along(at, &surface, &phi.best, &best)) return 0;
+    request.covered_only = true;
+  }
+  request.separation = best.separation;
+  vec3_copy(request.n, best.n);
+  if (best.separation - radius > at->margin) return 0;
+
+  gap_contact contacts[GAP_PAIR_ROOM];
+  int count = gap_patch(&request, contacts);
+  return add_contacts(at, contacts, count, list);
+}
+
+int gap_mesh_meet(const gap_core *core, const gap_triangle triangles[],
+                  int count, double margin, gap_contact_list *list) {
+  for (int i = 0; i < count; i++) {
+    meeting at = {.core = core,
+                  .all = triangles,
+                  .triangle = &triangles[i],
+                  .count = count,
+                  .margin = margin};
+    double far = 0, arm[3];
+    for (int k = 0; k < 3; k++) {
+      vec3_subtract(arm, triangles[i].corners[k], core->centre);
+      far = fmax(far, vec3_length(arm));
+      vec3_subtract(arm, triangles[i].corners[k],
+                    triangles[i].corners[(k + 1) % 3]);
+      at.size = fmax(at.size, vec3_length(arm));
+    }
+    at.scale = far + core->reach + core->radius;
+    if (meet_triangle(&at, list) != 0) return -1;
+  }
+  return 0;
+}
+
+static void drop_repeated(gap_contact_list *list, double scale) {
+  gap_contact *all = list->block->data;
+  int kept = 0;
+  for (int i = 0; i < list->count; i++) {
+    bool repeated = false;
+    for (int k = 0; k < kept && !repeated; k++) {
+      double apart[3];
+      vec3_subtract(apart, all[i].point, all[k].point);
+      repeated = vec3_length(apart) < same_point * scale &&
+                 vec3_dot(all[i].normal, all[k].normal) > 1 - 1e-9;
+    }
+    if (!repeated) all[kept++] = all[i];
+  }
+  list->count = kept;
+}
+
+static void deepest_first(gap_contact contacts[], int count) {
+  for (int i = 1; i < count; i++) {
+    gap_contact moved = contacts[i];
+    int at = i;
+    for (; at > 0 && contacts[at - 1].gap > moved.gap; at--)
+      contacts[at] = contacts[at - 1];
+    contacts[at] = moved;
+  }
+}
+
+/* Thin out the contacts of one normal after another, in place. */
+static void reduce_by_normal(gap_contact_list *list) {
+  gap_contact *all = list->block->data;
+  int start = 0;
+  while (start < list->count) {
+    int end = start + 1;
+    for (int i = end; i < list->count && end - start < GAP_PAIR_ROOM; i++) {
+      if (vec3_dot(all[start].normal, all[i].normal) < 0.999) continue;
+      gap_contact moved = all[i];
+      memmove(&all[end + 1], &all[end], (size_t)(i - end) * sizeof moved);
+      all[end++] = moved;
+    }
+    int kept = gap_reduce(&all[start], end - start, GAP_REDUCED_ROOM);
+    memmove(&all[start + kept], &all[end],
+            (size_t)(list->count - end) * sizeof *all);
+    list->count -= end - start - kept;
+    start += kept;
+  }
+}
+
+int gap_mesh_finish(gap_contact_list *list, double scale, int flags,
+                    gap_contact contacts[], int room) {
+  if (list->count == 0) return 0;
+  drop_repeated(list, scale);
+  deepest_first(list->block->data, list->count);
+  if ((flags & GAP_REDUCE) || list->count > room) {
+    reduce_by_normal(list);
+    deepest_first(list->block->data, list->count);
+  }
+  int count = list->count < room ? list->count : room;
+  memcpy(contacts, list->block->data, (size_t)count * sizeof contacts[0]);
+  return count;
+}

@@ -1,0 +1,67 @@
+/* Contacts of a convex core on a surface of triangles, and the tree that finds
+ * the triangles near a shape. */
+#ifndef ODE_MLCP_GAP_GAP_MESH_H
+#define ODE_MLCP_GAP_GAP_MESH_H
+
+#include <stdint.h>
+
+#include "gap/gap_core.h"
+
+/** A triangle of a surface. Its front is where it is seen counterclockwise;
+ *  nothing is touched from behind. */
+typedef struct gap_triangle {
+  double corners[3][3];
+  double normal[3]; /* unit, of the front */
+  int32_t number;
+} gap_triangle;
+
+/** Contacts of several triangles; `block` holds gap_contact. */
+typedef struct gap_contact_list {
+  const memory_source *source;
+  memory_block *block;
+  int count;
+} gap_contact_list;
+
+/**
+ * Add the contacts of a core (first shape) on a surface (second).
+ *
+ * Edges and corners between triangles give only what they would give on the
+ * whole surface: a box that slides over a flat floor of triangles meets no
+ * edges.
+ *
+ * @param triangles [count] all that are within `margin` of the core, in the
+ *                  core's coordinates, in ascending order of their numbers.
+ * @return 0, or -1 where memory runs out.
+ */
+int gap_mesh_meet(const gap_core *core, const gap_triangle triangles[],
+                  int count, double margin, gap_contact_list *list);
+
+/** Drop contacts that repeat one of another triangle, and write the others to
+ *  `contacts`, the deepest first. With GAP_REDUCE those of one normal are
+ *  thinned out together. @return their number. */
+int gap_mesh_finish(gap_contact_list *list, double scale, int flags,
+                    gap_contact contacts[], int room);
+
+/** Boxes of triangles in a tree. Starts zeroed. */
+typedef struct gap_tree {
+  memory_block nodes, order, boxes;
+  int n_triangles;
+} gap_tree;
+
+/** @param boxes [count] min x y z, max x y z; copied.
+ *  @return 0, or -1 where memory runs out (the tree is then empty). */
+int gap_tree_build(gap_tree *tree, const memory_source *source,
+                   const double (*boxes)[6], int count);
+
+void gap_tree_release(gap_tree *tree, const memory_source *source);
+
+/** The box a triangle was put in with. */
+const double *gap_tree_box(const gap_tree *tree, int triangle);
+
+/** Numbers of the triangles whose boxes meet `box`, ascending.
+ *  @return their count, which may exceed `room`: then only that many were
+ *  written, in no order. */
+int gap_tree_find(const gap_tree *tree, const double box[6], int32_t found[],
+                  int room);
+
+#endif

@@ -1,0 +1,66 @@
+/* Signed gaps between the host's geoms. Needs the host's patches 0003 and
+ * 0004. */
+#ifndef ODE_MLCP_GAP_GAP_ODE_H
+#define ODE_MLCP_GAP_GAP_ODE_H
+
+#include <ode/ode.h>
+
+#include "gap/gap.h"
+
+/** What queries keep between them: scratch memory, hulls of convexes, trees of
+ *  meshes, the last error. One a thread. */
+typedef struct gap_context gap_context;
+
+/** @return NULL where memory runs out. `source` must outlive the context. */
+gap_context *gap_context_create(const memory_source *source);
+
+void gap_context_destroy(gap_context *context);
+
+/** What the last query of this context that failed did not like, with the
+ *  geom's class and address; "" before the first. */
+const char *gap_context_error(const gap_context *context);
+
+/**
+ * Forget the trees of all meshes. A mesh whose data another mesh of as many
+ * triangles takes the place of is noticed; one that is bent in part is not:
+ * call this after changing vertices in place.
+ */
+void gap_context_forget_meshes(gap_context *context);
+
+/**
+ * The contacts of two geoms that touch or may touch.
+ *
+ * All classes but rays and spaces, with offsets and geom transforms taken into
+ * account; ellipsoids of gap_ellipsoid_create() too. Neither geom is changed,
+ * nor are bodies looked at, nor category bits.
+ *
+ * @param margin [m] contacts with gap <= margin are given; >= 0 or INFINITY
+ *               (finite where a mesh or height field is involved).
+ * @param flags  0 or GAP_REDUCE.
+ * @param contacts [room] out. The first is the deepest; normals point into
+ *               `a`; `part` is the number of a mesh's triangle, of a height
+ *               field's 2 x cell + half.
+ * @return number of contacts, or a negative gap_status: nothing is written
+ *         then, and gap_context_error() names the geom.
+ */
+int gap_query(gap_context *context, dGeomID a, dGeomID b, double margin,
+              int flags, gap_contact contacts[], int room);
+
+/**
+ * An ellipsoid: a geom of a class of ours. dCollide() gives its contacts with
+ * geoms of all classes but rays, one at least where the shapes overlap.
+ *
+ * @param space  or 0.
+ * @param semi_axes [m] along the geom's own axes, all > 0.
+ * @return the geom; 0 where the host has no class left for us or an axis is
+ *         bad. Not to be called by two threads at once the first time.
+ */
+dGeomID gap_ellipsoid_create(dSpaceID space, const double semi_axes[3]);
+
+/** The class of our ellipsoids; -1 before the first is made. */
+int gap_ellipsoid_class(void);
+
+void gap_ellipsoid_set(dGeomID geom, const double semi_axes[3]);
+void gap_ellipsoid_get(dGeomID geom, double semi_axes[3]);
+
+#endif

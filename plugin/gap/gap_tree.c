@@ -1,0 +1,151 @@
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gap/gap_mesh.h"
+
+enum { LEAF_TRIANGLES = 4, MOST_DEPTH = 64 };
+
+/* Nodes of a subtree follow each other: the left child comes right after its
+ * parent. */
+typedef struct node {
+  double box[6];
+  int first, count; /* of a leaf: in `order` */
+  int right;        /* of an inner node; 0 for a leaf */
+} node;
+
+typedef struct build {
+  node *nodes;
+  int n_nodes;
+  int32_t *order;
+  const double (*boxes)[6];
+} build;
+
+static void box_add(double box[6], const double other[6]) {
+  for (int k = 0; k < 3; k++) {
+    if (other[k] < box[k]) box[k] = other[k];
+    if (other[k + 3] > box[k + 3]) box[k + 3] = other[k + 3];
+  }
+}
+
+static bool before(const build *tree, int axis, int32_t i, int32_t j) {
+  double a = tree->boxes[i][axis] + tree->boxes[i][axis + 3];
+  double b = tree->boxes[j][axis] + tree->boxes[j][axis + 3];
+  return a < b || (a == b && i < j);
+}
+
+/* Put the lower half by centres first (quickselect; ties by number). */
+static void split_half(const build *tree, int axis, int first, int count) {
+  int32_t *order = tree->order;
+  int low = first, high = first + count - 1, middle = first + count / 2;
+  while (low < high) {
+    int32_t pivot = order[(low + high) / 2];
+    int i = low, j = high;
+    while (i <= j) {
+      while (before(tree, axis, order[i], pivot)) i++;
+      while (before(tree, axis, pivot, order[j])) j--;
+      if (i > j) break;
+      int32_t kept = order[i];
+      order[i++] = order[j];
+      order[j--] = kept;
+    }
+    if (middle <= j)
+      high = j;
+    else if (middle >= i)
+      low = i;
+    else
+      break;
+  }
+}
+
+static void build_node(build *tree, int first, int count) {
+  node *at = &tree->nodes[tree->n_nodes++];
+  memcpy(at->box, tree->boxes[tree->order[first]], sizeof at->box);
+  for (int i = 1; i < count; i++)
+    box_add(at->box, tree->boxes[tree->order[first + i]]);
+  at->first = first;
+  at->count = count;
+  at->right = 0;
+  if (count <= LEAF_TRIANGLES) return;
+
+  int axis = 0;
+  for (int k = 1; k < 3; k++)
+    if (at->box[k + 3] - at->box[k] > at->box[axis + 3] - at->box[axis])
+      axis = k;
+  split_half(tree, axis, first, count);
+  build_node(tree, first, count / 2);
+  at->right = tree->n_nodes;
+  build_node(tree, first + count / 2, count - count / 2);
+}
+
+int gap_tree_build(gap_tree *tree, const memory_source *source,
+                   const double (*boxes)[6], int count) {
+  size_t size = (size_t)count;
+  build made = {
+      .nodes = memory_block_reserve(&tree->nodes, source, 2 * size,
+                                    sizeof(node)),
+      .order = memory_block_reserve(&tree->order, source, size,
+                                    sizeof(int32_t))};
+  double(*copy)[6] =
+      memory_block_reserve(&tree->boxes, source, size, sizeof *copy);
+  if (made.nodes == NULL || made.order == NULL || copy == NULL) {
+    gap_tree_release(tree, source);
+    return -1;
+  }
+  memcpy(copy, boxes, size * sizeof *copy);
+  made.boxes = (const double(*)[6])copy;
+  for (int i = 0; i < count; i++) made.order[i] = i;
+  tree->n_triangles = count;
+  if (count > 0) build_node(&made, 0, count);
+  return 0;
+}
+
+void gap_tree_release(gap_tree *tree, const memory_source *source) {
+  memory_block_release(&tree->nodes, source);
+  memory_block_release(&tree->order, source);
+  memory_block_release(&tree->boxes, source);
+  tree->n_triangles = 0;
+}
+
+const double *gap_tree_box(const gap_tree *tree, int triangle) {
+  const double(*boxes)[6] = tree->boxes.data;
+  return boxes[triangle];
+}
+
+static bool meets(const double a[6], const double b[6]) {
+  for (int k = 0; k < 3; k++)
+    if (a[k] > b[k + 3] || b[k] > a[k + 3]) return false;
+  return true;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+  int32_t i = *(const int32_t *)a, j = *(const int32_t *)b;
+  return (i > j) - (i < j);
+}
+
+int gap_tree_find(const gap_tree *tree, const double box[6], int32_t found[],
+                  int room) {
+  if (tree->n_triangles == 0) return 0;
+  const node *nodes = tree->nodes.data;
+  const int32_t *order = tree->order.data;
+  int waiting[MOST_DEPTH], n_waiting = 0, count = 0;
+  waiting[n_waiting++] = 0;
+  while (n_waiting > 0) {
+    int index = waiting[--n_waiting];
+    const node *at = &nodes[index];
+    if (!meets(at->box, box)) continue;
+    if (at->right != 0) {
+      waiting[n_waiting++] = at->right;
+      waiting[n_waiting++] = index + 1;
+      continue;
+    }
+    for (int i = at->first; i < at->first + at->count; i++) {
+      if (!meets(gap_tree_box(tree, order[i]), box)) continue;
+      if (count < room) found[count] = order[i];
+      count++;
+    }
+  }
+  if (count <= room && count > 0)
+    qsort(found, (size_t)count, sizeof *found, compare_numbers);
+  return count;
+}

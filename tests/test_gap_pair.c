@@ -1,0 +1,402 @@
+/* Signed gaps of all pairs of convex shapes against supports and memberships
+ * that share no code with the kernels. */
+#include <CUnit/Basic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gap/gap_pair.h"
+#include "test_gap_oracle.h"
+
+enum { KINDS = 8, POSES = 40, SEARCHED = 4, SEARCH_SAMPLES = 400 };
+
+static const char *const kind_names[KINDS] = {
+    "sphere", "box", "capsule", "cylinder",
+    "plane",  "convex", "triangle", "ellipsoid"};
+
+static gap_hull hull;
+static gap_scratch scratch = {.source = &memory_from_malloc};
+
+static bool is_flat(gap_kind kind) {
+  return kind != GAP_CYLINDER && kind != GAP_ELLIPSOID;
+}
+
+/* What a pair owes: rounding where a closed form exists, else 1e-9. */
+static double promised(gap_kind a, gap_kind b) {
+  return is_flat(a) && is_flat(b) ? 1e-12 : 1e-9;
+}
+
+/* Lines that are nearly parallel are taken as touching along a stretch, whose
+ * ends lie beside the other surface by the square of the angle. */
+static bool is_round_line(gap_kind kind) {
+  return kind == GAP_CAPSULE || kind == GAP_CYLINDER;
+}
+
+static double shape_reach(const gap_shape *s) {
+  switch (s->kind) {
+    case GAP_CONVEX: return s->hull->reach;
+    case GAP_TRIANGLE:
+      return fmax(vec3_length(s->corners[0]),
+                  fmax(vec3_length(s->corners[1]),
+                       vec3_length(s->corners[2])));
+    case GAP_CAPSULE:
+    case GAP_CYLINDER: return s->size[0] + s->size[1] / 2;
+    default: return vec3_length(s->size);
+  }
+}
+
+/* The larger of the shapes' size and their distance to the origin. */
+static double pair_scale(const gap_shape *a, const gap_shape *b) {
+  double scale = fmax(shape_reach(a), shape_reach(b));
+  return fmax(scale, fmax(vec3_length(a->position), vec3_length(b->position)));
+}
+
+typedef struct worst {
+  double separation, certificate, outside, missed;
+  int failures; /* calls without a contact, contacts out of order */
+} worst;
+
+/* s(n) improves nowhere around n: with shapes apart, where s is concave on
+ * directions, that makes n the best of all. */
+static double missed_nearby(const gap_shape *a, const gap_shape *b,
+                            const double n0[3], double gap) {
+  double most = -INFINITY;
+  for (double step = 0.3; step > 1e-10; step *= 0.4)
+    for (int k = 0; k < 3; k++) {
+      double n[3], kick[3];
+      oracle_unit(kick);
+      vec3_copy(n, n0);
+      vec3_add_scaled(n, step, kick);
+      most = fmax(most, oracle_separation(a, b, n) - gap);
+    }
+  return most;
+}
+
+static void check_pair(const gap_shape *a, const gap_shape *b, bool search,
+                       worst *seen) {
+  gap_contact contacts[GAP_PAIR_ROOM];
+  int count = gap_pair(&scratch, a, b, INFINITY, 0, contacts, GAP_PAIR_ROOM);
+  if (count < 1) {
+    seen->failures++;
+    return;
+  }
+  double scale = pair_scale(a, b), gap = contacts[0].gap;
+  double s = oracle_separation(a, b, contacts[0].normal);
+  seen->separation = fmax(seen->separation, fabs(s - gap) / scale);
+  seen->certificate =
+      fmax(seen->certificate, contacts[0].certificate / scale);
+
+  double missed = missed_nearby(a, b, contacts[0].normal, gap), n[3];
+  if (search && gap < 0)
+    missed = fmax(missed, oracle_best_separation(a, b, SEARCH_SAMPLES, n) -
+                              gap);
+  seen->missed = fmax(seen->missed, missed / scale);
+  for (int i = 0; i < count; i++) {
+    if (contacts[i].gap < gap) seen->failures++;
+    if (!(fabs(vec3_length(contacts[i].normal) - 1) < 1e-14))
+      seen->failures++;
+  }
+  for (int side = 0; side < 2; side++) {
+    double point[3];
+    vec3_copy(point, contacts[0].point);
+    vec3_add_scaled(point, (side == 0 ? 1 : -1) * gap / 2,
+                    contacts[0].normal);
+    double outside = oracle_outside(side == 0 ? a : b, point);
+    seen->outside = fmax(seen->outside, outside / scale);
+  }
+}
+
+static void expect(const worst *seen, gap_kind a, gap_kind b,
+                   const char *where) {
+  double owed = promised(a, b);
+  bool good = seen->failures == 0 && seen->separation <= 1e-12 &&
+              seen->certificate <= owed && seen->missed <= owed &&
+              seen->outside <= (is_round_line(a) && is_round_line(b) ? 1e-4
+                                                                     : 1e-6);
+  if (!good || getenv("GAP_TEST_TABLE") != NULL)
+    printf("\n  %-9s %-9s %-22s s %.0e  certificate %.0e  missed %.0e  "
+           "outside %.0e  failures %d",
+           kind_names[a], kind_names[b], where, seen->separation,
+           seen->certificate, seen->missed, seen->outside, seen->failures);
+  CU_ASSERT(good);
+}
+
+/* Put A so that the gap along its present normal becomes `target`. */
+static bool move_to_gap(gap_shape *a, const gap_shape *b, double target) {
+  gap_contact contact;
+  int count = gap_pair(&scratch, a, b, INFINITY, 0, &contact, 1);
+  if (count != 1) return false;
+  vec3_add_scaled(a->position, target - contact.gap, contact.normal);
+  return true;
+}
+
+typedef void pose_maker(gap_shape *a, gap_shape *b);
+
+static void any_pose(gap_shape *a, gap_shape *b) {
+  double direction[3];
+  oracle_unit(direction);
+  vec3_copy(a->position, b->position);
+  vec3_add_scaled(a->position, 3, direction);
+}
+
+/* faces, edges and axes parallel, exactly or nearly so */
+static void parallel_pose(gap_shape *a, gap_shape *b) {
+  static const double tilts[] = {0, 1e-12, 1e-8, 1e-4, 1e-2};
+  double axis[3], tilt[9];
+  oracle_unit(axis);
+  oracle_rotation_about(axis, tilts[(int)oracle_uniform(0, 5)], tilt);
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      a->rotation[3 * i + j] = 0;
+      for (int k = 0; k < 3; k++)
+        a->rotation[3 * i + j] += b->rotation[3 * i + k] * tilt[3 * k + j];
+    }
+  // above one of B's own axes, moved sideways a little
+  int up = (int)oracle_uniform(0, 3);
+  vec3_copy(a->position, b->position);
+  for (int i = 0; i < 3; i++)
+    for (int k = 0; k < 3; k++)
+      a->position[i] += b->rotation[3 * i + k] *
+                        (k == up ? 3 : oracle_uniform(-0.3, 0.3));
+}
+
+static void far_pose(gap_shape *a, gap_shape *b) {
+  oracle_unit(b->position);
+  for (int k = 0; k < 3; k++) b->position[k] *= 1e5;
+  any_pose(a, b);
+}
+
+static void ratio_pose(gap_shape *a, gap_shape *b) {
+  if (b->kind == GAP_CONVEX) return any_pose(a, b); // its size is given
+  for (int k = 0; k < 3; k++) {
+    b->size[k] *= 1e4;
+    for (int i = 0; i < 3; i++) b->corners[i][k] *= 1e4;
+  }
+  double direction[3];
+  oracle_unit(direction);
+  vec3_copy(a->position, b->position);
+  vec3_add_scaled(a->position, 3e4, direction);
+}
+
+static void check_all_pairs(pose_maker *make, const char *where,
+                            const double targets[], int n_targets,
+                            bool search) {
+  for (int ka = 0; ka < KINDS; ka++)
+    for (int kb = 0; kb < KINDS; kb++) {
+      if (ka == GAP_PLANE || kb == GAP_PLANE) continue;
+      worst seen = {0};
+      oracle_seed((uint64_t)(1000 * ka + 10 * kb + n_targets));
+      for (int i = 0; i < POSES * n_targets; i++) {
+        gap_shape a, b;
+        oracle_shape((gap_kind)ka, 1, &hull, &a);
+        oracle_shape((gap_kind)kb, 1, &hull, &b);
+        make(&a, &b);
+        if (!move_to_gap(&a, &b, targets[i % n_targets])) {
+          seen.failures++;
+          continue;
+        }
+        check_pair(&a, &b, search && i < SEARCHED * n_targets, &seen);
+      }
+      expect(&seen, (gap_kind)ka, (gap_kind)kb, where);
+    }
+}
+
+static void test_apart(void) {
+  static const double targets[] = {1, 0.1, 1e-3};
+  check_all_pairs(any_pose, "apart", targets, 3, false);
+}
+
+static void test_near_touching(void) {
+  static const double targets[] = {1e-6, 1e-9, 1e-11, -1e-11, -1e-9, -1e-6};
+  check_all_pairs(any_pose, "near touching", targets, 6, true);
+}
+
+static void test_overlapping(void) {
+  static const double targets[] = {-1e-3, -0.02, -0.2, -0.5};
+  check_all_pairs(any_pose, "overlapping", targets, 4, true);
+}
+
+static void test_parallel(void) {
+  static const double targets[] = {0.05, 1e-9, 0, -1e-9, -0.01};
+  check_all_pairs(parallel_pose, "parallel", targets, 5, true);
+}
+
+static void test_far_from_origin(void) {
+  static const double targets[] = {0.1, 1e-3, -1e-3};
+  check_all_pairs(far_pose, "far from origin", targets, 3, false);
+}
+
+static void test_size_ratio(void) {
+  static const double targets[] = {0.1, 1e-6, -1e-6, -0.1};
+  check_all_pairs(ratio_pose, "sizes 1 : 10000", targets, 4, false);
+}
+
+/* Corner on corner, exactly above one another: the distance is the height. */
+static void test_corner_on_corner(void) {
+  static const double heights[] = {0.1, 1e-3, 1e-6, 1e-8, 1e-10, 1e-12};
+  for (int i = 0; i < 60; i++) {
+    gap_shape a, b;
+    oracle_seed((uint64_t)i + 1);
+    oracle_shape(GAP_BOX, 1, &hull, &a);
+    oracle_shape(i % 2 ? GAP_CONVEX : GAP_BOX, 1, &hull, &b);
+    double up[3] = {0, 0, 1}, down[3] = {0, 0, -1}, corner[3], arm[3];
+    // supports of a cone of directions: the corners stay what they are
+    static const double zero[3] = {0, 0, 0};
+    gap_core core_a, core_b;
+    double room[8][3];
+    gap_core_place(&core_a, &a, zero, room);
+    gap_core_support(&core_a, down, corner);
+    gap_core_place(&core_b, &b, zero, room);
+    gap_core_support(&core_b, up, arm);
+    vec3_subtract(a.position, arm, corner);
+    double height = heights[i % 6];
+    a.position[2] += height;
+
+    gap_contact contact;
+    int count = gap_pair(&scratch, &a, &b, INFINITY, 0, &contact, 1);
+    CU_ASSERT_EQUAL(count, 1);
+    CU_ASSERT_DOUBLE_EQUAL(contact.gap, height, 4e-15);
+    CU_ASSERT(contact.certificate < 1e-12);
+  }
+}
+
+/* One shape and the half-space: its lowest point by the oracle's support. */
+static void test_on_plane(void) {
+  for (int kind = 0; kind < KINDS; kind++) {
+    if (kind == GAP_PLANE) continue;
+    double most = 0;
+    oracle_seed((uint64_t)kind + 77);
+    for (int i = 0; i < 2000; i++) {
+      gap_shape a, plane = {.kind = GAP_PLANE};
+      oracle_shape((gap_kind)kind, 1, &hull, &a);
+      for (int k = 0; k < 3; k++) a.position[k] = oracle_uniform(-5, 5);
+      if (i % 4 == 0)
+        for (int k = 0; k < 3; k++) plane.normal[k] = a.rotation[3 * k + 2];
+      else
+        oracle_unit(plane.normal);
+      plane.offset = oracle_uniform(-5, 5);
+      static const double zero[3] = {0, 0, 0};
+      double down[3];
+      vec3_negate(down, plane.normal);
+      double lowest =
+          (double)(-oracle_support(&a, zero, down) - plane.offset);
+
+      gap_contact contacts[2];
+      int count = gap_pair(&scratch, &a, &plane, INFINITY, 0, contacts, 2);
+      CU_ASSERT_FATAL(count >= 1);
+      most = fmax(most, fabs(contacts[0].gap - lowest));
+      CU_ASSERT(vec3_dot(contacts[0].normal, plane.normal) > 1 - 1e-12);
+      count = gap_pair(&scratch, &plane, &a, INFINITY, 0, contacts, 2);
+      CU_ASSERT_FATAL(count >= 1);
+      most = fmax(most, fabs(contacts[0].gap - lowest));
+      CU_ASSERT(vec3_dot(contacts[0].normal, plane.normal) < -1 + 1e-12);
+    }
+    if (getenv("GAP_TEST_TABLE") != NULL)
+      printf("\n  %-9s plane     error %.0e", kind_names[kind], most);
+    CU_ASSERT(most < 1e-13);
+  }
+}
+
+/* The checks must notice a gap, a normal, a point that are wrong. */
+static void test_checks_notice(void) {
+  gap_shape a, b;
+  oracle_seed(5);
+  oracle_shape(GAP_BOX, 1, &hull, &a);
+  oracle_shape(GAP_CYLINDER, 1, &hull, &b);
+  any_pose(&a, &b);
+  gap_contact contact;
+  CU_ASSERT_EQUAL_FATAL(gap_pair(&scratch, &a, &b, INFINITY, 0, &contact, 1),
+                        1);
+  double tilted[3];
+  vec3_copy(tilted, contact.normal);
+  tilted[0] += 1e-3;
+  CU_ASSERT(oracle_separation(&a, &b, tilted) < contact.gap - 1e-9);
+  CU_ASSERT(missed_nearby(&a, &b, contact.normal, contact.gap - 1e-6) > 5e-7);
+  double point[3], n[3];
+  vec3_copy(point, contact.point);
+  vec3_add_scaled(point, contact.gap / 2 - 1e-3, contact.normal);
+  CU_ASSERT(oracle_outside(&a, point) > 1e-4);
+  move_to_gap(&a, &b, -0.1);
+  CU_ASSERT(oracle_best_separation(&a, &b, SEARCH_SAMPLES, n) > -0.11);
+}
+
+static void test_margin_cuts_off(void) {
+  gap_shape a, b;
+  gap_contact contacts[GAP_PAIR_ROOM];
+  oracle_seed(6);
+  for (int i = 0; i < 200; i++) {
+    oracle_shape(GAP_BOX, 1, &hull, &a);
+    oracle_shape(GAP_CAPSULE, 1, &hull, &b);
+    any_pose(&a, &b);
+    move_to_gap(&a, &b, 0.1);
+    CU_ASSERT_EQUAL(
+        gap_pair(&scratch, &a, &b, 0.0999, 0, contacts, GAP_PAIR_ROOM), 0);
+    int count =
+        gap_pair(&scratch, &a, &b, 0.1001, 0, contacts, GAP_PAIR_ROOM);
+    CU_ASSERT(count >= 1);
+    for (int k = 0; k < count; k++) CU_ASSERT(contacts[k].gap <= 0.1001);
+  }
+}
+
+/* Concentric and coincident shapes: nothing to go by, yet an answer. */
+static void test_coincident(void) {
+  for (int ka = 0; ka < KINDS; ka++)
+    for (int kb = 0; kb < KINDS; kb++) {
+      if (ka == GAP_PLANE || kb == GAP_PLANE) continue;
+      gap_shape a, b;
+      oracle_seed((uint64_t)(10 * ka + kb));
+      oracle_shape((gap_kind)ka, 1, &hull, &a);
+      oracle_shape((gap_kind)kb, 1, &hull, &b);
+      memcpy(b.rotation, a.rotation, sizeof b.rotation);
+      gap_contact contact;
+      CU_ASSERT_EQUAL_FATAL(
+          gap_pair(&scratch, &a, &b, INFINITY, 0, &contact, 1), 1);
+      double s = oracle_separation(&a, &b, contact.normal);
+      CU_ASSERT_DOUBLE_EQUAL(s, contact.gap, 1e-12);
+      if (ka != GAP_TRIANGLE && kb != GAP_TRIANGLE)
+        CU_ASSERT(contact.gap < 0);
+    }
+}
+
+static void test_same_twice(void) {
+  for (int kind = 0; kind < KINDS; kind++) {
+    if (kind == GAP_PLANE) continue;
+    gap_shape a, b;
+    gap_contact first[GAP_PAIR_ROOM], second[GAP_PAIR_ROOM];
+    oracle_seed((uint64_t)kind + 3);
+    oracle_shape((gap_kind)kind, 1, &hull, &a);
+    oracle_shape(GAP_CYLINDER, 1, &hull, &b);
+    any_pose(&a, &b);
+    memset(first, 0, sizeof first);
+    memset(second, 0, sizeof second);
+    int n1 = gap_pair(&scratch, &a, &b, 1, 0, first, GAP_PAIR_ROOM);
+    int n2 = gap_pair(&scratch, &a, &b, 1, 0, second, GAP_PAIR_ROOM);
+    CU_ASSERT_EQUAL(n1, n2);
+    CU_ASSERT_EQUAL(memcmp(first, second, sizeof first), 0);
+  }
+}
+
+int main(void) {
+  if (CU_initialize_registry() != CUE_SUCCESS) return 2;
+  oracle_make_hull(&hull);
+  CU_pSuite suite = CU_add_suite("gap_pair", NULL, NULL);
+  CU_add_test(suite, "apart", test_apart);
+  CU_add_test(suite, "near touching", test_near_touching);
+  CU_add_test(suite, "overlapping", test_overlapping);
+  CU_add_test(suite, "parallel", test_parallel);
+  CU_add_test(suite, "far from the origin", test_far_from_origin);
+  CU_add_test(suite, "size ratio", test_size_ratio);
+  CU_add_test(suite, "corner on corner", test_corner_on_corner);
+  CU_add_test(suite, "on a plane", test_on_plane);
+  CU_add_test(suite, "checks notice", test_checks_notice);
+  CU_add_test(suite, "margin", test_margin_cuts_off);
+  CU_add_test(suite, "coincident", test_coincident);
+  CU_add_test(suite, "same twice", test_same_twice);
+  CU_basic_set_mode(CU_BRM_VERBOSE);
+  CU_basic_run_tests();
+  bool passed = CU_get_number_of_tests_run() > 0 &&
+                CU_get_number_of_failure_records() == 0;
+  CU_cleanup_registry();
+  gap_scratch_release(&scratch);
+  gap_hull_release(&hull, &memory_from_malloc);
+  return passed ? 0 : 1;
+}
