@@ -14,7 +14,6 @@ if HAVE_HOST
 
 TESTS += tests/run_host_suite.sh
 
-.PHONY: demos demos-report
 demos: lib/libode.so.8
 	@$(srcdir)/demos/host-suite/build-demos --lib lib --out host-demos \
 	  --ode-source "$(HOST_INCLUDE)/.."
