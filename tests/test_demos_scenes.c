@@ -135,32 +135,36 @@ static void test_outlines(void) {
                  .position = {7, 8, 9},
                  .rotation = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
   outline seen;
-  outline_of(&solid, &seen);
+  outline_of(&solid, VIEW_SIDE, &seen);
   CU_ASSERT_EQUAL(seen.n, 4);
   CU_ASSERT_DOUBLE_EQUAL(outline_area(&seen), 6, EXACT);
   CU_ASSERT_DOUBLE_EQUAL(seen.points[0][0], 6, EXACT);
   CU_ASSERT_DOUBLE_EQUAL(seen.points[0][1], 7.5, EXACT);
+
+  outline_of(&solid, VIEW_TOP, &seen);
+  CU_ASSERT_DOUBLE_EQUAL(outline_area(&seen), 10, EXACT);
+  CU_ASSERT_DOUBLE_EQUAL(seen.points[0][1], 5.5, EXACT);
 
   /* a cube on an edge along x: as wide, and a diagonal high */
   const double s = sqrt(0.5);
   solid = (struct solid){.kind = SOLID_BOX,
                          .sizes = {1, 1, 1},
                          .rotation = {1, 0, 0, 0, 0, s, -s, 0, 0, s, s, 0}};
-  outline_of(&solid, &seen);
+  outline_of(&solid, VIEW_SIDE, &seen);
   CU_ASSERT_DOUBLE_EQUAL(outline_area(&seen), sqrt(2), EXACT);
 
   /* a capsule lying along x: a stadium */
   solid = (struct solid){.kind = SOLID_CAPSULE,
                          .sizes = {0.5, 2, 0},
                          .rotation = {0, 0, 1, 0, 0, 1, 0, 0, -1, 0, 0, 0}};
-  outline_of(&solid, &seen);
+  outline_of(&solid, VIEW_SIDE, &seen);
   CU_ASSERT_DOUBLE_EQUAL(outline_area(&seen), 2 + M_PI / 4, 0.01);
   /* a cylinder seen from the side: a rectangle */
   solid.kind = SOLID_CYLINDER;
-  outline_of(&solid, &seen);
+  outline_of(&solid, VIEW_SIDE, &seen);
   CU_ASSERT_DOUBLE_EQUAL(outline_area(&seen), 2, EXACT);
   solid.kind = SOLID_SPHERE;
-  outline_of(&solid, &seen);
+  outline_of(&solid, VIEW_SIDE, &seen);
   CU_ASSERT_DOUBLE_EQUAL(outline_area(&seen), M_PI / 4, 0.01);
 }
 

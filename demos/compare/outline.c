@@ -5,53 +5,54 @@
 
 enum { CIRCLE_POINTS = 32, MAX_CORNERS = 2 * CIRCLE_POINTS };
 
-/* The point of the body frame (x, y, z) as seen from the side. */
-static void add_corner(const solid *solid, double x, double y, double z,
-                       double corners[][2], int *n) {
-  const double *r = solid->rotation;
+/* The point of the body frame (x, y, z) as seen. */
+static void add_corner(const solid *solid, view view, double x, double y,
+                       double z, double corners[][2], int *n) {
+  int up = view == VIEW_SIDE ? 2 : 1;
+  const double *r = solid->rotation, *u = r + 4 * up;
   corners[*n][0] = solid->position[0] + r[0] * x + r[1] * y + r[2] * z;
-  corners[*n][1] = solid->position[2] + r[8] * x + r[9] * y + r[10] * z;
+  corners[*n][1] = solid->position[up] + u[0] * x + u[1] * y + u[2] * z;
   (*n)++;
 }
 
 /* A sphere's rim is round from any side: it does not turn with the body. */
-static void add_round_corners(const solid *solid, double z, double radius,
-                              double corners[][2], int *n) {
+static void add_round_corners(const solid *solid, view view, double z,
+                              double radius, double corners[][2], int *n) {
   int centre = *n;
-  add_corner(solid, 0, 0, z, corners, n);
-  double x0 = corners[centre][0], z0 = corners[centre][1];
+  add_corner(solid, view, 0, 0, z, corners, n);
+  double x0 = corners[centre][0], y0 = corners[centre][1];
   *n = centre;
   for (int i = 0; i < CIRCLE_POINTS; i++) {
     double angle = 2 * M_PI * i / CIRCLE_POINTS;
     corners[*n][0] = x0 + radius * cos(angle);
-    corners[*n][1] = z0 + radius * sin(angle);
+    corners[*n][1] = y0 + radius * sin(angle);
     (*n)++;
   }
 }
 
-static int find_corners(const solid *solid, double corners[][2]) {
+static int find_corners(const solid *solid, view view, double corners[][2]) {
   const double *sizes = solid->sizes;
   int n = 0;
   switch (solid->kind) {
     case SOLID_BOX:
       for (int i = 0; i < 8; i++)
-        add_corner(solid, (i & 1 ? 0.5 : -0.5) * sizes[0],
+        add_corner(solid, view, (i & 1 ? 0.5 : -0.5) * sizes[0],
                    (i & 2 ? 0.5 : -0.5) * sizes[1],
                    (i & 4 ? 0.5 : -0.5) * sizes[2], corners, &n);
       break;
     case SOLID_SPHERE:
-      add_round_corners(solid, 0, sizes[0], corners, &n);
+      add_round_corners(solid, view, 0, sizes[0], corners, &n);
       break;
     case SOLID_CAPSULE:
-      add_round_corners(solid, 0.5 * sizes[1], sizes[0], corners, &n);
-      add_round_corners(solid, -0.5 * sizes[1], sizes[0], corners, &n);
+      add_round_corners(solid, view, 0.5 * sizes[1], sizes[0], corners, &n);
+      add_round_corners(solid, view, -0.5 * sizes[1], sizes[0], corners, &n);
       break;
     default:
       for (int i = 0; i < CIRCLE_POINTS; i++) {
         double angle = 2 * M_PI * i / CIRCLE_POINTS;
         double x = sizes[0] * cos(angle), y = sizes[0] * sin(angle);
-        add_corner(solid, x, y, 0.5 * sizes[1], corners, &n);
-        add_corner(solid, x, y, -0.5 * sizes[1], corners, &n);
+        add_corner(solid, view, x, y, 0.5 * sizes[1], corners, &n);
+        add_corner(solid, view, x, y, -0.5 * sizes[1], corners, &n);
       }
   }
   return n;
@@ -80,9 +81,9 @@ static void add_point(outline *outline, int first, const double point[2]) {
 
 /* Andrew's monotone chain: the lower hull from left to right, then the upper
  * one back. */
-void outline_of(const solid *solid, outline *outline) {
+void outline_of(const solid *solid, view view, outline *outline) {
   double corners[MAX_CORNERS][2];
-  int n = find_corners(solid, corners);
+  int n = find_corners(solid, view, corners);
   qsort(corners, (size_t)n, sizeof corners[0], by_position);
   outline->n = 0;
   for (int i = 0; i < n; i++) add_point(outline, 0, corners[i]);

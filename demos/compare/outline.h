@@ -1,4 +1,4 @@
-/* Side views of solids: what a picture draws. */
+/* Solids seen from the side and from above: what a picture draws. */
 #ifndef ODE_MLCP_DEMOS_COMPARE_OUTLINE_H
 #define ODE_MLCP_DEMOS_COMPARE_OUTLINE_H
 
@@ -20,12 +20,17 @@ typedef struct solid {
 
 enum { OUTLINE_MAX_POINTS = 256 };
 
+typedef enum view {
+  VIEW_SIDE, /* along y: x to the right, z upwards */
+  VIEW_TOP   /* down: x to the right, y upwards */
+} view;
+
 typedef struct outline {
   int n;
-  double points[OUTLINE_MAX_POINTS][2]; /* m: (x, z), anticlockwise */
+  double points[OUTLINE_MAX_POINTS][2]; /* m, anticlockwise */
 } outline;
 
-/** What is seen of `solid` looking along y: a convex polygon. */
-void outline_of(const solid *solid, outline *outline);
+/** What is seen of `solid`: a convex polygon. */
+void outline_of(const solid *solid, view view, outline *outline);
 
 #endif

@@ -75,7 +75,7 @@ static bool close_and_run(FILE *script, const char *folder,
   return run_gnuplot(folder, gnuplot, name);
 }
 
-/* --- side views ----------------------------------------------------------- */
+/* --- views of solids ------------------------------------------------------ */
 
 typedef struct speed_class {
   double below; /* m/s */
@@ -95,19 +95,26 @@ static const char *speed_colour(double speed) {
   return SPEED_CLASSES[N_SPEED_CLASSES - 1].colour;
 }
 
-/* A view of the plane of x and z. */
 typedef struct window {
-  double x_min, x_max, z_min, z_max;
+  view view;
+  double x_min, x_max;
+  double up_min, up_max; /* of z from the side, of y from above */
 } window;
 
 static bool is_seen(const outline *outline, const window *window) {
   for (int i = 0; i < outline->n; i++) {
-    double x = outline->points[i][0], z = outline->points[i][1];
-    if (x >= window->x_min && x <= window->x_max && z >= window->z_min &&
-        z <= window->z_max)
+    double x = outline->points[i][0], up = outline->points[i][1];
+    if (x >= window->x_min && x <= window->x_max && up >= window->up_min &&
+        up <= window->up_max)
       return true;
   }
   return false;
+}
+
+static int lower_first(const void *left, const void *right) {
+  const solid *a = *(const solid *const *)left;
+  const solid *b = *(const solid *const *)right;
+  return (a->position[2] > b->position[2]) - (a->position[2] < b->position[2]);
 }
 
 static int deeper_first(const void *left, const void *right) {
@@ -122,12 +129,13 @@ static int write_solids(FILE *script, const solid solids[], int n,
   const solid **sorted = calloc((size_t)n + 1, sizeof sorted[0]);
   if (sorted == NULL) return n;
   for (int i = 0; i < n; i++) sorted[i] = &solids[i];
-  qsort(sorted, (size_t)n, sizeof sorted[0], deeper_first);
+  qsort(sorted, (size_t)n, sizeof sorted[0],
+        window->view == VIEW_SIDE ? deeper_first : lower_first);
 
   int unseen = 0;
   for (int i = 0; i < n; i++) {
     outline outline;
-    outline_of(sorted[i], &outline);
+    outline_of(sorted[i], window->view, &outline);
     if (!is_seen(&outline, window)) {
       unseen++;
       continue;
@@ -150,19 +158,21 @@ static int write_solids(FILE *script, const solid solids[], int n,
 static void write_view_axes(FILE *script, const window *window) {
   fprintf(script,
           "set size ratio -1\nset xrange [%g:%g]\nset yrange [%g:%g]\n"
-          "set xlabel 'x [m]'\nset ylabel 'z [m]' offset 1\n",
-          window->x_min, window->x_max, window->z_min, window->z_max);
+          "set xlabel 'x [m]'\nset ylabel '%s [m]' offset 1\n",
+          window->x_min, window->x_max, window->up_min, window->up_max,
+          window->view == VIEW_SIDE ? "z" : "y");
 }
 
-/* The view is drawn by plotting its floor. */
-static void write_view_plot(FILE *script, int unseen) {
+/* The view is drawn by plotting its floor, or its middle line from above. */
+static void write_view_plot(FILE *script, const window *window, int unseen) {
   if (unseen > 0)
     fprintf(script,
             "set label 100 '%d out of view' at graph 0.98,0.95 right front "
             "tc rgb '#d1495b'\n",
             unseen);
-  fprintf(script, "plot 0 with lines lc rgb '#333333' lw 2 notitle\n"
-          "unset object\nunset label\n");
+  fprintf(script, "plot 0 with lines %s notitle\nunset object\nunset label\n",
+          window->view == VIEW_SIDE ? "lc rgb '#333333' lw 2"
+                                    : "lc rgb '#b5b5b5' dt 2");
 }
 
 /* The colours' names in a row at height y of the screen. */
@@ -180,41 +190,78 @@ static void write_speed_key(FILE *script, double y, double aspect) {
   }
 }
 
+/* A panel, in pixels from the upper left corner. */
+typedef struct panel {
+  double left, top, width, height;
+} panel;
+
+enum { VIEWS_WIDTH = 1500, TITLE_HEIGHT = 50 };
+
+static void write_panel(FILE *script, const panel *panel, double picture) {
+  fprintf(script,
+          "set lmargin at screen %g\nset rmargin at screen %g\n"
+          "set tmargin at screen %g\nset bmargin at screen %g\n",
+          panel->left / VIEWS_WIDTH, (panel->left + panel->width) / VIEWS_WIDTH,
+          1 - panel->top / picture,
+          1 - (panel->top + panel->height) / picture);
+}
+
+/* Pixels of a view in a row of N_STEPPERS. */
+enum { VIEW_LEFT = 70, VIEW_PITCH = 490, VIEW_WIDTH = 420 };
+
+static double view_height(const window *window) {
+  return VIEW_WIDTH * (window->up_max - window->up_min) /
+         (window->x_max - window->x_min);
+}
+
 /* --- wall ----------------------------------------------------------------- */
+
+/* One row of views of the walls. */
+static void write_wall_views(FILE *script, const wall_result walls[],
+                             const window *window, double top,
+                             double picture) {
+  for (int s = 0; s < N_STEPPERS; s++) {
+    const wall_result *wall = &walls[s];
+    if (!wall->record.run) continue;
+    panel panel = {VIEW_LEFT + VIEW_PITCH * s, top, VIEW_WIDTH,
+                   view_height(window)};
+    write_panel(script, &panel, picture);
+    write_view_axes(script, window);
+    if (window->view == VIEW_SIDE)
+      fprintf(script, "set title \"%s after %.3g s\\n{/*0.85 %ld messages, "
+              "fastest %.1e m/s, sag %.1e m, slid %.1e m}\"\n",
+              STEPPER_NAMES[s], wall->duration, wall->record.messages,
+              wall->fastest, wall->sag, wall->slid);
+    else
+      fprintf(script, "set title 'from above'\nset ytics 1\n");
+    write_solids(script, wall->start, wall->boxes, window, true);
+    int unseen = write_solids(script, wall->end, wall->boxes, window, false);
+    write_view_plot(script, window, unseen);
+  }
+}
 
 static bool draw_wall(const char *folder, const char *gnuplot,
                       const wall_result walls[]) {
-  int boxes = 0;
+  int boxes = 0, rows = 0;
   for (int s = 0; s < N_STEPPERS; s++)
     if (walls[s].record.run) boxes = walls[s].boxes;
   if (boxes == 0) return true;
-  FILE *script = open_script(folder, "wall", 1500, 580);
-  if (script == NULL) return false;
-  int rows = 0;
   while (rows * (rows + 1) / 2 < boxes) rows++;
-  double half = 0.525 * rows + 2;
-  window window = {-half, half, -0.4, 1.08 * rows + 1};
-  fprintf(script, "set multiplot layout 1,3 margins 0.045,0.985,0.2,0.83 "
-          "spacing 0.045,0 title \"A wall of %d boxes at rest, after %d s "
-          "(dashed: where they were laid)\" font ',14'\n",
-          boxes, WALL_SECONDS);
-  for (int s = 0; s < N_STEPPERS; s++) {
-    const wall_result *wall = &walls[s];
-    if (!wall->record.run) {
-      fprintf(script, "set multiplot next\n");
-      continue;
-    }
-    fprintf(script, "set title \"%s%s\\n{/*0.85 %ld messages, fastest box "
-            "%.1e m/s, sag %.1e m, slid %.1e m}\"\n", STEPPER_NAMES[s],
-            wall->duration < WALL_SECONDS - 1e-9 ? " (cut short)" : "",
-            wall->record.messages, wall->fastest, wall->sag, wall->slid);
-    write_view_axes(script, &window);
-    write_solids(script, wall->start, wall->boxes, &window, true);
-    int unseen =
-        write_solids(script, wall->end, wall->boxes, &window, false);
-    if (s == 0) write_speed_key(script, 0.05, 1500.0 / 580);
-    write_view_plot(script, unseen);
-  }
+
+  double half = 0.525 * rows + 1.5;
+  window side = {VIEW_SIDE, -half, half, -0.4, rows + 1};
+  window above = {VIEW_TOP, -half, half, -2, 2};
+  double side_top = TITLE_HEIGHT + 55;
+  double above_top = side_top + view_height(&side) + 100;
+  double bottom = above_top + view_height(&above);
+  double picture = bottom + 110;
+  FILE *script = open_script(folder, "wall", VIEWS_WIDTH, (int)picture);
+  if (script == NULL) return false;
+  fprintf(script, "set multiplot title \"A wall of %d boxes at rest (dashed: "
+          "where they were laid)\" font ',14'\n", boxes);
+  write_wall_views(script, walls, &side, side_top, picture);
+  write_speed_key(script, 1 - (bottom + 80) / picture, VIEWS_WIDTH / picture);
+  write_wall_views(script, walls, &above, above_top, picture);
   fprintf(script, "unset multiplot\n");
   return close_and_run(script, folder, gnuplot, "wall");
 }
@@ -311,7 +358,7 @@ static void write_rod_sketch(FILE *script) {
                {cos(tilt), 0, sin(tilt), 0, 0, 1, 0, 0, -sin(tilt), 0,
                 cos(tilt), 0},
                0};
-  window window = {-1.3, 1.3, -0.25, 2};
+  window window = {VIEW_SIDE, -1.3, 1.3, -0.25, 2};
   fprintf(script, "set origin 0,0\nset size 0.42,0.93\n"
           "set title 'The rod: 1 kg, 0.5 rad from the vertical'\n");
   write_view_axes(script, &window);
@@ -321,7 +368,7 @@ static void write_rod_sketch(FILE *script) {
           "set arrow 2 from -0.12,0.9 to -0.62,0.9 lw 2 front\n"
           "set label 1 '+2 m/s' at 0.66,0.9 left front\n"
           "set label 2 '-2 m/s' at -0.66,0.9 right front\n");
-  write_view_plot(script, 0);
+  write_view_plot(script, &window, 0);
   fprintf(script, "unset arrow\n");
 }
 
@@ -382,21 +429,7 @@ static void write_series_plot(FILE *script, const recording runs[],
   fprintf(script, "\n");
 }
 
-/* A panel, in pixels from the upper left corner. */
-typedef struct panel {
-  double left, top, width, height;
-} panel;
-
-enum { PILE_WIDTH = 1500, TITLE_HEIGHT = 50, GRAPHS_HEIGHT = 370 };
-
-static void write_panel(FILE *script, const panel *panel, double picture) {
-  fprintf(script,
-          "set lmargin at screen %g\nset rmargin at screen %g\n"
-          "set tmargin at screen %g\nset bmargin at screen %g\n",
-          panel->left / PILE_WIDTH, (panel->left + panel->width) / PILE_WIDTH,
-          1 - panel->top / picture,
-          1 - (panel->top + panel->height) / picture);
-}
+enum { GRAPHS_HEIGHT = 370 };
 
 static void write_pile_views(FILE *script, const recording runs[],
                              const window *window, double height,
@@ -404,7 +437,8 @@ static void write_pile_views(FILE *script, const recording runs[],
   for (int s = 0; s < N_STEPPERS; s++) {
     const recording *run = &runs[s];
     if (!run->run) continue;
-    panel panel = {70 + 490.0 * s, TITLE_HEIGHT + 55, 420, height};
+    panel panel = {VIEW_LEFT + VIEW_PITCH * s, TITLE_HEIGHT + 55, VIEW_WIDTH,
+                   height};
     write_panel(script, &panel, picture);
     fprintf(script, "set title \"%s\\n{/*0.85 fastest %.1e m/s, contact "
             "error up to %.1e m/s}\"\n", STEPPER_NAMES[s],
@@ -415,8 +449,8 @@ static void write_pile_views(FILE *script, const recording runs[],
                               false);
     if (s == 0)
       write_speed_key(script, 1 - (panel.top + height + 75) / picture,
-                      PILE_WIDTH / picture);
-    write_view_plot(script, unseen);
+                      VIEWS_WIDTH / picture);
+    write_view_plot(script, window, unseen);
   }
 }
 
@@ -448,10 +482,9 @@ static bool draw_pile(const char *folder, const char *gnuplot, pile pile,
                       const recording runs[], const window *window) {
   char name[64];
   snprintf(name, sizeof name, "boxstack-%s", PILE_NAMES[pile]);
-  double height = 420 * (window->z_max - window->z_min) /
-                  (window->x_max - window->x_min);
+  double height = view_height(window);
   double picture = TITLE_HEIGHT + 55 + height + 110 + GRAPHS_HEIGHT;
-  FILE *script = open_script(folder, name, PILE_WIDTH, (int)picture);
+  FILE *script = open_script(folder, name, VIEWS_WIDTH, (int)picture);
   if (script == NULL) return false;
   write_series(script, runs);
   fprintf(script, "set multiplot title \"The host's demo\\\\_boxstack, %s of "
@@ -465,7 +498,8 @@ static bool draw_pile(const char *folder, const char *gnuplot, pile pile,
 
 bool pictures_draw(const char *folder, const char *gnuplot,
                    const measurements *measured, const recordings *recorded) {
-  static const window WINDOWS[N_PILES] = {{-5, 5, -0.3, 9}, {-6, 6, -0.3, 3.7}};
+  static const window WINDOWS[N_PILES] = {
+      {VIEW_SIDE, -5, 5, -0.3, 9}, {VIEW_SIDE, -6, 6, -0.3, 3.7}};
   bool drawn = draw_wall(folder, gnuplot, measured->wall);
   if (drawn && measured->slide[STEPPER_MLCP][0].record.run)
     drawn = draw_slide(folder, gnuplot, measured->slide);
