@@ -102,7 +102,11 @@ function shortfall(run,    side, reason, few) {
   return ""
 }
 
+# Runs cut by the clock end at different steps: nothing can be said of them.
 function repeats(run) {
+  if (!(("again", run, "status") in value) ||
+      value["ours", run, "draw_end"] == "seconds" ||
+      value["again", run, "draw_end"] == "seconds") return 1
   return value["ours", run, "probe_hash"] == value["again", run, "probe_hash"] \
     && value["ours", run, "draw_hash"] == value["again", run, "draw_hash"]
 }
