@@ -1,10 +1,12 @@
 #include "measure.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -195,6 +197,7 @@ bool wall_job_start(stepper stepper, int rows, double limit, wall_job *job) {
     job->pipe = ends[0];
     return true;
   }
+  prctl(PR_SET_PDEATHSIG, SIGTERM); /* nobody is left to be told */
   close(ends[0]);
   wall_result result;
   bool sent = measure_wall(stepper, rows, limit, &result);
