@@ -96,17 +96,18 @@ static bool is_within_flat(const meeting *at, const double corner[3]) {
   return angle > 6.283;
 }
 
-/* Points on edges and corners that only the cutting into triangles made. */
+/* Faces and edges of the core cross edges that only the cutting into triangles
+ * made: the gap is even there, and greater or less further on. */
 static bool is_artefact(const meeting *at, const gap_contact *contact) {
+  unsigned on_core = gap_feature_type(contact->feature[0]);
   unsigned type = gap_feature_type(contact->feature[1]);
   unsigned number =
       contact->feature[1] & ((1u << GAP_FEATURE_NUMBER_BITS) - 1);
-  if (number > 2) return false;
+  if ((on_core != GAP_EDGE && on_core != GAP_FACE) || number > 2)
+    return false;
   if (type == GAP_CORNER)
     return is_within_flat(at, at->triangle->corners[number]);
-  return type == GAP_EDGE &&
-         gap_feature_type(contact->feature[0]) != GAP_CORNER &&
-         goes_on_flat(at, (int)number);
+  return type == GAP_EDGE && goes_on_flat(at, (int)number);
 }
 
 static int add_contacts(const meeting *at, const gap_contact contacts[],
@@ -116,8 +117,7 @@ static int add_contacts(const meeting *at, const gap_contact contacts[],
                         (size_t)(list->count + count), sizeof *all);
   if (all == NULL) return -1;
   for (int i = 0; i < count; i++) {
-    // the deepest point is there, whatever lies under it
-    if (i > 0 && is_artefact(at, &contacts[i])) continue;
+    if (is_artefact(at, &contacts[i])) continue;
     gap_contact *contact = &all[list->count++];
     *contact = contacts[i];
     contact->part[0] = -1;

@@ -1,0 +1,628 @@
+/* Gaps between the host's geoms: classes, places, patches, meshes, faults. */
+#include <CUnit/Basic.h>
+#include <ode/ode.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gap/gap_ode.h"
+#include "test_gap_oracle.h"
+
+enum { ROOM = 64 };
+
+static gap_context *context;
+static gap_contact found[ROOM];
+
+static int query(dGeomID a, dGeomID b, double margin) {
+  return gap_query(context, a, b, margin, 0, found, ROOM);
+}
+
+static void destroy(dGeomID a, dGeomID b) {
+  dGeomDestroy(a);
+  dGeomDestroy(b);
+}
+
+static void tilt(dGeomID geom, double x, double y, double z, double angle) {
+  dMatrix3 R;
+  dRFromAxisAndAngle(R, x, y, z, angle);
+  dGeomSetRotation(geom, R);
+}
+
+/* ---- data for meshes and convexes ---- */
+
+static const dReal cube_points[] = {-.5, -.5, -.5, .5,  -.5, -.5, -.5, .5,
+                                    -.5, .5,  .5,  -.5, -.5, -.5, .5,  .5,
+                                    -.5, .5,  -.5, .5,  .5,  .5,  .5,  .5};
+static const dReal cube_planes[] = {-1, 0, 0, .5, 1, 0, 0,  .5, 0, -1, 0, .5,
+                                    0,  1, 0, .5, 0, 0, -1, .5, 0, 0,  1, .5};
+static const unsigned cube_polygons[] = {4, 0, 4, 6, 2, 4, 1, 3, 7, 5,
+                                         4, 0, 1, 5, 4, 4, 2, 6, 7, 3,
+                                         4, 0, 2, 3, 1, 4, 4, 5, 7, 6};
+/* the same with every face cut into two */
+static const dReal cut_planes[48];
+static const unsigned cut_polygons[] = {
+    3, 0, 4, 6, 3, 0, 6, 2, 3, 1, 3, 7, 3, 1, 7, 5, 3, 0, 1, 5, 3, 0, 5, 4,
+    3, 2, 6, 7, 3, 2, 7, 3, 3, 0, 2, 3, 3, 0, 3, 1, 3, 4, 5, 7, 3, 4, 7, 6};
+
+static dGeomID new_cube_convex(bool cut) {
+  return cut ? dCreateConvex(0, cut_planes, 12, cube_points, 8, cut_polygons)
+             : dCreateConvex(0, cube_planes, 6, cube_points, 8,
+                             cube_polygons);
+}
+
+enum { FLOOR_CELLS = 4 };
+
+/* a floor of 4 x 4 metres, z up, of 1 m cells */
+static dTriMeshDataID floor_data(bool with_angles) {
+  static double points[(FLOOR_CELLS + 1) * (FLOOR_CELLS + 1)][3];
+  static dTriIndex indices[FLOOR_CELLS * FLOOR_CELLS * 2][3];
+  int count = 0;
+  for (int i = 0; i <= FLOOR_CELLS; i++)
+    for (int j = 0; j <= FLOOR_CELLS; j++) {
+      double *p = points[i * (FLOOR_CELLS + 1) + j];
+      p[0] = i - 2.0;
+      p[1] = j - 2.0;
+      p[2] = 0;
+    }
+  for (dTriIndex i = 0; i < FLOOR_CELLS; i++)
+    for (dTriIndex j = 0; j < FLOOR_CELLS; j++) {
+      dTriIndex a = i * (FLOOR_CELLS + 1) + j, b = a + FLOOR_CELLS + 1;
+      dTriIndex cell[2][3] = {{a, b, a + 1}, {b, b + 1, a + 1}};
+      memcpy(indices[count++], cell[0], sizeof cell[0]);
+      memcpy(indices[count++], cell[1], sizeof cell[1]);
+    }
+  dTriMeshDataID data = dGeomTriMeshDataCreate();
+  dGeomTriMeshDataBuildDouble(data, points, sizeof points[0],
+                              (FLOOR_CELLS + 1) * (FLOOR_CELLS + 1), indices,
+                              3 * count, sizeof indices[0]);
+  if (with_angles)
+    dGeomTriMeshDataPreprocess2(
+        data, 1u << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES, NULL);
+  return data;
+}
+
+static dReal wavy(void *data, int x, int z) {
+  (void)data;
+  return 0.3 * sin(x * 1.7) * cos(z * 1.3);
+}
+
+static dReal level(void *data, int x, int z) {
+  (void)data, (void)x, (void)z;
+  return 0;
+}
+
+/* ---- patches ---- */
+
+static void expect_four_corners(int count, double gap, double tolerance) {
+  CU_ASSERT_EQUAL(count, 4);
+  double area = 0;
+  for (int i = 0; i < count; i++) {
+    CU_ASSERT_DOUBLE_EQUAL(found[i].gap, gap, tolerance);
+    CU_ASSERT_DOUBLE_EQUAL(fabs(found[i].point[0]), 0.5, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(fabs(found[i].point[1]), 0.5, 1e-9);
+    CU_ASSERT(found[i].normal[2] > 1 - 1e-12);
+    for (int k = 0; k < i; k++)
+      area = fmax(area, fabs((found[i].point[0] - found[k].point[0]) *
+                             (found[i].point[1] - found[k].point[1])));
+  }
+  CU_ASSERT_DOUBLE_EQUAL(area, 1, 1e-9);
+}
+
+static void test_cube_above_table(void) {
+  dGeomID tables[] = {dCreatePlane(0, 0, 0, 1, 0), dCreateBox(0, 4, 4, 1),
+                      new_cube_convex(false), new_cube_convex(true)};
+  dGeomID cubes[] = {dCreateBox(0, 1, 1, 1), new_cube_convex(false),
+                     new_cube_convex(true)};
+  dGeomSetPosition(tables[1], 0, 0, -0.5);
+  dGeomSetPosition(tables[2], 0, 0, -0.5);
+  dGeomSetPosition(tables[3], 0, 0, -0.5);
+  static const double gaps[] = {0.05, 1e-9, 0, -1e-9, -0.01};
+  for (int t = 0; t < 4; t++)
+    for (int c = 0; c < 3; c++)
+      for (int g = 0; g < 5; g++) {
+        dGeomSetPosition(cubes[c], 0, 0, 0.5 + gaps[g]);
+        expect_four_corners(query(cubes[c], tables[t], 0.1), gaps[g], 1e-15);
+      }
+  for (int i = 0; i < 4; i++) dGeomDestroy(tables[i]);
+  for (int i = 0; i < 3; i++) dGeomDestroy(cubes[i]);
+}
+
+/* Each corner has its own gap. */
+static void test_tilted_cube_above_table(void) {
+  dGeomID cube = dCreateBox(0, 1, 1, 1), table = dCreateBox(0, 4, 4, 1);
+  dGeomSetPosition(table, 0, 0, -0.5);
+  dGeomSetPosition(cube, 0, 0, 0.55);
+  tilt(cube, 0.6, 0.8, 0, 0.01);
+  int count = query(cube, table, 0.1);
+  CU_ASSERT_EQUAL(count, 4);
+  const dReal *R = dGeomGetRotation(cube);
+  for (int i = 0; i < count; i++) {
+    int corner = (int)(found[i].feature[0] & 7);
+    CU_ASSERT_EQUAL(gap_feature_type(found[i].feature[0]), GAP_CORNER);
+    double z = 0.55;
+    for (int k = 0; k < 3; k++) z += (corner >> k & 1 ? .5 : -.5) * R[8 + k];
+    CU_ASSERT_DOUBLE_EQUAL(found[i].gap, z, 1e-15);
+    CU_ASSERT(found[i].gap >= found[0].gap);
+  }
+  destroy(cube, table);
+}
+
+static void test_lying_capsule_and_cylinder(void) {
+  dGeomID table = dCreateBox(0, 4, 4, 1);
+  dGeomSetPosition(table, 0, 0, -0.5);
+  dGeomID rolls[] = {dCreateCapsule(0, 0.2, 1), dCreateCylinder(0, 0.2, 1)};
+  for (int i = 0; i < 2; i++) {
+    dGeomSetPosition(rolls[i], 0, 0, 0.2 - 1e-3);
+    tilt(rolls[i], 0, 1, 0, M_PI / 2);
+    CU_ASSERT_EQUAL(query(rolls[i], table, 0.01), 2);
+    CU_ASSERT_DOUBLE_EQUAL(found[0].gap, -1e-3, 1e-15);
+    CU_ASSERT_DOUBLE_EQUAL(found[1].gap, -1e-3, 1e-15);
+    CU_ASSERT_DOUBLE_EQUAL(fabs(found[0].point[0] - found[1].point[0]), 1,
+                           1e-12);
+  }
+  // a cylinder on its cap: as many points as the rim is taken for
+  dMatrix3 upright;
+  dRSetIdentity(upright);
+  dGeomSetRotation(rolls[1], upright);
+  dGeomSetPosition(rolls[1], 0.1, 0.1, 0.5 + 1e-3);
+  CU_ASSERT_EQUAL(query(rolls[1], table, 0.01), 8);
+  for (int i = 0; i < 8; i++)
+    CU_ASSERT_DOUBLE_EQUAL(found[i].gap, 1e-3, 1e-15);
+  dGeomDestroy(rolls[0]);
+  destroy(rolls[1], table);
+}
+
+/* Parallel edges: a cube turned on its edge, lying along another one's. */
+static void test_parallel_edges(void) {
+  dGeomID a = dCreateBox(0, 1, 1, 1), b = dCreateBox(0, 1, 2, 1);
+  tilt(a, 0, 1, 0, M_PI / 4);
+  tilt(b, 0, 1, 0, M_PI / 4);
+  double half = sqrt(0.5);
+  dGeomSetPosition(a, 0, 0.2, 2 * half + 0.01);
+  CU_ASSERT_EQUAL(query(a, b, 0.1), 2);
+  for (int i = 0; i < 2; i++) {
+    CU_ASSERT_DOUBLE_EQUAL(found[i].gap, 0.01, 1e-14);
+    CU_ASSERT(found[i].normal[2] > 1 - 1e-12);
+  }
+  CU_ASSERT_DOUBLE_EQUAL(fabs(found[0].point[1] - found[1].point[1]), 1,
+                         1e-12);
+  destroy(a, b);
+}
+
+static void test_reduction(void) {
+  dGeomID a = dCreateBox(0, 1, 1, 1), b = dCreateBox(0, 1, 1, 1);
+  dGeomSetPosition(a, 0, 0, 1.01);
+  tilt(a, 0, 0, 1, M_PI / 4);
+  int all = query(a, b, 0.1);
+  CU_ASSERT_EQUAL(all, 8);
+  int few = gap_query(context, a, b, 0.1, GAP_REDUCE, found, ROOM);
+  CU_ASSERT(few == 4 || few == 5);
+  double most = 0;
+  for (int i = 0; i < few; i++)
+    for (int k = 0; k < few; k++)
+      most = fmax(most, hypot(found[i].point[0] - found[k].point[0],
+                              found[i].point[1] - found[k].point[1]));
+  CU_ASSERT(most > 1);
+  CU_ASSERT_EQUAL(gap_query(context, a, b, 0.1, 0, found, 3), 3);
+  destroy(a, b);
+}
+
+/* ---- places ---- */
+
+static void test_offsets_and_transforms(void) {
+  dWorldID world = dWorldCreate();
+  dBodyID body = dBodyCreate(world);
+  dBodySetPosition(body, 1, 2, 3);
+  dMatrix3 R;
+  dRFromAxisAndAngle(R, 0, 0, 1, M_PI / 2);
+  dBodySetRotation(body, R);
+
+  dGeomID offset = dCreateSphere(0, 0.5);
+  dGeomSetBody(offset, body);
+  dGeomSetOffsetPosition(offset, 1, 0, 0); // at 1, 3, 3
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  dGeomID transform = dCreateGeomTransform(0), inner = dCreateSphere(0, 0.5);
+  dGeomSetPosition(inner, 1, 0, 0);
+  dGeomTransformSetGeom(transform, inner);
+  dGeomTransformSetCleanup(transform, 1);
+  dGeomSetBody(transform, body);
+  dGeomID empty = dCreateGeomTransform(0);
+#pragma GCC diagnostic pop
+  dGeomID other = dCreateSphere(0, 0.25);
+  dGeomSetPosition(other, 1, 4, 3);
+  dGeomID both[] = {offset, transform};
+  for (int i = 0; i < 2; i++) {
+    CU_ASSERT_EQUAL_FATAL(query(both[i], other, 1), 1);
+    CU_ASSERT_DOUBLE_EQUAL(found[0].gap, 0.25, 1e-15);
+    CU_ASSERT_DOUBLE_EQUAL(found[0].normal[1], -1, 1e-15);
+    CU_ASSERT_DOUBLE_EQUAL(found[0].point[1], 3.625, 1e-15);
+  }
+  CU_ASSERT_EQUAL(query(empty, other, 1), 0);
+  dGeomDestroy(empty);
+  dGeomDestroy(offset);
+  destroy(transform, other);
+  dWorldDestroy(world);
+}
+
+/* A convex that a program changes in place must not be answered from memory. */
+static void test_changed_convex(void) {
+  dReal points[24];
+  memcpy(points, cube_points, sizeof points);
+  dGeomID convex =
+      dCreateConvex(0, cube_planes, 6, points, 8, cube_polygons);
+  dGeomID plane = dCreatePlane(0, 0, 0, 1, -1);
+  CU_ASSERT_EQUAL(query(convex, plane, 1), 4);
+  CU_ASSERT_DOUBLE_EQUAL(found[0].gap, 0.5, 1e-15);
+  for (int i = 2; i < 24; i += 3) points[i] *= 2;
+  CU_ASSERT_EQUAL(query(convex, plane, 1), 4);
+  CU_ASSERT_DOUBLE_EQUAL(found[0].gap, 0, 1e-15);
+  destroy(convex, plane);
+}
+
+/* ---- ellipsoids ---- */
+
+static void test_ellipsoid_with_every_class(void) {
+  static const double axes[3] = {0.5, 0.3, 0.2};
+  dGeomID ellipsoid = gap_ellipsoid_create(0, axes);
+  CU_ASSERT_PTR_NOT_NULL_FATAL(ellipsoid);
+  dTriMeshDataID mesh = floor_data(true);
+  dHeightfieldDataID field = dGeomHeightfieldDataCreate();
+  dGeomHeightfieldDataBuildCallback(field, NULL, level, 4, 4, 5, 5, 1, 0, 1,
+                                    0);
+  dGeomHeightfieldDataSetBounds(field, -1, 1);
+  dGeomID others[] = {dCreatePlane(0, 0, 0, 1, 0),
+                      dCreateBox(0, 4, 4, 2),
+                      new_cube_convex(false),
+                      dCreateTriMesh(0, mesh, NULL, NULL, NULL),
+                      dCreateHeightfield(0, field, 1),
+                      dCreateCylinder(0, 2, 2),
+                      dCreateSphere(0, 1),
+                      dCreateCapsule(0, 0.5, 1),
+                      gap_ellipsoid_create(0, axes)};
+  static const double depth_of_top[] = {0, 1, .5, 0, 0, 1, 1, 1, .2};
+  for (int i = 0; i < 9; i++) {
+    if (dGeomGetClass(others[i]) != dPlaneClass)
+      dGeomSetPosition(others[i], 0, 0, -depth_of_top[i]);
+    if (dGeomGetClass(others[i]) == dHeightfieldClass)
+      tilt(others[i], 1, 0, 0, M_PI / 2);
+    dGeomSetPosition(ellipsoid, 0.1 * (i < 6), 0, 0.2 + 0.01);
+    int count = query(ellipsoid, others[i], 0.1);
+    CU_ASSERT_EQUAL(count, 1);
+    CU_ASSERT_DOUBLE_EQUAL(found[0].gap, 0.01, 1e-12);
+    CU_ASSERT(found[0].normal[2] > 1 - 1e-9);
+
+    dGeomSetPosition(ellipsoid, 0.1 * (i < 6), 0, 0.2 - 0.01);
+    dContactGeom contacts[8];
+    count = dCollide(ellipsoid, others[i], 8, contacts, sizeof contacts[0]);
+    CU_ASSERT_EQUAL(count, 1);
+    CU_ASSERT_DOUBLE_EQUAL(contacts[0].depth, 0.01, 1e-12);
+    CU_ASSERT(contacts[0].normal[2] > 1 - 1e-9);
+    CU_ASSERT_PTR_EQUAL(contacts[0].g1, ellipsoid);
+    count = dCollide(others[i], ellipsoid, 8, contacts, sizeof contacts[0]);
+    CU_ASSERT_EQUAL(count, 1);
+    CU_ASSERT(contacts[0].normal[2] < -1 + 1e-9);
+    CU_ASSERT_PTR_EQUAL(contacts[0].g1, others[i]);
+  }
+  for (int i = 0; i < 9; i++) dGeomDestroy(others[i]);
+  dGeomDestroy(ellipsoid);
+  dGeomTriMeshDataDestroy(mesh);
+  dGeomHeightfieldDataDestroy(field);
+}
+
+/* ---- meshes ---- */
+
+/* On a flat floor of triangles a cube has the same four points wherever it
+ * is, and their corners keep their names. */
+static void test_cube_slides_over_mesh(void) {
+  dTriMeshDataID data = floor_data(true);
+  dHeightfieldDataID field = dGeomHeightfieldDataCreate();
+  dGeomHeightfieldDataBuildCallback(field, NULL, level, 4, 4, 5, 5, 1, 0, 1,
+                                    0);
+  dGeomHeightfieldDataSetBounds(field, -1, 1);
+  dGeomID floors[] = {dCreateTriMesh(0, data, NULL, NULL, NULL),
+                      dCreateHeightfield(0, field, 1)};
+  tilt(floors[1], 1, 0, 0, M_PI / 2);
+  dGeomID cube = dCreateBox(0, 1, 1, 1);
+  static const double gaps[] = {0.02, 1e-9, -1e-9, -0.005};
+  for (int f = 0; f < 2; f++)
+    for (int i = 0; i < 200; i++) {
+      double x = -1 + 0.01 * i, gap = gaps[i % 4];
+      dGeomSetPosition(cube, x, 0.37 * x, 0.5 + gap);
+      tilt(cube, 0, 0, 1, 0.03 * i);
+      int count = query(cube, floors[f], 0.1);
+      CU_ASSERT_EQUAL(count, 4);
+      unsigned corners = 0;
+      for (int k = 0; k < count; k++) {
+        CU_ASSERT_DOUBLE_EQUAL(found[k].gap, gap, 1e-14);
+        CU_ASSERT(found[k].normal[2] > 1 - 1e-12);
+        CU_ASSERT_EQUAL(gap_feature_type(found[k].feature[0]), GAP_CORNER);
+        corners |= 1u << (found[k].feature[0] & 7);
+        CU_ASSERT(found[k].part[1] >= 0);
+      }
+      CU_ASSERT_EQUAL(corners, 0x0f);
+    }
+  dGeomDestroy(cube);
+  destroy(floors[0], floors[1]);
+  dGeomTriMeshDataDestroy(data);
+  dGeomHeightfieldDataDestroy(field);
+}
+
+/* A sphere over rough ground: the distance to the nearest of all triangles,
+ * found one by one with a sharper pencil. */
+static double distance_to_triangle(const double p[3], double corners[3][3]) {
+  gap_shape point = {.kind = GAP_SPHERE, .size = {1e-12}};
+  gap_shape triangle = {.kind = GAP_TRIANGLE};
+  for (int i = 0; i < 9; i++)
+    point.rotation[i] = triangle.rotation[i] = i % 4 == 0;
+  vec3_copy(point.position, p);
+  memcpy(triangle.corners, corners, sizeof triangle.corners);
+  double best = -INFINITY, n[3];
+  best = oracle_best_separation(&point, &triangle, 300, n);
+  return best + 1e-12;
+}
+
+static void test_sphere_over_rough_field(void) {
+  dHeightfieldDataID field = dGeomHeightfieldDataCreate();
+  dGeomHeightfieldDataBuildCallback(field, NULL, wavy, 6, 6, 7, 7, 1, 0, 1,
+                                    0);
+  dGeomHeightfieldDataSetBounds(field, -1, 1);
+  dGeomID ground = dCreateHeightfield(0, field, 1);
+  dGeomID ball = dCreateSphere(0, 0.3);
+  oracle_seed(4);
+  for (int i = 0; i < 40; i++) {
+    double p[3] = {oracle_uniform(-2, 2), oracle_uniform(0.35, 0.7),
+                   oracle_uniform(-2, 2)};
+    dGeomSetPosition(ball, p[0], p[1], p[2]);
+    double least = INFINITY;
+    for (int x = 0; x < 6; x++)
+      for (int z = 0; z < 6; z++)
+        for (int half = 0; half < 2; half++) {
+          static const int order[2][3] = {{0, 2, 1}, {3, 1, 2}};
+          double corners[3][3];
+          for (int k = 0; k < 3; k++) {
+            int at = order[half][k], u = x + (at & 1), v = z + (at >> 1);
+            corners[k][0] = u - 3.0;
+            corners[k][1] = wavy(NULL, u, v);
+            corners[k][2] = v - 3.0;
+          }
+          if (hypot(corners[0][0] - p[0], corners[0][2] - p[2]) < 3)
+            least = fmin(least, distance_to_triangle(p, corners));
+        }
+    int count = query(ball, ground, 1);
+    CU_ASSERT_FATAL(count >= 1);
+    CU_ASSERT_DOUBLE_EQUAL(found[0].gap, least - 0.3, 1e-9);
+  }
+  destroy(ground, ball);
+  dGeomHeightfieldDataDestroy(field);
+}
+
+static dTriMeshDataID cube_mesh_data(void) {
+  static dTriIndex indices[12][3];
+  for (int f = 0; f < 12; f++)
+    for (int k = 0; k < 3; k++) indices[f][k] = cut_polygons[4 * f + 1 + k];
+  dTriMeshDataID data = dGeomTriMeshDataCreate();
+  dGeomTriMeshDataBuildDouble(data, cube_points, 3 * sizeof(double), 8,
+                              indices, 36, sizeof indices[0]);
+  dGeomTriMeshDataPreprocess2(
+      data, 1u << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES, NULL);
+  return data;
+}
+
+/* A cube made of triangles has the gaps of a cube. */
+static void test_cube_of_triangles(void) {
+  dTriMeshDataID data = cube_mesh_data();
+  dGeomID mesh = dCreateTriMesh(0, data, NULL, NULL, NULL);
+  dGeomID cube = dCreateBox(0, 1, 1, 1);
+  dGeomID others[] = {dCreateSphere(0, 0.3), dCreateBox(0, 0.5, 0.4, 0.3),
+                      dCreateCapsule(0, 0.2, 0.4),
+                      dCreateCylinder(0, 0.2, 0.4), new_cube_convex(false)};
+  oracle_seed(8);
+  static const double targets[] = {0.1, 1e-3, 1e-9, -1e-6, -1e-3};
+  for (int o = 0; o < 5; o++)
+    for (int i = 0; i < 200; i++) {
+      double u[3], R[9];
+      oracle_unit(u);
+      oracle_rotation(R);
+      dMatrix3 turn = {R[0], R[1], R[2], 0, R[3], R[4],
+                       R[5], 0,    R[6], R[7], R[8], 0};
+      dGeomSetRotation(others[o], turn);
+      dGeomSetPosition(others[o], 2 * u[0], 2 * u[1], 2 * u[2]);
+      CU_ASSERT_FATAL(query(others[o], cube, 10) >= 1);
+      const dReal *p = dGeomGetPosition(others[o]);
+      double push = targets[i % 5] - found[0].gap;
+      dGeomSetPosition(others[o], p[0] + push * found[0].normal[0],
+                       p[1] + push * found[0].normal[1],
+                       p[2] + push * found[0].normal[2]);
+      CU_ASSERT_FATAL(query(others[o], cube, 0.5) >= 1);
+      gap_contact expected = found[0];
+      int count = query(others[o], mesh, 0.5);
+      CU_ASSERT(count >= 1);
+      if (count < 1) continue;
+      CU_ASSERT_DOUBLE_EQUAL(found[0].gap, expected.gap, 1e-9);
+      CU_ASSERT(vec3_dot(found[0].normal, expected.normal) > 1 - 1e-5 ||
+                expected.gap < 1e-5);
+      count = query(mesh, others[o], 0.5);
+      CU_ASSERT(count >= 1 && fabs(found[0].gap - expected.gap) < 1e-9);
+    }
+  for (int o = 0; o < 5; o++) dGeomDestroy(others[o]);
+  destroy(mesh, cube);
+  dGeomTriMeshDataDestroy(data);
+}
+
+static void test_mesh_on_plane_and_mesh(void) {
+  dTriMeshDataID data = cube_mesh_data(), ground = floor_data(true);
+  dGeomID mesh = dCreateTriMesh(0, data, NULL, NULL, NULL);
+  dGeomID plane = dCreatePlane(0, 0, 0, 1, 0);
+  dGeomID floor = dCreateTriMesh(0, ground, NULL, NULL, NULL);
+  dGeomSetPosition(mesh, 0, 0, 0.51);
+  expect_four_corners(query(mesh, plane, 0.1), 0.01, 1e-15);
+  int count = query(mesh, floor, 0.1);
+  CU_ASSERT(count >= 4);
+  for (int i = 0; i < count; i++) {
+    CU_ASSERT_DOUBLE_EQUAL(found[i].gap, 0.01, 1e-14);
+    CU_ASSERT(found[i].normal[2] > 1 - 1e-12);
+  }
+  dGeomDestroy(floor);
+  destroy(mesh, plane);
+  dGeomTriMeshDataDestroy(data);
+  dGeomTriMeshDataDestroy(ground);
+}
+
+/* ---- faults ---- */
+
+static void expect_fault(dGeomID bad, gap_status status, const char *name) {
+  dGeomID good = dCreateSphere(0, 1);
+  for (int order = 0; order < 2; order++) {
+    int result = order == 0 ? query(bad, good, 0.1) : query(good, bad, 0.1);
+    CU_ASSERT_EQUAL(result, (int)status);
+    const char *text = gap_context_error(context);
+    char address[32];
+    snprintf(address, sizeof address, "%p", (void *)bad);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, address));
+    CU_ASSERT_PTR_EQUAL(strstr(text, name), text);
+  }
+  destroy(bad, good);
+}
+
+static void test_faults(void) {
+  dGeomID box = dCreateBox(0, 1, 1, 1);
+  dGeomSetPosition(box, NAN, 0, 0);
+  expect_fault(box, GAP_BAD_POSE, "box");
+
+  box = dCreateBox(0, 1, 1, 1);
+  dMatrix3 R = {1, 0, 0, 0, 0, NAN, 0, 0, 0, 0, 1, 0};
+  dGeomSetRotation(box, R);
+  expect_fault(box, GAP_BAD_POSE, "box");
+
+  expect_fault(dCreateBox(0, 1, 0, 1), GAP_BAD_SIZE, "box");
+  expect_fault(dCreateSphere(0, 0), GAP_BAD_SIZE, "sphere");
+  expect_fault(dCreateCylinder(0, 1, 0), GAP_BAD_SIZE, "cylinder");
+  expect_fault(dCreateRay(0, 1), GAP_BAD_CLASS, "ray");
+  expect_fault((dGeomID)dSimpleSpaceCreate(0), GAP_BAD_CLASS, "space");
+
+  static const dReal flat[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0};
+  static const unsigned faces[] = {3, 0, 1, 2, 3, 1, 3, 2,
+                                   3, 0, 2, 1, 3, 2, 3, 1};
+  expect_fault(dCreateConvex(0, cube_planes, 4, flat, 4, faces),
+               GAP_BAD_HULL, "convex");
+  static const unsigned open[] = {4, 0, 4, 6, 2, 4, 1, 3, 7, 5,
+                                  4, 0, 1, 5, 4, 4, 2, 6, 7, 3};
+  expect_fault(dCreateConvex(0, cube_planes, 4, cube_points, 8, open),
+               GAP_BAD_HULL, "convex");
+
+  dTriMeshDataID data = floor_data(false);
+  expect_fault(dCreateTriMesh(0, data, NULL, NULL, NULL), GAP_BAD_MESH,
+               "trimesh");
+  dGeomTriMeshDataDestroy(data);
+}
+
+/* ---- the broad phase ---- */
+
+static void count_pair(void *data, dGeomID a, dGeomID b) {
+  if (dGeomIsSpace(a) || dGeomIsSpace(b))
+    dSpaceCollide2(a, b, data, count_pair);
+  else
+    ++*(int *)data;
+}
+
+static void test_aabb_margin(void) {
+  dVector3 centre = {0, 0, 0}, extent = {10, 10, 10};
+  dSpaceID spaces[] = {
+      dSimpleSpaceCreate(0), dHashSpaceCreate(0),
+      dSweepAndPruneSpaceCreate(0, dSAP_AXES_XYZ),
+      dQuadTreeSpaceCreate(0, centre, extent, 3)};
+  for (int i = 0; i < 4; i++) {
+    dSpaceID inner = dSimpleSpaceCreate(spaces[i]);
+    dGeomID a = dCreateSphere(spaces[i], 1), b = dCreateSphere(inner, 1);
+    dGeomSetPosition(b, 2.1, 0, 0);
+    CU_ASSERT_EQUAL(dGeomGetAABBMargin(a), 0);
+    int pairs = 0;
+    dSpaceCollide(spaces[i], &pairs, count_pair);
+    CU_ASSERT_EQUAL(pairs, 0);
+    dGeomSetAABBMargin(b, 0.11);
+    dReal box[6];
+    dGeomGetAABB(b, box);
+    CU_ASSERT_DOUBLE_EQUAL(box[0], 2.1 - 1 - 0.11, 1e-15);
+    dSpaceCollide(spaces[i], &pairs, count_pair);
+    CU_ASSERT_EQUAL(pairs, 1);
+    dGeomSetAABBMargin(b, 0);
+    pairs = 0;
+    dSpaceCollide(spaces[i], &pairs, count_pair);
+    CU_ASSERT_EQUAL(pairs, 0);
+    dSpaceDestroy(spaces[i]);
+  }
+}
+
+/* ---- memory ---- */
+
+static long allocations_left;
+
+static void *allocate_some(void *unused, size_t size) {
+  (void)unused;
+  return allocations_left-- > 0 ? malloc(size) : NULL;
+}
+
+static void release_some(void *unused, void *block, size_t size) {
+  (void)unused, (void)size;
+  free(block);
+}
+
+static void test_memory_runs_out(void) {
+  static const memory_source some = {allocate_some, release_some, NULL};
+  dTriMeshDataID data = floor_data(true);
+  dGeomID floor = dCreateTriMesh(0, data, NULL, NULL, NULL);
+  dGeomID convex = new_cube_convex(false);
+  dGeomSetPosition(convex, 0, 0, 0.51);
+  int failures = 0, count = -1;
+  for (long allowed = 0; allowed < 100 && count < 0; allowed++) {
+    allocations_left = allowed;
+    gap_context *poor = gap_context_create(&some);
+    if (poor == NULL) {
+      failures++;
+      continue;
+    }
+    count = gap_query(poor, convex, floor, 0.1, 0, found, ROOM);
+    CU_ASSERT(count == 4 || count == GAP_NO_MEMORY);
+    failures += count < 0;
+    if (count < 0) { // and the context is good for another try
+      allocations_left = 100;
+      CU_ASSERT_EQUAL(gap_query(poor, convex, floor, 0.1, 0, found, ROOM), 4);
+    }
+    gap_context_destroy(poor);
+  }
+  CU_ASSERT_EQUAL(count, 4);
+  CU_ASSERT(failures > 3);
+  destroy(floor, convex);
+  dGeomTriMeshDataDestroy(data);
+}
+
+int main(void) {
+  if (CU_initialize_registry() != CUE_SUCCESS) return 2;
+  dInitODE2(0);
+  dAllocateODEDataForThread(dAllocateMaskAll);
+  context = gap_context_create(&memory_from_malloc);
+  CU_pSuite suite = CU_add_suite("gap_ode", NULL, NULL);
+  CU_add_test(suite, "cube above table", test_cube_above_table);
+  CU_add_test(suite, "tilted cube", test_tilted_cube_above_table);
+  CU_add_test(suite, "lying rolls", test_lying_capsule_and_cylinder);
+  CU_add_test(suite, "parallel edges", test_parallel_edges);
+  CU_add_test(suite, "reduction", test_reduction);
+  CU_add_test(suite, "offsets, transforms", test_offsets_and_transforms);
+  CU_add_test(suite, "changed convex", test_changed_convex);
+  CU_add_test(suite, "ellipsoid", test_ellipsoid_with_every_class);
+  CU_add_test(suite, "cube slides over mesh", test_cube_slides_over_mesh);
+  CU_add_test(suite, "rough field", test_sphere_over_rough_field);
+  CU_add_test(suite, "cube of triangles", test_cube_of_triangles);
+  CU_add_test(suite, "mesh on plane, mesh", test_mesh_on_plane_and_mesh);
+  CU_add_test(suite, "faults", test_faults);
+  CU_add_test(suite, "margin of boxes", test_aabb_margin);
+  CU_add_test(suite, "memory runs out", test_memory_runs_out);
+  CU_basic_set_mode(CU_BRM_VERBOSE);
+  CU_basic_run_tests();
+  bool passed = CU_get_number_of_tests_run() > 0 &&
+                CU_get_number_of_failure_records() == 0;
+  CU_cleanup_registry();
+  gap_context_destroy(context);
+  dCloseODE();
+  return passed ? 0 : 1;
+}
