@@ -155,7 +155,9 @@ static bool climb(fast_work *work, const double guess[]) {
   memset(work->best_p, 0, sizeof(double) * (size_t)work->form.n_rows);
   bool warm = take_guess(work, guess);
   if (work->residual <= work->target) return true;
-  const fast_modes_options few = {1e-6, warm ? 8 : 3, 8, true};
+  // without a guess only a small problem's modes are soon found
+  int n_tries = warm ? 8 : work->form.n_rows <= 150 ? 3 : 0;
+  const fast_modes_options few = {1e-6, n_tries, 8, true};
   if (fast_modes_solve(work, &few)) return true;
 
   take_guess(work, guess);

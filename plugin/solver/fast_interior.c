@@ -297,8 +297,8 @@ static double aim(fast_work *work, double mu, bool correct) {
 }
 
 /* One predictor and corrector; where the correction itself is what keeps the
- * step short, a plain step instead. @return the length of the step, 0 when nothing
- * moves any more. */
+ * step short, a plain step instead.
+ * @return the length of the step, 0 when nothing moves any more. */
 static double advance(fast_work *work, double prox, double *mu) {
   const double shortest = 0.1, plain_share = 0.01;
   if (!factor_point(work, prox)) return 0;

@@ -259,7 +259,10 @@ bool fast_modes_solve(fast_work *work, const fast_modes_options *options) {
     mode_changes changes = compare_modes(work, p, noise, all);
     if (changes.count == 0) changes = compare_modes(work, p, 0, all);
     if (changes.count == 0 || !isfinite(changes.miss)) return false;
-    if (options->impatient && is_idle(&progress, changes.count)) return false;
+    if (options->impatient
+        && (changes.count > form->n_rows / 5
+            || is_idle(&progress, changes.count)))
+      return false;
     if (!all) work->mode[changes.worst] = changes.worst_mode;
   }
   return false;

@@ -40,7 +40,7 @@ typedef struct fast_modes_options {
   double prox;         /* relative to a row's diagonal */
   int max_factorisations;
   int max_all_changes; /* after so many, only the worst row changes */
-  bool impatient;      /* give up when the changes do not get fewer */
+  bool impatient;      /* give up when many rows change, or not ever fewer */
 } fast_modes_options;
 
 /** From work->p: guess modes, correct them until the target is reached.

@@ -1,0 +1,292 @@
+/* Factorisation of 6 x 6 blocks: solutions against the matrix itself on every
+ * shape of body graph, the order's promises, refusals and failing memory. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solver/body_blocks.h"
+#include "testing.h"
+
+/* ---- a matrix and its blocks --------------------------------------------- */
+
+typedef struct matrix {
+  int n, n_edges;
+  bool symmetric;
+  body_edge *edges;
+  double (*diagonal)[BODY_BLOCK], (*ab)[BODY_BLOCK], (*ba)[BODY_BLOCK];
+} matrix;
+
+static matrix matrix_create(int n, const body_edge edges[], int n_edges) {
+  matrix m = {.n = n, .n_edges = n_edges};
+  size_t count = (size_t)n_edges + 1;
+  m.edges = calloc(count, sizeof *m.edges);
+  if (n_edges > 0) memcpy(m.edges, edges, sizeof *edges * (size_t)n_edges);
+  m.diagonal = calloc((size_t)n + 1, sizeof *m.diagonal);
+  m.ab = calloc(count, sizeof *m.ab);
+  m.ba = calloc(count, sizeof *m.ba);
+  return m;
+}
+
+static void matrix_destroy(matrix *m) {
+  free(m->edges);
+  free(m->diagonal);
+  free(m->ab);
+  free(m->ba);
+}
+
+/* Random blocks under a diagonal that dominates them. */
+static void matrix_fill(matrix *m, bool symmetric, uint64_t seed) {
+  test_random random = {seed};
+  m->symmetric = symmetric;
+  for (int e = 0; e < m->n_edges; e++)
+    for (int i = 0; i < 6; i++)
+      for (int j = 0; j < 6; j++) {
+        double x = test_uniform(&random, -1, 1);
+        m->ab[e][6 * i + j] = x;
+        m->ba[e][6 * j + i] = symmetric ? x : test_uniform(&random, -1, 1);
+      }
+  for (int b = 0; b < m->n; b++)
+    for (int i = 0; i < 6; i++) {
+      for (int j = 0; j < i; j++) {
+        double x = test_uniform(&random, -1, 1);
+        m->diagonal[b][6 * i + j] = x;
+        m->diagonal[b][6 * j + i] =
+            symmetric ? x : test_uniform(&random, -1, 1);
+      }
+      m->diagonal[b][7 * i] = 8;
+    }
+  for (int e = 0; e < m->n_edges; e++)
+    for (int i = 0; i < 6; i++) {
+      m->diagonal[m->edges[e].a][7 * i] += 6;
+      m->diagonal[m->edges[e].b][7 * i] += 6;
+    }
+}
+
+static void add_times(double y[6], const double A[BODY_BLOCK],
+                      const double x[6]) {
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) y[i] += A[6 * i + j] * x[j];
+}
+
+static void matrix_times(const matrix *m, const double x[], double y[]) {
+  memset(y, 0, sizeof *y * 6 * (size_t)m->n);
+  for (int b = 0; b < m->n; b++)
+    add_times(y + 6 * b, m->diagonal[b], x + 6 * b);
+  for (int e = 0; e < m->n_edges; e++) {
+    int a = m->edges[e].a, b = m->edges[e].b;
+    add_times(y + 6 * a, m->ab[e], x + 6 * b);
+    add_times(y + 6 * b, m->ba[e], x + 6 * a);
+  }
+}
+
+static bool matrix_factor(const matrix *m, body_blocks *blocks) {
+  body_blocks_begin(blocks, m->symmetric);
+  for (int b = 0; b < m->n; b++)
+    memcpy(body_blocks_diagonal(blocks, b), m->diagonal[b],
+           sizeof m->diagonal[b]);
+  for (int e = 0; e < m->n_edges; e++)
+    body_blocks_set_edge(blocks, e, m->edges[e].a, m->edges[e].b, m->ab[e],
+                         m->ba[e]);
+  return body_blocks_factor(blocks);
+}
+
+/* Largest error of a solution that is known beforehand. */
+static double solve_error(const matrix *m, body_blocks *blocks) {
+  size_t n = 6 * (size_t)m->n;
+  double *x = calloc(n + 1, sizeof *x), *y = calloc(n + 1, sizeof *y);
+  test_random random = {99};
+  for (size_t i = 0; i < n; i++) x[i] = test_uniform(&random, -1, 1);
+  matrix_times(m, x, y);
+  body_blocks_solve(blocks, y);
+  double worst = 0;
+  for (size_t i = 0; i < n; i++) worst = fmax(worst, fabs(x[i] - y[i]));
+  free(x);
+  free(y);
+  return worst;
+}
+
+/* ---- body graphs --------------------------------------------------------- */
+
+enum { MOST_EDGES = 2000 };
+
+typedef struct graph {
+  const char *name;
+  int n, n_edges;
+  body_edge edges[MOST_EDGES];
+} graph;
+
+static void connect(graph *g, int a, int b) {
+  g->edges[g->n_edges++] = (body_edge){a, b};
+}
+
+static void make_graph(graph *g, int kind) {
+  static const char *const names[] = {"one body",  "loose bodies", "chain",
+                                      "star",      "ring",         "grid",
+                                      "complete",  "random"};
+  test_random random = {5};
+  *g = (graph){.name = names[kind]};
+  switch (kind) {
+    case 0:
+      g->n = 1;
+      break;
+    case 1:
+      g->n = 7;
+      break;
+    case 2:
+      g->n = 40;
+      for (int i = 0; i + 1 < g->n; i++) connect(g, i + 1, i);
+      break;
+    case 3:
+      g->n = 40;
+      for (int i = 1; i < g->n; i++) connect(g, 0, i);
+      break;
+    case 4:
+      g->n = 41;
+      for (int i = 0; i < g->n; i++) connect(g, i, (i + 1) % g->n);
+      break;
+    case 5:
+      g->n = 144;
+      for (int i = 0; i < g->n; i++) {
+        if (i % 12 < 11) connect(g, i, i + 1);
+        if (i / 12 < 11) connect(g, i + 12, i);
+      }
+      break;
+    case 6:
+      g->n = 12;
+      for (int i = 0; i < g->n; i++)
+        for (int j = 0; j < i; j++) connect(g, i, j);
+      break;
+    default:
+      g->n = 60;
+      for (int i = 0; i < g->n; i++)
+        for (int j = 0; j < i; j++)
+          if (test_uniform(&random, 0, 1) < 0.06) connect(g, j, i);
+      break;
+  }
+}
+
+enum { N_GRAPHS = 8 };
+
+static void test_solves_every_graph(void) {
+  static graph g;
+  body_blocks blocks;
+  body_blocks_init(&blocks);
+  for (int kind = 0; kind < N_GRAPHS; kind++) {
+    make_graph(&g, kind);
+    CU_ASSERT_FATAL(body_blocks_order(&blocks, &memory_from_malloc, g.n,
+                                      g.edges, g.n_edges));
+    matrix m = matrix_create(g.n, g.edges, g.n_edges);
+    for (int symmetric = 0; symmetric < 2; symmetric++) {
+      matrix_fill(&m, symmetric, 17 + (uint64_t)kind);
+      CU_ASSERT(matrix_factor(&m, &blocks));
+      double error = solve_error(&m, &blocks);
+      if (!(error < 1e-12)) printf("  %s: error %g\n", g.name, error);
+      CU_ASSERT(error < 1e-12);
+    }
+
+    // the check must notice another matrix
+    m.diagonal[0][0] += 0.1;
+    CU_ASSERT(solve_error(&m, &blocks) > 1e-6);
+    matrix_destroy(&m);
+  }
+  body_blocks_release(&blocks, &memory_from_malloc);
+}
+
+/* Trees fill nothing in; a grid far less than its natural order would. */
+static void test_order_keeps_fill_low(void) {
+  static graph g;
+  static const int most[N_GRAPHS] = {0, 0, 39, 39, 79, 1000, 66, 1770};
+  body_blocks blocks;
+  body_blocks_init(&blocks);
+  for (int kind = 0; kind < N_GRAPHS; kind++) {
+    make_graph(&g, kind);
+    CU_ASSERT_FATAL(body_blocks_order(&blocks, &memory_from_malloc, g.n,
+                                      g.edges, g.n_edges));
+    CU_ASSERT(blocks.start[g.n] >= g.n_edges);
+    CU_ASSERT(blocks.start[g.n] <= most[kind]);
+    for (int k = 0; k < g.n; k++)
+      CU_ASSERT_EQUAL(blocks.place[blocks.order[k]], k);
+  }
+  body_blocks_release(&blocks, &memory_from_malloc);
+}
+
+/* ---- refusals ------------------------------------------------------------ */
+
+static void test_singular_matrices_are_refused(void) {
+  static graph g;
+  body_blocks blocks;
+  body_blocks_init(&blocks);
+  make_graph(&g, 2);
+  body_blocks_order(&blocks, &memory_from_malloc, g.n, g.edges, g.n_edges);
+  matrix m = matrix_create(g.n, g.edges, g.n_edges);
+  for (int symmetric = 0; symmetric < 2; symmetric++) {
+    matrix_fill(&m, symmetric, 3);
+    memset(m.diagonal[5], 0, sizeof m.diagonal[5]);
+    memset(m.ab, 0, sizeof *m.ab * (size_t)m.n_edges);
+    memset(m.ba, 0, sizeof *m.ba * (size_t)m.n_edges);
+    CU_ASSERT(!matrix_factor(&m, &blocks));
+    m.diagonal[5][0] = NAN;
+    CU_ASSERT(!matrix_factor(&m, &blocks));
+  }
+
+  // not positive definite: only of interest when symmetric
+  matrix_fill(&m, true, 3);
+  m.diagonal[0][7] = -50;
+  CU_ASSERT(!matrix_factor(&m, &blocks));
+  m.symmetric = false;
+  CU_ASSERT(matrix_factor(&m, &blocks));
+  CU_ASSERT(solve_error(&m, &blocks) < 1e-11);
+  matrix_destroy(&m);
+  body_blocks_release(&blocks, &memory_from_malloc);
+}
+
+typedef struct failing_memory {
+  int until_failure;
+  long in_use;
+} failing_memory;
+
+static void *allocate_or_fail(void *context, size_t size) {
+  failing_memory *memory = context;
+  if (memory->until_failure-- <= 0) return NULL;
+  memory->in_use += (long)size;
+  return malloc(size);
+}
+
+static void release_counted(void *context, void *block, size_t size) {
+  failing_memory *memory = context;
+  memory->in_use -= (long)size;
+  free(block);
+}
+
+static void test_every_allocation_may_fail(void) {
+  static graph g;
+  make_graph(&g, 6);
+  bool done = false;
+  int n_failures = 0;
+  for (int k = 0; !done && k < 100; k++) {
+    failing_memory memory = {k, 0};
+    memory_source source = {allocate_or_fail, release_counted, &memory};
+    body_blocks blocks;
+    body_blocks_init(&blocks);
+    done = body_blocks_order(&blocks, &source, g.n, g.edges, g.n_edges);
+    if (!done) {
+      n_failures++;
+      CU_ASSERT_EQUAL(memory.in_use, 0);
+    }
+    body_blocks_release(&blocks, &source);
+    CU_ASSERT_EQUAL(memory.in_use, 0);
+  }
+  CU_ASSERT(done);
+  CU_ASSERT(n_failures >= 5);
+}
+
+int main(void) {
+  static const CU_TestInfo tests[] = {
+      {"solves every graph", test_solves_every_graph},
+      {"order keeps fill low", test_order_keeps_fill_low},
+      {"singular matrices are refused", test_singular_matrices_are_refused},
+      {"every allocation may fail", test_every_allocation_may_fail},
+      {NULL, NULL},
+  };
+  return run_tests("solver: 6 x 6 blocks", tests);
+}
