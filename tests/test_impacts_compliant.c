@@ -335,13 +335,15 @@ static int draw(const ode_mlcp_impact_set *set, const char *prefix) {
             log10(by_stiffness.parameter[k]), a[0], a[1],
             by_angle.parameter[k], b[0], b[1]);
   }
-  fputs("EOD\nset terminal pngcairo size 1100,500\n", plot);
+  fputs("EOD\nset terminal pngcairo size 1250,520\n", plot);
   fprintf(plot, "set output '%s.png'\n", prefix);
   fputs("set multiplot layout 1,2 title 'Rocking block: compliant corners over "
         "the rigid set'\n"
         "set xlabel 'vnA: normal velocity of A (m/s)'\n"
         "set ylabel 'vnB: normal velocity of B (m/s)'\n"
-        "set palette rgb 33,13,10\nset key top right\n", plot);
+        "set palette rgb 33,13,10\nset key top right\nset xtics 0.02\n"
+        "set xrange [-0.005:0.1]\nset yrange [-0.005:0.1]\n"
+        "set rmargin 14\n", plot);
   for (int k = 0; k < 2; k++)
     fprintf(plot, "set cblabel '%s'\n"
                   "plot $set using 1:2 with points pt 7 ps 0.8 lc rgb '#c0c0c0'"
