@@ -5,7 +5,7 @@
  *   RECORDER_SERIES   file for a line a step: step, bodies, the highest centre
  *                     (m), the highest speed of a centre (m/s), how many
  *                     bodies are awake, and the worst contact error (m/s, see
- *                     contact_error)
+ *                     law_gap)
  *   RECORDER_SOLIDS   file for the shapes and poses after the latest step
  *                     divisible by 50
  *   RECORDER_STEPPER  "step": dWorldQuickStep steps by dWorldStep
@@ -181,61 +181,112 @@ static double asked_velocity(const recorded_contact *contact, double before,
   return velocity;
 }
 
-/* The force along the normal, N, and what a newton changes in a step, m/s. */
-static double normal_force(const recorded_contact *contact, double step_size,
-                           double *mobility) {
+static double own_normal_force(const recorded_contact *contact) {
   double force = 0;
   for (int i = 0; i < 3; i++)
     force += contact->force.f1[i] * contact->asked.geom.normal[i];
-  *mobility = 0;
+  return fabs(force); /* f1 is the second body's where the first is the world */
+}
+
+/* Points of one pair that are as good as one: which of them is told the force
+ * that they share is the stepper's choice. */
+static bool same_point(const recorded_contact *a, const recorded_contact *b) {
+  const double apart = 1e-4; /* m */
+  double sum = 0;
+  for (int i = 0; i < 3; i++) {
+    double d = a->asked.geom.pos[i] - b->asked.geom.pos[i];
+    sum += d * d;
+  }
+  return a->bodies[0] == b->bodies[0] && a->bodies[1] == b->bodies[1] &&
+         sum <= apart * apart;
+}
+
+/* A contact's share, N, of the normal force at its point. A pair's contacts are
+ * made one after the other, so only neighbours are looked at. */
+static double shared_normal_force(const recorded_contact *contact) {
+  enum { NEIGHBOURS = 16 };
+  size_t at = (size_t)(contact - contacts);
+  size_t first = at > NEIGHBOURS ? at - NEIGHBOURS : 0;
+  double sum = 0;
+  int sharing = 0;
+  for (size_t i = first; i < n_contacts && i <= at + NEIGHBOURS; i++) {
+    if (!same_point(&contacts[i], contact)) continue;
+    sum += own_normal_force(&contacts[i]);
+    sharing++;
+  }
+  return sum / sharing;
+}
+
+/* What a newton changes in a step, m/s. */
+static double mobility_of(const recorded_contact *contact, double step_size) {
+  double mobility = 0;
   for (int side = 0; side < 2; side++) {
     dMass mass;
     if (contact->bodies[side] == NULL) continue;
     dBodyGetMass(contact->bodies[side], &mass);
-    *mobility += step_size / mass.mass;
+    mobility += step_size / mass.mass;
   }
-  /* f1 is the second body's where the first is the world */
-  return fabs(force);
+  return mobility;
 }
 
-/* How far a contact is from its law, in m/s: where it pushes with force f, its
- * opening velocity is the one asked for less CFM f; where it does not, it is at
- * least that. The smaller of the two gaps, the force's as the velocity it
- * makes.
- *
- * A body that the host puts to sleep as the step begins, only to wake it for
- * its neighbours, has lost its velocity, which cannot be seen from here: the
- * bounce asked for is the one that fits best with or without it. */
-static double contact_error(const recorded_contact *contact, dWorldID world,
-                            double step_size) {
-  const dSurfaceParameters *surface = &contact->asked.surface;
-  double cfm = surface->mode & dContactSoftCFM ? surface->soft_cfm
-                                               : dWorldGetCFM(world);
-  double mobility, opening = 0;
-  double force = normal_force(contact, step_size, &mobility);
-  bool awake = false, may_sleep[2] = {false, false};
+/* The opening velocity that was solved for, m/s.
+ * @param awake  out: whether the host moved one of the bodies at all */
+static double solved_opening(const recorded_contact *contact, bool *awake) {
+  double opening = 0;
+  *awake = false;
   for (int side = 0; side < 2; side++) {
     dBodyID body = contact->bodies[side];
     if (body == NULL) continue;
     dReal v[3], w[3];
     solved_velocity(body, v, w);
     opening += opening_of(contact, side, v, w);
-    awake |= dBodyIsEnabled(body) != 0;
-    may_sleep[side] = dBodyGetAutoDisableFlag(body) != 0;
+    *awake |= dBodyIsEnabled(body) != 0;
   }
-  if (!awake) return 0;
+  return opening;
+}
 
-  double error = INFINITY;
-  for (int first = 0; first <= may_sleep[0]; first++)
-    for (int second = 0; second <= may_sleep[1]; second++) {
+static bool may_sleep(dBodyID body) {
+  return body != NULL && dBodyGetAutoDisableFlag(body) != 0;
+}
+
+/* How far a contact that pushes with `force` is from its law, in m/s: where it
+ * pushes, its opening velocity is the one asked for less CFM times the force;
+ * where it does not, it is at least that. The smaller of the two gaps, the
+ * force's as the velocity it makes.
+ *
+ * A body that the host puts to sleep as the step begins, only to wake it for
+ * its neighbours, has lost its velocity, which cannot be seen from here: the
+ * bounce asked for is the one that fits best with or without it. */
+static double law_gap(const recorded_contact *contact, double opening,
+                      double force, dWorldID world, double step_size) {
+  const dSurfaceParameters *surface = &contact->asked.surface;
+  double cfm = surface->mode & dContactSoftCFM ? surface->soft_cfm
+                                               : dWorldGetCFM(world);
+  double pushed = mobility_of(contact, step_size) * force;
+  double least = INFINITY;
+  for (int first = 0; first <= may_sleep(contact->bodies[0]); first++)
+    for (int second = 0; second <= may_sleep(contact->bodies[1]); second++) {
       double before = (first ? 0 : contact->openings[0]) +
                       (second ? 0 : contact->openings[1]);
       double left = opening + cfm * force -
                     asked_velocity(contact, before, world, step_size);
-      double gap = fabs(fmin(left, mobility * force));
-      if (!(gap >= error)) error = gap; /* a NaN stays */
+      double gap = fabs(fmin(left, pushed));
+      if (!(gap >= least)) least = gap; /* a NaN stays */
     }
-  return error;
+  return least;
+}
+
+/* The gap with the force that the contact is told, or with its share. */
+static double contact_error(const recorded_contact *contact, dWorldID world,
+                            double step_size) {
+  bool awake;
+  double opening = solved_opening(contact, &awake);
+  if (!awake) return 0;
+  double told = law_gap(contact, opening, own_normal_force(contact), world,
+                        step_size);
+  double shared = law_gap(contact, opening, shared_normal_force(contact),
+                          world, step_size);
+  return !(told >= shared) ? told : shared;
 }
 
 static void measure_contacts(dWorldID world, double step_size) {
