@@ -347,20 +347,31 @@ static void test_cube_slides_over_mesh(void) {
   dGeomHeightfieldDataDestroy(field);
 }
 
-/* A sphere over rough ground: the distance to the nearest of all triangles,
- * found one by one with a sharper pencil. */
+/* The nearest of the corners, of the edges' feet and of the face's foot. */
 static double distance_to_triangle(const double p[3], double corners[3][3]) {
-  gap_shape point = {.kind = GAP_SPHERE, .size = {1e-12}};
-  gap_shape triangle = {.kind = GAP_TRIANGLE};
-  for (int i = 0; i < 9; i++)
-    point.rotation[i] = triangle.rotation[i] = i % 4 == 0;
-  vec3_copy(point.position, p);
-  memcpy(triangle.corners, corners, sizeof triangle.corners);
-  double best = -INFINITY, n[3];
-  best = oracle_best_separation(&point, &triangle, 300, n);
-  return best + 1e-12;
+  double least = INFINITY, u[3], v[3], normal[3], arm[3];
+  vec3_subtract(u, corners[1], corners[0]);
+  vec3_subtract(v, corners[2], corners[0]);
+  vec3_cross(normal, u, v);
+  bool above = true;
+  for (int i = 0; i < 3; i++) {
+    double side[3];
+    vec3_subtract(u, corners[(i + 1) % 3], corners[i]);
+    vec3_subtract(arm, p, corners[i]);
+    double t = fmin(fmax(vec3_dot(arm, u) / vec3_dot(u, u), 0), 1);
+    vec3_cross(side, normal, u);
+    above = above && vec3_dot(side, arm) >= 0;
+    vec3_add_scaled(arm, -t, u);
+    least = fmin(least, vec3_length(arm));
+  }
+  vec3_subtract(arm, p, corners[0]);
+  if (above)
+    least = fmin(least, fabs(vec3_dot(normal, arm)) / vec3_length(normal));
+  return least;
 }
 
+/* A sphere over rough ground is as far as from the nearest of all triangles.
+ */
 static void test_sphere_over_rough_field(void) {
   dHeightfieldDataID field = dGeomHeightfieldDataCreate();
   dGeomHeightfieldDataBuildCallback(field, NULL, wavy, 6, 6, 7, 7, 1, 0, 1,
@@ -385,8 +396,7 @@ static void test_sphere_over_rough_field(void) {
             corners[k][1] = wavy(NULL, u, v);
             corners[k][2] = v - 3.0;
           }
-          if (hypot(corners[0][0] - p[0], corners[0][2] - p[2]) < 3)
-            least = fmin(least, distance_to_triangle(p, corners));
+          least = fmin(least, distance_to_triangle(p, corners));
         }
     int count = query(ball, ground, 1);
     CU_ASSERT_FATAL(count >= 1);
@@ -408,7 +418,8 @@ static dTriMeshDataID cube_mesh_data(void) {
   return data;
 }
 
-/* A cube made of triangles has the gaps of a cube. */
+/* A cube made of triangles has the gaps of a cube, and nearly always its
+ * depths. */
 static void test_cube_of_triangles(void) {
   dTriMeshDataID data = cube_mesh_data();
   dGeomID mesh = dCreateTriMesh(0, data, NULL, NULL, NULL);
@@ -418,6 +429,7 @@ static void test_cube_of_triangles(void) {
                       dCreateCylinder(0, 0.2, 0.4), new_cube_convex(false)};
   oracle_seed(8);
   static const double targets[] = {0.1, 1e-3, 1e-9, -1e-6, -1e-3};
+  int overlaps = 0, equal_overlaps = 0;
   for (int o = 0; o < 5; o++)
     for (int i = 0; i < 200; i++) {
       double u[3], R[9];
@@ -436,14 +448,19 @@ static void test_cube_of_triangles(void) {
       CU_ASSERT_FATAL(query(others[o], cube, 0.5) >= 1);
       gap_contact expected = found[0];
       int count = query(others[o], mesh, 0.5);
-      CU_ASSERT(count >= 1);
-      if (count < 1) continue;
-      CU_ASSERT_DOUBLE_EQUAL(found[0].gap, expected.gap, 1e-9);
-      CU_ASSERT(vec3_dot(found[0].normal, expected.normal) > 1 - 1e-5 ||
-                expected.gap < 1e-5);
+      CU_ASSERT_FATAL(count >= 1);
+      bool same = fabs(found[0].gap - expected.gap) < 1e-9;
+      overlaps += expected.gap < 0;
+      equal_overlaps += expected.gap < 0 && same;
+      // a way out of the triangles met may be shorter than out of the cube
+      CU_ASSERT(same || (expected.gap < 0 && found[0].gap < 0 &&
+                         found[0].gap > expected.gap));
+      double gap = found[0].gap;
       count = query(mesh, others[o], 0.5);
-      CU_ASSERT(count >= 1 && fabs(found[0].gap - expected.gap) < 1e-9);
+      CU_ASSERT(count >= 1 && fabs(found[0].gap - gap) < 1e-9);
     }
+  CU_ASSERT(overlaps > 300);
+  CU_ASSERT(equal_overlaps > 0.96 * overlaps);
   for (int o = 0; o < 5; o++) dGeomDestroy(others[o]);
   destroy(mesh, cube);
   dGeomTriMeshDataDestroy(data);

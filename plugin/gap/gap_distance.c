@@ -79,7 +79,7 @@ bool gap_distance_find(const gap_core *a, const gap_core *b, double scale,
   gap_distance found;
   gap_gjk(a, b, guess, scale, enough, &found);
   if (found.lower > enough) return false;
-  phi->best.separation = found.lower;
+  phi->best = (gap_direction){.separation = found.lower};
   vec3_copy(phi->best.n, found.n);
   phi->apart = found.upper > rounding * scale;
   phi->nearest = found.simplex;

@@ -5,6 +5,7 @@
 #include "common/vec3.h"
 #include "gap/gap_distance.h"
 #include "gap/gap_patch.h"
+#include "gap/gap_polish.h"
 
 /* Corners this high, relative to a triangle, are level. */
 static const double level_tolerance = 1e-7;
@@ -126,25 +127,39 @@ static int add_contacts(const meeting *at, const gap_contact contacts[],
   return 0;
 }
 
-/* The core reaches through the triangle: of the directions in which the
- * surface may be left, the one that is shortest. */
-static bool leave_along(const meeting *at, const gap_core *surface,
-                        const gap_direction *found, gap_direction *best) {
+/* May the core, which reaches through the triangle, leave along n? Not
+ * towards the side that most of it is behind. */
+static bool may_leave(const void *context, const double n[3]) {
+  const meeting *at = context;
   double arm[3];
-  best->separation = -INFINITY;
   vec3_subtract(arm, at->core->centre, at->triangle->corners[0]);
-  if (is_outermost(at, found->n) && vec3_dot(found->n, arm) > 0)
-    gap_direction_try(at->core, surface, found->n, best);
-  if (vec3_dot(at->triangle->normal, arm) > 0)
-    gap_direction_try(at->core, surface, at->triangle->normal, best);
+  return vec3_dot(n, arm) > 0 && is_outermost(at, n);
+}
+
+/* The shortest way out of the surface that there is at the triangle. */
+static bool leave_along(const meeting *at, const gap_core *surface,
+                        const double found[3], gap_direction *best) {
+  *best = (gap_direction){
+      .separation = -INFINITY, .allowed = may_leave, .context = at};
+  if (at->core->kind == CORE_POLYTOPE) {
+    gap_sat(at->core, surface, at->scale, best);
+    return best->separation > -INFINITY;
+  }
+  gap_polish(at->core, surface, found, at->scale, best);
+  gap_polish(at->core, surface, at->triangle->normal, at->scale, best);
   for (int i = 0; i < at->count; i++) {
     const gap_triangle *other = &at->all[i];
     int shared = 0;
     for (int k = 0; k < 3; k++)
       shared += has_corner(other, at->triangle->corners[k]);
-    if (other != at->triangle && shared == 2 &&
-        vec3_dot(other->normal, arm) > 0 && is_outermost(at, other->normal))
-      gap_direction_try(at->core, surface, other->normal, best);
+    if (other == at->triangle || shared != 2) continue;
+    double between[3];
+    vec3_copy(between, at->triangle->normal);
+    vec3_add_scaled(between, 1, other->normal);
+    double length = vec3_length(between);
+    if (!(length > 1e-3)) continue;
+    for (int k = 0; k < 3; k++) between[k] /= length;
+    gap_polish(at->core, surface, between, at->scale, best);
   }
   return best->separation > -INFINITY;
 }
@@ -174,7 +189,7 @@ static int meet_triangle(const meeting *at, gap_contact_list *list) {
     if (!is_outermost(at, best.n)) return 0;
     request.nearest = &phi.nearest;
   } else {
-    if (!leave_along(at, &surface, &phi.best, &best)) return 0;
+    if (!leave_along(at, &surface, phi.best.n, &best)) return 0;
     request.covered_only = true;
   }
   request.separation = best.separation;
@@ -186,8 +201,67 @@ static int meet_triangle(const meeting *at, gap_contact_list *list) {
   return add_contacts(at, contacts, count, list);
 }
 
+static double top_height(const gap_triangle *triangle, const double n[3]) {
+  double height = -INFINITY;
+  for (int i = 0; i < 3; i++)
+    height = fmax(height, vec3_dot(n, triangle->corners[i]));
+  return height;
+}
+
+static const gap_triangle *triangle_of(const gap_triangle triangles[],
+                                       int count, const gap_contact *contact) {
+  int low = 0, high = count - 1;
+  while (low < high) {
+    int middle = (low + high) / 2;
+    if (triangles[middle].number < contact->part[1])
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return &triangles[low];
+}
+
+/* Around a ridge, leaving along the normal of one side leaves the other, too:
+ * of two neighbours, a way out that is longer than one that clears both is no
+ * contact. */
+static bool is_cleared_by(const gap_triangle *deep, const gap_contact *longer,
+                          const gap_triangle *other,
+                          const gap_contact *shorter) {
+  bool neighbours = false;
+  for (int k = 0; k < 3; k++)
+    neighbours = neighbours || has_corner(other, deep->corners[k]);
+  if (!neighbours || !(longer->gap < shorter->gap) ||
+      vec3_dot(longer->normal, shorter->normal) > 1 - 1e-9)
+    return false;
+  double height = top_height(other, shorter->normal);
+  double arm[3];
+  vec3_subtract(arm, deep->corners[1], deep->corners[0]);
+  return top_height(deep, shorter->normal) <=
+         height + level_tolerance * vec3_length(arm);
+}
+
+static void drop_longer_ways(double radius, const gap_triangle triangles[],
+                             int count, int first, gap_contact_list *list) {
+  gap_contact *all = list->block->data;
+  int kept = first;
+  for (int i = first; i < list->count; i++) {
+    const gap_triangle *deep = triangle_of(triangles, count, &all[i]);
+    bool cleared = false;
+    for (int k = first; k < list->count && !cleared; k++)
+      cleared = all[i].gap + radius < 0 && all[k].gap + radius < 0 &&
+                is_cleared_by(deep, &all[i],
+                              triangle_of(triangles, count, &all[k]),
+                              &all[k]);
+    all[i].certificate = cleared ? -1 : all[i].certificate;
+  }
+  for (int i = first; i < list->count; i++)
+    if (all[i].certificate >= 0) all[kept++] = all[i];
+  list->count = kept;
+}
+
 int gap_mesh_meet(const gap_core *core, const gap_triangle triangles[],
                   int count, double margin, gap_contact_list *list) {
+  int first = list->count;
   for (int i = 0; i < count; i++) {
     meeting at = {.core = core,
                   .all = triangles,
@@ -205,6 +279,7 @@ int gap_mesh_meet(const gap_core *core, const gap_triangle triangles[],
     at.scale = far + core->reach + core->radius;
     if (meet_triangle(&at, list) != 0) return -1;
   }
+  drop_longer_ways(core->radius, triangles, count, first, list);
   return 0;
 }
 

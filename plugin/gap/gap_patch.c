@@ -359,16 +359,20 @@ static void draw_apart(const gap_patch_request *request,
 }
 
 /* The deepest point: the nearest points of the cores, or of the cores drawn
- * apart along n when they overlap. */
-static void write_witness(const gap_patch_request *request,
+ * apart along n when they overlap. False where only a point that is covered
+ * was asked for and there is none: the cores drawn apart are then nearest in
+ * another direction. */
+static bool write_witness(const gap_patch_request *request,
                           gap_contact *contact) {
   const gap_simplex *nearest = request->nearest;
   gap_distance apart;
   if (nearest == NULL) {
-    double shift[3] = {0, 0, 0};
-    vec3_add_scaled(shift, 0.01 * request->scale - request->separation,
-                    request->n);
+    double shift[3] = {0, 0, 0}, distance = 0.01 * request->scale;
+    vec3_add_scaled(shift, distance - request->separation, request->n);
     draw_apart(request, shift, &apart);
+    if (request->covered_only &&
+        apart.upper > distance + outside_tolerance * request->scale)
+      return false;
     nearest = &apart.simplex;
   }
   double on_a[3], on_b[3], across[3];
@@ -383,6 +387,7 @@ static void write_witness(const gap_patch_request *request,
   write_contact(request, low + request->separation, low, across, contact);
   contact->feature[0] = nearest_feature(request->a, nearest, 0);
   contact->feature[1] = nearest_feature(request->b, nearest, 1);
+  return true;
 }
 
 static void swap_contacts(gap_contact *p, gap_contact *q) {
@@ -391,42 +396,9 @@ static void swap_contacts(gap_contact *p, gap_contact *q) {
   *q = kept;
 }
 
-/* Does the outline of a face lie over a point across n? */
-static bool covers(const collection *into, const gap_outline *face,
-                   const double at[2]) {
-  if (face->count < 3) return false;
-  double turn = seen_area(&into->seen, face) < 0 ? -1 : 1;
-  double tolerance = outside_tolerance * into->request->scale;
-  for (int i = 0; i < face->count; i++) {
-    double p[2], q[2];
-    project(&into->seen, face->points[i], p);
-    project(&into->seen, face->points[(i + 1) % face->count], q);
-    double u = q[0] - p[0], v = q[1] - p[1];
-    double inside = turn * (u * (at[1] - p[1]) - v * (at[0] - p[0]));
-    if (inside < -tolerance * hypot(u, v)) return false;
-  }
-  return true;
-}
-
-/* The deepest point of A where B goes on as a surface: only if it is over
- * this piece of it. */
-static void add_covered_point(collection *into, const gap_outline *on_b) {
-  const gap_patch_request *request = into->request;
-  double back[3], point[3], at[2];
-  vec3_negate(back, request->n);
-  int corner = gap_core_support(request->a, back, point);
-  project(&into->seen, point, at);
-  if (!covers(into, on_b, at)) return;
-  unsigned type =
-      request->a->kind == CORE_POLYTOPE ? GAP_CORNER : GAP_SURFACE;
-  gap_feature id[2] = {gap_feature_make(type, (unsigned)corner), on_b->face};
-  double high = vec3_dot(request->n, point);
-  add_contact(into, at, high, high - request->separation, id);
-}
-
 /* The deepest contact comes first; where none is the pair's deepest point,
  * that point is put in. */
-static void lead_with_deepest(collection *into, const gap_outline *on_b) {
+static void lead_with_deepest(collection *into) {
   const gap_patch_request *request = into->request;
   double gap = request->separation - request->a->radius - request->b->radius;
   double near = gap + outside_tolerance * request->scale;
@@ -434,14 +406,11 @@ static void lead_with_deepest(collection *into, const gap_outline *on_b) {
   for (int i = 1; i < into->count; i++)
     if (into->contacts[i].gap < into->contacts[deepest].gap) deepest = i;
   if (into->count == 0 || into->contacts[deepest].gap > near) {
-    if (request->covered_only) {
-      int before = into->count;
-      add_covered_point(into, on_b);
-      if (into->count > before) deepest = before;
-    } else {
+    gap_contact witness;
+    if (write_witness(request, &witness)) {
       if (into->count < GAP_PAIR_ROOM) into->count++;
       deepest = into->count - 1;
-      write_witness(request, &into->contacts[deepest]);
+      into->contacts[deepest] = witness;
     }
   }
   if (into->count == 0) return;
@@ -458,7 +427,7 @@ int gap_patch(const gap_patch_request *request, gap_contact contacts[]) {
   gap_outline_facing(request->a, back, request->scale, &on_a);
   gap_outline_facing(request->b, request->n, request->scale, &on_b);
   meet(&into, &on_a, &on_b);
-  lead_with_deepest(&into, &on_b);
+  lead_with_deepest(&into);
   return into.count;
 }
 

@@ -12,8 +12,8 @@ typedef struct gap_patch_request {
   double margin;      /* [m] on gaps, radii counted */
   double scale;       /* [m] size of the coordinates */
   const gap_simplex *nearest; /* nearest points where apart, else NULL */
-  bool covered_only; /* leave the deepest point out unless B's outline lies
-                        over it: B is a piece of a surface that goes on */
+  bool covered_only; /* leave the deepest point out where A and B are not over
+                        one another: B is a piece of a surface that goes on */
 } gap_patch_request;
 
 /**

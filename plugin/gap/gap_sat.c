@@ -13,7 +13,8 @@ void gap_direction_try(const gap_core *a, const gap_core *b,
   if (!(length > 0)) return;
   for (int k = 0; k < 3; k++) unit[k] = n[k] / length;
   double separation = gap_core_separation(a, b, unit);
-  if (separation > best->separation) {
+  if (separation > best->separation &&
+      (best->allowed == NULL || best->allowed(best->context, unit))) {
     best->separation = separation;
     vec3_copy(best->n, unit);
   }

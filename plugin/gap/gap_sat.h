@@ -8,9 +8,14 @@
 typedef struct gap_direction {
   double separation; /* [m] s(n) of the cores; -INFINITY: none tried */
   double n[3];       /* unit */
+
+  /* NULL, or which unit directions may be taken */
+  bool (*allowed)(const void *context, const double n[3]);
+  const void *context;
 } gap_direction;
 
-/** Take n (any length > 0) where its s(n) is larger than the best one's. */
+/** Take n (any length > 0) where it is allowed and its s(n) is larger than
+ *  the best one's. */
 void gap_direction_try(const gap_core *a, const gap_core *b,
                        const double n[3], gap_direction *best);
 
