@@ -126,20 +126,25 @@ static double normal_velocity(const recorded_contact *contact, int side,
   return speed;
 }
 
-/* The host damps velocities once they are solved for: what was solved for. */
-static void undamp(dReal v[3], const dReal damped[3], double damping,
-                   double threshold) {
+/* The host damps velocities above a threshold once they are solved for: what
+ * was solved for. A velocity that damping just takes below the threshold looks
+ * like one that was not damped: `edge_damped` decides. */
+static void undamp(dReal v[3], const dReal found[3], double damping,
+                   double threshold, bool edge_damped) {
   double scale = 1 / (1 - damping), length = 0;
-  for (int i = 0; i < 3; i++) length += damped[i] * damped[i];
-  if (scale * sqrt(length) <= threshold) scale = 1;
-  for (int i = 0; i < 3; i++) v[i] = scale * damped[i];
+  for (int i = 0; i < 3; i++) length += found[i] * found[i];
+  length = sqrt(length);
+  bool damped =
+      length > threshold || (edge_damped && scale * length > threshold);
+  for (int i = 0; i < 3; i++) v[i] = damped ? scale * found[i] : found[i];
 }
 
-static void solved_velocity(dBodyID body, dReal v[3], dReal w[3]) {
+static void solved_velocity(dBodyID body, bool edge_damped, dReal v[3],
+                            dReal w[3]) {
   undamp(v, dBodyGetLinearVel(body), dBodyGetLinearDamping(body),
-         dBodyGetLinearDampingThreshold(body));
+         dBodyGetLinearDampingThreshold(body), edge_damped);
   undamp(w, dBodyGetAngularVel(body), dBodyGetAngularDamping(body),
-         dBodyGetAngularDampingThreshold(body));
+         dBodyGetAngularDampingThreshold(body), edge_damped);
 }
 
 static double opening_of(const recorded_contact *contact, int side,
@@ -229,20 +234,22 @@ static double mobility_of(const recorded_contact *contact, double step_size) {
   return mobility;
 }
 
-/* The opening velocity that was solved for, m/s.
- * @param awake  out: whether the host moved one of the bodies at all */
-static double solved_opening(const recorded_contact *contact, bool *awake) {
+/* The opening velocity that was solved for, m/s. */
+static double solved_opening(const recorded_contact *contact,
+                             const bool edge_damped[2]) {
   double opening = 0;
-  *awake = false;
   for (int side = 0; side < 2; side++) {
     dBodyID body = contact->bodies[side];
     if (body == NULL) continue;
     dReal v[3], w[3];
-    solved_velocity(body, v, w);
+    solved_velocity(body, edge_damped[side], v, w);
     opening += opening_of(contact, side, v, w);
-    *awake |= dBodyIsEnabled(body) != 0;
   }
   return opening;
+}
+
+static bool is_awake(dBodyID body) {
+  return body != NULL && dBodyIsEnabled(body);
 }
 
 static bool may_sleep(dBodyID body) {
@@ -276,17 +283,20 @@ static double law_gap(const recorded_contact *contact, double opening,
   return least;
 }
 
-/* The gap with the force that the contact is told, or with its share. */
+/* The gap with the force that the contact is told, or with its share; the
+ * smallest of those that damping leaves open. */
 static double contact_error(const recorded_contact *contact, dWorldID world,
                             double step_size) {
-  bool awake;
-  double opening = solved_opening(contact, &awake);
-  if (!awake) return 0;
-  double told = law_gap(contact, opening, own_normal_force(contact), world,
-                        step_size);
-  double shared = law_gap(contact, opening, shared_normal_force(contact),
-                          world, step_size);
-  return !(told >= shared) ? told : shared;
+  if (!is_awake(contact->bodies[0]) && !is_awake(contact->bodies[1])) return 0;
+  double forces[] = {own_normal_force(contact), shared_normal_force(contact)};
+  double least = INFINITY;
+  for (int choice = 0; choice < 8; choice++) {
+    const bool edge_damped[2] = {choice & 1, choice & 2};
+    double gap = law_gap(contact, solved_opening(contact, edge_damped),
+                         forces[choice >> 2], world, step_size);
+    if (!(gap >= least)) least = gap; /* a NaN stays */
+  }
+  return least;
 }
 
 static void measure_contacts(dWorldID world, double step_size) {
