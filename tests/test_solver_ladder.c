@@ -7,6 +7,8 @@
 #include "problems.h"
 #include "solver/lemke_mlcp.h"
 #include "solver/solver.h"
+#include "solver/solver_points.h"
+#include "solver/solver_variants.h"
 #include "testing.h"
 
 static solver_workspace *workspace;
@@ -244,6 +246,78 @@ static void test_inconsistent_contacts_are_degraded(void) {
   solver_default_options(&options);
 }
 
+/* Without push-out (b >= 0) Lemke has to find a solution whatever the friction;
+ * with it, high friction jams some heaps, and the ladder goes on without. */
+static void test_jams(void) {
+  static const double coefficients[] = {0.2, 0.9, 1.5, 3};
+  lemke_mlcp_workspace *lemke =
+      lemke_mlcp_workspace_create(&memory_from_malloc);
+  lemke_options lemke_choice;
+  lemke_default_options(&lemke_choice);
+  int n_jammed = 0;
+  for (unsigned seed = 0; seed < 40; seed++) {
+    test_problem problem;
+    test_solution solution;
+    problem_make_heap(&problem, 5 + seed % 15, 100 + seed,
+                      coefficients[seed % 4], seed % 3 ? 4 : 8);
+    solution_init(&solution, &problem.mlcp);
+    solver_report report = solve(&problem.mlcp, &solution.mlcp);
+    if (report.status == SOLVER_DEGRADED) {
+      n_jammed++;
+      CU_ASSERT_EQUAL(report.rung, SOLVER_RUNG_VELOCITY);
+    }
+
+    for (int r = 0; r < problem.mlcp.n_rows; r++)
+      problem.rows[r].bias = fmax(problem.rows[r].bias, 0);
+    for (int ties = LEMKE_TIES_FIRST; ties <= LEMKE_TIES_LAST; ties++) {
+      lemke_choice.ties = (lemke_ties)ties;
+      lemke_report result = lemke_mlcp_solve(lemke, &problem.mlcp,
+                                             &lemke_choice, NULL,
+                                             &solution.mlcp);
+      CU_ASSERT_EQUAL(result.status, LEMKE_SOLVED);
+      expect_sane(&problem.mlcp, &solution.mlcp, result.residual);
+    }
+    solution_release(&solution);
+    problem_release(&problem);
+  }
+  CU_ASSERT(n_jammed > 0 && n_jammed < 30);
+  lemke_mlcp_workspace_destroy(lemke);
+}
+
+/* Where nothing slides the relaxation is exact; a slide it lifts off the ground
+ * at mu times its speed. */
+static void test_convex_variant(void) {
+  static const double pushes[] = {0, 1};
+  for (int i = 0; i < 2; i++) {
+    test_problem problem;
+    problem_make_wall(&problem, 1, 0.5, 4);
+    problem.bodies[0].v_free[0] = pushes[i];
+
+    solver_variant variant = {.first_cone = NULL};
+    CU_ASSERT_FATAL(solver_variant_make_convex(&variant, &memory_from_malloc,
+                                               &problem.mlcp));
+    char message[100];
+    CU_ASSERT(mlcp_check(&variant.mlcp, message, sizeof message));
+    test_solution relaxed, solution;
+    solution_init(&relaxed, &variant.mlcp);
+    solution_init(&solution, &problem.mlcp);
+    CU_ASSERT_EQUAL(solve(&variant.mlcp, &relaxed.mlcp).status, SOLVER_SOLVED);
+
+    solver_variant_convex_impulses(&variant, &problem.mlcp, relaxed.mlcp.p,
+                                   solution.mlcp.p);
+    double scratch[100];
+    double residual =
+        solver_complete_point(&problem.mlcp, &solution.mlcp, scratch);
+    CU_ASSERT((residual < 1e-9) == (i == 0));
+    CU_ASSERT_DOUBLE_EQUAL(solution.mlcp.v[2], 0.5 * solution.mlcp.v[0], 1e-9);
+    CU_ASSERT(i == 0 || solution.mlcp.v[0] > 0.5);
+    solution_release(&relaxed);
+    solution_release(&solution);
+    solver_variant_release(&variant, &memory_from_malloc);
+    problem_release(&problem);
+  }
+}
+
 static void test_ladder_without_lemke(void) {
   test_problem problem;
   test_solution solution;
@@ -415,6 +489,8 @@ int main(void) {
       {"extreme friction", test_extreme_friction},
       {"empty problems", test_empty_problems},
       {"inconsistent contacts", test_inconsistent_contacts_are_degraded},
+      {"jams", test_jams},
+      {"convex variant", test_convex_variant},
       {"no Lemke", test_ladder_without_lemke},
       {"too many rows", test_too_many_rows_are_refused},
       {"guesses", test_guess_is_only_a_start},

@@ -140,9 +140,9 @@ static outcome climb_lemke(climb *c) {
   return try_lemke(c, LEMKE_TIES_LAST, false, 0);
 }
 
-/* A variant by the fast path, else by Lemke, into the point `other`; its
- * residual there is that of the variant. */
-static bool solve_variant(climb *c, const double guess[]) {
+/* A variant by the fast path, else by Lemke if it may, into the point `other`;
+ * its residual there is that of the variant. */
+static bool solve_variant(climb *c, const double guess[], bool with_lemke) {
   solver_workspace *w = c->workspace;
   const mlcp_problem *variant = &w->variant.mlcp;
   if (!solver_point_reserve(&w->other, w->source, variant)) return false;
@@ -150,7 +150,7 @@ static bool solve_variant(climb *c, const double guess[]) {
   solver_report fast;
   if (!run_fast(c, variant, guess, &w->other.at, &fast)) return false;
   w->other.residual = fast.residual;
-  if (fast.residual <= c->options->tolerance
+  if (!with_lemke || fast.residual <= c->options->tolerance
       || lemke_mlcp_size(variant) > c->options->max_lemke_size)
     return true;
 
@@ -172,7 +172,8 @@ static void measure_other(climb *c, const double p[]) {
 }
 
 /* Proximal steps: compliance that counts from the last impulses and shrinks,
- * while that brings the original problem's residual down. */
+ * while that brings the original problem's residual down. Lemke helps with the
+ * first step only, after which the fast path has a near guess. */
 static outcome climb_relaxed(climb *c) {
   static const double shares[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-6, 1e-6};
   solver_workspace *w = c->workspace;
@@ -180,7 +181,7 @@ static outcome climb_relaxed(climb *c) {
     double before = w->best.residual;
     if (!solver_variant_make_proximal(&w->variant, w->source, c->problem,
                                       shares[i], w->best.at.p)
-        || !solve_variant(c, w->best.at.p))
+        || !solve_variant(c, w->best.at.p, i == 0))
       return NO_MEMORY;
     measure_other(c, w->other.at.p);
     keep_better(c, SOLVER_RUNG_RELAXED);
@@ -204,7 +205,7 @@ static outcome take_other(climb *c, const double p[], solver_rung rung) {
 static outcome climb_convex(climb *c) {
   solver_workspace *w = c->workspace;
   if (!solver_variant_make_convex(&w->variant, w->source, c->problem)
-      || !solve_variant(c, NULL))
+      || !solve_variant(c, NULL, true))
     return NO_MEMORY;
   // the variant has rows enough for the original's impulses
   solver_variant_convex_impulses(&w->variant, c->problem, w->other.at.p,
@@ -212,10 +213,12 @@ static outcome climb_convex(climb *c) {
   return take_other(c, w->trial.at.p, SOLVER_RUNG_CONVEX);
 }
 
+/* Bodies jammed by friction may have no velocities that undo their penetration,
+ * but there are always some that do not deepen it. */
 static outcome climb_velocity(climb *c) {
   solver_workspace *w = c->workspace;
   if (!solver_variant_make_velocity(&w->variant, w->source, c->problem)
-      || !solve_variant(c, NULL))
+      || !solve_variant(c, NULL, true))
     return NO_MEMORY;
   return take_other(c, w->other.at.p, SOLVER_RUNG_VELOCITY);
 }
@@ -228,8 +231,8 @@ static outcome climb_rest(climb *c) {
   if (end != GO_ON || w->best.residual <= c->options->acceptable) return end;
   end = climb_relaxed(c);
   if (end != GO_ON || w->best.residual <= usable_residual) return end;
-  end = climb_convex(c);
-  return end == GO_ON ? climb_velocity(c) : end;
+  end = climb_velocity(c);
+  return end == GO_ON ? climb_convex(c) : end;
 }
 
 static bool reserve_points(climb *c) {

@@ -7,8 +7,9 @@
  *   (methods that make the usual step cheap)
  *   Lemke     warm basis, cold, other ties
  *   relaxed   regularised, then re-verified on the original problem
+ *   velocity  position correction left out (rows' `correction`): what friction
+ *             jams may have no solution with it, and always has one without
  *   convex    lambda taken as 0 where it couples c_n (Anitescu & Hart)
- *   velocity  position correction left out (rows' `correction`)
  *   best      the best iterate seen, projected onto its bounds
  *
  * Answers from `relaxed` on that miss the tolerance on the original problem are
@@ -49,7 +50,9 @@ typedef struct solver_options {
   double acceptable;   /* a residual up to this still counts as solved when no
                           rung gets lower (1e-8) */
   int max_rows;        /* an island with more is refused (300000) */
-  int max_lemke_size;  /* an LCP with more variables does not go to Lemke */
+  int max_lemke_size;  /* an LCP with more variables does not go to Lemke: a
+                          pivot of a large heap takes a millisecond, and there
+                          are up to three a variable */
 } solver_options;
 
 typedef struct solver_report {
