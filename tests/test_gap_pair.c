@@ -7,7 +7,10 @@
 #include "gap/gap_pair.h"
 #include "test_gap_oracle.h"
 
-enum { KINDS = 8, POSES = 40, SEARCHED = 4, SEARCH_SAMPLES = 400 };
+enum { KINDS = 8, SEARCHED = 4, SEARCH_SAMPLES = 400 };
+
+/* Poses a pair, order and target; GAP_TEST_POSES asks for more. */
+static int poses = 100;
 
 static const char *const kind_names[KINDS] = {
     "sphere", "box", "capsule", "cylinder",
@@ -185,7 +188,7 @@ static void check_all_pairs(pose_maker *make, const char *where,
       if (ka == GAP_PLANE || kb == GAP_PLANE) continue;
       worst seen = {0};
       oracle_seed((uint64_t)(1000 * ka + 10 * kb + n_targets));
-      for (int i = 0; i < POSES * n_targets; i++) {
+      for (int i = 0; i < poses * n_targets; i++) {
         gap_shape a, b;
         oracle_shape((gap_kind)ka, 1, &hull, &a);
         oracle_shape((gap_kind)kb, 1, &hull, &b);
@@ -378,6 +381,7 @@ static void test_same_twice(void) {
 int main(void) {
   if (CU_initialize_registry() != CUE_SUCCESS) return 2;
   oracle_make_hull(&hull);
+  if (getenv("GAP_TEST_POSES") != NULL) poses = atoi(getenv("GAP_TEST_POSES"));
   CU_pSuite suite = CU_add_suite("gap_pair", NULL, NULL);
   CU_add_test(suite, "apart", test_apart);
   CU_add_test(suite, "near touching", test_near_touching);

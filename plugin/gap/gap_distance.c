@@ -50,13 +50,13 @@ static double settle_curved(const gap_core *a, const gap_core *b,
   vec3_copy(n0, phi->best.n);
   gap_polish(a, b, n0, scale, &phi->best);
   for (int pass = 0; pass < 2; pass++) {
-    if (phi->best.separation > 0) {
+    if (phi->best.separation > -curved_tolerance * scale) {
       gap_distance witness;
       if (!phi->apart) phi->nearest.count = 0;
       double enough = phi->best.separation + curved_tolerance * scale;
       gap_polish_witness(a, b, NULL, phi->best.n, scale, enough,
                          &phi->nearest, &witness);
-      if (witness.upper > 0 && witness.upper <= fmax(upper, enough)) {
+      if (witness.upper <= fmax(upper, enough)) {
         upper = fmin(upper, witness.upper);
         phi->nearest = witness.simplex;
         phi->apart = true;

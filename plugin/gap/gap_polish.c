@@ -264,26 +264,65 @@ static void support_point(const piece *part, const double direction[3],
       point[i] += radius * across[k] / length * part->turn[3 * i + k];
 }
 
+/* The point of a cylinder nearest to another point: a cap has more points
+ * that are furthest along its normal than its rim. */
+static void nearest_in_cylinder(const gap_core *cylinder,
+                                const double point[3], double nearest[3]) {
+  double arm[3], along, across[3];
+  vec3_subtract(arm, point, cylinder->centre);
+  along = vec3_dot(arm, cylinder->axis);
+  vec3_copy(across, arm);
+  vec3_add_scaled(across, -along, cylinder->axis);
+  double length = vec3_length(across), half = cylinder->half_length;
+  vec3_copy(nearest, cylinder->centre);
+  vec3_add_scaled(nearest, fmax(-half, fmin(half, along)), cylinder->axis);
+  double kept = length > cylinder->disc_radius
+                    ? cylinder->disc_radius / length
+                    : 1;
+  vec3_add_scaled(nearest, kept, across);
+}
+
+static void add_difference(const double *shift, gap_difference *point) {
+  vec3_subtract(point->w, point->on_a, point->on_b);
+  if (shift != NULL) vec3_add_scaled(point->w, 1, shift);
+}
+
 void gap_polish_witness(const gap_core *a, const gap_core *b,
                         const double *shift, const double n[3], double scale,
                         double enough, const gap_simplex *found,
                         gap_distance *witness) {
-  double back[3];
+  static const double none[3] = {0, 0, 0};
+  double back[3], moved[3];
+  const double *by = shift == NULL ? none : shift;
   piece on_a[MOST_PIECES], on_b[MOST_PIECES];
   vec3_negate(back, n);
   int n_a = collect_pieces(a, back, piece_depth * scale, on_a);
   int n_b = collect_pieces(b, n, piece_depth * scale, on_b);
 
-  gap_difference points[MOST_PIECES * MOST_PIECES + 4];
+  gap_difference points[MOST_PIECES * MOST_PIECES + 2 * MOST_PIECES + 4];
   int count = 0;
   for (int i = 0; i < n_a; i++)
     for (int j = 0; j < n_b; j++) {
       gap_difference *point = &points[count++];
       support_point(&on_a[i], back, point->on_a);
       support_point(&on_b[j], n, point->on_b);
-      vec3_subtract(point->w, point->on_a, point->on_b);
-      if (shift != NULL) vec3_add_scaled(point->w, 1, shift);
+      add_difference(shift, point);
     }
+  for (int i = 0; i < n_a && b->kind == CORE_CYLINDER; i++) {
+    gap_difference *point = &points[count++];
+    support_point(&on_a[i], back, point->on_a);
+    vec3_copy(moved, point->on_a);
+    vec3_add_scaled(moved, 1, by);
+    nearest_in_cylinder(b, moved, point->on_b);
+    add_difference(shift, point);
+  }
+  for (int j = 0; j < n_b && a->kind == CORE_CYLINDER; j++) {
+    gap_difference *point = &points[count++];
+    support_point(&on_b[j], n, point->on_b);
+    vec3_subtract(moved, point->on_b, by);
+    nearest_in_cylinder(a, moved, point->on_a);
+    add_difference(shift, point);
+  }
   // supports first: their weights are exact, those of a search are not
   gap_gjk_points(points, count, scale, witness);
   if (witness->upper <= enough || found->count == 0) return;
