@@ -77,13 +77,14 @@ static void record_steps(record *it) {
          count < STEPS_RECORDED && contact_space_slowest(space, c) < -1e-8;
          step++) {
       double *inputs = it->inputs[count++];
-      double covering[MOST_CONTACTS];
+      double covering[MOST_ROWS];
       memcpy(inputs, c, (size_t)n*sizeof *c);
       for (int i = 0; i < it->n_contacts; i++) {
         double pair[2];
         philox_pair(1, sample, step, (uint32_t)i, pair);
         inputs[n + i] = it->options.h*pair[0];
-        covering[i] = pair[1];
+        covering[2*i] = pair[1];
+        covering[2*i + 1] = 0;
       }
       int pivots;
       if (!contact_path_solve(space, c, &inputs[n], covering, scratch, lambda,
@@ -98,15 +99,15 @@ static void record_steps(record *it) {
 typedef struct way {
   const char *name;
   ode_mlcp_impact_method method;
-  int most; /* solutions wanted */
+  ode_mlcp_impact_select select;
 } way;
 
 /* Microseconds an LCP by a way of the library. */
 static double time_way(record *it, const way *way, double seconds) {
   ode_mlcp_impact_method method;
   it->options.method = way->method;
-  it->options.select = way->most > 1 ? ODE_MLCP_IMPACT_RANDOM
-                                     : ODE_MLCP_IMPACT_FIRST;
+  it->options.select = way->select;
+  int most = way->select == ODE_MLCP_IMPACT_FIRST ? 1 : IMPACT_MAX_SOLUTIONS;
   if (impact_prepare(it->impact, &it->options, &method) !=
         ODE_MLCP_IMPACT_DONE ||
       !impact_desk_open(&it->desk, it->impact, &it->options, method,
@@ -116,7 +117,7 @@ static double time_way(record *it, const way *way, double seconds) {
   stopwatch watch = {.seconds = seconds};
   for (int k = 0; goes_on(&watch); k++) {
     memcpy(it->desk.inputs, it->inputs[k % STEPS_RECORDED], size);
-    impact_step_solve(&it->desk, (uint64_t)k, 0, way->most);
+    impact_step_solve(&it->desk, (uint64_t)k, 0, most);
   }
   impact_desk_close(&it->desk, &memory_from_malloc);
   return 1e6*watch.least;
@@ -166,10 +167,12 @@ static void time_set(record *it, int threads) {
 
 int main(int argc, char **argv) {
   static const way ways[] = {
-    {"modes, first", ODE_MLCP_IMPACT_MODES, 1},
-    {"modes, random of all", ODE_MLCP_IMPACT_MODES, IMPACT_MAX_SOLUTIONS},
-    {"path", ODE_MLCP_IMPACT_PATH, 1},
-    {"straightforward dense Lemke", ODE_MLCP_IMPACT_LEMKE, 1}};
+    {"modes, first", ODE_MLCP_IMPACT_MODES, ODE_MLCP_IMPACT_FIRST},
+    {"modes, random of all", ODE_MLCP_IMPACT_MODES, ODE_MLCP_IMPACT_RANDOM},
+    {"path, first", ODE_MLCP_IMPACT_PATH, ODE_MLCP_IMPACT_FIRST},
+    {"path, random", ODE_MLCP_IMPACT_PATH, ODE_MLCP_IMPACT_RANDOM},
+    {"straightforward dense Lemke", ODE_MLCP_IMPACT_LEMKE,
+     ODE_MLCP_IMPACT_FIRST}};
   double seconds = argc > 1 ? atof(argv[1]) : 0.3;
   static record it;
   for (int k = 0; k < IMPACT_EXAMPLES; k++) {

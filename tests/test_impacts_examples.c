@@ -308,6 +308,26 @@ static void test_selection_matters_for_the_compass(void) {
   close_example(it);
 }
 
+/* The path finds one solution, but a random covering vector meets them all
+ * now and then: the set reaches from rest to the lift. */
+static void test_random_paths_meet_all_solutions(void) {
+  ready *it = open_example("compass-gait");
+  ode_mlcp_impact_set set;
+  it->options.method = ODE_MLCP_IMPACT_PATH;
+  ode_mlcp_impact_approximate(it->impact, &it->options, &set);
+  long n_rest = 0, n_slide = 0, n_lift = 0;
+  for (uint64_t k = 0; k < set.n_outcomes; k++) {
+    const double *rows = &set.contact_velocities[4*k];
+    n_lift += rows[2] > 0.0995;
+    n_slide += fabs(rows[2]) < 1e-9 && rows[3] > 0.01;
+    n_rest += fabs(rows[2]) < 1e-9 && fabs(rows[3]) < 1e-9;
+  }
+  CU_ASSERT(n_lift > 1000 && n_slide > 100 && n_rest > 100);
+  CU_ASSERT_EQUAL(set.n_fallbacks, 0);
+  ode_mlcp_impact_set_release(&set);
+  close_example(it);
+}
+
 /* ---- laws on every step ------------------------------------------------ */
 
 static void test_energy_falls_in_every_step(void) {
@@ -404,6 +424,10 @@ static void test_modes_agree_with_lemke(void) {
           int pivots;
           for (int i = 0; i < n_lemke; i++)
             covering[i] = test_uniform(&random, 0.01, 1);
+          double path_covering[10];
+          for (int i = 0; i < n; i++)
+            path_covering[i] = test_uniform(&random, i % 2 == 0 ? 0.01 : -1,
+                                            1);
           n_runs++;
           if (impact_lemke_solve(space, desk.inputs, caps,
                                  run == 0 ? NULL : covering, scratch, lambda,
@@ -414,8 +438,8 @@ static void test_modes_agree_with_lemke(void) {
           }
           n_path++;
           if (contact_path_solve(space, desk.inputs, caps,
-                                 run == 0 ? NULL : covering, scratch, lambda,
-                                 c, &pivots)) {
+                                 run == 0 ? NULL : path_covering, scratch,
+                                 lambda, c, &pivots)) {
             n_path_solved++;
             worst_distance = fmax(worst_distance,
                                   distance_to_known(&desk, n_known, n, c));
@@ -429,7 +453,9 @@ static void test_modes_agree_with_lemke(void) {
     CU_ASSERT(worst_violation < 1e-9);
     CU_ASSERT(worst_distance < 1e-7);
     CU_ASSERT(n_lemke_solved*1000 >= n_runs*998);
-    CU_ASSERT_EQUAL(n_path_solved, n_path);
+    // RAMone's mu = 1e5 ends some paths, which then are Lemke's to solve
+    CU_ASSERT(n_path_solved*100 >= n_path*98);
+    if (k != 3) CU_ASSERT(n_path_solved*1000 >= n_path*999);
     if (k == 1 || k == 3) CU_ASSERT_EQUAL(most, 3);
     if (k == 0 || k == 2) CU_ASSERT_EQUAL(most, 1);
     if (k == 4) CU_ASSERT(most > 1);
@@ -461,6 +487,7 @@ int main(void) {
     {"rocking block is an L", test_rocking_block_is_an_L},
     {"selection matters for the compass",
      test_selection_matters_for_the_compass},
+    {"random paths meet all solutions", test_random_paths_meet_all_solutions},
     {"energy falls in every step", test_energy_falls_in_every_step},
     {"modes agree with Lemke", test_modes_agree_with_lemke},
     CU_TEST_INFO_NULL};

@@ -322,7 +322,8 @@ static double usual_covering(int contact) {
   return 1 + multiple - floor(multiple);
 }
 
-/* w = c + A lambda + covering theta with every x outside the basis. */
+/* w = c + A lambda + covering theta with every x outside the basis. A tangent's
+ * part may have either sign: while its contact separates so may its slip. */
 static void write_dictionary(path *p, const double c[],
                              const double covering[]) {
   const contact_space *space = p->space;
@@ -357,9 +358,8 @@ static void write_dictionary(path *p, const double c[],
         T[1 + normal_of(p, j)] -= side*space->bound[space->contact_of[j]];
       }
     }
-    T[n + 1] = tangent ? 0 : covering != NULL
-             ? covering[space->contact_of[i]]
-             : usual_covering(space->contact_of[i]);
+    T[n + 1] = covering != NULL ? sign*covering[i]
+             : tangent ? 0 : usual_covering(space->contact_of[i]);
   }
   p->flat = FLAT*largest;
 }

@@ -16,8 +16,9 @@ size_t contact_path_scratch(const contact_space *space); /* in doubles */
  *
  * @param c         [n_rows] contact velocities
  * @param caps      [m] > 0, N s; INFINITY for none (eq. I3)
- * @param covering  [m] > 0, which path is followed; NULL for a fixed
- *                  one of unequal numbers in [1, 2)
+ * @param covering  [n_rows] which path is followed: > 0 on normal rows, of any
+ *                  sign on tangent rows; NULL for a fixed one, unequal numbers
+ *                  in [1, 2) on normal rows and 0 on tangent rows
  * @param scratch   contact_path_scratch numbers
  * @param lambda    [n_rows] out; all 0 unless true is returned
  * @param reached   [n_rows] out: contact velocities after the step

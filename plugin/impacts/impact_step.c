@@ -125,10 +125,10 @@ static int solve_by_modes(impact_desk *desk, int most) {
   return n_solutions;
 }
 
-/* Numbers in (0, 1) for the covering vector, so that RANDOM meets different
+/* Numbers in (0, 1) for a covering vector, so that RANDOM meets different
  * solutions; NULL for FIRST. */
-static const double *covering(impact_desk *desk, uint64_t sample,
-                              uint32_t step, int count) {
+static double *covering(impact_desk *desk, uint64_t sample, uint32_t step,
+                        int count) {
   if (desk->options->select == ODE_MLCP_IMPACT_FIRST) return NULL;
   for (int i = 0; i < count; i += 2) {
     double pair[2];
@@ -143,11 +143,14 @@ static const double *covering(impact_desk *desk, uint64_t sample,
 static bool solve_by_path(impact_desk *desk, uint64_t sample, uint32_t step) {
   const contact_space *space = &desk->impact->space;
   const double *caps = &desk->inputs[space->n_rows];
+  double *numbers = covering(desk, sample, step, space->n_rows);
+  // tangent rows: between -1 and 1, or the path would meet one solution of
+  // several nearly always
+  for (int i = 0; numbers != NULL && i < space->n_rows; i++)
+    if (space->normal_of[i] != i) numbers[i] = 2*numbers[i] - 1;
   int pivots;
-  return contact_path_solve(space, desk->inputs, caps,
-                            covering(desk, sample, step, space->n_contacts),
-                            desk->solver, desk->lambdas, desk->reached,
-                            &pivots);
+  return contact_path_solve(space, desk->inputs, caps, numbers, desk->solver,
+                            desk->lambdas, desk->reached, &pivots);
 }
 
 static bool solve_by_lemke(impact_desk *desk, uint64_t sample, uint32_t step) {
