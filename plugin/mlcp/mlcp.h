@@ -43,7 +43,7 @@ typedef struct mlcp_row {
   mlcp_row_kind kind;
   int body[2];       /* into bodies, -1 for none (the world, a kinematic body);
                         the two differ */
-  double J[2][6];    /* per body: linear, then angular; zeros where body is -1 */
+  double J[2][6];    /* per body: linear, then angular; zeros without a body */
   double bias;       /* m/s or rad/s; see (2) */
   double compliance; /* >= 0, 1/kg: ODE's cfm / h */
   double low, high;  /* impulses; -INFINITY and INFINITY where there is none */
@@ -99,8 +99,8 @@ typedef struct mlcp_solution {
 } mlcp_solution;
 
 /**
- * Check a problem: indices in range, no NaN, finite J and mass, bounds in order,
- * signs as documented, friction sets that do not share rows or pairs.
+ * Check a problem: indices in range, no NaN, finite J and mass, bounds in
+ * order, signs as documented, friction sets that do not share rows or pairs.
  *
  * @param message  [message_size] out: empty, or one line that names what is
  *                 wrong and where ("row 12: bias is nan").
