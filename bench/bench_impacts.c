@@ -87,8 +87,8 @@ static void record_steps(record *it) {
         covering[2*i + 1] = 0;
       }
       int pivots;
-      if (!contact_path_solve(space, c, &inputs[n], covering, scratch, lambda,
-                              reached, &pivots))
+      if (!contact_path_solve(space, c, &inputs[n], covering, NULL, scratch,
+                              lambda, reached, &pivots))
         break;
       memcpy(c, reached, (size_t)n*sizeof *c);
     }

@@ -308,8 +308,8 @@ static void test_selection_matters_for_the_compass(void) {
   close_example(it);
 }
 
-/* The path finds one solution, but a random covering vector meets them all
- * now and then: the set reaches from rest to the lift. */
+/* The path finds one solution, but random covering vectors meet them all: the
+ * lift, the rest, and the slide between, which no first path meets. */
 static void test_random_paths_meet_all_solutions(void) {
   ready *it = open_example("compass-gait");
   ode_mlcp_impact_set set;
@@ -424,8 +424,8 @@ static void test_modes_agree_with_lemke(void) {
           int pivots;
           for (int i = 0; i < n_lemke; i++)
             covering[i] = test_uniform(&random, 0.01, 1);
-          double path_covering[10];
-          for (int i = 0; i < n; i++)
+          double path_covering[20];
+          for (int i = 0; i < 2*n; i++)
             path_covering[i] = test_uniform(&random, i % 2 == 0 ? 0.01 : -1,
                                             1);
           n_runs++;
@@ -438,7 +438,8 @@ static void test_modes_agree_with_lemke(void) {
           }
           n_path++;
           if (contact_path_solve(space, desk.inputs, caps,
-                                 run == 0 ? NULL : path_covering, scratch,
+                                 run == 0 ? NULL : path_covering,
+                                 run < 3 ? NULL : &path_covering[n], scratch,
                                  lambda, c, &pivots)) {
             n_path_solved++;
             worst_distance = fmax(worst_distance,

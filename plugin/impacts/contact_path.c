@@ -415,13 +415,11 @@ double contact_path_violation(const contact_space *space, const double caps[],
   return worst;
 }
 
-/* Follow the path from theta's row; true when theta is gone. */
-static bool follow(path *p, int start, int *pivots) {
-  int n = p->n, theta = 2*n;
-  pivot(p, start, n + 1);
-  int entering = start; // the complement of w_start, which just left
+/* Follow the path on which `entering` grows; true when theta is back at 0. */
+static bool follow(path *p, int entering, int *pivots) {
+  int n = p->n, theta = 2*n, most = *pivots + 12*n + 40;
 
-  for (*pivots = 1; *pivots < 12*n + 40; ++*pivots) {
+  for (; *pivots < most; ++*pivots) {
     int column = -p->place[entering];
     if (entering < n && entering == normal_of(p, entering) &&
         !p->turned[entering])
@@ -444,9 +442,39 @@ static bool follow(path *p, int start, int *pivots) {
   return false;
 }
 
+/* At a solution, give theta the column of another covering vector. A constant
+ * added to w_i moves w_i itself where it is basic, and else what is written by
+ * it, the other way. */
+static void cover_anew(path *p, const double covering[]) {
+  int n = p->n, column = -p->place[2*n];
+  for (int i = 0; i < n; i++) p->T[i*p->stride + column] = 0;
+  for (int i = 0; i < n; i++) {
+    double push = p->turned[i] ? -covering[i] : covering[i];
+    int place = p->place[n + i];
+    if (place >= 0) {
+      p->T[place*p->stride + column] += push;
+      continue;
+    }
+    for (int row = 0; row < n; row++)
+      p->T[row*p->stride + column] -= push*p->T[row*p->stride - place];
+  }
+}
+
+/* Read where the path is; true when that is a solution. */
+static bool read_solution(const path *p, const double c[], double lambda[],
+                          double reached[]) {
+  const contact_space *space = p->space;
+  read_impulses(p, lambda);
+  contact_space_push(space, c, lambda, reached);
+  for (int i = 0; i < p->n; i++)
+    if (fabs(reached[i]) <= 1e-13*space->scale) reached[i] = 0;
+  return contact_path_violation(space, p->caps, lambda, reached) <=
+         10*IMPACT_FEASIBILITY*space->scale;
+}
+
 bool contact_path_solve(const contact_space *space, const double c[],
                         const double caps[], const double covering[],
-                        double scratch[], double lambda[], double reached[],
+                        const double onward[], double scratch[], double lambda[], double reached[],
                         int *pivots) {
   int n = space->n_rows;
   path p = {.space = space, .caps = caps, .n = n};
@@ -473,16 +501,22 @@ bool contact_path_solve(const contact_space *space, const double c[],
   int start = start_row(&p);
   if (start < 0) return true; // nothing approaches: no impulse (Lemma 8)
 
-  if (follow(&p, start, pivots)) {
-    read_impulses(&p, lambda);
-    contact_space_push(space, c, lambda, reached);
-    for (int i = 0; i < n; i++)
-      if (fabs(reached[i]) <= 1e-13*space->scale) reached[i] = 0;
-    if (contact_path_violation(space, caps, lambda, reached) <=
-        10*IMPACT_FEASIBILITY*space->scale)
-      return true;
+  pivot(&p, start, n + 1);
+  *pivots = 1;
+  // w_start has just left, so its complement enters
+  if (!follow(&p, start, pivots) || !read_solution(&p, c, lambda, reached)) {
+    memset(lambda, 0, (size_t)n*sizeof *lambda);
+    memcpy(reached, c, (size_t)n*sizeof *reached);
+    return false;
   }
-  memset(lambda, 0, (size_t)n*sizeof *lambda);
-  memcpy(reached, c, (size_t)n*sizeof *reached);
-  return false;
+  if (onward == NULL) return true;
+
+  cover_anew(&p, onward);
+  double *other_lambda = p.fresh, *other_reached = p.at;
+  if (follow(&p, 2*n, pivots) &&
+      read_solution(&p, c, other_lambda, other_reached)) {
+    memcpy(lambda, other_lambda, (size_t)n*sizeof *lambda);
+    memcpy(reached, other_reached, (size_t)n*sizeof *reached);
+  }
+  return true;
 }

@@ -50,6 +50,7 @@ bool impact_desk_open(impact_desk *desk, const ode_mlcp_impact *impact,
   const contact_space *space = &impact->space;
   size_t n = (size_t)space->n_rows, m = (size_t)space->n_contacts;
   size_t n_lemke = (size_t)impact_lemke_size(space);
+  size_t n_covering = n_lemke > 2*n + 1 ? n_lemke : 2*n + 1;
   size_t path = contact_path_scratch(space);
   size_t lemke = impact_lemke_scratch(space);
   size_t n_solver = path > lemke ? path : lemke;
@@ -68,7 +69,7 @@ bool impact_desk_open(impact_desk *desk, const ode_mlcp_impact *impact,
 
   double *next = memory_block_reserve(
     &desk->numbers, source,
-    2*n + m + n_lemke + 2*n_solutions*n + n_solver, sizeof *next);
+    2*n + m + n_covering + 2*n_solutions*n + n_solver, sizeof *next);
   int *next_index = memory_block_reserve(
     &desk->indices, source, n_modes + 2*n_steps, sizeof *next_index);
   if (next == NULL || next_index == NULL) {
@@ -77,7 +78,7 @@ bool impact_desk_open(impact_desk *desk, const ode_mlcp_impact *impact,
   }
   desk->inputs = next;     next += n + m;
   desk->lambda_sum = next; next += n;
-  desk->covering = next;   next += n_lemke;
+  desk->covering = next;   next += n_covering;
   desk->lambdas = next;    next += n_solutions*n;
   desk->reached = next;    next += n_solutions*n;
   desk->solver = next;
@@ -143,13 +144,16 @@ static double *covering(impact_desk *desk, uint64_t sample, uint32_t step,
 static bool solve_by_path(impact_desk *desk, uint64_t sample, uint32_t step) {
   const contact_space *space = &desk->impact->space;
   const double *caps = &desk->inputs[space->n_rows];
-  double *numbers = covering(desk, sample, step, space->n_rows);
+  int n = space->n_rows, pivots;
+  double *numbers = covering(desk, sample, step, 2*n + 1);
   // tangent rows: between -1 and 1, or the path would meet one solution of
   // several nearly always
-  for (int i = 0; numbers != NULL && i < space->n_rows; i++)
-    if (space->normal_of[i] != i) numbers[i] = 2*numbers[i] - 1;
-  int pivots;
-  return contact_path_solve(space, desk->inputs, caps, numbers, desk->solver,
+  for (int i = 0; numbers != NULL && i < 2*n; i++)
+    if (space->normal_of[i % n] != i % n) numbers[i] = 2*numbers[i] - 1;
+  // every other time go on from the solution, to those no first path meets
+  bool goes_on = numbers != NULL && numbers[2*n] < 0.5;
+  return contact_path_solve(space, desk->inputs, caps, numbers,
+                            goes_on ? &numbers[n] : NULL, desk->solver,
                             desk->lambdas, desk->reached, &pivots);
 }
 

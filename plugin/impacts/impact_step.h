@@ -13,7 +13,7 @@ typedef struct impact_desk {
   ode_mlcp_impact_method method; /* never AUTOMATIC */
   double last_cap;    /* eps/(3 psi), N s */
   double *inputs;     /* [n_rows + m] y = (c, caps) */
-  double *covering;   /* [impact_lemke_size] of a path or of Lemke */
+  double *covering;   /* random numbers of a covering vector or two */
   double *lambdas;    /* [IMPACT_MAX_SOLUTIONS x n_rows] */
   double *reached;    /* [IMPACT_MAX_SOLUTIONS x n_rows] */
   double *lambda_sum; /* [n_rows] */

@@ -60,7 +60,7 @@ typedef enum ode_mlcp_impact_method {
                                 solution, RANDOM is uniform among them */
   ODE_MLCP_IMPACT_PATH,      /* follow a compact Lemke path in contact space:
                                 finds one; FIRST by a fixed covering vector,
-                                RANDOM by a random one */
+                                RANDOM by random ones (docs/impacts.md) */
   ODE_MLCP_IMPACT_LEMKE      /* lexicographic Lemke on the whole LCP (I2), as
                                 PATH but slow; for comparison */
 } ode_mlcp_impact_method;
