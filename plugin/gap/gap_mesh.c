@@ -122,7 +122,7 @@ static int add_contacts(const meeting *at, const gap_contact contacts[],
     gap_contact *contact = &all[list->count++];
     *contact = contacts[i];
     contact->part[0] = -1;
-    contact->part[1] = at->triangle->number;
+    contact->part[1] = (int32_t)(at->triangle - at->all); // for now
   }
   return 0;
 }
@@ -174,23 +174,35 @@ static int meet_triangle(const meeting *at, gap_contact_list *list) {
     surface.centre[k] = (shape.corners[0][k] + shape.corners[1][k] +
                          shape.corners[2][k]) / 3;
 
-  gap_phi phi;
+  // most triangles near by are further below than the margin
   double radius = at->core->radius;
-  if (!gap_distance_find(at->core, &surface, at->scale, at->margin + radius,
-                         &phi))
+  if (gap_core_separation(at->core, &surface, at->triangle->normal) >
+      at->margin + radius)
     return 0;
-  gap_patch_request request = {.a = at->core,
-                               .b = &surface,
-                               .certificate = phi.certificate,
-                               .margin = at->margin,
-                               .scale = at->scale};
-  gap_direction best = phi.best;
+  gap_patch_request request = {
+      .a = at->core, .b = &surface, .margin = at->margin, .scale = at->scale};
+  gap_distance near;
+  gap_direction best;
+  gap_phi phi = {.apart = false};
+  gap_gjk(at->core, &surface, at->triangle->normal, at->scale,
+          at->margin + radius, &near);
+  if (near.lower > at->margin + radius) return 0;
+  if (near.upper > 0 && !gap_distance_find(at->core, &surface, at->scale,
+                                           at->margin + radius, &phi))
+    return 0;
   if (phi.apart) {
+    best = phi.best;
     if (!is_outermost(at, best.n)) return 0;
     request.nearest = &phi.nearest;
+    request.certificate = phi.certificate;
   } else {
-    if (!leave_along(at, &surface, phi.best.n, &best)) return 0;
+    if (!leave_along(at, &surface, near.n, &best)) return 0;
     request.covered_only = true;
+    // all ways out of a polytope were tried; of others, it is known that they
+    // overlap
+    bool flat = at->core->kind == CORE_POLYTOPE;
+    request.certificate = 2e-15 * at->scale + at->core->bulge +
+                          (flat ? 0 : fmax(-best.separation, 0));
   }
   request.separation = best.separation;
   vec3_copy(request.n, best.n);
@@ -206,19 +218,6 @@ static double top_height(const gap_triangle *triangle, const double n[3]) {
   for (int i = 0; i < 3; i++)
     height = fmax(height, vec3_dot(n, triangle->corners[i]));
   return height;
-}
-
-static const gap_triangle *triangle_of(const gap_triangle triangles[],
-                                       int count, const gap_contact *contact) {
-  int low = 0, high = count - 1;
-  while (low < high) {
-    int middle = (low + high) / 2;
-    if (triangles[middle].number < contact->part[1])
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return &triangles[low];
 }
 
 /* Around a ridge, leaving along the normal of one side leaves the other, too:
@@ -241,17 +240,16 @@ static bool is_cleared_by(const gap_triangle *deep, const gap_contact *longer,
 }
 
 static void drop_longer_ways(double radius, const gap_triangle triangles[],
-                             int count, int first, gap_contact_list *list) {
+                             int first, gap_contact_list *list) {
   gap_contact *all = list->block->data;
   int kept = first;
   for (int i = first; i < list->count; i++) {
-    const gap_triangle *deep = triangle_of(triangles, count, &all[i]);
+    const gap_triangle *deep = &triangles[all[i].part[1]];
     bool cleared = false;
     for (int k = first; k < list->count && !cleared; k++)
       cleared = all[i].gap + radius < 0 && all[k].gap + radius < 0 &&
                 is_cleared_by(deep, &all[i],
-                              triangle_of(triangles, count, &all[k]),
-                              &all[k]);
+                              &triangles[all[k].part[1]], &all[k]);
     all[i].certificate = cleared ? -1 : all[i].certificate;
   }
   for (int i = first; i < list->count; i++)
@@ -279,7 +277,10 @@ int gap_mesh_meet(const gap_core *core, const gap_triangle triangles[],
     at.scale = far + core->reach + core->radius;
     if (meet_triangle(&at, list) != 0) return -1;
   }
-  drop_longer_ways(core->radius, triangles, count, first, list);
+  drop_longer_ways(core->radius, triangles, first, list);
+  gap_contact *all = list->block->data;
+  for (int i = first; i < list->count; i++)
+    all[i].part[1] = triangles[all[i].part[1]].number;
   return 0;
 }
 

@@ -228,10 +228,9 @@ static int add_cell(gap_context *context, region *in, const field *at, int x,
   for (int half = 0; half < 2; half++) {
     for (int i = 0; i < 3; i++)
       vec3_copy(halves[half][i], corner[order[half][i]]);
-    int32_t cell = (int32_t)((unsigned)z * (unsigned)(at->width_samples - 1) +
-                             (unsigned)x);
-    int status =
-        add_triangle(context, in, halves[half], (cell * 2 + half) & INT32_MAX);
+    int wide = at->width_samples - 1, deep = at->depth_samples - 1;
+    int cell = (z % deep + deep) % deep * wide + (x % wide + wide) % wide;
+    int status = add_triangle(context, in, halves[half], cell * 2 + half);
     if (status != GAP_OK) return status;
   }
   return GAP_OK;

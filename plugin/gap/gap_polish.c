@@ -2,7 +2,7 @@
 
 #include "common/vec3.h"
 
-enum { MOST_PIECES = 4, MOST_DIRECTIONS = 12, NEWTON_ROUNDS = 40 };
+enum { MOST_PIECES = 4, MOST_EDGES = 6, NEWTON_ROUNDS = 40 };
 
 /* Corners that lie further back than this, relative to the coordinates, take
  * no part. */
@@ -61,8 +61,11 @@ static int collect_pieces(const gap_core *core, const double direction[3],
     pieces[0].turn = NULL;
     return 1;
   }
-  rim_piece(core, 1, &pieces[0]);
-  rim_piece(core, -1, &pieces[1]);
+  double along = vec3_dot(direction, core->axis);
+  double end = along < 0 ? -1 : 1;
+  rim_piece(core, end, &pieces[0]);
+  if (2 * core->half_length * fabs(along) > depth) return 1;
+  rim_piece(core, -end, &pieces[1]);
   return 2;
 }
 
@@ -186,13 +189,20 @@ static void climb(const gap_core *core_a, const piece *a,
   gap_direction_try(core_a, core_b, n, best);
 }
 
-/* Directions of the edges between a core's pieces. */
-static int edge_directions(const piece pieces[], int n_pieces,
-                           double directions[][3]) {
+/* An edge between two pieces of a core. */
+typedef struct piece_edge {
+  double along[3];
+  int piece; /* one of the two: across the edge they are level */
+} piece_edge;
+
+static int piece_edges(const piece pieces[], int n_pieces,
+                       piece_edge edges[MOST_EDGES]) {
   int count = 0;
   for (int i = 0; i < n_pieces; i++)
-    for (int j = i + 1; j < n_pieces; j++)
-      vec3_subtract(directions[count++], pieces[j].base, pieces[i].base);
+    for (int j = i + 1; j < n_pieces; j++) {
+      vec3_subtract(edges[count].along, pieces[j].base, pieces[i].base);
+      edges[count++].piece = i;
+    }
   return count;
 }
 
@@ -208,7 +218,7 @@ static void try_both_ways(const gap_core *a, const gap_core *b,
 }
 
 static void try_fixed(const gap_core *a, const gap_core *b,
-                      const double n0[3], double directions[][3], int count,
+                      const double n0[3], const piece_edge edges[], int count,
                       gap_direction *best) {
   gap_direction_try(a, b, n0, best);
   if (a->kind == CORE_CYLINDER) try_both_ways(a, b, n0, a->axis, best);
@@ -216,28 +226,32 @@ static void try_fixed(const gap_core *a, const gap_core *b,
   for (int i = 0; i < count; i++)
     for (int j = i + 1; j < count; j++) {
       double n[3];
-      vec3_cross(n, directions[i], directions[j]);
+      vec3_cross(n, edges[i].along, edges[j].along);
       try_both_ways(a, b, n0, n, best);
     }
 }
 
 void gap_polish(const gap_core *a, const gap_core *b, const double n0[3],
                 double scale, gap_direction *best) {
-  double back[3], directions[MOST_DIRECTIONS][3];
+  double back[3];
   piece on_a[MOST_PIECES], on_b[MOST_PIECES];
+  piece_edge edges[2 * MOST_EDGES];
   vec3_negate(back, n0);
   int n_a = collect_pieces(a, back, piece_depth * scale, on_a);
   int n_b = collect_pieces(b, n0, piece_depth * scale, on_b);
-  int count = edge_directions(on_a, n_a, directions);
-  count += edge_directions(on_b, n_b, directions + count);
+  int n_edges_a = piece_edges(on_a, n_a, edges);
+  int n_edges = n_edges_a + piece_edges(on_b, n_b, edges + n_edges_a);
 
-  try_fixed(a, b, n0, directions, count, best);
+  try_fixed(a, b, n0, edges, n_edges, best);
   for (int i = 0; i < n_a; i++)
-    for (int j = 0; j < n_b; j++) {
+    for (int j = 0; j < n_b; j++)
       climb(a, &on_a[i], b, &on_b[j], NULL, n0, best);
-      for (int e = 0; e < count; e++)
-        climb(a, &on_a[i], b, &on_b[j], directions[e], n0, best);
-    }
+  for (int e = 0; e < n_edges_a; e++)
+    for (int j = 0; j < n_b; j++)
+      climb(a, &on_a[edges[e].piece], b, &on_b[j], edges[e].along, n0, best);
+  for (int e = n_edges_a; e < n_edges; e++)
+    for (int i = 0; i < n_a; i++)
+      climb(a, &on_a[i], b, &on_b[edges[e].piece], edges[e].along, n0, best);
 }
 
 static void support_point(const piece *part, const double direction[3],
