@@ -386,7 +386,7 @@ static double distance_to_known(const impact_desk *desk, int n_known, int n,
 }
 
 /* Along many samples, the enumeration's solutions meet the LCP's conditions,
- * and whatever a Lemke run finds, by whatever covering vector, is one of them. */
+ * and whatever a Lemke run finds, by any covering vector, is one of them. */
 static void test_modes_agree_with_lemke(void) {
   for (int k = 0; k < IMPACT_EXAMPLES; k++) {
     ready *it = open_example(impact_example_name(k));

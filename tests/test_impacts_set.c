@@ -184,7 +184,7 @@ static void test_sim_is_a_sample_of_the_set(void) {
 
 /* ---- selection --------------------------------------------------------- */
 
-/* With all solutions taken, every random or first way is one of the branches. */
+/* With all solutions taken, every random or first way is among the branches. */
 static void test_all_holds_the_others(void) {
   ready *it = open_example("compass-gait");
   ode_mlcp_impact_set all;

@@ -64,7 +64,7 @@ typedef struct mode_system {
 
 size_t contact_mode_scratch(const contact_space *space) {
   size_t n = (size_t)space->n_rows, m = (size_t)space->n_contacts;
-  // the last terms hold the unknowns' rows and the pivoting's columns and scales
+  // the last terms hold the unknowns' rows, the pivoting's columns and scales
   return n*n + n*m + n*(n + n + m) + 3*n + 2*m;
 }
 

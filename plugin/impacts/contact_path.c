@@ -6,8 +6,8 @@
 /* Slopes smaller than this part of the largest entry of A are rounding. */
 #define FLAT 1e-11
 
-/* Variables, all >= 0, by number: x_i (0 .. n-1) is how far the impulse of row i
- * is from a bound, w_i (n .. 2n-1) its complement, a speed, theta (2n) the
+/* Variables, all >= 0, by number: x_i (0 .. n-1) is how far the impulse of row
+ * i is from a bound, w_i (n .. 2n-1) its complement, a speed, theta (2n) the
  * artificial one that Lemke's path starts from. A row that is `turned` measures
  * from its other bound:
  *
@@ -474,8 +474,8 @@ static bool read_solution(const path *p, const double c[], double lambda[],
 
 bool contact_path_solve(const contact_space *space, const double c[],
                         const double caps[], const double covering[],
-                        const double onward[], double scratch[], double lambda[], double reached[],
-                        int *pivots) {
+                        const double onward[], double scratch[],
+                        double lambda[], double reached[], int *pivots) {
   int n = space->n_rows;
   path p = {.space = space, .caps = caps, .n = n};
   p.stride = n + 2 + n % 2;

@@ -22,8 +22,8 @@ size_t contact_path_scratch(const contact_space *space); /* in doubles */
  * @param onward    [n_rows] as covering: from the solution found, go on by this
  *                  covering vector; where that leads back to a solution, it is
  *                  another one, which is taken. NULL: do not. Paths from the
- *                  outside meet only solutions of positive index (lift and rest,
- *                  not the slide between them); this meets the others.
+ *                  outside meet only solutions of positive index (lift and
+ *                  rest, not the slide between them); this meets the others.
  * @param scratch   contact_path_scratch numbers
  * @param lambda    [n_rows] out; all 0 unless true is returned
  * @param reached   [n_rows] out: contact velocities after the step
@@ -33,8 +33,8 @@ size_t contact_path_scratch(const contact_space *space); /* in doubles */
  */
 bool contact_path_solve(const contact_space *space, const double c[],
                         const double caps[], const double covering[],
-                        const double onward[], double scratch[], double lambda[], double reached[],
-                        int *pivots);
+                        const double onward[], double scratch[],
+                        double lambda[], double reached[], int *pivots);
 
 /** Worst violation of a step's conditions, m/s; impulses by their weight. */
 double contact_path_violation(const contact_space *space, const double caps[],

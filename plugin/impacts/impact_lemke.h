@@ -5,7 +5,7 @@
 
 #include "impacts/impact.h"
 
-/** Variables of the LCP (I2): caps, normals, 2 T edges and a gamma a contact. */
+/** Variables of the LCP (I2): cap, normal, 2 T edges and gamma a contact. */
 int impact_lemke_size(const contact_space *space);
 size_t impact_lemke_scratch(const contact_space *space); /* in doubles */
 

@@ -146,7 +146,7 @@ typedef struct ode_mlcp_impact_set {
   uint64_t n_samples;    /* done: fewer than asked after an interrupt */
   uint64_t n_finished;   /* samples of which every branch finished */
   uint64_t n_unfinished; /* n_samples - n_finished */
-  uint64_t n_lcps;       /* solved in Sim, the last step of Alg. 2 not counted */
+  uint64_t n_lcps;       /* solved in Sim, not in the last step of Alg. 2 */
   uint64_t n_fallbacks;  /* LCPs the first method did not solve */
   uint64_t n_outcomes;
   double seconds;        /* wall clock of the sampling */
