@@ -50,7 +50,7 @@ void fast_work_restore_best(fast_work *work) {
 
 static bool reserve_iterates(fast_work *work, const memory_source *source) {
   size_t n = (size_t)work->form.n_rows, b = 6 * (size_t)work->form.n_bodies;
-  size_t count = 15 * n + 2 * b + (size_t)work->form.n_weights;
+  size_t count = 16 * n + 2 * b + (size_t)work->form.n_weights;
   double *at =
       memory_block_reserve(&work->numbers, source, count, sizeof *at);
   int *mode = memory_block_reserve(&work->modes, source, n, sizeof *mode);
@@ -63,7 +63,7 @@ static bool reserve_iterates(fast_work *work, const memory_source *source) {
                      &work->dp,    &work->scratch, &work->kept_p, &work->s_low,
                      &work->s_high, &work->y_low,  &work->y_high,
                      &work->dy_low, &work->dy_high, &work->t_low,
-                     &work->t_high};
+                     &work->t_high, &work->kept_coefficient};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++, at += n)
     *rows[i] = at;
   work->weights = at;
@@ -147,7 +147,7 @@ static bool run_interior(fast_work *work,
 
 static bool climb(fast_work *work, const double guess[]) {
   const fast_interior_options from_guess = {1e-9, 1e-3, true, 0, 50};
-  const fast_interior_options from_softer = {1e-9, 1e-4, true, 0, 50};
+  const fast_interior_options from_easier = {1e-9, 1e-4, true, 0, 50};
   const fast_interior_options cold = {1e-9, 1, false, 1, 50};
   const fast_interior_options low = {1e-9, 0.01, false, 0.01, 50};
 
@@ -165,7 +165,11 @@ static bool climb(fast_work *work, const double guess[]) {
 
   take_guess(work, guess);
   fast_relaxed_approach(work, warm);
-  return run_interior(work, &from_softer) || run_interior(work, &low);
+  if (run_interior(work, &from_easier) || run_interior(work, &low))
+    return true;
+
+  fast_friction_approach(work);
+  return run_interior(work, &from_easier);
 }
 
 static bool no_memory(solver_report *report) {

@@ -1,30 +1,74 @@
-/* Softer problems on the way to the one that is asked. */
+/* Easier problems on the way to the one that is asked.
+ *
+ * Where the central path from nowhere folds, the path of a softer problem or of
+ * one with less friction often does not, and its end is near enough to go on
+ * from.
+ */
 #include <math.h>
 #include <string.h>
 
 #include "solver/fast_work.h"
 
+/* What must come back after other problems were solved in the same place. */
+typedef struct asked_problem {
+  double best_residual, target;
+} asked_problem;
+
+static asked_problem set_aside(fast_work *work) {
+  const double near_enough = 1e-6;
+  asked_problem asked = {work->best_residual, work->target};
+  memcpy(work->kept_p, work->best_p,
+         sizeof(double) * (size_t)work->form.n_rows);
+  work->target = fmax(work->target, near_enough);
+  return asked;
+}
+
+static void take_up_again(fast_work *work, asked_problem asked) {
+  work->target = asked.target;
+  work->best_residual = asked.best_residual;
+  memcpy(work->best_p, work->kept_p,
+         sizeof(double) * (size_t)work->form.n_rows);
+  fast_form_project(&work->form, work->p);
+  fast_work_evaluate(work);
+}
+
+/* The present, easier problem from work->p, or from nothing. */
+static void approach(fast_work *work, double start, bool warm) {
+  const fast_interior_options options = {1e-9, start, warm, 1, 40};
+  work->best_residual = INFINITY;
+  fast_form_project(&work->form, work->p);
+  fast_work_evaluate(work);
+  fast_interior_solve(work, &options);
+}
+
 void fast_relaxed_approach(fast_work *work, bool warm) {
   static const double relaxations[] = {1e-2, 1e-4, 1e-6};
-  const double near_enough = 1e-6;
-  size_t bytes = sizeof(double) * (size_t)work->form.n_rows;
-
-  // residuals of other problems must not count as the best
-  double best = work->best_residual, target = work->target;
-  memcpy(work->kept_p, work->best_p, bytes);
-  work->target = fmax(target, near_enough);
+  asked_problem asked = set_aside(work);
   for (int i = 0; i < 3; i++) {
-    fast_interior_options options = {1e-9, 1e-4, true, 0, 40};
-    if (i == 0) options.start = warm ? 1e-2 : 1;
-    if (i == 0 && !warm) options.warm = false, options.margin = 1;
     work->form.relaxation = relaxations[i];
-    work->best_residual = INFINITY;
-    fast_work_evaluate(work);
-    fast_interior_solve(work, &options);
+    if (i > 0)
+      approach(work, 1e-4, true);
+    else
+      approach(work, warm ? 1e-2 : 1, warm);
   }
   work->form.relaxation = 0;
-  work->target = target;
-  work->best_residual = best;
-  memcpy(work->best_p, work->kept_p, bytes);
-  fast_work_evaluate(work);
+  take_up_again(work, asked);
+}
+
+void fast_friction_approach(fast_work *work) {
+  const double least = 0.3, moderate = 20;
+  fast_form *form = &work->form;
+  size_t bytes = sizeof(double) * (size_t)form->n_rows;
+  double largest = 0, *own = work->kept_coefficient;
+  memcpy(own, form->coefficient, bytes);
+  for (int i = 0; i < form->n_rows; i++) largest = fmax(largest, own[i]);
+
+  asked_problem asked = set_aside(work);
+  for (double cap = least; cap < largest; cap *= cap < moderate ? 2 : 100) {
+    for (int i = 0; i < form->n_rows; i++)
+      form->coefficient[i] = fmin(own[i], cap);
+    approach(work, cap > least ? 1e-4 : 1, cap > least);
+  }
+  memcpy(form->coefficient, own, bytes);
+  take_up_again(work, asked);
 }

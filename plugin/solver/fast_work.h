@@ -23,6 +23,8 @@ typedef struct fast_work {
      multipliers' steps are made of; [n_rows] each */
   double *s_low, *s_high, *y_low, *y_high, *dy_low, *dy_high, *t_low, *t_high;
 
+  double *kept_coefficient; /* [n_rows] for fast_friction_approach */
+
   double target; /* residual to be reached */
   long factorisations, iterations;
 
@@ -68,5 +70,9 @@ bool fast_interior_solve(fast_work *work,
  * @param warm  start from work->p, else from nothing.
  */
 void fast_relaxed_approach(fast_work *work, bool warm);
+
+/** The same from nothing by way of less friction: every coefficient at most
+ *  0.3, then more and more. */
+void fast_friction_approach(fast_work *work);
 
 #endif
