@@ -13,12 +13,15 @@
 
 #include "command/command.h"
 
+/* Samples that branch are many outcomes each: so many are usual. */
+#define SAMPLES_OF_ALL 4096
+
 /* Samples whose way is drawn, and written by --csv-ways. */
 #define WAYS_DRAWN 4000
 
 typedef struct settings {
   ode_mlcp_impact_options options;
-  bool samples_given, h_given, steps_given, select_given;
+  bool samples_given, h_given, steps_given;
   bool json, merge, help;
   const char *csv, *csv_ways, *plot;
 } settings;
@@ -34,7 +37,8 @@ static const char usage[] =
   "         M.mtx s x s, Jn.mtx m x s, Jt.mtx m x s (or 2m x s: two tangents\n"
   "         a contact), mu.mtx m x 1, v.mtx s x 1\n"
   "\n"
-  "  --samples N      how many (default: the example's; a folder: 16384)\n"
+  "  --samples N      how many (default: the example's; a folder: 16384; with\n"
+  "                   --select all no more than 4096)\n"
   "  --seed N         default 1\n"
   "  --h X            caps on impulses are drawn from [0, X] N s\n"
   "  --steps N        at most N + 1 steps a sample\n"
@@ -153,7 +157,6 @@ static bool take_option(settings *settings, int option, const char *value) {
     return true;
   case SELECT:
     word = find_word(value, select_word, 3);
-    settings->select_given = true;
     options->select = (ode_mlcp_impact_select)word;
     return word >= 0;
   case METHOD:
@@ -273,16 +276,23 @@ static void show_progress(void *context, uint64_t done, uint64_t total) {
 
 /* ---- the work ---------------------------------------------------------- */
 
+/* Contact velocities of `count` velocities, from malloc; what only rounding
+ * keeps from 0, beside those before the impact, is set to it. */
 static double *rows_of(const impact_result *result, const double v[],
                        int count) {
   const ode_mlcp_impact_problem *problem = &result->input->problem;
   int n = problem->n_contacts*(1 + problem->n_tangents);
-  double *rows = malloc((size_t)(count > 0 ? count : 1)*(size_t)n
-                        *sizeof *rows);
-  for (int k = 0; k < count && rows != NULL; k++)
+  double *rows = malloc(((size_t)count + 1)*(size_t)n*sizeof *rows);
+  if (rows == NULL) return NULL;
+  for (int k = 0; k < count; k++)
     ode_mlcp_impact_contact_velocities(result->impact,
                                        &v[k*problem->n_velocities],
                                        &rows[k*n]);
+  double *before = &rows[count*n], scale = 0;
+  ode_mlcp_impact_contact_velocities(result->impact, problem->v, before);
+  for (int i = 0; i < n; i++) scale = fmax(scale, fabs(before[i]));
+  for (int i = 0; i < count*n; i++)
+    if (fabs(rows[i]) <= 1e-12*scale) rows[i] = 0;
   return rows;
 }
 
@@ -348,7 +358,7 @@ static int sample(impact_result *result) {
   signal(SIGTERM, SIG_DFL);
   if (progress.shown) fputc('\n', stderr);
 
-  result->cpu_seconds = result->set.seconds*options->threads;
+  result->cpu_seconds = result->set.seconds*result->set.n_threads;
   result->interrupted = status == ODE_MLCP_IMPACT_INTERRUPTED;
   switch (status) {
   case ODE_MLCP_IMPACT_DONE: return COMMAND_DONE;
@@ -431,7 +441,10 @@ static int run_one(settings *settings, const char *name) {
   char message[IMPACT_MESSAGE];
   impact_input input;
   if (!impact_input_open(&input, name, message)) return complain(message);
-  if (!settings->samples_given) settings->options.samples = input.samples;
+  if (!settings->samples_given)
+    settings->options.samples =
+      settings->options.select == ODE_MLCP_IMPACT_ALL &&
+          input.samples > SAMPLES_OF_ALL ? SAMPLES_OF_ALL : input.samples;
   if (!settings->h_given) settings->options.h = input.h;
   if (!settings->steps_given) settings->options.steps = input.steps;
 

@@ -284,6 +284,7 @@ static ode_mlcp_impact_status sample_trees(run *shared, worker workers[],
 
 static ode_mlcp_impact_status sample_all(run *shared, worker workers[],
                                          int n_workers, uint64_t places[]) {
+  shared->set->n_threads = n_workers;
   double start = wall_clock();
   ode_mlcp_impact_status status =
     places != NULL ? sample_trees(shared, workers, n_workers, places)

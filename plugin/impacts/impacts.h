@@ -150,6 +150,7 @@ typedef struct ode_mlcp_impact_set {
   uint64_t n_fallbacks;  /* LCPs the first method did not solve */
   uint64_t n_outcomes;
   double seconds;        /* wall clock of the sampling */
+  int n_threads;         /* that took part */
   int n_velocities, n_rows;
   uint64_t *sample;      /* [n_outcomes] */
   uint32_t *lcps;        /* [n_outcomes] on the way to this outcome */
