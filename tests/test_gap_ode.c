@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "gap/gap_match.h"
 #include "gap/gap_ode.h"
 #include "test_gap_oracle.h"
 
@@ -485,6 +486,85 @@ static void test_mesh_on_plane_and_mesh(void) {
   dGeomTriMeshDataDestroy(ground);
 }
 
+/* ---- identity ---- */
+
+static void read_pose(dGeomID geom, gap_pose *pose) {
+  const dReal *p = dGeomGetPosition(geom), *R = dGeomGetRotation(geom);
+  for (int i = 0; i < 3; i++) {
+    pose->position[i] = p[i];
+    for (int j = 0; j < 3; j++) pose->rotation[3 * i + j] = R[4 * i + j];
+  }
+}
+
+/* Unmatched contacts over steps of a motion of `a` over `b`. */
+static int count_unmatched(dGeomID a, dGeomID b, int steps, double radius,
+                           void move(dGeomID, int), int *contacts) {
+  gap_contact then[ROOM];
+  gap_pose before[2], after[2];
+  int n_then = 0, unmatched = 0, match[ROOM];
+  *contacts = 0;
+  for (int step = 0; step < steps; step++) {
+    move(a, step);
+    read_pose(a, &after[0]);
+    read_pose(b, &after[1]);
+    int count = query(a, b, 0.02);
+    if (step > 0) {
+      unmatched += gap_match(then, n_then, before, found, count, after,
+                             radius, match);
+      *contacts += count;
+    }
+    memcpy(then, found, sizeof then);
+    memcpy(before, after, sizeof before);
+    n_then = count;
+  }
+  return unmatched;
+}
+
+static void rest(dGeomID box, int step) {
+  dGeomSetPosition(box, 1e-10 * sin(step * 1.3), 1e-10 * cos(step * 2.1),
+                   0.5 + 1e-10 * sin(step * 0.7));
+  tilt(box, sin(step), cos(step), 0.3, 1e-10 * sin(step * 1.9));
+}
+
+static void slide(dGeomID box, int step) {
+  dGeomSetPosition(box, -1 + 0.01 * step, 0.003 * step, 0.5 - 1e-4);
+}
+
+static void roll(dGeomID cylinder, int step) {
+  dMatrix3 R, lying, turn;
+  dRFromAxisAndAngle(lying, 1, 0, 0, M_PI / 2);
+  dRFromAxisAndAngle(turn, 0, 1, 0, 0.02 * step / 0.2);
+  dMultiply0_333(R, turn, lying);
+  dGeomSetRotation(cylinder, R);
+  dGeomSetPosition(cylinder, -1 + 0.02 * step, 0, 0.2);
+}
+
+static void test_identity(void) {
+  dTriMeshDataID data = floor_data(true);
+  dGeomID floor = dCreateTriMesh(0, data, NULL, NULL, NULL);
+  dGeomID table = dCreateBox(0, 4, 4, 1), equal = dCreateBox(0, 1, 1, 1);
+  dGeomSetPosition(table, 0, 0, -0.5);
+  dGeomSetPosition(equal, 0, 0, -0.5);
+  dGeomID box = dCreateBox(0, 1, 1, 1), cylinder = dCreateCylinder(0, .2, 1);
+  int contacts;
+  // at rest the features alone are enough: no two points may be near
+  CU_ASSERT_EQUAL(count_unmatched(box, table, 100, -1, rest, &contacts), 0);
+  CU_ASSERT_EQUAL(contacts, 4 * 99);
+  CU_ASSERT_EQUAL(count_unmatched(box, equal, 100, -1, rest, &contacts), 0);
+  CU_ASSERT_EQUAL(contacts, 4 * 99);
+  CU_ASSERT_EQUAL(count_unmatched(box, floor, 200, 0.01, slide, &contacts), 0);
+  CU_ASSERT_EQUAL(contacts, 4 * 199);
+  CU_ASSERT(count_unmatched(box, floor, 200, -1, slide, &contacts) > 0);
+  CU_ASSERT_EQUAL(count_unmatched(cylinder, floor, 90, 0.03, roll, &contacts),
+                  0);
+  CU_ASSERT(contacts >= 2 * 89);
+  dGeomDestroy(box);
+  dGeomDestroy(equal);
+  dGeomDestroy(floor);
+  destroy(cylinder, table);
+  dGeomTriMeshDataDestroy(data);
+}
+
 /* ---- faults ---- */
 
 static void expect_fault(dGeomID bad, gap_status status, const char *name) {
@@ -631,6 +711,7 @@ int main(void) {
   CU_add_test(suite, "rough field", test_sphere_over_rough_field);
   CU_add_test(suite, "cube of triangles", test_cube_of_triangles);
   CU_add_test(suite, "mesh on plane, mesh", test_mesh_on_plane_and_mesh);
+  CU_add_test(suite, "identity", test_identity);
   CU_add_test(suite, "faults", test_faults);
   CU_add_test(suite, "margin of boxes", test_aabb_margin);
   CU_add_test(suite, "memory runs out", test_memory_runs_out);
