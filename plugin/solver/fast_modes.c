@@ -171,11 +171,20 @@ static void step(fast_work *work, double p[]) {
   work->iterations++;
 }
 
-/* The present p, brought into its limits, as an iterate to be judged. */
-static void judge(fast_work *work, const double p[]) {
-  memcpy(work->p, p, sizeof *p * (size_t)work->form.n_rows);
-  fast_form_project(&work->form, work->p);
+/* Judges the present p, brought into its limits, as an iterate; leaves in
+ * work->w the slips of p itself. */
+static bool reaches_target(fast_work *work, const double p[]) {
+  const fast_form *form = &work->form;
+  size_t bytes = sizeof *p * (size_t)form->n_rows;
+  memcpy(work->p, p, bytes);
+  fast_form_project(form, work->p);
   fast_work_evaluate(work);
+  if (work->residual <= work->target) return true;
+  if (memcmp(work->p, p, bytes) != 0) {
+    fast_form_velocities(form, p, work->v);
+    fast_form_slips(form, work->v, p, work->w);
+  }
+  return false;
 }
 
 typedef struct mode_changes {
@@ -210,18 +219,22 @@ static mode_changes compare_modes(fast_work *work, const double p[],
   return changes;
 }
 
-/* Steps with the present factorisation while they help.
+/* Steps with the present factorisation while they help and no mode changes.
+ * @param take  take over all changes, else none.
  * @return true when the target is reached. */
-static bool refine(fast_work *work, double p[]) {
+static bool refine(fast_work *work, double p[], bool take,
+                   mode_changes *changes) {
   enum { MAX_STEPS = 6 };
-  double last = INFINITY;
-  for (int i = 0; i < MAX_STEPS; i++) {
+  double noise = 0.1 * work->target * work->form.scale, last = INFINITY;
+  changes->count = 0;
+  for (int i = 0; i < MAX_STEPS && changes->count == 0; i++) {
     step(work, p);
-    judge(work, p);
-    if (work->residual <= work->target) return true;
-    if (!(work->residual < 0.5 * last)) return false;
+    if (reaches_target(work, p)) return true;
+    *changes = compare_modes(work, p, noise, take);
+    if (!(work->residual < 0.5 * last)) break;
     last = work->residual;
   }
+  if (changes->count == 0) *changes = compare_modes(work, p, 0, take);
   return false;
 }
 
@@ -250,14 +263,9 @@ bool fast_modes_solve(fast_work *work, const fast_modes_options *options) {
   progress progress = {INT_MAX / 2, 0};
   for (int k = 0; k < options->max_factorisations; k++) {
     if (!factor_modes(work, options->prox)) return false;
-    if (refine(work, p)) return true;
-
-    fast_form_velocities(form, p, work->v);
-    fast_form_slips(form, work->v, p, work->w);
     bool all = k < options->max_all_changes;
-    double noise = 0.1 * work->target * form->scale;
-    mode_changes changes = compare_modes(work, p, noise, all);
-    if (changes.count == 0) changes = compare_modes(work, p, 0, all);
+    mode_changes changes;
+    if (refine(work, p, all, &changes)) return true;
     if (changes.count == 0 || !isfinite(changes.miss)) return false;
     if (options->impatient
         && (changes.count > form->n_rows / 5
