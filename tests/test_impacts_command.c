@@ -43,9 +43,24 @@ static char *slurp(const char *path) {
   return text;
 }
 
+/* Wait until the process listens for SIGINT, half a minute at most. */
+static void wait_for_listener(pid_t process) {
+  char path[64], line[256];
+  snprintf(path, sizeof path, "/proc/%d/status", (int)process);
+  for (int k = 0; k < 300; k++) {
+    unsigned long caught = 0;
+    FILE *status = fopen(path, "r");
+    while (status != NULL && fgets(line, sizeof line, status) != NULL)
+      sscanf(line, "SigCgt: %lx", &caught);
+    if (status != NULL) fclose(status);
+    if (caught >> (SIGINT - 1) & 1) return;
+    usleep(100000);
+  }
+}
+
 /* Run the subcommand on words in a process of its own; its exit status, or
- * minus a signal. `interrupt_after` > 0: SIGINT after so many microseconds. */
-static int run_interrupted(unsigned interrupt_after, char *words[]) {
+ * minus a signal. */
+static int run_words(bool interrupt, char *words[]) {
   int n_words = 0;
   while (words[n_words] != NULL) n_words++;
   fflush(NULL);
@@ -56,8 +71,9 @@ static int run_interrupted(unsigned interrupt_after, char *words[]) {
       _exit(99);
     exit(command_impact(n_words, words));
   }
-  if (interrupt_after > 0) {
-    usleep(interrupt_after);
+  if (interrupt) {
+    wait_for_listener(child);
+    usleep(300000);
     kill(child, SIGINT);
   }
   int status;
@@ -77,7 +93,7 @@ static int run(const char *first, ...) {
   while (words[n - 1] != NULL && n < 31)
     if ((words[n++] = va_arg(rest, char *)) == NULL) break;
   va_end(rest);
-  return run_interrupted(0, words);
+  return run_words(false, words);
 }
 
 static bool says(const char *text, const char *part) {
@@ -426,7 +442,7 @@ static void test_interrupt(void) {
                    (char *)"--samples", (char *)"1000000",
                    (char *)"--threads", (char *)"1",
                    (char *)"--select", (char *)"all", (char *)"--json", NULL};
-  CU_ASSERT_EQUAL(run_interrupted(1500000, words), 1);
+  CU_ASSERT_EQUAL(run_words(true, words), 1);
   CU_ASSERT(is_one_json_object(output));
   CU_ASSERT(says(output, "\"interrupted\": true"));
   CU_ASSERT(says(errors, "interrupted"));
