@@ -118,16 +118,17 @@ static void sort_pass(builder *b, const draft from[], draft to[], bool by_a) {
 
 /* ---- rows ---------------------------------------------------------------- */
 
-static void add_scaled(double to[6], double factor, const double from[6]) {
-  for (int i = 0; i < 6; i++) to[i] += factor * from[i];
-}
-
-static void put_jacobian(fast_form *form, int at, const mlcp_row *row,
-                         double factor) {
-  int a, b, side;
-  ordered_bodies(row, &a, &b, &side);
-  add_scaled(form->J_a + 6 * at, factor, row->J[side]);
-  if (b >= 0) add_scaled(form->J_b + 6 * at, factor, row->J[!side]);
+/* J = f times one row + g times another, which may be the same with g = 0. */
+static void put_jacobian(fast_form *form, int at, const mlcp_row *one, double f,
+                         const mlcp_row *other, double g) {
+  int a, b, side, other_side;
+  ordered_bodies(other, &a, &b, &other_side);
+  ordered_bodies(one, &a, &b, &side);
+  double *J_a = form->J_a + 6 * at, *J_b = form->J_b + 6 * at;
+  for (int i = 0; i < 6; i++) {
+    J_a[i] = f * one->J[side][i] + g * other->J[other_side][i];
+    J_b[i] = b >= 0 ? f * one->J[!side][i] + g * other->J[!other_side][i] : 0;
+  }
 }
 
 /* A joint or normal row, turned round when only its upper bound is finite. */
@@ -136,7 +137,7 @@ static void put_own_row(fast_form *form, int at, int index) {
   bool below = row->low > -INFINITY, above = row->high < INFINITY;
   double sign = !below && above ? -1 : 1;
 
-  put_jacobian(form, at, row, sign);
+  put_jacobian(form, at, row, sign, row, 0);
   form->bias[at] = sign * row->bias;
   form->compliance[at] = row->compliance;
   form->type[at] = below && above ? FAST_BOX
@@ -157,7 +158,7 @@ static double generator(const mlcp_problem *problem, const mlcp_friction *set,
     double next = last ? -pairs[0].u[i] : pairs[k + 1].u[i];
     g[i] = 0.5 * (next - pairs[k].u[i]);
   }
-  double length = hypot(g[0], g[1]);
+  double length = sqrt(g[0] * g[0] + g[1] * g[1]);
   g[0] /= length;
   g[1] /= length;
   return length;
@@ -170,13 +171,12 @@ static void put_generator(fast_form *form, int at, int set_index, int k) {
   *origin = (fast_origin){-1, set_index, {0, 0}};
   double length = generator(problem, set, k, origin->g);
 
-  form->bias[at] = form->compliance[at] = 0;
-  for (int i = 0; i < set->n_base; i++) {
-    const mlcp_row *row = &problem->rows[set->first_row + i];
-    put_jacobian(form, at, row, origin->g[i]);
-    form->bias[at] += origin->g[i] * row->bias;
-    form->compliance[at] += origin->g[i] * row->compliance * origin->g[i];
-  }
+  const mlcp_row *one = &problem->rows[set->first_row];
+  const mlcp_row *other = one + (set->n_base - 1);
+  double f = origin->g[0], g = set->n_base == 2 ? origin->g[1] : 0;
+  put_jacobian(form, at, one, f, other, g);
+  form->bias[at] = f * one->bias + g * other->bias;
+  form->compliance[at] = f * one->compliance * f + g * other->compliance * g;
   form->type[at] = FAST_FRICTION;
   form->low[at] = 0;
   form->high[at] = length * set->limit;
@@ -216,8 +216,6 @@ static void put_cluster(builder *b, const draft *d, fast_cluster *cluster,
   cluster->first_weight = first_weight;
   cluster->has_normal =
       d->row >= 0 && b->problem->rows[d->row].kind == MLCP_ROW_NORMAL;
-  memset(form->J_a + 6 * at, 0, sizeof(double) * 6 * (size_t)d->n_rows);
-  memset(form->J_b + 6 * at, 0, sizeof(double) * 6 * (size_t)d->n_rows);
 
   if (d->row >= 0) put_own_row(form, at++, d->row);
   for (int i = d->set; i >= 0; i = d->row >= 0 ? b->next_set[i] : -1)
@@ -280,10 +278,8 @@ static bool row_is_twisted(const fast_form *form, int row,
   double moved[3], size = 0, error = 0;
   cross(offset, a, moved);
   for (int i = 0; i < 3; i++) {
-    error = fmax(error, fabs(a[i] + b[i]));
-    error = fmax(error, fabs(a[3 + i] + moved[i] + b[3 + i]));
-    size = fmax(size, fmax(fabs(a[i]), fabs(a[3 + i])));
-    size = fmax(size, fabs(moved[i]));
+    error += fabs(a[i] + b[i]) + fabs(a[3 + i] + moved[i] + b[3 + i]);
+    size += fabs(a[i]) + fabs(a[3 + i]) + fabs(moved[i]);
   }
   return error <= 1e-14 * size;
 }
