@@ -179,10 +179,15 @@ int gap_core_support(const gap_core *core, const double direction[3],
       vec3_add_scaled(point, core->disc_radius * across[k] / length, radial);
     }
   } else {
-    double spread[3];
-    mat3_apply(spread, core->spread, direction);
-    double length = sqrt(vec3_dot(direction, spread));
-    if (length > 0) vec3_add_scaled(point, 1 / length, spread);
+    // axis by axis: the spread's rounding is that of the longest axis
+    double axis[3][3], along[3];
+    for (int k = 0; k < 3; k++) {
+      column(core->rotation, k, axis[k]);
+      along[k] = core->semi_axes[k] * vec3_dot(direction, axis[k]);
+    }
+    double length = vec3_length(along);
+    for (int k = 0; k < 3 && length > 0; k++)
+      vec3_add_scaled(point, core->semi_axes[k] * along[k] / length, axis[k]);
   }
   return 0;
 }

@@ -159,7 +159,7 @@ static bool add_facet(polytope *grown, int from, int to, int across,
  * polytope is broken and must not be grown any more. */
 static bool grow(polytope *grown, int from, const double w[3]) {
   int seen[MOST_FACETS], starts_at[MOST_POINTS];
-  int count = mark_visible(grown, from, w, seen);
+  int count = mark_visible(grown, from, w, seen), added = 0;
   int apex = grown->n_points++;
   vec3_copy(grown->points[apex], w);
   for (int i = 0; i <= apex; i++) starts_at[i] = -1;
@@ -172,7 +172,9 @@ static bool grow(polytope *grown, int from, const double w[3]) {
       if (!add_facet(grown, f->corner[k], f->corner[(k + 1) % 3], across,
                      apex, starts_at))
         return false;
+      added++;
     }
+  if (added < 3) return false; // rounding has the point see all facets
   for (int i = 0; i < apex; i++) {
     if (starts_at[i] < 0) continue;
     facet *f = &grown->facets[starts_at[i]];

@@ -261,6 +261,9 @@ int gap_query(gap_context *context, dGeomID a, dGeomID b, double margin,
     find_place(geoms[side], &placed[side]);
     if (placed[side].geom == NULL) return 0;
   }
+  if (isnan(margin))
+    return gap_context_fail(context, a, GAP_BAD_SIZE,
+                            "was given a margin that is not a number");
   if (room <= 0) return 0;
 
   if (gap_context_is_mesh(&placed[0]))

@@ -82,6 +82,7 @@ static void body_box(dGeomID geom, const double position[3],
       box[k + 3] = i == 0 ? body[k] : fmax(box[k + 3], body[k]);
     }
   }
+  if (!all_finite(&corners[0][0], 9)) box[0] = NAN; // fmin() would hide it
 }
 
 /* Are some triangles where the tree has them? */
