@@ -3,9 +3,27 @@
 #include <math.h>
 #include <string.h>
 
-static double dot6(const double a[6], const double b[6]) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4]
-       + a[5] * b[5];
+typedef double two __attribute__((vector_size(16), aligned(8), may_alias));
+
+static inline double dot6(const double a[6], const double b[6]) {
+  two sum = *(const two *)a * *(const two *)b
+          + *(const two *)(a + 2) * *(const two *)(b + 2)
+          + *(const two *)(a + 4) * *(const two *)(b + 4);
+  return sum[0] + sum[1];
+}
+
+/* f += sum of J_r p_r, six numbers a row */
+static inline void add_rows(double f[6], const double J[], const double p[],
+                            int begin, int end) {
+  two f0 = *(two *)f, f2 = *(two *)(f + 2), f4 = *(two *)(f + 4);
+  for (int r = begin; r < end; r++) {
+    f0 += p[r] * *(const two *)(J + 6 * r);
+    f2 += p[r] * *(const two *)(J + 6 * r + 2);
+    f4 += p[r] * *(const two *)(J + 6 * r + 4);
+  }
+  *(two *)f = f0;
+  *(two *)(f + 2) = f2;
+  *(two *)(f + 4) = f4;
 }
 
 /* Rows of an edge, which lie together. */
@@ -52,8 +70,7 @@ static void add_edge_impulse(const fast_form *form, const fast_edge *edge,
                              const double p[], double impulse[]) {
   double f[6] = {0};
   int begin = rows_begin(form, edge), end = rows_end(form, edge);
-  for (int r = begin; r < end; r++)
-    for (int i = 0; i < 6; i++) f[i] += form->J_a[6 * r + i] * p[r];
+  add_rows(f, form->J_a, p, begin, end);
   for (int i = 0; i < 6; i++) impulse[6 * edge->a + i] += f[i];
   if (edge->b < 0) return;
 
@@ -62,8 +79,7 @@ static void add_edge_impulse(const fast_form *form, const fast_edge *edge,
     subtract_moved(at_b, f, edge->offset);
     return;
   }
-  for (int r = begin; r < end; r++)
-    for (int i = 0; i < 6; i++) at_b[i] += form->J_b[6 * r + i] * p[r];
+  add_rows(at_b, form->J_b, p, begin, end);
 }
 
 void fast_form_impulses(const fast_form *form, const double p[],
