@@ -345,8 +345,10 @@ KERNEL void subtract_times(double y[6], const double A[BODY_BLOCK],
                            const double x[6]) {
   for (int i = 0; i < 6; i++) {
     const double *a = A + 6 * i;
-    y[i] -= a[0] * x[0] + a[1] * x[1] + a[2] * x[2] + a[3] * x[3]
-          + a[4] * x[4] + a[5] * x[5];
+    two sum = *(const two *)a * *(const two *)x
+            + *(const two *)(a + 2) * *(const two *)(x + 2)
+            + *(const two *)(a + 4) * *(const two *)(x + 4);
+    y[i] -= sum[0] + sum[1];
   }
 }
 

@@ -161,17 +161,27 @@ bool fast_system_factor(body_blocks *blocks, const fast_form *form,
   return body_blocks_factor(blocks);
 }
 
-/* y = W x, cluster by cluster; rows of W that are zero give 0 whatever x. */
+/* y = W x for the commonest cluster, a contact with two generators. */
+static inline void apply_three(const double W[9], const double x[3],
+                               double y[3]) {
+  for (int i = 0; i < 3; i++)
+    y[i] = W[3 * i] * x[0] + W[3 * i + 1] * x[1] + W[3 * i + 2] * x[2];
+}
+
+/* y = W x, cluster by cluster. */
 static void apply_weights(const fast_form *form, const double weights[],
                           const double x[], double y[]) {
   for (int c = 0; c < form->n_clusters; c++) {
     const fast_cluster *cluster = &form->clusters[c];
     int m = cluster->n_rows, first = cluster->first_row;
     const double *W = weights + cluster->first_weight;
+    if (m == 3) {
+      apply_three(W, x + first, y + first);
+      continue;
+    }
     for (int i = 0; i < m; i++) {
       double sum = 0;
-      for (int j = 0; j < m; j++)
-        if (W[m * i + j] != 0) sum += W[m * i + j] * x[first + j];
+      for (int j = 0; j < m; j++) sum += W[m * i + j] * x[first + j];
       y[first + i] = sum;
     }
   }

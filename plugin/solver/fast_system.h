@@ -26,8 +26,7 @@ bool fast_system_factor(body_blocks *blocks, const fast_form *form,
 /**
  * Solve for one right-hand side.
  *
- * @param r     [n_rows] slips to be answered; entries are only read where
- *              the row's weights are not zero.
+ * @param r     [n_rows] slips to be answered; finite.
  * @param dv    [6 n_bodies] out.
  * @param dp    [n_rows] out.
  * @param work  [n_rows] overwritten.
