@@ -27,6 +27,15 @@ static void nearest_from_weights(nearest *at, const gap_simplex *simplex) {
   at->length2 = vec3_dot(at->v, at->v);
 }
 
+/* The foot of the origin on a line or plane gives the better direction, where
+ * it is the point that the weights stand for; of slivers it is not. The length
+ * stays that of a point that is surely in the hull. */
+static void prefer_foot(nearest *at, const double foot[3], double size) {
+  double apart[3];
+  vec3_subtract(apart, foot, at->v);
+  if (vec3_length(apart) <= 1e-13 * size) vec3_copy(at->v, foot);
+}
+
 static void try_corner(const gap_simplex *simplex, int i, nearest *best) {
   nearest at = {.inside = false};
   at.weight[i] = 1;
@@ -48,9 +57,10 @@ static void try_edge(const gap_simplex *simplex, int i, int j,
   nearest_from_weights(&at, simplex);
 
   // the foot on the line, without the rounding of the weighted sum
-  double off = vec3_dot(at.v, along) / length2;
-  vec3_add_scaled(at.v, -off, along);
-  at.length2 = vec3_dot(at.v, at.v);
+  double foot[3], off = vec3_dot(at.v, along) / length2;
+  vec3_copy(foot, at.v);
+  vec3_add_scaled(foot, -off, along);
+  prefer_foot(&at, foot, vec3_length(p));
   nearest_keep(best, &at);
 }
 
@@ -78,9 +88,10 @@ static void try_triangle(const gap_simplex *simplex, int i, int j, int k,
   at.weight[i] = part[0] / sum;
   at.weight[j] = part[1] / sum;
   at.weight[k] = part[2] / sum;
-  double height = vec3_dot(p, normal) / area2;
-  for (int m = 0; m < 3; m++) at.v[m] = height * normal[m];
-  at.length2 = vec3_dot(at.v, at.v);
+  nearest_from_weights(&at, simplex);
+  double foot[3], height = vec3_dot(p, normal) / area2;
+  for (int m = 0; m < 3; m++) foot[m] = height * normal[m];
+  prefer_foot(&at, foot, vec3_length(p));
   nearest_keep(best, &at);
 }
 
