@@ -160,19 +160,30 @@ static bool climb_round(const piece *a, const piece *b, const double *along,
     for (int k = 0; k < 3; k++) moved[k] /= length;
     level there;
     measure(a, b, moved, &there);
-    bool last = size * fraction < 1e-9; // value is flat to rounding here
-    if (there.value > at->value || last) {
+    // f does not tell steps this small apart, but Newton's method does
+    bool small = size * fraction < 1e-5;
+    if (there.value > at->value || small) {
       vec3_copy(n, moved);
       *at = there;
-      return !last;
+      return size * fraction > 1e-12;
     }
   }
   return false;
 }
 
+/* Take n where it is better, or as good to rounding: it is a better n. */
+static void try_sharp(const gap_core *a, const gap_core *b, const double n[3],
+                      double scale, gap_direction *best) {
+  double separation = gap_core_separation(a, b, n);
+  if (!(separation > best->separation - 4e-16 * scale)) return;
+  if (best->allowed != NULL && !best->allowed(best->context, n)) return;
+  best->separation = fmax(best->separation, separation);
+  vec3_copy(best->n, n);
+}
+
 static void climb(const gap_core *core_a, const piece *a,
                   const gap_core *core_b, const piece *b,
-                  const double *along, const double n0[3],
+                  const double *along, const double n0[3], double scale,
                   gap_direction *best) {
   double n[3];
   vec3_copy(n, n0);
@@ -186,7 +197,7 @@ static void climb(const gap_core *core_a, const piece *a,
   measure(a, b, n, &at);
   for (int round = 0; round < NEWTON_ROUNDS; round++)
     if (!climb_round(a, b, along, n, &at)) break;
-  gap_direction_try(core_a, core_b, n, best);
+  try_sharp(core_a, core_b, n, scale, best);
 }
 
 /* An edge between two pieces of a core. */
@@ -245,13 +256,15 @@ void gap_polish(const gap_core *a, const gap_core *b, const double n0[3],
   try_fixed(a, b, n0, edges, n_edges, best);
   for (int i = 0; i < n_a; i++)
     for (int j = 0; j < n_b; j++)
-      climb(a, &on_a[i], b, &on_b[j], NULL, n0, best);
+      climb(a, &on_a[i], b, &on_b[j], NULL, n0, scale, best);
   for (int e = 0; e < n_edges_a; e++)
     for (int j = 0; j < n_b; j++)
-      climb(a, &on_a[edges[e].piece], b, &on_b[j], edges[e].along, n0, best);
+      climb(a, &on_a[edges[e].piece], b, &on_b[j], edges[e].along, n0, scale,
+            best);
   for (int e = n_edges_a; e < n_edges; e++)
     for (int i = 0; i < n_a; i++)
-      climb(a, &on_a[i], b, &on_b[edges[e].piece], edges[e].along, n0, best);
+      climb(a, &on_a[i], b, &on_b[edges[e].piece], edges[e].along, n0, scale,
+            best);
 }
 
 static void support_point(const piece *part, const double direction[3],
