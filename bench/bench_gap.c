@@ -25,9 +25,9 @@ static const dReal cube_planes[] = {-1, 0, 0, .5, 1, 0, 0,  .5, 0, -1, 0, .5,
 static const unsigned cube_polygons[] = {4, 0, 4, 6, 2, 4, 1, 3, 7, 5,
                                          4, 0, 1, 5, 4, 4, 2, 6, 7, 3,
                                          4, 0, 2, 3, 1, 4, 4, 5, 7, 6};
-static const char *const names[GEOMS] = {"sphere",   "box",       "capsule",
-                                         "cylinder", "convex",    "ellipsoid",
-                                         "plane",    "trimesh",   "heightfield"};
+static const char *const names[GEOMS] = {
+    "sphere",    "box",   "capsule", "cylinder",   "convex",
+    "ellipsoid", "plane", "trimesh", "heightfield"};
 
 static dReal ground_height(void *data, int x, int z) {
   (void)data;
@@ -103,7 +103,8 @@ static double median(double values[], int count) {
 static void place_at_random(dGeomID geom, bool over_ground) {
   double R[9], u[3];
   oracle_rotation(R);
-  dMatrix3 turn = {R[0], R[1], R[2], 0, R[3], R[4], R[5], 0, R[6], R[7], R[8], 0};
+  dMatrix3 turn = {R[0], R[1], R[2], 0,    R[3], R[4],
+                   R[5], 0,    R[6], R[7], R[8], 0};
   dGeomSetRotation(geom, turn);
   oracle_unit(u);
   if (over_ground)

@@ -55,8 +55,9 @@ static inline void oracle_rotation(double R[9]) {
 
 /* an octahedron of no regularity */
 static inline void oracle_make_hull(gap_hull *hull) {
-  static const double points[] = {0.9, 0,  0.1,  -0.8, 0.1, 0,    0,   1.1, 0,
-                                  0.1, -1, 0.05, 0,    0,   -0.7, 0.1, 0,   0.8};
+  static const double points[] = {0.9, 0,   0.1, -0.8, 0.1,  0,
+                                  0,   1.1, 0,   0.1,  -1,   0.05,
+                                  0,   0,   -0.7, 0.1, 0,    0.8};
   static const unsigned polygons[] = {3, 0, 2, 5, 3, 2, 1, 5, 3, 1, 3, 5,
                                       3, 3, 0, 5, 3, 2, 0, 4, 3, 1, 2, 4,
                                       3, 3, 1, 4, 3, 0, 3, 4};

@@ -371,6 +371,50 @@ static void test_coincident(void) {
     }
 }
 
+static double any_magnitude(double decades) {
+  return pow(10, oracle_uniform(-decades, decades));
+}
+
+/* Sizes, shapes and places of all magnitudes: an answer in bounded time, and
+ * a true one. */
+static void test_all_magnitudes(void) {
+  double most = 0;
+  for (int i = 0; i < 8000; i++) {
+    gap_shape shape[2];
+    double scale = 1;
+    oracle_seed((uint64_t)i + 1);
+    for (int side = 0; side < 2; side++) {
+      gap_shape *s = &shape[side];
+      do
+        oracle_shape((gap_kind)oracle_uniform(0, KINDS), 1, &hull, s);
+      while (s->kind == GAP_PLANE);
+      double size = any_magnitude(12);
+      for (int k = 0; k < 3; k++) {
+        s->size[k] *= i % 3 == 0 ? any_magnitude(6) : size;
+        for (int m = 0; m < 3; m++) s->corners[m][k] *= size;
+        s->position[k] = oracle_uniform(-1, 1) * any_magnitude(8);
+      }
+    }
+    if (i % 5 == 0) vec3_copy(shape[0].position, shape[1].position);
+    if (i % 4 == 0)
+      memcpy(shape[0].rotation, shape[1].rotation, sizeof shape[0].rotation);
+    gap_status status;
+    if (gap_shape_fault(&shape[0], &status) != NULL ||
+        gap_shape_fault(&shape[1], &status) != NULL)
+      continue;
+    gap_contact contact;
+    CU_ASSERT_EQUAL_FATAL(gap_pair(&scratch, &shape[0], &shape[1], INFINITY, 0,
+                                   &contact, 1),
+                          1);
+    scale = fmax(scale, pair_scale(&shape[0], &shape[1]));
+    double s = oracle_separation(&shape[0], &shape[1], contact.normal);
+    most = fmax(most, fabs(s - contact.gap) / scale);
+    CU_ASSERT(fabs(vec3_length(contact.normal) - 1) < 1e-12);
+    CU_ASSERT(contact.certificate >= 0 && isfinite(contact.certificate));
+  }
+  CU_ASSERT(most < 1e-12);
+}
+
 static void test_same_twice(void) {
   for (int kind = 0; kind < KINDS; kind++) {
     if (kind == GAP_PLANE) continue;
@@ -405,6 +449,7 @@ int main(void) {
   CU_add_test(suite, "checks notice", test_checks_notice);
   CU_add_test(suite, "margin", test_margin_cuts_off);
   CU_add_test(suite, "coincident", test_coincident);
+  CU_add_test(suite, "all magnitudes", test_all_magnitudes);
   CU_add_test(suite, "same twice", test_same_twice);
   CU_basic_set_mode(CU_BRM_VERBOSE);
   CU_basic_run_tests();

@@ -205,7 +205,11 @@ static int nearest_facet(const polytope *grown) {
   return nearest;
 }
 
-typedef enum expand_end { EXPAND_CLOSED, EXPAND_FULL, EXPAND_BROKEN } expand_end;
+typedef enum expand_end {
+  EXPAND_CLOSED,
+  EXPAND_FULL,
+  EXPAND_BROKEN
+} expand_end;
 
 /* Grow one polytope until the bounds meet, it is full, or rounding breaks it.
  */

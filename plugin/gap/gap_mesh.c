@@ -166,7 +166,8 @@ static bool leave_along(const meeting *at, const gap_core *surface,
 
 static int meet_triangle(const meeting *at, gap_contact_list *list) {
   static const double centre[3] = {0, 0, 0};
-  gap_shape shape = {.kind = GAP_TRIANGLE, .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  gap_shape shape = {.kind = GAP_TRIANGLE,
+                     .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
   memcpy(shape.corners, at->triangle->corners, sizeof shape.corners);
   gap_core surface;
   gap_core_place(&surface, &shape, centre, NULL);
