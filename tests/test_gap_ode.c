@@ -310,6 +310,20 @@ static void test_ellipsoid_with_every_class(void) {
   dGeomHeightfieldDataDestroy(field);
 }
 
+/* Last of all tests: the host forgets classes when it is closed. */
+static void test_host_opened_again(void) {
+  static const double axes[3] = {0.5, 0.3, 0.2};
+  dCloseODE();
+  gap_ellipsoid_host_closed();
+  dInitODE2(0);
+  dAllocateODEDataForThread(dAllocateMaskAll);
+  dGeomID a = gap_ellipsoid_create(0, axes), b = dCreateSphere(0, 1);
+  dGeomSetPosition(a, 2, 0, 0);
+  CU_ASSERT_EQUAL(query(a, b, 1), 1);
+  CU_ASSERT_DOUBLE_EQUAL(found[0].gap, 0.5, 1e-14);
+  destroy(a, b);
+}
+
 /* ---- meshes ---- */
 
 /* On a flat floor of triangles a cube has the same four points wherever it
@@ -715,6 +729,7 @@ int main(void) {
   CU_add_test(suite, "faults", test_faults);
   CU_add_test(suite, "margin of boxes", test_aabb_margin);
   CU_add_test(suite, "memory runs out", test_memory_runs_out);
+  CU_add_test(suite, "host opened again", test_host_opened_again);
   CU_basic_set_mode(CU_BRM_VERBOSE);
   CU_basic_run_tests();
   bool passed = CU_get_number_of_tests_run() > 0 &&

@@ -8,6 +8,8 @@ static int ellipsoid_class = -1;
 
 int gap_ellipsoid_class(void) { return ellipsoid_class; }
 
+void gap_ellipsoid_host_closed(void) { ellipsoid_class = -1; }
+
 void gap_ellipsoid_get(dGeomID geom, double semi_axes[3]) {
   memcpy(semi_axes, dGeomGetClassData(geom), 3 * sizeof *semi_axes);
 }

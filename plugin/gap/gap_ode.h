@@ -52,13 +52,18 @@ int gap_query(gap_context *context, dGeomID a, dGeomID b, double margin,
  *
  * @param space  or 0.
  * @param semi_axes [m] along the geom's own axes, all > 0.
- * @return the geom; 0 where the host has no class left for us or an axis is
- *         bad. Not to be called by two threads at once the first time.
+ * @return the geom; 0 where an axis is bad. The first call takes one of the
+ *         host's four user classes (the host ends a program that takes a
+ *         fifth) and is not for two threads at once.
  */
 dGeomID gap_ellipsoid_create(dSpaceID space, const double semi_axes[3]);
 
 /** The class of our ellipsoids; -1 before the first is made. */
 int gap_ellipsoid_class(void);
+
+/** To be called after dCloseODE(), which forgets all user classes, where
+ *  ellipsoids are to be made again after another dInitODE2(). */
+void gap_ellipsoid_host_closed(void);
 
 void gap_ellipsoid_set(dGeomID geom, const double semi_axes[3]);
 void gap_ellipsoid_get(dGeomID geom, double semi_axes[3]);
