@@ -16,6 +16,7 @@ typedef struct scene {
   dJointFeedback feedback[MAX_JOINTS];
   int n_bodies, n_joints;
   double contact_offset; /* of the contact from under the centre, along x */
+  bool reversed;         /* the contact is attached as (0, body) */
 } scene;
 
 static dBodyID add_body(scene *s, double x, double y, double z) {
@@ -47,7 +48,10 @@ static void create(scene *s, build_scene *build, bool ours) {
 
 static double difference(const dReal *a, const dReal *b, int count) {
   double worst = 0;
-  for (int i = 0; i < count; i++) worst = fmax(worst, fabs(a[i] - b[i]));
+  for (int i = 0; i < count; i++) {
+    double apart = fabs(a[i] - b[i]);
+    if (!(apart <= worst)) worst = isnan(apart) ? INFINITY : apart;
+  }
   return worst;
 }
 
@@ -80,7 +84,10 @@ static double worst_feedback_difference(const scene *a, const scene *b) {
     const dJointFeedback *p = &a->feedback[i], *q = &b->feedback[i];
     worst = fmax(worst, difference(p->f1, q->f1, 3));
     worst = fmax(worst, difference(p->t1, q->t1, 3));
-    if (dJointGetBody(a->joint[i], 1) == NULL) continue;
+    /* stock writes nothing for the world's side */
+    if (dJointGetBody(a->joint[i], 0) == NULL ||
+        dJointGetBody(a->joint[i], 1) == NULL)
+      continue;
     worst = fmax(worst, difference(p->f2, q->f2, 3));
     worst = fmax(worst, difference(p->t2, q->t2, 3));
   }
@@ -160,8 +167,8 @@ static void build_chain(scene *s) {
   add_body(s, 0, 0, 0);
   for (int i = 1; i < 6; i++) {
     add_body(s, i, 0, 0);
-    dJointID joint = i % 2 ? dJointCreateBall(s->world, 0)
-                           : dJointCreateHinge(s->world, 0);
+    dJointID joint =
+        i % 2 ? dJointCreateBall(s->world, 0) : dJointCreateHinge(s->world, 0);
     keep_joint(s, joint);
     dJointAttach(joint, s->body[i - 1], s->body[i]);
     if (i % 2) {
@@ -380,10 +387,12 @@ static void add_contact(scene *s, int mode, double mu) {
   const dReal *x = dBodyGetPosition(s->body[0]);
   contact.geom.pos[0] = x[0] + s->contact_offset;
   contact.geom.pos[1] = x[1];
-  contact.geom.normal[2] = 1;
+  contact.geom.normal[2] = s->reversed ? -1 : 1;
   contact.geom.depth = ball_depth(s);
   dJointID joint = keep_joint(s, dJointCreateContact(s->world, 0, &contact));
-  dJointAttach(joint, s->body[0], 0);
+  dBodyID ground = s->n_bodies > 1 ? s->body[1] : 0;
+  dJointAttach(joint, s->reversed ? ground : s->body[0],
+               s->reversed ? s->body[0] : ground);
 }
 
 static void frictionless(scene *s, int step) {
@@ -413,6 +422,36 @@ static void test_frictionless_contact(void) {
 static void test_bouncing_contact(void) {
   compare(build_ball, bouncing, 60, 1e-7);
 }
+static void build_reversed_ball(scene *s) {
+  build_ball(s);
+  s->reversed = true;
+}
+
+/* On a platform that moves and turns. */
+static void build_ball_on_platform(scene *s) {
+  build_ball(s);
+  dBodyID platform = add_body(s, 0.2, 0.1, -0.5);
+  dBodySetKinematic(platform);
+  dBodySetLinearVel(platform, 0.3, 0.1, 0);
+  dBodySetAngularVel(platform, 0, 0, 0.5);
+}
+
+/* On another body, both falling. */
+static void build_ball_on_body(scene *s) {
+  build_ball(s);
+  add_body(s, 0.2, 0.1, -0.5);
+}
+
+static void test_contacts_with_others(void) {
+  build_scene *const builds[] = {build_reversed_ball, build_ball_on_platform,
+                                 build_ball_on_body};
+  for (int i = 0; i < 3; i++) {
+    compare(builds[i], bouncing, 60, 1e-7);
+    compare(builds[i], rough, 60, 1e-7);
+    compare(builds[i], slipping, 60, 1e-7);
+  }
+}
+
 static void test_soft_contact(void) { compare(build_ball, soft, 60, 1e-7); }
 static void test_rough_contact(void) { compare(build_ball, rough, 60, 1e-7); }
 static void test_slipping_contact(void) {
@@ -462,6 +501,7 @@ int main(void) {
       {"soft contact", test_soft_contact},
       {"rough contact", test_rough_contact},
       {"slipping contact", test_slipping_contact},
+      {"contacts with others", test_contacts_with_others},
       {"auto-disable", test_auto_disable},
       CU_TEST_INFO_NULL};
   int status = run_tests("step against stock", tests);
