@@ -4,6 +4,7 @@
 
 #include "command/command.h"
 #include "command/impact.h"
+#include "command/scene.h"
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -17,6 +18,7 @@ typedef struct subcommand {
 
 static const subcommand subcommands[] = {
     {"run", command_run, "run an ODE program on the ode-mlcp stepper"},
+    {"scene", command_scene, "run, measure and draw a case of the papers"},
     {"impact", command_impact, "sample the outcomes of simultaneous impacts"},
     {NULL, NULL, NULL}};
 

@@ -24,23 +24,24 @@ static bool own_folder(char folder[PATH_MAX]) {
   return true;
 }
 
-static bool holds_both(const char *folder) {
+static bool holds_both(const char *folder, const char *file) {
   char path[PATH_MAX + 64];
   snprintf(path, sizeof path, "%s/" HOST_FILE, folder);
   if (access(path, R_OK) != 0) return false;
-  snprintf(path, sizeof path, "%s/" PLUGIN_FILE, folder);
+  snprintf(path, sizeof path, "%s/%s", folder, file);
   return access(path, R_OK) == 0;
 }
 
-static bool find_folder(char folder[PATH_MAX]) {
+/* The folder of the host and `file`. */
+static bool find_folder(const char *file, char folder[PATH_MAX]) {
   static const char *const beside[] = {"lib", "../lib", "../lib/ode-mlcp"};
   char own[PATH_MAX], candidate[PATH_MAX + 32];
 
   for (size_t k = 0; k < 3 && own_folder(own); k++) {
     snprintf(candidate, sizeof candidate, "%s/%s", own, beside[k]);
-    if (holds_both(candidate)) return realpath(candidate, folder) != NULL;
+    if (holds_both(candidate, file)) return realpath(candidate, folder) != NULL;
   }
-  return holds_both(INSTALLED_LIBDIR "/ode-mlcp") &&
+  return holds_both(INSTALLED_LIBDIR "/ode-mlcp", file) &&
          realpath(INSTALLED_LIBDIR "/ode-mlcp", folder) != NULL;
 }
 
@@ -62,11 +63,24 @@ static void add_others(char *value, size_t size, const char *list,
   }
 }
 
+bool preloads_find(const char *file, char *path, size_t path_size,
+                   char *message, size_t message_size) {
+  char folder[PATH_MAX];
+  if (find_folder(file, folder)) {
+    snprintf(path, path_size, "%s/%s", folder, file);
+    return true;
+  }
+  snprintf(message, message_size,
+           "cannot find " HOST_FILE " and %s beside this program or in "
+           INSTALLED_LIBDIR "/ode-mlcp", file);
+  return false;
+}
+
 bool preloads_value(char *value, size_t value_size, char *message,
                     size_t message_size) {
   char folder[PATH_MAX];
 
-  if (!find_folder(folder)) {
+  if (!find_folder(PLUGIN_FILE, folder)) {
     snprintf(message, message_size,
              "cannot find " HOST_FILE " and " PLUGIN_FILE
              " beside this program or in " INSTALLED_LIBDIR "/ode-mlcp");

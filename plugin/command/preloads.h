@@ -1,4 +1,5 @@
-/* Where the files are that `ode-mlcp run` puts under a program. */
+/* Where the files are that `ode-mlcp run` puts under a program and that other
+ * subcommands load. */
 #ifndef ODE_MLCP_COMMAND_PRELOADS_H
 #define ODE_MLCP_COMMAND_PRELOADS_H
 
@@ -17,5 +18,13 @@
  */
 bool preloads_value(char *value, size_t value_size, char *message,
                     size_t message_size);
+
+/** The path of `file`, which lies beside the host; looked for as above.
+ *
+ * @param path  [path_size] out
+ * @param message  [message_size] out: one line on failure.
+ */
+bool preloads_find(const char *file, char *path, size_t path_size,
+                   char *message, size_t message_size);
 
 #endif

@@ -1,0 +1,36 @@
+/* The parts of `ode-mlcp scene`. */
+#ifndef ODE_MLCP_COMMAND_SCENE_H
+#define ODE_MLCP_COMMAND_SCENE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "scenes/scenes.h"
+
+enum { SCENE_RUNS = 4 }; /* drawn in one picture, at most */
+
+/** Run a paper's case as a world stepped by ode-mlcp. */
+int command_scene(int argc, char **argv);
+
+/** Load the module; NULL and a line in `message` where that fails. */
+const scene_functions *scene_library_open(char message[SCENE_MESSAGE]);
+
+void scene_print_text(FILE *out, const scene_result *result);
+void scene_print_json(FILE *out, const scene_result *result);
+void scene_print_sweep_text(FILE *out, const scene_sweep *sweep);
+void scene_print_sweep_json(FILE *out, const scene_sweep *sweep);
+
+/** A row a step, or a row a step size. @return false and a message where the
+ *  file cannot be written. */
+bool scene_write_csv(const char *path, const scene_result *result,
+                     char message[SCENE_MESSAGE]);
+bool scene_write_sweep_csv(const char *path, const scene_sweep *sweep,
+                           char message[SCENE_MESSAGE]);
+
+/** Draw runs of one scene: the outlines of the first, then curves of all. */
+bool scene_plot(const char *path, const scene_result *const results[],
+                int n_results, char message[SCENE_MESSAGE]);
+bool scene_plot_sweep(const char *path, const scene_sweep *sweep,
+                      char message[SCENE_MESSAGE]);
+
+#endif

@@ -1,0 +1,388 @@
+/* Pictures of runs and sweeps by gnuplot. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/scene.h"
+
+enum {
+  OUTLINE_POINTS = 72,
+  CURVE_POINTS = 4000, /* of a curve at most; more would cover one another */
+  CURVES = 3           /* coordinates in one panel */
+};
+
+static const char *const COLOURS[] = {"#1f4e9c", "#cc3311", "#2a9d3a",
+                                      "#aa7700"};
+
+/* ---- outlines ---- */
+
+static void rotate(const double rotation[9], const double x[3],
+                   double turned[3]) {
+  for (int i = 0; i < 3; i++)
+    turned[i] = rotation[3*i]*x[0] + rotation[3*i + 1]*x[1] +
+                rotation[3*i + 2]*x[2];
+}
+
+static void rotate_back(const double rotation[9], const double x[3],
+                        double turned[3]) {
+  for (int i = 0; i < 3; i++)
+    turned[i] = rotation[i]*x[0] + rotation[3 + i]*x[1] + rotation[6 + i]*x[2];
+}
+
+static void rotation_of(const double quaternion[4], double rotation[9]) {
+  double w = quaternion[0], x = quaternion[1], y = quaternion[2],
+         z = quaternion[3];
+  const double r[9] = {1 - 2*(y*y + z*z), 2*(x*y - w*z), 2*(x*z + w*y),
+                       2*(x*y + w*z), 1 - 2*(x*x + z*z), 2*(y*z - w*x),
+                       2*(x*z - w*y), 2*(y*z + w*x), 1 - 2*(x*x + y*y)};
+  memcpy(rotation, r, sizeof r);
+}
+
+/* The pose of an outline's body in row `row`; the world's is no move. */
+static void pose_of(const scene_result *result, int body, long row,
+                    double position[3], double rotation[9]) {
+  double still[7] = {0, 0, 0, 1, 0, 0, 0};
+  const double *pose =
+    body < 0 ? still
+             : result->poses + (row*result->n_bodies + body)*SCENE_POSE;
+  memcpy(position, pose, 3*sizeof *position);
+  rotation_of(pose + 3, rotation);
+}
+
+static double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
+
+/* The point of the shape that is furthest along d, both in its own frame. */
+static void furthest(const scene_outline *outline, const double d[3],
+                     double point[3]) {
+  const double *size = outline->size;
+  double across = hypot(d[0], d[1]), length = sqrt(across*across + d[2]*d[2]);
+  double scale = 0;
+  memset(point, 0, 3*sizeof *point);
+  switch (outline->kind) {
+    case SCENE_BALL:
+    case SCENE_CAPSULE:
+      for (int i = 0; i < 3; i++) point[i] = size[0]*d[i]/length;
+      if (outline->kind == SCENE_CAPSULE) point[2] += size[1]/2*sign(d[2]);
+      break;
+    case SCENE_BOX:
+      for (int i = 0; i < 3; i++) point[i] = size[i]/2*sign(d[i]);
+      break;
+    case SCENE_CYLINDER:
+      for (int i = 0; i < 2 && across > 1e-9*length; i++)
+        point[i] = size[0]*d[i]/across;
+      point[2] = size[1]/2*sign(d[2]);
+      break;
+    case SCENE_ELLIPSOID:
+      for (int i = 0; i < 3; i++) scale += size[i]*size[i]*d[i]*d[i];
+      for (int i = 0; i < 3; i++)
+        point[i] = size[i]*size[i]*d[i]/sqrt(scale);
+      break;
+    default: break;
+  }
+}
+
+static void put_point(FILE *out, const scene_result *result,
+                      const double position[3], const double rotation[9],
+                      const double local[3]) {
+  double turned[3];
+  rotate(rotation, local, turned);
+  const int *axes = result->axes;
+  fprintf(out, "%.7g %.7g\n", position[axes[0]] + turned[axes[0]],
+          position[axes[1]] + turned[axes[1]]);
+}
+
+/* What is seen of a convex shape along the third axis: its furthest points in
+ * all directions of the picture; a ball also shows a spoke. */
+static void put_silhouette(FILE *out, const scene_result *result,
+                           const scene_outline *outline, long row) {
+  double position[3], rotation[9], point[3], local[3];
+  pose_of(result, outline->body, row, position, rotation);
+  for (int k = 0; k <= OUTLINE_POINTS; k++) {
+    double angle = 2*M_PI*(k + 0.25)/OUTLINE_POINTS;
+    double across[3] = {0}, in_body[3], d[3];
+    across[result->axes[0]] = cos(angle);
+    across[result->axes[1]] = sin(angle);
+    rotate_back(rotation, across, in_body);
+    rotate_back(outline->rotation, in_body, d);
+    furthest(outline, d, point);
+    rotate(outline->rotation, point, local);
+    for (int i = 0; i < 3; i++) local[i] += outline->offset[i];
+    put_point(out, result, position, rotation, local);
+  }
+  fputc('\n', out);
+  if (outline->kind != SCENE_BALL && outline->kind != SCENE_ELLIPSOID) return;
+  const double spoke[3] = {outline->size[0], 0, 0};
+  put_point(out, result, position, rotation, outline->offset);
+  rotate(outline->rotation, spoke, local);
+  for (int i = 0; i < 3; i++) local[i] += outline->offset[i];
+  put_point(out, result, position, rotation, local);
+  fputc('\n', out);
+}
+
+static void put_outline(FILE *out, const scene_result *result,
+                        const scene_outline *outline, long row) {
+  double position[3], rotation[9], other[3], other_rotation[9];
+  const double nowhere[3] = {0};
+  pose_of(result, outline->body, row, position, rotation);
+  switch (outline->kind) {
+    case SCENE_POINT: return;
+    case SCENE_LINE:
+      put_point(out, result, position, rotation, outline->offset);
+      put_point(out, result, position, rotation, outline->size);
+      break;
+    case SCENE_LINK:
+      pose_of(result, outline->other, row, other, other_rotation);
+      put_point(out, result, position, rotation, nowhere);
+      put_point(out, result, other, other_rotation,
+                outline->other < 0 ? outline->offset : nowhere);
+      break;
+    case SCENE_POLYGON:
+      for (int i = 0; i <= outline->n_corners; i++) {
+        const double *corner =
+          outline->corners + 2*(i % outline->n_corners);
+        put_point(out, result, position, rotation,
+                  (double[3]){corner[0], corner[1], 0});
+      }
+      break;
+    default: put_silhouette(out, result, outline, row); return;
+  }
+  fputc('\n', out);
+}
+
+static void put_string(FILE *out, const char *text) {
+  fputc('\'', out);
+  for (; *text != 0; text++) {
+    if (*text == '\'') fputc('\'', out);
+    // a line end cannot stand in a quoted string
+    fputc(*text == '\n' ? ' ' : *text, out);
+  }
+  fputc('\'', out);
+}
+
+/* The row nearest to a time. */
+static long row_at(const scene_result *result, double time) {
+  long row = lround(time/result->settings.h);
+  return row < 0 ? 0 : row > result->n_steps ? result->n_steps : row;
+}
+
+/* How many outlines there are, and the time of one of them. */
+static int picture_count(const scene_result *result) {
+  int n = result->scene->pictures;
+  return n < 2 ? 2 : n;
+}
+
+static double picture_time(const scene_result *result, int picture) {
+  const scene *scene = result->scene;
+  double last = scene->last_picture > 0 ? scene->last_picture : INFINITY;
+  double end = result->times[result->n_steps];
+  last = fmin(last, end);
+  double first = fmin(scene->first_picture, last);
+  return first + (last - first)*picture/(picture_count(result) - 1);
+}
+
+static void put_pictures(FILE *out, const scene_result *result) {
+  int n = picture_count(result);
+  fputs("$fixed << EOD\nNaN NaN\n\n", out);
+  for (int i = 0; i < result->n_outlines; i++)
+    if (result->outlines[i].body < 0)
+      put_outline(out, result, &result->outlines[i], 0);
+  fputs("EOD\n", out);
+  for (int k = 0; k < n; k++) {
+    long row = row_at(result, picture_time(result, k));
+    fprintf(out, "$picture%d << EOD\nNaN NaN\n\n", k);
+    for (int i = 0; i < result->n_outlines; i++)
+      if (result->outlines[i].body >= 0)
+        put_outline(out, result, &result->outlines[i], row);
+    fputs("EOD\n", out);
+  }
+  // the ways of the centres
+  fputs("$ways << EOD\n", out);
+  long stride = result->n_steps/CURVE_POINTS + 1;
+  for (int b = 0; b < result->n_bodies; b++) {
+    long last = row_at(result, picture_time(result, n - 1));
+    for (long row = 0; row <= last; row += stride) {
+      const double *x = result->poses + (row*result->n_bodies + b)*SCENE_POSE;
+      fprintf(out, "%.7g %.7g\n", x[result->axes[0]], x[result->axes[1]]);
+    }
+    fputs("\n", out);
+  }
+  fputs("EOD\n", out);
+}
+
+static void plot_pictures(FILE *out, const scene_result *result) {
+  static const char axis_names[] = "xyz";
+  int n = picture_count(result);
+  fprintf(out, "set xlabel '%c (m)'\nset ylabel '%c (m)'\n"
+               "set size ratio -1\nunset key\nset title 'from %.3g s (light) "
+               "to %.3g s (dark)'\n",
+          axis_names[result->axes[0]], axis_names[result->axes[1]],
+          picture_time(result, 0), picture_time(result, n - 1));
+  fputs("plot $ways using 1:2 with lines lc rgb '#c8d8e8', \\\n"
+        " $fixed using 1:2 with lines lw 2 lc rgb '#555555'", out);
+  for (int k = 0; k < n; k++) {
+    int shade = 205 - 205*k/(n - 1);
+    fprintf(out, ", \\\n $picture%d using 1:2 with lines lw %.1f "
+                 "lc rgb '#%02x%02x%02x'", k, k == n - 1 ? 2.0 : 1.2,
+            shade*3/4, shade*3/4, shade*3/4 + 50 < 256 ? shade*3/4 + 50 : 255);
+  }
+  fputs("\nset size noratio\n", out);
+}
+
+/* ---- curves ---- */
+
+static void put_curves(FILE *out, const scene_result *result, int run) {
+  long stride = result->n_steps/CURVE_POINTS + 1;
+  fprintf(out, "$run%d << EOD\n", run);
+  for (long row = 0; row <= result->n_steps; row += stride) {
+    fprintf(out, "%.9g %.9g %.9g", result->times[row], result->energies[row],
+            result->infeasibilities[row]);
+    for (int i = 0; i < CURVES; i++) {
+      int n = result->n_positions;
+      fprintf(out, " %.9g %.9g",
+              i < n ? result->positions[row*n + i] : NAN,
+              i < n ? result->velocities[row*n + i] : NAN);
+    }
+    fputc('\n', out);
+  }
+  fputs("EOD\n", out);
+}
+
+static void plot_infeasibility(FILE *out, const scene_result *const results[],
+                               int n) {
+  // what is no infeasibility at all is drawn at the foot
+  fprintf(out, "set title 'infeasibility'\nset xlabel 'time (s)'\n"
+               "set ylabel '%s'\nset logscale y\nset format y '%%.0e'\n"
+               "set key bottom right opaque\nplot",
+          results[0]->scene->infeasibility_unit);
+  for (int k = 0; k < n; k++)
+    fprintf(out, "%s $run%d every ::1 using 1:($3 > 1e-17 ? $3 : 1e-17) with lines "
+                 "lw 1.3 lc rgb '%s' title '%s'", k > 0 ? ", \\\n" : "", k,
+            COLOURS[k], results[k]->settings.scheme);
+  fputs("\nunset logscale y\nset format y\n", out);
+}
+
+static void plot_energy(FILE *out, const scene_result *const results[],
+                        int n) {
+  fputs("set title 'energy'\nset ylabel 'J'\nset key top right\nplot", out);
+  for (int k = 0; k < n; k++)
+    fprintf(out, "%s $run%d using 1:2 with lines lw 1.3 lc rgb '%s' "
+                 "title '%s'", k > 0 ? ", \\\n" : "", k, COLOURS[k],
+            results[k]->settings.scheme);
+  fputc('\n', out);
+}
+
+static void plot_coordinates(FILE *out, const scene_result *result,
+                             bool velocities) {
+  int per_body = result->coordinates_of_body;
+  int n = result->n_positions < CURVES ? result->n_positions : CURVES;
+  fprintf(out, "set title '%s%s'\nset ylabel '%s'\nset key top right\nplot",
+          velocities ? "velocity" : "position",
+          result->n_bodies > 1 ? " of the first" : "",
+          velocities ? "m/s, rad/s" : "m, rad");
+  for (int i = 0; i < n; i++)
+    fprintf(out, "%s $run0 using 1:%d with lines lw 1.3 lc rgb '%s' title '",
+            i > 0 ? ", \\\n" : "", 4 + 2*i + velocities, COLOURS[i]),
+      fprintf(out, "%s%s'", result->coordinate_names[i % per_body],
+              i >= per_body ? "2" : "");
+  fputc('\n', out);
+}
+
+/* ---- gnuplot ---- */
+
+static FILE *start_gnuplot(const char *path, int width, int height,
+                           char message[SCENE_MESSAGE]) {
+  FILE *out = popen("gnuplot", "w");
+  if (out == NULL) {
+    snprintf(message, SCENE_MESSAGE, "gnuplot: %s", strerror(errno));
+    return NULL;
+  }
+  fprintf(out, "set terminal pngcairo size %d,%d font 'sans,11'\nset output ",
+          width, height);
+  put_string(out, path);
+  fputs("\nset grid lc rgb '#eeeeee'\n", out);
+  return out;
+}
+
+static bool end_gnuplot(FILE *out, const char *path,
+                        char message[SCENE_MESSAGE]) {
+  fputs("unset multiplot\nunset output\n", out);
+  if (pclose(out) == 0) return true;
+  snprintf(message, SCENE_MESSAGE,
+           "%.300s: gnuplot could not draw it (is gnuplot there, may the file "
+           "be written?)", path);
+  return false;
+}
+
+static void put_title(FILE *out, const scene *scene, const char *scheme,
+                      const char *more) {
+  char title[SCENE_MESSAGE];
+  snprintf(title, sizeof title, "%s, scheme %s%s: %s (%s)", scene->name,
+           scheme, more, scene->summary, scene->source);
+  put_string(out, title);
+  fputs(" noenhanced\n", out);
+}
+
+bool scene_plot(const char *path, const scene_result *const results[],
+                int n_results, char message[SCENE_MESSAGE]) {
+  // a gnuplot that ends early must not end this program
+  void (*old)(int) = signal(SIGPIPE, SIG_IGN);
+  FILE *out = start_gnuplot(path, 1300, 900, message);
+  bool drawn = out != NULL;
+  if (drawn) {
+    char step[40];
+    put_pictures(out, results[0]);
+    for (int k = 0; k < n_results; k++) put_curves(out, results[k], k);
+    snprintf(step, sizeof step, ", h %g s", results[0]->settings.h);
+    fputs("set multiplot layout 2,2 title ", out);
+    put_title(out, results[0]->scene, results[0]->settings.scheme, step);
+    plot_pictures(out, results[0]);
+    plot_infeasibility(out, results, n_results);
+    plot_coordinates(out, results[0], results[0]->scene->draw_velocities);
+    plot_energy(out, results, n_results);
+    drawn = end_gnuplot(out, path, message);
+  }
+  signal(SIGPIPE, old);
+  return drawn;
+}
+
+bool scene_plot_sweep(const char *path, const scene_sweep *sweep,
+                      char message[SCENE_MESSAGE]) {
+  const scene *scene = sweep->scene;
+  void (*old)(int) = signal(SIGPIPE, SIG_IGN);
+  FILE *out = start_gnuplot(path, 800, 600, message);
+  if (out == NULL) {
+    signal(SIGPIPE, old);
+    return false;
+  }
+  fputs("$sweep << EOD\n", out);
+  for (int i = 0; i < sweep->n_rows; i++) {
+    const scene_sweep_row *row = &sweep->rows[i];
+    fprintf(out, "%.9g", row->h);
+    for (int k = 0; k < SCENE_ERRORS; k++)
+      fprintf(out, " %.9g %.9g", row->errors[k], row->references[k]);
+    fputc('\n', out);
+  }
+  fputs("EOD\nset title ", out);
+  put_title(out, scene, sweep->settings.scheme, "");
+  fputs("set logscale xy\nset format xy '%.0e'\nset xlabel 'h (s)'\n"
+        "set ylabel 'error'\nset key bottom right\nplot", out);
+  for (int k = 0; k < SCENE_ERRORS && scene->error_kinds[k].name != NULL; k++) {
+    fprintf(out, "%s $sweep using 1:%d with linespoints pt 7 lw 1.5 "
+                 "lc rgb '%s' title '%s (%s)' noenhanced",
+            k > 0 ? ", \\\n" : "", 2 + 2*k, COLOURS[k],
+            scene->error_kinds[k].name, scene->error_kinds[k].unit);
+    bool known = false;
+    for (int i = 0; i < sweep->n_rows; i++)
+      known |= isfinite(sweep->rows[i].references[k]);
+    if (known)
+      fprintf(out, ", \\\n $sweep using 1:%d with points pt 6 ps 2 "
+                   "lc rgb '%s' title '%s, paper' noenhanced", 3 + 2*k,
+              COLOURS[k], scene->error_kinds[k].name);
+  }
+  fputs("\n", out);
+  bool drawn = end_gnuplot(out, path, message);
+  signal(SIGPIPE, old);
+  return drawn;
+}

@@ -1,0 +1,266 @@
+/* Bodies, geoms and joints of a scene. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "scenes/scene_build.h"
+
+bool scene_fail(scene_run_state *run, const char *format, ...) {
+  if (!run->failed) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(run->message, run->message_size, format, arguments);
+    va_end(arguments);
+  }
+  run->failed = true;
+  return false;
+}
+
+/* --- bodies --------------------------------------------------------------- */
+
+static dBodyID add_body(scene_run_state *run, double mass,
+                        const double inertia[3]) {
+  if (run->n_bodies == SCENE_BODIES) {
+    scene_fail(run, "too many bodies");
+    return NULL;
+  }
+  dBodyID body = dBodyCreate(run->world);
+  if (body == NULL) {
+    scene_fail(run, "memory ran out");
+    return NULL;
+  }
+  dMass m;
+  dMassSetParameters(&m, mass, 0, 0, 0, inertia[0], inertia[1], inertia[2], 0,
+                     0, 0);
+  dBodySetMass(body, &m);
+  // turned by h times the angular velocity, and not by its tangent
+  dBodySetFiniteRotationMode(body, 1);
+  run->bodies[run->n_bodies++] = body;
+  return body;
+}
+
+dBodyID scene_add_planar(scene_run_state *run, double x, double y,
+                         double angle, double mass, double inertia) {
+  const double equal[3] = {inertia, inertia, inertia};
+  dBodyID body = add_body(run, mass, equal);
+  if (body == NULL) return NULL;
+  dMatrix3 rotation;
+  dRFromAxisAndAngle(rotation, 0, 0, 1, angle);
+  dBodySetPosition(body, x, y, 0);
+  dBodySetRotation(body, rotation);
+  run->turned[run->n_bodies - 1][2] = angle;
+  dJointID plane = dJointCreatePlane2D(run->world, run->joints);
+  dJointAttach(plane, body, NULL);
+  return body;
+}
+
+dBodyID scene_add_spatial(scene_run_state *run, double x, double y, double z,
+                          double mass, const double inertia[3]) {
+  dBodyID body = add_body(run, mass, inertia);
+  if (body != NULL) dBodySetPosition(body, x, y, z);
+  return body;
+}
+
+dJointID scene_add_rod(scene_run_state *run, dBodyID body, dBodyID other,
+                       const double point[3]) {
+  const double *centre = dBodyGetPosition(body);
+  const double *end = other != NULL ? dBodyGetPosition(other) : point;
+  dJointID rod = dJointCreateDBall(run->world, run->joints);
+  if (rod == NULL) {
+    scene_fail(run, "memory ran out");
+    return NULL;
+  }
+  dJointAttach(rod, body, other);
+  dJointSetDBallAnchor1(rod, centre[0], centre[1], centre[2]);
+  dJointSetDBallAnchor2(rod, end[0], end[1], end[2]);
+
+  scene_outline *link = scene_add_outline(run);
+  if (link == NULL) return rod;
+  link->kind = SCENE_LINK;
+  link->other = -1;
+  memcpy(link->offset, end, sizeof link->offset);
+  for (int b = 0; b < run->n_bodies; b++) {
+    if (run->bodies[b] == body) link->body = b;
+    if (run->bodies[b] == other) link->other = b;
+  }
+  return rod;
+}
+
+/* --- what is drawn -------------------------------------------------------- */
+
+scene_outline *scene_add_outline(scene_run_state *run) {
+  scene_result *result = run->result;
+  if (result->n_outlines == SCENE_OUTLINES) return NULL;
+  scene_outline *outline = &result->outlines[result->n_outlines++];
+  memset(outline, 0, sizeof *outline);
+  outline->body = outline->other = -1;
+  for (int i = 0; i < 9; i += 4) outline->rotation[i] = 1;
+  return outline;
+}
+
+void scene_add_line(scene_run_state *run, double x1, double y1, double x2,
+                    double y2) {
+  scene_outline *line = scene_add_outline(run);
+  if (line == NULL) return;
+  const int *axes = run->result->axes;
+  line->kind = SCENE_LINE;
+  line->offset[axes[0]] = x1;
+  line->offset[axes[1]] = y1;
+  line->size[axes[0]] = x2;
+  line->size[axes[1]] = y2;
+}
+
+static scene_outline_kind outline_of(dGeomID geom, double size[3]) {
+  switch (dGeomGetClass(geom)) {
+    case dSphereClass:
+      size[0] = dGeomSphereGetRadius(geom);
+      return SCENE_BALL;
+    case dBoxClass: {
+      dVector3 sides;
+      dGeomBoxGetLengths(geom, sides);
+      memcpy(size, sides, 3 * sizeof *size);
+      return SCENE_BOX;
+    }
+    case dCapsuleClass:
+      dGeomCapsuleGetParams(geom, &size[0], &size[1]);
+      return SCENE_CAPSULE;
+    case dCylinderClass:
+      dGeomCylinderGetParams(geom, &size[0], &size[1]);
+      return SCENE_CYLINDER;
+    default:
+      gap_ellipsoid_get(geom, size);
+      return SCENE_ELLIPSOID;
+  }
+}
+
+bool scene_add_geom(scene_run_state *run, dGeomID geom, dBodyID body,
+                    const double offset[3], const double turn[4]) {
+  if (geom == NULL) return scene_fail(run, "a geom could not be made");
+  int class = dGeomGetClass(geom);
+  dGeomSetAABBMargin(geom, run->margin);
+  dGeomSetData(geom, (void *)(size_t)run->n_geoms++);
+  if (body == NULL && class == dPlaneClass) return true;
+
+  dQuaternion quaternion = {1, 0, 0, 0};
+  if (turn != NULL) memcpy(quaternion, turn, sizeof quaternion);
+  if (body != NULL) {
+    dGeomSetBody(geom, body);
+    if (offset != NULL)
+      dGeomSetOffsetPosition(geom, offset[0], offset[1], offset[2]);
+    if (turn != NULL) dGeomSetOffsetQuaternion(geom, quaternion);
+  }
+  bool drawn = class == dSphereClass || class == dBoxClass ||
+               class == dCapsuleClass || class == dCylinderClass ||
+               class == gap_ellipsoid_class();
+  scene_outline *outline = drawn ? scene_add_outline(run) : NULL;
+  if (outline == NULL) return true;
+  outline->kind = outline_of(geom, outline->size);
+  for (int b = 0; b < run->n_bodies; b++)
+    if (run->bodies[b] == body) outline->body = b;
+  if (offset != NULL) memcpy(outline->offset, offset, sizeof outline->offset);
+  dMatrix3 rotation;
+  dQtoR(quaternion, rotation);
+  for (int i = 0; i < 9; i++)
+    outline->rotation[i] = rotation[4*(i / 3) + i % 3];
+  return true;
+}
+
+/* --- contacts ------------------------------------------------------------- */
+
+/* The number of a place, found or made; -1: there are too many. */
+static int find_place(scene_run_state *run, const int geom[2],
+                      const gap_feature feature[2]) {
+  for (int i = 0; i < run->n_places; i++) {
+    const scene_place *place = &run->places[i];
+    if (memcmp(place->geom, geom, sizeof place->geom) == 0 &&
+        memcmp(place->feature, feature, sizeof place->feature) == 0)
+      return i;
+  }
+  if (run->n_places == SCENE_PLACES) return -1;
+  scene_place *place = &run->places[run->n_places];
+  memset(place, 0, sizeof *place);
+  memcpy(place->geom, geom, sizeof place->geom);
+  memcpy(place->feature, feature, sizeof place->feature);
+  return run->n_places++;
+}
+
+static void add_contact(scene_run_state *run, const gap_contact *found,
+                        dGeomID geoms[2]) {
+  if (run->n_contacts == SCENE_CONTACTS) {
+    scene_fail(run, "more than %d contacts at %g s", SCENE_CONTACTS,
+               run->time);
+    return;
+  }
+  scene_contact *contact = &run->contacts[run->n_contacts++];
+  dContact made = {.surface = run->surface};
+  for (int i = 0; i < 3; i++) {
+    made.geom.pos[i] = contact->point[i] = found->point[i];
+    made.geom.normal[i] = contact->normal[i] = found->normal[i];
+  }
+  made.geom.depth = -found->gap;
+  made.geom.g1 = geoms[0];
+  made.geom.g2 = geoms[1];
+  made.geom.side1 = made.geom.side2 = -1;
+
+  int numbers[2];
+  gap_feature features[2];
+  for (int k = 0; k < 2; k++) {
+    contact->body[k] = dGeomGetBody(geoms[k]);
+    numbers[k] = (int)(size_t)dGeomGetData(geoms[k]);
+    // points that wander over a surface are one place
+    bool fixed = gap_feature_type(found->feature[k]) != GAP_SURFACE;
+    features[k] = fixed ? found->feature[k] : gap_feature_make(GAP_SURFACE, 0);
+  }
+  contact->place = find_place(run, numbers, features);
+  contact->joint =
+      dJointCreateContact(run->world, run->contact_group, &made);
+  dJointAttach(contact->joint, contact->body[0], contact->body[1]);
+  memset(&contact->feedback, 0, sizeof contact->feedback);
+  dJointSetFeedback(contact->joint, &contact->feedback);
+}
+
+/* Whether two geoms are of bodies that may meet. */
+static bool may_meet(dGeomID a, dGeomID b) {
+  dBodyID body_a = dGeomGetBody(a), body_b = dGeomGetBody(b);
+  return body_a != body_b && (body_a == NULL || body_b == NULL ||
+                              !dAreConnected(body_a, body_b));
+}
+
+static int query(scene_run_state *run, dGeomID a, dGeomID b, double margin,
+                 gap_contact contacts[GAP_PAIR_ROOM]) {
+  if (!may_meet(a, b)) return 0;
+  int n = gap_query(run->gaps, a, b, margin, 0, contacts, GAP_PAIR_ROOM);
+  if (n < 0) {
+    scene_fail(run, "at %g s: %s", run->time, gap_context_error(run->gaps));
+    return 0;
+  }
+  return n;
+}
+
+static void add_contacts(void *context, dGeomID a, dGeomID b) {
+  scene_run_state *run = context;
+  gap_contact found[GAP_PAIR_ROOM];
+  int n = query(run, a, b, run->margin, found);
+  for (int i = 0; i < n; i++) add_contact(run, &found[i], (dGeomID[]){a, b});
+}
+
+bool scene_collide(scene_run_state *run) {
+  dJointGroupEmpty(run->contact_group);
+  run->n_contacts = 0;
+  dSpaceCollide(run->space, run, add_contacts);
+  return !run->failed;
+}
+
+static void measure_overlap(void *context, dGeomID a, dGeomID b) {
+  scene_run_state *run = context;
+  gap_contact found[GAP_PAIR_ROOM];
+  int n = query(run, a, b, 0, found);
+  if (n > 0) run->overlap = fmax(run->overlap, -found[0].gap);
+}
+
+double scene_overlap(scene_run_state *run) {
+  run->overlap = 0;
+  dSpaceCollide(run->space, run, measure_overlap);
+  return run->overlap;
+}

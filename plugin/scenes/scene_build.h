@@ -1,0 +1,131 @@
+/* What scenes are built from, and the state of a run. Not for the command. */
+#ifndef ODE_MLCP_SCENES_SCENE_BUILD_H
+#define ODE_MLCP_SCENES_SCENE_BUILD_H
+
+#include "gap/gap_ode.h"
+#include "scenes/scenes.h"
+
+enum {
+  SCENE_BODIES = 32,
+  SCENE_OUTLINES = 96,
+  SCENE_CONTACTS = 1024, /* in one step */
+  SCENE_PLACES = 1024    /* where contacts have been */
+};
+
+/** Which coordinates of a body a scene speaks of. */
+typedef enum scene_frame {
+  SCENE_FRAME_POINTS, /* x, y of every body */
+  SCENE_FRAME_PLANAR, /* x, y and the angle */
+  SCENE_FRAME_SPATIAL /* x, y, z and the angles turned about the axes */
+} scene_frame;
+
+/** Where two geoms meet: the pair and, of shapes with corners, which. */
+typedef struct scene_place {
+  int geom[2];
+  gap_feature feature[2];
+  bool touched, touches; /* in the step before, in this one */
+  bool stuck, sticks;
+} scene_place;
+
+typedef struct scene_contact {
+  dJointID joint;
+  dJointFeedback feedback;
+  double normal[3], point[3];
+  dBodyID body[2];
+  int place;
+} scene_contact;
+
+struct scene_run_state {
+  const scene *scene;
+  const scene_settings *settings;
+  scene_result *result;
+  char *message;
+  size_t message_size;
+  bool failed;
+
+  dWorldID world;
+  dSpaceID space;
+  dJointGroupID joints, contact_group;
+  dBodyID bodies[SCENE_BODIES];
+  double turned[SCENE_BODIES][3]; /* rad, turned since the start */
+  double seen[SCENE_BODIES][4];   /* quaternion at the last look */
+  int n_bodies, n_geoms;
+  double time;
+
+  /* set by build, after which no field above changes but by a step */
+  scene_frame frame;
+  double margin;              /* m: contacts with gaps up to this */
+  dSurfaceParameters surface; /* of every contact */
+  /* NULL: that of the frame, no force, no further energy, the overlaps */
+  void (*push)(scene_run_state *run, double time);
+  double (*energy)(const scene_run_state *run);
+  double (*infeasibility)(const scene_run_state *run);
+  void (*judge)(scene_run_state *run); /* fills result->errors, note */
+
+  gap_context *gaps;
+  double overlap; /* m, >= 0: the deepest of the last look */
+  scene_contact contacts[SCENE_CONTACTS];
+  int n_contacts;
+  scene_place places[SCENE_PLACES];
+  int n_places;
+  bool at_rest;
+  int event_room;
+};
+
+/** Say why the run cannot go on. @return false. */
+bool scene_fail(scene_run_state *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* --- for build ------------------------------------------------------------ */
+
+/** A body that moves in the x-y plane, at (x, y) and turned by `angle`.
+ *  @param inertia kg m^2 about z. @return NULL where memory runs out. */
+dBodyID scene_add_planar(scene_run_state *run, double x, double y,
+                         double angle, double mass, double inertia);
+
+/** A body of that mass and diagonal inertia, not turned. */
+dBodyID scene_add_spatial(scene_run_state *run, double x, double y, double z,
+                          double mass, const double inertia[3]);
+
+/** Put a geom onto a body (NULL: the world) and draw it, where it is no plane.
+ *  @param offset,turn [3], [4] in the body's frame, a quaternion; or NULL.
+ *  @return false where `geom` is NULL. */
+bool scene_add_geom(scene_run_state *run, dGeomID geom, dBodyID body,
+                    const double offset[3], const double turn[4]);
+
+/** Hold two bodies' centres, or one's and a point, at their distance. */
+dJointID scene_add_rod(scene_run_state *run, dBodyID body, dBodyID other,
+                       const double point[3]);
+
+/** Draw a fixed line, in the axes of the picture. */
+void scene_add_line(scene_run_state *run, double x1, double y1, double x2,
+                    double y2);
+
+/** One more thing to draw, nowhere yet; NULL where there are too many. */
+scene_outline *scene_add_outline(scene_run_state *run);
+
+/* --- use ------------------------------------------------------------------ */
+
+/** Make contact joints at the present poses, in place of the last ones.
+ *  @return false where a geom cannot be used. */
+bool scene_collide(scene_run_state *run);
+
+/** m, >= 0: the deepest overlap of two geoms at the present poses. */
+double scene_overlap(scene_run_state *run);
+
+/** The value of a position coordinate at the end of step `row`. */
+static inline double scene_position(const scene_result *result, long row,
+                                    int i) {
+  return result->positions[row*result->n_positions + i];
+}
+
+/** Events of the step just taken. */
+void scene_note_events(scene_run_state *run);
+bool scene_add_event(scene_run_state *run, double time, const char *kind,
+                     int place);
+
+/* --- the scenes ----------------------------------------------------------- */
+
+extern const scene scene_pendulum;
+
+#endif

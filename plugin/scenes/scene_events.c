@@ -1,0 +1,89 @@
+/* What happens at contacts, seen by their impulses. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/vec3.h"
+#include "scenes/scene_build.h"
+
+/* A body slower than this has stopped, m/s and rad/s. */
+static const double REST_SPEED = 1e-7;
+
+bool scene_add_event(scene_run_state *run, double time, const char *kind,
+                     int place) {
+  scene_result *result = run->result;
+  if (result->n_events == run->event_room) {
+    int room = run->event_room > 0 ? 2 * run->event_room : 64;
+    scene_event *events =
+        realloc(result->events, (size_t)room * sizeof *events);
+    if (events == NULL) return scene_fail(run, "memory ran out");
+    result->events = events;
+    run->event_room = room;
+  }
+  scene_event *event = &result->events[result->n_events++];
+  *event = (scene_event){.time = time, .place = place};
+  snprintf(event->kind, sizeof event->kind, "%s", kind);
+  return true;
+}
+
+/* The speed at which the contact's points slide over one another. */
+static double slip_speed(const scene_contact *contact) {
+  double slip[3] = {0};
+  for (int k = 0; k < 2; k++) {
+    if (contact->body[k] == NULL) continue;
+    dVector3 v;
+    const double *p = contact->point;
+    dBodyGetPointVel(contact->body[k], p[0], p[1], p[2], v);
+    for (int i = 0; i < 3; i++) slip[i] += k == 0 ? v[i] : -v[i];
+  }
+  double along = vec3_dot(slip, contact->normal);
+  for (int i = 0; i < 3; i++) slip[i] -= along * contact->normal[i];
+  return sqrt(vec3_dot(slip, slip));
+}
+
+static bool is_at_rest(const scene_run_state *run) {
+  for (int b = 0; b < run->n_bodies; b++) {
+    const double *v = dBodyGetLinearVel(run->bodies[b]);
+    const double *w = dBodyGetAngularVel(run->bodies[b]);
+    if (!(vec3_dot(v, v) + vec3_dot(w, w) < REST_SPEED * REST_SPEED))
+      return false;
+  }
+  return run->n_bodies > 0;
+}
+
+static void note_place(scene_run_state *run, int place) {
+  scene_place *p = &run->places[place];
+  if (p->touches != p->touched)
+    scene_add_event(run, run->time, p->touches ? "contact" : "separation",
+                    place);
+  if (p->touches && p->sticks != p->stuck)
+    scene_add_event(run, run->time, p->sticks ? "stick" : "slip", place);
+}
+
+/* What changed in the step just taken: contacts that push and did not before,
+ * that stick and did not before; by their impulses. */
+void scene_note_events(scene_run_state *run) {
+  for (int i = 0; i < run->n_places; i++) {
+    scene_place *place = &run->places[i];
+    place->touched = place->touches;
+    place->stuck = place->touches && place->sticks;
+    place->touches = false;
+    place->sticks = true;
+  }
+  bool rubs = run->surface.mu > 0;
+  for (int i = 0; i < run->n_contacts; i++) {
+    const scene_contact *contact = &run->contacts[i];
+    const double *force = contact->body[0] != NULL ? contact->feedback.f1
+                                                   : contact->feedback.f2;
+    if (contact->place < 0 || !(fabs(vec3_dot(force, contact->normal)) > 0))
+      continue;
+    scene_place *place = &run->places[contact->place];
+    place->touches = true;
+    place->sticks &= rubs && slip_speed(contact) < REST_SPEED;
+  }
+  for (int i = 0; i < run->n_places; i++) note_place(run, i);
+  bool rests = is_at_rest(run);
+  if (rests != run->at_rest)
+    scene_add_event(run, run->time, rests ? "rest" : "motion", -1);
+  run->at_rest = rests;
+}

@@ -1,0 +1,37 @@
+# Included by the Makefile.am of the tree: the papers' cases, as a module that
+# `ode-mlcp scene` loads and as tests.
+
+SCENE_SOURCES = \
+  plugin/scenes/pendulum.c \
+  plugin/scenes/scene_build.c plugin/scenes/scene_build.h \
+  plugin/scenes/scene_events.c \
+  plugin/scenes/scene_reference.c plugin/scenes/scene_reference.h \
+  plugin/scenes/scene_run.c \
+  plugin/scenes/scene_sweep.c \
+  plugin/scenes/scenes.h
+
+if HAVE_HOST
+
+# it holds the library's objects itself: scenes ask the gap room directly
+pkglib_LTLIBRARIES += ode_mlcp_scenes.la
+ode_mlcp_scenes_la_SOURCES = $(SCENE_SOURCES) plugin/scenes/scene_module.c
+ode_mlcp_scenes_la_CPPFLAGS = $(AM_CPPFLAGS) $(HOST_CFLAGS)
+ode_mlcp_scenes_la_LDFLAGS = -module -avoid-version -no-undefined \
+  -Wl,-z,defs -Wl,-rpath,'$$ORIGIN' -Wl,lib/libode.so
+ode_mlcp_scenes_la_LIBADD = librooms_host.la
+EXTRA_ode_mlcp_scenes_la_DEPENDENCIES = lib/libode.so
+
+noinst_DATA += lib/ode_mlcp_scenes.so
+CLEANFILES += lib/ode_mlcp_scenes.so
+lib/ode_mlcp_scenes.so: ode_mlcp_scenes.la
+	$(AM_V_GEN)ln -sf ../.libs/ode_mlcp_scenes.so $@ && touch $@
+
+endif HAVE_HOST
+
+# ---- tests ----
+
+HOST_TESTS += tests/test_scenes_joints
+tests_test_scenes_joints_SOURCES = tests/test_scenes_joints.c \
+  tests/testing.h $(SCENE_SOURCES)
+tests_test_scenes_joints_LDADD = $(HOST_TEST_LIBS)
+tests_test_scenes_joints_CPPFLAGS = $(HOST_TEST_FLAGS)

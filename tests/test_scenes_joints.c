@@ -1,0 +1,145 @@
+/* The papers' cases with joints only. */
+#include <math.h>
+#include <string.h>
+
+#include "scenes/scenes.h"
+#include "testing.h"
+
+static scene_result *run(const char *name, const char *scheme, double h,
+                         double time) {
+  char message[SCENE_MESSAGE] = "";
+  const scene *found = scene_find(name);
+  scene_settings settings;
+  CU_ASSERT_FATAL(found != NULL);
+  CU_ASSERT_FATAL(
+      scene_default_settings(found, &settings, message, sizeof message));
+  CU_ASSERT_EQUAL_FATAL(scene_set_option(&settings, "scheme", scheme, message,
+                                         sizeof message),
+                        ODE_MLCP_OK);
+  settings.h = h;
+  settings.time = time;
+  scene_result *result = scene_run(found, &settings, message, sizeof message);
+  if (result == NULL) printf("\n  %s: %s\n", name, message);
+  CU_ASSERT_FATAL(result != NULL);
+  CU_ASSERT_EQUAL(result->unsolved, 0);
+  CU_ASSERT(result->residual_worst < 1e-6);
+  return result;
+}
+
+/* AH fig. 2, with the host's distance joint. */
+static void test_stabilised_pendulum_does_not_drift(void) {
+  scene_result *result = run("pendulum", "ah", 0.1, 100);
+  CU_ASSERT_EQUAL(result->n_steps, 1000);
+  CU_ASSERT(result->infeasibility_max < 0.1875);
+  CU_ASSERT(result->infeasibility_max > 0.186);
+  CU_ASSERT_DOUBLE_EQUAL(result->infeasibility_late, 0.03, 0.005);
+  scene_result_destroy(result);
+}
+
+static void test_unstabilised_pendulum_drifts(void) {
+  scene_result *result = run("pendulum", "ap", 0.1, 100);
+  CU_ASSERT_DOUBLE_EQUAL(result->infeasibility_late, 22.5, 0.05);
+
+  /* Theta(N) = sum of h^2 |v|^2, exactly */
+  double sum = 0;
+  for (long i = 1; i <= result->n_steps; i++) {
+    const double *v = result->velocities + 2 * i;
+    sum += 0.01 * (v[0] * v[0] + v[1] * v[1]);
+  }
+  CU_ASSERT_DOUBLE_EQUAL(result->infeasibilities[result->n_steps] / sum, 1,
+                         1e-10);
+  scene_result_destroy(result);
+}
+
+/* Stabilised with the host's joint error |q| - L, every step obeys
+ * |q+|^2 - L^2 = h^2 |v+|^2 - (|q| - L)^2. */
+static void test_stabilised_pendulum_obeys_its_recurrence(void) {
+  scene_result *result = run("pendulum", "ah", 0.1, 20);
+  double worst = 0;
+  for (long i = 1; i <= result->n_steps; i++) {
+    const double *q = result->positions + 2 * i, *p = q - 2;
+    const double *v = result->velocities + 2 * i;
+    double before = hypot(p[0], p[1]) - 1;
+    double expected = 0.01 * (v[0] * v[0] + v[1] * v[1]) - before * before;
+    worst = fmax(worst, fabs(q[0] * q[0] + q[1] * q[1] - 1 - expected));
+  }
+  CU_ASSERT(worst < 1e-11);
+  scene_result_destroy(result);
+}
+
+/* The drift of a stabilised joint is of second order, the motion's error of
+ * first. */
+static void test_pendulum_converges(void) {
+  char message[SCENE_MESSAGE];
+  const scene *pendulum = scene_find("pendulum");
+  scene_settings settings;
+  CU_ASSERT_FATAL(
+      scene_default_settings(pendulum, &settings, message, sizeof message));
+  scene_sweep *sweep =
+      scene_converge(pendulum, &settings, message, sizeof message);
+  CU_ASSERT_FATAL(sweep != NULL);
+  CU_ASSERT_EQUAL_FATAL(sweep->n_rows, 5);
+  CU_ASSERT(isnan(sweep->rows[0].ratios[0]));
+  CU_ASSERT_DOUBLE_EQUAL(sweep->rows[4].ratios[0], 2, 0.1);
+  CU_ASSERT_DOUBLE_EQUAL(sweep->rows[4].ratios[1], 4, 0.02);
+  scene_sweep_destroy(sweep);
+}
+
+static void test_runs_are_reproducible(void) {
+  scene_result *a = run("pendulum", "ah", 0.1, 10);
+  scene_result *b = run("pendulum", "ah", 0.1, 10);
+  size_t n = (size_t)(a->n_steps + 1) * (size_t)a->n_positions;
+  CU_ASSERT(memcmp(a->positions, b->positions, n * sizeof(double)) == 0);
+  scene_result_destroy(a);
+  scene_result_destroy(b);
+}
+
+/* A time that is no multiple of h ends with a shorter step. */
+static void test_last_step_ends_at_the_time_asked_for(void) {
+  scene_result *result = run("pendulum", "ah", 0.1, 0.25);
+  CU_ASSERT_EQUAL(result->n_steps, 3);
+  CU_ASSERT_EQUAL(result->times[3], 0.25);
+  scene_result_destroy(result);
+  result = run("pendulum", "ah", 0.1, 0);
+  CU_ASSERT_EQUAL(result->n_steps, 0);
+  CU_ASSERT_EQUAL(result->energy_end, result->energy_start);
+  scene_result_destroy(result);
+}
+
+static void test_bad_settings_are_refused(void) {
+  static const double bad[] = {0, -1, NAN, INFINITY, 1e-300};
+  const scene *pendulum = scene_find("pendulum");
+  char message[SCENE_MESSAGE];
+  scene_settings settings;
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    scene_default_settings(pendulum, &settings, message, sizeof message);
+    settings.h = bad[i];
+    message[0] = '\0';
+    CU_ASSERT(scene_run(pendulum, &settings, message, sizeof message) == NULL);
+    CU_ASSERT(strncmp(message, "h: '", 4) == 0);
+  }
+  scene_default_settings(pendulum, &settings, message, sizeof message);
+  settings.gravity = NAN;
+  CU_ASSERT(scene_run(pendulum, &settings, message, sizeof message) == NULL);
+  CU_ASSERT(strstr(message, "gravity") != NULL);
+  scene_default_settings(pendulum, &settings, message, sizeof message);
+  settings.time = 1e8;
+  CU_ASSERT(scene_run(pendulum, &settings, message, sizeof message) == NULL);
+  CU_ASSERT(strstr(message, "steps") != NULL);
+  CU_ASSERT(scene_find("no-such-scene") == NULL);
+}
+
+int main(void) {
+  CU_TestInfo tests[] = {
+      {"a stabilised pendulum does not drift",
+       test_stabilised_pendulum_does_not_drift},
+      {"an unstabilised one does", test_unstabilised_pendulum_drifts},
+      {"stabilised steps obey their recurrence",
+       test_stabilised_pendulum_obeys_its_recurrence},
+      {"the pendulum converges", test_pendulum_converges},
+      {"runs are reproducible", test_runs_are_reproducible},
+      {"the last step ends in time", test_last_step_ends_at_the_time_asked_for},
+      {"bad settings are refused", test_bad_settings_are_refused},
+      {NULL, NULL}};
+  return run_tests("scenes with joints", tests);
+}
