@@ -17,11 +17,11 @@
 
 #include <ode/ode.h>
 
+#include "ode_mlcp_impacts.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define ODE_MLCP_API __attribute__((visibility("default")))
 
 typedef enum ode_mlcp_error {
   ODE_MLCP_OK = 0,
@@ -146,6 +146,93 @@ typedef void ode_mlcp_observer(void *context, dWorldID world,
 /** One observer a process; NULL for none. Not thread-safe: set it before the
  *  first step. */
 ODE_MLCP_API void ode_mlcp_observe(ode_mlcp_observer *observer, void *context);
+
+/* --- set-valued impacts of a world ------------------------------------------
+ *
+ *   ode_mlcp_world_impact *collision;
+ *   ode_mlcp_impact_problem_of_world(world, NULL, 0, &collision, NULL, 0);
+ *   if (collision != NULL) {
+ *     ode_mlcp_impact_create(&collision->problem, &impact, NULL, 0);
+ *     ode_mlcp_impact_sim(impact, &options, sample, v, NULL);
+ *     ode_mlcp_world_impact_apply(collision, v);
+ *     ..
+ */
+
+/** What collides in a world now, as a problem on plain arrays, and how its
+ *  coordinates move the bodies. To be read only. It does not follow the world:
+ *  it holds until a body moves or is destroyed. */
+typedef struct ode_mlcp_world_impact {
+  ode_mlcp_impact_problem problem;
+  int n_bodies;
+  dBodyID *bodies;        /* [n_bodies] that may change their velocity, in order
+                             of creation */
+  double *velocity_map;   /* 6 n_bodies x s, row-major: a body's linear, then
+                             angular velocity is map v + offset */
+  double *velocity_offset; /* [6 n_bodies] */
+  dJointID *joints;       /* [n_contacts] the contact's joint; the joint whose
+                             stop it is; NULL for a contact given */
+  int contacts_left_out;  /* merged (closer than 1e-4 m), no usable normal, or
+                             nothing that a push could move */
+  double joint_jump;      /* m/s, rad/s: the largest change of a velocity that
+                             the joints ask for before anything collides */
+  /* where the arrays are; for ode_mlcp_world_impact_destroy */
+  void *block;
+  size_t block_size;
+} ode_mlcp_world_impact;
+
+/**
+ * The collision problem of a world at its present poses and velocities.
+ *
+ * Touching is what has a contact joint, or is among `contacts`, and is not
+ * further apart than 1e-6 m. Taken are all bodies that contacts and joints tie
+ * to a contact that approaches (faster than 1e-8 m/s), disabled ones too, and
+ * everything that touches among them. An impact takes no time: no finite force
+ * acts. So
+ *   - joint rows without force limits are obeyed exactly: the problem's
+ *     coordinates are what they leave free. Motors with a limit, springs (rows
+ *     with a CFM above the world's) and gravity do nothing;
+ *   - a joint stop that has been reached is a contact without friction;
+ *   - kinematic bodies move as they do: `surface` has their velocities, and
+ *     those of moving surfaces (motion1, motion2, motionN);
+ *   - contacts are rigid and inelastic: bounce, soft ERP and CFM, slip and
+ *     rolling friction have no part.
+ * Friction is a diamond with corners at mu along fdir1 and mu2 across it; where
+ * the surface has no fdir1, a corner lies along the slip before the impact. A
+ * mu that is a force (no Approx1 flag) is 0, an infinite one 1e5. Where joints
+ * leave every contact one direction to slide in (Plane2D), T = 1, and T = 2
+ * otherwise.
+ *
+ * With no joints s = 6 n_bodies and M and v are the bodies' own; with joints
+ * the coordinates are some in which M is the identity.
+ *
+ * @param contacts    [n_contacts] besides the world's contact joints, as
+ *                    dCollide gives them, with a surface; bodies are those of
+ *                    their geoms. NULL with 0.
+ * @param impact      out: destroy it with ode_mlcp_world_impact_destroy; NULL
+ *                    where nothing collides, and on failure
+ * @param message     [message_size] out: empty, or one line on what is wrong and
+ *                    where. May be NULL.
+ * @return ODE_MLCP_BAD_ARGUMENT where a value is not finite, joints contradict
+ *         each other, or there are more than 1000 contacts or coordinates.
+ */
+ODE_MLCP_API ode_mlcp_error
+ode_mlcp_impact_problem_of_world(dWorldID world, const dContact contacts[],
+                                 int n_contacts,
+                                 ode_mlcp_world_impact **impact, char *message,
+                                 size_t message_size);
+ODE_MLCP_API void ode_mlcp_world_impact_destroy(ode_mlcp_world_impact *impact);
+
+/** Velocities of the bodies from coordinates v [s]: [6 n_bodies] out. */
+ODE_MLCP_API void
+ode_mlcp_world_impact_velocities(const ode_mlcp_world_impact *impact,
+                                 const double v[], double velocities[]);
+
+/** Give the bodies the velocities that belong to an outcome v [s]; those that
+ *  change are enabled. @return ODE_MLCP_BAD_ARGUMENT where a velocity is not
+ *  finite: nothing was changed. */
+ODE_MLCP_API ode_mlcp_error
+ode_mlcp_world_impact_apply(const ode_mlcp_world_impact *impact,
+                            const double v[]);
 
 /** A sentence for an error. */
 ODE_MLCP_API const char *ode_mlcp_error_text(ode_mlcp_error error);

@@ -1,5 +1,6 @@
-/* A program that knows only the installed header and .pc file: a box falls onto
- * a plane, first on ode-mlcp, then on the stock stepper again.
+/* A program that knows only the installed headers and .pc file: a box falls onto
+ * a plane, first on ode-mlcp, then on the stock stepper again; then an outcome
+ * of its striking the plane is drawn.
  */
 #include <math.h>
 #include <stdio.h>
@@ -89,11 +90,44 @@ static void step_on_the_host_again(void) {
   require(error == ODE_MLCP_NOT_ATTACHED, "a detached world still steps");
 }
 
+/* The box strikes the plane flat, with four corners at once. */
+static void draw_an_outcome(void) {
+  dMatrix3 upright;
+  dRSetIdentity(upright);
+  dBodySetRotation(body, upright);
+  dBodySetPosition(body, 0, 0, 0.499);
+  dBodySetLinearVel(body, 0, 0, -1);
+  dBodySetAngularVel(body, 0, 0, 0);
+  make_contacts();
+  ode_mlcp_world_impact *collision;
+  ode_mlcp_error error =
+      ode_mlcp_impact_problem_of_world(world, NULL, 0, &collision, NULL, 0);
+  require(error == ODE_MLCP_OK && collision != NULL, "nothing collides");
+  if (collision == NULL) return;
+
+  ode_mlcp_impact *impact;
+  ode_mlcp_impact_options options;
+  ode_mlcp_impact_default_options(&options);
+  double v[6] = {0};
+  require(ode_mlcp_impact_create(&collision->problem, &impact, NULL, 0) ==
+              ODE_MLCP_IMPACT_DONE, "the collision is no problem");
+  require(ode_mlcp_impact_sim(impact, &options, 0, v, NULL) ==
+              ODE_MLCP_IMPACT_DONE, "an impact did not end");
+  require(ode_mlcp_world_impact_apply(collision, v) == ODE_MLCP_OK,
+          "an outcome is refused");
+  require(collision->problem.n_contacts == 4, "not four corners strike");
+  require(dBodyGetLinearVel(body)[2] > -1e-8, "the box still falls");
+  ode_mlcp_impact_destroy(impact);
+  ode_mlcp_world_impact_destroy(collision);
+  dJointGroupEmpty(contacts);
+}
+
 int main(void) {
   dInitODE();
   build_world();
   fall_on_ode_mlcp();
   step_on_the_host_again();
+  draw_an_outcome();
 
   dJointGroupDestroy(contacts);
   dGeomDestroy(box);

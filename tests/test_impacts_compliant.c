@@ -20,7 +20,7 @@
 #include <sunmatrix/sunmatrix_dense.h>
 
 #include "impacts/examples.h"
-#include "impacts/impacts.h"
+#include "ode_mlcp_impacts.h"
 
 /* SLIP is the horizontal velocity of the bottom's middle: friction acts within
  * 1e-10 m/s of it, which a difference of larger speeds would lose. */

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "impacts/examples.h"
-#include "impacts/impacts.h"
+#include "ode_mlcp_impacts.h"
 
 static const double g = 9.81, mass = 1, width = 1, height = 2;
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "impacts/examples.h"
-#include "impacts/impacts.h"
+#include "ode_mlcp_impacts.h"
 
 /** The subcommand; see command.h. */
 int command_impact(int argc, char **argv);

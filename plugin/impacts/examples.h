@@ -3,7 +3,7 @@
 #ifndef ODE_MLCP_IMPACTS_EXAMPLES_H
 #define ODE_MLCP_IMPACTS_EXAMPLES_H
 
-#include "impacts/impacts.h"
+#include "ode_mlcp_impacts.h"
 
 enum { IMPACT_EXAMPLES = 5, EXAMPLE_VELOCITIES = 9, EXAMPLE_CONTACTS = 5 };
 

@@ -104,7 +104,7 @@ void ode_mlcp_impact_contact_velocities(const ode_mlcp_impact *impact,
                                         const double v[], double rows[]) {
   int s = impact->n_velocities;
   for (int i = 0; i < impact->space.n_rows; i++) {
-    double sum = 0;
+    double sum = impact->surface[i];
     for (int j = 0; j < s; j++) sum += impact->J[i*s + j]*v[j];
     rows[i] = sum;
   }
@@ -171,7 +171,10 @@ static ode_mlcp_impact_status check(const ode_mlcp_impact_problem *problem,
       !all_finite(problem->Jn, m, s, "Jn", to) ||
       !all_finite(problem->Jt, m*problem->n_tangents, s, "Jt", to) ||
       !all_finite(problem->mu, m, 1, "mu", to) ||
-      !all_finite(problem->v, s, 1, "v", to))
+      !all_finite(problem->v, s, 1, "v", to) ||
+      (problem->surface != NULL &&
+       !all_finite(problem->surface, m*(1 + problem->n_tangents), 1,
+                   "surface", to)))
     return ODE_MLCP_IMPACT_BAD_INPUT;
 
   for (int i = 0; i < m; i++)
@@ -217,15 +220,22 @@ static void solve_factored(const double L[], int s, double x[]) {
 }
 
 /* Rows of contact space: normals as they are, two tangents turned by 45 deg. */
-static void fill_jacobian(const ode_mlcp_impact_problem *problem, double J[]) {
+static void fill_jacobian(const ode_mlcp_impact_problem *problem, double J[],
+                          double surface[]) {
   int s = problem->n_velocities, t = problem->n_tangents;
+  size_t n = (size_t)(problem->n_contacts*(1 + t));
+  if (problem->surface != NULL)
+    memcpy(surface, problem->surface, n*sizeof *surface);
+  else
+    memset(surface, 0, n*sizeof *surface);
   for (int i = 0; i < problem->n_contacts; i++) {
     double *normal = &J[i*(1 + t)*s];
     memcpy(normal, &problem->Jn[i*s], (size_t)s*sizeof *J);
     memcpy(normal + s, &problem->Jt[i*t*s], (size_t)(t*s)*sizeof *J);
-    if (t == 2)
-      for (int j = 0; j < s; j++) turn_tangents(&normal[s + j],
-                                                &normal[2*s + j]);
+    if (t != 2) continue;
+    for (int j = 0; j < s; j++)
+      turn_tangents(&normal[s + j], &normal[2*s + j]);
+    turn_tangents(&surface[3*i + 1], &surface[3*i + 2]);
   }
 }
 
@@ -240,7 +250,7 @@ static void fill_contact_space(ode_mlcp_impact *impact) {
         sum += impact->J[i*s + k]*impact->B[k*n + j];
       space->A[i*n + j] = space->A[j*n + i] = sum;
     }
-    double speed = 0;
+    double speed = impact->surface[i];
     for (int k = 0; k < s; k++) speed += impact->J[i*s + k]*impact->v[k];
     space->start[i] = speed;
   }
@@ -323,7 +333,7 @@ static bool lay_out(ode_mlcp_impact *impact, double **scratch) {
   contact_space *space = &impact->space;
   size_t s = (size_t)impact->n_velocities, n = (size_t)space->n_rows;
   size_t m = (size_t)space->n_contacts;
-  size_t count = n*n + m + 2*n + 2*s*s + 2*n*s + s;
+  size_t count = n*n + m + 3*n + 2*s*s + 2*n*s + s;
   double *next = memory_block_reserve(&impact->numbers, &impact->source, count,
                                       sizeof *next);
   int *indices = memory_block_reserve(&impact->indices, &impact->source, 2*n,
@@ -343,6 +353,7 @@ static bool lay_out(ode_mlcp_impact *impact, double **scratch) {
   impact->J = next;     next += n*s;
   impact->B = next;     next += n*s;
   impact->v = next;     next += s;
+  impact->surface = next; next += n;
   *scratch = next;
   return true;
 }
@@ -360,7 +371,7 @@ static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
     mu_largest = fmax(mu_largest, problem->mu[i]);
     space->bound[i] = problem->mu[i]*(space->n_tangents == 2 ? M_SQRT1_2 : 1);
   }
-  fill_jacobian(problem, impact->J);
+  fill_jacobian(problem, impact->J, impact->surface);
 
   if (!factor(impact->M, s, scratch))
     return refuse(to, "M is not positive definite");

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "common/memory.h"
-#include "impacts/impacts.h"
+#include "ode_mlcp_impacts.h"
 
 typedef struct contact_space {
   int n_contacts;
@@ -51,6 +51,7 @@ struct ode_mlcp_impact {
   double *J;       /* n_rows x s, rows of contact space */
   double *B;       /* s x n_rows, M^-1 J' */
   double *v;       /* [s] before the impact */
+  double *surface; /* [n_rows] rows of contact space at v = 0 */
   double psi;
   memory_block numbers;        /* all of the above */
   memory_block indices;

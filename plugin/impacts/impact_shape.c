@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "impacts/impacts.h"
+#include "ode_mlcp_impacts.h"
 
 static const double *row_values(const ode_mlcp_impact_set *set,
                                 uint64_t outcome) {

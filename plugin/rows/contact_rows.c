@@ -135,8 +135,7 @@ bool contact_rows_same_point(const contact_reading *a,
 
 /* --- building ------------------------------------------------------------ */
 
-/* The row's Jacobian for a force along `axis` at the contact. */
-static void point_jacobian(double J[2][6], const contact_reading *reading,
+void contact_rows_jacobian(double J[2][6], const contact_reading *reading,
                            const double axis[3]) {
   vec3_copy(J[0], axis);
   vec3_cross(J[0] + 3, reading->arm[0], axis);
@@ -179,7 +178,7 @@ static void add_normal_row(row_set *set, const row_frame *frame,
   const dContact *contact = reading->contact;
   const dSurfaceParameters *surface = &contact->surface;
   double J[2][6];
-  point_jacobian(J, reading, reading->normal);
+  contact_rows_jacobian(J, reading, reading->normal);
 
   bool own_erp = surface->mode & dContactSoftERP;
   double erp = own_erp ? surface->soft_erp : settings->erp;
@@ -262,7 +261,7 @@ static void add_polygon(row_set *set, const contact_reading *reading,
   }
 }
 
-static void tangent_axes(double axis[2][3], const contact_reading *reading) {
+void contact_rows_axes(double axis[2][3], const contact_reading *reading) {
   const dContact *contact = reading->contact;
   if (contact->surface.mode & dContactFDir1) {
     vec3_copy(axis[0], contact->fdir1);
@@ -285,7 +284,7 @@ static void slip_to_come(double slip[2], const row_frame *frame,
                          const double slip_hint[3]) {
   for (int d = 0; d < 2; d++) {
     double J[2][6];
-    point_jacobian(J, reading, axis[d]);
+    contact_rows_jacobian(J, reading, axis[d]);
     slip[d] = relative_velocity(frame, reading, J, true) - motion[d];
   }
   if (hypot(slip[0], slip[1]) > settings->slip_floor) return;
@@ -314,7 +313,7 @@ static void add_sliding(row_set *set, const row_frame *frame,
   for (int d = 0; d < 2; d++) {
     if (!(limits[d] > 0)) continue;
     double J[2][6];
-    point_jacobian(J, reading, axis[d]);
+    contact_rows_jacobian(J, reading, axis[d]);
     vec3_copy(built->sliding_axis[built->n_sliding++], axis[d]);
     add_row(set, frame, reading, MLCP_ROW_FRICTION, J, -motion[d], cfm[d]);
     if (!polygon)
@@ -360,7 +359,7 @@ void contact_rows_add(row_set *set, const row_frame *frame,
   add_normal_row(set, frame, settings, reading);
 
   double axis[2][3];
-  tangent_axes(axis, reading);
+  contact_rows_axes(axis, reading);
   add_sliding(set, frame, settings, reading, axis, slip_hint, built);
   if (reading->contact->surface.mode & dContactRolling)
     add_rolling(set, frame, settings, reading, axis, built->first_row);

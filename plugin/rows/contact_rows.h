@@ -39,6 +39,14 @@ contact_verdict contact_rows_read(contact_reading *reading,
 bool contact_rows_same_point(const contact_reading *a,
                              const contact_reading *b);
 
+/** Two directions of sliding: fdir1 as given and the normal's cross product with
+ *  it where the surface has one, else the host's own, unit and orthogonal. */
+void contact_rows_axes(double axis[2][3], const contact_reading *reading);
+
+/** The Jacobian of the relative velocity along `axis` at the contact. */
+void contact_rows_jacobian(double J[2][6], const contact_reading *reading,
+                           const double axis[3]);
+
 /** The world's settings that contacts use. */
 typedef struct contact_settings {
   double erp;           /* the paper's gamma */

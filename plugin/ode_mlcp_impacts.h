@@ -1,6 +1,7 @@
 /* Set-valued impacts: every outcome of a simultaneous collision.
  *
- * Public declarations on plain arrays; nothing here knows of a host world.
+ * Installed with ode_mlcp.h, which includes it. Plain arrays: nothing here knows
+ * of a host world (ode_mlcp_impact_problem_of_world in ode_mlcp.h does).
  * The model is that of Halm & Posa 2023 (docs/impacts.md, eq. I1-I5): an impact
  * is resolved by small steps, each with a random cap on every contact's normal
  * impulse, until no contact approaches any more. What the steps may reach is
@@ -10,8 +11,8 @@
  * maps the generalized velocity to its separating speed (m/s, negative while it
  * approaches), its rows of `Jt` to its slip.
  */
-#ifndef ODE_MLCP_IMPACTS_IMPACTS_H
-#define ODE_MLCP_IMPACTS_IMPACTS_H
+#ifndef ODE_MLCP_IMPACTS_H
+#define ODE_MLCP_IMPACTS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +36,9 @@ typedef struct ode_mlcp_impact_problem {
   const double *Jt;  /* (m T) x s, contact i owns rows T i .. T i + T - 1 */
   const double *mu;  /* m, >= 0 */
   const double *v;   /* s, before the impact */
+  const double *surface; /* m (1 + T), per contact its normal, then its
+                            tangents: the contact velocities at v = 0, m/s,
+                            where what is struck moves by itself; NULL for 0 */
 } ode_mlcp_impact_problem;
 
 typedef enum ode_mlcp_impact_status {
@@ -230,7 +234,7 @@ ode_mlcp_impact_sequential(ode_mlcp_impact *impact,
                            double v[], double way[], int *n_impacts);
 
 /** Separating speed and slips of every contact, [m (1 + T)] out: per contact
- *  Jn v, then Jt v. */
+ *  Jn v, then Jt v, the surface's own velocities added. */
 ODE_MLCP_API void
 ode_mlcp_impact_contact_velocities(const ode_mlcp_impact *impact,
                                    const double v[], double rows[]);
