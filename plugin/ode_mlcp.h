@@ -58,10 +58,17 @@ typedef struct ode_mlcp_options {
   ode_mlcp_solver solver;
   double tolerance;        /* relative residual asked of a solve, > 0 */
   int max_contacts;        /* an island with more is refused; > 0 */
+  double margin;           /* m, >= 0: contacts with a gap up to this are seen
+                              before they touch; or ODE_MLCP_MARGIN_AUTO */
   int measure;             /* 1: fill the report's energies and errors */
 } ode_mlcp_options;
 
 #define ODE_MLCP_ERP_HOST (-1.0)
+
+/** The margin of ode_mlcp_set_collision's contacts is what the bodies of a pair
+ *  can come closer in two steps; contacts that the program makes itself, out of
+ *  dCollide, are those that touch. */
+#define ODE_MLCP_MARGIN_AUTO (-1.0)
 
 /** How one step ended. Counts are over all islands of the world. */
 typedef struct ode_mlcp_report {
@@ -75,6 +82,7 @@ typedef struct ode_mlcp_report {
   int contacts_merged;   /* left out: another point of the pair is closer than
                             1e-4 m */
   int contacts_dropped;  /* left out: no usable normal */
+  int contacts_new;      /* of `contacts`: not found among the last step's */
   int rows;
   int solves;            /* problems with at least one row */
   int degraded;          /* solves that ended above the tolerance, or on a
@@ -97,7 +105,7 @@ ODE_MLCP_API void ode_mlcp_default_options(ode_mlcp_options *options);
 
 /**
  * Set one option from text, by its name as in `--NAME` ("scheme", "edges",
- * "erp", "max-correction", "solver", "tolerance", "max-contacts").
+ * "erp", "max-correction", "solver", "tolerance", "max-contacts", "margin").
  *
  * @param message [message_size] out: empty, or one line that names the value
  *                and what is allowed.
@@ -133,6 +141,108 @@ ode_mlcp_attach_new_worlds(const ode_mlcp_options *options);
  */
 ODE_MLCP_API ode_mlcp_error ode_mlcp_step(dWorldID world, dReal step_size,
                                           ode_mlcp_report *report);
+
+/* --- contacts before they touch ------------------------------------------
+ *
+ * Programs usually make contact joints out of dCollide before each step. A
+ * program that registers a collision function instead gives contacts at
+ * whatever poses a scheme asks for, and with signed gaps: a body comes to rest
+ * on another without ever being in it.
+ *
+ *   static int collide(void *context, dWorldID world,
+ *                      ode_mlcp_contact_list *list) {
+ *     return ode_mlcp_collide_space(list, space, surface, NULL) == ODE_MLCP_OK;
+ *   }
+ *   ode_mlcp_set_collision(world, collide, NULL);
+ *   dWorldStep(world, h);              // no dSpaceCollide, no contact joints
+ *
+ * For the length of a step the contacts are contact joints of the world: a
+ * moved callback may see them. They wake bodies up as joints do, those between
+ * a disabled body and another only when the two will touch in the step.
+ */
+
+/** The contacts that a collision function gives; valid in the call only. */
+typedef struct ode_mlcp_contact_list ode_mlcp_contact_list;
+
+/**
+ * Give the contacts of `world` at the present poses. Called as often as a step
+ * needs it, with bodies at the start of the step or moved for a while; may
+ * change nothing but the list. A contact between bodies that the program joined
+ * itself is given by the program, too: the step takes both.
+ *
+ * @return nonzero, or 0 to fail the step.
+ */
+typedef int ode_mlcp_collision(void *context, dWorldID world,
+                               ode_mlcp_contact_list *list);
+
+/** Register the collision function of an attached world; NULL for none. It
+ *  stays until the world is detached or destroyed. */
+ODE_MLCP_API ode_mlcp_error ode_mlcp_set_collision(dWorldID world,
+                                                   ode_mlcp_collision *function,
+                                                   void *context);
+
+#define ODE_MLCP_POLYGON_MAX 32
+
+/** What a pair of geoms is like to each other. */
+typedef struct ode_mlcp_surface {
+  dSurfaceParameters parameters; /* as in a dContact */
+  dVector3 fdir1;                /* unit, with dContactFDir1; made tangential */
+  int reduce; /* 1: of a patch keep the deepest point and at most four that
+                 span the largest area */
+
+  /* 0, or the friction set is the normal impulse times the polygon of these
+   * vertices and their opposites, in place of mu: along fdir1 and normal x
+   * fdir1 (without dContactFDir1: as dPlaneSpace gives them). Vertices are the
+   * corners of a convex polygon, counter-clockwise within half a turn;
+   * at least 2. Its size is the coefficient of friction. */
+  int n_polygon;
+  double polygon[ODE_MLCP_POLYGON_MAX][2];
+} ode_mlcp_surface;
+
+/** Set `surface`, which comes as zeros, for a pair of geoms; the first has a
+ *  body. @return 0 to leave the pair out. */
+typedef int ode_mlcp_surface_function(void *context, dGeomID geom1,
+                                      dGeomID geom2,
+                                      ode_mlcp_surface *surface);
+
+/**
+ * Add a contact. A gap is a negative depth; the normal points into `body1`, the
+ * position is half-way between the surfaces.
+ *
+ * @param body1, body2  one may be 0: the world
+ */
+ODE_MLCP_API ode_mlcp_error ode_mlcp_add_contact(ode_mlcp_contact_list *list,
+                                                 dBodyID body1, dBodyID body2,
+                                                 const dContact *contact);
+
+/**
+ * Add all contacts of two geoms whose gap is within the margin, as docs/gap.md
+ * measures it. Normals point into geom1, or geom2 where geom1 has no body.
+ * Geoms of the same body, or of none, have no contacts.
+ *
+ * @return ODE_MLCP_BAD_ARGUMENT where a geom is of a class without a gap or of
+ *         no use: the step then fails and the warning names the geom.
+ */
+ODE_MLCP_API ode_mlcp_error ode_mlcp_add_pair(ode_mlcp_contact_list *list,
+                                              dGeomID geom1, dGeomID geom2,
+                                              const ode_mlcp_surface *surface);
+
+/**
+ * Add the pairs of all geoms in `space` and the spaces in it, by the geoms'
+ * category and collide bits and leaving out bodies that a joint connects.
+ * Rays are left out. The geoms' AABB margins (dGeomSetAABBMargin) are raised to
+ * what is needed and stay raised.
+ *
+ * @param function  gives each pair's surface.
+ */
+ODE_MLCP_API ode_mlcp_error
+ode_mlcp_collide_space(ode_mlcp_contact_list *list, dSpaceID space,
+                       ode_mlcp_surface_function *function, void *context);
+
+/** The largest gap of two geoms that is of interest, m; for a function that
+ *  finds contacts itself. */
+ODE_MLCP_API double ode_mlcp_pair_margin(const ode_mlcp_contact_list *list,
+                                         dGeomID geom1, dGeomID geom2);
 
 /** The report of `world`'s last step; all zero before the first. */
 ODE_MLCP_API ode_mlcp_error ode_mlcp_last_report(dWorldID world,

@@ -98,7 +98,7 @@ static void random_contact(scene *s, dContact *contact) {
   for (int i = 0; i < 3; i++)
     contact->fdir1[i] =
         contact->surface.mode & dContactFDir1 ? along[i] / length : NAN;
-  contact->geom.depth = test_uniform(&s->random, -0.02, 0.05);
+  contact->geom.depth = test_uniform(&s->random, 0, 0.05);
 }
 
 /* Our rows of a contact. */
@@ -209,6 +209,98 @@ static void test_rows_are_the_hosts(void) {
   for (uint64_t seed = 1; seed <= 3000; seed++) check_against_host(seed);
 }
 
+/* Apart: the normal row lets the bodies come as close as they are, whatever
+ * the ERP; limits that do not follow the normal impulse act only where the
+ * contact can push. */
+static void test_gaps_are_not_scaled(void) {
+  for (uint64_t seed = 1; seed <= 500; seed++) {
+    scene s;
+    create_scene(&s, seed);
+    dContact touching, apart;
+    random_contact(&s, &touching);
+    touching.geom.depth = 0;
+    touching.surface.mode &= ~dContactBounce;
+    apart = touching;
+    double gap = test_uniform(&s.random, 1e-6, 0.2);
+    apart.geom.depth = -gap;
+    const int body[2] = {0, 1};
+    built_contact at, near;
+    const char *bad_name;
+    build(&at, &s, &touching, body, false, 4, &bad_name);
+    build(&near, &s, &apart, body, false, 4, &bad_name);
+    CU_ASSERT_DOUBLE_EQUAL(near.rows[0].bias, at.rows[0].bias + gap / STEP,
+                           1e-12 * (1 + gap / STEP));
+    CU_ASSERT_EQUAL(near.rows[0].correction, 0);
+
+    double free_gap = gap;
+    for (int side = 0; side < 2; side++)
+      for (int k = 0; k < 6; k++)
+        free_gap += STEP * near.rows[0].J[side][k] * s.bodies[side].v_free[k];
+    CU_ASSERT(free_gap > 0 || near.built.n_rows == at.built.n_rows);
+    for (int f = 0; f < near.set.n_frictions; f++)
+      CU_ASSERT(free_gap <= 0 || near.frictions[f].limit == 0);
+    dWorldDestroy(s.world);
+  }
+}
+
+/* Without a limit and apart, friction follows the normal impulse. */
+static void test_no_glue_across_a_gap(void) {
+  scene s;
+  create_scene(&s, 9);
+  dContact contact;
+  random_contact(&s, &contact);
+  contact.surface.mode = 0;
+  contact.surface.mu = dInfinity;
+  contact.geom.depth = -10;
+  const int body[2] = {0, 1};
+  built_contact ours;
+  const char *bad_name;
+  build(&ours, &s, &contact, body, false, 4, &bad_name);
+  CU_ASSERT_EQUAL_FATAL(ours.set.n_frictions, 1);
+  CU_ASSERT_EQUAL(ours.frictions[0].normal, 0);
+  CU_ASSERT_EQUAL(ours.frictions[0].limit, 0);
+  contact.geom.depth = 0;
+  build(&ours, &s, &contact, body, false, 4, &bad_name);
+  CU_ASSERT_EQUAL(ours.set.n_frictions, 0);
+  CU_ASSERT_EQUAL(ours.rows[1].kind, MLCP_ROW_JOINT);
+  dWorldDestroy(s.world);
+}
+
+/* A bounce happens in the step that would touch, not before. */
+static void test_bounce_waits_for_the_touch(void) {
+  scene s;
+  create_scene(&s, 9);
+  dContact contact;
+  random_contact(&s, &contact);
+  contact.surface.mode = dContactBounce;
+  contact.surface.bounce = 0.5;
+  contact.surface.bounce_vel = 0;
+  contact.geom.depth = 0;
+  const int body[2] = {0, 1};
+  built_contact ours;
+  const char *bad_name;
+  build(&ours, &s, &contact, body, false, 4, &bad_name);
+  double speed = 0, free_speed = 0;
+  for (int side = 0; side < 2; side++)
+    for (int k = 0; k < 6; k++) {
+      speed += ours.rows[0].J[side][k] * s.bodies[side].v[k];
+      free_speed += ours.rows[0].J[side][k] * s.bodies[side].v_free[k];
+    }
+  if (speed > 0) { /* from the other side they come closer */
+    vec3_negate(contact.geom.normal, contact.geom.normal);
+    speed = -speed;
+    free_speed = -free_speed;
+  }
+  CU_ASSERT_FATAL(free_speed < 0);
+  contact.geom.depth = 0.99 * free_speed * STEP;
+  build(&ours, &s, &contact, body, false, 4, &bad_name);
+  CU_ASSERT_DOUBLE_EQUAL(ours.rows[0].bias, 0.5 * speed, 1e-12);
+  contact.geom.depth = 1.01 * free_speed * STEP;
+  build(&ours, &s, &contact, body, false, 4, &bad_name);
+  CU_ASSERT_DOUBLE_EQUAL(ours.rows[0].bias, -1.01 * free_speed, 1e-12);
+  dWorldDestroy(s.world);
+}
+
 static void test_edges_oppose_the_slip_in_the_ellipse(void) {
   scene s;
   create_scene(&s, 77);
@@ -292,6 +384,9 @@ int main(void) {
   dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"rows are the host's", test_rows_are_the_hosts},
+      {"gaps are not scaled", test_gaps_are_not_scaled},
+      {"no glue across a gap", test_no_glue_across_a_gap},
+      {"a bounce waits for the touch", test_bounce_waits_for_the_touch},
       {"edges oppose the slip in the ellipse",
        test_edges_oppose_the_slip_in_the_ellipse},
       {"bad values are named", test_bad_values_are_named},

@@ -130,7 +130,28 @@ bool contact_rows_same_point(const contact_reading *a,
   double limit = MERGE_DISTANCE * fmin(1, 2 * arm);
   return vec3_dot(apart, apart) <= limit * limit &&
          vec3_dot(a->normal, b->normal) > 0.9999 &&
-         same_surface(a->contact, b->contact);
+         a->polygon == b->polygon && same_surface(a->contact, b->contact);
+}
+
+bool contact_polygon_convex(int n, const double vertex[][2]) {
+  /* every corner turns left, the one after the last into the first's opposite
+   * too, and all corners lie within half a turn */
+  for (int i = 0; i < n; i++) {
+    double corner[3][2];
+    for (int k = 0; k < 3; k++)
+      for (int d = 0; d < 2; d++)
+        corner[k][d] = vertex[(i + k) % n][d] * (i + k < n ? 1 : -1);
+    double ax = corner[1][0] - corner[0][0], ay = corner[1][1] - corner[0][1];
+    double bx = corner[2][0] - corner[1][0], by = corner[2][1] - corner[1][1];
+    if (!(ax * by - ay * bx > 0) ||
+        !(corner[0][0] * corner[1][1] - corner[0][1] * corner[1][0] > 0))
+      return false;
+  }
+  /* turning by half a turn in all, not by one and a half */
+  for (int i = 1; i < n; i++)
+    if (!(vertex[0][0] * vertex[i][1] - vertex[0][1] * vertex[i][0] > 0))
+      return false;
+  return n >= 2;
 }
 
 /* --- building ------------------------------------------------------------ */
@@ -172,6 +193,22 @@ static mlcp_row *add_row(row_set *set, const row_frame *frame,
   return row_set_add(set, frame, kind, reading->body, J, bias, compliance);
 }
 
+/* How far the bodies are apart; 0 where they touch. */
+static double gap_of(const contact_reading *reading) {
+  return fmax(-reading->contact->geom.depth, 0);
+}
+
+/* Whether the contact can push in this step: it touches, but for rounding, or
+ * would in free flight. */
+static bool can_push(const row_frame *frame, const contact_reading *reading) {
+  const double TOUCH = 1e-9;
+  double gap = gap_of(reading), J[2][6];
+  if (gap <= TOUCH) return true;
+  contact_rows_jacobian(J, reading, reading->normal);
+  return gap + frame->step_size * relative_velocity(frame, reading, J, true) <=
+         0;
+}
+
 static void add_normal_row(row_set *set, const row_frame *frame,
                            const contact_settings *settings,
                            const contact_reading *reading) {
@@ -190,9 +227,12 @@ static void add_normal_row(row_set *set, const row_frame *frame,
   bool rigid = cfm <= settings->max_cfm;
   if (rigid) correction = fmin(correction, frame->max_correction);
 
-  /* push-out under the program's cap; a bounce is not capped */
-  double target = fmin(correction + motion, settings->max_velocity);
-  if ((surface->mode & dContactBounce) && surface->bounce_vel >= 0) {
+  /* push-out under the program's cap; a bounce is not capped. What is apart
+   * may come as close as it is, whatever the ERP. */
+  double target = fmin(correction + motion, settings->max_velocity) -
+                  gap_of(reading) / frame->step_size;
+  if ((surface->mode & dContactBounce) && surface->bounce_vel >= 0 &&
+      can_push(frame, reading)) {
     double incoming = motion - relative_velocity(frame, reading, J, false);
     if (incoming > surface->bounce_vel)
       target = fmax(target, surface->bounce * incoming + motion);
@@ -218,6 +258,21 @@ static mlcp_friction *add_set(row_set *set, const contact_reading *reading,
   else
     friction->limit = limit * step_size * reading->multiplicity;
   return friction;
+}
+
+/* The limit of a friction row, and whether it follows the normal impulse. A
+ * constant limit, an infinite one too, would act on bodies that fly past each
+ * other: it holds where the contact can push. What has no limit is held by what
+ * presses where the two only come close. */
+static double usable_limit(double limit, bool *proportional, double gap,
+                           bool pushes) {
+  const double HELD = 1e3;
+  limit = fmax(limit, 0);
+  if (gap > 0 && isinf(limit)) {
+    *proportional = true;
+    return HELD;
+  }
+  return *proportional || pushes ? limit : 0;
 }
 
 /* One row with a symmetric limit of its own, or none where it is infinite. */
@@ -261,6 +316,22 @@ static void add_polygon(row_set *set, const contact_reading *reading,
   }
 }
 
+/* The friction set that the contact was given as a polygon. */
+static void add_given_polygon(row_set *set, const contact_reading *reading,
+                              int normal_row) {
+  const contact_polygon *polygon = reading->polygon;
+  double largest = 0;
+  for (int k = 0; k < polygon->n; k++)
+    largest = fmax(largest, hypot(polygon->vertex[k][0], polygon->vertex[k][1]));
+  mlcp_friction *friction =
+      add_set(set, reading, normal_row, 2, true, largest, 1);
+  friction->n_pairs = polygon->n;
+  for (int k = 0; k < polygon->n; k++)
+    set->pairs[set->n_pairs++] =
+        (mlcp_pair){{polygon->vertex[k][0] / largest,
+                     polygon->vertex[k][1] / largest}};
+}
+
 void contact_rows_axes(double axis[2][3], const contact_reading *reading) {
   const dContact *contact = reading->contact;
   if (contact->surface.mode & dContactFDir1) {
@@ -299,19 +370,23 @@ static void add_sliding(row_set *set, const row_frame *frame,
   const dSurfaceParameters *surface = &reading->contact->surface;
   int mode = surface->mode, normal_row = built->first_row;
   double h = frame->step_size;
+  double gap = gap_of(reading);
+  bool pushes = can_push(frame, reading), given = reading->polygon != NULL;
+  bool proportional[2] = {mode & dContactApprox1_1, mode & dContactApprox1_2};
   const double limits[2] = {
-      fmax(surface->mu, 0), fmax(mode & dContactMu2 ? surface->mu2 : surface->mu, 0)};
-  const bool proportional[2] = {mode & dContactApprox1_1,
-                                mode & dContactApprox1_2};
+      usable_limit(surface->mu, &proportional[0], gap, pushes),
+      usable_limit(mode & dContactMu2 ? surface->mu2 : surface->mu,
+                   &proportional[1], gap, pushes)};
   const double motion[2] = {mode & dContactMotion1 ? surface->motion1 : 0,
                             mode & dContactMotion2 ? surface->motion2 : 0};
   const double cfm[2] = {mode & dContactSlip1 ? surface->slip1 : settings->cfm,
                          mode & dContactSlip2 ? surface->slip2 : settings->cfm};
-  bool polygon = limits[0] > 0 && limits[1] > 0 && isfinite(limits[0]) &&
-                 isfinite(limits[1]) && proportional[0] == proportional[1];
+  bool polygon = given ||
+                 (limits[0] > 0 && limits[1] > 0 && isfinite(limits[0]) &&
+                  isfinite(limits[1]) && proportional[0] == proportional[1]);
 
   for (int d = 0; d < 2; d++) {
-    if (!(limits[d] > 0)) continue;
+    if (!(limits[d] > 0) && !given) continue;
     double J[2][6];
     contact_rows_jacobian(J, reading, axis[d]);
     vec3_copy(built->sliding_axis[built->n_sliding++], axis[d]);
@@ -319,7 +394,9 @@ static void add_sliding(row_set *set, const row_frame *frame,
     if (!polygon)
       add_interval(set, reading, normal_row, proportional[d], limits[d], h);
   }
-  if (polygon) {
+  if (given) {
+    add_given_polygon(set, reading, normal_row);
+  } else if (polygon) {
     double slip[2];
     slip_to_come(slip, frame, settings, reading, axis, motion, slip_hint);
     for (int d = 0; d < 2; d++)
@@ -341,13 +418,16 @@ static void add_rolling(row_set *set, const row_frame *frame,
   const double *axes[3] = {axis[0], axis[1], reading->normal};
   const int proportional[3] = {dContactApprox1_1, dContactApprox1_2,
                                dContactApprox1_N};
+  double gap = gap_of(reading);
+  bool pushes = can_push(frame, reading);
   for (int i = 0; i < 3; i++) {
-    if (!(limits[i] > 0)) continue;
+    bool follows = surface->mode & proportional[i];
+    double limit = usable_limit(limits[i], &follows, gap, pushes);
+    if (!(limit > 0)) continue;
     double J[2][6];
     torque_jacobian(J, axes[i]);
     add_row(set, frame, reading, MLCP_ROW_FRICTION, J, 0, settings->cfm);
-    add_interval(set, reading, normal_row, surface->mode & proportional[i],
-                 limits[i], frame->step_size);
+    add_interval(set, reading, normal_row, follows, limit, frame->step_size);
   }
 }
 

@@ -6,6 +6,17 @@
 
 #include "rows/row_set.h"
 
+/** A friction set of general shape: the normal impulse times the polygon of
+ *  these vertices and their opposites, along the contact's two directions. */
+typedef struct contact_polygon {
+  int n;
+  double vertex[32][2]; /* counter-clockwise within half a turn */
+} contact_polygon;
+
+/** Whether the vertices and their opposites are the corners, in their order, of
+ *  a convex polygon. */
+bool contact_polygon_convex(int n, const double vertex[][2]);
+
 /** A contact joint read at the current poses. */
 typedef struct contact_reading {
   const dContact *contact;
@@ -14,6 +25,7 @@ typedef struct contact_reading {
   double normal[3];   /* unit, into body 0 */
   double arm[2][3];   /* from the bodies' centres to the contact */
   int multiplicity;   /* contacts merged into this one, itself included */
+  const contact_polygon *polygon; /* NULL: friction is as the surface says */
 } contact_reading;
 
 typedef enum contact_verdict {
@@ -78,9 +90,9 @@ void contact_rows_add(row_set *set, const row_frame *frame,
                       const contact_reading *reading,
                       const double slip_hint[3], contact_rows *built);
 
-/** The most rows, friction sets and pairs a contact can take. */
+/** The most rows, friction sets and pairs (a polygon's too) a contact takes. */
 #define CONTACT_ROWS_MAX 6
 #define CONTACT_FRICTIONS_MAX 5
-#define CONTACT_PAIRS_MAX(edges) ((edges) / 2 + 3)
+#define CONTACT_PAIRS_MAX(edges) (((edges) > 64 ? (edges) / 2 : 32) + 3)
 
 #endif

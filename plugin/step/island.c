@@ -93,6 +93,13 @@ static warm_entry warm_key(const island_context *c, const island_joint *joint,
     return key;
   }
   const contact_reading *contact = &c->arrays->contacts[joint->reading];
+  if (joint->source != NULL) {
+    const contact_identity *found = &joint->source->identity;
+    for (int side = 0; side < 2; side++) {
+      key.identity.feature[side] = found->feature[*swapped ? 1 - side : side];
+      key.identity.part[side] = found->part[*swapped ? 1 - side : side];
+    }
+  }
   for (int side = 0; side < 2; side++) {
     double *local = key.local[*swapped ? 1 - side : side];
     if (joint->body[side] < 0) {
@@ -210,6 +217,7 @@ static void add_joint(const island_context *c, part_problem *part, int j) {
   } else {
     static const double no_hint[3] = {0, 0, 0};
     contact_rows *rows = &part->contacts[joint->reading];
+    c->result->report.contacts_new += old == NULL;
     contact_rows_add(&part->set, &c->frame, &c->contact,
                      &c->arrays->contacts[joint->reading],
                      old != NULL ? old->slip : no_hint, rows);
@@ -425,7 +433,8 @@ bool island_solve(island_workspace *workspace, const dStepperIsland *island,
                       .options = options,
                       .results = results,
                       .result = result};
-  if (!island_read(c.arrays, workspace->source, island, options, result))
+  if (!island_read(c.arrays, workspace->source, island, options,
+                   results->contacts, result))
     return false;
   clear_results(&c);
   set_up(&c);

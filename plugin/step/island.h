@@ -12,6 +12,7 @@
 #include "rows/contact_rows.h"
 #include "rows/joint_rows.h"
 #include "solver/solver.h"
+#include "step/contact_source.h"
 #include "step/warm_start.h"
 
 /** What a joint is to the step. */
@@ -27,6 +28,7 @@ typedef struct island_joint {
   int body[2];   /* in the island, -1 the world */
   int reading;   /* into the readings of its role */
   int next_part; /* next joint of the same part, -1 at the end */
+  const source_contact *source; /* what a contact was made of, or NULL */
 } island_joint;
 
 /** Where the results of a step wait for its commit; per body and joint of the
@@ -51,8 +53,10 @@ typedef struct island_result {
   char warning[160];              /* about what was left out, or empty */
 } island_result;
 
-/** A step's results and last step's impulses: shared by all its islands. */
+/** A step's results, last step's impulses and the world's own contacts: shared
+ *  by all its islands. */
 typedef struct step_results {
+  const contact_source *contacts;
   body_result *bodies;
   joint_result *joints;
   warm_entry *new_entries;

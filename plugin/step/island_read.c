@@ -90,6 +90,7 @@ static unsigned long serial_of(const island_arrays *arrays, int body) {
 }
 
 static bool read_contact(island_arrays *arrays, island_joint *joint,
+                         const contact_source *contacts,
                          island_result *result) {
   contact_reading *reading = &arrays->contacts[arrays->n_contacts];
   bool reversed = dJointGetBody(joint->id, 0) == NULL;
@@ -100,6 +101,9 @@ static bool read_contact(island_arrays *arrays, island_joint *joint,
                             reversed, joint->body, arrays->bodies, &bad_name,
                             &bad_value)) {
     case CONTACT_USABLE:
+      joint->source = contact_source_find(contacts, joint->id);
+      if (joint->source != NULL && joint->source->polygon >= 0)
+        reading->polygon = &contacts->list.polygons[joint->source->polygon];
       joint->role = JOINT_CONTACT;
       joint->reading = arrays->n_contacts++;
       return true;
@@ -162,6 +166,7 @@ static bool read_joint(island_arrays *arrays, island_joint *joint,
 static bool read_joints(island_arrays *arrays, const body_table *table,
                         const dStepperIsland *island,
                         const ode_mlcp_options *options,
+                        const contact_source *contacts,
                         island_result *result) {
   for (int j = 0; j < arrays->n_joints; j++) {
     island_joint *joint = &arrays->joints[j];
@@ -176,7 +181,7 @@ static bool read_joints(island_arrays *arrays, const body_table *table,
     joint->body[1] = body_table_find(table, arrays, second);
 
     bool read = dJointGetType(id) == dJointTypeContact
-                    ? read_contact(arrays, joint, result)
+                    ? read_contact(arrays, joint, contacts, result)
                     : read_joint(arrays, joint, island, options, result);
     if (!read) return false;
   }
@@ -313,7 +318,7 @@ static void chain_joints(island_arrays *arrays) {
 
 bool island_read(island_arrays *arrays, const memory_source *source,
                  const dStepperIsland *island, const ode_mlcp_options *options,
-                 island_result *result) {
+                 const contact_source *contacts, island_result *result) {
   body_table table;
   if (!reserve_arrays(arrays, source, island)) {
     snprintf(result->message, sizeof result->message, NO_MEMORY);
@@ -324,7 +329,8 @@ bool island_read(island_arrays *arrays, const memory_source *source,
     snprintf(result->message, sizeof result->message, NO_MEMORY);
     return false;
   }
-  if (!read_joints(arrays, &table, island, options, result)) return false;
+  if (!read_joints(arrays, &table, island, options, contacts, result))
+    return false;
   if (!merge_contacts(arrays, source, result)) {
     snprintf(result->message, sizeof result->message, NO_MEMORY);
     return false;

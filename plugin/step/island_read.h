@@ -25,11 +25,12 @@ typedef struct island_arrays {
  * Read everything of `island`. Forces that joints add to bodies are summed and
  * v_free is set.
  *
+ * @param contacts  the source that some of the contact joints come from
  * @return false with result->message where it cannot be stepped.
  */
 bool island_read(island_arrays *arrays, const memory_source *source,
                  const dStepperIsland *island, const ode_mlcp_options *options,
-                 island_result *result);
+                 const contact_source *contacts, island_result *result);
 
 void island_arrays_release(island_arrays *arrays, const memory_source *source);
 

@@ -22,6 +22,7 @@ void ode_mlcp_default_options(ode_mlcp_options *options) {
   options->solver = ODE_MLCP_SOLVER_FAST;
   options->tolerance = 1e-10;
   options->max_contacts = 20000;
+  options->margin = ODE_MLCP_MARGIN_AUTO;
 }
 
 bool options_valid(const ode_mlcp_options *o) {
@@ -32,7 +33,9 @@ bool options_valid(const ode_mlcp_options *o) {
          o->max_correction > 0 &&
          (o->solver == ODE_MLCP_SOLVER_FAST ||
           o->solver == ODE_MLCP_SOLVER_LEMKE) &&
-         o->tolerance > 0 && o->tolerance < 1 && o->max_contacts > 0;
+         o->tolerance > 0 && o->tolerance < 1 && o->max_contacts > 0 &&
+         (o->margin == ODE_MLCP_MARGIN_AUTO ||
+          (o->margin >= 0 && isfinite(o->margin)));
 }
 
 typedef struct named_value {
@@ -115,6 +118,14 @@ static bool parse_option(ode_mlcp_options *o, const char *name,
   if (strcmp(name, "tolerance") == 0) {
     *allowed = "a number above 0 and below 1";
     return parse_number(value, &o->tolerance);
+  }
+  if (strcmp(name, "margin") == 0) {
+    *allowed = "auto, or a length from 0 in m";
+    if (strcmp(value, "auto") == 0) {
+      o->margin = ODE_MLCP_MARGIN_AUTO;
+      return true;
+    }
+    return parse_number(value, &o->margin) && o->margin >= 0;
   }
   *allowed = NULL;
   return false;

@@ -41,7 +41,10 @@ typedef struct world_stepper {
       used_block, island_block;
   size_t n_islands;
 
-  bool begun; /* begin was reached in this step */
+  contact_source contacts;
+
+  bool prepared; /* prepare did its work in this step */
+  bool begun;    /* begin was reached in this step */
   double step_size, start_seconds, time;
   double kinetic_energy, potential_energy; /* of the bodies committed */
   long steps;
@@ -104,6 +107,16 @@ static bool reserve_results(world_stepper *stepper, size_t n_islands,
 #undef RESERVE
 }
 
+static int stepper_prepare(void *context, dWorldID world, dReal step_size) {
+  world_stepper *stepper = context;
+  stepper->start_seconds = seconds_now();
+  stepper->prepared =
+      stepper->contacts.function == NULL ||
+      contact_source_make_joints(&stepper->contacts, world, step_size,
+                                 stepper->options.margin);
+  return stepper->prepared;
+}
+
 static int stepper_begin(void *context, dWorldID world, dReal step_size,
                          const dStepperIsland *islands, size_t n_islands) {
   (void)world;
@@ -116,7 +129,6 @@ static int stepper_begin(void *context, dWorldID world, dReal step_size,
   stepper->begun = true;
   stepper->step_size = step_size;
   stepper->n_islands = 0;
-  stepper->start_seconds = seconds_now();
   stepper->kinetic_energy = stepper->potential_energy = 0;
   if (!reserve_results(stepper, n_islands, n_bodies, n_joints)) return 0;
 
@@ -218,6 +230,7 @@ static void sum_reports(world_stepper *stepper) {
     sum->contacts += part->contacts;
     sum->contacts_merged += part->contacts_merged;
     sum->contacts_dropped += part->contacts_dropped;
+    sum->contacts_new += part->contacts_new;
     sum->rows += part->rows;
     sum->solves += part->solves;
     sum->degraded += part->degraded;
@@ -254,7 +267,8 @@ static void warn(world_stepper *stepper, warning_kind kind, const char *what,
 static void give_warnings(world_stepper *stepper) {
   ode_mlcp_report *report = &stepper->report;
   if (!report->taken) {
-    const char *detail = "memory ran out";
+    const char *detail = stepper->prepared ? "memory ran out"
+                                           : stepper->contacts.list.message;
     for (size_t i = stepper->n_islands; i-- > 0;)
       if (stepper->islands[i].message[0] != '\0')
         detail = stepper->islands[i].message;
@@ -282,10 +296,10 @@ static void stepper_end(void *context, dWorldID world, int taken) {
   ode_mlcp_report *report = &stepper->report;
   memset(report, 0, sizeof *report);
   stepper->steps++;
+  contact_source_remove_joints(&stepper->contacts);
   if (!stepper->begun) {
     stepper->n_islands = 0;
     stepper->step_size = NAN;
-    stepper->start_seconds = seconds_now();
   }
   sum_reports(stepper);
   if (taken) {
@@ -324,6 +338,7 @@ static void stepper_release(void *context, dWorldID world) {
                             &stepper->used_block,      &stepper->island_block};
   for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
     memory_block_release(blocks[i], source);
+  contact_source_release(&stepper->contacts);
   pthread_mutex_destroy(&stepper->lock);
   source->release(source->context, stepper, sizeof *stepper);
 }
@@ -332,6 +347,7 @@ static void stepper_release(void *context, dWorldID world) {
 
 static const dStepperFunctions STEPPER = {
     .struct_size = sizeof(dStepperFunctions),
+    .prepare = stepper_prepare,
     .begin = stepper_begin,
     .solve = stepper_solve,
     .commit = stepper_commit,
@@ -372,6 +388,8 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world,
   memset(stepper, 0, sizeof *stepper);
   stepper->source = source;
   stepper->options = *options;
+  stepper->contacts.memory = source;
+  stepper->results.contacts = &stepper->contacts;
   pthread_mutex_init(&stepper->lock, NULL);
   if (!dWorldSetStepper(world, &STEPPER, stepper)) {
     stepper_release(stepper, world);
@@ -384,6 +402,18 @@ ode_mlcp_error ode_mlcp_detach(dWorldID world) {
   if (world == NULL) return ODE_MLCP_BAD_ARGUMENT;
   if (attached_stepper(world) == NULL) return ODE_MLCP_NOT_ATTACHED;
   dWorldSetStepper(world, NULL, NULL);
+  return ODE_MLCP_OK;
+}
+
+ode_mlcp_error ode_mlcp_set_collision(dWorldID world,
+                                      ode_mlcp_collision *function,
+                                      void *context) {
+  if (world == NULL) return ODE_MLCP_BAD_ARGUMENT;
+  world_stepper *stepper = attached_stepper(world);
+  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  contact_source_release(&stepper->contacts);
+  stepper->contacts.function = function;
+  stepper->contacts.context = context;
   return ODE_MLCP_OK;
 }
 

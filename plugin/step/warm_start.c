@@ -45,18 +45,30 @@ static double distance_squared(const double a[3], const double b[3]) {
   return vec3_dot(apart, apart);
 }
 
+static bool same_identity(const contact_identity *a,
+                          const contact_identity *b) {
+  for (int i = 0; i < 2; i++)
+    if (a->feature[i] != b->feature[i] || a->part[i] != b->part[i])
+      return false;
+  return true;
+}
+
 int warm_start_find(const warm_entry entries[], int count, bool used[],
                     const warm_entry *key) {
   int best = -1;
+  bool best_same = false;
   double best_distance = INFINITY;
   for (int i = lower_bound(entries, count, key);
        i < count && compare_keys(&entries[i], key) == 0; i++) {
     if (used[i]) continue;
+    bool same = same_identity(&entries[i].identity, &key->identity);
+    if (best_same && !same) continue;
     double distance =
         fmin(distance_squared(entries[i].local[0], key->local[0]),
              distance_squared(entries[i].local[1], key->local[1]));
-    if (distance < best_distance) {
+    if (distance < best_distance || (same && !best_same)) {
       best_distance = distance;
+      best_same = same;
       best = i;
     }
   }

@@ -4,8 +4,16 @@
 #define ODE_MLCP_STEP_WARM_START_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "common/memory.h"
+
+/** Which features of two bodies meet in a contact, in the bodies' order; zeros
+ *  where that is not known. */
+typedef struct contact_identity {
+  uint32_t feature[2];
+  int32_t part[2];
+} contact_identity;
 
 /** The impulses of one joint or contact. */
 typedef struct warm_entry {
@@ -14,6 +22,7 @@ typedef struct warm_entry {
   int order;               /* place among the entries of its step */
   double local[2][3];      /* contact: position in the bodies' frames, in the
                               order of `serial` (world: world frame) */
+  contact_identity identity; /* contact, in the order of `serial` */
   int n_rows;              /* joint: impulses in use */
   double impulses[6];      /* joint: per row; contact: normal, then rolling */
   double sliding[3];       /* contact: tangential impulse on the body that comes
@@ -32,9 +41,9 @@ void warm_start_sort(warm_entry entries[], int count);
 
 /**
  * Find an entry of the last step: the same joint, or the nearest contact of the
- * same bodies that was not given out before. Distance is the smaller of those
- * in the two bodies' frames: a point that slides over one body moves in the
- * other's frame.
+ * same bodies that was not given out before, of the same features if there is
+ * one. Distance is the smaller of those in the two bodies' frames: a point that
+ * slides over one body moves in the other's frame.
  *
  * @param used  [count] marks given out; set to true for the entry found
  * @return the entry's index or -1.
