@@ -129,3 +129,36 @@ int joint_rows_add(row_set *set, const row_frame *frame,
   }
   return first;
 }
+
+/* J v, with the velocities at the start of the step or free. */
+static double stop_rate(const row_frame *frame, const dStepperJointStop *stop,
+                        const int body[2], bool free) {
+  double rate = 0;
+  for (int side = 0; side < 2; side++) {
+    if (body[side] < 0) continue;
+    const host_body *b = &frame->bodies[body[side]];
+    const double *v = free ? b->v_free : b->v;
+    for (int k = 0; k < 6; k++) rate += stop->J[side][k] * v[k];
+  }
+  return rate;
+}
+
+bool joint_stop_near(const row_frame *frame, const dStepperJointStop *stop,
+                     const int body[2]) {
+  const double TOUCH = 1e-9;
+  double rate = fmin(stop_rate(frame, stop, body, false),
+                     stop_rate(frame, stop, body, true));
+  return stop->gap + 2 * frame->step_size * fmin(rate, 0) <= TOUCH;
+}
+
+void joint_stop_add(row_set *set, const row_frame *frame,
+                    const dStepperJointStop *stop, const int body[2]) {
+  double h = frame->step_size, target = -stop->gap / h;
+  bool reached = stop->gap + h * stop_rate(frame, stop, body, true) <= 0;
+  if (reached && stop->bounce > 0)
+    target = fmax(target,
+                  -stop->bounce * stop_rate(frame, stop, body, false));
+  mlcp_row *row = row_set_add(set, frame, MLCP_ROW_JOINT, body, stop->J,
+                              -target, stop->cfm / h);
+  row->low = 0;
+}

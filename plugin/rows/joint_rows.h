@@ -42,4 +42,16 @@ int joint_rows_add(row_set *set, const row_frame *frame,
                    const joint_reading *reading, const int body[2],
                    double world_cfm);
 
+/** Whether a stop that is not reached would be within two steps, at the
+ *  velocities of the step's start or of free flight. */
+bool joint_stop_near(const row_frame *frame, const dStepperJointStop *stop,
+                     const int body[2]);
+
+/**
+ * Append the row of a stop that is not reached: J v+ + (cfm/h) p + gap/h >= 0,
+ * or the stop's bounce where free flight would reach it.
+ */
+void joint_stop_add(row_set *set, const row_frame *frame,
+                    const dStepperJointStop *stop, const int body[2]);
+
 #endif

@@ -124,8 +124,9 @@ static const warm_entry *find_warm(const island_context *c,
 }
 
 static void guess_joint(double guess[], int n_rows, const warm_entry *old) {
+  /* where a stop was reached or left, the rows before its own are the same */
   for (int i = 0; i < n_rows; i++)
-    guess[i] = old != NULL && old->n_rows == n_rows ? old->impulses[i] : NAN;
+    guess[i] = old != NULL && i < old->n_rows ? old->impulses[i] : NAN;
 }
 
 static void guess_contact(double guess[], const contact_rows *rows,
@@ -225,6 +226,56 @@ static void add_joint(const island_context *c, part_problem *part, int j) {
   }
 }
 
+/* Whether a stop comes into the problem. */
+typedef bool stop_test(const island_context *c, const part_problem *part,
+                       const island_joint *joint,
+                       const dStepperJointStop *stop);
+
+static bool stop_is_near(const island_context *c, const part_problem *part,
+                         const island_joint *joint,
+                         const dStepperJointStop *stop) {
+  (void)part;
+  return joint_stop_near(&c->frame, stop, joint->body);
+}
+
+static bool stop_is_overshot(const island_context *c, const part_problem *part,
+                             const island_joint *joint,
+                             const dStepperJointStop *stop) {
+  const double ROUNDING = 1e-12;
+  double change = 0;
+  for (int side = 0; side < 2; side++) {
+    if (joint->body[side] < 0) continue;
+    const host_body *body = &c->arrays->bodies[joint->body[side]];
+    const double *v =
+        body->kinematic
+            ? body->v
+            : part->solution.v + 6 * c->arrays->problem_body[joint->body[side]];
+    for (int k = 0; k < 6; k++)
+      change += c->frame.step_size * stop->J[side][k] * v[k];
+  }
+  return stop->gap + change < -ROUNDING * (1 + stop->gap);
+}
+
+/* Add the rows of stops that are still left out and pass the test, after all
+ * other rows of the part. @return how many. */
+static int add_stops(const island_context *c, part_problem *part, int index,
+                     stop_test *test) {
+  int first = part->set.n_rows;
+  for (int j = c->arrays->part_first_joint[index]; j >= 0;
+       j = c->arrays->joints[j].next_part) {
+    const island_joint *joint = &c->arrays->joints[j];
+    for (int i = 0; i < joint->n_stops; i++) {
+      island_stop *stop = &c->arrays->stops[joint->first_stop + i];
+      if (stop->row >= 0 || !test(c, part, joint, &stop->stop)) continue;
+      stop->row = part->set.n_rows;
+      part->guess[stop->row] = NAN;
+      joint_stop_add(&part->set, &c->frame, &stop->stop, joint->body);
+    }
+  }
+  part->problem.n_rows = part->set.n_rows;
+  return part->set.n_rows - first;
+}
+
 /* The problem of part `index`; false where it is too large or memory ran out:
  * the result's message says so. */
 static bool build_part(island_context *c, part_problem *part, int index) {
@@ -236,7 +287,8 @@ static bool build_part(island_context *c, part_problem *part, int index) {
     if (joint->role == JOINT_CONTACT)
       n_contacts++;
     else
-      n_joint_rows += (int)arrays->readings[joint->reading].rows.count;
+      n_joint_rows +=
+          (int)arrays->readings[joint->reading].rows.count + joint->n_stops;
   }
   if (n_contacts > c->options->max_contacts) {
     c->result->refused = true;
@@ -261,6 +313,7 @@ static bool build_part(island_context *c, part_problem *part, int index) {
   for (int j = arrays->part_first_joint[index]; j >= 0;
        j = arrays->joints[j].next_part)
     add_joint(c, part, j);
+  add_stops(c, part, index, &stop_is_near);
 
   part->problem.n_bodies = arrays->part_n_bodies[index];
   part->problem.n_rows = part->set.n_rows;
@@ -270,7 +323,6 @@ static bool build_part(island_context *c, part_problem *part, int index) {
   part->problem.frictions = part->set.frictions;
   part->problem.pairs = part->set.pairs;
   c->result->report.contacts += n_contacts;
-  c->result->report.rows += part->set.n_rows;
   return true;
 }
 
@@ -321,6 +373,19 @@ static bool solve_part(island_context *c, part_problem *part) {
   return true;
 }
 
+/* Solve, and again with the stops that the solution would overshoot: each round
+ * adds one at least. */
+static bool solve_with_stops(island_context *c, part_problem *part, int index) {
+  for (;;) {
+    if (!solve_part(c, part)) return false;
+    int n_rows = part->problem.n_rows;
+    if (add_stops(c, part, index, &stop_is_overshot) == 0) break;
+    memcpy(part->guess, part->solution.p, (size_t)n_rows * sizeof(double));
+  }
+  c->result->report.rows += part->problem.n_rows;
+  return true;
+}
+
 /* What a contact does to its second body, from what it does to the first: the
  * opposite wrench about the contact point. */
 static void mirror_contact_force(double force[2][6],
@@ -358,6 +423,14 @@ static void keep_joint(const island_context *c, const part_problem *part,
               : row->J[side];
       for (int k = 0; k < 6; k++) out->force[side][k] += force * J[k];
     }
+  }
+  for (int i = 0; i < joint->n_stops; i++) {
+    const island_stop *stop = &c->arrays->stops[joint->first_stop + i];
+    if (stop->row < 0) continue;
+    double force = part->solution.p[stop->row] / h;
+    for (int side = 0; side < 2; side++)
+      for (int k = 0; k < 6; k++)
+        out->force[side][k] += force * stop->stop.J[side][k];
   }
   if (joint->role != JOINT_CONTACT) return;
   const contact_reading *contact = &c->arrays->contacts[joint->reading];
@@ -453,7 +526,9 @@ bool island_solve(island_workspace *workspace, const dStepperIsland *island,
   }
   for (int index = 0; index < c.arrays->n_parts; index++) {
     if (c.arrays->part_first_joint[index] < 0) continue;
-    if (!build_part(&c, &part, index) || !solve_part(&c, &part)) return false;
+    if (!build_part(&c, &part, index) ||
+        !solve_with_stops(&c, &part, index))
+      return false;
     keep_part(&c, &part, index);
   }
   return true;

@@ -29,6 +29,7 @@ typedef struct island_joint {
   int reading;   /* into the readings of its role */
   int next_part; /* next joint of the same part, -1 at the end */
   const source_contact *source; /* what a contact was made of, or NULL */
+  int first_stop, n_stops; /* into the island's stops that are not reached */
 } island_joint;
 
 /** Where the results of a step wait for its commit; per body and joint of the

@@ -62,6 +62,7 @@ static bool reserve_arrays(island_arrays *arrays, const memory_source *source,
   arrays->n_bodies = (int)nb;
   arrays->n_joints = (int)nj;
   arrays->n_readings = arrays->n_contacts = arrays->n_parts = 0;
+  arrays->n_stops = 0;
 #define RESERVE(field, block, count)                                        \
   ((arrays->field = memory_block_reserve(&arrays->block, source, (count),   \
                                          sizeof *arrays->field)) != NULL)
@@ -132,13 +133,41 @@ static void add_joint_force(island_arrays *arrays, const island_joint *joint,
   }
 }
 
+static bool stop_finite(const dStepperJointStop *stop) {
+  return all_finite(stop->J[0], 12) && isfinite(stop->gap) &&
+         stop->cfm >= 0 && isfinite(stop->cfm);
+}
+
+/* Stops with a value that is no number are left to the host's rows, which name
+ * it once the stop is reached. */
+static bool read_stops(island_arrays *arrays, island_joint *joint,
+                       const memory_source *source) {
+  dStepperJointStop stops[dStepperJointStopsMax];
+  int count = dJointGetStepperStops(joint->id, stops);
+  if (count < 0) return false;
+  joint->first_stop = arrays->n_stops;
+  if (count == 0) return true;
+
+  arrays->stops = memory_block_grow(&arrays->stop_block, source,
+                                    (size_t)(arrays->n_stops + count),
+                                    sizeof *arrays->stops);
+  if (arrays->stops == NULL) return false;
+  for (int i = 0; i < count; i++)
+    if (stop_finite(&stops[i]))
+      arrays->stops[arrays->n_stops++] = (island_stop){stops[i], -1};
+  joint->n_stops = arrays->n_stops - joint->first_stop;
+  return true;
+}
+
 static bool read_joint(island_arrays *arrays, island_joint *joint,
+                       const memory_source *source,
                        const dStepperIsland *island,
                        const ode_mlcp_options *options,
                        island_result *result) {
   joint_reading *reading = &arrays->readings[arrays->n_readings];
   double erp = options->scheme == ODE_MLCP_SCHEME_AP ? 0 : options->erp;
-  if (!joint_rows_read(reading, joint->id, island->stepsize, erp)) {
+  if (!joint_rows_read(reading, joint->id, island->stepsize, erp) ||
+      !read_stops(arrays, joint, source)) {
     snprintf(result->message, sizeof result->message, NO_MEMORY);
     return false;
   }
@@ -151,7 +180,7 @@ static bool read_joint(island_arrays *arrays, island_joint *joint,
              serial_of(arrays, joint->body[1]), bad_name, bad_value);
     return false;
   }
-  if (reading->rows.count == 0) return true;
+  if (reading->rows.count == 0 && joint->n_stops == 0) return true;
 
   if (options->measure)
     result->report.worst_joint_error =
@@ -163,7 +192,8 @@ static bool read_joint(island_arrays *arrays, island_joint *joint,
   return true;
 }
 
-static bool read_joints(island_arrays *arrays, const body_table *table,
+static bool read_joints(island_arrays *arrays, const memory_source *source,
+                        const body_table *table,
                         const dStepperIsland *island,
                         const ode_mlcp_options *options,
                         const contact_source *contacts,
@@ -182,7 +212,7 @@ static bool read_joints(island_arrays *arrays, const body_table *table,
 
     bool read = dJointGetType(id) == dJointTypeContact
                     ? read_contact(arrays, joint, contacts, result)
-                    : read_joint(arrays, joint, island, options, result);
+                    : read_joint(arrays, joint, source, island, options, result);
     if (!read) return false;
   }
   return true;
@@ -329,7 +359,7 @@ bool island_read(island_arrays *arrays, const memory_source *source,
     snprintf(result->message, sizeof result->message, NO_MEMORY);
     return false;
   }
-  if (!read_joints(arrays, &table, island, options, contacts, result))
+  if (!read_joints(arrays, source, &table, island, options, contacts, result))
     return false;
   if (!merge_contacts(arrays, source, result)) {
     snprintf(result->message, sizeof result->message, NO_MEMORY);
@@ -348,7 +378,8 @@ void island_arrays_release(island_arrays *arrays, const memory_source *source) {
       &arrays->reading_block,      &arrays->contact_block,
       &arrays->problem_body_block, &arrays->part_block,
       &arrays->part_first_block,   &arrays->part_count_block,
-      &arrays->index_block,        &arrays->order_block};
+      &arrays->index_block,        &arrays->order_block,
+      &arrays->stop_block};
   for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
     memory_block_release(blocks[i], source);
 }

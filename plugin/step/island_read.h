@@ -5,20 +5,27 @@
 
 #include "step/island.h"
 
+/** A joint's stop that is not reached. */
+typedef struct island_stop {
+  dStepperJointStop stop;
+  int row; /* in its part's problem, -1 while it is left out */
+} island_stop;
+
 /** Arrays for the island in hand, grown as needed. */
 typedef struct island_arrays {
-  int n_bodies, n_joints, n_readings, n_contacts, n_parts;
+  int n_bodies, n_joints, n_readings, n_contacts, n_parts, n_stops;
   host_body *bodies;
   island_joint *joints;       /* in the host's order */
   joint_reading *readings;    /* of role JOINT_ROWS */
   contact_reading *contacts;  /* of role JOINT_CONTACT, and merged ones */
+  island_stop *stops;
   int *problem_body;          /* per body: index in its part, -1 kinematic */
   int *part;                  /* per body: its part, -1 kinematic */
   int *part_first_joint;      /* per part, -1 for none */
   int *part_n_bodies;         /* per part */
   memory_block body_block, joint_block, reading_block, contact_block,
       problem_body_block, part_block, part_first_block, part_count_block,
-      index_block, order_block;
+      index_block, order_block, stop_block;
 } island_arrays;
 
 /**
