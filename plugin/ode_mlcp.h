@@ -67,7 +67,8 @@ typedef struct ode_mlcp_options {
 
 /** The margin of ode_mlcp_set_collision's contacts is what the bodies of a pair
  *  can come closer in two steps; contacts that the program makes itself, out of
- *  dCollide, are those that touch. */
+ *  dCollide, are those that touch. Joint stops hold before they are overshot, as
+ *  with any margin but 0. */
 #define ODE_MLCP_MARGIN_AUTO (-1.0)
 
 /** How one step ended. Counts are over all islands of the world. */

@@ -167,7 +167,7 @@ static bool read_joint(island_arrays *arrays, island_joint *joint,
   joint_reading *reading = &arrays->readings[arrays->n_readings];
   double erp = options->scheme == ODE_MLCP_SCHEME_AP ? 0 : options->erp;
   if (!joint_rows_read(reading, joint->id, island->stepsize, erp) ||
-      !read_stops(arrays, joint, source)) {
+      (options->margin != 0 && !read_stops(arrays, joint, source))) {
     snprintf(result->message, sizeof result->message, NO_MEMORY);
     return false;
   }
