@@ -15,7 +15,8 @@ demos_compare_compare_SOURCES = \
   demos/compare/recording.c demos/compare/recording.h \
   demos/compare/results_json.c \
   demos/compare/table.c demos/compare/table.h \
-  demos/scenes/scene.c demos/scenes/scene.h demos/scenes/scenes.c
+  demos/scenes/scene.c demos/scenes/scene.h demos/scenes/scenes.c \
+  demos/scenes/scenes_jointed.c
 demos_compare_compare_CPPFLAGS = $(AM_CPPFLAGS) $(HOST_CFLAGS)
 demos_compare_compare_LDADD =
 demos_compare_compare_LDFLAGS = -Wl,--no-as-needed \
@@ -38,7 +39,8 @@ EXTRA_DIST += tests/test_demos_compare.sh
 HOST_TESTS += tests/test_demos_scenes
 tests_test_demos_scenes_SOURCES = tests/test_demos_scenes.c tests/testing.h \
   demos/compare/outline.c demos/compare/outline.h \
-  demos/scenes/scene.c demos/scenes/scene.h demos/scenes/scenes.c
+  demos/scenes/scene.c demos/scenes/scene.h demos/scenes/scenes.c \
+  demos/scenes/scenes_jointed.c
 tests_test_demos_scenes_CPPFLAGS = $(HOST_TEST_FLAGS)
 tests_test_demos_scenes_LDADD = $(HOST_TEST_LIBS) -lm
 if HAVE_HOST

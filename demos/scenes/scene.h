@@ -70,6 +70,33 @@ scene *scene_pit(int bodies);
  *  each of the others (ratio > 0). No floor. */
 scene *scene_chain(int links, double ratio);
 
+/** `links` boxes of 0.5 x 0.1 x 0.1, density 1000, joined end to end by ball
+ *  joints and lying on a floor in gentle bends: every link is held twice, by its
+ *  joints and by its contacts. */
+scene *scene_lying_chain(int links);
+
+/** A round trunk of radius 0.3 on `legs` legs (3 .. 64) of two rods each, hinged
+ *  at hip and knee; struts with ball joints tie each knee to the next, so that
+ *  every leg is part of closed loops. */
+scene *scene_spider(int legs);
+
+/** A chassis of 2 x 1 x 0.3 on four sprung wheels (cylinders), the rear ones
+ *  driven up to 10 rad/s with 200 N m, at rest at the start. For steps of
+ *  0.01 s. Bodies: chassis, rear wheels, front wheels. */
+scene *scene_vehicle(void);
+
+/** A cube of 0.1 and 1 kg held up in the air between two fingers on sliders
+ *  that close with `force` N each (force >= 0; mu 0.5 holds it from 9.81 N on).
+ *  Bodies: the cube, then the fingers. */
+scene *scene_grasp(double force);
+
+/** Stewart and Trinkle's rod (2000, sec. 4.1) at the moment of touching: length
+ *  0.5, radius 0.05, mass 1, inertia 0.002, turned 30 degrees about y, mu 0.6,
+ *  moving at `speed` m/s along x. With a speed below 0 the lower cap slides
+ *  ahead of the centre and rigid bodies have no acceleration that fits
+ *  (Painleve). */
+scene *scene_painleve_rod(double speed);
+
 /* --- use ------------------------------------------------------------------ */
 
 /** Make the contact joints of the present poses, in place of the last ones.

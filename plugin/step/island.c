@@ -7,6 +7,10 @@
 
 #include "common/vec3.h"
 #include "step/island_read.h"
+#include "step/part_watch.h"
+
+part_watcher *part_watch;
+void *part_watch_context;
 
 struct island_workspace {
   const memory_source *source;
@@ -351,7 +355,13 @@ static bool solve_part(island_context *c, part_problem *part) {
   solver_report solve =
       solver_solve(c->workspace->solver, &part->problem, &options, part->guess,
                    &part->solution);
-  c->result->report.solver_seconds += seconds_now() - start;
+  double seconds = seconds_now() - start;
+  c->result->report.solver_seconds += seconds;
+  if (part_watch != NULL)
+    part_watch(part_watch_context,
+               &(solved_part){c->island->world, c->island->index,
+                              c->result->report.solves, &part->problem,
+                              part->guess, &part->solution, &solve, seconds});
 
   if (solve.status == SOLVER_NO_MEMORY || solve.status == SOLVER_TOO_LARGE) {
     c->result->refused = solve.status == SOLVER_TOO_LARGE;
