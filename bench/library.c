@@ -62,7 +62,7 @@ const library_entry library_entries[] = {
     {"wall-210-cold", "wall", wall, 20, 0, 0, 0, EXACT, true},
     {"wall-210-settled", "wall", wall, 20, 0, 0, 20, EXACT, true},
     {"wall-990-cold", "wall", wall, 44, 0, 0, 0, EXACT, true},
-    {"wall-990-settled", "wall", wall, 44, 0, 0, 10, EXACT, true},
+    {"wall-990-settled", "wall", wall, 44, 0, 0, 5, EXACT, true},
     {"stack-20-cold", "stack", stack, 20, 1, 0, 0, EXACT, false},
     {"stack-20-settled", "stack", stack, 20, 1, 0, 20, EXACT, false},
     {"stack-1000to1-cold", "stack", stack, 10, 1000, 0, 0, 1e-9, false},
@@ -72,9 +72,10 @@ const library_entry library_entries[] = {
     {"pit-40-settled", "pit", pit, 40, 0, 300, 5, EXACT, false},
     {"pit-150-moving-cold", "pit", pit, 150, 0, 100, 0, EXACT, false},
     {"pit-150-moving", "pit", pit, 150, 0, 100, 5, EXACT, false},
+    {"pit-150-settled-cold", "pit", pit, 150, 0, 400, 0, EXACT, false},
     {"pit-150-settled", "pit", pit, 150, 0, 400, 5, EXACT, false},
     {"pit-500-moving-cold", "pit", pit, 500, 0, 200, 0, EXACT, true},
-    {"pit-500-settled", "pit", pit, 500, 0, 600, 2, EXACT, true},
+    {"pit-500-settled-cold", "pit", pit, 500, 0, 600, 0, EXACT, true},
     {"chain-100-cold", "chain", chain, 100, 0, 0, 0, EXACT, false},
     {"chain-100-settled", "chain", chain, 100, 0, 0, 20, EXACT, false},
     {"chain-1000-cold", "chain", chain, 1000, 0, 0, 0, EXACT, true},
@@ -159,7 +160,12 @@ bool library_capture(const library_entry *entry, library_problems *captured) {
   capture capture = {captured, false};
   part_watch = keep;
   part_watch_context = &capture;
-  bool taken = dWorldStep(scene->world, LIBRARY_STEP) != 0;
+  // the problem is wanted, not its solution: any answer will do
+  ode_mlcp_options hasty;
+  ode_mlcp_default_options(&hasty);
+  hasty.tolerance = 0.99;
+  bool taken = ode_mlcp_attach(scene->world, &hasty) == ODE_MLCP_OK &&
+               dWorldStep(scene->world, LIBRARY_STEP) != 0;
   part_watch = NULL;
   scene_destroy(scene);
   if (taken && !capture.no_memory) return true;

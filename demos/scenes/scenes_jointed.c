@@ -175,8 +175,9 @@ scene *scene_grasp(double force) {
   if (grasp == NULL) return NULL;
   bool whole = scene_add_box(grasp, 0, 0, 1, size, size, size, DENSITY) != NULL;
   for (int side = -1; side <= 1 && whole; side += 2) {
-    dBodyID finger = scene_add_box(grasp, side * 0.75 * size, 0, 1, 0.5 * size,
-                                   size, size, DENSITY);
+    // 0.01 mm into the cube, so that they touch from the first step on
+    dBodyID finger = scene_add_box(grasp, side * (0.75 * size - 1e-5), 0, 1,
+                                   0.5 * size, size, size, DENSITY);
     whole = finger != NULL;
     if (!whole) break;
     dJointID slider = dJointCreateSlider(grasp->world, 0);
@@ -193,6 +194,7 @@ scene *scene_grasp(double force) {
 
 scene *scene_painleve_rod(double speed) {
   const double radius = 0.05, length = 0.5, inertia = 0.002, tilt = M_PI / 6;
+  const double depth = 1e-6;
   if (!isfinite(speed)) return NULL;
   scene *scene = scene_create();
   if (scene == NULL) return NULL;
@@ -200,7 +202,7 @@ scene *scene_painleve_rod(double speed) {
   scene->max_contacts = 1;
   scene->surface.mu = 0.6;
 
-  double height = radius + 0.5 * length * cos(tilt);
+  double height = radius - depth + 0.5 * length * cos(tilt);
   dBodyID rod = scene_add_capsule(scene, 0, 0, height, radius, length, DENSITY);
   if (rod == NULL) return finish(scene, false);
   dMass mass;
