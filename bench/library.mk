@@ -1,0 +1,14 @@
+# Included by the Makefile.am of the tree: the problem library, for host tests
+# and benches. A program that uses it names libproblems.la before librooms_host.la.
+
+if HAVE_HOST
+noinst_LTLIBRARIES += libproblems.la
+libproblems_la_SOURCES = bench/library.c bench/library.h \
+  demos/scenes/scene.c demos/scenes/scene.h demos/scenes/scenes.c \
+  demos/scenes/scenes_jointed.c
+libproblems_la_CPPFLAGS = $(AM_CPPFLAGS) $(HOST_CFLAGS)
+endif HAVE_HOST
+
+HOST_TESTS += tests/test_solver_library
+tests_test_solver_library_LDADD = libproblems.la $(HOST_TEST_LIBS)
+tests_test_solver_library_CPPFLAGS = $(HOST_TEST_FLAGS)

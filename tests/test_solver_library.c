@@ -1,0 +1,220 @@
+/* Every problem of the library (bench/library.h) meets its promise, by the fast
+ * path and by Lemke's method, and is the same on every run. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../bench/library.h"
+#include "mlcp/mlcp.h"
+#include "solver/solver.h"
+#include "testing.h"
+
+/* Lemke's method alone takes seconds beyond; the bench goes there. */
+enum { LEMKE_CONTACTS = 300 };
+
+typedef struct answer {
+  mlcp_solution at;
+  double *memory;
+  size_t n_numbers;
+} answer;
+
+static answer answer_create(const mlcp_problem *problem) {
+  size_t sizes[] = {6 * (size_t)problem->n_bodies, (size_t)problem->n_rows,
+                    2 * (size_t)problem->n_pairs,
+                    (size_t)problem->n_frictions};
+  answer made = {.n_numbers = sizes[0] + sizes[1] + sizes[2] + sizes[3]};
+  made.memory = calloc(made.n_numbers + 1, sizeof(double));
+  CU_ASSERT_PTR_NOT_NULL_FATAL(made.memory);
+  made.at.v = made.memory;
+  made.at.p = made.at.v + sizes[0];
+  made.at.beta = made.at.p + sizes[1];
+  made.at.lambda = made.at.beta + sizes[2];
+  return made;
+}
+
+/* The residual, from the original data and the answer alone. */
+static double residual_of(const mlcp_problem *problem, const answer *answer) {
+  double *scratch = calloc(6 * (size_t)problem->n_bodies + 1, sizeof *scratch);
+  double residual = mlcp_residual(problem, &answer->at, scratch);
+  free(scratch);
+  return residual;
+}
+
+static void expect_promise(const library_entry *entry, const char *solver,
+                           int part, double residual) {
+  bool kept = residual <= entry->promise;
+  if (!kept)
+    printf("\n  %s, part %d, %s: residual %g, promised %g\n", entry->name,
+           part, solver, residual, entry->promise);
+  CU_ASSERT(kept);
+}
+
+static void solve_entry(const library_entry *entry, solver_kind kind,
+                        bool with_guess) {
+  library_problems captured;
+  CU_ASSERT_FATAL(library_capture(entry, &captured));
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
+  CU_ASSERT_PTR_NOT_NULL_FATAL(workspace);
+  solver_options options;
+  solver_default_options(&options);
+  options.kind = kind;
+  for (int i = 0; i < captured.n_problems; i++) {
+    const mlcp_stored *stored = &captured.problems[i];
+    answer answer = answer_create(&stored->problem);
+    solver_report report =
+        solver_solve(workspace, &stored->problem, &options,
+                     with_guess ? stored->guess : NULL, &answer.at);
+    double residual = residual_of(&stored->problem, &answer);
+    CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
+    CU_ASSERT_EQUAL(report.residual, residual);
+    expect_promise(entry, kind == SOLVER_FAST ? "fast" : "lemke", i, residual);
+    if (kind == SOLVER_LEMKE)
+      CU_ASSERT(report.rung <= SOLVER_RUNG_WARM ||
+                report.rung == SOLVER_RUNG_LEMKE);
+    free(answer.memory);
+  }
+  solver_workspace_destroy(workspace);
+  library_release(&captured);
+}
+
+static void test_fast_keeps_the_promise(void) {
+  for (const library_entry *e = library_entries; e->name != NULL; e++) {
+    if (e->large) continue;
+    solve_entry(e, SOLVER_FAST, true);
+    if (e->exact_steps > 0) solve_entry(e, SOLVER_FAST, false);
+  }
+}
+
+static void test_lemke_keeps_the_promise(void) {
+  int n_solved = 0;
+  for (const library_entry *e = library_entries; e->name != NULL; e++) {
+    library_problems captured;
+    if (e->large || !library_capture(e, &captured)) continue;
+    int n_contacts = captured.n_contacts;
+    library_release(&captured);
+    if (n_contacts > LEMKE_CONTACTS) continue;
+    solve_entry(e, SOLVER_LEMKE, false);
+    n_solved++;
+  }
+  CU_ASSERT(n_solved >= 15);
+}
+
+/* What each entry is meant to hold. */
+static void test_entries_are_what_they_say(void) {
+  const struct {
+    const char *name;
+    int n_problems, fewest_contacts;
+    bool warm;
+  } expected[] = {
+      {"wall-55-cold", 1, 300, false},    {"wall-55-settled", 1, 400, true},
+      {"stack-20-cold", 1, 60, false},    {"chain-100-cold", 1, 200, false},
+      {"spider-settled", 1, 8, true},     {"vehicle-driving", 1, 8, true},
+      {"grasp-cold", 1, 8, false},        {"painleve-rod", 1, 1, false},
+      {"pit-40-moving-cold", 0, 20, false}};
+  for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+    library_problems captured;
+    CU_ASSERT_FATAL(
+        library_capture(library_find(expected[i].name), &captured));
+    if (expected[i].n_problems > 0)
+      CU_ASSERT_EQUAL(captured.n_problems, expected[i].n_problems);
+    CU_ASSERT(captured.n_contacts >= expected[i].fewest_contacts);
+    int n_guessed = 0;
+    for (int k = 0; k < captured.n_problems; k++) {
+      char message[200];
+      const mlcp_stored *stored = &captured.problems[k];
+      CU_ASSERT(mlcp_check(&stored->problem, message, sizeof message));
+      for (int r = 0; r < stored->problem.n_rows; r++)
+        n_guessed += !isnan(stored->guess[r]);
+    }
+    CU_ASSERT_EQUAL(n_guessed > 0, expected[i].warm);
+    library_release(&captured);
+  }
+  CU_ASSERT_PTR_NULL(library_find("wall-56-cold"));
+}
+
+static bool same_problem(const mlcp_stored *a, const mlcp_stored *b) {
+  const mlcp_problem *p = &a->problem, *q = &b->problem;
+  return p->n_bodies == q->n_bodies && p->n_rows == q->n_rows &&
+         p->n_frictions == q->n_frictions && p->n_pairs == q->n_pairs &&
+         p->velocity_floor == q->velocity_floor &&
+         memcmp(p->bodies, q->bodies,
+                (size_t)p->n_bodies * sizeof *p->bodies) == 0 &&
+         memcmp(p->pairs, q->pairs, (size_t)p->n_pairs * sizeof *p->pairs) ==
+             0 &&
+         memcmp(a->guess, b->guess, (size_t)p->n_rows * sizeof *a->guess) == 0;
+}
+
+static bool same_rows(const mlcp_problem *a, const mlcp_problem *b) {
+  bool same = true;
+  for (int r = 0; r < a->n_rows && same; r++)
+    same = memcmp(a->rows[r].J, b->rows[r].J, sizeof a->rows[r].J) == 0 &&
+           a->rows[r].bias == b->rows[r].bias &&
+           a->rows[r].body[0] == b->rows[r].body[0] &&
+           a->rows[r].body[1] == b->rows[r].body[1];
+  return same;
+}
+
+static void test_same_bits_on_every_run(void) {
+  const char *names[] = {"wall-10-settled", "pit-40-settled", "chain-100-cold",
+                         "spider-settled"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    library_problems a, b;
+    const library_entry *entry = library_find(names[i]);
+    CU_ASSERT_FATAL(library_capture(entry, &a) && library_capture(entry, &b));
+    CU_ASSERT_EQUAL_FATAL(a.n_problems, b.n_problems);
+    solver_options options;
+    solver_default_options(&options);
+    for (int k = 0; k < a.n_problems; k++) {
+      CU_ASSERT(same_problem(&a.problems[k], &b.problems[k]));
+      CU_ASSERT(same_rows(&a.problems[k].problem, &b.problems[k].problem));
+
+      answer answers[2];
+      for (int run = 0; run < 2; run++) {
+        const mlcp_stored *stored = run == 0 ? &a.problems[k] : &b.problems[k];
+        solver_workspace *fresh = solver_workspace_create(&memory_from_malloc);
+        answers[run] = answer_create(&stored->problem);
+        solver_solve(fresh, &stored->problem, &options, stored->guess,
+                     &answers[run].at);
+        solver_workspace_destroy(fresh);
+      }
+      CU_ASSERT(memcmp(answers[0].memory, answers[1].memory,
+                       answers[0].n_numbers * sizeof(double)) == 0);
+      free(answers[0].memory);
+      free(answers[1].memory);
+    }
+    library_release(&a);
+    library_release(&b);
+  }
+}
+
+/* The promise is measured on what was captured: a changed answer breaks it. */
+static void test_promise_notices_a_wrong_answer(void) {
+  library_problems captured;
+  CU_ASSERT_FATAL(library_capture(library_find("spider-cold"), &captured));
+  const mlcp_problem *problem = &captured.problems[0].problem;
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
+  solver_options options;
+  solver_default_options(&options);
+  answer answer = answer_create(problem);
+  solver_solve(workspace, problem, &options, NULL, &answer.at);
+  CU_ASSERT(residual_of(problem, &answer) <= 1e-10);
+  answer.at.p[0] += 1;
+  CU_ASSERT(residual_of(problem, &answer) > 1e-3);
+  free(answer.memory);
+  solver_workspace_destroy(workspace);
+  library_release(&captured);
+}
+
+int main(void) {
+  dInitODE2(0);
+  const CU_TestInfo tests[] = {
+      {"entries are what they say", test_entries_are_what_they_say},
+      {"fast keeps the promise", test_fast_keeps_the_promise},
+      {"Lemke keeps the promise", test_lemke_keeps_the_promise},
+      {"the same bits on every run", test_same_bits_on_every_run},
+      {"promise notices a wrong answer", test_promise_notices_a_wrong_answer},
+      CU_TEST_INFO_NULL};
+  int failed = run_tests("solver: problem library", tests);
+  dCloseODE();
+  return failed;
+}
