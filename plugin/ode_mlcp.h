@@ -229,10 +229,10 @@ ODE_MLCP_API ode_mlcp_error ode_mlcp_add_pair(ode_mlcp_contact_list *list,
                                               const ode_mlcp_surface *surface);
 
 /**
- * Add the pairs of all geoms in `space` and the spaces in it, by the geoms'
- * category and collide bits and leaving out bodies that a joint connects.
- * Rays are left out. The geoms' AABB margins (dGeomSetAABBMargin) are raised to
- * what is needed and stay raised.
+ * Add the pairs of all geoms in `space` and the spaces in it (not in a quadtree
+ * space), by the geoms' category and collide bits and leaving out bodies that a
+ * joint connects. Rays are left out. The AABB margins (dGeomSetAABBMargin) of
+ * the geoms on the world's bodies are raised to what is needed and stay so.
  *
  * @param function  gives each pair's surface.
  */
@@ -244,6 +244,22 @@ ode_mlcp_collide_space(ode_mlcp_contact_list *list, dSpaceID space,
  *  finds contacts itself. */
 ODE_MLCP_API double ode_mlcp_pair_margin(const ode_mlcp_contact_list *list,
                                          dGeomID geom1, dGeomID geom2);
+
+/**
+ * The contacts of two geoms whose gap is within a margin, as dCollide would
+ * give them but exact, whole patches, and with negative depths where the geoms
+ * do not touch: for programs that make contact joints themselves. To be used
+ * without a collision function, from any thread.
+ *
+ * @param margin    m, >= 0
+ * @param contacts  [room] out, `stride` bytes from one to the next, at least
+ *                  sizeof(dContactGeom)
+ * @return their number, the deepest first, at most 1024; -1 for a bad argument,
+ *         a geom without a gap (ray, space, user class) or without memory.
+ */
+ODE_MLCP_API int ode_mlcp_find_contacts(dGeomID geom1, dGeomID geom2,
+                                        double margin, dContactGeom contacts[],
+                                        int room, size_t stride);
 
 /** The report of `world`'s last step; all zero before the first. */
 ODE_MLCP_API ode_mlcp_error ode_mlcp_last_report(dWorldID world,

@@ -4,6 +4,7 @@
  *   world            make a world with one falling body
  *   step N           step the newest world N times, 10 ms each
  *   touch N          the same, the body resting on the ground
+ *   drop N           the same, the body falling on it; prints how deep it was in
  *   say WORD         print a word and a line end, buffered as usual
  *   exit N, _exit N, quick_exit N, abort, fault, raise SIGNAL
  *   ignore SIGNAL, handle SIGNAL   (the handler ends with _exit 17)
@@ -64,6 +65,30 @@ static void touch(void *unused, dGeomID one, dGeomID other) {
     dJointAttach(dJointCreateContact(world, contacts, &points[k]),
                  dGeomGetBody(one), dGeomGetBody(other));
   }
+}
+
+/* From 0.2 m above the ground, not quite level. */
+static void drop(int count) {
+  dMatrix3 turn;
+  dVector3 corner;
+  double deepest = 0;
+
+  make_world();
+  dWorldSetCFM(world, 0);
+  dRFromAxisAndAngle(turn, 1, 2, 0, 0.02);
+  dBodySetRotation(body, turn);
+  dBodySetPosition(body, 0, 0, 0.7);
+  for (int k = 0; k < count; k++) {
+    dSpaceCollide(space, NULL, touch);
+    dWorldStep(world, 0.01);
+    dJointGroupEmpty(contacts);
+    for (int i = 0; i < 8; i++) {
+      dBodyGetRelPointPos(body, i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5,
+                          i & 4 ? 0.5 : -0.5, corner);
+      if (-corner[2] > deepest) deepest = -corner[2];
+    }
+  }
+  printf("%g\n", deepest);
 }
 
 static void step(int count, int touching) {
@@ -142,6 +167,7 @@ static int do_plain(const char *deed) {
 static int do_with_number(const char *deed, int value) {
   if (strcmp(deed, "step") == 0) step(value, 0);
   else if (strcmp(deed, "touch") == 0) step(value, 1);
+  else if (strcmp(deed, "drop") == 0) drop(value);
   else if (strcmp(deed, "threads") == 0) step_in_threads(value);
   else if (strcmp(deed, "exit") == 0) exit(value);
   else if (strcmp(deed, "_exit") == 0) _exit(value);

@@ -60,6 +60,19 @@ ODE_MLCP_EDGES=6 ODE_MLCP_SCHEME=ap ODE_MLCP_STATS=e.json \
 check "settings from the environment" json_holds e.json scheme ap
 check "an option goes before the environment" json_holds e.json edges 10
 
+# ---- contacts before they touch ----
+
+run -- "$program" drop 200
+check "no margin: the box gets into the ground" \
+  awk '{ exit !($1 > 1e-3) }' "$work/out"
+run --margin 0.1 --stats s.json -- "$program" drop 200
+check "a margin: it does not" awk '{ exit !($1 < 1e-9) }' "$work/out"
+check "options arrive: margin" json_holds s.json margin 0.1
+check "a margin: nothing unsolved" json_holds s.json unsolved 0
+run --margin=-1e-3 -- "$program" drop 1
+check "a bad margin: status 2" status_is 2
+check "a bad margin: said" err_has "--margin: '-1e-3' is not auto, or a length"
+
 # ---- every way to end ----
 
 # check_ending STATUS STEPS DEED...: both result files are whole
@@ -299,7 +312,7 @@ check "the same library once more: nothing to say" err_is_empty
 
 # ---- started otherwise ----
 
-LD_PRELOAD=$build/lib/libode.so.8:$build/lib/ode_mlcp_preload.so
+LD_PRELOAD=$build/lib/ode_mlcp_preload.so:$build/lib/libode.so.8
 export LD_PRELOAD
 status=0
 ODE_MLCP_STATS=p.json ODE_MLCP_EDGES=6 "$program" step 3 exit 4 2>err ||
@@ -322,6 +335,14 @@ status=0
 "$program" 2>err || status=$?
 check "preloaded by hand, no step: its own status" status_is 0
 check "preloaded by hand, no step: nothing to say" err_is_empty
+LD_PRELOAD=$build/lib/libode.so.8:$build/lib/ode_mlcp_preload.so
+status=0
+ODE_MLCP_SCHEME=ap "$program" step 3 exit 4 2>err || status=$?
+check "preloaded by hand, host first: status" status_is 4
+status=0
+ODE_MLCP_MARGIN=0.1 "$program" step 3 2>err || status=$?
+check "preloaded by hand, host first: no margin" status_is 2
+check "preloaded by hand, host first: said" err_has "must come before the host"
 unset LD_PRELOAD
 
 finish

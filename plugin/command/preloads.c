@@ -99,7 +99,7 @@ bool preloads_value(char *value, size_t value_size, char *message,
     snprintf(message, message_size, "LD_PRELOAD is too long");
     return false;
   }
-  snprintf(value, value_size, "%s/" HOST_FILE ":%s/" PLUGIN_FILE, folder,
+  snprintf(value, value_size, "%s/" PLUGIN_FILE ":%s/" HOST_FILE, folder,
            folder);
   add_others(value, value_size, others, folder);
   return true;

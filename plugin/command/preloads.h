@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /**
- * The value for LD_PRELOAD: the patched host, the plugin, then what the
+ * The value for LD_PRELOAD: the plugin, the patched host, then what the
  * variable held.
  *
  * Looks beside this program for lib/ (a build tree) and for ../lib/ode-mlcp

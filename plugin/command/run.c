@@ -37,6 +37,8 @@ static const char help[] =
     "(default 1e-10)\n"
     "  --max-contacts N     refuse an island with more contacts "
     "(default 20000)\n"
+    "  --margin M           contacts up to a gap of M metres, so that nothing\n"
+    "                       is entered (default auto: what touches)\n"
     "  --stats FILE.json    write sums over the run at its end\n"
     "  --trace FILE.csv     write a row a step\n"
     "  -h, --help           this text\n"
@@ -71,6 +73,7 @@ static const struct option options_known[] = {
     {"solver", required_argument, NULL, OPTION_SETTING},
     {"tolerance", required_argument, NULL, OPTION_SETTING},
     {"max-contacts", required_argument, NULL, OPTION_SETTING},
+    {"margin", required_argument, NULL, OPTION_SETTING},
     {"stats", required_argument, NULL, OPTION_STATS},
     {"trace", required_argument, NULL, OPTION_TRACE},
     {"version", no_argument, NULL, OPTION_VERSION},

@@ -1,6 +1,6 @@
 /* ode_mlcp_preload.so: puts ode-mlcp under a program that knows nothing of it.
  *
- * Preloaded after the patched host, by `ode-mlcp run` or by hand. It reads the
+ * Preloaded before the patched host, by `ode-mlcp run` or by hand. It reads the
  * ODE_MLCP_* environment variables, attaches every world that the program makes
  * and records its steps. What is wrong with the settings is said in one line,
  * and the program does not start.
@@ -20,6 +20,7 @@
 #include "preload/host_probe.h"
 #include "preload/libraries.h"
 #include "preload/message.h"
+#include "preload/near_contacts.h"
 #include "preload/output_file.h"
 #include "preload/record.h"
 #include "preload/run_mark.h"
@@ -116,6 +117,14 @@ __attribute__((constructor)) static void start(void) {
   ode_mlcp_default_options(&options);
   if (!settings_from_environment(&options, message, sizeof message)) {
     message_say((const char *[]){message, NULL});
+    do_not_start();
+  }
+  double margin =
+      options.margin == ODE_MLCP_MARGIN_AUTO ? 0 : options.margin;
+  if (!near_contacts_set(margin)) {
+    message_say((const char *[]){
+        "ODE_MLCP_MARGIN: to have an effect this library must come before the "
+        "host in LD_PRELOAD", NULL});
     do_not_start();
   }
   run_mark_place place = run_mark_open(getenv(RUN_MARK_VARIABLE));

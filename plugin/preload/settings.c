@@ -12,6 +12,7 @@ const settings_name settings_names[] = {
     {"solver", "ODE_MLCP_SOLVER"},
     {"tolerance", "ODE_MLCP_TOLERANCE"},
     {"max-contacts", "ODE_MLCP_MAX_CONTACTS"},
+    {"margin", "ODE_MLCP_MARGIN"},
     {NULL, NULL}};
 
 bool settings_set(ode_mlcp_options *options, const char *option,

@@ -67,6 +67,8 @@ void statistics_add_settings(text *out, const ode_mlcp_options *options) {
   // null: position corrections are not capped
   add_number(out, "max_correction", options->max_correction, ",\n");
   add_integer(out, "max_contacts", options->max_contacts);
+  if (options->margin == ODE_MLCP_MARGIN_AUTO) add_word(out, "margin", "auto");
+  else add_number(out, "margin", options->margin, ",\n");
   add_number(out, "tolerance", options->tolerance, "\n");
 }
 

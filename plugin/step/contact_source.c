@@ -30,6 +30,7 @@ void contact_list_release(ode_mlcp_contact_list *list) {
   memory_block_release(&list->contact_block, list->source);
   memory_block_release(&list->polygon_block, list->source);
   memory_block_release(&list->found_block, list->source);
+  memory_block_release(&list->body_block, list->source);
   *list = (ode_mlcp_contact_list){0};
 }
 
@@ -134,31 +135,38 @@ static double geom_reach(const ode_mlcp_contact_list *list, dGeomID geom) {
   return 2 * list->step_size * speed;
 }
 
-static double geom_margin(const ode_mlcp_contact_list *list, dGeomID geom) {
-  if (list->margin != ODE_MLCP_MARGIN_AUTO) return 0.5 * list->margin;
-  double reach = geom_reach(list, geom);
-  return (isfinite(reach) ? reach : 0) + 0.5 * LEAST_MARGIN;
-}
-
 double ode_mlcp_pair_margin(const ode_mlcp_contact_list *list, dGeomID geom1,
                             dGeomID geom2) {
-  return geom_margin(list, geom1) + geom_margin(list, geom2);
+  if (list->margin != ODE_MLCP_MARGIN_AUTO) return list->margin;
+  double reach = geom_reach(list, geom1) + geom_reach(list, geom2);
+  return (isfinite(reach) ? reach : 0) + LEAST_MARGIN;
 }
 
-/* Boxes are kept somewhat larger than needed: each change makes the space sort
- * the geom anew. */
-static void raise_margins(const ode_mlcp_contact_list *list, dSpaceID space) {
-  int count = dSpaceGetNumGeoms(space);
-  for (int i = 0; i < count; i++) {
-    dGeomID geom = dSpaceGetGeom(space, i);
-    if (dGeomIsSpace(geom)) {
-      raise_margins(list, (dSpaceID)geom);
-      continue;
-    }
-    double needed = geom_margin(list, geom), has = dGeomGetAABBMargin(geom);
-    if (has < needed) dGeomSetAABBMargin(geom, 1.5 * needed);
-    if (has > 10 * needed) dGeomSetAABBMargin(geom, 1.5 * needed);
+/* The box of what moves is made larger by its share, with room to spare: each
+ * change makes a space sort the geom anew. What stands still needs nothing. */
+static void raise_margin(const ode_mlcp_contact_list *list, dGeomID geom) {
+  double needed = list->margin;
+  if (needed == ODE_MLCP_MARGIN_AUTO) {
+    double reach = geom_reach(list, geom);
+    needed = (isfinite(reach) ? reach : 0) + LEAST_MARGIN;
   }
+  double has = dGeomGetAABBMargin(geom);
+  if (has < needed || has > 10 * needed)
+    dGeomSetAABBMargin(geom, 1.5 * needed);
+}
+
+/* Geoms are found by their bodies: not every kind of space lists its own. */
+static bool raise_margins(ode_mlcp_contact_list *list) {
+  size_t count = dWorldGetBodies(list->world, NULL, 0);
+  dBodyID *bodies = memory_block_reserve(&list->body_block, list->source, count,
+                                         sizeof *bodies);
+  if (bodies == NULL) return false;
+  dWorldGetBodies(list->world, bodies, count);
+  for (size_t i = 0; i < count; i++)
+    for (dGeomID geom = dBodyGetFirstGeom(bodies[i]); geom != NULL;
+         geom = dBodyGetNextGeom(geom))
+      raise_margin(list, geom);
+  return true;
 }
 
 /* --- pairs --------------------------------------------------------------------- */
@@ -311,6 +319,8 @@ static void take_pair(void *data, dGeomID geom1, dGeomID geom2) {
 
 static void collide_within(space_search *search, dSpaceID space) {
   dSpaceCollide(space, search, take_pair);
+  /* the host's quadtree space does not list its geoms */
+  if (dSpaceGetClass(space) == dQuadTreeSpaceClass) return;
   int count = dSpaceGetNumGeoms(space);
   for (int i = 0; i < count; i++) {
     dGeomID geom = dSpaceGetGeom(space, i);
@@ -324,7 +334,7 @@ ode_mlcp_error ode_mlcp_collide_space(ode_mlcp_contact_list *list,
                                       void *context) {
   if (list == NULL || space == NULL || function == NULL)
     return ODE_MLCP_BAD_ARGUMENT;
-  raise_margins(list, space);
+  if (!raise_margins(list)) return fail_memory(list);
   space_search search = {list, function, context};
   collide_within(&search, space);
   return list->error;

@@ -34,7 +34,7 @@ struct ode_mlcp_contact_list {
   int n_polygons;
   ode_mlcp_error error; /* the first that happened; the text says what */
   char message[160];
-  memory_block contact_block, polygon_block, found_block;
+  memory_block contact_block, polygon_block, found_block, body_block;
 };
 
 /** Starts as zeros with `memory` set; ends with contact_source_release. */

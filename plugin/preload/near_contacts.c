@@ -1,0 +1,119 @@
+/* With a margin the program's own collision callback hears of geoms before they
+ * touch: dCollide gives contacts with gaps, as negative depths, and spaces
+ * report pairs that are near.
+ *
+ * These definitions stand before the host's, so that the program's calls come
+ * here; the host's are next. */
+#define _GNU_SOURCE // RTLD_NEXT
+
+#include "preload/near_contacts.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+#include "ode_mlcp.h"
+
+#define VISIBLE __attribute__((visibility("default")))
+
+typedef int collide_function(dGeomID, dGeomID, int, dContactGeom *, int);
+typedef void attach_function(dGeomID, dBodyID);
+
+static double margin; /* m; 0: everything is the host's */
+static _Thread_local int inside; /* the host itself calls these, too */
+
+static void *next_symbol(const char *name) { return dlsym(RTLD_NEXT, name); }
+
+/* dlsym gives an object's address for a function */
+#define HOST(type, name)                                          \
+  static type *host;                                              \
+  if (host == NULL) *(void **)&host = next_symbol(name)
+
+/* --- contacts ---------------------------------------------------------------- */
+
+static bool is_mesh(dGeomID geom) {
+  int type = dGeomGetClass(geom);
+  return type == dTriMeshClass || type == dHeightfieldClass;
+}
+
+/* Classes whose gaps take the place of the host's contacts. Geom transforms
+ * have rules of their own for what they report; the host does not know how deep
+ * rays, users' classes and what is in a mesh are by its surface alone. */
+static bool has_gap(dGeomID geom) {
+  int type = dGeomGetClass(geom);
+  return !dGeomIsSpace(geom) && type != dRayClass &&
+         type != dGeomTransformClass &&
+         (type < dFirstUserClass || type > dLastUserClass);
+}
+
+static bool is_near(const dContactGeom *a, const dContactGeom *b) {
+  const double SAME = 1e-4;
+  double square = 0;
+  for (int i = 0; i < 3; i++)
+    square += (a->pos[i] - b->pos[i]) * (a->pos[i] - b->pos[i]);
+  return square < SAME * SAME;
+}
+
+static dContactGeom *at(dContactGeom *contacts, int index, int skip) {
+  return (dContactGeom *)((char *)contacts + (ptrdiff_t)index * skip);
+}
+
+/* What only comes near, after the `count` contacts that the host found. */
+static int add_near(dGeomID one, dGeomID other, int room,
+                    dContactGeom *contacts, int skip, int count) {
+  dContactGeom found[64];
+  int n_found = ode_mlcp_find_contacts(one, other, margin, found, 64,
+                                       sizeof found[0]);
+  for (int k = 0; k < n_found && count < room; k++) {
+    bool known = found[k].depth >= 0;
+    for (int i = 0; i < count && !known; i++)
+      known = is_near(&found[k], at(contacts, i, skip));
+    if (!known) *at(contacts, count++, skip) = found[k];
+  }
+  return count;
+}
+
+static int collide_within_margin(collide_function *host, dGeomID one,
+                                 dGeomID other, int flags,
+                                 dContactGeom *contacts, int skip) {
+  int room = flags & 0xffff;
+  if (is_mesh(one) || is_mesh(other)) {
+    inside++;
+    int count = host(one, other, flags, contacts, skip);
+    inside--;
+    return add_near(one, other, room, contacts, skip, count);
+  }
+  int count =
+      ode_mlcp_find_contacts(one, other, margin, contacts, room, (size_t)skip);
+  return count >= 0 ? count : host(one, other, flags, contacts, skip);
+}
+
+VISIBLE int dCollide(dGeomID one, dGeomID other, int flags,
+                     dContactGeom *contacts, int skip) {
+  HOST(collide_function, "dCollide");
+  if (margin == 0 || inside > 0 || one == NULL || other == NULL ||
+      contacts == NULL || (flags & 0xffff) == 0 || one == other ||
+      skip < (int)sizeof *contacts || !has_gap(one) || !has_gap(other) ||
+      (dGeomGetBody(one) != NULL && dGeomGetBody(one) == dGeomGetBody(other)))
+    return host(one, other, flags, contacts, skip);
+  return collide_within_margin(host, one, other, flags, contacts, skip);
+}
+
+/* dCollide by its own name is whichever comes first. */
+extern collide_function own_collide
+    __attribute__((alias("dCollide"), visibility("hidden")));
+
+bool near_contacts_set(double wanted) {
+  margin = wanted;
+  return margin == 0 ||
+         dlsym(RTLD_DEFAULT, "dCollide") == (void *)&own_collide;
+}
+
+/* --- boxes -------------------------------------------------------------------- */
+
+/* With the margin on the box of what moves, spaces report what is near it. */
+VISIBLE void dGeomSetBody(dGeomID geom, dBodyID body) {
+  HOST(attach_function, "dGeomSetBody");
+  host(geom, body);
+  if (margin > 0 && body != NULL && dGeomGetAABBMargin(geom) < margin)
+    dGeomSetAABBMargin(geom, margin);
+}
