@@ -232,14 +232,19 @@ static void plot_pictures(FILE *out, const scene_result *result) {
 
 /* ---- curves ---- */
 
+/* The first coordinate that is drawn. */
+static int first_curve(const scene_result *result) {
+  return result->scene->draw_angles ? 3 : 0;
+}
+
 static void put_curves(FILE *out, const scene_result *result, int run) {
   long stride = result->n_steps/CURVE_POINTS + 1;
   fprintf(out, "$run%d << EOD\n", run);
   for (long row = 0; row <= result->n_steps; row += stride) {
     fprintf(out, "%.9g %.9g %.9g", result->times[row], result->energies[row],
             result->infeasibilities[row]);
-    for (int i = 0; i < CURVES; i++) {
-      int n = result->n_positions;
+    for (int k = 0; k < CURVES; k++) {
+      int n = result->n_positions, i = k + first_curve(result);
       fprintf(out, " %.9g %.9g",
               i < n ? result->positions[row*n + i] : NAN,
               i < n ? result->velocities[row*n + i] : NAN);
@@ -254,13 +259,13 @@ static void plot_infeasibility(FILE *out, const scene_result *const results[],
   // what is no infeasibility at all is drawn at the foot
   fprintf(out, "set title 'infeasibility'\nset xlabel 'time (s)'\n"
                "set ylabel '%s'\nset logscale y\nset format y '%%.0e'\n"
-               "set key bottom right opaque\nplot",
+               "set key bottom right opaque\nset yrange [*:1e-15<*]\nplot",
           results[0]->scene->infeasibility_unit);
   for (int k = 0; k < n; k++)
     fprintf(out, "%s $run%d every ::1 using 1:($3 > 1e-17 ? $3 : 1e-17) with lines "
                  "lw 1.3 lc rgb '%s' title '%s'", k > 0 ? ", \\\n" : "", k,
             COLOURS[k], results[k]->settings.scheme);
-  fputs("\nunset logscale y\nset format y\n", out);
+  fputs("\nunset logscale y\nset format y\nset yrange [*:*]\n", out);
 }
 
 static void plot_energy(FILE *out, const scene_result *const results[],
@@ -276,7 +281,8 @@ static void plot_energy(FILE *out, const scene_result *const results[],
 static void plot_coordinates(FILE *out, const scene_result *result,
                              bool velocities) {
   int per_body = result->coordinates_of_body;
-  int n = result->n_positions < CURVES ? result->n_positions : CURVES;
+  int first = first_curve(result), n = result->n_positions - first;
+  if (n > CURVES) n = CURVES;
   fprintf(out, "set title '%s%s'\nset ylabel '%s'\nset key top right\nplot",
           velocities ? "velocity" : "position",
           result->n_bodies > 1 ? " of the first" : "",
@@ -284,7 +290,7 @@ static void plot_coordinates(FILE *out, const scene_result *result,
   for (int i = 0; i < n; i++)
     fprintf(out, "%s $run0 using 1:%d with lines lw 1.3 lc rgb '%s' title '",
             i > 0 ? ", \\\n" : "", 4 + 2*i + velocities, COLOURS[i]),
-      fprintf(out, "%s%s'", result->coordinate_names[i % per_body],
+      fprintf(out, "%s%s'", result->coordinate_names[(first + i) % per_body],
               i >= per_body ? "2" : "");
   fputc('\n', out);
 }

@@ -87,6 +87,12 @@ dJointID scene_add_rod(scene_run_state *run, dBodyID body, dBodyID other,
   return rod;
 }
 
+void scene_set_bounce(scene_run_state *run, double restitution) {
+  run->surface.mode |= dContactBounce;
+  run->surface.bounce = restitution;
+  run->surface.bounce_vel = 0;
+}
+
 /* --- what is drawn -------------------------------------------------------- */
 
 scene_outline *scene_add_outline(scene_run_state *run) {
@@ -140,16 +146,14 @@ bool scene_add_geom(scene_run_state *run, dGeomID geom, dBodyID body,
   int class = dGeomGetClass(geom);
   dGeomSetAABBMargin(geom, run->margin);
   dGeomSetData(geom, (void *)(size_t)run->n_geoms++);
-  if (body == NULL && class == dPlaneClass) return true;
+  if (body == NULL) return true; // what stands still is drawn by lines
 
   dQuaternion quaternion = {1, 0, 0, 0};
   if (turn != NULL) memcpy(quaternion, turn, sizeof quaternion);
-  if (body != NULL) {
-    dGeomSetBody(geom, body);
-    if (offset != NULL)
-      dGeomSetOffsetPosition(geom, offset[0], offset[1], offset[2]);
-    if (turn != NULL) dGeomSetOffsetQuaternion(geom, quaternion);
-  }
+  dGeomSetBody(geom, body);
+  if (offset != NULL)
+    dGeomSetOffsetPosition(geom, offset[0], offset[1], offset[2]);
+  if (turn != NULL) dGeomSetOffsetQuaternion(geom, quaternion);
   bool drawn = class == dSphereClass || class == dBoxClass ||
                class == dCapsuleClass || class == dCylinderClass ||
                class == gap_ellipsoid_class();
@@ -168,6 +172,10 @@ bool scene_add_geom(scene_run_state *run, dGeomID geom, dBodyID body,
 
 /* --- contacts ------------------------------------------------------------- */
 
+static int number_of(dGeomID geom) {
+  return (int)(size_t)dGeomGetData(geom);
+}
+
 /* The number of a place, found or made; -1: there are too many. */
 static int find_place(scene_run_state *run, const int geom[2],
                       const gap_feature feature[2]) {
@@ -185,6 +193,15 @@ static int find_place(scene_run_state *run, const int geom[2],
   return run->n_places++;
 }
 
+/* Where a contact acts: half-way between two bodies; what meets the world is
+ * held by its own surface, as in the papers' Jacobians. */
+static void place_contact(const gap_contact *found, const dBodyID bodies[2],
+                          double point[3]) {
+  double side = bodies[0] == NULL ? -0.5 : bodies[1] == NULL ? 0.5 : 0;
+  for (int i = 0; i < 3; i++)
+    point[i] = found->point[i] + side * found->gap * found->normal[i];
+}
+
 static void add_contact(scene_run_state *run, const gap_contact *found,
                         dGeomID geoms[2]) {
   if (run->n_contacts == SCENE_CONTACTS) {
@@ -194,8 +211,10 @@ static void add_contact(scene_run_state *run, const gap_contact *found,
   }
   scene_contact *contact = &run->contacts[run->n_contacts++];
   dContact made = {.surface = run->surface};
+  for (int k = 0; k < 2; k++) contact->body[k] = dGeomGetBody(geoms[k]);
+  place_contact(found, contact->body, contact->point);
   for (int i = 0; i < 3; i++) {
-    made.geom.pos[i] = contact->point[i] = found->point[i];
+    made.geom.pos[i] = contact->point[i];
     made.geom.normal[i] = contact->normal[i] = found->normal[i];
   }
   made.geom.depth = -found->gap;
@@ -206,8 +225,7 @@ static void add_contact(scene_run_state *run, const gap_contact *found,
   int numbers[2];
   gap_feature features[2];
   for (int k = 0; k < 2; k++) {
-    contact->body[k] = dGeomGetBody(geoms[k]);
-    numbers[k] = (int)(size_t)dGeomGetData(geoms[k]);
+    numbers[k] = number_of(geoms[k]);
     // points that wander over a surface are one place
     bool fixed = gap_feature_type(found->feature[k]) != GAP_SURFACE;
     features[k] = fixed ? found->feature[k] : gap_feature_make(GAP_SURFACE, 0);
@@ -241,8 +259,14 @@ static int query(scene_run_state *run, dGeomID a, dGeomID b, double margin,
 static void add_contacts(void *context, dGeomID a, dGeomID b) {
   scene_run_state *run = context;
   gap_contact found[GAP_PAIR_ROOM];
-  int n = query(run, a, b, run->margin, found);
-  for (int i = 0; i < n; i++) add_contact(run, &found[i], (dGeomID[]){a, b});
+  dGeomID pair[2] = {a, b};
+  // a space gives a pair in an order that changes when bodies come to rest
+  if (number_of(a) > number_of(b)) {
+    pair[0] = b;
+    pair[1] = a;
+  }
+  int n = query(run, pair[0], pair[1], run->margin, found);
+  for (int i = 0; i < n; i++) add_contact(run, &found[i], pair);
 }
 
 bool scene_collide(scene_run_state *run) {

@@ -14,6 +14,7 @@ enum {
 
 /** Which coordinates of a body a scene speaks of. */
 typedef enum scene_frame {
+  SCENE_FRAME_HEIGHT, /* z of every body */
   SCENE_FRAME_POINTS, /* x, y of every body */
   SCENE_FRAME_PLANAR, /* x, y and the angle */
   SCENE_FRAME_SPATIAL /* x, y, z and the angles turned about the axes */
@@ -51,6 +52,8 @@ struct scene_run_state {
   double seen[SCENE_BODIES][4];   /* quaternion at the last look */
   int n_bodies, n_geoms;
   double time;
+  dHeightfieldDataID terrain; /* or NULL; destroyed with the world */
+  dJointID servo;             /* a joint that the scene drives */
 
   /* set by build, after which no field above changes but by a step */
   scene_frame frame;
@@ -59,7 +62,7 @@ struct scene_run_state {
   /* NULL: that of the frame, no force, no further energy, the overlaps */
   void (*push)(scene_run_state *run, double time);
   double (*energy)(const scene_run_state *run);
-  double (*infeasibility)(const scene_run_state *run);
+  double (*infeasibility)(scene_run_state *run);
   void (*judge)(scene_run_state *run); /* fills result->errors, note */
 
   gap_context *gaps;
@@ -87,7 +90,7 @@ dBodyID scene_add_planar(scene_run_state *run, double x, double y,
 dBodyID scene_add_spatial(scene_run_state *run, double x, double y, double z,
                           double mass, const double inertia[3]);
 
-/** Put a geom onto a body (NULL: the world) and draw it, where it is no plane.
+/** Put a geom onto a body and draw it, or (NULL) leave it in the world.
  *  @param offset,turn [3], [4] in the body's frame, a quaternion; or NULL.
  *  @return false where `geom` is NULL. */
 bool scene_add_geom(scene_run_state *run, dGeomID geom, dBodyID body,
@@ -96,6 +99,9 @@ bool scene_add_geom(scene_run_state *run, dGeomID geom, dBodyID body,
 /** Hold two bodies' centres, or one's and a point, at their distance. */
 dJointID scene_add_rod(scene_run_state *run, dBodyID body, dBodyID other,
                        const double point[3]);
+
+/** What touches bounces back with a part of its speed (0 .. 1). */
+void scene_set_bounce(scene_run_state *run, double restitution);
 
 /** Draw a fixed line, in the axes of the picture. */
 void scene_add_line(scene_run_state *run, double x1, double y1, double x2,
@@ -126,6 +132,19 @@ bool scene_add_event(scene_run_state *run, double time, const char *kind,
 
 /* --- the scenes ----------------------------------------------------------- */
 
+extern const scene scene_bouncing_ball;
+extern const scene scene_disks;
+extern const scene scene_double_pendulum;
+extern const scene scene_ellipse;
+extern const scene scene_falling_rod;
+extern const scene scene_four_balls;
+extern const scene scene_gyroscope;
+extern const scene scene_inconsistent_joint;
+extern const scene scene_incline;
+extern const scene scene_painleve_rod;
+extern const scene scene_pawl;
 extern const scene scene_pendulum;
+extern const scene scene_rover;
+extern const scene scene_stick_slip;
 
 #endif

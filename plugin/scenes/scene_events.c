@@ -9,6 +9,9 @@
 /* A body slower than this has stopped, m/s and rad/s. */
 static const double REST_SPEED = 1e-7;
 
+/* A contact that pushes less than this part of the strongest is rounding. */
+static const double FAINT = 1e-9;
+
 bool scene_add_event(scene_run_state *run, double time, const char *kind,
                      int place) {
   scene_result *result = run->result;
@@ -60,6 +63,13 @@ static void note_place(scene_run_state *run, int place) {
     scene_add_event(run, run->time, p->sticks ? "stick" : "slip", place);
 }
 
+/* N: the normal force of the step just taken. */
+static double push_of(const scene_contact *contact) {
+  const double *force = contact->body[0] != NULL ? contact->feedback.f1
+                                                 : contact->feedback.f2;
+  return fabs(vec3_dot(force, contact->normal));
+}
+
 /* What changed in the step just taken: contacts that push and did not before,
  * that stick and did not before; by their impulses. */
 void scene_note_events(scene_run_state *run) {
@@ -71,12 +81,12 @@ void scene_note_events(scene_run_state *run) {
     place->sticks = true;
   }
   bool rubs = run->surface.mu > 0;
+  double strongest = 0;
+  for (int i = 0; i < run->n_contacts; i++)
+    strongest = fmax(strongest, push_of(&run->contacts[i]));
   for (int i = 0; i < run->n_contacts; i++) {
     const scene_contact *contact = &run->contacts[i];
-    const double *force = contact->body[0] != NULL ? contact->feedback.f1
-                                                   : contact->feedback.f2;
-    if (contact->place < 0 || !(fabs(vec3_dot(force, contact->normal)) > 0))
-      continue;
+    if (contact->place < 0 || !(push_of(contact) > FAINT * strongest)) continue;
     scene_place *place = &run->places[contact->place];
     place->touches = true;
     place->sticks &= rubs && slip_speed(contact) < REST_SPEED;

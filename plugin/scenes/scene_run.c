@@ -12,7 +12,13 @@ static const double MOST_STEPS = 2e6;
 
 /* --- the list ------------------------------------------------------------- */
 
-static const scene *const SCENES[] = {&scene_pendulum, NULL};
+static const scene *const SCENES[] = {
+    &scene_falling_rod,   &scene_four_balls, &scene_ellipse,
+    &scene_disks,         &scene_pendulum,   &scene_double_pendulum,
+    &scene_stick_slip,    &scene_inconsistent_joint,
+    &scene_gyroscope,     &scene_incline,    &scene_bouncing_ball,
+    &scene_painleve_rod,  &scene_rover,      &scene_pawl,
+    NULL};
 
 const scene *const *scene_all(void) { return SCENES; }
 
@@ -122,7 +128,12 @@ static double body_energy(const scene_run_state *run, dBodyID body) {
 }
 
 static int coordinates_of_body(scene_frame frame) {
-  return frame == SCENE_FRAME_POINTS ? 2 : frame == SCENE_FRAME_PLANAR ? 3 : 6;
+  switch (frame) {
+    case SCENE_FRAME_HEIGHT: return 1;
+    case SCENE_FRAME_POINTS: return 2;
+    case SCENE_FRAME_PLANAR: return 3;
+    default: return 6;
+  }
 }
 
 static void read_body(const scene_run_state *run, int b, double q[],
@@ -130,10 +141,11 @@ static void read_body(const scene_run_state *run, int b, double q[],
   const double *x = dBodyGetPosition(run->bodies[b]);
   const double *u = dBodyGetLinearVel(run->bodies[b]);
   const double *w = dBodyGetAngularVel(run->bodies[b]);
-  int linear = run->frame == SCENE_FRAME_SPATIAL ? 3 : 2;
-  for (int i = 0; i < linear; i++) {
-    q[i] = x[i];
-    v[i] = u[i];
+  int first = run->frame == SCENE_FRAME_HEIGHT ? 2 : 0;
+  int last = run->frame == SCENE_FRAME_SPATIAL || first == 2 ? 3 : 2;
+  for (int i = first; i < last; i++) {
+    q[i - first] = x[i];
+    v[i - first] = u[i];
   }
   if (run->frame == SCENE_FRAME_PLANAR) {
     q[2] = run->turned[b][2];
@@ -173,7 +185,7 @@ static bool record(scene_run_state *run, long row) {
   return true;
 }
 
-static const char *const POINT_NAMES[] = {"x", "y"};
+static const char *const HEIGHT_NAMES[] = {"z"};
 static const char *const PLANAR_NAMES[] = {"x", "y", "angle"};
 static const char *const SPATIAL_NAMES[] = {"x",  "y",  "z",
                                             "rx", "ry", "rz"};
@@ -186,8 +198,8 @@ static bool make_room(scene_run_state *run, long n_steps) {
   result->n_bodies = run->n_bodies;
   result->n_positions = result->n_velocities = per_body * run->n_bodies;
   result->coordinates_of_body = per_body;
-  result->coordinate_names = per_body == 2   ? POINT_NAMES
-                             : per_body == 3 ? PLANAR_NAMES
+  result->coordinate_names = per_body == 1   ? HEIGHT_NAMES
+                             : per_body <= 3 ? PLANAR_NAMES
                                              : SPATIAL_NAMES;
   size_t n = (size_t)result->n_positions + 1;
   result->times = calloc(rows, sizeof(double));
@@ -290,6 +302,7 @@ static void close_world(scene_run_state *run) {
   if (run->contact_group != NULL) dJointGroupDestroy(run->contact_group);
   if (run->space != NULL) dSpaceDestroy(run->space);
   if (run->world != NULL) dWorldDestroy(run->world);
+  if (run->terrain != NULL) dGeomHeightfieldDataDestroy(run->terrain);
 }
 
 static scene_result *make_result(const scene *scene,

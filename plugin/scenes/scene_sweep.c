@@ -84,3 +84,35 @@ void scene_sweep_destroy(scene_sweep *sweep) {
   free(sweep->rows);
   free(sweep);
 }
+
+/* --- two runs ------------------------------------------------------------- */
+
+/* The row of `result` whose value holds at time t: of the step that ends there
+ * or contains it. */
+static long row_holding(const scene_result *result, long guess, double t) {
+  double slack = 1e-9 * result->settings.h;
+  while (guess < result->n_steps && result->times[guess] < t - slack) guess++;
+  return guess;
+}
+
+static double largest_difference(const double a[], const double b[], int n) {
+  double largest = 0;
+  for (int i = 0; i < n; i++) largest = fmax(largest, fabs(a[i] - b[i]));
+  return largest;
+}
+
+void scene_compare_ways(const scene_result *coarse, const scene_result *finest,
+                        double errors[SCENE_ERRORS]) {
+  int n = coarse->n_velocities;
+  long row = 0;
+  errors[0] = errors[1] = 0;
+  for (long i = 1; i <= finest->n_steps; i++) {
+    row = row_holding(coarse, row, finest->times[i]);
+    errors[0] += (finest->times[i] - finest->times[i - 1]) *
+                 largest_difference(finest->velocities + i * n,
+                                    coarse->velocities + row * n, n);
+    errors[1] = fmax(errors[1],
+                     largest_difference(finest->positions + i * n,
+                                        coarse->positions + row * n, n));
+  }
+}

@@ -52,7 +52,6 @@ typedef struct scene_settings {
 typedef struct scene_error_kind {
   const char *name; /* "position" */
   const char *unit;
-  double order;     /* expected; ratios of halved steps are 2^order */
 } scene_error_kind;
 
 /** Numbers that a paper gives for a step size under a scheme. */
@@ -89,6 +88,7 @@ typedef struct scene {
   double first_picture, last_picture; /* s, of the outlines drawn */
   int pictures;
   bool draw_velocities; /* of the first coordinates, not positions */
+  bool draw_angles;     /* angles of the first body, where it has three */
 
   bool (*build)(scene_run_state *run);
 } scene;
@@ -150,7 +150,7 @@ struct scene_result {
   /* by time: row 0 is the start, row n_steps the end */
   long n_steps;
   int n_positions, n_velocities, n_bodies;
-  int coordinates_of_body;             /* 2, 3 or 6 */
+  int coordinates_of_body;             /* 1, 2, 3 or 6 */
   const char *const *coordinate_names; /* [coordinates_of_body] */
   double *times;          /* [n_steps + 1] s */
   double *energies;       /* [n_steps + 1] J, springs included */
@@ -170,6 +170,7 @@ struct scene_result {
   double residual_worst;
   long unsolved, degraded, contacts_most;
   double errors[SCENE_ERRORS]; /* NAN where no reference is known */
+  int counted;                 /* as the scene's note says */
   char note[SCENE_MESSAGE];    /* what else there is to say, or empty */
 };
 
@@ -209,6 +210,16 @@ scene_sweep *scene_converge(const scene *scene, const scene_settings *settings,
                             char *message, size_t message_size);
 
 void scene_sweep_destroy(scene_sweep *sweep);
+
+/**
+ * How far the whole way of one run is from that of a finer one, both taken as
+ * constant over a step, at its end's value.
+ *
+ * @param errors out: [0] the integral over time of the largest difference of
+ *               velocities; [1] the largest difference of positions.
+ */
+void scene_compare_ways(const scene_result *coarse, const scene_result *finest,
+                        double errors[SCENE_ERRORS]);
 
 /* --- as a module ---------------------------------------------------------- */
 

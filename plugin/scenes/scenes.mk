@@ -2,7 +2,21 @@
 # `ode-mlcp scene` loads and as tests.
 
 SCENE_SOURCES = \
+  plugin/scenes/bouncing_ball.c \
+  plugin/scenes/disks.c \
+  plugin/scenes/double_pendulum.c \
+  plugin/scenes/ellipse.c \
+  plugin/scenes/falling_rod.c \
+  plugin/scenes/four_balls.c \
+  plugin/scenes/gyroscope.c \
+  plugin/scenes/inconsistent_joint.c \
+  plugin/scenes/incline.c \
+  plugin/scenes/painleve.c plugin/scenes/painleve.h \
+  plugin/scenes/painleve_rod.c \
+  plugin/scenes/pawl.c \
   plugin/scenes/pendulum.c \
+  plugin/scenes/rover.c \
+  plugin/scenes/stick_slip.c \
   plugin/scenes/scene_build.c plugin/scenes/scene_build.h \
   plugin/scenes/scene_events.c \
   plugin/scenes/scene_reference.c plugin/scenes/scene_reference.h \

@@ -1,0 +1,41 @@
+/* An ellipse thrown onto a table: AH sec. 6, figs. 3 and 4. How deep does it
+ * sink? */
+#include <math.h>
+
+#include "scenes/scene_build.h"
+
+static bool build(scene_run_state *run) {
+  const double semi_axes[3] = {4, 2, 2};
+  double mass = 10 * M_PI * semi_axes[0] * semi_axes[1];
+  double inertia = mass / 4 * (semi_axes[0] * semi_axes[0] +
+                               semi_axes[1] * semi_axes[1]);
+  dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
+  run->frame = SCENE_FRAME_PLANAR;
+  run->margin = 0.3;
+  run->surface.mu = 0.3;
+  dBodyID body = scene_add_planar(run, 0, 8, 0, mass, inertia);
+  if (body == NULL) return false;
+  dBodySetAngularVel(body, 0, 0, 3);
+  scene_add_line(run, -12, 0, 12, 0);
+  return scene_add_geom(run, gap_ellipsoid_create(run->space, semi_axes), body,
+                        NULL, NULL) &&
+         scene_add_geom(run, dCreatePlane(run->space, 0, 1, 0, 0), NULL, NULL,
+                        NULL);
+}
+
+static const char *const BESIDE[] = {"ap", "ah", "st", NULL};
+
+const scene scene_ellipse = {
+    .name = "ellipse",
+    .summary = "how deep an ellipse sinks into a table, stabilised or not",
+    .source = "Anitescu & Hart 2004, figs. 3 and 4",
+    .h = 0.05,
+    .time = 20,
+    .gravity = 9.81,
+    .knows = SCENE_GRAVITY,
+    .options = "scheme=ah erp=1",
+    .infeasibility_unit = "m",
+    .beside = BESIDE,
+    .pictures = 10,
+    .last_picture = 4,
+    .build = build};

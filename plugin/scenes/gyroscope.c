@@ -1,0 +1,93 @@
+/* A free body that spins near its middle axis: it turns over, again and again.
+ * No force acts; all there is to integrate is the rotation. */
+#include <math.h>
+#include <string.h>
+
+#include "common/vec3.h"
+#include "scenes/scene_build.h"
+#include "scenes/scene_reference.h"
+
+static const double INERTIA[3] = {1, 2, 3};
+static const double SPIN[3] = {0.3, 2, 0.2};
+
+/* y: quaternion, then the angular velocity in the body's frame (Euler). */
+static void slope(const void *context, double t, const double y[],
+                  double slope[]) {
+  (void)context;
+  (void)t;
+  const double *w = y + 4;
+  slope[0] = -0.5 * vec3_dot(y + 1, w);
+  vec3_cross(slope + 1, y + 1, w);
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    slope[1 + i] = 0.5 * (slope[1 + i] + y[0] * w[i]);
+    slope[4 + i] = (INERTIA[j] - INERTIA[k]) * w[j] * w[k] / INERTIA[i];
+  }
+}
+
+static void judge(scene_run_state *run) {
+  scene_result *result = run->result;
+  double y[7] = {1, 0, 0, 0}, end = result->times[result->n_steps];
+  memcpy(y + 4, SPIN, sizeof SPIN);
+  reference_integrate(slope, NULL, 7, y, 0, end, 1000 + lround(2000 * end));
+  double length = sqrt(vec3_dot(y + 1, y + 1) + y[0] * y[0]);
+  for (int i = 0; i < 4; i++) y[i] /= length;
+
+  // the angle between the two orientations
+  const double *q = dBodyGetQuaternion(run->bodies[0]);
+  double back[4] = {q[0], -q[1], -q[2], -q[3]}, between[4];
+  dQMultiply0(between, y, back);
+  result->errors[0] = 2 * atan2(sqrt(vec3_dot(between + 1, between + 1)),
+                                fabs(between[0]));
+  dVector3 spin, difference;
+  const double *w = dBodyGetAngularVel(run->bodies[0]);
+  dBodyVectorFromWorld(run->bodies[0], w[0], w[1], w[2], spin);
+  vec3_subtract(difference, spin, y + 4);
+  result->errors[1] = sqrt(vec3_dot(difference, difference));
+  result->errors[2] =
+      fabs(result->energies[result->n_steps] / result->energies[0] - 1);
+}
+
+static double no_constraint(scene_run_state *run) {
+  (void)run;
+  return 0;
+}
+
+static bool build(scene_run_state *run) {
+  dBodyID body = scene_add_spatial(run, 0, 0, 0, 1, INERTIA);
+  if (body == NULL) return false;
+  dBodySetAngularVel(body, SPIN[0], SPIN[1], SPIN[2]);
+  run->frame = SCENE_FRAME_SPATIAL;
+  run->infeasibility = no_constraint;
+  run->judge = judge;
+  scene_outline *box = scene_add_outline(run);
+  box->kind = SCENE_BOX;
+  box->body = 0;
+  // the box of that inertia, mass 1
+  for (int i = 0; i < 3; i++)
+    box->size[i] = sqrt(6 * (INERTIA[(i + 1) % 3] + INERTIA[(i + 2) % 3] -
+                             INERTIA[i]) + 0.02);
+  return true;
+}
+
+static const double STEP_SIZES[] = {0.04, 0.02, 0.01, 0.005, 0.0025, 0};
+
+static const char *const BESIDE[] = {"trapezoid", "ah", NULL};
+
+const scene scene_gyroscope = {
+    .name = "gyroscope",
+    .summary = "a free body turns over about its middle axis",
+    .source = "Euler's equations",
+    .h = 0.01,
+    .time = 5,
+    .options = "scheme=ah erp=1",
+    .step_sizes = STEP_SIZES,
+    .error_kinds = {{"orientation", "rad"},
+                    {"angular_velocity", "rad/s"},
+                    {"energy", "relative"}},
+    .infeasibility_unit = "m",
+    .beside = BESIDE,
+    .pictures = 6,
+    .draw_angles = true,
+    .draw_velocities = true,
+    .build = build};

@@ -1,0 +1,57 @@
+/* A joint whose velocity is wrong at the start: GAP sec. 9.1. The joint keeps a
+ * body in the plane z = 0; it starts with a small speed out of it. */
+#include <math.h>
+
+#include "scenes/scene_build.h"
+
+static const double SPEED = 1e-3;
+
+static double joint_error(scene_run_state *run) {
+  return fabs(dBodyGetPosition(run->bodies[0])[2]);
+}
+
+/* The total variation of the velocity on the way; from rest to rest with a
+ * jump at the start, it is the speed that was wrong. */
+static void judge(scene_run_state *run) {
+  scene_result *result = run->result;
+  double sum = 0;
+  for (long i = 1; i <= result->n_steps; i++)
+    sum += fabs(result->velocities[i] - result->velocities[i - 1]);
+  result->errors[0] = result->infeasibility_max;
+  result->errors[1] = sum;
+}
+
+static bool build(scene_run_state *run) {
+  dBodyID body = scene_add_planar(run, 0, 0, 0, 1, 1);
+  if (body == NULL) return false;
+  dBodySetLinearVel(body, 0, 0, SPEED);
+  run->frame = SCENE_FRAME_HEIGHT;
+  run->infeasibility = joint_error;
+  run->judge = judge;
+  run->result->axes[1] = 2;
+  scene_outline *ball = scene_add_outline(run);
+  ball->kind = SCENE_BALL;
+  ball->body = 0;
+  ball->size[0] = 1e-4;
+  scene_add_line(run, -1e-3, 0, 1e-3, 0);
+  return true;
+}
+
+static const double STEP_SIZES[] = {0.1, 0.05, 0.025, 0.0125, 0};
+
+static const char *const BESIDE[] = {"gap", "ah", NULL};
+
+const scene scene_inconsistent_joint = {
+    .name = "inconsistent-joint",
+    .summary = "a joint whose velocity is wrong at the start",
+    .source = "Gavrea, Anitescu & Potra 2008, sec. 9.1",
+    .h = 0.1,
+    .time = 1,
+    .options = "scheme=ah erp=1",
+    .step_sizes = STEP_SIZES,
+    .error_kinds = {{"position", "m"}, {"variation", "m/s"}},
+    .infeasibility_unit = "m",
+    .beside = BESIDE,
+    .pictures = 2,
+    .draw_velocities = true,
+    .build = build};

@@ -1,0 +1,149 @@
+/* A block on a table, pushed to and fro: PAGT sec. 10.2, GAP sec. 9.2. */
+#include <math.h>
+#include <stdio.h>
+
+#include "scenes/scene_build.h"
+
+static const double PUSH = 8, FRICTION = 0.8, START = 3;
+static const double SIDES[2] = {0.5, 0.1};
+
+/* --- the exact motion ----------------------------------------------------- */
+
+/* A slide begun at `since` with that sign: its speed and way at t. */
+typedef struct slide {
+  double since, sign, friction; /* friction: m/s^2 */
+} slide;
+
+static double slide_speed(const slide *s, double t) {
+  return PUSH * (sin(t) - sin(s->since)) -
+         s->sign * s->friction * (t - s->since);
+}
+
+static double slide_way(const slide *s, double t) {
+  double d = t - s->since;
+  return PUSH * (cos(s->since) - cos(t)) - PUSH * sin(s->since) * d -
+         0.5 * s->sign * s->friction * d * d;
+}
+
+/* The first time after `t`, up to `end`, at which what(t) is no longer > 0. */
+static double first_end(double (*what)(const slide *, double), const slide *s,
+                        double t, double end) {
+  const double look = 1e-3;
+  t += 1e-6; // it starts at 0
+  while (t < end && what(s, t) > 0) t += look;
+  if (t >= end && what(s, end) > 0) return end;
+  double low = t - look, high = fmin(t, end);
+  for (int i = 0; i < 60; i++) {
+    double middle = 0.5 * (low + high);
+    if (what(s, middle) > 0) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+static double forward_speed(const slide *s, double t) {
+  return s->sign * slide_speed(s, t);
+}
+
+static double hold(const slide *s, double t) {
+  return s->friction - fabs(PUSH * cos(t));
+}
+
+/* Place and total variation of the velocity at `end`. */
+static double exact_place(double friction, double end, double *variation) {
+  double x = START, t = 0;
+  *variation = 0;
+  while (t < end) {
+    slide now = {t, PUSH * cos(t) > 0 ? 1 : -1, friction};
+    if (hold(&now, t) > 0) {
+      t = first_end(hold, &now, t, end);
+      continue;
+    }
+    double stop = first_end(forward_speed, &now, t, end);
+    // up to the fastest and down again
+    double fastest = 0;
+    for (int i = 1; i <= 1000; i++)
+      fastest = fmax(fastest, forward_speed(&now, t + (stop - t) * i / 1000));
+    *variation += 2 * fastest - forward_speed(&now, stop);
+    x += slide_way(&now, stop);
+    t = stop;
+  }
+  return x;
+}
+
+/* --- the scene ------------------------------------------------------------ */
+
+static void push(scene_run_state *run, double time) {
+  dBodyAddForce(run->bodies[0], PUSH * cos(time), 0, 0);
+}
+
+static void judge(scene_run_state *run) {
+  scene_result *result = run->result;
+  double end = result->times[result->n_steps], exact, sum = 0;
+  double x = exact_place(FRICTION * run->settings->gravity, end, &exact);
+  for (long i = 1; i <= result->n_steps; i++)
+    sum += fabs(result->velocities[3 * i] - result->velocities[3 * (i - 1)]);
+  result->errors[0] = fabs(result->positions[3 * result->n_steps] - x);
+  result->errors[1] = sum;
+  snprintf(result->note, sizeof result->note,
+           "exact: x %.12g at the end, total variation of the velocity %.6g",
+           x, exact);
+}
+
+static bool build(scene_run_state *run) {
+  dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
+  run->frame = SCENE_FRAME_PLANAR;
+  run->margin = 0.05;
+  run->surface.mu = FRICTION;
+  run->push = push;
+  run->judge = judge;
+  dBodyID block = scene_add_planar(
+      run, START, SIDES[1] / 2, 0, 1,
+      (SIDES[0] * SIDES[0] + SIDES[1] * SIDES[1]) / 12);
+  if (block == NULL) return false;
+  scene_add_line(run, START - 1, 0, START + 1, 0);
+  return scene_add_geom(run,
+                        dCreateBox(run->space, SIDES[0], SIDES[1], SIDES[1]),
+                        block, NULL, NULL) &&
+         scene_add_geom(run, dCreatePlane(run->space, 0, 1, 0, 0), NULL, NULL,
+                        NULL);
+}
+
+static const double STEP_SIZES[] = {0x1p-5, 0x1p-6, 0x1p-7,  0x1p-8,
+                                    0x1p-9, 0x1p-10, 0};
+
+/* Tables 10.2 and 10.3 */
+static const scene_reference REFERENCES[] = {
+    {"trapezoid-1", 0x1p-5, {5.197e-5, NAN}},
+    {"trapezoid-1", 0x1p-6, {1.025e-5, NAN}},
+    {"trapezoid-1", 0x1p-7, {2.555e-6, NAN}},
+    {"trapezoid-1", 0x1p-8, {6.551e-7, NAN}},
+    {"trapezoid-1", 0x1p-9, {1.549e-7, NAN}},
+    {"trapezoid-1", 0x1p-10, {3.959e-8, NAN}},
+    {"trapezoid", 0x1p-5, {8.023e-5, NAN}},
+    {"trapezoid", 0x1p-6, {2.310e-5, NAN}},
+    {"trapezoid", 0x1p-7, {5.619e-6, NAN}},
+    {"trapezoid", 0x1p-8, {1.395e-6, NAN}},
+    {"trapezoid", 0x1p-9, {3.652e-7, NAN}},
+    {"trapezoid", 0x1p-10, {8.246e-8, NAN}},
+    {NULL, 0, {0}}};
+
+static const char *const BESIDE[] = {"trapezoid-1", "trapezoid", "ah", NULL};
+
+const scene scene_stick_slip = {
+    .name = "stick-slip",
+    .summary = "a block pushed to and fro on a table sticks and slips",
+    .source = "Potra, Anitescu, Gavrea & Trinkle 2006, sec. 10.2",
+    .h = 0.01,
+    .time = 2,
+    .gravity = 9.81,
+    .knows = SCENE_GRAVITY,
+    .options = "scheme=ah erp=1",
+    .step_sizes = STEP_SIZES,
+    .error_kinds = {{"position", "m"}, {"variation", "m/s"}},
+    .references = REFERENCES,
+    .infeasibility_unit = "m",
+    .beside = BESIDE,
+    .pictures = 2,
+    .draw_velocities = true,
+    .build = build};
