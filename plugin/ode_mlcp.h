@@ -261,6 +261,25 @@ ODE_MLCP_API int ode_mlcp_find_contacts(dGeomID geom1, dGeomID geom2,
                                         double margin, dContactGeom contacts[],
                                         int room, size_t stride);
 
+/** A contact of the last step, from the collision function. */
+typedef struct ode_mlcp_contact {
+  dBodyID body[2];     /* the second may be 0: the world */
+  dContactGeom geom;   /* as the step took it; depth < 0: a gap */
+  unsigned feature[2]; /* of the shapes, 0 where they are not known */
+  int part[2];         /* triangle of a mesh, else -1 */
+  double force[3];     /* N on body[0]; 0 under schemes that take the whole
+                          world at once and its contacts at other poses */
+} ode_mlcp_contact;
+
+/**
+ * Contact number `index`, from 0, of an attached world's last step.
+ *
+ * @return ODE_MLCP_BAD_ARGUMENT past the last. Bodies and geoms may have been
+ *         destroyed since.
+ */
+ODE_MLCP_API ode_mlcp_error ode_mlcp_last_contact(dWorldID world, int index,
+                                                  ode_mlcp_contact *contact);
+
 /** The report of `world`'s last step; all zero before the first. */
 ODE_MLCP_API ode_mlcp_error ode_mlcp_last_report(dWorldID world,
                                                  ode_mlcp_report *report);

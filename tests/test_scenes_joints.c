@@ -2,28 +2,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "scenes/scenes.h"
-#include "testing.h"
+#include "scene_testing.h"
 
 static scene_result *run(const char *name, const char *scheme, double h,
                          double time) {
-  char message[SCENE_MESSAGE] = "";
-  const scene *found = scene_find(name);
-  scene_settings settings;
-  CU_ASSERT_FATAL(found != NULL);
-  CU_ASSERT_FATAL(
-      scene_default_settings(found, &settings, message, sizeof message));
-  CU_ASSERT_EQUAL_FATAL(scene_set_option(&settings, "scheme", scheme, message,
-                                         sizeof message),
-                        ODE_MLCP_OK);
+  scene_settings settings = test_settings(name, scheme);
   settings.h = h;
   settings.time = time;
-  scene_result *result = scene_run(found, &settings, message, sizeof message);
-  if (result == NULL) printf("\n  %s: %s\n", name, message);
-  CU_ASSERT_FATAL(result != NULL);
-  CU_ASSERT_EQUAL(result->unsolved, 0);
-  CU_ASSERT(result->residual_worst < 1e-6);
-  return result;
+  return test_run(name, &settings);
 }
 
 /* AH fig. 2, with the host's distance joint. */
@@ -70,14 +56,8 @@ static void test_stabilised_pendulum_obeys_its_recurrence(void) {
 /* The drift of a stabilised joint is of second order, the motion's error of
  * first. */
 static void test_pendulum_converges(void) {
-  char message[SCENE_MESSAGE];
-  const scene *pendulum = scene_find("pendulum");
-  scene_settings settings;
-  CU_ASSERT_FATAL(
-      scene_default_settings(pendulum, &settings, message, sizeof message));
-  scene_sweep *sweep =
-      scene_converge(pendulum, &settings, message, sizeof message);
-  CU_ASSERT_FATAL(sweep != NULL);
+  scene_settings settings = test_settings("pendulum", NULL);
+  scene_sweep *sweep = test_sweep("pendulum", &settings);
   CU_ASSERT_EQUAL_FATAL(sweep->n_rows, 5);
   CU_ASSERT(isnan(sweep->rows[0].ratios[0]));
   CU_ASSERT_DOUBLE_EQUAL(sweep->rows[4].ratios[0], 2, 0.1);

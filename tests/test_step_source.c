@@ -85,10 +85,43 @@ static void test_flat_drop_lands_at_rest(void) {
   destroy(&s);
 }
 
+/* At rest the four contacts carry the box's weight, upwards. */
+static void test_contacts_of_a_step_can_be_asked_for(void) {
+  scene s;
+  create(&s, NULL);
+  dBodyID box = add_box(&s, 0, 0, 0.5);
+  ode_mlcp_contact contact;
+  CU_ASSERT_EQUAL(ode_mlcp_last_contact(s.world, 0, &contact),
+                  ODE_MLCP_BAD_ARGUMENT);
+  for (int i = 0; i < 3; i++)
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, 0.01, NULL), ODE_MLCP_OK);
+  double weight = 0;
+  int n = 0;
+  while (ode_mlcp_last_contact(s.world, n, &contact) == ODE_MLCP_OK) {
+    CU_ASSERT(contact.body[0] == box && contact.body[1] == NULL);
+    CU_ASSERT(contact.feature[0] != 0);
+    CU_ASSERT_DOUBLE_EQUAL(contact.geom.normal[2], 1, 1e-12);
+    weight += contact.force[2];
+    n++;
+  }
+  CU_ASSERT_EQUAL(n, 4);
+  CU_ASSERT_DOUBLE_EQUAL(weight, 9810, 1e-5);
+  CU_ASSERT_EQUAL(ode_mlcp_last_contact(s.world, -1, &contact),
+                  ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_EQUAL(ode_mlcp_last_contact(NULL, 0, &contact),
+                  ODE_MLCP_BAD_ARGUMENT);
+  ode_mlcp_detach(s.world);
+  CU_ASSERT_EQUAL(ode_mlcp_last_contact(s.world, 0, &contact),
+                  ODE_MLCP_NOT_ATTACHED);
+  destroy(&s);
+}
+
 int main(void) {
   dInitODE2(0);
   static const CU_TestInfo tests[] = {
       {"a box dropped flat lands at rest", test_flat_drop_lands_at_rest},
+      {"contacts of a step can be asked for",
+       test_contacts_of_a_step_can_be_asked_for},
       CU_TEST_INFO_NULL};
   int status = run_tests("step source", tests);
   dCloseODE();

@@ -35,8 +35,7 @@ static bool build(scene_run_state *run) {
   double slope = sqrt(0.5), pitch = 2 * RADIUS * 1.001;
   dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   run->frame = SCENE_FRAME_PLANAR;
-  run->margin = 0.3;
-  run->surface.mu = 0.2;
+  run->surface.parameters.mu = 0.2;
   run->judge = judge;
   int i = 0;
   for (int row = 0; row < AT_THE_BOTTOM; row++)
@@ -65,7 +64,7 @@ const scene scene_disks = {
     .time = 20,
     .gravity = 9.81,
     .knows = SCENE_GRAVITY,
-    .options = "scheme=ah erp=1",
+    .options = "scheme=ah erp=1 margin=0.3",
     .infeasibility_unit = "m",
     .beside = BESIDE,
     .pictures = 4,

@@ -11,8 +11,7 @@ static bool build(scene_run_state *run) {
                                semi_axes[1] * semi_axes[1]);
   dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   run->frame = SCENE_FRAME_PLANAR;
-  run->margin = 0.3;
-  run->surface.mu = 0.3;
+  run->surface.parameters.mu = 0.3;
   dBodyID body = scene_add_planar(run, 0, 8, 0, mass, inertia);
   if (body == NULL) return false;
   dBodySetAngularVel(body, 0, 0, 3);
@@ -33,7 +32,7 @@ const scene scene_ellipse = {
     .time = 20,
     .gravity = 9.81,
     .knows = SCENE_GRAVITY,
-    .options = "scheme=ah erp=1",
+    .options = "scheme=ah erp=1 margin=0.3",
     .infeasibility_unit = "m",
     .beside = BESIDE,
     .pictures = 10,

@@ -5,16 +5,48 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "scenes/painleve.h"
 #include "scenes/scene_build.h"
 
 static const double LENGTH = 0.5, RADIUS = 0.05;
+static const double MASS = 1, INERTIA = 0.002, FRICTION = 0.6;
+
+/* Whether the lower end could slide as it came down, to the right, in the pose
+ * and with the turning of a row. */
+static bool may_slide_on(const scene_result *result, long row) {
+  const double *q = result->positions + 3 * row;
+  double end = sin(q[2]) > 0 ? -LENGTH / 2 : LENGTH / 2, A, b;
+  sliding_contact contact = {
+      .mass = MASS, .inertia = INERTIA, .friction = FRICTION,
+      .gravity = result->settings.gravity, .slip = 1,
+      .turning = result->velocities[3 * row + 2],
+      .arm = {end * cos(q[2]), end * sin(q[2]) - RADIUS}};
+  return sliding_contact_solvable(&contact, &A, &b);
+}
+
+/* When it lies on one end and no accelerations let that slide on. */
+static void judge(scene_run_state *run) {
+  scene_result *result = run->result;
+  double first = INFINITY, last = 0;
+  for (long i = 0; i <= result->n_steps; i++) {
+    const double *q = result->positions + 3 * i;
+    bool touches = q[1] - LENGTH / 2 * fabs(sin(q[2])) - RADIUS < 1e-3;
+    if (!touches || may_slide_on(result, i)) continue;
+    first = fmin(first, result->times[i]);
+    last = result->times[i];
+  }
+  if (last > 0)
+    snprintf(result->note, sizeof result->note,
+             "from %.4g s to %.4g s no accelerations obey Coulomb's law for an "
+             "end that slides as it came down", first, last);
+}
 
 static bool build(scene_run_state *run) {
   dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   run->frame = SCENE_FRAME_PLANAR;
-  run->margin = 0.5;
-  run->surface.mu = 0.6;
-  dBodyID rod = scene_add_planar(run, 0, 1, M_PI / 6, 1, 0.002);
+  run->surface.parameters.mu = FRICTION;
+  run->judge = judge;
+  dBodyID rod = scene_add_planar(run, 0, 1, M_PI / 6, MASS, INERTIA);
   if (rod == NULL) return false;
   dBodySetAngularVel(rod, 0, 0, 4);
   scene_add_line(run, -0.7, 0, 0.5, 0);

@@ -58,8 +58,7 @@ static bool build(scene_run_state *run) {
   }
   dWorldSetGravity(run->world, g * sin(SLOPE), 0, -g * cos(SLOPE));
   run->frame = SCENE_FRAME_SPATIAL;
-  run->margin = 0.05;
-  run->surface.mu = FRICTION;
+  run->surface.parameters.mu = FRICTION;
   run->judge = judge;
   dBodyID block = scene_add_spatial(run, 0, 0, SIDES[2] / 2, 1, inertia);
   if (block == NULL) return false;

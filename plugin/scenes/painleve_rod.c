@@ -49,8 +49,7 @@ static void judge(scene_run_state *run) {
 static bool build(scene_run_state *run) {
   dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   run->frame = SCENE_FRAME_PLANAR;
-  run->margin = 0.05;
-  run->surface.mu = FRICTION;
+  run->surface.parameters.mu = FRICTION;
   run->judge = judge;
   dBodyID rod = scene_add_planar(run, 0, HALF_LENGTH * sin(ANGLE) + RADIUS,
                                  ANGLE, MASS, INERTIA);

@@ -53,8 +53,7 @@ static bool build(scene_run_state *run) {
   double wall = 1 * MM, deep = 3 * MM, mouth = M_PI / 6;
   dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   run->frame = SCENE_FRAME_PLANAR;
-  run->margin = 0.1 * MM;
-  run->surface.mu = 0.2;
+  run->surface.parameters.mu = 0.2;
   run->push = push;
   run->judge = judge;
   dBodyID pawl = scene_add_planar(run, -2.2 * MM, 0.15 * MM, -0.1, MASS,
@@ -90,6 +89,6 @@ const scene scene_pawl = {
     .options = "scheme=ah erp=1",
     .infeasibility_unit = "m",
     .beside = BESIDE,
-    .pictures = 6,
-    .last_picture = 0.01,
+    .pictures = 7,
+    .last_picture = 0.017,
     .build = build};

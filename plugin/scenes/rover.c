@@ -107,8 +107,7 @@ static bool build(scene_run_state *run) {
   const double along[3] = {1, 0, 0}, across[3] = {0, 1, 0};
   double z = WHEEL + 0.01;
   run->frame = SCENE_FRAME_SPATIAL;
-  run->margin = 0.05;
-  run->surface.mu = 0.8;
+  run->surface.parameters.mu = 0.8;
   run->push = push;
   run->judge = judge;
   run->result->axes[1] = 2;

@@ -88,9 +88,9 @@ dJointID scene_add_rod(scene_run_state *run, dBodyID body, dBodyID other,
 }
 
 void scene_set_bounce(scene_run_state *run, double restitution) {
-  run->surface.mode |= dContactBounce;
-  run->surface.bounce = restitution;
-  run->surface.bounce_vel = 0;
+  run->surface.parameters.mode |= dContactBounce;
+  run->surface.parameters.bounce = restitution;
+  run->surface.parameters.bounce_vel = 0;
 }
 
 /* --- what is drawn -------------------------------------------------------- */
@@ -144,7 +144,6 @@ bool scene_add_geom(scene_run_state *run, dGeomID geom, dBodyID body,
                     const double offset[3], const double turn[4]) {
   if (geom == NULL) return scene_fail(run, "a geom could not be made");
   int class = dGeomGetClass(geom);
-  dGeomSetAABBMargin(geom, run->margin);
   dGeomSetData(geom, (void *)(size_t)run->n_geoms++);
   if (body == NULL) return true; // what stands still is drawn by lines
 
@@ -176,110 +175,57 @@ static int number_of(dGeomID geom) {
   return (int)(size_t)dGeomGetData(geom);
 }
 
-/* The number of a place, found or made; -1: there are too many. */
-static int find_place(scene_run_state *run, const int geom[2],
-                      const gap_feature feature[2]) {
+int scene_place_of(scene_run_state *run, const ode_mlcp_contact *contact) {
+  scene_place sought;
+  memset(&sought, 0, sizeof sought);
+  // the order of a pair may change; a point that wanders is one place
+  dGeomID geoms[2] = {contact->geom.g1, contact->geom.g2};
+  int first = number_of(geoms[0]) > number_of(geoms[1]);
+  for (int k = 0; k < 2; k++) {
+    gap_feature feature = contact->feature[k ^ first];
+    bool wanders = gap_feature_type(feature) == GAP_SURFACE;
+    sought.geom[k] = number_of(geoms[k ^ first]);
+    sought.feature[k] = wanders ? gap_feature_make(GAP_SURFACE, 0) : feature;
+  }
   for (int i = 0; i < run->n_places; i++) {
     const scene_place *place = &run->places[i];
-    if (memcmp(place->geom, geom, sizeof place->geom) == 0 &&
-        memcmp(place->feature, feature, sizeof place->feature) == 0)
+    if (memcmp(place->geom, sought.geom, sizeof sought.geom) == 0 &&
+        memcmp(place->feature, sought.feature, sizeof sought.feature) == 0)
       return i;
   }
   if (run->n_places == SCENE_PLACES) return -1;
-  scene_place *place = &run->places[run->n_places];
-  memset(place, 0, sizeof *place);
-  memcpy(place->geom, geom, sizeof place->geom);
-  memcpy(place->feature, feature, sizeof place->feature);
+  sought.sticks = true;
+  run->places[run->n_places] = sought;
   return run->n_places++;
 }
 
-/* Where a contact acts: half-way between two bodies; what meets the world is
- * held by its own surface, as in the papers' Jacobians. */
-static void place_contact(const gap_contact *found, const dBodyID bodies[2],
-                          double point[3]) {
-  double side = bodies[0] == NULL ? -0.5 : bodies[1] == NULL ? 0.5 : 0;
-  for (int i = 0; i < 3; i++)
-    point[i] = found->point[i] + side * found->gap * found->normal[i];
+static int give_surface(void *context, dGeomID geom1, dGeomID geom2,
+                        ode_mlcp_surface *surface) {
+  const scene_run_state *run = context;
+  (void)geom1;
+  (void)geom2;
+  *surface = run->surface;
+  return 1;
 }
 
-static void add_contact(scene_run_state *run, const gap_contact *found,
-                        dGeomID geoms[2]) {
-  if (run->n_contacts == SCENE_CONTACTS) {
-    scene_fail(run, "more than %d contacts at %g s", SCENE_CONTACTS,
-               run->time);
-    return;
-  }
-  scene_contact *contact = &run->contacts[run->n_contacts++];
-  dContact made = {.surface = run->surface};
-  for (int k = 0; k < 2; k++) contact->body[k] = dGeomGetBody(geoms[k]);
-  place_contact(found, contact->body, contact->point);
-  for (int i = 0; i < 3; i++) {
-    made.geom.pos[i] = contact->point[i];
-    made.geom.normal[i] = contact->normal[i] = found->normal[i];
-  }
-  made.geom.depth = -found->gap;
-  made.geom.g1 = geoms[0];
-  made.geom.g2 = geoms[1];
-  made.geom.side1 = made.geom.side2 = -1;
-
-  int numbers[2];
-  gap_feature features[2];
-  for (int k = 0; k < 2; k++) {
-    numbers[k] = number_of(geoms[k]);
-    // points that wander over a surface are one place
-    bool fixed = gap_feature_type(found->feature[k]) != GAP_SURFACE;
-    features[k] = fixed ? found->feature[k] : gap_feature_make(GAP_SURFACE, 0);
-  }
-  contact->place = find_place(run, numbers, features);
-  contact->joint =
-      dJointCreateContact(run->world, run->contact_group, &made);
-  dJointAttach(contact->joint, contact->body[0], contact->body[1]);
-  memset(&contact->feedback, 0, sizeof contact->feedback);
-  dJointSetFeedback(contact->joint, &contact->feedback);
-}
-
-/* Whether two geoms are of bodies that may meet. */
-static bool may_meet(dGeomID a, dGeomID b) {
-  dBodyID body_a = dGeomGetBody(a), body_b = dGeomGetBody(b);
-  return body_a != body_b && (body_a == NULL || body_b == NULL ||
-                              !dAreConnected(body_a, body_b));
-}
-
-static int query(scene_run_state *run, dGeomID a, dGeomID b, double margin,
-                 gap_contact contacts[GAP_PAIR_ROOM]) {
-  if (!may_meet(a, b)) return 0;
-  int n = gap_query(run->gaps, a, b, margin, 0, contacts, GAP_PAIR_ROOM);
-  if (n < 0) {
-    scene_fail(run, "at %g s: %s", run->time, gap_context_error(run->gaps));
-    return 0;
-  }
-  return n;
-}
-
-static void add_contacts(void *context, dGeomID a, dGeomID b) {
+int scene_collide(void *context, dWorldID world, ode_mlcp_contact_list *list) {
   scene_run_state *run = context;
-  gap_contact found[GAP_PAIR_ROOM];
-  dGeomID pair[2] = {a, b};
-  // a space gives a pair in an order that changes when bodies come to rest
-  if (number_of(a) > number_of(b)) {
-    pair[0] = b;
-    pair[1] = a;
-  }
-  int n = query(run, pair[0], pair[1], run->margin, found);
-  for (int i = 0; i < n; i++) add_contact(run, &found[i], pair);
-}
-
-bool scene_collide(scene_run_state *run) {
-  dJointGroupEmpty(run->contact_group);
-  run->n_contacts = 0;
-  dSpaceCollide(run->space, run, add_contacts);
-  return !run->failed;
+  (void)world;
+  return ode_mlcp_collide_space(list, run->space, give_surface, run) ==
+         ODE_MLCP_OK;
 }
 
 static void measure_overlap(void *context, dGeomID a, dGeomID b) {
   scene_run_state *run = context;
+  dBodyID body_a = dGeomGetBody(a), body_b = dGeomGetBody(b);
+  if (body_a == body_b ||
+      (body_a != NULL && body_b != NULL &&
+       dAreConnectedExcluding(body_a, body_b, dJointTypeContact)))
+    return;
   gap_contact found[GAP_PAIR_ROOM];
-  int n = query(run, a, b, 0, found);
+  int n = gap_query(run->gaps, a, b, 0, 0, found, GAP_PAIR_ROOM);
+  if (n < 0)
+    scene_fail(run, "at %g s: %s", run->time, gap_context_error(run->gaps));
   if (n > 0) run->overlap = fmax(run->overlap, -found[0].gap);
 }
 

@@ -8,7 +8,6 @@
 enum {
   SCENE_BODIES = 32,
   SCENE_OUTLINES = 96,
-  SCENE_CONTACTS = 1024, /* in one step */
   SCENE_PLACES = 1024    /* where contacts have been */
 };
 
@@ -24,17 +23,9 @@ typedef enum scene_frame {
 typedef struct scene_place {
   int geom[2];
   gap_feature feature[2];
-  bool touched, touches; /* in the step before, in this one */
+  bool touched, touches; /* after the step before, after this one */
   bool stuck, sticks;
 } scene_place;
-
-typedef struct scene_contact {
-  dJointID joint;
-  dJointFeedback feedback;
-  double normal[3], point[3];
-  dBodyID body[2];
-  int place;
-} scene_contact;
 
 struct scene_run_state {
   const scene *scene;
@@ -46,7 +37,7 @@ struct scene_run_state {
 
   dWorldID world;
   dSpaceID space;
-  dJointGroupID joints, contact_group;
+  dJointGroupID joints;
   dBodyID bodies[SCENE_BODIES];
   double turned[SCENE_BODIES][3]; /* rad, turned since the start */
   double seen[SCENE_BODIES][4];   /* quaternion at the last look */
@@ -57,8 +48,7 @@ struct scene_run_state {
 
   /* set by build, after which no field above changes but by a step */
   scene_frame frame;
-  double margin;              /* m: contacts with gaps up to this */
-  dSurfaceParameters surface; /* of every contact */
+  ode_mlcp_surface surface;   /* of every contact; Approx1 */
   /* NULL: that of the frame, no force, no further energy, the overlaps */
   void (*push)(scene_run_state *run, double time);
   double (*energy)(const scene_run_state *run);
@@ -67,8 +57,6 @@ struct scene_run_state {
 
   gap_context *gaps;
   double overlap; /* m, >= 0: the deepest of the last look */
-  scene_contact contacts[SCENE_CONTACTS];
-  int n_contacts;
   scene_place places[SCENE_PLACES];
   int n_places;
   bool at_rest;
@@ -112,9 +100,11 @@ scene_outline *scene_add_outline(scene_run_state *run);
 
 /* --- use ------------------------------------------------------------------ */
 
-/** Make contact joints at the present poses, in place of the last ones.
- *  @return false where a geom cannot be used. */
-bool scene_collide(scene_run_state *run);
+/** The world's collision function; the context is the run. */
+ode_mlcp_collision scene_collide;
+
+/** The number of the place where a contact is; -1: there are too many. */
+int scene_place_of(scene_run_state *run, const ode_mlcp_contact *contact);
 
 /** m, >= 0: the deepest overlap of two geoms at the present poses. */
 double scene_overlap(scene_run_state *run);

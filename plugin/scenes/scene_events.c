@@ -30,17 +30,17 @@ bool scene_add_event(scene_run_state *run, double time, const char *kind,
 }
 
 /* The speed at which the contact's points slide over one another. */
-static double slip_speed(const scene_contact *contact) {
+static double slip_speed(const ode_mlcp_contact *contact) {
   double slip[3] = {0};
   for (int k = 0; k < 2; k++) {
     if (contact->body[k] == NULL) continue;
     dVector3 v;
-    const double *p = contact->point;
+    const double *p = contact->geom.pos;
     dBodyGetPointVel(contact->body[k], p[0], p[1], p[2], v);
     for (int i = 0; i < 3; i++) slip[i] += k == 0 ? v[i] : -v[i];
   }
-  double along = vec3_dot(slip, contact->normal);
-  for (int i = 0; i < 3; i++) slip[i] -= along * contact->normal[i];
+  double along = vec3_dot(slip, contact->geom.normal);
+  for (int i = 0; i < 3; i++) slip[i] -= along * contact->geom.normal[i];
   return sqrt(vec3_dot(slip, slip));
 }
 
@@ -64,14 +64,28 @@ static void note_place(scene_run_state *run, int place) {
 }
 
 /* N: the normal force of the step just taken. */
-static double push_of(const scene_contact *contact) {
-  const double *force = contact->body[0] != NULL ? contact->feedback.f1
-                                                 : contact->feedback.f2;
-  return fabs(vec3_dot(force, contact->normal));
+static double push_of(const ode_mlcp_contact *contact) {
+  return fabs(vec3_dot(contact->force, contact->geom.normal));
 }
 
-/* What changed in the step just taken: contacts that push and did not before,
- * that stick and did not before; by their impulses. */
+/* Which places touch and stick, by the impulses of the step just taken. */
+static void look_at_contacts(scene_run_state *run) {
+  ode_mlcp_contact contact;
+  double strongest = 0;
+  for (int i = 0;
+       ode_mlcp_last_contact(run->world, i, &contact) == ODE_MLCP_OK; i++)
+    strongest = fmax(strongest, push_of(&contact));
+  for (int i = 0;
+       ode_mlcp_last_contact(run->world, i, &contact) == ODE_MLCP_OK; i++) {
+    if (!(push_of(&contact) > FAINT * strongest)) continue;
+    int place = scene_place_of(run, &contact);
+    if (place < 0) continue;
+    run->places[place].touches = true;
+    run->places[place].sticks &=
+        run->surface.parameters.mu > 0 && slip_speed(&contact) < REST_SPEED;
+  }
+}
+
 void scene_note_events(scene_run_state *run) {
   for (int i = 0; i < run->n_places; i++) {
     scene_place *place = &run->places[i];
@@ -80,18 +94,12 @@ void scene_note_events(scene_run_state *run) {
     place->touches = false;
     place->sticks = true;
   }
-  bool rubs = run->surface.mu > 0;
-  double strongest = 0;
-  for (int i = 0; i < run->n_contacts; i++)
-    strongest = fmax(strongest, push_of(&run->contacts[i]));
-  for (int i = 0; i < run->n_contacts; i++) {
-    const scene_contact *contact = &run->contacts[i];
-    if (contact->place < 0 || !(push_of(contact) > FAINT * strongest)) continue;
-    scene_place *place = &run->places[contact->place];
-    place->touches = true;
-    place->sticks &= rubs && slip_speed(contact) < REST_SPEED;
+  int known = run->n_places;
+  look_at_contacts(run);
+  for (int i = 0; i < run->n_places; i++) {
+    if (i >= known) run->places[i].touched = run->places[i].stuck = false;
+    note_place(run, i);
   }
-  for (int i = 0; i < run->n_places; i++) note_place(run, i);
   bool rests = is_at_rest(run);
   if (rests != run->at_rest)
     scene_add_event(run, run->time, rests ? "rest" : "motion", -1);

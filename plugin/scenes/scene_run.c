@@ -220,7 +220,6 @@ static bool make_room(scene_run_state *run, long n_steps) {
 static bool step(scene_run_state *run, double h) {
   scene_result *result = run->result;
   ode_mlcp_report report;
-  if (!scene_collide(run)) return false;
   if (run->push != NULL) run->push(run, run->time);
   ode_mlcp_error error = ode_mlcp_step(run->world, h, &report);
   if (error != ODE_MLCP_OK)
@@ -276,16 +275,17 @@ static bool open_world(scene_run_state *run) {
   run->world = dWorldCreate();
   run->space = dSimpleSpaceCreate(0);
   run->joints = dJointGroupCreate(0);
-  run->contact_group = dJointGroupCreate(0);
   run->gaps = gap_context_create(&memory_from_malloc);
   if (run->gaps == NULL) return scene_fail(run, "memory ran out");
   // the paper's gamma is 1; joints take it over when they are made
   double erp = settings->options.erp;
   dWorldSetERP(run->world, erp == ODE_MLCP_ERP_HOST ? 1 : erp);
   dWorldSetCFM(run->world, 0);
-  run->surface.mode = dContactApprox1;
+  run->surface.parameters.mode = dContactApprox1;
 
   ode_mlcp_error error = ode_mlcp_attach(run->world, &settings->options);
+  if (error == ODE_MLCP_OK)
+    error = ode_mlcp_set_collision(run->world, scene_collide, run);
   if (error != ODE_MLCP_OK)
     return scene_fail(run, "%s", ode_mlcp_error_text(error));
   if (!run->scene->build(run))
@@ -299,7 +299,6 @@ static bool open_world(scene_run_state *run) {
 static void close_world(scene_run_state *run) {
   gap_context_destroy(run->gaps);
   if (run->joints != NULL) dJointGroupDestroy(run->joints);
-  if (run->contact_group != NULL) dJointGroupDestroy(run->contact_group);
   if (run->space != NULL) dSpaceDestroy(run->space);
   if (run->world != NULL) dWorldDestroy(run->world);
   if (run->terrain != NULL) dGeomHeightfieldDataDestroy(run->terrain);

@@ -44,8 +44,12 @@ endif HAVE_HOST
 
 # ---- tests ----
 
-HOST_TESTS += tests/test_scenes_joints
+HOST_TESTS += tests/test_scenes_joints tests/test_scenes_contacts
 tests_test_scenes_joints_SOURCES = tests/test_scenes_joints.c \
-  tests/testing.h $(SCENE_SOURCES)
+  tests/scene_testing.h tests/testing.h $(SCENE_SOURCES)
 tests_test_scenes_joints_LDADD = $(HOST_TEST_LIBS)
 tests_test_scenes_joints_CPPFLAGS = $(HOST_TEST_FLAGS)
+tests_test_scenes_contacts_SOURCES = tests/test_scenes_contacts.c \
+  tests/scene_testing.h tests/testing.h $(SCENE_SOURCES)
+tests_test_scenes_contacts_LDADD = $(HOST_TEST_LIBS)
+tests_test_scenes_contacts_CPPFLAGS = $(HOST_TEST_FLAGS)

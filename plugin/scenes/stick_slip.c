@@ -93,8 +93,7 @@ static void judge(scene_run_state *run) {
 static bool build(scene_run_state *run) {
   dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   run->frame = SCENE_FRAME_PLANAR;
-  run->margin = 0.05;
-  run->surface.mu = FRICTION;
+  run->surface.parameters.mu = FRICTION;
   run->push = push;
   run->judge = judge;
   dBodyID block = scene_add_planar(

@@ -206,6 +206,12 @@ static void set_direction(dContact *contact, const ode_mlcp_surface *surface) {
   for (int i = 0; i < 3; i++) contact->fdir1[i] = direction[i] / length;
 }
 
+/* Where a contact acts: half-way between two bodies, so that they turn as much
+ * as they push each other; what meets the world is held by its own surface. */
+static double contact_shift(dGeomID geom2, double gap) {
+  return dGeomGetBody(geom2) == NULL ? 0.5 * gap : 0;
+}
+
 static dContact make_contact(dGeomID geom1, dGeomID geom2,
                              const gap_contact *found,
                              const ode_mlcp_surface *surface) {
@@ -217,8 +223,9 @@ static dContact make_contact(dGeomID geom1, dGeomID geom2,
                                 .g2 = geom2,
                                 .side1 = found->part[0],
                                 .side2 = found->part[1]};
+  double shift = contact_shift(geom2, found->gap);
   for (int i = 0; i < 3; i++) {
-    contact.geom.pos[i] = found->point[i];
+    contact.geom.pos[i] = found->point[i] + shift * found->normal[i];
     contact.geom.normal[i] = found->normal[i];
   }
   set_direction(&contact, surface);
@@ -346,10 +353,13 @@ void contact_source_release(contact_source *source) {
   contact_source_remove_joints(source);
   if (source->joints != NULL) dJointGroupDestroy(source->joints);
   contact_list_release(&source->list);
+  if (source->memory != NULL)
+    memory_block_release(&source->feedback_block, source->memory);
   gap_context_destroy(source->gaps);
   source->joints = NULL;
   source->gaps = NULL;
   source->function = NULL;
+  source->n_pushed = 0;
 }
 
 bool contact_source_collect(contact_source *source, dWorldID world,
@@ -377,13 +387,25 @@ bool contact_source_make_joints(contact_source *source, dWorldID world,
                                 double step_size, double margin) {
   if (source->joints == NULL) source->joints = dJointGroupCreate(0);
   ode_mlcp_contact_list *list = &source->list;
+  source->n_pushed = 0;
   if (!contact_source_collect(source, world, step_size, margin, list))
     return false;
+  source->feedback = memory_block_reserve(
+      &source->feedback_block, source->memory, (size_t)list->n_contacts,
+      sizeof *source->feedback);
+  if (source->feedback == NULL) {
+    fail_memory(list);
+    return false;
+  }
+  memset(source->feedback, 0,
+         (size_t)list->n_contacts * sizeof *source->feedback);
+  source->n_pushed = list->n_contacts;
   for (int i = 0; i < list->n_contacts; i++) {
     const source_contact *contact = &list->contacts[i];
     dJointID joint =
         dJointCreateContact(world, source->joints, &contact->contact);
     dJointAttach(joint, contact->body[0], contact->body[1]);
+    dJointSetFeedback(joint, &source->feedback[i]);
     if (source->n_joints++ == 0) source->first_serial = dJointGetSerial(joint);
   }
   return true;

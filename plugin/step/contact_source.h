@@ -47,6 +47,10 @@ typedef struct contact_source {
   dJointGroupID joints;       /* made of `list`, for the step in hand */
   int n_joints;
   unsigned long first_serial; /* of these joints; the others follow */
+  dJointFeedback *feedback;   /* [n_pushed] of the last step's joints, in the
+                                 order of the list */
+  int n_pushed;
+  memory_block feedback_block;
 } contact_source;
 
 /** Forget everything; the source may be used again. */

@@ -457,6 +457,27 @@ ode_mlcp_error ode_mlcp_last_report(dWorldID world, ode_mlcp_report *report) {
   return ODE_MLCP_OK;
 }
 
+ode_mlcp_error ode_mlcp_last_contact(dWorldID world, int index,
+                                     ode_mlcp_contact *contact) {
+  if (world == NULL || contact == NULL) return ODE_MLCP_BAD_ARGUMENT;
+  const world_stepper *stepper = attached_stepper(world);
+  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  const contact_source *source = &stepper->contacts;
+  if (index < 0 || index >= source->n_pushed) return ODE_MLCP_BAD_ARGUMENT;
+
+  const source_contact *found = &source->list.contacts[index];
+  const dJointFeedback *feedback = &source->feedback[index];
+  memset(contact, 0, sizeof *contact);
+  contact->geom = found->contact.geom;
+  for (int k = 0; k < 2; k++) {
+    contact->body[k] = found->body[k];
+    contact->feature[k] = found->identity.feature[k];
+    contact->part[k] = found->identity.part[k];
+  }
+  for (int i = 0; i < 3; i++) contact->force[i] = feedback->f1[i];
+  return ODE_MLCP_OK;
+}
+
 void ode_mlcp_observe(ode_mlcp_observer *observer, void *context) {
   step_observer = observer;
   step_observer_context = context;
