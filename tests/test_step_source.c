@@ -1,16 +1,16 @@
 /* A world's own contacts: before they touch, found again, gone after a step. */
-#include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
-#include <string.h>
+#include <stdlib.h>
 
-#include "ode_mlcp.h"
-#include "testing.h"
+#include "step/memory.h"
+#include "step_testing.h"
 
 /* A ground plane z = 0, boxes, one space, one surface for all. */
 typedef struct scene {
   dWorldID world;
   dSpaceID space;
-  dGeomID ground;
+  dGeomID ground, other;
   ode_mlcp_surface surface;
   int calls;
 } scene;
@@ -44,6 +44,30 @@ static void create(scene *s, const ode_mlcp_options *options) {
   CU_ASSERT_EQUAL_FATAL(ode_mlcp_set_collision(s->world, collide, s),
                         ODE_MLCP_OK);
 }
+
+static char last_message[400];
+
+static void keep_message(int number, const char *format, va_list arguments) {
+  (void)number;
+  vsnprintf(last_message, sizeof last_message, format, arguments);
+}
+
+/* Every allocation from the `fail_after`-th on fails; -1: none. */
+static int fail_after = -1;
+
+static void *allocate(void *context, size_t size) {
+  (void)context;
+  if (fail_after > 0) fail_after--;
+  return fail_after == 0 ? NULL : malloc(size);
+}
+
+static void release(void *context, void *block, size_t size) {
+  (void)context;
+  (void)size;
+  free(block);
+}
+
+static const memory_source failing_memory = {allocate, release, NULL};
 
 static void destroy(scene *s) {
   dSpaceDestroy(s->space);
@@ -116,12 +140,289 @@ static void test_contacts_of_a_step_can_be_asked_for(void) {
   destroy(&s);
 }
 
+/* Rows of 4, 3, 2 and 1 boxes, from a little above: once they lie, each contact
+ * is one of the step before, and they are not in one another. */
+static void test_pile_keeps_its_contacts(void) {
+  scene s;
+  create(&s, NULL);
+  for (int row = 0; row < 4; row++)
+    for (int i = 0; i < 4 - row; i++)
+      add_box(&s, 1.05 * (i + 0.5 * row), 0, 0.51 + 1.01 * row);
+  for (int i = 0; i < 150; i++) {
+    ode_mlcp_report report;
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, 0.01, &report), ODE_MLCP_OK);
+    CU_ASSERT_EQUAL(report.unsolved, 0);
+    if (i < 50) continue;
+    CU_ASSERT_EQUAL(report.contacts, 4 * 4 + 4 * 12);
+    CU_ASSERT_EQUAL(report.contacts_new, 0);
+    CU_ASSERT(report.deepest_penetration < 1e-10 ||
+              isnan(report.deepest_penetration));
+  }
+  destroy(&s);
+}
+
+/* --- a step that fails ------------------------------------------------------- */
+
+static int refuse(void *context, dWorldID world, ode_mlcp_contact_list *list) {
+  collide(context, world, list);
+  return 0;
+}
+
+/* The ways to fail: what is wrong, and what the message names. */
+static void no_luck(scene *s) { ode_mlcp_set_collision(s->world, refuse, s); }
+static void flat_polygon(scene *s) { s->surface.n_polygon = 2; }
+static void bad_mu(scene *s) { s->surface.parameters.mu = NAN; }
+static int give_ray(void *context, dWorldID world, ode_mlcp_contact_list *list) {
+  const scene *s = context;
+  (void)world;
+  ode_mlcp_add_pair(list, s->other, dSpaceGetGeom(s->space, 0), &s->surface);
+  return 1;
+}
+static void no_gap(scene *s) {
+  s->other = dCreateRay(0, 1);
+  dGeomSetBody(s->other, dBodyCreate(s->world));
+  ode_mlcp_set_collision(s->world, give_ray, s);
+}
+static void other_world(scene *s) {
+  dWorldID world = dWorldCreate();
+  dGeomSetBody(s->ground = dCreateSphere(s->space, 1), dBodyCreate(world));
+}
+
+static void test_failed_step_leaves_nothing(void) {
+  static const struct {
+    void (*spoil)(scene *s);
+    const char *named;
+  } ways[] = {{no_luck, "the collision function failed"},
+              {flat_polygon, "polygon"},
+              {bad_mu, "mu is nan"},
+              {no_gap, "ray"},
+              {other_world, "another world"}};
+  dMessageFunction *previous = dGetMessageHandler();
+  dSetMessageHandler(keep_message);
+  for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    scene s;
+    create(&s, NULL);
+    dBodyID box = add_box(&s, 0, 0, 0.5);
+    CU_ASSERT(dWorldStep(s.world, 0.01));
+    CU_ASSERT_EQUAL(dBodyGetNumJoints(box), 0);
+    dWorldID world = s.world;
+    ways[i].spoil(&s);
+
+    uint64_t before = hash_bodies(&box, 1);
+    ode_mlcp_report report;
+    CU_ASSERT_EQUAL(ode_mlcp_step(world, 0.01, &report), ODE_MLCP_STEP_FAILED);
+    CU_ASSERT_EQUAL(report.taken, 0);
+    CU_ASSERT_EQUAL(hash_bodies(&box, 1), before);
+    CU_ASSERT_EQUAL(dBodyGetNumJoints(box), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(last_message, ways[i].named));
+    dBodyID stranger = dGeomGetBody(s.ground);
+    if (stranger != NULL) {
+      dGeomDestroy(s.ground);
+      dWorldDestroy(dBodyGetWorld(stranger));
+    }
+    if (s.other != NULL) dGeomDestroy(s.other);
+    destroy(&s);
+  }
+  dSetMessageHandler(previous);
+}
+
+/* The k-th allocation fails, for each k: so does the step, and it leaves all as
+ * it was; the next one is taken. */
+static void test_memory_runs_out(void) {
+  const memory_source *before = step_memory;
+  step_memory = &failing_memory;
+  dMessageFunction *previous = dGetMessageHandler();
+  dSetMessageHandler(keep_message);
+  int failed = 0;
+  for (int k = 1; failed == k - 1 && k < 300; k++) {
+    scene s;
+    fail_after = -1;
+    create(&s, NULL);
+    dBodyID box = add_box(&s, 0, 0, 0.5);
+    fail_after = k;
+    uint64_t hash = hash_bodies(&box, 1);
+    if (!dWorldStep(s.world, 0.01)) {
+      failed++;
+      CU_ASSERT_EQUAL(hash_bodies(&box, 1), hash);
+      CU_ASSERT_EQUAL(dBodyGetNumJoints(box), 0);
+      fail_after = -1;
+      CU_ASSERT(dWorldStep(s.world, 0.01));
+    }
+    destroy(&s);
+  }
+  CU_ASSERT(failed > 10);
+  dSetMessageHandler(previous);
+  step_memory = before;
+}
+
+/* --- sleepers ------------------------------------------------------------------- */
+
+static void test_only_a_touch_wakes(void) {
+  scene s;
+  create(&s, NULL);
+  dBodyID sleeper = add_box(&s, 0, 0, 0.5), passer = add_box(&s, -3, 0, 1.6);
+  dBodyDisable(sleeper);
+  dBodySetGravityMode(passer, 0);
+  dBodySetLinearVel(passer, 20, 0, 0);
+  for (int i = 0; i < 60; i++) {
+    CU_ASSERT_FATAL(dWorldStep(s.world, 0.01));
+    CU_ASSERT(!dBodyIsEnabled(sleeper));
+  }
+  dBodySetPosition(passer, 0, 0, 1.6);
+  dBodySetLinearVel(passer, 0, 0, -1.9);
+  int steps = 0;
+  while (!dBodyIsEnabled(sleeper) && steps++ < 20) dWorldStep(s.world, 0.01);
+  CU_ASSERT_EQUAL(steps, 6); /* 0.1 m at 1.9 m/s: in the sixth */
+  CU_ASSERT(dBodyGetPosition(sleeper)[2] > 0.5 - 1e-9);
+  CU_ASSERT(dBodyGetPosition(passer)[2] > 1.5 - 1e-9);
+  destroy(&s);
+}
+
+/* --- friction sets --------------------------------------------------------------- */
+
+/* A slide loses what the polygon's vertex most against it takes. */
+static void test_polygon_takes_most(void) {
+  const double vertices[3][2] = {{0.6, -0.1}, {0.5, 0.3}, {-0.2, 0.4}};
+  for (int k = 0; k < 24; k++) {
+    scene s;
+    create(&s, NULL);
+    s.surface.parameters.mode |= dContactFDir1;
+    s.surface.fdir1[1] = 1; /* along y; the other direction is z x y = -x */
+    s.surface.n_polygon = 3;
+    memcpy(s.surface.polygon, vertices, sizeof vertices);
+    dBodyID ball = create_ball(s.world, 2, 0.5);
+    dGeomSetBody(dCreateSphere(s.space, 0.5), ball);
+    dMass mass; /* it does not turn */
+    dMassSetParameters(&mass, 2, 0, 0, 0, 1e9, 1e9, 1e9, 0, 0, 0);
+    dBodySetMass(ball, &mass);
+    dBodySetPosition(ball, 0, 0, 0.5);
+    double angle = 0.1 + k * M_PI / 12, h = 0.01;
+    double slip[2] = {cos(angle), sin(angle)};
+    dBodySetLinearVel(ball, -3 * slip[1], 3 * slip[0], 0);
+    CU_ASSERT_FATAL(dWorldStep(s.world, h));
+    double best = 0, lost[2] = {0, 0};
+    for (int i = 0; i < 3; i++) {
+      double along = vertices[i][0] * slip[0] + vertices[i][1] * slip[1];
+      if (fabs(along) <= best) continue;
+      best = fabs(along);
+      for (int d = 0; d < 2; d++)
+        lost[d] = copysign(9.81 * h, along) * vertices[i][d];
+    }
+    const dReal *v = dBodyGetLinearVel(ball);
+    CU_ASSERT_DOUBLE_EQUAL(v[1], 3 * slip[0] - lost[0], 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(-v[0], 3 * slip[1] - lost[1], 1e-6);
+    destroy(&s);
+  }
+}
+
+/* The same polygon whichever way round the pair is given. */
+static int give_plane_first(void *context, dWorldID world,
+                            ode_mlcp_contact_list *list) {
+  const scene *s = context;
+  (void)world;
+  return ode_mlcp_add_pair(list, s->ground, s->other, &s->surface) ==
+         ODE_MLCP_OK;
+}
+
+static int give_ball_first(void *context, dWorldID world,
+                           ode_mlcp_contact_list *list) {
+  const scene *s = context;
+  (void)world;
+  return ode_mlcp_add_pair(list, s->other, s->ground, &s->surface) ==
+         ODE_MLCP_OK;
+}
+
+static void test_order_of_a_pair_is_no_matter(void) {
+  ode_mlcp_collision *const functions[2] = {give_plane_first, give_ball_first};
+  uint64_t hash[2];
+  for (int k = 0; k < 2; k++) {
+    scene s;
+    create(&s, NULL);
+    ode_mlcp_set_collision(s.world, functions[k], &s);
+    s.surface.parameters.mode |= dContactFDir1;
+    s.surface.fdir1[0] = 1;
+    s.surface.n_polygon = 2;
+    s.surface.polygon[0][0] = s.surface.polygon[1][1] = 0.3;
+    s.surface.polygon[0][1] = -0.1;
+    dBodyID ball = create_ball(s.world, 2, 0.5);
+    s.other = dCreateSphere(s.space, 0.5);
+    dGeomSetBody(s.other, ball);
+    dBodySetPosition(ball, 0, 0, 0.52);
+    dBodySetLinearVel(ball, 1, 0.4, -1);
+    for (int i = 0; i < 40; i++) CU_ASSERT(dWorldStep(s.world, 0.01));
+    CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(ball)[2], 0.5, 1e-10);
+    hash[k] = hash_bodies(&ball, 1);
+    destroy(&s);
+  }
+  CU_ASSERT_EQUAL(hash[0], hash[1]);
+}
+
+/* --- spaces and shapes --------------------------------------------------------------- */
+
+static void test_every_space_reports_what_is_near(void) {
+  const dVector3 centre = {0, 0, 0}, extents = {50, 50, 50};
+  for (int kind = 0; kind < 5; kind++) {
+    scene s;
+    create(&s, NULL);
+    dSpaceDestroy(s.space);
+    s.space = kind == 0   ? dSimpleSpaceCreate(0)
+              : kind == 1 ? dHashSpaceCreate(0)
+              : kind == 2 ? dSweepAndPruneSpaceCreate(0, dSAP_AXES_XYZ)
+              : kind == 3 ? dQuadTreeSpaceCreate(0, centre, extents, 4)
+                          : dHashSpaceCreate(0);
+    dSpaceID inner = kind == 4 ? dSimpleSpaceCreate(s.space) : s.space;
+    s.ground = dCreateBox(s.space, 10, 10, 1);
+    dGeomSetPosition(s.ground, 0, 0, -0.5);
+    dSpaceID outer = s.space;
+    s.space = inner;
+    dBodyID low = add_box(&s, 0.1, 0.2, 0.6), high = add_box(&s, 0.1, 0.2, 1.7);
+    s.space = outer;
+    for (int i = 0; i < 60; i++) CU_ASSERT(dWorldStep(s.world, 1.0 / 60));
+    CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(low)[2], 0.5, 1e-10);
+    CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(high)[2], 1.5, 1e-10);
+    destroy(&s);
+  }
+}
+
+/* What only dCollide would make of it: a capsule on a box has two points. */
+static void test_capsule_lies_on_a_box(void) {
+  scene s;
+  create(&s, NULL);
+  dGeomID table = dCreateBox(s.space, 4, 4, 1);
+  dGeomSetPosition(table, 0, 0, 0.5);
+  dBodyID body = dBodyCreate(s.world);
+  dMass mass;
+  dMassSetCapsule(&mass, 1000, 1, 0.1, 1);
+  dBodySetMass(body, &mass);
+  dGeomSetBody(dCreateCapsule(s.space, 0.1, 1), body);
+  dMatrix3 lying;
+  dRFromAxisAndAngle(lying, 0, 1, 0, M_PI / 2 + 0.05);
+  dBodySetRotation(body, lying);
+  dBodySetPosition(body, 0, 0, 1.3);
+  ode_mlcp_report report;
+  for (int i = 0; i < 200; i++)
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, 0.01, &report), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(report.contacts, 2);
+  CU_ASSERT_EQUAL(report.contacts_new, 0);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(body)[2], 1.1, 1e-6);
+  destroy(&s);
+}
+
 int main(void) {
   dInitODE2(0);
   static const CU_TestInfo tests[] = {
       {"a box dropped flat lands at rest", test_flat_drop_lands_at_rest},
       {"contacts of a step can be asked for",
        test_contacts_of_a_step_can_be_asked_for},
+      {"a pile keeps its contacts", test_pile_keeps_its_contacts},
+      {"a failed step leaves nothing", test_failed_step_leaves_nothing},
+      {"memory runs out", test_memory_runs_out},
+      {"only a touch wakes", test_only_a_touch_wakes},
+      {"a polygon takes most", test_polygon_takes_most},
+      {"the order of a pair is no matter", test_order_of_a_pair_is_no_matter},
+      {"every space reports what is near",
+       test_every_space_reports_what_is_near},
+      {"a capsule lies on a box", test_capsule_lies_on_a_box},
       CU_TEST_INFO_NULL};
   int status = run_tests("step source", tests);
   dCloseODE();

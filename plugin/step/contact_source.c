@@ -263,7 +263,8 @@ ode_mlcp_error ode_mlcp_add_pair(ode_mlcp_contact_list *list, dGeomID geom1,
   }
   dBodyID body1 = dGeomGetBody(geom1), body2 = dGeomGetBody(geom2);
   if (body1 == body2) return ODE_MLCP_OK;
-  if (dBodyGetWorld(body1) != list->world)
+  if (dBodyGetWorld(body1) != list->world ||
+      (body2 != NULL && dBodyGetWorld(body2) != list->world))
     return fail(list, ODE_MLCP_BAD_ARGUMENT,
                 "a pair of geoms has a body of another world");
 
