@@ -51,6 +51,8 @@ static bool run_gnuplot(const char *folder, const char *gnuplot,
   pid_t child = fork();
   if (child == 0) {
     if (chdir(data) != 0) _exit(126);
+    // the scripts are in UTF-8, and so may not be the locale
+    setenv("LC_ALL", "C.UTF-8", 1);
     execlp(gnuplot, gnuplot, script, (char *)NULL);
     _exit(127);
   }
