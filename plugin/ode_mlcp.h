@@ -35,8 +35,17 @@ typedef enum ode_mlcp_error {
 
 typedef enum ode_mlcp_scheme {
   ODE_MLCP_SCHEME_AP, /* velocity level, no position correction */
-  ODE_MLCP_SCHEME_AH  /* stabilised: ERP is the paper's gamma */
+  ODE_MLCP_SCHEME_AH, /* stabilised: ERP is the paper's gamma */
+  ODE_MLCP_SCHEME_GAP,         /* the (alpha, gamma) family, alpha = gamma */
+  ODE_MLCP_SCHEME_TRAPEZOID_1, /* second order, friction against v+ */
+  ODE_MLCP_SCHEME_TRAPEZOID    /* second order, all rows on v + v+ */
 } ode_mlcp_scheme;
+
+typedef enum ode_mlcp_friction {
+  ODE_MLCP_FRICTION_COULOMB,
+  ODE_MLCP_FRICTION_CONVEX /* Anitescu & Hart's relaxation: a quadratic program;
+                              what slides also rises */
+} ode_mlcp_friction;
 
 typedef enum ode_mlcp_solver {
   ODE_MLCP_SOLVER_FAST, /* what makes the usual step cheap, Lemke behind it */
@@ -61,6 +70,19 @@ typedef struct ode_mlcp_options {
   double margin;           /* m, >= 0: contacts with a gap up to this are seen
                               before they touch; or ODE_MLCP_MARGIN_AUTO */
   int measure;             /* 1: fill the report's energies and errors */
+  ode_mlcp_friction friction; /* default COULOMB */
+
+  /* gap, trapezoid-1 and trapezoid only: */
+  double alpha;            /* 1/2 .. 1, scheme gap; default 1/2 */
+  int events;              /* 1 (the default): a step is cut at collisions, where
+                              contacts begin or end to slip and where they part */
+  int approach;            /* 1 (the default): velocities that a contact or joint
+                              does not allow are taken out by an impact before
+                              the step; 0: the schemes as printed, which reflect
+                              them */
+  double min_substep;      /* part of the step, > 0 .. 1: events closer than that
+                              are not resolved; default 1e-4 */
+  int max_events;          /* a step, >= 0; default 100 */
 } ode_mlcp_options;
 
 #define ODE_MLCP_ERP_HOST (-1.0)
@@ -92,6 +114,17 @@ typedef struct ode_mlcp_report {
   int refused;           /* 1: an island was too large, the step not taken */
   long pivots, factorisations, iterations;
   double residual;       /* worst relative residual on the original problems */
+  /* gap, trapezoid-1, trapezoid; else 0: */
+  int impacts;           /* solved with Poisson's restitution */
+  int collisions;        /* of these: within the step */
+  int transitions;       /* between sticking, slipping and separation */
+  int substeps;
+  int zeno;              /* 1: events came closer than min_substep or were more
+                            than max_events; the rest of the step had none */
+  int linearised;        /* 1: contacts of the program's own joints, known at the
+                            step's start only: their gaps were taken as Phi +
+                            h n'v with frozen normals */
+  int jacobians_dropped; /* of forces: M~ would not have been positive */
   double solver_seconds; /* sum over islands */
   double step_seconds;   /* wall clock, whole step */
   /* with options.measure, else NaN: */
@@ -283,6 +316,89 @@ ODE_MLCP_API ode_mlcp_error ode_mlcp_last_contact(dWorldID world, int index,
 /** The report of `world`'s last step; all zero before the first. */
 ODE_MLCP_API ode_mlcp_error ode_mlcp_last_report(dWorldID world,
                                                  ode_mlcp_report *report);
+
+/**
+ * The velocity whose variation stays bounded as the step goes to 0 (GAP):
+ * v_alpha = (1 - alpha) v + alpha v+ of the body's last step, alpha 1/2 under
+ * the trapezoids and 1 under ap and ah.
+ *
+ * @param velocity [6] out: linear, then angular, world frame
+ * @return ODE_MLCP_BAD_ARGUMENT where the body took no part in the last step.
+ */
+ODE_MLCP_API ode_mlcp_error ode_mlcp_body_v_alpha(dBodyID body,
+                                                  double velocity[6]);
+
+/* --- forces taken implicitly (gap, trapezoid-1, trapezoid) ------------------- */
+
+typedef struct ode_mlcp_force ode_mlcp_force;
+
+/** A length at a time: where a spring is at rest. */
+typedef double ode_mlcp_length_function(void *context, double time);
+
+/**
+ * A spring and damper between a point of one body and a point of another, or of
+ * the world: -stiffness (l - l0) - damping dl/dt along the line between the
+ * points, or along a fixed axis.
+ */
+typedef struct ode_mlcp_spring {
+  dBodyID body[2];      /* body[1] may be 0: the world */
+  double anchor[2][3];  /* m, world coordinates at creation; they then move with
+                           their bodies */
+  int along_axis;       /* 1: l = axis.(anchor 0 - anchor 1); 0: their distance */
+  double axis[3];       /* world frame, not 0; stays */
+  double stiffness;     /* N/m, >= 0 */
+  double damping;       /* N s/m, >= 0 */
+  double length;        /* m: l0, where there is no function */
+  ode_mlcp_length_function *length_function; /* l0 at the world's time, or NULL */
+  void *context;
+} ode_mlcp_spring;
+
+/**
+ * Make a spring of an attached world; it is copied. Destroy it before its
+ * bodies; the world's end (or ode_mlcp_detach) destroys it, too. Stiffness and
+ * damping of any size leave M~ positive definite (PAGT 10.12-10.14).
+ *
+ * @param spring_force  out: for ode_mlcp_force_destroy
+ */
+ODE_MLCP_API ode_mlcp_error ode_mlcp_spring_create(dWorldID world,
+                                                   const ode_mlcp_spring *spring,
+                                                   ode_mlcp_force **force);
+
+/** Where a body is and how it moves, at a time that a scheme asks about. */
+typedef struct ode_mlcp_body_state {
+  double time;           /* s: the world's, as in the report */
+  double position[3];    /* m */
+  double quaternion[4];  /* w, x, y, z: body to world */
+  double velocity[6];    /* m/s, rad/s */
+} ode_mlcp_body_state;
+
+/**
+ * A force of the program's on one body.
+ *
+ * @param force  [6] out: N, N m, world frame, about the centre of mass; comes
+ *               as zeros
+ * @param k_q    [36] out, row-major: d force / d (shift, turn), comes as zeros
+ *               and may stay so
+ * @param k_v    [36] out: d force / d velocity
+ */
+typedef void ode_mlcp_force_function(void *context, dBodyID body,
+                                     const ode_mlcp_body_state *state,
+                                     double force[6], double k_q[36],
+                                     double k_v[36]);
+
+/** Let a function act on a body of an attached world; to be destroyed before
+ *  the body. It is called several times a step and may change nothing. */
+ODE_MLCP_API ode_mlcp_error ode_mlcp_force_create(dBodyID body,
+                                                  ode_mlcp_force_function *f,
+                                                  void *context,
+                                                  ode_mlcp_force **force);
+
+/** Destroy a spring or a force of a function. NULL is ignored. */
+ODE_MLCP_API void ode_mlcp_force_destroy(ode_mlcp_force *force);
+
+/** Energy of all springs of an attached world where its bodies are, J; 0 for
+ *  others. */
+ODE_MLCP_API double ode_mlcp_spring_energy(dWorldID world);
 
 /** Called at the end of every step of every attached world, in the thread that
  *  called dWorldStep; may not step or destroy the world. */

@@ -25,8 +25,18 @@ static const char help[] =
     "precision, dynamically linked) with every dWorldStep and dWorldQuickStep\n"
     "taken by ode-mlcp. The program itself is not changed.\n"
     "\n"
-    "  --scheme ap|ah       ap: velocity level, no position correction;\n"
-    "                       ah: stabilised (default)\n"
+    "  --scheme SCHEME      ap: velocity level, no position correction;\n"
+    "                       ah: stabilised (default); gap, trapezoid-1,\n"
+    "                       trapezoid: the (alpha, gamma) family and the\n"
+    "                       second-order schemes\n"
+    "  --friction coulomb|convex  convex: the relaxed law, a quadratic program\n"
+    "  --alpha A            of scheme gap, 0.5 .. 1 (default 0.5)\n"
+    "  --events on|off      second order: cut steps at collisions and where\n"
+    "                       contacts begin or end to slip or part (default on)\n"
+    "  --approach on|off    second order: take forbidden velocities out by an\n"
+    "                       impact (default on) or reflect them\n"
+    "  --min-substep S      part of a step between events (default 1e-4)\n"
+    "  --max-events N       a step (default 100)\n"
     "  --edges K            friction edges a contact, even, 4 .. 64 "
     "(default 4)\n"
     "  --erp host|G         ERP: the program's own (default) or G, 0 .. 1\n"
@@ -68,6 +78,12 @@ enum { OPTION_STATS = 1000, OPTION_TRACE, OPTION_VERSION, OPTION_SETTING };
 static const struct option options_known[] = {
     {"scheme", required_argument, NULL, OPTION_SETTING},
     {"edges", required_argument, NULL, OPTION_SETTING},
+    {"friction", required_argument, NULL, OPTION_SETTING},
+    {"alpha", required_argument, NULL, OPTION_SETTING},
+    {"events", required_argument, NULL, OPTION_SETTING},
+    {"approach", required_argument, NULL, OPTION_SETTING},
+    {"min-substep", required_argument, NULL, OPTION_SETTING},
+    {"max-events", required_argument, NULL, OPTION_SETTING},
     {"erp", required_argument, NULL, OPTION_SETTING},
     {"max-correction", required_argument, NULL, OPTION_SETTING},
     {"solver", required_argument, NULL, OPTION_SETTING},

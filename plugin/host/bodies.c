@@ -98,7 +98,8 @@ bool host_body_read(host_body *body, dBodyID id, double step_size,
       return false;
     vec3_add_scaled(body->force, body->mass, gravity);
   }
-  if (dBodyGetGyroscopicMode(id)) add_gyroscopic_torque(body, step_size);
+  if (step_size > 0 && dBodyGetGyroscopicMode(id))
+    add_gyroscopic_torque(body, step_size);
   return true;
 }
 

@@ -27,6 +27,7 @@ typedef struct host_body {
  * has it, and the gyroscopic torque in the host's implicit form where the body
  * has that. The body is not changed; v_free is set by host_body_finish.
  *
+ * @param step_size  s; 0 leaves the gyroscopic torque out
  * @param message [message_size] out: one line that names a value that is not
  *                finite, and the body by its serial.
  * @return false where the body cannot be stepped.

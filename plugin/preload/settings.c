@@ -7,6 +7,12 @@
 const settings_name settings_names[] = {
     {"scheme", "ODE_MLCP_SCHEME"},
     {"edges", "ODE_MLCP_EDGES"},
+    {"friction", "ODE_MLCP_FRICTION"},
+    {"alpha", "ODE_MLCP_ALPHA"},
+    {"events", "ODE_MLCP_EVENTS"},
+    {"approach", "ODE_MLCP_APPROACH"},
+    {"min-substep", "ODE_MLCP_MIN_SUBSTEP"},
+    {"max-events", "ODE_MLCP_MAX_EVENTS"},
     {"erp", "ODE_MLCP_ERP"},
     {"max-correction", "ODE_MLCP_MAX_CORRECTION"},
     {"solver", "ODE_MLCP_SOLVER"},

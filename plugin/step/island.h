@@ -36,6 +36,8 @@ typedef struct island_joint {
  *  world in the order of the islands. */
 typedef struct body_result {
   double v[6];
+  double push_out[6]; /* moves the body, too, and is not kept (push_out.h) */
+  bool pushed;
   bool kinematic;
 } body_result;
 

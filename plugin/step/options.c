@@ -22,12 +22,19 @@ void ode_mlcp_default_options(ode_mlcp_options *options) {
   options->solver = ODE_MLCP_SOLVER_FAST;
   options->tolerance = 1e-10;
   options->max_contacts = 20000;
+  options->friction = ODE_MLCP_FRICTION_COULOMB;
+  options->alpha = 0.5;
+  options->events = 1;
+  options->approach = 1;
+  options->min_substep = 1e-4;
+  options->max_events = 100;
   options->margin = ODE_MLCP_MARGIN_AUTO;
 }
 
 bool options_valid(const ode_mlcp_options *o) {
   return o->struct_size == sizeof *o &&
-         (o->scheme == ODE_MLCP_SCHEME_AP || o->scheme == ODE_MLCP_SCHEME_AH) &&
+         o->scheme >= ODE_MLCP_SCHEME_AP &&
+         o->scheme <= ODE_MLCP_SCHEME_TRAPEZOID &&
          o->edges >= 4 && o->edges <= 64 && o->edges % 2 == 0 &&
          (o->erp == ODE_MLCP_ERP_HOST || (o->erp >= 0 && o->erp <= 1)) &&
          o->max_correction > 0 &&
@@ -44,7 +51,17 @@ typedef struct named_value {
 } named_value;
 
 static const named_value SCHEMES[] = {
-    {"ap", ODE_MLCP_SCHEME_AP}, {"ah", ODE_MLCP_SCHEME_AH}, {NULL, 0}};
+    {"ap", ODE_MLCP_SCHEME_AP},
+    {"ah", ODE_MLCP_SCHEME_AH},
+    {"gap", ODE_MLCP_SCHEME_GAP},
+    {"trapezoid-1", ODE_MLCP_SCHEME_TRAPEZOID_1},
+    {"trapezoid", ODE_MLCP_SCHEME_TRAPEZOID},
+    {NULL, 0}};
+static const named_value FRICTIONS[] = {
+    {"coulomb", ODE_MLCP_FRICTION_COULOMB},
+    {"convex", ODE_MLCP_FRICTION_CONVEX},
+    {NULL, 0}};
+static const named_value SWITCH[] = {{"off", 0}, {"on", 1}, {NULL, 0}};
 static const named_value SOLVERS[] = {{"fast", ODE_MLCP_SOLVER_FAST},
                                       {"lemke", ODE_MLCP_SOLVER_LEMKE},
                                       {NULL, 0}};
@@ -84,7 +101,7 @@ static bool parse_option(ode_mlcp_options *o, const char *name,
                          const char *value, const char **allowed) {
   int number;
   if (strcmp(name, "scheme") == 0) {
-    *allowed = "ap or ah";
+    *allowed = "ap, ah, gap, trapezoid-1 or trapezoid";
     bool parsed = parse_name(SCHEMES, value, &number);
     if (parsed) o->scheme = (ode_mlcp_scheme)number;
     return parsed;
@@ -94,6 +111,32 @@ static bool parse_option(ode_mlcp_options *o, const char *name,
     bool parsed = parse_name(SOLVERS, value, &number);
     if (parsed) o->solver = (ode_mlcp_solver)number;
     return parsed;
+  }
+  if (strcmp(name, "friction") == 0) {
+    *allowed = "coulomb or convex";
+    bool parsed = parse_name(FRICTIONS, value, &number);
+    if (parsed) o->friction = (ode_mlcp_friction)number;
+    return parsed;
+  }
+  if (strcmp(name, "events") == 0) {
+    *allowed = "on or off";
+    return parse_name(SWITCH, value, &o->events);
+  }
+  if (strcmp(name, "approach") == 0) {
+    *allowed = "on or off";
+    return parse_name(SWITCH, value, &o->approach);
+  }
+  if (strcmp(name, "alpha") == 0) {
+    *allowed = "a number from 0.5 to 1";
+    return parse_number(value, &o->alpha);
+  }
+  if (strcmp(name, "min-substep") == 0) {
+    *allowed = "a part of the step, above 0 and up to 1";
+    return parse_number(value, &o->min_substep);
+  }
+  if (strcmp(name, "max-events") == 0) {
+    *allowed = "a number from 0";
+    return parse_count(value, &o->max_events);
   }
   if (strcmp(name, "edges") == 0) {
     *allowed = "an even number from 4 to 64";

@@ -8,6 +8,8 @@
 
 #include "common/vec3.h"
 #include "ode_mlcp.h"
+#include "schemes/second_order.h"
+#include "schemes/whole_step.h"
 #include "step/island.h"
 #include "step/memory.h"
 #include "step/options.h"
@@ -44,6 +46,8 @@ typedef struct world_stepper {
   contact_source contacts;
 
   bool prepared; /* prepare did its work in this step */
+  whole_step *whole; /* of schemes that see the world at once, else NULL */
+  force_list forces;
   bool begun;    /* begin was reached in this step */
   double step_size, start_seconds, time;
   double kinetic_energy, potential_energy; /* of the bodies committed */
@@ -117,9 +121,21 @@ static int stepper_prepare(void *context, dWorldID world, dReal step_size) {
   return stepper->prepared;
 }
 
+static bool solve_whole(world_stepper *stepper, dWorldID world,
+                        double step_size, const dStepperIsland *islands,
+                        size_t n_islands) {
+  if (stepper->whole == NULL)
+    stepper->whole = whole_step_create(stepper->source);
+  if (stepper->whole == NULL) return false;
+  return whole_step_solve(stepper->whole, world, step_size, stepper->time,
+                          islands, n_islands, &stepper->options,
+                          &stepper->forces, &stepper->contacts,
+                          stepper->results.bodies,
+                          stepper->results.joints, &stepper->islands[0]);
+}
+
 static int stepper_begin(void *context, dWorldID world, dReal step_size,
                          const dStepperIsland *islands, size_t n_islands) {
-  (void)world;
   world_stepper *stepper = context;
   size_t n_bodies = 0, n_joints = 0;
   for (size_t i = 0; i < n_islands; i++) {
@@ -142,11 +158,13 @@ static int stepper_begin(void *context, dWorldID world, dReal step_size,
     n_bodies += islands[i].bodies_count;
     n_joints += islands[i].joints_count;
   }
-  return 1;
+  if (n_islands == 0 || !second_order_is(stepper->options.scheme)) return 1;
+  return solve_whole(stepper, world, step_size, islands, n_islands);
 }
 
 static int stepper_solve(void *context, const dStepperIsland *island) {
   world_stepper *stepper = context;
+  if (second_order_is(stepper->options.scheme)) return 1; /* in begin */
   island_result *result = &stepper->islands[island->index];
   spare_workspace *taken = take_workspace(stepper);
   if (taken == NULL) {
@@ -175,6 +193,24 @@ static void add_body_energy(world_stepper *stepper, dBodyID id) {
       mass.mass * vec3_dot(gravity, dBodyGetPosition(id));
 }
 
+static void move_body(dBodyID body, double step_size,
+                      const body_result *result) {
+  if (!result->pushed) {
+    dBodyStepperAdvance(body, step_size);
+    return;
+  }
+  /* one that is still pushed out must not be found idle */
+  if (vec3_length(result->push_out) > dBodyGetAutoDisableLinearThreshold(body) ||
+      vec3_length(result->push_out + 3) >
+          dBodyGetAutoDisableAngularThreshold(body))
+    dBodyEnable(body);
+
+  double velocity[6];
+  for (int i = 0; i < 6; i++)
+    velocity[i] = result->v[i] + result->push_out[i];
+  dBodyStepperMove(body, step_size, velocity);
+}
+
 static void stepper_commit(void *context, const dStepperIsland *island) {
   world_stepper *stepper = context;
   const island_result *result = &stepper->islands[island->index];
@@ -194,7 +230,7 @@ static void stepper_commit(void *context, const dStepperIsland *island) {
     }
   }
   for (unsigned b = 0; b < island->bodies_count; b++)
-    dBodyStepperAdvance(island->bodies[b], island->stepsize);
+    move_body(island->bodies[b], island->stepsize, &bodies[b]);
   if (stepper->options.measure)
     for (unsigned b = 0; b < island->bodies_count; b++)
       if (!bodies[b].kinematic) add_body_energy(stepper, island->bodies[b]);
@@ -240,6 +276,13 @@ static void sum_reports(world_stepper *stepper) {
     sum->factorisations += part->factorisations;
     sum->iterations += part->iterations;
     sum->residual = fmax(sum->residual, part->residual);
+    sum->impacts += part->impacts;
+    sum->collisions += part->collisions;
+    sum->transitions += part->transitions;
+    sum->substeps += part->substeps;
+    sum->zeno |= part->zeno;
+    sum->linearised |= part->linearised;
+    sum->jacobians_dropped += part->jacobians_dropped;
     sum->solver_seconds += part->solver_seconds;
     sum->deepest_penetration =
         fmax(sum->deepest_penetration, part->deepest_penetration);
@@ -305,6 +348,9 @@ static void stepper_end(void *context, dWorldID world, int taken) {
   if (taken) {
     stepper->time += stepper->step_size;
     keep_warm_starts(stepper);
+    if (stepper->n_islands > 0 && stepper->whole != NULL &&
+        second_order_is(stepper->options.scheme))
+      whole_step_committed(stepper->whole);
   }
   report->taken = taken;
   report->step = stepper->steps;
@@ -339,6 +385,8 @@ static void stepper_release(void *context, dWorldID world) {
   for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
     memory_block_release(blocks[i], source);
   contact_source_release(&stepper->contacts);
+  whole_step_destroy(stepper->whole);
+  forces_release(&stepper->forces);
   pthread_mutex_destroy(&stepper->lock);
   source->release(source->context, stepper, sizeof *stepper);
 }
@@ -415,6 +463,33 @@ ode_mlcp_error ode_mlcp_set_collision(dWorldID world,
   stepper->contacts.function = function;
   stepper->contacts.context = context;
   return ODE_MLCP_OK;
+}
+
+force_list *stepper_forces(dWorldID world, const memory_source **source) {
+  world_stepper *stepper = attached_stepper(world);
+  if (stepper == NULL) return NULL;
+  *source = stepper->source;
+  return &stepper->forces;
+}
+
+double ode_mlcp_spring_energy(dWorldID world) {
+  const world_stepper *stepper = attached_stepper(world);
+  return stepper != NULL ? forces_energy(&stepper->forces, stepper->time) : 0;
+}
+
+ode_mlcp_error ode_mlcp_body_v_alpha(dBodyID body, double velocity[6]) {
+  if (body == NULL || velocity == NULL) return ODE_MLCP_BAD_ARGUMENT;
+  const world_stepper *stepper = attached_stepper(dBodyGetWorld(body));
+  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  if (!second_order_is(stepper->options.scheme)) {
+    vec3_copy(velocity, dBodyGetLinearVel(body));
+    vec3_copy(velocity + 3, dBodyGetAngularVel(body));
+    return ODE_MLCP_OK;
+  }
+  return stepper->whole != NULL &&
+                 whole_step_v_alpha(stepper->whole, body, velocity)
+             ? ODE_MLCP_OK
+             : ODE_MLCP_BAD_ARGUMENT;
 }
 
 static ode_mlcp_options new_world_options;

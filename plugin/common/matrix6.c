@@ -1,0 +1,46 @@
+#include "common/matrix6.h"
+
+#include <math.h>
+#include <string.h>
+
+bool matrix6_invert(double B[36], const double A[36]) {
+  double work[6][12];
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) {
+      work[i][j] = A[6 * i + j];
+      work[i][6 + j] = i == j;
+    }
+  for (int step = 0; step < 6; step++) {
+    int pivot = step;
+    for (int i = step + 1; i < 6; i++)
+      if (fabs(work[i][step]) > fabs(work[pivot][step])) pivot = i;
+    double scale = 1 / work[pivot][step];
+    if (!isfinite(scale)) return false;
+    for (int j = 0; j < 12; j++) {
+      double entry = work[pivot][j];
+      work[pivot][j] = work[step][j];
+      work[step][j] = entry * scale;
+    }
+    for (int i = 0; i < 6; i++) {
+      double factor = work[i][step];
+      if (i == step || factor == 0) continue;
+      for (int j = 0; j < 12; j++) work[i][j] -= factor * work[step][j];
+    }
+  }
+  for (int i = 0; i < 36; i++)
+    if (!isfinite(work[i / 6][6 + i % 6])) return false;
+  for (int i = 0; i < 6; i++) memcpy(B + 6 * i, work[i] + 6, 6 * sizeof *B);
+  return true;
+}
+
+bool matrix6_is_positive(const double A[36]) {
+  double L[36] = {0};
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j <= i; j++) {
+      double sum = 0.5 * (A[6 * i + j] + A[6 * j + i]);
+      for (int k = 0; k < j; k++) sum -= L[6 * i + k] * L[6 * j + k];
+      if (i == j && !(sum > 0)) return false;
+      L[6 * i + j] = i == j ? sqrt(sum) : sum / L[7 * j];
+    }
+  return true;
+}

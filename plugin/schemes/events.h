@@ -1,0 +1,40 @@
+/* What happens within a step: collisions, and contacts that begin or cease to
+ * slip or part (PAGT 7.2, 7.5). */
+#ifndef ODE_MLCP_SCHEMES_EVENTS_H
+#define ODE_MLCP_SCHEMES_EVENTS_H
+
+#include "schemes/whole_step_parts.h"
+
+typedef enum event_kind {
+  EVENT_NONE,
+  EVENT_COLLISION, /* a contact that did not take part has overlap at the end */
+  EVENT_TRANSITION /* the complementary basis changes */
+} event_kind;
+
+typedef struct event {
+  event_kind kind;
+  double when; /* s after the start of the substep */
+} event;
+
+/**
+ * The first event of the trial step from w->now to w->next of size h.
+ *
+ * Contacts whose mode changes at once are given their new mode and are no
+ * event. On EVENT_COLLISION and EVENT_NONE w->next is the trial step as it was.
+ */
+bool events_find(whole_step *w, double h, event *found);
+
+/** w->now becomes what the interpolant of the trial step is at `share`. */
+bool events_go_between(whole_step *w, double share);
+
+/** Contacts of `here` that collided become active. */
+bool events_mark_collided(whole_step *w);
+
+/** Contacts that the last transition was about get their new mode. */
+bool events_flip(whole_step *w);
+
+/** Whether the friction of contact k of `here` is at its limit in the last
+ *  answer. */
+bool events_at_limit(const second_order *s, int k);
+
+#endif

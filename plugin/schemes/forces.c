@@ -1,0 +1,281 @@
+#include "schemes/forces.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/vec3.h"
+#include "schemes/rotation.h"
+
+struct ode_mlcp_force {
+  force_list *list;
+  const memory_source *source;
+  ode_mlcp_force *next;
+  ode_mlcp_spring spring;     /* anchors in the frames of the bodies */
+  ode_mlcp_force_function *function; /* NULL: a spring */
+  void *context;
+};
+
+/* --- the public face ---------------------------------------------------------- */
+
+static ode_mlcp_force *add_force(dWorldID world, ode_mlcp_error *error) {
+  const memory_source *source;
+  force_list *list = stepper_forces(world, &source);
+  *error = ODE_MLCP_NOT_ATTACHED;
+  if (list == NULL) return NULL;
+  ode_mlcp_force *force = source->allocate(source->context, sizeof *force);
+  *error = force != NULL ? ODE_MLCP_OK : ODE_MLCP_NO_MEMORY;
+  if (force == NULL) return NULL;
+  memset(force, 0, sizeof *force);
+  force->list = list;
+  force->source = source;
+  ode_mlcp_force **end = &list->first;
+  while (*end != NULL) end = &(*end)->next;
+  *end = force;
+  return force;
+}
+
+static bool spring_valid(dWorldID world, const ode_mlcp_spring *spring) {
+  if (world == NULL || spring == NULL || spring->body[0] == NULL ||
+      spring->body[0] == spring->body[1])
+    return false;
+  for (int side = 0; side < 2; side++)
+    if ((spring->body[side] != NULL &&
+         dBodyGetWorld(spring->body[side]) != world) ||
+        !all_finite(spring->anchor[side], 3))
+      return false;
+  if (spring->along_axis && (!all_finite(spring->axis, 3) ||
+                             !(vec3_length(spring->axis) > 0)))
+    return false;
+  return spring->stiffness >= 0 && isfinite(spring->stiffness) &&
+         spring->damping >= 0 && isfinite(spring->damping) &&
+         isfinite(spring->length);
+}
+
+ode_mlcp_error ode_mlcp_spring_create(dWorldID world,
+                                      const ode_mlcp_spring *spring,
+                                      ode_mlcp_force **force) {
+  ode_mlcp_error error;
+  if (force == NULL || !spring_valid(world, spring))
+    return ODE_MLCP_BAD_ARGUMENT;
+  ode_mlcp_force *made = add_force(world, &error);
+  if (made == NULL) return error;
+  made->spring = *spring;
+  for (int side = 0; side < 2; side++) {
+    const double *x = spring->anchor[side];
+    dVector3 local;
+    if (spring->body[side] == NULL) continue;
+    dBodyGetPosRelPoint(spring->body[side], x[0], x[1], x[2], local);
+    vec3_copy(made->spring.anchor[side], local);
+  }
+  double length = spring->along_axis ? vec3_length(spring->axis) : 1;
+  for (int i = 0; i < 3; i++) made->spring.axis[i] /= length;
+  made->list->n_springs++;
+  *force = made;
+  return ODE_MLCP_OK;
+}
+
+ode_mlcp_error ode_mlcp_force_create(dBodyID body, ode_mlcp_force_function *f,
+                                     void *context, ode_mlcp_force **force) {
+  ode_mlcp_error error;
+  if (body == NULL || f == NULL || force == NULL) return ODE_MLCP_BAD_ARGUMENT;
+  ode_mlcp_force *made = add_force(dBodyGetWorld(body), &error);
+  if (made == NULL) return error;
+  made->spring.body[0] = body;
+  made->function = f;
+  made->context = context;
+  *force = made;
+  return ODE_MLCP_OK;
+}
+
+void ode_mlcp_force_destroy(ode_mlcp_force *force) {
+  if (force == NULL) return;
+  ode_mlcp_force **place = &force->list->first;
+  while (*place != force) place = &(*place)->next;
+  *place = force->next;
+  if (force->function == NULL) force->list->n_springs--;
+  force->source->release(force->source->context, force, sizeof *force);
+}
+
+void forces_release(force_list *forces) {
+  while (forces->first != NULL) ode_mlcp_force_destroy(forces->first);
+}
+
+/* --- springs --------------------------------------------------------------------- */
+
+/* A spring where the bodies are: its length and the gradient of that. */
+typedef struct spring_line {
+  int body[2];
+  double length, rate;
+  double J[2][6];
+} spring_line;
+
+static void find_anchor(const ode_mlcp_spring *spring, int side,
+                        const form_pose *pose, double point[3],
+                        double arm[3]) {
+  const double *anchor = spring->anchor[side];
+  vec3_copy(point, anchor);
+  if (spring->body[side] == NULL) return;
+
+  /* the anchor turned by the quaternion (w, u): a + 2 w u x a + 2 u x (u x a) */
+  const double *q = pose->quaternion;
+  double once[3], twice[3];
+  vec3_cross(once, q + 1, anchor);
+  vec3_cross(twice, q + 1, once);
+  for (int i = 0; i < 3; i++) {
+    arm[i] = anchor[i] + 2 * (q[0] * once[i] + twice[i]);
+    point[i] = pose->position[i] + arm[i];
+  }
+}
+
+/* The pose of a body that is not in the form, as it is disabled. */
+static form_pose pose_of(dBodyID id) {
+  form_pose pose;
+  const dReal *x = dBodyGetPosition(id), *q = dBodyGetQuaternion(id);
+  for (int i = 0; i < 3; i++) pose.position[i] = x[i];
+  for (int i = 0; i < 4; i++) pose.quaternion[i] = q[i];
+  return pose;
+}
+
+static void find_line(spring_line *line, const ode_mlcp_spring *spring,
+                      const world_form *form, const form_pose poses[],
+                      const double v[]) {
+  double point[2][3], arm[2][3] = {{0}}, along[3];
+  for (int side = 0; side < 2; side++) {
+    dBodyID id = spring->body[side];
+    int b = line->body[side] = form != NULL ? world_form_find_body(form, id) : -1;
+    form_pose asleep;
+    if (id != NULL && b < 0) asleep = pose_of(id);
+    find_anchor(spring, side, b >= 0 ? &poses[b] : &asleep, point[side],
+                arm[side]);
+  }
+  vec3_subtract(along, point[0], point[1]);
+  if (spring->along_axis) {
+    line->length = vec3_dot(spring->axis, along);
+    vec3_copy(along, spring->axis);
+  } else {
+    line->length = vec3_length(along);
+    for (int i = 0; i < 3; i++)
+      along[i] = line->length > 0 ? along[i] / line->length : i == 0;
+  }
+  line->rate = 0;
+  for (int side = 0; side < 2; side++) {
+    double *J = line->J[side];
+    for (int i = 0; i < 3; i++) J[i] = side == 0 ? along[i] : -along[i];
+    vec3_cross(J + 3, arm[side], J);
+    if (line->body[side] < 0 || v == NULL) continue;
+    for (int i = 0; i < 6; i++) line->rate += J[i] * v[6 * line->body[side] + i];
+  }
+}
+
+static double rest_length(const ode_mlcp_spring *spring, double time) {
+  return spring->length_function != NULL
+             ? spring->length_function(spring->context, time)
+             : spring->length;
+}
+
+int forces_rows(const force_list *forces, const world_form *form,
+                const form_pose poses[], const double v[], double cq,
+                double cv, double scale, form_extra_row rows[]) {
+  int count = 0;
+  for (const ode_mlcp_force *force = forces->first; force != NULL;
+       force = force->next) {
+    double c = cq * force->spring.stiffness + cv * force->spring.damping;
+    if (force->function != NULL || !(c > 0)) continue;
+    spring_line line;
+    find_line(&line, &force->spring, form, poses, v);
+    double moving = 0; /* g'v without kinematic bodies: theirs does not change */
+    bool dynamic = false;
+    for (int side = 0; side < 2; side++) {
+      int b = line.body[side];
+      if (b < 0) continue;
+      bool kinematic = form->bodies[b].kinematic;
+      dynamic |= !kinematic;
+      for (int i = 0; i < 6; i++) {
+        if (kinematic) line.J[side][i] = 0;
+        moving += line.J[side][i] * v[6 * b + i];
+      }
+    }
+    if (!dynamic) continue;
+    form_extra_row *row = &rows[count++];
+    memcpy(row->body, line.body, sizeof row->body);
+    memcpy(row->J, line.J, sizeof row->J);
+    row->bias = -scale * moving;
+    row->compliance = 1 / c;
+  }
+  return count;
+}
+
+double forces_energy(const force_list *forces, double time) {
+  double energy = 0;
+  for (const ode_mlcp_force *force = forces->first; force != NULL;
+       force = force->next) {
+    if (force->function != NULL) continue;
+    spring_line line;
+    find_line(&line, &force->spring, NULL, NULL, NULL);
+    double stretch = line.length - rest_length(&force->spring, time);
+    energy += 0.5 * force->spring.stiffness * stretch * stretch;
+  }
+  return energy;
+}
+
+/* --- forces ------------------------------------------------------------------------ */
+
+static bool add_spring(const ode_mlcp_spring *spring, world_form *form,
+                       double time, const form_pose poses[], const double v[],
+                       double force[]) {
+  spring_line line;
+  find_line(&line, spring, form, poses, v);
+  double pull = -spring->stiffness * (line.length - rest_length(spring, time)) -
+                spring->damping * line.rate;
+  if (!isfinite(pull)) {
+    snprintf(form->result->message, sizeof form->result->message,
+             "the force of a spring at body %lu is %g",
+             dBodyGetSerial(spring->body[0]), pull);
+    return false;
+  }
+  for (int side = 0; side < 2; side++)
+    for (int i = 0; i < 6 && line.body[side] >= 0; i++)
+      force[6 * line.body[side] + i] += pull * line.J[side][i];
+  return true;
+}
+
+static bool add_function(const ode_mlcp_force *given, world_form *form,
+                         double time, const form_pose poses[],
+                         const double v[], double force[], double k_q[],
+                         double k_v[]) {
+  dBodyID id = given->spring.body[0];
+  int b = world_form_find_body(form, id);
+  if (b < 0 || form->bodies[b].kinematic) return true;
+  ode_mlcp_body_state state = {.time = time};
+  vec3_copy(state.position, poses[b].position);
+  memcpy(state.quaternion, poses[b].quaternion, sizeof state.quaternion);
+  memcpy(state.velocity, v + 6 * b, sizeof state.velocity);
+
+  double f[6] = {0}, jacobians[2][36] = {{0}};
+  given->function(given->context, id, &state, f, jacobians[0], jacobians[1]);
+  if (!all_finite(f, 6) || !all_finite(jacobians[0], 72)) {
+    snprintf(form->result->message, sizeof form->result->message,
+             "body %lu: a force function or its Jacobians are not finite",
+             form->bodies[b].serial);
+    return false;
+  }
+  for (int i = 0; i < 6; i++) force[6 * b + i] += f[i];
+  for (int i = 0; i < 36 && k_q != NULL; i++) {
+    k_q[36 * b + i] += jacobians[0][i];
+    k_v[36 * b + i] += jacobians[1][i];
+  }
+  return true;
+}
+
+bool forces_add(const force_list *forces, world_form *form, double time,
+                const form_pose poses[], const double v[], double force[],
+                double k_q[], double k_v[]) {
+  for (const ode_mlcp_force *f = forces->first; f != NULL; f = f->next) {
+    bool added = f->function != NULL
+                     ? add_function(f, form, time, poses, v, force, k_q, k_v)
+                     : add_spring(&f->spring, form, time, poses, v, force);
+    if (!added) return false;
+  }
+  return true;
+}

@@ -1,0 +1,125 @@
+#include "schemes/motion.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/vec3.h"
+#include "schemes/rotation.h"
+
+bool motion_reserve(motion *m, const memory_source *source, int n_bodies) {
+  size_t n = (size_t)n_bodies;
+  m->poses = memory_block_reserve(&m->pose_block, source, n, sizeof *m->poses);
+  m->v = memory_block_reserve(&m->v_block, source, 6 * n, sizeof *m->v);
+  return m->poses != NULL && m->v != NULL;
+}
+
+void motion_release(motion *m, const memory_source *source) {
+  memory_block_release(&m->pose_block, source);
+  memory_block_release(&m->v_block, source);
+}
+
+void motion_copy(motion *to, const motion *from, int n_bodies) {
+  to->time = from->time;
+  memcpy(to->poses, from->poses, (size_t)n_bodies * sizeof *to->poses);
+  memcpy(to->v, from->v, 6 * (size_t)n_bodies * sizeof *to->v);
+}
+
+/* --- the interpolant --------------------------------------------------------- */
+
+/* Values and slopes (per unit of s) at both ends. */
+static double cubic_value(double g0, double s0, double g1, double s1, double s) {
+  double r = 1 - s;
+  return r * r * ((1 + 2 * s) * g0 + s * s0) +
+         s * s * ((1 + 2 * r) * g1 - r * s1);
+}
+
+static double cubic_slope(double g0, double s0, double g1, double s1, double s) {
+  return 6 * s * (1 - s) * (g1 - g0) + (1 - s) * (1 - 3 * s) * s0 +
+         s * (3 * s - 2) * s1;
+}
+
+static void interpolate_body(form_pose *pose, double v[6],
+                             const form_pose *q0, const double v0[6],
+                             const form_pose *q1, const double v1[6], double h,
+                             double s) {
+  double turn[3], end_rate[3], at[3], rate[3], d[4];
+  for (int i = 0; i < 3; i++) {
+    pose->position[i] = cubic_value(q0->position[i], h * v0[i],
+                                    q1->position[i], h * v1[i], s);
+    v[i] = cubic_slope(q0->position[i], h * v0[i], q1->position[i], h * v1[i],
+                       s) / h;
+  }
+  turn_between(turn, q0->quaternion, q1->quaternion);
+  angular_to_turn_rate(end_rate, turn, v1 + 3);
+  for (int i = 0; i < 3; i++) {
+    at[i] = cubic_value(0, h * v0[3 + i], turn[i], h * end_rate[i], s);
+    rate[i] = cubic_slope(0, h * v0[3 + i], turn[i], h * end_rate[i], s) / h;
+  }
+  turn_rate_to_angular(v + 3, at, rate);
+  quaternion_from_turn(d, at);
+  quaternion_multiply(pose->quaternion, d, q0->quaternion);
+  quaternion_normalise(pose->quaternion);
+}
+
+void motion_between(motion *at, const motion *from, const motion *to,
+                    double share, int n_bodies) {
+  double h = to->time - from->time;
+  for (int b = 0; b < n_bodies; b++)
+    interpolate_body(&at->poses[b], at->v + 6 * b, &from->poses[b],
+                     from->v + 6 * b, &to->poses[b], to->v + 6 * b, h, share);
+  at->time = from->time + share * h;
+}
+
+/* --- roots ----------------------------------------------------------------------- */
+
+/* A root between a > 0 >= b, by bisection with regula falsi steps. */
+static double find_descent(double g0, double s0, double g1, double s1,
+                           double low, double high) {
+  double at_low = cubic_value(g0, s0, g1, s1, low);
+  double at_high = cubic_value(g0, s0, g1, s1, high);
+  for (int i = 0; i < 200 && high - low > 1e-16; i++) {
+    double middle = 0.5 * (low + high);
+    if (i % 2 == 0) {
+      double falsi = low + (high - low) * at_low / (at_low - at_high);
+      if (falsi > low && falsi < high) middle = falsi;
+    }
+    double value = cubic_value(g0, s0, g1, s1, middle);
+    if (value == 0) return middle;
+    if (value > 0) {
+      low = middle;
+      at_low = value;
+    } else {
+      high = middle;
+      at_high = value;
+    }
+  }
+  return 0.5 * (low + high);
+}
+
+double cubic_first_descent(double g0, double s0, double g1, double s1) {
+  if (g0 <= 0 && s0 < 0) return 0;
+  /* between the extrema the cubic is monotone: slope a s^2 + b s + c */
+  double a = 3 * (s0 + s1) - 6 * (g1 - g0);
+  double b = 6 * (g1 - g0) - 4 * s0 - 2 * s1, c = s0;
+  double ends[4] = {0, 1, 1, 1};
+  int n = 1;
+  double discriminant = b * b - 4 * a * c;
+  if (discriminant > 0) {
+    double q = -0.5 * (b + copysign(sqrt(discriminant), b));
+    double roots[2] = {a != 0 ? q / a : INFINITY, q != 0 ? c / q : INFINITY};
+    if (roots[0] > roots[1]) {
+      double first = roots[1];
+      roots[1] = roots[0];
+      roots[0] = first;
+    }
+    for (int i = 0; i < 2; i++)
+      if (roots[i] > 0 && roots[i] < 1) ends[n++] = roots[i];
+  }
+  ends[n] = 1;
+  for (int i = 0; i < n; i++)
+    if (cubic_value(g0, s0, g1, s1, ends[i]) >= 0 &&
+        cubic_value(g0, s0, g1, s1, ends[i + 1]) < 0 &&
+        ends[i + 1] > ends[i])
+      return find_descent(g0, s0, g1, s1, ends[i], ends[i + 1]);
+  return INFINITY;
+}

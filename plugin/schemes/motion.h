@@ -1,0 +1,33 @@
+/* Where all bodies of the world are and how they move, at a time. */
+#ifndef ODE_MLCP_SCHEMES_MOTION_H
+#define ODE_MLCP_SCHEMES_MOTION_H
+
+#include "schemes/form.h"
+
+typedef struct motion {
+  double time;
+  form_pose *poses; /* [n_bodies] */
+  double *v;        /* [6 n_bodies] */
+  memory_block pose_block, v_block;
+} motion;
+
+/** @return false when memory runs out. */
+bool motion_reserve(motion *m, const memory_source *source, int n_bodies);
+void motion_release(motion *m, const memory_source *source);
+void motion_copy(motion *to, const motion *from, int n_bodies);
+
+/**
+ * The cubic Hermite interpolant (PAGT 7.2): poses and velocities of both ends
+ * are met; turns are interpolated as rotation vectors from the start.
+ *
+ * @param share  0 at `from`, 1 at `to`
+ */
+void motion_between(motion *at, const motion *from, const motion *to,
+                    double share, int n_bodies);
+
+/** The first s in [0, 1] at which the cubic with values g0, g1 and slopes s0,
+ *  s1 (per unit of s) comes down through 0; INFINITY where it does not. A start
+ *  at 0 counts where the slope is down. */
+double cubic_first_descent(double g0, double s0, double g1, double s1);
+
+#endif
