@@ -62,8 +62,10 @@ typedef struct ode_mlcp_options {
   double erp;              /* ODE_MLCP_ERP_HOST, or 0 .. 1 in place of the
                               world's ERP (a joint's or a contact's own ERP
                               stays: it describes a spring) */
-  double max_correction;   /* m/s and rad/s, > 0: no row corrects a position
-                              faster; INFINITY as stock ODE */
+  double max_correction;   /* m/s and rad/s, > 0: a position error gives bodies
+                              no more velocity than this to correct it; the
+                              rest moves them without (INFINITY: all of it is
+                              velocity, as in stock ODE) */
   ode_mlcp_solver solver;
   double tolerance;        /* relative residual asked of a solve, > 0 */
   int max_contacts;        /* an island with more is refused; > 0 */
@@ -111,6 +113,8 @@ typedef struct ode_mlcp_report {
   int degraded;          /* solves that ended above the tolerance, or on a
                             changed problem */
   int unsolved;          /* of these: residual above 1e-6 */
+  int pushes;            /* push-outs: problems solved to move bodies by what
+                            their velocities do not correct */
   int refused;           /* 1: an island was too large, the step not taken */
   long pivots, factorisations, iterations;
   double residual;       /* worst relative residual on the original problems */

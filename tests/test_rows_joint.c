@@ -149,7 +149,7 @@ static void test_rows_enter_the_problem(void) {
     joint_rows_read(&reading, s.joint, STEP, ODE_MLCP_ERP_HOST);
     mlcp_row rows[6];
     row_set set = {.rows = rows};
-    row_frame frame = {bodies, problem_body, STEP, INFINITY};
+    row_frame frame = {bodies, problem_body, STEP, INFINITY, 1};
     int one_body[2] = {0, -1};
     CU_ASSERT_EQUAL(joint_rows_add(&set, &frame, &reading,
                                    TYPES[t].one_body ? one_body : body, 1e-7),
@@ -162,13 +162,21 @@ static void test_rows_enter_the_problem(void) {
       CU_ASSERT_EQUAL(memcmp(rows[i].J[0], reading.rows.J[i][0], 48), 0);
     }
 
-    /* the cap leaves a rigid row no faster correction */
-    frame.max_correction = 0.01;
+    /* a rigid row's correction may go elsewhere in part */
+    row_correction parts[6];
+    set.corrections = parts;
+    frame.joint_share = 0.25;
     set.n_rows = 0;
     joint_rows_add(&set, &frame, &reading,
                    TYPES[t].one_body ? one_body : body, 1e-7);
-    for (int i = 0; i < set.n_rows; i++)
-      CU_ASSERT(rows[i].correction <= 0.01);
+    for (int i = 0; i < set.n_rows; i++) {
+      CU_ASSERT_DOUBLE_EQUAL(parts[i].velocity, 0.25 * reading.correction[i],
+                             1e-12);
+      CU_ASSERT_DOUBLE_EQUAL(parts[i].excess, 0.75 * reading.correction[i],
+                             1e-12);
+      CU_ASSERT_DOUBLE_EQUAL(rows[i].bias - parts[i].excess,
+                             -reading.rows.rhs[i], 1e-12);
+    }
     dWorldDestroy(s.world);
   }
 }

@@ -20,6 +20,7 @@ void statistics_add(statistics *sums, const ode_mlcp_report *report) {
   sums->unsolved += report->unsolved;
   sums->contacts_merged += report->contacts_merged;
   sums->contacts_dropped += report->contacts_dropped;
+  sums->pushes += report->pushes;
 
   if (!isfinite(report->residual)) sums->residual_unknown = true;
   else if (report->residual > sums->residual_worst)
@@ -64,7 +65,7 @@ void statistics_add_settings(text *out, const ode_mlcp_options *options) {
   add_integer(out, "edges", options->edges);
   if (options->erp == ODE_MLCP_ERP_HOST) add_word(out, "erp", "host");
   else add_number(out, "erp", options->erp, ",\n");
-  // null: position corrections are not capped
+  // null: all position errors are corrected by velocity
   add_number(out, "max_correction", options->max_correction, ",\n");
   add_integer(out, "max_contacts", options->max_contacts);
   if (options->margin == ODE_MLCP_MARGIN_AUTO) add_word(out, "margin", "auto");
@@ -92,6 +93,7 @@ void statistics_add_json(text *out, const statistics *sums,
   add_integer(out, "worlds", sums->worlds);
   add_integer(out, "contacts_merged", sums->contacts_merged);
   add_integer(out, "contacts_dropped", sums->contacts_dropped);
+  add_integer(out, "pushes", sums->pushes);
   add_integer(out, "factorisations", sums->factorisations);
   add_integer(out, "iterations", sums->iterations);
   text_add(out, settings);

@@ -16,7 +16,7 @@ typedef struct statistics {
   int islands_max, contacts_max, rows_max; /* of one step */
   long solves, pivots, factorisations, iterations;
   long degraded, unsolved; /* solves */
-  long contacts_merged, contacts_dropped;
+  long contacts_merged, contacts_dropped, pushes;
   double residual_worst;   /* relative, on the original problem */
   bool residual_unknown;   /* some step's residual was no number */
   double solver_seconds, step_seconds;

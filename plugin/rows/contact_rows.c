@@ -154,6 +154,17 @@ bool contact_polygon_convex(int n, const double vertex[][2]) {
   return n >= 2;
 }
 
+double contact_rows_overlap(const contact_reading *reading,
+                            const host_body bodies[]) {
+  double arm = INFINITY, depth = reading->contact->geom.depth;
+  for (int side = 0; side < 2; side++) {
+    int body = reading->body[side];
+    if (body >= 0 && !bodies[body].kinematic)
+      arm = fmin(arm, vec3_length(reading->arm[side]));
+  }
+  return depth > 0 ? depth / arm : 0;
+}
+
 /* --- building ------------------------------------------------------------ */
 
 void contact_rows_jacobian(double J[2][6], const contact_reading *reading,
@@ -209,6 +220,16 @@ static bool can_push(const row_frame *frame, const contact_reading *reading) {
          0;
 }
 
+/* The normal velocity asked for: push-out under the program's cap, or a bounce,
+ * which is not capped. What is apart may come as close as it is (`approach`),
+ * whatever the ERP. */
+static double normal_target(const contact_settings *settings,
+                            double correction, double motion, double approach,
+                            double bounce) {
+  return fmax(fmin(correction + motion, settings->max_velocity) - approach,
+              bounce);
+}
+
 static void add_normal_row(row_set *set, const row_frame *frame,
                            const contact_settings *settings,
                            const contact_reading *reading) {
@@ -223,25 +244,30 @@ static void add_normal_row(row_set *set, const row_frame *frame,
       surface->mode & dContactSoftCFM ? surface->soft_cfm : settings->cfm;
   double motion = surface->mode & dContactMotionN ? surface->motionN : 0;
   double depth = fmax(contact->geom.depth - settings->surface_layer, 0);
-  double correction = erp * depth / frame->step_size;
-  bool rigid = cfm <= settings->max_cfm;
-  if (rigid) correction = fmin(correction, frame->max_correction);
+  double correction = erp * depth / frame->step_size, in_velocity = correction;
+  bool spring = own_erp && cfm > settings->max_cfm;
+  if (!spring)
+    in_velocity =
+        reading->overlap ? 0 : fmin(correction, frame->max_correction);
 
-  /* push-out under the program's cap; a bounce is not capped. What is apart
-   * may come as close as it is, whatever the ERP. */
-  double target = fmin(correction + motion, settings->max_velocity) -
-                  gap_of(reading) / frame->step_size;
+  double bounce = -INFINITY, approach = gap_of(reading) / frame->step_size;
   if ((surface->mode & dContactBounce) && surface->bounce_vel >= 0 &&
       can_push(frame, reading)) {
     double incoming = motion - relative_velocity(frame, reading, J, false);
     if (incoming > surface->bounce_vel)
-      target = fmax(target, surface->bounce * incoming + motion);
+      bounce = surface->bounce * incoming + motion;
   }
 
+  double target =
+      normal_target(settings, in_velocity, motion, approach, bounce);
   mlcp_row *row =
       add_row(set, frame, reading, MLCP_ROW_NORMAL, J, -target, cfm);
   row->low = 0;
-  row->correction = rigid ? fmax(fmin(correction, target - motion), 0) : 0;
+  if (spring) return;
+  row_set_correct(
+      set, target - normal_target(settings, 0, motion, approach, bounce),
+      normal_target(settings, correction, motion, approach, -INFINITY) -
+          target);
 }
 
 /* A friction set over the last `n_base` rows. */
@@ -282,6 +308,7 @@ static void add_interval(row_set *set, const contact_reading *reading,
   mlcp_row *row = &set->rows[set->n_rows - 1];
   if (isinf(limit)) {
     row->kind = MLCP_ROW_JOINT;
+    row_set_correct(set, 0, NAN);
     return;
   }
   mlcp_friction *friction =

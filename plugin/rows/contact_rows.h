@@ -26,6 +26,8 @@ typedef struct contact_reading {
   double arm[2][3];   /* from the bodies' centres to the contact */
   int multiplicity;   /* contacts merged into this one, itself included */
   const contact_polygon *polygon; /* NULL: friction is as the surface says */
+  bool overlap;       /* too deep to be a contact (contact_rows_overlap): its
+                         normal row leaves its correction out as excess */
 } contact_reading;
 
 typedef enum contact_verdict {
@@ -58,6 +60,11 @@ void contact_rows_axes(double axis[2][3], const contact_reading *reading);
 /** The Jacobian of the relative velocity along `axis` at the contact. */
 void contact_rows_jacobian(double J[2][6], const contact_reading *reading,
                            const double axis[3]);
+
+/** How deep a contact is, as a part of its distance from the nearer centre of a
+ *  body that moves. */
+double contact_rows_overlap(const contact_reading *reading,
+                            const host_body bodies[]);
 
 /** The world's settings that contacts use. */
 typedef struct contact_settings {

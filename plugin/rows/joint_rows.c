@@ -104,6 +104,19 @@ const char *joint_rows_bad_value(const joint_reading *reading, double *value) {
   return NULL;
 }
 
+/* A row with a compliance of its own is a spring: its ERP is physics. */
+static double rigid_correction(const joint_reading *reading, unsigned i,
+                               double world_cfm) {
+  return reading->rows.cfm[i] <= world_cfm ? reading->correction[i] : 0;
+}
+
+double joint_rows_correction(const joint_reading *reading, double world_cfm) {
+  double worst = 0;
+  for (unsigned i = 0; i < reading->rows.count; i++)
+    worst = fmax(worst, fabs(rigid_correction(reading, i, world_cfm)));
+  return worst;
+}
+
 int joint_rows_add(row_set *set, const row_frame *frame,
                    const joint_reading *reading, const int body[2],
                    double world_cfm) {
@@ -112,20 +125,19 @@ int joint_rows_add(row_set *set, const row_frame *frame,
   int first = set->n_rows;
 
   for (unsigned i = 0; i < host->count; i++) {
-    double rhs = host->rhs[i], correction = reading->correction[i];
+    double rhs = host->rhs[i], excess = 0;
 
-    /* a row with a compliance of its own is a spring: its ERP is physics */
-    bool rigid = host->cfm[i] <= world_cfm;
-    if (rigid && fabs(correction) > frame->max_correction) {
-      rhs -= correction;
-      correction = copysign(frame->max_correction, correction);
-      rhs += correction;
+    double correction = rigid_correction(reading, i, world_cfm);
+    if (frame->joint_share < 1) {
+      excess = (1 - frame->joint_share) * correction;
+      correction -= excess;
+      rhs -= excess;
     }
     mlcp_row *row = row_set_add(set, frame, MLCP_ROW_JOINT, body, host->J[i],
                                 -rhs, host->cfm[i] / h);
     row->low = h * host->lo[i];
     row->high = h * host->hi[i];
-    row->correction = rigid ? fabs(correction) : 0;
+    row_set_correct(set, correction, excess);
   }
   return first;
 }

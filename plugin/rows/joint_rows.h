@@ -30,10 +30,13 @@ double joint_rows_error(dJointID joint, double step_size);
 /** The first value that is not finite where it must be, by name, or NULL. */
 const char *joint_rows_bad_value(const joint_reading *reading, double *value);
 
+/** The largest correction of a rigid row, m/s or rad/s. */
+double joint_rows_correction(const joint_reading *reading, double world_cfm);
+
 /**
  * Append the rows: J v+ + (cfm/h) p - rhs (docs/formulation.md, eq. 6), with
- * bounds h lo and h hi. The correction of a rigid row (the world's own CFM) is
- * capped at frame->max_correction.
+ * bounds h lo and h hi. Of the correction of a rigid row (the world's own CFM)
+ * frame->joint_share goes into its target velocity, the rest is its excess.
  *
  * @param body  the joint's two bodies in the island, -1 for the world
  * @return the index of the first row; the rest follow in the host's order.

@@ -6,8 +6,16 @@
 #include "host/bodies.h"
 #include "mlcp/mlcp.h"
 
+/** What corrects a row's position error, m/s or rad/s, signed as its target. */
+typedef struct row_correction {
+  double velocity; /* the part of the target that does */
+  double excess;   /* what is left to be corrected by moving (push_out.h); NAN:
+                      the row does not resist that */
+} row_correction;
+
 typedef struct row_set {
   mlcp_row *rows;
+  row_correction *corrections; /* of every row; may be NULL */
   mlcp_friction *frictions;
   mlcp_pair *pairs;
   int n_rows, n_frictions, n_pairs;
@@ -18,7 +26,12 @@ typedef struct row_frame {
   const host_body *bodies;   /* [n] the island's bodies */
   const int *problem_body;   /* [n] their index in the problem, -1 kinematic */
   double step_size;          /* s */
-  double max_correction;     /* m/s, rad/s; may be INFINITY */
+  double max_correction;     /* m/s: what a contact's target velocity may
+                                correct; may be INFINITY */
+  double joint_share;        /* 0 .. 1: of a joint's correction in its target
+                                velocity. One for all joints: their errors fit
+                                together where they close a loop, errors cut
+                                one by one do not */
 } row_frame;
 
 /**
@@ -33,5 +46,8 @@ typedef struct row_frame {
 mlcp_row *row_set_add(row_set *set, const row_frame *frame, mlcp_row_kind kind,
                       const int body[2], const double J[2][6], double bias,
                       double compliance);
+
+/** Say what corrects the position error of the row added last. */
+void row_set_correct(row_set *set, double velocity, double excess);
 
 #endif

@@ -8,6 +8,9 @@
 #include "common/vec3.h"
 #include "step/island_read.h"
 #include "step/part_watch.h"
+#include "step/push_out.h"
+
+static const char NO_MEMORY[] = "memory ran out";
 
 part_watcher *part_watch;
 void *part_watch_context;
@@ -16,8 +19,10 @@ struct island_workspace {
   const memory_source *source;
   island_arrays arrays;
   solver_workspace *solver;
-  memory_block bodies, rows, frictions, pairs, guess, first_row, contact_rows;
+  memory_block bodies, rows, corrections, frictions, pairs, guess, first_row,
+      contact_rows;
   memory_block v, p, beta, lambda;
+  push_out push;
 };
 
 /* One part of the island on its way through the solver. */
@@ -25,6 +30,7 @@ typedef struct part_problem {
   mlcp_problem problem;
   mlcp_solution solution;
   row_set set;
+  bool pushed; /* the workspace's push-out is this part's */
   double *guess;
   contact_rows *contacts; /* per contact reading of the island */
   int *first_row;         /* per joint of the island */
@@ -64,9 +70,10 @@ void island_workspace_destroy(island_workspace *workspace) {
       &workspace->bodies, &workspace->rows,      &workspace->frictions,
       &workspace->pairs,  &workspace->guess,     &workspace->first_row,
       &workspace->v,      &workspace->p,         &workspace->beta,
-      &workspace->lambda, &workspace->contact_rows};
+      &workspace->lambda, &workspace->contact_rows, &workspace->corrections};
   for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
     memory_block_release(blocks[i], source);
+  push_out_release(&workspace->push, source);
   island_arrays_release(&workspace->arrays, source);
   solver_workspace_destroy(workspace->solver);
   source->release(source->context, workspace, sizeof *workspace);
@@ -127,6 +134,19 @@ static const warm_entry *find_warm(const island_context *c,
   return found >= 0 ? &c->results->old_entries[found] : NULL;
 }
 
+/* Whether a contact is too deep to be one. Bodies that overlap do until hardly
+ * anything of it is left, or friction would hold them where they are. */
+static bool is_overlap(const island_context *c, const contact_reading *contact,
+                       const warm_entry *key) {
+  const double ENTERS = 0.1, LEAVES = 0.01;
+  if (isinf(c->options->max_correction)) return false;
+  double overlap = contact_rows_overlap(contact, c->arrays->bodies);
+  return overlap > ENTERS ||
+         (overlap > LEAVES &&
+          warm_start_overlap(c->results->old_entries,
+                             c->results->n_old_entries, key));
+}
+
 static void guess_joint(double guess[], int n_rows, const warm_entry *old) {
   /* where a stop was reached or left, the rows before its own are the same */
   for (int i = 0; i < n_rows; i++)
@@ -167,6 +187,7 @@ static void keep_warm(const island_context *c, const part_problem *part, int j,
     for (int i = 1 + rows->n_sliding; i < rows->n_rows; i++)
       entry.impulses[i - rows->n_sliding] = p[i];
     vec3_copy(entry.slip, rows->slip);
+    entry.overlap = c->arrays->contacts[joint->reading].overlap;
   }
   c->results->new_entries[c->result->first_joint +
                           (size_t)c->result->n_entries++] = entry;
@@ -197,6 +218,7 @@ static bool reserve_part(island_workspace *w, part_problem *part, int n_bodies,
                                  sizeof *(field))) != NULL)
   return RESERVE(part->problem.bodies, bodies, (size_t)n_bodies) &&
          RESERVE(part->set.rows, rows, rows) &&
+         RESERVE(part->set.corrections, corrections, rows) &&
          RESERVE(part->set.frictions, frictions, frictions) &&
          RESERVE(part->set.pairs, pairs, pairs) &&
          RESERVE(part->guess, guess, rows) &&
@@ -222,9 +244,10 @@ static void add_joint(const island_context *c, part_problem *part, int j) {
   } else {
     static const double no_hint[3] = {0, 0, 0};
     contact_rows *rows = &part->contacts[joint->reading];
+    contact_reading *contact = &c->arrays->contacts[joint->reading];
     c->result->report.contacts_new += old == NULL;
-    contact_rows_add(&part->set, &c->frame, &c->contact,
-                     &c->arrays->contacts[joint->reading],
+    contact->overlap = is_overlap(c, contact, &key);
+    contact_rows_add(&part->set, &c->frame, &c->contact, contact,
                      old != NULL ? old->slip : no_hint, rows);
     guess_contact(part->guess + first, rows, old, swapped);
   }
@@ -285,15 +308,21 @@ static int add_stops(const island_context *c, part_problem *part, int index,
 static bool build_part(island_context *c, part_problem *part, int index) {
   island_arrays *arrays = c->arrays;
   int n_joint_rows = 0, n_contacts = 0;
+  double correction = 0;
   for (int j = arrays->part_first_joint[index]; j >= 0;
        j = arrays->joints[j].next_part) {
     const island_joint *joint = &arrays->joints[j];
-    if (joint->role == JOINT_CONTACT)
+    if (joint->role == JOINT_CONTACT) {
       n_contacts++;
-    else
-      n_joint_rows +=
-          (int)arrays->readings[joint->reading].rows.count + joint->n_stops;
+      continue;
+    }
+    const joint_reading *reading = &arrays->readings[joint->reading];
+    n_joint_rows += (int)reading->rows.count + joint->n_stops;
+    correction =
+        fmax(correction, joint_rows_correction(reading, c->world_cfm));
   }
+  double most = c->options->max_correction;
+  c->frame.joint_share = correction > most ? most / correction : 1;
   if (n_contacts > c->options->max_contacts) {
     c->result->refused = true;
     snprintf(c->result->message, sizeof c->result->message,
@@ -305,7 +334,7 @@ static bool build_part(island_context *c, part_problem *part, int index) {
   }
   if (!reserve_part(c->workspace, part, arrays->part_n_bodies[index],
                     n_joint_rows, n_contacts, c->options->edges)) {
-    snprintf(c->result->message, sizeof c->result->message, "memory ran out");
+    snprintf(c->result->message, sizeof c->result->message, NO_MEMORY);
     return false;
   }
 
@@ -334,7 +363,6 @@ static bool build_part(island_context *c, part_problem *part, int index) {
 
 static void count_solve(ode_mlcp_report *report, const solver_report *solve) {
   const double UNSOLVED = 1e-6;
-  report->solves++;
   report->degraded += solve->status == SOLVER_DEGRADED;
   report->unsolved +=
       solve->status == SOLVER_DEGRADED && !(solve->residual <= UNSOLVED);
@@ -344,7 +372,10 @@ static void count_solve(ode_mlcp_report *report, const solver_report *solve) {
   report->residual = fmax(report->residual, solve->residual);
 }
 
-static bool solve_part(island_context *c, part_problem *part) {
+static solver_report timed_solve(const island_context *c,
+                                 const mlcp_problem *problem,
+                                 const double guess[],
+                                 const mlcp_solution *solution) {
   solver_options options;
   solver_default_options(&options);
   options.kind = c->options->solver == ODE_MLCP_SOLVER_LEMKE ? SOLVER_LEMKE
@@ -352,16 +383,55 @@ static bool solve_part(island_context *c, part_problem *part) {
   options.tolerance = c->options->tolerance;
 
   double start = seconds_now();
-  solver_report solve =
-      solver_solve(c->workspace->solver, &part->problem, &options, part->guess,
-                   &part->solution);
+  solver_report report = solver_solve(c->workspace->solver, problem, &options,
+                                      guess, solution);
   double seconds = seconds_now() - start;
   c->result->report.solver_seconds += seconds;
   if (part_watch != NULL)
     part_watch(part_watch_context,
                &(solved_part){c->island->world, c->island->index,
-                              c->result->report.solves, &part->problem,
-                              part->guess, &part->solution, &solve, seconds});
+                              c->result->report.solves, problem, guess,
+                              solution, &report, seconds});
+  return report;
+}
+
+/* Leave all position errors to the push-out. @return whether that changed
+ * anything. */
+static bool leave_corrections_out(part_problem *part) {
+  bool changed = false;
+  for (int r = 0; r < part->set.n_rows; r++) {
+    mlcp_row *row = &part->set.rows[r];
+    row_correction *correction = &part->set.corrections[r];
+    if (row->kind == MLCP_ROW_FRICTION || correction->velocity == 0) continue;
+    row->bias += correction->velocity;
+    row->correction = 0;
+    correction->excess += correction->velocity;
+    changed = true;
+  }
+  return changed;
+}
+
+static void add_solve(solver_report *sum, const solver_report *solve) {
+  sum->status = solve->status;
+  sum->rung = solve->rung;
+  sum->residual = solve->residual;
+  sum->pivots += solve->pivots;
+  sum->factorisations += solve->factorisations;
+  sum->iterations += solve->iterations;
+}
+
+static bool solve_part(island_context *c, part_problem *part) {
+  solver_report solve =
+      timed_solve(c, &part->problem, part->guess, &part->solution);
+  /* bodies jammed by friction may have no velocities that undo their errors,
+   * but there are always some that do not deepen them */
+  if (solve.status == SOLVER_DEGRADED && leave_corrections_out(part)) {
+    memcpy(part->guess, part->solution.p,
+           (size_t)part->set.n_rows * sizeof *part->guess);
+    solver_report again =
+        timed_solve(c, &part->problem, part->guess, &part->solution);
+    add_solve(&solve, &again);
+  }
 
   if (solve.status == SOLVER_NO_MEMORY || solve.status == SOLVER_TOO_LARGE) {
     c->result->refused = solve.status == SOLVER_TOO_LARGE;
@@ -379,6 +449,7 @@ static bool solve_part(island_context *c, part_problem *part) {
              part->problem.n_bodies, part->problem.n_rows);
     return false;
   }
+  c->result->report.solves++;
   count_solve(&c->result->report, &solve);
   return true;
 }
@@ -393,6 +464,34 @@ static bool solve_with_stops(island_context *c, part_problem *part, int index) {
     memcpy(part->guess, part->solution.p, (size_t)n_rows * sizeof(double));
   }
   c->result->report.rows += part->problem.n_rows;
+  return true;
+}
+
+/* Move the part's bodies by what their velocities do not correct. A push-out that
+ * cannot be solved waits for the next step. */
+static bool push_part_out(island_context *c, part_problem *part) {
+  push_out *push = &c->workspace->push;
+  part->pushed = false;
+  switch (push_out_build(push, c->workspace->source, &part->problem,
+                         &part->solution, part->set.corrections)) {
+    case PUSH_OUT_NONE:
+      return true;
+    case PUSH_OUT_NO_MEMORY:
+      snprintf(c->result->message, sizeof c->result->message, NO_MEMORY);
+      return false;
+    case PUSH_OUT_BUILT:
+      break;
+  }
+  solver_report solve = timed_solve(c, &push->problem, NULL, &push->solution);
+  if (solve.status == SOLVER_NO_MEMORY) {
+    snprintf(c->result->message, sizeof c->result->message, NO_MEMORY);
+    return false;
+  }
+  count_solve(&c->result->report, &solve);
+  c->result->report.pushes++;
+  part->pushed = solve.status == SOLVER_SOLVED &&
+                 all_finite(push->solution.v, 6 * push->problem.n_bodies);
+  if (part->pushed) push_out_limit(push, c->island->stepsize);
   return true;
 }
 
@@ -451,11 +550,16 @@ static void keep_joint(const island_context *c, const part_problem *part,
 
 static void keep_part(island_context *c, const part_problem *part, int index) {
   const island_arrays *arrays = c->arrays;
-  for (int b = 0; b < arrays->n_bodies; b++)
-    if (arrays->part[b] == index)
-      memcpy(c->results->bodies[c->result->first_body + (size_t)b].v,
-             part->solution.v + 6 * arrays->problem_body[b],
-             6 * sizeof(double));
+  for (int b = 0; b < arrays->n_bodies; b++) {
+    if (arrays->part[b] != index) continue;
+    body_result *out = &c->results->bodies[c->result->first_body + (size_t)b];
+    int first = 6 * arrays->problem_body[b];
+    memcpy(out->v, part->solution.v + first, sizeof out->v);
+    out->pushed = part->pushed;
+    if (part->pushed)
+      memcpy(out->push_out, c->workspace->push.solution.v + first,
+             sizeof out->push_out);
+  }
   for (int j = arrays->part_first_joint[index]; j >= 0;
        j = arrays->joints[j].next_part) {
     keep_joint(c, part, j);
@@ -495,6 +599,7 @@ static void clear_results(island_context *c) {
     const host_body *body = &c->arrays->bodies[b];
     body_result *out = &c->results->bodies[c->result->first_body + (size_t)b];
     out->kinematic = body->kinematic;
+    out->pushed = false;
     memcpy(out->v, body->v_free, sizeof out->v);
     c->result->report.bodies += !body->kinematic;
   }
@@ -531,13 +636,13 @@ bool island_solve(island_workspace *workspace, const dStepperIsland *island,
       &workspace->contact_rows, workspace->source,
       (size_t)c.arrays->n_contacts, sizeof(contact_rows));
   if (part.first_row == NULL || part.contacts == NULL) {
-    snprintf(result->message, sizeof result->message, "memory ran out");
+    snprintf(result->message, sizeof result->message, NO_MEMORY);
     return false;
   }
   for (int index = 0; index < c.arrays->n_parts; index++) {
     if (c.arrays->part_first_joint[index] < 0) continue;
     if (!build_part(&c, &part, index) ||
-        !solve_with_stops(&c, &part, index))
+        !solve_with_stops(&c, &part, index) || !push_part_out(&c, &part))
       return false;
     keep_part(&c, &part, index);
   }

@@ -18,7 +18,7 @@ void ode_mlcp_default_options(ode_mlcp_options *options) {
   options->scheme = ODE_MLCP_SCHEME_AH;
   options->edges = 4;
   options->erp = ODE_MLCP_ERP_HOST;
-  options->max_correction = INFINITY;
+  options->max_correction = 0.5;
   options->solver = ODE_MLCP_SOLVER_FAST;
   options->tolerance = 1e-10;
   options->max_contacts = 20000;

@@ -272,6 +272,7 @@ static void sum_reports(world_stepper *stepper) {
     sum->degraded += part->degraded;
     sum->unsolved += part->unsolved;
     sum->refused |= stepper->islands[i].refused;
+    sum->pushes += part->pushes;
     sum->pivots += part->pivots;
     sum->factorisations += part->factorisations;
     sum->iterations += part->iterations;

@@ -75,3 +75,11 @@ int warm_start_find(const warm_entry entries[], int count, bool used[],
   if (best >= 0) used[best] = true;
   return best;
 }
+
+bool warm_start_overlap(const warm_entry entries[], int count,
+                        const warm_entry *key) {
+  for (int i = lower_bound(entries, count, key);
+       i < count && compare_keys(&entries[i], key) == 0; i++)
+    if (entries[i].overlap) return true;
+  return false;
+}

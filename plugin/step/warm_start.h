@@ -28,6 +28,7 @@ typedef struct warm_entry {
   double sliding[3];       /* contact: tangential impulse on the body that comes
                               second in `serial`, world frame */
   double slip[3];          /* contact: the slip's direction, world frame */
+  bool overlap;            /* contact: pushed out by moving alone */
 } warm_entry;
 
 typedef struct warm_start {
@@ -50,5 +51,9 @@ void warm_start_sort(warm_entry entries[], int count);
  */
 int warm_start_find(const warm_entry entries[], int count, bool used[],
                     const warm_entry *key);
+
+/** Whether a contact of `key`'s bodies was an overlap in the last step. */
+bool warm_start_overlap(const warm_entry entries[], int count,
+                        const warm_entry *key);
 
 #endif
