@@ -45,6 +45,7 @@ static void create(scene *s, build_scene *build, bool ours) {
   ode_mlcp_options options;
   ode_mlcp_default_options(&options);
   options.margin = 0; /* stops only once they are overshot, as stock has them */
+  options.max_correction = INFINITY; /* stock's way to correct positions */
   if (ours) CU_ASSERT_EQUAL(ode_mlcp_attach(s->world, &options), ODE_MLCP_OK);
   build(s);
 }

@@ -156,13 +156,16 @@ bool contact_polygon_convex(int n, const double vertex[][2]) {
 
 double contact_rows_overlap(const contact_reading *reading,
                             const host_body bodies[]) {
-  double arm = INFINITY, depth = reading->contact->geom.depth;
+  double size = INFINITY, depth = reading->contact->geom.depth;
   for (int side = 0; side < 2; side++) {
-    int body = reading->body[side];
-    if (body >= 0 && !bodies[body].kinematic)
-      arm = fmin(arm, vec3_length(reading->arm[side]));
+    if (reading->body[side] < 0) continue;
+    const host_body *body = &bodies[reading->body[side]];
+    if (body->kinematic) continue;
+    const double *I = body->inertia;
+    double gyration = sqrt((I[0] + I[4] + I[8]) / (3 * body->mass));
+    size = fmin(size, fmax(vec3_length(reading->arm[side]), 0.25 * gyration));
   }
-  return depth > 0 ? depth / arm : 0;
+  return depth > 0 ? depth / size : 0;
 }
 
 /* --- building ------------------------------------------------------------ */

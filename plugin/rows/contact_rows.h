@@ -61,8 +61,9 @@ void contact_rows_axes(double axis[2][3], const contact_reading *reading);
 void contact_rows_jacobian(double J[2][6], const contact_reading *reading,
                            const double axis[3]);
 
-/** How deep a contact is, as a part of its distance from the nearer centre of a
- *  body that moves. */
+/** How deep a contact is, as a part of its distance from the centre of the body
+ *  that it is nearer to (a quarter of the radius of gyration where the contact is
+ *  nearer than that). */
 double contact_rows_overlap(const contact_reading *reading,
                             const host_body bodies[]);
 

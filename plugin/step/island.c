@@ -339,9 +339,8 @@ static bool build_part(island_context *c, part_problem *part, int index) {
   }
 
   mlcp_body *bodies = (mlcp_body *)part->problem.bodies;
-  for (int b = 0; b < arrays->n_bodies; b++)
-    if (arrays->part[b] == index)
-      fill_body(&bodies[arrays->problem_body[b]], &arrays->bodies[b]);
+  for (int b = arrays->part_first_body[index]; b >= 0; b = arrays->next_body[b])
+    fill_body(&bodies[arrays->problem_body[b]], &arrays->bodies[b]);
   part->set.n_rows = part->set.n_frictions = part->set.n_pairs = 0;
   for (int j = arrays->part_first_joint[index]; j >= 0;
        j = arrays->joints[j].next_part)
@@ -395,6 +394,13 @@ static solver_report timed_solve(const island_context *c,
   return report;
 }
 
+static double kinetic_energy(const mlcp_body *body, const double v[6]) {
+  double energy = 0;
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) energy += 0.5 * v[i] * body->mass[6 * i + j] * v[j];
+  return energy;
+}
+
 /* Leave all position errors to the push-out. @return whether that changed
  * anything. */
 static bool leave_corrections_out(part_problem *part) {
@@ -411,6 +417,25 @@ static bool leave_corrections_out(part_problem *part) {
   return changed;
 }
 
+/* Whether the corrections gave the part more kinetic energy than max_correction
+ * for all its bodies is: rows that nearly jam turn small corrections into high
+ * velocities. */
+static bool corrections_pop(const island_context *c, const part_problem *part) {
+  const mlcp_problem *problem = &part->problem;
+  double most = c->options->max_correction, work = 0, mass = 0;
+  for (int r = 0; r < problem->n_rows; r++)
+    if (problem->rows[r].kind != MLCP_ROW_FRICTION)
+      work += fmax(part->solution.p[r] * part->set.corrections[r].velocity, 0);
+  for (int b = 0; b < problem->n_bodies; b++) mass += problem->bodies[b].mass[0];
+  if (!(0.5 * work > 0.5 * mass * most * most)) return false;
+
+  double gained = 0;
+  for (int b = 0; b < problem->n_bodies; b++)
+    gained += kinetic_energy(&problem->bodies[b], part->solution.v + 6 * b) -
+              kinetic_energy(&problem->bodies[b], problem->bodies[b].v_free);
+  return gained > 0.5 * mass * most * most;
+}
+
 static void add_solve(solver_report *sum, const solver_report *solve) {
   sum->status = solve->status;
   sum->rung = solve->rung;
@@ -425,9 +450,8 @@ static bool solve_part(island_context *c, part_problem *part) {
       timed_solve(c, &part->problem, part->guess, &part->solution);
   /* bodies jammed by friction may have no velocities that undo their errors,
    * but there are always some that do not deepen them */
-  if (solve.status == SOLVER_DEGRADED && leave_corrections_out(part)) {
-    memcpy(part->guess, part->solution.p,
-           (size_t)part->set.n_rows * sizeof *part->guess);
+  if ((solve.status == SOLVER_DEGRADED || corrections_pop(c, part)) &&
+      leave_corrections_out(part)) {
     solver_report again =
         timed_solve(c, &part->problem, part->guess, &part->solution);
     add_solve(&solve, &again);
@@ -550,8 +574,8 @@ static void keep_joint(const island_context *c, const part_problem *part,
 
 static void keep_part(island_context *c, const part_problem *part, int index) {
   const island_arrays *arrays = c->arrays;
-  for (int b = 0; b < arrays->n_bodies; b++) {
-    if (arrays->part[b] != index) continue;
+  for (int b = arrays->part_first_body[index]; b >= 0;
+       b = arrays->next_body[b]) {
     body_result *out = &c->results->bodies[c->result->first_body + (size_t)b];
     int first = 6 * arrays->problem_body[b];
     memcpy(out->v, part->solution.v + first, sizeof out->v);

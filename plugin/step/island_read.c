@@ -71,6 +71,8 @@ static bool reserve_arrays(island_arrays *arrays, const memory_source *source,
          RESERVE(contacts, contact_block, contacts) &&
          RESERVE(problem_body, problem_body_block, nb) &&
          RESERVE(part, part_block, nb) &&
+         RESERVE(next_body, next_body_block, nb) &&
+         RESERVE(part_first_body, part_first_body_block, nb) &&
          RESERVE(part_first_joint, part_first_block, nb) &&
          RESERVE(part_n_bodies, part_count_block, nb);
 #undef RESERVE
@@ -328,6 +330,13 @@ static void find_parts(island_arrays *arrays) {
     int part = arrays->part[b];
     arrays->problem_body[b] = part < 0 ? -1 : arrays->part_n_bodies[part]++;
   }
+  for (int part = 0; part < arrays->n_parts; part++)
+    arrays->part_first_body[part] = -1;
+  for (int b = arrays->n_bodies - 1; b >= 0; b--) {
+    if (arrays->part[b] < 0) continue;
+    arrays->next_body[b] = arrays->part_first_body[arrays->part[b]];
+    arrays->part_first_body[arrays->part[b]] = b;
+  }
 }
 
 /* Chain the joints of each part, in the host's order. */
@@ -378,6 +387,7 @@ void island_arrays_release(island_arrays *arrays, const memory_source *source) {
       &arrays->reading_block,      &arrays->contact_block,
       &arrays->problem_body_block, &arrays->part_block,
       &arrays->part_first_block,   &arrays->part_count_block,
+      &arrays->next_body_block,    &arrays->part_first_body_block,
       &arrays->index_block,        &arrays->order_block,
       &arrays->stop_block};
   for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)

@@ -21,11 +21,14 @@ typedef struct island_arrays {
   island_stop *stops;
   int *problem_body;          /* per body: index in its part, -1 kinematic */
   int *part;                  /* per body: its part, -1 kinematic */
+  int *next_body;             /* per body: next of its part, -1 at the end */
+  int *part_first_body;       /* per part */
   int *part_first_joint;      /* per part, -1 for none */
   int *part_n_bodies;         /* per part */
   memory_block body_block, joint_block, reading_block, contact_block,
       problem_body_block, part_block, part_first_block, part_count_block,
-      index_block, order_block, stop_block;
+      next_body_block, part_first_body_block, index_block, order_block,
+      stop_block;
 } island_arrays;
 
 /**

@@ -5,7 +5,7 @@
 
 /* Compliance of every row, as a part of its diagonal: bodies that are wedged in
  * more than they can leave share what cannot be had. */
-static const double SHARED = 1e-5;
+static const double SHARED = 1e-6;
 
 /* A row that misses less than this of the velocities at hand is no reason for a
  * push-out. */

@@ -1,0 +1,376 @@
+/* Position errors: bodies that overlap come apart without popping, joints close
+ * without speed, what velocity may correct is left as it was. */
+#include <stdbool.h>
+
+#include "common/vec3.h"
+#include "step_testing.h"
+
+static const double STEP = 0.01;
+
+enum { MAX_BODIES = 24, MAX_CONTACTS = 32 };
+
+/* A world whose contacts come from the host's collision. */
+typedef struct scene {
+  dWorldID world;
+  dSpaceID space;
+  dJointGroupID contacts;
+  dSurfaceParameters surface;
+  dBodyID body[MAX_BODIES];
+  int n_bodies;
+  double depth; /* the deepest contact of the last step, m */
+} scene;
+
+static scene create_scene(double gravity, double mu, double max_correction) {
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  if (max_correction > 0) options.max_correction = max_correction;
+  scene s = {.world = create_world(gravity, &options),
+             .space = dSimpleSpaceCreate(0),
+             .contacts = dJointGroupCreate(0),
+             .surface = bare_surface(dContactApprox1, mu)};
+  return s;
+}
+
+static void destroy_scene(scene *s) {
+  dJointGroupDestroy(s->contacts);
+  dSpaceDestroy(s->space);
+  dWorldDestroy(s->world);
+}
+
+static dBodyID add_box(scene *s, double x, double y, double z, double side) {
+  dBodyID body = dBodyCreate(s->world);
+  dMass mass;
+  dMassSetBox(&mass, 1000, side, side, side);
+  dBodySetMass(body, &mass);
+  dGeomSetBody(dCreateBox(s->space, side, side, side), body);
+  dBodySetPosition(body, x, y, z);
+  s->body[s->n_bodies++] = body;
+  return body;
+}
+
+static void collide(void *data, dGeomID a, dGeomID b) {
+  scene *s = data;
+  dContactGeom found[MAX_CONTACTS];
+  if (dGeomGetBody(a) == NULL && dGeomGetBody(b) == NULL) return;
+  int count = dCollide(a, b, MAX_CONTACTS, found, sizeof found[0]);
+  for (int i = 0; i < count; i++) {
+    dContact contact = contact_at(&s->surface, 0, 0, 0, 0);
+    contact.geom = found[i];
+    s->depth = fmax(s->depth, found[i].depth);
+    dJointAttach(dJointCreateContact(s->world, s->contacts, &contact),
+                 dGeomGetBody(a), dGeomGetBody(b));
+  }
+}
+
+static ode_mlcp_report step(scene *s) {
+  ode_mlcp_report report;
+  s->depth = 0;
+  dSpaceCollide(s->space, s, collide);
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s->world, STEP, &report), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(report.degraded, 0);
+  dJointGroupEmpty(s->contacts);
+  return report;
+}
+
+static double speed(dBodyID body) {
+  return vec3_length(dBodyGetLinearVel(body));
+}
+
+static double fastest(const scene *s) {
+  double most = 0;
+  for (int i = 0; i < s->n_bodies; i++) most = fmax(most, speed(s->body[i]));
+  return most;
+}
+
+/* Sum of m x or m v over the bodies. */
+static void moment(const scene *s, bool velocity, double sum[3]) {
+  dMass mass;
+  for (int k = 0; k < 3; k++) sum[k] = 0;
+  for (int i = 0; i < s->n_bodies; i++) {
+    dBodyGetMass(s->body[i], &mass);
+    vec3_add_scaled(sum, mass.mass,
+                    velocity ? dBodyGetLinearVel(s->body[i])
+                             : dBodyGetPosition(s->body[i]));
+  }
+}
+
+/* --- overlaps ---------------------------------------------------------------- */
+
+/* Boxes spawned into each other in empty space, whatever the friction. */
+static void test_overlaps_come_apart_without_speed(void) {
+  const double mus[] = {0, 0.5, 20, dInfinity};
+  for (size_t m = 0; m < sizeof mus / sizeof mus[0]; m++)
+    for (int soft = 0; soft < 2; soft++) {
+      scene s = create_scene(0, mus[m], 0);
+      if (soft) { /* friction then holds harder than the normals push */
+        s.surface.mode |= dContactSoftCFM;
+        s.surface.soft_cfm = 1e-4;
+      }
+      add_box(&s, 0, 0, 0, 0.5);
+      add_box(&s, 0.21, 0.15, 0.12, 0.5);
+      add_box(&s, -0.17, 0.2, 0.05, 0.5);
+      dQuaternion turned = {0.9, 0.3, 0.2, 0.25};
+      dBodySetQuaternion(s.body[1], turned);
+
+      double before[3], after[3], momentum[3], most = 0;
+      moment(&s, false, before);
+      step(&s);
+      CU_ASSERT(s.depth > 0.2);
+      for (int i = 0; i < 100; i++) {
+        step(&s);
+        most = fmax(most, fastest(&s));
+      }
+      moment(&s, false, after);
+      moment(&s, true, momentum);
+      CU_ASSERT(s.depth < 0.005);
+      CU_ASSERT(most <= 0.5);
+      for (int k = 0; k < 3; k++) {
+        CU_ASSERT_DOUBLE_EQUAL(after[k], before[k], 1e-6);
+        CU_ASSERT_DOUBLE_EQUAL(momentum[k], 0, 1e-8);
+      }
+      destroy_scene(&s);
+    }
+}
+
+/* The same with the correction in the velocity, as a control: it does pop. */
+static void test_correction_in_velocity_pops(void) {
+  scene s = create_scene(0, 0.5, INFINITY);
+  add_box(&s, 0, 0, 0, 0.5);
+  add_box(&s, 0.3, 0, 0, 0.5);
+  CU_ASSERT_EQUAL(step(&s).pushes, 0);
+  CU_ASSERT(fastest(&s) > 1);
+  destroy_scene(&s);
+}
+
+/* A heap spawned into itself on the ground settles, and nothing is thrown. */
+static void test_spawned_heap_settles(void) {
+  const double mus[] = {0.5, dInfinity};
+  for (size_t m = 0; m < 2; m++) {
+    test_random random = {7};
+    scene s = create_scene(9.81, mus[m], 0);
+    dCreatePlane(s.space, 0, 0, 1, 0);
+    for (int i = 0; i < 12; i++)
+      add_box(&s, test_uniform(&random, -0.4, 0.4),
+              test_uniform(&random, -0.4, 0.4), test_uniform(&random, 0.1, 1),
+              test_uniform(&random, 0.2, 0.5));
+    double most = 0, first_depth = 0;
+    for (int i = 0; i < 300; i++) {
+      step(&s);
+      if (i == 0) first_depth = s.depth;
+      most = fmax(most, fastest(&s));
+    }
+    CU_ASSERT(first_depth > 0.15);
+    CU_ASSERT(s.depth < 0.02);
+    CU_ASSERT(most < 5); /* falls of a metre and some */
+    destroy_scene(&s);
+  }
+}
+
+/* Wedged in between walls that leave too little room: in the middle, at rest.
+ */
+static void test_wedged_body_stays_in_the_middle(void) {
+  scene s = create_scene(0, 0.5, 0);
+  dCreatePlane(s.space, 1, 0, 0, -0.2);
+  dCreatePlane(s.space, -1, 0, 0, -0.2);
+  add_box(&s, 0.03, 0, 0, 0.5);
+  for (int i = 0; i < 50; i++) {
+    step(&s);
+    CU_ASSERT(fastest(&s) < 0.5);
+  }
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(s.body[0])[0], 0, 1e-3);
+  destroy_scene(&s);
+}
+
+/* Out of a kinematic body that moves: with it, and no faster. */
+static void test_overlap_with_a_moving_kinematic_body(void) {
+  scene s = create_scene(0, 0.5, 0);
+  dBodyID platform = add_box(&s, 0, 0, 0, 1), box = add_box(&s, 0, 0, 0.6, 0.5);
+  dBodySetKinematic(platform);
+  dBodySetLinearVel(platform, 0, 0, 2);
+  for (int i = 0; i < 100; i++) step(&s);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(platform)[2], 2, 1e-9);
+  CU_ASSERT(speed(box) >= 2 - 1e-9);
+  CU_ASSERT(speed(box) < 2.1);
+  CU_ASSERT(s.depth < 0.005);
+  destroy_scene(&s);
+}
+
+/* A body that is still pushed out is not found idle. */
+static void test_pushed_bodies_stay_awake(void) {
+  scene s = create_scene(0, dInfinity, 0);
+  dWorldSetAutoDisableFlag(s.world, 1);
+  dWorldSetAutoDisableSteps(s.world, 3);
+  dWorldSetAutoDisableTime(s.world, 0);
+  dWorldSetContactMaxCorrectingVel(s.world, 0.1);
+  add_box(&s, 0, 0, 0, 0.5);
+  add_box(&s, 0.3, 0.05, 0, 0.5);
+  for (int i = 0; i < 300; i++) step(&s);
+  CU_ASSERT(s.depth < 0.01);
+  destroy_scene(&s);
+}
+
+/* --- joints -------------------------------------------------------------------- */
+
+/* A ball joint torn apart by a metre. */
+static void test_joint_closes_without_speed(void) {
+  scene s = create_scene(0, 0, 0);
+  add_box(&s, 0, 0, 0, 0.5);
+  add_box(&s, 1, 0, 0, 0.5);
+  dJointID joint = dJointCreateBall(s.world, 0);
+  dJointAttach(joint, s.body[0], s.body[1]);
+  dJointSetBallAnchor(joint, 0.5, 0, 0);
+  dGeomDisable(dBodyGetFirstGeom(s.body[0]));
+  dBodySetPosition(s.body[1], 2, 0.1, 0);
+
+  double before[3], after[3], momentum[3];
+  moment(&s, false, before);
+  ode_mlcp_report report = {0};
+  for (int i = 0; i < 60; i++) {
+    report = step(&s);
+    CU_ASSERT(fastest(&s) <= 0.5 + 1e-9);
+    if (i == 0) CU_ASSERT_EQUAL(report.pushes, 1);
+  }
+  dVector3 one, other;
+  dJointGetBallAnchor(joint, one);
+  dJointGetBallAnchor2(joint, other);
+  vec3_subtract(one, one, other);
+  CU_ASSERT(vec3_length(one) < 1e-3);
+  CU_ASSERT_EQUAL(report.pushes, 0);
+  moment(&s, false, after);
+  moment(&s, true, momentum);
+  for (int k = 0; k < 3; k++) {
+    CU_ASSERT_DOUBLE_EQUAL(after[k], before[k], 1e-7);
+    CU_ASSERT_DOUBLE_EQUAL(momentum[k], 0, 1e-7);
+  }
+  destroy_scene(&s);
+}
+
+/* A closed loop with errors at its joints that fit together: cut one by one they
+ * would not, and ask for high speeds. */
+static void test_loop_of_joints_closes_without_speed(void) {
+  test_random random = {3};
+  for (int trial = 0; trial < 20; trial++) {
+    scene s = create_scene(0, 0, 0.05);
+    enum { LINKS = 6 };
+    for (int i = 0; i < LINKS; i++)
+      add_box(&s, cos(2 * M_PI * i / LINKS), sin(2 * M_PI * i / LINKS), 0, 0.2);
+    for (int i = 0; i < LINKS; i++) {
+      double angle = 2 * M_PI * (i + 0.5) / LINKS;
+      dJointID joint = dJointCreateHinge(s.world, 0);
+      dJointAttach(joint, s.body[i], s.body[(i + 1) % LINKS]);
+      dJointSetHingeAnchor(joint, cos(angle), sin(angle), 0);
+      dJointSetHingeAxis(joint, 0, 0, 1);
+    }
+    for (int i = 0; i < LINKS; i++) {
+      const dReal *x = dBodyGetPosition(s.body[i]);
+      dBodySetPosition(s.body[i], x[0] + test_uniform(&random, -0.1, 0.1),
+                       x[1] + test_uniform(&random, -0.1, 0.1),
+                       x[2] + test_uniform(&random, -0.1, 0.1));
+    }
+    for (int i = 0; i < 100; i++) {
+      step(&s);
+      CU_ASSERT(fastest(&s) < 0.5);
+    }
+    destroy_scene(&s);
+  }
+}
+
+/* --- what stays as it was -------------------------------------------------------- */
+
+/* The states of a stack with light overlaps, over a second. */
+static uint64_t stack_hash(double max_correction, double depth, int flags,
+                           int *pushes) {
+  scene s = create_scene(9.81, 0.5, max_correction);
+  s.surface.mode |= flags;
+  s.surface.soft_erp = 0.3;
+  s.surface.soft_cfm = 1e-4;
+  dCreatePlane(s.space, 0, 0, 1, 0);
+  for (int i = 0; i < 4; i++)
+    add_box(&s, 0.02 * i, 0, 0.25 + (0.5 - depth) * i - depth, 0.5);
+  *pushes = 0;
+  for (int i = 0; i < 100; i++) *pushes += step(&s).pushes;
+  uint64_t hash = hash_bodies(s.body, s.n_bodies);
+  destroy_scene(&s);
+  return hash;
+}
+
+static void test_light_overlaps_are_left_to_velocity(void) {
+  int pushes;
+  CU_ASSERT_EQUAL(stack_hash(0, 0.002, 0, &pushes),
+                  stack_hash(INFINITY, 0.002, 0, &pushes));
+  stack_hash(0, 0.002, 0, &pushes);
+  CU_ASSERT_EQUAL(pushes, 0);
+
+  /* deep ones are not, unless they are springs */
+  const int spring = dContactSoftERP | dContactSoftCFM;
+  CU_ASSERT_NOT_EQUAL(stack_hash(0, 0.1, 0, &pushes),
+                      stack_hash(INFINITY, 0.1, 0, &pushes));
+  CU_ASSERT_EQUAL(stack_hash(0, 0.1, spring, &pushes),
+                  stack_hash(INFINITY, 0.1, spring, &pushes));
+}
+
+static void test_velocity_level_scheme_pushes_nothing(void) {
+  scene s = create_scene(0, 0.5, 0);
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  options.scheme = ODE_MLCP_SCHEME_AP;
+  CU_ASSERT_EQUAL(ode_mlcp_attach(s.world, &options), ODE_MLCP_OK);
+  add_box(&s, 0, 0, 0, 0.5);
+  add_box(&s, 0.3, 0, 0, 0.5);
+  for (int i = 0; i < 10; i++) CU_ASSERT_EQUAL(step(&s).pushes, 0);
+  CU_ASSERT_EQUAL(dBodyGetPosition(s.body[1])[0], 0.3);
+  destroy_scene(&s);
+}
+
+/* A moving body keeps its velocity through a push-out. */
+static void test_push_out_adds_no_energy(void) {
+  test_random random = {11};
+  for (int trial = 0; trial < 30; trial++) {
+    scene s = create_scene(0, trial % 2 == 0 ? 0.5 : dInfinity, 0);
+    for (int i = 0; i < 5; i++) {
+      dBodyID body =
+          add_box(&s, test_uniform(&random, -0.4, 0.4),
+                  test_uniform(&random, -0.4, 0.4),
+                  test_uniform(&random, -0.4, 0.4), 0.5);
+      dBodySetLinearVel(body, test_uniform(&random, -3, 3),
+                        test_uniform(&random, -3, 3),
+                        test_uniform(&random, -3, 3));
+    }
+    double energy = 0;
+    for (int i = 0; i < s.n_bodies; i++)
+      energy += 0.5 * 125 * speed(s.body[i]) * speed(s.body[i]);
+    ode_mlcp_options options;
+    ode_mlcp_default_options(&options);
+    options.measure = 1;
+    ode_mlcp_attach(s.world, &options);
+    ode_mlcp_report report = step(&s);
+    CU_ASSERT(report.kinetic_energy < energy);
+    destroy_scene(&s);
+  }
+}
+
+int main(void) {
+  static const CU_TestInfo tests[] = {
+      {"overlaps come apart without speed",
+       test_overlaps_come_apart_without_speed},
+      {"correction in velocity pops", test_correction_in_velocity_pops},
+      {"a spawned heap settles", test_spawned_heap_settles},
+      {"a wedged body stays in the middle",
+       test_wedged_body_stays_in_the_middle},
+      {"overlap with a moving kinematic body",
+       test_overlap_with_a_moving_kinematic_body},
+      {"pushed bodies stay awake", test_pushed_bodies_stay_awake},
+      {"a joint closes without speed", test_joint_closes_without_speed},
+      {"a loop of joints closes without speed",
+       test_loop_of_joints_closes_without_speed},
+      {"light overlaps are left to velocity",
+       test_light_overlaps_are_left_to_velocity},
+      {"the velocity-level scheme pushes nothing",
+       test_velocity_level_scheme_pushes_nothing},
+      {"a push-out adds no energy", test_push_out_adds_no_energy},
+      CU_TEST_INFO_NULL};
+  dInitODE2(0);
+  int result = run_tests("position correction", tests);
+  dCloseODE();
+  return result;
+}
