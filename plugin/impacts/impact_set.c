@@ -11,8 +11,10 @@
 
 /* Outcomes of one sample. */
 typedef struct tally {
+  uint64_t first;    /* ALL: its first outcome in its thread's store */
   uint32_t outcomes;
   uint32_t lcps;     /* solved, shared steps once */
+  int worker;        /* ALL: whose store that is */
   bool finished;
 } tally;
 
@@ -24,20 +26,26 @@ typedef struct run {
   ode_mlcp_impact_method method;
   uint64_t n_local;       /* samples of this shard */
   tally *tallies;         /* [n_local] */
-  const uint64_t *places; /* ALL: [n_local] a sample's first outcome; NULL
-                             before the first are known */
   ode_mlcp_impact_set *set;
-  bool keep;              /* write outcomes */
-  bool report;            /* tell of progress, ask for interrupts */
   uint64_t n_limit;       /* the pass ends at this sample */
   atomic_uint_fast64_t next_chunk;
   atomic_bool stopped;
+  atomic_bool no_memory;  /* of a store */
 } run;
+
+/* Outcomes of samples with any number of them, until their places in the set
+ * are known. */
+typedef struct store {
+  ode_mlcp_impact_set kept; /* views the blocks; its n_outcomes counts */
+  uint64_t room;
+  memory_block sample_block, lcps_block, v_block, row_block;
+} store;
 
 typedef struct worker {
   run *shared;
   impact_desk desk;
-  bool speaks; /* the calling thread's */
+  store store; /* ALL */
+  int number;  /* 0 is the calling thread's: it speaks */
   bool running;
   pthread_t thread;
 } worker;
@@ -53,9 +61,8 @@ static uint64_t sample_number(const ode_mlcp_impact_options *options,
   return options->shard % options->n_shards + local*options->n_shards;
 }
 
-static void write_outcome(const run *shared, const impact_desk *desk,
+static void write_outcome(ode_mlcp_impact_set *set, const impact_desk *desk,
                           uint64_t place, uint64_t sample, int n_lcps) {
-  ode_mlcp_impact_set *set = shared->set;
   set->sample[place] = sample;
   set->lcps[place] = (uint32_t)n_lcps;
   impact_velocity(desk->impact, desk->lambda_sum,
@@ -64,31 +71,81 @@ static void write_outcome(const run *shared, const impact_desk *desk,
                      &set->contact_velocities[place*(uint64_t)set->n_rows]);
 }
 
-static void do_sample(run *shared, impact_desk *desk, uint64_t local) {
-  uint64_t sample = sample_number(shared->options, local);
-  uint64_t place = shared->places != NULL ? shared->places[local] : local;
-  bool all = shared->options->select == ODE_MLCP_IMPACT_ALL;
-  tally tally = {0, 0, true};
-  int n_lcps, shared_steps = 0;
-  uint64_t n_branches = 0;
+/* Room for one more outcome; false: no memory. */
+static bool store_grow(store *store, const ode_mlcp_impact_set *like,
+                       const memory_source *source) {
+  ode_mlcp_impact_set *kept = &store->kept;
+  if (kept->n_outcomes < store->room) return true;
+  size_t room = store->room > 0 ? 2*(size_t)store->room : CHUNK;
+  size_t s = (size_t)like->n_velocities, n = (size_t)like->n_rows;
+  if (room > SIZE_MAX/4/(s + n)) return false;
+  kept->sample = memory_block_grow(&store->sample_block, source, room,
+                                   sizeof *kept->sample);
+  kept->lcps = memory_block_grow(&store->lcps_block, source, room,
+                                 sizeof *kept->lcps);
+  kept->v = memory_block_grow(&store->v_block, source, room*s,
+                              sizeof *kept->v);
+  kept->contact_velocities = memory_block_grow(
+    &store->row_block, source, room*n, sizeof *kept->contact_velocities);
+  kept->n_velocities = like->n_velocities;
+  kept->n_rows = like->n_rows;
+  if (kept->sample == NULL || kept->lcps == NULL || kept->v == NULL ||
+      kept->contact_velocities == NULL)
+    return false;
+  store->room = room;
+  return true;
+}
 
-  if (all) impact_first_branch(desk);
+static void store_release(store *store, const memory_source *source) {
+  memory_block_release(&store->sample_block, source);
+  memory_block_release(&store->lcps_block, source);
+  memory_block_release(&store->v_block, source);
+  memory_block_release(&store->row_block, source);
+}
+
+/* FIRST and RANDOM: a sample's outcome has its place. */
+static void do_sample(run *shared, worker *self, uint64_t local) {
+  impact_desk *desk = &self->desk;
+  uint64_t sample = sample_number(shared->options, local);
+  int n_lcps;
+  impact_sample_once(desk, sample, NULL, NULL, &n_lcps);
+  bool finished = impact_last_step(desk, sample);
+  if (finished) write_outcome(shared->set, desk, local, sample, n_lcps);
+  shared->tallies[local] = (tally){.outcomes = finished,
+                                   .lcps = (uint32_t)n_lcps,
+                                   .finished = finished};
+}
+
+/* ALL: a sample branches; its outcomes go to the thread's store. */
+static void do_tree(run *shared, worker *self, uint64_t local) {
+  impact_desk *desk = &self->desk;
+  store *store = &self->store;
+  uint64_t sample = sample_number(shared->options, local), n_branches = 0;
+  tally tally = {.first = store->kept.n_outcomes, .worker = self->number,
+                 .finished = true};
+  int n_lcps, shared_steps = 0;
+
+  impact_first_branch(desk);
   do {
     impact_sample_once(desk, sample, NULL, NULL, &n_lcps);
     tally.lcps += (uint32_t)(n_lcps - shared_steps);
     if (!impact_last_step(desk, sample)) {
       tally.finished = false;
-    } else {
-      if (shared->keep)
-        write_outcome(shared, desk, place + tally.outcomes, sample, n_lcps);
+    } else if (store_grow(store, shared->set, &shared->impact->source)) {
+      write_outcome(&store->kept, desk, store->kept.n_outcomes++, sample,
+                    n_lcps);
       tally.outcomes++;
+    } else {
+      atomic_store(&shared->no_memory, true);
+      atomic_store(&shared->stopped, true);
+      break;
     }
-    if (++n_branches == shared->options->max_branches && all) {
+    if (++n_branches == shared->options->max_branches) {
       int ignored;
       if (impact_next_branch(desk, n_lcps, &ignored)) tally.finished = false;
       break;
     }
-  } while (all && impact_next_branch(desk, n_lcps, &shared_steps));
+  } while (impact_next_branch(desk, n_lcps, &shared_steps));
   shared->tallies[local] = tally;
 }
 
@@ -96,9 +153,10 @@ static void *work(void *argument) {
   worker *self = argument;
   run *shared = self->shared;
   const ode_mlcp_impact_options *options = shared->options;
+  bool all = options->select == ODE_MLCP_IMPACT_ALL;
   for (;;) {
     if (atomic_load(&shared->stopped)) break;
-    if (shared->report && options->interrupted != NULL &&
+    if (options->interrupted != NULL &&
         options->interrupted(options->run_context)) {
       atomic_store(&shared->stopped, true);
       break;
@@ -109,9 +167,11 @@ static void *work(void *argument) {
     if (first >= shared->n_limit) break;
     uint64_t end = shared->n_limit - first > CHUNK ? first + CHUNK
                                                    : shared->n_limit;
-    for (uint64_t local = first; local < end; local++)
-      do_sample(shared, &self->desk, local);
-    if (self->speaks && shared->report && options->progress != NULL)
+    for (uint64_t local = first; local < end; local++) {
+      if (all) do_tree(shared, self, local);
+      else do_sample(shared, self, local);
+    }
+    if (self->number == 0 && options->progress != NULL)
       options->progress(options->run_context, end, shared->n_local);
   }
   return NULL;
@@ -207,13 +267,10 @@ static void close_gaps(const run *shared, uint64_t n_done) {
   }
 }
 
-/* Count the samples from `first` to `end` in, and say where their outcomes
- * go. */
-static void add_up(const run *shared, uint64_t first, uint64_t end,
-                   uint64_t places[]) {
+/* Count the samples from `first` to `end` in. */
+static void add_up(const run *shared, uint64_t first, uint64_t end) {
   ode_mlcp_impact_set *set = shared->set;
   for (uint64_t k = first; k < end; k++) {
-    if (places != NULL) places[k] = set->n_outcomes;
     set->n_finished += shared->tallies[k].finished;
     set->n_lcps += shared->tallies[k].lcps;
     set->n_outcomes += shared->tallies[k].outcomes;
@@ -225,9 +282,9 @@ static void add_up(const run *shared, uint64_t first, uint64_t end,
 /* ---- the run ----------------------------------------------------------- */
 
 static void collect_fallbacks(ode_mlcp_impact_set *set, worker workers[],
-                              int n_workers, bool count) {
+                              int n_workers) {
   for (int k = 0; k < n_workers; k++) {
-    if (count) set->n_fallbacks += workers[k].desk.n_fallbacks;
+    set->n_fallbacks += workers[k].desk.n_fallbacks;
     workers[k].desk.n_fallbacks = 0;
   }
 }
@@ -238,18 +295,39 @@ static ode_mlcp_impact_status sample_ways(run *shared, worker workers[],
   if (!make_room(shared->set, &shared->impact->source, shared->n_local))
     return ODE_MLCP_IMPACT_NO_MEMORY;
   shared->n_limit = shared->n_local;
-  shared->keep = shared->report = true;
   uint64_t n_done = pass(shared, workers, n_workers, 0);
-  collect_fallbacks(shared->set, workers, n_workers, true);
-  add_up(shared, 0, n_done, NULL);
+  collect_fallbacks(shared->set, workers, n_workers);
+  add_up(shared, 0, n_done);
   close_gaps(shared, n_done);
   return ODE_MLCP_IMPACT_DONE;
 }
 
+/* The outcomes of the samples from `first` to `end`, from the stores to the set
+ * behind the `place` that are there. */
+static void gather(const run *shared, worker workers[], uint64_t first,
+                   uint64_t end, uint64_t place) {
+  ode_mlcp_impact_set *set = shared->set;
+  size_t s = (size_t)set->n_velocities, n = (size_t)set->n_rows;
+  for (uint64_t k = first; k < end; k++) {
+    const tally *tally = &shared->tallies[k];
+    const ode_mlcp_impact_set *from = &workers[tally->worker].store.kept;
+    size_t at = (size_t)tally->first, count = tally->outcomes;
+    if (count == 0) continue;
+    memcpy(&set->sample[place], &from->sample[at],
+           count*sizeof *set->sample);
+    memcpy(&set->lcps[place], &from->lcps[at], count*sizeof *set->lcps);
+    memcpy(&set->v[place*s], &from->v[at*s], count*s*sizeof *set->v);
+    memcpy(&set->contact_velocities[place*n],
+           &from->contact_velocities[at*n],
+           count*n*sizeof *set->contact_velocities);
+    place += count;
+  }
+}
+
 /* ALL: how many outcomes a sample has is known when it is done. So some samples
- * are done, room is made, and they are done again and kept. */
+ * are done, room is made, and their outcomes go there. */
 static ode_mlcp_impact_status sample_trees(run *shared, worker workers[],
-                                           int n_workers, uint64_t places[]) {
+                                           int n_workers) {
   const memory_source *source = &shared->impact->source;
   ode_mlcp_impact_set *set = shared->set;
   uint64_t round = (uint64_t)CHUNK*4*(uint64_t)n_workers, room = 0;
@@ -259,43 +337,39 @@ static ode_mlcp_impact_status sample_trees(run *shared, worker workers[],
        first += round) {
     uint64_t left = shared->n_local - first, n_kept = set->n_outcomes;
     shared->n_limit = left > round ? first + round : shared->n_local;
-    shared->keep = false;
-    shared->report = true;
+    for (int k = 0; k < n_workers; k++) workers[k].store.kept.n_outcomes = 0;
     uint64_t end = pass(shared, workers, n_workers, first);
+    if (atomic_load(&shared->no_memory)) return ODE_MLCP_IMPACT_NO_MEMORY;
     stopped = atomic_load(&shared->stopped);
-    collect_fallbacks(set, workers, n_workers, true);
-    add_up(shared, first, end, places);
+    collect_fallbacks(set, workers, n_workers);
+    add_up(shared, first, end);
 
     if (set->n_outcomes > room) {
       room = set->n_outcomes + set->n_outcomes/2;
       if (!grow_room(set, source, room, n_kept))
         return ODE_MLCP_IMPACT_NO_MEMORY;
     }
-    shared->keep = true;
-    shared->report = false;
-    shared->places = places;
-    shared->n_limit = end;
-    pass(shared, workers, n_workers, first);
-    collect_fallbacks(set, workers, n_workers, false);
+    gather(shared, workers, first, end, n_kept);
   }
   atomic_store(&shared->stopped, stopped);
   return ODE_MLCP_IMPACT_DONE;
 }
 
 static ode_mlcp_impact_status sample_all(run *shared, worker workers[],
-                                         int n_workers, uint64_t places[]) {
+                                         int n_workers) {
   shared->set->n_threads = n_workers;
   double start = wall_clock();
   ode_mlcp_impact_status status =
-    places != NULL ? sample_trees(shared, workers, n_workers, places)
-                   : sample_ways(shared, workers, n_workers);
+    shared->options->select == ODE_MLCP_IMPACT_ALL
+      ? sample_trees(shared, workers, n_workers)
+      : sample_ways(shared, workers, n_workers);
   shared->set->seconds = wall_clock() - start;
   if (status != ODE_MLCP_IMPACT_DONE) return status;
   return atomic_load(&shared->stopped) ? ODE_MLCP_IMPACT_INTERRUPTED
                                        : ODE_MLCP_IMPACT_DONE;
 }
 
-static ode_mlcp_impact_status with_workers(run *shared, uint64_t places[]) {
+static ode_mlcp_impact_status with_workers(run *shared) {
   const memory_source *source = &shared->impact->source;
   uint64_t n_chunks = shared->n_local/CHUNK + 1;
   int n_workers = shared->options->threads;
@@ -308,15 +382,17 @@ static ode_mlcp_impact_status with_workers(run *shared, uint64_t places[]) {
   bool ready = true;
   for (int k = 0; k < n_workers && ready; k++) {
     workers[k].shared = shared;
-    workers[k].speaks = k == 0;
+    workers[k].number = k;
     ready = impact_desk_open(&workers[k].desk, shared->impact, shared->options,
                              shared->method, source);
   }
   ode_mlcp_impact_status status =
-    ready ? sample_all(shared, workers, n_workers, places)
+    ready ? sample_all(shared, workers, n_workers)
           : ODE_MLCP_IMPACT_NO_MEMORY;
-  for (int k = 0; k < n_workers; k++)
+  for (int k = 0; k < n_workers; k++) {
     impact_desk_close(&workers[k].desk, source);
+    store_release(&workers[k].store, source);
+  }
   impact_release(source, workers, (size_t)n_workers, sizeof *workers);
   return status;
 }
@@ -341,15 +417,10 @@ ode_mlcp_impact_approximate(ode_mlcp_impact *impact,
   if (shared.n_local > SIZE_MAX/2/sizeof(tally))
     return ODE_MLCP_IMPACT_NO_MEMORY;
   size_t n_local = (size_t)shared.n_local;
-  bool all = options->select == ODE_MLCP_IMPACT_ALL;
-
   shared.tallies = impact_allocate(source, n_local, sizeof(tally));
-  uint64_t *places = all ? impact_allocate(source, n_local, sizeof *places)
-                         : NULL;
-  status = shared.tallies != NULL && (!all || places != NULL)
-         ? with_workers(&shared, places) : ODE_MLCP_IMPACT_NO_MEMORY;
+  status = shared.tallies != NULL ? with_workers(&shared)
+                                  : ODE_MLCP_IMPACT_NO_MEMORY;
   impact_release(source, shared.tallies, n_local, sizeof(tally));
-  impact_release(source, places, n_local, sizeof *places);
   if (status != ODE_MLCP_IMPACT_DONE && status != ODE_MLCP_IMPACT_INTERRUPTED)
     ode_mlcp_impact_set_release(set);
   return status;
@@ -392,8 +463,7 @@ static void note(void *context, const impact_desk *desk, int n_lcps,
   (void)c; // the desk's inputs
   diary *diary = context;
   if (diary->keep) {
-    run shared = {.set = diary->set};
-    write_outcome(&shared, desk, diary->set->n_outcomes, diary->sample,
+    write_outcome(diary->set, desk, diary->set->n_outcomes, diary->sample,
                   n_lcps);
   }
   diary->set->n_outcomes++;
