@@ -197,7 +197,8 @@ static void test_all_examples_run(void) {
       int status = run(impact_example_name(k), "--samples", "300", "--select",
                        select == 0 ? "first" : "random", "--json", NULL);
       CU_ASSERT(is_one_json_object(output));
-      CU_ASSERT_EQUAL(status, number_of(output, "unfinished") > 0);
+      CU_ASSERT_EQUAL(status, number_of(output, "unfinished") >
+                                floor(number_of(output, "samples")/100));
     }
   CU_ASSERT_EQUAL(run("compass-gait", "--samples", "20", "--select", "all",
                       "--steps", "50", NULL), 0);

@@ -57,7 +57,7 @@ static const char usage[] =
   "  --merge          put the CSV files of all shards together again\n"
   "  --help\n"
   "\n"
-  "Exit status: 0 done; 1 some samples unfinished, interrupted, or a file not\n"
+  "Exit status: 0 done; 1 over 1 % unfinished samples, interrupted, or a file not\n"
   "written; 2 wrong use or bad input. Interrupt once to stop with what was\n"
   "sampled so far.\n";
 
@@ -419,7 +419,9 @@ static int report(const settings *settings, impact_result *result) {
   free(result->simultaneous);
   for (int k = 0; k < result->n_sequences; k++)
     free(result->sequences[k].way);
-  if (result->set.n_unfinished > 0 && status == COMMAND_DONE)
+  // Alg. 2 leaves the odd unfinished sample out: 1 in 400 of the compass gait's
+  const ode_mlcp_impact_set *set = &result->set;
+  if (set->n_unfinished > set->n_samples/100 && status == COMMAND_DONE)
     status = COMMAND_FELL_SHORT;
   return status;
 }
