@@ -85,6 +85,40 @@ static void test_data_meet_the_table(void) {
   CU_ASSERT_EQUAL(impact_example_fill(&none, "no-such"), 0);
 }
 
+/* A floor that rises under a block at rest strikes as a block that falls. */
+static void test_moving_surface(void) {
+  ready *falling = open_example("rocking-block");
+  impact_example rising;
+  impact_example_fill(&rising, "rocking-block");
+  const double speed = rising.v[1], surface[4] = {speed, 0, speed, 0};
+  rising.v[1] = 0;
+  rising.problem.surface = surface;
+  ode_mlcp_impact *impact;
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(&rising.problem, &impact, NULL,
+                                               0), ODE_MLCP_IMPACT_DONE);
+  for (uint64_t sample = 0; sample < 100; sample++) {
+    double v[3], moving_v[3], rows[4], moving_rows[4];
+    ode_mlcp_impact_sim(falling->impact, &falling->options, sample, v, NULL);
+    CU_ASSERT_EQUAL(ode_mlcp_impact_sim(impact, &falling->options, sample,
+                                        moving_v, NULL),
+                    ODE_MLCP_IMPACT_DONE);
+    ode_mlcp_impact_contact_velocities(falling->impact, v, rows);
+    ode_mlcp_impact_contact_velocities(impact, moving_v, moving_rows);
+    for (int i = 0; i < 4; i++) CU_ASSERT(near(rows[i], moving_rows[i], 1e-14));
+    CU_ASSERT(near(v[1], moving_v[1] + speed, 1e-14));
+  }
+  ode_mlcp_impact_destroy(impact);
+
+  const double wrong[4] = {0, 0, 0, NAN};
+  char message[80];
+  rising.problem.surface = wrong;
+  CU_ASSERT_EQUAL(ode_mlcp_impact_create(&rising.problem, &impact, message,
+                                         sizeof message),
+                  ODE_MLCP_IMPACT_BAD_INPUT);
+  CU_ASSERT_PTR_NOT_NULL(strstr(message, "surface(4, 1)"));
+  close_example(falling);
+}
+
 /* ---- the algebraic laws ------------------------------------------------ */
 
 /* Is there a simultaneous solution with these contact velocities? */
@@ -481,6 +515,7 @@ static void test_modes_agree_with_lemke(void) {
 
 int main(void) {
   CU_TestInfo tests[] = {
+    {"moving surface", test_moving_surface},
     {"data meet the table", test_data_meet_the_table},
     {"simultaneous solutions", test_simultaneous_solutions},
     {"sequences", test_sequences},
