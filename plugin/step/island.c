@@ -342,6 +342,8 @@ static bool build_part(island_context *c, part_problem *part, int index) {
   for (int b = arrays->part_first_body[index]; b >= 0; b = arrays->next_body[b])
     fill_body(&bodies[arrays->problem_body[b]], &arrays->bodies[b]);
   part->set.n_rows = part->set.n_frictions = part->set.n_pairs = 0;
+  for (int j = 0; j < arrays->n_joints && part_watch != NULL; j++)
+    part->first_row[j] = -1;
   for (int j = arrays->part_first_joint[index]; j >= 0;
        j = arrays->joints[j].next_part)
     add_joint(c, part, j);
@@ -371,9 +373,10 @@ static void count_solve(ode_mlcp_report *report, const solver_report *solve) {
   report->residual = fmax(report->residual, solve->residual);
 }
 
+/* `first_row` is for watchers: per joint of the island, or NULL. */
 static solver_report timed_solve(const island_context *c,
                                  const mlcp_problem *problem,
-                                 const double guess[],
+                                 const int first_row[], const double guess[],
                                  const mlcp_solution *solution) {
   solver_options options;
   solver_default_options(&options);
@@ -388,9 +391,16 @@ static solver_report timed_solve(const island_context *c,
   c->result->report.solver_seconds += seconds;
   if (part_watch != NULL)
     part_watch(part_watch_context,
-               &(solved_part){c->island->world, c->island->index,
-                              c->result->report.solves, problem, guess,
-                              solution, &report, seconds});
+               &(solved_part){.world = c->island->world,
+                              .island = c->island->index,
+                              .part = c->result->report.solves,
+                              .problem = problem,
+                              .host_island = c->island,
+                              .first_row = first_row,
+                              .guess = guess,
+                              .solution = solution,
+                              .report = &report,
+                              .seconds = seconds});
   return report;
 }
 
@@ -446,14 +456,14 @@ static void add_solve(solver_report *sum, const solver_report *solve) {
 }
 
 static bool solve_part(island_context *c, part_problem *part) {
-  solver_report solve =
-      timed_solve(c, &part->problem, part->guess, &part->solution);
+  solver_report solve = timed_solve(c, &part->problem, part->first_row,
+                                    part->guess, &part->solution);
   /* bodies jammed by friction may have no velocities that undo their errors,
    * but there are always some that do not deepen them */
   if ((solve.status == SOLVER_DEGRADED || corrections_pop(c, part)) &&
       leave_corrections_out(part)) {
-    solver_report again =
-        timed_solve(c, &part->problem, part->guess, &part->solution);
+    solver_report again = timed_solve(c, &part->problem, part->first_row,
+                                      part->guess, &part->solution);
     add_solve(&solve, &again);
   }
 
@@ -506,7 +516,8 @@ static bool push_part_out(island_context *c, part_problem *part) {
     case PUSH_OUT_BUILT:
       break;
   }
-  solver_report solve = timed_solve(c, &push->problem, NULL, &push->solution);
+  solver_report solve =
+      timed_solve(c, &push->problem, NULL, NULL, &push->solution);
   if (solve.status == SOLVER_NO_MEMORY) {
     snprintf(c->result->message, sizeof c->result->message, NO_MEMORY);
     return false;

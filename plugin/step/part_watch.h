@@ -13,6 +13,11 @@ typedef struct solved_part {
   size_t island; /* in the step, from 0 */
   int part;      /* in the island, from 0 */
   const mlcp_problem *problem;
+  const dStepperIsland *host_island;
+  const int *first_row; /* [host_island->joints_count] a joint's first row in the
+                           problem, -1 where it has none: left out, merged with
+                           another contact, or of another part. NULL: rows that
+                           only correct positions */
   const double *guess;          /* [n_rows], NAN where a row is new */
   const mlcp_solution *solution; /* not written under SOLVER_NO_MEMORY and
                                     SOLVER_TOO_LARGE */

@@ -1,0 +1,152 @@
+# bench.tsv to bench.md: targets first, then the figures they come from.
+# Columns: part problem method size contacts rounds median p99 worst residual own
+# memory unsolved sweeps note. Variables: quick, machine.
+BEGIN { FS = "\t" }
+NR == 1 { next }
+{
+  key = $1 SUBSEP $2 SUBSEP $3
+  size[key] = $4; contacts[key] = $5; rounds[key] = $6
+  median[key] = $7; p99[key] = $8; worst[key] = $9; residual[key] = $10
+  own[key] = $11; memory[key] = $12; unsolved[key] = $13; sweeps[key] = $14
+  note[key] = $15
+  if (!(($1, $2) in seen)) { seen[$1, $2] = 1; problems[$1, ++n[$1]] = $2 }
+  order[++lines] = key
+}
+
+function has(key) { return (key in median) && median[key] != "nan" }
+function ms(x) { return x == "nan" || x == "" ? "-" : sprintf("%.3g", 1e3*x) }
+function res(x) { return x == "nan" || x == "" ? "-" : sprintf("%.0e", x) }
+function mb(x) { return sprintf("%.1f", x/1048576) }
+function row(text) { print "| " text " |" }
+
+function verdict(what, value, target, text, known) {
+  if (!known) { row(what " | " text " | not measured |"); return }
+  if (value <= target) row(what " | " text " | met |")
+  else row(what " | " text " | missed, " sprintf("%.3g", value/target) " x |")
+}
+
+function ratio(part, problem, a, b, use,    x, y) {
+  x = part SUBSEP problem SUBSEP a; y = part SUBSEP problem SUBSEP b
+  if (!has(x) || !has(y) || median[y] == 0) return -1
+  return (use == "worst" ? worst[x] : median[x])/median[y]
+}
+
+# least squares of log(median) over log(contacts)
+function exponent(part,    i, k, x, y, sx, sy, sxx, sxy, m) {
+  for (i = 1; i <= n[part]; i++) {
+    k = part SUBSEP problems[part, i] SUBSEP "fast"
+    if (!has(k) || median[k] <= 0 || contacts[k] <= 0) continue
+    x = log(contacts[k]); y = log(median[k])
+    sx += x; sy += y; sxx += x*x; sxy += x*y; m++
+  }
+  return m < 3 ? -1 : (m*sxy - sx*sy)/(m*sxx - sx*sx)
+}
+
+function targets(    i, k, p, worst_residual, where, bad, tried, failed, r, w,
+                     promise, excess, least, dense, e, parts, names) {
+  print "## Targets\n"
+  row("target | measured | verdict")
+  row("--- | --- | ---")
+  excess = 0
+  for (i = 1; i <= lines; i++) {
+    k = order[i]; split(k, p, SUBSEP)
+    if (p[3] != "fast") continue
+    bad += unsolved[k]
+    if (!has(k)) { bad++; unfinished = unfinished " " p[2]; continue }
+    promise = p[2] ~ /1000to1/ ? 1e-9 : 1e-10
+    if (residual[k] != "nan" && residual[k]/promise > excess) {
+      excess = residual[k]/promise; worst_residual = residual[k]; where = p[2]
+    }
+  }
+  verdict("residual of every step <= 1e-10 (1e-9 at 1000:1)", excess, 1,
+          res(worst_residual) " (" where ")", excess > 0)
+  verdict("unsolved steps: 0", bad > 0 ? 1 + bad : 0, 1,
+          bad + 0 " rounds" (unfinished != "" ? ", not finished:" unfinished : ""), 1)
+  for (i = 1; i <= n["problems"]; i++) {
+    k = "problems" SUBSEP problems["problems", i] SUBSEP "lemke"
+    if (!(k in median)) continue
+    tried++
+    promise = k ~ /1000to1/ ? 1e-9 : 1e-10
+    if (!has(k) || residual[k] > promise)
+      failed = failed " " problems["problems", i] "(" (has(k) ? res(residual[k]) : note[k]) ")"
+  }
+  verdict("`--solver lemke` alone solves the library", failed != "" ? 2 : 0, 1,
+          tried + 0 " tried" (failed != "" ? ", not:" failed : ""), tried > 0)
+  split("55 210 990", names, " ")
+  for (i = 1; i <= 3; i++) {
+    r = ratio("runs", "wall-" names[i] "-settled", "fast", "QuickStep-20")
+    verdict("wall of " names[i] " at rest <= QuickStep-20", r, 1,
+            sprintf("%.2f x", r), r >= 0)
+  }
+  for (i = 1; i <= 3; i++) {
+    r = ratio("growth-first", "wall-" names[i], "fast", "QuickStep-20")
+    verdict("wall of " names[i] ", first step <= 10 x QuickStep-20", r, 10,
+            sprintf("%.1f x", r), r >= 0)
+  }
+  split("40 150", names, " ")
+  for (i = 1; i <= 2; i++) {
+    r = ratio("runs", "pit-" names[i] "-moving", "fast", "QuickStep-20")
+    w = ratio("runs", "pit-" names[i] "-moving", "fast", "QuickStep-20", "worst")
+    verdict("pit of " names[i] " <= 5 x QuickStep-20", r, 5,
+            sprintf("%.1f x", r), r >= 0)
+    verdict("pit of " names[i] ", worst step <= 50 x its median", w, 50,
+            sprintf("%.0f x", w), w >= 0)
+  }
+  for (i = 1; i <= 2; i++) {
+    parts = i == 1 ? "growth-later" : "growth-first"
+    e = exponent(parts)
+    verdict("walls, cost against contacts" (i == 2 ? ", first step" : "") \
+            ": exponent <= 1.3", e, 1.3,
+            sprintf("%.2f up to %s", e, problems[parts, n[parts]]), e >= 0)
+  }
+  k = "growth-first" SUBSEP "wall-5050" SUBSEP "fast"
+  verdict("5000 boxes within 2 GB", memory[k], 2147483648,
+          mb(memory[k]) " MB", has(k))
+  least = dense = -1; excess = 0
+  for (i = 1; i <= n["lcps"]; i++) {
+    k = "lcps" SUBSEP problems["lcps", i]
+    if (!has(k SUBSEP "Siconos Lemke")) continue
+    r = ratio("lcps", problems["lcps", i], "Siconos Lemke", "fast")
+    if (r >= 0 && (least < 0 || r < least)) least = r
+    r = ratio("lcps", problems["lcps", i], "Siconos Lemke", "dense lemke")
+    if (r >= 0 && (dense < 0 || r < dense)) dense = r
+    if (residual[k SUBSEP "fast"] > excess) excess = residual[k SUBSEP "fast"]
+  }
+  verdict("LCPs of n = 1024, cold: >= 10 x Siconos Lemke, residual <= 1e-10",
+          excess <= 1e-10 && least > 0 ? 10/least : 2, 1,
+          sprintf("%.0f x at least, residual %s", least, res(excess)), least > 0)
+  verdict("the same with our Lemke on the same dense M and q", 10/dense, 1,
+          sprintf("%.0f x at least", dense), dense > 0)
+  print ""
+}
+
+function table_of(part, title,    i, j, k, p) {
+  if (n[part] == 0) return
+  print "## " title "\n"
+  row("problem | method | n | contacts | rounds | median ms | p99 | worst |" \
+      " residual | own law | MB | failed | sweeps | note")
+  row("--- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | ---")
+  for (i = 1; i <= lines; i++) {
+    k = order[i]; split(k, p, SUBSEP)
+    if (p[1] != part) continue
+    row(p[2] " | " p[3] " | " (size[k] ? size[k] : "-") " | " contacts[k] " | " \
+        rounds[k] " | " ms(median[k]) " | " ms(p99[k]) " | " ms(worst[k]) \
+        " | " res(residual[k]) " | " res(own[k]) " | " mb(memory[k]) " | " \
+        unsolved[k] " | " (sweeps[k] ? sweeps[k] : "-") " | " note[k])
+  }
+  print ""
+}
+
+END {
+  print "# Benchmarks\n"
+  print machine "."
+  print "Processor seconds on one thread; docs/bench.md says what is measured" \
+        " and how to read it." (quick ? " A quick run: large problems are left out." : "")
+  print "\n![growth, and time against accuracy](bench.png)\n"
+  targets()
+  table_of("runs", "Running scenes: whole steps")
+  table_of("growth-first", "Growth: the first step of a wall")
+  table_of("growth-later", "Growth: the steps after it")
+  table_of("lcps", "LCPs of n = 1024, cold")
+  table_of("problems", "The problem library")
+}
