@@ -311,8 +311,10 @@ static void warn(world_stepper *stepper, warning_kind kind, const char *what,
 static void give_warnings(world_stepper *stepper) {
   ode_mlcp_report *report = &stepper->report;
   if (!report->taken) {
-    const char *detail = stepper->prepared ? "memory ran out"
-                                           : stepper->contacts.list.message;
+    /* the host's own memory may have run out before it asked us anything */
+    const char *detail = "memory ran out";
+    if (!stepper->prepared && stepper->contacts.list.message[0] != '\0')
+      detail = stepper->contacts.list.message;
     for (size_t i = stepper->n_islands; i-- > 0;)
       if (stepper->islands[i].message[0] != '\0')
         detail = stepper->islands[i].message;

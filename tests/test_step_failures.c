@@ -1,0 +1,774 @@
+/* Bad input and failing memory: a step that cannot be taken changes nothing,
+ * says why, and can be tried again; one that is taken leaves numbers. */
+#include <SuiteSparse_config.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "../demos/scenes/scene.h"
+#include "step/memory.h"
+#include "step_testing.h"
+
+static const double H = 0.01;
+
+/* --- what ODE is told ---------------------------------------------------- */
+
+static int n_messages;
+static char last_message[400];
+
+static void keep_message(int number, const char *format, va_list values) {
+  (void)number;
+  n_messages++;
+  vsnprintf(last_message, sizeof last_message, format, values);
+}
+
+static void listen(void) {
+  n_messages = 0;
+  last_message[0] = '\0';
+  dSetMessageHandler(keep_message);
+}
+
+static bool told(const char *text) {
+  if (strstr(last_message, text) != NULL) return true;
+  printf("\n    '%s' is not in '%s'\n", text, last_message);
+  return false;
+}
+
+/* --- memory that fails --------------------------------------------------- */
+
+/* Allocations are counted from 0; those in [first, last) fail. */
+static struct { long count, first, last; } memory;
+
+static bool memory_fails(void) {
+  long index = memory.count++;
+  return index >= memory.first && index < memory.last;
+}
+
+static void *failing_malloc(size_t size) {
+  return memory_fails() ? NULL : malloc(size);
+}
+static void *failing_calloc(size_t count, size_t size) {
+  return memory_fails() ? NULL : calloc(count, size);
+}
+static void *failing_realloc(void *block, size_t size) {
+  return memory_fails() ? NULL : realloc(block, size);
+}
+static void *failing_allocate(void *context, size_t size) {
+  (void)context;
+  return failing_malloc(size);
+}
+static void release(void *context, void *block, size_t size) {
+  (void)context;
+  (void)size;
+  free(block);
+}
+static const memory_source failing_memory = {failing_allocate, release, NULL};
+
+static void *host_allocate(dsizeint size) { return failing_malloc(size); }
+static void *host_shrink(void *block, dsizeint size, dsizeint smaller) {
+  (void)size;
+  (void)smaller;
+  return block;
+}
+static void host_free(void *block, dsizeint size) {
+  (void)size;
+  free(block);
+}
+
+static void use_failing_memory(bool use) {
+  memory.first = memory.last = memory.count = 0;
+  step_memory = use ? &failing_memory : &memory_from_malloc;
+#if SUITESPARSE_MAIN_VERSION >= 6
+  SuiteSparse_config_malloc_func_set(use ? failing_malloc : malloc);
+  SuiteSparse_config_calloc_func_set(use ? failing_calloc : calloc);
+  SuiteSparse_config_realloc_func_set(use ? failing_realloc : realloc);
+#else
+  SuiteSparse_config.malloc_func = use ? failing_malloc : malloc;
+  SuiteSparse_config.calloc_func = use ? failing_calloc : calloc;
+  SuiteSparse_config.realloc_func = use ? failing_realloc : realloc;
+#endif
+}
+
+/* A world with some of everything that a failed step might leave changed: a
+ * pile, a powered hinge at its stop, forces, a body about to fall asleep, one
+ * asleep that a ball is about to wake. */
+typedef struct rig {
+  scene *scene;
+  dJointID hinge;
+  dJointFeedback feedback;
+} rig;
+
+static rig *create_rig(ode_mlcp_solver solver) {
+  rig *r = calloc(1, sizeof *r);
+  scene *s = r->scene = scene_create();
+  scene_add_floor(s);
+  for (int i = 0; i < 3; i++)
+    scene_add_box(s, 0.1 * i, 0, 0.5 + i, 1, 1, 1, 1000);
+  dBodyID sleeper = scene_add_box(s, 5, 0, 0.25, 0.5, 0.5, 0.5, 1000);
+  dBodySetAutoDisableFlag(sleeper, 1);
+  dBodySetAutoDisableSteps(sleeper, 9);
+  dBodySetAutoDisableAverageSamplesCount(sleeper, 3);
+  dBodyID woken = scene_add_box(s, 10, 0, 0.25, 0.5, 0.5, 0.5, 1000);
+  dBodyDisable(woken);
+  dBodyID ball = scene_add_sphere(s, 10, 0, 0.62, 0.1, 1000);
+  dBodySetLinearVel(ball, 0, 0, -0.5);
+
+  dBodyID arm = scene_add_box(s, 15, 0, 3, 0.2, 0.2, 1, 1000);
+  dBodyID hand = scene_add_box(s, 15, 0, 4, 0.2, 0.2, 1, 1000);
+  r->hinge = dJointCreateHinge(s->world, 0);
+  dJointAttach(r->hinge, arm, hand);
+  dJointSetHingeAnchor(r->hinge, 15, 0, 3.5);
+  dJointSetHingeAxis(r->hinge, 0, 1, 0);
+  dJointSetHingeParam(r->hinge, dParamLoStop, -0.01);
+  dJointSetHingeParam(r->hinge, dParamHiStop, 0.01);
+  dJointSetHingeParam(r->hinge, dParamVel, 3);
+  dJointSetHingeParam(r->hinge, dParamFMax, 200);
+  dJointSetHingeParam(r->hinge, dParamFudgeFactor, 0.5);
+  dJointSetFeedback(r->hinge, &r->feedback);
+
+  dWorldStepMemoryFunctionsInfo functions = {sizeof functions, host_allocate,
+                                             host_shrink, host_free};
+  CU_ASSERT(dWorldSetStepMemoryManager(s->world, &functions));
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  options.solver = solver;
+  CU_ASSERT_EQUAL(ode_mlcp_attach(s->world, &options), ODE_MLCP_OK);
+  return r;
+}
+
+static void destroy_rig(rig *r) {
+  scene_destroy(r->scene);
+  free(r);
+}
+
+static int step_rig(rig *r) { return scene_step(r->scene, dWorldStep, H); }
+
+static void push_rig(rig *r) {
+  dBodyAddForce(r->scene->bodies[0], 30, 20, 10);
+  dBodyAddTorque(r->scene->bodies[1], 1, 2, 3);
+}
+
+static uint64_t hash_rig(const rig *r) {
+  uint64_t hash = hash_bodies(r->scene->bodies, r->scene->n_bodies);
+  const unsigned char *bytes = (const unsigned char *)&r->feedback;
+  for (size_t i = 0; i < sizeof r->feedback; i++)
+    hash = (hash ^ bytes[i]) * 1099511628211u;
+  return hash;
+}
+
+/* From a rig a few steps old: with no memory of its own (`fresh`), or with
+ * that of the steps before and many bodies more than in these. */
+static rig *prepare_rig(ode_mlcp_solver solver, bool fresh) {
+  rig *r = create_rig(solver);
+  for (int i = 0; i < 4; i++) CU_ASSERT_EQUAL_FATAL(step_rig(r), 1);
+  if (fresh) {
+    ode_mlcp_options options;
+    ode_mlcp_default_options(&options);
+    options.solver = solver;
+    ode_mlcp_detach(r->scene->world);
+    ode_mlcp_attach(r->scene->world, &options);
+  } else {
+    for (int i = 0; i < 4; i++)
+      scene_add_box(r->scene, 0.1 * i, 0, 3.499 + 0.999 * i, 1, 1, 1, 1000);
+  }
+  push_rig(r);
+  scene_collide(r->scene);
+  return r;
+}
+
+enum { STEPS_AFTER = 12 };
+
+static void run_on(rig *r, uint64_t hashes[STEPS_AFTER]) {
+  CU_ASSERT_EQUAL_FATAL(dWorldStep(r->scene->world, H), 1);
+  hashes[0] = hash_rig(r);
+  for (int i = 1; i < STEPS_AFTER; i++) {
+    CU_ASSERT_EQUAL_FATAL(step_rig(r), 1);
+    hashes[i] = hash_rig(r);
+  }
+}
+
+/* Let the allocations in [first, last) of a step fail. @return whether there
+ * were any. */
+static bool fail_step(ode_mlcp_solver solver, bool fresh, long first, long last,
+                      const uint64_t undisturbed[STEPS_AFTER]) {
+  rig *r = prepare_rig(solver, fresh);
+  uint64_t before = hash_rig(r), after[STEPS_AFTER];
+  memory.count = 0;
+  memory.first = first;
+  memory.last = last;
+  int taken = dWorldStep(r->scene->world, H);
+  bool failed = memory.count > first;
+  memory.first = memory.last = 0;
+  if (taken) {
+    /* no memory was asked for that was needed: to shrink a block, say */
+    CU_ASSERT_EQUAL(hash_rig(r), undisturbed[0]);
+    destroy_rig(r);
+    return failed;
+  }
+  CU_ASSERT_EQUAL(hash_rig(r), before);
+  CU_ASSERT(told("memory ran out"));
+  CU_ASSERT(told("nothing was changed"));
+  ode_mlcp_report report;
+  CU_ASSERT_EQUAL(ode_mlcp_last_report(r->scene->world, &report), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(report.taken, 0);
+
+  /* tried again, all goes as if nothing had been */
+  run_on(r, after);
+  CU_ASSERT_EQUAL(memcmp(after, undisturbed, sizeof after), 0);
+  destroy_rig(r);
+  return failed;
+}
+
+/* Every `stride`-th allocation alone, and with all that follow. */
+static void fail_each_allocation(ode_mlcp_solver solver, bool fresh,
+                                 long stride) {
+  uint64_t undisturbed[STEPS_AFTER];
+  use_failing_memory(true);
+  listen();
+  rig *r = prepare_rig(solver, fresh);
+  run_on(r, undisturbed);
+  CU_ASSERT_FALSE(dBodyIsEnabled(r->scene->bodies[3])); /* fell asleep */
+  CU_ASSERT(dBodyIsEnabled(r->scene->bodies[4]));       /* was woken */
+  destroy_rig(r);
+
+  long n = 0;
+  while (n < 5000 && fail_step(solver, fresh, n, n + 1, undisturbed))
+    n += stride;
+  CU_ASSERT(n >= 20 && n < 5000);
+  for (long i = 0; i < n; i += stride)
+    fail_step(solver, fresh, i, 1000000, undisturbed);
+  use_failing_memory(false);
+}
+
+static void test_memory_fails_in_a_first_step(void) {
+  fail_each_allocation(ODE_MLCP_SOLVER_FAST, true, 1);
+}
+
+static void test_memory_fails_in_a_growing_step(void) {
+  fail_each_allocation(ODE_MLCP_SOLVER_FAST, false, 1);
+}
+
+static void test_memory_fails_in_lemke(void) {
+  fail_each_allocation(ODE_MLCP_SOLVER_LEMKE, true, 1);
+  fail_each_allocation(ODE_MLCP_SOLVER_LEMKE, false, 41);
+}
+
+static void test_memory_fails_at_attachment(void) {
+  use_failing_memory(true);
+  dWorldID world = dWorldCreate();
+  memory.last = 1;
+  CU_ASSERT_EQUAL(ode_mlcp_attach(world, NULL), ODE_MLCP_NO_MEMORY);
+  CU_ASSERT_EQUAL(ode_mlcp_step(world, H, NULL), ODE_MLCP_NOT_ATTACHED);
+  CU_ASSERT_EQUAL(dWorldStep(world, H), 1); /* stock */
+  CU_ASSERT_EQUAL(ode_mlcp_attach(world, NULL), ODE_MLCP_OK);
+
+  /* a new world that cannot be attached says so */
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  ode_mlcp_attach_new_worlds(&options);
+  listen();
+  memory.count = 0;
+  dWorldID stock = dWorldCreate();
+  CU_ASSERT(told("memory ran out"));
+  CU_ASSERT_EQUAL(ode_mlcp_step(stock, H, NULL), ODE_MLCP_NOT_ATTACHED);
+  ode_mlcp_attach_new_worlds(NULL);
+  dWorldDestroy(stock);
+  dWorldDestroy(world);
+  use_failing_memory(false);
+}
+
+/* --- bad numbers --------------------------------------------------------- */
+
+/* A ball on a surface and a second that only falls. */
+typedef struct pair {
+  dWorldID world;
+  dBodyID bodies[2];
+} pair;
+
+static pair create_pair(const dContact *contact) {
+  pair p = {.world = create_world(9.81, NULL)};
+  for (int i = 0; i < 2; i++) {
+    p.bodies[i] = create_ball(p.world, 1, 0.5);
+    dBodySetLinearVel(p.bodies[i], 1, 2, -1);
+  }
+  dBodySetPosition(p.bodies[1], 9, 9, 9);
+  dBodyAddForce(p.bodies[1], 1, 2, 3);
+  if (contact != NULL)
+    dJointAttach(dJointCreateContact(p.world, 0, contact), p.bodies[0], 0);
+  return p;
+}
+
+/* A step fails, names `text` and changes nothing. */
+static void expect_refusal(const pair *p, const char *text) {
+  listen();
+  uint64_t before = hash_bodies(p->bodies, 2);
+  ode_mlcp_report report;
+  CU_ASSERT_EQUAL(ode_mlcp_step(p->world, H, &report), ODE_MLCP_STEP_FAILED);
+  CU_ASSERT_EQUAL(report.taken, 0);
+  CU_ASSERT_EQUAL(hash_bodies(p->bodies, 2), before);
+  CU_ASSERT_EQUAL(n_messages, 1);
+  CU_ASSERT(told(text));
+}
+
+static void expect_step(const pair *p) {
+  ode_mlcp_report report;
+  CU_ASSERT_EQUAL(ode_mlcp_step(p->world, H, &report), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(report.unsolved, 0);
+  for (int i = 0; i < 2; i++)
+    for (int k = 0; k < 3; k++) {
+      CU_ASSERT(isfinite(dBodyGetLinearVel(p->bodies[i])[k]));
+      CU_ASSERT(isfinite(dBodyGetPosition(p->bodies[i])[k]));
+    }
+}
+
+static void no_velocity(pair *p) { dBodySetLinearVel(p->bodies[0], 0, NAN, 0); }
+static void endless_velocity(pair *p) {
+  dBodySetLinearVel(p->bodies[0], 0, 0, -INFINITY);
+}
+static void no_spin(pair *p) { dBodySetAngularVel(p->bodies[1], NAN, 0, 0); }
+static void no_force(pair *p) { dBodySetForce(p->bodies[1], 0, 0, NAN); }
+static void endless_torque(pair *p) {
+  dBodySetTorque(p->bodies[1], INFINITY, 0, 0);
+}
+static void no_place(pair *p) { dBodySetPosition(p->bodies[0], NAN, 0, 0); }
+static void no_gravity(pair *p) { dWorldSetGravity(p->world, 0, NAN, 0); }
+
+static void heal(pair *p) {
+  dWorldSetGravity(p->world, 0, 0, 0);
+  for (int i = 0; i < 2; i++) {
+    dBodySetPosition(p->bodies[i], 0, 0, 0);
+    dBodySetLinearVel(p->bodies[i], 0, 0, 0);
+    dBodySetAngularVel(p->bodies[i], 0, 0, 0);
+    dBodySetForce(p->bodies[i], 0, 0, 0);
+    dBodySetTorque(p->bodies[i], 0, 0, 0);
+  }
+}
+
+static void test_bad_bodies_are_named(void) {
+  static const struct {
+    void (*spoil)(pair *);
+    const char *text;
+  } CASES[] = {
+      {no_velocity, "body 1: linear velocity is nan"},
+      {endless_velocity, "body 1: linear velocity is -inf"},
+      {no_spin, "body 2: angular velocity is nan"},
+      {no_force, "body 2: force is nan"},
+      {endless_torque, "body 2: torque is inf"},
+      {no_place, "body 1: position is nan"},
+      {no_gravity, "gravity is nan"},
+  };
+  for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+    pair p = create_pair(NULL);
+    CASES[i].spoil(&p);
+    expect_refusal(&p, CASES[i].text);
+    heal(&p);
+    expect_step(&p);
+    dWorldDestroy(p.world);
+  }
+}
+
+/* Every field in use, and where an infinite or a negative one has a meaning. */
+static void test_bad_surfaces_are_named(void) {
+  static const struct {
+    int mode;
+    size_t field;
+    const char *name;
+    bool may_be_infinite, may_be_negative;
+  } FIELDS[] = {
+#define FIELD(mode, name, infinite, negative) \
+  {mode, offsetof(dSurfaceParameters, name), #name, infinite, negative}
+      FIELD(0, mu, true, true),
+      FIELD(dContactApprox1, mu, true, true),
+      FIELD(dContactMu2, mu2, true, true),
+      FIELD(dContactBounce, bounce, false, true),
+      FIELD(dContactBounce, bounce_vel, true, true),
+      FIELD(dContactSoftERP, soft_erp, false, true),
+      FIELD(dContactSoftCFM, soft_cfm, false, false),
+      FIELD(dContactMotion1, motion1, false, true),
+      FIELD(dContactMotion2, motion2, false, true),
+      FIELD(dContactMotionN, motionN, false, true),
+      FIELD(dContactSlip1, slip1, false, false),
+      FIELD(dContactSlip2, slip2, false, false),
+      FIELD(dContactRolling, rho, true, true),
+      FIELD(dContactRolling | dContactAxisDep, rho2, true, true),
+      FIELD(dContactRolling | dContactAxisDep, rhoN, true, true),
+#undef FIELD
+  };
+  const double values[] = {NAN, INFINITY, -1};
+  for (size_t f = 0; f < sizeof FIELDS / sizeof FIELDS[0]; f++)
+    for (int v = 0; v < 3; v++) {
+      dSurfaceParameters surface = bare_surface(FIELDS[f].mode, 0.5);
+      surface.mu2 = surface.rho = surface.rho2 = surface.rhoN = 0.1;
+      surface.bounce = surface.bounce_vel = 0.1;
+      memcpy((char *)&surface + FIELDS[f].field, &values[v], sizeof(dReal));
+      dContact contact = contact_at(&surface, 0, 0, -0.5, 0.01);
+      pair p = create_pair(&contact);
+      bool allowed = v == 1   ? FIELDS[f].may_be_infinite
+                     : v == 2 ? FIELDS[f].may_be_negative
+                              : false;
+      char text[40];
+      snprintf(text, sizeof text, "%s is %g", FIELDS[f].name, values[v]);
+      if (allowed)
+        expect_step(&p);
+      else
+        expect_refusal(&p, text);
+      dWorldDestroy(p.world);
+    }
+}
+
+static void test_bad_geometry_is_named(void) {
+  dSurfaceParameters surface = bare_surface(dContactApprox1, 0.5);
+  dContact contact = contact_at(&surface, 0, 0, -0.5, NAN);
+  pair p = create_pair(&contact);
+  expect_refusal(&p, "depth is nan");
+  dWorldDestroy(p.world);
+
+  contact.geom.depth = 0.01;
+  contact.geom.pos[1] = INFINITY;
+  p = create_pair(&contact);
+  expect_refusal(&p, "pos is inf");
+  dWorldDestroy(p.world);
+
+  surface.mode |= dContactFDir1;
+  contact = contact_at(&surface, 0, 0, -0.5, 0.01);
+  p = create_pair(&contact); /* its fdir1 is NaN */
+  expect_refusal(&p, "fdir1 is nan");
+  dWorldDestroy(p.world);
+}
+
+static void test_a_contact_without_normal_is_left_out(void) {
+  const double normals[] = {0, 1e-12, NAN, INFINITY};
+  dSurfaceParameters surface = bare_surface(dContactApprox1, 0.5);
+  for (int i = 0; i < 4; i++) {
+    dContact contact = contact_at(&surface, 0, 0, -0.5, 0.01);
+    contact.geom.normal[2] = normals[i];
+    pair p = create_pair(&contact);
+    listen();
+    ode_mlcp_report report;
+    CU_ASSERT_EQUAL(ode_mlcp_step(p.world, H, &report), ODE_MLCP_OK);
+    CU_ASSERT_EQUAL(report.contacts_dropped, 1);
+    CU_ASSERT_EQUAL(report.contacts, 0);
+    CU_ASSERT(told("bodies 1 and 0 has no normal"));
+    /* it falls on */
+    CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(p.bodies[0])[2], -1 - 9.81 * H,
+                           1e-12);
+    dWorldDestroy(p.world);
+  }
+}
+
+static void test_bad_step_sizes(void) {
+  const double sizes[] = {0, -0.01, NAN, INFINITY, -INFINITY};
+  pair p = create_pair(NULL);
+  uint64_t before = hash_bodies(p.bodies, 2);
+  ode_mlcp_report report;
+  for (int i = 0; i < 5; i++)
+    CU_ASSERT_EQUAL(ode_mlcp_step(p.world, sizes[i], &report),
+                    ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_EQUAL(ode_mlcp_step(NULL, H, NULL), ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_EQUAL(hash_bodies(p.bodies, 2), before);
+  CU_ASSERT_EQUAL(ode_mlcp_last_report(p.world, &report), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(report.step, 0);
+  expect_step(&p);
+  dWorldDestroy(p.world);
+}
+
+static void test_bad_joint_is_named(void) {
+  pair p = create_pair(NULL);
+  dJointID hinge = dJointCreateHinge(p.world, 0);
+  dJointAttach(hinge, p.bodies[0], p.bodies[1]);
+  dJointSetHingeParam(hinge, dParamVel, NAN);
+  dJointSetHingeParam(hinge, dParamFMax, 1);
+  expect_refusal(&p, "of bodies 1 and 2: a target velocity or a position");
+  dJointSetHingeParam(hinge, dParamVel, 0);
+  expect_step(&p);
+  dWorldDestroy(p.world);
+}
+
+/* --- warnings ------------------------------------------------------------ */
+
+static void test_warnings_become_rare(void) {
+  pair p = create_pair(NULL);
+  dBodySetLinearVel(p.bodies[0], NAN, 0, 0);
+  listen();
+  for (int i = 1; i <= 1000; i++) {
+    CU_ASSERT_EQUAL(dWorldStep(p.world, H), 0);
+    int expected = i < 10 ? 1 : i < 100 ? 2 : i < 1000 ? 3 : 4;
+    CU_ASSERT_EQUAL(n_messages, expected);
+  }
+  CU_ASSERT(told("step 1000: failed"));
+  CU_ASSERT(told("1000 so far"));
+
+  /* another kind is heard all the same */
+  dBodySetLinearVel(p.bodies[0], 0, 0, 0);
+  dSurfaceParameters surface = bare_surface(0, 0);
+  dContact contact = contact_at(&surface, 0, 0, 0, 0);
+  contact.geom.normal[2] = 0;
+  dJointAttach(dJointCreateContact(p.world, 0, &contact), p.bodies[0], 0);
+  expect_step(&p);
+  CU_ASSERT_EQUAL(n_messages, 5);
+  dWorldDestroy(p.world);
+}
+
+static void test_an_undisturbed_world_is_silent(void) {
+  listen();
+  scene *stack = scene_stack(5, 1);
+  ode_mlcp_attach(stack->world, NULL);
+  for (int i = 0; i < 50; i++) scene_step(stack, dWorldStep, H);
+  CU_ASSERT_EQUAL(n_messages, 0);
+  scene_destroy(stack);
+}
+
+/* --- extremes ------------------------------------------------------------ */
+
+static void test_too_many_contacts_are_refused(void) {
+  scene *stack = scene_stack(4, 1);
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  options.max_contacts = 5;
+  ode_mlcp_attach(stack->world, &options);
+  CU_ASSERT_FATAL(scene_collide(stack) > 5);
+  uint64_t before = hash_bodies(stack->bodies, 4);
+  listen();
+  ode_mlcp_report report;
+  CU_ASSERT_EQUAL(ode_mlcp_step(stack->world, H, &report),
+                  ODE_MLCP_STEP_FAILED);
+  CU_ASSERT_EQUAL(report.refused, 1);
+  CU_ASSERT_EQUAL(report.taken, 0);
+  CU_ASSERT(told("refused, nothing was changed"));
+  CU_ASSERT(told("an island of 4 bodies has"));
+  CU_ASSERT(told("more than max-contacts 5"));
+  CU_ASSERT_EQUAL(hash_bodies(stack->bodies, 4), before);
+
+  options.max_contacts = stack->n_contacts;
+  ode_mlcp_attach(stack->world, &options);
+  CU_ASSERT_EQUAL(ode_mlcp_step(stack->world, H, &report), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(report.refused, 0);
+  scene_destroy(stack);
+}
+
+/* One step of a ball on 1000 contacts at one place. */
+static void step_on_coincident_contacts(const dSurfaceParameters *surface,
+                                        double depth, dBodyID ball,
+                                        double force[3]) {
+  enum { N = 1000 };
+  static dJointFeedback feedback[N];
+  dWorldID world = dBodyGetWorld(ball);
+  for (int i = 0; i < N; i++) {
+    /* the deepest of them is neither the first nor the last */
+    double share = (i * 7 % N) / (N - 1.0);
+    dContact contact = contact_at(surface, 0, 0, -0.5, depth * share);
+    dJointID joint = dJointCreateContact(world, 0, &contact);
+    dJointSetFeedback(joint, &feedback[i]);
+    dJointAttach(joint, ball, 0);
+  }
+  ode_mlcp_report report;
+  CU_ASSERT_EQUAL(ode_mlcp_step(world, H, &report), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(report.contacts, 1);
+  CU_ASSERT_EQUAL(report.contacts_merged, N - 1);
+  CU_ASSERT(report.residual < 1e-10);
+  for (int k = 0; k < 3; k++) {
+    force[k] = 0;
+    for (int i = 0; i < N; i++) force[k] += feedback[i].f1[k];
+  }
+}
+
+static void test_coincident_contacts(void) {
+  const double weight = 2 * 9.81, depth = 0.01;
+  double force[3];
+  dSurfaceParameters surface = bare_surface(dContactApprox1, 0.5);
+  dWorldID world = create_world(9.81, NULL);
+  dBodyID ball = create_ball(world, 2, 0.5);
+  dBodySetLinearVel(ball, 1, 0, 0);
+  step_on_coincident_contacts(&surface, depth, ball, force);
+  CU_ASSERT(force[2] >= weight * (1 - 1e-9));
+  CU_ASSERT_DOUBLE_EQUAL(force[0], -0.5 * force[2], 1e-6);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(ball)[2], 0.2 * depth, 1e-9);
+  dWorldDestroy(world);
+
+  /* limits in newtons and softness add up */
+  surface = bare_surface(dContactSoftCFM, 0.003);
+  surface.soft_cfm = 5;
+  world = create_world(9.81, NULL);
+  ball = create_ball(world, 2, 0.5);
+  dBodySetLinearVel(ball, 1, 0, 0);
+  step_on_coincident_contacts(&surface, 0, ball, force);
+  double softness = 5 / H / 1000; /* (1 / m + cfm / h) p = g h */
+  CU_ASSERT_DOUBLE_EQUAL(force[2], 9.81 / (0.5 + softness), 1e-6);
+  CU_ASSERT_DOUBLE_EQUAL(force[0], -3, 1e-6);
+  dWorldDestroy(world);
+}
+
+/* As many, spread over a face: one answer for the body, many for the forces. */
+static void test_redundant_contacts(void) {
+  enum { SIDE = 16 };
+  dSurfaceParameters surface = bare_surface(dContactApprox1, 0.5);
+  dWorldID world = create_world(9.81, NULL);
+  dBodyID body = create_ball(world, 2, 0.5);
+  static dJointFeedback feedback[SIDE * SIDE];
+  for (int i = 0; i < SIDE * SIDE; i++) {
+    dContact contact = contact_at(&surface, 0.1 * (i % SIDE - 7.5),
+                                  0.1 * (i / SIDE - 7.5), -0.5, 0);
+    dJointID joint = dJointCreateContact(world, 0, &contact);
+    dJointSetFeedback(joint, &feedback[i]);
+    dJointAttach(joint, body, 0);
+  }
+  ode_mlcp_report report;
+  CU_ASSERT_EQUAL(ode_mlcp_step(world, H, &report), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(report.unsolved, 0);
+  double weight = 0;
+  for (int i = 0; i < SIDE * SIDE; i++) weight += feedback[i].f1[2];
+  CU_ASSERT_DOUBLE_EQUAL(weight, 2 * 9.81, 1e-6);
+  for (int k = 0; k < 3; k++) {
+    CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(body)[k], 0, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(dBodyGetAngularVel(body)[k], 0, 1e-9);
+  }
+  dWorldDestroy(world);
+}
+
+/* Boxes that overlap a little at velocity level: nothing moves, whatever the
+ * weight on top. */
+static void test_mass_ratios(void) {
+  const double ratios[] = {1e-6, 1e-3, 1e3, 1e6};
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  options.scheme = ODE_MLCP_SCHEME_AP;
+  for (int r = 0; r < 4; r++) {
+    scene *stack = scene_stack(5, ratios[r]);
+    ode_mlcp_attach(stack->world, &options);
+    dWorldSetCFM(stack->world, 0); /* the default yields to a million tonnes */
+    for (int i = 0; i < 5; i++)
+      dBodySetPosition(stack->bodies[i], 0, 0, i + 0.5 - 1e-4 * (i + 1));
+    double fastest = 0, residual = 0;
+    for (int i = 0; i < 100; i++) {
+      CU_ASSERT_EQUAL_FATAL(scene_step(stack, dWorldStep, H), 1);
+      ode_mlcp_report report;
+      ode_mlcp_last_report(stack->world, &report);
+      fastest = fmax(fastest, scene_fastest(stack));
+      residual = fmax(residual, report.residual);
+    }
+    CU_ASSERT(fastest < 1e-8);
+    CU_ASSERT(residual < 1e-8);
+    CU_ASSERT_DOUBLE_EQUAL(stack->deepest, 1e-4, 1e-8);
+    scene_destroy(stack);
+  }
+
+  /* a load that whips the light links about: solved all the same */
+  scene *chain = scene_chain(6, 1e6);
+  ode_mlcp_attach(chain->world, NULL);
+  double residual = 0;
+  for (int i = 0; i < 100; i++) {
+    CU_ASSERT_EQUAL_FATAL(scene_step(chain, dWorldStep, H), 1);
+    ode_mlcp_report report;
+    ode_mlcp_last_report(chain->world, &report);
+    residual = fmax(residual, report.residual);
+  }
+  CU_ASSERT(residual < 1e-8);
+  CU_ASSERT(isfinite(scene_fastest(chain)));
+  scene_destroy(chain);
+}
+
+/* Contacts and bodies with numbers of all magnitudes: a step is taken with
+ * numbers or refused. */
+static void test_bodies_never_become_nan(void) {
+  test_random random = {77};
+  const int flags[] = {dContactApprox1, dContactBounce,  dContactSoftERP,
+                       dContactSoftCFM, dContactMotion1, dContactMotionN,
+                       dContactSlip1,   dContactRolling};
+#define MAGNITUDE(low, high) pow(10, test_uniform(&random, low, high))
+#define SIGNED(low, high) \
+  (MAGNITUDE(low, high) * (test_uniform(&random, -1, 1) < 0 ? -1 : 1))
+  int n_taken = 0;
+  dSetMessageHandler(keep_message);
+  for (int trial = 0; trial < 400; trial++) {
+    dWorldID world = create_world(MAGNITUDE(-3, 6), NULL);
+    dWorldSetCFM(world, MAGNITUDE(-20, 1));
+    dWorldSetERP(world, test_uniform(&random, 0, 1));
+    dBodyID bodies[3];
+    for (int b = 0; b < 3; b++) {
+      bodies[b] = create_ball(world, MAGNITUDE(-9, 9), MAGNITUDE(-3, 3));
+      dBodySetPosition(bodies[b], SIGNED(-9, 9), SIGNED(-9, 9), SIGNED(-9, 9));
+      dBodySetLinearVel(bodies[b], SIGNED(-9, 9), SIGNED(-9, 9), SIGNED(-9, 9));
+      dBodySetAngularVel(bodies[b], SIGNED(-9, 9), SIGNED(-9, 9),
+                         SIGNED(-9, 9));
+    }
+    for (int c = 0; c < 8; c++) {
+      dSurfaceParameters s = bare_surface(0, SIGNED(-9, 9));
+      for (size_t f = 0; f < sizeof flags / sizeof flags[0]; f++)
+        if (test_uniform(&random, 0, 1) < 0.3) s.mode |= flags[f];
+      s.bounce = MAGNITUDE(-3, 3);
+      s.bounce_vel = MAGNITUDE(-3, 3);
+      s.soft_erp = MAGNITUDE(-3, 3);
+      s.soft_cfm = MAGNITUDE(-20, 9);
+      s.motion1 = SIGNED(-9, 9);
+      s.motionN = SIGNED(-9, 9);
+      s.slip1 = MAGNITUDE(-20, 9);
+      s.rho = SIGNED(-9, 9);
+      const dReal *x = dBodyGetPosition(bodies[c % 3]);
+      dContact contact = contact_at(&s, x[0] + SIGNED(-6, 3),
+                                    x[1] + SIGNED(-6, 3), x[2], SIGNED(-9, 9));
+      dJointAttach(dJointCreateContact(world, 0, &contact), bodies[c % 3],
+                   c < 4 ? 0 : bodies[(c + 1) % 3]);
+    }
+    for (int step = 0; step < 3; step++) {
+      uint64_t before = hash_bodies(bodies, 3);
+      if (dWorldStep(world, MAGNITUDE(-6, 1)))
+        n_taken++;
+      else
+        CU_ASSERT_EQUAL(hash_bodies(bodies, 3), before);
+      for (int b = 0; b < 3; b++)
+        for (int k = 0; k < 3; k++) {
+          CU_ASSERT(isfinite(dBodyGetPosition(bodies[b])[k]));
+          CU_ASSERT(isfinite(dBodyGetQuaternion(bodies[b])[k]));
+          CU_ASSERT(isfinite(dBodyGetLinearVel(bodies[b])[k]));
+          CU_ASSERT(isfinite(dBodyGetAngularVel(bodies[b])[k]));
+        }
+    }
+    dWorldDestroy(world);
+  }
+  CU_ASSERT(n_taken > 1000);
+#undef MAGNITUDE
+#undef SIGNED
+}
+
+/* --- settings ------------------------------------------------------------ */
+
+static void test_bad_settings_change_nothing(void) {
+  dWorldID world = dWorldCreate();
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  options.edges = 5;
+  CU_ASSERT_EQUAL(ode_mlcp_attach(world, &options), ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_EQUAL(ode_mlcp_detach(world), ODE_MLCP_NOT_ATTACHED);
+  CU_ASSERT_EQUAL(ode_mlcp_attach_new_worlds(&options), ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_EQUAL(ode_mlcp_attach(NULL, NULL), ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_EQUAL(ode_mlcp_detach(NULL), ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_EQUAL(ode_mlcp_last_report(world, NULL), ODE_MLCP_BAD_ARGUMENT);
+  dWorldDestroy(world);
+}
+
+int main(void) {
+  dInitODE2(0);
+  const CU_TestInfo tests[] = {
+      {"memory fails in a first step", test_memory_fails_in_a_first_step},
+      {"memory fails in a growing step", test_memory_fails_in_a_growing_step},
+      {"memory fails in Lemke", test_memory_fails_in_lemke},
+      {"memory fails at attachment", test_memory_fails_at_attachment},
+      {"bad bodies are named", test_bad_bodies_are_named},
+      {"bad surfaces are named", test_bad_surfaces_are_named},
+      {"bad geometry is named", test_bad_geometry_is_named},
+      {"no normal", test_a_contact_without_normal_is_left_out},
+      {"bad step sizes", test_bad_step_sizes},
+      {"bad joint", test_bad_joint_is_named},
+      {"warnings become rare", test_warnings_become_rare},
+      {"silence", test_an_undisturbed_world_is_silent},
+      {"too many contacts", test_too_many_contacts_are_refused},
+      {"coincident contacts", test_coincident_contacts},
+      {"redundant contacts", test_redundant_contacts},
+      {"mass ratios", test_mass_ratios},
+      {"bodies never become NaN", test_bodies_never_become_nan},
+      {"bad settings", test_bad_settings_change_nothing},
+      CU_TEST_INFO_NULL};
+  int status = run_tests("step: failures", tests);
+  dCloseODE();
+  return status;
+}
