@@ -330,7 +330,6 @@ static void test_ladder_without_lemke(void) {
       solution_init(&solution, &problem.mlcp);
       solver_report report = solve(&problem.mlcp, &solution.mlcp);
       CU_ASSERT(report.rung != SOLVER_RUNG_LEMKE);
-      CU_ASSERT_EQUAL(report.pivots, 0);
       CU_ASSERT_EQUAL(report.status == SOLVER_SOLVED,
                       report.residual <= options.acceptable);
       n_degraded += report.status == SOLVER_DEGRADED;

@@ -50,20 +50,32 @@ void fast_work_restore_best(fast_work *work) {
 
 static bool reserve_iterates(fast_work *work, const memory_source *source) {
   size_t n = (size_t)work->form.n_rows, b = 6 * (size_t)work->form.n_bodies;
-  size_t count = 16 * n + 2 * b + (size_t)work->form.n_weights;
+  size_t n_clusters = (size_t)work->form.n_clusters;
+  size_t count =
+      20 * n + (2 + fast_max_updates) * b + (size_t)work->form.n_weights;
   double *at =
       memory_block_reserve(&work->numbers, source, count, sizeof *at);
-  int *mode = memory_block_reserve(&work->modes, source, n, sizeof *mode);
-  if (at == NULL || mode == NULL) return false;
-  work->mode = mode;
+  fast_update *updates = memory_block_reserve(
+      &work->modes, source,
+      fast_max_updates * sizeof *updates + 2 * n * sizeof(fast_limit)
+          + (2 * n + n_clusters) * sizeof(int),
+      1);
+  if (at == NULL || updates == NULL) return false;
+  work->updates = updates;
+  work->limits = (fast_limit *)(updates + fast_max_updates);
+  work->mode = (int *)(work->limits + 2 * n);
+  work->cluster_of = work->mode + n;
+  work->edge_of = work->cluster_of + n;
   work->v = at;
   work->dv = at + b;
-  at += 2 * b;
+  work->columns = at + 2 * b;
+  at += (2 + fast_max_updates) * b;
   double **rows[] = {&work->p,     &work->w,       &work->best_p, &work->r,
                      &work->dp,    &work->scratch, &work->kept_p, &work->s_low,
                      &work->s_high, &work->y_low,  &work->y_high,
                      &work->dy_low, &work->dy_high, &work->t_low,
-                     &work->t_high, &work->kept_coefficient};
+                     &work->t_high, &work->kept_coefficient, &work->d,
+                     &work->own_bias, &work->anchor, &work->stage_p};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++, at += n)
     *rows[i] = at;
   work->weights = at;
@@ -135,14 +147,16 @@ static bool take_guess(fast_work *work, const double guess[]) {
   return 2 * n_known >= form->n_rows;
 }
 
-/* An interior point run, and its modes. */
+/* An interior point run and its modes; from where it got stuck, pivots. */
 static bool run_interior(fast_work *work,
                          const fast_interior_options *options) {
-  const fast_modes_options polish = {1e-6, 20, 5, false};
+  const double near_enough = 1e-6;
+  const fast_modes_options polish = {1e-6, 8, 5, true};
   if (fast_interior_solve(work, options)) return true;
-  if (fast_modes_solve(work, &polish)) return true;
+  if (work->residual < near_enough && fast_modes_solve(work, &polish))
+    return true;
   fast_work_restore_best(work);
-  return false;
+  return fast_proximal_solve(work, 1e-2);
 }
 
 static bool climb(fast_work *work, const double guess[]) {
@@ -162,6 +176,9 @@ static bool climb(fast_work *work, const double guess[]) {
 
   take_guess(work, guess);
   if (run_interior(work, warm ? &from_guess : &cold)) return true;
+
+  take_guess(work, guess);
+  if (fast_proximal_solve(work, 1)) return true;
 
   take_guess(work, guess);
   fast_relaxed_approach(work, warm);
@@ -201,7 +218,8 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
                               work->form.n_bodies, work->form.body_edges,
                               work->form.n_body_edges))
       return no_memory(report);
-    work->factorisations = work->iterations = 0;
+    work->factorisations = work->iterations = work->pivots = 0;
+    fast_pivots_prepare(work);
     // an edge may miss by more than its generators: go on when it does
     work->target = 0.7 * options->tolerance;
     bool reached = climb(work, guess);
@@ -213,6 +231,7 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
     }
     report->factorisations = work->factorisations;
     report->iterations = work->iterations;
+    report->pivots = work->pivots;
     if (work->factorisations == 0) report->rung = SOLVER_RUNG_WARM;
   }
   bool solved = report->residual <= options->tolerance;

@@ -12,7 +12,11 @@
 
 #include "solver/fast_work.h"
 
-enum { ACTIVE = 0, AT_LOW = -1, AT_HIGH = 1 };
+enum {
+  ACTIVE = FAST_ACTIVE,
+  AT_LOW = FAST_AT_LOW,
+  AT_HIGH = FAST_AT_HIGH
+};
 
 static double signed_one(int mode) { return mode == AT_LOW ? -1 : 1; }
 
@@ -45,7 +49,7 @@ static int wanted_mode(const fast_work *work, const fast_cluster *cluster,
   return below > 0 ? AT_LOW : above > 0 ? AT_HIGH : ACTIVE;
 }
 
-static void first_modes(fast_work *work) {
+void fast_modes_first(fast_work *work) {
   const fast_form *form = &work->form;
   for (int c = 0; c < form->n_clusters; c++) {
     const fast_cluster *cluster = &form->clusters[c];
@@ -80,8 +84,8 @@ static double softness(const fast_work *work, int row, double prox) {
   return fmax(own, own > 1e-12 * A ? fmin(prox, 1e-8) * A : prox * A);
 }
 
-static bool simple_weights(const fast_work *work, const fast_cluster *cluster,
-                           double prox, double W[]) {
+bool fast_modes_weights(const fast_work *work, const fast_cluster *cluster,
+                        double prox, double W[]) {
   int m = cluster->n_rows;
   bool symmetric = true;
   memset(W, 0, sizeof(double) * (size_t)(m * m));
@@ -125,14 +129,14 @@ static bool coupled_weights(const fast_work *work, const fast_cluster *cluster,
   return false;
 }
 
-static bool factor_modes(fast_work *work, double prox) {
+bool fast_modes_factor(fast_work *work, double prox) {
   const fast_form *form = &work->form;
   bool symmetric = true;
   for (int c = 0; c < form->n_clusters; c++) {
     const fast_cluster *cluster = &form->clusters[c];
     double *W = work->weights + cluster->first_weight;
     bool simple = cluster->first_compliance < 0;
-    if (!(simple ? simple_weights(work, cluster, prox, W)
+    if (!(simple ? fast_modes_weights(work, cluster, prox, W)
                  : coupled_weights(work, cluster, prox, W)))
       symmetric = false;
   }
@@ -142,8 +146,7 @@ static bool factor_modes(fast_work *work, double prox) {
 
 /* ---- steps --------------------------------------------------------------- */
 
-/* Rows at a limit go exactly there. */
-static void put_at_limits(fast_work *work, double p[]) {
+void fast_modes_put_at_limits(fast_work *work, double p[]) {
   const fast_form *form = &work->form;
   for (int c = 0; c < form->n_clusters; c++) {
     const fast_cluster *cluster = &form->clusters[c];
@@ -157,10 +160,9 @@ static void put_at_limits(fast_work *work, double p[]) {
   }
 }
 
-/* One linear step from p (its active part may be out of its limits). */
-static void step(fast_work *work, double p[]) {
+void fast_modes_step(fast_work *work, double p[]) {
   const fast_form *form = &work->form;
-  put_at_limits(work, p);
+  fast_modes_put_at_limits(work, p);
   fast_form_velocities(form, p, work->v);
   fast_form_slips(form, work->v, p, work->w);
   for (int i = 0; i < form->n_rows; i++)
@@ -171,9 +173,7 @@ static void step(fast_work *work, double p[]) {
   work->iterations++;
 }
 
-/* Judges the present p, brought into its limits, as an iterate; leaves in
- * work->w the slips of p itself. */
-static bool reaches_target(fast_work *work, const double p[]) {
+bool fast_modes_reach_target(fast_work *work, const double p[]) {
   const fast_form *form = &work->form;
   size_t bytes = sizeof *p * (size_t)form->n_rows;
   memcpy(work->p, p, bytes);
@@ -187,19 +187,10 @@ static bool reaches_target(fast_work *work, const double p[]) {
   return false;
 }
 
-typedef struct mode_changes {
-  int count;
-  int worst;      /* row, -1 for none */
-  int worst_mode; /* that it wants */
-  double miss;
-} mode_changes;
-
-/* Modes that p asks for by more than `noise` m/s; taken over when `take` is
- * set. w must belong to p. */
-static mode_changes compare_modes(fast_work *work, const double p[],
-                                  double noise, bool take) {
+fast_mode_changes fast_modes_compare(fast_work *work, const double p[],
+                                     double noise, bool take) {
   const fast_form *form = &work->form;
-  mode_changes changes = {0, -1, ACTIVE, 0};
+  fast_mode_changes changes = {0, -1, ACTIVE, 0};
   for (int c = 0; c < form->n_clusters; c++) {
     const fast_cluster *cluster = &form->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
@@ -223,18 +214,18 @@ static mode_changes compare_modes(fast_work *work, const double p[],
  * @param take  take over all changes, else none.
  * @return true when the target is reached. */
 static bool refine(fast_work *work, double p[], bool take,
-                   mode_changes *changes) {
+                   fast_mode_changes *changes) {
   enum { MAX_STEPS = 6 };
   double noise = 0.1 * work->target * work->form.scale, last = INFINITY;
   changes->count = 0;
   for (int i = 0; i < MAX_STEPS && changes->count == 0; i++) {
-    step(work, p);
-    if (reaches_target(work, p)) return true;
-    *changes = compare_modes(work, p, noise, take);
+    fast_modes_step(work, p);
+    if (fast_modes_reach_target(work, p)) return true;
+    *changes = fast_modes_compare(work, p, noise, take);
     if (!(work->residual < 0.5 * last)) break;
     last = work->residual;
   }
-  if (changes->count == 0) *changes = compare_modes(work, p, 0, take);
+  if (changes->count == 0) *changes = fast_modes_compare(work, p, 0, take);
   return false;
 }
 
@@ -258,13 +249,13 @@ bool fast_modes_solve(fast_work *work, const fast_modes_options *options) {
   size_t bytes = sizeof(double) * (size_t)form->n_rows;
   double *p = work->kept_p;
   memcpy(p, work->p, bytes);
-  first_modes(work);
+  fast_modes_first(work);
 
   progress progress = {INT_MAX / 2, 0};
   for (int k = 0; k < options->max_factorisations; k++) {
-    if (!factor_modes(work, options->prox)) return false;
+    if (!fast_modes_factor(work, options->prox)) return false;
     bool all = k < options->max_all_changes;
-    mode_changes changes;
+    fast_mode_changes changes;
     if (refine(work, p, all, &changes)) return true;
     if (changes.count == 0 || !isfinite(changes.miss)) return false;
     if (options->impatient

@@ -168,9 +168,8 @@ static inline void apply_three(const double W[9], const double x[3],
     y[i] = W[3 * i] * x[0] + W[3 * i + 1] * x[1] + W[3 * i + 2] * x[2];
 }
 
-/* y = W x, cluster by cluster. */
-static void apply_weights(const fast_form *form, const double weights[],
-                          const double x[], double y[]) {
+void fast_system_weigh(const fast_form *form, const double weights[],
+                       const double x[], double y[]) {
   for (int c = 0; c < form->n_clusters; c++) {
     const fast_cluster *cluster = &form->clusters[c];
     int m = cluster->n_rows, first = cluster->first_row;
@@ -190,12 +189,12 @@ static void apply_weights(const fast_form *form, const double weights[],
 void fast_system_solve(const body_blocks *blocks, const fast_form *form,
                        const double weights[], const double r[], double dv[],
                        double dp[], double work[]) {
-  apply_weights(form, weights, r, dp);
+  fast_system_weigh(form, weights, r, dp);
   fast_form_impulses(form, dp, dv);
   body_blocks_solve(blocks, dv);
   fast_form_relative(form, dv, work);
   for (int i = 0; i < form->n_rows; i++) work[i] = r[i] - work[i];
-  apply_weights(form, weights, work, dp);
+  fast_system_weigh(form, weights, work, dp);
 }
 
 bool fast_system_invert(int m, double A[], double W[]) {

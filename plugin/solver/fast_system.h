@@ -35,6 +35,10 @@ void fast_system_solve(const body_blocks *blocks, const fast_form *form,
                        const double weights[], const double r[], double dv[],
                        double dp[], double work[]);
 
+/** y = W x, cluster by cluster; [n_rows] each. */
+void fast_system_weigh(const fast_form *form, const double weights[],
+                       const double x[], double y[]);
+
 /**
  * W = A^-1, m x m row-major, A overwritten.
  *

@@ -5,6 +5,9 @@
 #include "solver/fast_form.h"
 #include "solver/fast_system.h"
 
+/** Of a row: w = 0, or p at a limit. */
+enum { FAST_ACTIVE = 0, FAST_AT_LOW = -1, FAST_AT_HIGH = 1 };
+
 typedef struct fast_work {
   fast_form form;
   body_blocks blocks;
@@ -25,8 +28,19 @@ typedef struct fast_work {
 
   double *kept_coefficient; /* [n_rows] for fast_friction_approach */
 
+  /* fast_pivots: the path's perturbation d, [n_rows]; low-rank updates of H
+     and the columns they need, [fast_max_updates][6 n_bodies] */
+  double *d, *columns;
+  struct fast_update *updates;
+  struct fast_limit *limits; /* [2 n_rows] */
+  int *cluster_of, *edge_of; /* of a row [n_rows], of a cluster */
+
+  /* fast_proximal: [n_rows] the problem's own bias, what impulses are held to,
+     and the end of the last stage */
+  double *own_bias, *anchor, *stage_p;
+
   double target; /* residual to be reached */
-  long factorisations, iterations;
+  long factorisations, iterations, pivots;
 
   memory_block numbers, modes;
 } fast_work;
@@ -36,6 +50,42 @@ void fast_work_evaluate(fast_work *work);
 
 /** The best p again, evaluated. */
 void fast_work_restore_best(fast_work *work);
+
+/* ---- modes: fast_modes.c ------------------------------------------------- */
+
+/** From work->p and work->w: the mode that p - w / A asks for in every row. */
+void fast_modes_first(fast_work *work);
+
+/** Weights of a cluster without coupled compliance in its modes, as in
+ *  fast_system_factor. @return true when they are symmetric. */
+bool fast_modes_weights(const fast_work *work, const fast_cluster *cluster,
+                        double prox, double W[]);
+
+/** Factor the system of the present modes into work->blocks.
+ *  @param prox  relative to a row's diagonal. */
+bool fast_modes_factor(fast_work *work, double prox);
+
+/** Rows at a limit go exactly there. */
+void fast_modes_put_at_limits(fast_work *work, double p[]);
+
+/** One linear step from p (its active part may be out of its limits). */
+void fast_modes_step(fast_work *work, double p[]);
+
+/** Judge the present p, brought into its limits, as an iterate; leaves in
+ *  work->w the slips of p itself. */
+bool fast_modes_reach_target(fast_work *work, const double p[]);
+
+typedef struct fast_mode_changes {
+  int count;
+  int worst;      /* row, -1 for none */
+  int worst_mode; /* that it wants */
+  double miss;
+} fast_mode_changes;
+
+/** Modes that p asks for by more than `noise` m/s; taken over when `take` is
+ *  set. work->w must belong to p. */
+fast_mode_changes fast_modes_compare(fast_work *work, const double p[],
+                                     double noise, bool take);
 
 /** How far a step of modes may go. */
 typedef struct fast_modes_options {
@@ -49,6 +99,8 @@ typedef struct fast_modes_options {
  *  @return true when it is. */
 bool fast_modes_solve(fast_work *work, const fast_modes_options *options);
 
+/* ---- the interior point method: fast_interior.c --------------------------- */
+
 typedef struct fast_interior_options {
   double prox;
   double start;  /* first complementarity, relative */
@@ -61,6 +113,46 @@ typedef struct fast_interior_options {
  *  @return true when the target is reached. */
 bool fast_interior_solve(fast_work *work,
                          const fast_interior_options *options);
+
+/* ---- pivots: fast_pivots.c ------------------------------------------------ */
+
+enum { fast_max_updates = 32 };
+
+/** A change of one row's mode as H + u v': what undoes it in a solve. */
+typedef struct fast_update {
+  int a, b; /* v is zero but for these bodies; b may be -1 */
+  double v_a[6], v_b[6];
+  double factor; /* 1 / (1 + v' H^-1 u) */
+} fast_update;
+
+/** A limit that the path runs against. */
+typedef struct fast_limit {
+  double room, speed; /* m/s and its rate, >= 0 and > 0 */
+  int row, mode;      /* that the row takes there */
+} fast_limit;
+
+/** Find every row's cluster and every cluster's edge, which pivots need. */
+void fast_pivots_prepare(fast_work *work);
+
+/**
+ * Follow the piecewise linear path of  w + t d  from work->p at t = 1, where d
+ * makes it a solution, to t = 0: one row a pivot changes its mode. Works on the
+ * problem with the present relaxation and bias; work->p is the end of the path,
+ * its modes stay in work->mode. Also after a failure p is within its limits.
+ *
+ * @return true when t = 0 was reached in `max_pivots`.
+ */
+bool fast_pivots_solve(fast_work *work, long max_pivots);
+
+/* ---- ways round folds: fast_proximal.c, fast_relaxed.c -------------------- */
+
+/**
+ * From work->p: solve with impulses held to the last ones by a compliance of
+ * `prox` of the diagonal, then ever less, by Newton steps or pivots.
+ *
+ * @return true when the target is reached.
+ */
+bool fast_proximal_solve(fast_work *work, double prox);
 
 /**
  * Bring work->p near a solution by way of softer problems, where the path to

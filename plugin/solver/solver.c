@@ -105,6 +105,7 @@ static bool run_fast(climb *c, const mlcp_problem *problem,
   solver_fast(c->workspace->fast, problem, c->options, guess, solution, fast);
   c->report->factorisations += fast->factorisations;
   c->report->iterations += fast->iterations;
+  c->report->pivots += fast->pivots;
   return fast->status != SOLVER_NO_MEMORY;
 }
 

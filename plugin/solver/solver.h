@@ -59,7 +59,7 @@ typedef struct solver_report {
   solver_status status;
   solver_rung rung;
   double residual;    /* of what is returned, on the original problem */
-  long pivots;        /* Lemke */
+  long pivots;        /* Lemke's and the fast path's */
   long factorisations;
   long iterations;    /* of everything else */
 } solver_report;

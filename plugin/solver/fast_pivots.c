@@ -1,0 +1,393 @@
+/* Pivots: the path of a perturbed problem, one change of mode at a time.
+ *
+ * Whatever p is, a slip d added to w makes it a solution; with t d in place of
+ * d, and t going from 1 to 0, the solution moves along a piecewise linear path
+ * whose corners are single changes of mode. At a fold t turns round and the
+ * path goes on, which neither Newton's method nor an interior point can do.
+ * From a point near a solution it takes about as many pivots as modes are
+ * wrong.
+ *
+ * A change of one row's mode changes H by one rank. H keeps its factors; what
+ * changed since is kept as a column y = H^-1 u and a sparse v for every pivot
+ * (Sherman and Morrison), and all is factored anew after a number of them.
+ *
+ * Of the rows whose limits block within the noise the one that moves fastest
+ * against its limit changes (Harris); of equally fast ones the first.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "solver/fast_work.h"
+
+/* The systems here have compliance enough of their own; this is what keeps
+ * those of rigid rows regular. */
+static const double prox = 1e-9;
+
+/* The arrays of fast_interior serve again. */
+typedef struct path {
+  fast_work *work;
+  const fast_form *form;
+  double *p, *w, *d;    /* the point at t; w is with t d */
+  double *dp, *dw, *dv; /* its change with t, times dt */
+  double t, dt;         /* dt is 1 or -1 */
+  double noise;         /* m/s */
+  int n_updates;
+} path;
+
+void fast_pivots_prepare(fast_work *work) {
+  const fast_form *form = &work->form;
+  for (int c = 0; c < form->n_clusters; c++)
+    for (int i = 0; i < form->clusters[c].n_rows; i++)
+      work->cluster_of[form->clusters[c].first_row + i] = c;
+  for (int e = 0; e < form->n_edges; e++)
+    for (int c = form->edges[e].first_cluster; c < form->edges[e].end_cluster;
+         c++)
+      work->edge_of[c] = e;
+}
+
+static const fast_cluster *cluster_of(const path *c, int row) {
+  return &c->form->clusters[c->work->cluster_of[row]];
+}
+
+/* In (0.5, 1.5), spread evenly, the same on every run. */
+static double spread(int i) {
+  return 0.5 + (double)((uint32_t)i * 2654435761u >> 8) / 16777216.0;
+}
+
+/* ---- H with the changes since its factorisation -------------------------- */
+
+static double sparse_dot(const fast_update *update, const double x[]) {
+  double sum = 0;
+  for (int i = 0; i < 6; i++) sum += update->v_a[i] * x[6 * update->a + i];
+  for (int i = 0; i < 6 && update->b >= 0; i++)
+    sum += update->v_b[i] * x[6 * update->b + i];
+  return sum;
+}
+
+static void solve_updated(const path *c, double x[]) {
+  int n = 6 * c->form->n_bodies;
+  body_blocks_solve(&c->work->blocks, x);
+  for (int k = 0; k < c->n_updates; k++) {
+    const double *y = c->work->columns + (size_t)n * (size_t)k;
+    double share =
+        sparse_dot(&c->work->updates[k], x) * c->work->updates[k].factor;
+    if (share == 0) continue;
+    for (int i = 0; i < n; i++) x[i] -= share * y[i];
+  }
+}
+
+/* dp and dw that belong to dv and the slips r; dw without compliance. */
+static void complete_direction(path *c) {
+  fast_work *work = c->work;
+  fast_form_relative(c->form, c->dv, c->dw);
+  for (int i = 0; i < c->form->n_rows; i++)
+    work->scratch[i] = work->r[i] - c->dw[i];
+  fast_system_weigh(c->form, work->weights, work->scratch, c->dp);
+}
+
+static void solve_slips(path *c) {
+  fast_work *work = c->work;
+  fast_system_weigh(c->form, work->weights, work->r, c->dp);
+  fast_form_impulses(c->form, c->dp, c->dv);
+  solve_updated(c, c->dv);
+  complete_direction(c);
+}
+
+/* ---- the point ----------------------------------------------------------- */
+
+static void find_slips(path *c) {
+  fast_form_velocities(c->form, c->p, c->work->v);
+  fast_form_slips(c->form, c->work->v, c->p, c->w);
+  for (int i = 0; i < c->form->n_rows; i++) c->w[i] += c->t * c->d[i];
+}
+
+/* Factor anew, and take off what rounding left in the point. */
+static bool refresh(path *c) {
+  fast_work *work = c->work;
+  c->n_updates = 0;
+  if (!fast_modes_factor(work, prox)) return false;
+  fast_modes_put_at_limits(work, c->p);
+  find_slips(c);
+  for (int i = 0; i < c->form->n_rows; i++)
+    work->r[i] = work->mode[i] == FAST_ACTIVE ? -c->w[i] : 0;
+  solve_slips(c);
+  for (int i = 0; i < c->form->n_rows; i++) c->p[i] += c->dp[i];
+  fast_modes_put_at_limits(work, c->p);
+  find_slips(c);
+  return true;
+}
+
+/* Compliance in dw: what complete_direction leaves out. */
+static void add_compliance(path *c) {
+  const fast_form *form = c->form;
+  for (int i = 0; i < form->n_rows; i++)
+    c->dw[i] += (form->compliance[i] + form->relaxation * form->diagonal[i])
+                  * c->dp[i]
+              + c->d[i] * c->dt;
+  for (int k = 0; k < form->n_clusters && form->n_compliances > 0; k++) {
+    const fast_cluster *cluster = &form->clusters[k];
+    int m = cluster->n_rows, first = cluster->first_row;
+    if (cluster->first_compliance < 0) continue;
+    const double *C = form->full_compliance + cluster->first_compliance;
+    for (int i = 0; i < m; i++)
+      for (int j = 0; j < m; j++)
+        if (i != j) c->dw[first + i] += C[m * i + j] * c->dp[first + j];
+  }
+}
+
+static void find_direction(path *c) {
+  fast_work *work = c->work;
+  for (int i = 0; i < c->form->n_rows; i++)
+    work->r[i] = work->mode[i] == FAST_ACTIVE ? -c->d[i] * c->dt : 0;
+  solve_slips(c);
+  add_compliance(c);
+}
+
+static void turn_round(path *c) {
+  c->dt = -c->dt;
+  for (int i = 0; i < c->form->n_rows; i++) {
+    c->dp[i] = -c->dp[i];
+    c->dw[i] = -c->dw[i];
+    c->work->r[i] = -c->work->r[i];
+  }
+  for (int i = 0; i < 6 * c->form->n_bodies; i++) c->dv[i] = -c->dv[i];
+}
+
+static void go_along(path *c, double length) {
+  for (int i = 0; i < c->form->n_rows; i++) {
+    c->p[i] += length * c->dp[i];
+    c->w[i] += length * c->dw[i];
+  }
+  c->t += length * c->dt;
+}
+
+/* ---- what blocks --------------------------------------------------------- */
+
+/* A friction row whose limit is 0 and stays so: it changes sides freely. */
+static bool is_shut(const path *c, const fast_cluster *cluster, int row) {
+  return c->form->type[row] == FAST_FRICTION && c->form->high[row] == 0
+      && cluster->has_normal
+      && c->work->mode[cluster->first_row] != FAST_ACTIVE;
+}
+
+/* The limits of a row, one or two; an approach is a positive speed. */
+static int limits_of(const path *c, int row, fast_limit limits[2]) {
+  const fast_form *form = c->form;
+  const fast_cluster *cluster = cluster_of(c, row);
+  double A = form->diagonal[row];
+  int mode = c->work->mode[row], type = form->type[row];
+  if (type == FAST_FREE) return 0;
+  if (mode != FAST_ACTIVE) {
+    double sign = mode == FAST_AT_LOW ? 1 : -1;
+    int next = is_shut(c, cluster, row) ? -mode : FAST_ACTIVE;
+    limits[0] = (fast_limit){fmax(sign * c->w[row], 0), -sign * c->dw[row], row,
+                             next};
+    return 1;
+  }
+
+  double low, high, rate = 0;
+  fast_form_limits(form, cluster, row, c->p, &low, &high);
+  if (type == FAST_FRICTION && cluster->has_normal)
+    rate = form->coefficient[row] * c->dp[cluster->first_row];
+  limits[0] = (fast_limit){fmax(c->p[row] - low, 0) * A,
+                           -(c->dp[row] + rate) * A, row, FAST_AT_LOW};
+  if (type == FAST_LOWER) return 1;
+  limits[1] = (fast_limit){fmax(high - c->p[row], 0) * A,
+                           (c->dp[row] - rate) * A, row, FAST_AT_HIGH};
+  return 2;
+}
+
+/* The limit that is met first, and how far it is; row -1 when there is none. */
+static fast_limit first_limit(const path *c, double *length) {
+  double longest = INFINITY, fastest = 0;
+  int n = 0;
+  for (int r = 0; r < c->form->n_rows; r++) {
+    fast_limit limits[2];
+    int count = limits_of(c, r, limits);
+    for (int k = 0; k < count; k++) {
+      const fast_limit *limit = &limits[k];
+      if (!(limit->speed > 0)) continue;
+      if (limit->speed > fastest) fastest = limit->speed;
+      if (limit->room > longest * limit->speed) continue;
+      longest = fmin(longest, (limit->room + c->noise) / limit->speed);
+      c->work->limits[n++] = *limit;
+    }
+  }
+
+  fast_limit best = {0, 0, -1, FAST_ACTIVE};
+  for (int i = 0; i < n; i++) {
+    const fast_limit *limit = &c->work->limits[i];
+    if (limit->room <= longest * limit->speed && limit->speed > best.speed
+        && limit->speed > 1e-11 * fastest)
+      best = *limit;
+  }
+  *length = best.row >= 0 ? best.room / best.speed : INFINITY;
+  return best;
+}
+
+/* ---- changes of mode ----------------------------------------------------- */
+
+/* u and v of one row's change, with weights W before and after. A normal takes
+ * its friction along, so that its column changes; else it is a row. */
+static void rank_one(const path *c, const fast_cluster *cluster, int at,
+                     const double before[], const double after[], double u_a[6],
+                     double u_b[6], fast_update *update) {
+  int m = cluster->n_rows;
+  bool is_column = at == 0 && cluster->has_normal;
+  memset(update->v_a, 0, sizeof update->v_a);
+  memset(update->v_b, 0, sizeof update->v_b);
+  for (int j = 0; j < m; j++) {
+    size_t row = 6 * (size_t)(cluster->first_row + j);
+    double left = is_column ? after[m * j] - before[m * j] : j == at;
+    double right =
+        is_column ? j == 0 : after[m * at + j] - before[m * at + j];
+    for (int i = 0; i < 6; i++) {
+      u_a[i] += left * c->form->J_a[row + i];
+      u_b[i] += left * c->form->J_b[row + i];
+      update->v_a[i] += right * c->form->J_a[row + i];
+      update->v_b[i] += right * c->form->J_b[row + i];
+    }
+  }
+}
+
+/* The row takes its new mode: H, and with it the direction, by one rank more.
+ * @return false when H has to be factored anew instead. */
+static bool change_mode(path *c, const fast_limit *limit) {
+  fast_work *work = c->work;
+  const fast_cluster *cluster = cluster_of(c, limit->row);
+  const fast_edge *edge = &c->form->edges[work->edge_of[cluster
+                                                  - c->form->clusters]];
+  int m = cluster->n_rows, at = limit->row - cluster->first_row;
+  double *W = work->weights + cluster->first_weight;
+  double before[FAST_MAX_CLUSTER * FAST_MAX_CLUSTER];
+  bool was_active = work->mode[limit->row] == FAST_ACTIVE;
+
+  work->mode[limit->row] = limit->mode;
+  if (cluster->first_compliance >= 0 || c->n_updates == fast_max_updates)
+    return false;
+  memcpy(before, W, sizeof *W * (size_t)(m * m));
+  fast_modes_weights(work, cluster, prox, W);
+
+  fast_update *update = &work->updates[c->n_updates];
+  double u_a[6] = {0}, u_b[6] = {0};
+  size_t n = 6 * (size_t)c->form->n_bodies;
+  double *y = work->columns + n * (size_t)c->n_updates;
+  update->a = edge->a;
+  update->b = edge->b;
+  rank_one(c, cluster, at, before, W, u_a, u_b, update);
+  memset(y, 0, sizeof *y * n);
+  memcpy(y + 6 * edge->a, u_a, sizeof u_a);
+  if (edge->b >= 0) memcpy(y + 6 * edge->b, u_b, sizeof u_b);
+  solve_updated(c, y);
+  double determinant = 1 + sparse_dot(update, y);
+  if (!(fabs(determinant) > 1e-8) || !isfinite(determinant)) return false;
+  update->factor = 1 / determinant;
+
+  // J'W r changes along u too
+  double r = -c->d[limit->row] * c->dt, weight;
+  if (at == 0 && cluster->has_normal)
+    weight = r;
+  else if (was_active)
+    weight = (W[m * at] - before[m * at]) * work->r[cluster->first_row]
+                 * (at > 0)
+           - before[(m + 1) * at] * r;
+  else
+    weight = (W[m * at] - before[m * at]) * work->r[cluster->first_row]
+                 * (at > 0)
+           + W[(m + 1) * at] * r;
+  work->r[limit->row] = was_active ? 0 : r;
+  double step = (weight - sparse_dot(update, c->dv)) * update->factor;
+  for (size_t i = 0; i < n; i++) c->dv[i] += step * y[i];
+  c->n_updates++;
+  complete_direction(c);
+  add_compliance(c);
+  return true;
+}
+
+/* After a row's change: the way on is the one that its new mode allows. */
+static void choose_way(path *c, int row, int mode_before) {
+  fast_limit limits[2];
+  int n = limits_of(c, row, limits);
+  int which = mode_before == FAST_AT_HIGH && n == 2;
+  if (n > 0 && limits[which].speed > 0) turn_round(c);
+}
+
+/* ---- the path ------------------------------------------------------------ */
+
+/* d for the present p: rows inside their limits become active; rows at a limit
+ * stay there, with a slip that is not 0 so that they do not all leave at
+ * once. */
+static void start(path *c) {
+  const fast_form *form = c->form;
+  fast_form_project(form, c->p);
+  fast_form_velocities(form, c->p, c->work->v);
+  fast_form_slips(form, c->work->v, c->p, c->w);
+  for (int r = 0; r < form->n_rows; r++) {
+    int type = form->type[r], mode = FAST_ACTIVE;
+    double low, high, w = c->w[r], d = -w;
+    double room = 1e-9 * form->scale / form->diagonal[r];
+    double least = 0.1 * spread(r) * (fabs(w) + 1e-3 * form->scale);
+    fast_form_limits(form, cluster_of(c, r), r, c->p, &low, &high);
+    if (low == high) { // friction without a normal impulse
+      mode = w > 0 ? FAST_AT_LOW : FAST_AT_HIGH;
+      d = 0;
+    } else if (type != FAST_FREE && c->p[r] <= low + room) {
+      mode = FAST_AT_LOW;
+      d = w < least ? least - w : 0;
+    } else if (type != FAST_FREE && c->p[r] >= high - room) {
+      mode = FAST_AT_HIGH;
+      d = w > -least ? -least - w : 0;
+    }
+    c->work->mode[r] = mode;
+    c->d[r] = d;
+    c->w[r] = w + d;
+  }
+  c->t = 1;
+  c->dt = -1;
+}
+
+static bool follow(path *c, long max_pivots) {
+  const double farthest = 10; // a path that goes back so far does not return
+  fast_work *work = c->work;
+  if (!refresh(c)) return false;
+  find_direction(c);
+  for (long k = 0; k < max_pivots && c->t < farthest; k++) {
+    double length;
+    fast_limit limit = first_limit(c, &length);
+    if (c->dt < 0 && length >= c->t) {
+      go_along(c, c->t);
+      return true;
+    }
+    if (limit.row < 0) return false;
+    go_along(c, length);
+    work->pivots++;
+
+    int before = work->mode[limit.row];
+    if (before != FAST_ACTIVE && limit.mode != FAST_ACTIVE) {
+      work->mode[limit.row] = limit.mode; // no impulse changes
+      c->w[limit.row] = 0;
+      continue;
+    }
+    if (!change_mode(c, &limit)) {
+      if (!refresh(c)) return false;
+      find_direction(c);
+    }
+    choose_way(c, limit.row, before);
+  }
+  return false;
+}
+
+bool fast_pivots_solve(fast_work *work, long max_pivots) {
+  path c = {.work = work, .form = &work->form, .p = work->kept_p,
+            .w = work->s_low, .dw = work->s_high, .d = work->d,
+            .dp = work->dp, .dv = work->dv,
+            .noise = 1e-13 * work->form.scale};
+  size_t bytes = sizeof(double) * (size_t)work->form.n_rows;
+  memcpy(c.p, work->p, bytes);
+  start(&c);
+  bool reached = follow(&c, max_pivots);
+  memcpy(work->p, c.p, bytes);
+  fast_form_project(&work->form, work->p);
+  return reached;
+}
