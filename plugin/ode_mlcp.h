@@ -47,6 +47,14 @@ typedef enum ode_mlcp_friction {
                               what slides also rises */
 } ode_mlcp_friction;
 
+/** How the second-order schemes and gap resolve an impact. */
+typedef enum ode_mlcp_impact_law {
+  ODE_MLCP_IMPACT_LAW_POISSON, /* all contacts at once, then Poisson's
+                                  restitution */
+  ODE_MLCP_IMPACT_LAW_SET      /* one outcome of the set-valued law, at random;
+                                  Poisson's where a contact bounces */
+} ode_mlcp_impact_law;
+
 typedef enum ode_mlcp_solver {
   ODE_MLCP_SOLVER_FAST, /* what makes the usual step cheap, Lemke behind it */
   ODE_MLCP_SOLVER_LEMKE /* Lemke's method for every step */
@@ -85,6 +93,10 @@ typedef struct ode_mlcp_options {
   double min_substep;      /* part of the step, > 0 .. 1: events closer than that
                               are not resolved; default 1e-4 */
   int max_events;          /* a step, >= 0; default 100 */
+  ode_mlcp_impact_law impact; /* default POISSON */
+  int impact_seed;         /* >= 0, of the set-valued law: with the step's time
+                              and the event's number in the step it says which
+                              outcome is taken; default 1 */
 } ode_mlcp_options;
 
 #define ODE_MLCP_ERP_HOST (-1.0)
@@ -119,7 +131,7 @@ typedef struct ode_mlcp_report {
   long pivots, factorisations, iterations;
   double residual;       /* worst relative residual on the original problems */
   /* gap, trapezoid-1, trapezoid; else 0: */
-  int impacts;           /* solved with Poisson's restitution */
+  int impacts;           /* resolved, by either law */
   int collisions;        /* of these: within the step */
   int transitions;       /* between sticking, slipping and separation */
   int substeps;
@@ -460,8 +472,8 @@ typedef struct ode_mlcp_world_impact {
  *   - a joint stop that has been reached is a contact without friction;
  *   - kinematic bodies move as they do: `surface` has their velocities, and
  *     those of moving surfaces (motion1, motion2, motionN);
- *   - contacts are rigid and inelastic: bounce, soft ERP and CFM, slip and
- *     rolling friction have no part.
+ *   - contacts are rigid and inelastic: bounce, soft ERP and CFM and rolling
+ *     friction have no part, and a direction with slip has no friction.
  * Friction is a diamond with corners at mu along fdir1 and mu2 across it; where
  * the surface has no fdir1, a corner lies along the slip before the impact. A
  * mu that is a force (no Approx1 flag) is 0, an infinite one 1e5. Where joints

@@ -37,6 +37,10 @@ static const char help[] =
     "                       impact (default on) or reflect them\n"
     "  --min-substep S      part of a step between events (default 1e-4)\n"
     "  --max-events N       a step (default 100)\n"
+    "  --impact poisson|set second order: all contacts at once (default), or "
+    "one\n"
+    "                       outcome of the set-valued law, at random\n"
+    "  --impact-seed N      which one (default 1)\n"
     "  --edges K            friction edges a contact, even, 4 .. 64 "
     "(default 4)\n"
     "  --erp host|G         ERP: the program's own (default) or G, 0 .. 1\n"
@@ -86,6 +90,8 @@ static const struct option options_known[] = {
     {"approach", required_argument, NULL, OPTION_SETTING},
     {"min-substep", required_argument, NULL, OPTION_SETTING},
     {"max-events", required_argument, NULL, OPTION_SETTING},
+    {"impact", required_argument, NULL, OPTION_SETTING},
+    {"impact-seed", required_argument, NULL, OPTION_SETTING},
     {"erp", required_argument, NULL, OPTION_SETTING},
     {"max-correction", required_argument, NULL, OPTION_SETTING},
     {"solver", required_argument, NULL, OPTION_SETTING},

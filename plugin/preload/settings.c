@@ -13,6 +13,8 @@ const settings_name settings_names[] = {
     {"approach", "ODE_MLCP_APPROACH"},
     {"min-substep", "ODE_MLCP_MIN_SUBSTEP"},
     {"max-events", "ODE_MLCP_MAX_EVENTS"},
+    {"impact", "ODE_MLCP_IMPACT"},
+    {"impact-seed", "ODE_MLCP_IMPACT_SEED"},
     {"erp", "ODE_MLCP_ERP"},
     {"max-correction", "ODE_MLCP_MAX_CORRECTION"},
     {"solver", "ODE_MLCP_SOLVER"},

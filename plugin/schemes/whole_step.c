@@ -6,6 +6,7 @@
 
 #include "common/vec3.h"
 #include "schemes/events.h"
+#include "schemes/sampled_impact.h"
 #include "schemes/whole_step_parts.h"
 
 /* Gaps up to this are touching (PAGT 7.1). */
@@ -256,6 +257,9 @@ static bool impact(whole_step *w) {
   w->normal = memory_block_reserve(&w->normal_block, w->source,
                                    (size_t)here->n_contacts, sizeof *w->normal);
   if (w->normal == NULL) return whole_step_no_memory(w);
+  if (w->s.form->options->impact == ODE_MLCP_IMPACT_LAW_SET &&
+      !sampled_impact(w))
+    return false;
   w->s.form->result->report.impacts++;
   if (!solve_impact(w, w->now.v)) return false;
 

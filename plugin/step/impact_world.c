@@ -401,9 +401,9 @@ static ode_mlcp_error assemble(assembly *work, world_reading *reading,
   return ODE_MLCP_OK;
 }
 
-/* What was selected, as a problem in *impact; NULL where nothing is. */
-static ode_mlcp_error build(world_reading *reading,
-                            ode_mlcp_world_impact **impact_out) {
+ode_mlcp_error world_reading_build(world_reading *reading,
+                                   ode_mlcp_world_impact **impact_out) {
+  *impact_out = NULL;
   if (reading->n_touches == 0 || reading->n_moved == 0) return ODE_MLCP_OK;
   if (reading->n_touches > MOST)
     return complain(reading, "more than 1000 contacts collide");
@@ -453,7 +453,7 @@ ode_mlcp_impact_problem_of_world(dWorldID world, const dContact contacts[],
       world_reading_fill(&reading, world, contacts, n_contacts);
   if (error == ODE_MLCP_OK) {
     world_reading_select(&reading);
-    error = build(&reading, impact);
+    error = world_reading_build(&reading, impact);
   }
   world_reading_release(&reading);
   return error;

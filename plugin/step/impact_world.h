@@ -41,6 +41,20 @@ typedef struct world_reading {
       touch_block, tie_block;
 } world_reading;
 
+/** Room for so many; bodies and ties and touches are to be filled. @return false
+ *  where memory runs out. */
+bool world_reading_reserve(world_reading *reading, size_t n_bodies,
+                           size_t n_touches, size_t n_ties);
+
+/** Add a contact that was read: joint, body and reading of `touch` are set. */
+void world_reading_add_contact(world_reading *reading,
+                               const world_touch *touch);
+
+/** Add the rows of a joint (not of a contact) that an impact knows. */
+void world_reading_add_joint(world_reading *reading, dJointID joint,
+                             const int body[2], const joint_reading *rows,
+                             double world_cfm);
+
 /** Read bodies, joints and contacts; as ode_mlcp_impact_problem_of_world. */
 ode_mlcp_error world_reading_fill(world_reading *reading, dWorldID world,
                                   const dContact contacts[], int n_contacts);
@@ -48,6 +62,11 @@ ode_mlcp_error world_reading_fill(world_reading *reading, dWorldID world,
 /** Keep only the bodies, touches and ties that are tied to an approaching
  *  touch, and number the moved bodies. */
 void world_reading_select(world_reading *reading);
+
+/** What was selected, as a problem in *impact; NULL where nothing is. Errors as
+ *  those of ode_mlcp_impact_problem_of_world; changes the reading. */
+ode_mlcp_error world_reading_build(world_reading *reading,
+                                   ode_mlcp_world_impact **impact);
 
 void world_reading_release(world_reading *reading);
 

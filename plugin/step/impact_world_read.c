@@ -21,6 +21,19 @@ static const double SLIP_FLOOR = 1e-9;
                                           (count), sizeof *reading->field)) != \
    NULL)
 
+bool world_reading_reserve(world_reading *reading, size_t n_bodies,
+                           size_t n_touches, size_t n_ties) {
+  if (!RESERVE(bodies, body_block, n_bodies) ||
+      !RESERVE(place, place_block, n_bodies) ||
+      !RESERVE(part, part_block, n_bodies) ||
+      !RESERVE(collides, collides_block, n_bodies) ||
+      !RESERVE(touches, touch_block, n_touches) ||
+      !RESERVE(ties, tie_block, n_ties))
+    return false;
+  reading->n_bodies = (int)n_bodies;
+  return true;
+}
+
 /* --- bodies -------------------------------------------------------------- */
 
 static ode_mlcp_error read_bodies(world_reading *reading, dWorldID world) {
@@ -29,10 +42,7 @@ static ode_mlcp_error read_bodies(world_reading *reading, dWorldID world) {
   dBodyID *ids = memory_block_reserve(&ids_block, reading->source, count,
                                       sizeof *ids);
   ode_mlcp_error error = ODE_MLCP_OK;
-  if (ids == NULL || !RESERVE(bodies, body_block, count) ||
-      !RESERVE(place, place_block, count) ||
-      !RESERVE(part, part_block, count) ||
-      !RESERVE(collides, collides_block, count))
+  if (ids == NULL || !world_reading_reserve(reading, count, 0, 0))
     error = ODE_MLCP_NO_MEMORY;
   else
     dWorldGetBodies(world, ids, count);
@@ -41,9 +51,7 @@ static ode_mlcp_error read_bodies(world_reading *reading, dWorldID world) {
     if (!host_body_read(&reading->bodies[b], ids[b], 1, reading->message,
                         reading->message_size))
       error = ODE_MLCP_BAD_ARGUMENT;
-    reading->place[b] = -1;
   }
-  reading->n_bodies = (int)count;
   memory_block_release(&ids_block, reading->source);
   return error;
 }
@@ -86,6 +94,8 @@ static double coefficient(const dSurfaceParameters *surface, int direction) {
   bool second = direction == 1 && (surface->mode & dContactMu2);
   double mu = second ? surface->mu2 : surface->mu;
   int proportional = direction == 0 ? dContactApprox1_1 : dContactApprox1_2;
+  int viscous = direction == 0 ? dContactSlip1 : dContactSlip2;
+  if (surface->mode & viscous) return 0;
   if (isinf(mu) && mu > 0) return MU_INFINITE;
   if (!(surface->mode & proportional)) return 0;
   return fmin(fmax(mu, 0), MU_INFINITE);
@@ -146,6 +156,17 @@ static bool merge(world_reading *reading) {
   return false;
 }
 
+void world_reading_add_contact(world_reading *reading,
+                               const world_touch *touch) {
+  world_touch *added = &reading->touches[reading->n_touches];
+  *added = *touch;
+  fill_touch(reading, added);
+  if (merge(reading))
+    reading->left_out++;
+  else
+    reading->n_touches++;
+}
+
 /* `owner` is the joint, or NULL: then the contact is the number-th given. */
 static ode_mlcp_error add_contact(world_reading *reading,
                                   const dContact *contact, dBodyID first,
@@ -177,11 +198,8 @@ static ode_mlcp_error add_contact(world_reading *reading,
       return ODE_MLCP_BAD_ARGUMENT;
   }
   if (contact->geom.depth < -TOUCHING) return ODE_MLCP_OK;
-  fill_touch(reading, touch);
-  if (merge(reading))
-    reading->left_out++;
-  else
-    reading->n_touches++;
+  const world_touch read = *touch;
+  world_reading_add_contact(reading, &read);
   return ODE_MLCP_OK;
 }
 
@@ -227,6 +245,13 @@ static void add_row(world_reading *reading, dJointID joint, const int body[2],
                                     : -host->J[i][side][k];
 }
 
+void world_reading_add_joint(world_reading *reading, dJointID joint,
+                             const int body[2], const joint_reading *rows,
+                             double world_cfm) {
+  for (unsigned i = 0; i < rows->rows.count; i++)
+    add_row(reading, joint, body, rows, i, world_cfm);
+}
+
 static ode_mlcp_error add_joint(world_reading *reading, dJointID joint) {
   dBodyID first = dJointGetBody(joint, 0), second = dJointGetBody(joint, 1);
   if (dJointGetType(joint) == dJointTypeContact)
@@ -249,9 +274,8 @@ static ode_mlcp_error add_joint(world_reading *reading, dJointID joint) {
              dJointGetSerial(joint), bad_name, bad_value);
     return ODE_MLCP_BAD_ARGUMENT;
   }
-  double world_cfm = dWorldGetCFM(dBodyGetWorld(first));
-  for (unsigned i = 0; i < rows.rows.count; i++)
-    add_row(reading, joint, body, &rows, i, world_cfm);
+  world_reading_add_joint(reading, joint, body, &rows,
+                          dWorldGetCFM(dBodyGetWorld(first)));
   return ODE_MLCP_OK;
 }
 
@@ -336,6 +360,7 @@ void world_reading_select(world_reading *reading) {
   for (int b = 0; b < reading->n_bodies; b++) {
     part[b] = find_root(part, b);
     reading->collides[b] = false;
+    reading->place[b] = -1;
   }
   for (int i = 0; i < reading->n_touches; i++) {
     const world_touch *touch = &reading->touches[i];

@@ -28,6 +28,8 @@ void ode_mlcp_default_options(ode_mlcp_options *options) {
   options->approach = 1;
   options->min_substep = 1e-4;
   options->max_events = 100;
+  options->impact = ODE_MLCP_IMPACT_LAW_POISSON;
+  options->impact_seed = 1;
   options->margin = ODE_MLCP_MARGIN_AUTO;
 }
 
@@ -41,6 +43,8 @@ bool options_valid(const ode_mlcp_options *o) {
          (o->solver == ODE_MLCP_SOLVER_FAST ||
           o->solver == ODE_MLCP_SOLVER_LEMKE) &&
          o->tolerance > 0 && o->tolerance < 1 && o->max_contacts > 0 &&
+         (o->impact == ODE_MLCP_IMPACT_LAW_POISSON ||
+          o->impact == ODE_MLCP_IMPACT_LAW_SET) && o->impact_seed >= 0 &&
          (o->margin == ODE_MLCP_MARGIN_AUTO ||
           (o->margin >= 0 && isfinite(o->margin)));
 }
@@ -60,6 +64,10 @@ static const named_value SCHEMES[] = {
 static const named_value FRICTIONS[] = {
     {"coulomb", ODE_MLCP_FRICTION_COULOMB},
     {"convex", ODE_MLCP_FRICTION_CONVEX},
+    {NULL, 0}};
+static const named_value IMPACTS[] = {
+    {"poisson", ODE_MLCP_IMPACT_LAW_POISSON},
+    {"set", ODE_MLCP_IMPACT_LAW_SET},
     {NULL, 0}};
 static const named_value SWITCH[] = {{"off", 0}, {"on", 1}, {NULL, 0}};
 static const named_value SOLVERS[] = {{"fast", ODE_MLCP_SOLVER_FAST},
@@ -137,6 +145,16 @@ static bool parse_option(ode_mlcp_options *o, const char *name,
   if (strcmp(name, "max-events") == 0) {
     *allowed = "a number from 0";
     return parse_count(value, &o->max_events);
+  }
+  if (strcmp(name, "impact") == 0) {
+    *allowed = "poisson or set";
+    bool parsed = parse_name(IMPACTS, value, &number);
+    if (parsed) o->impact = (ode_mlcp_impact_law)number;
+    return parsed;
+  }
+  if (strcmp(name, "impact-seed") == 0) {
+    *allowed = "a number from 0";
+    return parse_count(value, &o->impact_seed);
   }
   if (strcmp(name, "edges") == 0) {
     *allowed = "an even number from 4 to 64";

@@ -1,0 +1,22 @@
+/* An impact within a step as one outcome of the set-valued law
+ * (docs/impacts.md), instead of all contacts at once. */
+#ifndef ODE_MLCP_SCHEMES_SAMPLED_IMPACT_H
+#define ODE_MLCP_SCHEMES_SAMPLED_IMPACT_H
+
+#include "schemes/whole_step_parts.h"
+
+/**
+ * Let the active contacts of `here` collide at the velocities of w->now, which
+ * become those of an outcome.
+ *
+ * The options' impact_seed, the time of the step's start and the number of
+ * impacts in the step so far say which. Caps are drawn up to the impulse that
+ * would stop the hardest contact alone. Where nothing approaches, a contact
+ * gives back, the problem is too large or the sample does not end, nothing is
+ * changed.
+ *
+ * @return false with the form's message where memory ran out.
+ */
+bool sampled_impact(whole_step *w);
+
+#endif

@@ -1,0 +1,152 @@
+/* Impacts within a step by the set-valued law: the rocking block of Halm & Posa
+ * (2023, table 4) strikes a floor flat, and rollouts spread over its outcomes. */
+#include <math.h>
+#include <string.h>
+
+#include "ode_mlcp.h"
+#include "testing.h"
+
+static const double START = 0.442944692; /* m/s: sqrt(2 g 0.01) */
+
+typedef struct scene {
+  dWorldID world;
+  dSpaceID space;
+  dBodyID block;
+  double bounce;
+} scene;
+
+static int surface_of(void *context, dGeomID geom1, dGeomID geom2,
+                      ode_mlcp_surface *surface) {
+  const scene *s = context;
+  (void)geom1;
+  (void)geom2;
+  surface->parameters.mode = dContactApprox1 | dContactBounce;
+  surface->parameters.mu = 1;
+  surface->parameters.bounce = s->bounce;
+  surface->parameters.bounce_vel = 0.01;
+  return 1;
+}
+
+static int collide(void *context, dWorldID world,
+                   ode_mlcp_contact_list *list) {
+  scene *s = context;
+  (void)world;
+  return ode_mlcp_collide_space(list, s->space, surface_of, s) == ODE_MLCP_OK;
+}
+
+/* A block 1 wide and 2 high, kept in a plane, on its way down to a floor 1 cm
+ * below; no gravity, so that what it has after the impact it keeps. */
+static void open_scene(scene *s, const char *law, int seed, double bounce) {
+  memset(s, 0, sizeof *s);
+  s->bounce = bounce;
+  s->world = dWorldCreate();
+  s->space = dSimpleSpaceCreate(0);
+  dCreatePlane(s->space, 0, 1, 0, 0);
+  s->block = dBodyCreate(s->world);
+  dMass mass;
+  dMassSetParameters(&mass, 1, 0, 0, 0, 5.0 / 12, 5.0 / 12, 5.0 / 12, 0, 0, 0);
+  dBodySetMass(s->block, &mass);
+  dBodySetPosition(s->block, 0, 1.01, 0);
+  dBodySetLinearVel(s->block, 0, -START, 0);
+  dGeomSetBody(dCreateBox(s->space, 1, 2, 1), s->block);
+  dJointAttach(dJointCreatePlane2D(s->world, 0), s->block, 0);
+
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  options.scheme = ODE_MLCP_SCHEME_TRAPEZOID;
+  options.impact_seed = seed;
+  CU_ASSERT_EQUAL_FATAL(
+      ode_mlcp_set_option(&options, "impact", law, NULL, 0), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(s->world, &options), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_set_collision(s->world, collide, s),
+                        ODE_MLCP_OK);
+}
+
+static void close_scene(scene *s) {
+  dSpaceDestroy(s->space);
+  dWorldDestroy(s->world);
+}
+
+/* Velocity of a point of the block, corner -1 (left) or 1, along the normal. */
+static double corner_speed(const scene *s, int side) {
+  dVector3 v;
+  dBodyGetRelPointVel(s->block, 0.5 * side, -1, 0, v);
+  return v[1];
+}
+
+static double strike(const char *law, int seed, double bounce, double *spin) {
+  scene s;
+  open_scene(&s, law, seed, bounce);
+  ode_mlcp_report report;
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, 0.023, &report), ODE_MLCP_OK);
+  CU_ASSERT(report.impacts >= 1);
+  CU_ASSERT(report.residual < 1e-8);
+  const dReal *v = dBodyGetLinearVel(s.block);
+  const dReal *w = dBodyGetAngularVel(s.block);
+  double energy = (v[0] * v[0] + v[1] * v[1] + 5.0 / 12 * w[2] * w[2]) / 2;
+  CU_ASSERT(energy < START * START / 2);
+  CU_ASSERT(fabs(v[2]) < 1e-12 && fabs(w[0]) < 1e-12 && fabs(w[1]) < 1e-12);
+  CU_ASSERT(corner_speed(&s, -1) > -1e-8 && corner_speed(&s, 1) > -1e-8);
+  double lift = fmax(corner_speed(&s, -1), corner_speed(&s, 1));
+  *spin = w[2];
+  close_scene(&s);
+  return lift;
+}
+
+static void test_rollouts_spread(void) {
+  double spin, lowest = 0, highest = 0, most = 0.21 * START;
+  CU_ASSERT(fabs(strike("poisson", 1, 0, &spin)) < 1e-9); /* it stays */
+  int lefts = 0, rights = 0;
+  for (int seed = 1; seed <= 60; seed++) {
+    double lift = strike("set", seed, 0, &spin), again;
+    CU_ASSERT(lift > -1e-8 && lift < most + 1e-6);
+    lefts += spin > 1e-3;
+    rights += spin < -1e-3;
+    lowest = fmin(lowest, spin);
+    highest = fmax(highest, spin);
+    strike("set", seed, 0, &again);
+    CU_ASSERT_EQUAL(again, spin); /* the same seed: the same outcome */
+  }
+  /* it rocks to either side, by up to the set's extent (w = lift / 1 m) */
+  CU_ASSERT(lefts > 5 && rights > 5);
+  CU_ASSERT(lowest < -0.4 * most && highest > 0.4 * most);
+  CU_ASSERT(lowest > -most - 1e-6 && highest < most + 1e-6);
+}
+
+/* Restitution is not in the law: what bounces, bounces. */
+static void test_bouncing_is_poissons(void) {
+  double spin;
+  double lift = strike("set", 1, 0.5, &spin);
+  CU_ASSERT(fabs(lift - 0.5 * START) < 1e-6);
+  CU_ASSERT(fabs(spin) < 1e-9);
+}
+
+static void test_options(void) {
+  ode_mlcp_options options;
+  char message[100];
+  ode_mlcp_default_options(&options);
+  CU_ASSERT_EQUAL(options.impact, ODE_MLCP_IMPACT_LAW_POISSON);
+  CU_ASSERT_EQUAL(ode_mlcp_set_option(&options, "impact", "random", message,
+                                      sizeof message),
+                  ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_PTR_NOT_NULL(strstr(message, "poisson or set"));
+  CU_ASSERT_EQUAL(ode_mlcp_set_option(&options, "impact-seed", "7", message,
+                                      sizeof message), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(options.impact_seed, 7);
+  options.impact = (ode_mlcp_impact_law)5;
+  dWorldID world = dWorldCreate();
+  CU_ASSERT_EQUAL(ode_mlcp_attach(world, &options), ODE_MLCP_BAD_ARGUMENT);
+  dWorldDestroy(world);
+}
+
+int main(void) {
+  static const CU_TestInfo tests[] = {
+      {"rollouts spread over the outcomes", test_rollouts_spread},
+      {"bouncing is Poisson's", test_bouncing_is_poissons},
+      {"options", test_options},
+      CU_TEST_INFO_NULL};
+  dInitODE2(0);
+  int result = run_tests("schemes: impacts", tests);
+  dCloseODE();
+  return result;
+}
