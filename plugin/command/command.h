@@ -12,4 +12,7 @@ enum command_status {
 /** Run a program's worlds on ode-mlcp; returns only when it cannot start. */
 int command_run(int argc, char **argv);
 
+/** Solve an LCP or a problem's folder and verify the answer. */
+int command_solve(int argc, char **argv);
+
 #endif

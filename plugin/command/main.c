@@ -19,6 +19,7 @@ typedef struct subcommand {
 static const subcommand subcommands[] = {
     {"run", command_run, "run an ODE program on the ode-mlcp stepper"},
     {"scene", command_scene, "run, measure and draw a case of the papers"},
+    {"solve", command_solve, "solve a linear complementarity problem"},
     {"impact", command_impact, "sample the outcomes of simultaneous impacts"},
     {NULL, NULL, NULL}};
 

@@ -133,7 +133,10 @@ static bool read_banner(reader *reader, header *header) {
   const char *wanted =
     "the first line must be '%%MatrixMarket matrix array|coordinate "
     "real|integer general|symmetric|skew-symmetric'";
-  if (!next_line(reader)) return complain(reader, false, "the file is empty");
+  if (!next_line(reader))
+    return complain(reader, false, "%s", ferror(reader->file)
+                                           ? strerror(errno)
+                                           : "the file is empty");
   if (!line_is_whole(reader)) return false;
   const char *words[5];
   for (int i = 0; i < 5; i++) {
@@ -182,32 +185,41 @@ static void print_size(char *text, size_t size, int count) {
   else snprintf(text, size, "%d", count);
 }
 
-/* Is the shape as expected? A row for a column is taken, see turn_vector. */
-static bool check_shape(reader *reader, const header *header, int n_rows,
-                        int n_columns) {
-  bool fits = (n_rows == MATRIX_MARKET_ANY || n_rows == header->n_rows) &&
-              (n_columns == MATRIX_MARKET_ANY ||
-               n_columns == header->n_columns);
-  bool lies = n_columns == 1 && header->n_rows == 1 &&
-              (n_rows == MATRIX_MARKET_ANY || n_rows == header->n_columns);
-  if (fits || lies) return true;
+/* "3 x any", "n x n" */
+static void print_shape(char text[40], int n_rows, int n_columns) {
   char rows[16], columns[16];
   print_size(rows, sizeof rows, n_rows);
   print_size(columns, sizeof columns, n_columns);
-  return complain(reader, true, "the matrix is %d x %d, expected is %s x %s",
-                  header->n_rows, header->n_columns, rows, columns);
+  if (n_columns == MATRIX_MARKET_SQUARE) strcpy(text, "n x n");
+  else snprintf(text, 40, "%s x %s", rows, columns);
+}
+
+/* Is the shape as expected? A row for a column is taken, see turn_vector. */
+static bool check_shape(reader *reader, const header *header, int n_rows,
+                        int n_columns) {
+  int columns_wanted =
+    n_columns == MATRIX_MARKET_SQUARE ? header->n_rows : n_columns;
+  bool fits = (n_rows == MATRIX_MARKET_ANY || n_rows == header->n_rows) &&
+              (columns_wanted == MATRIX_MARKET_ANY ||
+               columns_wanted == header->n_columns);
+  bool lies = n_columns == 1 && header->n_rows == 1 &&
+              (n_rows == MATRIX_MARKET_ANY || n_rows == header->n_columns);
+  if (fits || lies) return true;
+  char shape[40];
+  print_shape(shape, n_rows, n_columns);
+  return complain(reader, true, "the matrix is %d x %d, expected is %s",
+                  header->n_rows, header->n_columns, shape);
 }
 
 /* End a message on something else with the shape expected. */
 static void name_shape(reader *reader, int n_rows, int n_columns) {
   if (n_rows == MATRIX_MARKET_ANY && n_columns == MATRIX_MARKET_ANY) return;
   if (strstr(reader->message, "expected is") != NULL) return;
-  char rows[16], columns[16];
-  print_size(rows, sizeof rows, n_rows);
-  print_size(columns, sizeof columns, n_columns);
+  char shape[40];
+  print_shape(shape, n_rows, n_columns);
   size_t used = strlen(reader->message);
   snprintf(reader->message + used, reader->message_size - used,
-           " (expected is %s x %s)", rows, columns);
+           " (expected is %s)", shape);
 }
 
 /* ---- the entries ------------------------------------------------------- */

@@ -25,13 +25,14 @@ typedef struct matrix_market {
   memory_block block;
 } matrix_market;
 
-/** Any number of rows or columns will do. */
-enum { MATRIX_MARKET_ANY = -1 };
+/** In place of a number of rows or columns: any will do; for columns, as many
+ *  as rows. */
+enum { MATRIX_MARKET_ANY = -1, MATRIX_MARKET_SQUARE = -2 };
 
 /**
  * Read a file.
  *
- * @param n_rows, n_columns  the shape expected, or MATRIX_MARKET_ANY. A vector
+ * @param n_rows, n_columns  the shape expected, see above. A vector
  *                           that is expected as a column may also lie as a row.
  * @param matrix   out: release it with matrix_market_release, also after a
  *                 failure

@@ -1,0 +1,351 @@
+/* `ode-mlcp solve`: one problem from files, solved and verified. */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "command/command.h"
+#include "command/solve_input.h"
+#include "mlcp/matrix_market.h"
+#include "solver/lcp.h"
+#include "solver/solver.h"
+
+static const char help[] =
+    "Usage: ode-mlcp solve M.mtx q.mtx [OPTION...]\n"
+    "       ode-mlcp solve FOLDER [OPTION...]\n"
+    "\n"
+    "Solve a linear complementarity problem and verify the answer on the "
+    "original\ndata.\n"
+    "\n"
+    "M.mtx q.mtx  find z >= 0 with w = M z + q >= 0 and z w = 0: M a square\n"
+    "             matrix, q a vector, as Matrix Market files (coordinate or\n"
+    "             array; real or integer; general, symmetric or\n"
+    "             skew-symmetric)\n"
+    "FOLDER       a step's mixed problem, as ode-mlcp run --dump writes it\n"
+    "\n"
+    "  --solver fast|lemke  fast (default), or Lemke's method alone\n"
+    "  --tolerance T        residual that counts as solved (default 1e-10)\n"
+    "  --output FILE.mtx    write z (of a folder: the impulses of its rows)\n"
+    "  --repeat N           solve N times; the seconds are the median\n"
+    "  --json               print one JSON object\n"
+    "  -h, --help           this text\n"
+    "\n"
+    "The residual is max |min(z, M z + q)| / (1 + max |q|); a folder's is the\n"
+    "largest violation of its equations, relative (docs/solve.md).\n"
+    "Exit status: 0 solved; 1 fell short (a ray, inaccurate, too many pivots) "
+    "or\na file not written; 2 wrong use or bad input.\n";
+
+typedef struct settings {
+  solver_kind kind;
+  double tolerance;
+  const char *output;
+  int repeat;
+  bool json;
+} settings;
+
+/* What there is to tell, of either kind of problem. */
+typedef struct outcome {
+  bool solved;
+  const char *status;
+  const char *rung; /* of a folder's problem, else NULL */
+  int n;            /* unknowns z, or impulses */
+  size_t n_entries; /* of an LCP's matrix */
+  double residual;
+  long pivots, factorisations, iterations;
+  double seconds; /* median */
+  double *z;      /* [n] */
+} outcome;
+
+static int __attribute__((format(printf, 1, 2))) fail(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fputs("ode-mlcp solve: ", stderr);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  va_end(arguments);
+  return COMMAND_WRONG_USE;
+}
+
+/* ---- options ---- */
+
+enum { OPTION_SOLVER = 1000, OPTION_TOLERANCE, OPTION_OUTPUT, OPTION_REPEAT,
+       OPTION_JSON };
+
+static const struct option options_known[] = {
+    {"solver", required_argument, NULL, OPTION_SOLVER},
+    {"tolerance", required_argument, NULL, OPTION_TOLERANCE},
+    {"output", required_argument, NULL, OPTION_OUTPUT},
+    {"repeat", required_argument, NULL, OPTION_REPEAT},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0}};
+
+static bool take_solver(settings *settings, const char *value) {
+  bool lemke = strcmp(value, "lemke") == 0;
+  bool known = lemke || strcmp(value, "fast") == 0;
+  if (!known) fail("--solver: '%s' is not fast or lemke", value);
+  settings->kind = lemke ? SOLVER_LEMKE : SOLVER_FAST;
+  return known;
+}
+
+static bool take_tolerance(settings *settings, const char *value) {
+  char *end;
+  settings->tolerance = strtod(value, &end);
+  bool good = end != value && *end == '\0' && settings->tolerance > 0 &&
+              settings->tolerance < 1;
+  if (!good)
+    fail("--tolerance: '%s' is not a number above 0 and below 1", value);
+  return good;
+}
+
+static bool take_repeat(settings *settings, const char *value) {
+  char *end;
+  errno = 0;
+  long count = strtol(value, &end, 10);
+  settings->repeat = (int)count;
+  bool good = end != value && *end == '\0' && errno == 0 && count >= 1 &&
+              count <= 1000000;
+  if (!good) fail("--repeat: '%s' is not a number from 1 to 1000000", value);
+  return good;
+}
+
+/* @return COMMAND_DONE: go on with what is at argv[optind]; else the status to
+ *         end with, -1 for 0 */
+static int read_options(int argc, char **argv, settings *settings) {
+  static char name[] = "ode-mlcp solve"; // getopt's messages begin with it
+  int option;
+  bool good = true;
+
+  argv[0] = name;
+  optind = 0;
+  while (good &&
+         (option = getopt_long(argc, argv, "h", options_known, NULL)) != -1)
+    switch (option) {
+      case OPTION_SOLVER: good = take_solver(settings, optarg); break;
+      case OPTION_TOLERANCE: good = take_tolerance(settings, optarg); break;
+      case OPTION_REPEAT: good = take_repeat(settings, optarg); break;
+      case OPTION_OUTPUT: settings->output = optarg; break;
+      case OPTION_JSON: settings->json = true; break;
+      case 'h':
+        fputs(help, stdout);
+        return -1;
+      default: good = false;
+    }
+  return good ? COMMAND_DONE : COMMAND_WRONG_USE;
+}
+
+/* ---- solving ---- */
+
+static double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double values[], int count) {
+  qsort(values, (size_t)count, sizeof *values, compare_numbers);
+  return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
+}
+
+static const char *lcp_status(lemke_status status) {
+  switch (status) {
+    case LEMKE_SOLVED: return "solved";
+    case LEMKE_INACCURATE: return "inaccurate";
+    case LEMKE_RAY: return "ray";
+    case LEMKE_PIVOT_LIMIT: return "pivot limit";
+    case LEMKE_NO_MEMORY: break;
+  }
+  return "no memory";
+}
+
+/* @return false when memory ran out; so for the next one */
+static bool solve_lcp(const solve_input *input, const settings *settings,
+                      double seconds[], outcome *outcome) {
+  const lemke_problem *problem = &input->lcp;
+  outcome->n = problem->n;
+  outcome->n_entries = (size_t)problem->column_start[problem->n];
+  outcome->z = calloc((size_t)problem->n + 1, sizeof(double));
+  if (outcome->z == NULL) return false;
+
+  lcp_report report = {0};
+  for (int i = 0; i < settings->repeat; i++) {
+    double start = seconds_now();
+    report = lcp_solve(problem, settings->kind, settings->tolerance,
+                       &memory_from_malloc, outcome->z);
+    seconds[i] = seconds_now() - start;
+    if (report.status == LEMKE_NO_MEMORY) return false;
+  }
+  outcome->solved = report.status == LEMKE_SOLVED;
+  outcome->status = lcp_status(report.status);
+  outcome->residual = report.residual;
+  outcome->pivots = report.pivots;
+  outcome->factorisations = report.factorisations;
+  outcome->iterations = report.exchanges;
+  return true;
+}
+
+static const char *rung_name(solver_rung rung) {
+  static const char *const names[] = {
+      [SOLVER_RUNG_NONE] = "none",       [SOLVER_RUNG_WARM] = "warm",
+      [SOLVER_RUNG_FAST] = "fast",       [SOLVER_RUNG_LEMKE] = "lemke",
+      [SOLVER_RUNG_RELAXED] = "relaxed", [SOLVER_RUNG_CONVEX] = "convex",
+      [SOLVER_RUNG_VELOCITY] = "velocity", [SOLVER_RUNG_BEST] = "best"};
+  size_t n_names = sizeof names / sizeof *names;
+  const char *name = (size_t)rung < n_names ? names[rung] : NULL;
+  return name != NULL ? name : "other";
+}
+
+static bool solve_mlcp(const solve_input *input, const settings *settings,
+                       double seconds[], outcome *outcome) {
+  const mlcp_problem *problem = &input->mlcp.problem;
+  size_t n_rows = (size_t)problem->n_rows;
+  size_t n_v = 6 * (size_t)problem->n_bodies;
+  size_t n_beta = 2 * (size_t)problem->n_pairs;
+  outcome->n = problem->n_rows;
+  outcome->z = calloc(n_rows + 2 * n_v + n_beta +
+                          (size_t)problem->n_frictions + 1,
+                      sizeof(double));
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
+  if (outcome->z == NULL || workspace == NULL) {
+    solver_workspace_destroy(workspace);
+    return false;
+  }
+  double *rest = outcome->z + n_rows;
+  mlcp_solution solution = {rest, outcome->z, rest + n_v, rest + n_v + n_beta};
+  double *scratch = solution.lambda + problem->n_frictions;
+  solver_options options;
+  solver_default_options(&options);
+  options.kind = settings->kind;
+  options.tolerance = settings->tolerance;
+
+  solver_report report = {0};
+  for (int i = 0; i < settings->repeat; i++) {
+    double start = seconds_now();
+    report = solver_solve(workspace, problem, &options, input->mlcp.guess,
+                          &solution);
+    seconds[i] = seconds_now() - start;
+  }
+  solver_workspace_destroy(workspace);
+  if (report.status == SOLVER_NO_MEMORY) return false;
+  bool answered = report.status != SOLVER_TOO_LARGE;
+  outcome->residual =
+      answered ? mlcp_residual(problem, &solution, scratch) : INFINITY;
+  outcome->solved = outcome->residual <= settings->tolerance;
+  outcome->status = !answered         ? "too large"
+                    : outcome->solved ? "solved"
+                                      : "inaccurate";
+  outcome->rung = rung_name(report.rung);
+  outcome->pivots = report.pivots;
+  outcome->factorisations = report.factorisations;
+  outcome->iterations = report.iterations;
+  return true;
+}
+
+/* ---- the answer ---- */
+
+static void print_number(const char *name, double value) {
+  if (isfinite(value)) printf("  \"%s\": %.17g,\n", name, value);
+  else printf("  \"%s\": null,\n", name);
+}
+
+static void print_json(const solve_input *input, const settings *settings,
+                       const outcome *o) {
+  printf("{\n  \"status\": \"%s\",\n  \"kind\": \"%s\",\n", o->status,
+         input->is_lcp ? "lcp" : "mixed");
+  printf("  \"solver\": \"%s\",\n",
+         settings->kind == SOLVER_LEMKE ? "lemke" : "fast");
+  printf("  \"n\": %d,\n", o->n);
+  if (input->is_lcp) {
+    printf("  \"entries\": %zu,\n", o->n_entries);
+  } else {
+    const mlcp_problem *p = &input->mlcp.problem;
+    printf("  \"bodies\": %d,\n  \"frictions\": %d,\n  \"pairs\": %d,\n"
+           "  \"rung\": \"%s\",\n",
+           p->n_bodies, p->n_frictions, p->n_pairs, o->rung);
+  }
+  print_number("residual", o->residual);
+  print_number("tolerance", settings->tolerance);
+  printf("  \"pivots\": %ld,\n  \"factorisations\": %ld,\n"
+         "  \"iterations\": %ld,\n  \"repeat\": %d,\n  \"seconds\": %.9g\n}\n",
+         o->pivots, o->factorisations, o->iterations, settings->repeat,
+         o->seconds);
+}
+
+static void print_text(const solve_input *input, const outcome *o) {
+  if (input->is_lcp)
+    printf("LCP of %d variables, %zu entries\n", o->n, o->n_entries);
+  else
+    printf("mixed LCP of %d bodies, %d rows, %d friction sets\n",
+           input->mlcp.problem.n_bodies, o->n, input->mlcp.problem.n_frictions);
+  printf("%s: residual %.3g, pivots %ld, factorisations %ld, iterations %ld, "
+         "%.6f s\n",
+         o->status, o->residual, o->pivots, o->factorisations, o->iterations,
+         o->seconds);
+}
+
+static int report(const solve_input *input, const settings *settings,
+                  const outcome *outcome) {
+  char message[SOLVE_MESSAGE];
+  int status = outcome->solved ? COMMAND_DONE : COMMAND_FELL_SHORT;
+  if (settings->json) print_json(input, settings, outcome);
+  else print_text(input, outcome);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    perror("ode-mlcp solve: cannot write the output");
+    status = COMMAND_FELL_SHORT;
+  }
+  if (settings->output != NULL &&
+      !matrix_market_write_dense(settings->output, outcome->n, 1, outcome->z,
+                                 message, sizeof message)) {
+    fail("%s", message);
+    status = COMMAND_FELL_SHORT;
+  }
+  return status;
+}
+
+static int solve(const solve_input *input, const settings *settings) {
+  outcome outcome = {0};
+  int status = COMMAND_FELL_SHORT;
+  double *seconds = calloc((size_t)settings->repeat, sizeof *seconds);
+  bool solved = seconds != NULL &&
+                (input->is_lcp ? solve_lcp(input, settings, seconds, &outcome)
+                               : solve_mlcp(input, settings, seconds,
+                                            &outcome));
+  if (solved) {
+    outcome.seconds = median(seconds, settings->repeat);
+    status = report(input, settings, &outcome);
+  } else {
+    fail("memory ran out");
+  }
+  free(outcome.z);
+  free(seconds);
+  return status;
+}
+
+int command_solve(int argc, char **argv) {
+  char message[SOLVE_MESSAGE];
+  solve_input input = {0};
+  settings settings = {.kind = SOLVER_FAST, .tolerance = 1e-10, .repeat = 1};
+
+  int status = read_options(argc, argv, &settings);
+  if (status != COMMAND_DONE) return status < 0 ? COMMAND_DONE : status;
+  int n_names = argc - optind;
+  if (n_names != 1 && n_names != 2)
+    return fail("name M.mtx and q.mtx, or a problem's folder; see ode-mlcp "
+                "solve --help");
+  bool read = n_names == 2
+                  ? solve_input_read_lcp(&input, argv[optind],
+                                         argv[optind + 1], message)
+                  : solve_input_read_folder(&input, argv[optind], message);
+  status = read ? solve(&input, &settings) : fail("%s", message);
+  solve_input_close(&input);
+  return status;
+}

@@ -1,0 +1,71 @@
+/* A mixed LCP as a folder: Matrix Market files and a description, problem.json.
+ * Every number keeps all its bits. docs/solve.md shows shapes and units.
+ *
+ * The numbers of bodies and rows in the files begin at 1; 0 stands for none. */
+#ifndef ODE_MLCP_MLCP_MLCP_FOLDER_H
+#define ODE_MLCP_MLCP_MLCP_FOLDER_H
+
+#include "mlcp/mlcp_stored.h"
+
+/** One more member of the description, for whoever reads it; a text where
+ *  `text` is not NULL (no quotes, backslashes or control characters), else a
+ *  number (null where it is not finite). */
+typedef struct mlcp_note {
+  const char *name;
+  double number;
+  const char *text;
+} mlcp_note;
+
+/**
+ * Write `problem` (which passes mlcp_check) into the folder `path`, which is
+ * made where it is missing; its description is written last, so that a folder
+ * without one is not whole.
+ *
+ * @param guess    [n_rows] or NULL
+ * @param notes    [n_notes]
+ * @param message  [message_size] out: empty, or one line that names the file
+ * @return false with a message where something cannot be written
+ */
+bool mlcp_folder_write(const char *path, const mlcp_problem *problem,
+                       const double guess[], const mlcp_note notes[],
+                       int n_notes, const memory_source *source, char *message,
+                       size_t message_size);
+
+/**
+ * Read a folder. The problem has passed mlcp_check.
+ *
+ * @param stored  out: release it with mlcp_stored_release, also after a failure
+ * @param message as above, with the line where it makes sense
+ */
+bool mlcp_folder_read(const char *path, const memory_source *source,
+                      mlcp_stored *stored, char *message, size_t message_size);
+
+/** Whether `path` holds a description. */
+bool mlcp_folder_is_there(const char *path);
+
+/** Bytes of its files. */
+size_t mlcp_folder_size(const char *path);
+
+/** Remove the files that mlcp_folder_write makes, and the folder if it is empty
+ *  then. A folder without a description is left alone. */
+void mlcp_folder_remove(const char *path);
+
+/* ---- shared by the writer and the reader ------------------------------------ */
+
+#define MLCP_FOLDER_FORMAT "ode-mlcp problem 1"
+
+/** Longest path of a file in a folder. */
+enum { MLCP_FOLDER_PATH = 4096 };
+
+/** Columns of the tables. */
+enum {
+  MLCP_ROW_COLUMNS = 6,      /* kind, bodies, bias, compliance, correction */
+  MLCP_FRICTION_COLUMNS = 7, /* normal, first row, rows, first pair, pairs,
+                                coefficient, limit */
+};
+
+/** PATH/NAME; false where that is too long. */
+bool mlcp_folder_file(const char *path, const char *name,
+                      char file[MLCP_FOLDER_PATH]);
+
+#endif

@@ -1,0 +1,301 @@
+#include "solver/lcp.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "solver/lemke_factor.h"
+
+enum { scaling_passes = 5, most_exchanges = 50, patience = 8 };
+
+/* The scaled problem and what both methods need. */
+typedef struct solve {
+  const lemke_problem *original;
+  const memory_source *source;
+  double tolerance;
+  lemke_problem scaled;
+  double *scale;  /* [n] powers of two */
+  double *value;  /* [n entries] of the scaled M */
+  double *q;      /* [n] scaled */
+  double *z, *w;  /* [n] a candidate, in original units */
+  double *best;   /* [n] the caller's z */
+  bool *basic;    /* [n] z is basic */
+  int *to_K;      /* [n] place among the basic ones, -1 */
+  int *K_start, *K_row;
+  double *K_value;
+  memory_block block, K_block;
+  lcp_report *report;
+} solve;
+
+/* ---- the residual ------------------------------------------------------------ */
+
+static double relative_to(const lemke_problem *problem) {
+  double largest = 0;
+  for (int i = 0; i < problem->n; i++)
+    largest = fmax(largest, fabs(problem->q[i]));
+  return 1 + largest;
+}
+
+double lcp_residual(const lemke_problem *problem, const double z[],
+                    double w[]) {
+  for (int i = 0; i < problem->n; i++)
+    if (!isfinite(z[i])) return INFINITY;
+  double worst = lemke_residual(problem, z, w) / relative_to(problem);
+  return isnan(worst) ? INFINITY : worst;
+}
+
+/* Keeps the candidate z where it is the best so far. */
+static void consider(solve *s) {
+  double residual = lcp_residual(s->original, s->z, s->w);
+  if (!(residual < s->report->residual)) return;
+  s->report->residual = residual;
+  memcpy(s->best, s->z, sizeof *s->z * (size_t)s->original->n);
+}
+
+static bool good_enough(const solve *s) {
+  return s->report->residual <= s->tolerance;
+}
+
+/* ---- scaling ------------------------------------------------------------------ */
+
+/* The power of two next to 1/sqrt(size). */
+static double halfway_to_one(double size) {
+  int exponent;
+  frexp(size, &exponent);
+  return ldexp(1, -exponent / 2);
+}
+
+/* Brings the largest entry of every row and column together near 1. */
+static void choose_scale(solve *s) {
+  const lemke_problem *p = s->original;
+  double *most = s->w;
+  for (int i = 0; i < p->n; i++) s->scale[i] = 1;
+  for (int pass = 0; pass < scaling_passes; pass++) {
+    memset(most, 0, sizeof *most * (size_t)p->n);
+    for (int j = 0; j < p->n; j++)
+      for (int e = p->column_start[j]; e < p->column_start[j + 1]; e++) {
+        int i = p->row[e];
+        double size = fabs(p->value[e]) * s->scale[i] * s->scale[j];
+        most[i] = fmax(most[i], size);
+        most[j] = fmax(most[j], size);
+      }
+    for (int i = 0; i < p->n; i++)
+      if (most[i] > 0 && isfinite(most[i]))
+        s->scale[i] *= halfway_to_one(most[i]);
+  }
+}
+
+static void apply_scale(solve *s) {
+  const lemke_problem *p = s->original;
+  for (int j = 0; j < p->n; j++)
+    for (int e = p->column_start[j]; e < p->column_start[j + 1]; e++)
+      s->value[e] = s->scale[p->row[e]] * p->value[e] * s->scale[j];
+  for (int i = 0; i < p->n; i++) s->q[i] = s->scale[i] * p->q[i];
+  s->scaled = *p;
+  s->scaled.value = s->value;
+  s->scaled.q = s->q;
+  s->scaled.scale = 0;
+}
+
+static bool reserve(solve *s) {
+  size_t n = (size_t)s->original->n;
+  size_t entries = (size_t)s->original->column_start[n];
+  size_t doubles = 4 * n + entries;
+  double *memory = memory_block_reserve(
+      &s->block, s->source,
+      doubles * sizeof(double) + n * (sizeof(int) + sizeof(bool)), 1);
+  if (memory == NULL) return false;
+  s->scale = memory;
+  s->q = s->scale + n;
+  s->z = s->q + n;
+  s->w = s->z + n;
+  s->value = s->w + n;
+  s->to_K = (int *)(s->value + entries);
+  s->basic = (bool *)(s->to_K + n);
+  return true;
+}
+
+/* ---- block pivoting ------------------------------------------------------------ */
+
+/* The columns and rows of the scaled M that belong to basic z, and their
+ * number; -1 when memory runs out. */
+static int gather_K(solve *s) {
+  const lemke_problem *p = &s->scaled;
+  int k = 0;
+  size_t entries = 0;
+  for (int j = 0; j < p->n; j++) s->to_K[j] = s->basic[j] ? k++ : -1;
+  for (int j = 0; j < p->n; j++)
+    if (s->basic[j])
+      entries += (size_t)(p->column_start[j + 1] - p->column_start[j]);
+  double *memory = memory_block_reserve(
+      &s->K_block, s->source,
+      entries * (sizeof(double) + sizeof(int)) + ((size_t)k + 1) * sizeof(int),
+      1);
+  if (memory == NULL) return -1;
+  s->K_value = memory;
+  s->K_start = (int *)(memory + entries);
+  s->K_row = s->K_start + k + 1;
+
+  int end = 0;
+  for (int j = 0; j < p->n; j++) {
+    if (!s->basic[j]) continue;
+    s->K_start[s->to_K[j]] = end;
+    for (int e = p->column_start[j]; e < p->column_start[j + 1]; e++) {
+      if (s->to_K[p->row[e]] < 0) continue;
+      s->K_row[end] = s->to_K[p->row[e]];
+      s->K_value[end++] = p->value[e];
+    }
+  }
+  s->K_start[k] = end;
+  return k;
+}
+
+/* z <- the basic solution in scaled units, dependent columns taken out of the
+ * basis. */
+static lemke_factor_status solve_basic(solve *s, lemke_factor *factor) {
+  for (;;) {
+    int k = gather_K(s);
+    if (k < 0) return LEMKE_FACTOR_NO_MEMORY;
+    s->report->factorisations++;
+    lemke_factor_status status =
+        lemke_factor_build(factor, k, s->K_start, s->K_row, s->K_value);
+    if (status == LEMKE_FACTOR_NO_MEMORY) return status;
+    if (status == LEMKE_FACTOR_SINGULAR) {
+      const bool *dependent = lemke_factor_dependent(factor);
+      for (int j = 0; j < s->scaled.n; j++)
+        if (s->to_K[j] >= 0 && dependent[s->to_K[j]]) s->basic[j] = false;
+      continue;
+    }
+    for (int j = 0; j < s->scaled.n; j++)
+      if (s->to_K[j] >= 0) s->w[s->to_K[j]] = -s->q[j];
+    lemke_factor_solve(factor, s->w);
+    for (int j = 0; j < s->scaled.n; j++)
+      s->z[j] = s->to_K[j] >= 0 ? s->w[s->to_K[j]] : 0;
+    return LEMKE_FACTOR_OK;
+  }
+}
+
+/* One step of refinement of the basic z on the scaled data. */
+static void refine(solve *s, lemke_factor *factor, double rest[]) {
+  lemke_residual(&s->scaled, s->z, s->w); // w = M z + q
+  for (int j = 0; j < s->scaled.n; j++)
+    if (s->to_K[j] >= 0) rest[s->to_K[j]] = -s->w[j];
+  lemke_factor_solve(factor, rest);
+  for (int j = 0; j < s->scaled.n; j++)
+    if (s->to_K[j] >= 0) s->z[j] += rest[s->to_K[j]];
+}
+
+/* The basic solution, clipped at 0 and in original units, as a candidate. */
+static void consider_scaled(solve *s) {
+  for (int j = 0; j < s->scaled.n; j++)
+    s->z[j] = fmax(s->z[j], 0) * s->scale[j];
+  consider(s);
+}
+
+/* Exchanges what is negative. @return how many there were. */
+static int exchange(solve *s, double level) {
+  int count = 0;
+  for (int j = 0; j < s->scaled.n; j++) {
+    if ((s->basic[j] ? s->z[j] : s->w[j]) >= -level) continue;
+    s->basic[j] = !s->basic[j];
+    count++;
+  }
+  return count;
+}
+
+/* Rounds of exchanges while they get fewer, with some patience.
+ * @return false when memory ran out. */
+static bool pivot_blocks(solve *s, lemke_factor *factor, double rest[]) {
+  int fewest = s->scaled.n + 1, left = patience;
+  double largest = 0;
+  for (int i = 0; i < s->scaled.n; i++) {
+    largest = fmax(largest, fabs(s->q[i]));
+    s->basic[i] = s->q[i] < 0;
+  }
+  double level = 1e-3 * s->tolerance * largest;
+  for (int round = 0; round < most_exchanges && left > 0; round++) {
+    s->report->exchanges++;
+    if (solve_basic(s, factor) != LEMKE_FACTOR_OK) return false;
+    refine(s, factor, rest);
+    lemke_residual(&s->scaled, s->z, s->w);
+    int violators = exchange(s, level);
+    left = violators < fewest ? patience : left - 1;
+    if (violators < fewest) fewest = violators;
+    if (violators == 0) break;
+  }
+  consider_scaled(s);
+  return true;
+}
+
+static bool try_blocks(solve *s) {
+  lemke_factor *factor = lemke_factor_create(s->source);
+  memory_block rest_block = {NULL, 0};
+  double *rest = memory_block_reserve(&rest_block, s->source,
+                                      (size_t)s->scaled.n, sizeof *rest);
+  bool whole = factor != NULL && rest != NULL;
+  if (whole) whole = pivot_blocks(s, factor, rest);
+  if (factor != NULL) lemke_factor_destroy(factor);
+  memory_block_release(&rest_block, s->source);
+  return whole;
+}
+
+/* ---- Lemke's method -------------------------------------------------------------- */
+
+/* One run after another until the original problem is solved: scaled; closer
+ * from the basis found, where only the original residual is short; by the other
+ * ties; unscaled. One that ran into the pivot limit is the last. */
+static lemke_status try_lemke(solve *s, lemke_workspace *workspace) {
+  static const struct {
+    bool scaled, near_best;
+    double tighter;
+    lemke_ties ties;
+  } runs[] = {{true, false, 1, LEMKE_TIES_FIRST},
+              {true, true, 1e-4, LEMKE_TIES_FIRST},
+              {true, false, 1, LEMKE_TIES_LAST},
+              {false, false, 1, LEMKE_TIES_FIRST}};
+  lemke_status first = LEMKE_INACCURATE, status = LEMKE_INACCURATE;
+  for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+    if (runs[i].near_best && status == LEMKE_RAY) continue;
+    for (int j = 0; j < s->scaled.n; j++) s->basic[j] = s->best[j] > 0;
+    lemke_options options = {s->tolerance * runs[i].tighter, 0, runs[i].ties};
+    lemke_report lemke = lemke_solve(
+        workspace, runs[i].scaled ? &s->scaled : s->original, &options,
+        runs[i].near_best ? s->basic : NULL, s->z);
+    status = lemke.status;
+    s->report->pivots += lemke.pivots;
+    s->report->factorisations += lemke.factorisations;
+    if (status == LEMKE_NO_MEMORY) return status;
+    for (int j = 0; runs[i].scaled && j < s->scaled.n; j++)
+      s->z[j] *= s->scale[j];
+    consider(s);
+    if (good_enough(s)) return LEMKE_SOLVED;
+    if (i == 0) first = status;
+    if (status == LEMKE_PIVOT_LIMIT) return status;
+  }
+  return first == LEMKE_SOLVED ? LEMKE_INACCURATE : first;
+}
+
+lcp_report lcp_solve(const lemke_problem *problem, solver_kind kind,
+                     double tolerance, const memory_source *source,
+                     double z[]) {
+  lcp_report report = {.status = LEMKE_NO_MEMORY, .residual = INFINITY};
+  solve s = {.original = problem, .source = source, .tolerance = tolerance,
+             .best = z, .report = &report};
+  if (problem->n == 0) return (lcp_report){.status = LEMKE_SOLVED};
+  if (reserve(&s)) {
+    choose_scale(&s);
+    apply_scale(&s);
+    memset(s.z, 0, sizeof *s.z * (size_t)problem->n);
+    consider(&s);
+    bool whole = kind != SOLVER_FAST || good_enough(&s) || try_blocks(&s);
+    lemke_workspace *workspace = NULL;
+    if (whole && good_enough(&s)) {
+      report.status = LEMKE_SOLVED;
+    } else if (whole && (workspace = lemke_workspace_create(source)) != NULL) {
+      report.status = try_lemke(&s, workspace);
+      lemke_workspace_destroy(workspace);
+    }
+  }
+  memory_block_release(&s.block, source);
+  memory_block_release(&s.K_block, source);
+  return report;
+}
