@@ -126,6 +126,8 @@ scene *library_bring(const library_entry *entry) {
 
 typedef struct capture {
   library_problems *problems;
+  size_t island; /* of the last one kept */
+  int part;
   bool no_memory;
 } capture;
 
@@ -140,6 +142,12 @@ static void keep(void *context, const solved_part *part) {
   capture *capture = context;
   library_problems *to = capture->problems;
   if (part->problem->n_rows == 0 || capture->no_memory) return;
+  // what follows from a hasty answer is no problem of the scene
+  bool again = to->n_problems > 0 && part->island == capture->island &&
+               part->part == capture->part;
+  if (again || part->first_row == NULL) return;
+  capture->island = part->island;
+  capture->part = part->part;
   size_t count = (size_t)to->n_problems + 1;
   mlcp_stored *problems =
       realloc(to->problems, count * sizeof *to->problems);
@@ -162,7 +170,7 @@ bool library_capture(const library_entry *entry, library_problems *captured) {
   scene *scene = library_bring(entry);
   if (scene == NULL) return false;
 
-  capture capture = {captured, false};
+  capture capture = {.problems = captured};
   part_watch = keep;
   part_watch_context = &capture;
   // the problem is wanted, not its solution: any answer will do

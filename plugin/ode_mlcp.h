@@ -512,6 +512,31 @@ ODE_MLCP_API ode_mlcp_error
 ode_mlcp_world_impact_apply(const ode_mlcp_world_impact *impact,
                             const double v[]);
 
+/** Which problems are written. */
+typedef enum ode_mlcp_dump_when {
+  ODE_MLCP_DUMP_DEGRADED, /* whose residual is above the tolerance */
+  ODE_MLCP_DUMP_SLOW,     /* whose solve took more than 10 times the median of
+                             the process's solves so far, from the 21st on */
+  ODE_MLCP_DUMP_ALL
+} ode_mlcp_dump_when;
+
+/**
+ * Write problems of all attached worlds, each to a folder of its own below
+ * `folder`, "step-000012-island-001-part-01" ("world-2-step-.." for the second
+ * world attached): what `ode-mlcp solve` reads. Results do not change.
+ *
+ * The newest 100 problems are kept, and 1 GiB at most: older ones that this
+ * process wrote are removed. What cannot be written is said by dMessage, and the
+ * program goes on.
+ *
+ * @param folder  made when there is something to write, its parent must be
+ *                there; copied. NULL: write no more.
+ * @return ODE_MLCP_BAD_ARGUMENT for an empty or too long name. Call it between
+ *         steps.
+ */
+ODE_MLCP_API ode_mlcp_error ode_mlcp_dump(const char *folder,
+                                          ode_mlcp_dump_when when);
+
 /** A sentence for an error. */
 ODE_MLCP_API const char *ode_mlcp_error_text(ode_mlcp_error error);
 

@@ -1,5 +1,6 @@
 /* `ode-mlcp run`: everything is checked, then this process becomes the program,
  * with the patched host and the plugin preloaded. */
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -11,6 +12,8 @@
 #include "command/command.h"
 #include "command/preloads.h"
 #include "command/program.h"
+#include "mlcp/mlcp_folder.h"
+#include "preload/dump_folder.h"
 #include "preload/host_probe.h"
 #include "preload/output_file.h"
 #include "preload/run_mark.h"
@@ -57,6 +60,12 @@ static const char help[] =
     "                       is entered (default auto: what touches)\n"
     "  --stats FILE.json    write sums over the run at its end\n"
     "  --trace FILE.csv     write a row a step\n"
+    "  --dump FOLDER        write problems into it, for ode-mlcp solve: the\n"
+    "                       newest 100, at most 1 GiB\n"
+    "  --dump-when degraded|slow|all\n"
+    "                       those above the tolerance (default), those that "
+    "took\n"
+    "                       10 times the run's median, or all\n"
     "  -h, --help           this text\n"
     "  --version            the version\n"
     "\n"
@@ -78,7 +87,14 @@ static int __attribute__((format(printf, 1, 2))) fail(const char *format, ...) {
 
 /* ---- options ---- */
 
-enum { OPTION_STATS = 1000, OPTION_TRACE, OPTION_VERSION, OPTION_SETTING };
+enum {
+  OPTION_STATS = 1000,
+  OPTION_TRACE,
+  OPTION_DUMP,
+  OPTION_DUMP_WHEN,
+  OPTION_VERSION,
+  OPTION_SETTING
+};
 
 /* The options of settings_names by number, then those of this command. */
 static const struct option options_known[] = {
@@ -100,6 +116,8 @@ static const struct option options_known[] = {
     {"margin", required_argument, NULL, OPTION_SETTING},
     {"stats", required_argument, NULL, OPTION_STATS},
     {"trace", required_argument, NULL, OPTION_TRACE},
+    {"dump", required_argument, NULL, OPTION_DUMP},
+    {"dump-when", required_argument, NULL, OPTION_DUMP_WHEN},
     {"version", no_argument, NULL, OPTION_VERSION},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0}};
@@ -139,6 +157,12 @@ static int read_options(int argc, char **argv) {
       case OPTION_TRACE:
         setenv(SETTINGS_TRACE_VARIABLE, optarg, 1);
         break;
+      case OPTION_DUMP:
+        setenv(SETTINGS_DUMP_VARIABLE, optarg, 1);
+        break;
+      case OPTION_DUMP_WHEN:
+        setenv(SETTINGS_DUMP_WHEN_VARIABLE, optarg, 1);
+        break;
       case OPTION_VERSION:
         printf("ode-mlcp %s\n", ode_mlcp_version());
         return -1;
@@ -166,6 +190,19 @@ static bool check_output(const char *variable) {
   fail("--%s: cannot write '%s': %s", is_trace ? "trace" : "stats", name,
        strerror(error));
   return false;
+}
+
+/* Likewise the folder's. */
+static bool check_dump(dump_request *dump) {
+  char message[512];
+  const char *bad = dump_request_read(dump, false, message, sizeof message);
+  if (bad != NULL) {
+    bool is_folder = strcmp(bad, SETTINGS_DUMP_VARIABLE) == 0;
+    fail("--%s: %s", is_folder ? "dump" : "dump-when", message);
+    return false;
+  }
+  return dump->folder[0] == '\0' ||
+         setenv(SETTINGS_DUMP_VARIABLE, dump->folder, 1) == 0;
 }
 
 static bool check_outputs(void) {
@@ -220,6 +257,18 @@ static bool remove_old_output(const char *variable) {
   return error == 0;
 }
 
+static void remove_old_problems(const char *folder) {
+  char path[MLCP_FOLDER_PATH];
+  DIR *listing = *folder != '\0' ? opendir(folder) : NULL;
+  if (listing == NULL) return;
+  for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
+    if ((strncmp(entry->d_name, "step-", 5) == 0 ||
+         strncmp(entry->d_name, "world-", 6) == 0) &&
+        mlcp_folder_file(folder, entry->d_name, path))
+      mlcp_folder_remove(path);
+  closedir(listing);
+}
+
 /* Under another run: its program did its part by starting this one, which
  * answers for itself from here. */
 static void satisfy_outer_run(void) {
@@ -228,7 +277,8 @@ static void satisfy_outer_run(void) {
     atomic_store(&outer.mark->stepped, 1);
 }
 
-static int become(const program *found, char **argv) {
+static int become(const program *found, const dump_request *dump,
+                  char **argv) {
   char message[MESSAGE_SIZE], mark[128];
   static char preloads[16 * PATH_MAX];
 
@@ -237,6 +287,7 @@ static int become(const program *found, char **argv) {
   if (!remove_old_output(SETTINGS_STATS_VARIABLE) ||
       !remove_old_output(SETTINGS_TRACE_VARIABLE))
     return COMMAND_WRONG_USE;
+  remove_old_problems(dump->folder);
 
   satisfy_outer_run();
   int error = run_mark_create(found->path, mark, sizeof mark);
@@ -253,6 +304,7 @@ int command_run(int argc, char **argv) {
   char message[MESSAGE_SIZE];
   ode_mlcp_options options;
   program found;
+  dump_request dump;
 
   int status = read_options(argc, argv);
   if (status != COMMAND_DONE) return status < 0 ? COMMAND_DONE : status;
@@ -262,7 +314,8 @@ int command_run(int argc, char **argv) {
   ode_mlcp_default_options(&options);
   if (!settings_from_environment(&options, message, sizeof message))
     return fail("%s", message);
-  if (!check_outputs() || !check_program(&found, argv[optind]))
+  if (!check_outputs() || !check_dump(&dump) ||
+      !check_program(&found, argv[optind]))
     return COMMAND_WRONG_USE;
-  return become(&found, argv + optind);
+  return become(&found, &dump, argv + optind);
 }

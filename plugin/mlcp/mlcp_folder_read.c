@@ -137,16 +137,17 @@ static const double *read_table(reader *r, const char *name, int n_rows,
   return scatter(r, table_place) ? table : NULL;
 }
 
-/* A whole number of a table; false with a message. */
+/* A whole number of a table, 0 .. highest; false with a message. */
 static bool take_integer(const reader *r, int row, int column, double value,
-                         int *to) {
-  if (fabs(value) <= 1e9 && value == floor(value)) {
+                         int highest, int *to) {
+  if (value >= 0 && value <= highest && value == floor(value)) {
     *to = (int)value;
     return true;
   }
   char what[100];
-  snprintf(what, sizeof what, "row %d, column %d: %g is not a whole number",
-           row + 1, column + 1, value);
+  snprintf(what, sizeof what,
+           "row %d, column %d: %g is not a whole number, 0 .. %d", row + 1,
+           column + 1, value, highest);
   return complain(r, what);
 }
 
@@ -183,6 +184,7 @@ static bool read_bodies(reader *r) {
 
 static bool read_rows(reader *r) {
   int n_rows = r->stored->problem.n_rows;
+  int n_bodies = r->stored->problem.n_bodies;
   const double *table =
       read_table(r, "rows.mtx", n_rows, MLCP_ROW_COLUMNS, 0);
   if (table == NULL) return false;
@@ -190,7 +192,9 @@ static bool read_rows(reader *r) {
     mlcp_row *row = &r->arrays.rows[i];
     int numbers[3];
     for (int k = 0; k < 3; k++)
-      if (!take_integer(r, i, k, table[k], &numbers[k])) return false;
+      if (!take_integer(r, i, k, table[k],
+                        k == 0 ? MLCP_ROW_FRICTION : n_bodies, &numbers[k]))
+        return false;
     row->kind = (mlcp_row_kind)numbers[0];
     row->body[0] = numbers[1] - 1;
     row->body[1] = numbers[2] - 1;
@@ -205,13 +209,14 @@ static bool read_rows(reader *r) {
     r->arrays.rows[i].low = isnan(table[0]) ? -INFINITY : table[0];
     r->arrays.rows[i].high = isnan(table[1]) ? INFINITY : table[1];
   }
-  return read_matrix(r, "J.mtx", n_rows, 6 * r->stored->problem.n_bodies) &&
+  return read_matrix(r, "J.mtx", n_rows, 6 * n_bodies) &&
          scatter(r, jacobian_place);
 }
 
 static bool read_frictions(reader *r) {
   int n_frictions = r->stored->problem.n_frictions;
   int n_pairs = r->stored->problem.n_pairs;
+  int n_rows = r->stored->problem.n_rows;
   const double *table = read_table(r, "frictions.mtx", n_frictions,
                                    MLCP_FRICTION_COLUMNS, 0);
   if (table == NULL) return false;
@@ -220,7 +225,9 @@ static bool read_frictions(reader *r) {
     int *const numbers[5] = {&set->normal, &set->first_row, &set->n_base,
                              &set->first_pair, &set->n_pairs};
     for (int k = 0; k < 5; k++)
-      if (!take_integer(r, i, k, table[k], numbers[k])) return false;
+      if (!take_integer(r, i, k, table[k], k < 3 ? n_rows : n_pairs,
+                        numbers[k]))
+        return false;
     set->normal--;
     set->first_row--;
     set->first_pair--;

@@ -58,6 +58,18 @@ int output_file_check(const char *name, char path[PATH_MAX]) {
   return realpath(name, path) != NULL ? 0 : errno;
 }
 
+int output_file_check_folder(const char *name, char path[PATH_MAX]) {
+  struct stat file;
+
+  if (*name == '\0') return ENOENT;
+  if (strlen(name) >= PATH_MAX) return ENAMETOOLONG;
+  if (stat(name, &file) != 0)
+    return errno == ENOENT ? place_in_folder(name, path) : errno;
+  if (!S_ISDIR(file.st_mode)) return ENOTDIR;
+  if (access(name, W_OK | X_OK) != 0) return errno;
+  return realpath(name, path) != NULL ? 0 : errno;
+}
+
 bool output_file_is_plain(const char *path) {
   struct stat file;
   if (is_device_name(path)) return false;

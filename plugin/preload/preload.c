@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "ode_mlcp.h"
+#include "preload/dump_folder.h"
 #include "preload/ending.h"
 #include "preload/host_probe.h"
 #include "preload/libraries.h"
@@ -32,16 +33,30 @@
 static ode_mlcp_observer *program_observer;
 static void *program_context;
 
+static dump_request dump;
+static run_mark *mark;
+
 static void __attribute__((noreturn)) do_not_start(void) {
   // not _exit: no exit handler may speak of a program that never ran
   for (;;) syscall(SYS_exit_group, DO_NOT_START_STATUS);
 }
 
+/* The folder belongs to the first process that steps, as the files do; another
+ * one's problems, none of which is written yet, go to FOLDER.PID. */
+static void settle_dump(void) {
+  char folder[PATH_MAX + 24];
+  if (dump.folder[0] == '\0' || run_mark_claim(mark, getpid())) return;
+  snprintf(folder, sizeof folder, "%s.%ld", dump.folder, (long)getpid());
+  ode_mlcp_dump(folder, dump.when);
+}
+
 static void observe_step(void *context, dWorldID world,
                          const ode_mlcp_report *report) {
   (void)context;
-  if (!record_has_steps()) ending_watch_signals();
+  bool is_first = !record_has_steps();
+  if (is_first) ending_watch_signals();
   record_step(world, report);
+  if (is_first) settle_dump();
   if (program_observer != NULL)
     program_observer(program_context, world, report);
 }
@@ -83,7 +98,7 @@ static const char *read_file_setting(const char *variable, bool checked,
 
 /* A program that a script starts is first seen here. Should it be made for a
  * host that ours cannot stand in for, it would read garbage. */
-static void check_host(const run_mark *mark) {
+static void check_host(void) {
   char program[PATH_MAX], library[PATH_MAX];
   const char *loader;
 
@@ -110,6 +125,19 @@ static void check_host(const run_mark *mark) {
   do_not_start();
 }
 
+static void start_dump(bool checked) {
+  char message[512];
+  const char *bad = dump_request_read(&dump, checked, message, sizeof message);
+  if (bad == NULL && dump.folder[0] != '\0' &&
+      ode_mlcp_dump(dump.folder, dump.when) != ODE_MLCP_OK) {
+    bad = SETTINGS_DUMP_VARIABLE;
+    strcpy(message, "the name is too long");
+  }
+  if (bad == NULL) return;
+  message_say((const char *[]){bad, ": ", message, NULL});
+  do_not_start();
+}
+
 __attribute__((constructor)) static void start(void) {
   char statistics_path[PATH_MAX], trace_path[PATH_MAX], message[512];
   ode_mlcp_options options;
@@ -128,13 +156,15 @@ __attribute__((constructor)) static void start(void) {
     do_not_start();
   }
   run_mark_place place = run_mark_open(getenv(RUN_MARK_VARIABLE));
-  check_host(place.mark);
+  mark = place.mark;
+  check_host();
   record_request request = {
       read_file_setting(SETTINGS_STATS_VARIABLE, place.top != 0,
                         statistics_path),
       read_file_setting(SETTINGS_TRACE_VARIABLE, place.top != 0, trace_path),
       place.mark};
   options.measure = request.trace != NULL;
+  start_dump(place.top != 0);
 
   ode_mlcp_error error = ode_mlcp_attach_new_worlds(&options);
   if (error != ODE_MLCP_OK) {

@@ -38,6 +38,14 @@ bool settings_set(ode_mlcp_options *options, const char *option,
   return false;
 }
 
+bool settings_dump_when(ode_mlcp_dump_when *when, const char *value) {
+  if (strcmp(value, "degraded") == 0) *when = ODE_MLCP_DUMP_DEGRADED;
+  else if (strcmp(value, "slow") == 0) *when = ODE_MLCP_DUMP_SLOW;
+  else if (strcmp(value, "all") == 0) *when = ODE_MLCP_DUMP_ALL;
+  else return false;
+  return true;
+}
+
 bool settings_from_environment(ode_mlcp_options *options, char *message,
                                size_t message_size) {
   char problem[400];

@@ -9,6 +9,8 @@
 
 #define SETTINGS_STATS_VARIABLE "ODE_MLCP_STATS"
 #define SETTINGS_TRACE_VARIABLE "ODE_MLCP_TRACE"
+#define SETTINGS_DUMP_VARIABLE "ODE_MLCP_DUMP"
+#define SETTINGS_DUMP_WHEN_VARIABLE "ODE_MLCP_DUMP_WHEN"
 
 /** A setting by the name it has in ode_mlcp_set_option. */
 typedef struct settings_name {
@@ -23,6 +25,9 @@ extern const settings_name settings_names[];
  *  the option. @return false for a bad value. */
 bool settings_set(ode_mlcp_options *options, const char *option,
                   const char *value, char *message, size_t message_size);
+
+/** Read "degraded", "slow" or "all". @return false for anything else. */
+bool settings_dump_when(ode_mlcp_dump_when *when, const char *value);
 
 /**
  * Read every variable that is set and not empty into `options`.

@@ -394,13 +394,15 @@ static solver_report timed_solve(const island_context *c,
                &(solved_part){.world = c->island->world,
                               .island = c->island->index,
                               .part = c->result->report.solves,
+                              .solve = c->result->n_watched++,
                               .problem = problem,
                               .host_island = c->island,
                               .first_row = first_row,
                               .guess = guess,
                               .solution = solution,
                               .report = &report,
-                              .seconds = seconds});
+                              .seconds = seconds,
+                              .tolerance = options.tolerance});
   return report;
 }
 

@@ -50,6 +50,7 @@ typedef struct joint_result {
 typedef struct island_result {
   size_t first_body, first_joint; /* into the step's results */
   int n_entries;                  /* warm starts written from first_joint on */
+  int n_watched;                  /* solves shown to part_watch */
   bool refused;                   /* too large; the message says how large */
   ode_mlcp_report report;         /* the island's share */
   char message[160];              /* why it could not be solved, or empty */

@@ -12,6 +12,8 @@ typedef struct solved_part {
   dWorldID world;
   size_t island; /* in the step, from 0 */
   int part;      /* in the island, from 0 */
+  int solve;     /* in the island, from 0: a part may take several, and one more
+                    that only corrects positions */
   const mlcp_problem *problem;
   const dStepperIsland *host_island;
   const int *first_row; /* [host_island->joints_count] a joint's first row in the
@@ -22,7 +24,8 @@ typedef struct solved_part {
   const mlcp_solution *solution; /* not written under SOLVER_NO_MEMORY and
                                     SOLVER_TOO_LARGE */
   const solver_report *report;
-  double seconds; /* wall clock of the solve */
+  double seconds;   /* wall clock of the solve */
+  double tolerance; /* asked of it */
 } solved_part;
 
 /** Called from the threads that solve, for several islands at once where the

@@ -2,6 +2,7 @@
  * them in order. */
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -10,6 +11,7 @@
 #include "ode_mlcp.h"
 #include "schemes/second_order.h"
 #include "schemes/whole_step.h"
+#include "step/dump.h"
 #include "step/island.h"
 #include "step/memory.h"
 #include "step/options.h"
@@ -33,6 +35,7 @@ typedef enum warning_kind {
 
 typedef struct world_stepper {
   const memory_source *source;
+  long number; /* of the worlds attached, from 1 */
   ode_mlcp_options options;
   pthread_mutex_t lock; /* of the spare workspaces */
   spare_workspace *spare;
@@ -56,6 +59,7 @@ typedef struct world_stepper {
   long warnings[N_WARNINGS];
 } world_stepper;
 
+static atomic_long n_worlds_attached;
 static ode_mlcp_observer *step_observer;
 static void *step_observer_context;
 
@@ -370,6 +374,7 @@ static void stepper_end(void *context, dWorldID world, int taken) {
   give_warnings(stepper);
   stepper->begun = false;
   if (step_observer != NULL) step_observer(step_observer_context, world, report);
+  dump_end_step(world, stepper->number, report);
 }
 
 static void stepper_release(void *context, dWorldID world) {

@@ -1,0 +1,36 @@
+#include "preload/dump_folder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/output_file.h"
+#include "preload/settings.h"
+
+static const char *value_of(const char *variable) {
+  const char *value = getenv(variable);
+  return value != NULL && *value != '\0' ? value : NULL;
+}
+
+const char *dump_request_read(dump_request *request, bool checked,
+                              char *message, size_t message_size) {
+  const char *folder = value_of(SETTINGS_DUMP_VARIABLE);
+  const char *when = value_of(SETTINGS_DUMP_WHEN_VARIABLE);
+  *request = (dump_request){.when = ODE_MLCP_DUMP_DEGRADED};
+  if (message_size > 0) message[0] = '\0';
+  if (when != NULL && !settings_dump_when(&request->when, when)) {
+    snprintf(message, message_size, "'%.100s' is not degraded, slow or all",
+             when);
+    return SETTINGS_DUMP_WHEN_VARIABLE;
+  }
+  if (folder == NULL) return NULL;
+  if (checked) {
+    strncat(request->folder, folder, PATH_MAX - 1);
+    return NULL;
+  }
+  int error = output_file_check_folder(folder, request->folder);
+  if (error == 0) return NULL;
+  snprintf(message, message_size, "cannot write into '%.200s': %s", folder,
+           strerror(error));
+  return SETTINGS_DUMP_VARIABLE;
+}
