@@ -9,6 +9,7 @@
 #include "common/vec3.h"
 #include "schemes/form.h"
 #include "solver/solver_convex.h"
+#include "step/part_watch.h"
 
 typedef enum item_kind { ITEM_JOINT, ITEM_CONTACT, ITEM_EXTRA } item_kind;
 
@@ -494,7 +495,19 @@ static bool solve_part(solve_context *c, const mlcp_problem *problem) {
                                    &c->s->solution)
              : solver_solve(c->form->solver, problem, &options, c->s->guess,
                             &c->s->solution);
-  result->report.solver_seconds += seconds_now() - start;
+  double seconds = seconds_now() - start;
+  result->report.solver_seconds += seconds;
+  if (part_watch != NULL)
+    part_watch(part_watch_context,
+               &(solved_part){.world = c->form->world,
+                              .part = result->report.solves,
+                              .solve = result->n_watched++,
+                              .problem = problem,
+                              .guess = c->s->guess,
+                              .solution = &c->s->solution,
+                              .report = &solve,
+                              .seconds = seconds,
+                              .tolerance = options.tolerance});
   if (solve.status == SOLVER_NO_MEMORY) return no_memory(c);
   if (solve.status == SOLVER_TOO_LARGE) {
     result->refused = true;

@@ -104,7 +104,9 @@ static void enqueue(const solved_part *part) {
   }
   waiting *to = &queue[n_queued];
   *to = (waiting){.world = part->world, .island = part->island,
-                  .solve = part->solve, .moves_only = part->first_row == NULL,
+                  .solve = part->solve,
+                  .moves_only =
+                      part->host_island != NULL && part->first_row == NULL,
                   .report = *part->report, .seconds = part->seconds};
   if (mlcp_stored_copy(&to->stored, source, part->problem, part->guess))
     n_queued++;

@@ -15,7 +15,8 @@ typedef struct solved_part {
   int solve;     /* in the island, from 0: a part may take several, and one more
                     that only corrects positions */
   const mlcp_problem *problem;
-  const dStepperIsland *host_island;
+  const dStepperIsland *host_island; /* NULL: of a scheme that solves the world
+                                        as a whole */
   const int *first_row; /* [host_island->joints_count] a joint's first row in the
                            problem, -1 where it has none: left out, merged with
                            another contact, or of another part. NULL: rows that

@@ -443,6 +443,7 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world,
   if (stepper == NULL) return ODE_MLCP_NO_MEMORY;
   memset(stepper, 0, sizeof *stepper);
   stepper->source = source;
+  stepper->number = 1 + atomic_fetch_add(&n_worlds_attached, 1);
   stepper->options = *options;
   stepper->contacts.memory = source;
   stepper->results.contacts = &stepper->contacts;
