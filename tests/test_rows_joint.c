@@ -149,7 +149,7 @@ static void test_rows_enter_the_problem(void) {
     joint_rows_read(&reading, s.joint, STEP, ODE_MLCP_ERP_HOST);
     mlcp_row rows[6];
     row_set set = {.rows = rows};
-    row_frame frame = {bodies, problem_body, STEP, INFINITY, 1};
+    row_frame frame = {bodies, problem_body, STEP, INFINITY, 0};
     int one_body[2] = {0, -1};
     CU_ASSERT_EQUAL(joint_rows_add(&set, &frame, &reading,
                                    TYPES[t].one_body ? one_body : body, 1e-7),
@@ -165,7 +165,7 @@ static void test_rows_enter_the_problem(void) {
     /* a rigid row's correction may go elsewhere in part */
     row_correction parts[6];
     set.corrections = parts;
-    frame.joint_share = 0.25;
+    frame.joint_excess = 0.75;
     set.n_rows = 0;
     joint_rows_add(&set, &frame, &reading,
                    TYPES[t].one_body ? one_body : body, 1e-7);

@@ -128,8 +128,8 @@ int joint_rows_add(row_set *set, const row_frame *frame,
     double rhs = host->rhs[i], excess = 0;
 
     double correction = rigid_correction(reading, i, world_cfm);
-    if (frame->joint_share < 1) {
-      excess = (1 - frame->joint_share) * correction;
+    if (frame->joint_excess > 0) {
+      excess = frame->joint_excess * correction;
       correction -= excess;
       rhs -= excess;
     }

@@ -37,5 +37,5 @@ void row_set_correct(row_set *set, double velocity, double excess) {
   int last = set->n_rows - 1;
   set->rows[last].correction = fabs(velocity);
   if (set->corrections != NULL)
-    set->corrections[last] = (row_correction){velocity, excess};
+    set->corrections[last] = (row_correction){velocity, excess, 0};
 }

@@ -11,6 +11,7 @@ typedef struct row_correction {
   double velocity; /* the part of the target that does */
   double excess;   /* what is left to be corrected by moving (push_out.h); NAN:
                       the row does not resist that */
+  double bounce;   /* the part of the target that is a bounce's alone */
 } row_correction;
 
 typedef struct row_set {
@@ -28,10 +29,10 @@ typedef struct row_frame {
   double step_size;          /* s */
   double max_correction;     /* m/s: what a contact's target velocity may
                                 correct; may be INFINITY */
-  double joint_share;        /* 0 .. 1: of a joint's correction in its target
-                                velocity. One for all joints: their errors fit
-                                together where they close a loop, errors cut
-                                one by one do not */
+  double joint_excess;       /* 0 .. 1: the part of a joint's correction that is
+                                not in its target velocity. One for all joints:
+                                their errors fit together where they close a
+                                loop, errors cut one by one do not */
 } row_frame;
 
 /**

@@ -322,7 +322,7 @@ static bool build_part(island_context *c, part_problem *part, int index) {
         fmax(correction, joint_rows_correction(reading, c->world_cfm));
   }
   double most = c->options->max_correction;
-  c->frame.joint_share = correction > most ? most / correction : 1;
+  c->frame.joint_excess = correction > most ? 1 - most / correction : 0;
   if (n_contacts > c->options->max_contacts) {
     c->result->refused = true;
     snprintf(c->result->message, sizeof c->result->message,
