@@ -249,6 +249,8 @@ bool second_order_take(second_order *s, const motion *from, double h,
                                         sizeof *s->middle_of);
     if (s->middle_of == NULL) return false;
     for (int k = 0; k < at->n_contacts; k++) s->middle_of[k] = k;
+    for (int b = 0; b < form->n_bodies; b++) /* an impact may have come since */
+      memcpy(at->bodies[b].v, from->v + 6 * b, sizeof at->bodies[b].v);
   }
   const form_pose *spring_poses =
       weights.midpoint ? s->ahead.poses : from->poses;

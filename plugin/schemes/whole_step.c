@@ -388,10 +388,9 @@ static bool accept(whole_step *w, double *remaining, double h) {
 /* Go to where the trial step of size h collides, and let it. */
 static bool collide(whole_step *w, double h, const event *found,
                     double *remaining) {
-  double shortest = w->s.form->options->min_substep * w->s.form->step_size;
   double way = found->when;
   w->s.form->result->report.collisions++;
-  if (way >= shortest) {
+  if (way > 0) {
     w->s.form->result->report.substeps++;
     tally(w, solved_view(w), way / h);
     note_modes(w);

@@ -1,0 +1,83 @@
+/* Small worlds for the tests of the second-order schemes. */
+#ifndef ODE_MLCP_TESTS_SCHEME_SCENE_H
+#define ODE_MLCP_TESTS_SCHEME_SCENE_H
+
+#include <math.h>
+#include <string.h>
+
+#include "ode_mlcp.h"
+#include "testing.h"
+
+/* A world of geoms in one space, all of one surface. */
+typedef struct scene {
+  dWorldID world;
+  dSpaceID space;
+  ode_mlcp_surface surface;
+} scene;
+
+static inline int surface_of(void *context, dGeomID geom1, dGeomID geom2,
+                      ode_mlcp_surface *surface) {
+  const scene *s = context;
+  (void)geom1;
+  (void)geom2;
+  *surface = s->surface;
+  return 1;
+}
+
+static inline int collide(void *context, dWorldID world,
+                   ode_mlcp_contact_list *list) {
+  scene *s = context;
+  (void)world;
+  return ode_mlcp_collide_space(list, s->space, surface_of, s) == ODE_MLCP_OK;
+}
+
+/* options: "scheme=trapezoid events=off .." */
+static inline ode_mlcp_options options_of(const char *text) {
+  ode_mlcp_options options;
+  char copy[200], message[200];
+  ode_mlcp_default_options(&options);
+  snprintf(copy, sizeof copy, "%s", text);
+  for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " ")) {
+    char *value = strchr(word, '=');
+    *value++ = '\0';
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_set_option(&options, word, value, message,
+                                              sizeof message),
+                          ODE_MLCP_OK);
+  }
+  return options;
+}
+
+static inline void open_scene(scene *s, const char *settings, double gravity) {
+  ode_mlcp_options options = options_of(settings);
+  memset(s, 0, sizeof *s);
+  s->world = dWorldCreate();
+  s->space = dSimpleSpaceCreate(0);
+  dWorldSetGravity(s->world, 0, -gravity, 0);
+  dWorldSetCFM(s->world, 0); /* rods that do not stretch */
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(s->world, &options), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_set_collision(s->world, collide, s),
+                        ODE_MLCP_OK);
+}
+
+static inline void close_scene(scene *s) {
+  dSpaceDestroy(s->space);
+  dWorldDestroy(s->world);
+}
+
+/* A ball of radius 0.1 and mass 1. */
+static inline dBodyID add_ball(scene *s, double x, double y) {
+  dBodyID body = dBodyCreate(s->world);
+  dMass mass;
+  dMassSetSphereTotal(&mass, 1, 0.1);
+  dBodySetMass(body, &mass);
+  dBodySetPosition(body, x, y, 0);
+  dGeomSetBody(dCreateSphere(s->space, 0.1), body);
+  return body;
+}
+
+static inline void step(scene *s, double h, ode_mlcp_report *report) {
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s->world, h, report), ODE_MLCP_OK);
+  CU_ASSERT(report->residual <= 1e-8);
+}
+
+#endif
