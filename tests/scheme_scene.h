@@ -13,14 +13,15 @@ typedef struct scene {
   dWorldID world;
   dSpaceID space;
   ode_mlcp_surface surface;
+  dGeomID smooth; /* has no friction; or 0 */
 } scene;
 
 static inline int surface_of(void *context, dGeomID geom1, dGeomID geom2,
                       ode_mlcp_surface *surface) {
   const scene *s = context;
-  (void)geom1;
-  (void)geom2;
   *surface = s->surface;
+  if (s->smooth != NULL && (geom1 == s->smooth || geom2 == s->smooth))
+    surface->parameters.mu = 0;
   return 1;
 }
 
@@ -73,6 +74,20 @@ static inline dBodyID add_ball(scene *s, double x, double y) {
   dBodySetPosition(body, x, y, 0);
   dGeomSetBody(dCreateSphere(s->space, 0.1), body);
   return body;
+}
+
+/* A massless rod from a body's centre to another's, or to the origin. */
+static inline void add_rod(scene *s, dBodyID body, dBodyID other) {
+  dJointID rod = dJointCreateDBall(s->world, 0);
+  const dReal *a = dBodyGetPosition(body);
+  dJointAttach(rod, body, other);
+  dJointSetDBallAnchor1(rod, a[0], a[1], a[2]);
+  if (other == NULL) {
+    dJointSetDBallAnchor2(rod, 0, 0, 0);
+  } else {
+    const dReal *b = dBodyGetPosition(other);
+    dJointSetDBallAnchor2(rod, b[0], b[1], b[2]);
+  }
 }
 
 static inline void step(scene *s, double h, ode_mlcp_report *report) {

@@ -5,19 +5,6 @@
 
 #include "scheme_scene.h"
 
-static void add_rod(scene *s, dBodyID body, dBodyID other) {
-  dJointID rod = dJointCreateDBall(s->world, 0);
-  const dReal *a = dBodyGetPosition(body);
-  dJointAttach(rod, body, other);
-  dJointSetDBallAnchor1(rod, a[0], a[1], a[2]);
-  if (other == NULL) {
-    dJointSetDBallAnchor2(rod, 0, 0, 0);
-  } else {
-    const dReal *b = dBodyGetPosition(other);
-    dJointSetDBallAnchor2(rod, b[0], b[1], b[2]);
-  }
-}
-
 /* --- PAGT table 10.1 --------------------------------------------------------- */
 
 static const double TABLE[7][3] = {

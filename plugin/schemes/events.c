@@ -162,7 +162,7 @@ static bool set_watches(whole_step *w, bool *any) {
     contact_watch *watch = &w->watch[k];
     int m = w->s.middle_of[k];
     memset(watch, 0, sizeof *watch);
-    if (!contact->active || m < 0) continue;
+    if (!contact->active || m < 0 || whole_step_is_stiff(w, contact)) continue;
     if (contact->held) watch->kinds = WATCH_LEAVE;
     if (w->s.answer.contact_rows[m].n_sliding > 0) {
       form_contact_slip(contact, w->now.v, watch->direction);

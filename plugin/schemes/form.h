@@ -64,6 +64,9 @@ typedef struct form_contact {
   double hit;           /* s: when it last took part in an impact; -INFINITY */
 } form_contact;
 
+/** Normals of the same contact at two near poses have at least this product. */
+#define FORM_SAME_NORMAL 0.7
+
 /** What the world looks like at some poses. */
 typedef struct form_view {
   host_body *bodies;        /* [n_bodies]; v as given; force: see form_body */

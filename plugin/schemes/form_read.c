@@ -451,7 +451,10 @@ void form_view_match(const form_view *a, const form_view *b, double radius,
     for (int k = 0; k < b->n_contacts; k++) {
       const form_contact *other = &b->contacts[k];
       if (taken[k] || other->joint != contact->joint ||
-          other->stop != contact->stop || !same_bodies(contact, other))
+          other->stop != contact->stop || !same_bodies(contact, other) ||
+          (contact->stop < 0 &&
+           vec3_dot(contact->reading.normal, other->reading.normal) <
+               FORM_SAME_NORMAL))
         continue;
       double apart = contact->joint >= 0 ? 0 : distance(contact, other);
       if (apart > nearest) continue;

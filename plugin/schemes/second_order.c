@@ -28,6 +28,7 @@ bool second_order_reserve(second_order *s) {
                   RESERVE(force, force_block, 6 * n) &&
                   RESERVE(k_q, k_q_block, 36 * n) &&
                   RESERVE(k_v, k_v_block, 36 * n) &&
+                  RESERVE(stiff, stiff_block, n) &&
                   RESERVE(rows, row_block, (size_t)s->forces->n_springs) &&
                   motion_reserve(&s->ahead, source, s->form->n_bodies);
 #undef RESERVE
@@ -41,7 +42,7 @@ void second_order_release(second_order *s) {
   const memory_source *source = s->form->source;
   memory_block *blocks[] = {&s->middle_block, &s->mass_block, &s->free_block,
                             &s->force_block,  &s->k_q_block,  &s->k_v_block,
-                            &s->row_block,    &s->taken_block};
+                            &s->row_block,    &s->taken_block, &s->stiff_block};
   for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
     memory_block_release(blocks[i], source);
   form_view_release(&s->here, source);
@@ -77,6 +78,27 @@ static scheme_weights weights_of(const ode_mlcp_options *options, double h) {
   bool two = options->scheme == ODE_MLCP_SCHEME_TRAPEZOID;
   return (scheme_weights){true, h * h / 4, h / 2, h / 2, h / 2,
                           two ? 2 : 1, 0, two ? 2 : 1, 0.5, 0.5};
+}
+
+void second_order_find_stiff(second_order *s, const motion *from, double h) {
+  scheme_weights weights = weights_of(s->form->options, h);
+  for (int b = 0; b < s->form->n_bodies; b++) s->stiff[b] = false;
+  int n_rows = forces_rows(s->forces, s->form, from->poses, from->v, weights.cq,
+                           weights.cv, 1, s->rows);
+  for (int r = 0; r < n_rows; r++) {
+    const form_extra_row *row = &s->rows[r];
+    double inertia = 0; /* g' M^-1 g */
+    for (int side = 0; side < 2; side++) {
+      if (row->body[side] < 0) continue;
+      const host_body *body = &s->here.bodies[row->body[side]];
+      const double *g = row->J[side];
+      double turned[3];
+      mat3_apply(turned, body->inverse_inertia, g + 3);
+      inertia += vec3_dot(g, g) / body->mass + vec3_dot(g + 3, turned);
+    }
+    for (int side = 0; side < 2 && inertia >= row->compliance; side++)
+      if (row->body[side] >= 0) s->stiff[row->body[side]] = true;
+  }
 }
 
 /* out += factor [a]x, into the angular block of a 6 x 6 matrix. */

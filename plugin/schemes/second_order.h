@@ -16,9 +16,10 @@ typedef struct second_order {
   motion ahead;        /* scratch */
   double *mass, *x_free, *force, *k_q, *k_v;
   form_extra_row *rows;
+  bool *stiff;         /* [n_bodies] see second_order_find_stiff */
   bool *taken;
   memory_block middle_block, mass_block, free_block, force_block, k_q_block,
-      k_v_block, row_block, taken_block;
+      k_v_block, row_block, stiff_block, taken_block;
 } second_order;
 
 bool second_order_is(ode_mlcp_scheme scheme);
@@ -28,6 +29,14 @@ double second_order_alpha(const ode_mlcp_options *options);
 
 /** Reserve what depends on the number of bodies. */
 bool second_order_reserve(second_order *s);
+
+/**
+ * Mark the bodies on which a spring or damper acts whose own time is no longer
+ * than a step of size h (c g'M^-1 g >= 1). A trapezoid keeps such forces stable,
+ * but velocities alternate from step to step: there is nothing to be found
+ * between the ends of a step. `here` is at `from`.
+ */
+void second_order_find_stiff(second_order *s, const motion *from, double h);
 
 /** How far apart the contacts of two poses may be and still be the same. */
 double second_order_radius(const second_order *s, const double v[], double h);

@@ -129,6 +129,7 @@ static bool remember(whole_step *w) {
                           .held = contact->held,
                           .slipping = contact->slipping,
                           .hit = contact->hit};
+    vec3_copy(m->normal, contact->reading.normal);
     for (int side = 0; side < 2; side++) {
       m->serial[side] = serial_of(w, contact->reading.body[side]);
       vec3_copy(m->local[side], contact->local[side]);
@@ -154,6 +155,9 @@ static void recall(whole_step *w, bool across, double radius) {
           serial_of(w, body[1]) != m->serial[1] ||
           (across && !contact_unchanged(w, body)))
         continue;
+      if (contact->stop < 0 &&
+          vec3_dot(contact->reading.normal, m->normal) < FORM_SAME_NORMAL)
+        continue; /* a corner can touch a floor and a wall */
       if (contact->stop >= 0 &&
           dJointGetSerial(w->s.form->joints[contact->joint].id) != m->joint)
         continue;
@@ -204,6 +208,14 @@ static void tally(whole_step *w, const form_view *view, double share) {
 static const form_view *solved_view(const whole_step *w) {
   return w->s.form->options->scheme == ODE_MLCP_SCHEME_GAP ? &w->s.here
                                                            : &w->s.middle;
+}
+
+bool whole_step_is_stiff(const whole_step *w, const form_contact *contact) {
+  for (int side = 0; side < 2; side++)
+    if (contact->reading.body[side] >= 0 &&
+        w->s.stiff[contact->reading.body[side]])
+      return true;
+  return false;
 }
 
 /* --- impacts -------------------------------------------------------------------------- */
@@ -291,8 +303,11 @@ static bool impact(whole_step *w) {
   for (int k = 0; k < here->n_contacts; k++) {
     form_contact *contact = &here->contacts[k];
     if (!contact->active) continue;
+    /* under a stiff force one that parts is kept for the rest of the step, as
+     * in PAGT sec. 8: where it will be in between is not known */
     contact->held = contact->active =
-        form_contact_rate(contact, w->now.v) <= tolerance;
+        form_contact_rate(contact, w->now.v) <= tolerance ||
+        whole_step_is_stiff(w, contact);
     contact->slipping = slip_speed(contact, w->now.v) > tolerance;
   }
   return true;
@@ -418,6 +433,7 @@ static bool run(whole_step *w, bool detect) {
   const ode_mlcp_options *options = form->options;
   double step = form->step_size, remaining = step;
   int n_events = 0;
+  second_order_find_stiff(&w->s, &w->now, step);
   for (bool first = true; remaining > 1e-12 * step; first = false) {
     bool approach = choose_active(w, remaining) || (first && joints_approach(w));
     if (approach && options->approach && !impact(w)) return false;

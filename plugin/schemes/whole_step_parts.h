@@ -11,7 +11,7 @@
 typedef struct contact_memory {
   unsigned long serial[2], joint;
   int stop;
-  double local[2][3];
+  double local[2][3], normal[3];
   bool held, slipping;
   double hit;
 } contact_memory;
@@ -75,6 +75,9 @@ bool whole_step_no_memory(whole_step *w);
 
 /** m/s: below this a contact's bodies neither part nor come closer. */
 double whole_step_rate_tolerance(const whole_step *w);
+
+/** Whether a stiff force acts on a body of the contact. */
+bool whole_step_is_stiff(const whole_step *w, const form_contact *contact);
 
 void keep_v_alpha(whole_step *w);
 
