@@ -38,7 +38,8 @@ typedef enum ode_mlcp_scheme {
   ODE_MLCP_SCHEME_AH, /* stabilised: ERP is the paper's gamma */
   ODE_MLCP_SCHEME_GAP,         /* the (alpha, gamma) family, alpha = gamma */
   ODE_MLCP_SCHEME_TRAPEZOID_1, /* second order, friction against v+ */
-  ODE_MLCP_SCHEME_TRAPEZOID    /* second order, all rows on v + v+ */
+  ODE_MLCP_SCHEME_TRAPEZOID,   /* second order, all rows on v + v+ */
+  ODE_MLCP_SCHEME_ST /* Stewart and Trinkle: gaps where the bodies go to */
 } ode_mlcp_scheme;
 
 typedef enum ode_mlcp_friction {
@@ -81,6 +82,8 @@ typedef struct ode_mlcp_options {
                               before they touch; or ODE_MLCP_MARGIN_AUTO */
   int measure;             /* 1: fill the report's energies and errors */
   ode_mlcp_friction friction; /* default COULOMB */
+  int fixed_point;         /* scheme ST: 0 (the default), the linear version; or
+                              the most passes of the nonlinear one */
 
   /* gap, trapezoid-1 and trapezoid only: */
   double alpha;            /* 1/2 .. 1, scheme gap; default 1/2 */
@@ -141,6 +144,14 @@ typedef struct ode_mlcp_report {
                             step's start only: their gaps were taken as Phi +
                             h n'v with frozen normals */
   int jacobians_dropped; /* of forces: M~ would not have been positive */
+  /* ST; else 0: */
+  int rounds;            /* solves until no contact was left to be added */
+  int fixed_point_passes;
+  double fixed_point_change; /* m or rad: how far the last pass moved a body */
+  int fallbacks;         /* solves with n'v+ >= 0 in place of the gaps, which had
+                            no solution */
+  int not_converged;     /* 1: passes or rounds ran out; the step is that of the
+                            last */
   double solver_seconds; /* sum over islands */
   double step_seconds;   /* wall clock, whole step */
   /* with options.measure, else NaN: */

@@ -32,7 +32,7 @@ static bool read_mass(host_body *body) {
 
 /* The host's implicit gyroscopic torque (Lacoursiere 2006): the torque that,
  * applied explicitly, takes L = I w to I (I + h [-L]x)^-1 L. */
-static void add_gyroscopic_torque(host_body *body, double h) {
+void host_body_add_gyroscopic_torque(host_body *body, double h) {
   double momentum[3], matrix[9], inverse[9], turned[3], new_momentum[3];
   mat3_apply(momentum, body->inertia, body->v + 3);
 
@@ -99,7 +99,7 @@ bool host_body_read(host_body *body, dBodyID id, double step_size,
     vec3_add_scaled(body->force, body->mass, gravity);
   }
   if (step_size > 0 && dBodyGetGyroscopicMode(id))
-    add_gyroscopic_torque(body, step_size);
+    host_body_add_gyroscopic_torque(body, step_size);
   return true;
 }
 

@@ -35,6 +35,9 @@ typedef struct host_body {
 bool host_body_read(host_body *body, dBodyID id, double step_size,
                     char *message, size_t message_size);
 
+/** Add the gyroscopic torque in the host's implicit form to `force`. */
+void host_body_add_gyroscopic_torque(host_body *body, double step_size);
+
 /** Set v_free once all forces are summed. */
 void host_body_finish(host_body *body, double step_size);
 

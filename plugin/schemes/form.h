@@ -55,6 +55,7 @@ typedef struct form_contact {
   double restitution, bounce_speed; /* 0, or as the surface says */
   int joint;            /* of the form: a frozen contact's or a stop's; -1 */
   int stop;             /* number of the stop in its joint, -1: a contact */
+  int found;            /* number in the collision function's list, or -1 */
   double stop_J[2][6];  /* of a stop */
   double local[2][3];   /* its point in the frames of the bodies */
   /* the caller's to set */
@@ -187,6 +188,8 @@ typedef struct form_extra_row {
  *  velocity level and v of the view: docs/formulation.md, eq. 6 and 20. */
 typedef struct form_request {
   form_rows rows;
+  bool position_level;     /* of FORM_STEP: rows keep the gaps of their contacts
+                              and stops, and the corrections of joints */
   double step_size;        /* s: scales limits and compliances */
   double scale, carry;
   const double *mass;      /* [36 n_bodies] M~; NULL: that of the view */

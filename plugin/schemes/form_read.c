@@ -184,7 +184,7 @@ static form_contact *add_contact(world_form *form, form_view *view) {
   }
   form_contact *contact = &view->contacts[view->n_contacts++];
   memset(contact, 0, sizeof *contact);
-  contact->joint = contact->stop = -1;
+  contact->joint = contact->stop = contact->found = -1;
   contact->hit = -INFINITY;
   return contact;
 }
@@ -286,7 +286,9 @@ static bool read_source(world_form *form, form_view *view, bool at_home) {
     if (!orient(form, body, &reversed)) continue;
     if (!read_contact(form, view, &found->contact, reversed, body, -1))
       return false;
-    if (found->polygon < 0 || view->n_contacts == before) continue;
+    if (view->n_contacts == before) continue;
+    view->contacts[before].found = i;
+    if (found->polygon < 0) continue;
     view->contacts[before].polygon = list->polygons[found->polygon];
     view->contacts[before].has_polygon = true;
   }

@@ -273,6 +273,10 @@ static joint_reading choose_rows(const solve_context *c, int j,
   const joint_reading *all = &c->view->readings[j];
   joint_reading chosen = *all;
   unsigned count = 0;
+  if (c->request->position_level) {
+    for (int i = 0; i < 6; i++) host_row[i] = i;
+    return chosen;
+  }
   for (unsigned i = 0; i < all->rows.count; i++) {
     bool rigid = all->rows.cfm[i] <= c->form->world_cfm;
     double correction = rigid ? all->correction[i] : 0;
@@ -325,7 +329,7 @@ static void add_normal(solve_context *c, const row_frame *frame, int k,
 
 static contact_settings settings_of(const solve_context *c) {
   const world_form *form = c->form;
-  return (contact_settings){.erp = 0,
+  return (contact_settings){.erp = c->request->position_level ? 1 : 0,
                             .cfm = form->world_cfm,
                             .surface_layer = form->surface_layer,
                             .max_velocity = form->max_velocity,
@@ -364,14 +368,16 @@ static void add_contact(solve_context *c, const row_frame *frame, int k) {
     add_normal(c, frame, k,
                c->form->world_erp * overlap / c->request->step_size);
   } else if (contact->stop >= 0) {
-    add_normal(c, frame, k, 0);
+    bool keep = c->request->position_level;
+    add_normal(c, frame, k, keep ? contact->gap / c->request->step_size : 0);
   } else {
     static const double no_hint[3] = {0, 0, 0};
     contact_settings settings = settings_of(c);
     contact_reading reading = contact->reading;
     dContact touching = contact->contact;
     reading.contact = &touching;
-    if (!is_soft(c, &touching.surface)) touching.geom.depth = 0;
+    if (!c->request->position_level && !is_soft(c, &touching.surface))
+      touching.geom.depth = 0;
     if (c->request->rows == FORM_IMPACT) {
       if (is_soft(c, &touching.surface)) return;
       leave_forces_out(&touching.surface);
@@ -420,7 +426,9 @@ static bool build_part(solve_context *c, int part, mlcp_problem *problem) {
   row_frame frame = {.bodies = c->view->bodies,
                      .problem_body = s->problem_body,
                      .step_size = c->request->step_size,
-                     .max_correction = INFINITY};
+                     .max_correction = c->request->position_level
+                                           ? c->form->options->max_correction
+                                           : INFINITY};
   s->set.n_rows = s->set.n_frictions = s->set.n_pairs = 0;
   for (int b = 0; b < c->form->n_bodies; b++) {
     if (s->part[b] != part) continue;

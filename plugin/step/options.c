@@ -36,7 +36,8 @@ void ode_mlcp_default_options(ode_mlcp_options *options) {
 bool options_valid(const ode_mlcp_options *o) {
   return o->struct_size == sizeof *o &&
          o->scheme >= ODE_MLCP_SCHEME_AP &&
-         o->scheme <= ODE_MLCP_SCHEME_TRAPEZOID &&
+         o->scheme <= ODE_MLCP_SCHEME_ST && o->fixed_point >= 0 &&
+         o->fixed_point <= 1000 &&
          o->edges >= 4 && o->edges <= 64 && o->edges % 2 == 0 &&
          (o->erp == ODE_MLCP_ERP_HOST || (o->erp >= 0 && o->erp <= 1)) &&
          o->max_correction > 0 &&
@@ -60,6 +61,7 @@ static const named_value SCHEMES[] = {
     {"gap", ODE_MLCP_SCHEME_GAP},
     {"trapezoid-1", ODE_MLCP_SCHEME_TRAPEZOID_1},
     {"trapezoid", ODE_MLCP_SCHEME_TRAPEZOID},
+    {"st", ODE_MLCP_SCHEME_ST},
     {NULL, 0}};
 static const named_value FRICTIONS[] = {
     {"coulomb", ODE_MLCP_FRICTION_COULOMB},
@@ -109,7 +111,7 @@ static bool parse_option(ode_mlcp_options *o, const char *name,
                          const char *value, const char **allowed) {
   int number;
   if (strcmp(name, "scheme") == 0) {
-    *allowed = "ap, ah, gap, trapezoid-1 or trapezoid";
+    *allowed = "ap, ah, st, gap, trapezoid-1 or trapezoid";
     bool parsed = parse_name(SCHEMES, value, &number);
     if (parsed) o->scheme = (ode_mlcp_scheme)number;
     return parsed;
@@ -179,6 +181,10 @@ static bool parse_option(ode_mlcp_options *o, const char *name,
   if (strcmp(name, "tolerance") == 0) {
     *allowed = "a number above 0 and below 1";
     return parse_number(value, &o->tolerance);
+  }
+  if (strcmp(name, "fixed-point") == 0) {
+    *allowed = "a number from 0 to 1000";
+    return parse_count(value, &o->fixed_point);
   }
   if (strcmp(name, "margin") == 0) {
     *allowed = "auto, or a length from 0 in m";

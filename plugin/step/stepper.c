@@ -10,6 +10,7 @@
 #include "common/vec3.h"
 #include "ode_mlcp.h"
 #include "schemes/second_order.h"
+#include "schemes/stewart_trinkle.h"
 #include "schemes/whole_step.h"
 #include "step/dump.h"
 #include "step/island.h"
@@ -49,7 +50,9 @@ typedef struct world_stepper {
   contact_source contacts;
 
   bool prepared; /* prepare did its work in this step */
-  whole_step *whole; /* of schemes that see the world at once, else NULL */
+  /* of schemes that see the world at once, else NULL */
+  whole_step *whole;
+  stewart_trinkle *position_level;
   force_list forces;
   bool begun;    /* begin was reached in this step */
   double step_size, start_seconds, time;
@@ -125,6 +128,25 @@ static int stepper_prepare(void *context, dWorldID world, dReal step_size) {
   return stepper->prepared;
 }
 
+/* Whether a scheme sees the world at once, not an island at a time. */
+static bool sees_world(const world_stepper *stepper) {
+  return second_order_is(stepper->options.scheme) ||
+         stepper->options.scheme == ODE_MLCP_SCHEME_ST;
+}
+
+static bool solve_position_level(world_stepper *stepper, dWorldID world,
+                                 double step_size,
+                                 const dStepperIsland *islands,
+                                 size_t n_islands) {
+  if (stepper->position_level == NULL)
+    stepper->position_level = stewart_trinkle_create(stepper->source);
+  if (stepper->position_level == NULL) return false;
+  return stewart_trinkle_solve(
+      stepper->position_level, world, step_size, stepper->time, islands,
+      n_islands, &stepper->options, &stepper->forces, &stepper->contacts,
+      stepper->results.bodies, stepper->results.joints, &stepper->islands[0]);
+}
+
 static bool solve_whole(world_stepper *stepper, dWorldID world,
                         double step_size, const dStepperIsland *islands,
                         size_t n_islands) {
@@ -162,13 +184,15 @@ static int stepper_begin(void *context, dWorldID world, dReal step_size,
     n_bodies += islands[i].bodies_count;
     n_joints += islands[i].joints_count;
   }
-  if (n_islands == 0 || !second_order_is(stepper->options.scheme)) return 1;
+  if (n_islands == 0 || !sees_world(stepper)) return 1;
+  if (stepper->options.scheme == ODE_MLCP_SCHEME_ST)
+    return solve_position_level(stepper, world, step_size, islands, n_islands);
   return solve_whole(stepper, world, step_size, islands, n_islands);
 }
 
 static int stepper_solve(void *context, const dStepperIsland *island) {
   world_stepper *stepper = context;
-  if (second_order_is(stepper->options.scheme)) return 1; /* in begin */
+  if (sees_world(stepper)) return 1; /* in begin */
   island_result *result = &stepper->islands[island->index];
   spare_workspace *taken = take_workspace(stepper);
   if (taken == NULL) {
@@ -288,6 +312,11 @@ static void sum_reports(world_stepper *stepper) {
     sum->zeno |= part->zeno;
     sum->linearised |= part->linearised;
     sum->jacobians_dropped += part->jacobians_dropped;
+    sum->rounds += part->rounds;
+    sum->fixed_point_passes += part->fixed_point_passes;
+    sum->fixed_point_change += part->fixed_point_change;
+    sum->fallbacks += part->fallbacks;
+    sum->not_converged |= part->not_converged;
     sum->solver_seconds += part->solver_seconds;
     sum->deepest_penetration =
         fmax(sum->deepest_penetration, part->deepest_penetration);
@@ -394,6 +423,7 @@ static void stepper_release(void *context, dWorldID world) {
     memory_block_release(blocks[i], source);
   contact_source_release(&stepper->contacts);
   whole_step_destroy(stepper->whole);
+  stewart_trinkle_destroy(stepper->position_level);
   forces_release(&stepper->forces);
   pthread_mutex_destroy(&stepper->lock);
   source->release(source->context, stepper, sizeof *stepper);
