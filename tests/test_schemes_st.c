@@ -1,0 +1,299 @@
+/* Stewart and Trinkle's position-level scheme: where it lands, what it adds
+ * after a solve, its nonlinear version, its fallback. */
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "common/vec3.h"
+#include "step/memory.h"
+#include "step_testing.h"
+
+typedef struct scene {
+  dWorldID world;
+  dSpaceID space;
+  ode_mlcp_surface surface;
+} scene;
+
+static int give_surface(void *context, dGeomID geom1, dGeomID geom2,
+                        ode_mlcp_surface *surface) {
+  const scene *s = context;
+  (void)geom1;
+  (void)geom2;
+  *surface = s->surface;
+  return 1;
+}
+
+static int collide(void *context, dWorldID world, ode_mlcp_contact_list *list) {
+  scene *s = context;
+  (void)world;
+  return ode_mlcp_collide_space(list, s->space, give_surface, s) == ODE_MLCP_OK;
+}
+
+static ode_mlcp_options st_options(int fixed_point) {
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  options.scheme = ODE_MLCP_SCHEME_ST;
+  options.fixed_point = fixed_point;
+  return options;
+}
+
+static void create(scene *s, int fixed_point, double gravity) {
+  memset(s, 0, sizeof *s);
+  ode_mlcp_options options = st_options(fixed_point);
+  s->world = create_world(gravity, &options);
+  dWorldSetCFM(s->world, 0);
+  s->space = dHashSpaceCreate(0);
+  s->surface.parameters.mode = dContactApprox1;
+  s->surface.parameters.mu = 0.5;
+  ode_mlcp_set_collision(s->world, collide, s);
+}
+
+static void destroy(scene *s) {
+  dSpaceDestroy(s->space);
+  dWorldDestroy(s->world);
+}
+
+static dBodyID add_ball(scene *s, double mass, double radius, double x,
+                        double y, double z) {
+  dBodyID ball = create_ball(s->world, mass, radius);
+  dGeomSetBody(dCreateSphere(s->space, radius), ball);
+  dBodySetPosition(ball, x, y, z);
+  return ball;
+}
+
+static ode_mlcp_report step(const scene *s, double h) {
+  ode_mlcp_report report;
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s->world, h, &report), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(report.unsolved, 0);
+  return report;
+}
+
+/* --- landing ------------------------------------------------------------------ */
+
+/* The step that would go through the ground ends on it, with the velocity that
+ * leads there; the next one ends at rest (ST: the spike in fig. 4). */
+static void test_lands_on_the_surface(void) {
+  const double h = 0.01, speed = 20, above = 0.123;
+  scene s;
+  create(&s, 0, 0);
+  dCreatePlane(s.space, 0, 0, 1, 0);
+  dBodyID ball = add_ball(&s, 2, 0.5, 0, 0, 0.5 + above);
+  dBodySetLinearVel(ball, 0, 0, -speed);
+  step(&s, h);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(ball)[2], 0.5, 1e-12);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(ball)[2], -above / h, 1e-9);
+  step(&s, h);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(ball)[2], 0.5, 1e-12);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(ball)[2], 0, 1e-9);
+  destroy(&s);
+}
+
+static void test_box_lies_flat(void) {
+  scene s;
+  create(&s, 0, 9.81);
+  dCreatePlane(s.space, 0, 0, 1, 0);
+  dBodyID box = dBodyCreate(s.world);
+  dMass mass;
+  dMassSetBox(&mass, 1000, 1, 1, 1);
+  dBodySetMass(box, &mass);
+  dGeomSetBody(dCreateBox(s.space, 1, 1, 1), box);
+  dBodySetPosition(box, 0, 0, 1.2);
+  double lowest = INFINITY;
+  ode_mlcp_report report = {0};
+  for (int i = 0; i < 100; i++) {
+    report = step(&s, 1.0 / 60);
+    lowest = fmin(lowest, dBodyGetPosition(box)[2]);
+  }
+  CU_ASSERT(lowest > 0.5 - 1e-10);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(box)[2], 0.5, 1e-10);
+  CU_ASSERT_EQUAL(report.contacts, 4);
+  CU_ASSERT_EQUAL(report.contacts_new, 0);
+  destroy(&s);
+}
+
+/* --- the check after the solve ---------------------------------------------------- */
+
+/* A ball hits a second one that is next to a third: the third is in no danger
+ * until the second has been pushed. */
+static void test_what_is_violated_is_added(void) {
+  scene s;
+  create(&s, 0, 0);
+  s.surface.parameters.mu = 0;
+  dBodyID balls[3];
+  for (int i = 0; i < 3; i++)
+    balls[i] = add_ball(&s, 1, 0.1, 0.201 * i, 0, 0);
+  dBodySetLinearVel(balls[0], 2, 0, 0);
+  ode_mlcp_report report = step(&s, 0.01);
+  CU_ASSERT(report.rounds >= 2);
+  CU_ASSERT_EQUAL(report.not_converged, 0);
+  for (int i = 0; i < 2; i++)
+    CU_ASSERT(dBodyGetPosition(balls[i + 1])[0] -
+                  dBodyGetPosition(balls[i])[0] > 0.2 - 1e-9);
+  double momentum = 0;
+  for (int i = 0; i < 3; i++) momentum += dBodyGetLinearVel(balls[i])[0];
+  CU_ASSERT_DOUBLE_EQUAL(momentum, 2, 1e-9);
+  destroy(&s);
+}
+
+/* --- the nonlinear version ----------------------------------------------------------- */
+
+/* The deepest overlap of a ball that rolls off a fixed one. */
+static double roll_off(int fixed_point, double h, int *not_converged,
+                       int *passes) {
+  scene s;
+  create(&s, fixed_point, 9.81);
+  dCreateSphere(s.space, 1);
+  dBodyID ball = add_ball(&s, 1, 0.5, 0.3, 0, sqrt(1.5 * 1.5 - 0.3 * 0.3));
+  double deepest = 0;
+  *not_converged = *passes = 0;
+  for (double t = 0; t < 0.5; t += h) {
+    ode_mlcp_report report = step(&s, h);
+    *not_converged |= report.not_converged;
+    *passes = report.fixed_point_passes > *passes ? report.fixed_point_passes
+                                                  : *passes;
+    deepest = fmax(deepest, 1.5 - vec3_length(dBodyGetPosition(ball)));
+  }
+  destroy(&s);
+  return deepest;
+}
+
+static void test_fixed_point_meets_the_surface(void) {
+  int not_converged, passes;
+  double linear = roll_off(0, 0.02, &not_converged, &passes);
+  CU_ASSERT_EQUAL(passes, 0);
+  double nonlinear = roll_off(40, 0.02, &not_converged, &passes);
+  CU_ASSERT_EQUAL(not_converged, 0);
+  CU_ASSERT(passes >= 2 && passes <= 40);
+  CU_ASSERT(nonlinear < 1e-10);
+  CU_ASSERT(linear < 1e-3);
+  CU_ASSERT(linear > 100 * nonlinear || linear == 0);
+
+  /* too few passes are said to be too few */
+  roll_off(1, 0.02, &not_converged, &passes);
+  CU_ASSERT_EQUAL(not_converged, 1);
+}
+
+/* --- no solution -------------------------------------------------------------------------- */
+
+/* Wedged in deeper than it can leave: neither side can be satisfied. */
+static void test_falls_back_to_velocities(void) {
+  scene s;
+  create(&s, 0, 9.81);
+  dCreatePlane(s.space, 1, 0, 0, -0.45);
+  dCreatePlane(s.space, -1, 0, 0, -0.45);
+  dBodyID ball = add_ball(&s, 1, 0.5, 0.01, 0, 0);
+  ode_mlcp_report report = step(&s, 0.01);
+  CU_ASSERT_EQUAL(report.fallbacks, 1);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(ball)[0], 0, 1e-9);
+  CU_ASSERT(fabs(dBodyGetLinearVel(ball)[2]) <= 9.81 * 0.01 + 1e-12);
+  destroy(&s);
+}
+
+/* --- joints, frozen contacts, failures -------------------------------------------------------- */
+
+static void test_stop_is_not_overshot(void) {
+  scene s;
+  create(&s, 0, 0);
+  dBodyID ball = add_ball(&s, 1, 0.1, 0, 0, 0);
+  dJointID slider = dJointCreateSlider(s.world, 0);
+  dJointAttach(slider, ball, 0);
+  dJointSetSliderAxis(slider, 1, 0, 0);
+  dJointSetSliderParam(slider, dParamLoStop, -0.3);
+  dJointSetSliderParam(slider, dParamHiStop, 0.3);
+  dBodySetLinearVel(ball, 1.7, 0, 0);
+  for (int i = 0; i < 60; i++) {
+    step(&s, 0.01);
+    CU_ASSERT(fabs(dJointGetSliderPosition(slider)) < 0.3 + 1e-9);
+  }
+  CU_ASSERT_DOUBLE_EQUAL(fabs(dJointGetSliderPosition(slider)), 0.3, 1e-9);
+  destroy(&s);
+}
+
+/* A program's own contact joints are linearised where they are. */
+static void test_contact_joints_are_frozen(void) {
+  ode_mlcp_options options = st_options(0);
+  dWorldID world = create_world(9.81, &options);
+  dWorldSetCFM(world, 0);
+  dBodyID ball = create_ball(world, 2, 0.5);
+  dSurfaceParameters surface = bare_surface(dContactApprox1, 0.3);
+  dBodySetLinearVel(ball, 10, 0, -3);
+  dContact contact = contact_at(&surface, 0, 0, -0.5, -0.01);
+  dJointID joint = dJointCreateContact(world, 0, &contact);
+  dJointFeedback feedback;
+  dJointAttach(joint, ball, 0);
+  dJointSetFeedback(joint, &feedback);
+  ode_mlcp_report report;
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(world, 0.01, &report), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(report.linearised, 1);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(ball)[2], -0.01, 1e-12);
+  CU_ASSERT_DOUBLE_EQUAL(feedback.f1[2], 2 * (2 + 0.0981) / 0.01, 1e-6);
+  CU_ASSERT_DOUBLE_EQUAL(feedback.f1[0], -0.3 * feedback.f1[2], 1e-6);
+  dWorldDestroy(world);
+}
+
+static int fail_after;
+
+static void *allocate(void *context, size_t size) {
+  (void)context;
+  if (fail_after > 0) fail_after--;
+  return fail_after == 0 ? NULL : malloc(size);
+}
+
+static void release(void *context, void *block, size_t size) {
+  (void)context;
+  (void)size;
+  free(block);
+}
+
+static void say_nothing(int number, const char *format, va_list arguments) {
+  (void)number;
+  (void)format;
+  (void)arguments;
+}
+
+static void test_memory_runs_out(void) {
+  static const memory_source failing = {allocate, release, NULL};
+  const memory_source *usual = step_memory;
+  dMessageFunction *previous = dGetMessageHandler();
+  dSetMessageHandler(say_nothing);
+  step_memory = &failing;
+  int failed = 0;
+  for (int k = 1; failed == k - 1 && k < 400; k++) {
+    scene s;
+    fail_after = -1;
+    create(&s, 3, 9.81);
+    dCreatePlane(s.space, 0, 0, 1, 0);
+    dBodyID balls[2] = {add_ball(&s, 1, 0.5, 0, 0, 0.5),
+                        add_ball(&s, 1, 0.5, 0.3, 0, 1.4)};
+    uint64_t before = hash_bodies(balls, 2);
+    fail_after = k;
+    if (!dWorldStep(s.world, 0.01)) {
+      failed++;
+      CU_ASSERT_EQUAL(hash_bodies(balls, 2), before);
+      CU_ASSERT_EQUAL(dBodyGetNumJoints(balls[0]), 0);
+      fail_after = -1;
+      CU_ASSERT(dWorldStep(s.world, 0.01));
+    }
+    destroy(&s);
+  }
+  CU_ASSERT(failed > 20 && failed < 399);
+  step_memory = usual;
+  dSetMessageHandler(previous);
+}
+
+int main(void) {
+  dInitODE2(0);
+  static const CU_TestInfo tests[] = {
+      {"lands on the surface", test_lands_on_the_surface},
+      {"a box lies flat", test_box_lies_flat},
+      {"what is violated is added", test_what_is_violated_is_added},
+      {"the fixed point meets the surface", test_fixed_point_meets_the_surface},
+      {"falls back to velocities", test_falls_back_to_velocities},
+      {"a stop is not overshot", test_stop_is_not_overshot},
+      {"contact joints are frozen", test_contact_joints_are_frozen},
+      {"memory runs out", test_memory_runs_out},
+      CU_TEST_INFO_NULL};
+  int status = run_tests("Stewart-Trinkle", tests);
+  dCloseODE();
+  return status;
+}
