@@ -55,6 +55,15 @@ check "options arrive: tolerance" json_holds s.json tolerance 1e-9
 check "options arrive: max-correction" json_holds s.json max_correction 2
 check "options arrive: max-contacts" json_holds s.json max_contacts 50
 
+for scheme in ap ah st gap trapezoid-1 trapezoid; do
+  run --stats s.json --scheme $scheme --fixed-point 3 -- "$program" touch 5
+  check "scheme $scheme runs" status_is 0
+  check "scheme $scheme arrives" json_holds s.json scheme $scheme
+  check "scheme $scheme solves" json_holds s.json unsolved 0
+done
+run --fixed-point -1 -- "$program" step 1
+check "a bad number of passes: status 2" status_is 2
+
 ODE_MLCP_EDGES=6 ODE_MLCP_SCHEME=ap ODE_MLCP_STATS=e.json \
   "$command" run --edges 10 "$program" step 2
 check "settings from the environment" json_holds e.json scheme ap

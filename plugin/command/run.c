@@ -29,9 +29,12 @@ static const char help[] =
     "taken by ode-mlcp. The program itself is not changed.\n"
     "\n"
     "  --scheme SCHEME      ap: velocity level, no position correction;\n"
-    "                       ah: stabilised (default); gap, trapezoid-1,\n"
-    "                       trapezoid: the (alpha, gamma) family and the\n"
-    "                       second-order schemes\n"
+    "                       ah: stabilised (default); st: position level, with\n"
+    "                       the contacts there where bodies go to;\n"
+    "                       gap, trapezoid-1, trapezoid: the (alpha, gamma)\n"
+    "                       family and the second-order schemes\n"
+    "  --fixed-point N      st: at most N passes until contacts are taken where\n"
+    "                       the step ends (default 0: one, where it would end)\n"
     "  --friction coulomb|convex  convex: the relaxed law, a quadratic program\n"
     "  --alpha A            of scheme gap, 0.5 .. 1 (default 0.5)\n"
     "  --events on|off      second order: cut steps at collisions and where\n"
@@ -108,6 +111,7 @@ static const struct option options_known[] = {
     {"max-events", required_argument, NULL, OPTION_SETTING},
     {"impact", required_argument, NULL, OPTION_SETTING},
     {"impact-seed", required_argument, NULL, OPTION_SETTING},
+    {"fixed-point", required_argument, NULL, OPTION_SETTING},
     {"erp", required_argument, NULL, OPTION_SETTING},
     {"max-correction", required_argument, NULL, OPTION_SETTING},
     {"solver", required_argument, NULL, OPTION_SETTING},

@@ -15,6 +15,7 @@ const settings_name settings_names[] = {
     {"max-events", "ODE_MLCP_MAX_EVENTS"},
     {"impact", "ODE_MLCP_IMPACT"},
     {"impact-seed", "ODE_MLCP_IMPACT_SEED"},
+    {"fixed-point", "ODE_MLCP_FIXED_POINT"},
     {"erp", "ODE_MLCP_ERP"},
     {"max-correction", "ODE_MLCP_MAX_CORRECTION"},
     {"solver", "ODE_MLCP_SOLVER"},

@@ -58,8 +58,14 @@ static void add_word(text *out, const char *key, const char *word) {
 
 void statistics_add_settings(text *out, const ode_mlcp_options *options) {
   add_word(out, "version", ode_mlcp_version());
-  add_word(out, "scheme",
-           options->scheme == ODE_MLCP_SCHEME_AP ? "ap" : "ah");
+  static const char *const schemes[] = {
+      [ODE_MLCP_SCHEME_AP] = "ap",
+      [ODE_MLCP_SCHEME_AH] = "ah",
+      [ODE_MLCP_SCHEME_GAP] = "gap",
+      [ODE_MLCP_SCHEME_TRAPEZOID_1] = "trapezoid-1",
+      [ODE_MLCP_SCHEME_TRAPEZOID] = "trapezoid",
+      [ODE_MLCP_SCHEME_ST] = "st"};
+  add_word(out, "scheme", schemes[options->scheme]);
   add_word(out, "solver",
            options->solver == ODE_MLCP_SOLVER_LEMKE ? "lemke" : "fast");
   add_integer(out, "edges", options->edges);
