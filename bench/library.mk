@@ -12,3 +12,7 @@ endif HAVE_HOST
 HOST_TESTS += tests/test_solver_library
 tests_test_solver_library_LDADD = libproblems.la $(HOST_TEST_LIBS)
 tests_test_solver_library_CPPFLAGS = $(HOST_TEST_FLAGS)
+
+HOST_TESTS += tests/test_step_dump
+tests_test_step_dump_LDADD = libproblems.la $(HOST_TEST_LIBS)
+tests_test_step_dump_CPPFLAGS = $(HOST_TEST_FLAGS)

@@ -13,7 +13,7 @@ cd "$work" || exit 1
 
 # the settings of whoever runs the tests are not to be tested
 for variable in SCHEME EDGES ERP MAX_CORRECTION SOLVER TOLERANCE MAX_CONTACTS \
-    STATS TRACE RUN; do
+    STATS TRACE DUMP DUMP_WHEN RUN; do
   unset "ODE_MLCP_$variable"
 done
 unset LD_PRELOAD

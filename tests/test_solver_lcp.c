@@ -1,0 +1,289 @@
+/* Any LCP: scaled, solved by either way, verified on the original data; against
+ * the enumeration of complementary bases, and where there is no solution. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "small_lcps.h"
+#include "solver/lcp.h"
+#include "testing.h"
+
+enum { n_large = 400 };
+
+static const double TOLERANCE = 1e-10;
+
+static const solver_kind kinds[] = {SOLVER_FAST, SOLVER_LEMKE};
+
+/* The compressed columns of a row-major matrix; one at a time. */
+static lemke_problem compressed(int n, const double M[], const double q[]) {
+  static int start[n_large + 1], row[n_large * n_large];
+  static double value[n_large * n_large];
+  int end = 0;
+  for (int j = 0; j < n; j++) {
+    start[j] = end;
+    for (int i = 0; i < n; i++)
+      if (M[i * n + j] != 0) {
+        row[end] = i;
+        value[end++] = M[i * n + j];
+      }
+  }
+  start[n] = end;
+  return (lemke_problem){n, start, row, value, q, NULL, 0};
+}
+
+static lcp_report solve(int n, const double M[], const double q[],
+                        solver_kind kind, double z[]) {
+  lemke_problem problem = compressed(n, M, q);
+  return lcp_solve(&problem, kind, TOLERANCE, &memory_from_malloc, z);
+}
+
+/* What holds of every report: the residual is that of z, on M and q. */
+static void expect_honest(int n, const double M[], const double q[],
+                          const double z[], const lcp_report *report) {
+  double largest = 0;
+  for (int i = 0; i < n; i++) largest = fmax(largest, fabs(q[i]));
+  double residual = dense_residual(n, M, q, z) / (1 + largest);
+  CU_ASSERT_EQUAL(report->status == LEMKE_SOLVED,
+                  report->residual <= TOLERANCE);
+  CU_ASSERT(fabs(residual - report->residual) <= 1e-12 + 1e-9 * residual);
+  for (int i = 0; i < n; i++) CU_ASSERT(isfinite(z[i]) && z[i] >= 0);
+}
+
+static void expect_status(int n, const double M[], const double q[],
+                          bool solvable) {
+  for (int k = 0; k < 2; k++) {
+    double z[n_most];
+    lcp_report report = solve(n, M, q, kinds[k], z);
+    expect_honest(n, M, q, z, &report);
+    CU_ASSERT_EQUAL(report.status == LEMKE_SOLVED, solvable);
+    if (!solvable) CU_ASSERT_EQUAL(report.status, LEMKE_RAY);
+  }
+}
+
+static void test_matches_enumeration(void) {
+  random_state = 11;
+  for (int trial = 0; trial < 3000; trial++) {
+    int n = 1 + trial % 6;
+    double M[n_most * n_most], q[n_most];
+    fill_semidefinite(n, n, 1, M);
+    for (int i = 0; i < n; i++) M[i * n + i] += 0.1;
+    fill_random(n, q);
+    CU_ASSERT_EQUAL(count_solutions(n, M, q), 1);
+    expect_status(n, M, q, true);
+
+    fill_semidefinite(n, (n + 1) / 2, trial % 2, M);
+    fill_random(n, q);
+    expect_status(n, M, q, count_solutions(n, M, q) > 0);
+  }
+}
+
+static void test_friction_is_solved(void) {
+  static const double coefficients[] = {0, 0.3, 1, 10, 1e5};
+  random_state = 12;
+  for (int trial = 0; trial < 2000; trial++) {
+    double M[64], q[8];
+    fill_friction(coefficients[trial % 5], M, q);
+    CU_ASSERT(count_solutions(8, M, q) > 0);
+    expect_status(8, M, q, true);
+  }
+}
+
+static void test_smallest_sizes(void) {
+  for (int k = 0; k < 2; k++) {
+    double z[2] = {7, 7};
+    lcp_report report = solve(0, NULL, NULL, kinds[k], z);
+    CU_ASSERT_EQUAL(report.status, LEMKE_SOLVED);
+    CU_ASSERT_EQUAL(report.residual, 0);
+    CU_ASSERT_EQUAL(z[0], 7);
+    const double two = 2, zero = 0, minus = -3, plus = 3;
+    solve(1, &two, &minus, kinds[k], z);
+    CU_ASSERT_EQUAL(z[0], 1.5);
+    solve(1, &zero, &plus, kinds[k], z);
+    CU_ASSERT_EQUAL(z[0], 0);
+    CU_ASSERT_EQUAL(solve(1, &zero, &minus, kinds[k], z).status, LEMKE_RAY);
+    const double M[4] = {2, 1, 1, 2}, q[2] = {-5, -6};
+    CU_ASSERT_EQUAL(solve(2, M, q, kinds[k], z).status, LEMKE_SOLVED);
+    CU_ASSERT_DOUBLE_EQUAL(z[0], 4.0 / 3, 1e-14);
+    CU_ASSERT_DOUBLE_EQUAL(z[1], 7.0 / 3, 1e-14);
+  }
+}
+
+/* Rows repeated, rows of zeros, ties everywhere. */
+static void test_degenerate_families(void) {
+  double M[n_most * n_most], q[n_most];
+  for (int trial = 0; trial < 500; trial++) {
+    int n = 2 + trial % 8;
+    for (int i = 0; i < n * n; i++) M[i] = 1;
+    for (int i = 0; i < n; i++) q[i] = trial % 2 ? -1 : 0;
+    expect_status(n, M, q, true);
+    for (int i = 0; i < n; i++) M[i * n + n - 1] = M[(n - 1) * n + i] = 0;
+    q[n - 1] = 0;
+    expect_status(n, M, q, true);
+    q[n - 1] = -1;
+    expect_status(n, M, q, false);
+    memset(M, 0, sizeof M);
+    for (int i = 0; i < n; i++) q[i] = i;
+    expect_status(n, M, q, true);
+  }
+}
+
+/* Units chosen so unlike that entries span thirty orders of magnitude: the
+ * answer is that of the problem in good units. */
+static void test_units_do_not_matter(void) {
+  random_state = 13;
+  for (int trial = 0; trial < 500; trial++) {
+    int n = 2 + trial % 7;
+    double M[n_most * n_most], q[n_most], z[n_most], scaled[n_most];
+    fill_semidefinite(n, n, 1, M);
+    for (int i = 0; i < n; i++) M[i * n + i] += 0.1;
+    fill_random(n, q);
+    CU_ASSERT_EQUAL(solve(n, M, q, SOLVER_LEMKE, z).status, LEMKE_SOLVED);
+
+    double unit[n_most], N[n_most * n_most], r[n_most];
+    for (int i = 0; i < n; i++)
+      unit[i] = ldexp(1, (int)(25 * random_number()) - 26);
+    for (int i = 0; i < n; i++) {
+      r[i] = unit[i] * q[i];
+      for (int j = 0; j < n; j++) N[i * n + j] = unit[i] * M[i * n + j] * unit[j];
+    }
+    for (int k = 0; k < 2; k++) {
+      lcp_report report = solve(n, N, r, kinds[k], scaled);
+      expect_honest(n, N, r, scaled, &report);
+      CU_ASSERT_EQUAL(report.status, LEMKE_SOLVED);
+    }
+  }
+}
+
+/* Whatever the matrix, an end with a status and a finite point. */
+static void test_any_input_ends(void) {
+  random_state = 14;
+  double M[n_most * n_most], q[n_most], z[n_most];
+  int n_solved = 0, n_missed = 0;
+  for (int trial = 0; trial < 4000; trial++) {
+    int n = 1 + trial % 6;
+    fill_random(n * n, M);
+    fill_random(n, q);
+    if (trial % 3 == 0)
+      for (int i = 0; i < n * n; i++) M[i] = round(1.4 * M[i]);
+    bool solvable = count_solutions(n, M, q) > 0;
+    for (int k = 0; k < 2; k++) {
+      lcp_report report = solve(n, M, q, kinds[k], z);
+      expect_honest(n, M, q, z, &report);
+      bool solved = report.status == LEMKE_SOLVED;
+      // a singular basis may hold a solution that enumeration leaves out
+      if (trial % 3 != 0 && solved) CU_ASSERT(solvable);
+      n_solved += solved;
+      n_missed += solvable && !solved;
+    }
+  }
+  // neither copositive nor P: a ray says nothing of solutions there
+  CU_ASSERT(n_solved > 2000);
+  CU_ASSERT(n_missed > 0 && n_missed < 2000);
+}
+
+/* Matrices on which Lemke's method takes 2^n pivots (Murty), and one that
+ * makes block pivoting go round. */
+static void test_worst_cases_end(void) {
+  enum { n = 16 };
+  static double M[n * n], q[n], z[n];
+  for (int i = 0; i < n; i++) {
+    q[i] = -1;
+    for (int j = 0; j < n; j++) M[i * n + j] = i == j ? 1 : i > j ? 2 : 0;
+  }
+  for (int k = 0; k < 2; k++) {
+    lcp_report report = solve(n, M, q, kinds[k], z);
+    CU_ASSERT_EQUAL(report.status, LEMKE_SOLVED);
+    CU_ASSERT(z[0] == 1 && z[1] == 0);
+  }
+  const double cycle[9] = {0.5, 0, 2, 2, 0.5, 0, 0, 2, 0.5};
+  const double minus[3] = {-1, -1, -1};
+  for (int k = 0; k < 2; k++) {
+    lcp_report report = solve(3, cycle, minus, kinds[k], z);
+    expect_honest(3, cycle, minus, z, &report);
+    CU_ASSERT_EQUAL(report.status, LEMKE_SOLVED);
+  }
+}
+
+/* A large dense one, and the same bits twice. */
+static void test_large_and_repeatable(void) {
+  static double M[n_large * n_large], q[n_large], z[n_large], again[n_large];
+  random_state = 15;
+  const int n = n_large;
+  for (int i = 0; i < n; i++) {
+    q[i] = random_number();
+    for (int j = 0; j < n; j++)
+      M[i * n + j] = 0.05 * random_number() + (i == j) * 2;
+  }
+  for (int k = 0; k < 2; k++) {
+    lcp_report report = solve(n, M, q, kinds[k], z);
+    expect_honest(n, M, q, z, &report);
+    CU_ASSERT_EQUAL(report.status, LEMKE_SOLVED);
+    lcp_report second = solve(n, M, q, kinds[k], again);
+    CU_ASSERT_EQUAL(second.pivots, report.pivots);
+    CU_ASSERT_EQUAL(memcmp(z, again, sizeof z), 0);
+    if (k == 0) CU_ASSERT(report.pivots == 0 && report.exchanges < 30);
+  }
+  // the check must notice a wrong answer
+  lemke_problem problem = compressed(n, M, q);
+  static double w[n_large];
+  CU_ASSERT(lcp_residual(&problem, z, w) <= TOLERANCE);
+  z[7] += 1e-3;
+  CU_ASSERT(lcp_residual(&problem, z, w) > 1e-4);
+  z[7] = NAN;
+  CU_ASSERT_EQUAL(lcp_residual(&problem, z, w), INFINITY);
+}
+
+/* ---- memory --------------------------------------------------------------------- */
+
+typedef struct failing_memory {
+  int until_failure;
+  int n_held;
+} failing_memory;
+
+static void *failing_allocate(void *context, size_t size) {
+  failing_memory *memory = context;
+  if (memory->until_failure-- == 0) return NULL;
+  memory->n_held++;
+  return malloc(size);
+}
+
+static void failing_release(void *context, void *block, size_t size) {
+  (void)size;
+  ((failing_memory *)context)->n_held--;
+  free(block);
+}
+
+static void test_every_allocation_may_fail(void) {
+  random_state = 16;
+  double M[64], q[8], z[8];
+  fill_friction(0.5, M, q);
+  for (int k = 0; k < 2; k++) {
+    int n_failures = 0;
+    for (int until = 0;; until++) {
+      failing_memory memory = {until, 0};
+      memory_source source = {failing_allocate, failing_release, &memory};
+      lemke_problem problem = compressed(8, M, q);
+      lcp_report report = lcp_solve(&problem, kinds[k], TOLERANCE, &source, z);
+      CU_ASSERT_EQUAL(memory.n_held, 0);
+      if (report.status == LEMKE_SOLVED) break;
+      CU_ASSERT_EQUAL(report.status, LEMKE_NO_MEMORY);
+      n_failures++;
+    }
+    CU_ASSERT(n_failures > 3);
+  }
+}
+
+int main(void) {
+  const CU_TestInfo tests[] = {
+      {"matches enumeration", test_matches_enumeration},
+      {"friction is solved", test_friction_is_solved},
+      {"smallest sizes", test_smallest_sizes},
+      {"degenerate families", test_degenerate_families},
+      {"units do not matter", test_units_do_not_matter},
+      {"any input ends", test_any_input_ends},
+      {"worst cases end", test_worst_cases_end},
+      {"large and repeatable", test_large_and_repeatable},
+      {"every allocation may fail", test_every_allocation_may_fail},
+      CU_TEST_INFO_NULL};
+  return run_tests("solver: plain LCPs", tests);
+}

@@ -1,0 +1,227 @@
+/* Dumps of problems: what was solved, bit by bit, and no trace in the results. */
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../bench/library.h"
+#include "mlcp/mlcp_folder.h"
+#include "ode_mlcp.h"
+#include "testing.h"
+
+static char work[] = "/tmp/ode-mlcp-dump.XXXXXX";
+
+static void empty_work(void) {
+  char command[60];
+  snprintf(command, sizeof command, "rm -rf %s/*", work);
+  CU_ASSERT_EQUAL(system(command), 0);
+}
+
+static int count_problems(void) {
+  int count = 0;
+  DIR *listing = opendir(work);
+  for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
+    count += strstr(entry->d_name, "step-") != NULL;
+  closedir(listing);
+  return count;
+}
+
+/* Every number of the bodies after `steps` steps. */
+static double *run_scene(scene *scene, int steps, int *count) {
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(scene->world, NULL), ODE_MLCP_OK);
+  for (int i = 0; i < steps; i++)
+    CU_ASSERT(scene_step(scene, dWorldStep, 0.01) != 0);
+  *count = 13 * scene->n_bodies;
+  double *state = malloc((size_t)*count * sizeof *state);
+  for (int b = 0; b < scene->n_bodies; b++) {
+    dBodyID body = scene->bodies[b];
+    memcpy(state + 13 * b, dBodyGetPosition(body), 3 * sizeof *state);
+    memcpy(state + 13 * b + 3, dBodyGetQuaternion(body), 4 * sizeof *state);
+    memcpy(state + 13 * b + 7, dBodyGetLinearVel(body), 3 * sizeof *state);
+    memcpy(state + 13 * b + 10, dBodyGetAngularVel(body), 3 * sizeof *state);
+  }
+  scene_destroy(scene);
+  return state;
+}
+
+static void test_results_do_not_change(void) {
+  const ode_mlcp_dump_when moments[] = {
+      ODE_MLCP_DUMP_ALL, ODE_MLCP_DUMP_SLOW, ODE_MLCP_DUMP_DEGRADED};
+  int count, again;
+  double *plain = run_scene(scene_pit(20), 60, &count);
+  for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
+    CU_ASSERT_EQUAL(ode_mlcp_dump(work, moments[i]), ODE_MLCP_OK);
+    double *dumped = run_scene(scene_pit(20), 60, &again);
+    CU_ASSERT_EQUAL(ode_mlcp_dump(NULL, moments[i]), ODE_MLCP_OK);
+    CU_ASSERT_EQUAL(count, again);
+    CU_ASSERT_EQUAL(memcmp(plain, dumped, (size_t)count * sizeof *plain), 0);
+    free(dumped);
+  }
+  free(plain);
+  empty_work();
+}
+
+static int compare_names(const void *a, const void *b) {
+  return strcmp(a, b);
+}
+
+/* Whether a dump is of velocities; the library leaves out problems that only
+ * correct positions. */
+static bool is_of_velocities(const char *name) {
+  char path[300], line[300];
+  bool found = false;
+  snprintf(path, sizeof path, "%s/%s/problem.json", work, name);
+  FILE *file = fopen(path, "r");
+  while (file != NULL && fgets(line, sizeof line, file) != NULL)
+    found = found || strstr(line, "\"corrects\": \"velocities\"") != NULL;
+  if (file != NULL) fclose(file);
+  return found;
+}
+
+/* The folders of the step captured, in their order, against what the library
+ * saw of it in memory. */
+static void expect_dump_of(const char *name) {
+  const library_entry *entry = library_find(name);
+  library_problems captured;
+  char names[64][80], path[200], message[500];
+  int n_names = 0;
+  CU_ASSERT_FATAL(library_capture(entry, &captured));
+  scene *scene = library_bring(entry);
+  CU_ASSERT_EQUAL(ode_mlcp_dump(work, ODE_MLCP_DUMP_ALL), ODE_MLCP_OK);
+  CU_ASSERT(dWorldStep(scene->world, LIBRARY_STEP) != 0);
+  ode_mlcp_dump(NULL, ODE_MLCP_DUMP_ALL);
+  scene_destroy(scene);
+
+  DIR *listing = opendir(work);
+  for (struct dirent *found; (found = readdir(listing)) != NULL;)
+    if (is_of_velocities(found->d_name) && n_names < 64)
+      snprintf(names[n_names++], 80, "%.79s", found->d_name);
+  closedir(listing);
+  qsort(names, (size_t)n_names, sizeof names[0], compare_names);
+  CU_ASSERT_EQUAL_FATAL(n_names, captured.n_problems);
+  for (int i = 0; i < n_names; i++) {
+    mlcp_stored stored;
+    const mlcp_stored *seen = &captured.problems[i];
+    snprintf(path, sizeof path, "%s/%s", work, names[i]);
+    bool read = mlcp_folder_read(path, &memory_from_malloc, &stored, message,
+                                 sizeof message);
+    if (!read) printf("\n  %s\n", message);
+    CU_ASSERT_FATAL(read);
+    CU_ASSERT_EQUAL_FATAL(stored.problem.n_rows, seen->problem.n_rows);
+    CU_ASSERT_EQUAL_FATAL(stored.problem.n_bodies, seen->problem.n_bodies);
+    CU_ASSERT_EQUAL(memcmp(stored.problem.bodies, seen->problem.bodies,
+                           (size_t)seen->problem.n_bodies * sizeof(mlcp_body)),
+                    0);
+    for (int r = 0; r < seen->problem.n_rows; r++) {
+      const mlcp_row *a = &stored.problem.rows[r], *b = &seen->problem.rows[r];
+      CU_ASSERT(memcmp(a->J, b->J, sizeof a->J) == 0 && a->bias == b->bias &&
+                a->compliance == b->compliance &&
+                a->correction == b->correction && a->kind == b->kind);
+      CU_ASSERT(isnan(seen->guess[r]) ? isnan(stored.guess[r])
+                                      : stored.guess[r] == seen->guess[r]);
+    }
+    mlcp_stored_release(&stored, &memory_from_malloc);
+  }
+  library_release(&captured);
+  empty_work();
+}
+
+static void test_dumps_are_what_was_solved(void) {
+  expect_dump_of("wall-10-cold");
+  expect_dump_of("spider-settled");
+  expect_dump_of("grasp-settled");
+  expect_dump_of("pit-40-moving");
+}
+
+static void test_newest_stay(void) {
+  int count;
+  CU_ASSERT_EQUAL(ode_mlcp_dump(work, ODE_MLCP_DUMP_ALL), ODE_MLCP_OK);
+  free(run_scene(scene_wall(1), 130, &count));
+  ode_mlcp_dump(NULL, ODE_MLCP_DUMP_ALL);
+  CU_ASSERT_EQUAL(count_problems(), 100);
+  empty_work();
+}
+
+/* Thirty steps of one box, then a tower beside it. */
+static void test_slow_is_against_the_median(void) {
+  scene *scene = scene_wall(1);
+  CU_ASSERT_EQUAL(ode_mlcp_attach(scene->world, NULL), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(ode_mlcp_dump(work, ODE_MLCP_DUMP_SLOW), ODE_MLCP_OK);
+  for (int i = 0; i < 30; i++) scene_step(scene, dWorldStep, 0.01);
+  int before = count_problems();
+  CU_ASSERT(before < 15); // a machine that stumbles may make some slow
+  for (int i = 0; i < 100; i++)
+    scene_add_box(scene, 10, 0, 0.5 + i, 1, 1, 1, 1000);
+  scene_step(scene, dWorldStep, 0.01);
+  CU_ASSERT(count_problems() > before);
+  ode_mlcp_dump(NULL, ODE_MLCP_DUMP_SLOW);
+  scene_destroy(scene);
+  empty_work();
+}
+
+static void test_degraded_is_against_the_tolerance(void) {
+  int count;
+  CU_ASSERT_EQUAL(ode_mlcp_dump(work, ODE_MLCP_DUMP_DEGRADED), ODE_MLCP_OK);
+  free(run_scene(scene_stack(3, 1), 10, &count));
+  CU_ASSERT_EQUAL(count_problems(), 0);
+
+  scene *stack = scene_stack(3, 1);
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  options.tolerance = 1e-300; // below rounding: everything falls short
+  CU_ASSERT_EQUAL(ode_mlcp_attach(stack->world, &options), ODE_MLCP_OK);
+  for (int i = 0; i < 3; i++) scene_step(stack, dWorldStep, 0.01);
+  ode_mlcp_dump(NULL, ODE_MLCP_DUMP_DEGRADED);
+  CU_ASSERT(count_problems() >= 2);
+  scene_destroy(stack);
+  empty_work();
+}
+
+static int n_messages;
+
+static void count_message(int number, const char *format, va_list arguments) {
+  (void)number;
+  (void)format;
+  (void)arguments;
+  n_messages++;
+}
+
+static void test_bad_folders(void) {
+  char long_name[5000];
+  memset(long_name, 'x', sizeof long_name - 1);
+  long_name[sizeof long_name - 1] = '\0';
+  CU_ASSERT_EQUAL(ode_mlcp_dump("", ODE_MLCP_DUMP_ALL), ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_EQUAL(ode_mlcp_dump(long_name, ODE_MLCP_DUMP_ALL),
+                  ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_EQUAL(ode_mlcp_dump(work, (ode_mlcp_dump_when)7),
+                  ODE_MLCP_BAD_ARGUMENT);
+  // a program does not end because its dumps cannot be written; it is told
+  int count;
+  dSetMessageHandler(count_message);
+  CU_ASSERT_EQUAL(ode_mlcp_dump("/nowhere/at/all", ODE_MLCP_DUMP_ALL),
+                  ODE_MLCP_OK);
+  free(run_scene(scene_wall(1), 30, &count));
+  ode_mlcp_dump(NULL, ODE_MLCP_DUMP_ALL);
+  dSetMessageHandler(NULL);
+  CU_ASSERT_EQUAL(n_messages, 2); // the 1st and the 10th time
+}
+
+int main(void) {
+  if (mkdtemp(work) == NULL) return 1;
+  dInitODE2(0);
+  const CU_TestInfo tests[] = {
+      {"results do not change", test_results_do_not_change},
+      {"dumps are what was solved", test_dumps_are_what_was_solved},
+      {"the newest stay", test_newest_stay},
+      {"slow is against the median", test_slow_is_against_the_median},
+      {"degraded is against the tolerance",
+       test_degraded_is_against_the_tolerance},
+      {"bad folders", test_bad_folders},
+      CU_TEST_INFO_NULL};
+  int failed = run_tests("step: dumps", tests);
+  dCloseODE();
+  char command[60];
+  snprintf(command, sizeof command, "rm -rf %s", work);
+  return system(command) == 0 ? failed : 1;
+}
