@@ -83,7 +83,7 @@ const scene scene_bouncing_ball = {
     .gravity = 9.81,
     .restitution = 0.8,
     .knows = SCENE_GRAVITY | SCENE_RESTITUTION,
-    .options = "scheme=ah erp=1",
+    .options = "scheme=trapezoid",
     .step_sizes = STEP_SIZES,
     .error_kinds = {{"position", "m"}, {"apex", "relative"}},
     .infeasibility_unit = "m",

@@ -88,7 +88,7 @@ const scene scene_double_pendulum = {
     .gravity = 9.8,
     .restitution = 0.1,
     .knows = SCENE_GRAVITY | SCENE_RESTITUTION,
-    .options = "scheme=ah erp=1",
+    .options = "scheme=trapezoid erp=0",
     .step_sizes = STEP_SIZES,
     .error_kinds = {{"position", "m"}, {"Theta_1", "m^2"}, {"Theta_2", "m^2"}},
     .references = REFERENCES,

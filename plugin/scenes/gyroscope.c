@@ -80,7 +80,7 @@ const scene scene_gyroscope = {
     .source = "Euler's equations",
     .h = 0.01,
     .time = 5,
-    .options = "scheme=ah erp=1",
+    .options = "scheme=trapezoid",
     .step_sizes = STEP_SIZES,
     .error_kinds = {{"orientation", "rad"},
                     {"angular_velocity", "rad/s"},

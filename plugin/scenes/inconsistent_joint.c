@@ -47,7 +47,7 @@ const scene scene_inconsistent_joint = {
     .source = "Gavrea, Anitescu & Potra 2008, sec. 9.1",
     .h = 0.1,
     .time = 1,
-    .options = "scheme=ah erp=1",
+    .options = "scheme=gap",
     .step_sizes = STEP_SIZES,
     .error_kinds = {{"position", "m"}, {"variation", "m/s"}},
     .infeasibility_unit = "m",

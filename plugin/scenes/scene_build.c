@@ -17,6 +17,15 @@ bool scene_fail(scene_run_state *run, const char *format, ...) {
   return false;
 }
 
+bool scene_is_second_order(const scene_settings *settings) {
+  switch (settings->options.scheme) {
+    case ODE_MLCP_SCHEME_GAP:
+    case ODE_MLCP_SCHEME_TRAPEZOID_1:
+    case ODE_MLCP_SCHEME_TRAPEZOID: return true;
+    default: return false;
+  }
+}
+
 /* --- bodies --------------------------------------------------------------- */
 
 static dBodyID add_body(scene_run_state *run, double mass,
@@ -202,9 +211,9 @@ int scene_place_of(scene_run_state *run, const ode_mlcp_contact *contact) {
 static int give_surface(void *context, dGeomID geom1, dGeomID geom2,
                         ode_mlcp_surface *surface) {
   const scene_run_state *run = context;
-  (void)geom1;
-  (void)geom2;
   *surface = run->surface;
+  if (run->stopper != NULL && geom1 != run->stopper && geom2 != run->stopper)
+    surface->parameters.mode &= ~dContactBounce;
   return 1;
 }
 

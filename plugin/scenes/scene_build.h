@@ -45,14 +45,17 @@ struct scene_run_state {
   double time;
   dHeightfieldDataID terrain; /* or NULL; destroyed with the world */
   dJointID servo;             /* a joint that the scene drives */
+  double variation, last_speed; /* m/s, as the scene uses them */
 
   /* set by build, after which no field above changes but by a step */
   scene_frame frame;
   ode_mlcp_surface surface;   /* of every contact; Approx1 */
+  dGeomID stopper;            /* what alone is bounced off, or NULL: all */
   /* NULL: that of the frame, no force, no further energy, the overlaps */
   void (*push)(scene_run_state *run, double time);
   double (*energy)(const scene_run_state *run);
   double (*infeasibility)(scene_run_state *run);
+  void (*after)(scene_run_state *run); /* each step */
   void (*judge)(scene_run_state *run); /* fills result->errors, note */
 
   gap_context *gaps;
@@ -98,6 +101,9 @@ void scene_add_line(scene_run_state *run, double x1, double y1, double x2,
 /** One more thing to draw, nowhere yet; NULL where there are too many. */
 scene_outline *scene_add_outline(scene_run_state *run);
 
+/** Whether the scheme asks for forces at several times of a step. */
+bool scene_is_second_order(const scene_settings *settings);
+
 /* --- use ------------------------------------------------------------------ */
 
 /** The world's collision function; the context is the run. */
@@ -136,5 +142,6 @@ extern const scene scene_pawl;
 extern const scene scene_pendulum;
 extern const scene scene_rover;
 extern const scene scene_stick_slip;
+extern const scene scene_two_carts;
 
 #endif

@@ -15,7 +15,7 @@ static const double MOST_STEPS = 2e6;
 static const scene *const SCENES[] = {
     &scene_falling_rod,   &scene_four_balls, &scene_ellipse,
     &scene_disks,         &scene_pendulum,   &scene_double_pendulum,
-    &scene_stick_slip,    &scene_inconsistent_joint,
+    &scene_stick_slip,    &scene_two_carts,  &scene_inconsistent_joint,
     &scene_gyroscope,     &scene_incline,    &scene_bouncing_ball,
     &scene_painleve_rod,  &scene_rover,      &scene_pawl,
     NULL};
@@ -217,6 +217,17 @@ static bool make_room(scene_run_state *run, long n_steps) {
 
 /* --- steps ---------------------------------------------------------------- */
 
+/* Events that only the report of a step tells of; their time is its end. */
+static void note_report(scene_run_state *run, const ode_mlcp_report *report,
+                        double h) {
+  double end = run->time + h;
+  for (int i = 0; i < report->collisions; i++)
+    scene_add_event(run, end, "collision", -1);
+  for (int i = 0; i < report->transitions; i++)
+    scene_add_event(run, end, "transition", -1);
+  if (report->zeno) scene_add_event(run, end, "zeno", -1);
+}
+
 static bool step(scene_run_state *run, double h) {
   scene_result *result = run->result;
   ode_mlcp_report report;
@@ -225,6 +236,8 @@ static bool step(scene_run_state *run, double h) {
   if (error != ODE_MLCP_OK)
     return scene_fail(run, "the step at %g s: %s", run->time,
                       ode_mlcp_error_text(error));
+  if (run->after != NULL) run->after(run);
+  note_report(run, &report, h);
   result->residual_worst = fmax(result->residual_worst, report.residual);
   result->unsolved += report.unsolved;
   result->degraded += report.degraded;

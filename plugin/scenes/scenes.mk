@@ -17,6 +17,7 @@ SCENE_SOURCES = \
   plugin/scenes/pendulum.c \
   plugin/scenes/rover.c \
   plugin/scenes/stick_slip.c \
+  plugin/scenes/two_carts.c \
   plugin/scenes/scene_build.c plugin/scenes/scene_build.h \
   plugin/scenes/scene_events.c \
   plugin/scenes/scene_reference.c plugin/scenes/scene_reference.h \
