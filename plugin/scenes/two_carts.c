@@ -85,7 +85,9 @@ static bool build(scene_run_state *run) {
   double stop = -LENGTH / 2; // where the cart's side is at x = 0
   scene_add_line(run, stop, 0, stop, 0.5);
   scene_add_line(run, stop, 0, 6, 0);
-  run->stopper = dCreatePlane(run->space, 1, 0, 0, stop);
+  // a knob at the height of the centre: it does not tip the cart
+  run->stopper = dCreateSphere(run->space, HEIGHT / 2);
+  dGeomSetPosition(run->stopper, stop - HEIGHT / 2, HEIGHT / 2, 0);
   return add_spring(run, first, NULL, s->spring, 0) &&
          add_spring(run, first, second, 0, s->damper) &&
          scene_add_geom(run, dCreatePlane(run->space, 0, 1, 0, 0), NULL, NULL,
