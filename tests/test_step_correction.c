@@ -209,6 +209,32 @@ static void test_pushed_bodies_stay_awake(void) {
   destroy_scene(&s);
 }
 
+/* A ball that falls on two points that hold it fast: no velocities bounce from
+ * both of them and stick. */
+static void test_bounce_that_friction_jams_is_left_out(void) {
+  scene s = create_scene(9.81, 10, 0);
+  s.surface.mode |= dContactBounce;
+  s.surface.bounce = 0.2;
+  s.surface.bounce_vel = 0;
+  dBodyID ball = create_ball(s.world, 0.027, 0.35);
+  s.body[s.n_bodies++] = ball;
+  dBodySetLinearVel(ball, 0, 0, -3.5);
+  for (int i = 0; i < 2; i++) {
+    const double normal[3] = {-0.171, i == 0 ? 0.174 : -0.174, 0.97};
+    dContact contact = contact_at(&s.surface, 0, 0, 0, 0);
+    for (int k = 0; k < 3; k++) {
+      contact.geom.normal[k] = normal[k] / vec3_length(normal);
+      contact.geom.pos[k] = -0.35 * contact.geom.normal[k];
+    }
+    dJointAttach(dJointCreateContact(s.world, s.contacts, &contact), ball, 0);
+  }
+  ode_mlcp_report report = step(&s);
+  CU_ASSERT_EQUAL(report.degraded, 0);
+  CU_ASSERT(report.residual < 1e-8);
+  CU_ASSERT(speed(ball) < 3.5);
+  destroy_scene(&s);
+}
+
 /* --- joints -------------------------------------------------------------------- */
 
 /* A ball joint torn apart by a metre. */
@@ -359,6 +385,8 @@ int main(void) {
        test_wedged_body_stays_in_the_middle},
       {"overlap with a moving kinematic body",
        test_overlap_with_a_moving_kinematic_body},
+      {"a bounce that friction jams is left out",
+       test_bounce_that_friction_jams_is_left_out},
       {"pushed bodies stay awake", test_pushed_bodies_stay_awake},
       {"a joint closes without speed", test_joint_closes_without_speed},
       {"a loop of joints closes without speed",

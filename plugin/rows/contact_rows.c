@@ -267,10 +267,11 @@ static void add_normal_row(row_set *set, const row_frame *frame,
       add_row(set, frame, reading, MLCP_ROW_NORMAL, J, -target, cfm);
   row->low = 0;
   if (spring) return;
-  row_set_correct(
-      set, target - normal_target(settings, 0, motion, approach, bounce),
-      normal_target(settings, correction, motion, approach, -INFINITY) -
-          target);
+  double bounced = normal_target(settings, 0, motion, approach, bounce);
+  double plain = normal_target(settings, 0, motion, approach, -INFINITY);
+  double full =
+      normal_target(settings, correction, motion, approach, -INFINITY);
+  row_set_correct(set, target - bounced, full - target, bounced - plain);
 }
 
 /* A friction set over the last `n_base` rows. */
@@ -311,7 +312,7 @@ static void add_interval(row_set *set, const contact_reading *reading,
   mlcp_row *row = &set->rows[set->n_rows - 1];
   if (isinf(limit)) {
     row->kind = MLCP_ROW_JOINT;
-    row_set_correct(set, 0, NAN);
+    row_set_correct(set, 0, NAN, 0);
     return;
   }
   mlcp_friction *friction =

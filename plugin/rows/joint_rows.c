@@ -137,7 +137,7 @@ int joint_rows_add(row_set *set, const row_frame *frame,
                                 -rhs, host->cfm[i] / h);
     row->low = h * host->lo[i];
     row->high = h * host->hi[i];
-    row_set_correct(set, correction, excess);
+    row_set_correct(set, correction, excess, 0);
   }
   return first;
 }

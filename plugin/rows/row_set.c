@@ -19,7 +19,7 @@ mlcp_row *row_set_add(row_set *set, const row_frame *frame, mlcp_row_kind kind,
                     .compliance = compliance,
                     .low = -INFINITY,
                     .high = INFINITY};
-  row_set_correct(set, 0, 0);
+  row_set_correct(set, 0, 0, 0);
   for (int side = 0; side < 2; side++) {
     if (body[side] < 0) continue;
     const host_body *b = &frame->bodies[body[side]];
@@ -33,9 +33,10 @@ mlcp_row *row_set_add(row_set *set, const row_frame *frame, mlcp_row_kind kind,
   return row;
 }
 
-void row_set_correct(row_set *set, double velocity, double excess) {
+void row_set_correct(row_set *set, double velocity, double excess,
+                     double bounce) {
   int last = set->n_rows - 1;
   set->rows[last].correction = fabs(velocity);
   if (set->corrections != NULL)
-    set->corrections[last] = (row_correction){velocity, excess, 0};
+    set->corrections[last] = (row_correction){velocity, excess, bounce};
 }

@@ -11,7 +11,7 @@ typedef struct row_correction {
   double velocity; /* the part of the target that does */
   double excess;   /* what is left to be corrected by moving (push_out.h); NAN:
                       the row does not resist that */
-  double bounce;   /* the part of the target that is a bounce's alone */
+  double bounce;   /* the part of the target that is a bounce's */
 } row_correction;
 
 typedef struct row_set {
@@ -48,7 +48,8 @@ mlcp_row *row_set_add(row_set *set, const row_frame *frame, mlcp_row_kind kind,
                       const int body[2], const double J[2][6], double bias,
                       double compliance);
 
-/** Say what corrects the position error of the row added last. */
-void row_set_correct(row_set *set, double velocity, double excess);
+/** Say what the target of the row added last is made of, and what it lacks. */
+void row_set_correct(row_set *set, double velocity, double excess,
+                     double bounce);
 
 #endif

@@ -413,17 +413,19 @@ static double kinetic_energy(const mlcp_body *body, const double v[6]) {
   return energy;
 }
 
-/* Leave all position errors to the push-out. @return whether that changed
- * anything. */
-static bool leave_corrections_out(part_problem *part) {
+/* Leave all position errors, or all bounces, out of the targets: the push-out
+ * has what the errors ask for. @return whether that changed anything. */
+static bool leave_out(part_problem *part, bool bounces) {
   bool changed = false;
   for (int r = 0; r < part->set.n_rows; r++) {
     mlcp_row *row = &part->set.rows[r];
     row_correction *correction = &part->set.corrections[r];
-    if (row->kind == MLCP_ROW_FRICTION || correction->velocity == 0) continue;
-    row->bias += correction->velocity;
-    row->correction = 0;
-    correction->excess += correction->velocity;
+    double *left_out = bounces ? &correction->bounce : &correction->velocity;
+    if (row->kind == MLCP_ROW_FRICTION || *left_out == 0) continue;
+    row->bias += *left_out;
+    correction->excess += *left_out;
+    *left_out = 0;
+    row->correction = fabs(correction->velocity);
     changed = true;
   }
   return changed;
@@ -460,10 +462,11 @@ static void add_solve(solver_report *sum, const solver_report *solve) {
 static bool solve_part(island_context *c, part_problem *part) {
   solver_report solve = timed_solve(c, &part->problem, part->first_row,
                                     part->guess, &part->solution);
-  /* bodies jammed by friction may have no velocities that undo their errors,
-   * but there are always some that do not deepen them */
-  if ((solve.status == SOLVER_DEGRADED || corrections_pop(c, part)) &&
-      leave_corrections_out(part)) {
+  /* bodies jammed by friction may have no velocities that undo their errors, or
+   * bounce, but there are always some that do not deepen them */
+  while ((solve.status == SOLVER_DEGRADED &&
+          (leave_out(part, false) || leave_out(part, true))) ||
+         (corrections_pop(c, part) && leave_out(part, false))) {
     solver_report again = timed_solve(c, &part->problem, part->first_row,
                                       part->guess, &part->solution);
     add_solve(&solve, &again);
