@@ -90,6 +90,10 @@ static inline void add_rod(scene *s, dBodyID body, dBodyID other) {
   }
 }
 
+static inline double vec_length(const dReal a[3]) {
+  return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+}
+
 static inline void step(scene *s, double h, ode_mlcp_report *report) {
   CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s->world, h, report), ODE_MLCP_OK);
   CU_ASSERT(report->residual <= 1e-8);

@@ -29,6 +29,20 @@ static double collision_share(const whole_step *w, int k, double h) {
                              h * end_rate);
 }
 
+/* When stop k of `here`, which is not among those still ahead, was passed: its
+ * gap changes at the rates of both ends. A little earlier, so that it is still
+ * there to be seen. */
+static double stop_share(const whole_step *w, int k, double h) {
+  const double EARLIER = 2e-12; /* m or rad */
+  const form_contact *stop = &w->s.here.contacts[k];
+  if (stop->stop < 0 || stop->active) return INFINITY;
+  double rate = form_contact_rate(stop, w->now.v);
+  double end_rate = form_contact_rate(stop, w->next.v);
+  double gap = stop->gap - EARLIER;
+  return cubic_first_descent(gap, h * rate, gap + 0.5 * h * (rate + end_rate),
+                             h * end_rate);
+}
+
 /* The share of the step after which the first collision comes, INFINITY: none.
  * Those that come within the smallest substep of it are one event. */
 static bool find_collision(whole_step *w, double h, double *first) {
@@ -44,7 +58,7 @@ static bool find_collision(whole_step *w, double h, double *first) {
                                   sizeof *w->share);
   bool *taken = memory_block_reserve(&w->value_block, w->source, m,
                                      sizeof *taken);
-  w->collided = memory_block_reserve(&w->collided_block, w->source, n,
+  w->collided = memory_block_reserve(&w->collided_block, w->source, n + m,
                                      sizeof *w->collided);
   if (w->match == NULL || w->share == NULL || taken == NULL ||
       w->collided == NULL)
@@ -55,10 +69,15 @@ static bool find_collision(whole_step *w, double h, double *first) {
     w->share[k] = collision_share(w, k, h);
     *first = fmin(*first, w->share[k]);
   }
+  for (int k = 0; k < w->s.here.n_contacts; k++)
+    if (!taken[k]) *first = fmin(*first, stop_share(w, k, h));
   double together = form->options->min_substep * form->step_size / h;
   for (int k = 0; k < w->ahead.n_contacts; k++)
     if (w->share[k] <= *first + together && isfinite(w->share[k]))
       w->collided[w->n_collided++] = w->ahead.contacts[k];
+  for (int k = 0; k < w->s.here.n_contacts && isfinite(*first); k++)
+    if (!taken[k] && stop_share(w, k, h) <= *first + together)
+      w->collided[w->n_collided++] = w->s.here.contacts[k];
   return true;
 }
 

@@ -226,6 +226,49 @@ static void copy_flags(form_contact *to, const form_contact *from) {
   to->hit = from->hit;
 }
 
+static bool is_stop_row(const dStepperJointRows *rows, unsigned i) {
+  return (rows->lo[i] == 0) != (rows->hi[i] == 0);
+}
+
+/* A stop that is reached between the start and the middle has a row there that
+ * is none yet: what a joint's rows allow is what they do at the start, but for
+ * stops that are held just short of being reached. */
+static void keep_modes(joint_reading *middle, const joint_reading *start,
+                       unsigned extra) {
+  dStepperJointRows *rows = &middle->rows;
+  unsigned kept = 0;
+  for (unsigned i = 0; i < rows->count; i++) {
+    if (extra > 0 && is_stop_row(rows, i)) {
+      extra--;
+      continue;
+    }
+    memmove(rows->J[kept], rows->J[i], sizeof rows->J[i]);
+    /* a powered joint's row turns into that of its stop */
+    bool changed = rows->count == start->rows.count &&
+                   is_stop_row(rows, i) && !is_stop_row(&start->rows, i);
+    const joint_reading *from = changed ? start : middle;
+    rows->rhs[kept] = from->rows.rhs[i];
+    rows->cfm[kept] = from->rows.cfm[i];
+    rows->lo[kept] = from->rows.lo[i];
+    rows->hi[kept] = from->rows.hi[i];
+    middle->correction[kept++] = from->correction[i];
+  }
+  rows->count = kept;
+}
+
+static void keep_all_modes(second_order *s) {
+  const form_view *here = &s->here;
+  for (int j = 0; j < s->form->n_joints; j++) {
+    unsigned count = s->middle.readings[j].rows.count;
+    unsigned before = here->readings[j].rows.count;
+    unsigned extra = count > before ? count - before : 0;
+    for (int k = 0; k < here->n_contacts && extra > 0; k++)
+      extra -= here->contacts[k].stop >= 0 && here->contacts[k].joint == j &&
+               here->contacts[k].active;
+    keep_modes(&s->middle.readings[j], &here->readings[j], extra);
+  }
+}
+
 /* Contacts that are active at the start, at the point of the Jacobians. */
 static bool look_at_middle(second_order *s, const motion *from, double h) {
   world_form *form = s->form;
@@ -250,6 +293,7 @@ static bool look_at_middle(second_order *s, const motion *from, double h) {
   for (int k = 0; k < here->n_contacts; k++)
     if (s->middle_of[k] >= 0)
       copy_flags(&s->middle.contacts[s->middle_of[k]], &here->contacts[k]);
+  keep_all_modes(s);
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "common/vec3.h"
+#include "solver/solver_convex.h"
 #include "step/island_read.h"
 #include "step/part_watch.h"
 #include "step/push_out.h"
@@ -23,6 +24,7 @@ struct island_workspace {
       contact_rows;
   memory_block v, p, beta, lambda;
   push_out push;
+  solver_convex convex;
 };
 
 /* One part of the island on its way through the solver. */
@@ -75,6 +77,7 @@ void island_workspace_destroy(island_workspace *workspace) {
     memory_block_release(blocks[i], source);
   push_out_release(&workspace->push, source);
   island_arrays_release(&workspace->arrays, source);
+  solver_convex_release(&workspace->convex, source);
   solver_workspace_destroy(workspace->solver);
   source->release(source->context, workspace, sizeof *workspace);
 }
@@ -385,8 +388,14 @@ static solver_report timed_solve(const island_context *c,
   options.tolerance = c->options->tolerance;
 
   double start = seconds_now();
-  solver_report report = solver_solve(c->workspace->solver, problem, &options,
-                                      guess, solution);
+  bool convex = c->options->friction == ODE_MLCP_FRICTION_CONVEX &&
+                problem->n_frictions > 0;
+  solver_report report =
+      convex ? solver_solve_convex(c->workspace->solver, &c->workspace->convex,
+                                   c->workspace->source, problem, &options,
+                                   solution)
+             : solver_solve(c->workspace->solver, problem, &options, guess,
+                            solution);
   double seconds = seconds_now() - start;
   c->result->report.solver_seconds += seconds;
   if (part_watch != NULL)

@@ -1,0 +1,313 @@
+/* Second-order steps in whole worlds: stops, islands that meet within a step,
+ * contacts of unmodified programs, stacks, and what the program gets to see. */
+#include "scheme_scene.h"
+
+static void quiet(int number, const char *text, va_list arguments) {
+  (void)number;
+  (void)text;
+  (void)arguments;
+}
+
+/* --- stops --------------------------------------------------------------------- */
+
+static dJointID add_hinge(scene *s, dBodyID body) {
+  dJointID hinge = dJointCreateHinge(s->world, 0);
+  dJointAttach(hinge, body, NULL);
+  dJointSetHingeAnchor(hinge, 0, 0, 0);
+  dJointSetHingeAxis(hinge, 0, 0, 1);
+  return hinge;
+}
+
+static dJointID add_slider(scene *s, dBodyID body) {
+  dJointID slider = dJointCreateSlider(s->world, 0);
+  dJointAttach(slider, body, NULL);
+  dJointSetSliderAxis(slider, 1, 0, 0);
+  return slider;
+}
+
+static void test_stops_are_met_within_the_step(void) {
+  for (int turns = 0; turns < 2; turns++)
+    for (int back = 0; back < 2; back++) {
+      scene s;
+      double e = back ? 0.5 : 0, stop = 0.5037;
+      open_scene(&s, "scheme=trapezoid erp=0", 0);
+      dBodyID body = add_ball(&s, 0, 0);
+      dBodySetFiniteRotationMode(body, 1);
+      dJointID joint = turns ? add_hinge(&s, body) : add_slider(&s, body);
+      if (turns) {
+        dJointSetHingeParam(joint, dParamHiStop, stop);
+        dJointSetHingeParam(joint, dParamBounce, e);
+        dBodySetAngularVel(body, 0, 0, 1);
+      } else {
+        dJointSetSliderParam(joint, dParamHiStop, stop);
+        dJointSetSliderParam(joint, dParamBounce, e);
+        dBodySetLinearVel(body, 1, 0, 0);
+      }
+      int impacts = 0;
+      for (int i = 1; i <= 80; i++) {
+        ode_mlcp_report report;
+        step(&s, 0.01, &report);
+        impacts += report.impacts;
+        double t = 0.01 * i;
+        double expected = t < stop ? t : stop - e * (t - stop);
+        double is = turns ? dJointGetHingeAngle(joint)
+                          : dJointGetSliderPosition(joint);
+        if (!(fabs(is - expected) < 1e-9))
+          fprintf(stderr, "turns %d e %g t %g: %.12f, not %.12f\n", turns, e, t,
+                  is, expected);
+        CU_ASSERT_FATAL(fabs(is - expected) < 1e-9);
+      }
+      CU_ASSERT_EQUAL(impacts, 1);
+      close_scene(&s);
+    }
+}
+
+/* --- islands ---------------------------------------------------------------------- */
+
+static void count_move(dBodyID body) {
+  ++*(int *)dBodyGetData(body);
+}
+
+static void test_islands_meet_within_a_step(void) {
+  scene s;
+  int moves[2] = {0, 0};
+  open_scene(&s, "scheme=trapezoid", 0);
+  s.surface.parameters.mode = dContactBounce;
+  s.surface.parameters.bounce = 1;
+  dBodyID a = add_ball(&s, 0, 0), b = add_ball(&s, 1, 0);
+  dBodySetLinearVel(a, 10, 0, 0);
+  dBodySetLinearVel(b, -6, 0, 0);
+  dBodySetData(a, &moves[0]);
+  dBodySetData(b, &moves[1]);
+  dBodySetMovedCallback(a, count_move);
+  dBodySetMovedCallback(b, count_move);
+  ode_mlcp_report report;
+  step(&s, 0.06, &report); /* they meet at 0.05 */
+  CU_ASSERT_EQUAL(report.collisions, 1);
+  CU_ASSERT_EQUAL(report.step, 1);
+  CU_ASSERT_EQUAL(moves[0], 1);
+  CU_ASSERT_EQUAL(moves[1], 1);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(a)[0], -6, 1e-9);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(b)[0], 10, 1e-9);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(a)[0], 0.5 - 0.06, 1e-9);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(b)[0], 0.7 + 0.1, 1e-9);
+  close_scene(&s);
+}
+
+/* --- friction with turning -------------------------------------------------------------- */
+
+/* A ball slides, then rolls, from 2 v / (7 mu g) on with 5/7 of its speed. */
+static void test_a_ball_slides_then_rolls(void) {
+  for (int heading = 0; heading < 4; heading++) {
+    scene s;
+    double angle = 0.3 + 0.7 * heading;
+    open_scene(&s, "scheme=trapezoid erp=0", 9.81);
+    s.surface.parameters.mode = dContactApprox1;
+    s.surface.parameters.mu = 0.5;
+    dCreatePlane(s.space, 0, 1, 0, 0);
+    dBodyID ball = add_ball(&s, 0, 0.1);
+    dBodySetLinearVel(ball, 3 * cos(angle), 0, 3 * sin(angle));
+    int transitions = 0;
+    for (int i = 0; i < 60; i++) {
+      ode_mlcp_report report;
+      step(&s, 0.01, &report);
+      transitions += report.transitions;
+    }
+    const dReal *v = dBodyGetLinearVel(ball), *w = dBodyGetAngularVel(ball);
+    const dReal *x = dBodyGetPosition(ball);
+    double roll = 6.0 / (7 * 0.5 * 9.81);
+    double way = 3 * roll - 0.5 * 0.5 * 9.81 * roll * roll +
+                 15.0 / 7 * (0.6 - roll);
+    CU_ASSERT_DOUBLE_EQUAL(hypot(v[0], v[2]), 15.0 / 7, 1e-8);
+    CU_ASSERT_DOUBLE_EQUAL(vec_length(w), 150.0 / 7, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(x[0], way * cos(angle), 1e-8);
+    CU_ASSERT_DOUBLE_EQUAL(x[2], way * sin(angle), 1e-8);
+    CU_ASSERT_DOUBLE_EQUAL(x[1], 0.1, 1e-10);
+    CU_ASSERT_EQUAL(transitions, 1);
+    close_scene(&s);
+  }
+}
+
+/* --- stacks ----------------------------------------------------------------------------- */
+
+static dBodyID add_box(scene *s, double x, double y) {
+  dBodyID body = dBodyCreate(s->world);
+  dMass mass;
+  dMassSetBoxTotal(&mass, 1, 1, 1, 1);
+  dBodySetMass(body, &mass);
+  dBodySetPosition(body, x, y, 0);
+  dGeomSetBody(dCreateBox(s->space, 1, 1, 1), body);
+  return body;
+}
+
+static void check_stack(const char *settings) {
+  scene s;
+  open_scene(&s, settings, 9.81);
+  s.surface.parameters.mode = dContactApprox1;
+  s.surface.parameters.mu = 0.5;
+  dCreatePlane(s.space, 0, 1, 0, 0);
+  dBodyID boxes[4];
+  for (int i = 0; i < 4; i++) boxes[i] = add_box(&s, 0.02 * i, 0.5 + 1.01 * i);
+  long zeno = 0, degraded = 0;
+  double speed = 0;
+  for (int i = 0; i < 200; i++) {
+    ode_mlcp_report report;
+    step(&s, 0.01, &report);
+    zeno += report.zeno;
+    degraded += report.degraded;
+  }
+  for (int i = 0; i < 4; i++) {
+    CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(boxes[i])[1], 0.5 + i, 1e-6);
+    speed = fmax(speed, vec_length(dBodyGetLinearVel(boxes[i])));
+  }
+  if (!(speed < 1e-6) || zeno > 0)
+    fprintf(stderr, "%s: speed %g, zeno %ld\n", settings, speed, zeno);
+  CU_ASSERT(speed < 1e-6);
+  CU_ASSERT_EQUAL(zeno, 0);
+  CU_ASSERT_EQUAL(degraded, 0);
+  close_scene(&s);
+}
+
+static void test_dropped_stacks_come_to_rest(void) {
+  check_stack("scheme=trapezoid");
+  check_stack("scheme=trapezoid-1");
+  check_stack("scheme=gap alpha=1");
+  check_stack("scheme=trapezoid friction=convex");
+  check_stack("scheme=trapezoid events=off");
+}
+
+/* --- programs that make their contacts themselves ------------------------------------------ */
+
+typedef struct near_data {
+  dWorldID world;
+  dJointGroupID group;
+} near_data;
+
+static void near(void *data, dGeomID a, dGeomID b) {
+  near_data *near = data;
+  dContact contacts[8];
+  int n = dCollide(a, b, 8, &contacts[0].geom, sizeof *contacts);
+  for (int i = 0; i < n; i++) {
+    memset(&contacts[i].surface, 0, sizeof contacts[i].surface);
+    contacts[i].surface.mode = dContactApprox1;
+    contacts[i].surface.mu = 0.5;
+    dJointID joint =
+        dJointCreateContact(near->world, near->group, &contacts[i]);
+    dJointAttach(joint, dGeomGetBody(a), dGeomGetBody(b));
+  }
+}
+
+static void test_contacts_of_a_program_are_linearised(void) {
+  scene s;
+  open_scene(&s, "scheme=trapezoid", 9.81);
+  CU_ASSERT_EQUAL(ode_mlcp_set_collision(s.world, NULL, NULL), ODE_MLCP_OK);
+  near_data data = {s.world, dJointGroupCreate(0)};
+  dCreatePlane(s.space, 0, 1, 0, 0);
+  dBodyID box = add_box(&s, 0, 0.7);
+  dBodySetLinearVel(box, 1, 0, 0);
+  int linearised = 0;
+  for (int i = 0; i < 150; i++) {
+    ode_mlcp_report report;
+    dSpaceCollide(s.space, &data, near);
+    step(&s, 0.01, &report);
+    linearised |= report.linearised;
+    dJointGroupEmpty(data.group);
+    CU_ASSERT(dBodyGetPosition(box)[1] > 0.47);
+  }
+  CU_ASSERT_EQUAL(linearised, 1);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(box)[1], 0.5, 0.005);
+  CU_ASSERT(vec_length(dBodyGetLinearVel(box)) < 1e-3);
+  dJointGroupDestroy(data.group);
+  close_scene(&s);
+}
+
+/* --- failures ---------------------------------------------------------------------------------- */
+
+static int calls_left;
+
+static int fail_later(void *context, dWorldID world,
+                      ode_mlcp_contact_list *list) {
+  if (--calls_left < 0) return 0;
+  return collide(context, world, list);
+}
+
+static void test_a_failed_step_leaves_every_bit(void) {
+  scene s;
+  open_scene(&s, "scheme=trapezoid", 9.81);
+  dCreatePlane(s.space, 0, 1, 0, 0);
+  dBodyID box = add_box(&s, 0, 0.75);
+  dMatrix3 R;
+  dRFromAxisAndAngle(R, 1, 2, 3, 0.7);
+  dBodySetRotation(box, R);
+  dBodySetLinearVel(box, 0, -5, 1);
+  dBodySetAngularVel(box, 1, 2, 3);
+  dBodyAddForce(box, 1, 2, 3);
+  ode_mlcp_set_collision(s.world, fail_later, &s);
+  dReal before[32], after[32];
+  memcpy(before, dBodyGetPosition(box), 3 * sizeof(dReal));
+  memcpy(before + 3, dBodyGetQuaternion(box), 4 * sizeof(dReal));
+  memcpy(before + 7, dBodyGetRotation(box), 12 * sizeof(dReal));
+  memcpy(before + 19, dBodyGetLinearVel(box), 3 * sizeof(dReal));
+  memcpy(before + 22, dBodyGetAngularVel(box), 3 * sizeof(dReal));
+  memcpy(before + 25, dBodyGetForce(box), 3 * sizeof(dReal));
+  dSetMessageHandler(quiet);
+  int failed = 0;
+  for (int calls = 0;; calls++) {
+    ode_mlcp_report report;
+    calls_left = calls;
+    if (ode_mlcp_step(s.world, 0.03, &report) == ODE_MLCP_OK) break;
+    failed++;
+    CU_ASSERT_EQUAL(report.taken, 0);
+    memcpy(after, dBodyGetPosition(box), 3 * sizeof(dReal));
+    memcpy(after + 3, dBodyGetQuaternion(box), 4 * sizeof(dReal));
+    memcpy(after + 7, dBodyGetRotation(box), 12 * sizeof(dReal));
+    memcpy(after + 19, dBodyGetLinearVel(box), 3 * sizeof(dReal));
+    memcpy(after + 22, dBodyGetAngularVel(box), 3 * sizeof(dReal));
+    memcpy(after + 25, dBodyGetForce(box), 3 * sizeof(dReal));
+    CU_ASSERT_EQUAL(memcmp(before, after, 28 * sizeof(dReal)), 0);
+  }
+  dSetMessageHandler(NULL);
+  CU_ASSERT(failed >= 4); /* the start, the middle, the end, .. */
+  close_scene(&s);
+}
+
+/* The same step twice from the same start gives the same bits. */
+static void test_steps_are_deterministic(void) {
+  dReal ends[2][7];
+  for (int run = 0; run < 2; run++) {
+    scene s;
+    open_scene(&s, "scheme=trapezoid", 9.81);
+    s.surface.parameters.mode = dContactApprox1 | dContactBounce;
+    s.surface.parameters.mu = 0.5;
+    s.surface.parameters.bounce = 0.4;
+    dCreatePlane(s.space, 0, 1, 0, 0);
+    dBodyID box = add_box(&s, 0, 1.5);
+    dBodySetAngularVel(box, 1, 2, 3);
+    add_ball(&s, 0.3, 2.5);
+    for (int i = 0; i < 100; i++) {
+      ode_mlcp_report report;
+      step(&s, 0.01, &report);
+    }
+    memcpy(ends[run], dBodyGetPosition(box), 3 * sizeof(dReal));
+    memcpy(ends[run] + 3, dBodyGetQuaternion(box), 4 * sizeof(dReal));
+    close_scene(&s);
+  }
+  CU_ASSERT_EQUAL(memcmp(ends[0], ends[1], sizeof ends[0]), 0);
+}
+
+int main(void) {
+  static const CU_TestInfo tests[] = {
+      {"stops are met within the step", test_stops_are_met_within_the_step},
+      {"islands meet within a step", test_islands_meet_within_a_step},
+      {"a ball slides, then rolls", test_a_ball_slides_then_rolls},
+      {"dropped stacks come to rest", test_dropped_stacks_come_to_rest},
+      {"contacts of a program are linearised",
+       test_contacts_of_a_program_are_linearised},
+      {"a failed step leaves every bit", test_a_failed_step_leaves_every_bit},
+      {"steps are deterministic", test_steps_are_deterministic},
+      CU_TEST_INFO_NULL};
+  dInitODE2(0);
+  int result = run_tests("schemes: worlds", tests);
+  dCloseODE();
+  return result;
+}
