@@ -13,11 +13,14 @@ static scene_result *run(const char *name, const char *scheme, double h) {
 /* AH fig. 4; both numbers as an independent program in generalized coordinates
  * gives them. */
 static void test_ellipse_sinks_only_unstabilised(void) {
+  scene_result *position_level = run("ellipse", "st", 0);
   scene_result *stabilised = run("ellipse", "ah", 0);
   scene_result *sinking = run("ellipse", "ap", 0);
   CU_ASSERT_DOUBLE_EQUAL(stabilised->infeasibility_late, 2.5097e-3, 1e-6);
   CU_ASSERT_DOUBLE_EQUAL(sinking->infeasibility_late, 0.70685, 1e-4);
   CU_ASSERT(sinking->infeasibility_late > 100 * stabilised->infeasibility_late);
+  CU_ASSERT(position_level->infeasibility_late < 1e-5);
+  scene_result_destroy(position_level);
   scene_result_destroy(stabilised);
   scene_result_destroy(sinking);
 }
@@ -48,7 +51,27 @@ static void check_falling_rod(const char *scheme, double h, double tolerance,
 }
 
 static void test_rod_falls_as_in_the_paper(void) {
+  check_falling_rod("st", 0.0025, 1e-9, -0.2301, 5e-5);
   check_falling_rod("ah", 0.0025, 1e-9, -0.2301, 5e-4);
+  // x_end at larger steps, as an independent program gives it
+  scene_result *result = run("falling-rod", "st", 0.01);
+  CU_ASSERT_DOUBLE_EQUAL(result->positions[3 * result->n_steps], -0.2362, 5e-5);
+  scene_result_destroy(result);
+  result = run("falling-rod", "st", 0.04);
+  CU_ASSERT_DOUBLE_EQUAL(result->positions[3 * result->n_steps], -0.2412, 5e-5);
+  scene_result_destroy(result);
+}
+
+/* Over five halved step sizes; the way, impacts included, to first order. */
+static void test_rod_converges(void) {
+  scene_settings settings = test_settings("falling-rod", "st");
+  scene_sweep *sweep = test_sweep("falling-rod", &settings);
+  CU_ASSERT_EQUAL_FATAL(sweep->n_rows, 5);
+  double whole = sweep->rows[0].errors[0] / sweep->rows[4].errors[0];
+  CU_ASSERT(whole > 16); // 2^4 by a first-order scheme
+  CU_ASSERT(sweep->rows[4].errors[1] < 0.02);
+  CU_ASSERT(sweep->rows[4].errors[2] < 0.003);
+  scene_sweep_destroy(sweep);
 }
 
 /* In the pose and with the turning that the first impact leaves, no
@@ -108,17 +131,22 @@ static void test_painleve_rod_jams_without_a_collision(void) {
   scene_sweep_destroy(sweep);
 }
 
-/* ST table 1: of first order; the stabilised velocity level comes close. */
-static void test_four_balls_converge(void) {
-  scene_settings settings = test_settings("four-balls", "ah");
+/* ST table 1: velocity, position, variation. */
+static void test_four_balls_meet_the_papers_table(void) {
+  scene_settings settings = test_settings("four-balls", "st");
   scene_sweep *sweep = test_sweep("four-balls", &settings);
   CU_ASSERT_EQUAL_FATAL(sweep->n_rows, 4);
-  static const double velocity[4] = {0.5050, 0.3523, 0.1657, 0.0700};
-  for (int i = 0; i < 4; i++) {
-    CU_ASSERT_DOUBLE_EQUAL(sweep->rows[i].errors[0], velocity[i],
-                           0.06 * velocity[i]);
-    CU_ASSERT_DOUBLE_EQUAL(sweep->rows[i].errors[2], 19.2, 0.4);
-  }
+  for (int i = 0; i < 4; i++)
+    for (int k = 0; k < 3; k++) {
+      double paper = sweep->rows[i].references[k];
+      CU_ASSERT(paper > 0);
+      CU_ASSERT_DOUBLE_EQUAL(sweep->rows[i].errors[k] / paper, 1,
+                             k == 2 ? 2e-4 : 0.012);
+    }
+  CU_ASSERT_DOUBLE_EQUAL(sweep->rows[0].errors[0], 0.5050, 5e-5);
+  CU_ASSERT_DOUBLE_EQUAL(sweep->rows[0].errors[1], 0.2505, 1e-4);
+  CU_ASSERT_DOUBLE_EQUAL(sweep->rows[3].errors[0], 0.0700, 5e-5);
+  CU_ASSERT_DOUBLE_EQUAL(sweep->rows[3].errors[1], 0.0298, 1e-4);
   scene_sweep_destroy(sweep);
 }
 
@@ -184,7 +212,9 @@ int main(void) {
       {"sliding contacts without accelerations",
        test_sliding_contacts_without_accelerations},
       {"Painleve's rod jams", test_painleve_rod_jams_without_a_collision},
-      {"four balls converge", test_four_balls_converge},
+      {"the rod converges", test_rod_converges},
+      {"four balls meet the paper's table",
+       test_four_balls_meet_the_papers_table},
       {"a block sticks and slips", test_block_sticks_and_slips},
       {"a block slides by Coulomb's law",
        test_block_slides_by_coulombs_law_in_every_direction},

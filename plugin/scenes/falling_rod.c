@@ -80,7 +80,7 @@ const scene scene_falling_rod = {
     .time = 1,
     .gravity = 9.81,
     .knows = SCENE_GRAVITY,
-    .options = "scheme=ah erp=1",
+    .options = "scheme=st",
     .step_sizes = STEP_SIZES,
     .error_kinds = {{"velocity", "m, rad"},
                     {"position", "m, rad"},

@@ -212,11 +212,12 @@ scene_sweep *scene_converge(const scene *scene, const scene_settings *settings,
 void scene_sweep_destroy(scene_sweep *sweep);
 
 /**
- * How far the whole way of one run is from that of a finer one, both taken as
- * constant over a step, at its end's value.
+ * How far the whole way of one run is from that of a finer one.
  *
  * @param errors out: [0] the integral over time of the largest difference of
- *               velocities; [1] the largest difference of positions.
+ *               velocities, these taken as constant over a step, at its end's
+ *               value; [1] the largest difference of positions at the ends of
+ *               the coarser steps.
  */
 void scene_compare_ways(const scene_result *coarse, const scene_result *finest,
                         double errors[SCENE_ERRORS]);

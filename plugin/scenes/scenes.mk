@@ -45,7 +45,8 @@ endif HAVE_HOST
 
 # ---- tests ----
 
-HOST_TESTS += tests/test_scenes_joints tests/test_scenes_contacts
+HOST_TESTS += tests/test_scenes_contacts tests/test_scenes_joints \
+  tests/test_scenes_second_order
 tests_test_scenes_joints_SOURCES = tests/test_scenes_joints.c \
   tests/scene_testing.h tests/testing.h $(SCENE_SOURCES)
 tests_test_scenes_joints_LDADD = $(HOST_TEST_LIBS)
@@ -54,3 +55,7 @@ tests_test_scenes_contacts_SOURCES = tests/test_scenes_contacts.c \
   tests/scene_testing.h tests/testing.h $(SCENE_SOURCES)
 tests_test_scenes_contacts_LDADD = $(HOST_TEST_LIBS)
 tests_test_scenes_contacts_CPPFLAGS = $(HOST_TEST_FLAGS)
+tests_test_scenes_second_order_SOURCES = tests/test_scenes_second_order.c \
+  tests/scene_testing.h tests/testing.h $(SCENE_SOURCES)
+tests_test_scenes_second_order_LDADD = $(HOST_TEST_LIBS)
+tests_test_scenes_second_order_CPPFLAGS = $(HOST_TEST_FLAGS)

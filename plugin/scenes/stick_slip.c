@@ -162,7 +162,7 @@ const scene scene_stick_slip = {
     .time = 2,
     .gravity = 9.81,
     .knows = SCENE_GRAVITY,
-    .options = "scheme=trapezoid-1",
+    .options = "scheme=trapezoid",
     .step_sizes = STEP_SIZES,
     .error_kinds = {{"position", "m"}, {"variation", "m/s"},
                     {"variation_alpha", "m/s"}},

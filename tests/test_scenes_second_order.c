@@ -1,0 +1,179 @@
+/* The papers' cases for second order, against their tables and the analytic
+ * answers. */
+#include <math.h>
+
+#include "scene_testing.h"
+
+static void set(scene_settings *settings, const char *name,
+                const char *value) {
+  char message[SCENE_MESSAGE];
+  CU_ASSERT_EQUAL_FATAL(
+      scene_set_option(settings, name, value, message, sizeof message),
+      ODE_MLCP_OK);
+}
+
+static void check_ratios(const scene_sweep *sweep, int kind, double low,
+                         double high) {
+  for (int i = 1; i < sweep->n_rows; i++) {
+    double ratio = sweep->rows[i].ratios[kind];
+    CU_ASSERT(ratio > low && ratio < high);
+  }
+}
+
+/* PAGT table 10.1: E_h, Theta_1 and Theta_2 at all seven step sizes. */
+static void test_double_pendulum_meets_the_papers_table(void) {
+  scene_settings settings = test_settings("double-pendulum", "trapezoid");
+  scene_sweep *sweep = test_sweep("double-pendulum", &settings);
+  CU_ASSERT_EQUAL_FATAL(sweep->n_rows, 7);
+  for (int i = 0; i < 7; i++)
+    for (int k = 0; k < 3; k++) {
+      double paper = sweep->rows[i].references[k];
+      CU_ASSERT(paper > 0);
+      CU_ASSERT_DOUBLE_EQUAL(sweep->rows[i].errors[k] / paper, 1, 0.01);
+    }
+  check_ratios(sweep, 1, 3.8, 4.2);
+  check_ratios(sweep, 2, 3.8, 4.2);
+  scene_sweep_destroy(sweep);
+}
+
+/* With the joints corrected they do not drift, and the order is kept. */
+static void test_corrected_double_pendulum_does_not_drift(void) {
+  scene_settings settings = test_settings("double-pendulum", "trapezoid");
+  set(&settings, "erp", "1");
+  scene_sweep *sweep = test_sweep("double-pendulum", &settings);
+  for (int i = 0; i < sweep->n_rows; i++) {
+    CU_ASSERT(sweep->rows[i].errors[1] < 1e-10);
+    CU_ASSERT(sweep->rows[i].errors[2] < 1e-10);
+  }
+  scene_sweep_destroy(sweep);
+}
+
+/* PAGT sec. 10.2, against the analytic motion: with events of second order,
+ * and table 10.2, which was made without. The paper's last row has the error of
+ * its own reference in it. */
+static void test_block_sticks_and_slips_to_second_order(void) {
+  scene_settings settings = test_settings("stick-slip", "trapezoid");
+  scene_sweep *sweep = test_sweep("stick-slip", &settings);
+  check_ratios(sweep, 0, 3.8, 4.2);
+  scene_sweep_destroy(sweep);
+
+  settings = test_settings("stick-slip", "trapezoid-1");
+  set(&settings, "events", "off");
+  sweep = test_sweep("stick-slip", &settings);
+  for (int i = 0; i < 5; i++)
+    CU_ASSERT_DOUBLE_EQUAL(
+        sweep->rows[i].errors[0] / sweep->rows[i].references[0], 1, 0.005);
+  scene_sweep_destroy(sweep);
+}
+
+/* GAP sec. 9.2: the velocity reflects, its weighted mean does not. */
+static void test_total_variation_of_v_alpha_is_bounded(void) {
+  scene_settings settings = test_settings("stick-slip", "gap");
+  set(&settings, "events", "off");
+  settings.time = 10;
+  scene_result *result = test_run("stick-slip", &settings);
+  CU_ASSERT_DOUBLE_EQUAL(result->errors[1], 2.1, 0.2);
+  CU_ASSERT_DOUBLE_EQUAL(result->errors[2], 0.2800, 5e-5);
+  scene_result_destroy(result);
+}
+
+/* GAP sec. 9.1: as printed the speed is reflected every step; taken out before
+ * the first step it varies once. */
+static void test_inconsistent_joint_is_made_consistent(void) {
+  scene_settings settings = test_settings("inconsistent-joint", "gap");
+  scene_result *result = test_run("inconsistent-joint", &settings);
+  CU_ASSERT_DOUBLE_EQUAL(result->errors[1], 1e-3, 1e-12);
+  scene_result_destroy(result);
+  set(&settings, "approach", "off");
+  result = test_run("inconsistent-joint", &settings);
+  CU_ASSERT_DOUBLE_EQUAL(result->errors[1], 2e-3 * 1 / 0.1, 1e-12);
+  scene_result_destroy(result);
+}
+
+static scene_result *run_carts(double spring, double damper, double time) {
+  scene_settings settings = test_settings("two-carts", "trapezoid");
+  settings.spring = spring;
+  settings.damper = damper;
+  settings.time = time;
+  scene_result *result = test_run("two-carts", &settings);
+  CU_ASSERT(result->errors[1] <= 1 + 1e-12); // never more than at the start
+  CU_ASSERT(result->energy_end < result->energy_start);
+  return result;
+}
+
+/* PAGT sec. 10.3: the distance of the carts under stiffer and stiffer dampers,
+ * then stiffer and stiffer springs. */
+static void test_carts_stay_bounded(void) {
+  static const double dampers[] = {1e2, 1e3, 1e4, 1e5, 1e6};
+  double range = INFINITY;
+  for (int i = 0; i < 5; i++) {
+    scene_result *result = run_carts(100, dampers[i], 4);
+    double least = 5;
+    for (long k = 0; k <= result->n_steps; k++) {
+      const double *q = result->positions + 6 * k;
+      least = fmin(least, q[3] - q[0]);
+      CU_ASSERT(q[3] - q[0] < 5 + 1e-5);
+    }
+    if (i == 0) CU_ASSERT_DOUBLE_EQUAL(least, 4.96516, 1e-4);
+    if (i == 1) CU_ASSERT_DOUBLE_EQUAL(least, 4.99657, 1e-5);
+    if (i == 4) CU_ASSERT_DOUBLE_EQUAL(least, 5, 1e-5);
+    CU_ASSERT(result->errors[0] < range);
+    range = result->errors[0];
+    scene_result_destroy(result);
+  }
+  static const double springs[] = {1e2, 1e3, 1e4, 1e5, 1e6};
+  for (int i = 0; i < 5; i++)
+    scene_result_destroy(run_carts(springs[i], 10, 2));
+}
+
+static void test_ball_bounces_as_it_should(void) {
+  static const double restitutions[] = {0, 0.3, 0.8, 1};
+  for (int i = 0; i < 4; i++) {
+    scene_settings settings = test_settings("bouncing-ball", "trapezoid");
+    settings.restitution = restitutions[i];
+    scene_result *result = test_run("bouncing-ball", &settings);
+    CU_ASSERT_EQUAL(settings.h, 0.01);
+    CU_ASSERT(result->errors[0] < 1e-6);
+    CU_ASSERT(result->errors[1] < 1e-6);
+    scene_result_destroy(result);
+  }
+}
+
+static void test_gyroscope_converges_to_second_order(void) {
+  scene_settings settings = test_settings("gyroscope", "trapezoid");
+  scene_sweep *sweep = test_sweep("gyroscope", &settings);
+  for (int k = 0; k < 3; k++) check_ratios(sweep, k, 3.9, 4.1);
+  CU_ASSERT(sweep->rows[4].errors[0] < 1e-4);
+  scene_sweep_destroy(sweep);
+
+  settings = test_settings("gyroscope", "ah");
+  sweep = test_sweep("gyroscope", &settings);
+  CU_ASSERT_DOUBLE_EQUAL(sweep->rows[4].ratios[0], 2, 0.2);
+  scene_sweep_destroy(sweep);
+}
+
+static void test_block_slides_in_a_curve_to_second_order(void) {
+  scene_settings settings = test_settings("incline", "trapezoid");
+  scene_sweep *sweep = test_sweep("incline", &settings);
+  check_ratios(sweep, 0, 3.9, 4.1);
+  scene_sweep_destroy(sweep);
+}
+
+int main(void) {
+  CU_TestInfo tests[] = {
+      {"the double pendulum meets the paper's table",
+       test_double_pendulum_meets_the_papers_table},
+      {"corrected it does not drift",
+       test_corrected_double_pendulum_does_not_drift},
+      {"a block sticks and slips", test_block_sticks_and_slips_to_second_order},
+      {"the variation of v_alpha is bounded",
+       test_total_variation_of_v_alpha_is_bounded},
+      {"an inconsistent joint", test_inconsistent_joint_is_made_consistent},
+      {"carts stay bounded", test_carts_stay_bounded},
+      {"a ball bounces as it should", test_ball_bounces_as_it_should},
+      {"the gyroscope", test_gyroscope_converges_to_second_order},
+      {"a block slides in a curve",
+       test_block_slides_in_a_curve_to_second_order},
+      {NULL, NULL}};
+  return run_tests("scenes of second order", tests);
+}
