@@ -40,6 +40,8 @@ bool scene_default_settings(const scene *scene, scene_settings *settings,
                                .restitution = scene->restitution,
                                .heading = scene->heading};
   ode_mlcp_default_options(&settings->options);
+  // the schemes as the papers have them: errors are corrected by velocities
+  settings->options.max_correction = INFINITY;
   char words[160];
   snprintf(words, sizeof words, "%s", scene->options);
   char *rest = NULL;

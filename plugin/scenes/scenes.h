@@ -99,7 +99,7 @@ const scene *const *scene_all(void);
 /** NULL where there is none of that name. */
 const scene *scene_find(const char *name);
 
-/** The scene's own settings. @return false where this library does not know
+/** The scene's own settings, and no limit to max_correction. @return false where this library does not know
  *  one of the scene's options; the message then says which. */
 bool scene_default_settings(const scene *scene, scene_settings *settings,
                             char *message, size_t message_size);
