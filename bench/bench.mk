@@ -1,5 +1,5 @@
-# Included by the Makefile.am of the tree: `make bench`, and `make bench-quick` in
-# about a minute. Reports go to report/ (docs/bench.md says how to read them).
+# Included by the Makefile.am of the tree: `make bench`, and `make bench-quick`
+# in a minute or two. Reports go to report/ (docs/bench.md: how to read them).
 
 BENCHES = bench/bench_impacts
 if HAVE_HOST

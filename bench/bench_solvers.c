@@ -36,8 +36,9 @@ static FILE *table;
 static void write_line(const char *part, const char *problem,
                        const char *method, const bench_result *result) {
   bench_spread spread = bench_spread_of(result->times, result->n_times);
-  fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%.6g\t%.6g\t%.6g\t%.3g\t%.3g\t%.0f\t%d"
-          "\t%ld\t%s\n",
+  fprintf(table,
+          "%s\t%s\t%s\t%d\t%d\t%d\t%.6g\t%.6g\t%.6g\t%.3g\t%.3g\t%.0f"
+          "\t%d\t%ld\t%s\n",
           part, problem, method, result->size, result->contacts,
           result->n_times, spread.median, spread.p99, spread.worst,
           result->residual, result->own_residual, result->memory,
@@ -64,7 +65,7 @@ static void run_and_write(const char *part, const char *problem,
   write_line(part, problem, method, &result);
 }
 
-/* ---- one problem ------------------------------------------------------------ */
+/* ---- one problem ------------------------------------------------------ */
 
 /* A problem with all that its solvers are given. */
 typedef struct problem_case {
@@ -254,7 +255,7 @@ static void by_bullet_dantzig(void *what, bench_result *result) {
 }
 #endif
 
-/* ---- the host's steppers on it ------------------------------------------------ */
+/* ---- the host's steppers on it ---------------------------------------- */
 
 typedef struct host_question {
   host_case *host;
@@ -311,7 +312,7 @@ static void ask_host(const library_entry *entry, int contacts) {
   host_case_close(&host);
 }
 
-/* ---- problems -------------------------------------------------------------------- */
+/* ---- problems --------------------------------------------------------- */
 
 static const mlcp_stored *largest_problem(const library_problems *captured) {
   int largest = 0;
@@ -386,7 +387,7 @@ static void bench_problems(void) {
   }
 }
 
-/* ---- LCPs of n = 1024 -------------------------------------------------------------- */
+/* ---- LCPs of n = 1024 ------------------------------------------------- */
 
 /* Pits as they fall, a problem at each of the steps: those of one island whose
  * LCP is nearest to the wanted size, cold. */
@@ -433,7 +434,7 @@ static void bench_lcps(int wanted) {
   }
 }
 
-/* ---- running scenes ------------------------------------------------------------------ */
+/* ---- running scenes --------------------------------------------------- */
 
 /* A scene stepped by ours; before each of its steps another stepper takes the
  * same one, in a world of its own that is brought to the same state. */
@@ -506,7 +507,7 @@ static void bench_runs(void) {
   effort_of_run.limit = usual_limit;
 }
 
-/* ---- growth ----------------------------------------------------------------------------- */
+/* ---- growth ----------------------------------------------------------- */
 
 typedef struct growth_case {
   int rows;

@@ -11,7 +11,7 @@
 #include "ode_mlcp.h"
 #include "step/part_watch.h"
 
-/* ---- states -------------------------------------------------------------- */
+/* ---- states ----------------------------------------------------------- */
 
 static void *get(size_t count, size_t size) {
   void *block = calloc(count > 0 ? count : 1, size);
@@ -53,7 +53,7 @@ void scene_state_write(const scene_state *state, scene *scene) {
   }
 }
 
-/* ---- which rows are whose -------------------------------------------------- */
+/* ---- which rows are whose --------------------------------------------- */
 
 /* A problem and the contact joint behind each of its normal rows. */
 struct host_part {
@@ -161,7 +161,7 @@ void host_case_close(host_case *opened) {
   memset(opened, 0, sizeof *opened);
 }
 
-/* ---- residuals --------------------------------------------------------------- */
+/* ---- residuals -------------------------------------------------------- */
 
 /* Add a contact's force to the impulses of its rows: `first` is the normal, the
  * friction rows follow. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- contact space --------------------------------------------------------- */
+/* ---- contact space ---------------------------------------------------- */
 
 static double dot6(const double a[6], const double b[6]) {
   double sum = 0;
@@ -40,7 +40,7 @@ void lcp_form_rows(const mlcp_problem *problem, double A[], double b[]) {
   }
 }
 
-/* ---- variables -------------------------------------------------------------- */
+/* ---- variables -------------------------------------------------------- */
 
 static bool is_free(const mlcp_row *row) {
   return row->kind != MLCP_ROW_FRICTION && row->low == -INFINITY &&
@@ -132,7 +132,7 @@ static void add_friction(build *build, int f, const int variable_of[]) {
   build->next = lambda + 1;
 }
 
-/* ---- free rows --------------------------------------------------------------- */
+/* ---- free rows -------------------------------------------------------- */
 
 /* Solve the n_free x n_free system of rows `at` of A for `count` right-hand
  * sides in X (n_free x count), by elimination with row pivoting. */
@@ -212,10 +212,10 @@ static bool put_free_rows_in(lcp_form *form) {
   return done;
 }
 
-/* ---- building ------------------------------------------------------------------ */
+/* ---- building --------------------------------------------------------- */
 
-/* M = G'(A map) + linear and q = G'(A p_constant + b) + constant, where column k
- * of G is the direction of variable k times its scale, so that w is in m/s. */
+/* M = G'(A map) + linear and q = G'(A p_constant + b) + constant, where column
+ * k of G is the direction of variable k times its scale: w is in m/s. */
 static bool multiply(lcp_form *form, const build *build, const double G[]) {
   size_t n = (size_t)form->n, n_rows = (size_t)form->n_rows;
   double *W = calloc(n_rows * (n + 1) + 1, sizeof *W);
@@ -316,7 +316,7 @@ void lcp_form_release(lcp_form *form) {
   memset(form, 0, sizeof *form);
 }
 
-/* ---- the way back ---------------------------------------------------------------- */
+/* ---- the way back ----------------------------------------------------- */
 
 void lcp_form_solution(const lcp_form *form, const double z[],
                        const mlcp_solution *solution) {

@@ -1,7 +1,7 @@
 /* Set-valued impacts: every outcome of a simultaneous collision.
  *
- * Installed with ode_mlcp.h, which includes it. Plain arrays: nothing here knows
- * of a host world (ode_mlcp_impact_problem_of_world in ode_mlcp.h does).
+ * Installed with ode_mlcp.h, which includes it. Plain arrays: nothing here
+ * knows of a host world (ode_mlcp_impact_problem_of_world in ode_mlcp.h does).
  * The model is that of Halm & Posa 2023 (docs/impacts.md, eq. I1-I5): an impact
  * is resolved by small steps, each with a random cap on every contact's normal
  * impulse, until no contact approaches any more. What the steps may reach is

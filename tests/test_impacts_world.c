@@ -86,7 +86,7 @@ static ode_mlcp_impact *ready(const ode_mlcp_impact_problem *problem) {
   return impact;
 }
 
-/* ---- the paper's examples as worlds --------------------------------------- */
+/* ---- the paper's examples as worlds ----------------------------------- */
 
 static void build_rocking_block(void) {
   dBodyID block = add_body(1, 5.0 / 12, 0, 1, 0);
@@ -206,7 +206,7 @@ static void test_worlds_have_the_sets_of_the_arrays(void) {
   compare_sets("compass-gait", build_compass_gait, 1e-6);
 }
 
-/* ---- laws in three dimensions ---------------------------------------------- */
+/* ---- laws in three dimensions ----------------------------------------- */
 
 /* Momentum of all bodies of the world about the origin, and their energy. */
 static void momentum(double linear[3], double angular[3], double *energy) {
@@ -238,7 +238,8 @@ static void momentum(double linear[3], double angular[3], double *energy) {
  * outcome, momentum stays and energy does not grow. */
 static void build_two_boxes(void) {
   const double at[4][2] = {{.5, .3}, {.5, -.3}, {-.5, .3}, {-.5, -.3}};
-  dBodyID below = add_body(2, 0.4, 0.1, 0, -0.5), above = add_body(1, 0.2, 0, 0, 0.5);
+  dBodyID below = add_body(2, 0.4, 0.1, 0, -0.5);
+  dBodyID above = add_body(1, 0.2, 0, 0, 0.5);
   dBodySetLinearVel(above, 0.3, 0.1, -1);
   dBodySetAngularVel(above, 0.2, -0.4, 0.5);
   dBodySetLinearVel(below, 0, 0, 0.2);
@@ -293,7 +294,7 @@ static void test_outcomes_obey_the_laws(void) {
   close_world();
 }
 
-/* ---- what a world has besides -------------------------------------------- */
+/* ---- what a world has besides ----------------------------------------- */
 
 /* One outcome of the world's collision, written back. */
 static void resolve(void) {
@@ -496,7 +497,8 @@ static void test_contacts_given(void) {
 /* Bodies that nothing ties to the collision are not in its problem. */
 static void test_only_what_collides(void) {
   open_world();
-  dBodyID resting = add_body(1, 1, 5, 0, 0.5), falling = add_body(1, 1, 0, 0, 1);
+  dBodyID resting = add_body(1, 1, 5, 0, 0.5);
+  dBodyID falling = add_body(1, 1, 0, 0, 1);
   dBodyID above = add_body(1, 1, 0, 0, 2);
   dContact floor = contact_at(5, 0, 0, 0, 0, 1, 0.5);
   dContact under = contact_at(0, 0, 0.5, 0, 0, 1, 0.5);
@@ -517,7 +519,7 @@ static void test_only_what_collides(void) {
   close_world();
 }
 
-/* ---- failures -------------------------------------------------------------- */
+/* ---- failures --------------------------------------------------------- */
 
 static void refuses(const dContact given[], int count, const char *expected) {
   ode_mlcp_world_impact *read;

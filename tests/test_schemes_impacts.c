@@ -1,5 +1,5 @@
-/* Impacts within a step by the set-valued law: the rocking block of Halm & Posa
- * (2023, table 4) strikes a floor flat, and rollouts spread over its outcomes. */
+/* Impacts within a step by the set-valued law: the rocking block of Halm &
+ * Posa (2023, table 4) strikes a floor flat, and rollouts spread. */
 #include <math.h>
 #include <string.h>
 

@@ -40,7 +40,7 @@ typedef struct assembly {
   memory_block root_block, number_block;
 } assembly;
 
-/* --- mass ---------------------------------------------------------------- */
+/* --- mass -------------------------------------------------------------- */
 
 static bool factor_mass(const host_body *body, mass_root *root) {
   memset(root, 0, sizeof *root);
@@ -87,7 +87,7 @@ static void times_upper(const mass_root *root, const double v[6],
   }
 }
 
-/* --- rows ---------------------------------------------------------------- */
+/* --- rows -------------------------------------------------------------- */
 
 /* A row on the moved bodies, in natural coordinates or in y. */
 static void spread(const assembly *work, const int body[2],
@@ -182,7 +182,7 @@ static ode_mlcp_error reduce_touches(assembly *work, world_reading *reading) {
   return ODE_MLCP_OK;
 }
 
-/* --- tangents ------------------------------------------------------------- */
+/* --- tangents ---------------------------------------------------------- */
 
 /* The direction of sliding that joints leave a contact, a unit vector along its
  * two tangents; false where they leave both. */
@@ -224,7 +224,7 @@ static double mu_along(const double mu[2], const double along[2]) {
   return 1 / sqrt(sum);
 }
 
-/* --- the result ------------------------------------------------------------ */
+/* --- the result -------------------------------------------------------- */
 
 /* The arrays of the problem, in one block. */
 static bool lay_out(ode_mlcp_world_impact *impact, const assembly *work,
@@ -347,7 +347,7 @@ static double joint_jump(const ode_mlcp_world_impact *impact,
   return worst;
 }
 
-/* --- assembling ------------------------------------------------------------ */
+/* --- assembling -------------------------------------------------------- */
 
 static bool open_assembly(assembly *work) {
   const world_reading *reading = work->reading;
@@ -427,7 +427,7 @@ ode_mlcp_error world_reading_build(world_reading *reading,
   return error;
 }
 
-/* --- the public face -------------------------------------------------------- */
+/* --- the public face --------------------------------------------------- */
 
 ode_mlcp_error
 ode_mlcp_impact_problem_of_world(dWorldID world, const dContact contacts[],

@@ -41,8 +41,8 @@ typedef struct world_reading {
       touch_block, tie_block;
 } world_reading;
 
-/** Room for so many; bodies and ties and touches are to be filled. @return false
- *  where memory runs out. */
+/** Room for so many; bodies, ties and touches are to be filled.
+ *  @return false where memory runs out. */
 bool world_reading_reserve(world_reading *reading, size_t n_bodies,
                            size_t n_touches, size_t n_ties);
 
