@@ -249,23 +249,36 @@ static void put_curves(FILE *out, const scene_result *result, int run) {
               i < n ? result->positions[row*n + i] : NAN,
               i < n ? result->velocities[row*n + i] : NAN);
     }
+    fprintf(out, " %.9g", result->extras[row]);
     fputc('\n', out);
   }
   fputs("EOD\n", out);
 }
 
+static bool any_infeasibility(const scene_result *const results[], int n) {
+  for (int k = 0; k < n; k++)
+    if (results[k]->infeasibility_max > 1e-17) return true;
+  return false;
+}
+
 static void plot_infeasibility(FILE *out, const scene_result *const results[],
                                int n) {
+  if (!any_infeasibility(results, n)) {
+    fputs("set title 'infeasibility: none at all'\nset xlabel 'time (s)'\n"
+          "unset ylabel\nset yrange [0:1]\nunset key\nplot $run0 using 1:3 with lines\n"
+          "set yrange [*:*]\n", out);
+    return;
+  }
   // what is no infeasibility at all is drawn at the foot
   fprintf(out, "set title 'infeasibility'\nset xlabel 'time (s)'\n"
                "set ylabel '%s'\nset logscale y\nset format y '%%.0e'\n"
-               "set key bottom right opaque\nset yrange [*:1e-15<*]\nplot",
+               "set key bottom right opaque\nplot",
           results[0]->scene->infeasibility_unit);
   for (int k = 0; k < n; k++)
     fprintf(out, "%s $run%d every ::1 using 1:($3 > 1e-17 ? $3 : 1e-17) with lines "
                  "lw 1.3 lc rgb '%s' title '%s'", k > 0 ? ", \\\n" : "", k,
             COLOURS[k], results[k]->settings.scheme);
-  fputs("\nunset logscale y\nset format y\nset yrange [*:*]\n", out);
+  fputs("\nunset logscale y\nset format y\n", out);
 }
 
 static void plot_energy(FILE *out, const scene_result *const results[],
@@ -275,6 +288,17 @@ static void plot_energy(FILE *out, const scene_result *const results[],
     fprintf(out, "%s $run%d using 1:2 with lines lw 1.3 lc rgb '%s' "
                  "title '%s'", k > 0 ? ", \\\n" : "", k, COLOURS[k],
             results[k]->settings.scheme);
+  fputc('\n', out);
+}
+
+/* What the scene watches beside its coordinates. */
+static void plot_extra(FILE *out, const scene_result *const results[], int n) {
+  fprintf(out, "set title '%s'\nset ylabel '%s'\nset key top right\nplot",
+          results[0]->scene->extra_name, results[0]->scene->extra_unit);
+  for (int k = 0; k < n; k++)
+    fprintf(out, "%s $run%d using 1:%d with lines lw 1.3 lc rgb '%s' "
+                 "title '%s'", k > 0 ? ", \\\n" : "", k, 4 + 2*CURVES,
+            COLOURS[k], results[k]->settings.scheme);
   fputc('\n', out);
 }
 
@@ -345,7 +369,10 @@ bool scene_plot(const char *path, const scene_result *const results[],
     put_title(out, results[0]->scene, results[0]->settings.scheme, step);
     plot_pictures(out, results[0]);
     plot_infeasibility(out, results, n_results);
-    plot_coordinates(out, results[0], results[0]->scene->draw_velocities);
+    if (results[0]->scene->extra_name != NULL)
+      plot_extra(out, results, n_results);
+    else
+      plot_coordinates(out, results[0], results[0]->scene->draw_velocities);
     plot_energy(out, results, n_results);
     drawn = end_gnuplot(out, path, message);
   }
@@ -370,8 +397,12 @@ bool scene_plot_sweep(const char *path, const scene_sweep *sweep,
       fprintf(out, " %.9g %.9g", row->errors[k], row->references[k]);
     fputc('\n', out);
   }
+  char title[100];
+  snprintf(title, sizeof title, "%s, scheme %s", scene->name,
+           sweep->settings.scheme);
   fputs("EOD\nset title ", out);
-  put_title(out, scene, sweep->settings.scheme, "");
+  put_string(out, title);
+  fputs(" noenhanced\n", out);
   fputs("set logscale xy\nset format xy '%.0e'\nset xlabel 'h (s)'\n"
         "set ylabel 'error'\nset key bottom right\nplot", out);
   for (int k = 0; k < SCENE_ERRORS && scene->error_kinds[k].name != NULL; k++) {

@@ -238,6 +238,8 @@ bool scene_write_csv(const char *path, const scene_result *result,
       coordinate_name(result, i, name);
       fprintf(out, ",%s%s", k == 0 ? "" : "v_", name);
     }
+  if (result->scene->extra_name != NULL)
+    fprintf(out, ",%s", result->scene->extra_name);
   fputc('\n', out);
   for (long row = 0; row <= result->n_steps; row++) {
     fprintf(out, "%.17g,%.17g,%.17g", result->times[row],
@@ -247,6 +249,8 @@ bool scene_write_csv(const char *path, const scene_result *result,
     for (int i = 0; i < result->n_velocities; i++)
       fprintf(out, ",%.17g",
               result->velocities[row * result->n_velocities + i]);
+    if (result->scene->extra_name != NULL)
+      fprintf(out, ",%.17g", result->extras[row]);
     fputc('\n', out);
   }
   return close_csv(out, path, message);

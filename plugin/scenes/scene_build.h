@@ -55,6 +55,7 @@ struct scene_run_state {
   void (*push)(scene_run_state *run, double time);
   double (*energy)(const scene_run_state *run);
   double (*infeasibility)(scene_run_state *run);
+  double (*extra)(const scene_run_state *run); /* scene->extra_name */
   void (*after)(scene_run_state *run); /* each step */
   void (*judge)(scene_run_state *run); /* fills result->errors, note */
 

@@ -177,6 +177,7 @@ static bool record(scene_run_state *run, long row) {
   }
   if (run->energy != NULL) energy += run->energy(run);
   result->times[row] = run->time;
+  if (run->extra != NULL) result->extras[row] = run->extra(run);
   result->energies[row] = energy;
   result->infeasibilities[row] =
       run->infeasibility != NULL ? run->infeasibility(run)
@@ -207,12 +208,14 @@ static bool make_room(scene_run_state *run, long n_steps) {
   result->times = calloc(rows, sizeof(double));
   result->energies = calloc(rows, sizeof(double));
   result->infeasibilities = calloc(rows, sizeof(double));
+  result->extras = calloc(rows, sizeof(double));
   result->positions = calloc(rows * n, sizeof(double));
   result->velocities = calloc(rows * n, sizeof(double));
   result->poses = calloc(rows * (size_t)(run->n_bodies + 1),
                          SCENE_POSE * sizeof(double));
   return (result->times != NULL && result->energies != NULL &&
-          result->infeasibilities != NULL && result->positions != NULL &&
+          result->infeasibilities != NULL && result->extras != NULL &&
+          result->positions != NULL &&
           result->velocities != NULL && result->poses != NULL) ||
          scene_fail(run, "memory ran out");
 }
@@ -366,6 +369,7 @@ void scene_result_destroy(scene_result *result) {
   free(result->times);
   free(result->energies);
   free(result->infeasibilities);
+  free(result->extras);
   free(result->positions);
   free(result->velocities);
   free(result->poses);

@@ -87,6 +87,7 @@ typedef struct scene {
   const char *const *beside;
   double first_picture, last_picture; /* s, of the outlines drawn */
   int pictures;
+  const char *extra_name, *extra_unit; /* watched and drawn, or NULL */
   bool draw_velocities; /* of the first coordinates, not positions */
   bool draw_angles;     /* angles of the first body, where it has three */
 
@@ -155,6 +156,7 @@ struct scene_result {
   double *times;          /* [n_steps + 1] s */
   double *energies;       /* [n_steps + 1] J, springs included */
   double *infeasibilities;/* [n_steps + 1] m, or as the scene says */
+  double *extras;         /* [n_steps + 1] as scene->extra_name; or 0 */
   double *positions;      /* [(n_steps + 1) n_positions] */
   double *velocities;     /* [(n_steps + 1) n_velocities] */
   double *poses;          /* [(n_steps + 1) n_bodies SCENE_POSE] */

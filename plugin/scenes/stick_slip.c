@@ -96,6 +96,10 @@ static void after(scene_run_state *run) {
   run->last_speed = v[0];
 }
 
+static double speed(const scene_run_state *run) {
+  return dBodyGetLinearVel(run->bodies[0])[0];
+}
+
 static void judge(scene_run_state *run) {
   scene_result *result = run->result;
   double end = result->times[result->n_steps], exact, sum = 0;
@@ -115,6 +119,7 @@ static bool build(scene_run_state *run) {
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = FRICTION;
   run->after = after;
+  run->extra = speed;
   run->judge = judge;
   dBodyID block = scene_add_planar(
       run, START, SIDES[1] / 2, 0, 1,
@@ -170,5 +175,6 @@ const scene scene_stick_slip = {
     .infeasibility_unit = "m",
     .beside = BESIDE,
     .pictures = 2,
-    .draw_velocities = true,
+    .extra_name = "velocity",
+    .extra_unit = "m/s",
     .build = build};

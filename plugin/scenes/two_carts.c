@@ -18,6 +18,11 @@ static double energy(const scene_run_state *run) {
   return ode_mlcp_spring_energy(run->world);
 }
 
+static double distance(const scene_run_state *run) {
+  return dBodyGetPosition(run->bodies[1])[0] -
+         dBodyGetPosition(run->bodies[0])[0];
+}
+
 /* How far the distance of the carts went, and how much energy there ever was
  * beside that of the start. */
 static void judge(scene_run_state *run) {
@@ -77,6 +82,7 @@ static bool build(scene_run_state *run) {
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = FRICTION;
   run->energy = energy;
+  run->extra = distance;
   run->judge = judge;
   scene_set_bounce(run, s->restitution);
   dBodyID first = add_cart(run, start->x, start->speed);
@@ -115,5 +121,7 @@ const scene scene_two_carts = {
     .error_kinds = {{"distance_range", "m"}, {"energy_most", "of the start"}},
     .infeasibility_unit = "m",
     .beside = BESIDE,
+    .extra_name = "distance of the carts",
+    .extra_unit = "m",
     .pictures = 2,
     .build = build};
