@@ -29,7 +29,7 @@ static void test_ellipse_sinks_only_unstabilised(void) {
 static void test_all_disks_come_to_lie_on_the_table(void) {
   scene_result *result = run("disks", "ah", 0);
   CU_ASSERT_EQUAL(result->counted, 21);
-  CU_ASSERT(result->infeasibility_late < 1e-10);
+  CU_ASSERT(result->infeasibility_late < 1e-12);
   CU_ASSERT(result->infeasibility_max > 1e-3); // there was something to mend
   CU_ASSERT(result->energy_end < result->energy_start);
   scene_result_destroy(result);

@@ -64,7 +64,7 @@ const scene scene_disks = {
     .time = 20,
     .gravity = 9.81,
     .knows = SCENE_GRAVITY,
-    .options = "scheme=ah erp=1 margin=0.3",
+    .options = "scheme=ah erp=1 margin=0.3 tolerance=1e-12",
     .infeasibility_unit = "m",
     .beside = BESIDE,
     .pictures = 4,
