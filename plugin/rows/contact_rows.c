@@ -249,9 +249,7 @@ static void add_normal_row(row_set *set, const row_frame *frame,
   double depth = fmax(contact->geom.depth - settings->surface_layer, 0);
   double correction = erp * depth / frame->step_size, in_velocity = correction;
   bool spring = own_erp && cfm > settings->max_cfm;
-  if (!spring)
-    in_velocity =
-        reading->overlap ? 0 : fmin(correction, frame->max_correction);
+  if (!spring) in_velocity = fmin(correction, frame->max_correction);
 
   double bounce = -INFINITY, approach = gap_of(reading) / frame->step_size;
   if ((surface->mode & dContactBounce) && surface->bounce_vel >= 0 &&

@@ -26,8 +26,7 @@ typedef struct contact_reading {
   double arm[2][3];   /* from the bodies' centres to the contact */
   int multiplicity;   /* contacts merged into this one, itself included */
   const contact_polygon *polygon; /* NULL: friction is as the surface says */
-  bool overlap;       /* too deep to be a contact (contact_rows_overlap): its
-                         normal row leaves its correction out as excess */
+  bool overlap;       /* too deep to be a contact (contact_rows_overlap) */
 } contact_reading;
 
 typedef enum contact_verdict {

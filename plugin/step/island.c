@@ -32,6 +32,7 @@ typedef struct part_problem {
   mlcp_problem problem;
   mlcp_solution solution;
   row_set set;
+  bool overlap; /* one of its contacts is too deep to be one */
   bool pushed; /* the workspace's push-out is this part's */
   double *guess;
   contact_rows *contacts; /* per contact reading of the island */
@@ -250,6 +251,7 @@ static void add_joint(const island_context *c, part_problem *part, int j) {
     contact_reading *contact = &c->arrays->contacts[joint->reading];
     c->result->report.contacts_new += old == NULL;
     contact->overlap = is_overlap(c, contact, &key);
+    part->overlap |= contact->overlap;
     contact_rows_add(&part->set, &c->frame, &c->contact, contact,
                      old != NULL ? old->slip : no_hint, rows);
     guess_contact(part->guess + first, rows, old, swapped);
@@ -344,6 +346,7 @@ static bool build_part(island_context *c, part_problem *part, int index) {
   mlcp_body *bodies = (mlcp_body *)part->problem.bodies;
   for (int b = arrays->part_first_body[index]; b >= 0; b = arrays->next_body[b])
     fill_body(&bodies[arrays->problem_body[b]], &arrays->bodies[b]);
+  part->overlap = false;
   part->set.n_rows = part->set.n_frictions = part->set.n_pairs = 0;
   for (int j = 0; j < arrays->n_joints && part_watch != NULL; j++)
     part->first_row[j] = -1;
@@ -469,6 +472,8 @@ static void add_solve(solver_report *sum, const solver_report *solve) {
 }
 
 static bool solve_part(island_context *c, part_problem *part) {
+  /* a push-out is needed anyway, and the velocities always have a solution */
+  if (part->overlap) leave_out(part, false);
   solver_report solve = timed_solve(c, &part->problem, part->first_row,
                                     part->guess, &part->solution);
   /* bodies jammed by friction may have no velocities that undo their errors, or
