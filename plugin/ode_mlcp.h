@@ -82,6 +82,8 @@ typedef struct ode_mlcp_options {
                               before they touch; or ODE_MLCP_MARGIN_AUTO */
   int measure;             /* 1: fill the report's energies and errors */
   ode_mlcp_friction friction; /* default COULOMB */
+  int check_cone;          /* 1: check in every step whether the friction cone is
+                              pointed, for the report; default 0 */
   int fixed_point;         /* scheme ST: 0 (the default), the linear version; or
                               the most passes of the nonlinear one */
 
@@ -152,6 +154,10 @@ typedef struct ode_mlcp_report {
                             no solution */
   int not_converged;     /* 1: passes or rounds ran out; the step is that of the
                             last */
+  /* with options.check_cone, else -1: */
+  int jammed_contacts;   /* contacts that can hold each other (or joints) with any
+                            force; 0: the friction cone is pointed */
+  int jammed_joint_rows; /* rows of joints that hold them */
   double solver_seconds; /* sum over islands */
   double step_seconds;   /* wall clock, whole step */
   /* with options.measure, else NaN: */
@@ -354,6 +360,31 @@ ODE_MLCP_API ode_mlcp_error ode_mlcp_last_report(dWorldID world,
  */
 ODE_MLCP_API ode_mlcp_error ode_mlcp_body_v_alpha(dBodyID body,
                                                   double velocity[6]);
+
+/** Who takes part in a jam. */
+typedef struct ode_mlcp_jam {
+  dBodyID body[2];    /* the second may be 0: the world */
+  double position[3]; /* m, of a contact; 0 of a joint */
+  dJointID joint;     /* 0: a contact of the collision function */
+} ode_mlcp_jam;
+
+/**
+ * Check whether the friction cone of the contacts that touch now is pointed: no
+ * impulses of contacts and joints, some of them not 0, add up to nothing
+ * (docs/formulation.md, eq. 30). Where it is not, contacts and joints can jam:
+ * hold each other with any force; Lemke's method is no longer sure to end, and
+ * impulses are not unique.
+ *
+ * Contacts are those of the collision function with a gap up to 1e-6 m, and the
+ * contact joints that the program has attached.
+ *
+ * @param pointed  out: 1 or 0
+ * @param jams     [room] out: the contacts and joints that can take part
+ * @param n_jams   out: how many there are
+ */
+ODE_MLCP_API ode_mlcp_error ode_mlcp_check_cone(dWorldID world, int *pointed,
+                                                ode_mlcp_jam jams[], int room,
+                                                int *n_jams);
 
 /* --- forces taken implicitly (gap, trapezoid-1, trapezoid) ------------------- */
 

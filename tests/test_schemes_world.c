@@ -221,6 +221,43 @@ static void test_contacts_of_a_program_are_linearised(void) {
   close_scene(&s);
 }
 
+/* --- jams ----------------------------------------------------------------------- */
+
+/* A ball in a groove of two planes at 60 degrees to the vertical's horizon: the
+ * line between its contacts lies in both cones from mu = tan 30 degrees on. */
+static void test_a_groove_jams_from_its_angle_on(void) {
+  static const char *schemes[] = {"scheme=trapezoid check-cone=on",
+                                  "scheme=ah check-cone=on"};
+  for (int k = 0; k < 2; k++)
+    for (int grips = 0; grips < 2; grips++) {
+      scene s;
+      double a = M_PI / 6;
+      open_scene(&s, schemes[k], 9.81);
+      s.surface.parameters.mode = dContactApprox1;
+      s.surface.parameters.mu = tan(a) + (grips ? 0.02 : -0.02);
+      dCreatePlane(s.space, cos(a), sin(a), 0, 0);
+      dCreatePlane(s.space, -cos(a), sin(a), 0, 0);
+      dBodyID ball = add_ball(&s, 0, 0.1 / sin(a));
+      add_ball(&s, 5, 5);
+      int pointed = -1, n_jams = -1;
+      ode_mlcp_jam jams[4];
+      CU_ASSERT_EQUAL_FATAL(
+          ode_mlcp_check_cone(s.world, &pointed, jams, 4, &n_jams),
+          ODE_MLCP_OK);
+      CU_ASSERT_EQUAL(pointed, !grips);
+      CU_ASSERT_EQUAL(n_jams, grips ? 2 : 0);
+      for (int i = 0; i < n_jams; i++) {
+        CU_ASSERT_PTR_EQUAL(jams[i].body[0], ball);
+        CU_ASSERT_DOUBLE_EQUAL(fabs(jams[i].position[0]), 0.1 * cos(a), 1e-9);
+      }
+      ode_mlcp_report report;
+      step(&s, 0.01, &report);
+      CU_ASSERT_EQUAL(report.jammed_contacts, grips ? 2 : 0);
+      CU_ASSERT_EQUAL(report.jammed_joint_rows, 0);
+      close_scene(&s);
+    }
+}
+
 /* --- failures ---------------------------------------------------------------------------------- */
 
 static int calls_left;
@@ -303,6 +340,7 @@ int main(void) {
       {"dropped stacks come to rest", test_dropped_stacks_come_to_rest},
       {"contacts of a program are linearised",
        test_contacts_of_a_program_are_linearised},
+      {"a groove jams from its angle on", test_a_groove_jams_from_its_angle_on},
       {"a failed step leaves every bit", test_a_failed_step_leaves_every_bit},
       {"steps are deterministic", test_steps_are_deterministic},
       CU_TEST_INFO_NULL};

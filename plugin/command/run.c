@@ -41,6 +41,7 @@ static const char help[] =
     "                       contacts begin or end to slip or part (default on)\n"
     "  --approach on|off    second order: take forbidden velocities out by an\n"
     "                       impact (default on) or reflect them\n"
+    "  --check-cone on|off  note in the trace what could jam (default off)\n"
     "  --min-substep S      part of a step between events (default 1e-4)\n"
     "  --max-events N       a step (default 100)\n"
     "  --impact poisson|set second order: all contacts at once (default), or "
@@ -107,6 +108,7 @@ static const struct option options_known[] = {
     {"alpha", required_argument, NULL, OPTION_SETTING},
     {"events", required_argument, NULL, OPTION_SETTING},
     {"approach", required_argument, NULL, OPTION_SETTING},
+    {"check-cone", required_argument, NULL, OPTION_SETTING},
     {"min-substep", required_argument, NULL, OPTION_SETTING},
     {"max-events", required_argument, NULL, OPTION_SETTING},
     {"impact", required_argument, NULL, OPTION_SETTING},

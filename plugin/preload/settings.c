@@ -11,6 +11,7 @@ const settings_name settings_names[] = {
     {"alpha", "ODE_MLCP_ALPHA"},
     {"events", "ODE_MLCP_EVENTS"},
     {"approach", "ODE_MLCP_APPROACH"},
+    {"check-cone", "ODE_MLCP_CHECK_CONE"},
     {"min-substep", "ODE_MLCP_MIN_SUBSTEP"},
     {"max-events", "ODE_MLCP_MAX_EVENTS"},
     {"impact", "ODE_MLCP_IMPACT"},

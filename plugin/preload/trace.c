@@ -31,7 +31,7 @@ static bool has_offsets;
 static const char header[] =
     "step,time_s,bodies,contacts,kinetic_energy_J,potential_energy_J,"
     "deepest_penetration_m,worst_joint_error,residual,pivots,seconds,world,"
-    "rows,degraded,unsolved,taken\n";
+    "rows,degraded,unsolved,taken,impacts,substeps,jammed\n";
 
 static int write_chunk(chunk *rows) {
   size_t used = atomic_load(&rows->used);
@@ -113,7 +113,10 @@ int trace_add(const ode_mlcp_report *report, long world) {
   add_integer(&row, report->rows);
   add_integer(&row, report->degraded);
   add_integer(&row, report->unsolved);
-  text_add_integer(&row, report->taken);
+  add_integer(&row, report->taken);
+  add_integer(&row, report->impacts);
+  add_integer(&row, report->substeps);
+  text_add_integer(&row, report->jammed_contacts);
   text_add(&row, "\n");
 
   int error = keep(row.data, row.used);

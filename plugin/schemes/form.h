@@ -19,6 +19,7 @@
 #include "ode_mlcp.h"
 #include "rows/contact_rows.h"
 #include "rows/joint_rows.h"
+#include "solver/cone.h"
 #include "solver/solver.h"
 #include "step/island.h"
 
@@ -198,6 +199,9 @@ typedef struct form_request {
   int n_extra;
   const double *guess;     /* [6 n_contacts] impulses, NAN: new; or NULL */
   double slip_floor;       /* m/s, see contact_settings */
+  bool count_jams;         /* for the report, with options.check_cone */
+  cone_check *cone;        /* not NULL: nothing is solved; the answer's impulses
+                              are 1 on normal and joint rows that can jam */
   const double *gap_bias;  /* [n_contacts] m/s in place of 0 on normal rows; or
                               NULL */
 } form_request;

@@ -32,6 +32,7 @@ typedef struct form_scratch {
   mlcp_solution solution;
   row_set set;
   solver_convex convex;
+  cone_check cone; /* of steps, with options.check_cone */
   memory_block parent_block, part_block, problem_block, first_block, last_block,
       count_block, item_block, joint_row_block, item_row_block, guess_block,
       body_block, v_block, p_block, beta_block, lambda_block, row_block,
@@ -68,6 +69,7 @@ void world_form_destroy(world_form *form) {
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
       memory_block_release(blocks[i], source);
     solver_convex_release(&s->convex, source);
+    cone_check_release(&s->cone, source);
     source->release(source->context, s, sizeof *s);
   }
   contact_list_release(&form->list);
@@ -535,6 +537,27 @@ static bool solve_part(solve_context *c, const mlcp_problem *problem) {
   return true;
 }
 
+/* Jams in place of impulses. */
+static bool check_part(solve_context *c, const mlcp_problem *problem) {
+  cone_check *cone = c->request->cone;
+  if (!cone_check_run(cone, c->form->solver, c->form->source, problem))
+    return no_memory(c);
+  for (int r = 0; r < problem->n_rows; r++)
+    c->s->solution.p[r] = cone->jams[r];
+  memset(c->s->solution.v, 0,
+         6 * (size_t)problem->n_bodies * sizeof *c->s->solution.v);
+  return true;
+}
+
+static bool count_jams(solve_context *c, const mlcp_problem *problem) {
+  ode_mlcp_report *report = &c->form->result->report;
+  if (!cone_check_run(&c->s->cone, c->form->solver, c->form->source, problem))
+    return no_memory(c);
+  report->jammed_contacts += c->s->cone.n_contacts;
+  report->jammed_joint_rows += c->s->cone.n_joint_rows;
+  return true;
+}
+
 static double row_w(const mlcp_row *row, const double v[], double p) {
   double w = row->compliance * p + row->bias;
   for (int side = 0; side < 2; side++)
@@ -629,7 +652,12 @@ bool form_solve(world_form *form, form_view *view, const form_request *request,
   for (int part = 0; part < c.s->n_parts; part++) {
     mlcp_problem problem;
     if (c.s->part_first_item[part] < 0) continue;
-    if (!build_part(&c, part, &problem) || !solve_part(&c, &problem))
+    if (!build_part(&c, part, &problem)) return false;
+    if (!(request->cone != NULL ? check_part(&c, &problem)
+                                : solve_part(&c, &problem)))
+      return false;
+    if (form->options->check_cone && request->count_jams &&
+        !count_jams(&c, &problem))
       return false;
     form->result->report.rows += problem.n_rows;
     keep_part(&c, part);

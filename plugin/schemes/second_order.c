@@ -334,8 +334,10 @@ bool second_order_take(second_order *s, const motion *from, double h,
                           .x_free = s->x_free,
                           .extra = s->rows,
                           .n_extra = n_rows,
+                          .count_jams = s->count_jams,
                           .slip_floor = slip_floor(form, h)};
   if (!form_solve(form, at, &request, &s->answer)) return false;
+  s->count_jams = false;
 
   to->time = from->time + h;
   for (int b = 0; b < form->n_bodies; b++) {

@@ -16,6 +16,7 @@ typedef struct second_order {
   motion ahead;        /* scratch */
   double *mass, *x_free, *force, *k_q, *k_v;
   form_extra_row *rows;
+  bool count_jams;     /* in the next step tried */
   bool *stiff;         /* [n_bodies] see second_order_find_stiff */
   bool *taken;
   memory_block middle_block, mass_block, free_block, force_block, k_q_block,

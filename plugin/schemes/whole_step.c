@@ -434,6 +434,7 @@ static bool run(whole_step *w, bool detect) {
   double step = form->step_size, remaining = step;
   int n_events = 0;
   second_order_find_stiff(&w->s, &w->now, step);
+  w->s.count_jams = true;
   for (bool first = true; remaining > 1e-12 * step; first = false) {
     bool approach = choose_active(w, remaining) || (first && joints_approach(w));
     if (approach && options->approach && !impact(w)) return false;

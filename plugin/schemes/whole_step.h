@@ -33,4 +33,10 @@ void whole_step_committed(whole_step *w);
 /** v_alpha of a body in the last step; false where it took no part. */
 bool whole_step_v_alpha(const whole_step *w, dBodyID body, double velocity[6]);
 
+/** The settings and contacts of an attached world, NULL where it is none. In
+ *  stepper.c. */
+const ode_mlcp_options *stepper_options(dWorldID world,
+                                        const memory_source **source,
+                                        contact_source **contacts);
+
 #endif

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "common/vec3.h"
+#include "solver/cone.h"
 #include "solver/solver_convex.h"
 #include "step/island_read.h"
 #include "step/part_watch.h"
@@ -25,6 +26,7 @@ struct island_workspace {
   memory_block v, p, beta, lambda;
   push_out push;
   solver_convex convex;
+  cone_check cone;
 };
 
 /* One part of the island on its way through the solver. */
@@ -79,6 +81,7 @@ void island_workspace_destroy(island_workspace *workspace) {
   push_out_release(&workspace->push, source);
   island_arrays_release(&workspace->arrays, source);
   solver_convex_release(&workspace->convex, source);
+  cone_check_release(&workspace->cone, source);
   solver_workspace_destroy(workspace->solver);
   source->release(source->context, workspace, sizeof *workspace);
 }
@@ -507,6 +510,18 @@ static bool solve_part(island_context *c, part_problem *part) {
   return true;
 }
 
+static bool count_jams(island_context *c, const part_problem *part) {
+  cone_check *cone = &c->workspace->cone;
+  if (!cone_check_run(cone, c->workspace->solver, c->workspace->source,
+                      &part->problem)) {
+    snprintf(c->result->message, sizeof c->result->message, NO_MEMORY);
+    return false;
+  }
+  c->result->report.jammed_contacts += cone->n_contacts;
+  c->result->report.jammed_joint_rows += cone->n_joint_rows;
+  return true;
+}
+
 /* Solve, and again with the stops that the solution would overshoot: each round
  * adds one at least. */
 static bool solve_with_stops(island_context *c, part_problem *part, int index) {
@@ -517,7 +532,7 @@ static bool solve_with_stops(island_context *c, part_problem *part, int index) {
     memcpy(part->guess, part->solution.p, (size_t)n_rows * sizeof(double));
   }
   c->result->report.rows += part->problem.n_rows;
-  return true;
+  return !c->options->check_cone || count_jams(c, part);
 }
 
 /* Move the part's bodies by what their velocities do not correct. A push-out that

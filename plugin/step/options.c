@@ -132,6 +132,10 @@ static bool parse_option(ode_mlcp_options *o, const char *name,
     *allowed = "on or off";
     return parse_name(SWITCH, value, &o->events);
   }
+  if (strcmp(name, "check-cone") == 0) {
+    *allowed = "on or off";
+    return parse_name(SWITCH, value, &o->check_cone);
+  }
   if (strcmp(name, "approach") == 0) {
     *allowed = "on or off";
     return parse_name(SWITCH, value, &o->approach);

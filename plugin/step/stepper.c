@@ -306,6 +306,8 @@ static void sum_reports(world_stepper *stepper) {
     sum->iterations += part->iterations;
     sum->residual = fmax(sum->residual, part->residual);
     sum->impacts += part->impacts;
+    sum->jammed_contacts += part->jammed_contacts;
+    sum->jammed_joint_rows += part->jammed_joint_rows;
     sum->collisions += part->collisions;
     sum->transitions += part->transitions;
     sum->substeps += part->substeps;
@@ -400,6 +402,8 @@ static void stepper_end(void *context, dWorldID world, int taken) {
     report->kinetic_energy = report->potential_energy = NAN;
     report->deepest_penetration = report->worst_joint_error = NAN;
   }
+  if (!stepper->options.check_cone)
+    report->jammed_contacts = report->jammed_joint_rows = -1;
   give_warnings(stepper);
   stepper->begun = false;
   if (step_observer != NULL) step_observer(step_observer_context, world, report);
@@ -509,6 +513,16 @@ force_list *stepper_forces(dWorldID world, const memory_source **source) {
   if (stepper == NULL) return NULL;
   *source = stepper->source;
   return &stepper->forces;
+}
+
+const ode_mlcp_options *stepper_options(dWorldID world,
+                                        const memory_source **source,
+                                        contact_source **contacts) {
+  world_stepper *stepper = attached_stepper(world);
+  if (stepper == NULL) return NULL;
+  *source = stepper->source;
+  *contacts = &stepper->contacts;
+  return &stepper->options;
 }
 
 double ode_mlcp_spring_energy(dWorldID world) {
