@@ -5,7 +5,7 @@
 
 #include "solver/lemke_factor.h"
 
-enum { scaling_passes = 5, most_exchanges = 50, patience = 8 };
+enum { scaling_passes = 5, most_exchanges = 50, patience = 5 };
 
 /* The scaled problem and what both methods need. */
 typedef struct solve {
@@ -19,6 +19,8 @@ typedef struct solve {
   double *z, *w;  /* [n] a candidate, in original units */
   double *best;   /* [n] the caller's z */
   bool *basic;    /* [n] z is basic */
+  bool *nearest;  /* [n] likewise, with the fewest violators so far */
+  int fewest;     /* those; n + 1: there is none */
   int *to_K;      /* [n] place among the basic ones, -1 */
   int *K_start, *K_row;
   double *K_value;
@@ -102,7 +104,7 @@ static bool reserve(solve *s) {
   size_t doubles = 4 * n + entries;
   double *memory = memory_block_reserve(
       &s->block, s->source,
-      doubles * sizeof(double) + n * (sizeof(int) + sizeof(bool)), 1);
+      doubles * sizeof(double) + n * (sizeof(int) + 2 * sizeof(bool)), 1);
   if (memory == NULL) return false;
   s->scale = memory;
   s->q = s->scale + n;
@@ -111,6 +113,8 @@ static bool reserve(solve *s) {
   s->value = s->w + n;
   s->to_K = (int *)(s->value + entries);
   s->basic = (bool *)(s->to_K + n);
+  s->nearest = s->basic + n;
+  s->fewest = s->original->n + 1;
   return true;
 }
 
@@ -191,21 +195,25 @@ static void consider_scaled(solve *s) {
   consider(s);
 }
 
+static bool violates(const solve *s, int j, double level) {
+  return (s->basic[j] ? s->z[j] : s->w[j]) < -level;
+}
+
 /* Exchanges what is negative. @return how many there were. */
 static int exchange(solve *s, double level) {
   int count = 0;
-  for (int j = 0; j < s->scaled.n; j++) {
-    if ((s->basic[j] ? s->z[j] : s->w[j]) >= -level) continue;
-    s->basic[j] = !s->basic[j];
-    count++;
-  }
+  for (int j = 0; j < s->scaled.n; j++) count += violates(s, j, level);
+  if (count < s->fewest)
+    memcpy(s->nearest, s->basic, sizeof *s->basic * (size_t)s->scaled.n);
+  for (int j = 0; j < s->scaled.n; j++)
+    if (violates(s, j, level)) s->basic[j] = !s->basic[j];
   return count;
 }
 
 /* Rounds of exchanges while they get fewer, with some patience.
  * @return false when memory ran out. */
 static bool pivot_blocks(solve *s, lemke_factor *factor, double rest[]) {
-  int fewest = s->scaled.n + 1, left = patience;
+  int left = patience;
   double largest = 0;
   for (int i = 0; i < s->scaled.n; i++) {
     largest = fmax(largest, fabs(s->q[i]));
@@ -218,8 +226,8 @@ static bool pivot_blocks(solve *s, lemke_factor *factor, double rest[]) {
     refine(s, factor, rest);
     lemke_residual(&s->scaled, s->z, s->w);
     int violators = exchange(s, level);
-    left = violators < fewest ? patience : left - 1;
-    if (violators < fewest) fewest = violators;
+    left = violators < s->fewest ? patience : left - 1;
+    if (violators < s->fewest) s->fewest = violators;
     if (violators == 0) break;
   }
   consider_scaled(s);
@@ -240,34 +248,52 @@ static bool try_blocks(solve *s) {
 
 /* ---- Lemke's method -------------------------------------------------------------- */
 
+/* One run of Lemke's method on the scaled or the original problem. */
+static lemke_status run_lemke(solve *s, lemke_workspace *workspace, bool scaled,
+                              const lemke_options *options,
+                              const bool warm[]) {
+  lemke_report lemke =
+      lemke_solve(workspace, scaled ? &s->scaled : s->original, options, warm,
+                  s->z);
+  s->report->pivots += lemke.pivots;
+  s->report->factorisations += lemke.factorisations;
+  if (lemke.status == LEMKE_NO_MEMORY) return lemke.status;
+  for (int j = 0; scaled && j < s->scaled.n; j++) s->z[j] *= s->scale[j];
+  consider(s);
+  return good_enough(s) ? LEMKE_SOLVED : lemke.status;
+}
+
+/* From the nearest basis that block pivoting met, where that is near, and with
+ * few pivots to spend. */
+static lemke_status try_nearest(solve *s, lemke_workspace *workspace) {
+  int n = s->scaled.n;
+  if (s->fewest > n / 10) return LEMKE_INACCURATE;
+  lemke_options options = {s->tolerance, 20 + n / 4, LEMKE_TIES_FIRST};
+  return run_lemke(s, workspace, true, &options, s->nearest);
+}
+
 /* One run after another until the original problem is solved: scaled; closer
  * from the basis found, where only the original residual is short; by the other
  * ties; unscaled. One that ran into the pivot limit is the last. */
 static lemke_status try_lemke(solve *s, lemke_workspace *workspace) {
   static const struct {
-    bool scaled, near_best;
+    bool scaled, from_best;
     double tighter;
     lemke_ties ties;
   } runs[] = {{true, false, 1, LEMKE_TIES_FIRST},
               {true, true, 1e-4, LEMKE_TIES_FIRST},
               {true, false, 1, LEMKE_TIES_LAST},
               {false, false, 1, LEMKE_TIES_FIRST}};
-  lemke_status first = LEMKE_INACCURATE, status = LEMKE_INACCURATE;
+  lemke_status first = LEMKE_INACCURATE;
+  lemke_status status = try_nearest(s, workspace);
+  if (status == LEMKE_NO_MEMORY || good_enough(s)) return status;
   for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-    if (runs[i].near_best && status == LEMKE_RAY) continue;
+    if (runs[i].from_best && status == LEMKE_RAY) continue;
     for (int j = 0; j < s->scaled.n; j++) s->basic[j] = s->best[j] > 0;
     lemke_options options = {s->tolerance * runs[i].tighter, 0, runs[i].ties};
-    lemke_report lemke = lemke_solve(
-        workspace, runs[i].scaled ? &s->scaled : s->original, &options,
-        runs[i].near_best ? s->basic : NULL, s->z);
-    status = lemke.status;
-    s->report->pivots += lemke.pivots;
-    s->report->factorisations += lemke.factorisations;
-    if (status == LEMKE_NO_MEMORY) return status;
-    for (int j = 0; runs[i].scaled && j < s->scaled.n; j++)
-      s->z[j] *= s->scale[j];
-    consider(s);
-    if (good_enough(s)) return LEMKE_SOLVED;
+    status = run_lemke(s, workspace, runs[i].scaled, &options,
+                       runs[i].from_best ? s->basic : NULL);
+    if (status == LEMKE_NO_MEMORY || good_enough(s)) return status;
     if (i == 0) first = status;
     if (status == LEMKE_PIVOT_LIMIT) return status;
   }

@@ -9,7 +9,7 @@
  * `fast` first looks for the basis by block pivoting: solve for the z that are
  * basic, exchange every z or w that is negative, again. A few systems instead of
  * n pivots where it ends; where violations do not get fewer Lemke's method takes
- * over, from the start.
+ * over, from the nearest basis where few are left, else from the start.
  */
 #ifndef ODE_MLCP_SOLVER_LCP_H
 #define ODE_MLCP_SOLVER_LCP_H

@@ -375,6 +375,21 @@ static path_end rebuild_on_path(core *c) {
   }
 }
 
+/* d once more, by what it leaves of the entering column in the true basis: that
+ * costs a solve, new factors cost many. Where contacts are redundant a pivot may
+ * be as small as their compliance. @return whether the pivot at the position
+ * then chosen, *at, is beyond doubt. */
+static bool refine_direction(core *c, int entering, int *at) {
+  double *rest = c->w; // no candidate is looked at during a path
+  memset(rest, 0, sizeof *rest * c->n);
+  add_column(c, entering, 1, rest);
+  for (int i = 0; i < c->n; i++) add_column(c, c->basic[i], -c->d[i], rest);
+  solve_basis(c, rest);
+  for (int i = 0; i < c->n; i++) c->d[i] += rest[i];
+  *at = ratio_test(c, pivot_share);
+  return *at >= 0 && fabs(rest[*at]) < 1e-3 * fabs(c->d[*at]);
+}
+
 static path_end follow_path(core *c, int left) {
   int entering = left < c->n ? left + c->n : left - c->n;
   long max_pivots = c->options->max_pivots > 0 ? c->options->max_pivots
@@ -388,6 +403,8 @@ static path_end follow_path(core *c, int left) {
 
     int at = ratio_test(c, pivot_share);
     bool doubtful = at < 0 || fabs(c->d[at]) < 1e-5;
+    if (doubtful && at >= 0 && c->n_etas > 0)
+      doubtful = !refine_direction(c, entering, &at);
     if ((doubtful && c->n_etas > 0) || c->n_etas == lemke_rebuild_every) {
       path_end end = rebuild_on_path(c);
       if (end != PATH_COMPLEMENTARY) return end;
