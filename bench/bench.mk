@@ -42,3 +42,8 @@ bench: $(BENCHES)
 	GNUPLOT="$(GNUPLOT)" $(SHELL) $(srcdir)/bench/report .
 bench-quick: $(BENCHES)
 	GNUPLOT="$(GNUPLOT)" $(SHELL) $(srcdir)/bench/report --quick .
+
+PLAIN_TESTS += tests/test_bench_lcp_form
+tests_test_bench_lcp_form_SOURCES = tests/test_bench_lcp_form.c \
+  bench/lcp_form.c bench/lcp_form.h tests/problems.c tests/problems.h \
+  tests/testing.h
