@@ -346,6 +346,26 @@ typedef struct ode_mlcp_contact {
 ODE_MLCP_API ode_mlcp_error ode_mlcp_last_contact(dWorldID world, int index,
                                                   ode_mlcp_contact *contact);
 
+typedef enum ode_mlcp_event_kind {
+  ODE_MLCP_EVENT_COLLISION,
+  ODE_MLCP_EVENT_TRANSITION /* between sticking, slipping and separation */
+} ode_mlcp_event_kind;
+
+/** What a second-order scheme found within the last step. */
+typedef struct ode_mlcp_event {
+  ode_mlcp_event_kind kind;
+  double time; /* s: the world's, as in the report */
+} ode_mlcp_event;
+
+/**
+ * Event number `index`, from 0, of an attached world's last step, by time.
+ *
+ * @return ODE_MLCP_BAD_ARGUMENT past the last; of more than 64 events in a step
+ *         the later ones are only counted in the report.
+ */
+ODE_MLCP_API ode_mlcp_error ode_mlcp_last_event(dWorldID world, int index,
+                                                ode_mlcp_event *event);
+
 /** The report of `world`'s last step; all zero before the first. */
 ODE_MLCP_API ode_mlcp_error ode_mlcp_last_report(dWorldID world,
                                                  ode_mlcp_report *report);

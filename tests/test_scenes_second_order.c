@@ -36,6 +36,28 @@ static void test_double_pendulum_meets_the_papers_table(void) {
   scene_sweep_destroy(sweep);
 }
 
+/* The wall is struck when an independent program says. */
+static void test_impacts_are_found_within_steps(void) {
+  static const double exact[] = {0.5455080514, 0.7079326997, 1.2847266459,
+                                 2.0977394549, 2.1316402843};
+  scene_settings settings = test_settings("double-pendulum", "trapezoid");
+  settings.h = 0x1p-9;
+  scene_result *result = test_run("double-pendulum", &settings);
+  for (int i = 0; i < 5; i++)
+    CU_ASSERT_DOUBLE_EQUAL(test_event(result, "collision", i), exact[i], 2e-5);
+  CU_ASSERT(isnan(test_event(result, "collision", 5)));
+  scene_result_destroy(result);
+
+  settings = test_settings("stick-slip", "trapezoid");
+  settings.time = 3;
+  result = test_run("stick-slip", &settings);
+  CU_ASSERT_DOUBLE_EQUAL(test_event(result, "transition", 0), 0.3386081847,
+                         1e-4);
+  CU_ASSERT_DOUBLE_EQUAL(test_event(result, "transition", 1), 2.9463467912,
+                         1e-4);
+  scene_result_destroy(result);
+}
+
 /* With the joints corrected they do not drift, and the order is kept. */
 static void test_corrected_double_pendulum_does_not_drift(void) {
   scene_settings settings = test_settings("double-pendulum", "trapezoid");
@@ -163,6 +185,7 @@ int main(void) {
   CU_TestInfo tests[] = {
       {"the double pendulum meets the paper's table",
        test_double_pendulum_meets_the_papers_table},
+      {"impacts are found within steps", test_impacts_are_found_within_steps},
       {"corrected it does not drift",
        test_corrected_double_pendulum_does_not_drift},
       {"a block sticks and slips", test_block_sticks_and_slips_to_second_order},

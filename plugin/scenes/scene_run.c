@@ -222,15 +222,17 @@ static bool make_room(scene_run_state *run, long n_steps) {
 
 /* --- steps ---------------------------------------------------------------- */
 
-/* Events that only the report of a step tells of; their time is its end. */
-static void note_report(scene_run_state *run, const ode_mlcp_report *report,
-                        double h) {
-  double end = run->time + h;
-  for (int i = 0; i < report->collisions; i++)
-    scene_add_event(run, end, "collision", -1);
-  for (int i = 0; i < report->transitions; i++)
-    scene_add_event(run, end, "transition", -1);
-  if (report->zeno) scene_add_event(run, end, "zeno", -1);
+/* Events that the scheme itself found within a step. */
+static void note_found_events(scene_run_state *run,
+                              const ode_mlcp_report *report) {
+  ode_mlcp_event event;
+  for (int i = 0; ode_mlcp_last_event(run->world, i, &event) == ODE_MLCP_OK;
+       i++)
+    scene_add_event(run, event.time,
+                    event.kind == ODE_MLCP_EVENT_COLLISION ? "collision"
+                                                           : "transition",
+                    -1);
+  if (report->zeno) scene_add_event(run, report->time, "zeno", -1);
 }
 
 static bool step(scene_run_state *run, double h) {
@@ -242,7 +244,7 @@ static bool step(scene_run_state *run, double h) {
     return scene_fail(run, "the step at %g s: %s", run->time,
                       ode_mlcp_error_text(error));
   if (run->after != NULL) run->after(run);
-  note_report(run, &report, h);
+  note_found_events(run, &report);
   result->residual_worst = fmax(result->residual_worst, report.residual);
   result->unsolved += report.unsolved;
   result->degraded += report.degraded;

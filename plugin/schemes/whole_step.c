@@ -400,6 +400,17 @@ static bool accept(whole_step *w, double *remaining, double h) {
   return true;
 }
 
+static void note_event(whole_step *w, ode_mlcp_event_kind kind, double time) {
+  if (w->n_events == WHOLE_STEP_EVENTS) return;
+  w->events[w->n_events++] = (ode_mlcp_event){kind, time};
+}
+
+bool whole_step_event(const whole_step *w, int index, ode_mlcp_event *event) {
+  if (index < 0 || index >= w->n_events) return false;
+  *event = w->events[index];
+  return true;
+}
+
 /* Go to where the trial step of size h collides, and let it. */
 static bool collide(whole_step *w, double h, const event *found,
                     double *remaining) {
@@ -415,6 +426,7 @@ static bool collide(whole_step *w, double h, const event *found,
     if (!arrive(w, w->now.poses, *remaining > 0 ? *remaining : h, false))
       return false;
   }
+  note_event(w, ODE_MLCP_EVENT_COLLISION, w->now.time);
   choose_active(w, h);
   if (!events_mark_collided(w)) return false;
   return impact(w);
@@ -422,6 +434,7 @@ static bool collide(whole_step *w, double h, const event *found,
 
 static bool transit(whole_step *w, const event *found, double *remaining) {
   w->s.form->result->report.transitions++;
+  note_event(w, ODE_MLCP_EVENT_TRANSITION, w->now.time + found->when);
   if (!second_order_take(&w->s, &w->now, found->when, &w->next)) return false;
   bool accepted = accept(w, remaining, found->when);
   return accepted && events_flip(w) && remember(w) &&
@@ -481,6 +494,7 @@ static void start(whole_step *w) {
   memset(w->joint_force, 0,
          12 * (size_t)form->n_joints * sizeof *w->joint_force);
   w->now.time = form->time;
+  w->n_events = 0;
   for (int b = 0; b < form->n_bodies; b++) {
     const form_body *body = &form->bodies[b];
     w->unchanged[b] = body_unchanged(w, body);

@@ -39,4 +39,7 @@ const ode_mlcp_options *stepper_options(dWorldID world,
                                         const memory_source **source,
                                         contact_source **contacts);
 
+/** Event number `index`, from 0, of the last step; false past the last. */
+bool whole_step_event(const whole_step *w, int index, ode_mlcp_event *event);
+
 #endif

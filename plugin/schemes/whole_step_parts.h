@@ -44,6 +44,8 @@ typedef struct contact_watch {
   double value[3];     /* per kind; below 0 past its event */
 } contact_watch;
 
+enum { WHOLE_STEP_EVENTS = 64 };
+
 struct whole_step {
   const memory_source *source;
   second_order s;
@@ -61,6 +63,10 @@ struct whole_step {
   int n_collided;
   contact_watch *watch; /* [here.n_contacts] */
   contact_probe *probe, *other_probe;
+
+  /* of the last step, in their order; what is more is only counted */
+  ode_mlcp_event events[WHOLE_STEP_EVENTS];
+  int n_events;
 
   int n_contact_memory, n_body_memory, n_v_alpha;
   body_v_alpha *v_alpha;

@@ -606,6 +606,18 @@ ode_mlcp_error ode_mlcp_last_contact(dWorldID world, int index,
   return ODE_MLCP_OK;
 }
 
+ode_mlcp_error ode_mlcp_last_event(dWorldID world, int index,
+                                   ode_mlcp_event *event) {
+  if (world == NULL || event == NULL) return ODE_MLCP_BAD_ARGUMENT;
+  const world_stepper *stepper = attached_stepper(world);
+  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  if (stepper->whole == NULL || !stepper->report.taken ||
+      stepper->report.substeps == 0 ||
+      !whole_step_event(stepper->whole, index, event))
+    return ODE_MLCP_BAD_ARGUMENT;
+  return ODE_MLCP_OK;
+}
+
 void ode_mlcp_observe(ode_mlcp_observer *observer, void *context) {
   step_observer = observer;
   step_observer_context = context;
