@@ -458,6 +458,26 @@ static void test_slides_stop_in_every_direction(void) {
     check_slide(30, steps[i]);
 }
 
+/* Programs change their step from one to the next. */
+static void test_steps_of_changing_size(void) {
+  const double sizes[] = {0.01, 0.0004, 0.05, 0.001, 0.02, 0.0005};
+  scene *slide = scene_slide(0.7);
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(slide->world, NULL), ODE_MLCP_OK);
+  double v = 3, way = 0;
+  for (int i = 0; i < 80; i++) {
+    double h = sizes[i % 6];
+    v = fmax(v - 0.5 * 9.81 * h, 0);
+    way += h * v;
+    scene_step(slide, dWorldStep, h);
+    const dReal *x = dBodyGetPosition(slide->bodies[0]);
+    CU_ASSERT_DOUBLE_EQUAL(hypot(x[0], x[1]), way, 1e-5);
+    CU_ASSERT_DOUBLE_EQUAL(scene_fastest(slide), v, 1e-3);
+    CU_ASSERT_DOUBLE_EQUAL(x[2], 0.1, 1e-4);
+  }
+  CU_ASSERT_EQUAL(v, 0);
+  scene_destroy(slide);
+}
+
 static void test_tilted_rod(void) {
   for (int way = -1; way <= 1; way += 2) {
     scene *rod = scene_tilted_rod(2 * way);
@@ -498,6 +518,7 @@ int main(void) {
       {"rolling by axis", test_rolling_by_axis},
       {"sliding turns into rolling", test_sliding_turns_into_rolling},
       {"slides stop in every direction", test_slides_stop_in_every_direction},
+      {"steps of changing size", test_steps_of_changing_size},
       {"tilted rod", test_tilted_rod},
       CU_TEST_INFO_NULL};
   int status = run_tests("step: contacts", tests);

@@ -125,6 +125,24 @@ static void test_random_numbers_are_the_programs(void) {
   scene_destroy(stock.scene);
 }
 
+/* --- memory the host shares ---------------------------------------------- */
+
+static void test_shared_working_memory(void) {
+  run first = reference_run(), a = create_run(NULL), b = create_run(NULL);
+  dWorldStepReserveInfo policy = {sizeof policy, 1.1f, 1000};
+  CU_ASSERT(dWorldSetStepMemoryReservationPolicy(a.scene->world, &policy));
+  CU_ASSERT(dWorldUseSharedWorkingMemory(b.scene->world, a.scene->world));
+  for (int i = 0; i < STEPS / 2; i++) {
+    take_step(&a);
+    take_step(&b);
+    if (i % 7 == 0) dWorldCleanupWorkingMemory(a.scene->world);
+  }
+  finish(&a); /* and the other goes on with what they shared */
+  finish(&b);
+  CU_ASSERT(same(&first, &a));
+  CU_ASSERT(same(&first, &b));
+}
+
 /* --- addresses ----------------------------------------------------------- */
 
 static void test_addresses_do_not_matter(void) {
@@ -282,6 +300,7 @@ int main(void) {
       {"worlds do not meet", test_worlds_do_not_meet},
       {"random numbers are the program's",
        test_random_numbers_are_the_programs},
+      {"shared working memory", test_shared_working_memory},
       {"addresses do not matter", test_addresses_do_not_matter},
       {"reused addresses", test_reused_addresses},
       {"2001 worlds", test_many_worlds},

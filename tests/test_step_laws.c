@@ -344,6 +344,37 @@ static void test_kinematic_bodies(void) {
   scene_destroy(s);
 }
 
+/* Joints and contacts of kinematic bodies with each other or the world do
+ * nothing. */
+static void test_nothing_holds_kinematic_bodies(void) {
+  dWorldID world = create_world(G, NULL);
+  dBodyID bodies[2];
+  for (int i = 0; i < 2; i++) {
+    bodies[i] = create_ball(world, 1, 0.5);
+    dBodySetKinematic(bodies[i]);
+    dBodySetLinearVel(bodies[i], 1, -2 * i, -3);
+    dBodySetAngularVel(bodies[i], 0, 0, 1);
+  }
+  dSurfaceParameters surface = bare_surface(dContactApprox1, dInfinity);
+  dContact contact = contact_at(&surface, 0, 0, 0, 0.1);
+  dJointAttach(dJointCreateContact(world, 0, &contact), bodies[0], bodies[1]);
+  dJointAttach(dJointCreateContact(world, 0, &contact), bodies[1], 0);
+  dJointID ball = dJointCreateBall(world, 0);
+  dJointAttach(ball, bodies[0], bodies[1]);
+  dJointAttach(dJointCreateHinge(world, 0), bodies[0], 0);
+  for (int i = 1; i <= 10; i++) {
+    CU_ASSERT_EQUAL(dWorldStep(world, H), 1);
+    for (int b = 0; b < 2; b++) {
+      const dReal *x = dBodyGetPosition(bodies[b]);
+      CU_ASSERT_DOUBLE_EQUAL(x[0], i * H, 1e-12);
+      CU_ASSERT_DOUBLE_EQUAL(x[1], -2 * b * i * H, 1e-12);
+      CU_ASSERT_DOUBLE_EQUAL(x[2], -3 * i * H, 1e-12);
+      CU_ASSERT_EQUAL(dBodyGetAngularVel(bodies[b])[2], 1);
+    }
+  }
+  dWorldDestroy(world);
+}
+
 static void test_sleep_and_waking(void) {
   scene *stack = scene_stack(3, 1);
   attach(stack, ODE_MLCP_SCHEME_AH);
@@ -554,6 +585,7 @@ int main(void) {
       {"forces stay in their cones", test_forces_stay_in_their_cones},
       {"forces carry the weight", test_forces_carry_the_weight},
       {"kinematic bodies", test_kinematic_bodies},
+      {"nothing holds kinematic bodies", test_nothing_holds_kinematic_bodies},
       {"sleep and waking", test_sleep_and_waking},
       {"motors have limits", test_motors_have_limits},
       {"stops bounce", test_stops_bounce},
