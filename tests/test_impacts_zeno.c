@@ -24,8 +24,41 @@ typedef struct state {
   double rate; /* of turning about the corner it stands on, rad/s, >= 0 */
 } state;
 
-/* d(t, theta, s)/d(rate) of the block turning about a corner. */
-static void turn(const double at[3], double rate, double slope[3]) {
+/* The way so far, for the picture (HP fig. 8). */
+enum { MOST_POINTS = 20000 };
+typedef struct point {
+  double t, s, angle, rate;
+  double slowing;       /* dt/ds */
+  double lambda_A, lambda_B; /* d(impulse)/ds */
+} point;
+static point way[MOST_POINTS];
+static int n_points;
+
+/* A point of half cycle k: the block stands on A in the even ones and leans the
+ * other way in the odd ones. `lambda` is the standing corner's force. */
+static void note(int k, double t, double s, double angle, double rate,
+                 double lambda) {
+  if (n_points == MOST_POINTS) return;
+  double side = k % 2 == 0 ? 1 : -1, share = lambda/(1 + lambda);
+  way[n_points++] = (point){t, s, side*angle, side*rate, 1/(1 + lambda),
+                            k % 2 == 0 ? share : 0, k % 2 == 0 ? 0 : share};
+}
+
+/* The impact that ends half cycle k: time stands still while the other corner
+ * takes an impulse n. */
+static void note_impact(int k, const state *before, double n, double kept) {
+  if (n_points + 2 > MOST_POINTS) return;
+  double side = k % 2 == 0 ? 1 : -1;
+  for (int end = 0; end < 2; end++)
+    way[n_points++] = (point){
+      before->t, before->s + end*n, 0,
+      -side*before->rate*(end == 0 ? 1 : kept), 0,
+      k % 2 == 0 ? 0 : 1, k % 2 == 0 ? 1 : 0};
+}
+
+/* d(t, theta, s)/d(rate) of the block turning about a corner; returns that
+ * corner's normal force. */
+static double turn(const double at[3], double rate, double slope[3]) {
   double r = hypot(width, height)/2, alpha = atan2(height, width);
   double about_corner = mass*(width*width + height*height)/12 + mass*r*r;
   double angle = at[1] + alpha;
@@ -35,16 +68,24 @@ static void turn(const double at[3], double rate, double slope[3]) {
   slope[0] = 1/acceleration;
   slope[1] = rate/acceleration;
   slope[2] = (1 + lambda_n)/acceleration;
+  return lambda_n;
 }
 
 /* Free motion from standing flat to standing flat again: up until the rate is
  * 0, by Runge & Kutta's method in the rate, and down the same way back. */
-static void fly(state *state, double *highest) {
-  enum { STEPS = 400 };
+static void fly(state *state, int half_cycle, double *highest) {
+  enum { STEPS = 400, NOTED = 40 };
   double at[3] = {0, 0, 0}, step = -state->rate/STEPS;
+  double noted[NOTED][5];
   for (int k = 0; k < STEPS; k++) {
     double rate = state->rate + k*step, slopes[4][3], probe[3];
-    turn(at, rate, slopes[0]);
+    double lambda_n = turn(at, rate, slopes[0]);
+    if (k % (STEPS/NOTED) == 0) {
+      double *to = noted[k/(STEPS/NOTED)];
+      memcpy(to, at, sizeof at);
+      to[3] = rate;
+      to[4] = lambda_n;
+    }
     for (int i = 0; i < 3; i++) probe[i] = at[i] + step/2*slopes[0][i];
     turn(probe, rate + step/2, slopes[1]);
     for (int i = 0; i < 3; i++) probe[i] = at[i] + step/2*slopes[1][i];
@@ -54,6 +95,13 @@ static void fly(state *state, double *highest) {
     for (int i = 0; i < 3; i++)
       at[i] += step/6*(slopes[0][i] + 2*slopes[1][i] + 2*slopes[2][i]
                        + slopes[3][i]);
+  }
+  for (int k = 0; k < 2*NOTED; k++) { // up, and down the same way
+    const double *from = noted[k < NOTED ? k : 2*NOTED - 1 - k];
+    bool up = k < NOTED;
+    note(half_cycle, state->t + (up ? from[0] : 2*at[0] - from[0]),
+         state->s + (up ? from[2] : 2*at[2] - from[2]), from[1],
+         up ? from[3] : -from[3], from[4]);
   }
   state->t += 2*at[0];
   state->s += 2*at[2];
@@ -115,13 +163,15 @@ static void test_zeno_block(void) {
   state state = {0, 0, 1};
   for (int k = 0; k < 60; k++) {
     double before = state.rate, highest, n, t;
-    fly(&state, &highest);
+    fly(&state, k, &highest);
     if (k == 0) {
       CU_ASSERT(near(highest, 0.219759391, 1e-9));
       CU_ASSERT(near(state.t, 0.987327807, 1e-9));
       CU_ASSERT(near(state.s, 9.673013597, 1e-8));
     }
+    const struct state falls = state;
     strike(&state, &n, &t);
+    note_impact(k, &falls, n, state.rate/falls.rate);
     // each half cycle keeps 0.7 of the rate
     CU_ASSERT(near(state.rate/before, 0.7, 1e-8));
     CU_ASSERT(near(n/before, 0.85, 1e-8));
@@ -175,10 +225,53 @@ static void test_the_order_does_not_matter_here(void) {
   CU_ASSERT(fabs(most - 0.7) > 0.01 || fabs(least - 0.7) > 0.01);
 }
 
-int main(void) {
+/* ---- the picture -------------------------------------------------------- */
+
+static int draw(const char *prefix) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s.csv", prefix);
+  FILE *csv = fopen(path, "w");
+  FILE *plot = popen("gnuplot", "w");
+  if (csv == NULL || plot == NULL) return 1;
+  fputs("t (s),s,angle (rad),rate (rad/s),dt/ds,lambda A,lambda B\n", csv);
+  fputs("$way << EOD\n", plot);
+  for (int k = 0; k < n_points; k++) {
+    const point *p = &way[k];
+    const double v[7] = {p->t, p->s, p->angle, p->rate, p->slowing,
+                         p->lambda_A, p->lambda_B};
+    for (int i = 0; i < 7; i++) {
+      fprintf(csv, "%.10g%s", v[i], i < 6 ? "," : "\n");
+      fprintf(plot, "%.10g%s", v[i], i < 6 ? " " : "\n");
+    }
+  }
+  fputs("EOD\nset terminal pngcairo size 1500,460\n", plot);
+  fprintf(plot, "set output '%s.png'\n", prefix);
+  fputs("set multiplot layout 1,3 title 'Wobbling block: infinitely many "
+        "impacts in a finite time'\n"
+        "set grid lc rgb '#dddddd'\nset key top right\n"
+        "set xlabel 't (s)'\nset xrange [0:2.8]\n"
+        "plot $way using 1:3 with lines lw 2 lc rgb '#2166ac' title "
+        "'angle (rad)', $way using 1:4 with lines lw 2 lc rgb '#b2182b' title "
+        "'rate (rad/s)'\n"
+        "set xlabel 's'\nset xrange [0:30]\n"
+        "plot $way using 2:3 with lines lw 2 lc rgb '#2166ac' title "
+        "'angle (rad)', $way using 2:4 with lines lw 2 lc rgb '#b2182b' title "
+        "'rate (rad/s)'\n"
+        "set yrange [-0.05:1.25]\n"
+        "plot $way using 2:5 with lines lw 2 lc rgb '#444444' title 'dt/ds', "
+        "$way using 2:6 with lines lw 2 lc rgb '#1b7837' title "
+        "'normal impulse of A', $way using 2:7 with lines lw 2 lc rgb "
+        "'#e08214' title 'of B'\n"
+        "unset multiplot\nunset output\n", plot);
+  return (fclose(csv) != 0) | (pclose(plot) != 0);
+}
+
+int main(int argc, char **argv) {
   CU_TestInfo tests[] = {{"zeno block", test_zeno_block},
                          {"the order does not matter here",
                           test_the_order_does_not_matter_here},
                          CU_TEST_INFO_NULL};
-  return run_tests("impacts: zeno", tests);
+  int status = run_tests("impacts: zeno", tests);
+  if (argc > 1 && draw(argv[1]) != 0) status = 1;
+  return status;
 }
