@@ -160,7 +160,8 @@ static bool run_interior(fast_work *work,
 }
 
 static bool climb(fast_work *work, const double guess[]) {
-  const fast_interior_options from_guess = {1e-9, 1e-3, true, 0, 50};
+  const double useless_guess = 3;
+  const fast_interior_options from_guess = {1e-9, 1e-2, true, 0, 50};
   const fast_interior_options from_easier = {1e-9, 1e-4, true, 0, 50};
   const fast_interior_options cold = {1e-9, 1, false, 1, 50};
   const fast_interior_options low = {1e-9, 0.01, false, 0.01, 50};
@@ -175,6 +176,7 @@ static bool climb(fast_work *work, const double guess[]) {
   if (fast_modes_solve(work, &few)) return true;
 
   take_guess(work, guess);
+  warm = warm && work->residual < useless_guess;
   if (run_interior(work, warm ? &from_guess : &cold)) return true;
 
   take_guess(work, guess);
