@@ -61,7 +61,8 @@ static solver_report solve_checked(fast_workspace *workspace,
   solver_report report;
   CU_ASSERT_FATAL(is_well_formed(problem));
   bool solved =
-      solver_fast(workspace, problem, &options, guess, solution, &report);
+      solver_fast(workspace, problem, &options, FAST_EVERYTHING, guess,
+                  solution, &report);
   double residual = residual_of(problem, solution);
   CU_ASSERT_EQUAL(residual, report.residual);
   CU_ASSERT_EQUAL(solved, residual <= options.tolerance);
@@ -548,7 +549,8 @@ static void test_every_allocation_may_fail(void) {
     solver_report report = {.status = SOLVER_NO_MEMORY};
     solution.mlcp.p[0] = -1;
     if (workspace != NULL)
-      solved = solver_fast(workspace, &problem.mlcp, &options, NULL,
+      solved = solver_fast(workspace, &problem.mlcp, &options,
+                           FAST_EVERYTHING, NULL,
                            &solution.mlcp, &report);
     if (!solved) {
       n_failures++;
@@ -558,7 +560,8 @@ static void test_every_allocation_may_fail(void) {
     // the workspace recovers once there is memory again
     memory.until_failure = 1000;
     if (!solved && workspace != NULL)
-      CU_ASSERT(solver_fast(workspace, &problem.mlcp, &options, NULL,
+      CU_ASSERT(solver_fast(workspace, &problem.mlcp, &options,
+                           FAST_EVERYTHING, NULL,
                             &solution.mlcp, &report));
     fast_workspace_destroy(workspace);
     CU_ASSERT_EQUAL(memory.in_use, 0);

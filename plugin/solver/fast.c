@@ -159,6 +159,18 @@ static bool run_interior(fast_work *work,
   return fast_proximal_solve(work, 1e-2);
 }
 
+/* Lemke's method, from nothing; what it ends with may need its modes refined
+ * once more. */
+static bool lemke(fast_work *work) {
+  const fast_modes_options polish = {1e-6, 8, 5, true};
+  bool reached = fast_pivots_cold(work, 20L * work->form.n_rows + 500);
+  fast_work_evaluate(work);
+  if (work->residual <= work->target) return true;
+  if (reached && fast_modes_solve(work, &polish)) return true;
+  fast_work_restore_best(work);
+  return false;
+}
+
 static bool climb(fast_work *work, const double guess[]) {
   const double useless_guess = 3;
   const fast_interior_options from_guess = {1e-9, 1e-2, true, 0, 50};
@@ -182,6 +194,8 @@ static bool climb(fast_work *work, const double guess[]) {
   take_guess(work, guess);
   if (fast_proximal_solve(work, 1)) return true;
 
+  if (lemke(work)) return true;
+
   take_guess(work, guess);
   fast_relaxed_approach(work, warm);
   if (run_interior(work, &from_easier) || run_interior(work, &low))
@@ -197,9 +211,24 @@ static bool no_memory(solver_report *report) {
   return false;
 }
 
+static bool start_at_nothing(fast_work *work) {
+  work->best_residual = INFINITY;
+  memset(work->p, 0, sizeof(double) * (size_t)work->form.n_rows);
+  fast_form_project(&work->form, work->p);
+  fast_work_evaluate(work);
+  return work->residual <= work->target;
+}
+
+/* By `method` as far as it gets. */
+static bool run(fast_work *work, fast_method method, const double guess[]) {
+  if (method == FAST_EVERYTHING) return climb(work, guess);
+  return start_at_nothing(work) || lemke(work);
+}
+
 bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
-                 const solver_options *options, const double guess[],
-                 const mlcp_solution *solution, solver_report *report) {
+                 const solver_options *options, fast_method method,
+                 const double guess[], const mlcp_solution *solution,
+                 solver_report *report) {
   fast_work *work = &workspace->work;
   *report = (solver_report){.status = SOLVER_DEGRADED,
                             .rung = SOLVER_RUNG_FAST};
@@ -224,7 +253,7 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
     fast_pivots_prepare(work);
     // an edge may miss by more than its generators: go on when it does
     work->target = 0.7 * options->tolerance;
-    bool reached = climb(work, guess);
+    bool reached = run(work, method, guess);
     report->residual = give_solution(work, solution, scratch);
     if (reached && report->residual > options->tolerance) {
       work->target = 0.1 * options->tolerance;
@@ -235,6 +264,7 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
     report->iterations = work->iterations;
     report->pivots = work->pivots;
     if (work->factorisations == 0) report->rung = SOLVER_RUNG_WARM;
+    if (method == FAST_LEMKE) report->rung = SOLVER_RUNG_LEMKE;
   }
   bool solved = report->residual <= options->tolerance;
   report->status = solved ? SOLVER_SOLVED : SOLVER_DEGRADED;

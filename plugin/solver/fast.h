@@ -20,6 +20,11 @@ typedef struct fast_workspace fast_workspace;
 fast_workspace *fast_workspace_create(const memory_source *source);
 void fast_workspace_destroy(fast_workspace *workspace);
 
+typedef enum fast_method {
+  FAST_EVERYTHING, /* whatever is cheapest, then what is surest */
+  FAST_LEMKE       /* Lemke's method in the box form, without the guess */
+} fast_method;
+
 /**
  * Solve `problem` (which passes mlcp_check) as far as this path can.
  *
@@ -34,7 +39,8 @@ void fast_workspace_destroy(fast_workspace *workspace);
  * @return true when the residual is at most options->tolerance.
  */
 bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
-                 const solver_options *options, const double guess[],
-                 const mlcp_solution *solution, solver_report *report);
+                 const solver_options *options, fast_method method,
+                 const double guess[], const mlcp_solution *solution,
+                 solver_report *report);
 
 #endif

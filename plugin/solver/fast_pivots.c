@@ -347,8 +347,43 @@ static void start(path *c) {
   c->dt = -1;
 }
 
-static bool follow(path *c, long max_pivots) {
-  const double farthest = 10; // a path that goes back so far does not return
+/* Lemke's start: no impulses but those of free rows, all bounded rows held
+ * open by d > 0. From there the path has no way but to a solution where the
+ * problem has compliance, or is copositive on a pointed cone. */
+static bool start_cold(path *c) {
+  const fast_form *form = c->form;
+  memset(c->p, 0, sizeof *c->p * (size_t)form->n_rows);
+  fast_form_project(form, c->p);
+  for (int r = 0; r < form->n_rows; r++) {
+    bool is_free = form->type[r] == FAST_FREE;
+    c->work->mode[r] = is_free                         ? FAST_ACTIVE
+                     : c->p[r] == form->high[r]
+                           && form->type[r] == FAST_BOX ? FAST_AT_HIGH
+                                                        : FAST_AT_LOW;
+    c->d[r] = 0;
+  }
+  c->t = 0;
+  if (!refresh(c)) return false;
+
+  double most = form->scale;
+  for (int r = 0; r < form->n_rows; r++) most = fmax(most, fabs(c->w[r]));
+  for (int r = 0; r < form->n_rows; r++) {
+    const fast_cluster *cluster = cluster_of(c, r);
+    double cover = 2.1 * most * (0.99 + 0.01 * spread(r));
+    if (is_shut(c, cluster, r)) {
+      // slips of exactly 0 would all change sides at one corner
+      double aside = 0.02 * cover / fmax(1, form->coefficient[r]);
+      c->d[r] = c->w[r] > 0 ? aside : -aside;
+      c->work->mode[r] = c->w[r] > 0 ? FAST_AT_LOW : FAST_AT_HIGH;
+    } else if (form->type[r] != FAST_FREE)
+      c->d[r] = c->work->mode[r] == FAST_AT_HIGH ? -cover : cover;
+  }
+  c->t = 1;
+  c->dt = -1;
+  return true;
+}
+
+static bool follow(path *c, double farthest, long max_pivots) {
   fast_work *work = c->work;
   if (!refresh(c)) return false;
   find_direction(c);
@@ -356,8 +391,8 @@ static bool follow(path *c, long max_pivots) {
     double length;
     fast_limit limit = first_limit(c, &length);
     if (c->dt < 0 && length >= c->t) {
-      go_along(c, c->t);
-      return true;
+      c->t = 0;
+      return refresh(c);
     }
     if (limit.row < 0) return false;
     go_along(c, length);
@@ -378,16 +413,29 @@ static bool follow(path *c, long max_pivots) {
   return false;
 }
 
-bool fast_pivots_solve(fast_work *work, long max_pivots) {
+static bool run(fast_work *work, bool cold, long max_pivots) {
   path c = {.work = work, .form = &work->form, .p = work->kept_p,
             .w = work->s_low, .dw = work->s_high, .d = work->d,
             .dp = work->dp, .dv = work->dv,
             .noise = 1e-13 * work->form.scale};
   size_t bytes = sizeof(double) * (size_t)work->form.n_rows;
   memcpy(c.p, work->p, bytes);
-  start(&c);
-  bool reached = follow(&c, max_pivots);
+  bool reached = true;
+  if (cold)
+    reached = start_cold(&c);
+  else
+    start(&c);
+  // a path from a guess that goes back so far does not return
+  reached = reached && follow(&c, cold ? INFINITY : 10, max_pivots);
   memcpy(work->p, c.p, bytes);
   fast_form_project(&work->form, work->p);
   return reached;
+}
+
+bool fast_pivots_solve(fast_work *work, long max_pivots) {
+  return run(work, false, max_pivots);
+}
+
+bool fast_pivots_cold(fast_work *work, long max_pivots) {
+  return run(work, true, max_pivots);
 }

@@ -144,6 +144,10 @@ void fast_pivots_prepare(fast_work *work);
  */
 bool fast_pivots_solve(fast_work *work, long max_pivots);
 
+/** The same from no impulses, with d > 0 on every bounded row: Lemke's method
+ *  in the box form. */
+bool fast_pivots_cold(fast_work *work, long max_pivots);
+
 /* ---- ways round folds: fast_proximal.c, fast_relaxed.c -------------------- */
 
 /**

@@ -99,10 +99,11 @@ static void start_from_guess(climb *c) {
 
 /* ---- rungs ------------------------------------------------------------- */
 
-static bool run_fast(climb *c, const mlcp_problem *problem,
+static bool run_fast(climb *c, const mlcp_problem *problem, fast_method method,
                      const double guess[], const mlcp_solution *solution,
                      solver_report *fast) {
-  solver_fast(c->workspace->fast, problem, c->options, guess, solution, fast);
+  solver_fast(c->workspace->fast, problem, c->options, method, guess, solution,
+              fast);
   c->report->factorisations += fast->factorisations;
   c->report->iterations += fast->iterations;
   c->report->pivots += fast->pivots;
@@ -124,17 +125,35 @@ static outcome try_lemke(climb *c, lemke_ties ties, bool warm,
   return good_enough(c) ? DONE : GO_ON;
 }
 
+/* Resting structures need few pivots of the edge form, a tenth of its size;
+ * heaps many, which cost less in the box form. */
+static outcome try_both_lemkes(climb *c, int size) {
+  solver_workspace *w = c->workspace;
+  outcome end = try_lemke(c, LEMKE_TIES_FIRST, false, 100 + size / 4);
+  if (end != GO_ON || w->best.residual <= c->options->acceptable) return end;
+  solver_report box;
+  if (!run_fast(c, c->problem, FAST_LEMKE, NULL, &w->trial.at, &box))
+    return NO_MEMORY;
+  w->trial.residual = box.residual;
+  keep_better(c, SOLVER_RUNG_LEMKE);
+  return good_enough(c) ? DONE : GO_ON;
+}
+
 /* From the best iterate's basis with few pivots, cold, and by the other tie
  * rule. An iterate that is far off has no basis worth starting from, and one
  * that is acceptable already is worth no more than a few pivots. */
 static outcome climb_lemke(climb *c) {
   const solver_workspace *w = c->workspace;
   int size = lemke_mlcp_size(c->problem);
-  if (size > c->options->max_lemke_size) return GO_ON;
+  bool whatever_size =
+      c->options->kind == SOLVER_LEMKE && c->options->max_lemke_size > 0;
+  if (size > c->options->max_lemke_size && !whatever_size) return GO_ON;
 
   outcome end = GO_ON;
   if (w->best.residual <= usable_residual)
     end = try_lemke(c, LEMKE_TIES_FIRST, true, 50 + size / 8);
+  if (end != GO_ON || w->best.residual <= c->options->acceptable) return end;
+  if (c->options->kind == SOLVER_LEMKE) end = try_both_lemkes(c, size);
   if (end != GO_ON || w->best.residual <= c->options->acceptable) return end;
   end = try_lemke(c, LEMKE_TIES_FIRST, false, 0);
   if (end != GO_ON || w->best.residual <= c->options->acceptable) return end;
@@ -149,7 +168,7 @@ static bool solve_variant(climb *c, const double guess[], bool with_lemke) {
   if (!solver_point_reserve(&w->other, w->source, variant)) return false;
 
   solver_report fast;
-  if (!run_fast(c, variant, guess, &w->other.at, &fast)) return false;
+  if (!run_fast(c, variant, FAST_EVERYTHING, guess, &w->other.at, &fast)) return false;
   w->other.residual = fast.residual;
   if (!with_lemke || fast.residual <= c->options->tolerance
       || lemke_mlcp_size(variant) > c->options->max_lemke_size)
@@ -251,7 +270,7 @@ static bool reserve_points(climb *c) {
  * nothing else is touched. @return true when the climb is over. */
 static bool solved_fast(climb *c, const mlcp_solution *solution,
                         solver_report *fast) {
-  if (!run_fast(c, c->problem, c->guess, solution, fast)) {
+  if (!run_fast(c, c->problem, FAST_EVERYTHING, c->guess, solution, fast)) {
     c->report->status = SOLVER_NO_MEMORY;
     return true;
   }

@@ -50,9 +50,10 @@ typedef struct solver_options {
   double acceptable;   /* a residual up to this still counts as solved when no
                           rung gets lower (1e-8) */
   int max_rows;        /* an island with more is refused (300000) */
-  int max_lemke_size;  /* an LCP with more variables does not go to Lemke: a
-                          pivot of a large heap takes a millisecond, and there
-                          are up to three a variable */
+  int max_lemke_size;  /* of SOLVER_FAST: a problem with more variables does not
+                          end with Lemke on the edge form, whose pivots take a
+                          millisecond in a large heap, up to three a variable;
+                          0: no Lemke of SOLVER_LEMKE's either */
 } solver_options;
 
 typedef struct solver_report {
