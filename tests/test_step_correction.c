@@ -94,7 +94,7 @@ static void moment(const scene *s, bool velocity, double sum[3]) {
   }
 }
 
-/* --- overlaps ---------------------------------------------------------------- */
+/* --- overlaps ------------------------------------------------------------ */
 
 /* Boxes spawned into each other in empty space, whatever the friction. */
 static void test_overlaps_come_apart_without_speed(void) {
@@ -235,7 +235,7 @@ static void test_bounce_that_friction_jams_is_left_out(void) {
   destroy_scene(&s);
 }
 
-/* --- joints -------------------------------------------------------------------- */
+/* --- joints -------------------------------------------------------------- */
 
 /* A ball joint torn apart by a metre. */
 static void test_joint_closes_without_speed(void) {
@@ -271,8 +271,8 @@ static void test_joint_closes_without_speed(void) {
   destroy_scene(&s);
 }
 
-/* A closed loop with errors at its joints that fit together: cut one by one they
- * would not, and ask for high speeds. */
+/* A closed loop with errors at its joints that fit together: cut one by one
+ * they would not, and ask for high speeds. */
 static void test_loop_of_joints_closes_without_speed(void) {
   test_random random = {3};
   for (int trial = 0; trial < 20; trial++) {
@@ -301,7 +301,7 @@ static void test_loop_of_joints_closes_without_speed(void) {
   }
 }
 
-/* --- what stays as it was -------------------------------------------------------- */
+/* --- what stays as it was ------------------------------------------------ */
 
 /* The states of a stack with light overlaps, over a second. */
 static uint64_t stack_hash(double max_correction, double depth, int flags,

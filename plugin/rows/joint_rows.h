@@ -36,7 +36,7 @@ double joint_rows_correction(const joint_reading *reading, double world_cfm);
 /**
  * Append the rows: J v+ + (cfm/h) p - rhs (docs/formulation.md, eq. 6), with
  * bounds h lo and h hi. Of the correction of a rigid row (the world's own CFM)
- * the part frame->joint_excess is left out of its target velocity as its excess.
+ * the part frame->joint_excess is left out of its target, as its excess.
  *
  * @param body  the joint's two bodies in the island, -1 for the world
  * @return the index of the first row; the rest follow in the host's order.

@@ -424,7 +424,8 @@ static solver_report timed_solve(const island_context *c,
 static double kinetic_energy(const mlcp_body *body, const double v[6]) {
   double energy = 0;
   for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 6; j++) energy += 0.5 * v[i] * body->mass[6 * i + j] * v[j];
+    for (int j = 0; j < 6; j++)
+      energy += 0.5 * v[i] * body->mass[6 * i + j] * v[j];
   return energy;
 }
 
@@ -455,7 +456,8 @@ static bool corrections_pop(const island_context *c, const part_problem *part) {
   for (int r = 0; r < problem->n_rows; r++)
     if (problem->rows[r].kind != MLCP_ROW_FRICTION)
       work += fmax(part->solution.p[r] * part->set.corrections[r].velocity, 0);
-  for (int b = 0; b < problem->n_bodies; b++) mass += problem->bodies[b].mass[0];
+  for (int b = 0; b < problem->n_bodies; b++)
+    mass += problem->bodies[b].mass[0];
   if (!(0.5 * work > 0.5 * mass * most * most)) return false;
 
   double gained = 0;
@@ -535,8 +537,8 @@ static bool solve_with_stops(island_context *c, part_problem *part, int index) {
   return !c->options->check_cone || count_jams(c, part);
 }
 
-/* Move the part's bodies by what their velocities do not correct. A push-out that
- * cannot be solved waits for the next step. */
+/* Move the part's bodies by what their velocities do not correct. A push-out
+ * that cannot be solved waits for the next step. */
 static bool push_part_out(island_context *c, part_problem *part) {
   push_out *push = &c->workspace->push;
   part->pushed = false;
