@@ -276,17 +276,26 @@ static void *finish_in_thread(void *r) {
   return NULL;
 }
 
-/* Two programs' threads, a world each. */
+/* A world for each thread of the program. The host's default threading is one
+ * for all worlds and bears no second thread, so each has its own. */
 static void test_worlds_in_parallel(void) {
   run first = reference_run(), r[3];
   pthread_t threads[3];
-  for (int i = 0; i < 3; i++) r[i] = create_run(NULL);
+  dThreadingImplementationID threading[3];
+  for (int i = 0; i < 3; i++) {
+    r[i] = create_run(NULL);
+    threading[i] = dThreadingAllocateSelfThreadedImplementation();
+    dWorldSetStepThreadingImplementation(
+        r[i].scene->world, dThreadingImplementationGetFunctions(threading[i]),
+        threading[i]);
+  }
   for (int i = 0; i < 3; i++)
     CU_ASSERT_EQUAL(pthread_create(&threads[i], NULL, finish_in_thread, &r[i]),
                     0);
   for (int i = 0; i < 3; i++) {
     pthread_join(threads[i], NULL);
     CU_ASSERT(same(&first, &r[i]));
+    dThreadingFreeImplementation(threading[i]);
   }
 }
 

@@ -277,6 +277,64 @@ static void test_forces_stay_in_their_cones(void) {
   scene_destroy(s);
 }
 
+/* Of a contact's first body against the other, as `before` had the poses. */
+static void slip_velocity(dJointID joint, const scene *s,
+                          const double before[][3], double slip[3]) {
+  const dReal *at = dJointGetStepperContact(joint)->geom.pos;
+  for (int k = 0; k < 3; k++) slip[k] = 0;
+  for (int i = 0; i < s->n_bodies; i++) {
+    dBodyID body = s->bodies[i];
+    if (body != dJointGetBody(joint, 0) && body != dJointGetBody(joint, 1))
+      continue;
+    double sign = body == dJointGetBody(joint, 0) ? 1 : -1;
+    const dReal *v = dBodyGetLinearVel(body), *w = dBodyGetAngularVel(body);
+    double arm[3], turn[3];
+    for (int k = 0; k < 3; k++) arm[k] = at[k] - before[i][k];
+    dCalcVectorCross3(turn, w, arm);
+    for (int k = 0; k < 3; k++) slip[k] += sign * (v[k] + turn[k]);
+  }
+}
+
+/* At velocity level each contact parts or pushes, and friction brakes: by all
+ * it may in the directions of its edges, by 1 / sqrt 2 of that at least. */
+static void test_contacts_obey_their_laws(void) {
+  static watched w;
+  enum { BODIES = 18 };
+  scene *s = scene_pit(BODIES);
+  attach(s, ODE_MLCP_SCHEME_AP);
+  dWorldSetCFM(s->world, 0);
+  int approaching = 0, pushing_apart = 0, driving = 0, sliding = 0;
+  for (int i = 0; i < 150; i++) {
+    double before[BODIES][3];
+    for (int b = 0; b < BODIES; b++)
+      for (int k = 0; k < 3; k++)
+        before[b][k] = dBodyGetPosition(s->bodies[b])[k];
+    scene_collide(s);
+    watch_contacts(s, &w);
+    CU_ASSERT_EQUAL_FATAL(dWorldStep(s->world, H), 1);
+    for (int c = 0; c < w.count; c++) {
+      double slip[3], sign = dJointGetBody(w.joints[c], 0) == NULL ? -1 : 1;
+      const dReal *n = dJointGetStepperContact(w.joints[c])->geom.normal;
+      slip_velocity(w.joints[c], s, before, slip);
+      double parting = dCalcVectorDot3(slip, n);
+      double push = sign * dCalcVectorDot3(w.feedback[c].f1, n);
+      double power = sign * dCalcVectorDot3(w.feedback[c].f1, slip);
+      double speed =
+          sqrt(fmax(dCalcVectorDot3(slip, slip) - parting * parting, 0));
+      approaching += parting < -1e-7;
+      pushing_apart += parting > 1e-7 && push * parting > 1e-3;
+      if (speed < 1e-3) continue;
+      sliding += push > 1;
+      driving += power > -0.5 * sqrt(0.5) * push * speed * (1 - 1e-4) + 1e-4;
+    }
+  }
+  CU_ASSERT_EQUAL(approaching, 0);
+  CU_ASSERT_EQUAL(pushing_apart, 0);
+  CU_ASSERT_EQUAL(driving, 0);
+  CU_ASSERT(sliding > 200);
+  scene_destroy(s);
+}
+
 /* The forces on a pile at rest, at each level: all the weight above. */
 static void test_forces_carry_the_weight(void) {
   static watched w;
@@ -583,6 +641,7 @@ int main(void) {
       {"energy is not made", test_energy_is_not_made},
       {"collisions of two", test_collisions_of_two},
       {"forces stay in their cones", test_forces_stay_in_their_cones},
+      {"contacts obey their laws", test_contacts_obey_their_laws},
       {"forces carry the weight", test_forces_carry_the_weight},
       {"kinematic bodies", test_kinematic_bodies},
       {"nothing holds kinematic bodies", test_nothing_holds_kinematic_bodies},
