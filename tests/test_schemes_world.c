@@ -1,6 +1,10 @@
 /* Second-order steps in whole worlds: stops, islands that meet within a step,
  * contacts of unmodified programs, stacks, and what the program gets to see. */
+#include <stdbool.h>
+#include <stdlib.h>
+
 #include "scheme_scene.h"
+#include "step/memory.h"
 
 static void quiet(int number, const char *text, va_list arguments) {
   (void)number;
@@ -308,6 +312,59 @@ static void test_a_failed_step_leaves_every_bit(void) {
   close_scene(&s);
 }
 
+/* Memory that runs out after a number of allocations. */
+static long allocations_left;
+
+static void *allocate(void *context, size_t size) {
+  (void)context;
+  return allocations_left-- > 0 ? malloc(size) : NULL;
+}
+
+static void release(void *context, void *block, size_t size) {
+  (void)context;
+  (void)size;
+  free(block);
+}
+
+static void test_memory_that_runs_out_leaves_every_bit(void) {
+  static const memory_source scarce = {allocate, release, NULL};
+  const memory_source *before = step_memory;
+  dSetMessageHandler(quiet);
+  step_memory = &scarce;
+  long failures = 0;
+  bool done = false;
+  for (long n = 0; !done; n++) {
+    scene s;
+    allocations_left = 1000;
+    open_scene(&s, "scheme=trapezoid check-cone=on", 9.81);
+    s.surface.parameters.mode = dContactApprox1 | dContactBounce;
+    s.surface.parameters.mu = 0.5;
+    s.surface.parameters.bounce = 0.5;
+    dCreatePlane(s.space, 0, 1, 0, 0);
+    dBodyID box = add_box(&s, 0, 0.51), ball = add_ball(&s, 2, 0.1);
+    dBodySetLinearVel(box, 0, -2, 0);
+    dBodySetLinearVel(ball, 0.02, 0, 0);
+    ode_mlcp_force *force;
+    ode_mlcp_spring spring = {.body = {box, ball}, .stiffness = 10};
+    ode_mlcp_spring_create(s.world, &spring, &force);
+    dReal y = dBodyGetPosition(box)[1];
+    allocations_left = n;
+    done = dWorldStep(s.world, 0.02);
+    if (!done) {
+      failures++;
+      CU_ASSERT_EQUAL(dBodyGetPosition(box)[1], y);
+      CU_ASSERT_EQUAL(dBodyGetLinearVel(box)[1], -2);
+      allocations_left = 100000;
+      CU_ASSERT_EQUAL(dWorldStep(s.world, 0.02), 1);
+    }
+    CU_ASSERT(isfinite(dBodyGetPosition(box)[1]));
+    close_scene(&s);
+  }
+  step_memory = before;
+  dSetMessageHandler(NULL);
+  CU_ASSERT(failures > 50);
+}
+
 /* The same step twice from the same start gives the same bits. */
 static void test_steps_are_deterministic(void) {
   dReal ends[2][7];
@@ -342,6 +399,8 @@ int main(void) {
        test_contacts_of_a_program_are_linearised},
       {"a groove jams from its angle on", test_a_groove_jams_from_its_angle_on},
       {"a failed step leaves every bit", test_a_failed_step_leaves_every_bit},
+      {"memory that runs out leaves every bit",
+       test_memory_that_runs_out_leaves_every_bit},
       {"steps are deterministic", test_steps_are_deterministic},
       CU_TEST_INFO_NULL};
   dInitODE2(0);
