@@ -75,8 +75,8 @@ static void test_rod_converges(void) {
 }
 
 /* In the pose and with the turning that the first impact leaves, no
- * accelerations obey Coulomb's law for an end that slides on to the right, as it
- * came down; to the left there are some. */
+ * accelerations obey Coulomb's law for an end that slides on to the right, as
+ * it came down; to the left there are some. */
 static void test_rod_meets_painleve_configuration(void) {
   scene_result *result = run("falling-rod", "ah", 0);
   long before = lround(0.3825 / 0.0025), after = before + 2;

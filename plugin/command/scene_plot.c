@@ -127,7 +127,6 @@ static void put_outline(FILE *out, const scene_result *result,
   const double nowhere[3] = {0};
   pose_of(result, outline->body, row, position, rotation);
   switch (outline->kind) {
-    case SCENE_POINT: return;
     case SCENE_LINE:
       put_point(out, result, position, rotation, outline->offset);
       put_point(out, result, position, rotation, outline->size);
@@ -137,14 +136,6 @@ static void put_outline(FILE *out, const scene_result *result,
       put_point(out, result, position, rotation, nowhere);
       put_point(out, result, other, other_rotation,
                 outline->other < 0 ? outline->offset : nowhere);
-      break;
-    case SCENE_POLYGON:
-      for (int i = 0; i <= outline->n_corners; i++) {
-        const double *corner =
-          outline->corners + 2*(i % outline->n_corners);
-        put_point(out, result, position, rotation,
-                  (double[3]){corner[0], corner[1], 0});
-      }
       break;
     default: put_silhouette(out, result, outline, row); return;
   }
@@ -265,7 +256,8 @@ static void plot_infeasibility(FILE *out, const scene_result *const results[],
                                int n) {
   if (!any_infeasibility(results, n)) {
     fputs("set title 'infeasibility: none at all'\nset xlabel 'time (s)'\n"
-          "unset ylabel\nset yrange [0:1]\nunset key\nplot $run0 using 1:3 with lines\n"
+          "unset ylabel\nset yrange [0:1]\nunset key\n"
+          "plot $run0 using 1:3 with lines\n"
           "set yrange [*:*]\n", out);
     return;
   }
@@ -275,9 +267,10 @@ static void plot_infeasibility(FILE *out, const scene_result *const results[],
                "set key bottom right opaque\nplot",
           results[0]->scene->infeasibility_unit);
   for (int k = 0; k < n; k++)
-    fprintf(out, "%s $run%d every ::1 using 1:($3 > 1e-17 ? $3 : 1e-17) with lines "
-                 "lw 1.3 lc rgb '%s' title '%s'", k > 0 ? ", \\\n" : "", k,
-            COLOURS[k], results[k]->settings.scheme);
+    fprintf(out, "%s $run%d every ::1 using 1:($3 > 1e-17 ? $3 : 1e-17) "
+                 "with lines lw 1.3 lc rgb '%s' title '%s'",
+            k > 0 ? ", \\\n" : "", k, COLOURS[k],
+            results[k]->settings.scheme);
   fputs("\nunset logscale y\nset format y\n", out);
 }
 

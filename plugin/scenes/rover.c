@@ -39,7 +39,8 @@ static bool add_ground(scene_run_state *run) {
   dGeomSetRotation(field, upright);
   dGeomSetPosition(field, LENGTH / 2 - 2, 0, 0);
   for (int i = 0; i + 1 < SAMPLES_X; i += 2) {
-    double x = LENGTH * i / (SAMPLES_X - 1) - 2, dx = 2 * LENGTH / (SAMPLES_X - 1);
+    double x = LENGTH * i / (SAMPLES_X - 1) - 2;
+    double dx = 2 * LENGTH / (SAMPLES_X - 1);
     scene_add_line(run, x, ground(x, TRACK), x + dx, ground(x + dx, TRACK));
   }
   return scene_add_geom(run, field, NULL, NULL, NULL);
@@ -95,9 +96,6 @@ static void judge(scene_run_state *run) {
   const scene_result *result = run->result;
   const double *first = result->positions;
   const double *last = first + result->n_steps * result->n_positions;
-  double highest = 0;
-  for (long i = 0; i <= result->n_steps; i++)
-    highest = fmax(highest, first[i * result->n_positions + 2]);
   snprintf(run->result->note, sizeof run->result->note,
            "went %.3f m of %.3f m that its wheels turned", last[0] - first[0],
            DRIVE * WHEEL * result->times[result->n_steps]);

@@ -116,12 +116,6 @@ int scene_place_of(scene_run_state *run, const ode_mlcp_contact *contact);
 /** m, >= 0: the deepest overlap of two geoms at the present poses. */
 double scene_overlap(scene_run_state *run);
 
-/** The value of a position coordinate at the end of step `row`. */
-static inline double scene_position(const scene_result *result, long row,
-                                    int i) {
-  return result->positions[row*result->n_positions + i];
-}
-
 /** Events of the step just taken. */
 void scene_note_events(scene_run_state *run);
 bool scene_add_event(scene_run_state *run, double time, const char *kind,

@@ -100,8 +100,9 @@ const scene *const *scene_all(void);
 /** NULL where there is none of that name. */
 const scene *scene_find(const char *name);
 
-/** The scene's own settings, and no limit to max_correction. @return false where this library does not know
- *  one of the scene's options; the message then says which. */
+/** The scene's own settings, and no limit to max_correction.
+ *  @return false where this library does not know one of the scene's options;
+ *          the message then says which. */
 bool scene_default_settings(const scene *scene, scene_settings *settings,
                             char *message, size_t message_size);
 
@@ -113,13 +114,11 @@ ode_mlcp_error scene_set_option(scene_settings *settings, const char *name,
 /* --- what comes back ------------------------------------------------------ */
 
 typedef enum scene_outline_kind {
-  SCENE_POINT,
   SCENE_BALL,     /* size[0]: radius */
   SCENE_BOX,      /* side lengths */
   SCENE_CAPSULE,  /* radius, length along the body's z axis */
   SCENE_CYLINDER, /* radius, length along the body's z axis */
   SCENE_ELLIPSOID,/* semi-axes */
-  SCENE_POLYGON,  /* corners in the body's x-y plane */
   SCENE_LINE,     /* fixed: from `offset` to `size` */
   SCENE_LINK      /* from the body to `other` (-1: the world's `offset`) */
 } scene_outline_kind;
@@ -132,8 +131,6 @@ typedef struct scene_outline {
   double size[3];
   double offset[3];     /* in the body's frame */
   double rotation[9];   /* to the body's frame, row-major */
-  const double *corners;/* [2 n_corners] */
-  int n_corners;
 } scene_outline;
 
 enum { SCENE_POSE = 7 }; /* position, then the quaternion w x y z */

@@ -1,5 +1,5 @@
-/* Two carts on a line: a spring from a wall to the first, a damper between them,
- * a stopper: PAGT sec. 10.3. Bounded however stiff spring and damper are. */
+/* Two carts on a line: a spring from a wall to the first, a damper between
+ * them, a stopper: PAGT sec. 10.3. Bounded however stiff both are. */
 #include <math.h>
 #include <stdio.h>
 
