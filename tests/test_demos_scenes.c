@@ -70,6 +70,94 @@ static void test_chain_holds_together(void) {
   scene_destroy(chain);
 }
 
+/* The height of the lowest point of a body's geom over the floor. */
+static double clearance(dBodyID body) {
+  dReal box[6];
+  dGeomGetAABB(dBodyGetFirstGeom(body), box);
+  return box[4];
+}
+
+static void test_lying_chain_lies_and_holds(void) {
+  scene *chain = scene_lying_chain(12);
+  CU_ASSERT_EQUAL_FATAL(chain->n_bodies, 12);
+  for (int i = 0; i < 12; i++)
+    CU_ASSERT_DOUBLE_EQUAL(clearance(chain->bodies[i]), 0, EXACT);
+  CU_ASSERT(scene_collide(chain) >= 2 * 12);
+  for (int i = 1; i < 12; i++) {
+    dVector3 end, start;
+    dBodyGetRelPointPos(chain->bodies[i - 1], 0.25, 0, 0, end);
+    dBodyGetRelPointPos(chain->bodies[i], -0.25, 0, 0, start);
+    CU_ASSERT(hypot(end[0] - start[0], end[1] - start[1]) < 1e-12);
+    CU_ASSERT_EQUAL(dAreConnected(chain->bodies[i - 1], chain->bodies[i]), 1);
+  }
+  scene_destroy(chain);
+}
+
+static void test_spider_stands_in_closed_loops(void) {
+  scene *spider = scene_spider(8);
+  /* a trunk, and a thigh, a shin and a strut a leg */
+  CU_ASSERT_EQUAL_FATAL(spider->n_bodies, 1 + 3 * 8);
+  int n_joints = 0;
+  for (int i = 0; i < spider->n_bodies; i++)
+    n_joints += dBodyGetNumJoints(spider->bodies[i]);
+  CU_ASSERT_EQUAL(n_joints, 2 * 4 * 8);
+  CU_ASSERT_EQUAL(scene_collide(spider), 8);
+  CU_ASSERT(spider->deepest < 1e-3);
+  for (int i = 0; i < 50; i++) scene_step(spider, dWorldStep, 0.01);
+  /* knees tied together hold the trunk up */
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(spider->bodies[0])[2], 0.7, 0.02);
+  scene_destroy(spider);
+}
+
+static void test_vehicle_drives_off(void) {
+  scene *vehicle = scene_vehicle();
+  CU_ASSERT_EQUAL_FATAL(vehicle->n_bodies, 5);
+  for (int i = 1; i < 5; i++)
+    CU_ASSERT_DOUBLE_EQUAL(clearance(vehicle->bodies[i]), 0, EXACT);
+  CU_ASSERT_EQUAL(dBodyGetNumJoints(vehicle->bodies[0]), 4);
+  for (int i = 0; i < 100; i++) scene_step(vehicle, dWorldStep, 0.01);
+  const dReal *at = dBodyGetPosition(vehicle->bodies[0]);
+  CU_ASSERT(fabs(at[0]) > 0.2);
+  CU_ASSERT(fabs(at[1]) < 0.05);
+  CU_ASSERT_DOUBLE_EQUAL(at[2], 0.6, 0.1); // on its springs
+  scene_destroy(vehicle);
+}
+
+/* How far the cube has come down after 0.2 s. */
+static double cube_falls(double force) {
+  scene *grasp = scene_grasp(force);
+  double start = dBodyGetPosition(grasp->bodies[0])[2];
+  CU_ASSERT(scene_collide(grasp) >= 8);
+  for (int i = 0; i < 20; i++) scene_step(grasp, dWorldQuickStep, 0.01);
+  double fallen = start - dBodyGetPosition(grasp->bodies[0])[2];
+  scene_destroy(grasp);
+  return fallen;
+}
+
+static void test_grasp_holds_what_it_can(void) {
+  CU_ASSERT(fabs(cube_falls(40)) < 0.01);
+  CU_ASSERT(cube_falls(1) > 0.1);
+}
+
+static void test_painleve_rod_touches(void) {
+  scene *rod = scene_painleve_rod(-3);
+  CU_ASSERT_EQUAL(scene_collide(rod), 1);
+  CU_ASSERT_DOUBLE_EQUAL(rod->deepest, 1e-6, EXACT);
+  dMass mass;
+  dBodyGetMass(rod->bodies[0], &mass);
+  CU_ASSERT_DOUBLE_EQUAL(mass.mass, 1, EXACT);
+  CU_ASSERT_DOUBLE_EQUAL(mass.I[0], 0.002, EXACT);
+  /* sliding towards where the cap is: with full friction a push there would
+     sink it further, 1/m + (r_x^2 - mu r_x r_z) / I < 0 */
+  dVector3 r;
+  dBodyVectorToWorld(rod->bodies[0], 0, 0, -0.25, r);
+  r[2] -= 0.05;
+  CU_ASSERT(r[0] * dBodyGetLinearVel(rod->bodies[0])[0] > 0);
+  CU_ASSERT(1 / mass.mass + (r[0] * r[0] - rod->surface.mu * r[0] * r[2]) /
+                                mass.I[0] < 0);
+  scene_destroy(rod);
+}
+
 static void test_pit_keeps_its_bodies(void) {
   scene *pit = scene_pit(27);
   CU_ASSERT_EQUAL(pit->n_bodies, 27);
@@ -104,6 +192,11 @@ static void test_bad_arguments_make_no_scene(void) {
   CU_ASSERT_PTR_NULL(scene_stack(3, 0));
   CU_ASSERT_PTR_NULL(scene_chain(3, NAN));
   CU_ASSERT_PTR_NULL(scene_pit(-1));
+  CU_ASSERT_PTR_NULL(scene_lying_chain(0));
+  CU_ASSERT_PTR_NULL(scene_spider(2));
+  CU_ASSERT_PTR_NULL(scene_spider(65));
+  CU_ASSERT_PTR_NULL(scene_grasp(-1));
+  CU_ASSERT_PTR_NULL(scene_painleve_rod(INFINITY));
   scene_destroy(NULL);
 }
 
@@ -175,6 +268,11 @@ int main(void) {
       {"slide", test_slide_is_launched_as_described},
       {"tilted rod", test_rod_touches_as_described},
       {"chain", test_chain_holds_together},
+      {"lying chain", test_lying_chain_lies_and_holds},
+      {"spider", test_spider_stands_in_closed_loops},
+      {"vehicle", test_vehicle_drives_off},
+      {"grasp", test_grasp_holds_what_it_can},
+      {"Painleve rod", test_painleve_rod_touches},
       {"pit", test_pit_keeps_its_bodies},
       {"the same scene twice", test_the_same_scene_twice},
       {"bad arguments", test_bad_arguments_make_no_scene},
