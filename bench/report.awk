@@ -35,7 +35,9 @@ function ratio(part, problem, a, b, use,    x, y) {
 function exponent(part,    i, k, x, y, sx, sy, sxx, sxy, m) {
   for (i = 1; i <= n[part]; i++) {
     k = part SUBSEP problems[part, i] SUBSEP "fast"
-    if (!has(k) || median[k] <= 0 || contacts[k] <= 0) continue
+    if (!has(k) || median[k] <= 0 || contacts[k] <= 0 || unsolved[k] > 0)
+      continue
+    last = problems[part, i]
     x = log(contacts[k]); y = log(median[k])
     sx += x; sy += y; sxx += x*x; sxy += x*y; m++
   }
@@ -99,11 +101,11 @@ function targets(    i, k, p, worst_residual, where, bad, tried, failed, r, w,
     e = exponent(parts)
     verdict("walls, cost against contacts" (i == 2 ? ", first step" : "") \
             ": exponent <= 1.3", e, 1.3,
-            sprintf("%.2f up to %s", e, problems[parts, n[parts]]), e >= 0)
+            sprintf("%.2f up to %s", e, last), e >= 0)
   }
   k = "growth-first" SUBSEP "wall-5050" SUBSEP "fast"
   verdict("5000 boxes within 2 GB", memory[k], 2147483648,
-          mb(memory[k]) " MB", has(k))
+          mb(memory[k]) " MB", has(k) && unsolved[k] == 0)
   least = dense = -1; excess = 0
   for (i = 1; i <= n["lcps"]; i++) {
     k = "lcps" SUBSEP problems["lcps", i]

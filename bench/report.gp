@@ -7,7 +7,7 @@ set format x "10^{%T}"
 set format y "10^{%T}"
 set grid lc rgb "#dddddd"
 
-set title "Walls of 55 to 5050 boxes: whole step"
+set title "Walls of 55 boxes and more: whole step"
 set xlabel "contacts"
 set ylabel "ms"
 set key top left
