@@ -206,7 +206,9 @@ static void plot_pictures(FILE *out, const scene_result *result) {
   static const char axis_names[] = "xyz";
   int n = picture_count(result);
   fprintf(out, "set xlabel '%c (m)'\nset ylabel '%c (m)'\n"
-               "set size ratio -1\nunset key\nset title 'from %.3g s (light) "
+               "set size ratio -1\nunset key\n"
+               "set offsets graph 0.04, graph 0.04, graph 0.04, graph 0.04\n"
+               "set title 'from %.3g s (light) "
                "to %.3g s (dark)'\n",
           axis_names[result->axes[0]], axis_names[result->axes[1]],
           picture_time(result, 0), picture_time(result, n - 1));
@@ -218,7 +220,7 @@ static void plot_pictures(FILE *out, const scene_result *result) {
                  "lc rgb '#%02x%02x%02x'", k, k == n - 1 ? 2.0 : 1.2,
             shade*3/4, shade*3/4, shade*3/4 + 50 < 256 ? shade*3/4 + 50 : 255);
   }
-  fputs("\nset size noratio\n", out);
+  fputs("\nset size noratio\nunset offsets\n", out);
 }
 
 /* ---- curves ---- */
