@@ -47,6 +47,9 @@ refused "too many steps" "steps" pendulum --time 1e9
 refused "a bad scheme" "--scheme: 'xy'" pendulum --scheme xy
 refused "odd edges" "--edges: '5'" pendulum --edges 5
 refused "a spring it has not" "--spring" pendulum --spring 5
+refused "springs where there are none" "scheme: 'ah' knows no springs" \
+  two-carts --scheme ah
+refused "a restitution above 1" "restitution: '2'" bouncing-ball --restitution 2
 refused "a sweep at one step" "--converge" pendulum --converge --h 0.1
 refused "no folder" "cannot write 'none/a.csv'" pendulum --csv none/a.csv
 

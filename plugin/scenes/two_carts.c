@@ -76,6 +76,10 @@ static dBodyID add_cart(scene_run_state *run, double x, double speed) {
 
 static bool build(scene_run_state *run) {
   const scene_settings *s = run->settings;
+  if (s->options.scheme == ODE_MLCP_SCHEME_AP ||
+      s->options.scheme == ODE_MLCP_SCHEME_AH)
+    return scene_fail(run, "scheme: '%s' knows no springs and dampers",
+                      s->scheme);
   const cart_start *start =
       s->damper > s->spring || s->damper == 100 ? &DAMPER_SWEEP : &SPRING_SWEEP;
   dWorldSetGravity(run->world, 0, -s->gravity, 0);
