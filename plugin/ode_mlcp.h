@@ -406,7 +406,11 @@ ODE_MLCP_API ode_mlcp_error ode_mlcp_check_cone(dWorldID world, int *pointed,
                                                 ode_mlcp_jam jams[], int room,
                                                 int *n_jams);
 
-/* --- forces taken implicitly (gap, trapezoid-1, trapezoid) ------------------- */
+/* --- forces taken implicitly --------------------------------------------------
+ *
+ * For schemes gap, trapezoid-1 and trapezoid; under the others springs and force
+ * functions have no effect.
+ */
 
 typedef struct ode_mlcp_force ode_mlcp_force;
 

@@ -134,6 +134,18 @@ static void list_items(solve_context *c) {
     s->items[s->n_items++] = (form_item){ITEM_EXTRA, k, -1};
 }
 
+static bool few_enough(const solve_context *c) {
+  int n_contacts = 0, most = c->form->options->max_contacts;
+  for (int i = 0; i < c->s->n_items; i++)
+    n_contacts += c->s->items[i].kind == ITEM_CONTACT;
+  if (n_contacts <= most) return true;
+  c->form->result->refused = true;
+  snprintf(c->form->result->message, sizeof c->form->result->message,
+           "a world has %d contacts at once, more than max-contacts %d allows",
+           n_contacts, most);
+  return false;
+}
+
 /* Parts are numbered by their first body. */
 static void find_parts(solve_context *c) {
   form_scratch *s = c->s;
@@ -647,6 +659,7 @@ bool form_solve(world_form *form, form_view *view, const form_request *request,
   prepare_bodies(&c);
   clear_answer(&c);
   list_items(&c);
+  if (!few_enough(&c)) return false;
   find_parts(&c);
   chain_items(&c);
   for (int part = 0; part < c.s->n_parts; part++) {

@@ -529,6 +529,21 @@ static void hand_over(whole_step *w, body_result bodies[],
   }
 }
 
+/* What the step found: the errors that measure asks for. */
+static void measure_errors(whole_step *w) {
+  const world_form *form = w->s.form;
+  ode_mlcp_report *report = &form->result->report;
+  for (int k = 0; k < w->s.here.n_contacts; k++)
+    if (w->s.here.contacts[k].stop < 0)
+      report->deepest_penetration =
+          fmax(report->deepest_penetration, -w->s.here.contacts[k].gap);
+  for (int j = 0; j < form->n_joints; j++)
+    if (!form->joints[j].contact)
+      report->worst_joint_error =
+          fmax(report->worst_joint_error,
+               joint_rows_error(form->joints[j].id, form->step_size));
+}
+
 static void fill_report(whole_step *w) {
   ode_mlcp_report *report = &w->s.form->result->report;
   const form_view *here = &w->s.here;
@@ -553,7 +568,9 @@ bool whole_step_solve(whole_step *w, dWorldID world, double step_size,
     return false;
   start(w);
   w->n_body_memory = 0;
-  if (!arrive(w, NULL, step_size, true) || !run(w, options->events) ||
+  if (!arrive(w, NULL, step_size, true)) return false;
+  if (options->measure) measure_errors(w);
+  if (!run(w, options->events) ||
       !second_order_correct(&w->s, &w->ahead, &w->now))
     return false;
   if (memory_block_reserve(&w->body_memory_block, w->source,
