@@ -266,8 +266,9 @@ typedef struct ode_mlcp_surface {
   double polygon[ODE_MLCP_POLYGON_MAX][2];
 } ode_mlcp_surface;
 
-/** Set `surface`, which comes as zeros, for a pair of geoms; the first has a
- *  body. @return 0 to leave the pair out. */
+/** Set `surface`, which comes as zeros, for a pair of geoms: the one of the body
+ *  created first, then that of the other or of none. @return 0 to leave the pair
+ *  out. */
 typedef int ode_mlcp_surface_function(void *context, dGeomID geom1,
                                       dGeomID geom2,
                                       ode_mlcp_surface *surface);
@@ -284,8 +285,9 @@ ODE_MLCP_API ode_mlcp_error ode_mlcp_add_contact(ode_mlcp_contact_list *list,
 
 /**
  * Add all contacts of two geoms whose gap is within the margin, as docs/gap.md
- * measures it. Normals point into geom1, or geom2 where geom1 has no body.
- * Geoms of the same body, or of none, have no contacts.
+ * measures it. Normals point into the geom of the body that was created first,
+ * whichever way round the two are given. Geoms of the same body, or of none,
+ * have no contacts.
  *
  * @return ODE_MLCP_BAD_ARGUMENT where a geom is of a class without a gap or of
  *         no use: the step then fails and the warning names the geom.

@@ -111,6 +111,31 @@ static void test_box_lies_flat(void) {
   destroy(&s);
 }
 
+/* A pile that lies finds all of its contacts again, whichever way round spaces
+ * give the pairs. */
+static void test_pile_keeps_its_contacts(void) {
+  scene s;
+  create(&s, 0, 9.81);
+  dCreatePlane(s.space, 0, 0, 1, 0);
+  for (int row = 0; row < 3; row++)
+    for (int i = 0; i < 3 - row; i++) {
+      dBodyID box = dBodyCreate(s.world);
+      dMass mass;
+      dMassSetBox(&mass, 1000, 1, 1, 1);
+      dBodySetMass(box, &mass);
+      dGeomSetBody(dCreateBox(s.space, 1, 1, 1), box);
+      dBodySetPosition(box, 1.05 * (i + 0.5 * row), 0, 0.51 + 1.01 * row);
+    }
+  for (int i = 0; i < 100; i++) {
+    ode_mlcp_report report = step(&s, 0.01);
+    if (i < 40) continue;
+    CU_ASSERT_EQUAL(report.contacts, 3 * 4 + 3 * 2 * 4);
+    CU_ASSERT_EQUAL(report.contacts_new, 0);
+    CU_ASSERT_EQUAL(report.pivots, 0); /* warm starts do */
+  }
+  destroy(&s);
+}
+
 /* --- the check after the solve ---------------------------------------------------- */
 
 /* A ball hits a second one that is next to a third: the third is in no danger
@@ -286,6 +311,7 @@ int main(void) {
   static const CU_TestInfo tests[] = {
       {"lands on the surface", test_lands_on_the_surface},
       {"a box lies flat", test_box_lies_flat},
+      {"a pile keeps its contacts", test_pile_keeps_its_contacts},
       {"what is violated is added", test_what_is_violated_is_added},
       {"the fixed point meets the surface", test_fixed_point_meets_the_surface},
       {"falls back to velocities", test_falls_back_to_velocities},

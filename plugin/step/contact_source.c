@@ -171,6 +171,18 @@ static bool raise_margins(ode_mlcp_contact_list *list) {
 
 /* --- pairs --------------------------------------------------------------------- */
 
+/* The geom of the older body first, one without a body last: spaces give pairs
+ * now one way round, now the other. */
+static void order_pair(dGeomID *geom1, dGeomID *geom2) {
+  dBodyID body1 = dGeomGetBody(*geom1), body2 = dGeomGetBody(*geom2);
+  bool ordered = body2 == NULL || (body1 != NULL && dBodyGetSerial(body1) <=
+                                                        dBodyGetSerial(body2));
+  if (ordered) return;
+  dGeomID geom = *geom1;
+  *geom1 = *geom2;
+  *geom2 = geom;
+}
+
 static bool surface_usable(const ode_mlcp_surface *surface) {
   if (surface->n_polygon == 0) return true;
   return surface->n_polygon >= 2 && surface->n_polygon <= ODE_MLCP_POLYGON_MAX &&
@@ -256,11 +268,7 @@ ode_mlcp_error ode_mlcp_add_pair(ode_mlcp_contact_list *list, dGeomID geom1,
     return fail(list, ODE_MLCP_BAD_ARGUMENT,
                 "a friction polygon is not convex and counter-clockwise within "
                 "half a turn");
-  if (dGeomGetBody(geom1) == NULL) {
-    dGeomID geom = geom1;
-    geom1 = geom2;
-    geom2 = geom;
-  }
+  order_pair(&geom1, &geom2);
   dBodyID body1 = dGeomGetBody(geom1), body2 = dGeomGetBody(geom2);
   if (body1 == body2) return ODE_MLCP_OK;
   if (dBodyGetWorld(body1) != list->world ||
@@ -308,11 +316,7 @@ static void take_pair(void *data, dGeomID geom1, dGeomID geom2) {
   }
   if (dGeomGetClass(geom1) == dRayClass || dGeomGetClass(geom2) == dRayClass)
     return;
-  if (dGeomGetBody(geom1) == NULL) {
-    dGeomID geom = geom1;
-    geom1 = geom2;
-    geom2 = geom;
-  }
+  order_pair(&geom1, &geom2);
   dBodyID body1 = dGeomGetBody(geom1), body2 = dGeomGetBody(geom2);
   if (body1 == body2 ||
       (body1 != NULL && body2 != NULL &&
