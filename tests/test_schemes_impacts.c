@@ -1,9 +1,12 @@
 /* Impacts within a step by the set-valued law: the rocking block of Halm &
  * Posa (2023, table 4) strikes a floor flat, and rollouts spread. */
 #include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ode_mlcp.h"
+#include "step/memory.h"
 #include "testing.h"
 
 static const double START = 0.442944692; /* m/s: sqrt(2 g 0.01) */
@@ -121,6 +124,53 @@ static void test_bouncing_is_poissons(void) {
   CU_ASSERT(fabs(spin) < 1e-9);
 }
 
+static void ignore(int number, const char *text, va_list arguments) {
+  (void)number;
+  (void)text;
+  (void)arguments;
+}
+
+static long allocations_left;
+
+static void *count_down(void *context, size_t size) {
+  (void)context;
+  return allocations_left-- > 0 ? malloc(size) : NULL;
+}
+
+static void give_back(void *context, void *block, size_t size) {
+  (void)context;
+  (void)size;
+  free(block);
+}
+
+/* Whichever allocation of the step fails, nothing has changed. */
+static void test_memory_failures(void) {
+  const memory_source failing = {count_down, give_back, NULL};
+  const memory_source *usual = step_memory;
+  step_memory = &failing;
+  allocations_left = 1000000;
+  scene s;
+  open_scene(&s, "set", 3, 0);
+  dSetMessageHandler(ignore);
+  int n_failed = 0;
+  for (long n = 0; n < 500; n++) {
+    ode_mlcp_report report;
+    allocations_left = n;
+    if (ode_mlcp_step(s.world, 0.023, &report) == ODE_MLCP_OK) break;
+    n_failed++;
+    CU_ASSERT_EQUAL(dBodyGetLinearVel(s.block)[1], -START);
+    CU_ASSERT_EQUAL(dBodyGetPosition(s.block)[1], 1.01);
+  }
+  CU_ASSERT(n_failed > 10 && n_failed < 500);
+  double spin;
+  double kept = dBodyGetAngularVel(s.block)[2];
+  dSetMessageHandler(NULL);
+  close_scene(&s);
+  step_memory = usual;
+  strike("set", 3, 0, &spin); /* the same as without failures before it */
+  CU_ASSERT_EQUAL(kept, spin);
+}
+
 static void test_options(void) {
   ode_mlcp_options options;
   char message[100];
@@ -143,6 +193,7 @@ int main(void) {
   static const CU_TestInfo tests[] = {
       {"rollouts spread over the outcomes", test_rollouts_spread},
       {"bouncing is Poisson's", test_bouncing_is_poissons},
+      {"memory failures", test_memory_failures},
       {"options", test_options},
       CU_TEST_INFO_NULL};
   dInitODE2(0);

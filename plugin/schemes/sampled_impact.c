@@ -82,7 +82,7 @@ static ode_mlcp_impact_status draw(const whole_step *w,
                                    double v[]) {
   ode_mlcp_impact *impact;
   ode_mlcp_impact_status status =
-      ode_mlcp_impact_create(problem, &impact, NULL, 0);
+      impact_create(problem, step_memory, &impact, NULL, 0);
   if (status != ODE_MLCP_IMPACT_DONE) return status;
   ode_mlcp_impact_options options;
   ode_mlcp_impact_default_options(&options);
