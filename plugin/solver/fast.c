@@ -162,7 +162,7 @@ static bool run_interior(fast_work *work,
 /* Lemke's method, from nothing; what it ends with may need its modes refined
  * once more. */
 static bool lemke(fast_work *work) {
-  const fast_modes_options polish = {1e-6, 8, 5, true};
+  const fast_modes_options polish = {1e-6, 8, 5, false};
   bool reached = fast_pivots_cold(work, 20L * work->form.n_rows + 500);
   fast_work_evaluate(work);
   if (work->residual <= work->target) return true;

@@ -102,19 +102,31 @@ static void find_slips(path *c) {
   for (int i = 0; i < c->form->n_rows; i++) c->w[i] += c->t * c->d[i];
 }
 
-/* Factor anew, and take off what rounding left in the point. */
-static bool refresh(path *c) {
+/* Take off what rounding left in the point. */
+static void correct(path *c) {
   fast_work *work = c->work;
-  c->n_updates = 0;
-  if (!fast_modes_factor(work, prox)) return false;
-  fast_modes_put_at_limits(work, c->p);
-  find_slips(c);
   for (int i = 0; i < c->form->n_rows; i++)
     work->r[i] = work->mode[i] == FAST_ACTIVE ? -c->w[i] : 0;
   solve_slips(c);
   for (int i = 0; i < c->form->n_rows; i++) c->p[i] += c->dp[i];
   fast_modes_put_at_limits(work, c->p);
   find_slips(c);
+}
+
+static bool refresh(path *c) {
+  c->n_updates = 0;
+  if (!fast_modes_factor(c->work, prox)) return false;
+  fast_modes_put_at_limits(c->work, c->p);
+  find_slips(c);
+  correct(c);
+  return true;
+}
+
+/* The end of the path, as exact as its modes allow. */
+static bool arrive(path *c) {
+  c->t = 0;
+  if (!refresh(c)) return false;
+  for (int k = 0; k < 3; k++) correct(c);
   return true;
 }
 
@@ -390,10 +402,7 @@ static bool follow(path *c, double farthest, long max_pivots) {
   for (long k = 0; k < max_pivots && c->t < farthest; k++) {
     double length;
     fast_limit limit = first_limit(c, &length);
-    if (c->dt < 0 && length >= c->t) {
-      c->t = 0;
-      return refresh(c);
-    }
+    if (c->dt < 0 && length >= c->t) return arrive(c);
     if (limit.row < 0) return false;
     go_along(c, length);
     work->pivots++;
