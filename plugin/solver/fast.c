@@ -194,15 +194,13 @@ static bool climb(fast_work *work, const double guess[]) {
   take_guess(work, guess);
   if (fast_proximal_solve(work, 1)) return true;
 
-  if (lemke(work)) return true;
-
   take_guess(work, guess);
   fast_relaxed_approach(work, warm);
   if (run_interior(work, &from_easier) || run_interior(work, &low))
     return true;
 
   fast_friction_approach(work);
-  return run_interior(work, &from_easier);
+  return run_interior(work, &from_easier) || lemke(work);
 }
 
 static bool no_memory(solver_report *report) {

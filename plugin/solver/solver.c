@@ -130,7 +130,7 @@ static outcome try_lemke(climb *c, lemke_ties ties, bool warm,
 static outcome try_both_lemkes(climb *c, int size) {
   solver_workspace *w = c->workspace;
   outcome end = try_lemke(c, LEMKE_TIES_FIRST, false, 100 + size / 4);
-  if (end != GO_ON || w->best.residual <= c->options->acceptable) return end;
+  if (end != GO_ON) return end;
   solver_report box;
   if (!run_fast(c, c->problem, FAST_LEMKE, NULL, &w->trial.at, &box))
     return NO_MEMORY;
@@ -148,15 +148,17 @@ static outcome climb_lemke(climb *c) {
   bool whatever_size =
       c->options->kind == SOLVER_LEMKE && c->options->max_lemke_size > 0;
   if (size > c->options->max_lemke_size && !whatever_size) return GO_ON;
+  double enough =
+      whatever_size ? c->options->tolerance : c->options->acceptable;
 
   outcome end = GO_ON;
   if (w->best.residual <= usable_residual)
     end = try_lemke(c, LEMKE_TIES_FIRST, true, 50 + size / 8);
-  if (end != GO_ON || w->best.residual <= c->options->acceptable) return end;
+  if (end != GO_ON || w->best.residual <= enough) return end;
   if (c->options->kind == SOLVER_LEMKE) end = try_both_lemkes(c, size);
-  if (end != GO_ON || w->best.residual <= c->options->acceptable) return end;
+  if (end != GO_ON || w->best.residual <= enough) return end;
   end = try_lemke(c, LEMKE_TIES_FIRST, false, 0);
-  if (end != GO_ON || w->best.residual <= c->options->acceptable) return end;
+  if (end != GO_ON || w->best.residual <= enough) return end;
   return try_lemke(c, LEMKE_TIES_LAST, false, 0);
 }
 
@@ -168,7 +170,8 @@ static bool solve_variant(climb *c, const double guess[], bool with_lemke) {
   if (!solver_point_reserve(&w->other, w->source, variant)) return false;
 
   solver_report fast;
-  if (!run_fast(c, variant, FAST_EVERYTHING, guess, &w->other.at, &fast)) return false;
+  if (!run_fast(c, variant, FAST_EVERYTHING, guess, &w->other.at, &fast))
+    return false;
   w->other.residual = fast.residual;
   if (!with_lemke || fast.residual <= c->options->tolerance
       || lemke_mlcp_size(variant) > c->options->max_lemke_size)
