@@ -255,6 +255,53 @@ static void test_memory_runs_out(void) {
   step_memory = before;
 }
 
+/* --- a program that makes its own contact joints --------------------------------- */
+
+typedef struct own_joint {
+  dContact contact;
+  int mark;
+} own_joint;
+
+static void test_contacts_can_be_found(void) {
+  scene s;
+  create(&s, NULL);
+  ode_mlcp_set_collision(s.world, NULL, NULL);
+  dBodyID box = add_box(&s, 0, 0, 0.8);
+  dGeomID geom = dBodyGetFirstGeom(box);
+  dJointGroupID group = dJointGroupCreate(0);
+  own_joint found[4];
+  CU_ASSERT_EQUAL(ode_mlcp_find_contacts(geom, s.ground, 0.2,
+                                         &found[0].contact.geom, 4,
+                                         sizeof found[0]),
+                  0);
+  for (int i = 0; i < 60; i++) {
+    int n = ode_mlcp_find_contacts(geom, s.ground, 0.5, &found[0].contact.geom,
+                                   4, sizeof found[0]);
+    CU_ASSERT_EQUAL_FATAL(n, 4);
+    for (int k = 0; k < n; k++) {
+      found[k].contact.surface = s.surface.parameters;
+      dJointAttach(dJointCreateContact(s.world, group, &found[k].contact), box,
+                   NULL);
+    }
+    CU_ASSERT(dWorldStep(s.world, 0.01));
+    dJointGroupEmpty(group);
+    CU_ASSERT(dBodyGetPosition(box)[2] > 0.5 - 1e-10);
+  }
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(box)[2], 0.5, 1e-10);
+
+  dContactGeom *none = NULL, one;
+  dGeomID ray = dCreateRay(0, 1);
+  CU_ASSERT_EQUAL(ode_mlcp_find_contacts(geom, s.ground, 1, none, 1, 999), -1);
+  CU_ASSERT_EQUAL(ode_mlcp_find_contacts(geom, NULL, 1, &one, 1, 999), -1);
+  CU_ASSERT_EQUAL(ode_mlcp_find_contacts(geom, s.ground, NAN, &one, 1, 999), -1);
+  CU_ASSERT_EQUAL(ode_mlcp_find_contacts(geom, s.ground, 1, &one, 1, 8), -1);
+  CU_ASSERT_EQUAL(ode_mlcp_find_contacts(geom, ray, 1, &one, 1, 999), -1);
+  CU_ASSERT_EQUAL(ode_mlcp_find_contacts(geom, geom, 1, &one, 1, 999), 0);
+  dGeomDestroy(ray);
+  dJointGroupDestroy(group);
+  destroy(&s);
+}
+
 /* --- sleepers ------------------------------------------------------------------- */
 
 static void test_only_a_touch_wakes(void) {
@@ -417,6 +464,7 @@ int main(void) {
       {"a pile keeps its contacts", test_pile_keeps_its_contacts},
       {"a failed step leaves nothing", test_failed_step_leaves_nothing},
       {"memory runs out", test_memory_runs_out},
+      {"contacts can be found", test_contacts_can_be_found},
       {"only a touch wakes", test_only_a_touch_wakes},
       {"a polygon takes most", test_polygon_takes_most},
       {"the order of a pair is no matter", test_order_of_a_pair_is_no_matter},

@@ -35,9 +35,8 @@ static bool is_mesh(dGeomID geom) {
   return type == dTriMeshClass || type == dHeightfieldClass;
 }
 
-/* Classes whose gaps take the place of the host's contacts. Geom transforms
- * have rules of their own for what they report; the host does not know how deep
- * rays, users' classes and what is in a mesh are by its surface alone. */
+/* Classes that have a gap. Geom transforms have rules of their own for what they
+ * report, and users' classes colliders of their own. */
 static bool has_gap(dGeomID geom) {
   int type = dGeomGetClass(geom);
   return !dGeomIsSpace(geom) && type != dRayClass &&
@@ -72,6 +71,8 @@ static int add_near(dGeomID one, dGeomID other, int room,
   return count;
 }
 
+/* A mesh that is entered is the host's matter: its surface alone does not tell
+ * how deep. */
 static int collide_within_margin(collide_function *host, dGeomID one,
                                  dGeomID other, int flags,
                                  dContactGeom *contacts, int skip) {

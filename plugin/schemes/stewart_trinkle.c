@@ -30,7 +30,8 @@ struct stewart_trinkle {
   form_view here;    /* at the start: masses, joint rows, stops */
   form_view ahead;   /* where contacts are linearised */
   form_view check;   /* at the end */
-  form_view problem; /* joints of `here`, contacts of `ahead`; see below */
+  form_view problem; /* joints and stops of `here`, contacts of `ahead`; bodies
+                        and readings are borrowed */
   form_answer answer;
   host_body *moved;  /* [n_bodies] with their forces */
   motion guess;      /* where the contacts are linearised, and its velocity */
@@ -40,11 +41,10 @@ struct stewart_trinkle {
   double *impulse;   /* [6 n_contacts] guesses */
   int *match;
   bool *taken;
-  bool *was_active;  /* of the pass before */
   form_view before;  /* contacts of the pass before */
   int n_memory;
-  memory_block memory_block_, moved_block, force_block, free_block,
-      impulse_block, match_block, taken_block, active_block;
+  memory_block known_block, moved_block, force_block, free_block,
+      impulse_block, match_block, taken_block;
 };
 
 static bool no_memory(stewart_trinkle *s) {
@@ -69,10 +69,10 @@ stewart_trinkle *stewart_trinkle_create(const memory_source *source) {
 void stewart_trinkle_destroy(stewart_trinkle *s) {
   if (s == NULL) return;
   const memory_source *source = s->source;
-  memory_block *blocks[] = {&s->memory_block_, &s->moved_block,
+  memory_block *blocks[] = {&s->known_block,   &s->moved_block,
                             &s->force_block,   &s->free_block,
                             &s->impulse_block, &s->match_block,
-                            &s->taken_block,   &s->active_block};
+                            &s->taken_block};
   for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
     memory_block_release(blocks[i], source);
   form_view_release(&s->here, source);
@@ -275,7 +275,7 @@ static double distance(const form_contact *contact, const contact_memory *m) {
 /* What was active stays so, and starts from the impulses it had. */
 static bool recall(stewart_trinkle *s) {
   const form_view *problem = &s->problem;
-  const contact_memory *memory = s->memory_block_.data;
+  const contact_memory *memory = s->known_block.data;
   double radius = match_radius(s);
   size_t n = (size_t)problem->n_contacts;
   s->impulse = memory_block_reserve(&s->impulse_block, s->source, 6 * n,
@@ -312,7 +312,7 @@ static bool recall(stewart_trinkle *s) {
 static bool remember(stewart_trinkle *s) {
   const form_view *problem = &s->problem;
   contact_memory *memory =
-      memory_block_reserve(&s->memory_block_, s->source,
+      memory_block_reserve(&s->known_block, s->source,
                            (size_t)problem->n_contacts, sizeof *memory);
   s->n_memory = 0;
   if (memory == NULL) return no_memory(s);
@@ -483,20 +483,18 @@ static double distance_from_guess(const stewart_trinkle *s) {
   return most;
 }
 
-/* Look at the contacts at the guess and choose those that take part. */
+/* See what the guess brings into touch. */
 static bool look(stewart_trinkle *s) {
   move_all(s, &s->guess);
-  if (!form_view_evaluate(s->form, &s->ahead, s->guess.poses, s->guess.v,
-                          s->form->step_size))
-    return false;
-  return true;
+  return form_view_evaluate(s->form, &s->ahead, s->guess.poses, s->guess.v,
+                            s->form->step_size);
 }
 
 static bool iterate(stewart_trinkle *s) {
   ode_mlcp_report *report = &s->form->result->report;
   int passes = s->form->options->fixed_point;
   for (int pass = 0;; pass++) {
-    /* a pass before the first took masses and forces where the bodies are */
+    /* the first pass takes masses and forces where the bodies are */
     if (!look(s) || !free_motion(s, pass == 0 ? &s->here : &s->ahead) ||
         !gather_contacts(s) || !recall(s) || (pass > 0 && !carry_over(s)) ||
         !solve_linear(s, passes == 0))
@@ -583,7 +581,7 @@ static void fill_report(stewart_trinkle *s) {
   report->linearised = s->problem.linearised;
   report->contacts = report->contacts_new = 0;
   double radius = match_radius(s);
-  const contact_memory *memory = s->memory_block_.data;
+  const contact_memory *memory = s->known_block.data;
   for (int k = 0; k < s->problem.n_contacts; k++) {
     const form_contact *contact = &s->problem.contacts[k];
     if (!contact->active || contact->stop >= 0) continue;
