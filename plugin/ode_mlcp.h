@@ -287,7 +287,8 @@ ODE_MLCP_API ode_mlcp_error ode_mlcp_add_contact(ode_mlcp_contact_list *list,
  * Add all contacts of two geoms whose gap is within the margin, as docs/gap.md
  * measures it. Normals point into the geom of the body that was created first,
  * whichever way round the two are given. Geoms of the same body, or of none,
- * have no contacts.
+ * have no contacts. Between two bodies they act half-way between the surfaces;
+ * a body that meets the world is held at its own surface.
  *
  * @return ODE_MLCP_BAD_ARGUMENT where a geom is of a class without a gap or of
  *         no use: the step then fails and the warning names the geom.
