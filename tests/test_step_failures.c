@@ -253,6 +253,57 @@ static void test_memory_fails_in_lemke(void) {
   fail_each_allocation(ODE_MLCP_SOLVER_LEMKE, false, 97);
 }
 
+/* A box that slides and a pendulum, on a scheme that steps the world whole. */
+static scene *create_slide_and_pendulum(ode_mlcp_scheme scheme) {
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  options.scheme = scheme;
+  scene *s = scene_slide(0.3);
+  dBodyID bob = scene_add_sphere(s, 6, 0, 3, 0.1, 1000);
+  dJointID joint = dJointCreateBall(s->world, 0);
+  dJointAttach(joint, bob, 0);
+  dJointSetBallAnchor(joint, 5, 0, 3);
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(s->world, &options), ODE_MLCP_OK);
+  scene_collide(s);
+  dBodyAddForce(bob, 1, 2, 3);
+  return s;
+}
+
+static void test_memory_fails_in_whole_world_schemes(void) {
+  const ode_mlcp_scheme schemes[] = {
+      ODE_MLCP_SCHEME_GAP, ODE_MLCP_SCHEME_TRAPEZOID_1,
+      ODE_MLCP_SCHEME_TRAPEZOID, ODE_MLCP_SCHEME_ST};
+  use_failing_memory(true);
+  listen();
+  for (int i = 0; i < 4; i++) {
+    scene *s = create_slide_and_pendulum(schemes[i]);
+    CU_ASSERT_EQUAL(dWorldStep(s->world, H), 1);
+    uint64_t undisturbed = hash_bodies(s->bodies, s->n_bodies);
+    scene_destroy(s);
+
+    long n = -1;
+    for (bool failed = true; failed && n < 2000;) {
+      s = create_slide_and_pendulum(schemes[i]);
+      uint64_t before = hash_bodies(s->bodies, s->n_bodies);
+      memory.count = 0;
+      memory.first = ++n;
+      memory.last = n + 1;
+      int taken = dWorldStep(s->world, H);
+      failed = memory.count > n;
+      memory.first = memory.last = 0;
+      if (!taken) {
+        CU_ASSERT(failed);
+        CU_ASSERT_EQUAL(hash_bodies(s->bodies, s->n_bodies), before);
+        CU_ASSERT_EQUAL(dWorldStep(s->world, H), 1);
+      }
+      CU_ASSERT_EQUAL(hash_bodies(s->bodies, s->n_bodies), undisturbed);
+      scene_destroy(s);
+    }
+    CU_ASSERT(n >= 20 && n < 2000);
+  }
+  use_failing_memory(false);
+}
+
 static void test_memory_fails_at_attachment(void) {
   use_failing_memory(true);
   dWorldID world = dWorldCreate();
@@ -835,6 +886,8 @@ int main(void) {
       {"memory fails in a first step", test_memory_fails_in_a_first_step},
       {"memory fails in a growing step", test_memory_fails_in_a_growing_step},
       {"memory fails in Lemke", test_memory_fails_in_lemke},
+      {"memory fails in whole-world schemes",
+       test_memory_fails_in_whole_world_schemes},
       {"memory fails at attachment", test_memory_fails_at_attachment},
       {"bad bodies are named", test_bad_bodies_are_named},
       {"bad surfaces are named", test_bad_surfaces_are_named},
