@@ -375,17 +375,24 @@ static path_end rebuild_on_path(core *c) {
   }
 }
 
-/* d once more, by what it leaves of the entering column in the true basis: that
- * costs a solve, new factors cost many. Where contacts are redundant a pivot may
- * be as small as their compliance. @return whether the pivot at the position
- * then chosen, *at, is beyond doubt. */
-static bool refine_direction(core *c, int entering, int *at) {
+/* y += B^-1 (rest - B y) in the true basis; rest is overwritten by the change. */
+static void refine(core *c, double rest[], double y[]) {
+  for (int i = 0; i < c->n; i++) add_column(c, c->basic[i], -y[i], rest);
+  solve_basis(c, rest);
+  for (int i = 0; i < c->n; i++) y[i] += rest[i];
+}
+
+/* x and d once more from the original columns: that costs two solves, new
+ * factors cost many. Where contacts are redundant a pivot may be as small as
+ * their compliance, and errors of x over it are large. @return whether the pivot
+ * at the position then chosen, *at, is beyond doubt. */
+static bool refine_pivot(core *c, int entering, int *at) {
   double *rest = c->w; // no candidate is looked at during a path
+  memcpy(rest, c->q, sizeof *rest * c->n);
+  refine(c, rest, c->x);
   memset(rest, 0, sizeof *rest * c->n);
   add_column(c, entering, 1, rest);
-  for (int i = 0; i < c->n; i++) add_column(c, c->basic[i], -c->d[i], rest);
-  solve_basis(c, rest);
-  for (int i = 0; i < c->n; i++) c->d[i] += rest[i];
+  refine(c, rest, c->d);
   *at = ratio_test(c, pivot_share);
   return *at >= 0 && fabs(rest[*at]) < 1e-3 * fabs(c->d[*at]);
 }
@@ -404,7 +411,7 @@ static path_end follow_path(core *c, int left) {
     int at = ratio_test(c, pivot_share);
     bool doubtful = at < 0 || fabs(c->d[at]) < 1e-5;
     if (doubtful && at >= 0 && c->n_etas > 0)
-      doubtful = !refine_direction(c, entering, &at);
+      doubtful = !refine_pivot(c, entering, &at);
     if ((doubtful && c->n_etas > 0) || c->n_etas == lemke_rebuild_every) {
       path_end end = rebuild_on_path(c);
       if (end != PATH_COMPLEMENTARY) return end;
