@@ -395,7 +395,7 @@ static void bench_lcps(int wanted) {
   enum { KEPT = 5 };
   mlcp_stored kept[KEPT];
   int distance[KEPT], at_step[KEPT], n_kept = 0;
-  for (int step = 60; step <= 300; step += 12) {
+  for (int step = 164; step <= 236; step += 4) {
     const library_entry entry = {"pit", "pit",
                                  library_find("pit-150-moving")->build, 150, 0,
                                  step, 0, 1e-10, false};
