@@ -111,8 +111,8 @@ bool events_mark_collided(whole_step *w) {
 /* Friction against its limit, in units of the normal impulse where it is
  * proportional; < 0 beyond. INFINITY: it has none. */
 static double friction_slack(const form_contact *contact,
-                             const contact_rows *rows, const double impulse[3],
-                             double h) {
+                             const contact_rows *rows, double normal,
+                             const double tangent[3], double h) {
   const dSurfaceParameters *surface = &contact->contact.surface;
   int mode = surface->mode, n = 0;
   bool proportional = mode & dContactApprox1_1;
@@ -124,29 +124,31 @@ static double friction_slack(const form_contact *contact,
     return INFINITY;
   for (int d = 0; d < 2; d++) {
     if (!(limits[d] > 0)) continue;
-    double part = impulse[1 + n++] / limits[d];
+    double part = vec3_dot(tangent, rows->sliding_axis[n++]) / limits[d];
     sum += part * part;
   }
   double available =
-      proportional ? impulse[0] : h * contact->reading.multiplicity;
+      proportional ? normal : h * contact->reading.multiplicity;
   return available - sqrt(sum);
-}
-
-static contact_probe probe_of(const second_order *s, int k, double tolerance) {
-  contact_probe probe = {{0, 0, 0}, false};
-  int m = s->middle_of[k];
-  if (m < 0) return probe;
-  for (int i = 0; i < 3 && i < s->answer.contact_rows[m].n_rows; i++)
-    probe.impulse[i] = s->answer.contact_impulse[6 * m + i];
-  if (s->answer.contact_rows[m].n_sliding < 2) probe.impulse[2] = 0;
-  if (s->answer.contact_rows[m].n_sliding < 1) probe.impulse[1] = 0;
-  probe.holds = probe.impulse[0] > 0 || s->answer.contact_w[m] <= tolerance;
-  return probe;
 }
 
 static const form_view *solved_view(const second_order *s) {
   return s->form->options->scheme == ODE_MLCP_SCHEME_GAP ? &s->here
                                                          : &s->middle;
+}
+
+static contact_probe probe_of(const second_order *s, int k, double tolerance) {
+  contact_probe probe = {0};
+  int m = s->middle_of[k];
+  if (m < 0) return probe;
+  const contact_rows *rows = &s->answer.contact_rows[m];
+  const double *impulse = s->answer.contact_impulse + 6 * m;
+  double sign = form_contact_swapped(&solved_view(s)->contacts[m]) ? -1 : 1;
+  probe.normal = impulse[0];
+  for (int d = 0; d < rows->n_sliding; d++)
+    vec3_add_scaled(probe.tangent, sign * impulse[1 + d], rows->sliding_axis[d]);
+  probe.holds = probe.normal > 0 || s->answer.contact_w[m] <= tolerance;
+  return probe;
 }
 
 bool events_at_limit(const second_order *s, int k) {
@@ -155,8 +157,8 @@ bool events_at_limit(const second_order *s, int k) {
   contact_probe probe = probe_of(s, k, 0);
   const form_contact *contact = &solved_view(s)->contacts[m];
   double h = s->form->step_size;
-  return friction_slack(contact, &s->answer.contact_rows[m], probe.impulse,
-                        h) <= 1e-8 * (probe.impulse[0] + h);
+  return friction_slack(contact, &s->answer.contact_rows[m], probe.normal,
+                        probe.tangent, h) <= 1e-8 * (probe.normal + h);
 }
 
 /* --- what is watched --------------------------------------------------------------------- */
@@ -214,14 +216,15 @@ static void watch_forces(whole_step *w, int k, double between) {
     watch->value[1] = watch->value[2] = -1;
     return;
   }
-  double rate[3];
-  for (int i = 0; i < 3; i++)
-    rate[i] = (longer->impulse[i] - shorter->impulse[i]) / between;
+  double normal = (longer->normal - shorter->normal) / between, tangent[3];
+  vec3_subtract(tangent, longer->tangent, shorter->tangent);
+  for (int i = 0; i < 3; i++) tangent[i] /= between;
   const contact_rows *rows = &w->s.answer.contact_rows[m];
   const form_contact *contact = &solved_view(&w->s)->contacts[m];
-  double size = fabs(rate[0]) + 1e-300;
-  watch->value[2] = rate[0] / size + 1e-9;
-  watch->value[1] = fmin(friction_slack(contact, rows, rate, 1) / size, 1);
+  double size = fabs(normal) + 1e-300;
+  watch->value[2] = normal / size + 1e-9;
+  watch->value[1] =
+      fmin(friction_slack(contact, rows, normal, tangent, 1) / size, 1);
 
   /* at its limit all through: it slips already */
   double tolerance = whole_step_rate_tolerance(w);
@@ -299,7 +302,7 @@ bool events_flip(whole_step *w) {
  * `high` (below): regula falsi of Illinois, halving wherever that is slow. */
 static bool find_root(whole_step *w, double low, double at_low, double high,
                       double at_high, double *root) {
-  double smallest = 1e-13 * w->s.form->step_size;
+  double smallest = 1e-12 * w->s.form->step_size;
   double weight_low = at_low, weight_high = at_high;
   for (int i = 0; i < 80 && high - low > smallest; i++) {
     double middle = low + (high - low) * weight_low / (weight_low - weight_high);
@@ -307,7 +310,7 @@ static bool find_root(whole_step *w, double low, double at_low, double high,
       middle = 0.5 * (low + high);
     double value;
     if (!measure(w, middle, &value)) return false;
-    if (fabs(value) < 1e-13) {
+    if (fabs(value) < 1e-12) {
       low = high = middle;
     } else if (value > 0) {
       low = middle;

@@ -151,8 +151,13 @@ double form_contact_rate(const form_contact *contact, const double v[]);
 /** The gradient of a contact's gap, per body: linear, angular. */
 void form_contact_jacobian(const form_contact *contact, double J[2][6]);
 
-/** How the first body slides over the second at the contact, m/s; without the
- *  surface's own motion. */
+/** Which body comes first may change from view to view. To be compared, a
+ *  contact is seen from the body that comes first in the form.
+ * @return 1 where that is the second, else 0. */
+int form_contact_swapped(const form_contact *contact);
+
+/** How the body that comes first in the form slides over the other at the
+ *  contact, m/s; without the surface's own motion. */
 void form_contact_slip(const form_contact *contact, const double v[],
                        double slip[3]);
 

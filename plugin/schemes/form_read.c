@@ -428,16 +428,29 @@ void form_view_release(form_view *view, const memory_source *source) {
 
 /* --- contacts of two views --------------------------------------------------------- */
 
+int form_contact_swapped(const form_contact *contact) {
+  const int *body = contact->reading.body;
+  return body[1] >= 0 && body[0] > body[1];
+}
+
 static bool same_bodies(const form_contact *a, const form_contact *b) {
-  return a->reading.body[0] == b->reading.body[0] &&
-         a->reading.body[1] == b->reading.body[1];
+  int x = form_contact_swapped(a), y = form_contact_swapped(b);
+  return a->reading.body[x] == b->reading.body[y] &&
+         a->reading.body[1 - x] == b->reading.body[1 - y];
+}
+
+static double normals_product(const form_contact *a, const form_contact *b) {
+  double product = vec3_dot(a->reading.normal, b->reading.normal);
+  return form_contact_swapped(a) == form_contact_swapped(b) ? product
+                                                            : -product;
 }
 
 static double distance(const form_contact *a, const form_contact *b) {
+  int x = form_contact_swapped(a), y = form_contact_swapped(b);
   double nearest = INFINITY;
   for (int side = 0; side < 2; side++) {
     double apart[3];
-    vec3_subtract(apart, a->local[side], b->local[side]);
+    vec3_subtract(apart, a->local[side ^ x], b->local[side ^ y]);
     nearest = fmin(nearest, vec3_length(apart));
   }
   return nearest;
@@ -455,8 +468,7 @@ void form_view_match(const form_view *a, const form_view *b, double radius,
       if (taken[k] || other->joint != contact->joint ||
           other->stop != contact->stop || !same_bodies(contact, other) ||
           (contact->stop < 0 &&
-           vec3_dot(contact->reading.normal, other->reading.normal) <
-               FORM_SAME_NORMAL))
+           normals_product(contact, other) < FORM_SAME_NORMAL))
         continue;
       double apart = contact->joint >= 0 ? 0 : distance(contact, other);
       if (apart > nearest) continue;
@@ -495,7 +507,7 @@ void form_contact_slip(const form_contact *contact, const double v[],
   for (int side = 0; side < 2; side++) {
     if (reading->body[side] < 0) continue;
     const double *linear = v + 6 * reading->body[side];
-    double turn[3], sign = side == 0 ? 1 : -1;
+    double turn[3], sign = side == form_contact_swapped(contact) ? 1 : -1;
     vec3_cross(turn, linear + 3, reading->arm[side]);
     for (int i = 0; i < 3; i++) slip[i] += sign * (linear[i] + turn[i]);
   }

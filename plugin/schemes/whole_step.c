@@ -129,10 +129,12 @@ static bool remember(whole_step *w) {
                           .held = contact->held,
                           .slipping = contact->slipping,
                           .hit = contact->hit};
-    vec3_copy(m->normal, contact->reading.normal);
+    int swapped = form_contact_swapped(contact);
+    for (int i = 0; i < 3; i++)
+      m->normal[i] = (swapped ? -1 : 1) * contact->reading.normal[i];
     for (int side = 0; side < 2; side++) {
-      m->serial[side] = serial_of(w, contact->reading.body[side]);
-      vec3_copy(m->local[side], contact->local[side]);
+      m->serial[side] = serial_of(w, contact->reading.body[side ^ swapped]);
+      vec3_copy(m->local[side], contact->local[side ^ swapped]);
     }
   }
   return true;
@@ -150,13 +152,15 @@ static void recall(whole_step *w, bool across, double radius) {
     for (int k = 0; k < here->n_contacts; k++) {
       const form_contact *contact = &here->contacts[k];
       const int *body = contact->reading.body;
+      int swapped = form_contact_swapped(contact);
       if (contact->held || contact->stop != m->stop ||
-          serial_of(w, body[0]) != m->serial[0] ||
-          serial_of(w, body[1]) != m->serial[1] ||
+          serial_of(w, body[swapped]) != m->serial[0] ||
+          serial_of(w, body[1 - swapped]) != m->serial[1] ||
           (across && !contact_unchanged(w, body)))
         continue;
       if (contact->stop < 0 &&
-          vec3_dot(contact->reading.normal, m->normal) < FORM_SAME_NORMAL)
+          (swapped ? -1 : 1) * vec3_dot(contact->reading.normal, m->normal) <
+              FORM_SAME_NORMAL)
         continue; /* a corner can touch a floor and a wall */
       if (contact->stop >= 0 &&
           dJointGetSerial(w->s.form->joints[contact->joint].id) != m->joint)
@@ -164,7 +168,7 @@ static void recall(whole_step *w, bool across, double radius) {
       double apart = INFINITY;
       for (int side = 0; side < 2 && contact->stop < 0; side++) {
         double way[3];
-        vec3_subtract(way, contact->local[side], m->local[side]);
+        vec3_subtract(way, contact->local[side ^ swapped], m->local[side]);
         apart = fmin(apart, vec3_length(way));
       }
       if (contact->stop >= 0) apart = 0;

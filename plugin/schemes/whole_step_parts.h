@@ -9,7 +9,7 @@
 
 /** A contact as the last substep left it. */
 typedef struct contact_memory {
-  unsigned long serial[2], joint;
+  unsigned long serial[2], joint; /* in the order of form_contact_swapped */
   int stop;
   double local[2][3], normal[3];
   bool held, slipping;
@@ -30,7 +30,8 @@ typedef struct body_v_alpha {
 
 /** Impulses of a contact of `here` in a trial step. */
 typedef struct contact_probe {
-  double impulse[3]; /* normal, then along its first two axes; N s */
+  double normal;     /* N s */
+  double tangent[3]; /* on the body that comes first in the form, N s */
   bool holds;        /* pushes, or does not part */
 } contact_probe;
 
