@@ -159,14 +159,18 @@ static bool run_interior(fast_work *work,
   return fast_proximal_solve(work, 1e-2);
 }
 
-/* Lemke's method, from nothing; what it ends with may need its modes refined
- * once more. */
+/* Lemke's method, from nothing and by two paths; where one ends the modes may
+ * need to be refined once more. */
 static bool lemke(fast_work *work) {
+  static const double unevenness[] = {0.01, 1};
   const fast_modes_options polish = {1e-6, 8, 5, false};
-  bool reached = fast_pivots_cold(work, 20L * work->form.n_rows + 500);
-  fast_work_evaluate(work);
-  if (work->residual <= work->target) return true;
-  if (reached && fast_modes_solve(work, &polish)) return true;
+  for (int i = 0; i < 2; i++) {
+    bool reached =
+        fast_pivots_cold(work, unevenness[i], 15L * work->form.n_rows + 500);
+    fast_work_evaluate(work);
+    if (work->residual <= work->target) return true;
+    if (reached && fast_modes_solve(work, &polish)) return true;
+  }
   fast_work_restore_best(work);
   return false;
 }

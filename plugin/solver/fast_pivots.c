@@ -362,7 +362,7 @@ static void start(path *c) {
 /* Lemke's start: no impulses but those of free rows, all bounded rows held
  * open by d > 0. From there the path has no way but to a solution where the
  * problem has compliance, or is copositive on a pointed cone. */
-static bool start_cold(path *c) {
+static bool start_cold(path *c, double unevenness) {
   const fast_form *form = c->form;
   memset(c->p, 0, sizeof *c->p * (size_t)form->n_rows);
   fast_form_project(form, c->p);
@@ -381,7 +381,7 @@ static bool start_cold(path *c) {
   for (int r = 0; r < form->n_rows; r++) most = fmax(most, fabs(c->w[r]));
   for (int r = 0; r < form->n_rows; r++) {
     const fast_cluster *cluster = cluster_of(c, r);
-    double cover = 2.1 * most * (0.99 + 0.01 * spread(r));
+    double cover = 2.1 * most * (1 - unevenness + unevenness * spread(r));
     if (is_shut(c, cluster, r)) {
       // slips of exactly 0 would all change sides at one corner
       double aside = 0.02 * cover / fmax(1, form->coefficient[r]);
@@ -422,7 +422,9 @@ static bool follow(path *c, double farthest, long max_pivots) {
   return false;
 }
 
-static bool run(fast_work *work, bool cold, long max_pivots) {
+/* @param unevenness  of the cover of a cold start; below 0: start at work->p */
+static bool run(fast_work *work, double unevenness, long max_pivots) {
+  bool cold = unevenness >= 0;
   path c = {.work = work, .form = &work->form, .p = work->kept_p,
             .w = work->s_low, .dw = work->s_high, .d = work->d,
             .dp = work->dp, .dv = work->dv,
@@ -431,7 +433,7 @@ static bool run(fast_work *work, bool cold, long max_pivots) {
   memcpy(c.p, work->p, bytes);
   bool reached = true;
   if (cold)
-    reached = start_cold(&c);
+    reached = start_cold(&c, unevenness);
   else
     start(&c);
   // a path from a guess that goes back so far does not return
@@ -442,9 +444,9 @@ static bool run(fast_work *work, bool cold, long max_pivots) {
 }
 
 bool fast_pivots_solve(fast_work *work, long max_pivots) {
-  return run(work, false, max_pivots);
+  return run(work, -1, max_pivots);
 }
 
-bool fast_pivots_cold(fast_work *work, long max_pivots) {
-  return run(work, true, max_pivots);
+bool fast_pivots_cold(fast_work *work, double unevenness, long max_pivots) {
+  return run(work, unevenness, max_pivots);
 }

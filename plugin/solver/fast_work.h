@@ -99,7 +99,7 @@ typedef struct fast_modes_options {
  *  @return true when it is. */
 bool fast_modes_solve(fast_work *work, const fast_modes_options *options);
 
-/* ---- the interior point method: fast_interior.c --------------------------- */
+/* ---- the interior point method: fast_interior.c -------------------------- */
 
 typedef struct fast_interior_options {
   double prox;
@@ -114,7 +114,7 @@ typedef struct fast_interior_options {
 bool fast_interior_solve(fast_work *work,
                          const fast_interior_options *options);
 
-/* ---- pivots: fast_pivots.c ------------------------------------------------ */
+/* ---- pivots: fast_pivots.c ----------------------------------------------- */
 
 enum { fast_max_updates = 32 };
 
@@ -145,10 +145,12 @@ void fast_pivots_prepare(fast_work *work);
 bool fast_pivots_solve(fast_work *work, long max_pivots);
 
 /** The same from no impulses, with d > 0 on every bounded row: Lemke's method
- *  in the box form. */
-bool fast_pivots_cold(fast_work *work, long max_pivots);
+ *  in the box form.
+ *  @param unevenness  0 .. 1: by how much d differs between rows; another one
+ *                     is another path. */
+bool fast_pivots_cold(fast_work *work, double unevenness, long max_pivots);
 
-/* ---- ways round folds: fast_proximal.c, fast_relaxed.c -------------------- */
+/* ---- ways round folds: fast_proximal.c, fast_relaxed.c ------------------- */
 
 /**
  * From work->p: solve with impulses held to the last ones by a compliance of
