@@ -163,10 +163,12 @@ static bool run_interior(fast_work *work,
  * need to be refined once more. */
 static bool lemke(fast_work *work) {
   static const double unevenness[] = {0.01, 1};
+  const long pivots_a_row[] = {8, 15}; // most that end take fewer than 6
   const fast_modes_options polish = {1e-6, 8, 5, false};
   for (int i = 0; i < 2; i++) {
     bool reached =
-        fast_pivots_cold(work, unevenness[i], 15L * work->form.n_rows + 500);
+        fast_pivots_cold(work, unevenness[i],
+                         pivots_a_row[i] * work->form.n_rows + 500);
     fast_work_evaluate(work);
     if (work->residual <= work->target) return true;
     if (reached && fast_modes_solve(work, &polish)) return true;
