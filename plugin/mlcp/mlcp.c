@@ -271,15 +271,19 @@ static double row_slip(const mlcp_problem *problem,
        + r->bias;
 }
 
+/* A violation of at most `ignored` may be given as 0. */
 static double bounded_row_violation(const mlcp_problem *problem,
-                                    const mlcp_solution *solution, int row) {
+                                    const mlcp_solution *solution, int row,
+                                    double ignored) {
   const mlcp_row *r = &problem->rows[row];
+  double p = solution->p[row], w = row_slip(problem, solution, row);
+
+  // within the bounds it is at most |w|, whatever A is
+  if (fabs(w) <= ignored && r->low <= p && p <= r->high) return 0;
   double A = scale_of(mlcp_row_diagonal(problem, row));
-  double p = solution->p[row];
 
   // |p - mid(low, p - w/A, high)| A, without the cancellation in p - w/A
-  return fabs(middle((r->low - p) * A, -row_slip(problem, solution, row),
-                     (r->high - p) * A));
+  return fabs(middle((r->low - p) * A, -w, (r->high - p) * A));
 }
 
 static double friction_violation(const mlcp_problem *problem,
@@ -315,10 +319,10 @@ static double friction_violation(const mlcp_problem *problem,
     worst = fmax(worst, fabs(gap[i]) * scale_of(A[i][i]));
 
   double limit = set->limit, A_limit = A[0][0];
-  if (set->normal >= 0) {
+  if (set->normal >= 0)
     limit += set->coefficient * solution->p[set->normal];
-    A_limit = mlcp_row_diagonal(problem, set->normal);
-  }
+  if (lambda == 0 && sum <= limit) return worst;
+  if (set->normal >= 0) A_limit = mlcp_row_diagonal(problem, set->normal);
   return fmax(worst, fabs(fmin(lambda, (limit - sum) * scale_of(A_limit))));
 }
 
@@ -353,7 +357,8 @@ double mlcp_residual(const mlcp_problem *problem, const mlcp_solution *solution,
     worst = fmax(worst, fabs(solution->v[i] - scratch[i]));
   for (int r = 0; r < problem->n_rows; r++)
     if (problem->rows[r].kind != MLCP_ROW_FRICTION)
-      worst = fmax(worst, bounded_row_violation(problem, solution, r));
+      worst = fmax(worst,
+                   bounded_row_violation(problem, solution, r, worst));
   for (int i = 0; i < problem->n_frictions; i++)
     worst = fmax(worst, friction_violation(problem, solution, i));
 
