@@ -81,7 +81,7 @@ const library_entry library_entries[] = {
     {"pit-150-settled", "pit", pit, 150, 0, 400, 5, EXACT, false},
     {"pit-500-moving-cold", "pit", pit, 500, 0, 200, 0, EXACT, true},
     {"pit-500-settled-cold", "pit", pit, 500, 0, 600, 0, EXACT, true},
-    {"pit-500-settled", "pit", pit, 500, 0, 600, 2, EXACT, true},
+    {"pit-500-settled", "pit", pit, 500, 0, 600, 1, EXACT, true},
     {"chain-100-cold", "chain", chain, 100, 0, 0, 0, EXACT, false},
     {"chain-100-settled", "chain", chain, 100, 0, 0, 20, EXACT, false},
     {"chain-1000-cold", "chain", chain, 1000, 0, 0, 0, EXACT, true},
