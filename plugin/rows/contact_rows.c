@@ -288,19 +288,12 @@ static mlcp_friction *add_set(row_set *set, const contact_reading *reading,
   return friction;
 }
 
-/* The limit of a friction row, and whether it follows the normal impulse. A
- * constant limit, an infinite one too, would act on bodies that fly past each
- * other: it holds where the contact can push. What has no limit is held by what
- * presses where the two only come close. */
-static double usable_limit(double limit, bool *proportional, double gap,
-                           bool pushes) {
-  const double HELD = 1e3;
-  limit = fmax(limit, 0);
-  if (gap > 0 && isinf(limit)) {
-    *proportional = true;
-    return HELD;
-  }
-  return *proportional || pushes ? limit : 0;
+/* The limit of a friction row. One that does not follow the normal impulse, an
+ * infinite one too, would act on bodies that fly past each other: it holds where
+ * the contact can push. */
+static double usable_limit(double limit, bool proportional, bool pushes) {
+  bool follows = proportional && isfinite(limit);
+  return follows || pushes ? fmax(limit, 0) : 0;
 }
 
 /* One row with a symmetric limit of its own, or none where it is infinite. */
@@ -399,13 +392,13 @@ static void add_sliding(row_set *set, const row_frame *frame,
   const dSurfaceParameters *surface = &reading->contact->surface;
   int mode = surface->mode, normal_row = built->first_row;
   double h = frame->step_size;
-  double gap = gap_of(reading);
   bool pushes = can_push(frame, reading), given = reading->polygon != NULL;
-  bool proportional[2] = {mode & dContactApprox1_1, mode & dContactApprox1_2};
+  const bool proportional[2] = {mode & dContactApprox1_1,
+                                mode & dContactApprox1_2};
   const double limits[2] = {
-      usable_limit(surface->mu, &proportional[0], gap, pushes),
+      usable_limit(surface->mu, proportional[0], pushes),
       usable_limit(mode & dContactMu2 ? surface->mu2 : surface->mu,
-                   &proportional[1], gap, pushes)};
+                   proportional[1], pushes)};
   const double motion[2] = {mode & dContactMotion1 ? surface->motion1 : 0,
                             mode & dContactMotion2 ? surface->motion2 : 0};
   const double cfm[2] = {mode & dContactSlip1 ? surface->slip1 : settings->cfm,
@@ -447,11 +440,10 @@ static void add_rolling(row_set *set, const row_frame *frame,
   const double *axes[3] = {axis[0], axis[1], reading->normal};
   const int proportional[3] = {dContactApprox1_1, dContactApprox1_2,
                                dContactApprox1_N};
-  double gap = gap_of(reading);
   bool pushes = can_push(frame, reading);
   for (int i = 0; i < 3; i++) {
     bool follows = surface->mode & proportional[i];
-    double limit = usable_limit(limits[i], &follows, gap, pushes);
+    double limit = usable_limit(limits[i], follows, pushes);
     if (!(limit > 0)) continue;
     double J[2][6];
     torque_jacobian(J, axes[i]);

@@ -110,13 +110,16 @@ ode_mlcp_error ode_mlcp_add_contact(ode_mlcp_contact_list *list, dBodyID body1,
 
 /* --- margins ------------------------------------------------------------------ */
 
-/* How far the surface of a geom can come in two steps. */
-static double geom_reach(const ode_mlcp_contact_list *list, dGeomID geom) {
-  dBodyID body = dGeomGetBody(geom);
-  if (body == NULL || !dBodyIsEnabled(body)) return 0;
+static bool moves(dBodyID body) {
+  return body != NULL && dBodyIsEnabled(body);
+}
 
-  double speed = vec3_length(dBodyGetLinearVel(body));
-  double turning = vec3_length(dBodyGetAngularVel(body));
+/* How fast the surface of a geom can move beside its body's centre. */
+static double turning_speed(const ode_mlcp_contact_list *list, dGeomID geom) {
+  dBodyID body = dGeomGetBody(geom);
+  if (!moves(body)) return 0;
+
+  double speed = 0, turning = vec3_length(dBodyGetAngularVel(body));
   if (turning > 0) {
     dReal box[6];
     dGeomGetAABB(geom, box);
@@ -126,20 +129,32 @@ static double geom_reach(const ode_mlcp_contact_list *list, dGeomID geom) {
       double side = fmax(fabs(box[2 * i] - x[i]), fabs(box[2 * i + 1] - x[i]));
       far += side * side;
     }
-    speed += turning * sqrt(far);
+    speed = turning * sqrt(far);
   }
   dVector3 gravity;
   dWorldGetGravity(list->world, gravity);
   if (!dBodyIsKinematic(body) && dBodyGetGravityMode(body))
     speed += list->step_size * vec3_length(gravity);
-  return 2 * list->step_size * speed;
+  return speed;
+}
+
+/* How far `speed` takes in two steps. */
+static double reach(const ode_mlcp_contact_list *list, double speed) {
+  double way = 2 * list->step_size * speed;
+  return (isfinite(way) ? way : 0) + LEAST_MARGIN;
 }
 
 double ode_mlcp_pair_margin(const ode_mlcp_contact_list *list, dGeomID geom1,
                             dGeomID geom2) {
   if (list->margin != ODE_MLCP_MARGIN_AUTO) return list->margin;
-  double reach = geom_reach(list, geom1) + geom_reach(list, geom2);
-  return (isfinite(reach) ? reach : 0) + LEAST_MARGIN;
+  double apart[3] = {0, 0, 0};
+  dBodyID bodies[2] = {dGeomGetBody(geom1), dGeomGetBody(geom2)};
+  for (int side = 0; side < 2; side++)
+    if (moves(bodies[side]))
+      vec3_add_scaled(apart, side == 0 ? 1 : -1,
+                      dBodyGetLinearVel(bodies[side]));
+  return reach(list, vec3_length(apart) + turning_speed(list, geom1) +
+                         turning_speed(list, geom2));
 }
 
 /* The box of what moves is made larger by its share, with room to spare: each
@@ -147,8 +162,9 @@ double ode_mlcp_pair_margin(const ode_mlcp_contact_list *list, dGeomID geom1,
 static void raise_margin(const ode_mlcp_contact_list *list, dGeomID geom) {
   double needed = list->margin;
   if (needed == ODE_MLCP_MARGIN_AUTO) {
-    double reach = geom_reach(list, geom);
-    needed = (isfinite(reach) ? reach : 0) + LEAST_MARGIN;
+    dBodyID body = dGeomGetBody(geom);
+    double speed = moves(body) ? vec3_length(dBodyGetLinearVel(body)) : 0;
+    needed = reach(list, speed + turning_speed(list, geom));
   }
   double has = dGeomGetAABBMargin(geom);
   if (has < needed || has > 10 * needed)
