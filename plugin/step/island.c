@@ -52,6 +52,7 @@ typedef struct island_context {
   row_frame frame;
   contact_settings contact;
   double world_cfm;
+  bool overlap; /* the problem at hand is of bodies that overlap */
 } island_context;
 
 island_workspace *island_workspace_create(const memory_source *source) {
@@ -392,6 +393,11 @@ static solver_report timed_solve(const island_context *c,
   options.kind = c->options->solver == ODE_MLCP_SOLVER_LEMKE ? SOLVER_LEMKE
                                                              : SOLVER_FAST;
   options.tolerance = c->options->tolerance;
+  /* contacts by the hundred that jam: minutes of pivots for one step, and no
+   * nearer to a solution than what is tried before */
+  const int MOST_OVERLAPPED = 1000;
+  if (c->overlap && options.max_lemke_size > MOST_OVERLAPPED)
+    options.max_lemke_size = MOST_OVERLAPPED;
 
   double start = seconds_now();
   bool convex = c->options->friction == ODE_MLCP_FRICTION_CONVEX &&
@@ -478,6 +484,7 @@ static void add_solve(solver_report *sum, const solver_report *solve) {
 
 static bool solve_part(island_context *c, part_problem *part) {
   /* a push-out is needed anyway, and the velocities always have a solution */
+  c->overlap = part->overlap;
   if (part->overlap) leave_out(part, false);
   solver_report solve = timed_solve(c, &part->problem, part->first_row,
                                     part->guess, &part->solution);
