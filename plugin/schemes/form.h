@@ -207,8 +207,6 @@ typedef struct form_request {
   bool count_jams;         /* for the report, with options.check_cone */
   cone_check *cone;        /* not NULL: nothing is solved; the answer's impulses
                               are 1 on normal and joint rows that can jam */
-  const double *gap_bias;  /* [n_contacts] m/s in place of 0 on normal rows; or
-                              NULL */
 } form_request;
 
 /** Arrays are the answer's own, grown as needed. */

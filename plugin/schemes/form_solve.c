@@ -398,8 +398,6 @@ static void add_contact(solve_context *c, const row_frame *frame, int k) {
     }
     contact_rows_add(&c->s->set, frame, &settings, &reading, no_hint, rows);
   }
-  if (c->request->gap_bias != NULL)
-    c->s->set.rows[first].bias += c->request->gap_bias[k];
   for (int r = first; r < c->s->set.n_rows; r++)
     c->s->guess[r] = c->request->guess != NULL
                          ? c->request->guess[6 * k + r - first]

@@ -33,7 +33,7 @@ void whole_step_destroy(whole_step *w) {
   const memory_source *source = w->source;
   memory_block *blocks[] = {
       &w->contact_memory_block, &w->body_memory_block, &w->lambda_block,
-      &w->joint_force_block,    &w->normal_block,      &w->match_block,
+      &w->joint_force_block,    &w->match_block,
       &w->unchanged_block,      &w->share_block,       &w->watch_block,
       &w->collided_block,
       &w->value_block,          &w->probe_block,       &w->other_probe_block,
@@ -270,9 +270,6 @@ static bool solve_impact(whole_step *w, const double v[]) {
 static bool impact(whole_step *w) {
   form_view *here = &w->s.here;
   int n_v = 6 * w->s.form->n_bodies;
-  w->normal = memory_block_reserve(&w->normal_block, w->source,
-                                   (size_t)here->n_contacts, sizeof *w->normal);
-  if (w->normal == NULL) return whole_step_no_memory(w);
   if (w->s.form->options->impact == ODE_MLCP_IMPACT_LAW_SET &&
       !sampled_impact(w))
     return false;

@@ -56,7 +56,6 @@ struct whole_step {
 
   double *lambda;      /* [6 n_joints] N s over the step */
   double *joint_force; /* [12 n_joints] */
-  double *normal;
   bool *unchanged;     /* [n_bodies] since the last step */
 
   int *match;          /* [ahead.n_contacts] in `here` */
@@ -72,7 +71,7 @@ struct whole_step {
   int n_contact_memory, n_body_memory, n_v_alpha;
   body_v_alpha *v_alpha;
   memory_block contact_memory_block, body_memory_block, lambda_block,
-      joint_force_block, normal_block, match_block, share_block,
+      joint_force_block, match_block, share_block,
       watch_block, value_block, probe_block, other_probe_block, v_alpha_block,
       unchanged_block, collided_block;
   form_contact *collided; /* copies of those of `ahead` */
