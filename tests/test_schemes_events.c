@@ -5,7 +5,7 @@
 
 #include "scheme_scene.h"
 
-/* --- PAGT table 10.1 --------------------------------------------------------- */
+/* --- PAGT table 10.1 ------------------------------------------------------ */
 
 static const double TABLE[7][3] = {
     {2.38e-3, 1.27e-3, 3.18e-3}, {6.14e-4, 3.14e-4, 8.29e-4},
@@ -58,7 +58,7 @@ static void test_double_pendulum_meets_the_table(void) {
   }
 }
 
-/* --- a block that sticks and slips (PAGT 10.2, GAP 9.2) ---------------------- */
+/* --- a block that sticks and slips (PAGT 10.2, GAP 9.2) ------------------- */
 
 static void push_to_and_fro(void *context, dBodyID body,
                             const ode_mlcp_body_state *state, double force[6],
@@ -188,7 +188,7 @@ static void test_inconsistent_joint(void) {
   }
 }
 
-/* --- bounces ------------------------------------------------------------------- */
+/* --- bounces -------------------------------------------------------------- */
 
 /* Height of a ball dropped from `height` after `time`, bouncing with e. */
 static double bounced(double height, double e, double g, double time) {

@@ -2,7 +2,7 @@
  * springs and dampers, forces of the program's, joints that do not drift. */
 #include "scheme_scene.h"
 
-/* --- a free gyroscope ------------------------------------------------------------ */
+/* --- a free gyroscope ----------------------------------------------------- */
 
 static dBodyID add_gyroscope(dWorldID world) {
   dBodyID body = dBodyCreate(world);
@@ -65,7 +65,7 @@ static void test_gyroscope_converges_at_order_two(void) {
   }
 }
 
-/* --- a spring that swings ---------------------------------------------------------- */
+/* --- a spring that swings ------------------------------------------------- */
 
 /* Where a mass on a spring of stiffness 40 and rest length 1 is at time 1.5. */
 static void swing_spring(const char *settings, int level, double place[2]) {
@@ -109,7 +109,7 @@ static void test_swinging_spring_converges_at_order_two(void) {
   }
 }
 
-/* --- two carts (PAGT 10.3) ------------------------------------------------------------ */
+/* --- two carts (PAGT 10.3) ------------------------------------------------ */
 
 typedef struct carts {
   double nearest, farthest; /* distance between them, m */
@@ -197,7 +197,7 @@ static void test_stiff_carts_stay_bounded(void) {
   }
 }
 
-/* --- forces of the program's ------------------------------------------------------------ */
+/* --- forces of the program's ---------------------------------------------- */
 
 /* A stiff spring in x and drag in y, with their Jacobians. */
 static void stiff_force(void *context, dBodyID body,
@@ -268,7 +268,7 @@ static void test_a_force_that_is_no_number_fails_the_step(void) {
   close_scene(&s);
 }
 
-/* --- joints that do not drift --------------------------------------------------------------- */
+/* --- joints that do not drift --------------------------------------------- */
 
 /* A pendulum of two rods; its worst joint error over the last tenth, and where
  * it is at time 2. */

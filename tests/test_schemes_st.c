@@ -68,7 +68,7 @@ static ode_mlcp_report step(const scene *s, double h) {
   return report;
 }
 
-/* --- landing ------------------------------------------------------------------ */
+/* --- landing -------------------------------------------------------------- */
 
 /* The step that would go through the ground ends on it, with the velocity that
  * leads there; the next one ends at rest (ST: the spike in fig. 4). */
@@ -136,7 +136,7 @@ static void test_pile_keeps_its_contacts(void) {
   destroy(&s);
 }
 
-/* --- the check after the solve ---------------------------------------------------- */
+/* --- the check after the solve -------------------------------------------- */
 
 /* A ball hits a second one that is next to a third: the third is in no danger
  * until the second has been pushed. */
@@ -160,7 +160,7 @@ static void test_what_is_violated_is_added(void) {
   destroy(&s);
 }
 
-/* --- the nonlinear version ----------------------------------------------------------- */
+/* --- the nonlinear version ------------------------------------------------ */
 
 /* The deepest overlap of a ball that rolls off a fixed one. */
 static double roll_off(int fixed_point, double h, int *not_converged,
@@ -198,7 +198,7 @@ static void test_fixed_point_meets_the_surface(void) {
   CU_ASSERT_EQUAL(not_converged, 1);
 }
 
-/* --- no solution -------------------------------------------------------------------------- */
+/* --- no solution ---------------------------------------------------------- */
 
 /* Wedged in deeper than it can leave: neither side can be satisfied. */
 static void test_falls_back_to_velocities(void) {
@@ -214,7 +214,7 @@ static void test_falls_back_to_velocities(void) {
   destroy(&s);
 }
 
-/* --- joints, frozen contacts, failures -------------------------------------------------------- */
+/* --- joints, frozen contacts, failures ------------------------------------ */
 
 static void test_stop_is_not_overshot(void) {
   scene s;

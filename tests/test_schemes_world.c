@@ -12,7 +12,7 @@ static void quiet(int number, const char *text, va_list arguments) {
   (void)arguments;
 }
 
-/* --- stops --------------------------------------------------------------------- */
+/* --- stops ---------------------------------------------------------------- */
 
 static dJointID add_hinge(scene *s, dBodyID body) {
   dJointID hinge = dJointCreateHinge(s->world, 0);
@@ -66,7 +66,7 @@ static void test_stops_are_met_within_the_step(void) {
     }
 }
 
-/* --- islands ---------------------------------------------------------------------- */
+/* --- islands -------------------------------------------------------------- */
 
 static void count_move(dBodyID body) {
   ++*(int *)dBodyGetData(body);
@@ -98,7 +98,7 @@ static void test_islands_meet_within_a_step(void) {
   close_scene(&s);
 }
 
-/* --- friction with turning -------------------------------------------------------------- */
+/* --- friction with turning ------------------------------------------------ */
 
 /* A ball slides, then rolls, from 2 v / (7 mu g) on with 5/7 of its speed. */
 static void test_a_ball_slides_then_rolls(void) {
@@ -132,7 +132,7 @@ static void test_a_ball_slides_then_rolls(void) {
   }
 }
 
-/* --- stacks ----------------------------------------------------------------------------- */
+/* --- stacks --------------------------------------------------------------- */
 
 static dBodyID add_box(scene *s, double x, double y) {
   dBodyID body = dBodyCreate(s->world);
@@ -180,7 +180,7 @@ static void test_dropped_stacks_come_to_rest(void) {
   check_stack("scheme=trapezoid events=off");
 }
 
-/* --- programs that make their contacts themselves ------------------------------------------ */
+/* --- programs that make their contacts themselves ------------------------- */
 
 typedef struct near_data {
   dWorldID world;
@@ -257,7 +257,7 @@ static void test_convex_friction_under_every_scheme(void) {
     }
 }
 
-/* --- jams ----------------------------------------------------------------------- */
+/* --- jams ----------------------------------------------------------------- */
 
 /* A ball in a groove of two planes at 60 degrees to the vertical's horizon: the
  * line between its contacts lies in both cones from mu = tan 30 degrees on. */
@@ -294,7 +294,7 @@ static void test_a_groove_jams_from_its_angle_on(void) {
     }
 }
 
-/* --- failures ---------------------------------------------------------------------------------- */
+/* --- failures ------------------------------------------------------------- */
 
 static int calls_left;
 

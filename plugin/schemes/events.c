@@ -5,7 +5,7 @@
 
 #include "common/vec3.h"
 
-/* --- collisions ------------------------------------------------------------------- */
+/* --- collisions ----------------------------------------------------------- */
 
 /* When contact k of `ahead` came down to nothing: the root of the cubic through
  * its gaps and their rates at both ends (7.2). One that overlapped at the start
@@ -106,7 +106,7 @@ bool events_mark_collided(whole_step *w) {
   return true;
 }
 
-/* --- friction and pressure at the end of a trial step ---------------------------------- */
+/* --- friction and pressure at the end of a trial step --------------------- */
 
 /* Friction against its limit, in units of the normal impulse where it is
  * proportional; < 0 beyond. INFINITY: it has none. */
@@ -146,7 +146,8 @@ static contact_probe probe_of(const second_order *s, int k, double tolerance) {
   double sign = form_contact_swapped(&solved_view(s)->contacts[m]) ? -1 : 1;
   probe.normal = impulse[0];
   for (int d = 0; d < rows->n_sliding; d++)
-    vec3_add_scaled(probe.tangent, sign * impulse[1 + d], rows->sliding_axis[d]);
+    vec3_add_scaled(probe.tangent, sign * impulse[1 + d],
+                    rows->sliding_axis[d]);
   probe.holds = probe.normal > 0 || s->answer.contact_w[m] <= tolerance;
   return probe;
 }
@@ -161,7 +162,7 @@ bool events_at_limit(const second_order *s, int k) {
                         probe.tangent, h) <= 1e-8 * (probe.normal + h);
 }
 
-/* --- what is watched --------------------------------------------------------------------- */
+/* --- what is watched ------------------------------------------------------ */
 
 /* Sliding contacts are watched for the end of their slip, sticking ones for
  * its onset, those that were held before for the end of their pressure. */
@@ -305,7 +306,8 @@ static bool find_root(whole_step *w, double low, double at_low, double high,
   double smallest = 1e-12 * w->s.form->step_size;
   double weight_low = at_low, weight_high = at_high;
   for (int i = 0; i < 80 && high - low > smallest; i++) {
-    double middle = low + (high - low) * weight_low / (weight_low - weight_high);
+    double middle =
+        low + (high - low) * weight_low / (weight_low - weight_high);
     if (i % 3 == 2 || !(middle > low && middle < high))
       middle = 0.5 * (low + high);
     double value;
@@ -329,7 +331,8 @@ static bool find_root(whole_step *w, double low, double at_low, double high,
 
 /* INFINITY: the modes stay what they are over the step. */
 static bool find_transition(whole_step *w, double h, double *when) {
-  double least, shortest = w->s.form->options->min_substep * w->s.form->step_size;
+  const world_form *form = w->s.form;
+  double least, shortest = form->options->min_substep * form->step_size;
   bool any = false;
   *when = INFINITY;
   if (!set_watches(w, &any)) return false;

@@ -16,7 +16,7 @@ struct ode_mlcp_force {
   void *context;
 };
 
-/* --- the public face ---------------------------------------------------------- */
+/* --- the public face ------------------------------------------------------ */
 
 static ode_mlcp_force *add_force(dWorldID world, ode_mlcp_error *error) {
   const memory_source *source;
@@ -101,7 +101,7 @@ void forces_release(force_list *forces) {
   while (forces->first != NULL) ode_mlcp_force_destroy(forces->first);
 }
 
-/* --- springs --------------------------------------------------------------------- */
+/* --- springs -------------------------------------------------------------- */
 
 /* A spring where the bodies are: its length and the gradient of that. */
 typedef struct spring_line {
@@ -117,7 +117,7 @@ static void find_anchor(const ode_mlcp_spring *spring, int side,
   vec3_copy(point, anchor);
   if (spring->body[side] == NULL) return;
 
-  /* the anchor turned by the quaternion (w, u): a + 2 w u x a + 2 u x (u x a) */
+  /* turned by the quaternion (w, u): a + 2 w u x a + 2 u x (u x a) */
   const double *q = pose->quaternion;
   double once[3], twice[3];
   vec3_cross(once, q + 1, anchor);
@@ -143,7 +143,8 @@ static void find_line(spring_line *line, const ode_mlcp_spring *spring,
   double point[2][3], arm[2][3] = {{0}}, along[3];
   for (int side = 0; side < 2; side++) {
     dBodyID id = spring->body[side];
-    int b = line->body[side] = form != NULL ? world_form_find_body(form, id) : -1;
+    int b = form != NULL ? world_form_find_body(form, id) : -1;
+    line->body[side] = b;
     form_pose asleep;
     if (id != NULL && b < 0) asleep = pose_of(id);
     find_anchor(spring, side, b >= 0 ? &poses[b] : &asleep, point[side],
@@ -164,7 +165,8 @@ static void find_line(spring_line *line, const ode_mlcp_spring *spring,
     for (int i = 0; i < 3; i++) J[i] = side == 0 ? along[i] : -along[i];
     vec3_cross(J + 3, arm[side], J);
     if (line->body[side] < 0 || v == NULL) continue;
-    for (int i = 0; i < 6; i++) line->rate += J[i] * v[6 * line->body[side] + i];
+    for (int i = 0; i < 6; i++)
+      line->rate += J[i] * v[6 * line->body[side] + i];
   }
 }
 
@@ -184,7 +186,7 @@ int forces_rows(const force_list *forces, const world_form *form,
     if (force->function != NULL || !(c > 0)) continue;
     spring_line line;
     find_line(&line, &force->spring, form, poses, v);
-    double moving = 0; /* g'v without kinematic bodies: theirs does not change */
+    double moving = 0; /* g'v but for kinematic bodies': that does not change */
     bool dynamic = false;
     for (int side = 0; side < 2; side++) {
       int b = line.body[side];
@@ -219,7 +221,7 @@ double forces_energy(const force_list *forces, double time) {
   return energy;
 }
 
-/* --- forces ------------------------------------------------------------------------ */
+/* --- forces --------------------------------------------------------------- */
 
 static bool add_spring(const ode_mlcp_spring *spring, world_form *form,
                        double time, const form_pose poses[], const double v[],

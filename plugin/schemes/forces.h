@@ -1,4 +1,4 @@
-/* Forces beside the host's: springs and dampers, and functions of the program's.
+/* Forces beside the host's: springs, dampers and functions of the program's.
  *
  * Both are taken implicitly: k_q and k_v enter M~. A force of one body is a
  * block of its own there; a spring between two bodies would couple them, and is

@@ -161,7 +161,7 @@ int form_contact_swapped(const form_contact *contact);
 void form_contact_slip(const form_contact *contact, const double v[],
                        double slip[3]);
 
-/* --- poses ------------------------------------------------------------------ */
+/* --- poses ---------------------------------------------------------------- */
 
 /** out = q moved by `velocity` [6] over h; exact for a constant turn. */
 void form_pose_move(form_pose *out, const form_pose *q,
@@ -172,7 +172,7 @@ void form_pose_move(form_pose *out, const form_pose *q,
 void form_pose_velocity(double velocity[6], const form_body *body,
                         const form_pose *to, double h);
 
-/* --- solving ------------------------------------------------------------------ */
+/* --- solving -------------------------------------------------------------- */
 
 typedef enum form_rows {
   FORM_STEP,    /* what acts over a time: all joint rows, friction */
@@ -215,7 +215,7 @@ typedef struct form_answer {
   double *contact_impulse; /* [6 n_contacts] N s, in the order of
                               contact_rows; 0 where inactive */
   contact_rows *contact_rows;
-  double (*contact_force)[2][6]; /* [n_contacts] N s: what it does to its bodies */
+  double (*contact_force)[2][6]; /* [n_contacts] N s, on its bodies */
   double *contact_w;       /* [n_contacts] w of the normal row, NAN: inactive */
   double *joint_impulse;   /* [6 n_joints] N s, in the host's order */
   double *extra_impulse;   /* [n_extra] */

@@ -14,7 +14,7 @@ static bool fail(world_form *form, const char *message) {
 
 static bool no_memory(world_form *form) { return fail(form, "memory ran out"); }
 
-/* --- bodies by their serials --------------------------------------------------- */
+/* --- bodies by their serials ---------------------------------------------- */
 
 static int compare_unsigned(unsigned long a, unsigned long b) {
   return (a > b) - (a < b);
@@ -53,7 +53,7 @@ int world_form_find_body(const world_form *form, dBodyID id) {
   return found != NULL ? found->body : -1;
 }
 
-/* --- the start of a step --------------------------------------------------------- */
+/* --- the start of a step -------------------------------------------------- */
 
 static bool read_body(world_form *form, form_body *body, dBodyID id) {
   host_body state;
@@ -137,7 +137,7 @@ bool world_form_read(world_form *form, dWorldID world, double step_size,
   return true;
 }
 
-/* --- moving the host's bodies and putting them back ------------------------------- */
+/* --- moving the host's bodies and putting them back ----------------------- */
 
 static void move_bodies(const world_form *form, const form_pose poses[]) {
   for (int b = 0; b < form->n_bodies; b++) {
@@ -164,7 +164,7 @@ static void put_bodies_back(const world_form *form) {
   }
 }
 
-/* --- views ---------------------------------------------------------------------- */
+/* --- views ---------------------------------------------------------------- */
 
 static unsigned long serial_of(const world_form *form, int body) {
   return body >= 0 ? form->bodies[body].serial : 0;
@@ -197,7 +197,8 @@ static void locate(const form_view *view, form_contact *contact) {
       vec3_copy(contact->local[side], contact->reading.position);
       continue;
     }
-    const double *R = view->bodies[b].rotation, *arm = contact->reading.arm[side];
+    const double *R = view->bodies[b].rotation;
+    const double *arm = contact->reading.arm[side];
     for (int i = 0; i < 3; i++)
       contact->local[side][i] =
           R[i] * arm[0] + R[3 + i] * arm[1] + R[6 + i] * arm[2];
@@ -426,7 +427,7 @@ void form_view_release(form_view *view, const memory_source *source) {
   view->n_contacts = view->room = 0;
 }
 
-/* --- contacts of two views --------------------------------------------------------- */
+/* --- contacts of two views ------------------------------------------------ */
 
 int form_contact_swapped(const form_contact *contact) {
   const int *body = contact->reading.body;
@@ -514,7 +515,7 @@ void form_contact_slip(const form_contact *contact, const double v[],
   vec3_add_scaled(slip, -vec3_dot(slip, reading->normal), reading->normal);
 }
 
-/* --- poses ------------------------------------------------------------------------- */
+/* --- poses ---------------------------------------------------------------- */
 
 void form_pose_move(form_pose *out, const form_pose *q,
                     const double velocity[6], double h) {

@@ -95,7 +95,7 @@ static bool no_memory(const solve_context *c) {
   return false;
 }
 
-/* --- parts ------------------------------------------------------------------- */
+/* --- parts ---------------------------------------------------------------- */
 
 static int find_root(int parent[], int b) {
   while (parent[b] != b) {
@@ -192,7 +192,7 @@ static void chain_items(solve_context *c) {
   }
 }
 
-/* --- memory --------------------------------------------------------------------- */
+/* --- memory --------------------------------------------------------------- */
 
 static bool reserve_all(solve_context *c) {
   form_scratch *s = c->s;
@@ -256,7 +256,7 @@ static void clear_answer(const solve_context *c) {
   for (int k = 0; k < c->request->n_extra; k++) answer->extra_impulse[k] = 0;
 }
 
-/* --- rows --------------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------- */
 
 /* A row of the velocity level becomes one of the scheme's unknown (eq. 20). */
 static void weigh_rows(const solve_context *c, int first) {
@@ -361,7 +361,8 @@ static bool is_soft(const solve_context *c, const dSurfaceParameters *surface) {
  * what does not slip at all: forces and viscous slip do nothing at once. */
 static void leave_forces_out(dSurfaceParameters *surface) {
   int mode = surface->mode;
-  double limits[2] = {surface->mu, mode & dContactMu2 ? surface->mu2 : surface->mu};
+  double limits[2] = {surface->mu,
+                      mode & dContactMu2 ? surface->mu2 : surface->mu};
   const int proportional[2] = {dContactApprox1_1, dContactApprox1_2};
   const int viscous[2] = {dContactSlip1, dContactSlip2};
   for (int d = 0; d < 2; d++)
@@ -411,7 +412,7 @@ static void add_extra(solve_context *c, const row_frame *frame, int k) {
               extra->bias, extra->compliance);
 }
 
-/* --- a part --------------------------------------------------------------------------- */
+/* --- a part --------------------------------------------------------------- */
 
 static bool fill_body(const solve_context *c, mlcp_body *out, int b) {
   const host_body *body = &c->view->bodies[b];
@@ -628,7 +629,7 @@ static void keep_part(const solve_context *c, int part) {
   }
 }
 
-/* --- the world ------------------------------------------------------------------------- */
+/* --- the world ------------------------------------------------------------ */
 
 /* v_free of the view's bodies is the sliding velocity that the friction rows
  * would have with no impulse; kinematic bodies do not move in a correction. */
@@ -645,8 +646,9 @@ static void prepare_bodies(const solve_context *c) {
       continue;
     }
     for (int i = 0; i < 6; i++)
-      body->v_free[i] = (request->x_free[6 * b + i] + request->carry * body->v[i]) /
-                        request->scale;
+      body->v_free[i] =
+          (request->x_free[6 * b + i] + request->carry * body->v[i]) /
+          request->scale;
   }
 }
 
@@ -678,7 +680,8 @@ bool form_solve(world_form *form, form_view *view, const form_request *request,
 
 void form_answer_release(form_answer *answer, const memory_source *source) {
   memory_block *blocks[] = {&answer->x_block,    &answer->impulse_block,
-                            &answer->rows_block, &answer->w_block, &answer->force_block,
+                            &answer->rows_block, &answer->w_block,
+                            &answer->force_block,
                             &answer->joint_block, &answer->extra_block};
   for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
     memory_block_release(blocks[i], source);

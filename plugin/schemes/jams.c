@@ -131,7 +131,8 @@ ode_mlcp_error ode_mlcp_check_cone(dWorldID world, int *pointed,
   /* a step's worth of contacts: those that touch */
   world_island island = {0};
   island_result result = {0};
-  jam_search s = {.form = world_form_create(source), .jams = jams, .room = room};
+  jam_search s = {
+      .form = world_form_create(source), .jams = jams, .room = room};
   ode_mlcp_error error = ODE_MLCP_NO_MEMORY;
   if (s.form != NULL && list_world(&island, source, world)) {
     dStepperIsland all = {.world = world,

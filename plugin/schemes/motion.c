@@ -24,16 +24,18 @@ void motion_copy(motion *to, const motion *from, int n_bodies) {
   memcpy(to->v, from->v, 6 * (size_t)n_bodies * sizeof *to->v);
 }
 
-/* --- the interpolant --------------------------------------------------------- */
+/* --- the interpolant ------------------------------------------------------ */
 
 /* Values and slopes (per unit of s) at both ends. */
-static double cubic_value(double g0, double s0, double g1, double s1, double s) {
+static double cubic_value(double g0, double s0, double g1, double s1,
+                          double s) {
   double r = 1 - s;
   return r * r * ((1 + 2 * s) * g0 + s * s0) +
          s * s * ((1 + 2 * r) * g1 - r * s1);
 }
 
-static double cubic_slope(double g0, double s0, double g1, double s1, double s) {
+static double cubic_slope(double g0, double s0, double g1, double s1,
+                          double s) {
   return 6 * s * (1 - s) * (g1 - g0) + (1 - s) * (1 - 3 * s) * s0 +
          s * (3 * s - 2) * s1;
 }
@@ -70,7 +72,7 @@ void motion_between(motion *at, const motion *from, const motion *to,
   at->time = from->time + share * h;
 }
 
-/* --- roots ----------------------------------------------------------------------- */
+/* --- roots ---------------------------------------------------------------- */
 
 /* A root between a > 0 >= b, by bisection with regula falsi steps. */
 static double find_descent(double g0, double s0, double g1, double s1,

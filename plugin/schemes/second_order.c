@@ -58,7 +58,7 @@ double second_order_radius(const second_order *s, const double v[], double h) {
   return 1e-3 + 4 * h * fastest;
 }
 
-/* --- what a scheme is made of -------------------------------------------------- */
+/* --- what a scheme is made of --------------------------------------------- */
 
 typedef struct scheme_weights {
   bool midpoint;       /* Jacobians and masses at q + (h/2) v */
@@ -217,7 +217,7 @@ static bool free_motion(second_order *s, const scheme_weights *weights,
   return true;
 }
 
-/* --- a step ------------------------------------------------------------------------ */
+/* --- a step --------------------------------------------------------------- */
 
 static void copy_flags(form_contact *to, const form_contact *from) {
   to->active = from->active;
@@ -353,7 +353,7 @@ bool second_order_take(second_order *s, const motion *from, double h,
   return true;
 }
 
-/* --- position errors ----------------------------------------------------------------- */
+/* --- position errors ------------------------------------------------------ */
 
 static bool anything_to_correct(const second_order *s, form_view *at) {
   bool any = false;

@@ -33,8 +33,8 @@ bool second_order_reserve(second_order *s);
 
 /**
  * Mark the bodies on which a spring or damper acts whose own time is no longer
- * than a step of size h (c g'M^-1 g >= 1). A trapezoid keeps such forces stable,
- * but velocities alternate from step to step: there is nothing to be found
+ * than a step of size h (c g'M^-1 g >= 1). A trapezoid keeps such forces
+ * stable, but velocities alternate from step to step: there is nothing to be found
  * between the ends of a step. `here` is at `from`.
  */
 void second_order_find_stiff(second_order *s, const motion *from, double h);

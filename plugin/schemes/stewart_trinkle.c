@@ -107,7 +107,7 @@ static bool reserve_contacts(stewart_trinkle *s, int count) {
 }
 #undef RESERVE
 
-/* --- motion ----------------------------------------------------------------- */
+/* --- motion --------------------------------------------------------------- */
 
 /* The pose to which the host moves a body. */
 static void move_as_host(form_pose *out, const form_body *body,
@@ -168,7 +168,7 @@ static bool free_motion(stewart_trinkle *s, const form_view *at) {
   return true;
 }
 
-/* --- the problem's contacts -------------------------------------------------- */
+/* --- the problem's contacts ----------------------------------------------- */
 
 static form_contact *add_contact(stewart_trinkle *s, const form_contact *from) {
   form_view *problem = &s->problem;
@@ -241,7 +241,7 @@ static bool gather_contacts(stewart_trinkle *s) {
   return true;
 }
 
-/* --- the last step's contacts -------------------------------------------------- */
+/* --- the last step's contacts --------------------------------------------- */
 
 /* How far apart the contacts of two poses may be and still be the same. */
 static double match_radius(const stewart_trinkle *s) {
@@ -336,7 +336,7 @@ static bool remember(stewart_trinkle *s) {
   return true;
 }
 
-/* --- solving ---------------------------------------------------------------------- */
+/* --- solving -------------------------------------------------------------- */
 
 static bool solve_once(stewart_trinkle *s) {
   world_form *form = s->form;
@@ -444,7 +444,7 @@ static bool solve_linear(stewart_trinkle *s, bool look_back) {
   }
 }
 
-/* --- the nonlinear version ---------------------------------------------------------- */
+/* --- the nonlinear version ------------------------------------------------ */
 
 /* Contacts that were active in the pass before stay so. */
 static bool carry_over(stewart_trinkle *s) {
@@ -514,7 +514,7 @@ static bool iterate(stewart_trinkle *s) {
   }
 }
 
-/* --- a step -------------------------------------------------------------------------- */
+/* --- a step --------------------------------------------------------------- */
 
 static void add_contact_force(const stewart_trinkle *s, int k,
                               joint_result *out) {

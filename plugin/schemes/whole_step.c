@@ -13,7 +13,7 @@
 static const double TOUCHING = 1e-12;       /* m: eps_a */
 static const double NEARLY_TOUCHING = 1;    /* m/s^3: eps_b */
 
-/* --- making and ending ------------------------------------------------------------ */
+/* --- making and ending ---------------------------------------------------- */
 
 whole_step *whole_step_create(const memory_source *source) {
   whole_step *w = source->allocate(source->context, sizeof *w);
@@ -54,7 +54,7 @@ bool whole_step_no_memory(whole_step *w) {
   return false;
 }
 
-/* --- what the last step left -------------------------------------------------------- */
+/* --- what the last step left ---------------------------------------------- */
 
 /* Bodies that are as the last step left them go on with their contacts and
  * need no check of their joints. */
@@ -183,7 +183,7 @@ static void recall(whole_step *w, bool across, double radius) {
   }
 }
 
-/* --- impulses over the step --------------------------------------------------------- */
+/* --- impulses over the step ----------------------------------------------- */
 
 /* The impulses of the last solve on `view` count with `share`. */
 static void tally(whole_step *w, const form_view *view, double share) {
@@ -222,7 +222,7 @@ bool whole_step_is_stiff(const whole_step *w, const form_contact *contact) {
   return false;
 }
 
-/* --- impacts -------------------------------------------------------------------------- */
+/* --- impacts -------------------------------------------------------------- */
 
 double whole_step_rate_tolerance(const whole_step *w) {
   double fastest = w->s.form->gravity * w->s.form->step_size;
@@ -314,7 +314,7 @@ static bool impact(whole_step *w) {
   return true;
 }
 
-/* --- the start of a substep -------------------------------------------------------------- */
+/* --- the start of a substep ----------------------------------------------- */
 
 /* Which contacts take part: those that were held, those that touch and do not
  * part. @return whether one of these comes closer and was not held. */
@@ -353,7 +353,8 @@ static bool joints_approach(const whole_step *w) {
       double rate = stop ? 0 : reading->correction[r] - rows->rhs[r];
       for (int side = 0; side < 2; side++)
         for (int i = 0; i < 6 && form->joints[j].body[side] >= 0; i++)
-          rate += rows->J[r][side][i] * w->now.v[6 * form->joints[j].body[side] + i];
+          rate += rows->J[r][side][i] *
+                  w->now.v[6 * form->joints[j].body[side] + i];
       if (stop ? (low ? rate : -rate) > tolerance : fabs(rate) > tolerance)
         return true;
     }
@@ -370,7 +371,7 @@ static bool arrive(whole_step *w, const form_pose poses[], double h,
   return true;
 }
 
-/* --- substeps --------------------------------------------------------------------------- */
+/* --- substeps ------------------------------------------------------------- */
 
 /* Which contacts the accepted step's velocities hold, and how. */
 static void note_modes(whole_step *w) {
@@ -450,7 +451,8 @@ static bool run(whole_step *w, bool detect) {
   second_order_find_stiff(&w->s, &w->now, step);
   w->s.count_jams = true;
   for (bool first = true; remaining > 1e-12 * step; first = false) {
-    bool approach = choose_active(w, remaining) || (first && joints_approach(w));
+    bool approach =
+        choose_active(w, remaining) || (first && joints_approach(w));
     if (approach && options->approach && !impact(w)) return false;
     if (!second_order_take(&w->s, &w->now, remaining, &w->next)) return false;
 
@@ -471,7 +473,7 @@ static bool run(whole_step *w, bool detect) {
   return true;
 }
 
-/* --- a step ------------------------------------------------------------------------------ */
+/* --- a step --------------------------------------------------------------- */
 
 static bool reserve(whole_step *w) {
   const world_form *form = w->s.form;
@@ -583,7 +585,7 @@ bool whole_step_solve(whole_step *w, dWorldID world, double step_size,
   return true;
 }
 
-/* --- v_alpha ----------------------------------------------------------------------------- */
+/* --- v_alpha -------------------------------------------------------------- */
 
 void keep_v_alpha(whole_step *w) {
   double alpha = second_order_alpha(w->s.form->options);
