@@ -235,6 +235,17 @@ static void watch_forces(whole_step *w, int k, double between) {
     watch->value[1] = fmin(watch->value[1], -1e-9);
 }
 
+/* Slides end where this part of the slip at their start is left. Most schemes
+ * turn a slip that ends around; those that hold the end velocity itself make it
+ * nought but for rounding. */
+static double slip_of_nought(const whole_step *w, double speed) {
+  const ode_mlcp_options *options = w->s.form->options;
+  bool stops = options->scheme == ODE_MLCP_SCHEME_TRAPEZOID_1 ||
+               (options->scheme == ODE_MLCP_SCHEME_GAP && options->alpha == 1);
+  double rounding = stops ? 0.1 * whole_step_rate_tolerance(w) / speed : 0;
+  return fmax(1e-10, rounding);
+}
+
 /* Try a step of size h and set the watches' values. @return the least of all,
  * in *least; leaves the step in w->next. */
 static bool measure(whole_step *w, double h, double *least) {
@@ -256,9 +267,9 @@ static bool measure(whole_step *w, double h, double *least) {
       form_contact_slip(m >= 0 ? &solved_view(&w->s)->contacts[m]
                                : &w->s.here.contacts[k],
                         w->next.v, slip);
-      watch->value[0] = vec3_dot(slip, watch->direction) /
-                            (watch->speed * watch->speed) -
-                        1e-10;
+      watch->value[0] =
+          vec3_dot(slip, watch->direction) / (watch->speed * watch->speed) -
+          slip_of_nought(w, watch->speed);
     }
     if (watch->kinds & (WATCH_SLIP | WATCH_LEAVE))
       watch_forces(w, k, 2 * DELTA * h);
