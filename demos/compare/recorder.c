@@ -167,16 +167,19 @@ static void begin_contact(recorded_contact *contact) {
 }
 
 /* The opening velocity the program asks for, push-out or bounce, where the one
- * before was `before`; m/s. */
+ * before was `before`; m/s. A stepper that pushes bodies apart by moving them
+ * leaves the push-out out of their velocities: `pushed_out` false. */
 static double asked_velocity(const recorded_contact *contact, double before,
-                             dWorldID world, double step_size) {
+                             bool pushed_out, dWorldID world,
+                             double step_size) {
   const dSurfaceParameters *surface = &contact->asked.surface;
   double erp = surface->mode & dContactSoftERP ? surface->soft_erp
                                                : dWorldGetERP(world);
   double depth =
       contact->asked.geom.depth - dWorldGetContactSurfaceLayer(world);
   double motion = surface->mode & dContactMotionN ? surface->motionN : 0;
-  double velocity = erp / step_size * fmax(0, depth) + motion;
+  double velocity =
+      (pushed_out ? erp / step_size * fmax(0, depth) : 0) + motion;
   velocity = fmin(velocity, dWorldGetContactMaxCorrectingVel(world));
   if (surface->mode & dContactBounce && surface->bounce_vel >= 0) {
     double incoming = motion - before;
@@ -263,7 +266,8 @@ static bool may_sleep(dBodyID body) {
  *
  * A body that the host puts to sleep as the step begins, only to wake it for
  * its neighbours, has lost its velocity, which cannot be seen from here: the
- * bounce asked for is the one that fits best with or without it. */
+ * bounce asked for is the one that fits best with or without it; so is the
+ * push-out, which may be done by moving the bodies. */
 static double law_gap(const recorded_contact *contact, double opening,
                       double force, dWorldID world, double step_size) {
   const dSurfaceParameters *surface = &contact->asked.surface;
@@ -271,15 +275,18 @@ static double law_gap(const recorded_contact *contact, double opening,
                                                : dWorldGetCFM(world);
   double pushed = mobility_of(contact, step_size) * force;
   double least = INFINITY;
-  for (int first = 0; first <= may_sleep(contact->bodies[0]); first++)
-    for (int second = 0; second <= may_sleep(contact->bodies[1]); second++) {
-      double before = (first ? 0 : contact->openings[0]) +
-                      (second ? 0 : contact->openings[1]);
-      double left = opening + cfm * force -
-                    asked_velocity(contact, before, world, step_size);
-      double gap = fabs(fmin(left, pushed));
-      if (!(gap >= least)) least = gap; /* a NaN stays */
-    }
+  for (int choice = 0; choice < 8; choice++) {
+    bool pushed_out = choice & 1, first = choice & 2, second = choice & 4;
+    if ((first && !may_sleep(contact->bodies[0])) ||
+        (second && !may_sleep(contact->bodies[1])))
+      continue;
+    double before = (first ? 0 : contact->openings[0]) +
+                    (second ? 0 : contact->openings[1]);
+    double left = opening + cfm * force -
+                  asked_velocity(contact, before, pushed_out, world, step_size);
+    double gap = fabs(fmin(left, pushed));
+    if (!(gap >= least)) least = gap; /* a NaN stays */
+  }
   return least;
 }
 
