@@ -1,6 +1,7 @@
 /* The mixed LCP: what is refused, what its residual notices, how friction
  * impulses become edge impulses. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "problems.h"
@@ -172,6 +173,154 @@ static void test_residual_of_bounded_rows(void) {
   problem_release(&problem);
 }
 
+/* ---- every condition written out ---------------------------------------- */
+
+/* J_a M^-1 J_b' */
+static double product(const mlcp_row *a, const mlcp_row *b) {
+  double sum = 0;
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 2; j++)
+      for (int k = 0; k < 36 && a->body[i] >= 0; k++)
+        if (a->body[i] == b->body[j])
+          sum += a->J[i][k / 6] * b->J[j][k % 6]
+               * problem.bodies[a->body[i]].inverse_mass[k];
+  return sum;
+}
+
+static double diagonal_of(const mlcp_row *row) {
+  return product(row, row) + row->compliance;
+}
+
+static double slip_of(int r, const mlcp_solution *s) {
+  const mlcp_row *row = &problem.rows[r];
+  double w = row->bias + row->compliance * s->p[r];
+  for (int side = 0; side < 2; side++)
+    for (int k = 0; k < 6 && row->body[side] >= 0; k++)
+      w += row->J[side][k] * s->v[6 * row->body[side] + k];
+  return w;
+}
+
+static double worst_of_set(const mlcp_friction *set, const mlcp_solution *s,
+                           double lambda) {
+  const mlcp_row *rows = problem.rows + set->first_row;
+  double w[2] = {slip_of(set->first_row, s), 0}, made[2] = {0, 0};
+  double sum = 0, worst = 0, limit = set->limit, A = diagonal_of(&rows[0]);
+  if (set->n_base == 2) w[1] = slip_of(set->first_row + 1, s);
+  for (int e = 0; e < 2 * set->n_pairs; e++) {
+    double sign = e % 2 ? -1 : 1, beta = s->beta[2 * set->first_pair + e];
+    const double *u = problem.pairs[set->first_pair + e / 2].u;
+    double A_e = 0;
+    for (int i = 0; i < set->n_base; i++) {
+      made[i] += sign * u[i] * beta;
+      A_e += u[i] * rows[i].compliance * u[i];
+      for (int j = 0; j < set->n_base; j++)
+        A_e += u[i] * product(&rows[i], &rows[j]) * u[j];
+    }
+    double sigma = lambda + sign * (u[0] * w[0] + u[1] * w[1]);
+    worst = fmax(worst, fabs(fmin(beta * A_e, sigma)));
+    sum += beta;
+  }
+  for (int i = 0; i < set->n_base; i++)
+    worst = fmax(worst, fabs(s->p[set->first_row + i] - made[i])
+                            * diagonal_of(&rows[i]));
+  if (set->normal >= 0) {
+    limit += set->coefficient * s->p[set->normal];
+    A = diagonal_of(&problem.rows[set->normal]);
+  }
+  return fmax(worst, fabs(fmin(lambda, (limit - sum) * A)));
+}
+
+/* What mlcp_residual promises, without its short cuts. */
+static double residual_written_out(const mlcp_solution *s) {
+  double worst = 0, scale = problem.mlcp.velocity_floor;
+  double *v = calloc(6 * (size_t)problem.mlcp.n_bodies, sizeof *v);
+  mlcp_velocities(&problem.mlcp, s->p, v);
+  for (int i = 0; i < 6 * problem.mlcp.n_bodies; i++)
+    worst = fmax(worst, fabs(v[i] - s->v[i]));
+  for (int i = 0; i < 6 * problem.mlcp.n_bodies; i++)
+    v[i] = problem.bodies[i / 6].v_free[i % 6];
+  for (int r = 0; r < problem.mlcp.n_rows; r++) {
+    const mlcp_row *row = &problem.rows[r];
+    mlcp_solution free = {.v = v, .p = s->p};
+    double A = diagonal_of(row), p = s->p[r];
+    scale = fmax(scale, fabs(slip_of(r, &free) - row->compliance * p));
+    if (row->kind == MLCP_ROW_FRICTION) continue;
+    double moved = fmin(fmax(p - slip_of(r, s) / A, row->low), row->high);
+    worst = fmax(worst, fabs(p - moved) * A);
+  }
+  for (int i = 0; i < problem.mlcp.n_frictions; i++)
+    worst = fmax(worst,
+                 worst_of_set(&problem.frictions[i], s, s->lambda[i]));
+  free(v);
+  return worst / scale;
+}
+
+/* Impulses of all sizes, some at their limits, some beyond. */
+static void draw_impulses(test_random *random, double p[]) {
+  for (int r = 0; r < problem.mlcp.n_rows; r++) {
+    double x = test_uniform(random, -0.2, 1);
+    p[r] = problem.rows[r].kind == MLCP_ROW_NORMAL ? (x > 0 ? 0.1 * x : 0)
+                                                   : 0.02 * (x - 0.4);
+  }
+  for (int i = 0; i < problem.mlcp.n_frictions; i++) {
+    const mlcp_friction *set = &problem.frictions[i];
+    double which = test_uniform(random, 0, 1);
+    double limit = set->limit + set->coefficient * p[set->normal];
+    const double *u = problem.pairs[set->first_pair].u;
+    for (int t = 0; t < set->n_base && which < 0.7; t++)
+      p[set->first_row + t] = which < 0.3 ? 0 : limit * u[t];
+  }
+}
+
+static void test_residual_against_conditions(void) {
+  static const int edges[] = {2, 4, 8};
+  test_random random = {5};
+  for (int k = 0; k < 60; k++) {
+    problem_make_heap(&problem, 12, (unsigned)k, k % 2 ? 0.5 : 0,
+                      edges[k % 3]);
+    for (int r = 0; r < problem.mlcp.n_rows && k % 4 == 0; r++)
+      problem.rows[r].compliance = 0.01;
+    test_solution solution;
+    solution_init(&solution, &problem.mlcp);
+    mlcp_solution *s = &solution.mlcp;
+    size_t n = (size_t)problem.mlcp.n_rows;
+    double *p = calloc(n, sizeof *p), *w = calloc(n, sizeof *w);
+    double *v = calloc(6 * (size_t)problem.mlcp.n_bodies, sizeof *v);
+    draw_impulses(&random, p);
+    memcpy(s->p, p, n * sizeof *p);
+
+    double given = mlcp_complete(
+        &problem.mlcp, mlcp_velocity_scale(&problem.mlcp), s, w);
+    double expected = residual_written_out(s);
+    CU_ASSERT_DOUBLE_EQUAL(given, expected, 1e-12 * expected);
+    CU_ASSERT_EQUAL(given, mlcp_residual(&problem.mlcp, s, v));
+    for (size_t r = 0; r < n; r++) {
+      CU_ASSERT_DOUBLE_EQUAL(s->p[r], p[r], 1e-14);
+      CU_ASSERT_DOUBLE_EQUAL(w[r], slip_of((int)r, s), 1e-12);
+    }
+
+    // a change of anything is judged alike
+    for (int i = 0; i < 20; i++) {
+      double *all[] = {s->v, s->p, s->beta, s->lambda};
+      int counts[] = {6 * problem.mlcp.n_bodies, problem.mlcp.n_rows,
+                      2 * problem.mlcp.n_pairs, problem.mlcp.n_frictions};
+      int which = i % 4, at = (int)test_uniform(&random, 0, counts[which]);
+      if (counts[which] == 0) continue;
+      all[which][at] += test_uniform(&random, -0.1, 0.1);
+      expected = residual_written_out(s);
+      given = mlcp_residual(&problem.mlcp, s, v);
+      CU_ASSERT_DOUBLE_EQUAL(given, expected, 1e-12 * expected);
+    }
+    s->p[n - 1] = NAN;
+    CU_ASSERT(mlcp_complete(&problem.mlcp, 1, s, w) == INFINITY);
+    free(p);
+    free(w);
+    free(v);
+    solution_release(&solution);
+    problem_release(&problem);
+  }
+}
+
 /* ---- mlcp_split_friction ----------------------------------------------- */
 
 static void expect_split(double p_x, double p_y, double w_x, double w_y,
@@ -283,6 +432,7 @@ int main(void) {
       {"check refuses what is wrong", test_check_refuses},
       {"residual of a slide", test_residual_of_a_slide},
       {"residual of bounded rows", test_residual_of_bounded_rows},
+      {"residual against all conditions", test_residual_against_conditions},
       {"split of polygons", test_split_of_polygons},
       {"split at a vertex", test_split_at_a_vertex},
       {"split of an interval", test_split_of_an_interval},

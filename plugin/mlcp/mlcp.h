@@ -127,6 +127,19 @@ bool mlcp_check(const mlcp_problem *problem, char *message,
 double mlcp_residual(const mlcp_problem *problem, const mlcp_solution *solution,
                      double scratch[]);
 
+/**
+ * The other unknowns from the impulses: v by (1), edges as in
+ * mlcp_split_friction, whose sums p_t then takes over (a change by rounding),
+ * and lambda. One pass in place of five.
+ *
+ * @param scale     mlcp_velocity_scale(problem)
+ * @param solution  p [n_rows] in; v, beta and lambda out
+ * @param slips     [n_rows] out: w by (2)
+ * @return as mlcp_residual; (1) holds by construction.
+ */
+double mlcp_complete(const mlcp_problem *problem, double scale,
+                     const mlcp_solution *solution, double slips[]);
+
 /** What mlcp_residual divides by, m/s:
  *  max(max_i |J_i v_free + bias_i|, velocity_floor). */
 double mlcp_velocity_scale(const mlcp_problem *problem);

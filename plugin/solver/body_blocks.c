@@ -3,15 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/six.h"
 #include "solver/body_blocks_order.h"
-
-/* Six numbers as one vector and a rest: the compiler turns these into whatever
- * the machine has, with the same bits everywhere. */
-typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
-typedef double two __attribute__((vector_size(16), aligned(8), may_alias));
-
-/* The kernels go into both variants of the factorisation below. */
-#define KERNEL static inline __attribute__((always_inline))
 
 static const body_blocks empty = {0};
 

@@ -84,33 +84,13 @@ static bool reserve_iterates(fast_work *work, const memory_source *source) {
 
 /* ---- the result ---------------------------------------------------------- */
 
-/* Slips of the friction rows of the problem, into scratch [n_rows]. */
-static void friction_slips(const mlcp_problem *problem,
-                           const mlcp_solution *solution, double slips[]) {
-  for (int r = 0; r < problem->n_rows; r++) {
-    const mlcp_row *row = &problem->rows[r];
-    slips[r] = 0;
-    if (row->kind != MLCP_ROW_FRICTION) continue;
-    double w = row->bias + row->compliance * solution->p[r];
-    for (int side = 0; side < 2; side++)
-      for (int i = 0; i < 6 && row->body[side] >= 0; i++)
-        w += row->J[side][i] * solution->v[6 * row->body[side] + i];
-    slips[r] = w;
-  }
-}
-
 /* The problem's unknowns from the best impulses, and their residual. */
 static double give_solution(fast_work *work, const mlcp_solution *solution,
                             double scratch[]) {
   const mlcp_problem *problem = work->form.problem;
   fast_form_project(&work->form, work->best_p);
   fast_form_give_impulses(&work->form, work->best_p, solution->p);
-  mlcp_velocities(problem, solution->p, solution->v);
-  friction_slips(problem, solution, scratch);
-  for (int i = 0; i < problem->n_frictions; i++)
-    mlcp_split_friction(problem, i, solution->p, scratch, solution->beta,
-                        &solution->lambda[i]);
-  return mlcp_residual(problem, solution, scratch);
+  return mlcp_complete(problem, work->form.scale, solution, scratch);
 }
 
 /* No impulses but the fixed ones: the answer where this path does not go. */
@@ -123,12 +103,8 @@ static double give_nothing(const mlcp_problem *problem,
       p = fmin(fmax(0, row->low), row->high);
     solution->p[r] = p;
   }
-  mlcp_velocities(problem, solution->p, solution->v);
-  friction_slips(problem, solution, scratch);
-  for (int i = 0; i < problem->n_frictions; i++)
-    mlcp_split_friction(problem, i, solution->p, scratch, solution->beta,
-                        &solution->lambda[i]);
-  return mlcp_residual(problem, solution, scratch);
+  return mlcp_complete(problem, mlcp_velocity_scale(problem), solution,
+                       scratch);
 }
 
 /* ---- the climb ----------------------------------------------------------- */
@@ -240,10 +216,9 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
       fast_form_build(&work->form, &workspace->source, problem);
   if (built == FAST_FORM_NO_MEMORY) return no_memory(report);
 
-  size_t n_rows = (size_t)problem->n_rows, n_v = 6 * (size_t)problem->n_bodies;
   double *scratch =
       memory_block_reserve(&work->form.scratch, &workspace->source,
-                           n_rows > n_v ? n_rows : n_v, sizeof *scratch);
+                           (size_t)problem->n_rows, sizeof *scratch);
   if (scratch == NULL) return no_memory(report);
   if (built == FAST_FORM_UNSUITABLE) {
     report->residual = give_nothing(problem, solution, scratch);

@@ -3,14 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef double two __attribute__((vector_size(16), aligned(8), may_alias));
-
-static inline double dot6(const double a[6], const double b[6]) {
-  two sum = *(const two *)a * *(const two *)b
-          + *(const two *)(a + 2) * *(const two *)(b + 2)
-          + *(const two *)(a + 4) * *(const two *)(b + 4);
-  return sum[0] + sum[1];
-}
+#include "common/six.h"
 
 /* f += sum of J_r p_r, six numbers a row */
 static inline void add_rows(double f[6], const double J[], const double p[],

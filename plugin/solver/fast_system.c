@@ -3,17 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
-typedef double two __attribute__((vector_size(16), aligned(8), may_alias));
-
-/* These go into both variants of the assembly below. */
-#define KERNEL static inline __attribute__((always_inline))
-
-/* y += factor x, six numbers */
-KERNEL void add_row(double y[6], double factor, const double x[6]) {
-  *(four *)y += factor * *(const four *)x;
-  *(two *)(y + 4) += factor * *(const two *)(x + 4);
-}
+#include "common/six.h"
 
 /* S += left' WJ, with WJ m x 6 */
 KERNEL void add_outer(double S[BODY_BLOCK], int m, const double left[],

@@ -45,14 +45,6 @@ static void shrink_friction(const mlcp_problem *problem, int index,
     point->p[set->first_row + t] *= limit / sum;
 }
 
-static double row_slip(const mlcp_row *row, double p, const double v[]) {
-  double w = row->bias + row->compliance * p;
-  for (int side = 0; side < 2; side++)
-    for (int i = 0; i < 6 && row->body[side] >= 0; i++)
-      w += row->J[side][i] * v[6 * row->body[side] + i];
-  return w;
-}
-
 double solver_complete_point(const mlcp_problem *problem,
                              const mlcp_solution *point, double scratch[]) {
   for (int r = 0; r < problem->n_rows; r++) {
@@ -71,12 +63,5 @@ double solver_complete_point(const mlcp_problem *problem,
     shrink_friction(problem, i, point);
   }
 
-  mlcp_velocities(problem, point->p, point->v);
-  for (int r = 0; r < problem->n_rows; r++)
-    if (problem->rows[r].kind == MLCP_ROW_FRICTION)
-      scratch[r] = row_slip(&problem->rows[r], point->p[r], point->v);
-  for (int i = 0; i < problem->n_frictions; i++)
-    mlcp_split_friction(problem, i, point->p, scratch, point->beta,
-                        &point->lambda[i]);
-  return mlcp_residual(problem, point, scratch);
+  return mlcp_complete(problem, mlcp_velocity_scale(problem), point, scratch);
 }

@@ -24,7 +24,7 @@ void solver_copy_solution(const mlcp_problem *problem,
  * Make a feasible point of impulses: moves p into its bounds and friction
  * polygons (NAN counts as 0), then gives v by eq. (1), beta and lambda.
  *
- * @param scratch  [max(n_rows, 6 n_bodies)] overwritten.
+ * @param scratch  [n_rows] overwritten.
  * @return mlcp_residual of the point.
  */
 double solver_complete_point(const mlcp_problem *problem,

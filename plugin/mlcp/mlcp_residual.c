@@ -1,0 +1,313 @@
+#include <math.h>
+#include <string.h>
+
+#include "common/six.h"
+#include "mlcp/mlcp_parts.h"
+
+/* ---- products ------------------------------------------------------------ */
+
+/* A side without a body moves with these; J is 0 there. */
+static const double at_rest[6] = {0};
+
+static inline double row_times(const mlcp_row *row, const double v[]) {
+  const double *v_0 = row->body[0] >= 0 ? v + 6 * row->body[0] : at_rest;
+  const double *v_1 = row->body[1] >= 0 ? v + 6 * row->body[1] : at_rest;
+  two sum = dot6_parts(row->J[0], v_0) + dot6_parts(row->J[1], v_1);
+  return sum[0] + sum[1];
+}
+
+/* J_a M^-1 J_b' */
+static double rows_product(const mlcp_problem *problem, const mlcp_row *a,
+                           const mlcp_row *b) {
+  double sum = 0;
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 2; j++) {
+      if (a->body[i] < 0 || a->body[i] != b->body[j]) continue;
+      const double *inverse = problem->bodies[a->body[i]].inverse_mass;
+      for (int k = 0; k < 6; k++)
+        sum += a->J[i][k] * dot6(inverse + 6 * k, b->J[j]);
+    }
+  return sum;
+}
+
+double mlcp_row_diagonal(const mlcp_problem *problem, int row) {
+  const mlcp_row *r = &problem->rows[row];
+  return rows_product(problem, r, r) + r->compliance;
+}
+
+/* A body's impulse while rows add to it. */
+typedef struct impulse_sum {
+  two part[3];
+} impulse_sum;
+
+static inline impulse_sum load_impulse(const double impulses[], int body) {
+  const two *at = (const two *)(impulses + 6 * body);
+  if (body < 0) return (impulse_sum){{{0, 0}, {0, 0}, {0, 0}}};
+  return (impulse_sum){{at[0], at[1], at[2]}};
+}
+
+static inline void store_impulse(impulse_sum sum, double impulses[],
+                                 int body) {
+  two *at = (two *)(impulses + 6 * body);
+  for (int k = 0; k < 3 && body >= 0; k++) at[k] = sum.part[k];
+}
+
+static inline void add_impulse(impulse_sum *sum, const double J[6], double p) {
+  for (int k = 0; k < 3; k++) sum->part[k] += p * ((const two *)J)[k];
+}
+
+/* impulses[6 b + i] = (J'p) of every body; rows of the same bodies, which
+ * mostly follow each other, add to registers. */
+static void body_impulses(const mlcp_problem *problem, const double p[],
+                          double impulses[]) {
+  int a = -1, b = -1;
+  memset(impulses, 0, sizeof *impulses * 6 * (size_t)problem->n_bodies);
+  impulse_sum at_a = load_impulse(impulses, a), at_b = at_a;
+  for (int r = 0; r < problem->n_rows; r++) {
+    const mlcp_row *row = &problem->rows[r];
+    if (row->body[0] != a || row->body[1] != b) {
+      store_impulse(at_a, impulses, a);
+      store_impulse(at_b, impulses, b);
+      a = row->body[0];
+      b = row->body[1];
+      at_a = load_impulse(impulses, a);
+      at_b = load_impulse(impulses, b);
+    }
+    add_impulse(&at_a, row->J[0], p[r]);
+    add_impulse(&at_b, row->J[1], p[r]);
+  }
+  store_impulse(at_a, impulses, a);
+  store_impulse(at_b, impulses, b);
+}
+
+void mlcp_velocities(const mlcp_problem *problem, const double p[],
+                     double v[]) {
+  body_impulses(problem, p, v);
+  for (int b = 0; b < problem->n_bodies; b++) {
+    const mlcp_body *body = &problem->bodies[b];
+    double impulse[6];
+    memcpy(impulse, v + 6 * b, sizeof impulse);
+    for (int i = 0; i < 6; i++)
+      v[6 * b + i] =
+          body->v_free[i] + dot6(body->inverse_mass + 6 * i, impulse);
+  }
+}
+
+static inline double row_slip(const mlcp_problem *problem,
+                              const mlcp_solution *solution, int row) {
+  const mlcp_row *r = &problem->rows[row];
+  return row_times(r, solution->v) + r->compliance * solution->p[row]
+       + r->bias;
+}
+
+/* ---- violations ---------------------------------------------------------- *
+ *
+ * Diagonals cost more than all the rest, and most conditions can be judged
+ * without: what is below the worst so far may be given as 0.
+ */
+
+static double middle(double low, double x, double high) {
+  return x < low ? low : x > high ? high : x;
+}
+
+static double larger(double worst, double x) { return x > worst ? x : worst; }
+
+static double bounded_row_violation(const mlcp_problem *problem, int row,
+                                    double p, double w, double ignored) {
+  const mlcp_row *r = &problem->rows[row];
+  // within the bounds it is at most |w|, whatever A is
+  if (r->low <= p && p <= r->high
+      && (fabs(w) <= ignored || (p == r->low && w >= 0)
+          || (p == r->high && w <= 0)))
+    return 0;
+  double A = mlcp_scale_of(mlcp_row_diagonal(problem, row));
+
+  // |p - mid(low, p - w/A, high)| A, without the cancellation in p - w/A
+  return fabs(middle((r->low - p) * A, -w, (r->high - p) * A));
+}
+
+/* |min(beta A, sigma)| where that does not depend on A > 0, or is not worth
+ * knowing; else NAN. */
+static double edge_violation(double beta, double sigma, double ignored) {
+  if (beta >= 0 && sigma <= 0) return -sigma;
+  if (beta == 0 || (beta > 0 && sigma <= ignored)) return 0;
+  return NAN;
+}
+
+static double edge_diagonal(const mlcp_problem *problem,
+                            const mlcp_friction *set, const double u[2]) {
+  const mlcp_row *rows = problem->rows + set->first_row;
+  double sum = 0;
+  for (int i = 0; i < set->n_base; i++) {
+    sum += u[i] * rows[i].compliance * u[i];
+    for (int j = 0; j < set->n_base; j++)
+      sum += u[i] * rows_product(problem, &rows[i], &rows[j]) * u[j];
+  }
+  return mlcp_scale_of(sum);
+}
+
+/* The larger of `worst` and the violations of one edge and its opposite. */
+static double pair_violation(const mlcp_problem *problem,
+                             const mlcp_friction *set, const double u[2],
+                             const double beta[2], const double sigma[2],
+                             double worst) {
+  for (int i = 0; i < 2; i++) {
+    double error = edge_violation(beta[i], sigma[i], worst);
+    if (isnan(error))
+      error = fabs(fmin(beta[i] * edge_diagonal(problem, set, u), sigma[i]));
+    worst = larger(worst, error);
+  }
+  return worst;
+}
+
+/* The same of the lambda row, with `left` of the limit. */
+static double limit_violation(const mlcp_problem *problem,
+                              const mlcp_friction *set, double lambda,
+                              double left, double worst) {
+  if (lambda >= 0 && left >= 0 && (lambda <= worst || left == 0)) return worst;
+  int row = set->normal >= 0 ? set->normal : set->first_row;
+  double A = mlcp_scale_of(mlcp_row_diagonal(problem, row));
+  return larger(worst, fabs(fmin(lambda, left * A)));
+}
+
+/* The larger of `worst` and the violations of a friction set with slips w of
+ * its base rows. */
+static double friction_violation(const mlcp_problem *problem,
+                                 const mlcp_solution *solution, int index,
+                                 const double w[], double worst) {
+  const mlcp_friction *set = &problem->frictions[index];
+  const double *p = solution->p + set->first_row;
+  double made[2] = {0}, sum = 0, lambda = solution->lambda[index];
+
+  for (int k = 0; k < set->n_pairs; k++) {
+    const double *u = problem->pairs[set->first_pair + k].u;
+    const double *beta = solution->beta + 2 * (set->first_pair + k);
+    double slip = u[0] * w[0];
+    if (set->n_base == 2) slip += u[1] * w[1];
+    double sigma[2] = {lambda + slip, lambda - slip};
+    worst = pair_violation(problem, set, u, beta, sigma, worst);
+    made[0] += u[0] * (beta[0] - beta[1]);
+    made[1] += u[1] * (beta[0] - beta[1]);
+    sum += beta[0] + beta[1];
+  }
+
+  for (int i = 0; i < set->n_base; i++) {
+    if (p[i] == made[i]) continue;
+    double A = mlcp_row_diagonal(problem, set->first_row + i);
+    worst = larger(worst, fabs(p[i] - made[i]) * mlcp_scale_of(A));
+  }
+
+  double limit = set->limit;
+  if (set->normal >= 0)
+    limit += set->coefficient * solution->p[set->normal];
+  return limit_violation(problem, set, lambda, limit - sum, worst);
+}
+
+/* ---- the residual -------------------------------------------------------- */
+
+/* 0 times anything finite adds up to 0. */
+static bool all_finite(const double values[], int count) {
+  two sum[2] = {{0, 0}, {0, 0}};
+  int i = 0;
+  for (; i + 4 <= count; i += 4) {
+    sum[0] += 0 * *(const two *)(values + i);
+    sum[1] += 0 * *(const two *)(values + i + 2);
+  }
+  for (; i < count; i++) sum[0][0] += 0 * values[i];
+  sum[0] += sum[1];
+  return sum[0][0] + sum[0][1] == 0;
+}
+
+static bool solution_is_finite(const mlcp_problem *problem,
+                               const mlcp_solution *solution) {
+  return all_finite(solution->v, 6 * problem->n_bodies)
+      && all_finite(solution->p, problem->n_rows)
+      && all_finite(solution->beta, 2 * problem->n_pairs)
+      && all_finite(solution->lambda, problem->n_frictions);
+}
+
+double mlcp_velocity_scale(const mlcp_problem *problem) {
+  double scale = problem->velocity_floor;
+  for (int r = 0; r < problem->n_rows; r++) {
+    const mlcp_row *row = &problem->rows[r];
+    const double *v[2];
+    for (int side = 0; side < 2; side++)
+      v[side] = row->body[side] >= 0 ? problem->bodies[row->body[side]].v_free
+                                     : at_rest;
+    two sum = dot6_parts(row->J[0], v[0]) + dot6_parts(row->J[1], v[1]);
+    scale = larger(scale, fabs(sum[0] + sum[1] + row->bias));
+  }
+  return scale;
+}
+
+static double relative(double worst, double scale) {
+  double residual = worst / scale;
+  return isfinite(residual) ? residual : INFINITY;
+}
+
+double mlcp_residual(const mlcp_problem *problem, const mlcp_solution *solution,
+                     double scratch[]) {
+  if (!solution_is_finite(problem, solution)) return INFINITY;
+
+  double worst = 0;
+  mlcp_velocities(problem, solution->p, scratch);
+  for (int i = 0; i < 6 * problem->n_bodies; i++)
+    worst = larger(worst, fabs(solution->v[i] - scratch[i]));
+  for (int r = 0; r < problem->n_rows; r++)
+    if (problem->rows[r].kind != MLCP_ROW_FRICTION)
+      worst = larger(worst, bounded_row_violation(
+                                problem, r, solution->p[r],
+                                row_slip(problem, solution, r), worst));
+  for (int i = 0; i < problem->n_frictions; i++) {
+    const mlcp_friction *set = &problem->frictions[i];
+    double w[2] = {0};
+    for (int t = 0; t < set->n_base; t++)
+      w[t] = row_slip(problem, solution, set->first_row + t);
+    worst = friction_violation(problem, solution, i, w, worst);
+  }
+  return relative(worst, mlcp_velocity_scale(problem));
+}
+
+/* ---- the unknowns of given impulses -------------------------------------- */
+
+/* p_t = sum of the edges, which differs from p_t by rounding. */
+static void take_edge_sums(const mlcp_problem *problem, int index,
+                           const double beta[], double p[]) {
+  const mlcp_friction *set = &problem->frictions[index];
+  double made[2] = {0};
+  for (int k = 0; k < set->n_pairs; k++) {
+    const double *u = problem->pairs[set->first_pair + k].u;
+    double share = beta[2 * (set->first_pair + k)]
+                 - beta[2 * (set->first_pair + k) + 1];
+    made[0] += u[0] * share;
+    made[1] += u[1] * share;
+  }
+  for (int t = 0; t < set->n_base; t++) p[set->first_row + t] = made[t];
+}
+
+double mlcp_complete(const mlcp_problem *problem, double scale,
+                     const mlcp_solution *solution, double slips[]) {
+  bool given = all_finite(solution->p, problem->n_rows);
+  for (int i = 0; i < problem->n_frictions; i++) {
+    solution->lambda[i] =
+        mlcp_split_shares(problem, i, solution->p, solution->beta);
+    take_edge_sums(problem, i, solution->beta, solution->p);
+  }
+  mlcp_velocities(problem, solution->p, solution->v);
+
+  double worst = 0;
+  for (int r = 0; r < problem->n_rows; r++) {
+    slips[r] = row_slip(problem, solution, r);
+    if (problem->rows[r].kind != MLCP_ROW_FRICTION)
+      worst = larger(worst, bounded_row_violation(problem, r, solution->p[r],
+                                                  slips[r], worst));
+  }
+  for (int i = 0; i < problem->n_frictions; i++) {
+    const double *w = slips + problem->frictions[i].first_row;
+    solution->lambda[i] =
+        mlcp_split_lambda(problem, i, w, solution->lambda[i]);
+    worst = friction_violation(problem, solution, i, w, worst);
+  }
+  if (!given || !solution_is_finite(problem, solution)) return INFINITY;
+  return relative(worst, scale);
+}
