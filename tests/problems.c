@@ -151,7 +151,6 @@ void problem_add_turned_contact(test_problem *problem, int a, int b,
   int normal_row = add_point_row(problem, a, b, point, normal,
                                  gap / problem->h, 0, INFINITY);
   problem->rows[normal_row].kind = MLCP_ROW_NORMAL;
-  if (gap < 0) problem->rows[normal_row].correction = -gap / problem->h;
   if (n_edges == 0) return;
 
   int n_base = n_edges == 2 ? 1 : 2, n_pairs = n_edges / 2;

@@ -27,8 +27,7 @@ static bool same_row(const mlcp_row *a, const mlcp_row *b) {
          same(&a->bias, &b->bias, sizeof a->bias) &&
          same(&a->compliance, &b->compliance, sizeof a->bias) &&
          same(&a->low, &b->low, sizeof a->bias) &&
-         same(&a->high, &b->high, sizeof a->bias) &&
-         same(&a->correction, &b->correction, sizeof a->bias);
+         same(&a->high, &b->high, sizeof a->bias);
 }
 
 static bool same_friction(const mlcp_friction *a, const mlcp_friction *b) {
@@ -198,7 +197,43 @@ static void expect_refused(const char *name, const char *content,
 }
 
 #define BANNER "%%MatrixMarket matrix coordinate real general\n"
-#define FORMAT "{\"format\": \"ode-mlcp problem 1\",\n"
+#define FORMAT "{\"format\": \"ode-mlcp problem 2\",\n"
+
+/* The first format had a column more in rows.mtx. */
+static void test_first_format_is_read(void) {
+  char path[200], file[220];
+  mlcp_stored stored;
+  test_problem problem;
+  problem_make_stack(&problem, 1, 1, 0.5, 4);
+  path_of(path, "first");
+  CU_ASSERT(mlcp_folder_write(path, &problem.mlcp, NULL, NULL, 0,
+                              &memory_from_malloc, message, sizeof message));
+  spoil(path, "problem.json",
+        "{\"format\": \"ode-mlcp problem 1\", \"bodies\": 1, \"rows\": 12,\n"
+        "\"frictions\": 4, \"pairs\": 8, \"velocity_floor\": 0.5}\n");
+  problem.mlcp.velocity_floor = 0.5;
+  CU_ASSERT(!mlcp_folder_read(path, &memory_from_malloc, &stored, message,
+                              sizeof message));
+  CU_ASSERT_PTR_NOT_NULL(strstr(message, "is 12 x 5, expected is 12 x 6"));
+  mlcp_stored_release(&stored, &memory_from_malloc);
+
+  snprintf(file, sizeof file, "%s/rows.mtx", path);
+  FILE *out = fopen(file, "w");
+  fputs("%%MatrixMarket matrix array real general\n12 6\n", out);
+  for (int column = 0; column < 6; column++)
+    for (int r = 0; r < 12; r++) {
+      const mlcp_row *row = &problem.rows[r];
+      double columns[] = {row->kind, row->body[0] + 1,  row->body[1] + 1,
+                          row->bias, row->compliance, 0.25};
+      fprintf(out, "%.17g\n", columns[column]);
+    }
+  fclose(out);
+  CU_ASSERT(mlcp_folder_read(path, &memory_from_malloc, &stored, message,
+                             sizeof message));
+  expect_same(&problem.mlcp, &stored.problem);
+  mlcp_stored_release(&stored, &memory_from_malloc);
+  problem_release(&problem);
+}
 
 static void test_what_is_wrong_is_named(void) {
   // one box on four contacts: 12 rows, 4 sets, 8 pairs
@@ -237,10 +272,10 @@ static void test_what_is_wrong_is_named(void) {
       {"v_free.mtx", BANNER "6 1 1\n7 1 1\n", "v_free.mtx:3: a row is 7"},
       {"J.mtx", BANNER "11 6 0\n", "J.mtx:2: the matrix is 11 x 6"},
       {"J.mtx", "not a matrix\n", "J.mtx:1: the first line must be"},
-      {"rows.mtx", BANNER "12 6 1\n1 1 0.5\n", "row 1, column 1: 0.5 is not"},
-      {"rows.mtx", BANNER "12 6 1\n1 1 7\n", "row 1, column 1: 7 is not"},
-      {"rows.mtx", BANNER "12 6 1\n1 2 9\n", "row 1, column 2: 9 is not"},
-      {"rows.mtx", BANNER "12 6 0\n", "J.mtx: the entry in row 1, column"},
+      {"rows.mtx", BANNER "12 5 1\n1 1 0.5\n", "row 1, column 1: 0.5 is not"},
+      {"rows.mtx", BANNER "12 5 1\n1 1 7\n", "row 1, column 1: 7 is not"},
+      {"rows.mtx", BANNER "12 5 1\n1 2 9\n", "row 1, column 2: 9 is not"},
+      {"rows.mtx", BANNER "12 5 0\n", "J.mtx: the entry in row 1, column"},
       {"bounds.mtx", BANNER "12 2 2\n1 1 2\n1 2 1\n", "out of order"},
       {"frictions.mtx", BANNER "4 7 1\n1 2 1e12\n", "1e+12 is not a whole"},
       {"frictions.mtx", BANNER "4 7 0\n", "friction 0: base rows are out of"},
@@ -325,6 +360,7 @@ int main(void) {
       {"every bit comes back", test_every_bit_comes_back},
       {"smallest problems come back", test_smallest_problems_come_back},
       {"notes", test_notes_are_kept_and_passed_over},
+      {"first format", test_first_format_is_read},
       {"what is wrong is named", test_what_is_wrong_is_named},
       {"only what is ours is removed", test_only_what_is_ours_is_removed},
       {"every allocation may fail", test_every_allocation_may_fail},

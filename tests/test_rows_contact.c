@@ -104,6 +104,7 @@ static void random_contact(scene *s, dContact *contact) {
 /* Our rows of a contact. */
 typedef struct built_contact {
   mlcp_row rows[CONTACT_ROWS_MAX];
+  row_correction corrections[CONTACT_ROWS_MAX];
   mlcp_friction frictions[CONTACT_FRICTIONS_MAX];
   mlcp_pair pairs[CONTACT_PAIRS_MAX(64)];
   row_set set;
@@ -129,8 +130,10 @@ static contact_verdict build(built_contact *out, const scene *s,
       .max_cfm = dWorldGetCFM(s->world),
       .edges = edges,
       .slip_floor = 1e-9};
-  out->set = (row_set){
-      .rows = out->rows, .frictions = out->frictions, .pairs = out->pairs};
+  out->set = (row_set){.rows = out->rows,
+                       .corrections = out->corrections,
+                       .frictions = out->frictions,
+                       .pairs = out->pairs};
   contact_verdict verdict = contact_rows_read(
       &reading, contact, reversed, body, s->bodies, bad_name, &bad_value);
   if (verdict == CONTACT_USABLE)
@@ -230,7 +233,7 @@ static void test_gaps_are_not_scaled(void) {
     build(&near, &s, &apart, body, false, 4, &bad_name);
     CU_ASSERT_DOUBLE_EQUAL(near.rows[0].bias, at.rows[0].bias + gap / STEP,
                            1e-12 * (1 + gap / STEP));
-    CU_ASSERT_EQUAL(near.rows[0].correction, 0);
+    CU_ASSERT_EQUAL(near.corrections[0].velocity, 0);
 
     double free_gap = gap;
     for (int side = 0; side < 2; side++)

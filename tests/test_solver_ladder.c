@@ -229,17 +229,15 @@ static void test_inconsistent_contacts_are_degraded(void) {
     solution_init(&solution, &problem.mlcp);
     solver_report report = solve(&problem.mlcp, &solution.mlcp);
     CU_ASSERT_EQUAL(report.status, SOLVER_DEGRADED);
-    CU_ASSERT_EQUAL(report.rung, SOLVER_RUNG_VELOCITY);
     CU_ASSERT(report.residual > 0.1);
-    // without the push out nothing moves
-    for (int i = 0; i < 6; i++)
-      CU_ASSERT_DOUBLE_EQUAL(solution.mlcp.v[i], 0, 1e-9);
 
-    // the same wedge without the squeeze has a solution
+    // the same wedge without the squeeze has a solution: nothing moves
     problem_release(&problem);
     make_wedge(&problem, 0);
     CU_ASSERT_EQUAL(solve(&problem.mlcp, &solution.mlcp).status,
                     SOLVER_SOLVED);
+    for (int i = 0; i < 6; i++)
+      CU_ASSERT_DOUBLE_EQUAL(solution.mlcp.v[i], 0, 1e-9);
     solution_release(&solution);
     problem_release(&problem);
   }
@@ -247,7 +245,7 @@ static void test_inconsistent_contacts_are_degraded(void) {
 }
 
 /* Without push-out (b >= 0) Lemke has to find a solution whatever the friction;
- * with it, high friction jams some heaps, and the ladder goes on without. */
+ * with it, high friction jams some heaps. */
 static void test_jams(void) {
   static const double coefficients[] = {0.2, 0.9, 1.5, 3};
   lemke_mlcp_workspace *lemke =
@@ -262,10 +260,7 @@ static void test_jams(void) {
                       coefficients[seed % 4], seed % 3 ? 4 : 8);
     solution_init(&solution, &problem.mlcp);
     solver_report report = solve(&problem.mlcp, &solution.mlcp);
-    if (report.status == SOLVER_DEGRADED) {
-      n_jammed++;
-      CU_ASSERT_EQUAL(report.rung, SOLVER_RUNG_VELOCITY);
-    }
+    n_jammed += report.status == SOLVER_DEGRADED;
 
     for (int r = 0; r < problem.mlcp.n_rows; r++)
       problem.rows[r].bias = fmax(problem.rows[r].bias, 0);

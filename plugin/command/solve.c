@@ -197,8 +197,7 @@ static const char *rung_name(solver_rung rung) {
   static const char *const names[] = {
       [SOLVER_RUNG_NONE] = "none",       [SOLVER_RUNG_WARM] = "warm",
       [SOLVER_RUNG_FAST] = "fast",       [SOLVER_RUNG_LEMKE] = "lemke",
-      [SOLVER_RUNG_RELAXED] = "relaxed", [SOLVER_RUNG_CONVEX] = "convex",
-      [SOLVER_RUNG_VELOCITY] = "velocity", [SOLVER_RUNG_BEST] = "best"};
+      [SOLVER_RUNG_RELAXED] = "relaxed", [SOLVER_RUNG_CONVEX] = "convex"};
   size_t n_names = sizeof names / sizeof *names;
   const char *name = (size_t)rung < n_names ? names[rung] : NULL;
   return name != NULL ? name : "other";

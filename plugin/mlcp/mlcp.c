@@ -78,8 +78,6 @@ static bool check_row(const mlcp_problem *problem, int index, complaint *c) {
     return wrong(c, "row %d: bias is %g", index, row->bias);
   if (!isfinite(row->compliance) || row->compliance < 0)
     return wrong(c, "row %d: compliance is %g", index, row->compliance);
-  if (!isfinite(row->correction) || row->correction < 0)
-    return wrong(c, "row %d: correction is %g", index, row->correction);
   return check_row_bounds(row, index, c);
 }
 

@@ -47,9 +47,6 @@ typedef struct mlcp_row {
   double bias;       /* m/s or rad/s; see (2) */
   double compliance; /* >= 0, 1/kg: ODE's cfm / h */
   double low, high;  /* impulses; -INFINITY and INFINITY where there is none */
-  double correction; /* >= 0, m/s: the part of |bias| that only corrects
-                        positions (its sign is that of bias). A solver that
-                        finds no solution may leave it out: see solver.h */
 } mlcp_row;
 
 /** Friction that shares one limit: a polygon of edges in the tangent plane

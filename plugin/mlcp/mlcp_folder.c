@@ -18,9 +18,9 @@ static const struct {
     {"Minv.mtx", "6 bodies x 6 bodies: their inverses, 1/kg and 1/(kg m^2)"},
     {"v_free.mtx", "6 bodies x 1: velocities with no impulse, m/s then rad/s"},
     {"J.mtx", "rows x 6 bodies: Jacobian, per body linear then angular"},
-    {"rows.mtx", "rows x 6: kind (0 joint, 1 normal, 2 friction), first and "
+    {"rows.mtx", "rows x 5: kind (0 joint, 1 normal, 2 friction), first and "
                  "second body from 1 (0 none), bias m/s or rad/s, compliance "
-                 "1/kg, correction m/s"},
+                 "1/kg"},
     {"bounds.mtx", "rows x 2: lowest and highest impulse, N s or N m s; none "
                    "where there is no entry"},
     {"frictions.mtx", "frictions x 7: normal row from 1 (0 none), first base "
@@ -144,8 +144,8 @@ static bool write_rows(writer *w) {
   for (int r = 0; r < p->n_rows; r++) {
     const mlcp_row *row = &p->rows[r];
     double columns[MLCP_ROW_COLUMNS] = {
-        row->kind, row->body[0] + 1, row->body[1] + 1,
-        row->bias, row->compliance,  row->correction};
+        row->kind, row->body[0] + 1, row->body[1] + 1, row->bias,
+        row->compliance};
     for (int k = 0; k < MLCP_ROW_COLUMNS; k++) add(w, r, k, columns[k]);
   }
   if (!write_matrix(w, "rows.mtx")) return false;

@@ -29,6 +29,7 @@ enum { N_COUNTS = 4 };
 
 typedef struct description {
   bool has_format;
+  int row_columns; /* of the format */
   int counts[N_COUNTS]; /* -1: not there */
   double velocity_floor;
 } description;
@@ -38,10 +39,13 @@ static const char *visit(void *context, const flat_json_member *member) {
                                               "pairs"};
   description *d = context;
   if (strcmp(member->name, "format") == 0) {
-    d->has_format = member->text != NULL &&
-                    strcmp(member->text, MLCP_FOLDER_FORMAT) == 0;
+    const char *format = member->text != NULL ? member->text : "";
+    bool first = strcmp(format, MLCP_FOLDER_FORMAT_1) == 0;
+    d->has_format = first || strcmp(format, MLCP_FOLDER_FORMAT) == 0;
+    d->row_columns = MLCP_ROW_COLUMNS + first;
     return d->has_format ? NULL
-                         : "the format is not \"" MLCP_FOLDER_FORMAT "\"";
+                         : "the format is neither \"" MLCP_FOLDER_FORMAT
+                           "\" nor \"" MLCP_FOLDER_FORMAT_1 "\"";
   }
   if (strcmp(member->name, "velocity_floor") == 0) {
     d->velocity_floor = member->number;
@@ -182,13 +186,12 @@ static bool read_bodies(reader *r) {
          read_matrix(r, "v_free.mtx", n, 1) && scatter(r, velocity_place);
 }
 
-static bool read_rows(reader *r) {
+static bool read_rows(reader *r, int n_columns) {
   int n_rows = r->stored->problem.n_rows;
   int n_bodies = r->stored->problem.n_bodies;
-  const double *table =
-      read_table(r, "rows.mtx", n_rows, MLCP_ROW_COLUMNS, 0);
+  const double *table = read_table(r, "rows.mtx", n_rows, n_columns, 0);
   if (table == NULL) return false;
-  for (int i = 0; i < n_rows; i++, table += MLCP_ROW_COLUMNS) {
+  for (int i = 0; i < n_rows; i++, table += n_columns) {
     mlcp_row *row = &r->arrays.rows[i];
     int numbers[3];
     for (int k = 0; k < 3; k++)
@@ -200,7 +203,6 @@ static bool read_rows(reader *r) {
     row->body[1] = numbers[2] - 1;
     row->bias = table[3];
     row->compliance = table[4];
-    row->correction = table[5];
   }
 
   table = read_table(r, "bounds.mtx", n_rows, 2, NAN);
@@ -267,7 +269,7 @@ static bool read_folder(reader *r) {
     return complain(r, "no memory");
   r->arrays = mlcp_stored_arrays(r->stored);
   r->stored->problem.velocity_floor = d.velocity_floor;
-  return read_bodies(r) && read_rows(r) && read_frictions(r) &&
+  return read_bodies(r) && read_rows(r, d.row_columns) && read_frictions(r) &&
          read_guess(r) && check(r);
 }
 

@@ -35,8 +35,7 @@ mlcp_row *row_set_add(row_set *set, const row_frame *frame, mlcp_row_kind kind,
 
 void row_set_correct(row_set *set, double velocity, double excess,
                      double bounce) {
-  int last = set->n_rows - 1;
-  set->rows[last].correction = fabs(velocity);
-  if (set->corrections != NULL)
-    set->corrections[last] = (row_correction){velocity, excess, bounce};
+  if (set->corrections == NULL) return;
+  set->corrections[set->n_rows - 1] =
+      (row_correction){velocity, excess, bounce};
 }

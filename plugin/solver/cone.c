@@ -22,8 +22,7 @@ static bool make_penalty_rows(cone_check *check, const memory_source *source,
   mlcp_row *rows = (mlcp_row *)relaxed->rows;
   for (int r = 0; r < relaxed->n_rows; r++) {
     mlcp_row *row = &rows[r];
-    row->compliance = row->correction = 0;
-    row->bias = 0;
+    row->compliance = row->bias = 0;
     if (row->low == 0 && row->high == 0) continue; /* stands for its edges */
     bool pushes = row->low == 0 && isinf(row->high);
     bool pulls = row->high == 0 && isinf(row->low);

@@ -236,16 +236,6 @@ static outcome climb_convex(climb *c) {
   return take_other(c, w->trial.at.p, SOLVER_RUNG_CONVEX);
 }
 
-/* Bodies jammed by friction may have no velocities that undo their penetration,
- * but there are always some that do not deepen it. */
-static outcome climb_velocity(climb *c) {
-  solver_workspace *w = c->workspace;
-  if (!solver_variant_make_velocity(&w->variant, w->source, c->problem)
-      || !solve_variant(c, NULL, true))
-    return NO_MEMORY;
-  return take_other(c, w->other.at.p, SOLVER_RUNG_VELOCITY);
-}
-
 /* What the usual step does not need: everything after the fast path, whose
  * result is already in `best`. */
 static outcome climb_rest(climb *c) {
@@ -254,8 +244,7 @@ static outcome climb_rest(climb *c) {
   if (end != GO_ON || w->best.residual <= c->options->acceptable) return end;
   end = climb_relaxed(c);
   if (end != GO_ON || w->best.residual <= usable_residual) return end;
-  end = climb_velocity(c);
-  return end == GO_ON ? climb_convex(c) : end;
+  return climb_convex(c);
 }
 
 static bool reserve_points(climb *c) {

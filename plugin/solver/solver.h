@@ -7,10 +7,9 @@
  *   (methods that make the usual step cheap)
  *   Lemke     warm basis, cold, other ties
  *   relaxed   regularised, then re-verified on the original problem
- *   velocity  position correction left out (rows' `correction`): what friction
- *             jams may have no solution with it, and always has one without
  *   convex    lambda taken as 0 where it couples c_n (Anitescu & Hart)
- *   best      the best iterate seen, projected onto its bounds
+ *
+ * Where none of them is, the best iterate seen is returned.
  *
  * Answers from `relaxed` on that miss the tolerance on the original problem are
  * reported as degraded. Whatever the rung, every number returned is finite and
@@ -32,9 +31,7 @@ typedef enum solver_rung {
   SOLVER_RUNG_FAST,
   SOLVER_RUNG_LEMKE,
   SOLVER_RUNG_RELAXED,
-  SOLVER_RUNG_CONVEX,
-  SOLVER_RUNG_VELOCITY,
-  SOLVER_RUNG_BEST
+  SOLVER_RUNG_CONVEX
 } solver_rung;
 
 typedef enum solver_status {

@@ -36,17 +36,6 @@ bool solver_variant_make_proximal(solver_variant *variant,
   return true;
 }
 
-bool solver_variant_make_velocity(solver_variant *variant,
-                                  const memory_source *source,
-                                  const mlcp_problem *problem) {
-  mlcp_row *rows = copy_rows(variant, source, problem);
-  if (rows == NULL) return false;
-  for (int r = 0; r < problem->n_rows; r++)
-    rows[r].bias = copysign(
-        fmax(fabs(rows[r].bias) - rows[r].correction, 0), rows[r].bias);
-  return true;
-}
-
 static bool is_cone(const mlcp_friction *set) {
   return set->normal >= 0 && set->coefficient > 0;
 }
@@ -70,7 +59,6 @@ static mlcp_row cone_row(const mlcp_problem *problem, const mlcp_friction *set,
     for (int i = 0; i < 6; i++) row.J[side][i] /= size;
   row.bias /= size;
   row.compliance /= size * size;
-  row.correction = 0;
   return row;
 }
 

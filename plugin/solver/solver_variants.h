@@ -19,17 +19,12 @@ void solver_variant_release(solver_variant *variant,
  * A proximal step: every row i gets compliance `share` A_ii, counted from the
  * impulses p, so that w = J v + bias + compliance p' + share A_ii (p' - p). A
  * solution p' = p is one of the original.
- * @return false when memory runs out; so for the others.
+ * @return false when memory runs out; so for the next one.
  */
 bool solver_variant_make_proximal(solver_variant *variant,
                                   const memory_source *source,
                                   const mlcp_problem *problem, double share,
                                   const double p[]);
-
-/** Biases without the rows' `correction`. */
-bool solver_variant_make_velocity(solver_variant *variant,
-                                  const memory_source *source,
-                                  const mlcp_problem *problem);
 
 /**
  * The convex relaxation of Anitescu & Hart (after 4.48): mu lambda is taken as

@@ -447,7 +447,6 @@ static bool leave_out(part_problem *part, bool bounces) {
     row->bias += *left_out;
     correction->excess += *left_out;
     *left_out = 0;
-    row->correction = fabs(correction->velocity);
     changed = true;
   }
   return changed;

@@ -49,7 +49,6 @@ static mlcp_row push_row(const mlcp_row *row, double p, double need) {
   push.bias = -need;
   push.low = row->low < 0 ? fmin(row->low - p, 0) : 0;
   push.high = row->high > 0 ? fmax(row->high - p, 0) : 0;
-  push.correction = 0;
   return push;
 }
 
