@@ -20,6 +20,7 @@
 #ifndef ODE_MLCP_SOLVER_FAST_FORM_H
 #define ODE_MLCP_SOLVER_FAST_FORM_H
 
+#include "common/six.h"
 #include "mlcp/mlcp.h"
 #include "solver/body_blocks.h"
 
@@ -54,11 +55,19 @@ typedef struct fast_origin {
   double g[2];  /* the generator's direction; otherwise the row's sign */
 } fast_origin;
 
+/** The inverse of a mass that is a scalar and an inertia, made for vectors of
+ *  four: of a row or an impulse the first four numbers, and the last four. */
+typedef struct fast_inverse {
+  four mass;       /* 1/m thrice, then 0 */
+  four inertia[3]; /* columns of the inverse inertia, each after a 0 */
+} fast_inverse;
+
 typedef struct fast_form {
   const mlcp_problem *problem;
   int n_bodies, n_rows, n_clusters, n_edges, n_body_edges;
   int n_weights, n_compliances;
   bool symmetric_mass;
+  bool plain_mass; /* every inverse mass is a scalar and an inertia */
 
   fast_edge *edges;
   fast_cluster *clusters;
@@ -74,6 +83,7 @@ typedef struct fast_form {
 
   double *full_compliance; /* see fast_cluster.first_compliance */
   double *v_base;          /* [6 n_bodies] with the fixed rows' impulses */
+  fast_inverse *inverses;  /* [n_bodies] where plain_mass is set */
   double scale;            /* m/s: what residuals are relative to */
   double relaxation;       /* >= 0: this much of the diagonal is added to every
                               compliance; 0 but for fast_relaxed.c */

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/six.h"
 #include "solver/fast_form.h"
 
 /* A cluster before sorting. */
@@ -15,12 +16,16 @@ typedef struct builder {
   fast_form *form;
   const mlcp_problem *problem;
   int *first_set, *next_set; /* by normal row; by set */
-  int *plain;                /* [n_bodies] mass is a scalar and an inertia */
   int *count;                /* [n_bodies + 2] */
   draft *drafts, *sorted;
   int n_drafts;
   double *fixed; /* [n_rows] impulses of fixed rows */
   bool any_fixed;
+
+  /* of the last polygon */
+  int n_generators;
+  mlcp_pair known_pairs[FAST_MAX_CLUSTER];
+  double generator[FAST_MAX_CLUSTER][2], length[FAST_MAX_CLUSTER];
 } builder;
 
 /* The row's bodies in the form's order; J of a is row->J[side]. */
@@ -118,26 +123,31 @@ static void sort_pass(builder *b, const draft from[], draft to[], bool by_a) {
 
 /* ---- rows ---------------------------------------------------------------- */
 
-/* J = f times one row + g times another, which may be the same with g = 0. */
-static void put_jacobian(fast_form *form, int at, const mlcp_row *one, double f,
-                         const mlcp_row *other, double g) {
-  int a, b, side, other_side;
-  ordered_bodies(other, &a, &b, &other_side);
-  ordered_bodies(one, &a, &b, &side);
-  double *J_a = form->J_a + 6 * at, *J_b = form->J_b + 6 * at;
-  for (int i = 0; i < 6; i++) {
-    J_a[i] = f * one->J[side][i] + g * other->J[other_side][i];
-    J_b[i] = b >= 0 ? f * one->J[!side][i] + g * other->J[!other_side][i] : 0;
+/* J_a and J_b = f times one row + g times another of the same bodies, which may
+ * be the same row with g = 0. */
+static void put_jacobian(const fast_form *form, int at, const draft *d,
+                         const mlcp_row *one, double f, const mlcp_row *other,
+                         double g) {
+  // -1 on both sides acts on nothing: zeros on any body
+  bool turn_one = one->body[0] != d->a, turn_other = other->body[0] != d->a;
+  const two *one_a = (const two *)one->J[turn_one];
+  const two *one_b = (const two *)one->J[!turn_one];
+  const two *other_a = (const two *)other->J[turn_other];
+  const two *other_b = (const two *)other->J[!turn_other];
+  two *J_a = (two *)(form->J_a + 6 * at), *J_b = (two *)(form->J_b + 6 * at);
+  for (int k = 0; k < 3; k++) {
+    J_a[k] = f * one_a[k] + g * other_a[k];
+    J_b[k] = f * one_b[k] + g * other_b[k];
   }
 }
 
 /* A joint or normal row, turned round when only its upper bound is finite. */
-static void put_own_row(fast_form *form, int at, int index) {
-  const mlcp_row *row = &form->problem->rows[index];
+static void put_own_row(fast_form *form, int at, const draft *d) {
+  const mlcp_row *row = &form->problem->rows[d->row];
   bool below = row->low > -INFINITY, above = row->high < INFINITY;
   double sign = !below && above ? -1 : 1;
 
-  put_jacobian(form, at, row, sign, row, 0);
+  put_jacobian(form, at, d, row, sign, row, 0);
   form->bias[at] = sign * row->bias;
   form->compliance[at] = row->compliance;
   form->type[at] = below && above ? FAST_BOX
@@ -146,65 +156,94 @@ static void put_own_row(fast_form *form, int at, int index) {
   form->low[at] = sign > 0 ? row->low : -row->high;
   form->high[at] = sign > 0 ? row->high : INFINITY;
   form->coefficient[at] = 0;
-  form->origin[at] = (fast_origin){index, -1, {sign, 0}};
+  form->origin[at] = (fast_origin){d->row, -1, {sign, 0}};
 }
 
-/* g_k = (u_(k+1) - u_k) / 2, as its length and a vector of length 1. */
-static double generator(const mlcp_problem *problem, const mlcp_friction *set,
-                        int k, double g[2]) {
-  const mlcp_pair *pairs = problem->pairs + set->first_pair;
-  bool last = k + 1 == set->n_pairs;
-  for (int i = 0; i < 2; i++) {
-    double next = last ? -pairs[0].u[i] : pairs[k + 1].u[i];
-    g[i] = 0.5 * (next - pairs[k].u[i]);
+/* g_k = (u_(k+1) - u_k) / 2 of a set's polygon, as lengths and vectors of
+ * length 1; most sets of a problem have the same. */
+static void find_generators(builder *b, const mlcp_friction *set) {
+  int n = set->n_pairs;
+  const mlcp_pair *pairs = b->problem->pairs + set->first_pair;
+  size_t bytes = sizeof *pairs * (size_t)n;
+  if (b->n_generators == n && memcmp(b->known_pairs, pairs, bytes) == 0) return;
+  memcpy(b->known_pairs, pairs, bytes);
+  b->n_generators = n;
+  for (int k = 0; k < n; k++) {
+    double *g = b->generator[k];
+    for (int i = 0; i < 2; i++) {
+      double next = k + 1 == n ? -pairs[0].u[i] : pairs[k + 1].u[i];
+      g[i] = 0.5 * (next - pairs[k].u[i]);
+    }
+    double length = sqrt(g[0] * g[0] + g[1] * g[1]);
+    g[0] /= length;
+    g[1] /= length;
+    b->length[k] = length;
   }
-  double length = sqrt(g[0] * g[0] + g[1] * g[1]);
-  g[0] /= length;
-  g[1] /= length;
-  return length;
 }
 
-static void put_generator(fast_form *form, int at, int set_index, int k) {
-  const mlcp_problem *problem = form->problem;
-  const mlcp_friction *set = &problem->frictions[set_index];
-  fast_origin *origin = &form->origin[at];
-  *origin = (fast_origin){-1, set_index, {0, 0}};
-  double length = generator(problem, set, k, origin->g);
-
-  const mlcp_row *one = &problem->rows[set->first_row];
+static void put_generators(builder *b, int first, const draft *d,
+                           int set_index) {
+  fast_form *form = b->form;
+  const mlcp_friction *set = &b->problem->frictions[set_index];
+  const mlcp_row *one = &b->problem->rows[set->first_row];
   const mlcp_row *other = one + (set->n_base - 1);
-  double f = origin->g[0], g = set->n_base == 2 ? origin->g[1] : 0;
-  put_jacobian(form, at, one, f, other, g);
-  form->bias[at] = f * one->bias + g * other->bias;
-  form->compliance[at] = f * one->compliance * f + g * other->compliance * g;
-  form->type[at] = FAST_FRICTION;
-  form->low[at] = 0;
-  form->high[at] = length * set->limit;
-  form->coefficient[at] = set->normal >= 0 ? length * set->coefficient : 0;
+  double coefficient = set->normal >= 0 ? set->coefficient : 0;
+  find_generators(b, set);
+  for (int k = 0; k < set->n_pairs; k++) {
+    int at = first + k;
+    double f = b->generator[k][0], g = b->generator[k][1];
+    form->origin[at] = (fast_origin){-1, set_index, {f, g}};
+    if (set->n_base == 1) g = 0;
+    put_jacobian(form, at, d, one, f, other, g);
+    form->bias[at] = f * one->bias + g * other->bias;
+    form->compliance[at] = f * one->compliance * f + g * other->compliance * g;
+    form->type[at] = FAST_FRICTION;
+    form->low[at] = 0;
+    form->high[at] = b->length[k] * set->limit;
+    form->coefficient[at] = b->length[k] * coefficient;
+  }
+}
+
+/* What two generators of a set share of its base rows' compliance. */
+static double shared_compliance(const mlcp_problem *problem,
+                                const fast_origin *p, const fast_origin *q) {
+  const mlcp_friction *set = &problem->frictions[p->friction];
+  const mlcp_row *base = &problem->rows[set->first_row];
+  double sum = p->g[0] * base->compliance * q->g[0];
+  if (set->n_base == 2) sum += p->g[1] * base[1].compliance * q->g[1];
+  return sum;
+}
+
+static bool shares_compliance(const fast_form *form, int first, int n) {
+  for (int r = first + 1; r < first + n; r++)
+    for (int s = first; s < r; s++) {
+      const fast_origin *p = &form->origin[r], *q = &form->origin[s];
+      if (p->friction < 0 || p->friction != q->friction) continue;
+      double least =
+          1e-15 * fmin(form->compliance[r], form->compliance[s]);
+      if (fabs(shared_compliance(form->problem, p, q)) > least) return true;
+    }
+  return false;
 }
 
 /* Generators that share compliant base rows: G' C G, kept when it has more
  * than a diagonal. */
 static void put_full_compliance(fast_form *form, fast_cluster *cluster) {
-  int m = cluster->n_rows;
+  int m = cluster->n_rows, first = cluster->first_row;
+  cluster->first_compliance = -1;
+  if (!shares_compliance(form, first, m)) return;
   double *full = form->full_compliance + form->n_compliances;
-  bool coupled = false;
   for (int i = 0; i < m; i++)
     for (int j = 0; j < m; j++) {
-      int r = cluster->first_row + i, s = cluster->first_row + j;
-      const fast_origin *p = &form->origin[r], *q = &form->origin[s];
-      full[m * i + j] = i == j ? form->compliance[r] : 0;
-      if (i == j || p->friction < 0 || p->friction != q->friction) continue;
-      const mlcp_friction *set = &form->problem->frictions[p->friction];
-      double sum = 0;
-      for (int t = 0; t < set->n_base; t++)
-        sum += p->g[t] * form->problem->rows[set->first_row + t].compliance
-             * q->g[t];
-      full[m * i + j] = sum;
-      coupled = coupled || fabs(sum) > 1e-15 * form->compliance[r];
+      const fast_origin *p = &form->origin[first + i];
+      const fast_origin *q = &form->origin[first + j];
+      full[m * i + j] = i == j ? form->compliance[first + i]
+                      : p->friction < 0 || p->friction != q->friction
+                          ? 0
+                          : shared_compliance(form->problem, p, q);
     }
-  cluster->first_compliance = coupled ? form->n_compliances : -1;
-  if (coupled) form->n_compliances += m * m;
+  cluster->first_compliance = form->n_compliances;
+  form->n_compliances += m * m;
 }
 
 static void put_cluster(builder *b, const draft *d, fast_cluster *cluster,
@@ -217,10 +256,11 @@ static void put_cluster(builder *b, const draft *d, fast_cluster *cluster,
   cluster->has_normal =
       d->row >= 0 && b->problem->rows[d->row].kind == MLCP_ROW_NORMAL;
 
-  if (d->row >= 0) put_own_row(form, at++, d->row);
-  for (int i = d->set; i >= 0; i = d->row >= 0 ? b->next_set[i] : -1)
-    for (int k = 0; k < b->problem->frictions[i].n_pairs; k++)
-      put_generator(form, at++, i, k);
+  if (d->row >= 0) put_own_row(form, at++, d);
+  for (int i = d->set; i >= 0; i = d->row >= 0 ? b->next_set[i] : -1) {
+    put_generators(b, at, d, i);
+    at += b->problem->frictions[i].n_pairs;
+  }
   cluster->first_compliance = -1;
   if (d->set >= 0) put_full_compliance(form, cluster);
 }
@@ -253,34 +293,56 @@ static bool solve3(const double A[9], const double b[3], double x[3]) {
 
 /* Rows of one point have l_b = -l_a and r_b = -(r_a + o x l_a), where l and r
  * are the linear and angular halves and o is what separates the bodies'
- * centres. From l x (l x o) follows a 3 x 3 system for o. */
-static bool find_offset(const fast_form *form, int first_row, int n_rows,
-                        double offset[3]) {
-  double A[9] = {0}, right[3] = {0};
+ * centres. From l x (l x o) follows a 3 x 3 system for o, to which rows add. */
+typedef struct offset_system {
+  double A[9], right[3];
+} offset_system;
+
+static void add_offset_rows(const fast_form *form, int first_row, int n_rows,
+                            offset_system *s) {
   for (int r = first_row; r < first_row + n_rows; r++) {
-    const double *l = form->J_a + 6 * r;
-    double c[3], l_c[3];
-    for (int i = 0; i < 3; i++) c[i] = l[3 + i] + form->J_b[6 * r + 3 + i];
+    const double *l = form->J_a + 6 * r, *b = form->J_b + 6 * r;
+    double c[3] = {l[3] + b[3], l[4] + b[4], l[5] + b[5]}, l_c[3];
     cross(l, c, l_c);
-    double square = dot3(l, l);
-    for (int i = 0; i < 3; i++) {
-      right[i] -= l_c[i];
-      A[4 * i] += square;
-      for (int j = 0; j < 3; j++) A[3 * i + j] -= l[i] * l[j];
-    }
+    double x = l[0] * l[0], y = l[1] * l[1], z = l[2] * l[2];
+    s->A[0] += y + z;
+    s->A[4] += x + z;
+    s->A[8] += x + y;
+    s->A[1] -= l[0] * l[1];
+    s->A[2] -= l[0] * l[2];
+    s->A[5] -= l[1] * l[2];
+    for (int i = 0; i < 3; i++) s->right[i] -= l_c[i];
   }
-  return solve3(A, right, offset);
+  s->A[3] = s->A[1];
+  s->A[6] = s->A[2];
+  s->A[7] = s->A[5];
 }
 
-static bool row_is_twisted(const fast_form *form, int row,
-                           const double offset[3]) {
+/* A contact with friction tells o alone; others have to be taken together, and
+ * rows that all push one way leave o's part along it open: 0 then. */
+static bool find_offset(const fast_form *form, const fast_cluster *first,
+                        int end, double offset[3]) {
+  offset_system s = {{0}, {0}};
+  int n_first = first->n_rows, at = first->first_row + n_first;
+  add_offset_rows(form, first->first_row, n_first, &s);
+  if (solve3(s.A, s.right, offset)) return true;
+  add_offset_rows(form, at, end - at, &s);
+  if (solve3(s.A, s.right, offset)) return true;
+  const double *l = form->J_a + 6 * first->first_row;
+  for (int i = 0; i < 9; i++) s.A[i] += l[i / 3] * l[i % 3];
+  return solve3(s.A, s.right, offset);
+}
+
+static bool row_is_twisted(const fast_form *form, int row, const double o[3]) {
   const double *a = form->J_a + 6 * row, *b = form->J_b + 6 * row;
-  double moved[3], size = 0, error = 0;
-  cross(offset, a, moved);
-  for (int i = 0; i < 3; i++) {
-    error += fabs(a[i] + b[i]) + fabs(a[3 + i] + moved[i] + b[3 + i]);
-    size += fabs(a[i]) + fabs(a[3 + i]) + fabs(moved[i]);
-  }
+  double x = o[1] * a[2] - o[2] * a[1];
+  double y = o[2] * a[0] - o[0] * a[2];
+  double z = o[0] * a[1] - o[1] * a[0];
+  double error = fabs(a[0] + b[0]) + fabs(a[1] + b[1]) + fabs(a[2] + b[2])
+               + fabs(a[3] + x + b[3]) + fabs(a[4] + y + b[4])
+               + fabs(a[5] + z + b[5]);
+  double size = fabs(a[0]) + fabs(a[1]) + fabs(a[2]) + fabs(a[3]) + fabs(a[4])
+              + fabs(a[5]) + fabs(x) + fabs(y) + fabs(z);
   return error <= 1e-14 * size;
 }
 
@@ -289,10 +351,7 @@ static void find_twist(fast_form *form, fast_edge *edge) {
   const fast_cluster *last = &form->clusters[edge->end_cluster - 1];
   int end = last->first_row + last->n_rows;
   edge->twisted = false;
-  if (edge->b < 0
-      || !find_offset(form, first->first_row, end - first->first_row,
-                      edge->offset))
-    return;
+  if (edge->b < 0 || !find_offset(form, first, end, edge->offset)) return;
   for (int r = first->first_row; r < end; r++)
     if (!row_is_twisted(form, r, edge->offset)) return;
   edge->twisted = true;
@@ -324,51 +383,86 @@ static void put_edges(builder *b) {
 
 /* ---- bodies and diagonals ------------------------------------------------ */
 
-/* A scalar mass and an inertia, nothing coupling the two. */
-static bool mass_is_plain(const double m[36]) {
-  if (m[0] != m[7] || m[0] != m[14]) return false;
-  for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 6; j++)
-      if (i != j && (i < 3 || j < 3) && m[6 * i + j] != 0) return false;
-  return true;
-}
-
-static bool mass_is_symmetric(const double m[36]) {
-  for (int i = 0; i < 6; i++)
-    for (int j = 0; j < i; j++)
-      if (m[6 * i + j] != m[6 * j + i]) return false;
-  return true;
-}
-
-static double inverse_mass_norm(const double inverse[36], bool plain,
-                                const double J[6]) {
+static double sum_of_sizes(const double m[36], int row, int first, int end) {
   double sum = 0;
-  if (plain) sum = inverse[0] * dot3(J, J);
-  for (int i = plain ? 3 : 0; i < 6; i++)
-    for (int j = plain ? 3 : 0; j < 6; j++)
-      sum += J[i] * inverse[6 * i + j] * J[j];
+  for (int j = first; j < end; j++) sum += fabs(m[6 * row + j]);
   return sum;
 }
 
-static void find_diagonals(builder *b) {
-  fast_form *form = b->form;
-  const mlcp_body *bodies = b->problem->bodies;
-  form->symmetric_mass = true;
+/* A scalar mass and an inertia, nothing coupling the two. */
+static bool mass_is_plain(const double m[36]) {
+  double others = fabs(m[1]) + fabs(m[2]) + fabs(m[6]) + fabs(m[8])
+                + fabs(m[12]) + fabs(m[13]);
+  for (int i = 0; i < 3; i++)
+    others += sum_of_sizes(m, i, 3, 6) + sum_of_sizes(m, 3 + i, 0, 3);
+  return others == 0 && m[0] == m[7] && m[0] == m[14];
+}
+
+static bool mass_is_symmetric(const double m[36]) {
+  double gap = 0;
+  for (int i = 1; i < 6; i++)
+    for (int j = 0; j < i; j++) gap += fabs(m[6 * i + j] - m[6 * j + i]);
+  return gap == 0;
+}
+
+/* The inverses of plain masses as fast_form.h has them. */
+static void put_inverse(const double inverse[36], fast_inverse *out) {
+  double m = inverse[0];
+  out->mass = (four){m, m, m, 0};
+  for (int j = 0; j < 3; j++)
+    out->inertia[j] =
+        (four){0, inverse[21 + j], inverse[27 + j], inverse[33 + j]};
+}
+
+static void find_masses(fast_form *form) {
+  const mlcp_body *bodies = form->problem->bodies;
+  form->symmetric_mass = form->plain_mass = true;
   for (int i = 0; i < form->n_bodies; i++) {
-    b->plain[i] = mass_is_plain(bodies[i].inverse_mass);
-    if (!mass_is_symmetric(bodies[i].mass)) form->symmetric_mass = false;
+    form->symmetric_mass =
+        form->symmetric_mass && mass_is_symmetric(bodies[i].mass);
+    form->plain_mass =
+        form->plain_mass && mass_is_plain(bodies[i].inverse_mass);
   }
+  for (int i = 0; i < form->n_bodies && form->plain_mass; i++)
+    put_inverse(bodies[i].inverse_mass, &form->inverses[i]);
+}
+
+/* J M^-1 J' of one body, in four partial sums. */
+KERNEL four plain_norm(const fast_inverse *inverse, const double J[6]) {
+  four linear = *(const four *)J, angular = *(const four *)(J + 2);
+  four turned = J[3] * inverse->inertia[0] + J[4] * inverse->inertia[1]
+              + J[5] * inverse->inertia[2];
+  return inverse->mass * linear * linear + turned * angular;
+}
+
+static inline double plain_diagonal(const fast_inverse *a, const double J_a[6],
+                                    const fast_inverse *b,
+                                    const double J_b[6]) {
+  four sum = plain_norm(a, J_a) + plain_norm(b, J_b);
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+static double full_norm(const double inverse[36], const double J[6]) {
+  double sum = 0;
+  for (int i = 0; i < 6; i++) sum += J[i] * dot6(inverse + 6 * i, J);
+  return sum;
+}
+
+static void find_diagonals(fast_form *form) {
+  const mlcp_body *bodies = form->problem->bodies;
   for (int e = 0; e < form->n_edges; e++) {
     const fast_edge *edge = &form->edges[e];
     const fast_cluster *last = &form->clusters[edge->end_cluster - 1];
     int end = last->first_row + last->n_rows;
+    int b = edge->b >= 0 ? edge->b : edge->a; // where J_b is 0
     for (int r = form->clusters[edge->first_cluster].first_row; r < end; r++) {
-      double A = form->compliance[r]
-               + inverse_mass_norm(bodies[edge->a].inverse_mass,
-                                   b->plain[edge->a], form->J_a + 6 * r);
-      if (edge->b >= 0)
-        A += inverse_mass_norm(bodies[edge->b].inverse_mass, b->plain[edge->b],
-                               form->J_b + 6 * r);
+      const double *J_a = form->J_a + 6 * r, *J_b = form->J_b + 6 * r;
+      double norm = form->plain_mass
+                      ? plain_diagonal(&form->inverses[edge->a], J_a,
+                                       &form->inverses[b], J_b)
+                      : full_norm(bodies[edge->a].inverse_mass, J_a)
+                            + full_norm(bodies[b].inverse_mass, J_b);
+      double A = form->compliance[r] + norm;
       form->diagonal[r] = A > 0 ? A : 1;
     }
   }
@@ -381,7 +475,7 @@ static bool reserve_scratch(builder *b, const memory_source *source) {
   size_t rows = (size_t)problem->n_rows, sets = (size_t)problem->n_frictions;
   size_t bodies = (size_t)problem->n_bodies, drafts = rows + sets;
   size_t bytes = sizeof(double) * rows + 2 * sizeof(draft) * drafts
-               + sizeof(int) * (rows + sets + 2 * bodies + 2);
+               + sizeof(int) * (rows + sets + bodies + 2);
   double *scratch =
       memory_block_reserve(&b->form->scratch, source, bytes, 1);
   if (scratch == NULL) return false;
@@ -390,16 +484,16 @@ static bool reserve_scratch(builder *b, const memory_source *source) {
   b->sorted = b->drafts + drafts;
   b->first_set = (int *)(b->sorted + drafts);
   b->next_set = b->first_set + rows;
-  b->plain = b->next_set + sets;
-  b->count = b->plain + bodies;
+  b->count = b->next_set + sets;
   return true;
 }
 
 static bool reserve_form(builder *b, const memory_source *source) {
   fast_form *form = b->form;
   size_t n = (size_t)form->n_rows, c = (size_t)form->n_clusters;
-  size_t numbers = 19 * n + (size_t)form->n_weights
-                 + 6 * (size_t)form->n_bodies;
+  size_t bodies = (size_t)form->n_bodies;
+  size_t numbers = 18 * n + (size_t)form->n_weights + 6 * bodies
+                 + sizeof(fast_inverse) / sizeof(double) * bodies;
   double *at =
       memory_block_reserve(&form->numbers, source, numbers, sizeof *at);
   size_t bytes = c * (sizeof(fast_edge) + sizeof(fast_cluster)
@@ -418,6 +512,7 @@ static bool reserve_form(builder *b, const memory_source *source) {
   form->coefficient = at + 17 * n;
   form->full_compliance = at + 18 * n;
   form->v_base = form->full_compliance + form->n_weights;
+  form->inverses = (fast_inverse *)(form->v_base + 6 * bodies);
 
   form->origin = (fast_origin *)structs;
   form->edges = (fast_edge *)(form->origin + n);
@@ -450,7 +545,8 @@ fast_form_status fast_form_build(fast_form *form, const memory_source *source,
 
   if (!reserve_form(&b, source)) return FAST_FORM_NO_MEMORY;
   put_edges(&b);
-  find_diagonals(&b);
+  find_masses(form);
+  find_diagonals(form);
   form->scale = mlcp_velocity_scale(problem);
   form->relaxation = 0;
   if (b.any_fixed)
