@@ -52,19 +52,20 @@ static bool reserve_iterates(fast_work *work, const memory_source *source) {
   size_t n = (size_t)work->form.n_rows, b = 6 * (size_t)work->form.n_bodies;
   size_t n_clusters = (size_t)work->form.n_clusters;
   size_t count =
-      20 * n + (2 + fast_max_updates) * b + (size_t)work->form.n_weights;
+      32 * n + (2 + fast_max_updates) * b + (size_t)work->form.n_weights;
   double *at =
       memory_block_reserve(&work->numbers, source, count, sizeof *at);
   fast_update *updates = memory_block_reserve(
       &work->modes, source,
       fast_max_updates * sizeof *updates + 2 * n * sizeof(fast_limit)
-          + (2 * n + n_clusters) * sizeof(int),
+          + (3 * n + n_clusters) * sizeof(int),
       1);
   if (at == NULL || updates == NULL) return false;
   work->updates = updates;
   work->limits = (fast_limit *)(updates + fast_max_updates);
   work->mode = (int *)(work->limits + 2 * n);
-  work->cluster_of = work->mode + n;
+  work->read_mode = work->mode + n;
+  work->cluster_of = work->read_mode + n;
   work->edge_of = work->cluster_of + n;
   work->v = at;
   work->dv = at + b;
@@ -78,7 +79,8 @@ static bool reserve_iterates(fast_work *work, const memory_source *source) {
                      &work->own_bias, &work->anchor, &work->stage_p};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++, at += n)
     *rows[i] = at;
-  work->weights = at;
+  work->inverse_J = at;
+  work->weights = at + 12 * n;
   return true;
 }
 
@@ -109,9 +111,11 @@ static double give_nothing(const mlcp_problem *problem,
 
 /* ---- the climb ----------------------------------------------------------- */
 
-/* p = the guess within its limits, evaluated; 0 where there is none.
- * @return true when enough of it was known to be worth correcting. */
-static bool take_guess(fast_work *work, const double guess[]) {
+/* How much of a guess is known. */
+typedef enum knowledge { KNOW_NOTHING, KNOW_LITTLE, KNOW_HALF } knowledge;
+
+/* p = the guess within its limits, evaluated; 0 where there is none. */
+static knowledge take_guess(fast_work *work, const double guess[]) {
   const fast_form *form = &work->form;
   int n_known = 0;
   if (guess != NULL)
@@ -120,14 +124,16 @@ static bool take_guess(fast_work *work, const double guess[]) {
     memset(work->p, 0, sizeof(double) * (size_t)form->n_rows);
   fast_form_project(form, work->p);
   fast_work_evaluate(work);
-  return 2 * n_known >= form->n_rows;
+  return 2 * n_known >= form->n_rows ? KNOW_HALF
+       : n_known > 0                 ? KNOW_LITTLE
+                                     : KNOW_NOTHING;
 }
 
 /* An interior point run and its modes; from where it got stuck, pivots. */
 static bool run_interior(fast_work *work,
                          const fast_interior_options *options) {
   const double near_enough = 1e-6;
-  const fast_modes_options polish = {1e-6, 8, 5, true};
+  const fast_modes_options polish = {1e-6, 8, 5, 0.2, 1};
   if (fast_interior_solve(work, options)) return true;
   if (work->residual < near_enough && fast_modes_solve(work, &polish))
     return true;
@@ -140,7 +146,7 @@ static bool run_interior(fast_work *work,
 static bool lemke(fast_work *work) {
   static const double unevenness[] = {0.01, 1};
   const long pivots_a_row[] = {8, 15}; // most that end take fewer than 6
-  const fast_modes_options polish = {1e-6, 8, 5, false};
+  const fast_modes_options polish = {1e-6, 8, 5, 1, 8};
   for (int i = 0; i < 2; i++) {
     bool reached =
         fast_pivots_cold(work, unevenness[i],
@@ -155,22 +161,22 @@ static bool lemke(fast_work *work) {
 
 static bool climb(fast_work *work, const double guess[]) {
   const double useless_guess = 3;
-  const fast_interior_options from_guess = {1e-9, 1e-2, true, 0, 50};
-  const fast_interior_options from_easier = {1e-9, 1e-4, true, 0, 50};
-  const fast_interior_options cold = {1e-9, 1, false, 1, 50};
-  const fast_interior_options low = {1e-9, 0.01, false, 0.01, 50};
+  const fast_interior_options from_guess = {1e-9, 1e-2, true, 0, 50, true};
+  const fast_interior_options from_easier = {1e-9, 1e-4, true, 0, 50, true};
+  const fast_interior_options cold = {1e-9, 1, false, 1, 50, true};
+  const fast_interior_options low = {1e-9, 0.01, false, 0.01, 50, true};
 
   work->best_residual = INFINITY;
   memset(work->best_p, 0, sizeof(double) * (size_t)work->form.n_rows);
-  bool warm = take_guess(work, guess);
+  knowledge known = take_guess(work, guess);
   if (work->residual <= work->target) return true;
-  // without a guess only a small problem's modes are soon found
-  int n_tries = warm ? 8 : work->form.n_rows <= 150 ? 3 : 0;
-  const fast_modes_options few = {1e-6, n_tries, 8, true};
-  if (fast_modes_solve(work, &few)) return true;
+  // a large structure of which nothing is known is none to be swept
+  if ((known > KNOW_NOTHING || work->form.n_rows <= 150)
+      && fast_sweeps_solve(work, known == KNOW_HALF))
+    return true;
 
   take_guess(work, guess);
-  warm = warm && work->residual < useless_guess;
+  bool warm = known == KNOW_HALF && work->residual < useless_guess;
   if (run_interior(work, warm ? &from_guess : &cold)) return true;
 
   take_guess(work, guess);

@@ -9,7 +9,8 @@
  *   J dv + (C + R) dp = t_low / s_low - t_high / s_high - (w - y_low + y_high)
  *
  * with R lower triangular, so that every iteration has the pattern and the
- * cost of one change of modes.
+ * cost of one change of modes. Which limits the path makes for is seen before
+ * it gets there: once that hardly changes, the modes are tried at once.
  */
 #include <math.h>
 #include <string.h>
@@ -266,6 +267,59 @@ static double complementarity(const fast_work *work, double length) {
   return count > 0 ? sum / (double)count : 0;
 }
 
+/* ---- crossing over to modes ---------------------------------------------- */
+
+/* The limits that the step in dp makes for: those whose distance shrinks by a
+ * larger share than their multiplier does.
+ * @return how many rows' are others than the last time. */
+static int read_modes(fast_work *work) {
+  const fast_form *form = &work->form;
+  int n_changed = 0;
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      int row = cluster->first_row + i, mode = FAST_ACTIVE;
+      distances ds = distance_step(work, cluster, row, work->dp);
+      if (has_low(form, row)
+          && ds.low * work->y_low[row] < work->dy_low[row] * work->s_low[row])
+        mode = FAST_AT_LOW;
+      if (has_high(form, row)
+          && ds.high * work->y_high[row]
+                 < work->dy_high[row] * work->s_high[row])
+        mode = FAST_AT_HIGH;
+      n_changed += mode != work->read_mode[row];
+      work->read_mode[row] = mode;
+    }
+  }
+  return n_changed;
+}
+
+/* The modes read last, corrected; work->p stays where it is unless they reach
+ * the target. */
+static bool cross_over(fast_work *work) {
+  const fast_modes_options few = {1e-6, 5, 5, 0.05, 0};
+  size_t n = (size_t)work->form.n_rows;
+  memcpy(work->stage_p, work->p, sizeof *work->p * n);
+  memcpy(work->mode, work->read_mode, sizeof *work->mode * n);
+  if (fast_modes_correct(work, &few)) return true;
+  memcpy(work->p, work->stage_p, sizeof *work->p * n);
+  fast_work_evaluate(work);
+  return false;
+}
+
+/* When to cross over: the modes read hold still, and more so after every try. */
+typedef struct crossing {
+  double ripe; /* at a complementarity of at most this */
+  int few;     /* with at most so many rows read anew */
+} crossing;
+
+static bool is_ripe(const crossing *crossing, double mu, double length,
+                    int n_changed) {
+  const double long_enough = 0.7;
+  return mu <= crossing->ripe && length >= long_enough
+      && n_changed <= crossing->few;
+}
+
 /* ---- the path ------------------------------------------------------------ */
 
 /* Distances step on their own: taken anew as differences they would lose all
@@ -298,8 +352,10 @@ static double aim(fast_work *work, double mu, bool correct) {
 
 /* One predictor and corrector; where the correction itself is what keeps the
  * step short, a plain step instead.
+ * @param n_changed  out: of the modes that the step makes for.
  * @return the length of the step, 0 when nothing moves any more. */
-static double advance(fast_work *work, double prox, double *mu) {
+static double advance(fast_work *work, double prox, double *mu,
+                      int *n_changed) {
   const double shortest = 0.1, plain_share = 0.01;
   if (!factor_point(work, prox)) return 0;
   double after = complementarity(work, aim(work, 0, false));
@@ -309,6 +365,7 @@ static double advance(fast_work *work, double prox, double *mu) {
   if (length < shortest) length = aim(work, *mu * plain_share, false);
   if (!isfinite(length) || length < 1e-10) return 0;
   if (length < 1) length *= fmax(0.9, 1 - *mu);
+  *n_changed = read_modes(work);
   take_step(work, length);
   memset(work->dp, 0, sizeof(double) * (size_t)work->form.n_rows);
   *mu = complementarity(work, 0);
@@ -347,14 +404,22 @@ bool fast_interior_solve(fast_work *work,
   memset(work->dy_high, 0, bytes);
 
   patience patience = {0, 0, INFINITY};
+  crossing crossing = {1e-6, form->n_rows / 100 + 1};
   double mu = complementarity(work, 0);
+  memset(work->read_mode, 0, sizeof *work->read_mode * (size_t)form->n_rows);
   for (int i = 0; i < options->max_iterations; i++) {
-    double length = advance(work, options->prox, &mu);
+    int n_changed;
+    double length = advance(work, options->prox, &mu, &n_changed);
     if (length == 0) break;
     fast_work_evaluate(work);
     if (work->residual <= work->target
         || is_stuck(&patience, length, work->residual))
       break;
+    if (!options->cross_over || !is_ripe(&crossing, mu, length, n_changed))
+      continue;
+    if (cross_over(work)) return true;
+    crossing.ripe = 0.1 * mu;
+    crossing.few = n_changed / 2;
   }
   fast_work_restore_best(work);
   return work->residual <= work->target;

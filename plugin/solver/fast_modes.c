@@ -230,26 +230,20 @@ static bool refine(fast_work *work, double p[], bool take,
 }
 
 /* Is the number of changes going down? Not when it has been above half of the
- * least so far for two turns. */
+ * least so far for some turns. */
 typedef struct progress {
   int least, n_idle;
 } progress;
 
-static bool is_idle(progress *p, int n_changes) {
-  if (n_changes <= p->least / 2)
-    p->n_idle = 0;
-  else
-    p->n_idle++;
+static void note_changes(progress *p, int n_changes) {
+  p->n_idle = n_changes <= p->least / 2 ? 0 : p->n_idle + 1;
   if (n_changes < p->least) p->least = n_changes;
-  return p->n_idle >= 2;
 }
 
-bool fast_modes_solve(fast_work *work, const fast_modes_options *options) {
+bool fast_modes_correct(fast_work *work, const fast_modes_options *options) {
   const fast_form *form = &work->form;
-  size_t bytes = sizeof(double) * (size_t)form->n_rows;
   double *p = work->kept_p;
-  memcpy(p, work->p, bytes);
-  fast_modes_first(work);
+  memcpy(p, work->p, sizeof *p * (size_t)form->n_rows);
 
   progress progress = {INT_MAX / 2, 0};
   for (int k = 0; k < options->max_factorisations; k++) {
@@ -258,11 +252,16 @@ bool fast_modes_solve(fast_work *work, const fast_modes_options *options) {
     fast_mode_changes changes;
     if (refine(work, p, all, &changes)) return true;
     if (changes.count == 0 || !isfinite(changes.miss)) return false;
-    if (options->impatient
-        && (changes.count > form->n_rows / 5
-            || is_idle(&progress, changes.count)))
+    note_changes(&progress, changes.count);
+    if (changes.count > options->max_share * form->n_rows + 2
+        || progress.n_idle > options->patience)
       return false;
     if (!all) work->mode[changes.worst] = changes.worst_mode;
   }
   return false;
+}
+
+bool fast_modes_solve(fast_work *work, const fast_modes_options *options) {
+  fast_modes_first(work);
+  return fast_modes_correct(work, options);
 }

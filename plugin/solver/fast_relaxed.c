@@ -34,7 +34,7 @@ static void take_up_again(fast_work *work, asked_problem asked) {
 
 /* The present, easier problem from work->p, or from nothing. */
 static void approach(fast_work *work, double start, bool warm) {
-  const fast_interior_options options = {1e-9, start, warm, 1, 40};
+  const fast_interior_options options = {1e-9, start, warm, 1, 40, false};
   work->best_residual = INFINITY;
   fast_form_project(&work->form, work->p);
   fast_work_evaluate(work);

@@ -26,6 +26,10 @@ typedef struct fast_work {
      multipliers' steps are made of; [n_rows] each */
   double *s_low, *s_high, *y_low, *y_high, *dy_low, *dy_high, *t_low, *t_high;
 
+  int *read_mode; /* [n_rows] that the last step of the path makes for */
+
+  double *inverse_J; /* fast_sweeps: [n_rows][2][6] M^-1 J' of both bodies */
+
   double *kept_coefficient; /* [n_rows] for fast_friction_approach */
 
   /* fast_pivots: the path's perturbation d, [n_rows]; low-rank updates of H
@@ -92,11 +96,17 @@ typedef struct fast_modes_options {
   double prox;         /* relative to a row's diagonal */
   int max_factorisations;
   int max_all_changes; /* after so many, only the worst row changes */
-  bool impatient;      /* give up when many rows change, or not ever fewer */
+  double max_share;    /* give up when more than this share of rows changes */
+  int patience;        /* and after more turns than so many in which the number
+                          of changes was not halved */
 } fast_modes_options;
 
-/** From work->p: guess modes, correct them until the target is reached.
- *  @return true when it is. */
+/** From work->p and the modes that stand in work->mode: correct these until the
+ *  target is reached. @return true when it is; else work->kept_p is the last
+ *  point, which may be out of its limits. */
+bool fast_modes_correct(fast_work *work, const fast_modes_options *options);
+
+/** The same from the modes that work->p and work->w ask for. */
 bool fast_modes_solve(fast_work *work, const fast_modes_options *options);
 
 /* ---- the interior point method: fast_interior.c -------------------------- */
@@ -107,12 +117,24 @@ typedef struct fast_interior_options {
   bool warm;     /* start from work->p, else from nothing */
   double margin; /* m/s over the scale: first distance from limits, cold */
   int max_iterations;
+  bool cross_over; /* try the modes that the path points to on the way */
 } fast_interior_options;
 
 /** Follow the central path; work->p ends at the best point found.
  *  @return true when the target is reached. */
 bool fast_interior_solve(fast_work *work,
                          const fast_interior_options *options);
+
+/* ---- sweeps: fast_sweeps.c ----------------------------------------------- */
+
+/**
+ * From work->p: Gauss-Seidel sweeps over the rows and the modes found by them,
+ * in turn.
+ *
+ * @param warm  work->p is near: a few sweeps first.
+ * @return true when the target is reached.
+ */
+bool fast_sweeps_solve(fast_work *work, bool warm);
 
 /* ---- pivots: fast_pivots.c ----------------------------------------------- */
 

@@ -1,0 +1,150 @@
+/* Sweeps and modes in turn.
+ *
+ * Gauss-Seidel sweeps settle what every contact does with its neighbours, but
+ * not the forces that go through a heap; the linear system of the modes has
+ * those, but modes changed all at once from far off go round in circles. A few
+ * sweeps before each system bring the modes so near that two or three changes
+ * of a handful of rows are left. Where bodies are wedged, with more active rows
+ * than they have ways to move, that does not help: the first system shows it.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "solver/fast_work.h"
+
+typedef double two __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* M^-1 J' of one row and body; M^-1 is symmetric. */
+static inline void times_inverse(const double inverse[36], const double J[6],
+                                 double MJ[6]) {
+  two sum0 = {0, 0}, sum2 = {0, 0}, sum4 = {0, 0};
+  for (int k = 0; k < 6; k++) {
+    sum0 += J[k] * *(const two *)(inverse + 6 * k);
+    sum2 += J[k] * *(const two *)(inverse + 6 * k + 2);
+    sum4 += J[k] * *(const two *)(inverse + 6 * k + 4);
+  }
+  *(two *)MJ = sum0;
+  *(two *)(MJ + 2) = sum2;
+  *(two *)(MJ + 4) = sum4;
+}
+
+static void invert_rows(fast_work *work) {
+  const fast_form *form = &work->form;
+  const mlcp_body *bodies = form->problem->bodies;
+  for (int e = 0; e < form->n_edges; e++) {
+    const fast_edge *edge = &form->edges[e];
+    const fast_cluster *first = &form->clusters[edge->first_cluster];
+    const fast_cluster *last = &form->clusters[edge->end_cluster - 1];
+    for (int r = first->first_row; r < last->first_row + last->n_rows; r++) {
+      double *MJ = work->inverse_J + 12 * (size_t)r;
+      times_inverse(bodies[edge->a].inverse_mass, form->J_a + 6 * r, MJ);
+      if (edge->b >= 0)
+        times_inverse(bodies[edge->b].inverse_mass, form->J_b + 6 * r, MJ + 6);
+    }
+  }
+}
+
+static inline double dot6(const double J[6], const double v[6]) {
+  two sum = *(const two *)J * *(const two *)v
+          + *(const two *)(J + 2) * *(const two *)(v + 2)
+          + *(const two *)(J + 4) * *(const two *)(v + 4);
+  return sum[0] + sum[1];
+}
+
+static inline void add6(double v[6], const double MJ[6], double dp) {
+  *(two *)v += dp * *(const two *)MJ;
+  *(two *)(v + 2) += dp * *(const two *)(MJ + 2);
+  *(two *)(v + 4) += dp * *(const two *)(MJ + 4);
+}
+
+/* Off-diagonal compliance of a row. */
+static double coupled_slip(const fast_form *form, const fast_cluster *cluster,
+                           int i, const double p[]) {
+  int m = cluster->n_rows;
+  const double *C = form->full_compliance + cluster->first_compliance + m * i;
+  double sum = 0;
+  for (int j = 0; j < m; j++)
+    if (j != i) sum += C[j] * p[cluster->first_row + j];
+  return sum;
+}
+
+/* One row: its slip goes to 0, or its impulse to a limit.
+ * @param normal  of the contact that a friction row belongs to. */
+static inline void sweep_row(fast_work *work, int r, double w, double normal,
+                             double v_a[6], double v_b[6]) {
+  const fast_form *form = &work->form;
+  const double *MJ = work->inverse_J + 12 * (size_t)r;
+  double low = form->low[r], high = form->high[r], *p = &work->p[r];
+  if (form->type[r] == FAST_FRICTION) {
+    high += form->coefficient[r] * normal;
+    high = high > 0 ? high : 0;
+    low = -high;
+  }
+  double next = *p - w * work->scratch[r];
+  if (form->type[r] != FAST_FREE)
+    next = next < low ? low : next > high ? high : next;
+  double dp = next - *p;
+  *p = next;
+  add6(v_a, MJ, dp);
+  if (v_b != NULL) add6(v_b, MJ + 6, dp);
+}
+
+static void sweep_edge(fast_work *work, const fast_edge *edge) {
+  const fast_form *form = &work->form;
+  double *v_a = work->v + 6 * edge->a;
+  double *v_b = edge->b >= 0 ? work->v + 6 * edge->b : NULL;
+  for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    const double *normal = &work->p[cluster->first_row];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      int r = cluster->first_row + i;
+      double w = form->bias[r] + form->compliance[r] * work->p[r]
+               + dot6(form->J_a + 6 * r, v_a);
+      if (v_b != NULL) w += dot6(form->J_b + 6 * r, v_b);
+      if (cluster->first_compliance >= 0)
+        w += coupled_slip(form, cluster, i, work->p);
+      sweep_row(work, r, w, cluster->has_normal ? *normal : 0, v_a, v_b);
+    }
+  }
+}
+
+/* work->p after some sweeps over all rows, evaluated. */
+static void sweep(fast_work *work, int count) {
+  for (int r = 0; r < work->form.n_rows; r++)
+    work->scratch[r] = 1 / work->form.diagonal[r];
+  for (int k = 0; k < count; k++)
+    for (int e = 0; e < work->form.n_edges; e++)
+      sweep_edge(work, &work->form.edges[e]);
+  fast_form_project(&work->form, work->p);
+  fast_work_evaluate(work);
+}
+
+/* One turn of the two; also after a failure work->p is within its limits. */
+static bool take_turn(fast_work *work, int n_sweeps,
+                      const fast_modes_options *options) {
+  if (n_sweeps > 0) sweep(work, n_sweeps);
+  if (fast_modes_solve(work, options)) return true;
+  memcpy(work->p, work->kept_p,
+         sizeof(double) * (size_t)work->form.n_rows);
+  fast_form_project(&work->form, work->p);
+  fast_work_evaluate(work);
+  return false;
+}
+
+bool fast_sweeps_solve(fast_work *work, bool warm) {
+  static const fast_modes_options patient = {1e-6, 8, 8, 0.2, 1};
+  static const int sweeps[] = {30, 10, 10, 10};
+  const double unmoved = 0.1;
+  static const fast_modes_options few = {1e-6, 4, 4, 0.08, 1};
+  bool moved = work->residual > unmoved;
+  if (warm && moved) invert_rows(work);
+  if (warm && take_turn(work, moved ? 5 : 0, &patient)) return true;
+  if (!warm || !moved) invert_rows(work);
+  for (int k = 0; k < 4 && isfinite(work->residual); k++) {
+    long before = work->factorisations;
+    if (take_turn(work, sweeps[k], &few)) return true;
+    bool is_wedged = work->factorisations == before + 1;
+    if (k == 0 && is_wedged) return false;
+  }
+  return false;
+}
