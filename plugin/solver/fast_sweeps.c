@@ -12,8 +12,6 @@
 
 #include "solver/fast_work.h"
 
-typedef double two __attribute__((vector_size(16), aligned(8), may_alias));
-
 /* M^-1 J' of one row and body; M^-1 is symmetric. */
 static inline void times_inverse(const double inverse[36], const double J[6],
                                  double MJ[6]) {
@@ -42,13 +40,6 @@ static void invert_rows(fast_work *work) {
         times_inverse(bodies[edge->b].inverse_mass, form->J_b + 6 * r, MJ + 6);
     }
   }
-}
-
-static inline double dot6(const double J[6], const double v[6]) {
-  two sum = *(const two *)J * *(const two *)v
-          + *(const two *)(J + 2) * *(const two *)(v + 2)
-          + *(const two *)(J + 4) * *(const two *)(v + 4);
-  return sum[0] + sum[1];
 }
 
 static inline void add6(double v[6], const double MJ[6], double dp) {
