@@ -5,32 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ode_mlcp.h"
-#include "testing.h"
-
-/* A world of geoms in one space, all of one surface. */
-typedef struct scene {
-  dWorldID world;
-  dSpaceID space;
-  ode_mlcp_surface surface;
-  dGeomID smooth; /* has no friction; or 0 */
-} scene;
-
-static inline int surface_of(void *context, dGeomID geom1, dGeomID geom2,
-                      ode_mlcp_surface *surface) {
-  const scene *s = context;
-  *surface = s->surface;
-  if (s->smooth != NULL && (geom1 == s->smooth || geom2 == s->smooth))
-    surface->parameters.mu = 0;
-  return 1;
-}
-
-static inline int collide(void *context, dWorldID world,
-                   ode_mlcp_contact_list *list) {
-  scene *s = context;
-  (void)world;
-  return ode_mlcp_collide_space(list, s->space, surface_of, s) == ODE_MLCP_OK;
-}
+#include "collision_scene.h"
 
 /* options: "scheme=trapezoid events=off .." */
 static inline ode_mlcp_options options_of(const char *text) {
@@ -50,19 +25,8 @@ static inline ode_mlcp_options options_of(const char *text) {
 
 static inline void open_scene(scene *s, const char *settings, double gravity) {
   ode_mlcp_options options = options_of(settings);
-  memset(s, 0, sizeof *s);
-  s->world = dWorldCreate();
-  s->space = dSimpleSpaceCreate(0);
+  scene_open(s, dSimpleSpaceCreate(0), &options);
   dWorldSetGravity(s->world, 0, -gravity, 0);
-  dWorldSetCFM(s->world, 0); /* rods that do not stretch */
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(s->world, &options), ODE_MLCP_OK);
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_set_collision(s->world, collide, s),
-                        ODE_MLCP_OK);
-}
-
-static inline void close_scene(scene *s) {
-  dSpaceDestroy(s->space);
-  dWorldDestroy(s->world);
 }
 
 /* A ball of radius 0.1 and mass 1. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "failing_memory.h"
 #include "gap/gap_match.h"
 #include "gap/gap_ode.h"
 #include "test_gap_oracle.h"
@@ -666,27 +667,16 @@ static void test_aabb_margin(void) {
 
 /* ---- memory ---- */
 
-static long allocations_left;
-
-static void *allocate_some(void *unused, size_t size) {
-  (void)unused;
-  return allocations_left-- > 0 ? malloc(size) : NULL;
-}
-
-static void release_some(void *unused, void *block, size_t size) {
-  (void)unused, (void)size;
-  free(block);
-}
-
 static void test_memory_runs_out(void) {
-  static const memory_source some = {allocate_some, release_some, NULL};
+  failing_memory memory = {0};
+  const memory_source some = failing_memory_source(&memory);
   dTriMeshDataID data = floor_data(true);
   dGeomID floor = dCreateTriMesh(0, data, NULL, NULL, NULL);
   dGeomID convex = new_cube_convex(false);
   dGeomSetPosition(convex, 0, 0, 0.51);
   int failures = 0, count = -1;
   for (long allowed = 0; allowed < 100 && count < 0; allowed++) {
-    allocations_left = allowed;
+    fail_allocations_from(&memory, allowed);
     gap_context *poor = gap_context_create(&some);
     if (poor == NULL) {
       failures++;
@@ -696,10 +686,11 @@ static void test_memory_runs_out(void) {
     CU_ASSERT(count == 4 || count == GAP_NO_MEMORY);
     failures += count < 0;
     if (count < 0) { // and the context is good for another try
-      allocations_left = 100;
+      fail_no_allocation(&memory);
       CU_ASSERT_EQUAL(gap_query(poor, convex, floor, 0.1, 0, found, ROOM), 4);
     }
     gap_context_destroy(poor);
+    CU_ASSERT_EQUAL(memory.bytes_held, 0);
   }
   CU_ASSERT_EQUAL(count, 4);
   CU_ASSERT(failures > 3);

@@ -1,37 +1,9 @@
 /* Every allocation may fail: each failure is reported, leaks nothing, and the
  * next call works. Sampling allocates nothing. */
-#include "testing.h"
-
-#include <stdlib.h>
-#include <string.h>
-
+#include "failing_memory.h"
 #include "impacts/examples.h"
 #include "impacts/impact.h"
-
-/* Memory that fails at one allocation, and counts. */
-typedef struct meter {
-  long n_allocations, fail_at;
-  long n_blocks;
-  size_t n_bytes;
-} meter;
-
-static void *meter_allocate(void *context, size_t size) {
-  meter *meter = context;
-  if (meter->n_allocations++ == meter->fail_at) return NULL;
-  void *block = malloc(size);
-  if (block != NULL) {
-    meter->n_blocks++;
-    meter->n_bytes += size;
-  }
-  return block;
-}
-
-static void meter_release(void *context, void *block, size_t size) {
-  meter *meter = context;
-  meter->n_blocks--;
-  meter->n_bytes -= size;
-  free(block);
-}
+#include "testing.h"
 
 /* One use of everything; NO_MEMORY when any part of it said so. */
 static ode_mlcp_impact_status use(const impact_example *example,
@@ -75,13 +47,14 @@ static void test_every_allocation_may_fail(void) {
   for (int select = 0; select < 3; select++) {
     long n_needed = 0;
     for (long fail_at = 0; fail_at < 1000; fail_at++) {
-      meter meter = {.fail_at = fail_at};
-      memory_source source = {meter_allocate, meter_release, &meter};
+      failing_memory memory = {0};
+      memory_source source = failing_memory_source(&memory);
+      fail_allocation(&memory, fail_at);
       ode_mlcp_impact_status status =
         use(&example, (ode_mlcp_impact_select)select, 50, &source);
-      CU_ASSERT_EQUAL(meter.n_blocks, 0);
-      CU_ASSERT_EQUAL(meter.n_bytes, 0);
-      if (meter.n_allocations <= fail_at) { // nothing failed
+      CU_ASSERT_EQUAL(memory.n_held, 0);
+      CU_ASSERT_EQUAL(memory.bytes_held, 0);
+      if (!an_allocation_failed(&memory)) {
         CU_ASSERT_EQUAL(status, ODE_MLCP_IMPACT_DONE);
         n_needed = fail_at;
         break;
@@ -98,10 +71,10 @@ static void test_sampling_allocates_nothing(void) {
     impact_example_fill(&example, impact_example_name(k));
     long n_allocations[2];
     for (int i = 0; i < 2; i++) {
-      meter meter = {.fail_at = -1};
-      memory_source source = {meter_allocate, meter_release, &meter};
+      failing_memory memory = {0};
+      memory_source source = failing_memory_source(&memory);
       use(&example, ODE_MLCP_IMPACT_RANDOM, i == 0 ? 1 : 3000, &source);
-      n_allocations[i] = meter.n_allocations;
+      n_allocations[i] = memory.n_asked;
     }
     CU_ASSERT_EQUAL(n_allocations[0], n_allocations[1]);
   }

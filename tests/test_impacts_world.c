@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "failing_memory.h"
 #include "impacts/examples.h"
 #include "ode_mlcp.h"
 #include "step/memory.h"
@@ -585,21 +586,9 @@ static void test_bad_input(void) {
   close_world();
 }
 
-static int allocations_left;
-
-static void *count_down(void *context, size_t size) {
-  (void)context;
-  return allocations_left-- > 0 ? malloc(size) : NULL;
-}
-
-static void give_back(void *context, void *block, size_t size) {
-  (void)context;
-  (void)size;
-  free(block);
-}
-
 static void test_memory_failures(void) {
-  const memory_source failing = {count_down, give_back, NULL};
+  failing_memory memory = {0};
+  const memory_source failing = failing_memory_source(&memory);
   const memory_source *usual = step_memory;
   open_world();
   build_compass_gait();
@@ -608,11 +597,12 @@ static void test_memory_failures(void) {
   int n = 0;
   for (; error != ODE_MLCP_OK && n < 100; n++) {
     ode_mlcp_world_impact *read;
-    allocations_left = n;
+    fail_allocations_from(&memory, n);
     error = ode_mlcp_impact_problem_of_world(world, NULL, 0, &read, NULL, 0);
     CU_ASSERT(error == ODE_MLCP_OK || error == ODE_MLCP_NO_MEMORY);
     CU_ASSERT((error == ODE_MLCP_OK) == (read != NULL));
     ode_mlcp_world_impact_destroy(read);
+    CU_ASSERT_EQUAL(memory.bytes_held, 0);
   }
   CU_ASSERT(n > 8 && n < 100);
   step_memory = usual;

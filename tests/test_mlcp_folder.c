@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "failing_memory.h"
 #include "mlcp/mlcp_folder.h"
 #include "problems.h"
 #include "testing.h"
@@ -316,21 +317,9 @@ static void test_only_what_is_ours_is_removed(void) {
 
 /* ---- memory -------------------------------------------------------------------- */
 
-static int allocations_left;
-
-static void *failing_allocate(void *context, size_t size) {
-  (void)context;
-  return allocations_left-- > 0 ? malloc(size) : NULL;
-}
-
-static void failing_release(void *context, void *block, size_t size) {
-  (void)context;
-  (void)size;
-  free(block);
-}
-
 static void test_every_allocation_may_fail(void) {
-  const memory_source failing = {failing_allocate, failing_release, NULL};
+  failing_memory memory = {0};
+  const memory_source failing = failing_memory_source(&memory);
   char path[200];
   test_problem problem;
   problem_make_heap(&problem, 3, 1, 0.5, 4);
@@ -340,13 +329,14 @@ static void test_every_allocation_may_fail(void) {
     int n_failed = 0;
     for (int n = 0; !done && n < 200; n++, n_failed += !done) {
       mlcp_stored stored = {0};
-      allocations_left = n;
+      fail_allocations_from(&memory, n);
       done = writing ? mlcp_folder_write(path, &problem.mlcp, NULL, NULL, 0,
                                          &failing, message, sizeof message)
                      : mlcp_folder_read(path, &failing, &stored, message,
                                         sizeof message);
       CU_ASSERT(done == (message[0] == 0));
       mlcp_stored_release(&stored, &failing);
+      CU_ASSERT_EQUAL(memory.bytes_held, 0);
     }
     CU_ASSERT(done && n_failed > 3);
   }

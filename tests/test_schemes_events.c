@@ -41,7 +41,7 @@ static void swing(double h, double errors[3]) {
   errors[1] = p[0] * p[0] + p[1] * p[1] - 1;
   errors[2] = (q[0] - p[0]) * (q[0] - p[0]) + (q[1] - p[1]) * (q[1] - p[1]) - 1;
   CU_ASSERT_EQUAL(collisions, 5);
-  close_scene(&s);
+  scene_close(&s);
 }
 
 static void test_double_pendulum_meets_the_table(void) {
@@ -110,7 +110,7 @@ static slide run_block(const char *settings, double h, double time) {
     v_alpha = at_alpha[0];
   }
   out.x = dBodyGetPosition(block)[0];
-  close_scene(&s);
+  scene_close(&s);
   return out;
 }
 
@@ -184,7 +184,7 @@ static void test_inconsistent_joint(void) {
     double expected = approach ? eps : 2 * eps * time / h;
     CU_ASSERT_DOUBLE_EQUAL(variation, expected, 1e-6 * expected);
     CU_ASSERT(worst_alpha < 1e-12);
-    close_scene(&s);
+    scene_close(&s);
   }
 }
 
@@ -221,7 +221,7 @@ static void test_bouncing_ball_is_analytic(void) {
     if (!(worst < 1e-6))
       fprintf(stderr, "e = %g: off by %g\n", restitutions[k], worst);
     CU_ASSERT(worst < 1e-6);
-    close_scene(&s);
+    scene_close(&s);
   }
 }
 
@@ -268,7 +268,7 @@ static void test_impacts_add_no_energy(void) {
       last = energy;
     }
     CU_ASSERT(impacts > 0);
-    close_scene(&s);
+    scene_close(&s);
   }
 }
 

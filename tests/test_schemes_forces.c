@@ -40,7 +40,7 @@ static double tumble(const char *settings, int level, const dReal fine[4],
     end[i] = q[i];
     cosine += q[i] * (fine != NULL ? fine[i] : q[i]);
   }
-  close_scene(&s);
+  scene_close(&s);
   return 2 * sqrt(fmax(1 - cosine * cosine, 0));
 }
 
@@ -88,7 +88,7 @@ static void swing_spring(const char *settings, int level, double place[2]) {
   place[0] = dBodyGetPosition(bob)[0];
   place[1] = dBodyGetPosition(bob)[1];
   ode_mlcp_force_destroy(force);
-  close_scene(&s);
+  scene_close(&s);
 }
 
 static void test_swinging_spring_converges_at_order_two(void) {
@@ -169,7 +169,7 @@ static carts run_carts(double spring, double damper, double x, double v,
         fmax(out.stretch_most, fabs(dBodyGetPosition(a)[0] - 0.2));
     CU_ASSERT(dBodyGetPosition(a)[0] > -1e-9);
   }
-  close_scene(&s);
+  scene_close(&s);
   return out;
 }
 
@@ -227,7 +227,7 @@ static void test_stiff_force_functions_are_stable(void) {
     CU_ASSERT_EQUAL(report.jacobians_dropped, 0);
   }
   CU_ASSERT(fabs(dBodyGetLinearVel(body)[1]) < 1e-6);
-  close_scene(&s);
+  scene_close(&s);
 }
 
 static void bad_force(void *context, dBodyID body,
@@ -265,7 +265,7 @@ static void test_a_force_that_is_no_number_fails_the_step(void) {
   ode_mlcp_force_destroy(force);
   step(&s, 0.01, &report);
   CU_ASSERT(dBodyGetPosition(body)[1] < y);
-  close_scene(&s);
+  scene_close(&s);
 }
 
 /* --- joints that do not drift --------------------------------------------- */
@@ -291,7 +291,7 @@ static double drift(const char *settings, int level, double time,
   }
   place[0] = dBodyGetPosition(b)[0];
   place[1] = dBodyGetPosition(b)[1];
-  close_scene(&s);
+  scene_close(&s);
   return worst;
 }
 

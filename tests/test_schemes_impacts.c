@@ -5,83 +5,59 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ode_mlcp.h"
+#include "collision_scene.h"
+#include "failing_memory.h"
 #include "step/memory.h"
-#include "testing.h"
 
 static const double START = 0.442944692; /* m/s: sqrt(2 g 0.01) */
 
-typedef struct scene {
-  dWorldID world;
-  dSpaceID space;
+typedef struct block_scene {
+  scene scene;
   dBodyID block;
-  double bounce;
-} scene;
-
-static int surface_of(void *context, dGeomID geom1, dGeomID geom2,
-                      ode_mlcp_surface *surface) {
-  const scene *s = context;
-  (void)geom1;
-  (void)geom2;
-  surface->parameters.mode = dContactApprox1 | dContactBounce;
-  surface->parameters.mu = 1;
-  surface->parameters.bounce = s->bounce;
-  surface->parameters.bounce_vel = 0.01;
-  return 1;
-}
-
-static int collide(void *context, dWorldID world,
-                   ode_mlcp_contact_list *list) {
-  scene *s = context;
-  (void)world;
-  return ode_mlcp_collide_space(list, s->space, surface_of, s) == ODE_MLCP_OK;
-}
+} block_scene;
 
 /* A block 1 wide and 2 high, kept in a plane, on its way down to a floor 1 cm
  * below; no gravity, so that what it has after the impact it keeps. */
-static void open_scene(scene *s, const char *law, int seed, double bounce) {
-  memset(s, 0, sizeof *s);
-  s->bounce = bounce;
-  s->world = dWorldCreate();
-  s->space = dSimpleSpaceCreate(0);
-  dCreatePlane(s->space, 0, 1, 0, 0);
-  s->block = dBodyCreate(s->world);
-  dMass mass;
-  dMassSetParameters(&mass, 1, 0, 0, 0, 5.0 / 12, 5.0 / 12, 5.0 / 12, 0, 0, 0);
-  dBodySetMass(s->block, &mass);
-  dBodySetPosition(s->block, 0, 1.01, 0);
-  dBodySetLinearVel(s->block, 0, -START, 0);
-  dGeomSetBody(dCreateBox(s->space, 1, 2, 1), s->block);
-  dJointAttach(dJointCreatePlane2D(s->world, 0), s->block, 0);
-
+static void open_scene(block_scene *s, const char *law, int seed,
+                       double bounce) {
   ode_mlcp_options options;
   ode_mlcp_default_options(&options);
   options.scheme = ODE_MLCP_SCHEME_TRAPEZOID;
   options.impact_seed = seed;
   CU_ASSERT_EQUAL_FATAL(
       ode_mlcp_set_option(&options, "impact", law, NULL, 0), ODE_MLCP_OK);
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(s->world, &options), ODE_MLCP_OK);
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_set_collision(s->world, collide, s),
-                        ODE_MLCP_OK);
-}
+  scene_open(&s->scene, dSimpleSpaceCreate(0), &options);
+  dSurfaceParameters *surface = &s->scene.surface.parameters;
+  surface->mode = dContactApprox1 | dContactBounce;
+  surface->mu = 1;
+  surface->bounce = bounce;
+  surface->bounce_vel = 0.01;
 
-static void close_scene(scene *s) {
-  dSpaceDestroy(s->space);
-  dWorldDestroy(s->world);
+  dWorldID world = s->scene.world;
+  dSpaceID space = s->scene.space;
+  dCreatePlane(space, 0, 1, 0, 0);
+  s->block = dBodyCreate(world);
+  dMass mass;
+  dMassSetParameters(&mass, 1, 0, 0, 0, 5.0 / 12, 5.0 / 12, 5.0 / 12, 0, 0, 0);
+  dBodySetMass(s->block, &mass);
+  dBodySetPosition(s->block, 0, 1.01, 0);
+  dBodySetLinearVel(s->block, 0, -START, 0);
+  dGeomSetBody(dCreateBox(space, 1, 2, 1), s->block);
+  dJointAttach(dJointCreatePlane2D(world, 0), s->block, 0);
 }
 
 /* Velocity of a point of the block, corner -1 (left) or 1, along the normal. */
-static double corner_speed(const scene *s, int side) {
+static double corner_speed(const block_scene *s, int side) {
   dVector3 v;
   dBodyGetRelPointVel(s->block, 0.5 * side, -1, 0, v);
   return v[1];
 }
 
 static double strike(const char *law, int seed, double bounce, double *spin) {
-  scene s;
+  block_scene s;
   open_scene(&s, law, seed, bounce);
   ode_mlcp_report report;
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, 0.023, &report), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.scene.world, 0.023, &report), ODE_MLCP_OK);
   CU_ASSERT(report.impacts >= 1);
   CU_ASSERT(report.residual < 1e-8);
   const dReal *v = dBodyGetLinearVel(s.block);
@@ -92,7 +68,7 @@ static double strike(const char *law, int seed, double bounce, double *spin) {
   CU_ASSERT(corner_speed(&s, -1) > -1e-8 && corner_speed(&s, 1) > -1e-8);
   double lift = fmax(corner_speed(&s, -1), corner_speed(&s, 1));
   *spin = w[2];
-  close_scene(&s);
+  scene_close(&s.scene);
   return lift;
 }
 
@@ -130,33 +106,20 @@ static void ignore(int number, const char *text, va_list arguments) {
   (void)arguments;
 }
 
-static long allocations_left;
-
-static void *count_down(void *context, size_t size) {
-  (void)context;
-  return allocations_left-- > 0 ? malloc(size) : NULL;
-}
-
-static void give_back(void *context, void *block, size_t size) {
-  (void)context;
-  (void)size;
-  free(block);
-}
-
 /* Whichever allocation of the step fails, nothing has changed. */
 static void test_memory_failures(void) {
-  const memory_source failing = {count_down, give_back, NULL};
+  failing_memory memory = {0};
+  const memory_source failing = failing_memory_source(&memory);
   const memory_source *usual = step_memory;
   step_memory = &failing;
-  allocations_left = 1000000;
-  scene s;
+  block_scene s;
   open_scene(&s, "set", 3, 0);
   dSetMessageHandler(ignore);
   int n_failed = 0;
   for (long n = 0; n < 500; n++) {
     ode_mlcp_report report;
-    allocations_left = n;
-    if (ode_mlcp_step(s.world, 0.023, &report) == ODE_MLCP_OK) break;
+    fail_allocations_from(&memory, n);
+    if (ode_mlcp_step(s.scene.world, 0.023, &report) == ODE_MLCP_OK) break;
     n_failed++;
     CU_ASSERT_EQUAL(dBodyGetLinearVel(s.block)[1], -START);
     CU_ASSERT_EQUAL(dBodyGetPosition(s.block)[1], 1.01);
@@ -165,7 +128,7 @@ static void test_memory_failures(void) {
   double spin;
   double kept = dBodyGetAngularVel(s.block)[2];
   dSetMessageHandler(NULL);
-  close_scene(&s);
+  scene_close(&s.scene);
   step_memory = usual;
   strike("set", 3, 0, &spin); /* the same as without failures before it */
   CU_ASSERT_EQUAL(kept, spin);

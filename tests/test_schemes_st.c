@@ -4,30 +4,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "collision_scene.h"
 #include "common/vec3.h"
 #include "step/memory.h"
+#include "failing_memory.h"
 #include "step_testing.h"
-
-typedef struct scene {
-  dWorldID world;
-  dSpaceID space;
-  ode_mlcp_surface surface;
-} scene;
-
-static int give_surface(void *context, dGeomID geom1, dGeomID geom2,
-                        ode_mlcp_surface *surface) {
-  const scene *s = context;
-  (void)geom1;
-  (void)geom2;
-  *surface = s->surface;
-  return 1;
-}
-
-static int collide(void *context, dWorldID world, ode_mlcp_contact_list *list) {
-  scene *s = context;
-  (void)world;
-  return ode_mlcp_collide_space(list, s->space, give_surface, s) == ODE_MLCP_OK;
-}
 
 static ode_mlcp_options st_options(int fixed_point) {
   ode_mlcp_options options;
@@ -38,19 +19,11 @@ static ode_mlcp_options st_options(int fixed_point) {
 }
 
 static void create(scene *s, int fixed_point, double gravity) {
-  memset(s, 0, sizeof *s);
   ode_mlcp_options options = st_options(fixed_point);
-  s->world = create_world(gravity, &options);
-  dWorldSetCFM(s->world, 0);
-  s->space = dHashSpaceCreate(0);
+  scene_open(s, dHashSpaceCreate(0), &options);
+  dWorldSetGravity(s->world, 0, 0, -gravity);
   s->surface.parameters.mode = dContactApprox1;
   s->surface.parameters.mu = 0.5;
-  ode_mlcp_set_collision(s->world, collide, s);
-}
-
-static void destroy(scene *s) {
-  dSpaceDestroy(s->space);
-  dWorldDestroy(s->world);
 }
 
 static dBodyID add_ball(scene *s, double mass, double radius, double x,
@@ -85,7 +58,7 @@ static void test_lands_on_the_surface(void) {
   step(&s, h);
   CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(ball)[2], 0.5, 1e-12);
   CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(ball)[2], 0, 1e-9);
-  destroy(&s);
+  scene_close(&s);
 }
 
 static void test_box_lies_flat(void) {
@@ -108,7 +81,7 @@ static void test_box_lies_flat(void) {
   CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(box)[2], 0.5, 1e-10);
   CU_ASSERT_EQUAL(report.contacts, 4);
   CU_ASSERT_EQUAL(report.contacts_new, 0);
-  destroy(&s);
+  scene_close(&s);
 }
 
 /* A pile that lies finds all of its contacts again, whichever way round spaces
@@ -133,7 +106,7 @@ static void test_pile_keeps_its_contacts(void) {
     CU_ASSERT_EQUAL(report.contacts_new, 0);
     CU_ASSERT_EQUAL(report.pivots, 0); /* warm starts do */
   }
-  destroy(&s);
+  scene_close(&s);
 }
 
 /* --- the check after the solve -------------------------------------------- */
@@ -157,7 +130,7 @@ static void test_what_is_violated_is_added(void) {
   double momentum = 0;
   for (int i = 0; i < 3; i++) momentum += dBodyGetLinearVel(balls[i])[0];
   CU_ASSERT_DOUBLE_EQUAL(momentum, 2, 1e-9);
-  destroy(&s);
+  scene_close(&s);
 }
 
 /* --- the nonlinear version ------------------------------------------------ */
@@ -178,7 +151,7 @@ static double roll_off(int fixed_point, double h, int *not_converged,
                                                   : *passes;
     deepest = fmax(deepest, 1.5 - vec3_length(dBodyGetPosition(ball)));
   }
-  destroy(&s);
+  scene_close(&s);
   return deepest;
 }
 
@@ -211,7 +184,7 @@ static void test_falls_back_to_velocities(void) {
   CU_ASSERT_EQUAL(report.fallbacks, 1);
   CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(ball)[0], 0, 1e-9);
   CU_ASSERT(fabs(dBodyGetLinearVel(ball)[2]) <= 9.81 * 0.01 + 1e-12);
-  destroy(&s);
+  scene_close(&s);
 }
 
 /* --- joints, frozen contacts, failures ------------------------------------ */
@@ -231,7 +204,7 @@ static void test_stop_is_not_overshot(void) {
     CU_ASSERT(fabs(dJointGetSliderPosition(slider)) < 0.3 + 1e-9);
   }
   CU_ASSERT_DOUBLE_EQUAL(fabs(dJointGetSliderPosition(slider)), 0.3, 1e-9);
-  destroy(&s);
+  scene_close(&s);
 }
 
 /* A program's own contact joints are linearised where they are. */
@@ -256,20 +229,6 @@ static void test_contact_joints_are_frozen(void) {
   dWorldDestroy(world);
 }
 
-static int fail_after;
-
-static void *allocate(void *context, size_t size) {
-  (void)context;
-  if (fail_after > 0) fail_after--;
-  return fail_after == 0 ? NULL : malloc(size);
-}
-
-static void release(void *context, void *block, size_t size) {
-  (void)context;
-  (void)size;
-  free(block);
-}
-
 static void say_nothing(int number, const char *format, va_list arguments) {
   (void)number;
   (void)format;
@@ -277,7 +236,8 @@ static void say_nothing(int number, const char *format, va_list arguments) {
 }
 
 static void test_memory_runs_out(void) {
-  static const memory_source failing = {allocate, release, NULL};
+  failing_memory memory = {0};
+  const memory_source failing = failing_memory_source(&memory);
   const memory_source *usual = step_memory;
   dMessageFunction *previous = dGetMessageHandler();
   dSetMessageHandler(say_nothing);
@@ -285,22 +245,23 @@ static void test_memory_runs_out(void) {
   int failed = 0;
   for (int k = 1; failed == k - 1 && k < 400; k++) {
     scene s;
-    fail_after = -1;
+    fail_no_allocation(&memory);
     create(&s, 3, 9.81);
     dCreatePlane(s.space, 0, 0, 1, 0);
     dBodyID balls[2] = {add_ball(&s, 1, 0.5, 0, 0, 0.5),
                         add_ball(&s, 1, 0.5, 0.3, 0, 1.4)};
     uint64_t before = hash_bodies(balls, 2);
-    fail_after = k;
+    fail_allocations_from(&memory, k - 1);
     if (!dWorldStep(s.world, 0.01)) {
       failed++;
       CU_ASSERT_EQUAL(hash_bodies(balls, 2), before);
       CU_ASSERT_EQUAL(dBodyGetNumJoints(balls[0]), 0);
-      fail_after = -1;
+      fail_no_allocation(&memory);
       CU_ASSERT(dWorldStep(s.world, 0.01));
     }
-    destroy(&s);
+    scene_close(&s);
   }
+  CU_ASSERT_EQUAL(memory.bytes_held, 0);
   CU_ASSERT(failed > 20 && failed < 399);
   step_memory = usual;
   dSetMessageHandler(previous);

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "failing_memory.h"
 #include "scheme_scene.h"
 #include "step/memory.h"
 
@@ -62,7 +63,7 @@ static void test_stops_are_met_within_the_step(void) {
         CU_ASSERT_FATAL(fabs(is - expected) < 1e-9);
       }
       CU_ASSERT_EQUAL(impacts, 1);
-      close_scene(&s);
+      scene_close(&s);
     }
 }
 
@@ -95,7 +96,7 @@ static void test_islands_meet_within_a_step(void) {
   CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(b)[0], 10, 1e-9);
   CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(a)[0], 0.5 - 0.06, 1e-9);
   CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(b)[0], 0.7 + 0.1, 1e-9);
-  close_scene(&s);
+  scene_close(&s);
 }
 
 /* --- friction with turning ------------------------------------------------ */
@@ -128,7 +129,7 @@ static void test_a_ball_slides_then_rolls(void) {
     CU_ASSERT_DOUBLE_EQUAL(x[2], way * sin(angle), 1e-8);
     CU_ASSERT_DOUBLE_EQUAL(x[1], 0.1, 1e-10);
     CU_ASSERT_EQUAL(transitions, 1);
-    close_scene(&s);
+    scene_close(&s);
   }
 }
 
@@ -169,7 +170,7 @@ static void check_stack(const char *settings) {
   CU_ASSERT(speed < 1e-6);
   CU_ASSERT_EQUAL(zeno, 0);
   CU_ASSERT_EQUAL(degraded, 0);
-  close_scene(&s);
+  scene_close(&s);
 }
 
 static void test_dropped_stacks_come_to_rest(void) {
@@ -222,7 +223,7 @@ static void test_contacts_of_a_program_are_linearised(void) {
   CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(box)[1], 0.5, 0.005);
   CU_ASSERT(vec_length(dBodyGetLinearVel(box)) < 1e-3);
   dJointGroupDestroy(data.group);
-  close_scene(&s);
+  scene_close(&s);
 }
 
 /* The relaxed law lets what slides rise: n'v >= mu |v_t| at every edge. */
@@ -253,7 +254,7 @@ static void test_convex_friction_under_every_scheme(void) {
       if (!(fabs(v[1] - expected) < 1e-6))
         fprintf(stderr, "%s: rises at %g, slides at %g\n", settings, v[1], v[0]);
       CU_ASSERT_DOUBLE_EQUAL(v[1], expected, 1e-6);
-      close_scene(&s);
+      scene_close(&s);
     }
 }
 
@@ -290,7 +291,7 @@ static void test_a_groove_jams_from_its_angle_on(void) {
       step(&s, 0.01, &report);
       CU_ASSERT_EQUAL(report.jammed_contacts, grips ? 2 : 0);
       CU_ASSERT_EQUAL(report.jammed_joint_rows, 0);
-      close_scene(&s);
+      scene_close(&s);
     }
 }
 
@@ -301,7 +302,7 @@ static int calls_left;
 static int fail_later(void *context, dWorldID world,
                       ode_mlcp_contact_list *list) {
   if (--calls_left < 0) return 0;
-  return collide(context, world, list);
+  return scene_collide(context, world, list);
 }
 
 static void test_a_failed_step_leaves_every_bit(void) {
@@ -341,25 +342,12 @@ static void test_a_failed_step_leaves_every_bit(void) {
   }
   dSetMessageHandler(NULL);
   CU_ASSERT(failed >= 4); /* the start, the middle, the end, .. */
-  close_scene(&s);
-}
-
-/* Memory that runs out after a number of allocations. */
-static long allocations_left;
-
-static void *allocate(void *context, size_t size) {
-  (void)context;
-  return allocations_left-- > 0 ? malloc(size) : NULL;
-}
-
-static void release(void *context, void *block, size_t size) {
-  (void)context;
-  (void)size;
-  free(block);
+  scene_close(&s);
 }
 
 static void test_memory_that_runs_out_leaves_every_bit(void) {
-  static const memory_source scarce = {allocate, release, NULL};
+  failing_memory memory = {0};
+  const memory_source scarce = failing_memory_source(&memory);
   const memory_source *before = step_memory;
   dSetMessageHandler(quiet);
   step_memory = &scarce;
@@ -367,7 +355,7 @@ static void test_memory_that_runs_out_leaves_every_bit(void) {
   bool done = false;
   for (long n = 0; !done; n++) {
     scene s;
-    allocations_left = 1000;
+    fail_no_allocation(&memory);
     open_scene(&s, "scheme=trapezoid check-cone=on", 9.81);
     s.surface.parameters.mode = dContactApprox1 | dContactBounce;
     s.surface.parameters.mu = 0.5;
@@ -380,17 +368,17 @@ static void test_memory_that_runs_out_leaves_every_bit(void) {
     ode_mlcp_spring spring = {.body = {box, ball}, .stiffness = 10};
     ode_mlcp_spring_create(s.world, &spring, &force);
     dReal y = dBodyGetPosition(box)[1];
-    allocations_left = n;
+    fail_allocations_from(&memory, n);
     done = dWorldStep(s.world, 0.02);
     if (!done) {
       failures++;
       CU_ASSERT_EQUAL(dBodyGetPosition(box)[1], y);
       CU_ASSERT_EQUAL(dBodyGetLinearVel(box)[1], -2);
-      allocations_left = 100000;
+      fail_no_allocation(&memory);
       CU_ASSERT_EQUAL(dWorldStep(s.world, 0.02), 1);
     }
     CU_ASSERT(isfinite(dBodyGetPosition(box)[1]));
-    close_scene(&s);
+    scene_close(&s);
   }
   step_memory = before;
   dSetMessageHandler(NULL);
@@ -416,7 +404,7 @@ static void test_steps_are_deterministic(void) {
     }
     memcpy(ends[run], dBodyGetPosition(box), 3 * sizeof(dReal));
     memcpy(ends[run] + 3, dBodyGetQuaternion(box), 4 * sizeof(dReal));
-    close_scene(&s);
+    scene_close(&s);
   }
   CU_ASSERT_EQUAL(memcmp(ends[0], ends[1], sizeof ends[0]), 0);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "failing_memory.h"
 #include "problems.h"
 #include "solver/fast.h"
 #include "testing.h"
@@ -579,24 +580,6 @@ static void test_workspace_leaves_no_trace(void) {
 
 /* ---- memory -------------------------------------------------------------- */
 
-typedef struct failing_memory {
-  int until_failure; /* allocations that still succeed */
-  long in_use;       /* bytes */
-} failing_memory;
-
-static void *allocate_or_fail(void *context, size_t size) {
-  failing_memory *memory = context;
-  if (memory->until_failure-- <= 0) return NULL;
-  memory->in_use += (long)size;
-  return malloc(size);
-}
-
-static void release_counted(void *context, void *block, size_t size) {
-  failing_memory *memory = context;
-  memory->in_use -= (long)size;
-  free(block);
-}
-
 static void test_every_allocation_may_fail(void) {
   test_problem problem;
   test_solution solution;
@@ -607,8 +590,9 @@ static void test_every_allocation_may_fail(void) {
   bool solved = false;
   int n_failures = 0;
   for (int k = 0; !solved && k < 100; k++) {
-    failing_memory memory = {k, 0};
-    memory_source source = {allocate_or_fail, release_counted, &memory};
+    failing_memory memory = {0};
+    memory_source source = failing_memory_source(&memory);
+    fail_allocations_from(&memory, k);
     fast_workspace *workspace = fast_workspace_create(&source);
     solver_report report = {.status = SOLVER_NO_MEMORY};
     solution.mlcp.p[0] = -1;
@@ -621,12 +605,12 @@ static void test_every_allocation_may_fail(void) {
       CU_ASSERT_EQUAL(solution.mlcp.p[0], -1);
     }
     // the workspace recovers once there is memory again
-    memory.until_failure = 1000;
+    fail_no_allocation(&memory);
     if (!solved && workspace != NULL)
       CU_ASSERT(solver_fast(workspace, &problem.mlcp, &options,
                             FAST_EVERYTHING, NULL, &solution.mlcp, &report));
     fast_workspace_destroy(workspace);
-    CU_ASSERT_EQUAL(memory.in_use, 0);
+    CU_ASSERT_EQUAL(memory.bytes_held, 0);
   }
   CU_ASSERT(solved);
   CU_ASSERT(n_failures >= 8);

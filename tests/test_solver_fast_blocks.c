@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "failing_memory.h"
 #include "solver/body_blocks.h"
 #include "testing.h"
 
@@ -240,41 +241,24 @@ static void test_singular_matrices_are_refused(void) {
   body_blocks_release(&blocks, &memory_from_malloc);
 }
 
-typedef struct failing_memory {
-  int until_failure;
-  long in_use;
-} failing_memory;
-
-static void *allocate_or_fail(void *context, size_t size) {
-  failing_memory *memory = context;
-  if (memory->until_failure-- <= 0) return NULL;
-  memory->in_use += (long)size;
-  return malloc(size);
-}
-
-static void release_counted(void *context, void *block, size_t size) {
-  failing_memory *memory = context;
-  memory->in_use -= (long)size;
-  free(block);
-}
-
 static void test_every_allocation_may_fail(void) {
   static graph g;
   make_graph(&g, 6);
   bool done = false;
   int n_failures = 0;
   for (int k = 0; !done && k < 100; k++) {
-    failing_memory memory = {k, 0};
-    memory_source source = {allocate_or_fail, release_counted, &memory};
+    failing_memory memory = {0};
+    memory_source source = failing_memory_source(&memory);
+    fail_allocations_from(&memory, k);
     body_blocks blocks;
     body_blocks_init(&blocks);
     done = body_blocks_order(&blocks, &source, g.n, g.edges, g.n_edges);
     if (!done) {
       n_failures++;
-      CU_ASSERT_EQUAL(memory.in_use, 0);
+      CU_ASSERT_EQUAL(memory.bytes_held, 0);
     }
     body_blocks_release(&blocks, &source);
-    CU_ASSERT_EQUAL(memory.in_use, 0);
+    CU_ASSERT_EQUAL(memory.bytes_held, 0);
   }
   CU_ASSERT(done);
   CU_ASSERT(n_failures >= 5);

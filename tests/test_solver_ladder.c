@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "failing_memory.h"
 #include "problems.h"
 #include "solver/lemke_mlcp.h"
 #include "solver/solver.h"
@@ -417,30 +418,13 @@ static void test_same_bits_whatever_came_before(void) {
 
 /* ---- memory that runs out ---------------------------------------------- */
 
-typedef struct failing_memory {
-  int until_failure;
-  int n_held;
-} failing_memory;
-
-static void *failing_allocate(void *context, size_t size) {
-  failing_memory *memory = context;
-  if (memory->until_failure-- == 0) return NULL;
-  memory->n_held++;
-  return malloc(size);
-}
-
-static void failing_release(void *context, void *block, size_t size) {
-  (void)size;
-  ((failing_memory *)context)->n_held--;
-  free(block);
-}
-
 /* @return how many allocations had to fail before one solve went through */
 static int fail_every_allocation(const test_problem *problem,
                                  const test_solution *solution) {
   for (int k = 0;; k++) {
-    failing_memory memory = {k, 0};
-    memory_source source = {failing_allocate, failing_release, &memory};
+    failing_memory memory = {0};
+    memory_source source = failing_memory_source(&memory);
+    fail_allocation(&memory, k);
     solver_workspace *starved = solver_workspace_create(&source);
     solver_report report = {.status = SOLVER_NO_MEMORY};
     if (starved != NULL)
@@ -453,7 +437,7 @@ static int fail_every_allocation(const test_problem *problem,
       expect_sane(&problem->mlcp, &solution->mlcp, report.residual);
       return k;
     }
-    CU_ASSERT(memory.until_failure < 0);
+    CU_ASSERT(an_allocation_failed(&memory));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "failing_memory.h"
 #include "small_lcps.h"
 #include "solver/lcp.h"
 #include "testing.h"
@@ -235,24 +236,6 @@ static void test_large_and_repeatable(void) {
 
 /* ---- memory --------------------------------------------------------------------- */
 
-typedef struct failing_memory {
-  int until_failure;
-  int n_held;
-} failing_memory;
-
-static void *failing_allocate(void *context, size_t size) {
-  failing_memory *memory = context;
-  if (memory->until_failure-- == 0) return NULL;
-  memory->n_held++;
-  return malloc(size);
-}
-
-static void failing_release(void *context, void *block, size_t size) {
-  (void)size;
-  ((failing_memory *)context)->n_held--;
-  free(block);
-}
-
 static void test_every_allocation_may_fail(void) {
   random_state = 16;
   double M[64], q[8], z[8];
@@ -260,8 +243,9 @@ static void test_every_allocation_may_fail(void) {
   for (int k = 0; k < 2; k++) {
     int n_failures = 0;
     for (int until = 0;; until++) {
-      failing_memory memory = {until, 0};
-      memory_source source = {failing_allocate, failing_release, &memory};
+      failing_memory memory = {0};
+      memory_source source = failing_memory_source(&memory);
+      fail_allocation(&memory, until);
       lemke_problem problem = compressed(8, M, q);
       lcp_report report = lcp_solve(&problem, kinds[k], TOLERANCE, &source, z);
       CU_ASSERT_EQUAL(memory.n_held, 0);

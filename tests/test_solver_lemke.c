@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "failing_memory.h"
 #include "small_lcps.h"
 #include "solver/lemke.h"
 
@@ -261,24 +262,6 @@ static void test_same_bits_whatever_came_before(void) {
 
 /* ---- memory that runs out ---------------------------------------------- */
 
-typedef struct failing_memory {
-  int until_failure;
-  int n_held;
-} failing_memory;
-
-static void *failing_allocate(void *context, size_t size) {
-  failing_memory *memory = context;
-  if (memory->until_failure-- == 0) return NULL;
-  memory->n_held++;
-  return malloc(size);
-}
-
-static void failing_release(void *context, void *block, size_t size) {
-  (void)size;
-  ((failing_memory *)context)->n_held--;
-  free(block);
-}
-
 static void test_every_allocation_may_fail(void) {
   enum { n = 60 };
   static double M[n * n], q[n], z[n];
@@ -289,8 +272,9 @@ static void test_every_allocation_may_fail(void) {
   }
   int n_failures = 0;
   for (int k = 0;; k++) {
-    failing_memory memory = {k, 0};
-    memory_source source = {failing_allocate, failing_release, &memory};
+    failing_memory memory = {0};
+    memory_source source = failing_memory_source(&memory);
+    fail_allocation(&memory, k);
     lemke_workspace *starved = lemke_workspace_create(&source);
     lemke_report report = {LEMKE_NO_MEMORY, 0, 0, 0};
     if (starved != NULL)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "../demos/scenes/scene.h"
+#include "failing_memory.h"
 #include "step/memory.h"
 #include "step_testing.h"
 
@@ -36,34 +37,17 @@ static bool told(const char *text) {
 
 /* --- memory that fails --------------------------------------------------- */
 
-/* Allocations are counted from 0; those in [first, last) fail. */
-static struct { long count, first, last; } memory;
-
-static bool memory_fails(void) {
-  long index = memory.count++;
-  return index >= memory.first && index < memory.last;
-}
+static failing_memory memory;
 
 static void *failing_malloc(size_t size) {
-  return memory_fails() ? NULL : malloc(size);
+  return next_allocation_fails(&memory) ? NULL : malloc(size);
 }
 static void *failing_calloc(size_t count, size_t size) {
-  return memory_fails() ? NULL : calloc(count, size);
+  return next_allocation_fails(&memory) ? NULL : calloc(count, size);
 }
 static void *failing_realloc(void *block, size_t size) {
-  return memory_fails() ? NULL : realloc(block, size);
+  return next_allocation_fails(&memory) ? NULL : realloc(block, size);
 }
-static void *failing_allocate(void *context, size_t size) {
-  (void)context;
-  return failing_malloc(size);
-}
-static void release(void *context, void *block, size_t size) {
-  (void)context;
-  (void)size;
-  free(block);
-}
-static const memory_source failing_memory = {failing_allocate, release, NULL};
-
 static void *host_allocate(dsizeint size) { return failing_malloc(size); }
 static void *host_shrink(void *block, dsizeint size, dsizeint smaller) {
   (void)size;
@@ -76,8 +60,11 @@ static void host_free(void *block, dsizeint size) {
 }
 
 static void use_failing_memory(bool use) {
-  memory.first = memory.last = memory.count = 0;
-  step_memory = use ? &failing_memory : &memory_from_malloc;
+  static memory_source source;
+  CU_ASSERT_EQUAL(memory.bytes_held, 0);
+  source = failing_memory_source(&memory);
+  fail_no_allocation(&memory);
+  step_memory = use ? &source : &memory_from_malloc;
 #if SUITESPARSE_MAIN_VERSION >= 6
   SuiteSparse_config_malloc_func_set(use ? failing_malloc : malloc);
   SuiteSparse_config_calloc_func_set(use ? failing_calloc : calloc);
@@ -187,18 +174,20 @@ static void run_on(rig *r, uint64_t hashes[STEPS_AFTER]) {
   }
 }
 
-/* Let the allocations in [first, last) of a step fail. @return whether there
- * were any. */
-static bool fail_step(ode_mlcp_solver solver, bool fresh, long first, long last,
+/* Let an allocation of a step fail, alone or with all that follow. @return
+ * whether the step got to it. */
+static bool fail_step(ode_mlcp_solver solver, bool fresh, long first,
+                      bool all_that_follow,
                       const uint64_t undisturbed[STEPS_AFTER]) {
   rig *r = prepare_rig(solver, fresh);
   uint64_t before = hash_rig(r), after[STEPS_AFTER];
-  memory.count = 0;
-  memory.first = first;
-  memory.last = last;
+  if (all_that_follow)
+    fail_allocations_from(&memory, first);
+  else
+    fail_allocation(&memory, first);
   int taken = dWorldStep(r->scene->world, H);
-  bool failed = memory.count > first;
-  memory.first = memory.last = 0;
+  bool failed = an_allocation_failed(&memory);
+  fail_no_allocation(&memory);
   if (taken) {
     /* no memory was asked for that was needed: to shrink a block, say */
     CU_ASSERT_EQUAL(hash_rig(r), undisturbed[0]);
@@ -232,11 +221,11 @@ static void fail_each_allocation(ode_mlcp_solver solver, bool fresh,
   destroy_rig(r);
 
   long n = 0;
-  while (n < 5000 && fail_step(solver, fresh, n, n + 1, undisturbed))
+  while (n < 5000 && fail_step(solver, fresh, n, false, undisturbed))
     n += stride;
   CU_ASSERT(n >= 20 && n < 5000);
   for (long i = 0; i < n; i += stride)
-    fail_step(solver, fresh, i, 1000000, undisturbed);
+    fail_step(solver, fresh, i, true, undisturbed);
   use_failing_memory(false);
 }
 
@@ -285,12 +274,10 @@ static void test_memory_fails_in_whole_world_schemes(void) {
     for (bool failed = true; failed && n < 2000;) {
       s = create_slide_and_pendulum(schemes[i]);
       uint64_t before = hash_bodies(s->bodies, s->n_bodies);
-      memory.count = 0;
-      memory.first = ++n;
-      memory.last = n + 1;
+      fail_allocation(&memory, ++n);
       int taken = dWorldStep(s->world, H);
-      failed = memory.count > n;
-      memory.first = memory.last = 0;
+      failed = an_allocation_failed(&memory);
+      fail_no_allocation(&memory);
       if (!taken) {
         CU_ASSERT(failed);
         CU_ASSERT_EQUAL(hash_bodies(s->bodies, s->n_bodies), before);
@@ -307,7 +294,7 @@ static void test_memory_fails_in_whole_world_schemes(void) {
 static void test_memory_fails_at_attachment(void) {
   use_failing_memory(true);
   dWorldID world = dWorldCreate();
-  memory.last = 1;
+  fail_allocation(&memory, 0);
   CU_ASSERT_EQUAL(ode_mlcp_attach(world, NULL), ODE_MLCP_NO_MEMORY);
   CU_ASSERT_EQUAL(ode_mlcp_step(world, H, NULL), ODE_MLCP_NOT_ATTACHED);
   CU_ASSERT_EQUAL(dWorldStep(world, H), 1); /* stock */
@@ -318,7 +305,7 @@ static void test_memory_fails_at_attachment(void) {
   ode_mlcp_default_options(&options);
   ode_mlcp_attach_new_worlds(&options);
   listen();
-  memory.count = 0;
+  fail_allocation(&memory, 0);
   dWorldID stock = dWorldCreate();
   CU_ASSERT(told("memory ran out"));
   CU_ASSERT_EQUAL(ode_mlcp_step(stock, H, NULL), ODE_MLCP_NOT_ATTACHED);

@@ -4,45 +4,20 @@
 #include <stdlib.h>
 
 #include "step/memory.h"
+#include "collision_scene.h"
+#include "failing_memory.h"
 #include "step_testing.h"
 
-/* A ground plane z = 0, boxes, one space, one surface for all. */
-typedef struct scene {
-  dWorldID world;
-  dSpaceID space;
-  dGeomID ground, other;
-  ode_mlcp_surface surface;
-  int calls;
-} scene;
+static dGeomID ground, other;
 
-static int give_surface(void *context, dGeomID geom1, dGeomID geom2,
-                        ode_mlcp_surface *surface) {
-  const scene *s = context;
-  (void)geom1;
-  (void)geom2;
-  *surface = s->surface;
-  return 1;
-}
-
-static int collide(void *context, dWorldID world, ode_mlcp_contact_list *list) {
-  scene *s = context;
-  (void)world;
-  s->calls++;
-  return ode_mlcp_collide_space(list, s->space, give_surface, s) == ODE_MLCP_OK;
-}
-
+/* A ground plane z = 0. */
 static void create(scene *s, const ode_mlcp_options *options) {
-  memset(s, 0, sizeof *s);
-  s->world = dWorldCreate();
+  scene_open(s, dHashSpaceCreate(0), options);
   dWorldSetGravity(s->world, 0, 0, -9.81);
-  dWorldSetCFM(s->world, 0); /* what is soft sinks in */
-  s->space = dHashSpaceCreate(0);
-  s->ground = dCreatePlane(s->space, 0, 0, 1, 0);
+  ground = dCreatePlane(s->space, 0, 0, 1, 0);
+  other = NULL;
   s->surface.parameters.mode = dContactApprox1;
   s->surface.parameters.mu = 0.5;
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(s->world, options), ODE_MLCP_OK);
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_set_collision(s->world, collide, s),
-                        ODE_MLCP_OK);
 }
 
 static char last_message[400];
@@ -50,28 +25,6 @@ static char last_message[400];
 static void keep_message(int number, const char *format, va_list arguments) {
   (void)number;
   vsnprintf(last_message, sizeof last_message, format, arguments);
-}
-
-/* Every allocation from the `fail_after`-th on fails; -1: none. */
-static int fail_after = -1;
-
-static void *allocate(void *context, size_t size) {
-  (void)context;
-  if (fail_after > 0) fail_after--;
-  return fail_after == 0 ? NULL : malloc(size);
-}
-
-static void release(void *context, void *block, size_t size) {
-  (void)context;
-  (void)size;
-  free(block);
-}
-
-static const memory_source failing_memory = {allocate, release, NULL};
-
-static void destroy(scene *s) {
-  dSpaceDestroy(s->space);
-  dWorldDestroy(s->world);
 }
 
 static dBodyID add_box(scene *s, double x, double y, double z) {
@@ -106,7 +59,7 @@ static void test_flat_drop_lands_at_rest(void) {
   CU_ASSERT(landed);
   CU_ASSERT(deepest < 1e-10);
   CU_ASSERT(highest_after < 1e-10);
-  destroy(&s);
+  scene_close(&s);
 }
 
 /* At rest the four contacts carry the box's weight, upwards. */
@@ -137,7 +90,7 @@ static void test_contacts_of_a_step_can_be_asked_for(void) {
   ode_mlcp_detach(s.world);
   CU_ASSERT_EQUAL(ode_mlcp_last_contact(s.world, 0, &contact),
                   ODE_MLCP_NOT_ATTACHED);
-  destroy(&s);
+  scene_close(&s);
 }
 
 /* Rows of 4, 3, 2 and 1 boxes, from a little above: once they lie, each contact
@@ -158,13 +111,13 @@ static void test_pile_keeps_its_contacts(void) {
     CU_ASSERT(report.deepest_penetration < 1e-10 ||
               isnan(report.deepest_penetration));
   }
-  destroy(&s);
+  scene_close(&s);
 }
 
 /* --- a step that fails ------------------------------------------------------- */
 
 static int refuse(void *context, dWorldID world, ode_mlcp_contact_list *list) {
-  collide(context, world, list);
+  scene_collide(context, world, list);
   return 0;
 }
 
@@ -175,17 +128,17 @@ static void bad_mu(scene *s) { s->surface.parameters.mu = NAN; }
 static int give_ray(void *context, dWorldID world, ode_mlcp_contact_list *list) {
   const scene *s = context;
   (void)world;
-  ode_mlcp_add_pair(list, s->other, dSpaceGetGeom(s->space, 0), &s->surface);
+  ode_mlcp_add_pair(list, other, dSpaceGetGeom(s->space, 0), &s->surface);
   return 1;
 }
 static void no_gap(scene *s) {
-  s->other = dCreateRay(0, 1);
-  dGeomSetBody(s->other, dBodyCreate(s->world));
+  other = dCreateRay(0, 1);
+  dGeomSetBody(other, dBodyCreate(s->world));
   ode_mlcp_set_collision(s->world, give_ray, s);
 }
 static void other_world(scene *s) {
   dWorldID world = dWorldCreate();
-  dGeomSetBody(s->ground = dCreateSphere(s->space, 1), dBodyCreate(world));
+  dGeomSetBody(ground = dCreateSphere(s->space, 1), dBodyCreate(world));
 }
 
 static void test_failed_step_leaves_nothing(void) {
@@ -215,13 +168,13 @@ static void test_failed_step_leaves_nothing(void) {
     CU_ASSERT_EQUAL(hash_bodies(&box, 1), before);
     CU_ASSERT_EQUAL(dBodyGetNumJoints(box), 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(last_message, ways[i].named));
-    dBodyID stranger = dGeomGetBody(s.ground);
+    dBodyID stranger = dGeomGetBody(ground);
     if (stranger != NULL) {
-      dGeomDestroy(s.ground);
+      dGeomDestroy(ground);
       dWorldDestroy(dBodyGetWorld(stranger));
     }
-    if (s.other != NULL) dGeomDestroy(s.other);
-    destroy(&s);
+    if (other != NULL) dGeomDestroy(other);
+    scene_close(&s);
   }
   dSetMessageHandler(previous);
 }
@@ -230,26 +183,29 @@ static void test_failed_step_leaves_nothing(void) {
  * it was; the next one is taken. */
 static void test_memory_runs_out(void) {
   const memory_source *before = step_memory;
-  step_memory = &failing_memory;
+  failing_memory memory = {0};
+  const memory_source failing = failing_memory_source(&memory);
+  step_memory = &failing;
   dMessageFunction *previous = dGetMessageHandler();
   dSetMessageHandler(keep_message);
   int failed = 0;
   for (int k = 1; failed == k - 1 && k < 300; k++) {
     scene s;
-    fail_after = -1;
+    fail_no_allocation(&memory);
     create(&s, NULL);
     dBodyID box = add_box(&s, 0, 0, 0.5);
-    fail_after = k;
+    fail_allocations_from(&memory, k - 1);
     uint64_t hash = hash_bodies(&box, 1);
     if (!dWorldStep(s.world, 0.01)) {
       failed++;
       CU_ASSERT_EQUAL(hash_bodies(&box, 1), hash);
       CU_ASSERT_EQUAL(dBodyGetNumJoints(box), 0);
-      fail_after = -1;
+      fail_no_allocation(&memory);
       CU_ASSERT(dWorldStep(s.world, 0.01));
     }
-    destroy(&s);
+    scene_close(&s);
   }
+  CU_ASSERT_EQUAL(memory.bytes_held, 0);
   CU_ASSERT(failed > 10);
   dSetMessageHandler(previous);
   step_memory = before;
@@ -270,12 +226,12 @@ static void test_contacts_can_be_found(void) {
   dGeomID geom = dBodyGetFirstGeom(box);
   dJointGroupID group = dJointGroupCreate(0);
   own_joint found[4];
-  CU_ASSERT_EQUAL(ode_mlcp_find_contacts(geom, s.ground, 0.2,
+  CU_ASSERT_EQUAL(ode_mlcp_find_contacts(geom, ground, 0.2,
                                          &found[0].contact.geom, 4,
                                          sizeof found[0]),
                   0);
   for (int i = 0; i < 60; i++) {
-    int n = ode_mlcp_find_contacts(geom, s.ground, 0.5, &found[0].contact.geom,
+    int n = ode_mlcp_find_contacts(geom, ground, 0.5, &found[0].contact.geom,
                                    4, sizeof found[0]);
     CU_ASSERT_EQUAL_FATAL(n, 4);
     for (int k = 0; k < n; k++) {
@@ -291,15 +247,15 @@ static void test_contacts_can_be_found(void) {
 
   dContactGeom *none = NULL, one;
   dGeomID ray = dCreateRay(0, 1);
-  CU_ASSERT_EQUAL(ode_mlcp_find_contacts(geom, s.ground, 1, none, 1, 999), -1);
+  CU_ASSERT_EQUAL(ode_mlcp_find_contacts(geom, ground, 1, none, 1, 999), -1);
   CU_ASSERT_EQUAL(ode_mlcp_find_contacts(geom, NULL, 1, &one, 1, 999), -1);
-  CU_ASSERT_EQUAL(ode_mlcp_find_contacts(geom, s.ground, NAN, &one, 1, 999), -1);
-  CU_ASSERT_EQUAL(ode_mlcp_find_contacts(geom, s.ground, 1, &one, 1, 8), -1);
+  CU_ASSERT_EQUAL(ode_mlcp_find_contacts(geom, ground, NAN, &one, 1, 999), -1);
+  CU_ASSERT_EQUAL(ode_mlcp_find_contacts(geom, ground, 1, &one, 1, 8), -1);
   CU_ASSERT_EQUAL(ode_mlcp_find_contacts(geom, ray, 1, &one, 1, 999), -1);
   CU_ASSERT_EQUAL(ode_mlcp_find_contacts(geom, geom, 1, &one, 1, 999), 0);
   dGeomDestroy(ray);
   dJointGroupDestroy(group);
-  destroy(&s);
+  scene_close(&s);
 }
 
 /* --- sleepers ------------------------------------------------------------------- */
@@ -322,7 +278,7 @@ static void test_only_a_touch_wakes(void) {
   CU_ASSERT_EQUAL(steps, 6); /* 0.1 m at 1.9 m/s: in the sixth */
   CU_ASSERT(dBodyGetPosition(sleeper)[2] > 0.5 - 1e-9);
   CU_ASSERT(dBodyGetPosition(passer)[2] > 1.5 - 1e-9);
-  destroy(&s);
+  scene_close(&s);
 }
 
 /* --- friction sets --------------------------------------------------------------- */
@@ -358,7 +314,7 @@ static void test_polygon_takes_most(void) {
     const dReal *v = dBodyGetLinearVel(ball);
     CU_ASSERT_DOUBLE_EQUAL(v[1], 3 * slip[0] - lost[0], 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(-v[0], 3 * slip[1] - lost[1], 1e-6);
-    destroy(&s);
+    scene_close(&s);
   }
 }
 
@@ -367,7 +323,7 @@ static int give_plane_first(void *context, dWorldID world,
                             ode_mlcp_contact_list *list) {
   const scene *s = context;
   (void)world;
-  return ode_mlcp_add_pair(list, s->ground, s->other, &s->surface) ==
+  return ode_mlcp_add_pair(list, ground, other, &s->surface) ==
          ODE_MLCP_OK;
 }
 
@@ -375,7 +331,7 @@ static int give_ball_first(void *context, dWorldID world,
                            ode_mlcp_contact_list *list) {
   const scene *s = context;
   (void)world;
-  return ode_mlcp_add_pair(list, s->other, s->ground, &s->surface) ==
+  return ode_mlcp_add_pair(list, other, ground, &s->surface) ==
          ODE_MLCP_OK;
 }
 
@@ -392,14 +348,14 @@ static void test_order_of_a_pair_is_no_matter(void) {
     s.surface.polygon[0][0] = s.surface.polygon[1][1] = 0.3;
     s.surface.polygon[0][1] = -0.1;
     dBodyID ball = create_ball(s.world, 2, 0.5);
-    s.other = dCreateSphere(s.space, 0.5);
-    dGeomSetBody(s.other, ball);
+    other = dCreateSphere(s.space, 0.5);
+    dGeomSetBody(other, ball);
     dBodySetPosition(ball, 0, 0, 0.52);
     dBodySetLinearVel(ball, 1, 0.4, -1);
     for (int i = 0; i < 40; i++) CU_ASSERT(dWorldStep(s.world, 0.01));
     CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(ball)[2], 0.5, 1e-10);
     hash[k] = hash_bodies(&ball, 1);
-    destroy(&s);
+    scene_close(&s);
   }
   CU_ASSERT_EQUAL(hash[0], hash[1]);
 }
@@ -418,8 +374,8 @@ static void test_every_space_reports_what_is_near(void) {
               : kind == 3 ? dQuadTreeSpaceCreate(0, centre, extents, 4)
                           : dHashSpaceCreate(0);
     dSpaceID inner = kind == 4 ? dSimpleSpaceCreate(s.space) : s.space;
-    s.ground = dCreateBox(s.space, 10, 10, 1);
-    dGeomSetPosition(s.ground, 0, 0, -0.5);
+    ground = dCreateBox(s.space, 10, 10, 1);
+    dGeomSetPosition(ground, 0, 0, -0.5);
     dSpaceID outer = s.space;
     s.space = inner;
     dBodyID low = add_box(&s, 0.1, 0.2, 0.6), high = add_box(&s, 0.1, 0.2, 1.7);
@@ -427,7 +383,7 @@ static void test_every_space_reports_what_is_near(void) {
     for (int i = 0; i < 60; i++) CU_ASSERT(dWorldStep(s.world, 1.0 / 60));
     CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(low)[2], 0.5, 1e-10);
     CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(high)[2], 1.5, 1e-10);
-    destroy(&s);
+    scene_close(&s);
   }
 }
 
@@ -452,7 +408,7 @@ static void test_capsule_lies_on_a_box(void) {
   CU_ASSERT_EQUAL(report.contacts, 2);
   CU_ASSERT_EQUAL(report.contacts_new, 0);
   CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(body)[2], 1.1, 1e-6);
-  destroy(&s);
+  scene_close(&s);
 }
 
 int main(void) {
