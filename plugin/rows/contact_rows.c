@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/minmax.h"
 #include "common/vec3.h"
 
 /* --- reading ------------------------------------------------------------- */
@@ -10,6 +11,14 @@
 /* The surface's fields that its flags put to use. */
 static const char *bad_surface_value(const dSurfaceParameters *s,
                                      double *value) {
+  const int OPTIONAL = dContactMu2 | dContactBounce | dContactSoftERP |
+                       dContactSoftCFM | dContactMotion1 | dContactMotion2 |
+                       dContactMotionN | dContactSlip1 | dContactSlip2 |
+                       dContactRolling;
+  if ((s->mode & OPTIONAL) == 0) { /* as in most programs */
+    *value = s->mu;
+    return isnan(s->mu) ? "mu" : NULL;
+  }
   const struct {
     int flag; /* 0: always in use */
     double value;
@@ -124,11 +133,13 @@ bool contact_rows_same_point(const contact_reading *a,
   const double MERGE_DISTANCE = 1e-4;
   double apart[3], arm = INFINITY;
   vec3_subtract(apart, a->position, b->position);
+  double square = vec3_dot(apart, apart);
+  if (!(square <= MERGE_DISTANCE * MERGE_DISTANCE)) return false;
   for (int side = 0; side < 2; side++)
     if (a->body[side] >= 0) arm = fmin(arm, vec3_length(a->arm[side]));
 
   double limit = MERGE_DISTANCE * fmin(1, 2 * arm);
-  return vec3_dot(apart, apart) <= limit * limit &&
+  return square <= limit * limit &&
          vec3_dot(a->normal, b->normal) > 0.9999 &&
          a->polygon == b->polygon && same_surface(a->contact, b->contact);
 }
@@ -154,8 +165,19 @@ bool contact_polygon_convex(int n, const double vertex[][2]) {
   return n >= 2;
 }
 
-double contact_rows_overlap(const contact_reading *reading,
-                            const host_body bodies[]) {
+/* Without roots: whether the depth is less than half of `part` of all arms. */
+static bool is_shallow(const contact_reading *reading, double part) {
+  double depth = reading->contact->geom.depth, arm = INFINITY;
+  if (depth <= 0) return true;
+  for (int side = 0; side < 2; side++)
+    if (reading->body[side] >= 0)
+      arm = smaller_of(arm, vec3_dot(reading->arm[side], reading->arm[side]));
+  return depth * depth < 0.25 * part * part * arm;
+}
+
+bool contact_rows_overlap(const contact_reading *reading,
+                          const host_body bodies[], double part) {
+  if (is_shallow(reading, part)) return false;
   double size = INFINITY, depth = reading->contact->geom.depth;
   for (int side = 0; side < 2; side++) {
     if (reading->body[side] < 0) continue;
@@ -165,7 +187,7 @@ double contact_rows_overlap(const contact_reading *reading,
     double gyration = sqrt((I[0] + I[4] + I[8]) / (3 * body->mass));
     size = fmin(size, fmax(vec3_length(reading->arm[side]), 0.25 * gyration));
   }
-  return depth > 0 ? depth / size : 0;
+  return depth / size > part;
 }
 
 /* --- building ------------------------------------------------------------ */
@@ -203,13 +225,14 @@ static mlcp_row *add_row(row_set *set, const row_frame *frame,
                          const contact_reading *reading, mlcp_row_kind kind,
                          const double J[2][6], double bias, double cfm) {
   /* contacts merged into one act side by side */
-  double compliance = cfm / frame->step_size / reading->multiplicity;
+  double compliance = cfm / frame->step_size;
+  if (reading->multiplicity > 1) compliance /= reading->multiplicity;
   return row_set_add(set, frame, kind, reading->body, J, bias, compliance);
 }
 
 /* How far the bodies are apart; 0 where they touch. */
 static double gap_of(const contact_reading *reading) {
-  return fmax(-reading->contact->geom.depth, 0);
+  return larger_of(-reading->contact->geom.depth, 0);
 }
 
 /* Whether the contact can push in this step: it touches, but for rounding, or
@@ -229,8 +252,9 @@ static bool can_push(const row_frame *frame, const contact_reading *reading) {
 static double normal_target(const contact_settings *settings,
                             double correction, double motion, double approach,
                             double bounce) {
-  return fmax(fmin(correction + motion, settings->max_velocity) - approach,
-              bounce);
+  return larger_of(
+      smaller_of(correction + motion, settings->max_velocity) - approach,
+      bounce);
 }
 
 static void add_normal_row(row_set *set, const row_frame *frame,
@@ -246,10 +270,10 @@ static void add_normal_row(row_set *set, const row_frame *frame,
   double cfm =
       surface->mode & dContactSoftCFM ? surface->soft_cfm : settings->cfm;
   double motion = surface->mode & dContactMotionN ? surface->motionN : 0;
-  double depth = fmax(contact->geom.depth - settings->surface_layer, 0);
+  double depth = larger_of(contact->geom.depth - settings->surface_layer, 0);
   double correction = erp * depth / frame->step_size, in_velocity = correction;
   bool spring = own_erp && cfm > settings->max_cfm;
-  if (!spring) in_velocity = fmin(correction, frame->max_correction);
+  if (!spring) in_velocity = smaller_of(correction, frame->max_correction);
 
   double bounce = -INFINITY, approach = gap_of(reading) / frame->step_size;
   if ((surface->mode & dContactBounce) && surface->bounce_vel >= 0 &&
@@ -265,8 +289,8 @@ static void add_normal_row(row_set *set, const row_frame *frame,
       add_row(set, frame, reading, MLCP_ROW_NORMAL, J, -target, cfm);
   row->low = 0;
   if (spring) return;
-  double bounced = normal_target(settings, 0, motion, approach, bounce);
   double plain = normal_target(settings, 0, motion, approach, -INFINITY);
+  double bounced = larger_of(plain, bounce);
   double full =
       normal_target(settings, correction, motion, approach, -INFINITY);
   row_set_correct(set, target - bounced, full - target, bounced - plain);
@@ -293,7 +317,7 @@ static mlcp_friction *add_set(row_set *set, const contact_reading *reading,
  * the contact can push. */
 static double usable_limit(double limit, bool proportional, bool pushes) {
   bool follows = proportional && isfinite(limit);
-  return follows || pushes ? fmax(limit, 0) : 0;
+  return follows || pushes ? larger_of(limit, 0) : 0;
 }
 
 /* One row with a symmetric limit of its own, or none where it is infinite. */
@@ -318,7 +342,7 @@ static void add_polygon(row_set *set, const contact_reading *reading,
                         int normal_row, bool proportional,
                         const double limits[2], int edges,
                         const double slip[2], double step_size) {
-  double largest = fmax(limits[0], limits[1]);
+  double largest = larger_of(limits[0], limits[1]);
   double scale[2] = {limits[0] / largest, limits[1] / largest};
   mlcp_friction *friction =
       add_set(set, reading, normal_row, 2, proportional, largest, step_size);
@@ -329,9 +353,12 @@ static void add_polygon(row_set *set, const contact_reading *reading,
   c = length > 0 ? c / length : 1;
   s = length > 0 ? s / length : 0;
   for (int k = 0; k < edges / 2; k++) {
-    double angle = 2 * M_PI * k / edges;
-    double cos_k = 4 * k == edges ? 0 : cos(angle);
-    double sin_k = 4 * k == edges ? 1 : sin(angle);
+    double cos_k = k == 0, sin_k = k != 0; /* exact where they can be */
+    if (k > 0 && 4 * k != edges) {
+      double angle = 2 * M_PI * k / edges;
+      cos_k = cos(angle);
+      sin_k = sin(angle);
+    }
     set->pairs[set->n_pairs++] =
         (mlcp_pair){{scale[0] * (c * cos_k - s * sin_k),
                      scale[1] * (s * cos_k + c * sin_k)}};
@@ -368,19 +395,17 @@ void contact_rows_axes(double axis[2][3], const contact_reading *reading) {
   }
 }
 
-/* The slip to come along the two axes: that of free flight, or the hint where
- * free flight has next to none. */
+/* The slip to come along the two axes, whose Jacobians are J: that of free
+ * flight, or the hint where free flight has next to none. */
 static void slip_to_come(double slip[2], const row_frame *frame,
                          const contact_settings *settings,
                          const contact_reading *reading,
-                         const double axis[2][3], const double motion[2],
-                         const double slip_hint[3]) {
-  for (int d = 0; d < 2; d++) {
-    double J[2][6];
-    contact_rows_jacobian(J, reading, axis[d]);
-    slip[d] = relative_velocity(frame, reading, J, true) - motion[d];
-  }
-  if (hypot(slip[0], slip[1]) > settings->slip_floor) return;
+                         const double J[2][2][6], const double axis[2][3],
+                         const double motion[2], const double slip_hint[3]) {
+  for (int d = 0; d < 2; d++)
+    slip[d] = relative_velocity(frame, reading, J[d], true) - motion[d];
+  bool rests = fabs(slip[0]) + fabs(slip[1]) < 0.9 * settings->slip_floor;
+  if (!rests && hypot(slip[0], slip[1]) > settings->slip_floor) return;
   for (int d = 0; d < 2; d++) slip[d] = vec3_dot(axis[d], slip_hint);
 }
 
@@ -407,12 +432,12 @@ static void add_sliding(row_set *set, const row_frame *frame,
                  (limits[0] > 0 && limits[1] > 0 && isfinite(limits[0]) &&
                   isfinite(limits[1]) && proportional[0] == proportional[1]);
 
+  double J[2][2][6];
   for (int d = 0; d < 2; d++) {
     if (!(limits[d] > 0) && !given) continue;
-    double J[2][6];
-    contact_rows_jacobian(J, reading, axis[d]);
+    contact_rows_jacobian(J[d], reading, axis[d]);
     vec3_copy(built->sliding_axis[built->n_sliding++], axis[d]);
-    add_row(set, frame, reading, MLCP_ROW_FRICTION, J, -motion[d], cfm[d]);
+    add_row(set, frame, reading, MLCP_ROW_FRICTION, J[d], -motion[d], cfm[d]);
     if (!polygon)
       add_interval(set, reading, normal_row, proportional[d], limits[d], h);
   }
@@ -420,7 +445,7 @@ static void add_sliding(row_set *set, const row_frame *frame,
     add_given_polygon(set, reading, normal_row);
   } else if (polygon) {
     double slip[2];
-    slip_to_come(slip, frame, settings, reading, axis, motion, slip_hint);
+    slip_to_come(slip, frame, settings, reading, J, axis, motion, slip_hint);
     for (int d = 0; d < 2; d++)
       vec3_add_scaled(built->slip, slip[d], axis[d]);
     add_polygon(set, reading, normal_row, proportional[0], limits,

@@ -60,11 +60,11 @@ void contact_rows_axes(double axis[2][3], const contact_reading *reading);
 void contact_rows_jacobian(double J[2][6], const contact_reading *reading,
                            const double axis[3]);
 
-/** How deep a contact is, as a part of its distance from the centre of the body
- *  that it is nearer to (a quarter of the radius of gyration where the contact is
- *  nearer than that). */
-double contact_rows_overlap(const contact_reading *reading,
-                            const host_body bodies[]);
+/** Whether a contact is deeper than `part` (> 0) of its distance from the centre
+ *  of the body that it is nearer to (a quarter of the radius of gyration where
+ *  the contact is nearer than that). */
+bool contact_rows_overlap(const contact_reading *reading,
+                          const host_body bodies[], double part);
 
 /** The world's settings that contacts use. */
 typedef struct contact_settings {

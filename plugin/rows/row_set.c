@@ -13,22 +13,22 @@ mlcp_row *row_set_add(row_set *set, const row_frame *frame, mlcp_row_kind kind,
                       const int body[2], const double J[2][6], double bias,
                       double compliance) {
   mlcp_row *row = &set->rows[set->n_rows++];
-  *row = (mlcp_row){.kind = kind,
-                    .body = {-1, -1},
-                    .bias = bias,
-                    .compliance = compliance,
-                    .low = -INFINITY,
-                    .high = INFINITY};
+  row->kind = kind;
+  row->bias = bias;
+  row->compliance = compliance;
+  row->low = -INFINITY;
+  row->high = INFINITY;
   row_set_correct(set, 0, 0, 0);
   for (int side = 0; side < 2; side++) {
-    if (body[side] < 0) continue;
-    const host_body *b = &frame->bodies[body[side]];
-    if (b->kinematic) {
-      row->bias += dot6(J[side], b->v);
-    } else {
+    const host_body *b = body[side] >= 0 ? &frame->bodies[body[side]] : NULL;
+    if (b != NULL && !b->kinematic) {
       row->body[side] = frame->problem_body[body[side]];
       memcpy(row->J[side], J[side], sizeof row->J[side]);
+      continue;
     }
+    if (b != NULL) row->bias += dot6(J[side], b->v);
+    row->body[side] = -1;
+    memset(row->J[side], 0, sizeof row->J[side]);
   }
   return row;
 }

@@ -148,9 +148,9 @@ static bool is_overlap(const island_context *c, const contact_reading *contact,
                        const warm_entry *key) {
   const double ENTERS = 0.1, LEAVES = 0.01;
   if (isinf(c->options->max_correction)) return false;
-  double overlap = contact_rows_overlap(contact, c->arrays->bodies);
-  return overlap > ENTERS ||
-         (overlap > LEAVES &&
+  const host_body *bodies = c->arrays->bodies;
+  return contact_rows_overlap(contact, bodies, LEAVES) &&
+         (contact_rows_overlap(contact, bodies, ENTERS) ||
           warm_start_overlap(c->results->old_entries,
                              c->results->n_old_entries, key));
 }
