@@ -587,21 +587,16 @@ static void mirror_contact_force(double force[2][6],
   vec3_subtract(mirrored + 3, mirrored + 3, about_point);
 }
 
-/* The forces of a joint over the step: sum J'p / h, on kinematic bodies too. */
-static void keep_joint(const island_context *c, const part_problem *part,
-                       int j) {
+/* What a joint does to its bodies over the step: sum J'p / h, on kinematic
+ * bodies too. */
+static void keep_force(const island_context *c, const part_problem *part,
+                       int j, joint_result *out) {
   const island_joint *joint = &c->arrays->joints[j];
-  joint_result *out = &c->results->joints[c->result->first_joint + (size_t)j];
   int first = part->first_row[j];
   double h = c->island->stepsize;
-  out->count = joint->role == JOINT_ROWS
-                   ? c->arrays->readings[joint->reading].rows.count
-                   : (unsigned)part->contacts[joint->reading].n_rows;
-
   for (unsigned i = 0; i < out->count; i++) {
     const mlcp_row *row = &part->set.rows[first + (int)i];
-    double force = part->solution.p[first + (int)i] / h;
-    out->lambda[i] = force;
+    double force = out->lambda[i];
     for (int side = 0; side < 2; side++) {
       const double *J =
           joint->role == JOINT_ROWS
@@ -623,6 +618,19 @@ static void keep_joint(const island_context *c, const part_problem *part,
   for (int side = 0; side < 2; side++)
     if (part->set.rows[first].body[side] < 0)
       mirror_contact_force(out->force, contact, 1 - side);
+}
+
+static void keep_joint(const island_context *c, const part_problem *part,
+                       int j) {
+  const island_joint *joint = &c->arrays->joints[j];
+  joint_result *out = &c->results->joints[c->result->first_joint + (size_t)j];
+  const double *p = part->solution.p + part->first_row[j];
+  double h = c->island->stepsize;
+  out->count = joint->role == JOINT_ROWS
+                   ? c->arrays->readings[joint->reading].rows.count
+                   : (unsigned)part->contacts[joint->reading].n_rows;
+  for (unsigned i = 0; i < out->count; i++) out->lambda[i] = p[i] / h;
+  if (!out->forceless) keep_force(c, part, j, out);
 }
 
 static void keep_part(island_context *c, const part_problem *part, int index) {
@@ -680,8 +688,12 @@ static void clear_results(island_context *c) {
     memcpy(out->v, body->v_free, sizeof out->v);
     c->result->report.bodies += !body->kinematic;
   }
-  memset(&c->results->joints[c->result->first_joint], 0,
-         (size_t)c->arrays->n_joints * sizeof(joint_result));
+  for (int j = 0; j < c->arrays->n_joints; j++) {
+    joint_result *out = &c->results->joints[c->result->first_joint + (size_t)j];
+    out->count = 0;
+    out->forceless = dJointGetFeedback(c->arrays->joints[j].id) == NULL;
+    if (!out->forceless) memset(out->force, 0, sizeof out->force);
+  }
   if (!c->options->measure) return;
   for (int i = 0; i < c->arrays->n_contacts; i++)
     c->result->report.deepest_penetration =

@@ -43,7 +43,8 @@ typedef struct body_result {
 
 typedef struct joint_result {
   unsigned count;
-  double lambda[6];   /* N, N m */
+  bool forceless; /* no feedback asks for `force`: it is not filled */
+  double lambda[6];   /* [count] N, N m */
   double force[2][6]; /* on the two bodies, in the order of the rows */
 } joint_result;
 

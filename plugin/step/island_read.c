@@ -1,7 +1,7 @@
 #include "step/island_read.h"
 
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "common/vec3.h"
 
@@ -200,6 +200,8 @@ static bool read_joints(island_arrays *arrays, const memory_source *source,
                         const ode_mlcp_options *options,
                         const contact_source *contacts,
                         island_result *result) {
+  dBodyID last[2] = {NULL, NULL};
+  int body[2] = {-1, -1}; /* of `last` */
   for (int j = 0; j < arrays->n_joints; j++) {
     island_joint *joint = &arrays->joints[j];
     dJointID id = island->joints[j];
@@ -208,9 +210,12 @@ static bool read_joints(island_arrays *arrays, const memory_source *source,
       first = second;
       second = NULL;
     }
-    *joint = (island_joint){.id = id, .role = JOINT_LEFT_OUT};
-    joint->body[0] = body_table_find(table, arrays, first);
-    joint->body[1] = body_table_find(table, arrays, second);
+    if (first != last[0]) body[0] = body_table_find(table, arrays, first);
+    if (second != last[1]) body[1] = body_table_find(table, arrays, second);
+    last[0] = first;
+    last[1] = second;
+    *joint = (island_joint){
+        .id = id, .role = JOINT_LEFT_OUT, .body = {body[0], body[1]}};
 
     bool read = dJointGetType(id) == dJointTypeContact
                     ? read_contact(arrays, joint, contacts, result)
@@ -222,26 +227,54 @@ static bool read_joints(island_arrays *arrays, const memory_source *source,
 
 /* --- merging contacts ------------------------------------------------------ */
 
-typedef struct contact_key {
+/* The contacts of two bodies that are kept, chained in the host's order. */
+typedef struct contact_group {
   int body[2];
-  int joint;
-} contact_key;
+  int first, last; /* joints */
+} contact_group;
 
-static int compare_contact_keys(const void *left, const void *right) {
-  const contact_key *a = left, *b = right;
-  for (int i = 0; i < 2; i++)
-    if (a->body[i] != b->body[i]) return a->body[i] < b->body[i] ? -1 : 1;
-  return (a->joint > b->joint) - (a->joint < b->joint);
+/* An open-addressing table of groups. */
+typedef struct group_table {
+  contact_group *groups;
+  int *slots; /* group + 1, 0 empty */
+  int n_groups;
+  size_t mask;
+} group_table;
+
+static bool group_table_create(group_table *table, island_arrays *arrays,
+                               const memory_source *source) {
+  size_t size = 4, n = (size_t)arrays->n_contacts;
+  while (size < 2 * n) size *= 2;
+  table->groups = memory_block_reserve(
+      &arrays->group_block, source, n * sizeof *table->groups + size * sizeof(int),
+      1);
+  if (table->groups == NULL) return false;
+  table->slots = (int *)(table->groups + n);
+  table->n_groups = 0;
+  table->mask = size - 1;
+  memset(table->slots, 0, size * sizeof *table->slots);
+  return true;
 }
 
-/* Merge `joint` into one of the `n_kept` contacts of the same bodies, which
- * takes the geometry of the deeper. */
-static bool merge_contact(island_arrays *arrays, const contact_key kept[],
-                          int n_kept, island_joint *joint) {
+static contact_group *group_of(group_table *table, const int body[2]) {
+  size_t slot = ((size_t)body[0] * 31 + (size_t)body[1] * 17) & table->mask;
+  for (; table->slots[slot] != 0; slot = (slot + 1) & table->mask) {
+    contact_group *group = &table->groups[table->slots[slot] - 1];
+    if (group->body[0] == body[0] && group->body[1] == body[1]) return group;
+  }
+  contact_group *group = &table->groups[table->n_groups++];
+  table->slots[slot] = table->n_groups;
+  *group = (contact_group){{body[0], body[1]}, -1, -1};
+  return group;
+}
+
+/* Merge `joint` into one of the contacts of the same bodies that are kept,
+ * which takes the geometry of the deeper. */
+static bool merge_contact(island_arrays *arrays, const contact_group *group,
+                          island_joint *joint) {
   const contact_reading *reading = &arrays->contacts[joint->reading];
-  for (int i = 0; i < n_kept; i++) {
-    island_joint *other = &arrays->joints[kept[i].joint];
-    contact_reading *place = &arrays->contacts[other->reading];
+  for (int k = group->first; k >= 0; k = arrays->joints[k].next_part) {
+    contact_reading *place = &arrays->contacts[arrays->joints[k].reading];
     if (!contact_rows_same_point(place, reading)) continue;
 
     int multiplicity = place->multiplicity + 1;
@@ -254,31 +287,31 @@ static bool merge_contact(island_arrays *arrays, const contact_key kept[],
   return false;
 }
 
+/* Chains contacts of a group by their next_part, which is not in use yet. */
 static bool merge_contacts(island_arrays *arrays, const memory_source *source,
                            island_result *result) {
-  contact_key *keys = memory_block_reserve(
-      &arrays->order_block, source, (size_t)arrays->n_contacts, sizeof *keys);
-  if (keys == NULL) return false;
+  group_table table;
+  if (arrays->n_contacts < 2) return true;
+  if (!group_table_create(&table, arrays, source)) return false;
 
-  int count = 0;
-  for (int j = 0; j < arrays->n_joints; j++)
-    if (arrays->joints[j].role == JOINT_CONTACT)
-      keys[count++] = (contact_key){
-          {arrays->joints[j].body[0], arrays->joints[j].body[1]}, j};
-  if (count > 1) qsort(keys, (size_t)count, sizeof *keys, compare_contact_keys);
-
-  /* those of a pair that are kept are moved to the front of its group */
-  for (int first = 0, next; first < count; first = next) {
-    int n_kept = 0;
-    for (next = first; next < count && keys[next].body[0] == keys[first].body[0] &&
-                       keys[next].body[1] == keys[first].body[1];
-         next++) {
-      island_joint *joint = &arrays->joints[keys[next].joint];
-      if (merge_contact(arrays, keys + first, n_kept, joint))
-        result->report.contacts_merged++;
-      else
-        keys[first + n_kept++] = keys[next];
+  contact_group *group = NULL;
+  for (int j = 0; j < arrays->n_joints; j++) {
+    island_joint *joint = &arrays->joints[j];
+    if (joint->role != JOINT_CONTACT) continue;
+    /* mostly those of a pair follow each other */
+    if (group == NULL || group->body[0] != joint->body[0] ||
+        group->body[1] != joint->body[1])
+      group = group_of(&table, joint->body);
+    if (merge_contact(arrays, group, joint)) {
+      result->report.contacts_merged++;
+      continue;
     }
+    joint->next_part = -1;
+    if (group->first < 0)
+      group->first = j;
+    else
+      arrays->joints[group->last].next_part = j;
+    group->last = j;
   }
   return true;
 }
@@ -388,7 +421,7 @@ void island_arrays_release(island_arrays *arrays, const memory_source *source) {
       &arrays->problem_body_block, &arrays->part_block,
       &arrays->part_first_block,   &arrays->part_count_block,
       &arrays->next_body_block,    &arrays->part_first_body_block,
-      &arrays->index_block,        &arrays->order_block,
+      &arrays->index_block,        &arrays->group_block,
       &arrays->stop_block};
   for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
     memory_block_release(blocks[i], source);

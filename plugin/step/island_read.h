@@ -27,7 +27,7 @@ typedef struct island_arrays {
   int *part_n_bodies;         /* per part */
   memory_block body_block, joint_block, reading_block, contact_block,
       problem_body_block, part_block, part_first_block, part_count_block,
-      next_body_block, part_first_body_block, index_block, order_block,
+      next_body_block, part_first_body_block, index_block, group_block,
       stop_block;
 } island_arrays;
 

@@ -245,10 +245,11 @@ static void stepper_commit(void *context, const dStepperIsland *island) {
   const body_result *bodies = stepper->results.bodies + result->first_body;
   const joint_result *joints = stepper->results.joints + result->first_joint;
 
+  static const dReal no_force[2][6];
   for (unsigned j = 0; j < island->joints_count; j++)
-    dJointSetStepperResult(island->joints[j], joints[j].count,
-                           joints[j].lambda,
-                           (const dReal(*)[6])joints[j].force);
+    dJointSetStepperResult(
+        island->joints[j], joints[j].count, joints[j].lambda,
+        joints[j].forceless ? no_force : (const dReal(*)[6])joints[j].force);
   for (unsigned b = 0; b < island->bodies_count; b++) {
     dBodyID body = island->bodies[b];
     const double *v = bodies[b].v;
