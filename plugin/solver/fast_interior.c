@@ -294,15 +294,41 @@ static int read_modes(fast_work *work) {
   return n_changed;
 }
 
-/* The modes read last, corrected; work->p stays where it is unless they reach
- * the target. */
+/* Rows that the path makes for a limit of go there. */
+static void put_at_limits_read(fast_work *work) {
+  const fast_form *form = &work->form;
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      int row = cluster->first_row + i;
+      double low, high;
+      fast_form_limits(form, cluster, row, work->p, &low, &high);
+      if (work->read_mode[row] == FAST_AT_LOW) work->p[row] = low;
+      if (work->read_mode[row] == FAST_AT_HIGH) work->p[row] = high;
+    }
+  }
+}
+
+/* The modes read last, corrected all at once, else one by one; unless they
+ * reach the target, the point on the path is as it was. */
 static bool cross_over(fast_work *work) {
-  const fast_modes_options few = {1e-6, 5, 5, 0.05, 0};
-  size_t n = (size_t)work->form.n_rows;
-  memcpy(work->stage_p, work->p, sizeof *work->p * n);
+  const fast_modes_options few = {1e-6, 5, 5, 0.02, 0};
+  const long max_pivots = 40;
+  size_t n = (size_t)work->form.n_rows, bytes = sizeof(double) * n;
+  memcpy(work->stage_p, work->p, bytes);
   memcpy(work->mode, work->read_mode, sizeof *work->mode * n);
   if (fast_modes_correct(work, &few)) return true;
-  memcpy(work->p, work->stage_p, sizeof *work->p * n);
+
+  // pivots work in the place of the distances
+  memcpy(work->anchor, work->s_low, bytes);
+  memcpy(work->own_bias, work->s_high, bytes);
+  memcpy(work->p, work->stage_p, bytes);
+  put_at_limits_read(work);
+  if (fast_pivots_finish(work, max_pivots)) return true;
+  memcpy(work->s_low, work->anchor, bytes);
+  memcpy(work->s_high, work->own_bias, bytes);
+  memcpy(work->p, work->stage_p, bytes);
+  memset(work->dp, 0, bytes);
   fast_work_evaluate(work);
   return false;
 }
@@ -311,12 +337,13 @@ static bool cross_over(fast_work *work) {
 typedef struct crossing {
   double ripe; /* at a complementarity of at most this */
   int few;     /* with at most so many rows read anew */
+  int n_left;  /* tries */
 } crossing;
 
 static bool is_ripe(const crossing *crossing, double mu, double length,
                     int n_changed) {
   const double long_enough = 0.7;
-  return mu <= crossing->ripe && length >= long_enough
+  return crossing->n_left > 0 && mu <= crossing->ripe && length >= long_enough
       && n_changed <= crossing->few;
 }
 
@@ -404,7 +431,8 @@ bool fast_interior_solve(fast_work *work,
   memset(work->dy_high, 0, bytes);
 
   patience patience = {0, 0, INFINITY};
-  crossing crossing = {1e-6, form->n_rows / 100 + 1};
+  crossing crossing = {1e-7, form->n_rows / 50 + 1,
+                       options->cross_over ? 3 : 0};
   double mu = complementarity(work, 0);
   memset(work->read_mode, 0, sizeof *work->read_mode * (size_t)form->n_rows);
   for (int i = 0; i < options->max_iterations; i++) {
@@ -415,11 +443,11 @@ bool fast_interior_solve(fast_work *work,
     if (work->residual <= work->target
         || is_stuck(&patience, length, work->residual))
       break;
-    if (!options->cross_over || !is_ripe(&crossing, mu, length, n_changed))
-      continue;
+    if (!is_ripe(&crossing, mu, length, n_changed)) continue;
     if (cross_over(work)) return true;
-    crossing.ripe = 0.1 * mu;
+    crossing.ripe = 0.01 * mu;
     crossing.few = n_changed / 2;
+    crossing.n_left--;
   }
   fast_work_restore_best(work);
   return work->residual <= work->target;

@@ -450,3 +450,12 @@ bool fast_pivots_solve(fast_work *work, long max_pivots) {
 bool fast_pivots_cold(fast_work *work, double unevenness, long max_pivots) {
   return run(work, unevenness, max_pivots);
 }
+
+bool fast_pivots_finish(fast_work *work, long max_pivots) {
+  const int most_rows = 2000;
+  const fast_modes_options polish = {1e-6, 4, 4, 1, 8};
+  if (work->form.n_rows > most_rows || !fast_pivots_solve(work, max_pivots))
+    return false;
+  fast_work_evaluate(work);
+  return work->residual <= work->target || fast_modes_solve(work, &polish);
+}

@@ -4,8 +4,9 @@
  * not the forces that go through a heap; the linear system of the modes has
  * those, but modes changed all at once from far off go round in circles. A few
  * sweeps before each system bring the modes so near that two or three changes
- * of a handful of rows are left. Where bodies are wedged, with more active rows
- * than they have ways to move, that does not help: the first system shows it.
+ * of a handful of rows are left; where those go round in circles, pivots change
+ * them one by one. Where bodies are wedged, with more active rows than they have
+ * ways to move, that does not help: the first system shows it.
  */
 #include <math.h>
 #include <string.h>
@@ -42,12 +43,6 @@ static void invert_rows(fast_work *work) {
   }
 }
 
-static inline void add6(double v[6], const double MJ[6], double dp) {
-  *(two *)v += dp * *(const two *)MJ;
-  *(two *)(v + 2) += dp * *(const two *)(MJ + 2);
-  *(two *)(v + 4) += dp * *(const two *)(MJ + 4);
-}
-
 /* Off-diagonal compliance of a row. */
 static double coupled_slip(const fast_form *form, const fast_cluster *cluster,
                            int i, const double p[]) {
@@ -76,8 +71,8 @@ static inline void sweep_row(fast_work *work, int r, double w, double normal,
     next = next < low ? low : next > high ? high : next;
   double dp = next - *p;
   *p = next;
-  add6(v_a, MJ, dp);
-  if (v_b != NULL) add6(v_b, MJ + 6, dp);
+  add_row(v_a, dp, MJ);
+  if (v_b != NULL) add_row(v_b, dp, MJ + 6);
 }
 
 static void sweep_edge(fast_work *work, const fast_edge *edge) {
@@ -124,18 +119,21 @@ static bool take_turn(fast_work *work, int n_sweeps,
 
 bool fast_sweeps_solve(fast_work *work, bool warm) {
   static const fast_modes_options patient = {1e-6, 8, 8, 0.2, 1};
-  static const int sweeps[] = {30, 10, 10, 10};
+  enum { N_TURNS = 2 };
+  static const int sweeps[N_TURNS] = {30, 10};
   const double unmoved = 0.1;
   static const fast_modes_options few = {1e-6, 4, 4, 0.08, 1};
   bool moved = work->residual > unmoved;
   if (warm && moved) invert_rows(work);
   if (warm && take_turn(work, moved ? 5 : 0, &patient)) return true;
   if (!warm || !moved) invert_rows(work);
-  for (int k = 0; k < 4 && isfinite(work->residual); k++) {
+  for (int k = 0; k < N_TURNS && isfinite(work->residual); k++) {
     long before = work->factorisations;
     if (take_turn(work, sweeps[k], &few)) return true;
     bool is_wedged = work->factorisations == before + 1;
     if (k == 0 && is_wedged) return false;
   }
-  return false;
+  sweep(work, sweeps[N_TURNS - 1]);
+  return isfinite(work->residual)
+      && fast_pivots_finish(work, 50 + work->form.n_rows / 8);
 }

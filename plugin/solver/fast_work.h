@@ -166,7 +166,12 @@ void fast_pivots_prepare(fast_work *work);
  */
 bool fast_pivots_solve(fast_work *work, long max_pivots);
 
-/** The same from no impulses, with d > 0 on every bounded row: Lemke's method
+/** Worth a try where few modes are wrong: work->p's pivots, and what rounding
+ *  left by modes. None in structures so large that every pivot is dear.
+ *  @return true when the target is reached. */
+bool fast_pivots_finish(fast_work *work, long max_pivots);
+
+/** fast_pivots_solve from no impulses, with d > 0 on every bounded row: Lemke's method
  *  in the box form.
  *  @param unevenness  0 .. 1: by how much d differs between rows; another one
  *                     is another path. */
