@@ -8,10 +8,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "command/command.h"
+#include "common/clock.h"
 
 /* Samples that branch are many outcomes each: so many are usual. */
 #define SAMPLES_OF_ALL 4096
@@ -250,12 +250,6 @@ typedef struct progress {
   double start, last;
   bool shown, terminal;
 } progress;
-
-static double seconds_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9*(double)now.tv_nsec;
-}
 
 /* Nothing for the first seconds; then a line that renews itself on a terminal,
  * and one now and then elsewhere. */

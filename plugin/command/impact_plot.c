@@ -1,10 +1,9 @@
 /* Pictures of a set by gnuplot, in the style of Halm & Posa's figs. 9-14. */
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/gnuplot.h"
 #include "command/impact.h"
 
 /* Points drawn of a set at most; more would only cover one another. */
@@ -36,16 +35,6 @@ static int choose_planes(const impact_result *result, plane planes[12]) {
   for (int i = 0; i < n && count < 9; i++)
     planes[count++] = (plane){i*per_contact + 1, i*per_contact};
   return count;
-}
-
-static void put_string(FILE *out, const char *text) {
-  fputc('\'', out);
-  for (; *text != 0; text++) {
-    if (*text == '\'') fputc('\'', out);
-    // a line end cannot stand in a quoted string
-    fputc(*text == '\n' ? ' ' : *text, out);
-  }
-  fputc('\'', out);
 }
 
 static void put_set(FILE *out, const char *name,
@@ -126,47 +115,28 @@ static void put_panel(FILE *out, const impact_result *result, plane plane,
   fputc('\n', out);
 }
 
-static void put_script(FILE *out, const char *path,
-                       const impact_result *result,
-                       const ode_mlcp_impact_set *ways) {
+bool impact_plot(const char *path, const impact_result *result,
+                 const ode_mlcp_impact_set *ways,
+                 char message[IMPACT_MESSAGE]) {
   plane planes[12];
   int n_planes = choose_planes(result, planes);
   int n_columns = n_planes < 3 ? n_planes : 3;
   int n_lines = (n_planes + n_columns - 1)/n_columns;
-  put_data(out, result, ways);
-  fprintf(out, "set terminal pngcairo size %d,%d font 'sans,11'\nset output ",
-          520*n_columns, 480*n_lines);
-  put_string(out, path);
-  fprintf(out, "\nset multiplot layout %d,%d title ", n_lines, n_columns);
+  gnuplot plot;
+  if (!gnuplot_start(&plot, path, 520*n_columns, 480*n_lines, message,
+                     IMPACT_MESSAGE))
+    return false;
+  put_data(plot.out, result, ways);
+  fprintf(plot.out, "set multiplot layout %d,%d title ", n_lines, n_columns);
   char title[400];
   snprintf(title, sizeof title, "%s: velocities after the impact, %llu samples",
            result->input->name,
            (unsigned long long)result->set.n_samples);
-  put_string(out, title);
+  gnuplot_put_string(plot.out, title);
   fputs(" noenhanced\nset grid lc rgb '#eeeeee'\nset zeroaxis\n"
-        "set offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05\n", out);
+        "set offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05\n",
+        plot.out);
   for (int i = 0; i < n_planes; i++)
-    put_panel(out, result, planes[i], i == 0);
-  fputs("unset multiplot\nunset output\n", out);
-}
-
-bool impact_plot(const char *path, const impact_result *result,
-                 const ode_mlcp_impact_set *ways,
-                 char message[IMPACT_MESSAGE]) {
-  // a gnuplot that ends early must not end this program
-  void (*old)(int) = signal(SIGPIPE, SIG_IGN);
-  FILE *out = popen("gnuplot", "w");
-  if (out == NULL) {
-    snprintf(message, IMPACT_MESSAGE, "gnuplot: %s", strerror(errno));
-    signal(SIGPIPE, old);
-    return false;
-  }
-  put_script(out, path, result, ways);
-  int status = pclose(out);
-  signal(SIGPIPE, old);
-  if (status == 0) return true;
-  snprintf(message, IMPACT_MESSAGE,
-           "%.300s: gnuplot could not draw it (is gnuplot there, may the file "
-           "be written?)", path);
-  return false;
+    put_panel(plot.out, result, planes[i], i == 0);
+  return gnuplot_end(&plot, message, IMPACT_MESSAGE);
 }

@@ -1,10 +1,9 @@
 /* Pictures of runs and sweeps by gnuplot. */
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/gnuplot.h"
 #include "command/scene.h"
 
 enum {
@@ -140,16 +139,6 @@ static void put_outline(FILE *out, const scene_result *result,
     default: put_silhouette(out, result, outline, row); return;
   }
   fputc('\n', out);
-}
-
-static void put_string(FILE *out, const char *text) {
-  fputc('\'', out);
-  for (; *text != 0; text++) {
-    if (*text == '\'') fputc('\'', out);
-    // a line end cannot stand in a quoted string
-    fputc(*text == '\n' ? ' ' : *text, out);
-  }
-  fputc('\'', out);
 }
 
 /* The row nearest to a time. */
@@ -316,28 +305,12 @@ static void plot_coordinates(FILE *out, const scene_result *result,
 
 /* ---- gnuplot ---- */
 
-static FILE *start_gnuplot(const char *path, int width, int height,
-                           char message[SCENE_MESSAGE]) {
-  FILE *out = popen("gnuplot", "w");
-  if (out == NULL) {
-    snprintf(message, SCENE_MESSAGE, "gnuplot: %s", strerror(errno));
-    return NULL;
-  }
-  fprintf(out, "set terminal pngcairo size %d,%d font 'sans,11'\nset output ",
-          width, height);
-  put_string(out, path);
-  fputs("\nset grid lc rgb '#eeeeee'\n", out);
-  return out;
-}
-
-static bool end_gnuplot(FILE *out, const char *path,
-                        char message[SCENE_MESSAGE]) {
-  fputs("unset multiplot\nunset output\n", out);
-  if (pclose(out) == 0) return true;
-  snprintf(message, SCENE_MESSAGE,
-           "%.300s: gnuplot could not draw it (is gnuplot there, may the file "
-           "be written?)", path);
-  return false;
+static bool start_plot(gnuplot *plot, const char *path, int width, int height,
+                       char message[SCENE_MESSAGE]) {
+  if (!gnuplot_start(plot, path, width, height, message, SCENE_MESSAGE))
+    return false;
+  fputs("set grid lc rgb '#eeeeee'\n", plot->out);
+  return true;
 }
 
 static void put_title(FILE *out, const scene *scene, const char *scheme,
@@ -345,45 +318,37 @@ static void put_title(FILE *out, const scene *scene, const char *scheme,
   char title[SCENE_MESSAGE];
   snprintf(title, sizeof title, "%s, scheme %s%s: %s (%s)", scene->name,
            scheme, more, scene->summary, scene->source);
-  put_string(out, title);
+  gnuplot_put_string(out, title);
   fputs(" noenhanced\n", out);
 }
 
 bool scene_plot(const char *path, const scene_result *const results[],
                 int n_results, char message[SCENE_MESSAGE]) {
-  // a gnuplot that ends early must not end this program
-  void (*old)(int) = signal(SIGPIPE, SIG_IGN);
-  FILE *out = start_gnuplot(path, 1300, 900, message);
-  bool drawn = out != NULL;
-  if (drawn) {
-    char step[40];
-    put_pictures(out, results[0]);
-    for (int k = 0; k < n_results; k++) put_curves(out, results[k], k);
-    snprintf(step, sizeof step, ", h %g s", results[0]->settings.h);
-    fputs("set multiplot layout 2,2 title ", out);
-    put_title(out, results[0]->scene, results[0]->settings.scheme, step);
-    plot_pictures(out, results[0]);
-    plot_infeasibility(out, results, n_results);
-    if (results[0]->scene->extra_name != NULL)
-      plot_extra(out, results, n_results);
-    else
-      plot_coordinates(out, results[0], results[0]->scene->draw_velocities);
-    plot_energy(out, results, n_results);
-    drawn = end_gnuplot(out, path, message);
-  }
-  signal(SIGPIPE, old);
-  return drawn;
+  gnuplot plot;
+  if (!start_plot(&plot, path, 1300, 900, message)) return false;
+  FILE *out = plot.out;
+  char step[40];
+  put_pictures(out, results[0]);
+  for (int k = 0; k < n_results; k++) put_curves(out, results[k], k);
+  snprintf(step, sizeof step, ", h %g s", results[0]->settings.h);
+  fputs("set multiplot layout 2,2 title ", out);
+  put_title(out, results[0]->scene, results[0]->settings.scheme, step);
+  plot_pictures(out, results[0]);
+  plot_infeasibility(out, results, n_results);
+  if (results[0]->scene->extra_name != NULL)
+    plot_extra(out, results, n_results);
+  else
+    plot_coordinates(out, results[0], results[0]->scene->draw_velocities);
+  plot_energy(out, results, n_results);
+  return gnuplot_end(&plot, message, SCENE_MESSAGE);
 }
 
 bool scene_plot_sweep(const char *path, const scene_sweep *sweep,
                       char message[SCENE_MESSAGE]) {
   const scene *scene = sweep->scene;
-  void (*old)(int) = signal(SIGPIPE, SIG_IGN);
-  FILE *out = start_gnuplot(path, 800, 600, message);
-  if (out == NULL) {
-    signal(SIGPIPE, old);
-    return false;
-  }
+  gnuplot plot;
+  if (!start_plot(&plot, path, 800, 600, message)) return false;
+  FILE *out = plot.out;
   fputs("$sweep << EOD\n", out);
   for (int i = 0; i < sweep->n_rows; i++) {
     const scene_sweep_row *row = &sweep->rows[i];
@@ -396,7 +361,7 @@ bool scene_plot_sweep(const char *path, const scene_sweep *sweep,
   snprintf(title, sizeof title, "%s, scheme %s", scene->name,
            sweep->settings.scheme);
   fputs("EOD\nset title ", out);
-  put_string(out, title);
+  gnuplot_put_string(out, title);
   fputs(" noenhanced\n", out);
   fputs("set logscale xy\nset format xy '%.0e'\nset xlabel 'h (s)'\n"
         "set ylabel 'error'\nset key bottom right\nplot", out);
@@ -414,7 +379,5 @@ bool scene_plot_sweep(const char *path, const scene_sweep *sweep,
               COLOURS[k], scene->error_kinds[k].name);
   }
   fputs("\n", out);
-  bool drawn = end_gnuplot(out, path, message);
-  signal(SIGPIPE, old);
-  return drawn;
+  return gnuplot_end(&plot, message, SCENE_MESSAGE);
 }

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "command/command.h"
+#include "common/clock.h"
 #include "command/solve_input.h"
 #include "mlcp/matrix_market.h"
 #include "solver/lcp.h"
@@ -139,12 +139,6 @@ static int read_options(int argc, char **argv, settings *settings) {
 }
 
 /* ---- solving ---- */
-
-static double seconds_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static int compare_numbers(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;

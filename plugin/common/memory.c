@@ -18,6 +18,12 @@ static void release_with_free(void *context, void *block, size_t size) {
 const memory_source memory_from_malloc = {allocate_with_malloc,
                                           release_with_free, NULL};
 
+void *memory_allocate_zero(const memory_source *source, size_t size) {
+  void *data = source->allocate(source->context, size);
+  if (data != NULL) memset(data, 0, size);
+  return data;
+}
+
 /* The size a block grows to: half as much again, so that a pile that gains a
  * contact a step does not allocate every step. 0 on overflow. */
 static size_t grown_size(size_t old_size, size_t count, size_t element_size) {
@@ -66,4 +72,9 @@ void memory_block_release(memory_block *block, const memory_source *source) {
     source->release(source->context, block->data, block->size);
   block->data = NULL;
   block->size = 0;
+}
+
+void memory_blocks_release(memory_block *const blocks[], size_t count,
+                           const memory_source *source) {
+  for (size_t i = 0; i < count; i++) memory_block_release(blocks[i], source);
 }

@@ -19,6 +19,9 @@ typedef struct memory_source {
 /** The C library's malloc and free. */
 extern const memory_source memory_from_malloc;
 
+/** `size` bytes of zeros, or NULL. */
+void *memory_allocate_zero(const memory_source *source, size_t size);
+
 /** A block that grows and is kept between uses; starts as {NULL, 0}. */
 typedef struct memory_block {
   void *data;
@@ -42,5 +45,9 @@ void *memory_block_grow(memory_block *block, const memory_source *source,
 
 /** Give the block back; it may be reserved again. */
 void memory_block_release(memory_block *block, const memory_source *source);
+
+/** The same for each of [count] blocks. */
+void memory_blocks_release(memory_block *const blocks[], size_t count,
+                           const memory_source *source);
 
 #endif

@@ -8,9 +8,8 @@
 #include "gap/gap_pair.h"
 
 gap_context *gap_context_create(const memory_source *source) {
-  gap_context *context = source->allocate(source->context, sizeof *context);
+  gap_context *context = memory_allocate_zero(source, sizeof *context);
   if (context == NULL) return NULL;
-  memset(context, 0, sizeof *context);
   context->source = source;
   context->scratch.source = source;
   return context;

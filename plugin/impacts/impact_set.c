@@ -2,8 +2,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
 
+#include "common/clock.h"
 #include "impacts/impact_step.h"
 
 /* Samples that a thread takes at a time. */
@@ -196,12 +196,6 @@ static uint64_t pass(run *shared, worker workers[], int n_workers,
   return taken > shared->n_limit/CHUNK ? shared->n_limit : taken*CHUNK;
 }
 
-static double wall_clock(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9*(double)now.tv_nsec;
-}
-
 /* ---- the set's memory -------------------------------------------------- */
 
 /* The arrays, in one block. */
@@ -358,12 +352,12 @@ static ode_mlcp_impact_status sample_trees(run *shared, worker workers[],
 static ode_mlcp_impact_status sample_all(run *shared, worker workers[],
                                          int n_workers) {
   shared->set->n_threads = n_workers;
-  double start = wall_clock();
+  double start = seconds_now();
   ode_mlcp_impact_status status =
     shared->options->select == ODE_MLCP_IMPACT_ALL
       ? sample_trees(shared, workers, n_workers)
       : sample_ways(shared, workers, n_workers);
-  shared->set->seconds = wall_clock() - start;
+  shared->set->seconds = seconds_now() - start;
   if (status != ODE_MLCP_IMPACT_DONE) return status;
   return atomic_load(&shared->stopped) ? ODE_MLCP_IMPACT_INTERRUPTED
                                        : ODE_MLCP_IMPACT_DONE;

@@ -23,10 +23,9 @@ static ode_mlcp_force *add_force(dWorldID world, ode_mlcp_error *error) {
   force_list *list = stepper_forces(world, &source);
   *error = ODE_MLCP_NOT_ATTACHED;
   if (list == NULL) return NULL;
-  ode_mlcp_force *force = source->allocate(source->context, sizeof *force);
+  ode_mlcp_force *force = memory_allocate_zero(source, sizeof *force);
   *error = force != NULL ? ODE_MLCP_OK : ODE_MLCP_NO_MEMORY;
   if (force == NULL) return NULL;
-  memset(force, 0, sizeof *force);
   force->list = list;
   force->source = source;
   ode_mlcp_force **end = &list->first;

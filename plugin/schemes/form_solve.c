@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "common/clock.h"
 #include "common/matrix6.h"
 #include "common/vec3.h"
 #include "schemes/form.h"
@@ -40,13 +40,11 @@ typedef struct form_scratch {
 } form_scratch;
 
 world_form *world_form_create(const memory_source *source) {
-  world_form *form = source->allocate(source->context, sizeof *form);
+  world_form *form = memory_allocate_zero(source, sizeof *form);
   if (form == NULL) return NULL;
-  memset(form, 0, sizeof *form);
   form->source = source;
   form->solver = solver_workspace_create(source);
-  form->scratch = source->allocate(source->context, sizeof *form->scratch);
-  if (form->scratch != NULL) memset(form->scratch, 0, sizeof *form->scratch);
+  form->scratch = memory_allocate_zero(source, sizeof *form->scratch);
   if (form->solver == NULL || form->scratch == NULL) {
     world_form_destroy(form);
     return NULL;
@@ -66,8 +64,7 @@ void world_form_destroy(world_form *form) {
         &s->body_block,   &s->v_block,     &s->item_row_block,
         &s->p_block,      &s->beta_block,  &s->lambda_block,
         &s->row_block,    &s->pair_block,  &s->friction_block};
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-      memory_block_release(blocks[i], source);
+    memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
     solver_convex_release(&s->convex, source);
     cone_check_release(&s->cone, source);
     source->release(source->context, s, sizeof *s);
@@ -481,12 +478,6 @@ static bool build_part(solve_context *c, int part, mlcp_problem *problem) {
   return true;
 }
 
-static double seconds_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void count_solve(ode_mlcp_report *report, const solver_report *solve) {
   const double UNSOLVED = 1e-6;
   report->solves++;
@@ -683,6 +674,5 @@ void form_answer_release(form_answer *answer, const memory_source *source) {
                             &answer->rows_block, &answer->w_block,
                             &answer->force_block,
                             &answer->joint_block, &answer->extra_block};
-  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-    memory_block_release(blocks[i], source);
+  memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
 }

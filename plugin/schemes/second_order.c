@@ -43,8 +43,7 @@ void second_order_release(second_order *s) {
   memory_block *blocks[] = {&s->middle_block, &s->mass_block, &s->free_block,
                             &s->force_block,  &s->k_q_block,  &s->k_v_block,
                             &s->row_block,    &s->taken_block, &s->stiff_block};
-  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-    memory_block_release(blocks[i], source);
+  memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
   form_view_release(&s->here, source);
   form_view_release(&s->middle, source);
   form_answer_release(&s->answer, source);

@@ -54,9 +54,8 @@ static bool no_memory(stewart_trinkle *s) {
 }
 
 stewart_trinkle *stewart_trinkle_create(const memory_source *source) {
-  stewart_trinkle *s = source->allocate(source->context, sizeof *s);
+  stewart_trinkle *s = memory_allocate_zero(source, sizeof *s);
   if (s == NULL) return NULL;
-  memset(s, 0, sizeof *s);
   s->source = source;
   s->form = world_form_create(source);
   if (s->form == NULL) {
@@ -73,8 +72,7 @@ void stewart_trinkle_destroy(stewart_trinkle *s) {
                             &s->force_block,   &s->free_block,
                             &s->impulse_block, &s->match_block,
                             &s->taken_block};
-  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-    memory_block_release(blocks[i], source);
+  memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
   form_view_release(&s->here, source);
   form_view_release(&s->ahead, source);
   form_view_release(&s->check, source);

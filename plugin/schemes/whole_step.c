@@ -16,9 +16,8 @@ static const double NEARLY_TOUCHING = 1;    /* m/s^3: eps_b */
 /* --- making and ending ---------------------------------------------------- */
 
 whole_step *whole_step_create(const memory_source *source) {
-  whole_step *w = source->allocate(source->context, sizeof *w);
+  whole_step *w = memory_allocate_zero(source, sizeof *w);
   if (w == NULL) return NULL;
-  memset(w, 0, sizeof *w);
   w->source = source;
   w->s.form = world_form_create(source);
   if (w->s.form == NULL) {
@@ -38,8 +37,7 @@ void whole_step_destroy(whole_step *w) {
       &w->collided_block,
       &w->value_block,          &w->probe_block,       &w->other_probe_block,
       &w->v_alpha_block};
-  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-    memory_block_release(blocks[i], source);
+  memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
   form_view_release(&w->ahead, source);
   motion_release(&w->now, source);
   motion_release(&w->next, source);

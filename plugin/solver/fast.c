@@ -11,10 +11,8 @@ struct fast_workspace {
 };
 
 fast_workspace *fast_workspace_create(const memory_source *source) {
-  fast_workspace *workspace =
-      source->allocate(source->context, sizeof *workspace);
+  fast_workspace *workspace = memory_allocate_zero(source, sizeof *workspace);
   if (workspace == NULL) return NULL;
-  memset(workspace, 0, sizeof *workspace);
   workspace->source = *source;
   body_blocks_init(&workspace->work.blocks);
   return workspace;

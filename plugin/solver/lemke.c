@@ -53,10 +53,8 @@ typedef struct core {
 /* ---- memory ------------------------------------------------------------ */
 
 lemke_workspace *lemke_workspace_create(const memory_source *source) {
-  lemke_workspace *workspace =
-      source->allocate(source->context, sizeof *workspace);
+  lemke_workspace *workspace = memory_allocate_zero(source, sizeof *workspace);
   if (workspace == NULL) return NULL;
-  memset(workspace, 0, sizeof *workspace);
   workspace->source = source;
   workspace->factor = lemke_factor_create(source);
   if (workspace->factor == NULL) {

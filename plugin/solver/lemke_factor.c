@@ -28,9 +28,8 @@ struct lemke_factor {
 };
 
 lemke_factor *lemke_factor_create(const memory_source *source) {
-  lemke_factor *factor = source->allocate(source->context, sizeof *factor);
+  lemke_factor *factor = memory_allocate_zero(source, sizeof *factor);
   if (factor == NULL) return NULL;
-  memset(factor, 0, sizeof *factor);
   factor->source = source;
   klu_defaults(&factor->common);
   // the basis of one island is one block, so a search for blocks is in vain

@@ -61,9 +61,8 @@ struct lemke_mlcp_workspace {
 lemke_mlcp_workspace *lemke_mlcp_workspace_create(
     const memory_source *source) {
   lemke_mlcp_workspace *workspace =
-      source->allocate(source->context, sizeof *workspace);
+      memory_allocate_zero(source, sizeof *workspace);
   if (workspace == NULL) return NULL;
-  memset(workspace, 0, sizeof *workspace);
   workspace->source = source;
   workspace->lemke = lemke_workspace_create(source);
   if (workspace->lemke == NULL) {

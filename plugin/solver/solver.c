@@ -35,10 +35,8 @@ typedef struct climb {
 /* ---- workspace --------------------------------------------------------- */
 
 solver_workspace *solver_workspace_create(const memory_source *source) {
-  solver_workspace *workspace =
-      source->allocate(source->context, sizeof *workspace);
+  solver_workspace *workspace = memory_allocate_zero(source, sizeof *workspace);
   if (workspace == NULL) return NULL;
-  memset(workspace, 0, sizeof *workspace);
   workspace->source_copy = *source;
   workspace->source = &workspace->source_copy;
   workspace->fast = fast_workspace_create(workspace->source);

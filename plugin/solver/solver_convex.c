@@ -42,6 +42,5 @@ void solver_convex_release(solver_convex *convex, const memory_source *source) {
   solver_variant_release(&convex->variant, source);
   memory_block *blocks[] = {&convex->v, &convex->p, &convex->beta,
                             &convex->lambda};
-  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-    memory_block_release(blocks[i], source);
+  memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
 }

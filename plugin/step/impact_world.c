@@ -410,10 +410,8 @@ ode_mlcp_error world_reading_build(world_reading *reading,
   if (reading->n_moved > MOST / 2)
     return complain(reading, "more than 500 bodies collide");
   const memory_source *source = reading->source;
-  ode_mlcp_world_impact *impact = source->allocate(source->context,
-                                                   sizeof *impact);
+  ode_mlcp_world_impact *impact = memory_allocate_zero(source, sizeof *impact);
   if (impact == NULL) return ODE_MLCP_NO_MEMORY;
-  memset(impact, 0, sizeof *impact);
 
   assembly work = {.reading = reading, .n = 6 * reading->n_moved,
                    .natural = reading->n_ties == 0};

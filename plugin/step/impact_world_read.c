@@ -390,6 +390,6 @@ void world_reading_release(world_reading *reading) {
                             &reading->part_block,     &reading->collides_block,
                             &reading->joint_block,    &reading->touch_block,
                             &reading->tie_block};
-  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-    memory_block_release(blocks[i], reading->source);
+  memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0],
+                        reading->source);
 }

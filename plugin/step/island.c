@@ -1,9 +1,9 @@
+#include "common/clock.h"
 #include "step/island.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/vec3.h"
 #include "solver/cone.h"
@@ -56,10 +56,8 @@ typedef struct island_context {
 } island_context;
 
 island_workspace *island_workspace_create(const memory_source *source) {
-  island_workspace *workspace =
-      source->allocate(source->context, sizeof *workspace);
+  island_workspace *workspace = memory_allocate_zero(source, sizeof *workspace);
   if (workspace == NULL) return NULL;
-  memset(workspace, 0, sizeof *workspace);
   workspace->source = source;
   workspace->solver = solver_workspace_create(source);
   if (workspace->solver == NULL) {
@@ -77,20 +75,13 @@ void island_workspace_destroy(island_workspace *workspace) {
       &workspace->pairs,  &workspace->guess,     &workspace->first_row,
       &workspace->v,      &workspace->p,         &workspace->beta,
       &workspace->lambda, &workspace->contact_rows, &workspace->corrections};
-  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-    memory_block_release(blocks[i], source);
+  memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
   push_out_release(&workspace->push, source);
   island_arrays_release(&workspace->arrays, source);
   solver_convex_release(&workspace->convex, source);
   cone_check_release(&workspace->cone, source);
   solver_workspace_destroy(workspace->solver);
   source->release(source->context, workspace, sizeof *workspace);
-}
-
-static double seconds_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* --- warm starts ----------------------------------------------------------- */

@@ -423,6 +423,5 @@ void island_arrays_release(island_arrays *arrays, const memory_source *source) {
       &arrays->next_body_block,    &arrays->part_first_body_block,
       &arrays->index_block,        &arrays->group_block,
       &arrays->stop_block};
-  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-    memory_block_release(blocks[i], source);
+  memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
 }

@@ -114,6 +114,5 @@ void push_out_limit(push_out *push, double step_size) {
 void push_out_release(push_out *push, const memory_source *source) {
   memory_block *blocks[] = {&push->bodies, &push->rows, &push->v, &push->p,
                             &push->none};
-  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-    memory_block_release(blocks[i], source);
+  memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
 }

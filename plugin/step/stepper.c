@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "common/clock.h"
 #include "common/vec3.h"
 #include "ode_mlcp.h"
 #include "schemes/second_order.h"
@@ -65,12 +65,6 @@ typedef struct world_stepper {
 static atomic_long n_worlds_attached;
 static ode_mlcp_observer *step_observer;
 static void *step_observer_context;
-
-static double seconds_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* --- workspaces ------------------------------------------------------------ */
 
@@ -424,8 +418,7 @@ static void stepper_release(void *context, dWorldID world) {
   memory_block *blocks[] = {&stepper->body_block,      &stepper->joint_block,
                             &stepper->entry_block,     &stepper->old_entry_block,
                             &stepper->used_block,      &stepper->island_block};
-  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-    memory_block_release(blocks[i], source);
+  memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
   contact_source_release(&stepper->contacts);
   whole_step_destroy(stepper->whole);
   stewart_trinkle_destroy(stepper->position_level);
@@ -474,9 +467,8 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world,
     return ODE_MLCP_OK;
   }
   const memory_source *source = step_memory;
-  stepper = source->allocate(source->context, sizeof *stepper);
+  stepper = memory_allocate_zero(source, sizeof *stepper);
   if (stepper == NULL) return ODE_MLCP_NO_MEMORY;
-  memset(stepper, 0, sizeof *stepper);
   stepper->source = source;
   stepper->number = 1 + atomic_fetch_add(&n_worlds_attached, 1);
   stepper->options = *options;

@@ -1,0 +1,26 @@
+/* A gnuplot that draws one PNG. */
+#ifndef ODE_MLCP_COMMAND_GNUPLOT_H
+#define ODE_MLCP_COMMAND_GNUPLOT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef struct gnuplot {
+  FILE *out; /* its commands */
+  const char *path;
+  void (*old_sigpipe)(int);
+} gnuplot;
+
+/** Start it on a picture; `path` has to live on. @return false with a message
+ *  [message_size] where it cannot be. */
+bool gnuplot_start(gnuplot *plot, const char *path, int width, int height,
+                   char *message, size_t message_size);
+
+/** Let it draw and end, after a start that succeeded. @return false with a
+ *  message where there is no picture. */
+bool gnuplot_end(gnuplot *plot, char *message, size_t message_size);
+
+/** A text in quotes. */
+void gnuplot_put_string(FILE *out, const char *text);
+
+#endif
