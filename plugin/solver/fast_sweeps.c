@@ -117,23 +117,34 @@ static bool take_turn(fast_work *work, int n_sweeps,
   return false;
 }
 
+/* Whether one turn of sweeps is worth another. */
+static bool is_wedged(const fast_work *work, long factorisations_before) {
+  return work->factorisations == factorisations_before + 1;
+}
+
 bool fast_sweeps_solve(fast_work *work, bool warm) {
   static const fast_modes_options patient = {1e-6, 8, 8, 0.2, 1};
+  static const fast_modes_options few = {1e-6, 4, 4, 0.08, 1};
   enum { N_TURNS = 2 };
   static const int sweeps[N_TURNS] = {30, 10};
+  const int few_rows = 150, some_rows = 300; // whose pivots cost next to nothing
   const double unmoved = 0.1;
-  static const fast_modes_options few = {1e-6, 4, 4, 0.08, 1};
+  const int n_rows = work->form.n_rows;
+  long max_pivots = 50 + n_rows / 8;
+
   bool moved = work->residual > unmoved;
   if (warm && moved) invert_rows(work);
   if (warm && take_turn(work, moved ? 5 : 0, &patient)) return true;
+  if (warm && n_rows <= few_rows && fast_pivots_finish(work, max_pivots))
+    return true;
   if (!warm || !moved) invert_rows(work);
   for (int k = 0; k < N_TURNS && isfinite(work->residual); k++) {
     long before = work->factorisations;
     if (take_turn(work, sweeps[k], &few)) return true;
-    bool is_wedged = work->factorisations == before + 1;
-    if (k == 0 && is_wedged) return false;
+    if (k > 0 || !is_wedged(work, before)) continue;
+    if (n_rows > some_rows) return false;
+    break;
   }
   sweep(work, sweeps[N_TURNS - 1]);
-  return isfinite(work->residual)
-      && fast_pivots_finish(work, 50 + work->form.n_rows / 8);
+  return isfinite(work->residual) && fast_pivots_finish(work, max_pivots);
 }
