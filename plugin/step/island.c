@@ -86,32 +86,38 @@ void island_workspace_destroy(island_workspace *workspace) {
 
 /* --- warm starts ----------------------------------------------------------- */
 
-/* The key of a joint or contact; `swapped` where its bodies are in descending
- * order of their serials. */
-static warm_entry warm_key(const island_context *c, const island_joint *joint,
-                           bool *swapped) {
-  const host_body *bodies = c->arrays->bodies;
-  unsigned long serial[2];
-  for (int side = 0; side < 2; side++)
-    serial[side] =
-        joint->body[side] >= 0 ? bodies[joint->body[side]].serial : 0;
-  *swapped = serial[0] > serial[1];
+static unsigned long serial_of(const island_context *c,
+                               const island_joint *joint, int side) {
+  int body = joint->body[side];
+  return body >= 0 ? c->arrays->bodies[body].serial : 0;
+}
 
-  warm_entry key = {.serial = {serial[*swapped], serial[!*swapped]}};
+/* Whether the bodies are in descending order of their serials. */
+static bool is_swapped(const island_context *c, const island_joint *joint) {
+  return serial_of(c, joint, 0) > serial_of(c, joint, 1);
+}
+
+/* Start the entry of a joint or contact with its key. */
+static void fill_key(warm_entry *key, const island_context *c,
+                     const island_joint *joint) {
+  const host_body *bodies = c->arrays->bodies;
+  bool swapped = is_swapped(c, joint);
+  *key = (warm_entry){.serial = {serial_of(c, joint, swapped),
+                                 serial_of(c, joint, !swapped)}};
   if (joint->role == JOINT_ROWS) {
-    key.joint = dJointGetSerial(joint->id);
-    return key;
+    key->joint = dJointGetSerial(joint->id);
+    return;
   }
   const contact_reading *contact = &c->arrays->contacts[joint->reading];
   if (joint->source != NULL) {
     const contact_identity *found = &joint->source->identity;
     for (int side = 0; side < 2; side++) {
-      key.identity.feature[side] = found->feature[*swapped ? 1 - side : side];
-      key.identity.part[side] = found->part[*swapped ? 1 - side : side];
+      key->identity.feature[side] = found->feature[swapped ? 1 - side : side];
+      key->identity.part[side] = found->part[swapped ? 1 - side : side];
     }
   }
   for (int side = 0; side < 2; side++) {
-    double *local = key.local[*swapped ? 1 - side : side];
+    double *local = key->local[swapped ? 1 - side : side];
     if (joint->body[side] < 0) {
       vec3_copy(local, contact->position);
       continue;
@@ -122,15 +128,6 @@ static warm_entry warm_key(const island_context *c, const island_joint *joint,
                  R[3 + i] * contact->arm[side][1] +
                  R[6 + i] * contact->arm[side][2];
   }
-  return key;
-}
-
-static const warm_entry *find_warm(const island_context *c,
-                                   const warm_entry *key) {
-  int found = warm_start_find(c->results->old_entries,
-                              c->results->n_old_entries,
-                              c->results->old_entry_used, key);
-  return found >= 0 ? &c->results->old_entries[found] : NULL;
 }
 
 /* Whether a contact is too deep to be one. Bodies that overlap do until hardly
@@ -142,8 +139,7 @@ static bool is_overlap(const island_context *c, const contact_reading *contact,
   const host_body *bodies = c->arrays->bodies;
   return contact_rows_overlap(contact, bodies, LEAVES) &&
          (contact_rows_overlap(contact, bodies, ENTERS) ||
-          warm_start_overlap(c->results->old_entries,
-                             c->results->n_old_entries, key));
+          warm_start_overlap(&c->results->old_entries, key));
 }
 
 static void guess_joint(double guess[], int n_rows, const warm_entry *old) {
@@ -165,31 +161,35 @@ static void guess_contact(double guess[], const contact_rows *rows,
   }
 }
 
-static void keep_warm(const island_context *c, const part_problem *part, int j,
-                      int order) {
+/* Where the entries of the part at hand go. */
+static warm_entry *next_entries(const island_context *c) {
+  return c->results->new_entries + c->result->first_joint +
+         (size_t)c->result->n_entries;
+}
+
+/* Complete the next entry of the part, whose key stands there. */
+static void keep_warm(const island_context *c, const part_problem *part,
+                      int j) {
   const island_joint *joint = &c->arrays->joints[j];
-  bool swapped;
-  warm_entry entry = warm_key(c, joint, &swapped);
-  entry.order = order;
+  warm_entry *entry = next_entries(c);
   const double *p = part->solution.p + part->first_row[j];
+  c->result->n_entries++;
 
   if (joint->role == JOINT_ROWS) {
-    entry.n_rows = (int)c->arrays->readings[joint->reading].rows.count;
-    memcpy(entry.impulses, p, (size_t)entry.n_rows * sizeof *p);
-  } else {
-    const contact_rows *rows = &part->contacts[joint->reading];
-    entry.n_rows = rows->n_rows;
-    entry.impulses[0] = p[0];
-    for (int i = 0; i < rows->n_sliding; i++)
-      vec3_add_scaled(entry.sliding, (swapped ? 1 : -1) * p[1 + i],
-                      rows->sliding_axis[i]);
-    for (int i = 1 + rows->n_sliding; i < rows->n_rows; i++)
-      entry.impulses[i - rows->n_sliding] = p[i];
-    vec3_copy(entry.slip, rows->slip);
-    entry.overlap = c->arrays->contacts[joint->reading].overlap;
+    entry->n_rows = (int)c->arrays->readings[joint->reading].rows.count;
+    memcpy(entry->impulses, p, (size_t)entry->n_rows * sizeof *p);
+    return;
   }
-  c->results->new_entries[c->result->first_joint +
-                          (size_t)c->result->n_entries++] = entry;
+  const contact_rows *rows = &part->contacts[joint->reading];
+  double sign = is_swapped(c, joint) ? 1 : -1;
+  entry->n_rows = rows->n_rows;
+  entry->impulses[0] = p[0];
+  for (int i = 0; i < rows->n_sliding; i++)
+    vec3_add_scaled(entry->sliding, sign * p[1 + i], rows->sliding_axis[i]);
+  for (int i = 1 + rows->n_sliding; i < rows->n_rows; i++)
+    entry->impulses[i - rows->n_sliding] = p[i];
+  vec3_copy(entry->slip, rows->slip);
+  entry->overlap = c->arrays->contacts[joint->reading].overlap;
 }
 
 /* --- building --------------------------------------------------------------- */
@@ -228,11 +228,11 @@ static bool reserve_part(island_workspace *w, part_problem *part, int n_bodies,
 #undef RESERVE
 }
 
-static void add_joint(const island_context *c, part_problem *part, int j) {
+static void add_joint(const island_context *c, part_problem *part, int j,
+                      warm_entry *key) {
   const island_joint *joint = &c->arrays->joints[j];
-  bool swapped;
-  warm_entry key = warm_key(c, joint, &swapped);
-  const warm_entry *old = find_warm(c, &key);
+  fill_key(key, c, joint);
+  const warm_entry *old = warm_start_find(&c->results->old_entries, key);
   int first = part->set.n_rows;
   part->first_row[j] = first;
 
@@ -245,11 +245,11 @@ static void add_joint(const island_context *c, part_problem *part, int j) {
     contact_rows *rows = &part->contacts[joint->reading];
     contact_reading *contact = &c->arrays->contacts[joint->reading];
     c->result->report.contacts_new += old == NULL;
-    contact->overlap = is_overlap(c, contact, &key);
+    contact->overlap = is_overlap(c, contact, key);
     part->overlap |= contact->overlap;
     contact_rows_add(&part->set, &c->frame, &c->contact, contact,
                      old != NULL ? old->slip : no_hint, rows);
-    guess_contact(part->guess + first, rows, old, swapped);
+    guess_contact(part->guess + first, rows, old, is_swapped(c, joint));
   }
 }
 
@@ -345,9 +345,10 @@ static bool build_part(island_context *c, part_problem *part, int index) {
   part->set.n_rows = part->set.n_frictions = part->set.n_pairs = 0;
   for (int j = 0; j < arrays->n_joints && part_watch != NULL; j++)
     part->first_row[j] = -1;
+  warm_entry *key = next_entries(c);
   for (int j = arrays->part_first_joint[index]; j >= 0;
        j = arrays->joints[j].next_part)
-    add_joint(c, part, j);
+    add_joint(c, part, j, key++);
   add_stops(c, part, index, &stop_is_near);
 
   part->problem.n_bodies = arrays->part_n_bodies[index];
@@ -639,7 +640,7 @@ static void keep_part(island_context *c, const part_problem *part, int index) {
   for (int j = arrays->part_first_joint[index]; j >= 0;
        j = arrays->joints[j].next_part) {
     keep_joint(c, part, j);
-    keep_warm(c, part, j, c->result->n_entries);
+    keep_warm(c, part, j);
   }
 }
 

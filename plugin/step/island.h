@@ -65,9 +65,7 @@ typedef struct step_results {
   body_result *bodies;
   joint_result *joints;
   warm_entry *new_entries;
-  const warm_entry *old_entries;
-  int n_old_entries;
-  bool *old_entry_used;
+  warm_start old_entries;
 } step_results;
 
 /** A workspace: used by one thread at a time, kept between steps. */

@@ -43,8 +43,7 @@ typedef struct world_stepper {
 
   step_results results;
   island_result *islands;
-  memory_block body_block, joint_block, entry_block, old_entry_block,
-      used_block, island_block;
+  memory_block body_block, joint_block, entry_block, island_block;
   size_t n_islands;
 
   contact_source contacts;
@@ -107,8 +106,7 @@ static bool reserve_results(world_stepper *stepper, size_t n_islands,
          RESERVE(results->bodies, body_block, n_bodies) &&
          RESERVE(results->joints, joint_block, n_joints) &&
          RESERVE(results->new_entries, entry_block, n_joints) &&
-         RESERVE(results->old_entry_used, used_block,
-                 (size_t)results->n_old_entries);
+         warm_start_reserve(&results->old_entries, source, (int)n_joints);
 #undef RESERVE
 }
 
@@ -169,8 +167,6 @@ static int stepper_begin(void *context, dWorldID world, dReal step_size,
   if (!reserve_results(stepper, n_islands, n_bodies, n_joints)) return 0;
 
   stepper->n_islands = n_islands;
-  for (int i = 0; i < stepper->results.n_old_entries; i++)
-    stepper->results.old_entry_used[i] = false;
   n_bodies = n_joints = 0;
   for (size_t i = 0; i < n_islands; i++) {
     stepper->islands[i] =
@@ -267,18 +263,12 @@ static void keep_warm_starts(world_stepper *stepper) {
   int count = 0;
   for (size_t i = 0; i < stepper->n_islands; i++) {
     const island_result *island = &stepper->islands[i];
-    memmove(entries + count, entries + island->first_joint,
-            (size_t)island->n_entries * sizeof *entries);
-    for (int k = 0; k < island->n_entries; k++) entries[count + k].order = k;
+    if ((size_t)count < island->first_joint)
+      memmove(entries + count, entries + island->first_joint,
+              (size_t)island->n_entries * sizeof *entries);
     count += island->n_entries;
   }
-  warm_start_sort(entries, count);
-
-  memory_block block = stepper->entry_block;
-  stepper->entry_block = stepper->old_entry_block;
-  stepper->old_entry_block = block;
-  stepper->results.old_entries = entries;
-  stepper->results.n_old_entries = count;
+  warm_start_take(&stepper->results.old_entries, entries, count);
 }
 
 static void sum_reports(world_stepper *stepper) {
@@ -415,10 +405,10 @@ static void stepper_release(void *context, dWorldID world) {
     island_workspace_destroy(spare->workspace);
     source->release(source->context, spare, sizeof *spare);
   }
-  memory_block *blocks[] = {&stepper->body_block,      &stepper->joint_block,
-                            &stepper->entry_block,     &stepper->old_entry_block,
-                            &stepper->used_block,      &stepper->island_block};
+  memory_block *blocks[] = {&stepper->body_block, &stepper->joint_block,
+                            &stepper->entry_block, &stepper->island_block};
   memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
+  warm_start_release(&stepper->results.old_entries, source);
   contact_source_release(&stepper->contacts);
   whole_step_destroy(stepper->whole);
   stewart_trinkle_destroy(stepper->position_level);

@@ -1,43 +1,121 @@
 #include "step/warm_start.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
+#include "common/minmax.h"
 #include "common/vec3.h"
 
-static int compare_keys(const warm_entry *a, const warm_entry *b) {
-  for (int i = 0; i < 2; i++)
-    if (a->serial[i] != b->serial[i])
-      return a->serial[i] < b->serial[i] ? -1 : 1;
-  if (a->joint != b->joint) return a->joint < b->joint ? -1 : 1;
-  return 0;
+/* ---- runs ------------------------------------------------------------------ */
+
+static bool same_key(const warm_entry *a, const warm_entry *b) {
+  return a->serial[0] == b->serial[0] && a->serial[1] == b->serial[1] &&
+         a->joint == b->joint;
 }
 
-static int compare_entries(const void *left, const void *right) {
-  const warm_entry *a = left, *b = right;
-  int keys = compare_keys(a, b);
-  return keys != 0 ? keys : (a->order > b->order) - (a->order < b->order);
+/* Serials are counted up: bits of all three are spread over the high half. */
+static size_t slot_of(const warm_start *start, const warm_entry *key) {
+  uint64_t hash = key->serial[0] * 0x9e3779b97f4a7c15u +
+                  key->serial[1] * 0xc2b2ae3d27d4eb4fu +
+                  key->joint * 0x165667b19e3779f9u;
+  return (size_t)(hash >> 32) & start->mask;
 }
 
-void warm_start_sort(warm_entry entries[], int count) {
-  if (count > 1) qsort(entries, (size_t)count, sizeof *entries, compare_entries);
+/* The slot of the run with `key`, or the empty one where it would be; the run's
+ * key is that of `entries` [its first]. */
+static size_t find_slot(const warm_start *start, const warm_entry entries[],
+                        const warm_entry *key) {
+  size_t slot = slot_of(start, key);
+  while (start->slots[slot] != 0 &&
+         !same_key(&entries[start->run_first[start->slots[slot] - 1]], key))
+    slot = (slot + 1) & start->mask;
+  return slot;
 }
 
-/* The first entry whose key is not below `key`'s. */
-static int lower_bound(const warm_entry entries[], int count,
-                       const warm_entry *key) {
-  int first = 0;
-  while (count > 0) {
-    int half = count / 2;
-    if (compare_keys(&entries[first + half], key) < 0) {
-      first += half + 1;
-      count -= half + 1;
-    } else {
-      count = half;
+static size_t table_size(int count) {
+  size_t size = 4;
+  while (size < 2 * (size_t)count) size *= 2;
+  return size;
+}
+
+bool warm_start_reserve(warm_start *start, const memory_source *source,
+                        int count) {
+  int most = count > start->count ? count : start->count;
+  size_t room = (size_t)most;
+  warm_entry *entries = memory_block_grow(&start->entry_block, source, room,
+                                          sizeof *entries);
+  bool *used =
+      memory_block_reserve(&start->used_block, source, room, sizeof *used);
+  if (entries != NULL) start->entries = entries;
+  if (used != NULL) start->used = used;
+  int *slots = memory_block_grow(&start->slot_block, source, table_size(most),
+                                 sizeof *slots);
+  if (slots != NULL) start->slots = slots;
+  int *runs = memory_block_grow(&start->run_block, source, 2 * room + 1,
+                                sizeof *runs);
+  if (runs != NULL) start->run_first = runs;
+  if (entries == NULL || used == NULL || slots == NULL || runs == NULL)
+    return false;
+  start->run_of = runs + most + 1;
+  memset(used, 0, (size_t)start->count * sizeof *used);
+  return true;
+}
+
+/* Number the runs in the order of their first entries and count their
+ * entries; run_first is the index of each run's first in `entries`. */
+static void find_runs(warm_start *start, const warm_entry entries[]) {
+  start->n_runs = 0;
+  for (int i = 0; i < start->count; i++) {
+    if (i > 0 && same_key(&entries[i], &entries[i - 1])) {
+      start->run_of[i] = start->run_of[i - 1];
+      continue;
     }
+    size_t slot = find_slot(start, entries, &entries[i]);
+    if (start->slots[slot] == 0) {
+      start->run_first[start->n_runs++] = i;
+      start->slots[slot] = start->n_runs;
+    }
+    start->run_of[i] = start->slots[slot] - 1;
   }
-  return first;
 }
+
+void warm_start_take(warm_start *start, const warm_entry entries[],
+                     int count) {
+  size_t size = table_size(count);
+  start->count = count;
+  start->mask = size - 1;
+  memset(start->slots, 0, size * sizeof *start->slots);
+  find_runs(start, entries);
+
+  /* where each run ends, then its entries from the last to the first */
+  int *first = start->run_first, end = 0;
+  for (int r = 0; r <= start->n_runs; r++) first[r] = 0;
+  for (int i = 0; i < count; i++) first[start->run_of[i]]++;
+  for (int r = 0; r < start->n_runs; r++) first[r] = end += first[r];
+  first[start->n_runs] = end;
+  for (int i = count; i-- > 0;)
+    start->entries[--first[start->run_of[i]]] = entries[i];
+}
+
+void warm_start_release(warm_start *start, const memory_source *source) {
+  memory_block *blocks[] = {&start->entry_block, &start->used_block,
+                            &start->slot_block, &start->run_block};
+  memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
+  *start = (warm_start){0};
+}
+
+/* The entries [*first, *end) with the key, none where they are equal. */
+static void find_run(const warm_start *start, const warm_entry *key,
+                     int *first, int *end) {
+  *first = *end = 0;
+  if (start->count == 0) return;
+  int run = start->slots[find_slot(start, start->entries, key)] - 1;
+  if (run < 0) return;
+  *first = start->run_first[run];
+  *end = start->run_first[run + 1];
+}
+
+/* ---- in a run --------------------------------------------------------------- */
 
 static double distance_squared(const double a[3], const double b[3]) {
   double apart[3];
@@ -53,33 +131,35 @@ static bool same_identity(const contact_identity *a,
   return true;
 }
 
-int warm_start_find(const warm_entry entries[], int count, bool used[],
-                    const warm_entry *key) {
-  int best = -1;
+const warm_entry *warm_start_find(const warm_start *start,
+                                  const warm_entry *key) {
+  int first, end, best = -1;
+  find_run(start, key, &first, &end);
   bool best_same = false;
   double best_distance = INFINITY;
-  for (int i = lower_bound(entries, count, key);
-       i < count && compare_keys(&entries[i], key) == 0; i++) {
-    if (used[i]) continue;
-    bool same = same_identity(&entries[i].identity, &key->identity);
+  for (int i = first; i < end; i++) {
+    if (start->used[i]) continue;
+    const warm_entry *entry = &start->entries[i];
+    bool same = same_identity(&entry->identity, &key->identity);
     if (best_same && !same) continue;
     double distance =
-        fmin(distance_squared(entries[i].local[0], key->local[0]),
-             distance_squared(entries[i].local[1], key->local[1]));
+        smaller_of(distance_squared(entry->local[0], key->local[0]),
+                   distance_squared(entry->local[1], key->local[1]));
     if (distance < best_distance || (same && !best_same)) {
       best_distance = distance;
       best_same = same;
       best = i;
     }
   }
-  if (best >= 0) used[best] = true;
-  return best;
+  if (best < 0) return NULL;
+  start->used[best] = true;
+  return &start->entries[best];
 }
 
-bool warm_start_overlap(const warm_entry entries[], int count,
-                        const warm_entry *key) {
-  for (int i = lower_bound(entries, count, key);
-       i < count && compare_keys(&entries[i], key) == 0; i++)
-    if (entries[i].overlap) return true;
+bool warm_start_overlap(const warm_start *start, const warm_entry *key) {
+  int first, end;
+  find_run(start, key, &first, &end);
+  for (int i = first; i < end; i++)
+    if (start->entries[i].overlap) return true;
   return false;
 }

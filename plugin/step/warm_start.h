@@ -19,7 +19,6 @@ typedef struct contact_identity {
 typedef struct warm_entry {
   unsigned long serial[2]; /* of the bodies, ascending; 0 the world */
   unsigned long joint;     /* the joint's serial; 0 for a contact */
-  int order;               /* place among the entries of its step */
   double local[2][3];      /* contact: position in the bodies' frames, in the
                               order of `serial` (world: world frame) */
   contact_identity identity; /* contact, in the order of `serial` */
@@ -31,14 +30,30 @@ typedef struct warm_entry {
   bool overlap;            /* contact: pushed out by moving alone */
 } warm_entry;
 
+/** The entries of a step, those of the same bodies and joint in a run. Starts
+ *  as zeros. */
 typedef struct warm_start {
-  memory_block entries, used;
+  warm_entry *entries; /* [count] */
+  bool *used;          /* [count] given out */
   int count;
+  int *slots; /* a table of runs by their hash: run + 1, 0 empty */
+  size_t mask;
+  int *run_of;    /* per entry while they are taken */
+  int *run_first; /* [n_runs + 1] the runs' first entries, and the end */
+  int n_runs;
+  memory_block entry_block, used_block, slot_block, run_block;
 } warm_start;
 
-/** Sort `entries` [count] by bodies, joint and order, so that they can be
- *  found. */
-void warm_start_sort(warm_entry entries[], int count);
+/** Make room to take `count` entries, and forget which were given out.
+ *  @return false where memory runs out; what is held stays. */
+bool warm_start_reserve(warm_start *start, const memory_source *source,
+                        int count);
+
+/** Hold copies of `entries` [count] in place of what is held: in runs, each in
+ *  the order given. Room for them was reserved. */
+void warm_start_take(warm_start *start, const warm_entry entries[], int count);
+
+void warm_start_release(warm_start *start, const memory_source *source);
 
 /**
  * Find an entry of the last step: the same joint, or the nearest contact of the
@@ -46,14 +61,12 @@ void warm_start_sort(warm_entry entries[], int count);
  * one. Distance is the smaller of those in the two bodies' frames: a point that
  * slides over one body moves in the other's frame.
  *
- * @param used  [count] marks given out; set to true for the entry found
- * @return the entry's index or -1.
+ * @return the entry, which is given out with that, or NULL.
  */
-int warm_start_find(const warm_entry entries[], int count, bool used[],
-                    const warm_entry *key);
+const warm_entry *warm_start_find(const warm_start *start,
+                                  const warm_entry *key);
 
 /** Whether a contact of `key`'s bodies was an overlap in the last step. */
-bool warm_start_overlap(const warm_entry entries[], int count,
-                        const warm_entry *key);
+bool warm_start_overlap(const warm_start *start, const warm_entry *key);
 
 #endif
