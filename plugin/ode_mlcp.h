@@ -27,8 +27,9 @@ typedef enum ode_mlcp_error {
   ODE_MLCP_OK = 0,
   ODE_MLCP_BAD_ARGUMENT,   /* a value out of its range; nothing was changed */
   ODE_MLCP_NO_MEMORY,      /* nothing was changed */
-  ODE_MLCP_WRONG_HOST,     /* the ODE library in this process has no stepper
-                              interface, or another precision */
+  ODE_MLCP_WRONG_HOST,     /* the ODE library in this process is stock, has
+                              older patches or another precision:
+                              ode_mlcp_error_text says which */
   ODE_MLCP_NOT_ATTACHED,   /* the world does not step on ode-mlcp */
   ODE_MLCP_STEP_FAILED     /* the step was not taken; every object is as it was */
 } ode_mlcp_error;

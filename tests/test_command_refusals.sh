@@ -209,4 +209,55 @@ run ./hides-double
 check "a hidden double-precision host starts" [ -e started ]
 check "a hidden double-precision host: its status" grep -q '^status 0' out
 
+# ---- a host without some of our patches ----
+
+# lacking_host FUNCTION: our host without it, lacking/libode.so.8
+lacking_host() {
+  mkdir -p lacking
+  LC_ALL=C sed "s/$1/$(echo "$1" | tr 'a-zA-Z' 'b-zaB-ZA')/g" \
+    "$build/lib/libode.so.8" >lacking/libode.so.8
+}
+
+cat >attaches.c <<'ATTACHES'
+#include <stdio.h>
+void dInitODE2(unsigned), *dWorldCreate(void), *dCreateSphere(void *, double);
+int ode_mlcp_attach(void *, const void *);
+int ode_mlcp_find_contacts(void *, void *, double, void *, int, size_t);
+const char *ode_mlcp_error_text(int);
+int main(void) {
+  char contacts[1000];
+  dInitODE2(0);
+  int error = ode_mlcp_attach(dWorldCreate(), NULL);
+  fprintf(stderr, "%s\n", ode_mlcp_error_text(error));
+  int found = ode_mlcp_find_contacts(dCreateSphere(0, 1), dCreateSphere(0, 1),
+                                     0, contacts, 1, sizeof contacts);
+  return error != 0 || found < 0;
+}
+ATTACHES
+$compiler -o attaches attaches.c "$build/lib/libode_mlcp.so" \
+  "$build/lib/libode.so.8" -Wl,-rpath,"$build/lib"
+status=0
+./attaches 2>err || status=$?
+check "negative control: our host is attached to" status_is 0
+
+for function in dBodyStepperMove dWorldGetBodies dJointGetStepperStops \
+    dGeomGetConvex dWorldSetStepper; do
+  lacking_host $function
+  for now in '' 1; do # functions looked up when called, and all at the start
+    status=0
+    LD_BIND_NOW=$now LD_PRELOAD=$build/lib/ode_mlcp_preload.so:$work/lacking/libode.so.8 \
+      "$program" >out 2>err || status=$?
+    check "a host without $function: status 2" status_is 2
+    check "a host without $function: one line" n_lines 1 err
+    check "a host without $function: named" \
+      err_has "^ode-mlcp: .*this ODE library has no $function: .*older"
+    status=0
+    LD_BIND_NOW=$now LD_PRELOAD=$work/lacking/libode.so.8 ./attaches 2>err ||
+      status=$?
+    check "a host without $function: not attached to" status_is 1
+    check "a host without $function: the library names it" \
+      err_has "^this ODE library has no $function: "
+  done
+done
+
 finish

@@ -4,6 +4,7 @@
 
 #include "common/memory.h"
 #include "gap/gap_ode.h"
+#include "host/patched_host.h"
 #include "ode_mlcp.h"
 
 /* What queries keep between them, one a thread. */
@@ -48,7 +49,8 @@ int ode_mlcp_find_contacts(dGeomID geom1, dGeomID geom2, double margin,
                            dContactGeom contacts[], int room, size_t stride) {
   enum { MOST = 1024 };
   if (geom1 == NULL || geom2 == NULL || contacts == NULL || room <= 0 ||
-      stride < sizeof *contacts || !(margin >= 0))
+      stride < sizeof *contacts || !(margin >= 0) ||
+      patched_host_fault() != NULL)
     return -1;
   if (geom1 == geom2 || (dGeomGetBody(geom1) != NULL &&
                          dGeomGetBody(geom1) == dGeomGetBody(geom2)))

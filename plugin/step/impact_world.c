@@ -7,14 +7,12 @@
 #include <string.h>
 
 #include "common/vec3.h"
+#include "host/patched_host.h"
 #include "impacts/joint_free.h"
 #include "step/memory.h"
 
 /* as many contacts and coordinates as an impact takes */
 enum { MOST = 1000 };
-
-/* Weak, so that a stock host is told apart instead of ending the program. */
-#pragma weak dWorldGetBodies
 
 /* Coordinates y = L' V in which the bodies' masses are 1, M = L L'. */
 typedef struct mass_root {
@@ -442,8 +440,7 @@ ode_mlcp_impact_problem_of_world(dWorldID world, const dContact contacts[],
   *impact = NULL;
   if (world == NULL || n_contacts < 0 || (n_contacts > 0 && contacts == NULL))
     return ODE_MLCP_BAD_ARGUMENT;
-  if (dWorldGetBodies == NULL || !dCheckConfiguration("ODE_double_precision"))
-    return ODE_MLCP_WRONG_HOST;
+  if (patched_host_fault() != NULL) return ODE_MLCP_WRONG_HOST;
 
   world_reading reading = {.source = step_memory, .message = message,
                            .message_size = message_size};

@@ -222,23 +222,4 @@ ode_mlcp_error ode_mlcp_set_option(ode_mlcp_options *options, const char *name,
   return ODE_MLCP_BAD_ARGUMENT;
 }
 
-const char *ode_mlcp_error_text(ode_mlcp_error error) {
-  switch (error) {
-    case ODE_MLCP_OK:
-      return "done";
-    case ODE_MLCP_BAD_ARGUMENT:
-      return "an argument is out of its range";
-    case ODE_MLCP_NO_MEMORY:
-      return "memory ran out";
-    case ODE_MLCP_WRONG_HOST:
-      return "this ODE library has no stepper interface or is not in double "
-             "precision";
-    case ODE_MLCP_NOT_ATTACHED:
-      return "the world does not step on ode-mlcp";
-    case ODE_MLCP_STEP_FAILED:
-      return "the step was not taken";
-  }
-  return "unknown error";
-}
-
 const char *ode_mlcp_version(void) { return PACKAGE_VERSION; }

@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/vec3.h"
+#include "host/patched_host.h"
 #include "ode_mlcp.h"
 #include "schemes/second_order.h"
 #include "schemes/stewart_trinkle.h"
@@ -428,17 +429,9 @@ static const dStepperFunctions STEPPER = {
     .end = stepper_end,
     .release = stepper_release};
 
-/* Weak, so that a stock host is told apart instead of ending the program. */
-#pragma weak dWorldSetStepper
-#pragma weak dSetStepperWorldCreatedFunction
-
-static bool host_usable(void) {
-  return dWorldSetStepper != NULL && dSetStepperWorldCreatedFunction != NULL &&
-         dCheckConfiguration("ODE_double_precision");
-}
-
 static world_stepper *attached_stepper(dWorldID world) {
-  if (world == NULL || !host_usable() || dWorldGetStepper(world) != &STEPPER)
+  if (world == NULL || patched_host_fault() != NULL ||
+      dWorldGetStepper(world) != &STEPPER)
     return NULL;
   return dWorldGetStepperContext(world);
 }
@@ -449,7 +442,7 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world,
   ode_mlcp_default_options(&defaults);
   if (options == NULL) options = &defaults;
   if (world == NULL || !options_valid(options)) return ODE_MLCP_BAD_ARGUMENT;
-  if (!host_usable()) return ODE_MLCP_WRONG_HOST;
+  if (patched_host_fault() != NULL) return ODE_MLCP_WRONG_HOST;
 
   world_stepper *stepper = attached_stepper(world);
   if (stepper != NULL) {
@@ -539,7 +532,7 @@ static void attach_new_world(void *context, dWorldID world) {
 
 ode_mlcp_error ode_mlcp_attach_new_worlds(const ode_mlcp_options *options) {
   if (options != NULL && !options_valid(options)) return ODE_MLCP_BAD_ARGUMENT;
-  if (!host_usable()) return ODE_MLCP_WRONG_HOST;
+  if (patched_host_fault() != NULL) return ODE_MLCP_WRONG_HOST;
   if (options == NULL) {
     dSetStepperWorldCreatedFunction(NULL, NULL);
     return ODE_MLCP_OK;

@@ -1,0 +1,41 @@
+/* The functions that our patches add to the host.
+ *
+ * They are weak, so that a library on another host is loaded all the same and
+ * can say what is wrong with it. Makefile.am has every file that may call them
+ * begin with this one: one strong reference would be enough for the loader to
+ * end the program.
+ */
+#ifndef ODE_MLCP_HOST_PATCHED_HOST_H
+#define ODE_MLCP_HOST_PATCHED_HOST_H
+
+#define PATCHED_HOST_FUNCTIONS(ROW)                                       \
+  ROW(dWorldSetStepper)                                                   \
+  ROW(dWorldGetStepper)                                                   \
+  ROW(dWorldGetStepperContext)                                            \
+  ROW(dSetStepperWorldCreatedFunction)                                    \
+  ROW(dBodyGetSerial)                                                     \
+  ROW(dJointGetSerial)                                                    \
+  ROW(dJointGetStepperRows)                                               \
+  ROW(dJointGetStepperContact)                                            \
+  ROW(dJointSetStepperResult)                                             \
+  ROW(dBodyStepperAdvance)                                                \
+  ROW(dGeomGetAABBMargin)                                                 \
+  ROW(dGeomSetAABBMargin)                                                 \
+  ROW(dGeomGetConvex)                                                     \
+  ROW(dGeomHeightfieldDataGetHeight)                                      \
+  ROW(dGeomHeightfieldDataGetSize)                                        \
+  ROW(dGeomIsPlaceable)                                                   \
+  ROW(dGeomTriMeshDataHasFaceAngles)                                      \
+  ROW(dBodyStepperMove)                                                   \
+  ROW(dWorldGetBodies)                                                    \
+  ROW(dJointGetStepperStops)
+
+#define PATCHED_HOST_PRAGMA(text) _Pragma(#text)
+#define PATCHED_HOST_WEAK(name) PATCHED_HOST_PRAGMA(weak name)
+PATCHED_HOST_FUNCTIONS(PATCHED_HOST_WEAK)
+
+/** What keeps the ODE library of this process from being stepped: one of these
+ *  functions is missing, or its numbers are not double; NULL: nothing. */
+const char *patched_host_fault(void);
+
+#endif
