@@ -85,9 +85,15 @@ static bool matrix_factor(const matrix *m, body_blocks *blocks) {
   for (int b = 0; b < m->n; b++)
     memcpy(body_blocks_diagonal(blocks, b), m->diagonal[b],
            sizeof m->diagonal[b]);
-  for (int e = 0; e < m->n_edges; e++)
-    body_blocks_set_edge(blocks, e, m->edges[e].a, m->edges[e].b, m->ab[e],
-                         m->ba[e]);
+  for (int e = 0; e < m->n_edges; e++) {
+    double *upper, *lower;
+    bool a_first = body_blocks_edge(blocks, e, m->edges[e].a, m->edges[e].b,
+                                    &upper, &lower);
+    const double *back = a_first ? m->ba[e] : m->ab[e];
+    memcpy(upper, a_first ? m->ab[e] : m->ba[e], sizeof m->ab[e]);
+    for (int i = 0; i < BODY_BLOCK && lower != NULL; i++)
+      lower[i] = back[6 * (i % 6) + i / 6];
+  }
   return body_blocks_factor(blocks);
 }
 

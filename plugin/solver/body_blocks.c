@@ -94,7 +94,7 @@ static bool lay_out(body_blocks *blocks, const memory_source *source,
 
 static bool reserve_values(body_blocks *blocks, const memory_source *source) {
   size_t n = (size_t)blocks->n, n_fill = (size_t)blocks->start[blocks->n];
-  size_t count = BODY_BLOCK * (n + 2 * n_fill) + 6 * n + 3 * n;
+  size_t count = BODY_BLOCK * (n + 2 * n_fill) + 6 * n + 4 * n;
   double *values =
       memory_block_reserve(&blocks->values, source, count, sizeof *values);
   if (values == NULL) return false;
@@ -103,6 +103,7 @@ static bool reserve_values(body_blocks *blocks, const memory_source *source) {
   blocks->upper = blocks->lower + BODY_BLOCK * n_fill;
   blocks->vector = blocks->upper + BODY_BLOCK * n_fill;
   blocks->pivot = (int *)(blocks->vector + 6 * n);
+  blocks->exchanged = (bool *)(blocks->pivot + 6 * n);
   return true;
 }
 
@@ -163,57 +164,153 @@ bool body_blocks_order(body_blocks *blocks, const memory_source *source, int n,
 void body_blocks_begin(body_blocks *blocks, bool symmetric) {
   for (int k = 0; k < blocks->n_no_edge; k++) {
     size_t at = BODY_BLOCK * (size_t)blocks->no_edge[k];
-    memset(blocks->lower + at, 0, sizeof(double) * BODY_BLOCK);
     memset(blocks->upper + at, 0, sizeof(double) * BODY_BLOCK);
+    if (symmetric) continue;
+    memset(blocks->lower + at, 0, sizeof(double) * BODY_BLOCK);
   }
   blocks->symmetric = symmetric;
 }
 
 double *body_blocks_diagonal(body_blocks *blocks, int body) {
-  return blocks->diagonal + BODY_BLOCK * blocks->place[body];
+  return blocks->diagonal + BODY_BLOCK * (size_t)blocks->place[body];
 }
 
-void body_blocks_set_edge(body_blocks *blocks, int edge, int a, int b,
-                          const double ab[BODY_BLOCK],
-                          const double ba[BODY_BLOCK]) {
-  bool a_below = blocks->place[a] > blocks->place[b];
+bool body_blocks_edge(const body_blocks *blocks, int edge, int a, int b,
+                      double **upper, double **lower) {
   size_t at = BODY_BLOCK * (size_t)blocks->edge_slot[edge];
-  memcpy(blocks->upper + at, a_below ? ba : ab, sizeof(double) * BODY_BLOCK);
-  const double *from = a_below ? ab : ba;
-  double *to = blocks->lower + at;
-  for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 6; j++) to[6 * i + j] = from[6 * j + i];
+  *upper = blocks->upper + at;
+  *lower = blocks->symmetric ? NULL : blocks->lower + at;
+  return blocks->place[a] < blocks->place[b];
 }
 
-/* ---- kernels ------------------------------------------------------------ */
+/* ---- kernels ------------------------------------------------------------ *
+ *
+ * Blocks in registers: a vector of four and one of two a row, every loop
+ * unrolled.
+ */
 
-/* C -= A' B */
-KERNEL void subtract_product(double C[BODY_BLOCK],
-                             const double A[BODY_BLOCK],
-                             const double B[BODY_BLOCK]) {
+typedef struct block {
+  four head[6];
+  two tail[6];
+} block;
+
+KERNEL void load_block(const double A[BODY_BLOCK], block *out) {
+#pragma GCC unroll 6
   for (int i = 0; i < 6; i++) {
-    four c4 = *(four *)(C + 6 * i);
-    two c2 = *(two *)(C + 6 * i + 4);
-    for (int k = 0; k < 6; k++) {
-      double a = A[6 * k + i];
-      c4 -= a * *(const four *)(B + 6 * k);
-      c2 -= a * *(const two *)(B + 6 * k + 4);
-    }
-    *(four *)(C + 6 * i) = c4;
-    *(two *)(C + 6 * i + 4) = c2;
+    out->head[i] = *(const four *)(A + 6 * i);
+    out->tail[i] = *(const two *)(A + 6 * i + 4);
   }
 }
 
-/* x -= factor y, six numbers */
-KERNEL void subtract_row(double x[6], double factor,
-                         const double y[6]) {
-  *(four *)x -= factor * *(const four *)y;
-  *(two *)(x + 4) -= factor * *(const two *)(y + 4);
+KERNEL void store_block(const block *from, double A[BODY_BLOCK]) {
+#pragma GCC unroll 6
+  for (int i = 0; i < 6; i++) {
+    *(four *)(A + 6 * i) = from->head[i];
+    *(two *)(A + 6 * i + 4) = from->tail[i];
+  }
 }
 
-KERNEL void scale_row(double x[6], double factor) {
-  *(four *)x *= factor;
-  *(two *)(x + 4) *= factor;
+/* C -= A' B */
+KERNEL void subtract_product(double C[BODY_BLOCK], const double A[BODY_BLOCK],
+                             const double B[BODY_BLOCK]) {
+  block c;
+  load_block(C, &c);
+#pragma GCC unroll 6
+  for (int k = 0; k < 6; k++) {
+    four head = *(const four *)(B + 6 * k);
+    two tail = *(const two *)(B + 6 * k + 4);
+#pragma GCC unroll 6
+    for (int i = 0; i < 6; i++) {
+      c.head[i] -= A[6 * k + i] * head;
+      c.tail[i] -= A[6 * k + i] * tail;
+    }
+  }
+  store_block(&c, C);
+}
+
+/* row i -= factor row k */
+KERNEL void subtract_row(block *b, int i, double factor, int k) {
+  b->head[i] -= factor * b->head[k];
+  b->tail[i] -= factor * b->tail[k];
+}
+
+/* B = L^-1 B; of a symmetric matrix also (B' U^-1)', which only lacks the
+ * scaling by L's diagonal. */
+KERNEL void solve_left(const double D[BODY_BLOCK], double B[BODY_BLOCK],
+                       double *other) {
+  block b;
+  load_block(B, &b);
+#pragma GCC unroll 6
+  for (int i = 0; i < 6; i++) {
+#pragma GCC unroll 6
+    for (int k = 0; k < 6; k++)
+      if (k < i) subtract_row(&b, i, D[6 * i + k], k);
+    if (other != NULL) {
+      *(four *)(other + 6 * i) = b.head[i];
+      *(two *)(other + 6 * i + 4) = b.tail[i];
+    }
+    b.head[i] *= D[7 * i];
+    b.tail[i] *= D[7 * i];
+  }
+  store_block(&b, B);
+}
+
+/* The transpose of B U^-1, from the transpose of B. */
+KERNEL void solve_right(const double D[BODY_BLOCK], double B[BODY_BLOCK]) {
+  block b;
+  load_block(B, &b);
+#pragma GCC unroll 6
+  for (int i = 0; i < 6; i++) {
+#pragma GCC unroll 6
+    for (int k = 0; k < 6; k++)
+      if (k < i) subtract_row(&b, i, D[6 * k + i], k);
+  }
+  store_block(&b, B);
+}
+
+/* ---- diagonal blocks ----------------------------------------------------- *
+ *
+ * P D = L U in place: U's diagonal is 1, on the diagonal stands the inverse of
+ * L's.
+ */
+
+/* An element that is known when the loop around is unrolled. */
+KERNEL double element(const block *b, int row, int column) {
+  return column < 4 ? b->head[row][column & 3] : b->tail[row][column & 1];
+}
+
+/* Without exchanges. A pivot has to be positive; where the matrix is not
+ * symmetric, neither lost in rounding nor much larger than what stood there: a
+ * symmetric part that is positive definite promises as much, and then there is
+ * no need for exchanges.
+ * @return false when it is not so: D has no meaning then. */
+KERNEL bool factor_straight(double D[BODY_BLOCK], bool symmetric) {
+  const double smallest = 1e-300, least = symmetric ? 0 : 1e-13;
+  const double most = symmetric ? INFINITY : 4;
+  bool fine = true;
+  block b;
+  load_block(D, &b);
+#pragma GCC unroll 6
+  for (int k = 0; k < 6; k++) {
+    double d = element(&b, k, k), inverse = 1 / d;
+    fine = fine & (d > smallest) & (d > least * D[7 * k])
+         & (d <= most * D[7 * k]);
+    four head = b.head[k] * inverse;
+    two tail = b.tail[k] * inverse;
+    D[7 * k] = inverse;
+#pragma GCC unroll 6
+    for (int j = 0; j < 6; j++)
+      if (j > k) D[6 * k + j] = j < 4 ? head[j & 3] : tail[j & 1];
+#pragma GCC unroll 6
+    for (int i = 0; i < 6; i++) {
+      if (i <= k) continue;
+      double factor = element(&b, i, k);
+      D[6 * i + k] = factor;
+      if (k < 3) b.head[i] -= factor * head; // columns up to k are done with
+      if (k < 5) b.tail[i] -= factor * tail;
+    }
+  }
+  return fine;
 }
 
 KERNEL void swap_rows(double *a, double *b) {
@@ -224,83 +321,62 @@ KERNEL void swap_rows(double *a, double *b) {
   }
 }
 
-/* D = P^-1 L U in place: unit L below the diagonal, U above it, and on it the
- * inverse of U's diagonal. */
-KERNEL bool factor_diagonal(double D[BODY_BLOCK], int pivot[6],
-                            bool symmetric) {
+/* The same with exchanges of rows, in place. */
+static bool factor_careful(double D[BODY_BLOCK], int pivot[6]) {
   for (int k = 0; k < 6; k++) {
     int best = k;
-    if (!symmetric)
-      for (int i = k + 1; i < 6; i++)
-        if (fabs(D[6 * i + k]) > fabs(D[6 * best + k])) best = i;
+    for (int i = k + 1; i < 6; i++)
+      if (fabs(D[6 * i + k]) > fabs(D[6 * best + k])) best = i;
     pivot[k] = best;
     if (best != k) swap_rows(D + 6 * best, D + 6 * k);
 
-    double d = D[7 * k];
-    if (!isfinite(d) || d == 0 || (symmetric && d < 0)) return false;
-    double inverse = 1 / d;
+    double inverse = 1 / D[7 * k];
     if (!isfinite(inverse)) return false;
-    for (int i = k + 1; i < 6; i++) {
-      double factor = D[6 * i + k] * inverse;
-      D[6 * i + k] = factor;
-      for (int j = k + 1; j < 6; j++) D[6 * i + j] -= factor * D[6 * k + j];
-    }
     D[7 * k] = inverse;
+    for (int j = k + 1; j < 6; j++) D[6 * k + j] *= inverse;
+    for (int i = k + 1; i < 6; i++)
+      for (int j = k + 1; j < 6; j++)
+        D[6 * i + j] -= D[6 * i + k] * D[6 * k + j];
   }
+  for (int i = 0; i < BODY_BLOCK; i++)
+    if (!isfinite(D[i])) return false;
   return true;
 }
 
-/* B = L^-1 P B */
-KERNEL void solve_left(const double D[BODY_BLOCK], const int pivot[6],
-                       bool symmetric, double B[BODY_BLOCK]) {
-  if (!symmetric)
-    for (int k = 0; k < 6; k++)
-      if (pivot[k] != k) swap_rows(B + 6 * pivot[k], B + 6 * k);
-  for (int i = 1; i < 6; i++)
-    for (int k = 0; k < i; k++)
-      subtract_row(B + 6 * i, D[6 * i + k], B + 6 * k);
-}
-
-/* The transpose of B U^-1, from the transpose of B. */
-KERNEL void solve_right(const double D[BODY_BLOCK], double B[BODY_BLOCK]) {
-  for (int i = 0; i < 6; i++) {
-    for (int k = 0; k < i; k++)
-      subtract_row(B + 6 * i, D[6 * k + i], B + 6 * k);
-    scale_row(B + 6 * i, D[7 * i]);
-  }
-}
-
-/* Of a symmetric matrix: the transpose of L is D^-1 U */
-KERNEL void lower_from_upper(const double D[BODY_BLOCK],
-                             const double U[BODY_BLOCK],
-                             double L[BODY_BLOCK]) {
-  memcpy(L, U, sizeof(double) * BODY_BLOCK);
-  for (int i = 0; i < 6; i++) scale_row(L + 6 * i, D[7 * i]);
+/* @return false when D is singular to working precision or not finite; a
+ * symmetric one also when it is not positive definite. */
+KERNEL bool factor_diagonal(body_blocks *blocks, int k) {
+  double *D = blocks->diagonal + BODY_BLOCK * (size_t)k;
+  block kept;
+  load_block(D, &kept);
+  blocks->exchanged[k] = false;
+  if (factor_straight(D, blocks->symmetric)) return true;
+  if (blocks->symmetric) return false;
+  store_block(&kept, D);
+  blocks->exchanged[k] = true;
+  return factor_careful(D, blocks->pivot + 6 * k);
 }
 
 /* ---- factor and solve --------------------------------------------------- */
 
-KERNEL bool factor_column(body_blocks *blocks, int k) {
-  double *D = blocks->diagonal + BODY_BLOCK * (size_t)k;
-  int *pivot = blocks->pivot + 6 * k;
-  bool symmetric = blocks->symmetric;
-  if (!factor_diagonal(D, pivot, symmetric)) return false;
-
+KERNEL bool factor_column(body_blocks *blocks, int k, bool symmetric) {
+  const double *D = blocks->diagonal + BODY_BLOCK * (size_t)k;
+  const int *pivot = blocks->pivot + 6 * k;
+  if (!factor_diagonal(blocks, k)) return false;
   for (int s = blocks->start[k]; s < blocks->start[k + 1]; s++) {
     double *L = blocks->lower + BODY_BLOCK * (size_t)s;
     double *U = blocks->upper + BODY_BLOCK * (size_t)s;
-    solve_left(D, pivot, symmetric, U);
-    if (symmetric)
-      lower_from_upper(D, U, L);
-    else
-      solve_right(D, L);
+    for (int i = 0; i < 6 && blocks->exchanged[k]; i++)
+      if (pivot[i] != i) swap_rows(U + 6 * pivot[i], U + 6 * i);
+    solve_left(D, U, symmetric ? L : NULL);
+    if (!symmetric) solve_right(D, L);
   }
   return true;
 }
 
 /* What eliminating k takes off the rest: (i, j) -= L_ik U_kj, and in the
  * transposed lower part (j, i)' -= U_ki' L_jk'. */
-KERNEL void update_rest(body_blocks *blocks, int k) {
+KERNEL void update_rest(body_blocks *blocks, int k, bool symmetric) {
   double *lower = blocks->lower, *upper = blocks->upper;
   for (int s = blocks->start[k]; s < blocks->start[k + 1]; s++) {
     const double *L_i = lower + BODY_BLOCK * (size_t)s;
@@ -312,65 +388,88 @@ KERNEL void update_rest(body_blocks *blocks, int k) {
       while (blocks->row[at] != blocks->row[t]) at++;
       subtract_product(upper + BODY_BLOCK * (size_t)at, L_i,
                        upper + BODY_BLOCK * (size_t)t);
-      if (!blocks->symmetric)
+      if (!symmetric)
         subtract_product(lower + BODY_BLOCK * (size_t)at, U_i,
                          lower + BODY_BLOCK * (size_t)t);
     }
   }
 }
 
-KERNEL bool factor_all(body_blocks *blocks) {
+KERNEL bool factor_columns(body_blocks *blocks, bool symmetric) {
   for (int k = 0; k < blocks->n; k++) {
-    if (!factor_column(blocks, k)) return false;
-    update_rest(blocks, k);
+    if (!factor_column(blocks, k, symmetric)) return false;
+    update_rest(blocks, k, symmetric);
   }
   return true;
+}
+
+KERNEL bool factor_all(body_blocks *blocks) {
+  return blocks->symmetric ? factor_columns(blocks, true)
+                           : factor_columns(blocks, false);
 }
 
 /* y -= A' x */
 KERNEL void subtract_transposed(double y[6], const double A[BODY_BLOCK],
                                 const double x[6]) {
-  for (int k = 0; k < 6; k++) subtract_row(y, x[k], A + 6 * k);
+  four head = *(const four *)y;
+  two tail = *(const two *)(y + 4);
+#pragma GCC unroll 6
+  for (int k = 0; k < 6; k++) {
+    head -= x[k] * *(const four *)(A + 6 * k);
+    tail -= x[k] * *(const two *)(A + 6 * k + 4);
+  }
+  *(four *)y = head;
+  *(two *)(y + 4) = tail;
 }
 
-/* y -= A x */
-KERNEL void subtract_times(double y[6], const double A[BODY_BLOCK],
+/* y -= A x, in three parts of two */
+KERNEL void subtract_times(two y[3], const double A[BODY_BLOCK],
                            const double x[6]) {
-  for (int i = 0; i < 6; i++) {
-    const double *a = A + 6 * i;
-    two sum = *(const two *)a * *(const two *)x
-            + *(const two *)(a + 2) * *(const two *)(x + 2)
-            + *(const two *)(a + 4) * *(const two *)(x + 4);
-    y[i] -= sum[0] + sum[1];
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; i++) {
+    two one = dot6_parts(A + 12 * i, x), other = dot6_parts(A + 12 * i + 6, x);
+    y[i] -= (two){one[0], other[0]} + (two){one[1], other[1]};
   }
 }
 
 KERNEL void solve_forward(const body_blocks *blocks, int k, double y[]) {
   const double *D = blocks->diagonal + BODY_BLOCK * (size_t)k;
   double *y_k = y + 6 * k;
-  if (!blocks->symmetric)
-    for (int i = 0; i < 6; i++) {
-      int other = blocks->pivot[6 * k + i];
-      double held = y_k[i];
-      y_k[i] = y_k[other];
-      y_k[other] = held;
-    }
-  for (int i = 1; i < 6; i++)
-    for (int j = 0; j < i; j++) y_k[i] -= D[6 * i + j] * y_k[j];
+  for (int i = 0; i < 6 && blocks->exchanged[k]; i++) {
+    int other = blocks->pivot[6 * k + i];
+    double held = y_k[i];
+    y_k[i] = y_k[other];
+    y_k[other] = held;
+  }
+  double x[6];
+#pragma GCC unroll 6
+  for (int i = 0; i < 6; i++) {
+    x[i] = y_k[i];
+#pragma GCC unroll 6
+    for (int j = 0; j < 6; j++)
+      if (j < i) x[i] -= D[6 * i + j] * x[j];
+    x[i] *= D[7 * i];
+    y_k[i] = x[i];
+  }
   for (int s = blocks->start[k]; s < blocks->start[k + 1]; s++)
     subtract_transposed(y + 6 * blocks->row[s],
-                        blocks->lower + BODY_BLOCK * (size_t)s, y_k);
+                        blocks->lower + BODY_BLOCK * (size_t)s, x);
 }
 
 KERNEL void solve_backward(const body_blocks *blocks, int k, double y[]) {
   const double *D = blocks->diagonal + BODY_BLOCK * (size_t)k;
-  double *y_k = y + 6 * k;
+  two *y_k = (two *)(y + 6 * k), sum[3] = {y_k[0], y_k[1], y_k[2]};
   for (int s = blocks->start[k]; s < blocks->start[k + 1]; s++)
-    subtract_times(y_k, blocks->upper + BODY_BLOCK * (size_t)s,
+    subtract_times(sum, blocks->upper + BODY_BLOCK * (size_t)s,
                    y + 6 * blocks->row[s]);
+  double x[6];
+#pragma GCC unroll 6
   for (int i = 5; i >= 0; i--) {
-    for (int j = i + 1; j < 6; j++) y_k[i] -= D[6 * i + j] * y_k[j];
-    y_k[i] *= D[7 * i];
+    x[i] = sum[i / 2][i % 2];
+#pragma GCC unroll 6
+    for (int j = 5; j >= 0; j--)
+      if (j > i) x[i] -= D[6 * i + j] * x[j];
+    y[6 * k + i] = x[i];
   }
 }
 

@@ -35,7 +35,8 @@ typedef struct body_blocks {
   double *diagonal; /* [n] blocks; their triangular factors once factored */
   double *lower;    /* [start[n]] (row, column) blocks, each transposed */
   double *upper;    /* [start[n]] (column, row) blocks */
-  int *pivot;       /* [6 n] row exchanges within diagonal blocks */
+  int *pivot;       /* [6 n] row exchanges within diagonal blocks, */
+  bool *exchanged;  /* [n] of bodies where this is set */
   double *vector;   /* [6 n] right-hand side in order of elimination */
   bool symmetric;
 
@@ -65,14 +66,17 @@ void body_blocks_begin(body_blocks *blocks, bool symmetric);
 double *body_blocks_diagonal(body_blocks *blocks, int body);
 
 /**
- * Put an edge's two blocks in place: ab is the (a, b) block, ba the (b, a)
- * block.
+ * Where an edge's two blocks are to be put: the (first, second) block into
+ * `upper`, the transpose of the (second, first) block into `lower`, which is
+ * NULL where the matrix is symmetric.
+ *
+ * @return whether a is the first of the two to be eliminated.
  */
-void body_blocks_set_edge(body_blocks *blocks, int edge, int a, int b,
-                          const double ab[BODY_BLOCK],
-                          const double ba[BODY_BLOCK]);
+bool body_blocks_edge(const body_blocks *blocks, int edge, int a, int b,
+                      double **upper, double **lower);
 
-/** @return false when a pivot is zero, negative (symmetric) or not finite. */
+/** @return false when a diagonal block turns out singular, not finite or
+ *  (symmetric) not positive definite. */
 bool body_blocks_factor(body_blocks *blocks);
 
 /** x [6 n], by body: the right-hand side in, the solution out. */

@@ -5,102 +5,205 @@
 
 #include "common/six.h"
 
+/* ---- H ------------------------------------------------------------------- */
+
 /* S += left' WJ, with WJ m x 6 */
 KERNEL void add_outer(double S[BODY_BLOCK], int m, const double left[],
                       const double WJ[]) {
+  for (int r = 0; r < m; r++)
+    for (int i = 0; i < 6; i++)
+      add_row(S + 6 * i, left[6 * r + i], WJ + 6 * r);
+}
+
+/* WJ = W J */
+KERNEL void weigh(int m, const double W[], const double J[], double WJ[]) {
+  memset(WJ, 0, sizeof *WJ * 6 * (size_t)m);
+  for (int i = 0; i < m; i++)
+    for (int j = 0; j < m; j++)
+      if (W[m * i + j] != 0) add_row(WJ + 6 * i, W[m * i + j], J + 6 * j);
+}
+
+/* A 6 x 6 block in registers. */
+typedef struct block_sum {
+  four head[6];
+  two tail[6];
+} block_sum;
+
+KERNEL void load_sum(const double from[BODY_BLOCK], block_sum *sum) {
+#pragma GCC unroll 6
   for (int i = 0; i < 6; i++) {
-    four s4 = *(four *)(S + 6 * i);
-    two s2 = *(two *)(S + 6 * i + 4);
-    for (int r = 0; r < m; r++) {
-      double factor = left[6 * r + i];
-      s4 += factor * *(const four *)(WJ + 6 * r);
-      s2 += factor * *(const two *)(WJ + 6 * r + 4);
-    }
-    *(four *)(S + 6 * i) = s4;
-    *(two *)(S + 6 * i + 4) = s2;
+    sum->head[i] = *(const four *)(from + 6 * i);
+    sum->tail[i] = *(const two *)(from + 6 * i + 4);
   }
 }
 
-/* WJ = W J; false when W is all zeros. */
-KERNEL bool weigh(int m, const double W[], const double J[], double WJ[]) {
-  bool any = false;
-  for (int i = 0; i < m; i++) {
-    double sum[6] = {0};
-    for (int j = 0; j < m; j++) {
-      if (W[m * i + j] == 0) continue;
-      any = true;
-      add_row(sum, W[m * i + j], J + 6 * j);
-    }
-    memcpy(WJ + 6 * i, sum, sizeof sum);
+KERNEL void store_sum(const block_sum *sum, double to[BODY_BLOCK]) {
+#pragma GCC unroll 6
+  for (int i = 0; i < 6; i++) {
+    *(four *)(to + 6 * i) = sum->head[i];
+    *(two *)(to + 6 * i + 4) = sum->tail[i];
   }
-  return any;
 }
 
-/* The four blocks that an edge adds to H. */
-typedef struct edge_blocks {
-  double aa[BODY_BLOCK], ab[BODY_BLOCK], ba[BODY_BLOCK], bb[BODY_BLOCK];
-} edge_blocks;
+/* S += J' W J over the simple clusters of an edge; the others' weights are
+ * full. */
+KERNEL void add_simple(const fast_form *form, const fast_edge *edge,
+                       const double weights[], double S[BODY_BLOCK]) {
+  block_sum sum;
+  load_sum(S, &sum);
+  for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    const double *W = weights + cluster->first_weight;
+    const double *J_0 = form->J_a + 6 * cluster->first_row, *J = J_0;
+    int m = cluster->n_rows;
+    for (int r = 0; r < m && cluster->first_compliance < 0; r++, J += 6) {
+      double first = r > 0 ? W[m * r] : 0, own = W[(m + 1) * r];
+      if (first == 0 && own == 0) continue;
+      four head = first * *(const four *)J_0 + own * *(const four *)J;
+      two tail = first * *(const two *)(J_0 + 4) + own * *(const two *)(J + 4);
+#pragma GCC unroll 6
+      for (int i = 0; i < 6; i++) {
+        sum.head[i] += J[i] * head;
+        sum.tail[i] += J[i] * tail;
+      }
+    }
+  }
+  store_sum(&sum, S);
+}
 
-KERNEL void sum_clusters(const fast_form *form, const fast_edge *edge,
-                         const double weights[], edge_blocks *out) {
+/* The same over those that are not. */
+KERNEL void add_coupled(const fast_form *form, const fast_edge *edge,
+                        const double weights[], double S[BODY_BLOCK]) {
   double WJ[6 * FAST_MAX_CLUSTER];
-  bool both = edge->b >= 0 && !edge->twisted;
+  for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    const double *J = form->J_a + 6 * cluster->first_row;
+    if (cluster->first_compliance < 0) continue;
+    weigh(cluster->n_rows, weights + cluster->first_weight, J, WJ);
+    add_outer(S, cluster->n_rows, J, WJ);
+  }
+}
+
+KERNEL void add_side(const fast_form *form, const fast_edge *edge,
+                     const double weights[], double S[BODY_BLOCK]) {
+  add_simple(form, edge, weights, S);
+  if (form->n_compliances > 0) add_coupled(form, edge, weights, S);
+}
+
+/* An edge's place in H. */
+typedef struct edge_place {
+  double *aa, *bb;
+  double *upper, *lower; /* as by body_blocks_edge */
+  bool a_first;
+} edge_place;
+
+/* What an edge adds where its rows are of several points. */
+KERNEL void add_untwisted(const fast_form *form, const fast_edge *edge,
+                          const double weights[], const edge_place *at) {
+  double WJ[6 * FAST_MAX_CLUSTER];
+  memset(at->upper, 0, sizeof(double) * BODY_BLOCK);
+  if (at->lower != NULL) memset(at->lower, 0, sizeof(double) * BODY_BLOCK);
   for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
     const fast_cluster *cluster = &form->clusters[c];
     int m = cluster->n_rows;
     const double *W = weights + cluster->first_weight;
     const double *J_a = form->J_a + 6 * cluster->first_row;
     const double *J_b = form->J_b + 6 * cluster->first_row;
-    if (!weigh(m, W, J_a, WJ)) continue;
-    add_outer(out->aa, m, J_a, WJ);
-    if (!both) continue;
-    add_outer(out->ba, m, J_b, WJ);
+    weigh(m, W, J_a, WJ);
+    add_outer(at->aa, m, J_a, WJ);
+    if (!at->a_first)
+      add_outer(at->upper, m, J_b, WJ);
+    else if (at->lower != NULL) // (J_b' W J_a)'
+      add_outer(at->lower, m, WJ, J_b);
     weigh(m, W, J_b, WJ);
-    add_outer(out->ab, m, J_a, WJ);
-    add_outer(out->bb, m, J_b, WJ);
+    add_outer(at->bb, m, J_b, WJ);
+    if (at->a_first)
+      add_outer(at->upper, m, J_a, WJ);
+    else if (at->lower != NULL)
+      add_outer(at->lower, m, WJ, J_a);
   }
 }
 
-/* S T, where T v = (linear + angular x o, angular): the angular columns
- * become S_angular + o x S_linear, row by row. */
-KERNEL void times_twist(const double S[BODY_BLOCK], const double o[3],
-                        double ST[BODY_BLOCK]) {
+/* S = S T, where T v = (linear + angular x o, angular): the angular columns
+ * gain o x S_linear, row by row. */
+KERNEL void times_twist(block_sum *S, const double o[3]) {
+  four from_1 = {0, 0, 0, -o[2]}, from_2 = {0, 0, 0, o[1]};
+  two end_0 = {o[2], -o[1]}, end_1 = {0, o[0]}, end_2 = {-o[0], 0};
+#pragma GCC unroll 6
   for (int i = 0; i < 6; i++) {
-    const double *s = S + 6 * i;
-    double *t = ST + 6 * i;
-    t[0] = s[0];
-    t[1] = s[1];
-    t[2] = s[2];
-    t[3] = s[3] + (o[1] * s[2] - o[2] * s[1]);
-    t[4] = s[4] + (o[2] * s[0] - o[0] * s[2]);
-    t[5] = s[5] + (o[0] * s[1] - o[1] * s[0]);
+    four s = S->head[i];
+    S->head[i] = s + (s[1] * from_1 + s[2] * from_2);
+    S->tail[i] += s[0] * end_0 + (s[1] * end_1 + s[2] * end_2);
   }
 }
 
-/* T' S: the same on rows. */
-KERNEL void twist_times(const double S[BODY_BLOCK], const double o[3],
-                        double TS[BODY_BLOCK]) {
-  memcpy(TS, S, sizeof(double) * BODY_BLOCK);
-  for (int j = 0; j < 6; j++) {
-    TS[18 + j] += o[1] * S[12 + j] - o[2] * S[6 + j];
-    TS[24 + j] += o[2] * S[j] - o[0] * S[12 + j];
-    TS[30 + j] += o[0] * S[6 + j] - o[1] * S[j];
+/* S = T' S: the same on rows. */
+KERNEL void twist_times(block_sum *S, const double o[3]) {
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    S->head[3 + i] += o[j] * S->head[k] - o[k] * S->head[j];
+    S->tail[3 + i] += o[j] * S->tail[k] - o[k] * S->tail[j];
   }
 }
 
-/* J_b = -J_a T on every row. */
-KERNEL void twist_blocks(const double o[3], edge_blocks *e) {
-  times_twist(e->aa, o, e->ab);
-  twist_times(e->ab, o, e->bb);
-  twist_times(e->aa, o, e->ba);
-  for (int i = 0; i < BODY_BLOCK; i++) {
-    e->ab[i] = -e->ab[i];
-    e->ba[i] = -e->ba[i];
+/* to = -S, or its transpose */
+KERNEL void store_negative(const block_sum *sum, double to[BODY_BLOCK]) {
+#pragma GCC unroll 6
+  for (int i = 0; i < 6; i++) {
+    *(four *)(to + 6 * i) = -sum->head[i];
+    *(two *)(to + 6 * i + 4) = -sum->tail[i];
   }
 }
 
-KERNEL void add_block(double to[BODY_BLOCK], const double from[BODY_BLOCK]) {
-  for (int i = 0; i < BODY_BLOCK; i++) to[i] += from[i];
+KERNEL void store_negative_transpose(const block_sum *sum,
+                                     double to[BODY_BLOCK]) {
+  const four *h = sum->head;
+  const two *t = sum->tail;
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; i++) {
+    *(four *)(to + 6 * i) = -(four){h[0][i], h[1][i], h[2][i], h[3][i]};
+    *(two *)(to + 6 * i + 4) = -(two){h[4][i], h[5][i]};
+  }
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; i++) {
+    *(four *)(to + 24 + 6 * i) = -(four){t[0][i], t[1][i], t[2][i], t[3][i]};
+    *(two *)(to + 28 + 6 * i) = -(two){t[4][i], t[5][i]};
+  }
+}
+
+KERNEL void add_sum(const block_sum *sum, double to[BODY_BLOCK]) {
+#pragma GCC unroll 6
+  for (int i = 0; i < 6; i++) {
+    *(four *)(to + 6 * i) += sum->head[i];
+    *(two *)(to + 6 * i + 4) += sum->tail[i];
+  }
+}
+
+/* J_b = -J_a T on every row: S = J_a' W J_a gives all blocks. */
+KERNEL void add_twisted(const fast_form *form, const fast_edge *edge,
+                        const double weights[], const edge_place *at) {
+  double S[BODY_BLOCK] = {0};
+  block_sum sum;
+  add_side(form, edge, weights, S);
+  load_sum(S, &sum);
+  add_sum(&sum, at->aa);
+
+  if (!at->a_first || at->lower != NULL) { // the (b, a) block
+    twist_times(&sum, edge->offset);
+    if (at->a_first)
+      store_negative_transpose(&sum, at->lower);
+    else
+      store_negative(&sum, at->upper);
+    load_sum(S, &sum);
+  }
+  times_twist(&sum, edge->offset);
+  if (at->a_first)
+    store_negative(&sum, at->upper);
+  else if (at->lower != NULL)
+    store_negative_transpose(&sum, at->lower);
+  twist_times(&sum, edge->offset);
+  add_sum(&sum, at->bb);
 }
 
 KERNEL void assemble(body_blocks *blocks, const fast_form *form,
@@ -111,15 +214,18 @@ KERNEL void assemble(body_blocks *blocks, const fast_form *form,
 
   for (int e = 0; e < form->n_edges; e++) {
     const fast_edge *edge = &form->edges[e];
-    edge_blocks sums;
-    memset(&sums, 0, edge->twisted ? sizeof sums.aa : sizeof sums);
-    sum_clusters(form, edge, weights, &sums);
-    if (edge->twisted) twist_blocks(edge->offset, &sums);
-    add_block(body_blocks_diagonal(blocks, edge->a), sums.aa);
-    if (edge->b < 0) continue;
-    add_block(body_blocks_diagonal(blocks, edge->b), sums.bb);
-    body_blocks_set_edge(blocks, edge->slot, edge->a, edge->b, sums.ab,
-                         sums.ba);
+    edge_place at = {.aa = body_blocks_diagonal(blocks, edge->a)};
+    if (edge->b < 0) {
+      add_side(form, edge, weights, at.aa);
+      continue;
+    }
+    at.bb = body_blocks_diagonal(blocks, edge->b);
+    at.a_first = body_blocks_edge(blocks, edge->slot, edge->a, edge->b,
+                                  &at.upper, &at.lower);
+    if (edge->twisted)
+      add_twisted(form, edge, weights, &at);
+    else
+      add_untwisted(form, edge, weights, &at);
   }
 }
 
@@ -146,16 +252,14 @@ static void assemble_any(body_blocks *blocks, const fast_form *form,
 
 bool fast_system_factor(body_blocks *blocks, const fast_form *form,
                         const double weights[], bool symmetric) {
-  body_blocks_begin(blocks, symmetric && form->symmetric_mass);
+  if (symmetric && form->symmetric_mass) {
+    body_blocks_begin(blocks, true);
+    assemble_any(blocks, form, weights);
+    if (body_blocks_factor(blocks)) return true;
+  }
+  body_blocks_begin(blocks, false);
   assemble_any(blocks, form, weights);
   return body_blocks_factor(blocks);
-}
-
-/* y = W x for the commonest cluster, a contact with two generators. */
-static inline void apply_three(const double W[9], const double x[3],
-                               double y[3]) {
-  for (int i = 0; i < 3; i++)
-    y[i] = W[3 * i] * x[0] + W[3 * i + 1] * x[1] + W[3 * i + 2] * x[2];
 }
 
 void fast_system_weigh(const fast_form *form, const double weights[],
@@ -164,8 +268,10 @@ void fast_system_weigh(const fast_form *form, const double weights[],
     const fast_cluster *cluster = &form->clusters[c];
     int m = cluster->n_rows, first = cluster->first_row;
     const double *W = weights + cluster->first_weight;
-    if (m == 3) {
-      apply_three(W, x + first, y + first);
+    if (cluster->first_compliance < 0) {
+      y[first] = W[0] * x[first];
+      for (int i = 1; i < m; i++)
+        y[first + i] = W[m * i] * x[first] + W[(m + 1) * i] * x[first + i];
       continue;
     }
     for (int i = 0; i < m; i++) {
