@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/matrix6.h"
+#include "common/six.h"
 #include "failing_memory.h"
 #include "problems.h"
 #include "solver/fast.h"
@@ -583,6 +585,59 @@ static void test_workspace_leaves_no_trace(void) {
   problem_release(&other);
 }
 
+/* Solved with and without wide registers, from nothing and from a guess. */
+static void expect_same_without_wide(const mlcp_problem *problem) {
+  test_solution solutions[2][2];
+  for (int narrow = 0; narrow < 2; narrow++) {
+    fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+    test_solution *cold = &solutions[narrow][0], *warm = &solutions[narrow][1];
+    solution_init(cold, problem);
+    solution_init(warm, problem);
+    six_forbid_wide = narrow;
+    solve_checked(workspace, problem, NULL, &cold->mlcp);
+    for (int r = 0; r < problem->n_rows; r++) cold->mlcp.p[r] *= 1.01;
+    solve_checked(workspace, problem, cold->mlcp.p, &warm->mlcp);
+    six_forbid_wide = false;
+    fast_workspace_destroy(workspace);
+  }
+  for (int i = 0; i < 2; i++) {
+    CU_ASSERT(same_solution(problem, &solutions[0][i].mlcp,
+                            &solutions[1][i].mlcp));
+    solution_release(&solutions[0][i]);
+    solution_release(&solutions[1][i]);
+  }
+}
+
+static void test_same_bits_without_wide_registers(void) {
+  static test_problem problem;
+  for (unsigned k = 0; k < 24; k++) {
+    problem_init(&problem);
+    switch (k % 4) {
+      case 0:
+        problem_make_heap(&problem, 14, k, 0.6, k % 8 ? 8 : 4);
+        break;
+      case 1:
+        problem_make_wall(&problem, 4 + (int)k / 8, 0.5, 4);
+        break;
+      case 2:
+        problem_make_chain(&problem, 6 + (int)k / 4, 0.4, 4);
+        break;
+      default:
+        problem_make_heap(&problem, 10, k, 0.4, 4);
+        set_compliance(&problem, 1e-3);
+        // inertias that are no longer symmetric, or coupled to the mass
+        for (int b = 0; b < problem.mlcp.n_bodies && k > 4; b++) {
+          double *mass = problem.bodies[b].mass;
+          mass[k % 8 > 4 ? 22 : 3] += 0.05 * mass[21];
+          CU_ASSERT(matrix6_invert(problem.bodies[b].inverse_mass,
+                                   problem.bodies[b].mass));
+        }
+    }
+    expect_same_without_wide(&problem.mlcp);
+    problem_release(&problem);
+  }
+}
+
 /* ---- memory -------------------------------------------------------------- */
 
 static void test_every_allocation_may_fail(void) {
@@ -650,6 +705,8 @@ int main(void) {
       {"residual notices a wrong answer",
        test_residual_notices_a_wrong_answer},
       {"workspace leaves no trace", test_workspace_leaves_no_trace},
+      {"same bits without wide registers",
+       test_same_bits_without_wide_registers},
       {"every allocation may fail", test_every_allocation_may_fail},
       {NULL, NULL},
   };

@@ -4,13 +4,28 @@
 #ifndef ODE_MLCP_COMMON_SIX_H
 #define ODE_MLCP_COMMON_SIX_H
 
+#include <stdbool.h>
+
 typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
 typedef double two __attribute__((vector_size(16), aligned(8), may_alias));
 
 /* A kernel goes into both variants of a function that is compiled twice: once
- * for any machine and once for one with wider registers, which does the same
- * operations in the same order. */
+ * for any machine and once, marked WIDE, for one with wider registers, which
+ * does the same operations in the same order and gives the same bits. */
 #define KERNEL static inline __attribute__((always_inline))
+#if defined(__x86_64__) && defined(__GNUC__)
+#define SIX_HAS_WIDE 1
+#define WIDE __attribute__((target("avx2")))
+#else
+#define SIX_HAS_WIDE 0
+#define WIDE
+#endif
+
+/** Whether the wide variants run on this machine. */
+bool six_is_wide(void);
+
+/** Set by tests that compare the two; false otherwise. */
+extern bool six_forbid_wide;
 
 /** a . b, in two partial sums */
 static inline two dot6_parts(const double a[6], const double b[6]) {

@@ -483,32 +483,21 @@ KERNEL void solve_all(const body_blocks *blocks, double x[]) {
     memcpy(x + 6 * blocks->order[k], y + 6 * k, sizeof(double) * 6);
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
-/* Wider registers, the same operations in the same order: the same bits. */
-__attribute__((target("avx2"))) static bool factor_wide(body_blocks *blocks) {
+WIDE static bool factor_wide(body_blocks *blocks) {
   return factor_all(blocks);
 }
 
-__attribute__((target("avx2"))) static void solve_wide(
-    const body_blocks *blocks, double x[]) {
+WIDE static void solve_wide(const body_blocks *blocks, double x[]) {
   solve_all(blocks, x);
 }
 
 bool body_blocks_factor(body_blocks *blocks) {
-  return __builtin_cpu_supports("avx2") ? factor_wide(blocks)
-                                        : factor_all(blocks);
+  return six_is_wide() ? factor_wide(blocks) : factor_all(blocks);
 }
 
 void body_blocks_solve(const body_blocks *blocks, double x[]) {
-  if (__builtin_cpu_supports("avx2"))
+  if (six_is_wide())
     solve_wide(blocks, x);
   else
     solve_all(blocks, x);
 }
-#else
-bool body_blocks_factor(body_blocks *blocks) { return factor_all(blocks); }
-
-void body_blocks_solve(const body_blocks *blocks, double x[]) {
-  solve_all(blocks, x);
-}
-#endif

@@ -29,23 +29,6 @@ static int rows_end(const fast_form *form, const fast_edge *edge) {
   return last->first_row + last->n_rows;
 }
 
-void fast_form_limits(const fast_form *form, const fast_cluster *cluster,
-                      int row, const double p[], double *low, double *high) {
-  if (form->type[row] == FAST_FRICTION) {
-    double limit = form->high[row];
-    if (cluster->has_normal)
-      limit += form->coefficient[row] * p[cluster->first_row];
-    *high = limit > 0 ? limit : 0;
-    *low = -*high;
-  } else if (form->type[row] == FAST_FREE) {
-    *low = -INFINITY;
-    *high = INFINITY;
-  } else {
-    *low = form->low[row];
-    *high = form->high[row];
-  }
-}
-
 /* ---- J' p and J v -------------------------------------------------------- */
 
 /* The same impulse on b: its linear part, and its moment about b's centre. */
@@ -157,29 +140,32 @@ static double middle(double low, double x, double high) {
 void fast_form_project(const fast_form *form, double p[]) {
   for (int c = 0; c < form->n_clusters; c++) {
     const fast_cluster *cluster = &form->clusters[c];
-    for (int r = cluster->first_row;
-         r < cluster->first_row + cluster->n_rows; r++) {
-      double low, high;
-      fast_form_limits(form, cluster, r, p, &low, &high);
+    int first = cluster->first_row, end = first + cluster->n_rows;
+    double low, high, normal = 0;
+    for (int r = first; r < end; r++) {
+      fast_form_row_limits(form, r, normal, &low, &high);
       p[r] = middle(low, p[r], high);
+      if (r == first && cluster->has_normal) normal = p[first];
     }
   }
 }
 
 double fast_form_residual(const fast_form *form, const double p[],
                           const double w[]) {
-  double worst = 0;
+  double worst = 0, lost = 0;
   for (int c = 0; c < form->n_clusters; c++) {
     const fast_cluster *cluster = &form->clusters[c];
-    for (int r = cluster->first_row;
-         r < cluster->first_row + cluster->n_rows; r++) {
-      double low, high, A = form->diagonal[r];
-      fast_form_limits(form, cluster, r, p, &low, &high);
+    int first = cluster->first_row, end = first + cluster->n_rows;
+    double low, high, normal = cluster->has_normal ? p[first] : 0;
+    for (int r = first; r < end; r++) {
+      double A = form->diagonal[r];
+      fast_form_row_limits(form, r, normal, &low, &high);
       double error = fabs(middle((low - p[r]) * A, -w[r], (high - p[r]) * A));
-      if (!(error <= worst)) worst = error; // a NAN stays
+      worst = error > worst ? error : worst;
+      lost += 0 * error;
     }
   }
-  return worst / form->scale;
+  return lost == 0 ? worst / form->scale : INFINITY; // where one is a NAN
 }
 
 /* ---- to and from the problem's impulses ---------------------------------- */
@@ -221,6 +207,18 @@ static bool add_generators(const fast_form *form, int first, int n,
   return none;
 }
 
+/* Two generators make a p_t in one way, which mostly keeps their limits. */
+static bool make_by_two(const fast_form *form, int first,
+                        const double limits[2], const double made[2],
+                        double p[]) {
+  const double *g = form->origin[first].g, *h = form->origin[first + 1].g;
+  double det = g[0] * h[1] - g[1] * h[0];
+  if (!(fabs(det) > 1e-6)) return false;
+  p[first] = (made[0] * h[1] - made[1] * h[0]) / det;
+  p[first + 1] = (g[0] * made[1] - g[1] * made[0]) / det;
+  return fabs(p[first]) <= limits[0] && fabs(p[first + 1]) <= limits[1];
+}
+
 /* The generators' impulses that make the guess of p_t. */
 static void guess_generators(const fast_form *form,
                              const fast_cluster *cluster, int first, int n,
@@ -228,17 +226,18 @@ static void guess_generators(const fast_form *form,
   const mlcp_friction *set =
       &form->problem->frictions[form->origin[first].friction];
   double missing[2] = {guess[set->first_row], 0};
-  bool stopped[FAST_MAX_CLUSTER] = {false};
   double limits[FAST_MAX_CLUSTER], low;
   for (int i = 0; i < n; i++)
     fast_form_limits(form, cluster, first + i, p, &low, &limits[i]);
   if (set->n_base == 2) missing[1] = guess[set->first_row + 1];
-  for (int i = 0; i < n; i++) p[first + i] = 0;
   if (!isfinite(missing[0]) || !isfinite(missing[1])) {
-    p[first] = NAN;
+    for (int i = 0; i < n; i++) p[first + i] = i > 0 ? 0 : NAN;
     return;
   }
+  if (n == 2 && make_by_two(form, first, limits, missing, p)) return;
 
+  bool stopped[FAST_MAX_CLUSTER] = {false};
+  for (int i = 0; i < n; i++) p[first + i] = 0;
   for (int turn = 0; turn < n; turn++) {
     double left[2] = {missing[0], missing[1]};
     for (int i = 0; i < n; i++)

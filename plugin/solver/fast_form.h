@@ -76,7 +76,8 @@ typedef struct fast_form {
   /* [n_rows] each, J [6 n_rows] */
   double *J_a, *J_b, *bias, *compliance;
   double *diagonal;    /* J M^-1 J' + compliance, 1 where that is 0 */
-  double *low, *high;  /* FAST_BOX; low of FAST_LOWER; high: constant limit */
+  double *low, *high;  /* infinite where there is none; high of FAST_FRICTION
+                          is the constant part of its limit */
   double *coefficient; /* FAST_FRICTION */
   int *type;
   fast_origin *origin;
@@ -105,9 +106,27 @@ typedef enum fast_form_status {
 fast_form_status fast_form_build(fast_form *form, const memory_source *source,
                                  const mlcp_problem *problem);
 
+/** A row's limits where its cluster's normal (0 without one) is `normal`. */
+static inline void fast_form_row_limits(const fast_form *form, int row,
+                                        double normal, double *low,
+                                        double *high) {
+  *low = form->low[row];
+  *high = form->high[row];
+  if (form->type[row] == FAST_FRICTION) {
+    double limit = *high + form->coefficient[row] * normal;
+    *high = limit > 0 ? limit : 0;
+    *low = -*high;
+  }
+}
+
 /** A row's limits at impulses p. */
-void fast_form_limits(const fast_form *form, const fast_cluster *cluster,
-                      int row, const double p[], double *low, double *high);
+static inline void fast_form_limits(const fast_form *form,
+                                    const fast_cluster *cluster, int row,
+                                    const double p[], double *low,
+                                    double *high) {
+  double normal = cluster->has_normal ? p[cluster->first_row] : 0;
+  fast_form_row_limits(form, row, normal, low, high);
+}
 
 /** J' p added up: impulse [6 n_bodies] out. */
 void fast_form_impulses(const fast_form *form, const double p[],

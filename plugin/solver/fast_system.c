@@ -229,26 +229,18 @@ KERNEL void assemble(body_blocks *blocks, const fast_form *form,
   }
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
-/* Wider registers, the same operations in the same order: the same bits. */
-__attribute__((target("avx2"))) static void assemble_wide(
-    body_blocks *blocks, const fast_form *form, const double weights[]) {
+WIDE static void assemble_wide(body_blocks *blocks, const fast_form *form,
+                               const double weights[]) {
   assemble(blocks, form, weights);
 }
 
 static void assemble_any(body_blocks *blocks, const fast_form *form,
                          const double weights[]) {
-  if (__builtin_cpu_supports("avx2"))
+  if (six_is_wide())
     assemble_wide(blocks, form, weights);
   else
     assemble(blocks, form, weights);
 }
-#else
-static void assemble_any(body_blocks *blocks, const fast_form *form,
-                         const double weights[]) {
-  assemble(blocks, form, weights);
-}
-#endif
 
 bool fast_system_factor(body_blocks *blocks, const fast_form *form,
                         const double weights[], bool symmetric) {
