@@ -164,6 +164,7 @@ refused "a matrix for q" "M.mtx:2: .*2 x 2, expected is 2 x 1" M.mtx M.mtx
 # ---- wrong use ----
 
 refused "no arguments" "name M.mtx and q.mtx"
+refused "M without q" "M.mtx: one file is no problem" M.mtx
 refused "three files" "name M.mtx and q.mtx" M.mtx q.mtx q.mtx
 refused "unknown solver" "'dantzig' is not fast or lemke" M.mtx q.mtx \
   --solver dantzig
@@ -240,6 +241,10 @@ check "dump: two folders" [ "$(ls -d forked* | wc -l)" -eq 2 ]
 
 check_refused "no such moment" "dump-when: 'always' is not degraded, slow" \
   --dump problems --dump-when always -- "$program" touch started
+check_refused "no folder for problems" "dump-when: nothing is written without" \
+  --dump-when all -- "$program" touch started
+check_refused "a folder without a name" "dump: the name is empty" \
+  --dump '' -- "$program" touch started
 check_refused "no place for a folder" "dump: cannot write into 'no/where'" \
   --dump no/where -- "$program" touch started
 check_refused "a file for a folder" "dump: cannot write into 'M.mtx': Not a" \

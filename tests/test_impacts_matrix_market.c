@@ -99,7 +99,13 @@ static void test_bad_files(void) {
     {"%%MatrixMarket matrix coordinate real general\n2 2 1\n0 1 1\n", ":3:",
      "1 .. 2"},
     {"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1\n", ":3:",
-     "file ends"},
+     "the line ends where a number"},
+    {"%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1\n2 2 5\n",
+     ":3:", "the line ends where a number"},
+    {"%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1 2\n2 5\n",
+     ":3:", "'2' after the line's entry"},
+    {"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 0x10\n",
+     ":3:", "'0x10' is not a number"},
     {"%%MatrixMarket matrix coordinate real general\n2 2 "
      "99999999999999999999\n", ":2:", "too large"},
     {"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n1 1 2\n",
@@ -142,6 +148,25 @@ static void test_truncated_anywhere(void) {
     n_read += reads(part, 2, 2, NULL, message);
   }
   CU_ASSERT_EQUAL(n_read, 5); // 0, 0., 0.7, 0.75 and the line's end
+}
+
+/* A zero byte ends no line. */
+static void test_binary_files(void) {
+  static const char head[] = "%%MatrixMarket matrix array real general\n1 1\n";
+  static const char *const tails[] = {"1\0002\n", "1\n\0junk", "\0001\n"};
+  static const size_t lengths[] = {4, 7, 3};
+  for (int i = 0; i < 3; i++) {
+    char message[200];
+    matrix_market matrix;
+    FILE *file = fopen(path, "w");
+    fputs(head, file);
+    fwrite(tails[i], 1, lengths[i], file);
+    fclose(file);
+    CU_ASSERT_FALSE(matrix_market_read(path, 1, 1, &memory_from_malloc,
+                                       &matrix, message, sizeof message));
+    matrix_market_release(&matrix, &memory_from_malloc);
+    CU_ASSERT_PTR_NOT_NULL(strstr(message, "a zero byte"));
+  }
 }
 
 static void test_long_lines(void) {
@@ -212,6 +237,7 @@ int main(void) {
     {"good files", test_good_files},
     {"bad files", test_bad_files},
     {"truncated anywhere", test_truncated_anywhere},
+    {"binary files", test_binary_files},
     {"long lines", test_long_lines},
     {"what is written is read", test_what_is_written_is_read},
     {"no memory", test_no_memory},

@@ -335,6 +335,8 @@ static void test_every_allocation_may_fail(void) {
                      : mlcp_folder_read(path, &failing, &stored, message,
                                         sizeof message);
       CU_ASSERT(done == (message[0] == 0));
+      // a folder is whole or not there
+      CU_ASSERT(access(path, F_OK) == (done || !writing ? 0 : -1));
       mlcp_stored_release(&stored, &failing);
       CU_ASSERT_EQUAL(memory.bytes_held, 0);
     }

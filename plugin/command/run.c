@@ -145,7 +145,7 @@ static bool take_setting(const char *option, const char *value) {
 
 /* @return COMMAND_DONE: go on with the program at argv[optind]; else the status
  *         to end with, -1 for 0 */
-static int read_options(int argc, char **argv) {
+static int read_options(int argc, char **argv, bool *dump_when_given) {
   static char name[] = "ode-mlcp run"; // getopt's messages begin with it
   int option, index;
 
@@ -164,10 +164,12 @@ static int read_options(int argc, char **argv) {
         setenv(SETTINGS_TRACE_VARIABLE, optarg, 1);
         break;
       case OPTION_DUMP:
+        if (*optarg == '\0') return fail("--dump: the name is empty");
         setenv(SETTINGS_DUMP_VARIABLE, optarg, 1);
         break;
       case OPTION_DUMP_WHEN:
         setenv(SETTINGS_DUMP_WHEN_VARIABLE, optarg, 1);
+        *dump_when_given = true;
         break;
       case OPTION_VERSION:
         printf("ode-mlcp %s\n", ode_mlcp_version());
@@ -199,12 +201,16 @@ static bool check_output(const char *variable) {
 }
 
 /* Likewise the folder's. */
-static bool check_dump(dump_request *dump) {
+static bool check_dump(dump_request *dump, bool when_given) {
   char message[512];
   const char *bad = dump_request_read(dump, false, message, sizeof message);
   if (bad != NULL) {
     bool is_folder = strcmp(bad, SETTINGS_DUMP_VARIABLE) == 0;
     fail("--%s: %s", is_folder ? "dump" : "dump-when", message);
+    return false;
+  }
+  if (when_given && dump->folder[0] == '\0') {
+    fail("--dump-when: nothing is written without --dump FOLDER");
     return false;
   }
   return dump->folder[0] == '\0' ||
@@ -312,7 +318,8 @@ int command_run(int argc, char **argv) {
   program found;
   dump_request dump;
 
-  int status = read_options(argc, argv);
+  bool dump_when_given = false;
+  int status = read_options(argc, argv, &dump_when_given);
   if (status != COMMAND_DONE) return status < 0 ? COMMAND_DONE : status;
   if (optind >= argc)
     return fail("no program to run; see ode-mlcp run --help");
@@ -320,7 +327,7 @@ int command_run(int argc, char **argv) {
   ode_mlcp_default_options(&options);
   if (!settings_from_environment(&options, message, sizeof message))
     return fail("%s", message);
-  if (!check_outputs() || !check_dump(&dump) ||
+  if (!check_outputs() || !check_dump(&dump, dump_when_given) ||
       !check_program(&found, argv[optind]))
     return COMMAND_WRONG_USE;
   return become(&found, &dump, argv + optind);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "mlcp/matrix_market.h"
 #include "mlcp/mlcp_folder.h"
@@ -127,7 +128,14 @@ bool solve_input_read_lcp(solve_input *input, const char *M_path,
 
 bool solve_input_read_folder(solve_input *input, const char *path,
                              char message[SOLVE_MESSAGE]) {
+  struct stat status;
   input->is_lcp = false;
+  if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode)) {
+    snprintf(message, SOLVE_MESSAGE,
+             "%s: one file is no problem: name M.mtx and q.mtx, or the folder "
+             "of one", path);
+    return false;
+  }
   return mlcp_folder_read(path, source, &input->mlcp, message, SOLVE_MESSAGE);
 }
 

@@ -19,6 +19,8 @@ typedef struct reader {
   long line;
   char text[LONGEST_LINE];
   char *next;        /* unread part of `text` */
+  bool too_long;     /* of the line: `text` is only its start */
+  bool not_text;     /* it has a zero byte */
   char *message;
   size_t message_size;
 } reader;
@@ -50,16 +52,27 @@ static bool complain(reader *reader, bool with_line, const char *format, ...) {
 
 /* Read the next line; false at the end of the file. */
 static bool next_line(reader *reader) {
-  if (fgets(reader->text, sizeof reader->text, reader->file) == NULL)
-    return false;
+  size_t length = 0;
+  int c;
+  while ((c = getc_unlocked(reader->file)) != EOF && c != 0 &&
+         length + 1 < sizeof reader->text) {
+    reader->text[length++] = (char)c;
+    if (c == '\n') break;
+  }
+  reader->text[length] = 0;
+  reader->not_text = c == 0;
+  reader->too_long = c != EOF && c != 0 && c != '\n';
+  if (c == EOF && length == 0) return false;
   reader->line++;
   reader->next = reader->text;
   return true;
 }
 
 static bool line_is_whole(reader *reader) {
-  if (strchr(reader->text, '\n') != NULL || feof(reader->file)) return true;
-  return complain(reader, true, "a line of more than %d characters",
+  if (reader->not_text)
+    return complain(reader, true, "a zero byte: this is no text file");
+  return !reader->too_long ||
+         complain(reader, true, "a line of more than %d characters",
                   LONGEST_LINE - 2);
 }
 
@@ -92,9 +105,24 @@ static char *next_datum(reader *reader, const char *what) {
   }
 }
 
-static bool read_count(reader *reader, const char *what, size_t largest,
-                       size_t *count) {
-  char *word = next_datum(reader, what);
+/* The next word of an entry, which has a line of its own. */
+static char *next_of_line(reader *reader, const char *what) {
+  char *word = next_word(reader);
+  if (word != NULL && *word != '%') return word;
+  complain(reader, true, "the line ends where %s is expected", what);
+  return NULL;
+}
+
+static bool line_ends(reader *reader) {
+  char *word = next_word(reader);
+  if (word != NULL && *word != '%')
+    return complain(reader, true, "'%.40s' after the line's entry", word);
+  reader->next = NULL;
+  return true;
+}
+
+static bool take_count(reader *reader, const char *word, const char *what,
+                       size_t largest, size_t *count) {
   if (word == NULL) return false;
   char *end;
   errno = 0;
@@ -107,12 +135,17 @@ static bool read_count(reader *reader, const char *what, size_t largest,
   return true;
 }
 
-static bool read_number(reader *reader, bool integer, double *number) {
-  char *word = next_datum(reader, integer ? "an integer" : "a number");
+static bool read_count(reader *reader, const char *what, size_t largest,
+                       size_t *count) {
+  return take_count(reader, next_datum(reader, what), what, largest, count);
+}
+
+static bool take_number(reader *reader, const char *word, bool integer,
+                        double *number) {
   if (word == NULL) return false;
   char *end;
   *number = strtod(word, &end);
-  if (end == word || *end != 0)
+  if (end == word || *end != 0 || strpbrk(word, "xX") != NULL)
     return complain(reader, true, "'%.40s' is not a number", word);
   if (!isfinite(*number))
     return complain(reader, true, "'%.40s' is not a finite number", word);
@@ -247,10 +280,10 @@ static bool add_with_mirror(reader *reader, matrix_market *matrix,
                    header->skew ? -value : value);
 }
 
-static bool read_index(reader *reader, const char *what, int count,
-                       int *index) {
+static bool take_index(reader *reader, const char *word, const char *what,
+                       int count, int *index) {
   size_t value;
-  if (!read_count(reader, what, INT_MAX, &value)) return false;
+  if (!take_count(reader, word, what, INT_MAX, &value)) return false;
   if (value < 1 || value > (size_t)count)
     return complain(reader, true, "%s is %zu, it must be 1 .. %d", what, value,
                     count);
@@ -264,9 +297,13 @@ static bool read_coordinates(reader *reader, const header *header,
   for (size_t k = 0; k < header->n_listed; k++) {
     int row, column;
     double value;
-    if (!read_index(reader, "a row", header->n_rows, &row) ||
-        !read_index(reader, "a column", header->n_columns, &column) ||
-        !read_number(reader, header->integer, &value))
+    if (!take_index(reader, next_datum(reader, "a row"), "a row",
+                    header->n_rows, &row) ||
+        !take_index(reader, next_of_line(reader, "a column"), "a column",
+                    header->n_columns, &column) ||
+        !take_number(reader, next_of_line(reader, "a number"), header->integer,
+                     &value) ||
+        !line_ends(reader))
       return false;
     if (header->skew && row == column && value != 0)
       return complain(reader, true, "a skew-symmetric matrix with a diagonal");
@@ -284,7 +321,8 @@ static bool read_array(reader *reader, const header *header,
     for (int row = lower ? column + header->skew : 0; row < header->n_rows;
          row++) {
       double value;
-      if (!read_number(reader, header->integer, &value) ||
+      if (!take_number(reader, next_datum(reader, "a number"), header->integer,
+                       &value) ||
           !add_with_mirror(reader, matrix, source, header, row, column, value))
         return false;
     }
@@ -297,6 +335,7 @@ static bool nothing_follows(reader *reader) {
     if (word != NULL && *word != '%')
       return complain(reader, true, "'%.40s' after the last entry", word);
     if (!next_line(reader)) return true;
+    if (!line_is_whole(reader)) return false;
   }
 }
 

@@ -59,13 +59,16 @@ size_t mlcp_folder_size(const char *path) {
   return size;
 }
 
-void mlcp_folder_remove(const char *path) {
+static void remove_files(const char *path) {
   char file[MLCP_FOLDER_PATH];
-  if (!mlcp_folder_is_there(path)) return;
   for (int i = N_FILES; i >= 0; i--)
     if (mlcp_folder_file(path, i < N_FILES ? files[i].name : description, file))
       unlink(file);
   rmdir(path);
+}
+
+void mlcp_folder_remove(const char *path) {
+  if (mlcp_folder_is_there(path)) remove_files(path);
 }
 
 /* ---- writing ------------------------------------------------------------------ */
@@ -235,5 +238,7 @@ bool mlcp_folder_write(const char *path, const mlcp_problem *problem,
                  write_guess(&w, guess) &&
                  write_description(&w, notes, n_notes);
   memory_block_release(&w.matrix.block, source);
+  // a disk that is full should not fill with pieces
+  if (!written) remove_files(path);
   return written;
 }

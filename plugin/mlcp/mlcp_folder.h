@@ -24,7 +24,8 @@ typedef struct mlcp_note {
  * @param guess    [n_rows] or NULL
  * @param notes    [n_notes]
  * @param message  [message_size] out: empty, or one line that names the file
- * @return false with a message where something cannot be written
+ * @return false with a message where something cannot be written; none of its
+ *         files is left then
  */
 bool mlcp_folder_write(const char *path, const mlcp_problem *problem,
                        const double guess[], const mlcp_note notes[],
