@@ -335,13 +335,11 @@ static void ask_all(const char *part, const char *name, problem_case *it) {
   int contacts = contacts_of(problem), n = lcp_form_size(problem);
   it->kind = SOLVER_FAST;
   run_and_write(part, name, "fast", by_our_ladder, it, n, contacts);
-  if (contacts <= 600) {
-    const double *guess = it->guess;
-    it->kind = SOLVER_LEMKE;
-    it->guess = NULL;
-    run_and_write(part, name, "lemke", by_our_ladder, it, n, contacts);
-    it->guess = guess;
-  }
+  const double *guess = it->guess;
+  it->kind = SOLVER_LEMKE;
+  it->guess = NULL;
+  run_and_write(part, name, "lemke", by_our_ladder, it, n, contacts);
+  it->guess = guess;
   memset(&it->form, 0, sizeof it->form);
   if (n <= effort_of_run.largest_lcp && lcp_form_build(&it->form, problem)) {
     run_and_write(part, name, "dense lemke", by_our_dense_lemke, it, n,

@@ -352,18 +352,22 @@ static void test_folds(void) {
   fast_workspace_destroy(workspace);
 }
 
+/* Cold, and from whatever it begins at. @return whether the cold one was. */
 static bool solved_by_lemke(test_problem *problem) {
   fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
   test_solution solution;
   set_compliance(problem, 1e-8);
   solution_init(&solution, &problem->mlcp);
+  solver_report cold = solve_by(FAST_LEMKE_COLD, workspace, &problem->mlcp,
+                                NULL, &solution.mlcp);
+  CU_ASSERT(cold.pivots > 0);
   solver_report report =
       solve_by(FAST_LEMKE, workspace, &problem->mlcp, NULL, &solution.mlcp);
-  CU_ASSERT(report.pivots > 0);
+  CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
   solution_release(&solution);
   problem_release(problem);
   fast_workspace_destroy(workspace);
-  return report.status == SOLVER_SOLVED;
+  return cold.status == SOLVER_SOLVED;
 }
 
 static void test_lemke_in_box_form(void) {
@@ -479,7 +483,7 @@ static void test_contradiction_is_reported(void) {
   solver_report report =
       solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
   CU_ASSERT_EQUAL(report.status, SOLVER_DEGRADED);
-  CU_ASSERT(report.factorisations < 500);
+  CU_ASSERT(report.factorisations < 600);
   solution_release(&solution);
   problem_release(&problem);
   fast_workspace_destroy(workspace);

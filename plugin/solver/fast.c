@@ -139,22 +139,54 @@ static bool run_interior(fast_work *work,
   return fast_proximal_solve(work, 1e-2);
 }
 
-/* Lemke's method, from nothing and by two paths; where one ends the modes may
- * need to be refined once more. */
-static bool lemke(fast_work *work) {
+static void start_at_nothing(fast_work *work) {
+  memset(work->p, 0, sizeof(double) * (size_t)work->form.n_rows);
+  fast_form_project(&work->form, work->p);
+  fast_work_evaluate(work);
+}
+
+/* The end of a path; its modes may need to be refined once more. */
+static bool arrives(fast_work *work, bool reached) {
+  const fast_modes_options polish = {1e-6, 8, 5, 1, 8};
+  fast_work_evaluate(work);
+  return work->residual <= work->target
+      || (reached && fast_modes_solve(work, &polish));
+}
+
+/* From a crash basis: all rows active, then what the linear solves ask for. A
+ * structure at rest is nearly there. From where these exchanges end a path
+ * leads on, by pivots; in a heap they lead nowhere, which the first one shows. */
+static bool solve_from_crash(fast_work *work) {
+  const double near = 1;
+  const fast_modes_options exchanges = {1e-6, 16, 16, 0.2, 8};
+  start_at_nothing(work);
+  fast_modes_all_active(work);
+  if (fast_modes_correct(work, &exchanges)) return true;
+  memcpy(work->p, work->kept_p,
+         sizeof(double) * (size_t)work->form.n_rows);
+  fast_form_project(&work->form, work->p);
+  fast_work_evaluate(work);
+  return work->residual < near
+      && arrives(work, fast_pivots_solve(work, 150 + work->form.n_rows / 4));
+}
+
+/* Lemke's method from nothing, by two paths. */
+static bool lemke_cold(fast_work *work) {
   static const double unevenness[] = {0.01, 1};
   const long pivots_a_row[] = {8, 15}; // most that end take fewer than 6
-  const fast_modes_options polish = {1e-6, 8, 5, 1, 8};
-  for (int i = 0; i < 2; i++) {
-    bool reached =
-        fast_pivots_cold(work, unevenness[i],
-                         pivots_a_row[i] * work->form.n_rows + 500);
-    fast_work_evaluate(work);
-    if (work->residual <= work->target) return true;
-    if (reached && fast_modes_solve(work, &polish)) return true;
-  }
+  for (int i = 0; i < 2; i++)
+    if (arrives(work, fast_pivots_cold(work, unevenness[i],
+                                       pivots_a_row[i] * work->form.n_rows
+                                           + 500)))
+      return true;
   fast_work_restore_best(work);
   return false;
+}
+
+/* Lemke's method. A path from a crash basis may end in a ray where a cold one
+ * cannot, but it is much shorter. */
+static bool lemke_from_nothing(fast_work *work) {
+  return fast_proximal_crash(work) || lemke_cold(work);
 }
 
 static bool climb(fast_work *work, const double guess[]) {
@@ -168,6 +200,9 @@ static bool climb(fast_work *work, const double guess[]) {
   memset(work->best_p, 0, sizeof(double) * (size_t)work->form.n_rows);
   knowledge known = take_guess(work, guess);
   if (work->residual <= work->target) return true;
+  if (known == KNOW_NOTHING && solve_from_crash(work)) return true;
+
+  take_guess(work, guess);
   // a large structure of which nothing is known is none to be swept
   if ((known > KNOW_NOTHING || work->form.n_rows <= 150)
       && fast_sweeps_solve(work, known == KNOW_HALF))
@@ -186,7 +221,9 @@ static bool climb(fast_work *work, const double guess[]) {
     return true;
 
   fast_friction_approach(work);
-  return run_interior(work, &from_easier) || lemke(work);
+  return run_interior(work, &from_easier)
+      || (known > KNOW_NOTHING && solve_from_crash(work))
+      || lemke_from_nothing(work);
 }
 
 static bool no_memory(solver_report *report) {
@@ -195,18 +232,15 @@ static bool no_memory(solver_report *report) {
   return false;
 }
 
-static bool start_at_nothing(fast_work *work) {
-  work->best_residual = INFINITY;
-  memset(work->p, 0, sizeof(double) * (size_t)work->form.n_rows);
-  fast_form_project(&work->form, work->p);
-  fast_work_evaluate(work);
-  return work->residual <= work->target;
-}
-
 /* By `method` as far as it gets. */
 static bool run(fast_work *work, fast_method method, const double guess[]) {
   if (method == FAST_EVERYTHING) return climb(work, guess);
-  return start_at_nothing(work) || lemke(work);
+  work->best_residual = INFINITY;
+  start_at_nothing(work);
+  if (work->residual <= work->target) return true;
+  return method == FAST_LEMKE
+    ? solve_from_crash(work) || lemke_from_nothing(work)
+    : lemke_cold(work);
 }
 
 bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
@@ -247,7 +281,7 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
     report->iterations = work->iterations;
     report->pivots = work->pivots;
     if (work->factorisations == 0) report->rung = SOLVER_RUNG_WARM;
-    if (method == FAST_LEMKE) report->rung = SOLVER_RUNG_LEMKE;
+    if (method != FAST_EVERYTHING) report->rung = SOLVER_RUNG_LEMKE;
   }
   bool solved = report->residual <= options->tolerance;
   report->status = solved ? SOLVER_SOLVED : SOLVER_DEGRADED;

@@ -63,6 +63,10 @@ void fast_modes_first(fast_work *work) {
   }
 }
 
+void fast_modes_all_active(fast_work *work) {
+  for (int r = 0; r < work->form.n_rows; r++) work->mode[r] = ACTIVE;
+}
+
 /* ---- weights of the modes ------------------------------------------------ */
 
 /* Does the row's limit move with the cluster's normal, and how? */

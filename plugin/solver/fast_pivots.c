@@ -403,7 +403,12 @@ static bool follow(path *c, double farthest, long max_pivots) {
     double length;
     fast_limit limit = first_limit(c, &length);
     if (c->dt < 0 && length >= c->t) return arrive(c);
-    if (limit.row < 0) return false;
+    if (limit.row < 0 && c->n_updates == 0) return false;
+    if (limit.row < 0) { // a ray? only if it is one on fresh factors too
+      if (!refresh(c)) return false;
+      find_direction(c);
+      continue;
+    }
     go_along(c, length);
     work->pivots++;
 

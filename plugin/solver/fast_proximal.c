@@ -9,6 +9,9 @@
  * prox; towards the end only a handful of modes still change, and those are
  * pivots (fast_pivots.c), which go round the folds that are left. Where a step
  * of prox is too long a shorter one is tried.
+ *
+ * From nothing, the first stage begins with every row active: where no normal
+ * impulse is known, friction would be shut and had to be opened row by row.
  */
 #include <math.h>
 #include <limits.h>
@@ -20,6 +23,7 @@
 static const double few_changes = 2e-3;
 static const double shrink_usual = 0.1;
 static const double least_prox = 1e-8;
+static const double from_nothing = 1;
 
 /* work->p, and nothing else, becomes the anchored problem's. */
 static void anchor(fast_work *work, double prox) {
@@ -49,7 +53,10 @@ static bool newton(fast_work *work) {
   memcpy(p, work->p, bytes);
   fast_form_velocities(form, p, work->v);
   fast_form_slips(form, work->v, p, work->w);
-  fast_modes_first(work);
+  if (form->relaxation >= from_nothing)
+    fast_modes_all_active(work);
+  else
+    fast_modes_first(work);
 
   int least = INT_MAX, n_idle = 0;
   for (int k = 0; k < MAX_STEPS; k++) {
@@ -86,16 +93,30 @@ static bool finish(fast_work *work) {
   return false;
 }
 
+static long most_pivots(const fast_work *work) {
+  return 150 + work->form.n_rows / 8;
+}
+
 /* One stage; a failure leaves work->p without meaning. */
 static bool run_stage(fast_work *work, double prox, bool pivot) {
   anchor(work, prox);
   bool solved = prox > few_changes && newton(work);
   if (!solved && pivot) {
     anchor(work, prox);
-    solved = fast_pivots_solve(work, 150 + work->form.n_rows / 8);
+    solved = fast_pivots_solve(work, most_pivots(work));
   }
   let_go(work);
   return solved;
+}
+
+/* The end of a stage is the next one's anchor.
+ * @return true when the problem itself is solved. */
+static bool end_stage(fast_work *work, double prox) {
+  memcpy(work->stage_p, work->p,
+         sizeof(double) * (size_t)work->form.n_rows);
+  fast_work_evaluate(work);
+  return work->residual <= work->target
+      || (prox < few_changes && finish(work));
 }
 
 bool fast_proximal_solve(fast_work *work, double prox) {
@@ -111,11 +132,7 @@ bool fast_proximal_solve(fast_work *work, double prox) {
     if (run_stage(work, prox, pivot)) {
       n_failures = 0;
       solved_prox = prox;
-      memcpy(work->stage_p, work->p, bytes);
-      fast_work_evaluate(work);
-      if (work->residual <= work->target
-          || (prox < few_changes && finish(work)))
-        return true;
+      if (end_stage(work, prox)) return true;
       shrink = shrink_usual;
       prox = fmax(prox * shrink, least_prox);
     } else if (solved_prox == 0) {
@@ -126,6 +143,61 @@ bool fast_proximal_solve(fast_work *work, double prox) {
       n_failures++;
       shrink = n_failures < 4 ? sqrt(shrink) : 1 / shrink;
       prox = solved_prox * shrink;
+    }
+  }
+  fast_work_restore_best(work);
+  return false;
+}
+
+/* How far a step of the logarithm of prox goes: less after failures, more after
+ * stages that cost little. */
+typedef struct stride {
+  double log_shrink;
+  int n_failures;
+} stride;
+
+static const double longest_stride = 2.3, shortest_stride = 0.01;
+
+static void lengthen(stride *stride, bool cheap) {
+  stride->n_failures = 0;
+  if (cheap)
+    stride->log_shrink = fmin(1.6 * stride->log_shrink, longest_stride);
+}
+
+/* At the first failure the same prox again: from a nearer anchor a step is
+ * shorter. */
+static double shorten(stride *stride, double solved_prox) {
+  stride->log_shrink *= 0.5;
+  return ++stride->n_failures == 1 ? solved_prox
+                                   : solved_prox * exp(-stride->log_shrink);
+}
+
+bool fast_proximal_crash(fast_work *work) {
+  enum { MAX_STAGES = 200 };
+  double last = INFINITY; // residual of a stage at the least prox
+  size_t bytes = sizeof(double) * (size_t)work->form.n_rows;
+  double prox = from_nothing, solved_prox = 0;
+  stride stride = {longest_stride, 0};
+  memcpy(work->own_bias, work->form.bias, bytes);
+  memset(work->p, 0, bytes);
+  fast_form_project(&work->form, work->p);
+  memcpy(work->stage_p, work->p, bytes);
+
+  for (int k = 0; k < MAX_STAGES; k++) {
+    long pivots = work->pivots;
+    bool pivot = prox <= few_changes || stride.n_failures >= 2;
+    if (run_stage(work, prox, pivot)) {
+      if (end_stage(work, prox)) return true;
+      lengthen(&stride, work->pivots - pivots < most_pivots(work) / 4);
+      solved_prox = prox;
+      if (prox <= least_prox) {
+        if (!(work->best_residual < 0.95 * last)) break;
+        last = work->best_residual;
+      }
+      prox = fmax(prox * exp(-stride.log_shrink), least_prox);
+    } else {
+      if (solved_prox == 0 || stride.log_shrink < shortest_stride) break;
+      prox = shorten(&stride, solved_prox);
     }
   }
   fast_work_restore_best(work);

@@ -60,6 +60,10 @@ void fast_work_restore_best(fast_work *work);
 /** From work->p and work->w: the mode that p - w / A asks for in every row. */
 void fast_modes_first(fast_work *work);
 
+/** Every row active: where a structure rests nearly all are, and a linear solve
+ *  tells which are not. */
+void fast_modes_all_active(fast_work *work);
+
 /** Weights of a cluster without coupled compliance in its modes, as in
  *  fast_system_factor. @return true when they are symmetric. */
 bool fast_modes_weights(const fast_work *work, const fast_cluster *cluster,
@@ -186,6 +190,10 @@ bool fast_pivots_cold(fast_work *work, double unevenness, long max_pivots);
  * @return true when the target is reached.
  */
 bool fast_proximal_solve(fast_work *work, double prox);
+
+/** The same from nothing, from the largest prox on and with ever shorter steps
+ *  of it where one does not end: tens of stages, if it must be. */
+bool fast_proximal_crash(fast_work *work);
 
 /**
  * Bring work->p near a solution by way of softer problems, where the path to

@@ -123,12 +123,9 @@ static outcome try_lemke(climb *c, lemke_ties ties, bool warm,
   return good_enough(c) ? DONE : GO_ON;
 }
 
-/* Resting structures need few pivots of the edge form, a tenth of its size;
- * heaps many, which cost less in the box form. */
-static outcome try_both_lemkes(climb *c, int size) {
+/* In the box form a pivot costs less and fewer are needed. */
+static outcome try_box_lemke(climb *c) {
   solver_workspace *w = c->workspace;
-  outcome end = try_lemke(c, LEMKE_TIES_FIRST, false, 100 + size / 4);
-  if (end != GO_ON) return end;
   solver_report box;
   if (!run_fast(c, c->problem, FAST_LEMKE, NULL, &w->trial.at, &box))
     return NO_MEMORY;
@@ -153,7 +150,7 @@ static outcome climb_lemke(climb *c) {
   if (w->best.residual <= usable_residual)
     end = try_lemke(c, LEMKE_TIES_FIRST, true, 50 + size / 8);
   if (end != GO_ON || w->best.residual <= enough) return end;
-  if (c->options->kind == SOLVER_LEMKE) end = try_both_lemkes(c, size);
+  if (c->options->kind == SOLVER_LEMKE) end = try_box_lemke(c);
   if (end != GO_ON || w->best.residual <= enough) return end;
   end = try_lemke(c, LEMKE_TIES_FIRST, false, 0);
   if (end != GO_ON || w->best.residual <= enough) return end;
