@@ -231,7 +231,7 @@ static void guess_generators(const fast_form *form,
     fast_form_limits(form, cluster, first + i, p, &low, &limits[i]);
   if (set->n_base == 2) missing[1] = guess[set->first_row + 1];
   if (!isfinite(missing[0]) || !isfinite(missing[1])) {
-    for (int i = 0; i < n; i++) p[first + i] = i > 0 ? 0 : NAN;
+    for (int i = 0; i < n; i++) p[first + i] = NAN;
     return;
   }
   if (n == 2 && make_by_two(form, first, limits, missing, p)) return;
