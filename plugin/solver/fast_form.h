@@ -106,6 +106,15 @@ typedef enum fast_form_status {
 fast_form_status fast_form_build(fast_form *form, const memory_source *source,
                                  const mlcp_problem *problem);
 
+/** One row x of six numbers, as its first four and its last two, becomes x T,
+ *  where T v = (linear + angular x o, angular). */
+KERNEL void twist_row(four *head, two *tail, const double o[3]) {
+  four x = *head, from_1 = {0, 0, 0, -o[2]}, from_2 = {0, 0, 0, o[1]};
+  two end_0 = {o[2], -o[1]}, end_1 = {0, o[0]}, end_2 = {-o[0], 0};
+  *head = x + (x[1] * from_1 + x[2] * from_2);
+  *tail += x[0] * end_0 + (x[1] * end_1 + x[2] * end_2);
+}
+
 /** A row's limits where its cluster's normal (0 without one) is `normal`. */
 static inline void fast_form_row_limits(const fast_form *form, int row,
                                         double normal, double *low,

@@ -333,30 +333,6 @@ static bool find_offset(const fast_form *form, const fast_cluster *first,
   return solve3(s.A, s.right, offset);
 }
 
-static bool row_is_twisted(const fast_form *form, int row, const double o[3]) {
-  const double *a = form->J_a + 6 * row, *b = form->J_b + 6 * row;
-  double x = o[1] * a[2] - o[2] * a[1];
-  double y = o[2] * a[0] - o[0] * a[2];
-  double z = o[0] * a[1] - o[1] * a[0];
-  double error = fabs(a[0] + b[0]) + fabs(a[1] + b[1]) + fabs(a[2] + b[2])
-               + fabs(a[3] + x + b[3]) + fabs(a[4] + y + b[4])
-               + fabs(a[5] + z + b[5]);
-  double size = fabs(a[0]) + fabs(a[1]) + fabs(a[2]) + fabs(a[3]) + fabs(a[4])
-              + fabs(a[5]) + fabs(x) + fabs(y) + fabs(z);
-  return error <= 1e-14 * size;
-}
-
-static void find_twist(fast_form *form, fast_edge *edge) {
-  const fast_cluster *first = &form->clusters[edge->first_cluster];
-  const fast_cluster *last = &form->clusters[edge->end_cluster - 1];
-  int end = last->first_row + last->n_rows;
-  edge->twisted = false;
-  if (edge->b < 0 || !find_offset(form, first, end, edge->offset)) return;
-  for (int r = first->first_row; r < end; r++)
-    if (!row_is_twisted(form, r, edge->offset)) return;
-  edge->twisted = true;
-}
-
 static void put_edges(builder *b) {
   fast_form *form = b->form;
   int row = 0, weight = 0;
@@ -378,10 +354,9 @@ static void put_edges(builder *b) {
     row += d->n_rows;
     weight += d->n_rows * d->n_rows;
   }
-  for (int e = 0; e < form->n_edges; e++) find_twist(form, &form->edges[e]);
 }
 
-/* ---- bodies and diagonals ------------------------------------------------ */
+/* ---- masses -------------------------------------------------------------- */
 
 static double sum_of_sizes(const double m[36], int row, int first, int end) {
   double sum = 0;
@@ -432,6 +407,8 @@ static void find_masses(fast_form *form) {
     put_inverse(bodies[i].inverse_mass, &form->inverses[i]);
 }
 
+/* ---- what rows do to their bodies ---------------------------------------- */
+
 /* sum += J M^-1 J' of one body, in four parts. */
 KERNEL void add_plain_norm(const fast_inverse *inverse, const double J[6],
                            four *sum) {
@@ -441,40 +418,67 @@ KERNEL void add_plain_norm(const fast_inverse *inverse, const double J[6],
   *sum += inverse->mass * linear * linear + turned * angular;
 }
 
-static inline double plain_diagonal(const fast_inverse *a, const double J_a[6],
-                                    const fast_inverse *b,
-                                    const double J_b[6]) {
-  four sum = {0, 0, 0, 0};
-  add_plain_norm(a, J_a, &sum);
-  add_plain_norm(b, J_b, &sum);
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
 static double full_norm(const double inverse[36], const double J[6]) {
   double sum = 0;
   for (int i = 0; i < 6; i++) sum += J[i] * dot6(inverse + 6 * i, J);
   return sum;
 }
 
-static void find_diagonals(fast_form *form) {
+/* J M^-1 J' of a row on bodies a and b. */
+KERNEL double row_norm(const fast_form *form, int a, int b,
+                       const double J_a[6], const double J_b[6]) {
   const mlcp_body *bodies = form->problem->bodies;
+  if (!form->plain_mass)
+    return full_norm(bodies[a].inverse_mass, J_a)
+         + full_norm(bodies[b].inverse_mass, J_b);
+  four sum = {0, 0, 0, 0};
+  add_plain_norm(&form->inverses[a], J_a, &sum);
+  add_plain_norm(&form->inverses[b], J_b, &sum);
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* Whether J_b = -J_a T, as far as rounding tells. */
+KERNEL bool row_is_twisted(const double J_a[6], const double J_b[6],
+                           const double o[3]) {
+  const double noise = 1e-14;
+  four head = *(const four *)J_a;
+  two tail = *(const two *)(J_a + 4);
+  four size = head * head, error;
+  two end_size = tail * tail, end_error;
+  twist_row(&head, &tail, o);
+  error = head + *(const four *)J_b;
+  end_error = tail + *(const two *)(J_b + 4);
+  size = size + head * head;
+  end_size = end_size + tail * tail;
+  error = error * error;
+  end_error = end_error * end_error;
+  double errors = (error[0] + error[1]) + (error[2] + error[3])
+                + (end_error[0] + end_error[1]);
+  double sizes = (size[0] + size[1]) + (size[2] + size[3])
+               + (end_size[0] + end_size[1]);
+  return errors <= noise * noise * sizes;
+}
+
+/* Offsets of edges, and diagonals of their rows. */
+KERNEL void measure_edges(fast_form *form) {
   for (int e = 0; e < form->n_edges; e++) {
-    const fast_edge *edge = &form->edges[e];
+    fast_edge *edge = &form->edges[e];
+    const fast_cluster *first = &form->clusters[edge->first_cluster];
     const fast_cluster *last = &form->clusters[edge->end_cluster - 1];
     int end = last->first_row + last->n_rows;
     int b = edge->b >= 0 ? edge->b : edge->a; // where J_b is 0
-    for (int r = form->clusters[edge->first_cluster].first_row; r < end; r++) {
+    bool twisted = edge->b >= 0 && find_offset(form, first, end, edge->offset);
+    for (int r = first->first_row; r < end; r++) {
       const double *J_a = form->J_a + 6 * r, *J_b = form->J_b + 6 * r;
-      double norm = form->plain_mass
-                      ? plain_diagonal(&form->inverses[edge->a], J_a,
-                                       &form->inverses[b], J_b)
-                      : full_norm(bodies[edge->a].inverse_mass, J_a)
-                            + full_norm(bodies[b].inverse_mass, J_b);
-      double A = form->compliance[r] + norm;
+      double A = form->compliance[r] + row_norm(form, edge->a, b, J_a, J_b);
       form->diagonal[r] = A > 0 ? A : 1;
+      twisted = twisted && row_is_twisted(J_a, J_b, edge->offset);
     }
+    edge->twisted = twisted;
   }
 }
+
+WIDE static void measure_edges_wide(fast_form *form) { measure_edges(form); }
 
 /* ---- memory -------------------------------------------------------------- */
 
@@ -554,7 +558,10 @@ fast_form_status fast_form_build(fast_form *form, const memory_source *source,
   if (!reserve_form(&b, source)) return FAST_FORM_NO_MEMORY;
   put_edges(&b);
   find_masses(form);
-  find_diagonals(form);
+  if (six_is_wide())
+    measure_edges_wide(form);
+  else
+    measure_edges(form);
   form->scale = mlcp_velocity_scale(problem);
   form->relaxation = 0;
   if (b.any_fixed)

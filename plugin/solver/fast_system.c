@@ -124,20 +124,13 @@ KERNEL void add_untwisted(const fast_form *form, const fast_edge *edge,
   }
 }
 
-/* S = S T, where T v = (linear + angular x o, angular): the angular columns
- * gain o x S_linear, row by row. */
+/* S = S T, row by row. */
 KERNEL void times_twist(block_sum *S, const double o[3]) {
-  four from_1 = {0, 0, 0, -o[2]}, from_2 = {0, 0, 0, o[1]};
-  two end_0 = {o[2], -o[1]}, end_1 = {0, o[0]}, end_2 = {-o[0], 0};
 #pragma GCC unroll 6
-  for (int i = 0; i < 6; i++) {
-    four s = S->head[i];
-    S->head[i] = s + (s[1] * from_1 + s[2] * from_2);
-    S->tail[i] += s[0] * end_0 + (s[1] * end_1 + s[2] * end_2);
-  }
+  for (int i = 0; i < 6; i++) twist_row(&S->head[i], &S->tail[i], o);
 }
 
-/* S = T' S: the same on rows. */
+/* S = T' S: the angular rows gain o x the linear ones. */
 KERNEL void twist_times(block_sum *S, const double o[3]) {
 #pragma GCC unroll 3
   for (int i = 0; i < 3; i++) {
