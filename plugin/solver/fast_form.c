@@ -150,6 +150,14 @@ void fast_form_project(const fast_form *form, double p[]) {
   }
 }
 
+double fast_form_softness(const fast_form *form, int row, double prox) {
+  const double regular = 1e-12, least_prox = 1e-11;
+  double A = form->diagonal[row];
+  double own = form->compliance[row] + form->relaxation * A;
+  if (own > regular * A && prox > least_prox) prox = least_prox;
+  return fmax(own, prox * A);
+}
+
 double fast_form_residual(const fast_form *form, const double p[],
                           const double w[]) {
   double worst = 0, lost = 0;

@@ -154,6 +154,12 @@ void fast_form_relative(const fast_form *form, const double v[], double Jv[]);
 /** Move p into its limits: normals first, then what depends on them. */
 void fast_form_project(const fast_form *form, double p[]);
 
+/** The softening of a row in a linear system, 1/kg: `prox` of the diagonal,
+ *  which takes repeated steps, where its own compliance does not already keep
+ *  the system regular. Between the two impulses that hold each other would
+ *  settle by a hundredth a step, so that there is hardly any prox then. */
+double fast_form_softness(const fast_form *form, int row, double prox);
+
 /**
  * The worst |mid(low - p, -w, high - p)| in m/s, impulses times the diagonal,
  * over form->scale. p must be within its limits.

@@ -94,12 +94,6 @@ static void cold_point(fast_work *work, double margin) {
 
 /* ---- weights ------------------------------------------------------------- */
 
-static double softness(const fast_form *form, int row, double prox) {
-  double A = form->diagonal[row];
-  double own = form->compliance[row] + form->relaxation * A;
-  return fmax(own, prox * A);
-}
-
 /* y / s, what a limit adds to R; 0 where there is none. */
 static double stiffness_low(const fast_work *work, int row) {
   if (!has_low(&work->form, row)) return 0;
@@ -120,7 +114,7 @@ static void simple_weights(const fast_work *work, const fast_cluster *cluster,
     int row = cluster->first_row + i;
     double low = stiffness_low(work, row);
     double high = stiffness_high(work, row);
-    double own = 1 / (softness(form, row, prox) + low + high);
+    double own = 1 / (fast_form_softness(form, row, prox) + low + high);
     W[(m + 1) * i] = own;
     if (i > 0 && cluster->has_normal)
       W[m * i] = -own * form->coefficient[row] * (low - high) * W[0];

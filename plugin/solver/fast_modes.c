@@ -79,15 +79,6 @@ static double follow_factor(const fast_work *work, const fast_cluster *cluster,
   return signed_one(work->mode[row]) * form->coefficient[row];
 }
 
-/* The softening of an active row: proximal only as far as compliance does not
- * already keep the system regular. */
-static double softness(const fast_work *work, int row, double prox) {
-  const fast_form *form = &work->form;
-  double A = form->diagonal[row];
-  double own = form->compliance[row] + form->relaxation * A;
-  return fmax(own, own > 1e-12 * A ? fmin(prox, 1e-8) * A : prox * A);
-}
-
 bool fast_modes_weights(const fast_work *work, const fast_cluster *cluster,
                         double prox, double W[]) {
   int m = cluster->n_rows;
@@ -96,7 +87,7 @@ bool fast_modes_weights(const fast_work *work, const fast_cluster *cluster,
   for (int i = 0; i < m; i++) {
     int row = cluster->first_row + i;
     if (work->mode[row] == ACTIVE) {
-      W[(m + 1) * i] = 1 / softness(work, row, prox);
+      W[(m + 1) * i] = 1 / fast_form_softness(&work->form, row, prox);
       continue;
     }
     double follow = follow_factor(work, cluster, row);
