@@ -322,7 +322,9 @@ static void test_ladder_without_lemke(void) {
   for (int kind = SOLVER_FAST; kind <= SOLVER_LEMKE; kind++)
     for (unsigned seed = 0; seed < 20; seed++) {
       options.kind = (solver_kind)kind;
-      problem_make_heap(&problem, 30, seed, seed % 4 ? 0.9 : 1e5, 4);
+      // a heap of 30 that jams for good takes a second, one of 10 a twentieth
+      bool rough = seed % 4 == 0;
+      problem_make_heap(&problem, rough ? 10 : 30, seed, rough ? 1e5 : 0.9, 4);
       solution_init(&solution, &problem.mlcp);
       solver_report report = solve(&problem.mlcp, &solution.mlcp);
       CU_ASSERT(report.rung != SOLVER_RUNG_LEMKE);
@@ -333,7 +335,7 @@ static void test_ladder_without_lemke(void) {
       problem_release(&problem);
     }
   // the hard ones are among them
-  CU_ASSERT(n_degraded > 0);
+  CU_ASSERT(n_degraded > 0 && n_degraded < 20);
   solver_default_options(&options);
 }
 
