@@ -54,44 +54,69 @@ static double coupled_slip(const fast_form *form, const fast_cluster *cluster,
   return sum;
 }
 
-/* One row: its slip goes to 0, or its impulse to a limit.
- * @param normal  of the contact that a friction row belongs to. */
-static inline void sweep_row(fast_work *work, int r, double w, double normal,
-                             double v_a[6], double v_b[6]) {
-  const fast_form *form = &work->form;
-  const double *MJ = work->inverse_J + 12 * (size_t)r;
-  double low = form->low[r], high = form->high[r], *p = &work->p[r];
-  if (form->type[r] == FAST_FRICTION) {
-    high += form->coefficient[r] * normal;
-    high = high > 0 ? high : 0;
-    low = -high;
-  }
-  double next = *p - w * work->scratch[r];
-  if (form->type[r] != FAST_FREE)
-    next = next < low ? low : next > high ? high : next;
-  double dp = next - *p;
-  *p = next;
-  add_row(v_a, dp, MJ);
-  if (v_b != NULL) add_row(v_b, dp, MJ + 6);
+/* A body's velocity in registers. */
+typedef struct six {
+  two part[3];
+} six;
+
+KERNEL six load_six(const double x[6]) {
+  const two *at = (const two *)x;
+  return (six){{at[0], at[1], at[2]}};
 }
 
-static void sweep_edge(fast_work *work, const fast_edge *edge) {
+KERNEL void store_six(six from, double x[6]) {
+  for (int k = 0; k < 3; k++) ((two *)x)[k] = from.part[k];
+}
+
+KERNEL two times_six(const double J[6], six v) {
+  const two *at = (const two *)J;
+  return at[0] * v.part[0] + at[1] * v.part[1] + at[2] * v.part[2];
+}
+
+KERNEL void add_to_six(six *v, double factor, const double x[6]) {
+  const two *at = (const two *)x;
+  for (int k = 0; k < 3; k++) v->part[k] += factor * at[k];
+}
+
+/* What sets a row's slip w to 0, or its impulse to a limit.
+ * @param normal  of the contact that a friction row belongs to.
+ * @return the change of the impulse. */
+KERNEL double sweep_row(fast_work *work, int r, double w, double normal) {
+  const fast_form *form = &work->form;
+  double low, high, *p = &work->p[r];
+  fast_form_row_limits(form, r, normal, &low, &high);
+  double next = *p - w * work->scratch[r];
+  next = next < low ? low : next > high ? high : next;
+  double dp = next - *p;
+  *p = next;
+  return dp;
+}
+
+KERNEL void sweep_edge(fast_work *work, const fast_edge *edge, bool both) {
   const fast_form *form = &work->form;
   double *v_a = work->v + 6 * edge->a;
-  double *v_b = edge->b >= 0 ? work->v + 6 * edge->b : NULL;
+  double *v_b = both ? work->v + 6 * edge->b : v_a;
+  six a = load_six(v_a), b = load_six(v_b);
   for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
     const fast_cluster *cluster = &form->clusters[c];
-    const double *normal = &work->p[cluster->first_row];
+    double normal = 0;
     for (int i = 0; i < cluster->n_rows; i++) {
       int r = cluster->first_row + i;
+      const double *MJ = work->inverse_J + 12 * (size_t)r;
+      two sum = times_six(form->J_a + 6 * r, a);
+      if (both) sum += times_six(form->J_b + 6 * r, b);
       double w = form->bias[r] + form->compliance[r] * work->p[r]
-               + dot6(form->J_a + 6 * r, v_a);
-      if (v_b != NULL) w += dot6(form->J_b + 6 * r, v_b);
+               + (sum[0] + sum[1]);
       if (cluster->first_compliance >= 0)
         w += coupled_slip(form, cluster, i, work->p);
-      sweep_row(work, r, w, cluster->has_normal ? *normal : 0, v_a, v_b);
+      double dp = sweep_row(work, r, w, normal);
+      add_to_six(&a, dp, MJ);
+      if (both) add_to_six(&b, dp, MJ + 6);
+      if (i == 0 && cluster->has_normal) normal = work->p[r];
     }
   }
+  store_six(a, v_a);
+  if (both) store_six(b, v_b);
 }
 
 /* work->p after some sweeps over all rows, evaluated. */
@@ -99,8 +124,13 @@ static void sweep(fast_work *work, int count) {
   for (int r = 0; r < work->form.n_rows; r++)
     work->scratch[r] = 1 / work->form.diagonal[r];
   for (int k = 0; k < count; k++)
-    for (int e = 0; e < work->form.n_edges; e++)
-      sweep_edge(work, &work->form.edges[e]);
+    for (int e = 0; e < work->form.n_edges; e++) {
+      const fast_edge *edge = &work->form.edges[e];
+      if (edge->b >= 0)
+        sweep_edge(work, edge, true);
+      else
+        sweep_edge(work, edge, false);
+    }
   fast_form_project(&work->form, work->p);
   fast_work_evaluate(work);
 }
