@@ -33,6 +33,35 @@ bool matrix6_invert(double B[36], const double A[36]) {
   return true;
 }
 
+void matrix6_solve(double x[6], const double A[36], const double b[6]) {
+  const double singular = 1e-9;
+  double work[6][7], most = 0;
+  int row_of[6];
+  bool used[6] = {false};
+  for (int i = 0; i < 36; i++) most = fmax(most, fabs(A[i]));
+  for (int i = 0; i < 6; i++) {
+    memcpy(work[i], A + 6 * i, 6 * sizeof *A);
+    work[i][6] = b[i];
+  }
+  for (int k = 0; k < 6; k++) {
+    int best = -1;
+    for (int i = 0; i < 6; i++)
+      if (!used[i] && (best < 0 || fabs(work[i][k]) > fabs(work[best][k])))
+        best = i;
+    row_of[k] = -1;
+    if (!(fabs(work[best][k]) > singular * most)) continue;
+    row_of[k] = best;
+    used[best] = true;
+    for (int i = 0; i < 6; i++) {
+      double factor = work[i][k] / work[best][k];
+      if (i == best || factor == 0) continue;
+      for (int j = k; j < 7; j++) work[i][j] -= factor * work[best][j];
+    }
+  }
+  for (int k = 0; k < 6; k++)
+    x[k] = row_of[k] < 0 ? 0 : work[row_of[k]][6] / work[row_of[k]][k];
+}
+
 bool matrix6_is_positive(const double A[36]) {
   double L[36] = {0};
   for (int i = 0; i < 6; i++)

@@ -8,6 +8,11 @@
  *  singular or not finite. */
 bool matrix6_invert(double B[36], const double A[36]);
 
+/** x with A x = b by elimination with row exchanges; directions in which A is
+ *  below 1e-9 of its largest element are left out of x, so that a singular A
+ *  does no harm. */
+void matrix6_solve(double x[6], const double A[36], const double b[6]);
+
 /** Whether v'A v > 0 for every v != 0: by the Cholesky factors of A + A'. */
 bool matrix6_is_positive(const double A[36]);
 

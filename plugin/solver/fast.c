@@ -120,6 +120,8 @@ static knowledge take_guess(fast_work *work, const double guess[]) {
     n_known = fast_form_take_guess(form, guess, work->p);
   else
     memset(work->p, 0, sizeof(double) * (size_t)form->n_rows);
+  // what a pair passes on is known better than how its rows share it
+  if (n_known > 0) fast_spread(work, false);
   fast_form_project(form, work->p);
   fast_work_evaluate(work);
   return 2 * n_known >= form->n_rows ? KNOW_HALF
@@ -189,6 +191,20 @@ static bool lemke_from_nothing(fast_work *work) {
   return fast_proximal_crash(work) || lemke_cold(work);
 }
 
+/* What rests, or may: from the guess in work->p, or from nothing. After a
+ * failure the guess is there again. */
+static bool rest(fast_work *work, const double guess[], knowledge known) {
+  const double at_rest = 1e-3;
+  const int few_rows = 150; // whose modes are found from anywhere
+  bool rests = known == KNOW_HALF && work->residual <= at_rest;
+  bool is_large = work->form.n_rows > few_rows;
+  if (!rests && (known > KNOW_NOTHING || !is_large)) return false;
+  if (rests && fast_rest_correct(work)) return true;
+  if (is_large && fast_rest_approach(work)) return true;
+  take_guess(work, guess);
+  return false;
+}
+
 static bool climb(fast_work *work, const double guess[]) {
   const double useless_guess = 3;
   const fast_interior_options from_guess = {1e-9, 1e-2, true, 0, 50, true};
@@ -200,9 +216,10 @@ static bool climb(fast_work *work, const double guess[]) {
   memset(work->best_p, 0, sizeof(double) * (size_t)work->form.n_rows);
   knowledge known = take_guess(work, guess);
   if (work->residual <= work->target) return true;
+  if (rest(work, guess, known)) return true;
   if (known == KNOW_NOTHING && solve_from_crash(work)) return true;
 
-  take_guess(work, guess);
+  if (known == KNOW_NOTHING) take_guess(work, guess);
   // a large structure of which nothing is known is none to be swept
   if ((known > KNOW_NOTHING || work->form.n_rows <= 150)
       && fast_sweeps_solve(work, known == KNOW_HALF))

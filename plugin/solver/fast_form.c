@@ -215,16 +215,15 @@ static bool add_generators(const fast_form *form, int first, int n,
   return none;
 }
 
-/* Two generators make a p_t in one way, which mostly keeps their limits. */
+/* Two generators make a p_t in one way, whether in their limits or not. */
 static bool make_by_two(const fast_form *form, int first,
-                        const double limits[2], const double made[2],
-                        double p[]) {
+                        const double made[2], double p[]) {
   const double *g = form->origin[first].g, *h = form->origin[first + 1].g;
   double det = g[0] * h[1] - g[1] * h[0];
   if (!(fabs(det) > 1e-6)) return false;
   p[first] = (made[0] * h[1] - made[1] * h[0]) / det;
   p[first + 1] = (g[0] * made[1] - g[1] * made[0]) / det;
-  return fabs(p[first]) <= limits[0] && fabs(p[first + 1]) <= limits[1];
+  return true;
 }
 
 /* The generators' impulses that make the guess of p_t. */
@@ -242,7 +241,7 @@ static void guess_generators(const fast_form *form,
     for (int i = 0; i < n; i++) p[first + i] = NAN;
     return;
   }
-  if (n == 2 && make_by_two(form, first, limits, missing, p)) return;
+  if (n == 2 && make_by_two(form, first, missing, p)) return;
 
   bool stopped[FAST_MAX_CLUSTER] = {false};
   for (int i = 0; i < n; i++) p[first + i] = 0;

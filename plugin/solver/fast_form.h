@@ -168,7 +168,7 @@ double fast_form_residual(const fast_form *form, const double p[],
                           const double w[]);
 
 /** Impulses of the problem's rows [problem->n_rows] to p, and back. A NAN
- *  guess counts as unknown and becomes 0.
+ *  guess counts as unknown and becomes 0; p may be out of its limits.
  *  @return the number of the form's rows whose guess was known. */
 int fast_form_take_guess(const fast_form *form, const double guess[],
                          double p[]);

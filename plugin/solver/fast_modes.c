@@ -67,6 +67,26 @@ void fast_modes_all_active(fast_work *work) {
   for (int r = 0; r < work->form.n_rows; r++) work->mode[r] = ACTIVE;
 }
 
+void fast_modes_of_guess(fast_work *work) {
+  const double near = 1e-9;
+  const fast_form *form = &work->form;
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      int row = cluster->first_row + i, type = form->type[row];
+      double low, high, p = work->p[row], room = 0;
+      fast_form_limits(form, cluster, row, work->p, &low, &high);
+      if (type == FAST_BOX || type == FAST_FRICTION) room = near * (high - low);
+      if (low == high)
+        work->mode[row] = work->w[row] > 0 ? AT_LOW : AT_HIGH;
+      else
+        work->mode[row] = p - low <= room    ? AT_LOW
+                        : high - p <= room ? AT_HIGH
+                                           : ACTIVE;
+    }
+  }
+}
+
 /* ---- weights of the modes ------------------------------------------------ */
 
 /* Does the row's limit move with the cluster's normal, and how? */

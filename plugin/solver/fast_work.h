@@ -64,6 +64,11 @@ void fast_modes_first(fast_work *work);
  *  tells which are not. */
 void fast_modes_all_active(fast_work *work);
 
+/** From work->p and nothing else: rows at a limit are in that mode, whatever
+ *  their slip, all others active. A slip tells less than last step's mode where
+ *  rounding and small changes make its sign. */
+void fast_modes_of_guess(fast_work *work);
+
 /** Weights of a cluster without coupled compliance in its modes, as in
  *  fast_system_factor. @return true when they are symmetric. */
 bool fast_modes_weights(const fast_work *work, const fast_cluster *cluster,
@@ -128,6 +133,25 @@ typedef struct fast_interior_options {
  *  @return true when the target is reached. */
 bool fast_interior_solve(fast_work *work,
                          const fast_interior_options *options);
+
+/* ---- structures at rest: fast_spread.c, fast_rest.c ----------------------- */
+
+/**
+ * Impulses of pairs of bodies in work->p, which may be out of their limits,
+ * spread by stiffness within them.
+ *
+ * @param everywhere  else only where some are out of their limits
+ */
+void fast_spread(fast_work *work, bool everywhere);
+
+/** From work->p, last step's impulses of a structure that rests: their modes
+ *  corrected. @return true when the target is reached. */
+bool fast_rest_correct(fast_work *work);
+
+/** From nothing, by way of softer contacts: the modes of a structure in which
+ *  nearly all rows are active. Soon given up where they are not.
+ *  @return true when the target is reached. */
+bool fast_rest_approach(fast_work *work);
 
 /* ---- sweeps: fast_sweeps.c ----------------------------------------------- */
 

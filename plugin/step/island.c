@@ -9,6 +9,7 @@
 #include "solver/cone.h"
 #include "solver/solver_convex.h"
 #include "step/island_read.h"
+#include "step/pair_guess.h"
 #include "step/part_watch.h"
 #include "step/push_out.h"
 
@@ -22,7 +23,7 @@ struct island_workspace {
   island_arrays arrays;
   solver_workspace *solver;
   memory_block bodies, rows, corrections, frictions, pairs, guess, first_row,
-      contact_rows;
+      contact_rows, matches;
   memory_block v, p, beta, lambda;
   push_out push;
   solver_convex convex;
@@ -74,7 +75,8 @@ void island_workspace_destroy(island_workspace *workspace) {
       &workspace->bodies, &workspace->rows,      &workspace->frictions,
       &workspace->pairs,  &workspace->guess,     &workspace->first_row,
       &workspace->v,      &workspace->p,         &workspace->beta,
-      &workspace->lambda, &workspace->contact_rows, &workspace->corrections};
+      &workspace->lambda, &workspace->contact_rows, &workspace->corrections,
+      &workspace->matches};
   memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
   push_out_release(&workspace->push, source);
   island_arrays_release(&workspace->arrays, source);
@@ -133,13 +135,15 @@ static void fill_key(warm_entry *key, const island_context *c,
 /* Whether a contact is too deep to be one. Bodies that overlap do until hardly
  * anything of it is left, or friction would hold them where they are. */
 static bool is_overlap(const island_context *c, const contact_reading *contact,
-                       const warm_entry *key) {
+                       const warm_match *match) {
   const double ENTERS = 0.1, LEAVES = 0.01;
   if (isinf(c->options->max_correction)) return false;
   const host_body *bodies = c->arrays->bodies;
-  return contact_rows_overlap(contact, bodies, LEAVES) &&
-         (contact_rows_overlap(contact, bodies, ENTERS) ||
-          warm_start_overlap(&c->results->old_entries, key));
+  if (!contact_rows_overlap(contact, bodies, LEAVES)) return false;
+  if (contact_rows_overlap(contact, bodies, ENTERS)) return true;
+  for (int e = match->run; e < match->run_end; e++)
+    if (c->results->old_entries.entries[e].overlap) return true;
+  return false;
 }
 
 static void guess_joint(double guess[], int n_rows, const warm_entry *old) {
@@ -184,6 +188,8 @@ static void keep_warm(const island_context *c, const part_problem *part,
   double sign = is_swapped(c, joint) ? 1 : -1;
   entry->n_rows = rows->n_rows;
   entry->impulses[0] = p[0];
+  vec3_add_scaled(entry->normal, sign,
+                  c->arrays->contacts[joint->reading].normal);
   for (int i = 0; i < rows->n_sliding; i++)
     vec3_add_scaled(entry->sliding, sign * p[1 + i], rows->sliding_axis[i]);
   for (int i = 1 + rows->n_sliding; i < rows->n_rows; i++)
@@ -229,10 +235,9 @@ static bool reserve_part(island_workspace *w, part_problem *part, int n_bodies,
 }
 
 static void add_joint(const island_context *c, part_problem *part, int j,
-                      warm_entry *key) {
+                      const warm_match *match) {
   const island_joint *joint = &c->arrays->joints[j];
-  fill_key(key, c, joint);
-  const warm_entry *old = warm_start_find(&c->results->old_entries, key);
+  const warm_entry *old = match->old;
   int first = part->set.n_rows;
   part->first_row[j] = first;
 
@@ -245,12 +250,78 @@ static void add_joint(const island_context *c, part_problem *part, int j,
     contact_rows *rows = &part->contacts[joint->reading];
     contact_reading *contact = &c->arrays->contacts[joint->reading];
     c->result->report.contacts_new += old == NULL;
-    contact->overlap = is_overlap(c, contact, key);
+    contact->overlap = is_overlap(c, contact, match);
     part->overlap |= contact->overlap;
     contact_rows_add(&part->set, &c->frame, &c->contact, contact,
                      old != NULL ? old->slip : no_hint, rows);
     guess_contact(part->guess + first, rows, old, is_swapped(c, joint));
   }
+}
+
+/* Whether a pair passes on what it did at the places where it did. */
+static bool is_pair_unchanged(const island_context *c,
+                              const warm_match matches[], int first) {
+  const double MOVED = 1e-6;
+  int n_left = matches[first].run_end - matches[first].run;
+  for (int k = first; k >= 0; k = matches[k].next, n_left--) {
+    double arm = vec3_length((next_entries(c) + k)->local[1]);
+    if (matches[k].old == NULL || matches[k].distance > MOVED * arm)
+      return false;
+  }
+  return n_left == 0;
+}
+
+/* The pair of bodies whose first contact is the part's `first`. */
+static void balance_pair(const island_context *c, part_problem *part,
+                         const warm_match matches[], const int joint_of[],
+                         int first) {
+  const island_arrays *arrays = c->arrays;
+  const island_joint *joint = &arrays->joints[joint_of[first]];
+  int second = joint->body[is_swapped(c, joint) ? 0 : 1];
+  pair_guess pair;
+  pair_guess_begin(&pair);
+  for (int e = matches[first].run; e < matches[first].run_end; e++)
+    pair_guess_add_old(&pair, &c->results->old_entries.entries[e],
+                       arrays->bodies[second].rotation);
+  for (int k = first; k >= 0; k = matches[k].next) {
+    joint = &arrays->joints[joint_of[k]];
+    pair_guess_take(&pair, &arrays->contacts[joint->reading],
+                    &part->contacts[joint->reading],
+                    is_swapped(c, joint) ? 0 : 1, part->guess);
+  }
+  if (!pair_guess_balance(&pair)) return;
+  for (int k = first; k >= 0; k = matches[k].next) {
+    joint = &arrays->joints[joint_of[k]];
+    pair_guess_move(&pair, &arrays->contacts[joint->reading],
+                    &part->contacts[joint->reading],
+                    is_swapped(c, joint) ? 0 : 1, part->guess);
+  }
+}
+
+/* All joints and contacts of the part, with what last step knew of them. */
+static bool add_joints(const island_context *c, part_problem *part,
+                       int index) {
+  const island_arrays *arrays = c->arrays;
+  warm_entry *keys = next_entries(c);
+  warm_match *matches = memory_block_reserve(
+      &c->workspace->matches, c->workspace->source, (size_t)arrays->n_joints,
+      sizeof *matches + sizeof(int));
+  if (matches == NULL) return false;
+  int *joint_of = (int *)(matches + arrays->n_joints), count = 0;
+  for (int j = arrays->part_first_joint[index]; j >= 0;
+       j = arrays->joints[j].next_part) {
+    fill_key(&keys[count], c, &arrays->joints[j]);
+    joint_of[count++] = j;
+  }
+  warm_start_match(&c->results->old_entries, keys, count, matches);
+
+  for (int k = 0; k < count; k++) add_joint(c, part, joint_of[k], &matches[k]);
+  for (int k = 0; k < count; k++)
+    if (keys[k].joint == 0 && matches[k].first == k &&
+        matches[k].run < matches[k].run_end &&
+        !is_pair_unchanged(c, matches, k))
+      balance_pair(c, part, matches, joint_of, k);
+  return true;
 }
 
 /* Whether a stop comes into the problem. */
@@ -345,10 +416,10 @@ static bool build_part(island_context *c, part_problem *part, int index) {
   part->set.n_rows = part->set.n_frictions = part->set.n_pairs = 0;
   for (int j = 0; j < arrays->n_joints && part_watch != NULL; j++)
     part->first_row[j] = -1;
-  warm_entry *key = next_entries(c);
-  for (int j = arrays->part_first_joint[index]; j >= 0;
-       j = arrays->joints[j].next_part)
-    add_joint(c, part, j, key++);
+  if (!add_joints(c, part, index)) {
+    snprintf(c->result->message, sizeof c->result->message, NO_MEMORY);
+    return false;
+  }
   add_stops(c, part, index, &stop_is_near);
 
   part->problem.n_bodies = arrays->part_n_bodies[index];

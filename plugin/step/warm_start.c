@@ -44,20 +44,21 @@ bool warm_start_reserve(warm_start *start, const memory_source *source,
   size_t room = (size_t)most;
   warm_entry *entries = memory_block_grow(&start->entry_block, source, room,
                                           sizeof *entries);
-  bool *used =
-      memory_block_reserve(&start->used_block, source, room, sizeof *used);
+  warm_claim *claims = memory_block_reserve(&start->claim_block, source, room,
+                                            sizeof *claims);
   if (entries != NULL) start->entries = entries;
-  if (used != NULL) start->used = used;
+  if (claims != NULL) start->claims = claims;
   int *slots = memory_block_grow(&start->slot_block, source, table_size(most),
                                  sizeof *slots);
   if (slots != NULL) start->slots = slots;
   int *runs = memory_block_grow(&start->run_block, source, 2 * room + 1,
                                 sizeof *runs);
   if (runs != NULL) start->run_first = runs;
-  if (entries == NULL || used == NULL || slots == NULL || runs == NULL)
+  if (entries == NULL || claims == NULL || slots == NULL || runs == NULL)
     return false;
   start->run_of = runs + most + 1;
-  memset(used, 0, (size_t)start->count * sizeof *used);
+  for (int i = 0; i < start->count; i++)
+    claims[i] = (warm_claim){-1, -1};
   return true;
 }
 
@@ -98,7 +99,7 @@ void warm_start_take(warm_start *start, const warm_entry entries[],
 }
 
 void warm_start_release(warm_start *start, const memory_source *source) {
-  memory_block *blocks[] = {&start->entry_block, &start->used_block,
+  memory_block *blocks[] = {&start->entry_block, &start->claim_block,
                             &start->slot_block, &start->run_block};
   memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
   *start = (warm_start){0};
@@ -131,35 +132,88 @@ static bool same_identity(const contact_identity *a,
   return true;
 }
 
-const warm_entry *warm_start_find(const warm_start *start,
-                                  const warm_entry *key) {
-  int first, end, best = -1;
-  find_run(start, key, &first, &end);
-  bool best_same = false;
-  double best_distance = INFINITY;
-  for (int i = first; i < end; i++) {
-    if (start->used[i]) continue;
-    const warm_entry *entry = &start->entries[i];
-    bool same = same_identity(&entry->identity, &key->identity);
-    if (best_same && !same) continue;
-    double distance =
-        smaller_of(distance_squared(entry->local[0], key->local[0]),
-                   distance_squared(entry->local[1], key->local[1]));
-    if (distance < best_distance || (same && !best_same)) {
-      best_distance = distance;
-      best_same = same;
-      best = i;
-    }
-  }
-  if (best < 0) return NULL;
-  start->used[best] = true;
-  return &start->entries[best];
+/* How far a contact is from an entry; other features are farther than any. */
+typedef struct separation {
+  bool other_features;
+  double square;
+} separation;
+
+static separation separate(const warm_entry *entry, const warm_entry *key) {
+  return (separation){
+      !same_identity(&entry->identity, &key->identity),
+      smaller_of(distance_squared(entry->local[0], key->local[0]),
+                 distance_squared(entry->local[1], key->local[1]))};
 }
 
-bool warm_start_overlap(const warm_start *start, const warm_entry *key) {
-  int first, end;
-  find_run(start, key, &first, &end);
-  for (int i = first; i < end; i++)
-    if (start->entries[i].overlap) return true;
-  return false;
+static bool is_nearer(separation a, separation b) {
+  return a.other_features != b.other_features ? b.other_features
+                                              : a.square < b.square;
+}
+
+/* The nearest entry for key k that is free, or taken by one farther from it;
+ * -1 where there is none. */
+static int nearest_open(const warm_start *start, const warm_entry keys[],
+                        int k, const warm_match *match, separation *apart) {
+  int best = -1;
+  for (int e = match->run; e < match->run_end; e++) {
+    const warm_entry *entry = &start->entries[e];
+    separation to = separate(entry, &keys[k]);
+    if (best >= 0 && !is_nearer(to, *apart)) continue;
+    int taker = start->claims[e].taker;
+    if (taker >= 0 && !is_nearer(to, separate(entry, &keys[taker]))) continue;
+    best = e;
+    *apart = to;
+  }
+  return best;
+}
+
+/* Every key takes its nearest entry; who is turned out of one looks on. In the
+ * end no key and entry are nearer to each other than to what they have. */
+static void match_contact(const warm_start *start, const warm_entry keys[],
+                          int k, warm_match matches[]) {
+  while (k >= 0) {
+    separation apart;
+    warm_match *match = &matches[k];
+    int found = nearest_open(start, keys, k, match, &apart);
+    match->old = found >= 0 ? &start->entries[found] : NULL;
+    if (found < 0) return;
+    int turned_out = start->claims[found].taker;
+    match->distance = sqrt(apart.square);
+    start->claims[found].taker = k;
+    k = turned_out;
+  }
+}
+
+/* Hang key k into the list of its run. */
+static void chain_key(const warm_start *start, int k, warm_match matches[]) {
+  warm_match *match = &matches[k];
+  warm_claim *claim = &start->claims[match->run];
+  if (claim->first_key < 0) {
+    claim->first_key = k;
+    return;
+  }
+  match->first = claim->first_key;
+  match->next = matches[match->first].next;
+  matches[match->first].next = k;
+}
+
+void warm_start_match(const warm_start *start, const warm_entry keys[],
+                      int count, warm_match matches[]) {
+  for (int k = 0; k < count; k++) {
+    warm_match *match = &matches[k];
+    *match = (warm_match){.first = k, .next = -1};
+    if (k > 0 && same_key(&keys[k], &keys[k - 1])) {
+      match->run = matches[k - 1].run;
+      match->run_end = matches[k - 1].run_end;
+    } else {
+      find_run(start, &keys[k], &match->run, &match->run_end);
+    }
+    if (match->run == match->run_end) continue;
+    if (keys[k].joint != 0) {
+      match->old = &start->entries[match->run];
+      continue;
+    }
+    chain_key(start, k, matches);
+    match_contact(start, keys, k, matches);
+  }
 }

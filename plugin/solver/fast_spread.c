@@ -1,0 +1,140 @@
+/* Impulses of one pair of bodies spread over its rows as stiffness has it.
+ *
+ * What a pair passes on changes little from step to step, however its points
+ * come and go; the share of a single row follows from compliances of a
+ * millionth of the diagonal. With the sum given the rows are a problem of six
+ * unknowns, the relative twist u of the pair:
+ *
+ *   p = mid(low, p_0 - (J u + c p_0 + b) / s, high),  J_a' p = J_a' p_0
+ *
+ * with s = c, or, where there is next to no compliance, a small share of the
+ * diagonal, which keeps p near p_0. Newton's method finds u in one or two steps
+ * where few rows meet a limit.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "common/matrix6.h"
+#include "common/six.h"
+#include "solver/fast_work.h"
+
+static double sum_of_sizes(const double x[6]) {
+  double sum = 0;
+  for (int i = 0; i < 6; i++) sum += fabs(x[i]);
+  return sum;
+}
+
+static double softness(const fast_form *form, int row) {
+  return fmax(form->compliance[row], 1e-6 * form->diagonal[row]);
+}
+
+/* J_a' p_0. @return what errors of it are relative to. */
+static double sum_rows(const fast_form *form, int begin, int end,
+                       const double p_0[], double sum[6]) {
+  double size = 0;
+  memset(sum, 0, 6 * sizeof *sum);
+  for (int r = begin; r < end; r++) {
+    add_row(sum, p_0[r], form->J_a + 6 * r);
+    size += fabs(p_0[r]) * sum_of_sizes(form->J_a + 6 * r);
+  }
+  return size;
+}
+
+/* p at twist u; missing -= J_a' p. */
+static void put_impulses(const fast_form *form, const fast_edge *edge,
+                         const double p_0[], const double u[6], double p[],
+                         double missing[6]) {
+  for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    int end = cluster->first_row + cluster->n_rows;
+    for (int r = cluster->first_row; r < end; r++) {
+      const double *J = form->J_a + 6 * r;
+      double low, high;
+      double w = dot6(J, u) + form->compliance[r] * p_0[r] + form->bias[r];
+      double free = p_0[r] - w / softness(form, r);
+      fast_form_limits(form, cluster, r, p, &low, &high);
+      p[r] = free < low ? low : free > high ? high : free;
+      add_row(missing, -p[r], J);
+    }
+  }
+}
+
+/* How J_a' p changes with u at this p, with the sign turned. */
+static void put_stiffness(const fast_form *form, const fast_edge *edge,
+                          const double p[], double K[36]) {
+  memset(K, 0, 36 * sizeof *K);
+  for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    int first = cluster->first_row, end = first + cluster->n_rows;
+    bool normal_gives = p[first] > 0;
+    for (int r = first; r < end; r++) {
+      const double *J = form->J_a + 6 * r, *along = J;
+      double low, high, stiffness = 1 / softness(form, r);
+      fast_form_limits(form, cluster, r, p, &low, &high);
+      if (!(p[r] > low && p[r] < high)) { // it may follow its normal
+        if (form->type[r] != FAST_FRICTION || !normal_gives
+            || !cluster->has_normal)
+          continue;
+        along = form->J_a + 6 * first;
+        stiffness = (p[r] > 0 ? 1 : -1) * form->coefficient[r]
+                  / softness(form, first);
+      }
+      for (int i = 0; i < 6; i++)
+        if (J[i] != 0) add_row(K + 6 * i, stiffness * J[i], along);
+    }
+  }
+}
+
+/* @return true when p has the sum of p_0. */
+static bool spread_edge(const fast_form *form, const fast_edge *edge,
+                        int begin, int end, const double p_0[], double p[]) {
+  enum { MAX_STEPS = 5 };
+  const double near = 1e-9;
+  double sum[6], u[6] = {0}, least = INFINITY;
+  double size = sum_rows(form, begin, end, p_0, sum);
+  for (int k = 0; k < MAX_STEPS; k++) {
+    double missing[6], K[36], step[6];
+    memcpy(missing, sum, sizeof missing);
+    put_impulses(form, edge, p_0, u, p, missing);
+    double error = sum_of_sizes(missing);
+    if (error <= near * size) return true;
+    if (!(error < 0.5 * least)) return false;
+    if (k > 0) least = error;
+    put_stiffness(form, edge, p, K);
+    for (int i = 0; i < 6; i++) missing[i] = -missing[i];
+    matrix6_solve(step, K, missing);
+    add_row(u, 1, step);
+  }
+  return false;
+}
+
+static bool is_within_limits(const fast_form *form, const fast_edge *edge,
+                             const double p[]) {
+  for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    int end = cluster->first_row + cluster->n_rows;
+    for (int r = cluster->first_row; r < end; r++) {
+      double low, high;
+      fast_form_limits(form, cluster, r, p, &low, &high);
+      double room = 1e-9 * (high - low);
+      if (!(p[r] >= low - room && p[r] <= high + room)) return false;
+    }
+  }
+  return true;
+}
+
+void fast_spread(fast_work *work, bool everywhere) {
+  const fast_form *form = &work->form;
+  double *p = work->kept_p;
+  for (int e = 0; e < form->n_edges; e++) {
+    const fast_edge *edge = &form->edges[e];
+    const fast_cluster *last = &form->clusters[edge->end_cluster - 1];
+    int begin = form->clusters[edge->first_cluster].first_row;
+    int end = last->first_row + last->n_rows;
+    if ((edge->b >= 0 && !edge->twisted)
+        || (!everywhere && is_within_limits(form, edge, work->p))
+        || !spread_edge(form, edge, begin, end, work->p, p))
+      continue;
+    memcpy(work->p + begin, p + begin, sizeof *p * (size_t)(end - begin));
+  }
+}
