@@ -22,7 +22,7 @@
 /* Newton's method above, pivots below: there modes are few but stubborn. */
 static const double few_changes = 2e-3;
 static const double shrink_usual = 0.1;
-static const double least_prox = 1e-8;
+static const double least_prox = 1e-12;
 static const double from_nothing = 1;
 
 /* work->p, and nothing else, becomes the anchored problem's. */
