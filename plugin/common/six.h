@@ -39,6 +39,55 @@ static inline double dot6(const double a[6], const double b[6]) {
   return sum[0] + sum[1];
 }
 
+/** Six numbers in registers. */
+typedef struct six {
+  two part[3];
+} six;
+
+KERNEL six load_six(const double x[6]) {
+  const two *at = (const two *)x;
+  return (six){{at[0], at[1], at[2]}};
+}
+
+KERNEL void store_six(six from, double x[6]) {
+  for (int k = 0; k < 3; k++) ((two *)x)[k] = from.part[k];
+}
+
+/** a . b, in two partial sums */
+KERNEL two times_six(const double a[6], six b) {
+  const two *at = (const two *)a;
+  return at[0] * b.part[0] + at[1] * b.part[1] + at[2] * b.part[2];
+}
+
+/** y += factor x */
+KERNEL void add_to_six(six *y, double factor, const double x[6]) {
+  const two *at = (const two *)x;
+  for (int k = 0; k < 3; k++) y->part[k] += factor * at[k];
+}
+
+/** A 6 x 6 matrix, row-major in memory, in registers where every loop around
+ *  is unrolled. */
+typedef struct six_block {
+  four head[6];
+  two tail[6];
+} six_block;
+
+KERNEL void load_block(const double A[36], six_block *out) {
+#pragma GCC unroll 6
+  for (int i = 0; i < 6; i++) {
+    out->head[i] = *(const four *)(A + 6 * i);
+    out->tail[i] = *(const two *)(A + 6 * i + 4);
+  }
+}
+
+KERNEL void store_block(const six_block *from, double A[36]) {
+#pragma GCC unroll 6
+  for (int i = 0; i < 6; i++) {
+    *(four *)(A + 6 * i) = from->head[i];
+    *(two *)(A + 6 * i + 4) = from->tail[i];
+  }
+}
+
 /** y += factor x */
 KERNEL void add_row(double y[6], double factor, const double x[6]) {
   *(four *)y += factor * *(const four *)x;

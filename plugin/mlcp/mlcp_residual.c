@@ -35,25 +35,13 @@ double mlcp_row_diagonal(const mlcp_problem *problem, int row) {
   return rows_product(problem, r, r) + r->compliance;
 }
 
-/* A body's impulse while rows add to it. */
-typedef struct impulse_sum {
-  two part[3];
-} impulse_sum;
-
-static inline impulse_sum load_impulse(const double impulses[], int body) {
-  const two *at = (const two *)(impulses + 6 * body);
-  if (body < 0) return (impulse_sum){{{0, 0}, {0, 0}, {0, 0}}};
-  return (impulse_sum){{at[0], at[1], at[2]}};
+/* A body's impulse while rows add to it; none for body -1. */
+static inline six take_impulse(const double impulses[], int body) {
+  return load_six(body >= 0 ? impulses + 6 * body : at_rest);
 }
 
-static inline void store_impulse(impulse_sum sum, double impulses[],
-                                 int body) {
-  two *at = (two *)(impulses + 6 * body);
-  for (int k = 0; k < 3 && body >= 0; k++) at[k] = sum.part[k];
-}
-
-static inline void add_impulse(impulse_sum *sum, const double J[6], double p) {
-  for (int k = 0; k < 3; k++) sum->part[k] += p * ((const two *)J)[k];
+static inline void give_impulse(six sum, double impulses[], int body) {
+  if (body >= 0) store_six(sum, impulses + 6 * body);
 }
 
 /* impulses[6 b + i] = (J'p) of every body; rows of the same bodies, which
@@ -62,22 +50,22 @@ static void body_impulses(const mlcp_problem *problem, const double p[],
                           double impulses[]) {
   int a = -1, b = -1;
   memset(impulses, 0, sizeof *impulses * 6 * (size_t)problem->n_bodies);
-  impulse_sum at_a = load_impulse(impulses, a), at_b = at_a;
+  six at_a = take_impulse(impulses, a), at_b = at_a;
   for (int r = 0; r < problem->n_rows; r++) {
     const mlcp_row *row = &problem->rows[r];
     if (row->body[0] != a || row->body[1] != b) {
-      store_impulse(at_a, impulses, a);
-      store_impulse(at_b, impulses, b);
+      give_impulse(at_a, impulses, a);
+      give_impulse(at_b, impulses, b);
       a = row->body[0];
       b = row->body[1];
-      at_a = load_impulse(impulses, a);
-      at_b = load_impulse(impulses, b);
+      at_a = take_impulse(impulses, a);
+      at_b = take_impulse(impulses, b);
     }
-    add_impulse(&at_a, row->J[0], p[r]);
-    add_impulse(&at_b, row->J[1], p[r]);
+    add_to_six(&at_a, p[r], row->J[0]);
+    add_to_six(&at_b, p[r], row->J[1]);
   }
-  store_impulse(at_a, impulses, a);
-  store_impulse(at_b, impulses, b);
+  give_impulse(at_a, impulses, a);
+  give_impulse(at_b, impulses, b);
 }
 
 void mlcp_velocities(const mlcp_problem *problem, const double p[],

@@ -183,37 +183,12 @@ bool body_blocks_edge(const body_blocks *blocks, int edge, int a, int b,
   return blocks->place[a] < blocks->place[b];
 }
 
-/* ---- kernels ------------------------------------------------------------ *
- *
- * Blocks in registers: a vector of four and one of two a row, every loop
- * unrolled.
- */
-
-typedef struct block {
-  four head[6];
-  two tail[6];
-} block;
-
-KERNEL void load_block(const double A[BODY_BLOCK], block *out) {
-#pragma GCC unroll 6
-  for (int i = 0; i < 6; i++) {
-    out->head[i] = *(const four *)(A + 6 * i);
-    out->tail[i] = *(const two *)(A + 6 * i + 4);
-  }
-}
-
-KERNEL void store_block(const block *from, double A[BODY_BLOCK]) {
-#pragma GCC unroll 6
-  for (int i = 0; i < 6; i++) {
-    *(four *)(A + 6 * i) = from->head[i];
-    *(two *)(A + 6 * i + 4) = from->tail[i];
-  }
-}
+/* ---- kernels ------------------------------------------------------------ */
 
 /* C -= A' B */
 KERNEL void subtract_product(double C[BODY_BLOCK], const double A[BODY_BLOCK],
                              const double B[BODY_BLOCK]) {
-  block c;
+  six_block c;
   load_block(C, &c);
 #pragma GCC unroll 6
   for (int k = 0; k < 6; k++) {
@@ -229,7 +204,7 @@ KERNEL void subtract_product(double C[BODY_BLOCK], const double A[BODY_BLOCK],
 }
 
 /* row i -= factor row k */
-KERNEL void subtract_row(block *b, int i, double factor, int k) {
+KERNEL void subtract_row(six_block *b, int i, double factor, int k) {
   b->head[i] -= factor * b->head[k];
   b->tail[i] -= factor * b->tail[k];
 }
@@ -238,7 +213,7 @@ KERNEL void subtract_row(block *b, int i, double factor, int k) {
  * scaling by L's diagonal. */
 KERNEL void solve_left(const double D[BODY_BLOCK], double B[BODY_BLOCK],
                        double *other) {
-  block b;
+  six_block b;
   load_block(B, &b);
 #pragma GCC unroll 6
   for (int i = 0; i < 6; i++) {
@@ -257,7 +232,7 @@ KERNEL void solve_left(const double D[BODY_BLOCK], double B[BODY_BLOCK],
 
 /* The transpose of B U^-1, from the transpose of B. */
 KERNEL void solve_right(const double D[BODY_BLOCK], double B[BODY_BLOCK]) {
-  block b;
+  six_block b;
   load_block(B, &b);
 #pragma GCC unroll 6
   for (int i = 0; i < 6; i++) {
@@ -275,7 +250,7 @@ KERNEL void solve_right(const double D[BODY_BLOCK], double B[BODY_BLOCK]) {
  */
 
 /* An element that is known when the loop around is unrolled. */
-KERNEL double element(const block *b, int row, int column) {
+KERNEL double element(const six_block *b, int row, int column) {
   return column < 4 ? b->head[row][column & 3] : b->tail[row][column & 1];
 }
 
@@ -288,7 +263,7 @@ KERNEL bool factor_straight(double D[BODY_BLOCK], bool symmetric) {
   const double smallest = 1e-300, least = symmetric ? 0 : 1e-13;
   const double most = symmetric ? INFINITY : 4;
   bool fine = true;
-  block b;
+  six_block b;
   load_block(D, &b);
 #pragma GCC unroll 6
   for (int k = 0; k < 6; k++) {
@@ -347,7 +322,7 @@ static bool factor_careful(double D[BODY_BLOCK], int pivot[6]) {
  * symmetric one also when it is not positive definite. */
 KERNEL bool factor_diagonal(body_blocks *blocks, int k) {
   double *D = blocks->diagonal + BODY_BLOCK * (size_t)k;
-  block kept;
+  six_block kept;
   load_block(D, &kept);
   blocks->exchanged[k] = false;
   if (factor_straight(D, blocks->symmetric)) return true;

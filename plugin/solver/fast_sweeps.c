@@ -54,30 +54,6 @@ static double coupled_slip(const fast_form *form, const fast_cluster *cluster,
   return sum;
 }
 
-/* A body's velocity in registers. */
-typedef struct six {
-  two part[3];
-} six;
-
-KERNEL six load_six(const double x[6]) {
-  const two *at = (const two *)x;
-  return (six){{at[0], at[1], at[2]}};
-}
-
-KERNEL void store_six(six from, double x[6]) {
-  for (int k = 0; k < 3; k++) ((two *)x)[k] = from.part[k];
-}
-
-KERNEL two times_six(const double J[6], six v) {
-  const two *at = (const two *)J;
-  return at[0] * v.part[0] + at[1] * v.part[1] + at[2] * v.part[2];
-}
-
-KERNEL void add_to_six(six *v, double factor, const double x[6]) {
-  const two *at = (const two *)x;
-  for (int k = 0; k < 3; k++) v->part[k] += factor * at[k];
-}
-
 /* What sets a row's slip w to 0, or its impulse to a limit.
  * @param normal  of the contact that a friction row belongs to.
  * @return the change of the impulse. */

@@ -23,34 +23,12 @@ KERNEL void weigh(int m, const double W[], const double J[], double WJ[]) {
       if (W[m * i + j] != 0) add_row(WJ + 6 * i, W[m * i + j], J + 6 * j);
 }
 
-/* A 6 x 6 block in registers. */
-typedef struct block_sum {
-  four head[6];
-  two tail[6];
-} block_sum;
-
-KERNEL void load_sum(const double from[BODY_BLOCK], block_sum *sum) {
-#pragma GCC unroll 6
-  for (int i = 0; i < 6; i++) {
-    sum->head[i] = *(const four *)(from + 6 * i);
-    sum->tail[i] = *(const two *)(from + 6 * i + 4);
-  }
-}
-
-KERNEL void store_sum(const block_sum *sum, double to[BODY_BLOCK]) {
-#pragma GCC unroll 6
-  for (int i = 0; i < 6; i++) {
-    *(four *)(to + 6 * i) = sum->head[i];
-    *(two *)(to + 6 * i + 4) = sum->tail[i];
-  }
-}
-
 /* S += J' W J over the simple clusters of an edge; the others' weights are
  * full. */
 KERNEL void add_simple(const fast_form *form, const fast_edge *edge,
                        const double weights[], double S[BODY_BLOCK]) {
-  block_sum sum;
-  load_sum(S, &sum);
+  six_block sum;
+  load_block(S, &sum);
   for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
     const fast_cluster *cluster = &form->clusters[c];
     const double *W = weights + cluster->first_weight;
@@ -68,7 +46,7 @@ KERNEL void add_simple(const fast_form *form, const fast_edge *edge,
       }
     }
   }
-  store_sum(&sum, S);
+  store_block(&sum, S);
 }
 
 /* The same over those that are not. */
@@ -125,13 +103,13 @@ KERNEL void add_untwisted(const fast_form *form, const fast_edge *edge,
 }
 
 /* S = S T, row by row. */
-KERNEL void times_twist(block_sum *S, const double o[3]) {
+KERNEL void times_twist(six_block *S, const double o[3]) {
 #pragma GCC unroll 6
   for (int i = 0; i < 6; i++) twist_row(&S->head[i], &S->tail[i], o);
 }
 
 /* S = T' S: the angular rows gain o x the linear ones. */
-KERNEL void twist_times(block_sum *S, const double o[3]) {
+KERNEL void twist_times(six_block *S, const double o[3]) {
 #pragma GCC unroll 3
   for (int i = 0; i < 3; i++) {
     int j = (i + 1) % 3, k = (i + 2) % 3;
@@ -141,7 +119,7 @@ KERNEL void twist_times(block_sum *S, const double o[3]) {
 }
 
 /* to = -S, or its transpose */
-KERNEL void store_negative(const block_sum *sum, double to[BODY_BLOCK]) {
+KERNEL void store_negative(const six_block *sum, double to[BODY_BLOCK]) {
 #pragma GCC unroll 6
   for (int i = 0; i < 6; i++) {
     *(four *)(to + 6 * i) = -sum->head[i];
@@ -149,7 +127,7 @@ KERNEL void store_negative(const block_sum *sum, double to[BODY_BLOCK]) {
   }
 }
 
-KERNEL void store_negative_transpose(const block_sum *sum,
+KERNEL void store_negative_transpose(const six_block *sum,
                                      double to[BODY_BLOCK]) {
   const four *h = sum->head;
   const two *t = sum->tail;
@@ -165,7 +143,7 @@ KERNEL void store_negative_transpose(const block_sum *sum,
   }
 }
 
-KERNEL void add_sum(const block_sum *sum, double to[BODY_BLOCK]) {
+KERNEL void add_block(const six_block *sum, double to[BODY_BLOCK]) {
 #pragma GCC unroll 6
   for (int i = 0; i < 6; i++) {
     *(four *)(to + 6 * i) += sum->head[i];
@@ -177,10 +155,10 @@ KERNEL void add_sum(const block_sum *sum, double to[BODY_BLOCK]) {
 KERNEL void add_twisted(const fast_form *form, const fast_edge *edge,
                         const double weights[], const edge_place *at) {
   double S[BODY_BLOCK] = {0};
-  block_sum sum;
+  six_block sum;
   add_side(form, edge, weights, S);
-  load_sum(S, &sum);
-  add_sum(&sum, at->aa);
+  load_block(S, &sum);
+  add_block(&sum, at->aa);
 
   if (!at->a_first || at->lower != NULL) { // the (b, a) block
     twist_times(&sum, edge->offset);
@@ -188,7 +166,7 @@ KERNEL void add_twisted(const fast_form *form, const fast_edge *edge,
       store_negative_transpose(&sum, at->lower);
     else
       store_negative(&sum, at->upper);
-    load_sum(S, &sum);
+    load_block(S, &sum);
   }
   times_twist(&sum, edge->offset);
   if (at->a_first)
@@ -196,7 +174,7 @@ KERNEL void add_twisted(const fast_form *form, const fast_edge *edge,
   else if (at->lower != NULL)
     store_negative_transpose(&sum, at->lower);
   twist_times(&sum, edge->offset);
-  add_sum(&sum, at->bb);
+  add_block(&sum, at->bb);
 }
 
 KERNEL void assemble(body_blocks *blocks, const fast_form *form,
