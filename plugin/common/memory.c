@@ -35,11 +35,8 @@ static size_t grown_size(size_t old_size, size_t count, size_t element_size) {
   return size > roomy ? size : roomy;
 }
 
-void *memory_block_reserve(memory_block *block, const memory_source *source,
+void *memory_block_replace(memory_block *block, const memory_source *source,
                            size_t count, size_t element_size) {
-  if (block->data != NULL && count <= block->size / element_size)
-    return block->data;
-
   size_t size = grown_size(block->size, count, element_size);
   memory_block_release(block, source);
   if (size == 0) return NULL;

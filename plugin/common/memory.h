@@ -28,6 +28,10 @@ typedef struct memory_block {
   size_t size; /* bytes */
 } memory_block;
 
+/** Of memory_block_reserve: put a larger block in the place of this one. */
+void *memory_block_replace(memory_block *block, const memory_source *source,
+                           size_t count, size_t element_size);
+
 /**
  * Make room for `count` elements of `element_size` bytes; the old content is
  * lost when the block has to grow.
@@ -35,8 +39,13 @@ typedef struct memory_block {
  * @return the block's data, or NULL when memory or `size_t` runs out: the
  *         block is then empty ({NULL, 0}). A count of 0 still gives a pointer.
  */
-void *memory_block_reserve(memory_block *block, const memory_source *source,
-                           size_t count, size_t element_size);
+static inline void *memory_block_reserve(memory_block *block,
+                                         const memory_source *source,
+                                         size_t count, size_t element_size) {
+  if (block->data != NULL && count <= block->size / element_size)
+    return block->data;
+  return memory_block_replace(block, source, count, element_size);
+}
 
 /** As memory_block_reserve, but the old content is kept; on failure the block
  *  is unchanged. */

@@ -1,13 +1,11 @@
 /* Six numbers at a time, as velocities, impulses and rows of J have them: one
- * vector of four and one of two, or three of two. The compiler turns these
- * into whatever the machine has, with the same bits everywhere. */
+ * vector of four and one of two, or three of two. */
 #ifndef ODE_MLCP_COMMON_SIX_H
 #define ODE_MLCP_COMMON_SIX_H
 
 #include <stdbool.h>
 
-typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
-typedef double two __attribute__((vector_size(16), aligned(8), may_alias));
+#include "common/lanes.h"
 
 /* A kernel goes into both variants of a function that is compiled twice: once
  * for any machine and once, marked WIDE, for one with wider registers, which

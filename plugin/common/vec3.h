@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "common/lanes.h"
+
 static inline void vec3_copy(double a[3], const double b[3]) {
   for (int i = 0; i < 3; i++) a[i] = b[i];
 }
@@ -53,14 +55,17 @@ static inline void mat3_apply(double y[3], const double A[9],
 /** C = R A R' */
 static inline void mat3_rotate(double C[9], const double R[9],
                                const double A[9]) {
-  double RA[9];
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++)
-      RA[3 * i + j] = R[3 * i] * A[j] + R[3 * i + 1] * A[3 + j] +
-                      R[3 * i + 2] * A[6 + j];
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++)
-      C[3 * i + j] = vec3_dot(RA + 3 * i, R + 3 * j);
+  /* two columns side by side, then the third */
+  const two R_0 = {R[0], R[3]}, R_1 = {R[1], R[4]}, R_2 = {R[2], R[5]};
+#pragma GCC unroll 3
+  for (int i = 0; i < 9; i += 3) {
+    const double *r = R + i;
+    two RA = r[0] * *(const two *)A + r[1] * *(const two *)(A + 3) +
+             r[2] * *(const two *)(A + 6);
+    double RA_2 = r[0] * A[2] + r[1] * A[5] + r[2] * A[8];
+    *(two *)(C + i) = RA[0] * R_0 + RA[1] * R_1 + RA_2 * R_2;
+    C[i + 2] = RA[0] * R[6] + RA[1] * R[7] + RA_2 * R[8];
+  }
 }
 
 /** B = A^-1 by cofactors; false (B unchanged) where A is singular or not

@@ -47,6 +47,13 @@ void host_body_add_gyroscopic_torque(host_body *body, double h) {
     body->force[3 + i] += (new_momentum[i] - momentum[i]) / h;
 }
 
+/* 0, or NaN where a value is not finite. */
+static double not_finite(const double values[], int count) {
+  double sum = 0;
+  for (int i = 0; i < count; i++) sum += 0 * values[i];
+  return sum;
+}
+
 static bool check(const host_body *body, const double values[], int count,
                   const char *what, char *message, size_t message_size) {
   for (int i = 0; i < count; i++) {
@@ -56,6 +63,18 @@ static bool check(const host_body *body, const double values[], int count,
     return false;
   }
   return true;
+}
+
+/* @return false */
+static bool name_bad_value(const host_body *body, char *message,
+                           size_t message_size) {
+  return check(body, body->position, 3, "position", message, message_size) &&
+         check(body, body->rotation, 9, "rotation", message, message_size) &&
+         check(body, body->v, 3, "linear velocity", message, message_size) &&
+         check(body, body->v + 3, 3, "angular velocity", message,
+               message_size) &&
+         check(body, body->force, 3, "force", message, message_size) &&
+         check(body, body->force + 3, 3, "torque", message, message_size);
 }
 
 bool host_body_read(host_body *body, dBodyID id, double step_size,
@@ -75,14 +94,10 @@ bool host_body_read(host_body *body, dBodyID id, double step_size,
   }
   read_matrix(body->rotation, dBodyGetRotation(id));
 
-  if (!check(body, body->position, 3, "position", message, message_size) ||
-      !check(body, body->rotation, 9, "rotation", message, message_size) ||
-      !check(body, body->v, 3, "linear velocity", message, message_size) ||
-      !check(body, body->v + 3, 3, "angular velocity", message,
-             message_size) ||
-      !check(body, body->force, 3, "force", message, message_size) ||
-      !check(body, body->force + 3, 3, "torque", message, message_size))
-    return false;
+  if (not_finite(body->position, 3) + not_finite(body->rotation, 9) +
+          not_finite(body->v, 6) + not_finite(body->force, 6) !=
+      0)
+    return name_bad_value(body, message, message_size);
   if (!read_mass(body)) {
     snprintf(message, message_size,
              "body %lu: mass %g or its inertia is not positive and finite",

@@ -395,15 +395,42 @@ void contact_rows_axes(double axis[2][3], const contact_reading *reading) {
   }
 }
 
+/* The Jacobians of both axes side by side: lane d is contact_rows_jacobian of
+ * axis d. A side without a body is left out. */
+static void sliding_jacobians(two J[2][6], const contact_reading *reading,
+                              const double axis[2][3]) {
+  two a[3];
+  for (int i = 0; i < 3; i++) a[i] = (two){axis[0][i], axis[1][i]};
+  if (reading->body[0] >= 0) {
+    const double *arm = reading->arm[0];
+    for (int i = 0; i < 3; i++) J[0][i] = a[i];
+    J[0][3] = arm[1] * a[2] - arm[2] * a[1];
+    J[0][4] = arm[2] * a[0] - arm[0] * a[2];
+    J[0][5] = arm[0] * a[1] - arm[1] * a[0];
+  }
+  if (reading->body[1] >= 0) {
+    const double *arm = reading->arm[1];
+    for (int i = 0; i < 3; i++) J[1][i] = -a[i];
+    J[1][3] = a[1] * arm[2] - a[2] * arm[1];
+    J[1][4] = a[2] * arm[0] - a[0] * arm[2];
+    J[1][5] = a[0] * arm[1] - a[1] * arm[0];
+  }
+}
+
 /* The slip to come along the two axes, whose Jacobians are J: that of free
  * flight, or the hint where free flight has next to none. */
 static void slip_to_come(double slip[2], const row_frame *frame,
                          const contact_settings *settings,
-                         const contact_reading *reading,
-                         const double J[2][2][6], const double axis[2][3],
-                         const double motion[2], const double slip_hint[3]) {
-  for (int d = 0; d < 2; d++)
-    slip[d] = relative_velocity(frame, reading, J[d], true) - motion[d];
+                         const contact_reading *reading, const two J[2][6],
+                         const double axis[2][3], const double motion[2],
+                         const double slip_hint[3]) {
+  two rate = {0, 0};
+  for (int side = 0; side < 2; side++) {
+    if (reading->body[side] < 0) continue;
+    const double *v = frame->bodies[reading->body[side]].v_free;
+    for (int i = 0; i < 6; i++) rate += J[side][i] * v[i];
+  }
+  for (int d = 0; d < 2; d++) slip[d] = rate[d] - motion[d];
   bool rests = fabs(slip[0]) + fabs(slip[1]) < 0.9 * settings->slip_floor;
   if (!rests && hypot(slip[0], slip[1]) > settings->slip_floor) return;
   for (int d = 0; d < 2; d++) slip[d] = vec3_dot(axis[d], slip_hint);
@@ -432,12 +459,16 @@ static void add_sliding(row_set *set, const row_frame *frame,
                  (limits[0] > 0 && limits[1] > 0 && isfinite(limits[0]) &&
                   isfinite(limits[1]) && proportional[0] == proportional[1]);
 
-  double J[2][2][6];
+  two J[2][6];
+  sliding_jacobians(J, reading, axis);
   for (int d = 0; d < 2; d++) {
     if (!(limits[d] > 0) && !given) continue;
-    contact_rows_jacobian(J[d], reading, axis[d]);
+    double own[2][6];
+    for (int side = 0; side < 2; side++)
+      for (int i = 0; i < 6 && reading->body[side] >= 0; i++)
+        own[side][i] = J[side][i][d];
     vec3_copy(built->sliding_axis[built->n_sliding++], axis[d]);
-    add_row(set, frame, reading, MLCP_ROW_FRICTION, J[d], -motion[d], cfm[d]);
+    add_row(set, frame, reading, MLCP_ROW_FRICTION, own, -motion[d], cfm[d]);
     if (!polygon)
       add_interval(set, reading, normal_row, proportional[d], limits[d], h);
   }

@@ -20,14 +20,13 @@ mlcp_row *row_set_add(row_set *set, const row_frame *frame, mlcp_row_kind kind,
   row->high = INFINITY;
   row_set_correct(set, 0, 0, 0);
   for (int side = 0; side < 2; side++) {
-    const host_body *b = body[side] >= 0 ? &frame->bodies[body[side]] : NULL;
-    if (b != NULL && !b->kinematic) {
-      row->body[side] = frame->problem_body[body[side]];
+    int b = body[side];
+    row->body[side] = b >= 0 ? frame->problem_body[b] : -1;
+    if (row->body[side] >= 0) {
       memcpy(row->J[side], J[side], sizeof row->J[side]);
       continue;
     }
-    if (b != NULL) row->bias += dot6(J[side], b->v);
-    row->body[side] = -1;
+    if (b >= 0) row->bias += dot6(J[side], frame->bodies[b].v);
     memset(row->J[side], 0, sizeof row->J[side]);
   }
   return row;

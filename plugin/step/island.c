@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/minmax.h"
 #include "common/vec3.h"
 #include "solver/cone.h"
 #include "solver/solver_convex.h"
@@ -94,16 +95,11 @@ static unsigned long serial_of(const island_context *c,
   return body >= 0 ? c->arrays->bodies[body].serial : 0;
 }
 
-/* Whether the bodies are in descending order of their serials. */
-static bool is_swapped(const island_context *c, const island_joint *joint) {
-  return serial_of(c, joint, 0) > serial_of(c, joint, 1);
-}
-
 /* Start the entry of a joint or contact with its key. */
 static void fill_key(warm_entry *key, const island_context *c,
                      const island_joint *joint) {
   const host_body *bodies = c->arrays->bodies;
-  bool swapped = is_swapped(c, joint);
+  bool swapped = joint->swapped;
   *key = (warm_entry){.serial = {serial_of(c, joint, swapped),
                                  serial_of(c, joint, !swapped)}};
   if (joint->role == JOINT_ROWS) {
@@ -185,7 +181,7 @@ static void keep_warm(const island_context *c, const part_problem *part,
     return;
   }
   const contact_rows *rows = &part->contacts[joint->reading];
-  double sign = is_swapped(c, joint) ? 1 : -1;
+  double sign = joint->swapped ? 1 : -1;
   entry->n_rows = rows->n_rows;
   entry->impulses[0] = p[0];
   vec3_add_scaled(entry->normal, sign,
@@ -254,7 +250,7 @@ static void add_joint(const island_context *c, part_problem *part, int j,
     part->overlap |= contact->overlap;
     contact_rows_add(&part->set, &c->frame, &c->contact, contact,
                      old != NULL ? old->slip : no_hint, rows);
-    guess_contact(part->guess + first, rows, old, is_swapped(c, joint));
+    guess_contact(part->guess + first, rows, old, joint->swapped);
   }
 }
 
@@ -523,7 +519,8 @@ static bool corrections_pop(const island_context *c, const part_problem *part) {
   double most = c->options->max_correction, work = 0, mass = 0;
   for (int r = 0; r < problem->n_rows; r++)
     if (problem->rows[r].kind != MLCP_ROW_FRICTION)
-      work += fmax(part->solution.p[r] * part->set.corrections[r].velocity, 0);
+      work += larger_of(
+          part->solution.p[r] * part->set.corrections[r].velocity, 0);
   for (int b = 0; b < problem->n_bodies; b++)
     mass += problem->bodies[b].mass[0];
   if (!(0.5 * work > 0.5 * mass * most * most)) return false;
@@ -741,16 +738,19 @@ static void set_up(island_context *c) {
       .slip_floor = fmax(1e-3 * fall, 1e-9)};
 }
 
+static void keep_free_body(const host_body *body, const step_results *results,
+                           island_result *result, size_t b) {
+  body_result *out = &results->bodies[result->first_body + b];
+  out->kinematic = body->kinematic;
+  out->pushed = false;
+  memcpy(out->v, body->v_free, sizeof out->v);
+  result->report.bodies += !body->kinematic;
+}
+
 /* Results of bodies and joints that no part writes. */
 static void clear_results(island_context *c) {
-  for (int b = 0; b < c->arrays->n_bodies; b++) {
-    const host_body *body = &c->arrays->bodies[b];
-    body_result *out = &c->results->bodies[c->result->first_body + (size_t)b];
-    out->kinematic = body->kinematic;
-    out->pushed = false;
-    memcpy(out->v, body->v_free, sizeof out->v);
-    c->result->report.bodies += !body->kinematic;
-  }
+  for (int b = 0; b < c->arrays->n_bodies; b++)
+    keep_free_body(&c->arrays->bodies[b], c->results, c->result, (size_t)b);
   for (int j = 0; j < c->arrays->n_joints; j++) {
     joint_result *out = &c->results->joints[c->result->first_joint + (size_t)j];
     out->count = 0;
@@ -762,6 +762,20 @@ static void clear_results(island_context *c) {
     c->result->report.deepest_penetration =
         fmax(c->result->report.deepest_penetration,
              c->arrays->contacts[i].contact->geom.depth);
+}
+
+bool island_fly(const dStepperIsland *island, const step_results *results,
+                island_result *result) {
+  result->flew = true;
+  for (unsigned b = 0; b < island->bodies_count; b++) {
+    host_body body;
+    if (!host_body_read(&body, island->bodies[b], island->stepsize,
+                        result->message, sizeof result->message))
+      return false;
+    host_body_finish(&body, island->stepsize);
+    keep_free_body(&body, results, result, b);
+  }
+  return true;
 }
 
 bool island_solve(island_workspace *workspace, const dStepperIsland *island,

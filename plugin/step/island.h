@@ -26,6 +26,7 @@ typedef struct island_joint {
   dJointID id;
   joint_role role;
   int body[2];   /* in the island, -1 the world */
+  bool swapped;  /* they are in descending order of their serials */
   int reading;   /* into the readings of its role */
   int next_part; /* next joint of the same part, -1 at the end */
   const source_contact *source; /* what a contact was made of, or NULL */
@@ -53,6 +54,7 @@ typedef struct island_result {
   int n_entries;                  /* warm starts written from first_joint on */
   int n_watched;                  /* solves shown to part_watch */
   bool refused;                   /* too large; the message says how large */
+  bool flew;                      /* island_fly: no more to report than bodies */
   ode_mlcp_report report;         /* the island's share */
   char message[160];              /* why it could not be solved, or empty */
   char warning[160];              /* about what was left out, or empty */
@@ -84,5 +86,9 @@ void island_workspace_destroy(island_workspace *workspace);
 bool island_solve(island_workspace *workspace, const dStepperIsland *island,
                   const ode_mlcp_options *options, const step_results *results,
                   island_result *result);
+
+/** The same for an island with no joints, whose bodies fly freely. */
+bool island_fly(const dStepperIsland *island, const step_results *results,
+                island_result *result);
 
 #endif

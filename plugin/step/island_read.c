@@ -215,7 +215,10 @@ static bool read_joints(island_arrays *arrays, const memory_source *source,
     last[0] = first;
     last[1] = second;
     *joint = (island_joint){
-        .id = id, .role = JOINT_LEFT_OUT, .body = {body[0], body[1]}};
+        .id = id,
+        .role = JOINT_LEFT_OUT,
+        .body = {body[0], body[1]},
+        .swapped = serial_of(arrays, body[0]) > serial_of(arrays, body[1])};
 
     bool read = dJointGetType(id) == dJointTypeContact
                     ? read_contact(arrays, joint, contacts, result)

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/six.h"
+
 /* Compliance of every row, as a part of its diagonal: bodies that are wedged in
  * more than they can leave share what cannot be had. */
 static const double SHARED = 1e-6;
@@ -25,6 +27,17 @@ static double need_of_row(const mlcp_row *row, const mlcp_solution *solution,
   return excess - w;
 }
 
+/* Whether a row is far from needing `least` either way: need_of_row but for
+ * rounding. */
+static bool needs_little(const mlcp_row *row, const mlcp_solution *solution,
+                         int index, double excess, double least) {
+  double w = row->bias + row->compliance * solution->p[index];
+  for (int side = 0; side < 2; side++)
+    if (row->body[side] >= 0)
+      w += dot6(row->J[side], solution->v + 6 * row->body[side]);
+  return fabs(excess - w) < 0.5 * least;
+}
+
 static bool asks_for_push(const mlcp_problem *problem,
                           const mlcp_solution *solution,
                           const row_correction corrections[]) {
@@ -33,7 +46,8 @@ static bool asks_for_push(const mlcp_problem *problem,
     const mlcp_row *row = &problem->rows[r];
     const row_correction *correction = &corrections[r];
     if (!takes_part(row, correction) ||
-        (correction->velocity == 0 && correction->excess == 0))
+        (correction->velocity == 0 && correction->excess == 0) ||
+        needs_little(row, solution, r, correction->excess, least))
       continue;
     double need = need_of_row(row, solution, r, correction->excess);
     if ((need > least && row->high > 0) || (need < -least && row->low < 0))

@@ -153,6 +153,17 @@ static bool solve_whole(world_stepper *stepper, dWorldID world,
                           stepper->results.joints, &stepper->islands[0]);
 }
 
+/* The messages are long, but empty. */
+static void begin_island(island_result *result, size_t first_body,
+                         size_t first_joint) {
+  result->first_body = first_body;
+  result->first_joint = first_joint;
+  result->n_entries = result->n_watched = 0;
+  result->refused = result->flew = false;
+  memset(&result->report, 0, sizeof result->report);
+  result->message[0] = result->warning[0] = '\0';
+}
+
 static int stepper_begin(void *context, dWorldID world, dReal step_size,
                          const dStepperIsland *islands, size_t n_islands) {
   world_stepper *stepper = context;
@@ -170,8 +181,7 @@ static int stepper_begin(void *context, dWorldID world, dReal step_size,
   stepper->n_islands = n_islands;
   n_bodies = n_joints = 0;
   for (size_t i = 0; i < n_islands; i++) {
-    stepper->islands[i] =
-        (island_result){.first_body = n_bodies, .first_joint = n_joints};
+    begin_island(&stepper->islands[i], n_bodies, n_joints);
     n_bodies += islands[i].bodies_count;
     n_joints += islands[i].joints_count;
   }
@@ -185,6 +195,8 @@ static int stepper_solve(void *context, const dStepperIsland *island) {
   world_stepper *stepper = context;
   if (sees_world(stepper)) return 1; /* in begin */
   island_result *result = &stepper->islands[island->index];
+  if (island->joints_count == 0)
+    return island_fly(island, &stepper->results, result);
   spare_workspace *taken = take_workspace(stepper);
   if (taken == NULL) {
     snprintf(result->message, sizeof result->message, "memory ran out");
@@ -277,6 +289,7 @@ static void sum_reports(world_stepper *stepper) {
   for (size_t i = 0; i < stepper->n_islands; i++) {
     const ode_mlcp_report *part = &stepper->islands[i].report;
     sum->bodies += part->bodies;
+    if (stepper->islands[i].flew) continue;
     sum->contacts += part->contacts;
     sum->contacts_merged += part->contacts_merged;
     sum->contacts_dropped += part->contacts_dropped;

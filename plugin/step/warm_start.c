@@ -118,7 +118,7 @@ static void find_run(const warm_start *start, const warm_entry *key,
 
 /* ---- in a run --------------------------------------------------------------- */
 
-static double distance_squared(const double a[3], const double b[3]) {
+static inline __attribute__((always_inline)) double distance_squared(const double a[3], const double b[3]) {
   double apart[3];
   vec3_subtract(apart, a, b);
   return vec3_dot(apart, apart);
@@ -126,10 +126,7 @@ static double distance_squared(const double a[3], const double b[3]) {
 
 static bool same_identity(const contact_identity *a,
                           const contact_identity *b) {
-  for (int i = 0; i < 2; i++)
-    if (a->feature[i] != b->feature[i] || a->part[i] != b->part[i])
-      return false;
-  return true;
+  return memcmp(a, b, sizeof *a) == 0;
 }
 
 /* How far a contact is from an entry; other features are farther than any. */
