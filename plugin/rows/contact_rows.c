@@ -61,10 +61,8 @@ contact_verdict contact_rows_read(contact_reading *reading,
                                   const int body[2], const host_body bodies[],
                                   const char **bad_name, double *bad_value) {
   *reading = (contact_reading){.contact = contact, .multiplicity = 1};
-  for (int i = 0; i < 3; i++) {
-    reading->position[i] = contact->geom.pos[i];
-    reading->normal[i] = contact->geom.normal[i];
-  }
+  vec3_copy(reading->position, contact->geom.pos);
+  vec3_copy(reading->normal, contact->geom.normal);
 
   /* the host's own collision can return a zero normal (deep convexes) */
   double length = vec3_length(reading->normal);
@@ -396,24 +394,36 @@ void contact_rows_axes(double axis[2][3], const contact_reading *reading) {
 }
 
 /* The Jacobians of both axes side by side: lane d is contact_rows_jacobian of
- * axis d. A side without a body is left out. */
+ * axis d, zeros for a side without a body. */
 static void sliding_jacobians(two J[2][6], const contact_reading *reading,
                               const double axis[2][3]) {
-  two a[3];
-  for (int i = 0; i < 3; i++) a[i] = (two){axis[0][i], axis[1][i]};
-  if (reading->body[0] >= 0) {
-    const double *arm = reading->arm[0];
-    for (int i = 0; i < 3; i++) J[0][i] = a[i];
-    J[0][3] = arm[1] * a[2] - arm[2] * a[1];
-    J[0][4] = arm[2] * a[0] - arm[0] * a[2];
-    J[0][5] = arm[0] * a[1] - arm[1] * a[0];
-  }
-  if (reading->body[1] >= 0) {
-    const double *arm = reading->arm[1];
-    for (int i = 0; i < 3; i++) J[1][i] = -a[i];
-    J[1][3] = a[1] * arm[2] - a[2] * arm[1];
-    J[1][4] = a[2] * arm[0] - a[0] * arm[2];
-    J[1][5] = a[0] * arm[1] - a[1] * arm[0];
+  const two a[3] = {{axis[0][0], axis[1][0]},
+                    {axis[0][1], axis[1][1]},
+                    {axis[0][2], axis[1][2]}};
+  const double *arm = reading->arm[0];
+  J[0][0] = a[0];
+  J[0][1] = a[1];
+  J[0][2] = a[2];
+  J[0][3] = arm[1] * a[2] - arm[2] * a[1];
+  J[0][4] = arm[2] * a[0] - arm[0] * a[2];
+  J[0][5] = arm[0] * a[1] - arm[1] * a[0];
+  memset(J[1], 0, sizeof J[1]);
+  if (reading->body[1] < 0) return;
+  arm = reading->arm[1];
+  J[1][0] = -a[0];
+  J[1][1] = -a[1];
+  J[1][2] = -a[2];
+  J[1][3] = a[1] * arm[2] - a[2] * arm[1];
+  J[1][4] = a[2] * arm[0] - a[0] * arm[2];
+  J[1][5] = a[0] * arm[1] - a[1] * arm[0];
+}
+
+static void take_lane(double own[2][6], const two J[2][6], int d) {
+  const double *lane = (const double *)J + d;
+#pragma GCC unroll 6
+  for (int i = 0; i < 6; i++) {
+    own[0][i] = lane[2 * i];
+    own[1][i] = lane[12 + 2 * i];
   }
 }
 
@@ -428,6 +438,7 @@ static void slip_to_come(double slip[2], const row_frame *frame,
   for (int side = 0; side < 2; side++) {
     if (reading->body[side] < 0) continue;
     const double *v = frame->bodies[reading->body[side]].v_free;
+#pragma GCC unroll 6
     for (int i = 0; i < 6; i++) rate += J[side][i] * v[i];
   }
   for (int d = 0; d < 2; d++) slip[d] = rate[d] - motion[d];
@@ -464,9 +475,7 @@ static void add_sliding(row_set *set, const row_frame *frame,
   for (int d = 0; d < 2; d++) {
     if (!(limits[d] > 0) && !given) continue;
     double own[2][6];
-    for (int side = 0; side < 2; side++)
-      for (int i = 0; i < 6 && reading->body[side] >= 0; i++)
-        own[side][i] = J[side][i][d];
+    take_lane(own, J, d);
     vec3_copy(built->sliding_axis[built->n_sliding++], axis[d]);
     add_row(set, frame, reading, MLCP_ROW_FRICTION, own, -motion[d], cfm[d]);
     if (!polygon)
