@@ -273,7 +273,7 @@ static void balance_pair(const island_context *c, part_problem *part,
                          int first) {
   const island_arrays *arrays = c->arrays;
   const island_joint *joint = &arrays->joints[joint_of[first]];
-  int second = joint->body[is_swapped(c, joint) ? 0 : 1];
+  int second = joint->body[joint->swapped ? 0 : 1];
   pair_guess pair;
   pair_guess_begin(&pair);
   for (int e = matches[first].run; e < matches[first].run_end; e++)
@@ -283,14 +283,14 @@ static void balance_pair(const island_context *c, part_problem *part,
     joint = &arrays->joints[joint_of[k]];
     pair_guess_take(&pair, &arrays->contacts[joint->reading],
                     &part->contacts[joint->reading],
-                    is_swapped(c, joint) ? 0 : 1, part->guess);
+                    joint->swapped ? 0 : 1, part->guess);
   }
   if (!pair_guess_balance(&pair)) return;
   for (int k = first; k >= 0; k = matches[k].next) {
     joint = &arrays->joints[joint_of[k]];
     pair_guess_move(&pair, &arrays->contacts[joint->reading],
                     &part->contacts[joint->reading],
-                    is_swapped(c, joint) ? 0 : 1, part->guess);
+                    joint->swapped ? 0 : 1, part->guess);
   }
 }
 
