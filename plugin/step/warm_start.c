@@ -118,7 +118,8 @@ static void find_run(const warm_start *start, const warm_entry *key,
 
 /* ---- in a run --------------------------------------------------------------- */
 
-static inline __attribute__((always_inline)) double distance_squared(const double a[3], const double b[3]) {
+static inline __attribute__((always_inline)) double distance_squared(
+    const double a[3], const double b[3]) {
   double apart[3];
   vec3_subtract(apart, a, b);
   return vec3_dot(apart, apart);
