@@ -5,64 +5,90 @@
 
 #include "common/six.h"
 
-/* f += sum of J_r p_r, six numbers a row */
-static inline void add_rows(double f[6], const double J[], const double p[],
-                            int begin, int end) {
-  two f0 = *(two *)f, f2 = *(two *)(f + 2), f4 = *(two *)(f + 4);
-  for (int r = begin; r < end; r++) {
-    f0 += p[r] * *(const two *)(J + 6 * r);
-    f2 += p[r] * *(const two *)(J + 6 * r + 2);
-    f4 += p[r] * *(const two *)(J + 6 * r + 4);
-  }
-  *(two *)f = f0;
-  *(two *)(f + 2) = f2;
-  *(two *)(f + 4) = f4;
-}
-
-/* Rows of an edge, which lie together. */
-static int rows_begin(const fast_form *form, const fast_edge *edge) {
-  return form->clusters[edge->first_cluster].first_row;
-}
-
-static int rows_end(const fast_form *form, const fast_edge *edge) {
-  const fast_cluster *last = &form->clusters[edge->end_cluster - 1];
-  return last->first_row + last->n_rows;
-}
-
 /* ---- J' p and J v -------------------------------------------------------- */
 
-/* The same impulse on b: its linear part, and its moment about b's centre. */
-static void subtract_moved(double at_b[6], const double f[6],
-                           const double o[3]) {
-  at_b[0] -= f[0];
-  at_b[1] -= f[1];
-  at_b[2] -= f[2];
-  at_b[3] -= f[3] + (o[1] * f[2] - o[2] * f[1]);
-  at_b[4] -= f[4] + (o[2] * f[0] - o[0] * f[2]);
-  at_b[5] -= f[5] + (o[0] * f[1] - o[1] * f[0]);
+/* f += sum of J_r p_r over two rows at a time, twelve numbers in three vectors;
+ * worth its ending where there are many. @return the row that is left. */
+KERNEL int add_row_pairs(six *f, const double J[], const double p[], int begin,
+                         int end) {
+  four first = {0, 0, 0, 0}, across = first, second = first;
+  int r = begin;
+  for (; r + 1 < end; r += 2) {
+    const four *at = (const four *)(J + 6 * r);
+    first += p[r] * at[0];
+    across += (four){p[r], p[r], p[r + 1], p[r + 1]} * at[1];
+    second += p[r + 1] * at[2];
+  }
+  f->part[0] += (two){first[0], first[1]} + (two){across[2], across[3]};
+  f->part[1] += (two){first[2], first[3]} + (two){second[0], second[1]};
+  f->part[2] += (two){across[0], across[1]} + (two){second[2], second[3]};
+  return r;
 }
 
-static void add_edge_impulse(const fast_form *form, const fast_edge *edge,
-                             const double p[], double impulse[]) {
-  double f[6] = {0};
-  int begin = rows_begin(form, edge), end = rows_end(form, edge);
-  add_rows(f, form->J_a, p, begin, end);
-  for (int i = 0; i < 6; i++) impulse[6 * edge->a + i] += f[i];
-  if (edge->b < 0) return;
+KERNEL six sum_rows(const double J[], const double p[],
+                    const fast_edge *edge) {
+  const int many = 6;
+  int r = edge->first_row, end = edge->end_row;
+  six sum = {{{0, 0}, {0, 0}, {0, 0}}};
+  if (end - r >= many) r = add_row_pairs(&sum, J, p, r, end);
+  for (; r < end; r++) add_to_six(&sum, p[r], J + 6 * r);
+  return sum;
+}
 
-  double *at_b = impulse + 6 * edge->b;
-  if (edge->twisted) {
-    subtract_moved(at_b, f, edge->offset);
-    return;
-  }
-  add_rows(at_b, form->J_b, p, begin, end);
+/* The same impulse on b: its linear part, and its moment about b's centre. */
+KERNEL six move_impulse(six f, const double o[3]) {
+  double x = f.part[0][0], y = f.part[0][1], z = f.part[1][0];
+  double turn[3] = {f.part[1][1] + (o[1] * z - o[2] * y),
+                    f.part[2][0] + (o[2] * x - o[0] * z),
+                    f.part[2][1] + (o[0] * y - o[1] * x)};
+  return (six){{{-x, -y}, {-z, -turn[0]}, {-turn[1], -turn[2]}}};
+}
+
+KERNEL void add_six(six x, double y[6]) {
+  six sum = load_six(y);
+  for (int k = 0; k < 3; k++) sum.part[k] += x.part[k];
+  store_six(sum, y);
+}
+
+KERNEL void add_edge_impulse(const fast_form *form, const fast_edge *edge,
+                             const double p[], double impulse[]) {
+  six f = sum_rows(form->J_a, p, edge);
+  add_six(f, impulse + 6 * edge->a);
+  if (edge->b < 0) return;
+  six f_b = edge->twisted ? move_impulse(f, edge->offset)
+                          : sum_rows(form->J_b, p, edge);
+  add_six(f_b, impulse + 6 * edge->b);
+}
+
+KERNEL void add_impulses(const fast_form *form, const double p[],
+                         double impulse[]) {
+  memset(impulse, 0, sizeof(double) * 6 * (size_t)form->n_bodies);
+  for (int e = 0; e < form->n_edges; e++)
+    add_edge_impulse(form, &form->edges[e], p, impulse);
+}
+
+WIDE static void add_impulses_wide(const fast_form *form, const double p[],
+                                   double impulse[]) {
+  add_impulses(form, p, impulse);
 }
 
 void fast_form_impulses(const fast_form *form, const double p[],
                         double impulse[]) {
-  memset(impulse, 0, sizeof(double) * 6 * (size_t)form->n_bodies);
-  for (int e = 0; e < form->n_edges; e++)
-    add_edge_impulse(form, &form->edges[e], p, impulse);
+  if (six_is_wide())
+    add_impulses_wide(form, p, impulse);
+  else
+    add_impulses(form, p, impulse);
+}
+
+/* v = v_base + M^-1 v, where M is a scalar and an inertia. */
+static inline void plain_velocity(const double inverse[36],
+                                  const double v_base[6], double v[6]) {
+  const double *x = inverse + 21, *y = inverse + 27, *z = inverse + 33;
+  double f[3] = {v[3], v[4], v[5]};
+  for (int i = 0; i < 3; i++) v[i] = v_base[i] + inverse[0] * v[i];
+  v[3] = v_base[3] + (x[0] * f[0] + x[1] * f[1] + x[2] * f[2]);
+  v[4] = v_base[4] + (y[0] * f[0] + y[1] * f[1] + y[2] * f[2]);
+  v[5] = v_base[5] + (z[0] * f[0] + z[1] * f[1] + z[2] * f[2]);
 }
 
 void fast_form_velocities(const fast_form *form, const double p[],
@@ -70,22 +96,29 @@ void fast_form_velocities(const fast_form *form, const double p[],
   fast_form_impulses(form, p, v);
   for (int b = 0; b < form->n_bodies; b++) {
     const double *inverse = form->problem->bodies[b].inverse_mass;
+    const double *v_base = form->v_base + 6 * b;
+    if (form->plain_mass) {
+      plain_velocity(inverse, v_base, v + 6 * b);
+      continue;
+    }
     double impulse[6];
     memcpy(impulse, v + 6 * b, sizeof impulse);
     for (int i = 0; i < 6; i++)
-      v[6 * b + i] = form->v_base[6 * b + i] + dot6(inverse + 6 * i, impulse);
+      v[6 * b + i] = v_base[i] + dot6(inverse + 6 * i, impulse);
   }
 }
 
 /* a's velocity less b's, both as of the point of b's centre moved by -offset:
  * J v = J_a . (v_a - T v_b) for every row of a twisted edge */
-static void relative_twist(const double v_a[6], const double v_b[6],
-                           const double o[3], double relative[6]) {
+static inline six relative_twist(const double v_a[6], const double v_b[6],
+                                 const double o[3]) {
   const double *turn = v_b + 3;
-  relative[0] = v_a[0] - v_b[0] - (turn[1] * o[2] - turn[2] * o[1]);
-  relative[1] = v_a[1] - v_b[1] - (turn[2] * o[0] - turn[0] * o[2]);
-  relative[2] = v_a[2] - v_b[2] - (turn[0] * o[1] - turn[1] * o[0]);
-  for (int i = 3; i < 6; i++) relative[i] = v_a[i] - v_b[i];
+  double x = v_a[0] - v_b[0] - (turn[1] * o[2] - turn[2] * o[1]);
+  double y = v_a[1] - v_b[1] - (turn[2] * o[0] - turn[0] * o[2]);
+  double z = v_a[2] - v_b[2] - (turn[0] * o[1] - turn[1] * o[0]);
+  return (six){{{x, y},
+                {z, v_a[3] - v_b[3]},
+                {v_a[4] - v_b[4], v_a[5] - v_b[5]}}};
 }
 
 void fast_form_relative(const fast_form *form, const double v[], double Jv[]) {
@@ -93,18 +126,15 @@ void fast_form_relative(const fast_form *form, const double v[], double Jv[]) {
     const fast_edge *edge = &form->edges[e];
     const double *v_a = v + 6 * edge->a;
     const double *v_b = edge->b >= 0 ? v + 6 * edge->b : NULL;
-    int begin = rows_begin(form, edge), end = rows_end(form, edge);
-    double relative[6];
-    if (edge->twisted)
-      relative_twist(v_a, v_b, edge->offset, relative);
-    else
-      memcpy(relative, v_a, sizeof relative);
-
-    for (int r = begin; r < end; r++) {
-      Jv[r] = dot6(form->J_a + 6 * r, relative);
-      if (v_b != NULL && !edge->twisted)
-        Jv[r] += dot6(form->J_b + 6 * r, v_b);
+    six u = edge->twisted ? relative_twist(v_a, v_b, edge->offset)
+                          : load_six(v_a);
+    for (int r = edge->first_row; r < edge->end_row; r++) {
+      two sum = times_six(form->J_a + 6 * r, u);
+      Jv[r] = sum[0] + sum[1];
     }
+    if (v_b == NULL || edge->twisted) continue;
+    for (int r = edge->first_row; r < edge->end_row; r++)
+      Jv[r] += dot6(form->J_b + 6 * r, v_b);
   }
 }
 

@@ -42,7 +42,7 @@ typedef struct fast_cluster {
 
 typedef struct fast_edge {
   int a, b; /* a < b, or b = -1 */
-  int first_cluster, end_cluster;
+  int first_cluster, end_cluster, first_row, end_row;
   int slot;         /* among edges with two bodies */
   bool twisted;     /* J_b = -J_a T holds for every row */
   double offset[3]; /* T: linear part of a point's velocity, see fast_form.c */

@@ -343,7 +343,8 @@ static void put_edges(builder *b) {
     const draft *d = &b->drafts[c];
     if (edge == NULL || edge->a != d->a || edge->b != d->b) {
       edge = &form->edges[form->n_edges++];
-      *edge = (fast_edge){.a = d->a, .b = d->b, .first_cluster = c, .slot = -1};
+      *edge = (fast_edge){.a = d->a, .b = d->b, .first_cluster = c,
+                          .first_row = row, .slot = -1};
       if (d->b >= 0) {
         edge->slot = form->n_body_edges;
         form->body_edges[form->n_body_edges++] = (body_edge){d->a, d->b};
@@ -352,6 +353,7 @@ static void put_edges(builder *b) {
     edge->end_cluster = c + 1;
     put_cluster(b, d, &form->clusters[c], row, weight);
     row += d->n_rows;
+    edge->end_row = row;
     weight += d->n_rows * d->n_rows;
   }
 }
@@ -464,11 +466,10 @@ KERNEL void measure_edges(fast_form *form) {
   for (int e = 0; e < form->n_edges; e++) {
     fast_edge *edge = &form->edges[e];
     const fast_cluster *first = &form->clusters[edge->first_cluster];
-    const fast_cluster *last = &form->clusters[edge->end_cluster - 1];
-    int end = last->first_row + last->n_rows;
+    int end = edge->end_row;
     int b = edge->b >= 0 ? edge->b : edge->a; // where J_b is 0
     bool twisted = edge->b >= 0 && find_offset(form, first, end, edge->offset);
-    for (int r = first->first_row; r < end; r++) {
+    for (int r = edge->first_row; r < end; r++) {
       const double *J_a = form->J_a + 6 * r, *J_b = form->J_b + 6 * r;
       double A = form->compliance[r] + row_norm(form, edge->a, b, J_a, J_b);
       form->diagonal[r] = A > 0 ? A : 1;

@@ -32,9 +32,7 @@ static void invert_rows(fast_work *work) {
   const mlcp_body *bodies = form->problem->bodies;
   for (int e = 0; e < form->n_edges; e++) {
     const fast_edge *edge = &form->edges[e];
-    const fast_cluster *first = &form->clusters[edge->first_cluster];
-    const fast_cluster *last = &form->clusters[edge->end_cluster - 1];
-    for (int r = first->first_row; r < last->first_row + last->n_rows; r++) {
+    for (int r = edge->first_row; r < edge->end_row; r++) {
       double *MJ = work->inverse_J + 12 * (size_t)r;
       times_inverse(bodies[edge->a].inverse_mass, form->J_a + 6 * r, MJ);
       if (edge->b >= 0)
