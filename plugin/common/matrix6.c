@@ -3,6 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/minmax.h"
+#include "common/six.h"
+
 bool matrix6_invert(double B[36], const double A[36]) {
   double work[6][12];
   for (int i = 0; i < 6; i++)
@@ -35,13 +38,14 @@ bool matrix6_invert(double B[36], const double A[36]) {
 
 void matrix6_solve(double x[6], const double A[36], const double b[6]) {
   const double singular = 1e-9;
-  double work[6][7], most = 0;
+  double work[6][8], most = 0; // the right-hand side in column 6
   int row_of[6];
   bool used[6] = {false};
-  for (int i = 0; i < 36; i++) most = fmax(most, fabs(A[i]));
+  for (int i = 0; i < 36; i++) most = larger_of(most, fabs(A[i]));
   for (int i = 0; i < 6; i++) {
     memcpy(work[i], A + 6 * i, 6 * sizeof *A);
     work[i][6] = b[i];
+    work[i][7] = 0;
   }
   for (int k = 0; k < 6; k++) {
     int best = -1;
@@ -52,10 +56,14 @@ void matrix6_solve(double x[6], const double A[36], const double b[6]) {
     if (!(fabs(work[best][k]) > singular * most)) continue;
     row_of[k] = best;
     used[best] = true;
+    double inverse = 1 / work[best][k];
+    const two *from = (const two *)work[best];
     for (int i = 0; i < 6; i++) {
-      double factor = work[i][k] / work[best][k];
+      double factor = work[i][k] * inverse;
       if (i == best || factor == 0) continue;
-      for (int j = k; j < 7; j++) work[i][j] -= factor * work[best][j];
+      // what was eliminated before is not read again
+      two *row = (two *)work[i];
+      for (int j = k / 2; j < 4; j++) row[j] -= factor * from[j];
     }
   }
   for (int k = 0; k < 6; k++)

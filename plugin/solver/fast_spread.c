@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "common/matrix6.h"
+#include "common/minmax.h"
 #include "common/six.h"
 #include "solver/fast_work.h"
 
@@ -24,8 +25,8 @@ static double sum_of_sizes(const double x[6]) {
   return sum;
 }
 
-static double softness(const fast_form *form, int row) {
-  return fmax(form->compliance[row], 1e-6 * form->diagonal[row]);
+static inline double softness(const fast_form *form, int row) {
+  return larger_of(form->compliance[row], 1e-6 * form->diagonal[row]);
 }
 
 /* J_a' p_0. @return what errors of it are relative to. */
@@ -40,38 +41,58 @@ static double sum_rows(const fast_form *form, int begin, int end,
   return size;
 }
 
+/* S += left' (factor right) */
+KERNEL void add_outer(six_block *S, const double left[6], double factor,
+                      const double right[6]) {
+  four head = factor * *(const four *)right;
+  two tail = factor * *(const two *)(right + 4);
+#pragma GCC unroll 6
+  for (int i = 0; i < 6; i++) {
+    S->head[i] += left[i] * head;
+    S->tail[i] += left[i] * tail;
+  }
+}
+
 /* p at twist u; missing -= J_a' p. */
 static void put_impulses(const fast_form *form, const fast_edge *edge,
                          const double p_0[], const double u[6], double p[],
                          double missing[6]) {
+  six twist = load_six(u), left = load_six(missing);
   for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
     const fast_cluster *cluster = &form->clusters[c];
-    int end = cluster->first_row + cluster->n_rows;
-    for (int r = cluster->first_row; r < end; r++) {
+    int first = cluster->first_row, end = first + cluster->n_rows;
+    double low, high, normal = 0;
+    for (int r = first; r < end; r++) {
       const double *J = form->J_a + 6 * r;
-      double low, high;
-      double w = dot6(J, u) + form->compliance[r] * p_0[r] + form->bias[r];
+      two slip = times_six(J, twist);
+      double w = (slip[0] + slip[1]) + form->compliance[r] * p_0[r]
+               + form->bias[r];
       double free = p_0[r] - w / softness(form, r);
-      fast_form_limits(form, cluster, r, p, &low, &high);
+      fast_form_row_limits(form, r, normal, &low, &high);
       p[r] = free < low ? low : free > high ? high : free;
-      add_row(missing, -p[r], J);
+      if (r == first && cluster->has_normal) normal = p[r];
+      add_to_six(&left, -p[r], J);
     }
   }
+  store_six(left, missing);
 }
 
 /* How J_a' p changes with u at this p, with the sign turned. */
-static void put_stiffness(const fast_form *form, const fast_edge *edge,
+KERNEL void put_stiffness(const fast_form *form, const fast_edge *edge,
                           const double p[], double K[36]) {
-  memset(K, 0, 36 * sizeof *K);
+  six_block sum;
+  memset(&sum, 0, sizeof sum);
   for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
     const fast_cluster *cluster = &form->clusters[c];
     int first = cluster->first_row, end = first + cluster->n_rows;
     bool normal_gives = p[first] > 0;
     for (int r = first; r < end; r++) {
       const double *J = form->J_a + 6 * r, *along = J;
-      double low, high, stiffness = 1 / softness(form, r);
+      double low, high, stiffness;
       fast_form_limits(form, cluster, r, p, &low, &high);
-      if (!(p[r] > low && p[r] < high)) { // it may follow its normal
+      if (p[r] > low && p[r] < high) {
+        stiffness = 1 / softness(form, r);
+      } else { // it may follow its normal
         if (form->type[r] != FAST_FRICTION || !normal_gives
             || !cluster->has_normal)
           continue;
@@ -79,10 +100,16 @@ static void put_stiffness(const fast_form *form, const fast_edge *edge,
         stiffness = (p[r] > 0 ? 1 : -1) * form->coefficient[r]
                   / softness(form, first);
       }
-      for (int i = 0; i < 6; i++)
-        if (J[i] != 0) add_row(K + 6 * i, stiffness * J[i], along);
+      add_outer(&sum, J, stiffness, along);
     }
   }
+  store_block(&sum, K);
+}
+
+WIDE static void put_stiffness_wide(const fast_form *form,
+                                    const fast_edge *edge, const double p[],
+                                    double K[36]) {
+  put_stiffness(form, edge, p, K);
 }
 
 /* @return true when p has the sum of p_0. */
@@ -100,7 +127,10 @@ static bool spread_edge(const fast_form *form, const fast_edge *edge,
     if (error <= near * size) return true;
     if (!(error < 0.5 * least)) return false;
     if (k > 0) least = error;
-    put_stiffness(form, edge, p, K);
+    if (six_is_wide())
+      put_stiffness_wide(form, edge, p, K);
+    else
+      put_stiffness(form, edge, p, K);
     for (int i = 0; i < 6; i++) missing[i] = -missing[i];
     matrix6_solve(step, K, missing);
     add_row(u, 1, step);
@@ -128,9 +158,7 @@ void fast_spread(fast_work *work, bool everywhere) {
   double *p = work->kept_p;
   for (int e = 0; e < form->n_edges; e++) {
     const fast_edge *edge = &form->edges[e];
-    const fast_cluster *last = &form->clusters[edge->end_cluster - 1];
-    int begin = form->clusters[edge->first_cluster].first_row;
-    int end = last->first_row + last->n_rows;
+    int begin = edge->first_row, end = edge->end_row;
     if ((edge->b >= 0 && !edge->twisted)
         || (!everywhere && is_within_limits(form, edge, work->p))
         || !spread_edge(form, edge, begin, end, work->p, p))
