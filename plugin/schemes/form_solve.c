@@ -498,6 +498,8 @@ static bool solve_part(solve_context *c, const mlcp_problem *problem) {
   options.kind =
       given->solver == ODE_MLCP_SOLVER_LEMKE ? SOLVER_LEMKE : SOLVER_FAST;
   options.tolerance = given->tolerance;
+  /* events look at how the forces on each contact change with time */
+  options.smooth = !c->request->position_level;
 
   double start = seconds_now();
   bool convex = given->friction == ODE_MLCP_FRICTION_CONVEX;

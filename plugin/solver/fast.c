@@ -243,6 +243,19 @@ static bool climb(fast_work *work, const double guess[]) {
       || lemke_from_nothing(work);
 }
 
+/* What changes smoothly with the problem: the modes of the guess, corrected,
+ * else the centre of the solutions. */
+static bool climb_smoothly(fast_work *work, const double guess[]) {
+  const fast_interior_options cold = {1e-9, 1, false, 1, 50, false};
+  work->best_residual = INFINITY;
+  knowledge known = take_guess(work, guess);
+  const fast_modes_options few = {1e-6, known == KNOW_HALF ? 8 : 3, 8, 1, 1};
+  if (work->residual <= work->target || fast_modes_solve(work, &few))
+    return true;
+  start_at_nothing(work);
+  return run_interior(work, &cold) || climb(work, guess);
+}
+
 static bool no_memory(solver_report *report) {
   report->status = SOLVER_NO_MEMORY;
   report->residual = INFINITY;
@@ -250,8 +263,10 @@ static bool no_memory(solver_report *report) {
 }
 
 /* By `method` as far as it gets. */
-static bool run(fast_work *work, fast_method method, const double guess[]) {
-  if (method == FAST_EVERYTHING) return climb(work, guess);
+static bool run(fast_work *work, fast_method method, bool smooth,
+                const double guess[]) {
+  if (method == FAST_EVERYTHING)
+    return smooth ? climb_smoothly(work, guess) : climb(work, guess);
   work->best_residual = INFINITY;
   start_at_nothing(work);
   if (work->residual <= work->target) return true;
@@ -287,7 +302,7 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
     fast_pivots_prepare(work);
     // an edge may miss by more than its generators: go on when it does
     work->target = 0.7 * options->tolerance;
-    bool reached = run(work, method, guess);
+    bool reached = run(work, method, options->smooth, guess);
     report->residual = give_solution(work, solution, scratch);
     if (reached && report->residual > options->tolerance) {
       work->target = 0.1 * options->tolerance;

@@ -51,6 +51,8 @@ typedef struct solver_options {
                           end with Lemke on the edge form, whose pivots take a
                           millisecond in a large heap, up to three a variable;
                           0: no Lemke of SOLVER_LEMKE's either */
+  bool smooth;         /* of SOLVER_FAST: impulses that redundant contacts leave
+                          open change smoothly with the problem; dearer */
 } solver_options;
 
 typedef struct solver_report {
