@@ -194,9 +194,8 @@ static bool lemke_from_nothing(fast_work *work) {
 /* What rests, or may: from the guess in work->p, or from nothing. After a
  * failure the guess is there again. */
 static bool rest(fast_work *work, const double guess[], knowledge known) {
-  const double at_rest = 1e-3;
   const int few_rows = 150; // whose modes are found from anywhere
-  bool rests = known == KNOW_HALF && work->residual <= at_rest;
+  bool rests = known == KNOW_HALF && fast_rest_may(work);
   bool is_large = work->form.n_rows > few_rows;
   if (!rests && (known > KNOW_NOTHING || !is_large)) return false;
   if (rests && fast_rest_correct(work)) return true;

@@ -13,6 +13,26 @@
 
 #include "solver/fast_work.h"
 
+bool fast_rest_may(const fast_work *work) {
+  const double still = 1e-3, most = 0.02; // of the scale, of the rows
+  const fast_form *form = &work->form;
+  const double least = still * form->scale;
+  int n_moving = 0;
+  if (work->residual <= still) return true;
+  for (int c = 0; c < form->n_clusters; c++) {
+    const fast_cluster *cluster = &form->clusters[c];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      int r = cluster->first_row + i;
+      double low, high, A = form->diagonal[r], p = work->p[r];
+      fast_form_limits(form, cluster, r, work->p, &low, &high);
+      double error = -work->w[r];
+      error = fmin(fmax(error, (low - p) * A), (high - p) * A);
+      n_moving += fabs(error) > least;
+    }
+  }
+  return n_moving <= most * form->n_rows;
+}
+
 /* The modes that stand in work->mode, corrected; the last few by pivots. */
 static bool correct(fast_work *work) {
   const fast_modes_options patient = {1e-6, 16, 16, 0.25, 4};

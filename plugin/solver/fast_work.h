@@ -144,6 +144,10 @@ bool fast_interior_solve(fast_work *work,
  */
 void fast_spread(fast_work *work, bool everywhere);
 
+/** Whether work->p, last step's impulses, are nearly those of a structure that
+ *  rests: but for a few rows they are where they should be. */
+bool fast_rest_may(const fast_work *work);
+
 /** From work->p, last step's impulses of a structure that rests: their modes
  *  corrected. @return true when the target is reached. */
 bool fast_rest_correct(fast_work *work);
