@@ -261,7 +261,7 @@ static bool is_pair_unchanged(const island_context *c,
   int n_left = matches[first].run_end - matches[first].run;
   for (int k = first; k >= 0; k = matches[k].next, n_left--) {
     double arm = vec3_length((next_entries(c) + k)->local[1]);
-    if (matches[k].old == NULL || matches[k].distance > MOVED * arm)
+    if (matches[k].old == NULL || sqrt(matches[k].square) > MOVED * arm)
       return false;
   }
   return n_left == 0;

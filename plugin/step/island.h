@@ -54,7 +54,7 @@ typedef struct island_result {
   int n_entries;                  /* warm starts written from first_joint on */
   int n_watched;                  /* solves shown to part_watch */
   bool refused;                   /* too large; the message says how large */
-  bool flew;                      /* island_fly: no more to report than bodies */
+  bool flew;                      /* island_fly: reports bodies and no more */
   ode_mlcp_report report;         /* the island's share */
   char message[160];              /* why it could not be solved, or empty */
   char warning[160];              /* about what was left out, or empty */

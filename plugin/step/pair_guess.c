@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/matrix6.h"
+#include "common/six.h"
 #include "common/vec3.h"
 
 void pair_guess_begin(pair_guess *pair) { memset(pair, 0, sizeof *pair); }
@@ -41,7 +42,7 @@ void pair_guess_take(pair_guess *pair, const contact_reading *reading,
     jacobian(J, reading, rows, side, i);
     for (int k = 0; k < 6; k++) {
       pair->missing[k] -= J[k] * *p;
-      for (int j = 0; j < 6; j++) pair->sums[6 * k + j] += J[k] * J[j];
+      add_row(pair->sums + 6 * k, J[k], J);
     }
   }
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/minmax.h"
-#include "common/vec3.h"
+#include "common/six.h"
 
 /* ---- runs ------------------------------------------------------------------ */
 
@@ -118,29 +118,22 @@ static void find_run(const warm_start *start, const warm_entry *key,
 
 /* ---- in a run --------------------------------------------------------------- */
 
-static inline __attribute__((always_inline)) double distance_squared(
-    const double a[3], const double b[3]) {
-  double apart[3];
-  vec3_subtract(apart, a, b);
-  return vec3_dot(apart, apart);
-}
-
-static bool same_identity(const contact_identity *a,
-                          const contact_identity *b) {
-  return memcmp(a, b, sizeof *a) == 0;
-}
-
 /* How far a contact is from an entry; other features are farther than any. */
 typedef struct separation {
   bool other_features;
   double square;
 } separation;
 
-static separation separate(const warm_entry *entry, const warm_entry *key) {
+KERNEL separation separate(const warm_entry *entry, const warm_entry *key) {
+  /* the distances in both frames, squared: all six coordinates in three pairs */
+  const two *a = (const two *)entry->local, *b = (const two *)key->local;
+  two x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+  x *= x;
+  y *= y;
+  z *= z;
   return (separation){
-      !same_identity(&entry->identity, &key->identity),
-      smaller_of(distance_squared(entry->local[0], key->local[0]),
-                 distance_squared(entry->local[1], key->local[1]))};
+      memcmp(&entry->identity, &key->identity, sizeof key->identity) != 0,
+      smaller_of(x[0] + x[1] + y[0], y[1] + z[0] + z[1])};
 }
 
 static bool is_nearer(separation a, separation b) {
@@ -150,15 +143,19 @@ static bool is_nearer(separation a, separation b) {
 
 /* The nearest entry for key k that is free, or taken by one farther from it;
  * -1 where there is none. */
-static int nearest_open(const warm_start *start, const warm_entry keys[],
-                        int k, const warm_match *match, separation *apart) {
+static int nearest_open(const warm_start *start, const warm_entry *key,
+                        const warm_match matches[], const warm_match *match,
+                        separation *apart) {
   int best = -1;
   for (int e = match->run; e < match->run_end; e++) {
     const warm_entry *entry = &start->entries[e];
-    separation to = separate(entry, &keys[k]);
+    separation to = separate(entry, key);
     if (best >= 0 && !is_nearer(to, *apart)) continue;
     int taker = start->claims[e].taker;
-    if (taker >= 0 && !is_nearer(to, separate(entry, &keys[taker]))) continue;
+    if (taker >= 0 && !is_nearer(to, (separation){
+                                         matches[taker].other_features,
+                                         matches[taker].square}))
+      continue;
     best = e;
     *apart = to;
   }
@@ -172,11 +169,12 @@ static void match_contact(const warm_start *start, const warm_entry keys[],
   while (k >= 0) {
     separation apart;
     warm_match *match = &matches[k];
-    int found = nearest_open(start, keys, k, match, &apart);
+    int found = nearest_open(start, &keys[k], matches, match, &apart);
     match->old = found >= 0 ? &start->entries[found] : NULL;
     if (found < 0) return;
     int turned_out = start->claims[found].taker;
-    match->distance = sqrt(apart.square);
+    match->other_features = apart.other_features;
+    match->square = apart.square;
     start->claims[found].taker = k;
     k = turned_out;
   }

@@ -42,7 +42,8 @@ typedef struct warm_claim {
 /** What a joint or contact has of the last step. */
 typedef struct warm_match {
   const warm_entry *old; /* NULL for none */
-  double distance;       /* contact: m, to the entry's place */
+  bool other_features;   /* contact: than the entry's */
+  double square;         /* contact: m^2, of its distance to the entry */
   int first;             /* contact: the first key of the same bodies */
   int next;              /* contact: another key of the same bodies, or -1 */
   int run, run_end;      /* the entries of the same key; none where equal */
