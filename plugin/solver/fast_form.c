@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/minmax.h"
 #include "common/six.h"
 
 /* ---- J' p and J v -------------------------------------------------------- */
@@ -185,7 +186,7 @@ double fast_form_softness(const fast_form *form, int row, double prox) {
   double A = form->diagonal[row];
   double own = form->compliance[row] + form->relaxation * A;
   if (own > regular * A && prox > least_prox) prox = least_prox;
-  return fmax(own, prox * A);
+  return larger_of(own, prox * A);
 }
 
 double fast_form_residual(const fast_form *form, const double p[],

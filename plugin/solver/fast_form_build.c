@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/minmax.h"
 #include "common/six.h"
 #include "solver/fast_form.h"
 
@@ -220,7 +221,7 @@ static bool shares_compliance(const fast_form *form, int first, int n) {
       const fast_origin *p = &form->origin[r], *q = &form->origin[s];
       if (p->friction < 0 || p->friction != q->friction) continue;
       double least =
-          1e-15 * fmin(form->compliance[r], form->compliance[s]);
+          1e-15 * smaller_of(form->compliance[r], form->compliance[s]);
       if (fabs(shared_compliance(form->problem, p, q)) > least) return true;
     }
   return false;

@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/minmax.h"
 #include "solver/fast_work.h"
 
 /* What a row has of both its limits. */
@@ -58,9 +59,9 @@ static void move_inside(fast_work *work, double margin) {
       double low, high, *p = &work->p[row];
       if (form->type[row] == FAST_FREE) continue;
       fast_form_limits(form, cluster, row, work->p, &low, &high);
-      double room = fmin(margin * form->scale / form->diagonal[row],
+      double room = smaller_of(margin * form->scale / form->diagonal[row],
                          0.25 * (high - low));
-      *p = fmin(fmax(*p, low + room), high - room);
+      *p = smaller_of(larger_of(*p, low + room), high - room);
     }
   }
 }
@@ -79,9 +80,9 @@ static void start_multipliers(fast_work *work, double mu) {
       work->s_high[row] = high - work->p[row];
       work->y_low[row] = work->y_high[row] = 0;
       if (has_low(form, row))
-        work->y_low[row] = u / work->s_low[row] + fmax(w, 0);
+        work->y_low[row] = u / work->s_low[row] + larger_of(w, 0);
       if (has_high(form, row))
-        work->y_high[row] = u / work->s_high[row] + fmax(-w, 0);
+        work->y_high[row] = u / work->s_high[row] + larger_of(-w, 0);
     }
   }
 }
@@ -151,7 +152,8 @@ static bool factor_point(fast_work *work, double prox) {
       coupled_weights(work, cluster, prox, W);
   }
   work->factorisations++;
-  return fast_system_factor(&work->blocks, form, work->weights, false);
+  bool alone = form->n_weights == form->n_rows; // every row is a cluster
+  return fast_system_factor(&work->blocks, form, work->weights, alone);
 }
 
 /* ---- directions ---------------------------------------------------------- */
@@ -385,7 +387,7 @@ static double advance(fast_work *work, double prox, double *mu,
   double length = aim(work, *mu * ratio * ratio * ratio, true);
   if (length < shortest) length = aim(work, *mu * plain_share, false);
   if (!isfinite(length) || length < 1e-10) return 0;
-  if (length < 1) length *= fmax(0.9, 1 - *mu);
+  if (length < 1) length *= larger_of(0.9, 1 - *mu);
   *n_changed = read_modes(work);
   take_step(work, length);
   memset(work->dp, 0, sizeof(double) * (size_t)work->form.n_rows);
@@ -406,7 +408,7 @@ static bool is_stuck(patience *p, double length, double residual) {
   enum { MANY_SHORT = 4, MANY_IDLE = 12 };
   p->n_short = length < 0.02 ? p->n_short + 1 : 0;
   p->n_idle = residual < p->best ? 0 : p->n_idle + 1;
-  p->best = fmin(p->best, residual);
+  p->best = smaller_of(p->best, residual);
   return p->n_short >= MANY_SHORT || p->n_idle >= MANY_IDLE;
 }
 

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/minmax.h"
 #include "solver/fast_work.h"
 
 enum {
@@ -37,7 +38,7 @@ static int wanted_mode(const fast_work *work, const fast_cluster *cluster,
   }
   switch (work->mode[row]) {
     case ACTIVE:
-      *miss = fmax(below, above);
+      *miss = larger_of(below, above);
       break;
     case AT_LOW:
       *miss = -below;

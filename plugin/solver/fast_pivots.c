@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/minmax.h"
 #include "solver/fast_work.h"
 
 /* The systems here have compliance enough of their own; this is what keeps
@@ -193,8 +194,8 @@ static int limits_of(const path *c, int row, fast_limit limits[2]) {
   if (mode != FAST_ACTIVE) {
     double sign = mode == FAST_AT_LOW ? 1 : -1;
     int next = is_shut(c, cluster, row) ? -mode : FAST_ACTIVE;
-    limits[0] = (fast_limit){fmax(sign * c->w[row], 0), -sign * c->dw[row], row,
-                             next};
+    limits[0] = (fast_limit){larger_of(sign * c->w[row], 0),
+                             -sign * c->dw[row], row, next};
     return 1;
   }
 
@@ -202,10 +203,10 @@ static int limits_of(const path *c, int row, fast_limit limits[2]) {
   fast_form_limits(form, cluster, row, c->p, &low, &high);
   if (type == FAST_FRICTION && cluster->has_normal)
     rate = form->coefficient[row] * c->dp[cluster->first_row];
-  limits[0] = (fast_limit){fmax(c->p[row] - low, 0) * A,
+  limits[0] = (fast_limit){larger_of(c->p[row] - low, 0) * A,
                            -(c->dp[row] + rate) * A, row, FAST_AT_LOW};
   if (type == FAST_LOWER) return 1;
-  limits[1] = (fast_limit){fmax(high - c->p[row], 0) * A,
+  limits[1] = (fast_limit){larger_of(high - c->p[row], 0) * A,
                            (c->dp[row] - rate) * A, row, FAST_AT_HIGH};
   return 2;
 }
@@ -222,7 +223,7 @@ static fast_limit first_limit(const path *c, double *length) {
       if (!(limit->speed > 0)) continue;
       if (limit->speed > fastest) fastest = limit->speed;
       if (limit->room > longest * limit->speed) continue;
-      longest = fmin(longest, (limit->room + c->noise) / limit->speed);
+      longest = smaller_of(longest, (limit->room + c->noise) / limit->speed);
       c->work->limits[n++] = *limit;
     }
   }
@@ -378,13 +379,13 @@ static bool start_cold(path *c, double unevenness) {
   if (!refresh(c)) return false;
 
   double most = form->scale;
-  for (int r = 0; r < form->n_rows; r++) most = fmax(most, fabs(c->w[r]));
+  for (int r = 0; r < form->n_rows; r++) most = larger_of(most, fabs(c->w[r]));
   for (int r = 0; r < form->n_rows; r++) {
     const fast_cluster *cluster = cluster_of(c, r);
     double cover = 2.1 * most * (1 - unevenness + unevenness * spread(r));
     if (is_shut(c, cluster, r)) {
       // slips of exactly 0 would all change sides at one corner
-      double aside = 0.02 * cover / fmax(1, form->coefficient[r]);
+      double aside = 0.02 * cover / larger_of(1, form->coefficient[r]);
       c->d[r] = c->w[r] > 0 ? aside : -aside;
       c->work->mode[r] = c->w[r] > 0 ? FAST_AT_LOW : FAST_AT_HIGH;
     } else if (form->type[r] != FAST_FREE)

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/minmax.h"
 #include "solver/fast_work.h"
 
 bool fast_rest_may(const fast_work *work) {
@@ -26,7 +27,7 @@ bool fast_rest_may(const fast_work *work) {
       double low, high, A = form->diagonal[r], p = work->p[r];
       fast_form_limits(form, cluster, r, work->p, &low, &high);
       double error = -work->w[r];
-      error = fmin(fmax(error, (low - p) * A), (high - p) * A);
+      error = smaller_of(larger_of(error, (low - p) * A), (high - p) * A);
       n_moving += fabs(error) > least;
     }
   }
