@@ -5,7 +5,7 @@
  *
  *   warm      the guess as it is
  *   (methods that make the usual step cheap)
- *   Lemke     warm basis, cold, other ties
+ *   Lemke     near basis, crash basis, cold, other ties
  *   relaxed   regularised, then re-verified on the original problem
  *   convex    lambda taken as 0 where it couples c_n (Anitescu & Hart)
  *
