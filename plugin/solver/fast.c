@@ -247,12 +247,20 @@ static bool climb(fast_work *work, const double guess[]) {
 static bool climb_smoothly(fast_work *work, const double guess[]) {
   const fast_interior_options cold = {1e-9, 1, false, 1, 50, false};
   work->best_residual = INFINITY;
+  double target = work->target;
+  work->target = 0.01 * target; // differences of impulses are looked at
   knowledge known = take_guess(work, guess);
   const fast_modes_options few = {1e-6, known == KNOW_HALF ? 8 : 3, 8, 1, 1};
-  if (work->residual <= work->target || fast_modes_solve(work, &few))
-    return true;
-  start_at_nothing(work);
-  return run_interior(work, &cold) || climb(work, guess);
+  bool reached =
+      work->residual <= work->target || fast_modes_solve(work, &few);
+  if (!reached) {
+    start_at_nothing(work);
+    reached = run_interior(work, &cold);
+  }
+  work->target = target;
+  if (reached) return true;
+  fast_work_restore_best(work);
+  return work->residual <= target || climb(work, guess);
 }
 
 static bool no_memory(solver_report *report) {
