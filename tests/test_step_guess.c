@@ -43,7 +43,7 @@ static void test_nearest_pairs_first(void) {
   CU_ASSERT_PTR_NOT_NULL_FATAL(matches[2].old);
   CU_ASSERT_EQUAL(matches[1].old->local[0][0], 1);
   CU_ASSERT_EQUAL(matches[2].old->local[0][0], 0);
-  CU_ASSERT_EQUAL(matches[1].distance, 0);
+  CU_ASSERT_EQUAL(matches[1].square, 0);
   warm_start_release(&start, &memory_from_malloc);
 }
 
