@@ -12,7 +12,9 @@
 #include "solver/fast.h"
 #include "testing.h"
 
-static const solver_options options = {SOLVER_FAST, 1e-10, 1e-8, 300000, 5000};
+static const solver_options options = {
+  .kind = SOLVER_FAST, .tolerance = 1e-10, .acceptable = 1e-8,
+  .max_rows = 300000, .max_lemke_size = 5000};
 
 /* ---- helpers ------------------------------------------------------------- */
 
