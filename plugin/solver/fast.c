@@ -185,10 +185,12 @@ static bool lemke_cold(fast_work *work) {
   return false;
 }
 
-/* Lemke's method. A path from a crash basis may end in a ray where a cold one
- * cannot, but it is much shorter. */
+/* Lemke's method. A path from a crash basis, or from where the anchors got to,
+ * may end in a ray where a cold one cannot, but it is much shorter. */
 static bool lemke_from_nothing(fast_work *work) {
-  return fast_proximal_crash(work) || lemke_cold(work);
+  return fast_proximal_crash(work)
+      || arrives(work, fast_pivots_solve(work, 4L * work->form.n_rows))
+      || lemke_cold(work);
 }
 
 /* What rests, or may: from the guess in work->p, or from nothing. After a
