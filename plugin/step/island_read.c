@@ -1,5 +1,6 @@
 #include "step/island_read.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -259,8 +260,16 @@ static bool group_table_create(group_table *table, island_arrays *arrays,
   return true;
 }
 
+/* Spread over the whole table: pairs of near numbers must not crowd together. */
+static size_t hash_of_bodies(const int body[2]) {
+  uint64_t key = (uint64_t)(uint32_t)body[0] << 32 | (uint32_t)body[1];
+  key *= UINT64_C(0x9e3779b97f4a7c15);
+  key ^= key >> 32;
+  return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
 static contact_group *group_of(group_table *table, const int body[2]) {
-  size_t slot = ((size_t)body[0] * 31 + (size_t)body[1] * 17) & table->mask;
+  size_t slot = hash_of_bodies(body) & table->mask;
   for (; table->slots[slot] != 0; slot = (slot + 1) & table->mask) {
     contact_group *group = &table->groups[table->slots[slot] - 1];
     if (group->body[0] == body[0] && group->body[1] == body[1]) return group;
