@@ -46,6 +46,12 @@ void fast_work_restore_best(fast_work *work) {
   fast_work_evaluate(work);
 }
 
+void fast_work_take(fast_work *work, const double p[]) {
+  memcpy(work->p, p, sizeof *p * (size_t)work->form.n_rows);
+  fast_form_project(&work->form, work->p);
+  fast_work_evaluate(work);
+}
+
 static bool reserve_iterates(fast_work *work, const memory_source *source) {
   size_t n = (size_t)work->form.n_rows, b = 6 * (size_t)work->form.n_bodies;
   size_t n_clusters = (size_t)work->form.n_clusters;
@@ -164,10 +170,7 @@ static bool solve_from_crash(fast_work *work) {
   start_at_nothing(work);
   fast_modes_all_active(work);
   if (fast_modes_correct(work, &exchanges)) return true;
-  memcpy(work->p, work->kept_p,
-         sizeof(double) * (size_t)work->form.n_rows);
-  fast_form_project(&work->form, work->p);
-  fast_work_evaluate(work);
+  fast_work_take(work, work->kept_p);
   return work->residual < near
       && arrives(work, fast_pivots_solve(work, 150 + work->form.n_rows / 4));
 }

@@ -290,36 +290,23 @@ static int read_modes(fast_work *work) {
   return n_changed;
 }
 
-/* Rows that the path makes for a limit of go there. */
-static void put_at_limits_read(fast_work *work) {
-  const fast_form *form = &work->form;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
-    for (int i = 0; i < cluster->n_rows; i++) {
-      int row = cluster->first_row + i;
-      double low, high;
-      fast_form_limits(form, cluster, row, work->p, &low, &high);
-      if (work->read_mode[row] == FAST_AT_LOW) work->p[row] = low;
-      if (work->read_mode[row] == FAST_AT_HIGH) work->p[row] = high;
-    }
-  }
-}
-
 /* The modes read last, corrected all at once, else one by one; unless they
  * reach the target, the point on the path is as it was. */
 static bool cross_over(fast_work *work) {
   const fast_modes_options few = {1e-6, 5, 5, 0.02, 0};
   const long max_pivots = 40;
   size_t n = (size_t)work->form.n_rows, bytes = sizeof(double) * n;
+  size_t mode_bytes = sizeof *work->mode * n;
   memcpy(work->stage_p, work->p, bytes);
-  memcpy(work->mode, work->read_mode, sizeof *work->mode * n);
+  memcpy(work->mode, work->read_mode, mode_bytes);
   if (fast_modes_correct(work, &few)) return true;
 
   // pivots work in the place of the distances
   memcpy(work->anchor, work->s_low, bytes);
   memcpy(work->own_bias, work->s_high, bytes);
   memcpy(work->p, work->stage_p, bytes);
-  put_at_limits_read(work);
+  memcpy(work->mode, work->read_mode, mode_bytes);
+  fast_modes_put_at_limits(work, work->p);
   if (fast_pivots_finish(work, max_pivots)) return true;
   memcpy(work->s_low, work->anchor, bytes);
   memcpy(work->s_high, work->own_bias, bytes);

@@ -191,12 +191,9 @@ void fast_modes_step(fast_work *work, double p[]) {
 
 bool fast_modes_reach_target(fast_work *work, const double p[]) {
   const fast_form *form = &work->form;
-  size_t bytes = sizeof *p * (size_t)form->n_rows;
-  memcpy(work->p, p, bytes);
-  fast_form_project(form, work->p);
-  fast_work_evaluate(work);
+  fast_work_take(work, p);
   if (work->residual <= work->target) return true;
-  if (memcmp(work->p, p, bytes) != 0) {
+  if (memcmp(work->p, p, sizeof *p * (size_t)form->n_rows) != 0) {
     fast_form_velocities(form, p, work->v);
     fast_form_slips(form, work->v, p, work->w);
   }

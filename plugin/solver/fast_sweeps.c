@@ -114,10 +114,7 @@ static bool take_turn(fast_work *work, int n_sweeps,
                       const fast_modes_options *options) {
   if (n_sweeps > 0) sweep(work, n_sweeps);
   if (fast_modes_solve(work, options)) return true;
-  memcpy(work->p, work->kept_p,
-         sizeof(double) * (size_t)work->form.n_rows);
-  fast_form_project(&work->form, work->p);
-  fast_work_evaluate(work);
+  fast_work_take(work, work->kept_p);
   return false;
 }
 

@@ -55,6 +55,9 @@ void fast_work_evaluate(fast_work *work);
 /** The best p again, evaluated. */
 void fast_work_restore_best(fast_work *work);
 
+/** p, brought into its limits, as the iterate, evaluated. */
+void fast_work_take(fast_work *work, const double p[]);
+
 /* ---- modes: fast_modes.c ------------------------------------------------- */
 
 /** From work->p and work->w: the mode that p - w / A asks for in every row. */
