@@ -93,6 +93,33 @@ static void test_lemke_keeps_the_promise(void) {
     solve_entry(library_find(large[i]), SOLVER_LEMKE, false);
 }
 
+static long pivots_by_lemke(const mlcp_stored *stored, const double guess[]) {
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
+  CU_ASSERT_PTR_NOT_NULL_FATAL(workspace);
+  solver_options options;
+  solver_default_options(&options);
+  options.kind = SOLVER_LEMKE;
+  answer answer = answer_create(&stored->problem);
+  solver_report report = solver_solve(workspace, &stored->problem, &options,
+                                      guess, &answer.at);
+  CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
+  free(answer.memory);
+  solver_workspace_destroy(workspace);
+  return report.pivots;
+}
+
+/* A guess, as a running program has one, must not lead the path astray: from the
+ * edge form's basis of a good one a wall takes a thousand pivots. */
+static void test_lemke_is_not_misled_by_a_guess(void) {
+  library_problems captured;
+  CU_ASSERT_FATAL(library_capture(library_find("wall-55-settled"), &captured));
+  const mlcp_stored *stored = &captured.problems[0];
+  CU_ASSERT_PTR_NOT_NULL_FATAL(stored->guess);
+  CU_ASSERT(pivots_by_lemke(stored, stored->guess)
+            <= pivots_by_lemke(stored, NULL));
+  library_release(&captured);
+}
+
 /* What each entry is meant to hold. */
 static void test_entries_are_what_they_say(void) {
   const struct {
@@ -213,6 +240,8 @@ int main(void) {
       {"entries are what they say", test_entries_are_what_they_say},
       {"fast keeps the promise", test_fast_keeps_the_promise},
       {"Lemke keeps the promise", test_lemke_keeps_the_promise},
+      {"Lemke is not misled by a guess",
+       test_lemke_is_not_misled_by_a_guess},
       {"the same bits on every run", test_same_bits_on_every_run},
       {"promise notices a wrong answer", test_promise_notices_a_wrong_answer},
       CU_TEST_INFO_NULL};

@@ -134,8 +134,8 @@ static outcome try_box_lemke(climb *c) {
   return good_enough(c) ? DONE : GO_ON;
 }
 
-/* From the best iterate's basis with few pivots, cold, and by the other tie
- * rule. An iterate that is far off has no basis worth starting from, and one
+/* The box form where the fast path has not been there; the edge form from the
+ * best iterate's basis with few pivots, cold, and by the other tie rule. An iterate that is far off has no basis worth starting from, and one
  * that is acceptable already is worth no more than a few pivots. */
 static outcome climb_lemke(climb *c) {
   const solver_workspace *w = c->workspace;
@@ -147,10 +147,10 @@ static outcome climb_lemke(climb *c) {
       whatever_size ? c->options->tolerance : c->options->acceptable;
 
   outcome end = GO_ON;
+  if (c->options->kind == SOLVER_LEMKE) end = try_box_lemke(c);
+  if (end != GO_ON || w->best.residual <= enough) return end;
   if (w->best.residual <= usable_residual)
     end = try_lemke(c, LEMKE_TIES_FIRST, true, 50 + size / 8);
-  if (end != GO_ON || w->best.residual <= enough) return end;
-  if (c->options->kind == SOLVER_LEMKE) end = try_box_lemke(c);
   if (end != GO_ON || w->best.residual <= enough) return end;
   end = try_lemke(c, LEMKE_TIES_FIRST, false, 0);
   if (end != GO_ON || w->best.residual <= enough) return end;
