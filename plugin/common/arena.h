@@ -1,0 +1,47 @@
+/* Scratch memory that is taken block by block and given back all at once.
+ *
+ *   arena_start(&workspace->arena);
+ *   if (!ARENA_TAKE(&workspace->arena, rows, n_rows) ||
+ *       !ARENA_TAKE(&workspace->arena, guess, n_rows))
+ *     return false;                    // workspace->arena.failed: "rows"
+ *
+ * What a start gives back is kept: a step that needs what the last one needed
+ * allocates nothing.
+ */
+#ifndef ODE_MLCP_COMMON_ARENA_H
+#define ODE_MLCP_COMMON_ARENA_H
+
+#include "common/memory.h"
+
+/** Starts as zeros with `source` set; ends with arena_release. */
+typedef struct arena {
+  const memory_source *source;
+  struct arena_chunk *chunks; /* the one in use first */
+  size_t used;                /* bytes of the first chunk */
+  size_t taken;               /* bytes since the last start */
+  const char *failed;         /* the block there was no memory for, or NULL */
+} arena;
+
+/** Give all blocks back: what arena_take returned is no longer valid. */
+void arena_start(arena *a);
+
+/**
+ * Take `count` elements of `element_size` bytes, not cleared, aligned for any
+ * type. Valid until the next start.
+ *
+ * @param name  of the block, for messages; not copied
+ * @return NULL when memory or `size_t` runs out: a->failed is then `name`. A
+ *         count of 0 still gives a pointer.
+ */
+void *arena_take(arena *a, const char *name, size_t count, size_t element_size);
+
+/** Set `pointer` to room for `count` of what it points to. @return whether there
+ *  was memory for it. */
+#define ARENA_TAKE(arena, pointer, count)                       \
+  (((pointer) = arena_take((arena), #pointer, (size_t)(count),  \
+                           sizeof *(pointer))) != NULL)
+
+/** Give all memory back to the source; the arena may be used again. */
+void arena_release(arena *a);
+
+#endif
