@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "preload/text.h"
+#include "common/text.h"
 
 static int kept_stderr = -1;
 

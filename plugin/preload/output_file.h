@@ -11,7 +11,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "preload/text.h"
+#include "common/text.h"
 
 /** A path and room for the process ids that may be added to it. */
 #define OUTPUT_FILE_PATH_SIZE (PATH_MAX + 48)

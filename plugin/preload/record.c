@@ -11,7 +11,7 @@
 #include "preload/message.h"
 #include "preload/output_file.h"
 #include "preload/statistics.h"
-#include "preload/text.h"
+#include "common/text.h"
 #include "preload/trace.h"
 
 /* ---- what was asked for; unchanged after record_set_up ---- */

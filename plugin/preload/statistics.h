@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "ode_mlcp.h"
-#include "preload/text.h"
+#include "common/text.h"
 
 /** Over all worlds of the process; starts as all zero. */
 typedef struct statistics {

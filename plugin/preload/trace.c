@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "preload/output_file.h"
-#include "preload/text.h"
+#include "common/text.h"
 
 #define CHUNK_SIZE 65536
 #define ROW_SIZE 1024

@@ -1,4 +1,4 @@
-#include "preload/text.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <math.h>

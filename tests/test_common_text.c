@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/text.h"
+#include "common/text.h"
 #include "testing.h"
 
 static char buffer[256];

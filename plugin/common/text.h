@@ -4,8 +4,8 @@
  * and traces from programs whose locale may write a decimal comma. Everything
  * here is async-signal-safe and independent of the locale.
  */
-#ifndef ODE_MLCP_PRELOAD_TEXT_H
-#define ODE_MLCP_PRELOAD_TEXT_H
+#ifndef ODE_MLCP_COMMON_TEXT_H
+#define ODE_MLCP_COMMON_TEXT_H
 
 #include <stddef.h>
 
