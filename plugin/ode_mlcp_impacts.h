@@ -25,6 +25,11 @@ extern "C" {
 #define ODE_MLCP_API __attribute__((visibility("default")))
 #endif
 
+/* They pass the size of the caller's struct on (docs/abi.md). */
+#ifndef ODE_MLCP_INLINE
+#define ODE_MLCP_INLINE static __inline__
+#endif
+
 /** A collision. Arrays are row-major, the caller's, and copied where kept. */
 typedef struct ode_mlcp_impact_problem {
   int n_velocities;  /* s >= 1 */
@@ -79,6 +84,8 @@ typedef void ode_mlcp_impact_draw(void *context, uint64_t seed, uint64_t sample,
                                   double lambda_max[]);
 
 typedef struct ode_mlcp_impact_options {
+  size_t struct_size; /* set by ode_mlcp_impact_default_options; 0 stands for
+                         the size in version 0.1 */
   uint64_t seed;
   uint64_t samples;   /* of the whole set */
   uint32_t shard;     /* this call does the samples k with k mod n_shards equal
@@ -103,10 +110,16 @@ typedef struct ode_mlcp_impact_options {
   void *run_context;  /* for both */
 } ode_mlcp_impact_options;
 
+ODE_MLCP_API void
+ode_mlcp_impact_default_options_sized(ode_mlcp_impact_options *options,
+                                      size_t size);
+
 /** seed 1, samples 2^14, no shards, h 1, steps 10, tolerance 1e-8, select
  *  RANDOM, method AUTOMATIC, one thread. */
-ODE_MLCP_API void
-ode_mlcp_impact_default_options(ode_mlcp_impact_options *options);
+ODE_MLCP_INLINE void
+ode_mlcp_impact_default_options(ode_mlcp_impact_options *options) {
+  ode_mlcp_impact_default_options_sized(options, sizeof *options);
+}
 
 /** A collision made ready for sampling. One call at a time may use it (calls
  *  make their own threads). */
@@ -147,6 +160,7 @@ ode_mlcp_impact_sim(ode_mlcp_impact *impact,
 /** Outcomes of a set, in the order of samples, then of branches. None collides:
  *  what did not finish is counted and left out. */
 typedef struct ode_mlcp_impact_set {
+  size_t struct_size;    /* set by the library: bytes that it has filled */
   uint64_t n_samples;    /* done: fewer than asked after an interrupt */
   uint64_t n_finished;   /* samples of which every branch finished */
   uint64_t n_unfinished; /* n_samples - n_finished */
@@ -168,6 +182,11 @@ typedef struct ode_mlcp_impact_set {
   void *release_context;
 } ode_mlcp_impact_set;
 
+ODE_MLCP_API ode_mlcp_impact_status
+ode_mlcp_impact_approximate_sized(ode_mlcp_impact *impact,
+                                  const ode_mlcp_impact_options *options,
+                                  ode_mlcp_impact_set *set, size_t set_size);
+
 /**
  * Approximate (Alg. 2 with its final step): a set of samples.
  *
@@ -176,11 +195,19 @@ typedef struct ode_mlcp_impact_set {
  * @return DONE (also when some samples are unfinished), INTERRUPTED, BAD_INPUT,
  *         TOO_MANY_MODES or NO_MEMORY.
  */
-ODE_MLCP_API ode_mlcp_impact_status
+ODE_MLCP_INLINE ode_mlcp_impact_status
 ode_mlcp_impact_approximate(ode_mlcp_impact *impact,
                             const ode_mlcp_impact_options *options,
-                            ode_mlcp_impact_set *set);
+                            ode_mlcp_impact_set *set) {
+  return ode_mlcp_impact_approximate_sized(impact, options, set, sizeof *set);
+}
 ODE_MLCP_API void ode_mlcp_impact_set_release(ode_mlcp_impact_set *set);
+
+ODE_MLCP_API ode_mlcp_impact_status
+ode_mlcp_impact_ways_sized(ode_mlcp_impact *impact,
+                           const ode_mlcp_impact_options *options,
+                           uint64_t n_samples, ode_mlcp_impact_set *set,
+                           size_t set_size);
 
 /**
  * The velocities on the way of the first `n_samples` samples of this shard
@@ -189,10 +216,13 @@ ODE_MLCP_API void ode_mlcp_impact_set_release(ode_mlcp_impact_set *set);
  * @param set  out: as for Approximate; `lcps` is the number of LCPs solved up
  *             to this velocity. Every branch repeats the way it shares.
  */
-ODE_MLCP_API ode_mlcp_impact_status
+ODE_MLCP_INLINE ode_mlcp_impact_status
 ode_mlcp_impact_ways(ode_mlcp_impact *impact,
                      const ode_mlcp_impact_options *options,
-                     uint64_t n_samples, ode_mlcp_impact_set *set);
+                     uint64_t n_samples, ode_mlcp_impact_set *set) {
+  return ode_mlcp_impact_ways_sized(impact, options, n_samples, set,
+                                    sizeof *set);
+}
 
 /**
  * Anitescu & Potra's simultaneous inelastic impact (eq. I3): all solutions.

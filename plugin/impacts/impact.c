@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/sized.h"
+
 void *impact_allocate(const memory_source *source, size_t count, size_t size) {
   if (count == 0) count = 1;
   if (count > SIZE_MAX / size) return NULL;
@@ -19,8 +21,15 @@ void impact_release(const memory_source *source, void *block, size_t count,
   source->release(source->context, block, count * size);
 }
 
-void ode_mlcp_impact_default_options(ode_mlcp_impact_options *options) {
+/* A later version must not take what older programs have there for a member. */
+_Static_assert(sizeof(ode_mlcp_impact_options) ==
+                   offsetof(ode_mlcp_impact_options, run_context) +
+                       sizeof(void *),
+               "the options end in padding");
+
+static void set_defaults(ode_mlcp_impact_options *options) {
   *options = (ode_mlcp_impact_options){
+    .struct_size = sizeof *options,
     .seed = 1,
     .samples = 1 << 14,
     .n_shards = 1,
@@ -34,7 +43,15 @@ void ode_mlcp_impact_default_options(ode_mlcp_impact_options *options) {
   };
 }
 
-bool impact_options_are_sound(const ode_mlcp_impact_options *options,
+void ode_mlcp_impact_default_options_sized(ode_mlcp_impact_options *options,
+                                           size_t size) {
+  ode_mlcp_impact_options own;
+  set_defaults(&own);
+  sized_copy(options, size, &own, sizeof own);
+  if (size >= sizeof size) options->struct_size = size;
+}
+
+static bool options_are_sound(const ode_mlcp_impact_options *options,
                               const char **why) {
   *why = NULL;
   if (!(options->h > 0) || !isfinite(options->h))
@@ -52,6 +69,16 @@ bool impact_options_are_sound(const ode_mlcp_impact_options *options,
   else if (options->max_branches < 1)
     *why = "max_branches must be >= 1";
   return *why == NULL;
+}
+
+bool impact_options_read(const ode_mlcp_impact_options *options,
+                         ode_mlcp_impact_options *own, const char **why) {
+  size_t given = options->struct_size;
+  set_defaults(own);
+  // in version 0.1 the struct could be filled without asking for defaults
+  if (given == 0 || given > sizeof *own) given = sizeof *own;
+  memcpy(own, options, given);
+  return options_are_sound(own, why);
 }
 
 void contact_space_push(const contact_space *space, const double c[],

@@ -70,9 +70,11 @@ void *impact_allocate(const memory_source *source, size_t count, size_t size);
 void impact_release(const memory_source *source, void *block, size_t count,
                     size_t size);
 
-/** Sensible options? If not, *why says what is wrong. */
-bool impact_options_are_sound(const ode_mlcp_impact_options *options,
-                              const char **why);
+/** Options of this version out of a caller's, which may be older and shorter:
+ *  what it does not have is at its default. @return false where they are not
+ *  sound; *why then says what is wrong. */
+bool impact_options_read(const ode_mlcp_impact_options *options,
+                         ode_mlcp_impact_options *own, const char **why);
 
 /** c + A lambda for all rows. */
 void contact_space_push(const contact_space *space, const double c[],

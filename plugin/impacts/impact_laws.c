@@ -221,7 +221,8 @@ ode_mlcp_impact_sequential(ode_mlcp_impact *impact,
                            int n_order, uint64_t sample, int max_impacts,
                            double v[], double way[], int *n_impacts) {
   const char *why;
-  if (!impact_options_are_sound(options, &why) || max_impacts < 0 ||
+  ode_mlcp_impact_options own;
+  if (!impact_options_read(options, &own, &why) || max_impacts < 0 ||
       !order_is_sound(impact, order, n_order))
     return ODE_MLCP_IMPACT_BAD_INPUT;
   search search;
@@ -229,17 +230,17 @@ ode_mlcp_impact_sequential(ode_mlcp_impact *impact,
   memcpy(search.inputs, impact->space.start,
          (size_t)impact->space.n_rows*sizeof *search.inputs);
   sequence sequence = {
-    .kind = kind, .order = order, .n_order = n_order, .seed = options->seed,
+    .kind = kind, .order = order, .n_order = n_order, .seed = own.seed,
     .sample = sample,
-    .random_solution = options->select != ODE_MLCP_IMPACT_FIRST,
+    .random_solution = own.select != ODE_MLCP_IMPACT_FIRST,
   };
 
   int s = impact->n_velocities, count = 0;
   if (way != NULL) impact_velocity(impact, search.lambda_sum, way);
   while (count < max_impacts &&
          contact_space_slowest(&impact->space, search.inputs) <
-           -options->tolerance) {
-    int contact = next_contact(&sequence, &search, options->tolerance,
+           -own.tolerance) {
+    int contact = next_contact(&sequence, &search, own.tolerance,
                                (uint32_t)count);
     if (contact < 0 || !resolve(&search, contact, &sequence, (uint32_t)count))
       break;
@@ -250,7 +251,7 @@ ode_mlcp_impact_sequential(ode_mlcp_impact *impact,
   impact_velocity(impact, search.lambda_sum, v);
   if (n_impacts != NULL) *n_impacts = count;
   bool finished = contact_space_slowest(&impact->space, search.inputs) >=
-                  -options->tolerance;
+                  -own.tolerance;
   search_close(&search, impact);
   return finished ? ODE_MLCP_IMPACT_DONE : ODE_MLCP_IMPACT_UNFINISHED;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/sized.h"
 #include "impacts/impact_step.h"
 
 /* Samples that a thread takes at a time. */
@@ -239,7 +240,10 @@ static bool grow_room(ode_mlcp_impact_set *set, const memory_source *source,
 void ode_mlcp_impact_set_release(ode_mlcp_impact_set *set) {
   if (set->block != NULL)
     set->release(set->release_context, set->block, set->block_size);
-  memset(set, 0, sizeof *set);
+  // an older program's is shorter
+  size_t size = set->struct_size;
+  memset(set, 0, size < sizeof *set ? size : sizeof *set);
+  set->block = NULL;
 }
 
 /* FIRST and RANDOM: one place a sample was kept; close the gaps that the
@@ -391,14 +395,9 @@ static ode_mlcp_impact_status with_workers(run *shared) {
   return status;
 }
 
-ode_mlcp_impact_status
-ode_mlcp_impact_approximate(ode_mlcp_impact *impact,
-                            const ode_mlcp_impact_options *options,
-                            ode_mlcp_impact_set *set) {
-  const char *why;
-  memset(set, 0, sizeof *set);
-  if (!impact_options_are_sound(options, &why))
-    return ODE_MLCP_IMPACT_BAD_INPUT;
+static ode_mlcp_impact_status
+approximate(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
+            ode_mlcp_impact_set *set) {
   run shared = {.impact = impact, .options = options, .set = set};
   ode_mlcp_impact_status status =
     impact_prepare(impact, options, &shared.method);
@@ -420,6 +419,20 @@ ode_mlcp_impact_approximate(ode_mlcp_impact *impact,
   return status;
 }
 
+ode_mlcp_impact_status
+ode_mlcp_impact_approximate_sized(ode_mlcp_impact *impact,
+                                  const ode_mlcp_impact_options *options,
+                                  ode_mlcp_impact_set *set, size_t set_size) {
+  const char *why;
+  ode_mlcp_impact_options own;
+  ode_mlcp_impact_set found = {.struct_size = sizeof found};
+  ode_mlcp_impact_status status = ODE_MLCP_IMPACT_BAD_INPUT;
+  if (impact_options_read(options, &own, &why))
+    status = approximate(impact, &own, &found);
+  sized_give(set, set_size, &found, sizeof found);
+  return status;
+}
+
 /* ---- one sample, and the ways of some ---------------------------------- */
 
 ode_mlcp_impact_status
@@ -427,9 +440,9 @@ ode_mlcp_impact_sim(ode_mlcp_impact *impact,
                     const ode_mlcp_impact_options *options, uint64_t sample,
                     double v[], int *n_lcps) {
   const char *why;
-  if (!impact_options_are_sound(options, &why))
+  ode_mlcp_impact_options one;
+  if (!impact_options_read(options, &one, &why))
     return ODE_MLCP_IMPACT_BAD_INPUT;
-  ode_mlcp_impact_options one = *options;
   if (one.select == ODE_MLCP_IMPACT_ALL) one.select = ODE_MLCP_IMPACT_RANDOM;
   ode_mlcp_impact_method method;
   ode_mlcp_impact_status status = impact_prepare(impact, &one, &method);
@@ -485,14 +498,9 @@ static void walk(impact_desk *desk, uint64_t n_local, diary *diary) {
   set->n_unfinished = n_local - set->n_finished;
 }
 
-ode_mlcp_impact_status
-ode_mlcp_impact_ways(ode_mlcp_impact *impact,
-                     const ode_mlcp_impact_options *options,
-                     uint64_t n_samples, ode_mlcp_impact_set *set) {
-  const char *why;
-  memset(set, 0, sizeof *set);
-  if (!impact_options_are_sound(options, &why))
-    return ODE_MLCP_IMPACT_BAD_INPUT;
+static ode_mlcp_impact_status
+follow_ways(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
+            uint64_t n_samples, ode_mlcp_impact_set *set) {
   ode_mlcp_impact_method method;
   ode_mlcp_impact_status status = impact_prepare(impact, options, &method);
   if (status != ODE_MLCP_IMPACT_DONE) return status;
@@ -514,5 +522,20 @@ ode_mlcp_impact_ways(ode_mlcp_impact *impact,
   }
   impact_desk_close(&desk, &impact->source);
   if (status != ODE_MLCP_IMPACT_DONE) ode_mlcp_impact_set_release(set);
+  return status;
+}
+
+ode_mlcp_impact_status
+ode_mlcp_impact_ways_sized(ode_mlcp_impact *impact,
+                           const ode_mlcp_impact_options *options,
+                           uint64_t n_samples, ode_mlcp_impact_set *set,
+                           size_t set_size) {
+  const char *why;
+  ode_mlcp_impact_options own;
+  ode_mlcp_impact_set found = {.struct_size = sizeof found};
+  ode_mlcp_impact_status status = ODE_MLCP_IMPACT_BAD_INPUT;
+  if (impact_options_read(options, &own, &why))
+    status = follow_ways(impact, &own, n_samples, &found);
+  sized_give(set, set_size, &found, sizeof found);
   return status;
 }
