@@ -18,6 +18,8 @@
 #include <ode/ode.h>
 
 #include "ode_mlcp_impacts.h"
+#include "ode_mlcp_report.h"
+#include "ode_mlcp_settings.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -62,48 +64,26 @@ typedef enum ode_mlcp_solver {
   ODE_MLCP_SOLVER_LEMKE /* Lemke's method for every step */
 } ode_mlcp_solver;
 
-/** Settings of a world. Fill with ode_mlcp_default_options, then change. Each
- *  has the same name as an option of `ode-mlcp run` and as an environment
- *  variable (--edges, ODE_MLCP_EDGES). */
+/** Settings of a world: ode_mlcp_settings.h has them with their ranges and
+ *  defaults. Fill with ode_mlcp_default_options, then change. Each has the same
+ *  name as an option of `ode-mlcp run` and as an environment variable (--edges,
+ *  ODE_MLCP_EDGES). */
 typedef struct ode_mlcp_options {
-  size_t struct_size;      /* set by ode_mlcp_default_options */
-  ode_mlcp_scheme scheme;  /* default AH */
-  int edges;               /* friction edges a contact: even, 4 .. 64 */
-  double erp;              /* ODE_MLCP_ERP_HOST, or 0 .. 1 in place of the
-                              world's ERP (a joint's or a contact's own ERP
-                              stays: it describes a spring) */
-  double max_correction;   /* m/s and rad/s, > 0: a position error gives bodies
-                              no more velocity than this to correct it; the
-                              rest moves them without (INFINITY: all of it is
-                              velocity, as in stock ODE) */
-  ode_mlcp_solver solver;
-  double tolerance;        /* relative residual asked of a solve, > 0 */
-  int max_contacts;        /* an island with more is refused; > 0 */
-  double margin;           /* m, >= 0: contacts with a gap up to this are seen
-                              before they touch; or ODE_MLCP_MARGIN_AUTO */
-  int measure;             /* 1: fill the report's energies and errors */
-  ode_mlcp_friction friction; /* default COULOMB */
-  int check_cone;          /* 1: check in every step whether the friction cone is
-                              pointed, for the report; default 0 */
-  int fixed_point;         /* scheme ST: 0 (the default), the linear version; or
-                              the most passes of the nonlinear one */
-
-  /* gap, trapezoid-1 and trapezoid only: */
-  double alpha;            /* 1/2 .. 1, scheme gap; default 1/2 */
-  int events;              /* 1 (the default): a step is cut at collisions, where
-                              contacts begin or end to slip and where they part */
-  int approach;            /* 1 (the default): velocities that a contact or joint
-                              does not allow are taken out by an impact before
-                              the step; 0: the schemes as printed, which reflect
-                              them */
-  double min_substep;      /* part of the step, > 0 .. 1: events closer than that
-                              are not resolved; default 1e-4 */
-  int max_events;          /* a step, >= 0; default 100 */
-  ode_mlcp_impact_law impact; /* default POISSON */
-  int impact_seed;         /* >= 0, of the set-valued law: with the step's time
-                              and the event's number in the step it says which
-                              outcome is taken; default 1 */
+  size_t struct_size; /* set by ode_mlcp_default_options */
+#define ODE_MLCP_MEMBER(type, field, allowed, fallback, unit, letter,        \
+                        read_by, help)                                       \
+  type field;
+  ODE_MLCP_SETTINGS(ODE_MLCP_MEMBER)
 } ode_mlcp_options;
+
+/* Where the last member ends: a later version may have one in the padding. */
+struct ode_mlcp_options_and_end {
+  size_t struct_size;
+  ODE_MLCP_SETTINGS(ODE_MLCP_MEMBER)
+#undef ODE_MLCP_MEMBER
+  char end;
+};
+#define ODE_MLCP_OPTIONS_SIZE offsetof(struct ode_mlcp_options_and_end, end)
 
 #define ODE_MLCP_ERP_HOST (-1.0)
 
@@ -113,70 +93,31 @@ typedef struct ode_mlcp_options {
  *  with any margin but 0. */
 #define ODE_MLCP_MARGIN_AUTO (-1.0)
 
-/** How one step ended. Counts are over all islands of the world. */
+/** How one step ended: ode_mlcp_report.h has the fields with their meaning.
+ *  Counts are over all islands of the world. */
 typedef struct ode_mlcp_report {
-  long step;             /* steps of this world taken or tried so far, from 1 */
-  double time;           /* s: sum of the step sizes taken */
-  double step_size;      /* s */
-  int taken;             /* 1; 0: failed or refused, every object as it was */
-  int bodies;            /* enabled, dynamic */
-  int islands;
-  int contacts;          /* in the problem, after close points were merged */
-  int contacts_merged;   /* left out: another point of the pair is closer than
-                            1e-4 m */
-  int contacts_dropped;  /* left out: no usable normal */
-  int contacts_new;      /* of `contacts`: not found among the last step's */
-  int rows;
-  int solves;            /* problems with at least one row */
-  int degraded;          /* solves that ended above the tolerance, or on a
-                            changed problem */
-  int unsolved;          /* of these: residual above 1e-6 */
-  int pushes;            /* push-outs: problems solved to move bodies by what
-                            their velocities do not correct */
-  int refused;           /* 1: an island was too large, the step not taken */
-  long pivots, factorisations, iterations;
-  double residual;       /* worst relative residual on the original problems */
-  /* gap, trapezoid-1, trapezoid; else 0: */
-  int impacts;           /* resolved, by either law */
-  int collisions;        /* of these: within the step */
-  int transitions;       /* between sticking, slipping and separation */
-  int substeps;
-  int zeno;              /* 1: events came closer than min_substep or were more
-                            than max_events; the rest of the step had none */
-  int linearised;        /* 1: contacts of the program's own joints, known at the
-                            step's start only: their gaps were taken as Phi +
-                            h n'v with frozen normals */
-  int jacobians_dropped; /* of forces: M~ would not have been positive */
-  /* ST; else 0: */
-  int rounds;            /* solves until no contact was left to be added */
-  int fixed_point_passes;
-  double fixed_point_change; /* m or rad: how far the last pass moved a body */
-  int fallbacks;         /* solves with n'v+ >= 0 in place of the gaps, which had
-                            no solution */
-  int not_converged;     /* 1: passes or rounds ran out; the step is that of the
-                            last */
-  /* with options.check_cone, else -1: */
-  int jammed_contacts;   /* contacts that can hold each other (or joints) with any
-                            force; 0: the friction cone is pointed */
-  int jammed_joint_rows; /* rows of joints that hold them */
-  double solver_seconds; /* sum over islands */
-  double step_seconds;   /* wall clock, whole step */
-  /* with options.measure, else NaN: */
-  double kinetic_energy;      /* J, after the step */
-  double potential_energy;    /* J, after the step; 0 at the origin */
-  double deepest_penetration; /* m, before the step */
-  double worst_joint_error;   /* m or rad, before the step */
+  size_t struct_size; /* set by the library: bytes that it has filled */
+#define ODE_MLCP_MEMBER(type, field, islands, steps, unit, meaning) type field;
+  ODE_MLCP_REPORT(ODE_MLCP_MEMBER)
+#undef ODE_MLCP_MEMBER
 } ode_mlcp_report;
 
+/* Functions that fill a struct are given its size, so that programs and
+ * libraries of different versions go together (docs/abi.md). */
+ODE_MLCP_API void ode_mlcp_default_options_sized(ode_mlcp_options *options,
+                                                 size_t size);
+
 /** Fill `options` with the defaults. */
-ODE_MLCP_API void ode_mlcp_default_options(ode_mlcp_options *options);
+ODE_MLCP_INLINE void ode_mlcp_default_options(ode_mlcp_options *options) {
+  ode_mlcp_default_options_sized(options, ODE_MLCP_OPTIONS_SIZE);
+}
 
 /**
- * Set one option from text, by its name as in `--NAME` ("scheme", "edges",
- * "erp", "max-correction", "solver", "tolerance", "max-contacts", "margin").
+ * Set one option from text, by its name as in `--NAME` ("max-events"). Numbers
+ * have a decimal point in every locale; switches are "on" or "off".
  *
- * @param message [message_size] out: empty, or one line that names the value
- *                and what is allowed.
+ * @param message [message_size] out: empty, or one line that names the setting,
+ *                the value and what is allowed. May be NULL with 0.
  * @return ODE_MLCP_OK or ODE_MLCP_BAD_ARGUMENT (options unchanged).
  */
 ODE_MLCP_API ode_mlcp_error ode_mlcp_set_option(ode_mlcp_options *options,
@@ -186,9 +127,43 @@ ODE_MLCP_API ode_mlcp_error ode_mlcp_set_option(ode_mlcp_options *options,
                                                 size_t message_size);
 
 /**
+ * The value of one option as ode_mlcp_set_option takes it.
+ *
+ * @param value [value_size] out; 32 bytes are enough
+ * @return ODE_MLCP_BAD_ARGUMENT where there is no such option or no room.
+ */
+ODE_MLCP_API ode_mlcp_error
+ode_mlcp_get_option(const ode_mlcp_options *options, const char *name,
+                    char *value, size_t value_size);
+
+/**
+ * The name of option number `index`, from 0.
+ *
+ * @param name [name_size] out; 32 bytes are enough
+ * @return ODE_MLCP_BAD_ARGUMENT past the last, or where there is no room.
+ */
+ODE_MLCP_API ode_mlcp_error ode_mlcp_option_name(int index, char *name,
+                                                 size_t name_size);
+
+/**
+ * Whether every setting is in its range.
+ *
+ * @param message [message_size] out: empty, or one line that names the first
+ *                that is not, its value and what is allowed. May be NULL with
+ *                0.
+ * @return ODE_MLCP_OK or ODE_MLCP_BAD_ARGUMENT.
+ */
+ODE_MLCP_API ode_mlcp_error
+ode_mlcp_check_options(const ode_mlcp_options *options, char *message,
+                       size_t message_size);
+
+/**
  * Step `world` on ode-mlcp from now on; on a world already attached, change
  * its settings. The world keeps its own copy of `options` (NULL: defaults) and
  * lets go of it when it is destroyed.
+ *
+ * @return ODE_MLCP_BAD_ARGUMENT where a setting is out of range: dMessage has
+ *         said which (ode_mlcp_check_options does, too).
  */
 ODE_MLCP_API ode_mlcp_error ode_mlcp_attach(dWorldID world,
                                             const ode_mlcp_options *options);
@@ -196,9 +171,15 @@ ODE_MLCP_API ode_mlcp_error ode_mlcp_attach(dWorldID world,
 /** Give `world` back to the stock steppers. */
 ODE_MLCP_API ode_mlcp_error ode_mlcp_detach(dWorldID world);
 
-/** Attach every world created from now on (NULL: stop doing so). */
+/** Attach every world created from now on (NULL: stop doing so). As
+ *  ode_mlcp_attach. */
 ODE_MLCP_API ode_mlcp_error
 ode_mlcp_attach_new_worlds(const ode_mlcp_options *options);
+
+ODE_MLCP_API ode_mlcp_error ode_mlcp_step_sized(dWorldID world,
+                                                dReal step_size,
+                                                ode_mlcp_report *report,
+                                                size_t report_size);
 
 /**
  * Take one step of an attached world.
@@ -207,8 +188,10 @@ ode_mlcp_attach_new_worlds(const ode_mlcp_options *options);
  * @param report     out, may be NULL
  * @return ODE_MLCP_STEP_FAILED where dWorldStep would return 0.
  */
-ODE_MLCP_API ode_mlcp_error ode_mlcp_step(dWorldID world, dReal step_size,
-                                          ode_mlcp_report *report);
+ODE_MLCP_INLINE ode_mlcp_error ode_mlcp_step(dWorldID world, dReal step_size,
+                                             ode_mlcp_report *report) {
+  return ode_mlcp_step_sized(world, step_size, report, sizeof *report);
+}
 
 /* --- contacts before they touch ------------------------------------------
  *
@@ -333,6 +316,7 @@ ODE_MLCP_API int ode_mlcp_find_contacts(dGeomID geom1, dGeomID geom2,
 
 /** A contact of the last step, from the collision function. */
 typedef struct ode_mlcp_contact {
+  size_t struct_size;  /* set by the library: bytes that it has filled */
   dBodyID body[2];     /* the second may be 0: the world */
   dContactGeom geom;   /* as the step took it; depth < 0: a gap */
   unsigned feature[2]; /* of the shapes, 0 where they are not known */
@@ -341,14 +325,20 @@ typedef struct ode_mlcp_contact {
                           world at once and its contacts at other poses */
 } ode_mlcp_contact;
 
+ODE_MLCP_API ode_mlcp_error
+ode_mlcp_last_contact_sized(dWorldID world, int index,
+                            ode_mlcp_contact *contact, size_t contact_size);
+
 /**
  * Contact number `index`, from 0, of an attached world's last step.
  *
  * @return ODE_MLCP_BAD_ARGUMENT past the last. Bodies and geoms may have been
  *         destroyed since.
  */
-ODE_MLCP_API ode_mlcp_error ode_mlcp_last_contact(dWorldID world, int index,
-                                                  ode_mlcp_contact *contact);
+ODE_MLCP_INLINE ode_mlcp_error
+ode_mlcp_last_contact(dWorldID world, int index, ode_mlcp_contact *contact) {
+  return ode_mlcp_last_contact_sized(world, index, contact, sizeof *contact);
+}
 
 typedef enum ode_mlcp_event_kind {
   ODE_MLCP_EVENT_COLLISION,
@@ -357,9 +347,14 @@ typedef enum ode_mlcp_event_kind {
 
 /** What a second-order scheme found within the last step. */
 typedef struct ode_mlcp_event {
+  size_t struct_size; /* set by the library: bytes that it has filled */
   ode_mlcp_event_kind kind;
   double time; /* s: the world's, as in the report */
 } ode_mlcp_event;
+
+ODE_MLCP_API ode_mlcp_error ode_mlcp_last_event_sized(dWorldID world, int index,
+                                                      ode_mlcp_event *event,
+                                                      size_t event_size);
 
 /**
  * Event number `index`, from 0, of an attached world's last step, by time.
@@ -367,12 +362,21 @@ typedef struct ode_mlcp_event {
  * @return ODE_MLCP_BAD_ARGUMENT past the last; of more than 64 events in a step
  *         the later ones are only counted in the report.
  */
-ODE_MLCP_API ode_mlcp_error ode_mlcp_last_event(dWorldID world, int index,
-                                                ode_mlcp_event *event);
+ODE_MLCP_INLINE ode_mlcp_error ode_mlcp_last_event(dWorldID world, int index,
+                                                   ode_mlcp_event *event) {
+  return ode_mlcp_last_event_sized(world, index, event, sizeof *event);
+}
 
-/** The report of `world`'s last step; all zero before the first. */
-ODE_MLCP_API ode_mlcp_error ode_mlcp_last_report(dWorldID world,
-                                                 ode_mlcp_report *report);
+ODE_MLCP_API ode_mlcp_error ode_mlcp_last_report_sized(dWorldID world,
+                                                       ode_mlcp_report *report,
+                                                       size_t report_size);
+
+/** The report of `world`'s last step; all zero before the first, but for its
+ *  size. */
+ODE_MLCP_INLINE ode_mlcp_error ode_mlcp_last_report(dWorldID world,
+                                                    ode_mlcp_report *report) {
+  return ode_mlcp_last_report_sized(world, report, sizeof *report);
+}
 
 /**
  * The velocity whose variation stays bounded as the step goes to 0 (GAP):
@@ -392,6 +396,10 @@ typedef struct ode_mlcp_jam {
   dJointID joint;     /* 0: a contact of the collision function */
 } ode_mlcp_jam;
 
+ODE_MLCP_API ode_mlcp_error
+ode_mlcp_check_cone_sized(dWorldID world, int *pointed, ode_mlcp_jam jams[],
+                          size_t jam_size, int room, int *n_jams);
+
 /**
  * Check whether the friction cone of the contacts that touch now is pointed: no
  * impulses of contacts and joints, some of them not 0, add up to nothing
@@ -406,9 +414,12 @@ typedef struct ode_mlcp_jam {
  * @param jams     [room] out: the contacts and joints that can take part
  * @param n_jams   out: how many there are
  */
-ODE_MLCP_API ode_mlcp_error ode_mlcp_check_cone(dWorldID world, int *pointed,
-                                                ode_mlcp_jam jams[], int room,
-                                                int *n_jams);
+ODE_MLCP_INLINE ode_mlcp_error
+ode_mlcp_check_cone(dWorldID world, int *pointed, ode_mlcp_jam jams[], int room,
+                    int *n_jams) {
+  return ode_mlcp_check_cone_sized(world, pointed, jams, sizeof *jams, room,
+                                   n_jams);
+}
 
 /* --- forces taken implicitly --------------------------------------------------
  *
@@ -487,7 +498,8 @@ ODE_MLCP_API void ode_mlcp_force_destroy(ode_mlcp_force *force);
 ODE_MLCP_API double ode_mlcp_spring_energy(dWorldID world);
 
 /** Called at the end of every step of every attached world, in the thread that
- *  called dWorldStep; may not step or destroy the world. */
+ *  called dWorldStep; may not step or destroy the world. The report is the
+ *  library's own: of its fields those within report->struct_size are there. */
 typedef void ode_mlcp_observer(void *context, dWorldID world,
                                const ode_mlcp_report *report);
 
@@ -510,6 +522,7 @@ ODE_MLCP_API void ode_mlcp_observe(ode_mlcp_observer *observer, void *context);
  *  coordinates move the bodies. To be read only. It does not follow the world:
  *  it holds until a body moves or is destroyed. */
 typedef struct ode_mlcp_world_impact {
+  size_t struct_size; /* set by the library: bytes that are there */
   ode_mlcp_impact_problem problem;
   int n_bodies;
   dBodyID *bodies;        /* [n_bodies] that may change their velocity, in order

@@ -2,14 +2,14 @@
 #include "command/scene.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command/command.h"
+#include "command/settings_options.h"
+#include "common/number.h"
 #include "preload/output_file.h"
-#include "preload/settings.h"
 
 static const char usage[] =
     "Usage: ode-mlcp scene NAME [OPTION...]\n"
@@ -38,7 +38,7 @@ static const char usage[] =
     "Exit status: 0 done; 1 a step was not solved, or a file not written; 2 "
     "wrong\nuse or bad input.\n";
 
-enum { MOST_OPTIONS = 64, MOST_GIVEN = 64 };
+enum { MOST_OPTIONS = SETTINGS_OPTIONS_MAX + 32, MOST_GIVEN = 64 };
 
 /* A stepper's option, kept until the scene is known. */
 typedef struct given_option {
@@ -102,32 +102,27 @@ static void list_options(struct option options[MOST_OPTIONS]) {
   for (int i = 0; i < N_NUMBERS; i++)
     options[n++] = (struct option){NUMBERS[i].name, required_argument, NULL,
                                    NUMBER + i};
-  for (int i = 0; settings_names[i].option != NULL && n < MOST_OPTIONS - 1; i++)
-    options[n++] = (struct option){settings_names[i].option, required_argument,
-                                   NULL, SETTING + i};
+  n += settings_options(options + n, SETTING);
   options[n] = (struct option){NULL, 0, NULL, 0};
 }
 
-static bool parse_number(const char *text, double *value) {
-  char *end;
-  *value = strtod(text, &end);
-  return end != text && *end == '\0' && isfinite(*value);
-}
-
 /* @return false for a value that makes no sense, after saying so. */
-static bool take_option(request *request, int option, const char *value) {
+static bool take_option(request *request, const struct option *known,
+                        const char *value) {
+  int option = known->val;
   if (option >= SETTING) {
     if (request->n_given == MOST_GIVEN) {
       complain("too many options");
       return false;
     }
     request->given[request->n_given++] =
-        (given_option){settings_names[option - SETTING].option, value};
+        (given_option){known->name, value};
     return true;
   }
   if (option < LIST) {
     int i = option - NUMBER;
-    if (parse_number(value, &request->numbers[i])) return true;
+    double *number = &request->numbers[i];
+    if (number_parse(value, number) && isfinite(*number)) return true;
     complain("--%s: '%s' is not a number", NUMBERS[i].name, value);
     return false;
   }
@@ -149,9 +144,10 @@ static bool parse(int argc, char **argv, request *request) {
   for (int i = 0; i < N_NUMBERS; i++) request->numbers[i] = NAN;
   argv[0] = name;
   optind = 0; // from the start, whoever used getopt before
-  int option;
-  while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
-    if (option == '?' || !take_option(request, option, optarg)) return false;
+  int option, index;
+  while ((option = getopt_long(argc, argv, "", options, &index)) != -1)
+    if (option == '?' || !take_option(request, &options[index], optarg))
+      return false;
   if (request->help || request->list) return true;
   if (argc - optind != 1) {
     complain("name one scene; --list names them all");

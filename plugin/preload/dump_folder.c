@@ -5,23 +5,31 @@
 #include <string.h>
 
 #include "preload/output_file.h"
-#include "preload/settings.h"
+#include "settings/environment.h"
 
 static const char *value_of(const char *variable) {
   const char *value = getenv(variable);
   return value != NULL && *value != '\0' ? value : NULL;
 }
 
+static bool read_when(ode_mlcp_dump_when *when, const char *value) {
+  if (strcmp(value, "degraded") == 0) *when = ODE_MLCP_DUMP_DEGRADED;
+  else if (strcmp(value, "slow") == 0) *when = ODE_MLCP_DUMP_SLOW;
+  else if (strcmp(value, "all") == 0) *when = ODE_MLCP_DUMP_ALL;
+  else return false;
+  return true;
+}
+
 const char *dump_request_read(dump_request *request, bool checked,
                               char *message, size_t message_size) {
-  const char *folder = value_of(SETTINGS_DUMP_VARIABLE);
-  const char *when = value_of(SETTINGS_DUMP_WHEN_VARIABLE);
+  const char *folder = value_of(ENVIRONMENT_DUMP);
+  const char *when = value_of(ENVIRONMENT_DUMP_WHEN);
   *request = (dump_request){.when = ODE_MLCP_DUMP_DEGRADED};
   if (message_size > 0) message[0] = '\0';
-  if (when != NULL && !settings_dump_when(&request->when, when)) {
+  if (when != NULL && !read_when(&request->when, when)) {
     snprintf(message, message_size, "'%.100s' is not degraded, slow or all",
              when);
-    return SETTINGS_DUMP_WHEN_VARIABLE;
+    return ENVIRONMENT_DUMP_WHEN;
   }
   if (folder == NULL) return NULL;
   if (checked) {
@@ -32,5 +40,5 @@ const char *dump_request_read(dump_request *request, bool checked,
   if (error == 0) return NULL;
   snprintf(message, message_size, "cannot write into '%.200s': %s", folder,
            strerror(error));
-  return SETTINGS_DUMP_VARIABLE;
+  return ENVIRONMENT_DUMP;
 }

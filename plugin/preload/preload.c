@@ -25,7 +25,7 @@
 #include "preload/output_file.h"
 #include "preload/record.h"
 #include "preload/run_mark.h"
-#include "preload/settings.h"
+#include "settings/environment.h"
 
 #define DO_NOT_START_STATUS 2
 
@@ -130,7 +130,7 @@ static void start_dump(bool checked) {
   const char *bad = dump_request_read(&dump, checked, message, sizeof message);
   if (bad == NULL && dump.folder[0] != '\0' &&
       ode_mlcp_dump(dump.folder, dump.when) != ODE_MLCP_OK) {
-    bad = SETTINGS_DUMP_VARIABLE;
+    bad = ENVIRONMENT_DUMP;
     strcpy(message, "the name is too long");
   }
   if (bad == NULL) return;
@@ -143,7 +143,7 @@ __attribute__((constructor)) static void start(void) {
   ode_mlcp_options options;
 
   ode_mlcp_default_options(&options);
-  if (!settings_from_environment(&options, message, sizeof message)) {
+  if (!environment_read(&options, message, sizeof message)) {
     message_say((const char *[]){message, NULL});
     do_not_start();
   }
@@ -159,11 +159,11 @@ __attribute__((constructor)) static void start(void) {
   mark = place.mark;
   check_host();
   record_request request = {
-      read_file_setting(SETTINGS_STATS_VARIABLE, place.top != 0,
+      read_file_setting(ENVIRONMENT_STATS, place.top != 0,
                         statistics_path),
-      read_file_setting(SETTINGS_TRACE_VARIABLE, place.top != 0, trace_path),
+      read_file_setting(ENVIRONMENT_TRACE, place.top != 0, trace_path),
       place.mark};
-  options.measure = request.trace != NULL;
+  if (request.trace != NULL) options.measure = 1;
   start_dump(place.top != 0);
 
   ode_mlcp_error error = ode_mlcp_attach_new_worlds(&options);

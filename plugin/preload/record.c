@@ -18,7 +18,7 @@
 
 static char statistics_name[PATH_MAX]; /* empty: not asked for */
 static char trace_name[PATH_MAX];
-static char settings[1024];
+static char settings[4096];
 static run_mark *mark;
 
 /* ---- what happened ---- */
@@ -150,7 +150,7 @@ static void wait_until_finished(void) {
 }
 
 void record_finish(void) {
-  static char json[4096]; // a signal may find little room on the stack
+  static char json[8192]; // a signal may find little room on the stack
   text out;
 
   // sealed before the sums are chosen: from here they do not change

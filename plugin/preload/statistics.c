@@ -1,32 +1,26 @@
 #include "preload/statistics.h"
 
 #include <math.h>
+#include <string.h>
 
-static int larger(int a, int b) { return a > b ? a : b; }
+#define NONE
 
 void statistics_add(statistics *sums, const ode_mlcp_report *report) {
-  if (report->taken) sums->steps++;
-  else if (report->refused) sums->refused++;
-  else sums->failed++;
-
-  sums->islands_max = larger(sums->islands_max, report->islands);
-  sums->contacts_max = larger(sums->contacts_max, report->contacts);
-  sums->rows_max = larger(sums->rows_max, report->rows);
-  sums->solves += report->solves;
-  sums->pivots += report->pivots;
-  sums->factorisations += report->factorisations;
-  sums->iterations += report->iterations;
-  sums->degraded += report->degraded;
-  sums->unsolved += report->unsolved;
-  sums->contacts_merged += report->contacts_merged;
-  sums->contacts_dropped += report->contacts_dropped;
-  sums->pushes += report->pushes;
-
-  if (!isfinite(report->residual)) sums->residual_unknown = true;
-  else if (report->residual > sums->residual_worst)
-    sums->residual_worst = report->residual;
-  sums->solver_seconds += report->solver_seconds;
-  sums->step_seconds += report->step_seconds;
+  // what was not a number once stays none
+#define SUM(key) *sum += value;
+#define MOST(key)                                                             \
+  if (!(value <= *sum) && *sum == *sum) *sum = value;
+#define ADD(type, field, islands, steps, unit, meaning)                       \
+  {                                                                           \
+    STATISTICS_##type value = report->field, *sum = &sums->field;             \
+    (void)value, (void)sum;                                                   \
+    steps                                                                     \
+  }
+  ODE_MLCP_REPORT(ADD)
+#undef ADD
+#undef SUM
+#undef MOST
+  sums->failed += !report->taken && !report->refused;
 }
 
 static void add_key(text *out, const char *key) {
@@ -42,66 +36,61 @@ static void add_integer(text *out, const char *key, long value) {
 }
 
 /* JSON has no word for what is not a finite number but null. */
-static void add_number(text *out, const char *key, double value,
-                       const char *end) {
+static void add_number(text *out, const char *key, double value) {
   add_key(out, key);
   if (isfinite(value)) text_add_number(out, value, 9);
   else text_add(out, "null");
-  text_add(out, end);
+  text_add(out, ",\n");
 }
 
 static void add_word(text *out, const char *key, const char *word) {
   add_key(out, key);
   text_add_json_string(out, word);
+}
+
+/* A setting's text is a number, for JSON too, a word, or inf: no limit. */
+static void add_setting(text *out, const char *name, const char *value) {
+  char key[32];
+  size_t length = strlen(name);
+  for (size_t i = 0; i <= length; i++) key[i] = name[i] == '-' ? '_' : name[i];
   text_add(out, ",\n");
+  if (value[0] >= 'a' && strcmp(value, "inf") != 0) {
+    add_word(out, key, value);
+    return;
+  }
+  add_key(out, key);
+  text_add(out, strcmp(value, "inf") != 0 ? value : "null");
 }
 
 void statistics_add_settings(text *out, const ode_mlcp_options *options) {
+  char name[32], value[32];
   add_word(out, "version", ode_mlcp_version());
-  static const char *const schemes[] = {
-      [ODE_MLCP_SCHEME_AP] = "ap",
-      [ODE_MLCP_SCHEME_AH] = "ah",
-      [ODE_MLCP_SCHEME_GAP] = "gap",
-      [ODE_MLCP_SCHEME_TRAPEZOID_1] = "trapezoid-1",
-      [ODE_MLCP_SCHEME_TRAPEZOID] = "trapezoid",
-      [ODE_MLCP_SCHEME_ST] = "st"};
-  add_word(out, "scheme", schemes[options->scheme]);
-  add_word(out, "solver",
-           options->solver == ODE_MLCP_SOLVER_LEMKE ? "lemke" : "fast");
-  add_integer(out, "edges", options->edges);
-  if (options->erp == ODE_MLCP_ERP_HOST) add_word(out, "erp", "host");
-  else add_number(out, "erp", options->erp, ",\n");
-  // null: all position errors are corrected by velocity
-  add_number(out, "max_correction", options->max_correction, ",\n");
-  add_integer(out, "max_contacts", options->max_contacts);
-  if (options->margin == ODE_MLCP_MARGIN_AUTO) add_word(out, "margin", "auto");
-  else add_number(out, "margin", options->margin, ",\n");
-  add_number(out, "tolerance", options->tolerance, "\n");
+  for (int i = 0; ode_mlcp_option_name(i, name, sizeof name) == ODE_MLCP_OK;
+       i++)
+    if (ode_mlcp_get_option(options, name, value, sizeof value) == ODE_MLCP_OK)
+      add_setting(out, name, value);
+  text_add(out, "\n");
 }
 
 void statistics_add_json(text *out, const statistics *sums,
                          const char *settings) {
   text_add(out, "{\n");
-  add_integer(out, "steps", sums->steps);
-  add_integer(out, "islands_max", sums->islands_max);
-  add_integer(out, "contacts_max", sums->contacts_max);
-  add_integer(out, "rows_max", sums->rows_max);
-  add_integer(out, "solves", sums->solves);
-  add_integer(out, "pivots", sums->pivots);
-  add_integer(out, "degraded", sums->degraded);
-  add_integer(out, "unsolved", sums->unsolved);
-  add_number(out, "residual_worst",
-             sums->residual_unknown ? NAN : sums->residual_worst, ",\n");
-  add_number(out, "solver_seconds", sums->solver_seconds, ",\n");
-  add_number(out, "step_seconds", sums->step_seconds, ",\n");
-  add_integer(out, "refused", sums->refused);
+#define SUM(key) ADD_VALUE(#key, value)
+#define MOST(key) ADD_VALUE(#key, value)
+#define ADD_VALUE(key, value)                                                 \
+  _Generic((value), double: add_number, long: add_integer)(out, key, value);
+#define ADD(type, field, islands, steps, unit, meaning)                       \
+  {                                                                           \
+    STATISTICS_##type value = sums->field;                                    \
+    (void)value;                                                              \
+    steps                                                                     \
+  }
+  ODE_MLCP_REPORT(ADD)
+#undef ADD
+#undef SUM
+#undef MOST
   add_integer(out, "failed", sums->failed);
   add_integer(out, "worlds", sums->worlds);
-  add_integer(out, "contacts_merged", sums->contacts_merged);
-  add_integer(out, "contacts_dropped", sums->contacts_dropped);
-  add_integer(out, "pushes", sums->pushes);
-  add_integer(out, "factorisations", sums->factorisations);
-  add_integer(out, "iterations", sums->iterations);
   text_add(out, settings);
   text_add(out, "}\n");
 }

@@ -2,29 +2,28 @@
 #ifndef ODE_MLCP_PRELOAD_STATISTICS_H
 #define ODE_MLCP_PRELOAD_STATISTICS_H
 
-#include <stdbool.h>
-
-#include "ode_mlcp.h"
 #include "common/text.h"
+#include "ode_mlcp.h"
 
-/** Over all worlds of the process; starts as all zero. */
+/* sums of whole numbers outgrow an int */
+#define STATISTICS_int long
+#define STATISTICS_long long
+#define STATISTICS_double double
+
+/** Over all worlds of the process; starts as all zero. A field of the report
+ *  that has no part in them stays 0. */
 typedef struct statistics {
-  long steps;   /* taken */
-  long refused; /* not taken: too large to solve */
-  long failed;  /* not taken for another reason: memory */
+  long failed; /* steps not taken for another reason than size: memory */
   long worlds;
-  int islands_max, contacts_max, rows_max; /* of one step */
-  long solves, pivots, factorisations, iterations;
-  long degraded, unsolved; /* solves */
-  long contacts_merged, contacts_dropped, pushes;
-  double residual_worst;   /* relative, on the original problem */
-  bool residual_unknown;   /* some step's residual was no number */
-  double solver_seconds, step_seconds;
+#define MEMBER(type, field, islands, steps, unit, meaning)                    \
+  STATISTICS_##type field;
+  ODE_MLCP_REPORT(MEMBER)
+#undef MEMBER
 } statistics;
 
 void statistics_add(statistics *sums, const ode_mlcp_report *report);
 
-/** `options` as JSON members, "scheme" and the rest, no braces. */
+/** `options` as JSON members, the version and every setting, no braces. */
 void statistics_add_settings(text *out, const ode_mlcp_options *options);
 
 /** One JSON object on lines of its own, `settings` its last members.

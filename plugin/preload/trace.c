@@ -28,10 +28,12 @@ static atomic_int current;
 static int table = -1; /* descriptor */
 static bool has_offsets;
 
-static const char header[] =
-    "step,time_s,bodies,contacts,kinetic_energy_J,potential_energy_J,"
-    "deepest_penetration_m,worst_joint_error,residual,pivots,seconds,world,"
-    "rows,degraded,unsolved,taken,impacts,substeps,jammed\n";
+/* A comma goes before each column; the first is not written. */
+#define FIELD(name, field) "," name
+#define RECORDED(name, recorded, meaning) "," name
+static const char header[] = ODE_MLCP_TRACE(FIELD, RECORDED) "\n";
+#undef FIELD
+#undef RECORDED
 
 static int write_chunk(chunk *rows) {
   size_t used = atomic_load(&rows->used);
@@ -79,18 +81,23 @@ int trace_open(const char *path) {
   atomic_store(&current, 0);
   atomic_store(&chunks[0].used, 0);
   chunks[0].offset = 0;
-  return keep(header, sizeof header - 1);
+  return keep(header + 1, sizeof header - 2);
 }
 
 static void add_integer(text *row, long value) {
-  text_add_integer(row, value);
   text_add(row, ",");
+  text_add_integer(row, value);
 }
 
 static void add_number(text *row, double value) {
-  text_add_number(row, value, DIGITS);
   text_add(row, ",");
+  text_add_number(row, value, DIGITS);
 }
+
+#define ADD(value)                                                        \
+  _Generic((value), double: add_number, default: add_integer)(&row, (value));
+#define FIELD(name, field) ADD(report->field)
+#define RECORDED(name, recorded, meaning) ADD(recorded)
 
 int trace_add(const ode_mlcp_report *report, long world) {
   char data[ROW_SIZE];
@@ -98,28 +105,10 @@ int trace_add(const ode_mlcp_report *report, long world) {
   if (table < 0) return 0;
 
   text_start(&row, data, sizeof data);
-  add_integer(&row, report->step);
-  add_number(&row, report->time);
-  add_integer(&row, report->bodies);
-  add_integer(&row, report->contacts);
-  add_number(&row, report->kinetic_energy);
-  add_number(&row, report->potential_energy);
-  add_number(&row, report->deepest_penetration);
-  add_number(&row, report->worst_joint_error);
-  add_number(&row, report->residual);
-  add_integer(&row, report->pivots);
-  add_number(&row, report->step_seconds);
-  add_integer(&row, world);
-  add_integer(&row, report->rows);
-  add_integer(&row, report->degraded);
-  add_integer(&row, report->unsolved);
-  add_integer(&row, report->taken);
-  add_integer(&row, report->impacts);
-  add_integer(&row, report->substeps);
-  text_add_integer(&row, report->jammed_contacts);
+  ODE_MLCP_TRACE(FIELD, RECORDED)
   text_add(&row, "\n");
 
-  int error = keep(row.data, row.used);
+  int error = keep(row.data + 1, row.used - 1);
   if (error != 0) trace_forget();
   return error;
 }

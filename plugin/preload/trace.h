@@ -1,4 +1,5 @@
-/* The table `--trace` writes: one row a step. docs/trace.md has its columns. */
+/* The table `--trace` writes: one row a step. ode_mlcp_report.h has its
+ * columns, docs/trace.md tells of them. */
 #ifndef ODE_MLCP_PRELOAD_TRACE_H
 #define ODE_MLCP_PRELOAD_TRACE_H
 

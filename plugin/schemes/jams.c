@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/sized.h"
 #include "schemes/whole_step.h"
 
 /* Contacts this close touch. */
@@ -59,7 +60,8 @@ typedef struct jam_search {
   form_view view;
   form_answer answer;
   cone_check cone;
-  ode_mlcp_jam *jams;
+  char *jams; /* the caller's, each of its own size */
+  size_t jam_size;
   int room, count;
 } jam_search;
 
@@ -70,12 +72,13 @@ static dBodyID body_of(const world_form *form, int body) {
 static void add_jam(jam_search *s, const int body[2], const double position[3],
                     dJointID joint) {
   if (s->count < s->room) {
-    ode_mlcp_jam *jam = &s->jams[s->count];
-    *jam = (ode_mlcp_jam){.joint = joint};
+    ode_mlcp_jam jam = {.joint = joint};
     for (int side = 0; side < 2; side++)
-      jam->body[side] = body_of(s->form, body[side]);
+      jam.body[side] = body_of(s->form, body[side]);
     for (int i = 0; i < 3 && position != NULL; i++)
-      jam->position[i] = position[i];
+      jam.position[i] = position[i];
+    sized_copy(s->jams + (size_t)s->count * s->jam_size, s->jam_size, &jam,
+               sizeof jam);
   }
   s->count++;
 }
@@ -118,8 +121,9 @@ static bool search(jam_search *s, const memory_source *source) {
   return checked;
 }
 
-ode_mlcp_error ode_mlcp_check_cone(dWorldID world, int *pointed,
-                                   ode_mlcp_jam jams[], int room, int *n_jams) {
+ode_mlcp_error ode_mlcp_check_cone_sized(dWorldID world, int *pointed,
+                                         ode_mlcp_jam jams[], size_t jam_size,
+                                         int room, int *n_jams) {
   const memory_source *source;
   contact_source *contacts;
   if (world == NULL || pointed == NULL || n_jams == NULL || room < 0 ||
@@ -132,7 +136,8 @@ ode_mlcp_error ode_mlcp_check_cone(dWorldID world, int *pointed,
   world_island island = {0};
   island_result result = {0};
   jam_search s = {
-      .form = world_form_create(source), .jams = jams, .room = room};
+      .form = world_form_create(source), .jams = (char *)jams,
+      .jam_size = jam_size, .room = room};
   ode_mlcp_error error = ODE_MLCP_NO_MEMORY;
   if (s.form != NULL && list_world(&island, source, world)) {
     dStepperIsland all = {.world = world,

@@ -402,7 +402,7 @@ static bool accept(whole_step *w, double *remaining, double h) {
 
 static void note_event(whole_step *w, ode_mlcp_event_kind kind, double time) {
   if (w->n_events == WHOLE_STEP_EVENTS) return;
-  w->events[w->n_events++] = (ode_mlcp_event){kind, time};
+  w->events[w->n_events++] = (ode_mlcp_event){.kind = kind, .time = time};
 }
 
 bool whole_step_event(const whole_step *w, int index, ode_mlcp_event *event) {

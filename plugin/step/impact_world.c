@@ -232,6 +232,7 @@ static bool lay_out(ode_mlcp_world_impact *impact, const assembly *work,
   size_t m = (size_t)reading->n_touches, t = (size_t)n_tangents;
   size_t n_numbers = s * s + m * s * (1 + t) + m + s + m * (1 + t) + n * s + n;
   size_t n_bodies = (size_t)reading->n_moved;
+  impact->struct_size = sizeof *impact;
   impact->block_size = n_numbers * sizeof(double) +
                        n_bodies * sizeof(dBodyID) + m * sizeof(dJointID);
   impact->block = reading->source->allocate(reading->source->context,

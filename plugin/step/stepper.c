@@ -7,16 +7,18 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/sized.h"
 #include "common/vec3.h"
 #include "host/patched_host.h"
 #include "ode_mlcp.h"
 #include "schemes/second_order.h"
 #include "schemes/stewart_trinkle.h"
 #include "schemes/whole_step.h"
+#include "settings/settings.h"
 #include "step/dump.h"
 #include "step/island.h"
 #include "step/memory.h"
-#include "step/options.h"
+#include "stepper/report.h"
 
 const memory_source *step_memory = &memory_from_malloc;
 
@@ -287,42 +289,11 @@ static void keep_warm_starts(world_stepper *stepper) {
 static void sum_reports(world_stepper *stepper) {
   ode_mlcp_report *sum = &stepper->report;
   for (size_t i = 0; i < stepper->n_islands; i++) {
-    const ode_mlcp_report *part = &stepper->islands[i].report;
-    sum->bodies += part->bodies;
-    if (stepper->islands[i].flew) continue;
-    sum->contacts += part->contacts;
-    sum->contacts_merged += part->contacts_merged;
-    sum->contacts_dropped += part->contacts_dropped;
-    sum->contacts_new += part->contacts_new;
-    sum->rows += part->rows;
-    sum->solves += part->solves;
-    sum->degraded += part->degraded;
-    sum->unsolved += part->unsolved;
-    sum->refused |= stepper->islands[i].refused;
-    sum->pushes += part->pushes;
-    sum->pivots += part->pivots;
-    sum->factorisations += part->factorisations;
-    sum->iterations += part->iterations;
-    sum->residual = fmax(sum->residual, part->residual);
-    sum->impacts += part->impacts;
-    sum->jammed_contacts += part->jammed_contacts;
-    sum->jammed_joint_rows += part->jammed_joint_rows;
-    sum->collisions += part->collisions;
-    sum->transitions += part->transitions;
-    sum->substeps += part->substeps;
-    sum->zeno |= part->zeno;
-    sum->linearised |= part->linearised;
-    sum->jacobians_dropped += part->jacobians_dropped;
-    sum->rounds += part->rounds;
-    sum->fixed_point_passes += part->fixed_point_passes;
-    sum->fixed_point_change += part->fixed_point_change;
-    sum->fallbacks += part->fallbacks;
-    sum->not_converged |= part->not_converged;
-    sum->solver_seconds += part->solver_seconds;
-    sum->deepest_penetration =
-        fmax(sum->deepest_penetration, part->deepest_penetration);
-    sum->worst_joint_error =
-        fmax(sum->worst_joint_error, part->worst_joint_error);
+    island_result *island = &stepper->islands[i];
+    island->report.refused = island->refused;
+    /* the report of one that flew counts its bodies only */
+    if (island->flew) sum->bodies += island->report.bodies;
+    else report_add(sum, &island->report);
   }
   sum->islands = (int)stepper->n_islands;
 }
@@ -375,6 +346,7 @@ static void stepper_end(void *context, dWorldID world, int taken) {
   world_stepper *stepper = context;
   ode_mlcp_report *report = &stepper->report;
   memset(report, 0, sizeof *report);
+  report->struct_size = sizeof *report;
   stepper->steps++;
   contact_source_remove_joints(&stepper->contacts);
   if (!stepper->begun) {
@@ -449,17 +421,25 @@ static world_stepper *attached_stepper(dWorldID world) {
   return dWorldGetStepperContext(world);
 }
 
+/* What is wrong is said as the host says it: few programs look at more than
+ * whether a call worked. */
+static bool read_options(const ode_mlcp_options *given, ode_mlcp_options *own) {
+  char message[SETTING_LINE];
+  if (settings_read(given, own, message, sizeof message)) return true;
+  dMessage(0, "ode-mlcp: bad options: %s", message);
+  return false;
+}
+
 ode_mlcp_error ode_mlcp_attach(dWorldID world,
-                               const ode_mlcp_options *options) {
-  ode_mlcp_options defaults;
-  ode_mlcp_default_options(&defaults);
-  if (options == NULL) options = &defaults;
-  if (world == NULL || !options_valid(options)) return ODE_MLCP_BAD_ARGUMENT;
+                               const ode_mlcp_options *given) {
+  ode_mlcp_options options;
+  if (world == NULL || !read_options(given, &options))
+    return ODE_MLCP_BAD_ARGUMENT;
   if (patched_host_fault() != NULL) return ODE_MLCP_WRONG_HOST;
 
   world_stepper *stepper = attached_stepper(world);
   if (stepper != NULL) {
-    stepper->options = *options;
+    stepper->options = options;
     return ODE_MLCP_OK;
   }
   const memory_source *source = step_memory;
@@ -467,7 +447,7 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world,
   if (stepper == NULL) return ODE_MLCP_NO_MEMORY;
   stepper->source = source;
   stepper->number = 1 + atomic_fetch_add(&n_worlds_attached, 1);
-  stepper->options = *options;
+  stepper->options = options;
   stepper->contacts.memory = source;
   stepper->results.contacts = &stepper->contacts;
   pthread_mutex_init(&stepper->lock, NULL);
@@ -543,39 +523,50 @@ static void attach_new_world(void *context, dWorldID world) {
              ode_mlcp_error_text(error));
 }
 
-ode_mlcp_error ode_mlcp_attach_new_worlds(const ode_mlcp_options *options) {
-  if (options != NULL && !options_valid(options)) return ODE_MLCP_BAD_ARGUMENT;
+ode_mlcp_error ode_mlcp_attach_new_worlds(const ode_mlcp_options *given) {
+  ode_mlcp_options options;
+  if (!read_options(given, &options)) return ODE_MLCP_BAD_ARGUMENT;
   if (patched_host_fault() != NULL) return ODE_MLCP_WRONG_HOST;
-  if (options == NULL) {
+  if (given == NULL) {
     dSetStepperWorldCreatedFunction(NULL, NULL);
     return ODE_MLCP_OK;
   }
-  new_world_options = *options;
+  new_world_options = options;
   dSetStepperWorldCreatedFunction(attach_new_world, &new_world_options);
   return ODE_MLCP_OK;
 }
 
-ode_mlcp_error ode_mlcp_step(dWorldID world, dReal step_size,
-                             ode_mlcp_report *report) {
+/* The report of a stepper, which before the first step is empty. */
+static void give_report(const world_stepper *stepper, ode_mlcp_report *report,
+                        size_t size) {
+  sized_give(report, size, &stepper->report, sizeof stepper->report);
+}
+
+ode_mlcp_error ode_mlcp_step_sized(dWorldID world, dReal step_size,
+                                   ode_mlcp_report *report,
+                                   size_t report_size) {
   if (world == NULL || !(step_size > 0) || !isfinite(step_size))
     return ODE_MLCP_BAD_ARGUMENT;
   const world_stepper *stepper = attached_stepper(world);
   if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
   int taken = dWorldStep(world, step_size);
-  if (report != NULL) *report = stepper->report;
+  if (report != NULL) give_report(stepper, report, report_size);
   return taken ? ODE_MLCP_OK : ODE_MLCP_STEP_FAILED;
 }
 
-ode_mlcp_error ode_mlcp_last_report(dWorldID world, ode_mlcp_report *report) {
+ode_mlcp_error ode_mlcp_last_report_sized(dWorldID world,
+                                          ode_mlcp_report *report,
+                                          size_t report_size) {
   if (world == NULL || report == NULL) return ODE_MLCP_BAD_ARGUMENT;
   const world_stepper *stepper = attached_stepper(world);
   if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
-  *report = stepper->report;
+  give_report(stepper, report, report_size);
   return ODE_MLCP_OK;
 }
 
-ode_mlcp_error ode_mlcp_last_contact(dWorldID world, int index,
-                                     ode_mlcp_contact *contact) {
+ode_mlcp_error ode_mlcp_last_contact_sized(dWorldID world, int index,
+                                           ode_mlcp_contact *contact,
+                                           size_t contact_size) {
   if (world == NULL || contact == NULL) return ODE_MLCP_BAD_ARGUMENT;
   const world_stepper *stepper = attached_stepper(world);
   if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
@@ -584,26 +575,31 @@ ode_mlcp_error ode_mlcp_last_contact(dWorldID world, int index,
 
   const source_contact *found = &source->list.contacts[index];
   const dJointFeedback *feedback = &source->feedback[index];
-  memset(contact, 0, sizeof *contact);
-  contact->geom = found->contact.geom;
+  ode_mlcp_contact own;
+  memset(&own, 0, sizeof own);
+  own.geom = found->contact.geom;
   for (int k = 0; k < 2; k++) {
-    contact->body[k] = found->body[k];
-    contact->feature[k] = found->identity.feature[k];
-    contact->part[k] = found->identity.part[k];
+    own.body[k] = found->body[k];
+    own.feature[k] = found->identity.feature[k];
+    own.part[k] = found->identity.part[k];
   }
-  for (int i = 0; i < 3; i++) contact->force[i] = feedback->f1[i];
+  for (int i = 0; i < 3; i++) own.force[i] = feedback->f1[i];
+  sized_give(contact, contact_size, &own, sizeof own);
   return ODE_MLCP_OK;
 }
 
-ode_mlcp_error ode_mlcp_last_event(dWorldID world, int index,
-                                   ode_mlcp_event *event) {
+ode_mlcp_error ode_mlcp_last_event_sized(dWorldID world, int index,
+                                         ode_mlcp_event *event,
+                                         size_t event_size) {
+  ode_mlcp_event own;
   if (world == NULL || event == NULL) return ODE_MLCP_BAD_ARGUMENT;
   const world_stepper *stepper = attached_stepper(world);
   if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
   if (stepper->whole == NULL || !stepper->report.taken ||
       stepper->report.substeps == 0 ||
-      !whole_step_event(stepper->whole, index, event))
+      !whole_step_event(stepper->whole, index, &own))
     return ODE_MLCP_BAD_ARGUMENT;
+  sized_give(event, event_size, &own, sizeof own);
   return ODE_MLCP_OK;
 }
 

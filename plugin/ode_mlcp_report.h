@@ -1,0 +1,134 @@
+/* What a step reports: one row a field, and the columns of the trace.
+ *
+ * Of the first table ode_mlcp.h makes the struct ode_mlcp_report, and the
+ * library the sums over islands, the members of `--stats` and the tables in the
+ * documents. A row:
+ *
+ *   ROW(type, field, islands, steps, "unit", "meaning")
+ *
+ *   islands  how the shares of a step's islands make the field: SUM, MOST, ANY
+ *            (1 where one of them has it) or WORLD (of the whole step)
+ *   steps    how steps make a member of the statistics: SUM(key), MOST(key) or
+ *            NONE
+ *
+ * Fields that a scheme does not know are 0. A new row goes to the end:
+ * docs/abi.md.
+ */
+#ifndef ODE_MLCP_REPORT_H
+#define ODE_MLCP_REPORT_H
+
+#define ODE_MLCP_REPORT(ROW)                                                  \
+  ROW(long, step, WORLD, NONE, "",                                            \
+      "steps of this world, taken or tried, from 1")                          \
+  ROW(double, time, WORLD, NONE, "s", "sum of the sizes of the steps taken")  \
+  ROW(double, step_size, WORLD, NONE, "s", "size of the step")                \
+  ROW(int, taken, WORLD, SUM(steps), "",                                      \
+      "1; 0: the step was refused or failed, and every object is as it was")  \
+  ROW(int, bodies, SUM, NONE, "",                                             \
+      "bodies moved by the step: enabled and not kinematic")                  \
+  ROW(int, islands, WORLD, MOST(islands_max), "",                             \
+      "islands of bodies that touch or are joined")                           \
+  ROW(int, contacts, SUM, MOST(contacts_max), "",                             \
+      "contacts in the problem; points of a pair closer than 1e-4 m count "   \
+      "once")                                                                 \
+  ROW(int, contacts_merged, SUM, SUM(contacts_merged), "",                    \
+      "contacts left out: another point of the pair is closer than 1e-4 m")   \
+  ROW(int, contacts_dropped, SUM, SUM(contacts_dropped), "",                  \
+      "contacts left out: no usable normal")                                  \
+  ROW(int, contacts_new, SUM, NONE, "",                                       \
+      "contacts in the problem that were not found among the last step's")    \
+  ROW(int, rows, SUM, MOST(rows_max), "",                                     \
+      "rows of all problems: joints, normals, friction")                      \
+  ROW(int, solves, SUM, SUM(solves), "",                                      \
+      "problems solved, with at least one row")                               \
+  ROW(int, degraded, SUM, SUM(degraded), "",                                  \
+      "problems whose answer missed the tolerance, or answers a changed "     \
+      "problem")                                                              \
+  ROW(int, unsolved, SUM, SUM(unsolved), "",                                  \
+      "of the degraded: residual above 1e-6")                                 \
+  ROW(int, pushes, SUM, SUM(pushes), "",                                      \
+      "push-outs: problems solved to move bodies by what their velocities "   \
+      "do not correct")                                                       \
+  ROW(int, refused, ANY, SUM(refused), "",                                    \
+      "1: an island was too large, the step not taken")                       \
+  ROW(long, pivots, SUM, SUM(pivots), "", "of Lemke's method, all islands")   \
+  ROW(long, factorisations, SUM, SUM(factorisations), "",                     \
+      "factorisations of the solver")                                         \
+  ROW(long, iterations, SUM, SUM(iterations), "", "iterations of the solver") \
+  ROW(double, residual, MOST, MOST(residual_worst), "",                       \
+      "worst relative residual of the step's problems, recomputed on the "    \
+      "original ones")                                                        \
+  ROW(int, impacts, SUM, NONE, "",                                            \
+      "second order: impacts resolved, by either law, at the start of the "   \
+      "step and in it")                                                       \
+  ROW(int, collisions, SUM, NONE, "",                                         \
+      "second order: of the impacts, those within the step")                  \
+  ROW(int, transitions, SUM, NONE, "",                                        \
+      "second order: between sticking, slipping and separation")              \
+  ROW(int, substeps, SUM, NONE, "", "second order: between events")           \
+  ROW(int, zeno, ANY, NONE, "",                                               \
+      "second order: 1: events came closer than min_substep or were more "    \
+      "than max_events; the rest of the step had none")                       \
+  ROW(int, linearised, ANY, NONE, "",                                         \
+      "1: contacts of the program's own joints, known at the step's start "   \
+      "only: their gaps were taken as Phi + h n'v with frozen normals")       \
+  ROW(int, jacobians_dropped, SUM, NONE, "",                                  \
+      "second order: of forces: M~ would not have been positive")             \
+  ROW(int, rounds, SUM, NONE, "",                                             \
+      "st: solves until no contact was left to be added")                     \
+  ROW(int, fixed_point_passes, SUM, NONE, "", "st: passes of fixed_point")    \
+  ROW(double, fixed_point_change, MOST, NONE, "m or rad",                     \
+      "st: how far the last pass moved a body")                               \
+  ROW(int, fallbacks, SUM, NONE, "",                                          \
+      "st: solves with n'v+ >= 0 in place of the gaps, which had no solution")\
+  ROW(int, not_converged, ANY, NONE, "",                                      \
+      "st: 1: passes or rounds ran out; the step is that of the last")        \
+  ROW(int, jammed_contacts, SUM, NONE, "",                                    \
+      "contacts that can hold each other (or joints) with any force; 0: the " \
+      "friction cone is pointed; -1 without check_cone")                      \
+  ROW(int, jammed_joint_rows, SUM, NONE, "",                                  \
+      "rows of joints that hold them; -1 without check_cone")                 \
+  ROW(double, solver_seconds, SUM, SUM(solver_seconds), "s",                  \
+      "in the solver, summed over islands (which may be solved in parallel)") \
+  ROW(double, step_seconds, WORLD, SUM(step_seconds), "s",                    \
+      "wall clock of the whole step")                                         \
+  ROW(double, kinetic_energy, WORLD, NONE, "J",                               \
+      "of the moved bodies, after the step; NaN without measure")             \
+  ROW(double, potential_energy, WORLD, NONE, "J",                             \
+      "of the moved bodies, after the step, 0 at the origin; NaN without "    \
+      "measure")                                                              \
+  ROW(double, deepest_penetration, MOST, NONE, "m",                           \
+      "greatest depth of the step's contacts as the program gave them, "      \
+      "before the step; NaN without measure")                                 \
+  ROW(double, worst_joint_error, MOST, NONE, "m or rad",                      \
+      "greatest position error of a joint row, before the step; NaN without " \
+      "measure")
+
+/* The columns of `--trace`, in their order:
+ *
+ *   FIELD("name", field)                    a field of the report
+ *   RECORDED("name", recorded, "meaning")   what the recorder knows itself
+ *
+ * A new column goes to the end: programs may read columns by number. */
+#define ODE_MLCP_TRACE(FIELD, RECORDED)                                       \
+  FIELD("step", step)                                                         \
+  FIELD("time_s", time)                                                       \
+  FIELD("bodies", bodies)                                                     \
+  FIELD("contacts", contacts)                                                 \
+  FIELD("kinetic_energy_J", kinetic_energy)                                   \
+  FIELD("potential_energy_J", potential_energy)                               \
+  FIELD("deepest_penetration_m", deepest_penetration)                         \
+  FIELD("worst_joint_error", worst_joint_error)                               \
+  FIELD("residual", residual)                                                 \
+  FIELD("pivots", pivots)                                                     \
+  FIELD("seconds", step_seconds)                                              \
+  RECORDED("world", world, "1, 2, ... in the order of the worlds' first steps")\
+  FIELD("rows", rows)                                                         \
+  FIELD("degraded", degraded)                                                 \
+  FIELD("unsolved", unsolved)                                                 \
+  FIELD("taken", taken)                                                       \
+  FIELD("impacts", impacts)                                                   \
+  FIELD("substeps", substeps)                                                 \
+  FIELD("jammed", jammed_contacts)
+
+#endif

@@ -1,0 +1,91 @@
+/* The settings of a world: one row each, and all that is said of it.
+ *
+ * Of this table ode_mlcp.h makes the struct ode_mlcp_options, and the library
+ * its defaults, checks and messages, the options of `ode-mlcp run` and `scene`,
+ * the environment variables, the members of `--stats` and the tables in the
+ * documents. A row:
+ *
+ *   ROW(type, field, allowed, default, "unit", "letter", read by, "help")
+ *
+ * The field max_events is the option --max-events, the environment variable
+ * ODE_MLCP_MAX_EVENTS and the member "max_events" of the statistics.
+ *
+ *   allowed   ONE_OF(words), ON_OFF (1 or 0), WHOLE(from, to), EVEN(from, to),
+ *             NUMBER(..) with FROM or ABOVE, TO or BELOW, or WORD_OR(word, its
+ *             value, NUMBER(..)); never NaN
+ *   letter    stands for the value in the help; "": the words do
+ *   read by   the schemes that a setting makes a difference to: ALL, or a set
+ *             that plugin/settings/settings.c defines; others keep it unread
+ *   help      its first sentence says it alone where there is little room
+ *
+ * A new row goes to the end: docs/abi.md.
+ */
+#ifndef ODE_MLCP_SETTINGS_H
+#define ODE_MLCP_SETTINGS_H
+
+#define ODE_MLCP_SETTINGS(ROW)                                                \
+  ROW(ode_mlcp_scheme, scheme, ONE_OF(schemes), ODE_MLCP_SCHEME_AH, "", "S",  \
+      ALL, "How a step is taken.")                                            \
+  ROW(int, edges, EVEN(4, 64), 4, "", "K", ALL,                               \
+      "Friction edges a contact. They lie along the slip to come, so that 4 " \
+      "slide as Coulomb's law says in every direction.")                      \
+  ROW(double, erp,                                                            \
+      WORD_OR("host", ODE_MLCP_ERP_HOST, NUMBER(FROM(0), TO(1))),             \
+      ODE_MLCP_ERP_HOST, "", "G", STABILISED,                                 \
+      "ERP: host, the one that the program set, or this in place of the "     \
+      "world's. A joint's or a contact's own ERP stays: it describes a "      \
+      "spring.")                                                              \
+  ROW(double, max_correction, NUMBER(ABOVE(0), TO(INFINITY)), 0.5, "m/s",     \
+      "V", AP_AH_ST,                                                          \
+      "Position errors give bodies no more velocity (m/s, rad/s) than this. " \
+      "The rest of a correction moves them without giving them speed, so "    \
+      "that nothing pops; inf makes all of it velocity, as in stock ODE.")    \
+  ROW(ode_mlcp_solver, solver, ONE_OF(solvers), ODE_MLCP_SOLVER_FAST, "", "", \
+      AP_AH, "What solves a step's problems.")                                \
+  ROW(double, tolerance, NUMBER(ABOVE(0), BELOW(1)), 1e-10, "", "T", ALL,     \
+      "The relative residual asked of a solve.")                              \
+  ROW(int, max_contacts, WHOLE(1, 1000000000), 20000, "", "N", ALL,           \
+      "A step with an island of more contacts is refused. The call returns "  \
+      "0 and nothing moves.")                                                 \
+  ROW(double, margin,                                                         \
+      WORD_OR("auto", ODE_MLCP_MARGIN_AUTO, NUMBER(FROM(0), BELOW(INFINITY))),\
+      ODE_MLCP_MARGIN_AUTO, "m", "M", ALL,                                    \
+      "Contacts with a gap up to this are seen before they touch, so that "   \
+      "nothing is entered. auto: of a collision function, what the bodies of "\
+      "a pair can come closer in two steps; of the program's dCollide, what " \
+      "touches; joint stops hold before they are overshot, as with any "      \
+      "margin but 0.")                                                        \
+  ROW(int, measure, ON_OFF, 0, "", "", ALL,                                   \
+      "Fill the report's energies and errors. A trace switches it on.")       \
+  ROW(ode_mlcp_friction, friction, ONE_OF(frictions),                         \
+      ODE_MLCP_FRICTION_COULOMB, "", "", AP_AH, "The law of friction.")       \
+  ROW(int, check_cone, ON_OFF, 0, "", "", ALL,                                \
+      "Check in every step whether the friction cone is pointed. The "        \
+      "trace's column jammed tells it.")                                      \
+  ROW(int, fixed_point, WHOLE(0, 1000), 0, "", "N", ST,                       \
+      "At most so many passes until contacts are taken where the step ends. " \
+      "0: one, where it would end with the present velocities.")              \
+  ROW(double, alpha, NUMBER(FROM(0.5), TO(1)), 0.5, "", "A", GAP,             \
+      "The alpha of the (alpha, gamma) family.")                              \
+  ROW(int, events, ON_OFF, 1, "", "", SECOND_ORDER,                           \
+      "Cut steps at collisions, and where contacts begin or end to slip or "  \
+      "part.")                                                                \
+  ROW(int, approach, ON_OFF, 1, "", "", SECOND_ORDER,                         \
+      "Take velocities that a contact or joint does not allow out by an "     \
+      "impact before the step. off: the schemes as printed, which throw "     \
+      "them back.")                                                           \
+  ROW(double, min_substep, NUMBER(ABOVE(0), TO(1)), 1e-4, "", "S",            \
+      SECOND_ORDER,                                                           \
+      "The part of a step below which events are not told apart. A contact "  \
+      "that hits again within it gives nothing back.")                        \
+  ROW(int, max_events, WHOLE(0, 1000000000), 100, "", "N", SECOND_ORDER,      \
+      "After so many events the rest of a step has none.")                    \
+  ROW(ode_mlcp_impact_law, impact, ONE_OF(impact_laws),                       \
+      ODE_MLCP_IMPACT_LAW_POISSON, "", "", SECOND_ORDER,                      \
+      "How impacts are resolved.")                                            \
+  ROW(int, impact_seed, WHOLE(0, 1000000000), 1, "", "N", SECOND_ORDER,       \
+      "Which outcomes of the set-valued law. With the step's time and the "   \
+      "event's number in the step it says which is taken: the same seed, "    \
+      "the same run.")
+
+#endif
