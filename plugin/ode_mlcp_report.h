@@ -23,7 +23,8 @@
   ROW(double, time, WORLD, NONE, "s", "sum of the sizes of the steps taken")  \
   ROW(double, step_size, WORLD, NONE, "s", "size of the step")                \
   ROW(int, taken, WORLD, SUM(steps), "",                                      \
-      "1; 0: the step was refused or failed, and every object is as it was")  \
+      "1 where the step was taken; 0: it was refused or failed, and every "   \
+      "object is as it was")                                                  \
   ROW(int, bodies, SUM, NONE, "",                                             \
       "bodies moved by the step: enabled and not kinematic")                  \
   ROW(int, islands, WORLD, MOST(islands_max), "",                             \
@@ -50,7 +51,7 @@
       "push-outs: problems solved to move bodies by what their velocities "   \
       "do not correct")                                                       \
   ROW(int, refused, ANY, SUM(refused), "",                                    \
-      "1: an island was too large, the step not taken")                       \
+      "1 where an island was too large and the step not taken")               \
   ROW(long, pivots, SUM, SUM(pivots), "", "of Lemke's method, all islands")   \
   ROW(long, factorisations, SUM, SUM(factorisations), "",                     \
       "factorisations of the solver")                                         \

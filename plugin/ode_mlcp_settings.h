@@ -24,7 +24,7 @@
 #define ODE_MLCP_SETTINGS_H
 
 #define ODE_MLCP_SETTINGS(ROW)                                                \
-  ROW(ode_mlcp_scheme, scheme, ONE_OF(schemes), ODE_MLCP_SCHEME_AH, "", "S",  \
+  ROW(ode_mlcp_scheme, scheme, ONE_OF(schemes), ODE_MLCP_SCHEME_AH, "", "",   \
       ALL, "How a step is taken.")                                            \
   ROW(int, edges, EVEN(4, 64), 4, "", "K", ALL,                               \
       "Friction edges a contact. They lie along the slip to come, so that 4 " \

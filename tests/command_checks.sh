@@ -12,9 +12,8 @@ trap 'exit 1' HUP INT TERM
 cd "$work" || exit 1
 
 # the settings of whoever runs the tests are not to be tested
-for variable in SCHEME EDGES ERP MAX_CORRECTION SOLVER TOLERANCE MAX_CONTACTS \
-    STATS TRACE DUMP DUMP_WHEN RUN; do
-  unset "ODE_MLCP_$variable"
+for variable in $(env | sed -n 's/^\(ODE_MLCP_[A-Z_]*\)=.*/\1/p'); do
+  [ "$variable" = ODE_MLCP_BUILD ] || unset "$variable"
 done
 unset LD_PRELOAD
 

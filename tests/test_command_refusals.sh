@@ -29,7 +29,8 @@ check "--version: name and number" \
 run --help
 check "run --help: status 0" status_is 0
 for option in scheme edges erp max-correction solver tolerance max-contacts \
-    stats trace; do
+    margin measure friction check-cone fixed-point alpha events approach \
+    min-substep max-events impact impact-seed stats trace; do
   check "run --help: --$option" grep -q -e "--$option" out
 done
 
@@ -61,10 +62,41 @@ check_refused "no tolerance" "--tolerance: '0'" --tolerance 0 ./starts
 check_refused "no contacts" "--max-contacts: '0'" --max-contacts 0 ./starts
 check_refused "empty value" "--edges: ''" --edges '' ./starts
 
-ODE_MLCP_ERP=3
-export ODE_MLCP_ERP
-check_refused "bad value in the environment" "ODE_MLCP_ERP: '3'" ./starts
-unset ODE_MLCP_ERP
+# refused_both NAME VALUE ALLOWED: by option and by environment
+refused_both() {
+  name=$1 value=$2 allowed="'$2' is not $3"
+  variable=ODE_MLCP_$(echo "$name" | tr a-z- A-Z_)
+  check_refused "--$name=$value" "--$name: $allowed" --$name="$value" ./starts
+  export "$variable=$value"
+  check_refused "$variable=$value" "$variable: $allowed" ./starts
+  unset "$variable"
+}
+refused_both scheme xy "ap, ah, gap, trapezoid-1, trapezoid or st"
+refused_both edges 5 "an even number from 4 to 64"
+refused_both erp -1 "host, or a number from 0 to 1"
+refused_both erp 3 "host, or a number from 0 to 1"
+refused_both max-correction nan "a speed above 0 in m/s, or inf"
+refused_both max-correction 1e999 "a speed above 0 in m/s, or inf"
+refused_both solver magic "fast or lemke"
+refused_both tolerance 1 "a number above 0 and below 1"
+refused_both max-contacts 0 "a whole number from 1 to 1000000000"
+refused_both margin inf "auto, or a length from 0 in m, not inf"
+refused_both measure 2 "on or off"
+refused_both friction dry "coulomb or convex"
+refused_both check-cone yes "on or off"
+refused_both fixed-point 1001 "a whole number from 0 to 1000"
+refused_both alpha -3 "a number from 0.5 to 1"
+refused_both alpha 0,75 "a number from 0.5 to 1"
+refused_both events 1 "on or off"
+refused_both approach maybe "on or off"
+refused_both min-substep 50 "a number above 0 and up to 1"
+refused_both max-events -1 "a whole number from 0 to 1000000000"
+refused_both max-events 99999999999999999999 \
+  "a whole number from 0 to 1000000000"
+refused_both impact random "poisson or set"
+refused_both impact-seed 1.5 "a whole number from 0 to 1000000000"
+check_refused "a value of two lines" "--edges: '4?6'" --edges "4
+6" ./starts
 
 # the options are the command's only up to the program
 run --edges 4 ./starts --edges 5

@@ -55,6 +55,32 @@ check "options arrive: tolerance" json_holds s.json tolerance 1e-9
 check "options arrive: max-correction" json_holds s.json max_correction 2
 check "options arrive: max-contacts" json_holds s.json max_contacts 50
 
+# every setting is in the statistics, and a run can be repeated from them
+run --stats s.json --scheme gap --edges 6 --erp 0.25 --max-correction inf \
+  --solver lemke --tolerance 1.5e-9 --max-contacts 99 --margin 0.015625 \
+  --measure on --friction convex --check-cone on --fixed-point 2 \
+  --alpha 0.7071067811865476 --events off --approach off --min-substep 0.001 \
+  --max-events 7 --impact set --impact-seed 3 -- "$program" touch 5
+check "all settings: status" status_is 0
+options=$("$command" run --help | sed -n 's/^  --\([a-z-]*\) .*/\1/p' |
+  grep -v '^stats$\|^trace$\|^dump\|^version$')
+again=
+for option in $options; do
+  key=$(echo "$option" | tr - _)
+  value=$(json_value s.json "$key")
+  check "all settings: $option is in the statistics" [ -n "$value" ]
+  [ "$value" != null ] || value=inf
+  again="$again --$option=$value"
+done
+# shellcheck disable=SC2086 # a list of options
+run --stats again.json $again -- "$program" touch 5
+check "a run from its statistics: status" status_is 0
+grep -v seconds s.json >one
+grep -v seconds again.json >other
+check "a run from its statistics: the same" cmp one other
+check "all settings: a number keeps its digits" json_holds s.json alpha \
+  0.7071067811865476
+
 for scheme in ap ah st gap trapezoid-1 trapezoid; do
   run --stats s.json --scheme $scheme --fixed-point 3 -- "$program" touch 5
   check "scheme $scheme runs" status_is 0

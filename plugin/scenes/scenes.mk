@@ -32,7 +32,8 @@ pkglib_LTLIBRARIES += ode_mlcp_scenes.la
 ode_mlcp_scenes_la_SOURCES = $(SCENE_SOURCES) plugin/scenes/scene_module.c
 ode_mlcp_scenes_la_CPPFLAGS = $(AM_CPPFLAGS) $(HOST_CFLAGS)
 ode_mlcp_scenes_la_LDFLAGS = -module -avoid-version -no-undefined \
-  -Wl,-z,defs -Wl,-rpath,'$$ORIGIN' -Wl,lib/libode.so
+  -Wl,-z,defs -Wl,-rpath,'$$ORIGIN' -Wl,lib/libode.so \
+  -export-symbols-regex '^ode_mlcp_scenes$$'
 ode_mlcp_scenes_la_LIBADD = librooms_host.la
 EXTRA_ode_mlcp_scenes_la_DEPENDENCIES = lib/libode.so
 

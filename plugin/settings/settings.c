@@ -164,7 +164,11 @@ static bool is_allowed(const setting *setting, double value) {
 /* --- to and from text ------------------------------------------------------- */
 
 /* As few digits as give the same number again. */
-static void add_exactly(text *out, double value) {
+static void add_exactly(text *out, setting_kind kind, double value) {
+  if (kind != SETTING_REAL) {
+    text_add_integer(out, (long long)value);
+    return;
+  }
   for (int digits = 9; digits <= 17; digits++) {
     char data[40];
     double again;
@@ -188,7 +192,7 @@ static void add_value(text *out, const setting *setting, double value) {
   if (setting->word != NULL && value == setting->word_value)
     text_add(out, setting->word);
   else
-    add_exactly(out, value);
+    add_exactly(out, setting->kind, value);
 }
 
 /* The value may be out of range. */
@@ -240,11 +244,6 @@ static void add_words(text *out, const setting_word words[],
   }
 }
 
-static void add_bound(text *out, const char *words, double bound) {
-  text_add(out, words);
-  add_exactly(out, bound);
-}
-
 static void add_range(text *out, const setting *setting) {
   bool is_whole = setting->kind == SETTING_INTEGER;
   bool endless = isinf(setting->most);
@@ -253,12 +252,14 @@ static void add_range(text *out, const setting *setting) {
                 : strcmp(setting->unit, "m") == 0   ? "a length"
                 : strcmp(setting->unit, "m/s") == 0 ? "a speed"
                                                     : "a number");
-  add_bound(out, setting->above ? " above " : " from ", setting->least);
+  text_add(out, setting->above ? " above " : " from ");
+  add_exactly(out, setting->kind, setting->least);
   if (!endless) {
     text_add(out, setting->above ? " and" : "");
-    add_bound(out, setting->below   ? " below "
-                   : setting->above ? " up to "
-                                    : " to ", setting->most);
+    text_add(out, setting->below   ? " below "
+                  : setting->above ? " up to "
+                                   : " to ");
+    add_exactly(out, setting->kind, setting->most);
   }
   if (setting->unit[0] != '\0') {
     text_add(out, " in ");
@@ -290,6 +291,10 @@ static void add_schemes(text *out, const setting *setting) {
   text_add(out, " only");
 }
 
+void setting_add_default(text *out, const setting *setting) {
+  add_value(out, setting, setting->fallback);
+}
+
 void setting_add_description(text *out, const setting *setting) {
   text_add(out, setting->help);
   if (setting->kind == SETTING_WORDS && setting->words[0].help != NULL)
@@ -301,7 +306,7 @@ void setting_add_description(text *out, const setting *setting) {
       text_add(out, word[1].word != NULL ? ";" : ".");
     }
   text_add(out, " Default ");
-  add_value(out, setting, setting->fallback);
+  setting_add_default(out, setting);
   if (setting->kind != SETTING_WORDS) {
     text_add(out, "; ");
     add_allowed(out, setting);
@@ -383,7 +388,7 @@ bool settings_read(const ode_mlcp_options *options, ode_mlcp_options *own,
       char shown[40];
       text out;
       text_start(&out, shown, sizeof shown - 1);
-      add_exactly(&out, value);
+      add_exactly(&out, known->kind, value);
       shown[out.used] = '\0';
       refuse(known, shown, message, message_size);
       return false;

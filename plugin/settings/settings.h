@@ -55,6 +55,9 @@ void setting_name(const setting *setting, char name[SETTING_NAME]);
 /** What stands for its value: "K", "on|off". */
 void setting_add_metavar(text *out, const setting *setting);
 
+/** "4", as ode_mlcp_set_option takes it. */
+void setting_add_default(text *out, const setting *setting);
+
 /** All there is to say of it: the help, its words, "Default 4; an even number
  *  from 4 to 64; read by ap and ah only." */
 void setting_add_description(text *out, const setting *setting);

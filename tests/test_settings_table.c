@@ -1,0 +1,342 @@
+/* The table of settings: what is allowed, by text and by struct; texts that give
+ * the same settings again. */
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "preload/statistics.h"
+#include "settings/settings.h"
+#include "testing.h"
+
+/* --- what is allowed ------------------------------------------------------ */
+
+/* Of every setting, words that are allowed and words that are not. */
+static const struct {
+  const char *name, *good[6], *bad[9];
+} words[] = {
+    {"scheme", {"ap", "ah", "gap", "trapezoid-1", "trapezoid", "st"},
+     {"", "AH", "trapezoid-2", "1", "ah "}},
+    {"edges", {"4", "6", "64"},
+     {"", "2", "5", "66", "4x", " 4", "4.0", "-4", "99999999999999999999"}},
+    {"erp", {"host", "0", "0.2", "1"},
+     {"", "-1", "-0.1", "1.1", "nan", "inf", "hosts", "0,5", "0.5 "}},
+    {"max-correction", {"1e-300", "0.5", "2", "inf"},
+     {"", "0", "-1", "nan", "-inf", "1e999", "1m"}},
+    {"solver", {"fast", "lemke"}, {"", "magic", "0"}},
+    {"tolerance", {"1e-300", "1e-10", "0.999"},
+     {"", "0", "1", "-1e-10", "nan", "inf", "1e-999", "1e-10x"}},
+    {"max-contacts", {"1", "20000", "1000000000"},
+     {"", "0", "-1", "1000000001", "1e3", "nan"}},
+    {"margin", {"auto", "0", "0.1"},
+     {"", "-1", "-1e-3", "nan", "inf", "autos", "0.1 m"}},
+    {"measure", {"on", "off"}, {"", "1", "yes"}},
+    {"friction", {"coulomb", "convex"}, {"", "0", "Coulomb"}},
+    {"check-cone", {"on", "off"}, {"", "1", "true"}},
+    {"fixed-point", {"0", "1000"}, {"", "-1", "1001", "0.5"}},
+    {"alpha", {"0.5", "0.75", "1"}, {"", "-3", "0.49999", "1.1", "nan", "inf"}},
+    {"events", {"on", "off"}, {"", "2", "On"}},
+    {"approach", {"on", "off"}, {"", "2", "no"}},
+    {"min-substep", {"1e-9", "1e-4", "1"}, {"", "0", "50", "-1", "nan", "inf"}},
+    {"max-events", {"0", "1000000000"}, {"", "-1", "1000000001", "nan"}},
+    {"impact", {"poisson", "set"}, {"", "random"}},
+    {"impact-seed", {"0", "7"}, {"", "-1", "1.5"}}};
+enum { N_WORDS = sizeof words / sizeof words[0] };
+
+static void test_every_setting_has_its_words(void) {
+  int n = 0;
+  for (char name[SETTING_NAME];
+       ode_mlcp_option_name(n, name, sizeof name) == ODE_MLCP_OK; n++) {
+    CU_ASSERT_FATAL(n < N_WORDS);
+    CU_ASSERT_STRING_EQUAL(name, words[n].name);
+  }
+  CU_ASSERT_EQUAL(n, N_WORDS);
+}
+
+static void test_good_words_are_taken(void) {
+  for (int i = 0; i < N_WORDS; i++)
+    for (int k = 0; k < 6 && words[i].good[k] != NULL; k++) {
+      char message[SETTING_LINE], value[32];
+      ode_mlcp_options options;
+      ode_mlcp_default_options(&options);
+      ode_mlcp_error error =
+          ode_mlcp_set_option(&options, words[i].name, words[i].good[k],
+                              message, sizeof message);
+      CU_ASSERT_EQUAL(error, ODE_MLCP_OK);
+      CU_ASSERT_STRING_EQUAL(message, "");
+      CU_ASSERT_EQUAL(ode_mlcp_check_options(&options, NULL, 0), ODE_MLCP_OK);
+      CU_ASSERT_EQUAL(ode_mlcp_get_option(&options, words[i].name, value,
+                                          sizeof value), ODE_MLCP_OK);
+      if (strchr(words[i].good[k], 'e') == NULL)
+        CU_ASSERT_STRING_EQUAL(value, words[i].good[k]);
+    }
+}
+
+static void test_bad_words_are_refused_in_a_line(void) {
+  ode_mlcp_options options, before;
+  ode_mlcp_default_options(&before);
+  for (int i = 0; i < N_WORDS; i++)
+    for (int k = 0; k < 9 && words[i].bad[k] != NULL; k++) {
+      char message[SETTING_LINE], wanted[100];
+      memcpy(&options, &before, sizeof options);
+      snprintf(wanted, sizeof wanted, "%s: '%s' is not ", words[i].name,
+               words[i].bad[k]);
+      CU_ASSERT_EQUAL(ode_mlcp_set_option(&options, words[i].name,
+                                          words[i].bad[k], message,
+                                          sizeof message),
+                      ODE_MLCP_BAD_ARGUMENT);
+      CU_ASSERT(strncmp(message, wanted, strlen(wanted)) == 0);
+      CU_ASSERT(strlen(message) > strlen(wanted));
+      CU_ASSERT_EQUAL(memcmp(&options, &before, sizeof options), 0);
+    }
+}
+
+static void test_odd_texts_stay_one_line(void) {
+  char message[SETTING_LINE], lengthy[5000], small[8];
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  memset(lengthy, '9', sizeof lengthy);
+  lengthy[sizeof lengthy - 1] = '\0';
+  ode_mlcp_set_option(&options, "edges", lengthy, message, sizeof message);
+  CU_ASSERT(strstr(message, "' is not an even number from 4 to 64") != NULL);
+  ode_mlcp_set_option(&options, "edges", "4\n6\r", message, sizeof message);
+  CU_ASSERT_STRING_EQUAL(message,
+                         "edges: '4?6?' is not an even number from 4 to 64");
+  ode_mlcp_set_option(&options, "no-such", "1", message, sizeof message);
+  CU_ASSERT_STRING_EQUAL(message, "there is no option 'no-such'");
+  CU_ASSERT_EQUAL(ode_mlcp_set_option(&options, "max_events", "1", small,
+                                      sizeof small), ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_STRING_EQUAL(small, "there i");
+  CU_ASSERT_EQUAL(ode_mlcp_set_option(&options, "edges", "5", NULL, 0),
+                  ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_EQUAL(ode_mlcp_get_option(&options, "edges", small, 1),
+                  ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_EQUAL(ode_mlcp_option_name(-1, small, sizeof small),
+                  ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_EQUAL(ode_mlcp_option_name(0, small, 6), ODE_MLCP_BAD_ARGUMENT);
+}
+
+/* --- by struct ------------------------------------------------------------ */
+
+static char said[SETTING_LINE]; /* through the host's messages */
+
+static void keep_message(int number, const char *format, va_list arguments) {
+  (void)number;
+  vsnprintf(said, sizeof said, format, arguments);
+}
+
+/* Every way in names the setting, its value and what is allowed. */
+static void expect_refused(const ode_mlcp_options *options, const char *line) {
+  char message[SETTING_LINE], wanted[SETTING_LINE];
+  CU_ASSERT_EQUAL(ode_mlcp_check_options(options, message, sizeof message),
+                  ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_STRING_EQUAL(message, line);
+  if (strcmp(message, line) != 0) printf("\n%s", message);
+  snprintf(wanted, sizeof wanted, "ode-mlcp: bad options: %s", line);
+
+  dMessageFunction *before = dGetMessageHandler();
+  dSetMessageHandler(keep_message);
+  dWorldID world = dWorldCreate();
+  said[0] = '\0';
+  CU_ASSERT_EQUAL(ode_mlcp_attach(world, options), ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_STRING_EQUAL(said, wanted);
+  CU_ASSERT_EQUAL(ode_mlcp_detach(world), ODE_MLCP_NOT_ATTACHED);
+  said[0] = '\0';
+  CU_ASSERT_EQUAL(ode_mlcp_attach_new_worlds(options), ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_STRING_EQUAL(said, wanted);
+  dWorldDestroy(world);
+  dSetMessageHandler(before);
+}
+
+#define EXPECT_REFUSED(field, value, line)                                    \
+  do {                                                                        \
+    ode_mlcp_options options;                                                 \
+    ode_mlcp_default_options(&options);                                       \
+    options.field = value;                                                    \
+    expect_refused(&options, line);                                           \
+  } while (0)
+
+static void test_bad_members_are_refused(void) {
+  EXPECT_REFUSED(scheme, (ode_mlcp_scheme)6,
+                 "scheme: '6' is not ap, ah, gap, trapezoid-1, trapezoid or "
+                 "st");
+  EXPECT_REFUSED(edges, 5, "edges: '5' is not an even number from 4 to 64");
+  EXPECT_REFUSED(erp, -0.5, "erp: '-0.5' is not host, or a number from 0 to 1");
+  EXPECT_REFUSED(max_correction, NAN,
+                 "max-correction: 'nan' is not a speed above 0 in m/s, or inf");
+  EXPECT_REFUSED(solver, (ode_mlcp_solver)2,
+                 "solver: '2' is not fast or lemke");
+  EXPECT_REFUSED(tolerance, NAN,
+                 "tolerance: 'nan' is not a number above 0 and below 1");
+  EXPECT_REFUSED(max_contacts, 0,
+                 "max-contacts: '0' is not a whole number from 1 to "
+                 "1000000000");
+  EXPECT_REFUSED(margin, INFINITY,
+                 "margin: 'inf' is not auto, or a length from 0 in m, not inf");
+  EXPECT_REFUSED(measure, 2, "measure: '2' is not on or off");
+  EXPECT_REFUSED(friction, (ode_mlcp_friction)7,
+                 "friction: '7' is not coulomb or convex");
+  EXPECT_REFUSED(check_cone, -1, "check-cone: '-1' is not on or off");
+  EXPECT_REFUSED(fixed_point, 1001,
+                 "fixed-point: '1001' is not a whole number from 0 to 1000");
+  EXPECT_REFUSED(alpha, -3, "alpha: '-3' is not a number from 0.5 to 1");
+  EXPECT_REFUSED(alpha, NAN, "alpha: 'nan' is not a number from 0.5 to 1");
+  EXPECT_REFUSED(events, 2, "events: '2' is not on or off");
+  EXPECT_REFUSED(approach, 3, "approach: '3' is not on or off");
+  EXPECT_REFUSED(min_substep, 50,
+                 "min-substep: '50' is not a number above 0 and up to 1");
+  EXPECT_REFUSED(min_substep, INFINITY,
+                 "min-substep: 'inf' is not a number above 0 and up to 1");
+  EXPECT_REFUSED(max_events, -1,
+                 "max-events: '-1' is not a whole number from 0 to 1000000000");
+  EXPECT_REFUSED(impact, (ode_mlcp_impact_law)2,
+                 "impact: '2' is not poisson or set");
+  EXPECT_REFUSED(impact_seed, -1,
+                 "impact-seed: '-1' is not a whole number from 0 to "
+                 "1000000000");
+  EXPECT_REFUSED(struct_size, 0,
+                 "struct_size: the options do not begin as "
+                 "ode_mlcp_default_options makes them");
+}
+
+static void test_a_bad_setting_does_not_blame_another(void) {
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  options.alpha = -3;
+  CU_ASSERT_EQUAL(ode_mlcp_set_option(&options, "edges", "8", NULL, 0),
+                  ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(options.edges, 8);
+}
+
+/* --- texts ---------------------------------------------------------------- */
+
+/* Options with no value at its default. */
+static ode_mlcp_options unusual_options(void) {
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  options.scheme = ODE_MLCP_SCHEME_GAP;
+  options.edges = 12;
+  options.erp = 1.0 / 3;
+  options.max_correction = INFINITY;
+  options.solver = ODE_MLCP_SOLVER_LEMKE;
+  options.tolerance = 1.2345678901234567e-9;
+  options.max_contacts = 1000000000;
+  options.margin = 0.1 + 0.2;
+  options.measure = 1;
+  options.friction = ODE_MLCP_FRICTION_CONVEX;
+  options.check_cone = 1;
+  options.fixed_point = 3;
+  options.alpha = 2.0 / 3;
+  options.events = options.approach = 0;
+  options.min_substep = 5e-324;
+  options.max_events = 123456789;
+  options.impact = ODE_MLCP_IMPACT_LAW_SET;
+  options.impact_seed = 999999999;
+  return options;
+}
+
+static void expect_equal(const ode_mlcp_options *a, const ode_mlcp_options *b) {
+#define EXPECT(type, field, ...) CU_ASSERT(a->field == b->field);
+  ODE_MLCP_SETTINGS(EXPECT)
+#undef EXPECT
+}
+
+static void expect_all_differ(const ode_mlcp_options *a,
+                              const ode_mlcp_options *b) {
+#define EXPECT(type, field, ...) CU_ASSERT(a->field != b->field);
+  ODE_MLCP_SETTINGS(EXPECT)
+#undef EXPECT
+}
+
+static void test_settings_come_back_from_the_statistics(void) {
+  char json[4096], *rest = NULL;
+  text out;
+  ode_mlcp_options given = unusual_options(), read;
+  ode_mlcp_default_options(&read);
+  expect_all_differ(&given, &read);
+
+  text_start(&out, json, sizeof json - 1);
+  statistics_add_settings(&out, &given);
+  json[out.used] = '\0';
+  int n = 0;
+  for (char *line = strtok_r(json, "\n", &rest); line != NULL;
+       line = strtok_r(NULL, "\n", &rest)) {
+    char name[40], value[40];
+    if (sscanf(line, " \"%39[a-z_]\": \"%39[^\"]\"", name, value) != 2)
+      CU_ASSERT_EQUAL_FATAL(
+          sscanf(line, " \"%39[a-z_]\": %39[^,]", name, value), 2);
+    if (strcmp(name, "version") == 0) continue;
+    for (char *c = name; *c != '\0'; c++)
+      if (*c == '_') *c = '-';
+    if (strcmp(value, "null") == 0) strcpy(value, "inf");
+    CU_ASSERT_EQUAL(ode_mlcp_set_option(&read, name, value, NULL, 0),
+                    ODE_MLCP_OK);
+    n++;
+  }
+  CU_ASSERT_EQUAL(n, N_WORDS);
+  expect_equal(&given, &read);
+}
+
+static void test_numbers_do_not_follow_the_locale(void) {
+  static const char *const locales[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR",
+                                        "fr_FR.UTF-8", "nl_NL.UTF-8"};
+  char value[32];
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  for (size_t i = 0; i < sizeof locales / sizeof locales[0]; i++)
+    if (setlocale(LC_ALL, locales[i]) != NULL) break;
+  CU_ASSERT_EQUAL(ode_mlcp_set_option(&options, "alpha", "0.75", NULL, 0),
+                  ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(options.alpha, 0.75);
+  CU_ASSERT_EQUAL(ode_mlcp_set_option(&options, "alpha", "0,75", NULL, 0),
+                  ODE_MLCP_BAD_ARGUMENT);
+  ode_mlcp_get_option(&options, "alpha", value, sizeof value);
+  CU_ASSERT_STRING_EQUAL(value, "0.75");
+  setlocale(LC_ALL, "C");
+}
+
+/* --- schemes -------------------------------------------------------------- */
+
+static void test_schemes_may_be_added(void) {
+  char message[SETTING_LINE];
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  CU_ASSERT_STRING_EQUAL(settings_scheme_name(ODE_MLCP_SCHEME_TRAPEZOID_1),
+                         "trapezoid-1");
+  CU_ASSERT(settings_scheme_name(17) == NULL);
+  options.scheme = (ode_mlcp_scheme)17;
+  CU_ASSERT_EQUAL(ode_mlcp_check_options(&options, NULL, 0),
+                  ODE_MLCP_BAD_ARGUMENT);
+
+  CU_ASSERT(settings_add_scheme_name(17, "toy"));
+  CU_ASSERT_STRING_EQUAL(settings_scheme_name(17), "toy");
+  CU_ASSERT_EQUAL(ode_mlcp_check_options(&options, NULL, 0), ODE_MLCP_OK);
+  options.scheme = ODE_MLCP_SCHEME_AH;
+  CU_ASSERT_EQUAL(ode_mlcp_set_option(&options, "scheme", "toy", NULL, 0),
+                  ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(options.scheme, 17);
+  ode_mlcp_set_option(&options, "scheme", "x", message, sizeof message);
+  CU_ASSERT(strstr(message, "st or toy") != NULL);
+
+  int n = 1;
+  while (n < 100 && settings_add_scheme_name(17 + n, "more")) n++;
+  CU_ASSERT(n >= 4 && n < 100);
+}
+
+int main(void) {
+  dInitODE2(0);
+  const CU_TestInfo tests[] = {
+      {"every setting is tested", test_every_setting_has_its_words},
+      {"good words", test_good_words_are_taken},
+      {"bad words", test_bad_words_are_refused_in_a_line},
+      {"odd texts", test_odd_texts_stay_one_line},
+      {"bad members", test_bad_members_are_refused},
+      {"no other is blamed", test_a_bad_setting_does_not_blame_another},
+      {"statistics round trip", test_settings_come_back_from_the_statistics},
+      {"locales", test_numbers_do_not_follow_the_locale},
+      {"schemes may be added", test_schemes_may_be_added},
+      CU_TEST_INFO_NULL};
+  int status = run_tests("settings: table", tests);
+  dCloseODE();
+  return status;
+}
