@@ -208,6 +208,26 @@ static void test_a_bad_setting_does_not_blame_another(void) {
   CU_ASSERT_EQUAL(options.edges, 8);
 }
 
+/* An older program's ends after two settings; what stands behind is not read. */
+static void test_shorter_options_are_completed(void) {
+  ode_mlcp_options given, own, defaults;
+  ode_mlcp_default_options(&defaults);
+  memset(&given, 0xA5, sizeof given);
+  ode_mlcp_default_options_sized(&given, offsetof(ode_mlcp_options, erp));
+  given.edges = defaults.edges = 8;
+  CU_ASSERT(settings_read(&given, &own, NULL, 0));
+  CU_ASSERT_EQUAL(own.struct_size, defaults.struct_size);
+#define EXPECT(type, field, ...) CU_ASSERT(own.field == defaults.field);
+  ODE_MLCP_SETTINGS(EXPECT)
+#undef EXPECT
+  // half a member is none
+  given.struct_size = offsetof(ode_mlcp_options, erp) + 4;
+  CU_ASSERT(settings_read(&given, &own, NULL, 0));
+  CU_ASSERT_EQUAL(own.erp, ODE_MLCP_ERP_HOST);
+  CU_ASSERT(settings_read(NULL, &own, NULL, 0));
+  CU_ASSERT_EQUAL(own.edges, 4);
+}
+
 /* --- texts ---------------------------------------------------------------- */
 
 /* Options with no value at its default. */
@@ -331,6 +351,7 @@ int main(void) {
       {"bad words", test_bad_words_are_refused_in_a_line},
       {"odd texts", test_odd_texts_stay_one_line},
       {"bad members", test_bad_members_are_refused},
+      {"shorter options", test_shorter_options_are_completed},
       {"no other is blamed", test_a_bad_setting_does_not_blame_another},
       {"statistics round trip", test_settings_come_back_from_the_statistics},
       {"locales", test_numbers_do_not_follow_the_locale},
