@@ -1,8 +1,8 @@
 #!/bin/sh
 # What libode_mlcp.so shows: ode_mlcp_* with a version, and all that the headers
 # declare; headers that C89 and C++ programs can include.
-. "$(dirname "$0")/command_checks.sh"
 top=$(cd "$(dirname "$0")/.." && pwd)
+. "$top/tests/command_checks.sh"
 host=$(sed -n 's/^HOST_CFLAGS = //p' "$build/Makefile")
 : >err
 
@@ -39,14 +39,14 @@ int main(void) {
 }
 CONSUMER
 cp consumer.c consumer.cpp
-# compiles WHAT COMPILER FLAG...
+# compiles LANGUAGE COMPILER FLAG...
 compiles() {
-  what=$1
+  language=$1
   shift
-  check "compiles as $what" sh -c '"$@" 2>err' sh "$@" -Wall -Wextra -Werror \
+  check "compiles as $language" sh -c '"$@" 2>err' sh "$@" -Wall -Wextra -Werror \
     -I"$top/plugin" $host -o consumer "$build/lib/libode_mlcp.so" \
     "$build/lib/libode.so" -Wl,-rpath,"$build/lib"
-  check "runs as $what" ./consumer
+  check "runs as $language" ./consumer
 }
 compiles C89 $compiler -std=gnu89 consumer.c
 compiles C11 $compiler -std=gnu11 -pedantic consumer.c
@@ -54,5 +54,31 @@ if command -v c++ >/dev/null; then
   compiles C++98 c++ -std=gnu++98 consumer.cpp
   compiles C++17 c++ -std=gnu++17 -pedantic consumer.cpp
 fi
+
+# a program's own observer under the command, whose plugin stands before the
+# library: both hear of each step
+cat >observes.c <<'OBSERVES'
+#include <ode_mlcp.h>
+static int n_seen;
+static void observe(void *context, dWorldID world,
+                    const ode_mlcp_report *report) {
+  (void)context, (void)world;
+  n_seen += report->taken;
+}
+int main(void) {
+  int i;
+  dInitODE2(0);
+  ode_mlcp_observe(observe, 0);
+  dWorldID world = dWorldCreate();
+  dBodyCreate(world);
+  ode_mlcp_attach(world, 0);
+  for (i = 0; i < 3; i++) dWorldStep(world, 0.01);
+  return n_seen == 3 ? 0 : 1;
+}
+OBSERVES
+compiles "an observer" $compiler observes.c
+run --stats s.json -- ./consumer
+check "an observer under the command: status" status_is 0
+check "an observer under the command: statistics" json_holds s.json steps 3
 
 finish
