@@ -103,7 +103,8 @@
       "before the step; NaN without measure")                                 \
   ROW(double, worst_joint_error, MOST, NONE, "m or rad",                      \
       "greatest position error of a joint row, before the step; NaN without " \
-      "measure")
+      "measure")                                                              \
+  /* a new row goes above this line */
 
 /* The columns of `--trace`, in their order:
  *
@@ -130,6 +131,7 @@
   FIELD("taken", taken)                                                       \
   FIELD("impacts", impacts)                                                   \
   FIELD("substeps", substeps)                                                 \
-  FIELD("jammed", jammed_contacts)
+  FIELD("jammed", jammed_contacts)                                            \
+  /* a new row goes above this line */
 
 #endif

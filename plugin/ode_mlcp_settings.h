@@ -86,6 +86,7 @@
   ROW(int, impact_seed, WHOLE(0, 1000000000), 1, "", "N", SECOND_ORDER,       \
       "Which outcomes of the set-valued law. With the step's time and the "   \
       "event's number in the step it says which is taken: the same seed, "    \
-      "the same run.")
+      "the same run.")                                                        \
+  /* a new row goes above this line */
 
 #endif

@@ -15,6 +15,7 @@
       "second order, all rows on the mean velocity")                          \
   ROW(ST, "st",                                                               \
       "Stewart and Trinkle's position level: contacts where the bodies go "   \
-      "to, ERP 1 for them")
+      "to, ERP 1 for them")                                                   \
+  /* a new row goes above this line */
 
 #endif
