@@ -9,7 +9,7 @@
 #include "bench_clock.h"
 #include "lcp_form.h"
 #include "ode_mlcp.h"
-#include "step/part_watch.h"
+#include "stepper/stepper.h"
 
 /* ---- states ----------------------------------------------------------- */
 
@@ -81,20 +81,20 @@ static void add_joints(host_case *opened, const dStepperIsland *island) {
   }
 }
 
-static void keep_part(void *context, const solved_part *part) {
+static void keep_part(void *context, const solved_component *solved) {
   host_case *opened = context;
-  const mlcp_problem *problem = part->problem;
-  if (problem->n_rows == 0 || part->first_row == NULL) return;
+  const mlcp_problem *problem = solved->problem;
+  if (problem->n_rows == 0 || solved->moves_only) return;
   // a problem that is solved again, changed, is not the host's
   static size_t last_island;
   static int last_part;
-  if (opened->n_parts > 0 && part->island == last_island &&
-      part->part == last_part)
+  if (opened->n_parts > 0 && solved->island == last_island &&
+      solved->component == last_part)
     return;
-  last_island = part->island;
-  last_part = part->part;
-  const dStepperIsland *island = part->host_island;
-  if (part->part == 0) add_joints(opened, island);
+  last_island = solved->island;
+  last_part = solved->component;
+  const dStepperIsland *island = solved->host_island;
+  if (solved->component == 0) add_joints(opened, island);
   size_t count = (size_t)opened->n_parts + 1;
   opened->parts = realloc(opened->parts, count * sizeof *opened->parts);
   if (opened->parts == NULL) abort();
@@ -111,9 +111,9 @@ static void keep_part(void *context, const solved_part *part) {
   own->lambda = get((size_t)problem->n_frictions, sizeof(double));
   for (size_t r = 0; r < n_rows; r++) own->joint_of_row[r] = -1;
   for (unsigned j = 0; j < island->joints_count; j++)
-    if (part->first_row[j] >= 0 &&
+    if (solved->first_row[j] >= 0 &&
         dJointGetType(island->joints[j]) == dJointTypeContact)
-      own->joint_of_row[part->first_row[j]] =
+      own->joint_of_row[solved->first_row[j]] =
           joint_number(opened, island->joints[j]);
 }
 
@@ -124,15 +124,14 @@ bool host_case_open(host_case *opened, const library_entry *entry) {
   scene_state_create(&opened->start, opened->scene);
   scene_state_read(&opened->start, opened->scene);
 
-  part_watch = keep_part;
-  part_watch_context = opened;
+  stepper_observe_solves(keep_part, opened);
   ode_mlcp_options hasty;
   ode_mlcp_default_options(&hasty);
   hasty.tolerance = 0.99; // the problem is wanted, not its solution
   bool taken =
       ode_mlcp_attach(opened->scene->world, &hasty) == ODE_MLCP_OK &&
       dWorldStep(opened->scene->world, LIBRARY_STEP) != 0;
-  part_watch = NULL;
+  stepper_observe_solves(NULL, NULL);
   ode_mlcp_detach(opened->scene->world);
   if (!taken) {
     host_case_close(opened);

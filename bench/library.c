@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ode_mlcp.h"
-#include "step/part_watch.h"
+#include "stepper/stepper.h"
 
 /* ---- the scenes ------------------------------------------------------------ */
 
@@ -139,16 +139,16 @@ static int count_normals(const mlcp_problem *problem) {
   return count;
 }
 
-static void keep(void *context, const solved_part *part) {
+static void keep(void *context, const solved_component *solved) {
   capture *capture = context;
   library_problems *to = capture->problems;
-  if (part->problem->n_rows == 0 || capture->no_memory) return;
+  if (solved->problem->n_rows == 0 || capture->no_memory) return;
   // what follows from a hasty answer is no problem of the scene
-  bool again = to->n_problems > 0 && part->island == capture->island &&
-               part->part == capture->part;
-  if (again || part->first_row == NULL) return;
-  capture->island = part->island;
-  capture->part = part->part;
+  bool again = to->n_problems > 0 && solved->island == capture->island &&
+               solved->component == capture->part;
+  if (again || solved->moves_only) return;
+  capture->island = solved->island;
+  capture->part = solved->component;
   size_t count = (size_t)to->n_problems + 1;
   mlcp_stored *problems =
       realloc(to->problems, count * sizeof *to->problems);
@@ -158,12 +158,12 @@ static void keep(void *context, const solved_part *part) {
   to->problems = problems;
   memset(&problems[count - 1], 0, sizeof *problems);
   if (!mlcp_stored_copy(&problems[count - 1], &memory_from_malloc,
-                        part->problem, part->guess)) {
+                        solved->problem, solved->guess)) {
     capture->no_memory = true;
     return;
   }
   to->n_problems++;
-  to->n_contacts += count_normals(part->problem);
+  to->n_contacts += count_normals(solved->problem);
 }
 
 bool library_capture(const library_entry *entry, library_problems *captured) {
@@ -172,15 +172,14 @@ bool library_capture(const library_entry *entry, library_problems *captured) {
   if (scene == NULL) return false;
 
   capture capture = {.problems = captured};
-  part_watch = keep;
-  part_watch_context = &capture;
+  stepper_observe_solves(keep, &capture);
   // the problem is wanted, not its solution: any answer will do
   ode_mlcp_options hasty;
   ode_mlcp_default_options(&hasty);
   hasty.tolerance = 0.99;
   bool taken = ode_mlcp_attach(scene->world, &hasty) == ODE_MLCP_OK &&
                dWorldStep(scene->world, LIBRARY_STEP) != 0;
-  part_watch = NULL;
+  stepper_observe_solves(NULL, NULL);
   scene_destroy(scene);
   if (taken && !capture.no_memory) return true;
   library_release(captured);

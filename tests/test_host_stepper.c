@@ -20,9 +20,8 @@ typedef struct toy {
   size_t n_islands;
   unsigned n_bodies[MAX_ISLANDS], n_joints[MAX_ISLANDS];
   size_t next_commit; /* index that commit has to get */
-  bool out_of_order, in_pool, commit_in_pool, bad_arena;
+  bool out_of_order, in_pool, commit_in_pool;
   pthread_t caller;
-  size_t arena_per_body;
   dBodyID bodies[MAX_BODIES]; /* of all islands, in their order */
   int n_listed;
 } toy;
@@ -32,11 +31,6 @@ static void note(toy *t, char call) {
   size_t length = strlen(t->log);
   if (length + 1 < sizeof t->log) t->log[length] = call;
   pthread_mutex_unlock(&t->lock);
-}
-
-static size_t toy_arena(void *context, unsigned bodies, unsigned joints) {
-  (void)joints;
-  return bodies * ((toy *)context)->arena_per_body;
 }
 
 static int toy_prepare(void *context, dWorldID world, dReal h) {
@@ -57,7 +51,7 @@ static int toy_begin(void *context, dWorldID world, dReal h,
     t->n_bodies[i] = islands[i].bodies_count;
     t->n_joints[i] = islands[i].joints_count;
     if (islands[i].index != i || islands[i].world != world ||
-        islands[i].stepsize != h || islands[i].arena != NULL)
+        islands[i].stepsize != h)
       t->out_of_order = true;
     for (unsigned b = 0; b < islands[i].bodies_count; b++)
       if (t->n_listed < MAX_BODIES)
@@ -69,15 +63,9 @@ static int toy_begin(void *context, dWorldID world, dReal h,
 static int toy_solve(void *context, const dStepperIsland *island) {
   toy *t = context;
   note(t, 'S');
-  size_t asked = island->bodies_count * t->arena_per_body;
   pthread_mutex_lock(&t->lock);
   if (!pthread_equal(pthread_self(), t->caller)) t->in_pool = true;
-  if (asked > 0 && (island->arena == NULL || island->arena_size < asked ||
-                    (size_t)island->arena % sizeof(dReal) != 0))
-    t->bad_arena = true;
-  if (asked == 0 && island->arena != NULL) t->bad_arena = true;
   pthread_mutex_unlock(&t->lock);
-  if (asked > 0) memset(island->arena, 0xee, asked);
   return (int)island->index + 1 != t->fail_island;
 }
 
@@ -109,7 +97,6 @@ static void toy_release(void *context, dWorldID world) {
 }
 
 static const dStepperFunctions TOY = {.struct_size = sizeof(dStepperFunctions),
-                                      .estimate_arena = toy_arena,
                                       .prepare = toy_prepare,
                                       .begin = toy_begin,
                                       .solve = toy_solve,
@@ -317,7 +304,7 @@ static void reset_memory(long first_failing) {
   fail_from = first_failing;
 }
 
-static void test_arenas(void) {
+static void test_memory_manager(void) {
   toy t;
   dWorldID world = create_toy_world(&t);
   reset_memory(1000000);
@@ -326,11 +313,7 @@ static void test_arenas(void) {
     dBodyID body = body_at(world, i);
     if (i > 2) tie(world, body, body_at(world, 10 + i));
   }
-  for (t.arena_per_body = 0; t.arena_per_body < 100000;
-       t.arena_per_body = 3 * t.arena_per_body + 7) {
-    CU_ASSERT_EQUAL(dWorldStep(world, H), 1);
-    CU_ASSERT_FALSE(t.bad_arena);
-  }
+  CU_ASSERT_EQUAL(dWorldStep(world, H), 1);
   CU_ASSERT(n_allocations > 0);
   dWorldCleanupWorkingMemory(world);
   CU_ASSERT_EQUAL(dWorldStep(world, H), 1);
@@ -352,15 +335,11 @@ static void test_shared_working_memory(void) {
   reset_memory(1000000);
   CU_ASSERT(dWorldSetStepMemoryManager(worlds[0], &COUNTING));
   CU_ASSERT(dWorldUseSharedWorkingMemory(worlds[1], worlds[0]));
-  for (int w = 0; w < 2; w++) {
-    t[w].arena_per_body = 200;
+  for (int w = 0; w < 2; w++)
     for (int i = 0; i < 3; i++) body_at(worlds[w], i);
-  }
   for (int i = 0; i < 3; i++)
-    for (int w = 0; w < 2; w++) {
+    for (int w = 0; w < 2; w++)
       CU_ASSERT_EQUAL(dWorldStep(worlds[w], H), 1);
-      CU_ASSERT_FALSE(t[w].bad_arena);
-    }
   dWorldDestroy(worlds[0]);
   CU_ASSERT_EQUAL(dWorldStep(worlds[1], H), 1); /* keeps what they shared */
   dWorldDestroy(worlds[1]);
@@ -378,7 +357,6 @@ static void test_memory_fails(void) {
     for (int i = 0; i < 3; i++) b[i] = body_at(world, i);
     dBodyDisable(b[2]);
     tie(world, b[1], b[2]);
-    t.arena_per_body = 1000;
     uint64_t before = hash_bodies(b, 3);
     taken = dWorldStep(world, H);
     CU_ASSERT_EQUAL(t.taken, taken);
@@ -410,7 +388,6 @@ static void test_threads(void) {
     dThreadingThreadPoolServeMultiThreadedImplementation(pool, threading);
     dWorldSetStepThreadingImplementation(
         world, dThreadingImplementationGetFunctions(threading), threading);
-    t.arena_per_body = 64;
     dBodyID b[20];
     for (int i = 0; i < 20; i++) b[i] = body_at(world, i);
     CU_ASSERT_EQUAL(dWorldStep(world, H), 1);
@@ -420,7 +397,6 @@ static void test_threads(void) {
     CU_ASSERT(t.in_pool);
     CU_ASSERT_FALSE(t.commit_in_pool);
     CU_ASSERT_FALSE(t.out_of_order);
-    CU_ASSERT_FALSE(t.bad_arena);
 
     /* an island that fails fails the step for all */
     uint64_t before = hash_bodies(b, 20);
@@ -696,7 +672,7 @@ int main(void) {
       {"islands", test_islands},
       {"a failed step changes nothing", test_a_failed_step_changes_nothing},
       {"failed steps and sleep", test_failed_steps_do_not_count_for_sleep},
-      {"arenas", test_arenas},
+      {"memory manager", test_memory_manager},
       {"shared working memory", test_shared_working_memory},
       {"memory fails", test_memory_fails},
       {"threads", test_threads},

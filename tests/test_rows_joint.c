@@ -122,14 +122,14 @@ static void test_every_type_has_its_rows(void) {
       scene s = create_scene(t, seed);
       uint64_t before = body_hash(s.body[0]) ^ body_hash(s.body[1]);
       dStepperJointRows host;
-      joint_reading reading;
+      host_joint_rows reading;
       double bad_value;
       CU_ASSERT_FATAL(dJointGetStepperRows(s.joint, 1 / STEP, 0.3, &host));
       CU_ASSERT_FATAL(
-          joint_rows_read(&reading, s.joint, STEP, ODE_MLCP_ERP_HOST));
+          host_joint_read(&reading, s.joint, STEP, ODE_MLCP_ERP_HOST));
       CU_ASSERT_EQUAL((int)host.count, TYPES[t].rows);
       CU_ASSERT_EQUAL(memcmp(&host, &reading.rows, sizeof host), 0);
-      CU_ASSERT_PTR_NULL(joint_rows_bad_value(&reading, &bad_value));
+      CU_ASSERT_PTR_NULL(host_joint_bad_value(&reading, &bad_value));
       CU_ASSERT_EQUAL(body_hash(s.body[0]) ^ body_hash(s.body[1]), before);
       dWorldDestroy(s.world);
     }
@@ -140,20 +140,19 @@ static void test_rows_enter_the_problem(void) {
   const int body[2] = {0, 1}, problem_body[2] = {0, 1};
   for (size_t t = 0; t < sizeof TYPES / sizeof TYPES[0]; t++) {
     scene s = create_scene(t, 3);
-    host_body bodies[2];
-    char message[160];
-    for (int b = 0; b < 2; b++)
-      CU_ASSERT_FATAL(host_body_read(&bodies[b], s.body[b], STEP, message,
-                                     sizeof message));
-    joint_reading reading;
-    joint_rows_read(&reading, s.joint, STEP, ODE_MLCP_ERP_HOST);
+    host_joint_rows reading;
+    host_joint_read(&reading, s.joint, STEP, ODE_MLCP_ERP_HOST);
     mlcp_row rows[6];
-    row_set set = {.rows = rows};
-    row_frame frame = {bodies, problem_body, STEP, INFINITY, 0};
-    int one_body[2] = {0, -1};
-    CU_ASSERT_EQUAL(joint_rows_add(&set, &frame, &reading,
-                                   TYPES[t].one_body ? one_body : body, 1e-7),
-                    0);
+    row_correction parts[6];
+    row_set set = {.rows = rows, .corrections = parts};
+    row_frame frame = {.problem_body = problem_body,
+                       .step_size = STEP,
+                       .max_correction = INFINITY};
+    int one_body[2] = {0, -1}, row_of[6];
+    joint_rows_add(&set, &frame, &reading, TYPES[t].one_body ? one_body : body,
+                   1e-7, JOINT_LEVEL_POSITION, row_of);
+    for (int i = 0; i < 6; i++)
+      CU_ASSERT_EQUAL(row_of[i], i < set.n_rows ? i : -1);
     CU_ASSERT_EQUAL(set.n_rows, (int)reading.rows.count);
     for (int i = 0; i < set.n_rows; i++) {
       CU_ASSERT_EQUAL(rows[i].bias, -reading.rows.rhs[i]);
@@ -163,12 +162,10 @@ static void test_rows_enter_the_problem(void) {
     }
 
     /* a rigid row's correction may go elsewhere in part */
-    row_correction parts[6];
-    set.corrections = parts;
     frame.joint_excess = 0.75;
     set.n_rows = 0;
-    joint_rows_add(&set, &frame, &reading,
-                   TYPES[t].one_body ? one_body : body, 1e-7);
+    joint_rows_add(&set, &frame, &reading, TYPES[t].one_body ? one_body : body,
+                   1e-7, JOINT_LEVEL_POSITION, row_of);
     for (int i = 0; i < set.n_rows; i++) {
       CU_ASSERT_DOUBLE_EQUAL(parts[i].velocity, 0.25 * reading.correction[i],
                              1e-12);
@@ -177,6 +174,15 @@ static void test_rows_enter_the_problem(void) {
       CU_ASSERT_DOUBLE_EQUAL(rows[i].bias - parts[i].excess,
                              -reading.rows.rhs[i], 1e-12);
     }
+
+    /* or be left to an impact */
+    set.n_rows = 0;
+    joint_rows_add(&set, &frame, &reading, TYPES[t].one_body ? one_body : body,
+                   1e-7, JOINT_LEVEL_VELOCITY, row_of);
+    for (int i = 0; i < set.n_rows; i++)
+      CU_ASSERT_DOUBLE_EQUAL(rows[i].bias,
+                             reading.correction[i] - reading.rows.rhs[i],
+                             1e-12);
     dWorldDestroy(s.world);
   }
 }
@@ -194,8 +200,8 @@ static void test_powered_stop_forces_are_reported_not_applied(void) {
     dJointSetHingeParam(s.joint, dParamFudgeFactor, 0.5);
 
     uint64_t before = body_hash(s.body[0]) ^ body_hash(s.body[1]);
-    joint_reading reading;
-    CU_ASSERT(joint_rows_read(&reading, s.joint, STEP, ODE_MLCP_ERP_HOST));
+    host_joint_rows reading;
+    CU_ASSERT(host_joint_read(&reading, s.joint, STEP, ODE_MLCP_ERP_HOST));
     CU_ASSERT_EQUAL(body_hash(s.body[0]) ^ body_hash(s.body[1]), before);
     CU_ASSERT_EQUAL_FATAL(reading.rows.count, 6);
     CU_ASSERT_EQUAL(reading.rows.lo[5], 0);
@@ -211,10 +217,10 @@ static void test_powered_stop_forces_are_reported_not_applied(void) {
 
 static void test_erp_number_replaces_the_worlds(void) {
   scene s = create_scene(1, 1); /* ball: it keeps an ERP of its own */
-  joint_reading host, half, none;
-  joint_rows_read(&host, s.joint, STEP, ODE_MLCP_ERP_HOST);
-  joint_rows_read(&half, s.joint, STEP, 0.15);
-  joint_rows_read(&none, s.joint, STEP, 0);
+  host_joint_rows host, half, none;
+  host_joint_read(&host, s.joint, STEP, ODE_MLCP_ERP_HOST);
+  host_joint_read(&half, s.joint, STEP, 0.15);
+  host_joint_read(&none, s.joint, STEP, 0);
   CU_ASSERT(fabs(host.rows.rhs[0]) > 1e-3);
   for (int i = 0; i < 3; i++) {
     CU_ASSERT_DOUBLE_EQUAL(host.correction[i], host.rows.rhs[i], 1e-12);
@@ -226,16 +232,16 @@ static void test_erp_number_replaces_the_worlds(void) {
 
 static void test_bad_values_are_named(void) {
   scene s = create_scene(5, 2);
-  joint_reading reading;
+  host_joint_rows reading;
   double value;
-  joint_rows_read(&reading, s.joint, STEP, ODE_MLCP_ERP_HOST);
-  CU_ASSERT_PTR_NULL(joint_rows_bad_value(&reading, &value));
+  host_joint_read(&reading, s.joint, STEP, ODE_MLCP_ERP_HOST);
+  CU_ASSERT_PTR_NULL(host_joint_bad_value(&reading, &value));
   reading.rows.rhs[2] = NAN;
-  CU_ASSERT_PTR_NOT_NULL(joint_rows_bad_value(&reading, &value));
+  CU_ASSERT_PTR_NOT_NULL(host_joint_bad_value(&reading, &value));
   CU_ASSERT(isnan(value));
   reading.rows.rhs[2] = 0;
   reading.rows.cfm[1] = -3;
-  CU_ASSERT_STRING_EQUAL(joint_rows_bad_value(&reading, &value), "CFM");
+  CU_ASSERT_STRING_EQUAL(host_joint_bad_value(&reading, &value), "CFM");
   CU_ASSERT_EQUAL(value, -3);
   dWorldDestroy(s.world);
 }

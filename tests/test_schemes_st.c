@@ -6,7 +6,7 @@
 
 #include "collision_scene.h"
 #include "common/vec3.h"
-#include "step/memory.h"
+#include "stepper/stepper.h"
 #include "failing_memory.h"
 #include "step_testing.h"
 
@@ -99,13 +99,16 @@ static void test_pile_keeps_its_contacts(void) {
       dGeomSetBody(dCreateBox(s.space, 1, 1, 1), box);
       dBodySetPosition(box, 1.05 * (i + 0.5 * row), 0, 0.51 + 1.01 * row);
     }
+  int n_pivoting = 0;
   for (int i = 0; i < 100; i++) {
     ode_mlcp_report report = step(&s, 0.01);
     if (i < 40) continue;
     CU_ASSERT_EQUAL(report.contacts, 3 * 4 + 3 * 2 * 4);
     CU_ASSERT_EQUAL(report.contacts_new, 0);
-    CU_ASSERT_EQUAL(report.pivots, 0); /* warm starts do */
+    n_pivoting += report.pivots > 0;
   }
+  /* warm starts do, but for a step in which redundant contacts change hands */
+  CU_ASSERT(n_pivoting <= 1);
   scene_close(&s);
 }
 
@@ -238,10 +241,10 @@ static void say_nothing(int number, const char *format, va_list arguments) {
 static void test_memory_runs_out(void) {
   failing_memory memory = {0};
   const memory_source failing = failing_memory_source(&memory);
-  const memory_source *usual = step_memory;
+  const memory_source *usual = stepper_memory();
   dMessageFunction *previous = dGetMessageHandler();
   dSetMessageHandler(say_nothing);
-  step_memory = &failing;
+  stepper_set_memory(&failing);
   int failed = 0;
   for (int k = 1; failed == k - 1 && k < 400; k++) {
     scene s;
@@ -263,7 +266,7 @@ static void test_memory_runs_out(void) {
   }
   CU_ASSERT_EQUAL(memory.bytes_held, 0);
   CU_ASSERT(failed > 20 && failed < 399);
-  step_memory = usual;
+  stepper_set_memory(usual);
   dSetMessageHandler(previous);
 }
 

@@ -4,39 +4,39 @@
 #include <string.h>
 
 #include "../demos/scenes/scene.h"
+#include "assembly/pair_guess.h"
 #include "common/vec3.h"
 #include "ode_mlcp.h"
-#include "step/pair_guess.h"
-#include "step/warm_start.h"
 #include "testing.h"
+#include "world/contact_memory.h"
 
 /* ---- matching ------------------------------------------------------------- */
 
-static warm_entry point(unsigned long first, unsigned long second, double x,
+static contact_entry point(unsigned long first, unsigned long second, double x,
                         double y) {
-  return (warm_entry){.serial = {first, second},
+  return (contact_entry){.serial = {first, second},
                       .local = {{x, y, 0.5}, {x, y, -0.5}}};
 }
 
 enum { MOST = 12 };
 
 /* What `keys` find of the entries `old`. */
-static void match(warm_start *start, const warm_entry old[], int n_old,
-                  const warm_entry keys[], int n_keys, warm_match matches[]) {
-  *start = (warm_start){0};
-  CU_ASSERT_FATAL(warm_start_reserve(start, &memory_from_malloc, n_old));
-  warm_start_take(start, old, n_old);
-  CU_ASSERT_FATAL(warm_start_reserve(start, &memory_from_malloc, n_keys));
-  warm_start_match(start, keys, n_keys, matches);
+static void match(contact_memory *start, const contact_entry old[], int n_old,
+                  const contact_entry keys[], int n_keys, contact_match matches[]) {
+  *start = (contact_memory){0};
+  CU_ASSERT_FATAL(contact_memory_reserve(start, &memory_from_malloc, n_old));
+  contact_memory_take(start, old, n_old);
+  CU_ASSERT_FATAL(contact_memory_reserve(start, &memory_from_malloc, n_keys));
+  contact_memory_match(start, keys, n_keys, &CONTACT_NEAREST, matches);
 }
 
 static void test_nearest_pairs_first(void) {
   /* in order of the keys the middle point would take a corner's entry */
-  const warm_entry old[] = {point(1, 2, 0, 0), point(1, 2, 1, 0)};
-  const warm_entry keys[] = {point(1, 2, 0.9, 0), point(1, 2, 1, 0),
+  const contact_entry old[] = {point(1, 2, 0, 0), point(1, 2, 1, 0)};
+  const contact_entry keys[] = {point(1, 2, 0.9, 0), point(1, 2, 1, 0),
                              point(1, 2, 0, 0)};
-  warm_start start;
-  warm_match matches[3];
+  contact_memory start;
+  contact_match matches[3];
   match(&start, old, 2, keys, 3, matches);
   CU_ASSERT_PTR_NULL(matches[0].old);
   CU_ASSERT_PTR_NOT_NULL_FATAL(matches[1].old);
@@ -44,17 +44,17 @@ static void test_nearest_pairs_first(void) {
   CU_ASSERT_EQUAL(matches[1].old->local[0][0], 1);
   CU_ASSERT_EQUAL(matches[2].old->local[0][0], 0);
   CU_ASSERT_EQUAL(matches[1].square, 0);
-  warm_start_release(&start, &memory_from_malloc);
+  contact_memory_release(&start, &memory_from_malloc);
 }
 
 static void test_pairs_are_kept_apart(void) {
-  const warm_entry old[] = {point(1, 2, 0, 0), point(1, 3, 0, 0),
+  const contact_entry old[] = {point(1, 2, 0, 0), point(1, 3, 0, 0),
                             point(0, 2, 0, 0)};
-  const warm_entry keys[] = {point(1, 3, 0, 0), point(1, 2, 0, 0),
+  const contact_entry keys[] = {point(1, 3, 0, 0), point(1, 2, 0, 0),
                              point(1, 4, 0, 0), point(1, 2, 5, 0),
                              point(1, 3, 2, 0)};
-  warm_start start;
-  warm_match matches[5];
+  contact_memory start;
+  contact_match matches[5];
   match(&start, old, 3, keys, 5, matches);
   CU_ASSERT_PTR_NOT_NULL_FATAL(matches[0].old);
   CU_ASSERT_PTR_NOT_NULL_FATAL(matches[1].old);
@@ -70,20 +70,20 @@ static void test_pairs_are_kept_apart(void) {
   CU_ASSERT_EQUAL(matches[4].next, -1);
   CU_ASSERT_EQUAL(matches[3].first, 1);
   CU_ASSERT_EQUAL(matches[2].first, 2);
-  warm_start_release(&start, &memory_from_malloc);
+  contact_memory_release(&start, &memory_from_malloc);
 }
 
 static void test_features_before_distance(void) {
-  warm_entry old[] = {point(1, 2, 0, 0), point(1, 2, 1, 0)};
+  contact_entry old[] = {point(1, 2, 0, 0), point(1, 2, 1, 0)};
   old[0].identity.feature[0] = 7;
-  warm_entry key = point(1, 2, 1, 0);
+  contact_entry key = point(1, 2, 1, 0);
   key.identity.feature[0] = 7;
-  warm_start start;
-  warm_match found;
+  contact_memory start;
+  contact_match found;
   match(&start, old, 2, &key, 1, &found);
   CU_ASSERT_PTR_NOT_NULL_FATAL(found.old);
   CU_ASSERT_EQUAL(found.old->identity.feature[0], 7);
-  warm_start_release(&start, &memory_from_malloc);
+  contact_memory_release(&start, &memory_from_malloc);
 }
 
 /* ---- what a pair passes on ------------------------------------------------ */
@@ -92,16 +92,16 @@ static void test_features_before_distance(void) {
  * the upper one. */
 typedef struct face {
   int n;
-  contact_reading readings[MOST];
+  host_contact readings[MOST];
   contact_rows rows[MOST];
   double guess[3 * MOST];
 } face;
 
 static void add_point(face *face, double x, double y, double pressure) {
   int k = face->n++;
-  contact_reading *reading = &face->readings[k];
+  host_contact *reading = &face->readings[k];
   contact_rows *rows = &face->rows[k];
-  *reading = (contact_reading){.normal = {0, 0, 1},
+  *reading = (host_contact){.normal = {0, 0, 1},
                                .arm = {{x, y, -0.5}, {x, y, 0.5}}};
   *rows = (contact_rows){.first_row = 3 * k, .n_rows = 3, .n_sliding = 2,
                          .sliding_axis = {{1, 0, 0}, {0, 1, 0}}};
@@ -132,7 +132,7 @@ static void sum_wrench(const face *face, double wrench[6]) {
 static void add_old_face(pair_guess *pair, const face *old) {
   const double upright[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   for (int k = 0; k < old->n; k++) {
-    warm_entry entry = {.impulses = {old->guess[3 * k]}, .normal = {0, 0, -1},
+    contact_entry entry = {.impulses = {old->guess[3 * k]}, .normal = {0, 0, -1},
                         .sliding = {-old->guess[3 * k + 1],
                                     -old->guess[3 * k + 2], 0}};
     vec3_copy(entry.local[1], old->readings[k].arm[1]);

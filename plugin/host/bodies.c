@@ -82,6 +82,7 @@ bool host_body_read(host_body *body, dBodyID id, double step_size,
   body->id = id;
   body->serial = dBodyGetSerial(id);
   body->kinematic = dBodyIsKinematic(id);
+  body->gyroscopic = !body->kinematic && dBodyGetGyroscopicMode(id);
   const dReal *position = dBodyGetPosition(id), *force = dBodyGetForce(id);
   const dReal *torque = dBodyGetTorque(id), *lvel = dBodyGetLinearVel(id);
   const dReal *avel = dBodyGetAngularVel(id);
@@ -92,6 +93,8 @@ bool host_body_read(host_body *body, dBodyID id, double step_size,
     body->force[i] = force[i];
     body->force[3 + i] = torque[i];
   }
+  const dReal *quaternion = dBodyGetQuaternion(id);
+  for (int i = 0; i < 4; i++) body->quaternion[i] = quaternion[i];
   read_matrix(body->rotation, dBodyGetRotation(id));
 
   if (not_finite(body->position, 3) + not_finite(body->rotation, 9) +
@@ -113,17 +116,18 @@ bool host_body_read(host_body *body, dBodyID id, double step_size,
       return false;
     vec3_add_scaled(body->force, body->mass, gravity);
   }
-  if (step_size > 0 && dBodyGetGyroscopicMode(id))
+  if (step_size > 0 && body->gyroscopic)
     host_body_add_gyroscopic_torque(body, step_size);
   return true;
 }
 
-void host_body_finish(host_body *body, double step_size) {
-  memcpy(body->v_free, body->v, sizeof body->v_free);
+void host_body_free_velocity(const host_body *body, double step_size,
+                             double v_free[6]) {
+  memcpy(v_free, body->v, sizeof body->v);
   if (body->kinematic) return;
 
   double turn[3];
   mat3_apply(turn, body->inverse_inertia, body->force + 3);
-  vec3_add_scaled(body->v_free, step_size / body->mass, body->force);
-  vec3_add_scaled(body->v_free + 3, step_size, turn);
+  vec3_add_scaled(v_free, step_size / body->mass, body->force);
+  vec3_add_scaled(v_free + 3, step_size, turn);
 }

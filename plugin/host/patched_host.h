@@ -27,6 +27,7 @@
   ROW(dGeomIsPlaceable)                                                   \
   ROW(dGeomTriMeshDataHasFaceAngles)                                      \
   ROW(dBodyStepperMove)                                                   \
+  ROW(dBodyStepperPlace)                                                  \
   ROW(dWorldGetBodies)                                                    \
   ROW(dJointGetStepperStops)
 

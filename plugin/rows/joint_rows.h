@@ -1,49 +1,35 @@
-/* Rows of joints, as the host's own getInfo1 and getInfo2 give them. */
+/* Rows of joints and of their stops (docs/formulation.md, eq. 6). */
 #ifndef ODE_MLCP_ROWS_JOINT_ROWS_H
 #define ODE_MLCP_ROWS_JOINT_ROWS_H
 
-#include <ode/stepper.h>
-
+#include "host/joints.h"
 #include "rows/row_set.h"
 
-/** A joint read at the current poses. */
-typedef struct joint_reading {
-  dStepperJointRows rows;
-  double correction[6]; /* m/s, rad/s, signed: the part of rhs that corrects a
-                           position error */
-} joint_reading;
-
-/**
- * Read a joint's rows.
- *
- * @param erp  ODE_MLCP_ERP_HOST, or the ERP of rows that have no spring of
- *             their own (the paper's gamma)
- * @return false when the host ran out of memory.
- */
-bool joint_rows_read(joint_reading *reading, dJointID joint, double step_size,
-                     double erp);
-
-/** The largest position error of a joint's rows, m or rad; 0 where the host ran
- *  out of memory. */
-double joint_rows_error(dJointID joint, double step_size);
-
-/** The first value that is not finite where it must be, by name, or NULL. */
-const char *joint_rows_bad_value(const joint_reading *reading, double *value);
+/** Which rows of a joint take part, and with which target. A rigid row is one
+ *  with no more than the world's CFM. */
+typedef enum joint_level {
+  JOINT_LEVEL_POSITION, /* all rows, position errors are corrected */
+  JOINT_LEVEL_VELOCITY, /* all rows; rigid ones correct nothing and their stops
+                           give nothing back: that is an impact's */
+  JOINT_LEVEL_IMPACT,   /* the same of rigid rows without a finite limit */
+  JOINT_LEVEL_MOVE      /* of these the corrections alone */
+} joint_level;
 
 /** The largest correction of a rigid row, m/s or rad/s. */
-double joint_rows_correction(const joint_reading *reading, double world_cfm);
+double joint_rows_correction(const host_joint_rows *joint, double world_cfm);
 
 /**
- * Append the rows: J v+ + (cfm/h) p - rhs (docs/formulation.md, eq. 6), with
- * bounds h lo and h hi. Of the correction of a rigid row (the world's own CFM)
- * the part frame->joint_excess is left out of its target, as its excess.
+ * Append the rows: J v+ + (cfm/h) p - rhs, with bounds h lo and h hi. Of the
+ * correction of a rigid row the part frame->joint_excess is left out of its
+ * target, as its excess.
  *
- * @param body  the joint's two bodies in the island, -1 for the world
- * @return the index of the first row; the rest follow in the host's order.
+ * @param body  the joint's two bodies, -1 for the world
+ * @param row_of  [6] out: per row of the host its row in the set, -1: it takes
+ *                no part
  */
-int joint_rows_add(row_set *set, const row_frame *frame,
-                   const joint_reading *reading, const int body[2],
-                   double world_cfm);
+void joint_rows_add(row_set *set, const row_frame *frame,
+                    const host_joint_rows *joint, const int body[2],
+                    double world_cfm, joint_level level, int row_of[6]);
 
 /** Whether a stop that is not reached would be within two steps, at the
  *  velocities of the step's start or of free flight. */
@@ -53,8 +39,11 @@ bool joint_stop_near(const row_frame *frame, const dStepperJointStop *stop,
 /**
  * Append the row of a stop that is not reached: J v+ + (cfm/h) p + gap/h >= 0,
  * or the stop's bounce where free flight would reach it.
+ *
+ * @param gap  m or rad: the stop's own, or as a scheme linearises it
  */
 void joint_stop_add(row_set *set, const row_frame *frame,
-                    const dStepperJointStop *stop, const int body[2]);
+                    const dStepperJointStop *stop, double gap,
+                    const int body[2]);
 
 #endif

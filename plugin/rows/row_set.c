@@ -26,7 +26,7 @@ mlcp_row *row_set_add(row_set *set, const row_frame *frame, mlcp_row_kind kind,
       memcpy(row->J[side], J[side], sizeof row->J[side]);
       continue;
     }
-    if (b >= 0) row->bias += dot6(J[side], frame->bodies[b].v);
+    if (b >= 0) row->bias += dot6(J[side], frame->v + 6 * b);
     memset(row->J[side], 0, sizeof row->J[side]);
   }
   return row;
@@ -34,7 +34,6 @@ mlcp_row *row_set_add(row_set *set, const row_frame *frame, mlcp_row_kind kind,
 
 void row_set_correct(row_set *set, double velocity, double excess,
                      double bounce) {
-  if (set->corrections == NULL) return;
   set->corrections[set->n_rows - 1] =
       (row_correction){velocity, excess, bounce};
 }

@@ -9,23 +9,32 @@
 /** What corrects a row's position error, m/s or rad/s, signed as its target. */
 typedef struct row_correction {
   double velocity; /* the part of the target that does */
-  double excess;   /* what is left to be corrected by moving (push_out.h); NAN:
+  double excess;   /* what is left to be corrected by moving (position_projection.h); NAN:
                       the row does not resist that */
   double bounce;   /* the part of the target that is a bounce's */
 } row_correction;
 
 typedef struct row_set {
   mlcp_row *rows;
-  row_correction *corrections; /* of every row; may be NULL */
+  row_correction *corrections; /* of every row */
   mlcp_friction *frictions;
   mlcp_pair *pairs;
   int n_rows, n_frictions, n_pairs;
 } row_set;
 
-/** What every row of an island is built from. */
+/** A friction set of general shape: the normal impulse times the polygon of
+ *  these vertices and their opposites, along the contact's two directions. */
+typedef struct contact_polygon {
+  int n;
+  double vertex[32][2]; /* counter-clockwise within half a turn */
+} contact_polygon;
+
+/** What every row is built from. */
 typedef struct row_frame {
-  const host_body *bodies;   /* [n] the island's bodies */
+  const double *v;           /* [6 n] velocities at the start of the step */
+  const double *v_free;      /* [6 n] and in free flight; kinematic bodies: v */
   const int *problem_body;   /* [n] their index in the problem, -1 kinematic */
+  const contact_polygon *polygons; /* of the contacts */
   double step_size;          /* s */
   double max_correction;     /* m/s: what a contact's target velocity may
                                 correct; may be INFINITY */
@@ -36,7 +45,7 @@ typedef struct row_frame {
 } row_frame;
 
 /**
- * Append a row between two bodies of the island (-1: the world).
+ * Append a row between two bodies (-1: the world).
  *
  * A kinematic body leaves the row: its part of J v goes into the bias.
  *

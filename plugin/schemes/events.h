@@ -3,7 +3,7 @@
 #ifndef ODE_MLCP_SCHEMES_EVENTS_H
 #define ODE_MLCP_SCHEMES_EVENTS_H
 
-#include "schemes/whole_step_parts.h"
+#include "schemes/event_state.h"
 
 typedef enum event_kind {
   EVENT_NONE,
@@ -22,16 +22,17 @@ typedef struct event {
  * Contacts whose mode changes at once are given their new mode and are no
  * event. On EVENT_COLLISION and EVENT_NONE w->next is the trial step as it was.
  */
-bool events_find(whole_step *w, double h, event *found);
+bool events_find(event_state *w, double h, event *found);
 
 /** w->now becomes what the interpolant of the trial step is at `share`. */
-bool events_go_between(whole_step *w, double share);
+void events_go_between(event_state *w, double share);
 
-/** Contacts of `here` that collided become active. */
-bool events_mark_collided(whole_step *w);
+/** Contacts of `here` that collided become active. @return false where memory
+ *  ran out. */
+bool events_mark_collided(event_state *w);
 
 /** Contacts that the last transition was about get their new mode. */
-bool events_flip(whole_step *w);
+void events_flip(event_state *w);
 
 /** Whether the friction of contact k of `here` is at its limit in the last
  *  answer. */

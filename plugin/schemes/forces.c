@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/vec3.h"
-#include "schemes/rotation.h"
+#include "world/rotation.h"
 
 struct ode_mlcp_force {
   force_list *list;
@@ -16,15 +16,11 @@ struct ode_mlcp_force {
   void *context;
 };
 
-/* --- the public face ------------------------------------------------------ */
+/* --- the list ------------------------------------------------------------- */
 
-static ode_mlcp_force *add_force(dWorldID world, ode_mlcp_error *error) {
-  const memory_source *source;
-  force_list *list = stepper_forces(world, &source);
-  *error = ODE_MLCP_NOT_ATTACHED;
-  if (list == NULL) return NULL;
+static ode_mlcp_force *add_force(force_list *list,
+                                 const memory_source *source) {
   ode_mlcp_force *force = memory_allocate_zero(source, sizeof *force);
-  *error = force != NULL ? ODE_MLCP_OK : ODE_MLCP_NO_MEMORY;
   if (force == NULL) return NULL;
   force->list = list;
   force->source = source;
@@ -51,14 +47,12 @@ static bool spring_valid(dWorldID world, const ode_mlcp_spring *spring) {
          isfinite(spring->length);
 }
 
-ode_mlcp_error ode_mlcp_spring_create(dWorldID world,
-                                      const ode_mlcp_spring *spring,
-                                      ode_mlcp_force **force) {
-  ode_mlcp_error error;
-  if (force == NULL || !spring_valid(world, spring))
-    return ODE_MLCP_BAD_ARGUMENT;
-  ode_mlcp_force *made = add_force(world, &error);
-  if (made == NULL) return error;
+ode_mlcp_error forces_add_spring(force_list *list, const memory_source *source,
+                                 dWorldID world, const ode_mlcp_spring *spring,
+                                 ode_mlcp_force **force) {
+  if (!spring_valid(world, spring)) return ODE_MLCP_BAD_ARGUMENT;
+  ode_mlcp_force *made = add_force(list, source);
+  if (made == NULL) return ODE_MLCP_NO_MEMORY;
   made->spring = *spring;
   for (int side = 0; side < 2; side++) {
     const double *x = spring->anchor[side];
@@ -69,17 +63,17 @@ ode_mlcp_error ode_mlcp_spring_create(dWorldID world,
   }
   double length = spring->along_axis ? vec3_length(spring->axis) : 1;
   for (int i = 0; i < 3; i++) made->spring.axis[i] /= length;
-  made->list->n_springs++;
+  list->n_springs++;
   *force = made;
   return ODE_MLCP_OK;
 }
 
-ode_mlcp_error ode_mlcp_force_create(dBodyID body, ode_mlcp_force_function *f,
-                                     void *context, ode_mlcp_force **force) {
-  ode_mlcp_error error;
-  if (body == NULL || f == NULL || force == NULL) return ODE_MLCP_BAD_ARGUMENT;
-  ode_mlcp_force *made = add_force(dBodyGetWorld(body), &error);
-  if (made == NULL) return error;
+ode_mlcp_error forces_add_function(force_list *list,
+                                   const memory_source *source, dBodyID body,
+                                   ode_mlcp_force_function *f, void *context,
+                                   ode_mlcp_force **force) {
+  ode_mlcp_force *made = add_force(list, source);
+  if (made == NULL) return ODE_MLCP_NO_MEMORY;
   made->spring.body[0] = body;
   made->function = f;
   made->context = context;
@@ -110,7 +104,7 @@ typedef struct spring_line {
 } spring_line;
 
 static void find_anchor(const ode_mlcp_spring *spring, int side,
-                        const form_pose *pose, double point[3],
+                        const world_pose *pose, double point[3],
                         double arm[3]) {
   const double *anchor = spring->anchor[side];
   vec3_copy(point, anchor);
@@ -127,9 +121,9 @@ static void find_anchor(const ode_mlcp_spring *spring, int side,
   }
 }
 
-/* The pose of a body that is not in the form, as it is disabled. */
-static form_pose pose_of(dBodyID id) {
-  form_pose pose;
+/* The pose of a body that is not in the snapshot, as it is disabled. */
+static world_pose pose_of(dBodyID id) {
+  world_pose pose;
   const dReal *x = dBodyGetPosition(id), *q = dBodyGetQuaternion(id);
   for (int i = 0; i < 3; i++) pose.position[i] = x[i];
   for (int i = 0; i < 4; i++) pose.quaternion[i] = q[i];
@@ -137,14 +131,14 @@ static form_pose pose_of(dBodyID id) {
 }
 
 static void find_line(spring_line *line, const ode_mlcp_spring *spring,
-                      const world_form *form, const form_pose poses[],
+                      const world_snapshot *home, const world_pose poses[],
                       const double v[]) {
   double point[2][3], arm[2][3] = {{0}}, along[3];
   for (int side = 0; side < 2; side++) {
     dBodyID id = spring->body[side];
-    int b = form != NULL ? world_form_find_body(form, id) : -1;
+    int b = home != NULL ? world_find_body(home, id) : -1;
     line->body[side] = b;
-    form_pose asleep;
+    world_pose asleep;
     if (id != NULL && b < 0) asleep = pose_of(id);
     find_anchor(spring, side, b >= 0 ? &poses[b] : &asleep, point[side],
                 arm[side]);
@@ -175,22 +169,22 @@ static double rest_length(const ode_mlcp_spring *spring, double time) {
              : spring->length;
 }
 
-int forces_rows(const force_list *forces, const world_form *form,
-                const form_pose poses[], const double v[], double cq,
-                double cv, double scale, form_extra_row rows[]) {
+int forces_rows(const force_list *forces, const world_snapshot *home,
+                const world_pose poses[], const double v[], double cq,
+                double cv, double scale, extra_row rows[]) {
   int count = 0;
   for (const ode_mlcp_force *force = forces->first; force != NULL;
        force = force->next) {
     double c = cq * force->spring.stiffness + cv * force->spring.damping;
     if (force->function != NULL || !(c > 0)) continue;
     spring_line line;
-    find_line(&line, &force->spring, form, poses, v);
+    find_line(&line, &force->spring, home, poses, v);
     double moving = 0; /* g'v but for kinematic bodies': that does not change */
     bool dynamic = false;
     for (int side = 0; side < 2; side++) {
       int b = line.body[side];
       if (b < 0) continue;
-      bool kinematic = form->bodies[b].kinematic;
+      bool kinematic = home->bodies[b].kinematic;
       dynamic |= !kinematic;
       for (int i = 0; i < 6; i++) {
         if (kinematic) line.J[side][i] = 0;
@@ -198,7 +192,7 @@ int forces_rows(const force_list *forces, const world_form *form,
       }
     }
     if (!dynamic) continue;
-    form_extra_row *row = &rows[count++];
+    extra_row *row = &rows[count++];
     memcpy(row->body, line.body, sizeof row->body);
     memcpy(row->J, line.J, sizeof row->J);
     row->bias = -scale * moving;
@@ -222,32 +216,31 @@ double forces_energy(const force_list *forces, double time) {
 
 /* --- forces --------------------------------------------------------------- */
 
-static bool add_spring(const ode_mlcp_spring *spring, world_form *form,
-                       double time, const form_pose poses[], const double v[],
-                       double force[]) {
+static bool add_spring(const ode_mlcp_spring *spring,
+                       const world_snapshot *home, double time,
+                       const world_pose poses[], const double v[],
+                       double force[], outcome *out) {
   spring_line line;
-  find_line(&line, spring, form, poses, v);
+  find_line(&line, spring, home, poses, v);
   double pull = -spring->stiffness * (line.length - rest_length(spring, time)) -
                 spring->damping * line.rate;
-  if (!isfinite(pull)) {
-    snprintf(form->result->message, sizeof form->result->message,
-             "the force of a spring at body %lu is %g",
-             dBodyGetSerial(spring->body[0]), pull);
-    return false;
-  }
+  if (!isfinite(pull))
+    return outcome_fail(out, "the force of a spring at body %lu is %g",
+                        dBodyGetSerial(spring->body[0]), pull);
   for (int side = 0; side < 2; side++)
     for (int i = 0; i < 6 && line.body[side] >= 0; i++)
       force[6 * line.body[side] + i] += pull * line.J[side][i];
   return true;
 }
 
-static bool add_function(const ode_mlcp_force *given, world_form *form,
-                         double time, const form_pose poses[],
-                         const double v[], double force[], double k_q[],
-                         double k_v[]) {
+static bool add_function(const ode_mlcp_force *given,
+                         const world_snapshot *home, double time,
+                         const world_pose poses[], const double v[],
+                         double force[], double k_q[], double k_v[],
+                         outcome *out) {
   dBodyID id = given->spring.body[0];
-  int b = world_form_find_body(form, id);
-  if (b < 0 || form->bodies[b].kinematic) return true;
+  int b = world_find_body(home, id);
+  if (b < 0 || home->bodies[b].kinematic) return true;
   ode_mlcp_body_state state = {.time = time};
   vec3_copy(state.position, poses[b].position);
   memcpy(state.quaternion, poses[b].quaternion, sizeof state.quaternion);
@@ -255,12 +248,10 @@ static bool add_function(const ode_mlcp_force *given, world_form *form,
 
   double f[6] = {0}, jacobians[2][36] = {{0}};
   given->function(given->context, id, &state, f, jacobians[0], jacobians[1]);
-  if (!all_finite(f, 6) || !all_finite(jacobians[0], 72)) {
-    snprintf(form->result->message, sizeof form->result->message,
-             "body %lu: a force function or its Jacobians are not finite",
-             form->bodies[b].serial);
-    return false;
-  }
+  if (!all_finite(f, 6) || !all_finite(jacobians[0], 72))
+    return outcome_fail(
+        out, "body %lu: a force function or its Jacobians are not finite",
+        home->bodies[b].serial);
   for (int i = 0; i < 6; i++) force[6 * b + i] += f[i];
   for (int i = 0; i < 36 && k_q != NULL; i++) {
     k_q[36 * b + i] += jacobians[0][i];
@@ -269,13 +260,14 @@ static bool add_function(const ode_mlcp_force *given, world_form *form,
   return true;
 }
 
-bool forces_add(const force_list *forces, world_form *form, double time,
-                const form_pose poses[], const double v[], double force[],
-                double k_q[], double k_v[]) {
+bool forces_add(const force_list *forces, const world_snapshot *home,
+                double time, const world_pose poses[], const double v[],
+                double force[], double k_q[], double k_v[], outcome *out) {
   for (const ode_mlcp_force *f = forces->first; f != NULL; f = f->next) {
     bool added = f->function != NULL
-                     ? add_function(f, form, time, poses, v, force, k_q, k_v)
-                     : add_spring(&f->spring, form, time, poses, v, force);
+                     ? add_function(f, home, time, poses, v, force, k_q, k_v,
+                                    out)
+                     : add_spring(&f->spring, home, time, poses, v, force, out);
     if (!added) return false;
   }
   return true;

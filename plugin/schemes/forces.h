@@ -13,7 +13,7 @@
 #ifndef ODE_MLCP_SCHEMES_FORCES_H
 #define ODE_MLCP_SCHEMES_FORCES_H
 
-#include "schemes/form.h"
+#include "assembly/assembly.h"
 
 /** All of a world, in order of creation; starts as {0}. */
 typedef struct force_list {
@@ -21,20 +21,30 @@ typedef struct force_list {
   int n_springs;
 } force_list;
 
-/** The list of an attached world, NULL where it is none. In stepper.c. */
-force_list *stepper_forces(dWorldID world, const memory_source **source);
+/** Add a spring of `world`; errors as ode_mlcp_spring_create's. */
+ode_mlcp_error forces_add_spring(force_list *list, const memory_source *source,
+                                 dWorldID world, const ode_mlcp_spring *spring,
+                                 ode_mlcp_force **force);
+
+/** Add a function that acts on a body. */
+ode_mlcp_error forces_add_function(force_list *list,
+                                   const memory_source *source, dBodyID body,
+                                   ode_mlcp_force_function *f, void *context,
+                                   ode_mlcp_force **force);
 
 /**
  * Forces at given poses and velocities.
  *
+ * @param home      the bodies of the step
+ * @param poses, v  [n_bodies], [6 n_bodies] *
  * @param force     [6 n_bodies] N, N m: added to
  * @param k_q, k_v  [36 n_bodies] Jacobians of the program's functions: added
  *                  to; or both NULL
- * @return false with form->result->message where a force is not finite.
+ * @return false with out->message where a force is not finite.
  */
-bool forces_add(const force_list *forces, world_form *form, double time,
-                const form_pose poses[], const double v[], double force[],
-                double k_q[], double k_v[]);
+bool forces_add(const force_list *forces, const world_snapshot *home,
+                double time, const world_pose poses[], const double v[],
+                double force[], double k_q[], double k_v[], outcome *out);
 
 /**
  * The rows (24) of springs and dampers at given poses.
@@ -45,9 +55,9 @@ bool forces_add(const force_list *forces, world_form *form, double time,
  * @param rows    [forces->n_springs] out
  * @return how many.
  */
-int forces_rows(const force_list *forces, const world_form *form,
-                const form_pose poses[], const double v[], double cq,
-                double cv, double scale, form_extra_row rows[]);
+int forces_rows(const force_list *forces, const world_snapshot *home,
+                const world_pose poses[], const double v[], double cq,
+                double cv, double scale, extra_row rows[]);
 
 /** Energy of the springs where the bodies are, J. */
 double forces_energy(const force_list *forces, double time);

@@ -4,18 +4,11 @@
 #include <string.h>
 
 #include "common/vec3.h"
-#include "schemes/rotation.h"
+#include "world/rotation.h"
 
-bool motion_reserve(motion *m, const memory_source *source, int n_bodies) {
-  size_t n = (size_t)n_bodies;
-  m->poses = memory_block_reserve(&m->pose_block, source, n, sizeof *m->poses);
-  m->v = memory_block_reserve(&m->v_block, source, 6 * n, sizeof *m->v);
-  return m->poses != NULL && m->v != NULL;
-}
-
-void motion_release(motion *m, const memory_source *source) {
-  memory_block_release(&m->pose_block, source);
-  memory_block_release(&m->v_block, source);
+bool motion_take(motion *m, arena *arena, int n_bodies) {
+  return ARENA_TAKE(arena, m->poses, n_bodies) &&
+         ARENA_TAKE(arena, m->v, 6 * n_bodies);
 }
 
 void motion_copy(motion *to, const motion *from, int n_bodies) {
@@ -40,9 +33,9 @@ static double cubic_slope(double g0, double s0, double g1, double s1,
          s * (3 * s - 2) * s1;
 }
 
-static void interpolate_body(form_pose *pose, double v[6],
-                             const form_pose *q0, const double v0[6],
-                             const form_pose *q1, const double v1[6], double h,
+static void interpolate_body(world_pose *pose, double v[6],
+                             const world_pose *q0, const double v0[6],
+                             const world_pose *q1, const double v1[6], double h,
                              double s) {
   double turn[3], end_rate[3], at[3], rate[3], d[4];
   for (int i = 0; i < 3; i++) {

@@ -2,18 +2,17 @@
 #ifndef ODE_MLCP_SCHEMES_MOTION_H
 #define ODE_MLCP_SCHEMES_MOTION_H
 
-#include "schemes/form.h"
+#include "common/arena.h"
+#include "world/pose.h"
 
 typedef struct motion {
   double time;
-  form_pose *poses; /* [n_bodies] */
-  double *v;        /* [6 n_bodies] */
-  memory_block pose_block, v_block;
+  world_pose *poses; /* [n_bodies] */
+  double *v;         /* [6 n_bodies] */
 } motion;
 
-/** @return false when memory runs out. */
-bool motion_reserve(motion *m, const memory_source *source, int n_bodies);
-void motion_release(motion *m, const memory_source *source);
+/** Take a motion's arrays from an arena. @return false when memory runs out. */
+bool motion_take(motion *m, arena *arena, int n_bodies);
 void motion_copy(motion *to, const motion *from, int n_bodies);
 
 /**

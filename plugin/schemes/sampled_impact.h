@@ -3,7 +3,7 @@
 #ifndef ODE_MLCP_SCHEMES_SAMPLED_IMPACT_H
 #define ODE_MLCP_SCHEMES_SAMPLED_IMPACT_H
 
-#include "schemes/whole_step_parts.h"
+#include "schemes/event_state.h"
 
 /**
  * Let the active contacts of `here` collide at the velocities of w->now, which
@@ -15,8 +15,8 @@
  * gives back, the problem is too large or the sample does not end, nothing is
  * changed.
  *
- * @return false with the form's message where memory ran out.
+ * @return false with the message where memory ran out.
  */
-bool sampled_impact(whole_step *w);
+bool sampled_impact(event_state *w);
 
 #endif

@@ -3,33 +3,36 @@
 #ifndef ODE_MLCP_SCHEMES_SECOND_ORDER_H
 #define ODE_MLCP_SCHEMES_SECOND_ORDER_H
 
-#include "schemes/forces.h"
 #include "schemes/motion.h"
+#include "schemes/scheme.h"
 
 typedef struct second_order {
-  world_form *form;
-  const force_list *forces;
-  form_view here;      /* at the start; contacts have `active` set */
-  form_view middle;    /* where the Jacobians are taken */
-  form_answer answer;  /* of the last step tried */
-  int *middle_of;      /* [here.n_contacts] contact in `middle`, -1: lost */
+  scheme_step *step;       /* in hand */
+  world_snapshot home;     /* at the start of the host's step */
+  world_snapshot moved;    /* for `here`, where that is not home */
+  world_snapshot *here;    /* at the start; contacts have `active` set */
+  world_snapshot middle;   /* where the Jacobians are taken */
+  assembly *assembly;      /* with the answer of the last step tried */
+  world_matcher matcher;
+  int *middle_of;      /* [here's contacts] contact in `middle`, -1: lost */
   motion ahead;        /* scratch */
   double *mass, *x_free, *force, *k_q, *k_v;
-  form_extra_row *rows;
-  bool count_jams;     /* in the next step tried */
+  extra_row *rows;
+  bool counts_cone;    /* in the next step tried */
   bool *stiff;         /* [n_bodies] see second_order_find_stiff */
-  bool *taken;
-  memory_block middle_block, mass_block, free_block, force_block, k_q_block,
-      k_v_block, row_block, stiff_block, taken_block;
+  memory_block middle_block;
 } second_order;
 
-bool second_order_is(ode_mlcp_scheme scheme);
+/** Make what is kept between steps. @return false when memory runs out; release
+ *  it all the same. */
+bool second_order_open(second_order *s, const memory_source *source);
+void second_order_release(second_order *s, const memory_source *source);
 
 /** alpha of v_alpha: 1/2 for the trapezoids. */
 double second_order_alpha(const ode_mlcp_options *options);
 
-/** Reserve what depends on the number of bodies. */
-bool second_order_reserve(second_order *s);
+/** Take what depends on the number of bodies of `home` from the step's arena. */
+bool second_order_reserve(second_order *s, arena *arena);
 
 /**
  * Mark the bodies on which a spring or damper acts whose own time is no longer
@@ -46,20 +49,21 @@ double second_order_radius(const second_order *s, const double v[], double h);
  * A step of size h. `here` is at `from`.
  *
  * @param to  out, may not be `from`
- * @return false with the form's message.
+ * @return false with the outcome's message.
  */
 bool second_order_take(second_order *s, const motion *from, double h,
                        motion *to);
+
+/** The snapshot that the last step's problem was made of. */
+const world_snapshot *second_order_solved(const second_order *s);
 
 /**
  * Poses corrected by moving (no velocity is changed): x is the least motion,
  * measured by mass, that takes away ERP's share of joint errors and overlaps at
  * `to`. With the errors of third order that a step makes, so is the correction.
  *
- * @param at  the view to evaluate there
+ * @param at  the snapshot to read there
  */
-bool second_order_correct(second_order *s, form_view *at, motion *to);
-
-void second_order_release(second_order *s);
+bool second_order_correct(second_order *s, world_snapshot *at, motion *to);
 
 #endif

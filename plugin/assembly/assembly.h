@@ -1,0 +1,158 @@
+/* From a snapshot and what a scheme asks for to results: rows, the components
+ * that no row ties together, one mixed LCP each, its verified solution.
+ *
+ *   scheme: level, poses, masses, right-hand side   (assembly_request)
+ *     -> items (what brings rows) -> components -> rows -> solve -> answers
+ *
+ * Nothing here touches the host.
+ */
+#ifndef ODE_MLCP_ASSEMBLY_ASSEMBLY_H
+#define ODE_MLCP_ASSEMBLY_ASSEMBLY_H
+
+#include "assembly/recall.h"
+#include "rows/joint_rows.h"
+#include "solver/cone.h"
+#include "solver/solver.h"
+#include "world/world.h"
+
+/** A row beside those of joints and contacts, between two bodies of the world;
+ *  as it stands: w = J x + compliance p + bias = 0. */
+typedef struct extra_row {
+  int body[2]; /* -1 the world */
+  double J[2][6];
+  double bias, compliance;
+} extra_row;
+
+/** One component after its solve; valid during the call only. */
+typedef struct solved_component {
+  dWorldID world;
+  const dStepperIsland *host_island; /* NULL: of all islands at once */
+  size_t island;  /* in the step, from 0 */
+  int component;  /* in the island, from 0 */
+  int solve;      /* in the island, from 0: a component may take several, and one
+                     more that only corrects positions */
+  bool moves_only; /* corrects positions, no velocities */
+  const mlcp_problem *problem;
+  const int *first_row; /* [n_joints] a joint's first row in the problem, -1 where
+                           it has none: left out, merged with another contact, or
+                           of another component. NULL: moves_only */
+  const double *guess;           /* [n_rows], NAN where a row is new */
+  const mlcp_solution *solution; /* not written under SOLVER_NO_MEMORY and
+                                    SOLVER_TOO_LARGE */
+  const solver_report *report;
+  double seconds;   /* wall clock of the solve */
+  double tolerance; /* asked of it */
+} solved_component;
+
+/** Called from the threads that solve, for several islands at once where the
+ *  host has several; may not touch the world. */
+typedef void solve_observer(void *context, const solved_component *component);
+
+/** What a scheme asks for. Rows of joints and contacts are
+ *  w = J x + scale (compliance p + bias) + carry J v, with the bias of the
+ *  velocity level: docs/formulation.md, eq. 6 and 20. */
+typedef struct assembly_request {
+  const world_snapshot *world;    /* joints, their rows and the world's values */
+  const host_body *bodies;        /* whose masses; NULL: the world's */
+  const world_contacts *contacts; /* those active take part; NULL: the world's */
+  const ode_mlcp_options *options;
+  joint_level level; /* of joints and contacts; at JOINT_LEVEL_MOVE x moves bodies
+                        (m/s over the step), at and below JOINT_LEVEL_VELOCITY
+                        rigid contacts are taken to touch */
+  double erp;          /* of contacts at JOINT_LEVEL_POSITION and _MOVE */
+  bool erp_for_all;    /* see contact_settings */
+  double step_size;    /* s: scales limits and compliances */
+  double scale, carry; /* 1 and 0: x is the velocity */
+  const double *mass;  /* [36 n_bodies] M~; NULL: that of the bodies */
+  const double *v;      /* [6 n_bodies] at the start */
+  const double *x_free; /* [6 n_bodies]; of kinematic bodies: their x */
+  const extra_row *extra;
+  int n_extra;
+  double slip_floor;    /* m/s, see contact_settings and assembly_slip_floor */
+  const recall *recall; /* what the last step knew; NULL: nothing */
+  const double *guess;  /* [6 contacts->n] impulses in place of the recall's, NAN:
+                           new; or NULL */
+  bool adds_stops;      /* stops that an answer would overshoot come in */
+  bool projects;        /* what velocities do not correct is moved (eq. 10) */
+  bool smooth;          /* impulses are to change smoothly with the request */
+  bool counts_cone;     /* for the report, with options.check_cone */
+  cone_check *cone;     /* not NULL: nothing is solved; impulses are 1 on normal
+                           and joint rows that can lock */
+  /* for observers */
+  solve_observer *observer;
+  void *observer_context;
+  const dStepperIsland *host_island;
+} assembly_request;
+
+/** A workspace, and the answer to its last request. Used by one thread at a
+ *  time, kept between steps. */
+typedef struct assembly assembly;
+
+/** @return NULL when memory runs out. */
+assembly *assembly_create(const memory_source *source);
+void assembly_destroy(assembly *a);
+
+/** m/s: a slip below has no direction, under this gravity and step. */
+double assembly_slip_floor(double gravity, double step_size);
+
+/**
+ * Solve. Counts go to out->report.
+ *
+ * @return false with out->message where memory ran out, a component is too large
+ *         or no finite solution was found.
+ */
+bool assembly_solve(assembly *a, const assembly_request *request, outcome *out);
+
+/* --- the answer: valid until the next solve; the request's arrays are still
+ * needed ------------------------------------------------------------------ */
+
+/** [6 n_bodies] x; of kinematic bodies as given. */
+const double *assembly_x(const assembly *a);
+
+/** The motion that a projection adds to a body's, [6], m/s and rad/s; NULL where
+ *  it adds none. */
+const double *assembly_projection(const assembly *a, int body);
+
+/** The rows of contact k; n_rows is 0 where it took no part. */
+const contact_rows *assembly_contact_rows(const assembly *a, int k);
+
+/** Impulses of contact k's rows, N s [contact_rows.n_rows]; NULL for none. */
+const double *assembly_contact_impulses(const assembly *a, int k);
+
+/** Impulse of the normal row, N s; 0 where it took no part. */
+double assembly_normal_impulse(const assembly *a, int k);
+
+/** w of contact k's normal row, m/s; NAN where it took no part. */
+double assembly_contact_w(const assembly *a, int k);
+
+/** Impulse of a joint's row `i` of the host's, N s; 0 where it took no part. */
+double assembly_joint_impulse(const assembly *a, int joint, unsigned i);
+
+/** Solves without position errors, or without bounces: with them there was no
+ *  solution, or none to be had. */
+int assembly_fallbacks(const assembly *a);
+
+/** What waits for a step's commit: forces of a joint, in the host's terms. */
+typedef struct joint_result {
+  unsigned count;
+  bool forceless; /* no feedback asks for `force`: it is not filled */
+  double lambda[6];   /* [count] N, N m */
+  double force[2][6]; /* on the two bodies, in the order of the rows */
+} joint_result;
+
+/** Add to the results of all joints, [n_joints], the impulses of their rows and
+ *  stops and of their contacts, over `seconds`. */
+void assembly_add_forces(const assembly *a, double seconds,
+                         joint_result results[]);
+
+/** The same of contact or stop k alone, to one joint's. */
+void assembly_add_contact(const assembly *a, int k, double seconds,
+                          joint_result *result);
+
+/** Write what the next step may start from: an entry each for the joints and the
+ *  contacts of the request's recall that took part.
+ *  @param entries  [recall->n_keys] out
+ *  @return how many. */
+int assembly_remember(const assembly *a, contact_entry entries[]);
+
+#endif

@@ -1,0 +1,57 @@
+#include "assembly/recall.h"
+
+void recall_open(recall *r, const memory_source *source) {
+  *r = (recall){.arena.source = source};
+}
+
+void recall_release(recall *r) {
+  if (r->arena.source != NULL) arena_release(&r->arena);
+}
+
+static void add_joint(recall *r, const world_snapshot *world, int j) {
+  const world_joint *joint = &world->joints[j];
+  unsigned long serial[2] = {world_serial(world, joint->body[0]),
+                             world_serial(world, joint->body[1])};
+  int swapped = serial[0] > serial[1];
+  r->joint_key[j] = r->n_keys;
+  r->keys[r->n_keys++] =
+      (contact_entry){.serial = {serial[swapped], serial[!swapped]},
+                      .joint = dJointGetSerial(joint->id),
+                      .number = j};
+}
+
+static void add_contact(recall *r, const world_snapshot *world,
+                        const world_contacts *contacts, int k) {
+  r->contact_key[k] = r->n_keys;
+  world_contact_key(&r->keys[r->n_keys++], world, contacts, k, false);
+}
+
+bool recall_find(recall *r, const contact_memory *memory,
+                 const world_snapshot *world, const world_contacts *contacts,
+                 bool stops, const contact_likeness *likeness) {
+  if (contacts == NULL) contacts = &world->contacts;
+  size_t most = (size_t)(world->n_joint_rows + contacts->n);
+  arena_start(&r->arena);
+  if (!ARENA_TAKE(&r->arena, r->keys, most) ||
+      !ARENA_TAKE(&r->arena, r->matches, most) ||
+      !ARENA_TAKE(&r->arena, r->joint_key, world->n_joints) ||
+      !ARENA_TAKE(&r->arena, r->contact_key, contacts->n))
+    return false;
+  r->memory = memory;
+  r->n_keys = 0;
+  for (int k = 0; k < contacts->n; k++) r->contact_key[k] = -1;
+  for (int j = 0; j < world->n_joints; j++) {
+    r->joint_key[j] = -1;
+    if (world->joints[j].rows >= 0) add_joint(r, world, j);
+  }
+  for (int k = 0; k < contacts->n; k++)
+    if (stops || contacts->items[k].stop < 0)
+      add_contact(r, world, contacts, k);
+  contact_memory_match(memory, r->keys, r->n_keys, likeness, r->matches);
+  return true;
+}
+
+const contact_entry *recall_contact(const recall *r, int k) {
+  int key = r->contact_key[k];
+  return key >= 0 ? r->matches[key].old : NULL;
+}

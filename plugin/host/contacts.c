@@ -1,0 +1,216 @@
+#include "host/contacts.h"
+
+#include <string.h>
+
+#include "common/minmax.h"
+#include "common/vec3.h"
+
+/* --- reading ------------------------------------------------------------- */
+
+/* The first of the surface's fields in use that it may not have. */
+static const char *bad_surface_value(const dSurfaceParameters *s,
+                                     double *value) {
+  const int OPTIONAL = dContactMu2 | dContactBounce | dContactSoftERP |
+                       dContactSoftCFM | dContactMotion1 | dContactMotion2 |
+                       dContactMotionN | dContactSlip1 | dContactSlip2 |
+                       dContactRolling;
+  if ((s->mode & OPTIONAL) == 0) { /* as in most programs */
+    *value = s->mu;
+    return isnan(s->mu) ? "mu" : NULL;
+  }
+  const bool axis_dep = s->mode & dContactAxisDep;
+  const struct {
+    bool used;
+    double value;
+    const char *name;
+    bool may_be_infinite, may_be_negative;
+  } fields[] = {
+      {true, s->mu, "mu", true, true},
+      {s->mode & dContactMu2, s->mu2, "mu2", true, true},
+      {s->mode & dContactBounce, s->bounce, "bounce", false, true},
+      {s->mode & dContactBounce, s->bounce_vel, "bounce_vel", true, true},
+      {s->mode & dContactSoftERP, s->soft_erp, "soft_erp", false, true},
+      {s->mode & dContactSoftCFM, s->soft_cfm, "soft_cfm", false, false},
+      {s->mode & dContactMotion1, s->motion1, "motion1", false, true},
+      {s->mode & dContactMotion2, s->motion2, "motion2", false, true},
+      {s->mode & dContactMotionN, s->motionN, "motionN", false, true},
+      {s->mode & dContactSlip1, s->slip1, "slip1", false, false},
+      {s->mode & dContactSlip2, s->slip2, "slip2", false, false},
+      {s->mode & dContactRolling, s->rho, "rho", true, true},
+      {(s->mode & dContactRolling) && axis_dep, s->rho2, "rho2", true, true},
+      {(s->mode & dContactRolling) && axis_dep, s->rhoN, "rhoN", true, true},
+  };
+  for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+    if (!fields[i].used) continue;
+    *value = fields[i].value;
+    if (isnan(*value) || (isinf(*value) && !fields[i].may_be_infinite) ||
+        (*value < 0 && !fields[i].may_be_negative))
+      return fields[i].name;
+  }
+  return NULL;
+}
+
+/* The one place that knows the host's flags. */
+static void read_surface(host_surface *surface, const dContact *given) {
+  const dSurfaceParameters *s = &given->surface;
+  const int mode = s->mode;
+  *surface = (host_surface){
+      .erp = mode & dContactSoftERP ? s->soft_erp : NAN,
+      .cfm = mode & dContactSoftCFM ? s->soft_cfm : NAN,
+      .bounces = (mode & dContactBounce) && s->bounce_vel >= 0,
+      .motion = {mode & dContactMotion1 ? s->motion1 : 0,
+                 mode & dContactMotion2 ? s->motion2 : 0,
+                 mode & dContactMotionN ? s->motionN : 0},
+      .limit = {s->mu, mode & dContactMu2 ? s->mu2 : s->mu},
+      .proportional = {mode & dContactApprox1_1, mode & dContactApprox1_2,
+                       mode & dContactApprox1_N},
+      .cfm_of_slip = {mode & dContactSlip1 ? s->slip1 : NAN,
+                      mode & dContactSlip2 ? s->slip2 : NAN},
+      .viscous = {mode & dContactSlip1, mode & dContactSlip2},
+      .rolls = mode & dContactRolling,
+      .has_axis = mode & dContactFDir1};
+  if (surface->bounces) {
+    surface->bounce = s->bounce;
+    surface->bounce_speed = s->bounce_vel;
+  }
+  if (surface->rolls) {
+    bool axis_dep = mode & dContactAxisDep;
+    surface->rolling[0] = s->rho;
+    surface->rolling[1] = axis_dep ? s->rho2 : s->rho;
+    surface->rolling[2] = axis_dep ? s->rhoN : s->rho;
+  }
+  if (surface->has_axis) vec3_copy(surface->axis, given->fdir1);
+}
+
+host_contact_verdict host_contact_read(host_contact *contact,
+                                       const dContact *given, bool reversed,
+                                       const int body[2],
+                                       const host_body bodies[],
+                                       const char **bad_name,
+                                       double *bad_value) {
+  const dContactGeom *geom = &given->geom;
+  contact->multiplicity = 1;
+  contact->polygon = -1;
+  vec3_copy(contact->position, geom->pos);
+  vec3_copy(contact->normal, geom->normal);
+  contact->gap = -geom->depth;
+
+  /* the host's own collision can return a zero normal (deep convexes) */
+  double length = vec3_length(contact->normal);
+  if (!(length > 1e-6) || !isfinite(length)) return CONTACT_NO_NORMAL;
+  double scale = reversed ? -1 / length : 1 / length;
+  for (int i = 0; i < 3; i++) contact->normal[i] *= scale;
+
+  for (int i = 0; i < 3; i++)
+    if (!isfinite(contact->position[i])) {
+      *bad_name = "pos";
+      *bad_value = contact->position[i];
+      return CONTACT_BAD_VALUE;
+    }
+  if (!isfinite(geom->depth)) {
+    *bad_name = "depth";
+    *bad_value = geom->depth;
+    return CONTACT_BAD_VALUE;
+  }
+  if ((given->surface.mode & dContactFDir1) && !all_finite(given->fdir1, 3)) {
+    *bad_name = "fdir1";
+    *bad_value = NAN;
+    return CONTACT_BAD_VALUE;
+  }
+  *bad_name = bad_surface_value(&given->surface, bad_value);
+  if (*bad_name != NULL) return CONTACT_BAD_VALUE;
+  read_surface(&contact->surface, given);
+
+  for (int side = 0; side < 2; side++) {
+    contact->body[side] = body[side];
+    if (body[side] >= 0)
+      vec3_subtract(contact->arm[side], contact->position,
+                    bodies[body[side]].position);
+    else
+      memset(contact->arm[side], 0, sizeof contact->arm[side]);
+  }
+  return CONTACT_USABLE;
+}
+
+/* --- geometry ------------------------------------------------------------ */
+
+static bool same_numbers(const double a[], const double b[], int count) {
+  for (int i = 0; i < count; i++)
+    if (a[i] != b[i] && !(isnan(a[i]) && isnan(b[i]))) return false;
+  return true;
+}
+
+static bool same_surface(const host_surface *a, const host_surface *b) {
+  for (int d = 0; d < 3; d++)
+    if (a->proportional[d] != b->proportional[d]) return false;
+  return same_numbers(a->limit, b->limit, 2) &&
+         same_numbers(&a->erp, &b->erp, 1) &&
+         same_numbers(&a->cfm, &b->cfm, 1) && a->bounces == b->bounces &&
+         a->bounce == b->bounce && a->bounce_speed == b->bounce_speed &&
+         same_numbers(a->motion, b->motion, 3) &&
+         same_numbers(a->cfm_of_slip, b->cfm_of_slip, 2) &&
+         a->rolls == b->rolls && same_numbers(a->rolling, b->rolling, 3) &&
+         a->has_axis == b->has_axis &&
+         (!a->has_axis || vec3_dot(a->axis, b->axis) > 0.999);
+}
+
+bool host_contact_same_point(const host_contact *a, const host_contact *b) {
+  const double MERGE_DISTANCE = 1e-4;
+  double apart[3], arm = INFINITY;
+  vec3_subtract(apart, a->position, b->position);
+  double square = vec3_dot(apart, apart);
+  if (!(square <= MERGE_DISTANCE * MERGE_DISTANCE)) return false;
+  for (int side = 0; side < 2; side++)
+    if (a->body[side] >= 0) arm = fmin(arm, vec3_length(a->arm[side]));
+
+  double limit = MERGE_DISTANCE * fmin(1, 2 * arm);
+  return square <= limit * limit &&
+         vec3_dot(a->normal, b->normal) > 0.9999 &&
+         a->polygon == b->polygon && same_surface(&a->surface, &b->surface);
+}
+
+void host_contact_axes(double axis[2][3], const host_contact *contact) {
+  if (contact->surface.has_axis) {
+    vec3_copy(axis[0], contact->surface.axis);
+    vec3_cross(axis[1], contact->normal, axis[0]);
+  } else {
+    dVector3 normal, p, q;
+    vec3_copy(normal, contact->normal);
+    dPlaneSpace(normal, p, q);
+    vec3_copy(axis[0], p);
+    vec3_copy(axis[1], q);
+  }
+}
+
+void host_contact_jacobian(double J[2][6], const host_contact *contact,
+                           const double axis[3]) {
+  vec3_copy(J[0], axis);
+  vec3_cross(J[0] + 3, contact->arm[0], axis);
+  vec3_negate(J[1], axis);
+  vec3_cross(J[1] + 3, axis, contact->arm[1]);
+}
+
+/* Without roots: whether the depth is less than half of `part` of all arms. */
+static bool is_shallow(const host_contact *contact, double part) {
+  double depth = -contact->gap, arm = INFINITY;
+  if (depth <= 0) return true;
+  for (int side = 0; side < 2; side++)
+    if (contact->body[side] >= 0)
+      arm = smaller_of(arm, vec3_dot(contact->arm[side], contact->arm[side]));
+  return depth * depth < 0.25 * part * part * arm;
+}
+
+bool host_contact_overlaps(const host_contact *contact,
+                           const host_body bodies[], double part) {
+  if (is_shallow(contact, part)) return false;
+  double size = INFINITY, depth = -contact->gap;
+  for (int side = 0; side < 2; side++) {
+    if (contact->body[side] < 0) continue;
+    const host_body *body = &bodies[contact->body[side]];
+    if (body->kinematic) continue;
+    const double *I = body->inertia;
+    double gyration = sqrt((I[0] + I[4] + I[8]) / (3 * body->mass));
+    size = fmin(size, fmax(vec3_length(contact->arm[side]), 0.25 * gyration));
+  }
+  return depth / size > part;
+}

@@ -1,0 +1,105 @@
+#include "host/joints.h"
+
+#include <math.h>
+
+#include "common/vec3.h"
+#include "ode_mlcp.h"
+
+/* The ERP of a joint that keeps one of its own; the others use the one they
+ * are given. A stop keeps its own, too, but that belongs to its spring. */
+static double own_erp(dJointID joint, double world_erp) {
+  switch (dJointGetType(joint)) {
+    case dJointTypeBall:
+      return dJointGetBallParam(joint, dParamERP);
+    case dJointTypeFixed:
+      return dJointGetFixedParam(joint, dParamERP);
+    case dJointTypeDBall:
+      return dJointGetDBallParam(joint, dParamERP);
+    case dJointTypeDHinge:
+      return dJointGetDHingeParam(joint, dParamERP);
+    default:
+      return world_erp;
+  }
+}
+
+/* The part of rows->rhs[i] that grows with the rate: a position error enters as
+ * fps erp error, so what twice the rate adds is the correction. */
+static double correction_part(const dStepperJointRows *rows,
+                              const dStepperJointRows *faster, unsigned i) {
+  double correction = faster->rhs[i] - rows->rhs[i];
+  if (correction * rows->rhs[i] <= 0) return 0;
+  return fabs(correction) > fabs(rows->rhs[i]) ? rows->rhs[i] : correction;
+}
+
+double host_joint_error(dJointID joint, double step_size) {
+  dStepperJointRows rows, faster;
+  if (!dJointGetStepperRows(joint, 1 / step_size, 1, &rows) ||
+      !dJointGetStepperRows(joint, 2 / step_size, 1, &faster))
+    return 0;
+
+  double own = own_erp(joint, 1), worst = 0;
+  for (unsigned i = 0; i < rows.count && own > 0; i++)
+    worst = fmax(worst, fabs(correction_part(&rows, &faster, i)) * step_size /
+                            own);
+  return worst;
+}
+
+bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,
+                     double erp) {
+  dWorldID world = dBodyGetWorld(
+      dJointGetBody(id, 0) ? dJointGetBody(id, 0)
+                           : dJointGetBody(id, 1));
+  double world_erp = dWorldGetERP(world), fps = 1 / step_size;
+  double used_erp = erp == ODE_MLCP_ERP_HOST ? world_erp : erp;
+  dStepperJointRows *rows = &joint->rows, faster;
+
+  if (!dJointGetStepperRows(id, fps, used_erp, rows) ||
+      !dJointGetStepperRows(id, 2 * fps, used_erp, &faster))
+    return false;
+
+  double own = own_erp(id, used_erp);
+  double scale = own > 0 && erp != ODE_MLCP_ERP_HOST ? erp / own : 1;
+  for (unsigned i = 0; i < rows->count; i++) {
+    double correction = correction_part(rows, &faster, i);
+    if (scale != 1) rows->rhs[i] += (scale - 1) * correction;
+    joint->correction[i] = scale * correction;
+  }
+  return true;
+}
+
+const char *host_joint_bad_value(const host_joint_rows *joint, double *value) {
+  const dStepperJointRows *rows = &joint->rows;
+  for (unsigned i = 0; i < rows->count; i++) {
+    const struct {
+      const double *values;
+      int count;
+      const char *name;
+    } fields[] = {{rows->J[i][0], 12, "a constraint row"},
+                  {&rows->rhs[i], 1, "a target velocity or a position error"},
+                  {&rows->cfm[i], 1, "CFM"}};
+    for (int f = 0; f < 3; f++)
+      for (int k = 0; k < fields[f].count; k++)
+        if (!isfinite(fields[f].values[k])) {
+          *value = fields[f].values[k];
+          return fields[f].name;
+        }
+    if (isnan(rows->lo[i]) || isnan(rows->hi[i])) {
+      *value = NAN;
+      return "a force limit";
+    }
+    if (rows->cfm[i] < 0) {
+      *value = rows->cfm[i];
+      return "CFM";
+    }
+    if (rows->lo[i] > rows->hi[i]) {
+      *value = rows->hi[i];
+      return "a force limit";
+    }
+  }
+  for (int k = 0; k < 12; k++)
+    if (!isfinite(rows->force[k / 6][k % 6])) {
+      *value = rows->force[k / 6][k % 6];
+      return "a motor's force";
+    }
+  return NULL;
+}

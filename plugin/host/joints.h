@@ -1,0 +1,33 @@
+/* The rows of a joint, as the host's own getInfo1 and getInfo2 give them. */
+#ifndef ODE_MLCP_HOST_JOINTS_H
+#define ODE_MLCP_HOST_JOINTS_H
+
+#include <ode/ode.h>
+#include <ode/stepper.h>
+#include <stdbool.h>
+
+/** A joint read at the bodies' present poses. */
+typedef struct host_joint_rows {
+  dStepperJointRows rows;
+  double correction[6]; /* m/s, rad/s, signed: the part of rhs that corrects a
+                           position error */
+} host_joint_rows;
+
+/**
+ * Read a joint's rows.
+ *
+ * @param erp  ODE_MLCP_ERP_HOST, or the ERP of rows that have no spring of
+ *             their own (the paper's gamma)
+ * @return false when the host ran out of memory.
+ */
+bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,
+                     double erp);
+
+/** The largest position error of a joint's rows, m or rad; 0 where the host ran
+ *  out of memory. */
+double host_joint_error(dJointID joint, double step_size);
+
+/** The first value that is not finite where it must be, by name, or NULL. */
+const char *host_joint_bad_value(const host_joint_rows *joint, double *value);
+
+#endif

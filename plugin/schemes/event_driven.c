@@ -1,0 +1,522 @@
+/* The trapezoids and the (alpha, gamma) family: substeps of a second-order step
+ * between events, back to the grid of the host's steps (PAGT sec. 8). Everything
+ * is done before the host's commit, which then moves each body once. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/vec3.h"
+#include "schemes/events.h"
+#include "schemes/sampled_impact.h"
+#include "schemes/schemes.h"
+
+/* Gaps up to this are touching (PAGT 7.1). */
+static const double TOUCHING = 1e-12;       /* m: eps_a */
+static const double NEARLY_TOUCHING = 1;    /* m/s^3: eps_b */
+
+/* --- making and ending ---------------------------------------------------- */
+
+static void destroy(void *state) {
+  event_state *w = state;
+  if (w == NULL) return;
+  const memory_source *source = w->source;
+  memory_block *blocks[] = {
+      &w->entry_block, &w->match_block,    &w->number_block,
+      &w->share_block, &w->watch_block,    &w->taken_block,
+      &w->probe_block, &w->other_probe_block, &w->collided_block,
+      &w->body_block,  &w->v_alpha_block,     &w->key_block};
+  memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
+  contact_memory_release(&w->memory, source);
+  world_release(&w->ahead);
+  arena_release(&w->arena);
+  second_order_release(&w->s, source);
+  source->release(source->context, w, sizeof *w);
+}
+
+static void *create(const memory_source *source) {
+  event_state *w = memory_allocate_zero(source, sizeof *w);
+  if (w == NULL) return NULL;
+  w->source = source;
+  w->arena.source = source;
+  world_open(&w->ahead, source);
+  if (second_order_open(&w->s, source)) return w;
+  destroy(w);
+  return NULL;
+}
+
+/* --- what the last step left ---------------------------------------------- */
+
+static int compare_bodies(const void *left, const void *right) {
+  const body_memory *a = left, *b = right;
+  return (a->serial > b->serial) - (a->serial < b->serial);
+}
+
+/* Bodies that are as the last step left them go on with their contacts and
+ * need no check of their joints. */
+static bool body_unchanged(const event_state *w, const host_body *body) {
+  const body_memory key = {.serial = body->serial};
+  if (w->n_body_memory == 0) return false;
+  const body_memory *found =
+      bsearch(&key, w->bodies, (size_t)w->n_body_memory, sizeof key,
+              compare_bodies);
+  if (found == NULL) return false;
+  world_pose pose = world_pose_of(body);
+  return memcmp(&found->pose, &pose, sizeof pose) == 0 &&
+         memcmp(found->v, body->v, sizeof body->v) == 0;
+}
+
+/* Bodies that were destroyed in a callback of the commit are not asked. */
+static void committed(void *state) {
+  event_state *w = state;
+  w->n_body_memory = w->s.home.n_bodies;
+  for (int b = 0; b < w->n_body_memory; b++) {
+    body_memory *m = &w->bodies[b];
+    dBodyID id = w->s.home.bodies[b].id;
+    const dReal *x = dBodyGetPosition(id), *q = dBodyGetQuaternion(id);
+    *m = (body_memory){.serial = w->s.home.bodies[b].serial};
+    vec3_copy(m->pose.position, x);
+    for (int i = 0; i < 4; i++) m->pose.quaternion[i] = q[i];
+    vec3_copy(m->v, dBodyGetLinearVel(id));
+    vec3_copy(m->v + 3, dBodyGetAngularVel(id));
+  }
+  if (w->n_body_memory > 1)
+    qsort(w->bodies, (size_t)w->n_body_memory, sizeof *w->bodies,
+          compare_bodies);
+}
+
+static bool all_unchanged(const event_state *w, const int body[2]) {
+  for (int side = 0; side < 2; side++)
+    if (body[side] >= 0 && !w->unchanged[body[side]]) return false;
+  return true;
+}
+
+/* Note what `here` knows of its contacts, to be found again by recall. */
+static bool remember(event_state *w) {
+  const world_contacts *contacts = &w->s.here->contacts;
+  w->n_entries = 0;
+  if (!EVENT_RESERVE(w, entries, entry_block, contacts->n)) return false;
+  for (int k = 0; k < contacts->n; k++) {
+    const world_contact *contact = &contacts->items[k];
+    if (!contact->held && isinf(contact->hit)) continue;
+    contact_entry *entry = &w->entries[w->n_entries++];
+    world_contact_key(entry, w->s.here, contacts, k, false);
+    entry->held = contact->held;
+    entry->slipping = contact->slipping;
+    entry->hit = contact->hit;
+  }
+  if (!contact_memory_reserve(&w->memory, w->source, w->n_entries))
+    return outcome_no_memory(w->s.step->out);
+  contact_memory_take(&w->memory, w->entries, w->n_entries);
+  return true;
+}
+
+/* Find contacts of `here` in a memory. `across` steps, only bodies that nothing
+ * else changed count. */
+static bool recall_states(event_state *w, const contact_memory *memory,
+                          bool across, double radius) {
+  world_contacts *contacts = &w->s.here->contacts;
+  int n = 0;
+  if (!EVENT_RESERVE(w, keys, key_block, contacts->n) ||
+      !EVENT_RESERVE(w, matches, match_block, contacts->n))
+    return false;
+  for (int k = 0; k < contacts->n; k++)
+    if (!across || all_unchanged(w, contacts->items[k].point.body))
+      world_contact_key(&w->keys[n++], w->s.here, contacts, k, false);
+  const contact_likeness near = contact_likeness_near(radius);
+  contact_memory_unclaim(memory);
+  contact_memory_match(memory, w->keys, n, &near, w->matches);
+  for (int i = 0; i < n; i++) {
+    const contact_entry *old = w->matches[i].old;
+    world_contact *contact = &contacts->items[w->keys[i].number];
+    if (old == NULL) continue;
+    contact->held = old->held;
+    contact->slipping = old->slipping;
+    contact->hit = old->hit;
+  }
+  return true;
+}
+
+/* --- impulses over the step ----------------------------------------------- */
+
+/* The impulses of the last solve count with `share`. */
+static void tally(event_state *w, double share) {
+  assembly_add_forces(w->s.assembly, w->s.step->step_size / share,
+                      w->s.step->joints);
+}
+
+/* --- impacts -------------------------------------------------------------- */
+
+static double slip_speed(const world_contact *contact, const double v[]) {
+  double slip[3];
+  world_contact_slip(contact, v, slip);
+  return vec3_length(slip);
+}
+
+/* Add `impulse` along the contact's normal to v, with the masses of `here`. */
+static void push(const world_snapshot *here, int k, double impulse,
+                 double v[]) {
+  double J[2][6], turned[3];
+  world_contact_jacobian(&here->contacts, k, J);
+  for (int side = 0; side < 2; side++) {
+    int b = here->contacts.items[k].point.body[side];
+    if (!world_is_dynamic(here, b)) continue;
+    const host_body *body = &here->bodies[b];
+    vec3_add_scaled(v + 6 * b, impulse / body->mass, J[side]);
+    mat3_apply(turned, body->inverse_inertia, J[side] + 3);
+    vec3_add_scaled(v + 6 * b + 3, impulse, turned);
+  }
+}
+
+static bool solve_impact(event_state *w, const double v[]) {
+  const scheme_step *step = w->s.step;
+  const assembly_request request = {
+      .world = w->s.here,
+      .options = step->options,
+      .level = JOINT_LEVEL_IMPACT,
+      .step_size = 1, /* s: no force limits here, and CFM only where rows are
+                         redundant */
+      .scale = 1,
+      .v = v,
+      .x_free = v,
+      .smooth = true,
+      .slip_floor = assembly_slip_floor(w->s.home.gravity, step->step_size),
+      .observer = step->observer,
+      .observer_context = step->observer_context};
+  if (!assembly_solve(w->s.assembly, &request, step->out)) return false;
+  tally(w, 1);
+  return true;
+}
+
+/* Compression and, where contacts give back, decompression (PAGT 7.3, 7.4) of
+ * the active contacts and the joints where `now` is. */
+static bool impact(event_state *w) {
+  world_contacts *contacts = &w->s.here->contacts;
+  const scheme_step *step = w->s.step;
+  ode_mlcp_report *report = event_report(w);
+  int n_v = 6 * w->s.home.n_bodies;
+  if (step->options->impact == ODE_MLCP_IMPACT_LAW_SET && !sampled_impact(w))
+    return false;
+  report->impacts++;
+  if (!solve_impact(w, w->now.v)) return false;
+
+  bool gives_back = false;
+  double *v = w->s.x_free;
+  memcpy(v, assembly_x(w->s.assembly), (size_t)n_v * sizeof *v);
+  for (int k = 0; k < contacts->n; k++) {
+    world_contact *contact = &contacts->items[k];
+    double pressed = assembly_normal_impulse(w->s.assembly, k);
+    if (!contact->active) continue;
+    double e = event_restitution(w, k);
+    if (pressed > 0) {
+      if (w->now.time - contact->hit <
+          step->options->min_substep * step->step_size) {
+        if (e > 0) report->zeno = 1;
+        e = 0;
+      }
+      contact->hit = w->now.time;
+    }
+    if (!(e * pressed > 0)) continue;
+    gives_back = true;
+    push(w->s.here, k, e * pressed, v);
+  }
+  if (gives_back && !solve_impact(w, v)) return false;
+  memcpy(w->now.v, assembly_x(w->s.assembly), (size_t)n_v * sizeof *v);
+
+  double tolerance = event_rate_tolerance(w);
+  for (int k = 0; k < contacts->n; k++) {
+    world_contact *contact = &contacts->items[k];
+    if (!contact->active) continue;
+    /* under a stiff force one that parts is kept for the rest of the step, as
+     * in PAGT sec. 8: where it will be in between is not known */
+    contact->held = contact->active =
+        world_contact_rate(contacts, k, w->now.v) <= tolerance ||
+        event_is_stiff(w, contact);
+    contact->slipping = slip_speed(contact, w->now.v) > tolerance;
+  }
+  return true;
+}
+
+/* --- the start of a substep ----------------------------------------------- */
+
+/* Which contacts take part: those that were held, those that touch and do not
+ * part. @return whether one of these comes closer and was not held. */
+static bool choose_active(event_state *w, double h) {
+  world_contacts *contacts = &w->s.here->contacts;
+  double tolerance = event_rate_tolerance(w);
+  double near = fmax(TOUCHING, NEARLY_TOUCHING * h * h * h);
+  bool approaches = false;
+  for (int k = 0; k < contacts->n; k++) {
+    world_contact *contact = &contacts->items[k];
+    double rate = world_contact_rate(contacts, k, w->now.v);
+    double gap = contact->point.gap;
+    contact->active = contact->held || (gap <= TOUCHING && rate <= tolerance) ||
+                      (gap <= near && fabs(rate) <= tolerance);
+    if (contact->held || !contact->active) continue;
+    approaches |= rate < -tolerance;
+    contact->slipping = slip_speed(contact, w->now.v) > tolerance;
+  }
+  return approaches;
+}
+
+/* Whether a joint is given velocities that it does not allow: by the program,
+ * or by reaching a stop. */
+static bool joints_approach(const event_state *w) {
+  const world_snapshot *here = w->s.here;
+  double tolerance = fmax(event_rate_tolerance(w), 1e-8);
+  for (int j = 0; j < here->n_joints; j++) {
+    const world_joint *joint = &here->joints[j];
+    if (joint->rows < 0) continue;
+    const host_joint_rows *read = &here->joint_rows[joint->rows];
+    const dStepperJointRows *rows = &read->rows;
+    bool unchanged = all_unchanged(w, joint->body);
+    for (unsigned r = 0; r < rows->count; r++) {
+      bool low = isinf(rows->lo[r]), high = isinf(rows->hi[r]);
+      bool stop = (low && rows->hi[r] == 0) || (high && rows->lo[r] == 0);
+      if (rows->cfm[r] > here->cfm || !((low && high) || stop) ||
+          (unchanged && !stop))
+        continue;
+      double rate = stop ? 0 : read->correction[r] - rows->rhs[r];
+      for (int side = 0; side < 2; side++)
+        for (int i = 0; i < 6 && joint->body[side] >= 0; i++)
+          rate += rows->J[r][side][i] * w->now.v[6 * joint->body[side] + i];
+      if (stop ? (low ? rate : -rate) > tolerance : fabs(rate) > tolerance)
+        return true;
+    }
+  }
+  return false;
+}
+
+/* Look at the world where `now` is, within the step. */
+static bool arrive(event_state *w, double h) {
+  w->s.here = &w->s.moved;
+  return world_read_at(w->s.here, &w->s.home, w->now.poses, h,
+                       w->s.step->out) &&
+         recall_states(w, &w->memory, false,
+                       second_order_radius(&w->s, w->now.v,
+                                           w->s.step->step_size));
+}
+
+/* --- substeps ------------------------------------------------------------- */
+
+/* Which contacts the accepted step's velocities hold, and how. */
+static void note_held(event_state *w) {
+  double tolerance = event_rate_tolerance(w);
+  for (int k = 0; k < w->s.here->contacts.n; k++) {
+    world_contact *contact = &w->s.here->contacts.items[k];
+    int m = w->s.middle_of[k];
+    if (!contact->active) continue;
+    if (m < 0) {
+      contact->held = false;
+      continue;
+    }
+    contact->held = assembly_normal_impulse(w->s.assembly, m) > 0 ||
+                    assembly_contact_w(w->s.assembly, m) <= tolerance;
+    contact->slipping = events_at_limit(&w->s, k) &&
+                        slip_speed(contact, w->next.v) > tolerance;
+  }
+}
+
+static void keep_v_alpha(event_state *w) {
+  double alpha = second_order_alpha(w->s.step->options);
+  w->n_v_alpha = w->s.home.n_bodies;
+  for (int b = 0; b < w->n_v_alpha; b++) {
+    w->v_alpha[b].serial = w->s.home.bodies[b].serial;
+    for (int i = 0; i < 6; i++)
+      w->v_alpha[b].v[i] =
+          (1 - alpha) * w->now.v[6 * b + i] + alpha * w->next.v[6 * b + i];
+  }
+}
+
+static bool accept(event_state *w, double *remaining, double h) {
+  event_report(w)->substeps++;
+  tally(w, 1);
+  note_held(w);
+  if (!remember(w)) return false;
+  keep_v_alpha(w);
+  motion_copy(&w->now, &w->next, w->s.home.n_bodies);
+  *remaining -= h;
+  return true;
+}
+
+static void note_event(event_state *w, ode_mlcp_event_kind kind, double time) {
+  if (w->n_events == EVENTS_KEPT) return;
+  w->events[w->n_events++] = (ode_mlcp_event){.kind = kind, .time = time};
+}
+
+/* Go to where the trial step of size h collides, and let it. */
+static bool collide(event_state *w, double h, const event *found,
+                    double *remaining) {
+  double way = found->when;
+  event_report(w)->collisions++;
+  if (way > 0) {
+    event_report(w)->substeps++;
+    tally(w, way / h);
+    note_held(w);
+    if (!remember(w)) return false;
+    events_go_between(w, way / h);
+    keep_v_alpha(w);
+    *remaining -= way;
+    if (!arrive(w, *remaining > 0 ? *remaining : h)) return false;
+  }
+  note_event(w, ODE_MLCP_EVENT_COLLISION, w->now.time);
+  choose_active(w, h);
+  return events_mark_collided(w) && impact(w);
+}
+
+static bool transit(event_state *w, const event *found, double *remaining) {
+  event_report(w)->transitions++;
+  note_event(w, ODE_MLCP_EVENT_TRANSITION, w->now.time + found->when);
+  if (!second_order_take(&w->s, &w->now, found->when, &w->next) ||
+      !accept(w, remaining, found->when))
+    return false;
+  events_flip(w);
+  return remember(w) && arrive(w, *remaining);
+}
+
+static bool run(event_state *w) {
+  const scheme_step *step = w->s.step;
+  const ode_mlcp_options *options = step->options;
+  double remaining = step->step_size;
+  bool detect = options->events;
+  int n_events = 0;
+  second_order_find_stiff(&w->s, &w->now, step->step_size);
+  w->s.counts_cone = true;
+  for (bool first = true; remaining > 1e-12 * step->step_size; first = false) {
+    bool approach =
+        choose_active(w, remaining) || (first && joints_approach(w));
+    if (approach && options->approach && !impact(w)) return false;
+    if (!second_order_take(&w->s, &w->now, remaining, &w->next)) return false;
+
+    event found = {EVENT_NONE, 0};
+    if (detect && !events_find(w, remaining, &found)) return false;
+    if (found.kind != EVENT_NONE && ++n_events > options->max_events) {
+      detect = false;
+      event_report(w)->zeno = 1;
+      found.kind = EVENT_NONE;
+    }
+    bool done = found.kind == EVENT_NONE
+                    ? accept(w, &remaining, remaining)
+                    : found.kind == EVENT_COLLISION
+                          ? collide(w, remaining, &found, &remaining)
+                          : transit(w, &found, &remaining);
+    if (!done) return false;
+  }
+  return true;
+}
+
+/* --- a step --------------------------------------------------------------- */
+
+static bool reserve(event_state *w) {
+  int n = w->s.home.n_bodies;
+  arena_start(&w->arena);
+  return second_order_reserve(&w->s, &w->arena) &&
+         ((ARENA_TAKE(&w->arena, w->unchanged, n) &&
+           motion_take(&w->now, &w->arena, n) &&
+           motion_take(&w->next, &w->arena, n)) ||
+          outcome_no_memory(w->s.step->out)) &&
+         EVENT_RESERVE(w, v_alpha, v_alpha_block, n);
+}
+
+static void start(event_state *w) {
+  const world_snapshot *home = &w->s.home;
+  w->now.time = w->s.step->time;
+  w->n_events = w->n_entries = 0;
+  for (int b = 0; b < home->n_bodies; b++) {
+    const host_body *body = &home->bodies[b];
+    w->unchanged[b] = body_unchanged(w, body);
+    w->now.poses[b] = world_pose_of(body);
+    memcpy(w->now.v + 6 * b, body->v, sizeof body->v);
+    event_report(w)->bodies += !body->kinematic;
+  }
+  w->n_body_memory = 0;
+}
+
+static void fill_report(event_state *w) {
+  ode_mlcp_report *report = event_report(w);
+  report->contacts = 0;
+  for (int k = 0; k < w->s.here->contacts.n; k++)
+    report->contacts += w->s.here->contacts.items[k].active;
+  for (int j = 0; j < w->s.home.n_joints; j++)
+    report->linearised |= w->s.home.joints[j].contact >= 0 &&
+                          !w->s.home.joints[j].from_source;
+}
+
+static bool hand_over(event_state *w) {
+  fill_report(w);
+  scheme_step *step = w->s.step;
+  for (int b = 0; b < w->s.home.n_bodies; b++) {
+    body_result *out = &step->bodies[b];
+    const host_body *body = &w->s.home.bodies[b];
+    out->kinematic = body->kinematic;
+    memcpy(out->v, w->now.v + 6 * b, sizeof out->v);
+    out->moved = !body->kinematic;
+    if (!out->moved) continue;
+    world_pose_velocity(out->motion, body, &w->now.poses[b], step->step_size);
+    for (int i = 0; i < 6; i++) out->motion[i] -= out->v[i];
+  }
+  /* contacts of the collision function are found at other poses */
+  for (int j = 0; j < w->s.home.n_joints; j++)
+    if (w->s.home.joints[j].from_source)
+      memset(step->joints[j].force, 0, sizeof step->joints[j].force);
+  if (!scheme_remember(step, w->n_entries)) return false;
+  memcpy(step->remembered.entries, w->entries,
+         (size_t)w->n_entries * sizeof *w->entries);
+  step->remembered.n_entries = w->n_entries;
+  return true;
+}
+
+static bool solve(void *state, scheme_step *step) {
+  event_state *w = state;
+  const ode_mlcp_options *options = step->options;
+  const world_settings settings = {.world = step->world,
+                                   .step_size = step->step_size,
+                                   .erp = options->erp,
+                                   .margin = options->margin,
+                                   .measure = options->measure,
+                                   .contacts = step->contacts};
+  w->s.step = step;
+  w->s.here = &w->s.home;
+  w->n_v_alpha = 0;
+  if (!world_read(&w->s.home, &settings, step->islands, step->n_islands,
+                  step->out) ||
+      !reserve(w))
+    return false;
+  start(w);
+  return recall_states(w, step->memory, true,
+                       second_order_radius(&w->s, w->now.v, step->step_size)) &&
+         run(w) && second_order_correct(&w->s, &w->ahead, &w->now) &&
+         EVENT_RESERVE(w, bodies, body_block, w->s.home.n_bodies) &&
+         hand_over(w);
+}
+
+/* --- what can be asked afterwards ----------------------------------------- */
+
+static bool last_v_alpha(const void *state, dBodyID body, double velocity[6]) {
+  const event_state *w = state;
+  unsigned long serial = dBodyGetSerial(body);
+  for (int b = 0; b < w->n_v_alpha; b++) {
+    if (w->v_alpha[b].serial != serial) continue;
+    memcpy(velocity, w->v_alpha[b].v, sizeof w->v_alpha[b].v);
+    return true;
+  }
+  return false;
+}
+
+static bool last_event(const void *state, int index, ode_mlcp_event *event) {
+  const event_state *w = state;
+  if (index < 0 || index >= w->n_events) return false;
+  *event = w->events[index];
+  return true;
+}
+
+#define EVENT_DRIVEN(ID)                                                   \
+  const scheme SCHEME_##ID = {.id = ODE_MLCP_SCHEME_##ID,                  \
+                              .create = create,                            \
+                              .destroy = destroy,                          \
+                              .solve = solve,                              \
+                              .committed = committed,                      \
+                              .v_alpha = last_v_alpha,                     \
+                              .event = last_event};
+EVENT_DRIVEN(GAP)
+EVENT_DRIVEN(TRAPEZOID_1)
+EVENT_DRIVEN(TRAPEZOID)

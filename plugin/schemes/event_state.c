@@ -1,0 +1,31 @@
+#include "schemes/event_state.h"
+
+#include <math.h>
+
+#include "common/vec3.h"
+
+double event_rate_tolerance(const event_state *w) {
+  const double PART = 1e-8;  /* of the fastest speed */
+  const double LEAST = 1e-6; /* m/s: a slower world is taken to be so fast */
+  double fastest = w->s.home.gravity * w->s.step->step_size;
+  for (int b = 0; b < w->s.home.n_bodies; b++)
+    fastest = fmax(fastest, vec3_length(w->now.v + 6 * b));
+  return PART * fmax(fastest, LEAST);
+}
+
+bool event_is_stiff(const event_state *w, const world_contact *contact) {
+  for (int side = 0; side < 2; side++)
+    if (contact->point.body[side] >= 0 &&
+        w->s.stiff[contact->point.body[side]])
+      return true;
+  return false;
+}
+
+double event_restitution(const event_state *w, int k) {
+  const world_contacts *contacts = &w->s.here->contacts;
+  const host_surface *surface = &contacts->items[k].point.surface;
+  if (!surface->bounces ||
+      !(-world_contact_rate(contacts, k, w->now.v) > surface->bounce_speed))
+    return 0;
+  return fmin(fmax(surface->bounce, 0), 1);
+}

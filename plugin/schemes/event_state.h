@@ -1,0 +1,98 @@
+/* What the files of the event-driven step share: the state of a step that is
+ * cut at events (PAGT sec. 8). */
+#ifndef ODE_MLCP_SCHEMES_EVENT_STATE_H
+#define ODE_MLCP_SCHEMES_EVENT_STATE_H
+
+#include "schemes/second_order.h"
+
+/** A body as the last step's commit left it. */
+typedef struct body_memory {
+  dBodyID id; /* of the step in hand */
+  unsigned long serial;
+  world_pose pose;
+  double v[6];
+} body_memory;
+
+typedef struct body_v_alpha {
+  unsigned long serial;
+  double v[6];
+} body_v_alpha;
+
+/** Impulses of a contact of `here` in a trial step. */
+typedef struct contact_probe {
+  double normal;     /* N s */
+  double tangent[3]; /* on the body that comes first in the snapshot, N s */
+  bool holds;        /* pushes, or does not part */
+} contact_probe;
+
+/** What is watched about a contact of `here`. */
+enum { WATCH_STOP = 1, WATCH_SLIP = 2, WATCH_LEAVE = 4 };
+
+typedef struct contact_watch {
+  int kinds;
+  double direction[3]; /* of its slip at the start, */
+  double speed;        /* and how fast */
+  double value[3];     /* per kind; below 0 past its event */
+} contact_watch;
+
+enum { EVENTS_KEPT = 64 };
+
+typedef struct event_state {
+  const memory_source *source;
+  second_order s;
+  arena arena;          /* of what goes with the bodies of the step */
+  motion now;           /* the start of the substep */
+  motion next;          /* its trial end */
+  world_snapshot ahead; /* the world there */
+  bool *unchanged;      /* [n_bodies] since the last step */
+
+  /* contacts as the last substep left them */
+  contact_memory memory;
+  contact_entry *entries; /* [n_entries] */
+  int n_entries;
+  contact_entry *keys;    /* of a look into a memory */
+  contact_match *matches;
+
+  int *match;          /* [ahead's contacts] in `here` */
+  double *share;       /* [ahead's contacts] of the substep, when it collides */
+  contact_entry *collided; /* keys of those that collide */
+  int n_collided;
+  contact_watch *watch; /* [here's contacts] */
+  contact_probe *probe, *other_probe;
+  bool *taken;          /* [here's contacts] */
+
+  /* of the last step, in their order; what is more is only counted */
+  ode_mlcp_event events[EVENTS_KEPT];
+  int n_events;
+
+  body_memory *bodies; /* [n_body_memory] by serial */
+  int n_body_memory, n_v_alpha;
+  body_v_alpha *v_alpha;
+  memory_block entry_block, match_block, number_block, share_block, watch_block,
+      taken_block, probe_block, other_probe_block, collided_block, body_block,
+      v_alpha_block, key_block;
+} event_state;
+
+/** m/s: below this a contact's bodies neither part nor come closer. */
+double event_rate_tolerance(const event_state *w);
+
+/** Whether a stiff force acts on a body of the contact. */
+bool event_is_stiff(const event_state *w, const world_contact *contact);
+
+/** The part of its normal impulse that contact or stop k of `here` gives back at
+ *  the velocities of `now`. */
+double event_restitution(const event_state *w, int k);
+
+static inline ode_mlcp_report *event_report(const event_state *w) {
+  return &w->s.step->out->report;
+}
+
+/** Make room for `count` elements in a field that has a block of that name.
+ *  @return false with the message where memory ran out. */
+#define EVENT_RESERVE(w, field, block, count)                               \
+  (((w)->field = memory_block_reserve(&(w)->block, (w)->source,             \
+                                      (size_t)(count),                      \
+                                      sizeof *(w)->field)) != NULL ||       \
+   outcome_no_memory((w)->s.step->out))
+
+#endif

@@ -1,0 +1,79 @@
+/* What a scheme is to the stepper: a struct of functions. */
+#ifndef ODE_MLCP_SCHEMES_SCHEME_H
+#define ODE_MLCP_SCHEMES_SCHEME_H
+
+#include "assembly/assembly.h"
+#include "schemes/forces.h"
+
+/** Where the velocities of a step wait for its commit; per body in the order of
+ *  the islands. */
+typedef struct body_result {
+  double v[6];
+  double motion[6]; /* moves the body, too, and is not kept */
+  bool moved;       /* `motion` is in use */
+  bool kinematic;
+} body_result;
+
+/** What the next step starts from. */
+typedef struct step_memory {
+  contact_entry *entries; /* out */
+  int n_entries;
+  memory_block *block;    /* the entries', of a scheme that takes all islands at
+                             once */
+  const memory_source *source;
+} step_memory;
+
+/** A step, or one island of it, as a scheme gets it. */
+typedef struct scheme_step {
+  dWorldID world;
+  double step_size; /* s */
+  double time;      /* s, of the step's start */
+  const ode_mlcp_options *options;
+  const dStepperIsland *islands; /* of the host, each with its bodies and joints */
+  size_t n_islands;
+  const force_list *forces;
+  contact_source *contacts;
+  const contact_memory *memory; /* of the last step */
+  solve_observer *observer;     /* NULL: none */
+  void *observer_context;
+  body_result *bodies;  /* out, in the order of the islands */
+  joint_result *joints; /* out; `forceless` is set, the rest zeros */
+  step_memory remembered; /* out */
+  outcome *out;
+} scheme_step;
+
+/** All state is the scheme's own; it is made where it is needed first and kept
+ *  while the world keeps the scheme. */
+typedef struct scheme {
+  int id;           /* ode_mlcp_options.scheme */
+  bool by_island;   /* islands are solved each for itself, maybe in threads, each
+                       with a state that no other thread has; `remembered` has
+                       room for the island's joints. Else `solve` gets all islands
+                       at once and grows `remembered` by scheme_remember */
+  void *(*create)(const memory_source *source); /* NULL: no memory */
+  void (*destroy)(void *state);
+  /** Solve. Nothing of the host is changed.
+   *  @return false where the step cannot be taken: out->message says why. */
+  bool (*solve)(void *state, scheme_step *step);
+  /* NULL where a scheme has none: */
+  /** The step has been committed. */
+  void (*committed)(void *state);
+  /** v_alpha of a body in the last step; false where it took no part. */
+  bool (*v_alpha)(const void *state, dBodyID body, double velocity[6]);
+  /** Event number `index`, from 0, of the last step; false past the last. */
+  bool (*event)(const void *state, int index, ode_mlcp_event *event);
+} scheme;
+
+/** The scheme with this id, NULL where there is none. */
+const scheme *scheme_find(int id);
+
+/** Add a scheme to those of the table, to be chosen by `name`, until the process
+ *  ends. Not thread-safe.
+ *  @return false where its id is taken or there is no room. */
+bool scheme_register(const scheme *added, const char *name);
+
+/** Room for `count` entries in step->remembered, of a scheme that takes all
+ *  islands at once. @return false with the message where memory ran out. */
+bool scheme_remember(scheme_step *step, int count);
+
+#endif

@@ -1,0 +1,175 @@
+/* Anitescu & Potra's and Anitescu & Hart's schemes: one problem an island at the
+ * poses of the step's start, a list of calls. */
+#include <math.h>
+#include <string.h>
+
+#include "schemes/schemes.h"
+
+typedef struct velocity_level {
+  const memory_source *source;
+  world_snapshot world;
+  recall recall;
+  assembly *assembly;
+  arena arena;
+  double *v, *v_free; /* [6 n_bodies] */
+} velocity_level;
+
+static void destroy(void *state) {
+  velocity_level *s = state;
+  if (s == NULL) return;
+  const memory_source *source = s->source;
+  world_release(&s->world);
+  recall_release(&s->recall);
+  assembly_destroy(s->assembly);
+  arena_release(&s->arena);
+  source->release(source->context, s, sizeof *s);
+}
+
+static void *create(const memory_source *source) {
+  velocity_level *s = memory_allocate_zero(source, sizeof *s);
+  if (s == NULL) return NULL;
+  s->source = source;
+  s->arena.source = source;
+  world_open(&s->world, source);
+  recall_open(&s->recall, source);
+  s->assembly = assembly_create(source);
+  if (s->assembly != NULL) return s;
+  destroy(s);
+  return NULL;
+}
+
+static void keep_free_body(const host_body *body, double step_size,
+                           scheme_step *step, unsigned b) {
+  body_result *result = &step->bodies[b];
+  result->kinematic = body->kinematic;
+  result->moved = false;
+  host_body_free_velocity(body, step_size, result->v);
+  step->out->report.bodies += !body->kinematic;
+}
+
+/* An island with no joints: its bodies fly freely. */
+static bool integrate_free(scheme_step *step) {
+  const dStepperIsland *island = step->islands;
+  for (unsigned b = 0; b < island->bodies_count; b++) {
+    host_body body;
+    if (!host_body_read(&body, island->bodies[b], step->step_size,
+                        step->out->message, sizeof step->out->message))
+      return false;
+    keep_free_body(&body, step->step_size, step, b);
+  }
+  return true;
+}
+
+static bool reserve(velocity_level *s, const scheme_step *step) {
+  int n = s->world.n_bodies;
+  arena_start(&s->arena);
+  return (ARENA_TAKE(&s->arena, s->v, 6 * n) &&
+          ARENA_TAKE(&s->arena, s->v_free, 6 * n)) ||
+         outcome_no_memory(step->out);
+}
+
+/* v+ where no row acts. */
+static void find_free_velocities(velocity_level *s, scheme_step *step) {
+  const world_snapshot *world = &s->world;
+  for (int b = 0; b < world->n_bodies; b++) {
+    memcpy(s->v + 6 * b, world->bodies[b].v, sizeof world->bodies[b].v);
+    keep_free_body(&world->bodies[b], step->step_size, step, (unsigned)b);
+    memcpy(s->v_free + 6 * b, step->bodies[b].v, sizeof step->bodies[b].v);
+  }
+}
+
+/* Stops that are near take part from the start. */
+static void choose_stops(velocity_level *s, double step_size) {
+  const row_frame frame = {
+      .v = s->v, .v_free = s->v_free, .step_size = step_size};
+  world_contacts *contacts = &s->world.contacts;
+  for (int k = 0; k < contacts->n; k++) {
+    world_contact *contact = &contacts->items[k];
+    if (contact->stop >= 0)
+      contact->active = joint_stop_near(
+          &frame, &contacts->stops[contact->stop], contact->point.body);
+  }
+}
+
+static void hand_over(const velocity_level *s, scheme_step *step) {
+  const double *v = assembly_x(s->assembly);
+  for (int b = 0; b < s->world.n_bodies; b++) {
+    body_result *result = &step->bodies[b];
+    const double *motion = assembly_projection(s->assembly, b);
+    memcpy(result->v, v + 6 * b, sizeof result->v);
+    result->moved = motion != NULL;
+    if (motion != NULL) memcpy(result->motion, motion, sizeof result->motion);
+  }
+  assembly_add_forces(s->assembly, step->step_size, step->joints);
+}
+
+static void count_contacts(const velocity_level *s, ode_mlcp_report *report) {
+  const world_contacts *contacts = &s->world.contacts;
+  for (int k = 0; k < contacts->n; k++) {
+    if (contacts->items[k].stop >= 0 ||
+        assembly_contact_impulses(s->assembly, k) == NULL)
+      continue;
+    report->contacts++;
+    report->contacts_new += recall_contact(&s->recall, k) == NULL;
+  }
+}
+
+static bool solve(void *state, scheme_step *step) {
+  velocity_level *s = state;
+  const ode_mlcp_options *options = step->options;
+  const dStepperIsland *island = step->islands;
+  bool corrects = options->scheme != ODE_MLCP_SCHEME_AP;
+  if (island->joints_count == 0) return integrate_free(step);
+
+  const world_settings settings = {.world = step->world,
+                                   .step_size = step->step_size,
+                                   .erp = corrects ? options->erp : 0,
+                                   .margin = options->margin,
+                                   .gyroscopic = true,
+                                   .measure = options->measure,
+                                   .contacts = step->contacts};
+  if (!world_read(&s->world, &settings, island, 1, step->out) ||
+      !reserve(s, step))
+    return false;
+  find_free_velocities(s, step);
+  choose_stops(s, step->step_size);
+  if (!recall_find(&s->recall, step->memory, &s->world, NULL, false,
+                   &CONTACT_NEAREST))
+    return outcome_no_memory(step->out);
+
+  const assembly_request request = {
+      .world = &s->world,
+      .options = options,
+      .level = JOINT_LEVEL_POSITION,
+      .erp = s->world.erp,
+      .step_size = step->step_size,
+      .scale = 1,
+      .v = s->v,
+      .x_free = s->v_free,
+      .slip_floor = assembly_slip_floor(s->world.gravity, step->step_size),
+      .recall = &s->recall,
+      .adds_stops = true,
+      .projects = true,
+      .counts_cone = true,
+      .observer = step->observer,
+      .observer_context = step->observer_context,
+      .host_island = island};
+  if (!assembly_solve(s->assembly, &request, step->out)) return false;
+  count_contacts(s, &step->out->report);
+  hand_over(s, step);
+  step->remembered.n_entries =
+      assembly_remember(s->assembly, step->remembered.entries);
+  return true;
+}
+
+const scheme SCHEME_AP = {.id = ODE_MLCP_SCHEME_AP,
+                          .by_island = true,
+                          .create = create,
+                          .destroy = destroy,
+                          .solve = solve};
+
+const scheme SCHEME_AH = {.id = ODE_MLCP_SCHEME_AH,
+                          .by_island = true,
+                          .create = create,
+                          .destroy = destroy,
+                          .solve = solve};

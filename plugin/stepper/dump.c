@@ -1,0 +1,252 @@
+/* Problems are copied in the threads that solve, and written in the order of
+ * islands and parts at the end of the step: what is on disk does not depend on
+ * threads, and no result on what is written. */
+#include "stepper/dump.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "mlcp/mlcp_folder.h"
+#include "stepper/stepper.h"
+
+enum {
+  MOST_KEPT = 100, /* problems on disk */
+  SOLVES_BEFORE_SLOW = 20,
+  BINS_A_DOUBLING = 4,
+  N_BINS = 160 /* from 1e-8 s over 40 doublings */
+};
+
+static const size_t MOST_BYTES = (size_t)1 << 30;
+static const double SHORTEST = 1e-8; /* s */
+static const double SLOW_FACTOR = 10;
+
+/* A problem that waits for the end of its step. */
+typedef struct waiting {
+  dWorldID world;
+  size_t island;
+  int solve;
+  bool moves_only; /* corrects positions, no velocities */
+  mlcp_stored stored;
+  solver_report report;
+  double seconds;
+} waiting;
+
+typedef struct written {
+  char name[80];
+  size_t bytes;
+} written;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char folder[MLCP_FOLDER_PATH - 100]; /* room for a name and a file */
+static ode_mlcp_dump_when when;
+
+static waiting *queue;
+static size_t n_queued, queue_room;
+
+static written kept[MOST_KEPT]; /* a ring, the oldest first */
+static size_t first_kept, n_kept, bytes_kept;
+static long failures;
+
+static long bins[N_BINS], n_solves; /* solves by the logarithm of their time */
+
+static const memory_source *const source = &memory_from_malloc;
+
+/* ---- which --------------------------------------------------------------------- */
+
+static int bin_of(double seconds) {
+  double bin = floor(BINS_A_DOUBLING * log2(seconds / SHORTEST));
+  return bin > 0 ? (int)fmin(bin, N_BINS - 1) : 0;
+}
+
+/* The median of the solves so far, rounded up to a quarter of a doubling. */
+static double median_seconds(void) {
+  long below = 0;
+  int bin = 0;
+  while (bin < N_BINS - 1 && 2 * (below + bins[bin]) < n_solves)
+    below += bins[bin++];
+  return SHORTEST * exp2((double)(bin + 1) / BINS_A_DOUBLING);
+}
+
+static bool is_slow(double seconds) {
+  bool slow = n_solves >= SOLVES_BEFORE_SLOW &&
+              seconds > SLOW_FACTOR * median_seconds();
+  bins[bin_of(seconds)]++;
+  n_solves++;
+  return slow;
+}
+
+static bool is_wanted(const solved_component *solved) {
+  bool degraded = solved->report->status != SOLVER_SOLVED ||
+                  !(solved->report->residual <= solved->tolerance);
+  switch (when) {
+    case ODE_MLCP_DUMP_ALL: return true;
+    case ODE_MLCP_DUMP_SLOW: return is_slow(solved->seconds);
+    case ODE_MLCP_DUMP_DEGRADED: break;
+  }
+  return degraded;
+}
+
+/* ---- during a step --------------------------------------------------------------- */
+
+/* A problem that there is no memory for is left out: the step goes on. */
+static void enqueue(const solved_component *solved) {
+  if (n_queued == queue_room) {
+    size_t room = queue_room > 0 ? 2 * queue_room : 16;
+    waiting *more = realloc(queue, room * sizeof *queue);
+    if (more == NULL) return;
+    queue = more;
+    queue_room = room;
+  }
+  waiting *to = &queue[n_queued];
+  *to = (waiting){.world = solved->world, .island = solved->island,
+                  .solve = solved->solve,
+                  .moves_only = solved->moves_only,
+                  .report = *solved->report, .seconds = solved->seconds};
+  if (mlcp_stored_copy(&to->stored, source, solved->problem, solved->guess))
+    n_queued++;
+}
+
+static void observe(void *context, const solved_component *solved) {
+  (void)context;
+  if (solved->problem->n_rows == 0) return;
+  pthread_mutex_lock(&lock);
+  if (is_wanted(solved)) enqueue(solved);
+  pthread_mutex_unlock(&lock);
+}
+
+/* ---- at its end ------------------------------------------------------------------- */
+
+static void print_name(char name[80], const waiting *part, long number,
+                       long step) {
+  int used = number > 1 ? snprintf(name, 80, "world-%ld-", number) : 0;
+  snprintf(name + used, 80 - (size_t)used, "step-%06ld-island-%03zu-part-%02d",
+           step, part->island + 1, part->solve + 1);
+}
+
+static void forget_oldest(void) {
+  char path[MLCP_FOLDER_PATH];
+  if (mlcp_folder_file(folder, kept[first_kept].name, path))
+    mlcp_folder_remove(path);
+  bytes_kept -= kept[first_kept].bytes;
+  first_kept = (first_kept + 1) % MOST_KEPT;
+  n_kept--;
+}
+
+static void remember(const char *name, size_t bytes) {
+  if (n_kept == MOST_KEPT) forget_oldest();
+  written *to = &kept[(first_kept + n_kept++) % MOST_KEPT];
+  snprintf(to->name, sizeof to->name, "%s", name);
+  to->bytes = bytes;
+  bytes_kept += bytes;
+  while (bytes_kept > MOST_BYTES && n_kept > 1) forget_oldest();
+}
+
+static bool write_folder(const char *path, const waiting *part,
+                         const ode_mlcp_report *report, char *message,
+                         size_t message_size) {
+  const mlcp_note notes[] = {
+      {"step", (double)report->step, NULL},
+      {"step_size", report->step_size, NULL},
+      {"island", (double)part->island + 1, NULL},
+      {"part", part->solve + 1, NULL},
+      {"corrects", 0, part->moves_only ? "positions" : "velocities"},
+      {"residual", part->report.residual, NULL},
+      {"pivots", (double)part->report.pivots, NULL},
+      {"factorisations", (double)part->report.factorisations, NULL},
+      {"iterations", (double)part->report.iterations, NULL},
+      {"seconds", part->seconds, NULL}};
+  if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+    snprintf(message, message_size, "%.500s: %s", folder, strerror(errno));
+    return false;
+  }
+  return mlcp_folder_write(path, &part->stored.problem, part->stored.guess,
+                           notes, sizeof notes / sizeof *notes, source,
+                           message, message_size);
+}
+
+/* Said the first time and then at 10, 100, 1000, .. */
+static void warn(const char *message) {
+  long power = 1;
+  failures++;
+  while (power < failures) power *= 10;
+  if (power == failures)
+    dMessage(0, "ode-mlcp: a problem could not be written: %s (%ld so far)",
+             message, failures);
+}
+
+static void write_part(const waiting *part, long number,
+                       const ode_mlcp_report *report) {
+  char name[80], path[MLCP_FOLDER_PATH], message[1024];
+  print_name(name, part, number, report->step);
+  if (!mlcp_folder_file(folder, name, path)) return;
+  bool whole = write_folder(path, part, report, message, sizeof message);
+  if (!whole) warn(message);
+  // what is there of a broken one counts, and goes when its time comes
+  remember(name, mlcp_folder_size(path));
+}
+
+static int compare_parts(const void *a, const void *b) {
+  const waiting *x = a, *y = b;
+  if (x->island != y->island) return x->island < y->island ? -1 : 1;
+  return (x->solve > y->solve) - (x->solve < y->solve);
+}
+
+void dump_end_step(dWorldID world, long number, const ode_mlcp_report *report) {
+  pthread_mutex_lock(&lock);
+  size_t n_others = 0, n_mine = 0;
+  // those of a world that steps in another thread stay in front
+  for (size_t i = 0; i < n_queued; i++) {
+    waiting here = queue[i];
+    if (here.world == world) {
+      n_mine++;
+      continue;
+    }
+    memmove(&queue[n_others + 1], &queue[n_others],
+            (i - n_others) * sizeof *queue);
+    queue[n_others++] = here;
+  }
+  waiting *mine = n_mine > 0 ? &queue[n_others] : NULL;
+  if (n_mine > 1) qsort(mine, n_mine, sizeof *mine, compare_parts);
+  for (size_t i = 0; i < n_mine; i++) {
+    if (folder[0] != '\0') write_part(&mine[i], number, report);
+    mlcp_stored_release(&mine[i].stored, source);
+  }
+  n_queued = n_others;
+  pthread_mutex_unlock(&lock);
+}
+
+/* ---- the public face ----------------------------------------------------------------- */
+
+/* Another thread of the parent may have held the lock. */
+static void start_child(void) {
+  pthread_mutex_t free_lock = PTHREAD_MUTEX_INITIALIZER;
+  lock = free_lock;
+}
+
+static void watch_forks(void) { pthread_atfork(NULL, NULL, start_child); }
+
+ode_mlcp_error ode_mlcp_dump(const char *new_folder,
+                             ode_mlcp_dump_when new_when) {
+  if (new_when != ODE_MLCP_DUMP_DEGRADED && new_when != ODE_MLCP_DUMP_SLOW &&
+      new_when != ODE_MLCP_DUMP_ALL)
+    return ODE_MLCP_BAD_ARGUMENT;
+  if (new_folder != NULL &&
+      (new_folder[0] == '\0' || strlen(new_folder) >= sizeof folder))
+    return ODE_MLCP_BAD_ARGUMENT;
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_forks);
+  pthread_mutex_lock(&lock);
+  folder[0] = '\0';
+  if (new_folder != NULL) strcpy(folder, new_folder);
+  when = new_when;
+  // problems in another folder are no longer this run's to remove
+  first_kept = n_kept = bytes_kept = 0;
+  stepper_observe_solves(new_folder != NULL ? observe : NULL, NULL);
+  pthread_mutex_unlock(&lock);
+  return ODE_MLCP_OK;
+}

@@ -1,0 +1,645 @@
+/* A world's stepper: attached to the host, it lets the world's scheme solve all
+ * islands, then commits them in order. It knows no scheme by name. */
+#include "stepper/stepper.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/sized.h"
+#include "common/vec3.h"
+#include "host/patched_host.h"
+#include "settings/settings.h"
+#include "stepper/dump.h"
+#include "stepper/report.h"
+
+/* --- what is set for all worlds ------------------------------------------------- */
+
+static const memory_source *memory = &memory_from_malloc;
+static ode_mlcp_observer *step_observer;
+static void *step_observer_context;
+static solve_observer *observe_solve;
+static void *observe_solve_context;
+
+const memory_source *stepper_memory(void) { return memory; }
+
+void stepper_set_memory(const memory_source *source) { memory = source; }
+
+void stepper_observe_solves(solve_observer *observer, void *context) {
+  observe_solve = observer;
+  observe_solve_context = context;
+}
+
+/* --- a world's stepper ------------------------------------------------------------ */
+
+/* States of the world's scheme that no thread is using. */
+typedef struct spare_state {
+  void *state;
+  struct spare_state *next;
+} spare_state;
+
+/* Kinds of warnings, each limited on its own. */
+typedef enum warning_kind {
+  WARNING_FAILED,
+  WARNING_REFUSED,
+  WARNING_DEGRADED,
+  WARNING_LEFT_OUT,
+  N_WARNINGS
+} warning_kind;
+
+/* What an island left. */
+typedef struct island_result {
+  size_t first_body, first_joint; /* into the step's results */
+  int n_entries; /* what the next step starts from, from first_joint on */
+  outcome out;
+} island_result;
+
+typedef struct world_stepper {
+  const memory_source *source;
+  long number; /* of the worlds attached, from 1 */
+  ode_mlcp_options options;
+  const scheme *scheme; /* of the options */
+  pthread_mutex_t lock; /* of the spare states */
+  spare_state *spare;   /* of `scheme` */
+
+  body_result *bodies;  /* of all islands */
+  joint_result *joints;
+  contact_entry *entries; /* of this step, */
+  contact_memory memory;  /* and of the last */
+  island_result *islands;
+  size_t n_islands;
+  memory_block body_block, joint_block, entry_block, island_block;
+
+  contact_source contacts;
+  force_list forces;
+
+  bool prepared; /* prepare did its work in this step */
+  bool begun;    /* begin was reached in this step */
+  double step_size, start_seconds, time;
+  double kinetic_energy, potential_energy; /* of the bodies committed */
+  long steps;
+  ode_mlcp_report report;
+  long warnings[N_WARNINGS];
+} world_stepper;
+
+static atomic_long n_worlds_attached;
+
+/* --- states of the scheme -------------------------------------------------- */
+
+static spare_state *take_state(world_stepper *stepper) {
+  pthread_mutex_lock(&stepper->lock);
+  spare_state *taken = stepper->spare;
+  if (taken != NULL) stepper->spare = taken->next;
+  pthread_mutex_unlock(&stepper->lock);
+  if (taken != NULL) return taken;
+
+  const memory_source *source = stepper->source;
+  taken = source->allocate(source->context, sizeof *taken);
+  if (taken == NULL) return NULL;
+  taken->state = stepper->scheme->create(source);
+  if (taken->state != NULL) return taken;
+  source->release(source->context, taken, sizeof *taken);
+  return NULL;
+}
+
+static void give_state_back(world_stepper *stepper, spare_state *taken) {
+  pthread_mutex_lock(&stepper->lock);
+  taken->next = stepper->spare;
+  stepper->spare = taken;
+  pthread_mutex_unlock(&stepper->lock);
+}
+
+static void release_states(world_stepper *stepper) {
+  const memory_source *source = stepper->source;
+  while (stepper->spare != NULL) {
+    spare_state *spare = stepper->spare;
+    stepper->spare = spare->next;
+    stepper->scheme->destroy(spare->state);
+    source->release(source->context, spare, sizeof *spare);
+  }
+}
+
+/* Of a scheme that sees all islands at once: the one there is, between steps. */
+static void *only_state(const world_stepper *stepper) {
+  return stepper->spare != NULL ? stepper->spare->state : NULL;
+}
+
+/* --- the phases of a step ---------------------------------------------------- */
+
+static bool reserve_results(world_stepper *stepper, size_t n_islands,
+                            size_t n_bodies, size_t n_joints) {
+  const memory_source *source = stepper->source;
+#define RESERVE(field, block, count)                                    \
+  ((stepper->field = memory_block_reserve(&stepper->block, source,      \
+                                          (count),                      \
+                                          sizeof *stepper->field)) != NULL)
+  return RESERVE(islands, island_block, n_islands) &&
+         RESERVE(bodies, body_block, n_bodies) &&
+         RESERVE(joints, joint_block, n_joints) &&
+         RESERVE(entries, entry_block, n_joints) &&
+         contact_memory_reserve(&stepper->memory, source, (int)n_joints);
+#undef RESERVE
+}
+
+static int stepper_prepare(void *context, dWorldID world, dReal step_size) {
+  world_stepper *stepper = context;
+  stepper->start_seconds = seconds_now();
+  stepper->prepared =
+      stepper->contacts.function == NULL ||
+      contact_source_make_joints(&stepper->contacts, world, step_size,
+                                 stepper->options.margin);
+  return stepper->prepared;
+}
+
+static void clear_joints(joint_result joints[], const dStepperIsland *island) {
+  for (unsigned j = 0; j < island->joints_count; j++) {
+    joint_result *joint = &joints[j];
+    joint->count = 0;
+    memset(joint->lambda, 0, sizeof joint->lambda);
+    joint->forceless = dJointGetFeedback(island->joints[j]) == NULL;
+    if (!joint->forceless) memset(joint->force, 0, sizeof joint->force);
+  }
+}
+
+/* Let the scheme solve islands that follow each other, with a state of its
+ * own. */
+static bool solve_islands(world_stepper *stepper,
+                          const dStepperIsland *islands, size_t n_islands) {
+  island_result *result = &stepper->islands[islands[0].index];
+  outcome *out = &result->out;
+  scheme_step step = {
+      .world = islands[0].world,
+      .step_size = stepper->step_size,
+      .time = stepper->time,
+      .options = &stepper->options,
+      .islands = islands,
+      .n_islands = n_islands,
+      .forces = &stepper->forces,
+      .contacts = &stepper->contacts,
+      .memory = &stepper->memory,
+      .observer = observe_solve,
+      .observer_context = observe_solve_context,
+      .bodies = stepper->bodies + result->first_body,
+      .joints = stepper->joints + result->first_joint,
+      .remembered = {.entries = stepper->entries + result->first_joint,
+                     .block = &stepper->entry_block,
+                     .source = stepper->source},
+      .out = out};
+  spare_state *taken = take_state(stepper);
+  if (taken == NULL) return outcome_no_memory(out);
+  for (size_t i = 0; i < n_islands; i++)
+    clear_joints(stepper->joints +
+                     stepper->islands[islands[i].index].first_joint,
+                 &islands[i]);
+  bool solved = stepper->scheme->solve(taken->state, &step);
+  give_state_back(stepper, taken);
+  result->n_entries = step.remembered.n_entries;
+  if (!stepper->scheme->by_island) stepper->entries = step.remembered.entries;
+  return solved;
+}
+
+static int stepper_begin(void *context, dWorldID world, dReal step_size,
+                         const dStepperIsland *islands, size_t n_islands) {
+  world_stepper *stepper = context;
+  (void)world;
+  size_t n_bodies = 0, n_joints = 0;
+  for (size_t i = 0; i < n_islands; i++) {
+    n_bodies += islands[i].bodies_count;
+    n_joints += islands[i].joints_count;
+  }
+  stepper->begun = true;
+  stepper->step_size = step_size;
+  stepper->n_islands = 0;
+  stepper->kinetic_energy = stepper->potential_energy = 0;
+  if (!reserve_results(stepper, n_islands, n_bodies, n_joints)) return 0;
+
+  stepper->n_islands = n_islands;
+  n_bodies = n_joints = 0;
+  for (size_t i = 0; i < n_islands; i++) {
+    island_result *island = &stepper->islands[i];
+    island->first_body = n_bodies;
+    island->first_joint = n_joints;
+    island->n_entries = 0;
+    outcome_start(&island->out);
+    n_bodies += islands[i].bodies_count;
+    n_joints += islands[i].joints_count;
+  }
+  return n_islands == 0 || stepper->scheme->by_island ||
+         solve_islands(stepper, islands, n_islands);
+}
+
+static int stepper_solve(void *context, const dStepperIsland *island) {
+  world_stepper *stepper = context;
+  return !stepper->scheme->by_island || /* solved in begin */
+         solve_islands(stepper, island, 1);
+}
+
+static void add_body_energy(world_stepper *stepper, dBodyID id) {
+  dMass mass;
+  dVector3 spin, gravity;
+  dBodyGetMass(id, &mass);
+  const dReal *v = dBodyGetLinearVel(id), *w = dBodyGetAngularVel(id);
+  dBodyVectorFromWorld(id, w[0], w[1], w[2], spin);
+  stepper->kinetic_energy += 0.5 * mass.mass * vec3_dot(v, v);
+  for (int i = 0; i < 3; i++)
+    stepper->kinetic_energy += 0.5 * spin[i] * vec3_dot(mass.I + 4 * i, spin);
+
+  if (!dBodyGetGravityMode(id)) return;
+  dWorldGetGravity(dBodyGetWorld(id), gravity);
+  stepper->potential_energy -=
+      mass.mass * vec3_dot(gravity, dBodyGetPosition(id));
+}
+
+static void move_body(dBodyID body, double step_size,
+                      const body_result *result) {
+  if (!result->moved) {
+    dBodyStepperAdvance(body, step_size);
+    return;
+  }
+  /* one that is still moved must not be found idle */
+  if (vec3_length(result->motion) > dBodyGetAutoDisableLinearThreshold(body) ||
+      vec3_length(result->motion + 3) >
+          dBodyGetAutoDisableAngularThreshold(body))
+    dBodyEnable(body);
+
+  double velocity[6];
+  for (int i = 0; i < 6; i++)
+    velocity[i] = result->v[i] + result->motion[i];
+  dBodyStepperMove(body, step_size, velocity);
+}
+
+static void stepper_commit(void *context, const dStepperIsland *island) {
+  world_stepper *stepper = context;
+  const island_result *result = &stepper->islands[island->index];
+  const body_result *bodies = stepper->bodies + result->first_body;
+  const joint_result *joints = stepper->joints + result->first_joint;
+
+  static const dReal no_force[2][6];
+  for (unsigned j = 0; j < island->joints_count; j++)
+    dJointSetStepperResult(
+        island->joints[j], joints[j].count, joints[j].lambda,
+        joints[j].forceless ? no_force : (const dReal(*)[6])joints[j].force);
+  for (unsigned b = 0; b < island->bodies_count; b++) {
+    dBodyID body = island->bodies[b];
+    const double *v = bodies[b].v;
+    if (!bodies[b].kinematic) {
+      dBodySetLinearVel(body, v[0], v[1], v[2]);
+      dBodySetAngularVel(body, v[3], v[4], v[5]);
+    }
+  }
+  for (unsigned b = 0; b < island->bodies_count; b++)
+    move_body(island->bodies[b], island->stepsize, &bodies[b]);
+  if (stepper->options.measure)
+    for (unsigned b = 0; b < island->bodies_count; b++)
+      if (!bodies[b].kinematic) add_body_energy(stepper, island->bodies[b]);
+}
+
+/* --- the end of a step --------------------------------------------------------- */
+
+/* What the islands left, one after the other, is what the next step finds. */
+static void keep_entries(world_stepper *stepper) {
+  contact_entry *entries = stepper->entries;
+  int count = 0;
+  for (size_t i = 0; i < stepper->n_islands; i++) {
+    const island_result *island = &stepper->islands[i];
+    if ((size_t)count < island->first_joint)
+      memmove(entries + count, entries + island->first_joint,
+              (size_t)island->n_entries * sizeof *entries);
+    count += island->n_entries;
+  }
+  if (!contact_memory_reserve(&stepper->memory, stepper->source, count))
+    count = 0; /* the next step starts from nothing */
+  contact_memory_take(&stepper->memory, entries, count);
+}
+
+static void sum_reports(world_stepper *stepper) {
+  ode_mlcp_report *sum = &stepper->report;
+  for (size_t i = 0; i < stepper->n_islands; i++) {
+    outcome *island = &stepper->islands[i].out;
+    island->report.refused = island->refused;
+    report_add(sum, &island->report);
+  }
+  sum->islands = (int)stepper->n_islands;
+}
+
+/* Say it the first time and then at 10, 100, 1000, .. */
+static bool worth_saying(long *count) {
+  long power = 1;
+  (*count)++;
+  while (power < *count) power *= 10;
+  return power == *count;
+}
+
+static void warn(world_stepper *stepper, warning_kind kind, const char *what,
+                 const char *detail) {
+  if (!worth_saying(&stepper->warnings[kind])) return;
+  dMessage(0, "ode-mlcp: step %ld: %s%s%s (%ld so far)", stepper->steps, what,
+           detail[0] != '\0' ? ": " : "", detail, stepper->warnings[kind]);
+}
+
+static void give_warnings(world_stepper *stepper) {
+  ode_mlcp_report *report = &stepper->report;
+  if (!report->taken) {
+    /* the host's own memory may have run out before it asked us anything */
+    const char *detail = "memory ran out";
+    if (!stepper->prepared && stepper->contacts.list.message[0] != '\0')
+      detail = stepper->contacts.list.message;
+    for (size_t i = stepper->n_islands; i-- > 0;)
+      if (stepper->islands[i].out.message[0] != '\0')
+        detail = stepper->islands[i].out.message;
+    if (report->refused)
+      warn(stepper, WARNING_REFUSED, "refused, nothing was changed", detail);
+    else
+      warn(stepper, WARNING_FAILED, "failed, nothing was changed", detail);
+    return;
+  }
+  for (size_t i = 0; i < stepper->n_islands; i++)
+    if (stepper->islands[i].out.warning[0] != '\0') {
+      warn(stepper, WARNING_LEFT_OUT, stepper->islands[i].out.warning, "");
+      break;
+    }
+  if (report->degraded > 0) {
+    char detail[80];
+    snprintf(detail, sizeof detail, "%d of %d islands, residual %.3g",
+             report->degraded, report->solves, report->residual);
+    warn(stepper, WARNING_DEGRADED, "solved approximately", detail);
+  }
+}
+
+static void stepper_end(void *context, dWorldID world, int taken) {
+  world_stepper *stepper = context;
+  ode_mlcp_report *report = &stepper->report;
+  memset(report, 0, sizeof *report);
+  report->struct_size = sizeof *report;
+  stepper->steps++;
+  contact_source_remove_joints(&stepper->contacts);
+  if (!stepper->begun) {
+    stepper->n_islands = 0;
+    stepper->step_size = NAN;
+  }
+  sum_reports(stepper);
+  if (taken) {
+    stepper->time += stepper->step_size;
+    keep_entries(stepper);
+    if (stepper->n_islands > 0 && stepper->scheme->committed != NULL)
+      stepper->scheme->committed(only_state(stepper));
+  }
+  report->taken = taken;
+  report->step = stepper->steps;
+  report->time = stepper->time;
+  report->step_size = stepper->step_size;
+  report->step_seconds = seconds_now() - stepper->start_seconds;
+  if (stepper->options.measure) {
+    report->kinetic_energy = stepper->kinetic_energy;
+    report->potential_energy = stepper->potential_energy;
+  } else {
+    report->kinetic_energy = report->potential_energy = NAN;
+    report->deepest_penetration = report->worst_joint_error = NAN;
+  }
+  if (!stepper->options.check_cone)
+    report->jammed_contacts = report->jammed_joint_rows = -1;
+  give_warnings(stepper);
+  stepper->begun = false;
+  if (step_observer != NULL) step_observer(step_observer_context, world, report);
+  dump_end_step(world, stepper->number, report);
+}
+
+static void stepper_release(void *context, dWorldID world) {
+  (void)world;
+  world_stepper *stepper = context;
+  const memory_source *source = stepper->source;
+  release_states(stepper);
+  memory_block *blocks[] = {&stepper->body_block, &stepper->joint_block,
+                            &stepper->entry_block, &stepper->island_block};
+  memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
+  contact_memory_release(&stepper->memory, source);
+  contact_source_release(&stepper->contacts);
+  forces_release(&stepper->forces);
+  pthread_mutex_destroy(&stepper->lock);
+  source->release(source->context, stepper, sizeof *stepper);
+}
+
+/* --- the public face ------------------------------------------------------------- */
+
+static const dStepperFunctions STEPPER = {
+    .struct_size = sizeof(dStepperFunctions),
+    .prepare = stepper_prepare,
+    .begin = stepper_begin,
+    .solve = stepper_solve,
+    .commit = stepper_commit,
+    .end = stepper_end,
+    .release = stepper_release};
+
+static world_stepper *attached_stepper(dWorldID world) {
+  if (world == NULL || patched_host_fault() != NULL ||
+      dWorldGetStepper(world) != &STEPPER)
+    return NULL;
+  return dWorldGetStepperContext(world);
+}
+
+/* What is wrong is said as the host says it: few programs look at more than
+ * whether a call worked. */
+static bool read_options(const ode_mlcp_options *given, ode_mlcp_options *own) {
+  char message[SETTING_LINE];
+  if (settings_read(given, own, message, sizeof message)) return true;
+  dMessage(0, "ode-mlcp: bad options: %s", message);
+  return false;
+}
+
+ode_mlcp_error ode_mlcp_attach(dWorldID world,
+                               const ode_mlcp_options *given) {
+  ode_mlcp_options options;
+  if (world == NULL || !read_options(given, &options))
+    return ODE_MLCP_BAD_ARGUMENT;
+  if (patched_host_fault() != NULL) return ODE_MLCP_WRONG_HOST;
+
+  const scheme *scheme = scheme_find(options.scheme);
+  if (scheme == NULL) return ODE_MLCP_BAD_ARGUMENT;
+  world_stepper *stepper = attached_stepper(world);
+  if (stepper != NULL) {
+    if (stepper->scheme != scheme) release_states(stepper);
+    stepper->scheme = scheme;
+    stepper->options = options;
+    return ODE_MLCP_OK;
+  }
+  const memory_source *source = memory;
+  stepper = memory_allocate_zero(source, sizeof *stepper);
+  if (stepper == NULL) return ODE_MLCP_NO_MEMORY;
+  stepper->source = source;
+  stepper->number = 1 + atomic_fetch_add(&n_worlds_attached, 1);
+  stepper->options = options;
+  stepper->scheme = scheme;
+  stepper->contacts.memory = source;
+  pthread_mutex_init(&stepper->lock, NULL);
+  if (!dWorldSetStepper(world, &STEPPER, stepper)) {
+    stepper_release(stepper, world);
+    return ODE_MLCP_WRONG_HOST;
+  }
+  return ODE_MLCP_OK;
+}
+
+ode_mlcp_error ode_mlcp_detach(dWorldID world) {
+  if (world == NULL) return ODE_MLCP_BAD_ARGUMENT;
+  if (attached_stepper(world) == NULL) return ODE_MLCP_NOT_ATTACHED;
+  dWorldSetStepper(world, NULL, NULL);
+  return ODE_MLCP_OK;
+}
+
+ode_mlcp_error ode_mlcp_set_collision(dWorldID world,
+                                      ode_mlcp_collision *function,
+                                      void *context) {
+  if (world == NULL) return ODE_MLCP_BAD_ARGUMENT;
+  world_stepper *stepper = attached_stepper(world);
+  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  contact_source_release(&stepper->contacts);
+  stepper->contacts.function = function;
+  stepper->contacts.context = context;
+  return ODE_MLCP_OK;
+}
+
+const ode_mlcp_options *stepper_options(dWorldID world,
+                                        const memory_source **source,
+                                        contact_source **contacts) {
+  world_stepper *stepper = attached_stepper(world);
+  if (stepper == NULL) return NULL;
+  *source = stepper->source;
+  *contacts = &stepper->contacts;
+  return &stepper->options;
+}
+
+ode_mlcp_error ode_mlcp_spring_create(dWorldID world,
+                                      const ode_mlcp_spring *spring,
+                                      ode_mlcp_force **force) {
+  if (world == NULL || force == NULL) return ODE_MLCP_BAD_ARGUMENT;
+  world_stepper *stepper = attached_stepper(world);
+  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  return forces_add_spring(&stepper->forces, stepper->source, world, spring,
+                           force);
+}
+
+ode_mlcp_error ode_mlcp_force_create(dBodyID body, ode_mlcp_force_function *f,
+                                     void *context, ode_mlcp_force **force) {
+  if (body == NULL || f == NULL || force == NULL) return ODE_MLCP_BAD_ARGUMENT;
+  world_stepper *stepper = attached_stepper(dBodyGetWorld(body));
+  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  return forces_add_function(&stepper->forces, stepper->source, body, f,
+                             context, force);
+}
+
+double ode_mlcp_spring_energy(dWorldID world) {
+  const world_stepper *stepper = attached_stepper(world);
+  return stepper != NULL ? forces_energy(&stepper->forces, stepper->time) : 0;
+}
+
+ode_mlcp_error ode_mlcp_body_v_alpha(dBodyID body, double velocity[6]) {
+  if (body == NULL || velocity == NULL) return ODE_MLCP_BAD_ARGUMENT;
+  const world_stepper *stepper = attached_stepper(dBodyGetWorld(body));
+  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  if (stepper->scheme->v_alpha == NULL) {
+    vec3_copy(velocity, dBodyGetLinearVel(body));
+    vec3_copy(velocity + 3, dBodyGetAngularVel(body));
+    return ODE_MLCP_OK;
+  }
+  const void *state = only_state(stepper);
+  return state != NULL && stepper->scheme->v_alpha(state, body, velocity)
+             ? ODE_MLCP_OK
+             : ODE_MLCP_BAD_ARGUMENT;
+}
+
+static ode_mlcp_options new_world_options;
+
+static void attach_new_world(void *context, dWorldID world) {
+  ode_mlcp_error error = ode_mlcp_attach(world, context);
+  if (error != ODE_MLCP_OK)
+    dMessage(0, "ode-mlcp: a new world keeps the stock steppers: %s",
+             ode_mlcp_error_text(error));
+}
+
+ode_mlcp_error ode_mlcp_attach_new_worlds(const ode_mlcp_options *given) {
+  ode_mlcp_options options;
+  if (!read_options(given, &options)) return ODE_MLCP_BAD_ARGUMENT;
+  if (patched_host_fault() != NULL) return ODE_MLCP_WRONG_HOST;
+  if (given == NULL) {
+    dSetStepperWorldCreatedFunction(NULL, NULL);
+    return ODE_MLCP_OK;
+  }
+  new_world_options = options;
+  dSetStepperWorldCreatedFunction(attach_new_world, &new_world_options);
+  return ODE_MLCP_OK;
+}
+
+/* The report of a stepper, which before the first step is empty. */
+static void give_report(const world_stepper *stepper, ode_mlcp_report *report,
+                        size_t size) {
+  sized_give(report, size, &stepper->report, sizeof stepper->report);
+}
+
+ode_mlcp_error ode_mlcp_step_sized(dWorldID world, dReal step_size,
+                                   ode_mlcp_report *report,
+                                   size_t report_size) {
+  if (world == NULL || !(step_size > 0) || !isfinite(step_size))
+    return ODE_MLCP_BAD_ARGUMENT;
+  const world_stepper *stepper = attached_stepper(world);
+  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  int taken = dWorldStep(world, step_size);
+  if (report != NULL) give_report(stepper, report, report_size);
+  return taken ? ODE_MLCP_OK : ODE_MLCP_STEP_FAILED;
+}
+
+ode_mlcp_error ode_mlcp_last_report_sized(dWorldID world,
+                                          ode_mlcp_report *report,
+                                          size_t report_size) {
+  if (world == NULL || report == NULL) return ODE_MLCP_BAD_ARGUMENT;
+  const world_stepper *stepper = attached_stepper(world);
+  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  give_report(stepper, report, report_size);
+  return ODE_MLCP_OK;
+}
+
+ode_mlcp_error ode_mlcp_last_contact_sized(dWorldID world, int index,
+                                           ode_mlcp_contact *contact,
+                                           size_t contact_size) {
+  if (world == NULL || contact == NULL) return ODE_MLCP_BAD_ARGUMENT;
+  const world_stepper *stepper = attached_stepper(world);
+  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  const contact_source *source = &stepper->contacts;
+  if (index < 0 || index >= source->n_pushed) return ODE_MLCP_BAD_ARGUMENT;
+
+  const source_contact *found = &source->list.contacts[index];
+  const dJointFeedback *feedback = &source->feedback[index];
+  ode_mlcp_contact own;
+  memset(&own, 0, sizeof own);
+  own.geom = found->contact.geom;
+  for (int k = 0; k < 2; k++) {
+    own.body[k] = found->body[k];
+    own.feature[k] = found->identity.feature[k];
+    own.part[k] = found->identity.part[k];
+  }
+  for (int i = 0; i < 3; i++) own.force[i] = feedback->f1[i];
+  sized_give(contact, contact_size, &own, sizeof own);
+  return ODE_MLCP_OK;
+}
+
+ode_mlcp_error ode_mlcp_last_event_sized(dWorldID world, int index,
+                                         ode_mlcp_event *event,
+                                         size_t event_size) {
+  ode_mlcp_event own;
+  if (world == NULL || event == NULL) return ODE_MLCP_BAD_ARGUMENT;
+  const world_stepper *stepper = attached_stepper(world);
+  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  const void *state = only_state(stepper);
+  if (stepper->scheme->event == NULL || state == NULL ||
+      !stepper->report.taken || stepper->report.substeps == 0 ||
+      !stepper->scheme->event(state, index, &own))
+    return ODE_MLCP_BAD_ARGUMENT;
+  sized_give(event, event_size, &own, sizeof own);
+  return ODE_MLCP_OK;
+}
+
+void ode_mlcp_observe(ode_mlcp_observer *observer, void *context) {
+  step_observer = observer;
+  step_observer_context = context;
+}

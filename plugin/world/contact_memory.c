@@ -1,0 +1,239 @@
+#include "world/contact_memory.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/minmax.h"
+#include "common/six.h"
+#include "common/vec3.h"
+
+/* ---- runs ------------------------------------------------------------------ */
+
+static bool same_key(const contact_entry *a, const contact_entry *b) {
+  return a->serial[0] == b->serial[0] && a->serial[1] == b->serial[1] &&
+         a->joint == b->joint && a->stop == b->stop;
+}
+
+/* Serials are counted up: bits of all are spread over the high half. */
+static size_t slot_of(const contact_memory *memory, const contact_entry *key) {
+  uint64_t hash = key->serial[0] * 0x9e3779b97f4a7c15u +
+                  key->serial[1] * 0xc2b2ae3d27d4eb4fu +
+                  (key->joint + (unsigned long)key->stop) * 0x165667b19e3779f9u;
+  return (size_t)(hash >> 32) & memory->mask;
+}
+
+/* The slot of the run with `key`, or the empty one where it would be; the run's
+ * key is that of `entries` [its first]. */
+static size_t find_slot(const contact_memory *memory, const contact_entry entries[],
+                        const contact_entry *key) {
+  size_t slot = slot_of(memory, key);
+  while (memory->slots[slot] != 0 &&
+         !same_key(&entries[memory->run_first[memory->slots[slot] - 1]], key))
+    slot = (slot + 1) & memory->mask;
+  return slot;
+}
+
+static size_t table_size(int count) {
+  size_t size = 4;
+  while (size < 2 * (size_t)count) size *= 2;
+  return size;
+}
+
+bool contact_memory_reserve(contact_memory *memory, const memory_source *source,
+                        int count) {
+  int most = count > memory->count ? count : memory->count;
+  size_t room = (size_t)most;
+  contact_entry *entries = memory_block_grow(&memory->entry_block, source, room,
+                                          sizeof *entries);
+  contact_claim *claims = memory_block_reserve(&memory->claim_block, source, room,
+                                            sizeof *claims);
+  if (entries != NULL) memory->entries = entries;
+  if (claims != NULL) memory->claims = claims;
+  int *slots = memory_block_grow(&memory->slot_block, source, table_size(most),
+                                 sizeof *slots);
+  if (slots != NULL) memory->slots = slots;
+  int *runs = memory_block_grow(&memory->run_block, source, 2 * room + 1,
+                                sizeof *runs);
+  if (runs != NULL) memory->run_first = runs;
+  if (entries == NULL || claims == NULL || slots == NULL || runs == NULL)
+    return false;
+  memory->run_of = runs + most + 1;
+  contact_memory_unclaim(memory);
+  return true;
+}
+
+void contact_memory_unclaim(const contact_memory *memory) {
+  for (int i = 0; i < memory->count; i++)
+    memory->claims[i] = (contact_claim){-1, -1};
+}
+
+/* Number the runs in the order of their first entries and count their
+ * entries; run_first is the index of each run's first in `entries`. */
+static void find_runs(contact_memory *memory, const contact_entry entries[]) {
+  memory->n_runs = 0;
+  for (int i = 0; i < memory->count; i++) {
+    if (i > 0 && same_key(&entries[i], &entries[i - 1])) {
+      memory->run_of[i] = memory->run_of[i - 1];
+      continue;
+    }
+    size_t slot = find_slot(memory, entries, &entries[i]);
+    if (memory->slots[slot] == 0) {
+      memory->run_first[memory->n_runs++] = i;
+      memory->slots[slot] = memory->n_runs;
+    }
+    memory->run_of[i] = memory->slots[slot] - 1;
+  }
+}
+
+void contact_memory_take(contact_memory *memory, const contact_entry entries[],
+                     int count) {
+  size_t size = table_size(count);
+  memory->count = count;
+  memory->mask = size - 1;
+  memset(memory->slots, 0, size * sizeof *memory->slots);
+  find_runs(memory, entries);
+
+  /* where each run ends, then its entries from the last to the first */
+  int *first = memory->run_first, end = 0;
+  for (int r = 0; r <= memory->n_runs; r++) first[r] = 0;
+  for (int i = 0; i < count; i++) first[memory->run_of[i]]++;
+  for (int r = 0; r < memory->n_runs; r++) first[r] = end += first[r];
+  first[memory->n_runs] = end;
+  for (int i = count; i-- > 0;)
+    memory->entries[--first[memory->run_of[i]]] = entries[i];
+  contact_memory_unclaim(memory);
+}
+
+void contact_memory_release(contact_memory *memory, const memory_source *source) {
+  memory_block *blocks[] = {&memory->entry_block, &memory->claim_block,
+                            &memory->slot_block, &memory->run_block};
+  memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
+  *memory = (contact_memory){0};
+}
+
+/* The entries [*first, *end) with the key, none where they are equal. */
+static void find_run(const contact_memory *memory, const contact_entry *key,
+                     int *first, int *end) {
+  *first = *end = 0;
+  if (memory->count == 0) return;
+  int run = memory->slots[find_slot(memory, memory->entries, key)] - 1;
+  if (run < 0) return;
+  *first = memory->run_first[run];
+  *end = memory->run_first[run + 1];
+}
+
+const contact_likeness CONTACT_NEAREST = {.radius = INFINITY,
+                                          .normal_product = -INFINITY};
+
+/* ---- in a run --------------------------------------------------------------- */
+
+/* How far a contact is from an entry; other features are farther than any. */
+typedef struct separation {
+  bool other_features;
+  double square;
+} separation;
+
+KERNEL separation separate(const contact_entry *entry, const contact_entry *key) {
+  /* the distances in both frames, squared: all six coordinates in three pairs */
+  const two *a = (const two *)entry->local, *b = (const two *)key->local;
+  two x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+  x *= x;
+  y *= y;
+  z *= z;
+  return (separation){
+      memcmp(&entry->identity, &key->identity, sizeof key->identity) != 0,
+      smaller_of(x[0] + x[1] + y[0], y[1] + z[0] + z[1])};
+}
+
+static bool is_nearer(separation a, separation b) {
+  return a.other_features != b.other_features ? b.other_features
+                                              : a.square < b.square;
+}
+
+static bool are_alike(const contact_entry *entry, const contact_entry *key,
+                      separation apart, const contact_likeness *likeness) {
+  return sqrt(apart.square) <= likeness->radius &&
+         vec3_dot(entry->normal, key->normal) >= likeness->normal_product;
+}
+
+/* The nearest entry for key k that is free, or taken by one farther from it;
+ * -1 where there is none. */
+static int nearest_open(const contact_memory *memory, const contact_entry *key,
+                        const contact_likeness *likeness,
+                        const contact_match matches[],
+                        const contact_match *match, separation *apart) {
+  int best = -1;
+  for (int e = match->run; e < match->run_end; e++) {
+    const contact_entry *entry = &memory->entries[e];
+    separation to = separate(entry, key);
+    if (best >= 0 && !is_nearer(to, *apart)) continue;
+    int taker = memory->claims[e].taker;
+    if (taker >= 0 && !is_nearer(to, (separation){
+                                         matches[taker].other_features,
+                                         matches[taker].square}))
+      continue;
+    if (likeness != &CONTACT_NEAREST && !are_alike(entry, key, to, likeness))
+      continue;
+    best = e;
+    *apart = to;
+  }
+  return best;
+}
+
+/* Every key takes its nearest entry; who is turned out of one looks on. In the
+ * end no key and entry are nearer to each other than to what they have. */
+static void match_contact(const contact_memory *memory,
+                          const contact_entry keys[], int k,
+                          const contact_likeness *likeness,
+                          contact_match matches[]) {
+  while (k >= 0) {
+    separation apart;
+    contact_match *match = &matches[k];
+    int found =
+        nearest_open(memory, &keys[k], likeness, matches, match, &apart);
+    match->old = found >= 0 ? &memory->entries[found] : NULL;
+    if (found < 0) return;
+    int turned_out = memory->claims[found].taker;
+    match->other_features = apart.other_features;
+    match->square = apart.square;
+    memory->claims[found].taker = k;
+    k = turned_out;
+  }
+}
+
+/* Hang key k into the list of its run. */
+static void chain_key(const contact_memory *memory, int k,
+                      contact_match matches[]) {
+  contact_match *match = &matches[k];
+  contact_claim *claim = &memory->claims[match->run];
+  if (claim->first_key < 0) {
+    claim->first_key = k;
+    return;
+  }
+  match->first = claim->first_key;
+  match->next = matches[match->first].next;
+  matches[match->first].next = k;
+}
+
+void contact_memory_match(const contact_memory *memory,
+                          const contact_entry keys[], int count,
+                          const contact_likeness *likeness,
+                          contact_match matches[]) {
+  for (int k = 0; k < count; k++) {
+    contact_match *match = &matches[k];
+    *match = (contact_match){.first = k, .next = -1};
+    if (k > 0 && same_key(&keys[k], &keys[k - 1])) {
+      match->run = matches[k - 1].run;
+      match->run_end = matches[k - 1].run_end;
+    } else {
+      find_run(memory, &keys[k], &match->run, &match->run_end);
+    }
+    if (match->run == match->run_end) continue;
+    if (keys[k].joint != 0) {
+      match->old = &memory->entries[match->run];
+      continue;
+    }
+    chain_key(memory, k, matches);
+    match_contact(memory, keys, k, likeness, matches);
+  }
+}

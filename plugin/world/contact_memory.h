@@ -1,0 +1,118 @@
+/* Contacts and joints found again, in the next step or at other poses, by what
+ * does not depend on addresses: the bodies' serial numbers and where on them a
+ * contact is. */
+#ifndef ODE_MLCP_WORLD_CONTACT_MEMORY_H
+#define ODE_MLCP_WORLD_CONTACT_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/memory.h"
+
+/** Which features of two bodies meet in a contact, in the bodies' order; zeros
+ *  where that is not known. */
+typedef struct contact_identity {
+  uint32_t feature[2];
+  int32_t part[2]; /* triangle of a mesh */
+} contact_identity;
+
+/** A joint or contact: what it is known by, and what a step left of it. */
+typedef struct contact_entry {
+  unsigned long serial[2]; /* of the bodies, ascending; 0 the world */
+  unsigned long joint;     /* the joint's serial; 0 for a contact */
+  int stop;                /* 1 + number of a stop in its joint; 0: none */
+  double local[2][3];      /* contact: position in the bodies' frames, in the
+                              order of `serial` (world: world frame) */
+  contact_identity identity; /* contact, in the order of `serial` */
+  double normal[3];        /* contact: into the body that comes second in
+                              `serial`, world frame */
+  int number;              /* the caller's */
+  /* of the last step */
+  int n_rows;              /* joint: impulses in use */
+  double impulses[6];      /* joint: per row; contact: normal, then rolling */
+  double sliding[3];       /* contact: tangential impulse on that body, world
+                              frame */
+  double slip[3];          /* contact: the slip's direction, world frame */
+  bool overlap;            /* contact: pushed out by moving alone */
+  bool held, slipping;     /* contact, stop: see world_contact */
+  double hit;
+} contact_entry;
+
+/** What a step makes of an entry of the last one. */
+typedef struct contact_claim {
+  int taker;     /* the key that took it, -1 for none */
+  int first_key; /* if the entry is the first of its run: the run's first key in
+                    this step, -1 for none */
+} contact_claim;
+
+/** What a joint or contact has of the last step. */
+typedef struct contact_match {
+  const contact_entry *old; /* NULL for none */
+  bool other_features;   /* contact: than the entry's */
+  double square;         /* contact: m^2, of its distance to the entry */
+  int first;             /* contact: the first key of the same bodies */
+  int next;              /* contact: another key of the same bodies, or -1 */
+  int run, run_end;      /* the entries of the same key; none where equal */
+} contact_match;
+
+/** The entries of a step, those of the same bodies and joint in a run. Starts
+ *  as zeros. */
+typedef struct contact_memory {
+  contact_entry *entries; /* [count] */
+  contact_claim *claims;  /* [count] */
+  int count;
+  int *slots; /* a table of runs by their hash: run + 1, 0 empty */
+  size_t mask;
+  int *run_of;    /* per entry while they are taken */
+  int *run_first; /* [n_runs + 1] the runs' first entries, and the end */
+  int n_runs;
+  memory_block entry_block, claim_block, slot_block, run_block;
+} contact_memory;
+
+/** Make room to take `count` entries, and forget who claimed which.
+ *  @return false where memory runs out; what is held stays. */
+bool contact_memory_reserve(contact_memory *memory, const memory_source *source,
+                            int count);
+
+/** Forget who claimed which entry: keys may be matched anew. */
+void contact_memory_unclaim(const contact_memory *memory);
+
+/** Hold copies of `entries` [count] in place of what is held: in runs, each in
+ *  the order given, unclaimed. Room for them was reserved. */
+void contact_memory_take(contact_memory *memory, const contact_entry entries[],
+                         int count);
+
+void contact_memory_release(contact_memory *memory,
+                            const memory_source *source);
+
+/** What may be the same contact. */
+typedef struct contact_likeness {
+  double radius;         /* m: contacts further apart are others */
+  double normal_product; /* and those whose normals have a lesser product */
+} contact_likeness;
+
+/** The nearest contact of the same bodies, wherever it is. */
+extern const contact_likeness CONTACT_NEAREST;
+
+/** Within a step: `radius`, and normals within some 45 degrees: a corner can
+ *  touch a floor and a wall. */
+static inline contact_likeness contact_likeness_near(double radius) {
+  return (contact_likeness){.radius = radius, .normal_product = 0.7};
+}
+
+/**
+ * Find keys among the entries of the last step: the same joint or stop, or a
+ * contact of the same bodies, of the same features before others, the nearest
+ * pairs first. Distance is the smaller of those in the two bodies' frames: a
+ * point that slides over one body moves in the other's frame. Keys of the same
+ * bodies come in one call.
+ *
+ * @param keys     [count]
+ * @param matches  [count] out
+ */
+void contact_memory_match(const contact_memory *memory,
+                          const contact_entry keys[], int count,
+                          const contact_likeness *likeness,
+                          contact_match matches[]);
+
+#endif

@@ -1,0 +1,448 @@
+#include "world/contact_source.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/vec3.h"
+
+/* Of bodies at rest beside each other, gaps up to this are of interest: what
+ * rounding may make of a touch. */
+static const double LEAST_MARGIN = 1e-6; /* m */
+
+/* --- the list --------------------------------------------------------------- */
+
+static ode_mlcp_error fail(ode_mlcp_contact_list *list, ode_mlcp_error error,
+                           const char *message) {
+  if (list->error == ODE_MLCP_OK) {
+    list->error = error;
+    snprintf(list->message, sizeof list->message, "%s", message);
+  }
+  return error;
+}
+
+static ode_mlcp_error fail_memory(ode_mlcp_contact_list *list) {
+  return fail(list, ODE_MLCP_NO_MEMORY, "memory ran out for contacts");
+}
+
+void contact_list_release(ode_mlcp_contact_list *list) {
+  if (list->source == NULL) return;
+  memory_block_release(&list->contact_block, list->source);
+  memory_block_release(&list->polygon_block, list->source);
+  memory_block_release(&list->found_block, list->source);
+  memory_block_release(&list->body_block, list->source);
+  *list = (ode_mlcp_contact_list){0};
+}
+
+static void velocity_at(double velocity[3], dBodyID body, const dReal *point,
+                        double step_size) {
+  for (int i = 0; i < 3; i++) velocity[i] = 0;
+  if (body == NULL) return;
+  const dReal *v = dBodyGetLinearVel(body), *w = dBodyGetAngularVel(body);
+  double arm[3], turn[3];
+  vec3_subtract(arm, point, dBodyGetPosition(body));
+  vec3_cross(turn, w, arm);
+  for (int i = 0; i < 3; i++) velocity[i] = v[i] + turn[i];
+
+  if (dBodyIsKinematic(body) || !dBodyGetGravityMode(body) ||
+      !dBodyIsEnabled(body))
+    return;
+  dVector3 gravity;
+  dWorldGetGravity(dBodyGetWorld(body), gravity);
+  vec3_add_scaled(velocity, step_size, gravity);
+}
+
+/* A body that sleeps is woken up by what will touch it in this step, not by
+ * what only comes near. */
+static bool wakes(const ode_mlcp_contact_list *list, dBodyID body1,
+                  dBodyID body2, const dContactGeom *geom) {
+  bool sleeps = (body1 != NULL && !dBodyIsEnabled(body1)) ||
+                (body2 != NULL && !dBodyIsEnabled(body2));
+  if (!sleeps) return true;
+
+  double v1[3], v2[3], apart[3];
+  velocity_at(v1, body1, geom->pos, list->step_size);
+  velocity_at(v2, body2, geom->pos, list->step_size);
+  vec3_subtract(apart, v1, v2);
+  return -geom->depth + list->step_size * vec3_dot(apart, geom->normal) <=
+         LEAST_MARGIN;
+}
+
+static ode_mlcp_error add(ode_mlcp_contact_list *list, dBodyID body1,
+                          dBodyID body2, const dContact *contact,
+                          const contact_identity *identity, int polygon) {
+  if (!wakes(list, body1, body2, &contact->geom)) return ODE_MLCP_OK;
+  source_contact *contacts = memory_block_grow(
+      &list->contact_block, list->source, (size_t)list->n_contacts + 1,
+      sizeof *contacts);
+  if (contacts == NULL) return fail_memory(list);
+
+  list->contacts = contacts;
+  contacts[list->n_contacts++] = (source_contact){.body = {body1, body2},
+                                                  .contact = *contact,
+                                                  .identity = *identity,
+                                                  .polygon = polygon};
+  return ODE_MLCP_OK;
+}
+
+ode_mlcp_error ode_mlcp_add_contact(ode_mlcp_contact_list *list, dBodyID body1,
+                                    dBodyID body2, const dContact *contact) {
+  if (list == NULL || contact == NULL) return ODE_MLCP_BAD_ARGUMENT;
+  if (body1 == body2 || (body1 != NULL && dBodyGetWorld(body1) != list->world) ||
+      (body2 != NULL && dBodyGetWorld(body2) != list->world))
+    return fail(list, ODE_MLCP_BAD_ARGUMENT,
+                "a contact was given for one body, none, or one of another "
+                "world");
+  dContact turned = *contact;
+  if (body1 == NULL) {
+    turned.geom.g1 = contact->geom.g2;
+    turned.geom.g2 = contact->geom.g1;
+    turned.geom.side1 = contact->geom.side2;
+    turned.geom.side2 = contact->geom.side1;
+    vec3_negate(turned.geom.normal, contact->geom.normal);
+    body1 = body2;
+    body2 = NULL;
+  }
+  /* a triangle of a mesh tells contacts apart; features are not known */
+  contact_identity identity = {.part = {turned.geom.side1, turned.geom.side2}};
+  return add(list, body1, body2, &turned, &identity, -1);
+}
+
+/* --- margins ------------------------------------------------------------------ */
+
+static bool moves(dBodyID body) {
+  return body != NULL && dBodyIsEnabled(body);
+}
+
+/* How fast the surface of a geom can move beside its body's centre. */
+static double turning_speed(const ode_mlcp_contact_list *list, dGeomID geom) {
+  dBodyID body = dGeomGetBody(geom);
+  if (!moves(body)) return 0;
+
+  double speed = 0, turning = vec3_length(dBodyGetAngularVel(body));
+  if (turning > 0) {
+    dReal box[6];
+    dGeomGetAABB(geom, box);
+    const dReal *x = dBodyGetPosition(body);
+    double far = 0;
+    for (int i = 0; i < 3; i++) {
+      double side = fmax(fabs(box[2 * i] - x[i]), fabs(box[2 * i + 1] - x[i]));
+      far += side * side;
+    }
+    speed = turning * sqrt(far);
+  }
+  dVector3 gravity;
+  dWorldGetGravity(list->world, gravity);
+  if (!dBodyIsKinematic(body) && dBodyGetGravityMode(body))
+    speed += list->step_size * vec3_length(gravity);
+  return speed;
+}
+
+/* How far `speed` takes in two steps. */
+static double reach(const ode_mlcp_contact_list *list, double speed) {
+  double way = 2 * list->step_size * speed;
+  return (isfinite(way) ? way : 0) + LEAST_MARGIN;
+}
+
+double ode_mlcp_pair_margin(const ode_mlcp_contact_list *list, dGeomID geom1,
+                            dGeomID geom2) {
+  if (list->margin != ODE_MLCP_MARGIN_AUTO) return list->margin;
+  double apart[3] = {0, 0, 0};
+  dBodyID bodies[2] = {dGeomGetBody(geom1), dGeomGetBody(geom2)};
+  for (int side = 0; side < 2; side++)
+    if (moves(bodies[side]))
+      vec3_add_scaled(apart, side == 0 ? 1 : -1,
+                      dBodyGetLinearVel(bodies[side]));
+  return reach(list, vec3_length(apart) + turning_speed(list, geom1) +
+                         turning_speed(list, geom2));
+}
+
+/* The box of what moves is made larger by its share, with room to spare: each
+ * change makes a space sort the geom anew. What stands still needs nothing. */
+static void raise_margin(const ode_mlcp_contact_list *list, dGeomID geom) {
+  double needed = list->margin;
+  if (needed == ODE_MLCP_MARGIN_AUTO) {
+    dBodyID body = dGeomGetBody(geom);
+    double speed = moves(body) ? vec3_length(dBodyGetLinearVel(body)) : 0;
+    needed = reach(list, speed + turning_speed(list, geom));
+  }
+  double has = dGeomGetAABBMargin(geom);
+  if (has < needed || has > 10 * needed)
+    dGeomSetAABBMargin(geom, 1.5 * needed);
+}
+
+/* Geoms are found by their bodies: not every kind of space lists its own. */
+static bool raise_margins(ode_mlcp_contact_list *list) {
+  size_t count = dWorldGetBodies(list->world, NULL, 0);
+  dBodyID *bodies = memory_block_reserve(&list->body_block, list->source, count,
+                                         sizeof *bodies);
+  if (bodies == NULL) return false;
+  dWorldGetBodies(list->world, bodies, count);
+  for (size_t i = 0; i < count; i++)
+    for (dGeomID geom = dBodyGetFirstGeom(bodies[i]); geom != NULL;
+         geom = dBodyGetNextGeom(geom))
+      raise_margin(list, geom);
+  return true;
+}
+
+/* --- pairs --------------------------------------------------------------------- */
+
+/* The geom of the older body first, one without a body last: spaces give pairs
+ * now one way round, now the other. */
+static void order_pair(dGeomID *geom1, dGeomID *geom2) {
+  dBodyID body1 = dGeomGetBody(*geom1), body2 = dGeomGetBody(*geom2);
+  bool ordered = body2 == NULL || (body1 != NULL && dBodyGetSerial(body1) <=
+                                                        dBodyGetSerial(body2));
+  if (ordered) return;
+  dGeomID geom = *geom1;
+  *geom1 = *geom2;
+  *geom2 = geom;
+}
+
+static bool surface_usable(const ode_mlcp_surface *surface) {
+  if (surface->n_polygon == 0) return true;
+  return surface->n_polygon >= 2 && surface->n_polygon <= ODE_MLCP_POLYGON_MAX &&
+         contact_polygon_convex(surface->n_polygon, surface->polygon);
+}
+
+static int keep_polygon(ode_mlcp_contact_list *list,
+                        const ode_mlcp_surface *surface) {
+  contact_polygon *polygons = memory_block_grow(
+      &list->polygon_block, list->source, (size_t)list->n_polygons + 1,
+      sizeof *polygons);
+  if (polygons == NULL) return -1;
+  list->polygons = polygons;
+  polygons[list->n_polygons].n = surface->n_polygon;
+  memcpy(polygons[list->n_polygons].vertex, surface->polygon,
+         sizeof surface->polygon);
+  return list->n_polygons++;
+}
+
+/* Direction 1 of the surface, in the contact's plane; without one that is of
+ * use there, the host's choice. */
+static void set_direction(dContact *contact, const ode_mlcp_surface *surface) {
+  if (!(surface->parameters.mode & dContactFDir1)) return;
+  double direction[3];
+  vec3_copy(direction, surface->fdir1);
+  vec3_add_scaled(direction, -vec3_dot(direction, contact->geom.normal),
+                  contact->geom.normal);
+  double length = vec3_length(direction);
+  if (!(length > 1e-6 * vec3_length(surface->fdir1))) {
+    contact->surface.mode &= ~dContactFDir1;
+    return;
+  }
+  for (int i = 0; i < 3; i++) contact->fdir1[i] = direction[i] / length;
+}
+
+/* Where a contact acts: half-way between two bodies, so that they turn as much
+ * as they push each other; what meets the world is held by its own surface. */
+static double contact_shift(dGeomID geom2, double gap) {
+  return dGeomGetBody(geom2) == NULL ? 0.5 * gap : 0;
+}
+
+static dContact make_contact(dGeomID geom1, dGeomID geom2,
+                             const gap_contact *found,
+                             const ode_mlcp_surface *surface) {
+  dContact contact;
+  memset(&contact, 0, sizeof contact);
+  contact.surface = surface->parameters;
+  contact.geom = (dContactGeom){.depth = -found->gap,
+                                .g1 = geom1,
+                                .g2 = geom2,
+                                .side1 = found->part[0],
+                                .side2 = found->part[1]};
+  double shift = contact_shift(geom2, found->gap);
+  for (int i = 0; i < 3; i++) {
+    contact.geom.pos[i] = found->point[i] + shift * found->normal[i];
+    contact.geom.normal[i] = found->normal[i];
+  }
+  set_direction(&contact, surface);
+  return contact;
+}
+
+/* All contacts of two geoms, in the list's room. @return as gap_query. */
+static int find_contacts(ode_mlcp_contact_list *list, dGeomID geom1,
+                         dGeomID geom2, int flags, gap_contact **found) {
+  double margin = ode_mlcp_pair_margin(list, geom1, geom2);
+  for (size_t room = GAP_PAIR_ROOM;; room *= 4) {
+    *found = memory_block_reserve(&list->found_block, list->source, room,
+                                  sizeof **found);
+    if (*found == NULL) return GAP_NO_MEMORY;
+    int count = gap_query(list->gaps, geom1, geom2, margin, flags, *found,
+                          (int)room);
+    /* a mesh can fill any room */
+    if (count < (int)room || room > 100000) return count;
+  }
+}
+
+ode_mlcp_error ode_mlcp_add_pair(ode_mlcp_contact_list *list, dGeomID geom1,
+                                 dGeomID geom2,
+                                 const ode_mlcp_surface *surface) {
+  if (list == NULL || geom1 == NULL || geom2 == NULL || surface == NULL)
+    return ODE_MLCP_BAD_ARGUMENT;
+  if (!surface_usable(surface))
+    return fail(list, ODE_MLCP_BAD_ARGUMENT,
+                "a friction polygon is not convex and counter-clockwise within "
+                "half a turn");
+  order_pair(&geom1, &geom2);
+  dBodyID body1 = dGeomGetBody(geom1), body2 = dGeomGetBody(geom2);
+  if (body1 == body2) return ODE_MLCP_OK;
+  if (dBodyGetWorld(body1) != list->world ||
+      (body2 != NULL && dBodyGetWorld(body2) != list->world))
+    return fail(list, ODE_MLCP_BAD_ARGUMENT,
+                "a pair of geoms has a body of another world");
+
+  gap_contact *found;
+  int count = find_contacts(list, geom1, geom2,
+                            surface->reduce ? GAP_REDUCE : 0, &found);
+  if (count == GAP_NO_MEMORY) return fail_memory(list);
+  if (count < 0)
+    return fail(list, ODE_MLCP_BAD_ARGUMENT, gap_context_error(list->gaps));
+
+  int polygon = -1;
+  if (surface->n_polygon > 0 && count > 0) {
+    polygon = keep_polygon(list, surface);
+    if (polygon < 0) return fail_memory(list);
+  }
+  ode_mlcp_error error = ODE_MLCP_OK;
+  for (int i = 0; i < count && error == ODE_MLCP_OK; i++) {
+    contact_identity identity = {
+        .feature = {found[i].feature[0], found[i].feature[1]},
+        .part = {found[i].part[0], found[i].part[1]}};
+    dContact contact = make_contact(geom1, geom2, &found[i], surface);
+    error = add(list, body1, body2, &contact, &identity, polygon);
+  }
+  return error;
+}
+
+/* --- spaces ------------------------------------------------------------------- */
+
+typedef struct space_search {
+  ode_mlcp_contact_list *list;
+  ode_mlcp_surface_function *function;
+  void *context;
+} space_search;
+
+static void take_pair(void *data, dGeomID geom1, dGeomID geom2) {
+  space_search *search = data;
+  if (search->list->error != ODE_MLCP_OK) return;
+  if (dGeomIsSpace(geom1) || dGeomIsSpace(geom2)) {
+    dSpaceCollide2(geom1, geom2, data, take_pair);
+    return;
+  }
+  if (dGeomGetClass(geom1) == dRayClass || dGeomGetClass(geom2) == dRayClass)
+    return;
+  order_pair(&geom1, &geom2);
+  dBodyID body1 = dGeomGetBody(geom1), body2 = dGeomGetBody(geom2);
+  if (body1 == body2 ||
+      (body1 != NULL && body2 != NULL &&
+       dAreConnectedExcluding(body1, body2, dJointTypeContact)))
+    return;
+
+  ode_mlcp_surface surface;
+  memset(&surface, 0, sizeof surface);
+  if (!search->function(search->context, geom1, geom2, &surface)) return;
+  ode_mlcp_add_pair(search->list, geom1, geom2, &surface);
+}
+
+static void collide_within(space_search *search, dSpaceID space) {
+  dSpaceCollide(space, search, take_pair);
+  /* the host's quadtree space does not list its geoms */
+  if (dSpaceGetClass(space) == dQuadTreeSpaceClass) return;
+  int count = dSpaceGetNumGeoms(space);
+  for (int i = 0; i < count; i++) {
+    dGeomID geom = dSpaceGetGeom(space, i);
+    if (dGeomIsSpace(geom)) collide_within(search, (dSpaceID)geom);
+  }
+}
+
+ode_mlcp_error ode_mlcp_collide_space(ode_mlcp_contact_list *list,
+                                      dSpaceID space,
+                                      ode_mlcp_surface_function *function,
+                                      void *context) {
+  if (list == NULL || space == NULL || function == NULL)
+    return ODE_MLCP_BAD_ARGUMENT;
+  if (!raise_margins(list)) return fail_memory(list);
+  space_search search = {list, function, context};
+  collide_within(&search, space);
+  return list->error;
+}
+
+/* --- the source ----------------------------------------------------------------- */
+
+void contact_source_release(contact_source *source) {
+  contact_source_remove_joints(source);
+  if (source->joints != NULL) dJointGroupDestroy(source->joints);
+  contact_list_release(&source->list);
+  if (source->memory != NULL)
+    memory_block_release(&source->feedback_block, source->memory);
+  gap_context_destroy(source->gaps);
+  source->joints = NULL;
+  source->gaps = NULL;
+  source->function = NULL;
+  source->n_pushed = 0;
+}
+
+bool contact_source_collect(contact_source *source, dWorldID world,
+                            double step_size, double margin,
+                            ode_mlcp_contact_list *list) {
+  list->source = source->memory;
+  list->n_contacts = list->n_polygons = 0;
+  list->error = ODE_MLCP_OK;
+  list->message[0] = '\0';
+  if (source->gaps == NULL) source->gaps = gap_context_create(source->memory);
+  if (source->gaps == NULL) {
+    fail_memory(list);
+    return false;
+  }
+  list->gaps = source->gaps;
+  list->world = world;
+  list->step_size = step_size;
+  list->margin = margin;
+  if (!source->function(source->context, world, list))
+    fail(list, ODE_MLCP_STEP_FAILED, "the collision function failed");
+  return list->error == ODE_MLCP_OK;
+}
+
+bool contact_source_make_joints(contact_source *source, dWorldID world,
+                                double step_size, double margin) {
+  if (source->joints == NULL) source->joints = dJointGroupCreate(0);
+  ode_mlcp_contact_list *list = &source->list;
+  source->n_pushed = 0;
+  if (!contact_source_collect(source, world, step_size, margin, list))
+    return false;
+  source->feedback = memory_block_reserve(
+      &source->feedback_block, source->memory, (size_t)list->n_contacts,
+      sizeof *source->feedback);
+  if (source->feedback == NULL) {
+    fail_memory(list);
+    return false;
+  }
+  memset(source->feedback, 0,
+         (size_t)list->n_contacts * sizeof *source->feedback);
+  source->n_pushed = list->n_contacts;
+  for (int i = 0; i < list->n_contacts; i++) {
+    const source_contact *contact = &list->contacts[i];
+    dJointID joint =
+        dJointCreateContact(world, source->joints, &contact->contact);
+    dJointAttach(joint, contact->body[0], contact->body[1]);
+    dJointSetFeedback(joint, &source->feedback[i]);
+    if (source->n_joints++ == 0) source->first_serial = dJointGetSerial(joint);
+  }
+  return true;
+}
+
+void contact_source_remove_joints(contact_source *source) {
+  if (source->joints != NULL) dJointGroupEmpty(source->joints);
+  source->n_joints = 0;
+}
+
+const source_contact *contact_source_find(const contact_source *source,
+                                          dJointID joint) {
+  if (source->n_joints == 0) return NULL;
+  unsigned long serial = dJointGetSerial(joint);
+  if (serial < source->first_serial ||
+      serial - source->first_serial >= (unsigned long)source->n_joints)
+    return NULL;
+  return &source->list.contacts[serial - source->first_serial];
+}

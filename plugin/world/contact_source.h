@@ -1,0 +1,86 @@
+/* A world's own source of contacts: the program's collision function, what it
+ * found at the present poses, and the contact joints made of it for a step.
+ */
+#ifndef ODE_MLCP_WORLD_CONTACT_SOURCE_H
+#define ODE_MLCP_WORLD_CONTACT_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/memory.h"
+#include "gap/gap_ode.h"
+#include "ode_mlcp.h"
+#include "rows/contact_rows.h"
+#include "world/contact_memory.h"
+
+/** A contact of the list; `contact.geom.depth` is minus the gap. */
+typedef struct source_contact {
+  dBodyID body[2]; /* the second may be 0: the world */
+  dContact contact;
+  contact_identity identity; /* in the order of `body` */
+  int polygon;               /* into the list's polygons, -1 for none */
+} source_contact;
+
+/** What a collision function found, in its order. */
+struct ode_mlcp_contact_list {
+  const memory_source *source;
+  gap_context *gaps;
+  dWorldID world;
+  double step_size; /* s */
+  double margin;    /* m, or ODE_MLCP_MARGIN_AUTO */
+  source_contact *contacts;
+  int n_contacts;
+  contact_polygon *polygons;
+  int n_polygons;
+  ode_mlcp_error error; /* the first that happened; the text says what */
+  char message[160];
+  memory_block contact_block, polygon_block, found_block, body_block;
+};
+
+/** Starts as zeros with `memory` set; ends with contact_source_release. */
+typedef struct contact_source {
+  const memory_source *memory;
+  ode_mlcp_collision *function; /* NULL: contacts come as joints alone */
+  void *context;
+  gap_context *gaps;
+  ode_mlcp_contact_list list; /* of the step in hand */
+  dJointGroupID joints;       /* made of `list`, for the step in hand */
+  int n_joints;
+  unsigned long first_serial; /* of these joints; the others follow */
+  dJointFeedback *feedback;   /* [n_pushed] of the last step's joints, in the
+                                 order of the list */
+  int n_pushed;
+  memory_block feedback_block;
+} contact_source;
+
+/** Forget everything; the source may be used again. */
+void contact_source_release(contact_source *source);
+
+/** End of a list that starts as zeros. */
+void contact_list_release(ode_mlcp_contact_list *list);
+
+/**
+ * Fill a list with the contacts at the poses that the bodies and geoms have
+ * now. The world must not be inside its islands' solves. Nothing but AABB
+ * margins of geoms is changed.
+ *
+ * @param list  zeros, or what an earlier call filled; contacts stay valid
+ *              until the next call.
+ * @return false where the function failed or memory ran out: list->message
+ *         says why.
+ */
+bool contact_source_collect(contact_source *source, dWorldID world,
+                            double step_size, double margin,
+                            ode_mlcp_contact_list *list);
+
+/** Collect into source->list and make contact joints of it. They are removed by
+ *  contact_source_remove_joints, which does nothing where there are none. */
+bool contact_source_make_joints(contact_source *source, dWorldID world,
+                                double step_size, double margin);
+void contact_source_remove_joints(contact_source *source);
+
+/** The contact that a joint was made of; NULL for a program's own joint. */
+const source_contact *contact_source_find(const contact_source *source,
+                                          dJointID joint);
+
+#endif

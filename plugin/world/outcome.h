@@ -1,0 +1,28 @@
+/* How the work on a step, or on an island of it, came out. */
+#ifndef ODE_MLCP_WORLD_OUTCOME_H
+#define ODE_MLCP_WORLD_OUTCOME_H
+
+#include <stdbool.h>
+
+#include "ode_mlcp.h"
+
+typedef struct outcome {
+  ode_mlcp_report report; /* counts are added to */
+  bool refused;           /* too large; the message says how large */
+  bool no_memory;         /* the message says so, too */
+  int n_observed;         /* solves shown to an observer */
+  char message[160];      /* why the step cannot be taken, or empty */
+  char warning[160];      /* about what was left out, or empty */
+} outcome;
+
+/** Start afresh. */
+void outcome_start(outcome *out);
+
+/** Say why the step cannot be taken. @return false */
+bool outcome_fail(outcome *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** The same where there was no memory for something. @return false */
+bool outcome_no_memory(outcome *out);
+
+#endif

@@ -1,0 +1,29 @@
+/* Poses of bodies, and how velocities lead from one to the next. */
+#ifndef ODE_MLCP_WORLD_POSE_H
+#define ODE_MLCP_WORLD_POSE_H
+
+#include "host/bodies.h"
+
+typedef struct world_pose {
+  double position[3];
+  double quaternion[4]; /* body to world, unit */
+} world_pose;
+
+/** Where a body was read. */
+world_pose world_pose_of(const host_body *body);
+
+/** out = q moved by `velocity` [6] over h; exact for a constant turn. */
+void world_pose_move(world_pose *out, const world_pose *q,
+                     const double velocity[6], double h);
+
+/** The pose to which the host's own rule moves `body` from where it was read
+ *  with `velocity` in `h`: its angular speed is capped, and it turns by the
+ *  rule that the program chose. */
+void world_pose_advance(world_pose *out, const host_body *body,
+                        const double velocity[6], double h);
+
+/** The velocity with which that rule moves `body` to `to` in `h`. */
+void world_pose_velocity(double velocity[6], const host_body *body,
+                         const world_pose *to, double h);
+
+#endif

@@ -1,0 +1,662 @@
+#include "world/world.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/vec3.h"
+#include "world/rotation.h"
+
+void world_open(world_snapshot *world, const memory_source *source) {
+  *world = (world_snapshot){.arena.source = source};
+}
+
+void world_release(world_snapshot *world) {
+  if (world->arena.source == NULL) return;
+  contact_list_release(&world->list);
+  arena_release(&world->arena);
+}
+
+/* --- bodies by their address ---------------------------------------------- */
+
+/* An open-addressing table; addresses decide where an entry sits, never what
+ * comes of it. */
+static size_t body_slot(const world_snapshot *world, dBodyID id) {
+  size_t address = (size_t)id;
+  return (address >> 4 ^ address >> 12) & world->body_mask;
+}
+
+static bool index_bodies(world_snapshot *world) {
+  size_t size = 4;
+  while (size < 2 * (size_t)world->n_bodies) size *= 2;
+  if (!ARENA_TAKE(&world->arena, world->body_slots, size)) return false;
+  world->body_mask = size - 1;
+  memset(world->body_slots, 0, size * sizeof *world->body_slots);
+  for (int b = 0; b < world->n_bodies; b++) {
+    size_t slot = body_slot(world, world->bodies[b].id);
+    while (world->body_slots[slot] != 0) slot = (slot + 1) & world->body_mask;
+    world->body_slots[slot] = b + 1;
+  }
+  return true;
+}
+
+int world_find_body(const world_snapshot *world, dBodyID id) {
+  if (id == NULL || world->n_bodies == 0) return -1;
+  size_t slot = body_slot(world, id);
+  for (; world->body_slots[slot] != 0; slot = (slot + 1) & world->body_mask)
+    if (world->bodies[world->body_slots[slot] - 1].id == id)
+      return world->body_slots[slot] - 1;
+  return -1;
+}
+
+unsigned long world_serial(const world_snapshot *world, int body) {
+  return body >= 0 ? world->bodies[body].serial : 0;
+}
+
+/* --- merging contacts ------------------------------------------------------ */
+
+/* The contacts of two bodies that are kept, chained in their order. */
+typedef struct contact_group {
+  int body[2];
+  int first, last;
+} contact_group;
+
+/* An open-addressing table of groups. */
+typedef struct group_table {
+  contact_group *groups;
+  int *slots; /* group + 1, 0 empty */
+  int *next;  /* [contacts] of the same group, -1 at the end */
+  int n_groups, last; /* the group found last, -1 for none */
+  size_t mask;
+} group_table;
+
+static bool group_table_create(group_table *table, arena *arena, int room) {
+  size_t size = 4;
+  while (size < 2 * (size_t)room) size *= 2;
+  table->n_groups = 0;
+  table->last = -1;
+  table->mask = size - 1;
+  if (!ARENA_TAKE(arena, table->groups, room) ||
+      !ARENA_TAKE(arena, table->slots, size) ||
+      !ARENA_TAKE(arena, table->next, room))
+    return false;
+  memset(table->slots, 0, size * sizeof *table->slots);
+  return true;
+}
+
+/* Spread over the whole table: pairs of near numbers must not crowd together. */
+static size_t hash_of_bodies(const int body[2]) {
+  uint64_t key = (uint64_t)(uint32_t)body[0] << 32 | (uint32_t)body[1];
+  key *= UINT64_C(0x9e3779b97f4a7c15);
+  key ^= key >> 32;
+  return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+static bool is_of(const contact_group *group, const int body[2]) {
+  return group->body[0] == body[0] && group->body[1] == body[1];
+}
+
+static contact_group *group_of(group_table *table, const int body[2]) {
+  /* mostly those of a pair follow each other */
+  if (table->last >= 0 && is_of(&table->groups[table->last], body))
+    return &table->groups[table->last];
+  size_t slot = hash_of_bodies(body) & table->mask;
+  for (; table->slots[slot] != 0; slot = (slot + 1) & table->mask) {
+    table->last = table->slots[slot] - 1;
+    if (is_of(&table->groups[table->last], body))
+      return &table->groups[table->last];
+  }
+  table->last = table->n_groups++;
+  table->slots[slot] = table->n_groups;
+  table->groups[table->last] = (contact_group){{body[0], body[1]}, -1, -1};
+  return &table->groups[table->last];
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+/* What is shared while a snapshot is read. */
+typedef struct world_reader {
+  world_snapshot *world;
+  group_table groups;
+  dStepperJointStop *stops;
+  int n_stops;
+  outcome *out;
+} world_reader;
+
+/* Room for so many contacts and for the stops of so many joints. */
+static bool reserve_contacts(world_reader *r, size_t n_contacts,
+                             size_t n_joints) {
+  world_snapshot *world = r->world;
+  size_t n_stops = world->settings.margin != 0
+                       ? dStepperJointStopsMax * n_joints
+                       : 0;
+  world->contacts = (world_contacts){0};
+  r->n_stops = 0;
+  if (!ARENA_TAKE(&world->arena, world->contacts.items,
+                  n_contacts + n_stops) ||
+      !ARENA_TAKE(&world->arena, r->stops, n_stops) ||
+      !group_table_create(&r->groups, &world->arena, (int)n_contacts))
+    return outcome_no_memory(r->out);
+  world->contacts.stops = r->stops;
+  return true;
+}
+
+static world_contact *next_contact(world_reader *r) {
+  world_contacts *contacts = &r->world->contacts;
+  world_contact *contact = &contacts->items[contacts->n];
+  contact->identity = (contact_identity){{0, 0}, {0, 0}};
+  contact->joint = contact->found = contact->stop = -1;
+  contact->active = true;
+  contact->held = contact->slipping = false;
+  contact->hit = -INFINITY;
+  return contact;
+}
+
+/* Keep the contact that stands after the last, or merge it into one of the same
+ * bodies at the same point, which takes the geometry of the deeper.
+ * @return the index of the contact, -1 where it was merged. */
+static int keep_contact(world_reader *r) {
+  world_contacts *contacts = &r->world->contacts;
+  int k = contacts->n;
+  const host_contact *point = &contacts->items[k].point;
+  contact_group *group = group_of(&r->groups, point->body);
+  for (int i = group->first; i >= 0; i = r->groups.next[i]) {
+    host_contact *place = &contacts->items[i].point;
+    if (!host_contact_same_point(place, point)) continue;
+    int multiplicity = place->multiplicity + 1;
+    if (point->gap < place->gap) *place = *point;
+    place->multiplicity = multiplicity;
+    r->out->report.contacts_merged++;
+    return -1;
+  }
+  r->groups.next[k] = -1;
+  if (group->first < 0)
+    group->first = k;
+  else
+    r->groups.next[group->last] = k;
+  group->last = k;
+  contacts->n++;
+  return k;
+}
+
+/* What a contact is called in a message. */
+typedef struct contact_name {
+  const char *kind;
+  unsigned long number;
+} contact_name;
+
+/* @return false where the step cannot be taken; *usable says whether the contact
+ *         is one. */
+static bool read_contact(world_reader *r, world_contact *contact,
+                         const dContact *given, bool reversed,
+                         const int body[2], contact_name name, bool *usable) {
+  const double TOUCHING = 1e-6; /* m */
+  const world_snapshot *world = r->world;
+  const char *bad_name;
+  double bad_value;
+  host_contact_verdict verdict =
+      host_contact_read(&contact->point, given, reversed, body, world->bodies,
+                        &bad_name, &bad_value);
+  *usable = verdict == CONTACT_USABLE &&
+            !(world->settings.touching && contact->point.gap > TOUCHING);
+  if (verdict == CONTACT_BAD_VALUE)
+    return outcome_fail(r->out, "%s %lu: %s is %g (bodies %lu and %lu)",
+                        name.kind, name.number, bad_name, bad_value,
+                        world_serial(world, body[0]),
+                        world_serial(world, body[1]));
+  if (verdict == CONTACT_NO_NORMAL) {
+    r->out->report.contacts_dropped++;
+    snprintf(r->out->warning, sizeof r->out->warning,
+             "a contact of bodies %lu and %lu has no normal and is left out",
+             world_serial(world, body[0]), world_serial(world, body[1]));
+  }
+  return true;
+}
+
+/* A contact of the collision function's list. */
+static void take_source(world_contact *contact,
+                        const ode_mlcp_contact_list *list, int found,
+                        bool reversed) {
+  const source_contact *source = &list->contacts[found];
+  contact->found = found;
+  contact->point.polygon = source->polygon;
+  for (int side = 0; side < 2; side++) {
+    contact->identity.feature[side] =
+        source->identity.feature[side ^ reversed];
+    contact->identity.part[side] = source->identity.part[side ^ reversed];
+  }
+}
+
+static bool read_contact_joint(world_reader *r, int j) {
+  world_snapshot *world = r->world;
+  world_joint *joint = &world->joints[j];
+  world_contact *contact = next_contact(r);
+  bool reversed = dJointGetBody(joint->id, 0) == NULL, usable;
+  contact_name name = {"contact joint", dJointGetSerial(joint->id)};
+  if (!read_contact(r, contact, dJointGetStepperContact(joint->id), reversed,
+                    joint->body, name, &usable))
+    return false;
+  if (!usable) return true;
+  contact->joint = j;
+  const source_contact *source =
+      world->settings.contacts != NULL
+          ? contact_source_find(world->settings.contacts, joint->id)
+          : NULL;
+  joint->from_source = source != NULL;
+  if (source != NULL) {
+    const ode_mlcp_contact_list *list = &world->settings.contacts->list;
+    take_source(contact, list, (int)(source - list->contacts), false);
+  }
+  joint->contact = keep_contact(r);
+  return true;
+}
+
+static bool stop_is_finite(const dStepperJointStop *stop) {
+  return all_finite(stop->J[0], 12) && isfinite(stop->gap) &&
+         stop->cfm >= 0 && isfinite(stop->cfm);
+}
+
+/* Stops with a value that is no number are left to the host's rows, which name
+ * it once the stop is reached. */
+static bool read_stops(world_reader *r, int j) {
+  dStepperJointStop *stops = r->stops + r->n_stops;
+  int count = dJointGetStepperStops(r->world->joints[j].id, stops), kept = 0;
+  if (count < 0) return outcome_no_memory(r->out);
+  for (int i = 0; i < count; i++) {
+    if (!stop_is_finite(&stops[i])) continue;
+    stops[kept] = stops[i];
+    world_contact *contact = next_contact(r);
+    contact->point = (host_contact){.gap = stops[kept].gap,
+                                    .multiplicity = 1,
+                                    .polygon = -1};
+    memcpy(contact->point.body, r->world->joints[j].body,
+           sizeof contact->point.body);
+    contact->point.surface.bounces = stops[kept].bounce > 0;
+    contact->point.surface.bounce = stops[kept].bounce;
+    contact->joint = j;
+    contact->stop = r->n_stops + kept++;
+    contact->active = false;
+    r->world->contacts.n++;
+  }
+  r->n_stops += kept;
+  return true;
+}
+
+/* What a powered joint adds to its bodies. */
+static void add_joint_force(world_snapshot *world, const world_joint *joint,
+                            const dStepperJointRows *rows) {
+  for (int side = 0; side < 2; side++) {
+    if (joint->body[side] < 0) continue;
+    double *force = world->bodies[joint->body[side]].force;
+    for (int i = 0; i < 6; i++) force[i] += rows->force[side][i];
+  }
+}
+
+static bool read_joint_rows(world_reader *r, int j, double step_size) {
+  world_snapshot *world = r->world;
+  world_joint *joint = &world->joints[j];
+  host_joint_rows *rows = &world->joint_rows[world->n_joint_rows];
+  int n_stops = r->n_stops;
+  if (!host_joint_read(rows, joint->id, step_size, world->settings.erp))
+    return outcome_no_memory(r->out);
+  if (world->settings.margin != 0 && !read_stops(r, j)) return false;
+  double bad_value;
+  const char *bad_name = host_joint_bad_value(rows, &bad_value);
+  if (bad_name != NULL)
+    return outcome_fail(r->out, "joint %lu of bodies %lu and %lu: %s is %g",
+                        dJointGetSerial(joint->id),
+                        world_serial(world, joint->body[0]),
+                        world_serial(world, joint->body[1]), bad_name,
+                        bad_value);
+  if (rows->rows.count == 0 && r->n_stops == n_stops) return true;
+  if (rows->rows.count > 0) {
+    joint->rows = world->n_joint_rows++;
+    add_joint_force(world, joint, &rows->rows);
+  }
+  if (world->settings.measure)
+    r->out->report.worst_joint_error =
+        fmax(r->out->report.worst_joint_error,
+             host_joint_error(joint->id, step_size));
+  return true;
+}
+
+static bool read_joints(world_reader *r, const dStepperIsland *islands,
+                        size_t n_islands) {
+  world_snapshot *world = r->world;
+  dBodyID last[2] = {NULL, NULL};
+  int body[2] = {-1, -1}, j = 0; /* of `last` */
+  for (size_t i = 0; i < n_islands; i++)
+    for (unsigned k = 0; k < islands[i].joints_count; k++, j++) {
+      dJointID id = islands[i].joints[k];
+      dBodyID first = dJointGetBody(id, 0), second = dJointGetBody(id, 1);
+      if (first == NULL) { /* the host keeps such a joint the other way round */
+        first = second;
+        second = NULL;
+      }
+      if (first != last[0]) body[0] = world_find_body(world, first);
+      if (second != last[1]) body[1] = world_find_body(world, second);
+      last[0] = first;
+      last[1] = second;
+      world->joints[j] = (world_joint){
+          .id = id,
+          .is_contact = dJointGetType(id) == dJointTypeContact,
+          .body = {body[0], body[1]},
+          .rows = -1,
+          .contact = -1};
+      if (!(world->joints[j].is_contact
+                ? read_contact_joint(r, j)
+                : read_joint_rows(r, j, world->settings.step_size)))
+        return false;
+    }
+  return true;
+}
+
+static bool read_given(world_reader *r) {
+  const world_snapshot *world = r->world;
+  for (int i = 0; i < world->settings.n_given; i++) {
+    const dContact *given = &world->settings.given[i];
+    const dGeomID geoms[2] = {given->geom.g1, given->geom.g2};
+    int body[2];
+    bool usable;
+    for (int side = 0; side < 2; side++) {
+      dBodyID id = geoms[side] != NULL ? dGeomGetBody(geoms[side]) : NULL;
+      body[side] = world_find_body(world, id);
+      if (id != NULL && body[side] < 0)
+        return outcome_fail(r->out, "contact %d: a body of another world",
+                            i + 1);
+    }
+    bool reversed = body[0] < 0;
+    if (reversed) {
+      body[0] = body[1];
+      body[1] = -1;
+    }
+    if (!world_is_dynamic(world, body[0]) && !world_is_dynamic(world, body[1]))
+      continue;
+    world_contact *contact = next_contact(r);
+    contact_name name = {"contact", (unsigned long)i + 1};
+    if (!read_contact(r, contact, given, reversed, body, name, &usable))
+      return false;
+    if (usable) keep_contact(r);
+  }
+  return true;
+}
+
+static bool read_bodies(world_reader *r, const dStepperIsland *islands,
+                        size_t n_islands) {
+  world_snapshot *world = r->world;
+  double h = world->settings.gyroscopic ? world->settings.step_size : 0;
+  int b = 0;
+  for (size_t i = 0; i < n_islands; i++)
+    for (unsigned k = 0; k < islands[i].bodies_count; k++)
+      if (!host_body_read(&world->bodies[b++], islands[i].bodies[k], h,
+                          r->out->message, sizeof r->out->message))
+        return false;
+  return true;
+}
+
+static void read_settings(world_snapshot *world) {
+  dWorldID id = world->settings.world;
+  dVector3 gravity;
+  dWorldGetGravity(id, gravity);
+  world->gravity = vec3_length(gravity);
+  world->erp = world->settings.erp == ODE_MLCP_ERP_HOST ? dWorldGetERP(id)
+                                                        : world->settings.erp;
+  world->cfm = dWorldGetCFM(id);
+  world->surface_layer = dWorldGetContactSurfaceLayer(id);
+  world->max_velocity = dWorldGetContactMaxCorrectingVel(id);
+}
+
+static void measure_depth(const world_contacts *contacts, outcome *out) {
+  for (int k = 0; k < contacts->n; k++)
+    if (contacts->items[k].stop < 0)
+      out->report.deepest_penetration =
+          fmax(out->report.deepest_penetration, -contacts->items[k].point.gap);
+}
+
+bool world_read(world_snapshot *world, const world_settings *settings,
+                const dStepperIsland *islands, size_t n_islands,
+                outcome *out) {
+  world_reader r = {.world = world, .out = out};
+  size_t n_bodies = 0, n_joints = 0, n_contacts = 0;
+  for (size_t i = 0; i < n_islands; i++) {
+    n_bodies += islands[i].bodies_count;
+    n_joints += islands[i].joints_count;
+    for (unsigned j = 0; j < islands[i].joints_count; j++)
+      n_contacts +=
+          dJointGetType(islands[i].joints[j]) == dJointTypeContact;
+  }
+  world->settings = *settings;
+  world->n_bodies = (int)n_bodies;
+  world->n_joints = (int)n_joints;
+  world->n_joint_rows = 0;
+  world->linearised = false;
+  read_settings(world);
+
+  arena_start(&world->arena);
+  if (!ARENA_TAKE(&world->arena, world->bodies, n_bodies) ||
+      !ARENA_TAKE(&world->arena, world->joints, n_joints) ||
+      !ARENA_TAKE(&world->arena, world->joint_rows, n_joints - n_contacts))
+    return outcome_no_memory(out);
+  if (!read_bodies(&r, islands, n_islands)) return false;
+  if (!index_bodies(world)) return outcome_no_memory(out);
+  if (!reserve_contacts(&r, n_contacts + (size_t)settings->n_given,
+                        n_joints - n_contacts))
+    return false;
+  world->contacts.polygons =
+      settings->contacts != NULL ? settings->contacts->list.polygons : NULL;
+  if (!read_joints(&r, islands, n_islands) || !read_given(&r)) return false;
+  if (settings->measure) measure_depth(&world->contacts, out);
+  return true;
+}
+
+/* --- at other poses -------------------------------------------------------- */
+
+/* A body's place in the host, to be put back. */
+typedef struct host_place {
+  dVector3 position;
+  dQuaternion quaternion;
+  dMatrix3 rotation;
+} host_place;
+
+static void move_bodies(const world_snapshot *world, const world_pose poses[],
+                        host_place places[]) {
+  for (int b = 0; b < world->n_bodies; b++) {
+    dBodyID id = world->bodies[b].id;
+    host_place *place = &places[b];
+    memcpy(place->position, dBodyGetPosition(id), sizeof place->position);
+    memcpy(place->quaternion, dBodyGetQuaternion(id), sizeof place->quaternion);
+    memcpy(place->rotation, dBodyGetRotation(id), sizeof place->rotation);
+    dVector3 position = {poses[b].position[0], poses[b].position[1],
+                         poses[b].position[2]};
+    dBodyStepperPlace(id, position, poses[b].quaternion, NULL);
+  }
+}
+
+static void put_bodies_back(const world_snapshot *world,
+                            const host_place places[]) {
+  for (int b = 0; b < world->n_bodies; b++)
+    dBodyStepperPlace(world->bodies[b].id, places[b].position,
+                      places[b].quaternion, places[b].rotation);
+}
+
+static double displacement_along(const double J[6], const host_body *body,
+                                 const world_pose *pose) {
+  double turn[3], way[3];
+  turn_between(turn, body->quaternion, pose->quaternion);
+  vec3_subtract(way, pose->position, body->position);
+  return vec3_dot(J, way) + vec3_dot(J + 3, turn);
+}
+
+/* The contact of one of the program's joints: at other poses its gap changes
+ * along the normal and the arms of the step's start, nothing else. */
+static void freeze_contact(world_reader *r, const world_snapshot *home, int k,
+                           const world_pose poses[]) {
+  world_contact *contact = next_contact(r);
+  contact->point = home->contacts.items[k].point;
+  contact->joint = home->contacts.items[k].joint;
+  double J[2][6];
+  host_contact_jacobian(J, &contact->point, contact->point.normal);
+  for (int side = 0; side < 2; side++) {
+    int b = contact->point.body[side];
+    if (b >= 0)
+      contact->point.gap +=
+          displacement_along(J[side], &home->bodies[b], &poses[b]);
+  }
+  r->world->joints[contact->joint].contact = r->world->contacts.n++;
+  r->world->linearised = true;
+}
+
+static bool read_source(world_reader *r) {
+  world_snapshot *world = r->world;
+  for (int i = 0; i < world->list.n_contacts; i++) {
+    const source_contact *found = &world->list.contacts[i];
+    int body[2] = {world_find_body(world, found->body[0]),
+                   world_find_body(world, found->body[1])};
+    bool reversed = body[0] < 0, usable;
+    if (body[0] == body[1] || (!world_is_dynamic(world, body[0]) &&
+                               !world_is_dynamic(world, body[1])))
+      continue;
+    if (reversed) {
+      body[0] = body[1];
+      body[1] = -1;
+    }
+    world_contact *contact = next_contact(r);
+    contact_name name = {"contact found", (unsigned long)i + 1};
+    if (!read_contact(r, contact, &found->contact, reversed, body, name,
+                      &usable))
+      return false;
+    if (!usable) continue;
+    take_source(contact, &world->list, i, reversed);
+    keep_contact(r);
+  }
+  return true;
+}
+
+static bool read_moved(world_reader *r, const world_snapshot *home,
+                       const world_pose poses[], double step_size) {
+  world_snapshot *world = r->world;
+  contact_source *source = home->settings.contacts;
+  size_t n_contacts = 0, n_others = 0;
+  for (int j = 0; j < home->n_joints; j++) {
+    if (home->joints[j].is_contact)
+      n_contacts += !home->joints[j].from_source;
+    else
+      n_others++;
+  }
+  world->list.n_contacts = 0;
+  if (source != NULL && source->function != NULL &&
+      !contact_source_collect(source, home->settings.world,
+                              home->settings.step_size, home->settings.margin,
+                              &world->list))
+    return outcome_fail(r->out, "%s", world->list.message);
+  n_contacts += (size_t)world->list.n_contacts;
+  if (!reserve_contacts(r, n_contacts, n_others)) return false;
+  world->contacts.polygons = world->list.polygons;
+
+  for (int b = 0; b < home->n_bodies; b++)
+    if (!host_body_read(&world->bodies[b], home->bodies[b].id, 0,
+                        r->out->message, sizeof r->out->message))
+      return false;
+  for (int j = 0; j < home->n_joints; j++) {
+    const world_joint *before = &home->joints[j];
+    world->joints[j] = *before;
+    world->joints[j].rows = world->joints[j].contact = -1;
+    if (!before->is_contact) {
+      if (!read_joint_rows(r, j, step_size)) return false;
+    } else if (!before->from_source && before->contact >= 0) {
+      freeze_contact(r, home, before->contact, poses);
+    }
+  }
+  return read_source(r);
+}
+
+bool world_read_at(world_snapshot *world, const world_snapshot *home,
+                   const world_pose poses[], double step_size, outcome *out) {
+  world_reader r = {.world = world, .out = out};
+  host_place *places;
+  size_t n_bodies = (size_t)home->n_bodies, n_joints = (size_t)home->n_joints;
+  size_t n_contact_joints = 0;
+  for (int j = 0; j < home->n_joints; j++)
+    n_contact_joints += home->joints[j].is_contact;
+  world->settings = home->settings;
+  world->settings.measure = false;
+  world->erp = home->erp;
+  world->cfm = home->cfm;
+  world->surface_layer = home->surface_layer;
+  world->max_velocity = home->max_velocity;
+  world->gravity = home->gravity;
+  world->n_bodies = home->n_bodies;
+  world->n_joints = home->n_joints;
+  world->n_joint_rows = 0;
+  world->linearised = false;
+  world->body_slots = home->body_slots;
+  world->body_mask = home->body_mask;
+
+  arena_start(&world->arena);
+  if (!ARENA_TAKE(&world->arena, world->bodies, n_bodies) ||
+      !ARENA_TAKE(&world->arena, world->joints, n_joints) ||
+      !ARENA_TAKE(&world->arena, world->joint_rows,
+                  n_joints - n_contact_joints) ||
+      !ARENA_TAKE(&world->arena, places, n_bodies))
+    return outcome_no_memory(out);
+  /* what is found by its address there */
+  for (int b = 0; b < home->n_bodies; b++)
+    world->bodies[b].id = home->bodies[b].id;
+  move_bodies(world, poses, places);
+  bool read = read_moved(&r, home, poses, step_size);
+  put_bodies_back(world, places);
+  return read;
+}
+
+/* --- a world as one island -------------------------------------------------- */
+
+static int compare_joints(const void *left, const void *right) {
+  unsigned long a = dJointGetSerial(*(const dJointID *)left);
+  unsigned long b = dJointGetSerial(*(const dJointID *)right);
+  return (a > b) - (a < b);
+}
+
+/* Each joint once, by its first body that is listed. */
+static bool lists_joint(dBodyID body, dJointID joint, bool all) {
+  dBodyID owner = dJointGetBody(joint, 0);
+  if (owner == NULL || (!all && !dBodyIsEnabled(owner)))
+    owner = dJointGetBody(joint, 1);
+  return owner == body && dJointIsEnabled(joint);
+}
+
+bool world_island_list(world_island *list, const memory_source *source,
+                       dWorldID world, bool all) {
+  size_t n_all = dWorldGetBodies(world, NULL, 0), n_joints = 0;
+  list->bodies = memory_block_reserve(&list->body_block, source, n_all,
+                                      sizeof *list->bodies);
+  if (list->bodies == NULL) return false;
+  dWorldGetBodies(world, list->bodies, n_all);
+  dStepperIsland *island = &list->island;
+  *island = (dStepperIsland){.world = world};
+  for (size_t b = 0; b < n_all; b++) {
+    if (!all && !dBodyIsEnabled(list->bodies[b])) continue;
+    n_joints += (size_t)dBodyGetNumJoints(list->bodies[b]);
+    list->bodies[island->bodies_count++] = list->bodies[b];
+  }
+  list->joints = memory_block_reserve(&list->joint_block, source, n_joints,
+                                      sizeof *list->joints);
+  if (list->joints == NULL) return false;
+  for (unsigned b = 0; b < island->bodies_count; b++)
+    for (int j = 0; j < dBodyGetNumJoints(list->bodies[b]); j++) {
+      dJointID joint = dBodyGetJoint(list->bodies[b], j);
+      if (lists_joint(list->bodies[b], joint, all))
+        list->joints[island->joints_count++] = joint;
+    }
+  if (island->joints_count > 1)
+    qsort(list->joints, island->joints_count, sizeof *list->joints,
+          compare_joints);
+  island->bodies = list->bodies;
+  island->joints = list->joints;
+  return true;
+}
+
+void world_island_release(world_island *list, const memory_source *source) {
+  memory_block_release(&list->body_block, source);
+  memory_block_release(&list->joint_block, source);
+}

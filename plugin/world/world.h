@@ -1,0 +1,196 @@
+/* The host's bodies, joints and contacts as plain arrays, at any poses.
+ *
+ *   world_read     what the islands of a step hold, where the bodies are
+ *   world_read_at  the same bodies and joints, were they at other poses
+ *
+ * Nothing of the host is changed but the poses of bodies while a snapshot is
+ * read at other ones, and those are put back bit for bit.
+ */
+#ifndef ODE_MLCP_WORLD_WORLD_H
+#define ODE_MLCP_WORLD_WORLD_H
+
+#include <ode/stepper.h>
+
+#include "common/arena.h"
+#include "host/joints.h"
+#include "rows/contact_rows.h"
+#include "world/contact_memory.h"
+#include "world/contact_source.h"
+#include "world/outcome.h"
+#include "world/pose.h"
+
+typedef struct world_joint {
+  dJointID id;
+  bool is_contact;
+  bool from_source; /* made of the collision function's list for the step */
+  int body[2];      /* -1 the world */
+  int rows;         /* into the snapshot's joint_rows, -1: none */
+  int contact;      /* what its contact is, -1: none, or left out */
+} world_joint;
+
+/** A contact, or a stop that a joint has not reached: whatever has a gap. */
+typedef struct world_contact {
+  host_contact point;        /* of a stop: body, gap and multiplicity alone */
+  contact_identity identity; /* in the order of point.body */
+  int joint; /* a stop's, or the contact joint; -1: found at other poses */
+  int found; /* number in the collision function's list, -1: not from there */
+  int stop;  /* into the stops beside the contacts, -1: a contact */
+  /* the scheme's to set; a new contact is active, a stop is not */
+  bool active;   /* takes part in solves */
+  bool held;     /* touched when the velocities were last solved for */
+  bool slipping; /* its friction was at its limit then */
+  double hit;    /* s: when it last took part in an impact; -INFINITY */
+} world_contact;
+
+/** Contacts and what they refer to. */
+typedef struct world_contacts {
+  int n;
+  world_contact *items;
+  const dStepperJointStop *stops;
+  const contact_polygon *polygons;
+} world_contacts;
+
+/** How a world is read. */
+typedef struct world_settings {
+  dWorldID world;
+  double step_size;  /* s, > 0 */
+  double erp;        /* of joints: ODE_MLCP_ERP_HOST or 0 .. 1 */
+  double margin;     /* m, or ODE_MLCP_MARGIN_AUTO; 0: no stops before they are
+                        reached */
+  bool gyroscopic;   /* forces hold the host's implicit gyroscopic torque */
+  bool measure;      /* fill the report's errors */
+  bool touching;     /* contacts further apart than 1e-6 m are none */
+  contact_source *contacts; /* the collision function and its joints; may be
+                               NULL */
+  const dContact *given;    /* [n_given] contacts beside those of joints, between
+                               the bodies of their geoms */
+  int n_given;
+} world_settings;
+
+typedef struct world_snapshot {
+  world_settings settings;
+  /* the world's own */
+  double erp, cfm;      /* erp: the settings' where they say one */
+  double surface_layer; /* m */
+  double max_velocity;  /* m/s */
+  double gravity;       /* m/s^2, its size */
+
+  int n_bodies, n_joints, n_joint_rows;
+  host_body *bodies;    /* in the order of the islands; force: the program's,
+                           gravity's, what powered joints add, and as settings
+                           say */
+  world_joint *joints;  /* in the order of the islands */
+  host_joint_rows *joint_rows;
+  world_contacts contacts; /* close points merged; in the order of the joints,
+                              then of the collision function */
+  bool linearised; /* has contacts of the program's own joints at other poses,
+                      where they cannot be found anew: frozen normals */
+  /* its own */
+  arena arena;
+  int *body_slots;
+  size_t body_mask;
+  ode_mlcp_contact_list list; /* what was found, where read at other poses */
+} world_snapshot;
+
+/** A snapshot starts as zeros and this; ends with world_release. */
+void world_open(world_snapshot *world, const memory_source *source);
+void world_release(world_snapshot *world);
+
+/**
+ * Read the bodies and joints of islands (the host keeps those of all islands in
+ * one array each).
+ *
+ * @param out  report, message and warning
+ * @return false with out->message where a body, a joint or a contact cannot be
+ *         stepped or memory ran out.
+ */
+bool world_read(world_snapshot *world, const world_settings *settings,
+                const dStepperIsland *islands, size_t n_islands, outcome *out);
+
+/**
+ * Look at a world at other poses.
+ *
+ * @param home       as the step found it; its contacts of the program's own
+ *                   joints are taken with frozen normals and arms
+ * @param poses      [home->n_bodies]
+ * @param step_size  s, for the rates of joint rows
+ */
+bool world_read_at(world_snapshot *world, const world_snapshot *home,
+                   const world_pose poses[], double step_size, outcome *out);
+
+/** All enabled bodies of a world and the joints on them, as one island; or,
+ *  with `all`, disabled bodies too. */
+typedef struct world_island {
+  dBodyID *bodies;
+  dJointID *joints;
+  dStepperIsland island;
+  memory_block body_block, joint_block;
+} world_island;
+
+/** @return false when memory ran out. */
+bool world_island_list(world_island *list, const memory_source *source,
+                       dWorldID world, bool all);
+void world_island_release(world_island *list, const memory_source *source);
+
+/** A body's index, -1 where it is not in the snapshot (disabled, of another
+ *  world, NULL). */
+int world_find_body(const world_snapshot *world, dBodyID id);
+
+unsigned long world_serial(const world_snapshot *world, int body);
+
+static inline bool world_is_dynamic(const world_snapshot *world, int body) {
+  return body >= 0 && !world->bodies[body].kinematic;
+}
+
+/* --- contacts -------------------------------------------------------------- */
+
+/** The gradient of a contact's gap, per body: linear, angular. */
+void world_contact_jacobian(const world_contacts *contacts, int k,
+                            double J[2][6]);
+
+/** The rate of a contact's gap at the velocities `v` [6 n_bodies], m/s. */
+double world_contact_rate(const world_contacts *contacts, int k,
+                          const double v[]);
+
+/** Which body comes first may change from snapshot to snapshot. To be compared,
+ *  a contact is seen from the body that comes first in the snapshot.
+ * @return 1 where that is the second, else 0. */
+int world_contact_swapped(const world_contact *contact);
+
+/** How the body that comes first in the snapshot slides over the other at the
+ *  contact, m/s; without the surface's own motion. */
+void world_contact_slip(const world_contact *contact, const double v[],
+                        double slip[3]);
+
+/** The key of a contact or stop in a contact memory. `number` of the entry is
+ *  `k`. Frozen contacts, with `by_joint`, are known by their joint, which is
+ *  right within a step. */
+void world_contact_key(contact_entry *entry, const world_snapshot *world,
+                       const world_contacts *contacts, int k, bool by_joint);
+
+/** Room for matching the contacts of two snapshots; starts as zeros. */
+typedef struct world_matcher {
+  contact_memory memory;
+  memory_block key_block, entry_block, match_block;
+} world_matcher;
+
+/**
+ * Find contacts of one snapshot among those of another, of the same bodies in
+ * the same step: nearest pairs first, within `radius` (m), with normals alike.
+ *
+ * @param match  [a->n] out: index in b or -1, each of b at most once
+ * @return false when memory ran out.
+ */
+bool world_match(world_matcher *matcher, const world_snapshot *world_a,
+                 const world_contacts *a, const world_snapshot *world_b,
+                 const world_contacts *b, double radius, int match[]);
+
+/** The same of contacts whose keys, by joint, were kept. */
+bool world_match_keys(world_matcher *matcher, const contact_entry keys[],
+                      int count, const world_snapshot *world,
+                      const world_contacts *contacts, double radius,
+                      int match[]);
+void world_matcher_release(world_matcher *matcher,
+                           const memory_source *source);
+
+#endif

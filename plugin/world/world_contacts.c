@@ -1,0 +1,130 @@
+/* What can be said of a snapshot's contacts, and finding them in another. */
+#include <math.h>
+#include <string.h>
+
+#include "common/vec3.h"
+#include "world/world.h"
+
+void world_contact_jacobian(const world_contacts *contacts, int k,
+                            double J[2][6]) {
+  const world_contact *contact = &contacts->items[k];
+  if (contact->stop >= 0)
+    memcpy(J, contacts->stops[contact->stop].J,
+           sizeof contacts->stops[contact->stop].J);
+  else
+    host_contact_jacobian(J, &contact->point, contact->point.normal);
+}
+
+double world_contact_rate(const world_contacts *contacts, int k,
+                          const double v[]) {
+  const int *body = contacts->items[k].point.body;
+  double J[2][6], rate = 0;
+  world_contact_jacobian(contacts, k, J);
+  for (int side = 0; side < 2; side++)
+    for (int i = 0; i < 6 && body[side] >= 0; i++)
+      rate += J[side][i] * v[6 * body[side] + i];
+  return rate;
+}
+
+int world_contact_swapped(const world_contact *contact) {
+  const int *body = contact->point.body;
+  return body[1] >= 0 && body[0] > body[1];
+}
+
+void world_contact_slip(const world_contact *contact, const double v[],
+                        double slip[3]) {
+  const host_contact *point = &contact->point;
+  memset(slip, 0, 3 * sizeof *slip);
+  for (int side = 0; side < 2; side++) {
+    if (point->body[side] < 0) continue;
+    const double *linear = v + 6 * point->body[side];
+    double turn[3], sign = side == world_contact_swapped(contact) ? 1 : -1;
+    vec3_cross(turn, linear + 3, point->arm[side]);
+    for (int i = 0; i < 3; i++) slip[i] += sign * (linear[i] + turn[i]);
+  }
+  vec3_add_scaled(slip, -vec3_dot(slip, point->normal), point->normal);
+}
+
+/* --- keys ------------------------------------------------------------------- */
+
+static unsigned long joint_serial(const world_snapshot *world, int joint) {
+  return dJointGetSerial(world->joints[joint].id);
+}
+
+void world_contact_key(contact_entry *entry, const world_snapshot *world,
+                       const world_contacts *contacts, int k, bool by_joint) {
+  const world_contact *contact = &contacts->items[k];
+  const host_contact *point = &contact->point;
+  unsigned long serial[2] = {world_serial(world, point->body[0]),
+                             world_serial(world, point->body[1])};
+  int swapped = serial[0] > serial[1];
+  *entry = (contact_entry){.serial = {serial[swapped], serial[!swapped]},
+                           .number = k,
+                           .hit = -INFINITY};
+  if (contact->stop >= 0) {
+    entry->joint = joint_serial(world, contact->joint);
+    entry->stop = 1 + contacts->stops[contact->stop].number;
+    return;
+  }
+  if (by_joint && contact->joint >= 0 && contact->found < 0)
+    entry->joint = joint_serial(world, contact->joint);
+  vec3_add_scaled(entry->normal, swapped ? 1 : -1, point->normal);
+  for (int side = 0; side < 2; side++) {
+    int at = side ^ swapped, b = point->body[side];
+    entry->identity.feature[at] = contact->identity.feature[side];
+    entry->identity.part[at] = contact->identity.part[side];
+    double *local = entry->local[at];
+    if (b < 0) {
+      vec3_copy(local, point->position);
+      continue;
+    }
+    const double *R = world->bodies[b].rotation, *arm = point->arm[side];
+    for (int i = 0; i < 3; i++)
+      local[i] = R[i] * arm[0] + R[3 + i] * arm[1] + R[6 + i] * arm[2];
+  }
+}
+
+/* --- matching --------------------------------------------------------------- */
+
+bool world_match_keys(world_matcher *matcher, const contact_entry keys[],
+                      int count, const world_snapshot *world,
+                      const world_contacts *contacts, double radius,
+                      int match[]) {
+  const memory_source *source = world->arena.source;
+  contact_entry *entries =
+      memory_block_reserve(&matcher->entry_block, source, (size_t)contacts->n,
+                           sizeof *entries);
+  contact_match *matches = memory_block_reserve(
+      &matcher->match_block, source, (size_t)count, sizeof *matches);
+  if (entries == NULL || matches == NULL ||
+      !contact_memory_reserve(&matcher->memory, source, contacts->n))
+    return false;
+  for (int k = 0; k < contacts->n; k++)
+    world_contact_key(&entries[k], world, contacts, k, true);
+  contact_memory_take(&matcher->memory, entries, contacts->n);
+  contact_likeness near = contact_likeness_near(radius);
+  contact_memory_match(&matcher->memory, keys, count, &near, matches);
+  for (int k = 0; k < count; k++)
+    match[k] = matches[k].old != NULL ? matches[k].old->number : -1;
+  return true;
+}
+
+bool world_match(world_matcher *matcher, const world_snapshot *world_a,
+                 const world_contacts *a, const world_snapshot *world_b,
+                 const world_contacts *b, double radius, int match[]) {
+  contact_entry *keys =
+      memory_block_reserve(&matcher->key_block, world_a->arena.source,
+                           (size_t)a->n, sizeof *keys);
+  if (keys == NULL) return false;
+  for (int k = 0; k < a->n; k++)
+    world_contact_key(&keys[k], world_a, a, k, true);
+  return world_match_keys(matcher, keys, a->n, world_b, b, radius, match);
+}
+
+void world_matcher_release(world_matcher *matcher,
+                           const memory_source *source) {
+  contact_memory_release(&matcher->memory, source);
+  memory_block_release(&matcher->key_block, source);
+  memory_block_release(&matcher->entry_block, source);
+  memory_block_release(&matcher->match_block, source);
+}
