@@ -132,6 +132,7 @@
   FIELD("impacts", impacts)                                                   \
   FIELD("substeps", substeps)                                                 \
   FIELD("jammed", jammed_contacts)                                            \
+  FIELD("solver_seconds", solver_seconds)                                     \
   /* a new row goes above this line */
 
 #endif

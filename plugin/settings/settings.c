@@ -176,7 +176,7 @@ static void add_exactly(text *out, setting_kind kind, double value) {
     text_start(&number, data, sizeof data - 1);
     text_add_number(&number, value, digits);
     data[number.used] = '\0';
-    if (digits < 17 && number_parse(data, &again) && again != value) continue;
+    if (digits < 17 && (!number_parse(data, &again) || again != value)) continue;
     text_add(out, data);
     return;
   }
