@@ -730,7 +730,7 @@ int main(void) {
       {"heaps", test_heaps},
       {"nearly rigid rows", test_nearly_rigid},
   {"folds", test_folds},
-      {"Lemke in the box form", test_lemke_in_box_form},
+      {"Lemke in the box formulation", test_lemke_in_box_form},
       {"bad guesses", test_bad_guesses},
       {"unsymmetric mass", test_unsymmetric_mass},
       {"empty problems", test_empty_problems},

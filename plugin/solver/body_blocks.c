@@ -21,10 +21,10 @@ void body_blocks_release(body_blocks *blocks, const memory_source *source) {
 /* ---- order and layout --------------------------------------------------- */
 
 static bool same_graph(const body_blocks *blocks, int n,
-                       const body_edge edges[], int n_edges) {
+                       const body_pair edges[], int n_edges) {
   return blocks->ordered && blocks->n == n && blocks->n_edges == n_edges
       && (n_edges == 0
-          || memcmp(blocks->known_edges, edges,
+          || memcmp(blocks->known_pairs, edges,
                     sizeof *edges * (size_t)n_edges)
                  == 0);
 }
@@ -57,17 +57,17 @@ static int slot_of(const body_blocks *blocks, int a, int b) {
 
 /* Positions that no edge sets, by ticking off those that one does. */
 static void list_fill(body_blocks *blocks, int n_fill) {
-  int *ticked = blocks->no_edge, n = 0;
+  int *ticked = blocks->no_pair, n = 0;
   for (int s = 0; s < n_fill; s++) ticked[s] = 0;
-  for (int e = 0; e < blocks->n_edges; e++) ticked[blocks->edge_slot[e]] = 1;
+  for (int e = 0; e < blocks->n_edges; e++) ticked[blocks->pair_slot[e]] = 1;
   for (int s = 0; s < n_fill; s++)
-    if (!ticked[s]) blocks->no_edge[n++] = s; // n <= s: behind the reading
-  blocks->n_no_edge = n;
+    if (!ticked[s]) blocks->no_pair[n++] = s; // n <= s: behind the reading
+  blocks->n_no_pair = n;
 }
 
 /* Columns of L from the members that the order left with each body. */
 static bool lay_out(body_blocks *blocks, const memory_source *source,
-                    const body_fill *fill, const body_edge edges[]) {
+                    const body_fill *fill, const body_pair edges[]) {
   int n = blocks->n;
   for (int k = 0; k < n; k++) blocks->place[blocks->order[k]] = k;
 
@@ -75,7 +75,7 @@ static bool lay_out(body_blocks *blocks, const memory_source *source,
       memory_block_reserve(&blocks->fill, source, (size_t)fill->n_members,
                            2 * sizeof(int));
   if (blocks->row == NULL) return false;
-  blocks->no_edge = blocks->row + fill->n_members;
+  blocks->no_pair = blocks->row + fill->n_members;
   int n_fill = 0;
   for (int k = 0; k < n; k++) {
     int body = blocks->order[k];
@@ -87,7 +87,7 @@ static bool lay_out(body_blocks *blocks, const memory_source *source,
   blocks->start[n] = n_fill;
 
   for (int e = 0; e < blocks->n_edges; e++)
-    blocks->edge_slot[e] = slot_of(blocks, edges[e].a, edges[e].b);
+    blocks->pair_slot[e] = slot_of(blocks, edges[e].a, edges[e].b);
   list_fill(blocks, n_fill);
   return true;
 }
@@ -108,7 +108,7 @@ static bool reserve_values(body_blocks *blocks, const memory_source *source) {
 }
 
 static bool order_and_lay_out(body_blocks *blocks, const memory_source *source,
-                              const body_edge edges[], body_fill *fill,
+                              const body_pair edges[], body_fill *fill,
                               memory_block *work_block) {
   int n = blocks->n;
   size_t n_work = body_order_work(n, blocks->n_edges) + 2 * (size_t)n;
@@ -123,13 +123,13 @@ static bool order_and_lay_out(body_blocks *blocks, const memory_source *source,
 }
 
 bool body_blocks_order(body_blocks *blocks, const memory_source *source, int n,
-                       const body_edge edges[], int n_edges) {
+                       const body_pair edges[], int n_edges) {
   if (same_graph(blocks, n, edges, n_edges)) return true;
 
   size_t n_pattern = 3 * (size_t)n + 1 + (size_t)n_edges;
   int *pattern = memory_block_reserve(&blocks->pattern, source, n_pattern,
                                       sizeof *pattern);
-  body_edge *known = memory_block_reserve(&blocks->edges, source,
+  body_pair *known = memory_block_reserve(&blocks->edges, source,
                                           (size_t)n_edges, sizeof *known);
   blocks->ordered = false;
   if (pattern == NULL || known == NULL) {
@@ -141,8 +141,8 @@ bool body_blocks_order(body_blocks *blocks, const memory_source *source, int n,
   blocks->order = pattern;
   blocks->place = pattern + n;
   blocks->start = pattern + 2 * n;
-  blocks->edge_slot = pattern + 3 * n + 1;
-  blocks->known_edges = known;
+  blocks->pair_slot = pattern + 3 * n + 1;
+  blocks->known_pairs = known;
   if (n_edges > 0) memcpy(known, edges, sizeof *known * (size_t)n_edges);
 
   body_fill fill = {0};
@@ -162,8 +162,8 @@ bool body_blocks_order(body_blocks *blocks, const memory_source *source, int n,
 /* ---- values ------------------------------------------------------------- */
 
 void body_blocks_begin(body_blocks *blocks, bool symmetric) {
-  for (int k = 0; k < blocks->n_no_edge; k++) {
-    size_t at = BODY_BLOCK * (size_t)blocks->no_edge[k];
+  for (int k = 0; k < blocks->n_no_pair; k++) {
+    size_t at = BODY_BLOCK * (size_t)blocks->no_pair[k];
     memset(blocks->upper + at, 0, sizeof(double) * BODY_BLOCK);
     if (symmetric) continue;
     memset(blocks->lower + at, 0, sizeof(double) * BODY_BLOCK);
@@ -175,9 +175,9 @@ double *body_blocks_diagonal(body_blocks *blocks, int body) {
   return blocks->diagonal + BODY_BLOCK * (size_t)blocks->place[body];
 }
 
-bool body_blocks_edge(const body_blocks *blocks, int edge, int a, int b,
+bool body_blocks_pair(const body_blocks *blocks, int edge, int a, int b,
                       double **upper, double **lower) {
-  size_t at = BODY_BLOCK * (size_t)blocks->edge_slot[edge];
+  size_t at = BODY_BLOCK * (size_t)blocks->pair_slot[edge];
   *upper = blocks->upper + at;
   *lower = blocks->symmetric ? NULL : blocks->lower + at;
   return blocks->place[a] < blocks->place[b];

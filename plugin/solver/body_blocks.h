@@ -17,9 +17,9 @@
 
 enum { BODY_BLOCK = 36 }; /* numbers in a block, row-major */
 
-typedef struct body_edge {
+typedef struct body_pair {
   int a, b; /* two different bodies; an edge occurs once */
-} body_edge;
+} body_pair;
 
 typedef struct body_blocks {
   int n, n_edges;
@@ -28,9 +28,9 @@ typedef struct body_blocks {
   int *place;     /* [n] place[order[k]] = k */
   int *start;     /* [n + 1] columns of L, without the diagonal */
   int *row;       /* [start[n]] places below, ascending in a column */
-  int *edge_slot; /* [n_edges] position of the edge's block in L and U */
-  int *no_edge;   /* [n_no_edge] positions that belong to no edge */
-  int n_no_edge;
+  int *pair_slot; /* [n_edges] position of the edge's block in L and U */
+  int *no_pair;   /* [n_no_pair] positions that belong to no edge */
+  int n_no_pair;
 
   double *diagonal; /* [n] blocks; their triangular factors once factored */
   double *lower;    /* [start[n]] (row, column) blocks, each transposed */
@@ -40,7 +40,7 @@ typedef struct body_blocks {
   double *vector;   /* [6 n] right-hand side in order of elimination */
   bool symmetric;
 
-  body_edge *known_edges; /* [n_edges] of the present order */
+  body_pair *known_pairs; /* [n_edges] of the present order */
   bool ordered;
   memory_block pattern, fill, values, edges;
 } body_blocks;
@@ -56,7 +56,7 @@ void body_blocks_release(body_blocks *blocks, const memory_source *source);
  * @return false when memory runs out; the matrix is then empty.
  */
 bool body_blocks_order(body_blocks *blocks, const memory_source *source, int n,
-                       const body_edge edges[], int n_edges);
+                       const body_pair edges[], int n_edges);
 
 /** Make ready for new values: every body's diagonal block and every edge's
  *  blocks have to be set. `symmetric` promises symmetric values. */
@@ -72,7 +72,7 @@ double *body_blocks_diagonal(body_blocks *blocks, int body);
  *
  * @return whether a is the first of the two to be eliminated.
  */
-bool body_blocks_edge(const body_blocks *blocks, int edge, int a, int b,
+bool body_blocks_pair(const body_blocks *blocks, int edge, int a, int b,
                       double **upper, double **lower);
 
 /** @return false when a diagonal block turns out singular, not finite or

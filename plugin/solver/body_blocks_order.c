@@ -132,7 +132,7 @@ static bool eliminate(quotient_graph *g, const memory_source *source,
 }
 
 /* Every body's neighbours, by counting; work has n + 1 + 2 n_edges ints. */
-static void list_neighbours(int n, const body_edge edges[], int n_edges,
+static void list_neighbours(int n, const body_pair edges[], int n_edges,
                             int start[], int neighbour[], int count[]) {
   memset(count, 0, sizeof(int) * (size_t)n);
   for (int e = 0; e < n_edges; e++) {
@@ -172,7 +172,7 @@ size_t body_order_work(int n, int n_edges) {
   return 10 * ((size_t)n + 1) + 2 * (size_t)n_edges;
 }
 
-bool body_order(int n, const body_edge edges[], int n_edges,
+bool body_order(int n, const body_pair edges[], int n_edges,
                 const memory_source *source, int work[], body_fill *fill,
                 int order[]) {
   size_t m = (size_t)n + 1;

@@ -30,7 +30,7 @@ size_t body_order_work(int n, int n_edges);
  * @param order  [n] out: the body eliminated k-th.
  * @return false when memory runs out.
  */
-bool body_order(int n, const body_edge edges[], int n_edges,
+bool body_order(int n, const body_pair edges[], int n_edges,
                 const memory_source *source, int work[], body_fill *fill,
                 int order[]);
 

@@ -21,7 +21,7 @@ fast_workspace *fast_workspace_create(const memory_source *source) {
 void fast_workspace_destroy(fast_workspace *workspace) {
   if (workspace == NULL) return;
   memory_source source = workspace->source;
-  fast_form_release(&workspace->work.form, &source);
+  box_release(&workspace->work.box, &source);
   body_blocks_release(&workspace->work.blocks, &source);
   memory_block_release(&workspace->work.numbers, &source);
   memory_block_release(&workspace->work.modes, &source);
@@ -31,32 +31,32 @@ void fast_workspace_destroy(fast_workspace *workspace) {
 /* ---- iterates ------------------------------------------------------------ */
 
 void fast_work_evaluate(fast_work *work) {
-  fast_form_velocities(&work->form, work->p, work->v);
-  fast_form_slips(&work->form, work->v, work->p, work->w);
-  work->residual = fast_form_residual(&work->form, work->p, work->w);
+  box_velocities(&work->box, work->p, work->v);
+  box_slips(&work->box, work->v, work->p, work->w);
+  work->residual = box_residual(&work->box, work->p, work->w);
   if (!(work->residual < work->best_residual)) return;
   work->best_residual = work->residual;
   memcpy(work->best_p, work->p,
-         sizeof(double) * (size_t)work->form.n_rows);
+         sizeof(double) * (size_t)work->box.n_rows);
 }
 
 void fast_work_restore_best(fast_work *work) {
   memcpy(work->p, work->best_p,
-         sizeof(double) * (size_t)work->form.n_rows);
+         sizeof(double) * (size_t)work->box.n_rows);
   fast_work_evaluate(work);
 }
 
 void fast_work_take(fast_work *work, const double p[]) {
-  memcpy(work->p, p, sizeof *p * (size_t)work->form.n_rows);
-  fast_form_project(&work->form, work->p);
+  memcpy(work->p, p, sizeof *p * (size_t)work->box.n_rows);
+  box_project(&work->box, work->p);
   fast_work_evaluate(work);
 }
 
 static bool reserve_iterates(fast_work *work, const memory_source *source) {
-  size_t n = (size_t)work->form.n_rows, b = 6 * (size_t)work->form.n_bodies;
-  size_t n_clusters = (size_t)work->form.n_clusters;
+  size_t n = (size_t)work->box.n_rows, b = 6 * (size_t)work->box.n_bodies;
+  size_t n_clusters = (size_t)work->box.n_clusters;
   size_t count =
-      32 * n + (2 + fast_max_updates) * b + (size_t)work->form.n_weights;
+      32 * n + (2 + fast_max_updates) * b + (size_t)work->box.n_weights;
   double *at =
       memory_block_reserve(&work->numbers, source, count, sizeof *at);
   fast_update *updates = memory_block_reserve(
@@ -67,9 +67,9 @@ static bool reserve_iterates(fast_work *work, const memory_source *source) {
   if (at == NULL || updates == NULL) return false;
   work->updates = updates;
   work->limits = (fast_limit *)(updates + fast_max_updates);
-  work->mode = (int *)(work->limits + 2 * n);
-  work->read_mode = work->mode + n;
-  work->cluster_of = work->read_mode + n;
+  work->state = (int *)(work->limits + 2 * n);
+  work->read_state = work->state + n;
+  work->cluster_of = work->read_state + n;
   work->edge_of = work->cluster_of + n;
   work->v = at;
   work->dv = at + b;
@@ -93,10 +93,10 @@ static bool reserve_iterates(fast_work *work, const memory_source *source) {
 /* The problem's unknowns from the best impulses, and their residual. */
 static double give_solution(fast_work *work, const mlcp_solution *solution,
                             double scratch[]) {
-  const mlcp_problem *problem = work->form.problem;
-  fast_form_project(&work->form, work->best_p);
-  fast_form_give_impulses(&work->form, work->best_p, solution->p);
-  return mlcp_complete(problem, work->form.scale, solution, scratch);
+  const mlcp_problem *problem = work->box.problem;
+  box_project(&work->box, work->best_p);
+  box_give_impulses(&work->box, work->best_p, solution->p);
+  return mlcp_complete(problem, work->box.scale, solution, scratch);
 }
 
 /* No impulses but the fixed ones: the answer where this path does not go. */
@@ -120,17 +120,17 @@ typedef enum knowledge { KNOW_NOTHING, KNOW_LITTLE, KNOW_HALF } knowledge;
 
 /* p = the guess within its limits, evaluated; 0 where there is none. */
 static knowledge take_guess(fast_work *work, const double guess[]) {
-  const fast_form *form = &work->form;
+  const box_problem *box = &work->box;
   int n_known = 0;
   if (guess != NULL)
-    n_known = fast_form_take_guess(form, guess, work->p);
+    n_known = box_take_guess(box, guess, work->p);
   else
-    memset(work->p, 0, sizeof(double) * (size_t)form->n_rows);
+    memset(work->p, 0, sizeof(double) * (size_t)box->n_rows);
   // what a pair passes on is known better than how its rows share it
   if (n_known > 0) fast_spread(work, false);
-  fast_form_project(form, work->p);
+  box_project(box, work->p);
   fast_work_evaluate(work);
-  return 2 * n_known >= form->n_rows ? KNOW_HALF
+  return 2 * n_known >= box->n_rows ? KNOW_HALF
        : n_known > 0                 ? KNOW_LITTLE
                                      : KNOW_NOTHING;
 }
@@ -139,26 +139,26 @@ static knowledge take_guess(fast_work *work, const double guess[]) {
 static bool run_interior(fast_work *work,
                          const fast_interior_options *options) {
   const double near_enough = 1e-6;
-  const fast_modes_options polish = {1e-6, 8, 5, 0.2, 1};
+  const active_set_options polish = {1e-6, 8, 5, 0.2, 1};
   if (fast_interior_solve(work, options)) return true;
-  if (work->residual < near_enough && fast_modes_solve(work, &polish))
+  if (work->residual < near_enough && active_set_solve(work, &polish))
     return true;
   fast_work_restore_best(work);
   return fast_proximal_solve(work, 1e-2);
 }
 
 static void start_at_nothing(fast_work *work) {
-  memset(work->p, 0, sizeof(double) * (size_t)work->form.n_rows);
-  fast_form_project(&work->form, work->p);
+  memset(work->p, 0, sizeof(double) * (size_t)work->box.n_rows);
+  box_project(&work->box, work->p);
   fast_work_evaluate(work);
 }
 
 /* The end of a path; its modes may need to be refined once more. */
 static bool arrives(fast_work *work, bool reached) {
-  const fast_modes_options polish = {1e-6, 8, 5, 1, 8};
+  const active_set_options polish = {1e-6, 8, 5, 1, 8};
   fast_work_evaluate(work);
   return work->residual <= work->target
-      || (reached && fast_modes_solve(work, &polish));
+      || (reached && active_set_solve(work, &polish));
 }
 
 /* From a crash basis: all rows active, then what the linear solves ask for. A
@@ -166,13 +166,13 @@ static bool arrives(fast_work *work, bool reached) {
  * leads on, by pivots; in a heap they lead nowhere, which the first one shows. */
 static bool solve_from_crash(fast_work *work) {
   const double near = 1;
-  const fast_modes_options exchanges = {1e-6, 16, 16, 0.2, 8};
+  const active_set_options exchanges = {1e-6, 16, 16, 0.2, 8};
   start_at_nothing(work);
-  fast_modes_all_active(work);
-  if (fast_modes_correct(work, &exchanges)) return true;
+  active_set_all_active(work);
+  if (active_set_correct(work, &exchanges)) return true;
   fast_work_take(work, work->kept_p);
   return work->residual < near
-      && arrives(work, fast_pivots_solve(work, 150 + work->form.n_rows / 4));
+      && arrives(work, fast_pivots_solve(work, 150 + work->box.n_rows / 4));
 }
 
 /* Lemke's method from nothing, by two paths. */
@@ -181,7 +181,7 @@ static bool lemke_cold(fast_work *work) {
   const long pivots_a_row[] = {8, 15}; // most that end take fewer than 6
   for (int i = 0; i < 2; i++)
     if (arrives(work, fast_pivots_cold(work, unevenness[i],
-                                       pivots_a_row[i] * work->form.n_rows
+                                       pivots_a_row[i] * work->box.n_rows
                                            + 500)))
       return true;
   fast_work_restore_best(work);
@@ -192,7 +192,7 @@ static bool lemke_cold(fast_work *work) {
  * may end in a ray where a cold one cannot, but it is much shorter. */
 static bool lemke_from_nothing(fast_work *work) {
   return fast_proximal_crash(work)
-      || arrives(work, fast_pivots_solve(work, 4L * work->form.n_rows))
+      || arrives(work, fast_pivots_solve(work, 4L * work->box.n_rows))
       || lemke_cold(work);
 }
 
@@ -201,7 +201,7 @@ static bool lemke_from_nothing(fast_work *work) {
 static bool rest(fast_work *work, const double guess[], knowledge known) {
   const int few_rows = 150; // whose modes are found from anywhere
   bool rests = known == KNOW_HALF && fast_rest_may(work);
-  bool is_large = work->form.n_rows > few_rows;
+  bool is_large = work->box.n_rows > few_rows;
   if (!rests && (known > KNOW_NOTHING || !is_large)) return false;
   if (rests && fast_rest_correct(work)) return true;
   if (is_large && fast_rest_approach(work)) return true;
@@ -217,7 +217,7 @@ static bool climb(fast_work *work, const double guess[]) {
   const fast_interior_options low = {1e-9, 0.01, false, 0.01, 50, true};
 
   work->best_residual = INFINITY;
-  memset(work->best_p, 0, sizeof(double) * (size_t)work->form.n_rows);
+  memset(work->best_p, 0, sizeof(double) * (size_t)work->box.n_rows);
   knowledge known = take_guess(work, guess);
   if (work->residual <= work->target) return true;
   if (rest(work, guess, known)) return true;
@@ -225,7 +225,7 @@ static bool climb(fast_work *work, const double guess[]) {
 
   if (known == KNOW_NOTHING) take_guess(work, guess);
   // a large structure of which nothing is known is none to be swept
-  if ((known > KNOW_NOTHING || work->form.n_rows <= 150)
+  if ((known > KNOW_NOTHING || work->box.n_rows <= 150)
       && fast_sweeps_solve(work, known == KNOW_HALF))
     return true;
 
@@ -255,9 +255,9 @@ static bool climb_smoothly(fast_work *work, const double guess[]) {
   double target = work->target;
   work->target = 0.01 * target; // differences of impulses are looked at
   knowledge known = take_guess(work, guess);
-  const fast_modes_options few = {1e-6, known == KNOW_HALF ? 8 : 3, 8, 1, 1};
+  const active_set_options few = {1e-6, known == KNOW_HALF ? 8 : 3, 8, 1, 1};
   bool reached =
-      work->residual <= work->target || fast_modes_solve(work, &few);
+      work->residual <= work->target || active_set_solve(work, &few);
   if (!reached) {
     start_at_nothing(work);
     reached = run_interior(work, &cold);
@@ -293,22 +293,22 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
                  solver_report *report) {
   fast_work *work = &workspace->work;
   *report = (solver_report){.status = SOLVER_DEGRADED,
-                            .rung = SOLVER_RUNG_FAST};
-  fast_form_status built =
-      fast_form_build(&work->form, &workspace->source, problem);
-  if (built == FAST_FORM_NO_MEMORY) return no_memory(report);
+                            .stage = SOLVER_STAGE_FAST};
+  box_status built =
+      box_build(&work->box, &workspace->source, problem);
+  if (built == BOX_NO_MEMORY) return no_memory(report);
 
   double *scratch =
-      memory_block_reserve(&work->form.scratch, &workspace->source,
+      memory_block_reserve(&work->box.scratch, &workspace->source,
                            (size_t)problem->n_rows, sizeof *scratch);
   if (scratch == NULL) return no_memory(report);
-  if (built == FAST_FORM_UNSUITABLE) {
+  if (built == BOX_UNSUITABLE) {
     report->residual = give_nothing(problem, solution, scratch);
   } else {
     if (!reserve_iterates(work, &workspace->source)
         || !body_blocks_order(&work->blocks, &workspace->source,
-                              work->form.n_bodies, work->form.body_edges,
-                              work->form.n_body_edges))
+                              work->box.n_bodies, work->box.body_pairs,
+                              work->box.n_body_pairs))
       return no_memory(report);
     work->factorisations = work->iterations = work->pivots = 0;
     fast_pivots_prepare(work);
@@ -324,8 +324,8 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
     report->factorisations = work->factorisations;
     report->iterations = work->iterations;
     report->pivots = work->pivots;
-    if (work->factorisations == 0) report->rung = SOLVER_RUNG_WARM;
-    if (method != FAST_EVERYTHING) report->rung = SOLVER_RUNG_LEMKE;
+    if (work->factorisations == 0) report->stage = SOLVER_STAGE_WARM;
+    if (method != FAST_EVERYTHING) report->stage = SOLVER_STAGE_LEMKE;
   }
   bool solved = report->residual <= options->tolerance;
   report->status = solved ? SOLVER_SOLVED : SOLVER_DEGRADED;

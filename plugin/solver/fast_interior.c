@@ -1,4 +1,4 @@
-/* Mehrotra's predictor-corrector on the box form.
+/* Mehrotra's predictor-corrector on the box formulation.
  *
  * Impulses stay strictly within their limits; the distances s to the limits
  * and the multipliers y >= 0 that make up the slip, w = y_low - y_high, obey
@@ -25,41 +25,41 @@ typedef struct distances {
 
 /* Change of the distances to the limits along dp. */
 static distances distance_step(const fast_work *work,
-                               const fast_cluster *cluster, int row,
+                               const box_cluster *cluster, int row,
                                const double dp[]) {
-  const fast_form *form = &work->form;
+  const box_problem *box = &work->box;
   double limit = 0;
-  if (form->type[row] == FAST_FRICTION && cluster->has_normal)
-    limit = form->coefficient[row] * dp[cluster->first_row];
+  if (box->type[row] == BOX_FRICTION && cluster->has_normal)
+    limit = box->coefficient[row] * dp[cluster->first_row];
   return (distances){dp[row] + limit, limit - dp[row]};
 }
 
-static bool has_low(const fast_form *form, int row) {
-  return form->type[row] != FAST_FREE;
+static bool has_low(const box_problem *box, int row) {
+  return box->type[row] != BOX_FREE;
 }
 
-static bool has_high(const fast_form *form, int row) {
-  return form->type[row] == FAST_BOX || form->type[row] == FAST_FRICTION;
+static bool has_high(const box_problem *box, int row) {
+  return box->type[row] == BOX_BOUNDED || box->type[row] == BOX_FRICTION;
 }
 
 /* s y of a row is measured in units of scale^2 / A. */
-static double unit(const fast_form *form, int row) {
-  return form->scale * form->scale / form->diagonal[row];
+static double unit(const box_problem *box, int row) {
+  return box->scale * box->scale / box->diagonal[row];
 }
 
 /* ---- where to start ------------------------------------------------------ */
 
 /* p strictly inside its limits, by `margin` m/s where there is room. */
 static void move_inside(fast_work *work, double margin) {
-  const fast_form *form = &work->form;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  const box_problem *box = &work->box;
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
       double low, high, *p = &work->p[row];
-      if (form->type[row] == FAST_FREE) continue;
-      fast_form_limits(form, cluster, row, work->p, &low, &high);
-      double room = smaller_of(margin * form->scale / form->diagonal[row],
+      if (box->type[row] == BOX_FREE) continue;
+      box_limits(box, cluster, row, work->p, &low, &high);
+      double room = smaller_of(margin * box->scale / box->diagonal[row],
                          0.25 * (high - low));
       *p = smaller_of(larger_of(*p, low + room), high - room);
     }
@@ -69,27 +69,27 @@ static void move_inside(fast_work *work, double margin) {
 /* Distances, and multipliers that match the slip, no less than the central
  * path's. */
 static void start_multipliers(fast_work *work, double mu) {
-  const fast_form *form = &work->form;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  const box_problem *box = &work->box;
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
-      double w = work->w[row], u = mu * unit(form, row), low, high;
-      fast_form_limits(form, cluster, row, work->p, &low, &high);
+      double w = work->w[row], u = mu * unit(box, row), low, high;
+      box_limits(box, cluster, row, work->p, &low, &high);
       work->s_low[row] = work->p[row] - low;
       work->s_high[row] = high - work->p[row];
       work->y_low[row] = work->y_high[row] = 0;
-      if (has_low(form, row))
+      if (has_low(box, row))
         work->y_low[row] = u / work->s_low[row] + larger_of(w, 0);
-      if (has_high(form, row))
+      if (has_high(box, row))
         work->y_high[row] = u / work->s_high[row] + larger_of(-w, 0);
     }
   }
 }
 
 static void cold_point(fast_work *work, double margin) {
-  const fast_form *form = &work->form;
-  memset(work->p, 0, sizeof(double) * (size_t)form->n_rows);
+  const box_problem *box = &work->box;
+  memset(work->p, 0, sizeof(double) * (size_t)box->n_rows);
   move_inside(work, margin);
 }
 
@@ -97,54 +97,54 @@ static void cold_point(fast_work *work, double margin) {
 
 /* y / s, what a limit adds to R; 0 where there is none. */
 static double stiffness_low(const fast_work *work, int row) {
-  if (!has_low(&work->form, row)) return 0;
+  if (!has_low(&work->box, row)) return 0;
   return work->y_low[row] / work->s_low[row];
 }
 
 static double stiffness_high(const fast_work *work, int row) {
-  if (!has_high(&work->form, row)) return 0;
+  if (!has_high(&work->box, row)) return 0;
   return work->y_high[row] / work->s_high[row];
 }
 
-static void simple_weights(const fast_work *work, const fast_cluster *cluster,
+static void simple_weights(const fast_work *work, const box_cluster *cluster,
                            double prox, double W[]) {
-  const fast_form *form = &work->form;
+  const box_problem *box = &work->box;
   int m = cluster->n_rows;
   memset(W, 0, sizeof(double) * (size_t)(m * m));
   for (int i = 0; i < m; i++) {
     int row = cluster->first_row + i;
     double low = stiffness_low(work, row);
     double high = stiffness_high(work, row);
-    double own = 1 / (fast_form_softness(form, row, prox) + low + high);
+    double own = 1 / (box_softness(box, row, prox) + low + high);
     W[(m + 1) * i] = own;
     if (i > 0 && cluster->has_normal)
-      W[m * i] = -own * form->coefficient[row] * (low - high) * W[0];
+      W[m * i] = -own * box->coefficient[row] * (low - high) * W[0];
   }
 }
 
-static void coupled_weights(const fast_work *work, const fast_cluster *cluster,
+static void coupled_weights(const fast_work *work, const box_cluster *cluster,
                             double prox, double W[]) {
-  const fast_form *form = &work->form;
+  const box_problem *box = &work->box;
   int m = cluster->n_rows;
-  double A[FAST_MAX_CLUSTER * FAST_MAX_CLUSTER];
-  memcpy(A, form->full_compliance + cluster->first_compliance,
+  double A[BOX_MAX_CLUSTER * BOX_MAX_CLUSTER];
+  memcpy(A, box->full_compliance + cluster->first_compliance,
          sizeof(double) * (size_t)(m * m));
   for (int i = 0; i < m; i++) {
     int row = cluster->first_row + i;
     double low = stiffness_low(work, row);
     double high = stiffness_high(work, row);
     A[(m + 1) * i] += low + high;
-    A[(m + 1) * i] += (prox + form->relaxation) * form->diagonal[row];
+    A[(m + 1) * i] += (prox + box->relaxation) * box->diagonal[row];
     if (i > 0 && cluster->has_normal)
-      A[m * i] += form->coefficient[row] * (low - high);
+      A[m * i] += box->coefficient[row] * (low - high);
   }
-  fast_system_invert(m, A, W);
+  box_system_invert(m, A, W);
 }
 
 static bool factor_point(fast_work *work, double prox) {
-  const fast_form *form = &work->form;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  const box_problem *box = &work->box;
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     double *W = work->weights + cluster->first_weight;
     if (cluster->first_compliance < 0)
       simple_weights(work, cluster, prox, W);
@@ -152,39 +152,39 @@ static bool factor_point(fast_work *work, double prox) {
       coupled_weights(work, cluster, prox, W);
   }
   work->factorisations++;
-  bool alone = form->n_weights == form->n_rows; // every row is a cluster
-  return fast_system_factor(&work->blocks, form, work->weights, alone);
+  bool alone = box->n_weights == box->n_rows; // every row is a cluster
+  return box_system_factor(&work->blocks, box, work->weights, alone);
 }
 
 /* ---- directions ---------------------------------------------------------- */
 
 /* Solve for dp, dy_low, dy_high given t_low and t_high. */
 static void direction(fast_work *work) {
-  const fast_form *form = &work->form;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  const box_problem *box = &work->box;
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
       double r = -work->w[row];
-      if (has_low(form, row))
+      if (has_low(box, row))
         r += work->y_low[row] + work->t_low[row] / work->s_low[row];
-      if (has_high(form, row))
+      if (has_high(box, row))
         r -= work->y_high[row] + work->t_high[row] / work->s_high[row];
       work->r[row] = r;
     }
   }
-  fast_system_solve(&work->blocks, form, work->weights, work->r, work->dv,
+  box_system_solve(&work->blocks, box, work->weights, work->r, work->dv,
                     work->dp, work->scratch);
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
       distances ds = distance_step(work, cluster, row, work->dp);
       work->dy_low[row] = work->dy_high[row] = 0;
-      if (has_low(form, row))
+      if (has_low(box, row))
         work->dy_low[row] = work->t_low[row] / work->s_low[row]
                           - stiffness_low(work, row) * ds.low;
-      if (has_high(form, row))
+      if (has_high(box, row))
         work->dy_high[row] = work->t_high[row] / work->s_high[row]
                            - stiffness_high(work, row) * ds.high;
     }
@@ -193,12 +193,12 @@ static void direction(fast_work *work) {
 
 /* s y should become mu units; the corrector takes off the predictor's ds dy. */
 static void set_targets(fast_work *work, double mu, bool correct) {
-  const fast_form *form = &work->form;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  const box_problem *box = &work->box;
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
-      double goal = mu * unit(form, row);
+      double goal = mu * unit(box, row);
       double low = goal, high = goal;
       if (correct) {
         distances ds = distance_step(work, cluster, row, work->dp);
@@ -217,18 +217,18 @@ static void limit_step(double x, double dx, double *longest) {
 
 /* The longest step, at most 1, that keeps every s and y from going negative. */
 static double longest_step(const fast_work *work) {
-  const fast_form *form = &work->form;
+  const box_problem *box = &work->box;
   double longest = 1;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
       distances ds = distance_step(work, cluster, row, work->dp);
-      if (has_low(form, row)) {
+      if (has_low(box, row)) {
         limit_step(work->s_low[row], ds.low, &longest);
         limit_step(work->y_low[row], work->dy_low[row], &longest);
       }
-      if (has_high(form, row)) {
+      if (has_high(box, row)) {
         limit_step(work->s_high[row], ds.high, &longest);
         limit_step(work->y_high[row], work->dy_high[row], &longest);
       }
@@ -239,21 +239,21 @@ static double longest_step(const fast_work *work) {
 
 /* Mean s y in units after a step; 0 when no row has a limit. */
 static double complementarity(const fast_work *work, double length) {
-  const fast_form *form = &work->form;
+  const box_problem *box = &work->box;
   double sum = 0;
   long count = 0;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
       distances ds = distance_step(work, cluster, row, work->dp);
-      double u = unit(form, row);
-      if (has_low(form, row)) {
+      double u = unit(box, row);
+      if (has_low(box, row)) {
         sum += (work->s_low[row] + length * ds.low)
              * (work->y_low[row] + length * work->dy_low[row]) / u;
         count++;
       }
-      if (has_high(form, row)) {
+      if (has_high(box, row)) {
         sum += (work->s_high[row] + length * ds.high)
              * (work->y_high[row] + length * work->dy_high[row]) / u;
         count++;
@@ -268,23 +268,23 @@ static double complementarity(const fast_work *work, double length) {
 /* The limits that the step in dp makes for: those whose distance shrinks by a
  * larger share than their multiplier does.
  * @return how many rows' are others than the last time. */
-static int read_modes(fast_work *work) {
-  const fast_form *form = &work->form;
+static int read_states(fast_work *work) {
+  const box_problem *box = &work->box;
   int n_changed = 0;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
-      int row = cluster->first_row + i, mode = FAST_ACTIVE;
+      int row = cluster->first_row + i, state = ROW_ACTIVE;
       distances ds = distance_step(work, cluster, row, work->dp);
-      if (has_low(form, row)
+      if (has_low(box, row)
           && ds.low * work->y_low[row] < work->dy_low[row] * work->s_low[row])
-        mode = FAST_AT_LOW;
-      if (has_high(form, row)
+        state = ROW_AT_LOW;
+      if (has_high(box, row)
           && ds.high * work->y_high[row]
                  < work->dy_high[row] * work->s_high[row])
-        mode = FAST_AT_HIGH;
-      n_changed += mode != work->read_mode[row];
-      work->read_mode[row] = mode;
+        state = ROW_AT_HIGH;
+      n_changed += state != work->read_state[row];
+      work->read_state[row] = state;
     }
   }
   return n_changed;
@@ -293,20 +293,20 @@ static int read_modes(fast_work *work) {
 /* The modes read last, corrected all at once, else one by one; unless they
  * reach the target, the point on the path is as it was. */
 static bool cross_over(fast_work *work) {
-  const fast_modes_options few = {1e-6, 5, 5, 0.02, 0};
+  const active_set_options few = {1e-6, 5, 5, 0.02, 0};
   const long max_pivots = 40;
-  size_t n = (size_t)work->form.n_rows, bytes = sizeof(double) * n;
-  size_t mode_bytes = sizeof *work->mode * n;
+  size_t n = (size_t)work->box.n_rows, bytes = sizeof(double) * n;
+  size_t state_bytes = sizeof *work->state * n;
   memcpy(work->stage_p, work->p, bytes);
-  memcpy(work->mode, work->read_mode, mode_bytes);
-  if (fast_modes_correct(work, &few)) return true;
+  memcpy(work->state, work->read_state, state_bytes);
+  if (active_set_correct(work, &few)) return true;
 
   // pivots work in the place of the distances
   memcpy(work->anchor, work->s_low, bytes);
   memcpy(work->own_bias, work->s_high, bytes);
   memcpy(work->p, work->stage_p, bytes);
-  memcpy(work->mode, work->read_mode, mode_bytes);
-  fast_modes_put_at_limits(work, work->p);
+  memcpy(work->state, work->read_state, state_bytes);
+  active_set_put_at_limits(work, work->p);
   if (fast_pivots_finish(work, max_pivots)) return true;
   memcpy(work->s_low, work->anchor, bytes);
   memcpy(work->s_high, work->own_bias, bytes);
@@ -335,9 +335,9 @@ static bool is_ripe(const crossing *crossing, double mu, double length,
 /* Distances step on their own: taken anew as differences they would lose all
  * their digits towards the end. */
 static void take_step(fast_work *work, double length) {
-  const fast_form *form = &work->form;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  const box_problem *box = &work->box;
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
       distances ds = distance_step(work, cluster, row, work->dp);
@@ -345,7 +345,7 @@ static void take_step(fast_work *work, double length) {
       work->s_high[row] += length * ds.high;
     }
   }
-  for (int i = 0; i < form->n_rows; i++) {
+  for (int i = 0; i < box->n_rows; i++) {
     work->p[i] += length * work->dp[i];
     work->y_low[i] += length * work->dy_low[i];
     work->y_high[i] += length * work->dy_high[i];
@@ -375,9 +375,9 @@ static double advance(fast_work *work, double prox, double *mu,
   if (length < shortest) length = aim(work, *mu * plain_share, false);
   if (!isfinite(length) || length < 1e-10) return 0;
   if (length < 1) length *= larger_of(0.9, 1 - *mu);
-  *n_changed = read_modes(work);
+  *n_changed = read_states(work);
   take_step(work, length);
-  memset(work->dp, 0, sizeof(double) * (size_t)work->form.n_rows);
+  memset(work->dp, 0, sizeof(double) * (size_t)work->box.n_rows);
   *mu = complementarity(work, 0);
   work->iterations++;
   return isfinite(*mu) ? length : 0;
@@ -401,8 +401,8 @@ static bool is_stuck(patience *p, double length, double residual) {
 
 bool fast_interior_solve(fast_work *work,
                          const fast_interior_options *options) {
-  const fast_form *form = &work->form;
-  size_t bytes = sizeof(double) * (size_t)form->n_rows;
+  const box_problem *box = &work->box;
+  size_t bytes = sizeof(double) * (size_t)box->n_rows;
   if (options->warm)
     move_inside(work, sqrt(options->start));
   else
@@ -414,10 +414,10 @@ bool fast_interior_solve(fast_work *work,
   memset(work->dy_high, 0, bytes);
 
   patience patience = {0, 0, INFINITY};
-  crossing crossing = {1e-7, form->n_rows / 50 + 1,
+  crossing crossing = {1e-7, box->n_rows / 50 + 1,
                        options->cross_over ? 3 : 0};
   double mu = complementarity(work, 0);
-  memset(work->read_mode, 0, sizeof *work->read_mode * (size_t)form->n_rows);
+  memset(work->read_state, 0, sizeof *work->read_state * (size_t)box->n_rows);
   for (int i = 0; i < options->max_iterations; i++) {
     int n_changed;
     double length = advance(work, options->prox, &mu, &n_changed);

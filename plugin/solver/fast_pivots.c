@@ -28,7 +28,7 @@ static const double prox = 1e-9;
 /* The arrays of fast_interior serve again. */
 typedef struct path {
   fast_work *work;
-  const fast_form *form;
+  const box_problem *box;
   double *p, *w, *d;    /* the point at t; w is with t d */
   double *dp, *dw, *dv; /* its change with t, times dt */
   double t, dt;         /* dt is 1 or -1 */
@@ -37,18 +37,18 @@ typedef struct path {
 } path;
 
 void fast_pivots_prepare(fast_work *work) {
-  const fast_form *form = &work->form;
-  for (int c = 0; c < form->n_clusters; c++)
-    for (int i = 0; i < form->clusters[c].n_rows; i++)
-      work->cluster_of[form->clusters[c].first_row + i] = c;
-  for (int e = 0; e < form->n_edges; e++)
-    for (int c = form->edges[e].first_cluster; c < form->edges[e].end_cluster;
+  const box_problem *box = &work->box;
+  for (int c = 0; c < box->n_clusters; c++)
+    for (int i = 0; i < box->clusters[c].n_rows; i++)
+      work->cluster_of[box->clusters[c].first_row + i] = c;
+  for (int e = 0; e < box->n_edges; e++)
+    for (int c = box->edges[e].first_cluster; c < box->edges[e].end_cluster;
          c++)
       work->edge_of[c] = e;
 }
 
-static const fast_cluster *cluster_of(const path *c, int row) {
-  return &c->form->clusters[c->work->cluster_of[row]];
+static const box_cluster *cluster_of(const path *c, int row) {
+  return &c->box->clusters[c->work->cluster_of[row]];
 }
 
 /* In (0.5, 1.5), spread evenly, the same on every run. */
@@ -67,7 +67,7 @@ static double sparse_dot(const fast_update *update, const double x[]) {
 }
 
 static void solve_updated(const path *c, double x[]) {
-  int n = 6 * c->form->n_bodies;
+  int n = 6 * c->box->n_bodies;
   body_blocks_solve(&c->work->blocks, x);
   for (int k = 0; k < c->n_updates; k++) {
     const double *y = c->work->columns + (size_t)n * (size_t)k;
@@ -81,16 +81,16 @@ static void solve_updated(const path *c, double x[]) {
 /* dp and dw that belong to dv and the slips r; dw without compliance. */
 static void complete_direction(path *c) {
   fast_work *work = c->work;
-  fast_form_relative(c->form, c->dv, c->dw);
-  for (int i = 0; i < c->form->n_rows; i++)
+  box_relative(c->box, c->dv, c->dw);
+  for (int i = 0; i < c->box->n_rows; i++)
     work->scratch[i] = work->r[i] - c->dw[i];
-  fast_system_weigh(c->form, work->weights, work->scratch, c->dp);
+  box_system_weigh(c->box, work->weights, work->scratch, c->dp);
 }
 
 static void solve_slips(path *c) {
   fast_work *work = c->work;
-  fast_system_weigh(c->form, work->weights, work->r, c->dp);
-  fast_form_impulses(c->form, c->dp, c->dv);
+  box_system_weigh(c->box, work->weights, work->r, c->dp);
+  box_impulses(c->box, c->dp, c->dv);
   solve_updated(c, c->dv);
   complete_direction(c);
 }
@@ -98,26 +98,26 @@ static void solve_slips(path *c) {
 /* ---- the point ----------------------------------------------------------- */
 
 static void find_slips(path *c) {
-  fast_form_velocities(c->form, c->p, c->work->v);
-  fast_form_slips(c->form, c->work->v, c->p, c->w);
-  for (int i = 0; i < c->form->n_rows; i++) c->w[i] += c->t * c->d[i];
+  box_velocities(c->box, c->p, c->work->v);
+  box_slips(c->box, c->work->v, c->p, c->w);
+  for (int i = 0; i < c->box->n_rows; i++) c->w[i] += c->t * c->d[i];
 }
 
 /* Take off what rounding left in the point. */
 static void correct(path *c) {
   fast_work *work = c->work;
-  for (int i = 0; i < c->form->n_rows; i++)
-    work->r[i] = work->mode[i] == FAST_ACTIVE ? -c->w[i] : 0;
+  for (int i = 0; i < c->box->n_rows; i++)
+    work->r[i] = work->state[i] == ROW_ACTIVE ? -c->w[i] : 0;
   solve_slips(c);
-  for (int i = 0; i < c->form->n_rows; i++) c->p[i] += c->dp[i];
-  fast_modes_put_at_limits(work, c->p);
+  for (int i = 0; i < c->box->n_rows; i++) c->p[i] += c->dp[i];
+  active_set_put_at_limits(work, c->p);
   find_slips(c);
 }
 
 static bool refresh(path *c) {
   c->n_updates = 0;
-  if (!fast_modes_factor(c->work, prox)) return false;
-  fast_modes_put_at_limits(c->work, c->p);
+  if (!active_set_factor(c->work, prox)) return false;
+  active_set_put_at_limits(c->work, c->p);
   find_slips(c);
   correct(c);
   return true;
@@ -133,16 +133,16 @@ static bool arrive(path *c) {
 
 /* Compliance in dw: what complete_direction leaves out. */
 static void add_compliance(path *c) {
-  const fast_form *form = c->form;
-  for (int i = 0; i < form->n_rows; i++)
-    c->dw[i] += (form->compliance[i] + form->relaxation * form->diagonal[i])
+  const box_problem *box = c->box;
+  for (int i = 0; i < box->n_rows; i++)
+    c->dw[i] += (box->compliance[i] + box->relaxation * box->diagonal[i])
                   * c->dp[i]
               + c->d[i] * c->dt;
-  for (int k = 0; k < form->n_clusters && form->n_compliances > 0; k++) {
-    const fast_cluster *cluster = &form->clusters[k];
+  for (int k = 0; k < box->n_clusters && box->n_compliances > 0; k++) {
+    const box_cluster *cluster = &box->clusters[k];
     int m = cluster->n_rows, first = cluster->first_row;
     if (cluster->first_compliance < 0) continue;
-    const double *C = form->full_compliance + cluster->first_compliance;
+    const double *C = box->full_compliance + cluster->first_compliance;
     for (int i = 0; i < m; i++)
       for (int j = 0; j < m; j++)
         if (i != j) c->dw[first + i] += C[m * i + j] * c->dp[first + j];
@@ -151,24 +151,24 @@ static void add_compliance(path *c) {
 
 static void find_direction(path *c) {
   fast_work *work = c->work;
-  for (int i = 0; i < c->form->n_rows; i++)
-    work->r[i] = work->mode[i] == FAST_ACTIVE ? -c->d[i] * c->dt : 0;
+  for (int i = 0; i < c->box->n_rows; i++)
+    work->r[i] = work->state[i] == ROW_ACTIVE ? -c->d[i] * c->dt : 0;
   solve_slips(c);
   add_compliance(c);
 }
 
 static void turn_round(path *c) {
   c->dt = -c->dt;
-  for (int i = 0; i < c->form->n_rows; i++) {
+  for (int i = 0; i < c->box->n_rows; i++) {
     c->dp[i] = -c->dp[i];
     c->dw[i] = -c->dw[i];
     c->work->r[i] = -c->work->r[i];
   }
-  for (int i = 0; i < 6 * c->form->n_bodies; i++) c->dv[i] = -c->dv[i];
+  for (int i = 0; i < 6 * c->box->n_bodies; i++) c->dv[i] = -c->dv[i];
 }
 
 static void go_along(path *c, double length) {
-  for (int i = 0; i < c->form->n_rows; i++) {
+  for (int i = 0; i < c->box->n_rows; i++) {
     c->p[i] += length * c->dp[i];
     c->w[i] += length * c->dw[i];
   }
@@ -178,36 +178,36 @@ static void go_along(path *c, double length) {
 /* ---- what blocks --------------------------------------------------------- */
 
 /* A friction row whose limit is 0 and stays so: it changes sides freely. */
-static bool is_shut(const path *c, const fast_cluster *cluster, int row) {
-  return c->form->type[row] == FAST_FRICTION && c->form->high[row] == 0
+static bool is_shut(const path *c, const box_cluster *cluster, int row) {
+  return c->box->type[row] == BOX_FRICTION && c->box->high[row] == 0
       && cluster->has_normal
-      && c->work->mode[cluster->first_row] != FAST_ACTIVE;
+      && c->work->state[cluster->first_row] != ROW_ACTIVE;
 }
 
 /* The limits of a row, one or two; an approach is a positive speed. */
 static int limits_of(const path *c, int row, fast_limit limits[2]) {
-  const fast_form *form = c->form;
-  const fast_cluster *cluster = cluster_of(c, row);
-  double A = form->diagonal[row];
-  int mode = c->work->mode[row], type = form->type[row];
-  if (type == FAST_FREE) return 0;
-  if (mode != FAST_ACTIVE) {
-    double sign = mode == FAST_AT_LOW ? 1 : -1;
-    int next = is_shut(c, cluster, row) ? -mode : FAST_ACTIVE;
+  const box_problem *box = c->box;
+  const box_cluster *cluster = cluster_of(c, row);
+  double A = box->diagonal[row];
+  int state = c->work->state[row], type = box->type[row];
+  if (type == BOX_FREE) return 0;
+  if (state != ROW_ACTIVE) {
+    double sign = state == ROW_AT_LOW ? 1 : -1;
+    int next = is_shut(c, cluster, row) ? -state : ROW_ACTIVE;
     limits[0] = (fast_limit){larger_of(sign * c->w[row], 0),
                              -sign * c->dw[row], row, next};
     return 1;
   }
 
   double low, high, rate = 0;
-  fast_form_limits(form, cluster, row, c->p, &low, &high);
-  if (type == FAST_FRICTION && cluster->has_normal)
-    rate = form->coefficient[row] * c->dp[cluster->first_row];
+  box_limits(box, cluster, row, c->p, &low, &high);
+  if (type == BOX_FRICTION && cluster->has_normal)
+    rate = box->coefficient[row] * c->dp[cluster->first_row];
   limits[0] = (fast_limit){larger_of(c->p[row] - low, 0) * A,
-                           -(c->dp[row] + rate) * A, row, FAST_AT_LOW};
-  if (type == FAST_LOWER) return 1;
+                           -(c->dp[row] + rate) * A, row, ROW_AT_LOW};
+  if (type == BOX_LOWER) return 1;
   limits[1] = (fast_limit){larger_of(high - c->p[row], 0) * A,
-                           (c->dp[row] - rate) * A, row, FAST_AT_HIGH};
+                           (c->dp[row] - rate) * A, row, ROW_AT_HIGH};
   return 2;
 }
 
@@ -215,7 +215,7 @@ static int limits_of(const path *c, int row, fast_limit limits[2]) {
 static fast_limit first_limit(const path *c, double *length) {
   double longest = INFINITY, fastest = 0;
   int n = 0;
-  for (int r = 0; r < c->form->n_rows; r++) {
+  for (int r = 0; r < c->box->n_rows; r++) {
     fast_limit limits[2];
     int count = limits_of(c, r, limits);
     for (int k = 0; k < count; k++) {
@@ -228,7 +228,7 @@ static fast_limit first_limit(const path *c, double *length) {
     }
   }
 
-  fast_limit best = {0, 0, -1, FAST_ACTIVE};
+  fast_limit best = {0, 0, -1, ROW_ACTIVE};
   for (int i = 0; i < n; i++) {
     const fast_limit *limit = &c->work->limits[i];
     if (limit->room <= longest * limit->speed && limit->speed > best.speed
@@ -243,7 +243,7 @@ static fast_limit first_limit(const path *c, double *length) {
 
 /* u and v of one row's change, with weights W before and after. A normal takes
  * its friction along, so that its column changes; else it is a row. */
-static void rank_one(const path *c, const fast_cluster *cluster, int at,
+static void rank_one(const path *c, const box_cluster *cluster, int at,
                      const double before[], const double after[], double u_a[6],
                      double u_b[6], fast_update *update) {
   int m = cluster->n_rows;
@@ -256,35 +256,35 @@ static void rank_one(const path *c, const fast_cluster *cluster, int at,
     double right =
         is_column ? j == 0 : after[m * at + j] - before[m * at + j];
     for (int i = 0; i < 6; i++) {
-      u_a[i] += left * c->form->J_a[row + i];
-      u_b[i] += left * c->form->J_b[row + i];
-      update->v_a[i] += right * c->form->J_a[row + i];
-      update->v_b[i] += right * c->form->J_b[row + i];
+      u_a[i] += left * c->box->J_a[row + i];
+      u_b[i] += left * c->box->J_b[row + i];
+      update->v_a[i] += right * c->box->J_a[row + i];
+      update->v_b[i] += right * c->box->J_b[row + i];
     }
   }
 }
 
 /* The row takes its new mode: H, and with it the direction, by one rank more.
  * @return false when H has to be factored anew instead. */
-static bool change_mode(path *c, const fast_limit *limit) {
+static bool change_state(path *c, const fast_limit *limit) {
   fast_work *work = c->work;
-  const fast_cluster *cluster = cluster_of(c, limit->row);
-  const fast_edge *edge = &c->form->edges[work->edge_of[cluster
-                                                  - c->form->clusters]];
+  const box_cluster *cluster = cluster_of(c, limit->row);
+  const graph_edge *edge = &c->box->edges[work->edge_of[cluster
+                                                  - c->box->clusters]];
   int m = cluster->n_rows, at = limit->row - cluster->first_row;
   double *W = work->weights + cluster->first_weight;
-  double before[FAST_MAX_CLUSTER * FAST_MAX_CLUSTER];
-  bool was_active = work->mode[limit->row] == FAST_ACTIVE;
+  double before[BOX_MAX_CLUSTER * BOX_MAX_CLUSTER];
+  bool was_active = work->state[limit->row] == ROW_ACTIVE;
 
-  work->mode[limit->row] = limit->mode;
+  work->state[limit->row] = limit->state;
   if (cluster->first_compliance >= 0 || c->n_updates == fast_max_updates)
     return false;
   memcpy(before, W, sizeof *W * (size_t)(m * m));
-  fast_modes_weights(work, cluster, prox, W);
+  active_set_weights(work, cluster, prox, W);
 
   fast_update *update = &work->updates[c->n_updates];
   double u_a[6] = {0}, u_b[6] = {0};
-  size_t n = 6 * (size_t)c->form->n_bodies;
+  size_t n = 6 * (size_t)c->box->n_bodies;
   double *y = work->columns + n * (size_t)c->n_updates;
   update->a = edge->a;
   update->b = edge->b;
@@ -319,10 +319,10 @@ static bool change_mode(path *c, const fast_limit *limit) {
 }
 
 /* After a row's change: the way on is the one that its new mode allows. */
-static void choose_way(path *c, int row, int mode_before) {
+static void choose_way(path *c, int row, int state_before) {
   fast_limit limits[2];
   int n = limits_of(c, row, limits);
-  int which = mode_before == FAST_AT_HIGH && n == 2;
+  int which = state_before == ROW_AT_HIGH && n == 2;
   if (n > 0 && limits[which].speed > 0) turn_round(c);
 }
 
@@ -332,27 +332,27 @@ static void choose_way(path *c, int row, int mode_before) {
  * stay there, with a slip that is not 0 so that they do not all leave at
  * once. */
 static void start(path *c) {
-  const fast_form *form = c->form;
-  fast_form_project(form, c->p);
-  fast_form_velocities(form, c->p, c->work->v);
-  fast_form_slips(form, c->work->v, c->p, c->w);
-  for (int r = 0; r < form->n_rows; r++) {
-    int type = form->type[r], mode = FAST_ACTIVE;
+  const box_problem *box = c->box;
+  box_project(box, c->p);
+  box_velocities(box, c->p, c->work->v);
+  box_slips(box, c->work->v, c->p, c->w);
+  for (int r = 0; r < box->n_rows; r++) {
+    int type = box->type[r], state = ROW_ACTIVE;
     double low, high, w = c->w[r], d = -w;
-    double room = 1e-9 * form->scale / form->diagonal[r];
-    double least = 0.1 * spread(r) * (fabs(w) + 1e-3 * form->scale);
-    fast_form_limits(form, cluster_of(c, r), r, c->p, &low, &high);
+    double room = 1e-9 * box->scale / box->diagonal[r];
+    double least = 0.1 * spread(r) * (fabs(w) + 1e-3 * box->scale);
+    box_limits(box, cluster_of(c, r), r, c->p, &low, &high);
     if (low == high) { // friction without a normal impulse
-      mode = w > 0 ? FAST_AT_LOW : FAST_AT_HIGH;
+      state = w > 0 ? ROW_AT_LOW : ROW_AT_HIGH;
       d = 0;
-    } else if (type != FAST_FREE && c->p[r] <= low + room) {
-      mode = FAST_AT_LOW;
+    } else if (type != BOX_FREE && c->p[r] <= low + room) {
+      state = ROW_AT_LOW;
       d = w < least ? least - w : 0;
-    } else if (type != FAST_FREE && c->p[r] >= high - room) {
-      mode = FAST_AT_HIGH;
+    } else if (type != BOX_FREE && c->p[r] >= high - room) {
+      state = ROW_AT_HIGH;
       d = w > -least ? -least - w : 0;
     }
-    c->work->mode[r] = mode;
+    c->work->state[r] = state;
     c->d[r] = d;
     c->w[r] = w + d;
   }
@@ -364,32 +364,32 @@ static void start(path *c) {
  * open by d > 0. From there the path has no way but to a solution where the
  * problem has compliance, or is copositive on a pointed cone. */
 static bool start_cold(path *c, double unevenness) {
-  const fast_form *form = c->form;
-  memset(c->p, 0, sizeof *c->p * (size_t)form->n_rows);
-  fast_form_project(form, c->p);
-  for (int r = 0; r < form->n_rows; r++) {
-    bool is_free = form->type[r] == FAST_FREE;
-    c->work->mode[r] = is_free                         ? FAST_ACTIVE
-                     : c->p[r] == form->high[r]
-                           && form->type[r] == FAST_BOX ? FAST_AT_HIGH
-                                                        : FAST_AT_LOW;
+  const box_problem *box = c->box;
+  memset(c->p, 0, sizeof *c->p * (size_t)box->n_rows);
+  box_project(box, c->p);
+  for (int r = 0; r < box->n_rows; r++) {
+    bool is_free = box->type[r] == BOX_FREE;
+    c->work->state[r] = is_free                         ? ROW_ACTIVE
+                     : c->p[r] == box->high[r]
+                           && box->type[r] == BOX_BOUNDED ? ROW_AT_HIGH
+                                                        : ROW_AT_LOW;
     c->d[r] = 0;
   }
   c->t = 0;
   if (!refresh(c)) return false;
 
-  double most = form->scale;
-  for (int r = 0; r < form->n_rows; r++) most = larger_of(most, fabs(c->w[r]));
-  for (int r = 0; r < form->n_rows; r++) {
-    const fast_cluster *cluster = cluster_of(c, r);
+  double most = box->scale;
+  for (int r = 0; r < box->n_rows; r++) most = larger_of(most, fabs(c->w[r]));
+  for (int r = 0; r < box->n_rows; r++) {
+    const box_cluster *cluster = cluster_of(c, r);
     double cover = 2.1 * most * (1 - unevenness + unevenness * spread(r));
     if (is_shut(c, cluster, r)) {
       // slips of exactly 0 would all change sides at one corner
-      double aside = 0.02 * cover / larger_of(1, form->coefficient[r]);
+      double aside = 0.02 * cover / larger_of(1, box->coefficient[r]);
       c->d[r] = c->w[r] > 0 ? aside : -aside;
-      c->work->mode[r] = c->w[r] > 0 ? FAST_AT_LOW : FAST_AT_HIGH;
-    } else if (form->type[r] != FAST_FREE)
-      c->d[r] = c->work->mode[r] == FAST_AT_HIGH ? -cover : cover;
+      c->work->state[r] = c->w[r] > 0 ? ROW_AT_LOW : ROW_AT_HIGH;
+    } else if (box->type[r] != BOX_FREE)
+      c->d[r] = c->work->state[r] == ROW_AT_HIGH ? -cover : cover;
   }
   c->t = 1;
   c->dt = -1;
@@ -413,13 +413,13 @@ static bool follow(path *c, double farthest, long max_pivots) {
     go_along(c, length);
     work->pivots++;
 
-    int before = work->mode[limit.row];
-    if (before != FAST_ACTIVE && limit.mode != FAST_ACTIVE) {
-      work->mode[limit.row] = limit.mode; // no impulse changes
+    int before = work->state[limit.row];
+    if (before != ROW_ACTIVE && limit.state != ROW_ACTIVE) {
+      work->state[limit.row] = limit.state; // no impulse changes
       c->w[limit.row] = 0;
       continue;
     }
-    if (!change_mode(c, &limit)) {
+    if (!change_state(c, &limit)) {
       if (!refresh(c)) return false;
       find_direction(c);
     }
@@ -431,11 +431,11 @@ static bool follow(path *c, double farthest, long max_pivots) {
 /* @param unevenness  of the cover of a cold start; below 0: start at work->p */
 static bool run(fast_work *work, double unevenness, long max_pivots) {
   bool cold = unevenness >= 0;
-  path c = {.work = work, .form = &work->form, .p = work->kept_p,
+  path c = {.work = work, .box = &work->box, .p = work->kept_p,
             .w = work->s_low, .dw = work->s_high, .d = work->d,
             .dp = work->dp, .dv = work->dv,
-            .noise = 1e-13 * work->form.scale};
-  size_t bytes = sizeof(double) * (size_t)work->form.n_rows;
+            .noise = 1e-13 * work->box.scale};
+  size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
   memcpy(c.p, work->p, bytes);
   bool reached = true;
   if (cold)
@@ -445,7 +445,7 @@ static bool run(fast_work *work, double unevenness, long max_pivots) {
   // a path from a guess that goes back so far does not return
   reached = reached && follow(&c, cold ? INFINITY : 10, max_pivots);
   memcpy(work->p, c.p, bytes);
-  fast_form_project(&work->form, work->p);
+  box_project(&work->box, work->p);
   return reached;
 }
 
@@ -459,9 +459,9 @@ bool fast_pivots_cold(fast_work *work, double unevenness, long max_pivots) {
 
 bool fast_pivots_finish(fast_work *work, long max_pivots) {
   const int most_rows = 2000;
-  const fast_modes_options polish = {1e-6, 4, 4, 1, 8};
-  if (work->form.n_rows > most_rows || !fast_pivots_solve(work, max_pivots))
+  const active_set_options polish = {1e-6, 4, 4, 1, 8};
+  if (work->box.n_rows > most_rows || !fast_pivots_solve(work, max_pivots))
     return false;
   fast_work_evaluate(work);
-  return work->residual <= work->target || fast_modes_solve(work, &polish);
+  return work->residual <= work->target || active_set_solve(work, &polish);
 }

@@ -27,48 +27,48 @@ static const double from_nothing = 1;
 
 /* work->p, and nothing else, becomes the anchored problem's. */
 static void anchor(fast_work *work, double prox) {
-  fast_form *form = &work->form;
-  size_t bytes = sizeof(double) * (size_t)form->n_rows;
+  box_problem *box = &work->box;
+  size_t bytes = sizeof(double) * (size_t)box->n_rows;
   memcpy(work->p, work->stage_p, bytes);
   memcpy(work->anchor, work->stage_p, bytes);
-  form->relaxation = prox;
-  for (int i = 0; i < form->n_rows; i++)
-    form->bias[i] =
-        work->own_bias[i] - prox * form->diagonal[i] * work->anchor[i];
+  box->relaxation = prox;
+  for (int i = 0; i < box->n_rows; i++)
+    box->bias[i] =
+        work->own_bias[i] - prox * box->diagonal[i] * work->anchor[i];
 }
 
 static void let_go(fast_work *work) {
-  work->form.relaxation = 0;
-  memcpy(work->form.bias, work->own_bias,
-         sizeof(double) * (size_t)work->form.n_rows);
+  work->box.relaxation = 0;
+  memcpy(work->box.bias, work->own_bias,
+         sizeof(double) * (size_t)work->box.n_rows);
 }
 
 /* Modes of the anchored problem by changing all that want to, until none does.
  * @return true then; work->p is the solution. */
 static bool newton(fast_work *work) {
   enum { MAX_STEPS = 10 };
-  const fast_form *form = &work->form;
-  double noise = 1e-12 * form->scale, *p = work->kept_p;
-  size_t bytes = sizeof *p * (size_t)form->n_rows;
+  const box_problem *box = &work->box;
+  double noise = 1e-12 * box->scale, *p = work->kept_p;
+  size_t bytes = sizeof *p * (size_t)box->n_rows;
   memcpy(p, work->p, bytes);
-  fast_form_velocities(form, p, work->v);
-  fast_form_slips(form, work->v, p, work->w);
-  if (form->relaxation >= from_nothing)
-    fast_modes_all_active(work);
+  box_velocities(box, p, work->v);
+  box_slips(box, work->v, p, work->w);
+  if (box->relaxation >= from_nothing)
+    active_set_all_active(work);
   else
-    fast_modes_first(work);
+    active_set_first(work);
 
   int least = INT_MAX, n_idle = 0;
   for (int k = 0; k < MAX_STEPS; k++) {
-    if (!fast_modes_factor(work, 1e-9)) return false;
-    fast_modes_step(work, p);
-    fast_form_velocities(form, p, work->v);
-    fast_form_slips(form, work->v, p, work->w);
-    fast_mode_changes changes = fast_modes_compare(work, p, noise, true);
+    if (!active_set_factor(work, 1e-9)) return false;
+    active_set_step(work, p);
+    box_velocities(box, p, work->v);
+    box_slips(box, work->v, p, work->w);
+    active_set_changes changes = active_set_compare(work, p, noise, true);
     if (!isfinite(changes.miss)) return false;
     if (changes.count == 0) {
       memcpy(work->p, p, bytes);
-      fast_form_project(form, work->p);
+      box_project(box, work->p);
       return true;
     }
     n_idle = changes.count < 0.7 * least ? 0 : n_idle + 1;
@@ -82,11 +82,11 @@ static bool newton(fast_work *work) {
 static bool finish(fast_work *work) {
   enum { MAX_STEPS = 6 };
   double *p = work->kept_p, last = 1e-3;
-  memcpy(p, work->p, sizeof *p * (size_t)work->form.n_rows);
-  if (!fast_modes_factor(work, 1e-6)) return false;
+  memcpy(p, work->p, sizeof *p * (size_t)work->box.n_rows);
+  if (!active_set_factor(work, 1e-6)) return false;
   for (int k = 0; k < MAX_STEPS; k++) {
-    fast_modes_step(work, p);
-    if (fast_modes_reach_target(work, p)) return true;
+    active_set_step(work, p);
+    if (active_set_reach_target(work, p)) return true;
     if (!(work->residual < last)) return false;
     last = 0.3 * work->residual;
   }
@@ -94,7 +94,7 @@ static bool finish(fast_work *work) {
 }
 
 static long most_pivots(const fast_work *work) {
-  return 150 + work->form.n_rows / 8;
+  return 150 + work->box.n_rows / 8;
 }
 
 /* One stage; a failure leaves work->p without meaning. */
@@ -113,7 +113,7 @@ static bool run_stage(fast_work *work, double prox, bool pivot) {
  * @return true when the problem itself is solved. */
 static bool end_stage(fast_work *work, double prox) {
   memcpy(work->stage_p, work->p,
-         sizeof(double) * (size_t)work->form.n_rows);
+         sizeof(double) * (size_t)work->box.n_rows);
   fast_work_evaluate(work);
   return work->residual <= work->target
       || (prox < few_changes && finish(work));
@@ -121,10 +121,10 @@ static bool end_stage(fast_work *work, double prox) {
 
 bool fast_proximal_solve(fast_work *work, double prox) {
   enum { MAX_STAGES = 25, MAX_FAILURES = 5 };
-  size_t bytes = sizeof(double) * (size_t)work->form.n_rows;
+  size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
   double solved_prox = 0, shrink = shrink_usual;
   int n_failures = 0;
-  memcpy(work->own_bias, work->form.bias, bytes);
+  memcpy(work->own_bias, work->box.bias, bytes);
   memcpy(work->stage_p, work->p, bytes);
 
   for (int k = 0; k < MAX_STAGES && n_failures < MAX_FAILURES; k++) {
@@ -175,12 +175,12 @@ static double shorten(stride *stride, double solved_prox) {
 bool fast_proximal_crash(fast_work *work) {
   enum { MAX_STAGES = 200 };
   double last = INFINITY; // residual of a stage at the least prox
-  size_t bytes = sizeof(double) * (size_t)work->form.n_rows;
+  size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
   double prox = from_nothing, solved_prox = 0;
   stride stride = {longest_stride, 0};
-  memcpy(work->own_bias, work->form.bias, bytes);
+  memcpy(work->own_bias, work->box.bias, bytes);
   memset(work->p, 0, bytes);
-  fast_form_project(&work->form, work->p);
+  box_project(&work->box, work->p);
   memcpy(work->stage_p, work->p, bytes);
 
   for (int k = 0; k < MAX_STAGES; k++) {

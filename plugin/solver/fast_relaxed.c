@@ -18,7 +18,7 @@ static asked_problem set_aside(fast_work *work) {
   const double near_enough = 1e-6;
   asked_problem asked = {work->best_residual, work->target};
   memcpy(work->kept_p, work->best_p,
-         sizeof(double) * (size_t)work->form.n_rows);
+         sizeof(double) * (size_t)work->box.n_rows);
   work->target = fmax(work->target, near_enough);
   return asked;
 }
@@ -27,8 +27,8 @@ static void take_up_again(fast_work *work, asked_problem asked) {
   work->target = asked.target;
   work->best_residual = asked.best_residual;
   memcpy(work->best_p, work->kept_p,
-         sizeof(double) * (size_t)work->form.n_rows);
-  fast_form_project(&work->form, work->p);
+         sizeof(double) * (size_t)work->box.n_rows);
+  box_project(&work->box, work->p);
   fast_work_evaluate(work);
 }
 
@@ -36,7 +36,7 @@ static void take_up_again(fast_work *work, asked_problem asked) {
 static void approach(fast_work *work, double start, bool warm) {
   const fast_interior_options options = {1e-9, start, warm, 1, 40, false};
   work->best_residual = INFINITY;
-  fast_form_project(&work->form, work->p);
+  box_project(&work->box, work->p);
   fast_work_evaluate(work);
   fast_interior_solve(work, &options);
 }
@@ -45,30 +45,30 @@ void fast_relaxed_approach(fast_work *work, bool warm) {
   static const double relaxations[] = {1e-2, 1e-4, 1e-6};
   asked_problem asked = set_aside(work);
   for (int i = 0; i < 3; i++) {
-    work->form.relaxation = relaxations[i];
+    work->box.relaxation = relaxations[i];
     if (i > 0)
       approach(work, 1e-4, true);
     else
       approach(work, warm ? 1e-2 : 1, warm);
   }
-  work->form.relaxation = 0;
+  work->box.relaxation = 0;
   take_up_again(work, asked);
 }
 
 void fast_friction_approach(fast_work *work) {
   const double least = 0.3, moderate = 20;
-  fast_form *form = &work->form;
-  size_t bytes = sizeof(double) * (size_t)form->n_rows;
+  box_problem *box = &work->box;
+  size_t bytes = sizeof(double) * (size_t)box->n_rows;
   double largest = 0, *own = work->kept_coefficient;
-  memcpy(own, form->coefficient, bytes);
-  for (int i = 0; i < form->n_rows; i++) largest = fmax(largest, own[i]);
+  memcpy(own, box->coefficient, bytes);
+  for (int i = 0; i < box->n_rows; i++) largest = fmax(largest, own[i]);
 
   asked_problem asked = set_aside(work);
   for (double cap = least; cap < largest; cap *= cap < moderate ? 2 : 100) {
-    for (int i = 0; i < form->n_rows; i++)
-      form->coefficient[i] = fmin(own[i], cap);
+    for (int i = 0; i < box->n_rows; i++)
+      box->coefficient[i] = fmin(own[i], cap);
     approach(work, cap > least ? 1e-4 : 1, cap > least);
   }
-  memcpy(form->coefficient, own, bytes);
+  memcpy(box->coefficient, own, bytes);
   take_up_again(work, asked);
 }

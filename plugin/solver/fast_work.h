@@ -2,14 +2,14 @@
 #ifndef ODE_MLCP_SOLVER_FAST_WORK_H
 #define ODE_MLCP_SOLVER_FAST_WORK_H
 
-#include "solver/fast_form.h"
-#include "solver/fast_system.h"
+#include "solver/box.h"
+#include "solver/box_system.h"
 
 /** Of a row: w = 0, or p at a limit. */
-enum { FAST_ACTIVE = 0, FAST_AT_LOW = -1, FAST_AT_HIGH = 1 };
+enum { ROW_ACTIVE = 0, ROW_AT_LOW = -1, ROW_AT_HIGH = 1 };
 
 typedef struct fast_work {
-  fast_form form;
+  box_problem box;
   body_blocks blocks;
 
   /* the iterate: p within its limits, v and w belong to it */
@@ -20,13 +20,13 @@ typedef struct fast_work {
 
   /* fast_modes: [n_rows], dv [6 n_bodies], weights [n_weights] */
   double *weights, *r, *dp, *dv, *scratch, *kept_p;
-  int *mode;
+  int *state;
 
   /* fast_interior: distances to the limits, their multipliers, and what the
      multipliers' steps are made of; [n_rows] each */
   double *s_low, *s_high, *y_low, *y_high, *dy_low, *dy_high, *t_low, *t_high;
 
-  int *read_mode; /* [n_rows] that the last step of the path makes for */
+  int *read_state; /* [n_rows] that the last step of the path makes for */
 
   double *inverse_J; /* fast_sweeps: [n_rows][2][6] M^-1 J' of both bodies */
 
@@ -58,68 +58,68 @@ void fast_work_restore_best(fast_work *work);
 /** p, brought into its limits, as the iterate, evaluated. */
 void fast_work_take(fast_work *work, const double p[]);
 
-/* ---- modes: fast_modes.c ------------------------------------------------- */
+/* ---- modes: active_set.c ------------------------------------------------- */
 
 /** From work->p and work->w: the mode that p - w / A asks for in every row. */
-void fast_modes_first(fast_work *work);
+void active_set_first(fast_work *work);
 
 /** Every row active: where a structure rests nearly all are, and a linear solve
  *  tells which are not. */
-void fast_modes_all_active(fast_work *work);
+void active_set_all_active(fast_work *work);
 
 /** From work->p and nothing else: rows at a limit are in that mode, whatever
  *  their slip, all others active. A slip tells less than last step's mode where
  *  rounding and small changes make its sign. */
-void fast_modes_of_guess(fast_work *work);
+void active_set_of_guess(fast_work *work);
 
 /** Weights of a cluster without coupled compliance in its modes, as in
- *  fast_system_factor. @return true when they are symmetric. */
-bool fast_modes_weights(const fast_work *work, const fast_cluster *cluster,
+ *  box_system_factor. @return true when they are symmetric. */
+bool active_set_weights(const fast_work *work, const box_cluster *cluster,
                         double prox, double W[]);
 
 /** Factor the system of the present modes into work->blocks.
  *  @param prox  relative to a row's diagonal. */
-bool fast_modes_factor(fast_work *work, double prox);
+bool active_set_factor(fast_work *work, double prox);
 
 /** Rows at a limit go exactly there. */
-void fast_modes_put_at_limits(fast_work *work, double p[]);
+void active_set_put_at_limits(fast_work *work, double p[]);
 
 /** One linear step from p (its active part may be out of its limits). */
-void fast_modes_step(fast_work *work, double p[]);
+void active_set_step(fast_work *work, double p[]);
 
 /** Judge the present p, brought into its limits, as an iterate; leaves in
  *  work->w the slips of p itself. */
-bool fast_modes_reach_target(fast_work *work, const double p[]);
+bool active_set_reach_target(fast_work *work, const double p[]);
 
-typedef struct fast_mode_changes {
+typedef struct active_set_changes {
   int count;
   int worst;      /* row, -1 for none */
-  int worst_mode; /* that it wants */
+  int worst_state; /* that it wants */
   double miss;
-} fast_mode_changes;
+} active_set_changes;
 
 /** Modes that p asks for by more than `noise` m/s; taken over when `take` is
  *  set. work->w must belong to p. */
-fast_mode_changes fast_modes_compare(fast_work *work, const double p[],
+active_set_changes active_set_compare(fast_work *work, const double p[],
                                      double noise, bool take);
 
 /** How far a step of modes may go. */
-typedef struct fast_modes_options {
+typedef struct active_set_options {
   double prox;         /* relative to a row's diagonal */
   int max_factorisations;
   int max_all_changes; /* after so many, only the worst row changes */
   double max_share;    /* give up when more than this share of rows changes */
   int patience;        /* and after more turns than so many in which the number
                           of changes was not halved */
-} fast_modes_options;
+} active_set_options;
 
 /** From work->p and the modes that stand in work->mode: correct these until the
  *  target is reached. @return true when it is; else work->kept_p is the last
  *  point, which may be out of its limits. */
-bool fast_modes_correct(fast_work *work, const fast_modes_options *options);
+bool active_set_correct(fast_work *work, const active_set_options *options);
 
 /** The same from the modes that work->p and work->w ask for. */
-bool fast_modes_solve(fast_work *work, const fast_modes_options *options);
+bool active_set_solve(fast_work *work, const active_set_options *options);
 
 /* ---- the interior point method: fast_interior.c -------------------------- */
 
@@ -185,7 +185,7 @@ typedef struct fast_update {
 /** A limit that the path runs against. */
 typedef struct fast_limit {
   double room, speed; /* m/s and its rate, >= 0 and > 0 */
-  int row, mode;      /* that the row takes there */
+  int row, state;      /* that the row takes there */
 } fast_limit;
 
 /** Find every row's cluster and every cluster's edge, which pivots need. */
@@ -207,7 +207,7 @@ bool fast_pivots_solve(fast_work *work, long max_pivots);
 bool fast_pivots_finish(fast_work *work, long max_pivots);
 
 /** fast_pivots_solve from no impulses, with d > 0 on every bounded row: Lemke's method
- *  in the box form.
+ *  in the box formulation.
  *  @param unevenness  0 .. 1: by how much d differs between rows; another one
  *                     is another path. */
 bool fast_pivots_cold(fast_work *work, double unevenness, long max_pivots);

@@ -69,14 +69,14 @@ void solver_default_options(solver_options *options) {
 
 /* ---- the best iterate -------------------------------------------------- */
 
-/* Keeps the trial if it is better, and says which rung it came from. */
-static void keep_better(climb *c, solver_rung rung) {
+/* Keeps the trial if it is better, and says which stage it came from. */
+static void keep_better(climb *c, solver_stage stage) {
   solver_workspace *w = c->workspace;
   if (!(w->trial.residual < w->best.residual)) return;
   solver_point kept = w->best;
   w->best = w->trial;
   w->trial = kept;
-  c->report->rung = rung;
+  c->report->stage = stage;
 }
 
 static bool good_enough(const climb *c) {
@@ -92,10 +92,10 @@ static void start_from_guess(climb *c) {
     w->trial.at.p[r] = c->guess != NULL ? c->guess[r] : 0;
   w->trial.residual =
       solver_complete_point(c->problem, &w->trial.at, c->scratch);
-  keep_better(c, SOLVER_RUNG_WARM);
+  keep_better(c, SOLVER_STAGE_WARM);
 }
 
-/* ---- rungs ------------------------------------------------------------- */
+/* ---- stages ------------------------------------------------------------- */
 
 static bool run_fast(climb *c, const mlcp_problem *problem, fast_method method,
                      const double guess[], const mlcp_solution *solution,
@@ -119,22 +119,22 @@ static outcome try_lemke(climb *c, lemke_ties ties, bool warm,
   c->report->factorisations += lemke.factorisations;
   if (lemke.status == LEMKE_NO_MEMORY) return NO_MEMORY;
   w->trial.residual = lemke.residual;
-  keep_better(c, SOLVER_RUNG_LEMKE);
+  keep_better(c, SOLVER_STAGE_LEMKE);
   return good_enough(c) ? DONE : GO_ON;
 }
 
-/* In the box form a pivot costs less and fewer are needed. */
+/* In the box formulation a pivot costs less and fewer are needed. */
 static outcome try_box_lemke(climb *c) {
   solver_workspace *w = c->workspace;
   solver_report box;
   if (!run_fast(c, c->problem, FAST_LEMKE, NULL, &w->trial.at, &box))
     return NO_MEMORY;
   w->trial.residual = box.residual;
-  keep_better(c, SOLVER_RUNG_LEMKE);
+  keep_better(c, SOLVER_STAGE_LEMKE);
   return good_enough(c) ? DONE : GO_ON;
 }
 
-/* The box form where the fast path has not been there; the edge form from the
+/* The box formulation where the fast path has not been there; the edge formulation from the
  * best iterate's basis with few pivots, cold, and by the other tie rule. An iterate that is far off has no basis worth starting from, and one
  * that is acceptable already is worth no more than a few pivots. */
 static outcome climb_lemke(climb *c) {
@@ -202,7 +202,7 @@ static outcome climb_relaxed(climb *c) {
         || !solve_variant(c, w->best.at.p, i == 0))
       return NO_MEMORY;
     measure_other(c, w->other.at.p);
-    keep_better(c, SOLVER_RUNG_RELAXED);
+    keep_better(c, SOLVER_STAGE_RELAXED);
     if (good_enough(c)) return DONE;
     if (i > 2 && !(w->best.residual < 0.5 * before)) break;
   }
@@ -211,12 +211,12 @@ static outcome climb_relaxed(climb *c) {
 
 /* The answer to an easier problem takes the place of a best iterate that is
  * none; its residual is still that of the original. */
-static outcome take_other(climb *c, const double p[], solver_rung rung) {
+static outcome take_other(climb *c, const double p[], solver_stage stage) {
   solver_workspace *w = c->workspace;
   bool solved = w->other.residual <= c->options->acceptable;
   measure_other(c, p);
   if (solved) w->best.residual = INFINITY;
-  keep_better(c, rung);
+  keep_better(c, stage);
   return solved ? DONE : GO_ON;
 }
 
@@ -228,7 +228,7 @@ static outcome climb_convex(climb *c) {
   // the variant has rows enough for the original's impulses
   solver_variant_convex_impulses(&w->variant, c->problem, w->other.at.p,
                                  w->trial.at.p);
-  return take_other(c, w->trial.at.p, SOLVER_RUNG_CONVEX);
+  return take_other(c, w->trial.at.p, SOLVER_STAGE_CONVEX);
 }
 
 /* What the usual step does not need: everything after the fast path, whose
@@ -261,7 +261,7 @@ static bool solved_fast(climb *c, const mlcp_solution *solution,
     c->report->status = SOLVER_NO_MEMORY;
     return true;
   }
-  c->report->rung = fast->rung;
+  c->report->stage = fast->stage;
   c->report->residual = fast->residual;
   c->report->status = SOLVER_SOLVED;
   return fast->residual <= c->options->tolerance;
@@ -271,7 +271,7 @@ solver_report solver_solve(solver_workspace *workspace,
                            const mlcp_problem *problem,
                            const solver_options *options, const double guess[],
                            const mlcp_solution *solution) {
-  solver_report report = {.status = SOLVER_SOLVED, .rung = SOLVER_RUNG_NONE};
+  solver_report report = {.status = SOLVER_SOLVED, .stage = SOLVER_STAGE_NONE};
   climb c = {workspace, problem, options, guess, &report, NULL};
   if (problem->n_rows > options->max_rows) {
     report.status = SOLVER_TOO_LARGE;

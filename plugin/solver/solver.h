@@ -12,7 +12,7 @@
  * Where none of them is, the best iterate seen is returned.
  *
  * Answers from `relaxed` on that miss the tolerance on the original problem are
- * reported as degraded. Whatever the rung, every number returned is finite and
+ * reported as degraded. Whatever the stage, every number returned is finite and
  * every impulse is within its bounds and its friction polygon.
  */
 #ifndef ODE_MLCP_SOLVER_SOLVER_H
@@ -22,17 +22,17 @@
 
 typedef enum solver_kind {
   SOLVER_FAST, /* the whole ladder */
-  SOLVER_LEMKE /* Lemke first, then the ladder's last rungs */
+  SOLVER_LEMKE /* Lemke first, then the ladder's last stages */
 } solver_kind;
 
-typedef enum solver_rung {
-  SOLVER_RUNG_NONE, /* nothing to solve: no rows */
-  SOLVER_RUNG_WARM,
-  SOLVER_RUNG_FAST,
-  SOLVER_RUNG_LEMKE,
-  SOLVER_RUNG_RELAXED,
-  SOLVER_RUNG_CONVEX
-} solver_rung;
+typedef enum solver_stage {
+  SOLVER_STAGE_NONE, /* nothing to solve: no rows */
+  SOLVER_STAGE_WARM,
+  SOLVER_STAGE_FAST,
+  SOLVER_STAGE_LEMKE,
+  SOLVER_STAGE_RELAXED,
+  SOLVER_STAGE_CONVEX
+} solver_stage;
 
 typedef enum solver_status {
   SOLVER_SOLVED,    /* residual <= tolerance on the original problem */
@@ -45,10 +45,10 @@ typedef struct solver_options {
   solver_kind kind;
   double tolerance;    /* relative residual asked for (1e-10) */
   double acceptable;   /* a residual up to this still counts as solved when no
-                          rung gets lower (1e-8) */
+                          stage gets lower (1e-8) */
   int max_rows;        /* an island with more is refused (300000) */
   int max_lemke_size;  /* of SOLVER_FAST: a problem with more variables does not
-                          end with Lemke on the edge form, whose pivots take a
+                          end with Lemke on the edge formulation, whose pivots take a
                           millisecond in a large heap, up to three a variable;
                           0: no Lemke of SOLVER_LEMKE's either */
   bool smooth;         /* of SOLVER_FAST: impulses that redundant contacts leave
@@ -57,7 +57,7 @@ typedef struct solver_options {
 
 typedef struct solver_report {
   solver_status status;
-  solver_rung rung;
+  solver_stage stage;
   double residual;    /* of what is returned, on the original problem */
   long pivots;        /* Lemke's and the fast path's */
   long factorisations;

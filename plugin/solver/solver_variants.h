@@ -1,4 +1,4 @@
-/* Easier problems on the same bodies, for the last rungs of the ladder. */
+/* Easier problems on the same bodies, for the last stages of the ladder. */
 #ifndef ODE_MLCP_SOLVER_SOLVER_VARIANTS_H
 #define ODE_MLCP_SOLVER_SOLVER_VARIANTS_H
 

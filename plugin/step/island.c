@@ -534,7 +534,7 @@ static bool corrections_pop(const island_context *c, const part_problem *part) {
 
 static void add_solve(solver_report *sum, const solver_report *solve) {
   sum->status = solve->status;
-  sum->rung = solve->rung;
+  sum->stage = solve->stage;
   sum->residual = solve->residual;
   sum->pivots += solve->pivots;
   sum->factorisations += solve->factorisations;

@@ -1,5 +1,5 @@
 /* Lemke on mixed problems, and the ladder: what is returned is what its
- * residual says, finite and within bounds, whichever rung it comes from. */
+ * residual says, finite and within bounds, whichever stage it comes from. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,8 +74,8 @@ static void expect_solved(test_problem *problem, double promised) {
     CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
     CU_ASSERT(report.residual <= promised);
     if (kind == SOLVER_LEMKE && problem->mlcp.n_rows > 0
-        && report.rung != SOLVER_RUNG_WARM)
-      CU_ASSERT_EQUAL(report.rung, SOLVER_RUNG_LEMKE);
+        && report.stage != SOLVER_STAGE_WARM)
+      CU_ASSERT_EQUAL(report.stage, SOLVER_STAGE_LEMKE);
   }
   solver_default_options(&options);
   solution_release(&solution);
@@ -327,7 +327,7 @@ static void test_ladder_without_lemke(void) {
       problem_make_heap(&problem, rough ? 10 : 30, seed, rough ? 1e5 : 0.9, 4);
       solution_init(&solution, &problem.mlcp);
       solver_report report = solve(&problem.mlcp, &solution.mlcp);
-      CU_ASSERT(report.rung != SOLVER_RUNG_LEMKE);
+      CU_ASSERT(report.stage != SOLVER_STAGE_LEMKE);
       CU_ASSERT_EQUAL(report.status == SOLVER_SOLVED,
                       report.residual <= options.acceptable);
       n_degraded += report.status == SOLVER_DEGRADED;
@@ -369,7 +369,7 @@ static void test_guess_is_only_a_start(void) {
   solver_report report = solver_solve(workspace, &problem.mlcp, &options,
                                       guess, &second.mlcp);
   CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
-  CU_ASSERT_EQUAL(report.rung, SOLVER_RUNG_WARM);
+  CU_ASSERT_EQUAL(report.stage, SOLVER_STAGE_WARM);
 
   for (int kind = SOLVER_FAST; kind <= SOLVER_LEMKE; kind++)
     for (int which = 0; which < 3; which++) {
@@ -446,7 +446,7 @@ static int fail_every_allocation(const test_problem *problem,
 static void test_every_allocation_may_fail(void) {
   test_problem problem;
   test_solution solution;
-  // an ordinary one, and one that climbs to the last rung
+  // an ordinary one, and one that climbs to the last stage
   problem_make_heap(&problem, 8, 3, 0.5, 4);
   solution_init(&solution, &problem.mlcp);
   int n_usual = fail_every_allocation(&problem, &solution);

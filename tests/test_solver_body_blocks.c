@@ -14,11 +14,11 @@
 typedef struct matrix {
   int n, n_edges;
   bool symmetric;
-  body_edge *edges;
+  body_pair *edges;
   double (*diagonal)[BODY_BLOCK], (*ab)[BODY_BLOCK], (*ba)[BODY_BLOCK];
 } matrix;
 
-static matrix matrix_create(int n, const body_edge edges[], int n_edges) {
+static matrix matrix_create(int n, const body_pair edges[], int n_edges) {
   matrix m = {.n = n, .n_edges = n_edges};
   size_t count = (size_t)n_edges + 1;
   m.edges = calloc(count, sizeof *m.edges);
@@ -88,7 +88,7 @@ static bool matrix_factor(const matrix *m, body_blocks *blocks) {
            sizeof m->diagonal[b]);
   for (int e = 0; e < m->n_edges; e++) {
     double *upper, *lower;
-    bool a_first = body_blocks_edge(blocks, e, m->edges[e].a, m->edges[e].b,
+    bool a_first = body_blocks_pair(blocks, e, m->edges[e].a, m->edges[e].b,
                                     &upper, &lower);
     const double *back = a_first ? m->ba[e] : m->ab[e];
     memcpy(upper, a_first ? m->ab[e] : m->ba[e], sizeof m->ab[e]);
@@ -120,11 +120,11 @@ enum { MOST_EDGES = 2000 };
 typedef struct graph {
   const char *name;
   int n, n_edges;
-  body_edge edges[MOST_EDGES];
+  body_pair edges[MOST_EDGES];
 } graph;
 
 static void connect(graph *g, int a, int b) {
-  g->edges[g->n_edges++] = (body_edge){a, b};
+  g->edges[g->n_edges++] = (body_pair){a, b};
 }
 
 static void make_graph(graph *g, int kind) {
