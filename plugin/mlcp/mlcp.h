@@ -114,9 +114,9 @@ bool mlcp_check(const mlcp_problem *problem, char *message,
  * A_ii the row's diagonal of J M^-1 J' + compliance; friction edges
  * |min(beta A, sigma)| with A their own diagonal; lambda rows
  * |min(lambda, zeta A_nn)| (the first base row's diagonal where there is no
- * normal); friction rows |p_t - sum u (beta+ - beta-)| A_tt. Equation (1) is not trusted from
- * `solution->v` but checked as |v - v_free - M^-1 J'p|, largest over the bodies
- * (angular parts as they are). The worst of all is divided by
+ * normal); friction rows |p_t - sum u (beta+ - beta-)| A_tt. Equation (1) is not
+ * trusted from `solution->v` but checked as |v - v_free - M^-1 J'p|, largest over
+ * the bodies (angular components as they are). The worst of all is divided by
  * max(max_i |J_i v_free + bias_i|, velocity_floor).
  *
  * @param scratch  [6 n_bodies] overwritten.
@@ -128,7 +128,7 @@ double mlcp_residual(const mlcp_problem *problem, const mlcp_solution *solution,
 /**
  * The other unknowns from the impulses: v by (1), beta as in
  * mlcp_split_friction, whose sums p_t then takes over (a change by rounding),
- * and lambda. One pass in place of five.
+ * and lambda. Pairs of no set get 0. One pass in place of five.
  *
  * @param scale     mlcp_velocity_scale(problem)
  * @param solution  p [n_rows] in; v, beta and lambda out
@@ -151,8 +151,8 @@ double mlcp_row_diagonal(const mlcp_problem *problem, int row);
 
 /**
  * Split a friction impulse p_t that lies in `limit` times the polygon into
- * impulses of friction edges beta >= 0 with sum beta = limit exactly at the boundary and at most
- * limit inside, complementary to the slip w_t (those away from a non-zero slip
+ * impulses of friction edges beta >= 0 with sum beta = limit exactly at the
+ * boundary and at most limit inside, complementary to the slip w_t (those away from a non-zero slip
  * get 0 within rounding), and give the lambda that belongs to w_t:
  * max_k |u_k . w_t|, or 0 where the limit is not reached.
  */

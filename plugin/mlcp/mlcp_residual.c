@@ -1,4 +1,5 @@
 #include <math.h>
+#include <string.h>
 
 #include "common/six.h"
 #include "mlcp/mlcp_friction.h"
@@ -182,6 +183,7 @@ static void take_friction_edge_sums(const mlcp_problem *problem, int index,
 double mlcp_complete(const mlcp_problem *problem, double scale,
                      const mlcp_solution *solution, double slips[]) {
   bool given = all_finite(solution->p, problem->n_rows);
+  memset(solution->beta, 0, sizeof(double) * 2 * (size_t)problem->n_pairs);
   for (int i = 0; i < problem->n_frictions; i++) {
     solution->lambda[i] =
         mlcp_split_shares(problem, i, solution->p, solution->beta);

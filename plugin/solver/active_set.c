@@ -1,27 +1,23 @@
-/* Modes: which rows are active (w = 0) and which sit at a limit.
- *
- * With the modes given the rest is linear; a friction row at its limit moves
- * with its normal. Rows change mode by the sign of p - w / A against their
- * limits, all at once at first. A small proximal term makes redundant rows
- * harmless and keeps their impulses near the last ones; repeated steps from
- * the recomputed slips take its error away.
- */
+#include "solver/active_set.h"
+
 #include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/minmax.h"
-#include "solver/fast_work.h"
 
-enum {
-  ACTIVE = ROW_ACTIVE,
-  AT_LOW = ROW_AT_LOW,
-  AT_HIGH = ROW_AT_HIGH
-};
+/* The proximal term, of a row's diagonal: it keeps the system of redundant rows
+ * regular, and a step takes all but about this share of its error away. */
+static const double usual_prox = 1e-6;
 
-static double signed_one(int state) { return state == AT_LOW ? -1 : 1; }
+const active_set_options active_set_polish = {.max_factorisations = 4,
+                                              .max_all_changes = 4,
+                                              .max_share = 1,
+                                              .patience = 8};
 
-/* The mode that p - w / A asks for, and by how much it misses the present
+static double signed_one(int state) { return state == ROW_AT_LOW ? -1 : 1; }
+
+/* The state that p - w / A asks for, and by how much it misses the present
  * one, in m/s. */
 static int wanted_state(const fast_work *work, const box_cluster *cluster,
                        int row, const double p[], const double w[],
@@ -34,20 +30,22 @@ static int wanted_state(const fast_work *work, const box_cluster *cluster,
   *miss = 0;
   if (low == high) { // a friction row without a normal impulse
     *miss = fabs(w[row]);
-    return w[row] > 0 ? AT_LOW : w[row] < 0 ? AT_HIGH : work->state[row];
+    return w[row] > 0 ? ROW_AT_LOW
+         : w[row] < 0 ? ROW_AT_HIGH
+                      : work->state[row];
   }
   switch (work->state[row]) {
-    case ACTIVE:
+    case ROW_ACTIVE:
       *miss = larger_of(below, above);
       break;
-    case AT_LOW:
+    case ROW_AT_LOW:
       *miss = -below;
       break;
-    case AT_HIGH:
+    case ROW_AT_HIGH:
       *miss = -above;
       break;
   }
-  return below > 0 ? AT_LOW : above > 0 ? AT_HIGH : ACTIVE;
+  return below > 0 ? ROW_AT_LOW : above > 0 ? ROW_AT_HIGH : ROW_ACTIVE;
 }
 
 void active_set_first(fast_work *work) {
@@ -57,7 +55,7 @@ void active_set_first(fast_work *work) {
     for (int i = 0; i < cluster->n_rows; i++) {
       double miss;
       int row = cluster->first_row + i;
-      work->state[row] = ACTIVE;
+      work->state[row] = ROW_ACTIVE;
       work->state[row] =
           wanted_state(work, cluster, row, work->p, work->w, &miss);
     }
@@ -65,7 +63,7 @@ void active_set_first(fast_work *work) {
 }
 
 void active_set_all_active(fast_work *work) {
-  for (int r = 0; r < work->box.n_rows; r++) work->state[r] = ACTIVE;
+  for (int r = 0; r < work->box.n_rows; r++) work->state[r] = ROW_ACTIVE;
 }
 
 void active_set_of_guess(fast_work *work) {
@@ -77,25 +75,26 @@ void active_set_of_guess(fast_work *work) {
       int row = cluster->first_row + i, type = box->type[row];
       double low, high, p = work->p[row], room = 0;
       box_limits(box, cluster, row, work->p, &low, &high);
-      if (type == BOX_BOUNDED || type == BOX_FRICTION) room = near * (high - low);
+      if (type == BOX_BOUNDED || type == BOX_FRICTION)
+        room = near * (high - low);
       if (low == high)
-        work->state[row] = work->w[row] > 0 ? AT_LOW : AT_HIGH;
+        work->state[row] = work->w[row] > 0 ? ROW_AT_LOW : ROW_AT_HIGH;
       else
-        work->state[row] = p - low <= room    ? AT_LOW
-                        : high - p <= room ? AT_HIGH
-                                           : ACTIVE;
+        work->state[row] = p - low <= room    ? ROW_AT_LOW
+                        : high - p <= room ? ROW_AT_HIGH
+                                           : ROW_ACTIVE;
     }
   }
 }
 
-/* ---- weights of the modes ------------------------------------------------ */
+/* ---- weights of the active set ------------------------------------------- */
 
 /* Does the row's limit move with the cluster's normal, and how? */
 static double follow_factor(const fast_work *work, const box_cluster *cluster,
                             int row) {
   const box_problem *box = &work->box;
-  if (work->state[row] == ACTIVE || box->type[row] != BOX_FRICTION
-      || !cluster->has_normal || work->state[cluster->first_row] != ACTIVE)
+  if (work->state[row] == ROW_ACTIVE || box->type[row] != BOX_FRICTION
+      || !cluster->has_normal || work->state[cluster->first_row] != ROW_ACTIVE)
     return 0;
   return signed_one(work->state[row]) * box->coefficient[row];
 }
@@ -107,7 +106,7 @@ bool active_set_weights(const fast_work *work, const box_cluster *cluster,
   memset(W, 0, sizeof(double) * (size_t)(m * m));
   for (int i = 0; i < m; i++) {
     int row = cluster->first_row + i;
-    if (work->state[row] == ACTIVE) {
+    if (work->state[row] == ROW_ACTIVE) {
       W[(m + 1) * i] = 1 / box_softness(&work->box, row, prox);
       continue;
     }
@@ -130,7 +129,7 @@ static bool coupled_weights(const fast_work *work, const box_cluster *cluster,
   memset(A, 0, sizeof(double) * (size_t)(m * m));
   for (int i = 0; i < m; i++) {
     int row = cluster->first_row + i;
-    if (work->state[row] == ACTIVE) {
+    if (work->state[row] == ROW_ACTIVE) {
       for (int j = 0; j < m; j++) A[m * i + j] = C[m * i + j];
       A[(m + 1) * i] += (prox + box->relaxation) * box->diagonal[row];
     } else {
@@ -140,7 +139,7 @@ static bool coupled_weights(const fast_work *work, const box_cluster *cluster,
   }
   box_system_invert(m, A, W);
   for (int j = 0; j < m; j++)
-    if (work->state[cluster->first_row + j] != ACTIVE)
+    if (work->state[cluster->first_row + j] != ROW_ACTIVE)
       for (int i = 0; i < m; i++) W[m * i + j] = 0;
   return false;
 }
@@ -168,10 +167,10 @@ void active_set_put_at_limits(fast_work *work, double p[]) {
     const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
-      if (work->state[row] == ACTIVE) continue;
+      if (work->state[row] == ROW_ACTIVE) continue;
       double low, high;
       box_limits(box, cluster, row, p, &low, &high);
-      p[row] = work->state[row] == AT_LOW ? low : high;
+      p[row] = work->state[row] == ROW_AT_LOW ? low : high;
     }
   }
 }
@@ -182,7 +181,7 @@ void active_set_step(fast_work *work, double p[]) {
   box_velocities(box, p, work->v);
   box_slips(box, work->v, p, work->w);
   for (int i = 0; i < box->n_rows; i++)
-    work->r[i] = work->state[i] == ACTIVE ? -work->w[i] : 0;
+    work->r[i] = work->state[i] == ROW_ACTIVE ? -work->w[i] : 0;
   box_system_solve(&work->blocks, box, work->weights, work->r, work->dv,
                     work->dp, work->scratch);
   for (int i = 0; i < box->n_rows; i++) p[i] += work->dp[i];
@@ -203,7 +202,7 @@ bool active_set_reach_target(fast_work *work, const double p[]) {
 active_set_changes active_set_compare(fast_work *work, const double p[],
                                      double noise, bool take) {
   const box_problem *box = &work->box;
-  active_set_changes changes = {0, -1, ACTIVE, 0};
+  active_set_changes changes = {0, -1, ROW_ACTIVE, 0};
   for (int c = 0; c < box->n_clusters; c++) {
     const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
@@ -223,12 +222,12 @@ active_set_changes active_set_compare(fast_work *work, const double p[],
   return changes;
 }
 
-/* Steps with the present factorisation while they help and no mode changes.
+/* Steps with the present factorisation while they help and no row changes.
  * @param take  take over all changes, else none.
  * @return true when the target is reached. */
 static bool refine(fast_work *work, double p[], bool take,
                    active_set_changes *changes) {
-  enum { MAX_STEPS = 6 };
+  enum { MAX_STEPS = 6 }; // each costs a solve, a tenth of a factorisation
   double noise = 0.1 * work->target * work->box.scale, last = INFINITY;
   changes->count = 0;
   for (int i = 0; i < MAX_STEPS && changes->count == 0; i++) {
@@ -260,7 +259,7 @@ bool active_set_correct(fast_work *work, const active_set_options *options) {
 
   progress progress = {INT_MAX / 2, 0};
   for (int k = 0; k < options->max_factorisations; k++) {
-    if (!active_set_factor(work, options->prox)) return false;
+    if (!active_set_factor(work, usual_prox)) return false;
     bool all = k < options->max_all_changes;
     active_set_changes changes;
     if (refine(work, p, all, &changes)) return true;

@@ -64,8 +64,8 @@ KERNEL void add_edge_impulse(const box_problem *box, const graph_edge *edge,
 KERNEL void add_impulses(const box_problem *box, const double p[],
                          double impulse[]) {
   memset(impulse, 0, sizeof(double) * 6 * (size_t)box->n_bodies);
-  for (int e = 0; e < box->n_edges; e++)
-    add_edge_impulse(box, &box->edges[e], p, impulse);
+  for (int e = 0; e < box->n_graph_edges; e++)
+    add_edge_impulse(box, &box->graph_edges[e], p, impulse);
 }
 
 WIDE static void add_impulses_wide(const box_problem *box, const double p[],
@@ -123,8 +123,8 @@ static inline six relative_twist(const double v_a[6], const double v_b[6],
 }
 
 void box_relative(const box_problem *box, const double v[], double Jv[]) {
-  for (int e = 0; e < box->n_edges; e++) {
-    const graph_edge *edge = &box->edges[e];
+  for (int e = 0; e < box->n_graph_edges; e++) {
+    const graph_edge *edge = &box->graph_edges[e];
     const double *v_a = v + 6 * edge->a;
     const double *v_b = edge->b >= 0 ? v + 6 * edge->b : NULL;
     six u = edge->twisted ? relative_twist(v_a, v_b, edge->offset)

@@ -20,6 +20,7 @@
 #ifndef ODE_MLCP_SOLVER_FAST_FORM_H
 #define ODE_MLCP_SOLVER_FAST_FORM_H
 
+#include "common/arena.h"
 #include "common/six.h"
 #include "mlcp/mlcp.h"
 #include "solver/body_blocks.h"
@@ -64,12 +65,12 @@ typedef struct box_inverse {
 
 typedef struct box_problem {
   const mlcp_problem *problem;
-  int n_bodies, n_rows, n_clusters, n_edges, n_body_pairs;
+  int n_bodies, n_rows, n_clusters, n_graph_edges, n_body_pairs;
   int n_weights, n_compliances;
   bool symmetric_mass;
   bool plain_mass; /* every inverse mass is a scalar and an inertia */
 
-  graph_edge *edges;
+  graph_edge *graph_edges;
   box_cluster *clusters;
   body_pair *body_pairs;
 
@@ -88,11 +89,7 @@ typedef struct box_problem {
   double scale;            /* m/s: what residuals are relative to */
   double relaxation;       /* >= 0: this much of the diagonal is added to every
                               compliance; 0 but for fast_relaxed.c */
-
-  memory_block numbers, structs, scratch;
 } box_problem;
-
-void box_release(box_problem *box, const memory_source *source);
 
 typedef enum box_status {
   BOX_BUILT,
@@ -101,10 +98,9 @@ typedef enum box_status {
   BOX_NO_MEMORY
 } box_status;
 
-/** Build the box formulation; `form` is zero or holds an old one. `problem` must
- *  outlive it. */
-box_status box_build(box_problem *box, const memory_source *source,
-                                 const mlcp_problem *problem);
+/** Build the box formulation in memory of `arena`; `problem` must outlive it. */
+box_status box_build(box_problem *box, arena *arena,
+                     const mlcp_problem *problem);
 
 /** One row x of six numbers, as its first four and its last two, becomes x T,
  *  where T v = (linear + angular x o, angular). */

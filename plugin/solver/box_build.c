@@ -338,12 +338,12 @@ static void put_edges(builder *b) {
   box_problem *box = b->box;
   int row = 0, weight = 0;
   box->n_compliances = 0;
-  box->n_edges = box->n_body_pairs = 0;
+  box->n_graph_edges = box->n_body_pairs = 0;
   graph_edge *edge = NULL;
   for (int c = 0; c < b->n_drafts; c++) {
     const draft *d = &b->drafts[c];
     if (edge == NULL || edge->a != d->a || edge->b != d->b) {
-      edge = &box->edges[box->n_edges++];
+      edge = &box->graph_edges[box->n_graph_edges++];
       *edge = (graph_edge){.a = d->a, .b = d->b, .first_cluster = c,
                           .first_row = row, .slot = -1};
       if (d->b >= 0) {
@@ -464,8 +464,8 @@ KERNEL bool row_is_twisted(const double J_a[6], const double J_b[6],
 
 /* Offsets of edges, and diagonals of their rows. */
 KERNEL void measure_edges(box_problem *box) {
-  for (int e = 0; e < box->n_edges; e++) {
-    graph_edge *edge = &box->edges[e];
+  for (int e = 0; e < box->n_graph_edges; e++) {
+    graph_edge *edge = &box->graph_edges[e];
     const box_cluster *first = &box->clusters[edge->first_cluster];
     int end = edge->end_row;
     int b = edge->b >= 0 ? edge->b : edge->a; // where J_b is 0
@@ -484,80 +484,51 @@ WIDE static void measure_edges_wide(box_problem *box) { measure_edges(box); }
 
 /* ---- memory -------------------------------------------------------------- */
 
-static bool reserve_scratch(builder *b, const memory_source *source) {
+static bool take_scratch(builder *b, arena *arena) {
   const mlcp_problem *problem = b->problem;
   size_t rows = (size_t)problem->n_rows, sets = (size_t)problem->n_frictions;
-  size_t bodies = (size_t)problem->n_bodies, drafts = rows + sets;
-  size_t bytes = sizeof(double) * rows + 2 * sizeof(draft) * drafts
-               + sizeof(int) * (rows + sets + bodies + 2);
-  double *scratch =
-      memory_block_reserve(&b->box->scratch, source, bytes, 1);
-  if (scratch == NULL) return false;
-  b->fixed = scratch;
-  b->drafts = (draft *)(scratch + rows);
-  b->sorted = b->drafts + drafts;
-  b->first_set = (int *)(b->sorted + drafts);
-  b->next_set = b->first_set + rows;
-  b->count = b->next_set + sets;
-  return true;
+  return ARENA_TAKE(arena, b->fixed, rows)
+      && ARENA_TAKE(arena, b->drafts, rows + sets)
+      && ARENA_TAKE(arena, b->sorted, rows + sets)
+      && ARENA_TAKE(arena, b->first_set, rows)
+      && ARENA_TAKE(arena, b->next_set, sets)
+      && ARENA_TAKE(arena, b->count, problem->n_bodies + 2);
 }
 
-static bool reserve_form(builder *b, const memory_source *source) {
-  box_problem *box = b->box;
-  size_t n = (size_t)box->n_rows, c = (size_t)box->n_clusters;
-  size_t bodies = (size_t)box->n_bodies;
-  size_t numbers = 18 * n + (size_t)box->n_weights + 6 * bodies
-                 + sizeof(box_inverse) / sizeof(double) * bodies;
-  double *at =
-      memory_block_reserve(&box->numbers, source, numbers, sizeof *at);
-  size_t bytes = c * (sizeof(graph_edge) + sizeof(box_cluster)
-                      + sizeof(body_pair))
-               + n * (sizeof(box_origin) + sizeof(int));
-  char *structs = memory_block_reserve(&box->structs, source, bytes, 1);
-  if (at == NULL || structs == NULL) return false;
-
-  box->J_a = at;
-  box->J_b = at + 6 * n;
-  box->bias = at + 12 * n;
-  box->compliance = at + 13 * n;
-  box->diagonal = at + 14 * n;
-  box->low = at + 15 * n;
-  box->high = at + 16 * n;
-  box->coefficient = at + 17 * n;
-  box->full_compliance = at + 18 * n;
-  box->v_base = box->full_compliance + box->n_weights;
-  box->inverses = (box_inverse *)(box->v_base + 6 * bodies);
-
-  box->origin = (box_origin *)structs;
-  box->edges = (graph_edge *)(box->origin + n);
-  box->clusters = (box_cluster *)(box->edges + c);
-  box->body_pairs = (body_pair *)(box->clusters + c);
-  box->type = (int *)(box->body_pairs + c);
-  return true;
+static bool take_arrays(box_problem *box, arena *arena) {
+  size_t n = (size_t)box->n_rows, bodies = (size_t)box->n_bodies;
+  return ARENA_TAKE(arena, box->J_a, 6 * n)
+      && ARENA_TAKE(arena, box->J_b, 6 * n)
+      && ARENA_TAKE(arena, box->bias, n)
+      && ARENA_TAKE(arena, box->compliance, n)
+      && ARENA_TAKE(arena, box->diagonal, n) && ARENA_TAKE(arena, box->low, n)
+      && ARENA_TAKE(arena, box->high, n)
+      && ARENA_TAKE(arena, box->coefficient, n)
+      && ARENA_TAKE(arena, box->full_compliance, box->n_weights)
+      && ARENA_TAKE(arena, box->v_base, 6 * bodies)
+      && ARENA_TAKE(arena, box->inverses, bodies)
+      && ARENA_TAKE(arena, box->origin, n) && ARENA_TAKE(arena, box->type, n)
+      && ARENA_TAKE(arena, box->graph_edges, box->n_clusters)
+      && ARENA_TAKE(arena, box->clusters, box->n_clusters)
+      && ARENA_TAKE(arena, box->body_pairs, box->n_clusters);
 }
 
-void box_release(box_problem *box, const memory_source *source) {
-  memory_block_release(&box->numbers, source);
-  memory_block_release(&box->structs, source);
-  memory_block_release(&box->scratch, source);
-}
-
-box_status box_build(box_problem *box, const memory_source *source,
-                                 const mlcp_problem *problem) {
+box_status box_build(box_problem *box, arena *arena,
+                     const mlcp_problem *problem) {
   builder b = {.box = box, .problem = problem};
   box->problem = problem;
   box->n_bodies = problem->n_bodies;
   box->n_rows = box->n_clusters = box->n_weights = 0;
   if (problem->n_bodies == 0) return BOX_UNSUITABLE;
 
-  if (!reserve_scratch(&b, source)) return BOX_NO_MEMORY;
+  if (!take_scratch(&b, arena)) return BOX_NO_MEMORY;
   chain_sets(&b);
   if (!draft_clusters(&b)) return BOX_UNSUITABLE;
   sort_pass(&b, b.drafts, b.sorted, false);
   sort_pass(&b, b.sorted, b.drafts, true);
   box->n_clusters = b.n_drafts;
 
-  if (!reserve_form(&b, source)) return BOX_NO_MEMORY;
+  if (!take_arrays(box, arena)) return BOX_NO_MEMORY;
   put_edges(&b);
   find_masses(box);
   if (six_is_wide())

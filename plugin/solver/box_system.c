@@ -183,8 +183,8 @@ KERNEL void assemble(body_blocks *blocks, const box_problem *box,
     memcpy(body_blocks_diagonal(blocks, i), box->problem->bodies[i].mass,
            sizeof(double) * BODY_BLOCK);
 
-  for (int e = 0; e < box->n_edges; e++) {
-    const graph_edge *edge = &box->edges[e];
+  for (int e = 0; e < box->n_graph_edges; e++) {
+    const graph_edge *edge = &box->graph_edges[e];
     edge_place at = {.aa = body_blocks_diagonal(blocks, edge->a)};
     if (edge->b < 0) {
       add_side(box, edge, weights, at.aa);

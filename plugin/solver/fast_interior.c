@@ -9,14 +9,36 @@
  *   J dv + (C + R) dp = t_low / s_low - t_high / s_high - (w - y_low + y_high)
  *
  * with R lower triangular, so that every iteration has the pattern and the
- * cost of one change of modes. Which limits the path makes for is seen before
- * it gets there: once that hardly changes, the modes are tried at once.
+ * cost of one step of the active set. Which limits the path makes for is seen
+ * before it gets there: once that hardly changes, that active set is tried.
  */
+#include "solver/fast_interior.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "common/minmax.h"
-#include "solver/fast_work.h"
+#include "solver/active_set.h"
+#include "solver/fast_pivots.h"
+
+/* The proximal term, of a row's diagonal: the distances to the limits keep the
+ * system regular, this only where a row has none. */
+static const double prox = 1e-9;
+
+bool fast_interior_reserve(fast_work *work) {
+  arena *arena = &work->arena;
+  size_t n = (size_t)work->box.n_rows;
+  return ARENA_TAKE(arena, work->s_low, n)
+      && ARENA_TAKE(arena, work->s_high, n)
+      && ARENA_TAKE(arena, work->y_low, n)
+      && ARENA_TAKE(arena, work->y_high, n)
+      && ARENA_TAKE(arena, work->dy_low, n)
+      && ARENA_TAKE(arena, work->dy_high, n)
+      && ARENA_TAKE(arena, work->t_low, n)
+      && ARENA_TAKE(arena, work->t_high, n)
+      && ARENA_TAKE(arena, work->read_state, n)
+      && ARENA_TAKE(arena, work->path_p, n);
+}
 
 /* What a row has of both its limits. */
 typedef struct distances {
@@ -107,7 +129,7 @@ static double stiffness_high(const fast_work *work, int row) {
 }
 
 static void simple_weights(const fast_work *work, const box_cluster *cluster,
-                           double prox, double W[]) {
+                            double W[]) {
   const box_problem *box = &work->box;
   int m = cluster->n_rows;
   memset(W, 0, sizeof(double) * (size_t)(m * m));
@@ -123,7 +145,7 @@ static void simple_weights(const fast_work *work, const box_cluster *cluster,
 }
 
 static void coupled_weights(const fast_work *work, const box_cluster *cluster,
-                            double prox, double W[]) {
+                            double W[]) {
   const box_problem *box = &work->box;
   int m = cluster->n_rows;
   double A[BOX_MAX_CLUSTER * BOX_MAX_CLUSTER];
@@ -141,15 +163,15 @@ static void coupled_weights(const fast_work *work, const box_cluster *cluster,
   box_system_invert(m, A, W);
 }
 
-static bool factor_point(fast_work *work, double prox) {
+static bool factor_point(fast_work *work) {
   const box_problem *box = &work->box;
   for (int c = 0; c < box->n_clusters; c++) {
     const box_cluster *cluster = &box->clusters[c];
     double *W = work->weights + cluster->first_weight;
     if (cluster->first_compliance < 0)
-      simple_weights(work, cluster, prox, W);
+      simple_weights(work, cluster, W);
     else
-      coupled_weights(work, cluster, prox, W);
+      coupled_weights(work, cluster, W);
   }
   work->factorisations++;
   bool alone = box->n_weights == box->n_rows; // every row is a cluster
@@ -263,7 +285,7 @@ static double complementarity(const fast_work *work, double length) {
   return count > 0 ? sum / (double)count : 0;
 }
 
-/* ---- crossing over to modes ---------------------------------------------- */
+/* ---- crossing over to an active set -------------------------------------- */
 
 /* The limits that the step in dp makes for: those whose distance shrinks by a
  * larger share than their multiplier does.
@@ -290,33 +312,33 @@ static int read_states(fast_work *work) {
   return n_changed;
 }
 
-/* The modes read last, corrected all at once, else one by one; unless they
- * reach the target, the point on the path is as it was. */
+/* The active set read last, corrected all at once, else row by row; unless it
+ * reaches the target, the point on the path is as it was. */
 static bool cross_over(fast_work *work) {
-  const active_set_options few = {1e-6, 5, 5, 0.02, 0};
-  const long max_pivots = 40;
+  // the set read is all but right, or the path has not come far enough
+  const active_set_options few = {.max_factorisations = 5,
+                                  .max_all_changes = 5,
+                                  .max_share = 0.02,
+                                  .patience = 0};
+  const long max_pivots = 40; // more than a handful of rows is no such set
   size_t n = (size_t)work->box.n_rows, bytes = sizeof(double) * n;
   size_t state_bytes = sizeof *work->state * n;
-  memcpy(work->stage_p, work->p, bytes);
+  memcpy(work->path_p, work->p, bytes);
   memcpy(work->state, work->read_state, state_bytes);
   if (active_set_correct(work, &few)) return true;
 
-  // pivots work in the place of the distances
-  memcpy(work->anchor, work->s_low, bytes);
-  memcpy(work->own_bias, work->s_high, bytes);
-  memcpy(work->p, work->stage_p, bytes);
+  memcpy(work->p, work->path_p, bytes);
   memcpy(work->state, work->read_state, state_bytes);
   active_set_put_at_limits(work, work->p);
   if (fast_pivots_finish(work, max_pivots)) return true;
-  memcpy(work->s_low, work->anchor, bytes);
-  memcpy(work->s_high, work->own_bias, bytes);
-  memcpy(work->p, work->stage_p, bytes);
+  memcpy(work->p, work->path_p, bytes);
   memset(work->dp, 0, bytes);
   fast_work_evaluate(work);
   return false;
 }
 
-/* When to cross over: the modes read hold still, and more so after every try. */
+/* When to cross over: the active set read holds still, and more so after every
+ * try. */
 typedef struct crossing {
   double ripe; /* at a complementarity of at most this */
   int few;     /* with at most so many rows read anew */
@@ -362,19 +384,20 @@ static double aim(fast_work *work, double mu, bool correct) {
 
 /* One predictor and corrector; where the correction itself is what keeps the
  * step short, a plain step instead.
- * @param n_changed  out: of the modes that the step makes for.
+ * @param n_changed  out: rows whose state that the step makes for is new.
  * @return the length of the step, 0 when nothing moves any more. */
-static double advance(fast_work *work, double prox, double *mu,
-                      int *n_changed) {
-  const double shortest = 0.1, plain_share = 0.01;
-  if (!factor_point(work, prox)) return 0;
+static double advance(fast_work *work, double *mu, int *n_changed) {
+  // as shares of the whole step and of mu
+  const double shortest = 0.1, plain_share = 0.01, least = 1e-10;
+  const double into_the_open = 0.9; // of the way to the nearest limit
+  if (!factor_point(work)) return 0;
   double after = complementarity(work, aim(work, 0, false));
   double ratio = *mu > 0 ? after / *mu : 0;
 
   double length = aim(work, *mu * ratio * ratio * ratio, true);
   if (length < shortest) length = aim(work, *mu * plain_share, false);
-  if (!isfinite(length) || length < 1e-10) return 0;
-  if (length < 1) length *= larger_of(0.9, 1 - *mu);
+  if (!isfinite(length) || length < least) return 0;
+  if (length < 1) length *= larger_of(into_the_open, 1 - *mu);
   *n_changed = read_states(work);
   take_step(work, length);
   memset(work->dp, 0, sizeof(double) * (size_t)work->box.n_rows);
@@ -383,17 +406,18 @@ static double advance(fast_work *work, double prox, double *mu,
   return isfinite(*mu) ? length : 0;
 }
 
-/* Folds of the path, which a problem that is not monotone may have, show as
- * short steps that do not end; the limits of rounding as a residual that does
- * not go down any more. */
+/* Turning points of the path, which a problem that is not monotone may have,
+ * show as short steps that do not end; the limits of rounding as a residual
+ * that does not go down any more. */
 typedef struct patience {
   int n_short, n_idle;
   double best;
 } patience;
 
 static bool is_stuck(patience *p, double length, double residual) {
-  enum { MANY_SHORT = 4, MANY_IDLE = 12 };
-  p->n_short = length < 0.02 ? p->n_short + 1 : 0;
+  enum { MANY_SHORT = 4, MANY_IDLE = 12 }; // steps one after another
+  const double short_step = 0.02; // of the whole
+  p->n_short = length < short_step ? p->n_short + 1 : 0;
   p->n_idle = residual < p->best ? 0 : p->n_idle + 1;
   p->best = smaller_of(p->best, residual);
   return p->n_short >= MANY_SHORT || p->n_idle >= MANY_IDLE;
@@ -414,13 +438,15 @@ bool fast_interior_solve(fast_work *work,
   memset(work->dy_high, 0, bytes);
 
   patience patience = {0, 0, INFINITY};
-  crossing crossing = {1e-7, box->n_rows / 50 + 1,
-                       options->cross_over ? 3 : 0};
+  // sets read at more than the first figure are wrong in many rows
+  crossing crossing = {.ripe = 1e-7,
+                       .few = box->n_rows / 50 + 1,
+                       .n_left = options->cross_over ? 3 : 0};
   double mu = complementarity(work, 0);
   memset(work->read_state, 0, sizeof *work->read_state * (size_t)box->n_rows);
   for (int i = 0; i < options->max_iterations; i++) {
     int n_changed;
-    double length = advance(work, options->prox, &mu, &n_changed);
+    double length = advance(work, &mu, &n_changed);
     if (length == 0) break;
     fast_work_evaluate(work);
     if (work->residual <= work->target
@@ -428,7 +454,7 @@ bool fast_interior_solve(fast_work *work,
       break;
     if (!is_ripe(&crossing, mu, length, n_changed)) continue;
     if (cross_over(work)) return true;
-    crossing.ripe = 0.01 * mu;
+    crossing.ripe = 0.01 * mu; // two digits, one or two iterations, on
     crossing.few = n_changed / 2;
     crossing.n_left--;
   }

@@ -1,31 +1,47 @@
-/* Pivots: the path of a perturbed problem, one change of mode at a time.
- *
- * Whatever p is, a slip d added to w makes it a solution; with t d in place of
+/* Whatever p is, a slip d added to w makes it a solution; with t d in place of
  * d, and t going from 1 to 0, the solution moves along a piecewise linear path
- * whose corners are single changes of mode. At a fold t turns round and the
- * path goes on, which neither Newton's method nor an interior point can do.
- * From a point near a solution it takes about as many pivots as modes are
- * wrong.
+ * whose corners are changes of one row's state. At a turning point t goes back
+ * and the path goes on, which neither Newton's method nor an interior point can
+ * do. From a point near a solution it takes about as many pivots as rows are in
+ * a wrong state.
  *
- * A change of one row's mode changes H by one rank. H keeps its factors; what
+ * A change of one row's state changes H by one rank. H keeps its factors; what
  * changed since is kept as a column y = H^-1 u and a sparse v for every pivot
  * (Sherman and Morrison), and all is factored anew after a number of them.
  *
  * Of the rows whose limits block within the noise the one that moves fastest
  * against its limit changes (Harris); of equally fast ones the first.
  */
+#include "solver/fast_pivots.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "common/minmax.h"
-#include "solver/fast_work.h"
+#include "solver/active_set.h"
 
 /* The systems here have compliance enough of their own; this is what keeps
  * those of rigid rows regular. */
 static const double prox = 1e-9;
 
-/* The arrays of fast_interior serve again. */
+/* Factored anew after so many, before they cost more than the factors and
+ * rounding adds up. */
+enum { MAX_UPDATES = 32 };
+
+/* A change of one row's state as H + u v': what undoes it in a solve. */
+typedef struct fast_update {
+  int a, b; /* v is zero but for these bodies; b may be -1 */
+  double v_a[6], v_b[6];
+  double factor; /* 1 / (1 + v' H^-1 u) */
+} fast_update;
+
+/* A limit that the path runs against. */
+typedef struct fast_limit {
+  double room, speed; /* m/s and its rate, >= 0 and > 0 */
+  int row, state;     /* that the row takes there */
+} fast_limit;
+
 typedef struct path {
   fast_work *work;
   const box_problem *box;
@@ -36,15 +52,27 @@ typedef struct path {
   int n_updates;
 } path;
 
-void fast_pivots_prepare(fast_work *work) {
+bool fast_pivots_reserve(fast_work *work) {
   const box_problem *box = &work->box;
+  arena *arena = &work->arena;
+  size_t n = (size_t)box->n_rows, n_v = 6 * (size_t)box->n_bodies;
+  if (!ARENA_TAKE(arena, work->d, n)
+      || !ARENA_TAKE(arena, work->path_w, n)
+      || !ARENA_TAKE(arena, work->path_dw, n)
+      || !ARENA_TAKE(arena, work->updates, MAX_UPDATES)
+      || !ARENA_TAKE(arena, work->columns, MAX_UPDATES * n_v)
+      || !ARENA_TAKE(arena, work->limits, 2 * n)
+      || !ARENA_TAKE(arena, work->cluster_of, n)
+      || !ARENA_TAKE(arena, work->graph_edge_of, box->n_clusters))
+    return false;
   for (int c = 0; c < box->n_clusters; c++)
     for (int i = 0; i < box->clusters[c].n_rows; i++)
       work->cluster_of[box->clusters[c].first_row + i] = c;
-  for (int e = 0; e < box->n_edges; e++)
-    for (int c = box->edges[e].first_cluster; c < box->edges[e].end_cluster;
-         c++)
-      work->edge_of[c] = e;
+  for (int e = 0; e < box->n_graph_edges; e++)
+    for (int c = box->graph_edges[e].first_cluster;
+         c < box->graph_edges[e].end_cluster; c++)
+      work->graph_edge_of[c] = e;
+  return true;
 }
 
 static const box_cluster *cluster_of(const path *c, int row) {
@@ -123,7 +151,7 @@ static bool refresh(path *c) {
   return true;
 }
 
-/* The end of the path, as exact as its modes allow. */
+/* The end of the path, as exact as its active set allows. */
 static bool arrive(path *c) {
   c->t = 0;
   if (!refresh(c)) return false;
@@ -213,6 +241,7 @@ static int limits_of(const path *c, int row, fast_limit limits[2]) {
 
 /* The limit that is met first, and how far it is; row -1 when there is none. */
 static fast_limit first_limit(const path *c, double *length) {
+  const double least_speed = 1e-11; // of the fastest: below it is rounding
   double longest = INFINITY, fastest = 0;
   int n = 0;
   for (int r = 0; r < c->box->n_rows; r++) {
@@ -232,14 +261,14 @@ static fast_limit first_limit(const path *c, double *length) {
   for (int i = 0; i < n; i++) {
     const fast_limit *limit = &c->work->limits[i];
     if (limit->room <= longest * limit->speed && limit->speed > best.speed
-        && limit->speed > 1e-11 * fastest)
+        && limit->speed > least_speed * fastest)
       best = *limit;
   }
   *length = best.row >= 0 ? best.room / best.speed : INFINITY;
   return best;
 }
 
-/* ---- changes of mode ----------------------------------------------------- */
+/* ---- changes of state ---------------------------------------------------- */
 
 /* u and v of one row's change, with weights W before and after. A normal takes
  * its friction along, so that its column changes; else it is a row. */
@@ -264,12 +293,12 @@ static void rank_one(const path *c, const box_cluster *cluster, int at,
   }
 }
 
-/* The row takes its new mode: H, and with it the direction, by one rank more.
+/* The row takes its new state: H, and with it the direction, by one rank more.
  * @return false when H has to be factored anew instead. */
 static bool change_state(path *c, const fast_limit *limit) {
   fast_work *work = c->work;
   const box_cluster *cluster = cluster_of(c, limit->row);
-  const graph_edge *edge = &c->box->edges[work->edge_of[cluster
+  const graph_edge *edge = &c->box->graph_edges[work->graph_edge_of[cluster
                                                   - c->box->clusters]];
   int m = cluster->n_rows, at = limit->row - cluster->first_row;
   double *W = work->weights + cluster->first_weight;
@@ -277,7 +306,7 @@ static bool change_state(path *c, const fast_limit *limit) {
   bool was_active = work->state[limit->row] == ROW_ACTIVE;
 
   work->state[limit->row] = limit->state;
-  if (cluster->first_compliance >= 0 || c->n_updates == fast_max_updates)
+  if (cluster->first_compliance >= 0 || c->n_updates == MAX_UPDATES)
     return false;
   memcpy(before, W, sizeof *W * (size_t)(m * m));
   active_set_weights(work, cluster, prox, W);
@@ -285,6 +314,7 @@ static bool change_state(path *c, const fast_limit *limit) {
   fast_update *update = &work->updates[c->n_updates];
   double u_a[6] = {0}, u_b[6] = {0};
   size_t n = 6 * (size_t)c->box->n_bodies;
+  const double least_determinant = 1e-8; // half of the digits are left
   double *y = work->columns + n * (size_t)c->n_updates;
   update->a = edge->a;
   update->b = edge->b;
@@ -294,7 +324,8 @@ static bool change_state(path *c, const fast_limit *limit) {
   if (edge->b >= 0) memcpy(y + 6 * edge->b, u_b, sizeof u_b);
   solve_updated(c, y);
   double determinant = 1 + sparse_dot(update, y);
-  if (!(fabs(determinant) > 1e-8) || !isfinite(determinant)) return false;
+  if (!(fabs(determinant) > least_determinant) || !isfinite(determinant))
+    return false;
   update->factor = 1 / determinant;
 
   // J'W r changes along u too
@@ -318,7 +349,7 @@ static bool change_state(path *c, const fast_limit *limit) {
   return true;
 }
 
-/* After a row's change: the way on is the one that its new mode allows. */
+/* After a row's change: the way on is the one that its new state allows. */
 static void choose_way(path *c, int row, int state_before) {
   fast_limit limits[2];
   int n = limits_of(c, row, limits);
@@ -432,9 +463,9 @@ static bool follow(path *c, double farthest, long max_pivots) {
 static bool run(fast_work *work, double unevenness, long max_pivots) {
   bool cold = unevenness >= 0;
   path c = {.work = work, .box = &work->box, .p = work->kept_p,
-            .w = work->s_low, .dw = work->s_high, .d = work->d,
+            .w = work->path_w, .dw = work->path_dw, .d = work->d,
             .dp = work->dp, .dv = work->dv,
-            .noise = 1e-13 * work->box.scale};
+            .noise = 1e-13 * work->box.scale}; // of rounding in slips
   size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
   memcpy(c.p, work->p, bytes);
   bool reached = true;
@@ -442,8 +473,8 @@ static bool run(fast_work *work, double unevenness, long max_pivots) {
     reached = start_cold(&c, unevenness);
   else
     start(&c);
-  // a path from a guess that goes back so far does not return
-  reached = reached && follow(&c, cold ? INFINITY : 10, max_pivots);
+  const double too_far = 10; // a path from a guess does not return from there
+  reached = reached && follow(&c, cold ? INFINITY : too_far, max_pivots);
   memcpy(work->p, c.p, bytes);
   box_project(&work->box, work->p);
   return reached;
@@ -458,10 +489,10 @@ bool fast_pivots_cold(fast_work *work, double unevenness, long max_pivots) {
 }
 
 bool fast_pivots_finish(fast_work *work, long max_pivots) {
-  const int most_rows = 2000;
-  const active_set_options polish = {1e-6, 4, 4, 1, 8};
+  const int most_rows = 2000; // a pivot is a solve and a pass over all rows
   if (work->box.n_rows > most_rows || !fast_pivots_solve(work, max_pivots))
     return false;
   fast_work_evaluate(work);
-  return work->residual <= work->target || active_set_solve(work, &polish);
+  return work->residual <= work->target
+      || active_set_solve(work, &active_set_polish);
 }

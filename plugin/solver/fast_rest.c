@@ -1,18 +1,18 @@
-/* Structures at rest: walls and stacks, thousands of contacts that nearly all
- * hold.
- *
- * With the modes of last step, or with all rows active, Newton's method on the
- * modes ends in a few factorisations: where it has the wrench that every pair
- * passes on about right. From nothing it finds that by softer contacts, whose
- * impulses cannot run far from row to row: one step of modes at each of a few
- * softnesses is enough. What then goes round in circles is a handful of rows,
- * which pivots change one by one.
- */
+/* Thousands of contacts that nearly all hold. With the active set of last step,
+ * or with all rows active, Newton's method on the active set ends in a few
+ * factorisations, where it has the wrench that each pair passes on about right.
+ * From nothing it finds that by softer contacts, whose impulses cannot run far
+ * from row to row: one step at each of a few softnesses is enough. What then
+ * goes round in circles is a handful of rows: pivots change them one by one. */
+#include "solver/fast_rest.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "common/minmax.h"
-#include "solver/fast_work.h"
+#include "solver/active_set.h"
+#include "solver/fast_pivots.h"
+#include "solver/fast_spread.h"
 
 bool fast_rest_may(const fast_work *work) {
   const double still = 1e-3, most = 0.02; // of the scale, of the rows
@@ -34,19 +34,24 @@ bool fast_rest_may(const fast_work *work) {
   return n_moving <= most * box->n_rows;
 }
 
-/* The modes that stand in work->mode, corrected; the last few by pivots. */
+/* The active set that stands in work->state, corrected; the last few rows by
+ * pivots. */
 static bool correct(fast_work *work) {
-  const active_set_options patient = {1e-6, 16, 16, 0.25, 4};
-  const active_set_options polish = {1e-6, 4, 4, 1, 8};
-  const double near = 0.2; // the rest is a few rows
-  const long max_pivots = 100;
+  // what goes on changing more than a quarter of its rows is not at rest
+  const active_set_options patient = {.max_factorisations = 16,
+                                      .max_all_changes = 16,
+                                      .max_share = 0.25,
+                                      .patience = 4};
+  const double near = 0.2; // residual: what is left is a few rows
+  const long max_pivots = 100; // a few rows, each of them there and back
   work->best_residual = INFINITY;
   if (active_set_correct(work, &patient)) return true;
   fast_work_restore_best(work);
   if (!(work->residual < near) || !fast_pivots_solve(work, max_pivots))
     return false;
   fast_work_evaluate(work);
-  return work->residual <= work->target || active_set_correct(work, &polish);
+  return work->residual <= work->target
+      || active_set_correct(work, &active_set_polish);
 }
 
 bool fast_rest_correct(fast_work *work) {
@@ -55,13 +60,14 @@ bool fast_rest_correct(fast_work *work) {
   return correct(work);
 }
 
-/* One step of modes from p on the problem with this relaxation.
- * @return how many modes changed, -1 after a failure. */
+/* One step of the active set from p on the problem with this relaxation.
+ * @return how many rows changed, -1 after a failure. */
 static int soften(fast_work *work, double relaxation, double p[]) {
+  const double prox = 1e-9; // the relaxation keeps the system regular
   box_problem *box = &work->box;
   int count = -1;
   box->relaxation = relaxation;
-  if (active_set_factor(work, 1e-9)) {
+  if (active_set_factor(work, prox)) {
     active_set_step(work, p);
     box_velocities(box, p, work->v);
     box_slips(box, work->v, p, work->w);
@@ -73,7 +79,7 @@ static int soften(fast_work *work, double relaxation, double p[]) {
 }
 
 bool fast_rest_approach(fast_work *work) {
-  static const double relaxations[] = {1e-1, 1e-2, 1e-3, 1e-4, 1e-5};
+  static const double relaxations[] = {1e-1, 1e-2, 1e-3, 1e-4, 1e-5}; // of A
   const box_problem *box = &work->box;
   double *p = work->kept_p;
   size_t bytes = sizeof *p * (size_t)box->n_rows;

@@ -11,13 +11,14 @@
  * diagonal, which keeps p near p_0. Newton's method finds u in one or two steps
  * where few rows meet a limit.
  */
+#include "solver/fast_spread.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "common/matrix6.h"
 #include "common/minmax.h"
 #include "common/six.h"
-#include "solver/fast_work.h"
 
 static double sum_of_sizes(const double x[6]) {
   double sum = 0;
@@ -156,8 +157,8 @@ static bool is_within_limits(const box_problem *box, const graph_edge *edge,
 void fast_spread(fast_work *work, bool everywhere) {
   const box_problem *box = &work->box;
   double *p = work->kept_p;
-  for (int e = 0; e < box->n_edges; e++) {
-    const graph_edge *edge = &box->edges[e];
+  for (int e = 0; e < box->n_graph_edges; e++) {
+    const graph_edge *edge = &box->graph_edges[e];
     int begin = edge->first_row, end = edge->end_row;
     if ((edge->b >= 0 && !edge->twisted)
         || (!everywhere && is_within_limits(box, edge, work->p))

@@ -1,17 +1,22 @@
-/* Sweeps and modes in turn.
- *
- * Gauss-Seidel sweeps settle what every contact does with its neighbours, but
- * not the forces that go through a heap; the linear system of the modes has
- * those, but modes changed all at once from far off go round in circles. A few
- * sweeps before each system bring the modes so near that two or three changes
- * of a handful of rows are left; where those go round in circles, pivots change
- * them one by one. Where bodies are wedged, with more active rows than they have
- * ways to move, that does not help: the first system shows it.
- */
+/* Gauss-Seidel sweeps settle what every contact does with its neighbours, but
+ * not the forces that go through a heap; the linear system of the active set
+ * settles those, but rows changed all at once from far off go round in circles.
+ * A few sweeps before each system bring the active set so near that two or three
+ * changes of a handful of rows are left; where those go round in circles, pivots
+ * change them one by one. Where bodies are wedged, with more active rows than
+ * degrees of freedom, that does not help: the first system shows it. */
+#include "solver/fast_sweeps.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "solver/fast_work.h"
+#include "solver/active_set.h"
+#include "solver/fast_pivots.h"
+
+bool fast_sweeps_reserve(fast_work *work) {
+  return ARENA_TAKE(&work->arena, work->inverse_J,
+                    12 * (size_t)work->box.n_rows);
+}
 
 /* M^-1 J' of one row and body; M^-1 is symmetric. */
 static inline void times_inverse(const double inverse[36], const double J[6],
@@ -30,8 +35,8 @@ static inline void times_inverse(const double inverse[36], const double J[6],
 static void invert_rows(fast_work *work) {
   const box_problem *box = &work->box;
   const mlcp_body *bodies = box->problem->bodies;
-  for (int e = 0; e < box->n_edges; e++) {
-    const graph_edge *edge = &box->edges[e];
+  for (int e = 0; e < box->n_graph_edges; e++) {
+    const graph_edge *edge = &box->graph_edges[e];
     for (int r = edge->first_row; r < edge->end_row; r++) {
       double *MJ = work->inverse_J + 12 * (size_t)r;
       times_inverse(bodies[edge->a].inverse_mass, box->J_a + 6 * r, MJ);
@@ -98,8 +103,8 @@ static void sweep(fast_work *work, int count) {
   for (int r = 0; r < work->box.n_rows; r++)
     work->scratch[r] = 1 / work->box.diagonal[r];
   for (int k = 0; k < count; k++)
-    for (int e = 0; e < work->box.n_edges; e++) {
-      const graph_edge *edge = &work->box.edges[e];
+    for (int e = 0; e < work->box.n_graph_edges; e++) {
+      const graph_edge *edge = &work->box.graph_edges[e];
       if (edge->b >= 0)
         sweep_edge(work, edge, true);
       else
@@ -124,18 +129,26 @@ static bool is_wedged(const fast_work *work, long factorisations_before) {
 }
 
 bool fast_sweeps_solve(fast_work *work, bool warm) {
-  static const active_set_options patient = {1e-6, 8, 8, 0.2, 1};
-  static const active_set_options few = {1e-6, 4, 4, 0.08, 1};
-  enum { N_TURNS = 2 };
-  static const int sweeps[N_TURNS] = {30, 10};
-  const int few_rows = 150, some_rows = 300; // whose pivots cost next to nothing
-  const double unmoved = 0.1;
+  // from a near guess the active set may take its time; more than a twelfth of
+  // its rows in a wrong state after sweeps tells of wedged bodies
+  static const active_set_options patient = {.max_factorisations = 8,
+                                             .max_all_changes = 8,
+                                             .max_share = 0.2,
+                                             .patience = 1};
+  static const active_set_options few = {.max_factorisations = 4,
+                                         .max_all_changes = 4,
+                                         .max_share = 0.08,
+                                         .patience = 1};
+  enum { N_TURNS = 2, N_FIRST = 5 };
+  static const int sweeps[N_TURNS] = {30, 10}; // 30: one factorisation's price
+  const int few_rows = 150, some_rows = 300;   // whose pivots cost hardly anything
+  const double unmoved = 0.1; // residual: the guess needs no sweeps
   const int n_rows = work->box.n_rows;
   long max_pivots = 50 + n_rows / 8;
 
   bool moved = work->residual > unmoved;
   if (warm && moved) invert_rows(work);
-  if (warm && take_turn(work, moved ? 5 : 0, &patient)) return true;
+  if (warm && take_turn(work, moved ? N_FIRST : 0, &patient)) return true;
   if (warm && n_rows <= few_rows && fast_pivots_finish(work, max_pivots))
     return true;
   if (!warm || !moved) invert_rows(work);
