@@ -290,8 +290,9 @@ static void test_convex_variant(void) {
     problem.bodies[0].v_free[0] = pushes[i];
 
     solver_variant variant = {.first_cone = NULL};
-    CU_ASSERT_FATAL(solver_variant_make_convex(&variant, &memory_from_malloc,
-                                               &problem.mlcp));
+    arena arena = {.source = &memory_from_malloc};
+    CU_ASSERT_FATAL(
+        solver_variant_make_convex(&variant, &arena, &problem.mlcp));
     char message[100];
     CU_ASSERT(mlcp_check(&variant.mlcp, message, sizeof message));
     test_solution relaxed, solution;
@@ -309,7 +310,7 @@ static void test_convex_variant(void) {
     CU_ASSERT(i == 0 || solution.mlcp.v[0] > 0.5);
     solution_release(&relaxed);
     solution_release(&solution);
-    solver_variant_release(&variant, &memory_from_malloc);
+    arena_release(&arena);
     problem_release(&problem);
   }
 }

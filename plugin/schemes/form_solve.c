@@ -547,7 +547,7 @@ static bool check_part(solve_context *c, const mlcp_problem *problem) {
   if (!cone_check_run(cone, c->form->solver, c->form->source, problem))
     return no_memory(c);
   for (int r = 0; r < problem->n_rows; r++)
-    c->s->solution.p[r] = cone->jams[r];
+    c->s->solution.p[r] = cone->locked[r];
   memset(c->s->solution.v, 0,
          6 * (size_t)problem->n_bodies * sizeof *c->s->solution.v);
   return true;

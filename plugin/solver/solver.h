@@ -1,6 +1,6 @@
 /* Solving one island's mixed LCP: a status, a residual, never a surprise.
  *
- * `solver_solve` climbs a ladder of methods and stops at the first answer whose
+ * `solver_solve` is a cascade of methods that ends at the first answer whose
  * residual, recomputed on the original problem, is small enough:
  *
  *   warm      the guess as it is

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 typedef enum solver_kind {
-  SOLVER_FAST, /* the whole ladder */
-  SOLVER_LEMKE /* Lemke first, then the ladder's last stages */
+  SOLVER_FAST, /* the whole cascade */
+  SOLVER_LEMKE /* Lemke first, then the last stages of the cascade */
 } solver_kind;
 
 typedef enum solver_stage {
@@ -32,9 +32,9 @@ typedef struct solver_options {
                           stage gets lower (1e-8) */
   int max_rows;        /* an island with more is refused (300000) */
   int max_lemke_size;  /* of SOLVER_FAST: a problem with more variables does not
-                          end with Lemke on the edge formulation, whose pivots take a
-                          millisecond in a large heap, up to three a variable;
-                          0: no Lemke of SOLVER_LEMKE's either */
+                          end with Lemke in the edge formulation, whose pivots
+                          take a millisecond in a large heap, up to three a
+                          variable; 0: no Lemke of SOLVER_LEMKE's either */
   bool smooth;         /* of SOLVER_FAST: impulses that redundant contacts leave
                           open change smoothly with the problem; dearer */
 } solver_options;
