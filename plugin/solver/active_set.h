@@ -73,8 +73,8 @@ extern const active_set_options active_set_polish;
 
 /** From work->p and the active set that stands in work->state: correct it until
  *  the target is reached.
- *  @return true when it is; else work->kept_p is the last point, which may be out
- *          of its limits. */
+ *  @return true when it is; else work->kept_p is the last point, which may be
+ *          out of its limits. */
 bool active_set_correct(fast_work *work, const active_set_options *options);
 
 /** The same from the active set that work->p and work->w ask for. */

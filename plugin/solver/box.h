@@ -98,7 +98,7 @@ typedef enum box_status {
   BOX_NO_MEMORY
 } box_status;
 
-/** Build the box formulation in memory of `arena`; `problem` must outlive it. */
+/** Build the box formulation in `arena`; `problem` must outlive it. */
 box_status box_build(box_problem *box, arena *arena,
                      const mlcp_problem *problem);
 

@@ -3,12 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-/* eps of (31), of a row's diagonal: friction edges that cannot be locked end near
- * it, well below the 1 of those that can, and well above the residual. */
+/* eps of (31), of a row's diagonal: friction edges that cannot be locked end
+ * near it, well below the 1 of those that can. */
 static const double penalty = 1e-6;
 
-/* Impulses p of (31) above these are those of locked contacts, and of joint rows
- * that take part. */
+/* Impulses p of (31) above these are those of locked contacts, and of joint
+ * rows that hold them. */
 static const double locked_contact = 0.25, locked_joint = 1e-3;
 
 /* Rows of the relaxed problem as (31) wants them; v_free becomes 0. */

@@ -7,13 +7,13 @@
  *
  *   max sum s_k,   s_k <= 1, s_k <= c_n,k,   J'p = 0,   p in the cone   (30)
  *
- * (s_k is 1 for every contact that can be locked, 0 for the others: impulses that
- * add up to nothing can be added and scaled) the bounded quadratic program
+ * (s_k is 1 for every contact that can be locked, 0 for the others: impulses
+ * that add up to nothing can be added and scaled) the bounded quadratic program
  *
  *   min 1/2 p'J M^-1 J'p - eps sum A_kk p_k,   0 <= p_k <= 1 per edge   (31)
  *
- * is the penalty form: friction edges that can be locked end at 1, others at a few
- * eps.
+ * is the penalty form: friction edges that can be locked end at 1, others at a
+ * few eps.
  */
 #ifndef ODE_MLCP_SOLVER_CONE_H
 #define ODE_MLCP_SOLVER_CONE_H

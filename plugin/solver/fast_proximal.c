@@ -7,7 +7,8 @@
  * steps find the active set from nothing. The answer is the next proximal
  * point, and prox is smaller; towards the end only a handful of rows still
  * change, and those are pivots (fast_pivots.c), which follow the path past the
- * turning points that are left. Where a step of prox is too long a shorter one is tried.
+ * turning points that are left. Where a step of prox is too long a shorter one
+ * is tried.
  *
  * From nothing, the first step begins with every row active: where no normal
  * impulse is known, friction would be shut and had to be opened row by row.

@@ -1,9 +1,9 @@
 /* Gauss-Seidel sweeps settle what every contact does with its neighbours, but
  * not the forces that go through a heap; the linear system of the active set
  * settles those, but rows changed all at once from far off go round in circles.
- * A few sweeps before each system bring the active set so near that two or three
- * changes of a handful of rows are left; where those go round in circles, pivots
- * change them one by one. Where bodies are wedged, with more active rows than
+ * A few sweeps before each system bring the active set so near that two or
+ * three changes of a handful of rows are left; where those go round in circles,
+ * pivots change them one by one. Where bodies are wedged, with more active rows than
  * degrees of freedom, that does not help: the first system shows it. */
 #include "solver/fast_sweeps.h"
 
@@ -141,7 +141,7 @@ bool fast_sweeps_solve(fast_work *work, bool warm) {
                                          .patience = 1};
   enum { N_TURNS = 2, N_FIRST = 5 };
   static const int sweeps[N_TURNS] = {30, 10}; // 30: one factorisation's price
-  const int few_rows = 150, some_rows = 300;   // whose pivots cost hardly anything
+  const int few_rows = 150, some_rows = 300;   // whose pivots hardly cost
   const double unmoved = 0.1; // residual: the guess needs no sweeps
   const int n_rows = work->box.n_rows;
   long max_pivots = 50 + n_rows / 8;

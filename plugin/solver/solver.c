@@ -97,8 +97,9 @@ static void start_from_guess(cascade *c) {
 
 /* ---- stages ------------------------------------------------------------ */
 
-static bool run_fast(cascade *c, const mlcp_problem *problem, fast_method method,
-                     const double guess[], const mlcp_solution *solution,
+static bool run_fast(cascade *c, const mlcp_problem *problem,
+                     fast_method method, const double guess[],
+                     const mlcp_solution *solution,
                      solver_report *fast) {
   solver_fast(c->workspace->fast, problem, c->options, method, guess, solution,
               fast);

@@ -13,8 +13,9 @@ typedef struct solver_convex {
   arena arena; /* of both */
 } solver_convex;
 
-/** Make the relaxed problem of `problem`, in memory of `source`, with room for a
- *  solution. @return false when memory runs out. */
+/** Make the relaxed problem of `problem`, in memory of `source`, with room for
+ *  a solution.
+ *  @return false when memory runs out. */
 bool solver_convex_make(solver_convex *convex, const memory_source *source,
                         const mlcp_problem *problem);
 
