@@ -122,7 +122,7 @@ static void test_residual_of_a_slide(void) {
     }
   }
 
-  // so does a wrong mode: no friction at all, and a contact let go
+  // so does a wrong active set: no friction at all, and a contact given up
   s->beta[1] = s->p[1] = 0;
   s->v[0] = s->lambda[0] = 1;
   CU_ASSERT_DOUBLE_EQUAL(residual(&solution), 0.5 * 9.81 * problem.h, 1e-12);

@@ -1,4 +1,4 @@
-/* Lemke on mixed problems, and the ladder: what is returned is what its
+/* Lemke on mixed problems, and the cascade: what is returned is what its
  * residual says, finite and within bounds, whichever stage it comes from. */
 #include <math.h>
 #include <stdlib.h>
@@ -245,9 +245,9 @@ static void test_inconsistent_contacts_are_degraded(void) {
   solver_default_options(&options);
 }
 
-/* Without push-out (b >= 0) Lemke has to find a solution whatever the friction;
- * with it, high friction jams some heaps. */
-static void test_jams(void) {
+/* Without position corrections (b >= 0) Lemke has to find a solution whatever the friction;
+ * with them, high friction locks some heaps. */
+static void test_locked_contacts(void) {
   static const double coefficients[] = {0.2, 0.9, 1.5, 3};
   lemke_mlcp_workspace *lemke =
       lemke_mlcp_workspace_create(&memory_from_malloc);
@@ -315,7 +315,7 @@ static void test_convex_variant(void) {
   }
 }
 
-static void test_ladder_without_lemke(void) {
+static void test_cascade_without_lemke(void) {
   test_problem problem;
   test_solution solution;
   options.max_lemke_size = 0;
@@ -323,7 +323,7 @@ static void test_ladder_without_lemke(void) {
   for (int kind = SOLVER_FAST; kind <= SOLVER_LEMKE; kind++)
     for (unsigned seed = 0; seed < 20; seed++) {
       options.kind = (solver_kind)kind;
-      // a heap of 30 that jams for good takes a second, one of 10 a twentieth
+      // a heap of 30 that is locked for good takes a second, one of 10 a twentieth
       bool rough = seed % 4 == 0;
       problem_make_heap(&problem, rough ? 10 : 30, seed, rough ? 1e5 : 0.9, 4);
       solution_init(&solution, &problem.mlcp);
@@ -447,7 +447,7 @@ static int fail_every_allocation(const test_problem *problem,
 static void test_every_allocation_may_fail(void) {
   test_problem problem;
   test_solution solution;
-  // an ordinary one, and one that climbs to the last stage
+  // an ordinary one, and one that goes to the last stage
   problem_make_heap(&problem, 8, 3, 0.5, 4);
   solution_init(&solution, &problem.mlcp);
   int n_usual = fail_every_allocation(&problem, &solution);
@@ -470,9 +470,9 @@ int main(void) {
       {"extreme friction", test_extreme_friction},
       {"empty problems", test_empty_problems},
       {"inconsistent contacts", test_inconsistent_contacts_are_degraded},
-      {"jams", test_jams},
+      {"locked contacts", test_locked_contacts},
       {"convex variant", test_convex_variant},
-      {"no Lemke", test_ladder_without_lemke},
+      {"no Lemke", test_cascade_without_lemke},
       {"too many rows", test_too_many_rows_are_refused},
       {"guesses", test_guess_is_only_a_start},
       {"same bits", test_same_bits_whatever_came_before},
@@ -481,7 +481,7 @@ int main(void) {
   workspace = solver_workspace_create(&memory_from_malloc);
   if (workspace == NULL) return 1;
   solver_default_options(&options);
-  int status = run_tests("ladder", tests);
+  int status = run_tests("cascade", tests);
   solver_workspace_destroy(workspace);
   return status;
 }

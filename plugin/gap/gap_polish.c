@@ -181,7 +181,7 @@ static void try_sharp(const gap_core *a, const gap_core *b, const double n[3],
   vec3_copy(best->n, n);
 }
 
-static void climb(const gap_core *core_a, const piece *a,
+static void ascend(const gap_core *core_a, const piece *a,
                   const gap_core *core_b, const piece *b,
                   const double *along, const double n0[3], double scale,
                   gap_direction *best) {
@@ -256,14 +256,14 @@ void gap_polish(const gap_core *a, const gap_core *b, const double n0[3],
   try_fixed(a, b, n0, edges, n_edges, best);
   for (int i = 0; i < n_a; i++)
     for (int j = 0; j < n_b; j++)
-      climb(a, &on_a[i], b, &on_b[j], NULL, n0, scale, best);
+      ascend(a, &on_a[i], b, &on_b[j], NULL, n0, scale, best);
   for (int e = 0; e < n_edges_a; e++)
     for (int j = 0; j < n_b; j++)
-      climb(a, &on_a[edges[e].piece], b, &on_b[j], edges[e].along, n0, scale,
+      ascend(a, &on_a[edges[e].piece], b, &on_b[j], edges[e].along, n0, scale,
             best);
   for (int e = n_edges_a; e < n_edges; e++)
     for (int i = 0; i < n_a; i++)
-      climb(a, &on_a[i], b, &on_b[edges[e].piece], edges[e].along, n0, scale,
+      ascend(a, &on_a[i], b, &on_b[edges[e].piece], edges[e].along, n0, scale,
             best);
 }
 

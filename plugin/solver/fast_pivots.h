@@ -1,5 +1,5 @@
 /* Pivots: the path of a perturbed problem, one change of the active set at a
- * time. Lemke's method, and its shorter ways from points near a solution. */
+ * time. Lemke's method, and its shorter paths from points near a solution. */
 #ifndef ODE_MLCP_SOLVER_FAST_PIVOTS_H
 #define ODE_MLCP_SOLVER_FAST_PIVOTS_H
 
