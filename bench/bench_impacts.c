@@ -17,7 +17,7 @@
 #include "impacts/examples.h"
 #include "impacts/impact.h"
 #include "impacts/impact_lemke.h"
-#include "impacts/impact_step.h"
+#include "impacts/impact_sampler.h"
 #include "impacts/philox.h"
 #include "solver/lemke.h"
 
@@ -28,7 +28,7 @@ typedef struct record {
   impact_example example;
   ode_mlcp_impact *impact;
   ode_mlcp_impact_options options;
-  impact_desk desk;
+  impact_sampler sampler;
   int n_rows, n_contacts;
   double inputs[STEPS_RECORDED][MOST_ROWS + MOST_CONTACTS];
 } record;
@@ -108,18 +108,18 @@ static double time_way(record *it, const way *way, double seconds) {
   it->options.method = way->method;
   it->options.select = way->select;
   int most = way->select == ODE_MLCP_IMPACT_FIRST ? 1 : IMPACT_MAX_SOLUTIONS;
-  if (impact_prepare(it->impact, &it->options, &method) !=
+  if (impact_sampler_prepare(it->impact, &it->options, &method) !=
         ODE_MLCP_IMPACT_DONE ||
-      !impact_desk_open(&it->desk, it->impact, &it->options, method,
+      !impact_sampler_open(&it->sampler, it->impact, &it->options, method,
                         &memory_from_malloc))
     return -1;
   size_t size = (size_t)(it->n_rows + it->n_contacts)*sizeof(double);
   stopwatch watch = {.seconds = seconds};
   for (int k = 0; goes_on(&watch); k++) {
-    memcpy(it->desk.inputs, it->inputs[k % STEPS_RECORDED], size);
-    impact_step_solve(&it->desk, (uint64_t)k, 0, most);
+    memcpy(it->sampler.inputs, it->inputs[k % STEPS_RECORDED], size);
+    impact_sampler_step(&it->sampler, (uint64_t)k, 0, most);
   }
-  impact_desk_close(&it->desk, &memory_from_malloc);
+  impact_sampler_close(&it->sampler);
   return 1e6*watch.least;
 }
 

@@ -95,7 +95,7 @@ static double residual_of(problem_case *it) {
   return mlcp_residual(it->problem, &it->solution, it->scratch);
 }
 
-static void by_our_ladder(void *what, bench_result *result) {
+static void by_our_cascade(void *what, bench_result *result) {
   problem_case *it = what;
   open_solution(it);
   solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
@@ -334,11 +334,11 @@ static void ask_all(const char *part, const char *name, problem_case *it) {
   const mlcp_problem *problem = it->problem;
   int contacts = contacts_of(problem), n = lcp_form_size(problem);
   it->kind = SOLVER_FAST;
-  run_and_write(part, name, "fast", by_our_ladder, it, n, contacts);
+  run_and_write(part, name, "fast", by_our_cascade, it, n, contacts);
   const double *guess = it->guess;
   it->kind = SOLVER_LEMKE;
   it->guess = NULL;
-  run_and_write(part, name, "lemke", by_our_ladder, it, n, contacts);
+  run_and_write(part, name, "lemke", by_our_cascade, it, n, contacts);
   it->guess = guess;
   memset(&it->form, 0, sizeof it->form);
   if (n <= effort_of_run.largest_lcp && lcp_form_build(&it->form, problem)) {

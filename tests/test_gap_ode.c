@@ -353,7 +353,7 @@ static void test_cube_slides_over_mesh(void) {
         CU_ASSERT(found[k].normal[2] > 1 - 1e-12);
         CU_ASSERT_EQUAL(gap_feature_type(found[k].feature[0]), GAP_CORNER);
         corners |= 1u << (found[k].feature[0] & 7);
-        CU_ASSERT(found[k].part[1] >= 0);
+        CU_ASSERT(found[k].triangle[1] >= 0);
       }
       CU_ASSERT_EQUAL(corners, 0x0f);
     }

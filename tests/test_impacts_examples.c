@@ -12,7 +12,7 @@
 #include "impacts/examples.h"
 #include "impacts/impact.h"
 #include "impacts/impact_lemke.h"
-#include "impacts/impact_step.h"
+#include "impacts/impact_sampler.h"
 
 /* An example, ready, with options for a set of moderate size. */
 typedef struct ready {
@@ -407,13 +407,13 @@ static void test_energy_falls_in_every_step(void) {
 }
 
 /* How far a solution is from the nearest of the enumerated ones, m/s. */
-static double distance_to_known(const impact_desk *desk, int n_known, int n,
+static double distance_to_known(const impact_sampler *sampler, int n_known, int n,
                                 const double c[]) {
   double best = INFINITY;
   for (int k = 0; k < n_known; k++) {
     double worst = 0;
     for (int i = 0; i < n; i++)
-      worst = fmax(worst, fabs(desk->reached[k*n + i] - c[i]));
+      worst = fmax(worst, fabs(sampler->reached[k*n + i] - c[i]));
     best = fmin(best, worst);
   }
   return best;
@@ -428,10 +428,10 @@ static void test_modes_agree_with_lemke(void) {
     int n = it->n_rows, n_lemke = impact_lemke_size(space);
     it->options.method = ODE_MLCP_IMPACT_MODES;
     ode_mlcp_impact_method method;
-    impact_desk desk;
-    CU_ASSERT_EQUAL_FATAL(impact_prepare(it->impact, &it->options, &method),
+    impact_sampler sampler;
+    CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(it->impact, &it->options, &method),
                           ODE_MLCP_IMPACT_DONE);
-    CU_ASSERT_FATAL(impact_desk_open(&desk, it->impact, &it->options, method,
+    CU_ASSERT_FATAL(impact_sampler_open(&sampler, it->impact, &it->options, method,
                                      &memory_from_malloc));
     double *scratch = malloc(impact_lemke_scratch(space)*sizeof *scratch);
     test_random random = {(uint64_t)k};
@@ -440,18 +440,18 @@ static void test_modes_agree_with_lemke(void) {
     int most = 0;
 
     for (int sample = 0; sample < (it->m > 2 ? 40 : 400); sample++) {
-      memcpy(desk.inputs, space->start, (size_t)n*sizeof *desk.inputs);
+      memcpy(sampler.inputs, space->start, (size_t)n*sizeof *sampler.inputs);
       for (int step = 0; step < 8 &&
-           contact_space_slowest(space, desk.inputs) < -1e-8; step++) {
-        double *caps = &desk.inputs[n];
+           contact_space_slowest(space, sampler.inputs) < -1e-8; step++) {
+        double *caps = &sampler.inputs[n];
         for (int i = 0; i < it->m; i++)
           caps[i] = test_uniform(&random, 1e-3, 1)*it->options.h;
-        int n_known = impact_step_solve(&desk, 0, 0, IMPACT_MAX_SOLUTIONS);
+        int n_known = impact_sampler_step(&sampler, 0, 0, IMPACT_MAX_SOLUTIONS);
         CU_ASSERT_FATAL(n_known > 0);
         if (n_known > most) most = n_known;
         for (int i = 0; i < n_known; i++)
           worst_violation = fmax(worst_violation, contact_path_violation(
-            space, caps, &desk.lambdas[i*n], &desk.reached[i*n]));
+            space, caps, &sampler.lambdas[i*n], &sampler.reached[i*n]));
 
         for (int run = 0; run < 6; run++) {
           double covering[25], lambda[10], c[10];
@@ -463,26 +463,26 @@ static void test_modes_agree_with_lemke(void) {
             path_covering[i] = test_uniform(&random, i % 2 == 0 ? 0.01 : -1,
                                             1);
           n_runs++;
-          if (impact_lemke_solve(space, desk.inputs, caps,
+          if (impact_lemke_solve(space, sampler.inputs, caps,
                                  run == 0 ? NULL : covering, scratch, lambda,
                                  c, &pivots)) {
             n_lemke_solved++;
             worst_distance = fmax(worst_distance,
-                                  distance_to_known(&desk, n_known, n, c));
+                                  distance_to_known(&sampler, n_known, n, c));
           }
           n_path++;
-          if (contact_path_solve(space, desk.inputs, caps,
+          if (contact_path_solve(space, sampler.inputs, caps,
                                  run == 0 ? NULL : path_covering,
                                  run < 3 ? NULL : &path_covering[n], scratch,
                                  lambda, c, &pivots)) {
             n_path_solved++;
             worst_distance = fmax(worst_distance,
-                                  distance_to_known(&desk, n_known, n, c));
+                                  distance_to_known(&sampler, n_known, n, c));
           }
         }
         int taken = (int)(test_uniform(&random, 0, 1)*n_known);
-        memcpy(desk.inputs, &desk.reached[taken*n],
-               (size_t)n*sizeof *desk.inputs);
+        memcpy(sampler.inputs, &sampler.reached[taken*n],
+               (size_t)n*sizeof *sampler.inputs);
       }
     }
     CU_ASSERT(worst_violation < 1e-9);
@@ -505,10 +505,10 @@ static void test_modes_agree_with_lemke(void) {
     memset(lambda, 0, sizeof lambda);
     contact_space_push(space, space->start, lambda, c);
     CU_ASSERT(contact_path_violation(space, caps, lambda, c) > 0.1);
-    for (int i = 0; i < n; i++) c[i] = desk.reached[i] + 1e-3;
-    CU_ASSERT(distance_to_known(&desk, 1, n, c) > 9e-4);
+    for (int i = 0; i < n; i++) c[i] = sampler.reached[i] + 1e-3;
+    CU_ASSERT(distance_to_known(&sampler, 1, n, c) > 9e-4);
     free(scratch);
-    impact_desk_close(&desk, &memory_from_malloc);
+    impact_sampler_close(&sampler);
     close_example(it);
   }
 }

@@ -10,7 +10,7 @@
 #include "impacts/contact_path.h"
 #include "impacts/impact.h"
 #include "impacts/impact_lemke.h"
-#include "impacts/impact_step.h"
+#include "impacts/impact_sampler.h"
 
 enum { MOST_S = 8, MOST_M = 3, MOST_ROWS = 9, PROBLEMS = 60 };
 
@@ -42,13 +42,13 @@ static void make_collision(collision *it, test_random *random, int m, int T) {
     .Jn = it->Jn, .Jt = it->Jt, .mu = it->mu, .v = it->v};
 }
 
-static double distance_to_known(const impact_desk *desk, int n_known, int n,
+static double distance_to_known(const impact_sampler *sampler, int n_known, int n,
                                 const double c[]) {
   double best = INFINITY;
   for (int k = 0; k < n_known; k++) {
     double worst = 0;
     for (int i = 0; i < n; i++)
-      worst = fmax(worst, fabs(desk->reached[k*n + i] - c[i]));
+      worst = fmax(worst, fabs(sampler->reached[k*n + i] - c[i]));
     best = fmin(best, worst);
   }
   return best;
@@ -60,49 +60,49 @@ typedef struct counts {
 } counts;
 
 /* All ways to solve each step of one sample. */
-static void compare_steps(impact_desk *desk, test_random *random,
+static void compare_steps(impact_sampler *sampler, test_random *random,
                           double scratch[], counts *counts) {
-  const contact_space *space = &desk->impact->space;
+  const contact_space *space = &sampler->impact->space;
   int n = space->n_rows, m = space->n_contacts;
-  memcpy(desk->inputs, space->start, (size_t)n*sizeof *desk->inputs);
+  memcpy(sampler->inputs, space->start, (size_t)n*sizeof *sampler->inputs);
   for (int step = 0; step < 5 &&
-       contact_space_slowest(space, desk->inputs) < -1e-8; step++) {
-    double *caps = &desk->inputs[n], lambda[MOST_ROWS], c[MOST_ROWS];
+       contact_space_slowest(space, sampler->inputs) < -1e-8; step++) {
+    double *caps = &sampler->inputs[n], lambda[MOST_ROWS], c[MOST_ROWS];
     for (int i = 0; i < m; i++)
       caps[i] = test_uniform(random, 0.01, 1)/space->weight[i*n/m];
     counts->steps++;
-    uint64_t n_before = desk->n_fallbacks;
-    int n_known = impact_step_solve(desk, 0, (uint32_t)step,
+    uint64_t n_before = sampler->n_fallbacks;
+    int n_known = impact_sampler_step(sampler, 0, (uint32_t)step,
                                     IMPACT_MAX_SOLUTIONS);
-    counts->unsolved += desk->n_fallbacks > n_before || n_known == 0;
+    counts->unsolved += sampler->n_fallbacks > n_before || n_known == 0;
     counts->several += n_known > 1;
     for (int k = 0; k < n_known; k++)
       counts->violation = fmax(counts->violation, contact_path_violation(
-        space, caps, &desk->lambdas[k*n], &desk->reached[k*n])/space->scale);
+        space, caps, &sampler->lambdas[k*n], &sampler->reached[k*n])/space->scale);
     for (int run = 0; run < 4 && n_known > 0; run++) {
       double covering[40];
       int pivots;
       for (int i = 0; i < 40; i++)
         covering[i] = test_uniform(random, 0.01, 1);
       counts->lemke++;
-      if (impact_lemke_solve(space, desk->inputs, caps, covering, scratch,
+      if (impact_lemke_solve(space, sampler->inputs, caps, covering, scratch,
                              lambda, c, &pivots)) {
         counts->lemke_solved++;
         counts->distance = fmax(counts->distance, distance_to_known(
-          desk, n_known, n, c)/space->scale);
+          sampler, n_known, n, c)/space->scale);
       }
       counts->path++;
-      if (contact_path_solve(space, desk->inputs, caps, covering,
+      if (contact_path_solve(space, sampler->inputs, caps, covering,
                              &covering[20], scratch, lambda, c, &pivots)) {
         counts->path_solved++;
         counts->distance = fmax(counts->distance, distance_to_known(
-          desk, n_known, n, c)/space->scale);
+          sampler, n_known, n, c)/space->scale);
       }
     }
     if (n_known == 0) return;
     int taken = (int)(test_uniform(random, 0, 1)*n_known);
-    memcpy(desk->inputs, &desk->reached[taken*n],
-           (size_t)n*sizeof *desk->inputs);
+    memcpy(sampler->inputs, &sampler->reached[taken*n],
+           (size_t)n*sizeof *sampler->inputs);
   }
 }
 
@@ -123,17 +123,17 @@ static void test_ways_to_solve_agree(void) {
         ode_mlcp_impact_default_options(&options);
         options.method = ODE_MLCP_IMPACT_MODES;
         ode_mlcp_impact_method method;
-        impact_desk desk;
-        CU_ASSERT_EQUAL_FATAL(impact_prepare(impact, &options, &method),
+        impact_sampler sampler;
+        CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(impact, &options, &method),
                               ODE_MLCP_IMPACT_DONE);
-        CU_ASSERT_FATAL(impact_desk_open(&desk, impact, &options, method,
+        CU_ASSERT_FATAL(impact_sampler_open(&sampler, impact, &options, method,
                                          &memory_from_malloc));
         double *scratch = malloc(impact_lemke_scratch(&impact->space)
                                  *sizeof *scratch);
         for (int sample = 0; sample < 5; sample++)
-          compare_steps(&desk, &random, scratch, &counts);
+          compare_steps(&sampler, &random, scratch, &counts);
         free(scratch);
-        impact_desk_close(&desk, &memory_from_malloc);
+        impact_sampler_close(&sampler);
         ode_mlcp_impact_destroy(impact);
       }
       printf("  %d contacts, %d tangents: %ld steps, %ld with several, %ld "

@@ -122,7 +122,7 @@ static void test_residual_of_a_slide(void) {
     }
   }
 
-  // so does a wrong mode: no friction at all, and a contact let go
+  // so does a wrong active set: no friction at all, and a contact given up
   s->beta[1] = s->p[1] = 0;
   s->v[0] = s->lambda[0] = 1;
   CU_ASSERT_DOUBLE_EQUAL(residual(&solution), 0.5 * 9.81 * problem.h, 1e-12);
@@ -417,6 +417,26 @@ static void test_split_of_an_interval(void) {
   problem_release(&problem);
 }
 
+/* A relaxed problem keeps the pairs of sets it has left out: what stood in their
+ * beta before must not count. */
+static void test_completes_pairs_of_no_set(void) {
+  make_polygon(4, 1);
+  problem.mlcp.n_frictions = 0;
+  for (int r = 1; r < problem.mlcp.n_rows; r++)
+    problem.rows[r].kind = MLCP_ROW_JOINT;
+  test_solution solution;
+  solution_init(&solution, &problem.mlcp);
+  double w[8];
+  CU_ASSERT_FATAL(problem.mlcp.n_pairs > 0 && problem.mlcp.n_rows <= 8);
+  for (int e = 0; e < 2 * problem.mlcp.n_pairs; e++)
+    solution.mlcp.beta[e] = NAN;
+  CU_ASSERT(isfinite(mlcp_complete(&problem.mlcp, 1, &solution.mlcp, w)));
+  for (int e = 0; e < 2 * problem.mlcp.n_pairs; e++)
+    CU_ASSERT_EQUAL(solution.mlcp.beta[e], 0);
+  solution_release(&solution);
+  problem_release(&problem);
+}
+
 static void test_split_without_a_limit(void) {
   make_polygon(4, 1);
   double p[3] = {0, 0, 0}, w[3] = {0.2, 0.3, -0.4}, beta[4], lambda;
@@ -432,6 +452,7 @@ int main(void) {
       {"residual of a slide", test_residual_of_a_slide},
       {"residual of bounded rows", test_residual_of_bounded_rows},
       {"residual against all conditions", test_residual_against_conditions},
+      {"pairs of no set", test_completes_pairs_of_no_set},
       {"split of polygons", test_split_of_polygons},
       {"split at a vertex", test_split_at_a_vertex},
       {"split of an interval", test_split_of_an_interval},

@@ -76,8 +76,8 @@ static void make_small(test_problem *problem, test_random *random) {
           test_uniform(random, 0, 6));
     }
     if (joined) {
-      const double anchor[3] = {0.5, 0, b};
-      problem_add_ball(problem, box, box - 1, anchor, 0);
+      const double joint[3] = {0.5, 0, b};
+      problem_add_ball(problem, box, box - 1, joint, 0);
     }
     if (test_uniform(random, 0, 1) < 0.3) {
       const double along[6] = {1, 0, 0, 0, 0, 0}, none[6] = {0};

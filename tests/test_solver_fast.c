@@ -325,7 +325,7 @@ static void test_heaps(void) {
 }
 
 /* A guess that is partly unknown or nonsense must not do harm. */
-/* A heap without push-out, which has a solution whatever its friction. */
+/* A heap without position corrections, which has a solution whatever its friction. */
 static void make_slow_heap(test_problem *problem, int n, unsigned seed,
                            double mu) {
   problem_make_heap(problem, n, seed, mu, 4);
@@ -362,9 +362,9 @@ static void test_nearly_rigid(void) {
   fast_workspace_destroy(workspace);
 }
 
-/* At mu = 2 the central path of most heaps folds: without a way round folds
- * hardly a third of these is solved here. */
-static void test_folds(void) {
+/* At mu = 2 the central path of most heaps has turning points: without
+ * continuation past them hardly a third of these is solved here. */
+static void test_turning_points(void) {
   enum { HEAPS = 20 };
   fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
   int n_solved = 0;
@@ -729,8 +729,8 @@ int main(void) {
       {"friction without a normal", test_friction_without_a_normal},
       {"heaps", test_heaps},
       {"nearly rigid rows", test_nearly_rigid},
-  {"folds", test_folds},
-      {"Lemke in the box form", test_lemke_in_box_form},
+  {"turning points", test_turning_points},
+      {"Lemke in the box formulation", test_lemke_in_box_form},
       {"bad guesses", test_bad_guesses},
       {"unsymmetric mass", test_unsymmetric_mass},
       {"empty problems", test_empty_problems},

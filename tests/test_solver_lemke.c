@@ -60,7 +60,7 @@ static bool solved_with(lemke_ties ties, int n, const double M[],
   return solved;
 }
 
-/* At 1e5 two contacts can jam against each other: the cone is not pointed and
+/* At 1e5 two contacts can lock each other: the cone is not pointed and
  * theory allows a ray. One of the two tie rules gets round it. */
 static void test_friction_is_always_solved(void) {
   static const double coefficients[] = {0, 0.3, 1, 10, 1e5};

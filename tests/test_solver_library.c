@@ -66,8 +66,8 @@ static void solve_entry(const library_entry *entry, solver_kind kind,
     CU_ASSERT_EQUAL(report.residual, residual);
     expect_promise(entry, kind == SOLVER_FAST ? "fast" : "lemke", i, residual);
     if (kind == SOLVER_LEMKE)
-      CU_ASSERT(report.rung <= SOLVER_RUNG_WARM ||
-                report.rung == SOLVER_RUNG_LEMKE);
+      CU_ASSERT(report.stage <= SOLVER_STAGE_WARM ||
+                report.stage == SOLVER_STAGE_LEMKE);
     free(answer.memory);
   }
   solver_workspace_destroy(workspace);
@@ -109,7 +109,7 @@ static long pivots_by_lemke(const mlcp_stored *stored, const double guess[]) {
 }
 
 /* A guess, as a running program has one, must not lead the path astray: from the
- * edge form's basis of a good one a wall takes a thousand pivots. */
+ * edge formulation's basis of a good one a wall takes a thousand pivots. */
 static void test_lemke_is_not_misled_by_a_guess(void) {
   library_problems captured;
   CU_ASSERT_FATAL(library_capture(library_find("wall-55-settled"), &captured));

@@ -858,7 +858,7 @@ static bool check_locked(assembly *a, component_problem *c) {
   if (!cone_check_run(cone, a->solver, a->source, &c->problem))
     return outcome_no_memory(c->out);
   for (int r = 0; r < c->problem.n_rows; r++)
-    c->solution.p[r] = cone->jams[r];
+    c->solution.p[r] = cone->locked[r];
   memset(c->solution.v, 0,
          6 * (size_t)c->problem.n_bodies * sizeof *c->solution.v);
   return true;

@@ -51,7 +51,7 @@ typedef struct settings {
 typedef struct outcome {
   bool solved;
   const char *status;
-  const char *rung; /* of a folder's problem, else NULL */
+  const char *stage; /* of a folder's problem, else NULL */
   int n;            /* unknowns z, or impulses */
   size_t n_entries; /* of an LCP's matrix */
   double residual;
@@ -187,13 +187,13 @@ static bool solve_lcp(const solve_input *input, const settings *settings,
   return true;
 }
 
-static const char *rung_name(solver_rung rung) {
+static const char *stage_name(solver_stage stage) {
   static const char *const names[] = {
-      [SOLVER_RUNG_NONE] = "none",       [SOLVER_RUNG_WARM] = "warm",
-      [SOLVER_RUNG_FAST] = "fast",       [SOLVER_RUNG_LEMKE] = "lemke",
-      [SOLVER_RUNG_RELAXED] = "relaxed", [SOLVER_RUNG_CONVEX] = "convex"};
+      [SOLVER_STAGE_NONE] = "none",       [SOLVER_STAGE_WARM] = "warm",
+      [SOLVER_STAGE_FAST] = "fast",       [SOLVER_STAGE_LEMKE] = "lemke",
+      [SOLVER_STAGE_RELAXED] = "relaxed", [SOLVER_STAGE_CONVEX] = "convex"};
   size_t n_names = sizeof names / sizeof *names;
-  const char *name = (size_t)rung < n_names ? names[rung] : NULL;
+  const char *name = (size_t)stage < n_names ? names[stage] : NULL;
   return name != NULL ? name : "other";
 }
 
@@ -236,7 +236,7 @@ static bool solve_mlcp(const solve_input *input, const settings *settings,
   outcome->status = !answered         ? "too large"
                     : outcome->solved ? "solved"
                                       : "inaccurate";
-  outcome->rung = rung_name(report.rung);
+  outcome->stage = stage_name(report.stage);
   outcome->pivots = report.pivots;
   outcome->factorisations = report.factorisations;
   outcome->iterations = report.iterations;
@@ -263,7 +263,7 @@ static void print_json(const solve_input *input, const settings *settings,
     const mlcp_problem *p = &input->mlcp.problem;
     printf("  \"bodies\": %d,\n  \"frictions\": %d,\n  \"pairs\": %d,\n"
            "  \"rung\": \"%s\",\n",
-           p->n_bodies, p->n_frictions, p->n_pairs, o->rung);
+           p->n_bodies, p->n_frictions, p->n_pairs, o->stage);
   }
   print_number("residual", o->residual);
   print_number("tolerance", settings->tolerance);

@@ -24,6 +24,20 @@ void *memory_allocate_zero(const memory_source *source, size_t size) {
   return data;
 }
 
+void *memory_allocate_array(const memory_source *source, size_t count,
+                            size_t size) {
+  if (count == 0) count = 1;
+  if (count > SIZE_MAX / size) return NULL;
+  return source->allocate(source->context, count * size);
+}
+
+void memory_release_array(const memory_source *source, void *block,
+                          size_t count, size_t size) {
+  if (block == NULL) return;
+  if (count == 0) count = 1;
+  source->release(source->context, block, count * size);
+}
+
 /* The size a block grows to: half as much again, so that a pile that gains a
  * contact a step does not allocate every step. 0 on overflow. */
 static size_t grown_size(size_t old_size, size_t count, size_t element_size) {

@@ -22,6 +22,15 @@ extern const memory_source memory_from_malloc;
 /** `size` bytes of zeros, or NULL. */
 void *memory_allocate_zero(const memory_source *source, size_t size);
 
+/** Memory for `count` elements of `size` bytes, not cleared; a count of 0 still
+ *  gives a pointer. @return NULL when memory or `size_t` runs out. */
+void *memory_allocate_array(const memory_source *source, size_t count,
+                            size_t size);
+
+/** Give back what memory_allocate_array gave; NULL is fine. */
+void memory_release_array(const memory_source *source, void *block,
+                          size_t count, size_t size);
+
 /** A block that grows and is kept between uses; starts as {NULL, 0}. */
 typedef struct memory_block {
   void *data;

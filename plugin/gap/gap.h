@@ -87,7 +87,7 @@ typedef struct gap_contact {
   double point[3];    /* [m] world, half-way between the two surfaces */
   double certificate; /* [m] >= 0: how far `gap` of the deepest may be off */
   gap_feature feature[2];
-  int32_t part[2];    /* number of the triangle in a mesh, else -1 */
+  int32_t triangle[2]; /* its number in a mesh, else -1 */
 } gap_contact;
 
 enum {

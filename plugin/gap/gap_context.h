@@ -1,60 +1,59 @@
-/* The inside of a gap_context, for the files that turn geoms into shapes. */
+/* What queries on geoms keep from one to the next. */
 #ifndef ODE_MLCP_GAP_GAP_CONTEXT_H
 #define ODE_MLCP_GAP_GAP_CONTEXT_H
 
+#include <ode/ode.h>
 #include <stdbool.h>
 
 #include "gap/gap_mesh.h"
-#include "gap/gap_ode.h"
 
-enum { HULL_SLOTS = 64, TREE_SLOTS = 16, ERROR_ROOM = 256 };
+enum { GAP_HULL_SLOTS = 64, GAP_TREE_SLOTS = 16, GAP_ERROR_ROOM = 256 };
 
 /* A hull and the arrays it was made of, to see whether they have changed. */
-typedef struct hull_slot {
+typedef struct gap_hull_slot {
   const dReal *points;
   const unsigned *polygons;
   unsigned n_points, n_polygons;
   memory_block copy; /* of the polygons */
   size_t copied;     /* numbers in it */
   gap_hull hull;
-} hull_slot;
+} gap_hull_slot;
 
-typedef struct tree_slot {
+typedef struct gap_tree_slot {
   dTriMeshDataID data;
   gap_tree tree;
-} tree_slot;
+} gap_tree_slot;
 
-struct gap_context {
+/** Scratch memory, hulls of convexes, trees of meshes, the last error. One a
+ *  thread. */
+typedef struct gap_context {
   const memory_source *source;
   gap_scratch scratch;
-  hull_slot hulls[2][HULL_SLOTS]; /* by side, so that a pair has both */
-  tree_slot trees[TREE_SLOTS];
+  gap_hull_slot hulls[2][GAP_HULL_SLOTS]; /* by side, so that a pair has both */
+  gap_tree_slot trees[GAP_TREE_SLOTS];
   memory_block triangles[2], contacts, found;
-  char error[ERROR_ROOM];
-};
+  char error[GAP_ERROR_ROOM];
+} gap_context;
 
-/** A geom and where it is, geom transforms taken off. */
-typedef struct placed_geom {
-  dGeomID geom;  /* 0: an empty geom transform */
-  dGeomID named; /* the geom that was asked about */
-  int type;
-  double position[3], rotation[9];
-} placed_geom;
+/** @return NULL where memory runs out. `source` must outlive the context. */
+gap_context *gap_context_create(const memory_source *source);
+
+void gap_context_destroy(gap_context *context);
+
+/** What the last query of this context that failed did not like, with the
+ *  geom's class and address; "" before the first. */
+const char *gap_context_error(const gap_context *context);
+
+/**
+ * Forget the trees of all meshes. A mesh whose data another mesh of as many
+ * triangles takes the place of is noticed; one that is bent in part is not:
+ * call this after changing vertices in place.
+ */
+void gap_context_forget_meshes(gap_context *context);
 
 /** Write the error text: the geom's class, its address and `fault`.
  *  @return status. */
 int gap_context_fail(gap_context *context, dGeomID geom, gap_status status,
                      const char *fault);
-
-bool gap_context_is_mesh(const placed_geom *placed);
-
-/** The contacts of a mesh or height field (`a`) and any other geom. */
-int gap_context_mesh_pair(gap_context *context, const placed_geom *a,
-                          const placed_geom *b, double margin, int flags,
-                          gap_contact contacts[], int room);
-
-/** The shape of a geom that is no mesh. `side` 0 or 1. @return gap_status. */
-int gap_context_shape(gap_context *context, const placed_geom *placed,
-                      int side, gap_shape *shape);
 
 #endif

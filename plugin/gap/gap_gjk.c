@@ -77,17 +77,17 @@ static void try_triangle(const gap_simplex *simplex, int i, int j, int k,
   vec3_cross(c[0], simplex->corner[j].w, simplex->corner[k].w);
   vec3_cross(c[1], simplex->corner[k].w, p);
   vec3_cross(c[2], p, simplex->corner[j].w);
-  double part[3], sum = 0;
+  double share[3], sum = 0;
   for (int m = 0; m < 3; m++) {
-    part[m] = vec3_dot(c[m], normal);
-    if (!(part[m] > 0)) return;
-    sum += part[m];
+    share[m] = vec3_dot(c[m], normal);
+    if (!(share[m] > 0)) return;
+    sum += share[m];
   }
 
   nearest at = {.inside = false};
-  at.weight[i] = part[0] / sum;
-  at.weight[j] = part[1] / sum;
-  at.weight[k] = part[2] / sum;
+  at.weight[i] = share[0] / sum;
+  at.weight[j] = share[1] / sum;
+  at.weight[k] = share[2] / sum;
   nearest_from_weights(&at, simplex);
   double foot[3], height = vec3_dot(p, normal) / area2;
   for (int m = 0; m < 3; m++) foot[m] = height * normal[m];

@@ -4,7 +4,7 @@
 
 static bool same_features(const gap_contact *p, const gap_contact *q) {
   return p->feature[0] == q->feature[0] && p->feature[1] == q->feature[1] &&
-         p->part[0] == q->part[0] && p->part[1] == q->part[1];
+         p->triangle[0] == q->triangle[0] && p->triangle[1] == q->triangle[1];
 }
 
 static void to_body(const gap_pose *pose, const double point[3],

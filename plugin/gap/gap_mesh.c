@@ -121,8 +121,8 @@ static int add_contacts(const meeting *at, const gap_contact contacts[],
     if (is_artefact(at, &contacts[i])) continue;
     gap_contact *contact = &all[list->count++];
     *contact = contacts[i];
-    contact->part[0] = -1;
-    contact->part[1] = (int32_t)(at->triangle - at->all); // for now
+    contact->triangle[0] = -1;
+    contact->triangle[1] = (int32_t)(at->triangle - at->all); // for now
   }
   return 0;
 }
@@ -245,12 +245,12 @@ static void drop_longer_ways(double radius, const gap_triangle triangles[],
   gap_contact *all = list->block->data;
   int kept = first;
   for (int i = first; i < list->count; i++) {
-    const gap_triangle *deep = &triangles[all[i].part[1]];
+    const gap_triangle *deep = &triangles[all[i].triangle[1]];
     bool cleared = false;
     for (int k = first; k < list->count && !cleared; k++)
       cleared = all[i].gap + radius < 0 && all[k].gap + radius < 0 &&
                 is_cleared_by(deep, &all[i],
-                              &triangles[all[k].part[1]], &all[k]);
+                              &triangles[all[k].triangle[1]], &all[k]);
     all[i].certificate = cleared ? -1 : all[i].certificate;
   }
   for (int i = first; i < list->count; i++)
@@ -281,7 +281,7 @@ int gap_mesh_meet(const gap_core *core, const gap_triangle triangles[],
   drop_longer_ways(core->radius, triangles, first, list);
   gap_contact *all = list->block->data;
   for (int i = first; i < list->count; i++)
-    all[i].part[1] = triangles[all[i].part[1]].number;
+    all[i].triangle[1] = triangles[all[i].triangle[1]].number;
   return 0;
 }
 

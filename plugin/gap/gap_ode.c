@@ -1,255 +1,14 @@
 #include "gap/gap_ode.h"
 
-#include <stdio.h>
-#include <string.h>
+#include <math.h>
+#include <threads.h>
 
-#include "common/vec3.h"
-#include "gap/gap_context.h"
+#include "gap/gap_ode_mesh.h"
 #include "gap/gap_pair.h"
-
-gap_context *gap_context_create(const memory_source *source) {
-  gap_context *context = memory_allocate_zero(source, sizeof *context);
-  if (context == NULL) return NULL;
-  context->source = source;
-  context->scratch.source = source;
-  return context;
-}
-
-void gap_context_forget_meshes(gap_context *context) {
-  for (int i = 0; i < TREE_SLOTS; i++) {
-    gap_tree_release(&context->trees[i].tree, context->source);
-    context->trees[i].data = NULL;
-  }
-}
-
-void gap_context_destroy(gap_context *context) {
-  if (context == NULL) return;
-  const memory_source *source = context->source;
-  gap_scratch_release(&context->scratch);
-  gap_context_forget_meshes(context);
-  for (int side = 0; side < 2; side++) {
-    memory_block_release(&context->triangles[side], source);
-    for (int i = 0; i < HULL_SLOTS; i++) {
-      memory_block_release(&context->hulls[side][i].copy, source);
-      gap_hull_release(&context->hulls[side][i].hull, source);
-    }
-  }
-  memory_block_release(&context->contacts, source);
-  memory_block_release(&context->found, source);
-  source->release(source->context, context, sizeof *context);
-}
-
-const char *gap_context_error(const gap_context *context) {
-  return context->error;
-}
-
-static const char *class_name(int type) {
-  switch (type) {
-    case dSphereClass: return "sphere";
-    case dBoxClass: return "box";
-    case dCapsuleClass: return "capsule";
-    case dCylinderClass: return "cylinder";
-    case dPlaneClass: return "plane";
-    case dRayClass: return "ray";
-    case dConvexClass: return "convex";
-    case dGeomTransformClass: return "geom transform";
-    case dTriMeshClass: return "trimesh";
-    case dHeightfieldClass: return "heightfield";
-  }
-  if (type >= dFirstSpaceClass && type <= dLastSpaceClass) return "space";
-  return type == gap_ellipsoid_class() ? "ellipsoid" : "geom of user class";
-}
-
-int gap_context_fail(gap_context *context, dGeomID geom, gap_status status,
-                     const char *fault) {
-  if (status == GAP_NO_MEMORY) fault = "could not be handled: no memory";
-  snprintf(context->error, sizeof context->error, "%s %p %s",
-           class_name(dGeomGetClass(geom)), (void *)geom, fault);
-  return status;
-}
-
-/* ---- places ---- */
-
-static void read_place(dGeomID geom, double position[3],
-                       double rotation[9]) {
-  for (int i = 0; i < 9; i++) rotation[i] = i % 4 == 0;
-  for (int k = 0; k < 3; k++) position[k] = 0;
-  if (!dGeomIsPlaceable(geom)) return;
-
-  const dReal *p = dGeomGetPosition(geom), *R = dGeomGetRotation(geom);
-  for (int i = 0; i < 3; i++) {
-    position[i] = p[i];
-    for (int j = 0; j < 3; j++) rotation[3 * i + j] = R[4 * i + j];
-  }
-}
-
-/* The host has marked geom transforms as old; programs still have them. */
-static dGeomID transformed_geom(dGeomID transform) {
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-  return dGeomTransformGetGeom(transform);
-#pragma GCC diagnostic pop
-}
-
-/* Take geom transforms off. */
-static void find_place(dGeomID geom, placed_geom *placed) {
-  placed->named = placed->geom = geom;
-  read_place(geom, placed->position, placed->rotation);
-  while (placed->geom != NULL &&
-         dGeomGetClass(placed->geom) == dGeomTransformClass) {
-    dGeomID inner = transformed_geom(placed->geom);
-    placed->geom = inner;
-    if (inner == NULL) return;
-    double position[3], rotation[9], turned[3], product[9];
-    read_place(inner, position, rotation);
-    mat3_apply(turned, placed->rotation, position);
-    vec3_add_scaled(placed->position, 1, turned);
-    for (int i = 0; i < 3; i++)
-      for (int j = 0; j < 3; j++) {
-        product[3 * i + j] = 0;
-        for (int k = 0; k < 3; k++)
-          product[3 * i + j] +=
-              placed->rotation[3 * i + k] * rotation[3 * k + j];
-      }
-    memcpy(placed->rotation, product, sizeof product);
-  }
-  placed->type = dGeomGetClass(placed->geom);
-}
-
-/* ---- shapes ---- */
-
-static size_t polygon_numbers(const unsigned polygons[],
-                              unsigned n_polygons) {
-  size_t count = 0;
-  for (unsigned i = 0; i < n_polygons; i++) count += polygons[count] + 1;
-  return count;
-}
-
-static bool hull_is_current(const hull_slot *slot, const dReal points[],
-                            unsigned n_points, const unsigned polygons[],
-                            unsigned n_polygons) {
-  return slot->points == points && slot->polygons == polygons &&
-         slot->n_points == n_points && slot->n_polygons == n_polygons &&
-         memcmp(slot->hull.points, points, 3 * n_points * sizeof *points) ==
-             0 &&
-         memcmp(slot->copy.data, polygons,
-                slot->copied * sizeof *polygons) == 0;
-}
-
-static int make_hull(gap_context *context, const placed_geom *placed,
-                     hull_slot *slot, const dReal points[],
-                     unsigned n_points, const unsigned polygons[],
-                     unsigned n_polygons) {
-  const char *fault = NULL;
-  slot->points = NULL;
-  gap_hull_release(&slot->hull, context->source);
-  if (gap_hull_make(&slot->hull, context->source, points, n_points, polygons,
-                    n_polygons, &fault) != 0)
-    return gap_context_fail(context, placed->named,
-                            fault == NULL ? GAP_NO_MEMORY : GAP_BAD_HULL,
-                            fault);
-
-  // only polygons that were found good may be measured
-  slot->copied = polygon_numbers(polygons, n_polygons);
-  void *copy = memory_block_reserve(&slot->copy, context->source,
-                                    slot->copied, sizeof *polygons);
-  if (copy == NULL)
-    return gap_context_fail(context, placed->named, GAP_NO_MEMORY, NULL);
-  memcpy(copy, polygons, slot->copied * sizeof *polygons);
-  slot->points = points;
-  slot->polygons = polygons;
-  slot->n_points = n_points;
-  slot->n_polygons = n_polygons;
-  return GAP_OK;
-}
-
-static int find_hull(gap_context *context, const placed_geom *placed,
-                     int side, const gap_hull **hull) {
-  const dReal *planes, *points;
-  const unsigned *polygons;
-  unsigned n_planes, n_points;
-  dGeomGetConvex(placed->geom, &planes, &n_planes, &points, &n_points,
-                 &polygons);
-
-  uint64_t key = (uintptr_t)points >> 4;
-  hull_slot *slot =
-      &context->hulls[side][key * 0x9E3779B97F4A7C15u >> 58];
-  *hull = &slot->hull;
-  if (points != NULL && polygons != NULL &&
-      hull_is_current(slot, points, n_points, polygons, n_planes))
-    return GAP_OK;
-  return make_hull(context, placed, slot, points, n_points, polygons,
-                   n_planes);
-}
-
-static void read_plane(const placed_geom *placed, gap_shape *shape) {
-  dVector4 plane;
-  dGeomPlaneGetParams(placed->geom, plane);
-  double normal[3] = {plane[0], plane[1], plane[2]};
-  // within a geom transform a plane has a place
-  mat3_apply(shape->normal, placed->rotation, normal);
-  shape->offset = plane[3] + vec3_dot(shape->normal, placed->position);
-}
-
-int gap_context_shape(gap_context *context, const placed_geom *placed,
-                      int side, gap_shape *shape) {
-  dVector3 lengths;
-  dReal radius, length;
-  memset(shape, 0, sizeof *shape);
-  vec3_copy(shape->position, placed->position);
-  memcpy(shape->rotation, placed->rotation, sizeof shape->rotation);
-
-  switch (placed->type) {
-    case dSphereClass:
-      shape->kind = GAP_SPHERE;
-      shape->size[0] = dGeomSphereGetRadius(placed->geom);
-      break;
-    case dBoxClass:
-      shape->kind = GAP_BOX;
-      dGeomBoxGetLengths(placed->geom, lengths);
-      for (int k = 0; k < 3; k++) shape->size[k] = lengths[k];
-      break;
-    case dCapsuleClass:
-    case dCylinderClass:
-      shape->kind =
-          placed->type == dCapsuleClass ? GAP_CAPSULE : GAP_CYLINDER;
-      if (placed->type == dCapsuleClass)
-        dGeomCapsuleGetParams(placed->geom, &radius, &length);
-      else
-        dGeomCylinderGetParams(placed->geom, &radius, &length);
-      shape->size[0] = radius;
-      shape->size[1] = length;
-      break;
-    case dPlaneClass:
-      shape->kind = GAP_PLANE;
-      read_plane(placed, shape);
-      break;
-    case dConvexClass: {
-      shape->kind = GAP_CONVEX;
-      int status = find_hull(context, placed, side, &shape->hull);
-      if (status != GAP_OK) return status;
-      break;
-    }
-    default:
-      if (placed->type != gap_ellipsoid_class())
-        return gap_context_fail(context, placed->named, GAP_BAD_CLASS,
-                                "has no signed gap");
-      shape->kind = GAP_ELLIPSOID;
-      gap_ellipsoid_get(placed->geom, shape->size);
-  }
-  gap_status status;
-  const char *fault = gap_shape_fault(shape, &status);
-  if (fault == NULL) return GAP_OK;
-  return gap_context_fail(context, placed->named, status, fault);
-}
-
-bool gap_context_is_mesh(const placed_geom *placed) {
-  return placed->type == dTriMeshClass || placed->type == dHeightfieldClass;
-}
 
 int gap_query(gap_context *context, dGeomID a, dGeomID b, double margin,
               int flags, gap_contact contacts[], int room) {
-  placed_geom placed[2];
+  gap_geom placed[2];
   dGeomID geoms[2] = {a, b};
   for (int side = 0; side < 2; side++) {
     // spaces and rays have no place to look for
@@ -257,7 +16,7 @@ int gap_query(gap_context *context, dGeomID a, dGeomID b, double margin,
     if (dGeomIsSpace(geoms[side]) || type == dRayClass)
       return gap_context_fail(context, geoms[side], GAP_BAD_CLASS,
                               "has no signed gap");
-    find_place(geoms[side], &placed[side]);
+    gap_geom_place(geoms[side], &placed[side]);
     if (placed[side].geom == NULL) return 0;
   }
   if (isnan(margin))
@@ -265,18 +24,18 @@ int gap_query(gap_context *context, dGeomID a, dGeomID b, double margin,
                             "was given a margin that is not a number");
   if (room <= 0) return 0;
 
-  if (gap_context_is_mesh(&placed[0]))
-    return gap_context_mesh_pair(context, &placed[0], &placed[1], margin,
+  if (gap_geom_is_mesh(&placed[0]))
+    return gap_ode_mesh_pair(context, &placed[0], &placed[1], margin,
                                  flags, contacts, room);
-  if (gap_context_is_mesh(&placed[1])) {
-    int count = gap_context_mesh_pair(context, &placed[1], &placed[0],
+  if (gap_geom_is_mesh(&placed[1])) {
+    int count = gap_ode_mesh_pair(context, &placed[1], &placed[0],
                                       margin, flags, contacts, room);
     if (count > 0) gap_contacts_turn(contacts, count);
     return count;
   }
   gap_shape shapes[2];
   for (int side = 0; side < 2; side++) {
-    int status = gap_context_shape(context, &placed[side], side,
+    int status = gap_geom_shape(context, &placed[side], side,
                                    &shapes[side]);
     if (status != GAP_OK) return status;
   }
@@ -284,4 +43,74 @@ int gap_query(gap_context *context, dGeomID a, dGeomID b, double margin,
                        flags, contacts, room);
   if (count < 0) return gap_context_fail(context, a, GAP_NO_MEMORY, NULL);
   return count;
+}
+
+/* ---- ellipsoids ---- */
+
+static dContactGeom *contact_at(dContactGeom *contacts, int skip, int i) {
+  return (dContactGeom *)((char *)contacts + (size_t)i * (size_t)skip);
+}
+
+/* dCollide() brings no context along: each thread that calls it has one. */
+static tss_t collider_context;
+static once_flag collider_once = ONCE_FLAG_INIT;
+static bool collider_ready;
+
+static void destroy_context(void *context) { gap_context_destroy(context); }
+
+static void prepare_contexts(void) {
+  collider_ready = tss_create(&collider_context, destroy_context) ==
+                   thrd_success;
+}
+
+static gap_context *thread_context(void) {
+  call_once(&collider_once, prepare_contexts);
+  if (!collider_ready) return NULL;
+  gap_context *context = tss_get(collider_context);
+  if (context == NULL) {
+    context = gap_context_create(&memory_from_malloc);
+    if (tss_set(collider_context, context) != thrd_success) {
+      gap_context_destroy(context);
+      return NULL;
+    }
+  }
+  return context;
+}
+
+/* The host's collider: overlaps only, as dCollide() promises. */
+static int collide(dGeomID a, dGeomID b, int flags, dContactGeom *contacts,
+                   int skip) {
+  int room = flags & 0xffff;
+  gap_context *context = thread_context();
+  if (context == NULL || room == 0) return 0;
+
+  gap_contact found[GAP_PAIR_ROOM];
+  if (room > GAP_PAIR_ROOM) room = GAP_PAIR_ROOM;
+  int count = gap_query(context, a, b, 0, 0, found, room);
+  if (count < 0)
+    dMessage(0, "ode-mlcp: no contacts: %s", gap_context_error(context));
+  for (int i = 0; i < count; i++) {
+    dContactGeom *contact = contact_at(contacts, skip, i);
+    for (int k = 0; k < 3; k++) {
+      contact->pos[k] = found[i].point[k];
+      contact->normal[k] = found[i].normal[k];
+    }
+    contact->depth = -found[i].gap;
+    contact->g1 = a;
+    contact->g2 = b;
+    contact->side1 = found[i].triangle[0];
+    contact->side2 = found[i].triangle[1];
+  }
+  return count < 0 ? 0 : count;
+}
+
+static dColliderFn *collider_with(int other_class) {
+  bool without_gap =
+      other_class == dRayClass ||
+      (other_class >= dFirstSpaceClass && other_class <= dLastSpaceClass);
+  return without_gap ? NULL : collide;
+}
+
+dGeomID gap_ellipsoid_create(dSpaceID space, const double semi_axes[3]) {
+  return gap_ellipsoid_make(space, semi_axes, collider_with);
 }

@@ -3,29 +3,8 @@
 #ifndef ODE_MLCP_GAP_GAP_ODE_H
 #define ODE_MLCP_GAP_GAP_ODE_H
 
-#include <ode/ode.h>
-
-#include "gap/gap.h"
-
-/** What queries keep between them: scratch memory, hulls of convexes, trees of
- *  meshes, the last error. One a thread. */
-typedef struct gap_context gap_context;
-
-/** @return NULL where memory runs out. `source` must outlive the context. */
-gap_context *gap_context_create(const memory_source *source);
-
-void gap_context_destroy(gap_context *context);
-
-/** What the last query of this context that failed did not like, with the
- *  geom's class and address; "" before the first. */
-const char *gap_context_error(const gap_context *context);
-
-/**
- * Forget the trees of all meshes. A mesh whose data another mesh of as many
- * triangles takes the place of is noticed; one that is bent in part is not:
- * call this after changing vertices in place.
- */
-void gap_context_forget_meshes(gap_context *context);
+#include "gap/gap_context.h"
+#include "gap/gap_ellipsoid.h"
 
 /**
  * The contacts of two geoms that touch or may touch.
@@ -38,8 +17,8 @@ void gap_context_forget_meshes(gap_context *context);
  *               (finite where a mesh or height field is involved).
  * @param flags  0 or GAP_REDUCE.
  * @param contacts [room] out. The first is the deepest; normals point into
- *               `a`; `part` is the number of a mesh's triangle, of a height
- *               field's 2 x cell + half.
+ *               `a`; `triangle` is the number of a mesh's triangle, of a
+ *               height field's 2 x cell + half.
  * @return number of contacts, or a negative gap_status: nothing is written
  *         then, and gap_context_error() names the geom.
  */
@@ -57,15 +36,5 @@ int gap_query(gap_context *context, dGeomID a, dGeomID b, double margin,
  *         fifth) and is not for two threads at once.
  */
 dGeomID gap_ellipsoid_create(dSpaceID space, const double semi_axes[3]);
-
-/** The class of our ellipsoids; -1 before the first is made. */
-int gap_ellipsoid_class(void);
-
-/** To be called after dCloseODE(), which forgets all user classes, where
- *  ellipsoids are to be made again after another dInitODE2(). */
-void gap_ellipsoid_host_closed(void);
-
-void gap_ellipsoid_set(dGeomID geom, const double semi_axes[3]);
-void gap_ellipsoid_get(dGeomID geom, double semi_axes[3]);
 
 #endif

@@ -1,8 +1,8 @@
-/* Meshes and height fields of the host as triangles near another geom. */
+#include "gap/gap_ode_mesh.h"
+
 #include <string.h>
 
 #include "common/vec3.h"
-#include "gap/gap_context.h"
 #include "gap/gap_pair.h"
 
 /* More cells of a height field than this in one query are a mistake of the
@@ -11,7 +11,7 @@ enum { MOST_CELLS = 4000000 };
 
 /* What lies within a ball; coordinates are about `origin` in the world. */
 typedef struct region {
-  const placed_geom *mesh;
+  const gap_geom *mesh;
   const double *origin;
   double centre[3], radius;
   memory_block *block; /* of gap_triangle */
@@ -86,7 +86,7 @@ static void body_box(dGeomID geom, const double position[3],
 }
 
 /* Are some triangles where the tree has them? */
-static bool tree_is_current(const tree_slot *slot, dTriMeshDataID data,
+static bool tree_is_current(const gap_tree_slot *slot, dTriMeshDataID data,
                             dGeomID geom, const double position[3],
                             const double rotation[9], int count) {
   enum { PROBES = 8 };
@@ -106,13 +106,13 @@ static bool tree_is_current(const tree_slot *slot, dTriMeshDataID data,
   return true;
 }
 
-static int find_tree(gap_context *context, const placed_geom *mesh,
+static int find_tree(gap_context *context, const gap_geom *mesh,
                      const double position[3], const double rotation[9],
                      const gap_tree **tree) {
   dTriMeshDataID data = dGeomTriMeshGetData(mesh->geom);
   int count = dGeomTriMeshGetTriangleCount(mesh->geom);
   uint64_t key = (uintptr_t)data >> 4;
-  tree_slot *slot = &context->trees[key * 0x9E3779B97F4A7C15u >> 60];
+  gap_tree_slot *slot = &context->trees[key * 0x9E3779B97F4A7C15u >> 60];
   *tree = &slot->tree;
   if (tree_is_current(slot, data, mesh->geom, position, rotation, count))
     return GAP_OK;
@@ -135,7 +135,7 @@ static int find_tree(gap_context *context, const placed_geom *mesh,
   return GAP_OK;
 }
 
-static int near_numbers(gap_context *context, const placed_geom *mesh,
+static int near_numbers(gap_context *context, const gap_geom *mesh,
                         const gap_tree *tree, const double box[6],
                         int32_t **numbers) {
   int room = 256, count;
@@ -153,7 +153,7 @@ static int near_numbers(gap_context *context, const placed_geom *mesh,
 /* The host's corner for the geom's own place, in the region's coordinates. */
 static void move_corner(const region *in, const double position[3],
                         const double rotation[9], double corner[3]) {
-  const placed_geom *mesh = in->mesh;
+  const gap_geom *mesh = in->mesh;
   if (mesh->geom != mesh->named) {
     double body[3], turned[3];
     to_body(position, rotation, corner, body);
@@ -164,7 +164,7 @@ static void move_corner(const region *in, const double position[3],
 }
 
 static int collect_trimesh(gap_context *context, region *in) {
-  const placed_geom *mesh = in->mesh;
+  const gap_geom *mesh = in->mesh;
   if (dGeomTriMeshGetData(mesh->geom) == NULL)
     return gap_context_fail(context, mesh->named, GAP_BAD_MESH,
                             "has no data");
@@ -278,7 +278,7 @@ static int collect_field(gap_context *context, region *in) {
 /* ---- pairs ---- */
 
 static int collect(gap_context *context, region *in) {
-  const placed_geom *mesh = in->mesh;
+  const gap_geom *mesh = in->mesh;
   double square = 0;
   for (int i = 0; i < 9; i++) square += mesh->rotation[i] * mesh->rotation[i];
   if (!all_finite(mesh->position, 3) || !(fabs(square - 3) < 1e-5))
@@ -298,7 +298,7 @@ static int finish(gap_contact_list *list, const double origin[3],
   return count;
 }
 
-static int mesh_with_shape(gap_context *context, const placed_geom *mesh,
+static int mesh_with_shape(gap_context *context, const gap_geom *mesh,
                            const gap_shape *shape, double margin, int flags,
                            gap_contact contacts[], int room) {
   gap_core core;
@@ -331,11 +331,11 @@ static void ball_around(dGeomID geom, double centre[3], double *radius) {
   *radius = vec3_length(half);
 }
 
-static int mesh_with_mesh(gap_context *context, const placed_geom *a,
-                          const placed_geom *b, double margin, int flags,
+static int mesh_with_mesh(gap_context *context, const gap_geom *a,
+                          const gap_geom *b, double margin, int flags,
                           gap_contact contacts[], int room) {
   double centre[2][3], radius[2];
-  const placed_geom *meshes[2] = {a, b};
+  const gap_geom *meshes[2] = {a, b};
   for (int side = 0; side < 2; side++)
     ball_around(meshes[side]->named, centre[side], &radius[side]);
   // either may be without end: the smaller ball is enough for both
@@ -369,13 +369,13 @@ static int mesh_with_mesh(gap_context *context, const placed_geom *a,
       return gap_context_fail(context, a->named, GAP_NO_MEMORY, NULL);
     gap_contact *added = list.block->data;
     for (int k = before; k < list.count; k++)
-      added[k].part[0] = all[i].number;
+      added[k].triangle[0] = all[i].number;
   }
   return finish(&list, origin, radius[small], flags, contacts, room);
 }
 
 /* The corners of a mesh that are on or near a half-space. */
-static int mesh_on_plane(gap_context *context, const placed_geom *mesh,
+static int mesh_on_plane(gap_context *context, const gap_geom *mesh,
                          const gap_shape *plane, double margin, int flags,
                          gap_contact contacts[], int room) {
   double origin[3], radius;
@@ -401,7 +401,7 @@ static int mesh_on_plane(gap_context *context, const placed_geom *mesh,
     added += list.count++;
     *added = (gap_contact){.gap = gap,
                            .certificate = 4e-16 * (radius + fabs(offset)),
-                           .part = {-1, all[i / 3].number}};
+                           .triangle = {-1, all[i / 3].number}};
     // the mesh is turned to be the first shape in the end
     vec3_negate(added->normal, plane->normal);
     vec3_copy(added->point, corner);
@@ -412,16 +412,16 @@ static int mesh_on_plane(gap_context *context, const placed_geom *mesh,
   return finish(&list, origin, radius, flags, contacts, room);
 }
 
-int gap_context_mesh_pair(gap_context *context, const placed_geom *a,
-                          const placed_geom *b, double margin, int flags,
-                          gap_contact contacts[], int room) {
+int gap_ode_mesh_pair(gap_context *context, const gap_geom *a,
+                      const gap_geom *b, double margin, int flags,
+                      gap_contact contacts[], int room) {
   if (!isfinite(margin))
     return gap_context_fail(context, a->named, GAP_BAD_MESH,
                             "needs a margin that is finite");
-  if (gap_context_is_mesh(b))
+  if (gap_geom_is_mesh(b))
     return mesh_with_mesh(context, a, b, margin, flags, contacts, room);
   gap_shape shape;
-  int status = gap_context_shape(context, b, 1, &shape);
+  int status = gap_geom_shape(context, b, 1, &shape);
   if (status != GAP_OK) return status;
   if (shape.kind == GAP_PLANE)
     return mesh_on_plane(context, a, &shape, margin, flags, contacts, room);

@@ -128,12 +128,12 @@ void gap_contacts_turn(gap_contact contacts[], int count) {
   for (int i = 0; i < count; i++) {
     gap_contact *contact = &contacts[i];
     gap_feature feature = contact->feature[0];
-    int32_t part = contact->part[0];
+    int32_t triangle = contact->triangle[0];
     vec3_negate(contact->normal, contact->normal);
     contact->feature[0] = contact->feature[1];
     contact->feature[1] = feature;
-    contact->part[0] = contact->part[1];
-    contact->part[1] = part;
+    contact->triangle[0] = contact->triangle[1];
+    contact->triangle[1] = triangle;
   }
 }
 

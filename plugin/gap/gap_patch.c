@@ -79,7 +79,7 @@ static void write_contact(const gap_patch_request *request, double high,
   double middle = (high - a->radius + low + b->radius) / 2;
   vec3_add_scaled(contact->point, middle, request->n);
   contact->certificate = request->certificate;
-  contact->part[0] = contact->part[1] = -1;
+  contact->triangle[0] = contact->triangle[1] = -1;
 }
 
 static void add_contact(collection *into, const double at[2], double high,
@@ -467,7 +467,7 @@ static void land(landing *on, const double point[3], gap_feature feature) {
   contact->certificate = 0;
   contact->feature[0] = feature;
   contact->feature[1] = gap_feature_make(GAP_FACE, 0);
-  contact->part[0] = contact->part[1] = -1;
+  contact->triangle[0] = contact->triangle[1] = -1;
 }
 
 static bool looks_down(const landing *on, int corner) {

@@ -74,17 +74,17 @@ typedef struct level {
   double value, gradient[3], hessian[9];
 } level;
 
-static void subtract_curved(const piece *part, const double n[3],
+static void subtract_curved(const piece *of, const double n[3],
                             level *at) {
   double q[3];
-  mat3_apply(q, part->spread, n);
+  mat3_apply(q, of->spread, n);
   double root = sqrt(fmax(vec3_dot(n, q), 1e-300));
   at->value -= root;
   vec3_add_scaled(at->gradient, -1 / root, q);
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++)
       at->hessian[3 * i + j] -=
-          (part->spread[3 * i + j] - q[i] / root * (q[j] / root)) / root;
+          (of->spread[3 * i + j] - q[i] / root * (q[j] / root)) / root;
 }
 
 static void measure(const piece *a, const piece *b, const double n[3],
@@ -181,7 +181,7 @@ static void try_sharp(const gap_core *a, const gap_core *b, const double n[3],
   vec3_copy(best->n, n);
 }
 
-static void climb(const gap_core *core_a, const piece *a,
+static void ascend(const gap_core *core_a, const piece *a,
                   const gap_core *core_b, const piece *b,
                   const double *along, const double n0[3], double scale,
                   gap_direction *best) {
@@ -256,39 +256,39 @@ void gap_polish(const gap_core *a, const gap_core *b, const double n0[3],
   try_fixed(a, b, n0, edges, n_edges, best);
   for (int i = 0; i < n_a; i++)
     for (int j = 0; j < n_b; j++)
-      climb(a, &on_a[i], b, &on_b[j], NULL, n0, scale, best);
+      ascend(a, &on_a[i], b, &on_b[j], NULL, n0, scale, best);
   for (int e = 0; e < n_edges_a; e++)
     for (int j = 0; j < n_b; j++)
-      climb(a, &on_a[edges[e].piece], b, &on_b[j], edges[e].along, n0, scale,
+      ascend(a, &on_a[edges[e].piece], b, &on_b[j], edges[e].along, n0, scale,
             best);
   for (int e = n_edges_a; e < n_edges; e++)
     for (int i = 0; i < n_a; i++)
-      climb(a, &on_a[i], b, &on_b[edges[e].piece], edges[e].along, n0, scale,
+      ascend(a, &on_a[i], b, &on_b[edges[e].piece], edges[e].along, n0, scale,
             best);
 }
 
-static void support_point(const piece *part, const double direction[3],
+static void support_point(const piece *of, const double direction[3],
                           double point[3]) {
-  vec3_copy(point, part->base);
-  if (!part->curved) return;
-  if (part->turn == NULL) {
+  vec3_copy(point, of->base);
+  if (!of->curved) return;
+  if (of->turn == NULL) {
     double q[3];
-    mat3_apply(q, part->spread, direction);
+    mat3_apply(q, of->spread, direction);
     double root = sqrt(vec3_dot(direction, q));
     if (root > 0) vec3_add_scaled(point, 1 / root, q);
     return;
   }
   // a rim's point is in the rim's plane to rounding, however steep n is
   double across[2] = {0, 0}, radius = 0;
-  for (int i = 0; i < 9; i += 4) radius += part->spread[i] / 2;
+  for (int i = 0; i < 9; i += 4) radius += of->spread[i] / 2;
   radius = sqrt(radius); // the trace of r^2 (I - u u') is 2 r^2
   for (int k = 0; k < 2; k++)
     for (int i = 0; i < 3; i++)
-      across[k] += part->turn[3 * i + k] * direction[i];
+      across[k] += of->turn[3 * i + k] * direction[i];
   double length = hypot(across[0], across[1]);
   for (int k = 0; k < 2 && length > 0; k++)
     for (int i = 0; i < 3; i++)
-      point[i] += radius * across[k] / length * part->turn[3 * i + k];
+      point[i] += radius * across[k] / length * of->turn[3 * i + k];
 }
 
 /* The point of a cylinder nearest to another point: a cap has more points

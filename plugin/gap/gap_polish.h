@@ -6,7 +6,7 @@
 #include "gap/gap_sat.h"
 
 /**
- * Climb to the top of s(n) near n0.
+ * Ascend to the maximum of s(n) near n0.
  *
  * s(n) is the least of finitely many smooth pieces: a corner, a rim or an
  * ellipsoid of each core. At its top either one piece is level, or n lies

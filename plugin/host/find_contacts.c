@@ -36,8 +36,8 @@ static dContactGeom to_contact(dGeomID geom1, dGeomID geom2,
   dContactGeom contact = {.depth = -found->gap,
                           .g1 = geom1,
                           .g2 = geom2,
-                          .side1 = found->part[0],
-                          .side2 = found->part[1]};
+                          .side1 = found->triangle[0],
+                          .side2 = found->triangle[1]};
   for (int i = 0; i < 3; i++) {
     contact.pos[i] = found->point[i];
     contact.normal[i] = found->normal[i];

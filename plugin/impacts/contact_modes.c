@@ -413,8 +413,8 @@ ode_mlcp_impact_status contact_modes_build(contact_modes *modes,
 
   size_t m = (size_t)space->n_contacts;
   size_t n_scratch = contact_mode_scratch(space);
-  double *scratch = impact_allocate(source, n_scratch, sizeof *scratch);
-  int *contacts = impact_allocate(source, m, sizeof *contacts);
+  double *scratch = memory_allocate_array(source, n_scratch, sizeof *scratch);
+  int *contacts = memory_allocate_array(source, m, sizeof *contacts);
   modes->first_condition = memory_block_reserve(
     &modes->starts, source, (size_t)total + 1, sizeof(size_t));
   modes->zero_rows = memory_block_reserve(&modes->masks, source,
@@ -425,8 +425,8 @@ ode_mlcp_impact_status contact_modes_build(contact_modes *modes,
     for (size_t i = 0; i < m; i++) contacts[i] = (int)i;
     status = fill_table(modes, space, source, total, contacts, scratch);
   }
-  impact_release(source, scratch, n_scratch, sizeof *scratch);
-  impact_release(source, contacts, m, sizeof *contacts);
+  memory_release_array(source, scratch, n_scratch, sizeof *scratch);
+  memory_release_array(source, contacts, m, sizeof *contacts);
   if (status == ODE_MLCP_IMPACT_DONE) {
     sort_conditions(modes, space);
     if (!fill_gates(modes, source)) status = ODE_MLCP_IMPACT_NO_MEMORY;

@@ -18,7 +18,9 @@
 #ifndef ODE_MLCP_IMPACTS_CONTACT_MODES_H
 #define ODE_MLCP_IMPACTS_CONTACT_MODES_H
 
-#include "impacts/impact.h"
+#include "common/memory.h"
+#include "impacts/contact_space.h"
+#include "ode_mlcp_impacts.h"
 
 typedef struct contact_modes {
   int n_modes;    /* kept ones, in the order of their numbers */

@@ -7,7 +7,7 @@
 #ifndef ODE_MLCP_IMPACTS_CONTACT_PATH_H
 #define ODE_MLCP_IMPACTS_CONTACT_PATH_H
 
-#include "impacts/impact.h"
+#include "impacts/contact_space.h"
 
 size_t contact_path_scratch(const contact_space *space); /* in doubles */
 

@@ -8,19 +8,6 @@
 
 #include "common/sized.h"
 
-void *impact_allocate(const memory_source *source, size_t count, size_t size) {
-  if (count == 0) count = 1;
-  if (count > SIZE_MAX / size) return NULL;
-  return source->allocate(source->context, count * size);
-}
-
-void impact_release(const memory_source *source, void *block, size_t count,
-                    size_t size) {
-  if (block == NULL) return;
-  if (count == 0) count = 1;
-  source->release(source->context, block, count * size);
-}
-
 /* A later version must not take what older programs have there for a member. */
 _Static_assert(sizeof(ode_mlcp_impact_options) ==
                    offsetof(ode_mlcp_impact_options, run_context) +
@@ -79,25 +66,6 @@ bool impact_options_read(const ode_mlcp_impact_options *options,
   if (given == 0 || given > sizeof *own) given = sizeof *own;
   memcpy(own, options, given);
   return options_are_sound(own, why);
-}
-
-void contact_space_push(const contact_space *space, const double c[],
-                        const double lambda[], double pushed[]) {
-  int n = space->n_rows;
-  for (int i = 0; i < n; i++) {
-    double sum = c[i];
-    for (int j = 0; j < n; j++) sum += space->A[i*n + j]*lambda[j];
-    pushed[i] = sum;
-  }
-}
-
-double contact_space_slowest(const contact_space *space, const double c[]) {
-  double slowest = c[0];
-  for (int i = 1; i < space->n_contacts; i++) {
-    double speed = c[i*space->per_contact];
-    if (speed < slowest) slowest = speed;
-  }
-  return slowest;
 }
 
 void impact_velocity(const ode_mlcp_impact *impact, const double lambda_sum[],
@@ -355,33 +323,29 @@ static double largest_singular_value(const ode_mlcp_impact *impact,
   return sqrt(largest);
 }
 
-/* Hand out the arrays of `impact` from its one block; `scratch` is s x s. */
-static bool lay_out(ode_mlcp_impact *impact, double **scratch) {
+/* `scratch` out: s x s. */
+static bool take_arrays(ode_mlcp_impact *impact, double **scratch) {
   contact_space *space = &impact->space;
+  arena *arena = &impact->arena;
   size_t s = (size_t)impact->n_velocities, n = (size_t)space->n_rows;
-  size_t m = (size_t)space->n_contacts;
-  size_t count = n*n + m + 3*n + 2*s*s + 2*n*s + s;
-  double *next = memory_block_reserve(&impact->numbers, &impact->source, count,
-                                      sizeof *next);
-  int *indices = memory_block_reserve(&impact->indices, &impact->source, 2*n,
-                                      sizeof *indices);
-  if (next == NULL || indices == NULL) return false;
-  space->contact_of = indices;
-  space->normal_of = indices + n;
+  arena_start(arena);
+  if (!ARENA_TAKE(arena, space->contact_of, n) ||
+      !ARENA_TAKE(arena, space->normal_of, n) ||
+      !ARENA_TAKE(arena, space->A, n*n) ||
+      !ARENA_TAKE(arena, space->bound, space->n_contacts) ||
+      !ARENA_TAKE(arena, space->start, n) ||
+      !ARENA_TAKE(arena, space->weight, n) ||
+      !ARENA_TAKE(arena, impact->M, s*s) ||
+      !ARENA_TAKE(arena, impact->J, n*s) ||
+      !ARENA_TAKE(arena, impact->B, s*n) ||
+      !ARENA_TAKE(arena, impact->v, s) ||
+      !ARENA_TAKE(arena, impact->surface, n) ||
+      !ARENA_TAKE(arena, *scratch, s*s))
+    return false;
   for (int i = 0; i < space->n_rows; i++) {
     space->contact_of[i] = i/space->per_contact;
     space->normal_of[i] = i - i % space->per_contact;
   }
-  space->A = next;      next += n*n;
-  space->bound = next;  next += m;
-  space->start = next;  next += n;
-  space->weight = next; next += n;
-  impact->M = next;     next += s*s;
-  impact->J = next;     next += n*s;
-  impact->B = next;     next += n*s;
-  impact->v = next;     next += s;
-  impact->surface = next; next += n;
-  *scratch = next;
   return true;
 }
 
@@ -420,6 +384,17 @@ static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
   return ODE_MLCP_IMPACT_DONE;
 }
 
+void ode_mlcp_impact_destroy(ode_mlcp_impact *impact) {
+  if (impact == NULL) return;
+  memory_source source = impact->source;
+  if (impact->modes != NULL) {
+    contact_modes_release(impact->modes, &source);
+    memory_release_array(&source, impact->modes, 1, sizeof *impact->modes);
+  }
+  arena_release(&impact->arena);
+  memory_release_array(&source, impact, 1, sizeof *impact);
+}
+
 ode_mlcp_impact_status
 impact_create(const ode_mlcp_impact_problem *problem,
               const memory_source *source, ode_mlcp_impact **impact_out,
@@ -430,10 +405,11 @@ impact_create(const ode_mlcp_impact_problem *problem,
   ode_mlcp_impact_status status = check(problem, to);
   if (status != ODE_MLCP_IMPACT_DONE) return status;
 
-  ode_mlcp_impact *impact = impact_allocate(source, 1, sizeof *impact);
+  ode_mlcp_impact *impact = memory_allocate_array(source, 1, sizeof *impact);
   if (impact == NULL) return ODE_MLCP_IMPACT_NO_MEMORY;
   memset(impact, 0, sizeof *impact);
   impact->source = *source;
+  impact->arena.source = &impact->source;
   impact->n_velocities = problem->n_velocities;
   impact->space.n_contacts = problem->n_contacts;
   impact->space.n_tangents = problem->n_tangents;
@@ -441,8 +417,9 @@ impact_create(const ode_mlcp_impact_problem *problem,
   impact->space.n_rows = problem->n_contacts*impact->space.per_contact;
 
   double *scratch;
-  status = lay_out(impact, &scratch) ? fill(impact, problem, scratch, to)
-                                     : ODE_MLCP_IMPACT_NO_MEMORY;
+  status = take_arrays(impact, &scratch)
+             ? fill(impact, problem, scratch, to)
+             : ODE_MLCP_IMPACT_NO_MEMORY;
   if (status != ODE_MLCP_IMPACT_DONE) {
     ode_mlcp_impact_destroy(impact);
     return status;

@@ -1,47 +1,13 @@
 /* A collision made ready: contact space, and what the ways to solve a step
- * share. Equation numbers are those of docs/impacts.md.
- *
- * Contact space has one row per contact direction, contact after contact: its
- * normal, then its tangents. With two tangents the pyramid +-t1, +-t2 is a
- * square, and with the axes u1 = (t1 + t2)/sqrt 2, u2 = (t1 - t2)/sqrt 2 it is
- * the box |s_1|, |s_2| <= (mu/sqrt 2) lambda_n, each side with its own maximum
- * dissipation. So both cases have tangent rows with independent bounds. */
+ * share. */
 #ifndef ODE_MLCP_IMPACTS_IMPACT_H
 #define ODE_MLCP_IMPACTS_IMPACT_H
 
 #include <stdbool.h>
 
-#include "common/memory.h"
+#include "common/arena.h"
+#include "impacts/contact_modes.h"
 #include "ode_mlcp_impacts.h"
-
-typedef struct contact_space {
-  int n_contacts;
-  int n_tangents;   /* 1 or 2 a contact */
-  int per_contact;  /* 1 + n_tangents */
-  int n_rows;       /* n_contacts per_contact */
-  int *contact_of;  /* [n_rows] the contact a row belongs to */
-  int *normal_of;   /* [n_rows] the normal row of that contact */
-  double *A;        /* n_rows x n_rows, J M^-1 J', 1/kg */
-  double *bound;    /* [m] |s| <= bound lambda_n: mu or mu/sqrt 2 */
-  double *start;    /* [n_rows] contact velocities before the impact */
-  double *weight;   /* [n_rows] 1/kg: the largest contact velocity that one N s
-                       of this row can cause, of a normal row with its friction;
-                       turns impulses into m/s for tolerances */
-  double scale;     /* m/s: largest |start|; 1 where all are 0 */
-} contact_space;
-
-/* Conditions are held to within this much of the velocity scale. */
-#define IMPACT_FEASIBILITY 1e-10
-/* Solutions closer than this much of the velocity scale are one. */
-#define IMPACT_SAME 1e-7
-/* Room for distinct solutions of one step. */
-#define IMPACT_MAX_SOLUTIONS 64
-
-/* fmin and fmax without their care for NaN, which costs a call each */
-static inline double smaller(double a, double b) { return a < b ? a : b; }
-static inline double larger(double a, double b) { return a > b ? a : b; }
-
-struct contact_modes;
 
 struct ode_mlcp_impact {
   memory_source source;
@@ -53,9 +19,8 @@ struct ode_mlcp_impact {
   double *v;       /* [s] before the impact */
   double *surface; /* [n_rows] rows of contact space at v = 0 */
   double psi;
-  memory_block numbers;        /* all of the above */
-  memory_block indices;
-  struct contact_modes *modes; /* NULL until a call needs them */
+  arena arena;          /* of all of the above */
+  contact_modes *modes; /* NULL until a call needs them */
 };
 
 /** As the public create, with memory from `source`. */
@@ -64,24 +29,11 @@ impact_create(const ode_mlcp_impact_problem *problem,
               const memory_source *source, ode_mlcp_impact **impact,
               char *message, size_t message_size);
 
-/** Memory as asked for `count` elements, NULL on failure or overflow. */
-void *impact_allocate(const memory_source *source, size_t count, size_t size);
-/** Give back what impact_allocate gave; NULL is fine. */
-void impact_release(const memory_source *source, void *block, size_t count,
-                    size_t size);
-
 /** Options of this version out of a caller's, which may be older and shorter:
  *  what it does not have is at its default. @return false where they are not
  *  sound; *why then says what is wrong. */
 bool impact_options_read(const ode_mlcp_impact_options *options,
                          ode_mlcp_impact_options *own, const char **why);
-
-/** c + A lambda for all rows. */
-void contact_space_push(const contact_space *space, const double c[],
-                        const double lambda[], double pushed[]);
-
-/** The slowest separation min_i c_n,i (negative: colliding). */
-double contact_space_slowest(const contact_space *space, const double c[]);
 
 /** v = v0 + B lambda_sum. */
 void impact_velocity(const ode_mlcp_impact *impact, const double lambda_sum[],

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "impacts/contact_modes.h"
+#include "impacts/impact.h"
 #include "impacts/philox.h"
 
 /* Memory of a search through the modes of some contacts, without caps. */
@@ -16,7 +16,7 @@ typedef struct search {
   double *reached;    /* [n_rows] */
   double *lambda_sum; /* [n_rows] */
   double *scratch;
-  memory_block numbers;
+  arena arena;
 } search;
 
 static bool search_open(search *search, const ode_mlcp_impact *impact) {
@@ -25,26 +25,25 @@ static bool search_open(search *search, const ode_mlcp_impact *impact) {
   size_t n_inputs = n + m;
   size_t n_conditions = (size_t)(2 + 2*space->n_tangents)*m;
   memset(search, 0, sizeof *search);
-  double *next = memory_block_reserve(
-    &search->numbers, &impact->source,
-    n_inputs + n*n_inputs + n_conditions*n_inputs + 3*n
-      + contact_mode_scratch(space), sizeof *next);
-  if (next == NULL) return false;
   search->space = space;
-  search->inputs = next;     next += n_inputs;
-  search->impulses = next;   next += n*n_inputs;
-  search->conditions = next; next += n_conditions*n_inputs;
-  search->lambda = next;     next += n;
-  search->reached = next;    next += n;
-  search->lambda_sum = next; next += n;
-  search->scratch = next;
+  search->arena.source = &impact->source;
+  arena *arena = &search->arena;
+  arena_start(arena);
+  if (!ARENA_TAKE(arena, search->inputs, n_inputs) ||
+      !ARENA_TAKE(arena, search->impulses, n*n_inputs) ||
+      !ARENA_TAKE(arena, search->conditions, n_conditions*n_inputs) ||
+      !ARENA_TAKE(arena, search->lambda, n) ||
+      !ARENA_TAKE(arena, search->reached, n) ||
+      !ARENA_TAKE(arena, search->lambda_sum, n) ||
+      !ARENA_TAKE(arena, search->scratch, contact_mode_scratch(space)))
+    return false;
   memset(search->inputs, 0, n_inputs*sizeof *search->inputs);
   memset(search->lambda_sum, 0, n*sizeof *search->lambda_sum);
   return true;
 }
 
-static void search_close(search *search, const ode_mlcp_impact *impact) {
-  memory_block_release(&search->numbers, &impact->source);
+static void search_close(search *search) {
+  arena_release(&search->arena);
 }
 
 static double dot(const double a[], const double b[], int n) {
@@ -108,12 +107,12 @@ ode_mlcp_impact_simultaneous(ode_mlcp_impact *impact, int max_solutions,
 
   // a solution can only be told from those known if they are all kept
   size_t room = IMPACT_MAX_SOLUTIONS + 1, m = (size_t)space->n_contacts;
-  double *known = impact_allocate(&impact->source, room*(size_t)s,
-                                  sizeof *known);
-  int *contacts = impact_allocate(&impact->source, m, sizeof *contacts);
-  search search = {0};
-  bool ready = known != NULL && contacts != NULL &&
-               search_open(&search, impact);
+  double *known = NULL;
+  int *contacts;
+  search search;
+  bool ready = search_open(&search, impact) &&
+               ARENA_TAKE(&search.arena, known, room*(size_t)s) &&
+               ARENA_TAKE(&search.arena, contacts, m);
   if (ready) {
     for (size_t i = 0; i < m; i++) contacts[i] = (int)i;
     memcpy(search.inputs, space->start,
@@ -131,9 +130,7 @@ ode_mlcp_impact_simultaneous(ode_mlcp_impact *impact, int max_solutions,
   }
   int n_out = *n_solutions < max_solutions ? *n_solutions : max_solutions;
   if (n_out > 0) memcpy(v, known, (size_t)(n_out*s)*sizeof *v);
-  search_close(&search, impact);
-  impact_release(&impact->source, known, room*(size_t)s, sizeof *known);
-  impact_release(&impact->source, contacts, m, sizeof *contacts);
+  search_close(&search);
   return ready ? ODE_MLCP_IMPACT_DONE : ODE_MLCP_IMPACT_NO_MEMORY;
 }
 
@@ -226,7 +223,10 @@ ode_mlcp_impact_sequential(ode_mlcp_impact *impact,
       !order_is_sound(impact, order, n_order))
     return ODE_MLCP_IMPACT_BAD_INPUT;
   search search;
-  if (!search_open(&search, impact)) return ODE_MLCP_IMPACT_NO_MEMORY;
+  if (!search_open(&search, impact)) {
+    search_close(&search);
+    return ODE_MLCP_IMPACT_NO_MEMORY;
+  }
   memcpy(search.inputs, impact->space.start,
          (size_t)impact->space.n_rows*sizeof *search.inputs);
   sequence sequence = {
@@ -252,6 +252,6 @@ ode_mlcp_impact_sequential(ode_mlcp_impact *impact,
   if (n_impacts != NULL) *n_impacts = count;
   bool finished = contact_space_slowest(&impact->space, search.inputs) >=
                   -own.tolerance;
-  search_close(&search, impact);
+  search_close(&search);
   return finished ? ODE_MLCP_IMPACT_DONE : ODE_MLCP_IMPACT_UNFINISHED;
 }

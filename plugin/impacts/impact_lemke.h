@@ -3,7 +3,7 @@
 #ifndef ODE_MLCP_IMPACTS_IMPACT_LEMKE_H
 #define ODE_MLCP_IMPACTS_IMPACT_LEMKE_H
 
-#include "impacts/impact.h"
+#include "impacts/contact_space.h"
 
 /** Variables of the LCP (I2): cap, normal, 2 T edges and gamma a contact. */
 int impact_lemke_size(const contact_space *space);

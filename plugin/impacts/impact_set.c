@@ -5,7 +5,7 @@
 
 #include "common/clock.h"
 #include "common/sized.h"
-#include "impacts/impact_step.h"
+#include "impacts/impact_sampler.h"
 
 /* Samples that a thread takes at a time. */
 #define CHUNK 256
@@ -44,7 +44,7 @@ typedef struct store {
 
 typedef struct worker {
   run *shared;
-  impact_desk desk;
+  impact_sampler sampler;
   store store; /* ALL */
   int number;  /* 0 is the calling thread's: it speaks */
   bool running;
@@ -62,13 +62,14 @@ static uint64_t sample_number(const ode_mlcp_impact_options *options,
   return options->shard % options->n_shards + local*options->n_shards;
 }
 
-static void write_outcome(ode_mlcp_impact_set *set, const impact_desk *desk,
-                          uint64_t place, uint64_t sample, int n_lcps) {
+static void write_outcome(ode_mlcp_impact_set *set,
+                          const impact_sampler *sampler, uint64_t place,
+                          uint64_t sample, int n_lcps) {
   set->sample[place] = sample;
   set->lcps[place] = (uint32_t)n_lcps;
-  impact_velocity(desk->impact, desk->lambda_sum,
+  impact_velocity(sampler->impact, sampler->lambda_sum,
                   &set->v[place*(uint64_t)set->n_velocities]);
-  impact_report_rows(desk->impact, desk->inputs,
+  impact_report_rows(sampler->impact, sampler->inputs,
                      &set->contact_velocities[place*(uint64_t)set->n_rows]);
 }
 
@@ -106,12 +107,12 @@ static void store_release(store *store, const memory_source *source) {
 
 /* FIRST and RANDOM: a sample's outcome has its place. */
 static void do_sample(run *shared, worker *self, uint64_t local) {
-  impact_desk *desk = &self->desk;
+  impact_sampler *sampler = &self->sampler;
   uint64_t sample = sample_number(shared->options, local);
   int n_lcps;
-  impact_sample_once(desk, sample, NULL, NULL, &n_lcps);
-  bool finished = impact_last_step(desk, sample);
-  if (finished) write_outcome(shared->set, desk, local, sample, n_lcps);
+  impact_sampler_run(sampler, sample, NULL, NULL, &n_lcps);
+  bool finished = impact_sampler_last_step(sampler, sample);
+  if (finished) write_outcome(shared->set, sampler, local, sample, n_lcps);
   shared->tallies[local] = (tally){.outcomes = finished,
                                    .lcps = (uint32_t)n_lcps,
                                    .finished = finished};
@@ -119,21 +120,21 @@ static void do_sample(run *shared, worker *self, uint64_t local) {
 
 /* ALL: a sample branches; its outcomes go to the thread's store. */
 static void do_tree(run *shared, worker *self, uint64_t local) {
-  impact_desk *desk = &self->desk;
+  impact_sampler *sampler = &self->sampler;
   store *store = &self->store;
   uint64_t sample = sample_number(shared->options, local), n_branches = 0;
   tally tally = {.first = store->kept.n_outcomes, .worker = self->number,
                  .finished = true};
   int n_lcps, shared_steps = 0;
 
-  impact_first_branch(desk);
+  impact_sampler_first_branch(sampler);
   do {
-    impact_sample_once(desk, sample, NULL, NULL, &n_lcps);
+    impact_sampler_run(sampler, sample, NULL, NULL, &n_lcps);
     tally.lcps += (uint32_t)(n_lcps - shared_steps);
-    if (!impact_last_step(desk, sample)) {
+    if (!impact_sampler_last_step(sampler, sample)) {
       tally.finished = false;
     } else if (store_grow(store, shared->set, &shared->impact->source)) {
-      write_outcome(&store->kept, desk, store->kept.n_outcomes++, sample,
+      write_outcome(&store->kept, sampler, store->kept.n_outcomes++, sample,
                     n_lcps);
       tally.outcomes++;
     } else {
@@ -143,10 +144,11 @@ static void do_tree(run *shared, worker *self, uint64_t local) {
     }
     if (++n_branches == shared->options->max_branches) {
       int ignored;
-      if (impact_next_branch(desk, n_lcps, &ignored)) tally.finished = false;
+      if (impact_sampler_next_branch(sampler, n_lcps, &ignored))
+        tally.finished = false;
       break;
     }
-  } while (impact_next_branch(desk, n_lcps, &shared_steps));
+  } while (impact_sampler_next_branch(sampler, n_lcps, &shared_steps));
   shared->tallies[local] = tally;
 }
 
@@ -282,8 +284,8 @@ static void add_up(const run *shared, uint64_t first, uint64_t end) {
 static void collect_fallbacks(ode_mlcp_impact_set *set, worker workers[],
                               int n_workers) {
   for (int k = 0; k < n_workers; k++) {
-    set->n_fallbacks += workers[k].desk.n_fallbacks;
-    workers[k].desk.n_fallbacks = 0;
+    set->n_fallbacks += workers[k].sampler.n_fallbacks;
+    workers[k].sampler.n_fallbacks = 0;
   }
 }
 
@@ -373,7 +375,7 @@ static ode_mlcp_impact_status with_workers(run *shared) {
   int n_workers = shared->options->threads;
   if ((uint64_t)n_workers > n_chunks) n_workers = (int)n_chunks;
 
-  worker *workers = impact_allocate(source, (size_t)n_workers,
+  worker *workers = memory_allocate_array(source, (size_t)n_workers,
                                     sizeof *workers);
   if (workers == NULL) return ODE_MLCP_IMPACT_NO_MEMORY;
   memset(workers, 0, (size_t)n_workers*sizeof *workers);
@@ -381,17 +383,17 @@ static ode_mlcp_impact_status with_workers(run *shared) {
   for (int k = 0; k < n_workers && ready; k++) {
     workers[k].shared = shared;
     workers[k].number = k;
-    ready = impact_desk_open(&workers[k].desk, shared->impact, shared->options,
-                             shared->method, source);
+    ready = impact_sampler_open(&workers[k].sampler, shared->impact,
+                                shared->options, shared->method, source);
   }
   ode_mlcp_impact_status status =
     ready ? sample_all(shared, workers, n_workers)
           : ODE_MLCP_IMPACT_NO_MEMORY;
   for (int k = 0; k < n_workers; k++) {
-    impact_desk_close(&workers[k].desk, source);
+    impact_sampler_close(&workers[k].sampler);
     store_release(&workers[k].store, source);
   }
-  impact_release(source, workers, (size_t)n_workers, sizeof *workers);
+  memory_release_array(source, workers, (size_t)n_workers, sizeof *workers);
   return status;
 }
 
@@ -400,7 +402,7 @@ approximate(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
             ode_mlcp_impact_set *set) {
   run shared = {.impact = impact, .options = options, .set = set};
   ode_mlcp_impact_status status =
-    impact_prepare(impact, options, &shared.method);
+    impact_sampler_prepare(impact, options, &shared.method);
   if (status != ODE_MLCP_IMPACT_DONE) return status;
 
   const memory_source *source = &impact->source;
@@ -410,10 +412,10 @@ approximate(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
   if (shared.n_local > SIZE_MAX/2/sizeof(tally))
     return ODE_MLCP_IMPACT_NO_MEMORY;
   size_t n_local = (size_t)shared.n_local;
-  shared.tallies = impact_allocate(source, n_local, sizeof(tally));
+  shared.tallies = memory_allocate_array(source, n_local, sizeof(tally));
   status = shared.tallies != NULL ? with_workers(&shared)
                                   : ODE_MLCP_IMPACT_NO_MEMORY;
-  impact_release(source, shared.tallies, n_local, sizeof(tally));
+  memory_release_array(source, shared.tallies, n_local, sizeof(tally));
   if (status != ODE_MLCP_IMPACT_DONE && status != ODE_MLCP_IMPACT_INTERRUPTED)
     ode_mlcp_impact_set_release(set);
   return status;
@@ -445,17 +447,17 @@ ode_mlcp_impact_sim(ode_mlcp_impact *impact,
     return ODE_MLCP_IMPACT_BAD_INPUT;
   if (one.select == ODE_MLCP_IMPACT_ALL) one.select = ODE_MLCP_IMPACT_RANDOM;
   ode_mlcp_impact_method method;
-  ode_mlcp_impact_status status = impact_prepare(impact, &one, &method);
+  ode_mlcp_impact_status status = impact_sampler_prepare(impact, &one, &method);
   if (status != ODE_MLCP_IMPACT_DONE) return status;
-  impact_desk desk;
-  if (!impact_desk_open(&desk, impact, &one, method, &impact->source))
+  impact_sampler sampler;
+  if (!impact_sampler_open(&sampler, impact, &one, method, &impact->source))
     return ODE_MLCP_IMPACT_NO_MEMORY;
 
   int count;
-  bool finished = impact_sample_once(&desk, sample, NULL, NULL, &count);
+  bool finished = impact_sampler_run(&sampler, sample, NULL, NULL, &count);
   if (n_lcps != NULL) *n_lcps = count;
-  impact_velocity(impact, desk.lambda_sum, v);
-  impact_desk_close(&desk, &impact->source);
+  impact_velocity(impact, sampler.lambda_sum, v);
+  impact_sampler_close(&sampler);
   return finished ? ODE_MLCP_IMPACT_DONE : ODE_MLCP_IMPACT_UNFINISHED;
 }
 
@@ -465,34 +467,34 @@ typedef struct diary {
   bool keep;
 } diary;
 
-static void note(void *context, const impact_desk *desk, int n_lcps,
+static void note(void *context, const impact_sampler *sampler, int n_lcps,
                  const double c[]) {
-  (void)c; // the desk's inputs
+  (void)c; // the sampler's inputs
   diary *diary = context;
   if (diary->keep) {
-    write_outcome(diary->set, desk, diary->set->n_outcomes, diary->sample,
+    write_outcome(diary->set, sampler, diary->set->n_outcomes, diary->sample,
                   n_lcps);
   }
   diary->set->n_outcomes++;
 }
 
-static void walk(impact_desk *desk, uint64_t n_local, diary *diary) {
+static void walk(impact_sampler *sampler, uint64_t n_local, diary *diary) {
   ode_mlcp_impact_set *set = diary->set;
-  bool all = desk->options->select == ODE_MLCP_IMPACT_ALL;
+  bool all = sampler->options->select == ODE_MLCP_IMPACT_ALL;
   set->n_samples = n_local;
   set->n_outcomes = set->n_lcps = set->n_finished = 0;
   for (uint64_t local = 0; local < n_local; local++) {
     int n_lcps, shared_steps = 0;
     uint64_t n_branches = 0;
     bool finished = true;
-    diary->sample = sample_number(desk->options, local);
-    if (all) impact_first_branch(desk);
+    diary->sample = sample_number(sampler->options, local);
+    if (all) impact_sampler_first_branch(sampler);
     do {
-      finished &= impact_sample_once(desk, diary->sample, note, diary,
+      finished &= impact_sampler_run(sampler, diary->sample, note, diary,
                                      &n_lcps);
       set->n_lcps += (uint64_t)(n_lcps - shared_steps);
-    } while (all && ++n_branches < desk->options->max_branches &&
-             impact_next_branch(desk, n_lcps, &shared_steps));
+    } while (all && ++n_branches < sampler->options->max_branches &&
+             impact_sampler_next_branch(sampler, n_lcps, &shared_steps));
     set->n_finished += finished;
   }
   set->n_unfinished = n_local - set->n_finished;
@@ -502,10 +504,11 @@ static ode_mlcp_impact_status
 follow_ways(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
             uint64_t n_samples, ode_mlcp_impact_set *set) {
   ode_mlcp_impact_method method;
-  ode_mlcp_impact_status status = impact_prepare(impact, options, &method);
+  ode_mlcp_impact_status status =
+    impact_sampler_prepare(impact, options, &method);
   if (status != ODE_MLCP_IMPACT_DONE) return status;
-  impact_desk desk;
-  if (!impact_desk_open(&desk, impact, options, method, &impact->source))
+  impact_sampler sampler;
+  if (!impact_sampler_open(&sampler, impact, options, method, &impact->source))
     return ODE_MLCP_IMPACT_NO_MEMORY;
 
   set->n_velocities = impact->n_velocities;
@@ -513,14 +516,14 @@ follow_ways(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
   uint64_t n_local = local_samples(options);
   if (n_local > n_samples) n_local = n_samples;
   diary diary = {.set = set};
-  walk(&desk, n_local, &diary); // counts
+  walk(&sampler, n_local, &diary); // counts
   status = ODE_MLCP_IMPACT_NO_MEMORY;
   if (make_room(set, &impact->source, set->n_outcomes)) {
     diary.keep = true;
-    walk(&desk, n_local, &diary);
+    walk(&sampler, n_local, &diary);
     status = ODE_MLCP_IMPACT_DONE;
   }
-  impact_desk_close(&desk, &impact->source);
+  impact_sampler_close(&sampler);
   if (status != ODE_MLCP_IMPACT_DONE) ode_mlcp_impact_set_release(set);
   return status;
 }

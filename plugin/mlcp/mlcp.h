@@ -49,8 +49,9 @@ typedef struct mlcp_row {
   double low, high;  /* impulses; -INFINITY and INFINITY where there is none */
 } mlcp_row;
 
-/** Friction that shares one limit: a polygon of edges in the tangent plane
- *  (two base rows) or a symmetric interval (one base row, one pair). */
+/** Friction that shares one limit: a polygon in the tangent plane, whose
+ *  vertices are the friction edges (two base rows), or a symmetric interval
+ *  (one base row, one pair). */
 typedef struct mlcp_friction {
   int normal;         /* the row whose impulse the limit follows, -1 for none */
   int first_row;      /* base rows are first_row .. first_row + n_base - 1 */
@@ -61,10 +62,10 @@ typedef struct mlcp_friction {
   double limit;       /* >= 0, N s: constant part of the limit */
 } mlcp_friction;
 
-/** An edge u and its opposite -u, in coordinates along the base rows. The
- *  edges +-u_k of a set, k = 0 .. n_pairs-1, are the vertices of a convex
- *  centrally symmetric polygon, u_0, u_1, .. in counter-clockwise order within
- *  half a turn. With one base row the only pair is {1, 0}. */
+/** A friction edge u and its opposite -u, in coordinates along the base rows.
+ *  The friction edges +-u_k of a set, k = 0 .. n_pairs-1, are the vertices of a
+ *  convex centrally symmetric polygon, u_0, u_1, .. in counter-clockwise order
+ *  within half a turn. With one base row the only pair is {1, 0}. */
 typedef struct mlcp_pair {
   double u[2];
 } mlcp_pair;
@@ -110,12 +111,12 @@ bool mlcp_check(const mlcp_problem *problem, char *message,
  * The worst violation of (1)-(5), relative.
  *
  * Per row |p - mid(low, p - w / A_ii, high)| A_ii, so m/s throughout, with
- * A_ii the row's diagonal of J M^-1 J' + compliance; edges |min(beta A, sigma)|
- * with A the edge's own diagonal; lambda rows |min(lambda, zeta A_nn)| (the
- * first base row's diagonal where there is no normal); friction rows
- * |p_t - sum u (beta+ - beta-)| A_tt. Equation (1) is not trusted from
- * `solution->v` but checked as |v - v_free - M^-1 J'p|, largest over the bodies
- * (angular parts as they are). The worst of all is divided by
+ * A_ii the row's diagonal of J M^-1 J' + compliance; friction edges
+ * |min(beta A, sigma)| with A their own diagonal; lambda rows
+ * |min(lambda, zeta A_nn)| (the first base row's diagonal where there is no
+ * normal); friction rows |p_t - sum u (beta+ - beta-)| A_tt. Equation (1) is not
+ * trusted from `solution->v` but checked as |v - v_free - M^-1 J'p|, largest over
+ * the bodies (angular components as they are). The worst of all is divided by
  * max(max_i |J_i v_free + bias_i|, velocity_floor).
  *
  * @param scratch  [6 n_bodies] overwritten.
@@ -125,9 +126,9 @@ double mlcp_residual(const mlcp_problem *problem, const mlcp_solution *solution,
                      double scratch[]);
 
 /**
- * The other unknowns from the impulses: v by (1), edges as in
+ * The other unknowns from the impulses: v by (1), beta as in
  * mlcp_split_friction, whose sums p_t then takes over (a change by rounding),
- * and lambda. One pass in place of five.
+ * and lambda. Pairs of no set get 0. One pass in place of five.
  *
  * @param scale     mlcp_velocity_scale(problem)
  * @param solution  p [n_rows] in; v, beta and lambda out
@@ -149,9 +150,9 @@ void mlcp_velocities(const mlcp_problem *problem, const double p[],
 double mlcp_row_diagonal(const mlcp_problem *problem, int row);
 
 /**
- * Split a friction impulse p_t that lies in `limit` times the polygon into edge
- * impulses beta >= 0 with sum beta = limit exactly at the boundary and at most
- * limit inside, complementary to the slip w_t (edges away from a non-zero slip
+ * Split a friction impulse p_t that lies in `limit` times the polygon into
+ * impulses of friction edges beta >= 0 with sum beta = limit exactly at the
+ * boundary and at most limit inside, complementary to the slip w_t (those away from a non-zero slip
  * get 0 within rounding), and give the lambda that belongs to w_t:
  * max_k |u_k . w_t|, or 0 where the limit is not reached.
  */

@@ -1,8 +1,9 @@
+#include "mlcp/mlcp_friction.h"
+
 #include <math.h>
 
-#include "mlcp/mlcp_parts.h"
-
-static double smaller(double a, double b) { return a < b ? a : b; }
+#include "common/minmax.h"
+#include "mlcp/mlcp_rows.h"
 
 /* p = a vertex_k + b vertex_(k+1), both >= 0 or both <= 0: the sector of the
  * polygon that p lies in. The sector where the smaller share is largest is
@@ -17,8 +18,8 @@ static int sector_of(const mlcp_pair *pairs, int n_pairs, const double p[2],
     double area = mlcp_cross(pairs[k].u, next);
     double share_a = mlcp_cross(p, next) / area;
     double share_b = mlcp_cross(pairs[k].u, p) / area;
-    double share = smaller(share_a, share_b);
-    double turned = smaller(-share_a, -share_b);
+    double share = smaller_of(share_a, share_b);
+    double turned = smaller_of(-share_a, -share_b);
     if (turned > share) share = turned;
     if (share > best_share) {
       best_share = share;

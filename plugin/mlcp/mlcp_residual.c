@@ -2,91 +2,8 @@
 #include <string.h>
 
 #include "common/six.h"
-#include "mlcp/mlcp_parts.h"
-
-/* ---- products ------------------------------------------------------------ */
-
-/* A side without a body moves with these; J is 0 there. */
-static const double at_rest[6] = {0};
-
-static inline double row_times(const mlcp_row *row, const double v[]) {
-  const double *v_0 = row->body[0] >= 0 ? v + 6 * row->body[0] : at_rest;
-  const double *v_1 = row->body[1] >= 0 ? v + 6 * row->body[1] : at_rest;
-  two sum = dot6_parts(row->J[0], v_0) + dot6_parts(row->J[1], v_1);
-  return sum[0] + sum[1];
-}
-
-/* J_a M^-1 J_b' */
-static double rows_product(const mlcp_problem *problem, const mlcp_row *a,
-                           const mlcp_row *b) {
-  double sum = 0;
-  for (int i = 0; i < 2; i++)
-    for (int j = 0; j < 2; j++) {
-      if (a->body[i] < 0 || a->body[i] != b->body[j]) continue;
-      const double *inverse = problem->bodies[a->body[i]].inverse_mass;
-      for (int k = 0; k < 6; k++)
-        sum += a->J[i][k] * dot6(inverse + 6 * k, b->J[j]);
-    }
-  return sum;
-}
-
-double mlcp_row_diagonal(const mlcp_problem *problem, int row) {
-  const mlcp_row *r = &problem->rows[row];
-  return rows_product(problem, r, r) + r->compliance;
-}
-
-/* A body's impulse while rows add to it; none for body -1. */
-static inline six take_impulse(const double impulses[], int body) {
-  return load_six(body >= 0 ? impulses + 6 * body : at_rest);
-}
-
-static inline void give_impulse(six sum, double impulses[], int body) {
-  if (body >= 0) store_six(sum, impulses + 6 * body);
-}
-
-/* impulses[6 b + i] = (J'p) of every body; rows of the same bodies, which
- * mostly follow each other, add to registers. */
-static void body_impulses(const mlcp_problem *problem, const double p[],
-                          double impulses[]) {
-  int a = -1, b = -1;
-  memset(impulses, 0, sizeof *impulses * 6 * (size_t)problem->n_bodies);
-  six at_a = take_impulse(impulses, a), at_b = at_a;
-  for (int r = 0; r < problem->n_rows; r++) {
-    const mlcp_row *row = &problem->rows[r];
-    if (row->body[0] != a || row->body[1] != b) {
-      give_impulse(at_a, impulses, a);
-      give_impulse(at_b, impulses, b);
-      a = row->body[0];
-      b = row->body[1];
-      at_a = take_impulse(impulses, a);
-      at_b = take_impulse(impulses, b);
-    }
-    add_to_six(&at_a, p[r], row->J[0]);
-    add_to_six(&at_b, p[r], row->J[1]);
-  }
-  give_impulse(at_a, impulses, a);
-  give_impulse(at_b, impulses, b);
-}
-
-void mlcp_velocities(const mlcp_problem *problem, const double p[],
-                     double v[]) {
-  body_impulses(problem, p, v);
-  for (int b = 0; b < problem->n_bodies; b++) {
-    const mlcp_body *body = &problem->bodies[b];
-    double impulse[6];
-    memcpy(impulse, v + 6 * b, sizeof impulse);
-    for (int i = 0; i < 6; i++)
-      v[6 * b + i] =
-          body->v_free[i] + dot6(body->inverse_mass + 6 * i, impulse);
-  }
-}
-
-static inline double row_slip(const mlcp_problem *problem,
-                              const mlcp_solution *solution, int row) {
-  const mlcp_row *r = &problem->rows[row];
-  return row_times(r, solution->v) + r->compliance * solution->p[row]
-       + r->bias;
-}
+#include "mlcp/mlcp_friction.h"
+#include "mlcp/mlcp_rows.h"
 
 /* ---- violations ---------------------------------------------------------- *
  *
@@ -116,33 +33,37 @@ static double bounded_row_violation(const mlcp_problem *problem, int row,
 
 /* |min(beta A, sigma)| where that does not depend on A > 0, or is not worth
  * knowing; else NAN. */
-static double edge_violation(double beta, double sigma, double ignored) {
+static double friction_edge_violation(double beta, double sigma,
+                                      double ignored) {
   if (beta >= 0 && sigma <= 0) return -sigma;
   if (beta == 0 || (beta > 0 && sigma <= ignored)) return 0;
   return NAN;
 }
 
-static double edge_diagonal(const mlcp_problem *problem,
-                            const mlcp_friction *set, const double u[2]) {
+static double friction_edge_diagonal(const mlcp_problem *problem,
+                                     const mlcp_friction *set,
+                                     const double u[2]) {
   const mlcp_row *rows = problem->rows + set->first_row;
   double sum = 0;
   for (int i = 0; i < set->n_base; i++) {
     sum += u[i] * rows[i].compliance * u[i];
     for (int j = 0; j < set->n_base; j++)
-      sum += u[i] * rows_product(problem, &rows[i], &rows[j]) * u[j];
+      sum += u[i] * mlcp_rows_product(problem, &rows[i], &rows[j]) * u[j];
   }
   return mlcp_scale_of(sum);
 }
 
-/* The larger of `worst` and the violations of one edge and its opposite. */
+/* The larger of `worst` and the violations of one friction edge and its
+ * opposite. */
 static double pair_violation(const mlcp_problem *problem,
                              const mlcp_friction *set, const double u[2],
                              const double beta[2], const double sigma[2],
                              double worst) {
   for (int i = 0; i < 2; i++) {
-    double error = edge_violation(beta[i], sigma[i], worst);
+    double error = friction_edge_violation(beta[i], sigma[i], worst);
     if (isnan(error))
-      error = fabs(fmin(beta[i] * edge_diagonal(problem, set, u), sigma[i]));
+      error = fabs(fmin(beta[i] * friction_edge_diagonal(problem, set, u),
+                        sigma[i]));
     worst = larger(worst, error);
   }
   return worst;
@@ -214,20 +135,6 @@ static bool solution_is_finite(const mlcp_problem *problem,
       && all_finite(solution->lambda, problem->n_frictions);
 }
 
-double mlcp_velocity_scale(const mlcp_problem *problem) {
-  double scale = problem->velocity_floor;
-  for (int r = 0; r < problem->n_rows; r++) {
-    const mlcp_row *row = &problem->rows[r];
-    const double *v[2];
-    for (int side = 0; side < 2; side++)
-      v[side] = row->body[side] >= 0 ? problem->bodies[row->body[side]].v_free
-                                     : at_rest;
-    two sum = dot6_parts(row->J[0], v[0]) + dot6_parts(row->J[1], v[1]);
-    scale = larger(scale, fabs(sum[0] + sum[1] + row->bias));
-  }
-  return scale;
-}
-
 static double relative(double worst, double scale) {
   double residual = worst / scale;
   return isfinite(residual) ? residual : INFINITY;
@@ -245,12 +152,12 @@ double mlcp_residual(const mlcp_problem *problem, const mlcp_solution *solution,
     if (problem->rows[r].kind != MLCP_ROW_FRICTION)
       worst = larger(worst, bounded_row_violation(
                                 problem, r, solution->p[r],
-                                row_slip(problem, solution, r), worst));
+                                mlcp_row_slip(problem, solution, r), worst));
   for (int i = 0; i < problem->n_frictions; i++) {
     const mlcp_friction *set = &problem->frictions[i];
     double w[2] = {0};
     for (int t = 0; t < set->n_base; t++)
-      w[t] = row_slip(problem, solution, set->first_row + t);
+      w[t] = mlcp_row_slip(problem, solution, set->first_row + t);
     worst = friction_violation(problem, solution, i, w, worst);
   }
   return relative(worst, mlcp_velocity_scale(problem));
@@ -258,8 +165,8 @@ double mlcp_residual(const mlcp_problem *problem, const mlcp_solution *solution,
 
 /* ---- the unknowns of given impulses -------------------------------------- */
 
-/* p_t = sum of the edges, which differs from p_t by rounding. */
-static void take_edge_sums(const mlcp_problem *problem, int index,
+/* p_t = sum of the friction edges, which differs from p_t by rounding. */
+static void take_friction_edge_sums(const mlcp_problem *problem, int index,
                            const double beta[], double p[]) {
   const mlcp_friction *set = &problem->frictions[index];
   double made[2] = {0};
@@ -276,16 +183,17 @@ static void take_edge_sums(const mlcp_problem *problem, int index,
 double mlcp_complete(const mlcp_problem *problem, double scale,
                      const mlcp_solution *solution, double slips[]) {
   bool given = all_finite(solution->p, problem->n_rows);
+  memset(solution->beta, 0, sizeof(double) * 2 * (size_t)problem->n_pairs);
   for (int i = 0; i < problem->n_frictions; i++) {
     solution->lambda[i] =
         mlcp_split_shares(problem, i, solution->p, solution->beta);
-    take_edge_sums(problem, i, solution->beta, solution->p);
+    take_friction_edge_sums(problem, i, solution->beta, solution->p);
   }
   mlcp_velocities(problem, solution->p, solution->v);
 
   double worst = 0;
   for (int r = 0; r < problem->n_rows; r++) {
-    slips[r] = row_slip(problem, solution, r);
+    slips[r] = mlcp_row_slip(problem, solution, r);
     if (problem->rows[r].kind != MLCP_ROW_FRICTION)
       worst = larger(worst, bounded_row_violation(problem, r, solution->p[r],
                                                   slips[r], worst));

@@ -4,28 +4,24 @@
 #include <string.h>
 
 #include "common/six.h"
-#include "solver/body_blocks_order.h"
 
-static const body_blocks empty = {0};
+void body_blocks_init(body_blocks *blocks, const memory_source *source) {
+  *blocks = (body_blocks){.arena.source = source};
+}
 
-void body_blocks_init(body_blocks *blocks) { *blocks = empty; }
-
-void body_blocks_release(body_blocks *blocks, const memory_source *source) {
-  memory_block_release(&blocks->pattern, source);
-  memory_block_release(&blocks->fill, source);
-  memory_block_release(&blocks->values, source);
-  memory_block_release(&blocks->edges, source);
-  *blocks = empty;
+void body_blocks_release(body_blocks *blocks) {
+  arena_release(&blocks->arena);
+  body_blocks_init(blocks, blocks->arena.source);
 }
 
 /* ---- order and layout --------------------------------------------------- */
 
 static bool same_graph(const body_blocks *blocks, int n,
-                       const body_edge edges[], int n_edges) {
-  return blocks->ordered && blocks->n == n && blocks->n_edges == n_edges
-      && (n_edges == 0
-          || memcmp(blocks->known_edges, edges,
-                    sizeof *edges * (size_t)n_edges)
+                       const body_pair pairs[], int n_pairs) {
+  return blocks->ordered && blocks->n == n && blocks->n_pairs == n_pairs
+      && (n_pairs == 0
+          || memcmp(blocks->known_pairs, pairs,
+                    sizeof *pairs * (size_t)n_pairs)
                  == 0);
 }
 
@@ -55,27 +51,25 @@ static int slot_of(const body_blocks *blocks, int a, int b) {
   return low;
 }
 
-/* Positions that no edge sets, by ticking off those that one does. */
+/* Positions that no pair sets, by ticking off those that one does. */
 static void list_fill(body_blocks *blocks, int n_fill) {
-  int *ticked = blocks->no_edge, n = 0;
+  int *ticked = blocks->no_pair, n = 0;
   for (int s = 0; s < n_fill; s++) ticked[s] = 0;
-  for (int e = 0; e < blocks->n_edges; e++) ticked[blocks->edge_slot[e]] = 1;
+  for (int e = 0; e < blocks->n_pairs; e++) ticked[blocks->pair_slot[e]] = 1;
   for (int s = 0; s < n_fill; s++)
-    if (!ticked[s]) blocks->no_edge[n++] = s; // n <= s: behind the reading
-  blocks->n_no_edge = n;
+    if (!ticked[s]) blocks->no_pair[n++] = s; // n <= s: behind the reading
+  blocks->n_no_pair = n;
 }
 
 /* Columns of L from the members that the order left with each body. */
-static bool lay_out(body_blocks *blocks, const memory_source *source,
-                    const body_fill *fill, const body_edge edges[]) {
+static bool lay_out(body_blocks *blocks, const body_fill *fill,
+                    const body_pair pairs[]) {
   int n = blocks->n;
   for (int k = 0; k < n; k++) blocks->place[blocks->order[k]] = k;
 
-  blocks->row =
-      memory_block_reserve(&blocks->fill, source, (size_t)fill->n_members,
-                           2 * sizeof(int));
-  if (blocks->row == NULL) return false;
-  blocks->no_edge = blocks->row + fill->n_members;
+  if (!ARENA_TAKE(&blocks->arena, blocks->row, fill->n_members)
+      || !ARENA_TAKE(&blocks->arena, blocks->no_pair, fill->n_members))
+    return false;
   int n_fill = 0;
   for (int k = 0; k < n; k++) {
     int body = blocks->order[k];
@@ -86,84 +80,58 @@ static bool lay_out(body_blocks *blocks, const memory_source *source,
   }
   blocks->start[n] = n_fill;
 
-  for (int e = 0; e < blocks->n_edges; e++)
-    blocks->edge_slot[e] = slot_of(blocks, edges[e].a, edges[e].b);
+  for (int e = 0; e < blocks->n_pairs; e++)
+    blocks->pair_slot[e] = slot_of(blocks, pairs[e].a, pairs[e].b);
   list_fill(blocks, n_fill);
   return true;
 }
 
-static bool reserve_values(body_blocks *blocks, const memory_source *source) {
+static bool take_values(body_blocks *blocks) {
+  arena *arena = &blocks->arena;
   size_t n = (size_t)blocks->n, n_fill = (size_t)blocks->start[blocks->n];
-  size_t count = BODY_BLOCK * (n + 2 * n_fill) + 6 * n + 4 * n;
-  double *values =
-      memory_block_reserve(&blocks->values, source, count, sizeof *values);
-  if (values == NULL) return false;
-  blocks->diagonal = values;
-  blocks->lower = blocks->diagonal + BODY_BLOCK * n;
-  blocks->upper = blocks->lower + BODY_BLOCK * n_fill;
-  blocks->vector = blocks->upper + BODY_BLOCK * n_fill;
-  blocks->pivot = (int *)(blocks->vector + 6 * n);
-  blocks->exchanged = (bool *)(blocks->pivot + 6 * n);
-  return true;
+  return ARENA_TAKE(arena, blocks->diagonal, BODY_BLOCK * n)
+      && ARENA_TAKE(arena, blocks->lower, BODY_BLOCK * n_fill)
+      && ARENA_TAKE(arena, blocks->upper, BODY_BLOCK * n_fill)
+      && ARENA_TAKE(arena, blocks->vector, 6 * n)
+      && ARENA_TAKE(arena, blocks->pivot, 6 * n)
+      && ARENA_TAKE(arena, blocks->exchanged, n);
 }
 
-static bool order_and_lay_out(body_blocks *blocks, const memory_source *source,
-                              const body_edge edges[], body_fill *fill,
-                              memory_block *work_block) {
-  int n = blocks->n;
-  size_t n_work = body_order_work(n, blocks->n_edges) + 2 * (size_t)n;
-  int *work = memory_block_reserve(work_block, source, n_work, sizeof *work);
-  if (work == NULL) return false;
-  fill->start = work + body_order_work(n, blocks->n_edges);
-  fill->end = fill->start + n;
-  return body_fill_grow(fill, source, 4 * (size_t)blocks->n_edges + 16)
-      && body_order(n, edges, blocks->n_edges, source, work, fill,
-                    blocks->order)
-      && lay_out(blocks, source, fill, edges);
-}
-
-bool body_blocks_order(body_blocks *blocks, const memory_source *source, int n,
-                       const body_edge edges[], int n_edges) {
-  if (same_graph(blocks, n, edges, n_edges)) return true;
-
-  size_t n_pattern = 3 * (size_t)n + 1 + (size_t)n_edges;
-  int *pattern = memory_block_reserve(&blocks->pattern, source, n_pattern,
-                                      sizeof *pattern);
-  body_edge *known = memory_block_reserve(&blocks->edges, source,
-                                          (size_t)n_edges, sizeof *known);
-  blocks->ordered = false;
-  if (pattern == NULL || known == NULL) {
-    body_blocks_release(blocks, source);
+static bool order_and_lay_out(body_blocks *blocks, const body_pair pairs[]) {
+  arena *arena = &blocks->arena;
+  int n = blocks->n, n_pairs = blocks->n_pairs;
+  arena_start(arena);
+  if (!ARENA_TAKE(arena, blocks->order, n)
+      || !ARENA_TAKE(arena, blocks->place, n)
+      || !ARENA_TAKE(arena, blocks->start, n + 1)
+      || !ARENA_TAKE(arena, blocks->pair_slot, n_pairs)
+      || !ARENA_TAKE(arena, blocks->known_pairs, n_pairs))
     return false;
-  }
-  blocks->n = n;
-  blocks->n_edges = n_edges;
-  blocks->order = pattern;
-  blocks->place = pattern + n;
-  blocks->start = pattern + 2 * n;
-  blocks->edge_slot = pattern + 3 * n + 1;
-  blocks->known_edges = known;
-  if (n_edges > 0) memcpy(known, edges, sizeof *known * (size_t)n_edges);
+  if (n_pairs > 0)
+    memcpy(blocks->known_pairs, pairs, sizeof *pairs * (size_t)n_pairs);
 
   body_fill fill = {0};
-  memory_block work = {NULL, 0};
-  bool done = order_and_lay_out(blocks, source, known, &fill, &work)
-           && reserve_values(blocks, source);
-  memory_block_release(&fill.member_block, source);
-  memory_block_release(&fill.owner_block, source);
-  memory_block_release(&fill.next_block, source);
-  memory_block_release(&work, source);
-
-  blocks->ordered = done;
-  if (!done) body_blocks_release(blocks, source);
+  bool done = body_order(n, pairs, n_pairs, arena, &fill, blocks->order)
+           && lay_out(blocks, &fill, pairs) && take_values(blocks);
+  body_fill_release(&fill, arena->source);
   return done;
+}
+
+bool body_blocks_order(body_blocks *blocks, int n, const body_pair pairs[],
+                       int n_pairs) {
+  if (same_graph(blocks, n, pairs, n_pairs)) return true;
+  blocks->n = n;
+  blocks->n_pairs = n_pairs;
+  blocks->ordered = order_and_lay_out(blocks, pairs);
+  if (!blocks->ordered) body_blocks_release(blocks);
+  return blocks->ordered;
 }
 
 /* ---- values ------------------------------------------------------------- */
 
 void body_blocks_begin(body_blocks *blocks, bool symmetric) {
-  for (int k = 0; k < blocks->n_no_edge; k++) {
-    size_t at = BODY_BLOCK * (size_t)blocks->no_edge[k];
+  for (int k = 0; k < blocks->n_no_pair; k++) {
+    size_t at = BODY_BLOCK * (size_t)blocks->no_pair[k];
     memset(blocks->upper + at, 0, sizeof(double) * BODY_BLOCK);
     if (symmetric) continue;
     memset(blocks->lower + at, 0, sizeof(double) * BODY_BLOCK);
@@ -175,9 +143,9 @@ double *body_blocks_diagonal(body_blocks *blocks, int body) {
   return blocks->diagonal + BODY_BLOCK * (size_t)blocks->place[body];
 }
 
-bool body_blocks_edge(const body_blocks *blocks, int edge, int a, int b,
+bool body_blocks_pair(const body_blocks *blocks, int pair, int a, int b,
                       double **upper, double **lower) {
-  size_t at = BODY_BLOCK * (size_t)blocks->edge_slot[edge];
+  size_t at = BODY_BLOCK * (size_t)blocks->pair_slot[pair];
   *upper = blocks->upper + at;
   *lower = blocks->symmetric ? NULL : blocks->lower + at;
   return blocks->place[a] < blocks->place[b];

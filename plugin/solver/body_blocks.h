@@ -1,6 +1,6 @@
 /* Factorisation of a sparse matrix of 6 x 6 blocks, one block row a body.
  *
- *   H = blocks (a, a) for every body, (a, b) and (b, a) for every edge
+ *   H = blocks (a, a) for every body, (a, b) and (b, a) for every pair
  *
  * The pattern is symmetric, the values need not be. Rows are eliminated in
  * minimum-degree order of the body graph, so that cost follows the contact
@@ -13,24 +13,21 @@
 
 #include <stdbool.h>
 
-#include "common/memory.h"
+#include "common/arena.h"
+#include "solver/body_blocks_order.h"
 
 enum { BODY_BLOCK = 36 }; /* numbers in a block, row-major */
 
-typedef struct body_edge {
-  int a, b; /* two different bodies; an edge occurs once */
-} body_edge;
-
 typedef struct body_blocks {
-  int n, n_edges;
+  int n, n_pairs;
 
   int *order;     /* [n] order[k]: the body eliminated k-th */
   int *place;     /* [n] place[order[k]] = k */
   int *start;     /* [n + 1] columns of L, without the diagonal */
   int *row;       /* [start[n]] places below, ascending in a column */
-  int *edge_slot; /* [n_edges] position of the edge's block in L and U */
-  int *no_edge;   /* [n_no_edge] positions that belong to no edge */
-  int n_no_edge;
+  int *pair_slot; /* [n_pairs] position of the pair's block in L and U */
+  int *no_pair;   /* [n_no_pair] positions that belong to no pair */
+  int n_no_pair;
 
   double *diagonal; /* [n] blocks; their triangular factors once factored */
   double *lower;    /* [start[n]] (row, column) blocks, each transposed */
@@ -40,14 +37,16 @@ typedef struct body_blocks {
   double *vector;   /* [6 n] right-hand side in order of elimination */
   bool symmetric;
 
-  body_edge *known_edges; /* [n_edges] of the present order */
+  body_pair *known_pairs; /* [n_pairs] of the present order */
   bool ordered;
-  memory_block pattern, fill, values, edges;
+  arena arena; /* all of the above */
 } body_blocks;
 
-/** An empty matrix; every pointer null. */
-void body_blocks_init(body_blocks *blocks);
-void body_blocks_release(body_blocks *blocks, const memory_source *source);
+/** An empty matrix; `source` must outlive it. */
+void body_blocks_init(body_blocks *blocks, const memory_source *source);
+
+/** Give all memory back: an empty matrix again. */
+void body_blocks_release(body_blocks *blocks);
 
 /**
  * Order the bodies and lay out L and U for a body graph. Work is saved, not
@@ -55,10 +54,10 @@ void body_blocks_release(body_blocks *blocks, const memory_source *source);
  *
  * @return false when memory runs out; the matrix is then empty.
  */
-bool body_blocks_order(body_blocks *blocks, const memory_source *source, int n,
-                       const body_edge edges[], int n_edges);
+bool body_blocks_order(body_blocks *blocks, int n, const body_pair pairs[],
+                       int n_pairs);
 
-/** Make ready for new values: every body's diagonal block and every edge's
+/** Make ready for new values: every body's diagonal block and every pair's
  *  blocks have to be set. `symmetric` promises symmetric values. */
 void body_blocks_begin(body_blocks *blocks, bool symmetric);
 
@@ -66,13 +65,13 @@ void body_blocks_begin(body_blocks *blocks, bool symmetric);
 double *body_blocks_diagonal(body_blocks *blocks, int body);
 
 /**
- * Where an edge's two blocks are to be put: the (first, second) block into
+ * Where a pair's two blocks are to be put: the (first, second) block into
  * `upper`, the transpose of the (second, first) block into `lower`, which is
  * NULL where the matrix is symmetric.
  *
  * @return whether a is the first of the two to be eliminated.
  */
-bool body_blocks_edge(const body_blocks *blocks, int edge, int a, int b,
+bool body_blocks_pair(const body_blocks *blocks, int pair, int a, int b,
                       double **upper, double **lower);
 
 /** @return false when a diagonal block turns out singular, not finite or

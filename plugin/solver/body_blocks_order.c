@@ -3,11 +3,12 @@
  * at its birth is the pattern of that body's column of L. */
 #include "solver/body_blocks_order.h"
 
+#include <limits.h>
 #include <string.h>
 
 typedef struct quotient_graph {
   int n;
-  const int *neighbour_start; /* [n + 1] */
+  int *neighbour_start;       /* [n + 1] */
   int *neighbour;             /* original neighbours, pruned in place */
   int *n_neighbours;          /* [n] */
   int *first_membership;      /* [n] chain of the elements a body is in, -1 */
@@ -38,6 +39,30 @@ static void bucket_insert(quotient_graph *g, int i, int degree) {
   g->bucket[degree] = i;
 }
 
+/* Room for `capacity` members. */
+static bool grow(body_fill *fill, const memory_source *source,
+                 size_t capacity) {
+  if (capacity > INT_MAX / 4) return false;
+  if (memory_block_grow(&fill->member_block, source, capacity, sizeof(int))
+          == NULL
+      || memory_block_grow(&fill->owner_block, source, capacity, sizeof(int))
+             == NULL
+      || memory_block_grow(&fill->next_block, source, capacity, sizeof(int))
+             == NULL)
+    return false;
+  fill->member = fill->member_block.data;
+  fill->owner = fill->owner_block.data;
+  fill->next = fill->next_block.data;
+  fill->capacity = (int)capacity;
+  return true;
+}
+
+void body_fill_release(body_fill *fill, const memory_source *source) {
+  memory_block_release(&fill->member_block, source);
+  memory_block_release(&fill->owner_block, source);
+  memory_block_release(&fill->next_block, source);
+}
+
 /* Adds `body` to the element under birth; it is in that element only once. */
 static bool add_member(quotient_graph *g, const memory_source *source,
                        int element, int body) {
@@ -45,7 +70,7 @@ static bool add_member(quotient_graph *g, const memory_source *source,
   if (g->mark[body] == g->stamp || body == element) return true;
   g->mark[body] = g->stamp;
   if (f->n_members == f->capacity
-      && !body_fill_grow(f, source, 2 * (size_t)f->capacity + 16))
+      && !grow(f, source, 2 * (size_t)f->capacity + 16))
     return false;
   f->member[f->n_members] = body;
   f->owner[f->n_members] = element;
@@ -131,69 +156,53 @@ static bool eliminate(quotient_graph *g, const memory_source *source,
   return true;
 }
 
-/* Every body's neighbours, by counting; work has n + 1 + 2 n_edges ints. */
-static void list_neighbours(int n, const body_edge edges[], int n_edges,
-                            int start[], int neighbour[], int count[]) {
-  memset(count, 0, sizeof(int) * (size_t)n);
-  for (int e = 0; e < n_edges; e++) {
-    count[edges[e].a]++;
-    count[edges[e].b]++;
+/* Every body's neighbours, by counting. */
+static void list_neighbours(quotient_graph *g, const body_pair pairs[],
+                            int n_pairs) {
+  int *start = g->neighbour_start, *count = g->n_neighbours;
+  memset(count, 0, sizeof *count * (size_t)g->n);
+  for (int e = 0; e < n_pairs; e++) {
+    count[pairs[e].a]++;
+    count[pairs[e].b]++;
   }
   start[0] = 0;
-  for (int i = 0; i < n; i++) {
+  for (int i = 0; i < g->n; i++) {
     start[i + 1] = start[i] + count[i];
     count[i] = 0;
   }
-  for (int e = 0; e < n_edges; e++) {
-    int a = edges[e].a, b = edges[e].b;
-    neighbour[start[a] + count[a]++] = b;
-    neighbour[start[b] + count[b]++] = a;
+  for (int e = 0; e < n_pairs; e++) {
+    int a = pairs[e].a, b = pairs[e].b;
+    g->neighbour[start[a] + count[a]++] = b;
+    g->neighbour[start[b] + count[b]++] = a;
   }
 }
 
-bool body_fill_grow(body_fill *fill, const memory_source *source,
-                    size_t capacity) {
-  if (capacity > INT_MAX / 4) return false;
-  if (memory_block_grow(&fill->member_block, source, capacity, sizeof(int))
-          == NULL
-      || memory_block_grow(&fill->owner_block, source, capacity, sizeof(int))
-             == NULL
-      || memory_block_grow(&fill->next_block, source, capacity, sizeof(int))
-             == NULL)
+static bool take_graph(quotient_graph *g, int n_pairs, arena *arena) {
+  size_t n = (size_t)g->n;
+  if (!ARENA_TAKE(arena, g->neighbour_start, n + 1)
+      || !ARENA_TAKE(arena, g->neighbour, 2 * (size_t)n_pairs)
+      || !ARENA_TAKE(arena, g->n_neighbours, n)
+      || !ARENA_TAKE(arena, g->first_membership, n)
+      || !ARENA_TAKE(arena, g->element_alive, n)
+      || !ARENA_TAKE(arena, g->eliminated, n) || !ARENA_TAKE(arena, g->mark, n)
+      || !ARENA_TAKE(arena, g->degree, n)
+      || !ARENA_TAKE(arena, g->bucket, n) || !ARENA_TAKE(arena, g->next, n)
+      || !ARENA_TAKE(arena, g->previous, n)
+      || !ARENA_TAKE(arena, g->fill->start, n)
+      || !ARENA_TAKE(arena, g->fill->end, n))
     return false;
-  fill->member = fill->member_block.data;
-  fill->owner = fill->owner_block.data;
-  fill->next = fill->next_block.data;
-  fill->capacity = (int)capacity;
-  return true;
+  memset(g->element_alive, 0, sizeof *g->element_alive * n);
+  memset(g->eliminated, 0, sizeof *g->eliminated * n);
+  memset(g->mark, 0, sizeof *g->mark * n);
+  for (size_t i = 0; i < n; i++) g->first_membership[i] = g->bucket[i] = -1;
+  return grow(g->fill, arena->source, 4 * (size_t)n_pairs + 16);
 }
 
-size_t body_order_work(int n, int n_edges) {
-  return 10 * ((size_t)n + 1) + 2 * (size_t)n_edges;
-}
-
-bool body_order(int n, const body_edge edges[], int n_edges,
-                const memory_source *source, int work[], body_fill *fill,
-                int order[]) {
-  size_t m = (size_t)n + 1;
+bool body_order(int n, const body_pair pairs[], int n_pairs, arena *arena,
+                body_fill *fill, int order[]) {
   quotient_graph g = {.n = n, .fill = fill};
-  int *start = work;
-  g.neighbour_start = start;
-  g.n_neighbours = work + m;
-  g.first_membership = work + 2 * m;
-  g.element_alive = work + 3 * m;
-  g.eliminated = work + 4 * m;
-  g.mark = work + 5 * m;
-  g.degree = work + 6 * m;
-  g.bucket = work + 7 * m;
-  g.next = work + 8 * m;
-  g.previous = work + 9 * m;
-  g.neighbour = work + 10 * m;
-
-  memset(work, 0, sizeof(int) * 10 * m);
-  list_neighbours(n, edges, n_edges, start, g.neighbour, g.n_neighbours);
-  fill->n_members = 0;
-  for (int i = 0; i < n; i++) g.first_membership[i] = g.bucket[i] = -1;
+  if (!take_graph(&g, n_pairs, arena)) return false;
+  list_neighbours(&g, pairs, n_pairs);
   for (int i = n - 1; i >= 0; i--) bucket_insert(&g, i, g.n_neighbours[i]);
 
   int lowest = 0;
@@ -202,7 +211,7 @@ bool body_order(int n, const body_edge edges[], int n_edges,
     int pivot = g.bucket[lowest];
     bucket_remove(&g, pivot);
     order[k] = pivot;
-    if (!eliminate(&g, source, pivot)) return false;
+    if (!eliminate(&g, arena->source, pivot)) return false;
     // neighbours lose at most the pivot
     if (lowest > 0) lowest--;
   }

@@ -1,5 +1,5 @@
 /* Whether the friction cone of a problem is pointed: Lemke's method is sure of
- * an answer where it is, and nothing can jam.
+ * an answer where it is, and no contacts are locked.
  *
  * The cone is { J'p : c_n >= 0, friction within its polygon, joint rows free };
  * it is pointed unless impulses with some c_n > 0 add up to nothing: then these
@@ -7,12 +7,13 @@
  *
  *   max sum s_k,   s_k <= 1, s_k <= c_n,k,   J'p = 0,   p in the cone   (30)
  *
- * (s_k is 1 for every contact that can take part in a jam, 0 for the others:
- * jams can be added and scaled) the bounded quadratic program
+ * (s_k is 1 for every contact that can be locked, 0 for the others: impulses
+ * that add up to nothing can be added and scaled) the bounded quadratic program
  *
  *   min 1/2 p'J M^-1 J'p - eps sum A_kk p_k,   0 <= p_k <= 1 per edge   (31)
  *
- * is the penalty form: edges that can jam end at 1, others at a few eps.
+ * is the penalty form: friction edges that can be locked end at 1, others at a
+ * few eps.
  */
 #ifndef ODE_MLCP_SOLVER_CONE_H
 #define ODE_MLCP_SOLVER_CONE_H
@@ -21,10 +22,10 @@
 
 typedef struct cone_check {
   solver_convex convex;
-  memory_block jams_block;
   bool pointed;
-  bool *jams; /* [n_rows] of the problem: normal and joint rows of a jam */
-  int n_contacts, n_joint_rows; /* in jams */
+  bool *locked; /* [n_rows] of the problem: normal and joint rows that hold each
+                   other with any force; until the next check */
+  int n_contacts, n_joint_rows; /* locked */
   double residual; /* of (31), relative */
 } cone_check;
 

@@ -3,7 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "solver/fast_work.h"
+#include "solver/active_set.h"
+#include "solver/fast_interior.h"
+#include "solver/fast_pivots.h"
+#include "solver/fast_proximal.h"
+#include "solver/fast_relaxed.h"
+#include "solver/fast_rest.h"
+#include "solver/fast_spread.h"
+#include "solver/fast_sweeps.h"
 
 struct fast_workspace {
   memory_source source;
@@ -14,78 +21,23 @@ fast_workspace *fast_workspace_create(const memory_source *source) {
   fast_workspace *workspace = memory_allocate_zero(source, sizeof *workspace);
   if (workspace == NULL) return NULL;
   workspace->source = *source;
-  body_blocks_init(&workspace->work.blocks);
+  workspace->work.arena.source = &workspace->source;
+  body_blocks_init(&workspace->work.blocks, &workspace->source);
   return workspace;
 }
 
 void fast_workspace_destroy(fast_workspace *workspace) {
   if (workspace == NULL) return;
+  arena_release(&workspace->work.arena);
+  body_blocks_release(&workspace->work.blocks);
   memory_source source = workspace->source;
-  fast_form_release(&workspace->work.form, &source);
-  body_blocks_release(&workspace->work.blocks, &source);
-  memory_block_release(&workspace->work.numbers, &source);
-  memory_block_release(&workspace->work.modes, &source);
   source.release(source.context, workspace, sizeof *workspace);
 }
 
-/* ---- iterates ------------------------------------------------------------ */
-
-void fast_work_evaluate(fast_work *work) {
-  fast_form_velocities(&work->form, work->p, work->v);
-  fast_form_slips(&work->form, work->v, work->p, work->w);
-  work->residual = fast_form_residual(&work->form, work->p, work->w);
-  if (!(work->residual < work->best_residual)) return;
-  work->best_residual = work->residual;
-  memcpy(work->best_p, work->p,
-         sizeof(double) * (size_t)work->form.n_rows);
-}
-
-void fast_work_restore_best(fast_work *work) {
-  memcpy(work->p, work->best_p,
-         sizeof(double) * (size_t)work->form.n_rows);
-  fast_work_evaluate(work);
-}
-
-void fast_work_take(fast_work *work, const double p[]) {
-  memcpy(work->p, p, sizeof *p * (size_t)work->form.n_rows);
-  fast_form_project(&work->form, work->p);
-  fast_work_evaluate(work);
-}
-
-static bool reserve_iterates(fast_work *work, const memory_source *source) {
-  size_t n = (size_t)work->form.n_rows, b = 6 * (size_t)work->form.n_bodies;
-  size_t n_clusters = (size_t)work->form.n_clusters;
-  size_t count =
-      32 * n + (2 + fast_max_updates) * b + (size_t)work->form.n_weights;
-  double *at =
-      memory_block_reserve(&work->numbers, source, count, sizeof *at);
-  fast_update *updates = memory_block_reserve(
-      &work->modes, source,
-      fast_max_updates * sizeof *updates + 2 * n * sizeof(fast_limit)
-          + (3 * n + n_clusters) * sizeof(int),
-      1);
-  if (at == NULL || updates == NULL) return false;
-  work->updates = updates;
-  work->limits = (fast_limit *)(updates + fast_max_updates);
-  work->mode = (int *)(work->limits + 2 * n);
-  work->read_mode = work->mode + n;
-  work->cluster_of = work->read_mode + n;
-  work->edge_of = work->cluster_of + n;
-  work->v = at;
-  work->dv = at + b;
-  work->columns = at + 2 * b;
-  at += (2 + fast_max_updates) * b;
-  double **rows[] = {&work->p,     &work->w,       &work->best_p, &work->r,
-                     &work->dp,    &work->scratch, &work->kept_p, &work->s_low,
-                     &work->s_high, &work->y_low,  &work->y_high,
-                     &work->dy_low, &work->dy_high, &work->t_low,
-                     &work->t_high, &work->kept_coefficient, &work->d,
-                     &work->own_bias, &work->anchor, &work->stage_p};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++, at += n)
-    *rows[i] = at;
-  work->inverse_J = at;
-  work->weights = at + 12 * n;
-  return true;
+static bool reserve(fast_work *work) {
+  return fast_work_reserve(work) && fast_interior_reserve(work)
+      && fast_pivots_reserve(work) && fast_proximal_reserve(work)
+      && fast_relaxed_reserve(work) && fast_sweeps_reserve(work);
 }
 
 /* ---- the result ---------------------------------------------------------- */
@@ -93,10 +45,10 @@ static bool reserve_iterates(fast_work *work, const memory_source *source) {
 /* The problem's unknowns from the best impulses, and their residual. */
 static double give_solution(fast_work *work, const mlcp_solution *solution,
                             double scratch[]) {
-  const mlcp_problem *problem = work->form.problem;
-  fast_form_project(&work->form, work->best_p);
-  fast_form_give_impulses(&work->form, work->best_p, solution->p);
-  return mlcp_complete(problem, work->form.scale, solution, scratch);
+  const mlcp_problem *problem = work->box.problem;
+  box_project(&work->box, work->best_p);
+  box_give_impulses(&work->box, work->best_p, solution->p);
+  return mlcp_complete(problem, work->box.scale, solution, scratch);
 }
 
 /* No impulses but the fixed ones: the answer where this path does not go. */
@@ -113,95 +65,108 @@ static double give_nothing(const mlcp_problem *problem,
                        scratch);
 }
 
-/* ---- the climb ----------------------------------------------------------- */
+/* ---- the cascade --------------------------------------------------------- */
 
 /* How much of a guess is known. */
 typedef enum knowledge { KNOW_NOTHING, KNOW_LITTLE, KNOW_HALF } knowledge;
 
 /* p = the guess within its limits, evaluated; 0 where there is none. */
 static knowledge take_guess(fast_work *work, const double guess[]) {
-  const fast_form *form = &work->form;
+  const box_problem *box = &work->box;
   int n_known = 0;
   if (guess != NULL)
-    n_known = fast_form_take_guess(form, guess, work->p);
+    n_known = box_take_guess(box, guess, work->p);
   else
-    memset(work->p, 0, sizeof(double) * (size_t)form->n_rows);
+    memset(work->p, 0, sizeof(double) * (size_t)box->n_rows);
   // what a pair passes on is known better than how its rows share it
   if (n_known > 0) fast_spread(work, false);
-  fast_form_project(form, work->p);
+  box_project(box, work->p);
   fast_work_evaluate(work);
-  return 2 * n_known >= form->n_rows ? KNOW_HALF
+  return 2 * n_known >= box->n_rows ? KNOW_HALF
        : n_known > 0                 ? KNOW_LITTLE
                                      : KNOW_NOTHING;
 }
 
-/* An interior point run and its modes; from where it got stuck, pivots. */
+/* An interior point run and its active set; from where it got stuck,
+ * continuation. */
 static bool run_interior(fast_work *work,
                          const fast_interior_options *options) {
-  const double near_enough = 1e-6;
-  const fast_modes_options polish = {1e-6, 8, 5, 0.2, 1};
+  const double near_enough = 1e-6; // residual: all but a few rows are told
+  const double prox = 1e-2;        // leaves the point where it got stuck
+  const active_set_options polish = {.max_factorisations = 8,
+                                     .max_all_changes = 5,
+                                     .max_share = 0.2,
+                                     .patience = 1};
   if (fast_interior_solve(work, options)) return true;
-  if (work->residual < near_enough && fast_modes_solve(work, &polish))
+  if (work->residual < near_enough && active_set_solve(work, &polish))
     return true;
   fast_work_restore_best(work);
-  return fast_proximal_solve(work, 1e-2);
+  return fast_proximal_solve(work, prox);
 }
 
 static void start_at_nothing(fast_work *work) {
-  memset(work->p, 0, sizeof(double) * (size_t)work->form.n_rows);
-  fast_form_project(&work->form, work->p);
+  memset(work->p, 0, sizeof(double) * (size_t)work->box.n_rows);
+  box_project(&work->box, work->p);
   fast_work_evaluate(work);
 }
 
-/* The end of a path; its modes may need to be refined once more. */
+/* The end of a path; its active set may need to be refined once more. */
 static bool arrives(fast_work *work, bool reached) {
-  const fast_modes_options polish = {1e-6, 8, 5, 1, 8};
+  const active_set_options polish = {.max_factorisations = 8,
+                                     .max_all_changes = 5,
+                                     .max_share = 1,
+                                     .patience = 8};
   fast_work_evaluate(work);
   return work->residual <= work->target
-      || (reached && fast_modes_solve(work, &polish));
+      || (reached && active_set_solve(work, &polish));
 }
 
 /* From a crash basis: all rows active, then what the linear solves ask for. A
  * structure at rest is nearly there. From where these exchanges end a path
- * leads on, by pivots; in a heap they lead nowhere, which the first one shows. */
+ * leads on, by pivots; in a heap they lead nowhere, as the first one shows. */
 static bool solve_from_crash(fast_work *work) {
-  const double near = 1;
-  const fast_modes_options exchanges = {1e-6, 16, 16, 0.2, 8};
+  const double near = 1; // residual
+  // after one solve a third of a heap's rows is wrong, a twentieth of a wall's
+  const active_set_options exchanges = {.max_factorisations = 16,
+                                        .max_all_changes = 16,
+                                        .max_share = 0.2,
+                                        .patience = 8};
   start_at_nothing(work);
-  fast_modes_all_active(work);
-  if (fast_modes_correct(work, &exchanges)) return true;
+  active_set_all_active(work);
+  if (active_set_correct(work, &exchanges)) return true;
   fast_work_take(work, work->kept_p);
   return work->residual < near
-      && arrives(work, fast_pivots_solve(work, 150 + work->form.n_rows / 4));
+      && arrives(work, fast_pivots_solve(work, 150 + work->box.n_rows / 4));
 }
 
 /* Lemke's method from nothing, by two paths. */
 static bool lemke_cold(fast_work *work) {
+  // of the cover: the other path differs in as many rows as it can
   static const double unevenness[] = {0.01, 1};
   const long pivots_a_row[] = {8, 15}; // most that end take fewer than 6
   for (int i = 0; i < 2; i++)
     if (arrives(work, fast_pivots_cold(work, unevenness[i],
-                                       pivots_a_row[i] * work->form.n_rows
+                                       pivots_a_row[i] * work->box.n_rows
                                            + 500)))
       return true;
   fast_work_restore_best(work);
   return false;
 }
 
-/* Lemke's method. A path from a crash basis, or from where the anchors got to,
+/* Lemke's method. A path from a crash basis, or from where continuation got to,
  * may end in a ray where a cold one cannot, but it is much shorter. */
 static bool lemke_from_nothing(fast_work *work) {
   return fast_proximal_crash(work)
-      || arrives(work, fast_pivots_solve(work, 4L * work->form.n_rows))
+      || arrives(work, fast_pivots_solve(work, 4L * work->box.n_rows))
       || lemke_cold(work);
 }
 
 /* What rests, or may: from the guess in work->p, or from nothing. After a
  * failure the guess is there again. */
 static bool rest(fast_work *work, const double guess[], knowledge known) {
-  const int few_rows = 150; // whose modes are found from anywhere
+  const int few_rows = 150; // whose active set is found from anywhere
   bool rests = known == KNOW_HALF && fast_rest_may(work);
-  bool is_large = work->form.n_rows > few_rows;
+  bool is_large = work->box.n_rows > few_rows;
   if (!rests && (known > KNOW_NOTHING || !is_large)) return false;
   if (rests && fast_rest_correct(work)) return true;
   if (is_large && fast_rest_approach(work)) return true;
@@ -209,15 +174,33 @@ static bool rest(fast_work *work, const double guess[], knowledge known) {
   return false;
 }
 
-static bool climb(fast_work *work, const double guess[]) {
-  const double useless_guess = 3;
-  const fast_interior_options from_guess = {1e-9, 1e-2, true, 0, 50, true};
-  const fast_interior_options from_easier = {1e-9, 1e-4, true, 0, 50, true};
-  const fast_interior_options cold = {1e-9, 1, false, 1, 50, true};
-  const fast_interior_options low = {1e-9, 0.01, false, 0.01, 50, true};
+/* Where interior points begin: nearer to the limits the better the guess. A run
+ * that ends at all ends within 20 iterations. */
+enum { MAX_ITERATIONS = 50 };
+static const fast_interior_options from_guess = {
+    .start = 1e-2, .warm = true, .max_iterations = MAX_ITERATIONS,
+    .cross_over = true};
+static const fast_interior_options from_easier = {
+    .start = 1e-4, .warm = true, .max_iterations = MAX_ITERATIONS,
+    .cross_over = true};
+static const fast_interior_options cold = {
+    .start = 1, .margin = 1, .max_iterations = MAX_ITERATIONS,
+    .cross_over = true};
+static const fast_interior_options cold_near_limits = {
+    .start = 0.01, .margin = 0.01, .max_iterations = MAX_ITERATIONS,
+    .cross_over = true};
+// ends at the centre of the solutions, which the active sets on the way do not
+static const fast_interior_options to_the_centre = {
+    .start = 1, .margin = 1, .max_iterations = MAX_ITERATIONS,
+    .cross_over = false};
+
+static bool run_cascade(fast_work *work, const double guess[]) {
+  const double useless_guess = 3; // residual
+  const int few_rows = 150;       // swept even where nothing is known of them
+  const double stiffest = 1;      // prox, as stiff as the rows themselves
 
   work->best_residual = INFINITY;
-  memset(work->best_p, 0, sizeof(double) * (size_t)work->form.n_rows);
+  memset(work->best_p, 0, sizeof(double) * (size_t)work->box.n_rows);
   knowledge known = take_guess(work, guess);
   if (work->residual <= work->target) return true;
   if (rest(work, guess, known)) return true;
@@ -225,7 +208,7 @@ static bool climb(fast_work *work, const double guess[]) {
 
   if (known == KNOW_NOTHING) take_guess(work, guess);
   // a large structure of which nothing is known is none to be swept
-  if ((known > KNOW_NOTHING || work->form.n_rows <= 150)
+  if ((known > KNOW_NOTHING || work->box.n_rows <= few_rows)
       && fast_sweeps_solve(work, known == KNOW_HALF))
     return true;
 
@@ -234,11 +217,11 @@ static bool climb(fast_work *work, const double guess[]) {
   if (run_interior(work, warm ? &from_guess : &cold)) return true;
 
   take_guess(work, guess);
-  if (fast_proximal_solve(work, 1)) return true;
+  if (fast_proximal_solve(work, stiffest)) return true;
 
   take_guess(work, guess);
   fast_relaxed_approach(work, warm);
-  if (run_interior(work, &from_easier) || run_interior(work, &low))
+  if (run_interior(work, &from_easier) || run_interior(work, &cold_near_limits))
     return true;
 
   fast_friction_approach(work);
@@ -247,25 +230,29 @@ static bool climb(fast_work *work, const double guess[]) {
       || lemke_from_nothing(work);
 }
 
-/* What changes smoothly with the problem: the modes of the guess, corrected,
+/* What changes smoothly with the problem: the guess's active set, corrected,
  * else the centre of the solutions. */
-static bool climb_smoothly(fast_work *work, const double guess[]) {
-  const fast_interior_options cold = {1e-9, 1, false, 1, 50, false};
+static bool run_smooth_cascade(fast_work *work, const double guess[]) {
+  const double share = 0.01; // of the target: differences of impulses are seen
   work->best_residual = INFINITY;
   double target = work->target;
-  work->target = 0.01 * target; // differences of impulses are looked at
+  work->target = share * target;
   knowledge known = take_guess(work, guess);
-  const fast_modes_options few = {1e-6, known == KNOW_HALF ? 8 : 3, 8, 1, 1};
+  const active_set_options few = {
+      .max_factorisations = known == KNOW_HALF ? 8 : 3,
+      .max_all_changes = 8,
+      .max_share = 1,
+      .patience = 1};
   bool reached =
-      work->residual <= work->target || fast_modes_solve(work, &few);
+      work->residual <= work->target || active_set_solve(work, &few);
   if (!reached) {
     start_at_nothing(work);
-    reached = run_interior(work, &cold);
+    reached = run_interior(work, &to_the_centre);
   }
   work->target = target;
   if (reached) return true;
   fast_work_restore_best(work);
-  return work->residual <= target || climb(work, guess);
+  return work->residual <= target || run_cascade(work, guess);
 }
 
 static bool no_memory(solver_report *report) {
@@ -278,7 +265,7 @@ static bool no_memory(solver_report *report) {
 static bool run(fast_work *work, fast_method method, bool smooth,
                 const double guess[]) {
   if (method == FAST_EVERYTHING)
-    return smooth ? climb_smoothly(work, guess) : climb(work, guess);
+    return smooth ? run_smooth_cascade(work, guess) : run_cascade(work, guess);
   work->best_residual = INFINITY;
   start_at_nothing(work);
   if (work->residual <= work->target) return true;
@@ -293,39 +280,36 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
                  solver_report *report) {
   fast_work *work = &workspace->work;
   *report = (solver_report){.status = SOLVER_DEGRADED,
-                            .rung = SOLVER_RUNG_FAST};
-  fast_form_status built =
-      fast_form_build(&work->form, &workspace->source, problem);
-  if (built == FAST_FORM_NO_MEMORY) return no_memory(report);
-
-  double *scratch =
-      memory_block_reserve(&work->form.scratch, &workspace->source,
-                           (size_t)problem->n_rows, sizeof *scratch);
-  if (scratch == NULL) return no_memory(report);
-  if (built == FAST_FORM_UNSUITABLE) {
+                            .stage = SOLVER_STAGE_FAST};
+  double *scratch;
+  arena_start(&work->arena);
+  if (!ARENA_TAKE(&work->arena, scratch, problem->n_rows))
+    return no_memory(report);
+  box_status built = box_build(&work->box, &work->arena, problem);
+  if (built == BOX_NO_MEMORY) return no_memory(report);
+  if (built == BOX_UNSUITABLE) {
     report->residual = give_nothing(problem, solution, scratch);
   } else {
-    if (!reserve_iterates(work, &workspace->source)
-        || !body_blocks_order(&work->blocks, &workspace->source,
-                              work->form.n_bodies, work->form.body_edges,
-                              work->form.n_body_edges))
+    if (!reserve(work)
+        || !body_blocks_order(&work->blocks, work->box.n_bodies,
+                              work->box.body_pairs, work->box.n_body_pairs))
       return no_memory(report);
     work->factorisations = work->iterations = work->pivots = 0;
-    fast_pivots_prepare(work);
-    // an edge may miss by more than its generators: go on when it does
-    work->target = 0.7 * options->tolerance;
+    // a friction edge may miss by more than its generators: go on when it does
+    const double usual_share = 0.7, second_share = 0.1; // of the tolerance
+    work->target = usual_share * options->tolerance;
     bool reached = run(work, method, options->smooth, guess);
     report->residual = give_solution(work, solution, scratch);
     if (reached && report->residual > options->tolerance) {
-      work->target = 0.1 * options->tolerance;
-      climb(work, solution->p);
+      work->target = second_share * options->tolerance;
+      run_cascade(work, solution->p);
       report->residual = give_solution(work, solution, scratch);
     }
     report->factorisations = work->factorisations;
     report->iterations = work->iterations;
     report->pivots = work->pivots;
-    if (work->factorisations == 0) report->rung = SOLVER_RUNG_WARM;
-    if (method != FAST_EVERYTHING) report->rung = SOLVER_RUNG_LEMKE;
+    if (work->factorisations == 0) report->stage = SOLVER_STAGE_WARM;
+    if (method != FAST_EVERYTHING) report->stage = SOLVER_STAGE_LEMKE;
   }
   bool solved = report->residual <= options->tolerance;
   report->status = solved ? SOLVER_SOLVED : SOLVER_DEGRADED;

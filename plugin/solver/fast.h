@@ -1,16 +1,16 @@
 /* The fast path: what makes the usual step cheap.
  *
- * Works on the box form (fast_form.h) with 6 x 6 blocks (fast_system.h):
- * the warm guess if it is good enough; its modes, corrected a few times with a
- * factorisation each; else an interior point run and its modes. Impulses stay
- * near the guess, or the centre of the solution set when there is none, so
- * that a resting structure keeps its modes from step to step.
+ * Works on the box formulation (box.h) with 6 x 6 blocks (box_system.h): the
+ * warm guess if it is good enough; its active set, corrected a few times with a
+ * factorisation each; else an interior point run and its active set. Impulses
+ * stay near the guess, or the centre of the solution set when there is none, so
+ * that a resting structure keeps its active set from step to step.
  */
 #ifndef ODE_MLCP_SOLVER_FAST_H
 #define ODE_MLCP_SOLVER_FAST_H
 
 #include "mlcp/mlcp.h"
-#include "solver/solver.h"
+#include "solver/solver_options.h"
 
 /** Memory kept between solves, for one thread at a time; results do not depend
  *  on which workspace is used or what it solved before. */
@@ -22,8 +22,8 @@ void fast_workspace_destroy(fast_workspace *workspace);
 
 typedef enum fast_method {
   FAST_EVERYTHING, /* whatever is cheapest, then what is surest */
-  FAST_LEMKE,      /* Lemke's method in the box form, without the guess: from
-                      a crash basis, then from none */
+  FAST_LEMKE,      /* Lemke's method in the box formulation, without the
+                      guess: from a crash basis, then from none */
   FAST_LEMKE_COLD  /* from none alone */
 } fast_method;
 
@@ -37,7 +37,7 @@ typedef enum fast_method {
  * @param report    out: the residual of `solution` by mlcp_residual, and the
  *                  work done. The status is SOLVER_SOLVED, SOLVER_DEGRADED
  *                  (also for problems outside this path, see
- *                  fast_form_status) or SOLVER_NO_MEMORY.
+ *                  box_status) or SOLVER_NO_MEMORY.
  * @return true when the residual is at most options->tolerance.
  */
 bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,

@@ -1,4 +1,4 @@
-/* Mehrotra's predictor-corrector on the box form.
+/* Mehrotra's predictor-corrector on the box formulation.
  *
  * Impulses stay strictly within their limits; the distances s to the limits
  * and the multipliers y >= 0 that make up the slip, w = y_low - y_high, obey
@@ -9,14 +9,36 @@
  *   J dv + (C + R) dp = t_low / s_low - t_high / s_high - (w - y_low + y_high)
  *
  * with R lower triangular, so that every iteration has the pattern and the
- * cost of one change of modes. Which limits the path makes for is seen before
- * it gets there: once that hardly changes, the modes are tried at once.
+ * cost of one step of the active set. Which limits the path makes for is seen
+ * before it gets there: once that hardly changes, that active set is tried.
  */
+#include "solver/fast_interior.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "common/minmax.h"
-#include "solver/fast_work.h"
+#include "solver/active_set.h"
+#include "solver/fast_pivots.h"
+
+/* The proximal term, of a row's diagonal: the distances to the limits keep the
+ * system regular, this only where a row has none. */
+static const double prox = 1e-9;
+
+bool fast_interior_reserve(fast_work *work) {
+  arena *arena = &work->arena;
+  size_t n = (size_t)work->box.n_rows;
+  return ARENA_TAKE(arena, work->s_low, n)
+      && ARENA_TAKE(arena, work->s_high, n)
+      && ARENA_TAKE(arena, work->y_low, n)
+      && ARENA_TAKE(arena, work->y_high, n)
+      && ARENA_TAKE(arena, work->dy_low, n)
+      && ARENA_TAKE(arena, work->dy_high, n)
+      && ARENA_TAKE(arena, work->t_low, n)
+      && ARENA_TAKE(arena, work->t_high, n)
+      && ARENA_TAKE(arena, work->read_state, n)
+      && ARENA_TAKE(arena, work->path_p, n);
+}
 
 /* What a row has of both its limits. */
 typedef struct distances {
@@ -25,41 +47,41 @@ typedef struct distances {
 
 /* Change of the distances to the limits along dp. */
 static distances distance_step(const fast_work *work,
-                               const fast_cluster *cluster, int row,
+                               const box_cluster *cluster, int row,
                                const double dp[]) {
-  const fast_form *form = &work->form;
+  const box_problem *box = &work->box;
   double limit = 0;
-  if (form->type[row] == FAST_FRICTION && cluster->has_normal)
-    limit = form->coefficient[row] * dp[cluster->first_row];
+  if (box->type[row] == BOX_FRICTION && cluster->has_normal)
+    limit = box->coefficient[row] * dp[cluster->first_row];
   return (distances){dp[row] + limit, limit - dp[row]};
 }
 
-static bool has_low(const fast_form *form, int row) {
-  return form->type[row] != FAST_FREE;
+static bool has_low(const box_problem *box, int row) {
+  return box->type[row] != BOX_FREE;
 }
 
-static bool has_high(const fast_form *form, int row) {
-  return form->type[row] == FAST_BOX || form->type[row] == FAST_FRICTION;
+static bool has_high(const box_problem *box, int row) {
+  return box->type[row] == BOX_BOUNDED || box->type[row] == BOX_FRICTION;
 }
 
 /* s y of a row is measured in units of scale^2 / A. */
-static double unit(const fast_form *form, int row) {
-  return form->scale * form->scale / form->diagonal[row];
+static double unit(const box_problem *box, int row) {
+  return box->scale * box->scale / box->diagonal[row];
 }
 
 /* ---- where to start ------------------------------------------------------ */
 
 /* p strictly inside its limits, by `margin` m/s where there is room. */
 static void move_inside(fast_work *work, double margin) {
-  const fast_form *form = &work->form;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  const box_problem *box = &work->box;
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
       double low, high, *p = &work->p[row];
-      if (form->type[row] == FAST_FREE) continue;
-      fast_form_limits(form, cluster, row, work->p, &low, &high);
-      double room = smaller_of(margin * form->scale / form->diagonal[row],
+      if (box->type[row] == BOX_FREE) continue;
+      box_limits(box, cluster, row, work->p, &low, &high);
+      double room = smaller_of(margin * box->scale / box->diagonal[row],
                          0.25 * (high - low));
       *p = smaller_of(larger_of(*p, low + room), high - room);
     }
@@ -69,27 +91,27 @@ static void move_inside(fast_work *work, double margin) {
 /* Distances, and multipliers that match the slip, no less than the central
  * path's. */
 static void start_multipliers(fast_work *work, double mu) {
-  const fast_form *form = &work->form;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  const box_problem *box = &work->box;
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
-      double w = work->w[row], u = mu * unit(form, row), low, high;
-      fast_form_limits(form, cluster, row, work->p, &low, &high);
+      double w = work->w[row], u = mu * unit(box, row), low, high;
+      box_limits(box, cluster, row, work->p, &low, &high);
       work->s_low[row] = work->p[row] - low;
       work->s_high[row] = high - work->p[row];
       work->y_low[row] = work->y_high[row] = 0;
-      if (has_low(form, row))
+      if (has_low(box, row))
         work->y_low[row] = u / work->s_low[row] + larger_of(w, 0);
-      if (has_high(form, row))
+      if (has_high(box, row))
         work->y_high[row] = u / work->s_high[row] + larger_of(-w, 0);
     }
   }
 }
 
 static void cold_point(fast_work *work, double margin) {
-  const fast_form *form = &work->form;
-  memset(work->p, 0, sizeof(double) * (size_t)form->n_rows);
+  const box_problem *box = &work->box;
+  memset(work->p, 0, sizeof(double) * (size_t)box->n_rows);
   move_inside(work, margin);
 }
 
@@ -97,94 +119,94 @@ static void cold_point(fast_work *work, double margin) {
 
 /* y / s, what a limit adds to R; 0 where there is none. */
 static double stiffness_low(const fast_work *work, int row) {
-  if (!has_low(&work->form, row)) return 0;
+  if (!has_low(&work->box, row)) return 0;
   return work->y_low[row] / work->s_low[row];
 }
 
 static double stiffness_high(const fast_work *work, int row) {
-  if (!has_high(&work->form, row)) return 0;
+  if (!has_high(&work->box, row)) return 0;
   return work->y_high[row] / work->s_high[row];
 }
 
-static void simple_weights(const fast_work *work, const fast_cluster *cluster,
-                           double prox, double W[]) {
-  const fast_form *form = &work->form;
+static void simple_weights(const fast_work *work, const box_cluster *cluster,
+                            double W[]) {
+  const box_problem *box = &work->box;
   int m = cluster->n_rows;
   memset(W, 0, sizeof(double) * (size_t)(m * m));
   for (int i = 0; i < m; i++) {
     int row = cluster->first_row + i;
     double low = stiffness_low(work, row);
     double high = stiffness_high(work, row);
-    double own = 1 / (fast_form_softness(form, row, prox) + low + high);
+    double own = 1 / (box_softness(box, row, prox) + low + high);
     W[(m + 1) * i] = own;
     if (i > 0 && cluster->has_normal)
-      W[m * i] = -own * form->coefficient[row] * (low - high) * W[0];
+      W[m * i] = -own * box->coefficient[row] * (low - high) * W[0];
   }
 }
 
-static void coupled_weights(const fast_work *work, const fast_cluster *cluster,
-                            double prox, double W[]) {
-  const fast_form *form = &work->form;
+static void coupled_weights(const fast_work *work, const box_cluster *cluster,
+                            double W[]) {
+  const box_problem *box = &work->box;
   int m = cluster->n_rows;
-  double A[FAST_MAX_CLUSTER * FAST_MAX_CLUSTER];
-  memcpy(A, form->full_compliance + cluster->first_compliance,
+  double A[BOX_MAX_CLUSTER * BOX_MAX_CLUSTER];
+  memcpy(A, box->full_compliance + cluster->first_compliance,
          sizeof(double) * (size_t)(m * m));
   for (int i = 0; i < m; i++) {
     int row = cluster->first_row + i;
     double low = stiffness_low(work, row);
     double high = stiffness_high(work, row);
     A[(m + 1) * i] += low + high;
-    A[(m + 1) * i] += (prox + form->relaxation) * form->diagonal[row];
+    A[(m + 1) * i] += (prox + box->relaxation) * box->diagonal[row];
     if (i > 0 && cluster->has_normal)
-      A[m * i] += form->coefficient[row] * (low - high);
+      A[m * i] += box->coefficient[row] * (low - high);
   }
-  fast_system_invert(m, A, W);
+  box_system_invert(m, A, W);
 }
 
-static bool factor_point(fast_work *work, double prox) {
-  const fast_form *form = &work->form;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+static bool factor_point(fast_work *work) {
+  const box_problem *box = &work->box;
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     double *W = work->weights + cluster->first_weight;
     if (cluster->first_compliance < 0)
-      simple_weights(work, cluster, prox, W);
+      simple_weights(work, cluster, W);
     else
-      coupled_weights(work, cluster, prox, W);
+      coupled_weights(work, cluster, W);
   }
   work->factorisations++;
-  bool alone = form->n_weights == form->n_rows; // every row is a cluster
-  return fast_system_factor(&work->blocks, form, work->weights, alone);
+  bool alone = box->n_weights == box->n_rows; // every row is a cluster
+  return box_system_factor(&work->blocks, box, work->weights, alone);
 }
 
 /* ---- directions ---------------------------------------------------------- */
 
 /* Solve for dp, dy_low, dy_high given t_low and t_high. */
 static void direction(fast_work *work) {
-  const fast_form *form = &work->form;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  const box_problem *box = &work->box;
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
       double r = -work->w[row];
-      if (has_low(form, row))
+      if (has_low(box, row))
         r += work->y_low[row] + work->t_low[row] / work->s_low[row];
-      if (has_high(form, row))
+      if (has_high(box, row))
         r -= work->y_high[row] + work->t_high[row] / work->s_high[row];
       work->r[row] = r;
     }
   }
-  fast_system_solve(&work->blocks, form, work->weights, work->r, work->dv,
+  box_system_solve(&work->blocks, box, work->weights, work->r, work->dv,
                     work->dp, work->scratch);
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
       distances ds = distance_step(work, cluster, row, work->dp);
       work->dy_low[row] = work->dy_high[row] = 0;
-      if (has_low(form, row))
+      if (has_low(box, row))
         work->dy_low[row] = work->t_low[row] / work->s_low[row]
                           - stiffness_low(work, row) * ds.low;
-      if (has_high(form, row))
+      if (has_high(box, row))
         work->dy_high[row] = work->t_high[row] / work->s_high[row]
                            - stiffness_high(work, row) * ds.high;
     }
@@ -193,12 +215,12 @@ static void direction(fast_work *work) {
 
 /* s y should become mu units; the corrector takes off the predictor's ds dy. */
 static void set_targets(fast_work *work, double mu, bool correct) {
-  const fast_form *form = &work->form;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  const box_problem *box = &work->box;
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
-      double goal = mu * unit(form, row);
+      double goal = mu * unit(box, row);
       double low = goal, high = goal;
       if (correct) {
         distances ds = distance_step(work, cluster, row, work->dp);
@@ -217,18 +239,18 @@ static void limit_step(double x, double dx, double *longest) {
 
 /* The longest step, at most 1, that keeps every s and y from going negative. */
 static double longest_step(const fast_work *work) {
-  const fast_form *form = &work->form;
+  const box_problem *box = &work->box;
   double longest = 1;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
       distances ds = distance_step(work, cluster, row, work->dp);
-      if (has_low(form, row)) {
+      if (has_low(box, row)) {
         limit_step(work->s_low[row], ds.low, &longest);
         limit_step(work->y_low[row], work->dy_low[row], &longest);
       }
-      if (has_high(form, row)) {
+      if (has_high(box, row)) {
         limit_step(work->s_high[row], ds.high, &longest);
         limit_step(work->y_high[row], work->dy_high[row], &longest);
       }
@@ -239,21 +261,21 @@ static double longest_step(const fast_work *work) {
 
 /* Mean s y in units after a step; 0 when no row has a limit. */
 static double complementarity(const fast_work *work, double length) {
-  const fast_form *form = &work->form;
+  const box_problem *box = &work->box;
   double sum = 0;
   long count = 0;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
       distances ds = distance_step(work, cluster, row, work->dp);
-      double u = unit(form, row);
-      if (has_low(form, row)) {
+      double u = unit(box, row);
+      if (has_low(box, row)) {
         sum += (work->s_low[row] + length * ds.low)
              * (work->y_low[row] + length * work->dy_low[row]) / u;
         count++;
       }
-      if (has_high(form, row)) {
+      if (has_high(box, row)) {
         sum += (work->s_high[row] + length * ds.high)
              * (work->y_high[row] + length * work->dy_high[row]) / u;
         count++;
@@ -263,60 +285,60 @@ static double complementarity(const fast_work *work, double length) {
   return count > 0 ? sum / (double)count : 0;
 }
 
-/* ---- crossing over to modes ---------------------------------------------- */
+/* ---- crossing over to an active set -------------------------------------- */
 
 /* The limits that the step in dp makes for: those whose distance shrinks by a
  * larger share than their multiplier does.
  * @return how many rows' are others than the last time. */
-static int read_modes(fast_work *work) {
-  const fast_form *form = &work->form;
+static int read_states(fast_work *work) {
+  const box_problem *box = &work->box;
   int n_changed = 0;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
-      int row = cluster->first_row + i, mode = FAST_ACTIVE;
+      int row = cluster->first_row + i, state = ROW_ACTIVE;
       distances ds = distance_step(work, cluster, row, work->dp);
-      if (has_low(form, row)
+      if (has_low(box, row)
           && ds.low * work->y_low[row] < work->dy_low[row] * work->s_low[row])
-        mode = FAST_AT_LOW;
-      if (has_high(form, row)
+        state = ROW_AT_LOW;
+      if (has_high(box, row)
           && ds.high * work->y_high[row]
                  < work->dy_high[row] * work->s_high[row])
-        mode = FAST_AT_HIGH;
-      n_changed += mode != work->read_mode[row];
-      work->read_mode[row] = mode;
+        state = ROW_AT_HIGH;
+      n_changed += state != work->read_state[row];
+      work->read_state[row] = state;
     }
   }
   return n_changed;
 }
 
-/* The modes read last, corrected all at once, else one by one; unless they
- * reach the target, the point on the path is as it was. */
+/* The active set read last, corrected all at once, else row by row; unless it
+ * reaches the target, the point on the path is as it was. */
 static bool cross_over(fast_work *work) {
-  const fast_modes_options few = {1e-6, 5, 5, 0.02, 0};
-  const long max_pivots = 40;
-  size_t n = (size_t)work->form.n_rows, bytes = sizeof(double) * n;
-  size_t mode_bytes = sizeof *work->mode * n;
-  memcpy(work->stage_p, work->p, bytes);
-  memcpy(work->mode, work->read_mode, mode_bytes);
-  if (fast_modes_correct(work, &few)) return true;
+  // the set read is all but right, or the path has not come far enough
+  const active_set_options few = {.max_factorisations = 5,
+                                  .max_all_changes = 5,
+                                  .max_share = 0.02,
+                                  .patience = 0};
+  const long max_pivots = 40; // more than a handful of rows is no such set
+  size_t n = (size_t)work->box.n_rows, bytes = sizeof(double) * n;
+  size_t state_bytes = sizeof *work->state * n;
+  memcpy(work->path_p, work->p, bytes);
+  memcpy(work->state, work->read_state, state_bytes);
+  if (active_set_correct(work, &few)) return true;
 
-  // pivots work in the place of the distances
-  memcpy(work->anchor, work->s_low, bytes);
-  memcpy(work->own_bias, work->s_high, bytes);
-  memcpy(work->p, work->stage_p, bytes);
-  memcpy(work->mode, work->read_mode, mode_bytes);
-  fast_modes_put_at_limits(work, work->p);
+  memcpy(work->p, work->path_p, bytes);
+  memcpy(work->state, work->read_state, state_bytes);
+  active_set_put_at_limits(work, work->p);
   if (fast_pivots_finish(work, max_pivots)) return true;
-  memcpy(work->s_low, work->anchor, bytes);
-  memcpy(work->s_high, work->own_bias, bytes);
-  memcpy(work->p, work->stage_p, bytes);
+  memcpy(work->p, work->path_p, bytes);
   memset(work->dp, 0, bytes);
   fast_work_evaluate(work);
   return false;
 }
 
-/* When to cross over: the modes read hold still, and more so after every try. */
+/* When to cross over: the active set read holds still, and more so after every
+ * try. */
 typedef struct crossing {
   double ripe; /* at a complementarity of at most this */
   int few;     /* with at most so many rows read anew */
@@ -335,9 +357,9 @@ static bool is_ripe(const crossing *crossing, double mu, double length,
 /* Distances step on their own: taken anew as differences they would lose all
  * their digits towards the end. */
 static void take_step(fast_work *work, double length) {
-  const fast_form *form = &work->form;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  const box_problem *box = &work->box;
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     for (int i = 0; i < cluster->n_rows; i++) {
       int row = cluster->first_row + i;
       distances ds = distance_step(work, cluster, row, work->dp);
@@ -345,7 +367,7 @@ static void take_step(fast_work *work, double length) {
       work->s_high[row] += length * ds.high;
     }
   }
-  for (int i = 0; i < form->n_rows; i++) {
+  for (int i = 0; i < box->n_rows; i++) {
     work->p[i] += length * work->dp[i];
     work->y_low[i] += length * work->dy_low[i];
     work->y_high[i] += length * work->dy_high[i];
@@ -362,38 +384,40 @@ static double aim(fast_work *work, double mu, bool correct) {
 
 /* One predictor and corrector; where the correction itself is what keeps the
  * step short, a plain step instead.
- * @param n_changed  out: of the modes that the step makes for.
+ * @param n_changed  out: rows whose state that the step makes for is new.
  * @return the length of the step, 0 when nothing moves any more. */
-static double advance(fast_work *work, double prox, double *mu,
-                      int *n_changed) {
-  const double shortest = 0.1, plain_share = 0.01;
-  if (!factor_point(work, prox)) return 0;
+static double advance(fast_work *work, double *mu, int *n_changed) {
+  // as shares of the whole step and of mu
+  const double shortest = 0.1, plain_share = 0.01, least = 1e-10;
+  const double into_the_open = 0.9; // of the way to the nearest limit
+  if (!factor_point(work)) return 0;
   double after = complementarity(work, aim(work, 0, false));
   double ratio = *mu > 0 ? after / *mu : 0;
 
   double length = aim(work, *mu * ratio * ratio * ratio, true);
   if (length < shortest) length = aim(work, *mu * plain_share, false);
-  if (!isfinite(length) || length < 1e-10) return 0;
-  if (length < 1) length *= larger_of(0.9, 1 - *mu);
-  *n_changed = read_modes(work);
+  if (!isfinite(length) || length < least) return 0;
+  if (length < 1) length *= larger_of(into_the_open, 1 - *mu);
+  *n_changed = read_states(work);
   take_step(work, length);
-  memset(work->dp, 0, sizeof(double) * (size_t)work->form.n_rows);
+  memset(work->dp, 0, sizeof(double) * (size_t)work->box.n_rows);
   *mu = complementarity(work, 0);
   work->iterations++;
   return isfinite(*mu) ? length : 0;
 }
 
-/* Folds of the path, which a problem that is not monotone may have, show as
- * short steps that do not end; the limits of rounding as a residual that does
- * not go down any more. */
+/* Turning points of the path, which a problem that is not monotone may have,
+ * show as short steps that do not end; the limits of rounding as a residual
+ * that does not go down any more. */
 typedef struct patience {
   int n_short, n_idle;
   double best;
 } patience;
 
 static bool is_stuck(patience *p, double length, double residual) {
-  enum { MANY_SHORT = 4, MANY_IDLE = 12 };
-  p->n_short = length < 0.02 ? p->n_short + 1 : 0;
+  enum { MANY_SHORT = 4, MANY_IDLE = 12 }; // steps one after another
+  const double short_step = 0.02; // of the whole
+  p->n_short = length < short_step ? p->n_short + 1 : 0;
   p->n_idle = residual < p->best ? 0 : p->n_idle + 1;
   p->best = smaller_of(p->best, residual);
   return p->n_short >= MANY_SHORT || p->n_idle >= MANY_IDLE;
@@ -401,8 +425,8 @@ static bool is_stuck(patience *p, double length, double residual) {
 
 bool fast_interior_solve(fast_work *work,
                          const fast_interior_options *options) {
-  const fast_form *form = &work->form;
-  size_t bytes = sizeof(double) * (size_t)form->n_rows;
+  const box_problem *box = &work->box;
+  size_t bytes = sizeof(double) * (size_t)box->n_rows;
   if (options->warm)
     move_inside(work, sqrt(options->start));
   else
@@ -414,13 +438,15 @@ bool fast_interior_solve(fast_work *work,
   memset(work->dy_high, 0, bytes);
 
   patience patience = {0, 0, INFINITY};
-  crossing crossing = {1e-7, form->n_rows / 50 + 1,
-                       options->cross_over ? 3 : 0};
+  // sets read at more than the first figure are wrong in many rows
+  crossing crossing = {.ripe = 1e-7,
+                       .few = box->n_rows / 50 + 1,
+                       .n_left = options->cross_over ? 3 : 0};
   double mu = complementarity(work, 0);
-  memset(work->read_mode, 0, sizeof *work->read_mode * (size_t)form->n_rows);
+  memset(work->read_state, 0, sizeof *work->read_state * (size_t)box->n_rows);
   for (int i = 0; i < options->max_iterations; i++) {
     int n_changed;
-    double length = advance(work, options->prox, &mu, &n_changed);
+    double length = advance(work, &mu, &n_changed);
     if (length == 0) break;
     fast_work_evaluate(work);
     if (work->residual <= work->target
@@ -428,7 +454,7 @@ bool fast_interior_solve(fast_work *work,
       break;
     if (!is_ripe(&crossing, mu, length, n_changed)) continue;
     if (cross_over(work)) return true;
-    crossing.ripe = 0.01 * mu;
+    crossing.ripe = 0.01 * mu; // two digits, one or two iterations, on
     crossing.few = n_changed / 2;
     crossing.n_left--;
   }

@@ -1,34 +1,50 @@
-/* Pivots: the path of a perturbed problem, one change of mode at a time.
- *
- * Whatever p is, a slip d added to w makes it a solution; with t d in place of
+/* Whatever p is, a slip d added to w makes it a solution; with t d in place of
  * d, and t going from 1 to 0, the solution moves along a piecewise linear path
- * whose corners are single changes of mode. At a fold t turns round and the
- * path goes on, which neither Newton's method nor an interior point can do.
- * From a point near a solution it takes about as many pivots as modes are
- * wrong.
+ * whose corners are changes of one row's state. At a turning point t goes back
+ * and the path goes on, which neither Newton's method nor an interior point can
+ * do. From a point near a solution it takes about as many pivots as rows are in
+ * a wrong state.
  *
- * A change of one row's mode changes H by one rank. H keeps its factors; what
+ * A change of one row's state changes H by one rank. H keeps its factors; what
  * changed since is kept as a column y = H^-1 u and a sparse v for every pivot
  * (Sherman and Morrison), and all is factored anew after a number of them.
  *
  * Of the rows whose limits block within the noise the one that moves fastest
  * against its limit changes (Harris); of equally fast ones the first.
  */
+#include "solver/fast_pivots.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "common/minmax.h"
-#include "solver/fast_work.h"
+#include "solver/active_set.h"
 
 /* The systems here have compliance enough of their own; this is what keeps
  * those of rigid rows regular. */
 static const double prox = 1e-9;
 
-/* The arrays of fast_interior serve again. */
+/* Factored anew after so many, before they cost more than the factors and
+ * rounding adds up. */
+enum { MAX_UPDATES = 32 };
+
+/* A change of one row's state as H + u v': what undoes it in a solve. */
+typedef struct fast_update {
+  int a, b; /* v is zero but for these bodies; b may be -1 */
+  double v_a[6], v_b[6];
+  double factor; /* 1 / (1 + v' H^-1 u) */
+} fast_update;
+
+/* A limit that the path runs against. */
+typedef struct fast_limit {
+  double room, speed; /* m/s and its rate, >= 0 and > 0 */
+  int row, state;     /* that the row takes there */
+} fast_limit;
+
 typedef struct path {
   fast_work *work;
-  const fast_form *form;
+  const box_problem *box;
   double *p, *w, *d;    /* the point at t; w is with t d */
   double *dp, *dw, *dv; /* its change with t, times dt */
   double t, dt;         /* dt is 1 or -1 */
@@ -36,19 +52,31 @@ typedef struct path {
   int n_updates;
 } path;
 
-void fast_pivots_prepare(fast_work *work) {
-  const fast_form *form = &work->form;
-  for (int c = 0; c < form->n_clusters; c++)
-    for (int i = 0; i < form->clusters[c].n_rows; i++)
-      work->cluster_of[form->clusters[c].first_row + i] = c;
-  for (int e = 0; e < form->n_edges; e++)
-    for (int c = form->edges[e].first_cluster; c < form->edges[e].end_cluster;
-         c++)
-      work->edge_of[c] = e;
+bool fast_pivots_reserve(fast_work *work) {
+  const box_problem *box = &work->box;
+  arena *arena = &work->arena;
+  size_t n = (size_t)box->n_rows, n_v = 6 * (size_t)box->n_bodies;
+  if (!ARENA_TAKE(arena, work->d, n)
+      || !ARENA_TAKE(arena, work->path_w, n)
+      || !ARENA_TAKE(arena, work->path_dw, n)
+      || !ARENA_TAKE(arena, work->updates, MAX_UPDATES)
+      || !ARENA_TAKE(arena, work->columns, MAX_UPDATES * n_v)
+      || !ARENA_TAKE(arena, work->limits, 2 * n)
+      || !ARENA_TAKE(arena, work->cluster_of, n)
+      || !ARENA_TAKE(arena, work->graph_edge_of, box->n_clusters))
+    return false;
+  for (int c = 0; c < box->n_clusters; c++)
+    for (int i = 0; i < box->clusters[c].n_rows; i++)
+      work->cluster_of[box->clusters[c].first_row + i] = c;
+  for (int e = 0; e < box->n_graph_edges; e++)
+    for (int c = box->graph_edges[e].first_cluster;
+         c < box->graph_edges[e].end_cluster; c++)
+      work->graph_edge_of[c] = e;
+  return true;
 }
 
-static const fast_cluster *cluster_of(const path *c, int row) {
-  return &c->form->clusters[c->work->cluster_of[row]];
+static const box_cluster *cluster_of(const path *c, int row) {
+  return &c->box->clusters[c->work->cluster_of[row]];
 }
 
 /* In (0.5, 1.5), spread evenly, the same on every run. */
@@ -67,7 +95,7 @@ static double sparse_dot(const fast_update *update, const double x[]) {
 }
 
 static void solve_updated(const path *c, double x[]) {
-  int n = 6 * c->form->n_bodies;
+  int n = 6 * c->box->n_bodies;
   body_blocks_solve(&c->work->blocks, x);
   for (int k = 0; k < c->n_updates; k++) {
     const double *y = c->work->columns + (size_t)n * (size_t)k;
@@ -81,16 +109,16 @@ static void solve_updated(const path *c, double x[]) {
 /* dp and dw that belong to dv and the slips r; dw without compliance. */
 static void complete_direction(path *c) {
   fast_work *work = c->work;
-  fast_form_relative(c->form, c->dv, c->dw);
-  for (int i = 0; i < c->form->n_rows; i++)
+  box_relative(c->box, c->dv, c->dw);
+  for (int i = 0; i < c->box->n_rows; i++)
     work->scratch[i] = work->r[i] - c->dw[i];
-  fast_system_weigh(c->form, work->weights, work->scratch, c->dp);
+  box_system_weigh(c->box, work->weights, work->scratch, c->dp);
 }
 
 static void solve_slips(path *c) {
   fast_work *work = c->work;
-  fast_system_weigh(c->form, work->weights, work->r, c->dp);
-  fast_form_impulses(c->form, c->dp, c->dv);
+  box_system_weigh(c->box, work->weights, work->r, c->dp);
+  box_impulses(c->box, c->dp, c->dv);
   solve_updated(c, c->dv);
   complete_direction(c);
 }
@@ -98,32 +126,32 @@ static void solve_slips(path *c) {
 /* ---- the point ----------------------------------------------------------- */
 
 static void find_slips(path *c) {
-  fast_form_velocities(c->form, c->p, c->work->v);
-  fast_form_slips(c->form, c->work->v, c->p, c->w);
-  for (int i = 0; i < c->form->n_rows; i++) c->w[i] += c->t * c->d[i];
+  box_velocities(c->box, c->p, c->work->v);
+  box_slips(c->box, c->work->v, c->p, c->w);
+  for (int i = 0; i < c->box->n_rows; i++) c->w[i] += c->t * c->d[i];
 }
 
 /* Take off what rounding left in the point. */
 static void correct(path *c) {
   fast_work *work = c->work;
-  for (int i = 0; i < c->form->n_rows; i++)
-    work->r[i] = work->mode[i] == FAST_ACTIVE ? -c->w[i] : 0;
+  for (int i = 0; i < c->box->n_rows; i++)
+    work->r[i] = work->state[i] == ROW_ACTIVE ? -c->w[i] : 0;
   solve_slips(c);
-  for (int i = 0; i < c->form->n_rows; i++) c->p[i] += c->dp[i];
-  fast_modes_put_at_limits(work, c->p);
+  for (int i = 0; i < c->box->n_rows; i++) c->p[i] += c->dp[i];
+  active_set_put_at_limits(work, c->p);
   find_slips(c);
 }
 
 static bool refresh(path *c) {
   c->n_updates = 0;
-  if (!fast_modes_factor(c->work, prox)) return false;
-  fast_modes_put_at_limits(c->work, c->p);
+  if (!active_set_factor(c->work, prox)) return false;
+  active_set_put_at_limits(c->work, c->p);
   find_slips(c);
   correct(c);
   return true;
 }
 
-/* The end of the path, as exact as its modes allow. */
+/* The end of the path, as exact as its active set allows. */
 static bool arrive(path *c) {
   c->t = 0;
   if (!refresh(c)) return false;
@@ -133,16 +161,16 @@ static bool arrive(path *c) {
 
 /* Compliance in dw: what complete_direction leaves out. */
 static void add_compliance(path *c) {
-  const fast_form *form = c->form;
-  for (int i = 0; i < form->n_rows; i++)
-    c->dw[i] += (form->compliance[i] + form->relaxation * form->diagonal[i])
+  const box_problem *box = c->box;
+  for (int i = 0; i < box->n_rows; i++)
+    c->dw[i] += (box->compliance[i] + box->relaxation * box->diagonal[i])
                   * c->dp[i]
               + c->d[i] * c->dt;
-  for (int k = 0; k < form->n_clusters && form->n_compliances > 0; k++) {
-    const fast_cluster *cluster = &form->clusters[k];
+  for (int k = 0; k < box->n_clusters && box->n_compliances > 0; k++) {
+    const box_cluster *cluster = &box->clusters[k];
     int m = cluster->n_rows, first = cluster->first_row;
     if (cluster->first_compliance < 0) continue;
-    const double *C = form->full_compliance + cluster->first_compliance;
+    const double *C = box->full_compliance + cluster->first_compliance;
     for (int i = 0; i < m; i++)
       for (int j = 0; j < m; j++)
         if (i != j) c->dw[first + i] += C[m * i + j] * c->dp[first + j];
@@ -151,24 +179,24 @@ static void add_compliance(path *c) {
 
 static void find_direction(path *c) {
   fast_work *work = c->work;
-  for (int i = 0; i < c->form->n_rows; i++)
-    work->r[i] = work->mode[i] == FAST_ACTIVE ? -c->d[i] * c->dt : 0;
+  for (int i = 0; i < c->box->n_rows; i++)
+    work->r[i] = work->state[i] == ROW_ACTIVE ? -c->d[i] * c->dt : 0;
   solve_slips(c);
   add_compliance(c);
 }
 
 static void turn_round(path *c) {
   c->dt = -c->dt;
-  for (int i = 0; i < c->form->n_rows; i++) {
+  for (int i = 0; i < c->box->n_rows; i++) {
     c->dp[i] = -c->dp[i];
     c->dw[i] = -c->dw[i];
     c->work->r[i] = -c->work->r[i];
   }
-  for (int i = 0; i < 6 * c->form->n_bodies; i++) c->dv[i] = -c->dv[i];
+  for (int i = 0; i < 6 * c->box->n_bodies; i++) c->dv[i] = -c->dv[i];
 }
 
 static void go_along(path *c, double length) {
-  for (int i = 0; i < c->form->n_rows; i++) {
+  for (int i = 0; i < c->box->n_rows; i++) {
     c->p[i] += length * c->dp[i];
     c->w[i] += length * c->dw[i];
   }
@@ -178,44 +206,45 @@ static void go_along(path *c, double length) {
 /* ---- what blocks --------------------------------------------------------- */
 
 /* A friction row whose limit is 0 and stays so: it changes sides freely. */
-static bool is_shut(const path *c, const fast_cluster *cluster, int row) {
-  return c->form->type[row] == FAST_FRICTION && c->form->high[row] == 0
+static bool is_shut(const path *c, const box_cluster *cluster, int row) {
+  return c->box->type[row] == BOX_FRICTION && c->box->high[row] == 0
       && cluster->has_normal
-      && c->work->mode[cluster->first_row] != FAST_ACTIVE;
+      && c->work->state[cluster->first_row] != ROW_ACTIVE;
 }
 
 /* The limits of a row, one or two; an approach is a positive speed. */
 static int limits_of(const path *c, int row, fast_limit limits[2]) {
-  const fast_form *form = c->form;
-  const fast_cluster *cluster = cluster_of(c, row);
-  double A = form->diagonal[row];
-  int mode = c->work->mode[row], type = form->type[row];
-  if (type == FAST_FREE) return 0;
-  if (mode != FAST_ACTIVE) {
-    double sign = mode == FAST_AT_LOW ? 1 : -1;
-    int next = is_shut(c, cluster, row) ? -mode : FAST_ACTIVE;
+  const box_problem *box = c->box;
+  const box_cluster *cluster = cluster_of(c, row);
+  double A = box->diagonal[row];
+  int state = c->work->state[row], type = box->type[row];
+  if (type == BOX_FREE) return 0;
+  if (state != ROW_ACTIVE) {
+    double sign = state == ROW_AT_LOW ? 1 : -1;
+    int next = is_shut(c, cluster, row) ? -state : ROW_ACTIVE;
     limits[0] = (fast_limit){larger_of(sign * c->w[row], 0),
                              -sign * c->dw[row], row, next};
     return 1;
   }
 
   double low, high, rate = 0;
-  fast_form_limits(form, cluster, row, c->p, &low, &high);
-  if (type == FAST_FRICTION && cluster->has_normal)
-    rate = form->coefficient[row] * c->dp[cluster->first_row];
+  box_limits(box, cluster, row, c->p, &low, &high);
+  if (type == BOX_FRICTION && cluster->has_normal)
+    rate = box->coefficient[row] * c->dp[cluster->first_row];
   limits[0] = (fast_limit){larger_of(c->p[row] - low, 0) * A,
-                           -(c->dp[row] + rate) * A, row, FAST_AT_LOW};
-  if (type == FAST_LOWER) return 1;
+                           -(c->dp[row] + rate) * A, row, ROW_AT_LOW};
+  if (type == BOX_LOWER) return 1;
   limits[1] = (fast_limit){larger_of(high - c->p[row], 0) * A,
-                           (c->dp[row] - rate) * A, row, FAST_AT_HIGH};
+                           (c->dp[row] - rate) * A, row, ROW_AT_HIGH};
   return 2;
 }
 
 /* The limit that is met first, and how far it is; row -1 when there is none. */
 static fast_limit first_limit(const path *c, double *length) {
+  const double least_speed = 1e-11; // of the fastest: below it is rounding
   double longest = INFINITY, fastest = 0;
   int n = 0;
-  for (int r = 0; r < c->form->n_rows; r++) {
+  for (int r = 0; r < c->box->n_rows; r++) {
     fast_limit limits[2];
     int count = limits_of(c, r, limits);
     for (int k = 0; k < count; k++) {
@@ -228,22 +257,22 @@ static fast_limit first_limit(const path *c, double *length) {
     }
   }
 
-  fast_limit best = {0, 0, -1, FAST_ACTIVE};
+  fast_limit best = {0, 0, -1, ROW_ACTIVE};
   for (int i = 0; i < n; i++) {
     const fast_limit *limit = &c->work->limits[i];
     if (limit->room <= longest * limit->speed && limit->speed > best.speed
-        && limit->speed > 1e-11 * fastest)
+        && limit->speed > least_speed * fastest)
       best = *limit;
   }
   *length = best.row >= 0 ? best.room / best.speed : INFINITY;
   return best;
 }
 
-/* ---- changes of mode ----------------------------------------------------- */
+/* ---- changes of state ---------------------------------------------------- */
 
 /* u and v of one row's change, with weights W before and after. A normal takes
  * its friction along, so that its column changes; else it is a row. */
-static void rank_one(const path *c, const fast_cluster *cluster, int at,
+static void rank_one(const path *c, const box_cluster *cluster, int at,
                      const double before[], const double after[], double u_a[6],
                      double u_b[6], fast_update *update) {
   int m = cluster->n_rows;
@@ -256,35 +285,36 @@ static void rank_one(const path *c, const fast_cluster *cluster, int at,
     double right =
         is_column ? j == 0 : after[m * at + j] - before[m * at + j];
     for (int i = 0; i < 6; i++) {
-      u_a[i] += left * c->form->J_a[row + i];
-      u_b[i] += left * c->form->J_b[row + i];
-      update->v_a[i] += right * c->form->J_a[row + i];
-      update->v_b[i] += right * c->form->J_b[row + i];
+      u_a[i] += left * c->box->J_a[row + i];
+      u_b[i] += left * c->box->J_b[row + i];
+      update->v_a[i] += right * c->box->J_a[row + i];
+      update->v_b[i] += right * c->box->J_b[row + i];
     }
   }
 }
 
-/* The row takes its new mode: H, and with it the direction, by one rank more.
+/* The row takes its new state: H, and with it the direction, by one rank more.
  * @return false when H has to be factored anew instead. */
-static bool change_mode(path *c, const fast_limit *limit) {
+static bool change_state(path *c, const fast_limit *limit) {
   fast_work *work = c->work;
-  const fast_cluster *cluster = cluster_of(c, limit->row);
-  const fast_edge *edge = &c->form->edges[work->edge_of[cluster
-                                                  - c->form->clusters]];
+  const box_cluster *cluster = cluster_of(c, limit->row);
+  const graph_edge *edge = &c->box->graph_edges[work->graph_edge_of[cluster
+                                                  - c->box->clusters]];
   int m = cluster->n_rows, at = limit->row - cluster->first_row;
   double *W = work->weights + cluster->first_weight;
-  double before[FAST_MAX_CLUSTER * FAST_MAX_CLUSTER];
-  bool was_active = work->mode[limit->row] == FAST_ACTIVE;
+  double before[BOX_MAX_CLUSTER * BOX_MAX_CLUSTER];
+  bool was_active = work->state[limit->row] == ROW_ACTIVE;
 
-  work->mode[limit->row] = limit->mode;
-  if (cluster->first_compliance >= 0 || c->n_updates == fast_max_updates)
+  work->state[limit->row] = limit->state;
+  if (cluster->first_compliance >= 0 || c->n_updates == MAX_UPDATES)
     return false;
   memcpy(before, W, sizeof *W * (size_t)(m * m));
-  fast_modes_weights(work, cluster, prox, W);
+  active_set_weights(work, cluster, prox, W);
 
   fast_update *update = &work->updates[c->n_updates];
   double u_a[6] = {0}, u_b[6] = {0};
-  size_t n = 6 * (size_t)c->form->n_bodies;
+  size_t n = 6 * (size_t)c->box->n_bodies;
+  const double least_determinant = 1e-8; // half of the digits are left
   double *y = work->columns + n * (size_t)c->n_updates;
   update->a = edge->a;
   update->b = edge->b;
@@ -294,7 +324,8 @@ static bool change_mode(path *c, const fast_limit *limit) {
   if (edge->b >= 0) memcpy(y + 6 * edge->b, u_b, sizeof u_b);
   solve_updated(c, y);
   double determinant = 1 + sparse_dot(update, y);
-  if (!(fabs(determinant) > 1e-8) || !isfinite(determinant)) return false;
+  if (!(fabs(determinant) > least_determinant) || !isfinite(determinant))
+    return false;
   update->factor = 1 / determinant;
 
   // J'W r changes along u too
@@ -318,11 +349,11 @@ static bool change_mode(path *c, const fast_limit *limit) {
   return true;
 }
 
-/* After a row's change: the way on is the one that its new mode allows. */
-static void choose_way(path *c, int row, int mode_before) {
+/* After a row's change: the way on is the one that its new state allows. */
+static void choose_way(path *c, int row, int state_before) {
   fast_limit limits[2];
   int n = limits_of(c, row, limits);
-  int which = mode_before == FAST_AT_HIGH && n == 2;
+  int which = state_before == ROW_AT_HIGH && n == 2;
   if (n > 0 && limits[which].speed > 0) turn_round(c);
 }
 
@@ -332,27 +363,27 @@ static void choose_way(path *c, int row, int mode_before) {
  * stay there, with a slip that is not 0 so that they do not all leave at
  * once. */
 static void start(path *c) {
-  const fast_form *form = c->form;
-  fast_form_project(form, c->p);
-  fast_form_velocities(form, c->p, c->work->v);
-  fast_form_slips(form, c->work->v, c->p, c->w);
-  for (int r = 0; r < form->n_rows; r++) {
-    int type = form->type[r], mode = FAST_ACTIVE;
+  const box_problem *box = c->box;
+  box_project(box, c->p);
+  box_velocities(box, c->p, c->work->v);
+  box_slips(box, c->work->v, c->p, c->w);
+  for (int r = 0; r < box->n_rows; r++) {
+    int type = box->type[r], state = ROW_ACTIVE;
     double low, high, w = c->w[r], d = -w;
-    double room = 1e-9 * form->scale / form->diagonal[r];
-    double least = 0.1 * spread(r) * (fabs(w) + 1e-3 * form->scale);
-    fast_form_limits(form, cluster_of(c, r), r, c->p, &low, &high);
+    double room = 1e-9 * box->scale / box->diagonal[r];
+    double least = 0.1 * spread(r) * (fabs(w) + 1e-3 * box->scale);
+    box_limits(box, cluster_of(c, r), r, c->p, &low, &high);
     if (low == high) { // friction without a normal impulse
-      mode = w > 0 ? FAST_AT_LOW : FAST_AT_HIGH;
+      state = w > 0 ? ROW_AT_LOW : ROW_AT_HIGH;
       d = 0;
-    } else if (type != FAST_FREE && c->p[r] <= low + room) {
-      mode = FAST_AT_LOW;
+    } else if (type != BOX_FREE && c->p[r] <= low + room) {
+      state = ROW_AT_LOW;
       d = w < least ? least - w : 0;
-    } else if (type != FAST_FREE && c->p[r] >= high - room) {
-      mode = FAST_AT_HIGH;
+    } else if (type != BOX_FREE && c->p[r] >= high - room) {
+      state = ROW_AT_HIGH;
       d = w > -least ? -least - w : 0;
     }
-    c->work->mode[r] = mode;
+    c->work->state[r] = state;
     c->d[r] = d;
     c->w[r] = w + d;
   }
@@ -364,32 +395,32 @@ static void start(path *c) {
  * open by d > 0. From there the path has no way but to a solution where the
  * problem has compliance, or is copositive on a pointed cone. */
 static bool start_cold(path *c, double unevenness) {
-  const fast_form *form = c->form;
-  memset(c->p, 0, sizeof *c->p * (size_t)form->n_rows);
-  fast_form_project(form, c->p);
-  for (int r = 0; r < form->n_rows; r++) {
-    bool is_free = form->type[r] == FAST_FREE;
-    c->work->mode[r] = is_free                         ? FAST_ACTIVE
-                     : c->p[r] == form->high[r]
-                           && form->type[r] == FAST_BOX ? FAST_AT_HIGH
-                                                        : FAST_AT_LOW;
+  const box_problem *box = c->box;
+  memset(c->p, 0, sizeof *c->p * (size_t)box->n_rows);
+  box_project(box, c->p);
+  for (int r = 0; r < box->n_rows; r++) {
+    bool is_free = box->type[r] == BOX_FREE;
+    c->work->state[r] = is_free                         ? ROW_ACTIVE
+                     : c->p[r] == box->high[r]
+                           && box->type[r] == BOX_BOUNDED ? ROW_AT_HIGH
+                                                        : ROW_AT_LOW;
     c->d[r] = 0;
   }
   c->t = 0;
   if (!refresh(c)) return false;
 
-  double most = form->scale;
-  for (int r = 0; r < form->n_rows; r++) most = larger_of(most, fabs(c->w[r]));
-  for (int r = 0; r < form->n_rows; r++) {
-    const fast_cluster *cluster = cluster_of(c, r);
+  double most = box->scale;
+  for (int r = 0; r < box->n_rows; r++) most = larger_of(most, fabs(c->w[r]));
+  for (int r = 0; r < box->n_rows; r++) {
+    const box_cluster *cluster = cluster_of(c, r);
     double cover = 2.1 * most * (1 - unevenness + unevenness * spread(r));
     if (is_shut(c, cluster, r)) {
       // slips of exactly 0 would all change sides at one corner
-      double aside = 0.02 * cover / larger_of(1, form->coefficient[r]);
+      double aside = 0.02 * cover / larger_of(1, box->coefficient[r]);
       c->d[r] = c->w[r] > 0 ? aside : -aside;
-      c->work->mode[r] = c->w[r] > 0 ? FAST_AT_LOW : FAST_AT_HIGH;
-    } else if (form->type[r] != FAST_FREE)
-      c->d[r] = c->work->mode[r] == FAST_AT_HIGH ? -cover : cover;
+      c->work->state[r] = c->w[r] > 0 ? ROW_AT_LOW : ROW_AT_HIGH;
+    } else if (box->type[r] != BOX_FREE)
+      c->d[r] = c->work->state[r] == ROW_AT_HIGH ? -cover : cover;
   }
   c->t = 1;
   c->dt = -1;
@@ -413,13 +444,13 @@ static bool follow(path *c, double farthest, long max_pivots) {
     go_along(c, length);
     work->pivots++;
 
-    int before = work->mode[limit.row];
-    if (before != FAST_ACTIVE && limit.mode != FAST_ACTIVE) {
-      work->mode[limit.row] = limit.mode; // no impulse changes
+    int before = work->state[limit.row];
+    if (before != ROW_ACTIVE && limit.state != ROW_ACTIVE) {
+      work->state[limit.row] = limit.state; // no impulse changes
       c->w[limit.row] = 0;
       continue;
     }
-    if (!change_mode(c, &limit)) {
+    if (!change_state(c, &limit)) {
       if (!refresh(c)) return false;
       find_direction(c);
     }
@@ -431,21 +462,21 @@ static bool follow(path *c, double farthest, long max_pivots) {
 /* @param unevenness  of the cover of a cold start; below 0: start at work->p */
 static bool run(fast_work *work, double unevenness, long max_pivots) {
   bool cold = unevenness >= 0;
-  path c = {.work = work, .form = &work->form, .p = work->kept_p,
-            .w = work->s_low, .dw = work->s_high, .d = work->d,
+  path c = {.work = work, .box = &work->box, .p = work->kept_p,
+            .w = work->path_w, .dw = work->path_dw, .d = work->d,
             .dp = work->dp, .dv = work->dv,
-            .noise = 1e-13 * work->form.scale};
-  size_t bytes = sizeof(double) * (size_t)work->form.n_rows;
+            .noise = 1e-13 * work->box.scale}; // of rounding in slips
+  size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
   memcpy(c.p, work->p, bytes);
   bool reached = true;
   if (cold)
     reached = start_cold(&c, unevenness);
   else
     start(&c);
-  // a path from a guess that goes back so far does not return
-  reached = reached && follow(&c, cold ? INFINITY : 10, max_pivots);
+  const double too_far = 10; // a path from a guess does not return from there
+  reached = reached && follow(&c, cold ? INFINITY : too_far, max_pivots);
   memcpy(work->p, c.p, bytes);
-  fast_form_project(&work->form, work->p);
+  box_project(&work->box, work->p);
   return reached;
 }
 
@@ -458,10 +489,10 @@ bool fast_pivots_cold(fast_work *work, double unevenness, long max_pivots) {
 }
 
 bool fast_pivots_finish(fast_work *work, long max_pivots) {
-  const int most_rows = 2000;
-  const fast_modes_options polish = {1e-6, 4, 4, 1, 8};
-  if (work->form.n_rows > most_rows || !fast_pivots_solve(work, max_pivots))
+  const int most_rows = 2000; // a pivot is a solve and a pass over all rows
+  if (work->box.n_rows > most_rows || !fast_pivots_solve(work, max_pivots))
     return false;
   fast_work_evaluate(work);
-  return work->residual <= work->target || fast_modes_solve(work, &polish);
+  return work->residual <= work->target
+      || active_set_solve(work, &active_set_polish);
 }

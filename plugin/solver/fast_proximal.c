@@ -1,145 +1,163 @@
-/* Problems that hold on to what is known, and let go of it in steps.
- *
- * A compliance `prox` of the diagonal, counted from an anchor p_a,
+/* A proximal term: a compliance `prox` of the diagonal, counted from a proximal
+ * point p_a,
  *
  *   w = J v + C p + b + prox A (p - p_a)
  *
- * takes most folds away: with prox near 1 a few Newton steps find all modes
- * from nothing. The next problem is anchored at the answer and has a smaller
- * prox; towards the end only a handful of modes still change, and those are
- * pivots (fast_pivots.c), which go round the folds that are left. Where a step
- * of prox is too long a shorter one is tried.
+ * takes most turning points of the path away: with prox near 1 a few Newton
+ * steps find the active set from nothing. The answer is the next proximal
+ * point, and prox is smaller; towards the end only a handful of rows still
+ * change, and those are pivots (fast_pivots.c), which follow the path past the
+ * turning points that are left. Where a step of prox is too long a shorter one
+ * is tried.
  *
- * From nothing, the first stage begins with every row active: where no normal
+ * From nothing, the first step begins with every row active: where no normal
  * impulse is known, friction would be shut and had to be opened row by row.
  */
-#include <math.h>
+#include "solver/fast_proximal.h"
+
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
-#include "solver/fast_work.h"
+#include "solver/active_set.h"
+#include "solver/fast_pivots.h"
 
-/* Newton's method above, pivots below: there modes are few but stubborn. */
+/* All of prox. Newton's method above the first, pivots below: there changes are
+ * few but stubborn. */
 static const double few_changes = 2e-3;
-static const double shrink_usual = 0.1;
-static const double least_prox = 1e-12;
-static const double from_nothing = 1;
+static const double least_prox = 1e-12; // rounding of the diagonal's sums
+static const double from_nothing = 1;   // as stiff as the rows themselves
 
-/* work->p, and nothing else, becomes the anchored problem's. */
-static void anchor(fast_work *work, double prox) {
-  fast_form *form = &work->form;
-  size_t bytes = sizeof(double) * (size_t)form->n_rows;
-  memcpy(work->p, work->stage_p, bytes);
-  memcpy(work->anchor, work->stage_p, bytes);
-  form->relaxation = prox;
-  for (int i = 0; i < form->n_rows; i++)
-    form->bias[i] =
-        work->own_bias[i] - prox * form->diagonal[i] * work->anchor[i];
+static const double shrink_usual = 0.1; // of prox in a step
+
+bool fast_proximal_reserve(fast_work *work) {
+  arena *arena = &work->arena;
+  size_t n = (size_t)work->box.n_rows;
+  return ARENA_TAKE(arena, work->own_bias, n)
+      && ARENA_TAKE(arena, work->proximal_point, n)
+      && ARENA_TAKE(arena, work->end_p, n);
 }
 
-static void let_go(fast_work *work) {
-  work->form.relaxation = 0;
-  memcpy(work->form.bias, work->own_bias,
-         sizeof(double) * (size_t)work->form.n_rows);
+/* The last step's end becomes work->p and the proximal point. */
+static void add_proximal_term(fast_work *work, double prox) {
+  box_problem *box = &work->box;
+  size_t bytes = sizeof(double) * (size_t)box->n_rows;
+  memcpy(work->p, work->end_p, bytes);
+  memcpy(work->proximal_point, work->end_p, bytes);
+  box->relaxation = prox;
+  for (int i = 0; i < box->n_rows; i++)
+    box->bias[i] =
+        work->own_bias[i] - prox * box->diagonal[i] * work->proximal_point[i];
 }
 
-/* Modes of the anchored problem by changing all that want to, until none does.
+static void drop_proximal_term(fast_work *work) {
+  work->box.relaxation = 0;
+  memcpy(work->box.bias, work->own_bias,
+         sizeof(double) * (size_t)work->box.n_rows);
+}
+
+/* The active set of the problem with its proximal term, by changing all rows
+ * that want to, until none does.
  * @return true then; work->p is the solution. */
 static bool newton(fast_work *work) {
-  enum { MAX_STEPS = 10 };
-  const fast_form *form = &work->form;
-  double noise = 1e-12 * form->scale, *p = work->kept_p;
-  size_t bytes = sizeof *p * (size_t)form->n_rows;
+  enum { MAX_STEPS = 10, MAX_IDLE = 2, FEW = 3 };
+  const double fewer = 0.7;           // share of the least that counts as less
+  const double prox_of_steps = 1e-9;  // the problem has a proximal term already
+  const box_problem *box = &work->box;
+  double noise = 1e-12 * box->scale, *p = work->kept_p;
+  size_t bytes = sizeof *p * (size_t)box->n_rows;
   memcpy(p, work->p, bytes);
-  fast_form_velocities(form, p, work->v);
-  fast_form_slips(form, work->v, p, work->w);
-  if (form->relaxation >= from_nothing)
-    fast_modes_all_active(work);
+  box_velocities(box, p, work->v);
+  box_slips(box, work->v, p, work->w);
+  if (box->relaxation >= from_nothing)
+    active_set_all_active(work);
   else
-    fast_modes_first(work);
+    active_set_first(work);
 
   int least = INT_MAX, n_idle = 0;
   for (int k = 0; k < MAX_STEPS; k++) {
-    if (!fast_modes_factor(work, 1e-9)) return false;
-    fast_modes_step(work, p);
-    fast_form_velocities(form, p, work->v);
-    fast_form_slips(form, work->v, p, work->w);
-    fast_mode_changes changes = fast_modes_compare(work, p, noise, true);
+    if (!active_set_factor(work, prox_of_steps)) return false;
+    active_set_step(work, p);
+    box_velocities(box, p, work->v);
+    box_slips(box, work->v, p, work->w);
+    active_set_changes changes = active_set_compare(work, p, noise, true);
     if (!isfinite(changes.miss)) return false;
     if (changes.count == 0) {
       memcpy(work->p, p, bytes);
-      fast_form_project(form, work->p);
+      box_project(box, work->p);
       return true;
     }
-    n_idle = changes.count < 0.7 * least ? 0 : n_idle + 1;
+    n_idle = changes.count < fewer * least ? 0 : n_idle + 1;
     if (changes.count < least) least = changes.count;
-    if (n_idle > 2 && least > 3) return false;
+    if (n_idle > MAX_IDLE && least > FEW) return false;
   }
   return false;
 }
 
-/* The true problem by the modes of the last stage. */
+/* The true problem by the active set of the last step. */
 static bool finish(fast_work *work) {
   enum { MAX_STEPS = 6 };
+  const double shrink = 0.3; // least of the residual in a step that is worth it
+  const double prox = 1e-6;  // as in active_set.c
   double *p = work->kept_p, last = 1e-3;
-  memcpy(p, work->p, sizeof *p * (size_t)work->form.n_rows);
-  if (!fast_modes_factor(work, 1e-6)) return false;
+  memcpy(p, work->p, sizeof *p * (size_t)work->box.n_rows);
+  if (!active_set_factor(work, prox)) return false;
   for (int k = 0; k < MAX_STEPS; k++) {
-    fast_modes_step(work, p);
-    if (fast_modes_reach_target(work, p)) return true;
+    active_set_step(work, p);
+    if (active_set_reach_target(work, p)) return true;
     if (!(work->residual < last)) return false;
-    last = 0.3 * work->residual;
+    last = shrink * work->residual;
   }
   return false;
 }
 
 static long most_pivots(const fast_work *work) {
-  return 150 + work->form.n_rows / 8;
+  return 150 + work->box.n_rows / 8;
 }
 
-/* One stage; a failure leaves work->p without meaning. */
-static bool run_stage(fast_work *work, double prox, bool pivot) {
-  anchor(work, prox);
+/* One step of continuation; a failure leaves work->p without meaning. */
+static bool run_step(fast_work *work, double prox, bool pivot) {
+  add_proximal_term(work, prox);
   bool solved = prox > few_changes && newton(work);
   if (!solved && pivot) {
-    anchor(work, prox);
+    add_proximal_term(work, prox);
     solved = fast_pivots_solve(work, most_pivots(work));
   }
-  let_go(work);
+  drop_proximal_term(work);
   return solved;
 }
 
-/* The end of a stage is the next one's anchor.
+/* The end of a step is the next one's proximal point.
  * @return true when the problem itself is solved. */
-static bool end_stage(fast_work *work, double prox) {
-  memcpy(work->stage_p, work->p,
-         sizeof(double) * (size_t)work->form.n_rows);
+static bool end_step(fast_work *work, double prox) {
+  memcpy(work->end_p, work->p,
+         sizeof(double) * (size_t)work->box.n_rows);
   fast_work_evaluate(work);
   return work->residual <= work->target
       || (prox < few_changes && finish(work));
 }
 
 bool fast_proximal_solve(fast_work *work, double prox) {
-  enum { MAX_STAGES = 25, MAX_FAILURES = 5 };
-  size_t bytes = sizeof(double) * (size_t)work->form.n_rows;
+  enum { MAX_STEPS = 25, MAX_FAILURES = 5 };
+  size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
   double solved_prox = 0, shrink = shrink_usual;
   int n_failures = 0;
-  memcpy(work->own_bias, work->form.bias, bytes);
-  memcpy(work->stage_p, work->p, bytes);
+  memcpy(work->own_bias, work->box.bias, bytes);
+  memcpy(work->end_p, work->p, bytes);
 
-  for (int k = 0; k < MAX_STAGES && n_failures < MAX_FAILURES; k++) {
+  for (int k = 0; k < MAX_STEPS && n_failures < MAX_FAILURES; k++) {
     bool pivot = prox <= few_changes || n_failures >= 2;
-    if (run_stage(work, prox, pivot)) {
+    if (run_step(work, prox, pivot)) {
       n_failures = 0;
       solved_prox = prox;
-      if (end_stage(work, prox)) return true;
+      if (end_step(work, prox)) return true;
       shrink = shrink_usual;
       prox = fmax(prox * shrink, least_prox);
     } else if (solved_prox == 0) {
       n_failures++;
       prox *= 10;
     } else {
-      // a shorter step; at last a step back, to another anchor
+      // a shorter step; at last a step back, to another proximal point
       n_failures++;
       shrink = n_failures < 4 ? sqrt(shrink) : 1 / shrink;
       prox = solved_prox * shrink;
@@ -150,12 +168,13 @@ bool fast_proximal_solve(fast_work *work, double prox) {
 }
 
 /* How far a step of the logarithm of prox goes: less after failures, more after
- * stages that cost little. */
+ * steps that cost little. */
 typedef struct stride {
   double log_shrink;
   int n_failures;
 } stride;
 
+/* In the logarithm of prox: a tenth, and a hundredth less. */
 static const double longest_stride = 2.3, shortest_stride = 0.01;
 
 static void lengthen(stride *stride, bool cheap) {
@@ -164,8 +183,8 @@ static void lengthen(stride *stride, bool cheap) {
     stride->log_shrink = fmin(1.6 * stride->log_shrink, longest_stride);
 }
 
-/* At the first failure the same prox again: from a nearer anchor a step is
- * shorter. */
+/* At the first failure the same prox again: from a nearer proximal point a step
+ * is shorter. */
 static double shorten(stride *stride, double solved_prox) {
   stride->log_shrink *= 0.5;
   return ++stride->n_failures == 1 ? solved_prox
@@ -173,21 +192,21 @@ static double shorten(stride *stride, double solved_prox) {
 }
 
 bool fast_proximal_crash(fast_work *work) {
-  enum { MAX_STAGES = 200 };
-  double last = INFINITY; // residual of a stage at the least prox
-  size_t bytes = sizeof(double) * (size_t)work->form.n_rows;
+  enum { MAX_STEPS = 200 };
+  double last = INFINITY; // residual of a step at the least prox
+  size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
   double prox = from_nothing, solved_prox = 0;
   stride stride = {longest_stride, 0};
-  memcpy(work->own_bias, work->form.bias, bytes);
+  memcpy(work->own_bias, work->box.bias, bytes);
   memset(work->p, 0, bytes);
-  fast_form_project(&work->form, work->p);
-  memcpy(work->stage_p, work->p, bytes);
+  box_project(&work->box, work->p);
+  memcpy(work->end_p, work->p, bytes);
 
-  for (int k = 0; k < MAX_STAGES; k++) {
+  for (int k = 0; k < MAX_STEPS; k++) {
     long pivots = work->pivots;
     bool pivot = prox <= few_changes || stride.n_failures >= 2;
-    if (run_stage(work, prox, pivot)) {
-      if (end_stage(work, prox)) return true;
+    if (run_step(work, prox, pivot)) {
+      if (end_step(work, prox)) return true;
       lengthen(&stride, work->pivots - pivots < most_pivots(work) / 4);
       solved_prox = prox;
       if (prox <= least_prox) {

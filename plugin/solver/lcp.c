@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/arena.h"
 #include "solver/lemke_factor.h"
 
 enum { scaling_passes = 5, most_exchanges = 50, patience = 5 };
@@ -24,7 +25,9 @@ typedef struct solve {
   int *to_K;      /* [n] place among the basic ones, -1 */
   int *K_start, *K_row;
   double *K_value;
-  memory_block block, K_block;
+  double *rest;   /* [n] of a refinement */
+  arena arena;    /* of the solve */
+  arena K_arena;  /* of a factorisation */
   lcp_report *report;
 } solve;
 
@@ -98,24 +101,18 @@ static void apply_scale(solve *s) {
   s->scaled.scale = 0;
 }
 
-static bool reserve(solve *s) {
+static bool take_arrays(solve *s) {
   size_t n = (size_t)s->original->n;
-  size_t entries = (size_t)s->original->column_start[n];
-  size_t doubles = 4 * n + entries;
-  double *memory = memory_block_reserve(
-      &s->block, s->source,
-      doubles * sizeof(double) + n * (sizeof(int) + 2 * sizeof(bool)), 1);
-  if (memory == NULL) return false;
-  s->scale = memory;
-  s->q = s->scale + n;
-  s->z = s->q + n;
-  s->w = s->z + n;
-  s->value = s->w + n;
-  s->to_K = (int *)(s->value + entries);
-  s->basic = (bool *)(s->to_K + n);
-  s->nearest = s->basic + n;
+  s->arena.source = s->K_arena.source = s->source;
   s->fewest = s->original->n + 1;
-  return true;
+  arena_start(&s->arena);
+  return ARENA_TAKE(&s->arena, s->scale, n) && ARENA_TAKE(&s->arena, s->q, n)
+      && ARENA_TAKE(&s->arena, s->z, n) && ARENA_TAKE(&s->arena, s->w, n)
+      && ARENA_TAKE(&s->arena, s->rest, n)
+      && ARENA_TAKE(&s->arena, s->value, s->original->column_start[n])
+      && ARENA_TAKE(&s->arena, s->to_K, n)
+      && ARENA_TAKE(&s->arena, s->basic, n)
+      && ARENA_TAKE(&s->arena, s->nearest, n);
 }
 
 /* ---- block pivoting ------------------------------------------------------------ */
@@ -130,14 +127,11 @@ static int gather_K(solve *s) {
   for (int j = 0; j < p->n; j++)
     if (s->basic[j])
       entries += (size_t)(p->column_start[j + 1] - p->column_start[j]);
-  double *memory = memory_block_reserve(
-      &s->K_block, s->source,
-      entries * (sizeof(double) + sizeof(int)) + ((size_t)k + 1) * sizeof(int),
-      1);
-  if (memory == NULL) return -1;
-  s->K_value = memory;
-  s->K_start = (int *)(memory + entries);
-  s->K_row = s->K_start + k + 1;
+  arena_start(&s->K_arena);
+  if (!ARENA_TAKE(&s->K_arena, s->K_value, entries)
+      || !ARENA_TAKE(&s->K_arena, s->K_row, entries)
+      || !ARENA_TAKE(&s->K_arena, s->K_start, k + 1))
+    return -1;
 
   int end = 0;
   for (int j = 0; j < p->n; j++) {
@@ -179,7 +173,8 @@ static lemke_factor_status solve_basic(solve *s, lemke_factor *factor) {
 }
 
 /* One step of refinement of the basic z on the scaled data. */
-static void refine(solve *s, lemke_factor *factor, double rest[]) {
+static void refine(solve *s, lemke_factor *factor) {
+  double *rest = s->rest;
   lemke_residual(&s->scaled, s->z, s->w); // w = M z + q
   for (int j = 0; j < s->scaled.n; j++)
     if (s->to_K[j] >= 0) rest[s->to_K[j]] = -s->w[j];
@@ -212,7 +207,7 @@ static int exchange(solve *s, double level) {
 
 /* Rounds of exchanges while they get fewer, with some patience.
  * @return false when memory ran out. */
-static bool pivot_blocks(solve *s, lemke_factor *factor, double rest[]) {
+static bool pivot_blocks(solve *s, lemke_factor *factor) {
   int left = patience;
   double largest = 0;
   for (int i = 0; i < s->scaled.n; i++) {
@@ -223,7 +218,7 @@ static bool pivot_blocks(solve *s, lemke_factor *factor, double rest[]) {
   for (int round = 0; round < most_exchanges && left > 0; round++) {
     s->report->exchanges++;
     if (solve_basic(s, factor) != LEMKE_FACTOR_OK) return false;
-    refine(s, factor, rest);
+    refine(s, factor);
     lemke_residual(&s->scaled, s->z, s->w);
     int violators = exchange(s, level);
     left = violators < s->fewest ? patience : left - 1;
@@ -236,13 +231,9 @@ static bool pivot_blocks(solve *s, lemke_factor *factor, double rest[]) {
 
 static bool try_blocks(solve *s) {
   lemke_factor *factor = lemke_factor_create(s->source);
-  memory_block rest_block = {NULL, 0};
-  double *rest = memory_block_reserve(&rest_block, s->source,
-                                      (size_t)s->scaled.n, sizeof *rest);
-  bool whole = factor != NULL && rest != NULL;
-  if (whole) whole = pivot_blocks(s, factor, rest);
-  if (factor != NULL) lemke_factor_destroy(factor);
-  memory_block_release(&rest_block, s->source);
+  if (factor == NULL) return false;
+  bool whole = pivot_blocks(s, factor);
+  lemke_factor_destroy(factor);
   return whole;
 }
 
@@ -307,7 +298,7 @@ lcp_report lcp_solve(const lemke_problem *problem, solver_kind kind,
   solve s = {.original = problem, .source = source, .tolerance = tolerance,
              .best = z, .report = &report};
   if (problem->n == 0) return (lcp_report){.status = LEMKE_SOLVED};
-  if (reserve(&s)) {
+  if (take_arrays(&s)) {
     choose_scale(&s);
     apply_scale(&s);
     memset(s.z, 0, sizeof *s.z * (size_t)problem->n);
@@ -321,7 +312,7 @@ lcp_report lcp_solve(const lemke_problem *problem, solver_kind kind,
       lemke_workspace_destroy(workspace);
     }
   }
-  memory_block_release(&s.block, source);
-  memory_block_release(&s.K_block, source);
+  arena_release(&s.arena);
+  arena_release(&s.K_arena);
   return report;
 }

@@ -7,15 +7,15 @@
  * copositive, semidefinite or a P-matrix stays so, and no bit is lost.
  *
  * `fast` first looks for the basis by block pivoting: solve for the z that are
- * basic, exchange every z or w that is negative, again. A few systems instead of
- * n pivots where it ends; where violations do not get fewer Lemke's method takes
- * over, from the nearest basis where few are left, else from the start.
+ * basic, exchange every z or w that is negative, again. A few systems instead
+ * of n pivots where it ends; where violations do not get fewer Lemke's method
+ * takes over, from the nearest basis where few are left, else from the start.
  */
 #ifndef ODE_MLCP_SOLVER_LCP_H
 #define ODE_MLCP_SOLVER_LCP_H
 
 #include "solver/lemke.h"
-#include "solver/solver.h"
+#include "solver/solver_options.h"
 
 typedef struct lcp_report {
   lemke_status status; /* LEMKE_SOLVED: the residual is at most the tolerance.

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/arena.h"
 #include "solver/lemke_factor.h"
 
 enum { lemke_rebuild_every = 64, rounds_limit = 8 };
@@ -16,7 +17,9 @@ static const double pivot_share_last_look = 1e-12;
 struct lemke_workspace {
   const memory_source *source;
   lemke_factor *factor;
-  memory_block block, eta_block, K_block, dense_block;
+  arena arena;   /* of a solve */
+  arena K_arena; /* of a factorisation */
+  arena dense;   /* of a matrix that was given in full */
 };
 
 /* A basis of the columns  w_j: e_j,  z_j: -M_j,  z0: cover,  and its values:
@@ -56,6 +59,8 @@ lemke_workspace *lemke_workspace_create(const memory_source *source) {
   lemke_workspace *workspace = memory_allocate_zero(source, sizeof *workspace);
   if (workspace == NULL) return NULL;
   workspace->source = source;
+  workspace->arena.source = workspace->K_arena.source =
+      workspace->dense.source = source;
   workspace->factor = lemke_factor_create(source);
   if (workspace->factor == NULL) {
     lemke_workspace_destroy(workspace);
@@ -68,44 +73,28 @@ void lemke_workspace_destroy(lemke_workspace *workspace) {
   if (workspace == NULL) return;
   const memory_source *source = workspace->source;
   lemke_factor_destroy(workspace->factor);
-  memory_block_release(&workspace->block, source);
-  memory_block_release(&workspace->eta_block, source);
-  memory_block_release(&workspace->K_block, source);
-  memory_block_release(&workspace->dense_block, source);
+  arena_release(&workspace->arena);
+  arena_release(&workspace->K_arena);
+  arena_release(&workspace->dense);
   source->release(source->context, workspace, sizeof *workspace);
 }
 
 void lemke_default_options(lemke_options *options) {
-  *options = (lemke_options){1e-10, 0, LEMKE_TIES_FIRST};
+  *options = (lemke_options){.tolerance = 1e-10};
 }
 
-static bool core_reserve(core *c) {
+static bool core_take(core *c) {
+  arena *arena = &c->workspace->arena;
   size_t n = c->n;
-  size_t doubles = 7 * n, ints = 4 * n + lemke_rebuild_every;
-  char *memory = memory_block_reserve(
-      &c->workspace->block, c->workspace->source,
-      doubles * sizeof(double) + ints * sizeof(int) + n * sizeof(bool), 1);
-  c->etas = memory_block_reserve(&c->workspace->eta_block,
-                                 c->workspace->source,
-                                 n * lemke_rebuild_every, sizeof(double));
-  if (memory == NULL || c->etas == NULL) return false;
-
-  double *values = (double *)memory;
-  c->x = values;
-  c->d = values + n;
-  c->q = values + 2 * n;
-  c->cover = values + 3 * n;
-  c->work = values + 4 * n;
-  c->z = values + 5 * n;
-  c->w = values + 6 * n;
-  int *numbers = (int *)(values + doubles);
-  c->basic = numbers;
-  c->K_at = numbers + n;
-  c->to_K = numbers + 2 * n;
-  c->K_column = numbers + 3 * n;
-  c->eta_position = numbers + 4 * n;
-  c->z_basic = (bool *)(numbers + ints);
-  return true;
+  arena_start(arena);
+  return ARENA_TAKE(arena, c->x, n) && ARENA_TAKE(arena, c->d, n)
+      && ARENA_TAKE(arena, c->q, n) && ARENA_TAKE(arena, c->cover, n)
+      && ARENA_TAKE(arena, c->work, n) && ARENA_TAKE(arena, c->z, n)
+      && ARENA_TAKE(arena, c->w, n) && ARENA_TAKE(arena, c->basic, n)
+      && ARENA_TAKE(arena, c->z_basic, n) && ARENA_TAKE(arena, c->K_at, n)
+      && ARENA_TAKE(arena, c->K_column, n) && ARENA_TAKE(arena, c->to_K, n)
+      && ARENA_TAKE(arena, c->eta_position, lemke_rebuild_every)
+      && ARENA_TAKE(arena, c->etas, n * lemke_rebuild_every);
 }
 
 /* ---- columns ----------------------------------------------------------- */
@@ -156,12 +145,13 @@ static int count_K_entries(const core *c) {
  * unit columns out of the way that is all there is to factorise. */
 static lemke_factor_status factor_K(core *c) {
   const lemke_problem *p = c->problem;
-  size_t count = count_K_entries(c), k = c->k;
-  double *value = memory_block_reserve(
-      &c->workspace->K_block, c->workspace->source,
-      count * (sizeof(double) + sizeof(int)) + (k + 1) * sizeof(int), 1);
-  if (value == NULL) return LEMKE_FACTOR_NO_MEMORY;
-  int *row = (int *)(value + count), *start = row + count;
+  arena *arena = &c->workspace->K_arena;
+  int count = count_K_entries(c), *row, *start;
+  double *value;
+  arena_start(arena);
+  if (!ARENA_TAKE(arena, value, count) || !ARENA_TAKE(arena, row, count)
+      || !ARENA_TAKE(arena, start, c->k + 1))
+    return LEMKE_FACTOR_NO_MEMORY;
 
   int end = 0;
   for (int t = 0; t < c->k; t++) {
@@ -536,7 +526,7 @@ lemke_report lemke_solve(lemke_workspace *workspace,
   core c = {.problem = problem, .options = options, .report = &report,
             .workspace = workspace, .n = problem->n, .open = -1};
   if (problem->n == 0) return (lemke_report){LEMKE_SOLVED, 0, 0, 0};
-  if (!core_reserve(&c)) return report;
+  if (!core_take(&c)) return report;
 
   double largest_q = 0;
   for (int i = 0; i < c.n; i++)
@@ -565,11 +555,13 @@ lemke_report lemke_solve_dense(lemke_workspace *workspace, int n,
   lemke_report report = {LEMKE_NO_MEMORY, INFINITY, 0, 0};
   size_t count = 0;
   for (size_t e = 0; e < (size_t)n * n; e++) count += M[e] != 0;
-  double *value = memory_block_reserve(
-      &workspace->dense_block, workspace->source,
-      count * (sizeof(double) + sizeof(int)) + (n + 1) * sizeof(int), 1);
-  if (value == NULL) return report;
-  int *row = (int *)(value + count), *column_start = row + count;
+  arena *arena = &workspace->dense;
+  double *value;
+  int *row, *column_start;
+  arena_start(arena);
+  if (!ARENA_TAKE(arena, value, count) || !ARENA_TAKE(arena, row, count)
+      || !ARENA_TAKE(arena, column_start, n + 1))
+    return report;
 
   int end = 0;
   for (int j = 0; j < n; j++) {

@@ -4,33 +4,38 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/arena.h"
+
 /* Below this order a dense elimination is quicker than any bookkeeping; above
  * it, where more than this share of the entries is non-zero. */
 static const int dense_order = 40;
 static const double dense_share = 0.2;
 
+/* Less of a column's largest entry than this is what rounding leaves of it. */
 static const double dependent_share = 1e-11;
+static const double noise_share = 1e-14;
 
 struct lemke_factor {
   const memory_source *source;
   int k;
   bool dense;
-  memory_block dependent_block; /* bool[k] */
+  bool *dependent; /* [k] */
+  arena arena;     /* of this build */
 
-  /* dense: L (unit diagonal) and U in place, column-major */
-  memory_block lu_block, order_block, work_block;
+  /* dense: L (unit diagonal) and U in place, column-major [k x k]; [k] each */
+  double *lu, *work;
+  int *order;
 
   /* sparse */
   klu_common common;
   klu_symbolic *symbolic;
   klu_numeric *numeric;
-  memory_block noisy_block;
 };
 
 lemke_factor *lemke_factor_create(const memory_source *source) {
   lemke_factor *factor = memory_allocate_zero(source, sizeof *factor);
   if (factor == NULL) return NULL;
-  factor->source = source;
+  factor->source = factor->arena.source = source;
   klu_defaults(&factor->common);
   // the basis of one island is one block, so a search for blocks is in vain
   factor->common.btf = 0;
@@ -48,11 +53,7 @@ void lemke_factor_destroy(lemke_factor *factor) {
   if (factor == NULL) return;
   const memory_source *source = factor->source;
   free_sparse(factor);
-  memory_block_release(&factor->dependent_block, source);
-  memory_block_release(&factor->lu_block, source);
-  memory_block_release(&factor->order_block, source);
-  memory_block_release(&factor->work_block, source);
-  memory_block_release(&factor->noisy_block, source);
+  arena_release(&factor->arena);
   source->release(source->context, factor, sizeof *factor);
 }
 
@@ -89,18 +90,14 @@ static void eliminate(double *lu, int k, int column, int step, int first,
  * columns are found at once. */
 static lemke_factor_status build_dense(lemke_factor *factor, int k,
                                        const int column_start[],
-                                       const int row[], const double value[],
-                                       bool dependent[]) {
-  const memory_source *source = factor->source;
-  double *lu = memory_block_reserve(&factor->lu_block, source,
-                                    (size_t)k * k, sizeof *lu);
-  int *order = memory_block_reserve(&factor->order_block, source, k,
-                                    sizeof *order);
-  double *work = memory_block_reserve(&factor->work_block, source, k,
-                                      sizeof *work);
-  if (lu == NULL || order == NULL || work == NULL)
+                                       const int row[], const double value[]) {
+  if (!ARENA_TAKE(&factor->arena, factor->lu, (size_t)k * k)
+      || !ARENA_TAKE(&factor->arena, factor->order, k)
+      || !ARENA_TAKE(&factor->arena, factor->work, k))
     return LEMKE_FACTOR_NO_MEMORY;
 
+  double *lu = factor->lu;
+  int *order = factor->order;
   memset(lu, 0, sizeof *lu * (size_t)k * k);
   for (int j = 0; j < k; j++)
     for (int e = column_start[j]; e < column_start[j + 1]; e++)
@@ -116,7 +113,7 @@ static lemke_factor_status build_dense(lemke_factor *factor, int k,
     for (int i = step + 1; i < k; i++)
       if (fabs(column[i]) > fabs(column[pivot])) pivot = i;
     if (!(fabs(column[pivot]) > dependent_share * size)) {
-      dependent[j] = true;
+      factor->dependent[j] = true;
       continue;
     }
     if (pivot != step) {
@@ -135,11 +132,10 @@ static lemke_factor_status build_dense(lemke_factor *factor, int k,
 
 static void solve_dense(lemke_factor *factor, double x[]) {
   int k = factor->k;
-  const double *lu = factor->lu_block.data;
-  const int *order = factor->order_block.data;
-  double *y = factor->work_block.data;
+  const double *lu = factor->lu;
+  double *y = factor->work;
 
-  for (int i = 0; i < k; i++) y[i] = x[order[i]];
+  for (int i = 0; i < k; i++) y[i] = x[factor->order[i]];
   for (int j = 0; j < k; j++) {
     const double *column = lu + (size_t)j * k;
     if (y[j] == 0) continue;
@@ -167,20 +163,20 @@ static lemke_factor_status factor_with_noise(lemke_factor *factor, int k,
                                              const int column_start[],
                                              const int row[],
                                              const double value[]) {
-  int count = column_start[k];
-  size_t size = (sizeof(double) + sizeof(int)) * ((size_t)count + k)
-              + sizeof(int) * ((size_t)k + 1);
-  double *values = memory_block_reserve(&factor->noisy_block, factor->source,
-                                        size, 1);
-  if (values == NULL) return LEMKE_FACTOR_NO_MEMORY;
-  int *starts = (int *)(values + count + k), *rows = starts + k + 1;
+  size_t most = (size_t)column_start[k] + (size_t)k;
+  double *values;
+  int *starts, *rows;
+  if (!ARENA_TAKE(&factor->arena, values, most)
+      || !ARENA_TAKE(&factor->arena, rows, most)
+      || !ARENA_TAKE(&factor->arena, starts, k + 1))
+    return LEMKE_FACTOR_NO_MEMORY;
 
   // every column gets a diagonal entry
   int end = 0;
   for (int j = 0; j < k; j++) {
     int length = column_start[j + 1] - column_start[j];
     bool has_diagonal = false;
-    double noise = 1e-14 * spread(j)
+    double noise = noise_share * spread(j)
                  * largest(value + column_start[j], length);
     starts[j] = end;
     for (int e = column_start[j]; e < column_start[j + 1]; e++, end++) {
@@ -209,8 +205,8 @@ static lemke_factor_status factor_with_noise(lemke_factor *factor, int k,
 
 static lemke_factor_status build_sparse(lemke_factor *factor, int k,
                                         const int column_start[],
-                                        const int row[], const double value[],
-                                        bool dependent[]) {
+                                        const int row[],
+                                        const double value[]) {
   free_sparse(factor);
   // klu does not change its matrix; its interface merely does not say so
   factor->symbolic = klu_analyze(k, (int *)column_start, (int *)row,
@@ -229,7 +225,7 @@ static lemke_factor_status build_sparse(lemke_factor *factor, int k,
 
   if (factor->numeric == NULL || factor->common.status == KLU_SINGULAR) {
     int column = factor->common.singular_col;
-    dependent[column >= 0 && column < k ? column : 0] = true;
+    factor->dependent[column >= 0 && column < k ? column : 0] = true;
     return LEMKE_FACTOR_SINGULAR;
   }
 
@@ -238,10 +234,10 @@ static lemke_factor_status build_sparse(lemke_factor *factor, int k,
   bool any = false;
   for (int i = 0; i < k; i++)
     if (!(fabs(diagonal[i]) > dependent_share)) {
-      dependent[factor->symbolic->Q[i]] = true;
+      factor->dependent[factor->symbolic->Q[i]] = true;
       any = true;
     }
-  if (singular && !any) dependent[0] = any = true;
+  if (singular && !any) factor->dependent[0] = any = true;
   return any ? LEMKE_FACTOR_SINGULAR : LEMKE_FACTOR_OK;
 }
 
@@ -250,21 +246,21 @@ static lemke_factor_status build_sparse(lemke_factor *factor, int k,
 lemke_factor_status lemke_factor_build(lemke_factor *factor, int k,
                                        const int column_start[],
                                        const int row[], const double value[]) {
-  bool *dependent = memory_block_reserve(
-      &factor->dependent_block, factor->source, k, sizeof *dependent);
-  if (dependent == NULL) return LEMKE_FACTOR_NO_MEMORY;
-  memset(dependent, 0, sizeof *dependent * k);
+  arena_start(&factor->arena);
+  if (!ARENA_TAKE(&factor->arena, factor->dependent, k))
+    return LEMKE_FACTOR_NO_MEMORY;
+  memset(factor->dependent, 0, sizeof *factor->dependent * k);
 
   factor->k = k;
   factor->dense = k <= dense_order
                || column_start[k] > dense_share * (double)k * k;
   return factor->dense
-           ? build_dense(factor, k, column_start, row, value, dependent)
-           : build_sparse(factor, k, column_start, row, value, dependent);
+           ? build_dense(factor, k, column_start, row, value)
+           : build_sparse(factor, k, column_start, row, value);
 }
 
 const bool *lemke_factor_dependent(const lemke_factor *factor) {
-  return factor->dependent_block.data;
+  return factor->dependent;
 }
 
 void lemke_factor_solve(lemke_factor *factor, double x[]) {

@@ -3,6 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/arena.h"
+#include "mlcp/mlcp_rows.h"
+
 typedef enum bound_type { FIXED, FREE, LOWER, UPPER, BOX } bound_type;
 
 static bound_type bounds_of(const mlcp_row *row) {
@@ -34,28 +37,28 @@ int lemke_mlcp_size(const mlcp_problem *problem) {
 }
 
 /* The LCP while it is built, entry by entry: w_row += value z_column. */
-typedef struct form {
+typedef struct builder {
   const mlcp_problem *problem;
   int n, n_entries;
   int *first;       /* [n_rows] a row's variable */
-  int *first_edge;  /* [n_frictions] a set's beta+_0; its lambda comes last */
+  int *first_beta;  /* [n_frictions] a set's beta+_0; its lambda comes last */
   double *diagonal; /* [n_rows] A_ii, 1 where that is 0 */
-  double *edge_diagonal; /* [n_pairs] likewise */
+  double *friction_edge_diagonal; /* [n_pairs] likewise */
 
   // NULL while entries are only counted
   int *entry_row, *entry_column;
   double *entry;
 
-  double *q;
-  bool *is_free;
+  double *q, *z, *w;
+  bool *is_free, *warm;
   int *column_start, *row;
   double *value;
-} form;
+} builder;
 
 struct lemke_mlcp_workspace {
   const memory_source *source;
   lemke_workspace *lemke;
-  memory_block index_block, entry_block, lcp_block;
+  arena arena;
 };
 
 lemke_mlcp_workspace *lemke_mlcp_workspace_create(
@@ -63,7 +66,7 @@ lemke_mlcp_workspace *lemke_mlcp_workspace_create(
   lemke_mlcp_workspace *workspace =
       memory_allocate_zero(source, sizeof *workspace);
   if (workspace == NULL) return NULL;
-  workspace->source = source;
+  workspace->source = workspace->arena.source = source;
   workspace->lemke = lemke_workspace_create(source);
   if (workspace->lemke == NULL) {
     lemke_mlcp_workspace_destroy(workspace);
@@ -76,15 +79,13 @@ void lemke_mlcp_workspace_destroy(lemke_mlcp_workspace *workspace) {
   if (workspace == NULL) return;
   const memory_source *source = workspace->source;
   lemke_workspace_destroy(workspace->lemke);
-  memory_block_release(&workspace->index_block, source);
-  memory_block_release(&workspace->entry_block, source);
-  memory_block_release(&workspace->lcp_block, source);
+  arena_release(&workspace->arena);
   source->release(source->context, workspace, sizeof *workspace);
 }
 
 /* ---- entries ----------------------------------------------------------- */
 
-static void emit(form *f, int row, int column, double value) {
+static void emit(builder *f, int row, int column, double value) {
   if (value == 0) return;
   if (f->entry != NULL) {
     f->entry_row[f->n_entries] = row;
@@ -108,7 +109,7 @@ static void velocity_change(const mlcp_problem *problem, const mlcp_row *row,
 /* Variable `column` is `factor` times the impulses u of the rows from `first`
  * on (n_base of them, all between the same bodies): its effect on the
  * velocities' rows v - v_free - M^-1 J'p = 0. */
-static void emit_effect(form *f, int first, int n_base, const double u[2],
+static void emit_effect(builder *f, int first, int n_base, const double u[2],
                         double factor, int column) {
   const mlcp_row *rows = f->problem->rows + first;
   for (int t = 0; t < n_base; t++)
@@ -122,7 +123,7 @@ static void emit_effect(form *f, int first, int n_base, const double u[2],
 }
 
 /* The row w = sign J v of the LCP. */
-static void emit_slip(form *f, int first, int n_base, const double u[2],
+static void emit_slip(builder *f, int first, int n_base, const double u[2],
                       double sign, int at) {
   const mlcp_row *rows = f->problem->rows + first;
   for (int t = 0; t < n_base; t++)
@@ -146,7 +147,7 @@ static double constant_impulse(const mlcp_row *row) {
   }
 }
 
-static void emit_row(form *f, int r) {
+static void emit_row(builder *f, int r) {
   const mlcp_row *row = &f->problem->rows[r];
   int at = f->first[r];
   if (row->kind == MLCP_ROW_FRICTION || at < 0) return;
@@ -162,31 +163,31 @@ static void emit_row(form *f, int r) {
 }
 
 /* What a set's limit is scaled with, so that zeta is in m/s too. */
-static double limit_scale(const form *f, const mlcp_friction *set) {
+static double limit_scale(const builder *f, const mlcp_friction *set) {
   return f->diagonal[set->normal >= 0 ? set->normal : set->first_row];
 }
 
-static void emit_friction(form *f, int index) {
+static void emit_friction(builder *f, int index) {
   const mlcp_friction *set = &f->problem->frictions[index];
   const mlcp_row *rows = f->problem->rows + set->first_row;
-  int n_edges = 2 * set->n_pairs, lambda = f->first_edge[index] + n_edges;
+  int n_betas = 2 * set->n_pairs, lambda = f->first_beta[index] + n_betas;
 
-  for (int e = 0; e < n_edges; e++) {
+  for (int e = 0; e < n_betas; e++) {
     const double *u = f->problem->pairs[set->first_pair + e / 2].u;
-    double A = f->edge_diagonal[set->first_pair + e / 2];
+    double A = f->friction_edge_diagonal[set->first_pair + e / 2];
     double sign = e % 2 == 0 ? 1 : -1;
-    int at = f->first_edge[index] + e;
+    int at = f->first_beta[index] + e;
     emit_effect(f, set->first_row, set->n_base, u, sign / A, at);
     emit_slip(f, set->first_row, set->n_base, u, sign, at);
     emit(f, at, lambda, 1);
     emit(f, lambda, at, -limit_scale(f, set) / A);
 
-    // compliance couples all edges of a set
-    for (int other = 0; other < n_edges; other++) {
+    // compliance couples all friction edges of a set
+    for (int other = 0; other < n_betas; other++) {
       const double *u2 = f->problem->pairs[set->first_pair + other / 2].u;
       double coupling = u[0] * rows[0].compliance * u2[0];
       if (set->n_base == 2) coupling += u[1] * rows[1].compliance * u2[1];
-      emit(f, f->first_edge[index] + other, at,
+      emit(f, f->first_beta[index] + other, at,
            sign * (other % 2 == 0 ? 1 : -1) * coupling / A);
     }
   }
@@ -195,7 +196,7 @@ static void emit_friction(form *f, int index) {
          set->coefficient * limit_scale(f, set) / f->diagonal[set->normal]);
 }
 
-static void emit_all(form *f) {
+static void emit_all(builder *f) {
   f->n_entries = 0;
   for (int i = 0; i < 6 * f->problem->n_bodies; i++) emit(f, i, i, 1);
   for (int r = 0; r < f->problem->n_rows; r++) emit_row(f, r);
@@ -204,13 +205,10 @@ static void emit_all(form *f) {
 
 /* ---- the LCP ----------------------------------------------------------- */
 
-static double positive_or_one(double diagonal) {
-  return diagonal > 0 ? diagonal : 1;
-}
-
-/* u' (J M^-1 J' + compliance) u of one edge. */
-static double edge_diagonal(const mlcp_problem *problem,
-                            const mlcp_friction *set, const double u[2]) {
+/* u' (J M^-1 J' + compliance) u of one friction edge. */
+static double friction_edge_diagonal(const mlcp_problem *problem,
+                                     const mlcp_friction *set,
+                                     const double u[2]) {
   // the diagonal of a row that is the sum of the base rows
   mlcp_row sum = problem->rows[set->first_row];
   sum.compliance *= u[0] * u[0];
@@ -229,41 +227,35 @@ static double edge_diagonal(const mlcp_problem *problem,
   return mlcp_row_diagonal(&one, 0);
 }
 
-static bool number_variables(form *f, lemke_mlcp_workspace *workspace) {
+static bool number_variables(builder *f, arena *arena) {
   const mlcp_problem *p = f->problem;
-  size_t n_rows = p->n_rows, n_pairs = p->n_pairs;
-  double *memory = memory_block_reserve(
-      &workspace->index_block, workspace->source,
-      (n_rows + n_pairs) * sizeof(double)
-          + (n_rows + p->n_frictions) * sizeof(int),
-      1);
-  if (memory == NULL) return false;
-  f->diagonal = memory;
-  f->edge_diagonal = memory + n_rows;
-  f->first = (int *)(f->edge_diagonal + n_pairs);
-  f->first_edge = f->first + n_rows;
+  if (!ARENA_TAKE(arena, f->diagonal, p->n_rows)
+      || !ARENA_TAKE(arena, f->friction_edge_diagonal, p->n_pairs)
+      || !ARENA_TAKE(arena, f->first, p->n_rows)
+      || !ARENA_TAKE(arena, f->first_beta, p->n_frictions))
+    return false;
 
   f->n = 6 * p->n_bodies;
   for (int r = 0; r < p->n_rows; r++) {
     int count = variables_of(&p->rows[r]);
-    f->diagonal[r] = positive_or_one(mlcp_row_diagonal(p, r));
+    f->diagonal[r] = mlcp_scale_of(mlcp_row_diagonal(p, r));
     f->first[r] = count > 0 ? f->n : -1;
     f->n += count;
   }
   for (int i = 0; i < p->n_frictions; i++) {
     const mlcp_friction *set = &p->frictions[i];
-    f->first_edge[i] = f->n;
+    f->first_beta[i] = f->n;
     f->n += 2 * set->n_pairs + 1;
     for (int k = set->first_pair; k < set->first_pair + set->n_pairs; k++)
-      f->edge_diagonal[k] =
-          positive_or_one(edge_diagonal(p, set, p->pairs[k].u));
+      f->friction_edge_diagonal[k] =
+          mlcp_scale_of(friction_edge_diagonal(p, set, p->pairs[k].u));
   }
   return true;
 }
 
 /* Entries in columns, in the order they were emitted, those at one place added
  * up: two base rows meet there. */
-static void sort_entries(form *f) {
+static void sort_entries(builder *f) {
   memset(f->column_start, 0, sizeof *f->column_start * (f->n + 1));
   for (int e = 0; e < f->n_entries; e++)
     f->column_start[f->entry_column[e] + 1]++;
@@ -294,7 +286,7 @@ static void sort_entries(form *f) {
   f->column_start[f->n] = end;
 }
 
-static void fill_q(form *f) {
+static void fill_q(builder *f) {
   const mlcp_problem *p = f->problem;
   memset(f->q, 0, sizeof *f->q * f->n);
   memset(f->is_free, 0, sizeof *f->is_free * f->n);
@@ -330,33 +322,29 @@ static void fill_q(form *f) {
       const double *u = p->pairs[set->first_pair + e / 2].u;
       double slip = u[0] * p->rows[set->first_row].bias;
       if (set->n_base == 2) slip += u[1] * p->rows[set->first_row + 1].bias;
-      f->q[f->first_edge[i] + e] = e % 2 == 0 ? slip : -slip;
+      f->q[f->first_beta[i] + e] = e % 2 == 0 ? slip : -slip;
     }
-    f->q[f->first_edge[i] + 2 * set->n_pairs] =
+    f->q[f->first_beta[i] + 2 * set->n_pairs] =
         set->limit * limit_scale(f, set);
   }
 }
 
-static bool build(form *f, lemke_mlcp_workspace *workspace) {
-  if (!number_variables(f, workspace)) return false;
+static bool build(builder *f, arena *arena) {
+  arena_start(arena);
+  if (!number_variables(f, arena)) return false;
   emit_all(f);
 
   size_t count = f->n_entries, n = f->n;
-  f->entry = memory_block_reserve(&workspace->entry_block, workspace->source,
-                                  count > n ? count : n,
-                                  sizeof(double) + 2 * sizeof(int));
-  f->value = memory_block_reserve(
-      &workspace->lcp_block, workspace->source,
-      (count + 3 * n) * sizeof(double) + (count + n + 1) * sizeof(int)
-          + 2 * n * sizeof(bool),
-      1);
-  if (f->entry == NULL || f->value == NULL) return false;
-  f->entry_row = (int *)(f->entry + count);
-  f->entry_column = f->entry_row + count;
-  f->q = f->value + count;
-  f->row = (int *)(f->q + 3 * n);
-  f->column_start = f->row + count;
-  f->is_free = (bool *)(f->column_start + n + 1);
+  if (!ARENA_TAKE(arena, f->entry, count)
+      || !ARENA_TAKE(arena, f->entry_column, count)
+      || !ARENA_TAKE(arena, f->entry_row, count > n ? count : n)
+      || !ARENA_TAKE(arena, f->value, count)
+      || !ARENA_TAKE(arena, f->row, count)
+      || !ARENA_TAKE(arena, f->column_start, n + 1)
+      || !ARENA_TAKE(arena, f->q, n) || !ARENA_TAKE(arena, f->z, n)
+      || !ARENA_TAKE(arena, f->w, n) || !ARENA_TAKE(arena, f->is_free, n)
+      || !ARENA_TAKE(arena, f->warm, n))
+    return false;
 
   emit_all(f);
   sort_entries(f);
@@ -375,7 +363,7 @@ static double row_slip(const mlcp_row *row, double p, const double v[]) {
 }
 
 /* z of a point of the mixed problem. */
-static void collapse(const form *f, const mlcp_solution *s, double z[]) {
+static void collapse(const builder *f, const mlcp_solution *s, double z[]) {
   const mlcp_problem *p = f->problem;
   memcpy(z, s->v, sizeof *z * 6 * p->n_bodies);
   for (int r = 0; r < p->n_rows; r++) {
@@ -390,20 +378,21 @@ static void collapse(const form *f, const mlcp_solution *s, double z[]) {
   for (int i = 0; i < p->n_frictions; i++) {
     const mlcp_friction *set = &p->frictions[i];
     for (int e = 0; e < 2 * set->n_pairs; e++)
-      z[f->first_edge[i] + e] = s->beta[2 * set->first_pair + e]
-                              * f->edge_diagonal[set->first_pair + e / 2];
-    z[f->first_edge[i] + 2 * set->n_pairs] = s->lambda[i];
+      z[f->first_beta[i] + e] =
+          s->beta[2 * set->first_pair + e]
+          * f->friction_edge_diagonal[set->first_pair + e / 2];
+    z[f->first_beta[i] + 2 * set->n_pairs] = s->lambda[i];
   }
 }
 
-static void expand_friction(const form *f, int index, const double z[],
+static void expand_friction(const builder *f, int index, const double z[],
                             const mlcp_solution *s) {
   const mlcp_problem *p = f->problem;
   const mlcp_friction *set = &p->frictions[index];
   double *beta = s->beta + 2 * set->first_pair, sum = 0, p_t[2] = {0, 0};
   for (int e = 0; e < 2 * set->n_pairs; e++) {
-    beta[e] = z[f->first_edge[index] + e]
-            / f->edge_diagonal[set->first_pair + e / 2];
+    beta[e] = z[f->first_beta[index] + e]
+            / f->friction_edge_diagonal[set->first_pair + e / 2];
     sum += beta[e];
   }
 
@@ -418,12 +407,13 @@ static void expand_friction(const form *f, int index, const double z[],
       p_t[t] += e % 2 == 0 ? u[t] * beta[e] : -u[t] * beta[e];
   }
   for (int t = 0; t < set->n_base; t++) s->p[set->first_row + t] = p_t[t];
-  s->lambda[index] = z[f->first_edge[index] + 2 * set->n_pairs];
+  s->lambda[index] = z[f->first_beta[index] + 2 * set->n_pairs];
 }
 
 /* The point of the mixed problem that z stands for, within its bounds. */
-static void expand(const form *f, const double z[], const mlcp_solution *s) {
+static void expand(const builder *f, const double z[], const mlcp_solution *s) {
   const mlcp_problem *p = f->problem;
+  memset(s->beta, 0, sizeof *s->beta * 2 * p->n_pairs); // some of no set
   for (int r = 0; r < p->n_rows; r++) {
     const mlcp_row *row = &p->rows[r];
     if (row->kind == MLCP_ROW_FRICTION) continue;
@@ -442,24 +432,22 @@ lemke_report lemke_mlcp_solve(lemke_mlcp_workspace *workspace,
                               const mlcp_solution *near,
                               const mlcp_solution *solution) {
   lemke_report report = {LEMKE_NO_MEMORY, INFINITY, 0, 0};
-  form f = {.problem = problem};
-  if (!build(&f, workspace)) return report;
+  builder f = {.problem = problem};
+  if (!build(&f, &workspace->arena)) return report;
 
-  double *z = f.q + f.n, *w = z + f.n;
-  bool *warm = f.is_free + f.n;
   lemke_problem lcp = {f.n, f.column_start, f.row, f.value, f.q, f.is_free,
                        mlcp_velocity_scale(problem)};
   if (near != NULL) {
-    collapse(&f, near, z);
-    lemke_residual(&lcp, z, w);
-    for (int i = 0; i < f.n; i++) warm[i] = z[i] > w[i];
+    collapse(&f, near, f.z);
+    lemke_residual(&lcp, f.z, f.w);
+    for (int i = 0; i < f.n; i++) f.warm[i] = f.z[i] > f.w[i];
   }
 
   report = lemke_solve(workspace->lemke, &lcp, options,
-                       near != NULL ? warm : NULL, z);
+                       near != NULL ? f.warm : NULL, f.z);
   if (report.status == LEMKE_NO_MEMORY) return report;
-  expand(&f, z, solution);
-  report.residual = mlcp_residual(problem, solution, w);
+  expand(&f, f.z, solution);
+  report.residual = mlcp_residual(problem, solution, f.w);
   if (report.status == LEMKE_SOLVED && report.residual > options->tolerance)
     report.status = LEMKE_INACCURATE;
   return report;

@@ -17,20 +17,21 @@ struct solver_workspace {
   memory_source source_copy;
   fast_workspace *fast;
   lemke_mlcp_workspace *lemke;
-  solver_point best, trial, other;
+  solver_point best, trial;
   solver_variant variant;
-  memory_block scratch_block;
+  solver_point other;
+  arena arena, variant_arena; /* of the points above, of the last variant */
 };
 
-/* One climb. */
-typedef struct climb {
+/* One way down the cascade. */
+typedef struct cascade {
   solver_workspace *workspace;
   const mlcp_problem *problem;
   const solver_options *options;
   const double *guess;
   solver_report *report;
   double *scratch;
-} climb;
+} cascade;
 
 /* ---- workspace --------------------------------------------------------- */
 
@@ -39,6 +40,8 @@ solver_workspace *solver_workspace_create(const memory_source *source) {
   if (workspace == NULL) return NULL;
   workspace->source_copy = *source;
   workspace->source = &workspace->source_copy;
+  workspace->arena.source = workspace->variant_arena.source =
+      workspace->source;
   workspace->fast = fast_workspace_create(workspace->source);
   workspace->lemke = lemke_mlcp_workspace_create(workspace->source);
   if (workspace->fast == NULL || workspace->lemke == NULL) {
@@ -50,14 +53,11 @@ solver_workspace *solver_workspace_create(const memory_source *source) {
 
 void solver_workspace_destroy(solver_workspace *workspace) {
   if (workspace == NULL) return;
-  memory_source source = workspace->source_copy;
   fast_workspace_destroy(workspace->fast);
   lemke_mlcp_workspace_destroy(workspace->lemke);
-  solver_point_release(&workspace->best, &source);
-  solver_point_release(&workspace->trial, &source);
-  solver_point_release(&workspace->other, &source);
-  solver_variant_release(&workspace->variant, &source);
-  memory_block_release(&workspace->scratch_block, &source);
+  arena_release(&workspace->arena);
+  arena_release(&workspace->variant_arena);
+  memory_source source = workspace->source_copy;
   source.release(source.context, workspace, sizeof *workspace);
 }
 
@@ -69,36 +69,37 @@ void solver_default_options(solver_options *options) {
 
 /* ---- the best iterate -------------------------------------------------- */
 
-/* Keeps the trial if it is better, and says which rung it came from. */
-static void keep_better(climb *c, solver_rung rung) {
+/* Keeps the trial if it is better, and says which stage it came from. */
+static void keep_better(cascade *c, solver_stage stage) {
   solver_workspace *w = c->workspace;
   if (!(w->trial.residual < w->best.residual)) return;
   solver_point kept = w->best;
   w->best = w->trial;
   w->trial = kept;
-  c->report->rung = rung;
+  c->report->stage = stage;
 }
 
-static bool good_enough(const climb *c) {
+static bool good_enough(const cascade *c) {
   return c->workspace->best.residual <= c->options->tolerance;
 }
 
 typedef enum outcome { GO_ON, DONE, NO_MEMORY } outcome;
 
 /* The guess, or no impulses at all, as the first iterate. */
-static void start_from_guess(climb *c) {
+static void start_from_guess(cascade *c) {
   solver_workspace *w = c->workspace;
   for (int r = 0; r < c->problem->n_rows; r++)
     w->trial.at.p[r] = c->guess != NULL ? c->guess[r] : 0;
   w->trial.residual =
       solver_complete_point(c->problem, &w->trial.at, c->scratch);
-  keep_better(c, SOLVER_RUNG_WARM);
+  keep_better(c, SOLVER_STAGE_WARM);
 }
 
-/* ---- rungs ------------------------------------------------------------- */
+/* ---- stages ------------------------------------------------------------ */
 
-static bool run_fast(climb *c, const mlcp_problem *problem, fast_method method,
-                     const double guess[], const mlcp_solution *solution,
+static bool run_fast(cascade *c, const mlcp_problem *problem,
+                     fast_method method, const double guess[],
+                     const mlcp_solution *solution,
                      solver_report *fast) {
   solver_fast(c->workspace->fast, problem, c->options, method, guess, solution,
               fast);
@@ -108,10 +109,12 @@ static bool run_fast(climb *c, const mlcp_problem *problem, fast_method method,
   return fast->status != SOLVER_NO_MEMORY;
 }
 
-static outcome try_lemke(climb *c, lemke_ties ties, bool warm,
+static outcome try_lemke(cascade *c, lemke_ties ties, bool warm,
                          long max_pivots) {
   solver_workspace *w = c->workspace;
-  lemke_options options = {c->options->tolerance, max_pivots, ties};
+  lemke_options options = {.tolerance = c->options->tolerance,
+                           .max_pivots = max_pivots,
+                           .ties = ties};
   lemke_report lemke =
       lemke_mlcp_solve(w->lemke, c->problem, &options,
                        warm ? &w->best.at : NULL, &w->trial.at);
@@ -119,30 +122,32 @@ static outcome try_lemke(climb *c, lemke_ties ties, bool warm,
   c->report->factorisations += lemke.factorisations;
   if (lemke.status == LEMKE_NO_MEMORY) return NO_MEMORY;
   w->trial.residual = lemke.residual;
-  keep_better(c, SOLVER_RUNG_LEMKE);
+  keep_better(c, SOLVER_STAGE_LEMKE);
   return good_enough(c) ? DONE : GO_ON;
 }
 
-/* In the box form a pivot costs less and fewer are needed. */
-static outcome try_box_lemke(climb *c) {
+/* In the box formulation a pivot costs less and fewer are needed. */
+static outcome try_box_lemke(cascade *c) {
   solver_workspace *w = c->workspace;
   solver_report box;
   if (!run_fast(c, c->problem, FAST_LEMKE, NULL, &w->trial.at, &box))
     return NO_MEMORY;
   w->trial.residual = box.residual;
-  keep_better(c, SOLVER_RUNG_LEMKE);
+  keep_better(c, SOLVER_STAGE_LEMKE);
   return good_enough(c) ? DONE : GO_ON;
 }
 
-/* The box form where the fast path has not been there; the edge form from the
- * best iterate's basis with few pivots, cold, and by the other tie rule. An iterate that is far off has no basis worth starting from, and one
- * that is acceptable already is worth no more than a few pivots. */
-static outcome climb_lemke(climb *c) {
+/* The box formulation where the fast path has not been there; the edge
+ * formulation from the best iterate's basis with few pivots, cold, and by the
+ * other tie rule. An iterate that is far off has no basis worth starting from,
+ * and one that is acceptable already is worth no more than a few pivots. */
+static outcome run_lemke(cascade *c) {
   const solver_workspace *w = c->workspace;
   int size = lemke_mlcp_size(c->problem);
   bool whatever_size =
       c->options->kind == SOLVER_LEMKE && c->options->max_lemke_size > 0;
   if (size > c->options->max_lemke_size && !whatever_size) return GO_ON;
+  long few_pivots = 50 + size / 8;
   double enough =
       whatever_size ? c->options->tolerance : c->options->acceptable;
 
@@ -150,7 +155,7 @@ static outcome climb_lemke(climb *c) {
   if (c->options->kind == SOLVER_LEMKE) end = try_box_lemke(c);
   if (end != GO_ON || w->best.residual <= enough) return end;
   if (w->best.residual <= usable_residual)
-    end = try_lemke(c, LEMKE_TIES_FIRST, true, 50 + size / 8);
+    end = try_lemke(c, LEMKE_TIES_FIRST, true, few_pivots);
   if (end != GO_ON || w->best.residual <= enough) return end;
   end = try_lemke(c, LEMKE_TIES_FIRST, false, 0);
   if (end != GO_ON || w->best.residual <= enough) return end;
@@ -159,10 +164,10 @@ static outcome climb_lemke(climb *c) {
 
 /* A variant by the fast path, else by Lemke if it may, into the point `other`;
  * its residual there is that of the variant. */
-static bool solve_variant(climb *c, const double guess[], bool with_lemke) {
+static bool solve_variant(cascade *c, const double guess[], bool with_lemke) {
   solver_workspace *w = c->workspace;
   const mlcp_problem *variant = &w->variant.mlcp;
-  if (!solver_point_reserve(&w->other, w->source, variant)) return false;
+  if (!solver_point_take(&w->other, &w->variant_arena, variant)) return false;
 
   solver_report fast;
   if (!run_fast(c, variant, FAST_EVERYTHING, guess, &w->other.at, &fast))
@@ -172,7 +177,7 @@ static bool solve_variant(climb *c, const double guess[], bool with_lemke) {
       || lemke_mlcp_size(variant) > c->options->max_lemke_size)
     return true;
 
-  lemke_options options = {c->options->tolerance, 0, LEMKE_TIES_FIRST};
+  lemke_options options = {.tolerance = c->options->tolerance};
   lemke_report lemke =
       lemke_mlcp_solve(w->lemke, variant, &options, NULL, &w->other.at);
   c->report->pivots += lemke.pivots;
@@ -182,7 +187,7 @@ static bool solve_variant(climb *c, const double guess[], bool with_lemke) {
 }
 
 /* The impulses of `other` as a point of the original problem. */
-static void measure_other(climb *c, const double p[]) {
+static void measure_other(cascade *c, const double p[]) {
   solver_workspace *w = c->workspace;
   memmove(w->trial.at.p, p, sizeof *p * c->problem->n_rows);
   w->trial.residual =
@@ -192,76 +197,78 @@ static void measure_other(climb *c, const double p[]) {
 /* Proximal steps: compliance that counts from the last impulses and shrinks,
  * while that brings the original problem's residual down. Lemke helps with the
  * first step only, after which the fast path has a near guess. */
-static outcome climb_relaxed(climb *c) {
-  static const double shares[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-6, 1e-6};
+static outcome run_relaxed(cascade *c) {
+  static const double shares[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-6, 1e-6}; // of A
+  const size_t patience = 2;  // steps that need not help
+  const double enough = 0.5;  // share of the residual that a step has to leave
   solver_workspace *w = c->workspace;
   for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
     double before = w->best.residual;
-    if (!solver_variant_make_proximal(&w->variant, w->source, c->problem,
-                                      shares[i], w->best.at.p)
+    arena_start(&w->variant_arena);
+    if (!solver_variant_make_proximal(&w->variant, &w->variant_arena,
+                                      c->problem, shares[i], w->best.at.p)
         || !solve_variant(c, w->best.at.p, i == 0))
       return NO_MEMORY;
     measure_other(c, w->other.at.p);
-    keep_better(c, SOLVER_RUNG_RELAXED);
+    keep_better(c, SOLVER_STAGE_RELAXED);
     if (good_enough(c)) return DONE;
-    if (i > 2 && !(w->best.residual < 0.5 * before)) break;
+    if (i > patience && !(w->best.residual < enough * before)) break;
   }
   return GO_ON;
 }
 
 /* The answer to an easier problem takes the place of a best iterate that is
  * none; its residual is still that of the original. */
-static outcome take_other(climb *c, const double p[], solver_rung rung) {
+static outcome take_other(cascade *c, const double p[], solver_stage stage) {
   solver_workspace *w = c->workspace;
   bool solved = w->other.residual <= c->options->acceptable;
   measure_other(c, p);
   if (solved) w->best.residual = INFINITY;
-  keep_better(c, rung);
+  keep_better(c, stage);
   return solved ? DONE : GO_ON;
 }
 
-static outcome climb_convex(climb *c) {
+static outcome run_convex(cascade *c) {
   solver_workspace *w = c->workspace;
-  if (!solver_variant_make_convex(&w->variant, w->source, c->problem)
+  arena_start(&w->variant_arena);
+  if (!solver_variant_make_convex(&w->variant, &w->variant_arena, c->problem)
       || !solve_variant(c, NULL, true))
     return NO_MEMORY;
   // the variant has rows enough for the original's impulses
   solver_variant_convex_impulses(&w->variant, c->problem, w->other.at.p,
                                  w->trial.at.p);
-  return take_other(c, w->trial.at.p, SOLVER_RUNG_CONVEX);
+  return take_other(c, w->trial.at.p, SOLVER_STAGE_CONVEX);
 }
 
 /* What the usual step does not need: everything after the fast path, whose
  * result is already in `best`. */
-static outcome climb_rest(climb *c) {
+static outcome run_rest(cascade *c) {
   const solver_workspace *w = c->workspace;
-  outcome end = good_enough(c) ? DONE : climb_lemke(c);
+  outcome end = good_enough(c) ? DONE : run_lemke(c);
   if (end != GO_ON || w->best.residual <= c->options->acceptable) return end;
-  end = climb_relaxed(c);
+  end = run_relaxed(c);
   if (end != GO_ON || w->best.residual <= usable_residual) return end;
-  return climb_convex(c);
+  return run_convex(c);
 }
 
-static bool reserve_points(climb *c) {
-  solver_workspace *w = c->workspace;
+static bool take_points(cascade *c) {
+  arena *arena = &c->workspace->arena;
   size_t n_rows = c->problem->n_rows, n_v = 6 * (size_t)c->problem->n_bodies;
-  c->scratch = memory_block_reserve(&w->scratch_block, w->source,
-                                    n_rows > n_v ? n_rows : n_v,
-                                    sizeof *c->scratch);
-  return c->scratch != NULL
-      && solver_point_reserve(&w->best, w->source, c->problem)
-      && solver_point_reserve(&w->trial, w->source, c->problem);
+  arena_start(arena);
+  return ARENA_TAKE(arena, c->scratch, n_rows > n_v ? n_rows : n_v)
+      && solver_point_take(&c->workspace->best, arena, c->problem)
+      && solver_point_take(&c->workspace->trial, arena, c->problem);
 }
 
 /* The fast path writes straight to the caller's arrays: where it succeeds
- * nothing else is touched. @return true when the climb is over. */
-static bool solved_fast(climb *c, const mlcp_solution *solution,
+ * nothing else is touched. @return true when the cascade is over. */
+static bool solved_fast(cascade *c, const mlcp_solution *solution,
                         solver_report *fast) {
   if (!run_fast(c, c->problem, FAST_EVERYTHING, c->guess, solution, fast)) {
     c->report->status = SOLVER_NO_MEMORY;
     return true;
   }
-  c->report->rung = fast->rung;
+  c->report->stage = fast->stage;
   c->report->residual = fast->residual;
   c->report->status = SOLVER_SOLVED;
   return fast->residual <= c->options->tolerance;
@@ -271,8 +278,9 @@ solver_report solver_solve(solver_workspace *workspace,
                            const mlcp_problem *problem,
                            const solver_options *options, const double guess[],
                            const mlcp_solution *solution) {
-  solver_report report = {.status = SOLVER_SOLVED, .rung = SOLVER_RUNG_NONE};
-  climb c = {workspace, problem, options, guess, &report, NULL};
+  solver_report report = {.status = SOLVER_SOLVED, .stage = SOLVER_STAGE_NONE};
+  cascade c = {.workspace = workspace, .problem = problem, .options = options,
+               .guess = guess, .report = &report};
   if (problem->n_rows > options->max_rows) {
     report.status = SOLVER_TOO_LARGE;
     report.residual = INFINITY;
@@ -288,14 +296,14 @@ solver_report solver_solve(solver_workspace *workspace,
   if (try_fast && solved_fast(&c, solution, &fast)) return report;
 
   outcome end = NO_MEMORY;
-  if (reserve_points(&c)) {
+  if (take_points(&c)) {
     if (try_fast) {
       solver_copy_solution(problem, solution, &workspace->best.at);
       workspace->best.residual = fast.residual;
     } else {
       start_from_guess(&c);
     }
-    end = climb_rest(&c);
+    end = run_rest(&c);
   }
   report.residual = end == NO_MEMORY ? INFINITY : workspace->best.residual;
   report.status = end == NO_MEMORY ? SOLVER_NO_MEMORY

@@ -1,6 +1,6 @@
 /* Solving one island's mixed LCP: a status, a residual, never a surprise.
  *
- * `solver_solve` climbs a ladder of methods and stops at the first answer whose
+ * `solver_solve` is a cascade of methods that ends at the first answer whose
  * residual, recomputed on the original problem, is small enough:
  *
  *   warm      the guess as it is
@@ -12,57 +12,14 @@
  * Where none of them is, the best iterate seen is returned.
  *
  * Answers from `relaxed` on that miss the tolerance on the original problem are
- * reported as degraded. Whatever the rung, every number returned is finite and
+ * reported as degraded. Whatever the stage, every number returned is finite and
  * every impulse is within its bounds and its friction polygon.
  */
 #ifndef ODE_MLCP_SOLVER_SOLVER_H
 #define ODE_MLCP_SOLVER_SOLVER_H
 
 #include "mlcp/mlcp.h"
-
-typedef enum solver_kind {
-  SOLVER_FAST, /* the whole ladder */
-  SOLVER_LEMKE /* Lemke first, then the ladder's last rungs */
-} solver_kind;
-
-typedef enum solver_rung {
-  SOLVER_RUNG_NONE, /* nothing to solve: no rows */
-  SOLVER_RUNG_WARM,
-  SOLVER_RUNG_FAST,
-  SOLVER_RUNG_LEMKE,
-  SOLVER_RUNG_RELAXED,
-  SOLVER_RUNG_CONVEX
-} solver_rung;
-
-typedef enum solver_status {
-  SOLVER_SOLVED,    /* residual <= tolerance on the original problem */
-  SOLVER_DEGRADED,  /* finite and within bounds, residual above tolerance */
-  SOLVER_NO_MEMORY, /* the solution is not to be used */
-  SOLVER_TOO_LARGE  /* more rows than options allow; solution not written */
-} solver_status;
-
-typedef struct solver_options {
-  solver_kind kind;
-  double tolerance;    /* relative residual asked for (1e-10) */
-  double acceptable;   /* a residual up to this still counts as solved when no
-                          rung gets lower (1e-8) */
-  int max_rows;        /* an island with more is refused (300000) */
-  int max_lemke_size;  /* of SOLVER_FAST: a problem with more variables does not
-                          end with Lemke on the edge form, whose pivots take a
-                          millisecond in a large heap, up to three a variable;
-                          0: no Lemke of SOLVER_LEMKE's either */
-  bool smooth;         /* of SOLVER_FAST: impulses that redundant contacts leave
-                          open change smoothly with the problem; dearer */
-} solver_options;
-
-typedef struct solver_report {
-  solver_status status;
-  solver_rung rung;
-  double residual;    /* of what is returned, on the original problem */
-  long pivots;        /* Lemke's and the fast path's */
-  long factorisations;
-  long iterations;    /* of everything else */
-} solver_report;
+#include "solver/solver_options.h"
 
 /** Memory kept between solves; used by one thread at a time. Results do not
  *  depend on which workspace is used or what it solved before. */

@@ -2,17 +2,13 @@
 
 #include <math.h>
 
-static bool reserve(solver_convex *convex, const memory_source *source,
-                    mlcp_solution *relaxed) {
-  const mlcp_problem *problem = &convex->variant.mlcp;
-#define RESERVE(field, count)                                             \
-  ((relaxed->field = memory_block_reserve(&convex->field, source,         \
-                                          (size_t)(count),                \
-                                          sizeof *relaxed->field)) != NULL)
-  return RESERVE(v, 6 * problem->n_bodies) && RESERVE(p, problem->n_rows) &&
-         RESERVE(beta, 2 * problem->n_pairs) &&
-         RESERVE(lambda, problem->n_frictions);
-#undef RESERVE
+bool solver_convex_make(solver_convex *convex, const memory_source *source,
+                        const mlcp_problem *problem) {
+  convex->arena.source = source;
+  arena_start(&convex->arena);
+  return solver_variant_make_convex(&convex->variant, &convex->arena, problem)
+      && solver_point_take(&convex->point, &convex->arena,
+                           &convex->variant.mlcp);
 }
 
 solver_report solver_solve_convex(solver_workspace *workspace,
@@ -23,24 +19,19 @@ solver_report solver_solve_convex(solver_workspace *workspace,
                                   const mlcp_solution *solution) {
   const solver_report no_memory = {.status = SOLVER_NO_MEMORY,
                                    .residual = INFINITY};
-  mlcp_solution relaxed;
-  if (!solver_variant_make_convex(&convex->variant, source, problem) ||
-      !reserve(convex, source, &relaxed))
-    return no_memory;
-
+  if (!solver_convex_make(convex, source, problem)) return no_memory;
+  const mlcp_solution *relaxed = &convex->point.at;
   solver_report report = solver_solve(workspace, &convex->variant.mlcp,
-                                      options, NULL, &relaxed);
+                                      options, NULL, relaxed);
   if (report.status == SOLVER_NO_MEMORY || report.status == SOLVER_TOO_LARGE)
     return report;
-  solver_variant_convex_impulses(&convex->variant, problem, relaxed.p,
+  solver_variant_convex_impulses(&convex->variant, problem, relaxed->p,
                                  solution->p);
   mlcp_velocities(problem, solution->p, solution->v);
   return report;
 }
 
 void solver_convex_release(solver_convex *convex, const memory_source *source) {
-  solver_variant_release(&convex->variant, source);
-  memory_block *blocks[] = {&convex->v, &convex->p, &convex->beta,
-                            &convex->lambda};
-  memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
+  convex->arena.source = source; // where nothing was ever made
+  arena_release(&convex->arena);
 }

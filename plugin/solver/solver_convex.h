@@ -3,13 +3,21 @@
 #define ODE_MLCP_SOLVER_SOLVER_CONVEX_H
 
 #include "solver/solver.h"
+#include "solver/solver_points.h"
 #include "solver/solver_variants.h"
 
-/** The relaxed problem and room for its solution; starts as {0}. */
+/** The relaxed problem and its solution; starts as {0}. */
 typedef struct solver_convex {
   solver_variant variant;
-  memory_block v, p, beta, lambda;
+  solver_point point;
+  arena arena; /* of both */
 } solver_convex;
+
+/** Make the relaxed problem of `problem`, in memory of `source`, with room for
+ *  a solution.
+ *  @return false when memory runs out. */
+bool solver_convex_make(solver_convex *convex, const memory_source *source,
+                        const mlcp_problem *problem);
 
 /**
  * Solve `problem` with mu lambda taken as 0 in the rows of the normal impulses

@@ -3,24 +3,13 @@
 #include <math.h>
 #include <string.h>
 
-bool solver_point_reserve(solver_point *point, const memory_source *source,
-                          const mlcp_problem *problem) {
-  size_t n_v = 6 * (size_t)problem->n_bodies, n_rows = problem->n_rows;
-  size_t n_edges = 2 * (size_t)problem->n_pairs;
-  double *memory = memory_block_reserve(
-      &point->block, source,
-      n_v + n_rows + n_edges + (size_t)problem->n_frictions, sizeof *memory);
-  if (memory == NULL) return false;
-  point->at.v = memory;
-  point->at.p = memory + n_v;
-  point->at.beta = point->at.p + n_rows;
-  point->at.lambda = point->at.beta + n_edges;
+bool solver_point_take(solver_point *point, arena *arena,
+                       const mlcp_problem *problem) {
   point->residual = INFINITY;
-  return true;
-}
-
-void solver_point_release(solver_point *point, const memory_source *source) {
-  memory_block_release(&point->block, source);
+  return ARENA_TAKE(arena, point->at.v, 6 * (size_t)problem->n_bodies)
+      && ARENA_TAKE(arena, point->at.p, problem->n_rows)
+      && ARENA_TAKE(arena, point->at.beta, 2 * (size_t)problem->n_pairs)
+      && ARENA_TAKE(arena, point->at.lambda, problem->n_frictions);
 }
 
 void solver_copy_solution(const mlcp_problem *problem,

@@ -1,21 +1,19 @@
-/* Points of a mixed LCP that the ladder keeps and compares. */
+/* Points of a mixed LCP that the cascade keeps and compares. */
 #ifndef ODE_MLCP_SOLVER_SOLVER_POINTS_H
 #define ODE_MLCP_SOLVER_SOLVER_POINTS_H
 
+#include "common/arena.h"
 #include "mlcp/mlcp.h"
 
-/** A solution's arrays in one block. */
 typedef struct solver_point {
   mlcp_solution at;
   double residual; /* by mlcp_residual on the original problem */
-  memory_block block;
 } solver_point;
 
-/** Make room for `problem`'s sizes; the content is undefined.
+/** Take arrays of `problem`'s sizes; the content is undefined.
  *  @return false when memory runs out. */
-bool solver_point_reserve(solver_point *point, const memory_source *source,
-                          const mlcp_problem *problem);
-void solver_point_release(solver_point *point, const memory_source *source);
+bool solver_point_take(solver_point *point, arena *arena,
+                       const mlcp_problem *problem);
 
 void solver_copy_solution(const mlcp_problem *problem,
                           const mlcp_solution *from, const mlcp_solution *to);

@@ -3,31 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-void solver_variant_release(solver_variant *variant,
-                            const memory_source *source) {
-  memory_block_release(&variant->rows, source);
-  memory_block_release(&variant->frictions, source);
-  memory_block_release(&variant->cones, source);
-}
-
-static mlcp_row *copy_rows(solver_variant *variant,
-                           const memory_source *source,
-                           const mlcp_problem *problem) {
-  mlcp_row *rows = memory_block_reserve(&variant->rows, source,
-                                        problem->n_rows, sizeof *rows);
-  if (rows == NULL) return NULL;
+bool solver_variant_make_proximal(solver_variant *variant, arena *arena,
+                                  const mlcp_problem *problem, double share,
+                                  const double p[]) {
+  if (!ARENA_TAKE(arena, variant->rows, problem->n_rows)) return false;
+  mlcp_row *rows = variant->rows;
   memcpy(rows, problem->rows, sizeof *rows * problem->n_rows);
   variant->mlcp = *problem;
   variant->mlcp.rows = rows;
-  return rows;
-}
-
-bool solver_variant_make_proximal(solver_variant *variant,
-                                  const memory_source *source,
-                                  const mlcp_problem *problem, double share,
-                                  const double p[]) {
-  mlcp_row *rows = copy_rows(variant, source, problem);
-  if (rows == NULL) return false;
   for (int r = 0; r < problem->n_rows; r++) {
     double compliance = share * mlcp_row_diagonal(problem, r);
     rows[r].compliance += compliance;
@@ -40,7 +23,7 @@ static bool is_cone(const mlcp_friction *set) {
   return set->normal >= 0 && set->coefficient > 0;
 }
 
-/* The row of one edge, divided by `size` to stay near unit length. */
+/* The row of one friction edge, divided by `size` to stay near unit length. */
 static mlcp_row cone_row(const mlcp_problem *problem, const mlcp_friction *set,
                          int edge, double size) {
   const double *u = problem->pairs[set->first_pair + edge / 2].u;
@@ -67,22 +50,24 @@ static double cone_size(const mlcp_friction *set) {
 }
 
 /* Rows and sets that are no cone keep their places; a cone's own rows are fixed
- * at 0 (as joint rows) and its edges' rows come after all others. */
-bool solver_variant_make_convex(solver_variant *variant,
-                                const memory_source *source,
+ * at 0 (as joint rows) and its friction edges' rows come after all others. */
+bool solver_variant_make_convex(solver_variant *variant, arena *arena,
                                 const mlcp_problem *problem) {
   int n_rows = problem->n_rows, n_sets = 0;
   for (int i = 0; i < problem->n_frictions; i++)
     if (is_cone(&problem->frictions[i]))
       n_rows += 2 * problem->frictions[i].n_pairs;
 
-  mlcp_row *rows =
-      memory_block_reserve(&variant->rows, source, n_rows, sizeof *rows);
-  mlcp_friction *sets = memory_block_reserve(
-      &variant->frictions, source, problem->n_frictions, sizeof *sets);
-  int *first_cone = memory_block_reserve(
-      &variant->cones, source, problem->n_frictions, sizeof *first_cone);
-  if (rows == NULL || sets == NULL || first_cone == NULL) return false;
+  mlcp_friction *sets;
+  mlcp_pair *pairs; // those of the sets that stay: no other has impulses
+  int n_pairs = 0;
+  if (!ARENA_TAKE(arena, variant->rows, n_rows)
+      || !ARENA_TAKE(arena, sets, problem->n_frictions)
+      || !ARENA_TAKE(arena, pairs, problem->n_pairs)
+      || !ARENA_TAKE(arena, variant->first_cone, problem->n_frictions))
+    return false;
+  mlcp_row *rows = variant->rows;
+  int *first_cone = variant->first_cone;
   memcpy(rows, problem->rows, sizeof *rows * problem->n_rows);
 
   n_rows = problem->n_rows;
@@ -91,7 +76,10 @@ bool solver_variant_make_convex(solver_variant *variant,
     first_cone[i] = -1;
     if (!is_cone(set)) {
       sets[n_sets] = *set;
-      sets[n_sets++].normal = -1;
+      sets[n_sets].normal = -1;
+      sets[n_sets++].first_pair = n_pairs;
+      for (int k = 0; k < set->n_pairs; k++)
+        pairs[n_pairs++] = problem->pairs[set->first_pair + k];
       continue;
     }
     first_cone[i] = n_rows;
@@ -116,7 +104,8 @@ bool solver_variant_make_convex(solver_variant *variant,
   variant->mlcp.n_rows = n_rows;
   variant->mlcp.frictions = sets;
   variant->mlcp.n_frictions = n_sets;
-  variant->first_cone = first_cone;
+  variant->mlcp.pairs = pairs;
+  variant->mlcp.n_pairs = n_pairs;
   return true;
 }
 

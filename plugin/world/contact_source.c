@@ -249,8 +249,8 @@ static dContact make_contact(dGeomID geom1, dGeomID geom2,
   contact.geom = (dContactGeom){.depth = -found->gap,
                                 .g1 = geom1,
                                 .g2 = geom2,
-                                .side1 = found->part[0],
-                                .side2 = found->part[1]};
+                                .side1 = found->triangle[0],
+                                .side2 = found->triangle[1]};
   double shift = contact_shift(geom2, found->gap);
   for (int i = 0; i < 3; i++) {
     contact.geom.pos[i] = found->point[i] + shift * found->normal[i];
@@ -308,7 +308,7 @@ ode_mlcp_error ode_mlcp_add_pair(ode_mlcp_contact_list *list, dGeomID geom1,
   for (int i = 0; i < count && error == ODE_MLCP_OK; i++) {
     contact_identity identity = {
         .feature = {found[i].feature[0], found[i].feature[1]},
-        .part = {found[i].part[0], found[i].part[1]}};
+        .part = {found[i].triangle[0], found[i].triangle[1]}};
     dContact contact = make_contact(geom1, geom2, &found[i], surface);
     error = add(list, body1, body2, &contact, &identity, polygon);
   }

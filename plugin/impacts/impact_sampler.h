@@ -1,13 +1,13 @@
 /* One step of the impact and one sample: Alg. 1 and the last step of Alg. 2. */
-#ifndef ODE_MLCP_IMPACTS_IMPACT_STEP_H
-#define ODE_MLCP_IMPACTS_IMPACT_STEP_H
+#ifndef ODE_MLCP_IMPACTS_IMPACT_SAMPLER_H
+#define ODE_MLCP_IMPACTS_IMPACT_SAMPLER_H
 
 #include "impacts/contact_modes.h"
 #include "impacts/impact.h"
 
-/** One thread's desk: everything a sample needs, so that sampling allocates
- *  nothing. */
-typedef struct impact_desk {
+/** One thread's workspace: everything a sample needs, so that sampling
+ *  allocates nothing. */
+typedef struct impact_sampler {
   const ode_mlcp_impact *impact;
   const ode_mlcp_impact_options *options;
   ode_mlcp_impact_method method; /* never AUTOMATIC */
@@ -23,54 +23,56 @@ typedef struct impact_desk {
   int *choice;        /* [steps + 1] ALL: the solution taken at a step */
   int *choices;       /* [steps + 1] ALL: solutions there were */
   uint64_t n_fallbacks;
-  memory_block numbers, indices;
-} impact_desk;
+  arena arena;
+} impact_sampler;
 
 /** Build what `options` need that the impact lacks (the table of modes) and say
  *  which method is used. @return DONE, TOO_MANY_MODES or NO_MEMORY. */
-ode_mlcp_impact_status impact_prepare(ode_mlcp_impact *impact,
+ode_mlcp_impact_status impact_sampler_prepare(ode_mlcp_impact *impact,
                                       const ode_mlcp_impact_options *options,
                                       ode_mlcp_impact_method *method);
 
 /** False: no memory. Lives on options and impact, which must outlive it. */
-bool impact_desk_open(impact_desk *desk, const ode_mlcp_impact *impact,
+bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
                       const ode_mlcp_impact_options *options,
                       ode_mlcp_impact_method method,
                       const memory_source *source);
-void impact_desk_close(impact_desk *desk, const memory_source *source);
+/** Also of one of zeros, which was never opened. */
+void impact_sampler_close(impact_sampler *sampler);
 
 /**
- * Solve one step, inputs y = (c, caps) in desk->inputs.
+ * Solve one step, inputs y = (c, caps) in sampler->inputs.
  *
  * @param most  how many solutions are wanted
- * @return solutions found, distinct in velocity, in desk->lambdas and
- *         desk->reached; 0 when no method found one
+ * @return solutions found, distinct in velocity, in sampler->lambdas and
+ *         sampler->reached; 0 when no method found one
  */
-int impact_step_solve(impact_desk *desk, uint64_t sample, uint32_t step,
+int impact_sampler_step(impact_sampler *sampler, uint64_t sample, uint32_t step,
                       int most);
 
 /** Told each velocity of a sample: c is the contact velocities. */
-typedef void impact_visit(void *context, const impact_desk *desk, int n_lcps,
-                          const double c[]);
+typedef void impact_visit(void *context, const impact_sampler *sampler,
+                          int n_lcps, const double c[]);
 
 /**
- * One way through one sample (Alg. 1), by desk->choice where ALL is selected.
+ * One branch of a sample (Alg. 1), by sampler->choice where ALL is selected.
  *
  * @param visit    told of the start and every step; NULL: nobody
  * @param n_lcps   out: LCPs solved
- * @return true when the velocity it ends at, in desk->inputs (contact) and
- *         desk->lambda_sum (impulses), no longer collides
+ * @return true when the velocity it ends at, in sampler->inputs (contact) and
+ *         sampler->lambda_sum (impulses), no longer collides
  */
-bool impact_sample_once(impact_desk *desk, uint64_t sample, impact_visit *visit,
-                        void *context, int *n_lcps);
+bool impact_sampler_run(impact_sampler *sampler, uint64_t sample,
+                        impact_visit *visit, void *context, int *n_lcps);
 
 /** The last step of Alg. 2; true: the velocity does not collide. */
-bool impact_last_step(impact_desk *desk, uint64_t sample);
+bool impact_sampler_last_step(impact_sampler *sampler, uint64_t sample);
 
 /** ALL: go to the next branch of a sample after a way of n_lcps; false when
  *  there is none. `shared` out: the steps the next way repeats. */
-bool impact_next_branch(impact_desk *desk, int n_lcps, int *shared);
+bool impact_sampler_next_branch(impact_sampler *sampler, int n_lcps,
+                                int *shared);
 /** ALL: the first branch. */
-void impact_first_branch(impact_desk *desk);
+void impact_sampler_first_branch(impact_sampler *sampler);
 
 #endif

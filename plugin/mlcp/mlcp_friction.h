@@ -1,6 +1,6 @@
-/* What the files of this room share of a problem's friction sets. */
-#ifndef ODE_MLCP_MLCP_MLCP_PARTS_H
-#define ODE_MLCP_MLCP_MLCP_PARTS_H
+/* A friction set's polygon, and its impulse split along friction edges. */
+#ifndef ODE_MLCP_MLCP_MLCP_FRICTION_H
+#define ODE_MLCP_MLCP_MLCP_FRICTION_H
 
 #include "mlcp/mlcp.h"
 
@@ -17,14 +17,8 @@ static inline void mlcp_next_vertex(const mlcp_pair *pairs, int n_pairs, int k,
   next[1] = sign * u[1];
 }
 
-/** A row of zeros has no diagonal to scale with: its impulse changes nothing,
- *  so any positive number serves. */
-static inline double mlcp_scale_of(double diagonal) {
-  return diagonal > 0 ? diagonal : 1;
-}
-
-/** The first half of mlcp_split_friction: the set's part of beta, which does
- *  not depend on slips. @return what is left of the limit, N s. */
+/** The first half of mlcp_split_friction: the set's beta, which does not
+ *  depend on slips. @return what is left of the limit, N s. */
 double mlcp_split_shares(const mlcp_problem *problem, int friction,
                          const double p[], double beta[]);
 

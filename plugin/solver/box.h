@@ -1,4 +1,4 @@
-/* The box form of a mixed LCP, on which the fast path works.
+/* The box formulation of a mixed LCP, on which the fast path works.
  *
  * A centrally symmetric polygon is a zonotope: with generators
  * g_k = (u_(k+1) - u_k) / 2, u_K = -u_0, it is { sum s_k g_k, |s_k| <= 1 }.
@@ -20,91 +20,87 @@
 #ifndef ODE_MLCP_SOLVER_FAST_FORM_H
 #define ODE_MLCP_SOLVER_FAST_FORM_H
 
+#include "common/arena.h"
 #include "common/six.h"
 #include "mlcp/mlcp.h"
 #include "solver/body_blocks.h"
 
-typedef enum fast_row_type {
-  FAST_FREE,    /* w = 0 */
-  FAST_LOWER,   /* p >= low */
-  FAST_BOX,     /* low <= p <= high */
-  FAST_FRICTION /* |p| <= coefficient * cluster's normal + high */
-} fast_row_type;
+typedef enum box_row_type {
+  BOX_FREE,    /* w = 0 */
+  BOX_LOWER,   /* p >= low */
+  BOX_BOUNDED,     /* low <= p <= high */
+  BOX_FRICTION /* |p| <= coefficient * cluster's normal + high */
+} box_row_type;
 
-enum { FAST_MAX_CLUSTER = 32 };
+enum { BOX_MAX_CLUSTER = 32 };
 
-typedef struct fast_cluster {
+typedef struct box_cluster {
   int first_row, n_rows;
   int first_weight;     /* n_rows^2 numbers, row-major */
   int first_compliance; /* likewise; -1 where compliance is diagonal */
   bool has_normal;      /* then it is the cluster's first row */
-} fast_cluster;
+} box_cluster;
 
-typedef struct fast_edge {
+typedef struct graph_edge {
   int a, b; /* a < b, or b = -1 */
   int first_cluster, end_cluster, first_row, end_row;
   int slot;         /* among edges with two bodies */
   bool twisted;     /* J_b = -J_a T holds for every row */
-  double offset[3]; /* T: linear part of a point's velocity, see fast_form.c */
-} fast_edge;
+  double offset[3]; /* T: linear part of a point's velocity, see box.c */
+} graph_edge;
 
 /** Where a row came from. */
-typedef struct fast_origin {
+typedef struct box_origin {
   int row;      /* its own, -1 for a generator */
   int friction; /* a generator's set, -1 otherwise */
   double g[2];  /* the generator's direction; otherwise the row's sign */
-} fast_origin;
+} box_origin;
 
 /** The inverse of a mass that is a scalar and an inertia, made for vectors of
  *  four: of a row or an impulse the first four numbers, and the last four. */
-typedef struct fast_inverse {
+typedef struct box_inverse {
   four mass;       /* 1/m thrice, then 0 */
   four inertia[3]; /* columns of the inverse inertia, each after a 0 */
-} fast_inverse;
+} box_inverse;
 
-typedef struct fast_form {
+typedef struct box_problem {
   const mlcp_problem *problem;
-  int n_bodies, n_rows, n_clusters, n_edges, n_body_edges;
+  int n_bodies, n_rows, n_clusters, n_graph_edges, n_body_pairs;
   int n_weights, n_compliances;
   bool symmetric_mass;
   bool plain_mass; /* every inverse mass is a scalar and an inertia */
 
-  fast_edge *edges;
-  fast_cluster *clusters;
-  body_edge *body_edges;
+  graph_edge *graph_edges;
+  box_cluster *clusters;
+  body_pair *body_pairs;
 
   /* [n_rows] each, J [6 n_rows] */
   double *J_a, *J_b, *bias, *compliance;
   double *diagonal;    /* J M^-1 J' + compliance, 1 where that is 0 */
-  double *low, *high;  /* infinite where there is none; high of FAST_FRICTION
+  double *low, *high;  /* infinite where there is none; high of BOX_FRICTION
                           is the constant part of its limit */
-  double *coefficient; /* FAST_FRICTION */
+  double *coefficient; /* BOX_FRICTION */
   int *type;
-  fast_origin *origin;
+  box_origin *origin;
 
-  double *full_compliance; /* see fast_cluster.first_compliance */
+  double *full_compliance; /* see box_cluster.first_compliance */
   double *v_base;          /* [6 n_bodies] with the fixed rows' impulses */
-  fast_inverse *inverses;  /* [n_bodies] where plain_mass is set */
+  box_inverse *inverses;  /* [n_bodies] where plain_mass is set */
   double scale;            /* m/s: what residuals are relative to */
   double relaxation;       /* >= 0: this much of the diagonal is added to every
                               compliance; 0 but for fast_relaxed.c */
+} box_problem;
 
-  memory_block numbers, structs, scratch;
-} fast_form;
+typedef enum box_status {
+  BOX_BUILT,
+  BOX_UNSUITABLE, /* friction between other bodies than its normal's, or
+                           a cluster of more than BOX_MAX_CLUSTER rows */
+  BOX_NO_MEMORY
+} box_status;
 
-void fast_form_release(fast_form *form, const memory_source *source);
-
-typedef enum fast_form_status {
-  FAST_FORM_BUILT,
-  FAST_FORM_UNSUITABLE, /* friction between other bodies than its normal's, or
-                           a cluster of more than FAST_MAX_CLUSTER rows */
-  FAST_FORM_NO_MEMORY
-} fast_form_status;
-
-/** Build the box form; `form` is zero or holds an old one. `problem` must
- *  outlive it. */
-fast_form_status fast_form_build(fast_form *form, const memory_source *source,
-                                 const mlcp_problem *problem);
+/** Build the box formulation in `arena`; `problem` must outlive it. */
+box_status box_build(box_problem *box, arena *arena,
+                     const mlcp_problem *problem);
 
 /** One row x of six numbers, as its first four and its last two, becomes x T,
  *  where T v = (linear + angular x o, angular). */
@@ -116,63 +112,63 @@ KERNEL void twist_row(four *head, two *tail, const double o[3]) {
 }
 
 /** A row's limits where its cluster's normal (0 without one) is `normal`. */
-static inline void fast_form_row_limits(const fast_form *form, int row,
+static inline void box_row_limits(const box_problem *box, int row,
                                         double normal, double *low,
                                         double *high) {
-  *low = form->low[row];
-  *high = form->high[row];
-  if (form->type[row] == FAST_FRICTION) {
-    double limit = *high + form->coefficient[row] * normal;
+  *low = box->low[row];
+  *high = box->high[row];
+  if (box->type[row] == BOX_FRICTION) {
+    double limit = *high + box->coefficient[row] * normal;
     *high = limit > 0 ? limit : 0;
     *low = -*high;
   }
 }
 
 /** A row's limits at impulses p. */
-static inline void fast_form_limits(const fast_form *form,
-                                    const fast_cluster *cluster, int row,
+static inline void box_limits(const box_problem *box,
+                                    const box_cluster *cluster, int row,
                                     const double p[], double *low,
                                     double *high) {
   double normal = cluster->has_normal ? p[cluster->first_row] : 0;
-  fast_form_row_limits(form, row, normal, low, high);
+  box_row_limits(box, row, normal, low, high);
 }
 
 /** J' p added up: impulse [6 n_bodies] out. */
-void fast_form_impulses(const fast_form *form, const double p[],
+void box_impulses(const box_problem *box, const double p[],
                         double impulse[]);
 
 /** v = v_base + M^-1 J' p. */
-void fast_form_velocities(const fast_form *form, const double p[], double v[]);
+void box_velocities(const box_problem *box, const double p[], double v[]);
 
 /** w = J v + (compliance + relaxation diagonal) p + bias. */
-void fast_form_slips(const fast_form *form, const double v[], const double p[],
+void box_slips(const box_problem *box, const double v[], const double p[],
                      double w[]);
 
 /** Jv = J v, nothing else. */
-void fast_form_relative(const fast_form *form, const double v[], double Jv[]);
+void box_relative(const box_problem *box, const double v[], double Jv[]);
 
 /** Move p into its limits: normals first, then what depends on them. */
-void fast_form_project(const fast_form *form, double p[]);
+void box_project(const box_problem *box, double p[]);
 
 /** The softening of a row in a linear system, 1/kg: `prox` of the diagonal,
  *  which takes repeated steps, where its own compliance does not already keep
  *  the system regular. Between the two impulses that hold each other would
  *  settle by a hundredth a step, so that there is hardly any prox then. */
-double fast_form_softness(const fast_form *form, int row, double prox);
+double box_softness(const box_problem *box, int row, double prox);
 
 /**
  * The worst |mid(low - p, -w, high - p)| in m/s, impulses times the diagonal,
  * over form->scale. p must be within its limits.
  */
-double fast_form_residual(const fast_form *form, const double p[],
+double box_residual(const box_problem *box, const double p[],
                           const double w[]);
 
 /** Impulses of the problem's rows [problem->n_rows] to p, and back. A NAN
  *  guess counts as unknown and becomes 0; p may be out of its limits.
  *  @return the number of the form's rows whose guess was known. */
-int fast_form_take_guess(const fast_form *form, const double guess[],
+int box_take_guess(const box_problem *box, const double guess[],
                          double p[]);
-void fast_form_give_impulses(const fast_form *form, const double p[],
+void box_give_impulses(const box_problem *box, const double p[],
                              double problem_p[]);
 
 #endif

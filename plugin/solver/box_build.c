@@ -3,18 +3,18 @@
 
 #include "common/minmax.h"
 #include "common/six.h"
-#include "solver/fast_form.h"
+#include "solver/box.h"
 
 /* A cluster before sorting. */
 typedef struct draft {
   int row;  /* normal or joint row, -1 for friction without a normal */
   int set;  /* first friction set, -1 for none; more in next_set */
-  int a, b; /* as in fast_edge */
+  int a, b; /* as in graph_edge */
   int n_rows;
 } draft;
 
 typedef struct builder {
-  fast_form *form;
+  box_problem *box;
   const mlcp_problem *problem;
   int *first_set, *next_set; /* by normal row; by set */
   int *count;                /* [n_bodies + 2] */
@@ -25,8 +25,8 @@ typedef struct builder {
 
   /* of the last polygon */
   int n_generators;
-  mlcp_pair known_pairs[FAST_MAX_CLUSTER];
-  double generator[FAST_MAX_CLUSTER][2], length[FAST_MAX_CLUSTER];
+  mlcp_pair known_pairs[BOX_MAX_CLUSTER];
+  double generator[BOX_MAX_CLUSTER][2], length[BOX_MAX_CLUSTER];
 } builder;
 
 /* The row's bodies in the form's order; J of a is row->J[side]. */
@@ -78,12 +78,12 @@ static bool add_draft(builder *b, int row, int set) {
       &d->a, &d->b, &side);
   for (int i = set; i >= 0; i = row >= 0 ? b->next_set[i] : -1) {
     if (!set_fits(b, &problem->frictions[i], d->a, d->b)) return false;
-    if (problem->frictions[i].n_pairs > FAST_MAX_CLUSTER - d->n_rows)
+    if (problem->frictions[i].n_pairs > BOX_MAX_CLUSTER - d->n_rows)
       return false;
     d->n_rows += problem->frictions[i].n_pairs;
   }
-  b->form->n_rows += d->n_rows;
-  b->form->n_weights += d->n_rows * d->n_rows;
+  b->box->n_rows += d->n_rows;
+  b->box->n_weights += d->n_rows * d->n_rows;
   return true;
 }
 
@@ -126,7 +126,7 @@ static void sort_pass(builder *b, const draft from[], draft to[], bool by_a) {
 
 /* J_a and J_b = f times one row + g times another of the same bodies, which may
  * be the same row with g = 0. */
-static void put_jacobian(const fast_form *form, int at, const draft *d,
+static void put_jacobian(const box_problem *box, int at, const draft *d,
                          const mlcp_row *one, double f, const mlcp_row *other,
                          double g) {
   // -1 on both sides acts on nothing: zeros on any body
@@ -135,7 +135,7 @@ static void put_jacobian(const fast_form *form, int at, const draft *d,
   const two *one_b = (const two *)one->J[!turn_one];
   const two *other_a = (const two *)other->J[turn_other];
   const two *other_b = (const two *)other->J[!turn_other];
-  two *J_a = (two *)(form->J_a + 6 * at), *J_b = (two *)(form->J_b + 6 * at);
+  two *J_a = (two *)(box->J_a + 6 * at), *J_b = (two *)(box->J_b + 6 * at);
   for (int k = 0; k < 3; k++) {
     J_a[k] = f * one_a[k] + g * other_a[k];
     J_b[k] = f * one_b[k] + g * other_b[k];
@@ -143,21 +143,21 @@ static void put_jacobian(const fast_form *form, int at, const draft *d,
 }
 
 /* A joint or normal row, turned round when only its upper bound is finite. */
-static void put_own_row(fast_form *form, int at, const draft *d) {
-  const mlcp_row *row = &form->problem->rows[d->row];
+static void put_own_row(box_problem *box, int at, const draft *d) {
+  const mlcp_row *row = &box->problem->rows[d->row];
   bool below = row->low > -INFINITY, above = row->high < INFINITY;
   double sign = !below && above ? -1 : 1;
 
-  put_jacobian(form, at, d, row, sign, row, 0);
-  form->bias[at] = sign * row->bias;
-  form->compliance[at] = row->compliance;
-  form->type[at] = below && above ? FAST_BOX
-                 : below || above ? FAST_LOWER
-                                  : FAST_FREE;
-  form->low[at] = sign > 0 ? row->low : -row->high;
-  form->high[at] = sign > 0 ? row->high : INFINITY;
-  form->coefficient[at] = 0;
-  form->origin[at] = (fast_origin){d->row, -1, {sign, 0}};
+  put_jacobian(box, at, d, row, sign, row, 0);
+  box->bias[at] = sign * row->bias;
+  box->compliance[at] = row->compliance;
+  box->type[at] = below && above ? BOX_BOUNDED
+                 : below || above ? BOX_LOWER
+                                  : BOX_FREE;
+  box->low[at] = sign > 0 ? row->low : -row->high;
+  box->high[at] = sign > 0 ? row->high : INFINITY;
+  box->coefficient[at] = 0;
+  box->origin[at] = (box_origin){d->row, -1, {sign, 0}};
 }
 
 /* g_k = (u_(k+1) - u_k) / 2 of a set's polygon, as lengths and vectors of
@@ -184,7 +184,7 @@ static void find_generators(builder *b, const mlcp_friction *set) {
 
 static void put_generators(builder *b, int first, const draft *d,
                            int set_index) {
-  fast_form *form = b->form;
+  box_problem *box = b->box;
   const mlcp_friction *set = &b->problem->frictions[set_index];
   const mlcp_row *one = &b->problem->rows[set->first_row];
   const mlcp_row *other = one + (set->n_base - 1);
@@ -193,21 +193,21 @@ static void put_generators(builder *b, int first, const draft *d,
   for (int k = 0; k < set->n_pairs; k++) {
     int at = first + k;
     double f = b->generator[k][0], g = b->generator[k][1];
-    form->origin[at] = (fast_origin){-1, set_index, {f, g}};
+    box->origin[at] = (box_origin){-1, set_index, {f, g}};
     if (set->n_base == 1) g = 0;
-    put_jacobian(form, at, d, one, f, other, g);
-    form->bias[at] = f * one->bias + g * other->bias;
-    form->compliance[at] = f * one->compliance * f + g * other->compliance * g;
-    form->type[at] = FAST_FRICTION;
-    form->low[at] = 0;
-    form->high[at] = b->length[k] * set->limit;
-    form->coefficient[at] = b->length[k] * coefficient;
+    put_jacobian(box, at, d, one, f, other, g);
+    box->bias[at] = f * one->bias + g * other->bias;
+    box->compliance[at] = f * one->compliance * f + g * other->compliance * g;
+    box->type[at] = BOX_FRICTION;
+    box->low[at] = 0;
+    box->high[at] = b->length[k] * set->limit;
+    box->coefficient[at] = b->length[k] * coefficient;
   }
 }
 
 /* What two generators of a set share of its base rows' compliance. */
 static double shared_compliance(const mlcp_problem *problem,
-                                const fast_origin *p, const fast_origin *q) {
+                                const box_origin *p, const box_origin *q) {
   const mlcp_friction *set = &problem->frictions[p->friction];
   const mlcp_row *base = &problem->rows[set->first_row];
   double sum = p->g[0] * base->compliance * q->g[0];
@@ -215,41 +215,41 @@ static double shared_compliance(const mlcp_problem *problem,
   return sum;
 }
 
-static bool shares_compliance(const fast_form *form, int first, int n) {
+static bool shares_compliance(const box_problem *box, int first, int n) {
   for (int r = first + 1; r < first + n; r++)
     for (int s = first; s < r; s++) {
-      const fast_origin *p = &form->origin[r], *q = &form->origin[s];
+      const box_origin *p = &box->origin[r], *q = &box->origin[s];
       if (p->friction < 0 || p->friction != q->friction) continue;
       double least =
-          1e-15 * smaller_of(form->compliance[r], form->compliance[s]);
-      if (fabs(shared_compliance(form->problem, p, q)) > least) return true;
+          1e-15 * smaller_of(box->compliance[r], box->compliance[s]);
+      if (fabs(shared_compliance(box->problem, p, q)) > least) return true;
     }
   return false;
 }
 
 /* Generators that share compliant base rows: G' C G, kept when it has more
  * than a diagonal. */
-static void put_full_compliance(fast_form *form, fast_cluster *cluster) {
+static void put_full_compliance(box_problem *box, box_cluster *cluster) {
   int m = cluster->n_rows, first = cluster->first_row;
   cluster->first_compliance = -1;
-  if (!shares_compliance(form, first, m)) return;
-  double *full = form->full_compliance + form->n_compliances;
+  if (!shares_compliance(box, first, m)) return;
+  double *full = box->full_compliance + box->n_compliances;
   for (int i = 0; i < m; i++)
     for (int j = 0; j < m; j++) {
-      const fast_origin *p = &form->origin[first + i];
-      const fast_origin *q = &form->origin[first + j];
-      full[m * i + j] = i == j ? form->compliance[first + i]
+      const box_origin *p = &box->origin[first + i];
+      const box_origin *q = &box->origin[first + j];
+      full[m * i + j] = i == j ? box->compliance[first + i]
                       : p->friction < 0 || p->friction != q->friction
                           ? 0
-                          : shared_compliance(form->problem, p, q);
+                          : shared_compliance(box->problem, p, q);
     }
-  cluster->first_compliance = form->n_compliances;
-  form->n_compliances += m * m;
+  cluster->first_compliance = box->n_compliances;
+  box->n_compliances += m * m;
 }
 
-static void put_cluster(builder *b, const draft *d, fast_cluster *cluster,
+static void put_cluster(builder *b, const draft *d, box_cluster *cluster,
                         int first_row, int first_weight) {
-  fast_form *form = b->form;
+  box_problem *box = b->box;
   int at = first_row;
   cluster->first_row = first_row;
   cluster->n_rows = d->n_rows;
@@ -257,13 +257,13 @@ static void put_cluster(builder *b, const draft *d, fast_cluster *cluster,
   cluster->has_normal =
       d->row >= 0 && b->problem->rows[d->row].kind == MLCP_ROW_NORMAL;
 
-  if (d->row >= 0) put_own_row(form, at++, d);
+  if (d->row >= 0) put_own_row(box, at++, d);
   for (int i = d->set; i >= 0; i = d->row >= 0 ? b->next_set[i] : -1) {
     put_generators(b, at, d, i);
     at += b->problem->frictions[i].n_pairs;
   }
   cluster->first_compliance = -1;
-  if (d->set >= 0) put_full_compliance(form, cluster);
+  if (d->set >= 0) put_full_compliance(box, cluster);
 }
 
 /* ---- edges --------------------------------------------------------------- */
@@ -299,10 +299,10 @@ typedef struct offset_system {
   double A[9], right[3];
 } offset_system;
 
-static void add_offset_rows(const fast_form *form, int first_row, int n_rows,
+static void add_offset_rows(const box_problem *box, int first_row, int n_rows,
                             offset_system *s) {
   for (int r = first_row; r < first_row + n_rows; r++) {
-    const double *l = form->J_a + 6 * r, *b = form->J_b + 6 * r;
+    const double *l = box->J_a + 6 * r, *b = box->J_b + 6 * r;
     double c[3] = {l[3] + b[3], l[4] + b[4], l[5] + b[5]}, l_c[3];
     cross(l, c, l_c);
     double x = l[0] * l[0], y = l[1] * l[1], z = l[2] * l[2];
@@ -321,38 +321,38 @@ static void add_offset_rows(const fast_form *form, int first_row, int n_rows,
 
 /* A contact with friction tells o alone; others have to be taken together, and
  * rows that all push one way leave o's part along it open: 0 then. */
-static bool find_offset(const fast_form *form, const fast_cluster *first,
+static bool find_offset(const box_problem *box, const box_cluster *first,
                         int end, double offset[3]) {
   offset_system s = {{0}, {0}};
   int n_first = first->n_rows, at = first->first_row + n_first;
-  add_offset_rows(form, first->first_row, n_first, &s);
+  add_offset_rows(box, first->first_row, n_first, &s);
   if (solve3(s.A, s.right, offset)) return true;
-  add_offset_rows(form, at, end - at, &s);
+  add_offset_rows(box, at, end - at, &s);
   if (solve3(s.A, s.right, offset)) return true;
-  const double *l = form->J_a + 6 * first->first_row;
+  const double *l = box->J_a + 6 * first->first_row;
   for (int i = 0; i < 9; i++) s.A[i] += l[i / 3] * l[i % 3];
   return solve3(s.A, s.right, offset);
 }
 
 static void put_edges(builder *b) {
-  fast_form *form = b->form;
+  box_problem *box = b->box;
   int row = 0, weight = 0;
-  form->n_compliances = 0;
-  form->n_edges = form->n_body_edges = 0;
-  fast_edge *edge = NULL;
+  box->n_compliances = 0;
+  box->n_graph_edges = box->n_body_pairs = 0;
+  graph_edge *edge = NULL;
   for (int c = 0; c < b->n_drafts; c++) {
     const draft *d = &b->drafts[c];
     if (edge == NULL || edge->a != d->a || edge->b != d->b) {
-      edge = &form->edges[form->n_edges++];
-      *edge = (fast_edge){.a = d->a, .b = d->b, .first_cluster = c,
+      edge = &box->graph_edges[box->n_graph_edges++];
+      *edge = (graph_edge){.a = d->a, .b = d->b, .first_cluster = c,
                           .first_row = row, .slot = -1};
       if (d->b >= 0) {
-        edge->slot = form->n_body_edges;
-        form->body_edges[form->n_body_edges++] = (body_edge){d->a, d->b};
+        edge->slot = box->n_body_pairs;
+        box->body_pairs[box->n_body_pairs++] = (body_pair){d->a, d->b};
       }
     }
     edge->end_cluster = c + 1;
-    put_cluster(b, d, &form->clusters[c], row, weight);
+    put_cluster(b, d, &box->clusters[c], row, weight);
     row += d->n_rows;
     edge->end_row = row;
     weight += d->n_rows * d->n_rows;
@@ -388,8 +388,8 @@ static bool mass_is_symmetric(const double m[36]) {
   return gap <= noise * least;
 }
 
-/* The inverses of plain masses as fast_form.h has them. */
-static void put_inverse(const double inverse[36], fast_inverse *out) {
+/* The inverses of plain masses as box.h has them. */
+static void put_inverse(const double inverse[36], box_inverse *out) {
   double m = inverse[0];
   out->mass = (four){m, m, m, 0};
   for (int j = 0; j < 3; j++)
@@ -397,23 +397,23 @@ static void put_inverse(const double inverse[36], fast_inverse *out) {
         (four){0, inverse[21 + j], inverse[27 + j], inverse[33 + j]};
 }
 
-static void find_masses(fast_form *form) {
-  const mlcp_body *bodies = form->problem->bodies;
-  form->symmetric_mass = form->plain_mass = true;
-  for (int i = 0; i < form->n_bodies; i++) {
-    form->symmetric_mass =
-        form->symmetric_mass && mass_is_symmetric(bodies[i].mass);
-    form->plain_mass =
-        form->plain_mass && mass_is_plain(bodies[i].inverse_mass);
+static void find_masses(box_problem *box) {
+  const mlcp_body *bodies = box->problem->bodies;
+  box->symmetric_mass = box->plain_mass = true;
+  for (int i = 0; i < box->n_bodies; i++) {
+    box->symmetric_mass =
+        box->symmetric_mass && mass_is_symmetric(bodies[i].mass);
+    box->plain_mass =
+        box->plain_mass && mass_is_plain(bodies[i].inverse_mass);
   }
-  for (int i = 0; i < form->n_bodies && form->plain_mass; i++)
-    put_inverse(bodies[i].inverse_mass, &form->inverses[i]);
+  for (int i = 0; i < box->n_bodies && box->plain_mass; i++)
+    put_inverse(bodies[i].inverse_mass, &box->inverses[i]);
 }
 
 /* ---- what rows do to their bodies ---------------------------------------- */
 
 /* sum += J M^-1 J' of one body, in four parts. */
-KERNEL void add_plain_norm(const fast_inverse *inverse, const double J[6],
+KERNEL void add_plain_norm(const box_inverse *inverse, const double J[6],
                            four *sum) {
   four linear = *(const four *)J, angular = *(const four *)(J + 2);
   four turned = J[3] * inverse->inertia[0] + J[4] * inverse->inertia[1]
@@ -428,15 +428,15 @@ static double full_norm(const double inverse[36], const double J[6]) {
 }
 
 /* J M^-1 J' of a row on bodies a and b. */
-KERNEL double row_norm(const fast_form *form, int a, int b,
+KERNEL double row_norm(const box_problem *box, int a, int b,
                        const double J_a[6], const double J_b[6]) {
-  const mlcp_body *bodies = form->problem->bodies;
-  if (!form->plain_mass)
+  const mlcp_body *bodies = box->problem->bodies;
+  if (!box->plain_mass)
     return full_norm(bodies[a].inverse_mass, J_a)
          + full_norm(bodies[b].inverse_mass, J_b);
   four sum = {0, 0, 0, 0};
-  add_plain_norm(&form->inverses[a], J_a, &sum);
-  add_plain_norm(&form->inverses[b], J_b, &sum);
+  add_plain_norm(&box->inverses[a], J_a, &sum);
+  add_plain_norm(&box->inverses[b], J_b, &sum);
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
@@ -463,114 +463,85 @@ KERNEL bool row_is_twisted(const double J_a[6], const double J_b[6],
 }
 
 /* Offsets of edges, and diagonals of their rows. */
-KERNEL void measure_edges(fast_form *form) {
-  for (int e = 0; e < form->n_edges; e++) {
-    fast_edge *edge = &form->edges[e];
-    const fast_cluster *first = &form->clusters[edge->first_cluster];
+KERNEL void measure_edges(box_problem *box) {
+  for (int e = 0; e < box->n_graph_edges; e++) {
+    graph_edge *edge = &box->graph_edges[e];
+    const box_cluster *first = &box->clusters[edge->first_cluster];
     int end = edge->end_row;
     int b = edge->b >= 0 ? edge->b : edge->a; // where J_b is 0
-    bool twisted = edge->b >= 0 && find_offset(form, first, end, edge->offset);
+    bool twisted = edge->b >= 0 && find_offset(box, first, end, edge->offset);
     for (int r = edge->first_row; r < end; r++) {
-      const double *J_a = form->J_a + 6 * r, *J_b = form->J_b + 6 * r;
-      double A = form->compliance[r] + row_norm(form, edge->a, b, J_a, J_b);
-      form->diagonal[r] = A > 0 ? A : 1;
+      const double *J_a = box->J_a + 6 * r, *J_b = box->J_b + 6 * r;
+      double A = box->compliance[r] + row_norm(box, edge->a, b, J_a, J_b);
+      box->diagonal[r] = A > 0 ? A : 1;
       twisted = twisted && row_is_twisted(J_a, J_b, edge->offset);
     }
     edge->twisted = twisted;
   }
 }
 
-WIDE static void measure_edges_wide(fast_form *form) { measure_edges(form); }
+WIDE static void measure_edges_wide(box_problem *box) { measure_edges(box); }
 
 /* ---- memory -------------------------------------------------------------- */
 
-static bool reserve_scratch(builder *b, const memory_source *source) {
+static bool take_scratch(builder *b, arena *arena) {
   const mlcp_problem *problem = b->problem;
   size_t rows = (size_t)problem->n_rows, sets = (size_t)problem->n_frictions;
-  size_t bodies = (size_t)problem->n_bodies, drafts = rows + sets;
-  size_t bytes = sizeof(double) * rows + 2 * sizeof(draft) * drafts
-               + sizeof(int) * (rows + sets + bodies + 2);
-  double *scratch =
-      memory_block_reserve(&b->form->scratch, source, bytes, 1);
-  if (scratch == NULL) return false;
-  b->fixed = scratch;
-  b->drafts = (draft *)(scratch + rows);
-  b->sorted = b->drafts + drafts;
-  b->first_set = (int *)(b->sorted + drafts);
-  b->next_set = b->first_set + rows;
-  b->count = b->next_set + sets;
-  return true;
+  return ARENA_TAKE(arena, b->fixed, rows)
+      && ARENA_TAKE(arena, b->drafts, rows + sets)
+      && ARENA_TAKE(arena, b->sorted, rows + sets)
+      && ARENA_TAKE(arena, b->first_set, rows)
+      && ARENA_TAKE(arena, b->next_set, sets)
+      && ARENA_TAKE(arena, b->count, problem->n_bodies + 2);
 }
 
-static bool reserve_form(builder *b, const memory_source *source) {
-  fast_form *form = b->form;
-  size_t n = (size_t)form->n_rows, c = (size_t)form->n_clusters;
-  size_t bodies = (size_t)form->n_bodies;
-  size_t numbers = 18 * n + (size_t)form->n_weights + 6 * bodies
-                 + sizeof(fast_inverse) / sizeof(double) * bodies;
-  double *at =
-      memory_block_reserve(&form->numbers, source, numbers, sizeof *at);
-  size_t bytes = c * (sizeof(fast_edge) + sizeof(fast_cluster)
-                      + sizeof(body_edge))
-               + n * (sizeof(fast_origin) + sizeof(int));
-  char *structs = memory_block_reserve(&form->structs, source, bytes, 1);
-  if (at == NULL || structs == NULL) return false;
-
-  form->J_a = at;
-  form->J_b = at + 6 * n;
-  form->bias = at + 12 * n;
-  form->compliance = at + 13 * n;
-  form->diagonal = at + 14 * n;
-  form->low = at + 15 * n;
-  form->high = at + 16 * n;
-  form->coefficient = at + 17 * n;
-  form->full_compliance = at + 18 * n;
-  form->v_base = form->full_compliance + form->n_weights;
-  form->inverses = (fast_inverse *)(form->v_base + 6 * bodies);
-
-  form->origin = (fast_origin *)structs;
-  form->edges = (fast_edge *)(form->origin + n);
-  form->clusters = (fast_cluster *)(form->edges + c);
-  form->body_edges = (body_edge *)(form->clusters + c);
-  form->type = (int *)(form->body_edges + c);
-  return true;
+static bool take_arrays(box_problem *box, arena *arena) {
+  size_t n = (size_t)box->n_rows, bodies = (size_t)box->n_bodies;
+  return ARENA_TAKE(arena, box->J_a, 6 * n)
+      && ARENA_TAKE(arena, box->J_b, 6 * n)
+      && ARENA_TAKE(arena, box->bias, n)
+      && ARENA_TAKE(arena, box->compliance, n)
+      && ARENA_TAKE(arena, box->diagonal, n) && ARENA_TAKE(arena, box->low, n)
+      && ARENA_TAKE(arena, box->high, n)
+      && ARENA_TAKE(arena, box->coefficient, n)
+      && ARENA_TAKE(arena, box->full_compliance, box->n_weights)
+      && ARENA_TAKE(arena, box->v_base, 6 * bodies)
+      && ARENA_TAKE(arena, box->inverses, bodies)
+      && ARENA_TAKE(arena, box->origin, n) && ARENA_TAKE(arena, box->type, n)
+      && ARENA_TAKE(arena, box->graph_edges, box->n_clusters)
+      && ARENA_TAKE(arena, box->clusters, box->n_clusters)
+      && ARENA_TAKE(arena, box->body_pairs, box->n_clusters);
 }
 
-void fast_form_release(fast_form *form, const memory_source *source) {
-  memory_block_release(&form->numbers, source);
-  memory_block_release(&form->structs, source);
-  memory_block_release(&form->scratch, source);
-}
+box_status box_build(box_problem *box, arena *arena,
+                     const mlcp_problem *problem) {
+  builder b = {.box = box, .problem = problem};
+  box->problem = problem;
+  box->n_bodies = problem->n_bodies;
+  box->n_rows = box->n_clusters = box->n_weights = 0;
+  if (problem->n_bodies == 0) return BOX_UNSUITABLE;
 
-fast_form_status fast_form_build(fast_form *form, const memory_source *source,
-                                 const mlcp_problem *problem) {
-  builder b = {.form = form, .problem = problem};
-  form->problem = problem;
-  form->n_bodies = problem->n_bodies;
-  form->n_rows = form->n_clusters = form->n_weights = 0;
-  if (problem->n_bodies == 0) return FAST_FORM_UNSUITABLE;
-
-  if (!reserve_scratch(&b, source)) return FAST_FORM_NO_MEMORY;
+  if (!take_scratch(&b, arena)) return BOX_NO_MEMORY;
   chain_sets(&b);
-  if (!draft_clusters(&b)) return FAST_FORM_UNSUITABLE;
+  if (!draft_clusters(&b)) return BOX_UNSUITABLE;
   sort_pass(&b, b.drafts, b.sorted, false);
   sort_pass(&b, b.sorted, b.drafts, true);
-  form->n_clusters = b.n_drafts;
+  box->n_clusters = b.n_drafts;
 
-  if (!reserve_form(&b, source)) return FAST_FORM_NO_MEMORY;
+  if (!take_arrays(box, arena)) return BOX_NO_MEMORY;
   put_edges(&b);
-  find_masses(form);
+  find_masses(box);
   if (six_is_wide())
-    measure_edges_wide(form);
+    measure_edges_wide(box);
   else
-    measure_edges(form);
-  form->scale = mlcp_velocity_scale(problem);
-  form->relaxation = 0;
+    measure_edges(box);
+  box->scale = mlcp_velocity_scale(problem);
+  box->relaxation = 0;
   if (b.any_fixed)
-    mlcp_velocities(problem, b.fixed, form->v_base);
+    mlcp_velocities(problem, b.fixed, box->v_base);
   else
-    for (int i = 0; i < form->n_bodies; i++)
-      memcpy(form->v_base + 6 * i, problem->bodies[i].v_free,
+    for (int i = 0; i < box->n_bodies; i++)
+      memcpy(box->v_base + 6 * i, problem->bodies[i].v_free,
              sizeof problem->bodies[i].v_free);
-  return FAST_FORM_BUILT;
+  return BOX_BUILT;
 }

@@ -12,17 +12,17 @@
 /* ---- a matrix and its blocks --------------------------------------------- */
 
 typedef struct matrix {
-  int n, n_edges;
+  int n, n_pairs;
   bool symmetric;
-  body_edge *edges;
+  body_pair *pairs;
   double (*diagonal)[BODY_BLOCK], (*ab)[BODY_BLOCK], (*ba)[BODY_BLOCK];
 } matrix;
 
-static matrix matrix_create(int n, const body_edge edges[], int n_edges) {
-  matrix m = {.n = n, .n_edges = n_edges};
-  size_t count = (size_t)n_edges + 1;
-  m.edges = calloc(count, sizeof *m.edges);
-  if (n_edges > 0) memcpy(m.edges, edges, sizeof *edges * (size_t)n_edges);
+static matrix matrix_create(int n, const body_pair pairs[], int n_pairs) {
+  matrix m = {.n = n, .n_pairs = n_pairs};
+  size_t count = (size_t)n_pairs + 1;
+  m.pairs = calloc(count, sizeof *m.pairs);
+  if (n_pairs > 0) memcpy(m.pairs, pairs, sizeof *pairs * (size_t)n_pairs);
   m.diagonal = calloc((size_t)n + 1, sizeof *m.diagonal);
   m.ab = calloc(count, sizeof *m.ab);
   m.ba = calloc(count, sizeof *m.ba);
@@ -30,7 +30,7 @@ static matrix matrix_create(int n, const body_edge edges[], int n_edges) {
 }
 
 static void matrix_destroy(matrix *m) {
-  free(m->edges);
+  free(m->pairs);
   free(m->diagonal);
   free(m->ab);
   free(m->ba);
@@ -40,7 +40,7 @@ static void matrix_destroy(matrix *m) {
 static void matrix_fill(matrix *m, bool symmetric, uint64_t seed) {
   test_random random = {seed};
   m->symmetric = symmetric;
-  for (int e = 0; e < m->n_edges; e++)
+  for (int e = 0; e < m->n_pairs; e++)
     for (int i = 0; i < 6; i++)
       for (int j = 0; j < 6; j++) {
         double x = test_uniform(&random, -1, 1);
@@ -57,10 +57,10 @@ static void matrix_fill(matrix *m, bool symmetric, uint64_t seed) {
       }
       m->diagonal[b][7 * i] = 8;
     }
-  for (int e = 0; e < m->n_edges; e++)
+  for (int e = 0; e < m->n_pairs; e++)
     for (int i = 0; i < 6; i++) {
-      m->diagonal[m->edges[e].a][7 * i] += 6;
-      m->diagonal[m->edges[e].b][7 * i] += 6;
+      m->diagonal[m->pairs[e].a][7 * i] += 6;
+      m->diagonal[m->pairs[e].b][7 * i] += 6;
     }
 }
 
@@ -74,8 +74,8 @@ static void matrix_times(const matrix *m, const double x[], double y[]) {
   memset(y, 0, sizeof *y * 6 * (size_t)m->n);
   for (int b = 0; b < m->n; b++)
     add_times(y + 6 * b, m->diagonal[b], x + 6 * b);
-  for (int e = 0; e < m->n_edges; e++) {
-    int a = m->edges[e].a, b = m->edges[e].b;
+  for (int e = 0; e < m->n_pairs; e++) {
+    int a = m->pairs[e].a, b = m->pairs[e].b;
     add_times(y + 6 * a, m->ab[e], x + 6 * b);
     add_times(y + 6 * b, m->ba[e], x + 6 * a);
   }
@@ -86,9 +86,9 @@ static bool matrix_factor(const matrix *m, body_blocks *blocks) {
   for (int b = 0; b < m->n; b++)
     memcpy(body_blocks_diagonal(blocks, b), m->diagonal[b],
            sizeof m->diagonal[b]);
-  for (int e = 0; e < m->n_edges; e++) {
+  for (int e = 0; e < m->n_pairs; e++) {
     double *upper, *lower;
-    bool a_first = body_blocks_edge(blocks, e, m->edges[e].a, m->edges[e].b,
+    bool a_first = body_blocks_pair(blocks, e, m->pairs[e].a, m->pairs[e].b,
                                     &upper, &lower);
     const double *back = a_first ? m->ba[e] : m->ab[e];
     memcpy(upper, a_first ? m->ab[e] : m->ba[e], sizeof m->ab[e]);
@@ -115,16 +115,16 @@ static double solve_error(const matrix *m, body_blocks *blocks) {
 
 /* ---- body graphs --------------------------------------------------------- */
 
-enum { MOST_EDGES = 2000 };
+enum { MOST_PAIRS = 2000 };
 
 typedef struct graph {
   const char *name;
-  int n, n_edges;
-  body_edge edges[MOST_EDGES];
+  int n, n_pairs;
+  body_pair pairs[MOST_PAIRS];
 } graph;
 
 static void connect(graph *g, int a, int b) {
-  g->edges[g->n_edges++] = (body_edge){a, b};
+  g->pairs[g->n_pairs++] = (body_pair){a, b};
 }
 
 static void make_graph(graph *g, int kind) {
@@ -178,12 +178,11 @@ enum { N_GRAPHS = 8 };
 static void test_solves_every_graph(void) {
   static graph g;
   body_blocks blocks;
-  body_blocks_init(&blocks);
+  body_blocks_init(&blocks, &memory_from_malloc);
   for (int kind = 0; kind < N_GRAPHS; kind++) {
     make_graph(&g, kind);
-    CU_ASSERT_FATAL(body_blocks_order(&blocks, &memory_from_malloc, g.n,
-                                      g.edges, g.n_edges));
-    matrix m = matrix_create(g.n, g.edges, g.n_edges);
+    CU_ASSERT_FATAL(body_blocks_order(&blocks, g.n, g.pairs, g.n_pairs));
+    matrix m = matrix_create(g.n, g.pairs, g.n_pairs);
     for (int symmetric = 0; symmetric < 2; symmetric++) {
       matrix_fill(&m, symmetric, 17 + (uint64_t)kind);
       CU_ASSERT(matrix_factor(&m, &blocks));
@@ -197,7 +196,7 @@ static void test_solves_every_graph(void) {
     CU_ASSERT(solve_error(&m, &blocks) > 1e-6);
     matrix_destroy(&m);
   }
-  body_blocks_release(&blocks, &memory_from_malloc);
+  body_blocks_release(&blocks);
 }
 
 /* Rows k and k + 1 of one body change places, k = 0, 2, 4. */
@@ -212,17 +211,17 @@ static void swap_pairs_of_rows(double A[BODY_BLOCK]) {
 static void test_exchanges_rows(void) {
   static graph g;
   body_blocks blocks;
-  body_blocks_init(&blocks);
+  body_blocks_init(&blocks, &memory_from_malloc);
   for (int kind = 0; kind < N_GRAPHS; kind++) {
     make_graph(&g, kind);
-    body_blocks_order(&blocks, &memory_from_malloc, g.n, g.edges, g.n_edges);
-    matrix m = matrix_create(g.n, g.edges, g.n_edges);
+    body_blocks_order(&blocks, g.n, g.pairs, g.n_pairs);
+    matrix m = matrix_create(g.n, g.pairs, g.n_pairs);
     matrix_fill(&m, false, 31 + (uint64_t)kind);
     for (int b = 0; b < g.n; b += 3) {
       swap_pairs_of_rows(m.diagonal[b]);
-      for (int e = 0; e < g.n_edges; e++) {
-        if (g.edges[e].a == b) swap_pairs_of_rows(m.ab[e]);
-        if (g.edges[e].b == b) swap_pairs_of_rows(m.ba[e]);
+      for (int e = 0; e < g.n_pairs; e++) {
+        if (g.pairs[e].a == b) swap_pairs_of_rows(m.ab[e]);
+        if (g.pairs[e].b == b) swap_pairs_of_rows(m.ba[e]);
       }
     }
     double errors[2];
@@ -238,7 +237,7 @@ static void test_exchanges_rows(void) {
       CU_ASSERT(blocks.exchanged[blocks.place[b]]);
     matrix_destroy(&m);
   }
-  body_blocks_release(&blocks, &memory_from_malloc);
+  body_blocks_release(&blocks);
 }
 
 /* Trees fill nothing in; a grid far less than its natural order would. */
@@ -246,17 +245,16 @@ static void test_order_keeps_fill_low(void) {
   static graph g;
   static const int most[N_GRAPHS] = {0, 0, 39, 39, 79, 1000, 66, 1770};
   body_blocks blocks;
-  body_blocks_init(&blocks);
+  body_blocks_init(&blocks, &memory_from_malloc);
   for (int kind = 0; kind < N_GRAPHS; kind++) {
     make_graph(&g, kind);
-    CU_ASSERT_FATAL(body_blocks_order(&blocks, &memory_from_malloc, g.n,
-                                      g.edges, g.n_edges));
-    CU_ASSERT(blocks.start[g.n] >= g.n_edges);
+    CU_ASSERT_FATAL(body_blocks_order(&blocks, g.n, g.pairs, g.n_pairs));
+    CU_ASSERT(blocks.start[g.n] >= g.n_pairs);
     CU_ASSERT(blocks.start[g.n] <= most[kind]);
     for (int k = 0; k < g.n; k++)
       CU_ASSERT_EQUAL(blocks.place[blocks.order[k]], k);
   }
-  body_blocks_release(&blocks, &memory_from_malloc);
+  body_blocks_release(&blocks);
 }
 
 /* ---- refusals ------------------------------------------------------------ */
@@ -264,15 +262,15 @@ static void test_order_keeps_fill_low(void) {
 static void test_singular_matrices_are_refused(void) {
   static graph g;
   body_blocks blocks;
-  body_blocks_init(&blocks);
+  body_blocks_init(&blocks, &memory_from_malloc);
   make_graph(&g, 2);
-  body_blocks_order(&blocks, &memory_from_malloc, g.n, g.edges, g.n_edges);
-  matrix m = matrix_create(g.n, g.edges, g.n_edges);
+  body_blocks_order(&blocks, g.n, g.pairs, g.n_pairs);
+  matrix m = matrix_create(g.n, g.pairs, g.n_pairs);
   for (int symmetric = 0; symmetric < 2; symmetric++) {
     matrix_fill(&m, symmetric, 3);
     memset(m.diagonal[5], 0, sizeof m.diagonal[5]);
-    memset(m.ab, 0, sizeof *m.ab * (size_t)m.n_edges);
-    memset(m.ba, 0, sizeof *m.ba * (size_t)m.n_edges);
+    memset(m.ab, 0, sizeof *m.ab * (size_t)m.n_pairs);
+    memset(m.ba, 0, sizeof *m.ba * (size_t)m.n_pairs);
     CU_ASSERT(!matrix_factor(&m, &blocks));
     m.diagonal[5][0] = NAN;
     CU_ASSERT(!matrix_factor(&m, &blocks));
@@ -286,7 +284,7 @@ static void test_singular_matrices_are_refused(void) {
   CU_ASSERT(matrix_factor(&m, &blocks));
   CU_ASSERT(solve_error(&m, &blocks) < 1e-11);
   matrix_destroy(&m);
-  body_blocks_release(&blocks, &memory_from_malloc);
+  body_blocks_release(&blocks);
 }
 
 static void test_every_allocation_may_fail(void) {
@@ -299,13 +297,13 @@ static void test_every_allocation_may_fail(void) {
     memory_source source = failing_memory_source(&memory);
     fail_allocations_from(&memory, k);
     body_blocks blocks;
-    body_blocks_init(&blocks);
-    done = body_blocks_order(&blocks, &source, g.n, g.edges, g.n_edges);
+    body_blocks_init(&blocks, &source);
+    done = body_blocks_order(&blocks, g.n, g.pairs, g.n_pairs);
     if (!done) {
       n_failures++;
       CU_ASSERT_EQUAL(memory.bytes_held, 0);
     }
-    body_blocks_release(&blocks, &source);
+    body_blocks_release(&blocks);
     CU_ASSERT_EQUAL(memory.bytes_held, 0);
   }
   CU_ASSERT(done);

@@ -8,10 +8,10 @@
  * whose pattern is the contact graph's whatever the weights are, so that any
  * number of redundant rows is harmless.
  */
-#ifndef ODE_MLCP_SOLVER_FAST_SYSTEM_H
-#define ODE_MLCP_SOLVER_FAST_SYSTEM_H
+#ifndef ODE_MLCP_SOLVER_BOX_SYSTEM_H
+#define ODE_MLCP_SOLVER_BOX_SYSTEM_H
 
-#include "solver/fast_form.h"
+#include "solver/box.h"
 
 /**
  * Assemble and factor H.
@@ -22,7 +22,7 @@
  * @param symmetric  promises that every W is symmetric.
  * @return false when H is singular to working precision or not finite.
  */
-bool fast_system_factor(body_blocks *blocks, const fast_form *form,
+bool box_system_factor(body_blocks *blocks, const box_problem *box,
                         const double weights[], bool symmetric);
 
 /**
@@ -33,12 +33,12 @@ bool fast_system_factor(body_blocks *blocks, const fast_form *form,
  * @param dp    [n_rows] out.
  * @param work  [n_rows] overwritten.
  */
-void fast_system_solve(const body_blocks *blocks, const fast_form *form,
+void box_system_solve(const body_blocks *blocks, const box_problem *box,
                        const double weights[], const double r[], double dv[],
                        double dp[], double work[]);
 
 /** y = W x, cluster by cluster; [n_rows] each. */
-void fast_system_weigh(const fast_form *form, const double weights[],
+void box_system_weigh(const box_problem *box, const double weights[],
                        const double x[], double y[]);
 
 /**
@@ -46,6 +46,6 @@ void fast_system_weigh(const fast_form *form, const double weights[],
  *
  * @return false when A is singular to working precision.
  */
-bool fast_system_invert(int m, double A[], double W[]);
+bool box_system_invert(int m, double A[], double W[]);
 
 #endif

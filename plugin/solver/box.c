@@ -1,4 +1,4 @@
-#include "solver/fast_form.h"
+#include "solver/box.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,7 +27,7 @@ KERNEL int add_row_pairs(six *f, const double J[], const double p[], int begin,
 }
 
 KERNEL six sum_rows(const double J[], const double p[],
-                    const fast_edge *edge) {
+                    const graph_edge *edge) {
   const int many = 6;
   int r = edge->first_row, end = edge->end_row;
   six sum = {{{0, 0}, {0, 0}, {0, 0}}};
@@ -51,34 +51,34 @@ KERNEL void add_six(six x, double y[6]) {
   store_six(sum, y);
 }
 
-KERNEL void add_edge_impulse(const fast_form *form, const fast_edge *edge,
+KERNEL void add_edge_impulse(const box_problem *box, const graph_edge *edge,
                              const double p[], double impulse[]) {
-  six f = sum_rows(form->J_a, p, edge);
+  six f = sum_rows(box->J_a, p, edge);
   add_six(f, impulse + 6 * edge->a);
   if (edge->b < 0) return;
   six f_b = edge->twisted ? move_impulse(f, edge->offset)
-                          : sum_rows(form->J_b, p, edge);
+                          : sum_rows(box->J_b, p, edge);
   add_six(f_b, impulse + 6 * edge->b);
 }
 
-KERNEL void add_impulses(const fast_form *form, const double p[],
+KERNEL void add_impulses(const box_problem *box, const double p[],
                          double impulse[]) {
-  memset(impulse, 0, sizeof(double) * 6 * (size_t)form->n_bodies);
-  for (int e = 0; e < form->n_edges; e++)
-    add_edge_impulse(form, &form->edges[e], p, impulse);
+  memset(impulse, 0, sizeof(double) * 6 * (size_t)box->n_bodies);
+  for (int e = 0; e < box->n_graph_edges; e++)
+    add_edge_impulse(box, &box->graph_edges[e], p, impulse);
 }
 
-WIDE static void add_impulses_wide(const fast_form *form, const double p[],
+WIDE static void add_impulses_wide(const box_problem *box, const double p[],
                                    double impulse[]) {
-  add_impulses(form, p, impulse);
+  add_impulses(box, p, impulse);
 }
 
-void fast_form_impulses(const fast_form *form, const double p[],
+void box_impulses(const box_problem *box, const double p[],
                         double impulse[]) {
   if (six_is_wide())
-    add_impulses_wide(form, p, impulse);
+    add_impulses_wide(box, p, impulse);
   else
-    add_impulses(form, p, impulse);
+    add_impulses(box, p, impulse);
 }
 
 /* v = v_base + M^-1 v, where M is a scalar and an inertia. */
@@ -92,13 +92,13 @@ static inline void plain_velocity(const double inverse[36],
   v[5] = v_base[5] + (z[0] * f[0] + z[1] * f[1] + z[2] * f[2]);
 }
 
-void fast_form_velocities(const fast_form *form, const double p[],
+void box_velocities(const box_problem *box, const double p[],
                           double v[]) {
-  fast_form_impulses(form, p, v);
-  for (int b = 0; b < form->n_bodies; b++) {
-    const double *inverse = form->problem->bodies[b].inverse_mass;
-    const double *v_base = form->v_base + 6 * b;
-    if (form->plain_mass) {
+  box_impulses(box, p, v);
+  for (int b = 0; b < box->n_bodies; b++) {
+    const double *inverse = box->problem->bodies[b].inverse_mass;
+    const double *v_base = box->v_base + 6 * b;
+    if (box->plain_mass) {
       plain_velocity(inverse, v_base, v + 6 * b);
       continue;
     }
@@ -122,44 +122,44 @@ static inline six relative_twist(const double v_a[6], const double v_b[6],
                 {v_a[4] - v_b[4], v_a[5] - v_b[5]}}};
 }
 
-void fast_form_relative(const fast_form *form, const double v[], double Jv[]) {
-  for (int e = 0; e < form->n_edges; e++) {
-    const fast_edge *edge = &form->edges[e];
+void box_relative(const box_problem *box, const double v[], double Jv[]) {
+  for (int e = 0; e < box->n_graph_edges; e++) {
+    const graph_edge *edge = &box->graph_edges[e];
     const double *v_a = v + 6 * edge->a;
     const double *v_b = edge->b >= 0 ? v + 6 * edge->b : NULL;
     six u = edge->twisted ? relative_twist(v_a, v_b, edge->offset)
                           : load_six(v_a);
     for (int r = edge->first_row; r < edge->end_row; r++) {
-      two sum = times_six(form->J_a + 6 * r, u);
+      two sum = times_six(box->J_a + 6 * r, u);
       Jv[r] = sum[0] + sum[1];
     }
     if (v_b == NULL || edge->twisted) continue;
     for (int r = edge->first_row; r < edge->end_row; r++)
-      Jv[r] += dot6(form->J_b + 6 * r, v_b);
+      Jv[r] += dot6(box->J_b + 6 * r, v_b);
   }
 }
 
-static void add_full_compliance(const fast_form *form,
-                                const fast_cluster *cluster, const double p[],
+static void add_full_compliance(const box_problem *box,
+                                const box_cluster *cluster, const double p[],
                                 double w[]) {
   int m = cluster->n_rows, first = cluster->first_row;
-  const double *C = form->full_compliance + cluster->first_compliance;
+  const double *C = box->full_compliance + cluster->first_compliance;
   for (int i = 0; i < m; i++)
     for (int j = 0; j < m; j++)
       if (i != j) w[first + i] += C[m * i + j] * p[first + j];
 }
 
-void fast_form_slips(const fast_form *form, const double v[], const double p[],
+void box_slips(const box_problem *box, const double v[], const double p[],
                      double w[]) {
-  fast_form_relative(form, v, w);
-  for (int r = 0; r < form->n_rows; r++)
-    w[r] += form->compliance[r] * p[r] + form->bias[r];
-  for (int r = 0; r < form->n_rows && form->relaxation > 0; r++)
-    w[r] += form->relaxation * form->diagonal[r] * p[r];
-  if (form->n_compliances == 0) return;
-  for (int c = 0; c < form->n_clusters; c++)
-    if (form->clusters[c].first_compliance >= 0)
-      add_full_compliance(form, &form->clusters[c], p, w);
+  box_relative(box, v, w);
+  for (int r = 0; r < box->n_rows; r++)
+    w[r] += box->compliance[r] * p[r] + box->bias[r];
+  for (int r = 0; r < box->n_rows && box->relaxation > 0; r++)
+    w[r] += box->relaxation * box->diagonal[r] * p[r];
+  if (box->n_compliances == 0) return;
+  for (int c = 0; c < box->n_clusters; c++)
+    if (box->clusters[c].first_compliance >= 0)
+      add_full_compliance(box, &box->clusters[c], p, w);
 }
 
 /* ---- limits and residual ------------------------------------------------- */
@@ -168,43 +168,43 @@ static double middle(double low, double x, double high) {
   return x < low ? low : x > high ? high : x;
 }
 
-void fast_form_project(const fast_form *form, double p[]) {
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+void box_project(const box_problem *box, double p[]) {
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     int first = cluster->first_row, end = first + cluster->n_rows;
     double low, high, normal = 0;
     for (int r = first; r < end; r++) {
-      fast_form_row_limits(form, r, normal, &low, &high);
+      box_row_limits(box, r, normal, &low, &high);
       p[r] = middle(low, p[r], high);
       if (r == first && cluster->has_normal) normal = p[first];
     }
   }
 }
 
-double fast_form_softness(const fast_form *form, int row, double prox) {
+double box_softness(const box_problem *box, int row, double prox) {
   const double regular = 1e-12, least_prox = 1e-11;
-  double A = form->diagonal[row];
-  double own = form->compliance[row] + form->relaxation * A;
+  double A = box->diagonal[row];
+  double own = box->compliance[row] + box->relaxation * A;
   if (own > regular * A && prox > least_prox) prox = least_prox;
   return larger_of(own, prox * A);
 }
 
-double fast_form_residual(const fast_form *form, const double p[],
+double box_residual(const box_problem *box, const double p[],
                           const double w[]) {
   double worst = 0, lost = 0;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     int first = cluster->first_row, end = first + cluster->n_rows;
     double low, high, normal = cluster->has_normal ? p[first] : 0;
     for (int r = first; r < end; r++) {
-      double A = form->diagonal[r];
-      fast_form_row_limits(form, r, normal, &low, &high);
+      double A = box->diagonal[r];
+      box_row_limits(box, r, normal, &low, &high);
       double error = fabs(middle((low - p[r]) * A, -w[r], (high - p[r]) * A));
       worst = error > worst ? error : worst;
       lost += 0 * error;
     }
   }
-  return lost == 0 ? worst / form->scale : INFINITY; // where one is a NAN
+  return lost == 0 ? worst / box->scale : INFINITY; // where one is a NAN
 }
 
 /* ---- to and from the problem's impulses ---------------------------------- */
@@ -212,12 +212,12 @@ double fast_form_residual(const fast_form *form, const double p[],
 /* p_t += the impulses that make `missing`, the shortest such vector over the
  * generators that are not yet at their limit; those it drives beyond stop
  * there. @return true when none did. */
-static bool add_generators(const fast_form *form, int first, int n,
+static bool add_generators(const box_problem *box, int first, int n,
                            const double limits[], bool stopped[],
                            const double missing[2], double p[]) {
   double G[3] = {0}, y[2] = {0}; // G G', upper triangle
   for (int i = 0; i < n; i++) {
-    const double *g = form->origin[first + i].g;
+    const double *g = box->origin[first + i].g;
     if (stopped[i]) continue;
     G[0] += g[0] * g[0];
     G[1] += g[0] * g[1];
@@ -235,7 +235,7 @@ static bool add_generators(const fast_form *form, int first, int n,
 
   bool none = true;
   for (int i = 0; i < n; i++) {
-    const double *g = form->origin[first + i].g;
+    const double *g = box->origin[first + i].g;
     double *sigma = &p[first + i];
     if (stopped[i]) continue;
     *sigma += g[0] * y[0] + g[1] * y[1];
@@ -247,9 +247,9 @@ static bool add_generators(const fast_form *form, int first, int n,
 }
 
 /* Two generators make a p_t in one way, whether in their limits or not. */
-static bool make_by_two(const fast_form *form, int first,
+static bool make_by_two(const box_problem *box, int first,
                         const double made[2], double p[]) {
-  const double *g = form->origin[first].g, *h = form->origin[first + 1].g;
+  const double *g = box->origin[first].g, *h = box->origin[first + 1].g;
   double det = g[0] * h[1] - g[1] * h[0];
   if (!(fabs(det) > 1e-6)) return false;
   p[first] = (made[0] * h[1] - made[1] * h[0]) / det;
@@ -258,30 +258,30 @@ static bool make_by_two(const fast_form *form, int first,
 }
 
 /* The generators' impulses that make the guess of p_t. */
-static void guess_generators(const fast_form *form,
-                             const fast_cluster *cluster, int first, int n,
+static void guess_generators(const box_problem *box,
+                             const box_cluster *cluster, int first, int n,
                              const double guess[], double p[]) {
   const mlcp_friction *set =
-      &form->problem->frictions[form->origin[first].friction];
+      &box->problem->frictions[box->origin[first].friction];
   double missing[2] = {guess[set->first_row], 0};
-  double limits[FAST_MAX_CLUSTER], low;
+  double limits[BOX_MAX_CLUSTER], low;
   for (int i = 0; i < n; i++)
-    fast_form_limits(form, cluster, first + i, p, &low, &limits[i]);
+    box_limits(box, cluster, first + i, p, &low, &limits[i]);
   if (set->n_base == 2) missing[1] = guess[set->first_row + 1];
   if (!isfinite(missing[0]) || !isfinite(missing[1])) {
     for (int i = 0; i < n; i++) p[first + i] = NAN;
     return;
   }
-  if (n == 2 && make_by_two(form, first, missing, p)) return;
+  if (n == 2 && make_by_two(box, first, missing, p)) return;
 
-  bool stopped[FAST_MAX_CLUSTER] = {false};
+  bool stopped[BOX_MAX_CLUSTER] = {false};
   for (int i = 0; i < n; i++) p[first + i] = 0;
   for (int turn = 0; turn < n; turn++) {
     double left[2] = {missing[0], missing[1]};
     for (int i = 0; i < n; i++)
       for (int t = 0; t < 2; t++)
-        left[t] -= form->origin[first + i].g[t] * p[first + i];
-    if (add_generators(form, first, n, limits, stopped, left, p)) return;
+        left[t] -= box->origin[first + i].g[t] * p[first + i];
+    if (add_generators(box, first, n, limits, stopped, left, p)) return;
   }
 }
 
@@ -296,20 +296,20 @@ static int count_known(double p[], int first, int n) {
   return n_known;
 }
 
-int fast_form_take_guess(const fast_form *form, const double guess[],
+int box_take_guess(const box_problem *box, const double guess[],
                          double p[]) {
   int n_known = 0;
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     int end = cluster->first_row + cluster->n_rows;
     for (int r = cluster->first_row, n; r < end; r += n) {
-      const fast_origin *origin = &form->origin[r];
+      const box_origin *origin = &box->origin[r];
       n = 1;
       if (origin->friction < 0) {
         p[r] = origin->g[0] * guess[origin->row];
       } else {
-        n = form->problem->frictions[origin->friction].n_pairs;
-        guess_generators(form, cluster, r, n, guess, p);
+        n = box->problem->frictions[origin->friction].n_pairs;
+        guess_generators(box, cluster, r, n, guess, p);
       }
       n_known += count_known(p, r, n);
     }
@@ -317,16 +317,16 @@ int fast_form_take_guess(const fast_form *form, const double guess[],
   return n_known;
 }
 
-void fast_form_give_impulses(const fast_form *form, const double p[],
+void box_give_impulses(const box_problem *box, const double p[],
                              double problem_p[]) {
-  const mlcp_problem *problem = form->problem;
+  const mlcp_problem *problem = box->problem;
   for (int r = 0; r < problem->n_rows; r++) {
     const mlcp_row *row = &problem->rows[r];
     bool fixed = row->kind != MLCP_ROW_FRICTION && row->low == row->high;
     problem_p[r] = fixed ? row->low : 0;
   }
-  for (int r = 0; r < form->n_rows; r++) {
-    const fast_origin *origin = &form->origin[r];
+  for (int r = 0; r < box->n_rows; r++) {
+    const box_origin *origin = &box->origin[r];
     if (origin->friction < 0) {
       problem_p[origin->row] = origin->g[0] * p[r];
       continue;

@@ -1,10 +1,8 @@
-#include "mlcp/mlcp.h"
-
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "mlcp/mlcp_parts.h"
+#include "mlcp/mlcp_friction.h"
 
 /* ---- the problem is well formed ---------------------------------------- */
 

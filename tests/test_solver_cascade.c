@@ -1,5 +1,5 @@
-/* Lemke on mixed problems, and the ladder: what is returned is what its
- * residual says, finite and within bounds, whichever rung it comes from. */
+/* Lemke on mixed problems, and the cascade: what is returned is what its
+ * residual says, finite and within bounds, whichever stage it comes from. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,8 +74,8 @@ static void expect_solved(test_problem *problem, double promised) {
     CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
     CU_ASSERT(report.residual <= promised);
     if (kind == SOLVER_LEMKE && problem->mlcp.n_rows > 0
-        && report.rung != SOLVER_RUNG_WARM)
-      CU_ASSERT_EQUAL(report.rung, SOLVER_RUNG_LEMKE);
+        && report.stage != SOLVER_STAGE_WARM)
+      CU_ASSERT_EQUAL(report.stage, SOLVER_STAGE_LEMKE);
   }
   solver_default_options(&options);
   solution_release(&solution);
@@ -245,9 +245,9 @@ static void test_inconsistent_contacts_are_degraded(void) {
   solver_default_options(&options);
 }
 
-/* Without push-out (b >= 0) Lemke has to find a solution whatever the friction;
- * with it, high friction jams some heaps. */
-static void test_jams(void) {
+/* Without position corrections (b >= 0) Lemke has to find a solution whatever the friction;
+ * with them, high friction locks some heaps. */
+static void test_locked_contacts(void) {
   static const double coefficients[] = {0.2, 0.9, 1.5, 3};
   lemke_mlcp_workspace *lemke =
       lemke_mlcp_workspace_create(&memory_from_malloc);
@@ -290,8 +290,9 @@ static void test_convex_variant(void) {
     problem.bodies[0].v_free[0] = pushes[i];
 
     solver_variant variant = {.first_cone = NULL};
-    CU_ASSERT_FATAL(solver_variant_make_convex(&variant, &memory_from_malloc,
-                                               &problem.mlcp));
+    arena arena = {.source = &memory_from_malloc};
+    CU_ASSERT_FATAL(
+        solver_variant_make_convex(&variant, &arena, &problem.mlcp));
     char message[100];
     CU_ASSERT(mlcp_check(&variant.mlcp, message, sizeof message));
     test_solution relaxed, solution;
@@ -309,12 +310,12 @@ static void test_convex_variant(void) {
     CU_ASSERT(i == 0 || solution.mlcp.v[0] > 0.5);
     solution_release(&relaxed);
     solution_release(&solution);
-    solver_variant_release(&variant, &memory_from_malloc);
+    arena_release(&arena);
     problem_release(&problem);
   }
 }
 
-static void test_ladder_without_lemke(void) {
+static void test_cascade_without_lemke(void) {
   test_problem problem;
   test_solution solution;
   options.max_lemke_size = 0;
@@ -322,12 +323,12 @@ static void test_ladder_without_lemke(void) {
   for (int kind = SOLVER_FAST; kind <= SOLVER_LEMKE; kind++)
     for (unsigned seed = 0; seed < 20; seed++) {
       options.kind = (solver_kind)kind;
-      // a heap of 30 that jams for good takes a second, one of 10 a twentieth
+      // a heap of 30 that is locked for good takes a second, one of 10 a twentieth
       bool rough = seed % 4 == 0;
       problem_make_heap(&problem, rough ? 10 : 30, seed, rough ? 1e5 : 0.9, 4);
       solution_init(&solution, &problem.mlcp);
       solver_report report = solve(&problem.mlcp, &solution.mlcp);
-      CU_ASSERT(report.rung != SOLVER_RUNG_LEMKE);
+      CU_ASSERT(report.stage != SOLVER_STAGE_LEMKE);
       CU_ASSERT_EQUAL(report.status == SOLVER_SOLVED,
                       report.residual <= options.acceptable);
       n_degraded += report.status == SOLVER_DEGRADED;
@@ -369,7 +370,7 @@ static void test_guess_is_only_a_start(void) {
   solver_report report = solver_solve(workspace, &problem.mlcp, &options,
                                       guess, &second.mlcp);
   CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
-  CU_ASSERT_EQUAL(report.rung, SOLVER_RUNG_WARM);
+  CU_ASSERT_EQUAL(report.stage, SOLVER_STAGE_WARM);
 
   for (int kind = SOLVER_FAST; kind <= SOLVER_LEMKE; kind++)
     for (int which = 0; which < 3; which++) {
@@ -446,7 +447,7 @@ static int fail_every_allocation(const test_problem *problem,
 static void test_every_allocation_may_fail(void) {
   test_problem problem;
   test_solution solution;
-  // an ordinary one, and one that climbs to the last rung
+  // an ordinary one, and one that goes to the last stage
   problem_make_heap(&problem, 8, 3, 0.5, 4);
   solution_init(&solution, &problem.mlcp);
   int n_usual = fail_every_allocation(&problem, &solution);
@@ -469,9 +470,9 @@ int main(void) {
       {"extreme friction", test_extreme_friction},
       {"empty problems", test_empty_problems},
       {"inconsistent contacts", test_inconsistent_contacts_are_degraded},
-      {"jams", test_jams},
+      {"locked contacts", test_locked_contacts},
       {"convex variant", test_convex_variant},
-      {"no Lemke", test_ladder_without_lemke},
+      {"no Lemke", test_cascade_without_lemke},
       {"too many rows", test_too_many_rows_are_refused},
       {"guesses", test_guess_is_only_a_start},
       {"same bits", test_same_bits_whatever_came_before},
@@ -480,7 +481,7 @@ int main(void) {
   workspace = solver_workspace_create(&memory_from_malloc);
   if (workspace == NULL) return 1;
   solver_default_options(&options);
-  int status = run_tests("ladder", tests);
+  int status = run_tests("cascade", tests);
   solver_workspace_destroy(workspace);
   return status;
 }

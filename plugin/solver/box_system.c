@@ -1,4 +1,4 @@
-#include "solver/fast_system.h"
+#include "solver/box_system.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,14 +25,14 @@ KERNEL void weigh(int m, const double W[], const double J[], double WJ[]) {
 
 /* S += J' W J over the simple clusters of an edge; the others' weights are
  * full. */
-KERNEL void add_simple(const fast_form *form, const fast_edge *edge,
+KERNEL void add_simple(const box_problem *box, const graph_edge *edge,
                        const double weights[], double S[BODY_BLOCK]) {
   six_block sum;
   load_block(S, &sum);
   for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+    const box_cluster *cluster = &box->clusters[c];
     const double *W = weights + cluster->first_weight;
-    const double *J_0 = form->J_a + 6 * cluster->first_row, *J = J_0;
+    const double *J_0 = box->J_a + 6 * cluster->first_row, *J = J_0;
     int m = cluster->n_rows;
     for (int r = 0; r < m && cluster->first_compliance < 0; r++, J += 6) {
       double first = r > 0 ? W[m * r] : 0, own = W[(m + 1) * r];
@@ -50,43 +50,43 @@ KERNEL void add_simple(const fast_form *form, const fast_edge *edge,
 }
 
 /* The same over those that are not. */
-KERNEL void add_coupled(const fast_form *form, const fast_edge *edge,
+KERNEL void add_coupled(const box_problem *box, const graph_edge *edge,
                         const double weights[], double S[BODY_BLOCK]) {
-  double WJ[6 * FAST_MAX_CLUSTER];
+  double WJ[6 * BOX_MAX_CLUSTER];
   for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
-    const double *J = form->J_a + 6 * cluster->first_row;
+    const box_cluster *cluster = &box->clusters[c];
+    const double *J = box->J_a + 6 * cluster->first_row;
     if (cluster->first_compliance < 0) continue;
     weigh(cluster->n_rows, weights + cluster->first_weight, J, WJ);
     add_outer(S, cluster->n_rows, J, WJ);
   }
 }
 
-KERNEL void add_side(const fast_form *form, const fast_edge *edge,
+KERNEL void add_side(const box_problem *box, const graph_edge *edge,
                      const double weights[], double S[BODY_BLOCK]) {
-  add_simple(form, edge, weights, S);
-  if (form->n_compliances > 0) add_coupled(form, edge, weights, S);
+  add_simple(box, edge, weights, S);
+  if (box->n_compliances > 0) add_coupled(box, edge, weights, S);
 }
 
 /* An edge's place in H. */
 typedef struct edge_place {
   double *aa, *bb;
-  double *upper, *lower; /* as by body_blocks_edge */
+  double *upper, *lower; /* as by body_blocks_pair */
   bool a_first;
 } edge_place;
 
 /* What an edge adds where its rows are of several points. */
-KERNEL void add_untwisted(const fast_form *form, const fast_edge *edge,
+KERNEL void add_untwisted(const box_problem *box, const graph_edge *edge,
                           const double weights[], const edge_place *at) {
-  double WJ[6 * FAST_MAX_CLUSTER];
+  double WJ[6 * BOX_MAX_CLUSTER];
   memset(at->upper, 0, sizeof(double) * BODY_BLOCK);
   if (at->lower != NULL) memset(at->lower, 0, sizeof(double) * BODY_BLOCK);
   for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+    const box_cluster *cluster = &box->clusters[c];
     int m = cluster->n_rows;
     const double *W = weights + cluster->first_weight;
-    const double *J_a = form->J_a + 6 * cluster->first_row;
-    const double *J_b = form->J_b + 6 * cluster->first_row;
+    const double *J_a = box->J_a + 6 * cluster->first_row;
+    const double *J_b = box->J_b + 6 * cluster->first_row;
     weigh(m, W, J_a, WJ);
     add_outer(at->aa, m, J_a, WJ);
     if (!at->a_first)
@@ -152,11 +152,11 @@ KERNEL void add_block(const six_block *sum, double to[BODY_BLOCK]) {
 }
 
 /* J_b = -J_a T on every row: S = J_a' W J_a gives all blocks. */
-KERNEL void add_twisted(const fast_form *form, const fast_edge *edge,
+KERNEL void add_twisted(const box_problem *box, const graph_edge *edge,
                         const double weights[], const edge_place *at) {
   double S[BODY_BLOCK] = {0};
   six_block sum;
-  add_side(form, edge, weights, S);
+  add_side(box, edge, weights, S);
   load_block(S, &sum);
   add_block(&sum, at->aa);
 
@@ -177,58 +177,58 @@ KERNEL void add_twisted(const fast_form *form, const fast_edge *edge,
   add_block(&sum, at->bb);
 }
 
-KERNEL void assemble(body_blocks *blocks, const fast_form *form,
+KERNEL void assemble(body_blocks *blocks, const box_problem *box,
                      const double weights[]) {
-  for (int i = 0; i < form->n_bodies; i++)
-    memcpy(body_blocks_diagonal(blocks, i), form->problem->bodies[i].mass,
+  for (int i = 0; i < box->n_bodies; i++)
+    memcpy(body_blocks_diagonal(blocks, i), box->problem->bodies[i].mass,
            sizeof(double) * BODY_BLOCK);
 
-  for (int e = 0; e < form->n_edges; e++) {
-    const fast_edge *edge = &form->edges[e];
+  for (int e = 0; e < box->n_graph_edges; e++) {
+    const graph_edge *edge = &box->graph_edges[e];
     edge_place at = {.aa = body_blocks_diagonal(blocks, edge->a)};
     if (edge->b < 0) {
-      add_side(form, edge, weights, at.aa);
+      add_side(box, edge, weights, at.aa);
       continue;
     }
     at.bb = body_blocks_diagonal(blocks, edge->b);
-    at.a_first = body_blocks_edge(blocks, edge->slot, edge->a, edge->b,
+    at.a_first = body_blocks_pair(blocks, edge->slot, edge->a, edge->b,
                                   &at.upper, &at.lower);
     if (edge->twisted)
-      add_twisted(form, edge, weights, &at);
+      add_twisted(box, edge, weights, &at);
     else
-      add_untwisted(form, edge, weights, &at);
+      add_untwisted(box, edge, weights, &at);
   }
 }
 
-WIDE static void assemble_wide(body_blocks *blocks, const fast_form *form,
+WIDE static void assemble_wide(body_blocks *blocks, const box_problem *box,
                                const double weights[]) {
-  assemble(blocks, form, weights);
+  assemble(blocks, box, weights);
 }
 
-static void assemble_any(body_blocks *blocks, const fast_form *form,
+static void assemble_any(body_blocks *blocks, const box_problem *box,
                          const double weights[]) {
   if (six_is_wide())
-    assemble_wide(blocks, form, weights);
+    assemble_wide(blocks, box, weights);
   else
-    assemble(blocks, form, weights);
+    assemble(blocks, box, weights);
 }
 
-bool fast_system_factor(body_blocks *blocks, const fast_form *form,
+bool box_system_factor(body_blocks *blocks, const box_problem *box,
                         const double weights[], bool symmetric) {
-  if (symmetric && form->symmetric_mass) {
+  if (symmetric && box->symmetric_mass) {
     body_blocks_begin(blocks, true);
-    assemble_any(blocks, form, weights);
+    assemble_any(blocks, box, weights);
     if (body_blocks_factor(blocks)) return true;
   }
   body_blocks_begin(blocks, false);
-  assemble_any(blocks, form, weights);
+  assemble_any(blocks, box, weights);
   return body_blocks_factor(blocks);
 }
 
-void fast_system_weigh(const fast_form *form, const double weights[],
+void box_system_weigh(const box_problem *box, const double weights[],
                        const double x[], double y[]) {
-  for (int c = 0; c < form->n_clusters; c++) {
-    const fast_cluster *cluster = &form->clusters[c];
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
     int m = cluster->n_rows, first = cluster->first_row;
     const double *W = weights + cluster->first_weight;
     if (cluster->first_compliance < 0) {
@@ -245,18 +245,18 @@ void fast_system_weigh(const fast_form *form, const double weights[],
   }
 }
 
-void fast_system_solve(const body_blocks *blocks, const fast_form *form,
+void box_system_solve(const body_blocks *blocks, const box_problem *box,
                        const double weights[], const double r[], double dv[],
                        double dp[], double work[]) {
-  fast_system_weigh(form, weights, r, dp);
-  fast_form_impulses(form, dp, dv);
+  box_system_weigh(box, weights, r, dp);
+  box_impulses(box, dp, dv);
   body_blocks_solve(blocks, dv);
-  fast_form_relative(form, dv, work);
-  for (int i = 0; i < form->n_rows; i++) work[i] = r[i] - work[i];
-  fast_system_weigh(form, weights, work, dp);
+  box_relative(box, dv, work);
+  for (int i = 0; i < box->n_rows; i++) work[i] = r[i] - work[i];
+  box_system_weigh(box, weights, work, dp);
 }
 
-bool fast_system_invert(int m, double A[], double W[]) {
+bool box_system_invert(int m, double A[], double W[]) {
   for (int i = 0; i < m; i++)
     for (int j = 0; j < m; j++) W[m * i + j] = i == j;
 

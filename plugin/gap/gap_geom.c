@@ -1,0 +1,184 @@
+#include "gap/gap_geom.h"
+
+#include <string.h>
+
+#include "common/vec3.h"
+#include "gap/gap_ellipsoid.h"
+
+/* ---- places ---- */
+
+static void read_place(dGeomID geom, double position[3],
+                       double rotation[9]) {
+  for (int i = 0; i < 9; i++) rotation[i] = i % 4 == 0;
+  for (int k = 0; k < 3; k++) position[k] = 0;
+  if (!dGeomIsPlaceable(geom)) return;
+
+  const dReal *p = dGeomGetPosition(geom), *R = dGeomGetRotation(geom);
+  for (int i = 0; i < 3; i++) {
+    position[i] = p[i];
+    for (int j = 0; j < 3; j++) rotation[3 * i + j] = R[4 * i + j];
+  }
+}
+
+/* The host has marked geom transforms as old; programs still have them. */
+static dGeomID transformed_geom(dGeomID transform) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  return dGeomTransformGetGeom(transform);
+#pragma GCC diagnostic pop
+}
+
+void gap_geom_place(dGeomID geom, gap_geom *placed) {
+  placed->named = placed->geom = geom;
+  read_place(geom, placed->position, placed->rotation);
+  while (placed->geom != NULL &&
+         dGeomGetClass(placed->geom) == dGeomTransformClass) {
+    dGeomID inner = transformed_geom(placed->geom);
+    placed->geom = inner;
+    if (inner == NULL) return;
+    double position[3], rotation[9], turned[3], product[9];
+    read_place(inner, position, rotation);
+    mat3_apply(turned, placed->rotation, position);
+    vec3_add_scaled(placed->position, 1, turned);
+    for (int i = 0; i < 3; i++)
+      for (int j = 0; j < 3; j++) {
+        product[3 * i + j] = 0;
+        for (int k = 0; k < 3; k++)
+          product[3 * i + j] +=
+              placed->rotation[3 * i + k] * rotation[3 * k + j];
+      }
+    memcpy(placed->rotation, product, sizeof product);
+  }
+  placed->type = dGeomGetClass(placed->geom);
+}
+
+/* ---- shapes ---- */
+
+static size_t polygon_numbers(const unsigned polygons[],
+                              unsigned n_polygons) {
+  size_t count = 0;
+  for (unsigned i = 0; i < n_polygons; i++) count += polygons[count] + 1;
+  return count;
+}
+
+static bool hull_is_current(const gap_hull_slot *slot, const dReal points[],
+                            unsigned n_points, const unsigned polygons[],
+                            unsigned n_polygons) {
+  return slot->points == points && slot->polygons == polygons &&
+         slot->n_points == n_points && slot->n_polygons == n_polygons &&
+         memcmp(slot->hull.points, points, 3 * n_points * sizeof *points) ==
+             0 &&
+         memcmp(slot->copy.data, polygons,
+                slot->copied * sizeof *polygons) == 0;
+}
+
+static int make_hull(gap_context *context, const gap_geom *placed,
+                     gap_hull_slot *slot, const dReal points[],
+                     unsigned n_points, const unsigned polygons[],
+                     unsigned n_polygons) {
+  const char *fault = NULL;
+  slot->points = NULL;
+  gap_hull_release(&slot->hull, context->source);
+  if (gap_hull_make(&slot->hull, context->source, points, n_points, polygons,
+                    n_polygons, &fault) != 0)
+    return gap_context_fail(context, placed->named,
+                            fault == NULL ? GAP_NO_MEMORY : GAP_BAD_HULL,
+                            fault);
+
+  // only polygons that were found good may be measured
+  slot->copied = polygon_numbers(polygons, n_polygons);
+  void *copy = memory_block_reserve(&slot->copy, context->source,
+                                    slot->copied, sizeof *polygons);
+  if (copy == NULL)
+    return gap_context_fail(context, placed->named, GAP_NO_MEMORY, NULL);
+  memcpy(copy, polygons, slot->copied * sizeof *polygons);
+  slot->points = points;
+  slot->polygons = polygons;
+  slot->n_points = n_points;
+  slot->n_polygons = n_polygons;
+  return GAP_OK;
+}
+
+static int find_hull(gap_context *context, const gap_geom *placed,
+                     int side, const gap_hull **hull) {
+  const dReal *planes, *points;
+  const unsigned *polygons;
+  unsigned n_planes, n_points;
+  dGeomGetConvex(placed->geom, &planes, &n_planes, &points, &n_points,
+                 &polygons);
+
+  uint64_t key = (uintptr_t)points >> 4;
+  gap_hull_slot *slot =
+      &context->hulls[side][key * 0x9E3779B97F4A7C15u >> 58];
+  *hull = &slot->hull;
+  if (points != NULL && polygons != NULL &&
+      hull_is_current(slot, points, n_points, polygons, n_planes))
+    return GAP_OK;
+  return make_hull(context, placed, slot, points, n_points, polygons,
+                   n_planes);
+}
+
+static void read_plane(const gap_geom *placed, gap_shape *shape) {
+  dVector4 plane;
+  dGeomPlaneGetParams(placed->geom, plane);
+  double normal[3] = {plane[0], plane[1], plane[2]};
+  // within a geom transform a plane has a place
+  mat3_apply(shape->normal, placed->rotation, normal);
+  shape->offset = plane[3] + vec3_dot(shape->normal, placed->position);
+}
+
+int gap_geom_shape(gap_context *context, const gap_geom *placed, int side,
+                   gap_shape *shape) {
+  dVector3 lengths;
+  dReal radius, length;
+  memset(shape, 0, sizeof *shape);
+  vec3_copy(shape->position, placed->position);
+  memcpy(shape->rotation, placed->rotation, sizeof shape->rotation);
+
+  switch (placed->type) {
+    case dSphereClass:
+      shape->kind = GAP_SPHERE;
+      shape->size[0] = dGeomSphereGetRadius(placed->geom);
+      break;
+    case dBoxClass:
+      shape->kind = GAP_BOX;
+      dGeomBoxGetLengths(placed->geom, lengths);
+      for (int k = 0; k < 3; k++) shape->size[k] = lengths[k];
+      break;
+    case dCapsuleClass:
+    case dCylinderClass:
+      shape->kind =
+          placed->type == dCapsuleClass ? GAP_CAPSULE : GAP_CYLINDER;
+      if (placed->type == dCapsuleClass)
+        dGeomCapsuleGetParams(placed->geom, &radius, &length);
+      else
+        dGeomCylinderGetParams(placed->geom, &radius, &length);
+      shape->size[0] = radius;
+      shape->size[1] = length;
+      break;
+    case dPlaneClass:
+      shape->kind = GAP_PLANE;
+      read_plane(placed, shape);
+      break;
+    case dConvexClass: {
+      shape->kind = GAP_CONVEX;
+      int status = find_hull(context, placed, side, &shape->hull);
+      if (status != GAP_OK) return status;
+      break;
+    }
+    default:
+      if (placed->type != gap_ellipsoid_class())
+        return gap_context_fail(context, placed->named, GAP_BAD_CLASS,
+                                "has no signed gap");
+      shape->kind = GAP_ELLIPSOID;
+      gap_ellipsoid_get(placed->geom, shape->size);
+  }
+  gap_status status;
+  const char *fault = gap_shape_fault(shape, &status);
+  if (fault == NULL) return GAP_OK;
+  return gap_context_fail(context, placed->named, status, fault);
+}
+
+bool gap_geom_is_mesh(const gap_geom *placed) {
+  return placed->type == dTriMeshClass || placed->type == dHeightfieldClass;
+}

@@ -1,0 +1,279 @@
+#include "impacts/impact_sampler.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "impacts/contact_path.h"
+#include "impacts/impact_lemke.h"
+#include "impacts/philox.h"
+
+/* Up to this many modes a look through all beats the path. */
+#define FEW_MODES 64
+
+ode_mlcp_impact_status impact_sampler_prepare(ode_mlcp_impact *impact,
+                                      const ode_mlcp_impact_options *options,
+                                      ode_mlcp_impact_method *method) {
+  int count = contact_modes_count(&impact->space, true);
+  *method = options->method;
+  if (*method == ODE_MLCP_IMPACT_AUTOMATIC)
+    *method = options->select == ODE_MLCP_IMPACT_ALL ||
+              (count > 0 && count <= FEW_MODES) ? ODE_MLCP_IMPACT_MODES
+                                                : ODE_MLCP_IMPACT_PATH;
+  if (*method != ODE_MLCP_IMPACT_MODES || impact->modes != NULL)
+    return ODE_MLCP_IMPACT_DONE;
+
+  contact_modes *modes =
+    memory_allocate_array(&impact->source, 1, sizeof *modes);
+  if (modes == NULL) return ODE_MLCP_IMPACT_NO_MEMORY;
+  ode_mlcp_impact_status status =
+    contact_modes_build(modes, &impact->space, &impact->source);
+  if (status == ODE_MLCP_IMPACT_DONE) impact->modes = modes;
+  else memory_release_array(&impact->source, modes, 1, sizeof *modes);
+  return status;
+}
+
+bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
+                      const ode_mlcp_impact_options *options,
+                      ode_mlcp_impact_method method,
+                      const memory_source *source) {
+  const contact_space *space = &impact->space;
+  size_t n = (size_t)space->n_rows, m = (size_t)space->n_contacts;
+  size_t n_lemke = (size_t)impact_lemke_size(space);
+  size_t n_covering = n_lemke > 2*n + 1 ? n_lemke : 2*n + 1;
+  size_t path = contact_path_scratch(space);
+  size_t lemke = impact_lemke_scratch(space);
+  size_t n_solver = path > lemke ? path : lemke;
+  bool by_modes = method == ODE_MLCP_IMPACT_MODES;
+  size_t n_solutions = by_modes ? IMPACT_MAX_SOLUTIONS : 1;
+  bool all = options->select == ODE_MLCP_IMPACT_ALL;
+  size_t n_steps = all ? (size_t)options->steps + 1 : 0;
+  size_t n_modes = by_modes ? (size_t)impact->modes->n_modes : 0;
+
+  memset(sampler, 0, sizeof *sampler);
+  sampler->impact = impact;
+  sampler->options = options;
+  sampler->method = method;
+  sampler->modes_room = (int)n_modes;
+  double epsilon = options->epsilon > 0 ? options->epsilon : options->h/2;
+  sampler->last_cap = epsilon/(3*impact->psi);
+
+  arena *arena = &sampler->arena;
+  arena->source = source;
+  arena_start(arena);
+  bool whole = ARENA_TAKE(arena, sampler->inputs, n + m) &&
+               ARENA_TAKE(arena, sampler->lambda_sum, n) &&
+               ARENA_TAKE(arena, sampler->covering, n_covering) &&
+               ARENA_TAKE(arena, sampler->lambdas, n_solutions*n) &&
+               ARENA_TAKE(arena, sampler->reached, n_solutions*n) &&
+               ARENA_TAKE(arena, sampler->solver, n_solver) &&
+               ARENA_TAKE(arena, sampler->found, n_modes) &&
+               ARENA_TAKE(arena, sampler->choice, n_steps) &&
+               ARENA_TAKE(arena, sampler->choices, n_steps);
+  if (!whole) impact_sampler_close(sampler);
+  return whole;
+}
+
+void impact_sampler_close(impact_sampler *sampler) {
+  if (sampler->arena.source != NULL) arena_release(&sampler->arena);
+}
+
+/* ---- one step ---------------------------------------------------------- */
+
+static bool is_new(const impact_sampler *sampler, int n_known,
+                   const double c[]) {
+  int n = sampler->impact->space.n_rows;
+  double same = IMPACT_SAME*sampler->impact->space.scale;
+  for (int k = 0; k < n_known; k++) {
+    double worst = 0;
+    for (int i = 0; i < n; i++)
+      worst = larger(worst, fabs(sampler->reached[k*n + i] - c[i]));
+    if (worst <= same) return false;
+  }
+  return true;
+}
+
+/* All solutions by the table of modes. */
+static int solve_by_modes(impact_sampler *sampler, int most) {
+  const contact_space *space = &sampler->impact->space;
+  const contact_modes *modes = sampler->impact->modes;
+  int n = space->n_rows, n_solutions = 0;
+  int room = most == 1 ? 1 : sampler->modes_room;
+  double tolerance = IMPACT_FEASIBILITY*space->scale;
+  int n_found = contact_modes_find(modes, sampler->inputs, tolerance, room,
+                                   sampler->found);
+  for (int k = 0; k < n_found && n_solutions < most; k++) {
+    double *c = &sampler->reached[n_solutions*n];
+    contact_modes_apply(modes, space, sampler->found[k], sampler->inputs,
+                        &sampler->lambdas[n_solutions*n], c);
+    if (is_new(sampler, n_solutions, c)) n_solutions++;
+  }
+  return n_solutions;
+}
+
+/* Numbers in (0, 1) for a covering vector, so that RANDOM meets different
+ * solutions; NULL for FIRST. */
+static double *covering(impact_sampler *sampler, uint64_t sample, uint32_t step,
+                        int count) {
+  if (sampler->options->select == ODE_MLCP_IMPACT_FIRST) return NULL;
+  for (int i = 0; i < count; i += 2) {
+    double pair[2];
+    philox_pair(sampler->options->seed, sample, step,
+                (uint32_t)(PHILOX_COVERING + i/2), pair);
+    sampler->covering[i] = pair[0];
+    if (i + 1 < count) sampler->covering[i + 1] = pair[1];
+  }
+  return sampler->covering;
+}
+
+static bool solve_by_path(impact_sampler *sampler, uint64_t sample,
+                          uint32_t step) {
+  const contact_space *space = &sampler->impact->space;
+  const double *caps = &sampler->inputs[space->n_rows];
+  int n = space->n_rows, pivots;
+  double *numbers = covering(sampler, sample, step, 2*n + 1);
+  // tangent rows: between -1 and 1, or the path would meet one solution of
+  // several nearly always
+  for (int i = 0; numbers != NULL && i < 2*n; i++)
+    if (space->normal_of[i % n] != i % n) numbers[i] = 2*numbers[i] - 1;
+  // every other time go on from the solution, to those no first path meets
+  bool goes_on = numbers != NULL && numbers[2*n] < 0.5;
+  return contact_path_solve(space, sampler->inputs, caps, numbers,
+                            goes_on ? &numbers[n] : NULL, sampler->solver,
+                            sampler->lambdas, sampler->reached, &pivots);
+}
+
+static bool solve_by_lemke(impact_sampler *sampler, uint64_t sample,
+                           uint32_t step) {
+  const contact_space *space = &sampler->impact->space;
+  const double *caps = &sampler->inputs[space->n_rows];
+  int pivots;
+  return impact_lemke_solve(
+    space, sampler->inputs, caps,
+    covering(sampler, sample, step, impact_lemke_size(space)), sampler->solver,
+    sampler->lambdas, sampler->reached, &pivots);
+}
+
+int impact_sampler_step(impact_sampler *sampler, uint64_t sample, uint32_t step,
+                      int most) {
+  if (sampler->method == ODE_MLCP_IMPACT_MODES) {
+    int n_solutions = solve_by_modes(sampler, most);
+    if (n_solutions > 0) return n_solutions;
+  } else if (sampler->method == ODE_MLCP_IMPACT_PATH) {
+    if (solve_by_path(sampler, sample, step)) return 1;
+  } else if (solve_by_lemke(sampler, sample, step)) {
+    return 1;
+  }
+  sampler->n_fallbacks++;
+  if (sampler->method != ODE_MLCP_IMPACT_LEMKE &&
+      solve_by_lemke(sampler, sample, step))
+    return 1;
+  if (sampler->method != ODE_MLCP_IMPACT_PATH &&
+      solve_by_path(sampler, sample, step))
+    return 1;
+  return 0;
+}
+
+/* ---- one sample -------------------------------------------------------- */
+
+static void draw_caps(impact_sampler *sampler, uint64_t sample, uint32_t step) {
+  const ode_mlcp_impact_options *options = sampler->options;
+  int m = sampler->impact->space.n_contacts;
+  double *caps = &sampler->inputs[sampler->impact->space.n_rows];
+  if (options->draw != NULL) {
+    options->draw(options->draw_context, options->seed, sample, (int)step, m,
+                  caps);
+    return;
+  }
+  for (int i = 0; i < m; i += 2) {
+    double pair[2];
+    philox_pair(options->seed, sample, step, (uint32_t)(PHILOX_CAPS + i/2),
+                pair);
+    caps[i] = options->h*pair[0];
+    if (i + 1 < m) caps[i + 1] = options->h*pair[1];
+  }
+}
+
+/* Go on with solution k. */
+static void take(impact_sampler *sampler, int k) {
+  int n = sampler->impact->space.n_rows;
+  for (int i = 0; i < n; i++) {
+    sampler->lambda_sum[i] += sampler->lambdas[k*n + i];
+    sampler->inputs[i] = sampler->reached[k*n + i];
+  }
+}
+
+/* Which of the solutions of this step is taken. */
+static int choose(const impact_sampler *sampler, uint64_t sample, uint32_t step,
+                  int n_solutions) {
+  if (n_solutions == 1) return 0;
+  if (sampler->options->select == ODE_MLCP_IMPACT_FIRST) return 0;
+  double pair[2];
+  philox_pair(sampler->options->seed, sample, step, PHILOX_SOLUTION, pair);
+  int k = (int)(pair[0]*n_solutions);
+  return k < n_solutions ? k : n_solutions - 1;
+}
+
+bool impact_sampler_run(impact_sampler *sampler, uint64_t sample,
+                        impact_visit *visit, void *context, int *n_lcps) {
+  const contact_space *space = &sampler->impact->space;
+  const ode_mlcp_impact_options *options = sampler->options;
+  bool all = options->select == ODE_MLCP_IMPACT_ALL;
+  int most = options->select == ODE_MLCP_IMPACT_FIRST ? 1
+                                                      : IMPACT_MAX_SOLUTIONS;
+  memcpy(sampler->inputs, space->start,
+         (size_t)space->n_rows*sizeof *sampler->inputs);
+  memset(sampler->lambda_sum, 0,
+         (size_t)space->n_rows*sizeof *sampler->lambda_sum);
+  if (visit != NULL) visit(context, sampler, 0, sampler->inputs);
+
+  int step = 0; // Alg. 1's `i <= N` allows N + 1 steps
+  while (contact_space_slowest(space, sampler->inputs) < -options->tolerance &&
+         step <= options->steps) {
+    draw_caps(sampler, sample, (uint32_t)step);
+    int n_solutions =
+      impact_sampler_step(sampler, sample, (uint32_t)step, most);
+    if (n_solutions == 0) break;
+    if (all) sampler->choices[step] = n_solutions;
+    take(sampler, all ? sampler->choice[step]
+                   : choose(sampler, sample, (uint32_t)step, n_solutions));
+    step++;
+    if (visit != NULL) visit(context, sampler, step, sampler->inputs);
+  }
+  *n_lcps = step;
+  return contact_space_slowest(space, sampler->inputs) >= -options->tolerance;
+}
+
+bool impact_sampler_last_step(impact_sampler *sampler, uint64_t sample) {
+  const contact_space *space = &sampler->impact->space;
+  // without approach the last step is no step (Lemma 8)
+  if (contact_space_slowest(space, sampler->inputs) >= 0) return true;
+  for (int i = 0; i < space->n_contacts; i++)
+    sampler->inputs[space->n_rows + i] = sampler->last_cap;
+
+  uint32_t step = (uint32_t)sampler->options->steps + 1;
+  int n_solutions = impact_sampler_step(sampler, sample, step, 1);
+  // rounding must not make an outcome of so small a step worse
+  if (n_solutions > 0 && contact_space_slowest(space, sampler->reached) >=
+                           contact_space_slowest(space, sampler->inputs))
+    take(sampler, 0);
+  return contact_space_slowest(space, sampler->inputs) >=
+         -sampler->options->tolerance;
+}
+
+void impact_sampler_first_branch(impact_sampler *sampler) {
+  memset(sampler->choice, 0,
+         ((size_t)sampler->options->steps + 1)*sizeof *sampler->choice);
+}
+
+bool impact_sampler_next_branch(impact_sampler *sampler, int n_lcps,
+                                int *shared) {
+  for (int step = n_lcps - 1; step >= 0; step--) {
+    if (sampler->choice[step] + 1 < sampler->choices[step]) {
+      sampler->choice[step]++;
+      *shared = step + 1; // its LCP was solved, the next way takes another
+      return true;
+    }
+    sampler->choice[step] = 0;
+  }
+  return false;
+}

@@ -1,0 +1,86 @@
+#include "mlcp/mlcp_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/minmax.h"
+
+const double mlcp_at_rest[6] = {0};
+
+double mlcp_rows_product(const mlcp_problem *problem, const mlcp_row *a,
+                         const mlcp_row *b) {
+  double sum = 0;
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 2; j++) {
+      if (a->body[i] < 0 || a->body[i] != b->body[j]) continue;
+      const double *inverse = problem->bodies[a->body[i]].inverse_mass;
+      for (int k = 0; k < 6; k++)
+        sum += a->J[i][k] * dot6(inverse + 6 * k, b->J[j]);
+    }
+  return sum;
+}
+
+double mlcp_row_diagonal(const mlcp_problem *problem, int row) {
+  const mlcp_row *r = &problem->rows[row];
+  return mlcp_rows_product(problem, r, r) + r->compliance;
+}
+
+/* A body's impulse while rows add to it; none for body -1. */
+static inline six take_impulse(const double impulses[], int body) {
+  return load_six(body >= 0 ? impulses + 6 * body : mlcp_at_rest);
+}
+
+static inline void give_impulse(six sum, double impulses[], int body) {
+  if (body >= 0) store_six(sum, impulses + 6 * body);
+}
+
+/* impulses[6 b + i] = (J'p) of every body; rows of the same bodies, which
+ * mostly follow each other, add to registers. */
+static void body_impulses(const mlcp_problem *problem, const double p[],
+                          double impulses[]) {
+  int a = -1, b = -1;
+  memset(impulses, 0, sizeof *impulses * 6 * (size_t)problem->n_bodies);
+  six at_a = take_impulse(impulses, a), at_b = at_a;
+  for (int r = 0; r < problem->n_rows; r++) {
+    const mlcp_row *row = &problem->rows[r];
+    if (row->body[0] != a || row->body[1] != b) {
+      give_impulse(at_a, impulses, a);
+      give_impulse(at_b, impulses, b);
+      a = row->body[0];
+      b = row->body[1];
+      at_a = take_impulse(impulses, a);
+      at_b = take_impulse(impulses, b);
+    }
+    add_to_six(&at_a, p[r], row->J[0]);
+    add_to_six(&at_b, p[r], row->J[1]);
+  }
+  give_impulse(at_a, impulses, a);
+  give_impulse(at_b, impulses, b);
+}
+
+void mlcp_velocities(const mlcp_problem *problem, const double p[],
+                     double v[]) {
+  body_impulses(problem, p, v);
+  for (int b = 0; b < problem->n_bodies; b++) {
+    const mlcp_body *body = &problem->bodies[b];
+    double impulse[6];
+    memcpy(impulse, v + 6 * b, sizeof impulse);
+    for (int i = 0; i < 6; i++)
+      v[6 * b + i] =
+          body->v_free[i] + dot6(body->inverse_mass + 6 * i, impulse);
+  }
+}
+
+double mlcp_velocity_scale(const mlcp_problem *problem) {
+  double scale = problem->velocity_floor;
+  for (int r = 0; r < problem->n_rows; r++) {
+    const mlcp_row *row = &problem->rows[r];
+    const double *v[2];
+    for (int side = 0; side < 2; side++)
+      v[side] = row->body[side] >= 0 ? problem->bodies[row->body[side]].v_free
+                                     : mlcp_at_rest;
+    two sum = dot6_parts(row->J[0], v[0]) + dot6_parts(row->J[1], v[1]);
+    scale = larger_of(scale, fabs(sum[0] + sum[1] + row->bias));
+  }
+  return scale;
+}

@@ -1,0 +1,33 @@
+/* Products with a problem's rows. */
+#ifndef ODE_MLCP_MLCP_MLCP_ROWS_H
+#define ODE_MLCP_MLCP_MLCP_ROWS_H
+
+#include "common/six.h"
+#include "mlcp/mlcp.h"
+
+/** What a side without a body moves with; J is 0 there. */
+extern const double mlcp_at_rest[6];
+
+/** w of one row by (2). */
+static inline double mlcp_row_slip(const mlcp_problem *problem,
+                                   const mlcp_solution *solution, int row) {
+  const mlcp_row *r = &problem->rows[row];
+  const double *v[2];
+  for (int side = 0; side < 2; side++)
+    v[side] = r->body[side] >= 0 ? solution->v + 6 * r->body[side]
+                                 : mlcp_at_rest;
+  two sum = dot6_parts(r->J[0], v[0]) + dot6_parts(r->J[1], v[1]);
+  return sum[0] + sum[1] + r->compliance * solution->p[row] + r->bias;
+}
+
+/** J_a M^-1 J_b'. */
+double mlcp_rows_product(const mlcp_problem *problem, const mlcp_row *a,
+                         const mlcp_row *b);
+
+/** A row of zeros has no diagonal to scale with: its impulse changes nothing,
+ *  so any positive number serves. */
+static inline double mlcp_scale_of(double diagonal) {
+  return diagonal > 0 ? diagonal : 1;
+}
+
+#endif

@@ -1,0 +1,279 @@
+#include "solver/active_set.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/minmax.h"
+
+/* The proximal term, of a row's diagonal: it keeps the system of redundant rows
+ * regular, and a step takes all but about this share of its error away. */
+static const double usual_prox = 1e-6;
+
+const active_set_options active_set_polish = {.max_factorisations = 4,
+                                              .max_all_changes = 4,
+                                              .max_share = 1,
+                                              .patience = 8};
+
+static double signed_one(int state) { return state == ROW_AT_LOW ? -1 : 1; }
+
+/* The state that p - w / A asks for, and by how much it misses the present
+ * one, in m/s. */
+static int wanted_state(const fast_work *work, const box_cluster *cluster,
+                       int row, const double p[], const double w[],
+                       double *miss) {
+  const box_problem *box = &work->box;
+  double low, high, A = box->diagonal[row];
+  box_limits(box, cluster, row, p, &low, &high);
+  double below = (low - p[row]) * A + w[row];
+  double above = (p[row] - high) * A - w[row];
+  *miss = 0;
+  if (low == high) { // a friction row without a normal impulse
+    *miss = fabs(w[row]);
+    return w[row] > 0 ? ROW_AT_LOW
+         : w[row] < 0 ? ROW_AT_HIGH
+                      : work->state[row];
+  }
+  switch (work->state[row]) {
+    case ROW_ACTIVE:
+      *miss = larger_of(below, above);
+      break;
+    case ROW_AT_LOW:
+      *miss = -below;
+      break;
+    case ROW_AT_HIGH:
+      *miss = -above;
+      break;
+  }
+  return below > 0 ? ROW_AT_LOW : above > 0 ? ROW_AT_HIGH : ROW_ACTIVE;
+}
+
+void active_set_first(fast_work *work) {
+  const box_problem *box = &work->box;
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      double miss;
+      int row = cluster->first_row + i;
+      work->state[row] = ROW_ACTIVE;
+      work->state[row] =
+          wanted_state(work, cluster, row, work->p, work->w, &miss);
+    }
+  }
+}
+
+void active_set_all_active(fast_work *work) {
+  for (int r = 0; r < work->box.n_rows; r++) work->state[r] = ROW_ACTIVE;
+}
+
+void active_set_of_guess(fast_work *work) {
+  const double near = 1e-9;
+  const box_problem *box = &work->box;
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      int row = cluster->first_row + i, type = box->type[row];
+      double low, high, p = work->p[row], room = 0;
+      box_limits(box, cluster, row, work->p, &low, &high);
+      if (type == BOX_BOUNDED || type == BOX_FRICTION)
+        room = near * (high - low);
+      if (low == high)
+        work->state[row] = work->w[row] > 0 ? ROW_AT_LOW : ROW_AT_HIGH;
+      else
+        work->state[row] = p - low <= room    ? ROW_AT_LOW
+                        : high - p <= room ? ROW_AT_HIGH
+                                           : ROW_ACTIVE;
+    }
+  }
+}
+
+/* ---- weights of the active set ------------------------------------------- */
+
+/* Does the row's limit move with the cluster's normal, and how? */
+static double follow_factor(const fast_work *work, const box_cluster *cluster,
+                            int row) {
+  const box_problem *box = &work->box;
+  if (work->state[row] == ROW_ACTIVE || box->type[row] != BOX_FRICTION
+      || !cluster->has_normal || work->state[cluster->first_row] != ROW_ACTIVE)
+    return 0;
+  return signed_one(work->state[row]) * box->coefficient[row];
+}
+
+bool active_set_weights(const fast_work *work, const box_cluster *cluster,
+                        double prox, double W[]) {
+  int m = cluster->n_rows;
+  bool symmetric = true;
+  memset(W, 0, sizeof(double) * (size_t)(m * m));
+  for (int i = 0; i < m; i++) {
+    int row = cluster->first_row + i;
+    if (work->state[row] == ROW_ACTIVE) {
+      W[(m + 1) * i] = 1 / box_softness(&work->box, row, prox);
+      continue;
+    }
+    double follow = follow_factor(work, cluster, row);
+    if (follow == 0) continue;
+    W[m * i] = follow * W[0];
+    symmetric = false;
+  }
+  return symmetric;
+}
+
+/* Generators whose compliance is coupled: rows of A say what each row's
+ * impulse obeys. */
+static bool coupled_weights(const fast_work *work, const box_cluster *cluster,
+                            double prox, double W[]) {
+  const box_problem *box = &work->box;
+  int m = cluster->n_rows;
+  double A[BOX_MAX_CLUSTER * BOX_MAX_CLUSTER];
+  const double *C = box->full_compliance + cluster->first_compliance;
+  memset(A, 0, sizeof(double) * (size_t)(m * m));
+  for (int i = 0; i < m; i++) {
+    int row = cluster->first_row + i;
+    if (work->state[row] == ROW_ACTIVE) {
+      for (int j = 0; j < m; j++) A[m * i + j] = C[m * i + j];
+      A[(m + 1) * i] += (prox + box->relaxation) * box->diagonal[row];
+    } else {
+      A[(m + 1) * i] = 1;
+      A[m * i] -= follow_factor(work, cluster, row);
+    }
+  }
+  box_system_invert(m, A, W);
+  for (int j = 0; j < m; j++)
+    if (work->state[cluster->first_row + j] != ROW_ACTIVE)
+      for (int i = 0; i < m; i++) W[m * i + j] = 0;
+  return false;
+}
+
+bool active_set_factor(fast_work *work, double prox) {
+  const box_problem *box = &work->box;
+  bool symmetric = true;
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
+    double *W = work->weights + cluster->first_weight;
+    bool simple = cluster->first_compliance < 0;
+    if (!(simple ? active_set_weights(work, cluster, prox, W)
+                 : coupled_weights(work, cluster, prox, W)))
+      symmetric = false;
+  }
+  work->factorisations++;
+  return box_system_factor(&work->blocks, box, work->weights, symmetric);
+}
+
+/* ---- steps --------------------------------------------------------------- */
+
+void active_set_put_at_limits(fast_work *work, double p[]) {
+  const box_problem *box = &work->box;
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      int row = cluster->first_row + i;
+      if (work->state[row] == ROW_ACTIVE) continue;
+      double low, high;
+      box_limits(box, cluster, row, p, &low, &high);
+      p[row] = work->state[row] == ROW_AT_LOW ? low : high;
+    }
+  }
+}
+
+void active_set_step(fast_work *work, double p[]) {
+  const box_problem *box = &work->box;
+  active_set_put_at_limits(work, p);
+  box_velocities(box, p, work->v);
+  box_slips(box, work->v, p, work->w);
+  for (int i = 0; i < box->n_rows; i++)
+    work->r[i] = work->state[i] == ROW_ACTIVE ? -work->w[i] : 0;
+  box_system_solve(&work->blocks, box, work->weights, work->r, work->dv,
+                    work->dp, work->scratch);
+  for (int i = 0; i < box->n_rows; i++) p[i] += work->dp[i];
+  work->iterations++;
+}
+
+bool active_set_reach_target(fast_work *work, const double p[]) {
+  const box_problem *box = &work->box;
+  fast_work_take(work, p);
+  if (work->residual <= work->target) return true;
+  if (memcmp(work->p, p, sizeof *p * (size_t)box->n_rows) != 0) {
+    box_velocities(box, p, work->v);
+    box_slips(box, work->v, p, work->w);
+  }
+  return false;
+}
+
+active_set_changes active_set_compare(fast_work *work, const double p[],
+                                     double noise, bool take) {
+  const box_problem *box = &work->box;
+  active_set_changes changes = {0, -1, ROW_ACTIVE, 0};
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
+    for (int i = 0; i < cluster->n_rows; i++) {
+      int row = cluster->first_row + i;
+      double miss;
+      int wanted = wanted_state(work, cluster, row, p, work->w, &miss);
+      if (wanted == work->state[row] || miss <= noise) continue;
+      changes.count++;
+      if (miss > changes.miss) {
+        changes.miss = miss;
+        changes.worst = row;
+        changes.worst_state = wanted;
+      }
+      if (take) work->state[row] = wanted;
+    }
+  }
+  return changes;
+}
+
+/* Steps with the present factorisation while they help and no row changes.
+ * @param take  take over all changes, else none.
+ * @return true when the target is reached. */
+static bool refine(fast_work *work, double p[], bool take,
+                   active_set_changes *changes) {
+  enum { MAX_STEPS = 6 }; // each costs a solve, a tenth of a factorisation
+  double noise = 0.1 * work->target * work->box.scale, last = INFINITY;
+  changes->count = 0;
+  for (int i = 0; i < MAX_STEPS && changes->count == 0; i++) {
+    active_set_step(work, p);
+    if (active_set_reach_target(work, p)) return true;
+    *changes = active_set_compare(work, p, noise, take);
+    if (!(work->residual < 0.5 * last)) break;
+    last = work->residual;
+  }
+  if (changes->count == 0) *changes = active_set_compare(work, p, 0, take);
+  return false;
+}
+
+/* Is the number of changes going down? Not when it has been above half of the
+ * least so far for some turns. */
+typedef struct progress {
+  int least, n_idle;
+} progress;
+
+static void note_changes(progress *p, int n_changes) {
+  p->n_idle = n_changes <= p->least / 2 ? 0 : p->n_idle + 1;
+  if (n_changes < p->least) p->least = n_changes;
+}
+
+bool active_set_correct(fast_work *work, const active_set_options *options) {
+  const box_problem *box = &work->box;
+  double *p = work->kept_p;
+  memcpy(p, work->p, sizeof *p * (size_t)box->n_rows);
+
+  progress progress = {INT_MAX / 2, 0};
+  for (int k = 0; k < options->max_factorisations; k++) {
+    if (!active_set_factor(work, usual_prox)) return false;
+    bool all = k < options->max_all_changes;
+    active_set_changes changes;
+    if (refine(work, p, all, &changes)) return true;
+    if (changes.count == 0 || !isfinite(changes.miss)) return false;
+    note_changes(&progress, changes.count);
+    if (changes.count > options->max_share * box->n_rows + 2
+        || progress.n_idle > options->patience)
+      return false;
+    if (!all) work->state[changes.worst] = changes.worst_state;
+  }
+  return false;
+}
+
+bool active_set_solve(fast_work *work, const active_set_options *options) {
+  active_set_first(work);
+  return active_set_correct(work, options);
+}

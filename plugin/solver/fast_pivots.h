@@ -1,0 +1,34 @@
+/* Pivots: the path of a perturbed problem, one change of the active set at a
+ * time. Lemke's method, and its shorter paths from points near a solution. */
+#ifndef ODE_MLCP_SOLVER_FAST_PIVOTS_H
+#define ODE_MLCP_SOLVER_FAST_PIVOTS_H
+
+#include "solver/fast_work.h"
+
+/** Take the arrays that they need. @return false when memory runs out. */
+bool fast_pivots_reserve(fast_work *work);
+
+/**
+ * Follow the piecewise linear path of  w + t d  from work->p at t = 1, where d
+ * makes it a solution, to t = 0: one row a pivot changes its state. Works on
+ * the problem with the present relaxation and bias; work->p is the end of the path,
+ * its active set stays in work->state. Also after a failure p is within its
+ * limits.
+ *
+ * @return true when t = 0 was reached in `max_pivots`.
+ */
+bool fast_pivots_solve(fast_work *work, long max_pivots);
+
+/** Worth a try where few rows are in a wrong state: work->p's pivots, and what
+ *  rounding left, by its active set. None in structures so large that every
+ *  pivot is dear.
+ *  @return true when the target is reached. */
+bool fast_pivots_finish(fast_work *work, long max_pivots);
+
+/** fast_pivots_solve from no impulses, with d > 0 on every bounded row: Lemke's
+ *  method in the box formulation.
+ *  @param unevenness  0 .. 1: by how much d differs between rows; another one
+ *                     is another path. */
+bool fast_pivots_cold(fast_work *work, double unevenness, long max_pivots);
+
+#endif

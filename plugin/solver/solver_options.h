@@ -1,0 +1,51 @@
+/* What is asked of a solve, and how it ended. */
+#ifndef ODE_MLCP_SOLVER_SOLVER_OPTIONS_H
+#define ODE_MLCP_SOLVER_SOLVER_OPTIONS_H
+
+#include <stdbool.h>
+
+typedef enum solver_kind {
+  SOLVER_FAST, /* the whole cascade */
+  SOLVER_LEMKE /* Lemke first, then the last stages of the cascade */
+} solver_kind;
+
+typedef enum solver_stage {
+  SOLVER_STAGE_NONE, /* nothing to solve: no rows */
+  SOLVER_STAGE_WARM,
+  SOLVER_STAGE_FAST,
+  SOLVER_STAGE_LEMKE,
+  SOLVER_STAGE_RELAXED,
+  SOLVER_STAGE_CONVEX
+} solver_stage;
+
+typedef enum solver_status {
+  SOLVER_SOLVED,    /* residual <= tolerance on the original problem */
+  SOLVER_DEGRADED,  /* finite and within bounds, residual above tolerance */
+  SOLVER_NO_MEMORY, /* the solution is not to be used */
+  SOLVER_TOO_LARGE  /* more rows than options allow; solution not written */
+} solver_status;
+
+typedef struct solver_options {
+  solver_kind kind;
+  double tolerance;    /* relative residual asked for (1e-10) */
+  double acceptable;   /* a residual up to this still counts as solved when no
+                          stage gets lower (1e-8) */
+  int max_rows;        /* an island with more is refused (300000) */
+  int max_lemke_size;  /* of SOLVER_FAST: a problem with more variables does not
+                          end with Lemke in the edge formulation, whose pivots
+                          take a millisecond in a large heap, up to three a
+                          variable; 0: no Lemke of SOLVER_LEMKE's either */
+  bool smooth;         /* of SOLVER_FAST: impulses that redundant contacts leave
+                          open change smoothly with the problem; dearer */
+} solver_options;
+
+typedef struct solver_report {
+  solver_status status;
+  solver_stage stage;
+  double residual;    /* of what is returned, on the original problem */
+  long pivots;        /* Lemke's and the fast path's */
+  long factorisations;
+  long iterations;    /* of everything else */
+} solver_report;
+
+#endif
