@@ -323,6 +323,7 @@ static const contact_match *match_of_contact(const assembly *a, int k) {
 }
 
 static const contact_entry *old_contact(const assembly *a, int k) {
+  if (a->request.known != NULL) return a->request.known[k];
   const contact_match *match = match_of_contact(a, k);
   return match != NULL ? match->old : NULL;
 }
@@ -521,6 +522,9 @@ static void add_contact(assembly *a, component_problem *c, int k) {
   else
     guess_contact(c->guess + first, rows, old,
                   second_side(a, point) == 0 ? 1 : -1);
+  if (request->known != NULL && old != NULL)
+    for (int i = first; i < c->set.n_rows; i++)
+      c->guess[i] *= request->step_size / old->seconds;
 }
 
 static void add_stop(assembly *a, component_problem *c, int k) {
@@ -1090,11 +1094,14 @@ static void remember_joint(const assembly *a, int j, contact_entry *entry) {
     entry->impulses[entry->n_rows++] = a->solution.p[row[r]];
 }
 
-static void remember_contact(const assembly *a, int k, contact_entry *entry) {
+void assembly_remember_contact(const assembly *a, int k,
+                               contact_entry *entry) {
+  if (a->contact_row[k] < 0) return;
   const contact_rows *rows = &a->contact_rows[k];
   const double *p = a->solution.p + a->contact_row[k];
   const world_contact *contact = &a->contacts->items[k];
   double sign = second_side(a, &contact->point) == 0 ? 1 : -1;
+  entry->seconds = a->request.step_size;
   entry->n_rows = rows->n_rows;
   entry->impulses[0] = p[0];
   for (int i = 0; i < rows->n_sliding; i++)
@@ -1114,7 +1121,7 @@ int assembly_remember(const assembly *a, contact_entry entries[]) {
     if (contact && a->contact_row[key->number] < 0) continue;
     entries[count] = *key;
     if (contact)
-      remember_contact(a, key->number, &entries[count++]);
+      assembly_remember_contact(a, key->number, &entries[count++]);
     else
       remember_joint(a, key->number, &entries[count++]);
   }

@@ -72,6 +72,9 @@ typedef struct assembly_request {
   const recall *recall; /* what the last step knew; NULL: nothing */
   const double *guess;  /* [6 contacts->n] impulses in place of the recall's, NAN:
                            new; or NULL */
+  const contact_entry *const *known; /* [contacts->n] in place of a recall: what
+                           is known of contacts, NULL for nothing; their forces
+                           go on */
   bool adds_stops;      /* stops that an answer would overshoot come in */
   bool projects;        /* what velocities do not correct is moved (eq. 10) */
   bool smooth;          /* impulses are to change smoothly with the request */
@@ -154,5 +157,9 @@ void assembly_add_contact(const assembly *a, int k, double seconds,
  *  @param entries  [recall->n_keys] out
  *  @return how many. */
 int assembly_remember(const assembly *a, contact_entry entries[]);
+
+/** Write the impulses of contact or stop k into an entry that has its key; one
+ *  that took no part gets none. */
+void assembly_remember_contact(const assembly *a, int k, contact_entry *entry);
 
 #endif

@@ -43,7 +43,8 @@ typedef struct event_state {
   arena arena;          /* of what goes with the bodies of the step */
   motion now;           /* the start of the substep */
   motion next;          /* its trial end */
-  world_snapshot ahead; /* the world there */
+  world_snapshot ahead; /* the world there, */
+  double ahead_size;    /* s: read for a trial step of this size */
   bool *unchanged;      /* [n_bodies] since the last step */
 
   /* contacts as the last substep left them */

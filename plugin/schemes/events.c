@@ -52,6 +52,7 @@ static bool find_collision(event_state *w, double h, double *first) {
   const world_snapshot *here = w->s.here;
   *first = INFINITY;
   w->n_collided = 0;
+  w->ahead_size = h;
   if (!world_read_at(&w->ahead, &w->s.home, w->next.poses, h, step->out))
     return false;
   int n = w->ahead.contacts.n, m = here->contacts.n;
@@ -202,7 +203,8 @@ static bool probe_all(event_state *w, double h, contact_probe probes[]) {
 
 /* The forces at the end of a step of size h are the rate at which the impulses
  * of a step in the same mode grow with its size. */
-static void watch_forces(event_state *w, int k, double between) {
+static void watch_forces(event_state *w, int k, double between,
+                         double tolerance) {
   contact_watch *watch = &w->watch[k];
   int m = w->s.middle_of[k];
   const contact_probe *longer = &w->probe[k], *shorter = &w->other_probe[k];
@@ -221,7 +223,6 @@ static void watch_forces(event_state *w, int k, double between) {
       fmin(friction_slack(&contact->point, rows, normal, tangent, 1) / size, 1);
 
   /* at its limit all through: it slips already */
-  double tolerance = event_rate_tolerance(w);
   double slip[3];
   world_contact_slip(contact, w->next.v, slip);
   if (events_at_limit(&w->s, k) && vec3_length(slip) > tolerance)
@@ -231,18 +232,30 @@ static void watch_forces(event_state *w, int k, double between) {
 /* Slides end where this part of the slip at their start is left. Most schemes
  * turn a slip that ends around; those that hold the end velocity itself make it
  * nought but for rounding. */
-static double slip_of_nought(const event_state *w, double speed) {
+static double slip_of_nought(const event_state *w, double speed,
+                             double tolerance) {
   const ode_mlcp_options *options = w->s.step->options;
   bool stops = options->scheme == ODE_MLCP_SCHEME_TRAPEZOID_1 ||
                (options->scheme == ODE_MLCP_SCHEME_GAP && options->alpha == 1);
-  double rounding = stops ? 0.1 * event_rate_tolerance(w) / speed : 0;
-  return fmax(1e-10, rounding);
+  return fmax(1e-10, stops ? 0.1 * tolerance / speed : 0);
+}
+
+static void watch_slip(event_state *w, int k, double tolerance) {
+  contact_watch *watch = &w->watch[k];
+  int m = w->s.middle_of[k];
+  double slip[3];
+  world_contact_slip(m >= 0 ? solved_contact(&w->s, m)
+                            : &w->s.here->contacts.items[k],
+                     w->next.v, slip);
+  watch->value[0] =
+      vec3_dot(slip, watch->direction) / (watch->speed * watch->speed) -
+      slip_of_nought(w, watch->speed, tolerance);
 }
 
 /* Try a step of size h and set the watches' values. @return the least of all,
  * in *least; leaves the step in w->next. */
 static bool measure(event_state *w, double h, double *least) {
-  const double DELTA = 1e-4;
+  const double DELTA = 1e-4; /* of h: between the probes, for a difference */
   bool forces = false;
   for (int k = 0; k < w->s.here->contacts.n; k++)
     forces |= w->watch[k].kinds & (WATCH_SLIP | WATCH_LEAVE);
@@ -251,24 +264,54 @@ static bool measure(event_state *w, double h, double *least) {
     return false;
   if (!second_order_take(&w->s, &w->now, h, &w->next)) return false;
 
+  double tolerance = event_rate_tolerance(w);
   *least = INFINITY;
   for (int k = 0; k < w->s.here->contacts.n; k++) {
     contact_watch *watch = &w->watch[k];
-    int m = w->s.middle_of[k];
-    if (watch->kinds & WATCH_STOP) {
-      double slip[3];
-      world_contact_slip(m >= 0 ? solved_contact(&w->s, m)
-                               : &w->s.here->contacts.items[k],
-                        w->next.v, slip);
-      watch->value[0] =
-          vec3_dot(slip, watch->direction) / (watch->speed * watch->speed) -
-          slip_of_nought(w, watch->speed);
-    }
+    if (watch->kinds & WATCH_STOP) watch_slip(w, k, tolerance);
     if (watch->kinds & (WATCH_SLIP | WATCH_LEAVE))
-      watch_forces(w, k, 2 * DELTA * h);
+      watch_forces(w, k, 2 * DELTA * h, tolerance);
     for (int kind = 0; kind < 3; kind++)
       if (watch->kinds & 1 << kind) *least = fmin(*least, watch->value[kind]);
   }
+  return true;
+}
+
+/* Whether what is watched about contact k stays what it is over the trial step,
+ * by what the trial alone shows: its mean forces are near those of the step
+ * before and far from their limits. */
+static bool is_steady(event_state *w, int k, double tolerance) {
+  const double CHANGE = 0.05; /* of the normal force, from step to step */
+  const double SLACK = 0.2;   /* of the normal force, that friction leaves */
+  const contact_watch *watch = &w->watch[k];
+  const contact_entry *known = w->s.known[k];
+  int m = w->s.middle_of[k];
+  if (watch->kinds & WATCH_STOP) {
+    watch_slip(w, k, tolerance);
+    if (watch->value[0] < 0) return false;
+  }
+  if (!(watch->kinds & (WATCH_SLIP | WATCH_LEAVE))) return true;
+  if (known == NULL || !(known->seconds > 0)) return false;
+
+  contact_entry now = {.n_rows = 0};
+  assembly_remember_contact(w->s.assembly, m, &now);
+  double normal = now.impulses[0] / now.seconds, change[3];
+  for (int i = 0; i < 3; i++)
+    change[i] = now.sliding[i] / now.seconds -
+                known->sliding[i] / known->seconds;
+  double before = known->impulses[0] / known->seconds;
+  if (fabs(normal - before) + vec3_length(change) > CHANGE * normal)
+    return false;
+  contact_probe probe = probe_of(&w->s, k, tolerance);
+  return friction_slack(&solved_contact(&w->s, m)->point,
+                        assembly_contact_rows(w->s.assembly, m), probe.normal,
+                        probe.tangent, now.seconds) >= SLACK * probe.normal;
+}
+
+static bool all_steady(event_state *w) {
+  double tolerance = event_rate_tolerance(w);
+  for (int k = 0; k < w->s.here->contacts.n; k++)
+    if (w->watch[k].kinds != 0 && !is_steady(w, k, tolerance)) return false;
   return true;
 }
 
@@ -339,7 +382,7 @@ static bool find_transition(event_state *w, double h, double *when) {
   bool any = false;
   *when = INFINITY;
   if (!set_watches(w, &any)) return false;
-  if (!any || h <= shortest) return true;
+  if (!any || h <= shortest || all_steady(w)) return true;
   if (!measure(w, h, &least)) return false;
   if (least >= 0) return true;
   double at_low, at_high;

@@ -25,6 +25,8 @@ void second_order_release(second_order *s, const memory_source *source) {
   world_release(&s->middle);
   world_matcher_release(&s->matcher, source);
   memory_block_release(&s->middle_block, source);
+  memory_block_release(&s->known_block, source);
+  memory_block_release(&s->known_at_block, source);
   assembly_destroy(s->assembly);
 }
 
@@ -293,6 +295,20 @@ const world_snapshot *second_order_solved(const second_order *s) {
   return s->step->options->scheme == ODE_MLCP_SCHEME_GAP ? s->here : &s->middle;
 }
 
+/* What is known of the contacts of the problem. */
+static bool find_known(second_order *s, const world_snapshot *at) {
+  size_t n = (size_t)at->contacts.n;
+  s->known_at = memory_block_reserve(&s->known_at_block, s->home.arena.source,
+                                     n, sizeof *s->known_at);
+  if (s->known_at == NULL) return outcome_no_memory(s->step->out);
+  for (size_t k = 0; k < n; k++) s->known_at[k] = NULL;
+  for (int k = 0; k < s->here->contacts.n; k++)
+    if (s->middle_of[k] >= 0 && s->known[k] != NULL &&
+        s->known[k]->seconds > 0)
+      s->known_at[s->middle_of[k]] = s->known[k];
+  return true;
+}
+
 bool second_order_take(second_order *s, const motion *from, double h,
                        motion *to) {
   const scheme_step *step = s->step;
@@ -309,7 +325,7 @@ bool second_order_take(second_order *s, const motion *from, double h,
   int n_rows = forces_rows(step->forces, &s->home, spring_poses, from->v,
                            weights.cq, weights.cv, weights.unknown, s->rows);
   if (!sum_impulses(s, &weights, at, from, h) ||
-      !free_motion(s, &weights, at, from))
+      !free_motion(s, &weights, at, from) || !find_known(s, at))
     return false;
 
   const assembly_request request = {
@@ -324,6 +340,7 @@ bool second_order_take(second_order *s, const motion *from, double h,
       .x_free = s->x_free,
       .extra = s->rows,
       .n_extra = n_rows,
+      .known = s->known_at,
       .smooth = true, /* events look at how forces change with time */
       .counts_cone = s->counts_cone,
       .slip_floor = assembly_slip_floor(s->home.gravity, h),
@@ -369,7 +386,6 @@ bool second_order_correct(second_order *s, world_snapshot *at, motion *to) {
   const scheme_step *step = s->step;
   double h = step->step_size;
   size_t n = (size_t)s->home.n_bodies;
-  if (!world_read_at(at, &s->home, to->poses, h, step->out)) return false;
   if (!(at->erp > 0) || !anything_to_correct(at)) return true;
   memset(s->x_free, 0, 6 * n * sizeof *s->x_free);
   const assembly_request request = {

@@ -14,13 +14,16 @@ typedef struct second_order {
   world_snapshot middle;   /* where the Jacobians are taken */
   assembly *assembly;      /* with the answer of the last step tried */
   world_matcher matcher;
+  const contact_entry **known;    /* [here's contacts] what the last substep left,
+                                     NULL: nothing, */
+  const contact_entry **known_at; /* and [contacts of the problem] */
   int *middle_of;      /* [here's contacts] contact in `middle`, -1: lost */
   motion ahead;        /* scratch */
   double *mass, *x_free, *force, *k_q, *k_v;
   extra_row *rows;
   bool counts_cone;    /* in the next step tried */
   bool *stiff;         /* [n_bodies] see second_order_find_stiff */
-  memory_block middle_block;
+  memory_block middle_block, known_block, known_at_block;
 } second_order;
 
 /** Make what is kept between steps. @return false when memory runs out; release
@@ -62,7 +65,7 @@ const world_snapshot *second_order_solved(const second_order *s);
  * measured by mass, that takes away ERP's share of joint errors and overlaps at
  * `to`. With the errors of third order that a step makes, so is the correction.
  *
- * @param at  the snapshot to read there
+ * @param at  the world at `to`
  */
 bool second_order_correct(second_order *s, world_snapshot *at, motion *to);
 

@@ -28,6 +28,7 @@ typedef struct contact_entry {
                               `serial`, world frame */
   int number;              /* the caller's */
   /* of the last step */
+  double seconds;          /* contact: that the impulses acted over */
   int n_rows;              /* joint: impulses in use */
   double impulses[6];      /* joint: per row; contact: normal, then rolling */
   double sliding[3];       /* contact: tangential impulse on that body, world
