@@ -2,23 +2,23 @@
  *
  * A centrally symmetric polygon is a zonotope: with generators
  * g_k = (u_(k+1) - u_k) / 2, u_K = -u_0, it is { sum s_k g_k, |s_k| <= 1 }.
- * Maximum dissipation over it splits per generator, so that the edge rows and
- * the lambda row of a friction set are equivalent to boxed rows
+ * Maximum dissipation over it splits per generator, so that the rows of
+ * friction edges and the lambda row of a set are equivalent to boxed rows
  *
  *   p_t = sum_k g_k sigma_k / |g_k|,  w_k = g_k . w_t / |g_k|
  *   L_k = |g_k| (coefficient p_n + limit)
  *   -L_k <= sigma_k <= L_k,  -L_k => w_k >= 0,  L_k => w_k <= 0
  *
- * two a contact instead of five for four edges. Upper-bounded rows are turned
- * round, fixed rows (low = high) join the free velocity, and rows are sorted
- * by the pair of bodies they act on: an `edge` of the body graph. A `cluster`
- * is a normal with its friction rows, or a row of its own.
+ * two a contact instead of five for four friction edges. Upper-bounded rows are
+ * turned round, fixed rows (low = high) join the free velocity, and rows are
+ * sorted by the pair of bodies they act on: an edge of the body graph. A
+ * `cluster` is a normal with its friction rows, or a row of its own.
  *
  * Rows of a contact act on both bodies at one point, so that
- * J_b = -J_a T with one T for the whole edge, which halves the work on it.
+ * J_b = -J_a T with one T for a graph edge, which halves the work on it.
  */
-#ifndef ODE_MLCP_SOLVER_FAST_FORM_H
-#define ODE_MLCP_SOLVER_FAST_FORM_H
+#ifndef ODE_MLCP_SOLVER_BOX_H
+#define ODE_MLCP_SOLVER_BOX_H
 
 #include "common/arena.h"
 #include "common/six.h"
@@ -28,7 +28,7 @@
 typedef enum box_row_type {
   BOX_FREE,    /* w = 0 */
   BOX_LOWER,   /* p >= low */
-  BOX_BOUNDED,     /* low <= p <= high */
+  BOX_BOUNDED, /* low <= p <= high */
   BOX_FRICTION /* |p| <= coefficient * cluster's normal + high */
 } box_row_type;
 
@@ -44,7 +44,7 @@ typedef struct box_cluster {
 typedef struct graph_edge {
   int a, b; /* a < b, or b = -1 */
   int first_cluster, end_cluster, first_row, end_row;
-  int slot;         /* among edges with two bodies */
+  int slot;         /* among graph edges with two bodies */
   bool twisted;     /* J_b = -J_a T holds for every row */
   double offset[3]; /* T: linear part of a point's velocity, see box.c */
 } graph_edge;
@@ -158,14 +158,14 @@ double box_softness(const box_problem *box, int row, double prox);
 
 /**
  * The worst |mid(low - p, -w, high - p)| in m/s, impulses times the diagonal,
- * over form->scale. p must be within its limits.
+ * over box->scale. p must be within its limits.
  */
 double box_residual(const box_problem *box, const double p[],
                           const double w[]);
 
 /** Impulses of the problem's rows [problem->n_rows] to p, and back. A NAN
  *  guess counts as unknown and becomes 0; p may be out of its limits.
- *  @return the number of the form's rows whose guess was known. */
+ *  @return the number of box rows whose guess was known. */
 int box_take_guess(const box_problem *box, const double guess[],
                          double p[]);
 void box_give_impulses(const box_problem *box, const double p[],

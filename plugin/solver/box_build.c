@@ -29,7 +29,7 @@ typedef struct builder {
   double generator[BOX_MAX_CLUSTER][2], length[BOX_MAX_CLUSTER];
 } builder;
 
-/* The row's bodies in the form's order; J of a is row->J[side]. */
+/* The row's bodies in the box formulation's order; J of a is row->J[side]. */
 static void ordered_bodies(const mlcp_row *row, int *a, int *b, int *side) {
   int first = row->body[0], second = row->body[1];
   *side = first < 0 || (second >= 0 && second < first);
@@ -266,7 +266,7 @@ static void put_cluster(builder *b, const draft *d, box_cluster *cluster,
   if (d->set >= 0) put_full_compliance(box, cluster);
 }
 
-/* ---- edges --------------------------------------------------------------- */
+/* ---- graph edges --------------------------------------------------------- */
 
 static void cross(const double a[3], const double b[3], double c[3]) {
   c[0] = a[1] * b[2] - a[2] * b[1];
@@ -334,7 +334,7 @@ static bool find_offset(const box_problem *box, const box_cluster *first,
   return solve3(s.A, s.right, offset);
 }
 
-static void put_edges(builder *b) {
+static void put_graph_edges(builder *b) {
   box_problem *box = b->box;
   int row = 0, weight = 0;
   box->n_compliances = 0;
@@ -462,8 +462,8 @@ KERNEL bool row_is_twisted(const double J_a[6], const double J_b[6],
   return errors <= noise * noise * sizes;
 }
 
-/* Offsets of edges, and diagonals of their rows. */
-KERNEL void measure_edges(box_problem *box) {
+/* Offsets of graph edges, and diagonals of their rows. */
+KERNEL void measure_graph_edges(box_problem *box) {
   for (int e = 0; e < box->n_graph_edges; e++) {
     graph_edge *edge = &box->graph_edges[e];
     const box_cluster *first = &box->clusters[edge->first_cluster];
@@ -480,7 +480,9 @@ KERNEL void measure_edges(box_problem *box) {
   }
 }
 
-WIDE static void measure_edges_wide(box_problem *box) { measure_edges(box); }
+WIDE static void measure_graph_edges_wide(box_problem *box) {
+  measure_graph_edges(box);
+}
 
 /* ---- memory -------------------------------------------------------------- */
 
@@ -529,12 +531,12 @@ box_status box_build(box_problem *box, arena *arena,
   box->n_clusters = b.n_drafts;
 
   if (!take_arrays(box, arena)) return BOX_NO_MEMORY;
-  put_edges(&b);
+  put_graph_edges(&b);
   find_masses(box);
   if (six_is_wide())
-    measure_edges_wide(box);
+    measure_graph_edges_wide(box);
   else
-    measure_edges(box);
+    measure_graph_edges(box);
   box->scale = mlcp_velocity_scale(problem);
   box->relaxation = 0;
   if (b.any_fixed)

@@ -23,7 +23,7 @@ KERNEL void weigh(int m, const double W[], const double J[], double WJ[]) {
       if (W[m * i + j] != 0) add_row(WJ + 6 * i, W[m * i + j], J + 6 * j);
 }
 
-/* S += J' W J over the simple clusters of an edge; the others' weights are
+/* S += J' W J over the simple clusters of a graph edge; the others' weights are
  * full. */
 KERNEL void add_simple(const box_problem *box, const graph_edge *edge,
                        const double weights[], double S[BODY_BLOCK]) {
@@ -68,16 +68,16 @@ KERNEL void add_side(const box_problem *box, const graph_edge *edge,
   if (box->n_compliances > 0) add_coupled(box, edge, weights, S);
 }
 
-/* An edge's place in H. */
-typedef struct edge_place {
+/* A graph edge's place in H. */
+typedef struct graph_edge_place {
   double *aa, *bb;
   double *upper, *lower; /* as by body_blocks_pair */
   bool a_first;
-} edge_place;
+} graph_edge_place;
 
-/* What an edge adds where its rows are of several points. */
+/* What a graph edge adds where its rows are of several points. */
 KERNEL void add_untwisted(const box_problem *box, const graph_edge *edge,
-                          const double weights[], const edge_place *at) {
+                          const double weights[], const graph_edge_place *at) {
   double WJ[6 * BOX_MAX_CLUSTER];
   memset(at->upper, 0, sizeof(double) * BODY_BLOCK);
   if (at->lower != NULL) memset(at->lower, 0, sizeof(double) * BODY_BLOCK);
@@ -153,7 +153,7 @@ KERNEL void add_block(const six_block *sum, double to[BODY_BLOCK]) {
 
 /* J_b = -J_a T on every row: S = J_a' W J_a gives all blocks. */
 KERNEL void add_twisted(const box_problem *box, const graph_edge *edge,
-                        const double weights[], const edge_place *at) {
+                        const double weights[], const graph_edge_place *at) {
   double S[BODY_BLOCK] = {0};
   six_block sum;
   add_side(box, edge, weights, S);
@@ -185,7 +185,7 @@ KERNEL void assemble(body_blocks *blocks, const box_problem *box,
 
   for (int e = 0; e < box->n_graph_edges; e++) {
     const graph_edge *edge = &box->graph_edges[e];
-    edge_place at = {.aa = body_blocks_diagonal(blocks, edge->a)};
+    graph_edge_place at = {.aa = body_blocks_diagonal(blocks, edge->a)};
     if (edge->b < 0) {
       add_side(box, edge, weights, at.aa);
       continue;

@@ -16,7 +16,7 @@
 /**
  * Assemble and factor H.
  *
- * @param weights    [form->n_weights] a cluster's W at first_weight; one whose
+ * @param weights    [box->n_weights] a cluster's W at first_weight; one whose
  *                   compliance is diagonal has a W of nothing but its first
  *                   column and its diagonal.
  * @param symmetric  promises that every W is symmetric.

@@ -437,7 +437,7 @@ bool fast_interior_solve(fast_work *work,
   memset(work->dy_low, 0, bytes);
   memset(work->dy_high, 0, bytes);
 
-  patience patience = {0, 0, INFINITY};
+  patience patience = {.best = INFINITY};
   // sets read at more than the first figure are wrong in many rows
   crossing crossing = {.ripe = 1e-7,
                        .few = box->n_rows / 50 + 1,

@@ -11,9 +11,9 @@ bool fast_pivots_reserve(fast_work *work);
 /**
  * Follow the piecewise linear path of  w + t d  from work->p at t = 1, where d
  * makes it a solution, to t = 0: one row a pivot changes its state. Works on
- * the problem with the present relaxation and bias; work->p is the end of the path,
- * its active set stays in work->state. Also after a failure p is within its
- * limits.
+ * the problem with the present relaxation and bias; work->p is the end of the
+ * path, its active set stays in work->state. Also after a failure p is within
+ * its limits.
  *
  * @return true when t = 0 was reached in `max_pivots`.
  */

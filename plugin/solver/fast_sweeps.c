@@ -3,8 +3,8 @@
  * settles those, but rows changed all at once from far off go round in circles.
  * A few sweeps before each system bring the active set so near that two or
  * three changes of a handful of rows are left; where those go round in circles,
- * pivots change them one by one. Where bodies are wedged, with more active rows than
- * degrees of freedom, that does not help: the first system shows it. */
+ * pivots change them one by one. Where bodies are wedged, with more active rows
+ * than degrees of freedom, that does not help: the first system shows it. */
 #include "solver/fast_sweeps.h"
 
 #include <math.h>

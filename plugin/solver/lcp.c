@@ -6,7 +6,11 @@
 #include "common/arena.h"
 #include "solver/lemke_factor.h"
 
-enum { scaling_passes = 5, most_exchanges = 50, patience = 5 };
+enum {
+  scaling_passes = 5,
+  most_exchanges = 50,
+  patience = 5 /* rounds of exchanges without fewer violators */
+};
 
 /* The scaled problem and what both methods need. */
 typedef struct solve {
@@ -259,7 +263,8 @@ static lemke_status run_lemke(solve *s, lemke_workspace *workspace, bool scaled,
 static lemke_status try_nearest(solve *s, lemke_workspace *workspace) {
   int n = s->scaled.n;
   if (s->fewest > n / 10) return LEMKE_INACCURATE;
-  lemke_options options = {s->tolerance, 20 + n / 4, LEMKE_TIES_FIRST};
+  lemke_options options = {.tolerance = s->tolerance,
+                           .max_pivots = 20 + n / 4};
   return run_lemke(s, workspace, true, &options, s->nearest);
 }
 
@@ -271,17 +276,18 @@ static lemke_status try_lemke(solve *s, lemke_workspace *workspace) {
     bool scaled, from_best;
     double tighter;
     lemke_ties ties;
-  } runs[] = {{true, false, 1, LEMKE_TIES_FIRST},
-              {true, true, 1e-4, LEMKE_TIES_FIRST},
-              {true, false, 1, LEMKE_TIES_LAST},
-              {false, false, 1, LEMKE_TIES_FIRST}};
+  } runs[] = {{.scaled = true, .tighter = 1},
+              {.scaled = true, .from_best = true, .tighter = 1e-4},
+              {.scaled = true, .tighter = 1, .ties = LEMKE_TIES_LAST},
+              {.scaled = false, .tighter = 1}};
   lemke_status first = LEMKE_INACCURATE;
   lemke_status status = try_nearest(s, workspace);
   if (status == LEMKE_NO_MEMORY || good_enough(s)) return status;
   for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
     if (runs[i].from_best && status == LEMKE_RAY) continue;
     for (int j = 0; j < s->scaled.n; j++) s->basic[j] = s->best[j] > 0;
-    lemke_options options = {s->tolerance * runs[i].tighter, 0, runs[i].ties};
+    lemke_options options = {.tolerance = s->tolerance * runs[i].tighter,
+                             .ties = runs[i].ties};
     status = run_lemke(s, workspace, runs[i].scaled, &options,
                        runs[i].from_best ? s->basic : NULL);
     if (status == LEMKE_NO_MEMORY || good_enough(s)) return status;

@@ -135,7 +135,7 @@ static void emit_slip(builder *f, int first, int n_base, const double u[2],
 
 static const double alone[2] = {1, 0};
 
-/* The part of p that no variable moves. */
+/* What of p no variable moves. */
 static double constant_impulse(const mlcp_row *row) {
   switch (bounds_of(row)) {
   case FREE:

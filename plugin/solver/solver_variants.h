@@ -27,8 +27,8 @@ bool solver_variant_make_proximal(solver_variant *variant, arena *arena,
  * The convex relaxation of Anitescu & Hart (after 4.48): mu lambda is taken as
  * 0 where it couples the normal impulse, which makes each friction edge e a
  * row  (n + mu d_e)'v + b_n >= 0  with an impulse gamma_e of its own,
- * c_n = sum gamma_e, beta_e = mu gamma_e. Sets with a constant limit keep their
- * form; where a limit has both parts, the constant one is left out.
+ * c_n = sum gamma_e, beta_e = mu gamma_e. Sets with a constant limit stay as
+ * they are; where a limit has both terms, the constant one is left out.
  */
 bool solver_variant_make_convex(solver_variant *variant, arena *arena,
                                 const mlcp_problem *problem);
