@@ -9,7 +9,7 @@
 #include "bench_clock.h"
 #include "lcp_form.h"
 #include "ode_mlcp.h"
-#include "stepper/stepper.h"
+#include "stepper/process.h"
 
 /* ---- states ----------------------------------------------------------- */
 
@@ -124,14 +124,14 @@ bool host_case_open(host_case *opened, const library_entry *entry) {
   scene_state_create(&opened->start, opened->scene);
   scene_state_read(&opened->start, opened->scene);
 
-  stepper_observe_solves(keep_part, opened);
+  process_observe_solves(keep_part, opened);
   ode_mlcp_options hasty;
   ode_mlcp_default_options(&hasty);
   hasty.tolerance = 0.99; // the problem is wanted, not its solution
   bool taken =
       ode_mlcp_attach(opened->scene->world, &hasty) == ODE_MLCP_OK &&
       dWorldStep(opened->scene->world, LIBRARY_STEP) != 0;
-  stepper_observe_solves(NULL, NULL);
+  process_observe_solves(NULL, NULL);
   ode_mlcp_detach(opened->scene->world);
   if (!taken) {
     host_case_close(opened);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ode_mlcp.h"
-#include "stepper/stepper.h"
+#include "stepper/process.h"
 
 /* ---- the scenes ------------------------------------------------------------ */
 
@@ -172,14 +172,14 @@ bool library_capture(const library_entry *entry, library_problems *captured) {
   if (scene == NULL) return false;
 
   capture capture = {.problems = captured};
-  stepper_observe_solves(keep, &capture);
+  process_observe_solves(keep, &capture);
   // the problem is wanted, not its solution: any answer will do
   ode_mlcp_options hasty;
   ode_mlcp_default_options(&hasty);
   hasty.tolerance = 0.99;
   bool taken = ode_mlcp_attach(scene->world, &hasty) == ODE_MLCP_OK &&
                dWorldStep(scene->world, LIBRARY_STEP) != 0;
-  stepper_observe_solves(NULL, NULL);
+  process_observe_solves(NULL, NULL);
   scene_destroy(scene);
   if (taken && !capture.no_memory) return true;
   library_release(captured);

@@ -9,7 +9,7 @@
 #include "failing_memory.h"
 #include "impacts/examples.h"
 #include "ode_mlcp.h"
-#include "stepper/stepper.h"
+#include "stepper/process.h"
 #include "testing.h"
 
 static dWorldID world;
@@ -589,10 +589,10 @@ static void test_bad_input(void) {
 static void test_memory_failures(void) {
   failing_memory memory = {0};
   const memory_source failing = failing_memory_source(&memory);
-  const memory_source *usual = stepper_memory();
+  const memory_source *usual = process()->memory;
   open_world();
   build_compass_gait();
-  stepper_set_memory(&failing);
+  process_set_memory(&failing);
   ode_mlcp_error error = ODE_MLCP_NO_MEMORY;
   int n = 0;
   for (; error != ODE_MLCP_OK && n < 100; n++) {
@@ -605,7 +605,7 @@ static void test_memory_failures(void) {
     CU_ASSERT_EQUAL(memory.bytes_held, 0);
   }
   CU_ASSERT(n > 8 && n < 100);
-  stepper_set_memory(usual);
+  process_set_memory(usual);
   close_world();
 }
 

@@ -7,7 +7,7 @@
 
 #include "collision_scene.h"
 #include "failing_memory.h"
-#include "stepper/stepper.h"
+#include "stepper/process.h"
 
 static const double START = 0.442944692; /* m/s: sqrt(2 g 0.01) */
 
@@ -110,8 +110,8 @@ static void ignore(int number, const char *text, va_list arguments) {
 static void test_memory_failures(void) {
   failing_memory memory = {0};
   const memory_source failing = failing_memory_source(&memory);
-  const memory_source *usual = stepper_memory();
-  stepper_set_memory(&failing);
+  const memory_source *usual = process()->memory;
+  process_set_memory(&failing);
   block_scene s;
   open_scene(&s, "set", 3, 0);
   dSetMessageHandler(ignore);
@@ -129,7 +129,7 @@ static void test_memory_failures(void) {
   double kept = dBodyGetAngularVel(s.block)[2];
   dSetMessageHandler(NULL);
   scene_close(&s.scene);
-  stepper_set_memory(usual);
+  process_set_memory(usual);
   strike("set", 3, 0, &spin); /* the same as without failures before it */
   CU_ASSERT_EQUAL(kept, spin);
 }

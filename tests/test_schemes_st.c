@@ -6,7 +6,7 @@
 
 #include "collision_scene.h"
 #include "common/vec3.h"
-#include "stepper/stepper.h"
+#include "stepper/process.h"
 #include "failing_memory.h"
 #include "step_testing.h"
 
@@ -241,10 +241,10 @@ static void say_nothing(int number, const char *format, va_list arguments) {
 static void test_memory_runs_out(void) {
   failing_memory memory = {0};
   const memory_source failing = failing_memory_source(&memory);
-  const memory_source *usual = stepper_memory();
+  const memory_source *usual = process()->memory;
   dMessageFunction *previous = dGetMessageHandler();
   dSetMessageHandler(say_nothing);
-  stepper_set_memory(&failing);
+  process_set_memory(&failing);
   int failed = 0;
   for (int k = 1; failed == k - 1 && k < 400; k++) {
     scene s;
@@ -266,7 +266,7 @@ static void test_memory_runs_out(void) {
   }
   CU_ASSERT_EQUAL(memory.bytes_held, 0);
   CU_ASSERT(failed > 20 && failed < 399);
-  stepper_set_memory(usual);
+  process_set_memory(usual);
   dSetMessageHandler(previous);
 }
 

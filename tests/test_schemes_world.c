@@ -5,7 +5,7 @@
 
 #include "failing_memory.h"
 #include "scheme_scene.h"
-#include "stepper/stepper.h"
+#include "stepper/process.h"
 
 static void quiet(int number, const char *text, va_list arguments) {
   (void)number;
@@ -348,9 +348,9 @@ static void test_a_failed_step_leaves_every_bit(void) {
 static void test_memory_that_runs_out_leaves_every_bit(void) {
   failing_memory memory = {0};
   const memory_source scarce = failing_memory_source(&memory);
-  const memory_source *before = stepper_memory();
+  const memory_source *before = process()->memory;
   dSetMessageHandler(quiet);
-  stepper_set_memory(&scarce);
+  process_set_memory(&scarce);
   long failures = 0;
   bool done = false;
   for (long n = 0; !done; n++) {
@@ -380,7 +380,7 @@ static void test_memory_that_runs_out_leaves_every_bit(void) {
     CU_ASSERT(isfinite(dBodyGetPosition(box)[1]));
     scene_close(&s);
   }
-  stepper_set_memory(before);
+  process_set_memory(before);
   dSetMessageHandler(NULL);
   CU_ASSERT(failures > 50);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "../demos/scenes/scene.h"
-#include "stepper/stepper.h"
+#include "stepper/process.h"
 #include "step_testing.h"
 
 enum { STEPS = 40 };
@@ -244,9 +244,9 @@ static void run_on_threads(run *r, unsigned threads) {
 
   main_thread = pthread_self();
   pool_worked = false;
-  stepper_set_memory(&noting_memory);
+  process_set_memory(&noting_memory);
   *r = create_run(NULL);
-  stepper_set_memory(&memory_from_malloc);
+  process_set_memory(&memory_from_malloc);
   dWorldSetStepThreadingImplementation(
       r->scene->world, dThreadingImplementationGetFunctions(threading),
       threading);

@@ -7,7 +7,7 @@
 
 #include "../demos/scenes/scene.h"
 #include "failing_memory.h"
-#include "stepper/stepper.h"
+#include "stepper/process.h"
 #include "step_testing.h"
 
 static const double H = 0.01;
@@ -64,7 +64,7 @@ static void use_failing_memory(bool use) {
   CU_ASSERT_EQUAL(memory.bytes_held, 0);
   source = failing_memory_source(&memory);
   fail_no_allocation(&memory);
-  stepper_set_memory(use ? &source : &memory_from_malloc);
+  process_set_memory(use ? &source : &memory_from_malloc);
 #if SUITESPARSE_MAIN_VERSION >= 6
   SuiteSparse_config_malloc_func_set(use ? failing_malloc : malloc);
   SuiteSparse_config_calloc_func_set(use ? failing_calloc : calloc);

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "stepper/stepper.h"
+#include "stepper/process.h"
 #include "collision_scene.h"
 #include "failing_memory.h"
 #include "step_testing.h"
@@ -182,10 +182,10 @@ static void test_failed_step_leaves_nothing(void) {
 /* The k-th allocation fails, for each k: so does the step, and it leaves all as
  * it was; the next one is taken. */
 static void test_memory_runs_out(void) {
-  const memory_source *before = stepper_memory();
+  const memory_source *before = process()->memory;
   failing_memory memory = {0};
   const memory_source failing = failing_memory_source(&memory);
-  stepper_set_memory(&failing);
+  process_set_memory(&failing);
   dMessageFunction *previous = dGetMessageHandler();
   dSetMessageHandler(keep_message);
   int failed = 0;
@@ -208,7 +208,7 @@ static void test_memory_runs_out(void) {
   CU_ASSERT_EQUAL(memory.bytes_held, 0);
   CU_ASSERT(failed > 10);
   dSetMessageHandler(previous);
-  stepper_set_memory(before);
+  process_set_memory(before);
 }
 
 /* --- a program that makes its own contact joints --------------------------------- */

@@ -1047,6 +1047,7 @@ static void contact_force(const assembly *a, int k, double seconds,
 void assembly_add_contact(const assembly *a, int k, double seconds,
                           joint_result *result) {
   int first = a->contact_row[k];
+  bool alone = result->count == 0;
   if (first < 0) return;
   if (a->contacts->items[k].stop < 0) {
     unsigned count = (unsigned)a->contact_rows[k].n_rows;
@@ -1057,7 +1058,9 @@ void assembly_add_contact(const assembly *a, int k, double seconds,
   if (result->forceless) return;
   double force[2][6];
   contact_force(a, k, seconds, force);
-  for (int i = 0; i < 12; i++)
+  /* a sum with 0 would lose a zero's sign */
+  if (alone) memcpy(result->force, force, sizeof force);
+  for (int i = 0; i < 12 && !alone; i++)
     result->force[i / 6][i % 6] += force[i / 6][i % 6];
 }
 

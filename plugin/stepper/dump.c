@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "mlcp/mlcp_folder.h"
-#include "stepper/stepper.h"
+#include "stepper/process.h"
 
 enum {
   MOST_KEPT = 100, /* problems on disk */
@@ -246,7 +246,7 @@ ode_mlcp_error ode_mlcp_dump(const char *new_folder,
   when = new_when;
   // problems in another folder are no longer this run's to remove
   first_kept = n_kept = bytes_kept = 0;
-  stepper_observe_solves(new_folder != NULL ? observe : NULL, NULL);
+  process_observe_solves(new_folder != NULL ? observe : NULL, NULL);
   pthread_mutex_unlock(&lock);
   return ODE_MLCP_OK;
 }

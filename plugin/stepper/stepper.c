@@ -14,24 +14,8 @@
 #include "host/patched_host.h"
 #include "settings/settings.h"
 #include "stepper/dump.h"
+#include "stepper/process.h"
 #include "stepper/report.h"
-
-/* --- what is set for all worlds ------------------------------------------------- */
-
-static const memory_source *memory = &memory_from_malloc;
-static ode_mlcp_observer *step_observer;
-static void *step_observer_context;
-static solve_observer *observe_solve;
-static void *observe_solve_context;
-
-const memory_source *stepper_memory(void) { return memory; }
-
-void stepper_set_memory(const memory_source *source) { memory = source; }
-
-void stepper_observe_solves(solve_observer *observer, void *context) {
-  observe_solve = observer;
-  observe_solve_context = context;
-}
 
 /* --- a world's stepper ------------------------------------------------------------ */
 
@@ -180,8 +164,8 @@ static bool solve_islands(world_stepper *stepper,
       .forces = &stepper->forces,
       .contacts = &stepper->contacts,
       .memory = &stepper->memory,
-      .observer = observe_solve,
-      .observer_context = observe_solve_context,
+      .observer = process()->observe_solve,
+      .observer_context = process()->solve_context,
       .bodies = stepper->bodies + result->first_body,
       .joints = stepper->joints + result->first_joint,
       .remembered = {.entries = stepper->entries + result->first_joint,
@@ -403,7 +387,8 @@ static void stepper_end(void *context, dWorldID world, int taken) {
     report->jammed_contacts = report->jammed_joint_rows = -1;
   give_warnings(stepper);
   stepper->begun = false;
-  if (step_observer != NULL) step_observer(step_observer_context, world, report);
+  if (process()->observe_step != NULL)
+    process()->observe_step(process()->step_context, world, report);
   dump_end_step(world, stepper->number, report);
 }
 
@@ -465,7 +450,7 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world,
     stepper->options = options;
     return ODE_MLCP_OK;
   }
-  const memory_source *source = memory;
+  const memory_source *source = process()->memory;
   stepper = memory_allocate_zero(source, sizeof *stepper);
   if (stepper == NULL) return ODE_MLCP_NO_MEMORY;
   stepper->source = source;
@@ -637,9 +622,4 @@ ode_mlcp_error ode_mlcp_last_event_sized(dWorldID world, int index,
     return ODE_MLCP_BAD_ARGUMENT;
   sized_give(event, event_size, &own, sizeof own);
   return ODE_MLCP_OK;
-}
-
-void ode_mlcp_observe(ode_mlcp_observer *observer, void *context) {
-  step_observer = observer;
-  step_observer_context = context;
 }

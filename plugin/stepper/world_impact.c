@@ -4,7 +4,7 @@
 
 #include "assembly/impact_problem.h"
 #include "host/patched_host.h"
-#include "stepper/stepper.h"
+#include "stepper/process.h"
 
 static ode_mlcp_error build(const world_snapshot *world, arena *arena,
                             ode_mlcp_world_impact **impact, outcome *out) {
@@ -32,7 +32,7 @@ ode_mlcp_impact_problem_of_world(dWorldID world, const dContact contacts[],
     return ODE_MLCP_BAD_ARGUMENT;
   if (patched_host_fault() != NULL) return ODE_MLCP_WRONG_HOST;
 
-  const memory_source *source = stepper_memory();
+  const memory_source *source = process()->memory;
   /* the step size matters to forces only, and those are not used */
   const world_settings settings = {.world = world,
                                    .step_size = 1,
