@@ -41,7 +41,7 @@
       "The rest of a correction moves them without giving them speed, so "    \
       "that nothing pops; inf makes all of it velocity, as in stock ODE.")    \
   ROW(ode_mlcp_solver, solver, ONE_OF(solvers), ODE_MLCP_SOLVER_FAST, "", "", \
-      AP_AH, "What solves a step's problems.")                                \
+      ALL, "What solves a step's problems.")                                \
   ROW(double, tolerance, NUMBER(ABOVE(0), BELOW(1)), 1e-10, "", "T", ALL,     \
       "The relative residual asked of a solve.")                              \
   ROW(int, max_contacts, WHOLE(1, 1000000000), 20000, "", "N", ALL,           \
@@ -58,7 +58,7 @@
   ROW(int, measure, ON_OFF, 0, "", "", ALL,                                   \
       "Fill the report's energies and errors. A trace switches it on.")       \
   ROW(ode_mlcp_friction, friction, ONE_OF(frictions),                         \
-      ODE_MLCP_FRICTION_COULOMB, "", "", AP_AH, "The law of friction.")       \
+      ODE_MLCP_FRICTION_COULOMB, "", "", AP_AH_ST, "The law of friction.")    \
   ROW(int, check_cone, ON_OFF, 0, "", "", ALL,                                \
       "Check in every step whether the friction cone is pointed. The "        \
       "trace's column jammed tells it.")                                      \

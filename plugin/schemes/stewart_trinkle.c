@@ -245,6 +245,7 @@ static bool solve_once(stewart_trinkle *s, const scheme_step *step) {
       .recall = &s->recall,
       .guess = s->guesses,
       .projects = true,
+      .friction = step->options->friction,
       .counts_cone = true,
       .observer = step->observer,
       .observer_context = step->observer_context};

@@ -150,6 +150,7 @@ static bool solve(void *state, scheme_step *step) {
       .recall = &s->recall,
       .adds_stops = true,
       .projects = true,
+      .friction = options->friction,
       .counts_cone = true,
       .observer = step->observer,
       .observer_context = step->observer_context,
