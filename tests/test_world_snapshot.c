@@ -1,0 +1,277 @@
+/* A world as plain arrays: at other poses without a trace, and with contacts at
+ * one point as one, under every scheme. */
+#include <math.h>
+#include <ode/stepper.h>
+#include <string.h>
+
+#include "collision_scene.h"
+#include "settings/scheme_list.h"
+#include "step_testing.h"
+#include "world/world.h"
+
+/* --- other poses ------------------------------------------------------------ */
+
+enum { BODIES = 6 };
+
+typedef struct tangle {
+  dWorldID world;
+  dSpaceID space;
+  dBodyID body[BODIES];
+  dGeomID geom[BODIES];
+  world_island island;
+} tangle;
+
+/* Bodies with joints, stops and contacts; quaternions that are not of length
+ * one to the last bit, and a rotation whose padding is no zero. */
+static void create_tangle(tangle *t, uint64_t seed) {
+  test_random random = {seed};
+  memset(t, 0, sizeof *t);
+  t->world = create_world(9.81, NULL);
+  t->space = dSimpleSpaceCreate(0);
+  for (int b = 0; b < BODIES; b++) {
+    dMatrix3 R;
+    dBodyID body = t->body[b] = create_ball(t->world, 1 + b, 0.3);
+    dRFromAxisAndAngle(R, test_uniform(&random, -1, 1),
+                       test_uniform(&random, -1, 1), 1,
+                       test_uniform(&random, -3, 3));
+    R[3] = R[7] = R[11] = 0.125;
+    dBodySetRotation(body, R);
+    dBodySetPosition(body, b, test_uniform(&random, -1, 1),
+                     test_uniform(&random, -1, 1));
+    dBodySetLinearVel(body, test_uniform(&random, -1, 1), 1, 0);
+    dBodySetAngularVel(body, 0, test_uniform(&random, -1, 1), 2);
+    t->geom[b] = dCreateBox(t->space, 0.4, 0.5, 0.6);
+    dGeomSetBody(t->geom[b], body);
+  }
+  dBodySetKinematic(t->body[5]);
+  dSurfaceParameters surface = bare_surface(dContactApprox1, 0.5);
+  for (int b = 0; b + 1 < BODIES; b++) {
+    const dReal *x = dBodyGetPosition(t->body[b]);
+    dJointID joint = b % 2 ? dJointCreateHinge(t->world, 0)
+                           : dJointCreateSlider(t->world, 0);
+    dJointAttach(joint, t->body[b], t->body[b + 1]);
+    if (b % 2) {
+      dJointSetHingeAnchor(joint, x[0], x[1], x[2]);
+      dJointSetHingeParam(joint, dParamHiStop, 1);
+    } else {
+      dJointSetSliderParam(joint, dParamHiStop, 0.5);
+      dJointSetSliderParam(joint, dParamLoStop, -0.5);
+    }
+    dContact contact = contact_at(&surface, x[0], x[1], x[2] - 0.25, 0.01);
+    joint = dJointCreateContact(t->world, 0, &contact);
+    dJointAttach(joint, b % 2 ? t->body[b] : 0, b % 2 ? 0 : t->body[b]);
+  }
+  CU_ASSERT_FATAL(
+      world_island_list(&t->island, &memory_from_malloc, t->world, true));
+}
+
+static void destroy_tangle(tangle *t) {
+  world_island_release(&t->island, &memory_from_malloc);
+  dSpaceDestroy(t->space);
+  dWorldDestroy(t->world);
+}
+
+static uint64_t hash_tangle(const tangle *t) {
+  uint64_t hash = hash_bodies(t->body, BODIES);
+  for (int b = 0; b < BODIES; b++) {
+    dReal box[6];
+    dGeomGetAABB(t->geom[b], box);
+    const unsigned char *bytes = (const unsigned char *)box;
+    for (size_t i = 0; i < sizeof box; i++)
+      hash = (hash ^ bytes[i]) * 1099511628211u;
+  }
+  return hash;
+}
+
+static world_settings settings_of(const tangle *t) {
+  return (world_settings){.world = t->world,
+                          .step_size = 0.01,
+                          .erp = ODE_MLCP_ERP_HOST,
+                          .margin = ODE_MLCP_MARGIN_AUTO};
+}
+
+static void test_other_poses_leave_no_trace(void) {
+  for (uint64_t seed = 1; seed <= 20; seed++) {
+    tangle t;
+    outcome out;
+    world_snapshot home, moved;
+    create_tangle(&t, seed);
+    world_settings settings = settings_of(&t);
+    world_open(&home, &memory_from_malloc);
+    world_open(&moved, &memory_from_malloc);
+    outcome_start(&out);
+    CU_ASSERT_FATAL(world_read(&home, &settings, &t.island.island, 1, &out));
+    CU_ASSERT_EQUAL(home.n_bodies, BODIES);
+    CU_ASSERT_EQUAL(home.n_joints, 2 * (BODIES - 1));
+
+    uint64_t before = hash_tangle(&t);
+    world_pose poses[BODIES];
+    for (int b = 0; b < BODIES; b++) {
+      world_pose from = world_pose_of(&home.bodies[b]);
+      const double away[6] = {3, -2, 1, 0.5, 1, -0.7};
+      world_pose_move(&poses[b], &from, away, 0.1 * b + 0.1);
+    }
+    CU_ASSERT_FATAL(world_read_at(&moved, &home, poses, 0.01, &out));
+    CU_ASSERT_EQUAL(hash_tangle(&t), before);
+    for (int b = 0; b < BODIES; b++)
+      for (int i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(moved.bodies[b].position[i], poses[b].position[i]);
+    CU_ASSERT(moved.linearised && !home.linearised);
+
+    /* negative control: the hash sees a bit */
+    dReal *R = (dReal *)dBodyGetRotation(t.body[2]);
+    R[3] = nextafter(R[3], 1);
+    CU_ASSERT_NOT_EQUAL(hash_tangle(&t), before);
+    world_release(&home);
+    world_release(&moved);
+    destroy_tangle(&t);
+  }
+}
+
+/* Where the bodies are, both ways to read a world see the same. */
+static void test_both_readings_are_one(void) {
+  tangle t;
+  outcome out;
+  world_snapshot home, again;
+  create_tangle(&t, 7);
+  world_settings settings = settings_of(&t);
+  world_open(&home, &memory_from_malloc);
+  world_open(&again, &memory_from_malloc);
+  outcome_start(&out);
+  CU_ASSERT_FATAL(world_read(&home, &settings, &t.island.island, 1, &out));
+  world_pose poses[BODIES];
+  for (int b = 0; b < BODIES; b++) poses[b] = world_pose_of(&home.bodies[b]);
+  CU_ASSERT_FATAL(world_read_at(&again, &home, poses, 0.01, &out));
+  CU_ASSERT_EQUAL(again.n_joint_rows, home.n_joint_rows);
+  CU_ASSERT_EQUAL_FATAL(again.contacts.n, home.contacts.n);
+  int match[4 * BODIES];
+  world_matcher matcher = {0};
+  CU_ASSERT_FATAL(world_match(&matcher, &home, &home.contacts, &again,
+                              &again.contacts, 1e-9, match));
+  int n_stops = 0;
+  for (int k = 0; k < home.contacts.n; k++) {
+    CU_ASSERT_FATAL(match[k] >= 0);
+    const world_contact *a = &home.contacts.items[k];
+    const world_contact *b = &again.contacts.items[match[k]];
+    CU_ASSERT_EQUAL(a->joint, b->joint);
+    CU_ASSERT_DOUBLE_EQUAL(a->point.gap, b->point.gap, 1e-12);
+    double v[6 * BODIES];
+    for (int i = 0; i < 6 * BODIES; i++) v[i] = sin(i);
+    CU_ASSERT_DOUBLE_EQUAL(world_contact_rate(&home.contacts, k, v),
+                           world_contact_rate(&again.contacts, match[k], v),
+                           1e-12);
+    n_stops += a->stop >= 0;
+  }
+  CU_ASSERT(n_stops >= 5); /* two a slider, one a hinge */
+  world_matcher_release(&matcher, &memory_from_malloc);
+  world_release(&home);
+  world_release(&again);
+  destroy_tangle(&t);
+}
+
+/* --- coincident contacts ------------------------------------------------------ */
+
+#define NAME(ID, name, help) name,
+static const char *const SCHEMES[] = {SCHEME_LIST(NAME)};
+#undef NAME
+enum { N_SCHEMES = sizeof SCHEMES / sizeof SCHEMES[0], COPIES = 1000 };
+
+static const double CORNER[4][2] = {{-1, -1}, {1, -1}, {-1, 1}, {1, 1}};
+
+static ode_mlcp_options options_of(const char *scheme) {
+  char message[200];
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_set_option(&options, "scheme", scheme, message,
+                                            sizeof message),
+                        ODE_MLCP_OK);
+  return options;
+}
+
+/* A box of edge 2 and mass 3 that slides on the plane z = 0. */
+static dBodyID create_box(dWorldID world) {
+  dMass mass;
+  dBodyID body = dBodyCreate(world);
+  dMassSetBoxTotal(&mass, 3, 2, 2, 2);
+  dBodySetMass(body, &mass);
+  dBodySetPosition(body, 0, 0, 1);
+  dBodySetLinearVel(body, 1, 0.5, 0);
+  return body;
+}
+
+static int copies; /* of every corner's contact */
+
+static int give_corners(void *context, dWorldID world,
+                        ode_mlcp_contact_list *list) {
+  dBodyID body = context;
+  (void)world;
+  dSurfaceParameters surface = bare_surface(dContactApprox1, 0.5);
+  const dReal *x = dBodyGetPosition(body);
+  for (int i = 0; i < copies; i++)
+    for (int c = 0; c < 4; c++) {
+      dContact contact = contact_at(&surface, x[0] + CORNER[c][0],
+                                    x[1] + CORNER[c][1], 0, 1 - x[2]);
+      if (ode_mlcp_add_contact(list, body, 0, &contact) != ODE_MLCP_OK)
+        return 0;
+    }
+  return 1;
+}
+
+/* Three steps of the box on so many contacts a corner. */
+static void slide(const char *scheme, bool source, int n_copies, double v[3],
+                  ode_mlcp_report *report) {
+  ode_mlcp_options options = options_of(scheme);
+  dWorldID world = create_world(9.81, &options);
+  dBodyID body = create_box(world);
+  dJointGroupID group = dJointGroupCreate(0);
+  copies = n_copies;
+  if (source) ode_mlcp_set_collision(world, give_corners, body);
+  dSurfaceParameters surface = bare_surface(dContactApprox1, 0.5);
+  for (int step = 0; step < 3; step++) {
+    const dReal *x = dBodyGetPosition(body);
+    for (int i = 0; i < n_copies && !source; i++)
+      for (int c = 0; c < 4; c++) {
+        dContact contact = contact_at(&surface, x[0] + CORNER[c][0],
+                                      x[1] + CORNER[c][1], 0, 1 - x[2]);
+        dJointAttach(dJointCreateContact(world, group, &contact), body, 0);
+      }
+    CU_ASSERT_EQUAL(ode_mlcp_step(world, 0.01, report), ODE_MLCP_OK);
+    dJointGroupEmpty(group);
+  }
+  for (int i = 0; i < 3; i++) v[i] = dBodyGetLinearVel(body)[i];
+  dJointGroupDestroy(group);
+  dWorldDestroy(world);
+}
+
+static void test_coincident_contacts_are_one(void) {
+  for (int k = 0; k < N_SCHEMES; k++)
+    for (int source = 0; source < 2; source++) {
+      double once[3], often[3];
+      ode_mlcp_report single, many;
+      slide(SCHEMES[k], source, 1, once, &single);
+      slide(SCHEMES[k], source, COPIES, often, &many);
+      CU_ASSERT_EQUAL(single.contacts, 4);
+      CU_ASSERT_EQUAL(single.contacts_merged, 0);
+      CU_ASSERT_EQUAL(many.contacts, 4);
+      CU_ASSERT(many.contacts_merged >= 4 * (COPIES - 1));
+      CU_ASSERT_EQUAL(many.rows, single.rows);
+      CU_ASSERT(many.residual < 1e-9);
+      for (int i = 0; i < 3; i++)
+        CU_ASSERT_DOUBLE_EQUAL(often[i], once[i], 1e-8); /* CFM is shared */
+      /* it slides, and its friction is Coulomb's */
+      double speed = hypot(1, 0.5) - 3 * 0.01 * 0.5 * 9.81;
+      CU_ASSERT_DOUBLE_EQUAL(hypot(often[0], often[1]), speed, 1e-6);
+    }
+}
+
+int main(void) {
+  dInitODE2(0);
+  const CU_TestInfo tests[] = {
+      {"other poses leave no trace", test_other_poses_leave_no_trace},
+      {"both readings are one", test_both_readings_are_one},
+      {"coincident contacts are one", test_coincident_contacts_are_one},
+      CU_TEST_INFO_NULL};
+  int status = run_tests("world snapshots", tests);
+  dCloseODE();
+  return status;
+}
