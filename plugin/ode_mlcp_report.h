@@ -48,8 +48,8 @@
   ROW(int, unsolved, SUM, SUM(unsolved), "",                                  \
       "of the degraded: residual above 1e-6")                                 \
   ROW(int, pushes, SUM, SUM(pushes), "",                                      \
-      "push-outs: problems solved to move bodies by what their velocities "   \
-      "do not correct")                                                       \
+      "position projections: problems solved to move bodies by what their "   \
+      "velocities do not correct")                                            \
   ROW(int, refused, ANY, SUM(refused), "",                                    \
       "1 where an island was too large and the step not taken")               \
   ROW(long, pivots, SUM, SUM(pivots), "", "of Lemke's method, all islands")   \

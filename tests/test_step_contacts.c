@@ -73,7 +73,7 @@ static void expect_velocity(const touch *t, double vx, double vy, double vz) {
 }
 
 /* Position corrections show in the pose, whatever becomes of the velocity. A
- * push-out has a compliance of 1e-6 of its rows' diagonal (eq. 10). */
+ * projection has a compliance of 1e-6 of its rows' diagonal (eq. 10). */
 static void expect_rise(const touch *t, double rise) {
   CU_ASSERT_DOUBLE_EQUAL(step_touch(t).moved[2], rise,
                          EXACT + 2e-6 * fabs(rise));

@@ -195,7 +195,7 @@ static void test_overlap_with_a_moving_kinematic_body(void) {
   destroy_scene(&s);
 }
 
-/* A body that is still pushed out is not found idle. */
+/* A body that a projection still moves is not found idle. */
 static void test_pushed_bodies_stay_awake(void) {
   scene s = create_scene(0, dInfinity, 0);
   dWorldSetAutoDisableFlag(s.world, 1);
@@ -348,7 +348,7 @@ static void test_velocity_level_scheme_pushes_nothing(void) {
   destroy_scene(&s);
 }
 
-/* A moving body keeps its velocity through a push-out. */
+/* A moving body keeps its velocity through a position projection. */
 static void test_push_out_adds_no_energy(void) {
   test_random random = {11};
   for (int trial = 0; trial < 30; trial++) {

@@ -166,9 +166,9 @@ static void begin_contact(recorded_contact *contact) {
   }
 }
 
-/* The opening velocity the program asks for, push-out or bounce, where the one
- * before was `before`; m/s. A stepper that pushes bodies apart by moving them
- * leaves the push-out out of their velocities: `pushed_out` false. */
+/* The opening velocity the program asks for, a correction or a bounce, where
+ * the one before was `before`; m/s. A stepper that corrects positions by moving
+ * the bodies leaves that out of their velocities: `pushed_out` false. */
 static double asked_velocity(const recorded_contact *contact, double before,
                              bool pushed_out, dWorldID world,
                              double step_size) {
@@ -267,7 +267,7 @@ static bool may_sleep(dBodyID body) {
  * A body that the host puts to sleep as the step begins, only to wake it for
  * its neighbours, has lost its velocity, which cannot be seen from here: the
  * bounce asked for is the one that fits best with or without it; so is the
- * push-out, which may be done by moving the bodies. */
+ * correction, which may be done by moving the bodies. */
 static double law_gap(const recorded_contact *contact, double opening,
                       double force, dWorldID world, double step_size) {
   const dSurfaceParameters *surface = &contact->asked.surface;

@@ -19,7 +19,7 @@ typedef struct recorded_step {
   double top;      /* m: the highest centre */
   double fastest;  /* m/s */
   double error;    /* m/s: worst distance of a contact from its law, with the
-                      softness, push-out and bounce its program asks for */
+                      softness, correction and bounce its program asks for */
 } recorded_step;
 
 typedef struct recording {

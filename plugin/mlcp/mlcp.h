@@ -1,6 +1,6 @@
 /* The mixed linear complementarity problem of one step, on plain arrays.
  *
- * One problem is one island: bodies that touch or are joined, the rows between
+ * One problem is one component: bodies that touch or are joined, the rows between
  * them and the friction of its contacts. Nothing here knows of a host world.
  *
  * Unknowns (docs/formulation.md, eq. 1-5):

@@ -78,9 +78,9 @@ static bool can_push(const row_frame *frame, const contact_settings *settings,
          0;
 }
 
-/* The normal velocity asked for: push-out under the program's cap, or a bounce,
- * which is not capped. What is apart may come as close as it is (`approach`),
- * whatever the ERP. */
+/* The normal velocity asked for: a correction under the program's cap, or a
+ * bounce, which is not capped. What is apart may come as close as it is
+ * (`approach`), whatever the ERP. */
 static double normal_target(const contact_settings *settings,
                             double correction, double motion, double approach,
                             double bounce) {

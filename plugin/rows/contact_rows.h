@@ -16,7 +16,7 @@ typedef struct contact_settings {
   double erp;           /* the paper's gamma */
   double cfm;
   double surface_layer; /* m */
-  double max_velocity;  /* m/s, the program's own cap on push-out */
+  double max_velocity;  /* m/s, the program's own cap on corrections */
   double max_cfm;       /* a normal row with more is a spring */
   int edges;            /* K: even, at least 4 */
   double slip_floor;    /* m/s: below this a slip has no direction */

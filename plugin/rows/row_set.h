@@ -9,8 +9,8 @@
 /** What corrects a row's position error, m/s or rad/s, signed as its target. */
 typedef struct row_correction {
   double velocity; /* the part of the target that does */
-  double excess;   /* what is left to be corrected by moving (position_projection.h); NAN:
-                      the row does not resist that */
+  double excess;   /* what is left to be corrected by moving, a position
+                      projection; NAN: the row does not resist that */
   double bounce;   /* the part of the target that is a bounce's */
 } row_correction;
 

@@ -37,7 +37,7 @@ lemke_factor *lemke_factor_create(const memory_source *source) {
   if (factor == NULL) return NULL;
   factor->source = factor->arena.source = source;
   klu_defaults(&factor->common);
-  // the basis of one island is one block, so a search for blocks is in vain
+  // the basis of one component is one block, so a search for blocks is in vain
   factor->common.btf = 0;
   return factor;
 }

@@ -1,4 +1,4 @@
-/* Solving one island's mixed LCP: a status, a residual, never a surprise.
+/* Solving one component's mixed LCP: a status, a residual, never a surprise.
  *
  * `solver_solve` is a cascade of methods that ends at the first answer whose
  * residual, recomputed on the original problem, is small enough:

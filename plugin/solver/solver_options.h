@@ -30,7 +30,7 @@ typedef struct solver_options {
   double tolerance;    /* relative residual asked for (1e-10) */
   double acceptable;   /* a residual up to this still counts as solved when no
                           stage gets lower (1e-8) */
-  int max_rows;        /* an island with more is refused (300000) */
+  int max_rows;        /* a problem with more is refused (300000) */
   int max_lemke_size;  /* of SOLVER_FAST: a problem with more variables does not
                           end with Lemke in the edge formulation, whose pivots
                           take a millisecond in a large heap, up to three a

@@ -1,5 +1,5 @@
 /* Problems are copied in the threads that solve, and written in the order of
- * islands and parts at the end of the step: what is on disk does not depend on
+ * islands and solves at the end of the step: what is on disk does not depend on
  * threads, and no result on what is written. */
 #include "stepper/dump.h"
 

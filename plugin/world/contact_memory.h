@@ -34,7 +34,7 @@ typedef struct contact_entry {
   double sliding[3];       /* contact: tangential impulse on that body, world
                               frame */
   double slip[3];          /* contact: the slip's direction, world frame */
-  bool overlap;            /* contact: pushed out by moving alone */
+  bool overlap;            /* contact: corrected by moving alone */
   bool held, slipping;     /* contact, stop: see world_contact */
   double hit;
 } contact_entry;
