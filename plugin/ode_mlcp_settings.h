@@ -58,7 +58,7 @@
   ROW(int, measure, ON_OFF, 0, "", "", ALL,                                   \
       "Fill the report's energies and errors. A trace switches it on.")       \
   ROW(ode_mlcp_friction, friction, ONE_OF(frictions),                         \
-      ODE_MLCP_FRICTION_COULOMB, "", "", AP_AH_ST, "The law of friction.")    \
+      ODE_MLCP_FRICTION_COULOMB, "", "", ALL, "The law of friction.")         \
   ROW(int, check_cone, ON_OFF, 0, "", "", ALL,                                \
       "Check in every step whether the friction cone is pointed. The "        \
       "trace's column jammed tells it.")                                      \

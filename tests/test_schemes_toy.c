@@ -43,10 +43,7 @@ static void *drift_create(const memory_source *source) {
 static bool drift_solve(void *state, scheme_step *step) {
   drift *s = state;
   n_solved++;
-  const world_settings settings = {.world = step->world,
-                                   .step_size = step->step_size,
-                                   .erp = step->options->erp,
-                                   .contacts = step->contacts};
+  const world_settings settings = scheme_settings(step);
   if (!world_read(&s->world, &settings, step->islands, step->n_islands,
                   step->out))
     return false;

@@ -713,7 +713,7 @@ static solver_report solve_once(assembly *a, component_problem *c,
     options.max_lemke_size = MOST_OVERLAPPED;
 
   double start = seconds_now();
-  bool convex = a->request.friction == ODE_MLCP_FRICTION_CONVEX &&
+  bool convex = given->friction == ODE_MLCP_FRICTION_CONVEX &&
                 problem->n_frictions > 0;
   solver_report report =
       convex ? solver_solve_convex(a->solver, &a->convex, a->source, problem,

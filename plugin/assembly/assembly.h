@@ -77,9 +77,6 @@ typedef struct assembly_request {
                            go on */
   bool adds_stops;      /* stops that an answer would overshoot come in */
   bool projects;        /* what velocities do not correct is moved (eq. 10) */
-  ode_mlcp_friction friction; /* convex only where a step ends at its x: what
-                                 slides rises by a part of the step there, and
-                                 would collide again under the others */
   bool smooth;          /* impulses are to change smoothly with the request */
   bool counts_cone;     /* for the report, with options.check_cone */
   cone_check *cone;     /* not NULL: nothing is solved; impulses are 1 on normal

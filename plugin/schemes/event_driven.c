@@ -174,19 +174,12 @@ static void push(const world_snapshot *here, int k, double impulse,
 
 static bool solve_impact(event_state *w, const double v[]) {
   const scheme_step *step = w->s.step;
-  const assembly_request request = {
-      .world = w->s.here,
-      .options = step->options,
-      .level = JOINT_LEVEL_IMPACT,
-      .step_size = 1, /* s: no force limits here, and CFM only where rows are
-                         redundant */
-      .scale = 1,
-      .v = v,
-      .x_free = v,
-      .smooth = true,
-      .slip_floor = assembly_slip_floor(w->s.home.gravity, step->step_size),
-      .observer = step->observer,
-      .observer_context = step->observer_context};
+  assembly_request request = scheme_request(step, w->s.here);
+  request.level = JOINT_LEVEL_IMPACT;
+  request.step_size = 1; /* s: no force limits here, and CFM only where rows are
+                            redundant */
+  request.v = request.x_free = v;
+  request.smooth = true;
   if (!assembly_solve(w->s.assembly, &request, step->out)) return false;
   tally(w, 1);
   return true;
@@ -485,13 +478,7 @@ static bool hand_over(event_state *w) {
 
 static bool solve(void *state, scheme_step *step) {
   event_state *w = state;
-  const ode_mlcp_options *options = step->options;
-  const world_settings settings = {.world = step->world,
-                                   .step_size = step->step_size,
-                                   .erp = options->erp,
-                                   .margin = options->margin,
-                                   .measure = options->measure,
-                                   .contacts = step->contacts};
+  const world_settings settings = scheme_settings(step);
   w->s.step = step;
   w->s.here = &w->s.home;
   w->n_v_alpha = 0;

@@ -72,6 +72,17 @@ const scheme *scheme_find(int id);
  *  @return false where its id is taken or there is no room. */
 bool scheme_register(const scheme *added, const char *name);
 
+/** What every scheme reads a step's world with. */
+world_settings scheme_settings(const scheme_step *step);
+
+/** What every request of a step says: whose settings and observer, x the velocity
+ *  at the step's end, slip as small as matters in such a step. */
+assembly_request scheme_request(const scheme_step *step,
+                                const world_snapshot *world);
+
+/** The answer's projection of body b goes to its result. */
+void scheme_keep_motion(const scheme_step *step, const assembly *answer, int b);
+
 /** Room for `count` entries in step->remembered, of a scheme that takes all
  *  islands at once. @return false with the message where memory ran out. */
 bool scheme_remember(scheme_step *step, int count);

@@ -1,5 +1,7 @@
 #include "schemes/schemes.h"
 
+#include <string.h>
+
 #include "settings/settings.h"
 
 #define ROW(ID, name, help) &SCHEME_##ID,
@@ -22,6 +24,35 @@ bool scheme_register(const scheme *added, const char *name) {
     return true;
   }
   return false;
+}
+
+world_settings scheme_settings(const scheme_step *step) {
+  return (world_settings){.world = step->world,
+                          .step_size = step->step_size,
+                          .erp = step->options->erp,
+                          .margin = step->options->margin,
+                          .measure = step->options->measure,
+                          .contacts = step->contacts};
+}
+
+assembly_request scheme_request(const scheme_step *step,
+                                const world_snapshot *world) {
+  return (assembly_request){
+      .world = world,
+      .options = step->options,
+      .step_size = step->step_size,
+      .scale = 1,
+      .slip_floor = assembly_slip_floor(world->gravity, step->step_size),
+      .observer = step->observer,
+      .observer_context = step->observer_context};
+}
+
+void scheme_keep_motion(const scheme_step *step, const assembly *answer,
+                        int b) {
+  body_result *result = &step->bodies[b];
+  const double *motion = assembly_projection(answer, b);
+  result->moved = motion != NULL;
+  if (motion != NULL) memcpy(result->motion, motion, sizeof result->motion);
 }
 
 bool scheme_remember(scheme_step *step, int count) {

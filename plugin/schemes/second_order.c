@@ -309,6 +309,19 @@ static bool find_known(second_order *s, const world_snapshot *at) {
   return true;
 }
 
+/* `smooth`, for events look at how forces change with time. */
+static assembly_request request_for(const second_order *s,
+                                    const world_snapshot *at, joint_level level,
+                                    double h) {
+  assembly_request request = scheme_request(s->step, at);
+  request.level = level;
+  request.step_size = h;
+  request.slip_floor = assembly_slip_floor(at->gravity, h);
+  request.x_free = s->x_free;
+  request.smooth = true;
+  return request;
+}
+
 bool second_order_take(second_order *s, const motion *from, double h,
                        motion *to) {
   const scheme_step *step = s->step;
@@ -328,24 +341,15 @@ bool second_order_take(second_order *s, const motion *from, double h,
       !free_motion(s, &weights, at, from) || !find_known(s, at))
     return false;
 
-  const assembly_request request = {
-      .world = at,
-      .options = step->options,
-      .level = JOINT_LEVEL_VELOCITY,
-      .step_size = h,
-      .scale = weights.scale,
-      .carry = weights.carry,
-      .mass = s->mass,
-      .v = from->v,
-      .x_free = s->x_free,
-      .extra = s->rows,
-      .n_extra = n_rows,
-      .known = s->known_at,
-      .smooth = true, /* events look at how forces change with time */
-      .counts_cone = s->counts_cone,
-      .slip_floor = assembly_slip_floor(s->home.gravity, h),
-      .observer = step->observer,
-      .observer_context = step->observer_context};
+  assembly_request request = request_for(s, at, JOINT_LEVEL_VELOCITY, h);
+  request.scale = weights.scale;
+  request.carry = weights.carry;
+  request.mass = s->mass;
+  request.v = from->v;
+  request.extra = s->rows;
+  request.n_extra = n_rows;
+  request.known = s->known_at;
+  request.counts_cone = s->counts_cone;
   if (!assembly_solve(s->assembly, &request, step->out)) return false;
   s->counts_cone = false;
 
@@ -388,19 +392,9 @@ bool second_order_correct(second_order *s, world_snapshot *at, motion *to) {
   size_t n = (size_t)s->home.n_bodies;
   if (!(at->erp > 0) || !anything_to_correct(at)) return true;
   memset(s->x_free, 0, 6 * n * sizeof *s->x_free);
-  const assembly_request request = {
-      .world = at,
-      .options = step->options,
-      .level = JOINT_LEVEL_MOVE,
-      .erp = at->erp,
-      .step_size = h,
-      .scale = 1,
-      .v = s->x_free,
-      .x_free = s->x_free,
-      .smooth = true,
-      .slip_floor = assembly_slip_floor(s->home.gravity, h),
-      .observer = step->observer,
-      .observer_context = step->observer_context};
+  assembly_request request = request_for(s, at, JOINT_LEVEL_MOVE, h);
+  request.erp = at->erp;
+  request.v = s->x_free;
   if (!assembly_solve(s->assembly, &request, step->out)) return false;
   for (int b = 0; b < s->home.n_bodies; b++) {
     world_pose corrected;

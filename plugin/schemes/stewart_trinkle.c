@@ -229,26 +229,16 @@ static bool carry_on(stewart_trinkle *s, const scheme_step *step) {
 /* --- solving -------------------------------------------------------------- */
 
 static bool solve_once(stewart_trinkle *s, const scheme_step *step) {
-  const assembly_request request = {
-      .world = &s->home,
-      .bodies = s->moved,
-      .contacts = &s->problem.contacts,
-      .options = step->options,
-      .level = JOINT_LEVEL_POSITION,
-      .erp = 1,
-      .erp_for_all = true,
-      .step_size = step->step_size,
-      .scale = 1,
-      .v = s->v,
-      .x_free = s->x_free,
-      .slip_floor = assembly_slip_floor(s->home.gravity, step->step_size),
-      .recall = &s->recall,
-      .guess = s->guesses,
-      .projects = true,
-      .friction = step->options->friction,
-      .counts_cone = true,
-      .observer = step->observer,
-      .observer_context = step->observer_context};
+  assembly_request request = scheme_request(step, &s->home);
+  request.bodies = s->moved;
+  request.contacts = &s->problem.contacts;
+  request.level = JOINT_LEVEL_POSITION;
+  request.erp = 1;
+  request.v = s->v;
+  request.x_free = s->x_free;
+  request.recall = &s->recall;
+  request.guess = s->guesses;
+  request.erp_for_all = request.projects = request.counts_cone = true;
   if (!assembly_solve(s->assembly, &request, step->out)) return false;
   step->out->report.fallbacks += assembly_fallbacks(s->assembly);
   return true;
@@ -447,11 +437,9 @@ static bool remember(stewart_trinkle *s, scheme_step *step) {
 static void hand_over(const stewart_trinkle *s, scheme_step *step) {
   for (int b = 0; b < s->home.n_bodies; b++) {
     body_result *result = &step->bodies[b];
-    const double *motion = assembly_projection(s->assembly, b);
     result->kinematic = s->home.bodies[b].kinematic;
     memcpy(result->v, s->end.v + 6 * b, sizeof result->v);
-    result->moved = motion != NULL;
-    if (motion != NULL) memcpy(result->motion, motion, sizeof result->motion);
+    scheme_keep_motion(step, s->assembly, b);
     step->out->report.bodies += !result->kinematic;
   }
   assembly_add_forces(s->assembly, step->step_size, step->joints);
@@ -484,13 +472,7 @@ static void fill_report(const stewart_trinkle *s, ode_mlcp_report *report) {
 
 static bool solve(void *state, scheme_step *step) {
   stewart_trinkle *s = state;
-  const ode_mlcp_options *options = step->options;
-  const world_settings settings = {.world = step->world,
-                                   .step_size = step->step_size,
-                                   .erp = options->erp,
-                                   .margin = options->margin,
-                                   .measure = options->measure,
-                                   .contacts = step->contacts};
+  const world_settings settings = scheme_settings(step);
   if (!world_read(&s->home, &settings, step->islands, step->n_islands,
                   step->out) ||
       !reserve_bodies(s, step->out))

@@ -94,11 +94,8 @@ static void choose_stops(velocity_level *s, double step_size) {
 static void hand_over(const velocity_level *s, scheme_step *step) {
   const double *v = assembly_x(s->assembly);
   for (int b = 0; b < s->world.n_bodies; b++) {
-    body_result *result = &step->bodies[b];
-    const double *motion = assembly_projection(s->assembly, b);
-    memcpy(result->v, v + 6 * b, sizeof result->v);
-    result->moved = motion != NULL;
-    if (motion != NULL) memcpy(result->motion, motion, sizeof result->motion);
+    memcpy(step->bodies[b].v, v + 6 * b, sizeof step->bodies[b].v);
+    scheme_keep_motion(step, s->assembly, b);
   }
   assembly_add_forces(s->assembly, step->step_size, step->joints);
 }
@@ -116,18 +113,12 @@ static void count_contacts(const velocity_level *s, ode_mlcp_report *report) {
 
 static bool solve(void *state, scheme_step *step) {
   velocity_level *s = state;
-  const ode_mlcp_options *options = step->options;
   const dStepperIsland *island = step->islands;
-  bool corrects = options->scheme != ODE_MLCP_SCHEME_AP;
   if (island->joints_count == 0) return integrate_free(step);
 
-  const world_settings settings = {.world = step->world,
-                                   .step_size = step->step_size,
-                                   .erp = corrects ? options->erp : 0,
-                                   .margin = options->margin,
-                                   .gyroscopic = true,
-                                   .measure = options->measure,
-                                   .contacts = step->contacts};
+  world_settings settings = scheme_settings(step);
+  settings.gyroscopic = true;
+  if (step->options->scheme == ODE_MLCP_SCHEME_AP) settings.erp = 0;
   if (!world_read(&s->world, &settings, island, 1, step->out) ||
       !reserve(s, step))
     return false;
@@ -137,24 +128,14 @@ static bool solve(void *state, scheme_step *step) {
                    &CONTACT_NEAREST))
     return outcome_no_memory(step->out);
 
-  const assembly_request request = {
-      .world = &s->world,
-      .options = options,
-      .level = JOINT_LEVEL_POSITION,
-      .erp = s->world.erp,
-      .step_size = step->step_size,
-      .scale = 1,
-      .v = s->v,
-      .x_free = s->v_free,
-      .slip_floor = assembly_slip_floor(s->world.gravity, step->step_size),
-      .recall = &s->recall,
-      .adds_stops = true,
-      .projects = true,
-      .friction = options->friction,
-      .counts_cone = true,
-      .observer = step->observer,
-      .observer_context = step->observer_context,
-      .host_island = island};
+  assembly_request request = scheme_request(step, &s->world);
+  request.level = JOINT_LEVEL_POSITION;
+  request.erp = s->world.erp;
+  request.v = s->v;
+  request.x_free = s->v_free;
+  request.recall = &s->recall;
+  request.adds_stops = request.projects = request.counts_cone = true;
+  request.host_island = island;
   if (!assembly_solve(s->assembly, &request, step->out)) return false;
   count_contacts(s, &step->out->report);
   hand_over(s, step);
