@@ -63,9 +63,8 @@ typedef struct impact_result {
 void impact_row_name(const ode_mlcp_impact_problem *problem, int row,
                      char name[24]);
 
-/** Words for the choices, as on the command line. */
-const char *impact_select_word(ode_mlcp_impact_select select);
-const char *impact_method_word(ode_mlcp_impact_method method);
+/** Words for the choices, as on the command line; each ends with NULL. */
+extern const char *const impact_select_words[], *const impact_method_words[];
 
 void impact_print_text(FILE *out, const impact_result *result);
 void impact_print_json(FILE *out, const impact_result *result);

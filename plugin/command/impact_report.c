@@ -8,16 +8,13 @@
 
 enum { OCCUPANCY_CELLS = 64 };
 
-const char *impact_select_word(ode_mlcp_impact_select select) {
-  return select == ODE_MLCP_IMPACT_FIRST  ? "first"
-         : select == ODE_MLCP_IMPACT_ALL ? "all" : "random";
-}
+const char *const impact_select_words[] = {
+  [ODE_MLCP_IMPACT_FIRST] = "first", [ODE_MLCP_IMPACT_RANDOM] = "random",
+  [ODE_MLCP_IMPACT_ALL] = "all", NULL};
 
-const char *impact_method_word(ode_mlcp_impact_method method) {
-  return method == ODE_MLCP_IMPACT_MODES  ? "modes"
-         : method == ODE_MLCP_IMPACT_PATH ? "path"
-         : method == ODE_MLCP_IMPACT_LEMKE ? "lemke" : "automatic";
-}
+const char *const impact_method_words[] = {
+  [ODE_MLCP_IMPACT_AUTOMATIC] = "automatic", [ODE_MLCP_IMPACT_MODES] = "modes",
+  [ODE_MLCP_IMPACT_PATH] = "path", [ODE_MLCP_IMPACT_LEMKE] = "lemke", NULL};
 
 static int row_count(const impact_result *result) {
   const ode_mlcp_impact_problem *problem = &result->input->problem;
@@ -63,7 +60,7 @@ void impact_print_text(FILE *out, const impact_result *result) {
     fprintf(out, "contacts: %s\n", result->input->example.contacts);
   fprintf(out, "seed %" PRIu64 ", h %g N s, at most %d + 1 steps, select %s\n",
           options->seed, options->h, options->steps,
-          impact_select_word(options->select));
+          impact_select_words[options->select]);
   if (options->n_shards > 1)
     fprintf(out, "shard %" PRIu32 " of %" PRIu32 "\n",
             options->shard % options->n_shards, options->n_shards);
@@ -230,7 +227,7 @@ void impact_print_json(FILE *out, const impact_result *result) {
                " \"shard\": [%" PRIu32 ", %" PRIu32 "], "
                "\"interrupted\": %s}\n",
           options->seed, options->h, options->steps, options->tolerance,
-          impact_select_word(options->select),
+          impact_select_words[options->select],
           options->shard % options->n_shards, options->n_shards,
           result->interrupted ? "true" : "false");
 }
