@@ -70,10 +70,6 @@ static bool build(scene_run_state *run) {
                         NULL);
 }
 
-static const double STEP_SIZES[] = {0.02, 0.01, 0.005, 0.0025, 0.00125, 0};
-
-static const char *const BESIDE[] = {"trapezoid", "ah", NULL};
-
 const scene scene_bouncing_ball = {
     .name = "bouncing-ball",
     .summary = "a ball bounces, each time to a part of its height",
@@ -84,9 +80,9 @@ const scene scene_bouncing_ball = {
     .restitution = 0.8,
     .knows = SCENE_GRAVITY | SCENE_RESTITUTION,
     .options = "scheme=trapezoid",
-    .step_sizes = STEP_SIZES,
+    .step_sizes = {0.02, 0.01, 0.005, 0.0025, 0.00125},
     .error_kinds = {{"position", "m"}, {"apex", "relative"}},
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"trapezoid", "ah"},
     .pictures = 8,
     .build = build};

@@ -54,8 +54,6 @@ static bool build(scene_run_state *run) {
                         NULL, NULL, NULL);
 }
 
-static const char *const BESIDE[] = {"ap", "ah", "st", NULL};
-
 const scene scene_disks = {
     .name = "disks",
     .summary = "a pile of 21 disks falls apart until all lie on the table",
@@ -66,6 +64,6 @@ const scene scene_disks = {
     .knows = SCENE_GRAVITY,
     .options = "scheme=ah erp=1 margin=0.3 tolerance=1e-12",
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"ap", "ah", "st"},
     .pictures = 4,
     .build = build};

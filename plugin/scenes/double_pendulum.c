@@ -63,9 +63,6 @@ static bool build(scene_run_state *run) {
                         NULL);
 }
 
-static const double STEP_SIZES[] = {0x1p-5, 0x1p-6,  0x1p-7,  0x1p-8,
-                                    0x1p-9, 0x1p-10, 0x1p-11, 0};
-
 /* Table 10.1 */
 static const scene_reference REFERENCES[] = {
     {"trapezoid", 0x1p-5, {2.38e-3, 1.27e-3, 3.18e-3}},
@@ -77,8 +74,6 @@ static const scene_reference REFERENCES[] = {
     {"trapezoid", 0x1p-11, {6.15e-7, 3.05e-7, 8.60e-7}},
     {NULL, 0, {0}}};
 
-static const char *const BESIDE[] = {"trapezoid", "ah", NULL};
-
 const scene scene_double_pendulum = {
     .name = "double-pendulum",
     .summary = "a double pendulum strikes a wall",
@@ -89,11 +84,11 @@ const scene scene_double_pendulum = {
     .restitution = 0.1,
     .knows = SCENE_GRAVITY | SCENE_RESTITUTION,
     .options = "scheme=trapezoid erp=0",
-    .step_sizes = STEP_SIZES,
+    .step_sizes = {0x1p-5, 0x1p-6, 0x1p-7, 0x1p-8, 0x1p-9, 0x1p-10, 0x1p-11},
     .error_kinds = {{"position", "m"}, {"Theta_1", "m^2"}, {"Theta_2", "m^2"}},
     .references = REFERENCES,
     .infeasibility_unit = "m, m^2",
-    .beside = BESIDE,
+    .beside = {"trapezoid", "ah"},
     .pictures = 10,
     .last_picture = 1.4,
     .build = build};

@@ -22,8 +22,6 @@ static bool build(scene_run_state *run) {
                         NULL);
 }
 
-static const char *const BESIDE[] = {"ap", "ah", "st", NULL};
-
 const scene scene_ellipse = {
     .name = "ellipse",
     .summary = "how deep an ellipse sinks into a table, stabilised or not",
@@ -34,7 +32,7 @@ const scene scene_ellipse = {
     .knows = SCENE_GRAVITY,
     .options = "scheme=ah erp=1 margin=0.3",
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"ap", "ah", "st"},
     .pictures = 10,
     .last_picture = 4,
     .build = build};

@@ -67,11 +67,6 @@ static void compare(const scene_result *coarse, const scene_result *finest,
   errors[2] = fabs(a[0] - b[0]);
 }
 
-static const double STEP_SIZES[] = {0.04,   0.02,    0.01,   0.005,
-                                    0.0025, 0.000625, 0};
-
-static const char *const BESIDE[] = {"ap", "ah", "st", NULL};
-
 const scene scene_falling_rod = {
     .name = "falling-rod",
     .summary = "a spinning rod hits a table, in Painleve's configuration",
@@ -81,13 +76,13 @@ const scene scene_falling_rod = {
     .gravity = 9.81,
     .knows = SCENE_GRAVITY,
     .options = "scheme=st",
-    .step_sizes = STEP_SIZES,
+    .step_sizes = {0.04, 0.02, 0.01, 0.005, 0.0025, 0.000625},
     .error_kinds = {{"velocity", "m, rad"},
                     {"position", "m, rad"},
                     {"x_end", "m"}},
     .compare = compare,
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"ap", "ah", "st"},
     .pictures = 12,
     .last_picture = 0.6,
     .draw_velocities = true,

@@ -71,10 +71,6 @@ static bool build(scene_run_state *run) {
                         NULL);
 }
 
-static const double STEP_SIZES[] = {0.02, 0.01, 0.005, 0.0025, 0.00125, 0};
-
-static const char *const BESIDE[] = {"trapezoid", "ah", NULL};
-
 const scene scene_incline = {
     .name = "incline",
     .summary = "a block slides across an incline in a curve and stops",
@@ -85,10 +81,10 @@ const scene scene_incline = {
     .heading = 60,
     .knows = SCENE_GRAVITY | SCENE_HEADING,
     .options = "scheme=trapezoid",
-    .step_sizes = STEP_SIZES,
+    .step_sizes = {0.02, 0.01, 0.005, 0.0025, 0.00125},
     .error_kinds = {{"position", "m"}, {"turned", "rad"}},
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"trapezoid", "ah"},
     .pictures = 8,
     .last_picture = 1,
     .build = build};

@@ -65,10 +65,6 @@ static bool build(scene_run_state *run) {
                         NULL);
 }
 
-static const double STEP_SIZES[] = {0.01, 0.005, 0.0025, 0.00125, 0.000625, 0};
-
-static const char *const BESIDE[] = {"ah", "st", "trapezoid", NULL};
-
 const scene scene_painleve_rod = {
     .name = "painleve-rod",
     .summary = "a rod pushed along on its tip jams without a collision",
@@ -79,10 +75,10 @@ const scene scene_painleve_rod = {
     .gravity = 9.81,
     .knows = SCENE_GRAVITY,
     .options = "scheme=ah erp=1",
-    .step_sizes = STEP_SIZES,
+    .step_sizes = {0.01, 0.005, 0.0025, 0.00125, 0.000625},
     .error_kinds = {{"jump", "m/s, rad/s"}},
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"ah", "st", "trapezoid"},
     .pictures = 10,
     .draw_velocities = true,
     .build = build};

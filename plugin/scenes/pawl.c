@@ -76,8 +76,6 @@ static bool build(scene_run_state *run) {
   return add_block(run, deep + wall / 2, 0, wall, 2 * wall, 0);
 }
 
-static const char *const BESIDE[] = {"ap", "ah", "st", NULL};
-
 const scene scene_pawl = {
     .name = "pawl",
     .summary = "a pawl is pushed into a hole",
@@ -88,7 +86,7 @@ const scene scene_pawl = {
     .knows = SCENE_GRAVITY,
     .options = "scheme=ah erp=1",
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"ap", "ah", "st"},
     .pictures = 7,
     .last_picture = 0.017,
     .build = build};

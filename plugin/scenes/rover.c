@@ -130,8 +130,6 @@ static bool build(scene_run_state *run) {
   return true;
 }
 
-static const char *const BESIDE[] = {"ah", "ap", NULL};
-
 const scene scene_rover = {
     .name = "rover",
     .summary = "a rover with an arm crosses rough ground",
@@ -142,6 +140,6 @@ const scene scene_rover = {
     .knows = SCENE_GRAVITY,
     .options = "scheme=ah erp=1",
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"ah", "ap"},
     .pictures = 5,
     .build = build};

@@ -138,9 +138,6 @@ static bool build(scene_run_state *run) {
                         NULL);
 }
 
-static const double STEP_SIZES[] = {0x1p-5, 0x1p-6, 0x1p-7,  0x1p-8,
-                                    0x1p-9, 0x1p-10, 0};
-
 /* Tables 10.2 and 10.3 */
 static const scene_reference REFERENCES[] = {
     {"trapezoid-1", 0x1p-5, {5.197e-5, NAN, NAN}},
@@ -157,8 +154,6 @@ static const scene_reference REFERENCES[] = {
     {"trapezoid", 0x1p-10, {8.246e-8, NAN, NAN}},
     {NULL, 0, {0}}};
 
-static const char *const BESIDE[] = {"trapezoid-1", "trapezoid", "ah", NULL};
-
 const scene scene_stick_slip = {
     .name = "stick-slip",
     .summary = "a block pushed to and fro on a table sticks and slips",
@@ -168,12 +163,12 @@ const scene scene_stick_slip = {
     .gravity = 9.81,
     .knows = SCENE_GRAVITY,
     .options = "scheme=trapezoid",
-    .step_sizes = STEP_SIZES,
+    .step_sizes = {0x1p-5, 0x1p-6, 0x1p-7, 0x1p-8, 0x1p-9, 0x1p-10},
     .error_kinds = {{"position", "m"}, {"variation", "m/s"},
                     {"variation_alpha", "m/s"}},
     .references = REFERENCES,
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"trapezoid-1", "trapezoid", "ah"},
     .pictures = 2,
     .extra_name = "velocity",
     .extra_unit = "m/s",

@@ -105,10 +105,6 @@ static bool build(scene_run_state *run) {
          scene_add_geom(run, run->stopper, NULL, NULL, NULL);
 }
 
-static const double STEP_SIZES[] = {0.02, 0.01, 0.005, 0.0025, 0};
-
-static const char *const BESIDE[] = {"trapezoid", "gap", NULL};
-
 const scene scene_two_carts = {
     .name = "two-carts",
     .summary = "a spring, a damper and a stopper, however stiff",
@@ -121,10 +117,10 @@ const scene scene_two_carts = {
     .restitution = 0.3,
     .knows = SCENE_GRAVITY | SCENE_SPRING | SCENE_DAMPER | SCENE_RESTITUTION,
     .options = "scheme=trapezoid",
-    .step_sizes = STEP_SIZES,
+    .step_sizes = {0.02, 0.01, 0.005, 0.0025},
     .error_kinds = {{"distance_range", "m"}, {"energy_most", "of the start"}},
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"trapezoid", "gap"},
     .extra_name = "distance of the carts",
     .extra_unit = "m",
     .pictures = 2,
