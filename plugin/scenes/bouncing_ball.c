@@ -64,10 +64,8 @@ static bool build(scene_run_state *run) {
                                   0.4 * RADIUS * RADIUS);
   if (ball == NULL) return false;
   scene_add_line(run, -0.6, 0, 0.6, 0);
-  return scene_add_geom(run, dCreateSphere(run->space, RADIUS), ball, NULL,
-                        NULL) &&
-         scene_add_geom(run, dCreatePlane(run->space, 0, 1, 0, 0), NULL, NULL,
-                        NULL);
+  return scene_add_centred(run, dCreateSphere(run->space, RADIUS), ball) &&
+         scene_add_fixed(run, dCreatePlane(run->space, 0, 1, 0, 0));
 }
 
 const scene scene_bouncing_ball = {

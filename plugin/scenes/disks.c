@@ -27,8 +27,7 @@ static bool add_disk(scene_run_state *run, int i, double x, double y) {
   dBodyID disk = scene_add_planar(run, x + 1e-3 * sin(1 + 3.7 * i), y, 0, mass,
                                   mass * RADIUS * RADIUS / 2);
   return disk != NULL &&
-         scene_add_geom(run, dCreateSphere(run->space, RADIUS), disk, NULL,
-                        NULL);
+         scene_add_centred(run, dCreateSphere(run->space, RADIUS), disk);
 }
 
 static bool build(scene_run_state *run) {
@@ -47,11 +46,11 @@ static bool build(scene_run_state *run) {
   scene_add_line(run, -TABLE, 0, -TABLE - 20, 20);
   scene_add_line(run, TABLE, 0, TABLE + 20, 20);
   dSpaceID s = run->space;
-  return scene_add_geom(run, dCreatePlane(s, 0, 1, 0, 0), NULL, NULL, NULL) &&
-         scene_add_geom(run, dCreatePlane(s, slope, slope, 0, -slope * TABLE),
-                        NULL, NULL, NULL) &&
-         scene_add_geom(run, dCreatePlane(s, -slope, slope, 0, -slope * TABLE),
-                        NULL, NULL, NULL);
+  return scene_add_fixed(run, dCreatePlane(s, 0, 1, 0, 0)) &&
+         scene_add_fixed(
+             run, dCreatePlane(s, slope, slope, 0, -slope * TABLE)) &&
+         scene_add_fixed(
+             run, dCreatePlane(s, -slope, slope, 0, -slope * TABLE));
 }
 
 const scene scene_disks = {

@@ -57,10 +57,9 @@ static bool build(scene_run_state *run) {
     return false;
   scene_add_line(run, -RADIUS, -2.2, -RADIUS, 0.2);
   dSpaceID s = run->space;
-  return scene_add_geom(run, dCreateSphere(s, RADIUS), a, NULL, NULL) &&
-         scene_add_geom(run, dCreateSphere(s, RADIUS), b, NULL, NULL) &&
-         scene_add_geom(run, dCreatePlane(s, 1, 0, 0, -RADIUS), NULL, NULL,
-                        NULL);
+  return scene_add_centred(run, dCreateSphere(s, RADIUS), a) &&
+         scene_add_centred(run, dCreateSphere(s, RADIUS), b) &&
+         scene_add_fixed(run, dCreatePlane(s, 1, 0, 0, -RADIUS));
 }
 
 /* Table 10.1 */

@@ -16,10 +16,9 @@ static bool build(scene_run_state *run) {
   if (body == NULL) return false;
   dBodySetAngularVel(body, 0, 0, 3);
   scene_add_line(run, -12, 0, 12, 0);
-  return scene_add_geom(run, gap_ellipsoid_create(run->space, semi_axes), body,
-                        NULL, NULL) &&
-         scene_add_geom(run, dCreatePlane(run->space, 0, 1, 0, 0), NULL, NULL,
-                        NULL);
+  return scene_add_centred(run, gap_ellipsoid_create(run->space, semi_axes),
+                           body) &&
+         scene_add_fixed(run, dCreatePlane(run->space, 0, 1, 0, 0));
 }
 
 const scene scene_ellipse = {

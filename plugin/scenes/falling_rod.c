@@ -54,8 +54,7 @@ static bool build(scene_run_state *run) {
   const double turn[4] = {sqrt(0.5), 0, sqrt(0.5), 0};
   return scene_add_geom(run, dCreateCapsule(run->space, RADIUS, LENGTH), rod,
                         NULL, turn) &&
-         scene_add_geom(run, dCreatePlane(run->space, 0, 1, 0, 0), NULL, NULL,
-                        NULL);
+         scene_add_fixed(run, dCreatePlane(run->space, 0, 1, 0, 0));
 }
 
 /* Differences of the final position and of the way there. */

@@ -49,14 +49,13 @@ static bool build(scene_run_state *run) {
   for (int i = 0; i < BALLS; i++) {
     const double *x = centres[i];
     dBodyID ball = scene_add_spatial(run, x[0], x[1], x[2], 1, inertia);
-    if (ball == NULL || !scene_add_geom(run, dCreateSphere(run->space, RADIUS),
-                                        ball, NULL, NULL))
+    if (ball == NULL ||
+        !scene_add_centred(run, dCreateSphere(run->space, RADIUS), ball))
       return false;
     if (i == 0) dBodySetLinearVel(ball, 1.5, 0.1, 0);
   }
   scene_add_line(run, -0.3, 0, 2.2, 0);
-  return scene_add_geom(run, dCreatePlane(run->space, 0, 0, 1, 0), NULL, NULL,
-                        NULL);
+  return scene_add_fixed(run, dCreatePlane(run->space, 0, 0, 1, 0));
 }
 
 static const scene_reference REFERENCES[] = {

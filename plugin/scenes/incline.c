@@ -64,11 +64,9 @@ static bool build(scene_run_state *run) {
   dBodyID block = scene_add_spatial(run, 0, 0, SIDES[2] / 2, 1, inertia);
   if (block == NULL) return false;
   dBodySetLinearVel(block, SPEED * cos(angle), SPEED * sin(angle), 0);
-  return scene_add_geom(run,
-                        dCreateBox(run->space, SIDES[0], SIDES[1], SIDES[2]),
-                        block, NULL, NULL) &&
-         scene_add_geom(run, dCreatePlane(run->space, 0, 0, 1, 0), NULL, NULL,
-                        NULL);
+  dGeomID box = dCreateBox(run->space, SIDES[0], SIDES[1], SIDES[2]);
+  return scene_add_centred(run, box, block) &&
+         scene_add_fixed(run, dCreatePlane(run->space, 0, 0, 1, 0));
 }
 
 const scene scene_incline = {

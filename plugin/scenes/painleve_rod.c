@@ -61,8 +61,7 @@ static bool build(scene_run_state *run) {
   return scene_add_geom(run,
                         dCreateCapsule(run->space, RADIUS, 2 * HALF_LENGTH),
                         rod, NULL, turn) &&
-         scene_add_geom(run, dCreatePlane(run->space, 0, 1, 0, 0), NULL, NULL,
-                        NULL);
+         scene_add_fixed(run, dCreatePlane(run->space, 0, 1, 0, 0));
 }
 
 const scene scene_painleve_rod = {

@@ -46,7 +46,7 @@ static bool add_block(scene_run_state *run, double x, double y, double length,
     }
     scene_add_line(run, p[0][0], p[0][1], p[1][0], p[1][1]);
   }
-  return scene_add_geom(run, block, NULL, NULL, NULL);
+  return scene_add_fixed(run, block);
 }
 
 static bool build(scene_run_state *run) {
@@ -60,8 +60,8 @@ static bool build(scene_run_state *run) {
                                   MASS * (LENGTH * LENGTH + HEIGHT * HEIGHT) /
                                       12);
   if (pawl == NULL ||
-      !scene_add_geom(run, dCreateBox(run->space, LENGTH, HEIGHT, DEPTH), pawl,
-                      NULL, NULL))
+      !scene_add_centred(run, dCreateBox(run->space, LENGTH, HEIGHT, DEPTH),
+                         pawl))
     return false;
   // the hole from x = 0 on, its end, and the mouth's two slants
   double out = 1.2 * MM, c = cos(mouth), s = sin(mouth);

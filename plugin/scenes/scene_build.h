@@ -88,6 +88,17 @@ dBodyID scene_add_spatial(scene_run_state *run, double x, double y, double z,
 bool scene_add_geom(scene_run_state *run, dGeomID geom, dBodyID body,
                     const double offset[3], const double turn[4]);
 
+/** The same with the body's centre at the geom's, not turned. */
+static inline bool scene_add_centred(scene_run_state *run, dGeomID geom,
+                                     dBodyID body) {
+  return scene_add_geom(run, geom, body, NULL, NULL);
+}
+
+/** A geom that stays in the world. */
+static inline bool scene_add_fixed(scene_run_state *run, dGeomID geom) {
+  return scene_add_geom(run, geom, NULL, NULL, NULL);
+}
+
 /** Hold two bodies' centres, or one's and a point, at their distance. */
 dJointID scene_add_rod(scene_run_state *run, dBodyID body, dBodyID other,
                        const double point[3]);

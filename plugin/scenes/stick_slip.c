@@ -131,11 +131,9 @@ static bool build(scene_run_state *run) {
   else if (ode_mlcp_force_create(block, push_at, NULL, &force) != ODE_MLCP_OK)
     return scene_fail(run, "memory ran out");
   scene_add_line(run, START - 1, 0, START + 1, 0);
-  return scene_add_geom(run,
-                        dCreateBox(run->space, SIDES[0], SIDES[1], SIDES[1]),
-                        block, NULL, NULL) &&
-         scene_add_geom(run, dCreatePlane(run->space, 0, 1, 0, 0), NULL, NULL,
-                        NULL);
+  dGeomID box = dCreateBox(run->space, SIDES[0], SIDES[1], SIDES[1]);
+  return scene_add_centred(run, box, block) &&
+         scene_add_fixed(run, dCreatePlane(run->space, 0, 1, 0, 0));
 }
 
 /* Tables 10.2 and 10.3 */

@@ -67,8 +67,8 @@ static dBodyID add_cart(scene_run_state *run, double x, double speed) {
       run, x, HEIGHT / 2, 0, MASS,
       MASS * (LENGTH * LENGTH + HEIGHT * HEIGHT) / 12);
   if (cart == NULL ||
-      !scene_add_geom(run, dCreateBox(run->space, LENGTH, HEIGHT, HEIGHT),
-                      cart, NULL, NULL))
+      !scene_add_centred(run, dCreateBox(run->space, LENGTH, HEIGHT, HEIGHT),
+                         cart))
     return NULL;
   dBodySetLinearVel(cart, speed, 0, 0);
   return cart;
@@ -100,9 +100,8 @@ static bool build(scene_run_state *run) {
   dGeomSetPosition(run->stopper, stop - HEIGHT / 2, HEIGHT / 2, 0);
   return add_spring(run, first, NULL, s->spring, 0) &&
          add_spring(run, first, second, 0, s->damper) &&
-         scene_add_geom(run, dCreatePlane(run->space, 0, 1, 0, 0), NULL, NULL,
-                        NULL) &&
-         scene_add_geom(run, run->stopper, NULL, NULL, NULL);
+         scene_add_fixed(run, dCreatePlane(run->space, 0, 1, 0, 0)) &&
+         scene_add_fixed(run, run->stopper);
 }
 
 const scene scene_two_carts = {
