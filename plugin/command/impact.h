@@ -58,6 +58,12 @@ typedef struct impact_result {
   int n_sequences;
 } impact_result;
 
+/** Rows of the contact velocities. */
+static inline int impact_row_count(const impact_result *result) {
+  const ode_mlcp_impact_problem *problem = &result->input->problem;
+  return problem->n_contacts*(1 + problem->n_tangents);
+}
+
 /** Name of row `row` of the contact velocities, "vnA", "vtB" ("vt1B", "vt2B"
  *  with two tangents). */
 void impact_row_name(const ode_mlcp_impact_problem *problem, int row,

@@ -106,37 +106,31 @@ static bool next_line(part *part) {
 }
 
 static bool read_header(part *part, char message[IMPACT_MESSAGE]) {
-  const char *not_ours = "not a whole file of ode-mlcp impact --csv";
-  if (!next_line(part) || strcmp(part->text, SIGNATURE) != 0)
-    return refuse(part, message, not_ours);
-  if (!next_line(part) || sscanf(part->text, "# example %255[^\n]",
-                                 part->example) != 1)
-    return refuse(part, message, not_ours);
-  if (!next_line(part) || sscanf(part->text, "# data %" SCNx64,
-                                 &part->data) != 1)
-    return refuse(part, message, not_ours);
-  if (!next_line(part) ||
-      sscanf(part->text,
-             "# seed %" SCNu64 " samples %" SCNu64 " h %lf steps %d "
-             "tolerance %lf select %15s method %15s",
-             &part->seed, &part->samples, &part->h, &part->steps,
-             &part->tolerance, part->select, part->method) != 7)
-    return refuse(part, message, not_ours);
-  if (!next_line(part) ||
-      sscanf(part->text, "# shard %" SCNu32 "/%" SCNu32, &part->shard,
-             &part->n_shards) != 2 ||
-      part->n_shards == 0 || part->shard >= part->n_shards)
-    return refuse(part, message, not_ours);
-  if (!next_line(part) ||
-      sscanf(part->text,
-             "# done %" SCNu64 " finished %" SCNu64 " lcps %" SCNu64
-             " outcomes %" SCNu64, &part->done, &part->finished, &part->lcps,
-             &part->outcomes) != 4)
-    return refuse(part, message, not_ours);
-  if (!next_line(part)) return refuse(part, message, not_ours);
-  if (sscanf(part->text, "# seconds %lf", &part->seconds) == 1 &&
-      !next_line(part))
-    return refuse(part, message, not_ours);
+  bool ours =
+    next_line(part) && strcmp(part->text, SIGNATURE) == 0 &&
+    next_line(part) &&
+    sscanf(part->text, "# example %255[^\n]", part->example) == 1 &&
+    next_line(part) && sscanf(part->text, "# data %" SCNx64, &part->data) == 1 &&
+    next_line(part) &&
+    sscanf(part->text,
+           "# seed %" SCNu64 " samples %" SCNu64 " h %lf steps %d "
+           "tolerance %lf select %15s method %15s",
+           &part->seed, &part->samples, &part->h, &part->steps,
+           &part->tolerance, part->select, part->method) == 7 &&
+    next_line(part) &&
+    sscanf(part->text, "# shard %" SCNu32 "/%" SCNu32, &part->shard,
+           &part->n_shards) == 2 &&
+    part->n_shards > 0 && part->shard < part->n_shards &&
+    next_line(part) &&
+    sscanf(part->text,
+           "# done %" SCNu64 " finished %" SCNu64 " lcps %" SCNu64
+           " outcomes %" SCNu64, &part->done, &part->finished, &part->lcps,
+           &part->outcomes) == 4 &&
+    next_line(part) &&
+    (sscanf(part->text, "# seconds %lf", &part->seconds) != 1 ||
+     next_line(part));
+  if (!ours)
+    return refuse(part, message, "not a whole file of ode-mlcp impact --csv");
   uint64_t expected = part->shard < part->samples
     ? (part->samples - part->shard - 1)/part->n_shards + 1 : 0;
   if (part->done != expected)

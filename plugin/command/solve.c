@@ -8,6 +8,7 @@
 
 #include "command/arguments.h"
 #include "command/command.h"
+#include "command/json.h"
 #include "command/solve_input.h"
 #include "common/clock.h"
 #include "mlcp/matrix_market.h"
@@ -194,11 +195,6 @@ static bool solve_mlcp(const solve_input *input, const settings *settings,
 
 /* ---- the answer ---- */
 
-static void print_number(const char *name, double value) {
-  if (isfinite(value)) printf("  \"%s\": %.17g,\n", name, value);
-  else printf("  \"%s\": null,\n", name);
-}
-
 static void print_json(const solve_input *input, const settings *settings,
                        const outcome *o) {
   printf("{\n  \"status\": \"%s\",\n  \"kind\": \"%s\",\n", o->status,
@@ -213,9 +209,11 @@ static void print_json(const solve_input *input, const settings *settings,
            "  \"rung\": \"%s\",\n",
            p->n_bodies, p->n_frictions, p->n_pairs, o->stage);
   }
-  print_number("residual", o->residual);
-  print_number("tolerance", settings->tolerance);
-  printf("  \"pivots\": %ld,\n  \"factorisations\": %ld,\n"
+  fputs("  \"residual\": ", stdout);
+  json_number(stdout, o->residual);
+  fputs(",\n  \"tolerance\": ", stdout);
+  json_number(stdout, settings->tolerance);
+  printf(",\n  \"pivots\": %ld,\n  \"factorisations\": %ld,\n"
          "  \"iterations\": %ld,\n  \"repeat\": %" PRIu64 ",\n  \"seconds\": %.9g\n}\n",
          o->pivots, o->factorisations, o->iterations, settings->repeat,
          o->seconds);
