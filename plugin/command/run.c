@@ -143,21 +143,13 @@ static bool check_outputs(void) {
 }
 
 static bool check_host(const program *found) {
-  char library[PATH_MAX];
+  char library[PATH_MAX], message[MESSAGE_SIZE];
   if (found->loader[0] == '\0') return true;
 
-  switch (host_probe(found->loader, found->path, library)) {
-    case HOST_PROBE_FITS:
-      return true;
-    case HOST_PROBE_SINGLE:
-      complain("%s: its ODE library, %s, is in single precision", found->path,
-           library);
-      break;
-    case HOST_PROBE_OTHER_NAME:
-      complain("%s: needs %s; only %s can be stood in for", found->path, library,
-           HOST_PROBE_SONAME);
-      break;
-  }
+  host_probe_result result = host_probe(found->loader, found->path, library);
+  if (result == HOST_PROBE_FITS) return true;
+  host_probe_explain(result, found->path, library, message, sizeof message);
+  complain("%s", message);
   return false;
 }
 

@@ -56,7 +56,6 @@ static void judge(scene_run_state *run) {
 }
 
 static bool build(scene_run_state *run) {
-  dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   run->frame = SCENE_FRAME_POINTS;
   run->judge = judge;
   scene_set_bounce(run, run->settings->restitution);

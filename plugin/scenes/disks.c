@@ -32,7 +32,6 @@ static bool add_disk(scene_run_state *run, int i, double x, double y) {
 
 static bool build(scene_run_state *run) {
   double slope = sqrt(0.5), pitch = 2 * RADIUS * 1.001;
-  dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = 0.2;
   run->judge = judge;

@@ -45,7 +45,6 @@ static bool build(scene_run_state *run) {
   const double pivot[3] = {0, 0, 0};
   double x1 = sin(M_PI / 3), y1 = -cos(M_PI / 3);
   double x2 = x1 + sin(M_PI / 5), y2 = y1 - cos(M_PI / 5);
-  dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   run->frame = SCENE_FRAME_POINTS;
   run->infeasibility = infeasibility;
   run->judge = judge;

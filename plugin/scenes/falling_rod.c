@@ -42,7 +42,6 @@ static void judge(scene_run_state *run) {
 }
 
 static bool build(scene_run_state *run) {
-  dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = FRICTION;
   run->judge = judge;

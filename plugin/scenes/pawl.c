@@ -51,7 +51,6 @@ static bool add_block(scene_run_state *run, double x, double y, double length,
 
 static bool build(scene_run_state *run) {
   double wall = 1 * MM, deep = 3 * MM, mouth = M_PI / 6;
-  dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = 0.2;
   run->push = push;

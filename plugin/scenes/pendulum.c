@@ -34,7 +34,6 @@ static void judge(scene_run_state *run) {
 
 static bool build(scene_run_state *run) {
   const double pivot[3] = {0, 0, 0};
-  dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   dBodyID bob = scene_add_planar(run, LENGTH, 0, 0, 1, 1);
   if (bob == NULL) return false;
   run->frame = SCENE_FRAME_POINTS;

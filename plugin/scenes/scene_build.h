@@ -71,7 +71,7 @@ struct scene_run_state {
 bool scene_fail(scene_run_state *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* --- for build ------------------------------------------------------------ */
+/* --- for build: gravity points along -y already --------------------------- */
 
 /** A body that moves in the x-y plane, at (x, y) and turned by `angle`.
  *  @param inertia kg m^2 about z. @return NULL where memory runs out. */

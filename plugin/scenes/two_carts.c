@@ -82,7 +82,6 @@ static bool build(scene_run_state *run) {
                       s->scheme);
   const cart_start *start =
       s->damper > s->spring || s->damper == 100 ? &DAMPER_SWEEP : &SPRING_SWEEP;
-  dWorldSetGravity(run->world, 0, -s->gravity, 0);
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = FRICTION;
   run->energy = energy;
