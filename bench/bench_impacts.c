@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../tests/dense_lcp.h"
 #include "impacts/contact_modes.h"
 #include "impacts/contact_path.h"
 #include "impacts/examples.h"

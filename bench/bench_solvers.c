@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../tests/dense_lcp.h"
 #include "bench_clock.h"
 #include "bench_run.h"
 #include "host_step.h"

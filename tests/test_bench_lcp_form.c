@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "../bench/lcp_form.h"
+#include "dense_lcp.h"
 #include "problems.h"
 #include "solver/lemke.h"
 #include "solver/solver.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "failing_memory.h"
-#include "gap/gap_match.h"
 #include "gap/gap_ode.h"
 #include "test_gap_oracle.h"
+#include "world/contact_memory.h"
 
 enum { ROOM = 64 };
 
@@ -503,35 +503,48 @@ static void test_mesh_on_plane_and_mesh(void) {
 
 /* ---- identity ---- */
 
-static void read_pose(dGeomID geom, gap_pose *pose) {
-  const dReal *p = dGeomGetPosition(geom), *R = dGeomGetRotation(geom);
-  for (int i = 0; i < 3; i++) {
-    pose->position[i] = p[i];
-    for (int j = 0; j < 3; j++) pose->rotation[3 * i + j] = R[4 * i + j];
+/* A contact as the step's memory of contacts knows it. */
+static contact_entry entry_of(const gap_contact *contact, dGeomID a,
+                              dGeomID b) {
+  contact_entry entry = {.serial = {1, 2}};
+  dGeomID geoms[2] = {a, b};
+  for (int side = 0; side < 2; side++) {
+    dVector3 arm, local;
+    vec3_subtract(arm, contact->point, dGeomGetPosition(geoms[side]));
+    dMultiply1_331(local, dGeomGetRotation(geoms[side]), arm);
+    vec3_copy(entry.local[side], local);
+    entry.identity.feature[side] = contact->feature[side];
+    entry.identity.part[side] = contact->triangle[side];
   }
+  vec3_copy(entry.normal, contact->normal);
+  return entry;
 }
 
-/* Unmatched contacts over steps of a motion of `a` over `b`. */
+/* Contacts not found again over steps of a motion of `a` over `b`, by their
+ * features alone or within a radius. */
 static int count_unmatched(dGeomID a, dGeomID b, int steps, double radius,
                            void move(dGeomID, int), int *contacts) {
-  gap_contact then[ROOM];
-  gap_pose before[2], after[2];
-  int n_then = 0, unmatched = 0, match[ROOM];
+  bool by_features = radius < 0;
+  contact_likeness likeness = contact_likeness_near(by_features ? 1 : radius);
+  contact_memory memory = {0};
+  int unmatched = 0;
   *contacts = 0;
   for (int step = 0; step < steps; step++) {
+    contact_entry entries[ROOM];
+    contact_match matches[ROOM];
     move(a, step);
-    read_pose(a, &after[0]);
-    read_pose(b, &after[1]);
     int count = query(a, b, 0.02);
-    if (step > 0) {
-      unmatched += gap_match(then, n_then, before, found, count, after,
-                             radius, match);
-      *contacts += count;
-    }
-    memcpy(then, found, sizeof then);
-    memcpy(before, after, sizeof before);
-    n_then = count;
+    for (int i = 0; i < count; i++) entries[i] = entry_of(&found[i], a, b);
+    contact_memory_match(&memory, entries, count, &likeness, matches);
+    for (int i = 0; step > 0 && i < count; i++)
+      unmatched += matches[i].old == NULL ||
+                   (by_features && matches[i].other_features);
+    if (step > 0) *contacts += count;
+    CU_ASSERT_FATAL(
+        contact_memory_reserve(&memory, &memory_from_malloc, count));
+    contact_memory_take(&memory, entries, count);
   }
+  contact_memory_release(&memory, &memory_from_malloc);
   return unmatched;
 }
 

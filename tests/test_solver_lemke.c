@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dense_lcp.h"
 #include "failing_memory.h"
 #include "small_lcps.h"
 #include "solver/lemke.h"

@@ -1,7 +1,6 @@
 /* `ode-mlcp impact`: all the outcomes of a simultaneous collision. */
 #include "command/impact.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
@@ -10,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command/arguments.h"
 #include "command/command.h"
 #include "common/clock.h"
 
@@ -21,12 +21,13 @@
 
 typedef struct settings {
   ode_mlcp_impact_options options;
-  bool samples_given, h_given, steps_given;
-  bool json, merge, help;
+  uint64_t steps, threads; /* steps: UINT64_MAX where not given */
+  int select, method;
+  bool json, merge;
   const char *csv, *csv_ways, *plot;
 } settings;
 
-static const char usage[] =
+static const char about[] =
   "Usage: ode-mlcp impact NAME|FOLDER [OPTION...]\n"
   "       ode-mlcp impact --merge FILE... [OPTION...]\n"
   "\n"
@@ -36,191 +37,87 @@ static const char usage[] =
   "FOLDER   a collision as Matrix Market files, s velocities, m contacts:\n"
   "         M.mtx s x s, Jn.mtx m x s, Jt.mtx m x s (or 2m x s: two tangents\n"
   "         a contact), mu.mtx m x 1, v.mtx s x 1\n"
-  "\n"
-  "  --samples N      how many (default: the example's; a folder: 16384; with\n"
-  "                   --select all no more than 4096)\n"
-  "  --seed N         default 1\n"
-  "  --h X            caps on impulses are drawn from [0, X] N s\n"
-  "  --steps N        at most N + 1 steps a sample\n"
-  "  --select WAY     first, random or all of a step's solutions\n"
-  "                   (default random)\n"
-  "  --method WAY     automatic, modes, path or lemke\n"
-  "  --tolerance X    over when no contact approaches faster, m/s\n"
-  "                   (default 1e-8)\n"
-  "  --threads N      default: the processors there are; changes no result\n"
-  "  --shard I/N      only the samples k with k mod N = I mod N\n"
-  "  --csv FILE       write the outcomes\n"
-  "  --csv-ways FILE  write the velocities on the way of the first 4000 "
-  "samples\n"
-  "  --plot FILE      draw the set (PNG, by gnuplot)\n"
-  "  --json           print one JSON object\n"
-  "  --merge          put the CSV files of all shards together again\n"
-  "  --help\n"
+  "\n";
+static const char ending[] =
   "\n"
   "Exit status: 0 done; 1 over 1 % unfinished samples, interrupted, or a file not\n"
   "written; 2 wrong use or bad input. Interrupt once to stop with what was\n"
   "sampled so far.\n";
 
-static int complain(const char *message) {
-  fprintf(stderr, "ode-mlcp impact: %s\n", message);
-  return COMMAND_WRONG_USE;
-}
-
 /* ---- options ----------------------------------------------------------- */
 
-static bool parse_count(const char *text, uint64_t lowest, uint64_t highest,
-                        uint64_t *value) {
-  char *end;
-  errno = 0;
-  *value = strtoull(text, &end, 10);
-  return *text >= '0' && *text <= '9' && *end == 0 && errno == 0 &&
-         *value >= lowest && *value <= highest;
-}
-
-static bool parse_positive(const char *text, double *value) {
-  char *end;
-  *value = strtod(text, &end);
-  return end != text && *end == 0 && *value > 0 && isfinite(*value);
-}
-
 /* I/N with 0 <= I <= N, so that shards may be numbered from 0 or from 1. */
-static bool parse_shard(const char *text, ode_mlcp_impact_options *options) {
+static bool take_shard(const argument *argument, const char *value) {
+  ode_mlcp_impact_options *options = argument->place;
   char first[16];
-  const char *slash = strchr(text, '/');
+  const char *slash = strchr(value, '/');
   uint64_t shard, n_shards;
-  if (slash == NULL || slash - text >= (int)sizeof first) return false;
-  memcpy(first, text, (size_t)(slash - text));
-  first[slash - text] = 0;
-  if (!parse_count(slash + 1, 1, UINT32_MAX, &n_shards) ||
-      !parse_count(first, 0, n_shards, &shard))
+  if (slash == NULL || slash - value >= (int)sizeof first) return false;
+  memcpy(first, value, (size_t)(slash - value));
+  first[slash - value] = 0;
+  if (!argument_parse_count(slash + 1, 1, UINT32_MAX, &n_shards) ||
+      !argument_parse_count(first, 0, n_shards, &shard))
     return false;
   options->shard = (uint32_t)(shard % n_shards);
   options->n_shards = (uint32_t)n_shards;
   return true;
 }
 
-/* The place of `text` among `n` words, -1: none. */
-static int find_word(const char *text, const char *(*word)(int), int n) {
-  for (int k = 0; k < n; k++)
-    if (strcmp(text, word(k)) == 0) return k;
-  return -1;
-}
-
-static const char *select_word(int k) {
-  return impact_select_word((ode_mlcp_impact_select)k);
-}
-
-static const char *method_word(int k) {
-  return impact_method_word((ode_mlcp_impact_method)k);
-}
-
-enum {
-  SAMPLES = 256, SEED, H, STEPS, SELECT, METHOD, TOLERANCE, THREADS, SHARD,
-  CSV, CSV_WAYS, PLOT, JSON, MERGE, HELP
-};
-
-static const struct option long_options[] = {
-  {"samples", required_argument, NULL, SAMPLES},
-  {"seed", required_argument, NULL, SEED},
-  {"h", required_argument, NULL, H},
-  {"steps", required_argument, NULL, STEPS},
-  {"select", required_argument, NULL, SELECT},
-  {"method", required_argument, NULL, METHOD},
-  {"tolerance", required_argument, NULL, TOLERANCE},
-  {"threads", required_argument, NULL, THREADS},
-  {"shard", required_argument, NULL, SHARD},
-  {"csv", required_argument, NULL, CSV},
-  {"csv-ways", required_argument, NULL, CSV_WAYS},
-  {"plot", required_argument, NULL, PLOT},
-  {"json", no_argument, NULL, JSON},
-  {"merge", no_argument, NULL, MERGE},
-  {"help", no_argument, NULL, HELP},
-  {NULL, 0, NULL, 0}};
-
-/* One option's value; false: it makes no sense. */
-static bool take_option(settings *settings, int option, const char *value) {
+static bool parse(int argc, char **argv, settings *settings, int *status) {
   ode_mlcp_impact_options *options = &settings->options;
-  uint64_t count;
-  int word;
-  switch (option) {
-  case SAMPLES:
-    settings->samples_given = true;
-    return parse_count(value, 1, (uint64_t)1 << 40, &options->samples);
-  case SEED: return parse_count(value, 0, UINT64_MAX, &options->seed);
-  case H:
-    settings->h_given = true;
-    return parse_positive(value, &options->h);
-  case STEPS:
-    settings->steps_given = true;
-    if (!parse_count(value, 0, 1000000, &count)) return false;
-    options->steps = (int)count;
-    return true;
-  case SELECT:
-    word = find_word(value, select_word, 3);
-    options->select = (ode_mlcp_impact_select)word;
-    return word >= 0;
-  case METHOD:
-    word = find_word(value, method_word, 4);
-    options->method = (ode_mlcp_impact_method)word;
-    return word >= 0;
-  case TOLERANCE: return parse_positive(value, &options->tolerance);
-  case THREADS:
-    if (!parse_count(value, 1, 4096, &count)) return false;
-    options->threads = (int)count;
-    return true;
-  case SHARD: return parse_shard(value, options);
-  case CSV: settings->csv = value; return true;
-  case CSV_WAYS: settings->csv_ways = value; return true;
-  case PLOT: settings->plot = value; return true;
-  case JSON: settings->json = true; return true;
-  case MERGE: settings->merge = true; return true;
-  default: settings->help = true; return true;
-  }
-}
-
-/* The name of an option by its number. */
-static const char *option_name(int number) {
-  for (const struct option *o = long_options; o->name != NULL; o++)
-    if (o->val == number) return o->name;
-  return "?";
-}
-
-/* What getopt_long stumbled over. */
-static void explain_option(char **argv) {
-  if (optopt >= SAMPLES)
-    fprintf(stderr, "ode-mlcp impact: --%s %s; see --help\n",
-            option_name(optopt),
-            strchr(argv[optind - 1], '=') != NULL ? "takes no value"
-                                                  : "needs a value");
-  else if (optopt != 0)
-    fprintf(stderr, "ode-mlcp impact: there is no option -%c; see --help\n",
-            optopt);
-  else
-    fprintf(stderr, "ode-mlcp impact: there is no option %s; see --help\n",
-            argv[optind - 1]);
-}
-
-static bool parse(int argc, char **argv, settings *settings) {
-  memset(settings, 0, sizeof *settings);
-  ode_mlcp_impact_default_options(&settings->options);
+  const argument arguments[] = {
+    {"samples", "N", &options->samples, argument_take_count,
+     "a number from 1 to 2^40",
+     "how many (default: the example's; a folder: 16384; with --select all no "
+     "more than 4096)", .least = 1, .most = (uint64_t)1 << 40},
+    {"seed", "N", &options->seed, argument_take_count, "a number from 0 on",
+     "default 1", .most = UINT64_MAX},
+    {"h", "X", &options->h, argument_take_positive, "a number above 0",
+     .help = "caps on impulses are drawn from [0, X] N s"},
+    {"steps", "N", &settings->steps, argument_take_count,
+     "a number from 0 to 1000000", "at most N + 1 steps a sample",
+     .most = 1000000},
+    {"select", "WAY", &settings->select, argument_take_word,
+     "first, random or all",
+     "first, random or all of a step's solutions (default random)",
+     .words = impact_select_words},
+    {"method", "WAY", &settings->method, argument_take_word,
+     "automatic, modes, path or lemke", "automatic, modes, path or lemke",
+     .words = impact_method_words},
+    {"tolerance", "X", &options->tolerance, argument_take_positive,
+     "a number above 0",
+     .help = "over when no contact approaches faster, m/s (default 1e-8)"},
+    {"threads", "N", &settings->threads, argument_take_count,
+     "a number from 1 to 4096",
+     "default: the processors there are; changes no result", .least = 1,
+     .most = 4096},
+    {"shard", "I/N", options, take_shard, "I/N with I from 0 to N",
+     .help = "only the samples k with k mod N = I mod N"},
+    {"csv", "FILE", &settings->csv, .help = "write the outcomes"},
+    {"csv-ways", "FILE", &settings->csv_ways,
+     .help = "write the velocities on the way of the first 4000 samples"},
+    {"plot", "FILE", &settings->plot,
+     .help = "draw the set (PNG, by gnuplot)"},
+    {"json", NULL, &settings->json, .help = "print one JSON object"},
+    {"merge", NULL, &settings->merge,
+     .help = "put the CSV files of all shards together again"},
+    {.name = NULL}};
+  const command_line line = {about, arguments, ending, .letters = ":h"};
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  settings->options.threads = processors < 1 ? 1
-                              : processors > 64 ? 64 : (int)processors;
-  optind = 0; // from the start, whoever used getopt before
-  opterr = 0;
-  for (;;) {
-    int option = getopt_long(argc, argv, "", long_options, NULL);
-    if (option == -1) return true;
-    if (option == '?') {
-      explain_option(argv);
-      return false;
-    }
-    if (!take_option(settings, option, optarg)) {
-      fprintf(stderr, "ode-mlcp impact: --%s cannot be '%s'; see --help\n",
-              option_name(option), optarg);
-      return false;
-    }
-  }
+  memset(settings, 0, sizeof *settings);
+  ode_mlcp_impact_default_options(options);
+  options->samples = 0;
+  options->h = 0;
+  settings->steps = UINT64_MAX;
+  settings->select = (int)options->select;
+  settings->method = (int)options->method;
+  settings->threads = processors < 1    ? 1
+                      : processors > 64 ? 64 : (uint64_t)processors;
+  if (!arguments_read(&line, argc, argv, status)) return false;
+  options->select = (ode_mlcp_impact_select)settings->select;
+  options->method = (ode_mlcp_impact_method)settings->method;
+  options->threads = (int)settings->threads;
+  return true;
 }
 
 /* ---- interrupts and progress ------------------------------------------- */
@@ -373,11 +270,10 @@ static int sample(impact_result *result) {
 static int write_files(const settings *settings, impact_result *result) {
   char message[IMPACT_MESSAGE];
   int status = COMMAND_DONE;
-  if (settings->csv != NULL &&
-      !impact_csv_write(settings->csv, result, &result->set, message)) {
-    complain(message);
-    status = COMMAND_FELL_SHORT;
-  }
+  if (settings->csv != NULL)
+    status = written_or_complain(
+      impact_csv_write(settings->csv, result, &result->set, message), message,
+      status);
   if (settings->csv_ways == NULL && settings->plot == NULL) return status;
 
   ode_mlcp_impact_set ways;
@@ -386,16 +282,13 @@ static int write_files(const settings *settings, impact_result *result) {
     complain("no memory for the velocities on the way");
     return COMMAND_FELL_SHORT;
   }
-  if (settings->csv_ways != NULL &&
-      !impact_csv_write(settings->csv_ways, result, &ways, message)) {
-    complain(message);
-    status = COMMAND_FELL_SHORT;
-  }
-  if (settings->plot != NULL &&
-      !impact_plot(settings->plot, result, &ways, message)) {
-    complain(message);
-    status = COMMAND_FELL_SHORT;
-  }
+  if (settings->csv_ways != NULL)
+    status = written_or_complain(
+      impact_csv_write(settings->csv_ways, result, &ways, message), message,
+      status);
+  if (settings->plot != NULL)
+    status = written_or_complain(
+      impact_plot(settings->plot, result, &ways, message), message, status);
   ode_mlcp_impact_set_release(&ways);
   return status;
 }
@@ -406,10 +299,6 @@ static int report(const settings *settings, impact_result *result) {
   int status = write_files(settings, result);
   if (settings->json) impact_print_json(stdout, result);
   else impact_print_text(stdout, result);
-  if (fflush(stdout) != 0 || ferror(stdout)) {
-    perror("ode-mlcp impact: cannot write the output");
-    status = COMMAND_FELL_SHORT;
-  }
   free(result->simultaneous);
   for (int k = 0; k < result->n_sequences; k++)
     free(result->sequences[k].way);
@@ -421,7 +310,7 @@ static int report(const settings *settings, impact_result *result) {
 }
 
 static int make_ready(const impact_input *input, impact_result *result) {
-  char why[IMPACT_MESSAGE/2], message[IMPACT_MESSAGE];
+  char why[IMPACT_MESSAGE/2];
   ode_mlcp_impact_status status = ode_mlcp_impact_create(
     &input->problem, &result->impact, why, sizeof why);
   if (status == ODE_MLCP_IMPACT_DONE) return COMMAND_DONE;
@@ -429,20 +318,20 @@ static int make_ready(const impact_input *input, impact_result *result) {
     complain("no memory");
     return COMMAND_FELL_SHORT;
   }
-  snprintf(message, sizeof message, "%.200s: %s", input->name, why);
-  return complain(message);
+  return complain("%.200s: %s", input->name, why);
 }
 
 static int run_one(settings *settings, const char *name) {
   char message[IMPACT_MESSAGE];
   impact_input input;
-  if (!impact_input_open(&input, name, message)) return complain(message);
-  if (!settings->samples_given)
+  if (!impact_input_open(&input, name, message)) return complain("%s", message);
+  if (settings->options.samples == 0)
     settings->options.samples =
       settings->options.select == ODE_MLCP_IMPACT_ALL &&
           input.samples > SAMPLES_OF_ALL ? SAMPLES_OF_ALL : input.samples;
-  if (!settings->h_given) settings->options.h = input.h;
-  if (!settings->steps_given) settings->options.steps = input.steps;
+  if (settings->options.h == 0) settings->options.h = input.h;
+  settings->options.steps = settings->steps == UINT64_MAX
+                              ? input.steps : (int)settings->steps;
 
   impact_result result = {.input = &input, .options = settings->options};
   int status = make_ready(&input, &result);
@@ -463,7 +352,7 @@ static int run_merge(const settings *settings, char **paths, int n_paths) {
   impact_result result = {.input = &input};
   int status;
   if (!impact_csv_merge(paths, n_paths, &input, &result, message))
-    status = complain(message);
+    status = complain("%s", message);
   else if ((status = make_ready(&input, &result)) == COMMAND_DONE)
     status = report(settings, &result);
   impact_csv_release(&result);
@@ -474,11 +363,8 @@ static int run_merge(const settings *settings, char **paths, int n_paths) {
 
 int command_impact(int argc, char **argv) {
   settings settings;
-  if (!parse(argc, argv, &settings)) return COMMAND_WRONG_USE;
-  if (settings.help) {
-    fputs(usage, stdout);
-    return fflush(stdout) == 0 ? COMMAND_DONE : COMMAND_FELL_SHORT;
-  }
+  int status;
+  if (!parse(argc, argv, &settings, &status)) return status;
   int n_names = argc - optind;
   if (settings.merge) {
     if (n_names < 1) return complain("--merge needs the files of all shards");

@@ -58,14 +58,19 @@ typedef struct impact_result {
   int n_sequences;
 } impact_result;
 
+/** Rows of the contact velocities. */
+static inline int impact_row_count(const impact_result *result) {
+  const ode_mlcp_impact_problem *problem = &result->input->problem;
+  return problem->n_contacts*(1 + problem->n_tangents);
+}
+
 /** Name of row `row` of the contact velocities, "vnA", "vtB" ("vt1B", "vt2B"
  *  with two tangents). */
 void impact_row_name(const ode_mlcp_impact_problem *problem, int row,
                      char name[24]);
 
-/** Words for the choices, as on the command line. */
-const char *impact_select_word(ode_mlcp_impact_select select);
-const char *impact_method_word(ode_mlcp_impact_method method);
+/** Words for the choices, as on the command line; each ends with NULL. */
+extern const char *const impact_select_words[], *const impact_method_words[];
 
 void impact_print_text(FILE *out, const impact_result *result);
 void impact_print_json(FILE *out, const impact_result *result);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/arguments.h"
 #include "command/impact.h"
 
 #define SIGNATURE "# ode-mlcp impact set, version 1"
@@ -27,8 +28,8 @@ static void write_header(FILE *out, const impact_result *result,
   fprintf(out, "# seed %" PRIu64 " samples %" PRIu64 " h %.17g steps %d "
                "tolerance %.17g select %s method %s\n",
           options->seed, options->samples, options->h, options->steps,
-          options->tolerance, impact_select_word(options->select),
-          impact_method_word(options->method));
+          options->tolerance, impact_select_words[options->select],
+          impact_method_words[options->method]);
   fprintf(out, "# shard %" PRIu32 "/%" PRIu32 "\n",
           options->shard % options->n_shards, options->n_shards);
   fprintf(out, "# done %" PRIu64 " finished %" PRIu64 " lcps %" PRIu64
@@ -105,37 +106,31 @@ static bool next_line(part *part) {
 }
 
 static bool read_header(part *part, char message[IMPACT_MESSAGE]) {
-  const char *not_ours = "not a whole file of ode-mlcp impact --csv";
-  if (!next_line(part) || strcmp(part->text, SIGNATURE) != 0)
-    return refuse(part, message, not_ours);
-  if (!next_line(part) || sscanf(part->text, "# example %255[^\n]",
-                                 part->example) != 1)
-    return refuse(part, message, not_ours);
-  if (!next_line(part) || sscanf(part->text, "# data %" SCNx64,
-                                 &part->data) != 1)
-    return refuse(part, message, not_ours);
-  if (!next_line(part) ||
-      sscanf(part->text,
-             "# seed %" SCNu64 " samples %" SCNu64 " h %lf steps %d "
-             "tolerance %lf select %15s method %15s",
-             &part->seed, &part->samples, &part->h, &part->steps,
-             &part->tolerance, part->select, part->method) != 7)
-    return refuse(part, message, not_ours);
-  if (!next_line(part) ||
-      sscanf(part->text, "# shard %" SCNu32 "/%" SCNu32, &part->shard,
-             &part->n_shards) != 2 ||
-      part->n_shards == 0 || part->shard >= part->n_shards)
-    return refuse(part, message, not_ours);
-  if (!next_line(part) ||
-      sscanf(part->text,
-             "# done %" SCNu64 " finished %" SCNu64 " lcps %" SCNu64
-             " outcomes %" SCNu64, &part->done, &part->finished, &part->lcps,
-             &part->outcomes) != 4)
-    return refuse(part, message, not_ours);
-  if (!next_line(part)) return refuse(part, message, not_ours);
-  if (sscanf(part->text, "# seconds %lf", &part->seconds) == 1 &&
-      !next_line(part))
-    return refuse(part, message, not_ours);
+  bool ours =
+    next_line(part) && strcmp(part->text, SIGNATURE) == 0 &&
+    next_line(part) &&
+    sscanf(part->text, "# example %255[^\n]", part->example) == 1 &&
+    next_line(part) && sscanf(part->text, "# data %" SCNx64, &part->data) == 1 &&
+    next_line(part) &&
+    sscanf(part->text,
+           "# seed %" SCNu64 " samples %" SCNu64 " h %lf steps %d "
+           "tolerance %lf select %15s method %15s",
+           &part->seed, &part->samples, &part->h, &part->steps,
+           &part->tolerance, part->select, part->method) == 7 &&
+    next_line(part) &&
+    sscanf(part->text, "# shard %" SCNu32 "/%" SCNu32, &part->shard,
+           &part->n_shards) == 2 &&
+    part->n_shards > 0 && part->shard < part->n_shards &&
+    next_line(part) &&
+    sscanf(part->text,
+           "# done %" SCNu64 " finished %" SCNu64 " lcps %" SCNu64
+           " outcomes %" SCNu64, &part->done, &part->finished, &part->lcps,
+           &part->outcomes) == 4 &&
+    next_line(part) &&
+    (sscanf(part->text, "# seconds %lf", &part->seconds) != 1 ||
+     next_line(part));
+  if (!ours)
+    return refuse(part, message, "not a whole file of ode-mlcp impact --csv");
   uint64_t expected = part->shard < part->samples
     ? (part->samples - part->shard - 1)/part->n_shards + 1 : 0;
   if (part->done != expected)
@@ -262,18 +257,11 @@ static bool interleave(ode_mlcp_impact_set *set, const uint64_t first[],
 }
 
 static bool parse_words(const part *part, ode_mlcp_impact_options *options) {
-  for (int k = 0; k < 3; k++)
-    if (strcmp(part->select,
-               impact_select_word((ode_mlcp_impact_select)k)) == 0) {
-      options->select = (ode_mlcp_impact_select)k;
-      for (int l = 0; l < 4; l++)
-        if (strcmp(part->method,
-                   impact_method_word((ode_mlcp_impact_method)l)) == 0) {
-          options->method = (ode_mlcp_impact_method)l;
-          return true;
-        }
-    }
-  return false;
+  int select = argument_find_word(impact_select_words, part->select);
+  int method = argument_find_word(impact_method_words, part->method);
+  options->select = (ode_mlcp_impact_select)select;
+  options->method = (ode_mlcp_impact_method)method;
+  return select >= 0 && method >= 0;
 }
 
 /* Do the parts make one whole? */

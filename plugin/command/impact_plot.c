@@ -14,11 +14,6 @@ typedef struct plane {
   int x, y;
 } plane;
 
-static int row_count(const impact_result *result) {
-  const ode_mlcp_impact_problem *problem = &result->input->problem;
-  return problem->n_contacts*(1 + problem->n_tangents);
-}
-
 /* The panels: for two contacts the plane of both normals between the planes of
  * A and B; else normals of neighbours, then each contact's own plane. */
 static int choose_planes(const impact_result *result, plane planes[12]) {
@@ -59,7 +54,7 @@ static void put_row(FILE *out, const double rows[], int n) {
 
 static void put_data(FILE *out, const impact_result *result,
                      const ode_mlcp_impact_set *ways) {
-  int n = row_count(result);
+  int n = impact_row_count(result);
   put_set(out, "ways", ways);
   put_set(out, "outcomes", &result->set);
   double *start = malloc((size_t)n*sizeof *start);

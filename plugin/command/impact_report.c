@@ -5,24 +5,17 @@
 #include <string.h>
 
 #include "command/impact.h"
+#include "command/json.h"
 
 enum { OCCUPANCY_CELLS = 64 };
 
-const char *impact_select_word(ode_mlcp_impact_select select) {
-  return select == ODE_MLCP_IMPACT_FIRST  ? "first"
-         : select == ODE_MLCP_IMPACT_ALL ? "all" : "random";
-}
+const char *const impact_select_words[] = {
+  [ODE_MLCP_IMPACT_FIRST] = "first", [ODE_MLCP_IMPACT_RANDOM] = "random",
+  [ODE_MLCP_IMPACT_ALL] = "all", NULL};
 
-const char *impact_method_word(ode_mlcp_impact_method method) {
-  return method == ODE_MLCP_IMPACT_MODES  ? "modes"
-         : method == ODE_MLCP_IMPACT_PATH ? "path"
-         : method == ODE_MLCP_IMPACT_LEMKE ? "lemke" : "automatic";
-}
-
-static int row_count(const impact_result *result) {
-  const ode_mlcp_impact_problem *problem = &result->input->problem;
-  return problem->n_contacts*(1 + problem->n_tangents);
-}
+const char *const impact_method_words[] = {
+  [ODE_MLCP_IMPACT_AUTOMATIC] = "automatic", [ODE_MLCP_IMPACT_MODES] = "modes",
+  [ODE_MLCP_IMPACT_PATH] = "path", [ODE_MLCP_IMPACT_LEMKE] = "lemke", NULL};
 
 static double lcps_per_sample(const ode_mlcp_impact_set *set) {
   return set->n_samples > 0 ? (double)set->n_lcps/(double)set->n_samples : 0;
@@ -38,7 +31,7 @@ static double microseconds_per_lcp(const impact_result *result) {
 static void print_velocities(FILE *out, const impact_result *result,
                              const double rows[]) {
   char name[24];
-  for (int i = 0; i < row_count(result); i++) {
+  for (int i = 0; i < impact_row_count(result); i++) {
     impact_row_name(&result->input->problem, i, name);
     fprintf(out, " %s %.6g", name, rows[i] + 0.0);
   }
@@ -50,7 +43,7 @@ static void print_sequence(FILE *out, const impact_result *result,
   fprintf(out, "  %s.. %s after %d impacts:", sequence->order,
           sequence->finished ? "ends" : "does not end", sequence->n_impacts);
   print_velocities(out, result,
-                   &sequence->way[sequence->n_impacts*row_count(result)]);
+                   &sequence->way[sequence->n_impacts*impact_row_count(result)]);
 }
 
 void impact_print_text(FILE *out, const impact_result *result) {
@@ -63,7 +56,7 @@ void impact_print_text(FILE *out, const impact_result *result) {
     fprintf(out, "contacts: %s\n", result->input->example.contacts);
   fprintf(out, "seed %" PRIu64 ", h %g N s, at most %d + 1 steps, select %s\n",
           options->seed, options->h, options->steps,
-          impact_select_word(options->select));
+          impact_select_words[options->select]);
   if (options->n_shards > 1)
     fprintf(out, "shard %" PRIu32 " of %" PRIu32 "\n",
             options->shard % options->n_shards, options->n_shards);
@@ -74,14 +67,14 @@ void impact_print_text(FILE *out, const impact_result *result) {
   fprintf(out, "%.4f LCPs a sample, %.3f us an LCP\n", lcps_per_sample(set),
           microseconds_per_lcp(result));
 
-  double *extents = malloc((size_t)row_count(result)*3*sizeof *extents);
+  double *extents = malloc((size_t)impact_row_count(result)*3*sizeof *extents);
   if (extents != NULL && set->n_outcomes > 0) {
-    double *means = extents + 2*row_count(result);
+    double *means = extents + 2*impact_row_count(result);
     ode_mlcp_impact_extents(set, extents);
     ode_mlcp_impact_means(set, means);
     fputs("contact velocities after the impact, m/s\n"
           "          lowest       mean    highest\n", out);
-    for (int i = 0; i < row_count(result); i++) {
+    for (int i = 0; i < impact_row_count(result); i++) {
       char name[24];
       impact_row_name(problem, i, name);
       fprintf(out, "  %-5s %10.6f %10.6f %10.6f\n", name, extents[2*i],
@@ -94,7 +87,7 @@ void impact_print_text(FILE *out, const impact_result *result) {
   for (int k = 0; k < result->n_simultaneous; k++) {
     fputc(' ', out);
     print_velocities(out, result,
-                     &result->simultaneous[k*row_count(result)]);
+                     &result->simultaneous[k*impact_row_count(result)]);
   }
   fputs("one after another:\n", out);
   for (int k = 0; k < result->n_sequences; k++)
@@ -103,28 +96,17 @@ void impact_print_text(FILE *out, const impact_result *result) {
 
 /* ---- JSON -------------------------------------------------------------- */
 
-static void json_string(FILE *out, const char *text) {
-  fputc('"', out);
-  for (; *text != 0; text++) {
-    unsigned char letter = (unsigned char)*text;
-    if (letter == '"' || letter == '\\') fprintf(out, "\\%c", letter);
-    else if (letter < 0x20) fprintf(out, "\\u%04x", letter);
-    else fputc(letter, out);
-  }
-  fputc('"', out);
-}
-
 static void json_velocities(FILE *out, const impact_result *result,
                             const double rows[]) {
   char name[24];
-  for (int i = 0; i < row_count(result); i++) {
+  for (int i = 0; i < impact_row_count(result); i++) {
     impact_row_name(&result->input->problem, i, name);
     fprintf(out, "%s\"%s\": %.17g", i > 0 ? ", " : "", name, rows[i] + 0.0);
   }
 }
 
 static void json_shape(FILE *out, const impact_result *result) {
-  int n = row_count(result);
+  int n = impact_row_count(result);
   double *extents = malloc((size_t)n*3*sizeof *extents);
   bool some = extents != NULL && result->set.n_outcomes > 0;
   if (some) {
@@ -212,7 +194,7 @@ void impact_print_json(FILE *out, const impact_result *result) {
   fputs(" \"simultaneous\": [", out);
   for (int k = 0; k < result->n_simultaneous; k++) {
     fputs(k > 0 ? ",\n  {" : "\n  {", out);
-    json_velocities(out, result, &result->simultaneous[k*row_count(result)]);
+    json_velocities(out, result, &result->simultaneous[k*impact_row_count(result)]);
     fputc('}', out);
   }
   fputs("],\n \"sequential\": {", out);
@@ -222,7 +204,7 @@ void impact_print_json(FILE *out, const impact_result *result) {
             k > 0 ? "," : "", sequence->order,
             sequence->finished ? "true" : "false", sequence->n_impacts);
     json_velocities(out, result,
-                    &sequence->way[sequence->n_impacts*row_count(result)]);
+                    &sequence->way[sequence->n_impacts*impact_row_count(result)]);
     fputc('}', out);
   }
   fprintf(out, "},\n \"seed\": %" PRIu64 ", \"h\": %.17g, \"steps\": %d, "
@@ -230,7 +212,7 @@ void impact_print_json(FILE *out, const impact_result *result) {
                " \"shard\": [%" PRIu32 ", %" PRIu32 "], "
                "\"interrupted\": %s}\n",
           options->seed, options->h, options->steps, options->tolerance,
-          impact_select_word(options->select),
+          impact_select_words[options->select],
           options->shard % options->n_shards, options->n_shards,
           result->interrupted ? "true" : "false");
 }

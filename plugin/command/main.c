@@ -41,8 +41,8 @@ static void print_help(FILE *out) {
 }
 
 /* A full disk or a closed pipe must not pass for success. */
-static int finish_output(void) {
-  if (fflush(stdout) == 0 && !ferror(stdout)) return COMMAND_DONE;
+static int finish_output(int status) {
+  if (fflush(stdout) == 0 && !ferror(stdout)) return status;
   perror("ode-mlcp: cannot write the output");
   return COMMAND_FELL_SHORT;
 }
@@ -54,16 +54,16 @@ int main(int argc, char **argv) {
   }
   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
     print_help(stdout);
-    return finish_output();
+    return finish_output(COMMAND_DONE);
   }
   if (strcmp(argv[1], "--version") == 0) {
     puts("ode-mlcp " PACKAGE_VERSION);
-    return finish_output();
+    return finish_output(COMMAND_DONE);
   }
 
   for (const subcommand *command = subcommands; command->name; command++)
     if (strcmp(argv[1], command->name) == 0)
-      return command->run(argc - 1, argv + 1);
+      return finish_output(command->run(argc - 1, argv + 1));
   fprintf(stderr, "ode-mlcp: there is no command '%s'; see ode-mlcp --help\n",
           argv[1]);
   return COMMAND_WRONG_USE;

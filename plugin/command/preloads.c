@@ -32,17 +32,24 @@ static bool holds_both(const char *folder, const char *file) {
   return access(path, R_OK) == 0;
 }
 
-/* The folder of the host and `file`. */
-static bool find_folder(const char *file, char folder[PATH_MAX]) {
+/* The folder of the host and `file`; false with a message. */
+static bool find_folder(const char *file, char folder[PATH_MAX], char *message,
+                        size_t message_size) {
   static const char *const beside[] = {"lib", "../lib", "../lib/ode-mlcp"};
   char own[PATH_MAX], candidate[PATH_MAX + 32];
 
   for (size_t k = 0; k < 3 && own_folder(own); k++) {
     snprintf(candidate, sizeof candidate, "%s/%s", own, beside[k]);
-    if (holds_both(candidate, file)) return realpath(candidate, folder) != NULL;
+    if (holds_both(candidate, file) && realpath(candidate, folder) != NULL)
+      return true;
   }
-  return holds_both(INSTALLED_LIBDIR "/ode-mlcp", file) &&
-         realpath(INSTALLED_LIBDIR "/ode-mlcp", folder) != NULL;
+  if (holds_both(INSTALLED_LIBDIR "/ode-mlcp", file) &&
+      realpath(INSTALLED_LIBDIR "/ode-mlcp", folder) != NULL)
+    return true;
+  snprintf(message, message_size,
+           "cannot find " HOST_FILE " and %s beside this program or in "
+           INSTALLED_LIBDIR "/ode-mlcp", file);
+  return false;
 }
 
 /* Adds the entries of `list` that are not ours already: a run inside a run
@@ -66,26 +73,16 @@ static void add_others(char *value, size_t size, const char *list,
 bool preloads_find(const char *file, char *path, size_t path_size,
                    char *message, size_t message_size) {
   char folder[PATH_MAX];
-  if (find_folder(file, folder)) {
-    snprintf(path, path_size, "%s/%s", folder, file);
-    return true;
-  }
-  snprintf(message, message_size,
-           "cannot find " HOST_FILE " and %s beside this program or in "
-           INSTALLED_LIBDIR "/ode-mlcp", file);
-  return false;
+  if (!find_folder(file, folder, message, message_size)) return false;
+  snprintf(path, path_size, "%s/%s", folder, file);
+  return true;
 }
 
 bool preloads_value(char *value, size_t value_size, char *message,
                     size_t message_size) {
   char folder[PATH_MAX];
 
-  if (!find_folder(PLUGIN_FILE, folder)) {
-    snprintf(message, message_size,
-             "cannot find " HOST_FILE " and " PLUGIN_FILE
-             " beside this program or in " INSTALLED_LIBDIR "/ode-mlcp");
-    return false;
-  }
+  if (!find_folder(PLUGIN_FILE, folder, message, message_size)) return false;
   if (strpbrk(folder, ": ") != NULL) {
     snprintf(message, message_size,
              "cannot preload from '%s': the loader takes no path with a space "

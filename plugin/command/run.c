@@ -3,16 +3,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "command/arguments.h"
 #include "command/command.h"
 #include "command/preloads.h"
 #include "command/program.h"
-#include "command/settings_options.h"
 #include "mlcp/mlcp_folder.h"
 #include "preload/dump_folder.h"
 #include "preload/host_probe.h"
@@ -22,126 +21,77 @@
 
 #define MESSAGE_SIZE (2 * PATH_MAX)
 
-static const char help_begin[] =
+static const char about[] =
     "Usage: ode-mlcp run [OPTION...] [--] PROGRAM [ARG...]\n"
     "\n"
     "Run a program that uses the Open Dynamics Engine (libode.so.8, double\n"
     "precision, dynamically linked) with every dWorldStep and dWorldQuickStep\n"
     "taken by ode-mlcp. The program itself is not changed.\n"
     "\n";
-static const char help_end[] =
-    "  --stats FILE.json    write sums over the run at its end\n"
-    "  --trace FILE.csv     write a row a step\n"
-    "  --dump FOLDER        write problems into it, for ode-mlcp solve: the\n"
-    "                       newest 100, at most 1 GiB\n"
-    "  --dump-when degraded|slow|all\n"
-    "                       those above the tolerance (default), those that "
-    "took\n"
-    "                       10 times the run's median, or all\n"
-    "  -h, --help           this text\n"
-    "  --version            the version\n"
+static const char ending[] =
     "\n"
     "Each option is also an environment variable: ODE_MLCP_EDGES for --edges.\n"
     "Exit status: the program's; 2 when it could not be started, or when it\n"
     "returned 0 but never stepped an ODE world or loaded a second ODE "
     "library.\n";
 
-static void print_help(void) {
-  fputs(help_begin, stdout);
-  settings_options_help(stdout);
-  fputs(help_end, stdout);
-}
-
-/* Says why the program does not start, in one line. */
-static int __attribute__((format(printf, 1, 2))) fail(const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  fputs("ode-mlcp run: ", stderr);
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
-  va_end(arguments);
-  return COMMAND_WRONG_USE;
-}
-
 /* ---- options ---- */
 
-enum {
-  OPTION_STATS = 1000,
-  OPTION_TRACE,
-  OPTION_DUMP,
-  OPTION_DUMP_WHEN,
-  OPTION_VERSION,
-  OPTION_SETTING
-};
-
-/* The settings, then what is this command's alone. */
-static void list_options(struct option options[]) {
-  static const struct option own[] = {
-      {"stats", required_argument, NULL, OPTION_STATS},
-      {"trace", required_argument, NULL, OPTION_TRACE},
-      {"dump", required_argument, NULL, OPTION_DUMP},
-      {"dump-when", required_argument, NULL, OPTION_DUMP_WHEN},
-      {"version", no_argument, NULL, OPTION_VERSION},
-      {"help", no_argument, NULL, 'h'},
-      {NULL, 0, NULL, 0}};
-  int n = settings_options(options, OPTION_SETTING);
-  memcpy(options + n, own, sizeof own);
+/* Hands a value on as an environment variable. */
+static bool take_variable(const argument *argument, const char *value) {
+  return setenv(argument->place, value, 1) == 0;
 }
 
-/* Checks an option's value and hands it on as its environment variable. */
-static bool take_setting(const char *option, const char *value) {
+/* Checks a setting's value and hands it on as its environment variable. */
+static bool take_setting(void *context, const char *option, const char *value) {
   char problem[400], variable[ENVIRONMENT_NAME];
   ode_mlcp_options options;
+  (void)context;
 
   ode_mlcp_default_options(&options);
   if (ode_mlcp_set_option(&options, option, value, problem, sizeof problem) !=
       ODE_MLCP_OK) {
-    fail("--%s", problem);
+    complain("--%s", problem);
     return false;
   }
   environment_variable(option, variable);
   if (setenv(variable, value, 1) == 0) return true;
-  fail("memory ran out");
+  complain("memory ran out");
   return false;
 }
 
-/* @return COMMAND_DONE: go on with the program at argv[optind]; else the status
- *         to end with, -1 for 0 */
-static int read_options(int argc, char **argv, bool *dump_when_given) {
-  static char name[] = "ode-mlcp run"; // getopt's messages begin with it
-  struct option known[SETTINGS_OPTIONS_MAX + 16];
-  int option, index;
+typedef struct request {
+  const char *dump, *dump_when;
+  bool version;
+} request;
 
-  list_options(known);
-  argv[0] = name;
-  // "+": the program's own options are not ours
-  while ((option = getopt_long(argc, argv, "+h", known, &index)) != -1)
-    switch (option) {
-      case OPTION_STATS:
-        setenv(ENVIRONMENT_STATS, optarg, 1);
-        break;
-      case OPTION_TRACE:
-        setenv(ENVIRONMENT_TRACE, optarg, 1);
-        break;
-      case OPTION_DUMP:
-        if (*optarg == '\0') return fail("--dump: the name is empty");
-        setenv(ENVIRONMENT_DUMP, optarg, 1);
-        break;
-      case OPTION_DUMP_WHEN:
-        setenv(ENVIRONMENT_DUMP_WHEN, optarg, 1);
-        *dump_when_given = true;
-        break;
-      case OPTION_VERSION:
-        printf("ode-mlcp %s\n", ode_mlcp_version());
-        return -1;
-      case 'h':
-        print_help();
-        return -1;
-      default:
-        if (option < OPTION_SETTING || !take_setting(known[index].name, optarg))
-          return COMMAND_WRONG_USE;
-    }
-  return COMMAND_DONE;
+static bool read_options(int argc, char **argv, request *request,
+                         int *status) {
+  static char stats[] = ENVIRONMENT_STATS, trace[] = ENVIRONMENT_TRACE;
+  const argument arguments[] = {
+      {"stats", "FILE.json", stats, take_variable, "a file's name",
+       .help = "write sums over the run at its end"},
+      {"trace", "FILE.csv", trace, take_variable, "a file's name",
+       .help = "write a row a step"},
+      {"dump", "FOLDER", &request->dump,
+       .help = "write problems into it, for ode-mlcp solve: the newest 100, "
+               "at most 1 GiB"},
+      {"dump-when", "degraded|slow|all", &request->dump_when,
+       .help = "those above the tolerance (default), those that took 10 times "
+               "the run's median, or all"},
+      {"version", NULL, &request->version, .help = "the version"},
+      {.name = NULL}};
+  const command_line line = {about, arguments, ending,
+                             take_setting, NULL, "+h"};
+  if (!arguments_read(&line, argc, argv, status)) return false;
+  if (request->dump != NULL && *request->dump == '\0') {
+    *status = complain("--dump: the name is empty");
+    return false;
+  }
+  if (request->dump != NULL) setenv(ENVIRONMENT_DUMP, request->dump, 1);
+  if (request->dump_when != NULL)
+    setenv(ENVIRONMENT_DUMP_WHEN, request->dump_when, 1);
+  return true;
 }
 
 /* ---- checks ---- */
@@ -156,7 +106,7 @@ static bool check_output(const char *variable) {
   int error = output_file_check(name, path);
   if (error == 0) return setenv(variable, path, 1) == 0;
   bool is_trace = strcmp(variable, ENVIRONMENT_TRACE) == 0;
-  fail("--%s: cannot write '%s': %s", is_trace ? "trace" : "stats", name,
+  complain("--%s: cannot write '%s': %s", is_trace ? "trace" : "stats", name,
        strerror(error));
   return false;
 }
@@ -167,11 +117,11 @@ static bool check_dump(dump_request *dump, bool when_given) {
   const char *bad = dump_request_read(dump, false, message, sizeof message);
   if (bad != NULL) {
     bool is_folder = strcmp(bad, ENVIRONMENT_DUMP) == 0;
-    fail("--%s: %s", is_folder ? "dump" : "dump-when", message);
+    complain("--%s: %s", is_folder ? "dump" : "dump-when", message);
     return false;
   }
   if (when_given && dump->folder[0] == '\0') {
-    fail("--dump-when: nothing is written without --dump FOLDER");
+    complain("--dump-when: nothing is written without --dump FOLDER");
     return false;
   }
   return dump->folder[0] == '\0' ||
@@ -188,33 +138,25 @@ static bool check_outputs(void) {
   if (statistics == NULL || trace == NULL || strcmp(statistics, trace) != 0 ||
       !output_file_is_plain(trace))
     return true;
-  fail("--stats and --trace name the same file");
+  complain("--stats and --trace name the same file");
   return false;
 }
 
 static bool check_host(const program *found) {
-  char library[PATH_MAX];
+  char library[PATH_MAX], message[MESSAGE_SIZE];
   if (found->loader[0] == '\0') return true;
 
-  switch (host_probe(found->loader, found->path, library)) {
-    case HOST_PROBE_FITS:
-      return true;
-    case HOST_PROBE_SINGLE:
-      fail("%s: its ODE library, %s, is in single precision", found->path,
-           library);
-      break;
-    case HOST_PROBE_OTHER_NAME:
-      fail("%s: needs %s; only %s can be stood in for", found->path, library,
-           HOST_PROBE_SONAME);
-      break;
-  }
+  host_probe_result result = host_probe(found->loader, found->path, library);
+  if (result == HOST_PROBE_FITS) return true;
+  host_probe_explain(result, found->path, library, message, sizeof message);
+  complain("%s", message);
   return false;
 }
 
 static bool check_program(program *found, const char *name) {
   char message[MESSAGE_SIZE];
   if (!program_find(found, name, message, sizeof message)) {
-    fail("%s", message);
+    complain("%s", message);
     return false;
   }
   return check_host(found);
@@ -226,7 +168,7 @@ static bool check_program(program *found, const char *name) {
 static bool remove_old_output(const char *variable) {
   const char *path = getenv(variable);
   int error = path != NULL ? output_file_remove(path) : 0;
-  if (error != 0) fail("cannot write %s: %s", path, strerror(error));
+  if (error != 0) complain("cannot write %s: %s", path, strerror(error));
   return error == 0;
 }
 
@@ -256,7 +198,7 @@ static int become(const program *found, const dump_request *dump,
   static char preloads[16 * PATH_MAX];
 
   if (!preloads_value(preloads, sizeof preloads, message, sizeof message))
-    return fail("%s", message);
+    return complain("%s", message);
   if (!remove_old_output(ENVIRONMENT_STATS) ||
       !remove_old_output(ENVIRONMENT_TRACE))
     return COMMAND_WRONG_USE;
@@ -264,13 +206,13 @@ static int become(const program *found, const dump_request *dump,
 
   satisfy_outer_run();
   int error = run_mark_create(found->path, mark, sizeof mark);
-  if (error != 0) return fail("no shared memory: %s", strerror(error));
+  if (error != 0) return complain("no shared memory: %s", strerror(error));
   if (setenv(RUN_MARK_VARIABLE, mark, 1) != 0 ||
       setenv("LD_PRELOAD", preloads, 1) != 0)
-    return fail("memory ran out");
+    return complain("memory ran out");
 
   execvp(found->path, argv);
-  return fail("%s: %s", found->path, strerror(errno));
+  return complain("%s: %s", found->path, strerror(errno));
 }
 
 int command_run(int argc, char **argv) {
@@ -279,16 +221,21 @@ int command_run(int argc, char **argv) {
   program found;
   dump_request dump;
 
-  bool dump_when_given = false;
-  int status = read_options(argc, argv, &dump_when_given);
-  if (status != COMMAND_DONE) return status < 0 ? COMMAND_DONE : status;
+  request request = {0};
+  int status;
+
+  if (!read_options(argc, argv, &request, &status)) return status;
+  if (request.version) {
+    printf("ode-mlcp %s\n", ode_mlcp_version());
+    return COMMAND_DONE;
+  }
   if (optind >= argc)
-    return fail("no program to run; see ode-mlcp run --help");
+    return complain("no program to run; see ode-mlcp run --help");
 
   ode_mlcp_default_options(&options);
   if (!environment_read(&options, message, sizeof message))
-    return fail("%s", message);
-  if (!check_outputs() || !check_dump(&dump, dump_when_given) ||
+    return complain("%s", message);
+  if (!check_outputs() || !check_dump(&dump, request.dump_when != NULL) ||
       !check_program(&found, argv[optind]))
     return COMMAND_WRONG_USE;
   return become(&found, &dump, argv + optind);

@@ -2,43 +2,30 @@
 #include "command/scene.h"
 
 #include <errno.h>
+#include <getopt.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/arguments.h"
 #include "command/command.h"
-#include "command/settings_options.h"
-#include "common/number.h"
 #include "preload/output_file.h"
 
-static const char usage[] =
+static const char about[] =
     "Usage: ode-mlcp scene NAME [OPTION...]\n"
     "       ode-mlcp scene --list\n"
     "\n"
     "Run a case of the papers as an ODE world stepped by ode-mlcp.\n"
+    "\n";
+static const char ending[] =
     "\n"
-    "  --list           the scenes and what they show\n"
-    "  --h H            step size, s\n"
-    "  --time T         simulated time, s\n"
-    "  --gravity G      m/s^2\n"
-    "  --spring G       two-carts: N/m\n"
-    "  --damper D       two-carts: N s/m\n"
-    "  --restitution E  bouncing-ball and others with impacts: 0 .. 1\n"
-    "  --heading DEG    incline: of the launch, from straight down\n"
-    "  --converge       a sweep of step sizes: errors and their ratios\n"
-    "  --csv FILE       write a row a step (with --converge: a step size)\n"
-    "  --plot FILE      draw it (PNG, by gnuplot)\n"
-    "  --json           print one JSON object\n"
-    "  --help\n"
-    "\n"
-    "and every option of the stepper that `ode-mlcp run` knows: --scheme,\n"
-    "--edges, --erp ... Each scene has values of its own for what is not "
-    "given.\n"
+    "Each scene has values of its own for what is not given.\n"
     "\n"
     "Exit status: 0 done; 1 a step was not solved, or a file not written; 2 "
     "wrong\nuse or bad input.\n";
 
-enum { MOST_OPTIONS = SETTINGS_OPTIONS_MAX + 32, MOST_GIVEN = 64 };
+enum { MOST_GIVEN = 64 };
 
 /* A stepper's option, kept until the scene is known. */
 typedef struct given_option {
@@ -49,115 +36,73 @@ typedef struct request {
   const char *name; /* of the scene */
   given_option given[MOST_GIVEN];
   int n_given;
-  double numbers[8]; /* by the options' order; NAN: not given */
-  bool list, converge, json, help;
+  scene_settings asked; /* its numbers; NAN: not given */
+  bool list, converge, json;
   const char *csv, *plot;
 } request;
 
-static int __attribute__((format(printf, 1, 2))) complain(const char *format,
-                                                          ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  fputs("ode-mlcp scene: ", stderr);
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
-  va_end(arguments);
-  return COMMAND_WRONG_USE;
-}
-
 /* ---- options ---- */
 
-enum { NUMBER = 256, LIST = 300, CONVERGE, CSV, PLOT, JSON, HELP, SETTING };
+/* The numbers: where they go, what a scene must know for them. */
+#define NUMBERS(NUMBER)                                                       \
+  NUMBER(h, 0, "H", "step size, s")                                           \
+  NUMBER(time, 0, "T", "simulated time, s")                                   \
+  NUMBER(gravity, SCENE_GRAVITY, "G", "m/s^2")                                \
+  NUMBER(spring, SCENE_SPRING, "G", "two-carts: N/m")                         \
+  NUMBER(damper, SCENE_DAMPER, "D", "two-carts: N s/m")                       \
+  NUMBER(restitution, SCENE_RESTITUTION, "E",                                 \
+         "bouncing-ball and others with impacts: 0 .. 1")                     \
+  NUMBER(heading, SCENE_HEADING, "DEG",                                       \
+         "incline: of the launch, from straight down")
 
-/* The numbers, what a scene must know for them, and where they go. */
-typedef struct number_option {
-  const char *name;
-  int needs;
-  size_t field;
-} number_option;
-
-#define FIELD(name) offsetof(scene_settings, name)
-static const number_option NUMBERS[] = {
-    {"h", 0, FIELD(h)},
-    {"time", 0, FIELD(time)},
-    {"gravity", SCENE_GRAVITY, FIELD(gravity)},
-    {"spring", SCENE_SPRING, FIELD(spring)},
-    {"damper", SCENE_DAMPER, FIELD(damper)},
-    {"restitution", SCENE_RESTITUTION, FIELD(restitution)},
-    {"heading", SCENE_HEADING, FIELD(heading)}};
-#undef FIELD
-enum { N_NUMBERS = sizeof NUMBERS / sizeof NUMBERS[0] };
-
-/* Our options and those of the stepper, whichever it has. */
-static void list_options(struct option options[MOST_OPTIONS]) {
-  static const struct option own[] = {
-      {"list", no_argument, NULL, LIST},
-      {"converge", no_argument, NULL, CONVERGE},
-      {"csv", required_argument, NULL, CSV},
-      {"plot", required_argument, NULL, PLOT},
-      {"json", no_argument, NULL, JSON},
-      {"help", no_argument, NULL, HELP}};
-  int n = 0;
-  for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) options[n++] = own[i];
-  for (int i = 0; i < N_NUMBERS; i++)
-    options[n++] = (struct option){NUMBERS[i].name, required_argument, NULL,
-                                   NUMBER + i};
-  n += settings_options(options + n, SETTING);
-  options[n] = (struct option){NULL, 0, NULL, 0};
-}
-
-/* @return false for a value that makes no sense, after saying so. */
-static bool take_option(request *request, const struct option *known,
-                        const char *value) {
-  int option = known->val;
-  if (option >= SETTING) {
-    if (request->n_given == MOST_GIVEN) {
-      complain("too many options");
-      return false;
-    }
-    request->given[request->n_given++] =
-        (given_option){known->name, value};
-    return true;
-  }
-  if (option < LIST) {
-    int i = option - NUMBER;
-    double *number = &request->numbers[i];
-    if (number_parse(value, number) && isfinite(*number)) return true;
-    complain("--%s: '%s' is not a number", NUMBERS[i].name, value);
+static bool keep_setting(void *context, const char *name, const char *value) {
+  request *request = context;
+  if (request->n_given == MOST_GIVEN) {
+    complain("too many options");
     return false;
   }
-  switch (option) {
-    case LIST: request->list = true; return true;
-    case CONVERGE: request->converge = true; return true;
-    case CSV: request->csv = value; return true;
-    case PLOT: request->plot = value; return true;
-    case JSON: request->json = true; return true;
-    default: request->help = true; return true;
-  }
-}
-
-static bool parse(int argc, char **argv, request *request) {
-  static char name[] = "ode-mlcp scene"; // getopt's messages begin with it
-  struct option options[MOST_OPTIONS];
-  list_options(options);
-  memset(request, 0, sizeof *request);
-  for (int i = 0; i < N_NUMBERS; i++) request->numbers[i] = NAN;
-  argv[0] = name;
-  optind = 0; // from the start, whoever used getopt before
-  int option, index;
-  while ((option = getopt_long(argc, argv, "", options, &index)) != -1)
-    if (option == '?' || !take_option(request, &options[index], optarg))
-      return false;
-  if (request->help || request->list) return true;
-  if (argc - optind != 1) {
-    complain("name one scene; --list names them all");
-    return false;
-  }
-  request->name = argv[optind];
+  request->given[request->n_given++] = (given_option){name, value};
   return true;
 }
 
+static bool parse(int argc, char **argv, request *request, int *status) {
+#define ARGUMENT(name, needs, letter, text)                                   \
+  {#name, letter, &request->asked.name, argument_take_number, "a number",     \
+   .help = text},
+  const argument arguments[] = {
+      {"list", NULL, &request->list, .help = "the scenes and what they show"},
+      NUMBERS(ARGUMENT)
+      {"converge", NULL, &request->converge,
+       .help = "a sweep of step sizes: errors and their ratios"},
+      {"csv", "FILE", &request->csv,
+       .help = "write a row a step (with --converge: a step size)"},
+      {"plot", "FILE", &request->plot, .help = "draw it (PNG, by gnuplot)"},
+      {"json", NULL, &request->json, .help = "print one JSON object"},
+      {.name = NULL}};
+#undef ARGUMENT
+  const command_line line = {about, arguments, ending, keep_setting, request,
+                             "h"};
+  memset(request, 0, sizeof *request);
+#define NOT_GIVEN(name, needs, letter, help) request->asked.name = NAN;
+  NUMBERS(NOT_GIVEN)
+#undef NOT_GIVEN
+  if (!arguments_read(&line, argc, argv, status)) return false;
+  request->name = argv[optind];
+  if (request->list || argc - optind == 1) return true;
+  *status = complain("name one scene; --list names them all");
+  return false;
+}
+
 /* ---- settings ---- */
+
+static bool take_number(const scene *scene, const char *name, int needs,
+                        double asked, double *number) {
+  if (isnan(asked)) return true;
+  *number = asked;
+  if ((needs & scene->knows) == needs) return true;
+  complain("--%s: %s has none to change", name, scene->name);
+  return false;
+}
 
 /* The scene's own settings, changed as asked. */
 static bool make_settings(const scene_functions *library,
@@ -168,14 +113,11 @@ static bool make_settings(const scene_functions *library,
     complain("%s: %s", scene->name, message);
     return false;
   }
-  for (int i = 0; i < N_NUMBERS; i++) {
-    if (isnan(request->numbers[i])) continue;
-    if ((NUMBERS[i].needs & scene->knows) != NUMBERS[i].needs) {
-      complain("--%s: %s has none to change", NUMBERS[i].name, scene->name);
-      return false;
-    }
-    *(double *)((char *)settings + NUMBERS[i].field) = request->numbers[i];
-  }
+#define TAKE(name, needs, letter, help)                                       \
+  if (!take_number(scene, #name, needs, request->asked.name, &settings->name)) \
+    return false;
+  NUMBERS(TAKE)
+#undef TAKE
   for (int i = 0; i < request->n_given; i++)
     if (library->set_option(settings, request->given[i].name,
                             request->given[i].value, message,
@@ -203,7 +145,7 @@ static int run_beside(const scene_functions *library,
   const char *const *scheme = first->scene->beside;
   char message[SCENE_MESSAGE];
   int n = 1;
-  for (; scheme != NULL && *scheme != NULL && n < SCENE_RUNS; scheme++) {
+  for (; *scheme != NULL && n < SCENE_RUNS; scheme++) {
     scene_settings settings = first->settings;
     if (strcmp(*scheme, settings.scheme) == 0 ||
         library->set_option(&settings, "scheme", *scheme, message,
@@ -222,18 +164,14 @@ static int write_files(const scene_functions *library, const request *request,
                        const scene_result *result) {
   char message[SCENE_MESSAGE];
   int status = COMMAND_DONE;
-  if (request->csv != NULL &&
-      !scene_write_csv(request->csv, result, message)) {
-    complain("%s", message);
-    status = COMMAND_FELL_SHORT;
-  }
+  if (request->csv != NULL)
+    status = written_or_complain(scene_write_csv(request->csv, result, message),
+                                 message, status);
   if (request->plot == NULL) return status;
   const scene_result *results[SCENE_RUNS] = {result};
   int n = run_beside(library, results);
-  if (!scene_plot(request->plot, results, n, message)) {
-    complain("%s", message);
-    status = COMMAND_FELL_SHORT;
-  }
+  status = written_or_complain(scene_plot(request->plot, results, n, message),
+                               message, status);
   for (int i = 1; i < n; i++)
     library->result_destroy((scene_result *)results[i]);
   return status;
@@ -257,22 +195,18 @@ static int run(const scene_functions *library, const request *request,
 static int converge(const scene_functions *library, const request *request,
                     const scene *scene, const scene_settings *settings) {
   char message[SCENE_MESSAGE];
-  if (!isnan(request->numbers[0]))
+  if (!isnan(request->asked.h))
     return complain("--h and --converge do not go together");
   scene_sweep *sweep =
       library->converge(scene, settings, message, sizeof message);
   if (sweep == NULL) return complain("%s", message);
   int status = COMMAND_DONE;
-  if (request->csv != NULL &&
-      !scene_write_sweep_csv(request->csv, sweep, message)) {
-    complain("%s", message);
-    status = COMMAND_FELL_SHORT;
-  }
-  if (request->plot != NULL &&
-      !scene_plot_sweep(request->plot, sweep, message)) {
-    complain("%s", message);
-    status = COMMAND_FELL_SHORT;
-  }
+  if (request->csv != NULL)
+    status = written_or_complain(
+        scene_write_sweep_csv(request->csv, sweep, message), message, status);
+  if (request->plot != NULL)
+    status = written_or_complain(
+        scene_plot_sweep(request->plot, sweep, message), message, status);
   if (request->json) scene_print_sweep_json(stdout, sweep);
   else scene_print_sweep_text(stdout, sweep);
   for (int i = 0; i < sweep->n_rows; i++)
@@ -310,11 +244,6 @@ static int run_request(const request *request) {
 
 int command_scene(int argc, char **argv) {
   request request;
-  if (!parse(argc, argv, &request)) return COMMAND_WRONG_USE;
-  int status = COMMAND_DONE;
-  if (request.help) fputs(usage, stdout);
-  else status = run_request(&request);
-  if (fflush(stdout) == 0 && !ferror(stdout)) return status;
-  perror("ode-mlcp scene: cannot write the output");
-  return COMMAND_FELL_SHORT;
+  int status;
+  return parse(argc, argv, &request, &status) ? run_request(&request) : status;
 }

@@ -5,6 +5,7 @@
 
 #include "command/gnuplot.h"
 #include "command/scene.h"
+#include "common/vec3.h"
 
 enum {
   OUTLINE_POINTS = 72,
@@ -16,13 +17,6 @@ static const char *const COLOURS[] = {"#1f4e9c", "#cc3311", "#2a9d3a",
                                       "#aa7700"};
 
 /* ---- outlines ---- */
-
-static void rotate(const double rotation[9], const double x[3],
-                   double turned[3]) {
-  for (int i = 0; i < 3; i++)
-    turned[i] = rotation[3*i]*x[0] + rotation[3*i + 1]*x[1] +
-                rotation[3*i + 2]*x[2];
-}
 
 static void rotate_back(const double rotation[9], const double x[3],
                         double turned[3]) {
@@ -86,7 +80,7 @@ static void put_point(FILE *out, const scene_result *result,
                       const double position[3], const double rotation[9],
                       const double local[3]) {
   double turned[3];
-  rotate(rotation, local, turned);
+  mat3_apply(turned, rotation, local);
   const int *axes = result->axes;
   fprintf(out, "%.7g %.7g\n", position[axes[0]] + turned[axes[0]],
           position[axes[1]] + turned[axes[1]]);
@@ -106,7 +100,7 @@ static void put_silhouette(FILE *out, const scene_result *result,
     rotate_back(rotation, across, in_body);
     rotate_back(outline->rotation, in_body, d);
     furthest(outline, d, point);
-    rotate(outline->rotation, point, local);
+    mat3_apply(local, outline->rotation, point);
     for (int i = 0; i < 3; i++) local[i] += outline->offset[i];
     put_point(out, result, position, rotation, local);
   }
@@ -114,7 +108,7 @@ static void put_silhouette(FILE *out, const scene_result *result,
   if (outline->kind != SCENE_BALL && outline->kind != SCENE_ELLIPSOID) return;
   const double spoke[3] = {outline->size[0], 0, 0};
   put_point(out, result, position, rotation, outline->offset);
-  rotate(outline->rotation, spoke, local);
+  mat3_apply(local, outline->rotation, spoke);
   for (int i = 0; i < 3; i++) local[i] += outline->offset[i];
   put_point(out, result, position, rotation, local);
   fputc('\n', out);
@@ -237,6 +231,16 @@ static void put_curves(FILE *out, const scene_result *result, int run) {
   fputs("EOD\n", out);
 }
 
+/* A line a run, of those columns of its data. */
+static void put_runs(FILE *out, const scene_result *const results[], int n,
+                     const char *columns) {
+  for (int k = 0; k < n; k++)
+    fprintf(out, "%s $run%d %s with lines lw 1.3 lc rgb '%s' title '%s'",
+            k > 0 ? ", \\\n" : "", k, columns, COLOURS[k],
+            results[k]->settings.scheme);
+  fputc('\n', out);
+}
+
 static bool any_infeasibility(const scene_result *const results[], int n) {
   for (int k = 0; k < n; k++)
     if (results[k]->infeasibility_max > 1e-17) return true;
@@ -257,33 +261,23 @@ static void plot_infeasibility(FILE *out, const scene_result *const results[],
                "set ylabel '%s'\nset logscale y\nset format y '%%.0e'\n"
                "set key bottom right opaque\nplot",
           results[0]->scene->infeasibility_unit);
-  for (int k = 0; k < n; k++)
-    fprintf(out, "%s $run%d every ::1 using 1:($3 > 1e-17 ? $3 : 1e-17) "
-                 "with lines lw 1.3 lc rgb '%s' title '%s'",
-            k > 0 ? ", \\\n" : "", k, COLOURS[k],
-            results[k]->settings.scheme);
-  fputs("\nunset logscale y\nset format y\n", out);
+  put_runs(out, results, n, "every ::1 using 1:($3 > 1e-17 ? $3 : 1e-17)");
+  fputs("unset logscale y\nset format y\n", out);
 }
 
 static void plot_energy(FILE *out, const scene_result *const results[],
                         int n) {
   fputs("set title 'energy'\nset ylabel 'J'\nset key top right\nplot", out);
-  for (int k = 0; k < n; k++)
-    fprintf(out, "%s $run%d using 1:2 with lines lw 1.3 lc rgb '%s' "
-                 "title '%s'", k > 0 ? ", \\\n" : "", k, COLOURS[k],
-            results[k]->settings.scheme);
-  fputc('\n', out);
+  put_runs(out, results, n, "using 1:2");
 }
 
 /* What the scene watches beside its coordinates. */
 static void plot_extra(FILE *out, const scene_result *const results[], int n) {
   fprintf(out, "set title '%s'\nset ylabel '%s'\nset key top right\nplot",
           results[0]->scene->extra_name, results[0]->scene->extra_unit);
-  for (int k = 0; k < n; k++)
-    fprintf(out, "%s $run%d using 1:%d with lines lw 1.3 lc rgb '%s' "
-                 "title '%s'", k > 0 ? ", \\\n" : "", k, 4 + 2*CURVES,
-            COLOURS[k], results[k]->settings.scheme);
-  fputc('\n', out);
+  char columns[24];
+  snprintf(columns, sizeof columns, "using 1:%d", 4 + 2*CURVES);
+  put_runs(out, results, n, columns);
 }
 
 static void plot_coordinates(FILE *out, const scene_result *result,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "command/json.h"
 #include "command/scene.h"
 
 /* ---- what the formats share ---- */
@@ -95,11 +96,6 @@ void scene_print_sweep_text(FILE *out, const scene_sweep *sweep) {
 
 /* ---- JSON ---- */
 
-static void json_number(FILE *out, double value) {
-  if (isfinite(value)) fprintf(out, "%.17g", value);
-  else fputs("null", out);
-}
-
 static void json_member(FILE *out, const char *name, double value) {
   fprintf(out, ",\n  \"%s\": ", name);
   json_number(out, value);
@@ -113,17 +109,6 @@ static void json_array(FILE *out, const char *name, const double values[],
     json_number(out, values[i]);
   }
   fputc(']', out);
-}
-
-static void json_string(FILE *out, const char *text) {
-  fputc('"', out);
-  for (; *text != '\0'; text++) {
-    unsigned char letter = (unsigned char)*text;
-    if (letter == '"' || letter == '\\') fprintf(out, "\\%c", letter);
-    else if (letter < 0x20) fprintf(out, "\\u%04x", letter);
-    else fputc(letter, out);
-  }
-  fputc('"', out);
 }
 
 static void json_errors(FILE *out, const scene *scene, const double errors[]) {

@@ -1,49 +1,25 @@
 /* `ode-mlcp solve`: one problem from files, solved and verified. */
-#include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/arguments.h"
 #include "command/command.h"
-#include "common/clock.h"
+#include "command/json.h"
 #include "command/solve_input.h"
+#include "common/clock.h"
 #include "mlcp/matrix_market.h"
 #include "solver/lcp.h"
 #include "solver/solver.h"
 
-static const char help[] =
-    "Usage: ode-mlcp solve M.mtx q.mtx [OPTION...]\n"
-    "       ode-mlcp solve FOLDER [OPTION...]\n"
-    "\n"
-    "Solve a linear complementarity problem and verify the answer on the "
-    "original\ndata.\n"
-    "\n"
-    "M.mtx q.mtx  find z >= 0 with w = M z + q >= 0 and z w = 0: M a square\n"
-    "             matrix, q a vector, as Matrix Market files (coordinate or\n"
-    "             array; real or integer; general, symmetric or\n"
-    "             skew-symmetric)\n"
-    "FOLDER       a step's mixed problem, as ode-mlcp run --dump writes it\n"
-    "\n"
-    "  --solver fast|lemke  fast (default), or Lemke's method alone\n"
-    "  --tolerance T        residual that counts as solved (default 1e-10)\n"
-    "  --output FILE.mtx    write z (of a folder: the impulses of its rows)\n"
-    "  --repeat N           solve N times; the seconds are the median\n"
-    "  --json               print one JSON object\n"
-    "  -h, --help           this text\n"
-    "\n"
-    "The residual is max |min(z, M z + q)| / (1 + max |q|); a folder's is the\n"
-    "largest violation of its equations, relative (docs/solve.md).\n"
-    "Exit status: 0 solved; 1 fell short (a ray, inaccurate, too many pivots) "
-    "or\na file not written; 2 wrong use or bad input.\n";
-
 typedef struct settings {
-  solver_kind kind;
+  int kind; /* solver_kind */
   double tolerance;
   const char *output;
-  int repeat;
+  uint64_t repeat;
   bool json;
 } settings;
 
@@ -60,82 +36,56 @@ typedef struct outcome {
   double *z;      /* [n] */
 } outcome;
 
-static int __attribute__((format(printf, 1, 2))) fail(const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  fputs("ode-mlcp solve: ", stderr);
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
-  va_end(arguments);
-  return COMMAND_WRONG_USE;
-}
+static const char about[] =
+    "Usage: ode-mlcp solve M.mtx q.mtx [OPTION...]\n"
+    "       ode-mlcp solve FOLDER [OPTION...]\n"
+    "\n"
+    "Solve a linear complementarity problem and verify the answer on the "
+    "original\ndata.\n"
+    "\n"
+    "M.mtx q.mtx  find z >= 0 with w = M z + q >= 0 and z w = 0: M a square\n"
+    "             matrix, q a vector, as Matrix Market files (coordinate or\n"
+    "             array; real or integer; general, symmetric or\n"
+    "             skew-symmetric)\n"
+    "FOLDER       a step's mixed problem, as ode-mlcp run --dump writes it\n"
+    "\n";
+static const char ending[] =
+    "\n"
+    "The residual is max |min(z, M z + q)| / (1 + max |q|); a folder's is the\n"
+    "largest violation of its equations, relative (docs/solve.md).\n"
+    "Exit status: 0 solved; 1 fell short (a ray, inaccurate, too many pivots) "
+    "or\na file not written; 2 wrong use or bad input.\n";
 
 /* ---- options ---- */
 
-enum { OPTION_SOLVER = 1000, OPTION_TOLERANCE, OPTION_OUTPUT, OPTION_REPEAT,
-       OPTION_JSON };
+static const char *const solver_words[] = {
+    [SOLVER_FAST] = "fast", [SOLVER_LEMKE] = "lemke", NULL};
 
-static const struct option options_known[] = {
-    {"solver", required_argument, NULL, OPTION_SOLVER},
-    {"tolerance", required_argument, NULL, OPTION_TOLERANCE},
-    {"output", required_argument, NULL, OPTION_OUTPUT},
-    {"repeat", required_argument, NULL, OPTION_REPEAT},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0}};
-
-static bool take_solver(settings *settings, const char *value) {
-  bool lemke = strcmp(value, "lemke") == 0;
-  bool known = lemke || strcmp(value, "fast") == 0;
-  if (!known) fail("--solver: '%s' is not fast or lemke", value);
-  settings->kind = lemke ? SOLVER_LEMKE : SOLVER_FAST;
-  return known;
+static bool take_tolerance(const argument *argument, const char *value) {
+  return argument_take_positive(argument, value) &&
+         *(double *)argument->place < 1;
 }
 
-static bool take_tolerance(settings *settings, const char *value) {
-  char *end;
-  settings->tolerance = strtod(value, &end);
-  bool good = end != value && *end == '\0' && settings->tolerance > 0 &&
-              settings->tolerance < 1;
-  if (!good)
-    fail("--tolerance: '%s' is not a number above 0 and below 1", value);
-  return good;
-}
-
-static bool take_repeat(settings *settings, const char *value) {
-  char *end;
-  errno = 0;
-  long count = strtol(value, &end, 10);
-  settings->repeat = (int)count;
-  bool good = end != value && *end == '\0' && errno == 0 && count >= 1 &&
-              count <= 1000000;
-  if (!good) fail("--repeat: '%s' is not a number from 1 to 1000000", value);
-  return good;
-}
-
-/* @return COMMAND_DONE: go on with what is at argv[optind]; else the status to
- *         end with, -1 for 0 */
-static int read_options(int argc, char **argv, settings *settings) {
-  static char name[] = "ode-mlcp solve"; // getopt's messages begin with it
-  int option;
-  bool good = true;
-
-  argv[0] = name;
-  optind = 0;
-  while (good &&
-         (option = getopt_long(argc, argv, "h", options_known, NULL)) != -1)
-    switch (option) {
-      case OPTION_SOLVER: good = take_solver(settings, optarg); break;
-      case OPTION_TOLERANCE: good = take_tolerance(settings, optarg); break;
-      case OPTION_REPEAT: good = take_repeat(settings, optarg); break;
-      case OPTION_OUTPUT: settings->output = optarg; break;
-      case OPTION_JSON: settings->json = true; break;
-      case 'h':
-        fputs(help, stdout);
-        return -1;
-      default: good = false;
-    }
-  return good ? COMMAND_DONE : COMMAND_WRONG_USE;
+static bool read_options(int argc, char **argv, settings *settings,
+                         int *status) {
+  const argument arguments[] = {
+      {"solver", "fast|lemke", &settings->kind, argument_take_word,
+       "fast or lemke", "fast (default), or Lemke's method alone",
+       .words = solver_words},
+      {"tolerance", "T", &settings->tolerance, take_tolerance,
+       "a number above 0 and below 1",
+       .help = "residual that counts as solved (default 1e-10)"},
+      {"output", "FILE.mtx", &settings->output,
+       .help = "write z (of a folder: the impulses of its rows)"},
+      {"repeat", "N", &settings->repeat, argument_take_count,
+       "a number from 1 to 1000000",
+       "solve N times; the seconds are the median", .least = 1,
+       .most = 1000000},
+      {"json", NULL, &settings->json, .help = "print one JSON object"},
+      {.name = NULL}};
+  const command_line line = {about, arguments, ending,
+                             .letters = "h"};
+  return arguments_read(&line, argc, argv, status);
 }
 
 /* ---- solving ---- */
@@ -171,9 +121,9 @@ static bool solve_lcp(const solve_input *input, const settings *settings,
   if (outcome->z == NULL) return false;
 
   lcp_report report = {0};
-  for (int i = 0; i < settings->repeat; i++) {
+  for (uint64_t i = 0; i < settings->repeat; i++) {
     double start = seconds_now();
-    report = lcp_solve(problem, settings->kind, settings->tolerance,
+    report = lcp_solve(problem, (solver_kind)settings->kind, settings->tolerance,
                        &memory_from_malloc, outcome->z);
     seconds[i] = seconds_now() - start;
     if (report.status == LEMKE_NO_MEMORY) return false;
@@ -217,11 +167,11 @@ static bool solve_mlcp(const solve_input *input, const settings *settings,
   double *scratch = solution.lambda + problem->n_frictions;
   solver_options options;
   solver_default_options(&options);
-  options.kind = settings->kind;
+  options.kind = (solver_kind)settings->kind;
   options.tolerance = settings->tolerance;
 
   solver_report report = {0};
-  for (int i = 0; i < settings->repeat; i++) {
+  for (uint64_t i = 0; i < settings->repeat; i++) {
     double start = seconds_now();
     report = solver_solve(workspace, problem, &options, input->mlcp.guess,
                           &solution);
@@ -245,17 +195,11 @@ static bool solve_mlcp(const solve_input *input, const settings *settings,
 
 /* ---- the answer ---- */
 
-static void print_number(const char *name, double value) {
-  if (isfinite(value)) printf("  \"%s\": %.17g,\n", name, value);
-  else printf("  \"%s\": null,\n", name);
-}
-
 static void print_json(const solve_input *input, const settings *settings,
                        const outcome *o) {
   printf("{\n  \"status\": \"%s\",\n  \"kind\": \"%s\",\n", o->status,
          input->is_lcp ? "lcp" : "mixed");
-  printf("  \"solver\": \"%s\",\n",
-         settings->kind == SOLVER_LEMKE ? "lemke" : "fast");
+  printf("  \"solver\": \"%s\",\n", solver_words[settings->kind]);
   printf("  \"n\": %d,\n", o->n);
   if (input->is_lcp) {
     printf("  \"entries\": %zu,\n", o->n_entries);
@@ -265,10 +209,12 @@ static void print_json(const solve_input *input, const settings *settings,
            "  \"rung\": \"%s\",\n",
            p->n_bodies, p->n_frictions, p->n_pairs, o->stage);
   }
-  print_number("residual", o->residual);
-  print_number("tolerance", settings->tolerance);
-  printf("  \"pivots\": %ld,\n  \"factorisations\": %ld,\n"
-         "  \"iterations\": %ld,\n  \"repeat\": %d,\n  \"seconds\": %.9g\n}\n",
+  fputs("  \"residual\": ", stdout);
+  json_number(stdout, o->residual);
+  fputs(",\n  \"tolerance\": ", stdout);
+  json_number(stdout, settings->tolerance);
+  printf(",\n  \"pivots\": %ld,\n  \"factorisations\": %ld,\n"
+         "  \"iterations\": %ld,\n  \"repeat\": %" PRIu64 ",\n  \"seconds\": %.9g\n}\n",
          o->pivots, o->factorisations, o->iterations, settings->repeat,
          o->seconds);
 }
@@ -291,32 +237,26 @@ static int report(const solve_input *input, const settings *settings,
   int status = outcome->solved ? COMMAND_DONE : COMMAND_FELL_SHORT;
   if (settings->json) print_json(input, settings, outcome);
   else print_text(input, outcome);
-  if (fflush(stdout) != 0 || ferror(stdout)) {
-    perror("ode-mlcp solve: cannot write the output");
-    status = COMMAND_FELL_SHORT;
-  }
-  if (settings->output != NULL &&
-      !matrix_market_write_dense(settings->output, outcome->n, 1, outcome->z,
-                                 message, sizeof message)) {
-    fail("%s", message);
-    status = COMMAND_FELL_SHORT;
-  }
-  return status;
+  if (settings->output == NULL) return status;
+  bool written =
+      matrix_market_write_dense(settings->output, outcome->n, 1, outcome->z,
+                                message, sizeof message);
+  return written_or_complain(written, message, status);
 }
 
 static int solve(const solve_input *input, const settings *settings) {
   outcome outcome = {0};
   int status = COMMAND_FELL_SHORT;
-  double *seconds = calloc((size_t)settings->repeat, sizeof *seconds);
+  double *seconds = calloc(settings->repeat, sizeof *seconds);
   bool solved = seconds != NULL &&
                 (input->is_lcp ? solve_lcp(input, settings, seconds, &outcome)
                                : solve_mlcp(input, settings, seconds,
                                             &outcome));
   if (solved) {
-    outcome.seconds = median(seconds, settings->repeat);
+    outcome.seconds = median(seconds, (int)settings->repeat);
     status = report(input, settings, &outcome);
   } else {
-    fail("memory ran out");
+    complain("memory ran out");
   }
   free(outcome.z);
   free(seconds);
@@ -328,17 +268,17 @@ int command_solve(int argc, char **argv) {
   solve_input input = {0};
   settings settings = {.kind = SOLVER_FAST, .tolerance = 1e-10, .repeat = 1};
 
-  int status = read_options(argc, argv, &settings);
-  if (status != COMMAND_DONE) return status < 0 ? COMMAND_DONE : status;
+  int status;
+  if (!read_options(argc, argv, &settings, &status)) return status;
   int n_names = argc - optind;
   if (n_names != 1 && n_names != 2)
-    return fail("name M.mtx and q.mtx, or a problem's folder; see ode-mlcp "
+    return complain("name M.mtx and q.mtx, or a problem's folder; see ode-mlcp "
                 "solve --help");
   bool read = n_names == 2
                   ? solve_input_read_lcp(&input, argv[optind],
                                          argv[optind + 1], message)
                   : solve_input_read_folder(&input, argv[optind], message);
-  status = read ? solve(&input, &settings) : fail("%s", message);
+  status = read ? solve(&input, &settings) : complain("%s", message);
   solve_input_close(&input);
   return status;
 }

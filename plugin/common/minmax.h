@@ -14,4 +14,9 @@ static inline double smaller_of(double a, double b) {
   return a < b || isnan(b) ? a : b;
 }
 
+/** x moved into low .. high; NAN stays. */
+static inline double middle_of(double low, double x, double high) {
+  return x < low ? low : x > high ? high : x;
+}
+
 #endif

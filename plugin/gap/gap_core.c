@@ -8,40 +8,32 @@ static const int segment_edges[1][4] = {{0, 1, -1, -1}};
 static const gap_topology segment_topology = {
     .n_corners = 2, .n_edges = 1, .edges = segment_edges};
 
-static const int triangle_edges[3][4] = {
-    {0, 1, 2, 2}, {1, 2, 0, 0}, {2, 0, 1, 1}};
-static const int triangle_face_start[3] = {0, 3, 6};
-static const int triangle_face_corners[6] = {0, 1, 2, 0, 2, 1};
-static const int triangle_face_edges[6] = {0, 1, 2, 2, 1, 0};
 static const gap_topology triangle_topology = {
     .n_corners = 3,
     .n_edges = 3,
     .n_faces = 2,
-    .edges = triangle_edges,
-    .face_start = triangle_face_start,
-    .face_corners = triangle_face_corners,
-    .face_edges = triangle_face_edges};
+    .edges = (const int[3][4]){{0, 1, 2, 2}, {1, 2, 0, 0}, {2, 0, 1, 1}},
+    .face_start = (const int[]){0, 3, 6},
+    .face_corners = (const int[]){0, 1, 2, 0, 2, 1},
+    .face_edges = (const int[]){0, 1, 2, 2, 1, 0}};
 
 /* Corner i of a box has sign bit k of i along axis k; faces are -x +x -y +y -z
  * +z; edges go along x, y, z. */
-static const int box_edges[12][4] = {
-    {0, 1, 2, 4}, {2, 3, 0, 6}, {4, 5, 6, 0}, {6, 7, 4, 2},
-    {0, 2, 1, 4}, {1, 3, 0, 5}, {4, 6, 5, 0}, {5, 7, 4, 1},
-    {0, 4, 1, 2}, {1, 5, 0, 3}, {2, 6, 3, 0}, {3, 7, 2, 1}};
-static const int box_face_start[7] = {0, 4, 8, 12, 16, 20, 24};
-static const int box_face_corners[24] = {0, 4, 6, 2, 1, 3, 7, 5, 0, 1, 5, 4,
-                                         2, 6, 7, 3, 0, 2, 3, 1, 4, 5, 7, 6};
-static const int box_face_edges[24] = {8, 6, 10, 4, 5, 11, 7, 9, 0, 9, 2, 8,
-                                       10, 3, 11, 1, 4, 1, 5, 0, 2, 7, 3, 6};
 static const double box_normals[6][3] = {{-1, 0, 0}, {1, 0, 0}, {0, -1, 0},
                                          {0, 1, 0},  {0, 0, -1}, {0, 0, 1}};
-static const gap_topology box_topology = {.n_corners = 8,
-                                          .n_edges = 12,
-                                          .n_faces = 6,
-                                          .edges = box_edges,
-                                          .face_start = box_face_start,
-                                          .face_corners = box_face_corners,
-                                          .face_edges = box_face_edges};
+static const gap_topology box_topology = {
+    .n_corners = 8,
+    .n_edges = 12,
+    .n_faces = 6,
+    .edges = (const int[12][4]){{0, 1, 2, 4}, {2, 3, 0, 6}, {4, 5, 6, 0},
+                                {6, 7, 4, 2}, {0, 2, 1, 4}, {1, 3, 0, 5},
+                                {4, 6, 5, 0}, {5, 7, 4, 1}, {0, 4, 1, 2},
+                                {1, 5, 0, 3}, {2, 6, 3, 0}, {3, 7, 2, 1}},
+    .face_start = (const int[]){0, 4, 8, 12, 16, 20, 24},
+    .face_corners = (const int[]){0, 4, 6, 2, 1, 3, 7, 5, 0, 1, 5, 4,
+                                  2, 6, 7, 3, 0, 2, 3, 1, 4, 5, 7, 6},
+    .face_edges = (const int[]){8, 6, 10, 4, 5, 11, 7, 9, 0, 9, 2, 8,
+                                10, 3, 11, 1, 4, 1, 5, 0, 2, 7, 3, 6}};
 
 static void column(const double R[9], int k, double axis[3]) {
   for (int i = 0; i < 3; i++) axis[i] = R[3 * i + k];

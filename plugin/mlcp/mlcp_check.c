@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "common/vec3.h"
 #include "mlcp/mlcp_friction.h"
 
 /* ---- the problem is well formed ---------------------------------------- */
@@ -21,12 +22,6 @@ __attribute__((format(printf, 2, 3))) static bool wrong(complaint *c,
     va_end(arguments);
   }
   return false;
-}
-
-static bool all_finite(const double values[], int count) {
-  for (int i = 0; i < count; i++)
-    if (!isfinite(values[i])) return false;
-  return true;
 }
 
 static bool check_body(const mlcp_body *body, int index, complaint *c) {

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/minmax.h"
 #include "common/six.h"
 #include "mlcp/mlcp_friction.h"
 #include "mlcp/mlcp_rows.h"
@@ -10,10 +11,6 @@
  * Diagonals cost more than all the rest, and most conditions can be judged
  * without: what is below the worst so far may be given as 0.
  */
-
-static double middle(double low, double x, double high) {
-  return x < low ? low : x > high ? high : x;
-}
 
 static double larger(double worst, double x) { return x > worst ? x : worst; }
 
@@ -28,7 +25,7 @@ static double bounded_row_violation(const mlcp_problem *problem, int row,
   double A = mlcp_scale_of(mlcp_row_diagonal(problem, row));
 
   // |p - mid(low, p - w/A, high)| A, without the cancellation in p - w/A
-  return fabs(middle((r->low - p) * A, -w, (r->high - p) * A));
+  return fabs(middle_of((r->low - p) * A, -w, (r->high - p) * A));
 }
 
 /* |min(beta A, sigma)| where that does not depend on A > 0, or is not worth

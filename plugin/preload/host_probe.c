@@ -114,3 +114,16 @@ host_probe_result host_probe(const char *loader, const char *program,
   return library[0] == '/' && is_single_precision(library) ? HOST_PROBE_SINGLE
                                                            : HOST_PROBE_FITS;
 }
+
+void host_probe_explain(host_probe_result result, const char *program,
+                        const char *library, char *message,
+                        size_t message_size) {
+  if (result == HOST_PROBE_SINGLE)
+    snprintf(message, message_size,
+             "%s: its ODE library, %s, is in single precision", program,
+             library);
+  else
+    snprintf(message, message_size,
+             "%s: needs %s; only " HOST_PROBE_SONAME " can be stood in for",
+             program, library);
+}

@@ -3,6 +3,7 @@
 #define ODE_MLCP_PRELOAD_HOST_PROBE_H
 
 #include <limits.h>
+#include <stddef.h>
 
 /** The name that the preloaded host answers to. */
 #define HOST_PROBE_SONAME "libode.so.8"
@@ -23,5 +24,10 @@ typedef enum host_probe_result {
  */
 host_probe_result host_probe(const char *loader, const char *program,
                              char library[PATH_MAX]);
+
+/** One line about a `library` that does not fit `program`. */
+void host_probe_explain(host_probe_result result, const char *program,
+                        const char *library, char *message,
+                        size_t message_size);
 
 #endif

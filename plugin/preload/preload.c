@@ -99,7 +99,7 @@ static const char *read_file_setting(const char *variable, bool checked,
 /* A program that a script starts is first seen here. Should it be made for a
  * host that ours cannot stand in for, it would read garbage. */
 static void check_host(void) {
-  char program[PATH_MAX], library[PATH_MAX];
+  char program[PATH_MAX], library[PATH_MAX], message[2 * PATH_MAX];
   const char *loader;
 
   if (run_mark_is_probed(mark) || !libraries_need_ode(&loader) ||
@@ -109,19 +109,10 @@ static void check_host(void) {
   if (length <= 0) return;
   program[length] = '\0';
 
-  switch (host_probe(loader, program, library)) {
-    case HOST_PROBE_FITS:
-      return;
-    case HOST_PROBE_SINGLE:
-      message_say((const char *[]){program, ": its ODE library, ", library,
-                                   ", is in single precision", NULL});
-      break;
-    case HOST_PROBE_OTHER_NAME:
-      message_say((const char *[]){program, ": needs ", library, "; only ",
-                                   HOST_PROBE_SONAME, " can be stood in for",
-                                   NULL});
-      break;
-  }
+  host_probe_result result = host_probe(loader, program, library);
+  if (result == HOST_PROBE_FITS) return;
+  host_probe_explain(result, program, library, message, sizeof message);
+  message_say((const char *[]){message, NULL});
   do_not_start();
 }
 

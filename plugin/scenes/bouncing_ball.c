@@ -56,7 +56,6 @@ static void judge(scene_run_state *run) {
 }
 
 static bool build(scene_run_state *run) {
-  dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   run->frame = SCENE_FRAME_POINTS;
   run->judge = judge;
   scene_set_bounce(run, run->settings->restitution);
@@ -64,15 +63,9 @@ static bool build(scene_run_state *run) {
                                   0.4 * RADIUS * RADIUS);
   if (ball == NULL) return false;
   scene_add_line(run, -0.6, 0, 0.6, 0);
-  return scene_add_geom(run, dCreateSphere(run->space, RADIUS), ball, NULL,
-                        NULL) &&
-         scene_add_geom(run, dCreatePlane(run->space, 0, 1, 0, 0), NULL, NULL,
-                        NULL);
+  return scene_add_centred(run, dCreateSphere(run->space, RADIUS), ball) &&
+         scene_add_fixed(run, dCreatePlane(run->space, 0, 1, 0, 0));
 }
-
-static const double STEP_SIZES[] = {0.02, 0.01, 0.005, 0.0025, 0.00125, 0};
-
-static const char *const BESIDE[] = {"trapezoid", "ah", NULL};
 
 const scene scene_bouncing_ball = {
     .name = "bouncing-ball",
@@ -84,9 +77,9 @@ const scene scene_bouncing_ball = {
     .restitution = 0.8,
     .knows = SCENE_GRAVITY | SCENE_RESTITUTION,
     .options = "scheme=trapezoid",
-    .step_sizes = STEP_SIZES,
+    .step_sizes = {0.02, 0.01, 0.005, 0.0025, 0.00125},
     .error_kinds = {{"position", "m"}, {"apex", "relative"}},
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"trapezoid", "ah"},
     .pictures = 8,
     .build = build};

@@ -27,13 +27,11 @@ static bool add_disk(scene_run_state *run, int i, double x, double y) {
   dBodyID disk = scene_add_planar(run, x + 1e-3 * sin(1 + 3.7 * i), y, 0, mass,
                                   mass * RADIUS * RADIUS / 2);
   return disk != NULL &&
-         scene_add_geom(run, dCreateSphere(run->space, RADIUS), disk, NULL,
-                        NULL);
+         scene_add_centred(run, dCreateSphere(run->space, RADIUS), disk);
 }
 
 static bool build(scene_run_state *run) {
   double slope = sqrt(0.5), pitch = 2 * RADIUS * 1.001;
-  dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = 0.2;
   run->judge = judge;
@@ -47,14 +45,12 @@ static bool build(scene_run_state *run) {
   scene_add_line(run, -TABLE, 0, -TABLE - 20, 20);
   scene_add_line(run, TABLE, 0, TABLE + 20, 20);
   dSpaceID s = run->space;
-  return scene_add_geom(run, dCreatePlane(s, 0, 1, 0, 0), NULL, NULL, NULL) &&
-         scene_add_geom(run, dCreatePlane(s, slope, slope, 0, -slope * TABLE),
-                        NULL, NULL, NULL) &&
-         scene_add_geom(run, dCreatePlane(s, -slope, slope, 0, -slope * TABLE),
-                        NULL, NULL, NULL);
+  return scene_add_fixed(run, dCreatePlane(s, 0, 1, 0, 0)) &&
+         scene_add_fixed(
+             run, dCreatePlane(s, slope, slope, 0, -slope * TABLE)) &&
+         scene_add_fixed(
+             run, dCreatePlane(s, -slope, slope, 0, -slope * TABLE));
 }
-
-static const char *const BESIDE[] = {"ap", "ah", "st", NULL};
 
 const scene scene_disks = {
     .name = "disks",
@@ -66,6 +62,6 @@ const scene scene_disks = {
     .knows = SCENE_GRAVITY,
     .options = "scheme=ah erp=1 margin=0.3 tolerance=1e-12",
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"ap", "ah", "st"},
     .pictures = 4,
     .build = build};

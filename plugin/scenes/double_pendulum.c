@@ -45,7 +45,6 @@ static bool build(scene_run_state *run) {
   const double pivot[3] = {0, 0, 0};
   double x1 = sin(M_PI / 3), y1 = -cos(M_PI / 3);
   double x2 = x1 + sin(M_PI / 5), y2 = y1 - cos(M_PI / 5);
-  dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   run->frame = SCENE_FRAME_POINTS;
   run->infeasibility = infeasibility;
   run->judge = judge;
@@ -57,14 +56,10 @@ static bool build(scene_run_state *run) {
     return false;
   scene_add_line(run, -RADIUS, -2.2, -RADIUS, 0.2);
   dSpaceID s = run->space;
-  return scene_add_geom(run, dCreateSphere(s, RADIUS), a, NULL, NULL) &&
-         scene_add_geom(run, dCreateSphere(s, RADIUS), b, NULL, NULL) &&
-         scene_add_geom(run, dCreatePlane(s, 1, 0, 0, -RADIUS), NULL, NULL,
-                        NULL);
+  return scene_add_centred(run, dCreateSphere(s, RADIUS), a) &&
+         scene_add_centred(run, dCreateSphere(s, RADIUS), b) &&
+         scene_add_fixed(run, dCreatePlane(s, 1, 0, 0, -RADIUS));
 }
-
-static const double STEP_SIZES[] = {0x1p-5, 0x1p-6,  0x1p-7,  0x1p-8,
-                                    0x1p-9, 0x1p-10, 0x1p-11, 0};
 
 /* Table 10.1 */
 static const scene_reference REFERENCES[] = {
@@ -77,8 +72,6 @@ static const scene_reference REFERENCES[] = {
     {"trapezoid", 0x1p-11, {6.15e-7, 3.05e-7, 8.60e-7}},
     {NULL, 0, {0}}};
 
-static const char *const BESIDE[] = {"trapezoid", "ah", NULL};
-
 const scene scene_double_pendulum = {
     .name = "double-pendulum",
     .summary = "a double pendulum strikes a wall",
@@ -89,11 +82,11 @@ const scene scene_double_pendulum = {
     .restitution = 0.1,
     .knows = SCENE_GRAVITY | SCENE_RESTITUTION,
     .options = "scheme=trapezoid erp=0",
-    .step_sizes = STEP_SIZES,
+    .step_sizes = {0x1p-5, 0x1p-6, 0x1p-7, 0x1p-8, 0x1p-9, 0x1p-10, 0x1p-11},
     .error_kinds = {{"position", "m"}, {"Theta_1", "m^2"}, {"Theta_2", "m^2"}},
     .references = REFERENCES,
     .infeasibility_unit = "m, m^2",
-    .beside = BESIDE,
+    .beside = {"trapezoid", "ah"},
     .pictures = 10,
     .last_picture = 1.4,
     .build = build};

@@ -9,20 +9,16 @@ static bool build(scene_run_state *run) {
   double mass = 10 * M_PI * semi_axes[0] * semi_axes[1];
   double inertia = mass / 4 * (semi_axes[0] * semi_axes[0] +
                                semi_axes[1] * semi_axes[1]);
-  dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = 0.3;
   dBodyID body = scene_add_planar(run, 0, 8, 0, mass, inertia);
   if (body == NULL) return false;
   dBodySetAngularVel(body, 0, 0, 3);
   scene_add_line(run, -12, 0, 12, 0);
-  return scene_add_geom(run, gap_ellipsoid_create(run->space, semi_axes), body,
-                        NULL, NULL) &&
-         scene_add_geom(run, dCreatePlane(run->space, 0, 1, 0, 0), NULL, NULL,
-                        NULL);
+  return scene_add_centred(run, gap_ellipsoid_create(run->space, semi_axes),
+                           body) &&
+         scene_add_fixed(run, dCreatePlane(run->space, 0, 1, 0, 0));
 }
-
-static const char *const BESIDE[] = {"ap", "ah", "st", NULL};
 
 const scene scene_ellipse = {
     .name = "ellipse",
@@ -34,7 +30,7 @@ const scene scene_ellipse = {
     .knows = SCENE_GRAVITY,
     .options = "scheme=ah erp=1 margin=0.3",
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"ap", "ah", "st"},
     .pictures = 10,
     .last_picture = 4,
     .build = build};

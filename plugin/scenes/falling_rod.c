@@ -42,7 +42,6 @@ static void judge(scene_run_state *run) {
 }
 
 static bool build(scene_run_state *run) {
-  dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = FRICTION;
   run->judge = judge;
@@ -54,8 +53,7 @@ static bool build(scene_run_state *run) {
   const double turn[4] = {sqrt(0.5), 0, sqrt(0.5), 0};
   return scene_add_geom(run, dCreateCapsule(run->space, RADIUS, LENGTH), rod,
                         NULL, turn) &&
-         scene_add_geom(run, dCreatePlane(run->space, 0, 1, 0, 0), NULL, NULL,
-                        NULL);
+         scene_add_fixed(run, dCreatePlane(run->space, 0, 1, 0, 0));
 }
 
 /* Differences of the final position and of the way there. */
@@ -67,11 +65,6 @@ static void compare(const scene_result *coarse, const scene_result *finest,
   errors[2] = fabs(a[0] - b[0]);
 }
 
-static const double STEP_SIZES[] = {0.04,   0.02,    0.01,   0.005,
-                                    0.0025, 0.000625, 0};
-
-static const char *const BESIDE[] = {"ap", "ah", "st", NULL};
-
 const scene scene_falling_rod = {
     .name = "falling-rod",
     .summary = "a spinning rod hits a table, in Painleve's configuration",
@@ -81,13 +74,13 @@ const scene scene_falling_rod = {
     .gravity = 9.81,
     .knows = SCENE_GRAVITY,
     .options = "scheme=st",
-    .step_sizes = STEP_SIZES,
+    .step_sizes = {0.04, 0.02, 0.01, 0.005, 0.0025, 0.000625},
     .error_kinds = {{"velocity", "m, rad"},
                     {"position", "m, rad"},
                     {"x_end", "m"}},
     .compare = compare,
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"ap", "ah", "st"},
     .pictures = 12,
     .last_picture = 0.6,
     .draw_velocities = true,

@@ -49,17 +49,14 @@ static bool build(scene_run_state *run) {
   for (int i = 0; i < BALLS; i++) {
     const double *x = centres[i];
     dBodyID ball = scene_add_spatial(run, x[0], x[1], x[2], 1, inertia);
-    if (ball == NULL || !scene_add_geom(run, dCreateSphere(run->space, RADIUS),
-                                        ball, NULL, NULL))
+    if (ball == NULL ||
+        !scene_add_centred(run, dCreateSphere(run->space, RADIUS), ball))
       return false;
     if (i == 0) dBodySetLinearVel(ball, 1.5, 0.1, 0);
   }
   scene_add_line(run, -0.3, 0, 2.2, 0);
-  return scene_add_geom(run, dCreatePlane(run->space, 0, 0, 1, 0), NULL, NULL,
-                        NULL);
+  return scene_add_fixed(run, dCreatePlane(run->space, 0, 0, 1, 0));
 }
-
-static const double STEP_SIZES[] = {0.02, 0.01, 0.005, 0.0025, 0.00125, 0};
 
 static const scene_reference REFERENCES[] = {
     {"st", 0.02, {0.5050, 0.2505, 19.4046}},
@@ -67,8 +64,6 @@ static const scene_reference REFERENCES[] = {
     {"st", 0.005, {0.1657, 0.0838, 19.1702}},
     {"st", 0.0025, {0.0700, 0.0298, 19.0862}},
     {NULL, 0, {0}}};
-
-static const char *const BESIDE[] = {"ah", "st", NULL};
 
 const scene scene_four_balls = {
     .name = "four-balls",
@@ -79,14 +74,14 @@ const scene scene_four_balls = {
     .gravity = 9.82, // meets the paper's table; it says none
     .knows = SCENE_GRAVITY,
     .options = "scheme=st",
-    .step_sizes = STEP_SIZES,
+    .step_sizes = {0.02, 0.01, 0.005, 0.0025, 0.00125},
     .error_kinds = {{"velocity", "m, rad"},
                     {"position", "m, rad"},
                     {"variation", "m/s, rad/s"}},
     .references = REFERENCES,
     .compare = scene_compare_ways,
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"ah", "st"},
     .pictures = 9,
     .draw_velocities = true,
     .build = build};

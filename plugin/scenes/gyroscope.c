@@ -70,10 +70,6 @@ static bool build(scene_run_state *run) {
   return true;
 }
 
-static const double STEP_SIZES[] = {0.04, 0.02, 0.01, 0.005, 0.0025, 0};
-
-static const char *const BESIDE[] = {"trapezoid", "ah", NULL};
-
 const scene scene_gyroscope = {
     .name = "gyroscope",
     .summary = "a free body turns over about its middle axis",
@@ -81,12 +77,12 @@ const scene scene_gyroscope = {
     .h = 0.01,
     .time = 5,
     .options = "scheme=trapezoid",
-    .step_sizes = STEP_SIZES,
+    .step_sizes = {0.04, 0.02, 0.01, 0.005, 0.0025},
     .error_kinds = {{"orientation", "rad"},
                     {"angular_velocity", "rad/s"},
                     {"energy", "relative"}},
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"trapezoid", "ah"},
     .pictures = 6,
     .draw_angles = true,
     .draw_velocities = true,

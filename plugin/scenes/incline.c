@@ -64,16 +64,10 @@ static bool build(scene_run_state *run) {
   dBodyID block = scene_add_spatial(run, 0, 0, SIDES[2] / 2, 1, inertia);
   if (block == NULL) return false;
   dBodySetLinearVel(block, SPEED * cos(angle), SPEED * sin(angle), 0);
-  return scene_add_geom(run,
-                        dCreateBox(run->space, SIDES[0], SIDES[1], SIDES[2]),
-                        block, NULL, NULL) &&
-         scene_add_geom(run, dCreatePlane(run->space, 0, 0, 1, 0), NULL, NULL,
-                        NULL);
+  dGeomID box = dCreateBox(run->space, SIDES[0], SIDES[1], SIDES[2]);
+  return scene_add_centred(run, box, block) &&
+         scene_add_fixed(run, dCreatePlane(run->space, 0, 0, 1, 0));
 }
-
-static const double STEP_SIZES[] = {0.02, 0.01, 0.005, 0.0025, 0.00125, 0};
-
-static const char *const BESIDE[] = {"trapezoid", "ah", NULL};
 
 const scene scene_incline = {
     .name = "incline",
@@ -85,10 +79,10 @@ const scene scene_incline = {
     .heading = 60,
     .knows = SCENE_GRAVITY | SCENE_HEADING,
     .options = "scheme=trapezoid",
-    .step_sizes = STEP_SIZES,
+    .step_sizes = {0.02, 0.01, 0.005, 0.0025, 0.00125},
     .error_kinds = {{"position", "m"}, {"turned", "rad"}},
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"trapezoid", "ah"},
     .pictures = 8,
     .last_picture = 1,
     .build = build};

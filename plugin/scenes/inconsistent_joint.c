@@ -37,10 +37,6 @@ static bool build(scene_run_state *run) {
   return true;
 }
 
-static const double STEP_SIZES[] = {0.1, 0.05, 0.025, 0.0125, 0};
-
-static const char *const BESIDE[] = {"gap", "ah", NULL};
-
 const scene scene_inconsistent_joint = {
     .name = "inconsistent-joint",
     .summary = "a joint whose velocity is wrong at the start",
@@ -48,10 +44,10 @@ const scene scene_inconsistent_joint = {
     .h = 0.1,
     .time = 1,
     .options = "scheme=gap",
-    .step_sizes = STEP_SIZES,
+    .step_sizes = {0.1, 0.05, 0.025, 0.0125},
     .error_kinds = {{"position", "m"}, {"variation", "m/s"}},
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"gap", "ah"},
     .pictures = 2,
     .draw_velocities = true,
     .build = build};

@@ -47,7 +47,6 @@ static void judge(scene_run_state *run) {
 }
 
 static bool build(scene_run_state *run) {
-  dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = FRICTION;
   run->judge = judge;
@@ -61,13 +60,8 @@ static bool build(scene_run_state *run) {
   return scene_add_geom(run,
                         dCreateCapsule(run->space, RADIUS, 2 * HALF_LENGTH),
                         rod, NULL, turn) &&
-         scene_add_geom(run, dCreatePlane(run->space, 0, 1, 0, 0), NULL, NULL,
-                        NULL);
+         scene_add_fixed(run, dCreatePlane(run->space, 0, 1, 0, 0));
 }
-
-static const double STEP_SIZES[] = {0.01, 0.005, 0.0025, 0.00125, 0.000625, 0};
-
-static const char *const BESIDE[] = {"ah", "st", "trapezoid", NULL};
 
 const scene scene_painleve_rod = {
     .name = "painleve-rod",
@@ -79,10 +73,10 @@ const scene scene_painleve_rod = {
     .gravity = 9.81,
     .knows = SCENE_GRAVITY,
     .options = "scheme=ah erp=1",
-    .step_sizes = STEP_SIZES,
+    .step_sizes = {0.01, 0.005, 0.0025, 0.00125, 0.000625},
     .error_kinds = {{"jump", "m/s, rad/s"}},
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"ah", "st", "trapezoid"},
     .pictures = 10,
     .draw_velocities = true,
     .build = build};

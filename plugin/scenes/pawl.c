@@ -46,12 +46,11 @@ static bool add_block(scene_run_state *run, double x, double y, double length,
     }
     scene_add_line(run, p[0][0], p[0][1], p[1][0], p[1][1]);
   }
-  return scene_add_geom(run, block, NULL, NULL, NULL);
+  return scene_add_fixed(run, block);
 }
 
 static bool build(scene_run_state *run) {
   double wall = 1 * MM, deep = 3 * MM, mouth = M_PI / 6;
-  dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = 0.2;
   run->push = push;
@@ -60,8 +59,8 @@ static bool build(scene_run_state *run) {
                                   MASS * (LENGTH * LENGTH + HEIGHT * HEIGHT) /
                                       12);
   if (pawl == NULL ||
-      !scene_add_geom(run, dCreateBox(run->space, LENGTH, HEIGHT, DEPTH), pawl,
-                      NULL, NULL))
+      !scene_add_centred(run, dCreateBox(run->space, LENGTH, HEIGHT, DEPTH),
+                         pawl))
     return false;
   // the hole from x = 0 on, its end, and the mouth's two slants
   double out = 1.2 * MM, c = cos(mouth), s = sin(mouth);
@@ -76,8 +75,6 @@ static bool build(scene_run_state *run) {
   return add_block(run, deep + wall / 2, 0, wall, 2 * wall, 0);
 }
 
-static const char *const BESIDE[] = {"ap", "ah", "st", NULL};
-
 const scene scene_pawl = {
     .name = "pawl",
     .summary = "a pawl is pushed into a hole",
@@ -88,7 +85,7 @@ const scene scene_pawl = {
     .knows = SCENE_GRAVITY,
     .options = "scheme=ah erp=1",
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"ap", "ah", "st"},
     .pictures = 7,
     .last_picture = 0.017,
     .build = build};

@@ -34,7 +34,6 @@ static void judge(scene_run_state *run) {
 
 static bool build(scene_run_state *run) {
   const double pivot[3] = {0, 0, 0};
-  dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   dBodyID bob = scene_add_planar(run, LENGTH, 0, 0, 1, 1);
   if (bob == NULL) return false;
   run->frame = SCENE_FRAME_POINTS;
@@ -42,10 +41,6 @@ static bool build(scene_run_state *run) {
   run->judge = judge;
   return scene_add_rod(run, bob, NULL, pivot) != NULL;
 }
-
-static const double STEP_SIZES[] = {0.1, 0.05, 0.025, 0.0125, 0.00625, 0};
-
-static const char *const BESIDE[] = {"ap", "ah", NULL};
 
 const scene scene_pendulum = {
     .name = "pendulum",
@@ -56,11 +51,11 @@ const scene scene_pendulum = {
     .gravity = 9.81,
     .knows = SCENE_GRAVITY,
     .options = "scheme=ah erp=1",
-    .step_sizes = STEP_SIZES,
+    .step_sizes = {0.1, 0.05, 0.025, 0.0125, 0.00625},
     .sweep_time = 0.5,
     .error_kinds = {{"position", "m"}, {"infeasibility_max", "m^2"}},
     .infeasibility_unit = "m^2",
-    .beside = BESIDE,
+    .beside = {"ap", "ah"},
     .pictures = 12,
     .last_picture = 2,
     .build = build};

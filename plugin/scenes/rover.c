@@ -43,7 +43,7 @@ static bool add_ground(scene_run_state *run) {
     double dx = 2 * LENGTH / (SAMPLES_X - 1);
     scene_add_line(run, x, ground(x, TRACK), x + dx, ground(x + dx, TRACK));
   }
-  return scene_add_geom(run, field, NULL, NULL, NULL);
+  return scene_add_fixed(run, field);
 }
 
 /* A box that touches nothing, between the wheels. */
@@ -83,8 +83,7 @@ static bool add_wheel(scene_run_state *run, dBodyID frame, double x, double y) {
       add_hinge(run, wheel, frame, (double[]){x, y, WHEEL + 0.01}, across);
   dJointSetHingeParam(hinge, dParamVel, DRIVE);
   dJointSetHingeParam(hinge, dParamFMax, TORQUE);
-  return scene_add_geom(run, dCreateSphere(run->space, WHEEL), wheel, NULL,
-                        NULL);
+  return scene_add_centred(run, dCreateSphere(run->space, WHEEL), wheel);
 }
 
 /* The arm swings up and down. */
@@ -130,8 +129,6 @@ static bool build(scene_run_state *run) {
   return true;
 }
 
-static const char *const BESIDE[] = {"ah", "ap", NULL};
-
 const scene scene_rover = {
     .name = "rover",
     .summary = "a rover with an arm crosses rough ground",
@@ -142,6 +139,6 @@ const scene scene_rover = {
     .knows = SCENE_GRAVITY,
     .options = "scheme=ah erp=1",
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"ah", "ap"},
     .pictures = 5,
     .build = build};

@@ -71,7 +71,7 @@ struct scene_run_state {
 bool scene_fail(scene_run_state *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* --- for build ------------------------------------------------------------ */
+/* --- for build: gravity points along -y already --------------------------- */
 
 /** A body that moves in the x-y plane, at (x, y) and turned by `angle`.
  *  @param inertia kg m^2 about z. @return NULL where memory runs out. */
@@ -87,6 +87,17 @@ dBodyID scene_add_spatial(scene_run_state *run, double x, double y, double z,
  *  @return false where `geom` is NULL. */
 bool scene_add_geom(scene_run_state *run, dGeomID geom, dBodyID body,
                     const double offset[3], const double turn[4]);
+
+/** The same with the body's centre at the geom's, not turned. */
+static inline bool scene_add_centred(scene_run_state *run, dGeomID geom,
+                                     dBodyID body) {
+  return scene_add_geom(run, geom, body, NULL, NULL);
+}
+
+/** A geom that stays in the world. */
+static inline bool scene_add_fixed(scene_run_state *run, dGeomID geom) {
+  return scene_add_geom(run, geom, NULL, NULL, NULL);
+}
 
 /** Hold two bodies' centres, or one's and a point, at their distance. */
 dJointID scene_add_rod(scene_run_state *run, dBodyID body, dBodyID other,

@@ -293,6 +293,7 @@ static void sum_up(scene_run_state *run) {
 static bool open_world(scene_run_state *run) {
   const scene_settings *settings = run->settings;
   run->world = dWorldCreate();
+  dWorldSetGravity(run->world, 0, 0 - settings->gravity, 0); // -y is down
   run->space = dSimpleSpaceCreate(0);
   run->joints = dJointGroupCreate(0);
   run->gaps = gap_context_create(&memory_from_malloc);

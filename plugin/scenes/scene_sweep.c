@@ -36,7 +36,7 @@ static void fill_sweep_row(scene_sweep *sweep, int row, scene_result *result,
 scene_sweep *scene_converge(const scene *scene, const scene_settings *settings,
                             char *message, size_t message_size) {
   int n = 0;
-  while (scene->step_sizes != NULL && scene->step_sizes[n] > 0) n++;
+  while (scene->step_sizes[n] > 0) n++;
   if (n == 0) {
     snprintf(message, message_size, "%s has no sweep of step sizes",
              scene->name);

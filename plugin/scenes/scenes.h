@@ -75,7 +75,7 @@ typedef struct scene {
   const char *options; /* "scheme=ah edges=8": as ode_mlcp_set_option */
 
   /* the sweep of --converge */
-  const double *step_sizes; /* ends with 0 */
+  double step_sizes[10]; /* ends with 0 */
   scene_error_kind error_kinds[SCENE_ERRORS]; /* ends with a NULL name */
   const scene_reference *references; /* ends with a NULL scheme; or NULL */
   double sweep_time; /* s: of the sweep; 0: `time` */
@@ -84,7 +84,7 @@ typedef struct scene {
                   double errors[SCENE_ERRORS]);
   const char *infeasibility_unit;    /* "m" */
   /* other schemes drawn beside the one that was asked for; ends with NULL */
-  const char *const *beside;
+  const char *beside[4];
   double first_picture, last_picture; /* s, of the outlines drawn */
   int pictures;
   const char *extra_name, *extra_unit; /* watched and drawn, or NULL */

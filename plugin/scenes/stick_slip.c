@@ -115,7 +115,6 @@ static void judge(scene_run_state *run) {
 }
 
 static bool build(scene_run_state *run) {
-  dWorldSetGravity(run->world, 0, -run->settings->gravity, 0);
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = FRICTION;
   run->after = after;
@@ -131,15 +130,10 @@ static bool build(scene_run_state *run) {
   else if (ode_mlcp_force_create(block, push_at, NULL, &force) != ODE_MLCP_OK)
     return scene_fail(run, "memory ran out");
   scene_add_line(run, START - 1, 0, START + 1, 0);
-  return scene_add_geom(run,
-                        dCreateBox(run->space, SIDES[0], SIDES[1], SIDES[1]),
-                        block, NULL, NULL) &&
-         scene_add_geom(run, dCreatePlane(run->space, 0, 1, 0, 0), NULL, NULL,
-                        NULL);
+  dGeomID box = dCreateBox(run->space, SIDES[0], SIDES[1], SIDES[1]);
+  return scene_add_centred(run, box, block) &&
+         scene_add_fixed(run, dCreatePlane(run->space, 0, 1, 0, 0));
 }
-
-static const double STEP_SIZES[] = {0x1p-5, 0x1p-6, 0x1p-7,  0x1p-8,
-                                    0x1p-9, 0x1p-10, 0};
 
 /* Tables 10.2 and 10.3 */
 static const scene_reference REFERENCES[] = {
@@ -157,8 +151,6 @@ static const scene_reference REFERENCES[] = {
     {"trapezoid", 0x1p-10, {8.246e-8, NAN, NAN}},
     {NULL, 0, {0}}};
 
-static const char *const BESIDE[] = {"trapezoid-1", "trapezoid", "ah", NULL};
-
 const scene scene_stick_slip = {
     .name = "stick-slip",
     .summary = "a block pushed to and fro on a table sticks and slips",
@@ -168,12 +160,12 @@ const scene scene_stick_slip = {
     .gravity = 9.81,
     .knows = SCENE_GRAVITY,
     .options = "scheme=trapezoid",
-    .step_sizes = STEP_SIZES,
+    .step_sizes = {0x1p-5, 0x1p-6, 0x1p-7, 0x1p-8, 0x1p-9, 0x1p-10},
     .error_kinds = {{"position", "m"}, {"variation", "m/s"},
                     {"variation_alpha", "m/s"}},
     .references = REFERENCES,
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"trapezoid-1", "trapezoid", "ah"},
     .pictures = 2,
     .extra_name = "velocity",
     .extra_unit = "m/s",

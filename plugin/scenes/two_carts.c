@@ -67,8 +67,8 @@ static dBodyID add_cart(scene_run_state *run, double x, double speed) {
       run, x, HEIGHT / 2, 0, MASS,
       MASS * (LENGTH * LENGTH + HEIGHT * HEIGHT) / 12);
   if (cart == NULL ||
-      !scene_add_geom(run, dCreateBox(run->space, LENGTH, HEIGHT, HEIGHT),
-                      cart, NULL, NULL))
+      !scene_add_centred(run, dCreateBox(run->space, LENGTH, HEIGHT, HEIGHT),
+                         cart))
     return NULL;
   dBodySetLinearVel(cart, speed, 0, 0);
   return cart;
@@ -82,7 +82,6 @@ static bool build(scene_run_state *run) {
                       s->scheme);
   const cart_start *start =
       s->damper > s->spring || s->damper == 100 ? &DAMPER_SWEEP : &SPRING_SWEEP;
-  dWorldSetGravity(run->world, 0, -s->gravity, 0);
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = FRICTION;
   run->energy = energy;
@@ -100,14 +99,9 @@ static bool build(scene_run_state *run) {
   dGeomSetPosition(run->stopper, stop - HEIGHT / 2, HEIGHT / 2, 0);
   return add_spring(run, first, NULL, s->spring, 0) &&
          add_spring(run, first, second, 0, s->damper) &&
-         scene_add_geom(run, dCreatePlane(run->space, 0, 1, 0, 0), NULL, NULL,
-                        NULL) &&
-         scene_add_geom(run, run->stopper, NULL, NULL, NULL);
+         scene_add_fixed(run, dCreatePlane(run->space, 0, 1, 0, 0)) &&
+         scene_add_fixed(run, run->stopper);
 }
-
-static const double STEP_SIZES[] = {0.02, 0.01, 0.005, 0.0025, 0};
-
-static const char *const BESIDE[] = {"trapezoid", "gap", NULL};
 
 const scene scene_two_carts = {
     .name = "two-carts",
@@ -121,10 +115,10 @@ const scene scene_two_carts = {
     .restitution = 0.3,
     .knows = SCENE_GRAVITY | SCENE_SPRING | SCENE_DAMPER | SCENE_RESTITUTION,
     .options = "scheme=trapezoid",
-    .step_sizes = STEP_SIZES,
+    .step_sizes = {0.02, 0.01, 0.005, 0.0025},
     .error_kinds = {{"distance_range", "m"}, {"energy_most", "of the start"}},
     .infeasibility_unit = "m",
-    .beside = BESIDE,
+    .beside = {"trapezoid", "gap"},
     .extra_name = "distance of the carts",
     .extra_unit = "m",
     .pictures = 2,

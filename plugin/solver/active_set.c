@@ -19,12 +19,11 @@ static double signed_one(int state) { return state == ROW_AT_LOW ? -1 : 1; }
 
 /* The state that p - w / A asks for, and by how much it misses the present
  * one, in m/s. */
-static int wanted_state(const fast_work *work, const box_cluster *cluster,
-                       int row, const double p[], const double w[],
-                       double *miss) {
+static int wanted_state(const fast_work *work, int row, const double p[],
+                        const double w[], double *miss) {
   const box_problem *box = &work->box;
   double low, high, A = box->diagonal[row];
-  box_limits(box, cluster, row, p, &low, &high);
+  box_limits(box, row, p, &low, &high);
   double below = (low - p[row]) * A + w[row];
   double above = (p[row] - high) * A - w[row];
   *miss = 0;
@@ -50,15 +49,11 @@ static int wanted_state(const fast_work *work, const box_cluster *cluster,
 
 void active_set_first(fast_work *work) {
   const box_problem *box = &work->box;
-  for (int c = 0; c < box->n_clusters; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    for (int i = 0; i < cluster->n_rows; i++) {
-      double miss;
-      int row = cluster->first_row + i;
-      work->state[row] = ROW_ACTIVE;
-      work->state[row] =
-          wanted_state(work, cluster, row, work->p, work->w, &miss);
-    }
+  for (int row = 0; row < box->n_rows; row++) {
+    double miss;
+    work->state[row] = ROW_ACTIVE;
+    work->state[row] =
+        wanted_state(work, row, work->p, work->w, &miss);
   }
 }
 
@@ -69,30 +64,27 @@ void active_set_all_active(fast_work *work) {
 void active_set_of_guess(fast_work *work) {
   const double near = 1e-9;
   const box_problem *box = &work->box;
-  for (int c = 0; c < box->n_clusters; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    for (int i = 0; i < cluster->n_rows; i++) {
-      int row = cluster->first_row + i, type = box->type[row];
-      double low, high, p = work->p[row], room = 0;
-      box_limits(box, cluster, row, work->p, &low, &high);
-      if (type == BOX_BOUNDED || type == BOX_FRICTION)
-        room = near * (high - low);
-      if (low == high)
-        work->state[row] = work->w[row] > 0 ? ROW_AT_LOW : ROW_AT_HIGH;
-      else
-        work->state[row] = p - low <= room    ? ROW_AT_LOW
-                        : high - p <= room ? ROW_AT_HIGH
-                                           : ROW_ACTIVE;
-    }
+  for (int row = 0; row < box->n_rows; row++) {
+    int type = box->type[row];
+    double low, high, p = work->p[row], room = 0;
+    box_limits(box, row, work->p, &low, &high);
+    if (type == BOX_BOUNDED || type == BOX_FRICTION)
+      room = near * (high - low);
+    if (low == high)
+      work->state[row] = work->w[row] > 0 ? ROW_AT_LOW : ROW_AT_HIGH;
+    else
+      work->state[row] = p - low <= room    ? ROW_AT_LOW
+                      : high - p <= room ? ROW_AT_HIGH
+                                         : ROW_ACTIVE;
   }
 }
 
 /* ---- weights of the active set ------------------------------------------- */
 
 /* Does the row's limit move with the cluster's normal, and how? */
-static double follow_factor(const fast_work *work, const box_cluster *cluster,
-                            int row) {
+static double follow_factor(const fast_work *work, int row) {
   const box_problem *box = &work->box;
+  const box_cluster *cluster = box_cluster_of(box, row);
   if (work->state[row] == ROW_ACTIVE || box->type[row] != BOX_FRICTION
       || !cluster->has_normal || work->state[cluster->first_row] != ROW_ACTIVE)
     return 0;
@@ -110,7 +102,7 @@ bool active_set_weights(const fast_work *work, const box_cluster *cluster,
       W[(m + 1) * i] = 1 / box_softness(&work->box, row, prox);
       continue;
     }
-    double follow = follow_factor(work, cluster, row);
+    double follow = follow_factor(work, row);
     if (follow == 0) continue;
     W[m * i] = follow * W[0];
     symmetric = false;
@@ -134,7 +126,7 @@ static bool coupled_weights(const fast_work *work, const box_cluster *cluster,
       A[(m + 1) * i] += (prox + box->relaxation) * box->diagonal[row];
     } else {
       A[(m + 1) * i] = 1;
-      A[m * i] -= follow_factor(work, cluster, row);
+      A[m * i] -= follow_factor(work, row);
     }
   }
   box_system_invert(m, A, W);
@@ -163,15 +155,11 @@ bool active_set_factor(fast_work *work, double prox) {
 
 void active_set_put_at_limits(fast_work *work, double p[]) {
   const box_problem *box = &work->box;
-  for (int c = 0; c < box->n_clusters; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    for (int i = 0; i < cluster->n_rows; i++) {
-      int row = cluster->first_row + i;
-      if (work->state[row] == ROW_ACTIVE) continue;
-      double low, high;
-      box_limits(box, cluster, row, p, &low, &high);
-      p[row] = work->state[row] == ROW_AT_LOW ? low : high;
-    }
+  for (int row = 0; row < box->n_rows; row++) {
+    if (work->state[row] == ROW_ACTIVE) continue;
+    double low, high;
+    box_limits(box, row, p, &low, &high);
+    p[row] = work->state[row] == ROW_AT_LOW ? low : high;
   }
 }
 
@@ -203,21 +191,17 @@ active_set_changes active_set_compare(fast_work *work, const double p[],
                                      double noise, bool take) {
   const box_problem *box = &work->box;
   active_set_changes changes = {0, -1, ROW_ACTIVE, 0};
-  for (int c = 0; c < box->n_clusters; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    for (int i = 0; i < cluster->n_rows; i++) {
-      int row = cluster->first_row + i;
-      double miss;
-      int wanted = wanted_state(work, cluster, row, p, work->w, &miss);
-      if (wanted == work->state[row] || miss <= noise) continue;
-      changes.count++;
-      if (miss > changes.miss) {
-        changes.miss = miss;
-        changes.worst = row;
-        changes.worst_state = wanted;
-      }
-      if (take) work->state[row] = wanted;
+  for (int row = 0; row < box->n_rows; row++) {
+    double miss;
+    int wanted = wanted_state(work, row, p, work->w, &miss);
+    if (wanted == work->state[row] || miss <= noise) continue;
+    changes.count++;
+    if (miss > changes.miss) {
+      changes.miss = miss;
+      changes.worst = row;
+      changes.worst_state = wanted;
     }
+    if (take) work->state[row] = wanted;
   }
   return changes;
 }

@@ -164,10 +164,6 @@ void box_slips(const box_problem *box, const double v[], const double p[],
 
 /* ---- limits and residual ------------------------------------------------- */
 
-static double middle(double low, double x, double high) {
-  return x < low ? low : x > high ? high : x;
-}
-
 void box_project(const box_problem *box, double p[]) {
   for (int c = 0; c < box->n_clusters; c++) {
     const box_cluster *cluster = &box->clusters[c];
@@ -175,7 +171,7 @@ void box_project(const box_problem *box, double p[]) {
     double low, high, normal = 0;
     for (int r = first; r < end; r++) {
       box_row_limits(box, r, normal, &low, &high);
-      p[r] = middle(low, p[r], high);
+      p[r] = middle_of(low, p[r], high);
       if (r == first && cluster->has_normal) normal = p[first];
     }
   }
@@ -199,7 +195,7 @@ double box_residual(const box_problem *box, const double p[],
     for (int r = first; r < end; r++) {
       double A = box->diagonal[r];
       box_row_limits(box, r, normal, &low, &high);
-      double error = fabs(middle((low - p[r]) * A, -w[r], (high - p[r]) * A));
+      double error = fabs(middle_of((low - p[r]) * A, -w[r], (high - p[r]) * A));
       worst = error > worst ? error : worst;
       lost += 0 * error;
     }
@@ -241,7 +237,7 @@ static bool add_generators(const box_problem *box, int first, int n,
     *sigma += g[0] * y[0] + g[1] * y[1];
     stopped[i] = fabs(*sigma) > limits[i];
     if (stopped[i]) none = false;
-    *sigma = middle(-limits[i], *sigma, limits[i]);
+    *sigma = middle_of(-limits[i], *sigma, limits[i]);
   }
   return none;
 }
@@ -259,14 +255,14 @@ static bool make_by_two(const box_problem *box, int first,
 
 /* The generators' impulses that make the guess of p_t. */
 static void guess_generators(const box_problem *box,
-                             const box_cluster *cluster, int first, int n,
-                             const double guess[], double p[]) {
+                             int first, int n, const double guess[],
+                             double p[]) {
   const mlcp_friction *set =
       &box->problem->frictions[box->origin[first].friction];
   double missing[2] = {guess[set->first_row], 0};
   double limits[BOX_MAX_CLUSTER], low;
   for (int i = 0; i < n; i++)
-    box_limits(box, cluster, first + i, p, &low, &limits[i]);
+    box_limits(box, first + i, p, &low, &limits[i]);
   if (set->n_base == 2) missing[1] = guess[set->first_row + 1];
   if (!isfinite(missing[0]) || !isfinite(missing[1])) {
     for (int i = 0; i < n; i++) p[first + i] = NAN;
@@ -299,20 +295,16 @@ static int count_known(double p[], int first, int n) {
 int box_take_guess(const box_problem *box, const double guess[],
                          double p[]) {
   int n_known = 0;
-  for (int c = 0; c < box->n_clusters; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    int end = cluster->first_row + cluster->n_rows;
-    for (int r = cluster->first_row, n; r < end; r += n) {
-      const box_origin *origin = &box->origin[r];
-      n = 1;
-      if (origin->friction < 0) {
-        p[r] = origin->g[0] * guess[origin->row];
-      } else {
-        n = box->problem->frictions[origin->friction].n_pairs;
-        guess_generators(box, cluster, r, n, guess, p);
-      }
-      n_known += count_known(p, r, n);
+  for (int r = 0, n; r < box->n_rows; r += n) {
+    const box_origin *origin = &box->origin[r];
+    n = 1;
+    if (origin->friction < 0) {
+      p[r] = origin->g[0] * guess[origin->row];
+    } else {
+      n = box->problem->frictions[origin->friction].n_pairs;
+      guess_generators(box, r, n, guess, p);
     }
+    n_known += count_known(p, r, n);
   }
   return n_known;
 }

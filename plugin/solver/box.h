@@ -81,6 +81,7 @@ typedef struct box_problem {
                           is the constant part of its limit */
   double *coefficient; /* BOX_FRICTION */
   int *type;
+  int *cluster_of;     /* clusters[cluster_of[row]] is the row's */
   box_origin *origin;
 
   double *full_compliance; /* see box_cluster.first_compliance */
@@ -124,11 +125,16 @@ static inline void box_row_limits(const box_problem *box, int row,
   }
 }
 
+static inline const box_cluster *box_cluster_of(const box_problem *box,
+                                                int row) {
+  return &box->clusters[box->cluster_of[row]];
+}
+
 /** A row's limits at impulses p. */
 static inline void box_limits(const box_problem *box,
-                                    const box_cluster *cluster, int row,
-                                    const double p[], double *low,
+                                    int row, const double p[], double *low,
                                     double *high) {
+  const box_cluster *cluster = box_cluster_of(box, row);
   double normal = cluster->has_normal ? p[cluster->first_row] : 0;
   box_row_limits(box, row, normal, low, high);
 }

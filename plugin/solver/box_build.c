@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "common/minmax.h"
+#include "common/vec3.h"
 #include "common/six.h"
 #include "solver/box.h"
 
@@ -268,24 +269,14 @@ static void put_cluster(builder *b, const draft *d, box_cluster *cluster,
 
 /* ---- graph edges --------------------------------------------------------- */
 
-static void cross(const double a[3], const double b[3], double c[3]) {
-  c[0] = a[1] * b[2] - a[2] * b[1];
-  c[1] = a[2] * b[0] - a[0] * b[2];
-  c[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-static double dot3(const double a[3], const double b[3]) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* A x = b for a symmetric positive 3 x 3 matrix, by cofactors; false when it
  * is near singular. */
 static bool solve3(const double A[9], const double b[3], double x[3]) {
   double c0[3], c1[3], c2[3];
-  cross(A + 3, A + 6, c0);
-  cross(A + 6, A, c1);
-  cross(A, A + 3, c2);
-  double det = dot3(A, c0), size = A[0] + A[4] + A[8];
+  vec3_cross(c0, A + 3, A + 6);
+  vec3_cross(c1, A + 6, A);
+  vec3_cross(c2, A, A + 3);
+  double det = vec3_dot(A, c0), size = A[0] + A[4] + A[8];
   if (!(det > 1e-6 * size * size * size)) return false;
   for (int i = 0; i < 3; i++)
     x[i] = (c0[i] * b[0] + c1[i] * b[1] + c2[i] * b[2]) / det;
@@ -304,7 +295,7 @@ static void add_offset_rows(const box_problem *box, int first_row, int n_rows,
   for (int r = first_row; r < first_row + n_rows; r++) {
     const double *l = box->J_a + 6 * r, *b = box->J_b + 6 * r;
     double c[3] = {l[3] + b[3], l[4] + b[4], l[5] + b[5]}, l_c[3];
-    cross(l, c, l_c);
+    vec3_cross(l_c, l, c);
     double x = l[0] * l[0], y = l[1] * l[1], z = l[2] * l[2];
     s->A[0] += y + z;
     s->A[4] += x + z;
@@ -353,7 +344,7 @@ static void put_graph_edges(builder *b) {
     }
     edge->end_cluster = c + 1;
     put_cluster(b, d, &box->clusters[c], row, weight);
-    row += d->n_rows;
+    for (int i = 0; i < d->n_rows; i++) box->cluster_of[row++] = c;
     edge->end_row = row;
     weight += d->n_rows * d->n_rows;
   }
@@ -510,6 +501,7 @@ static bool take_arrays(box_problem *box, arena *arena) {
       && ARENA_TAKE(arena, box->v_base, 6 * bodies)
       && ARENA_TAKE(arena, box->inverses, bodies)
       && ARENA_TAKE(arena, box->origin, n) && ARENA_TAKE(arena, box->type, n)
+      && ARENA_TAKE(arena, box->cluster_of, n)
       && ARENA_TAKE(arena, box->graph_edges, box->n_clusters)
       && ARENA_TAKE(arena, box->clusters, box->n_clusters)
       && ARENA_TAKE(arena, box->body_pairs, box->n_clusters);

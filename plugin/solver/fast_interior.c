@@ -46,10 +46,10 @@ typedef struct distances {
 } distances;
 
 /* Change of the distances to the limits along dp. */
-static distances distance_step(const fast_work *work,
-                               const box_cluster *cluster, int row,
+static distances distance_step(const fast_work *work, int row,
                                const double dp[]) {
   const box_problem *box = &work->box;
+  const box_cluster *cluster = box_cluster_of(box, row);
   double limit = 0;
   if (box->type[row] == BOX_FRICTION && cluster->has_normal)
     limit = box->coefficient[row] * dp[cluster->first_row];
@@ -74,17 +74,13 @@ static double unit(const box_problem *box, int row) {
 /* p strictly inside its limits, by `margin` m/s where there is room. */
 static void move_inside(fast_work *work, double margin) {
   const box_problem *box = &work->box;
-  for (int c = 0; c < box->n_clusters; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    for (int i = 0; i < cluster->n_rows; i++) {
-      int row = cluster->first_row + i;
-      double low, high, *p = &work->p[row];
-      if (box->type[row] == BOX_FREE) continue;
-      box_limits(box, cluster, row, work->p, &low, &high);
-      double room = smaller_of(margin * box->scale / box->diagonal[row],
-                         0.25 * (high - low));
-      *p = smaller_of(larger_of(*p, low + room), high - room);
-    }
+  for (int row = 0; row < box->n_rows; row++) {
+    double low, high, *p = &work->p[row];
+    if (box->type[row] == BOX_FREE) continue;
+    box_limits(box, row, work->p, &low, &high);
+    double room = smaller_of(margin * box->scale / box->diagonal[row],
+                       0.25 * (high - low));
+    *p = smaller_of(larger_of(*p, low + room), high - room);
   }
 }
 
@@ -92,20 +88,16 @@ static void move_inside(fast_work *work, double margin) {
  * path's. */
 static void start_multipliers(fast_work *work, double mu) {
   const box_problem *box = &work->box;
-  for (int c = 0; c < box->n_clusters; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    for (int i = 0; i < cluster->n_rows; i++) {
-      int row = cluster->first_row + i;
-      double w = work->w[row], u = mu * unit(box, row), low, high;
-      box_limits(box, cluster, row, work->p, &low, &high);
-      work->s_low[row] = work->p[row] - low;
-      work->s_high[row] = high - work->p[row];
-      work->y_low[row] = work->y_high[row] = 0;
-      if (has_low(box, row))
-        work->y_low[row] = u / work->s_low[row] + larger_of(w, 0);
-      if (has_high(box, row))
-        work->y_high[row] = u / work->s_high[row] + larger_of(-w, 0);
-    }
+  for (int row = 0; row < box->n_rows; row++) {
+    double w = work->w[row], u = mu * unit(box, row), low, high;
+    box_limits(box, row, work->p, &low, &high);
+    work->s_low[row] = work->p[row] - low;
+    work->s_high[row] = high - work->p[row];
+    work->y_low[row] = work->y_high[row] = 0;
+    if (has_low(box, row))
+      work->y_low[row] = u / work->s_low[row] + larger_of(w, 0);
+    if (has_high(box, row))
+      work->y_high[row] = u / work->s_high[row] + larger_of(-w, 0);
   }
 }
 
@@ -183,53 +175,41 @@ static bool factor_point(fast_work *work) {
 /* Solve for dp, dy_low, dy_high given t_low and t_high. */
 static void direction(fast_work *work) {
   const box_problem *box = &work->box;
-  for (int c = 0; c < box->n_clusters; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    for (int i = 0; i < cluster->n_rows; i++) {
-      int row = cluster->first_row + i;
-      double r = -work->w[row];
-      if (has_low(box, row))
-        r += work->y_low[row] + work->t_low[row] / work->s_low[row];
-      if (has_high(box, row))
-        r -= work->y_high[row] + work->t_high[row] / work->s_high[row];
-      work->r[row] = r;
-    }
+  for (int row = 0; row < box->n_rows; row++) {
+    double r = -work->w[row];
+    if (has_low(box, row))
+      r += work->y_low[row] + work->t_low[row] / work->s_low[row];
+    if (has_high(box, row))
+      r -= work->y_high[row] + work->t_high[row] / work->s_high[row];
+    work->r[row] = r;
   }
   box_system_solve(&work->blocks, box, work->weights, work->r, work->dv,
                     work->dp, work->scratch);
-  for (int c = 0; c < box->n_clusters; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    for (int i = 0; i < cluster->n_rows; i++) {
-      int row = cluster->first_row + i;
-      distances ds = distance_step(work, cluster, row, work->dp);
-      work->dy_low[row] = work->dy_high[row] = 0;
-      if (has_low(box, row))
-        work->dy_low[row] = work->t_low[row] / work->s_low[row]
-                          - stiffness_low(work, row) * ds.low;
-      if (has_high(box, row))
-        work->dy_high[row] = work->t_high[row] / work->s_high[row]
-                           - stiffness_high(work, row) * ds.high;
-    }
+  for (int row = 0; row < box->n_rows; row++) {
+    distances ds = distance_step(work, row, work->dp);
+    work->dy_low[row] = work->dy_high[row] = 0;
+    if (has_low(box, row))
+      work->dy_low[row] = work->t_low[row] / work->s_low[row]
+                        - stiffness_low(work, row) * ds.low;
+    if (has_high(box, row))
+      work->dy_high[row] = work->t_high[row] / work->s_high[row]
+                         - stiffness_high(work, row) * ds.high;
   }
 }
 
 /* s y should become mu units; the corrector takes off the predictor's ds dy. */
 static void set_targets(fast_work *work, double mu, bool correct) {
   const box_problem *box = &work->box;
-  for (int c = 0; c < box->n_clusters; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    for (int i = 0; i < cluster->n_rows; i++) {
-      int row = cluster->first_row + i;
-      double goal = mu * unit(box, row);
-      double low = goal, high = goal;
-      if (correct) {
-        distances ds = distance_step(work, cluster, row, work->dp);
-        low -= ds.low * work->dy_low[row];
-        high -= ds.high * work->dy_high[row];
-      }
-      work->t_low[row] = low - work->s_low[row] * work->y_low[row];
-      work->t_high[row] = high - work->s_high[row] * work->y_high[row];
+  for (int row = 0; row < box->n_rows; row++) {
+    double goal = mu * unit(box, row);
+    double low = goal, high = goal;
+    if (correct) {
+      distances ds = distance_step(work, row, work->dp);
+      low -= ds.low * work->dy_low[row];
+      high -= ds.high * work->dy_high[row];
     }
+    work->t_low[row] = low - work->s_low[row] * work->y_low[row];
+    work->t_high[row] = high - work->s_high[row] * work->y_high[row];
   }
 }
 
@@ -241,19 +221,15 @@ static void limit_step(double x, double dx, double *longest) {
 static double longest_step(const fast_work *work) {
   const box_problem *box = &work->box;
   double longest = 1;
-  for (int c = 0; c < box->n_clusters; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    for (int i = 0; i < cluster->n_rows; i++) {
-      int row = cluster->first_row + i;
-      distances ds = distance_step(work, cluster, row, work->dp);
-      if (has_low(box, row)) {
-        limit_step(work->s_low[row], ds.low, &longest);
-        limit_step(work->y_low[row], work->dy_low[row], &longest);
-      }
-      if (has_high(box, row)) {
-        limit_step(work->s_high[row], ds.high, &longest);
-        limit_step(work->y_high[row], work->dy_high[row], &longest);
-      }
+  for (int row = 0; row < box->n_rows; row++) {
+    distances ds = distance_step(work, row, work->dp);
+    if (has_low(box, row)) {
+      limit_step(work->s_low[row], ds.low, &longest);
+      limit_step(work->y_low[row], work->dy_low[row], &longest);
+    }
+    if (has_high(box, row)) {
+      limit_step(work->s_high[row], ds.high, &longest);
+      limit_step(work->y_high[row], work->dy_high[row], &longest);
     }
   }
   return longest;
@@ -264,22 +240,18 @@ static double complementarity(const fast_work *work, double length) {
   const box_problem *box = &work->box;
   double sum = 0;
   long count = 0;
-  for (int c = 0; c < box->n_clusters; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    for (int i = 0; i < cluster->n_rows; i++) {
-      int row = cluster->first_row + i;
-      distances ds = distance_step(work, cluster, row, work->dp);
-      double u = unit(box, row);
-      if (has_low(box, row)) {
-        sum += (work->s_low[row] + length * ds.low)
-             * (work->y_low[row] + length * work->dy_low[row]) / u;
-        count++;
-      }
-      if (has_high(box, row)) {
-        sum += (work->s_high[row] + length * ds.high)
-             * (work->y_high[row] + length * work->dy_high[row]) / u;
-        count++;
-      }
+  for (int row = 0; row < box->n_rows; row++) {
+    distances ds = distance_step(work, row, work->dp);
+    double u = unit(box, row);
+    if (has_low(box, row)) {
+      sum += (work->s_low[row] + length * ds.low)
+           * (work->y_low[row] + length * work->dy_low[row]) / u;
+      count++;
+    }
+    if (has_high(box, row)) {
+      sum += (work->s_high[row] + length * ds.high)
+           * (work->y_high[row] + length * work->dy_high[row]) / u;
+      count++;
     }
   }
   return count > 0 ? sum / (double)count : 0;
@@ -293,21 +265,18 @@ static double complementarity(const fast_work *work, double length) {
 static int read_states(fast_work *work) {
   const box_problem *box = &work->box;
   int n_changed = 0;
-  for (int c = 0; c < box->n_clusters; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    for (int i = 0; i < cluster->n_rows; i++) {
-      int row = cluster->first_row + i, state = ROW_ACTIVE;
-      distances ds = distance_step(work, cluster, row, work->dp);
-      if (has_low(box, row)
-          && ds.low * work->y_low[row] < work->dy_low[row] * work->s_low[row])
-        state = ROW_AT_LOW;
-      if (has_high(box, row)
-          && ds.high * work->y_high[row]
-                 < work->dy_high[row] * work->s_high[row])
-        state = ROW_AT_HIGH;
-      n_changed += state != work->read_state[row];
-      work->read_state[row] = state;
-    }
+  for (int row = 0; row < box->n_rows; row++) {
+    int state = ROW_ACTIVE;
+    distances ds = distance_step(work, row, work->dp);
+    if (has_low(box, row)
+        && ds.low * work->y_low[row] < work->dy_low[row] * work->s_low[row])
+      state = ROW_AT_LOW;
+    if (has_high(box, row)
+        && ds.high * work->y_high[row]
+               < work->dy_high[row] * work->s_high[row])
+      state = ROW_AT_HIGH;
+    n_changed += state != work->read_state[row];
+    work->read_state[row] = state;
   }
   return n_changed;
 }
@@ -358,14 +327,10 @@ static bool is_ripe(const crossing *crossing, double mu, double length,
  * their digits towards the end. */
 static void take_step(fast_work *work, double length) {
   const box_problem *box = &work->box;
-  for (int c = 0; c < box->n_clusters; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    for (int i = 0; i < cluster->n_rows; i++) {
-      int row = cluster->first_row + i;
-      distances ds = distance_step(work, cluster, row, work->dp);
-      work->s_low[row] += length * ds.low;
-      work->s_high[row] += length * ds.high;
-    }
+  for (int row = 0; row < box->n_rows; row++) {
+    distances ds = distance_step(work, row, work->dp);
+    work->s_low[row] += length * ds.low;
+    work->s_high[row] += length * ds.high;
   }
   for (int i = 0; i < box->n_rows; i++) {
     work->p[i] += length * work->dp[i];

@@ -62,21 +62,13 @@ bool fast_pivots_reserve(fast_work *work) {
       || !ARENA_TAKE(arena, work->updates, MAX_UPDATES)
       || !ARENA_TAKE(arena, work->columns, MAX_UPDATES * n_v)
       || !ARENA_TAKE(arena, work->limits, 2 * n)
-      || !ARENA_TAKE(arena, work->cluster_of, n)
       || !ARENA_TAKE(arena, work->graph_edge_of, box->n_clusters))
     return false;
-  for (int c = 0; c < box->n_clusters; c++)
-    for (int i = 0; i < box->clusters[c].n_rows; i++)
-      work->cluster_of[box->clusters[c].first_row + i] = c;
   for (int e = 0; e < box->n_graph_edges; e++)
     for (int c = box->graph_edges[e].first_cluster;
          c < box->graph_edges[e].end_cluster; c++)
       work->graph_edge_of[c] = e;
   return true;
-}
-
-static const box_cluster *cluster_of(const path *c, int row) {
-  return &c->box->clusters[c->work->cluster_of[row]];
 }
 
 /* In (0.5, 1.5), spread evenly, the same on every run. */
@@ -215,7 +207,7 @@ static bool is_shut(const path *c, const box_cluster *cluster, int row) {
 /* The limits of a row, one or two; an approach is a positive speed. */
 static int limits_of(const path *c, int row, fast_limit limits[2]) {
   const box_problem *box = c->box;
-  const box_cluster *cluster = cluster_of(c, row);
+  const box_cluster *cluster = box_cluster_of(box, row);
   double A = box->diagonal[row];
   int state = c->work->state[row], type = box->type[row];
   if (type == BOX_FREE) return 0;
@@ -228,7 +220,7 @@ static int limits_of(const path *c, int row, fast_limit limits[2]) {
   }
 
   double low, high, rate = 0;
-  box_limits(box, cluster, row, c->p, &low, &high);
+  box_limits(box, row, c->p, &low, &high);
   if (type == BOX_FRICTION && cluster->has_normal)
     rate = box->coefficient[row] * c->dp[cluster->first_row];
   limits[0] = (fast_limit){larger_of(c->p[row] - low, 0) * A,
@@ -297,7 +289,7 @@ static void rank_one(const path *c, const box_cluster *cluster, int at,
  * @return false when H has to be factored anew instead. */
 static bool change_state(path *c, const fast_limit *limit) {
   fast_work *work = c->work;
-  const box_cluster *cluster = cluster_of(c, limit->row);
+  const box_cluster *cluster = box_cluster_of(c->box, limit->row);
   const graph_edge *edge = &c->box->graph_edges[work->graph_edge_of[cluster
                                                   - c->box->clusters]];
   int m = cluster->n_rows, at = limit->row - cluster->first_row;
@@ -372,7 +364,7 @@ static void start(path *c) {
     double low, high, w = c->w[r], d = -w;
     double room = 1e-9 * box->scale / box->diagonal[r];
     double least = 0.1 * spread(r) * (fabs(w) + 1e-3 * box->scale);
-    box_limits(box, cluster_of(c, r), r, c->p, &low, &high);
+    box_limits(box, r, c->p, &low, &high);
     if (low == high) { // friction without a normal impulse
       state = w > 0 ? ROW_AT_LOW : ROW_AT_HIGH;
       d = 0;
@@ -412,7 +404,7 @@ static bool start_cold(path *c, double unevenness) {
   double most = box->scale;
   for (int r = 0; r < box->n_rows; r++) most = larger_of(most, fabs(c->w[r]));
   for (int r = 0; r < box->n_rows; r++) {
-    const box_cluster *cluster = cluster_of(c, r);
+    const box_cluster *cluster = box_cluster_of(box, r);
     double cover = 2.1 * most * (1 - unevenness + unevenness * spread(r));
     if (is_shut(c, cluster, r)) {
       // slips of exactly 0 would all change sides at one corner

@@ -20,16 +20,12 @@ bool fast_rest_may(const fast_work *work) {
   const double least = still * box->scale;
   int n_moving = 0;
   if (work->residual <= still) return true;
-  for (int c = 0; c < box->n_clusters; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    for (int i = 0; i < cluster->n_rows; i++) {
-      int r = cluster->first_row + i;
-      double low, high, A = box->diagonal[r], p = work->p[r];
-      box_limits(box, cluster, r, work->p, &low, &high);
-      double error = -work->w[r];
-      error = smaller_of(larger_of(error, (low - p) * A), (high - p) * A);
-      n_moving += fabs(error) > least;
-    }
+  for (int r = 0; r < box->n_rows; r++) {
+    double low, high, A = box->diagonal[r], p = work->p[r];
+    box_limits(box, r, work->p, &low, &high);
+    double error = -work->w[r];
+    error = smaller_of(larger_of(error, (low - p) * A), (high - p) * A);
+    n_moving += fabs(error) > least;
   }
   return n_moving <= most * box->n_rows;
 }

@@ -86,17 +86,15 @@ KERNEL void put_stiffness(const box_problem *box, const graph_edge *edge,
   for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
     const box_cluster *cluster = &box->clusters[c];
     int first = cluster->first_row, end = first + cluster->n_rows;
-    bool normal_gives = p[first] > 0;
+    double normal = cluster->has_normal ? p[first] : 0;
     for (int r = first; r < end; r++) {
       const double *J = box->J_a + 6 * r, *along = J;
       double low, high, stiffness;
-      box_limits(box, cluster, r, p, &low, &high);
+      box_row_limits(box, r, normal, &low, &high);
       if (p[r] > low && p[r] < high) {
         stiffness = 1 / softness(box, r);
       } else { // it may follow its normal
-        if (box->type[r] != BOX_FRICTION || !normal_gives
-            || !cluster->has_normal)
-          continue;
+        if (box->type[r] != BOX_FRICTION || !(normal > 0)) continue;
         along = box->J_a + 6 * first;
         stiffness = (p[r] > 0 ? 1 : -1) * box->coefficient[r]
                   / softness(box, first);
@@ -141,15 +139,11 @@ static bool spread_edge(const box_problem *box, const graph_edge *edge,
 
 static bool is_within_limits(const box_problem *box, const graph_edge *edge,
                              const double p[]) {
-  for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    int end = cluster->first_row + cluster->n_rows;
-    for (int r = cluster->first_row; r < end; r++) {
-      double low, high;
-      box_limits(box, cluster, r, p, &low, &high);
-      double room = 1e-9 * (high - low);
-      if (!(p[r] >= low - room && p[r] <= high + room)) return false;
-    }
+  for (int r = edge->first_row; r < edge->end_row; r++) {
+    double low, high;
+    box_limits(box, r, p, &low, &high);
+    double room = 1e-9 * (high - low);
+    if (!(p[r] >= low - room && p[r] <= high + room)) return false;
   }
   return true;
 }

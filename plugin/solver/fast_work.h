@@ -37,7 +37,7 @@ typedef struct fast_work {
   double *d, *path_w, *path_dw, *columns;
   struct fast_update *updates;
   struct fast_limit *limits;
-  int *cluster_of, *graph_edge_of;
+  int *graph_edge_of;
 
   /* fast_proximal: the problem's own bias, what impulses are held to, and the
      end of the last step of continuation */

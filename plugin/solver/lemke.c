@@ -19,7 +19,6 @@ struct lemke_workspace {
   lemke_factor *factor;
   arena arena;   /* of a solve */
   arena K_arena; /* of a factorisation */
-  arena dense;   /* of a matrix that was given in full */
 };
 
 /* A basis of the columns  w_j: e_j,  z_j: -M_j,  z0: cover,  and its values:
@@ -59,8 +58,7 @@ lemke_workspace *lemke_workspace_create(const memory_source *source) {
   lemke_workspace *workspace = memory_allocate_zero(source, sizeof *workspace);
   if (workspace == NULL) return NULL;
   workspace->source = source;
-  workspace->arena.source = workspace->K_arena.source =
-      workspace->dense.source = source;
+  workspace->arena.source = workspace->K_arena.source = source;
   workspace->factor = lemke_factor_create(source);
   if (workspace->factor == NULL) {
     lemke_workspace_destroy(workspace);
@@ -75,7 +73,6 @@ void lemke_workspace_destroy(lemke_workspace *workspace) {
   lemke_factor_destroy(workspace->factor);
   arena_release(&workspace->arena);
   arena_release(&workspace->K_arena);
-  arena_release(&workspace->dense);
   source->release(source->context, workspace, sizeof *workspace);
 }
 
@@ -545,34 +542,4 @@ lemke_report lemke_solve(lemke_workspace *workspace,
       && report.residual <= options->tolerance)
     report.status = LEMKE_SOLVED;
   return report;
-}
-
-/* ---- dense matrices ---------------------------------------------------- */
-
-lemke_report lemke_solve_dense(lemke_workspace *workspace, int n,
-                               const double M[], const double q[],
-                               const lemke_options *options, double z[]) {
-  lemke_report report = {LEMKE_NO_MEMORY, INFINITY, 0, 0};
-  size_t count = 0;
-  for (size_t e = 0; e < (size_t)n * n; e++) count += M[e] != 0;
-  arena *arena = &workspace->dense;
-  double *value;
-  int *row, *column_start;
-  arena_start(arena);
-  if (!ARENA_TAKE(arena, value, count) || !ARENA_TAKE(arena, row, count)
-      || !ARENA_TAKE(arena, column_start, n + 1))
-    return report;
-
-  int end = 0;
-  for (int j = 0; j < n; j++) {
-    column_start[j] = end;
-    for (int i = 0; i < n; i++) {
-      if (M[(size_t)i * n + j] == 0) continue;
-      row[end] = i;
-      value[end++] = M[(size_t)i * n + j];
-    }
-  }
-  column_start[n] = end;
-  lemke_problem problem = {n, column_start, row, value, q, NULL, 0};
-  return lemke_solve(workspace, &problem, options, NULL, z);
 }

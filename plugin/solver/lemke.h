@@ -83,11 +83,6 @@ lemke_report lemke_solve(lemke_workspace *workspace,
                          const lemke_options *options, const bool warm[],
                          double z[]);
 
-/** As lemke_solve for a row-major n x n matrix without free variables. */
-lemke_report lemke_solve_dense(lemke_workspace *workspace, int n,
-                               const double M[], const double q[],
-                               const lemke_options *options, double z[]);
-
 /** max_i |min(z_i, w_i)| with w = M z + q, free rows |w_i|; not relative.
  *  @param w  [n] out */
 double lemke_residual(const lemke_problem *problem, const double z[],

@@ -1,0 +1,42 @@
+/* Lemke's method on a matrix that is given in full. */
+#ifndef ODE_MLCP_TESTS_DENSE_LCP_H
+#define ODE_MLCP_TESTS_DENSE_LCP_H
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "solver/lemke.h"
+
+/** As lemke_solve for a row-major n x n matrix without free variables. */
+static inline lemke_report lemke_solve_dense(lemke_workspace *workspace, int n,
+                                             const double M[],
+                                             const double q[],
+                                             const lemke_options *options,
+                                             double z[]) {
+  lemke_report report = {LEMKE_NO_MEMORY, INFINITY, 0, 0};
+  size_t room = (size_t)n * (size_t)n + 1;
+  double *value = malloc(room * sizeof *value);
+  int *row = malloc(room * sizeof *row);
+  int *column_start = malloc(((size_t)n + 1) * sizeof *column_start);
+  int end = 0;
+  if (value != NULL && row != NULL && column_start != NULL) {
+    for (int j = 0; j < n; j++) {
+      column_start[j] = end;
+      for (int i = 0; i < n; i++) {
+        double entry = M[(size_t)i * (size_t)n + (size_t)j];
+        if (entry == 0) continue;
+        row[end] = i;
+        value[end++] = entry;
+      }
+    }
+    column_start[n] = end;
+    lemke_problem problem = {n, column_start, row, value, q, NULL, 0};
+    report = lemke_solve(workspace, &problem, options, NULL, z);
+  }
+  free(value);
+  free(row);
+  free(column_start);
+  return report;
+}
+
+#endif
