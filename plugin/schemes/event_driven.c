@@ -290,7 +290,7 @@ static bool arrive(event_state *w, double h) {
   return world_read_at(w->s.here, &w->s.home, w->now.poses, h,
                        w->s.step->out) &&
          recall_states(w, &w->memory, false,
-                       second_order_radius(&w->s, w->now.v,
+                       motion_radius(&w->s.home, w->now.v,
                                            w->s.step->step_size));
 }
 
@@ -446,7 +446,8 @@ static void fill_report(event_state *w) {
   ode_mlcp_report *report = event_report(w);
   report->contacts = 0;
   for (int k = 0; k < w->s.here->contacts.n; k++)
-    report->contacts += w->s.here->contacts.items[k].active;
+    report->contacts += w->s.here->contacts.items[k].active &&
+                        w->s.here->contacts.items[k].stop < 0;
   for (int j = 0; j < w->s.home.n_joints; j++)
     report->linearised |= w->s.home.joints[j].contact >= 0 &&
                           !w->s.home.joints[j].from_source;
@@ -488,7 +489,7 @@ static bool solve(void *state, scheme_step *step) {
     return false;
   start(w);
   return recall_states(w, step->memory, true,
-                       second_order_radius(&w->s, w->now.v, step->step_size)) &&
+                       motion_radius(&w->s.home, w->now.v, step->step_size)) &&
          run(w) &&
          EVENT_RESERVE(w, bodies, body_block, w->s.home.n_bodies) &&
          hand_over(w);

@@ -62,7 +62,7 @@ static bool find_collision(event_state *w, double h, double *first) {
       !EVENT_RESERVE(w, collided, collided_block, n + m))
     return false;
   if (!world_match(&w->s.matcher, &w->ahead, &w->ahead.contacts, here,
-                   &here->contacts, second_order_radius(&w->s, w->now.v, h),
+                   &here->contacts, motion_radius(&w->s.home, w->now.v, h),
                    w->match))
     return outcome_no_memory(step->out);
   for (int k = 0; k < m; k++) w->taken[k] = false;
@@ -97,7 +97,7 @@ void events_go_between(event_state *w, double share) {
 bool events_mark_collided(event_state *w) {
   world_snapshot *here = w->s.here;
   double radius =
-      second_order_radius(&w->s, w->now.v, w->s.step->step_size);
+      motion_radius(&w->s.home, w->now.v, w->s.step->step_size);
   if (!EVENT_RESERVE(w, match, number_block, w->n_collided)) return false;
   if (!world_match_keys(&w->s.matcher, w->collided, w->n_collided, here,
                         &here->contacts, radius, w->match))

@@ -17,6 +17,13 @@ void motion_copy(motion *to, const motion *from, int n_bodies) {
   memcpy(to->v, from->v, 6 * (size_t)n_bodies * sizeof *to->v);
 }
 
+double motion_radius(const world_snapshot *world, const double v[], double h) {
+  double fastest = world->gravity * h;
+  for (int b = 0; b < world->n_bodies; b++)
+    fastest = fmax(fastest, vec3_length(v + 6 * b));
+  return 1e-3 + 4 * h * fastest;
+}
+
 /* --- the interpolant ------------------------------------------------------ */
 
 /* Values and slopes (per unit of s) at both ends. */

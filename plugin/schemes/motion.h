@@ -4,6 +4,7 @@
 
 #include "common/arena.h"
 #include "world/pose.h"
+#include "world/world.h"
 
 typedef struct motion {
   double time;
@@ -23,6 +24,10 @@ void motion_copy(motion *to, const motion *from, int n_bodies);
  */
 void motion_between(motion *at, const motion *from, const motion *to,
                     double share, int n_bodies);
+
+/** m: how far apart the contacts of two poses may be and still be the same, where
+ *  bodies move with v [6 n_bodies] for h or less. */
+double motion_radius(const world_snapshot *world, const double v[], double h);
 
 /** The first s in [0, 1] at which the cubic with values g0, g1 and slopes s0,
  *  s1 (per unit of s) comes down through 0; INFINITY where it does not. A start

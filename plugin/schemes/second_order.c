@@ -43,13 +43,6 @@ bool second_order_reserve(second_order *s, arena *arena) {
          outcome_no_memory(s->step->out);
 }
 
-double second_order_radius(const second_order *s, const double v[], double h) {
-  double fastest = s->home.gravity * h;
-  for (int b = 0; b < s->home.n_bodies; b++)
-    fastest = fmax(fastest, vec3_length(v + 6 * b));
-  return 1e-3 + 4 * h * fastest;
-}
-
 /* --- what a scheme is made of --------------------------------------------- */
 
 typedef struct scheme_weights {
@@ -273,7 +266,7 @@ static bool look_at_middle(second_order *s, const motion *from, double h) {
       !reserve_middle(s))
     return false;
   if (!world_match(&s->matcher, here, &here->contacts, &s->middle,
-                   &s->middle.contacts, second_order_radius(s, from->v, h),
+                   &s->middle.contacts, motion_radius(&s->home, from->v, h),
                    s->middle_of))
     return outcome_no_memory(out);
   world_contact *middle = s->middle.contacts.items;

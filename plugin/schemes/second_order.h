@@ -45,9 +45,6 @@ bool second_order_reserve(second_order *s, arena *arena);
  */
 void second_order_find_stiff(second_order *s, const motion *from, double h);
 
-/** How far apart the contacts of two poses may be and still be the same. */
-double second_order_radius(const second_order *s, const double v[], double h);
-
 /**
  * A step of size h. `here` is at `from`.
  *

@@ -198,17 +198,9 @@ static bool gather_contacts(stewart_trinkle *s, outcome *out) {
   return true;
 }
 
-/* How far apart the contacts of two poses may be and still be the same. */
-static double match_radius(const stewart_trinkle *s) {
-  double h = s->home.settings.step_size, fastest = s->home.gravity * h;
-  for (int b = 0; b < s->home.n_bodies; b++)
-    fastest = fmax(fastest, vec3_length(s->home.bodies[b].v));
-  return 1e-3 + 4 * h * fastest;
-}
-
 /* Find the problem's contacts among those of the last step. */
 static bool recall_contacts(stewart_trinkle *s, const scheme_step *step) {
-  const contact_likeness near = {.radius = match_radius(s),
+  const contact_likeness near = {.radius = motion_radius(&s->home, s->v, step->step_size),
                                  .normal_product = -INFINITY};
   contact_memory_unclaim(step->memory);
   return recall_find(&s->recall, step->memory, &s->home, &s->problem.contacts,
@@ -268,9 +260,10 @@ static bool reserve_matches(stewart_trinkle *s, int count, outcome *out) {
 static bool match(stewart_trinkle *s, const world_snapshot *world_a,
                   const world_contacts *a, const world_contacts *b,
                   outcome *out) {
+  double radius =
+      motion_radius(&s->home, s->v, s->home.settings.step_size);
   return reserve_matches(s, a->n, out) &&
-         (world_match(&s->matcher, world_a, a, &s->home, b, match_radius(s),
-                      s->match) ||
+         (world_match(&s->matcher, world_a, a, &s->home, b, radius, s->match) ||
           outcome_no_memory(out));
 }
 
