@@ -23,6 +23,7 @@
 #ifndef ODE_MLCP_SETTINGS_H
 #define ODE_MLCP_SETTINGS_H
 
+/* clang-format off: a row begins where its line does */
 #define ODE_MLCP_SETTINGS(ROW)                                                \
   ROW(ode_mlcp_scheme, scheme, ONE_OF(schemes), ODE_MLCP_SCHEME_AH, "", "",   \
       ALL, "How a step is taken.")                                            \
