@@ -17,7 +17,8 @@
 #ifndef ODE_MLCP_REPORT_H
 #define ODE_MLCP_REPORT_H
 
-/* clang-format off: a row begins where its line does */
+/* a row begins where its line does */
+/* clang-format off */
 #define ODE_MLCP_REPORT(ROW)                                                  \
   ROW(long, step, WORLD, NONE, "",                                            \
       "steps of this world, taken or tried, from 1")                          \

@@ -23,7 +23,8 @@
 #ifndef ODE_MLCP_SETTINGS_H
 #define ODE_MLCP_SETTINGS_H
 
-/* clang-format off: a row begins where its line does */
+/* a row begins where its line does */
+/* clang-format off */
 #define ODE_MLCP_SETTINGS(ROW)                                                \
   ROW(ode_mlcp_scheme, scheme, ONE_OF(schemes), ODE_MLCP_SCHEME_AH, "", "",   \
       ALL, "How a step is taken.")                                            \
@@ -42,7 +43,7 @@
       "The rest of a correction moves them without giving them speed, so "    \
       "that nothing pops; inf makes all of it velocity, as in stock ODE.")    \
   ROW(ode_mlcp_solver, solver, ONE_OF(solvers), ODE_MLCP_SOLVER_FAST, "", "", \
-      ALL, "What solves a step's problems.")                                \
+      ALL, "What solves a step's problems.")                                  \
   ROW(double, tolerance, NUMBER(ABOVE(0), BELOW(1)), 1e-10, "", "T", ALL,     \
       "The relative residual asked of a solve.")                              \
   ROW(int, max_contacts, WHOLE(1, 1000000000), 20000, "", "N", ALL,           \

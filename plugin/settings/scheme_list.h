@@ -2,7 +2,8 @@
 #ifndef ODE_MLCP_SETTINGS_SCHEME_LIST_H
 #define ODE_MLCP_SETTINGS_SCHEME_LIST_H
 
-/* clang-format off: a row begins where its line does */
+/* a row begins where its line does */
+/* clang-format off */
 /** ROW(ID, "name", "help"): ODE_MLCP_SCHEME_ID is `--scheme name`. */
 #define SCHEME_LIST(ROW)                                                      \
   ROW(AP, "ap", "velocity level, no position correction")                     \
