@@ -25,9 +25,9 @@ static const dReal cube_planes[] = {-1, 0, 0, .5, 1, 0, 0,  .5, 0, -1, 0, .5,
 static const unsigned cube_polygons[] = {4, 0, 4, 6, 2, 4, 1, 3, 7, 5,
                                          4, 0, 1, 5, 4, 4, 2, 6, 7, 3,
                                          4, 0, 2, 3, 1, 4, 4, 5, 7, 6};
-static const char *const names[GEOMS] = {
-    "sphere",    "box",   "capsule", "cylinder",   "convex",
-    "ellipsoid", "plane", "trimesh", "heightfield"};
+static const char *const names[GEOMS] = {"sphere",   "box",     "capsule",
+                                         "cylinder", "convex",  "ellipsoid",
+                                         "plane",    "trimesh", "heightfield"};
 
 static dReal ground_height(void *data, int x, int z) {
   (void)data;
@@ -57,15 +57,15 @@ static dTriMeshDataID ground_mesh(void) {
   dGeomTriMeshDataBuildDouble(data, points, sizeof points[0],
                               (CELLS + 1) * (CELLS + 1), indices, 3 * count,
                               sizeof indices[0]);
-  dGeomTriMeshDataPreprocess2(
-      data, 1u << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES, NULL);
+  dGeomTriMeshDataPreprocess2(data, 1u << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES,
+                              NULL);
   return data;
 }
 
 static dHeightfieldDataID ground_field(void) {
   dHeightfieldDataID data = dGeomHeightfieldDataCreate();
-  dGeomHeightfieldDataBuildCallback(data, NULL, ground_height, 8, 8, 33, 33,
-                                    1, 0, 1, 0);
+  dGeomHeightfieldDataBuildCallback(data, NULL, ground_height, 8, 8, 33, 33, 1,
+                                    0, 1, 0);
   dGeomHeightfieldDataSetBounds(data, -0.1, 0.1);
   return data;
 }
@@ -76,8 +76,7 @@ static void make_geoms(dGeomID geoms[GEOMS]) {
   geoms[1] = dCreateBox(0, 1, 0.7, 0.5);
   geoms[2] = dCreateCapsule(0, 0.3, 0.8);
   geoms[3] = dCreateCylinder(0, 0.4, 0.8);
-  geoms[4] =
-      dCreateConvex(0, cube_planes, 6, cube_points, 8, cube_polygons);
+  geoms[4] = dCreateConvex(0, cube_planes, 6, cube_points, 8, cube_polygons);
   geoms[5] = gap_ellipsoid_create(0, axes);
   geoms[6] = dCreatePlane(0, 0, 1, 0, 0);
   geoms[7] = dCreateTriMesh(0, ground_mesh(), NULL, NULL, NULL);
@@ -146,8 +145,8 @@ static void bring_to(gap_context *context, dGeomID a, dGeomID b, double gap) {
                    p[2] + push * contact.normal[2]);
 }
 
-static void time_pair(gap_context *context, dGeomID geom, dGeomID other,
-                      int i, int j, int poses, int repeats) {
+static void time_pair(gap_context *context, dGeomID geom, dGeomID other, int i,
+                      int j, int poses, int repeats) {
   static const double gaps[SETTINGS] = {0.01, 1e-9, -0.01};
   static timing result;
   printf("%-10s %-11s", names[i], names[j]);
@@ -166,8 +165,7 @@ static void time_pair(gap_context *context, dGeomID geom, dGeomID other,
     double middle = median(result.query, poses);
     printf("  %7.2f %7.1f", middle, result.query[poses - 1]);
   }
-  printf("  %8.2f   %.0e\n", median(result.collide, poses),
-         result.certificate);
+  printf("  %8.2f   %.0e\n", median(result.collide, poses), result.certificate);
 }
 
 int main(int argc, char **argv) {

@@ -37,7 +37,7 @@ typedef struct record {
 static double now(clockid_t clock) {
   struct timespec time;
   clock_gettime(clock, &time);
-  return (double)time.tv_sec + 1e-9*(double)time.tv_nsec;
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 /* Times a loop in windows of 4096 rounds or 20 ms and keeps the least time a
@@ -57,7 +57,7 @@ static bool goes_on(stopwatch *watch) {
   double time = now(CLOCK_PROCESS_CPUTIME_ID);
   if (watch->round == 1) watch->start = watch->window_start = time;
   if (watch->window_rounds >= 4096 || time - watch->window_start > 0.02) {
-    double each = (time - watch->window_start)/(double)watch->window_rounds;
+    double each = (time - watch->window_start) / (double)watch->window_rounds;
     if (watch->least == 0 || each < watch->least) watch->least = each;
     watch->window_start = time;
     watch->window_rounds = 0;
@@ -70,28 +70,28 @@ static void record_steps(record *it) {
   const contact_space *space = &it->impact->space;
   int n = it->n_rows, count = 0;
   double lambda[MOST_ROWS], reached[MOST_ROWS];
-  double *scratch = malloc(contact_path_scratch(space)*sizeof *scratch);
+  double *scratch = malloc(contact_path_scratch(space) * sizeof *scratch);
   for (uint64_t sample = 0; count < STEPS_RECORDED; sample++) {
     double c[MOST_ROWS];
-    memcpy(c, space->start, (size_t)n*sizeof *c);
+    memcpy(c, space->start, (size_t)n * sizeof *c);
     for (uint32_t step = 0;
          count < STEPS_RECORDED && contact_space_slowest(space, c) < -1e-8;
          step++) {
       double *inputs = it->inputs[count++];
       double covering[MOST_ROWS];
-      memcpy(inputs, c, (size_t)n*sizeof *c);
+      memcpy(inputs, c, (size_t)n * sizeof *c);
       for (int i = 0; i < it->n_contacts; i++) {
         double pair[2];
         philox_pair(1, sample, step, (uint32_t)i, pair);
-        inputs[n + i] = it->options.h*pair[0];
-        covering[2*i] = pair[1];
-        covering[2*i + 1] = 0;
+        inputs[n + i] = it->options.h * pair[0];
+        covering[2 * i] = pair[1];
+        covering[2 * i + 1] = 0;
       }
       int pivots;
       if (!contact_path_solve(space, c, &inputs[n], covering, NULL, scratch,
                               lambda, reached, &pivots))
         break;
-      memcpy(c, reached, (size_t)n*sizeof *c);
+      memcpy(c, reached, (size_t)n * sizeof *c);
     }
   }
   free(scratch);
@@ -110,26 +110,26 @@ static double time_way(record *it, const way *way, double seconds) {
   it->options.select = way->select;
   int most = way->select == ODE_MLCP_IMPACT_FIRST ? 1 : IMPACT_MAX_SOLUTIONS;
   if (impact_sampler_prepare(it->impact, &it->options, &method) !=
-        ODE_MLCP_IMPACT_DONE ||
+          ODE_MLCP_IMPACT_DONE ||
       !impact_sampler_open(&it->sampler, it->impact, &it->options, method,
-                        &memory_from_malloc))
+                           &memory_from_malloc))
     return -1;
-  size_t size = (size_t)(it->n_rows + it->n_contacts)*sizeof(double);
+  size_t size = (size_t)(it->n_rows + it->n_contacts) * sizeof(double);
   stopwatch watch = {.seconds = seconds};
   for (int k = 0; goes_on(&watch); k++) {
     memcpy(it->sampler.inputs, it->inputs[k % STEPS_RECORDED], size);
     impact_sampler_step(&it->sampler, (uint64_t)k, 0, most);
   }
   impact_sampler_close(&it->sampler);
-  return 1e6*watch.least;
+  return 1e6 * watch.least;
 }
 
 /* The same by the step solver's general Lemke on the LCP (I2). */
 static double time_general_lemke(record *it, double seconds, long *n_failed) {
   const contact_space *space = &it->impact->space;
   int n = impact_lemke_size(space);
-  double *W = malloc((size_t)(n*n)*sizeof *W), *strided = malloc(
-    (size_t)(n*n)*sizeof *strided), q[64], z[64];
+  double *W = malloc((size_t)(n * n) * sizeof *W),
+         *strided = malloc((size_t)(n * n) * sizeof *strided), q[64], z[64];
   lemke_workspace *workspace = lemke_workspace_create(&memory_from_malloc);
   lemke_options options;
   lemke_default_options(&options);
@@ -138,14 +138,14 @@ static double time_general_lemke(record *it, double seconds, long *n_failed) {
   for (int k = 0; goes_on(&watch); k++) {
     const double *inputs = it->inputs[k % STEPS_RECORDED];
     impact_lemke_problem(space, inputs, &inputs[it->n_rows], n, W, strided);
-    for (int i = 0; i < n; i++) q[i] = strided[i*n];
+    for (int i = 0; i < n; i++) q[i] = strided[i * n];
     *n_failed += lemke_solve_dense(workspace, n, W, q, &options, z).status !=
                  LEMKE_SOLVED;
   }
   lemke_workspace_destroy(workspace);
   free(W);
   free(strided);
-  return 1e6*watch.least;
+  return 1e6 * watch.least;
 }
 
 static void time_set(record *it, int threads) {
@@ -158,22 +158,23 @@ static void time_set(record *it, int threads) {
   if (ode_mlcp_impact_approximate(it->impact, &it->options, &set) !=
       ODE_MLCP_IMPACT_DONE)
     return;
-  printf("  a set of 2^20 samples on %d thread%s: %.2f s, %.3f LCPs a sample, "
-         "%llu fallbacks\n", threads, threads > 1 ? "s" : "",
-         now(CLOCK_MONOTONIC) - start,
-         (double)set.n_lcps/(double)set.n_samples,
-         (unsigned long long)set.n_fallbacks);
+  printf(
+      "  a set of 2^20 samples on %d thread%s: %.2f s, %.3f LCPs a sample, "
+      "%llu fallbacks\n",
+      threads, threads > 1 ? "s" : "", now(CLOCK_MONOTONIC) - start,
+      (double)set.n_lcps / (double)set.n_samples,
+      (unsigned long long)set.n_fallbacks);
   ode_mlcp_impact_set_release(&set);
 }
 
 int main(int argc, char **argv) {
   static const way ways[] = {
-    {"modes, first", ODE_MLCP_IMPACT_MODES, ODE_MLCP_IMPACT_FIRST},
-    {"modes, random of all", ODE_MLCP_IMPACT_MODES, ODE_MLCP_IMPACT_RANDOM},
-    {"path, first", ODE_MLCP_IMPACT_PATH, ODE_MLCP_IMPACT_FIRST},
-    {"path, random", ODE_MLCP_IMPACT_PATH, ODE_MLCP_IMPACT_RANDOM},
-    {"straightforward dense Lemke", ODE_MLCP_IMPACT_LEMKE,
-     ODE_MLCP_IMPACT_FIRST}};
+      {"modes, first", ODE_MLCP_IMPACT_MODES, ODE_MLCP_IMPACT_FIRST},
+      {"modes, random of all", ODE_MLCP_IMPACT_MODES, ODE_MLCP_IMPACT_RANDOM},
+      {"path, first", ODE_MLCP_IMPACT_PATH, ODE_MLCP_IMPACT_FIRST},
+      {"path, random", ODE_MLCP_IMPACT_PATH, ODE_MLCP_IMPACT_RANDOM},
+      {"straightforward dense Lemke", ODE_MLCP_IMPACT_LEMKE,
+       ODE_MLCP_IMPACT_FIRST}};
   double seconds = argc > 1 ? atof(argv[1]) : 0.3;
   static record it;
   for (int k = 0; k < IMPACT_EXAMPLES; k++) {
@@ -185,13 +186,12 @@ int main(int argc, char **argv) {
     it.options.h = it.example.h;
     it.options.steps = it.example.steps;
     it.n_contacts = it.example.problem.n_contacts;
-    it.n_rows = 2*it.n_contacts;
+    it.n_rows = 2 * it.n_contacts;
     record_steps(&it);
     printf("%s: %d contacts, us an LCP on one core\n", it.example.name,
            it.n_contacts);
-    for (size_t w = 0; w < sizeof ways/sizeof *ways; w++)
-      printf("  %-28s %9.3f\n", ways[w].name, time_way(&it, &ways[w],
-                                                        seconds));
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
+      printf("  %-28s %9.3f\n", ways[w].name, time_way(&it, &ways[w], seconds));
     long n_failed;
     double general = time_general_lemke(&it, seconds, &n_failed);
     printf("  %-28s %9.3f  (%ld not solved)\n", "step solver's Lemke", general,

@@ -11,15 +11,15 @@ enum { BENCH_MOST_TIMES = 512 };
 typedef struct bench_result {
   int n_times;                    /* rounds measured */
   double times[BENCH_MOST_TIMES]; /* s each, in the order of rounds */
-  double residual;    /* worst, on the original problem; NAN: none to be had */
+  double residual;     /* worst, on the original problem; NAN: none to be had */
   double own_residual; /* by the law that the method solves for, where that is
                           another one; NAN: the same law */
-  double memory;      /* bytes at the peak, beyond what it started with */
-  int size;           /* of the problem: n of an LCP, or 0 */
+  double memory;       /* bytes at the peak, beyond what it started with */
+  int size;            /* of the problem: n of an LCP, or 0 */
   int contacts;
-  int unsolved;       /* rounds that ended without a solution */
-  long sweeps;        /* of an iterative method, 0 otherwise */
-  char note[80];      /* a word where something is to be said */
+  int unsolved;  /* rounds that ended without a solution */
+  long sweeps;   /* of an iterative method, 0 otherwise */
+  char note[80]; /* a word where something is to be said */
 } bench_result;
 
 /** Median, 99th percentile (nearest rank) and largest of the times. */

@@ -26,9 +26,9 @@
 /* What a run takes its time for. */
 typedef struct effort {
   bool quick;
-  double seconds;    /* of rounds, a measurement */
-  double limit;      /* of processor time, s, a measurement */
-  int largest_lcp;   /* n of the dense LCPs given to others */
+  double seconds;  /* of rounds, a measurement */
+  double limit;    /* of processor time, s, a measurement */
+  int largest_lcp; /* n of the dense LCPs given to others */
 } effort;
 
 static effort effort_of_run = {false, 0.3, 20, 2600};
@@ -73,7 +73,7 @@ typedef struct problem_case {
   const mlcp_problem *problem;
   const double *guess; /* NULL: cold */
   solver_kind kind;
-  lcp_form form;       /* n 0: not built */
+  lcp_form form; /* n 0: not built */
   mlcp_solution solution;
   double *scratch;
 } problem_case;
@@ -196,7 +196,7 @@ static void by_siconos_nsgs(void *what, bench_result *result) {
   for (size_t f = 0; f < n / 3; f++)
     mu[f] = it->problem->frictions[f].coefficient;
   const friction_contacts contacts = {
-    (int)(n / 3), (int)n_entries, row, column, entry, b, mu};
+      (int)(n / 3), (int)n_entries, row, column, entry, b, mu};
   while (bench_goes_on(result, 1, 20, effort_of_run.seconds)) {
     double seconds;
     int info = siconos_nsgs(&contacts, 10000, 1e-10, it->solution.p,
@@ -281,8 +281,7 @@ static void by_host(void *what, bench_result *result) {
   double own, unused;
   result->residual = host_case_step(question->host, sweeps, &seconds, &own);
   // its own law decides: the friction box is not the polygon
-  while (question->residual > 0 && own > question->residual &&
-         sweeps < 10000) {
+  while (question->residual > 0 && own > question->residual && sweeps < 10000) {
     sweeps = 2 * sweeps < 10000 ? 2 * sweeps : 10000;
     result->residual = host_case_step(question->host, sweeps, &seconds, &own);
   }
@@ -377,8 +376,7 @@ static void bench_problems(void) {
     }
     if (captured.n_problems > 0) {
       const mlcp_stored *stored = largest_problem(&captured);
-      problem_case it = {.problem = &stored->problem,
-                         .guess = stored->guess};
+      problem_case it = {.problem = &stored->problem, .guess = stored->guess};
       ask_all("problems", e->name, &it);
       ask_host(e, captured.n_contacts);
     }
@@ -395,9 +393,9 @@ static void bench_lcps(int wanted) {
   mlcp_stored kept[KEPT];
   int distance[KEPT], at_step[KEPT], n_kept = 0;
   for (int step = 164; step <= 236; step += 4) {
-    const library_entry entry = {"pit", "pit",
-                                 library_find("pit-150-moving")->build, 150, 0,
-                                 step, 0, 1e-10, false};
+    const library_entry entry = {
+        "pit", "pit", library_find("pit-150-moving")->build, 150, 0, step, 0,
+        1e-10, false};
     library_problems captured;
     if (!library_capture(&entry, &captured)) continue;
     for (int i = 0; i < captured.n_problems; i++) {
@@ -405,8 +403,8 @@ static void bench_lcps(int wanted) {
       int away = abs(lcp_form_size(&stored->problem) - wanted), place = n_kept;
       while (place > 0 && distance[place - 1] > away) place--;
       if (place == KEPT) continue;
-      if (n_kept == KEPT) mlcp_stored_release(&kept[--n_kept],
-                                              &memory_from_malloc);
+      if (n_kept == KEPT)
+        mlcp_stored_release(&kept[--n_kept], &memory_from_malloc);
       for (int k = n_kept; k > place; k--) {
         kept[k] = kept[k - 1];
         distance[k] = distance[k - 1];
@@ -440,15 +438,16 @@ static void bench_lcps(int wanted) {
 typedef struct run_case {
   const library_entry *entry;
   int n_steps;
-  int every;     /* the other takes one step of so many */
-  int sweeps;    /* -1: ours; 0: dWorldStep; else QuickStep */
+  int every;  /* the other takes one step of so many */
+  int sweeps; /* -1: ours; 0: dWorldStep; else QuickStep */
 } run_case;
 
 static void by_running(void *what, bench_result *result) {
   run_case *run = what;
   scene *ours = library_bring(run->entry);
-  scene *other = run->sweeps >= 0
-    ? run->entry->build(run->entry->size, run->entry->parameter) : NULL;
+  scene *other = run->sweeps >= 0 ? run->entry->build(run->entry->size,
+                                                      run->entry->parameter)
+                                  : NULL;
   if (ours == NULL || (run->sweeps >= 0 && other == NULL)) abort();
   scene_state state;
   scene_state_create(&state, ours);
@@ -483,7 +482,7 @@ static void by_running(void *what, bench_result *result) {
 /* A run and who else takes its steps. */
 typedef struct bench_of_run {
   const char *name, *entry;
-  int rest;  /* exact steps before it is measured; -1: the entry's own */
+  int rest; /* exact steps before it is measured; -1: the entry's own */
   int steps, slow_every;
   bool large;
 } bench_of_run;
@@ -504,15 +503,15 @@ static void bench_run_of(const bench_of_run *one) {
 
 static void bench_runs(void) {
   static const bench_of_run runs[] = {
-    {"wall-55-rest", "wall-55-settled", 300, 200, 0, false},
-    {"wall-210-rest", "wall-210-settled", 300, 100, 0, false},
-    {"wall-990-rest", "wall-990-settled", 200, 30, 0, true},
-    {"wall-55-settling", "wall-55-settled", -1, 200, 20, false},
-    {"wall-210-settling", "wall-210-settled", -1, 100, 0, false},
-    {"wall-990-settling", "wall-990-settled", -1, 30, 0, true},
-    {"stack-20-settled", "stack-20-settled", -1, 200, 10, false},
-    {"pit-40-moving", "pit-40-moving", -1, 300, 10, false},
-    {"pit-150-moving", "pit-150-moving", -1, 120, 20, false}};
+      {"wall-55-rest", "wall-55-settled", 300, 200, 0, false},
+      {"wall-210-rest", "wall-210-settled", 300, 100, 0, false},
+      {"wall-990-rest", "wall-990-settled", 200, 30, 0, true},
+      {"wall-55-settling", "wall-55-settled", -1, 200, 20, false},
+      {"wall-210-settling", "wall-210-settled", -1, 100, 0, false},
+      {"wall-990-settling", "wall-990-settled", -1, 30, 0, true},
+      {"stack-20-settled", "stack-20-settled", -1, 200, 10, false},
+      {"pit-40-moving", "pit-40-moving", -1, 300, 10, false},
+      {"pit-150-moving", "pit-150-moving", -1, 120, 20, false}};
   double usual_limit = effort_of_run.limit;
   effort_of_run.limit *= 3; // many steps each
   for (size_t k = 0; k < sizeof runs / sizeof *runs; k++)
@@ -524,9 +523,9 @@ static void bench_runs(void) {
 
 typedef struct growth_case {
   int rows;
-  int sweeps;    /* -1: ours, else QuickStep */
-  int n_steps;   /* after the first */
-  bool first;    /* only the first is measured, in a fresh world each round */
+  int sweeps;  /* -1: ours, else QuickStep */
+  int n_steps; /* after the first */
+  bool first;  /* only the first is measured, in a fresh world each round */
 } growth_case;
 
 static void by_growing(void *what, bench_result *result) {
@@ -548,8 +547,8 @@ static void by_growing(void *what, bench_result *result) {
       scene_collide(scene);
       double start = bench_seconds();
       int taken = growth->sweeps < 0
-        ? dWorldStep(scene->world, LIBRARY_STEP)
-        : dWorldQuickStep(scene->world, LIBRARY_STEP);
+                      ? dWorldStep(scene->world, LIBRARY_STEP)
+                      : dWorldQuickStep(scene->world, LIBRARY_STEP);
       double seconds = bench_seconds() - start;
       if (growth->first || i > 0) bench_add_time(result, seconds);
       result->unsolved += taken == 0;
@@ -614,8 +613,9 @@ int main(int argc, char **argv) {
     }
   }
   if (next != argc - 1) {
-    fprintf(stderr, "usage: bench_solvers [--quick] "
-                    "[--part runs|growth|lcps|problems] TABLE\n");
+    fprintf(stderr,
+            "usage: bench_solvers [--quick] "
+            "[--part runs|growth|lcps|problems] TABLE\n");
     return 2;
   }
   table = fopen(argv[argc - 1], "w");
@@ -624,7 +624,8 @@ int main(int argc, char **argv) {
     return 1;
   }
   if (quick) effort_of_run = (effort){true, 0.1, 4, 1100};
-  fprintf(table, "part\tproblem\tmethod\tsize\tcontacts\trounds\tmedian\tp99\t"
+  fprintf(table,
+          "part\tproblem\tmethod\tsize\tcontacts\trounds\tmedian\tp99\t"
           "worst\tresidual\town\tmemory\tunsolved\tsweeps\tnote\n");
 #if !HAVE_SICONOS
   fprintf(stderr, "Siconos was not found: left out\n");

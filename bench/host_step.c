@@ -128,9 +128,8 @@ bool host_case_open(host_case *opened, const library_entry *entry) {
   ode_mlcp_options hasty;
   ode_mlcp_default_options(&hasty);
   hasty.tolerance = 0.99; // the problem is wanted, not its solution
-  bool taken =
-      ode_mlcp_attach(opened->scene->world, &hasty) == ODE_MLCP_OK &&
-      dWorldStep(opened->scene->world, LIBRARY_STEP) != 0;
+  bool taken = ode_mlcp_attach(opened->scene->world, &hasty) == ODE_MLCP_OK &&
+               dWorldStep(opened->scene->world, LIBRARY_STEP) != 0;
   process_observe_solves(NULL, NULL);
   ode_mlcp_detach(opened->scene->world);
   if (!taken) {
@@ -149,8 +148,7 @@ void host_case_close(host_case *opened) {
     mlcp_stored_release(&part->stored, &memory_from_malloc);
     void *arrays[] = {part->joint_of_row, part->p,      part->v,
                       part->scratch,      part->lambda, part->beta};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-      free(arrays[i]);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
   }
   free(opened->parts);
   scene_destroy(opened->scene);
@@ -193,9 +191,9 @@ static int merged_into(const host_case *opened, const host_part *part, int i) {
       continue;
     const dReal *a = mine->geom.pos;
     const dReal *b = dJointGetStepperContact(opened->joints[other])->geom.pos;
-    double apart = sqrt((a[0] - b[0]) * (a[0] - b[0]) +
-                        (a[1] - b[1]) * (a[1] - b[1]) +
-                        (a[2] - b[2]) * (a[2] - b[2]));
+    double apart =
+        sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+             (a[2] - b[2]) * (a[2] - b[2]));
     if (apart < nearest) {
       nearest = apart;
       row = r;
@@ -214,8 +212,7 @@ static double residual_of(const host_case *opened, double *own) {
       int joint = part->joint_of_row[r];
       if (joint < 0) continue;
       used[joint] = true;
-      add_force(&part->stored.problem, part->p, r,
-                opened->feedback[joint].f1);
+      add_force(&part->stored.problem, part->p, r, opened->feedback[joint].f1);
     }
   }
   for (int i = 0; i < opened->n_joints; i++)
@@ -228,11 +225,10 @@ static double residual_of(const host_case *opened, double *own) {
     }
   for (int k = 0; k < opened->n_parts; k++) {
     const host_part *part = &opened->parts[k];
-    const mlcp_solution solution = {part->v, part->p, part->beta,
-                                    part->lambda};
+    const mlcp_solution solution = {part->v, part->p, part->beta, part->lambda};
     lcp_form_from_impulses(&part->stored.problem, &solution);
-    worst = fmax(worst, mlcp_residual(&part->stored.problem, &solution,
-                                      part->scratch));
+    worst = fmax(
+        worst, mlcp_residual(&part->stored.problem, &solution, part->scratch));
     *own = fmax(*own, lcp_form_box_residual(&part->stored.problem, &solution));
   }
   free(used);

@@ -144,8 +144,8 @@ static bool eliminate(const lcp_form *form, const int at[], int n_free,
   double largest = 0;
   for (size_t i = 0; i < n; i++)
     for (size_t k = 0; k < n; k++) {
-      F[i * n + k] = form->A[(size_t)at[i] * (size_t)form->n_rows +
-                             (size_t)at[k]];
+      F[i * n + k] =
+          form->A[(size_t)at[i] * (size_t)form->n_rows + (size_t)at[k]];
       largest = fmax(largest, fabs(F[i * n + k]));
     }
   bool regular = true;
@@ -270,8 +270,7 @@ static bool fill(lcp_form *form, build *build, int variable_of[], double G[]) {
                     form->A[r * n_rows + k];
     // g' A g = d and column = g/d: column' A column = 1/d
     double d = weighted > 0 ? 1 / weighted : 1;
-    for (size_t r = 0; r < n_rows; r++)
-      G[r * n + i] = form->map[r * n + i] * d;
+    for (size_t r = 0; r < n_rows; r++) G[r * n + i] = form->map[r * n + i] * d;
   }
   return put_free_rows_in(form) && multiply(form, build, G);
 }
@@ -310,7 +309,7 @@ bool lcp_form_build(lcp_form *form, const mlcp_problem *problem) {
 }
 
 void lcp_form_release(lcp_form *form) {
-  double *arrays[] = {form->M, form->q, form->A,
+  double *arrays[] = {form->M, form->q,          form->A,
                       form->b, form->p_constant, form->map};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
   memset(form, 0, sizeof *form);
@@ -335,8 +334,9 @@ void lcp_form_solution(const lcp_form *form, const double z[],
       // the edge's impulse is its scale times z: any base row tells
       const double *u = problem->pairs[set->first_pair + k / 2].u;
       int t = fabs(u[0]) >= fabs(u[1]) || set->n_base == 1 ? 0 : 1;
-      double share = form->map[(size_t)(set->first_row + t) * n +
-                               (size_t)next] / (k % 2 == 0 ? u[t] : -u[t]);
+      double share =
+          form->map[(size_t)(set->first_row + t) * n + (size_t)next] /
+          (k % 2 == 0 ? u[t] : -u[t]);
       solution->beta[2 * set->first_pair + k] = share * z[next];
     }
     solution->lambda[f] = z[next++];
@@ -384,8 +384,8 @@ double lcp_form_box_residual(const mlcp_problem *problem,
   for (int r = 0; r < problem->n_rows; r++) {
     const mlcp_row *row = &problem->rows[r];
     if (row->kind != MLCP_ROW_FRICTION)
-      worst = fmax(worst, violation(problem, r, p[r], w[r], row->low,
-                                    row->high));
+      worst =
+          fmax(worst, violation(problem, r, p[r], w[r], row->low, row->high));
   }
   for (int f = 0; f < problem->n_frictions; f++) {
     const mlcp_friction *set = &problem->frictions[f];

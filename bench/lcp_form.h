@@ -17,11 +17,11 @@ typedef struct lcp_form {
 
   /* the way back */
   const mlcp_problem *problem;
-  int n_rows;          /* of the problem */
-  double *A;           /* n_rows x n_rows: J M^-1 J' + compliance */
-  double *b;           /* [n_rows] J v_free + bias */
-  double *p_constant;  /* [n_rows] impulses at z = 0 */
-  double *map;         /* n_rows x n: p = p_constant + map z */
+  int n_rows;         /* of the problem */
+  double *A;          /* n_rows x n_rows: J M^-1 J' + compliance */
+  double *b;          /* [n_rows] J v_free + bias */
+  double *p_constant; /* [n_rows] impulses at z = 0 */
+  double *map;        /* n_rows x n: p = p_constant + map z */
 } lcp_form;
 
 /** Number of variables the LCP will have. */

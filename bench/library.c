@@ -150,8 +150,7 @@ static void keep(void *context, const solved_component *solved) {
   capture->island = solved->island;
   capture->part = solved->component;
   size_t count = (size_t)to->n_problems + 1;
-  mlcp_stored *problems =
-      realloc(to->problems, count * sizeof *to->problems);
+  mlcp_stored *problems = realloc(to->problems, count * sizeof *to->problems);
   capture->no_memory = problems == NULL;
   if (problems == NULL) return;
 

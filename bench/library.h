@@ -26,10 +26,10 @@ typedef struct library_entry {
   const char *family; /* "wall" */
   scene *(*build)(double size, double parameter);
   double size, parameter; /* bodies, links, ..; what else the scene takes */
-  int rough_steps;    /* taken by dWorldQuickStep */
-  int exact_steps;    /* then taken by this stepper, before the one captured */
-  double promise;     /* relative residual promised */
-  bool large;         /* more than 1000 contacts: left to benches */
+  int rough_steps;        /* taken by dWorldQuickStep */
+  int exact_steps; /* then taken by this stepper, before the one captured */
+  double promise;  /* relative residual promised */
+  bool large;      /* more than 1000 contacts: left to benches */
 } library_entry;
 
 extern const library_entry library_entries[];

@@ -26,8 +26,7 @@ extern "C" int bullet_lemke(int n, const double M[], const double q[],
 
 extern "C" int bullet_dantzig(int n, const double A[], const double b[],
                               const double low[], const double high[],
-                              const int limit[], double x[],
-                              double *seconds) {
+                              const int limit[], double x[], double *seconds) {
   // it works in place
   btAlignedObjectArray<btScalar> matrix, right, w, lo, hi;
   btAlignedObjectArray<int> index;
@@ -47,8 +46,8 @@ extern "C" int bullet_dantzig(int n, const double A[], const double b[],
   }
   btDantzigScratchMemory scratch;
   double start = bench_seconds();
-  bool solved = btSolveDantzigLCP(n, &matrix[0], x, &right[0], &w[0], 0,
-                                  &lo[0], &hi[0], &index[0], scratch);
+  bool solved = btSolveDantzigLCP(n, &matrix[0], x, &right[0], &w[0], 0, &lo[0],
+                                  &hi[0], &index[0], scratch);
   *seconds = bench_seconds() - start;
   return solved ? 0 : 1;
 }

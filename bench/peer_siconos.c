@@ -53,12 +53,11 @@ int siconos_nsgs(const friction_contacts *contacts, int sweeps,
   NumericsMatrix *sparse = NM_create(NM_SPARSE, n, n);
   NM_triplet_alloc(sparse, contacts->n_entries);
   for (int k = 0; k < contacts->n_entries; k++)
-    NM_entry(sparse, contacts->row[k], contacts->column[k],
-             contacts->entry[k]);
+    NM_entry(sparse, contacts->row[k], contacts->column[k], contacts->entry[k]);
   NumericsMatrix *blocks = NM_create(NM_SPARSE_BLOCK, n, n);
   SBM_from_csparse(3, NM_csc(sparse), blocks->matrix1);
-  double *q = malloc((size_t)n * sizeof *q), *mu = malloc(
-    (size_t)contacts->n_contacts * sizeof *mu);
+  double *q = malloc((size_t)n * sizeof *q),
+         *mu = malloc((size_t)contacts->n_contacts * sizeof *mu);
   double *velocity = calloc((size_t)n, sizeof *velocity);
   if (q == NULL || mu == NULL || velocity == NULL) abort();
   memcpy(q, contacts->q, (size_t)n * sizeof *q);

@@ -27,18 +27,18 @@ extern "C" {
 
 typedef enum ode_mlcp_error {
   ODE_MLCP_OK = 0,
-  ODE_MLCP_BAD_ARGUMENT,   /* a value out of its range; nothing was changed */
-  ODE_MLCP_NO_MEMORY,      /* nothing was changed */
-  ODE_MLCP_WRONG_HOST,     /* the ODE library in this process is stock, has
+  ODE_MLCP_BAD_ARGUMENT, /* a value out of its range; nothing was changed */
+  ODE_MLCP_NO_MEMORY,    /* nothing was changed */
+  ODE_MLCP_WRONG_HOST,   /* the ODE library in this process is stock, has
                               older patches or another precision:
                               ode_mlcp_error_text says which */
-  ODE_MLCP_NOT_ATTACHED,   /* the world does not step on ode-mlcp */
-  ODE_MLCP_STEP_FAILED     /* the step was not taken; every object is as it was */
+  ODE_MLCP_NOT_ATTACHED, /* the world does not step on ode-mlcp */
+  ODE_MLCP_STEP_FAILED   /* the step was not taken; every object is as it was */
 } ode_mlcp_error;
 
 typedef enum ode_mlcp_scheme {
-  ODE_MLCP_SCHEME_AP, /* velocity level, no position correction */
-  ODE_MLCP_SCHEME_AH, /* stabilised: ERP is the paper's gamma */
+  ODE_MLCP_SCHEME_AP,          /* velocity level, no position correction */
+  ODE_MLCP_SCHEME_AH,          /* stabilised: ERP is the paper's gamma */
   ODE_MLCP_SCHEME_GAP,         /* the (alpha, gamma) family, alpha = gamma */
   ODE_MLCP_SCHEME_TRAPEZOID_1, /* second order, friction against v+ */
   ODE_MLCP_SCHEME_TRAPEZOID,   /* second order, all rows on v + v+ */
@@ -70,8 +70,8 @@ typedef enum ode_mlcp_solver {
  *  ODE_MLCP_EDGES). */
 typedef struct ode_mlcp_options {
   size_t struct_size; /* set by ode_mlcp_default_options */
-#define ODE_MLCP_MEMBER(type, field, allowed, fallback, unit, letter,        \
-                        read_by, help)                                       \
+#define ODE_MLCP_MEMBER(type, field, allowed, fallback, unit, letter, read_by, \
+                        help)                                                  \
   type field;
   ODE_MLCP_SETTINGS(ODE_MLCP_MEMBER)
 } ode_mlcp_options;
@@ -132,9 +132,9 @@ ODE_MLCP_API ode_mlcp_error ode_mlcp_set_option(ode_mlcp_options *options,
  * @param value [value_size] out; 32 bytes are enough
  * @return ODE_MLCP_BAD_ARGUMENT where there is no such option or no room.
  */
-ODE_MLCP_API ode_mlcp_error
-ode_mlcp_get_option(const ode_mlcp_options *options, const char *name,
-                    char *value, size_t value_size);
+ODE_MLCP_API ode_mlcp_error ode_mlcp_get_option(const ode_mlcp_options *options,
+                                                const char *name, char *value,
+                                                size_t value_size);
 
 /**
  * The name of option number `index`, from 0.
@@ -153,9 +153,8 @@ ODE_MLCP_API ode_mlcp_error ode_mlcp_option_name(int index, char *name,
  *                0.
  * @return ODE_MLCP_OK or ODE_MLCP_BAD_ARGUMENT.
  */
-ODE_MLCP_API ode_mlcp_error
-ode_mlcp_check_options(const ode_mlcp_options *options, char *message,
-                       size_t message_size);
+ODE_MLCP_API ode_mlcp_error ode_mlcp_check_options(
+    const ode_mlcp_options *options, char *message, size_t message_size);
 
 /**
  * Step `world` on ode-mlcp from now on; on a world already attached, change
@@ -176,8 +175,7 @@ ODE_MLCP_API ode_mlcp_error ode_mlcp_detach(dWorldID world);
 ODE_MLCP_API ode_mlcp_error
 ode_mlcp_attach_new_worlds(const ode_mlcp_options *options);
 
-ODE_MLCP_API ode_mlcp_error ode_mlcp_step_sized(dWorldID world,
-                                                dReal step_size,
+ODE_MLCP_API ode_mlcp_error ode_mlcp_step_sized(dWorldID world, dReal step_size,
                                                 ode_mlcp_report *report,
                                                 size_t report_size);
 
@@ -254,8 +252,7 @@ typedef struct ode_mlcp_surface {
  *  created first, then that of the other or of none. @return 0 to leave the pair
  *  out. */
 typedef int ode_mlcp_surface_function(void *context, dGeomID geom1,
-                                      dGeomID geom2,
-                                      ode_mlcp_surface *surface);
+                                      dGeomID geom2, ode_mlcp_surface *surface);
 
 /**
  * Add a contact. A gap is a negative depth; the normal points into `body1`, the
@@ -325,9 +322,8 @@ typedef struct ode_mlcp_contact {
                           world at once and its contacts at other poses */
 } ode_mlcp_contact;
 
-ODE_MLCP_API ode_mlcp_error
-ode_mlcp_last_contact_sized(dWorldID world, int index,
-                            ode_mlcp_contact *contact, size_t contact_size);
+ODE_MLCP_API ode_mlcp_error ode_mlcp_last_contact_sized(
+    dWorldID world, int index, ode_mlcp_contact *contact, size_t contact_size);
 
 /**
  * Contact number `index`, from 0, of an attached world's last step.
@@ -396,9 +392,11 @@ typedef struct ode_mlcp_jam {
   dJointID joint;     /* 0: a contact of the collision function */
 } ode_mlcp_jam;
 
-ODE_MLCP_API ode_mlcp_error
-ode_mlcp_check_cone_sized(dWorldID world, int *pointed, ode_mlcp_jam jams[],
-                          size_t jam_size, int room, int *n_jams);
+ODE_MLCP_API ode_mlcp_error ode_mlcp_check_cone_sized(dWorldID world,
+                                                      int *pointed,
+                                                      ode_mlcp_jam jams[],
+                                                      size_t jam_size, int room,
+                                                      int *n_jams);
 
 /**
  * Check whether the friction cone of the contacts that touch now is pointed: no
@@ -414,9 +412,9 @@ ode_mlcp_check_cone_sized(dWorldID world, int *pointed, ode_mlcp_jam jams[],
  * @param jams     [room] out: the contacts and joints that can take part
  * @param n_jams   out: how many there are
  */
-ODE_MLCP_INLINE ode_mlcp_error
-ode_mlcp_check_cone(dWorldID world, int *pointed, ode_mlcp_jam jams[], int room,
-                    int *n_jams) {
+ODE_MLCP_INLINE ode_mlcp_error ode_mlcp_check_cone(dWorldID world, int *pointed,
+                                                   ode_mlcp_jam jams[],
+                                                   int room, int *n_jams) {
   return ode_mlcp_check_cone_sized(world, pointed, jams, sizeof *jams, room,
                                    n_jams);
 }
@@ -438,15 +436,16 @@ typedef double ode_mlcp_length_function(void *context, double time);
  * points, or along a fixed axis.
  */
 typedef struct ode_mlcp_spring {
-  dBodyID body[2];      /* body[1] may be 0: the world */
-  double anchor[2][3];  /* m, world coordinates at creation; they then move with
+  dBodyID body[2];     /* body[1] may be 0: the world */
+  double anchor[2][3]; /* m, world coordinates at creation; they then move with
                            their bodies */
-  int along_axis;       /* 1: l = axis.(anchor 0 - anchor 1); 0: their distance */
-  double axis[3];       /* world frame, not 0; stays */
-  double stiffness;     /* N/m, >= 0 */
-  double damping;       /* N s/m, >= 0 */
-  double length;        /* m: l0, where there is no function */
-  ode_mlcp_length_function *length_function; /* l0 at the world's time, or NULL */
+  int along_axis;   /* 1: l = axis.(anchor 0 - anchor 1); 0: their distance */
+  double axis[3];   /* world frame, not 0; stays */
+  double stiffness; /* N/m, >= 0 */
+  double damping;   /* N s/m, >= 0 */
+  double length;    /* m: l0, where there is no function */
+  ode_mlcp_length_function
+      *length_function; /* l0 at the world's time, or NULL */
   void *context;
 } ode_mlcp_spring;
 
@@ -457,16 +456,15 @@ typedef struct ode_mlcp_spring {
  *
  * @param spring_force  out: for ode_mlcp_force_destroy
  */
-ODE_MLCP_API ode_mlcp_error ode_mlcp_spring_create(dWorldID world,
-                                                   const ode_mlcp_spring *spring,
-                                                   ode_mlcp_force **force);
+ODE_MLCP_API ode_mlcp_error ode_mlcp_spring_create(
+    dWorldID world, const ode_mlcp_spring *spring, ode_mlcp_force **force);
 
 /** Where a body is and how it moves, at a time that a scheme asks about. */
 typedef struct ode_mlcp_body_state {
-  double time;           /* s: the world's, as in the report */
-  double position[3];    /* m */
-  double quaternion[4];  /* w, x, y, z: body to world */
-  double velocity[6];    /* m/s, rad/s */
+  double time;          /* s: the world's, as in the report */
+  double position[3];   /* m */
+  double quaternion[4]; /* w, x, y, z: body to world */
+  double velocity[6];   /* m/s, rad/s */
 } ode_mlcp_body_state;
 
 /**
@@ -525,16 +523,16 @@ typedef struct ode_mlcp_world_impact {
   size_t struct_size; /* set by the library: bytes that are there */
   ode_mlcp_impact_problem problem;
   int n_bodies;
-  dBodyID *bodies;        /* [n_bodies] that may change their velocity, in order
+  dBodyID *bodies;      /* [n_bodies] that may change their velocity, in order
                              of creation */
-  double *velocity_map;   /* 6 n_bodies x s, row-major: a body's linear, then
+  double *velocity_map; /* 6 n_bodies x s, row-major: a body's linear, then
                              angular velocity is map v + offset */
   double *velocity_offset; /* [6 n_bodies] */
-  dJointID *joints;       /* [n_contacts] the contact's joint; the joint whose
+  dJointID *joints;        /* [n_contacts] the contact's joint; the joint whose
                              stop it is; NULL for a contact given */
-  int contacts_left_out;  /* merged (closer than 1e-4 m), no usable normal, or
+  int contacts_left_out;   /* merged (closer than 1e-4 m), no usable normal, or
                              nothing that a push could move */
-  double joint_jump;      /* m/s, rad/s: the largest change of a velocity that
+  double joint_jump;       /* m/s, rad/s: the largest change of a velocity that
                              the joints ask for before anything collides */
   /* where the arrays are; for ode_mlcp_world_impact_destroy */
   void *block;
@@ -576,11 +574,9 @@ typedef struct ode_mlcp_world_impact {
  * @return ODE_MLCP_BAD_ARGUMENT where a value is not finite, joints contradict
  *         each other, or there are more than 1000 contacts or coordinates.
  */
-ODE_MLCP_API ode_mlcp_error
-ode_mlcp_impact_problem_of_world(dWorldID world, const dContact contacts[],
-                                 int n_contacts,
-                                 ode_mlcp_world_impact **impact, char *message,
-                                 size_t message_size);
+ODE_MLCP_API ode_mlcp_error ode_mlcp_impact_problem_of_world(
+    dWorldID world, const dContact contacts[], int n_contacts,
+    ode_mlcp_world_impact **impact, char *message, size_t message_size);
 ODE_MLCP_API void ode_mlcp_world_impact_destroy(ode_mlcp_world_impact *impact);
 
 /** Velocities of the bodies from coordinates v [s]: [6 n_bodies] out. */
@@ -591,9 +587,8 @@ ode_mlcp_world_impact_velocities(const ode_mlcp_world_impact *impact,
 /** Give the bodies the velocities that belong to an outcome v [s]; those that
  *  change are enabled. @return ODE_MLCP_BAD_ARGUMENT where a velocity is not
  *  finite: nothing was changed. */
-ODE_MLCP_API ode_mlcp_error
-ode_mlcp_world_impact_apply(const ode_mlcp_world_impact *impact,
-                            const double v[]);
+ODE_MLCP_API ode_mlcp_error ode_mlcp_world_impact_apply(
+    const ode_mlcp_world_impact *impact, const double v[]);
 
 /** Which problems are written. */
 typedef enum ode_mlcp_dump_when {

@@ -32,15 +32,15 @@ extern "C" {
 
 /** A collision. Arrays are row-major, the caller's, and copied where kept. */
 typedef struct ode_mlcp_impact_problem {
-  int n_velocities;  /* s >= 1 */
-  int n_contacts;    /* m >= 1 */
-  int n_tangents;    /* T, per contact: 1 (planar) or 2 (a pyramid with the
+  int n_velocities;      /* s >= 1 */
+  int n_contacts;        /* m >= 1 */
+  int n_tangents;        /* T, per contact: 1 (planar) or 2 (a pyramid with the
                         edges +-t1, +-t2) */
-  const double *M;   /* s x s, symmetric positive definite */
-  const double *Jn;  /* m x s */
-  const double *Jt;  /* (m T) x s, contact i owns rows T i .. T i + T - 1 */
-  const double *mu;  /* m, >= 0 */
-  const double *v;   /* s, before the impact */
+  const double *M;       /* s x s, symmetric positive definite */
+  const double *Jn;      /* m x s */
+  const double *Jt;      /* (m T) x s, contact i owns rows T i .. T i + T - 1 */
+  const double *mu;      /* m, >= 0 */
+  const double *v;       /* s, before the impact */
   const double *surface; /* m (1 + T), per contact its normal, then its
                             tangents: the contact velocities at v = 0, m/s,
                             where what is struck moves by itself; NULL for 0 */
@@ -48,8 +48,8 @@ typedef struct ode_mlcp_impact_problem {
 
 typedef enum ode_mlcp_impact_status {
   ODE_MLCP_IMPACT_DONE,
-  ODE_MLCP_IMPACT_UNFINISHED,    /* still colliding after all steps */
-  ODE_MLCP_IMPACT_INTERRUPTED,   /* `interrupted` said so */
+  ODE_MLCP_IMPACT_UNFINISHED,  /* still colliding after all steps */
+  ODE_MLCP_IMPACT_INTERRUPTED, /* `interrupted` said so */
   ODE_MLCP_IMPACT_BAD_INPUT,
   ODE_MLCP_IMPACT_TOO_MANY_MODES, /* more contact modes than memory allows */
   ODE_MLCP_IMPACT_NO_MEMORY
@@ -87,18 +87,18 @@ typedef struct ode_mlcp_impact_options {
   size_t struct_size; /* set by ode_mlcp_impact_default_options; 0 stands for
                          the size in version 0.1 */
   uint64_t seed;
-  uint64_t samples;   /* of the whole set */
-  uint32_t shard;     /* this call does the samples k with k mod n_shards equal
+  uint64_t samples;  /* of the whole set */
+  uint32_t shard;    /* this call does the samples k with k mod n_shards equal
                          to shard mod n_shards */
-  uint32_t n_shards;  /* >= 1 */
-  double h;           /* N s, > 0: caps are drawn from [0, h] */
-  int steps;          /* N >= 0: at most N + 1 steps a sample, as Alg. 1 */
-  double tolerance;   /* m/s: an impact is over when min Jn v >= -tolerance */
-  double epsilon;     /* N s, for the last step of Alg. 2; 0 stands for h/2 */
+  uint32_t n_shards; /* >= 1 */
+  double h;          /* N s, > 0: caps are drawn from [0, h] */
+  int steps;         /* N >= 0: at most N + 1 steps a sample, as Alg. 1 */
+  double tolerance;  /* m/s: an impact is over when min Jn v >= -tolerance */
+  double epsilon;    /* N s, for the last step of Alg. 2; 0 stands for h/2 */
   ode_mlcp_impact_select select;
   ode_mlcp_impact_method method;
-  int threads;        /* >= 1; does not change a bit of the result */
-  uint64_t max_branches; /* ALL: a sample with more is unfinished */
+  int threads;                /* >= 1; does not change a bit of the result */
+  uint64_t max_branches;      /* ALL: a sample with more is unfinished */
   ode_mlcp_impact_draw *draw; /* NULL: uniform on the box [0, h]^m */
   void *draw_context;
   /** Asked now and then from the calling thread's workers; non-zero stops the
@@ -107,7 +107,7 @@ typedef struct ode_mlcp_impact_options {
   /** Told now and then how many samples of this shard are done, from one thread
    *  at a time. May be NULL. */
   void (*progress)(void *context, uint64_t done, uint64_t total);
-  void *run_context;  /* for both */
+  void *run_context; /* for both */
 } ode_mlcp_impact_options;
 
 ODE_MLCP_API void
@@ -134,10 +134,9 @@ typedef struct ode_mlcp_impact ode_mlcp_impact;
  *                 where. May be NULL.
  * @return DONE, BAD_INPUT or NO_MEMORY.
  */
-ODE_MLCP_API ode_mlcp_impact_status
-ode_mlcp_impact_create(const ode_mlcp_impact_problem *problem,
-                       ode_mlcp_impact **impact, char *message,
-                       size_t message_size);
+ODE_MLCP_API ode_mlcp_impact_status ode_mlcp_impact_create(
+    const ode_mlcp_impact_problem *problem, ode_mlcp_impact **impact,
+    char *message, size_t message_size);
 ODE_MLCP_API void ode_mlcp_impact_destroy(ode_mlcp_impact *impact);
 
 /** psi of Alg. 2 (eq. I4). */
@@ -152,10 +151,9 @@ ODE_MLCP_API double ode_mlcp_impact_psi(const ode_mlcp_impact *impact);
  * @param n_lcps  out: LCPs solved; may be NULL
  * @return DONE, UNFINISHED, BAD_INPUT, TOO_MANY_MODES or NO_MEMORY.
  */
-ODE_MLCP_API ode_mlcp_impact_status
-ode_mlcp_impact_sim(ode_mlcp_impact *impact,
-                    const ode_mlcp_impact_options *options, uint64_t sample,
-                    double v[], int *n_lcps);
+ODE_MLCP_API ode_mlcp_impact_status ode_mlcp_impact_sim(
+    ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
+    uint64_t sample, double v[], int *n_lcps);
 
 /** Outcomes of a set, in the order of samples, then of branches. None collides:
  *  what did not finish is counted and left out. */
@@ -167,12 +165,12 @@ typedef struct ode_mlcp_impact_set {
   uint64_t n_lcps;       /* solved in Sim, not in the last step of Alg. 2 */
   uint64_t n_fallbacks;  /* LCPs the first method did not solve */
   uint64_t n_outcomes;
-  double seconds;        /* wall clock of the sampling */
-  int n_threads;         /* that took part */
+  double seconds; /* wall clock of the sampling */
+  int n_threads;  /* that took part */
   int n_velocities, n_rows;
-  uint64_t *sample;      /* [n_outcomes] */
-  uint32_t *lcps;        /* [n_outcomes] on the way to this outcome */
-  double *v;             /* [n_outcomes x s] */
+  uint64_t *sample;           /* [n_outcomes] */
+  uint32_t *lcps;             /* [n_outcomes] on the way to this outcome */
+  double *v;                  /* [n_outcomes x s] */
   double *contact_velocities; /* [n_outcomes x n_rows], per contact its normal,
                                  then its tangents; n_rows = m (1 + T) */
   /* where the arrays came from; for ode_mlcp_impact_set_release */
@@ -182,10 +180,9 @@ typedef struct ode_mlcp_impact_set {
   void *release_context;
 } ode_mlcp_impact_set;
 
-ODE_MLCP_API ode_mlcp_impact_status
-ode_mlcp_impact_approximate_sized(ode_mlcp_impact *impact,
-                                  const ode_mlcp_impact_options *options,
-                                  ode_mlcp_impact_set *set, size_t set_size);
+ODE_MLCP_API ode_mlcp_impact_status ode_mlcp_impact_approximate_sized(
+    ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
+    ode_mlcp_impact_set *set, size_t set_size);
 
 /**
  * Approximate (Alg. 2 with its final step): a set of samples.
@@ -195,19 +192,16 @@ ode_mlcp_impact_approximate_sized(ode_mlcp_impact *impact,
  * @return DONE (also when some samples are unfinished), INTERRUPTED, BAD_INPUT,
  *         TOO_MANY_MODES or NO_MEMORY.
  */
-ODE_MLCP_INLINE ode_mlcp_impact_status
-ode_mlcp_impact_approximate(ode_mlcp_impact *impact,
-                            const ode_mlcp_impact_options *options,
-                            ode_mlcp_impact_set *set) {
+ODE_MLCP_INLINE ode_mlcp_impact_status ode_mlcp_impact_approximate(
+    ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
+    ode_mlcp_impact_set *set) {
   return ode_mlcp_impact_approximate_sized(impact, options, set, sizeof *set);
 }
 ODE_MLCP_API void ode_mlcp_impact_set_release(ode_mlcp_impact_set *set);
 
-ODE_MLCP_API ode_mlcp_impact_status
-ode_mlcp_impact_ways_sized(ode_mlcp_impact *impact,
-                           const ode_mlcp_impact_options *options,
-                           uint64_t n_samples, ode_mlcp_impact_set *set,
-                           size_t set_size);
+ODE_MLCP_API ode_mlcp_impact_status ode_mlcp_impact_ways_sized(
+    ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
+    uint64_t n_samples, ode_mlcp_impact_set *set, size_t set_size);
 
 /**
  * The velocities on the way of the first `n_samples` samples of this shard
@@ -216,10 +210,9 @@ ode_mlcp_impact_ways_sized(ode_mlcp_impact *impact,
  * @param set  out: as for Approximate; `lcps` is the number of LCPs solved up
  *             to this velocity. Every branch repeats the way it shares.
  */
-ODE_MLCP_INLINE ode_mlcp_impact_status
-ode_mlcp_impact_ways(ode_mlcp_impact *impact,
-                     const ode_mlcp_impact_options *options,
-                     uint64_t n_samples, ode_mlcp_impact_set *set) {
+ODE_MLCP_INLINE ode_mlcp_impact_status ode_mlcp_impact_ways(
+    ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
+    uint64_t n_samples, ode_mlcp_impact_set *set) {
   return ode_mlcp_impact_ways_sized(impact, options, n_samples, set,
                                     sizeof *set);
 }
@@ -232,9 +225,8 @@ ode_mlcp_impact_ways(ode_mlcp_impact *impact,
  * @param n_solutions    out: solutions found, may exceed max_solutions
  * @return DONE, TOO_MANY_MODES or NO_MEMORY.
  */
-ODE_MLCP_API ode_mlcp_impact_status
-ode_mlcp_impact_simultaneous(ode_mlcp_impact *impact, int max_solutions,
-                             double v[], int *n_solutions);
+ODE_MLCP_API ode_mlcp_impact_status ode_mlcp_impact_simultaneous(
+    ode_mlcp_impact *impact, int max_solutions, double v[], int *n_solutions);
 
 typedef enum ode_mlcp_impact_order {
   ODE_MLCP_IMPACT_CYCLIC, /* `order` over and over; NULL: 0, 1, .. m - 1 */
@@ -256,12 +248,10 @@ typedef enum ode_mlcp_impact_order {
  * @param n_impacts   out: impacts resolved; may be NULL
  * @return DONE, UNFINISHED (v still collides), BAD_INPUT or NO_MEMORY.
  */
-ODE_MLCP_API ode_mlcp_impact_status
-ode_mlcp_impact_sequential(ode_mlcp_impact *impact,
-                           const ode_mlcp_impact_options *options,
-                           ode_mlcp_impact_order kind, const int order[],
-                           int n_order, uint64_t sample, int max_impacts,
-                           double v[], double way[], int *n_impacts);
+ODE_MLCP_API ode_mlcp_impact_status ode_mlcp_impact_sequential(
+    ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
+    ode_mlcp_impact_order kind, const int order[], int n_order, uint64_t sample,
+    int max_impacts, double v[], double way[], int *n_impacts);
 
 /** Separating speed and slips of every contact, [m (1 + T)] out: per contact
  *  Jn v, then Jt v, the surface's own velocities added. */
@@ -301,10 +291,10 @@ ode_mlcp_impact_hull(const ode_mlcp_impact_set *set, int row_x, int row_y,
  * @param range   [4] low x, high x, low y, high y
  * @param counts  [n_x x n_y] out, counts[y n_x + x]
  */
-ODE_MLCP_API void
-ode_mlcp_impact_occupancy(const ode_mlcp_impact_set *set, int row_x, int row_y,
-                          const double range[4], int n_x, int n_y,
-                          uint64_t counts[]);
+ODE_MLCP_API void ode_mlcp_impact_occupancy(const ode_mlcp_impact_set *set,
+                                            int row_x, int row_y,
+                                            const double range[4], int n_x,
+                                            int n_y, uint64_t counts[]);
 
 #ifdef __cplusplus
 }

@@ -97,8 +97,10 @@ static void step(int count, int touching) {
   for (int k = 0; k < count; k++) {
     if (touching) dSpaceCollide(space, NULL, touch);
     // both entrances of the host
-    if (k % 2 == 0) dWorldStep(world, 0.01);
-    else dWorldQuickStep(world, 0.01);
+    if (k % 2 == 0)
+      dWorldStep(world, 0.01);
+    else
+      dWorldQuickStep(world, 0.01);
     dJointGroupEmpty(contacts);
   }
 }
@@ -155,41 +157,65 @@ static void wait_for_signal(void) {
 
 /* Does a deed without a value. @return 0: there is no such deed */
 static int do_plain(const char *deed) {
-  if (strcmp(deed, "world") == 0) make_world();
-  else if (strcmp(deed, "abort") == 0) abort();
-  else if (strcmp(deed, "fault") == 0) *nowhere = 1;
-  else if (strcmp(deed, "fork") == 0) fork_and_wait();
-  else if (strcmp(deed, "wait") == 0) wait_for_signal();
-  else return 0;
+  if (strcmp(deed, "world") == 0)
+    make_world();
+  else if (strcmp(deed, "abort") == 0)
+    abort();
+  else if (strcmp(deed, "fault") == 0)
+    *nowhere = 1;
+  else if (strcmp(deed, "fork") == 0)
+    fork_and_wait();
+  else if (strcmp(deed, "wait") == 0)
+    wait_for_signal();
+  else
+    return 0;
   return 1;
 }
 
 static int do_with_number(const char *deed, int value) {
-  if (strcmp(deed, "step") == 0) step(value, 0);
-  else if (strcmp(deed, "touch") == 0) step(value, 1);
-  else if (strcmp(deed, "drop") == 0) drop(value);
-  else if (strcmp(deed, "threads") == 0) step_in_threads(value);
-  else if (strcmp(deed, "exit") == 0) exit(value);
-  else if (strcmp(deed, "_exit") == 0) _exit(value);
-  else if (strcmp(deed, "quick_exit") == 0) quick_exit(value);
-  else if (strcmp(deed, "raise") == 0) raise(value);
-  else if (strcmp(deed, "ignore") == 0) signal(value, SIG_IGN);
-  else if (strcmp(deed, "handle") == 0) signal(value, end_at_once);
-  else if (strcmp(deed, "close") == 0) close(value);
+  if (strcmp(deed, "step") == 0)
+    step(value, 0);
+  else if (strcmp(deed, "touch") == 0)
+    step(value, 1);
+  else if (strcmp(deed, "drop") == 0)
+    drop(value);
+  else if (strcmp(deed, "threads") == 0)
+    step_in_threads(value);
+  else if (strcmp(deed, "exit") == 0)
+    exit(value);
+  else if (strcmp(deed, "_exit") == 0)
+    _exit(value);
+  else if (strcmp(deed, "quick_exit") == 0)
+    quick_exit(value);
+  else if (strcmp(deed, "raise") == 0)
+    raise(value);
+  else if (strcmp(deed, "ignore") == 0)
+    signal(value, SIG_IGN);
+  else if (strcmp(deed, "handle") == 0)
+    signal(value, end_at_once);
+  else if (strcmp(deed, "close") == 0)
+    close(value);
   else if (strcmp(deed, "late") == 0) {
     late_steps = value;
     atexit(step_late);
-  } else return 0;
+  } else
+    return 0;
   return 1;
 }
 
 static int do_with_word(const char *deed, const char *value) {
-  if (strcmp(deed, "say") == 0) puts(value);
-  else if (strcmp(deed, "dlopen") == 0) load(value);
-  else if (strcmp(deed, "dlclose") == 0) return dlclose(library) == 0;
-  else if (strcmp(deed, "chdir") == 0) return chdir(value) == 0;
-  else if (strcmp(deed, "locale") == 0) setlocale(LC_ALL, value);
-  else return 0;
+  if (strcmp(deed, "say") == 0)
+    puts(value);
+  else if (strcmp(deed, "dlopen") == 0)
+    load(value);
+  else if (strcmp(deed, "dlclose") == 0)
+    return dlclose(library) == 0;
+  else if (strcmp(deed, "chdir") == 0)
+    return chdir(value) == 0;
+  else if (strcmp(deed, "locale") == 0)
+    setlocale(LC_ALL, value);
+  else
+    return 0;
   return 1;
 }
 

@@ -9,8 +9,7 @@
 
 /** As lemke_solve for a row-major n x n matrix without free variables. */
 static inline lemke_report lemke_solve_dense(lemke_workspace *workspace, int n,
-                                             const double M[],
-                                             const double q[],
+                                             const double M[], const double q[],
                                              const lemke_options *options,
                                              double z[]) {
   lemke_report report = {LEMKE_NO_MEMORY, INFINITY, 0, 0};

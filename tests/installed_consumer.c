@@ -61,8 +61,7 @@ static void fall_on_ode_mlcp(void) {
     make_contacts();
     require(ode_mlcp_step(world, step_size, &report) == ODE_MLCP_OK,
             "a step failed");
-    if (report.residual > worst)
-      worst = report.residual;
+    if (report.residual > worst) worst = report.residual;
     dJointGroupEmpty(contacts);
   }
   require(report.step == 200, "the report counts other steps than were taken");
@@ -110,9 +109,11 @@ static void draw_an_outcome(void) {
   ode_mlcp_impact_default_options(&options);
   double v[6] = {0};
   require(ode_mlcp_impact_create(&collision->problem, &impact, NULL, 0) ==
-              ODE_MLCP_IMPACT_DONE, "the collision is no problem");
-  require(ode_mlcp_impact_sim(impact, &options, 0, v, NULL) ==
-              ODE_MLCP_IMPACT_DONE, "an impact did not end");
+              ODE_MLCP_IMPACT_DONE,
+          "the collision is no problem");
+  require(
+      ode_mlcp_impact_sim(impact, &options, 0, v, NULL) == ODE_MLCP_IMPACT_DONE,
+      "an impact did not end");
   require(ode_mlcp_world_impact_apply(collision, v) == ODE_MLCP_OK,
           "an outcome is refused");
   require(collision->problem.n_contacts == 4, "not four corners strike");

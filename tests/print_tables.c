@@ -103,19 +103,19 @@ static void print_statistics_man(void) {
 #define NONE
 #define SUM(key) print_member(#key, "sum: ", words);
 #define MOST(key) print_member(#key, "the most in one step: ", words);
-#define MEMBER(type, field, islands, steps, unit, meaning)                    \
-  {                                                                           \
-    const char *words = meaning;                                              \
-    (void)words;                                                              \
-    steps                                                                     \
+#define MEMBER(type, field, islands, steps, unit, meaning)                     \
+  {                                                                            \
+    const char *words = meaning;                                               \
+    (void)words;                                                               \
+    steps                                                                      \
   }
   ODE_MLCP_REPORT(MEMBER)
 #undef MEMBER
 }
 
 /* unit and meaning of a field, for its column */
-#define FIELD_WORDS(type, field, islands, steps, in_unit, its_meaning)        \
-  static const char unit_of_##field[] __attribute__((unused)) = in_unit;      \
+#define FIELD_WORDS(type, field, islands, steps, in_unit, its_meaning)         \
+  static const char unit_of_##field[] __attribute__((unused)) = in_unit;       \
   static const char meaning_of_##field[] __attribute__((unused)) = its_meaning;
 ODE_MLCP_REPORT(FIELD_WORDS)
 

@@ -44,8 +44,8 @@ void problem_release(test_problem *problem) {
 
 void solution_init(test_solution *solution, const mlcp_problem *problem) {
   size_t n_v = 6 * (size_t)problem->n_bodies;
-  size_t count = n_v + problem->n_rows + 2 * (size_t)problem->n_pairs
-               + problem->n_frictions + 1;
+  size_t count = n_v + problem->n_rows + 2 * (size_t)problem->n_pairs +
+                 problem->n_frictions + 1;
   int room = 0;
   solution->memory = grow(NULL, &room, (int)count, sizeof(double));
   memset(solution->memory, 0, sizeof(double) * count);
@@ -66,8 +66,8 @@ int problem_add_box(test_problem *problem, double mass, double x, double y,
   int room = problem->room[0];
   problem->bodies = grow(problem->bodies, &problem->room[0], index + 1,
                          sizeof *problem->bodies);
-  problem->places = grow(problem->places, &room, index + 1,
-                         sizeof *problem->places);
+  problem->places =
+      grow(problem->places, &room, index + 1, sizeof *problem->places);
 
   problem_body *place = &problem->places[index];
   *place = (problem_body){{x, y, z}, {half_x, half_y, half_z}};
@@ -85,11 +85,10 @@ int problem_add_box(test_problem *problem, double mass, double x, double y,
 }
 
 int problem_add_row(test_problem *problem, int a, int b, const double J_a[6],
-                    const double J_b[6], double bias, double low,
-                    double high) {
+                    const double J_b[6], double bias, double low, double high) {
   int index = problem->mlcp.n_rows++;
-  problem->rows = grow(problem->rows, &problem->room[1], index + 1,
-                       sizeof *problem->rows);
+  problem->rows =
+      grow(problem->rows, &problem->room[1], index + 1, sizeof *problem->rows);
   mlcp_row *row = &problem->rows[index];
   memset(row, 0, sizeof *row);
   row->kind = MLCP_ROW_JOINT;
@@ -134,8 +133,8 @@ static void make_tangents(const double normal[3], double angle,
   axis[fabs(normal[0]) > 0.8 ? 1 : 0] = 1;
   double along = axis[0] * normal[0] + axis[1] * normal[1];
   for (int i = 0; i < 3; i++) first[i] = axis[i] - along * normal[i];
-  double length = sqrt(first[0] * first[0] + first[1] * first[1]
-                       + first[2] * first[2]);
+  double length =
+      sqrt(first[0] * first[0] + first[1] * first[1] + first[2] * first[2]);
   for (int i = 0; i < 3; i++) first[i] /= length;
   cross(normal, first, second);
   for (int i = 0; i < 3; i++) {
@@ -148,8 +147,8 @@ void problem_add_turned_contact(test_problem *problem, int a, int b,
                                 const double point[3], const double normal[3],
                                 double gap, double mu, int n_edges,
                                 double angle) {
-  int normal_row = add_point_row(problem, a, b, point, normal,
-                                 gap / problem->h, 0, INFINITY);
+  int normal_row = add_point_row(problem, a, b, point, normal, gap / problem->h,
+                                 0, INFINITY);
   problem->rows[normal_row].kind = MLCP_ROW_NORMAL;
   if (n_edges == 0) return;
 
@@ -164,11 +163,15 @@ void problem_add_turned_contact(test_problem *problem, int a, int b,
   mlcp_problem *m = &problem->mlcp;
   problem->frictions = grow(problem->frictions, &problem->room[2],
                             m->n_frictions + 1, sizeof *problem->frictions);
-  problem->frictions[m->n_frictions++] = (mlcp_friction){
-      .normal = normal_row, .first_row = normal_row + 1, .n_base = n_base,
-      .first_pair = m->n_pairs, .n_pairs = n_pairs, .coefficient = mu};
-  problem->pairs = grow(problem->pairs, &problem->room[3],
-                        m->n_pairs + n_pairs, sizeof *problem->pairs);
+  problem->frictions[m->n_frictions++] =
+      (mlcp_friction){.normal = normal_row,
+                      .first_row = normal_row + 1,
+                      .n_base = n_base,
+                      .first_pair = m->n_pairs,
+                      .n_pairs = n_pairs,
+                      .coefficient = mu};
+  problem->pairs = grow(problem->pairs, &problem->room[3], m->n_pairs + n_pairs,
+                        sizeof *problem->pairs);
   for (int k = 0; k < n_pairs; k++)
     problem->pairs[m->n_pairs++] =
         (mlcp_pair){{k == 0 ? 1 : cos(pi * k / n_pairs),
@@ -179,8 +182,7 @@ void problem_add_turned_contact(test_problem *problem, int a, int b,
 void problem_add_contact(test_problem *problem, int a, int b,
                          const double point[3], const double normal[3],
                          double gap, double mu, int n_edges) {
-  problem_add_turned_contact(problem, a, b, point, normal, gap, mu, n_edges,
-                             0);
+  problem_add_turned_contact(problem, a, b, point, normal, gap, mu, n_edges, 0);
 }
 
 void problem_add_face(test_problem *problem, int a, int b, double mu,
@@ -208,8 +210,8 @@ void problem_add_ball(test_problem *problem, int a, int b,
                       const double point[3], double compliance) {
   for (int i = 0; i < 3; i++) {
     double direction[3] = {i == 0, i == 1, i == 2};
-    int row = add_point_row(problem, a, b, point, direction, 0, -INFINITY,
-                            INFINITY);
+    int row =
+        add_point_row(problem, a, b, point, direction, 0, -INFINITY, INFINITY);
     problem->rows[row].compliance = compliance;
   }
 }
@@ -275,12 +277,12 @@ void problem_make_heap(test_problem *problem, int n, unsigned seed, double mu,
       double normal[3], point[3];
       random_direction(&state, normal);
       normal[2] = fabs(normal[2]) + 0.3;
-      double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1]
-                           + normal[2] * normal[2]);
+      double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1] +
+                           normal[2] * normal[2]);
       for (int k = 0; k < 3; k++) {
         normal[k] /= length;
-        point[k] = problem->places[i].position[k] - size * normal[k]
-                 + 0.1 * random_number(&state);
+        point[k] = problem->places[i].position[k] - size * normal[k] +
+                   0.1 * random_number(&state);
       }
       problem_add_turned_contact(problem, i, other, point, normal,
                                  1e-3 * random_number(&state), mu, n_edges,
@@ -289,8 +291,7 @@ void problem_make_heap(test_problem *problem, int n, unsigned seed, double mu,
   }
 }
 
-void problem_make_chain(test_problem *problem, int n, double mu,
-                        int n_edges) {
+void problem_make_chain(test_problem *problem, int n, double mu, int n_edges) {
   static const double up[3] = {0, 0, 1};
   problem_init(problem);
   for (int i = 0; i < n; i++) {
@@ -324,8 +325,7 @@ void problem_make_grasp(test_problem *problem, double mu, int n_edges) {
     for (int corner = 0; corner < 4; corner++) {
       double point[3] = {0.1 * side, corner % 2 ? 0.1 : -0.1,
                          corner / 2 ? 1.1 : 0.9};
-      problem_add_contact(problem, held, finger, point, normal, 0, mu,
-                          n_edges);
+      problem_add_contact(problem, held, finger, point, normal, 0, mu, n_edges);
     }
   }
 }

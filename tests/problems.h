@@ -72,8 +72,7 @@ void problem_add_ball(test_problem *problem, int a, int b,
 /* ---- scenes ------------------------------------------------------------ */
 
 /** Unit cubes in rows of base, base - 1, .., 1, each resting on two below. */
-void problem_make_wall(test_problem *problem, int base, double mu,
-                       int n_edges);
+void problem_make_wall(test_problem *problem, int base, double mu, int n_edges);
 
 /** n cubes on each other, masses 1 and `ratio` in turn, the lightest below. */
 void problem_make_stack(test_problem *problem, int n, double ratio, double mu,

@@ -17,9 +17,9 @@ static inline scene_settings test_settings(const char *name,
   CU_ASSERT_FATAL(
       scene_default_settings(found, &settings, message, sizeof message));
   if (scheme != NULL)
-    CU_ASSERT_EQUAL_FATAL(scene_set_option(&settings, "scheme", scheme, message,
-                                           sizeof message),
-                          ODE_MLCP_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        scene_set_option(&settings, "scheme", scheme, message, sizeof message),
+        ODE_MLCP_OK);
   return settings;
 }
 

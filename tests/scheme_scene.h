@@ -16,9 +16,9 @@ static inline ode_mlcp_options options_of(const char *text) {
   for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " ")) {
     char *value = strchr(word, '=');
     *value++ = '\0';
-    CU_ASSERT_EQUAL_FATAL(ode_mlcp_set_option(&options, word, value, message,
-                                              sizeof message),
-                          ODE_MLCP_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        ode_mlcp_set_option(&options, word, value, message, sizeof message),
+        ODE_MLCP_OK);
   }
   return options;
 }

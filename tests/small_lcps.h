@@ -18,7 +18,7 @@ static inline double random_number(void) {
 }
 
 static inline double dense_residual(int n, const double M[], const double q[],
-                             const double z[]) {
+                                    const double z[]) {
   double worst = 0;
   for (int i = 0; i < n; i++) {
     double w = q[i];
@@ -138,8 +138,8 @@ static inline void fill_friction(double mu, double M[], double q[]) {
         M[(i + i / 3) * 8 + j + j / 3] += J[i][k] * J[j][k] * (k == 2 ? 5 : 1);
   fill_random(3, v_free);
   for (int i = 0; i < 6; i++)
-    q[i + i / 3] = J[i][0] * v_free[0] + J[i][1] * v_free[1]
-                 + J[i][2] * v_free[2];
+    q[i + i / 3] =
+        J[i][0] * v_free[0] + J[i][1] * v_free[1] + J[i][2] * v_free[2];
   q[3] = q[7] = 0;
   for (int c = 0; c < 2; c++) {
     M[(4 * c + 3) * 8 + 4 * c] = mu;

@@ -39,7 +39,8 @@ typedef struct older_jam {
 
 typedef struct contact_list contact_list;
 typedef int collision(void *context, dWorldID world, contact_list *list);
-typedef void observer(void *context, dWorldID world, const older_report *report);
+typedef void observer(void *context, dWorldID world,
+                      const older_report *report);
 
 void ode_mlcp_default_options_sized(older_options *, size_t);
 int ode_mlcp_check_options(const older_options *, char *, size_t);
@@ -92,10 +93,10 @@ int ode_mlcp_impact_ways_sized(impact *, const older_impact_options *, uint64_t,
 
 /* --- structs with a canary behind them ------------------------------------ */
 
-#define GUARDED(type)                                                         \
-  struct {                                                                    \
-    type it;                                                                  \
-    unsigned char canary[512];                                                \
+#define GUARDED(type)                                                          \
+  struct {                                                                     \
+    type it;                                                                   \
+    unsigned char canary[512];                                                 \
   }
 #define WAKE(guarded) memset(&(guarded), 0xA5, sizeof(guarded))
 #define SINGS(guarded) is_all((guarded).canary, sizeof(guarded).canary)
@@ -158,8 +159,8 @@ static void test_options_are_read_as_far_as_they_go(void) {
   CU_ASSERT_EQUAL(options.it.edges, 8);
   CU_ASSERT_EQUAL(ode_mlcp_get_option(&options.it, "edges", value, 32), 0);
   CU_ASSERT_NOT_EQUAL(ode_mlcp_get_option(&options.it, "erp", value, 32), 0);
-  CU_ASSERT_NOT_EQUAL(ode_mlcp_set_option(&options.it, "erp", "1", message,
-                                          sizeof message), 0);
+  CU_ASSERT_NOT_EQUAL(
+      ode_mlcp_set_option(&options.it, "erp", "1", message, sizeof message), 0);
   CU_ASSERT_STRING_EQUAL(message, "there is no option 'erp'");
   CU_ASSERT(SINGS(options));
   options.it.edges = 5;
@@ -201,8 +202,8 @@ static void test_reports_are_not_overrun(void) {
 
   GUARDED(older_contact) contact;
   WAKE(contact);
-  CU_ASSERT_EQUAL(ode_mlcp_last_contact_sized(world, 0, &contact.it,
-                                              sizeof contact.it), 0);
+  CU_ASSERT_EQUAL(
+      ode_mlcp_last_contact_sized(world, 0, &contact.it, sizeof contact.it), 0);
   CU_ASSERT(SINGS(contact));
   CU_ASSERT_EQUAL(contact.it.struct_size, sizeof contact.it);
   CU_ASSERT_PTR_EQUAL(contact.it.body[0], ball);

@@ -36,11 +36,19 @@ static void test_a_size_set_by_hand_is_taken(void) {
 static void test_impact_options_filled_by_hand_are_taken(void) {
   static const double one[] = {1, 0, 0, 1}, Jn[] = {0, 1}, Jt[] = {1, 0};
   static const double mu[] = {0.5}, before[] = {1, -1};
-  ode_mlcp_impact_problem problem = {.n_velocities = 2, .n_contacts = 1,
-                                     .n_tangents = 1, .M = one, .Jn = Jn,
-                                     .Jt = Jt, .mu = mu, .v = before};
-  ode_mlcp_impact_options options = {.samples = 7, .n_shards = 1, .h = 1,
-                                     .steps = 10, .threads = 1,
+  ode_mlcp_impact_problem problem = {.n_velocities = 2,
+                                     .n_contacts = 1,
+                                     .n_tangents = 1,
+                                     .M = one,
+                                     .Jn = Jn,
+                                     .Jt = Jt,
+                                     .mu = mu,
+                                     .v = before};
+  ode_mlcp_impact_options options = {.samples = 7,
+                                     .n_shards = 1,
+                                     .h = 1,
+                                     .steps = 10,
+                                     .threads = 1,
                                      .max_branches = 1};
   ode_mlcp_impact *impact;
   ode_mlcp_impact_set set;
@@ -76,9 +84,9 @@ static void test_later_options_may_be_at_zero(void) {
   options.later = 1;
   CU_ASSERT_EQUAL(ode_mlcp_attach(world, &options.known),
                   ODE_MLCP_BAD_ARGUMENT);
-  CU_ASSERT_EQUAL(ode_mlcp_check_options(&options.known, message,
-                                         sizeof message),
-                  ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_EQUAL(
+      ode_mlcp_check_options(&options.known, message, sizeof message),
+      ODE_MLCP_BAD_ARGUMENT);
   CU_ASSERT(strstr(message, "does not know") != NULL);
   dWorldDestroy(world);
 }

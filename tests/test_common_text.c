@@ -39,7 +39,7 @@ static void test_known_numbers(void) {
   CU_ASSERT_STRING_EQUAL(number(1e9, 9), "1e9");
   CU_ASSERT_STRING_EQUAL(number(-2.5e300, 9), "-2.5e300");
   CU_ASSERT_STRING_EQUAL(number(5e-324, 3), "4.94e-324");
-  CU_ASSERT_STRING_EQUAL(number(2.0/3, 4), "0.6667");
+  CU_ASSERT_STRING_EQUAL(number(2.0 / 3, 4), "0.6667");
   CU_ASSERT_STRING_EQUAL(number(NAN, 9), "nan");
   CU_ASSERT_STRING_EQUAL(number(INFINITY, 9), "inf");
   CU_ASSERT_STRING_EQUAL(number(-INFINITY, 9), "-inf");
@@ -56,7 +56,7 @@ static void test_carry(void) {
 /* The distance to what was meant, in units of the last of `digits` digits. */
 static double error_in_last_digit(double value, int digits) {
   double back = strtod(number(value, digits), NULL);
-  return fabs(back - value)/fabs(value)*pow(10, digits - 1);
+  return fabs(back - value) / fabs(value) * pow(10, digits - 1);
 }
 
 static void test_random_numbers_come_back(void) {
@@ -84,8 +84,7 @@ static void test_random_numbers_come_back(void) {
 static void test_integers(void) {
   CU_ASSERT_STRING_EQUAL(integer(0), "0");
   CU_ASSERT_STRING_EQUAL(integer(-7), "-7");
-  CU_ASSERT_STRING_EQUAL(integer(9223372036854775807LL),
-                         "9223372036854775807");
+  CU_ASSERT_STRING_EQUAL(integer(9223372036854775807LL), "9223372036854775807");
   CU_ASSERT_STRING_EQUAL(integer(-9223372036854775807LL - 1),
                          "-9223372036854775808");
 }

@@ -153,8 +153,9 @@ static void test_painleve_rod_touches(void) {
   dBodyVectorToWorld(rod->bodies[0], 0, 0, -0.25, r);
   r[2] -= 0.05;
   CU_ASSERT(r[0] * dBodyGetLinearVel(rod->bodies[0])[0] > 0);
-  CU_ASSERT(1 / mass.mass + (r[0] * r[0] - rod->surface.mu * r[0] * r[2]) /
-                                mass.I[0] < 0);
+  CU_ASSERT(1 / mass.mass +
+                (r[0] * r[0] - rod->surface.mu * r[0] * r[2]) / mass.I[0] <
+            0);
   scene_destroy(rod);
 }
 

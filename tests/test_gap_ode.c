@@ -47,8 +47,7 @@ static const unsigned cut_polygons[] = {
 
 static dGeomID new_cube_convex(bool cut) {
   return cut ? dCreateConvex(0, cut_planes, 12, cube_points, 8, cut_polygons)
-             : dCreateConvex(0, cube_planes, 6, cube_points, 8,
-                             cube_polygons);
+             : dCreateConvex(0, cube_planes, 6, cube_points, 8, cube_polygons);
 }
 
 enum { FLOOR_CELLS = 4 };
@@ -167,8 +166,7 @@ static void test_lying_capsule_and_cylinder(void) {
   dGeomSetRotation(rolls[1], upright);
   dGeomSetPosition(rolls[1], 0.1, 0.1, 0.5 + 1e-3);
   CU_ASSERT_EQUAL(query(rolls[1], table, 0.01), 8);
-  for (int i = 0; i < 8; i++)
-    CU_ASSERT_DOUBLE_EQUAL(found[i].gap, 1e-3, 1e-15);
+  for (int i = 0; i < 8; i++) CU_ASSERT_DOUBLE_EQUAL(found[i].gap, 1e-3, 1e-15);
   dGeomDestroy(rolls[0]);
   destroy(rolls[1], table);
 }
@@ -185,8 +183,7 @@ static void test_parallel_edges(void) {
     CU_ASSERT_DOUBLE_EQUAL(found[i].gap, 0.01, 1e-14);
     CU_ASSERT(found[i].normal[2] > 1 - 1e-12);
   }
-  CU_ASSERT_DOUBLE_EQUAL(fabs(found[0].point[1] - found[1].point[1]), 1,
-                         1e-12);
+  CU_ASSERT_DOUBLE_EQUAL(fabs(found[0].point[1] - found[1].point[1]), 1, 1e-12);
   destroy(a, b);
 }
 
@@ -250,8 +247,7 @@ static void test_offsets_and_transforms(void) {
 static void test_changed_convex(void) {
   dReal points[24];
   memcpy(points, cube_points, sizeof points);
-  dGeomID convex =
-      dCreateConvex(0, cube_planes, 6, points, 8, cube_polygons);
+  dGeomID convex = dCreateConvex(0, cube_planes, 6, points, 8, cube_polygons);
   dGeomID plane = dCreatePlane(0, 0, 0, 1, -1);
   CU_ASSERT_EQUAL(query(convex, plane, 1), 4);
   CU_ASSERT_DOUBLE_EQUAL(found[0].gap, 0.5, 1e-15);
@@ -269,8 +265,7 @@ static void test_ellipsoid_with_every_class(void) {
   CU_ASSERT_PTR_NOT_NULL_FATAL(ellipsoid);
   dTriMeshDataID mesh = floor_data(true);
   dHeightfieldDataID field = dGeomHeightfieldDataCreate();
-  dGeomHeightfieldDataBuildCallback(field, NULL, level, 4, 4, 5, 5, 1, 0, 1,
-                                    0);
+  dGeomHeightfieldDataBuildCallback(field, NULL, level, 4, 4, 5, 5, 1, 0, 1, 0);
   dGeomHeightfieldDataSetBounds(field, -1, 1);
   dGeomID others[] = {dCreatePlane(0, 0, 0, 1, 0),
                       dCreateBox(0, 4, 4, 2),
@@ -332,8 +327,7 @@ static void test_host_opened_again(void) {
 static void test_cube_slides_over_mesh(void) {
   dTriMeshDataID data = floor_data(true);
   dHeightfieldDataID field = dGeomHeightfieldDataCreate();
-  dGeomHeightfieldDataBuildCallback(field, NULL, level, 4, 4, 5, 5, 1, 0, 1,
-                                    0);
+  dGeomHeightfieldDataBuildCallback(field, NULL, level, 4, 4, 5, 5, 1, 0, 1, 0);
   dGeomHeightfieldDataSetBounds(field, -1, 1);
   dGeomID floors[] = {dCreateTriMesh(0, data, NULL, NULL, NULL),
                       dCreateHeightfield(0, field, 1)};
@@ -390,8 +384,7 @@ static double distance_to_triangle(const double p[3], double corners[3][3]) {
  */
 static void test_sphere_over_rough_field(void) {
   dHeightfieldDataID field = dGeomHeightfieldDataCreate();
-  dGeomHeightfieldDataBuildCallback(field, NULL, wavy, 6, 6, 7, 7, 1, 0, 1,
-                                    0);
+  dGeomHeightfieldDataBuildCallback(field, NULL, wavy, 6, 6, 7, 7, 1, 0, 1, 0);
   dGeomHeightfieldDataSetBounds(field, -1, 1);
   dGeomID ground = dCreateHeightfield(0, field, 1);
   dGeomID ball = dCreateSphere(0, 0.3);
@@ -427,10 +420,10 @@ static dTriMeshDataID cube_mesh_data(void) {
   for (int f = 0; f < 12; f++)
     for (int k = 0; k < 3; k++) indices[f][k] = cut_polygons[4 * f + 1 + k];
   dTriMeshDataID data = dGeomTriMeshDataCreate();
-  dGeomTriMeshDataBuildDouble(data, cube_points, 3 * sizeof(double), 8,
-                              indices, 36, sizeof indices[0]);
-  dGeomTriMeshDataPreprocess2(
-      data, 1u << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES, NULL);
+  dGeomTriMeshDataBuildDouble(data, cube_points, 3 * sizeof(double), 8, indices,
+                              36, sizeof indices[0]);
+  dGeomTriMeshDataPreprocess2(data, 1u << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES,
+                              NULL);
   return data;
 }
 
@@ -441,8 +434,8 @@ static void test_cube_of_triangles(void) {
   dGeomID mesh = dCreateTriMesh(0, data, NULL, NULL, NULL);
   dGeomID cube = dCreateBox(0, 1, 1, 1);
   dGeomID others[] = {dCreateSphere(0, 0.3), dCreateBox(0, 0.5, 0.4, 0.3),
-                      dCreateCapsule(0, 0.2, 0.4),
-                      dCreateCylinder(0, 0.2, 0.4), new_cube_convex(false)};
+                      dCreateCapsule(0, 0.2, 0.4), dCreateCylinder(0, 0.2, 0.4),
+                      new_cube_convex(false)};
   oracle_seed(8);
   static const double targets[] = {0.1, 1e-3, 1e-9, -1e-6, -1e-3};
   int overlaps = 0, equal_overlaps = 0;
@@ -451,7 +444,7 @@ static void test_cube_of_triangles(void) {
       double u[3], R[9];
       oracle_unit(u);
       oracle_rotation(R);
-      dMatrix3 turn = {R[0], R[1], R[2], 0, R[3], R[4],
+      dMatrix3 turn = {R[0], R[1], R[2], 0,    R[3], R[4],
                        R[5], 0,    R[6], R[7], R[8], 0};
       dGeomSetRotation(others[o], turn);
       dGeomSetPosition(others[o], 2 * u[0], 2 * u[1], 2 * u[2]);
@@ -537,8 +530,8 @@ static int count_unmatched(dGeomID a, dGeomID b, int steps, double radius,
     for (int i = 0; i < count; i++) entries[i] = entry_of(&found[i], a, b);
     contact_memory_match(&memory, entries, count, &likeness, matches);
     for (int i = 0; step > 0 && i < count; i++)
-      unmatched += matches[i].old == NULL ||
-                   (by_features && matches[i].other_features);
+      unmatched +=
+          matches[i].old == NULL || (by_features && matches[i].other_features);
     if (step > 0) *contacts += count;
     CU_ASSERT_FATAL(
         contact_memory_reserve(&memory, &memory_from_malloc, count));
@@ -628,8 +621,8 @@ static void test_faults(void) {
   static const dReal flat[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0};
   static const unsigned faces[] = {3, 0, 1, 2, 3, 1, 3, 2,
                                    3, 0, 2, 1, 3, 2, 3, 1};
-  expect_fault(dCreateConvex(0, cube_planes, 4, flat, 4, faces),
-               GAP_BAD_HULL, "convex");
+  expect_fault(dCreateConvex(0, cube_planes, 4, flat, 4, faces), GAP_BAD_HULL,
+               "convex");
   static const unsigned open[] = {4, 0, 4, 6, 2, 4, 1, 3, 7, 5,
                                   4, 0, 1, 5, 4, 4, 2, 6, 7, 3};
   expect_fault(dCreateConvex(0, cube_planes, 4, cube_points, 8, open),
@@ -652,10 +645,9 @@ static void count_pair(void *data, dGeomID a, dGeomID b) {
 
 static void test_aabb_margin(void) {
   dVector3 centre = {0, 0, 0}, extent = {10, 10, 10};
-  dSpaceID spaces[] = {
-      dSimpleSpaceCreate(0), dHashSpaceCreate(0),
-      dSweepAndPruneSpaceCreate(0, dSAP_AXES_XYZ),
-      dQuadTreeSpaceCreate(0, centre, extent, 3)};
+  dSpaceID spaces[] = {dSimpleSpaceCreate(0), dHashSpaceCreate(0),
+                       dSweepAndPruneSpaceCreate(0, dSAP_AXES_XYZ),
+                       dQuadTreeSpaceCreate(0, centre, extent, 3)};
   for (int i = 0; i < 4; i++) {
     dSpaceID inner = dSimpleSpaceCreate(spaces[i]);
     dGeomID a = dCreateSphere(spaces[i], 1), b = dCreateSphere(inner, 1);

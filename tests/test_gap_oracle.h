@@ -55,12 +55,12 @@ static inline void oracle_rotation(double R[9]) {
 
 /* an octahedron of no regularity */
 static inline void oracle_make_hull(gap_hull *hull) {
-  static const double points[] = {0.9, 0,   0.1, -0.8, 0.1,  0,
-                                  0,   1.1, 0,   0.1,  -1,   0.05,
-                                  0,   0,   -0.7, 0.1, 0,    0.8};
-  static const unsigned polygons[] = {3, 0, 2, 5, 3, 2, 1, 5, 3, 1, 3, 5,
-                                      3, 3, 0, 5, 3, 2, 0, 4, 3, 1, 2, 4,
-                                      3, 3, 1, 4, 3, 0, 3, 4};
+  static const double points[] = {0.9, 0,   0.1,  -0.8, 0.1, 0,
+                                  0,   1.1, 0,    0.1,  -1,  0.05,
+                                  0,   0,   -0.7, 0.1,  0,   0.8};
+  static const unsigned polygons[] = {3, 0, 2, 5, 3, 2, 1, 5, 3, 1, 3,
+                                      5, 3, 3, 0, 5, 3, 2, 0, 4, 3, 1,
+                                      2, 4, 3, 3, 1, 4, 3, 0, 3, 4};
   const char *fault = NULL;
   gap_hull_make(hull, &memory_from_malloc, points, 6, polygons, 8, &fault);
 }
@@ -82,9 +82,8 @@ static inline void oracle_shape(gap_kind kind, double size,
 /* ---- the truth ---- */
 
 /* max over the shape of n.x, about `origin`, in long double */
-static inline long double oracle_support(const gap_shape *s,
-                                         const double origin[3],
-                                         const double n[3]) {
+static inline long double
+oracle_support(const gap_shape *s, const double origin[3], const double n[3]) {
   long double body[3] = {0, 0, 0}, base = 0, h = 0;
   for (int i = 0; i < 3; i++) {
     base += (long double)n[i] * (s->position[i] - origin[i]);
@@ -94,8 +93,8 @@ static inline long double oracle_support(const gap_shape *s,
   int count = s->kind == GAP_TRIANGLE ? 3
               : s->kind == GAP_CONVEX ? s->hull->topology.n_corners
                                       : 0;
-  long double length = sqrtl(body[0] * body[0] + body[1] * body[1] +
-                             body[2] * body[2]);
+  long double length =
+      sqrtl(body[0] * body[0] + body[1] * body[1] + body[2] * body[2]);
   switch (s->kind) {
     case GAP_SPHERE: h = s->size[0] * length; break;
     case GAP_BOX:
@@ -130,9 +129,9 @@ static inline double oracle_separation(const gap_shape *a, const gap_shape *b,
                                        const double n[3]) {
   double back[3];
   vec3_negate(back, n);
-  long double length = sqrtl((long double)n[0] * n[0] +
-                             (long double)n[1] * n[1] +
-                             (long double)n[2] * n[2]);
+  long double length =
+      sqrtl((long double)n[0] * n[0] + (long double)n[1] * n[1] +
+            (long double)n[2] * n[2]);
   return (double)((-oracle_support(a, b->position, back) -
                    oracle_support(b, b->position, n)) /
                   length);

@@ -12,9 +12,9 @@ enum { KINDS = 8, SEARCHED = 4, SEARCH_SAMPLES = 400 };
 /* Poses a pair, order and target; GAP_TEST_POSES asks for more. */
 static int poses = 100;
 
-static const char *const kind_names[KINDS] = {
-    "sphere", "box", "capsule", "cylinder",
-    "plane",  "convex", "triangle", "ellipsoid"};
+static const char *const kind_names[KINDS] = {"sphere",   "box",      "capsule",
+                                              "cylinder", "plane",    "convex",
+                                              "triangle", "ellipsoid"};
 
 static gap_hull hull;
 static gap_scratch scratch = {.source = &memory_from_malloc};
@@ -39,8 +39,7 @@ static double shape_reach(const gap_shape *s) {
     case GAP_CONVEX: return s->hull->reach;
     case GAP_TRIANGLE:
       return fmax(vec3_length(s->corners[0]),
-                  fmax(vec3_length(s->corners[1]),
-                       vec3_length(s->corners[2])));
+                  fmax(vec3_length(s->corners[1]), vec3_length(s->corners[2])));
     case GAP_CAPSULE:
     case GAP_CYLINDER: return s->size[0] + s->size[1] / 2;
     default: return vec3_length(s->size);
@@ -55,7 +54,7 @@ static double pair_scale(const gap_shape *a, const gap_shape *b) {
 
 typedef struct worst {
   double separation, certificate, outside, missed;
-  int failures; /* calls without a contact, contacts out of order */
+  int failures;           /* calls without a contact, contacts out of order */
   int poses, uncertified; /* whose certificate exceeds what is owed */
 } worst;
 
@@ -86,27 +85,24 @@ static void check_pair(const gap_shape *a, const gap_shape *b, bool search,
   double scale = pair_scale(a, b), gap = contacts[0].gap;
   double s = oracle_separation(a, b, contacts[0].normal);
   seen->separation = fmax(seen->separation, fabs(s - gap) / scale);
-  seen->certificate =
-      fmax(seen->certificate, contacts[0].certificate / scale);
+  seen->certificate = fmax(seen->certificate, contacts[0].certificate / scale);
   seen->poses++;
   seen->uncertified +=
       contacts[0].certificate > promised(a->kind, b->kind) * scale;
 
   double missed = missed_nearby(a, b, contacts[0].normal, gap), n[3];
   if (search && gap < 0)
-    missed = fmax(missed, oracle_best_separation(a, b, SEARCH_SAMPLES, n) -
-                              gap);
+    missed =
+        fmax(missed, oracle_best_separation(a, b, SEARCH_SAMPLES, n) - gap);
   seen->missed = fmax(seen->missed, missed / scale);
   for (int i = 0; i < count; i++) {
     if (contacts[i].gap < gap) seen->failures++;
-    if (!(fabs(vec3_length(contacts[i].normal) - 1) < 1e-14))
-      seen->failures++;
+    if (!(fabs(vec3_length(contacts[i].normal) - 1) < 1e-14)) seen->failures++;
   }
   for (int side = 0; side < 2; side++) {
     double point[3];
     vec3_copy(point, contacts[0].point);
-    vec3_add_scaled(point, (side == 0 ? 1 : -1) * gap / 2,
-                    contacts[0].normal);
+    vec3_add_scaled(point, (side == 0 ? 1 : -1) * gap / 2, contacts[0].normal);
     double outside = oracle_outside(side == 0 ? a : b, point);
     seen->outside = fmax(seen->outside, outside / scale);
   }
@@ -119,18 +115,18 @@ static void expect(const worst *seen, gap_kind a, gap_kind b,
   // same in a whole cone of directions: the proof then stays incomplete, in
   // less than one pose of a thousand over all pairs, and says so
   bool curved = !is_flat(a) || !is_flat(b);
-  bool good = seen->failures == 0 && seen->separation <= 1e-12 &&
-              seen->uncertified <= (curved ? 1 + seen->poses / 1000 : 0) &&
-              seen->certificate <= (curved ? 1e-3 : owed) &&
-              seen->missed <= owed &&
-              seen->outside <= (is_round_line(a) && is_round_line(b) ? 1e-4
-                                                                     : 1e-5);
+  bool good =
+      seen->failures == 0 && seen->separation <= 1e-12 &&
+      seen->uncertified <= (curved ? 1 + seen->poses / 1000 : 0) &&
+      seen->certificate <= (curved ? 1e-3 : owed) && seen->missed <= owed &&
+      seen->outside <= (is_round_line(a) && is_round_line(b) ? 1e-4 : 1e-5);
   if (!good || getenv("GAP_TEST_TABLE") != NULL)
-    printf("\n  %-9s %-9s %-22s s %.0e  certificate %.0e  missed %.0e  "
-           "outside %.0e  failures %d  uncertified %d of %d",
-           kind_names[a], kind_names[b], where, seen->separation,
-           seen->certificate, seen->missed, seen->outside, seen->failures,
-           seen->uncertified, seen->poses);
+    printf(
+        "\n  %-9s %-9s %-22s s %.0e  certificate %.0e  missed %.0e  "
+        "outside %.0e  failures %d  uncertified %d of %d",
+        kind_names[a], kind_names[b], where, seen->separation,
+        seen->certificate, seen->missed, seen->outside, seen->failures,
+        seen->uncertified, seen->poses);
   CU_ASSERT(good);
 }
 
@@ -169,8 +165,8 @@ static void parallel_pose(gap_shape *a, gap_shape *b) {
   vec3_copy(a->position, b->position);
   for (int i = 0; i < 3; i++)
     for (int k = 0; k < 3; k++)
-      a->position[i] += b->rotation[3 * i + k] *
-                        (k == up ? 3 : oracle_uniform(-0.3, 0.3));
+      a->position[i] +=
+          b->rotation[3 * i + k] * (k == up ? 3 : oracle_uniform(-0.3, 0.3));
 }
 
 static void far_pose(gap_shape *a, gap_shape *b) {
@@ -291,8 +287,7 @@ static void test_on_plane(void) {
       static const double zero[3] = {0, 0, 0};
       double down[3];
       vec3_negate(down, plane.normal);
-      double lowest =
-          (double)(-oracle_support(&a, zero, down) - plane.offset);
+      double lowest = (double)(-oracle_support(&a, zero, down) - plane.offset);
 
       gap_contact contacts[2];
       int count = gap_pair(&scratch, &a, &plane, INFINITY, 0, contacts, 2);
@@ -344,8 +339,7 @@ static void test_margin_cuts_off(void) {
     move_to_gap(&a, &b, 0.1);
     CU_ASSERT_EQUAL(
         gap_pair(&scratch, &a, &b, 0.0999, 0, contacts, GAP_PAIR_ROOM), 0);
-    int count =
-        gap_pair(&scratch, &a, &b, 0.1001, 0, contacts, GAP_PAIR_ROOM);
+    int count = gap_pair(&scratch, &a, &b, 0.1001, 0, contacts, GAP_PAIR_ROOM);
     CU_ASSERT(count >= 1);
     for (int k = 0; k < count; k++) CU_ASSERT(contacts[k].gap <= 0.1001);
   }
@@ -366,8 +360,7 @@ static void test_coincident(void) {
           gap_pair(&scratch, &a, &b, INFINITY, 0, &contact, 1), 1);
       double s = oracle_separation(&a, &b, contact.normal);
       CU_ASSERT_DOUBLE_EQUAL(s, contact.gap, 1e-12);
-      if (ka != GAP_TRIANGLE && kb != GAP_TRIANGLE)
-        CU_ASSERT(contact.gap < 0);
+      if (ka != GAP_TRIANGLE && kb != GAP_TRIANGLE) CU_ASSERT(contact.gap < 0);
     }
 }
 
@@ -385,8 +378,7 @@ static void test_all_magnitudes(void) {
     oracle_seed((uint64_t)i + 1);
     for (int side = 0; side < 2; side++) {
       gap_shape *s = &shape[side];
-      do
-        oracle_shape((gap_kind)oracle_uniform(0, KINDS), 1, &hull, s);
+      do oracle_shape((gap_kind)oracle_uniform(0, KINDS), 1, &hull, s);
       while (s->kind == GAP_PLANE);
       double size = any_magnitude(12);
       for (int k = 0; k < 3; k++) {
@@ -403,9 +395,8 @@ static void test_all_magnitudes(void) {
         gap_shape_fault(&shape[1], &status) != NULL)
       continue;
     gap_contact contact;
-    CU_ASSERT_EQUAL_FATAL(gap_pair(&scratch, &shape[0], &shape[1], INFINITY, 0,
-                                   &contact, 1),
-                          1);
+    CU_ASSERT_EQUAL_FATAL(
+        gap_pair(&scratch, &shape[0], &shape[1], INFINITY, 0, &contact, 1), 1);
     scale = fmax(scale, pair_scale(&shape[0], &shape[1]));
     double s = oracle_separation(&shape[0], &shape[1], contact.normal);
     most = fmax(most, fabs(s - contact.gap) / scale);

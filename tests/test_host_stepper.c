@@ -338,8 +338,7 @@ static void test_shared_working_memory(void) {
   for (int w = 0; w < 2; w++)
     for (int i = 0; i < 3; i++) body_at(worlds[w], i);
   for (int i = 0; i < 3; i++)
-    for (int w = 0; w < 2; w++)
-      CU_ASSERT_EQUAL(dWorldStep(worlds[w], H), 1);
+    for (int w = 0; w < 2; w++) CU_ASSERT_EQUAL(dWorldStep(worlds[w], H), 1);
   dWorldDestroy(worlds[0]);
   CU_ASSERT_EQUAL(dWorldStep(worlds[1], H), 1); /* keeps what they shared */
   dWorldDestroy(worlds[1]);

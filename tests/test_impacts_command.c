@@ -166,14 +166,23 @@ static double number_of(const char *text, const char *key) {
 /* ---- tests ------------------------------------------------------------- */
 
 static void test_json(void) {
-  CU_ASSERT_EQUAL(run("rocking-block", "--samples", "2000", "--json", NULL),
-                  0);
+  CU_ASSERT_EQUAL(run("rocking-block", "--samples", "2000", "--json", NULL), 0);
   CU_ASSERT(is_one_json_object(output));
-  const char *const keys[] = {
-    "example", "samples", "finished", "unfinished", "lcps_per_sample",
-    "microseconds_per_lcp", "extents", "simultaneous", "sequential", "seed",
-    "vnA", "vtA", "vnB", "vtB"};
-  for (size_t k = 0; k < sizeof keys/sizeof *keys; k++) {
+  const char *const keys[] = {"example",
+                              "samples",
+                              "finished",
+                              "unfinished",
+                              "lcps_per_sample",
+                              "microseconds_per_lcp",
+                              "extents",
+                              "simultaneous",
+                              "sequential",
+                              "seed",
+                              "vnA",
+                              "vtA",
+                              "vnB",
+                              "vtB"};
+  for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
     char quoted[64];
     snprintf(quoted, sizeof quoted, "\"%s\":", keys[k]);
     CU_ASSERT(says(output, quoted));
@@ -198,10 +207,11 @@ static void test_all_examples_run(void) {
                        select == 0 ? "first" : "random", "--json", NULL);
       CU_ASSERT(is_one_json_object(output));
       CU_ASSERT_EQUAL(status, number_of(output, "unfinished") >
-                                floor(number_of(output, "samples")/100));
+                                  floor(number_of(output, "samples") / 100));
     }
   CU_ASSERT_EQUAL(run("compass-gait", "--samples", "20", "--select", "all",
-                      "--steps", "50", NULL), 0);
+                      "--steps", "50", NULL),
+                  0);
   CU_ASSERT(says(output, "select all"));
   CU_ASSERT(says(output, "LCPs a sample"));
   CU_ASSERT(says(output, "simultaneous (Anitescu & Potra): 3"));
@@ -222,12 +232,12 @@ static void test_wrong_use(void) {
   CU_ASSERT_EQUAL(run("ramone", "--json=2", NULL), 2);
   CU_ASSERT(says(errors, "--json takes no value"));
   const char *const bad[][2] = {
-    {"--samples", "0"}, {"--samples", "many"}, {"--samples", "-5"},
-    {"--seed", "1.5"}, {"--h", "0"}, {"--h", "nan"}, {"--steps", "-1"},
-    {"--select", "best"}, {"--threads", "0"}, {"--shard", "3/2"},
-    {"--shard", "1"}, {"--shard", "1/0"}, {"--method", "magic"},
-    {"--tolerance", "0"}};
-  for (size_t k = 0; k < sizeof bad/sizeof *bad; k++) {
+      {"--samples", "0"},    {"--samples", "many"}, {"--samples", "-5"},
+      {"--seed", "1.5"},     {"--h", "0"},          {"--h", "nan"},
+      {"--steps", "-1"},     {"--select", "best"},  {"--threads", "0"},
+      {"--shard", "3/2"},    {"--shard", "1"},      {"--shard", "1/0"},
+      {"--method", "magic"}, {"--tolerance", "0"}};
+  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
     CU_ASSERT_EQUAL(run("rocking-block", bad[k][0], bad[k][1], NULL), 2);
     CU_ASSERT(says(errors, bad[k][0]));
     CU_ASSERT_EQUAL(strlen(output), 0);
@@ -245,16 +255,17 @@ static void write_folder(const char *name, bool coordinates) {
     const char *file;
     int n_rows, n_columns;
     const double *numbers;
-  } arrays[5] = {{"M", 3, 3, example.M}, {"Jn", 2, 3, example.Jn},
-                 {"Jt", 2, 3, example.Jt}, {"mu", 2, 1, example.mu},
+  } arrays[5] = {{"M", 3, 3, example.M},
+                 {"Jn", 2, 3, example.Jn},
+                 {"Jt", 2, 3, example.Jt},
+                 {"mu", 2, 1, example.mu},
                  {"v", 3, 1, example.v}};
   for (int k = 0; k < 5; k++) {
     char file[64], message[200];
     snprintf(file, sizeof file, "%s/%s.mtx", name, arrays[k].file);
     CU_ASSERT(matrix_market_write_dense(path_of(file), arrays[k].n_rows,
-                                        arrays[k].n_columns,
-                                        arrays[k].numbers, message,
-                                        sizeof message));
+                                        arrays[k].n_columns, arrays[k].numbers,
+                                        message, sizeof message));
     if (!coordinates) continue;
     matrix_market matrix;
     CU_ASSERT(matrix_market_read(path_of(file), -1, -1, &memory_from_malloc,
@@ -272,13 +283,14 @@ static void write_folder(const char *name, bool coordinates) {
 
 static void test_problem_folder(void) {
   CU_ASSERT_EQUAL(run("rocking-block", "--samples", "500", "--csv",
-                      path_of("named.csv"), NULL), 0);
+                      path_of("named.csv"), NULL),
+                  0);
   char *named = slurp(path_of("named.csv"));
   for (int form = 0; form < 2; form++) {
     write_folder("block", form == 1);
     CU_ASSERT_EQUAL(run(path_of("block"), "--samples", "500", "--h", "0.3",
-                        "--steps", "10", "--csv", path_of("folder.csv"),
-                        NULL), 0);
+                        "--steps", "10", "--csv", path_of("folder.csv"), NULL),
+                    0);
     // the same numbers but for the name in the second line
     char *from_folder = slurp(path_of("folder.csv"));
     const char *a = strstr(named, "# data"), *b = strstr(from_folder, "# data");
@@ -299,24 +311,24 @@ static void test_bad_folders(void) {
   const struct {
     const char *file, *text, *said;
   } bad[] = {
-    {"M", "%%MatrixMarket matrix array real general\n2 3\n1 0 0 1 0 0\n",
-     "2 x 3, expected is a square one"},
-    {"M", "%%MatrixMarket matrix array real general\n3 3\n1 0 0 0 1 0 0 0 -1",
-     "M is not positive definite"},
-    {"Jn", "%%MatrixMarket matrix array real general\n2 2\n1 0 0 1\n",
-     "Jn.mtx:2: the matrix is 2 x 2, expected is any x 3"},
-    {"Jt", "%%MatrixMarket matrix array real general\n3 3\n1 0 0 0 1 0 0 0 1",
-     "3 x 3, expected is 2 x 3 or 4 x 3"},
-    {"mu", "%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n",
-     "mu.mtx:2: the matrix is 3 x 1, expected is 2 x 1"},
-    {"mu", "%%MatrixMarket matrix array real general\n2 1\n1\n-1\n",
-     "mu must be >= 0"},
-    {"v", "%%MatrixMarket matrix array real general\n3 1\n1\nnan\n1\n",
-     "v.mtx:4: 'nan' is not a finite number (expected is 3 x 1)"},
-    {"v", "not a matrix\n", "v.mtx:1: the first line must be"},
-    {"v", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n",
-     "v.mtx:4: the file ends where a number is expected"}};
-  for (size_t k = 0; k < sizeof bad/sizeof *bad; k++) {
+      {"M", "%%MatrixMarket matrix array real general\n2 3\n1 0 0 1 0 0\n",
+       "2 x 3, expected is a square one"},
+      {"M", "%%MatrixMarket matrix array real general\n3 3\n1 0 0 0 1 0 0 0 -1",
+       "M is not positive definite"},
+      {"Jn", "%%MatrixMarket matrix array real general\n2 2\n1 0 0 1\n",
+       "Jn.mtx:2: the matrix is 2 x 2, expected is any x 3"},
+      {"Jt", "%%MatrixMarket matrix array real general\n3 3\n1 0 0 0 1 0 0 0 1",
+       "3 x 3, expected is 2 x 3 or 4 x 3"},
+      {"mu", "%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n",
+       "mu.mtx:2: the matrix is 3 x 1, expected is 2 x 1"},
+      {"mu", "%%MatrixMarket matrix array real general\n2 1\n1\n-1\n",
+       "mu must be >= 0"},
+      {"v", "%%MatrixMarket matrix array real general\n3 1\n1\nnan\n1\n",
+       "v.mtx:4: 'nan' is not a finite number (expected is 3 x 1)"},
+      {"v", "not a matrix\n", "v.mtx:1: the first line must be"},
+      {"v", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n",
+       "v.mtx:4: the file ends where a number is expected"}};
+  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
     write_folder("broken", false);
     char file[64];
     snprintf(file, sizeof file, "broken/%s.mtx", bad[k].file);
@@ -382,7 +394,7 @@ static void test_bad_merges(void) {
   // a file cut anywhere is noticed (but for its very last line's end)
   char *text = slurp(path_of("a.csv"));
   size_t length = strlen(text);
-  for (size_t cut = 0; cut + 1 < length; cut += 1 + cut/7) {
+  for (size_t cut = 0; cut + 1 < length; cut += 1 + cut / 7) {
     FILE *out = fopen(path_of("cut.csv"), "w");
     fwrite(text, 1, cut, out);
     fclose(out);
@@ -395,16 +407,18 @@ static void test_bad_merges(void) {
 
 static void test_files_that_cannot_be_written(void) {
   CU_ASSERT_EQUAL(run("rocking-block", "--samples", "9", "--csv",
-                      "/no/such/folder/a.csv", NULL), 1);
+                      "/no/such/folder/a.csv", NULL),
+                  1);
   CU_ASSERT(says(errors, "/no/such/folder/a.csv: No such file"));
-  CU_ASSERT_EQUAL(run("rocking-block", "--samples", "9", "--csv", "/dev/full",
-                      NULL), 1);
+  CU_ASSERT_EQUAL(
+      run("rocking-block", "--samples", "9", "--csv", "/dev/full", NULL), 1);
   CU_ASSERT(says(errors, "/dev/full"));
 }
 
 static void test_ways(void) {
   CU_ASSERT_EQUAL(run("rocking-block", "--samples", "50", "--csv-ways",
-                      path_of("ways.csv"), NULL), 0);
+                      path_of("ways.csv"), NULL),
+                  0);
   char *text = slurp(path_of("ways.csv"));
   long n_lines = 0, n_starts = 0;
   for (char *line = strtok(text, "\n"); line != NULL;
@@ -434,15 +448,17 @@ static void test_plot(void) {
     unlink(path_of("it's.png"));
   }
   CU_ASSERT_EQUAL(run("rocking-block", "--samples", "9", "--plot",
-                      "/no/such/folder/a.png", NULL), 1);
+                      "/no/such/folder/a.png", NULL),
+                  1);
   CU_ASSERT(says(errors, "gnuplot could not draw it"));
 }
 
 static void test_interrupt(void) {
-  char *words[] = {(char *)"impact", (char *)"disk-stack",
+  char *words[] = {(char *)"impact",    (char *)"disk-stack",
                    (char *)"--samples", (char *)"1000000",
                    (char *)"--threads", (char *)"1",
-                   (char *)"--select", (char *)"all", (char *)"--json", NULL};
+                   (char *)"--select",  (char *)"all",
+                   (char *)"--json",    NULL};
   CU_ASSERT_EQUAL(run_words(true, words), 1);
   CU_ASSERT(is_one_json_object(output));
   CU_ASSERT(says(output, "\"interrupted\": true"));
@@ -454,18 +470,18 @@ static void test_interrupt(void) {
 int main(void) {
   if (mkdtemp(folder) == NULL) return 1;
   CU_TestInfo tests[] = {
-    {"json", test_json},
-    {"all examples run", test_all_examples_run},
-    {"wrong use", test_wrong_use},
-    {"problem folder", test_problem_folder},
-    {"bad folders", test_bad_folders},
-    {"shards merge bit for bit", test_shards_merge_bit_for_bit},
-    {"bad merges", test_bad_merges},
-    {"files that cannot be written", test_files_that_cannot_be_written},
-    {"ways", test_ways},
-    {"plot", test_plot},
-    {"interrupt", test_interrupt},
-    CU_TEST_INFO_NULL};
+      {"json", test_json},
+      {"all examples run", test_all_examples_run},
+      {"wrong use", test_wrong_use},
+      {"problem folder", test_problem_folder},
+      {"bad folders", test_bad_folders},
+      {"shards merge bit for bit", test_shards_merge_bit_for_bit},
+      {"bad merges", test_bad_merges},
+      {"files that cannot be written", test_files_that_cannot_be_written},
+      {"ways", test_ways},
+      {"plot", test_plot},
+      {"interrupt", test_interrupt},
+      CU_TEST_INFO_NULL};
   int status = run_tests("impacts: command", tests);
   free(output);
   free(errors);

@@ -35,34 +35,34 @@ typedef struct block {
 
 /* One corner: where it is, how it moves, what acts on it. */
 typedef struct corner {
-  double gap, vn, vt;       /* m, m/s */
-  double arm_n, arm_t;      /* lever arms of the normal and the friction, m */
-  double arm_slip;          /* vt = SLIP + arm_slip rate */
-  double lambda_n, unit;    /* N; eq. 90's Unit(vt) */
-  double damping;           /* N s/m */
+  double gap, vn, vt;    /* m, m/s */
+  double arm_n, arm_t;   /* lever arms of the normal and the friction, m */
+  double arm_slip;       /* vt = SLIP + arm_slip rate */
+  double lambda_n, unit; /* N; eq. 90's Unit(vt) */
+  double damping;        /* N s/m */
   bool pushes;
 } corner;
 
 static corner look_at(const block *block, const double q[], int i) {
-  double rx = i == 0 ? -width/2 : width/2, ry = -height/2;
+  double rx = i == 0 ? -width / 2 : width / 2, ry = -height / 2;
   double c = cos(q[THETA]), s = sin(q[THETA]);
   corner it;
-  it.gap = q[Y] + s*rx + c*ry;
-  it.arm_n = c*rx - s*ry;
-  it.arm_t = -s*rx - c*ry;
-  it.arm_slip = -s*rx;
-  it.vn = q[VY] + q[RATE]*it.arm_n;
-  it.vt = q[SLIP] + q[RATE]*it.arm_slip;
-  it.damping = 2*damping_ratio*sqrt(block->stiffness[i]/mass);
-  double push = -block->stiffness[i]*it.gap - it.damping*it.vn; // eq. 88
+  it.gap = q[Y] + s * rx + c * ry;
+  it.arm_n = c * rx - s * ry;
+  it.arm_t = -s * rx - c * ry;
+  it.arm_slip = -s * rx;
+  it.vn = q[VY] + q[RATE] * it.arm_n;
+  it.vt = q[SLIP] + q[RATE] * it.arm_slip;
+  it.damping = 2 * damping_ratio * sqrt(block->stiffness[i] / mass);
+  double push = -block->stiffness[i] * it.gap - it.damping * it.vn; // eq. 88
   it.pushes = it.gap <= 0 && push > 0;
   it.lambda_n = it.pushes ? push : 0;
-  it.unit = it.vt/fmax(fabs(it.vt), slip_width);
+  it.unit = it.vt / fmax(fabs(it.vt), slip_width);
   return it;
 }
 
 static double inertia(void) {
-  return mass*(width*width + height*height)/12;
+  return mass * (width * width + height * height) / 12;
 }
 
 static int rates(realtype t, N_Vector state, N_Vector slope, void *context) {
@@ -70,19 +70,19 @@ static int rates(realtype t, N_Vector state, N_Vector slope, void *context) {
   const double *q = N_VGetArrayPointer(state);
   double *d = N_VGetArrayPointer(slope);
   double c = cos(q[THETA]), s = sin(q[THETA]), force_x = 0;
-  d[X] = q[SLIP] - q[RATE]*c*height/2;
+  d[X] = q[SLIP] - q[RATE] * c * height / 2;
   d[Y] = q[VY];
   d[THETA] = q[RATE];
   d[RATE] = 0;
   d[VY] = -g;
   for (int i = 0; i < 2; i++) {
     corner at = look_at(context, q, i);
-    double lambda_t = -mu*at.lambda_n*at.unit; // eq. 89
+    double lambda_t = -mu * at.lambda_n * at.unit; // eq. 89
     force_x += lambda_t;
-    d[VY] += at.lambda_n/mass;
-    d[RATE] += (at.arm_n*at.lambda_n + at.arm_t*lambda_t)/inertia();
+    d[VY] += at.lambda_n / mass;
+    d[RATE] += (at.arm_n * at.lambda_n + at.arm_t * lambda_t) / inertia();
   }
-  d[SLIP] = force_x/mass + (d[RATE]*c - q[RATE]*q[RATE]*s)*height/2;
+  d[SLIP] = force_x / mass + (d[RATE] * c - q[RATE] * q[RATE] * s) * height / 2;
   return 0;
 }
 
@@ -104,18 +104,19 @@ static int jacobian(realtype t, N_Vector state, N_Vector slope, SUNMatrix J,
     double k = ((const block *)context)->stiffness[i];
     double dn[N_STATE] = {0}, dt[N_STATE];
     dn[Y] = -k;
-    dn[THETA] = -k*at.arm_n;
+    dn[THETA] = -k * at.arm_n;
     dn[VY] = -at.damping;
-    dn[RATE] = -at.damping*at.arm_n;
-    double slip = fabs(at.vt) < slip_width ? -mu*at.lambda_n/slip_width : 0;
-    for (int j = 0; j < N_STATE; j++) dt[j] = -mu*at.unit*dn[j];
+    dn[RATE] = -at.damping * at.arm_n;
+    double slip = fabs(at.vt) < slip_width ? -mu * at.lambda_n / slip_width : 0;
+    for (int j = 0; j < N_STATE; j++) dt[j] = -mu * at.unit * dn[j];
     dt[SLIP] += slip;
-    dt[RATE] += slip*at.arm_slip;
+    dt[RATE] += slip * at.arm_slip;
     for (int j = 0; j < N_STATE; j++) {
-      double turn = (at.arm_n*dn[j] + at.arm_t*dt[j])/inertia();
+      double turn = (at.arm_n * dn[j] + at.arm_t * dt[j]) / inertia();
       SM_ELEMENT_D(J, RATE, j) += turn;
-      SM_ELEMENT_D(J, VY, j) += dn[j]/mass;
-      SM_ELEMENT_D(J, SLIP, j) += dt[j]/mass + turn*cos(q[THETA])*height/2;
+      SM_ELEMENT_D(J, VY, j) += dn[j] / mass;
+      SM_ELEMENT_D(J, SLIP, j) +=
+          dt[j] / mass + turn * cos(q[THETA]) * height / 2;
     }
   }
   return 0;
@@ -124,7 +125,7 @@ static int jacobian(realtype t, N_Vector state, N_Vector slope, SUNMatrix J,
 /* Both corners have touched, and none that touches still approaches. */
 static bool is_over(const block *block, const double q[], bool touched[2]) {
   // the speed of which the paper's termination test speaks
-  double nearly = mass/fmin(block->stiffness[0], block->stiffness[1])*1e-3;
+  double nearly = mass / fmin(block->stiffness[0], block->stiffness[1]) * 1e-3;
   bool over = true;
   for (int i = 0; i < 2; i++) {
     corner at = look_at(block, q, i);
@@ -138,11 +139,13 @@ static bool is_over(const block *block, const double q[], bool touched[2]) {
 static void go_back(void *cvode, const block *block, double t0, double t1,
                     N_Vector state) {
   for (int k = 0; k < 60; k++) {
-    double middle = (t0 + t1)/2;
+    double middle = (t0 + t1) / 2;
     bool touched[2] = {true, true};
     CVodeGetDky(cvode, middle, 0, state);
-    if (is_over(block, N_VGetArrayPointer(state), touched)) t1 = middle;
-    else t0 = middle;
+    if (is_over(block, N_VGetArrayPointer(state), touched))
+      t1 = middle;
+    else
+      t0 = middle;
   }
   CVodeGetDky(cvode, t1, 0, state);
 }
@@ -163,12 +166,12 @@ static bool collide(const block *block, double angle, double speeds[2]) {
   if (SUNContext_Create(NULL, &context) != 0) return false;
   N_Vector state = N_VNew_Serial(N_STATE, context);
   double *q = N_VGetArrayPointer(state);
-  memset(q, 0, N_STATE*sizeof *q);
+  memset(q, 0, N_STATE * sizeof *q);
   // the lower corner touches; the height costs speed
-  double flat = height/2, drop = 0.01;
+  double flat = height / 2, drop = 0.01;
   q[THETA] = angle;
-  q[Y] = cos(angle)*height/2 + fabs(sin(angle))*width/2;
-  q[VY] = -sqrt(2*g*(drop + flat - q[Y]));
+  q[Y] = cos(angle) * height / 2 + fabs(sin(angle)) * width / 2;
+  q[VY] = -sqrt(2 * g * (drop + flat - q[Y]));
   q[Y] -= 1e-12; // surely touching: the force jumps at the surface
 
   void *cvode = CVodeCreate(CV_BDF, context);
@@ -177,7 +180,7 @@ static bool collide(const block *block, double angle, double speeds[2]) {
   N_Vector tolerances = N_VNew_Serial(N_STATE, context);
   double *tolerance = N_VGetArrayPointer(tolerances);
   for (int i = 0; i < N_STATE; i++) tolerance[i] = i < SLIP ? 1e-14 : 1e-12;
-  tolerance[SLIP] = 1e-4*slip_width;
+  tolerance[SLIP] = 1e-4 * slip_width;
   CVodeInit(cvode, rates, 0, state);
   CVodeSVtolerances(cvode, 1e-7, tolerances);
   CVodeSetLinearSolver(cvode, solver, matrix);
@@ -220,16 +223,17 @@ static sweep by_stiffness, by_angle;
 
 static void run_sweeps(void) {
   for (int k = 0; k < SWEEP; k++) {
-    double part = 2.0*k/(SWEEP - 1) - 1; // -1 .. 1
-    double ratio = pow(10, 5*part);      // k_A/k_B with the softer at 1e6
-    block block = {{ratio > 1 ? 1e6*ratio : 1e6, ratio > 1 ? 1e6 : 1e6/ratio}};
+    double part = 2.0 * k / (SWEEP - 1) - 1; // -1 .. 1
+    double ratio = pow(10, 5 * part);        // k_A/k_B with the softer at 1e6
+    block block = {
+        {ratio > 1 ? 1e6 * ratio : 1e6, ratio > 1 ? 1e6 : 1e6 / ratio}};
     by_stiffness.parameter[k] = ratio;
     by_stiffness.n_failed += !collide(&block, 0, by_stiffness.speeds[k]);
 
     block.stiffness[0] = block.stiffness[1] = 1e6;
-    by_angle.parameter[k] = part*1e-2; // degrees
-    by_angle.n_failed += !collide(&block, part*1e-2*M_PI/180,
-                                  by_angle.speeds[k]);
+    by_angle.parameter[k] = part * 1e-2; // degrees
+    by_angle.n_failed +=
+        !collide(&block, part * 1e-2 * M_PI / 180, by_angle.speeds[k]);
   }
 }
 
@@ -245,8 +249,9 @@ static void sample_rigid_set(ode_mlcp_impact_set *set) {
   ode_mlcp_impact_default_options(&options);
   options.h = example.h;
   options.samples = 1 << 16;
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(&example.problem, &impact, NULL,
-                                               0), ODE_MLCP_IMPACT_DONE);
+  CU_ASSERT_EQUAL_FATAL(
+      ode_mlcp_impact_create(&example.problem, &impact, NULL, 0),
+      ODE_MLCP_IMPACT_DONE);
   CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_approximate(impact, &options, set),
                         ODE_MLCP_IMPACT_DONE);
   double extents[8];
@@ -279,21 +284,21 @@ static void test_stiffness_fills_the_set(void) {
       most[i] = fmax(most[i], speeds[i]);
       CU_ASSERT(speeds[i] > -1e-7 && speeds[i] < 0.093019);
       if (k > 0)
-        widest_gap = fmax(widest_gap,
-                          fabs(speeds[i] - by_stiffness.speeds[k - 1][i]));
+        widest_gap =
+            fmax(widest_gap, fabs(speeds[i] - by_stiffness.speeds[k - 1][i]));
     }
     // the stiffer corner stops first, and so lifts off
-    if (k < SWEEP/2) CU_ASSERT(speeds[1] > speeds[0]);
-    if (k > SWEEP/2) CU_ASSERT(speeds[0] > speeds[1]);
+    if (k < SWEEP / 2) CU_ASSERT(speeds[1] > speeds[0]);
+    if (k > SWEEP / 2) CU_ASSERT(speeds[0] > speeds[1]);
   }
-  CU_ASSERT(far < 1e-7); // on the arms
+  CU_ASSERT(far < 1e-7);      // on the arms
   for (int i = 0; i < 2; i++) // up to their ends, without holes
-    CU_ASSERT(most[i] > 0.98*0.093018 && most[i] > 0.97*reach[i]);
+    CU_ASSERT(most[i] > 0.98 * 0.093018 && most[i] > 0.97 * reach[i]);
   CU_ASSERT(widest_gap < 0.01);
 
   // equal corners: rest
-  CU_ASSERT(fabs(by_stiffness.speeds[SWEEP/2][0]) < 1e-6);
-  CU_ASSERT(fabs(by_stiffness.speeds[SWEEP/2][1]) < 1e-6);
+  CU_ASSERT(fabs(by_stiffness.speeds[SWEEP / 2][0]) < 1e-6);
+  CU_ASSERT(fabs(by_stiffness.speeds[SWEEP / 2][1]) < 1e-6);
   // negative control: the speeds before the impact are nowhere near the set
   CU_ASSERT(distance_from_arms((double[2]){-0.443, -0.443}) > 0.4);
 }
@@ -308,7 +313,7 @@ static void test_angle_fills_the_set(void) {
     for (int i = 0; i < 2; i++) most = fmax(most, by_angle.speeds[k][i]);
   }
   CU_ASSERT(far < 1e-7);
-  CU_ASSERT(most > 0.093018 && most < 1.03*0.093018);
+  CU_ASSERT(most > 0.093018 && most < 1.03 * 0.093018);
 }
 
 /* ---- the picture ------------------------------------------------------- */
@@ -319,39 +324,43 @@ static int draw(const ode_mlcp_impact_set *set, const char *prefix) {
   FILE *csv = fopen(path, "w");
   FILE *plot = popen("gnuplot", "w");
   if (csv == NULL || plot == NULL) return 1;
-  fputs("stiffness ratio,vnA (m/s),vnB (m/s),angle (degrees),vnA (m/s),"
-        "vnB (m/s)\n", csv);
+  fputs(
+      "stiffness ratio,vnA (m/s),vnB (m/s),angle (degrees),vnA (m/s),"
+      "vnB (m/s)\n",
+      csv);
   fputs("$set << EOD\n", plot);
   for (uint64_t k = 0; k < set->n_outcomes; k += 4)
-    fprintf(plot, "%g %g\n", set->contact_velocities[4*k],
-            set->contact_velocities[4*k + 2]);
+    fprintf(plot, "%g %g\n", set->contact_velocities[4 * k],
+            set->contact_velocities[4 * k + 2]);
   fputs("EOD\n$compliant << EOD\n", plot);
   for (int k = 0; k < SWEEP; k++) {
     const double *a = by_stiffness.speeds[k], *b = by_angle.speeds[k];
     fprintf(csv, "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n",
-            by_stiffness.parameter[k], a[0], a[1], by_angle.parameter[k],
-            b[0], b[1]);
-    fprintf(plot, "%.17g %g %g %.17g %g %g\n",
-            log10(by_stiffness.parameter[k]), a[0], a[1],
-            by_angle.parameter[k], b[0], b[1]);
+            by_stiffness.parameter[k], a[0], a[1], by_angle.parameter[k], b[0],
+            b[1]);
+    fprintf(plot, "%.17g %g %g %.17g %g %g\n", log10(by_stiffness.parameter[k]),
+            a[0], a[1], by_angle.parameter[k], b[0], b[1]);
   }
   fputs("EOD\nset terminal pngcairo size 1250,520\n", plot);
   fprintf(plot, "set output '%s.png'\n", prefix);
-  fputs("set multiplot layout 1,2 title 'Rocking block: compliant corners over "
-        "the rigid set'\n"
-        "set xlabel 'vnA: normal velocity of A (m/s)'\n"
-        "set ylabel 'vnB: normal velocity of B (m/s)'\n"
-        "set palette rgb 33,13,10\nset key top right\nset xtics 0.02\n"
-        "set xrange [-0.005:0.1]\nset yrange [-0.005:0.1]\n"
-        "set rmargin 14\n", plot);
+  fputs(
+      "set multiplot layout 1,2 title 'Rocking block: compliant corners over "
+      "the rigid set'\n"
+      "set xlabel 'vnA: normal velocity of A (m/s)'\n"
+      "set ylabel 'vnB: normal velocity of B (m/s)'\n"
+      "set palette rgb 33,13,10\nset key top right\nset xtics 0.02\n"
+      "set xrange [-0.005:0.1]\nset yrange [-0.005:0.1]\n"
+      "set rmargin 14\n",
+      plot);
   for (int k = 0; k < 2; k++)
-    fprintf(plot, "set cblabel '%s'\n"
-                  "plot $set using 1:2 with points pt 7 ps 0.8 lc rgb '#c0c0c0'"
-                  " title 'set of outcomes', $compliant using %d:%d:%d with "
-                  "points pt 6 ps 1.2 lw 1.5 palette title 'compliant'\n",
+    fprintf(plot,
+            "set cblabel '%s'\n"
+            "plot $set using 1:2 with points pt 7 ps 0.8 lc rgb '#c0c0c0'"
+            " title 'set of outcomes', $compliant using %d:%d:%d with "
+            "points pt 6 ps 1.2 lw 1.5 palette title 'compliant'\n",
             k == 0 ? "log10 of the stiffness ratio kA/kB"
                    : "angle before the impact (degrees)",
-            3*k + 2, 3*k + 3, 3*k + 1);
+            3 * k + 2, 3 * k + 3, 3 * k + 1);
   fputs("unset multiplot\nunset output\n", plot);
   return (fclose(csv) != 0) | (pclose(plot) != 0);
 }
@@ -362,10 +371,10 @@ int main(int argc, char **argv) {
   memset(&set, 0, sizeof set);
   rigid_set = &set;
   CU_TestInfo tests[] = {
-    {"rigid set", test_rigid_set},
-    {"stiffness fills the set", test_stiffness_fills_the_set},
-    {"angle fills the set", test_angle_fills_the_set},
-    CU_TEST_INFO_NULL};
+      {"rigid set", test_rigid_set},
+      {"stiffness fills the set", test_stiffness_fills_the_set},
+      {"angle fills the set", test_angle_fills_the_set},
+      CU_TEST_INFO_NULL};
   int status = run_tests("impacts: compliant block", tests);
   if (argc > 1 && draw(&set, argv[1]) != 0) status = 1;
   ode_mlcp_impact_set_release(&set);

@@ -33,7 +33,7 @@ static ready *open_example(const char *name) {
   it->options.steps = it->example.steps;
   it->s = it->example.problem.n_velocities;
   it->m = it->example.problem.n_contacts;
-  it->n_rows = 2*it->m;
+  it->n_rows = 2 * it->m;
   return it;
 }
 
@@ -53,21 +53,27 @@ static void test_data_meet_the_table(void) {
     const char *name;
     double psi, energy, M_last, speeds[10];
   } table[IMPACT_EXAMPLES] = {
-    {"rocking-block", 22.7366, 0.098100000, 0.416666667,
-     {-0.442944692, 0, -0.442944692, 0}},
-    {"compass-gait", 669.144, 0.075423296, 0.25, {-0.4890738, 0, 0, 0}},
-    {"box-wall", 32.4948, 0.5, 0.166666667, {0, 1, -1, 0}},
-    {"ramone", 3.97237e6, 1.035048815, 0.020444329, {-0.53209872, 0, 0, 0}},
-    {"disk-stack", 89.9558, 0.5, 0.5,
-     {0, 0, 0, 0, -0.866025404, 0.5, -0.866025404, -0.5, 0, 0}}};
+      {"rocking-block",
+       22.7366,
+       0.098100000,
+       0.416666667,
+       {-0.442944692, 0, -0.442944692, 0}},
+      {"compass-gait", 669.144, 0.075423296, 0.25, {-0.4890738, 0, 0, 0}},
+      {"box-wall", 32.4948, 0.5, 0.166666667, {0, 1, -1, 0}},
+      {"ramone", 3.97237e6, 1.035048815, 0.020444329, {-0.53209872, 0, 0, 0}},
+      {"disk-stack",
+       89.9558,
+       0.5,
+       0.5,
+       {0, 0, 0, 0, -0.866025404, 0.5, -0.866025404, -0.5, 0, 0}}};
   for (int k = 0; k < IMPACT_EXAMPLES; k++) {
     ready *it = open_example(table[k].name);
     double rows[10];
     ode_mlcp_impact_contact_velocities(it->impact, it->example.v, rows);
-    CU_ASSERT(near(ode_mlcp_impact_psi(it->impact)/table[k].psi, 1, 3e-6));
+    CU_ASSERT(near(ode_mlcp_impact_psi(it->impact) / table[k].psi, 1, 3e-6));
     CU_ASSERT(near(ode_mlcp_impact_kinetic_energy(it->impact, it->example.v),
                    table[k].energy, 1e-9));
-    CU_ASSERT(near(it->example.M[it->s*it->s - 1], table[k].M_last, 1e-9));
+    CU_ASSERT(near(it->example.M[it->s * it->s - 1], table[k].M_last, 1e-9));
     for (int i = 0; i < it->n_rows; i++)
       CU_ASSERT(near(rows[i], table[k].speeds[i], 1e-8));
     close_example(it);
@@ -76,8 +82,8 @@ static void test_data_meet_the_table(void) {
   // RAMone's matrices are worked out link by link; a few entries of the table
   ready *it = open_example("ramone");
   CU_ASSERT(near(it->example.M[2], 0.551727487, 1e-9));
-  CU_ASSERT(near(it->example.M[2*7 + 3], 0.086147086, 1e-9));
-  CU_ASSERT(near(it->example.M[1*7 + 6], -0.009519825, 1e-8));
+  CU_ASSERT(near(it->example.M[2 * 7 + 3], 0.086147086, 1e-9));
+  CU_ASSERT(near(it->example.M[1 * 7 + 6], -0.009519825, 1e-8));
   CU_ASSERT(near(it->example.Jn[3], -0.35952886, 1e-8));
   CU_ASSERT(near(it->example.Jt[7 + 6], 0.265123263, 1e-8));
   close_example(it);
@@ -94,14 +100,15 @@ static void test_moving_surface(void) {
   rising.v[1] = 0;
   rising.problem.surface = surface;
   ode_mlcp_impact *impact;
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(&rising.problem, &impact, NULL,
-                                               0), ODE_MLCP_IMPACT_DONE);
+  CU_ASSERT_EQUAL_FATAL(
+      ode_mlcp_impact_create(&rising.problem, &impact, NULL, 0),
+      ODE_MLCP_IMPACT_DONE);
   for (uint64_t sample = 0; sample < 100; sample++) {
     double v[3], moving_v[3], rows[4], moving_rows[4];
     ode_mlcp_impact_sim(falling->impact, &falling->options, sample, v, NULL);
-    CU_ASSERT_EQUAL(ode_mlcp_impact_sim(impact, &falling->options, sample,
-                                        moving_v, NULL),
-                    ODE_MLCP_IMPACT_DONE);
+    CU_ASSERT_EQUAL(
+        ode_mlcp_impact_sim(impact, &falling->options, sample, moving_v, NULL),
+        ODE_MLCP_IMPACT_DONE);
     ode_mlcp_impact_contact_velocities(falling->impact, v, rows);
     ode_mlcp_impact_contact_velocities(impact, moving_v, moving_rows);
     for (int i = 0; i < 4; i++) CU_ASSERT(near(rows[i], moving_rows[i], 1e-14));
@@ -112,9 +119,9 @@ static void test_moving_surface(void) {
   const double wrong[4] = {0, 0, 0, NAN};
   char message[80];
   rising.problem.surface = wrong;
-  CU_ASSERT_EQUAL(ode_mlcp_impact_create(&rising.problem, &impact, message,
-                                         sizeof message),
-                  ODE_MLCP_IMPACT_BAD_INPUT);
+  CU_ASSERT_EQUAL(
+      ode_mlcp_impact_create(&rising.problem, &impact, message, sizeof message),
+      ODE_MLCP_IMPACT_BAD_INPUT);
   CU_ASSERT_PTR_NOT_NULL(strstr(message, "surface(4, 1)"));
   close_example(falling);
 }
@@ -126,7 +133,7 @@ static bool has_solution(const ready *it, const double v[], int n_solutions,
                          const double wanted[]) {
   for (int k = 0; k < n_solutions; k++) {
     double rows[10], worst = 0;
-    ode_mlcp_impact_contact_velocities(it->impact, &v[k*it->s], rows);
+    ode_mlcp_impact_contact_velocities(it->impact, &v[k * it->s], rows);
     for (int i = 0; i < it->n_rows; i++)
       worst = fmax(worst, fabs(rows[i] - wanted[i]));
     if (worst < 1e-6) return true;
@@ -139,11 +146,11 @@ static void test_simultaneous_solutions(void) {
   const double rest[10] = {0};
   for (int k = 0; k < IMPACT_EXAMPLES; k++) {
     ready *it = open_example(impact_example_name(k));
-    double v[8*9];
+    double v[8 * 9];
     int n_solutions;
-    CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_simultaneous(it->impact, 8, v,
-                                                       &n_solutions),
-                          ODE_MLCP_IMPACT_DONE);
+    CU_ASSERT_EQUAL_FATAL(
+        ode_mlcp_impact_simultaneous(it->impact, 8, v, &n_solutions),
+        ODE_MLCP_IMPACT_DONE);
     CU_ASSERT_EQUAL(n_solutions, expected[k]);
     CU_ASSERT(has_solution(it, v, n_solutions, rest));
     if (n_solutions == 3) {
@@ -151,7 +158,7 @@ static void test_simultaneous_solutions(void) {
       int n_sliding = 0, n_lifting = 0;
       for (int i = 0; i < 3; i++) {
         double rows[4];
-        ode_mlcp_impact_contact_velocities(it->impact, &v[i*it->s], rows);
+        ode_mlcp_impact_contact_velocities(it->impact, &v[i * it->s], rows);
         CU_ASSERT(fabs(rows[0]) < 1e-9 && fabs(rows[1]) < 1e-9);
         n_lifting += rows[2] > 1e-5;
         n_sliding += fabs(rows[2]) < 1e-9 && fabs(rows[3]) > 1e-5;
@@ -162,11 +169,11 @@ static void test_simultaneous_solutions(void) {
     // less room than solutions: those that fit, and the true number
     if (n_solutions > 1) {
       double one[9];
-      CU_ASSERT_EQUAL(ode_mlcp_impact_simultaneous(it->impact, 1, one,
-                                                   &n_solutions),
-                      ODE_MLCP_IMPACT_DONE);
+      CU_ASSERT_EQUAL(
+          ode_mlcp_impact_simultaneous(it->impact, 1, one, &n_solutions),
+          ODE_MLCP_IMPACT_DONE);
       CU_ASSERT_EQUAL(n_solutions, expected[k]);
-      CU_ASSERT_EQUAL(memcmp(one, v, (size_t)it->s*sizeof *v), 0);
+      CU_ASSERT_EQUAL(memcmp(one, v, (size_t)it->s * sizeof *v), 0);
     }
     close_example(it);
   }
@@ -176,8 +183,8 @@ static void sequence(const ready *it, ode_mlcp_impact_order kind,
                      const int order[], int n, double rows[], int *count,
                      ode_mlcp_impact_status *status) {
   double v[9];
-  *status = ode_mlcp_impact_sequential(it->impact, &it->options, kind, order,
-                                       n, 0, 1000, v, NULL, count);
+  *status = ode_mlcp_impact_sequential(it->impact, &it->options, kind, order, n,
+                                       0, 1000, v, NULL, count);
   ode_mlcp_impact_contact_velocities(it->impact, v, rows);
 }
 
@@ -188,7 +195,7 @@ static void test_sequences(void) {
   ode_mlcp_impact_status status;
 
   ready *block = open_example("rocking-block");
-  double left = 0.21*sqrt(2*9.81*0.01);
+  double left = 0.21 * sqrt(2 * 9.81 * 0.01);
   sequence(block, ODE_MLCP_IMPACT_CYCLIC, AB, 2, rows, &count, &status);
   CU_ASSERT_EQUAL(status, ODE_MLCP_IMPACT_DONE);
   CU_ASSERT_EQUAL(count, 2);
@@ -236,39 +243,57 @@ static void test_sets(void) {
     double lcps, error;
     double extents[10][2]; /* that no outcome may leave */
   } table[IMPACT_EXAMPLES] = {
-    {"rocking-block", 2.47, 0.03, {{0, 0.09302}, {0, 0}, {0, 0.09302},
-                                   {0, 0}}},
-    {"compass-gait", 2.25, 0.02, {{0, 0.0380}, {-0.0750, 0}, {0, 0.09956},
-                                  {0, 0.19803}}},
-    {"box-wall", 1.54, 0.02, {{0, 0}, {0, 0.375}, {0, 0.10565},
-                              {-0.07255, 0}}},
-    {"ramone", 3.00, 0.02, {{0, 0}, {0, 0}, {0, 0.00033083},
-                            {-0.0273502, 0}}},
-    {"disk-stack", 2.37, 0.03, {{0, 0.1}, {-0.3, 0.3}, {0, 0.1}, {-0.3, 0.3},
-                                {0, 0.26}, {-0.3, 0.3}, {0, 0.26},
-                                {-0.3, 0.3}, {0, 0.13}, {-0.35, 0.35}}}};
+      {"rocking-block",
+       2.47,
+       0.03,
+       {{0, 0.09302}, {0, 0}, {0, 0.09302}, {0, 0}}},
+      {"compass-gait",
+       2.25,
+       0.02,
+       {{0, 0.0380}, {-0.0750, 0}, {0, 0.09956}, {0, 0.19803}}},
+      {"box-wall",
+       1.54,
+       0.02,
+       {{0, 0}, {0, 0.375}, {0, 0.10565}, {-0.07255, 0}}},
+      {"ramone",
+       3.00,
+       0.02,
+       {{0, 0}, {0, 0}, {0, 0.00033083}, {-0.0273502, 0}}},
+      {"disk-stack",
+       2.37,
+       0.03,
+       {{0, 0.1},
+        {-0.3, 0.3},
+        {0, 0.1},
+        {-0.3, 0.3},
+        {0, 0.26},
+        {-0.3, 0.3},
+        {0, 0.26},
+        {-0.3, 0.3},
+        {0, 0.13},
+        {-0.35, 0.35}}}};
   for (int k = 0; k < IMPACT_EXAMPLES; k++) {
     ready *it = open_example(table[k].name);
     ode_mlcp_impact_set set;
     it->options.samples = 1 << 14;
     it->options.steps = it->example.steps - 1;
-    CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_approximate(it->impact, &it->options,
-                                                      &set),
-                          ODE_MLCP_IMPACT_DONE);
+    CU_ASSERT_EQUAL_FATAL(
+        ode_mlcp_impact_approximate(it->impact, &it->options, &set),
+        ODE_MLCP_IMPACT_DONE);
     CU_ASSERT_EQUAL(set.n_samples, it->options.samples);
     CU_ASSERT_EQUAL(set.n_finished + set.n_unfinished, set.n_samples);
     CU_ASSERT_EQUAL(set.n_outcomes, set.n_finished);
-    CU_ASSERT(set.n_unfinished < set.n_samples/50);
+    CU_ASSERT(set.n_unfinished < set.n_samples / 50);
     CU_ASSERT_EQUAL(set.n_fallbacks, 0);
-    CU_ASSERT(near((double)set.n_lcps/(double)set.n_samples, table[k].lcps,
+    CU_ASSERT(near((double)set.n_lcps / (double)set.n_samples, table[k].lcps,
                    table[k].error));
     double extents[20], means[10];
     ode_mlcp_impact_extents(&set, extents);
     ode_mlcp_impact_means(&set, means);
     for (int i = 0; i < it->n_rows; i++) {
-      CU_ASSERT(extents[2*i] >= table[k].extents[i][0] - 1e-8);
-      CU_ASSERT(extents[2*i + 1] <= table[k].extents[i][1] + 1e-8);
-      CU_ASSERT(means[i] >= extents[2*i] && means[i] <= extents[2*i + 1]);
+      CU_ASSERT(extents[2 * i] >= table[k].extents[i][0] - 1e-8);
+      CU_ASSERT(extents[2 * i + 1] <= table[k].extents[i][1] + 1e-8);
+      CU_ASSERT(means[i] >= extents[2 * i] && means[i] <= extents[2 * i + 1]);
     }
     ode_mlcp_impact_set_release(&set);
     close_example(it);
@@ -282,7 +307,7 @@ static void test_rocking_block_is_an_L(void) {
   ode_mlcp_impact_approximate(it->impact, &it->options, &set);
   bool one_is_zero = true;
   for (uint64_t k = 0; k < set.n_outcomes; k++) {
-    const double *rows = &set.contact_velocities[4*k];
+    const double *rows = &set.contact_velocities[4 * k];
     one_is_zero &= fmin(fabs(rows[0]), fabs(rows[2])) <= 1e-8;
   }
   CU_ASSERT(one_is_zero);
@@ -302,8 +327,10 @@ static void test_rocking_block_is_an_L(void) {
   // a triangle but for rounding along its arms
   double area = 0;
   for (size_t i = 0, j = n_corners - 1; i < n_corners; j = i++)
-    area += (corners[2*j]*corners[2*i + 1] - corners[2*i]*corners[2*j + 1])/2;
-  CU_ASSERT(near(area, extents[1]*extents[5]/2, 1e-9));
+    area += (corners[2 * j] * corners[2 * i + 1] -
+             corners[2 * i] * corners[2 * j + 1]) /
+            2;
+  CU_ASSERT(near(area, extents[1] * extents[5] / 2, 1e-9));
   free(corners);
 
   uint64_t cells[100];
@@ -312,8 +339,8 @@ static void test_rocking_block_is_an_L(void) {
   int occupied = 0, on_arms = 0;
   for (int y = 0; y < 10; y++)
     for (int x = 0; x < 10; x++) {
-      occupied += cells[10*y + x] > 0;
-      on_arms += cells[10*y + x] > 0 && (x == 0 || y == 0);
+      occupied += cells[10 * y + x] > 0;
+      on_arms += cells[10 * y + x] > 0 && (x == 0 || y == 0);
     }
   CU_ASSERT_EQUAL(occupied, 19);
   CU_ASSERT_EQUAL(on_arms, 19);
@@ -327,10 +354,10 @@ static void test_selection_matters_for_the_compass(void) {
   double lcps[2], extents[2][8];
   for (int k = 0; k < 2; k++) {
     ode_mlcp_impact_set set;
-    it->options.select = k == 0 ? ODE_MLCP_IMPACT_FIRST
-                                : ODE_MLCP_IMPACT_RANDOM;
+    it->options.select =
+        k == 0 ? ODE_MLCP_IMPACT_FIRST : ODE_MLCP_IMPACT_RANDOM;
     ode_mlcp_impact_approximate(it->impact, &it->options, &set);
-    lcps[k] = (double)set.n_lcps/(double)set.n_samples;
+    lcps[k] = (double)set.n_lcps / (double)set.n_samples;
     ode_mlcp_impact_extents(&set, extents[k]);
     ode_mlcp_impact_set_release(&set);
   }
@@ -351,7 +378,7 @@ static void test_random_paths_meet_all_solutions(void) {
   ode_mlcp_impact_approximate(it->impact, &it->options, &set);
   long n_rest = 0, n_slide = 0, n_lift = 0;
   for (uint64_t k = 0; k < set.n_outcomes; k++) {
-    const double *rows = &set.contact_velocities[4*k];
+    const double *rows = &set.contact_velocities[4 * k];
     n_lift += rows[2] > 0.0995;
     n_slide += fabs(rows[2]) < 1e-9 && rows[3] > 0.01;
     n_rest += fabs(rows[2]) < 1e-9 && fabs(rows[3]) < 1e-9;
@@ -369,20 +396,21 @@ static void test_energy_falls_in_every_step(void) {
     ready *it = open_example(impact_example_name(k));
     ode_mlcp_impact_set ways;
     it->options.samples = 2000;
-    CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_ways(it->impact, &it->options, 2000,
-                                               &ways), ODE_MLCP_IMPACT_DONE);
+    CU_ASSERT_EQUAL_FATAL(
+        ode_mlcp_impact_ways(it->impact, &it->options, 2000, &ways),
+        ODE_MLCP_IMPACT_DONE);
     long n_steps = 0, n_rises = 0;
     double before = 0;
     for (uint64_t i = 0; i < ways.n_outcomes; i++) {
       double now = ode_mlcp_impact_kinetic_energy(it->impact,
-                                                  &ways.v[i*(uint64_t)it->s]);
+                                                  &ways.v[i * (uint64_t)it->s]);
       if (ways.lcps[i] > 0) {
         n_steps++;
         n_rises += !(now < before);
       } else {
-        CU_ASSERT(near(now, ode_mlcp_impact_kinetic_energy(it->impact,
-                                                           it->example.v),
-                       1e-15));
+        CU_ASSERT(
+            near(now, ode_mlcp_impact_kinetic_energy(it->impact, it->example.v),
+                 1e-15));
       }
       before = now;
     }
@@ -394,11 +422,12 @@ static void test_energy_falls_in_every_step(void) {
     for (uint64_t i = 0; i < ways.n_outcomes; i++) {
       double rows[10];
       ode_mlcp_impact_contact_velocities(it->impact,
-                                         &ways.v[i*(uint64_t)it->s], rows);
+                                         &ways.v[i * (uint64_t)it->s], rows);
       for (int j = 0; j < it->n_rows; j++)
-        worst = fmax(worst,
-                     fabs(rows[j] - ways.contact_velocities
-                                      [i*(uint64_t)it->n_rows + (uint64_t)j]));
+        worst = fmax(
+            worst,
+            fabs(rows[j] - ways.contact_velocities[i * (uint64_t)it->n_rows +
+                                                   (uint64_t)j]));
     }
     CU_ASSERT(worst < 1e-11);
     ode_mlcp_impact_set_release(&ways);
@@ -407,13 +436,13 @@ static void test_energy_falls_in_every_step(void) {
 }
 
 /* How far a solution is from the nearest of the enumerated ones, m/s. */
-static double distance_to_known(const impact_sampler *sampler, int n_known, int n,
-                                const double c[]) {
+static double distance_to_known(const impact_sampler *sampler, int n_known,
+                                int n, const double c[]) {
   double best = INFINITY;
   for (int k = 0; k < n_known; k++) {
     double worst = 0;
     for (int i = 0; i < n; i++)
-      worst = fmax(worst, fabs(sampler->reached[k*n + i] - c[i]));
+      worst = fmax(worst, fabs(sampler->reached[k * n + i] - c[i]));
     best = fmin(best, worst);
   }
   return best;
@@ -429,29 +458,33 @@ static void test_modes_agree_with_lemke(void) {
     it->options.method = ODE_MLCP_IMPACT_MODES;
     ode_mlcp_impact_method method;
     impact_sampler sampler;
-    CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(it->impact, &it->options, &method),
-                          ODE_MLCP_IMPACT_DONE);
-    CU_ASSERT_FATAL(impact_sampler_open(&sampler, it->impact, &it->options, method,
-                                     &memory_from_malloc));
-    double *scratch = malloc(impact_lemke_scratch(space)*sizeof *scratch);
+    CU_ASSERT_EQUAL_FATAL(
+        impact_sampler_prepare(it->impact, &it->options, &method),
+        ODE_MLCP_IMPACT_DONE);
+    CU_ASSERT_FATAL(impact_sampler_open(&sampler, it->impact, &it->options,
+                                        method, &memory_from_malloc));
+    double *scratch = malloc(impact_lemke_scratch(space) * sizeof *scratch);
     test_random random = {(uint64_t)k};
     long n_lemke_solved = 0, n_runs = 0, n_path_solved = 0, n_path = 0;
     double worst_violation = 0, worst_distance = 0;
     int most = 0;
 
     for (int sample = 0; sample < (it->m > 2 ? 40 : 400); sample++) {
-      memcpy(sampler.inputs, space->start, (size_t)n*sizeof *sampler.inputs);
-      for (int step = 0; step < 8 &&
-           contact_space_slowest(space, sampler.inputs) < -1e-8; step++) {
+      memcpy(sampler.inputs, space->start, (size_t)n * sizeof *sampler.inputs);
+      for (int step = 0;
+           step < 8 && contact_space_slowest(space, sampler.inputs) < -1e-8;
+           step++) {
         double *caps = &sampler.inputs[n];
         for (int i = 0; i < it->m; i++)
-          caps[i] = test_uniform(&random, 1e-3, 1)*it->options.h;
+          caps[i] = test_uniform(&random, 1e-3, 1) * it->options.h;
         int n_known = impact_sampler_step(&sampler, 0, 0, IMPACT_MAX_SOLUTIONS);
         CU_ASSERT_FATAL(n_known > 0);
         if (n_known > most) most = n_known;
         for (int i = 0; i < n_known; i++)
-          worst_violation = fmax(worst_violation, contact_path_violation(
-            space, caps, &sampler.lambdas[i*n], &sampler.reached[i*n]));
+          worst_violation =
+              fmax(worst_violation,
+                   contact_path_violation(space, caps, &sampler.lambdas[i * n],
+                                          &sampler.reached[i * n]));
 
         for (int run = 0; run < 6; run++) {
           double covering[25], lambda[10], c[10];
@@ -459,13 +492,12 @@ static void test_modes_agree_with_lemke(void) {
           for (int i = 0; i < n_lemke; i++)
             covering[i] = test_uniform(&random, 0.01, 1);
           double path_covering[20];
-          for (int i = 0; i < 2*n; i++)
-            path_covering[i] = test_uniform(&random, i % 2 == 0 ? 0.01 : -1,
-                                            1);
+          for (int i = 0; i < 2 * n; i++)
+            path_covering[i] = test_uniform(&random, i % 2 == 0 ? 0.01 : -1, 1);
           n_runs++;
           if (impact_lemke_solve(space, sampler.inputs, caps,
-                                 run == 0 ? NULL : covering, scratch, lambda,
-                                 c, &pivots)) {
+                                 run == 0 ? NULL : covering, scratch, lambda, c,
+                                 &pivots)) {
             n_lemke_solved++;
             worst_distance = fmax(worst_distance,
                                   distance_to_known(&sampler, n_known, n, c));
@@ -480,24 +512,25 @@ static void test_modes_agree_with_lemke(void) {
                                   distance_to_known(&sampler, n_known, n, c));
           }
         }
-        int taken = (int)(test_uniform(&random, 0, 1)*n_known);
-        memcpy(sampler.inputs, &sampler.reached[taken*n],
-               (size_t)n*sizeof *sampler.inputs);
+        int taken = (int)(test_uniform(&random, 0, 1) * n_known);
+        memcpy(sampler.inputs, &sampler.reached[taken * n],
+               (size_t)n * sizeof *sampler.inputs);
       }
     }
     CU_ASSERT(worst_violation < 1e-9);
     CU_ASSERT(worst_distance < 1e-7);
-    CU_ASSERT(n_lemke_solved*1000 >= n_runs*998);
+    CU_ASSERT(n_lemke_solved * 1000 >= n_runs * 998);
     // RAMone's mu = 1e5 ends some paths, which then are Lemke's to solve
-    CU_ASSERT(n_path_solved*100 >= n_path*98);
-    if (k != 3) CU_ASSERT(n_path_solved*1000 >= n_path*999);
+    CU_ASSERT(n_path_solved * 100 >= n_path * 98);
+    if (k != 3) CU_ASSERT(n_path_solved * 1000 >= n_path * 999);
     if (k == 1 || k == 3) CU_ASSERT_EQUAL(most, 3);
     if (k == 0 || k == 2) CU_ASSERT_EQUAL(most, 1);
     if (k == 4) CU_ASSERT(most > 1);
-    printf("  %s: lemke %ld of %ld, path %ld of %ld, at most %d solutions, "
-           "violation %.1e, distance %.1e\n", it->example.name,
-           n_lemke_solved, n_runs, n_path_solved, n_path, most,
-           worst_violation, worst_distance);
+    printf(
+        "  %s: lemke %ld of %ld, path %ld of %ld, at most %d solutions, "
+        "violation %.1e, distance %.1e\n",
+        it->example.name, n_lemke_solved, n_runs, n_path_solved, n_path, most,
+        worst_violation, worst_distance);
 
     // negative control: a wrong impulse is noticed, and so is a wrong velocity
     double lambda[10], c[10], caps[5];
@@ -515,17 +548,17 @@ static void test_modes_agree_with_lemke(void) {
 
 int main(void) {
   CU_TestInfo tests[] = {
-    {"moving surface", test_moving_surface},
-    {"data meet the table", test_data_meet_the_table},
-    {"simultaneous solutions", test_simultaneous_solutions},
-    {"sequences", test_sequences},
-    {"sets", test_sets},
-    {"rocking block is an L", test_rocking_block_is_an_L},
-    {"selection matters for the compass",
-     test_selection_matters_for_the_compass},
-    {"random paths meet all solutions", test_random_paths_meet_all_solutions},
-    {"energy falls in every step", test_energy_falls_in_every_step},
-    {"modes agree with Lemke", test_modes_agree_with_lemke},
-    CU_TEST_INFO_NULL};
+      {"moving surface", test_moving_surface},
+      {"data meet the table", test_data_meet_the_table},
+      {"simultaneous solutions", test_simultaneous_solutions},
+      {"sequences", test_sequences},
+      {"sets", test_sets},
+      {"rocking block is an L", test_rocking_block_is_an_L},
+      {"selection matters for the compass",
+       test_selection_matters_for_the_compass},
+      {"random paths meet all solutions", test_random_paths_meet_all_solutions},
+      {"energy falls in every step", test_energy_falls_in_every_step},
+      {"modes agree with Lemke", test_modes_agree_with_lemke},
+      CU_TEST_INFO_NULL};
   return run_tests("impacts: examples", tests);
 }

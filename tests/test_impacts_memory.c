@@ -12,7 +12,7 @@ static ode_mlcp_impact_status use(const impact_example *example,
                                   const memory_source *source) {
   ode_mlcp_impact *impact;
   ode_mlcp_impact_status status =
-    impact_create(&example->problem, source, &impact, NULL, 0);
+      impact_create(&example->problem, source, &impact, NULL, 0);
   if (status != ODE_MLCP_IMPACT_DONE) return status;
 
   ode_mlcp_impact_options options;
@@ -22,7 +22,7 @@ static ode_mlcp_impact_status use(const impact_example *example,
   options.h = example->h;
   options.threads = 1;
   ode_mlcp_impact_set set;
-  double v[64*9];
+  double v[64 * 9];
   int count;
   status = ode_mlcp_impact_approximate(impact, &options, &set);
   ode_mlcp_impact_set_release(&set);
@@ -32,9 +32,8 @@ static ode_mlcp_impact_status use(const impact_example *example,
   if (status == ODE_MLCP_IMPACT_DONE)
     status = ode_mlcp_impact_simultaneous(impact, 64, v, &count);
   if (status == ODE_MLCP_IMPACT_DONE)
-    status = ode_mlcp_impact_sequential(impact, &options,
-                                        ODE_MLCP_IMPACT_CYCLIC, NULL, 0, 0, 9,
-                                        v, NULL, NULL);
+    status = ode_mlcp_impact_sequential(
+        impact, &options, ODE_MLCP_IMPACT_CYCLIC, NULL, 0, 0, 9, v, NULL, NULL);
   if (status == ODE_MLCP_IMPACT_DONE)
     status = ode_mlcp_impact_sim(impact, &options, 0, v, NULL);
   ode_mlcp_impact_destroy(impact);
@@ -51,7 +50,7 @@ static void test_every_allocation_may_fail(void) {
       memory_source source = failing_memory_source(&memory);
       fail_allocation(&memory, fail_at);
       ode_mlcp_impact_status status =
-        use(&example, (ode_mlcp_impact_select)select, 50, &source);
+          use(&example, (ode_mlcp_impact_select)select, 50, &source);
       CU_ASSERT_EQUAL(memory.n_held, 0);
       CU_ASSERT_EQUAL(memory.bytes_held, 0);
       if (!an_allocation_failed(&memory)) {
@@ -82,17 +81,22 @@ static void test_sampling_allocates_nothing(void) {
 
 static void test_too_many_modes(void) {
   enum { N = 8 };
-  double M[N*N] = {0}, Jn[N*N] = {0}, Jt[N*N] = {0}, mu[N], v[N];
+  double M[N * N] = {0}, Jn[N * N] = {0}, Jt[N * N] = {0}, mu[N], v[N];
   for (int i = 0; i < N; i++) {
-    M[i*N + i] = 1;
-    Jn[i*N + i] = 1;
-    Jt[i*N + (i + 1) % N] = 1;
+    M[i * N + i] = 1;
+    Jn[i * N + i] = 1;
+    Jt[i * N + (i + 1) % N] = 1;
     mu[i] = 0.5;
     v[i] = -1;
   }
-  const ode_mlcp_impact_problem problem = {
-    .n_velocities = N, .n_contacts = N, .n_tangents = 1, .M = M, .Jn = Jn,
-    .Jt = Jt, .mu = mu, .v = v};
+  const ode_mlcp_impact_problem problem = {.n_velocities = N,
+                                           .n_contacts = N,
+                                           .n_tangents = 1,
+                                           .M = M,
+                                           .Jn = Jn,
+                                           .Jt = Jt,
+                                           .mu = mu,
+                                           .v = v};
   ode_mlcp_impact *impact;
   CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(&problem, &impact, NULL, 0),
                         ODE_MLCP_IMPACT_DONE);
@@ -115,9 +119,9 @@ static void test_too_many_modes(void) {
 
 int main(void) {
   CU_TestInfo tests[] = {
-    {"every allocation may fail", test_every_allocation_may_fail},
-    {"sampling allocates nothing", test_sampling_allocates_nothing},
-    {"too many modes", test_too_many_modes},
-    CU_TEST_INFO_NULL};
+      {"every allocation may fail", test_every_allocation_may_fail},
+      {"sampling allocates nothing", test_sampling_allocates_nothing},
+      {"too many modes", test_too_many_modes},
+      CU_TEST_INFO_NULL};
   return run_tests("impacts: memory", tests);
 }

@@ -36,14 +36,13 @@ static void close_example(ready *it) {
 
 static void run(ready *it, ode_mlcp_impact_set *set) {
   CU_ASSERT_EQUAL_FATAL(
-    ode_mlcp_impact_approximate(it->impact, &it->options, set),
-    ODE_MLCP_IMPACT_DONE);
+      ode_mlcp_impact_approximate(it->impact, &it->options, set),
+      ODE_MLCP_IMPACT_DONE);
 }
 
 static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) {
   const unsigned char *bytes = data;
-  for (size_t i = 0; i < size; i++)
-    hash = (hash ^ bytes[i])*0x100000001b3u;
+  for (size_t i = 0; i < size; i++) hash = (hash ^ bytes[i]) * 0x100000001b3u;
   return hash;
 }
 
@@ -53,12 +52,12 @@ static uint64_t hash_set(const ode_mlcp_impact_set *set) {
   uint64_t counts[4] = {set->n_samples, set->n_finished, set->n_lcps,
                         set->n_outcomes};
   uint64_t hash = hash_bytes(0xcbf29ce484222325u, counts, sizeof counts);
-  hash = hash_bytes(hash, set->sample, n*sizeof *set->sample);
-  hash = hash_bytes(hash, set->lcps, n*sizeof *set->lcps);
-  hash = hash_bytes(hash, set->v, n*(size_t)set->n_velocities
-                                  *sizeof *set->v);
+  hash = hash_bytes(hash, set->sample, n * sizeof *set->sample);
+  hash = hash_bytes(hash, set->lcps, n * sizeof *set->lcps);
+  hash =
+      hash_bytes(hash, set->v, n * (size_t)set->n_velocities * sizeof *set->v);
   return hash_bytes(hash, set->contact_velocities,
-                    n*(size_t)set->n_rows*sizeof *set->contact_velocities);
+                    n * (size_t)set->n_rows * sizeof *set->contact_velocities);
 }
 
 /* ---- the generator ----------------------------------------------------- */
@@ -68,13 +67,13 @@ static void test_philox_known_answers(void) {
   const struct {
     uint32_t counter[4], key[2], answer[4];
   } known[3] = {
-    {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-    {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
-     {0xffffffff, 0xffffffff},
-     {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-    {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
-     {0xa4093822, 0x299f31d0},
-     {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}}};
+      {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+      {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+       {0xffffffff, 0xffffffff},
+       {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+      {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+       {0xa4093822, 0x299f31d0},
+       {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}}};
   for (int k = 0; k < 3; k++) {
     uint32_t out[4];
     philox_block(known[k].key, known[k].counter, out);
@@ -88,10 +87,10 @@ static void test_philox_known_answers(void) {
     double pair[2];
     philox_pair(7, k, 0, 0, pair);
     sum += pair[0] + pair[1];
-    squares += pair[0]*pair[0] + pair[1]*pair[1];
+    squares += pair[0] * pair[0] + pair[1] * pair[1];
   }
-  CU_ASSERT(fabs(sum/20000 - 0.5) < 0.01);
-  CU_ASSERT(fabs(squares/20000 - 1.0/3) < 0.01);
+  CU_ASSERT(fabs(sum / 20000 - 0.5) < 0.01);
+  CU_ASSERT(fabs(squares / 20000 - 1.0 / 3) < 0.01);
 }
 
 /* ---- the same bits ----------------------------------------------------- */
@@ -147,8 +146,9 @@ static void test_shards_are_parts_of_the_whole(void) {
       for (uint64_t i = 0; i < part.n_outcomes; i++) {
         while (k < whole.n_outcomes && whole.sample[k] != part.sample[i]) k++;
         if (k == whole.n_outcomes) break;
-        n_same += memcmp(&part.v[4*i], &whole.v[4*k], 4*sizeof(double)) == 0 &&
-                  part.lcps[i] == whole.lcps[k];
+        n_same +=
+            memcmp(&part.v[4 * i], &whole.v[4 * k], 4 * sizeof(double)) == 0 &&
+            part.lcps[i] == whole.lcps[k];
         k++;
       }
       ode_mlcp_impact_set_release(&part);
@@ -170,13 +170,13 @@ static void test_sim_is_a_sample_of_the_set(void) {
   for (uint64_t k = 0; k < set.n_outcomes; k++) {
     double v[3];
     int n_lcps;
-    CU_ASSERT_EQUAL(ode_mlcp_impact_sim(it->impact, &it->options,
-                                        set.sample[k], v, &n_lcps),
+    CU_ASSERT_EQUAL(ode_mlcp_impact_sim(it->impact, &it->options, set.sample[k],
+                                        v, &n_lcps),
                     ODE_MLCP_IMPACT_DONE);
     CU_ASSERT_EQUAL((uint32_t)n_lcps, set.lcps[k]);
     // the last step of Alg. 2 may still move it by the tolerance
     for (int i = 0; i < 3; i++)
-      CU_ASSERT(fabs(v[i] - set.v[3*k + (uint64_t)i]) < 1e-7);
+      CU_ASSERT(fabs(v[i] - set.v[3 * k + (uint64_t)i]) < 1e-7);
   }
   ode_mlcp_impact_set_release(&set);
   close_example(it);
@@ -191,7 +191,7 @@ static void test_all_holds_the_others(void) {
   it->options.samples = 200;
   it->options.select = ODE_MLCP_IMPACT_ALL;
   run(it, &all);
-  CU_ASSERT(all.n_outcomes > 5*all.n_samples);
+  CU_ASSERT(all.n_outcomes > 5 * all.n_samples);
   for (int select = 0; select < 2; select++) {
     ode_mlcp_impact_set one;
     it->options.select = (ode_mlcp_impact_select)select;
@@ -201,7 +201,7 @@ static void test_all_holds_the_others(void) {
       bool found = false;
       for (uint64_t k = 0; k < all.n_outcomes && !found; k++)
         found = all.sample[k] == one.sample[i] &&
-                memcmp(&all.v[4*k], &one.v[4*i], 4*sizeof(double)) == 0;
+                memcmp(&all.v[4 * k], &one.v[4 * i], 4 * sizeof(double)) == 0;
       n_found += found;
     }
     CU_ASSERT_EQUAL(n_found, one.n_outcomes);
@@ -213,8 +213,8 @@ static void test_all_holds_the_others(void) {
   it->options.select = ODE_MLCP_IMPACT_ALL;
   it->options.max_branches = 2;
   run(it, &all);
-  CU_ASSERT(all.n_unfinished > all.n_samples/2);
-  CU_ASSERT(all.n_outcomes <= 2*all.n_samples);
+  CU_ASSERT(all.n_unfinished > all.n_samples / 2);
+  CU_ASSERT(all.n_outcomes <= 2 * all.n_samples);
   ode_mlcp_impact_set_release(&all);
   close_example(it);
 }
@@ -229,7 +229,7 @@ static void test_methods_agree(void) {
     CU_ASSERT_EQUAL(sets[k].n_outcomes, sets[0].n_outcomes);
     CU_ASSERT_EQUAL(sets[k].n_lcps, sets[0].n_lcps);
     double worst = 0;
-    for (uint64_t i = 0; i < 3*sets[0].n_outcomes; i++)
+    for (uint64_t i = 0; i < 3 * sets[0].n_outcomes; i++)
       worst = fmax(worst, fabs(sets[k].v[i] - sets[0].v[i]));
     CU_ASSERT(worst < 1e-9);
   }
@@ -245,15 +245,14 @@ static void test_nothing_unfinished_is_an_outcome(void) {
   it->options.steps = 0; // one step, which rarely ends the impact
   it->options.h = 0.1;
   run(it, &set);
-  CU_ASSERT(set.n_unfinished > set.n_samples*9/10);
+  CU_ASSERT(set.n_unfinished > set.n_samples * 9 / 10);
   CU_ASSERT_EQUAL(set.n_outcomes, set.n_samples - set.n_unfinished);
   CU_ASSERT_EQUAL(set.n_lcps, set.n_samples);
   ode_mlcp_impact_set_release(&set);
 
   double v[3];
   int n_lcps;
-  CU_ASSERT_EQUAL(ode_mlcp_impact_sim(it->impact, &it->options, 3, v,
-                                      &n_lcps),
+  CU_ASSERT_EQUAL(ode_mlcp_impact_sim(it->impact, &it->options, 3, v, &n_lcps),
                   ODE_MLCP_IMPACT_UNFINISHED);
   CU_ASSERT_EQUAL(n_lcps, 1);
 
@@ -268,8 +267,9 @@ static void test_nothing_unfinished_is_an_outcome(void) {
       double slowest = 0;
       for (uint64_t i = 0; i < set.n_outcomes; i++)
         for (int row = 0; row < set.n_rows; row += 2)
-          slowest = fmin(slowest, set.contact_velocities
-                                    [i*(uint64_t)set.n_rows + (uint64_t)row]);
+          slowest = fmin(
+              slowest,
+              set.contact_velocities[i * (uint64_t)set.n_rows + (uint64_t)row]);
       CU_ASSERT(slowest >= -other->options.tolerance);
       ode_mlcp_impact_set_release(&set);
       close_example(other);
@@ -306,7 +306,7 @@ static void test_an_interrupt_keeps_what_was_done(void) {
   CU_ASSERT(part.n_samples > 0 && part.n_samples < whole.n_samples);
   CU_ASSERT_EQUAL(patience.told, part.n_samples);
   CU_ASSERT_EQUAL(part.n_outcomes, part.n_finished);
-  CU_ASSERT_EQUAL(memcmp(part.v, whole.v, part.n_outcomes*3*sizeof(double)),
+  CU_ASSERT_EQUAL(memcmp(part.v, whole.v, part.n_outcomes * 3 * sizeof(double)),
                   0);
   ode_mlcp_impact_set_release(&part);
 
@@ -334,8 +334,8 @@ static void one_at_a_time(void *context, uint64_t seed, uint64_t sample,
                           int step, int n_contacts, double lambda_max[]) {
   (void)seed;
   for (int i = 0; i < n_contacts; i++)
-    lambda_max[i] = ((uint64_t)(step + i) + sample) % 2 == 0
-                      ? *(double *)context : 1e-12;
+    lambda_max[i] =
+        ((uint64_t)(step + i) + sample) % 2 == 0 ? *(double *)context : 1e-12;
 }
 
 static void test_a_distribution_of_ones_own(void) {
@@ -364,9 +364,14 @@ static void test_two_tangents(void) {
   const double M[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, Jn[3] = {0, 0, 1};
   const double Jt[6] = {1, 0, 0, 0, 1, 0}, mu[1] = {0.5};
   const double v[3] = {2, 0.1, -1};
-  const ode_mlcp_impact_problem problem = {
-    .n_velocities = 3, .n_contacts = 1, .n_tangents = 2, .M = M, .Jn = Jn,
-    .Jt = Jt, .mu = mu, .v = v};
+  const ode_mlcp_impact_problem problem = {.n_velocities = 3,
+                                           .n_contacts = 1,
+                                           .n_tangents = 2,
+                                           .M = M,
+                                           .Jn = Jn,
+                                           .Jt = Jt,
+                                           .mu = mu,
+                                           .v = v};
   ode_mlcp_impact *impact;
   CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(&problem, &impact, NULL, 0),
                         ODE_MLCP_IMPACT_DONE);
@@ -377,17 +382,17 @@ static void test_two_tangents(void) {
   ode_mlcp_impact_set sets[3];
   for (int k = 0; k < 3; k++) {
     options.method = (ode_mlcp_impact_method)(k + 1);
-    CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_approximate(impact, &options,
-                                                      &sets[k]),
-                          ODE_MLCP_IMPACT_DONE);
+    CU_ASSERT_EQUAL_FATAL(
+        ode_mlcp_impact_approximate(impact, &options, &sets[k]),
+        ODE_MLCP_IMPACT_DONE);
     CU_ASSERT_EQUAL(sets[k].n_unfinished, 0);
     double worst = 0;
     for (uint64_t i = 0; i < sets[k].n_outcomes; i++) {
-      const double *w = &sets[k].v[3*i];
-      worst = fmax(worst, fmax(fabs(w[0] - 1.5), fmax(fabs(w[1] - 0.1),
-                                                      fabs(w[2]))));
-      worst = fmax(worst, fabs(sets[k].contact_velocities[3*i + 1] - w[0]));
-      worst = fmax(worst, fabs(sets[k].contact_velocities[3*i + 2] - w[1]));
+      const double *w = &sets[k].v[3 * i];
+      worst = fmax(worst,
+                   fmax(fabs(w[0] - 1.5), fmax(fabs(w[1] - 0.1), fabs(w[2]))));
+      worst = fmax(worst, fabs(sets[k].contact_velocities[3 * i + 1] - w[0]));
+      worst = fmax(worst, fabs(sets[k].contact_velocities[3 * i + 2] - w[1]));
     }
     CU_ASSERT(worst < 1e-9);
     ode_mlcp_impact_set_release(&sets[k]);
@@ -405,15 +410,14 @@ static void test_bad_problems(void) {
   const struct {
     double *place, value;
     const char *word;
-  } bad[] = {
-    {&example.M[4], -1, "positive definite"},
-    {&example.M[1], 0.5, "symmetric"},
-    {&example.M[8], NAN, "M(3, 3)"},
-    {&example.Jn[4], INFINITY, "Jn(2, 2)"},
-    {&example.Jt[0], NAN, "Jt(1, 1)"},
-    {&example.mu[1], -0.5, "mu"},
-    {&example.v[1], NAN, "v(2, 1)"}};
-  for (size_t k = 0; k < sizeof bad/sizeof *bad; k++) {
+  } bad[] = {{&example.M[4], -1, "positive definite"},
+             {&example.M[1], 0.5, "symmetric"},
+             {&example.M[8], NAN, "M(3, 3)"},
+             {&example.Jn[4], INFINITY, "Jn(2, 2)"},
+             {&example.Jt[0], NAN, "Jt(1, 1)"},
+             {&example.mu[1], -0.5, "mu"},
+             {&example.v[1], NAN, "v(2, 1)"}};
+  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
     double kept = *bad[k].place;
     *bad[k].place = bad[k].value;
     CU_ASSERT_EQUAL(ode_mlcp_impact_create(&example.problem, &impact, message,
@@ -425,14 +429,14 @@ static void test_bad_problems(void) {
   }
   ode_mlcp_impact_problem problem = example.problem;
   problem.n_contacts = 0;
-  CU_ASSERT_EQUAL(ode_mlcp_impact_create(&problem, &impact, message,
-                                         sizeof message),
-                  ODE_MLCP_IMPACT_BAD_INPUT);
+  CU_ASSERT_EQUAL(
+      ode_mlcp_impact_create(&problem, &impact, message, sizeof message),
+      ODE_MLCP_IMPACT_BAD_INPUT);
   problem = example.problem;
   problem.Jt = NULL;
   CU_ASSERT_EQUAL(ode_mlcp_impact_create(&problem, &impact, NULL, 0),
                   ODE_MLCP_IMPACT_BAD_INPUT);
-  memset(example.Jn, 0, 3*sizeof(double));
+  memset(example.Jn, 0, 3 * sizeof(double));
   CU_ASSERT_EQUAL(ode_mlcp_impact_create(&example.problem, &impact, message,
                                          sizeof message),
                   ODE_MLCP_IMPACT_BAD_INPUT);
@@ -444,19 +448,18 @@ static void test_bad_options(void) {
   for (int k = 0; k < 8; k++) {
     it->options = good;
     switch (k) {
-    case 0: it->options.h = 0; break;
-    case 1: it->options.h = NAN; break;
-    case 2: it->options.steps = -1; break;
-    case 3: it->options.tolerance = -1; break;
-    case 4: it->options.epsilon = it->options.h; break;
-    case 5: it->options.threads = 0; break;
-    case 6: it->options.n_shards = 0; break;
-    default: it->options.shard = 2; // of 1
+      case 0: it->options.h = 0; break;
+      case 1: it->options.h = NAN; break;
+      case 2: it->options.steps = -1; break;
+      case 3: it->options.tolerance = -1; break;
+      case 4: it->options.epsilon = it->options.h; break;
+      case 5: it->options.threads = 0; break;
+      case 6: it->options.n_shards = 0; break;
+      default: it->options.shard = 2; // of 1
     }
     ode_mlcp_impact_set set;
     double v[3] = {7, 7, 7};
-    CU_ASSERT_EQUAL(ode_mlcp_impact_approximate(it->impact, &it->options,
-                                                &set),
+    CU_ASSERT_EQUAL(ode_mlcp_impact_approximate(it->impact, &it->options, &set),
                     ODE_MLCP_IMPACT_BAD_INPUT);
     CU_ASSERT_EQUAL(set.n_outcomes, 0);
     CU_ASSERT_EQUAL(ode_mlcp_impact_sim(it->impact, &it->options, 0, v, NULL),
@@ -477,29 +480,29 @@ static void test_no_collision(void) {
   run(it, &set);
   CU_ASSERT_EQUAL(set.n_outcomes, 10);
   CU_ASSERT_EQUAL(set.n_lcps, 0);
-  CU_ASSERT_EQUAL(memcmp(set.v, it->example.v, 3*sizeof(double)), 0);
+  CU_ASSERT_EQUAL(memcmp(set.v, it->example.v, 3 * sizeof(double)), 0);
   ode_mlcp_impact_set_release(&set);
   close_example(it);
 }
 
 int main(void) {
   CU_TestInfo tests[] = {
-    {"philox known answers", test_philox_known_answers},
-    {"thread counts give the same bits",
-     test_thread_counts_give_the_same_bits},
-    {"shards are parts of the whole", test_shards_are_parts_of_the_whole},
-    {"sim is a sample of the set", test_sim_is_a_sample_of_the_set},
-    {"all holds the others", test_all_holds_the_others},
-    {"methods agree", test_methods_agree},
-    {"nothing unfinished is an outcome",
-     test_nothing_unfinished_is_an_outcome},
-    {"an interrupt keeps what was done",
-     test_an_interrupt_keeps_what_was_done},
-    {"a distribution of one's own", test_a_distribution_of_ones_own},
-    {"two tangents", test_two_tangents},
-    {"bad problems", test_bad_problems},
-    {"bad options", test_bad_options},
-    {"no collision", test_no_collision},
-    CU_TEST_INFO_NULL};
+      {"philox known answers", test_philox_known_answers},
+      {"thread counts give the same bits",
+       test_thread_counts_give_the_same_bits},
+      {"shards are parts of the whole", test_shards_are_parts_of_the_whole},
+      {"sim is a sample of the set", test_sim_is_a_sample_of_the_set},
+      {"all holds the others", test_all_holds_the_others},
+      {"methods agree", test_methods_agree},
+      {"nothing unfinished is an outcome",
+       test_nothing_unfinished_is_an_outcome},
+      {"an interrupt keeps what was done",
+       test_an_interrupt_keeps_what_was_done},
+      {"a distribution of one's own", test_a_distribution_of_ones_own},
+      {"two tangents", test_two_tangents},
+      {"bad problems", test_bad_problems},
+      {"bad options", test_bad_options},
+      {"no collision", test_no_collision},
+      CU_TEST_INFO_NULL};
   return run_tests("impacts: sets", tests);
 }

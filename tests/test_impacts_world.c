@@ -68,10 +68,9 @@ static dJointID touch(const dContact *contact, dBodyID first, dBodyID second) {
 static ode_mlcp_world_impact *collision(void) {
   ode_mlcp_world_impact *impact;
   char message[100];
-  CU_ASSERT_EQUAL_FATAL(
-      ode_mlcp_impact_problem_of_world(world, NULL, 0, &impact, message,
-                                       sizeof message),
-      ODE_MLCP_OK);
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_problem_of_world(
+                            world, NULL, 0, &impact, message, sizeof message),
+                        ODE_MLCP_OK);
   CU_ASSERT_STRING_EQUAL(message, "");
   CU_ASSERT_PTR_NOT_NULL_FATAL(impact);
   return impact;
@@ -174,9 +173,9 @@ static void compare_sets(const char *name, build *build_world,
   ode_mlcp_impact_contact_velocities(plain, example.problem.v, rows);
   ode_mlcp_impact_contact_velocities(of_world, read->problem.v, world_rows);
   for (int i = 0; i < 4; i++) CU_ASSERT(near(rows[i], world_rows[i], 1e-9));
-  CU_ASSERT(near(
-      ode_mlcp_impact_kinetic_energy(plain, example.problem.v),
-      ode_mlcp_impact_kinetic_energy(of_world, read->problem.v), 1e-9));
+  CU_ASSERT(near(ode_mlcp_impact_kinetic_energy(plain, example.problem.v),
+                 ode_mlcp_impact_kinetic_energy(of_world, read->problem.v),
+                 1e-9));
 
   ode_mlcp_impact_options options;
   ode_mlcp_impact_default_options(&options);
@@ -455,8 +454,8 @@ static void test_driven_joints(void) {
   CU_ASSERT(near(fabs(rate), 3, 1e-12));
   CU_ASSERT(near(dBodyGetLinearVel(wheel)[0], 0, 1e-12));
   /* the rim's velocity is w x (0, 0, -1); the block's top follows it */
-  CU_ASSERT(near(dBodyGetLinearVel(block)[0] +
-                     dBodyGetAngularVel(block)[1] / 2, -rate, 1e-9));
+  CU_ASSERT(near(dBodyGetLinearVel(block)[0] + dBodyGetAngularVel(block)[1] / 2,
+                 -rate, 1e-9));
   CU_ASSERT(near(dBodyGetLinearVel(block)[2], 0, 1e-9));
   close_world();
 }
@@ -472,10 +471,11 @@ static void test_contacts_given(void) {
   contact.geom.g2 = plane;
   ode_mlcp_world_impact *read;
   dContact some[3] = {contact, contact, contact};
-  some[1].geom.pos[0] = 1e-6;   /* the same point */
-  some[2].geom.depth = -1e-3;   /* not there yet */
-  CU_ASSERT_EQUAL(ode_mlcp_impact_problem_of_world(world, some, 3, &read, NULL,
-                                                   0), ODE_MLCP_OK);
+  some[1].geom.pos[0] = 1e-6; /* the same point */
+  some[2].geom.depth = -1e-3; /* not there yet */
+  CU_ASSERT_EQUAL(
+      ode_mlcp_impact_problem_of_world(world, some, 3, &read, NULL, 0),
+      ODE_MLCP_OK);
   CU_ASSERT_PTR_NOT_NULL_FATAL(read);
   CU_ASSERT_EQUAL(read->problem.n_contacts, 1);
   CU_ASSERT_EQUAL(read->contacts_left_out, 1);

@@ -28,7 +28,7 @@ typedef struct state {
 enum { MOST_POINTS = 20000 };
 typedef struct point {
   double t, s, angle, rate;
-  double slowing;       /* dt/ds */
+  double slowing;            /* dt/ds */
   double lambda_A, lambda_B; /* d(impulse)/ds */
 } point;
 static point way[MOST_POINTS];
@@ -39,9 +39,14 @@ static int n_points;
 static void note(int k, double t, double s, double angle, double rate,
                  double lambda) {
   if (n_points == MOST_POINTS) return;
-  double side = k % 2 == 0 ? 1 : -1, share = lambda/(1 + lambda);
-  way[n_points++] = (point){t, s, side*angle, side*rate, 1/(1 + lambda),
-                            k % 2 == 0 ? share : 0, k % 2 == 0 ? 0 : share};
+  double side = k % 2 == 0 ? 1 : -1, share = lambda / (1 + lambda);
+  way[n_points++] = (point){t,
+                            s,
+                            side * angle,
+                            side * rate,
+                            1 / (1 + lambda),
+                            k % 2 == 0 ? share : 0,
+                            k % 2 == 0 ? 0 : share};
 }
 
 /* The impact that ends half cycle k: time stands still while the other corner
@@ -50,24 +55,28 @@ static void note_impact(int k, const state *before, double n, double kept) {
   if (n_points + 2 > MOST_POINTS) return;
   double side = k % 2 == 0 ? 1 : -1;
   for (int end = 0; end < 2; end++)
-    way[n_points++] = (point){
-      before->t, before->s + end*n, 0,
-      -side*before->rate*(end == 0 ? 1 : kept), 0,
-      k % 2 == 0 ? 0 : 1, k % 2 == 0 ? 1 : 0};
+    way[n_points++] = (point){before->t,
+                              before->s + end * n,
+                              0,
+                              -side * before->rate * (end == 0 ? 1 : kept),
+                              0,
+                              k % 2 == 0 ? 0 : 1,
+                              k % 2 == 0 ? 1 : 0};
 }
 
 /* d(t, theta, s)/d(rate) of the block turning about a corner; returns that
  * corner's normal force. */
 static double turn(const double at[3], double rate, double slope[3]) {
-  double r = hypot(width, height)/2, alpha = atan2(height, width);
-  double about_corner = mass*(width*width + height*height)/12 + mass*r*r;
+  double r = hypot(width, height) / 2, alpha = atan2(height, width);
+  double about_corner =
+      mass * (width * width + height * height) / 12 + mass * r * r;
   double angle = at[1] + alpha;
-  double acceleration = -mass*g*r*cos(angle)/about_corner;
-  double lambda_n = mass*(g + r*(cos(angle)*acceleration
-                                 - sin(angle)*rate*rate));
-  slope[0] = 1/acceleration;
-  slope[1] = rate/acceleration;
-  slope[2] = (1 + lambda_n)/acceleration;
+  double acceleration = -mass * g * r * cos(angle) / about_corner;
+  double lambda_n =
+      mass * (g + r * (cos(angle) * acceleration - sin(angle) * rate * rate));
+  slope[0] = 1 / acceleration;
+  slope[1] = rate / acceleration;
+  slope[2] = (1 + lambda_n) / acceleration;
   return lambda_n;
 }
 
@@ -75,36 +84,37 @@ static double turn(const double at[3], double rate, double slope[3]) {
  * 0, by Runge & Kutta's method in the rate, and down the same way back. */
 static void fly(state *state, int half_cycle, double *highest) {
   enum { STEPS = 400, NOTED = 40 };
-  double at[3] = {0, 0, 0}, step = -state->rate/STEPS;
+  double at[3] = {0, 0, 0}, step = -state->rate / STEPS;
   double noted[NOTED][5];
   for (int k = 0; k < STEPS; k++) {
-    double rate = state->rate + k*step, slopes[4][3], probe[3];
+    double rate = state->rate + k * step, slopes[4][3], probe[3];
     double lambda_n = turn(at, rate, slopes[0]);
-    if (k % (STEPS/NOTED) == 0) {
-      double *to = noted[k/(STEPS/NOTED)];
+    if (k % (STEPS / NOTED) == 0) {
+      double *to = noted[k / (STEPS / NOTED)];
       memcpy(to, at, sizeof at);
       to[3] = rate;
       to[4] = lambda_n;
     }
-    for (int i = 0; i < 3; i++) probe[i] = at[i] + step/2*slopes[0][i];
-    turn(probe, rate + step/2, slopes[1]);
-    for (int i = 0; i < 3; i++) probe[i] = at[i] + step/2*slopes[1][i];
-    turn(probe, rate + step/2, slopes[2]);
-    for (int i = 0; i < 3; i++) probe[i] = at[i] + step*slopes[2][i];
+    for (int i = 0; i < 3; i++) probe[i] = at[i] + step / 2 * slopes[0][i];
+    turn(probe, rate + step / 2, slopes[1]);
+    for (int i = 0; i < 3; i++) probe[i] = at[i] + step / 2 * slopes[1][i];
+    turn(probe, rate + step / 2, slopes[2]);
+    for (int i = 0; i < 3; i++) probe[i] = at[i] + step * slopes[2][i];
     turn(probe, rate + step, slopes[3]);
     for (int i = 0; i < 3; i++)
-      at[i] += step/6*(slopes[0][i] + 2*slopes[1][i] + 2*slopes[2][i]
-                       + slopes[3][i]);
+      at[i] +=
+          step / 6 *
+          (slopes[0][i] + 2 * slopes[1][i] + 2 * slopes[2][i] + slopes[3][i]);
   }
-  for (int k = 0; k < 2*NOTED; k++) { // up, and down the same way
-    const double *from = noted[k < NOTED ? k : 2*NOTED - 1 - k];
+  for (int k = 0; k < 2 * NOTED; k++) { // up, and down the same way
+    const double *from = noted[k < NOTED ? k : 2 * NOTED - 1 - k];
     bool up = k < NOTED;
-    note(half_cycle, state->t + (up ? from[0] : 2*at[0] - from[0]),
-         state->s + (up ? from[2] : 2*at[2] - from[2]), from[1],
+    note(half_cycle, state->t + (up ? from[0] : 2 * at[0] - from[0]),
+         state->s + (up ? from[2] : 2 * at[2] - from[2]), from[1],
          up ? from[3] : -from[3], from[4]);
   }
-  state->t += 2*at[0];
-  state->s += 2*at[2];
+  state->t += 2 * at[0];
+  state->s += 2 * at[2];
   *highest = at[1];
 }
 
@@ -125,31 +135,34 @@ static void strike_B(void *context, uint64_t seed, uint64_t sample, int step,
 static void strike(state *state, double *n, double *t) {
   impact_example block;
   impact_example_fill(&block, "rocking-block");
-  double rate = -state->rate, before[3] = {-rate*height/2, rate*width/2, rate};
+  double rate = -state->rate,
+         before[3] = {-rate * height / 2, rate * width / 2, rate};
   memcpy(block.v, before, sizeof before);
   ode_mlcp_impact *impact;
   ode_mlcp_impact_options options;
   ode_mlcp_impact_default_options(&options);
-  double cap = 5e-4*state->rate, after[3];
+  double cap = 5e-4 * state->rate, after[3];
   options.h = cap;
   options.steps = 5000;
-  options.tolerance = 1e-9*state->rate;
+  options.tolerance = 1e-9 * state->rate;
   options.draw = strike_B;
   options.draw_context = &cap;
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(&block.problem, &impact, NULL,
-                                               0), ODE_MLCP_IMPACT_DONE);
+  CU_ASSERT_EQUAL_FATAL(
+      ode_mlcp_impact_create(&block.problem, &impact, NULL, 0),
+      ODE_MLCP_IMPACT_DONE);
   int n_steps;
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_sim(impact, &options, 0, after,
-                                            &n_steps), ODE_MLCP_IMPACT_DONE);
+  CU_ASSERT_EQUAL_FATAL(
+      ode_mlcp_impact_sim(impact, &options, 0, after, &n_steps),
+      ODE_MLCP_IMPACT_DONE);
   CU_ASSERT(n_steps > 1000);
-  *n = mass*(after[1] - before[1]);
-  *t = mass*(after[0] - before[0]);
+  *n = mass * (after[1] - before[1]);
+  *t = mass * (after[0] - before[0]);
   // it now turns about B, which rests; A lifts off
   double rows[4];
   ode_mlcp_impact_contact_velocities(impact, after, rows);
-  CU_ASSERT(fabs(rows[2]) < 1e-8*state->rate);
-  CU_ASSERT(fabs(rows[3]) < 1e-8*state->rate);
-  CU_ASSERT(rows[0] > 0.5*state->rate);
+  CU_ASSERT(fabs(rows[2]) < 1e-8 * state->rate);
+  CU_ASSERT(fabs(rows[3]) < 1e-8 * state->rate);
+  CU_ASSERT(rows[0] > 0.5 * state->rate);
   ode_mlcp_impact_destroy(impact);
   state->s += *n; // time stands still
   state->rate = -after[2];
@@ -171,25 +184,25 @@ static void test_zeno_block(void) {
     }
     const struct state falls = state;
     strike(&state, &n, &t);
-    note_impact(k, &falls, n, state.rate/falls.rate);
+    note_impact(k, &falls, n, state.rate / falls.rate);
     // each half cycle keeps 0.7 of the rate
-    CU_ASSERT(near(state.rate/before, 0.7, 1e-8));
-    CU_ASSERT(near(n/before, 0.85, 1e-8));
-    CU_ASSERT(near(fabs(t)/before, 0.3, 1e-8));
+    CU_ASSERT(near(state.rate / before, 0.7, 1e-8));
+    CU_ASSERT(near(n / before, 0.85, 1e-8));
+    CU_ASSERT(near(fabs(t) / before, 0.3, 1e-8));
     if (k == 0) CU_ASSERT(near(state.s, 10.523013597, 1e-8));
   }
   CU_ASSERT(state.rate < 1e-9);
   CU_ASSERT(near(state.t, 2.671421398, 1e-7));
   CU_ASSERT(near(state.s, 28.378065316, 1e-6));
   // the closed form
-  CU_ASSERT(near(state.s, (1 + g)*state.t - 0.5, 1e-6));
+  CU_ASSERT(near(state.s, (1 + g) * state.t - 0.5, 1e-6));
 }
 
 /* Least and most of the rate that a falling block keeps, over a set. */
 static void kept_rates(double mu, double *least, double *most) {
   impact_example block;
   impact_example_fill(&block, "rocking-block");
-  const double before[3] = {height/2, -width/2, -1};
+  const double before[3] = {height / 2, -width / 2, -1};
   memcpy(block.v, before, sizeof before);
   block.mu[0] = block.mu[1] = mu;
   ode_mlcp_impact *impact;
@@ -206,8 +219,8 @@ static void kept_rates(double mu, double *least, double *most) {
   *least = INFINITY;
   *most = -INFINITY;
   for (uint64_t k = 0; k < set.n_outcomes; k++) {
-    *least = fmin(*least, -set.v[3*k + 2]);
-    *most = fmax(*most, -set.v[3*k + 2]);
+    *least = fmin(*least, -set.v[3 * k + 2]);
+    *most = fmax(*most, -set.v[3 * k + 2]);
   }
   ode_mlcp_impact_set_release(&set);
   ode_mlcp_impact_destroy(impact);
@@ -237,8 +250,8 @@ static int draw(const char *prefix) {
   fputs("$way << EOD\n", plot);
   for (int k = 0; k < n_points; k++) {
     const point *p = &way[k];
-    const double v[7] = {p->t, p->s, p->angle, p->rate, p->slowing,
-                         p->lambda_A, p->lambda_B};
+    const double v[7] = {p->t,       p->s,        p->angle,   p->rate,
+                         p->slowing, p->lambda_A, p->lambda_B};
     for (int i = 0; i < 7; i++) {
       fprintf(csv, "%.10g%s", v[i], i < 6 ? "," : "\n");
       fprintf(plot, "%.10g%s", v[i], i < 6 ? " " : "\n");
@@ -246,31 +259,33 @@ static int draw(const char *prefix) {
   }
   fputs("EOD\nset terminal pngcairo size 1500,460\n", plot);
   fprintf(plot, "set output '%s.png'\n", prefix);
-  fputs("set multiplot layout 1,3 title 'Wobbling block: infinitely many "
-        "impacts in a finite time'\n"
-        "set grid lc rgb '#dddddd'\nset key top right\n"
-        "set xlabel 't (s)'\nset xrange [0:2.8]\n"
-        "plot $way using 1:3 with lines lw 2 lc rgb '#2166ac' title "
-        "'angle (rad)', $way using 1:4 with lines lw 2 lc rgb '#b2182b' title "
-        "'rate (rad/s)'\n"
-        "set xlabel 's'\nset xrange [0:30]\n"
-        "plot $way using 2:3 with lines lw 2 lc rgb '#2166ac' title "
-        "'angle (rad)', $way using 2:4 with lines lw 2 lc rgb '#b2182b' title "
-        "'rate (rad/s)'\n"
-        "set yrange [-0.05:1.25]\n"
-        "plot $way using 2:5 with lines lw 2 lc rgb '#444444' title 'dt/ds', "
-        "$way using 2:6 with lines lw 2 lc rgb '#1b7837' title "
-        "'normal impulse of A', $way using 2:7 with lines lw 2 lc rgb "
-        "'#e08214' title 'of B'\n"
-        "unset multiplot\nunset output\n", plot);
+  fputs(
+      "set multiplot layout 1,3 title 'Wobbling block: infinitely many "
+      "impacts in a finite time'\n"
+      "set grid lc rgb '#dddddd'\nset key top right\n"
+      "set xlabel 't (s)'\nset xrange [0:2.8]\n"
+      "plot $way using 1:3 with lines lw 2 lc rgb '#2166ac' title "
+      "'angle (rad)', $way using 1:4 with lines lw 2 lc rgb '#b2182b' title "
+      "'rate (rad/s)'\n"
+      "set xlabel 's'\nset xrange [0:30]\n"
+      "plot $way using 2:3 with lines lw 2 lc rgb '#2166ac' title "
+      "'angle (rad)', $way using 2:4 with lines lw 2 lc rgb '#b2182b' title "
+      "'rate (rad/s)'\n"
+      "set yrange [-0.05:1.25]\n"
+      "plot $way using 2:5 with lines lw 2 lc rgb '#444444' title 'dt/ds', "
+      "$way using 2:6 with lines lw 2 lc rgb '#1b7837' title "
+      "'normal impulse of A', $way using 2:7 with lines lw 2 lc rgb "
+      "'#e08214' title 'of B'\n"
+      "unset multiplot\nunset output\n",
+      plot);
   return (fclose(csv) != 0) | (pclose(plot) != 0);
 }
 
 int main(int argc, char **argv) {
-  CU_TestInfo tests[] = {{"zeno block", test_zeno_block},
-                         {"the order does not matter here",
-                          test_the_order_does_not_matter_here},
-                         CU_TEST_INFO_NULL};
+  CU_TestInfo tests[] = {
+      {"zeno block", test_zeno_block},
+      {"the order does not matter here", test_the_order_does_not_matter_here},
+      CU_TEST_INFO_NULL};
   int status = run_tests("impacts: zeno", tests);
   if (argc > 1 && draw(argv[1]) != 0) status = 1;
   return status;

@@ -45,7 +45,8 @@ static void expect_same(const mlcp_problem *a, const mlcp_problem *b) {
   CU_ASSERT_EQUAL_FATAL(a->n_frictions, b->n_frictions);
   CU_ASSERT_EQUAL_FATAL(a->n_pairs, b->n_pairs);
   CU_ASSERT_EQUAL(a->velocity_floor, b->velocity_floor);
-  CU_ASSERT(same(a->bodies, b->bodies, (size_t)a->n_bodies * sizeof *a->bodies));
+  CU_ASSERT(
+      same(a->bodies, b->bodies, (size_t)a->n_bodies * sizeof *a->bodies));
   CU_ASSERT(same(a->pairs, b->pairs, (size_t)a->n_pairs * sizeof *a->pairs));
   int n_same = 0;
   for (int r = 0; r < a->n_rows; r++)
@@ -97,9 +98,16 @@ static void test_scenes_come_back(void) {
 
 /* Numbers whose bits are easily lost. */
 static void test_every_bit_comes_back(void) {
-  static const double hard[] = {0.1, -0.0, 1.0 / 3, 4.9406564584124654e-324,
-                                -2.2250738585072014e-308, 1e308, -1e-300,
-                                1.7976931348623157e308, M_PI, -1e22};
+  static const double hard[] = {0.1,
+                                -0.0,
+                                1.0 / 3,
+                                4.9406564584124654e-324,
+                                -2.2250738585072014e-308,
+                                1e308,
+                                -1e-300,
+                                1.7976931348623157e308,
+                                M_PI,
+                                -1e22};
   enum { N_HARD = sizeof hard / sizeof *hard };
   test_problem problem;
   problem_make_heap(&problem, 6, 5, 0.5, 4);
@@ -145,9 +153,8 @@ static void test_notes_are_kept_and_passed_over(void) {
   mlcp_stored stored;
   test_problem problem;
   problem_make_stack(&problem, 2, 1, 0.5, 4);
-  const mlcp_note notes[] = {{"step", 12, NULL},
-                             {"residual", NAN, NULL},
-                             {"scene", 0, "two boxes"}};
+  const mlcp_note notes[] = {
+      {"step", 12, NULL}, {"residual", NAN, NULL}, {"scene", 0, "two boxes"}};
   path_of(path, "notes");
   CU_ASSERT(mlcp_folder_write(path, &problem.mlcp, NULL, notes, 3,
                               &memory_from_malloc, message, sizeof message));
@@ -224,8 +231,8 @@ static void test_first_format_is_read(void) {
   for (int column = 0; column < 6; column++)
     for (int r = 0; r < 12; r++) {
       const mlcp_row *row = &problem.rows[r];
-      double columns[] = {row->kind, row->body[0] + 1,  row->body[1] + 1,
-                          row->bias, row->compliance, 0.25};
+      double columns[] = {row->kind, row->body[0] + 1, row->body[1] + 1,
+                          row->bias, row->compliance,  0.25};
       fprintf(out, "%.17g\n", columns[column]);
     }
   fclose(out);

@@ -23,13 +23,13 @@ static void expect_wrong(const char *words) {
 }
 
 /* Sets `place` to `value`, expects a message, and puts the old value back. */
-#define EXPECT_WRONG(place, value, words)            \
-  do {                                               \
-    __typeof__(place) kept = place;                  \
-    place = value;                                   \
-    expect_wrong(words);                             \
-    place = kept;                                    \
-    CU_ASSERT(mlcp_check(&problem.mlcp, message, 1)); \
+#define EXPECT_WRONG(place, value, words)                                      \
+  do {                                                                         \
+    __typeof__(place) kept = place;                                            \
+    place = value;                                                             \
+    expect_wrong(words);                                                       \
+    place = kept;                                                              \
+    CU_ASSERT(mlcp_check(&problem.mlcp, message, 1));                          \
   } while (0)
 
 static void test_check_refuses(void) {
@@ -181,8 +181,8 @@ static double product(const mlcp_row *a, const mlcp_row *b) {
     for (int j = 0; j < 2; j++)
       for (int k = 0; k < 36 && a->body[i] >= 0; k++)
         if (a->body[i] == b->body[j])
-          sum += a->J[i][k / 6] * b->J[j][k % 6]
-               * problem.bodies[a->body[i]].inverse_mass[k];
+          sum += a->J[i][k / 6] * b->J[j][k % 6] *
+                 problem.bodies[a->body[i]].inverse_mass[k];
   return sum;
 }
 
@@ -220,8 +220,8 @@ static double worst_of_set(const mlcp_friction *set, const mlcp_solution *s,
     sum += beta;
   }
   for (int i = 0; i < set->n_base; i++)
-    worst = fmax(worst, fabs(s->p[set->first_row + i] - made[i])
-                            * diagonal_of(&rows[i]));
+    worst = fmax(worst, fabs(s->p[set->first_row + i] - made[i]) *
+                            diagonal_of(&rows[i]));
   if (set->normal >= 0) {
     limit += set->coefficient * s->p[set->normal];
     A = diagonal_of(&problem.rows[set->normal]);
@@ -248,8 +248,7 @@ static double residual_written_out(const mlcp_solution *s) {
     worst = fmax(worst, fabs(p - moved) * A);
   }
   for (int i = 0; i < problem.mlcp.n_frictions; i++)
-    worst = fmax(worst,
-                 worst_of_set(&problem.frictions[i], s, s->lambda[i]));
+    worst = fmax(worst, worst_of_set(&problem.frictions[i], s, s->lambda[i]));
   free(v);
   return worst / scale;
 }
@@ -275,8 +274,7 @@ static void test_residual_against_conditions(void) {
   static const int edges[] = {2, 4, 8};
   test_random random = {5};
   for (int k = 0; k < 60; k++) {
-    problem_make_heap(&problem, 12, (unsigned)k, k % 2 ? 0.5 : 0,
-                      edges[k % 3]);
+    problem_make_heap(&problem, 12, (unsigned)k, k % 2 ? 0.5 : 0, edges[k % 3]);
     for (int r = 0; r < problem.mlcp.n_rows && k % 4 == 0; r++)
       problem.rows[r].compliance = 0.01;
     test_solution solution;
@@ -288,8 +286,8 @@ static void test_residual_against_conditions(void) {
     draw_impulses(&random, p);
     memcpy(s->p, p, n * sizeof *p);
 
-    double given = mlcp_complete(
-        &problem.mlcp, mlcp_velocity_scale(&problem.mlcp), s, w);
+    double given =
+        mlcp_complete(&problem.mlcp, mlcp_velocity_scale(&problem.mlcp), s, w);
     double expected = residual_written_out(s);
     CU_ASSERT_DOUBLE_EQUAL(given, expected, 1e-12 * expected);
     CU_ASSERT_EQUAL(given, mlcp_residual(&problem.mlcp, s, v));
@@ -378,8 +376,8 @@ static void test_split_of_polygons(void) {
       for (int v = 0; v < 2; v++) {
         int vertex = (k + v) % (2 * n_pairs);
         for (int c = 0; c < 2; c++)
-          u[v][c] = problem.pairs[vertex % n_pairs].u[c]
-                  * (vertex < n_pairs ? 1 : -1);
+          u[v][c] = problem.pairs[vertex % n_pairs].u[c] *
+                    (vertex < n_pairs ? 1 : -1);
       }
 
       // a slip against the outward normal of the face between two vertices

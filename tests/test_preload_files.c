@@ -147,8 +147,8 @@ static void test_processes_share_a_page(void) {
 }
 
 static void test_stale_settings_find_no_page(void) {
-  static const char *const settings[] = {NULL, "", "1:2", "nonsense",
-                                         "1:2:3:4", "999999999:985:1:1"};
+  static const char *const settings[] = {
+      NULL, "", "1:2", "nonsense", "1:2:3:4", "999999999:985:1:1"};
   for (size_t k = 0; k < sizeof settings / sizeof settings[0]; k++) {
     run_mark_place place = run_mark_open(settings[k]);
     CU_ASSERT_EQUAL(place.top, 0);

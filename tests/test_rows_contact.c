@@ -57,10 +57,10 @@ static void create_scene(scene *s, uint64_t seed) {
 static void random_surface(scene *s, dContact *contact) {
   dSurfaceParameters *p = &contact->surface;
   test_random *random = &s->random;
-  int flags[] = {dContactMu2,     dContactFDir1,     dContactBounce,
-                 dContactSoftERP, dContactSoftCFM,   dContactMotion1,
-                 dContactMotion2, dContactMotionN,   dContactSlip1,
-                 dContactSlip2,   dContactApprox1_1, dContactApprox1_2,
+  int flags[] = {dContactMu2,       dContactFDir1,     dContactBounce,
+                 dContactSoftERP,   dContactSoftCFM,   dContactMotion1,
+                 dContactMotion2,   dContactMotionN,   dContactSlip1,
+                 dContactSlip2,     dContactApprox1_1, dContactApprox1_2,
                  dContactApprox1_N, dContactRolling};
   memset(p, 0, sizeof *p);
   for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
@@ -68,12 +68,14 @@ static void random_surface(scene *s, dContact *contact) {
 
   p->mu = test_uniform(random, 0, 1) < 0.1 ? -1 : test_uniform(random, 0, 2);
   p->mu2 = p->mode & dContactMu2 ? test_uniform(random, 0, 2) : NAN;
-  bool rolling = p->mode & dContactRolling, axis_dep = p->mode & dContactAxisDep;
+  bool rolling = p->mode & dContactRolling,
+       axis_dep = p->mode & dContactAxisDep;
   p->rho = rolling ? test_uniform(random, 0.1, 1) : NAN;
   p->rho2 = rolling && axis_dep ? test_uniform(random, 0.1, 1) : NAN;
   p->rhoN = rolling && axis_dep ? test_uniform(random, 0.1, 1) : NAN;
   p->bounce = p->mode & dContactBounce ? test_uniform(random, 0, 1) : NAN;
-  p->bounce_vel = p->mode & dContactBounce ? test_uniform(random, -0.2, 1) : NAN;
+  p->bounce_vel =
+      p->mode & dContactBounce ? test_uniform(random, -0.2, 1) : NAN;
   p->soft_erp = p->mode & dContactSoftERP ? test_uniform(random, 0, 1) : NAN;
   p->soft_cfm = p->mode & dContactSoftCFM ? test_uniform(random, 0, 1) : NAN;
   p->motion1 = p->mode & dContactMotion1 ? test_uniform(random, -1, 1) : NAN;
@@ -182,7 +184,9 @@ static void check_against_host(uint64_t seed) {
   random_contact(&s, &contact);
   int arrangement = (int)(seed % 3);
   dBodyID first = arrangement == 2 ? 0 : s.body[0];
-  dBodyID second = arrangement == 0 ? s.body[1] : arrangement == 1 ? 0 : s.body[0];
+  dBodyID second = arrangement == 0   ? s.body[1]
+                   : arrangement == 1 ? 0
+                                      : s.body[0];
   const int body[2] = {0, arrangement == 0 ? 1 : -1};
   dJointID joint = dJointCreateContact(s.world, 0, &contact);
   dJointAttach(joint, first, second);
@@ -190,11 +194,11 @@ static void check_against_host(uint64_t seed) {
   dStepperJointRows host;
   built_contact ours;
   const char *bad_name;
-  CU_ASSERT_FATAL(dJointGetStepperRows(joint, 1 / STEP, dWorldGetERP(s.world),
-                                       &host));
-  CU_ASSERT_EQUAL_FATAL(build(&ours, &s, &contact, body, arrangement == 2, 4,
-                              &bad_name),
-                        CONTACT_USABLE);
+  CU_ASSERT_FATAL(
+      dJointGetStepperRows(joint, 1 / STEP, dWorldGetERP(s.world), &host));
+  CU_ASSERT_EQUAL_FATAL(
+      build(&ours, &s, &contact, body, arrangement == 2, 4, &bad_name),
+      CONTACT_USABLE);
   CU_ASSERT_EQUAL((int)host.count, ours.built.n_rows);
   CU_ASSERT(worst_difference(&ours, &host) < 1e-12);
   for (int i = 1; i < ours.built.n_rows; i++) {
@@ -335,8 +339,8 @@ static void test_edges_oppose_the_slip_in_the_ellipse(void) {
         double y = set->coefficient * u[1] / contact.surface.mu2;
         CU_ASSERT_DOUBLE_EQUAL(x * x + y * y, 1, 1e-12);
       }
-      double ellipse = hypot(contact.surface.mu * slip[0],
-                             contact.surface.mu2 * slip[1]);
+      double ellipse =
+          hypot(contact.surface.mu * slip[0], contact.surface.mu2 * slip[1]);
       CU_ASSERT_DOUBLE_EQUAL(set->coefficient * best / ellipse, 1, 1e-12);
     }
   }
@@ -360,7 +364,8 @@ static void test_bad_values_are_named(void) {
     const char *name;
   } cases[] = {
       {offsetof(dContact, surface.mu), NAN, CONTACT_BAD_VALUE, "mu"},
-      {offsetof(dContact, surface.bounce), INFINITY, CONTACT_BAD_VALUE, "bounce"},
+      {offsetof(dContact, surface.bounce), INFINITY, CONTACT_BAD_VALUE,
+       "bounce"},
       {offsetof(dContact, surface.soft_cfm), -1, CONTACT_BAD_VALUE, "soft_cfm"},
       {offsetof(dContact, surface.slip1), NAN, CONTACT_BAD_VALUE, "slip1"},
       {offsetof(dContact, surface.slip2), NAN, CONTACT_USABLE, NULL},

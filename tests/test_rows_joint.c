@@ -180,9 +180,8 @@ static void test_rows_enter_the_problem(void) {
     joint_rows_add(&set, &frame, &reading, TYPES[t].one_body ? one_body : body,
                    1e-7, JOINT_LEVEL_VELOCITY, row_of);
     for (int i = 0; i < set.n_rows; i++)
-      CU_ASSERT_DOUBLE_EQUAL(rows[i].bias,
-                             reading.correction[i] - reading.rows.rhs[i],
-                             1e-12);
+      CU_ASSERT_DOUBLE_EQUAL(
+          rows[i].bias, reading.correction[i] - reading.rows.rhs[i], 1e-12);
     dWorldDestroy(s.world);
   }
 }
@@ -253,7 +252,8 @@ int main(void) {
       {"rows enter the problem", test_rows_enter_the_problem},
       {"powered stop forces are reported, not applied",
        test_powered_stop_forces_are_reported_not_applied},
-      {"an ERP number replaces the world's", test_erp_number_replaces_the_worlds},
+      {"an ERP number replaces the world's",
+       test_erp_number_replaces_the_worlds},
       {"bad values are named", test_bad_values_are_named},
       CU_TEST_INFO_NULL};
   int status = run_tests("joint rows", tests);

@@ -86,8 +86,11 @@ static void test_rod_meets_painleve_configuration(void) {
   double angle = q[2], arm = 0.25 * cos(angle);
   // the lower end is the one along the angle's opposite
   if (sin(angle) > 0) arm = -arm;
-  sliding_contact end = {.mass = 1, .inertia = 0.002, .friction = 0.6,
-                         .gravity = 9.81, .turning = v[2],
+  sliding_contact end = {.mass = 1,
+                         .inertia = 0.002,
+                         .friction = 0.6,
+                         .gravity = 9.81,
+                         .turning = v[2],
                          .arm = {arm, -0.25 * fabs(sin(angle)) - 0.05}};
   end.slip = u[0] - u[2] * end.arm[1];
   CU_ASSERT(end.slip > 1);
@@ -102,8 +105,11 @@ static void test_rod_meets_painleve_configuration(void) {
 
 /* The LCP 0 <= f perp A f + b >= 0 by its two cases. */
 static void test_sliding_contacts_without_accelerations(void) {
-  sliding_contact rod = {.mass = 1, .inertia = 1.0 / 3, .friction = 2,
-                         .gravity = 9.81, .slip = -2,
+  sliding_contact rod = {.mass = 1,
+                         .inertia = 1.0 / 3,
+                         .friction = 2,
+                         .gravity = 9.81,
+                         .slip = -2,
                          .arm = {-0.5, -sqrt(0.75)}};
   double A, b;
   CU_ASSERT_FALSE(sliding_contact_solvable(&rod, &A, &b));

@@ -4,8 +4,7 @@
 
 #include "scene_testing.h"
 
-static void set(scene_settings *settings, const char *name,
-                const char *value) {
+static void set(scene_settings *settings, const char *name, const char *value) {
   char message[SCENE_MESSAGE];
   CU_ASSERT_EQUAL_FATAL(
       scene_set_option(settings, name, value, message, sizeof message),

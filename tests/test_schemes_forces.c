@@ -29,7 +29,8 @@ static double tumble(const char *settings, int level, const dReal fine[4],
   dVector3 spin, momentum;
   dBodyVectorFromWorld(body, w[0], w[1], w[2], spin);
   dBodyVectorToWorld(body, spin[0], 2 * spin[1], 3 * spin[2], momentum);
-  double energy = spin[0] * spin[0] + 2 * spin[1] * spin[1] + 3 * spin[2] * spin[2];
+  double energy =
+      spin[0] * spin[0] + 2 * spin[1] * spin[1] + 3 * spin[2] * spin[2];
   const double start[3] = {0.3, 4, 0.6};
   *energy_error = fabs(energy - (0.09 + 8 + 0.12));
   *momentum_error = 0;
@@ -159,8 +160,7 @@ static carts run_carts(double spring, double damper, double x, double v,
     ode_mlcp_report report;
     step(&s, 0.01, &report);
     double va = dBodyGetLinearVel(a)[0], vb = dBodyGetLinearVel(b)[0];
-    double energy =
-        0.5 * (va * va + vb * vb) + ode_mlcp_spring_energy(s.world);
+    double energy = 0.5 * (va * va + vb * vb) + ode_mlcp_spring_energy(s.world);
     double apart = dBodyGetPosition(b)[0] - dBodyGetPosition(a)[0];
     out.energy_most = fmax(out.energy_most, energy);
     out.nearest = fmin(out.nearest, apart);

@@ -24,8 +24,8 @@ static void open_scene(block_scene *s, const char *law, int seed,
   ode_mlcp_default_options(&options);
   options.scheme = ODE_MLCP_SCHEME_TRAPEZOID;
   options.impact_seed = seed;
-  CU_ASSERT_EQUAL_FATAL(
-      ode_mlcp_set_option(&options, "impact", law, NULL, 0), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_set_option(&options, "impact", law, NULL, 0),
+                        ODE_MLCP_OK);
   scene_open(&s->scene, dSimpleSpaceCreate(0), &options);
   dSurfaceParameters *surface = &s->scene.surface.parameters;
   surface->mode = dContactApprox1 | dContactBounce;
@@ -57,7 +57,8 @@ static double strike(const char *law, int seed, double bounce, double *spin) {
   block_scene s;
   open_scene(&s, law, seed, bounce);
   ode_mlcp_report report;
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.scene.world, 0.023, &report), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.scene.world, 0.023, &report),
+                        ODE_MLCP_OK);
   CU_ASSERT(report.impacts >= 1);
   CU_ASSERT(report.residual < 1e-8);
   const dReal *v = dBodyGetLinearVel(s.block);
@@ -144,7 +145,8 @@ static void test_options(void) {
                   ODE_MLCP_BAD_ARGUMENT);
   CU_ASSERT_PTR_NOT_NULL(strstr(message, "poisson or set"));
   CU_ASSERT_EQUAL(ode_mlcp_set_option(&options, "impact-seed", "7", message,
-                                      sizeof message), ODE_MLCP_OK);
+                                      sizeof message),
+                  ODE_MLCP_OK);
   CU_ASSERT_EQUAL(options.impact_seed, 7);
   options.impact = (ode_mlcp_impact_law)5;
   dWorldID world = dWorldCreate();

@@ -121,15 +121,15 @@ static void test_what_is_violated_is_added(void) {
   create(&s, 0, 0);
   s.surface.parameters.mu = 0;
   dBodyID balls[3];
-  for (int i = 0; i < 3; i++)
-    balls[i] = add_ball(&s, 1, 0.1, 0.201 * i, 0, 0);
+  for (int i = 0; i < 3; i++) balls[i] = add_ball(&s, 1, 0.1, 0.201 * i, 0, 0);
   dBodySetLinearVel(balls[0], 2, 0, 0);
   ode_mlcp_report report = step(&s, 0.01);
   CU_ASSERT(report.rounds >= 2);
   CU_ASSERT_EQUAL(report.not_converged, 0);
   for (int i = 0; i < 2; i++)
     CU_ASSERT(dBodyGetPosition(balls[i + 1])[0] -
-                  dBodyGetPosition(balls[i])[0] > 0.2 - 1e-9);
+                  dBodyGetPosition(balls[i])[0] >
+              0.2 - 1e-9);
   double momentum = 0;
   for (int i = 0; i < 3; i++) momentum += dBodyGetLinearVel(balls[i])[0];
   CU_ASSERT_DOUBLE_EQUAL(momentum, 2, 1e-9);

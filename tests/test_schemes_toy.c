@@ -100,9 +100,9 @@ static dWorldID create_drifting_world(const char *name, dBodyID balls[2]) {
   char message[200];
   ode_mlcp_options options;
   ode_mlcp_default_options(&options);
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_set_option(&options, "scheme", name, message,
-                                            sizeof message),
-                        ODE_MLCP_OK);
+  CU_ASSERT_EQUAL_FATAL(
+      ode_mlcp_set_option(&options, "scheme", name, message, sizeof message),
+      ODE_MLCP_OK);
   dWorldID world = create_world(9.81, &options);
   for (int b = 0; b < 2; b++) {
     balls[b] = create_ball(world, 2, 0.1);
@@ -146,9 +146,9 @@ static void test_a_scheme_of_its_own(void) {
   options.scheme = (ode_mlcp_scheme)DRIFT;
   dWorldID world = dWorldCreate();
   CU_ASSERT_EQUAL(ode_mlcp_attach(world, &options), ODE_MLCP_BAD_ARGUMENT);
-  CU_ASSERT_EQUAL(ode_mlcp_set_option(&options, "scheme", "drift", message,
-                                      sizeof message),
-                  ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_EQUAL(
+      ode_mlcp_set_option(&options, "scheme", "drift", message, sizeof message),
+      ODE_MLCP_BAD_ARGUMENT);
   dWorldDestroy(world);
 
   CU_ASSERT_FATAL(scheme_register(&SCHEME_DRIFT, "drift"));

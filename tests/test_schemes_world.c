@@ -55,8 +55,8 @@ static void test_stops_are_met_within_the_step(void) {
         impacts += report.impacts;
         double t = 0.01 * i;
         double expected = t < stop ? t : stop - e * (t - stop);
-        double is = turns ? dJointGetHingeAngle(joint)
-                          : dJointGetSliderPosition(joint);
+        double is =
+            turns ? dJointGetHingeAngle(joint) : dJointGetSliderPosition(joint);
         if (!(fabs(is - expected) < 1e-9))
           fprintf(stderr, "turns %d e %g t %g: %.12f, not %.12f\n", turns, e, t,
                   is, expected);
@@ -69,9 +69,7 @@ static void test_stops_are_met_within_the_step(void) {
 
 /* --- islands -------------------------------------------------------------- */
 
-static void count_move(dBodyID body) {
-  ++*(int *)dBodyGetData(body);
-}
+static void count_move(dBodyID body) { ++*(int *)dBodyGetData(body); }
 
 static void test_islands_meet_within_a_step(void) {
   scene s;
@@ -121,8 +119,8 @@ static void test_a_ball_slides_then_rolls(void) {
     const dReal *v = dBodyGetLinearVel(ball), *w = dBodyGetAngularVel(ball);
     const dReal *x = dBodyGetPosition(ball);
     double roll = 6.0 / (7 * 0.5 * 9.81);
-    double way = 3 * roll - 0.5 * 0.5 * 9.81 * roll * roll +
-                 15.0 / 7 * (0.6 - roll);
+    double way =
+        3 * roll - 0.5 * 0.5 * 9.81 * roll * roll + 15.0 / 7 * (0.6 - roll);
     CU_ASSERT_DOUBLE_EQUAL(hypot(v[0], v[2]), 15.0 / 7, 1e-8);
     CU_ASSERT_DOUBLE_EQUAL(vec_length(w), 150.0 / 7, 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(x[0], way * cos(angle), 1e-8);
@@ -234,8 +232,9 @@ static void test_convex_friction_under_every_scheme(void) {
     for (int convex = 0; convex < 2; convex++) {
       scene s;
       char settings[100];
-      snprintf(settings, sizeof settings, "scheme=%s erp=0 events=off friction=%s",
-               schemes[k], convex ? "convex" : "coulomb");
+      snprintf(settings, sizeof settings,
+               "scheme=%s erp=0 events=off friction=%s", schemes[k],
+               convex ? "convex" : "coulomb");
       open_scene(&s, settings, 9.81);
       s.surface.parameters.mode = dContactApprox1;
       s.surface.parameters.mu = 0.5;
@@ -252,7 +251,8 @@ static void test_convex_friction_under_every_scheme(void) {
       CU_ASSERT(v[0] > 1);
       double expected = convex ? 0.5 * v[0] : 0;
       if (!(fabs(v[1] - expected) < 1e-6))
-        fprintf(stderr, "%s: rises at %g, slides at %g\n", settings, v[1], v[0]);
+        fprintf(stderr, "%s: rises at %g, slides at %g\n", settings, v[1],
+                v[0]);
       CU_ASSERT_DOUBLE_EQUAL(v[1], expected, 1e-6);
       scene_close(&s);
     }

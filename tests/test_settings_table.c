@@ -16,20 +16,27 @@
 static const struct {
   const char *name, *good[6], *bad[9];
 } words[] = {
-    {"scheme", {"ap", "ah", "gap", "trapezoid-1", "trapezoid", "st"},
+    {"scheme",
+     {"ap", "ah", "gap", "trapezoid-1", "trapezoid", "st"},
      {"", "AH", "trapezoid-2", "1", "ah "}},
-    {"edges", {"4", "6", "64"},
+    {"edges",
+     {"4", "6", "64"},
      {"", "2", "5", "66", "4x", " 4", "4.0", "-4", "99999999999999999999"}},
-    {"erp", {"host", "0", "0.2", "1"},
+    {"erp",
+     {"host", "0", "0.2", "1"},
      {"", "-1", "-0.1", "1.1", "nan", "inf", "hosts", "0,5", "0.5 "}},
-    {"max-correction", {"1e-300", "0.5", "2", "inf"},
+    {"max-correction",
+     {"1e-300", "0.5", "2", "inf"},
      {"", "0", "-1", "nan", "-inf", "1e999", "1m"}},
     {"solver", {"fast", "lemke"}, {"", "magic", "0"}},
-    {"tolerance", {"1e-300", "1e-10", "0.999"},
+    {"tolerance",
+     {"1e-300", "1e-10", "0.999"},
      {"", "0", "1", "-1e-10", "nan", "inf", "1e-999", "1e-10x"}},
-    {"max-contacts", {"1", "20000", "1000000000"},
+    {"max-contacts",
+     {"1", "20000", "1000000000"},
      {"", "0", "-1", "1000000001", "1e3", "nan"}},
-    {"margin", {"auto", "0", "0.1"},
+    {"margin",
+     {"auto", "0", "0.1"},
      {"", "-1", "-1e-3", "nan", "inf", "autos", "0.1 m"}},
     {"measure", {"on", "off"}, {"", "1", "yes"}},
     {"friction", {"coulomb", "convex"}, {"", "0", "Coulomb"}},
@@ -60,14 +67,14 @@ static void test_good_words_are_taken(void) {
       char message[SETTING_LINE], value[32];
       ode_mlcp_options options;
       ode_mlcp_default_options(&options);
-      ode_mlcp_error error =
-          ode_mlcp_set_option(&options, words[i].name, words[i].good[k],
-                              message, sizeof message);
+      ode_mlcp_error error = ode_mlcp_set_option(
+          &options, words[i].name, words[i].good[k], message, sizeof message);
       CU_ASSERT_EQUAL(error, ODE_MLCP_OK);
       CU_ASSERT_STRING_EQUAL(message, "");
       CU_ASSERT_EQUAL(ode_mlcp_check_options(&options, NULL, 0), ODE_MLCP_OK);
-      CU_ASSERT_EQUAL(ode_mlcp_get_option(&options, words[i].name, value,
-                                          sizeof value), ODE_MLCP_OK);
+      CU_ASSERT_EQUAL(
+          ode_mlcp_get_option(&options, words[i].name, value, sizeof value),
+          ODE_MLCP_OK);
       if (strchr(words[i].good[k], 'e') == NULL)
         CU_ASSERT_STRING_EQUAL(value, words[i].good[k]);
     }
@@ -82,10 +89,10 @@ static void test_bad_words_are_refused_in_a_line(void) {
       memcpy(&options, &before, sizeof options);
       snprintf(wanted, sizeof wanted, "%s: '%s' is not ", words[i].name,
                words[i].bad[k]);
-      CU_ASSERT_EQUAL(ode_mlcp_set_option(&options, words[i].name,
-                                          words[i].bad[k], message,
-                                          sizeof message),
-                      ODE_MLCP_BAD_ARGUMENT);
+      CU_ASSERT_EQUAL(
+          ode_mlcp_set_option(&options, words[i].name, words[i].bad[k], message,
+                              sizeof message),
+          ODE_MLCP_BAD_ARGUMENT);
       CU_ASSERT(strncmp(message, wanted, strlen(wanted)) == 0);
       CU_ASSERT(strlen(message) > strlen(wanted));
       CU_ASSERT_EQUAL(memcmp(&options, &before, sizeof options), 0);
@@ -105,8 +112,9 @@ static void test_odd_texts_stay_one_line(void) {
                          "edges: '4?6?' is not an even number from 4 to 64");
   ode_mlcp_set_option(&options, "no-such", "1", message, sizeof message);
   CU_ASSERT_STRING_EQUAL(message, "there is no option 'no-such'");
-  CU_ASSERT_EQUAL(ode_mlcp_set_option(&options, "max_events", "1", small,
-                                      sizeof small), ODE_MLCP_BAD_ARGUMENT);
+  CU_ASSERT_EQUAL(
+      ode_mlcp_set_option(&options, "max_events", "1", small, sizeof small),
+      ODE_MLCP_BAD_ARGUMENT);
   CU_ASSERT_STRING_EQUAL(small, "there i");
   CU_ASSERT_EQUAL(ode_mlcp_set_option(&options, "edges", "5", NULL, 0),
                   ODE_MLCP_BAD_ARGUMENT);
@@ -149,12 +157,12 @@ static void expect_refused(const ode_mlcp_options *options, const char *line) {
   dSetMessageHandler(before);
 }
 
-#define EXPECT_REFUSED(field, value, line)                                    \
-  do {                                                                        \
-    ode_mlcp_options options;                                                 \
-    ode_mlcp_default_options(&options);                                       \
-    options.field = value;                                                    \
-    expect_refused(&options, line);                                           \
+#define EXPECT_REFUSED(field, value, line)                                     \
+  do {                                                                         \
+    ode_mlcp_options options;                                                  \
+    ode_mlcp_default_options(&options);                                        \
+    options.field = value;                                                     \
+    expect_refused(&options, line);                                            \
   } while (0)
 
 static void test_bad_members_are_refused(void) {
@@ -352,12 +360,12 @@ static uint64_t states_of_a_run(const char *scheme, const char *name,
                                 const char *word) {
   ode_mlcp_options options = options_of("");
   char message[SETTING_LINE];
-  CU_ASSERT_EQUAL(ode_mlcp_set_option(&options, "scheme", scheme, message,
-                                      sizeof message),
-                  ODE_MLCP_OK);
-  CU_ASSERT_EQUAL(ode_mlcp_set_option(&options, name, word, message,
-                                      sizeof message),
-                  ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(
+      ode_mlcp_set_option(&options, "scheme", scheme, message, sizeof message),
+      ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(
+      ode_mlcp_set_option(&options, name, word, message, sizeof message),
+      ODE_MLCP_OK);
   scene s;
   scene_open(&s, dSimpleSpaceCreate(0), &options);
   dWorldSetGravity(s.world, 0, -9.81, 0);
@@ -412,7 +420,8 @@ static void test_who_reads_a_setting(void) {
       }
       bool is_read = settings[i].schemes == 0 ||
                      settings[i].schemes & (1u << scheme->value);
-      if (n_differ > 0 ? !is_read : is_read && !may_leave_states(words[i].name)) {
+      if (n_differ > 0 ? !is_read
+                       : is_read && !may_leave_states(words[i].name)) {
         fprintf(stderr, "%s makes %s difference to %s\n", words[i].name,
                 n_differ > 0 ? "a" : "no", scheme->word);
         CU_FAIL("the table says otherwise who reads a setting");

@@ -128,18 +128,14 @@ static void connect(graph *g, int a, int b) {
 }
 
 static void make_graph(graph *g, int kind) {
-  static const char *const names[] = {"one body",  "loose bodies", "chain",
-                                      "star",      "ring",         "grid",
-                                      "complete",  "random"};
+  static const char *const names[] = {"one body", "loose bodies", "chain",
+                                      "star",     "ring",         "grid",
+                                      "complete", "random"};
   test_random random = {5};
   *g = (graph){.name = names[kind]};
   switch (kind) {
-    case 0:
-      g->n = 1;
-      break;
-    case 1:
-      g->n = 7;
-      break;
+    case 0: g->n = 1; break;
+    case 1: g->n = 7; break;
     case 2:
       g->n = 40;
       for (int i = 0; i + 1 < g->n; i++) connect(g, i + 1, i);

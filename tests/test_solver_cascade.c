@@ -36,8 +36,7 @@ static void expect_sane(const mlcp_problem *problem,
   for (int i = 0; i < problem->n_frictions; i++) {
     const mlcp_friction *set = &problem->frictions[i];
     double limit = set->limit, sum = 0, p_t[2] = {0, 0};
-    if (set->normal >= 0)
-      limit += set->coefficient * solution->p[set->normal];
+    if (set->normal >= 0) limit += set->coefficient * solution->p[set->normal];
     for (int e = 0; e < 2 * set->n_pairs; e++) {
       double beta = solution->beta[2 * set->first_pair + e];
       const double *u = problem->pairs[set->first_pair + e / 2].u;
@@ -73,8 +72,8 @@ static void expect_solved(test_problem *problem, double promised) {
     solver_report report = solve(&problem->mlcp, &solution.mlcp);
     CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
     CU_ASSERT(report.residual <= promised);
-    if (kind == SOLVER_LEMKE && problem->mlcp.n_rows > 0
-        && report.stage != SOLVER_STAGE_WARM)
+    if (kind == SOLVER_LEMKE && problem->mlcp.n_rows > 0 &&
+        report.stage != SOLVER_STAGE_WARM)
       CU_ASSERT_EQUAL(report.stage, SOLVER_STAGE_LEMKE);
   }
   solver_default_options(&options);
@@ -134,9 +133,9 @@ static void test_joints_and_motors(void) {
       double low[] = {-INFINITY, -span, -INFINITY, 0, -span / 2, 0.01};
       double high[] = {INFINITY, INFINITY, span, INFINITY, span, 0.01};
       int type = r == 0 ? 0 : 1 + (trial + r) % 5;
-      int row = problem_add_row(&problem, r % 2, r % 3 ? 1 - r % 2 : -1, J[0],
-                                J[1], test_uniform(&random, -1, 1), low[type],
-                                high[type]);
+      int row =
+          problem_add_row(&problem, r % 2, r % 3 ? 1 - r % 2 : -1, J[0], J[1],
+                          test_uniform(&random, -1, 1), low[type], high[type]);
       problem.rows[row].compliance = r % 4 == 1 ? 0.01 : 0;
     }
     expect_solved(&problem, 1e-10);
@@ -156,8 +155,7 @@ static void test_motor_friction_and_rolling(void) {
   // rolling friction: a second set on the same normal, on a spin
   int row = problem_add_row(&problem, 0, -1, spin, spin, 0, 0, 0);
   problem.rows[row].kind = MLCP_ROW_FRICTION;
-  problem.frictions = realloc(problem.frictions,
-                              2 * sizeof *problem.frictions);
+  problem.frictions = realloc(problem.frictions, 2 * sizeof *problem.frictions);
   problem.frictions[1] = (mlcp_friction){0, row, 1, 2, 1, 0.1, 0};
   problem.pairs = realloc(problem.pairs, 3 * sizeof *problem.pairs);
   problem.pairs[2] = (mlcp_pair){{1, 0}};
@@ -200,8 +198,7 @@ static void test_empty_problems(void) {
   problem_add_row(&problem, 0, -1, zeros, zeros, 1, -INFINITY, INFINITY);
   test_solution solution;
   solution_init(&solution, &problem.mlcp);
-  CU_ASSERT_EQUAL(solve(&problem.mlcp, &solution.mlcp).status,
-                  SOLVER_DEGRADED);
+  CU_ASSERT_EQUAL(solve(&problem.mlcp, &solution.mlcp).status, SOLVER_DEGRADED);
   solution_release(&solution);
   problem_release(&problem);
 }
@@ -235,8 +232,7 @@ static void test_inconsistent_contacts_are_degraded(void) {
     // the same wedge without the squeeze has a solution: nothing moves
     problem_release(&problem);
     make_wedge(&problem, 0);
-    CU_ASSERT_EQUAL(solve(&problem.mlcp, &solution.mlcp).status,
-                    SOLVER_SOLVED);
+    CU_ASSERT_EQUAL(solve(&problem.mlcp, &solution.mlcp).status, SOLVER_SOLVED);
     for (int i = 0; i < 6; i++)
       CU_ASSERT_DOUBLE_EQUAL(solution.mlcp.v[i], 0, 1e-9);
     solution_release(&solution);
@@ -267,9 +263,8 @@ static void test_locked_contacts(void) {
       problem.rows[r].bias = fmax(problem.rows[r].bias, 0);
     for (int ties = LEMKE_TIES_FIRST; ties <= LEMKE_TIES_LAST; ties++) {
       lemke_choice.ties = (lemke_ties)ties;
-      lemke_report result = lemke_mlcp_solve(lemke, &problem.mlcp,
-                                             &lemke_choice, NULL,
-                                             &solution.mlcp);
+      lemke_report result = lemke_mlcp_solve(
+          lemke, &problem.mlcp, &lemke_choice, NULL, &solution.mlcp);
       CU_ASSERT_EQUAL(result.status, LEMKE_SOLVED);
       expect_sane(&problem.mlcp, &solution.mlcp, result.residual);
     }
@@ -367,8 +362,8 @@ static void test_guess_is_only_a_start(void) {
 
   double *guess = malloc(sizeof *guess * problem.mlcp.n_rows);
   memcpy(guess, solution.mlcp.p, sizeof *guess * problem.mlcp.n_rows);
-  solver_report report = solver_solve(workspace, &problem.mlcp, &options,
-                                      guess, &second.mlcp);
+  solver_report report =
+      solver_solve(workspace, &problem.mlcp, &options, guess, &second.mlcp);
   CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
   CU_ASSERT_EQUAL(report.stage, SOLVER_STAGE_WARM);
 
@@ -377,8 +372,8 @@ static void test_guess_is_only_a_start(void) {
       options.kind = (solver_kind)kind;
       for (int r = 0; r < problem.mlcp.n_rows; r++)
         guess[r] = which == 0 ? NAN : which == 1 ? 1e12 : r % 2 ? NAN : -1;
-      report = solver_solve(workspace, &problem.mlcp, &options, guess,
-                            &second.mlcp);
+      report =
+          solver_solve(workspace, &problem.mlcp, &options, guess, &second.mlcp);
       CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
       expect_sane(&problem.mlcp, &second.mlcp, report.residual);
     }

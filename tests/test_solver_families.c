@@ -69,11 +69,11 @@ static void make_small(test_problem *problem, test_random *random) {
       double normal[3], point[3] = {test_uniform(random, -0.5, 0.5),
                                     test_uniform(random, -0.5, 0.5), b};
       random_normal(random, normal);
-      problem_add_turned_contact(
-          problem, box, box - 1, point, normal,
-          test_uniform(random, joined ? 0 : -1e-3, 1e-2),
-          test_uniform(random, 0, 0.8), 2 + 2 * (int)test_uniform(random, 0, 4),
-          test_uniform(random, 0, 6));
+      problem_add_turned_contact(problem, box, box - 1, point, normal,
+                                 test_uniform(random, joined ? 0 : -1e-3, 1e-2),
+                                 test_uniform(random, 0, 0.8),
+                                 2 + 2 * (int)test_uniform(random, 0, 4),
+                                 test_uniform(random, 0, 6));
     }
     if (joined) {
       const double joint[3] = {0.5, 0, b};

@@ -12,9 +12,11 @@
 #include "solver/fast.h"
 #include "testing.h"
 
-static const solver_options options = {
-  .kind = SOLVER_FAST, .tolerance = 1e-10, .acceptable = 1e-8,
-  .max_rows = 300000, .max_lemke_size = 5000};
+static const solver_options options = {.kind = SOLVER_FAST,
+                                       .tolerance = 1e-10,
+                                       .acceptable = 1e-8,
+                                       .max_rows = 300000,
+                                       .max_lemke_size = 5000};
 
 /* ---- helpers ------------------------------------------------------------- */
 
@@ -47,8 +49,8 @@ static bool is_within_bounds(const mlcp_problem *problem,
     const mlcp_friction *set = &problem->frictions[i];
     double limit = set->limit, sum = 0;
     if (set->normal >= 0) limit += set->coefficient * solution->p[set->normal];
-    for (int k = 2 * set->first_pair;
-         k < 2 * (set->first_pair + set->n_pairs); k++) {
+    for (int k = 2 * set->first_pair; k < 2 * (set->first_pair + set->n_pairs);
+         k++) {
       if (!(solution->beta[k] >= 0)) return false;
       sum += solution->beta[k];
     }
@@ -60,14 +62,12 @@ static bool is_within_bounds(const mlcp_problem *problem,
 /* Solve and check everything that must hold, solved or not.
  * @return the report; `solved` out may be NULL. */
 static solver_report solve_by(fast_method method, fast_workspace *workspace,
-                              const mlcp_problem *problem,
-                              const double guess[],
+                              const mlcp_problem *problem, const double guess[],
                               const mlcp_solution *solution) {
   solver_report report;
   CU_ASSERT_FATAL(is_well_formed(problem));
-  bool solved =
-      solver_fast(workspace, problem, &options, method, guess, solution,
-                  &report);
+  bool solved = solver_fast(workspace, problem, &options, method, guess,
+                            solution, &report);
   double residual = residual_of(problem, solution);
   CU_ASSERT_EQUAL(residual, report.residual);
   CU_ASSERT_EQUAL(solved, residual <= options.tolerance);
@@ -352,8 +352,9 @@ static void test_nearly_rigid(void) {
       problem.rows[r].bias += 1e-10 * sin(1.7 * r + k);
     }
     solution_init(&solution, &problem.mlcp);
-    n_left += solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp)
-                  .status != SOLVER_SOLVED;
+    n_left +=
+        solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp).status !=
+        SOLVER_SOLVED;
     solution_release(&solution);
     problem_release(&problem);
   }
@@ -374,8 +375,9 @@ static void test_turning_points(void) {
     make_slow_heap(&problem, 30, seed, 2);
     set_compliance(&problem, 1e-8);
     solution_init(&solution, &problem.mlcp);
-    n_solved += solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp)
-                    .status == SOLVER_SOLVED;
+    n_solved +=
+        solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp).status ==
+        SOLVER_SOLVED;
     solution_release(&solution);
     problem_release(&problem);
   }
@@ -492,8 +494,7 @@ static void test_empty_problems(void) {
     report = solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
     CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
     for (int b = 0; b < n_bodies; b++)
-      CU_ASSERT_EQUAL(solution.mlcp.v[6 * b + 2],
-                      problem.bodies[b].v_free[2]);
+      CU_ASSERT_EQUAL(solution.mlcp.v[6 * b + 2], problem.bodies[b].v_free[2]);
     solution_release(&solution);
     problem_release(&problem);
   }
@@ -533,8 +534,7 @@ static void test_rows_of_zeros(void) {
     solution_init(&solution, &problem.mlcp);
     solver_report report =
         solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
-    CU_ASSERT_EQUAL(report.status,
-                    i == 0 ? SOLVER_SOLVED : SOLVER_DEGRADED);
+    CU_ASSERT_EQUAL(report.status, i == 0 ? SOLVER_SOLVED : SOLVER_DEGRADED);
     solution_release(&solution);
     problem_release(&problem);
     fast_workspace_destroy(workspace);
@@ -579,13 +579,13 @@ static void test_residual_notices_a_wrong_answer(void) {
 
 /* ---- the same bits ------------------------------------------------------- */
 
-static bool same_solution(const mlcp_problem *problem,
-                          const mlcp_solution *a, const mlcp_solution *b) {
+static bool same_solution(const mlcp_problem *problem, const mlcp_solution *a,
+                          const mlcp_solution *b) {
   size_t d = sizeof(double);
-  return memcmp(a->v, b->v, 6 * d * (size_t)problem->n_bodies) == 0
-      && memcmp(a->p, b->p, d * (size_t)problem->n_rows) == 0
-      && memcmp(a->beta, b->beta, 2 * d * (size_t)problem->n_pairs) == 0
-      && memcmp(a->lambda, b->lambda, d * (size_t)problem->n_frictions) == 0;
+  return memcmp(a->v, b->v, 6 * d * (size_t)problem->n_bodies) == 0 &&
+         memcmp(a->p, b->p, d * (size_t)problem->n_rows) == 0 &&
+         memcmp(a->beta, b->beta, 2 * d * (size_t)problem->n_pairs) == 0 &&
+         memcmp(a->lambda, b->lambda, d * (size_t)problem->n_frictions) == 0;
 }
 
 static void test_workspace_leaves_no_trace(void) {
@@ -636,8 +636,8 @@ static void expect_same_without_wide(const mlcp_problem *problem) {
     fast_workspace_destroy(workspace);
   }
   for (int i = 0; i < 2; i++) {
-    CU_ASSERT(same_solution(problem, &solutions[0][i].mlcp,
-                            &solutions[1][i].mlcp));
+    CU_ASSERT(
+        same_solution(problem, &solutions[0][i].mlcp, &solutions[1][i].mlcp));
     solution_release(&solutions[0][i]);
     solution_release(&solutions[1][i]);
   }
@@ -648,15 +648,9 @@ static void test_same_bits_without_wide_registers(void) {
   for (unsigned k = 0; k < 24; k++) {
     problem_init(&problem);
     switch (k % 4) {
-      case 0:
-        problem_make_heap(&problem, 14, k, 0.6, k % 8 ? 8 : 4);
-        break;
-      case 1:
-        problem_make_wall(&problem, 4 + (int)k / 8, 0.5, 4);
-        break;
-      case 2:
-        problem_make_chain(&problem, 6 + (int)k / 4, 0.4, 4);
-        break;
+      case 0: problem_make_heap(&problem, 14, k, 0.6, k % 8 ? 8 : 4); break;
+      case 1: problem_make_wall(&problem, 4 + (int)k / 8, 0.5, 4); break;
+      case 2: problem_make_chain(&problem, 6 + (int)k / 4, 0.4, 4); break;
       default:
         problem_make_heap(&problem, 10, k, 0.4, 4);
         set_compliance(&problem, 1e-3);
@@ -692,8 +686,8 @@ static void test_every_allocation_may_fail(void) {
     solver_report report = {.status = SOLVER_NO_MEMORY};
     solution.mlcp.p[0] = -1;
     if (workspace != NULL)
-      solved = solver_fast(workspace, &problem.mlcp, &options,
-                           FAST_EVERYTHING, NULL, &solution.mlcp, &report);
+      solved = solver_fast(workspace, &problem.mlcp, &options, FAST_EVERYTHING,
+                           NULL, &solution.mlcp, &report);
     if (!solved) {
       n_failures++;
       CU_ASSERT_EQUAL(report.status, SOLVER_NO_MEMORY);
@@ -702,8 +696,8 @@ static void test_every_allocation_may_fail(void) {
     // the workspace recovers once there is memory again
     fail_no_allocation(&memory);
     if (!solved && workspace != NULL)
-      CU_ASSERT(solver_fast(workspace, &problem.mlcp, &options,
-                            FAST_EVERYTHING, NULL, &solution.mlcp, &report));
+      CU_ASSERT(solver_fast(workspace, &problem.mlcp, &options, FAST_EVERYTHING,
+                            NULL, &solution.mlcp, &report));
     fast_workspace_destroy(workspace);
     CU_ASSERT_EQUAL(memory.bytes_held, 0);
   }
@@ -721,25 +715,22 @@ int main(void) {
       {"grasp", test_grasp},
       {"coincident contacts", test_coincident_contacts},
       {"extreme friction", test_extreme_friction},
-      {"joint rows keep to their bounds",
-       test_joint_rows_keep_to_their_bounds},
+      {"joint rows keep to their bounds", test_joint_rows_keep_to_their_bounds},
       {"compliant row gives way", test_compliant_row_gives_way},
       {"sliding box loses mu g h", test_sliding_box_loses_mu_g_h},
       {"force-limited friction", test_force_limited_friction},
       {"friction without a normal", test_friction_without_a_normal},
       {"heaps", test_heaps},
       {"nearly rigid rows", test_nearly_rigid},
-  {"turning points", test_turning_points},
+      {"turning points", test_turning_points},
       {"Lemke in the box formulation", test_lemke_in_box_form},
       {"bad guesses", test_bad_guesses},
       {"unsymmetric mass", test_unsymmetric_mass},
       {"empty problems", test_empty_problems},
       {"contradiction is reported", test_contradiction_is_reported},
       {"rows of zeros", test_rows_of_zeros},
-      {"foreign friction is left alone",
-       test_foreign_friction_is_left_alone},
-      {"residual notices a wrong answer",
-       test_residual_notices_a_wrong_answer},
+      {"foreign friction is left alone", test_foreign_friction_is_left_alone},
+      {"residual notices a wrong answer", test_residual_notices_a_wrong_answer},
       {"workspace leaves no trace", test_workspace_leaves_no_trace},
       {"same bits without wide registers",
        test_same_bits_without_wide_registers},

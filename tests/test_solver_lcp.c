@@ -145,7 +145,8 @@ static void test_units_do_not_matter(void) {
       unit[i] = ldexp(1, (int)(25 * random_number()) - 26);
     for (int i = 0; i < n; i++) {
       r[i] = unit[i] * q[i];
-      for (int j = 0; j < n; j++) N[i * n + j] = unit[i] * M[i * n + j] * unit[j];
+      for (int j = 0; j < n; j++)
+        N[i * n + j] = unit[i] * M[i * n + j] * unit[j];
     }
     for (int k = 0; k < 2; k++) {
       lcp_report report = solve(n, N, r, kinds[k], scaled);

@@ -88,8 +88,8 @@ static void test_smallest_sizes(void) {
   CU_ASSERT_EQUAL(z[0], 7);
 
   double one = 2, minus = -3;
-  lemke_report report = lemke_solve_dense(workspace, 1, &one, &minus, &options,
-                                          z);
+  lemke_report report =
+      lemke_solve_dense(workspace, 1, &one, &minus, &options, z);
   CU_ASSERT_EQUAL(report.status, LEMKE_SOLVED);
   CU_ASSERT_DOUBLE_EQUAL(z[0], 1.5, 1e-15);
 
@@ -309,8 +309,8 @@ int main(void) {
   CU_ADD_TEST(suite, test_every_allocation_may_fail);
   CU_basic_run_tests();
 
-  bool passed = CU_get_number_of_tests_run() > 0
-             && CU_get_number_of_failure_records() == 0;
+  bool passed = CU_get_number_of_tests_run() > 0 &&
+                CU_get_number_of_failure_records() == 0;
   CU_cleanup_registry();
   lemke_workspace_destroy(workspace);
   return passed ? 0 : 1;

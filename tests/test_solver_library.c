@@ -17,8 +17,7 @@ typedef struct answer {
 
 static answer answer_create(const mlcp_problem *problem) {
   size_t sizes[] = {6 * (size_t)problem->n_bodies, (size_t)problem->n_rows,
-                    2 * (size_t)problem->n_pairs,
-                    (size_t)problem->n_frictions};
+                    2 * (size_t)problem->n_pairs, (size_t)problem->n_frictions};
   answer made = {.n_numbers = sizes[0] + sizes[1] + sizes[2] + sizes[3]};
   made.memory = calloc(made.n_numbers + 1, sizeof(double));
   CU_ASSERT_PTR_NOT_NULL_FATAL(made.memory);
@@ -41,8 +40,8 @@ static void expect_promise(const library_entry *entry, const char *solver,
                            int part, double residual) {
   bool kept = residual <= entry->promise;
   if (!kept)
-    printf("\n  %s, part %d, %s: residual %g, promised %g\n", entry->name,
-           part, solver, residual, entry->promise);
+    printf("\n  %s, part %d, %s: residual %g, promised %g\n", entry->name, part,
+           solver, residual, entry->promise);
   CU_ASSERT(kept);
 }
 
@@ -100,8 +99,8 @@ static long pivots_by_lemke(const mlcp_stored *stored, const double guess[]) {
   solver_default_options(&options);
   options.kind = SOLVER_LEMKE;
   answer answer = answer_create(&stored->problem);
-  solver_report report = solver_solve(workspace, &stored->problem, &options,
-                                      guess, &answer.at);
+  solver_report report =
+      solver_solve(workspace, &stored->problem, &options, guess, &answer.at);
   CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
   free(answer.memory);
   solver_workspace_destroy(workspace);
@@ -115,8 +114,8 @@ static void test_lemke_is_not_misled_by_a_guess(void) {
   CU_ASSERT_FATAL(library_capture(library_find("wall-55-settled"), &captured));
   const mlcp_stored *stored = &captured.problems[0];
   CU_ASSERT_PTR_NOT_NULL_FATAL(stored->guess);
-  CU_ASSERT(pivots_by_lemke(stored, stored->guess)
-            <= pivots_by_lemke(stored, NULL));
+  CU_ASSERT(pivots_by_lemke(stored, stored->guess) <=
+            pivots_by_lemke(stored, NULL));
   library_release(&captured);
 }
 
@@ -127,15 +126,14 @@ static void test_entries_are_what_they_say(void) {
     int n_problems, fewest_contacts;
     bool warm;
   } expected[] = {
-      {"wall-55-cold", 1, 300, false},    {"wall-55-settled", 1, 400, true},
-      {"stack-20-cold", 1, 60, false},    {"chain-100-cold", 1, 200, false},
-      {"spider-settled", 1, 8, true},     {"vehicle-driving", 1, 8, true},
-      {"grasp-cold", 1, 8, false},        {"painleve-rod", 1, 1, false},
+      {"wall-55-cold", 1, 300, false},     {"wall-55-settled", 1, 400, true},
+      {"stack-20-cold", 1, 60, false},     {"chain-100-cold", 1, 200, false},
+      {"spider-settled", 1, 8, true},      {"vehicle-driving", 1, 8, true},
+      {"grasp-cold", 1, 8, false},         {"painleve-rod", 1, 1, false},
       {"pit-40-moving-cold", 0, 20, false}};
   for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
     library_problems captured;
-    CU_ASSERT_FATAL(
-        library_capture(library_find(expected[i].name), &captured));
+    CU_ASSERT_FATAL(library_capture(library_find(expected[i].name), &captured));
     if (expected[i].n_problems > 0)
       CU_ASSERT_EQUAL(captured.n_problems, expected[i].n_problems);
     CU_ASSERT(captured.n_contacts >= expected[i].fewest_contacts);
@@ -240,8 +238,7 @@ int main(void) {
       {"entries are what they say", test_entries_are_what_they_say},
       {"fast keeps the promise", test_fast_keeps_the_promise},
       {"Lemke keeps the promise", test_lemke_keeps_the_promise},
-      {"Lemke is not misled by a guess",
-       test_lemke_is_not_misled_by_a_guess},
+      {"Lemke is not misled by a guess", test_lemke_is_not_misled_by_a_guess},
       {"the same bits on every run", test_same_bits_on_every_run},
       {"promise notices a wrong answer", test_promise_notices_a_wrong_answer},
       CU_TEST_INFO_NULL};

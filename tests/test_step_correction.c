@@ -354,10 +354,9 @@ static void test_push_out_adds_no_energy(void) {
   for (int trial = 0; trial < 30; trial++) {
     scene s = create_scene(0, trial % 2 == 0 ? 0.5 : dInfinity, 0);
     for (int i = 0; i < 5; i++) {
-      dBodyID body =
-          add_box(&s, test_uniform(&random, -0.4, 0.4),
-                  test_uniform(&random, -0.4, 0.4),
-                  test_uniform(&random, -0.4, 0.4), 0.5);
+      dBodyID body = add_box(&s, test_uniform(&random, -0.4, 0.4),
+                             test_uniform(&random, -0.4, 0.4),
+                             test_uniform(&random, -0.4, 0.4), 0.5);
       dBodySetLinearVel(body, test_uniform(&random, -3, 3),
                         test_uniform(&random, -3, 3),
                         test_uniform(&random, -3, 3));

@@ -46,8 +46,8 @@ static double *run_scene(scene *scene, int steps, int *count) {
 }
 
 static void test_results_do_not_change(void) {
-  const ode_mlcp_dump_when moments[] = {
-      ODE_MLCP_DUMP_ALL, ODE_MLCP_DUMP_SLOW, ODE_MLCP_DUMP_DEGRADED};
+  const ode_mlcp_dump_when moments[] = {ODE_MLCP_DUMP_ALL, ODE_MLCP_DUMP_SLOW,
+                                        ODE_MLCP_DUMP_DEGRADED};
   int count, again;
   double *plain = run_scene(scene_pit(20), 60, &count);
   for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
@@ -62,9 +62,7 @@ static void test_results_do_not_change(void) {
   empty_work();
 }
 
-static int compare_names(const void *a, const void *b) {
-  return strcmp(a, b);
-}
+static int compare_names(const void *a, const void *b) { return strcmp(a, b); }
 
 /* Whether a dump is of velocities; the library leaves out problems that only
  * correct positions. */

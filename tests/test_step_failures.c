@@ -413,7 +413,7 @@ static void test_bad_surfaces_are_named(void) {
     const char *name;
     bool may_be_infinite, may_be_negative;
   } FIELDS[] = {
-#define FIELD(mode, name, infinite, negative) \
+#define FIELD(mode, name, infinite, negative)                                  \
   {mode, offsetof(dSurfaceParameters, name), #name, infinite, negative}
       FIELD(0, mu, true, true),
       FIELD(dContactApprox1, mu, true, true),
@@ -722,7 +722,7 @@ static bool step_with_numbers(dWorldID world, const dBodyID bodies[3],
 }
 
 #define MAGNITUDE(low, high) pow(10, test_uniform(&random, low, high))
-#define SIGNED(low, high) \
+#define SIGNED(low, high)                                                      \
   (MAGNITUDE(low, high) * (test_uniform(&random, -1, 1) < 0 ? -1 : 1))
 
 /* Contacts and bodies with numbers of all magnitudes: a step is taken with

@@ -13,16 +13,17 @@
 /* ---- matching ------------------------------------------------------------- */
 
 static contact_entry point(unsigned long first, unsigned long second, double x,
-                        double y) {
+                           double y) {
   return (contact_entry){.serial = {first, second},
-                      .local = {{x, y, 0.5}, {x, y, -0.5}}};
+                         .local = {{x, y, 0.5}, {x, y, -0.5}}};
 }
 
 enum { MOST = 12 };
 
 /* What `keys` find of the entries `old`. */
 static void match(contact_memory *start, const contact_entry old[], int n_old,
-                  const contact_entry keys[], int n_keys, contact_match matches[]) {
+                  const contact_entry keys[], int n_keys,
+                  contact_match matches[]) {
   *start = (contact_memory){0};
   CU_ASSERT_FATAL(contact_memory_reserve(start, &memory_from_malloc, n_old));
   contact_memory_take(start, old, n_old);
@@ -34,7 +35,7 @@ static void test_nearest_pairs_first(void) {
   /* in order of the keys the middle point would take a corner's entry */
   const contact_entry old[] = {point(1, 2, 0, 0), point(1, 2, 1, 0)};
   const contact_entry keys[] = {point(1, 2, 0.9, 0), point(1, 2, 1, 0),
-                             point(1, 2, 0, 0)};
+                                point(1, 2, 0, 0)};
   contact_memory start;
   contact_match matches[3];
   match(&start, old, 2, keys, 3, matches);
@@ -49,10 +50,10 @@ static void test_nearest_pairs_first(void) {
 
 static void test_pairs_are_kept_apart(void) {
   const contact_entry old[] = {point(1, 2, 0, 0), point(1, 3, 0, 0),
-                            point(0, 2, 0, 0)};
+                               point(0, 2, 0, 0)};
   const contact_entry keys[] = {point(1, 3, 0, 0), point(1, 2, 0, 0),
-                             point(1, 4, 0, 0), point(1, 2, 5, 0),
-                             point(1, 3, 2, 0)};
+                                point(1, 4, 0, 0), point(1, 2, 5, 0),
+                                point(1, 3, 2, 0)};
   contact_memory start;
   contact_match matches[5];
   match(&start, old, 3, keys, 5, matches);
@@ -101,9 +102,11 @@ static void add_point(face *face, double x, double y, double pressure) {
   int k = face->n++;
   host_contact *reading = &face->readings[k];
   contact_rows *rows = &face->rows[k];
-  *reading = (host_contact){.normal = {0, 0, 1},
-                               .arm = {{x, y, -0.5}, {x, y, 0.5}}};
-  *rows = (contact_rows){.first_row = 3 * k, .n_rows = 3, .n_sliding = 2,
+  *reading =
+      (host_contact){.normal = {0, 0, 1}, .arm = {{x, y, -0.5}, {x, y, 0.5}}};
+  *rows = (contact_rows){.first_row = 3 * k,
+                         .n_rows = 3,
+                         .n_sliding = 2,
                          .sliding_axis = {{1, 0, 0}, {0, 1, 0}}};
   double *guess = face->guess + 3 * k;
   guess[0] = pressure;
@@ -132,9 +135,10 @@ static void sum_wrench(const face *face, double wrench[6]) {
 static void add_old_face(pair_guess *pair, const face *old) {
   const double upright[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   for (int k = 0; k < old->n; k++) {
-    contact_entry entry = {.impulses = {old->guess[3 * k]}, .normal = {0, 0, -1},
-                        .sliding = {-old->guess[3 * k + 1],
-                                    -old->guess[3 * k + 2], 0}};
+    contact_entry entry = {
+        .impulses = {old->guess[3 * k]},
+        .normal = {0, 0, -1},
+        .sliding = {-old->guess[3 * k + 1], -old->guess[3 * k + 2], 0}};
     vec3_copy(entry.local[1], old->readings[k].arm[1]);
     pair_guess_add_old(pair, &entry, upright);
   }

@@ -125,7 +125,8 @@ static int refuse(void *context, dWorldID world, ode_mlcp_contact_list *list) {
 static void no_luck(scene *s) { ode_mlcp_set_collision(s->world, refuse, s); }
 static void flat_polygon(scene *s) { s->surface.n_polygon = 2; }
 static void bad_mu(scene *s) { s->surface.parameters.mu = NAN; }
-static int give_ray(void *context, dWorldID world, ode_mlcp_contact_list *list) {
+static int give_ray(void *context, dWorldID world,
+                    ode_mlcp_contact_list *list) {
   const scene *s = context;
   (void)world;
   ode_mlcp_add_pair(list, other, dSpaceGetGeom(s->space, 0), &s->surface);
@@ -226,13 +227,13 @@ static void test_contacts_can_be_found(void) {
   dGeomID geom = dBodyGetFirstGeom(box);
   dJointGroupID group = dJointGroupCreate(0);
   own_joint found[4];
-  CU_ASSERT_EQUAL(ode_mlcp_find_contacts(geom, ground, 0.2,
-                                         &found[0].contact.geom, 4,
-                                         sizeof found[0]),
-                  0);
+  CU_ASSERT_EQUAL(
+      ode_mlcp_find_contacts(geom, ground, 0.2, &found[0].contact.geom, 4,
+                             sizeof found[0]),
+      0);
   for (int i = 0; i < 60; i++) {
-    int n = ode_mlcp_find_contacts(geom, ground, 0.5, &found[0].contact.geom,
-                                   4, sizeof found[0]);
+    int n = ode_mlcp_find_contacts(geom, ground, 0.5, &found[0].contact.geom, 4,
+                                   sizeof found[0]);
     CU_ASSERT_EQUAL_FATAL(n, 4);
     for (int k = 0; k < n; k++) {
       found[k].contact.surface = s.surface.parameters;
@@ -323,16 +324,14 @@ static int give_plane_first(void *context, dWorldID world,
                             ode_mlcp_contact_list *list) {
   const scene *s = context;
   (void)world;
-  return ode_mlcp_add_pair(list, ground, other, &s->surface) ==
-         ODE_MLCP_OK;
+  return ode_mlcp_add_pair(list, ground, other, &s->surface) == ODE_MLCP_OK;
 }
 
 static int give_ball_first(void *context, dWorldID world,
                            ode_mlcp_contact_list *list) {
   const scene *s = context;
   (void)world;
-  return ode_mlcp_add_pair(list, other, ground, &s->surface) ==
-         ODE_MLCP_OK;
+  return ode_mlcp_add_pair(list, other, ground, &s->surface) == ODE_MLCP_OK;
 }
 
 static void test_order_of_a_pair_is_no_matter(void) {

@@ -19,8 +19,8 @@ typedef struct stop_case {
 
 /* Joints at the origin, their first body to the right of it, the second (which
  * is heavy) to the left. */
-#define ATTACHED(type)                                  \
-  dJointID joint = dJointCreate##type(world, 0);        \
+#define ATTACHED(type)                                                         \
+  dJointID joint = dJointCreate##type(world, 0);                               \
   dJointAttach(joint, a, b)
 
 static dJointID hinge(dWorldID world, dBodyID a, dBodyID b) {
@@ -91,10 +91,14 @@ static double amotor_angle(dJointID joint) {
   return dJointGetAMotorAngle(joint, 0);
 }
 
-#define ABOUT_Y {0, 0, -1}, {0, 1, 0}
-#define ABOUT_Z {0, 1, 0}, {0, 0, 1}
-#define ABOUT_X {0, 0, 0}, {1, 0, 0}
-#define ALONG_X {1, 0, 0}, {0, 0, 0}
+#define ABOUT_Y                                                                \
+  {0, 0, -1}, { 0, 1, 0 }
+#define ABOUT_Z                                                                \
+  {0, 1, 0}, { 0, 0, 1 }
+#define ABOUT_X                                                                \
+  {0, 0, 0}, { 1, 0, 0 }
+#define ALONG_X                                                                \
+  {1, 0, 0}, { 0, 0, 0 }
 
 static const stop_case CASES[] = {
     {"hinge", hinge, dJointSetHingeParam, dJointGetHingeAngle, 0, ABOUT_Z},
@@ -142,8 +146,8 @@ static void create(scene *s, const stop_case *of, double speed,
   s->joint = of->create(s->world, s->body[0], s->body[1]);
   dBodySetLinearVel(s->body[0], speed * of->linear[0], speed * of->linear[1],
                     speed * of->linear[2]);
-  dBodySetAngularVel(s->body[0], speed * of->angular[0],
-                     speed * of->angular[1], speed * of->angular[2]);
+  dBodySetAngularVel(s->body[0], speed * of->angular[0], speed * of->angular[1],
+                     speed * of->angular[2]);
 }
 
 /* Towards a stop at either side: it is met, and not overshot. What turns about

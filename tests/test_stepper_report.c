@@ -42,8 +42,11 @@ static int json_has(const statistics *sums, const char *member) {
 
 static void test_steps_add_up(void) {
   statistics sums = {0};
-  ode_mlcp_report report = {.taken = 1, .contacts = 3, .solves = 2,
-                            .residual = 1e-12, .step_seconds = 0.5};
+  ode_mlcp_report report = {.taken = 1,
+                            .contacts = 3,
+                            .solves = 2,
+                            .residual = 1e-12,
+                            .step_seconds = 0.5};
   statistics_add(&sums, &report);
   report.contacts = 2;
   statistics_add(&sums, &report);

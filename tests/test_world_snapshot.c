@@ -182,9 +182,9 @@ static ode_mlcp_options options_of(const char *scheme) {
   char message[200];
   ode_mlcp_options options;
   ode_mlcp_default_options(&options);
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_set_option(&options, "scheme", scheme, message,
-                                            sizeof message),
-                        ODE_MLCP_OK);
+  CU_ASSERT_EQUAL_FATAL(
+      ode_mlcp_set_option(&options, "scheme", scheme, message, sizeof message),
+      ODE_MLCP_OK);
   return options;
 }
 

@@ -104,8 +104,7 @@ static void choose_all_if_none(bool chosen[], int n) {
 static void parse_setting(const char *name, const char *value,
                           settings *settings) {
   if (strcmp(name, "--scene") == 0)
-    choose(value, SCENE_NAMES, N_SCENES, settings->scenes,
-           "no such scene: ");
+    choose(value, SCENE_NAMES, N_SCENES, settings->scenes, "no such scene: ");
   else if (strcmp(name, "--stepper") == 0)
     choose(value, STEPPER_ARGUMENTS, N_STEPPERS, settings->steppers,
            "no such stepper: ");
@@ -122,8 +121,8 @@ static void parse_setting(const char *name, const char *value,
 }
 
 static bool takes_value(const char *name) {
-  static const char *const NAMES[] = {"--scene",      "--stepper", "--rows",
-                                      "--limit",      "--out",     "--gnuplot",
+  static const char *const NAMES[] = {"--scene",     "--stepper", "--rows",
+                                      "--limit",     "--out",     "--gnuplot",
                                       "--recordings"};
   for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
     if (strcmp(name, NAMES[i]) == 0) return true;
@@ -224,8 +223,7 @@ static FILE *open_report(const char *folder, const char *name,
                          char path[PATH_ROOM]) {
   int length = snprintf(path, PATH_ROOM, "%s/%s", folder, name);
   FILE *file = length < PATH_ROOM ? fopen(path, "w") : NULL;
-  if (file == NULL)
-    fprintf(stderr, "compare: %s: %s\n", path, strerror(errno));
+  if (file == NULL) fprintf(stderr, "compare: %s: %s\n", path, strerror(errno));
   return file;
 }
 

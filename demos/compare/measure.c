@@ -241,9 +241,7 @@ double slide_euler_distance(void) {
   return distance;
 }
 
-static double degrees(double y, double x) {
-  return atan2(y, x) * 180 / M_PI;
-}
+static double degrees(double y, double x) { return atan2(y, x) * 180 / M_PI; }
 
 bool measure_slide(stepper stepper, int angle, slide_result *result) {
   /* below it a velocity has no direction worth a name: a thousandth of the

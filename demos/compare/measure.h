@@ -22,41 +22,41 @@ extern const double ROD_SPEEDS[N_SPEEDS];   /* m/s */
 
 /* How the steps of one run went, on any stepper. */
 typedef struct step_record {
-  bool run;            /* else nothing here is filled */
+  bool run; /* else nothing here is filled */
   long steps;
-  long failed;         /* the stepper returned 0 */
-  long messages;       /* through dSetMessageHandler */
-  char message[160];   /* the first of them */
-  double seconds;      /* of the processor, within the steps */
-  long degraded, unsolved;  /* ode-mlcp's report; 0 on the others */
-  double residual;          /* the worst one reported; 0 on the others */
+  long failed;             /* the stepper returned 0 */
+  long messages;           /* through dSetMessageHandler */
+  char message[160];       /* the first of them */
+  double seconds;          /* of the processor, within the steps */
+  long degraded, unsolved; /* ode-mlcp's report; 0 on the others */
+  double residual;         /* the worst one reported; 0 on the others */
 } step_record;
 
 typedef struct wall_result {
   step_record record;
   int boxes;
-  double duration;  /* s of simulated time: WALL_SECONDS, or less where the
+  double duration;    /* s of simulated time: WALL_SECONDS, or less where the
                        limit was reached */
-  double fastest;   /* m/s: highest speed of a box at the end */
-  double sag;       /* m: the most a box's centre came down */
-  double slid;      /* m: the most a box's centre moved sideways */
-  double deepest;   /* m: deepest overlap of the poses at the end */
-  solid *start, *end;  /* [boxes]; free with wall_release */
+  double fastest;     /* m/s: highest speed of a box at the end */
+  double sag;         /* m: the most a box's centre came down */
+  double slid;        /* m: the most a box's centre moved sideways */
+  double deepest;     /* m: deepest overlap of the poses at the end */
+  solid *start, *end; /* [boxes]; free with wall_release */
 } wall_result;
 
 typedef struct slide_result {
   step_record record;
-  double distance;  /* m from start to stop */
-  double course;    /* degrees: from the start to the stop */
-  double heading;   /* degrees: of the velocity in the last moving step */
-  double speed;     /* m/s at the end, 0 once stopped */
-  double path[SLIDE_STEPS + 1][2];  /* m: the centre after each step */
+  double distance; /* m from start to stop */
+  double course;   /* degrees: from the start to the stop */
+  double heading;  /* degrees: of the velocity in the last moving step */
+  double speed;    /* m/s at the end, 0 once stopped */
+  double path[SLIDE_STEPS + 1][2]; /* m: the centre after each step */
 } slide_result;
 
 typedef struct rod_result {
   step_record record;
-  double normal, tangential;  /* N: the contact's force on the rod */
-  double ratio;               /* tangential / normal */
+  double normal, tangential; /* N: the contact's force on the rod */
+  double ratio;              /* tangential / normal */
 } rod_result;
 
 typedef struct measurements {
@@ -75,8 +75,7 @@ double slide_euler_distance(void);
  *  @param limit  s on the clock after which the wall is left as it is
  *  @return false where the stepper cannot be had or memory runs out, after a
  *          line on standard error. */
-bool measure_wall(stepper stepper, int rows, double limit,
-                  wall_result *result);
+bool measure_wall(stepper stepper, int rows, double limit, wall_result *result);
 bool measure_slide(stepper stepper, int angle, slide_result *result);
 bool measure_rod(stepper stepper, int speed, rod_result *result);
 

@@ -60,15 +60,17 @@ static bool run_gnuplot(const char *folder, const char *gnuplot,
   if (child > 0) waitpid(child, &status, 0);
   if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
   if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127)
-    fprintf(stderr, "compare: %s is missing: no pictures (Debian: apt-get "
-            "install gnuplot-nox)\n", gnuplot);
+    fprintf(stderr,
+            "compare: %s is missing: no pictures (Debian: apt-get "
+            "install gnuplot-nox)\n",
+            gnuplot);
   else
     fprintf(stderr, "compare: %s failed on %s/%s\n", gnuplot, data, script);
   return false;
 }
 
-static bool close_and_run(FILE *script, const char *folder,
-                          const char *gnuplot, const char *name) {
+static bool close_and_run(FILE *script, const char *folder, const char *gnuplot,
+                          const char *name) {
   bool written = !ferror(script);
   if (fclose(script) != 0 || !written) {
     fprintf(stderr, "compare: cannot write %s/data/%s.gp\n", folder, name);
@@ -204,8 +206,7 @@ static void write_panel(FILE *script, const panel *panel, double picture) {
           "set lmargin at screen %g\nset rmargin at screen %g\n"
           "set tmargin at screen %g\nset bmargin at screen %g\n",
           panel->left / VIEWS_WIDTH, (panel->left + panel->width) / VIEWS_WIDTH,
-          1 - panel->top / picture,
-          1 - (panel->top + panel->height) / picture);
+          1 - panel->top / picture, 1 - (panel->top + panel->height) / picture);
 }
 
 /* Pixels of a view in a row of N_STEPPERS. */
@@ -220,8 +221,7 @@ static double view_height(const window *window) {
 
 /* One row of views of the walls. */
 static void write_wall_views(FILE *script, const wall_result walls[],
-                             const window *window, double top,
-                             double picture) {
+                             const window *window, double top, double picture) {
   for (int s = 0; s < N_STEPPERS; s++) {
     const wall_result *wall = &walls[s];
     if (!wall->record.run) continue;
@@ -230,7 +230,8 @@ static void write_wall_views(FILE *script, const wall_result walls[],
     write_panel(script, &panel, picture);
     write_view_axes(script, window);
     if (window->view == VIEW_SIDE)
-      fprintf(script, "set title \"%s after %.3g s\\n{/*0.85 %ld messages, "
+      fprintf(script,
+              "set title \"%s after %.3g s\\n{/*0.85 %ld messages, "
               "fastest %.1e m/s, sag %.1e m, slid %.1e m}\"\n",
               STEPPER_NAMES[s], wall->duration, wall->record.messages,
               wall->fastest, wall->sag, wall->slid);
@@ -259,8 +260,10 @@ static bool draw_wall(const char *folder, const char *gnuplot,
   double picture = bottom + 110;
   FILE *script = open_script(folder, "wall", VIEWS_WIDTH, (int)picture);
   if (script == NULL) return false;
-  fprintf(script, "set multiplot title \"A wall of %d boxes at rest (dashed: "
-          "where they were laid)\" font ',14'\n", boxes);
+  fprintf(script,
+          "set multiplot title \"A wall of %d boxes at rest (dashed: "
+          "where they were laid)\" font ',14'\n",
+          boxes);
   write_wall_views(script, walls, &side, side_top, picture);
   write_speed_key(script, 1 - (bottom + 80) / picture, VIEWS_WIDTH / picture);
   write_wall_views(script, walls, &above, above_top, picture);
@@ -330,9 +333,8 @@ static bool draw_slide(const char *folder, const char *gnuplot,
               ", \\\n  $path%d using 1:2 with lines lw %g lc rgb '%s' title "
               "'%s', \\\n  $stop%d using 3:4 with points pt 7 ps %g lc rgb "
               "'%s' notitle",
-              s, LINE_WIDTHS[s], STEPPER_COLOURS[s],
-              STEPPER_NAMES[s], s, 0.8 + 0.2 * LINE_WIDTHS[s],
-              STEPPER_COLOURS[s]);
+              s, LINE_WIDTHS[s], STEPPER_COLOURS[s], STEPPER_NAMES[s], s,
+              0.8 + 0.2 * LINE_WIDTHS[s], STEPPER_COLOURS[s]);
   fprintf(script,
           "\nunset parametric\nset origin 0.5,0\nset size noratio 0.5,0.93\n"
           "set title 'Stopping distance (dashed: exact; Euler at 10 ms: "
@@ -354,14 +356,15 @@ static bool draw_slide(const char *folder, const char *gnuplot,
 /* What is looked at: the rod, its floor and the two ways it moves. */
 static void write_rod_sketch(FILE *script) {
   const double tilt = 0.5, half = 0.95;
-  solid rod = {SOLID_CAPSULE,
-               {0.05, 2 * half, 0},
-               {0, 0, 0.05 + half * cos(tilt)},
-               {cos(tilt), 0, sin(tilt), 0, 0, 1, 0, 0, -sin(tilt), 0,
-                cos(tilt), 0},
-               0};
+  solid rod = {
+      SOLID_CAPSULE,
+      {0.05, 2 * half, 0},
+      {0, 0, 0.05 + half * cos(tilt)},
+      {cos(tilt), 0, sin(tilt), 0, 0, 1, 0, 0, -sin(tilt), 0, cos(tilt), 0},
+      0};
   window window = {VIEW_SIDE, -1.3, 1.3, -0.25, 2};
-  fprintf(script, "set origin 0,0\nset size 0.42,0.93\n"
+  fprintf(script,
+          "set origin 0,0\nset size 0.42,0.93\n"
           "set title 'The rod: 1 kg, 0.5 rad from the vertical'\n");
   write_view_axes(script, &window);
   write_solids(script, &rod, 1, &window, false);
@@ -387,7 +390,8 @@ static bool draw_rod(const char *folder, const char *gnuplot,
       fprintf(script, "%d %.6g\n", v, rods[s][v].ratio);
     fprintf(script, "end\n");
   }
-  fprintf(script, "set multiplot title 'Friction of a tilted rod that slides "
+  fprintf(script,
+          "set multiplot title 'Friction of a tilted rod that slides "
           "at μ = 0.5' font ',14'\n");
   write_rod_sketch(script);
   fprintf(script,
@@ -442,13 +446,15 @@ static void write_pile_views(FILE *script, const recording runs[],
     panel panel = {VIEW_LEFT + VIEW_PITCH * s, TITLE_HEIGHT + 55, VIEW_WIDTH,
                    height};
     write_panel(script, &panel, picture);
-    fprintf(script, "set title \"%s\\n{/*0.85 fastest %.1e m/s, contact "
-            "error up to %.1e m/s}\"\n", STEPPER_NAMES[s],
-            run->series[run->n_series - 1].fastest, run->error);
+    fprintf(script,
+            "set title \"%s\\n{/*0.85 fastest %.1e m/s, contact "
+            "error up to %.1e m/s}\"\n",
+            STEPPER_NAMES[s], run->series[run->n_series - 1].fastest,
+            run->error);
     write_view_axes(script, window);
     fprintf(script, "set ytics 1\n");
-    int unseen = write_solids(script, run->solids, run->n_solids, window,
-                              false);
+    int unseen =
+        write_solids(script, run->solids, run->n_solids, window, false);
     if (s == 0)
       write_speed_key(script, 1 - (panel.top + height + 75) / picture,
                       VIEWS_WIDTH / picture);
@@ -489,7 +495,8 @@ static bool draw_pile(const char *folder, const char *gnuplot, pile pile,
   FILE *script = open_script(folder, name, VIEWS_WIDTH, (int)picture);
   if (script == NULL) return false;
   write_series(script, runs);
-  fprintf(script, "set multiplot title \"The host's demo\\\\_boxstack, %s of "
+  fprintf(script,
+          "set multiplot title \"The host's demo\\\\_boxstack, %s of "
           "%ld bodies, at the end (μ infinite)\" font ',14'\n",
           PILE_NAMES[pile], runs[STEPPER_MLCP].bodies);
   write_pile_views(script, runs, window, height, picture);
@@ -500,8 +507,8 @@ static bool draw_pile(const char *folder, const char *gnuplot, pile pile,
 
 bool pictures_draw(const char *folder, const char *gnuplot,
                    const measurements *measured, const recordings *recorded) {
-  static const window WINDOWS[N_PILES] = {
-      {VIEW_SIDE, -5, 5, -0.3, 9}, {VIEW_SIDE, -6, 6, -0.3, 3.7}};
+  static const window WINDOWS[N_PILES] = {{VIEW_SIDE, -5, 5, -0.3, 9},
+                                          {VIEW_SIDE, -6, 6, -0.3, 3.7}};
   bool drawn = draw_wall(folder, gnuplot, measured->wall);
   if (drawn && measured->slide[STEPPER_MLCP][0].record.run)
     drawn = draw_slide(folder, gnuplot, measured->slide);

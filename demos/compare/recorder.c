@@ -58,8 +58,8 @@ static void find_host_function(void *slot, const char *name) {
 }
 
 /* Declares next, the host's own function of this name. */
-#define HOST(name)                \
-  static __typeof__(name) *next; \
+#define HOST(name)                                                             \
+  static __typeof__(name) *next;                                               \
   if (next == NULL) find_host_function(&next, #name)
 
 /* --- which bodies there are ----------------------------------------------- */
@@ -161,8 +161,8 @@ static void begin_contact(recorded_contact *contact) {
     const dReal *centre = dBodyGetPosition(body);
     for (int i = 0; i < 3; i++)
       contact->arms[side][i] = contact->asked.geom.pos[i] - centre[i];
-    contact->openings[side] = opening_of(
-        contact, side, dBodyGetLinearVel(body), dBodyGetAngularVel(body));
+    contact->openings[side] = opening_of(contact, side, dBodyGetLinearVel(body),
+                                         dBodyGetAngularVel(body));
   }
 }
 
@@ -173,8 +173,8 @@ static double asked_velocity(const recorded_contact *contact, double before,
                              bool pushed_out, dWorldID world,
                              double step_size) {
   const dSurfaceParameters *surface = &contact->asked.surface;
-  double erp = surface->mode & dContactSoftERP ? surface->soft_erp
-                                               : dWorldGetERP(world);
+  double erp =
+      surface->mode & dContactSoftERP ? surface->soft_erp : dWorldGetERP(world);
   double depth =
       contact->asked.geom.depth - dWorldGetContactSurfaceLayer(world);
   double motion = surface->mode & dContactMotionN ? surface->motionN : 0;
@@ -271,8 +271,8 @@ static bool may_sleep(dBodyID body) {
 static double law_gap(const recorded_contact *contact, double opening,
                       double force, dWorldID world, double step_size) {
   const dSurfaceParameters *surface = &contact->asked.surface;
-  double cfm = surface->mode & dContactSoftCFM ? surface->soft_cfm
-                                               : dWorldGetCFM(world);
+  double cfm =
+      surface->mode & dContactSoftCFM ? surface->soft_cfm : dWorldGetCFM(world);
   double pushed = mobility_of(contact, step_size) * force;
   double least = INFINITY;
   for (int choice = 0; choice < 8; choice++) {
@@ -347,20 +347,15 @@ static void write_series(dWorldID world) {
 /* @return the kind's name, NULL for a shape that is not drawn. */
 static const char *kind_and_sizes(dGeomID geom, dReal sizes[4]) {
   switch (dGeomGetClass(geom)) {
-    case dBoxClass:
-      dGeomBoxGetLengths(geom, sizes);
-      return "box";
-    case dSphereClass:
-      sizes[0] = dGeomSphereGetRadius(geom);
-      return "sphere";
+    case dBoxClass: dGeomBoxGetLengths(geom, sizes); return "box";
+    case dSphereClass: sizes[0] = dGeomSphereGetRadius(geom); return "sphere";
     case dCapsuleClass:
       dGeomCapsuleGetParams(geom, &sizes[0], &sizes[1]);
       return "capsule";
     case dCylinderClass:
       dGeomCylinderGetParams(geom, &sizes[0], &sizes[1]);
       return "cylinder";
-    default:
-      return NULL;
+    default: return NULL;
   }
 }
 

@@ -16,29 +16,29 @@ typedef enum pile {
 extern const char *const PILE_NAMES[N_PILES]; /* "tower", "heap" */
 
 typedef struct recorded_step {
-  double top;      /* m: the highest centre */
-  double fastest;  /* m/s */
-  double error;    /* m/s: worst distance of a contact from its law, with the
+  double top;     /* m: the highest centre */
+  double fastest; /* m/s */
+  double error;   /* m/s: worst distance of a contact from its law, with the
                       softness, correction and bounce its program asks for */
 } recorded_step;
 
 typedef struct recording {
-  bool run;          /* else nothing here is filled */
-  int status;        /* the program's exit status */
-  long messages;     /* the host's, on its standard error */
+  bool run;      /* else nothing here is filled */
+  int status;    /* the program's exit status */
+  long messages; /* the host's, on its standard error */
   /* by the step probe: */
   long steps, failed, not_finite;
-  long bodies, contacts;  /* the most in a step */
-  double depth_end;  /* m: deepest overlap at the last step */
-  double approach;   /* m/s: worst speed at which a contact still closed; a
+  long bodies, contacts; /* the most in a step */
+  double depth_end;      /* m: deepest overlap at the last step */
+  double approach;       /* m/s: worst speed at which a contact still closed; a
                         soft one may */
-  double seconds;    /* within the steps */
+  double seconds;        /* within the steps */
   /* by the recorder: */
-  recorded_step *series;  /* [n_series] */
+  recorded_step *series; /* [n_series] */
   int n_series;
-  double error;           /* m/s: the worst of the series */
-  double usual_error;     /* m/s: nine steps of ten are not above it */
-  solid *solids;          /* [n_solids] near the end */
+  double error;       /* m/s: the worst of the series */
+  double usual_error; /* m/s: nine steps of ten are not above it */
+  solid *solids;      /* [n_solids] near the end */
   int n_solids;
   /* ode-mlcp's statistics, -1 on the other steppers */
   long unsolved, degraded;

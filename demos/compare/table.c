@@ -5,15 +5,15 @@
 #include <string.h>
 
 /* ode-mlcp's own limits */
-static const double RESTING_SPEED = 1e-6;     /* m/s */
-static const double MOVE_ALLOWED = 0.01;      /* m, of boxes of 1 m */
-static const double OFF_ALLOWED = 0.001;      /* of a distance, of a ratio */
-static const double HEADING_ALLOWED = 0.1;    /* degrees */
+static const double RESTING_SPEED = 1e-6;  /* m/s */
+static const double MOVE_ALLOWED = 0.01;   /* m, of boxes of 1 m */
+static const double OFF_ALLOWED = 0.001;   /* of a distance, of a ratio */
+static const double HEADING_ALLOWED = 0.1; /* degrees */
 
 /* --- filling -------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 3)))
-static void add_title(table *table, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void
+add_title(table *table, const char *format, ...) {
   table_row *row = &table->rows[table->n_rows++];
   memset(row, 0, sizeof *row);
   row->is_title = true;
@@ -23,8 +23,8 @@ static void add_title(table *table, const char *format, ...) {
   va_end(arguments);
 }
 
-__attribute__((format(printf, 2, 3)))
-static table_row *add_row(table *table, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static table_row *
+add_row(table *table, const char *format, ...) {
   table_row *row = &table->rows[table->n_rows++];
   memset(row, 0, sizeof *row);
   va_list arguments;
@@ -35,17 +35,16 @@ static table_row *add_row(table *table, const char *format, ...) {
   return row;
 }
 
-__attribute__((format(printf, 3, 4)))
-static void set_cell(table_row *row, int stepper, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static void
+set_cell(table_row *row, int stepper, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(row->cells[stepper], sizeof row->cells[stepper], format,
-            arguments);
+  vsnprintf(row->cells[stepper], sizeof row->cells[stepper], format, arguments);
   va_end(arguments);
 }
 
-__attribute__((format(printf, 3, 4)))
-static void add_promise(table *table, bool kept, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static void
+add_promise(table *table, bool kept, const char *format, ...) {
   promise *promise = &table->promises[table->n_promises++];
   promise->kept = kept;
   va_list arguments;
@@ -94,9 +93,9 @@ static void fill_wall(const measurements *measured, table *table) {
                   ours->slid < MOVE_ALLOWED &&
                   ours->duration >= WALL_SECONDS - 1e-9,
               "the wall stands after %.2f s: fastest box %.2e m/s (below "
-              "%.0e), moved at most %.2e m (below %g)", ours->duration,
-              ours->fastest, RESTING_SPEED, fmax(ours->sag, ours->slid),
-              MOVE_ALLOWED);
+              "%.0e), moved at most %.2e m (below %g)",
+              ours->duration, ours->fastest, RESTING_SPEED,
+              fmax(ours->sag, ours->slid), MOVE_ALLOWED);
   add_promise(table,
               ours->record.messages == 0 && ours->record.failed == 0 &&
                   ours->record.unsolved == 0,
@@ -122,13 +121,13 @@ static double worst_off(const slide_result slides[N_ANGLES], double *turned) {
 
 static void fill_slide(const measurements *measured, table *table) {
   bool any = false;
-  for (int s = 0; s < N_STEPPERS; s++)
-    any |= measured->slide[s][0].record.run;
+  for (int s = 0; s < N_STEPPERS; s++) any |= measured->slide[s][0].record.run;
   if (!any) return;
 
-  add_title(table, "Box sliding from 3 m/s at mu = 0.5: exact %.5f m, "
-            "Euler's sum %.5f m", slide_exact_distance(),
-            slide_euler_distance());
+  add_title(table,
+            "Box sliding from 3 m/s at mu = 0.5: exact %.5f m, "
+            "Euler's sum %.5f m",
+            slide_exact_distance(), slide_euler_distance());
   for (int a = 0; a < N_ANGLES; a++) {
     table_row *distance =
         add_row(table, "launched at %2g deg: stops after, m", SLIDE_ANGLES[a]);
@@ -159,7 +158,8 @@ static void fill_rod(const measurements *measured, table *table) {
   for (int s = 0; s < N_STEPPERS; s++) any |= measured->rod[s][0].record.run;
   if (!any) return;
 
-  add_title(table, "Tilted rod sliding at mu = 0.5: friction over normal "
+  add_title(table,
+            "Tilted rod sliding at mu = 0.5: friction over normal "
             "force, exact 0.5");
   for (int v = 0; v < N_SPEEDS; v++) {
     table_row *ratio = add_row(table, "ft/fn at %+g m/s", ROD_SPEEDS[v]);
@@ -177,17 +177,19 @@ static void fill_rod(const measurements *measured, table *table) {
   }
   add_promise(table, off <= OFF_ALLOWED,
               "the rod's friction is Coulomb's both ways: off by %.4f %% (at "
-              "most %g %%)", 100 * off, 100 * OFF_ALLOWED);
+              "most %g %%)",
+              100 * off, 100 * OFF_ALLOWED);
 }
 
 static void promise_pile(pile pile, const recording *ours, table *table) {
   if (!ours->run) return;
   add_promise(table,
-              ours->status == 0 && ours->failed == 0 &&
-                  ours->not_finite == 0 && ours->unsolved == 0,
+              ours->status == 0 && ours->failed == 0 && ours->not_finite == 0 &&
+                  ours->unsolved == 0,
               "demo_boxstack, %s: exit status %d, %ld failed steps, %ld not "
-              "finite, %ld unsolved", PILE_NAMES[pile], ours->status,
-              ours->failed, ours->not_finite, ours->unsolved);
+              "finite, %ld unsolved",
+              PILE_NAMES[pile], ours->status, ours->failed, ours->not_finite,
+              ours->unsolved);
 }
 
 static void fill_pile(pile pile, const recording recorded[], table *table) {
@@ -196,8 +198,10 @@ static void fill_pile(pile pile, const recording recorded[], table *table) {
     if (recorded[s].run) some = &recorded[s];
   if (some == NULL) return;
 
-  add_title(table, "The host's demo_boxstack, keys pressed: %s of %ld bodies, "
-            "mu infinite", PILE_NAMES[pile], some->bodies);
+  add_title(table,
+            "The host's demo_boxstack, keys pressed: %s of %ld bodies, "
+            "mu infinite",
+            PILE_NAMES[pile], some->bodies);
   table_row *steps = add_row(table, "steps");
   table_row *messages = add_row(table, "solver messages");
   table_row *top = add_row(table, "highest body at the end, m");
@@ -280,8 +284,7 @@ static void write_markdown_row(const table_row *row, FILE *file) {
   fprintf(file, "\n");
 }
 
-static void write_picture_link(const char *name, const char *text,
-                               FILE *file) {
+static void write_picture_link(const char *name, const char *text, FILE *file) {
   fprintf(file, "![%s](%s.png)\n\n", text, name);
 }
 

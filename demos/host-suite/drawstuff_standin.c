@@ -103,21 +103,21 @@ static double wall_clock(void) {
 // One write of fixed width: whenever the process dies, the file is whole.
 static void write_report(int file) {
   char line[report_width + 1];
-  int length = snprintf(line, sizeof line,
-      "drawstuff loops=%ld frames=%ld drawn=%ld nan=%ld hash=%016llx"
-      " seconds=%.6f end=%s", n_loops, n_frames, n_drawn, n_not_finite,
-      (unsigned long long)drawn_hash, loop_seconds, loop_end);
+  int length =
+      snprintf(line, sizeof line,
+               "drawstuff loops=%ld frames=%ld drawn=%ld nan=%ld hash=%016llx"
+               " seconds=%.6f end=%s",
+               n_loops, n_frames, n_drawn, n_not_finite,
+               (unsigned long long)drawn_hash, loop_seconds, loop_end);
   memset(line + length, ' ', sizeof line - (size_t)length);
   line[report_width] = '\n';
-  ssize_t written = file == STDERR_FILENO
-      ? write(file, line, sizeof line) : pwrite(file, line, sizeof line, 0);
-  if (written < 0) fprintf(stderr, "drawstuff: no report: %s\n",
-                           strerror(errno));
+  ssize_t written = file == STDERR_FILENO ? write(file, line, sizeof line)
+                                          : pwrite(file, line, sizeof line, 0);
+  if (written < 0)
+    fprintf(stderr, "drawstuff: no report: %s\n", strerror(errno));
 }
 
-static void report_at_exit(void) {
-  write_report(STDERR_FILENO);
-}
+static void report_at_exit(void) { write_report(STDERR_FILENO); }
 
 static void open_report(void) {
   const char *name = getenv("DRAWSTUFF_REPORT");
@@ -172,8 +172,13 @@ static void parse_key_script(const char *script) {
 
 static void press_control_key(char key) {
   switch (key) {
-    case 'P': paused = !paused; single_step = false; break;
-    case 'O': if (paused) single_step = true; break;
+    case 'P':
+      paused = !paused;
+      single_step = false;
+      break;
+    case 'O':
+      if (paused) single_step = true;
+      break;
     case 'X': running = false; break;
   }
 }
@@ -181,8 +186,9 @@ static void press_control_key(char key) {
 static void press_keys(const dsFunctions *fn, long frame) {
   for (int i = 0; i < n_key_events; i++) {
     const key_event *event = &key_events[i];
-    if (frame < event->first || frame > event->last
-        || (frame - event->first) % event->every != 0) continue;
+    if (frame < event->first || frame > event->last ||
+        (frame - event->first) % event->every != 0)
+      continue;
     for (const char *key = event->keys; *key && running; key++) {
       if (*key == '^' && key[1])
         press_control_key(*++key);
@@ -264,13 +270,9 @@ void dsSimulationLoop(int argc, char **argv, int window_width,
   loop_state = 0;
 }
 
-void dsStop(void) {
-  running = false;
-}
+void dsStop(void) { running = false; }
 
-double dsElapsedTime(void) {
-  return frame_seconds;
-}
+double dsElapsedTime(void) { return frame_seconds; }
 
 static void need_loop(const char *function) {
   if (loop_state < 1) dsError("%s called before simulation started", function);
@@ -280,8 +282,7 @@ void dsSetViewpoint(float xyz[3], float hpr[3]) {
   need_loop("dsSetViewpoint()");
   if (xyz) memcpy(view_position, xyz, sizeof view_position);
   if (!hpr) return;
-  for (int i = 0; i < 3; i++)
-    view_angles[i] = remainderf(hpr[i], 360.0f);
+  for (int i = 0; i < 3; i++) view_angles[i] = remainderf(hpr[i], 360.0f);
 }
 
 void dsGetViewpoint(float xyz[3], float hpr[3]) {
@@ -399,9 +400,8 @@ void dsDrawTriangle(const float pos[3], const float R[12], const float *v0,
   end_shape();
 }
 
-void dsDrawTriangleD(const double pos[3], const double R[12],
-                     const double *v0, const double *v1, const double *v2,
-                     int solid) {
+void dsDrawTriangleD(const double pos[3], const double R[12], const double *v0,
+                     const double *v1, const double *v2, int solid) {
   (void)v0, (void)v1, (void)v2, (void)solid;
   begin_shape('t');
   add_pose_double(pos, R);
@@ -416,8 +416,8 @@ void dsDrawTriangles(const float pos[3], const float R[12], const float *v,
   end_shape();
 }
 
-void dsDrawTrianglesD(const double pos[3], const double R[12],
-                      const double *v, const int n, int solid) {
+void dsDrawTrianglesD(const double pos[3], const double R[12], const double *v,
+                      const int n, int solid) {
   (void)v, (void)n, (void)solid;
   begin_shape('m');
   add_pose_double(pos, R);
@@ -434,8 +434,7 @@ static void draw_round(unsigned char kind, const float pos[3],
 }
 
 static void draw_round_double(unsigned char kind, const double pos[3],
-                              const double R[12], float length,
-                              float radius) {
+                              const double R[12], float length, float radius) {
   begin_shape(kind);
   add_pose_double(pos, R);
   add_floats(&length, 1);

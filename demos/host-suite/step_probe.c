@@ -31,7 +31,7 @@
 //   hash       FNV-1a of the exact bits of every body's state after each step
 //   seconds    wall clock within the calls
 //   host       the file that the step function behind the probe comes from
-#define _GNU_SOURCE  // RTLD_NEXT
+#define _GNU_SOURCE // RTLD_NEXT
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -93,8 +93,8 @@ static void find_host_function(void *slot, const char *name) {
 }
 
 // Declares next, the host's own function of this name.
-#define HOST(name) \
-  static __typeof__(name) *next; \
+#define HOST(name)                                                             \
+  static __typeof__(name) *next;                                               \
   if (!next) find_host_function(&next, #name)
 
 static bool is_set(const char *name) {
@@ -149,8 +149,8 @@ dJointID dJointCreateContact(dWorldID world, dJointGroupID group,
   HOST(dJointCreateContact);
   dJointID joint = next(world, group, contact);
 
-  contacts = room_for_one(contacts, n_contacts, &contacts_room,
-                          sizeof contacts[0]);
+  contacts =
+      room_for_one(contacts, n_contacts, &contacts_room, sizeof contacts[0]);
   watched_contact *watched = &contacts[n_contacts++];
   watched->joint = joint;
   watched->world = world;
@@ -247,8 +247,8 @@ static void measure_contacts(dWorldID world) {
     if (contact->world != world) continue;
     if (contact->depth > depth_end) depth_end = contact->depth;
     if (!measured) continue;
-    double opening = normal_speed(contact, dJointGetBody(contact->joint, 0))
-                   - normal_speed(contact, dJointGetBody(contact->joint, 1));
+    double opening = normal_speed(contact, dJointGetBody(contact->joint, 0)) -
+                     normal_speed(contact, dJointGetBody(contact->joint, 1));
     if (-opening > approach_worst) approach_worst = -opening;
   }
 }
@@ -307,14 +307,15 @@ static void write_report(void) {
     }
   }
   char line[report_width + 1];
-  int length = snprintf(line, sizeof line,
+  int length = snprintf(
+      line, sizeof line,
       "probe steps=%ld quick=%ld failed=%ld changed=%ld nan=%ld bodies=%zu"
       " contacts=%zu degenerate=%ld depth_end=%.3e approach=%.3e speed=%.4g"
-      " rand=%ld hash=%016llx seconds=%.6f host=%s", n_steps, n_quick_steps,
-      n_failed, n_changed, n_not_finite, bodies_most, contacts_most,
-      n_degenerate, depth_end, approach_worst, speed_most, n_rand_steps,
-      (unsigned long long)state_hash, step_seconds, host_file);
-  if (length > report_width) length = report_width;  // a very long path
+      " rand=%ld hash=%016llx seconds=%.6f host=%s",
+      n_steps, n_quick_steps, n_failed, n_changed, n_not_finite, bodies_most,
+      contacts_most, n_degenerate, depth_end, approach_worst, speed_most,
+      n_rand_steps, (unsigned long long)state_hash, step_seconds, host_file);
+  if (length > report_width) length = report_width; // a very long path
   memset(line + length, ' ', sizeof line - (size_t)length);
   line[report_width] = '\n';
   if (pwrite(file, line, sizeof line, 0) < 0) abort();
@@ -332,7 +333,7 @@ static int watch_step(step_function *step, dWorldID world, dReal step_size) {
   bool own_stream = is_set("STEP_PROBE_STREAMS");
   remember_positions(world);
   if (n_contacts > contacts_most) contacts_most = n_contacts;
-  if (n_steps == 0) write_report();  // should the first step not come back
+  if (n_steps == 0) write_report(); // should the first step not come back
 
   uint64_t hash_before = hash_of_world(world);
   unsigned long program_seed = dRandGetSeed();

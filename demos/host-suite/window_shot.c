@@ -49,10 +49,12 @@ static Window find_window(Display *display) {
 
 static void press_key(Display *display, Window window, char key) {
   KeySym symbol = key == '_' ? ' ' : (unsigned char)key;
-  XKeyEvent event = {
-    .type = KeyPress, .display = display, .window = window,
-    .root = DefaultRootWindow(display), .same_screen = True,
-    .keycode = XKeysymToKeycode(display, symbol)};
+  XKeyEvent event = {.type = KeyPress,
+                     .display = display,
+                     .window = window,
+                     .root = DefaultRootWindow(display),
+                     .same_screen = True,
+                     .keycode = XKeysymToKeycode(display, symbol)};
   if (!event.keycode) fail("no such key on this display");
   // the second symbol of a key is the one with shift
   if (XkbKeycodeToKeysym(display, (KeyCode)event.keycode, 0, 0) != symbol)
@@ -63,8 +65,11 @@ static void press_key(Display *display, Window window, char key) {
 
 static void close_window(Display *display, Window window) {
   XClientMessageEvent event = {
-    .type = ClientMessage, .display = display, .window = window, .format = 32,
-    .message_type = XInternAtom(display, "WM_PROTOCOLS", False)};
+      .type = ClientMessage,
+      .display = display,
+      .window = window,
+      .format = 32,
+      .message_type = XInternAtom(display, "WM_PROTOCOLS", False)};
   event.data.l[0] = (long)XInternAtom(display, "WM_DELETE_WINDOW", False);
   XSendEvent(display, window, False, NoEventMask, (XEvent *)&event);
   XSync(display, False);
@@ -114,9 +119,10 @@ static bool is_blank(const unsigned char *pixels, int width, int height) {
   return n_colours < 16 || share > 0.9;
 }
 
-static void write_png(const char *file, const unsigned char *pixels,
-                      int width, int height) {
-  png_image image = {.version = PNG_IMAGE_VERSION, .format = PNG_FORMAT_RGB,
+static void write_png(const char *file, const unsigned char *pixels, int width,
+                      int height) {
+  png_image image = {.version = PNG_IMAGE_VERSION,
+                     .format = PNG_FORMAT_RGB,
                      .width = (png_uint_32)width,
                      .height = (png_uint_32)height};
   if (!png_image_write_to_file(&image, file, 0, pixels, 0, NULL))

@@ -28,9 +28,7 @@ void scene_destroy(scene *scene) {
 
 /* --- bodies --------------------------------------------------------------- */
 
-void scene_add_floor(scene *scene) {
-  dCreatePlane(scene->space, 0, 0, 1, 0);
-}
+void scene_add_floor(scene *scene) { dCreatePlane(scene->space, 0, 0, 1, 0); }
 
 dBodyID scene_add_body(scene *scene, double x, double y, double z) {
   if (scene->n_bodies == scene->bodies_room) {

@@ -32,8 +32,8 @@ typedef struct scene {
 
   /* of the last scene_collide: */
   int n_contacts;
-  double deepest;             /* m, >= 0: the deepest overlap */
-  dJointID last_contact;      /* the one made last, or NULL */
+  double deepest;        /* m, >= 0: the deepest overlap */
+  dJointID last_contact; /* the one made last, or NULL */
 } scene;
 
 /** dWorldStep, dWorldQuickStep or one of your own: 0 is a failed step. */

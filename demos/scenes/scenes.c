@@ -85,14 +85,9 @@ static bool add_pit_body(scene *pit, int i) {
   double z = 1 + 1.1 * layer;
   dBodyID body;
   switch (i % 3) {
-    case 0:
-      body = scene_add_sphere(pit, x, y, z, 0.35, DENSITY);
-      break;
-    case 1:
-      body = scene_add_box(pit, x, y, z, 0.7, 0.5, 0.4, DENSITY);
-      break;
-    default:
-      body = scene_add_capsule(pit, x, y, z, 0.2, 0.4, DENSITY);
+    case 0: body = scene_add_sphere(pit, x, y, z, 0.35, DENSITY); break;
+    case 1: body = scene_add_box(pit, x, y, z, 0.7, 0.5, 0.4, DENSITY); break;
+    default: body = scene_add_capsule(pit, x, y, z, 0.2, 0.4, DENSITY);
   }
   if (body == NULL) return false;
   dMatrix3 rotation;

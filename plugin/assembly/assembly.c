@@ -13,7 +13,7 @@
 #include "solver/solver_convex.h"
 
 typedef enum item_kind {
-  ITEM_JOINT,   /* the host's rows of a joint */
+  ITEM_JOINT, /* the host's rows of a joint */
   ITEM_CONTACT,
   ITEM_EXTRA,
   ITEM_STOP
@@ -60,14 +60,14 @@ struct assembly {
   mlcp_solution solution;
 
   /* where rows are, over all components; -1: none */
-  int (*joint_row)[6];         /* [n_joint_rows] */
-  int *contact_row;            /* [contacts->n] the first */
-  contact_rows *contact_rows;  /* [contacts->n] first_row: in its problem */
-  bool *overlaps;              /* [contacts->n] too deep to be a contact */
-  int *extra_row;              /* [n_extra] */
-  int *first_row;              /* [n_joints] for observers */
-  double *x, *v_free;          /* [6 n_bodies] */
-  double *projected;           /* [6 n_bodies] NAN: none */
+  int (*joint_row)[6];        /* [n_joint_rows] */
+  int *contact_row;           /* [contacts->n] the first */
+  contact_rows *contact_rows; /* [contacts->n] first_row: in its problem */
+  bool *overlaps;             /* [contacts->n] too deep to be a contact */
+  int *extra_row;             /* [n_extra] */
+  int *first_row;             /* [n_joints] for observers */
+  double *x, *v_free;         /* [6 n_bodies] */
+  double *projected;          /* [6 n_bodies] NAN: none */
   int n_fallbacks;
 };
 
@@ -133,8 +133,8 @@ static void add_item(assembly *a, item_kind kind, int index) {
 }
 
 static bool takes_contact(const assembly *a, const world_contact *contact) {
-  bool soft = host_surface_is_soft(&contact->point.surface,
-                                   a->request.world->cfm);
+  bool soft =
+      host_surface_is_soft(&contact->point.surface, a->request.world->cfm);
   /* a spring takes time */
   return contact->active && !(a->request.level == JOINT_LEVEL_IMPACT && soft);
 }
@@ -252,8 +252,7 @@ static bool reserve_items(assembly *a) {
          ARENA_TAKE(arena, a->components, n) &&
          ARENA_TAKE(arena, a->component_of, n) &&
          ARENA_TAKE(arena, a->problem_body, n) &&
-         ARENA_TAKE(arena, a->body_at, n) &&
-         ARENA_TAKE(arena, a->x, 6 * n) &&
+         ARENA_TAKE(arena, a->body_at, n) && ARENA_TAKE(arena, a->x, 6 * n) &&
          ARENA_TAKE(arena, a->v_free, 6 * n) &&
          ARENA_TAKE(arena, a->projected, 6 * n) &&
          ARENA_TAKE(arena, a->joint_row, world->n_joint_rows) &&
@@ -299,8 +298,7 @@ static bool reserve_problems(assembly *a) {
 static void clear_answer(assembly *a) {
   a->n_fallbacks = 0;
   const world_snapshot *world = a->request.world;
-  memcpy(a->x, a->request.x_free,
-         6 * (size_t)world->n_bodies * sizeof *a->x);
+  memcpy(a->x, a->request.x_free, 6 * (size_t)world->n_bodies * sizeof *a->x);
   for (int b = 0; b < world->n_bodies; b++) a->projected[6 * b] = NAN;
   for (int i = 0; i < world->n_joint_rows; i++)
     for (int r = 0; r < 6; r++) a->joint_row[i][r] = -1;
@@ -471,31 +469,30 @@ static void add_gap_row(const assembly *a, component_problem *c, int k,
   double J[2][6];
   world_contact_jacobian(a->contacts, k, J);
   bool stop = a->contacts->items[k].stop >= 0;
-  mlcp_row *row = row_set_add(
-      &c->set, &c->frame, stop ? MLCP_ROW_JOINT : MLCP_ROW_NORMAL,
-      a->contacts->items[k].point.body, J, bias,
-      a->request.world->cfm / c->frame.step_size);
+  mlcp_row *row =
+      row_set_add(&c->set, &c->frame, stop ? MLCP_ROW_JOINT : MLCP_ROW_NORMAL,
+                  a->contacts->items[k].point.body, J, bias,
+                  a->request.world->cfm / c->frame.step_size);
   row->low = 0;
-  a->contact_rows[k] = (contact_rows){.first_row = c->set.n_rows - 1,
-                                      .n_rows = 1};
+  a->contact_rows[k] =
+      (contact_rows){.first_row = c->set.n_rows - 1, .n_rows = 1};
 }
 
 static contact_settings settings_of(const assembly *a) {
   const assembly_request *request = &a->request;
   const world_snapshot *world = request->world;
   bool positions = request->level == JOINT_LEVEL_POSITION;
-  return (contact_settings){
-      .erp = positions ? request->erp : 0,
-      .cfm = world->cfm,
-      .surface_layer = world->surface_layer,
-      .max_velocity = world->max_velocity,
-      .max_cfm = world->cfm,
-      .edges = request->options->edges,
-      .slip_floor = request->slip_floor,
-      .gives_back = positions,
-      .erp_for_all = request->erp_for_all,
-      .closed = !positions,
-      .at_once = request->level == JOINT_LEVEL_IMPACT};
+  return (contact_settings){.erp = positions ? request->erp : 0,
+                            .cfm = world->cfm,
+                            .surface_layer = world->surface_layer,
+                            .max_velocity = world->max_velocity,
+                            .max_cfm = world->cfm,
+                            .edges = request->options->edges,
+                            .slip_floor = request->slip_floor,
+                            .gives_back = positions,
+                            .erp_for_all = request->erp_for_all,
+                            .closed = !positions,
+                            .at_once = request->level == JOINT_LEVEL_IMPACT};
 }
 
 static void add_contact(assembly *a, component_problem *c, int k) {
@@ -577,9 +574,9 @@ static double find_joint_excess(const assembly *a, const component *of) {
   for (int i = of->first_item; i >= 0; i = a->items[i].next) {
     if (a->items[i].kind != ITEM_JOINT) continue;
     const world_joint *joint = &world->joints[a->items[i].index];
-    correction = fmax(correction,
-                      joint_rows_correction(&world->joint_rows[joint->rows],
-                                            world->cfm));
+    correction = fmax(
+        correction,
+        joint_rows_correction(&world->joint_rows[joint->rows], world->cfm));
   }
   return correction > most ? 1 - most / correction : 0;
 }
@@ -627,11 +624,11 @@ static bool build(assembly *a, component_problem *c) {
                      .frictions = a->frictions + c->first_friction,
                      .pairs = a->pairs + c->first_pair};
   c->guess = a->guess + c->first_row;
-  c->solution = (mlcp_solution){
-      .v = a->solution.v + 6 * of->first_body,
-      .p = a->solution.p + c->first_row,
-      .beta = a->solution.beta + 2 * c->first_pair,
-      .lambda = a->solution.lambda + c->first_friction};
+  c->solution =
+      (mlcp_solution){.v = a->solution.v + 6 * of->first_body,
+                      .p = a->solution.p + c->first_row,
+                      .beta = a->solution.beta + 2 * c->first_pair,
+                      .lambda = a->solution.lambda + c->first_friction};
   c->overlap = false;
   if (a->request.level == JOINT_LEVEL_POSITION)
     c->frame.joint_excess = find_joint_excess(a, of);
@@ -651,15 +648,15 @@ static bool build(assembly *a, component_problem *c) {
     if (item->kind != ITEM_EXTRA) weigh_rows(a, c, first);
   }
   balance_pairs(a, c);
-  c->problem = (mlcp_problem){
-      .n_bodies = of->n_bodies,
-      .n_frictions = c->set.n_frictions,
-      .n_pairs = c->set.n_pairs,
-      .bodies = bodies,
-      .rows = c->set.rows,
-      .frictions = c->set.frictions,
-      .pairs = c->set.pairs,
-      .velocity_floor = fmax(1e3 * a->request.slip_floor, 1e-9)};
+  c->problem =
+      (mlcp_problem){.n_bodies = of->n_bodies,
+                     .n_frictions = c->set.n_frictions,
+                     .n_pairs = c->set.n_pairs,
+                     .bodies = bodies,
+                     .rows = c->set.rows,
+                     .frictions = c->set.frictions,
+                     .pairs = c->set.pairs,
+                     .velocity_floor = fmax(1e3 * a->request.slip_floor, 1e-9)};
   add_stops(a, c, false);
   return true;
 }
@@ -682,7 +679,8 @@ static void find_first_rows(const assembly *a, const component_problem *c,
         if (a->joint_row[world->joints[joint].rows][r] >= 0)
           row = a->joint_row[world->joints[joint].rows][r];
     }
-    if (joint >= 0) a->first_row[joint] = set && row >= 0 ? row - c->first_row : -1;
+    if (joint >= 0)
+      a->first_row[joint] = set && row >= 0 ? row - c->first_row : -1;
   }
 }
 
@@ -713,8 +711,8 @@ static solver_report solve_once(assembly *a, component_problem *c,
     options.max_lemke_size = MOST_OVERLAPPED;
 
   double start = seconds_now();
-  bool convex = given->friction == ODE_MLCP_FRICTION_CONVEX &&
-                problem->n_frictions > 0;
+  bool convex =
+      given->friction == ODE_MLCP_FRICTION_CONVEX && problem->n_frictions > 0;
   solver_report report =
       convex ? solver_solve_convex(a->solver, &a->convex, a->source, problem,
                                    &options, solution)
@@ -722,22 +720,21 @@ static solver_report solve_once(assembly *a, component_problem *c,
   double seconds = seconds_now() - start;
   c->out->report.solver_seconds += seconds;
   show(a, c,
-       &(solved_component){
-           .world = a->request.world->settings.world,
-           .host_island = a->request.host_island,
-           .island = a->request.host_island != NULL
-                         ? a->request.host_island->index
-                         : 0,
-           .component = c->out->report.solves,
-           .solve = c->out->n_observed++,
-           .moves_only = moves_only,
-           .problem = problem,
-           .first_row = moves_only ? NULL : a->first_row,
-           .guess = guess,
-           .solution = solution,
-           .report = &report,
-           .seconds = seconds,
-           .tolerance = options.tolerance});
+       &(solved_component){.world = a->request.world->settings.world,
+                           .host_island = a->request.host_island,
+                           .island = a->request.host_island != NULL
+                                         ? a->request.host_island->index
+                                         : 0,
+                           .component = c->out->report.solves,
+                           .solve = c->out->n_observed++,
+                           .moves_only = moves_only,
+                           .problem = problem,
+                           .first_row = moves_only ? NULL : a->first_row,
+                           .guess = guess,
+                           .solution = solution,
+                           .report = &report,
+                           .seconds = seconds,
+                           .tolerance = options.tolerance});
   return report;
 }
 
@@ -810,16 +807,14 @@ static bool solve(assembly *a, component_problem *c) {
   ode_mlcp_report *report = &c->out->report;
   /* a projection is needed anyway, and the velocities always have a solution */
   if (c->overlap) a->n_fallbacks += leave_out(c, false);
-  solver_report solve =
-      solve_once(a, c, &c->problem, false, &c->solution);
+  solver_report solve = solve_once(a, c, &c->problem, false, &c->solution);
   /* bodies locked by friction may have no velocities that undo their errors, or
    * bounce, but there are always some that do not deepen them */
   while ((solve.status == SOLVER_DEGRADED &&
           (leave_out(c, false) || leave_out(c, true))) ||
          (solve.status == SOLVER_SOLVED && corrections_pop(a, c) &&
           leave_out(c, false))) {
-    solver_report again =
-        solve_once(a, c, &c->problem, false, &c->solution);
+    solver_report again = solve_once(a, c, &c->problem, false, &c->solution);
     a->n_fallbacks += solve.status == SOLVER_DEGRADED;
     add_solve(&solve, &again);
   }
@@ -903,8 +898,8 @@ static bool project(assembly *a, component_problem *c) {
 
 static void keep_velocities(assembly *a, const component_problem *c) {
   for (int i = 0; i < c->of->n_bodies; i++)
-    memcpy(a->x + 6 * a->body_at[c->of->first_body + i],
-           c->solution.v + 6 * i, 6 * sizeof *a->x);
+    memcpy(a->x + 6 * a->body_at[c->of->first_body + i], c->solution.v + 6 * i,
+           6 * sizeof *a->x);
 }
 
 /* The sliding velocity that friction rows would have with no impulse. */
@@ -914,10 +909,10 @@ static const double *free_slip_velocities(assembly *a) {
   for (int b = 0; b < request->world->n_bodies; b++) {
     bool moves = is_dynamic(a, b);
     for (int i = 6 * b; i < 6 * b + 6; i++)
-      a->v_free[i] = moves ? (request->x_free[i] +
-                              request->carry * request->v[i]) /
-                                 request->scale
-                           : request->v[i];
+      a->v_free[i] =
+          moves ? (request->x_free[i] + request->carry * request->v[i]) /
+                      request->scale
+                : request->v[i];
   }
   return a->v_free;
 }
@@ -927,7 +922,8 @@ bool assembly_solve(assembly *a, const assembly_request *request,
   a->request = *request;
   a->contacts =
       request->contacts != NULL ? request->contacts : &request->world->contacts;
-  a->bodies = request->bodies != NULL ? request->bodies : request->world->bodies;
+  a->bodies =
+      request->bodies != NULL ? request->bodies : request->world->bodies;
   if (!reserve_items(a)) return outcome_no_memory(out);
   list_items(a);
   find_components(a);
@@ -1086,7 +1082,8 @@ void assembly_add_forces(const assembly *a, double seconds,
     add_joint_forces(a, j, seconds, &results[j]);
   for (int k = 0; k < a->contacts->n; k++)
     if (a->contacts->items[k].joint >= 0)
-      assembly_add_contact(a, k, seconds, &results[a->contacts->items[k].joint]);
+      assembly_add_contact(a, k, seconds,
+                           &results[a->contacts->items[k].joint]);
 }
 
 /* --- what the next step starts from ------------------------------------------ */
@@ -1097,8 +1094,7 @@ static void remember_joint(const assembly *a, int j, contact_entry *entry) {
     entry->impulses[entry->n_rows++] = a->solution.p[row[r]];
 }
 
-void assembly_remember_contact(const assembly *a, int k,
-                               contact_entry *entry) {
+void assembly_remember_contact(const assembly *a, int k, contact_entry *entry) {
   if (a->contact_row[k] < 0) return;
   const contact_rows *rows = &a->contact_rows[k];
   const double *p = a->solution.p + a->contact_row[k];

@@ -27,13 +27,14 @@ typedef struct extra_row {
 typedef struct solved_component {
   dWorldID world;
   const dStepperIsland *host_island; /* NULL: of all islands at once */
-  size_t island;  /* in the step, from 0 */
-  int component;  /* in the island, from 0 */
-  int solve;      /* in the island, from 0: a component may take several, and one
+  size_t island;                     /* in the step, from 0 */
+  int component;                     /* in the island, from 0 */
+  int solve; /* in the island, from 0: a component may take several, and one
                      more that only corrects positions */
   bool moves_only; /* corrects positions, no velocities */
   const mlcp_problem *problem;
-  const int *first_row; /* [n_joints] a joint's first row in the problem, -1 where
+  const int
+      *first_row; /* [n_joints] a joint's first row in the problem, -1 where
                            it has none: left out, merged with another contact, or
                            of another component. NULL: moves_only */
   const double *guess;           /* [n_rows], NAN where a row is new */
@@ -52,34 +53,37 @@ typedef void solve_observer(void *context, const solved_component *component);
  *  w = J x + scale (compliance p + bias) + carry J v, with the bias of the
  *  velocity level: docs/formulation.md, eq. 6 and 20. */
 typedef struct assembly_request {
-  const world_snapshot *world;    /* joints, their rows and the world's values */
-  const host_body *bodies;        /* whose masses; NULL: the world's */
-  const world_contacts *contacts; /* those active take part; NULL: the world's */
+  const world_snapshot *world; /* joints, their rows and the world's values */
+  const host_body *bodies;     /* whose masses; NULL: the world's */
+  const world_contacts
+      *contacts; /* those active take part; NULL: the world's */
   const ode_mlcp_options *options;
-  joint_level level; /* of joints and contacts; at JOINT_LEVEL_MOVE x moves bodies
+  joint_level
+      level;  /* of joints and contacts; at JOINT_LEVEL_MOVE x moves bodies
                         (m/s over the step), at and below JOINT_LEVEL_VELOCITY
                         rigid contacts are taken to touch */
-  double erp;          /* of contacts at JOINT_LEVEL_POSITION and _MOVE */
-  bool erp_for_all;    /* see contact_settings */
-  double step_size;    /* s: scales limits and compliances */
-  double scale, carry; /* 1 and 0: x is the velocity */
-  const double *mass;  /* [36 n_bodies] M~; NULL: that of the bodies */
+  double erp; /* of contacts at JOINT_LEVEL_POSITION and _MOVE */
+  bool erp_for_all;     /* see contact_settings */
+  double step_size;     /* s: scales limits and compliances */
+  double scale, carry;  /* 1 and 0: x is the velocity */
+  const double *mass;   /* [36 n_bodies] M~; NULL: that of the bodies */
   const double *v;      /* [6 n_bodies] at the start */
   const double *x_free; /* [6 n_bodies]; of kinematic bodies: their x */
   const extra_row *extra;
   int n_extra;
   double slip_floor;    /* m/s, see contact_settings and assembly_slip_floor */
   const recall *recall; /* what the last step knew; NULL: nothing */
-  const double *guess;  /* [6 contacts->n] impulses in place of the recall's, NAN:
+  const double
+      *guess; /* [6 contacts->n] impulses in place of the recall's, NAN:
                            new; or NULL */
   const contact_entry *const *known; /* [contacts->n] in place of a recall: what
                            is known of contacts, NULL for nothing; their forces
                            go on */
-  bool adds_stops;      /* stops that an answer would overshoot come in */
-  bool projects;        /* what velocities do not correct is moved (eq. 10) */
-  bool smooth;          /* impulses are to change smoothly with the request */
-  bool counts_cone;     /* for the report, with options.check_cone */
-  cone_check *cone;     /* not NULL: nothing is solved; impulses are 1 on normal
+  bool adds_stops;  /* stops that an answer would overshoot come in */
+  bool projects;    /* what velocities do not correct is moved (eq. 10) */
+  bool smooth;      /* impulses are to change smoothly with the request */
+  bool counts_cone; /* for the report, with options.check_cone */
+  cone_check *cone; /* not NULL: nothing is solved; impulses are 1 on normal
                            and joint rows that can lock */
   /* for observers */
   solve_observer *observer;
@@ -138,7 +142,7 @@ int assembly_fallbacks(const assembly *a);
 /** What waits for a step's commit: forces of a joint, in the host's terms. */
 typedef struct joint_result {
   unsigned count;
-  bool forceless; /* no feedback asks for `force`: it is not filled */
+  bool forceless;     /* no feedback asks for `force`: it is not filled */
   double lambda[6];   /* [count] N, N m */
   double force[2][6]; /* on the two bodies, in the order of the rows */
 } joint_result;

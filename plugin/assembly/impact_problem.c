@@ -37,9 +37,9 @@ typedef struct tie {
 typedef struct collision {
   const impact_request *request;
   const world_snapshot *world;
-  int *place;        /* per body: among those that may move, or -1 */
-  int *component;    /* per body: the first body it is tied to */
-  bool *collides;    /* per component's first body */
+  int *place;     /* per body: among those that may move, or -1 */
+  int *component; /* per body: the first body it is tied to */
+  bool *collides; /* per component's first body */
   touch *touches;
   tie *ties;
   int n_moved, n_touches, n_ties, left_out;
@@ -107,17 +107,15 @@ static void add_contact(collision *c, int k) {
   const world_contact *contact = &c->world->contacts.items[k];
   const host_surface *surface = &contact->point.surface;
   touch *added = &c->touches[c->n_touches];
-  *added = (touch){.point = &contact->point,
-                   .joint = contact->joint >= 0
-                                ? c->world->joints[contact->joint].id
-                                : NULL,
-                   .body = {contact->point.body[0], contact->point.body[1]}};
+  *added = (touch){
+      .point = &contact->point,
+      .joint = contact->joint >= 0 ? c->world->joints[contact->joint].id : NULL,
+      .body = {contact->point.body[0], contact->point.body[1]}};
   if (!is_dynamic(c, added->body[0]) && !is_dynamic(c, added->body[1])) return;
   c->n_touches++;
   double axis[2][3];
   host_contact_axes(axis, added->point);
-  if (!has_own_axes(surface))
-    align_with_slip(c, added, surface->motion, axis);
+  if (!has_own_axes(surface)) align_with_slip(c, added, surface->motion, axis);
   host_contact_jacobian(added->J[0], added->point, added->point->normal);
   added->surface[0] = -surface->motion[2];
   for (int d = 0; d < 2; d++) {
@@ -150,12 +148,12 @@ static void add_joint_row(collision *c, const world_joint *joint, unsigned i) {
     return;
   }
   touch *added = &c->touches[c->n_touches++];
-  *added = (touch){.joint = joint->id,
-                   .body = {joint->body[0], joint->body[1]}};
+  *added =
+      (touch){.joint = joint->id, .body = {joint->body[0], joint->body[1]}};
   for (int side = 0; side < 2; side++)
     for (int k = 0; k < 6; k++)
-      added->J[0][side][k] = pushes ? host->J[i][side][k]
-                                    : -host->J[i][side][k];
+      added->J[0][side][k] =
+          pushes ? host->J[i][side][k] : -host->J[i][side][k];
 }
 
 static bool collect(collision *c) {
@@ -170,8 +168,8 @@ static bool collect(collision *c) {
     return false;
   for (int j = 0; j < world->n_joints; j++) {
     const world_joint *joint = &world->joints[j];
-    if (joint->rows < 0 || (!is_dynamic(c, joint->body[0]) &&
-                            !is_dynamic(c, joint->body[1])))
+    if (joint->rows < 0 ||
+        (!is_dynamic(c, joint->body[0]) && !is_dynamic(c, joint->body[1])))
       continue;
     for (unsigned i = 0; i < world->joint_rows[joint->rows].rows.count; i++)
       add_joint_row(c, joint, i);
@@ -194,8 +192,7 @@ static int find_root(int parent[], int b) {
   return b;
 }
 
-static void unite(const collision *c, int parent[],
-                  const int body[2]) {
+static void unite(const collision *c, int parent[], const int body[2]) {
   if (!is_dynamic(c, body[0]) || !is_dynamic(c, body[1])) return;
   int a = find_root(parent, body[0]), b = find_root(parent, body[1]);
   parent[a > b ? a : b] = a > b ? b : a;
@@ -213,8 +210,7 @@ static bool takes_part(const collision *c, const int body[2]) {
 static void select_collision(collision *c) {
   int *component = c->component;
   for (int b = 0; b < c->world->n_bodies; b++) component[b] = b;
-  for (int i = 0; i < c->n_ties; i++)
-    unite(c, component, c->ties[i].body);
+  for (int i = 0; i < c->n_ties; i++) unite(c, component, c->ties[i].body);
   for (int i = 0; i < c->n_touches; i++)
     unite(c, component, c->touches[i].body);
   for (int b = 0; b < c->world->n_bodies; b++) {
@@ -224,8 +220,8 @@ static void select_collision(collision *c) {
   }
   for (int i = 0; i < c->n_touches; i++) {
     const touch *touch = &c->touches[i];
-    double speed = touch->surface[0] + speed_along(
-                       c, touch->body, touch->J[0], false);
+    double speed =
+        touch->surface[0] + speed_along(c, touch->body, touch->J[0], false);
     if (speed < -APPROACHING)
       c->collides[component[some_dynamic(c, touch->body)]] = true;
   }
@@ -239,8 +235,7 @@ static void select_collision(collision *c) {
     if (takes_part(c, c->touches[i].body))
       c->touches[n_touches++] = c->touches[i];
   for (int i = 0; i < c->n_ties; i++)
-    if (takes_part(c, c->ties[i].body))
-      c->ties[n_ties++] = c->ties[i];
+    if (takes_part(c, c->ties[i].body)) c->ties[n_ties++] = c->ties[i];
   c->n_touches = n_touches;
   c->n_ties = n_ties;
 }
@@ -305,8 +300,7 @@ static void solve_upper(const mass_root *root, double y[6]) {
 }
 
 /* L' V */
-static void times_upper(const mass_root *root, const double v[6],
-                        double y[6]) {
+static void times_upper(const mass_root *root, const double v[6], double y[6]) {
   const double *L = root->angular;
   for (int i = 0; i < 3; i++) {
     y[i] = root->linear * v[i];
@@ -349,8 +343,7 @@ static ode_mlcp_error reduce(reduction *work) {
     const tie *tie = &c->ties[i];
     double *row = &work->ties[i * work->n];
     spread(work, tie->body, tie->J, row);
-    double target = tie->target - speed_along(
-                        c, tie->body, tie->J, true);
+    double target = tie->target - speed_along(c, tie->body, tie->J, true);
     /* rows of metres and of radians count the same */
     double length = sqrt(dot(row, row, work->n));
     for (int k = 0; k < work->n && length > 0; k++) row[k] /= length;
@@ -359,8 +352,8 @@ static ode_mlcp_error reduce(reduction *work) {
   }
   for (int k = 0; k < work->n; k++) scale = fmax(scale, fabs(work->y[k]));
   double misfit;
-  joint_free_basis(work->n, c->n_ties, work->ties, work->targets,
-                   work->basis, work->offset, &work->n_free, &misfit);
+  joint_free_basis(work->n, c->n_ties, work->ties, work->targets, work->basis,
+                   work->offset, &work->n_free, &misfit);
   if (misfit > 1e-6 * scale)
     return complain(c, "joints drive bodies against each other");
   return ODE_MLCP_OK;
@@ -374,10 +367,9 @@ static bool reduce_row(reduction *work, int i, int direction) {
   int s = work->n_free, at = 3 * i + direction;
   double *row = &work->rows[(size_t)at * (size_t)s];
   spread(work, touch->body, J, work->dense);
-  work->surface[at] =
-      touch->surface[direction] +
-      speed_along(work->c, touch->body, J, true) +
-      dot(work->dense, work->offset, work->n);
+  work->surface[at] = touch->surface[direction] +
+                      speed_along(work->c, touch->body, J, true) +
+                      dot(work->dense, work->offset, work->n);
   if (work->natural) {
     memcpy(row, work->dense, (size_t)s * sizeof *row);
   } else {
@@ -462,8 +454,8 @@ static bool lay_out(ode_mlcp_world_impact *impact, const reduction *work,
   size_t n_numbers = s * s + m * s * (1 + t) + m + s + m * (1 + t) + n * s + n;
   size_t n_bodies = (size_t)c->n_moved;
   impact->struct_size = sizeof *impact;
-  impact->block_size = n_numbers * sizeof(double) +
-                       n_bodies * sizeof(dBodyID) + m * sizeof(dJointID);
+  impact->block_size = n_numbers * sizeof(double) + n_bodies * sizeof(dBodyID) +
+                       m * sizeof(dJointID);
   const memory_source *source = c->arena.source;
   impact->block = source->allocate(source->context, impact->block_size);
   if (impact->block == NULL) return false;
@@ -603,8 +595,7 @@ static ode_mlcp_error assemble(reduction *work, collision *c,
     if (place < 0) continue;
     if (!factor_mass(&c->world->bodies[b], &work->root[place]))
       return complain(c, "an inertia is not positive definite");
-    times_upper(&work->root[place], c->request->v + 6 * b,
-                &work->y[6 * place]);
+    times_upper(&work->root[place], c->request->v + 6 * b, &work->y[6 * place]);
   }
   work->n_free = work->n;
   ode_mlcp_error error = work->natural ? ODE_MLCP_OK : reduce(work);
@@ -627,10 +618,8 @@ static ode_mlcp_error build(collision *c, ode_mlcp_world_impact **impact) {
   if (c->n_touches == 0 || c->n_moved == 0) return ODE_MLCP_OK;
   if (c->n_touches > MOST)
     return complain(c, "more than 1000 contacts collide");
-  if (c->n_moved > MOST / 2)
-    return complain(c, "more than 500 bodies collide");
-  owned_impact *owned =
-      memory_allocate_zero(c->arena.source, sizeof *owned);
+  if (c->n_moved > MOST / 2) return complain(c, "more than 500 bodies collide");
+  owned_impact *owned = memory_allocate_zero(c->arena.source, sizeof *owned);
   if (owned == NULL) return ODE_MLCP_NO_MEMORY;
   owned->source = c->arena.source;
   reduction work = {.c = c, .n = 6 * c->n_moved, .natural = c->n_ties == 0};
@@ -693,9 +682,8 @@ static void velocity_of(const ode_mlcp_world_impact *impact, int b,
   ode_mlcp_world_impact_velocities(&one, v, velocity);
 }
 
-ode_mlcp_error
-ode_mlcp_world_impact_apply(const ode_mlcp_world_impact *impact,
-                            const double v[]) {
+ode_mlcp_error ode_mlcp_world_impact_apply(const ode_mlcp_world_impact *impact,
+                                           const double v[]) {
   double next[6];
   for (int b = 0; b < impact->n_bodies; b++) {
     velocity_of(impact, b, v, next);

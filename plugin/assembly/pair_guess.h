@@ -20,10 +20,10 @@
 /** All of the pair's second body in contact_entry's order: force, then torque
  *  about its centre. */
 typedef struct pair_guess {
-  double missing[6];  /* N s, N m s: of last step's impulse */
-  double size;        /* what that is small against */
-  double sums[36];    /* J J' of all normal and sliding rows */
-  double change[6];   /* their impulses change by J' change */
+  double missing[6]; /* N s, N m s: of last step's impulse */
+  double size;       /* what that is small against */
+  double sums[36];   /* J J' of all normal and sliding rows */
+  double change[6];  /* their impulses change by J' change */
 } pair_guess;
 
 void pair_guess_begin(pair_guess *pair);

@@ -39,8 +39,8 @@ static bool needs_little(const mlcp_row *row, const mlcp_solution *solution,
 }
 
 static bool asks_for_motion(const mlcp_problem *problem,
-                          const mlcp_solution *solution,
-                          const row_correction corrections[]) {
+                            const mlcp_solution *solution,
+                            const row_correction corrections[]) {
   double least = NEGLIGIBLE * problem->velocity_floor;
   for (int r = 0; r < problem->n_rows; r++) {
     const mlcp_row *row = &problem->rows[r];
@@ -66,9 +66,8 @@ static mlcp_row moved_row(const mlcp_row *row, double p, double need) {
   return moved;
 }
 
-static bool reserve(position_projection *projection, arena *arena,
-                    int n_bodies, int n_rows, mlcp_body **bodies,
-                    mlcp_row **rows) {
+static bool reserve(position_projection *projection, arena *arena, int n_bodies,
+                    int n_rows, mlcp_body **bodies, mlcp_row **rows) {
   *projection = (position_projection){.problem.n_bodies = n_bodies};
   mlcp_solution *solution = &projection->solution;
   bool taken = ARENA_TAKE(arena, *bodies, n_bodies) &&
@@ -104,9 +103,9 @@ projection_status position_projection_build(
   for (int r = 0; r < problem->n_rows; r++) {
     const mlcp_row *row = &problem->rows[r];
     if (!takes_part(row, &corrections[r])) continue;
-    rows[n_rows] = moved_row(
-        row, solution->p[r],
-        need_of_row(row, solution, r, corrections[r].excess));
+    rows[n_rows] =
+        moved_row(row, solution->p[r],
+                  need_of_row(row, solution, r, corrections[r].excess));
     rows[n_rows++].compliance =
         fmax(row->compliance, SHARED * mlcp_row_diagonal(problem, r));
   }

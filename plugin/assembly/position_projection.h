@@ -35,9 +35,11 @@ typedef enum projection_status {
  * @param solution     of `problem`: v and p are read
  * @param corrections  [n_rows]; those of friction rows are not read
  */
-projection_status position_projection_build(
-    position_projection *projection, arena *arena, const mlcp_problem *problem,
-    const mlcp_solution *solution, const row_correction corrections[]);
+projection_status position_projection_build(position_projection *projection,
+                                            arena *arena,
+                                            const mlcp_problem *problem,
+                                            const mlcp_solution *solution,
+                                            const row_correction corrections[]);
 
 /** Shorten a solved projection so that no body turns by more than half a radian
  *  in a step: rows hold for small turns only. What is left is left to the next

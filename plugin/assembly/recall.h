@@ -9,8 +9,8 @@ typedef struct recall {
   contact_entry *keys;    /* [n_keys] */
   contact_match *matches; /* [n_keys] */
   int n_keys;
-  int *joint_key;         /* [n_joints] -1: none */
-  int *contact_key;       /* [contacts->n] -1: none */
+  int *joint_key;   /* [n_joints] -1: none */
+  int *contact_key; /* [contacts->n] -1: none */
   arena arena;
 } recall;
 

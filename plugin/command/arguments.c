@@ -71,8 +71,10 @@ bool argument_take_word(const argument *argument, const char *value) {
 }
 
 static bool take(const argument *argument, const char *value) {
-  if (argument->letter == NULL) *(bool *)argument->place = true;
-  else if (argument->take == NULL) *(const char **)argument->place = value;
+  if (argument->letter == NULL)
+    *(bool *)argument->place = true;
+  else if (argument->take == NULL)
+    *(const char **)argument->place = value;
   else if (!argument->take(argument, value)) {
     complain("--%s: '%s' is not %s", argument->name, value, argument->allowed);
     return false;
@@ -167,7 +169,7 @@ bool arguments_read(const command_line *line, int argc, char **argv,
   list_options(line, options, names);
   snprintf(command_name, sizeof command_name, "ode-mlcp %s", argv[0]);
   argv[0] = command_name; // getopt's messages begin with it, too
-  optind = 0; // from the start, whoever used getopt before
+  optind = 0;             // from the start, whoever used getopt before
   *status = COMMAND_WRONG_USE;
   while (good && (option = getopt_long(argc, argv, line->letters, options,
                                        &index)) != -1)

@@ -10,9 +10,9 @@ typedef struct argument argument;
 
 /** An option. */
 struct argument {
-  const char *name;    /* "csv" for --csv; NULL ends a table */
-  const char *letter;  /* stands for its value in the help; NULL: it has none */
-  void *place;         /* bool of an option without a value; else as follows */
+  const char *name;   /* "csv" for --csv; NULL ends a table */
+  const char *letter; /* stands for its value in the help; NULL: it has none */
+  void *place;        /* bool of an option without a value; else as follows */
   /** Put the value into `place`. NULL: it is a const char *, and any text will
    *  do. @return false where the value is none. */
   bool (*take)(const argument *argument, const char *value);
@@ -38,7 +38,7 @@ int argument_find_word(const char *const words[], const char *value);
 typedef struct command_line {
   const char *about; /* the help up to the options */
   const argument *arguments;
-  const char *more;  /* the help behind them */
+  const char *more; /* the help behind them */
   /** Take a setting of the stepper; NULL: the subcommand knows none.
    *  @return false where that cannot be, after saying so. */
   bool (*take_setting)(void *context, const char *name, const char *value);

@@ -40,6 +40,7 @@ bool gnuplot_end(gnuplot *plot, char *message, size_t message_size) {
   if (status == 0) return true;
   snprintf(message, message_size,
            "%.300s: gnuplot could not draw it (is gnuplot there, may the file "
-           "be written?)", plot->path);
+           "be written?)",
+           plot->path);
   return false;
 }

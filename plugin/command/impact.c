@@ -28,21 +28,23 @@ typedef struct settings {
 } settings;
 
 static const char about[] =
-  "Usage: ode-mlcp impact NAME|FOLDER [OPTION...]\n"
-  "       ode-mlcp impact --merge FILE... [OPTION...]\n"
-  "\n"
-  "Sample the outcomes of a simultaneous collision (Halm & Posa 2023).\n"
-  "\n"
-  "NAME     rocking-block, compass-gait, box-wall, ramone, disk-stack\n"
-  "FOLDER   a collision as Matrix Market files, s velocities, m contacts:\n"
-  "         M.mtx s x s, Jn.mtx m x s, Jt.mtx m x s (or 2m x s: two tangents\n"
-  "         a contact), mu.mtx m x 1, v.mtx s x 1\n"
-  "\n";
+    "Usage: ode-mlcp impact NAME|FOLDER [OPTION...]\n"
+    "       ode-mlcp impact --merge FILE... [OPTION...]\n"
+    "\n"
+    "Sample the outcomes of a simultaneous collision (Halm & Posa 2023).\n"
+    "\n"
+    "NAME     rocking-block, compass-gait, box-wall, ramone, disk-stack\n"
+    "FOLDER   a collision as Matrix Market files, s velocities, m contacts:\n"
+    "         M.mtx s x s, Jn.mtx m x s, Jt.mtx m x s (or 2m x s: two "
+    "tangents\n"
+    "         a contact), mu.mtx m x 1, v.mtx s x 1\n"
+    "\n";
 static const char ending[] =
-  "\n"
-  "Exit status: 0 done; 1 over 1 % unfinished samples, interrupted, or a file not\n"
-  "written; 2 wrong use or bad input. Interrupt once to stop with what was\n"
-  "sampled so far.\n";
+    "\n"
+    "Exit status: 0 done; 1 over 1 % unfinished samples, interrupted, or a "
+    "file not\n"
+    "written; 2 wrong use or bad input. Interrupt once to stop with what was\n"
+    "sampled so far.\n";
 
 /* ---- options ----------------------------------------------------------- */
 
@@ -66,42 +68,44 @@ static bool take_shard(const argument *argument, const char *value) {
 static bool parse(int argc, char **argv, settings *settings, int *status) {
   ode_mlcp_impact_options *options = &settings->options;
   const argument arguments[] = {
-    {"samples", "N", &options->samples, argument_take_count,
-     "a number from 1 to 2^40",
-     "how many (default: the example's; a folder: 16384; with --select all no "
-     "more than 4096)", .least = 1, .most = (uint64_t)1 << 40},
-    {"seed", "N", &options->seed, argument_take_count, "a number from 0 on",
-     "default 1", .most = UINT64_MAX},
-    {"h", "X", &options->h, argument_take_positive, "a number above 0",
-     .help = "caps on impulses are drawn from [0, X] N s"},
-    {"steps", "N", &settings->steps, argument_take_count,
-     "a number from 0 to 1000000", "at most N + 1 steps a sample",
-     .most = 1000000},
-    {"select", "WAY", &settings->select, argument_take_word,
-     "first, random or all",
-     "first, random or all of a step's solutions (default random)",
-     .words = impact_select_words},
-    {"method", "WAY", &settings->method, argument_take_word,
-     "automatic, modes, path or lemke", "automatic, modes, path or lemke",
-     .words = impact_method_words},
-    {"tolerance", "X", &options->tolerance, argument_take_positive,
-     "a number above 0",
-     .help = "over when no contact approaches faster, m/s (default 1e-8)"},
-    {"threads", "N", &settings->threads, argument_take_count,
-     "a number from 1 to 4096",
-     "default: the processors there are; changes no result", .least = 1,
-     .most = 4096},
-    {"shard", "I/N", options, take_shard, "I/N with I from 0 to N",
-     .help = "only the samples k with k mod N = I mod N"},
-    {"csv", "FILE", &settings->csv, .help = "write the outcomes"},
-    {"csv-ways", "FILE", &settings->csv_ways,
-     .help = "write the velocities on the way of the first 4000 samples"},
-    {"plot", "FILE", &settings->plot,
-     .help = "draw the set (PNG, by gnuplot)"},
-    {"json", NULL, &settings->json, .help = "print one JSON object"},
-    {"merge", NULL, &settings->merge,
-     .help = "put the CSV files of all shards together again"},
-    {.name = NULL}};
+      {"samples", "N", &options->samples, argument_take_count,
+       "a number from 1 to 2^40",
+       "how many (default: the example's; a folder: 16384; with --select all "
+       "no "
+       "more than 4096)",
+       .least = 1, .most = (uint64_t)1 << 40},
+      {"seed", "N", &options->seed, argument_take_count, "a number from 0 on",
+       "default 1", .most = UINT64_MAX},
+      {"h", "X", &options->h, argument_take_positive, "a number above 0",
+       .help = "caps on impulses are drawn from [0, X] N s"},
+      {"steps", "N", &settings->steps, argument_take_count,
+       "a number from 0 to 1000000", "at most N + 1 steps a sample",
+       .most = 1000000},
+      {"select", "WAY", &settings->select, argument_take_word,
+       "first, random or all",
+       "first, random or all of a step's solutions (default random)",
+       .words = impact_select_words},
+      {"method", "WAY", &settings->method, argument_take_word,
+       "automatic, modes, path or lemke", "automatic, modes, path or lemke",
+       .words = impact_method_words},
+      {"tolerance", "X", &options->tolerance, argument_take_positive,
+       "a number above 0",
+       .help = "over when no contact approaches faster, m/s (default 1e-8)"},
+      {"threads", "N", &settings->threads, argument_take_count,
+       "a number from 1 to 4096",
+       "default: the processors there are; changes no result", .least = 1,
+       .most = 4096},
+      {"shard", "I/N", options, take_shard, "I/N with I from 0 to N",
+       .help = "only the samples k with k mod N = I mod N"},
+      {"csv", "FILE", &settings->csv, .help = "write the outcomes"},
+      {"csv-ways", "FILE", &settings->csv_ways,
+       .help = "write the velocities on the way of the first 4000 samples"},
+      {"plot", "FILE", &settings->plot,
+       .help = "draw the set (PNG, by gnuplot)"},
+      {"json", NULL, &settings->json, .help = "print one JSON object"},
+      {"merge", NULL, &settings->merge,
+       .help = "put the CSV files of all shards together again"},
+      {.name = NULL}};
   const command_line line = {about, arguments, ending, .letters = ":h"};
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   memset(settings, 0, sizeof *settings);
@@ -112,7 +116,8 @@ static bool parse(int argc, char **argv, settings *settings, int *status) {
   settings->select = (int)options->select;
   settings->method = (int)options->method;
   settings->threads = processors < 1    ? 1
-                      : processors > 64 ? 64 : (uint64_t)processors;
+                      : processors > 64 ? 64
+                                        : (uint64_t)processors;
   if (!arguments_read(&line, argc, argv, status)) return false;
   options->select = (ode_mlcp_impact_select)settings->select;
   options->method = (ode_mlcp_impact_method)settings->method;
@@ -155,11 +160,12 @@ static void show_progress(void *context, uint64_t done, uint64_t total) {
   double now = seconds_now();
   if (now - progress->start < 3) return;
   if (now - progress->last < (progress->terminal ? 0.5 : 10)) return;
-  double rest = (now - progress->start)*(double)(total - done)/(double)done;
-  fprintf(stderr, "%simpact: %" PRIu64 " of %" PRIu64
-                  " samples (%.0f %%), about %.0f s left%s",
+  double rest = (now - progress->start) * (double)(total - done) / (double)done;
+  fprintf(stderr,
+          "%simpact: %" PRIu64 " of %" PRIu64
+          " samples (%.0f %%), about %.0f s left%s",
           progress->terminal ? "\r" : "", done, total,
-          100*(double)done/(double)total, rest,
+          100 * (double)done / (double)total, rest,
           progress->terminal ? "   " : "\n");
   progress->last = now;
   progress->shown = progress->terminal;
@@ -172,18 +178,17 @@ static void show_progress(void *context, uint64_t done, uint64_t total) {
 static double *rows_of(const impact_result *result, const double v[],
                        int count) {
   const ode_mlcp_impact_problem *problem = &result->input->problem;
-  int n = problem->n_contacts*(1 + problem->n_tangents);
-  double *rows = malloc(((size_t)count + 1)*(size_t)n*sizeof *rows);
+  int n = problem->n_contacts * (1 + problem->n_tangents);
+  double *rows = malloc(((size_t)count + 1) * (size_t)n * sizeof *rows);
   if (rows == NULL) return NULL;
   for (int k = 0; k < count; k++)
-    ode_mlcp_impact_contact_velocities(result->impact,
-                                       &v[k*problem->n_velocities],
-                                       &rows[k*n]);
-  double *before = &rows[count*n], scale = 0;
+    ode_mlcp_impact_contact_velocities(
+        result->impact, &v[k * problem->n_velocities], &rows[k * n]);
+  double *before = &rows[count * n], scale = 0;
   ode_mlcp_impact_contact_velocities(result->impact, problem->v, before);
   for (int i = 0; i < n; i++) scale = fmax(scale, fabs(before[i]));
-  for (int i = 0; i < count*n; i++)
-    if (fabs(rows[i]) <= 1e-12*scale) rows[i] = 0;
+  for (int i = 0; i < count * n; i++)
+    if (fabs(rows[i]) <= 1e-12 * scale) rows[i] = 0;
   return rows;
 }
 
@@ -191,12 +196,12 @@ static void add_sequence(impact_result *result, const int order[],
                          double way[]) {
   const ode_mlcp_impact_problem *problem = &result->input->problem;
   impact_sequence *sequence = &result->sequences[result->n_sequences];
-  double *v = &way[(IMPACT_LONGEST + 1)*problem->n_velocities];
+  double *v = &way[(IMPACT_LONGEST + 1) * problem->n_velocities];
   ode_mlcp_impact_options first = result->options;
   first.select = ODE_MLCP_IMPACT_FIRST;
   ode_mlcp_impact_status status = ode_mlcp_impact_sequential(
-    result->impact, &first, ODE_MLCP_IMPACT_CYCLIC, order,
-    problem->n_contacts, 0, IMPACT_LONGEST, v, way, &sequence->n_impacts);
+      result->impact, &first, ODE_MLCP_IMPACT_CYCLIC, order,
+      problem->n_contacts, 0, IMPACT_LONGEST, v, way, &sequence->n_impacts);
   if (status != ODE_MLCP_IMPACT_DONE && status != ODE_MLCP_IMPACT_UNFINISHED)
     return;
   sequence->finished = status == ODE_MLCP_IMPACT_DONE;
@@ -204,7 +209,7 @@ static void add_sequence(impact_result *result, const int order[],
   for (int i = 0; i < problem->n_contacts && used + 8 < sizeof sequence->order;
        i++) {
     char name[24];
-    impact_row_name(problem, order[i]*(1 + problem->n_tangents), name);
+    impact_row_name(problem, order[i] * (1 + problem->n_tangents), name);
     used += (size_t)snprintf(&sequence->order[used],
                              sizeof sequence->order - used, "%s", name + 2);
   }
@@ -216,8 +221,9 @@ static void add_sequence(impact_result *result, const int order[],
 static void compare(impact_result *result) {
   const ode_mlcp_impact_problem *problem = &result->input->problem;
   size_t s = (size_t)problem->n_velocities, m = (size_t)problem->n_contacts;
-  double *v = malloc((IMPACT_LONGEST + 2 + IMPACT_SIMULTANEOUS)*s*sizeof *v);
-  int *order = malloc(m*sizeof *order);
+  double *v =
+      malloc((IMPACT_LONGEST + 2 + IMPACT_SIMULTANEOUS) * s * sizeof *v);
+  int *order = malloc(m * sizeof *order);
   if (v != NULL && order != NULL) {
     int found;
     if (ode_mlcp_impact_simultaneous(result->impact, IMPACT_SIMULTANEOUS, v,
@@ -244,26 +250,27 @@ static int sample(impact_result *result) {
   options->run_context = &progress;
   listen_for_interrupts();
   ode_mlcp_impact_status status =
-    ode_mlcp_impact_approximate(result->impact, options, &result->set);
+      ode_mlcp_impact_approximate(result->impact, options, &result->set);
   signal(SIGINT, SIG_DFL);
   signal(SIGTERM, SIG_DFL);
   if (progress.shown) fputc('\n', stderr);
 
-  result->cpu_seconds = result->set.seconds*result->set.n_threads;
+  result->cpu_seconds = result->set.seconds * result->set.n_threads;
   result->interrupted = status == ODE_MLCP_IMPACT_INTERRUPTED;
   switch (status) {
-  case ODE_MLCP_IMPACT_DONE: return COMMAND_DONE;
-  case ODE_MLCP_IMPACT_INTERRUPTED:
-    fputs("ode-mlcp impact: interrupted; here is what was sampled so far\n",
-          stderr);
-    return COMMAND_FELL_SHORT;
-  case ODE_MLCP_IMPACT_TOO_MANY_MODES:
-    return complain("too many contact modes to look through; use --method path"
-                    " with --select first or random");
-  case ODE_MLCP_IMPACT_NO_MEMORY:
-    complain("no memory for so many samples");
-    return COMMAND_FELL_SHORT;
-  default: return complain("bad options");
+    case ODE_MLCP_IMPACT_DONE: return COMMAND_DONE;
+    case ODE_MLCP_IMPACT_INTERRUPTED:
+      fputs("ode-mlcp impact: interrupted; here is what was sampled so far\n",
+            stderr);
+      return COMMAND_FELL_SHORT;
+    case ODE_MLCP_IMPACT_TOO_MANY_MODES:
+      return complain(
+          "too many contact modes to look through; use --method path"
+          " with --select first or random");
+    case ODE_MLCP_IMPACT_NO_MEMORY:
+      complain("no memory for so many samples");
+      return COMMAND_FELL_SHORT;
+    default: return complain("bad options");
   }
 }
 
@@ -272,8 +279,8 @@ static int write_files(const settings *settings, impact_result *result) {
   int status = COMMAND_DONE;
   if (settings->csv != NULL)
     status = written_or_complain(
-      impact_csv_write(settings->csv, result, &result->set, message), message,
-      status);
+        impact_csv_write(settings->csv, result, &result->set, message), message,
+        status);
   if (settings->csv_ways == NULL && settings->plot == NULL) return status;
 
   ode_mlcp_impact_set ways;
@@ -284,11 +291,11 @@ static int write_files(const settings *settings, impact_result *result) {
   }
   if (settings->csv_ways != NULL)
     status = written_or_complain(
-      impact_csv_write(settings->csv_ways, result, &ways, message), message,
-      status);
+        impact_csv_write(settings->csv_ways, result, &ways, message), message,
+        status);
   if (settings->plot != NULL)
     status = written_or_complain(
-      impact_plot(settings->plot, result, &ways, message), message, status);
+        impact_plot(settings->plot, result, &ways, message), message, status);
   ode_mlcp_impact_set_release(&ways);
   return status;
 }
@@ -297,22 +304,23 @@ static int write_files(const settings *settings, impact_result *result) {
 static int report(const settings *settings, impact_result *result) {
   compare(result);
   int status = write_files(settings, result);
-  if (settings->json) impact_print_json(stdout, result);
-  else impact_print_text(stdout, result);
+  if (settings->json)
+    impact_print_json(stdout, result);
+  else
+    impact_print_text(stdout, result);
   free(result->simultaneous);
-  for (int k = 0; k < result->n_sequences; k++)
-    free(result->sequences[k].way);
+  for (int k = 0; k < result->n_sequences; k++) free(result->sequences[k].way);
   // Alg. 2 leaves the odd unfinished sample out: 1 in 400 of the compass gait's
   const ode_mlcp_impact_set *set = &result->set;
-  if (set->n_unfinished > set->n_samples/100 && status == COMMAND_DONE)
+  if (set->n_unfinished > set->n_samples / 100 && status == COMMAND_DONE)
     status = COMMAND_FELL_SHORT;
   return status;
 }
 
 static int make_ready(const impact_input *input, impact_result *result) {
-  char why[IMPACT_MESSAGE/2];
-  ode_mlcp_impact_status status = ode_mlcp_impact_create(
-    &input->problem, &result->impact, why, sizeof why);
+  char why[IMPACT_MESSAGE / 2];
+  ode_mlcp_impact_status status =
+      ode_mlcp_impact_create(&input->problem, &result->impact, why, sizeof why);
   if (status == ODE_MLCP_IMPACT_DONE) return COMMAND_DONE;
   if (status == ODE_MLCP_IMPACT_NO_MEMORY) {
     complain("no memory");
@@ -327,11 +335,13 @@ static int run_one(settings *settings, const char *name) {
   if (!impact_input_open(&input, name, message)) return complain("%s", message);
   if (settings->options.samples == 0)
     settings->options.samples =
-      settings->options.select == ODE_MLCP_IMPACT_ALL &&
-          input.samples > SAMPLES_OF_ALL ? SAMPLES_OF_ALL : input.samples;
+        settings->options.select == ODE_MLCP_IMPACT_ALL &&
+                input.samples > SAMPLES_OF_ALL
+            ? SAMPLES_OF_ALL
+            : input.samples;
   if (settings->options.h == 0) settings->options.h = input.h;
-  settings->options.steps = settings->steps == UINT64_MAX
-                              ? input.steps : (int)settings->steps;
+  settings->options.steps =
+      settings->steps == UINT64_MAX ? input.steps : (int)settings->steps;
 
   impact_result result = {.input = &input, .options = settings->options};
   int status = make_ready(&input, &result);
@@ -370,7 +380,6 @@ int command_impact(int argc, char **argv) {
     if (n_names < 1) return complain("--merge needs the files of all shards");
     return run_merge(&settings, &argv[optind], n_names);
   }
-  if (n_names != 1)
-    return complain("name one example or folder; see --help");
+  if (n_names != 1) return complain("name one example or folder; see --help");
   return run_one(&settings, argv[optind]);
 }

@@ -12,22 +12,22 @@
 int command_impact(int argc, char **argv);
 
 enum {
-  IMPACT_MESSAGE = 512,   /* longest message, with its end */
+  IMPACT_MESSAGE = 512,     /* longest message, with its end */
   IMPACT_SIMULTANEOUS = 64, /* simultaneous outcomes kept */
-  IMPACT_SEQUENCES = 2,   /* orders tried: forwards and backwards */
-  IMPACT_LONGEST = 1000   /* single impacts of a sequence at most */
+  IMPACT_SEQUENCES = 2,     /* orders tried: forwards and backwards */
+  IMPACT_LONGEST = 1000     /* single impacts of a sequence at most */
 };
 
 /** A collision by name or from a folder. */
 typedef struct impact_input {
   char name[256];
-  impact_example example;      /* when it is one */
-  double *numbers;             /* else its arrays, from malloc */
+  impact_example example; /* when it is one */
+  double *numbers;        /* else its arrays, from malloc */
   ode_mlcp_impact_problem problem;
-  double h;                    /* N s, default for --h */
+  double h; /* N s, default for --h */
   int steps;
   uint64_t samples;
-  uint64_t fingerprint;        /* of all its numbers */
+  uint64_t fingerprint; /* of all its numbers */
 } impact_input;
 
 /** Fill from an example's name, or else from a folder of Matrix Market files
@@ -38,10 +38,10 @@ void impact_input_close(impact_input *input);
 
 /** One outcome of another law, for comparison. */
 typedef struct impact_sequence {
-  char order[64];  /* letters, "AB" */
+  char order[64]; /* letters, "AB" */
   bool finished;
   int n_impacts;
-  double *way;     /* [(n_impacts + 1) x n_rows] contact velocities */
+  double *way; /* [(n_impacts + 1) x n_rows] contact velocities */
 } impact_sequence;
 
 /** All there is to report on. */
@@ -50,7 +50,7 @@ typedef struct impact_result {
   ode_mlcp_impact *impact;
   ode_mlcp_impact_options options;
   ode_mlcp_impact_set set;
-  double cpu_seconds;   /* threads times wall clock of sampling */
+  double cpu_seconds; /* threads times wall clock of sampling */
   bool interrupted;
   int n_simultaneous;
   double *simultaneous; /* [n_simultaneous x n_rows] contact velocities */
@@ -61,7 +61,7 @@ typedef struct impact_result {
 /** Rows of the contact velocities. */
 static inline int impact_row_count(const impact_result *result) {
   const ode_mlcp_impact_problem *problem = &result->input->problem;
-  return problem->n_contacts*(1 + problem->n_tangents);
+  return problem->n_contacts * (1 + problem->n_tangents);
 }
 
 /** Name of row `row` of the contact velocities, "vnA", "vtB" ("vt1B", "vt2B"
@@ -91,7 +91,6 @@ void impact_csv_release(impact_result *result); /* a merged set's memory */
 
 /** Draw the set by gnuplot into a PNG. `ways` are intermediate velocities. */
 bool impact_plot(const char *path, const impact_result *result,
-                 const ode_mlcp_impact_set *ways,
-                 char message[IMPACT_MESSAGE]);
+                 const ode_mlcp_impact_set *ways, char message[IMPACT_MESSAGE]);
 
 #endif

@@ -25,15 +25,18 @@ static void write_header(FILE *out, const impact_result *result,
   const ode_mlcp_impact_problem *problem = &result->input->problem;
   fprintf(out, SIGNATURE "\n# example %s\n", result->input->name);
   fprintf(out, "# data %016" PRIx64 "\n", result->input->fingerprint);
-  fprintf(out, "# seed %" PRIu64 " samples %" PRIu64 " h %.17g steps %d "
-               "tolerance %.17g select %s method %s\n",
+  fprintf(out,
+          "# seed %" PRIu64 " samples %" PRIu64
+          " h %.17g steps %d "
+          "tolerance %.17g select %s method %s\n",
           options->seed, options->samples, options->h, options->steps,
           options->tolerance, impact_select_words[options->select],
           impact_method_words[options->method]);
   fprintf(out, "# shard %" PRIu32 "/%" PRIu32 "\n",
           options->shard % options->n_shards, options->n_shards);
-  fprintf(out, "# done %" PRIu64 " finished %" PRIu64 " lcps %" PRIu64
-               " outcomes %" PRIu64 "\n",
+  fprintf(out,
+          "# done %" PRIu64 " finished %" PRIu64 " lcps %" PRIu64
+          " outcomes %" PRIu64 "\n",
           set->n_samples, set->n_finished, set->n_lcps, set->n_outcomes);
   if (is_part(result)) fprintf(out, "# seconds %.17g\n", result->cpu_seconds);
 
@@ -60,10 +63,10 @@ bool impact_csv_write(const char *path, const impact_result *result,
     fprintf(out, "%" PRIu64 ",%" PRIu32, set->sample[k], set->lcps[k]);
     for (int i = 0; i < set->n_rows; i++)
       fprintf(out, ",%.17g",
-              set->contact_velocities[k*(uint64_t)set->n_rows + (uint64_t)i]);
+              set->contact_velocities[k * (uint64_t)set->n_rows + (uint64_t)i]);
     for (int i = 0; i < set->n_velocities; i++)
       fprintf(out, ",%.17g",
-              set->v[k*(uint64_t)set->n_velocities + (uint64_t)i]);
+              set->v[k * (uint64_t)set->n_velocities + (uint64_t)i]);
     fputc('\n', out);
   }
   bool failed = ferror(out) != 0;
@@ -79,7 +82,7 @@ typedef struct part {
   const char *path;
   FILE *file;
   long line;
-  char *text;       /* current line, from getline */
+  char *text; /* current line, from getline */
   size_t text_size;
   char example[256];
   uint64_t data, seed, samples;
@@ -107,32 +110,35 @@ static bool next_line(part *part) {
 
 static bool read_header(part *part, char message[IMPACT_MESSAGE]) {
   bool ours =
-    next_line(part) && strcmp(part->text, SIGNATURE) == 0 &&
-    next_line(part) &&
-    sscanf(part->text, "# example %255[^\n]", part->example) == 1 &&
-    next_line(part) && sscanf(part->text, "# data %" SCNx64, &part->data) == 1 &&
-    next_line(part) &&
-    sscanf(part->text,
-           "# seed %" SCNu64 " samples %" SCNu64 " h %lf steps %d "
-           "tolerance %lf select %15s method %15s",
-           &part->seed, &part->samples, &part->h, &part->steps,
-           &part->tolerance, part->select, part->method) == 7 &&
-    next_line(part) &&
-    sscanf(part->text, "# shard %" SCNu32 "/%" SCNu32, &part->shard,
-           &part->n_shards) == 2 &&
-    part->n_shards > 0 && part->shard < part->n_shards &&
-    next_line(part) &&
-    sscanf(part->text,
-           "# done %" SCNu64 " finished %" SCNu64 " lcps %" SCNu64
-           " outcomes %" SCNu64, &part->done, &part->finished, &part->lcps,
-           &part->outcomes) == 4 &&
-    next_line(part) &&
-    (sscanf(part->text, "# seconds %lf", &part->seconds) != 1 ||
-     next_line(part));
+      next_line(part) && strcmp(part->text, SIGNATURE) == 0 &&
+      next_line(part) &&
+      sscanf(part->text, "# example %255[^\n]", part->example) == 1 &&
+      next_line(part) &&
+      sscanf(part->text, "# data %" SCNx64, &part->data) == 1 &&
+      next_line(part) &&
+      sscanf(part->text,
+             "# seed %" SCNu64 " samples %" SCNu64
+             " h %lf steps %d "
+             "tolerance %lf select %15s method %15s",
+             &part->seed, &part->samples, &part->h, &part->steps,
+             &part->tolerance, part->select, part->method) == 7 &&
+      next_line(part) &&
+      sscanf(part->text, "# shard %" SCNu32 "/%" SCNu32, &part->shard,
+             &part->n_shards) == 2 &&
+      part->n_shards > 0 && part->shard < part->n_shards && next_line(part) &&
+      sscanf(part->text,
+             "# done %" SCNu64 " finished %" SCNu64 " lcps %" SCNu64
+             " outcomes %" SCNu64,
+             &part->done, &part->finished, &part->lcps, &part->outcomes) == 4 &&
+      next_line(part) &&
+      (sscanf(part->text, "# seconds %lf", &part->seconds) != 1 ||
+       next_line(part));
   if (!ours)
     return refuse(part, message, "not a whole file of ode-mlcp impact --csv");
-  uint64_t expected = part->shard < part->samples
-    ? (part->samples - part->shard - 1)/part->n_shards + 1 : 0;
+  uint64_t expected =
+      part->shard < part->samples
+          ? (part->samples - part->shard - 1) / part->n_shards + 1
+          : 0;
   if (part->done != expected)
     return refuse(part, message,
                   "the run was interrupted: a part is missing samples");
@@ -183,14 +189,13 @@ static bool read_outcomes(part *part, ode_mlcp_impact_set *set, uint64_t first,
       double number = strtod(at, &end);
       whole = whole && end != at && isfinite(number);
       if (i < set->n_rows)
-        set->contact_velocities[k*(uint64_t)set->n_rows + (uint64_t)i] =
-          number;
+        set->contact_velocities[k * (uint64_t)set->n_rows + (uint64_t)i] =
+            number;
       else
-        set->v[k*(uint64_t)set->n_velocities
-               + (uint64_t)(i - set->n_rows)] = number;
+        set->v[k * (uint64_t)set->n_velocities + (uint64_t)(i - set->n_rows)] =
+            number;
     }
-    if (!whole || *end != 0 ||
-        set->sample[k] % part->n_shards != part->shard ||
+    if (!whole || *end != 0 || set->sample[k] % part->n_shards != part->shard ||
         set->sample[k] >= part->samples)
       return refuse(part, message, "not an outcome of this shard");
   }
@@ -202,11 +207,11 @@ static bool read_outcomes(part *part, ode_mlcp_impact_set *set, uint64_t first,
 
 static bool make_set(ode_mlcp_impact_set *set) {
   size_t n = set->n_outcomes > 0 ? (size_t)set->n_outcomes : 1;
-  set->sample = malloc(n*sizeof *set->sample);
-  set->lcps = malloc(n*sizeof *set->lcps);
-  set->v = malloc(n*(size_t)set->n_velocities*sizeof *set->v);
-  set->contact_velocities = malloc(n*(size_t)set->n_rows
-                                   *sizeof *set->contact_velocities);
+  set->sample = malloc(n * sizeof *set->sample);
+  set->lcps = malloc(n * sizeof *set->lcps);
+  set->v = malloc(n * (size_t)set->n_velocities * sizeof *set->v);
+  set->contact_velocities =
+      malloc(n * (size_t)set->n_rows * sizeof *set->contact_velocities);
   return set->sample != NULL && set->lcps != NULL && set->v != NULL &&
          set->contact_velocities != NULL;
 }
@@ -228,14 +233,14 @@ void impact_csv_release(impact_result *result) { free_set(&result->set); }
 static bool interleave(ode_mlcp_impact_set *set, const uint64_t first[],
                        int n_parts) {
   ode_mlcp_impact_set sorted = *set;
-  uint64_t *next = malloc((size_t)n_parts*sizeof *next);
+  uint64_t *next = malloc((size_t)n_parts * sizeof *next);
   if (next == NULL) return false;
   if (!make_set(&sorted)) {
     free_set(&sorted);
     free(next);
     return false;
   }
-  memcpy(next, first, (size_t)n_parts*sizeof *next);
+  memcpy(next, first, (size_t)n_parts * sizeof *next);
   size_t s = (size_t)set->n_velocities, n = (size_t)set->n_rows;
   for (uint64_t k = 0; k < set->n_outcomes; k++) {
     int from = -1;
@@ -246,9 +251,9 @@ static bool interleave(ode_mlcp_impact_set *set, const uint64_t first[],
     uint64_t old = next[from]++;
     sorted.sample[k] = set->sample[old];
     sorted.lcps[k] = set->lcps[old];
-    memcpy(&sorted.v[k*s], &set->v[old*s], s*sizeof *sorted.v);
-    memcpy(&sorted.contact_velocities[k*n], &set->contact_velocities[old*n],
-           n*sizeof *sorted.contact_velocities);
+    memcpy(&sorted.v[k * s], &set->v[old * s], s * sizeof *sorted.v);
+    memcpy(&sorted.contact_velocities[k * n], &set->contact_velocities[old * n],
+           n * sizeof *sorted.contact_velocities);
   }
   free(next);
   free_set(set);
@@ -276,9 +281,10 @@ static bool check_parts(const part parts[], int n_parts,
     }
     for (int q = 0; q < p; q++)
       if (parts[p].shard == parts[q].shard) {
-        snprintf(message, IMPACT_MESSAGE, "%.200s and %.200s are both shard %"
-                 PRIu32 "/%" PRIu32, parts[q].path, parts[p].path,
-                 parts[p].shard, parts[p].n_shards);
+        snprintf(message, IMPACT_MESSAGE,
+                 "%.200s and %.200s are both shard %" PRIu32 "/%" PRIu32,
+                 parts[q].path, parts[p].path, parts[p].shard,
+                 parts[p].n_shards);
         return false;
       }
   }
@@ -287,9 +293,9 @@ static bool check_parts(const part parts[], int n_parts,
     bool there = false;
     for (int p = 0; p < n_parts; p++) there |= parts[p].shard == shard;
     if (there) continue;
-    snprintf(message, IMPACT_MESSAGE, "%.200s: shard %" PRIu32 "/%" PRIu32
-             " of its set is missing", parts[0].path, shard,
-             parts[0].n_shards);
+    snprintf(message, IMPACT_MESSAGE,
+             "%.200s: shard %" PRIu32 "/%" PRIu32 " of its set is missing",
+             parts[0].path, shard, parts[0].n_shards);
     break;
   }
   return false;
@@ -314,7 +320,7 @@ static bool take_parts(part parts[], int n_parts, impact_input *input,
     return refuse(any, message, "an unknown way to select or solve");
 
   set->n_velocities = input->problem.n_velocities;
-  set->n_rows = input->problem.n_contacts*(1 + input->problem.n_tangents);
+  set->n_rows = input->problem.n_contacts * (1 + input->problem.n_tangents);
   for (int p = 0; p < n_parts; p++) {
     first[p] = set->n_outcomes;
     set->n_samples += parts[p].done;
@@ -325,8 +331,9 @@ static bool take_parts(part parts[], int n_parts, impact_input *input,
   }
   first[n_parts] = set->n_outcomes;
   set->n_unfinished = set->n_samples - set->n_finished;
-  if (set->n_outcomes > SIZE_MAX/16/(size_t)(set->n_rows + set->n_velocities)
-      || !make_set(set))
+  if (set->n_outcomes >
+          SIZE_MAX / 16 / (size_t)(set->n_rows + set->n_velocities) ||
+      !make_set(set))
     return refuse(any, message, "no memory for the merged set");
   for (int p = 0; p < n_parts; p++)
     if (!read_outcomes(&parts[p], set, first[p], message)) return false;

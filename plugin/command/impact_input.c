@@ -21,11 +21,11 @@ static bool read_array(const char *folder, const char *file, int n_rows,
   bool read = matrix_market_read(path, n_rows, n_columns, &memory_from_malloc,
                                  &matrix, message, IMPACT_MESSAGE);
   if (read) {
-    size_t count = (size_t)matrix.n_rows*(size_t)matrix.n_columns;
+    size_t count = (size_t)matrix.n_rows * (size_t)matrix.n_columns;
     *rows_read = matrix.n_rows;
     *columns_read = matrix.n_columns;
-    *dense = count > 0 && count < 1 << 26 ? malloc(count*sizeof **dense)
-                                          : NULL;
+    *dense =
+        count > 0 && count < 1 << 26 ? malloc(count * sizeof **dense) : NULL;
     if (*dense != NULL) {
       matrix_market_to_dense(&matrix, *dense);
     } else {
@@ -73,20 +73,20 @@ static bool read_folder(const char *folder, folder_arrays *arrays,
   snprintf(expected, sizeof expected,
            "expected is %d x %d or %d x %d (one or two tangents for each of "
            "the %d rows of Jn)",
-           arrays->m, arrays->s, 2*arrays->m, arrays->s, arrays->m);
+           arrays->m, arrays->s, 2 * arrays->m, arrays->s, arrays->m);
   if (!read_array(folder, "Jt.mtx", MATRIX_MARKET_ANY, MATRIX_MARKET_ANY,
                   &arrays->Jt, &rows, &columns, message)) {
     size_t used = strlen(message);
     snprintf(message + used, IMPACT_MESSAGE - used, "; %s", expected);
     return false;
   }
-  if ((rows != arrays->m && rows != 2*arrays->m) || columns != arrays->s) {
+  if ((rows != arrays->m && rows != 2 * arrays->m) || columns != arrays->s) {
     snprintf(message, IMPACT_MESSAGE,
              "%.200s/Jt.mtx: the matrix is %d x %d, %s", folder, rows, columns,
              expected);
     return false;
   }
-  arrays->n_tangents = rows/arrays->m;
+  arrays->n_tangents = rows / arrays->m;
   return read_array(folder, "mu.mtx", arrays->m, 1, &arrays->mu, &rows,
                     &columns, message) &&
          read_array(folder, "v.mtx", arrays->s, 1, &arrays->v, &rows, &columns,
@@ -97,38 +97,42 @@ static bool read_folder(const char *folder, folder_arrays *arrays,
 static bool adopt(impact_input *input, const folder_arrays *arrays) {
   size_t s = (size_t)arrays->s, m = (size_t)arrays->m;
   size_t T = (size_t)arrays->n_tangents;
-  size_t sizes[5] = {s*s, m*s, m*T*s, m, s};
+  size_t sizes[5] = {s * s, m * s, m * T * s, m, s};
   const double *from[5] = {arrays->M, arrays->Jn, arrays->Jt, arrays->mu,
                            arrays->v};
   size_t total = 0;
   for (int i = 0; i < 5; i++) total += sizes[i];
-  input->numbers = malloc(total*sizeof *input->numbers);
+  input->numbers = malloc(total * sizeof *input->numbers);
   if (input->numbers == NULL) return false;
   const double *at[5];
   double *next = input->numbers;
   for (int i = 0; i < 5; i++) {
-    memcpy(next, from[i], sizes[i]*sizeof *next);
+    memcpy(next, from[i], sizes[i] * sizeof *next);
     at[i] = next;
     next += sizes[i];
   }
-  input->problem = (ode_mlcp_impact_problem){
-    .n_velocities = arrays->s, .n_contacts = arrays->m,
-    .n_tangents = arrays->n_tangents, .M = at[0], .Jn = at[1], .Jt = at[2],
-    .mu = at[3], .v = at[4]};
+  input->problem = (ode_mlcp_impact_problem){.n_velocities = arrays->s,
+                                             .n_contacts = arrays->m,
+                                             .n_tangents = arrays->n_tangents,
+                                             .M = at[0],
+                                             .Jn = at[1],
+                                             .Jt = at[2],
+                                             .mu = at[3],
+                                             .v = at[4]};
   return true;
 }
 
 /* FNV-1a over the bytes of all numbers: shards of other data are told apart. */
 static uint64_t fingerprint(const ode_mlcp_impact_problem *problem) {
   size_t s = (size_t)problem->n_velocities, m = (size_t)problem->n_contacts;
-  size_t sizes[5] = {s*s, m*s, m*(size_t)problem->n_tangents*s, m, s};
+  size_t sizes[5] = {s * s, m * s, m * (size_t)problem->n_tangents * s, m, s};
   const double *at[5] = {problem->M, problem->Jn, problem->Jt, problem->mu,
                          problem->v};
   uint64_t hash = 0xcbf29ce484222325u;
   for (int i = 0; i < 5; i++) {
     const unsigned char *bytes = (const unsigned char *)at[i];
-    for (size_t k = 0; k < sizes[i]*sizeof(double); k++)
-      hash = (hash ^ bytes[k])*0x100000001b3u;
+    for (size_t k = 0; k < sizes[i] * sizeof(double); k++)
+      hash = (hash ^ bytes[k]) * 0x100000001b3u;
   }
   return hash;
 }
@@ -141,12 +145,12 @@ static double default_h(const ode_mlcp_impact_problem *problem) {
   for (int i = 0; i < s; i++) {
     double momentum = 0;
     for (int j = 0; j < s; j++)
-      momentum += problem->M[i*s + j]*problem->v[j];
+      momentum += problem->M[i * s + j] * problem->v[j];
     largest = fmax(largest, fabs(momentum));
   }
   if (!(largest > 0) || !isfinite(largest)) return 1;
-  double unit = pow(10, floor(log10(largest/2)) - 1);
-  return ceil(largest/2/unit)*unit;
+  double unit = pow(10, floor(log10(largest / 2)) - 1);
+  return ceil(largest / 2 / unit) * unit;
 }
 
 bool impact_input_open(impact_input *input, const char *name,
@@ -166,7 +170,8 @@ bool impact_input_open(impact_input *input, const char *name,
       !S_ISDIR(status.st_mode)) {
     snprintf(message, IMPACT_MESSAGE,
              "'%.200s' is neither an example (rocking-block, compass-gait, "
-             "box-wall, ramone, disk-stack) nor a folder", name);
+             "box-wall, ramone, disk-stack) nor a folder",
+             name);
     return false;
   }
   folder_arrays arrays = {0};
@@ -192,15 +197,15 @@ void impact_input_close(impact_input *input) {
 void impact_row_name(const ode_mlcp_impact_problem *problem, int row,
                      char name[24]) {
   int per_contact = 1 + problem->n_tangents;
-  int contact = row/per_contact, direction = row % per_contact;
+  int contact = row / per_contact, direction = row % per_contact;
   // A .. Z, AA .. as in a spreadsheet
   char letters[8];
   int n = 0;
-  for (int rest = contact + 1; rest > 0 && n < 7; rest = (rest - 1)/26)
+  for (int rest = contact + 1; rest > 0 && n < 7; rest = (rest - 1) / 26)
     letters[n++] = (char)('A' + (rest - 1) % 26);
-  int used = direction == 0 ? snprintf(name, 12, "vn")
-           : problem->n_tangents == 1 ? snprintf(name, 12, "vt")
-                                      : snprintf(name, 12, "vt%d", direction);
+  int used = direction == 0             ? snprintf(name, 12, "vn")
+             : problem->n_tangents == 1 ? snprintf(name, 12, "vt")
+                                        : snprintf(name, 12, "vt%d", direction);
   for (int i = 0; i < n; i++) name[used + i] = letters[n - 1 - i];
   name[used + n] = 0;
 }

@@ -26,20 +26,20 @@ static int choose_planes(const impact_result *result, plane planes[12]) {
     return count;
   }
   for (int i = 0; i + 1 < n && count < 3; i += 2)
-    planes[count++] = (plane){i*per_contact, (i + 1)*per_contact};
+    planes[count++] = (plane){i * per_contact, (i + 1) * per_contact};
   for (int i = 0; i < n && count < 9; i++)
-    planes[count++] = (plane){i*per_contact + 1, i*per_contact};
+    planes[count++] = (plane){i * per_contact + 1, i * per_contact};
   return count;
 }
 
 static void put_set(FILE *out, const char *name,
                     const ode_mlcp_impact_set *set) {
-  uint64_t stride = set->n_outcomes/MOST_POINTS + 1;
+  uint64_t stride = set->n_outcomes / MOST_POINTS + 1;
   fprintf(out, "$%s << EOD\n", name);
   for (uint64_t k = 0; k < set->n_outcomes; k += stride) {
     for (int i = 0; i < set->n_rows; i++)
       fprintf(out, "%.7g ",
-              set->contact_velocities[k*(uint64_t)set->n_rows + (uint64_t)i]);
+              set->contact_velocities[k * (uint64_t)set->n_rows + (uint64_t)i]);
     fputc('\n', out);
   }
   if (set->n_outcomes == 0)
@@ -57,14 +57,14 @@ static void put_data(FILE *out, const impact_result *result,
   int n = impact_row_count(result);
   put_set(out, "ways", ways);
   put_set(out, "outcomes", &result->set);
-  double *start = malloc((size_t)n*sizeof *start);
+  double *start = malloc((size_t)n * sizeof *start);
   fputs("$simultaneous << EOD\n", out);
   if (start != NULL)
-    ode_mlcp_impact_contact_velocities(result->impact,
-                                       result->input->problem.v, start);
+    ode_mlcp_impact_contact_velocities(result->impact, result->input->problem.v,
+                                       start);
   for (int k = 0; k < result->n_simultaneous && start != NULL; k++) {
     put_row(out, start, n);
-    put_row(out, &result->simultaneous[k*n], n);
+    put_row(out, &result->simultaneous[k * n], n);
     fputc('\n', out);
   }
   fputs("EOD\n", out);
@@ -72,7 +72,7 @@ static void put_data(FILE *out, const impact_result *result,
   for (int k = 0; k < result->n_sequences; k++) {
     fprintf(out, "$sequence%d << EOD\n", k);
     for (int i = 0; i <= result->sequences[k].n_impacts; i++)
-      put_row(out, &result->sequences[k].way[i*n], n);
+      put_row(out, &result->sequences[k].way[i * n], n);
     fputs("EOD\n", out);
   }
 }
@@ -104,9 +104,11 @@ static void put_panel(FILE *out, const impact_result *result, plane plane,
           plane.x + 1, plane.y + 1, plane.x + 1, plane.y + 1, plane.x + 1,
           plane.y + 1);
   for (int k = 0; k < result->n_sequences; k++)
-    fprintf(out, ", \\\n $sequence%d using %d:%d with linespoints pt 5 ps 0.8 "
-                 "lw 2 lc rgb '%s' title 'sequence %s'", k, plane.x + 1,
-            plane.y + 1, colours[k], result->sequences[k].order);
+    fprintf(out,
+            ", \\\n $sequence%d using %d:%d with linespoints pt 5 ps 0.8 "
+            "lw 2 lc rgb '%s' title 'sequence %s'",
+            k, plane.x + 1, plane.y + 1, colours[k],
+            result->sequences[k].order);
   fputc('\n', out);
 }
 
@@ -116,21 +118,21 @@ bool impact_plot(const char *path, const impact_result *result,
   plane planes[12];
   int n_planes = choose_planes(result, planes);
   int n_columns = n_planes < 3 ? n_planes : 3;
-  int n_lines = (n_planes + n_columns - 1)/n_columns;
+  int n_lines = (n_planes + n_columns - 1) / n_columns;
   gnuplot plot;
-  if (!gnuplot_start(&plot, path, 520*n_columns, 480*n_lines, message,
+  if (!gnuplot_start(&plot, path, 520 * n_columns, 480 * n_lines, message,
                      IMPACT_MESSAGE))
     return false;
   put_data(plot.out, result, ways);
   fprintf(plot.out, "set multiplot layout %d,%d title ", n_lines, n_columns);
   char title[400];
   snprintf(title, sizeof title, "%s: velocities after the impact, %llu samples",
-           result->input->name,
-           (unsigned long long)result->set.n_samples);
+           result->input->name, (unsigned long long)result->set.n_samples);
   gnuplot_put_string(plot.out, title);
-  fputs(" noenhanced\nset grid lc rgb '#eeeeee'\nset zeroaxis\n"
-        "set offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05\n",
-        plot.out);
+  fputs(
+      " noenhanced\nset grid lc rgb '#eeeeee'\nset zeroaxis\n"
+      "set offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05\n",
+      plot.out);
   for (int i = 0; i < n_planes; i++)
     put_panel(plot.out, result, planes[i], i == 0);
   return gnuplot_end(&plot, message, IMPACT_MESSAGE);

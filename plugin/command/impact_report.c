@@ -9,21 +9,26 @@
 
 enum { OCCUPANCY_CELLS = 64 };
 
-const char *const impact_select_words[] = {
-  [ODE_MLCP_IMPACT_FIRST] = "first", [ODE_MLCP_IMPACT_RANDOM] = "random",
-  [ODE_MLCP_IMPACT_ALL] = "all", NULL};
+const char *const impact_select_words[] = {[ODE_MLCP_IMPACT_FIRST] = "first",
+                                           [ODE_MLCP_IMPACT_RANDOM] = "random",
+                                           [ODE_MLCP_IMPACT_ALL] = "all",
+                                           NULL};
 
 const char *const impact_method_words[] = {
-  [ODE_MLCP_IMPACT_AUTOMATIC] = "automatic", [ODE_MLCP_IMPACT_MODES] = "modes",
-  [ODE_MLCP_IMPACT_PATH] = "path", [ODE_MLCP_IMPACT_LEMKE] = "lemke", NULL};
+    [ODE_MLCP_IMPACT_AUTOMATIC] = "automatic",
+    [ODE_MLCP_IMPACT_MODES] = "modes",
+    [ODE_MLCP_IMPACT_PATH] = "path",
+    [ODE_MLCP_IMPACT_LEMKE] = "lemke",
+    NULL};
 
 static double lcps_per_sample(const ode_mlcp_impact_set *set) {
-  return set->n_samples > 0 ? (double)set->n_lcps/(double)set->n_samples : 0;
+  return set->n_samples > 0 ? (double)set->n_lcps / (double)set->n_samples : 0;
 }
 
 static double microseconds_per_lcp(const impact_result *result) {
   return result->set.n_lcps > 0
-           ? 1e6*result->cpu_seconds/(double)result->set.n_lcps : 0;
+             ? 1e6 * result->cpu_seconds / (double)result->set.n_lcps
+             : 0;
 }
 
 /* ---- text -------------------------------------------------------------- */
@@ -42,8 +47,9 @@ static void print_sequence(FILE *out, const impact_result *result,
                            const impact_sequence *sequence) {
   fprintf(out, "  %s.. %s after %d impacts:", sequence->order,
           sequence->finished ? "ends" : "does not end", sequence->n_impacts);
-  print_velocities(out, result,
-                   &sequence->way[sequence->n_impacts*impact_row_count(result)]);
+  print_velocities(
+      out, result,
+      &sequence->way[sequence->n_impacts * impact_row_count(result)]);
 }
 
 void impact_print_text(FILE *out, const impact_result *result) {
@@ -60,34 +66,37 @@ void impact_print_text(FILE *out, const impact_result *result) {
   if (options->n_shards > 1)
     fprintf(out, "shard %" PRIu32 " of %" PRIu32 "\n",
             options->shard % options->n_shards, options->n_shards);
-  fprintf(out, "samples %" PRIu64 "%s, finished %" PRIu64 ", unfinished %"
-               PRIu64 ", outcomes %" PRIu64 "\n",
+  fprintf(out,
+          "samples %" PRIu64 "%s, finished %" PRIu64 ", unfinished %" PRIu64
+          ", outcomes %" PRIu64 "\n",
           set->n_samples, result->interrupted ? " (interrupted)" : "",
           set->n_finished, set->n_unfinished, set->n_outcomes);
   fprintf(out, "%.4f LCPs a sample, %.3f us an LCP\n", lcps_per_sample(set),
           microseconds_per_lcp(result));
 
-  double *extents = malloc((size_t)impact_row_count(result)*3*sizeof *extents);
+  double *extents =
+      malloc((size_t)impact_row_count(result) * 3 * sizeof *extents);
   if (extents != NULL && set->n_outcomes > 0) {
-    double *means = extents + 2*impact_row_count(result);
+    double *means = extents + 2 * impact_row_count(result);
     ode_mlcp_impact_extents(set, extents);
     ode_mlcp_impact_means(set, means);
-    fputs("contact velocities after the impact, m/s\n"
-          "          lowest       mean    highest\n", out);
+    fputs(
+        "contact velocities after the impact, m/s\n"
+        "          lowest       mean    highest\n",
+        out);
     for (int i = 0; i < impact_row_count(result); i++) {
       char name[24];
       impact_row_name(problem, i, name);
-      fprintf(out, "  %-5s %10.6f %10.6f %10.6f\n", name, extents[2*i],
-              means[i] + 0.0, extents[2*i + 1]);
+      fprintf(out, "  %-5s %10.6f %10.6f %10.6f\n", name, extents[2 * i],
+              means[i] + 0.0, extents[2 * i + 1]);
     }
   }
   free(extents);
-  fprintf(out, "simultaneous (Anitescu & Potra): %d\n",
-          result->n_simultaneous);
+  fprintf(out, "simultaneous (Anitescu & Potra): %d\n", result->n_simultaneous);
   for (int k = 0; k < result->n_simultaneous; k++) {
     fputc(' ', out);
     print_velocities(out, result,
-                     &result->simultaneous[k*impact_row_count(result)]);
+                     &result->simultaneous[k * impact_row_count(result)]);
   }
   fputs("one after another:\n", out);
   for (int k = 0; k < result->n_sequences; k++)
@@ -107,21 +116,21 @@ static void json_velocities(FILE *out, const impact_result *result,
 
 static void json_shape(FILE *out, const impact_result *result) {
   int n = impact_row_count(result);
-  double *extents = malloc((size_t)n*3*sizeof *extents);
+  double *extents = malloc((size_t)n * 3 * sizeof *extents);
   bool some = extents != NULL && result->set.n_outcomes > 0;
   if (some) {
     ode_mlcp_impact_extents(&result->set, extents);
-    ode_mlcp_impact_means(&result->set, extents + 2*n);
+    ode_mlcp_impact_means(&result->set, extents + 2 * n);
   }
   fputs("\"extents\": {", out);
   for (int i = 0; some && i < n; i++) {
     char name[24];
     impact_row_name(&result->input->problem, i, name);
     fprintf(out, "%s\"%s\": [%.17g, %.17g]", i > 0 ? ", " : "", name,
-            extents[2*i], extents[2*i + 1]);
+            extents[2 * i], extents[2 * i + 1]);
   }
   fputs("},\n \"means\": {", out);
-  if (some) json_velocities(out, result, extents + 2*n);
+  if (some) json_velocities(out, result, extents + 2 * n);
   fputs("},\n", out);
   free(extents);
 }
@@ -134,31 +143,33 @@ static void json_plane(FILE *out, const impact_result *result, int row_n,
   impact_row_name(&result->input->problem, row_t, name_t);
   double *corners;
   size_t n_corners;
-  uint64_t *cells = malloc(OCCUPANCY_CELLS*OCCUPANCY_CELLS*sizeof *cells);
+  uint64_t *cells = malloc(OCCUPANCY_CELLS * OCCUPANCY_CELLS * sizeof *cells);
   if (cells == NULL ||
-      ode_mlcp_impact_hull(&result->set, row_n, row_t, &corners,
-                           &n_corners) != ODE_MLCP_IMPACT_DONE) {
+      ode_mlcp_impact_hull(&result->set, row_n, row_t, &corners, &n_corners) !=
+          ODE_MLCP_IMPACT_DONE) {
     free(cells);
     return;
   }
   double range[4] = {INFINITY, -INFINITY, INFINITY, -INFINITY};
   for (size_t k = 0; k < n_corners; k++)
     for (int d = 0; d < 2; d++) {
-      range[2*d] = fmin(range[2*d], corners[2*k + (size_t)d]);
-      range[2*d + 1] = fmax(range[2*d + 1], corners[2*k + (size_t)d]);
+      range[2 * d] = fmin(range[2 * d], corners[2 * k + (size_t)d]);
+      range[2 * d + 1] = fmax(range[2 * d + 1], corners[2 * k + (size_t)d]);
     }
-  ode_mlcp_impact_occupancy(&result->set, row_n, row_t, range,
-                            OCCUPANCY_CELLS, OCCUPANCY_CELLS, cells);
+  ode_mlcp_impact_occupancy(&result->set, row_n, row_t, range, OCCUPANCY_CELLS,
+                            OCCUPANCY_CELLS, cells);
   int occupied = 0;
-  for (int k = 0; k < OCCUPANCY_CELLS*OCCUPANCY_CELLS; k++)
+  for (int k = 0; k < OCCUPANCY_CELLS * OCCUPANCY_CELLS; k++)
     occupied += cells[k] > 0;
 
-  fprintf(out, "%s\n  \"%s,%s\": {\"cells\": %d, \"occupied\": %d, "
-               "\"hull\": [", separator, name_n, name_t,
-          OCCUPANCY_CELLS*OCCUPANCY_CELLS, occupied);
+  fprintf(out,
+          "%s\n  \"%s,%s\": {\"cells\": %d, \"occupied\": %d, "
+          "\"hull\": [",
+          separator, name_n, name_t, OCCUPANCY_CELLS * OCCUPANCY_CELLS,
+          occupied);
   for (size_t k = 0; k < n_corners; k++)
-    fprintf(out, "%s[%.17g, %.17g]", k > 0 ? ", " : "", corners[2*k],
-            corners[2*k + 1]);
+    fprintf(out, "%s[%.17g, %.17g]", k > 0 ? ", " : "", corners[2 * k],
+            corners[2 * k + 1]);
   fputs("]}", out);
   free(corners);
   free(cells);
@@ -171,8 +182,8 @@ static void json_planes(FILE *out, const impact_result *result) {
   for (int contact = 0; contact < problem->n_contacts; contact++)
     for (int t = 1; t <= problem->n_tangents; t++)
       if (result->set.n_outcomes > 0)
-        json_plane(out, result, contact*per_contact,
-                   contact*per_contact + t, contact + t > 1 ? "," : "");
+        json_plane(out, result, contact * per_contact,
+                   contact * per_contact + t, contact + t > 1 ? "," : "");
   fputs("},\n", out);
 }
 
@@ -181,12 +192,14 @@ void impact_print_json(FILE *out, const impact_result *result) {
   const ode_mlcp_impact_options *options = &result->options;
   fputs("{\"example\": ", out);
   json_string(out, result->input->name);
-  fprintf(out, ", \"samples\": %" PRIu64 ", \"finished\": %" PRIu64
-               ", \"unfinished\": %" PRIu64 ", \"outcomes\": %" PRIu64 ",\n",
-          set->n_samples, set->n_finished, set->n_unfinished,
-          set->n_outcomes);
-  fprintf(out, " \"lcps\": %" PRIu64 ", \"lcps_per_sample\": %.17g, "
-               "\"microseconds_per_lcp\": %.6g,\n ",
+  fprintf(out,
+          ", \"samples\": %" PRIu64 ", \"finished\": %" PRIu64
+          ", \"unfinished\": %" PRIu64 ", \"outcomes\": %" PRIu64 ",\n",
+          set->n_samples, set->n_finished, set->n_unfinished, set->n_outcomes);
+  fprintf(out,
+          " \"lcps\": %" PRIu64
+          ", \"lcps_per_sample\": %.17g, "
+          "\"microseconds_per_lcp\": %.6g,\n ",
           set->n_lcps, lcps_per_sample(set), microseconds_per_lcp(result));
   json_shape(out, result);
   json_planes(out, result);
@@ -194,7 +207,8 @@ void impact_print_json(FILE *out, const impact_result *result) {
   fputs(" \"simultaneous\": [", out);
   for (int k = 0; k < result->n_simultaneous; k++) {
     fputs(k > 0 ? ",\n  {" : "\n  {", out);
-    json_velocities(out, result, &result->simultaneous[k*impact_row_count(result)]);
+    json_velocities(out, result,
+                    &result->simultaneous[k * impact_row_count(result)]);
     fputc('}', out);
   }
   fputs("],\n \"sequential\": {", out);
@@ -203,14 +217,18 @@ void impact_print_json(FILE *out, const impact_result *result) {
     fprintf(out, "%s\n  \"%s\": {\"finished\": %s, \"impacts\": %d, ",
             k > 0 ? "," : "", sequence->order,
             sequence->finished ? "true" : "false", sequence->n_impacts);
-    json_velocities(out, result,
-                    &sequence->way[sequence->n_impacts*impact_row_count(result)]);
+    json_velocities(
+        out, result,
+        &sequence->way[sequence->n_impacts * impact_row_count(result)]);
     fputc('}', out);
   }
-  fprintf(out, "},\n \"seed\": %" PRIu64 ", \"h\": %.17g, \"steps\": %d, "
-               "\"tolerance\": %.17g, \"select\": \"%s\",\n"
-               " \"shard\": [%" PRIu32 ", %" PRIu32 "], "
-               "\"interrupted\": %s}\n",
+  fprintf(out,
+          "},\n \"seed\": %" PRIu64
+          ", \"h\": %.17g, \"steps\": %d, "
+          "\"tolerance\": %.17g, \"select\": \"%s\",\n"
+          " \"shard\": [%" PRIu32 ", %" PRIu32
+          "], "
+          "\"interrupted\": %s}\n",
           options->seed, options->h, options->steps, options->tolerance,
           impact_select_words[options->select],
           options->shard % options->n_shards, options->n_shards,

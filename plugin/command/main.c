@@ -24,20 +24,22 @@ static const subcommand subcommands[] = {
     {NULL, NULL, NULL}};
 
 static void print_help(FILE *out) {
-  fputs("Usage: ode-mlcp COMMAND [OPTION...]\n"
-        "       ode-mlcp --help | --version\n"
-        "\n"
-        "Contact steps of Open Dynamics Engine worlds as mixed linear "
-        "complementarity\nproblems.\n"
-        "\n"
-        "Commands:\n",
-        out);
+  fputs(
+      "Usage: ode-mlcp COMMAND [OPTION...]\n"
+      "       ode-mlcp --help | --version\n"
+      "\n"
+      "Contact steps of Open Dynamics Engine worlds as mixed linear "
+      "complementarity\nproblems.\n"
+      "\n"
+      "Commands:\n",
+      out);
   for (const subcommand *command = subcommands; command->name; command++)
     fprintf(out, "  %-10s %s\n", command->name, command->purpose);
-  fputs("\n`ode-mlcp COMMAND --help` tells a command's options.\n"
-        "Exit status: the program's for `run`; else 0 done, 1 ran and fell "
-        "short,\n2 wrong use or bad input.\n",
-        out);
+  fputs(
+      "\n`ode-mlcp COMMAND --help` tells a command's options.\n"
+      "Exit status: the program's for `run`; else 0 done, 1 ran and fell "
+      "short,\n2 wrong use or bad input.\n",
+      out);
 }
 
 /* A full disk or a closed pipe must not pass for success. */

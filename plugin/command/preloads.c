@@ -47,8 +47,9 @@ static bool find_folder(const char *file, char folder[PATH_MAX], char *message,
       realpath(INSTALLED_LIBDIR "/ode-mlcp", folder) != NULL)
     return true;
   snprintf(message, message_size,
-           "cannot find " HOST_FILE " and %s beside this program or in "
-           INSTALLED_LIBDIR "/ode-mlcp", file);
+           "cannot find " HOST_FILE
+           " and %s beside this program or in " INSTALLED_LIBDIR "/ode-mlcp",
+           file);
   return false;
 }
 
@@ -60,8 +61,8 @@ static void add_others(char *value, size_t size, const char *list,
 
   while (*list != '\0') {
     size_t length = strcspn(list, ": ");
-    bool ours = strncmp(list, folder, folder_length) == 0 &&
-                list[folder_length] == '/';
+    bool ours =
+        strncmp(list, folder, folder_length) == 0 && list[folder_length] == '/';
     size_t used = strlen(value);
     if (length > 0 && !ours)
       snprintf(value + used, size - used, ":%.*s", (int)length, list);
@@ -86,7 +87,8 @@ bool preloads_value(char *value, size_t value_size, char *message,
   if (strpbrk(folder, ": ") != NULL) {
     snprintf(message, message_size,
              "cannot preload from '%s': the loader takes no path with a space "
-             "or a colon", folder);
+             "or a colon",
+             folder);
     return false;
   }
   const char *others = getenv("LD_PRELOAD");

@@ -53,12 +53,15 @@ static bool find_file(char path[PATH_MAX], const char *name, char *message,
     return false;
   }
   const char *problem = NULL;
-  if (stat(path, &file) != 0) problem = strerror(errno);
-  else if (S_ISDIR(file.st_mode)) problem = strerror(EISDIR);
-  else if (!S_ISREG(file.st_mode)) problem = "not a file";
-  else if (access(path, X_OK) != 0) problem = "not executable";
-  if (problem != NULL)
-    snprintf(message, message_size, "%s: %s", name, problem);
+  if (stat(path, &file) != 0)
+    problem = strerror(errno);
+  else if (S_ISDIR(file.st_mode))
+    problem = strerror(EISDIR);
+  else if (!S_ISREG(file.st_mode))
+    problem = "not a file";
+  else if (access(path, X_OK) != 0)
+    problem = "not executable";
+  if (problem != NULL) snprintf(message, message_size, "%s: %s", name, problem);
   return problem == NULL;
 }
 
@@ -66,11 +69,11 @@ static bool find_file(char path[PATH_MAX], const char *name, char *message,
 
 /* What is wrong with a file whose ELF header does not match this machine's, or
  * NULL. Ours is read off this very program. */
-static const char *machine_problem(const ElfW(Ehdr) *header) {
+static const char *machine_problem(const ElfW(Ehdr) * header) {
   ElfW(Ehdr) own;
   int descriptor = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-  bool known = descriptor >= 0 &&
-               pread(descriptor, &own, sizeof own, 0) == sizeof own;
+  bool known =
+      descriptor >= 0 && pread(descriptor, &own, sizeof own, 0) == sizeof own;
   if (descriptor >= 0) close(descriptor);
   if (!known) return NULL;
 
@@ -86,7 +89,7 @@ static const char *machine_problem(const ElfW(Ehdr) *header) {
 }
 
 /* Reads the name of the loader, which only a dynamically linked program has. */
-static bool read_loader(int file, const ElfW(Ehdr) *header,
+static bool read_loader(int file, const ElfW(Ehdr) * header,
                         char loader[PATH_MAX]) {
   ElfW(Phdr) segment;
   for (int k = 0; k < header->e_phnum; k++) {
@@ -138,8 +141,7 @@ static bool changes_identity(int file) {
   struct stat status;
   if (fstat(file, &status) != 0) return false;
   // files with capabilities: nothing that root does not have already
-  if (geteuid() != 0 &&
-      fgetxattr(file, "security.capability", NULL, 0) > 0)
+  if (geteuid() != 0 && fgetxattr(file, "security.capability", NULL, 0) > 0)
     return true;
   return ((status.st_mode & S_ISUID) && status.st_uid != geteuid()) ||
          ((status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP) &&

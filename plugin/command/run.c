@@ -65,8 +65,7 @@ typedef struct request {
   bool version;
 } request;
 
-static bool read_options(int argc, char **argv, request *request,
-                         int *status) {
+static bool read_options(int argc, char **argv, request *request, int *status) {
   static char stats[] = ENVIRONMENT_STATS, trace[] = ENVIRONMENT_TRACE;
   const argument arguments[] = {
       {"stats", "FILE.json", stats, take_variable, "a file's name",
@@ -81,8 +80,8 @@ static bool read_options(int argc, char **argv, request *request,
                "the run's median, or all"},
       {"version", NULL, &request->version, .help = "the version"},
       {.name = NULL}};
-  const command_line line = {about, arguments, ending,
-                             take_setting, NULL, "+h"};
+  const command_line line = {about,        arguments, ending,
+                             take_setting, NULL,      "+h"};
   if (!arguments_read(&line, argc, argv, status)) return false;
   if (request->dump != NULL && *request->dump == '\0') {
     *status = complain("--dump: the name is empty");
@@ -107,7 +106,7 @@ static bool check_output(const char *variable) {
   if (error == 0) return setenv(variable, path, 1) == 0;
   bool is_trace = strcmp(variable, ENVIRONMENT_TRACE) == 0;
   complain("--%s: cannot write '%s': %s", is_trace ? "trace" : "stats", name,
-       strerror(error));
+           strerror(error));
   return false;
 }
 
@@ -129,8 +128,7 @@ static bool check_dump(dump_request *dump, bool when_given) {
 }
 
 static bool check_outputs(void) {
-  if (!check_output(ENVIRONMENT_STATS) ||
-      !check_output(ENVIRONMENT_TRACE))
+  if (!check_output(ENVIRONMENT_STATS) || !check_output(ENVIRONMENT_TRACE))
     return false;
 
   const char *statistics = getenv(ENVIRONMENT_STATS);
@@ -192,8 +190,7 @@ static void satisfy_outer_run(void) {
     atomic_store(&outer.mark->stepped, 1);
 }
 
-static int become(const program *found, const dump_request *dump,
-                  char **argv) {
+static int become(const program *found, const dump_request *dump, char **argv) {
   char message[MESSAGE_SIZE], mark[128];
   static char preloads[16 * PATH_MAX];
 

@@ -44,15 +44,15 @@ typedef struct request {
 /* ---- options ---- */
 
 /* The numbers: where they go, what a scene must know for them. */
-#define NUMBERS(NUMBER)                                                       \
-  NUMBER(h, 0, "H", "step size, s")                                           \
-  NUMBER(time, 0, "T", "simulated time, s")                                   \
-  NUMBER(gravity, SCENE_GRAVITY, "G", "m/s^2")                                \
-  NUMBER(spring, SCENE_SPRING, "G", "two-carts: N/m")                         \
-  NUMBER(damper, SCENE_DAMPER, "D", "two-carts: N s/m")                       \
-  NUMBER(restitution, SCENE_RESTITUTION, "E",                                 \
-         "bouncing-ball and others with impacts: 0 .. 1")                     \
-  NUMBER(heading, SCENE_HEADING, "DEG",                                       \
+#define NUMBERS(NUMBER)                                                        \
+  NUMBER(h, 0, "H", "step size, s")                                            \
+  NUMBER(time, 0, "T", "simulated time, s")                                    \
+  NUMBER(gravity, SCENE_GRAVITY, "G", "m/s^2")                                 \
+  NUMBER(spring, SCENE_SPRING, "G", "two-carts: N/m")                          \
+  NUMBER(damper, SCENE_DAMPER, "D", "two-carts: N s/m")                        \
+  NUMBER(restitution, SCENE_RESTITUTION, "E",                                  \
+         "bouncing-ball and others with impacts: 0 .. 1")                      \
+  NUMBER(heading, SCENE_HEADING, "DEG",                                        \
          "incline: of the launch, from straight down")
 
 static bool keep_setting(void *context, const char *name, const char *value) {
@@ -66,22 +66,22 @@ static bool keep_setting(void *context, const char *name, const char *value) {
 }
 
 static bool parse(int argc, char **argv, request *request, int *status) {
-#define ARGUMENT(name, needs, letter, text)                                   \
-  {#name, letter, &request->asked.name, argument_take_number, "a number",     \
-   .help = text},
+#define ARGUMENT(name, needs, letter, text)                                    \
+  {#name,      letter,      &request->asked.name, argument_take_number,        \
+   "a number", .help = text},
   const argument arguments[] = {
       {"list", NULL, &request->list, .help = "the scenes and what they show"},
-      NUMBERS(ARGUMENT)
-      {"converge", NULL, &request->converge,
-       .help = "a sweep of step sizes: errors and their ratios"},
+      NUMBERS(ARGUMENT){
+          "converge", NULL, &request->converge,
+          .help = "a sweep of step sizes: errors and their ratios"},
       {"csv", "FILE", &request->csv,
        .help = "write a row a step (with --converge: a step size)"},
       {"plot", "FILE", &request->plot, .help = "draw it (PNG, by gnuplot)"},
       {"json", NULL, &request->json, .help = "print one JSON object"},
       {.name = NULL}};
 #undef ARGUMENT
-  const command_line line = {about, arguments, ending, keep_setting, request,
-                             "h"};
+  const command_line line = {about,        arguments, ending,
+                             keep_setting, request,   "h"};
   memset(request, 0, sizeof *request);
 #define NOT_GIVEN(name, needs, letter, help) request->asked.name = NAN;
   NUMBERS(NOT_GIVEN)
@@ -113,7 +113,7 @@ static bool make_settings(const scene_functions *library,
     complain("%s: %s", scene->name, message);
     return false;
   }
-#define TAKE(name, needs, letter, help)                                       \
+#define TAKE(name, needs, letter, help)                                        \
   if (!take_number(scene, #name, needs, request->asked.name, &settings->name)) \
     return false;
   NUMBERS(TAKE)
@@ -151,10 +151,11 @@ static int run_beside(const scene_functions *library,
         library->set_option(&settings, "scheme", *scheme, message,
                             sizeof message) != ODE_MLCP_OK)
       continue;
-    results[n] =
-        library->run(first->scene, &settings, message, sizeof message);
-    if (results[n] != NULL) n++;
-    else complain("%s beside it: %s", *scheme, message);
+    results[n] = library->run(first->scene, &settings, message, sizeof message);
+    if (results[n] != NULL)
+      n++;
+    else
+      complain("%s beside it: %s", *scheme, message);
   }
   return n;
 }
@@ -180,12 +181,13 @@ static int write_files(const scene_functions *library, const request *request,
 static int run(const scene_functions *library, const request *request,
                const scene *scene, const scene_settings *settings) {
   char message[SCENE_MESSAGE];
-  scene_result *result =
-      library->run(scene, settings, message, sizeof message);
+  scene_result *result = library->run(scene, settings, message, sizeof message);
   if (result == NULL) return complain("%s", message);
   int status = write_files(library, request, result);
-  if (request->json) scene_print_json(stdout, result);
-  else scene_print_text(stdout, result);
+  if (request->json)
+    scene_print_json(stdout, result);
+  else
+    scene_print_text(stdout, result);
   if (result->unsolved > 0 && status == COMMAND_DONE)
     status = COMMAND_FELL_SHORT;
   library->result_destroy(result);
@@ -207,8 +209,10 @@ static int converge(const scene_functions *library, const request *request,
   if (request->plot != NULL)
     status = written_or_complain(
         scene_plot_sweep(request->plot, sweep, message), message, status);
-  if (request->json) scene_print_sweep_json(stdout, sweep);
-  else scene_print_sweep_text(stdout, sweep);
+  if (request->json)
+    scene_print_sweep_json(stdout, sweep);
+  else
+    scene_print_sweep_text(stdout, sweep);
   for (int i = 0; i < sweep->n_rows; i++)
     if (sweep->rows[i].unsolved > 0 && status == COMMAND_DONE)
       status = COMMAND_FELL_SHORT;

@@ -21,15 +21,18 @@ static const char *const COLOURS[] = {"#1f4e9c", "#cc3311", "#2a9d3a",
 static void rotate_back(const double rotation[9], const double x[3],
                         double turned[3]) {
   for (int i = 0; i < 3; i++)
-    turned[i] = rotation[i]*x[0] + rotation[3 + i]*x[1] + rotation[6 + i]*x[2];
+    turned[i] =
+        rotation[i] * x[0] + rotation[3 + i] * x[1] + rotation[6 + i] * x[2];
 }
 
 static void rotation_of(const double quaternion[4], double rotation[9]) {
   double w = quaternion[0], x = quaternion[1], y = quaternion[2],
          z = quaternion[3];
-  const double r[9] = {1 - 2*(y*y + z*z), 2*(x*y - w*z), 2*(x*z + w*y),
-                       2*(x*y + w*z), 1 - 2*(x*x + z*z), 2*(y*z - w*x),
-                       2*(x*z - w*y), 2*(y*z + w*x), 1 - 2*(x*x + y*y)};
+  const double r[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),
+                       2 * (x * z + w * y),     2 * (x * y + w * z),
+                       1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+                       2 * (x * z - w * y),     2 * (y * z + w * x),
+                       1 - 2 * (x * x + y * y)};
   memcpy(rotation, r, sizeof r);
 }
 
@@ -38,9 +41,9 @@ static void pose_of(const scene_result *result, int body, long row,
                     double position[3], double rotation[9]) {
   double still[7] = {0, 0, 0, 1, 0, 0, 0};
   const double *pose =
-    body < 0 ? still
-             : result->poses + (row*result->n_bodies + body)*SCENE_POSE;
-  memcpy(position, pose, 3*sizeof *position);
+      body < 0 ? still
+               : result->poses + (row * result->n_bodies + body) * SCENE_POSE;
+  memcpy(position, pose, 3 * sizeof *position);
   rotation_of(pose + 3, rotation);
 }
 
@@ -50,27 +53,28 @@ static double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
 static void furthest(const scene_outline *outline, const double d[3],
                      double point[3]) {
   const double *size = outline->size;
-  double across = hypot(d[0], d[1]), length = sqrt(across*across + d[2]*d[2]);
+  double across = hypot(d[0], d[1]),
+         length = sqrt(across * across + d[2] * d[2]);
   double scale = 0;
-  memset(point, 0, 3*sizeof *point);
+  memset(point, 0, 3 * sizeof *point);
   switch (outline->kind) {
     case SCENE_BALL:
     case SCENE_CAPSULE:
-      for (int i = 0; i < 3; i++) point[i] = size[0]*d[i]/length;
-      if (outline->kind == SCENE_CAPSULE) point[2] += size[1]/2*sign(d[2]);
+      for (int i = 0; i < 3; i++) point[i] = size[0] * d[i] / length;
+      if (outline->kind == SCENE_CAPSULE) point[2] += size[1] / 2 * sign(d[2]);
       break;
     case SCENE_BOX:
-      for (int i = 0; i < 3; i++) point[i] = size[i]/2*sign(d[i]);
+      for (int i = 0; i < 3; i++) point[i] = size[i] / 2 * sign(d[i]);
       break;
     case SCENE_CYLINDER:
-      for (int i = 0; i < 2 && across > 1e-9*length; i++)
-        point[i] = size[0]*d[i]/across;
-      point[2] = size[1]/2*sign(d[2]);
+      for (int i = 0; i < 2 && across > 1e-9 * length; i++)
+        point[i] = size[0] * d[i] / across;
+      point[2] = size[1] / 2 * sign(d[2]);
       break;
     case SCENE_ELLIPSOID:
-      for (int i = 0; i < 3; i++) scale += size[i]*size[i]*d[i]*d[i];
+      for (int i = 0; i < 3; i++) scale += size[i] * size[i] * d[i] * d[i];
       for (int i = 0; i < 3; i++)
-        point[i] = size[i]*size[i]*d[i]/sqrt(scale);
+        point[i] = size[i] * size[i] * d[i] / sqrt(scale);
       break;
     default: break;
   }
@@ -93,7 +97,7 @@ static void put_silhouette(FILE *out, const scene_result *result,
   double position[3], rotation[9], point[3], local[3];
   pose_of(result, outline->body, row, position, rotation);
   for (int k = 0; k <= OUTLINE_POINTS; k++) {
-    double angle = 2*M_PI*(k + 0.25)/OUTLINE_POINTS;
+    double angle = 2 * M_PI * (k + 0.25) / OUTLINE_POINTS;
     double across[3] = {0}, in_body[3], d[3];
     across[result->axes[0]] = cos(angle);
     across[result->axes[1]] = sin(angle);
@@ -137,7 +141,7 @@ static void put_outline(FILE *out, const scene_result *result,
 
 /* The row nearest to a time. */
 static long row_at(const scene_result *result, double time) {
-  long row = lround(time/result->settings.h);
+  long row = lround(time / result->settings.h);
   return row < 0 ? 0 : row > result->n_steps ? result->n_steps : row;
 }
 
@@ -153,7 +157,7 @@ static double picture_time(const scene_result *result, int picture) {
   double end = result->times[result->n_steps];
   last = fmin(last, end);
   double first = fmin(scene->first_picture, last);
-  return first + (last - first)*picture/(picture_count(result) - 1);
+  return first + (last - first) * picture / (picture_count(result) - 1);
 }
 
 static void put_pictures(FILE *out, const scene_result *result) {
@@ -173,11 +177,12 @@ static void put_pictures(FILE *out, const scene_result *result) {
   }
   // the ways of the centres
   fputs("$ways << EOD\n", out);
-  long stride = result->n_steps/CURVE_POINTS + 1;
+  long stride = result->n_steps / CURVE_POINTS + 1;
   for (int b = 0; b < result->n_bodies; b++) {
     long last = row_at(result, picture_time(result, n - 1));
     for (long row = 0; row <= last; row += stride) {
-      const double *x = result->poses + (row*result->n_bodies + b)*SCENE_POSE;
+      const double *x =
+          result->poses + (row * result->n_bodies + b) * SCENE_POSE;
       fprintf(out, "%.7g %.7g\n", x[result->axes[0]], x[result->axes[1]]);
     }
     fputs("\n", out);
@@ -188,20 +193,25 @@ static void put_pictures(FILE *out, const scene_result *result) {
 static void plot_pictures(FILE *out, const scene_result *result) {
   static const char axis_names[] = "xyz";
   int n = picture_count(result);
-  fprintf(out, "set xlabel '%c (m)'\nset ylabel '%c (m)'\n"
-               "set size ratio -1\nunset key\n"
-               "set offsets graph 0.04, graph 0.04, graph 0.04, graph 0.04\n"
-               "set title 'from %.3g s (light) "
-               "to %.3g s (dark)'\n",
+  fprintf(out,
+          "set xlabel '%c (m)'\nset ylabel '%c (m)'\n"
+          "set size ratio -1\nunset key\n"
+          "set offsets graph 0.04, graph 0.04, graph 0.04, graph 0.04\n"
+          "set title 'from %.3g s (light) "
+          "to %.3g s (dark)'\n",
           axis_names[result->axes[0]], axis_names[result->axes[1]],
           picture_time(result, 0), picture_time(result, n - 1));
-  fputs("plot $ways using 1:2 with lines lc rgb '#c8d8e8', \\\n"
-        " $fixed using 1:2 with lines lw 2 lc rgb '#555555'", out);
+  fputs(
+      "plot $ways using 1:2 with lines lc rgb '#c8d8e8', \\\n"
+      " $fixed using 1:2 with lines lw 2 lc rgb '#555555'",
+      out);
   for (int k = 0; k < n; k++) {
-    int shade = 205 - 205*k/(n - 1);
-    fprintf(out, ", \\\n $picture%d using 1:2 with lines lw %.1f "
-                 "lc rgb '#%02x%02x%02x'", k, k == n - 1 ? 2.0 : 1.2,
-            shade*3/4, shade*3/4, shade*3/4 + 50 < 256 ? shade*3/4 + 50 : 255);
+    int shade = 205 - 205 * k / (n - 1);
+    fprintf(out,
+            ", \\\n $picture%d using 1:2 with lines lw %.1f "
+            "lc rgb '#%02x%02x%02x'",
+            k, k == n - 1 ? 2.0 : 1.2, shade * 3 / 4, shade * 3 / 4,
+            shade * 3 / 4 + 50 < 256 ? shade * 3 / 4 + 50 : 255);
   }
   fputs("\nset size noratio\nunset offsets\n", out);
 }
@@ -214,16 +224,15 @@ static int first_curve(const scene_result *result) {
 }
 
 static void put_curves(FILE *out, const scene_result *result, int run) {
-  long stride = result->n_steps/CURVE_POINTS + 1;
+  long stride = result->n_steps / CURVE_POINTS + 1;
   fprintf(out, "$run%d << EOD\n", run);
   for (long row = 0; row <= result->n_steps; row += stride) {
     fprintf(out, "%.9g %.9g %.9g", result->times[row], result->energies[row],
             result->infeasibilities[row]);
     for (int k = 0; k < CURVES; k++) {
       int n = result->n_positions, i = k + first_curve(result);
-      fprintf(out, " %.9g %.9g",
-              i < n ? result->positions[row*n + i] : NAN,
-              i < n ? result->velocities[row*n + i] : NAN);
+      fprintf(out, " %.9g %.9g", i < n ? result->positions[row * n + i] : NAN,
+              i < n ? result->velocities[row * n + i] : NAN);
     }
     fprintf(out, " %.9g", result->extras[row]);
     fputc('\n', out);
@@ -250,23 +259,25 @@ static bool any_infeasibility(const scene_result *const results[], int n) {
 static void plot_infeasibility(FILE *out, const scene_result *const results[],
                                int n) {
   if (!any_infeasibility(results, n)) {
-    fputs("set title 'infeasibility: none at all'\nset xlabel 'time (s)'\n"
-          "unset ylabel\nset yrange [0:1]\nunset key\n"
-          "plot $run0 using 1:3 with lines\n"
-          "set yrange [*:*]\n", out);
+    fputs(
+        "set title 'infeasibility: none at all'\nset xlabel 'time (s)'\n"
+        "unset ylabel\nset yrange [0:1]\nunset key\n"
+        "plot $run0 using 1:3 with lines\n"
+        "set yrange [*:*]\n",
+        out);
     return;
   }
   // what is no infeasibility at all is drawn at the foot
-  fprintf(out, "set title 'infeasibility'\nset xlabel 'time (s)'\n"
-               "set ylabel '%s'\nset logscale y\nset format y '%%.0e'\n"
-               "set key bottom right opaque\nplot",
+  fprintf(out,
+          "set title 'infeasibility'\nset xlabel 'time (s)'\n"
+          "set ylabel '%s'\nset logscale y\nset format y '%%.0e'\n"
+          "set key bottom right opaque\nplot",
           results[0]->scene->infeasibility_unit);
   put_runs(out, results, n, "every ::1 using 1:($3 > 1e-17 ? $3 : 1e-17)");
   fputs("unset logscale y\nset format y\n", out);
 }
 
-static void plot_energy(FILE *out, const scene_result *const results[],
-                        int n) {
+static void plot_energy(FILE *out, const scene_result *const results[], int n) {
   fputs("set title 'energy'\nset ylabel 'J'\nset key top right\nplot", out);
   put_runs(out, results, n, "using 1:2");
 }
@@ -276,7 +287,7 @@ static void plot_extra(FILE *out, const scene_result *const results[], int n) {
   fprintf(out, "set title '%s'\nset ylabel '%s'\nset key top right\nplot",
           results[0]->scene->extra_name, results[0]->scene->extra_unit);
   char columns[24];
-  snprintf(columns, sizeof columns, "using 1:%d", 4 + 2*CURVES);
+  snprintf(columns, sizeof columns, "using 1:%d", 4 + 2 * CURVES);
   put_runs(out, results, n, columns);
 }
 
@@ -291,9 +302,9 @@ static void plot_coordinates(FILE *out, const scene_result *result,
           velocities ? "m/s, rad/s" : "m, rad");
   for (int i = 0; i < n; i++)
     fprintf(out, "%s $run0 using 1:%d with lines lw 1.3 lc rgb '%s' title '",
-            i > 0 ? ", \\\n" : "", 4 + 2*i + velocities, COLOURS[i]),
-      fprintf(out, "%s%s'", result->coordinate_names[(first + i) % per_body],
-              i >= per_body ? "2" : "");
+            i > 0 ? ", \\\n" : "", 4 + 2 * i + velocities, COLOURS[i]),
+        fprintf(out, "%s%s'", result->coordinate_names[(first + i) % per_body],
+                i >= per_body ? "2" : "");
   fputc('\n', out);
 }
 
@@ -310,8 +321,8 @@ static bool start_plot(gnuplot *plot, const char *path, int width, int height,
 static void put_title(FILE *out, const scene *scene, const char *scheme,
                       const char *more) {
   char title[SCENE_MESSAGE];
-  snprintf(title, sizeof title, "%s, scheme %s%s: %s (%s)", scene->name,
-           scheme, more, scene->summary, scene->source);
+  snprintf(title, sizeof title, "%s, scheme %s%s: %s (%s)", scene->name, scheme,
+           more, scene->summary, scene->source);
   gnuplot_put_string(out, title);
   fputs(" noenhanced\n", out);
 }
@@ -357,20 +368,24 @@ bool scene_plot_sweep(const char *path, const scene_sweep *sweep,
   fputs("EOD\nset title ", out);
   gnuplot_put_string(out, title);
   fputs(" noenhanced\n", out);
-  fputs("set logscale xy\nset format xy '%.0e'\nset xlabel 'h (s)'\n"
-        "set ylabel 'error'\nset key bottom right\nplot", out);
+  fputs(
+      "set logscale xy\nset format xy '%.0e'\nset xlabel 'h (s)'\n"
+      "set ylabel 'error'\nset key bottom right\nplot",
+      out);
   for (int k = 0; k < SCENE_ERRORS && scene->error_kinds[k].name != NULL; k++) {
-    fprintf(out, "%s $sweep using 1:%d with linespoints pt 7 lw 1.5 "
-                 "lc rgb '%s' title '%s (%s)' noenhanced",
-            k > 0 ? ", \\\n" : "", 2 + 2*k, COLOURS[k],
+    fprintf(out,
+            "%s $sweep using 1:%d with linespoints pt 7 lw 1.5 "
+            "lc rgb '%s' title '%s (%s)' noenhanced",
+            k > 0 ? ", \\\n" : "", 2 + 2 * k, COLOURS[k],
             scene->error_kinds[k].name, scene->error_kinds[k].unit);
     bool known = false;
     for (int i = 0; i < sweep->n_rows; i++)
       known |= isfinite(sweep->rows[i].references[k]);
     if (known)
-      fprintf(out, ", \\\n $sweep using 1:%d with points pt 6 ps 2 "
-                   "lc rgb '%s' title '%s, paper' noenhanced", 3 + 2*k,
-              COLOURS[k], scene->error_kinds[k].name);
+      fprintf(out,
+              ", \\\n $sweep using 1:%d with points pt 6 ps 2 "
+              "lc rgb '%s' title '%s, paper' noenhanced",
+              3 + 2 * k, COLOURS[k], scene->error_kinds[k].name);
   }
   fputs("\n", out);
   return gnuplot_end(&plot, message, SCENE_MESSAGE);

@@ -55,8 +55,8 @@ void scene_print_text(FILE *out, const scene_result *result) {
   fprintf(out, "infeasibility %.4g %s at most, %.4g in the last tenth\n",
           result->infeasibility_max, result->scene->infeasibility_unit,
           result->infeasibility_late);
-  fprintf(out, "residual %.3g at worst, %ld unsolved\n",
-          result->residual_worst, result->unsolved);
+  fprintf(out, "residual %.3g at worst, %ld unsolved\n", result->residual_worst,
+          result->unsolved);
   for (int k = 0; k < error_count(result->scene); k++)
     if (!isnan(result->errors[k]))
       fprintf(out, "error: %s %.6g %s\n", result->scene->error_kinds[k].name,
@@ -85,10 +85,14 @@ void scene_print_sweep_text(FILE *out, const scene_sweep *sweep) {
     fprintf(out, "%-12.8g", row->h);
     for (int k = 0; k < n; k++) {
       fprintf(out, " %18.6e", row->errors[k]);
-      if (isnan(row->ratios[k])) fprintf(out, " %7s", "-");
-      else fprintf(out, " %7.3f", row->ratios[k]);
-      if (isnan(row->references[k])) fprintf(out, " %11s", "-");
-      else fprintf(out, " %11.4e", row->references[k]);
+      if (isnan(row->ratios[k]))
+        fprintf(out, " %7s", "-");
+      else
+        fprintf(out, " %7.3f", row->ratios[k]);
+      if (isnan(row->references[k]))
+        fprintf(out, " %11s", "-");
+      else
+        fprintf(out, " %11.4e", row->references[k]);
     }
     fputc('\n', out);
   }
@@ -227,8 +231,8 @@ bool scene_write_csv(const char *path, const scene_result *result,
     fprintf(out, ",%s", result->scene->extra_name);
   fputc('\n', out);
   for (long row = 0; row <= result->n_steps; row++) {
-    fprintf(out, "%.17g,%.17g,%.17g", result->times[row],
-            result->energies[row], result->infeasibilities[row]);
+    fprintf(out, "%.17g,%.17g,%.17g", result->times[row], result->energies[row],
+            result->infeasibilities[row]);
     for (int i = 0; i < result->n_positions; i++)
       fprintf(out, ",%.17g", result->positions[row * result->n_positions + i]);
     for (int i = 0; i < result->n_velocities; i++)

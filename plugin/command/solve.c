@@ -28,8 +28,8 @@ typedef struct outcome {
   bool solved;
   const char *status;
   const char *stage; /* of a folder's problem, else NULL */
-  int n;            /* unknowns z, or impulses */
-  size_t n_entries; /* of an LCP's matrix */
+  int n;             /* unknowns z, or impulses */
+  size_t n_entries;  /* of an LCP's matrix */
   double residual;
   long pivots, factorisations, iterations;
   double seconds; /* median */
@@ -83,8 +83,7 @@ static bool read_options(int argc, char **argv, settings *settings,
        .most = 1000000},
       {"json", NULL, &settings->json, .help = "print one JSON object"},
       {.name = NULL}};
-  const command_line line = {about, arguments, ending,
-                             .letters = "h"};
+  const command_line line = {about, arguments, ending, .letters = "h"};
   return arguments_read(&line, argc, argv, status);
 }
 
@@ -123,8 +122,8 @@ static bool solve_lcp(const solve_input *input, const settings *settings,
   lcp_report report = {0};
   for (uint64_t i = 0; i < settings->repeat; i++) {
     double start = seconds_now();
-    report = lcp_solve(problem, (solver_kind)settings->kind, settings->tolerance,
-                       &memory_from_malloc, outcome->z);
+    report = lcp_solve(problem, (solver_kind)settings->kind,
+                       settings->tolerance, &memory_from_malloc, outcome->z);
     seconds[i] = seconds_now() - start;
     if (report.status == LEMKE_NO_MEMORY) return false;
   }
@@ -154,9 +153,9 @@ static bool solve_mlcp(const solve_input *input, const settings *settings,
   size_t n_v = 6 * (size_t)problem->n_bodies;
   size_t n_beta = 2 * (size_t)problem->n_pairs;
   outcome->n = problem->n_rows;
-  outcome->z = calloc(n_rows + 2 * n_v + n_beta +
-                          (size_t)problem->n_frictions + 1,
-                      sizeof(double));
+  outcome->z =
+      calloc(n_rows + 2 * n_v + n_beta + (size_t)problem->n_frictions + 1,
+             sizeof(double));
   solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
   if (outcome->z == NULL || workspace == NULL) {
     solver_workspace_destroy(workspace);
@@ -205,18 +204,21 @@ static void print_json(const solve_input *input, const settings *settings,
     printf("  \"entries\": %zu,\n", o->n_entries);
   } else {
     const mlcp_problem *p = &input->mlcp.problem;
-    printf("  \"bodies\": %d,\n  \"frictions\": %d,\n  \"pairs\": %d,\n"
-           "  \"rung\": \"%s\",\n",
-           p->n_bodies, p->n_frictions, p->n_pairs, o->stage);
+    printf(
+        "  \"bodies\": %d,\n  \"frictions\": %d,\n  \"pairs\": %d,\n"
+        "  \"rung\": \"%s\",\n",
+        p->n_bodies, p->n_frictions, p->n_pairs, o->stage);
   }
   fputs("  \"residual\": ", stdout);
   json_number(stdout, o->residual);
   fputs(",\n  \"tolerance\": ", stdout);
   json_number(stdout, settings->tolerance);
-  printf(",\n  \"pivots\": %ld,\n  \"factorisations\": %ld,\n"
-         "  \"iterations\": %ld,\n  \"repeat\": %" PRIu64 ",\n  \"seconds\": %.9g\n}\n",
-         o->pivots, o->factorisations, o->iterations, settings->repeat,
-         o->seconds);
+  printf(
+      ",\n  \"pivots\": %ld,\n  \"factorisations\": %ld,\n"
+      "  \"iterations\": %ld,\n  \"repeat\": %" PRIu64
+      ",\n  \"seconds\": %.9g\n}\n",
+      o->pivots, o->factorisations, o->iterations, settings->repeat,
+      o->seconds);
 }
 
 static void print_text(const solve_input *input, const outcome *o) {
@@ -225,22 +227,24 @@ static void print_text(const solve_input *input, const outcome *o) {
   else
     printf("mixed LCP of %d bodies, %d rows, %d friction sets\n",
            input->mlcp.problem.n_bodies, o->n, input->mlcp.problem.n_frictions);
-  printf("%s: residual %.3g, pivots %ld, factorisations %ld, iterations %ld, "
-         "%.6f s\n",
-         o->status, o->residual, o->pivots, o->factorisations, o->iterations,
-         o->seconds);
+  printf(
+      "%s: residual %.3g, pivots %ld, factorisations %ld, iterations %ld, "
+      "%.6f s\n",
+      o->status, o->residual, o->pivots, o->factorisations, o->iterations,
+      o->seconds);
 }
 
 static int report(const solve_input *input, const settings *settings,
                   const outcome *outcome) {
   char message[SOLVE_MESSAGE];
   int status = outcome->solved ? COMMAND_DONE : COMMAND_FELL_SHORT;
-  if (settings->json) print_json(input, settings, outcome);
-  else print_text(input, outcome);
+  if (settings->json)
+    print_json(input, settings, outcome);
+  else
+    print_text(input, outcome);
   if (settings->output == NULL) return status;
-  bool written =
-      matrix_market_write_dense(settings->output, outcome->n, 1, outcome->z,
-                                message, sizeof message);
+  bool written = matrix_market_write_dense(settings->output, outcome->n, 1,
+                                           outcome->z, message, sizeof message);
   return written_or_complain(written, message, status);
 }
 
@@ -248,10 +252,10 @@ static int solve(const solve_input *input, const settings *settings) {
   outcome outcome = {0};
   int status = COMMAND_FELL_SHORT;
   double *seconds = calloc(settings->repeat, sizeof *seconds);
-  bool solved = seconds != NULL &&
-                (input->is_lcp ? solve_lcp(input, settings, seconds, &outcome)
-                               : solve_mlcp(input, settings, seconds,
-                                            &outcome));
+  bool solved =
+      seconds != NULL &&
+      (input->is_lcp ? solve_lcp(input, settings, seconds, &outcome)
+                     : solve_mlcp(input, settings, seconds, &outcome));
   if (solved) {
     outcome.seconds = median(seconds, (int)settings->repeat);
     status = report(input, settings, &outcome);
@@ -272,11 +276,12 @@ int command_solve(int argc, char **argv) {
   if (!read_options(argc, argv, &settings, &status)) return status;
   int n_names = argc - optind;
   if (n_names != 1 && n_names != 2)
-    return complain("name M.mtx and q.mtx, or a problem's folder; see ode-mlcp "
-                "solve --help");
+    return complain(
+        "name M.mtx and q.mtx, or a problem's folder; see ode-mlcp "
+        "solve --help");
   bool read = n_names == 2
-                  ? solve_input_read_lcp(&input, argv[optind],
-                                         argv[optind + 1], message)
+                  ? solve_input_read_lcp(&input, argv[optind], argv[optind + 1],
+                                         message)
                   : solve_input_read_folder(&input, argv[optind], message);
   status = read ? solve(&input, &settings) : complain("%s", message);
   solve_input_close(&input);

@@ -13,9 +13,8 @@ static const memory_source *const source = &memory_from_malloc;
 static bool reserve(solve_input *input, int n, size_t n_entries) {
   size_t doubles = n_entries + (size_t)n;
   size_t ints = n_entries + (size_t)n + 1;
-  double *memory =
-      memory_block_reserve(&input->block, source,
-                           doubles * sizeof(double) + ints * sizeof(int), 1);
+  double *memory = memory_block_reserve(
+      &input->block, source, doubles * sizeof(double) + ints * sizeof(int), 1);
   if (memory == NULL) return false;
   int *numbers = (int *)(memory + doubles);
   input->lcp = (lemke_problem){.n = n,
@@ -27,8 +26,8 @@ static bool reserve(solve_input *input, int n, size_t n_entries) {
 }
 
 /* Entries in the order of their columns, and in a column of the file. */
-static void sort_by_column(const matrix_market *matrix, int start[],
-                           int row[], double value[]) {
+static void sort_by_column(const matrix_market *matrix, int start[], int row[],
+                           double value[]) {
   memset(start, 0, ((size_t)matrix->n_columns + 1) * sizeof *start);
   for (size_t k = 0; k < matrix->n_entries; k++)
     start[matrix->entries[k].column + 1]++;
@@ -76,8 +75,8 @@ static bool fill_lcp(solve_input *input, const matrix_market *M,
                      const char *q_path, char message[SOLVE_MESSAGE]) {
   int n = M->n_rows;
   memory_block seen_block = {NULL, 0};
-  int *seen = memory_block_reserve(&seen_block, source, (size_t)n,
-                                   sizeof *seen);
+  int *seen =
+      memory_block_reserve(&seen_block, source, (size_t)n, sizeof *seen);
   if (seen == NULL || !reserve(input, n, M->n_entries)) {
     snprintf(message, SOLVE_MESSAGE, "no memory for %d variables", n);
     memory_block_release(&seen_block, source);
@@ -110,16 +109,17 @@ bool solve_input_read_lcp(solve_input *input, const char *M_path,
                           const char *q_path, char message[SOLVE_MESSAGE]) {
   matrix_market M = {0}, q = {0};
   input->is_lcp = true;
-  bool read = matrix_market_read(M_path, MATRIX_MARKET_ANY,
-                                 MATRIX_MARKET_SQUARE, source, &M, message,
-                                 SOLVE_MESSAGE);
+  bool read =
+      matrix_market_read(M_path, MATRIX_MARKET_ANY, MATRIX_MARKET_SQUARE,
+                         source, &M, message, SOLVE_MESSAGE);
   if (read && (M.n_rows > SOLVE_LARGEST || M.n_entries > (size_t)1 << 30)) {
     snprintf(message, SOLVE_MESSAGE, "%s: more than %d rows or 2^30 entries",
              M_path, SOLVE_LARGEST);
     read = false;
   }
-  read = read && matrix_market_read(q_path, M.n_rows, 1, source, &q, message,
-                                    SOLVE_MESSAGE) &&
+  read = read &&
+         matrix_market_read(q_path, M.n_rows, 1, source, &q, message,
+                            SOLVE_MESSAGE) &&
          fill_lcp(input, &M, &q, M_path, q_path, message);
   matrix_market_release(&M, source);
   matrix_market_release(&q, source);
@@ -133,7 +133,8 @@ bool solve_input_read_folder(solve_input *input, const char *path,
   if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode)) {
     snprintf(message, SOLVE_MESSAGE,
              "%s: one file is no problem: name M.mtx and q.mtx, or the folder "
-             "of one", path);
+             "of one",
+             path);
     return false;
   }
   return mlcp_folder_read(path, source, &input->mlcp, message, SOLVE_MESSAGE);

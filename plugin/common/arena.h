@@ -37,8 +37,8 @@ void *arena_take(arena *a, const char *name, size_t count, size_t element_size);
 
 /** Set `pointer` to room for `count` of what it points to.
  *  @return whether there was memory for it. */
-#define ARENA_TAKE(arena, pointer, count)                       \
-  (((pointer) = arena_take((arena), #pointer, (size_t)(count),  \
+#define ARENA_TAKE(arena, pointer, count)                                      \
+  (((pointer) = arena_take((arena), #pointer, (size_t)(count),                 \
                            sizeof *(pointer))) != NULL)
 
 /** Give all memory back to the source; the arena may be used again. */

@@ -27,9 +27,9 @@ extern bool six_forbid_wide;
 
 /** a . b, in two partial sums */
 static inline two dot6_parts(const double a[6], const double b[6]) {
-  return *(const two *)a * *(const two *)b
-       + *(const two *)(a + 2) * *(const two *)(b + 2)
-       + *(const two *)(a + 4) * *(const two *)(b + 4);
+  return *(const two *)a * *(const two *)b +
+         *(const two *)(a + 2) * *(const two *)(b + 2) +
+         *(const two *)(a + 4) * *(const two *)(b + 4);
 }
 
 static inline double dot6(const double a[6], const double b[6]) {

@@ -26,8 +26,8 @@ void text_add_integer(text *out, long long value) {
   char digits[24];
   size_t at = sizeof digits;
   // unsigned, because the most negative value has no positive twin
-  unsigned long long rest = value < 0 ? 0ULL - (unsigned long long)value
-                                      : (unsigned long long)value;
+  unsigned long long rest =
+      value < 0 ? 0ULL - (unsigned long long)value : (unsigned long long)value;
 
   do {
     digits[--at] = (char)('0' + rest % 10);
@@ -63,12 +63,14 @@ static int decimal_digits(char ascii[20], int *exponent, double value,
   *exponent = (int)floor((binary - 1) * 0.30102999566398119521);
 
   long double limit = times_power_of_ten(1, digits);
-  unsigned long long mantissa = (unsigned long long)(
-      times_power_of_ten(value, digits - 1 - *exponent) + 0.5L);
+  unsigned long long mantissa =
+      (unsigned long long)(times_power_of_ten(value, digits - 1 - *exponent) +
+                           0.5L);
   if ((long double)mantissa >= limit) {
     ++*exponent;
-    mantissa = (unsigned long long)(
-        times_power_of_ten(value, digits - 1 - *exponent) + 0.5L);
+    mantissa =
+        (unsigned long long)(times_power_of_ten(value, digits - 1 - *exponent) +
+                             0.5L);
   }
 
   for (int k = digits - 1; k >= 0; k--) {
@@ -84,8 +86,10 @@ static int decimal_digits(char ascii[20], int *exponent, double value,
 static void add_pointed(text *out, const char *ascii, int n, int before) {
   for (int k = before < 1 ? before - 1 : 0; k < n || k < before; k++) {
     if (k == before) text_add(out, ".");
-    if (k < 0 || k >= n) text_add(out, "0");
-    else add_bytes(out, ascii + k, 1);
+    if (k < 0 || k >= n)
+      text_add(out, "0");
+    else
+      add_bytes(out, ascii + k, 1);
   }
 }
 
@@ -121,16 +125,17 @@ void text_add_json_string(text *out, const char *words) {
     unsigned char byte = (unsigned char)*words;
     char escaped[7] = {'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15], 0};
     if (byte == '"' || byte == '\\') add_bytes(out, "\\", 1);
-    if (byte < 0x20) text_add(out, escaped);
-    else add_bytes(out, words, 1);
+    if (byte < 0x20)
+      text_add(out, escaped);
+    else
+      add_bytes(out, words, 1);
   }
   text_add(out, "\"");
 }
 
 int text_write(const text *words, int descriptor) {
   for (size_t written = 0; written < words->used;) {
-    ssize_t n = write(descriptor, words->data + written,
-                      words->used - written);
+    ssize_t n = write(descriptor, words->data + written, words->used - written);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return n < 0 ? errno : EIO;
     written += (size_t)n;

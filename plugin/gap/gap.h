@@ -45,15 +45,15 @@ typedef struct gap_shape {
    * and rotation are not read */
   double normal[3], offset;
 
-  const gap_hull *hull;  /* convex: borrowed, in body coordinates */
-  double corners[3][3];  /* triangle, in body coordinates */
+  const gap_hull *hull; /* convex: borrowed, in body coordinates */
+  double corners[3][3]; /* triangle, in body coordinates */
 } gap_shape;
 
 typedef enum gap_status {
   GAP_OK = 0,
-  GAP_BAD_POSE = -1,  /* not finite, or no rotation */
-  GAP_BAD_SIZE = -2,  /* a size that is zero, negative or not finite */
-  GAP_BAD_HULL = -3,  /* a convex that is flat, open or not convex */
+  GAP_BAD_POSE = -1, /* not finite, or no rotation */
+  GAP_BAD_SIZE = -2, /* a size that is zero, negative or not finite */
+  GAP_BAD_HULL = -3, /* a convex that is flat, open or not convex */
   GAP_NO_MEMORY = -4,
   GAP_BAD_CLASS = -5, /* a geom of a class without a gap (ray, space) */
   GAP_BAD_MESH = -6   /* a mesh or height field that cannot be used */

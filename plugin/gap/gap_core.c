@@ -19,21 +19,29 @@ static const gap_topology triangle_topology = {
 
 /* Corner i of a box has sign bit k of i along axis k; faces are -x +x -y +y -z
  * +z; edges go along x, y, z. */
-static const double box_normals[6][3] = {{-1, 0, 0}, {1, 0, 0}, {0, -1, 0},
+static const double box_normals[6][3] = {{-1, 0, 0}, {1, 0, 0},  {0, -1, 0},
                                          {0, 1, 0},  {0, 0, -1}, {0, 0, 1}};
 static const gap_topology box_topology = {
     .n_corners = 8,
     .n_edges = 12,
     .n_faces = 6,
-    .edges = (const int[12][4]){{0, 1, 2, 4}, {2, 3, 0, 6}, {4, 5, 6, 0},
-                                {6, 7, 4, 2}, {0, 2, 1, 4}, {1, 3, 0, 5},
-                                {4, 6, 5, 0}, {5, 7, 4, 1}, {0, 4, 1, 2},
-                                {1, 5, 0, 3}, {2, 6, 3, 0}, {3, 7, 2, 1}},
+    .edges = (const int[12][4]){{0, 1, 2, 4},
+                                {2, 3, 0, 6},
+                                {4, 5, 6, 0},
+                                {6, 7, 4, 2},
+                                {0, 2, 1, 4},
+                                {1, 3, 0, 5},
+                                {4, 6, 5, 0},
+                                {5, 7, 4, 1},
+                                {0, 4, 1, 2},
+                                {1, 5, 0, 3},
+                                {2, 6, 3, 0},
+                                {3, 7, 2, 1}},
     .face_start = (const int[]){0, 4, 8, 12, 16, 20, 24},
     .face_corners = (const int[]){0, 4, 6, 2, 1, 3, 7, 5, 0, 1, 5, 4,
                                   2, 6, 7, 3, 0, 2, 3, 1, 4, 5, 7, 6},
-    .face_edges = (const int[]){8, 6, 10, 4, 5, 11, 7, 9, 0, 9, 2, 8,
-                                10, 3, 11, 1, 4, 1, 5, 0, 2, 7, 3, 6}};
+    .face_edges = (const int[]){8,  6, 10, 4, 5, 11, 7, 9, 0, 9, 2, 8,
+                                10, 3, 11, 1, 4, 1,  5, 0, 2, 7, 3, 6}};
 
 static void column(const double R[9], int k, double axis[3]) {
   for (int i = 0; i < 3; i++) axis[i] = R[3 * i + k];
@@ -47,7 +55,7 @@ static void place_segment(gap_core *core, double half_length) {
                     core->axis);
   }
   core->topology = &segment_topology;
-  core->corners = (const double (*)[3])core->own_corners;
+  core->corners = (const double(*)[3])core->own_corners;
   core->reach = half_length;
 }
 
@@ -60,7 +68,7 @@ static void place_box(gap_core *core, const double side[3]) {
       core->own_corners[i][k] = core->centre[k] + turned[k];
   }
   core->topology = &box_topology;
-  core->corners = (const double (*)[3])core->own_corners;
+  core->corners = (const double(*)[3])core->own_corners;
   core->body_normals = box_normals;
   core->reach = vec3_length(side) / 2;
 }
@@ -74,7 +82,7 @@ static void place_corners(gap_core *core, const double (*body)[3], int count,
     for (int k = 0; k < 3; k++) corners[i][k] = core->centre[k] + turned[k];
     core->reach = fmax(core->reach, vec3_length(body[i]));
   }
-  core->corners = (const double (*)[3])corners;
+  core->corners = (const double(*)[3])corners;
 }
 
 static void place_ellipsoid(gap_core *core, const double semi_axes[3]) {
@@ -100,7 +108,7 @@ void gap_core_place(gap_core *core, const gap_shape *shape,
     case GAP_SPHERE:
       core->topology = &point_topology;
       vec3_copy(core->own_corners[0], core->centre);
-      core->corners = (const double (*)[3])core->own_corners;
+      core->corners = (const double(*)[3])core->own_corners;
       core->reach = 0;
       core->radius = shape->size[0];
       break;
@@ -108,9 +116,7 @@ void gap_core_place(gap_core *core, const gap_shape *shape,
       place_segment(core, shape->size[1] / 2);
       core->radius = shape->size[0];
       break;
-    case GAP_BOX:
-      place_box(core, shape->size);
-      break;
+    case GAP_BOX: place_box(core, shape->size); break;
     case GAP_TRIANGLE:
       core->topology = &triangle_topology;
       place_corners(core, shape->corners, 3, core->own_corners);
@@ -119,8 +125,8 @@ void gap_core_place(gap_core *core, const gap_shape *shape,
       core->topology = &shape->hull->topology;
       core->body_normals = shape->hull->normals;
       core->bulge = shape->hull->bulge;
-      place_corners(core, shape->hull->points,
-                    shape->hull->topology.n_corners, corners);
+      place_corners(core, shape->hull->points, shape->hull->topology.n_corners,
+                    corners);
       break;
     case GAP_CYLINDER:
       core->kind = CORE_CYLINDER;
@@ -133,8 +139,7 @@ void gap_core_place(gap_core *core, const gap_shape *shape,
       core->kind = CORE_ELLIPSOID;
       place_ellipsoid(core, shape->size);
       break;
-    case GAP_PLANE:
-      break;
+    case GAP_PLANE: break;
   }
 }
 

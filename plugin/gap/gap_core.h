@@ -18,7 +18,7 @@ typedef struct gap_core {
   core_kind kind;
   double radius; /* of the ball rolled around the core */
   double centre[3];
-  double reach;  /* no point of the core is further from `centre` */
+  double reach; /* no point of the core is further from `centre` */
   double bulge; /* convex: how far from exactly convex it is */
   double rotation[9];
 

@@ -44,8 +44,8 @@ static double settle_polytopes(const gap_core *a, const gap_core *b,
   return fmin(upper, all_tried);
 }
 
-static double settle_curved(const gap_core *a, const gap_core *b,
-                            double scale, double upper, gap_phi *phi) {
+static double settle_curved(const gap_core *a, const gap_core *b, double scale,
+                            double upper, gap_phi *phi) {
   double n0[3];
   vec3_copy(n0, phi->best.n);
   gap_polish(a, b, n0, scale, &phi->best);
@@ -54,16 +54,15 @@ static double settle_curved(const gap_core *a, const gap_core *b,
       gap_distance witness;
       if (!phi->apart) phi->nearest.count = 0;
       double enough = phi->best.separation + curved_tolerance * scale;
-      gap_polish_witness(a, b, NULL, phi->best.n, scale, enough,
-                         &phi->nearest, &witness);
+      gap_polish_witness(a, b, NULL, phi->best.n, scale, enough, &phi->nearest,
+                         &witness);
       if (witness.upper <= fmax(upper, enough)) {
         upper = fmin(upper, witness.upper);
         phi->nearest = witness.simplex;
         phi->apart = true;
       }
     }
-    if (pass == 1 ||
-        upper - phi->best.separation <= curved_tolerance * scale)
+    if (pass == 1 || upper - phi->best.separation <= curved_tolerance * scale)
       break;
     upper = fmin(upper, gap_expand(a, b, scale, &phi->best));
   }
@@ -89,7 +88,6 @@ bool gap_distance_find(const gap_core *a, const gap_core *b, double scale,
   bool flat = a->kind == CORE_POLYTOPE && b->kind == CORE_POLYTOPE;
   upper = flat ? settle_polytopes(a, b, scale, upper, phi)
                : settle_curved(a, b, scale, upper, phi);
-  phi->certificate =
-      fmax(upper - phi->best.separation, 0) + rounding * scale;
+  phi->certificate = fmax(upper - phi->best.separation, 0) + rounding * scale;
   return phi->best.separation <= enough;
 }

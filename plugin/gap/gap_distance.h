@@ -6,9 +6,9 @@
 #include "gap/gap_sat.h"
 
 typedef struct gap_phi {
-  gap_direction best;  /* s(n) of the cores and its n: a lower bound of Phi */
-  double certificate;  /* [m] Phi <= best.separation + certificate */
-  bool apart;          /* `nearest` holds the nearest points */
+  gap_direction best; /* s(n) of the cores and its n: a lower bound of Phi */
+  double certificate; /* [m] Phi <= best.separation + certificate */
+  bool apart;         /* `nearest` holds the nearest points */
   gap_simplex nearest;
 } gap_phi;
 

@@ -10,7 +10,7 @@ static const double close_enough = 1e-11;
 
 typedef struct facet {
   int corner[3];
-  int beside[3]; /* facet across the edge corner[i] .. corner[i + 1] */
+  int beside[3];  /* facet across the edge corner[i] .. corner[i + 1] */
   double n[3], d; /* outward, n.x = d on it */
   bool alive, visible;
 } facet;
@@ -92,8 +92,7 @@ static bool start_points(polytope *grown, int first_axis) {
 }
 
 static bool start(polytope *grown, int first_axis) {
-  static const int corners[4][3] = {
-      {0, 1, 2}, {0, 3, 1}, {0, 2, 3}, {1, 3, 2}};
+  static const int corners[4][3] = {{0, 1, 2}, {0, 3, 1}, {0, 2, 3}, {1, 3, 2}};
   static const int beside[4][3] = {{1, 3, 2}, {2, 3, 0}, {0, 3, 1}, {1, 2, 0}};
   grown->n_free = 0;
   grown->n_facets = 4;
@@ -141,8 +140,8 @@ static int take_facet(polytope *grown) {
 }
 
 /* A facet from a horizon edge to the new point. */
-static bool add_facet(polytope *grown, int from, int to, int across,
-                      int apex, int starts_at[MOST_POINTS]) {
+static bool add_facet(polytope *grown, int from, int to, int across, int apex,
+                      int starts_at[MOST_POINTS]) {
   int index = take_facet(grown);
   if (index < 0 || starts_at[from] >= 0) return false;
   facet *f = &grown->facets[index];
@@ -173,8 +172,8 @@ static bool grow(polytope *grown, int from, const double w[3]) {
       const facet *f = &grown->facets[seen[i]];
       int across = f->beside[k];
       if (grown->facets[across].visible) continue;
-      if (!add_facet(grown, f->corner[k], f->corner[(k + 1) % 3], across,
-                     apex, starts_at))
+      if (!add_facet(grown, f->corner[k], f->corner[(k + 1) % 3], across, apex,
+                     starts_at))
         return false;
       added++;
     }
@@ -231,8 +230,7 @@ static expand_end expand(polytope *grown, double scale, double *upper,
       gap_polish(a, b, n, scale, best);
       polish_below = growth / 30;
     }
-    if (*upper - best->separation <= close_enough * scale)
-      return EXPAND_CLOSED;
+    if (*upper - best->separation <= close_enough * scale) return EXPAND_CLOSED;
     if (!(growth > 1e-15 * scale) || !grow(grown, nearest, w))
       return EXPAND_BROKEN;
   }

@@ -7,8 +7,7 @@
 
 /* ---- places ---- */
 
-static void read_place(dGeomID geom, double position[3],
-                       double rotation[9]) {
+static void read_place(dGeomID geom, double position[3], double rotation[9]) {
   for (int i = 0; i < 9; i++) rotation[i] = i % 4 == 0;
   for (int k = 0; k < 3; k++) position[k] = 0;
   if (!dGeomIsPlaceable(geom)) return;
@@ -54,8 +53,7 @@ void gap_geom_place(dGeomID geom, gap_geom *placed) {
 
 /* ---- shapes ---- */
 
-static size_t polygon_numbers(const unsigned polygons[],
-                              unsigned n_polygons) {
+static size_t polygon_numbers(const unsigned polygons[], unsigned n_polygons) {
   size_t count = 0;
   for (unsigned i = 0; i < n_polygons; i++) count += polygons[count] + 1;
   return count;
@@ -68,8 +66,8 @@ static bool hull_is_current(const gap_hull_slot *slot, const dReal points[],
          slot->n_points == n_points && slot->n_polygons == n_polygons &&
          memcmp(slot->hull.points, points, 3 * n_points * sizeof *points) ==
              0 &&
-         memcmp(slot->copy.data, polygons,
-                slot->copied * sizeof *polygons) == 0;
+         memcmp(slot->copy.data, polygons, slot->copied * sizeof *polygons) ==
+             0;
 }
 
 static int make_hull(gap_context *context, const gap_geom *placed,
@@ -87,8 +85,8 @@ static int make_hull(gap_context *context, const gap_geom *placed,
 
   // only polygons that were found good may be measured
   slot->copied = polygon_numbers(polygons, n_polygons);
-  void *copy = memory_block_reserve(&slot->copy, context->source,
-                                    slot->copied, sizeof *polygons);
+  void *copy = memory_block_reserve(&slot->copy, context->source, slot->copied,
+                                    sizeof *polygons);
   if (copy == NULL)
     return gap_context_fail(context, placed->named, GAP_NO_MEMORY, NULL);
   memcpy(copy, polygons, slot->copied * sizeof *polygons);
@@ -99,8 +97,8 @@ static int make_hull(gap_context *context, const gap_geom *placed,
   return GAP_OK;
 }
 
-static int find_hull(gap_context *context, const gap_geom *placed,
-                     int side, const gap_hull **hull) {
+static int find_hull(gap_context *context, const gap_geom *placed, int side,
+                     const gap_hull **hull) {
   const dReal *planes, *points;
   const unsigned *polygons;
   unsigned n_planes, n_points;
@@ -108,14 +106,12 @@ static int find_hull(gap_context *context, const gap_geom *placed,
                  &polygons);
 
   uint64_t key = (uintptr_t)points >> 4;
-  gap_hull_slot *slot =
-      &context->hulls[side][key * 0x9E3779B97F4A7C15u >> 58];
+  gap_hull_slot *slot = &context->hulls[side][key * 0x9E3779B97F4A7C15u >> 58];
   *hull = &slot->hull;
   if (points != NULL && polygons != NULL &&
       hull_is_current(slot, points, n_points, polygons, n_planes))
     return GAP_OK;
-  return make_hull(context, placed, slot, points, n_points, polygons,
-                   n_planes);
+  return make_hull(context, placed, slot, points, n_points, polygons, n_planes);
 }
 
 static void read_plane(const gap_geom *placed, gap_shape *shape) {
@@ -147,8 +143,7 @@ int gap_geom_shape(gap_context *context, const gap_geom *placed, int side,
       break;
     case dCapsuleClass:
     case dCylinderClass:
-      shape->kind =
-          placed->type == dCapsuleClass ? GAP_CAPSULE : GAP_CYLINDER;
+      shape->kind = placed->type == dCapsuleClass ? GAP_CAPSULE : GAP_CYLINDER;
       if (placed->type == dCapsuleClass)
         dGeomCapsuleGetParams(placed->geom, &radius, &length);
       else

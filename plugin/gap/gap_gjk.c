@@ -43,8 +43,7 @@ static void try_corner(const gap_simplex *simplex, int i, nearest *best) {
   nearest_keep(best, &at);
 }
 
-static void try_edge(const gap_simplex *simplex, int i, int j,
-                     nearest *best) {
+static void try_edge(const gap_simplex *simplex, int i, int j, nearest *best) {
   const double *p = simplex->corner[i].w, *q = simplex->corner[j].w;
   double along[3];
   vec3_subtract(along, q, p);
@@ -95,8 +94,7 @@ static void try_triangle(const gap_simplex *simplex, int i, int j, int k,
   nearest_keep(best, &at);
 }
 
-static double volume(const double a[3], const double b[3],
-                     const double c[3]) {
+static double volume(const double a[3], const double b[3], const double c[3]) {
   double cross[3];
   vec3_cross(cross, b, c);
   return vec3_dot(a, cross);
@@ -126,8 +124,7 @@ static void search_simplex(const gap_simplex *simplex, nearest *best) {
     for (int j = i + 1; j < count; j++) try_edge(simplex, i, j, best);
   for (int i = 0; i < count; i++)
     for (int j = i + 1; j < count; j++)
-      for (int k = j + 1; k < count; k++)
-        try_triangle(simplex, i, j, k, best);
+      for (int k = j + 1; k < count; k++) try_triangle(simplex, i, j, k, best);
 
   nearest at = {.inside = true, .length2 = 0};
   if (count == 4 && holds_origin(simplex, at.weight)) *best = at;
@@ -241,8 +238,8 @@ void gap_gjk(const gap_core *a, const gap_core *b, const double guess[3],
 }
 
 void gap_gjk_shifted(const gap_core *a, const gap_core *b,
-                     const double shift[3], const double guess[3],
-                     double scale, gap_distance *result) {
+                     const double shift[3], const double guess[3], double scale,
+                     gap_distance *result) {
   search over = {.a = a, .b = b, .shift = shift};
   run(&over, guess, scale, INFINITY, result);
 }

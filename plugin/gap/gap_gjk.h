@@ -21,10 +21,10 @@ typedef struct gap_simplex {
 } gap_simplex;
 
 typedef struct gap_distance {
-  double upper;    /* [m] length of the nearest difference found, >= distance;
+  double upper; /* [m] length of the nearest difference found, >= distance;
                     * 0 where the cores overlap */
-  double lower;    /* [m] best s(n) seen, <= Phi of the cores */
-  double n[3];     /* unit, the direction `lower` was found in; zero where
+  double lower; /* [m] best s(n) seen, <= Phi of the cores */
+  double n[3];  /* unit, the direction `lower` was found in; zero where
                     * none was */
   gap_simplex simplex; /* the nearest difference is its weighted sum */
 } gap_distance;
@@ -45,8 +45,8 @@ void gap_gjk(const gap_core *a, const gap_core *b, const double guess[3],
 /** As gap_gjk() with A moved by `shift`; the simplex's points are those of A
  *  before the move. */
 void gap_gjk_shifted(const gap_core *a, const gap_core *b,
-                     const double shift[3], const double guess[3],
-                     double scale, gap_distance *result);
+                     const double shift[3], const double guess[3], double scale,
+                     gap_distance *result);
 
 /** The nearest to the origin of the hull of `count` differences: as above on
  *  given points. `result->lower` is not used. */

@@ -124,8 +124,7 @@ static void area_vector(const builder *build, int face, double area[3]) {
   }
 }
 
-static const char *fill_normals(builder *build, double reach,
-                                double *bulge) {
+static const char *fill_normals(builder *build, double reach, double *bulge) {
   double centre[3] = {0, 0, 0};
   for (int i = 0; i < build->n_points; i++)
     vec3_add_scaled(centre, 1.0 / build->n_points, build->points[i]);
@@ -163,12 +162,12 @@ static void describe(gap_hull *hull, const builder *build) {
   hull->topology.n_corners = build->n_points;
   hull->topology.n_edges = build->n_edges;
   hull->topology.n_faces = build->n_faces;
-  hull->topology.edges = (const int (*)[4])build->edges;
+  hull->topology.edges = (const int(*)[4])build->edges;
   hull->topology.face_start = build->face_start;
   hull->topology.face_corners = build->face_corners;
   hull->topology.face_edges = build->face_edges;
-  hull->points = (const double (*)[3])build->points;
-  hull->normals = (const double (*)[3])build->normals;
+  hull->points = (const double(*)[3])build->points;
+  hull->normals = (const double(*)[3])build->normals;
 }
 
 int gap_hull_make(gap_hull *hull, const memory_source *source,

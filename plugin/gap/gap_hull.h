@@ -21,7 +21,7 @@ typedef struct gap_hull {
   gap_topology topology;
   const double (*points)[3];  /* [n_corners] body coordinates */
   const double (*normals)[3]; /* [n_faces] unit, outward */
-  double reach; /* largest distance of a corner to the origin */
+  double reach;               /* largest distance of a corner to the origin */
   double bulge; /* how far a corner stands out of a face; 0 were it exact */
 
   memory_block block; /* owns all arrays */

@@ -54,8 +54,7 @@ static bool is_outermost(const meeting *at, const double n[3]) {
   double height = vec3_dot(n, p) + level_tolerance * at->size;
   for (int i = 0; i < at->count; i++) {
     const gap_triangle *other = &at->all[i];
-    if (other == at->triangle || !has_corner(other, p) ||
-        !has_corner(other, q))
+    if (other == at->triangle || !has_corner(other, p) || !has_corner(other, q))
       continue;
     for (int k = 0; k < 3; k++)
       if (vec3_dot(n, other->corners[k]) > height) return false;
@@ -68,8 +67,7 @@ static bool goes_on_flat(const meeting *at, int edge) {
   const gap_triangle *triangle = at->triangle;
   for (int i = 0; i < at->count; i++) {
     const gap_triangle *other = &at->all[i];
-    if (other != triangle &&
-        has_corner(other, triangle->corners[edge]) &&
+    if (other != triangle && has_corner(other, triangle->corners[edge]) &&
         has_corner(other, triangle->corners[(edge + 1) % 3]) &&
         vec3_dot(other->normal, triangle->normal) > 1 - 1e-12)
       return true;
@@ -102,10 +100,8 @@ static bool is_within_flat(const meeting *at, const double corner[3]) {
 static bool is_artefact(const meeting *at, const gap_contact *contact) {
   unsigned on_core = gap_feature_type(contact->feature[0]);
   unsigned type = gap_feature_type(contact->feature[1]);
-  unsigned number =
-      contact->feature[1] & ((1u << GAP_FEATURE_NUMBER_BITS) - 1);
-  if ((on_core != GAP_EDGE && on_core != GAP_FACE) || number > 2)
-    return false;
+  unsigned number = contact->feature[1] & ((1u << GAP_FEATURE_NUMBER_BITS) - 1);
+  if ((on_core != GAP_EDGE && on_core != GAP_FACE) || number > 2) return false;
   if (type == GAP_CORNER)
     return is_within_flat(at, at->triangle->corners[number]);
   return type == GAP_EDGE && goes_on_flat(at, (int)number);
@@ -113,9 +109,8 @@ static bool is_artefact(const meeting *at, const gap_contact *contact) {
 
 static int add_contacts(const meeting *at, const gap_contact contacts[],
                         int count, gap_contact_list *list) {
-  gap_contact *all =
-      memory_block_grow(list->block, list->source,
-                        (size_t)(list->count + count), sizeof *all);
+  gap_contact *all = memory_block_grow(
+      list->block, list->source, (size_t)(list->count + count), sizeof *all);
   if (all == NULL) return -1;
   for (int i = 0; i < count; i++) {
     if (is_artefact(at, &contacts[i])) continue;
@@ -172,8 +167,8 @@ static int meet_triangle(const meeting *at, gap_contact_list *list) {
   gap_core surface;
   gap_core_place(&surface, &shape, centre, NULL);
   for (int k = 0; k < 3; k++) // the middle, not the origin
-    surface.centre[k] = (shape.corners[0][k] + shape.corners[1][k] +
-                         shape.corners[2][k]) / 3;
+    surface.centre[k] =
+        (shape.corners[0][k] + shape.corners[1][k] + shape.corners[2][k]) / 3;
 
   // most triangles near by are further below than the margin
   double radius = at->core->radius;
@@ -248,9 +243,9 @@ static void drop_longer_ways(double radius, const gap_triangle triangles[],
     const gap_triangle *deep = &triangles[all[i].triangle[1]];
     bool cleared = false;
     for (int k = first; k < list->count && !cleared; k++)
-      cleared = all[i].gap + radius < 0 && all[k].gap + radius < 0 &&
-                is_cleared_by(deep, &all[i],
-                              &triangles[all[k].triangle[1]], &all[k]);
+      cleared =
+          all[i].gap + radius < 0 && all[k].gap + radius < 0 &&
+          is_cleared_by(deep, &all[i], &triangles[all[k].triangle[1]], &all[k]);
     all[i].certificate = cleared ? -1 : all[i].certificate;
   }
   for (int i = first; i < list->count; i++)

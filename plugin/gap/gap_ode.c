@@ -25,22 +25,21 @@ int gap_query(gap_context *context, dGeomID a, dGeomID b, double margin,
   if (room <= 0) return 0;
 
   if (gap_geom_is_mesh(&placed[0]))
-    return gap_ode_mesh_pair(context, &placed[0], &placed[1], margin,
-                                 flags, contacts, room);
+    return gap_ode_mesh_pair(context, &placed[0], &placed[1], margin, flags,
+                             contacts, room);
   if (gap_geom_is_mesh(&placed[1])) {
-    int count = gap_ode_mesh_pair(context, &placed[1], &placed[0],
-                                      margin, flags, contacts, room);
+    int count = gap_ode_mesh_pair(context, &placed[1], &placed[0], margin,
+                                  flags, contacts, room);
     if (count > 0) gap_contacts_turn(contacts, count);
     return count;
   }
   gap_shape shapes[2];
   for (int side = 0; side < 2; side++) {
-    int status = gap_geom_shape(context, &placed[side], side,
-                                   &shapes[side]);
+    int status = gap_geom_shape(context, &placed[side], side, &shapes[side]);
     if (status != GAP_OK) return status;
   }
-  int count = gap_pair(&context->scratch, &shapes[0], &shapes[1], margin,
-                       flags, contacts, room);
+  int count = gap_pair(&context->scratch, &shapes[0], &shapes[1], margin, flags,
+                       contacts, room);
   if (count < 0) return gap_context_fail(context, a, GAP_NO_MEMORY, NULL);
   return count;
 }
@@ -59,8 +58,8 @@ static bool collider_ready;
 static void destroy_context(void *context) { gap_context_destroy(context); }
 
 static void prepare_contexts(void) {
-  collider_ready = tss_create(&collider_context, destroy_context) ==
-                   thrd_success;
+  collider_ready =
+      tss_create(&collider_context, destroy_context) == thrd_success;
 }
 
 static gap_context *thread_context(void) {

@@ -18,8 +18,8 @@ typedef struct region {
   int count;
 } region;
 
-static int add_triangle(gap_context *context, region *in,
-                        double corners[3][3], int32_t number) {
+static int add_triangle(gap_context *context, region *in, double corners[3][3],
+                        int32_t number) {
   gap_triangle *all = memory_block_grow(in->block, context->source,
                                         (size_t)in->count + 1, sizeof *all);
   if (all == NULL)
@@ -128,8 +128,8 @@ static int find_tree(gap_context *context, const gap_geom *mesh,
       return gap_context_fail(context, mesh->named, GAP_BAD_MESH,
                               "has a corner that is not finite");
   }
-  if (gap_tree_build(&slot->tree, context->source,
-                     (const double(*)[6])boxes, count) != 0)
+  if (gap_tree_build(&slot->tree, context->source, (const double(*)[6])boxes,
+                     count) != 0)
     return gap_context_fail(context, mesh->named, GAP_NO_MEMORY, NULL);
   slot->data = data;
   return GAP_OK;
@@ -166,8 +166,7 @@ static void move_corner(const region *in, const double position[3],
 static int collect_trimesh(gap_context *context, region *in) {
   const gap_geom *mesh = in->mesh;
   if (dGeomTriMeshGetData(mesh->geom) == NULL)
-    return gap_context_fail(context, mesh->named, GAP_BAD_MESH,
-                            "has no data");
+    return gap_context_fail(context, mesh->named, GAP_BAD_MESH, "has no data");
   if (!dGeomTriMeshDataHasFaceAngles(dGeomTriMeshGetData(mesh->geom)))
     return gap_context_fail(
         context, mesh->named, GAP_BAD_MESH,
@@ -192,8 +191,7 @@ static int collect_trimesh(gap_context *context, region *in) {
   for (int i = 0; i < count; i++) {
     double corners[3][3];
     read_corners(mesh->geom, numbers[i], corners);
-    for (int k = 0; k < 3; k++)
-      move_corner(in, position, rotation, corners[k]);
+    for (int k = 0; k < 3; k++) move_corner(in, position, rotation, corners[k]);
     status = add_triangle(context, in, corners, numbers[i]);
     if (status != GAP_OK) return status;
   }
@@ -238,8 +236,8 @@ static int add_cell(gap_context *context, region *in, const field *at, int x,
 }
 
 /* Cells from `low` to below `high` that a stretch of the field meets. */
-static void cell_range(double middle, double radius, double size,
-                       int n_samples, bool wraps, double range[2]) {
+static void cell_range(double middle, double radius, double size, int n_samples,
+                       bool wraps, double range[2]) {
   double cell = size / (n_samples - 1);
   range[0] = floor((middle + size / 2 - radius) / cell);
   range[1] = floor((middle + size / 2 + radius) / cell) + 1;
@@ -289,11 +287,10 @@ static int collect(gap_context *context, region *in) {
                                      : collect_field(context, in);
 }
 
-static int finish(gap_contact_list *list, const double origin[3],
-                  double scale, int flags, gap_contact contacts[], int room) {
+static int finish(gap_contact_list *list, const double origin[3], double scale,
+                  int flags, gap_contact contacts[], int room) {
   int count = gap_mesh_finish(list, scale, flags, contacts, room);
-  for (int i = 0; i < count; i++)
-    vec3_add_scaled(contacts[i].point, 1, origin);
+  for (int i = 0; i < count; i++) vec3_add_scaled(contacts[i].point, 1, origin);
   gap_contacts_turn(contacts, count); // the mesh is the first shape
   return count;
 }
@@ -315,8 +312,7 @@ static int mesh_with_shape(gap_context *context, const gap_geom *mesh,
   gap_contact_list list = {context->source, &context->contacts, 0};
   if (gap_mesh_meet(&core, in.block->data, in.count, margin, &list) != 0)
     return gap_context_fail(context, mesh->named, GAP_NO_MEMORY, NULL);
-  return finish(&list, origin, core.reach + core.radius, flags,
-                contacts, room);
+  return finish(&list, origin, core.reach + core.radius, flags, contacts, room);
 }
 
 /* A ball around all of a geom. */
@@ -364,8 +360,8 @@ static int mesh_with_mesh(gap_context *context, const gap_geom *a,
     static const double zero[3] = {0, 0, 0};
     gap_core_place(&core, &shape, zero, NULL);
     int before = list.count;
-    if (gap_mesh_meet(&core, in[0].block->data, in[0].count, margin,
-                      &list) != 0)
+    if (gap_mesh_meet(&core, in[0].block->data, in[0].count, margin, &list) !=
+        0)
       return gap_context_fail(context, a->named, GAP_NO_MEMORY, NULL);
     gap_contact *added = list.block->data;
     for (int k = before; k < list.count; k++)

@@ -75,7 +75,10 @@ static void wrap_corners(const gap_core *core, const int members[],
     int next = -1;
     for (int i = 0; i < n_members; i++) {
       if (members[i] == at) continue;
-      if (next < 0) { next = members[i]; continue; }
+      if (next < 0) {
+        next = members[i];
+        continue;
+      }
       double u[3], v[3], cross[3];
       vec3_subtract(u, core->corners[next], core->corners[at]);
       vec3_subtract(v, core->corners[members[i]], core->corners[at]);
@@ -178,9 +181,8 @@ void gap_outline_cap(const gap_core *core, int end, gap_outline *outline) {
     double point[3];
     for (int k = 0; k < 3; k++)
       point[k] = core->centre[k] + end * core->half_length * core->axis[k] +
-                 core->disc_radius *
-                     (circle[i][0] * core->rotation[3 * k] +
-                      circle[i][1] * core->rotation[3 * k + 1]);
+                 core->disc_radius * (circle[i][0] * core->rotation[3 * k] +
+                                      circle[i][1] * core->rotation[3 * k + 1]);
     unsigned number = (unsigned)(i + (end > 0 ? CAP_POINTS : 0));
     add_point(outline, point, number);
     outline->edges[i] = gap_feature_make(GAP_EDGE, end > 0);

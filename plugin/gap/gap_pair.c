@@ -79,9 +79,9 @@ int gap_pair_place(gap_scratch *scratch, const gap_shape *shape, int side,
                    const double origin[3], gap_core *core) {
   double(*corners)[3] = NULL;
   if (shape->kind == GAP_CONVEX) {
-    corners = memory_block_reserve(
-        &scratch->corners[side], scratch->source,
-        (size_t)shape->hull->topology.n_corners, sizeof corners[0]);
+    corners = memory_block_reserve(&scratch->corners[side], scratch->source,
+                                   (size_t)shape->hull->topology.n_corners,
+                                   sizeof corners[0]);
     if (corners == NULL) return GAP_NO_MEMORY;
   }
   gap_core_place(core, shape, origin, corners);
@@ -114,8 +114,7 @@ int gap_pair_cores(const gap_core *a, const gap_core *b, double margin,
 int gap_pair_finish(gap_contact found[], int count, const double origin[3],
                     int flags, gap_contact contacts[], int room) {
   int keep = room;
-  if ((flags & GAP_REDUCE) && keep > GAP_REDUCED_ROOM)
-    keep = GAP_REDUCED_ROOM;
+  if ((flags & GAP_REDUCE) && keep > GAP_REDUCED_ROOM) keep = GAP_REDUCED_ROOM;
   if (count > keep) count = gap_reduce(found, count, keep);
   for (int i = 0; i < count; i++) {
     vec3_add_scaled(found[i].point, 1, origin);

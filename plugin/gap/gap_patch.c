@@ -52,7 +52,8 @@ static double height_over(const view *seen, const gap_outline *outline,
   if (outline->count > 2) {
     double slope = vec3_dot(outline->normal, seen->n);
     return height - (u * vec3_dot(outline->normal, seen->t[0]) +
-                     v * vec3_dot(outline->normal, seen->t[1])) / slope;
+                     v * vec3_dot(outline->normal, seen->t[1])) /
+                        slope;
   }
   double along[3], run[2];
   vec3_subtract(along, outline->points[1], base);
@@ -118,8 +119,8 @@ static double seen_area(const view *seen, const gap_outline *outline) {
 
 /* Cut a region by one edge of B; `inward` is across that edge. */
 static int cut(const cut_point region[], int count, const double edge_at[2],
-               const double inward[2], gap_feature edge_id,
-               double tolerance, const gap_outline *on_a, cut_point out[]) {
+               const double inward[2], gap_feature edge_id, double tolerance,
+               const gap_outline *on_a, cut_point out[]) {
   int kept = 0;
   for (int i = 0; i < count && kept + 2 <= 2 * OUTLINE_ROOM; i++) {
     const cut_point *p = &region[i], *q = &region[(i + 1) % count];
@@ -133,8 +134,7 @@ static int cut(const cut_point region[], int count, const double edge_at[2],
 
     cut_point *x = &out[kept++];
     double t = dp / (dp - dq);
-    for (int k = 0; k < 2; k++)
-      x->at[k] = p->at[k] + t * (q->at[k] - p->at[k]);
+    for (int k = 0; k < 2; k++) x->at[k] = p->at[k] + t * (q->at[k] - p->at[k]);
     // on an edge of A it is a crossing; on an earlier cut, a corner of B
     x->id[0] = p->edge[0] != 0 ? p->edge[0] : on_a->face;
     x->id[1] = p->edge[0] != 0 ? edge_id : 0;
@@ -182,8 +182,8 @@ static int cut_by_face(const collection *into, const gap_outline *on_a,
     if (!(length > tolerance)) continue;
     double inward[2] = {-turn * (q[1] - p[1]) / length,
                         turn * (q[0] - p[0]) / length};
-    count = cut(region, count, p, inward, on_b->edges[i], tolerance, on_a,
-                other);
+    count =
+        cut(region, count, p, inward, on_b->edges[i], tolerance, on_a, other);
     memcpy(region, other, (size_t)count * sizeof region[0]);
   }
   return count;
@@ -253,13 +253,12 @@ static void line_on_face(collection *into, const gap_outline *line,
     for (int i = 0; i < 2; i++)
       at[i] = ends[0][i] + t * (ends[1][i] - ends[0][i]);
     for (int i = 0; i < 3; i++)
-      on_line[i] = line->points[0][i] +
-                   t * (line->points[1][i] - line->points[0][i]);
+      on_line[i] =
+          line->points[0][i] + t * (line->points[1][i] - line->points[0][i]);
     double level = vec3_dot(seen->n, on_line);
     double other = height_over(seen, face, at);
     gap_feature id[2] = {ids[k][flipped], ids[k][!flipped]};
-    add_contact(into, at, flipped ? other : level, flipped ? level : other,
-                id);
+    add_contact(into, at, flipped ? other : level, flipped ? level : other, id);
   }
 }
 
@@ -289,12 +288,11 @@ static void line_on_line(collection *into, const gap_outline *on_a,
   for (int k = 0; k < 2; k++) {
     int other = turned ? 1 - k : k;
     double end_a = range[0][k], end_b = range[1][other];
-    bool a_ends = k == 0 ? end_a >= end_b - tolerance
-                         : end_a <= end_b + tolerance;
+    bool a_ends =
+        k == 0 ? end_a >= end_b - tolerance : end_a <= end_b + tolerance;
     double along = a_ends ? end_a : end_b;
     double other_end = range[a_ends][a_ends ? 1 - other : 1 - k];
-    if (k == 0 ? along > other_end + tolerance
-               : along < other_end - tolerance)
+    if (k == 0 ? along > other_end + tolerance : along < other_end - tolerance)
       return; // side by side, but not beside each other
     gap_feature id[2] = {a_ends ? on_a->corners[k] : on_a->edges[0],
                          a_ends ? on_b->edges[0] : on_b->corners[other]};
@@ -305,8 +303,7 @@ static void line_on_line(collection *into, const gap_outline *on_a,
       vec3_add_scaled(points[s], t, run[s]);
       height[s] = vec3_dot(into->seen.n, points[s]);
     }
-    for (int i = 0; i < 3; i++)
-      middle[i] = (points[0][i] + points[1][i]) / 2;
+    for (int i = 0; i < 3; i++) middle[i] = (points[0][i] + points[1][i]) / 2;
     project(&into->seen, middle, at);
     add_contact(into, at, height[0], height[1], id);
   }
@@ -326,8 +323,7 @@ static void meet(collection *into, const gap_outline *on_a,
 
 static int corner_number(const gap_core *core, const double point[3]) {
   for (int i = 0; i < core->topology->n_corners; i++)
-    if (memcmp(core->corners[i], point, sizeof core->corners[i]) == 0)
-      return i;
+    if (memcmp(core->corners[i], point, sizeof core->corners[i]) == 0) return i;
   return 0;
 }
 
@@ -347,8 +343,8 @@ static gap_feature nearest_feature(const gap_core *core,
 }
 
 /* Nearest points with A moved by `shift` along n, so that n stays. */
-static void draw_apart(const gap_patch_request *request,
-                       const double shift[3], gap_distance *apart) {
+static void draw_apart(const gap_patch_request *request, const double shift[3],
+                       gap_distance *apart) {
   const gap_core *a = request->a, *b = request->b;
   gap_gjk_shifted(a, b, shift, request->n, request->scale, apart);
   if (a->kind == CORE_POLYTOPE && b->kind == CORE_POLYTOPE) return;
@@ -477,8 +473,7 @@ static bool looks_down(const landing *on, int corner) {
     double normal[3];
     gap_core_face_normal(on->a, f, normal);
     if (vec3_dot(normal, on->n) > -looking_down) continue;
-    for (int i = topology->face_start[f]; i < topology->face_start[f + 1];
-         i++)
+    for (int i = topology->face_start[f]; i < topology->face_start[f + 1]; i++)
       if (topology->face_corners[i] == corner) return true;
   }
   return false;

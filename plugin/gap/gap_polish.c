@@ -21,8 +21,7 @@ static void rim_piece(const gap_core *core, double end, piece *rim) {
   double r2 = core->disc_radius * core->disc_radius;
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++)
-      rim->spread[3 * i + j] =
-          r2 * ((i == j) - core->axis[i] * core->axis[j]);
+      rim->spread[3 * i + j] = r2 * ((i == j) - core->axis[i] * core->axis[j]);
   rim->curved = true;
   rim->turn = core->rotation;
 }
@@ -74,8 +73,7 @@ typedef struct level {
   double value, gradient[3], hessian[9];
 } level;
 
-static void subtract_curved(const piece *of, const double n[3],
-                            level *at) {
+static void subtract_curved(const piece *of, const double n[3], level *at) {
   double q[3];
   mat3_apply(q, of->spread, n);
   double root = sqrt(fmax(vec3_dot(n, q), 1e-300));
@@ -182,9 +180,8 @@ static void try_sharp(const gap_core *a, const gap_core *b, const double n[3],
 }
 
 static void ascend(const gap_core *core_a, const piece *a,
-                  const gap_core *core_b, const piece *b,
-                  const double *along, const double n0[3], double scale,
-                  gap_direction *best) {
+                   const gap_core *core_b, const piece *b, const double *along,
+                   const double n0[3], double scale, gap_direction *best) {
   double n[3];
   vec3_copy(n, n0);
   if (along != NULL)
@@ -228,8 +225,8 @@ static void try_both_ways(const gap_core *a, const gap_core *b,
   gap_direction_try(a, b, turned, best);
 }
 
-static void try_fixed(const gap_core *a, const gap_core *b,
-                      const double n0[3], const piece_edge edges[], int count,
+static void try_fixed(const gap_core *a, const gap_core *b, const double n0[3],
+                      const piece_edge edges[], int count,
                       gap_direction *best) {
   gap_direction_try(a, b, n0, best);
   if (a->kind == CORE_CYLINDER) try_both_ways(a, b, n0, a->axis, best);
@@ -260,11 +257,11 @@ void gap_polish(const gap_core *a, const gap_core *b, const double n0[3],
   for (int e = 0; e < n_edges_a; e++)
     for (int j = 0; j < n_b; j++)
       ascend(a, &on_a[edges[e].piece], b, &on_b[j], edges[e].along, n0, scale,
-            best);
+             best);
   for (int e = n_edges_a; e < n_edges; e++)
     for (int i = 0; i < n_a; i++)
       ascend(a, &on_a[i], b, &on_b[edges[e].piece], edges[e].along, n0, scale,
-            best);
+             best);
 }
 
 static void support_point(const piece *of, const double direction[3],
@@ -283,8 +280,7 @@ static void support_point(const piece *of, const double direction[3],
   for (int i = 0; i < 9; i += 4) radius += of->spread[i] / 2;
   radius = sqrt(radius); // the trace of r^2 (I - u u') is 2 r^2
   for (int k = 0; k < 2; k++)
-    for (int i = 0; i < 3; i++)
-      across[k] += of->turn[3 * i + k] * direction[i];
+    for (int i = 0; i < 3; i++) across[k] += of->turn[3 * i + k] * direction[i];
   double length = hypot(across[0], across[1]);
   for (int k = 0; k < 2 && length > 0; k++)
     for (int i = 0; i < 3; i++)
@@ -293,8 +289,8 @@ static void support_point(const piece *of, const double direction[3],
 
 /* The point of a cylinder nearest to another point: a cap has more points
  * that are furthest along its normal than its rim. */
-static void nearest_in_cylinder(const gap_core *cylinder,
-                                const double point[3], double nearest[3]) {
+static void nearest_in_cylinder(const gap_core *cylinder, const double point[3],
+                                double nearest[3]) {
   double arm[3], along, across[3];
   vec3_subtract(arm, point, cylinder->centre);
   along = vec3_dot(arm, cylinder->axis);
@@ -303,9 +299,8 @@ static void nearest_in_cylinder(const gap_core *cylinder,
   double length = vec3_length(across), half = cylinder->half_length;
   vec3_copy(nearest, cylinder->centre);
   vec3_add_scaled(nearest, fmax(-half, fmin(half, along)), cylinder->axis);
-  double kept = length > cylinder->disc_radius
-                    ? cylinder->disc_radius / length
-                    : 1;
+  double kept =
+      length > cylinder->disc_radius ? cylinder->disc_radius / length : 1;
   vec3_add_scaled(nearest, kept, across);
 }
 

@@ -7,8 +7,8 @@
  * exactly. */
 static const double neighbour_tolerance = 1e-7;
 
-void gap_direction_try(const gap_core *a, const gap_core *b,
-                       const double n[3], gap_direction *best) {
+void gap_direction_try(const gap_core *a, const gap_core *b, const double n[3],
+                       gap_direction *best) {
   double length = vec3_length(n), unit[3];
   if (!(length > 0)) return;
   for (int k = 0; k < 3; k++) unit[k] = n[k] / length;
@@ -48,8 +48,8 @@ static void neighbour_range(const gap_core *core, const int edge[4],
 }
 
 static void try_edge_pair(const gap_core *a, const int edge_a[4],
-                          const gap_core *b, const int edge_b[4],
-                          double scale, gap_direction *best) {
+                          const gap_core *b, const int edge_b[4], double scale,
+                          gap_direction *best) {
   double along_a[3], along_b[3], n[3], back[3];
   vec3_subtract(along_a, a->corners[edge_a[1]], a->corners[edge_a[0]]);
   vec3_subtract(along_b, b->corners[edge_b[1]], b->corners[edge_b[0]]);

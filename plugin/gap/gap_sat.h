@@ -16,8 +16,8 @@ typedef struct gap_direction {
 
 /** Take n (any length > 0) where it is allowed and its s(n) is larger than
  *  the best one's. */
-void gap_direction_try(const gap_core *a, const gap_core *b,
-                       const double n[3], gap_direction *best);
+void gap_direction_try(const gap_core *a, const gap_core *b, const double n[3],
+                       gap_direction *best);
 
 /**
  * Try every face of both polytopes and every pair of edges, which is where

@@ -81,11 +81,10 @@ static void build_node(build *tree, int first, int count) {
 int gap_tree_build(gap_tree *tree, const memory_source *source,
                    const double (*boxes)[6], int count) {
   size_t size = (size_t)count;
-  build made = {
-      .nodes = memory_block_reserve(&tree->nodes, source, 2 * size,
-                                    sizeof(node)),
-      .order = memory_block_reserve(&tree->order, source, size,
-                                    sizeof(int32_t))};
+  build made = {.nodes = memory_block_reserve(&tree->nodes, source, 2 * size,
+                                              sizeof(node)),
+                .order = memory_block_reserve(&tree->order, source, size,
+                                              sizeof(int32_t))};
   double(*copy)[6] =
       memory_block_reserve(&tree->boxes, source, size, sizeof *copy);
   if (made.nodes == NULL || made.order == NULL || copy == NULL) {

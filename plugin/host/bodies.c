@@ -24,7 +24,8 @@ static bool read_mass(host_body *body) {
     memset(body->inverse_inertia, 0, sizeof body->inverse_inertia);
     return true;
   }
-  if (!(mass.mass > 0) || !isfinite(mass.mass) || !mat3_invert(inverse, inertia))
+  if (!(mass.mass > 0) || !isfinite(mass.mass) ||
+      !mat3_invert(inverse, inertia))
     return false;
   mat3_rotate(body->inverse_inertia, body->rotation, inverse);
   return true;
@@ -37,7 +38,8 @@ void host_body_add_gyroscopic_torque(host_body *body, double h) {
   mat3_apply(momentum, body->inertia, body->v + 3);
 
   const double *L = momentum;
-  const double minus_cross[9] = {0, L[2], -L[1], -L[2], 0, L[0], L[1], -L[0], 0};
+  const double minus_cross[9] = {0,    L[2], -L[1], -L[2], 0,
+                                 L[0], L[1], -L[0], 0};
   for (int i = 0; i < 9; i++) matrix[i] = body->inertia[i] + h * minus_cross[i];
   if (!mat3_invert(inverse, matrix)) return;
 

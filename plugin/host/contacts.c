@@ -82,12 +82,10 @@ static void read_surface(host_surface *surface, const dContact *given) {
   if (surface->has_axis) vec3_copy(surface->axis, given->fdir1);
 }
 
-host_contact_verdict host_contact_read(host_contact *contact,
-                                       const dContact *given, bool reversed,
-                                       const int body[2],
-                                       const host_body bodies[],
-                                       const char **bad_name,
-                                       double *bad_value) {
+host_contact_verdict
+host_contact_read(host_contact *contact, const dContact *given, bool reversed,
+                  const int body[2], const host_body bodies[],
+                  const char **bad_name, double *bad_value) {
   const dContactGeom *geom = &given->geom;
   contact->multiplicity = 1;
   contact->polygon = -1;
@@ -164,8 +162,7 @@ bool host_contact_same_point(const host_contact *a, const host_contact *b) {
     if (a->body[side] >= 0) arm = fmin(arm, vec3_length(a->arm[side]));
 
   double limit = MERGE_DISTANCE * fmin(1, 2 * arm);
-  return square <= limit * limit &&
-         vec3_dot(a->normal, b->normal) > 0.9999 &&
+  return square <= limit * limit && vec3_dot(a->normal, b->normal) > 0.9999 &&
          a->polygon == b->polygon && same_surface(&a->surface, &b->surface);
 }
 

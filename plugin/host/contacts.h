@@ -9,19 +9,19 @@
  *  host_contact_axes; 2 is the normal. Fields that the host's flags put out of
  *  use are 0, or NAN where that means the world's. */
 typedef struct host_surface {
-  double erp, cfm;        /* of the normal row; NAN: the world's */
+  double erp, cfm; /* of the normal row; NAN: the world's */
   bool bounces;
-  double bounce;          /* the part of the incoming speed given back */
-  double bounce_speed;    /* m/s: less is not given back */
-  double motion[3];       /* m/s: target velocity */
-  double limit[2];        /* of friction: coefficients, or N; may be infinite */
-  bool proportional[3];   /* limits, of rolling friction too, are coefficients */
-  double cfm_of_slip[2];  /* of the sliding rows; NAN: the world's */
-  bool viscous[2];        /* the surface gives one */
+  double bounce;         /* the part of the incoming speed given back */
+  double bounce_speed;   /* m/s: less is not given back */
+  double motion[3];      /* m/s: target velocity */
+  double limit[2];       /* of friction: coefficients, or N; may be infinite */
+  bool proportional[3];  /* limits, of rolling friction too, are coefficients */
+  double cfm_of_slip[2]; /* of the sliding rows; NAN: the world's */
+  bool viscous[2];       /* the surface gives one */
   bool rolls;
-  double rolling[3];      /* limits of rolling and spinning: m or N m */
+  double rolling[3]; /* limits of rolling and spinning: m or N m */
   bool has_axis;
-  double axis[3];         /* direction 0, where the surface gives it */
+  double axis[3]; /* direction 0, where the surface gives it */
 } host_surface;
 
 /** World frame. */
@@ -32,7 +32,7 @@ typedef struct host_contact {
   double arm[2][3];   /* from the bodies' centres to the contact */
   double gap;         /* m; < 0: how deep the bodies are in each other */
   int multiplicity;   /* contacts merged into this one, itself included */
-  int polygon;        /* the friction polygon among the reader's, -1: friction is
+  int polygon; /* the friction polygon among the reader's, -1: friction is
                          as the surface says */
   host_surface surface;
 } host_contact;
@@ -50,12 +50,10 @@ typedef enum host_contact_verdict {
  * @param body      the first is a body
  * @param bad_name, bad_value  out, where CONTACT_BAD_VALUE: the field
  */
-host_contact_verdict host_contact_read(host_contact *contact,
-                                       const dContact *given, bool reversed,
-                                       const int body[2],
-                                       const host_body bodies[],
-                                       const char **bad_name,
-                                       double *bad_value);
+host_contact_verdict
+host_contact_read(host_contact *contact, const dContact *given, bool reversed,
+                  const int body[2], const host_body bodies[],
+                  const char **bad_name, double *bad_value);
 
 /** Whether a contact's normal row is a spring: softer than the world's rows. */
 static inline bool host_surface_is_soft(const host_surface *surface,

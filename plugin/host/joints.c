@@ -9,16 +9,11 @@
  * are given. A stop keeps its own, too, but that belongs to its spring. */
 static double own_erp(dJointID joint, double world_erp) {
   switch (dJointGetType(joint)) {
-    case dJointTypeBall:
-      return dJointGetBallParam(joint, dParamERP);
-    case dJointTypeFixed:
-      return dJointGetFixedParam(joint, dParamERP);
-    case dJointTypeDBall:
-      return dJointGetDBallParam(joint, dParamERP);
-    case dJointTypeDHinge:
-      return dJointGetDHingeParam(joint, dParamERP);
-    default:
-      return world_erp;
+    case dJointTypeBall: return dJointGetBallParam(joint, dParamERP);
+    case dJointTypeFixed: return dJointGetFixedParam(joint, dParamERP);
+    case dJointTypeDBall: return dJointGetDBallParam(joint, dParamERP);
+    case dJointTypeDHinge: return dJointGetDHingeParam(joint, dParamERP);
+    default: return world_erp;
   }
 }
 
@@ -39,16 +34,15 @@ double host_joint_error(dJointID joint, double step_size) {
 
   double own = own_erp(joint, 1), worst = 0;
   for (unsigned i = 0; i < rows.count && own > 0; i++)
-    worst = fmax(worst, fabs(correction_part(&rows, &faster, i)) * step_size /
-                            own);
+    worst =
+        fmax(worst, fabs(correction_part(&rows, &faster, i)) * step_size / own);
   return worst;
 }
 
 bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,
                      double erp) {
-  dWorldID world = dBodyGetWorld(
-      dJointGetBody(id, 0) ? dJointGetBody(id, 0)
-                           : dJointGetBody(id, 1));
+  dWorldID world = dBodyGetWorld(dJointGetBody(id, 0) ? dJointGetBody(id, 0)
+                                                      : dJointGetBody(id, 1));
   double world_erp = dWorldGetERP(world), fps = 1 / step_size;
   double used_erp = erp == ODE_MLCP_ERP_HOST ? world_erp : erp;
   dStepperJointRows *rows = &joint->rows, faster;

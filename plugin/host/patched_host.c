@@ -4,9 +4,9 @@
 #include <ode/stepper.h>
 
 const char *patched_host_fault(void) {
-#define MISSING(name)                                                     \
-  if (name == NULL)                                                       \
-    return "this ODE library has no " #name                               \
+#define MISSING(name)                                                          \
+  if (name == NULL)                                                            \
+    return "this ODE library has no " #name                                    \
            ": it is stock, or its patches are older than this ode-mlcp";
   PATCHED_HOST_FUNCTIONS(MISSING)
 #undef MISSING

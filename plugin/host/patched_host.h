@@ -8,27 +8,27 @@
 #ifndef ODE_MLCP_HOST_PATCHED_HOST_H
 #define ODE_MLCP_HOST_PATCHED_HOST_H
 
-#define PATCHED_HOST_FUNCTIONS(ROW)                                       \
-  ROW(dWorldSetStepper)                                                   \
-  ROW(dWorldGetStepper)                                                   \
-  ROW(dWorldGetStepperContext)                                            \
-  ROW(dSetStepperWorldCreatedFunction)                                    \
-  ROW(dBodyGetSerial)                                                     \
-  ROW(dJointGetSerial)                                                    \
-  ROW(dJointGetStepperRows)                                               \
-  ROW(dJointGetStepperContact)                                            \
-  ROW(dJointSetStepperResult)                                             \
-  ROW(dBodyStepperAdvance)                                                \
-  ROW(dGeomGetAABBMargin)                                                 \
-  ROW(dGeomSetAABBMargin)                                                 \
-  ROW(dGeomGetConvex)                                                     \
-  ROW(dGeomHeightfieldDataGetHeight)                                      \
-  ROW(dGeomHeightfieldDataGetSize)                                        \
-  ROW(dGeomIsPlaceable)                                                   \
-  ROW(dGeomTriMeshDataHasFaceAngles)                                      \
-  ROW(dBodyStepperMove)                                                   \
-  ROW(dBodyStepperPlace)                                                  \
-  ROW(dWorldGetBodies)                                                    \
+#define PATCHED_HOST_FUNCTIONS(ROW)                                            \
+  ROW(dWorldSetStepper)                                                        \
+  ROW(dWorldGetStepper)                                                        \
+  ROW(dWorldGetStepperContext)                                                 \
+  ROW(dSetStepperWorldCreatedFunction)                                         \
+  ROW(dBodyGetSerial)                                                          \
+  ROW(dJointGetSerial)                                                         \
+  ROW(dJointGetStepperRows)                                                    \
+  ROW(dJointGetStepperContact)                                                 \
+  ROW(dJointSetStepperResult)                                                  \
+  ROW(dBodyStepperAdvance)                                                     \
+  ROW(dGeomGetAABBMargin)                                                      \
+  ROW(dGeomSetAABBMargin)                                                      \
+  ROW(dGeomGetConvex)                                                          \
+  ROW(dGeomHeightfieldDataGetHeight)                                           \
+  ROW(dGeomHeightfieldDataGetSize)                                             \
+  ROW(dGeomIsPlaceable)                                                        \
+  ROW(dGeomTriMeshDataHasFaceAngles)                                           \
+  ROW(dBodyStepperMove)                                                        \
+  ROW(dBodyStepperPlace)                                                       \
+  ROW(dWorldGetBodies)                                                         \
   ROW(dJointGetStepperStops)
 
 #define PATCHED_HOST_PRAGMA(text) _Pragma(#text)

@@ -23,15 +23,15 @@
 #include "ode_mlcp_impacts.h"
 
 typedef struct contact_modes {
-  int n_modes;    /* kept ones, in the order of their numbers */
-  int n_inputs;   /* n_rows + m */
-  double *conditions;        /* n_conditions x n_inputs, f.y >= -tolerance */
-  size_t *first_condition;   /* [n_modes + 1] */
-  double *gates;             /* every mode's first condition again, for modes
+  int n_modes;             /* kept ones, in the order of their numbers */
+  int n_inputs;            /* n_rows + m */
+  double *conditions;      /* n_conditions x n_inputs, f.y >= -tolerance */
+  size_t *first_condition; /* [n_modes + 1] */
+  double *gates;           /* every mode's first condition again, for modes
                                 2k and 2k + 1 input after input side by side;
                                 filled up to 64 modes by ones never met */
-  double *impulses;          /* n_modes x n_rows x n_inputs */
-  uint32_t *zero_rows;       /* [n_modes] bit i: row i ends at speed 0 */
+  double *impulses;        /* n_modes x n_rows x n_inputs */
+  uint32_t *zero_rows;     /* [n_modes] bit i: row i ends at speed 0 */
   memory_block numbers, starts, maps, masks, first_ones;
 } contact_modes;
 
@@ -59,9 +59,9 @@ int contact_modes_find(const contact_modes *modes, const double y[],
 
 /** Impulses of a mode, kept within their bounds, and the contact velocities
  *  they lead to; [n_rows] each, out. */
-void contact_modes_apply(const contact_modes *modes,
-                         const contact_space *space, int mode,
-                         const double y[], double lambda[], double c[]);
+void contact_modes_apply(const contact_modes *modes, const contact_space *space,
+                         int mode, const double y[], double lambda[],
+                         double c[]);
 
 /**
  * One mode worked out on its own.

@@ -23,20 +23,20 @@ typedef struct path {
   const contact_space *space;
   const double *caps;
   int n, stride;
-  double *T;      /* n x stride */
-  double *fresh;  /* [stride] the pivot row, or a bound written as one */
+  double *T;     /* n x stride */
+  double *fresh; /* [stride] the pivot row, or a bound written as one */
   double *push, *push_slope; /* [m] see push_of_contacts */
-  double *at;     /* [2n] see find_ends */
+  double *at;                /* [2n] see find_ends */
   /* by variable, so that find_ends need not ask of what kind it is: it may be
      at most ceiling + width lambda_n of its contact */
   double *ceiling, *width; /* [2n + 1] */
-  int *contact;   /* [2n + 1] */
-  int *is_slip;   /* [2n + 1] a tangent's w */
-  int *open;      /* [m] see is_open */
-  int *basic;     /* [n] variable of a row */
-  int *nonbasic;  /* [n + 2] variable of a column 1 .. n + 1 */
-  int *place;     /* [2n + 1] row r >= 0, or column k as -k */
-  int *turned;    /* [n] */
+  int *contact;            /* [2n + 1] */
+  int *is_slip;            /* [2n + 1] a tangent's w */
+  int *open;               /* [m] see is_open */
+  int *basic;              /* [n] variable of a row */
+  int *nonbasic;           /* [n + 2] variable of a column 1 .. n + 1 */
+  int *place;              /* [2n + 1] row r >= 0, or column k as -k */
+  int *turned;             /* [n] */
   double flat;
 } path;
 
@@ -51,12 +51,12 @@ enum { NOTHING, TO_ZERO, TO_BOUND, OWN_BOUND };
 size_t contact_path_scratch(const contact_space *space) {
   size_t n = (size_t)space->n_rows;
   size_t m = (size_t)space->n_contacts;
-  return (n + 1)*(n + 3) + 2*m + 2*n + 2*(2*n + 1) // numbers
-         + (5*n + 3 + 2*(2*n + 1) + m)/2 + 1;          // indices
+  return (n + 1) * (n + 3) + 2 * m + 2 * n + 2 * (2 * n + 1) // numbers
+         + (5 * n + 3 + 2 * (2 * n + 1) + m) / 2 + 1;        // indices
 }
 
 static inline double *row_of(const path *p, int variable) {
-  return &p->T[p->place[variable]*p->stride];
+  return &p->T[p->place[variable] * p->stride];
 }
 
 static inline bool is_basic(const path *p, int variable) {
@@ -73,7 +73,7 @@ static inline double cap_of(const path *p, int row) {
 
 /* A tangent's x lies between 0 and this many times its contact's lambda_n. */
 static inline double width_of(const path *p, int row) {
-  return 2*p->space->bound[p->space->contact_of[row]];
+  return 2 * p->space->bound[p->space->contact_of[row]];
 }
 
 /* A separating contact: its friction bound is 0, so the slip may have either
@@ -86,18 +86,18 @@ static inline bool is_open(const path *p, int normal, int entering) {
  * variable by the leaving one and the others. row -1: the entering variable
  * stays outside, replaced by its distance to its bound. */
 static void exchange(path *p, int row, int column) {
-  int n_pairs = p->stride/2;
+  int n_pairs = p->stride / 2;
   const pair *fresh = (const pair *)p->fresh;
   for (int i = 0; i < p->n; i++) {
-    double *T = &p->T[i*p->stride], factor = T[column];
+    double *T = &p->T[i * p->stride], factor = T[column];
     if (i == row) continue;
     pair *pairs = (pair *)T, factors = {factor, factor};
-    for (int k = 0; k < n_pairs; k++) pairs[k] += factors*fresh[k];
-    T[column] = factor*p->fresh[column]; // after the pairs: a pair cannot be
-                                         // loaded while half of it is stored
+    for (int k = 0; k < n_pairs; k++) pairs[k] += factors * fresh[k];
+    T[column] = factor * p->fresh[column]; // after the pairs: a pair cannot be
+                                           // loaded while half of it is stored
   }
   if (row < 0) return;
-  memcpy(&p->T[row*p->stride], p->fresh, (size_t)p->stride*sizeof *p->T);
+  memcpy(&p->T[row * p->stride], p->fresh, (size_t)p->stride * sizeof *p->T);
   int entering = p->nonbasic[column], leaving = p->basic[row];
   p->basic[row] = entering;
   p->nonbasic[column] = leaving;
@@ -106,11 +106,11 @@ static void exchange(path *p, int row, int column) {
 }
 
 static void pivot(path *p, int row, int column) {
-  const double *T = &p->T[row*p->stride];
-  double inverse = 1/T[column];
+  const double *T = &p->T[row * p->stride];
+  double inverse = 1 / T[column];
   const pair *old = (const pair *)T, factors = {-inverse, -inverse};
   pair *fresh = (pair *)p->fresh;
-  for (int k = 0; k < p->stride/2; k++) fresh[k] = old[k]*factors;
+  for (int k = 0; k < p->stride / 2; k++) fresh[k] = old[k] * factors;
   p->fresh[column] = inverse;
   p->fresh[0] = p->fresh[0] > 0 ? p->fresh[0] : 0; // a step back is rounding
   exchange(p, row, column);
@@ -118,7 +118,7 @@ static void pivot(path *p, int row, int column) {
 
 static void negate_column(path *p, int column) {
   for (int i = 0; i < p->n; i++)
-    p->T[i*p->stride + column] = -p->T[i*p->stride + column];
+    p->T[i * p->stride + column] = -p->T[i * p->stride + column];
 }
 
 /* lambda_n of a contact as an affine function, times `factor`, added to
@@ -126,11 +126,10 @@ static void negate_column(path *p, int column) {
 static void add_normal_impulse(const path *p, int normal, double factor,
                                double target[]) {
   double sign = p->turned[normal] ? -factor : factor;
-  if (p->turned[normal])
-    target[0] += factor*cap_of(p, normal);
+  if (p->turned[normal]) target[0] += factor * cap_of(p, normal);
   if (is_basic(p, normal)) {
     const double *T = row_of(p, normal);
-    for (int k = 0; k < p->stride; k++) target[k] += sign*T[k];
+    for (int k = 0; k < p->stride; k++) target[k] += sign * T[k];
   } else {
     target[-p->place[normal]] += sign;
   }
@@ -141,7 +140,7 @@ static void push_of_contacts(const path *p, int column) {
   const contact_space *space = p->space;
   int entering = p->nonbasic[column];
   for (int contact = 0; contact < space->n_contacts; contact++) {
-    int normal = contact*space->per_contact;
+    int normal = contact * space->per_contact;
     bool basic = is_basic(p, normal);
     const double *T = basic ? row_of(p, normal) : p->T;
     double x = basic ? T[0] : 0;
@@ -160,7 +159,7 @@ typedef struct event {
 /* Where value - fall t reaches 0; INFINITY when it does not fall. */
 static inline double reaches_zero(double value, double fall, double flat) {
   // a value below 0 is rounding; the tiny number keeps 0/0 from being NaN
-  return (larger(value, 0) + 1e-300)/(fall > flat ? fall : 0);
+  return (larger(value, 0) + 1e-300) / (fall > flat ? fall : 0);
 }
 
 /* The same for two at once. */
@@ -168,7 +167,7 @@ static inline pair reach_zero(pair values, pair falls, double flat) {
   const pair none = {0, 0}, flats = {flat, flat}, tiny = {1e-300, 1e-300};
   values = (pair)((pair_mask)values & (values > none));
   falls = (pair)((pair_mask)falls & (falls > flats));
-  return (values + tiny)/falls;
+  return (values + tiny) / falls;
 }
 
 /* Fill p->at: where row i ends at zero (2i) and at its bound (2i + 1). Without
@@ -177,16 +176,16 @@ static double find_ends(path *p, int column) {
   int n = p->n;
   double first = INFINITY;
   for (int i = 0; i < n; i++) {
-    const double *T = &p->T[i*p->stride];
+    const double *T = &p->T[i * p->stride];
     double value = T[0], slope = T[column];
     int variable = p->basic[i], contact = p->contact[variable];
     double width = p->width[variable];
-    double room = p->ceiling[variable] + width*p->push[contact] - value;
-    double fall = slope - width*p->push_slope[contact];
+    double room = p->ceiling[variable] + width * p->push[contact] - value;
+    double fall = slope - width * p->push_slope[contact];
     pair ends = reach_zero((pair){value, room}, (pair){-slope, fall}, p->flat);
     double zero = p->is_slip[variable] & p->open[contact] ? INFINITY : ends[0];
-    p->at[2*i] = zero;
-    p->at[2*i + 1] = ends[1];
+    p->at[2 * i] = zero;
+    p->at[2 * i + 1] = ends[1];
     first = smaller(first, smaller(zero, ends[1]));
   }
   return first;
@@ -195,7 +194,7 @@ static double find_ends(path *p, int column) {
 /* Of two events at the same place the one of higher rank is taken: theta, then
  * friction, then the rest. */
 static int rank_of(const path *p, int variable) {
-  if (variable == 2*p->n) return 3;
+  if (variable == 2 * p->n) return 3;
   return variable < p->n && variable != normal_of(p, variable) ? 2 : 1;
 }
 
@@ -204,12 +203,12 @@ static int rank_of(const path *p, int variable) {
 static event choose_event(const path *p, int column, double first) {
   event best = {NOTHING, -1};
   int best_rank = 0;
-  double steepest = 0, last = first*(1 + 1e-12) + 1e-280;
+  double steepest = 0, last = first * (1 + 1e-12) + 1e-280;
   for (int i = 0; i < p->n; i++)
     for (int end = 0; end < 2; end++) {
-      if (p->at[2*i + end] > last) continue;
+      if (p->at[2 * i + end] > last) continue;
       int rank = rank_of(p, p->basic[i]);
-      double slope = fabs(p->T[i*p->stride + column]);
+      double slope = fabs(p->T[i * p->stride + column]);
       if (rank < best_rank || (rank == best_rank && slope <= steepest))
         continue;
       best = (event){end == 0 ? TO_ZERO : TO_BOUND, i};
@@ -228,8 +227,8 @@ static event next_event(path *p, int column) {
     int contact = p->space->contact_of[entering];
     bool tangent = entering != normal_of(p, entering);
     double width = width_of(p, entering);
-    double room = tangent ? width*p->push[contact] : p->caps[contact];
-    double fall = tangent ? 1 - width*p->push_slope[contact] : 1;
+    double room = tangent ? width * p->push[contact] : p->caps[contact];
+    double fall = tangent ? 1 - width * p->push_slope[contact] : 1;
     if (reaches_zero(room, fall, p->flat) < first)
       return (event){OWN_BOUND, -1};
   }
@@ -252,8 +251,7 @@ static void turn_basic(path *p, int variable) {
   if (variable == normal)
     T[0] += cap_of(p, normal);
   else
-    add_normal_impulse(p, normal,
-                       width_of(p, normal), T);
+    add_normal_impulse(p, normal, width_of(p, normal), T);
   turn_complement(p, variable);
 }
 
@@ -261,16 +259,14 @@ static void turn_basic(path *p, int variable) {
  * its column's place. */
 static void turn_entering(path *p, int column) {
   int variable = p->nonbasic[column], normal = normal_of(p, variable);
-  memset(p->fresh, 0, (size_t)p->stride*sizeof *p->fresh);
+  memset(p->fresh, 0, (size_t)p->stride * sizeof *p->fresh);
   if (variable == normal) {
     p->fresh[0] = cap_of(p, normal);
     p->fresh[column] = -1;
   } else {
     // x = bound lambda_n(x, ..) - x', solved for x
-    add_normal_impulse(p, normal,
-                       width_of(p, normal),
-                       p->fresh);
-    double inverse = 1/(1 - p->fresh[column]);
+    add_normal_impulse(p, normal, width_of(p, normal), p->fresh);
+    double inverse = 1 / (1 - p->fresh[column]);
     p->fresh[column] = -1;
     for (int k = 0; k < p->stride; k++) p->fresh[k] *= inverse;
   }
@@ -287,8 +283,8 @@ static void face_slip(path *p, int normal) {
     if (is_basic(p, row) || !is_basic(p, w) || row_of(p, w)[0] >= 0) continue;
     int x_column = -p->place[row], n_column = -p->place[normal];
     for (int i = 0; i < p->n; i++) {
-      double *T = &p->T[i*p->stride];
-      T[n_column] += bound*T[x_column];
+      double *T = &p->T[i * p->stride];
+      T[n_column] += bound * T[x_column];
       T[x_column] = -T[x_column];
     }
     double *T = row_of(p, w);
@@ -310,15 +306,15 @@ static void describe_variables(path *p) {
     p->is_slip[i] = 0;
     p->is_slip[n + i] = tangent;
   }
-  p->ceiling[2*n] = INFINITY;
-  p->width[2*n] = 0;
-  p->contact[2*n] = p->is_slip[2*n] = 0;
+  p->ceiling[2 * n] = INFINITY;
+  p->width[2 * n] = 0;
+  p->contact[2 * n] = p->is_slip[2 * n] = 0;
 }
 
 /* Unequal numbers in [1, 2), so that symmetric contacts do not tie: the
  * multiples of the golden ratio, less their whole part. */
 static double usual_covering(int contact) {
-  double multiple = 0.6180339887498949*(contact + 1);
+  double multiple = 0.6180339887498949 * (contact + 1);
   return 1 + multiple - floor(multiple);
 }
 
@@ -337,17 +333,17 @@ static void write_dictionary(path *p, const double c[],
     p->nonbasic[1 + i] = i;
     p->place[i] = -1 - i;
   }
-  p->nonbasic[n + 1] = 2*n;
-  p->place[2*n] = -n - 1;
+  p->nonbasic[n + 1] = 2 * n;
+  p->place[2 * n] = -n - 1;
   describe_variables(p);
 
   for (int i = 0; i < n; i++) {
-    double *T = &p->T[i*p->stride], sign = p->turned[i] ? -1 : 1;
+    double *T = &p->T[i * p->stride], sign = p->turned[i] ? -1 : 1;
     bool tangent = i != normal_of(p, i);
-    T[0] = sign*c[i];
+    T[0] = sign * c[i];
     T[p->stride - 1] = 0;
     for (int j = 0; j < n; j++) {
-      double a = sign*space->A[i*n + j];
+      double a = sign * space->A[i * n + j];
       largest = larger(largest, fabs(a));
       if (j == normal_of(p, j)) {
         T[1 + j] = a;
@@ -355,13 +351,14 @@ static void write_dictionary(path *p, const double c[],
         // s = x - bound lambda_n, turned: s = bound lambda_n - x
         double side = p->turned[j] ? -a : a;
         T[1 + j] = side;
-        T[1 + normal_of(p, j)] -= side*space->bound[space->contact_of[j]];
+        T[1 + normal_of(p, j)] -= side * space->bound[space->contact_of[j]];
       }
     }
-    T[n + 1] = covering != NULL ? sign*covering[i]
-             : tangent ? 0 : usual_covering(space->contact_of[i]);
+    T[n + 1] = covering != NULL ? sign * covering[i]
+               : tangent        ? 0
+                                : usual_covering(space->contact_of[i]);
   }
-  p->flat = FLAT*largest;
+  p->flat = FLAT * largest;
 }
 
 /* theta takes over the row that needs it most. -1: none does. */
@@ -369,8 +366,8 @@ static int start_row(const path *p) {
   int start = -1;
   double most = 0;
   for (int i = 0; i < p->n; i += p->space->per_contact) {
-    const double *T = &p->T[i*p->stride];
-    double needed = -T[0]/T[p->n + 1];
+    const double *T = &p->T[i * p->stride];
+    double needed = -T[0] / T[p->n + 1];
     if (needed > most) {
       most = needed;
       start = i;
@@ -388,7 +385,7 @@ static void read_impulses(const path *p, double lambda[]) {
       double value = p->turned[i] ? p->caps[contact] - x : x;
       lambda[i] = smaller(larger(value, 0), p->caps[contact]);
     } else {
-      double limit = space->bound[contact]*lambda[normal];
+      double limit = space->bound[contact] * lambda[normal];
       double value = p->turned[i] ? limit - x : x - limit;
       lambda[i] = smaller(larger(value, -limit), limit);
     }
@@ -399,17 +396,17 @@ double contact_path_violation(const contact_space *space, const double caps[],
                               const double lambda[], const double reached[]) {
   double worst = 0;
   for (int contact = 0; contact < space->n_contacts; contact++) {
-    int normal = contact*space->per_contact;
+    int normal = contact * space->per_contact;
     double weight = space->weight[normal], push = lambda[normal];
     double room = caps[contact] - push;
     // an impulse and separation, room below the cap and approach: one is 0
-    worst = larger(worst, smaller(weight*push, reached[normal]));
-    worst = larger(worst, smaller(weight*room, -reached[normal]));
+    worst = larger(worst, smaller(weight * push, reached[normal]));
+    worst = larger(worst, smaller(weight * room, -reached[normal]));
     for (int t = 1; t <= space->n_tangents; t++) {
       int row = normal + t;
-      double limit = space->bound[contact]*push, slip = reached[row];
+      double limit = space->bound[contact] * push, slip = reached[row];
       double against = slip > 0 ? limit + lambda[row] : limit - lambda[row];
-      worst = larger(worst, smaller(space->weight[row]*against, fabs(slip)));
+      worst = larger(worst, smaller(space->weight[row] * against, fabs(slip)));
     }
   }
   return worst;
@@ -417,7 +414,7 @@ double contact_path_violation(const contact_space *space, const double caps[],
 
 /* Follow the path on which `entering` grows; true when theta is back at 0. */
 static bool follow(path *p, int entering, int *pivots) {
-  int n = p->n, theta = 2*n, most = *pivots + 12*n + 40;
+  int n = p->n, theta = 2 * n, most = *pivots + 12 * n + 40;
 
   for (; *pivots < most; ++*pivots) {
     int column = -p->place[entering];
@@ -434,7 +431,7 @@ static bool follow(path *p, int entering, int *pivots) {
     }
     int leaving = p->basic[event.row];
     if (event.kind == TO_BOUND) turn_basic(p, leaving);
-    if (fabs(p->T[event.row*p->stride + column]) < p->flat) return false;
+    if (fabs(p->T[event.row * p->stride + column]) < p->flat) return false;
     pivot(p, event.row, column);
     if (leaving == theta) return true;
     entering = leaving < n ? leaving + n : leaving - n;
@@ -446,17 +443,17 @@ static bool follow(path *p, int entering, int *pivots) {
  * added to w_i moves w_i itself where it is basic, and else what is written by
  * it, the other way. */
 static void cover_anew(path *p, const double covering[]) {
-  int n = p->n, column = -p->place[2*n];
-  for (int i = 0; i < n; i++) p->T[i*p->stride + column] = 0;
+  int n = p->n, column = -p->place[2 * n];
+  for (int i = 0; i < n; i++) p->T[i * p->stride + column] = 0;
   for (int i = 0; i < n; i++) {
     double push = p->turned[i] ? -covering[i] : covering[i];
     int place = p->place[n + i];
     if (place >= 0) {
-      p->T[place*p->stride + column] += push;
+      p->T[place * p->stride + column] += push;
       continue;
     }
     for (int row = 0; row < n; row++)
-      p->T[row*p->stride + column] -= push*p->T[row*p->stride - place];
+      p->T[row * p->stride + column] -= push * p->T[row * p->stride - place];
   }
 }
 
@@ -467,9 +464,9 @@ static bool read_solution(const path *p, const double c[], double lambda[],
   read_impulses(p, lambda);
   contact_space_push(space, c, lambda, reached);
   for (int i = 0; i < p->n; i++)
-    if (fabs(reached[i]) <= 1e-13*space->scale) reached[i] = 0;
+    if (fabs(reached[i]) <= 1e-13 * space->scale) reached[i] = 0;
   return contact_path_violation(space, p->caps, lambda, reached) <=
-         10*IMPACT_FEASIBILITY*space->scale;
+         10 * IMPACT_FEASIBILITY * space->scale;
 }
 
 bool contact_path_solve(const contact_space *space, const double c[],
@@ -480,23 +477,23 @@ bool contact_path_solve(const contact_space *space, const double c[],
   path p = {.space = space, .caps = caps, .n = n};
   p.stride = n + 2 + n % 2;
   p.T = scratch;
-  p.fresh = p.T + n*p.stride;
+  p.fresh = p.T + n * p.stride;
   p.push = p.fresh + p.stride;
   p.push_slope = p.push + space->n_contacts;
   p.at = p.push_slope + space->n_contacts;
-  p.ceiling = p.at + 2*n;
-  p.width = p.ceiling + 2*n + 1;
-  p.basic = (int *)(p.width + 2*n + 1);
+  p.ceiling = p.at + 2 * n;
+  p.width = p.ceiling + 2 * n + 1;
+  p.basic = (int *)(p.width + 2 * n + 1);
   p.nonbasic = p.basic + n;
   p.place = p.nonbasic + n + 2;
-  p.turned = p.place + 2*n + 1;
+  p.turned = p.place + 2 * n + 1;
   p.contact = p.turned + n;
-  p.is_slip = p.contact + 2*n + 1;
-  p.open = p.is_slip + 2*n + 1;
+  p.is_slip = p.contact + 2 * n + 1;
+  p.open = p.is_slip + 2 * n + 1;
 
   write_dictionary(&p, c, covering);
-  memset(lambda, 0, (size_t)n*sizeof *lambda);
-  memcpy(reached, c, (size_t)n*sizeof *reached);
+  memset(lambda, 0, (size_t)n * sizeof *lambda);
+  memcpy(reached, c, (size_t)n * sizeof *reached);
   *pivots = 0;
   int start = start_row(&p);
   if (start < 0) return true; // nothing approaches: no impulse (Lemma 8)
@@ -505,18 +502,18 @@ bool contact_path_solve(const contact_space *space, const double c[],
   *pivots = 1;
   // w_start has just left, so its complement enters
   if (!follow(&p, start, pivots) || !read_solution(&p, c, lambda, reached)) {
-    memset(lambda, 0, (size_t)n*sizeof *lambda);
-    memcpy(reached, c, (size_t)n*sizeof *reached);
+    memset(lambda, 0, (size_t)n * sizeof *lambda);
+    memcpy(reached, c, (size_t)n * sizeof *reached);
     return false;
   }
   if (onward == NULL) return true;
 
   cover_anew(&p, onward);
   double *other_lambda = p.fresh, *other_reached = p.at;
-  if (follow(&p, 2*n, pivots) &&
+  if (follow(&p, 2 * n, pivots) &&
       read_solution(&p, c, other_lambda, other_reached)) {
-    memcpy(lambda, other_lambda, (size_t)n*sizeof *lambda);
-    memcpy(reached, other_reached, (size_t)n*sizeof *reached);
+    memcpy(lambda, other_lambda, (size_t)n * sizeof *lambda);
+    memcpy(reached, other_reached, (size_t)n * sizeof *reached);
   }
   return true;
 }

@@ -5,7 +5,7 @@ void contact_space_push(const contact_space *space, const double c[],
   int n = space->n_rows;
   for (int i = 0; i < n; i++) {
     double sum = c[i];
-    for (int j = 0; j < n; j++) sum += space->A[i*n + j]*lambda[j];
+    for (int j = 0; j < n; j++) sum += space->A[i * n + j] * lambda[j];
     pushed[i] = sum;
   }
 }
@@ -13,7 +13,7 @@ void contact_space_push(const contact_space *space, const double c[],
 double contact_space_slowest(const contact_space *space, const double c[]) {
   double slowest = c[0];
   for (int i = 1; i < space->n_contacts; i++) {
-    double speed = c[i*space->per_contact];
+    double speed = c[i * space->per_contact];
     if (speed < slowest) slowest = speed;
   }
   return slowest;

@@ -15,18 +15,18 @@
 
 typedef struct contact_space {
   int n_contacts;
-  int n_tangents;   /* 1 or 2 a contact */
-  int per_contact;  /* 1 + n_tangents */
-  int n_rows;       /* n_contacts per_contact */
-  int *contact_of;  /* [n_rows] the contact a row belongs to */
-  int *normal_of;   /* [n_rows] the normal row of that contact */
-  double *A;        /* n_rows x n_rows, J M^-1 J', 1/kg */
-  double *bound;    /* [m] |s| <= bound lambda_n: mu or mu/sqrt 2 */
-  double *start;    /* [n_rows] contact velocities before the impact */
-  double *weight;   /* [n_rows] 1/kg: the largest contact velocity that one N s
+  int n_tangents;  /* 1 or 2 a contact */
+  int per_contact; /* 1 + n_tangents */
+  int n_rows;      /* n_contacts per_contact */
+  int *contact_of; /* [n_rows] the contact a row belongs to */
+  int *normal_of;  /* [n_rows] the normal row of that contact */
+  double *A;       /* n_rows x n_rows, J M^-1 J', 1/kg */
+  double *bound;   /* [m] |s| <= bound lambda_n: mu or mu/sqrt 2 */
+  double *start;   /* [n_rows] contact velocities before the impact */
+  double *weight;  /* [n_rows] 1/kg: the largest contact velocity that one N s
                        of this row can cause, of a normal row with its friction;
                        turns impulses into m/s for tolerances */
-  double scale;     /* m/s: largest |start|; 1 where all are 0 */
+  double scale;    /* m/s: largest |start|; 1 where all are 0 */
 } contact_space;
 
 /* Conditions are held to within this much of the velocity scale. */

@@ -10,14 +10,14 @@ enum { IMPACT_EXAMPLES = 5, EXAMPLE_VELOCITIES = 9, EXAMPLE_CONTACTS = 5 };
 typedef struct impact_example {
   const char *name;
   ode_mlcp_impact_problem problem; /* points into this struct */
-  double h;         /* N s */
+  double h;                        /* N s */
   int steps;
   uint64_t samples;
   const char *coordinates; /* names of the velocities, by commas */
   const char *contacts;    /* what A, B, .. are, by semicolons */
-  double M[EXAMPLE_VELOCITIES*EXAMPLE_VELOCITIES];
-  double Jn[EXAMPLE_CONTACTS*EXAMPLE_VELOCITIES];
-  double Jt[EXAMPLE_CONTACTS*EXAMPLE_VELOCITIES];
+  double M[EXAMPLE_VELOCITIES * EXAMPLE_VELOCITIES];
+  double Jn[EXAMPLE_CONTACTS * EXAMPLE_VELOCITIES];
+  double Jt[EXAMPLE_CONTACTS * EXAMPLE_VELOCITIES];
   double mu[EXAMPLE_CONTACTS];
   double v[EXAMPLE_VELOCITIES];
 } impact_example;

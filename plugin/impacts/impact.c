@@ -16,17 +16,17 @@ _Static_assert(sizeof(ode_mlcp_impact_options) ==
 
 static void set_defaults(ode_mlcp_impact_options *options) {
   *options = (ode_mlcp_impact_options){
-    .struct_size = sizeof *options,
-    .seed = 1,
-    .samples = 1 << 14,
-    .n_shards = 1,
-    .h = 1,
-    .steps = 10,
-    .tolerance = 1e-8,
-    .select = ODE_MLCP_IMPACT_RANDOM,
-    .method = ODE_MLCP_IMPACT_AUTOMATIC,
-    .threads = 1,
-    .max_branches = 4096,
+      .struct_size = sizeof *options,
+      .seed = 1,
+      .samples = 1 << 14,
+      .n_shards = 1,
+      .h = 1,
+      .steps = 10,
+      .tolerance = 1e-8,
+      .select = ODE_MLCP_IMPACT_RANDOM,
+      .method = ODE_MLCP_IMPACT_AUTOMATIC,
+      .threads = 1,
+      .max_branches = 4096,
   };
 }
 
@@ -74,7 +74,7 @@ void impact_velocity(const ode_mlcp_impact *impact, const double lambda_sum[],
   for (int i = 0; i < impact->n_velocities; i++) {
     double sum = impact->v[i];
     for (int j = 0; j < n_rows; j++)
-      sum += impact->B[i*n_rows + j]*lambda_sum[j];
+      sum += impact->B[i * n_rows + j] * lambda_sum[j];
     v[i] = sum;
   }
 }
@@ -82,17 +82,17 @@ void impact_velocity(const ode_mlcp_impact *impact, const double lambda_sum[],
 /* u1, u2 back to t1, t2 (and the other way: the map is its own inverse). */
 static void turn_tangents(double *first, double *second) {
   double sum = *first + *second, difference = *first - *second;
-  *first = sum*M_SQRT1_2;
-  *second = difference*M_SQRT1_2;
+  *first = sum * M_SQRT1_2;
+  *second = difference * M_SQRT1_2;
 }
 
 void impact_report_rows(const ode_mlcp_impact *impact, const double c[],
                         double rows[]) {
   const contact_space *space = &impact->space;
-  memcpy(rows, c, (size_t)space->n_rows*sizeof *rows);
+  memcpy(rows, c, (size_t)space->n_rows * sizeof *rows);
   if (space->n_tangents != 2) return;
   for (int i = 0; i < space->n_contacts; i++)
-    turn_tangents(&rows[3*i + 1], &rows[3*i + 2]);
+    turn_tangents(&rows[3 * i + 1], &rows[3 * i + 2]);
 }
 
 void ode_mlcp_impact_contact_velocities(const ode_mlcp_impact *impact,
@@ -100,12 +100,12 @@ void ode_mlcp_impact_contact_velocities(const ode_mlcp_impact *impact,
   int s = impact->n_velocities;
   for (int i = 0; i < impact->space.n_rows; i++) {
     double sum = impact->surface[i];
-    for (int j = 0; j < s; j++) sum += impact->J[i*s + j]*v[j];
+    for (int j = 0; j < s; j++) sum += impact->J[i * s + j] * v[j];
     rows[i] = sum;
   }
   if (impact->space.n_tangents == 2)
     for (int i = 0; i < impact->space.n_contacts; i++)
-      turn_tangents(&rows[3*i + 1], &rows[3*i + 2]);
+      turn_tangents(&rows[3 * i + 1], &rows[3 * i + 2]);
 }
 
 double ode_mlcp_impact_kinetic_energy(const ode_mlcp_impact *impact,
@@ -114,10 +114,10 @@ double ode_mlcp_impact_kinetic_energy(const ode_mlcp_impact *impact,
   double twice = 0;
   for (int i = 0; i < s; i++) {
     double momentum = 0;
-    for (int j = 0; j < s; j++) momentum += impact->M[i*s + j]*v[j];
-    twice += v[i]*momentum;
+    for (int j = 0; j < s; j++) momentum += impact->M[i * s + j] * v[j];
+    twice += v[i] * momentum;
   }
-  return twice/2;
+  return twice / 2;
 }
 
 double ode_mlcp_impact_psi(const ode_mlcp_impact *impact) {
@@ -141,7 +141,7 @@ static bool all_finite(const double values[], int n_rows, int n_columns,
                        const char *name, complaint to) {
   for (int i = 0; i < n_rows; i++)
     for (int j = 0; j < n_columns; j++)
-      if (!isfinite(values[(size_t)i*(size_t)n_columns + (size_t)j])) {
+      if (!isfinite(values[(size_t)i * (size_t)n_columns + (size_t)j])) {
         if (to.text != NULL && to.size > 0)
           snprintf(to.text, to.size, "%s(%d, %d) is not finite", name, i + 1,
                    j + 1);
@@ -164,11 +164,11 @@ static ode_mlcp_impact_status check(const ode_mlcp_impact_problem *problem,
 
   if (!all_finite(problem->M, s, s, "M", to) ||
       !all_finite(problem->Jn, m, s, "Jn", to) ||
-      !all_finite(problem->Jt, m*problem->n_tangents, s, "Jt", to) ||
+      !all_finite(problem->Jt, m * problem->n_tangents, s, "Jt", to) ||
       !all_finite(problem->mu, m, 1, "mu", to) ||
       !all_finite(problem->v, s, 1, "v", to) ||
       (problem->surface != NULL &&
-       !all_finite(problem->surface, m*(1 + problem->n_tangents), 1,
+       !all_finite(problem->surface, m * (1 + problem->n_tangents), 1,
                    "surface", to)))
     return ODE_MLCP_IMPACT_BAD_INPUT;
 
@@ -176,10 +176,10 @@ static ode_mlcp_impact_status check(const ode_mlcp_impact_problem *problem,
     if (problem->mu[i] < 0) return refuse(to, "mu must be >= 0");
 
   double largest = 0;
-  for (int i = 0; i < s*s; i++) largest = fmax(largest, fabs(problem->M[i]));
+  for (int i = 0; i < s * s; i++) largest = fmax(largest, fabs(problem->M[i]));
   for (int i = 0; i < s; i++)
     for (int j = 0; j < i; j++)
-      if (fabs(problem->M[i*s + j] - problem->M[j*s + i]) > 1e-9*largest)
+      if (fabs(problem->M[i * s + j] - problem->M[j * s + i]) > 1e-9 * largest)
         return refuse(to, "M is not symmetric");
   return ODE_MLCP_IMPACT_DONE;
 }
@@ -191,13 +191,13 @@ static ode_mlcp_impact_status check(const ode_mlcp_impact_problem *problem,
 static bool factor(const double M[], int s, double L[]) {
   for (int i = 0; i < s; i++)
     for (int j = 0; j <= i; j++) {
-      double sum = M[i*s + j];
-      for (int k = 0; k < j; k++) sum -= L[i*s + k]*L[j*s + k];
+      double sum = M[i * s + j];
+      for (int k = 0; k < j; k++) sum -= L[i * s + k] * L[j * s + k];
       if (i != j) {
-        L[i*s + j] = sum/L[j*s + j];
+        L[i * s + j] = sum / L[j * s + j];
       } else {
-        if (!(sum > 1e-13*M[i*s + i])) return false;
-        L[i*s + i] = sqrt(sum);
+        if (!(sum > 1e-13 * M[i * s + i])) return false;
+        L[i * s + i] = sqrt(sum);
       }
     }
   return true;
@@ -205,12 +205,12 @@ static bool factor(const double M[], int s, double L[]) {
 
 static void solve_factored(const double L[], int s, double x[]) {
   for (int i = 0; i < s; i++) {
-    for (int k = 0; k < i; k++) x[i] -= L[i*s + k]*x[k];
-    x[i] /= L[i*s + i];
+    for (int k = 0; k < i; k++) x[i] -= L[i * s + k] * x[k];
+    x[i] /= L[i * s + i];
   }
   for (int i = s - 1; i >= 0; i--) {
-    for (int k = i + 1; k < s; k++) x[i] -= L[k*s + i]*x[k];
-    x[i] /= L[i*s + i];
+    for (int k = i + 1; k < s; k++) x[i] -= L[k * s + i] * x[k];
+    x[i] /= L[i * s + i];
   }
 }
 
@@ -218,19 +218,19 @@ static void solve_factored(const double L[], int s, double x[]) {
 static void fill_jacobian(const ode_mlcp_impact_problem *problem, double J[],
                           double surface[]) {
   int s = problem->n_velocities, t = problem->n_tangents;
-  size_t n = (size_t)(problem->n_contacts*(1 + t));
+  size_t n = (size_t)(problem->n_contacts * (1 + t));
   if (problem->surface != NULL)
-    memcpy(surface, problem->surface, n*sizeof *surface);
+    memcpy(surface, problem->surface, n * sizeof *surface);
   else
-    memset(surface, 0, n*sizeof *surface);
+    memset(surface, 0, n * sizeof *surface);
   for (int i = 0; i < problem->n_contacts; i++) {
-    double *normal = &J[i*(1 + t)*s];
-    memcpy(normal, &problem->Jn[i*s], (size_t)s*sizeof *J);
-    memcpy(normal + s, &problem->Jt[i*t*s], (size_t)(t*s)*sizeof *J);
+    double *normal = &J[i * (1 + t) * s];
+    memcpy(normal, &problem->Jn[i * s], (size_t)s * sizeof *J);
+    memcpy(normal + s, &problem->Jt[i * t * s], (size_t)(t * s) * sizeof *J);
     if (t != 2) continue;
     for (int j = 0; j < s; j++)
-      turn_tangents(&normal[s + j], &normal[2*s + j]);
-    turn_tangents(&surface[3*i + 1], &surface[3*i + 2]);
+      turn_tangents(&normal[s + j], &normal[2 * s + j]);
+    turn_tangents(&surface[3 * i + 1], &surface[3 * i + 2]);
   }
 }
 
@@ -242,33 +242,33 @@ static void fill_contact_space(ode_mlcp_impact *impact) {
     for (int j = 0; j <= i; j++) {
       double sum = 0;
       for (int k = 0; k < s; k++)
-        sum += impact->J[i*s + k]*impact->B[k*n + j];
-      space->A[i*n + j] = space->A[j*n + i] = sum;
+        sum += impact->J[i * s + k] * impact->B[k * n + j];
+      space->A[i * n + j] = space->A[j * n + i] = sum;
     }
     double speed = impact->surface[i];
-    for (int k = 0; k < s; k++) speed += impact->J[i*s + k]*impact->v[k];
+    for (int k = 0; k < s; k++) speed += impact->J[i * s + k] * impact->v[k];
     space->start[i] = speed;
   }
 
   // entries that only rounding keeps from 0 would decide ties; snap them
   double scale = 0, largest = 0;
   for (int i = 0; i < n; i++) scale = fmax(scale, fabs(space->start[i]));
-  for (int i = 0; i < n*n; i++) largest = fmax(largest, fabs(space->A[i]));
+  for (int i = 0; i < n * n; i++) largest = fmax(largest, fabs(space->A[i]));
   for (int i = 0; i < n; i++)
-    if (fabs(space->start[i]) <= 1e-14*scale) space->start[i] = 0;
-  for (int i = 0; i < n*n; i++)
-    if (fabs(space->A[i]) <= 1e-15*largest) space->A[i] = 0;
+    if (fabs(space->start[i]) <= 1e-14 * scale) space->start[i] = 0;
+  for (int i = 0; i < n * n; i++)
+    if (fabs(space->A[i]) <= 1e-15 * largest) space->A[i] = 0;
   space->scale = scale > 0 ? scale : 1;
 
   for (int j = 0; j < n; j++) {
     int normal = j - j % space->per_contact;
-    double bound = space->bound[j/space->per_contact];
+    double bound = space->bound[j / space->per_contact];
     space->weight[j] = 0;
     for (int i = 0; i < n; i++) {
-      double push = fabs(space->A[i*n + j]);
+      double push = fabs(space->A[i * n + j]);
       if (j == normal)
         for (int t = 1; t <= space->n_tangents; t++)
-          push += bound*fabs(space->A[i*n + j + t]);
+          push += bound * fabs(space->A[i * n + j + t]);
       space->weight[j] = fmax(space->weight[j], push);
     }
   }
@@ -286,40 +286,41 @@ static double largest_singular_value(const ode_mlcp_impact *impact,
     for (int j = 0; j < s; j++) {
       double sum = 0;
       for (int k = 0; k < n; k++)
-        sum += (k % space->per_contact == 0 ? 1 : 2)*impact->B[i*n + k]
-               *impact->B[j*n + k];
-      G[i*s + j] = sum;
+        sum += (k % space->per_contact == 0 ? 1 : 2) * impact->B[i * n + k] *
+               impact->B[j * n + k];
+      G[i * s + j] = sum;
     }
 
   for (int sweep = 0; sweep < 60; sweep++) {
     double off = 0, diagonal = 0;
     for (int i = 0; i < s; i++) {
-      diagonal = fmax(diagonal, fabs(G[i*s + i]));
-      for (int j = 0; j < i; j++) off = fmax(off, fabs(G[i*s + j]));
+      diagonal = fmax(diagonal, fabs(G[i * s + i]));
+      for (int j = 0; j < i; j++) off = fmax(off, fabs(G[i * s + j]));
     }
-    if (off <= 1e-15*diagonal) break;
+    if (off <= 1e-15 * diagonal) break;
 
     for (int p = 0; p < s; p++)
       for (int q = p + 1; q < s; q++) {
-        if (fabs(G[p*s + q]) <= 1e-16*diagonal) continue;
-        double ratio = (G[q*s + q] - G[p*s + p])/(2*G[p*s + q]);
-        double tangent = copysign(1, ratio)
-                         /(fabs(ratio) + sqrt(ratio*ratio + 1));
-        double cosine = 1/sqrt(tangent*tangent + 1), sine = tangent*cosine;
+        if (fabs(G[p * s + q]) <= 1e-16 * diagonal) continue;
+        double ratio = (G[q * s + q] - G[p * s + p]) / (2 * G[p * s + q]);
+        double tangent =
+            copysign(1, ratio) / (fabs(ratio) + sqrt(ratio * ratio + 1));
+        double cosine = 1 / sqrt(tangent * tangent + 1),
+               sine = tangent * cosine;
         for (int k = 0; k < s; k++) {
-          double gp = G[k*s + p], gq = G[k*s + q];
-          G[k*s + p] = cosine*gp - sine*gq;
-          G[k*s + q] = sine*gp + cosine*gq;
+          double gp = G[k * s + p], gq = G[k * s + q];
+          G[k * s + p] = cosine * gp - sine * gq;
+          G[k * s + q] = sine * gp + cosine * gq;
         }
         for (int k = 0; k < s; k++) {
-          double gp = G[p*s + k], gq = G[q*s + k];
-          G[p*s + k] = cosine*gp - sine*gq;
-          G[q*s + k] = sine*gp + cosine*gq;
+          double gp = G[p * s + k], gq = G[q * s + k];
+          G[p * s + k] = cosine * gp - sine * gq;
+          G[q * s + k] = sine * gp + cosine * gq;
         }
       }
   }
   double largest = 0;
-  for (int i = 0; i < s; i++) largest = fmax(largest, G[i*s + i]);
+  for (int i = 0; i < s; i++) largest = fmax(largest, G[i * s + i]);
   return sqrt(largest);
 }
 
@@ -331,19 +332,19 @@ static bool take_arrays(ode_mlcp_impact *impact, double **scratch) {
   arena_start(arena);
   if (!ARENA_TAKE(arena, space->contact_of, n) ||
       !ARENA_TAKE(arena, space->normal_of, n) ||
-      !ARENA_TAKE(arena, space->A, n*n) ||
+      !ARENA_TAKE(arena, space->A, n * n) ||
       !ARENA_TAKE(arena, space->bound, space->n_contacts) ||
       !ARENA_TAKE(arena, space->start, n) ||
       !ARENA_TAKE(arena, space->weight, n) ||
-      !ARENA_TAKE(arena, impact->M, s*s) ||
-      !ARENA_TAKE(arena, impact->J, n*s) ||
-      !ARENA_TAKE(arena, impact->B, s*n) ||
+      !ARENA_TAKE(arena, impact->M, s * s) ||
+      !ARENA_TAKE(arena, impact->J, n * s) ||
+      !ARENA_TAKE(arena, impact->B, s * n) ||
       !ARENA_TAKE(arena, impact->v, s) ||
       !ARENA_TAKE(arena, impact->surface, n) ||
-      !ARENA_TAKE(arena, *scratch, s*s))
+      !ARENA_TAKE(arena, *scratch, s * s))
     return false;
   for (int i = 0; i < space->n_rows; i++) {
-    space->contact_of[i] = i/space->per_contact;
+    space->contact_of[i] = i / space->per_contact;
     space->normal_of[i] = i - i % space->per_contact;
   }
   return true;
@@ -354,13 +355,13 @@ static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
                                    double scratch[], complaint to) {
   contact_space *space = &impact->space;
   int s = impact->n_velocities, n = space->n_rows;
-  memcpy(impact->M, problem->M, (size_t)(s*s)*sizeof *impact->M);
-  memcpy(impact->v, problem->v, (size_t)s*sizeof *impact->v);
+  memcpy(impact->M, problem->M, (size_t)(s * s) * sizeof *impact->M);
+  memcpy(impact->v, problem->v, (size_t)s * sizeof *impact->v);
 
   double mu_largest = 0;
   for (int i = 0; i < space->n_contacts; i++) {
     mu_largest = fmax(mu_largest, problem->mu[i]);
-    space->bound[i] = problem->mu[i]*(space->n_tangents == 2 ? M_SQRT1_2 : 1);
+    space->bound[i] = problem->mu[i] * (space->n_tangents == 2 ? M_SQRT1_2 : 1);
   }
   fill_jacobian(problem, impact->J, impact->surface);
 
@@ -369,18 +370,19 @@ static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
   for (int i = 0; i < n; i++) {
     // a column of B, solved for in the row of J's layout, then spread
     double column[1000];
-    memcpy(column, &impact->J[i*s], (size_t)s*sizeof *column);
+    memcpy(column, &impact->J[i * s], (size_t)s * sizeof *column);
     solve_factored(scratch, s, column);
-    for (int k = 0; k < s; k++) impact->B[k*n + i] = column[k];
+    for (int k = 0; k < s; k++) impact->B[k * n + i] = column[k];
   }
   fill_contact_space(impact);
   for (int i = 0; i < n; i += space->per_contact)
-    if (!(space->A[i*n + i] > 0))
+    if (!(space->A[i * n + i] > 0))
       return refuse(to, "a row of Jn moves nothing");
 
   // eq. I4
-  impact->psi = largest_singular_value(impact, scratch)*space->n_contacts
-                *(1 + mu_largest) + 1;
+  impact->psi = largest_singular_value(impact, scratch) * space->n_contacts *
+                    (1 + mu_largest) +
+                1;
   return ODE_MLCP_IMPACT_DONE;
 }
 
@@ -395,10 +397,10 @@ void ode_mlcp_impact_destroy(ode_mlcp_impact *impact) {
   memory_release_array(&source, impact, 1, sizeof *impact);
 }
 
-ode_mlcp_impact_status
-impact_create(const ode_mlcp_impact_problem *problem,
-              const memory_source *source, ode_mlcp_impact **impact_out,
-              char *message, size_t message_size) {
+ode_mlcp_impact_status impact_create(const ode_mlcp_impact_problem *problem,
+                                     const memory_source *source,
+                                     ode_mlcp_impact **impact_out,
+                                     char *message, size_t message_size) {
   complaint to = {message, message_size};
   *impact_out = NULL;
   if (message != NULL && message_size > 0) message[0] = 0;
@@ -414,12 +416,11 @@ impact_create(const ode_mlcp_impact_problem *problem,
   impact->space.n_contacts = problem->n_contacts;
   impact->space.n_tangents = problem->n_tangents;
   impact->space.per_contact = 1 + problem->n_tangents;
-  impact->space.n_rows = problem->n_contacts*impact->space.per_contact;
+  impact->space.n_rows = problem->n_contacts * impact->space.per_contact;
 
   double *scratch;
-  status = take_arrays(impact, &scratch)
-             ? fill(impact, problem, scratch, to)
-             : ODE_MLCP_IMPACT_NO_MEMORY;
+  status = take_arrays(impact, &scratch) ? fill(impact, problem, scratch, to)
+                                         : ODE_MLCP_IMPACT_NO_MEMORY;
   if (status != ODE_MLCP_IMPACT_DONE) {
     ode_mlcp_impact_destroy(impact);
     return status;

@@ -24,10 +24,10 @@ struct ode_mlcp_impact {
 };
 
 /** As the public create, with memory from `source`. */
-ode_mlcp_impact_status
-impact_create(const ode_mlcp_impact_problem *problem,
-              const memory_source *source, ode_mlcp_impact **impact,
-              char *message, size_t message_size);
+ode_mlcp_impact_status impact_create(const ode_mlcp_impact_problem *problem,
+                                     const memory_source *source,
+                                     ode_mlcp_impact **impact, char *message,
+                                     size_t message_size);
 
 /** Options of this version out of a caller's, which may be older and shorter:
  *  what it does not have is at its default. @return false where they are not

@@ -23,32 +23,30 @@ static bool search_open(search *search, const ode_mlcp_impact *impact) {
   const contact_space *space = &impact->space;
   size_t n = (size_t)space->n_rows, m = (size_t)space->n_contacts;
   size_t n_inputs = n + m;
-  size_t n_conditions = (size_t)(2 + 2*space->n_tangents)*m;
+  size_t n_conditions = (size_t)(2 + 2 * space->n_tangents) * m;
   memset(search, 0, sizeof *search);
   search->space = space;
   search->arena.source = &impact->source;
   arena *arena = &search->arena;
   arena_start(arena);
   if (!ARENA_TAKE(arena, search->inputs, n_inputs) ||
-      !ARENA_TAKE(arena, search->impulses, n*n_inputs) ||
-      !ARENA_TAKE(arena, search->conditions, n_conditions*n_inputs) ||
+      !ARENA_TAKE(arena, search->impulses, n * n_inputs) ||
+      !ARENA_TAKE(arena, search->conditions, n_conditions * n_inputs) ||
       !ARENA_TAKE(arena, search->lambda, n) ||
       !ARENA_TAKE(arena, search->reached, n) ||
       !ARENA_TAKE(arena, search->lambda_sum, n) ||
       !ARENA_TAKE(arena, search->scratch, contact_mode_scratch(space)))
     return false;
-  memset(search->inputs, 0, n_inputs*sizeof *search->inputs);
-  memset(search->lambda_sum, 0, n*sizeof *search->lambda_sum);
+  memset(search->inputs, 0, n_inputs * sizeof *search->inputs);
+  memset(search->lambda_sum, 0, n * sizeof *search->lambda_sum);
   return true;
 }
 
-static void search_close(search *search) {
-  arena_release(&search->arena);
-}
+static void search_close(search *search) { arena_release(&search->arena); }
 
 static double dot(const double a[], const double b[], int n) {
   double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i]*b[i];
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
   return sum;
 }
 
@@ -60,21 +58,21 @@ static bool try_mode(search *search, const int contacts[], int n_contacts,
   int n = space->n_rows, n_inputs = n + space->n_contacts;
   uint32_t zero_rows;
   int n_conditions = contact_mode_work_out(
-    space, contacts, n_contacts, mode, false, search->scratch,
-    search->impulses, search->conditions, &zero_rows);
+      space, contacts, n_contacts, mode, false, search->scratch,
+      search->impulses, search->conditions, &zero_rows);
   if (n_conditions < 0) return false;
   for (int k = 0; k < n_conditions; k++)
-    if (dot(&search->conditions[k*n_inputs], search->inputs, n_inputs) <
-        -IMPACT_FEASIBILITY*space->scale)
+    if (dot(&search->conditions[k * n_inputs], search->inputs, n_inputs) <
+        -IMPACT_FEASIBILITY * space->scale)
       return false;
 
   for (int i = 0; i < n; i++)
-    search->lambda[i] = dot(&search->impulses[i*n_inputs], search->inputs,
-                            n_inputs);
+    search->lambda[i] =
+        dot(&search->impulses[i * n_inputs], search->inputs, n_inputs);
   contact_space_push(space, search->inputs, search->lambda, search->reached);
   for (int i = 0; i < n; i++)
     if ((i < 32 && zero_rows >> i & 1) ||
-        fabs(search->reached[i]) <= 1e-14*space->scale)
+        fabs(search->reached[i]) <= 1e-14 * space->scale)
       search->reached[i] = 0;
   return true;
 }
@@ -86,8 +84,8 @@ static bool same_velocity(const ode_mlcp_impact *impact, const double a[],
   for (int i = 0; i < impact->space.n_rows; i++) {
     double difference = 0;
     for (int j = 0; j < s; j++)
-      difference += impact->J[i*s + j]*(a[j] - b[j]);
-    if (fabs(difference) > IMPACT_SAME*impact->space.scale) return false;
+      difference += impact->J[i * s + j] * (a[j] - b[j]);
+    if (fabs(difference) > IMPACT_SAME * impact->space.scale) return false;
   }
   return true;
 }
@@ -97,9 +95,10 @@ static void velocity_of(const ode_mlcp_impact *impact, const search *search,
   impact_velocity(impact, search->lambda, v);
 }
 
-ode_mlcp_impact_status
-ode_mlcp_impact_simultaneous(ode_mlcp_impact *impact, int max_solutions,
-                             double v[], int *n_solutions) {
+ode_mlcp_impact_status ode_mlcp_impact_simultaneous(ode_mlcp_impact *impact,
+                                                    int max_solutions,
+                                                    double v[],
+                                                    int *n_solutions) {
   const contact_space *space = &impact->space;
   int total = contact_modes_count(space, false), s = impact->n_velocities;
   *n_solutions = 0;
@@ -111,25 +110,25 @@ ode_mlcp_impact_simultaneous(ode_mlcp_impact *impact, int max_solutions,
   int *contacts;
   search search;
   bool ready = search_open(&search, impact) &&
-               ARENA_TAKE(&search.arena, known, room*(size_t)s) &&
+               ARENA_TAKE(&search.arena, known, room * (size_t)s) &&
                ARENA_TAKE(&search.arena, contacts, m);
   if (ready) {
     for (size_t i = 0; i < m; i++) contacts[i] = (int)i;
     memcpy(search.inputs, space->start,
-           (size_t)space->n_rows*sizeof *search.inputs);
+           (size_t)space->n_rows * sizeof *search.inputs);
   }
   for (int mode = 0; ready && mode < total; mode++) {
     if (*n_solutions == IMPACT_MAX_SOLUTIONS) break;
     if (!try_mode(&search, contacts, space->n_contacts, mode)) continue;
-    double *found = &known[*n_solutions*s];
+    double *found = &known[*n_solutions * s];
     velocity_of(impact, &search, found);
     bool is_new = true;
     for (int k = 0; k < *n_solutions && is_new; k++)
-      is_new = !same_velocity(impact, &known[k*s], found);
+      is_new = !same_velocity(impact, &known[k * s], found);
     *n_solutions += is_new;
   }
   int n_out = *n_solutions < max_solutions ? *n_solutions : max_solutions;
-  if (n_out > 0) memcpy(v, known, (size_t)(n_out*s)*sizeof *v);
+  if (n_out > 0) memcpy(v, known, (size_t)(n_out * s) * sizeof *v);
   search_close(&search);
   return ready ? ODE_MLCP_IMPACT_DONE : ODE_MLCP_IMPACT_NO_MEMORY;
 }
@@ -140,13 +139,13 @@ typedef struct sequence {
   ode_mlcp_impact_order kind;
   const int *order;
   int n_order;
-  int next;       /* place in the order */
+  int next; /* place in the order */
   uint64_t seed, sample;
   bool random_solution;
 } sequence;
 
 static bool approaches(const search *search, int contact, double tolerance) {
-  return search->inputs[contact*search->space->per_contact] < -tolerance;
+  return search->inputs[contact * search->space->per_contact] < -tolerance;
 }
 
 /* The next contact to resolve, -1 when the sequence has no more. */
@@ -160,7 +159,7 @@ static int next_contact(sequence *sequence, const search *search,
     if (n_approaching == 0) return -1;
     double pair[2];
     philox_pair(sequence->seed, sequence->sample, step, PHILOX_ORDER, pair);
-    int chosen = (int)(pair[0]*n_approaching);
+    int chosen = (int)(pair[0] * n_approaching);
     for (int i = 0; i < m; i++)
       if (approaches(search, i, tolerance) && chosen-- == 0) return i;
     return -1;
@@ -192,7 +191,7 @@ static bool resolve(search *search, int contact, const sequence *sequence,
   if (sequence->random_solution && n_holding > 1) {
     double pair[2];
     philox_pair(sequence->seed, sequence->sample, step, PHILOX_SOLUTION, pair);
-    chosen = (int)(pair[0]*n_holding);
+    chosen = (int)(pair[0] * n_holding);
   }
   try_mode(search, &contact, 1, holding[chosen]);
   for (int i = 0; i < n; i++) {
@@ -211,12 +210,10 @@ static bool order_is_sound(const ode_mlcp_impact *impact, const int order[],
   return true;
 }
 
-ode_mlcp_impact_status
-ode_mlcp_impact_sequential(ode_mlcp_impact *impact,
-                           const ode_mlcp_impact_options *options,
-                           ode_mlcp_impact_order kind, const int order[],
-                           int n_order, uint64_t sample, int max_impacts,
-                           double v[], double way[], int *n_impacts) {
+ode_mlcp_impact_status ode_mlcp_impact_sequential(
+    ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
+    ode_mlcp_impact_order kind, const int order[], int n_order, uint64_t sample,
+    int max_impacts, double v[], double way[], int *n_impacts) {
   const char *why;
   ode_mlcp_impact_options own;
   if (!impact_options_read(options, &own, &why) || max_impacts < 0 ||
@@ -228,30 +225,33 @@ ode_mlcp_impact_sequential(ode_mlcp_impact *impact,
     return ODE_MLCP_IMPACT_NO_MEMORY;
   }
   memcpy(search.inputs, impact->space.start,
-         (size_t)impact->space.n_rows*sizeof *search.inputs);
+         (size_t)impact->space.n_rows * sizeof *search.inputs);
   sequence sequence = {
-    .kind = kind, .order = order, .n_order = n_order, .seed = own.seed,
-    .sample = sample,
-    .random_solution = own.select != ODE_MLCP_IMPACT_FIRST,
+      .kind = kind,
+      .order = order,
+      .n_order = n_order,
+      .seed = own.seed,
+      .sample = sample,
+      .random_solution = own.select != ODE_MLCP_IMPACT_FIRST,
   };
 
   int s = impact->n_velocities, count = 0;
   if (way != NULL) impact_velocity(impact, search.lambda_sum, way);
   while (count < max_impacts &&
          contact_space_slowest(&impact->space, search.inputs) <
-           -own.tolerance) {
-    int contact = next_contact(&sequence, &search, own.tolerance,
-                               (uint32_t)count);
+             -own.tolerance) {
+    int contact =
+        next_contact(&sequence, &search, own.tolerance, (uint32_t)count);
     if (contact < 0 || !resolve(&search, contact, &sequence, (uint32_t)count))
       break;
     count++;
     if (way != NULL)
-      impact_velocity(impact, search.lambda_sum, &way[count*s]);
+      impact_velocity(impact, search.lambda_sum, &way[count * s]);
   }
   impact_velocity(impact, search.lambda_sum, v);
   if (n_impacts != NULL) *n_impacts = count;
-  bool finished = contact_space_slowest(&impact->space, search.inputs) >=
-                  -own.tolerance;
+  bool finished =
+      contact_space_slowest(&impact->space, search.inputs) >= -own.tolerance;
   search_close(&search);
   return finished ? ODE_MLCP_IMPACT_DONE : ODE_MLCP_IMPACT_UNFINISHED;
 }

@@ -10,36 +10,40 @@
 /* Up to this many modes a look through all beats the path. */
 #define FEW_MODES 64
 
-ode_mlcp_impact_status impact_sampler_prepare(ode_mlcp_impact *impact,
-                                      const ode_mlcp_impact_options *options,
-                                      ode_mlcp_impact_method *method) {
+ode_mlcp_impact_status
+impact_sampler_prepare(ode_mlcp_impact *impact,
+                       const ode_mlcp_impact_options *options,
+                       ode_mlcp_impact_method *method) {
   int count = contact_modes_count(&impact->space, true);
   *method = options->method;
   if (*method == ODE_MLCP_IMPACT_AUTOMATIC)
     *method = options->select == ODE_MLCP_IMPACT_ALL ||
-              (count > 0 && count <= FEW_MODES) ? ODE_MLCP_IMPACT_MODES
-                                                : ODE_MLCP_IMPACT_PATH;
+                      (count > 0 && count <= FEW_MODES)
+                  ? ODE_MLCP_IMPACT_MODES
+                  : ODE_MLCP_IMPACT_PATH;
   if (*method != ODE_MLCP_IMPACT_MODES || impact->modes != NULL)
     return ODE_MLCP_IMPACT_DONE;
 
   contact_modes *modes =
-    memory_allocate_array(&impact->source, 1, sizeof *modes);
+      memory_allocate_array(&impact->source, 1, sizeof *modes);
   if (modes == NULL) return ODE_MLCP_IMPACT_NO_MEMORY;
   ode_mlcp_impact_status status =
-    contact_modes_build(modes, &impact->space, &impact->source);
-  if (status == ODE_MLCP_IMPACT_DONE) impact->modes = modes;
-  else memory_release_array(&impact->source, modes, 1, sizeof *modes);
+      contact_modes_build(modes, &impact->space, &impact->source);
+  if (status == ODE_MLCP_IMPACT_DONE)
+    impact->modes = modes;
+  else
+    memory_release_array(&impact->source, modes, 1, sizeof *modes);
   return status;
 }
 
 bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
-                      const ode_mlcp_impact_options *options,
-                      ode_mlcp_impact_method method,
-                      const memory_source *source) {
+                         const ode_mlcp_impact_options *options,
+                         ode_mlcp_impact_method method,
+                         const memory_source *source) {
   const contact_space *space = &impact->space;
   size_t n = (size_t)space->n_rows, m = (size_t)space->n_contacts;
   size_t n_lemke = (size_t)impact_lemke_size(space);
-  size_t n_covering = n_lemke > 2*n + 1 ? n_lemke : 2*n + 1;
+  size_t n_covering = n_lemke > 2 * n + 1 ? n_lemke : 2 * n + 1;
   size_t path = contact_path_scratch(space);
   size_t lemke = impact_lemke_scratch(space);
   size_t n_solver = path > lemke ? path : lemke;
@@ -54,8 +58,8 @@ bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
   sampler->options = options;
   sampler->method = method;
   sampler->modes_room = (int)n_modes;
-  double epsilon = options->epsilon > 0 ? options->epsilon : options->h/2;
-  sampler->last_cap = epsilon/(3*impact->psi);
+  double epsilon = options->epsilon > 0 ? options->epsilon : options->h / 2;
+  sampler->last_cap = epsilon / (3 * impact->psi);
 
   arena *arena = &sampler->arena;
   arena->source = source;
@@ -63,8 +67,8 @@ bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
   bool whole = ARENA_TAKE(arena, sampler->inputs, n + m) &&
                ARENA_TAKE(arena, sampler->lambda_sum, n) &&
                ARENA_TAKE(arena, sampler->covering, n_covering) &&
-               ARENA_TAKE(arena, sampler->lambdas, n_solutions*n) &&
-               ARENA_TAKE(arena, sampler->reached, n_solutions*n) &&
+               ARENA_TAKE(arena, sampler->lambdas, n_solutions * n) &&
+               ARENA_TAKE(arena, sampler->reached, n_solutions * n) &&
                ARENA_TAKE(arena, sampler->solver, n_solver) &&
                ARENA_TAKE(arena, sampler->found, n_modes) &&
                ARENA_TAKE(arena, sampler->choice, n_steps) &&
@@ -82,11 +86,11 @@ void impact_sampler_close(impact_sampler *sampler) {
 static bool is_new(const impact_sampler *sampler, int n_known,
                    const double c[]) {
   int n = sampler->impact->space.n_rows;
-  double same = IMPACT_SAME*sampler->impact->space.scale;
+  double same = IMPACT_SAME * sampler->impact->space.scale;
   for (int k = 0; k < n_known; k++) {
     double worst = 0;
     for (int i = 0; i < n; i++)
-      worst = larger(worst, fabs(sampler->reached[k*n + i] - c[i]));
+      worst = larger(worst, fabs(sampler->reached[k * n + i] - c[i]));
     if (worst <= same) return false;
   }
   return true;
@@ -98,13 +102,13 @@ static int solve_by_modes(impact_sampler *sampler, int most) {
   const contact_modes *modes = sampler->impact->modes;
   int n = space->n_rows, n_solutions = 0;
   int room = most == 1 ? 1 : sampler->modes_room;
-  double tolerance = IMPACT_FEASIBILITY*space->scale;
+  double tolerance = IMPACT_FEASIBILITY * space->scale;
   int n_found = contact_modes_find(modes, sampler->inputs, tolerance, room,
                                    sampler->found);
   for (int k = 0; k < n_found && n_solutions < most; k++) {
-    double *c = &sampler->reached[n_solutions*n];
+    double *c = &sampler->reached[n_solutions * n];
     contact_modes_apply(modes, space, sampler->found[k], sampler->inputs,
-                        &sampler->lambdas[n_solutions*n], c);
+                        &sampler->lambdas[n_solutions * n], c);
     if (is_new(sampler, n_solutions, c)) n_solutions++;
   }
   return n_solutions;
@@ -118,7 +122,7 @@ static double *covering(impact_sampler *sampler, uint64_t sample, uint32_t step,
   for (int i = 0; i < count; i += 2) {
     double pair[2];
     philox_pair(sampler->options->seed, sample, step,
-                (uint32_t)(PHILOX_COVERING + i/2), pair);
+                (uint32_t)(PHILOX_COVERING + i / 2), pair);
     sampler->covering[i] = pair[0];
     if (i + 1 < count) sampler->covering[i + 1] = pair[1];
   }
@@ -130,13 +134,13 @@ static bool solve_by_path(impact_sampler *sampler, uint64_t sample,
   const contact_space *space = &sampler->impact->space;
   const double *caps = &sampler->inputs[space->n_rows];
   int n = space->n_rows, pivots;
-  double *numbers = covering(sampler, sample, step, 2*n + 1);
+  double *numbers = covering(sampler, sample, step, 2 * n + 1);
   // tangent rows: between -1 and 1, or the path would meet one solution of
   // several nearly always
-  for (int i = 0; numbers != NULL && i < 2*n; i++)
-    if (space->normal_of[i % n] != i % n) numbers[i] = 2*numbers[i] - 1;
+  for (int i = 0; numbers != NULL && i < 2 * n; i++)
+    if (space->normal_of[i % n] != i % n) numbers[i] = 2 * numbers[i] - 1;
   // every other time go on from the solution, to those no first path meets
-  bool goes_on = numbers != NULL && numbers[2*n] < 0.5;
+  bool goes_on = numbers != NULL && numbers[2 * n] < 0.5;
   return contact_path_solve(space, sampler->inputs, caps, numbers,
                             goes_on ? &numbers[n] : NULL, sampler->solver,
                             sampler->lambdas, sampler->reached, &pivots);
@@ -148,13 +152,13 @@ static bool solve_by_lemke(impact_sampler *sampler, uint64_t sample,
   const double *caps = &sampler->inputs[space->n_rows];
   int pivots;
   return impact_lemke_solve(
-    space, sampler->inputs, caps,
-    covering(sampler, sample, step, impact_lemke_size(space)), sampler->solver,
-    sampler->lambdas, sampler->reached, &pivots);
+      space, sampler->inputs, caps,
+      covering(sampler, sample, step, impact_lemke_size(space)),
+      sampler->solver, sampler->lambdas, sampler->reached, &pivots);
 }
 
 int impact_sampler_step(impact_sampler *sampler, uint64_t sample, uint32_t step,
-                      int most) {
+                        int most) {
   if (sampler->method == ODE_MLCP_IMPACT_MODES) {
     int n_solutions = solve_by_modes(sampler, most);
     if (n_solutions > 0) return n_solutions;
@@ -186,10 +190,10 @@ static void draw_caps(impact_sampler *sampler, uint64_t sample, uint32_t step) {
   }
   for (int i = 0; i < m; i += 2) {
     double pair[2];
-    philox_pair(options->seed, sample, step, (uint32_t)(PHILOX_CAPS + i/2),
+    philox_pair(options->seed, sample, step, (uint32_t)(PHILOX_CAPS + i / 2),
                 pair);
-    caps[i] = options->h*pair[0];
-    if (i + 1 < m) caps[i + 1] = options->h*pair[1];
+    caps[i] = options->h * pair[0];
+    if (i + 1 < m) caps[i + 1] = options->h * pair[1];
   }
 }
 
@@ -197,8 +201,8 @@ static void draw_caps(impact_sampler *sampler, uint64_t sample, uint32_t step) {
 static void take(impact_sampler *sampler, int k) {
   int n = sampler->impact->space.n_rows;
   for (int i = 0; i < n; i++) {
-    sampler->lambda_sum[i] += sampler->lambdas[k*n + i];
-    sampler->inputs[i] = sampler->reached[k*n + i];
+    sampler->lambda_sum[i] += sampler->lambdas[k * n + i];
+    sampler->inputs[i] = sampler->reached[k * n + i];
   }
 }
 
@@ -209,7 +213,7 @@ static int choose(const impact_sampler *sampler, uint64_t sample, uint32_t step,
   if (sampler->options->select == ODE_MLCP_IMPACT_FIRST) return 0;
   double pair[2];
   philox_pair(sampler->options->seed, sample, step, PHILOX_SOLUTION, pair);
-  int k = (int)(pair[0]*n_solutions);
+  int k = (int)(pair[0] * n_solutions);
   return k < n_solutions ? k : n_solutions - 1;
 }
 
@@ -218,12 +222,12 @@ bool impact_sampler_run(impact_sampler *sampler, uint64_t sample,
   const contact_space *space = &sampler->impact->space;
   const ode_mlcp_impact_options *options = sampler->options;
   bool all = options->select == ODE_MLCP_IMPACT_ALL;
-  int most = options->select == ODE_MLCP_IMPACT_FIRST ? 1
-                                                      : IMPACT_MAX_SOLUTIONS;
+  int most =
+      options->select == ODE_MLCP_IMPACT_FIRST ? 1 : IMPACT_MAX_SOLUTIONS;
   memcpy(sampler->inputs, space->start,
-         (size_t)space->n_rows*sizeof *sampler->inputs);
+         (size_t)space->n_rows * sizeof *sampler->inputs);
   memset(sampler->lambda_sum, 0,
-         (size_t)space->n_rows*sizeof *sampler->lambda_sum);
+         (size_t)space->n_rows * sizeof *sampler->lambda_sum);
   if (visit != NULL) visit(context, sampler, 0, sampler->inputs);
 
   int step = 0; // Alg. 1's `i <= N` allows N + 1 steps
@@ -231,11 +235,11 @@ bool impact_sampler_run(impact_sampler *sampler, uint64_t sample,
          step <= options->steps) {
     draw_caps(sampler, sample, (uint32_t)step);
     int n_solutions =
-      impact_sampler_step(sampler, sample, (uint32_t)step, most);
+        impact_sampler_step(sampler, sample, (uint32_t)step, most);
     if (n_solutions == 0) break;
     if (all) sampler->choices[step] = n_solutions;
     take(sampler, all ? sampler->choice[step]
-                   : choose(sampler, sample, (uint32_t)step, n_solutions));
+                      : choose(sampler, sample, (uint32_t)step, n_solutions));
     step++;
     if (visit != NULL) visit(context, sampler, step, sampler->inputs);
   }
@@ -254,7 +258,7 @@ bool impact_sampler_last_step(impact_sampler *sampler, uint64_t sample) {
   int n_solutions = impact_sampler_step(sampler, sample, step, 1);
   // rounding must not make an outcome of so small a step worse
   if (n_solutions > 0 && contact_space_slowest(space, sampler->reached) >=
-                           contact_space_slowest(space, sampler->inputs))
+                             contact_space_slowest(space, sampler->inputs))
     take(sampler, 0);
   return contact_space_slowest(space, sampler->inputs) >=
          -sampler->options->tolerance;
@@ -262,7 +266,7 @@ bool impact_sampler_last_step(impact_sampler *sampler, uint64_t sample) {
 
 void impact_sampler_first_branch(impact_sampler *sampler) {
   memset(sampler->choice, 0,
-         ((size_t)sampler->options->steps + 1)*sizeof *sampler->choice);
+         ((size_t)sampler->options->steps + 1) * sizeof *sampler->choice);
 }
 
 bool impact_sampler_next_branch(impact_sampler *sampler, int n_lcps,

@@ -11,8 +11,8 @@ typedef struct impact_sampler {
   const ode_mlcp_impact *impact;
   const ode_mlcp_impact_options *options;
   ode_mlcp_impact_method method; /* never AUTOMATIC */
-  double last_cap;    /* eps/(3 psi), N s */
-  double *inputs;     /* [n_rows + m] y = (c, caps) */
+  double last_cap;               /* eps/(3 psi), N s */
+  double *inputs;                /* [n_rows + m] y = (c, caps) */
   double *covering;   /* random numbers of a covering vector or two */
   double *lambdas;    /* [IMPACT_MAX_SOLUTIONS x n_rows] */
   double *reached;    /* [IMPACT_MAX_SOLUTIONS x n_rows] */
@@ -20,23 +20,24 @@ typedef struct impact_sampler {
   double *solver;     /* scratch of the methods */
   int *found;         /* modes that hold; see modes_room */
   int modes_room;
-  int *choice;        /* [steps + 1] ALL: the solution taken at a step */
-  int *choices;       /* [steps + 1] ALL: solutions there were */
+  int *choice;  /* [steps + 1] ALL: the solution taken at a step */
+  int *choices; /* [steps + 1] ALL: solutions there were */
   uint64_t n_fallbacks;
   arena arena;
 } impact_sampler;
 
 /** Build what `options` need that the impact lacks (the table of modes) and say
  *  which method is used. @return DONE, TOO_MANY_MODES or NO_MEMORY. */
-ode_mlcp_impact_status impact_sampler_prepare(ode_mlcp_impact *impact,
-                                      const ode_mlcp_impact_options *options,
-                                      ode_mlcp_impact_method *method);
+ode_mlcp_impact_status
+impact_sampler_prepare(ode_mlcp_impact *impact,
+                       const ode_mlcp_impact_options *options,
+                       ode_mlcp_impact_method *method);
 
 /** False: no memory. Lives on options and impact, which must outlive it. */
 bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
-                      const ode_mlcp_impact_options *options,
-                      ode_mlcp_impact_method method,
-                      const memory_source *source);
+                         const ode_mlcp_impact_options *options,
+                         ode_mlcp_impact_method method,
+                         const memory_source *source);
 /** Also of one of zeros, which was never opened. */
 void impact_sampler_close(impact_sampler *sampler);
 
@@ -48,7 +49,7 @@ void impact_sampler_close(impact_sampler *sampler);
  *         sampler->reached; 0 when no method found one
  */
 int impact_sampler_step(impact_sampler *sampler, uint64_t sample, uint32_t step,
-                      int most);
+                        int most);
 
 /** Told each velocity of a sample: c is the contact velocities. */
 typedef void impact_visit(void *context, const impact_sampler *sampler,

@@ -12,10 +12,10 @@
 
 /* Outcomes of one sample. */
 typedef struct tally {
-  uint64_t first;    /* ALL: its first outcome in its thread's store */
+  uint64_t first; /* ALL: its first outcome in its thread's store */
   uint32_t outcomes;
-  uint32_t lcps;     /* solved, shared steps once */
-  int worker;        /* ALL: whose store that is */
+  uint32_t lcps; /* solved, shared steps once */
+  int worker;    /* ALL: whose store that is */
   bool finished;
 } tally;
 
@@ -25,13 +25,13 @@ typedef struct run {
   ode_mlcp_impact *impact;
   const ode_mlcp_impact_options *options;
   ode_mlcp_impact_method method;
-  uint64_t n_local;       /* samples of this shard */
-  tally *tallies;         /* [n_local] */
+  uint64_t n_local; /* samples of this shard */
+  tally *tallies;   /* [n_local] */
   ode_mlcp_impact_set *set;
-  uint64_t n_limit;       /* the pass ends at this sample */
+  uint64_t n_limit; /* the pass ends at this sample */
   atomic_uint_fast64_t next_chunk;
   atomic_bool stopped;
-  atomic_bool no_memory;  /* of a store */
+  atomic_bool no_memory; /* of a store */
 } run;
 
 /* Outcomes of samples with any number of them, until their places in the set
@@ -54,12 +54,12 @@ typedef struct worker {
 static uint64_t local_samples(const ode_mlcp_impact_options *options) {
   uint64_t first = options->shard % options->n_shards;
   if (first >= options->samples) return 0;
-  return (options->samples - first - 1)/options->n_shards + 1;
+  return (options->samples - first - 1) / options->n_shards + 1;
 }
 
 static uint64_t sample_number(const ode_mlcp_impact_options *options,
                               uint64_t local) {
-  return options->shard % options->n_shards + local*options->n_shards;
+  return options->shard % options->n_shards + local * options->n_shards;
 }
 
 static void write_outcome(ode_mlcp_impact_set *set,
@@ -68,9 +68,9 @@ static void write_outcome(ode_mlcp_impact_set *set,
   set->sample[place] = sample;
   set->lcps[place] = (uint32_t)n_lcps;
   impact_velocity(sampler->impact, sampler->lambda_sum,
-                  &set->v[place*(uint64_t)set->n_velocities]);
+                  &set->v[place * (uint64_t)set->n_velocities]);
   impact_report_rows(sampler->impact, sampler->inputs,
-                     &set->contact_velocities[place*(uint64_t)set->n_rows]);
+                     &set->contact_velocities[place * (uint64_t)set->n_rows]);
 }
 
 /* Room for one more outcome; false: no memory. */
@@ -78,17 +78,17 @@ static bool store_grow(store *store, const ode_mlcp_impact_set *like,
                        const memory_source *source) {
   ode_mlcp_impact_set *kept = &store->kept;
   if (kept->n_outcomes < store->room) return true;
-  size_t room = store->room > 0 ? 2*(size_t)store->room : CHUNK;
+  size_t room = store->room > 0 ? 2 * (size_t)store->room : CHUNK;
   size_t s = (size_t)like->n_velocities, n = (size_t)like->n_rows;
-  if (room > SIZE_MAX/4/(s + n)) return false;
+  if (room > SIZE_MAX / 4 / (s + n)) return false;
   kept->sample = memory_block_grow(&store->sample_block, source, room,
                                    sizeof *kept->sample);
-  kept->lcps = memory_block_grow(&store->lcps_block, source, room,
-                                 sizeof *kept->lcps);
-  kept->v = memory_block_grow(&store->v_block, source, room*s,
-                              sizeof *kept->v);
+  kept->lcps =
+      memory_block_grow(&store->lcps_block, source, room, sizeof *kept->lcps);
+  kept->v =
+      memory_block_grow(&store->v_block, source, room * s, sizeof *kept->v);
   kept->contact_velocities = memory_block_grow(
-    &store->row_block, source, room*n, sizeof *kept->contact_velocities);
+      &store->row_block, source, room * n, sizeof *kept->contact_velocities);
   kept->n_velocities = like->n_velocities;
   kept->n_rows = like->n_rows;
   if (kept->sample == NULL || kept->lcps == NULL || kept->v == NULL ||
@@ -113,9 +113,8 @@ static void do_sample(run *shared, worker *self, uint64_t local) {
   impact_sampler_run(sampler, sample, NULL, NULL, &n_lcps);
   bool finished = impact_sampler_last_step(sampler, sample);
   if (finished) write_outcome(shared->set, sampler, local, sample, n_lcps);
-  shared->tallies[local] = (tally){.outcomes = finished,
-                                   .lcps = (uint32_t)n_lcps,
-                                   .finished = finished};
+  shared->tallies[local] = (tally){
+      .outcomes = finished, .lcps = (uint32_t)n_lcps, .finished = finished};
 }
 
 /* ALL: a sample branches; its outcomes go to the thread's store. */
@@ -123,7 +122,8 @@ static void do_tree(run *shared, worker *self, uint64_t local) {
   impact_sampler *sampler = &self->sampler;
   store *store = &self->store;
   uint64_t sample = sample_number(shared->options, local), n_branches = 0;
-  tally tally = {.first = store->kept.n_outcomes, .worker = self->number,
+  tally tally = {.first = store->kept.n_outcomes,
+                 .worker = self->number,
                  .finished = true};
   int n_lcps, shared_steps = 0;
 
@@ -166,13 +166,15 @@ static void *work(void *argument) {
     }
     // chunks are taken in order and finished once taken, so an interrupted run
     // has done the samples before some number, and none after
-    uint64_t first = atomic_fetch_add(&shared->next_chunk, 1)*CHUNK;
+    uint64_t first = atomic_fetch_add(&shared->next_chunk, 1) * CHUNK;
     if (first >= shared->n_limit) break;
-    uint64_t end = shared->n_limit - first > CHUNK ? first + CHUNK
-                                                   : shared->n_limit;
+    uint64_t end =
+        shared->n_limit - first > CHUNK ? first + CHUNK : shared->n_limit;
     for (uint64_t local = first; local < end; local++) {
-      if (all) do_tree(shared, self, local);
-      else do_sample(shared, self, local);
+      if (all)
+        do_tree(shared, self, local);
+      else
+        do_sample(shared, self, local);
     }
     if (self->number == 0 && options->progress != NULL)
       options->progress(options->run_context, end, shared->n_local);
@@ -184,11 +186,11 @@ static void *work(void *argument) {
  * n_limit; returns the end of those that are done. */
 static uint64_t pass(run *shared, worker workers[], int n_workers,
                      uint64_t first) {
-  atomic_store(&shared->next_chunk, first/CHUNK);
+  atomic_store(&shared->next_chunk, first / CHUNK);
   atomic_store(&shared->stopped, false);
   for (int k = 1; k < n_workers; k++)
     workers[k].running =
-      pthread_create(&workers[k].thread, NULL, work, &workers[k]) == 0;
+        pthread_create(&workers[k].thread, NULL, work, &workers[k]) == 0;
   work(&workers[0]); // does everything if no thread could be had
   for (int k = 1; k < n_workers; k++)
     if (workers[k].running) pthread_join(workers[k].thread, NULL);
@@ -196,7 +198,7 @@ static uint64_t pass(run *shared, worker workers[], int n_workers,
   // a stop leaves the chunks that were taken, and those are finished; a thread
   // may have counted past the end
   uint64_t taken = atomic_load(&shared->next_chunk);
-  return taken > shared->n_limit/CHUNK ? shared->n_limit : taken*CHUNK;
+  return taken > shared->n_limit / CHUNK ? shared->n_limit : taken * CHUNK;
 }
 
 /* ---- the set's memory -------------------------------------------------- */
@@ -206,15 +208,14 @@ static bool make_room(ode_mlcp_impact_set *set, const memory_source *source,
                       uint64_t count) {
   size_t n = count > 0 ? (size_t)count : 1;
   size_t numbers = (size_t)set->n_velocities + (size_t)set->n_rows;
-  size_t each = numbers*sizeof(double) + sizeof(uint64_t) + sizeof(uint32_t);
-  if (n > SIZE_MAX/2/each) return false;
-  size_t size = n*each;
+  size_t each = numbers * sizeof(double) + sizeof(uint64_t) + sizeof(uint32_t);
+  if (n > SIZE_MAX / 2 / each) return false;
+  size_t size = n * each;
   char *block = source->allocate(source->context, size);
   if (block == NULL) return false;
   set->v = (double *)block;
-  set->contact_velocities = set->v + n*(size_t)set->n_velocities;
-  set->sample = (uint64_t *)(set->contact_velocities
-                             + n*(size_t)set->n_rows);
+  set->contact_velocities = set->v + n * (size_t)set->n_velocities;
+  set->sample = (uint64_t *)(set->contact_velocities + n * (size_t)set->n_rows);
   set->lcps = (uint32_t *)(set->sample + n);
   set->block = block;
   set->block_size = size;
@@ -230,11 +231,11 @@ static bool grow_room(ode_mlcp_impact_set *set, const memory_source *source,
   if (!make_room(set, source, count)) return false;
   if (old.block == NULL) return true;
   size_t n = (size_t)n_kept;
-  memcpy(set->sample, old.sample, n*sizeof *set->sample);
-  memcpy(set->lcps, old.lcps, n*sizeof *set->lcps);
-  memcpy(set->v, old.v, n*(size_t)set->n_velocities*sizeof *set->v);
+  memcpy(set->sample, old.sample, n * sizeof *set->sample);
+  memcpy(set->lcps, old.lcps, n * sizeof *set->lcps);
+  memcpy(set->v, old.v, n * (size_t)set->n_velocities * sizeof *set->v);
   memcpy(set->contact_velocities, old.contact_velocities,
-         n*(size_t)set->n_rows*sizeof *set->contact_velocities);
+         n * (size_t)set->n_rows * sizeof *set->contact_velocities);
   old.release(old.release_context, old.block, old.block_size);
   return true;
 }
@@ -259,9 +260,10 @@ static void close_gaps(const run *shared, uint64_t n_done) {
     if (next != k) {
       set->sample[next] = set->sample[k];
       set->lcps[next] = set->lcps[k];
-      memcpy(&set->v[next*s], &set->v[k*s], s*sizeof *set->v);
-      memcpy(&set->contact_velocities[next*n], &set->contact_velocities[k*n],
-             n*sizeof *set->contact_velocities);
+      memcpy(&set->v[next * s], &set->v[k * s], s * sizeof *set->v);
+      memcpy(&set->contact_velocities[next * n],
+             &set->contact_velocities[k * n],
+             n * sizeof *set->contact_velocities);
     }
     next++;
   }
@@ -313,13 +315,12 @@ static void gather(const run *shared, worker workers[], uint64_t first,
     const ode_mlcp_impact_set *from = &workers[tally->worker].store.kept;
     size_t at = (size_t)tally->first, count = tally->outcomes;
     if (count == 0) continue;
-    memcpy(&set->sample[place], &from->sample[at],
-           count*sizeof *set->sample);
-    memcpy(&set->lcps[place], &from->lcps[at], count*sizeof *set->lcps);
-    memcpy(&set->v[place*s], &from->v[at*s], count*s*sizeof *set->v);
-    memcpy(&set->contact_velocities[place*n],
-           &from->contact_velocities[at*n],
-           count*n*sizeof *set->contact_velocities);
+    memcpy(&set->sample[place], &from->sample[at], count * sizeof *set->sample);
+    memcpy(&set->lcps[place], &from->lcps[at], count * sizeof *set->lcps);
+    memcpy(&set->v[place * s], &from->v[at * s], count * s * sizeof *set->v);
+    memcpy(&set->contact_velocities[place * n],
+           &from->contact_velocities[at * n],
+           count * n * sizeof *set->contact_velocities);
     place += count;
   }
 }
@@ -330,7 +331,7 @@ static ode_mlcp_impact_status sample_trees(run *shared, worker workers[],
                                            int n_workers) {
   const memory_source *source = &shared->impact->source;
   ode_mlcp_impact_set *set = shared->set;
-  uint64_t round = (uint64_t)CHUNK*4*(uint64_t)n_workers, room = 0;
+  uint64_t round = (uint64_t)CHUNK * 4 * (uint64_t)n_workers, room = 0;
   bool stopped = false;
   if (!make_room(set, source, 0)) return ODE_MLCP_IMPACT_NO_MEMORY;
   for (uint64_t first = 0; first < shared->n_local && !stopped;
@@ -345,7 +346,7 @@ static ode_mlcp_impact_status sample_trees(run *shared, worker workers[],
     add_up(shared, first, end);
 
     if (set->n_outcomes > room) {
-      room = set->n_outcomes + set->n_outcomes/2;
+      room = set->n_outcomes + set->n_outcomes / 2;
       if (!grow_room(set, source, room, n_kept))
         return ODE_MLCP_IMPACT_NO_MEMORY;
     }
@@ -359,10 +360,9 @@ static ode_mlcp_impact_status sample_all(run *shared, worker workers[],
                                          int n_workers) {
   shared->set->n_threads = n_workers;
   double start = seconds_now();
-  ode_mlcp_impact_status status =
-    shared->options->select == ODE_MLCP_IMPACT_ALL
-      ? sample_trees(shared, workers, n_workers)
-      : sample_ways(shared, workers, n_workers);
+  ode_mlcp_impact_status status = shared->options->select == ODE_MLCP_IMPACT_ALL
+                                      ? sample_trees(shared, workers, n_workers)
+                                      : sample_ways(shared, workers, n_workers);
   shared->set->seconds = seconds_now() - start;
   if (status != ODE_MLCP_IMPACT_DONE) return status;
   return atomic_load(&shared->stopped) ? ODE_MLCP_IMPACT_INTERRUPTED
@@ -371,14 +371,14 @@ static ode_mlcp_impact_status sample_all(run *shared, worker workers[],
 
 static ode_mlcp_impact_status with_workers(run *shared) {
   const memory_source *source = &shared->impact->source;
-  uint64_t n_chunks = shared->n_local/CHUNK + 1;
+  uint64_t n_chunks = shared->n_local / CHUNK + 1;
   int n_workers = shared->options->threads;
   if ((uint64_t)n_workers > n_chunks) n_workers = (int)n_chunks;
 
-  worker *workers = memory_allocate_array(source, (size_t)n_workers,
-                                    sizeof *workers);
+  worker *workers =
+      memory_allocate_array(source, (size_t)n_workers, sizeof *workers);
   if (workers == NULL) return ODE_MLCP_IMPACT_NO_MEMORY;
-  memset(workers, 0, (size_t)n_workers*sizeof *workers);
+  memset(workers, 0, (size_t)n_workers * sizeof *workers);
   bool ready = true;
   for (int k = 0; k < n_workers && ready; k++) {
     workers[k].shared = shared;
@@ -386,9 +386,8 @@ static ode_mlcp_impact_status with_workers(run *shared) {
     ready = impact_sampler_open(&workers[k].sampler, shared->impact,
                                 shared->options, shared->method, source);
   }
-  ode_mlcp_impact_status status =
-    ready ? sample_all(shared, workers, n_workers)
-          : ODE_MLCP_IMPACT_NO_MEMORY;
+  ode_mlcp_impact_status status = ready ? sample_all(shared, workers, n_workers)
+                                        : ODE_MLCP_IMPACT_NO_MEMORY;
   for (int k = 0; k < n_workers; k++) {
     impact_sampler_close(&workers[k].sampler);
     store_release(&workers[k].store, source);
@@ -402,14 +401,14 @@ approximate(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
             ode_mlcp_impact_set *set) {
   run shared = {.impact = impact, .options = options, .set = set};
   ode_mlcp_impact_status status =
-    impact_sampler_prepare(impact, options, &shared.method);
+      impact_sampler_prepare(impact, options, &shared.method);
   if (status != ODE_MLCP_IMPACT_DONE) return status;
 
   const memory_source *source = &impact->source;
   set->n_velocities = impact->n_velocities;
   set->n_rows = impact->space.n_rows;
   shared.n_local = local_samples(options);
-  if (shared.n_local > SIZE_MAX/2/sizeof(tally))
+  if (shared.n_local > SIZE_MAX / 2 / sizeof(tally))
     return ODE_MLCP_IMPACT_NO_MEMORY;
   size_t n_local = (size_t)shared.n_local;
   shared.tallies = memory_allocate_array(source, n_local, sizeof(tally));
@@ -490,8 +489,8 @@ static void walk(impact_sampler *sampler, uint64_t n_local, diary *diary) {
     diary->sample = sample_number(sampler->options, local);
     if (all) impact_sampler_first_branch(sampler);
     do {
-      finished &= impact_sampler_run(sampler, diary->sample, note, diary,
-                                     &n_lcps);
+      finished &=
+          impact_sampler_run(sampler, diary->sample, note, diary, &n_lcps);
       set->n_lcps += (uint64_t)(n_lcps - shared_steps);
     } while (all && ++n_branches < sampler->options->max_branches &&
              impact_sampler_next_branch(sampler, n_lcps, &shared_steps));
@@ -505,7 +504,7 @@ follow_ways(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
             uint64_t n_samples, ode_mlcp_impact_set *set) {
   ode_mlcp_impact_method method;
   ode_mlcp_impact_status status =
-    impact_sampler_prepare(impact, options, &method);
+      impact_sampler_prepare(impact, options, &method);
   if (status != ODE_MLCP_IMPACT_DONE) return status;
   impact_sampler sampler;
   if (!impact_sampler_open(&sampler, impact, options, method, &impact->source))
@@ -528,11 +527,9 @@ follow_ways(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
   return status;
 }
 
-ode_mlcp_impact_status
-ode_mlcp_impact_ways_sized(ode_mlcp_impact *impact,
-                           const ode_mlcp_impact_options *options,
-                           uint64_t n_samples, ode_mlcp_impact_set *set,
-                           size_t set_size) {
+ode_mlcp_impact_status ode_mlcp_impact_ways_sized(
+    ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
+    uint64_t n_samples, ode_mlcp_impact_set *set, size_t set_size) {
   const char *why;
   ode_mlcp_impact_options own;
   ode_mlcp_impact_set found = {.struct_size = sizeof found};

@@ -8,25 +8,24 @@
 
 static const double *row_values(const ode_mlcp_impact_set *set,
                                 uint64_t outcome) {
-  return &set->contact_velocities[outcome*(uint64_t)set->n_rows];
+  return &set->contact_velocities[outcome * (uint64_t)set->n_rows];
 }
 
-void ode_mlcp_impact_extents(const ode_mlcp_impact_set *set,
-                             double extents[]) {
+void ode_mlcp_impact_extents(const ode_mlcp_impact_set *set, double extents[]) {
   for (uint64_t k = 0; k < set->n_outcomes; k++) {
     const double *values = row_values(set, k);
     for (int i = 0; i < set->n_rows; i++) {
       // + 0: of two zeros keep the unsigned one
       double value = values[i] + 0.0;
-      if (k == 0 || value < extents[2*i]) extents[2*i] = value;
-      if (k == 0 || value > extents[2*i + 1]) extents[2*i + 1] = value;
+      if (k == 0 || value < extents[2 * i]) extents[2 * i] = value;
+      if (k == 0 || value > extents[2 * i + 1]) extents[2 * i + 1] = value;
     }
   }
 }
 
 void ode_mlcp_impact_means(const ode_mlcp_impact_set *set, double means[]) {
   if (set->n_outcomes == 0) return;
-  memset(means, 0, (size_t)set->n_rows*sizeof *means);
+  memset(means, 0, (size_t)set->n_rows * sizeof *means);
   for (uint64_t k = 0; k < set->n_outcomes; k++)
     for (int i = 0; i < set->n_rows; i++) means[i] += row_values(set, k)[i];
   for (int i = 0; i < set->n_rows; i++) means[i] /= (double)set->n_outcomes;
@@ -44,7 +43,7 @@ static int by_x_then_y(const void *a, const void *b) {
 
 /* Does the way a - b - c turn left? */
 static int turns_left(point a, point b, point c) {
-  return (b.x - a.x)*(c.y - a.y) - (b.y - a.y)*(c.x - a.x) > 0;
+  return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x) > 0;
 }
 
 /* Andrew's monotone chain on sorted points; hull has room for 2 n. */
@@ -66,16 +65,17 @@ static size_t chain(const point points[], size_t n, point hull[]) {
   return count > 1 ? count - 1 : count; // the last is the first again
 }
 
-ode_mlcp_impact_status
-ode_mlcp_impact_hull(const ode_mlcp_impact_set *set, int row_x, int row_y,
-                     double **corners, size_t *n_corners) {
+ode_mlcp_impact_status ode_mlcp_impact_hull(const ode_mlcp_impact_set *set,
+                                            int row_x, int row_y,
+                                            double **corners,
+                                            size_t *n_corners) {
   *corners = NULL;
   *n_corners = 0;
-  if (set->n_outcomes > SIZE_MAX/8/sizeof(point))
+  if (set->n_outcomes > SIZE_MAX / 8 / sizeof(point))
     return ODE_MLCP_IMPACT_NO_MEMORY;
   size_t n = (size_t)set->n_outcomes;
-  point *points = malloc((n + 1)*sizeof *points);
-  point *hull = malloc((2*n + 2)*sizeof *hull);
+  point *points = malloc((n + 1) * sizeof *points);
+  point *hull = malloc((2 * n + 2) * sizeof *hull);
   if (points == NULL || hull == NULL) {
     free(points);
     free(hull);
@@ -97,7 +97,7 @@ ode_mlcp_impact_hull(const ode_mlcp_impact_set *set, int row_x, int row_y,
 }
 
 static int cell(double value, double low, double high, int n) {
-  double place = high > low ? (value - low)/(high - low)*n : 0;
+  double place = high > low ? (value - low) / (high - low) * n : 0;
   if (!(place > 0)) return 0;
   return place < n ? (int)place : n - 1;
 }
@@ -105,11 +105,11 @@ static int cell(double value, double low, double high, int n) {
 void ode_mlcp_impact_occupancy(const ode_mlcp_impact_set *set, int row_x,
                                int row_y, const double range[4], int n_x,
                                int n_y, uint64_t counts[]) {
-  memset(counts, 0, (size_t)n_x*(size_t)n_y*sizeof *counts);
+  memset(counts, 0, (size_t)n_x * (size_t)n_y * sizeof *counts);
   for (uint64_t k = 0; k < set->n_outcomes; k++) {
     const double *values = row_values(set, k);
     int x = cell(values[row_x], range[0], range[1], n_x);
     int y = cell(values[row_y], range[2], range[3], n_y);
-    counts[y*n_x + x]++;
+    counts[y * n_x + x]++;
   }
 }

@@ -24,8 +24,7 @@
  * @param misfit   out: largest |J offset - c|, other than 0 to rounding only
  *                 where rows contradict each other
  */
-void joint_free_basis(int n, int n_rows, double J[], double c[],
-                      double basis[], double offset[], int *n_free,
-                      double *misfit);
+void joint_free_basis(int n, int n_rows, double J[], double c[], double basis[],
+                      double offset[], int *n_free, double *misfit);
 
 #endif

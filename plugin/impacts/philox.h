@@ -10,10 +10,10 @@
 
 /** What a block is for; keeps the uses of one sample's step apart. */
 enum {
-  PHILOX_CAPS = 0,                 /* + contact/2: caps on the impulses */
-  PHILOX_COVERING = 0x40000000,    /* + contact/2: a covering vector */
-  PHILOX_ORDER = (int)0x50000000,  /* the next contact of a random sequence */
-  PHILOX_SOLUTION = 0x60000000     /* one of several solutions */
+  PHILOX_CAPS = 0,                /* + contact/2: caps on the impulses */
+  PHILOX_COVERING = 0x40000000,   /* + contact/2: a covering vector */
+  PHILOX_ORDER = (int)0x50000000, /* the next contact of a random sequence */
+  PHILOX_SOLUTION = 0x60000000    /* one of several solutions */
 };
 
 static inline void philox_block(const uint32_t key_in[2],
@@ -41,15 +41,15 @@ static inline void philox_block(const uint32_t key_in[2],
 /** 52 bits as a number strictly inside (0, 1), exactly. */
 static inline double philox_unit(uint32_t low, uint32_t high) {
   uint64_t bits = ((uint64_t)high << 32 | low) >> 12;
-  return ((double)bits + 0.5)*0x1p-52;
+  return ((double)bits + 0.5) * 0x1p-52;
 }
 
 /** Two numbers in (0, 1), keyed by (seed, sample, step, use). */
 static inline void philox_pair(uint64_t seed, uint64_t sample, uint32_t step,
                                uint32_t use, double out[2]) {
   const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
-  const uint32_t counter[4] = {(uint32_t)sample, (uint32_t)(sample >> 32),
-                               step, use};
+  const uint32_t counter[4] = {(uint32_t)sample, (uint32_t)(sample >> 32), step,
+                               use};
   uint32_t bits[4];
   philox_block(key, counter, bits);
   out[0] = philox_unit(bits[0], bits[1]);

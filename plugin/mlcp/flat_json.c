@@ -126,9 +126,9 @@ static bool read_text(parser *p, char **text) {
       content != NULL ? fread(content, 1, LARGEST_FILE + 1, file) : 0;
   bool read = content != NULL && !ferror(file) && length <= LARGEST_FILE;
   if (!read)
-    snprintf(p->message, p->message_size, "%s: %s", p->path,
-             length > LARGEST_FILE ? "too long for a description"
-                                   : strerror(errno));
+    snprintf(
+        p->message, p->message_size, "%s: %s", p->path,
+        length > LARGEST_FILE ? "too long for a description" : strerror(errno));
   if (file != NULL) fclose(file);
   if (read) content[length] = '\0';
   if (!read) free(content);
@@ -136,8 +136,8 @@ static bool read_text(parser *p, char **text) {
   return read;
 }
 
-bool flat_json_read(const char *path, flat_json_visitor *visitor,
-                    void *context, char *message, size_t message_size) {
+bool flat_json_read(const char *path, flat_json_visitor *visitor, void *context,
+                    char *message, size_t message_size) {
   parser p = {path, NULL, 1, message, message_size};
   char *text;
   if (message_size > 0) message[0] = '\0';

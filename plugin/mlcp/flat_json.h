@@ -25,7 +25,7 @@ typedef const char *flat_json_visitor(void *context,
  *                 what the visitor said or what is wrong with the file
  * @return false with a message
  */
-bool flat_json_read(const char *path, flat_json_visitor *visitor,
-                    void *context, char *message, size_t message_size);
+bool flat_json_read(const char *path, flat_json_visitor *visitor, void *context,
+                    char *message, size_t message_size);
 
 #endif

@@ -18,9 +18,9 @@ typedef struct reader {
   FILE *file;
   long line;
   char text[LONGEST_LINE];
-  char *next;        /* unread part of `text` */
-  bool too_long;     /* of the line: `text` is only its start */
-  bool not_text;     /* it has a zero byte */
+  char *next;    /* unread part of `text` */
+  bool too_long; /* of the line: `text` is only its start */
+  bool not_text; /* it has a zero byte */
   char *message;
   size_t message_size;
 } reader;
@@ -42,8 +42,8 @@ static bool complain(reader *reader, bool with_line, const char *format, ...) {
   if (used < 0 || (size_t)used >= reader->message_size) return false;
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(reader->message + used, reader->message_size - (size_t)used,
-            format, arguments);
+  vsnprintf(reader->message + used, reader->message_size - (size_t)used, format,
+            arguments);
   va_end(arguments);
   return false;
 }
@@ -164,12 +164,12 @@ static bool same_word(const char *a, const char *b) {
 
 static bool read_banner(reader *reader, header *header) {
   const char *wanted =
-    "the first line must be '%%MatrixMarket matrix array|coordinate "
-    "real|integer general|symmetric|skew-symmetric'";
+      "the first line must be '%%MatrixMarket matrix array|coordinate "
+      "real|integer general|symmetric|skew-symmetric'";
   if (!next_line(reader))
-    return complain(reader, false, "%s", ferror(reader->file)
-                                           ? strerror(errno)
-                                           : "the file is empty");
+    return complain(
+        reader, false, "%s",
+        ferror(reader->file) ? strerror(errno) : "the file is empty");
   if (!line_is_whole(reader)) return false;
   const char *words[5];
   for (int i = 0; i < 5; i++) {
@@ -180,13 +180,12 @@ static bool read_banner(reader *reader, header *header) {
   header->integer = same_word(words[3], "integer");
   header->symmetric = same_word(words[4], "symmetric");
   header->skew = same_word(words[4], "skew-symmetric");
-  bool known = same_word(words[0], "%%MatrixMarket") &&
-               same_word(words[1], "matrix") &&
-               (header->coordinate || same_word(words[2], "array")) &&
-               (header->integer || same_word(words[3], "real") ||
-                same_word(words[3], "double")) &&
-               (header->symmetric || header->skew ||
-                same_word(words[4], "general"));
+  bool known =
+      same_word(words[0], "%%MatrixMarket") && same_word(words[1], "matrix") &&
+      (header->coordinate || same_word(words[2], "array")) &&
+      (header->integer || same_word(words[3], "real") ||
+       same_word(words[3], "double")) &&
+      (header->symmetric || header->skew || same_word(words[4], "general"));
   reader->next = NULL;
   return known || complain(reader, true, "%s", wanted);
 }
@@ -203,19 +202,22 @@ static bool read_sizes(reader *reader, header *header) {
                     columns);
   if (header->coordinate)
     return read_count(reader, "the number of entries",
-                      SIZE_MAX/4/sizeof(matrix_market_entry),
+                      SIZE_MAX / 4 / sizeof(matrix_market_entry),
                       &header->n_listed);
-  if (columns > 0 && rows > SIZE_MAX/4/sizeof(matrix_market_entry)/columns)
+  if (columns > 0 &&
+      rows > SIZE_MAX / 4 / sizeof(matrix_market_entry) / columns)
     return complain(reader, true, "%zu x %zu is too large", rows, columns);
-  header->n_listed = header->symmetric ? rows*(rows + 1)/2
-                   : header->skew ? rows*(rows > 0 ? rows - 1 : 0)/2
-                                  : rows*columns;
+  header->n_listed = header->symmetric ? rows * (rows + 1) / 2
+                     : header->skew    ? rows * (rows > 0 ? rows - 1 : 0) / 2
+                                       : rows * columns;
   return true;
 }
 
 static void print_size(char *text, size_t size, int count) {
-  if (count == MATRIX_MARKET_ANY) snprintf(text, size, "any");
-  else snprintf(text, size, "%d", count);
+  if (count == MATRIX_MARKET_ANY)
+    snprintf(text, size, "any");
+  else
+    snprintf(text, size, "%d", count);
 }
 
 /* "3 x any", "n x n" */
@@ -223,15 +225,17 @@ static void print_shape(char text[40], int n_rows, int n_columns) {
   char rows[16], columns[16];
   print_size(rows, sizeof rows, n_rows);
   print_size(columns, sizeof columns, n_columns);
-  if (n_columns == MATRIX_MARKET_SQUARE) strcpy(text, "n x n");
-  else snprintf(text, 40, "%s x %s", rows, columns);
+  if (n_columns == MATRIX_MARKET_SQUARE)
+    strcpy(text, "n x n");
+  else
+    snprintf(text, 40, "%s x %s", rows, columns);
 }
 
 /* Is the shape as expected? A row for a column is taken, see turn_vector. */
 static bool check_shape(reader *reader, const header *header, int n_rows,
                         int n_columns) {
   int columns_wanted =
-    n_columns == MATRIX_MARKET_SQUARE ? header->n_rows : n_columns;
+      n_columns == MATRIX_MARKET_SQUARE ? header->n_rows : n_columns;
   bool fits = (n_rows == MATRIX_MARKET_ANY || n_rows == header->n_rows) &&
               (columns_wanted == MATRIX_MARKET_ANY ||
                columns_wanted == header->n_columns);
@@ -261,13 +265,12 @@ static bool add_entry(reader *reader, matrix_market *matrix,
                       const memory_source *source, int row, int column,
                       double value) {
   // room as entries come: a file's own count may be a lie
-  matrix->entries = memory_block_grow(&matrix->block, source,
-                                      matrix->n_entries + 1,
-                                      sizeof *matrix->entries);
+  matrix->entries = memory_block_grow(
+      &matrix->block, source, matrix->n_entries + 1, sizeof *matrix->entries);
   if (matrix->entries == NULL)
     return complain(reader, false, "no memory for its entries");
   matrix->entries[matrix->n_entries++] =
-    (matrix_market_entry){row, column, value};
+      (matrix_market_entry){row, column, value};
   return true;
 }
 
@@ -358,8 +361,8 @@ static bool read_all(reader *reader, int n_rows, int n_columns,
   matrix->n_rows = header.n_rows;
   matrix->n_columns = header.n_columns;
   bool whole = header.coordinate
-             ? read_coordinates(reader, &header, source, matrix)
-             : read_array(reader, &header, source, matrix);
+                   ? read_coordinates(reader, &header, source, matrix)
+                   : read_array(reader, &header, source, matrix);
   if (!whole || !nothing_follows(reader)) return false;
   turn_vector(matrix, n_columns);
   return true;
@@ -370,8 +373,8 @@ bool matrix_market_read(const char *path, int n_rows, int n_columns,
                         char *message, size_t message_size) {
   memset(matrix, 0, sizeof *matrix);
   if (message_size > 0) message[0] = 0;
-  reader reader = {.path = path, .message = message,
-                   .message_size = message_size};
+  reader reader = {
+      .path = path, .message = message, .message_size = message_size};
   reader.file = fopen(path, "r");
   if (reader.file == NULL) {
     complain(&reader, false, "%s", strerror(errno));
@@ -386,16 +389,15 @@ bool matrix_market_read(const char *path, int n_rows, int n_columns,
 
 void matrix_market_to_dense(const matrix_market *matrix, double dense[]) {
   size_t n_columns = (size_t)matrix->n_columns;
-  memset(dense, 0, (size_t)matrix->n_rows*n_columns*sizeof *dense);
+  memset(dense, 0, (size_t)matrix->n_rows * n_columns * sizeof *dense);
   for (size_t k = 0; k < matrix->n_entries; k++) {
     const matrix_market_entry *entry = &matrix->entries[k];
-    dense[(size_t)entry->row*n_columns + (size_t)entry->column] +=
-      entry->value;
+    dense[(size_t)entry->row * n_columns + (size_t)entry->column] +=
+        entry->value;
   }
 }
 
-void matrix_market_release(matrix_market *matrix,
-                           const memory_source *source) {
+void matrix_market_release(matrix_market *matrix, const memory_source *source) {
   memory_block_release(&matrix->block, source);
   memset(matrix, 0, sizeof *matrix);
 }
@@ -416,8 +418,7 @@ static bool start(reader *writer, const char *path, char *message,
   writer->message_size = message_size;
   if (message_size > 0) message[0] = 0;
   writer->file = fopen(path, "w");
-  return writer->file != NULL ||
-         complain(writer, false, "%s", strerror(errno));
+  return writer->file != NULL || complain(writer, false, "%s", strerror(errno));
 }
 
 bool matrix_market_write_dense(const char *path, int n_rows, int n_columns,
@@ -430,7 +431,7 @@ bool matrix_market_write_dense(const char *path, int n_rows, int n_columns,
   for (int column = 0; column < n_columns; column++)
     for (int row = 0; row < n_rows; row++)
       fprintf(writer.file, "%.17g\n",
-              dense[(size_t)row*(size_t)n_columns + (size_t)column]);
+              dense[(size_t)row * (size_t)n_columns + (size_t)column]);
   return finish(&writer);
 }
 

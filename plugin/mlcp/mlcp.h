@@ -143,8 +143,7 @@ double mlcp_complete(const mlcp_problem *problem, double scale,
 double mlcp_velocity_scale(const mlcp_problem *problem);
 
 /** v = v_free + M^-1 J'p for every body, eq. (1); v is [6 n_bodies] out. */
-void mlcp_velocities(const mlcp_problem *problem, const double p[],
-                     double v[]);
+void mlcp_velocities(const mlcp_problem *problem, const double p[], double v[]);
 
 /** A_ii = J_i M^-1 J_i' + compliance_i for row `row`. */
 double mlcp_row_diagonal(const mlcp_problem *problem, int row);

@@ -12,9 +12,8 @@ typedef struct complaint {
   size_t size;
 } complaint;
 
-__attribute__((format(printf, 2, 3))) static bool wrong(complaint *c,
-                                                        const char *format,
-                                                        ...) {
+__attribute__((format(printf, 2, 3))) static bool
+wrong(complaint *c, const char *format, ...) {
   if (c->size > 0) {
     va_list arguments;
     va_start(arguments, format);
@@ -52,8 +51,8 @@ static bool check_row_bounds(const mlcp_row *row, int index, complaint *c) {
 
 static bool check_row(const mlcp_problem *problem, int index, complaint *c) {
   const mlcp_row *row = &problem->rows[index];
-  if (row->kind != MLCP_ROW_JOINT && row->kind != MLCP_ROW_NORMAL
-      && row->kind != MLCP_ROW_FRICTION)
+  if (row->kind != MLCP_ROW_JOINT && row->kind != MLCP_ROW_NORMAL &&
+      row->kind != MLCP_ROW_FRICTION)
     return wrong(c, "row %d: unknown kind %d", index, (int)row->kind);
   for (int side = 0; side < 2; side++) {
     if (row->body[side] < -1 || row->body[side] >= problem->n_bodies)
@@ -102,11 +101,11 @@ static bool ranges_meet(int a, int n_a, int b, int n_b) {
 static bool check_friction(const mlcp_problem *problem, int index,
                            complaint *c) {
   const mlcp_friction *set = &problem->frictions[index];
-  if (set->n_base < 1 || set->n_base > 2 || set->first_row < 0
-      || set->first_row > problem->n_rows - set->n_base)
+  if (set->n_base < 1 || set->n_base > 2 || set->first_row < 0 ||
+      set->first_row > problem->n_rows - set->n_base)
     return wrong(c, "friction %d: base rows are out of range", index);
-  if (set->n_pairs < 1 || set->first_pair < 0
-      || set->first_pair > problem->n_pairs - set->n_pairs)
+  if (set->n_pairs < 1 || set->first_pair < 0 ||
+      set->first_pair > problem->n_pairs - set->n_pairs)
     return wrong(c, "friction %d: pairs are out of range", index);
   for (int i = 0; i < set->n_base; i++)
     if (problem->rows[set->first_row + i].kind != MLCP_ROW_FRICTION)
@@ -117,8 +116,8 @@ static bool check_friction(const mlcp_problem *problem, int index,
                  set->normal);
   if (set->normal >= 0 && problem->rows[set->normal].kind != MLCP_ROW_NORMAL)
     return wrong(c, "friction %d: row %d is not a normal", index, set->normal);
-  if (!isfinite(set->coefficient) || set->coefficient < 0
-      || (set->normal == -1 && set->coefficient != 0))
+  if (!isfinite(set->coefficient) || set->coefficient < 0 ||
+      (set->normal == -1 && set->coefficient != 0))
     return wrong(c, "friction %d: coefficient is %g", index, set->coefficient);
   if (!isfinite(set->limit) || set->limit < 0)
     return wrong(c, "friction %d: limit is %g", index, set->limit);
@@ -135,9 +134,9 @@ static bool check_sharing(const mlcp_problem *problem, complaint *c) {
     for (int j = 0; j < i && !in_order; j++) {
       const mlcp_friction *other = &problem->frictions[j];
       if (ranges_meet(set->first_row, set->n_base, other->first_row,
-                      other->n_base)
-          || ranges_meet(set->first_pair, set->n_pairs, other->first_pair,
-                         other->n_pairs))
+                      other->n_base) ||
+          ranges_meet(set->first_pair, set->n_pairs, other->first_pair,
+                      other->n_pairs))
         return wrong(c, "friction %d: shares rows or pairs with %d", i, j);
     }
     if (set->first_row + set->n_base > row_end)
@@ -149,8 +148,7 @@ static bool check_sharing(const mlcp_problem *problem, complaint *c) {
   for (int i = 0; i < problem->n_rows; i++)
     if (problem->rows[i].kind == MLCP_ROW_FRICTION) n_base_rows--;
   if (n_base_rows != 0)
-    return wrong(c, "%d friction rows belong to no friction set",
-                 -n_base_rows);
+    return wrong(c, "%d friction rows belong to no friction set", -n_base_rows);
   return true;
 }
 
@@ -159,8 +157,8 @@ bool mlcp_check(const mlcp_problem *problem, char *message,
   complaint c = {message, message_size};
   if (message_size > 0) message[0] = '\0';
 
-  if (problem->n_bodies < 0 || problem->n_rows < 0 || problem->n_frictions < 0
-      || problem->n_pairs < 0)
+  if (problem->n_bodies < 0 || problem->n_rows < 0 ||
+      problem->n_frictions < 0 || problem->n_pairs < 0)
     return wrong(&c, "a count is negative");
   if (!isfinite(problem->velocity_floor) || !(problem->velocity_floor > 0))
     return wrong(&c, "velocity_floor is %g", problem->velocity_floor);

@@ -13,22 +13,27 @@
 static const struct {
   const char *name, *what;
 } files[] = {
-    {"M.mtx", "6 bodies x 6 bodies: mass matrices, kg and kg m^2, in 6 x 6 "
-              "blocks"},
+    {"M.mtx",
+     "6 bodies x 6 bodies: mass matrices, kg and kg m^2, in 6 x 6 "
+     "blocks"},
     {"Minv.mtx", "6 bodies x 6 bodies: their inverses, 1/kg and 1/(kg m^2)"},
     {"v_free.mtx", "6 bodies x 1: velocities with no impulse, m/s then rad/s"},
     {"J.mtx", "rows x 6 bodies: Jacobian, per body linear then angular"},
-    {"rows.mtx", "rows x 5: kind (0 joint, 1 normal, 2 friction), first and "
-                 "second body from 1 (0 none), bias m/s or rad/s, compliance "
-                 "1/kg"},
-    {"bounds.mtx", "rows x 2: lowest and highest impulse, N s or N m s; none "
-                   "where there is no entry"},
-    {"frictions.mtx", "frictions x 7: normal row from 1 (0 none), first base "
-                      "row from 1, base rows, first pair from 1, pairs, "
-                      "coefficient, constant limit N s"},
+    {"rows.mtx",
+     "rows x 5: kind (0 joint, 1 normal, 2 friction), first and "
+     "second body from 1 (0 none), bias m/s or rad/s, compliance "
+     "1/kg"},
+    {"bounds.mtx",
+     "rows x 2: lowest and highest impulse, N s or N m s; none "
+     "where there is no entry"},
+    {"frictions.mtx",
+     "frictions x 7: normal row from 1 (0 none), first base "
+     "row from 1, base rows, first pair from 1, pairs, "
+     "coefficient, constant limit N s"},
     {"pairs.mtx", "pairs x 2: an edge along the base rows"},
-    {"guess.mtx", "rows x 1: impulses to start from, N s or N m s; none where "
-                  "there is no entry"}};
+    {"guess.mtx",
+     "rows x 1: impulses to start from, N s or N m s; none where "
+     "there is no entry"}};
 
 enum { N_FILES = sizeof files / sizeof *files };
 
@@ -129,8 +134,7 @@ static bool write_bodies(writer *w) {
     if (!write_matrix(w, inverse ? "Minv.mtx" : "M.mtx")) return false;
   }
   start_matrix(w, n, 1);
-  for (int i = 0; i < n; i++)
-    add_set(w, i, 0, p->bodies[i / 6].v_free[i % 6]);
+  for (int i = 0; i < n; i++) add_set(w, i, 0, p->bodies[i / 6].v_free[i % 6]);
   return write_matrix(w, "v_free.mtx");
 }
 
@@ -146,9 +150,9 @@ static bool write_rows(writer *w) {
   start_matrix(w, p->n_rows, MLCP_ROW_COLUMNS);
   for (int r = 0; r < p->n_rows; r++) {
     const mlcp_row *row = &p->rows[r];
-    double columns[MLCP_ROW_COLUMNS] = {
-        row->kind, row->body[0] + 1, row->body[1] + 1, row->bias,
-        row->compliance};
+    double columns[MLCP_ROW_COLUMNS] = {row->kind, row->body[0] + 1,
+                                        row->body[1] + 1, row->bias,
+                                        row->compliance};
     for (int k = 0; k < MLCP_ROW_COLUMNS; k++) add(w, r, k, columns[k]);
   }
   if (!write_matrix(w, "rows.mtx")) return false;
@@ -168,9 +172,8 @@ static bool write_frictions(writer *w) {
   for (int f = 0; f < p->n_frictions; f++) {
     const mlcp_friction *set = &p->frictions[f];
     double columns[MLCP_FRICTION_COLUMNS] = {
-        set->normal + 1,     set->first_row + 1, set->n_base,
-        set->first_pair + 1, set->n_pairs,       set->coefficient,
-        set->limit};
+        set->normal + 1, set->first_row + 1, set->n_base, set->first_pair + 1,
+        set->n_pairs,    set->coefficient,   set->limit};
     for (int k = 0; k < MLCP_FRICTION_COLUMNS; k++)
       add_set(w, f, k, columns[k]);
   }
@@ -227,8 +230,11 @@ bool mlcp_folder_write(const char *path, const mlcp_problem *problem,
                        const double guess[], const mlcp_note notes[],
                        int n_notes, const memory_source *source, char *message,
                        size_t message_size) {
-  writer w = {.path = path, .problem = problem, .source = source,
-              .message = message, .message_size = message_size};
+  writer w = {.path = path,
+              .problem = problem,
+              .source = source,
+              .message = message,
+              .message_size = message_size};
   if (message_size > 0) message[0] = '\0';
   if (mkdir(path, 0777) != 0 && errno != EEXIST)
     return complain(&w, path, strerror(errno));

@@ -29,7 +29,7 @@ enum { N_COUNTS = 4 };
 
 typedef struct description {
   bool has_format;
-  int row_columns; /* of the format */
+  int row_columns;      /* of the format */
   int counts[N_COUNTS]; /* -1: not there */
   double velocity_floor;
 } description;
@@ -74,14 +74,16 @@ static bool read_description(reader *r, description *d) {
   if (!d->has_format)
     return complain(r, "no \"format\": \"" MLCP_FOLDER_FORMAT "\"");
   if (!counted || !(d->velocity_floor > 0))
-    return complain(r, "one of bodies, rows, frictions, pairs and "
-                       "velocity_floor is missing");
+    return complain(r,
+                    "one of bodies, rows, frictions, pairs and "
+                    "velocity_floor is missing");
   // no memory is taken for what the files cannot hold
   size_t size = mlcp_folder_size(r->path);
   for (int i = 0; i < N_COUNTS; i++)
     if ((size_t)d->counts[i] > size)
-      return complain(r, "more bodies, rows, frictions or pairs than the files "
-                         "can hold");
+      return complain(r,
+                      "more bodies, rows, frictions or pairs than the files "
+                      "can hold");
   return true;
 }
 
@@ -108,14 +110,15 @@ static bool scatter(reader *r, place_of *place) {
       double *to = place(r, entry->row, entry->column);
       if (to == NULL && entry->value != 0) {
         char what[100];
-        snprintf(what, sizeof what,
-                 "the entry in row %d, column %d must be 0", entry->row + 1,
-                 entry->column + 1);
+        snprintf(what, sizeof what, "the entry in row %d, column %d must be 0",
+                 entry->row + 1, entry->column + 1);
         return complain(r, what);
       }
       if (to == NULL) continue;
-      if (pass == 0) *to = -0.0;
-      else *to += entry->value;
+      if (pass == 0)
+        *to = -0.0;
+      else
+        *to += entry->value;
     }
   return true;
 }
@@ -131,8 +134,8 @@ static const double *read_table(reader *r, const char *name, int n_rows,
                                 int n_columns, double absent) {
   if (!read_matrix(r, name, n_rows, n_columns)) return NULL;
   size_t count = (size_t)n_rows * (size_t)n_columns;
-  double *table = memory_block_reserve(&r->table_block, r->source, count,
-                                       sizeof *table);
+  double *table =
+      memory_block_reserve(&r->table_block, r->source, count, sizeof *table);
   if (table == NULL) {
     complain(r, "no memory");
     return NULL;
@@ -219,8 +222,8 @@ static bool read_frictions(reader *r) {
   int n_frictions = r->stored->problem.n_frictions;
   int n_pairs = r->stored->problem.n_pairs;
   int n_rows = r->stored->problem.n_rows;
-  const double *table = read_table(r, "frictions.mtx", n_frictions,
-                                   MLCP_FRICTION_COLUMNS, 0);
+  const double *table =
+      read_table(r, "frictions.mtx", n_frictions, MLCP_FRICTION_COLUMNS, 0);
   if (table == NULL) return false;
   for (int i = 0; i < n_frictions; i++, table += MLCP_FRICTION_COLUMNS) {
     mlcp_friction *set = &r->arrays.frictions[i];
@@ -274,10 +277,12 @@ static bool read_folder(reader *r) {
 }
 
 bool mlcp_folder_read(const char *path, const memory_source *source,
-                      mlcp_stored *stored, char *message,
-                      size_t message_size) {
-  reader r = {.path = path, .source = source, .stored = stored,
-              .message = message, .message_size = message_size};
+                      mlcp_stored *stored, char *message, size_t message_size) {
+  reader r = {.path = path,
+              .source = source,
+              .stored = stored,
+              .message = message,
+              .message_size = message_size};
   memset(stored, 0, sizeof *stored);
   if (message_size > 0) message[0] = '\0';
   bool read = read_folder(&r);

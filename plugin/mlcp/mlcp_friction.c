@@ -47,8 +47,8 @@ double mlcp_split_shares(const mlcp_problem *problem, int friction,
   for (int i = 0; i < 2 * set->n_pairs; i++) shares[i] = 0;
   if (set->n_pairs == 1) {
     const double *u = pairs[0].u;
-    double share = (p_t[0] * u[0] + p_t[1] * u[1])
-                 / (u[0] * u[0] + u[1] * u[1]);
+    double share =
+        (p_t[0] * u[0] + p_t[1] * u[1]) / (u[0] * u[0] + u[1] * u[1]);
     add_share(shares, share);
     sum = fabs(share);
   } else {
@@ -97,7 +97,6 @@ void mlcp_split_friction(const mlcp_problem *problem, int friction,
                          const double p[], const double w[], double beta[],
                          double *lambda) {
   double left = mlcp_split_shares(problem, friction, p, beta);
-  *lambda =
-      mlcp_split_lambda(problem, friction,
-                        w + problem->frictions[friction].first_row, left);
+  *lambda = mlcp_split_lambda(problem, friction,
+                              w + problem->frictions[friction].first_row, left);
 }

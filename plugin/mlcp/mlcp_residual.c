@@ -18,9 +18,9 @@ static double bounded_row_violation(const mlcp_problem *problem, int row,
                                     double p, double w, double ignored) {
   const mlcp_row *r = &problem->rows[row];
   // within the bounds it is at most |w|, whatever A is
-  if (r->low <= p && p <= r->high
-      && (fabs(w) <= ignored || (p == r->low && w >= 0)
-          || (p == r->high && w <= 0)))
+  if (r->low <= p && p <= r->high &&
+      (fabs(w) <= ignored || (p == r->low && w >= 0) ||
+       (p == r->high && w <= 0)))
     return 0;
   double A = mlcp_scale_of(mlcp_row_diagonal(problem, row));
 
@@ -59,8 +59,8 @@ static double pair_violation(const mlcp_problem *problem,
   for (int i = 0; i < 2; i++) {
     double error = friction_edge_violation(beta[i], sigma[i], worst);
     if (isnan(error))
-      error = fabs(fmin(beta[i] * friction_edge_diagonal(problem, set, u),
-                        sigma[i]));
+      error = fabs(
+          fmin(beta[i] * friction_edge_diagonal(problem, set, u), sigma[i]));
     worst = larger(worst, error);
   }
   return worst;
@@ -104,8 +104,7 @@ static double friction_violation(const mlcp_problem *problem,
   }
 
   double limit = set->limit;
-  if (set->normal >= 0)
-    limit += set->coefficient * solution->p[set->normal];
+  if (set->normal >= 0) limit += set->coefficient * solution->p[set->normal];
   return limit_violation(problem, set, lambda, limit - sum, worst);
 }
 
@@ -126,10 +125,10 @@ static bool all_finite(const double values[], int count) {
 
 static bool solution_is_finite(const mlcp_problem *problem,
                                const mlcp_solution *solution) {
-  return all_finite(solution->v, 6 * problem->n_bodies)
-      && all_finite(solution->p, problem->n_rows)
-      && all_finite(solution->beta, 2 * problem->n_pairs)
-      && all_finite(solution->lambda, problem->n_frictions);
+  return all_finite(solution->v, 6 * problem->n_bodies) &&
+         all_finite(solution->p, problem->n_rows) &&
+         all_finite(solution->beta, 2 * problem->n_pairs) &&
+         all_finite(solution->lambda, problem->n_frictions);
 }
 
 static double relative(double worst, double scale) {
@@ -164,13 +163,13 @@ double mlcp_residual(const mlcp_problem *problem, const mlcp_solution *solution,
 
 /* p_t = sum of the friction edges, which differs from p_t by rounding. */
 static void take_friction_edge_sums(const mlcp_problem *problem, int index,
-                           const double beta[], double p[]) {
+                                    const double beta[], double p[]) {
   const mlcp_friction *set = &problem->frictions[index];
   double made[2] = {0};
   for (int k = 0; k < set->n_pairs; k++) {
     const double *u = problem->pairs[set->first_pair + k].u;
-    double share = beta[2 * (set->first_pair + k)]
-                 - beta[2 * (set->first_pair + k) + 1];
+    double share =
+        beta[2 * (set->first_pair + k)] - beta[2 * (set->first_pair + k) + 1];
     made[0] += u[0] * share;
     made[1] += u[1] * share;
   }
@@ -197,8 +196,7 @@ double mlcp_complete(const mlcp_problem *problem, double scale,
   }
   for (int i = 0; i < problem->n_frictions; i++) {
     const double *w = slips + problem->frictions[i].first_row;
-    solution->lambda[i] =
-        mlcp_split_lambda(problem, i, w, solution->lambda[i]);
+    solution->lambda[i] = mlcp_split_lambda(problem, i, w, solution->lambda[i]);
     worst = friction_violation(problem, solution, i, w, worst);
   }
   if (!given || !solution_is_finite(problem, solution)) return INFINITY;

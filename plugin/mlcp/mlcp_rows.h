@@ -14,8 +14,8 @@ static inline double mlcp_row_slip(const mlcp_problem *problem,
   const mlcp_row *r = &problem->rows[row];
   const double *v[2];
   for (int side = 0; side < 2; side++)
-    v[side] = r->body[side] >= 0 ? solution->v + 6 * r->body[side]
-                                 : mlcp_at_rest;
+    v[side] =
+        r->body[side] >= 0 ? solution->v + 6 * r->body[side] : mlcp_at_rest;
   two sum = dot6_parts(r->J[0], v[0]) + dot6_parts(r->J[1], v[1]);
   return sum[0] + sum[1] + r->compliance * solution->p[row] + r->bias;
 }

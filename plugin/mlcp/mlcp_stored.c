@@ -49,14 +49,14 @@ mlcp_arrays mlcp_stored_arrays(const mlcp_stored *stored) {
 
 bool mlcp_stored_copy(mlcp_stored *stored, const memory_source *source,
                       const mlcp_problem *problem, const double guess[]) {
-  mlcp_sizes sizes = {problem->n_bodies, problem->n_rows,
-                      problem->n_frictions, problem->n_pairs};
+  mlcp_sizes sizes = {problem->n_bodies, problem->n_rows, problem->n_frictions,
+                      problem->n_pairs};
   if (!mlcp_stored_reserve(stored, source, &sizes)) return false;
 
   mlcp_arrays to = mlcp_stored_arrays(stored);
-#define COPY(field)                                                     \
-  if (problem->n_##field > 0)                                           \
-  memcpy(to.field, problem->field,                                      \
+#define COPY(field)                                                            \
+  if (problem->n_##field > 0)                                                  \
+  memcpy(to.field, problem->field,                                             \
          (size_t)problem->n_##field * sizeof *to.field)
   COPY(bodies);
   COPY(rows);

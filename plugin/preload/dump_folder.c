@@ -13,10 +13,14 @@ static const char *value_of(const char *variable) {
 }
 
 static bool read_when(ode_mlcp_dump_when *when, const char *value) {
-  if (strcmp(value, "degraded") == 0) *when = ODE_MLCP_DUMP_DEGRADED;
-  else if (strcmp(value, "slow") == 0) *when = ODE_MLCP_DUMP_SLOW;
-  else if (strcmp(value, "all") == 0) *when = ODE_MLCP_DUMP_ALL;
-  else return false;
+  if (strcmp(value, "degraded") == 0)
+    *when = ODE_MLCP_DUMP_DEGRADED;
+  else if (strcmp(value, "slow") == 0)
+    *when = ODE_MLCP_DUMP_SLOW;
+  else if (strcmp(value, "all") == 0)
+    *when = ODE_MLCP_DUMP_ALL;
+  else
+    return false;
   return true;
 }
 

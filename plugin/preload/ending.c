@@ -23,8 +23,8 @@ static pid_t self; /* 0: exits are not watched (yet) */
 static char program[64];
 static char second_library[PATH_MAX]; /* empty: none was seen */
 
-static const int ending_signals[] = {SIGTERM, SIGINT,  SIGABRT, SIGHUP, SIGQUIT,
-                                     SIGSEGV, SIGBUS,  SIGFPE,  SIGILL};
+static const int ending_signals[] = {SIGTERM, SIGINT, SIGABRT, SIGHUP, SIGQUIT,
+                                     SIGSEGV, SIGBUS, SIGFPE,  SIGILL};
 static const size_t n_ending_signals =
     sizeof ending_signals / sizeof ending_signals[0];
 
@@ -35,8 +35,7 @@ static bool is_this_process(void) { return self != 0 && getpid() == self; }
 
 /* Keeps the name of a second ODE library, should there be one by now. */
 static void look_for_second_library(void) {
-  const char *path =
-      second_library[0] == '\0' ? libraries_second_ode() : NULL;
+  const char *path = second_library[0] == '\0' ? libraries_second_ode() : NULL;
   if (path != NULL) strncpy(second_library, path, sizeof second_library - 1);
 }
 
@@ -58,10 +57,9 @@ static void tell_of_second_library(void) {
   if (second_library[0] == '\0' ||
       (run.mark != NULL && atomic_exchange(&run.mark->second_library, 1) != 0))
     return;
-  message_say((const char *[]){program, " loaded a second ODE library, ",
-                               second_library,
-                               ": worlds made in it did not step on ode-mlcp",
-                               NULL});
+  message_say((const char *[]){
+      program, " loaded a second ODE library, ", second_library,
+      ": worlds made in it did not step on ode-mlcp", NULL});
 }
 
 /* Judge the run: says what was wrong with it.
@@ -179,8 +177,7 @@ void ending_watch_signals(void) {
   for (size_t k = 0; k < n_ending_signals; k++) {
     struct sigaction present, ours;
     if (sigaction(ending_signals[k], NULL, &present) != 0 ||
-        (present.sa_flags & SA_SIGINFO) != 0 ||
-        present.sa_handler != SIG_DFL)
+        (present.sa_flags & SA_SIGINFO) != 0 || present.sa_handler != SIG_DFL)
       continue;
 
     memset(&ours, 0, sizeof ours);

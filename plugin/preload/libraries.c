@@ -11,7 +11,7 @@
 
 /* The parts of a loaded object's dynamic section that a look-up needs. */
 typedef struct symbol_table {
-  const ElfW(Sym) *symbols;
+  const ElfW(Sym) * symbols;
   const char *strings;
   const uint32_t *gnu_hash;
   const uint32_t *sysv_hash;

@@ -11,8 +11,7 @@ static int kept_stderr = -1;
 
 void message_keep_stderr(void) {
   kept_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 955);
-  if (kept_stderr < 0)
-    kept_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 20);
+  if (kept_stderr < 0) kept_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 20);
 }
 
 void message_let_go(void) {

@@ -18,14 +18,14 @@
 typedef int collide_function(dGeomID, dGeomID, int, dContactGeom *, int);
 typedef void attach_function(dGeomID, dBodyID);
 
-static double margin; /* m; 0: everything is the host's */
+static double margin;            /* m; 0: everything is the host's */
 static _Thread_local int inside; /* the host itself calls these, too */
 
 static void *next_symbol(const char *name) { return dlsym(RTLD_NEXT, name); }
 
 /* dlsym gives an object's address for a function */
-#define HOST(type, name)                                          \
-  static type *host;                                              \
+#define HOST(type, name)                                                       \
+  static type *host;                                                           \
   if (host == NULL) *(void **)&host = next_symbol(name)
 
 /* --- contacts ---------------------------------------------------------------- */
@@ -60,8 +60,8 @@ static dContactGeom *at(dContactGeom *contacts, int index, int skip) {
 static int add_near(dGeomID one, dGeomID other, int room,
                     dContactGeom *contacts, int skip, int count) {
   dContactGeom found[64];
-  int n_found = ode_mlcp_find_contacts(one, other, margin, found, 64,
-                                       sizeof found[0]);
+  int n_found =
+      ode_mlcp_find_contacts(one, other, margin, found, 64, sizeof found[0]);
   for (int k = 0; k < n_found && count < room; k++) {
     bool known = found[k].depth >= 0;
     for (int i = 0; i < count && !known; i++)
@@ -105,8 +105,7 @@ extern collide_function own_collide
 
 bool near_contacts_set(double wanted) {
   margin = wanted;
-  return margin == 0 ||
-         dlsym(RTLD_DEFAULT, "dCollide") == (void *)&own_collide;
+  return margin == 0 || dlsym(RTLD_DEFAULT, "dCollide") == (void *)&own_collide;
 }
 
 /* --- boxes -------------------------------------------------------------------- */

@@ -28,8 +28,10 @@ static int place_in_folder(const char *name, char path[PATH_MAX]) {
   if (length >= sizeof folder_name) return ENAMETOOLONG;
   memcpy(folder_name, name, length);
   folder_name[length] = '\0';
-  if (slash == NULL) strcpy(folder_name, ".");
-  else if (length == 0) strcpy(folder_name, "/");
+  if (slash == NULL)
+    strcpy(folder_name, ".");
+  else if (length == 0)
+    strcpy(folder_name, "/");
 
   if (realpath(folder_name, folder) == NULL) return errno;
   if (access(folder, W_OK | X_OK) != 0) return errno;

@@ -138,20 +138,19 @@ __attribute__((constructor)) static void start(void) {
     message_say((const char *[]){message, NULL});
     do_not_start();
   }
-  double margin =
-      options.margin == ODE_MLCP_MARGIN_AUTO ? 0 : options.margin;
+  double margin = options.margin == ODE_MLCP_MARGIN_AUTO ? 0 : options.margin;
   if (!near_contacts_set(margin)) {
     message_say((const char *[]){
         "ODE_MLCP_MARGIN: to have an effect this library must come before the "
-        "host in LD_PRELOAD", NULL});
+        "host in LD_PRELOAD",
+        NULL});
     do_not_start();
   }
   run_mark_place place = run_mark_open(getenv(RUN_MARK_VARIABLE));
   mark = place.mark;
   check_host();
   record_request request = {
-      read_file_setting(ENVIRONMENT_STATS, place.top != 0,
-                        statistics_path),
+      read_file_setting(ENVIRONMENT_STATS, place.top != 0, statistics_path),
       read_file_setting(ENVIRONMENT_TRACE, place.top != 0, trace_path),
       place.mark};
   if (request.trace != NULL) options.measure = 1;

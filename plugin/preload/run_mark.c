@@ -74,8 +74,8 @@ static run_mark *map_page(int descriptor, const page_name *name) {
       file.st_size != (off_t)sizeof(run_mark))
     return NULL;
 
-  void *page = mmap(NULL, sizeof(run_mark), PROT_READ | PROT_WRITE,
-                    MAP_SHARED, descriptor, 0);
+  void *page = mmap(NULL, sizeof(run_mark), PROT_READ | PROT_WRITE, MAP_SHARED,
+                    descriptor, 0);
   return page != MAP_FAILED ? page : NULL;
 }
 

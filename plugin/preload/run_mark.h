@@ -27,8 +27,8 @@ typedef struct run_mark {
 } run_mark;
 
 typedef struct run_mark_place {
-  run_mark *mark;       /* NULL: no memory for it */
-  pid_t top;            /* process the command became; 0: not under the command
+  run_mark *mark; /* NULL: no memory for it */
+  pid_t top;      /* process the command became; 0: not under the command
                            or its page is out of reach */
 } run_mark_place;
 

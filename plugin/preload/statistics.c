@@ -8,13 +8,13 @@
 void statistics_add(statistics *sums, const ode_mlcp_report *report) {
   // what was not a number once stays none
 #define SUM(key) *sum += value;
-#define MOST(key)                                                             \
+#define MOST(key)                                                              \
   if (!(value <= *sum) && *sum == *sum) *sum = value;
-#define ADD(type, field, islands, steps, unit, meaning)                       \
-  {                                                                           \
-    STATISTICS_##type value = report->field, *sum = &sums->field;             \
-    (void)value, (void)sum;                                                   \
-    steps                                                                     \
+#define ADD(type, field, islands, steps, unit, meaning)                        \
+  {                                                                            \
+    STATISTICS_##type value = report->field, *sum = &sums->field;              \
+    (void)value, (void)sum;                                                    \
+    steps                                                                      \
   }
   ODE_MLCP_REPORT(ADD)
 #undef ADD
@@ -38,8 +38,10 @@ static void add_integer(text *out, const char *key, long value) {
 /* JSON has no word for what is not a finite number but null. */
 static void add_number(text *out, const char *key, double value) {
   add_key(out, key);
-  if (isfinite(value)) text_add_number(out, value, 9);
-  else text_add(out, "null");
+  if (isfinite(value))
+    text_add_number(out, value, 9);
+  else
+    text_add(out, "null");
   text_add(out, ",\n");
 }
 
@@ -77,13 +79,13 @@ void statistics_add_json(text *out, const statistics *sums,
   text_add(out, "{\n");
 #define SUM(key) ADD_VALUE(#key, value)
 #define MOST(key) ADD_VALUE(#key, value)
-#define ADD_VALUE(key, value)                                                 \
-  _Generic((value), double: add_number, long: add_integer)(out, key, value);
-#define ADD(type, field, islands, steps, unit, meaning)                       \
-  {                                                                           \
-    STATISTICS_##type value = sums->field;                                    \
-    (void)value;                                                              \
-    steps                                                                     \
+#define ADD_VALUE(key, value)                                                  \
+  _Generic((value), double : add_number, long : add_integer)(out, key, value);
+#define ADD(type, field, islands, steps, unit, meaning)                        \
+  {                                                                            \
+    STATISTICS_##type value = sums->field;                                     \
+    (void)value;                                                               \
+    steps                                                                      \
   }
   ODE_MLCP_REPORT(ADD)
 #undef ADD

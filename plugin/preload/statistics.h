@@ -15,7 +15,7 @@
 typedef struct statistics {
   long failed; /* steps not taken for another reason than size: memory */
   long worlds;
-#define MEMBER(type, field, islands, steps, unit, meaning)                    \
+#define MEMBER(type, field, islands, steps, unit, meaning)                     \
   STATISTICS_##type field;
   ODE_MLCP_REPORT(MEMBER)
 #undef MEMBER

@@ -94,8 +94,8 @@ static void add_number(text *row, double value) {
   text_add_number(row, value, DIGITS);
 }
 
-#define ADD(value)                                                        \
-  _Generic((value), double: add_number, default: add_integer)(&row, (value));
+#define ADD(value)                                                             \
+  _Generic((value), double : add_number, default : add_integer)(&row, (value));
 #define FIELD(name, field) ADD(report->field)
 #define RECORDED(name, recorded, meaning) ADD(recorded)
 

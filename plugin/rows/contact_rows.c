@@ -81,9 +81,8 @@ static bool can_push(const row_frame *frame, const contact_settings *settings,
 /* The normal velocity asked for: a correction under the program's cap, or a
  * bounce, which is not capped. What is apart may come as close as it is
  * (`approach`), whatever the ERP. */
-static double normal_target(const contact_settings *settings,
-                            double correction, double motion, double approach,
-                            double bounce) {
+static double normal_target(const contact_settings *settings, double correction,
+                            double motion, double approach, double bounce) {
   return larger_of(
       smaller_of(correction + motion, settings->max_velocity) - approach,
       bounce);
@@ -171,8 +170,8 @@ static void add_interval(row_set *set, const host_contact *contact,
  * two limits) puts the friction that opposes `slip`. */
 static void add_polygon(row_set *set, const host_contact *contact,
                         int normal_row, bool proportional,
-                        const double limits[2], int edges,
-                        const double slip[2], double step_size) {
+                        const double limits[2], int edges, const double slip[2],
+                        double step_size) {
   double largest = larger_of(limits[0], limits[1]);
   double scale[2] = {limits[0] / largest, limits[1] / largest};
   mlcp_friction *friction =
@@ -201,14 +200,14 @@ static void add_given_polygon(row_set *set, const host_contact *contact,
                               const contact_polygon *polygon, int normal_row) {
   double largest = 0;
   for (int k = 0; k < polygon->n; k++)
-    largest = fmax(largest, hypot(polygon->vertex[k][0], polygon->vertex[k][1]));
+    largest =
+        fmax(largest, hypot(polygon->vertex[k][0], polygon->vertex[k][1]));
   mlcp_friction *friction =
       add_set(set, contact, normal_row, 2, true, largest, 1);
   friction->n_pairs = polygon->n;
   for (int k = 0; k < polygon->n; k++)
-    set->pairs[set->n_pairs++] =
-        (mlcp_pair){{polygon->vertex[k][0] / largest,
-                     polygon->vertex[k][1] / largest}};
+    set->pairs[set->n_pairs++] = (mlcp_pair){
+        {polygon->vertex[k][0] / largest, polygon->vertex[k][1] / largest}};
 }
 
 /* The Jacobians of both axes side by side: lane d is host_contact_jacobian of
@@ -289,9 +288,9 @@ static void add_sliding(row_set *set, const row_frame *frame,
   const bool *proportional = surface->proportional;
   const double limits[2] = {sliding_limit(settings, surface, 0, pushes),
                             sliding_limit(settings, surface, 1, pushes)};
-  bool polygon = given ||
-                 (limits[0] > 0 && limits[1] > 0 && isfinite(limits[0]) &&
-                  isfinite(limits[1]) && proportional[0] == proportional[1]);
+  bool polygon =
+      given || (limits[0] > 0 && limits[1] > 0 && isfinite(limits[0]) &&
+                isfinite(limits[1]) && proportional[0] == proportional[1]);
 
   two J[2][6];
   sliding_jacobians(J, contact, axis);
@@ -313,8 +312,7 @@ static void add_sliding(row_set *set, const row_frame *frame,
     double slip[2];
     slip_to_come(slip, frame, settings, contact, J, axis, surface->motion,
                  slip_hint);
-    for (int d = 0; d < 2; d++)
-      vec3_add_scaled(built->slip, slip[d], axis[d]);
+    for (int d = 0; d < 2; d++) vec3_add_scaled(built->slip, slip[d], axis[d]);
     add_polygon(set, contact, normal_row, proportional[0], limits,
                 settings->edges, slip, h);
   }

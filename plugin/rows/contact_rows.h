@@ -13,7 +13,7 @@ bool contact_polygon_convex(int n, const double vertex[][2]);
 
 /** How contacts become rows. */
 typedef struct contact_settings {
-  double erp;           /* the paper's gamma */
+  double erp; /* the paper's gamma */
   double cfm;
   double surface_layer; /* m */
   double max_velocity;  /* m/s, the program's own cap on corrections */

@@ -88,8 +88,7 @@ void joint_stop_add(row_set *set, const row_frame *frame,
   double h = frame->step_size, target = -gap / h;
   bool reached = gap + h * stop_rate(frame, stop, body, true) <= 0;
   if (reached && stop->bounce > 0)
-    target = fmax(target,
-                  -stop->bounce * stop_rate(frame, stop, body, false));
+    target = fmax(target, -stop->bounce * stop_rate(frame, stop, body, false));
   mlcp_row *row = row_set_add(set, frame, MLCP_ROW_JOINT, body, stop->J,
                               -target, stop->cfm / h);
   row->low = 0;

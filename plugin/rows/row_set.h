@@ -31,14 +31,14 @@ typedef struct contact_polygon {
 
 /** What every row is built from. */
 typedef struct row_frame {
-  const double *v;           /* [6 n] velocities at the start of the step */
-  const double *v_free;      /* [6 n] and in free flight; kinematic bodies: v */
-  const int *problem_body;   /* [n] their index in the problem, -1 kinematic */
+  const double *v;         /* [6 n] velocities at the start of the step */
+  const double *v_free;    /* [6 n] and in free flight; kinematic bodies: v */
+  const int *problem_body; /* [n] their index in the problem, -1 kinematic */
   const contact_polygon *polygons; /* of the contacts */
-  double step_size;          /* s */
-  double max_correction;     /* m/s: what a contact's target velocity may
+  double step_size;                /* s */
+  double max_correction;           /* m/s: what a contact's target velocity may
                                 correct; may be INFINITY */
-  double joint_excess;       /* 0 .. 1: the part of a joint's correction that is
+  double joint_excess; /* 0 .. 1: the part of a joint's correction that is
                                 not in its target velocity. One for all joints:
                                 their errors fit together where they close a
                                 loop, errors cut one by one do not */

@@ -8,12 +8,10 @@ static const double RADIUS = 0.1, DROP = 1;
 /* Of the lowest point, after `time`; analytic. */
 static double exact_height(double time, double gravity, double restitution) {
   double fall = sqrt(2 * DROP / gravity);
-  if (!(gravity > 0) || time <= fall)
-    return DROP - 0.5 * gravity * time * time;
+  if (!(gravity > 0) || time <= fall) return DROP - 0.5 * gravity * time * time;
   double speed = gravity * fall, since = time - fall;
   // flights grow shorter by the same factor; beyond all of them it rests
-  if (restitution < 1 &&
-      since >= 2 * fall * restitution / (1 - restitution))
+  if (restitution < 1 && since >= 2 * fall * restitution / (1 - restitution))
     return 0;
   for (;;) {
     speed *= restitution;
@@ -59,8 +57,8 @@ static bool build(scene_run_state *run) {
   run->frame = SCENE_FRAME_POINTS;
   run->judge = judge;
   scene_set_bounce(run, run->settings->restitution);
-  dBodyID ball = scene_add_planar(run, 0, DROP + RADIUS, 0, 1,
-                                  0.4 * RADIUS * RADIUS);
+  dBodyID ball =
+      scene_add_planar(run, 0, DROP + RADIUS, 0, 1, 0.4 * RADIUS * RADIUS);
   if (ball == NULL) return false;
   scene_add_line(run, -0.6, 0, 0.6, 0);
   return scene_add_centred(run, dCreateSphere(run->space, RADIUS), ball) &&

@@ -11,8 +11,8 @@ static const double RADIUS = 3, TABLE = 70;
 
 /* How many lie on the table. */
 static void judge(scene_run_state *run) {
-  const double *q = run->result->positions +
-                    run->result->n_steps * run->result->n_positions;
+  const double *q =
+      run->result->positions + run->result->n_steps * run->result->n_positions;
   int lying = 0;
   for (int i = 0; i < DISKS; i++)
     lying += fabs(q[3 * i + 1] - RADIUS) < 1e-3 * RADIUS;
@@ -46,10 +46,10 @@ static bool build(scene_run_state *run) {
   scene_add_line(run, TABLE, 0, TABLE + 20, 20);
   dSpaceID s = run->space;
   return scene_add_fixed(run, dCreatePlane(s, 0, 1, 0, 0)) &&
-         scene_add_fixed(
-             run, dCreatePlane(s, slope, slope, 0, -slope * TABLE)) &&
-         scene_add_fixed(
-             run, dCreatePlane(s, -slope, slope, 0, -slope * TABLE));
+         scene_add_fixed(run,
+                         dCreatePlane(s, slope, slope, 0, -slope * TABLE)) &&
+         scene_add_fixed(run,
+                         dCreatePlane(s, -slope, slope, 0, -slope * TABLE));
 }
 
 const scene scene_disks = {

@@ -7,8 +7,8 @@
 static bool build(scene_run_state *run) {
   const double semi_axes[3] = {4, 2, 2};
   double mass = 10 * M_PI * semi_axes[0] * semi_axes[1];
-  double inertia = mass / 4 * (semi_axes[0] * semi_axes[0] +
-                               semi_axes[1] * semi_axes[1]);
+  double inertia =
+      mass / 4 * (semi_axes[0] * semi_axes[0] + semi_axes[1] * semi_axes[1]);
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = 0.3;
   dBodyID body = scene_add_planar(run, 0, 8, 0, mass, inertia);

@@ -17,8 +17,11 @@ static bool may_slide_on(const scene_result *result, long row) {
   const double *q = result->positions + 3 * row;
   double end = sin(q[2]) > 0 ? -LENGTH / 2 : LENGTH / 2, A, b;
   sliding_contact contact = {
-      .mass = MASS, .inertia = INERTIA, .friction = FRICTION,
-      .gravity = result->settings.gravity, .slip = 1,
+      .mass = MASS,
+      .inertia = INERTIA,
+      .friction = FRICTION,
+      .gravity = result->settings.gravity,
+      .slip = 1,
       .turning = result->velocities[3 * row + 2],
       .arm = {end * cos(q[2]), end * sin(q[2]) - RADIUS}};
   return sliding_contact_solvable(&contact, &A, &b);
@@ -38,7 +41,8 @@ static void judge(scene_run_state *run) {
   if (last > 0)
     snprintf(result->note, sizeof result->note,
              "from %.4g s to %.4g s no accelerations obey Coulomb's law for an "
-             "end that slides as it came down", first, last);
+             "end that slides as it came down",
+             first, last);
 }
 
 static bool build(scene_run_state *run) {

@@ -37,8 +37,8 @@ static void judge(scene_run_state *run) {
   const double *q = dBodyGetQuaternion(run->bodies[0]);
   double back[4] = {q[0], -q[1], -q[2], -q[3]}, between[4];
   dQMultiply0(between, y, back);
-  result->errors[0] = 2 * atan2(sqrt(vec3_dot(between + 1, between + 1)),
-                                fabs(between[0]));
+  result->errors[0] =
+      2 * atan2(sqrt(vec3_dot(between + 1, between + 1)), fabs(between[0]));
   dVector3 spin, difference;
   const double *w = dBodyGetAngularVel(run->bodies[0]);
   dBodyVectorFromWorld(run->bodies[0], w[0], w[1], w[2], spin);
@@ -65,8 +65,8 @@ static bool build(scene_run_state *run) {
   box->body = 0;
   // the box of that inertia, mass 1
   for (int i = 0; i < 3; i++)
-    box->size[i] = sqrt(6 * (INERTIA[(i + 1) % 3] + INERTIA[(i + 2) % 3] -
-                             INERTIA[i]) + 0.02);
+    box->size[i] = sqrt(
+        6 * (INERTIA[(i + 1) % 3] + INERTIA[(i + 2) % 3] - INERTIA[i]) + 0.02);
   return true;
 }
 

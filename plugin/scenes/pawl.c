@@ -8,9 +8,9 @@
 
 static const double MM = 1e-3;
 static const double LENGTH = 2.3e-3, HEIGHT = 0.4e-3, DEPTH = 0.1e-3;
-static const double HOLE = 0.46e-3;  /* height of the hole */
-static const double PUSH = 2e-5;     /* N */
-static const double MASS = 2.1e-7;   /* silicon */
+static const double HOLE = 0.46e-3; /* height of the hole */
+static const double PUSH = 2e-5;    /* N */
+static const double MASS = 2.1e-7;  /* silicon */
 
 static void push(scene_run_state *run, double time) {
   (void)time;
@@ -55,9 +55,9 @@ static bool build(scene_run_state *run) {
   run->surface.parameters.mu = 0.2;
   run->push = push;
   run->judge = judge;
-  dBodyID pawl = scene_add_planar(run, -2.2 * MM, 0.15 * MM, -0.1, MASS,
-                                  MASS * (LENGTH * LENGTH + HEIGHT * HEIGHT) /
-                                      12);
+  dBodyID pawl =
+      scene_add_planar(run, -2.2 * MM, 0.15 * MM, -0.1, MASS,
+                       MASS * (LENGTH * LENGTH + HEIGHT * HEIGHT) / 12);
   if (pawl == NULL ||
       !scene_add_centred(run, dCreateBox(run->space, LENGTH, HEIGHT, DEPTH),
                          pawl))

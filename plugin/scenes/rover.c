@@ -10,7 +10,7 @@ enum { SAMPLES_X = 61, SAMPLES_Y = 21, WHEELS = 4 };
 
 static const double LENGTH = 12, WIDTH = 4; /* of the ground, m */
 static const double WHEEL = 0.25, TRACK = 0.45, AXLE = 0.6;
-static const double DRIVE = 3;  /* rad/s */
+static const double DRIVE = 3;   /* rad/s */
 static const double TORQUE = 25; /* N m a wheel, at most */
 
 /* Height of the ground, m; the start is level. */
@@ -54,8 +54,8 @@ static dBodyID add_box(scene_run_state *run, const double centre[3],
     double a = sides[(i + 1) % 3], b = sides[(i + 2) % 3];
     inertia[i] = mass * (a * a + b * b) / 12;
   }
-  dBodyID body = scene_add_spatial(run, centre[0], centre[1], centre[2], mass,
-                                   inertia);
+  dBodyID body =
+      scene_add_spatial(run, centre[0], centre[1], centre[2], mass, inertia);
   scene_outline *box = body != NULL ? scene_add_outline(run) : NULL;
   if (box == NULL) return body;
   box->kind = SCENE_BOX;
@@ -119,12 +119,11 @@ static bool build(scene_run_state *run) {
                         (double[]){0.7, 0.08, 0.08}, 2);
   if (front == NULL || rear == NULL || arm == NULL) return false;
   add_hinge(run, front, rear, (double[]){-0.75, 0, z + 0.1}, along);
-  run->servo =
-      add_hinge(run, arm, front, (double[]){-0.3, 0, z + 0.4}, across);
+  run->servo = add_hinge(run, arm, front, (double[]){-0.3, 0, z + 0.4}, across);
   dJointSetHingeParam(run->servo, dParamFMax, 40);
   for (int i = 0; i < WHEELS; i++)
-    if (!add_wheel(run, i < 2 ? front : rear,
-                   i < 2 ? -0.4 : -0.4 - AXLE * 1.3, i % 2 ? TRACK : -TRACK))
+    if (!add_wheel(run, i < 2 ? front : rear, i < 2 ? -0.4 : -0.4 - AXLE * 1.3,
+                   i % 2 ? TRACK : -TRACK))
       return false;
   return true;
 }

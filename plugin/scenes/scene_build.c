@@ -49,8 +49,8 @@ static dBodyID add_body(scene_run_state *run, double mass,
   return body;
 }
 
-dBodyID scene_add_planar(scene_run_state *run, double x, double y,
-                         double angle, double mass, double inertia) {
+dBodyID scene_add_planar(scene_run_state *run, double x, double y, double angle,
+                         double mass, double inertia) {
   const double equal[3] = {inertia, inertia, inertia};
   dBodyID body = add_body(run, mass, equal);
   if (body == NULL) return NULL;
@@ -128,9 +128,7 @@ void scene_add_line(scene_run_state *run, double x1, double y1, double x2,
 
 static scene_outline_kind outline_of(dGeomID geom, double size[3]) {
   switch (dGeomGetClass(geom)) {
-    case dSphereClass:
-      size[0] = dGeomSphereGetRadius(geom);
-      return SCENE_BALL;
+    case dSphereClass: size[0] = dGeomSphereGetRadius(geom); return SCENE_BALL;
     case dBoxClass: {
       dVector3 sides;
       dGeomBoxGetLengths(geom, sides);
@@ -143,9 +141,7 @@ static scene_outline_kind outline_of(dGeomID geom, double size[3]) {
     case dCylinderClass:
       dGeomCylinderGetParams(geom, &size[0], &size[1]);
       return SCENE_CYLINDER;
-    default:
-      gap_ellipsoid_get(geom, size);
-      return SCENE_ELLIPSOID;
+    default: gap_ellipsoid_get(geom, size); return SCENE_ELLIPSOID;
   }
 }
 
@@ -174,15 +170,13 @@ bool scene_add_geom(scene_run_state *run, dGeomID geom, dBodyID body,
   dMatrix3 rotation;
   dQtoR(quaternion, rotation);
   for (int i = 0; i < 9; i++)
-    outline->rotation[i] = rotation[4*(i / 3) + i % 3];
+    outline->rotation[i] = rotation[4 * (i / 3) + i % 3];
   return true;
 }
 
 /* --- contacts ------------------------------------------------------------- */
 
-static int number_of(dGeomID geom) {
-  return (int)(size_t)dGeomGetData(geom);
-}
+static int number_of(dGeomID geom) { return (int)(size_t)dGeomGetData(geom); }
 
 int scene_place_of(scene_run_state *run, const ode_mlcp_contact *contact) {
   scene_place sought;

@@ -8,7 +8,7 @@
 enum {
   SCENE_BODIES = 32,
   SCENE_OUTLINES = 96,
-  SCENE_PLACES = 1024    /* where contacts have been */
+  SCENE_PLACES = 1024 /* where contacts have been */
 };
 
 /** Which coordinates of a body a scene speaks of. */
@@ -43,21 +43,21 @@ struct scene_run_state {
   double seen[SCENE_BODIES][4];   /* quaternion at the last look */
   int n_bodies, n_geoms;
   double time;
-  dHeightfieldDataID terrain; /* or NULL; destroyed with the world */
-  dJointID servo;             /* a joint that the scene drives */
+  dHeightfieldDataID terrain;   /* or NULL; destroyed with the world */
+  dJointID servo;               /* a joint that the scene drives */
   double variation, last_speed; /* m/s, as the scene uses them */
 
   /* set by build, after which no field above changes but by a step */
   scene_frame frame;
-  ode_mlcp_surface surface;   /* of every contact; Approx1 */
-  dGeomID stopper;            /* what alone is bounced off, or NULL: all */
+  ode_mlcp_surface surface; /* of every contact; Approx1 */
+  dGeomID stopper;          /* what alone is bounced off, or NULL: all */
   /* NULL: that of the frame, no force, no further energy, the overlaps */
   void (*push)(scene_run_state *run, double time);
   double (*energy)(const scene_run_state *run);
   double (*infeasibility)(scene_run_state *run);
   double (*extra)(const scene_run_state *run); /* scene->extra_name */
-  void (*after)(scene_run_state *run); /* each step */
-  void (*judge)(scene_run_state *run); /* fills result->errors, note */
+  void (*after)(scene_run_state *run);         /* each step */
+  void (*judge)(scene_run_state *run);         /* fills result->errors, note */
 
   gap_context *gaps;
   double overlap; /* m, >= 0: the deepest of the last look */
@@ -75,8 +75,8 @@ bool scene_fail(scene_run_state *run, const char *format, ...)
 
 /** A body that moves in the x-y plane, at (x, y) and turned by `angle`.
  *  @param inertia kg m^2 about z. @return NULL where memory runs out. */
-dBodyID scene_add_planar(scene_run_state *run, double x, double y,
-                         double angle, double mass, double inertia);
+dBodyID scene_add_planar(scene_run_state *run, double x, double y, double angle,
+                         double mass, double inertia);
 
 /** A body of that mass and diagonal inertia, not turned. */
 dBodyID scene_add_spatial(scene_run_state *run, double x, double y, double z,

@@ -72,11 +72,11 @@ static double push_of(const ode_mlcp_contact *contact) {
 static void look_at_contacts(scene_run_state *run) {
   ode_mlcp_contact contact;
   double strongest = 0;
-  for (int i = 0;
-       ode_mlcp_last_contact(run->world, i, &contact) == ODE_MLCP_OK; i++)
+  for (int i = 0; ode_mlcp_last_contact(run->world, i, &contact) == ODE_MLCP_OK;
+       i++)
     strongest = fmax(strongest, push_of(&contact));
-  for (int i = 0;
-       ode_mlcp_last_contact(run->world, i, &contact) == ODE_MLCP_OK; i++) {
+  for (int i = 0; ode_mlcp_last_contact(run->world, i, &contact) == ODE_MLCP_OK;
+       i++) {
     if (!(push_of(&contact) > FAINT * strongest)) continue;
     int place = scene_place_of(run, &contact);
     if (place < 0) continue;

@@ -12,13 +12,22 @@ static const double MOST_STEPS = 2e6;
 
 /* --- the list ------------------------------------------------------------- */
 
-static const scene *const SCENES[] = {
-    &scene_falling_rod,   &scene_four_balls, &scene_ellipse,
-    &scene_disks,         &scene_pendulum,   &scene_double_pendulum,
-    &scene_stick_slip,    &scene_two_carts,  &scene_inconsistent_joint,
-    &scene_gyroscope,     &scene_incline,    &scene_bouncing_ball,
-    &scene_painleve_rod,  &scene_rover,      &scene_pawl,
-    NULL};
+static const scene *const SCENES[] = {&scene_falling_rod,
+                                      &scene_four_balls,
+                                      &scene_ellipse,
+                                      &scene_disks,
+                                      &scene_pendulum,
+                                      &scene_double_pendulum,
+                                      &scene_stick_slip,
+                                      &scene_two_carts,
+                                      &scene_inconsistent_joint,
+                                      &scene_gyroscope,
+                                      &scene_incline,
+                                      &scene_bouncing_ball,
+                                      &scene_painleve_rod,
+                                      &scene_rover,
+                                      &scene_pawl,
+                                      NULL};
 
 const scene *const *scene_all(void) { return SCENES; }
 
@@ -74,10 +83,8 @@ static bool check_range(scene_run_state *run, const char *name, double value,
 
 static bool check_settings(scene_run_state *run) {
   const scene_settings *s = run->settings;
-  if (!check_range(run, "h", s->h, 1e-12, 1e6,
-                   "a step in s, 1e-12 to 1e6") ||
-      !check_range(run, "time", s->time, 0, 1e9,
-                   "a time in s, 0 to 1e9") ||
+  if (!check_range(run, "h", s->h, 1e-12, 1e6, "a step in s, 1e-12 to 1e6") ||
+      !check_range(run, "time", s->time, 0, 1e9, "a time in s, 0 to 1e9") ||
       !check_range(run, "gravity", s->gravity, 0, 1e6,
                    "an acceleration in m/s^2, 0 to 1e6") ||
       !check_range(run, "spring", s->spring, 0, 1e12,
@@ -180,8 +187,7 @@ static bool record(scene_run_state *run, long row) {
   if (run->extra != NULL) result->extras[row] = run->extra(run);
   result->energies[row] = energy;
   result->infeasibilities[row] =
-      run->infeasibility != NULL ? run->infeasibility(run)
-                                 : scene_overlap(run);
+      run->infeasibility != NULL ? run->infeasibility(run) : scene_overlap(run);
   if (run->failed) return false;
   if (!isfinite(energy) || !isfinite(result->infeasibilities[row]))
     return scene_fail(run, "not a finite number at %g s", run->time);
@@ -190,8 +196,7 @@ static bool record(scene_run_state *run, long row) {
 
 static const char *const HEIGHT_NAMES[] = {"z"};
 static const char *const PLANAR_NAMES[] = {"x", "y", "angle"};
-static const char *const SPATIAL_NAMES[] = {"x",  "y",  "z",
-                                            "rx", "ry", "rz"};
+static const char *const SPATIAL_NAMES[] = {"x", "y", "z", "rx", "ry", "rz"};
 
 /* Room for the whole record. */
 static bool make_room(scene_run_state *run, long n_steps) {
@@ -211,12 +216,12 @@ static bool make_room(scene_run_state *run, long n_steps) {
   result->extras = calloc(rows, sizeof(double));
   result->positions = calloc(rows * n, sizeof(double));
   result->velocities = calloc(rows * n, sizeof(double));
-  result->poses = calloc(rows * (size_t)(run->n_bodies + 1),
-                         SCENE_POSE * sizeof(double));
+  result->poses =
+      calloc(rows * (size_t)(run->n_bodies + 1), SCENE_POSE * sizeof(double));
   return (result->times != NULL && result->energies != NULL &&
           result->infeasibilities != NULL && result->extras != NULL &&
-          result->positions != NULL &&
-          result->velocities != NULL && result->poses != NULL) ||
+          result->positions != NULL && result->velocities != NULL &&
+          result->poses != NULL) ||
          scene_fail(run, "memory ran out");
 }
 
@@ -228,10 +233,10 @@ static void note_found_events(scene_run_state *run,
   ode_mlcp_event event;
   for (int i = 0; ode_mlcp_last_event(run->world, i, &event) == ODE_MLCP_OK;
        i++)
-    scene_add_event(run, event.time,
-                    event.kind == ODE_MLCP_EVENT_COLLISION ? "collision"
-                                                           : "transition",
-                    -1);
+    scene_add_event(
+        run, event.time,
+        event.kind == ODE_MLCP_EVENT_COLLISION ? "collision" : "transition",
+        -1);
   if (report->zeno) scene_add_event(run, report->time, "zeno", -1);
 }
 

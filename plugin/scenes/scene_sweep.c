@@ -113,8 +113,8 @@ void scene_compare_ways(const scene_result *coarse, const scene_result *finest,
                                     coarse->velocities + row * n, n);
     if (fabs(coarse->times[row] - finest->times[i]) > 1e-9 * finest->settings.h)
       continue;
-    errors[1] = fmax(errors[1],
-                     largest_difference(finest->positions + i * n,
-                                        coarse->positions + row * n, n));
+    errors[1] =
+        fmax(errors[1], largest_difference(finest->positions + i * n,
+                                           coarse->positions + row * n, n));
   }
 }

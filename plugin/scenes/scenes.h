@@ -75,14 +75,14 @@ typedef struct scene {
   const char *options; /* "scheme=ah edges=8": as ode_mlcp_set_option */
 
   /* the sweep of --converge */
-  double step_sizes[10]; /* ends with 0 */
+  double step_sizes[10];                      /* ends with 0 */
   scene_error_kind error_kinds[SCENE_ERRORS]; /* ends with a NULL name */
   const scene_reference *references; /* ends with a NULL scheme; or NULL */
-  double sweep_time; /* s: of the sweep; 0: `time` */
+  double sweep_time;                 /* s: of the sweep; 0: `time` */
   /* errors are differences to the run of the last step size; or NULL */
   void (*compare)(const scene_result *coarse, const scene_result *finest,
                   double errors[SCENE_ERRORS]);
-  const char *infeasibility_unit;    /* "m" */
+  const char *infeasibility_unit; /* "m" */
   /* other schemes drawn beside the one that was asked for; ends with NULL */
   const char *beside[4];
   double first_picture, last_picture; /* s, of the outlines drawn */
@@ -114,23 +114,23 @@ ode_mlcp_error scene_set_option(scene_settings *settings, const char *name,
 /* --- what comes back ------------------------------------------------------ */
 
 typedef enum scene_outline_kind {
-  SCENE_BALL,     /* size[0]: radius */
-  SCENE_BOX,      /* side lengths */
-  SCENE_CAPSULE,  /* radius, length along the body's z axis */
-  SCENE_CYLINDER, /* radius, length along the body's z axis */
-  SCENE_ELLIPSOID,/* semi-axes */
-  SCENE_LINE,     /* fixed: from `offset` to `size` */
-  SCENE_LINK      /* from the body to `other` (-1: the world's `offset`) */
+  SCENE_BALL,      /* size[0]: radius */
+  SCENE_BOX,       /* side lengths */
+  SCENE_CAPSULE,   /* radius, length along the body's z axis */
+  SCENE_CYLINDER,  /* radius, length along the body's z axis */
+  SCENE_ELLIPSOID, /* semi-axes */
+  SCENE_LINE,      /* fixed: from `offset` to `size` */
+  SCENE_LINK       /* from the body to `other` (-1: the world's `offset`) */
 } scene_outline_kind;
 
 /** A shape as it is drawn. */
 typedef struct scene_outline {
   scene_outline_kind kind;
-  int body;             /* -1: the world */
+  int body; /* -1: the world */
   int other;
   double size[3];
-  double offset[3];     /* in the body's frame */
-  double rotation[9];   /* to the body's frame, row-major */
+  double offset[3];   /* in the body's frame */
+  double rotation[9]; /* to the body's frame, row-major */
 } scene_outline;
 
 enum { SCENE_POSE = 7 }; /* position, then the quaternion w x y z */
@@ -138,7 +138,7 @@ enum { SCENE_POSE = 7 }; /* position, then the quaternion w x y z */
 typedef struct scene_event {
   double time; /* s: the end of the step it was seen in, or the root found */
   char kind[24];
-  int place;   /* number of the contact pair or joint */
+  int place; /* number of the contact pair or joint */
 } scene_event;
 
 struct scene_result {
@@ -150,19 +150,19 @@ struct scene_result {
   int n_positions, n_velocities, n_bodies;
   int coordinates_of_body;             /* 1, 2, 3 or 6 */
   const char *const *coordinate_names; /* [coordinates_of_body] */
-  double *times;          /* [n_steps + 1] s */
-  double *energies;       /* [n_steps + 1] J, springs included */
-  double *infeasibilities;/* [n_steps + 1] m, or as the scene says */
-  double *extras;         /* [n_steps + 1] as scene->extra_name; or 0 */
-  double *positions;      /* [(n_steps + 1) n_positions] */
-  double *velocities;     /* [(n_steps + 1) n_velocities] */
-  double *poses;          /* [(n_steps + 1) n_bodies SCENE_POSE] */
+  double *times;                       /* [n_steps + 1] s */
+  double *energies;                    /* [n_steps + 1] J, springs included */
+  double *infeasibilities; /* [n_steps + 1] m, or as the scene says */
+  double *extras;          /* [n_steps + 1] as scene->extra_name; or 0 */
+  double *positions;       /* [(n_steps + 1) n_positions] */
+  double *velocities;      /* [(n_steps + 1) n_velocities] */
+  double *poses;           /* [(n_steps + 1) n_bodies SCENE_POSE] */
 
   scene_event *events;
   int n_events;
   scene_outline *outlines;
   int n_outlines;
-  int axes[2];            /* of the world, across and up in a picture */
+  int axes[2]; /* of the world, across and up in a picture */
 
   double energy_start, energy_end;
   double infeasibility_max, infeasibility_late; /* late: the last tenth */

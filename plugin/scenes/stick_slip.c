@@ -35,8 +35,10 @@ static double first_end(double (*what)(const slide *, double), const slide *s,
   double low = t - look, high = fmin(t, end);
   for (int i = 0; i < 60; i++) {
     double middle = 0.5 * (low + high);
-    if (what(s, middle) > 0) low = middle;
-    else high = middle;
+    if (what(s, middle) > 0)
+      low = middle;
+    else
+      high = middle;
   }
   return high;
 }
@@ -110,8 +112,8 @@ static void judge(scene_run_state *run) {
   result->errors[1] = sum;
   result->errors[2] = run->variation;
   snprintf(result->note, sizeof result->note,
-           "exact: x %.12g at the end, total variation of the velocity %.6g",
-           x, exact);
+           "exact: x %.12g at the end, total variation of the velocity %.6g", x,
+           exact);
 }
 
 static bool build(scene_run_state *run) {
@@ -120,9 +122,9 @@ static bool build(scene_run_state *run) {
   run->after = after;
   run->extra = speed;
   run->judge = judge;
-  dBodyID block = scene_add_planar(
-      run, START, SIDES[1] / 2, 0, 1,
-      (SIDES[0] * SIDES[0] + SIDES[1] * SIDES[1]) / 12);
+  dBodyID block =
+      scene_add_planar(run, START, SIDES[1] / 2, 0, 1,
+                       (SIDES[0] * SIDES[0] + SIDES[1] * SIDES[1]) / 12);
   if (block == NULL) return false;
   ode_mlcp_force *force;
   if (!scene_is_second_order(run->settings))
@@ -161,7 +163,8 @@ const scene scene_stick_slip = {
     .knows = SCENE_GRAVITY,
     .options = "scheme=trapezoid",
     .step_sizes = {0x1p-5, 0x1p-6, 0x1p-7, 0x1p-8, 0x1p-9, 0x1p-10},
-    .error_kinds = {{"position", "m"}, {"variation", "m/s"},
+    .error_kinds = {{"position", "m"},
+                    {"variation", "m/s"},
                     {"variation_alpha", "m/s"}},
     .references = REFERENCES,
     .infeasibility_unit = "m",

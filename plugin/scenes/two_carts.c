@@ -5,7 +5,7 @@
 
 #include "scenes/scene_build.h"
 
-static const double REST = 0.2;            /* m: the first cart's, at x */
+static const double REST = 0.2; /* m: the first cart's, at x */
 static const double LENGTH = 0.2, HEIGHT = 0.1, MASS = 1, FRICTION = 0.05;
 
 /* Two experiments: a stiffer and stiffer damper, or spring. */
@@ -48,11 +48,9 @@ static bool add_spring(scene_run_state *run, dBodyID a, dBodyID b,
                             .stiffness = stiffness,
                             .damping = damping};
   const double *x = dBodyGetPosition(a);
-  for (int i = 0; i < 3; i++)
-    spring.anchor[0][i] = spring.anchor[1][i] = x[i];
+  for (int i = 0; i < 3; i++) spring.anchor[0][i] = spring.anchor[1][i] = x[i];
   if (b != NULL)
-    for (int i = 0; i < 3; i++)
-      spring.anchor[1][i] = dBodyGetPosition(b)[i];
+    for (int i = 0; i < 3; i++) spring.anchor[1][i] = dBodyGetPosition(b)[i];
   // the stopper is the wall's
   if (b == NULL) spring.anchor[1][0] = 0;
   spring.length = b == NULL ? REST : spring.anchor[0][0] - spring.anchor[1][0];
@@ -63,9 +61,9 @@ static bool add_spring(scene_run_state *run, dBodyID a, dBodyID b,
 }
 
 static dBodyID add_cart(scene_run_state *run, double x, double speed) {
-  dBodyID cart = scene_add_planar(
-      run, x, HEIGHT / 2, 0, MASS,
-      MASS * (LENGTH * LENGTH + HEIGHT * HEIGHT) / 12);
+  dBodyID cart =
+      scene_add_planar(run, x, HEIGHT / 2, 0, MASS,
+                       MASS * (LENGTH * LENGTH + HEIGHT * HEIGHT) / 12);
   if (cart == NULL ||
       !scene_add_centred(run, dCreateBox(run->space, LENGTH, HEIGHT, HEIGHT),
                          cart))

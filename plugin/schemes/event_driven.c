@@ -11,8 +11,8 @@
 #include "schemes/schemes.h"
 
 /* Gaps up to this are touching (PAGT 7.1). */
-static const double TOUCHING = 1e-12;       /* m: eps_a */
-static const double NEARLY_TOUCHING = 1;    /* m/s^3: eps_b */
+static const double TOUCHING = 1e-12;    /* m: eps_a */
+static const double NEARLY_TOUCHING = 1; /* m/s^3: eps_b */
 
 /* --- making and ending ---------------------------------------------------- */
 
@@ -21,8 +21,8 @@ static void destroy(void *state) {
   if (w == NULL) return;
   const memory_source *source = w->source;
   memory_block *blocks[] = {
-      &w->entry_block, &w->match_block,    &w->number_block,
-      &w->share_block, &w->watch_block,    &w->taken_block,
+      &w->entry_block, &w->match_block,       &w->number_block,
+      &w->share_block, &w->watch_block,       &w->taken_block,
       &w->probe_block, &w->other_probe_block, &w->collided_block,
       &w->body_block,  &w->v_alpha_block,     &w->key_block};
   memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
@@ -56,9 +56,8 @@ static int compare_bodies(const void *left, const void *right) {
 static bool body_unchanged(const event_state *w, const host_body *body) {
   const body_memory key = {.serial = body->serial};
   if (w->n_body_memory == 0) return false;
-  const body_memory *found =
-      bsearch(&key, w->bodies, (size_t)w->n_body_memory, sizeof key,
-              compare_bodies);
+  const body_memory *found = bsearch(&key, w->bodies, (size_t)w->n_body_memory,
+                                     sizeof key, compare_bodies);
   if (found == NULL) return false;
   world_pose pose = world_pose_of(body);
   return memcmp(&found->pose, &pose, sizeof pose) == 0 &&
@@ -289,9 +288,9 @@ static bool arrive(event_state *w, double h) {
   w->s.here = &w->s.moved;
   return world_read_at(w->s.here, &w->s.home, w->now.poses, h,
                        w->s.step->out) &&
-         recall_states(w, &w->memory, false,
-                       motion_radius(&w->s.home, w->now.v,
-                                           w->s.step->step_size));
+         recall_states(
+             w, &w->memory, false,
+             motion_radius(&w->s.home, w->now.v, w->s.step->step_size));
 }
 
 /* --- substeps ------------------------------------------------------------- */
@@ -309,8 +308,8 @@ static void note_held(event_state *w) {
     }
     contact->held = assembly_normal_impulse(w->s.assembly, m) > 0 ||
                     assembly_contact_w(w->s.assembly, m) <= tolerance;
-    contact->slipping = events_at_limit(&w->s, k) &&
-                        slip_speed(contact, w->next.v) > tolerance;
+    contact->slipping =
+        events_at_limit(&w->s, k) && slip_speed(contact, w->next.v) > tolerance;
   }
 }
 
@@ -404,11 +403,10 @@ static bool run(event_state *w) {
       event_report(w)->zeno = 1;
       found.kind = EVENT_NONE;
     }
-    bool done = found.kind == EVENT_NONE
-                    ? accept(w, &remaining, remaining)
-                    : found.kind == EVENT_COLLISION
-                          ? collide(w, remaining, &found, &remaining)
-                          : transit(w, &found, &remaining);
+    bool done = found.kind == EVENT_NONE ? accept(w, &remaining, remaining)
+                : found.kind == EVENT_COLLISION
+                    ? collide(w, remaining, &found, &remaining)
+                    : transit(w, &found, &remaining);
     if (found.kind != EVENT_NONE) w->ahead_size = 0;
     if (!done) return false;
   }
@@ -449,8 +447,8 @@ static void fill_report(event_state *w) {
     report->contacts += w->s.here->contacts.items[k].active &&
                         w->s.here->contacts.items[k].stop < 0;
   for (int j = 0; j < w->s.home.n_joints; j++)
-    report->linearised |= w->s.home.joints[j].contact >= 0 &&
-                          !w->s.home.joints[j].from_source;
+    report->linearised |=
+        w->s.home.joints[j].contact >= 0 && !w->s.home.joints[j].from_source;
 }
 
 static bool hand_over(event_state *w) {
@@ -490,8 +488,7 @@ static bool solve(void *state, scheme_step *step) {
   start(w);
   return recall_states(w, step->memory, true,
                        motion_radius(&w->s.home, w->now.v, step->step_size)) &&
-         run(w) &&
-         EVENT_RESERVE(w, bodies, body_block, w->s.home.n_bodies) &&
+         run(w) && EVENT_RESERVE(w, bodies, body_block, w->s.home.n_bodies) &&
          hand_over(w);
 }
 
@@ -515,13 +512,13 @@ static bool last_event(const void *state, int index, ode_mlcp_event *event) {
   return true;
 }
 
-#define EVENT_DRIVEN(ID)                                                   \
-  const scheme SCHEME_##ID = {.id = ODE_MLCP_SCHEME_##ID,                  \
-                              .create = create,                            \
-                              .destroy = destroy,                          \
-                              .solve = solve,                              \
-                              .committed = committed,                      \
-                              .v_alpha = last_v_alpha,                     \
+#define EVENT_DRIVEN(ID)                                                       \
+  const scheme SCHEME_##ID = {.id = ODE_MLCP_SCHEME_##ID,                      \
+                              .create = create,                                \
+                              .destroy = destroy,                              \
+                              .solve = solve,                                  \
+                              .committed = committed,                          \
+                              .v_alpha = last_v_alpha,                         \
                               .event = last_event};
 EVENT_DRIVEN(GAP)
 EVENT_DRIVEN(TRAPEZOID_1)

@@ -51,16 +51,16 @@ typedef struct event_state {
   contact_memory memory;
   contact_entry *entries; /* [n_entries] */
   int n_entries;
-  contact_entry *keys;    /* of a look into a memory */
+  contact_entry *keys; /* of a look into a memory */
   contact_match *matches;
 
-  int *match;          /* [ahead's contacts] in `here` */
-  double *share;       /* [ahead's contacts] of the substep, when it collides */
+  int *match;    /* [ahead's contacts] in `here` */
+  double *share; /* [ahead's contacts] of the substep, when it collides */
   contact_entry *collided; /* keys of those that collide */
   int n_collided;
   contact_watch *watch; /* [here's contacts] */
   contact_probe *probe, *other_probe;
-  bool *taken;          /* [here's contacts] */
+  bool *taken; /* [here's contacts] */
 
   /* of the last step, in their order; what is more is only counted */
   ode_mlcp_event events[EVENTS_KEPT];
@@ -90,10 +90,10 @@ static inline ode_mlcp_report *event_report(const event_state *w) {
 
 /** Make room for `count` elements in a field that has a block of that name.
  *  @return false with the message where memory ran out. */
-#define EVENT_RESERVE(w, field, block, count)                               \
-  (((w)->field = memory_block_reserve(&(w)->block, (w)->source,             \
-                                      (size_t)(count),                      \
-                                      sizeof *(w)->field)) != NULL ||       \
+#define EVENT_RESERVE(w, field, block, count)                                  \
+  (((w)->field = memory_block_reserve(&(w)->block, (w)->source,                \
+                                      (size_t)(count), sizeof *(w)->field)) != \
+       NULL ||                                                                 \
    outcome_no_memory((w)->s.step->out))
 
 #endif

@@ -80,8 +80,8 @@ static bool find_collision(event_state *w, double h, double *first) {
                         &w->ahead.contacts, k, true);
   for (int k = 0; k < m && isfinite(*first); k++)
     if (!w->taken[k] && stop_share(w, k, h) <= *first + together)
-      world_contact_key(&w->collided[w->n_collided++], here, &here->contacts,
-                        k, true);
+      world_contact_key(&w->collided[w->n_collided++], here, &here->contacts, k,
+                        true);
   return true;
 }
 
@@ -96,8 +96,7 @@ void events_go_between(event_state *w, double share) {
 
 bool events_mark_collided(event_state *w) {
   world_snapshot *here = w->s.here;
-  double radius =
-      motion_radius(&w->s.home, w->now.v, w->s.step->step_size);
+  double radius = motion_radius(&w->s.home, w->now.v, w->s.step->step_size);
   if (!EVENT_RESERVE(w, match, number_block, w->n_collided)) return false;
   if (!world_match_keys(&w->s.matcher, w->collided, w->n_collided, here,
                         &here->contacts, radius, w->match))
@@ -146,8 +145,8 @@ static contact_probe probe_of(const second_order *s, int k, double tolerance) {
   for (int d = 0; d < rows->n_sliding && impulse != NULL; d++)
     vec3_add_scaled(probe.tangent, sign * impulse[1 + d],
                     rows->sliding_axis[d]);
-  probe.holds = probe.normal > 0 ||
-                assembly_contact_w(s->assembly, m) <= tolerance;
+  probe.holds =
+      probe.normal > 0 || assembly_contact_w(s->assembly, m) <= tolerance;
   return probe;
 }
 
@@ -244,9 +243,9 @@ static void watch_slip(event_state *w, int k, double tolerance) {
   contact_watch *watch = &w->watch[k];
   int m = w->s.middle_of[k];
   double slip[3];
-  world_contact_slip(m >= 0 ? solved_contact(&w->s, m)
-                            : &w->s.here->contacts.items[k],
-                     w->next.v, slip);
+  world_contact_slip(
+      m >= 0 ? solved_contact(&w->s, m) : &w->s.here->contacts.items[k],
+      w->next.v, slip);
   watch->value[0] =
       vec3_dot(slip, watch->direction) / (watch->speed * watch->speed) -
       slip_of_nought(w, watch->speed, tolerance);
@@ -297,8 +296,8 @@ static bool is_steady(event_state *w, int k, double tolerance) {
   assembly_remember_contact(w->s.assembly, m, &now);
   double normal = now.impulses[0] / now.seconds, change[3];
   for (int i = 0; i < 3; i++)
-    change[i] = now.sliding[i] / now.seconds -
-                known->sliding[i] / known->seconds;
+    change[i] =
+        now.sliding[i] / now.seconds - known->sliding[i] / known->seconds;
   double before = known->impulses[0] / known->seconds;
   if (fabs(normal - before) + vec3_length(change) > CHANGE * normal)
     return false;

@@ -11,7 +11,7 @@ struct ode_mlcp_force {
   force_list *list;
   const memory_source *source;
   ode_mlcp_force *next;
-  ode_mlcp_spring spring;     /* anchors in the frames of the bodies */
+  ode_mlcp_spring spring;            /* anchors in the frames of the bodies */
   ode_mlcp_force_function *function; /* NULL: a spring */
   void *context;
 };
@@ -39,8 +39,8 @@ static bool spring_valid(dWorldID world, const ode_mlcp_spring *spring) {
          dBodyGetWorld(spring->body[side]) != world) ||
         !all_finite(spring->anchor[side], 3))
       return false;
-  if (spring->along_axis && (!all_finite(spring->axis, 3) ||
-                             !(vec3_length(spring->axis) > 0)))
+  if (spring->along_axis &&
+      (!all_finite(spring->axis, 3) || !(vec3_length(spring->axis) > 0)))
     return false;
   return spring->stiffness >= 0 && isfinite(spring->stiffness) &&
          spring->damping >= 0 && isfinite(spring->damping) &&
@@ -264,10 +264,10 @@ bool forces_add(const force_list *forces, const world_snapshot *home,
                 double time, const world_pose poses[], const double v[],
                 double force[], double k_q[], double k_v[], outcome *out) {
   for (const ode_mlcp_force *f = forces->first; f != NULL; f = f->next) {
-    bool added = f->function != NULL
-                     ? add_function(f, home, time, poses, v, force, k_q, k_v,
-                                    out)
-                     : add_spring(&f->spring, home, time, poses, v, force, out);
+    bool added =
+        f->function != NULL
+            ? add_function(f, home, time, poses, v, force, k_q, k_v, out)
+            : add_spring(&f->spring, home, time, poses, v, force, out);
     if (!added) return false;
   }
   return true;

@@ -46,10 +46,11 @@ static void interpolate_body(world_pose *pose, double v[6],
                              double s) {
   double turn[3], end_rate[3], at[3], rate[3], d[4];
   for (int i = 0; i < 3; i++) {
-    pose->position[i] = cubic_value(q0->position[i], h * v0[i],
-                                    q1->position[i], h * v1[i], s);
-    v[i] = cubic_slope(q0->position[i], h * v0[i], q1->position[i], h * v1[i],
-                       s) / h;
+    pose->position[i] =
+        cubic_value(q0->position[i], h * v0[i], q1->position[i], h * v1[i], s);
+    v[i] =
+        cubic_slope(q0->position[i], h * v0[i], q1->position[i], h * v1[i], s) /
+        h;
   }
   turn_between(turn, q0->quaternion, q1->quaternion);
   angular_to_turn_rate(end_rate, turn, v1 + 3);
@@ -120,8 +121,7 @@ double cubic_first_descent(double g0, double s0, double g1, double s1) {
   ends[n] = 1;
   for (int i = 0; i < n; i++)
     if (cubic_value(g0, s0, g1, s1, ends[i]) >= 0 &&
-        cubic_value(g0, s0, g1, s1, ends[i + 1]) < 0 &&
-        ends[i + 1] > ends[i])
+        cubic_value(g0, s0, g1, s1, ends[i + 1]) < 0 && ends[i + 1] > ends[i])
       return find_descent(g0, s0, g1, s1, ends[i], ends[i + 1]);
   return INFINITY;
 }

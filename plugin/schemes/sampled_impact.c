@@ -34,9 +34,8 @@ static uint64_t sample_of(const event_state *w) {
   return bits + ((uint64_t)event_report(w)->impacts << 54);
 }
 
-static ode_mlcp_impact_status draw(const event_state *w,
-                                   const ode_mlcp_impact_problem *problem,
-                                   double v[]) {
+static ode_mlcp_impact_status
+draw(const event_state *w, const ode_mlcp_impact_problem *problem, double v[]) {
   ode_mlcp_impact *impact;
   ode_mlcp_impact_status status =
       impact_create(problem, w->source, &impact, NULL, 0);
@@ -74,9 +73,8 @@ bool sampled_impact(event_state *w) {
                 ODE_MLCP_NO_MEMORY;
   if (memory && collision != NULL) {
     size_t s = (size_t)collision->problem.n_velocities;
-    double *v = memory_block_reserve(&block, w->source,
-                                     s + 6 * (size_t)collision->n_bodies,
-                                     sizeof *v);
+    double *v = memory_block_reserve(
+        &block, w->source, s + 6 * (size_t)collision->n_bodies, sizeof *v);
     ode_mlcp_impact_status status =
         v != NULL ? draw(w, &collision->problem, v) : ODE_MLCP_IMPACT_NO_MEMORY;
     memory = status != ODE_MLCP_IMPACT_NO_MEMORY;

@@ -18,7 +18,7 @@ typedef struct body_result {
 typedef struct step_memory {
   contact_entry *entries; /* out */
   int n_entries;
-  memory_block *block;    /* the entries', of a scheme that takes all islands at
+  memory_block *block; /* the entries', of a scheme that takes all islands at
                              once */
   const memory_source *source;
 } step_memory;
@@ -29,15 +29,16 @@ typedef struct scheme_step {
   double step_size; /* s */
   double time;      /* s, of the step's start */
   const ode_mlcp_options *options;
-  const dStepperIsland *islands; /* of the host, each with its bodies and joints */
+  const dStepperIsland
+      *islands; /* of the host, each with its bodies and joints */
   size_t n_islands;
   const force_list *forces;
   contact_source *contacts;
   const contact_memory *memory; /* of the last step */
   solve_observer *observer;     /* NULL: none */
   void *observer_context;
-  body_result *bodies;  /* out, in the order of the islands */
-  joint_result *joints; /* out; `forceless` is set, the rest zeros */
+  body_result *bodies;    /* out, in the order of the islands */
+  joint_result *joints;   /* out; `forceless` is set, the rest zeros */
   step_memory remembered; /* out */
   outcome *out;
 } scheme_step;
@@ -45,8 +46,8 @@ typedef struct scheme_step {
 /** All state is the scheme's own; it is made where it is needed first and kept
  *  while the world keeps the scheme. */
 typedef struct scheme {
-  int id;           /* ode_mlcp_options.scheme */
-  bool by_island;   /* islands are solved each for itself, maybe in threads, each
+  int id;         /* ode_mlcp_options.scheme */
+  bool by_island; /* islands are solved each for itself, maybe in threads, each
                        with a state that no other thread has; `remembered` has
                        room for the island's joints. Else `solve` gets all islands
                        at once and grows `remembered` by scheme_remember */

@@ -36,8 +36,7 @@ bool second_order_reserve(second_order *s, arena *arena) {
           ARENA_TAKE(arena, s->x_free, 6 * n) &&
           ARENA_TAKE(arena, s->force, 6 * n) &&
           ARENA_TAKE(arena, s->k_q, 36 * n) &&
-          ARENA_TAKE(arena, s->k_v, 36 * n) &&
-          ARENA_TAKE(arena, s->stiff, n) &&
+          ARENA_TAKE(arena, s->k_v, 36 * n) && ARENA_TAKE(arena, s->stiff, n) &&
           ARENA_TAKE(arena, s->rows, s->step->forces->n_springs) &&
           motion_take(&s->ahead, arena, n)) ||
          outcome_no_memory(s->step->out);
@@ -46,11 +45,11 @@ bool second_order_reserve(second_order *s, arena *arena) {
 /* --- what a scheme is made of --------------------------------------------- */
 
 typedef struct scheme_weights {
-  bool midpoint;       /* Jacobians and masses at q + (h/2) v */
-  double cq, cv;       /* M~ = M - cv k_v - cq k_q */
-  double early, late;  /* of the forces at the two ends, s */
-  double scale, carry; /* assembly_request */
-  double unknown;      /* 2: x = v + v+; 1: x = v+ */
+  bool midpoint;              /* Jacobians and masses at q + (h/2) v */
+  double cq, cv;              /* M~ = M - cv k_v - cq k_q */
+  double early, late;         /* of the forces at the two ends, s */
+  double scale, carry;        /* assembly_request */
+  double unknown;             /* 2: x = v + v+; 1: x = v+ */
   double move_v, move_v_plus; /* mean velocity of the step */
 } scheme_weights;
 
@@ -58,18 +57,18 @@ static scheme_weights weights_of(const ode_mlcp_options *options, double h) {
   if (options->scheme == ODE_MLCP_SCHEME_GAP) {
     double a = options->alpha;
     return (scheme_weights){false, a * a * h * h, a * h, (1 - a) * h, a * h,
-                            1 / a, (1 - a) / a, 1, 1 - a, a};
+                            1 / a, (1 - a) / a,   1,     1 - a,       a};
   }
   bool two = options->scheme == ODE_MLCP_SCHEME_TRAPEZOID;
-  return (scheme_weights){true, h * h / 4, h / 2, h / 2, h / 2,
-                          two ? 2 : 1, 0, two ? 2 : 1, 0.5, 0.5};
+  return (scheme_weights){true,        h * h / 4, h / 2,       h / 2, h / 2,
+                          two ? 2 : 1, 0,         two ? 2 : 1, 0.5,   0.5};
 }
 
 void second_order_find_stiff(second_order *s, const motion *from, double h) {
   scheme_weights weights = weights_of(s->step->options, h);
   for (int b = 0; b < s->home.n_bodies; b++) s->stiff[b] = false;
-  int n_rows = forces_rows(s->step->forces, &s->home, from->poses, from->v, weights.cq,
-                           weights.cv, 1, s->rows);
+  int n_rows = forces_rows(s->step->forces, &s->home, from->poses, from->v,
+                           weights.cq, weights.cv, 1, s->rows);
   for (int r = 0; r < n_rows; r++) {
     const extra_row *row = &s->rows[r];
     double inertia = 0; /* g' M^-1 g */
@@ -107,8 +106,7 @@ static void add_gyroscopic_jacobian(double out[36], double factor,
                         body->inertia[6 + j]};
     double turned[3];
     vec3_cross(turned, w, column);
-    for (int i = 0; i < 3; i++)
-      out[6 * (3 + i) + 3 + j] -= factor * turned[i];
+    for (int i = 0; i < 3; i++) out[6 * (3 + i) + 3 + j] -= factor * turned[i];
   }
 }
 
@@ -132,8 +130,8 @@ static void build_mass(const second_order *s, const scheme_weights *weights,
                               weights->midpoint && !leave_out);
     if (leave_out) break;
     for (int i = 0; i < 36; i++)
-      mass[i] -= weights->cq * s->k_q[36 * b + i] +
-                 weights->cv * s->k_v[36 * b + i];
+      mass[i] -=
+          weights->cq * s->k_q[36 * b + i] + weights->cv * s->k_v[36 * b + i];
     if (matrix6_is_positive(mass)) return;
   }
   s->step->out->report.jacobians_dropped++;
@@ -158,8 +156,8 @@ static bool sum_impulses(second_order *s, const scheme_weights *weights,
       world_pose_move(&s->ahead.poses[b], &from->poses[b], from->v + 6 * b, h);
     if (!forces_add(step->forces, home, from->time, from->poses, from->v, early,
                     NULL, NULL, step->out) ||
-        !forces_add(step->forces, home, from->time + h, s->ahead.poses,
-                    from->v, s->force, s->k_q, s->k_v, step->out))
+        !forces_add(step->forces, home, from->time + h, s->ahead.poses, from->v,
+                    s->force, s->k_q, s->k_v, step->out))
       return false;
     for (int i = 0; i < 6 * n; i++)
       s->force[i] = weights->early * early[i] + weights->late * s->force[i];
@@ -249,10 +247,9 @@ static void keep_starts(second_order *s) {
 }
 
 static bool reserve_middle(second_order *s) {
-  s->middle_of = memory_block_reserve(&s->middle_block,
-                                      s->home.arena.source,
-                                      (size_t)s->here->contacts.n,
-                                      sizeof *s->middle_of);
+  s->middle_of =
+      memory_block_reserve(&s->middle_block, s->home.arena.source,
+                           (size_t)s->here->contacts.n, sizeof *s->middle_of);
   return s->middle_of != NULL || outcome_no_memory(s->step->out);
 }
 
@@ -261,7 +258,8 @@ static bool look_at_middle(second_order *s, const motion *from, double h) {
   const world_snapshot *here = s->here;
   outcome *out = s->step->out;
   for (int b = 0; b < s->home.n_bodies; b++)
-    world_pose_move(&s->ahead.poses[b], &from->poses[b], from->v + 6 * b, h / 2);
+    world_pose_move(&s->ahead.poses[b], &from->poses[b], from->v + 6 * b,
+                    h / 2);
   if (!world_read_at(&s->middle, &s->home, s->ahead.poses, h, out) ||
       !reserve_middle(s))
     return false;
@@ -296,8 +294,7 @@ static bool find_known(second_order *s, const world_snapshot *at) {
   if (s->known_at == NULL) return outcome_no_memory(s->step->out);
   for (size_t k = 0; k < n; k++) s->known_at[k] = NULL;
   for (int k = 0; k < s->here->contacts.n; k++)
-    if (s->middle_of[k] >= 0 && s->known[k] != NULL &&
-        s->known[k]->seconds > 0)
+    if (s->middle_of[k] >= 0 && s->known[k] != NULL && s->known[k]->seconds > 0)
       s->known_at[s->middle_of[k]] = s->known[k];
   return true;
 }
@@ -392,8 +389,8 @@ bool second_order_correct(second_order *s, world_snapshot *at, motion *to) {
   for (int b = 0; b < s->home.n_bodies; b++) {
     world_pose corrected;
     if (s->home.bodies[b].kinematic) continue;
-    world_pose_move(&corrected, &to->poses[b],
-                    assembly_x(s->assembly) + 6 * b, h);
+    world_pose_move(&corrected, &to->poses[b], assembly_x(s->assembly) + 6 * b,
+                    h);
     to->poses[b] = corrected;
   }
   return true;

@@ -7,22 +7,22 @@
 #include "schemes/scheme.h"
 
 typedef struct second_order {
-  scheme_step *step;       /* in hand */
-  world_snapshot home;     /* at the start of the host's step */
-  world_snapshot moved;    /* for `here`, where that is not home */
-  world_snapshot *here;    /* at the start; contacts have `active` set */
-  world_snapshot middle;   /* where the Jacobians are taken */
-  assembly *assembly;      /* with the answer of the last step tried */
+  scheme_step *step;     /* in hand */
+  world_snapshot home;   /* at the start of the host's step */
+  world_snapshot moved;  /* for `here`, where that is not home */
+  world_snapshot *here;  /* at the start; contacts have `active` set */
+  world_snapshot middle; /* where the Jacobians are taken */
+  assembly *assembly;    /* with the answer of the last step tried */
   world_matcher matcher;
-  const contact_entry **known;    /* [here's contacts] what the last substep left,
+  const contact_entry **known; /* [here's contacts] what the last substep left,
                                      NULL: nothing, */
   const contact_entry **known_at; /* and [contacts of the problem] */
-  int *middle_of;      /* [here's contacts] contact in `middle`, -1: lost */
-  motion ahead;        /* scratch */
+  int *middle_of; /* [here's contacts] contact in `middle`, -1: lost */
+  motion ahead;   /* scratch */
   double *mass, *x_free, *force, *k_q, *k_v;
   extra_row *rows;
-  bool counts_cone;    /* in the next step tried */
-  bool *stiff;         /* [n_bodies] see second_order_find_stiff */
+  bool counts_cone; /* in the next step tried */
+  bool *stiff;      /* [n_bodies] see second_order_find_stiff */
   memory_block middle_block, known_block, known_at_block;
 } second_order;
 

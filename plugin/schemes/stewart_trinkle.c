@@ -32,23 +32,23 @@ typedef struct gathered {
 
 typedef struct stewart_trinkle {
   const memory_source *source;
-  world_snapshot home;  /* at the start: masses, joint rows, stops */
-  world_snapshot ahead; /* where contacts are linearised */
-  world_snapshot check; /* at the end */
-  gathered problem;     /* program's contacts and stops of `home`, others of
+  world_snapshot home;    /* at the start: masses, joint rows, stops */
+  world_snapshot ahead;   /* where contacts are linearised */
+  world_snapshot check;   /* at the end */
+  gathered problem;       /* program's contacts and stops of `home`, others of
                            `ahead` and `check` */
-  gathered before;      /* contacts of the pass before, */
+  gathered before;        /* contacts of the pass before, */
   double *before_impulse; /* and their impulses [6 n] */
   recall recall;
   world_matcher matcher;
   assembly *assembly;
-  arena arena;          /* of what goes with the bodies: */
-  host_body *moved;     /* masses and forces of the pass */
-  motion guess;         /* where the contacts are linearised, and its velocity */
+  arena arena;      /* of what goes with the bodies: */
+  host_body *moved; /* masses and forces of the pass */
+  motion guess;     /* where the contacts are linearised, and its velocity */
   motion end;
   double *v, *force, *x_free; /* [6 n_bodies] */
-  double *impulse;      /* [6 n contacts] guesses, */
-  const double *guesses; /* or NULL */
+  double *impulse;            /* [6 n contacts] guesses, */
+  const double *guesses;      /* or NULL */
   int *match;
   memory_block before_block, impulse_block, match_block;
 } stewart_trinkle;
@@ -200,8 +200,9 @@ static bool gather_contacts(stewart_trinkle *s, outcome *out) {
 
 /* Find the problem's contacts among those of the last step. */
 static bool recall_contacts(stewart_trinkle *s, const scheme_step *step) {
-  const contact_likeness near = {.radius = motion_radius(&s->home, s->v, step->step_size),
-                                 .normal_product = -INFINITY};
+  const contact_likeness near = {
+      .radius = motion_radius(&s->home, s->v, step->step_size),
+      .normal_product = -INFINITY};
   contact_memory_unclaim(step->memory);
   return recall_find(&s->recall, step->memory, &s->home, &s->problem.contacts,
                      true, &near) ||
@@ -260,8 +261,7 @@ static bool reserve_matches(stewart_trinkle *s, int count, outcome *out) {
 static bool match(stewart_trinkle *s, const world_snapshot *world_a,
                   const world_contacts *a, const world_contacts *b,
                   outcome *out) {
-  double radius =
-      motion_radius(&s->home, s->v, s->home.settings.step_size);
+  double radius = motion_radius(&s->home, s->v, s->home.settings.step_size);
   return reserve_matches(s, a->n, out) &&
          (world_match(&s->matcher, world_a, a, &s->home, b, radius, s->match) ||
           outcome_no_memory(out));
@@ -288,8 +288,7 @@ static void copy_impulses(const stewart_trinkle *s, int k, double impulse[6]) {
 static int add_violated(stewart_trinkle *s, const scheme_step *step) {
   if (!world_read_at(&s->check, &s->home, s->end.poses, step->step_size,
                      step->out) ||
-      !match(s, &s->check, &s->check.contacts, &s->problem.contacts,
-             step->out))
+      !match(s, &s->check, &s->check.contacts, &s->problem.contacts, step->out))
     return -1;
   world_contacts *problem = &s->problem.contacts;
   int n_before = problem->n, added = 0;
@@ -352,8 +351,8 @@ static bool carry_over(stewart_trinkle *s, const scheme_step *step) {
 
 static bool keep_contacts(stewart_trinkle *s, outcome *out) {
   size_t n = (size_t)s->problem.contacts.n;
-  world_contact *items = memory_block_reserve(&s->before.item_block, s->source,
-                                              n, sizeof *items);
+  world_contact *items =
+      memory_block_reserve(&s->before.item_block, s->source, n, sizeof *items);
   s->before_impulse = memory_block_reserve(&s->before_block, s->source, 6 * n,
                                            sizeof *s->before_impulse);
   if (items == NULL || s->before_impulse == NULL) return outcome_no_memory(out);
@@ -369,8 +368,8 @@ static bool keep_contacts(stewart_trinkle *s, outcome *out) {
 static double distance_from_guess(const stewart_trinkle *s) {
   double most = 0;
   for (int i = 0; i < 6 * s->home.n_bodies; i++)
-    most = fmax(most, s->home.settings.step_size *
-                          fabs(s->end.v[i] - s->guess.v[i]));
+    most = fmax(most,
+                s->home.settings.step_size * fabs(s->end.v[i] - s->guess.v[i]));
   return most;
 }
 
@@ -471,8 +470,7 @@ static bool solve(void *state, scheme_step *step) {
       !reserve_bodies(s, step->out))
     return false;
   for (int b = 0; b < s->home.n_bodies; b++)
-    memcpy(s->guess.v + 6 * b, s->home.bodies[b].v,
-           sizeof s->home.bodies[b].v);
+    memcpy(s->guess.v + 6 * b, s->home.bodies[b].v, sizeof s->home.bodies[b].v);
   if (!iterate(s, step)) return false;
   fill_report(s, &step->out->report);
   if (!remember(s, step)) return false;

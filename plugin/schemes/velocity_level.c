@@ -86,8 +86,8 @@ static void choose_stops(velocity_level *s, double step_size) {
   for (int k = 0; k < contacts->n; k++) {
     world_contact *contact = &contacts->items[k];
     if (contact->stop >= 0)
-      contact->active = joint_stop_near(
-          &frame, &contacts->stops[contact->stop], contact->point.body);
+      contact->active = joint_stop_near(&frame, &contacts->stops[contact->stop],
+                                        contact->point.body);
   }
 }
 

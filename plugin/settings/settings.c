@@ -77,8 +77,7 @@ bool settings_add_scheme_name(int scheme, const char *name) {
 #define ABOVE(number) .least = number, .above = true
 #define TO(number) .most = number
 #define BELOW(number) .most = number, .below = true
-#define WORD_OR(name, number, others)                                         \
-  .word = name, .word_value = number, others
+#define WORD_OR(name, number, others) .word = name, .word_value = number, others
 
 #define BIT(scheme) (1u << ODE_MLCP_SCHEME_##scheme)
 #define ALL 0
@@ -90,24 +89,25 @@ bool settings_add_scheme_name(int scheme, const char *name) {
 
 const setting settings[] = {
 #define SETTING(type, name, allowed, by_default, in_unit, its_letter, read_by, \
-                text)                                                         \
-  {.field = #name,                                                            \
-   .offset = offsetof(ode_mlcp_options, name),                                \
-   .size = sizeof(type),                                                      \
-   .fallback = by_default,                                                    \
-   .unit = in_unit,                                                           \
-   .letter = its_letter,                                                      \
-   .schemes = read_by,                                                        \
-   .help = text,                                                              \
+                text)                                                          \
+  {.field = #name,                                                             \
+   .offset = offsetof(ode_mlcp_options, name),                                 \
+   .size = sizeof(type),                                                       \
+   .fallback = by_default,                                                     \
+   .unit = in_unit,                                                            \
+   .letter = its_letter,                                                       \
+   .schemes = read_by,                                                         \
+   .help = text,                                                               \
    allowed},
     ODE_MLCP_SETTINGS(SETTING)
 #undef SETTING
-    {.field = NULL}};
+        {.field = NULL}};
 
 /* words and whole numbers are kept as an int, enums too */
-#define FITS(type, ...)                                                       \
-  _Static_assert(sizeof(type) == sizeof(double) || sizeof(type) == sizeof(int),\
-                 "a setting is a double, an int or an enum");
+#define FITS(type, ...)                                                        \
+  _Static_assert(                                                              \
+      sizeof(type) == sizeof(double) || sizeof(type) == sizeof(int),           \
+      "a setting is a double, an int or an enum");
 ODE_MLCP_SETTINGS(FITS)
 #undef FITS
 
@@ -143,8 +143,10 @@ static void set_value(const setting *setting, ode_mlcp_options *options,
                       double value) {
   char *place = (char *)options + setting->offset;
   int whole = setting->kind == SETTING_REAL ? 0 : (int)value;
-  if (setting->kind == SETTING_REAL) memcpy(place, &value, sizeof value);
-  else memcpy(place, &whole, sizeof whole);
+  if (setting->kind == SETTING_REAL)
+    memcpy(place, &value, sizeof value);
+  else
+    memcpy(place, &whole, sizeof whole);
 }
 
 /* NaN is never allowed: no comparison with it holds. */
@@ -175,7 +177,8 @@ static void add_exactly(text *out, setting_kind kind, double value) {
     text_start(&number, data, sizeof data - 1);
     text_add_number(&number, value, digits);
     data[number.used] = '\0';
-    if (digits < 17 && (!number_parse(data, &again) || again != value)) continue;
+    if (digits < 17 && (!number_parse(data, &again) || again != value))
+      continue;
     text_add(out, data);
     return;
   }
@@ -246,8 +249,8 @@ static void add_words(text *out, const setting_word words[],
 static void add_range(text *out, const setting *setting) {
   bool is_whole = setting->kind == SETTING_INTEGER;
   bool endless = isinf(setting->most);
-  text_add(out, setting->even                      ? "an even number"
-                : is_whole                         ? "a whole number"
+  text_add(out, setting->even                       ? "an even number"
+                : is_whole                          ? "a whole number"
                 : strcmp(setting->unit, "m") == 0   ? "a length"
                 : strcmp(setting->unit, "m/s") == 0 ? "a speed"
                                                     : "a number");
@@ -346,8 +349,7 @@ static void refuse(const setting *setting, const char *value, char *message,
 }
 
 static void refuse_size(const char *why, char *message, size_t message_size) {
-  if (message_size > 0)
-    snprintf(message, message_size, "struct_size: %s", why);
+  if (message_size > 0) snprintf(message, message_size, "struct_size: %s", why);
 }
 
 static bool has_room(const setting *setting, const ode_mlcp_options *options) {
@@ -371,8 +373,10 @@ bool settings_read(const ode_mlcp_options *options, ode_mlcp_options *own,
   ode_mlcp_default_options(&read);
   if (options != NULL && (options->struct_size < sizeof options->struct_size ||
                           options->struct_size > STRUCT_MAX)) {
-    refuse_size("the options do not begin as ode_mlcp_default_options makes "
-                "them", message, message_size);
+    refuse_size(
+        "the options do not begin as ode_mlcp_default_options makes "
+        "them",
+        message, message_size);
     return false;
   }
   if (options != NULL && !is_zero_beyond(options)) {

@@ -29,20 +29,14 @@ static int wanted_state(const fast_work *work, int row, const double p[],
   *miss = 0;
   if (low == high) { // a friction row without a normal impulse
     *miss = fabs(w[row]);
-    return w[row] > 0 ? ROW_AT_LOW
-         : w[row] < 0 ? ROW_AT_HIGH
-                      : work->state[row];
+    return w[row] > 0   ? ROW_AT_LOW
+           : w[row] < 0 ? ROW_AT_HIGH
+                        : work->state[row];
   }
   switch (work->state[row]) {
-    case ROW_ACTIVE:
-      *miss = larger_of(below, above);
-      break;
-    case ROW_AT_LOW:
-      *miss = -below;
-      break;
-    case ROW_AT_HIGH:
-      *miss = -above;
-      break;
+    case ROW_ACTIVE: *miss = larger_of(below, above); break;
+    case ROW_AT_LOW: *miss = -below; break;
+    case ROW_AT_HIGH: *miss = -above; break;
   }
   return below > 0 ? ROW_AT_LOW : above > 0 ? ROW_AT_HIGH : ROW_ACTIVE;
 }
@@ -52,8 +46,7 @@ void active_set_first(fast_work *work) {
   for (int row = 0; row < box->n_rows; row++) {
     double miss;
     work->state[row] = ROW_ACTIVE;
-    work->state[row] =
-        wanted_state(work, row, work->p, work->w, &miss);
+    work->state[row] = wanted_state(work, row, work->p, work->w, &miss);
   }
 }
 
@@ -68,14 +61,13 @@ void active_set_of_guess(fast_work *work) {
     int type = box->type[row];
     double low, high, p = work->p[row], room = 0;
     box_limits(box, row, work->p, &low, &high);
-    if (type == BOX_BOUNDED || type == BOX_FRICTION)
-      room = near * (high - low);
+    if (type == BOX_BOUNDED || type == BOX_FRICTION) room = near * (high - low);
     if (low == high)
       work->state[row] = work->w[row] > 0 ? ROW_AT_LOW : ROW_AT_HIGH;
     else
       work->state[row] = p - low <= room    ? ROW_AT_LOW
-                      : high - p <= room ? ROW_AT_HIGH
-                                         : ROW_ACTIVE;
+                         : high - p <= room ? ROW_AT_HIGH
+                                            : ROW_ACTIVE;
   }
 }
 
@@ -85,8 +77,8 @@ void active_set_of_guess(fast_work *work) {
 static double follow_factor(const fast_work *work, int row) {
   const box_problem *box = &work->box;
   const box_cluster *cluster = box_cluster_of(box, row);
-  if (work->state[row] == ROW_ACTIVE || box->type[row] != BOX_FRICTION
-      || !cluster->has_normal || work->state[cluster->first_row] != ROW_ACTIVE)
+  if (work->state[row] == ROW_ACTIVE || box->type[row] != BOX_FRICTION ||
+      !cluster->has_normal || work->state[cluster->first_row] != ROW_ACTIVE)
     return 0;
   return signed_one(work->state[row]) * box->coefficient[row];
 }
@@ -171,7 +163,7 @@ void active_set_step(fast_work *work, double p[]) {
   for (int i = 0; i < box->n_rows; i++)
     work->r[i] = work->state[i] == ROW_ACTIVE ? -work->w[i] : 0;
   box_system_solve(&work->blocks, box, work->weights, work->r, work->dv,
-                    work->dp, work->scratch);
+                   work->dp, work->scratch);
   for (int i = 0; i < box->n_rows; i++) p[i] += work->dp[i];
   work->iterations++;
 }
@@ -188,7 +180,7 @@ bool active_set_reach_target(fast_work *work, const double p[]) {
 }
 
 active_set_changes active_set_compare(fast_work *work, const double p[],
-                                     double noise, bool take) {
+                                      double noise, bool take) {
   const box_problem *box = &work->box;
   active_set_changes changes = {0, -1, ROW_ACTIVE, 0};
   for (int row = 0; row < box->n_rows; row++) {
@@ -249,8 +241,8 @@ bool active_set_correct(fast_work *work, const active_set_options *options) {
     if (refine(work, p, all, &changes)) return true;
     if (changes.count == 0 || !isfinite(changes.miss)) return false;
     note_changes(&progress, changes.count);
-    if (changes.count > options->max_share * box->n_rows + 2
-        || progress.n_idle > options->patience)
+    if (changes.count > options->max_share * box->n_rows + 2 ||
+        progress.n_idle > options->patience)
       return false;
     if (!all) work->state[changes.worst] = changes.worst_state;
   }

@@ -18,11 +18,9 @@ void body_blocks_release(body_blocks *blocks) {
 
 static bool same_graph(const body_blocks *blocks, int n,
                        const body_pair pairs[], int n_pairs) {
-  return blocks->ordered && blocks->n == n && blocks->n_pairs == n_pairs
-      && (n_pairs == 0
-          || memcmp(blocks->known_pairs, pairs,
-                    sizeof *pairs * (size_t)n_pairs)
-                 == 0);
+  return blocks->ordered && blocks->n == n && blocks->n_pairs == n_pairs &&
+         (n_pairs == 0 || memcmp(blocks->known_pairs, pairs,
+                                 sizeof *pairs * (size_t)n_pairs) == 0);
 }
 
 static void sort_ascending(int values[], int count) {
@@ -67,8 +65,8 @@ static bool lay_out(body_blocks *blocks, const body_fill *fill,
   int n = blocks->n;
   for (int k = 0; k < n; k++) blocks->place[blocks->order[k]] = k;
 
-  if (!ARENA_TAKE(&blocks->arena, blocks->row, fill->n_members)
-      || !ARENA_TAKE(&blocks->arena, blocks->no_pair, fill->n_members))
+  if (!ARENA_TAKE(&blocks->arena, blocks->row, fill->n_members) ||
+      !ARENA_TAKE(&blocks->arena, blocks->no_pair, fill->n_members))
     return false;
   int n_fill = 0;
   for (int k = 0; k < n; k++) {
@@ -89,30 +87,30 @@ static bool lay_out(body_blocks *blocks, const body_fill *fill,
 static bool take_values(body_blocks *blocks) {
   arena *arena = &blocks->arena;
   size_t n = (size_t)blocks->n, n_fill = (size_t)blocks->start[blocks->n];
-  return ARENA_TAKE(arena, blocks->diagonal, BODY_BLOCK * n)
-      && ARENA_TAKE(arena, blocks->lower, BODY_BLOCK * n_fill)
-      && ARENA_TAKE(arena, blocks->upper, BODY_BLOCK * n_fill)
-      && ARENA_TAKE(arena, blocks->vector, 6 * n)
-      && ARENA_TAKE(arena, blocks->pivot, 6 * n)
-      && ARENA_TAKE(arena, blocks->exchanged, n);
+  return ARENA_TAKE(arena, blocks->diagonal, BODY_BLOCK * n) &&
+         ARENA_TAKE(arena, blocks->lower, BODY_BLOCK * n_fill) &&
+         ARENA_TAKE(arena, blocks->upper, BODY_BLOCK * n_fill) &&
+         ARENA_TAKE(arena, blocks->vector, 6 * n) &&
+         ARENA_TAKE(arena, blocks->pivot, 6 * n) &&
+         ARENA_TAKE(arena, blocks->exchanged, n);
 }
 
 static bool order_and_lay_out(body_blocks *blocks, const body_pair pairs[]) {
   arena *arena = &blocks->arena;
   int n = blocks->n, n_pairs = blocks->n_pairs;
   arena_start(arena);
-  if (!ARENA_TAKE(arena, blocks->order, n)
-      || !ARENA_TAKE(arena, blocks->place, n)
-      || !ARENA_TAKE(arena, blocks->start, n + 1)
-      || !ARENA_TAKE(arena, blocks->pair_slot, n_pairs)
-      || !ARENA_TAKE(arena, blocks->known_pairs, n_pairs))
+  if (!ARENA_TAKE(arena, blocks->order, n) ||
+      !ARENA_TAKE(arena, blocks->place, n) ||
+      !ARENA_TAKE(arena, blocks->start, n + 1) ||
+      !ARENA_TAKE(arena, blocks->pair_slot, n_pairs) ||
+      !ARENA_TAKE(arena, blocks->known_pairs, n_pairs))
     return false;
   if (n_pairs > 0)
     memcpy(blocks->known_pairs, pairs, sizeof *pairs * (size_t)n_pairs);
 
   body_fill fill = {0};
-  bool done = body_order(n, pairs, n_pairs, arena, &fill, blocks->order)
-           && lay_out(blocks, &fill, pairs) && take_values(blocks);
+  bool done = body_order(n, pairs, n_pairs, arena, &fill, blocks->order) &&
+              lay_out(blocks, &fill, pairs) && take_values(blocks);
   body_fill_release(&fill, arena->source);
   return done;
 }
@@ -236,8 +234,8 @@ KERNEL bool factor_straight(double D[BODY_BLOCK], bool symmetric) {
 #pragma GCC unroll 6
   for (int k = 0; k < 6; k++) {
     double d = element(&b, k, k), inverse = 1 / d;
-    fine = fine & (d > smallest) & (d > least * D[7 * k])
-         & (d <= most * D[7 * k]);
+    fine =
+        fine & (d > smallest) & (d > least * D[7 * k]) & (d <= most * D[7 * k]);
     four head = b.head[k] * inverse;
     two tail = b.tail[k] * inverse;
     D[7 * k] = inverse;
@@ -426,9 +424,7 @@ KERNEL void solve_all(const body_blocks *blocks, double x[]) {
     memcpy(x + 6 * blocks->order[k], y + 6 * k, sizeof(double) * 6);
 }
 
-WIDE static bool factor_wide(body_blocks *blocks) {
-  return factor_all(blocks);
-}
+WIDE static bool factor_wide(body_blocks *blocks) { return factor_all(blocks); }
 
 WIDE static void solve_wide(const body_blocks *blocks, double x[]) {
   solve_all(blocks, x);

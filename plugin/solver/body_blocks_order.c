@@ -8,13 +8,13 @@
 
 typedef struct quotient_graph {
   int n;
-  int *neighbour_start;       /* [n + 1] */
-  int *neighbour;             /* original neighbours, pruned in place */
-  int *n_neighbours;          /* [n] */
-  int *first_membership;      /* [n] chain of the elements a body is in, -1 */
-  int *element_alive;         /* [n] by the body that became the element */
-  int *eliminated;            /* [n] */
-  int *mark;                  /* [n] */
+  int *neighbour_start;  /* [n + 1] */
+  int *neighbour;        /* original neighbours, pruned in place */
+  int *n_neighbours;     /* [n] */
+  int *first_membership; /* [n] chain of the elements a body is in, -1 */
+  int *element_alive;    /* [n] by the body that became the element */
+  int *eliminated;       /* [n] */
+  int *mark;             /* [n] */
   int stamp;
 
   // bodies by degree: doubly linked, last moved first out
@@ -43,12 +43,12 @@ static void bucket_insert(quotient_graph *g, int i, int degree) {
 static bool grow(body_fill *fill, const memory_source *source,
                  size_t capacity) {
   if (capacity > INT_MAX / 4) return false;
-  if (memory_block_grow(&fill->member_block, source, capacity, sizeof(int))
-          == NULL
-      || memory_block_grow(&fill->owner_block, source, capacity, sizeof(int))
-             == NULL
-      || memory_block_grow(&fill->next_block, source, capacity, sizeof(int))
-             == NULL)
+  if (memory_block_grow(&fill->member_block, source, capacity, sizeof(int)) ==
+          NULL ||
+      memory_block_grow(&fill->owner_block, source, capacity, sizeof(int)) ==
+          NULL ||
+      memory_block_grow(&fill->next_block, source, capacity, sizeof(int)) ==
+          NULL)
     return false;
   fill->member = fill->member_block.data;
   fill->owner = fill->owner_block.data;
@@ -69,8 +69,8 @@ static bool add_member(quotient_graph *g, const memory_source *source,
   body_fill *f = g->fill;
   if (g->mark[body] == g->stamp || body == element) return true;
   g->mark[body] = g->stamp;
-  if (f->n_members == f->capacity
-      && !grow(f, source, 2 * (size_t)f->capacity + 16))
+  if (f->n_members == f->capacity &&
+      !grow(f, source, 2 * (size_t)f->capacity + 16))
     return false;
   f->member[f->n_members] = body;
   f->owner[f->n_members] = element;
@@ -179,17 +179,16 @@ static void list_neighbours(quotient_graph *g, const body_pair pairs[],
 
 static bool take_graph(quotient_graph *g, int n_pairs, arena *arena) {
   size_t n = (size_t)g->n;
-  if (!ARENA_TAKE(arena, g->neighbour_start, n + 1)
-      || !ARENA_TAKE(arena, g->neighbour, 2 * (size_t)n_pairs)
-      || !ARENA_TAKE(arena, g->n_neighbours, n)
-      || !ARENA_TAKE(arena, g->first_membership, n)
-      || !ARENA_TAKE(arena, g->element_alive, n)
-      || !ARENA_TAKE(arena, g->eliminated, n) || !ARENA_TAKE(arena, g->mark, n)
-      || !ARENA_TAKE(arena, g->degree, n)
-      || !ARENA_TAKE(arena, g->bucket, n) || !ARENA_TAKE(arena, g->next, n)
-      || !ARENA_TAKE(arena, g->previous, n)
-      || !ARENA_TAKE(arena, g->fill->start, n)
-      || !ARENA_TAKE(arena, g->fill->end, n))
+  if (!ARENA_TAKE(arena, g->neighbour_start, n + 1) ||
+      !ARENA_TAKE(arena, g->neighbour, 2 * (size_t)n_pairs) ||
+      !ARENA_TAKE(arena, g->n_neighbours, n) ||
+      !ARENA_TAKE(arena, g->first_membership, n) ||
+      !ARENA_TAKE(arena, g->element_alive, n) ||
+      !ARENA_TAKE(arena, g->eliminated, n) || !ARENA_TAKE(arena, g->mark, n) ||
+      !ARENA_TAKE(arena, g->degree, n) || !ARENA_TAKE(arena, g->bucket, n) ||
+      !ARENA_TAKE(arena, g->next, n) || !ARENA_TAKE(arena, g->previous, n) ||
+      !ARENA_TAKE(arena, g->fill->start, n) ||
+      !ARENA_TAKE(arena, g->fill->end, n))
     return false;
   memset(g->element_alive, 0, sizeof *g->element_alive * n);
   memset(g->eliminated, 0, sizeof *g->eliminated * n);

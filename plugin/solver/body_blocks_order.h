@@ -12,8 +12,8 @@ typedef struct body_pair {
 
 /** Who is coupled with whom when a body is eliminated. */
 typedef struct body_fill {
-  int *start, *end; /* [n] a body's members, its column */
-  int *member;      /* [n_members] bodies */
+  int *start, *end;  /* [n] a body's members, its column */
+  int *member;       /* [n_members] bodies */
   int *owner, *next; /* [n_members] work */
   int n_members, capacity;
   memory_block member_block, owner_block, next_block;

@@ -73,8 +73,7 @@ WIDE static void add_impulses_wide(const box_problem *box, const double p[],
   add_impulses(box, p, impulse);
 }
 
-void box_impulses(const box_problem *box, const double p[],
-                        double impulse[]) {
+void box_impulses(const box_problem *box, const double p[], double impulse[]) {
   if (six_is_wide())
     add_impulses_wide(box, p, impulse);
   else
@@ -92,8 +91,7 @@ static inline void plain_velocity(const double inverse[36],
   v[5] = v_base[5] + (z[0] * f[0] + z[1] * f[1] + z[2] * f[2]);
 }
 
-void box_velocities(const box_problem *box, const double p[],
-                          double v[]) {
+void box_velocities(const box_problem *box, const double p[], double v[]) {
   box_impulses(box, p, v);
   for (int b = 0; b < box->n_bodies; b++) {
     const double *inverse = box->problem->bodies[b].inverse_mass;
@@ -117,9 +115,8 @@ static inline six relative_twist(const double v_a[6], const double v_b[6],
   double x = v_a[0] - v_b[0] - (turn[1] * o[2] - turn[2] * o[1]);
   double y = v_a[1] - v_b[1] - (turn[2] * o[0] - turn[0] * o[2]);
   double z = v_a[2] - v_b[2] - (turn[0] * o[1] - turn[1] * o[0]);
-  return (six){{{x, y},
-                {z, v_a[3] - v_b[3]},
-                {v_a[4] - v_b[4], v_a[5] - v_b[5]}}};
+  return (six){
+      {{x, y}, {z, v_a[3] - v_b[3]}, {v_a[4] - v_b[4], v_a[5] - v_b[5]}}};
 }
 
 void box_relative(const box_problem *box, const double v[], double Jv[]) {
@@ -127,8 +124,8 @@ void box_relative(const box_problem *box, const double v[], double Jv[]) {
     const graph_edge *edge = &box->graph_edges[e];
     const double *v_a = v + 6 * edge->a;
     const double *v_b = edge->b >= 0 ? v + 6 * edge->b : NULL;
-    six u = edge->twisted ? relative_twist(v_a, v_b, edge->offset)
-                          : load_six(v_a);
+    six u =
+        edge->twisted ? relative_twist(v_a, v_b, edge->offset) : load_six(v_a);
     for (int r = edge->first_row; r < edge->end_row; r++) {
       two sum = times_six(box->J_a + 6 * r, u);
       Jv[r] = sum[0] + sum[1];
@@ -150,7 +147,7 @@ static void add_full_compliance(const box_problem *box,
 }
 
 void box_slips(const box_problem *box, const double v[], const double p[],
-                     double w[]) {
+               double w[]) {
   box_relative(box, v, w);
   for (int r = 0; r < box->n_rows; r++)
     w[r] += box->compliance[r] * p[r] + box->bias[r];
@@ -186,7 +183,7 @@ double box_softness(const box_problem *box, int row, double prox) {
 }
 
 double box_residual(const box_problem *box, const double p[],
-                          const double w[]) {
+                    const double w[]) {
   double worst = 0, lost = 0;
   for (int c = 0; c < box->n_clusters; c++) {
     const box_cluster *cluster = &box->clusters[c];
@@ -195,7 +192,8 @@ double box_residual(const box_problem *box, const double p[],
     for (int r = first; r < end; r++) {
       double A = box->diagonal[r];
       box_row_limits(box, r, normal, &low, &high);
-      double error = fabs(middle_of((low - p[r]) * A, -w[r], (high - p[r]) * A));
+      double error =
+          fabs(middle_of((low - p[r]) * A, -w[r], (high - p[r]) * A));
       worst = error > worst ? error : worst;
       lost += 0 * error;
     }
@@ -243,8 +241,8 @@ static bool add_generators(const box_problem *box, int first, int n,
 }
 
 /* Two generators make a p_t in one way, whether in their limits or not. */
-static bool make_by_two(const box_problem *box, int first,
-                        const double made[2], double p[]) {
+static bool make_by_two(const box_problem *box, int first, const double made[2],
+                        double p[]) {
   const double *g = box->origin[first].g, *h = box->origin[first + 1].g;
   double det = g[0] * h[1] - g[1] * h[0];
   if (!(fabs(det) > 1e-6)) return false;
@@ -254,15 +252,13 @@ static bool make_by_two(const box_problem *box, int first,
 }
 
 /* The generators' impulses that make the guess of p_t. */
-static void guess_generators(const box_problem *box,
-                             int first, int n, const double guess[],
-                             double p[]) {
+static void guess_generators(const box_problem *box, int first, int n,
+                             const double guess[], double p[]) {
   const mlcp_friction *set =
       &box->problem->frictions[box->origin[first].friction];
   double missing[2] = {guess[set->first_row], 0};
   double limits[BOX_MAX_CLUSTER], low;
-  for (int i = 0; i < n; i++)
-    box_limits(box, first + i, p, &low, &limits[i]);
+  for (int i = 0; i < n; i++) box_limits(box, first + i, p, &low, &limits[i]);
   if (set->n_base == 2) missing[1] = guess[set->first_row + 1];
   if (!isfinite(missing[0]) || !isfinite(missing[1])) {
     for (int i = 0; i < n; i++) p[first + i] = NAN;
@@ -292,8 +288,7 @@ static int count_known(double p[], int first, int n) {
   return n_known;
 }
 
-int box_take_guess(const box_problem *box, const double guess[],
-                         double p[]) {
+int box_take_guess(const box_problem *box, const double guess[], double p[]) {
   int n_known = 0;
   for (int r = 0, n; r < box->n_rows; r += n) {
     const box_origin *origin = &box->origin[r];
@@ -310,7 +305,7 @@ int box_take_guess(const box_problem *box, const double guess[],
 }
 
 void box_give_impulses(const box_problem *box, const double p[],
-                             double problem_p[]) {
+                       double problem_p[]) {
   const mlcp_problem *problem = box->problem;
   for (int r = 0; r < problem->n_rows; r++) {
     const mlcp_row *row = &problem->rows[r];

@@ -81,12 +81,12 @@ typedef struct box_problem {
                           is the constant part of its limit */
   double *coefficient; /* BOX_FRICTION */
   int *type;
-  int *cluster_of;     /* clusters[cluster_of[row]] is the row's */
+  int *cluster_of; /* clusters[cluster_of[row]] is the row's */
   box_origin *origin;
 
   double *full_compliance; /* see box_cluster.first_compliance */
   double *v_base;          /* [6 n_bodies] with the fixed rows' impulses */
-  box_inverse *inverses;  /* [n_bodies] where plain_mass is set */
+  box_inverse *inverses;   /* [n_bodies] where plain_mass is set */
   double scale;            /* m/s: what residuals are relative to */
   double relaxation;       /* >= 0: this much of the diagonal is added to every
                               compliance; 0 but for fast_relaxed.c */
@@ -114,8 +114,7 @@ KERNEL void twist_row(four *head, two *tail, const double o[3]) {
 
 /** A row's limits where its cluster's normal (0 without one) is `normal`. */
 static inline void box_row_limits(const box_problem *box, int row,
-                                        double normal, double *low,
-                                        double *high) {
+                                  double normal, double *low, double *high) {
   *low = box->low[row];
   *high = box->high[row];
   if (box->type[row] == BOX_FRICTION) {
@@ -131,24 +130,22 @@ static inline const box_cluster *box_cluster_of(const box_problem *box,
 }
 
 /** A row's limits at impulses p. */
-static inline void box_limits(const box_problem *box,
-                                    int row, const double p[], double *low,
-                                    double *high) {
+static inline void box_limits(const box_problem *box, int row, const double p[],
+                              double *low, double *high) {
   const box_cluster *cluster = box_cluster_of(box, row);
   double normal = cluster->has_normal ? p[cluster->first_row] : 0;
   box_row_limits(box, row, normal, low, high);
 }
 
 /** J' p added up: impulse [6 n_bodies] out. */
-void box_impulses(const box_problem *box, const double p[],
-                        double impulse[]);
+void box_impulses(const box_problem *box, const double p[], double impulse[]);
 
 /** v = v_base + M^-1 J' p. */
 void box_velocities(const box_problem *box, const double p[], double v[]);
 
 /** w = J v + (compliance + relaxation diagonal) p + bias. */
 void box_slips(const box_problem *box, const double v[], const double p[],
-                     double w[]);
+               double w[]);
 
 /** Jv = J v, nothing else. */
 void box_relative(const box_problem *box, const double v[], double Jv[]);
@@ -166,15 +163,13 @@ double box_softness(const box_problem *box, int row, double prox);
  * The worst |mid(low - p, -w, high - p)| in m/s, impulses times the diagonal,
  * over box->scale. p must be within its limits.
  */
-double box_residual(const box_problem *box, const double p[],
-                          const double w[]);
+double box_residual(const box_problem *box, const double p[], const double w[]);
 
 /** Impulses of the problem's rows [problem->n_rows] to p, and back. A NAN
  *  guess counts as unknown and becomes 0; p may be out of its limits.
  *  @return the number of box rows whose guess was known. */
-int box_take_guess(const box_problem *box, const double guess[],
-                         double p[]);
+int box_take_guess(const box_problem *box, const double guess[], double p[]);
 void box_give_impulses(const box_problem *box, const double p[],
-                             double problem_p[]);
+                       double problem_p[]);
 
 #endif

@@ -75,8 +75,8 @@ static bool add_draft(builder *b, int row, int set) {
   d->set = set;
   d->n_rows = row >= 0;
   ordered_bodies(
-      &problem->rows[row >= 0 ? row : problem->frictions[set].first_row],
-      &d->a, &d->b, &side);
+      &problem->rows[row >= 0 ? row : problem->frictions[set].first_row], &d->a,
+      &d->b, &side);
   for (int i = set; i >= 0; i = row >= 0 ? b->next_set[i] : -1) {
     if (!set_fits(b, &problem->frictions[i], d->a, d->b)) return false;
     if (problem->frictions[i].n_pairs > BOX_MAX_CLUSTER - d->n_rows)
@@ -102,8 +102,8 @@ static bool draft_clusters(builder *b) {
     }
   }
   for (int i = 0; i < problem->n_frictions; i++)
-    if (problem->frictions[i].normal < 0 && set_acts(&problem->frictions[i])
-        && !add_draft(b, -1, i))
+    if (problem->frictions[i].normal < 0 && set_acts(&problem->frictions[i]) &&
+        !add_draft(b, -1, i))
       return false;
   return true;
 }
@@ -152,9 +152,9 @@ static void put_own_row(box_problem *box, int at, const draft *d) {
   put_jacobian(box, at, d, row, sign, row, 0);
   box->bias[at] = sign * row->bias;
   box->compliance[at] = row->compliance;
-  box->type[at] = below && above ? BOX_BOUNDED
-                 : below || above ? BOX_LOWER
-                                  : BOX_FREE;
+  box->type[at] = below && above   ? BOX_BOUNDED
+                  : below || above ? BOX_LOWER
+                                   : BOX_FREE;
   box->low[at] = sign > 0 ? row->low : -row->high;
   box->high[at] = sign > 0 ? row->high : INFINITY;
   box->coefficient[at] = 0;
@@ -221,8 +221,7 @@ static bool shares_compliance(const box_problem *box, int first, int n) {
     for (int s = first; s < r; s++) {
       const box_origin *p = &box->origin[r], *q = &box->origin[s];
       if (p->friction < 0 || p->friction != q->friction) continue;
-      double least =
-          1e-15 * smaller_of(box->compliance[r], box->compliance[s]);
+      double least = 1e-15 * smaller_of(box->compliance[r], box->compliance[s]);
       if (fabs(shared_compliance(box->problem, p, q)) > least) return true;
     }
   return false;
@@ -240,9 +239,9 @@ static void put_full_compliance(box_problem *box, box_cluster *cluster) {
       const box_origin *p = &box->origin[first + i];
       const box_origin *q = &box->origin[first + j];
       full[m * i + j] = i == j ? box->compliance[first + i]
-                      : p->friction < 0 || p->friction != q->friction
-                          ? 0
-                          : shared_compliance(box->problem, p, q);
+                        : p->friction < 0 || p->friction != q->friction
+                            ? 0
+                            : shared_compliance(box->problem, p, q);
     }
   cluster->first_compliance = box->n_compliances;
   box->n_compliances += m * m;
@@ -335,8 +334,11 @@ static void put_graph_edges(builder *b) {
     const draft *d = &b->drafts[c];
     if (edge == NULL || edge->a != d->a || edge->b != d->b) {
       edge = &box->graph_edges[box->n_graph_edges++];
-      *edge = (graph_edge){.a = d->a, .b = d->b, .first_cluster = c,
-                          .first_row = row, .slot = -1};
+      *edge = (graph_edge){.a = d->a,
+                           .b = d->b,
+                           .first_cluster = c,
+                           .first_row = row,
+                           .slot = -1};
       if (d->b >= 0) {
         edge->slot = box->n_body_pairs;
         box->body_pairs[box->n_body_pairs++] = (body_pair){d->a, d->b};
@@ -360,8 +362,8 @@ static double sum_of_sizes(const double m[36], int row, int first, int end) {
 
 /* A scalar mass and an inertia, nothing coupling the two. */
 static bool mass_is_plain(const double m[36]) {
-  double others = fabs(m[1]) + fabs(m[2]) + fabs(m[6]) + fabs(m[8])
-                + fabs(m[12]) + fabs(m[13]);
+  double others = fabs(m[1]) + fabs(m[2]) + fabs(m[6]) + fabs(m[8]) +
+                  fabs(m[12]) + fabs(m[13]);
   for (int i = 0; i < 3; i++)
     others += sum_of_sizes(m, i, 3, 6) + sum_of_sizes(m, 3 + i, 0, 3);
   return others == 0 && m[0] == m[7] && m[0] == m[14];
@@ -394,8 +396,7 @@ static void find_masses(box_problem *box) {
   for (int i = 0; i < box->n_bodies; i++) {
     box->symmetric_mass =
         box->symmetric_mass && mass_is_symmetric(bodies[i].mass);
-    box->plain_mass =
-        box->plain_mass && mass_is_plain(bodies[i].inverse_mass);
+    box->plain_mass = box->plain_mass && mass_is_plain(bodies[i].inverse_mass);
   }
   for (int i = 0; i < box->n_bodies && box->plain_mass; i++)
     put_inverse(bodies[i].inverse_mass, &box->inverses[i]);
@@ -407,8 +408,8 @@ static void find_masses(box_problem *box) {
 KERNEL void add_plain_norm(const box_inverse *inverse, const double J[6],
                            four *sum) {
   four linear = *(const four *)J, angular = *(const four *)(J + 2);
-  four turned = J[3] * inverse->inertia[0] + J[4] * inverse->inertia[1]
-              + J[5] * inverse->inertia[2];
+  four turned = J[3] * inverse->inertia[0] + J[4] * inverse->inertia[1] +
+                J[5] * inverse->inertia[2];
   *sum += inverse->mass * linear * linear + turned * angular;
 }
 
@@ -423,8 +424,8 @@ KERNEL double row_norm(const box_problem *box, int a, int b,
                        const double J_a[6], const double J_b[6]) {
   const mlcp_body *bodies = box->problem->bodies;
   if (!box->plain_mass)
-    return full_norm(bodies[a].inverse_mass, J_a)
-         + full_norm(bodies[b].inverse_mass, J_b);
+    return full_norm(bodies[a].inverse_mass, J_a) +
+           full_norm(bodies[b].inverse_mass, J_b);
   four sum = {0, 0, 0, 0};
   add_plain_norm(&box->inverses[a], J_a, &sum);
   add_plain_norm(&box->inverses[b], J_b, &sum);
@@ -446,10 +447,10 @@ KERNEL bool row_is_twisted(const double J_a[6], const double J_b[6],
   end_size = end_size + tail * tail;
   error = error * error;
   end_error = end_error * end_error;
-  double errors = (error[0] + error[1]) + (error[2] + error[3])
-                + (end_error[0] + end_error[1]);
-  double sizes = (size[0] + size[1]) + (size[2] + size[3])
-               + (end_size[0] + end_size[1]);
+  double errors = (error[0] + error[1]) + (error[2] + error[3]) +
+                  (end_error[0] + end_error[1]);
+  double sizes =
+      (size[0] + size[1]) + (size[2] + size[3]) + (end_size[0] + end_size[1]);
   return errors <= noise * noise * sizes;
 }
 
@@ -480,31 +481,31 @@ WIDE static void measure_graph_edges_wide(box_problem *box) {
 static bool take_scratch(builder *b, arena *arena) {
   const mlcp_problem *problem = b->problem;
   size_t rows = (size_t)problem->n_rows, sets = (size_t)problem->n_frictions;
-  return ARENA_TAKE(arena, b->fixed, rows)
-      && ARENA_TAKE(arena, b->drafts, rows + sets)
-      && ARENA_TAKE(arena, b->sorted, rows + sets)
-      && ARENA_TAKE(arena, b->first_set, rows)
-      && ARENA_TAKE(arena, b->next_set, sets)
-      && ARENA_TAKE(arena, b->count, problem->n_bodies + 2);
+  return ARENA_TAKE(arena, b->fixed, rows) &&
+         ARENA_TAKE(arena, b->drafts, rows + sets) &&
+         ARENA_TAKE(arena, b->sorted, rows + sets) &&
+         ARENA_TAKE(arena, b->first_set, rows) &&
+         ARENA_TAKE(arena, b->next_set, sets) &&
+         ARENA_TAKE(arena, b->count, problem->n_bodies + 2);
 }
 
 static bool take_arrays(box_problem *box, arena *arena) {
   size_t n = (size_t)box->n_rows, bodies = (size_t)box->n_bodies;
-  return ARENA_TAKE(arena, box->J_a, 6 * n)
-      && ARENA_TAKE(arena, box->J_b, 6 * n)
-      && ARENA_TAKE(arena, box->bias, n)
-      && ARENA_TAKE(arena, box->compliance, n)
-      && ARENA_TAKE(arena, box->diagonal, n) && ARENA_TAKE(arena, box->low, n)
-      && ARENA_TAKE(arena, box->high, n)
-      && ARENA_TAKE(arena, box->coefficient, n)
-      && ARENA_TAKE(arena, box->full_compliance, box->n_weights)
-      && ARENA_TAKE(arena, box->v_base, 6 * bodies)
-      && ARENA_TAKE(arena, box->inverses, bodies)
-      && ARENA_TAKE(arena, box->origin, n) && ARENA_TAKE(arena, box->type, n)
-      && ARENA_TAKE(arena, box->cluster_of, n)
-      && ARENA_TAKE(arena, box->graph_edges, box->n_clusters)
-      && ARENA_TAKE(arena, box->clusters, box->n_clusters)
-      && ARENA_TAKE(arena, box->body_pairs, box->n_clusters);
+  return ARENA_TAKE(arena, box->J_a, 6 * n) &&
+         ARENA_TAKE(arena, box->J_b, 6 * n) &&
+         ARENA_TAKE(arena, box->bias, n) &&
+         ARENA_TAKE(arena, box->compliance, n) &&
+         ARENA_TAKE(arena, box->diagonal, n) &&
+         ARENA_TAKE(arena, box->low, n) && ARENA_TAKE(arena, box->high, n) &&
+         ARENA_TAKE(arena, box->coefficient, n) &&
+         ARENA_TAKE(arena, box->full_compliance, box->n_weights) &&
+         ARENA_TAKE(arena, box->v_base, 6 * bodies) &&
+         ARENA_TAKE(arena, box->inverses, bodies) &&
+         ARENA_TAKE(arena, box->origin, n) && ARENA_TAKE(arena, box->type, n) &&
+         ARENA_TAKE(arena, box->cluster_of, n) &&
+         ARENA_TAKE(arena, box->graph_edges, box->n_clusters) &&
+         ARENA_TAKE(arena, box->clusters, box->n_clusters) &&
+         ARENA_TAKE(arena, box->body_pairs, box->n_clusters);
 }
 
 box_status box_build(box_problem *box, arena *arena,

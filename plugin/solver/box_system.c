@@ -11,8 +11,7 @@
 KERNEL void add_outer(double S[BODY_BLOCK], int m, const double left[],
                       const double WJ[]) {
   for (int r = 0; r < m; r++)
-    for (int i = 0; i < 6; i++)
-      add_row(S + 6 * i, left[6 * r + i], WJ + 6 * r);
+    for (int i = 0; i < 6; i++) add_row(S + 6 * i, left[6 * r + i], WJ + 6 * r);
 }
 
 /* WJ = W J */
@@ -214,7 +213,7 @@ static void assemble_any(body_blocks *blocks, const box_problem *box,
 }
 
 bool box_system_factor(body_blocks *blocks, const box_problem *box,
-                        const double weights[], bool symmetric) {
+                       const double weights[], bool symmetric) {
   if (symmetric && box->symmetric_mass) {
     body_blocks_begin(blocks, true);
     assemble_any(blocks, box, weights);
@@ -226,7 +225,7 @@ bool box_system_factor(body_blocks *blocks, const box_problem *box,
 }
 
 void box_system_weigh(const box_problem *box, const double weights[],
-                       const double x[], double y[]) {
+                      const double x[], double y[]) {
   for (int c = 0; c < box->n_clusters; c++) {
     const box_cluster *cluster = &box->clusters[c];
     int m = cluster->n_rows, first = cluster->first_row;
@@ -246,8 +245,8 @@ void box_system_weigh(const box_problem *box, const double weights[],
 }
 
 void box_system_solve(const body_blocks *blocks, const box_problem *box,
-                       const double weights[], const double r[], double dv[],
-                       double dp[], double work[]) {
+                      const double weights[], const double r[], double dv[],
+                      double dp[], double work[]) {
   box_system_weigh(box, weights, r, dp);
   box_impulses(box, dp, dv);
   body_blocks_solve(blocks, dv);

@@ -23,7 +23,7 @@
  * @return false when H is singular to working precision or not finite.
  */
 bool box_system_factor(body_blocks *blocks, const box_problem *box,
-                        const double weights[], bool symmetric);
+                       const double weights[], bool symmetric);
 
 /**
  * Solve for one right-hand side.
@@ -34,12 +34,12 @@ bool box_system_factor(body_blocks *blocks, const box_problem *box,
  * @param work  [n_rows] overwritten.
  */
 void box_system_solve(const body_blocks *blocks, const box_problem *box,
-                       const double weights[], const double r[], double dv[],
-                       double dp[], double work[]);
+                      const double weights[], const double r[], double dv[],
+                      double dp[], double work[]);
 
 /** y = W x, cluster by cluster; [n_rows] each. */
 void box_system_weigh(const box_problem *box, const double weights[],
-                       const double x[], double y[]);
+                      const double x[], double y[]);
 
 /**
  * W = A^-1, m x m row-major, A overwritten.

@@ -52,10 +52,10 @@ static void mark(cone_check *check, const mlcp_problem *problem,
   check->n_contacts = check->n_joint_rows = 0;
   for (int r = 0; r < problem->n_rows; r++) {
     const mlcp_row *row = &problem->rows[r];
-    bool one_sided = row->kind == MLCP_ROW_NORMAL ||
-                     (row->low == 0) != (row->high == 0);
+    bool one_sided =
+        row->kind == MLCP_ROW_NORMAL || (row->low == 0) != (row->high == 0);
     check->locked[r] = row->kind != MLCP_ROW_FRICTION && one_sided &&
-                     fabs(p[r]) > locked_contact;
+                       fabs(p[r]) > locked_contact;
     if (check->locked[r]) check->pointed = false;
     check->n_contacts += check->locked[r] && row->kind == MLCP_ROW_NORMAL;
   }
@@ -83,8 +83,8 @@ bool cone_check_run(cone_check *check, solver_workspace *workspace,
                                       &options, NULL, &convex->point.at);
   check->residual = report.residual;
   if (report.status == SOLVER_NO_MEMORY) return false;
-  solver_variant_convex_impulses(&convex->variant, problem,
-                                 convex->point.at.p, p);
+  solver_variant_convex_impulses(&convex->variant, problem, convex->point.at.p,
+                                 p);
   mark(check, problem, p);
   return true;
 }

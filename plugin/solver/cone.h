@@ -26,7 +26,7 @@ typedef struct cone_check {
   bool *locked; /* [n_rows] of the problem: normal and joint rows that hold each
                    other with any force; until the next check */
   int n_contacts, n_joint_rows; /* locked */
-  double residual; /* of (31), relative */
+  double residual;              /* of (31), relative */
 } cone_check;
 
 /** Check the cone of `problem`. Friction with a constant limit is left out: it

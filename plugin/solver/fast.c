@@ -35,9 +35,9 @@ void fast_workspace_destroy(fast_workspace *workspace) {
 }
 
 static bool reserve(fast_work *work) {
-  return fast_work_reserve(work) && fast_interior_reserve(work)
-      && fast_pivots_reserve(work) && fast_proximal_reserve(work)
-      && fast_relaxed_reserve(work) && fast_sweeps_reserve(work);
+  return fast_work_reserve(work) && fast_interior_reserve(work) &&
+         fast_pivots_reserve(work) && fast_proximal_reserve(work) &&
+         fast_relaxed_reserve(work) && fast_sweeps_reserve(work);
 }
 
 /* ---- the result ---------------------------------------------------------- */
@@ -57,8 +57,7 @@ static double give_nothing(const mlcp_problem *problem,
   for (int r = 0; r < problem->n_rows; r++) {
     const mlcp_row *row = &problem->rows[r];
     double p = 0;
-    if (row->kind != MLCP_ROW_FRICTION)
-      p = fmin(fmax(0, row->low), row->high);
+    if (row->kind != MLCP_ROW_FRICTION) p = fmin(fmax(0, row->low), row->high);
     solution->p[r] = p;
   }
   return mlcp_complete(problem, mlcp_velocity_scale(problem), solution,
@@ -83,8 +82,8 @@ static knowledge take_guess(fast_work *work, const double guess[]) {
   box_project(box, work->p);
   fast_work_evaluate(work);
   return 2 * n_known >= box->n_rows ? KNOW_HALF
-       : n_known > 0                 ? KNOW_LITTLE
-                                     : KNOW_NOTHING;
+         : n_known > 0              ? KNOW_LITTLE
+                                    : KNOW_NOTHING;
 }
 
 /* An interior point run and its active set; from where it got stuck,
@@ -117,8 +116,8 @@ static bool arrives(fast_work *work, bool reached) {
                                      .max_share = 1,
                                      .patience = 8};
   fast_work_evaluate(work);
-  return work->residual <= work->target
-      || (reached && active_set_solve(work, &polish));
+  return work->residual <= work->target ||
+         (reached && active_set_solve(work, &polish));
 }
 
 /* From a crash basis: all rows active, then what the linear solves ask for. A
@@ -135,8 +134,8 @@ static bool solve_from_crash(fast_work *work) {
   active_set_all_active(work);
   if (active_set_correct(work, &exchanges)) return true;
   fast_work_take(work, work->kept_p);
-  return work->residual < near
-      && arrives(work, fast_pivots_solve(work, 150 + work->box.n_rows / 4));
+  return work->residual < near &&
+         arrives(work, fast_pivots_solve(work, 150 + work->box.n_rows / 4));
 }
 
 /* Lemke's method from nothing, by two paths. */
@@ -145,9 +144,9 @@ static bool lemke_cold(fast_work *work) {
   static const double unevenness[] = {0.01, 1};
   const long pivots_a_row[] = {8, 15}; // most that end take fewer than 6
   for (int i = 0; i < 2; i++)
-    if (arrives(work, fast_pivots_cold(work, unevenness[i],
-                                       pivots_a_row[i] * work->box.n_rows
-                                           + 500)))
+    if (arrives(work,
+                fast_pivots_cold(work, unevenness[i],
+                                 pivots_a_row[i] * work->box.n_rows + 500)))
       return true;
   fast_work_restore_best(work);
   return false;
@@ -156,9 +155,9 @@ static bool lemke_cold(fast_work *work) {
 /* Lemke's method. A path from a crash basis, or from where continuation got to,
  * may end in a ray where a cold one cannot, but it is much shorter. */
 static bool lemke_from_nothing(fast_work *work) {
-  return fast_proximal_crash(work)
-      || arrives(work, fast_pivots_solve(work, 4L * work->box.n_rows))
-      || lemke_cold(work);
+  return fast_proximal_crash(work) ||
+         arrives(work, fast_pivots_solve(work, 4L * work->box.n_rows)) ||
+         lemke_cold(work);
 }
 
 /* What rests, or may: from the guess in work->p, or from nothing. After a
@@ -178,20 +177,29 @@ static bool rest(fast_work *work, const double guess[], knowledge known) {
  * that ends at all ends within 20 iterations. */
 enum { MAX_ITERATIONS = 50 };
 static const fast_interior_options from_guess = {
-    .start = 1e-2, .warm = true, .max_iterations = MAX_ITERATIONS,
+    .start = 1e-2,
+    .warm = true,
+    .max_iterations = MAX_ITERATIONS,
     .cross_over = true};
 static const fast_interior_options from_easier = {
-    .start = 1e-4, .warm = true, .max_iterations = MAX_ITERATIONS,
+    .start = 1e-4,
+    .warm = true,
+    .max_iterations = MAX_ITERATIONS,
     .cross_over = true};
-static const fast_interior_options cold = {
-    .start = 1, .margin = 1, .max_iterations = MAX_ITERATIONS,
-    .cross_over = true};
+static const fast_interior_options cold = {.start = 1,
+                                           .margin = 1,
+                                           .max_iterations = MAX_ITERATIONS,
+                                           .cross_over = true};
 static const fast_interior_options cold_near_limits = {
-    .start = 0.01, .margin = 0.01, .max_iterations = MAX_ITERATIONS,
+    .start = 0.01,
+    .margin = 0.01,
+    .max_iterations = MAX_ITERATIONS,
     .cross_over = true};
 // ends at the centre of the solutions, which the active sets on the way do not
 static const fast_interior_options to_the_centre = {
-    .start = 1, .margin = 1, .max_iterations = MAX_ITERATIONS,
+    .start = 1,
+    .margin = 1,
+    .max_iterations = MAX_ITERATIONS,
     .cross_over = false};
 
 static bool run_cascade(fast_work *work, const double guess[]) {
@@ -208,8 +216,8 @@ static bool run_cascade(fast_work *work, const double guess[]) {
 
   if (known == KNOW_NOTHING) take_guess(work, guess);
   // a large structure of which nothing is known is none to be swept
-  if ((known > KNOW_NOTHING || work->box.n_rows <= few_rows)
-      && fast_sweeps_solve(work, known == KNOW_HALF))
+  if ((known > KNOW_NOTHING || work->box.n_rows <= few_rows) &&
+      fast_sweeps_solve(work, known == KNOW_HALF))
     return true;
 
   take_guess(work, guess);
@@ -225,9 +233,9 @@ static bool run_cascade(fast_work *work, const double guess[]) {
     return true;
 
   fast_friction_approach(work);
-  return run_interior(work, &from_easier)
-      || (known > KNOW_NOTHING && solve_from_crash(work))
-      || lemke_from_nothing(work);
+  return run_interior(work, &from_easier) ||
+         (known > KNOW_NOTHING && solve_from_crash(work)) ||
+         lemke_from_nothing(work);
 }
 
 /* What changes smoothly with the problem: the guess's active set, corrected,
@@ -243,8 +251,7 @@ static bool run_smooth_cascade(fast_work *work, const double guess[]) {
       .max_all_changes = 8,
       .max_share = 1,
       .patience = 1};
-  bool reached =
-      work->residual <= work->target || active_set_solve(work, &few);
+  bool reached = work->residual <= work->target || active_set_solve(work, &few);
   if (!reached) {
     start_at_nothing(work);
     reached = run_interior(work, &to_the_centre);
@@ -270,8 +277,8 @@ static bool run(fast_work *work, fast_method method, bool smooth,
   start_at_nothing(work);
   if (work->residual <= work->target) return true;
   return method == FAST_LEMKE
-    ? solve_from_crash(work) || lemke_from_nothing(work)
-    : lemke_cold(work);
+             ? solve_from_crash(work) || lemke_from_nothing(work)
+             : lemke_cold(work);
 }
 
 bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
@@ -279,8 +286,8 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
                  const double guess[], const mlcp_solution *solution,
                  solver_report *report) {
   fast_work *work = &workspace->work;
-  *report = (solver_report){.status = SOLVER_DEGRADED,
-                            .stage = SOLVER_STAGE_FAST};
+  *report =
+      (solver_report){.status = SOLVER_DEGRADED, .stage = SOLVER_STAGE_FAST};
   double *scratch;
   arena_start(&work->arena);
   if (!ARENA_TAKE(&work->arena, scratch, problem->n_rows))
@@ -290,9 +297,9 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
   if (built == BOX_UNSUITABLE) {
     report->residual = give_nothing(problem, solution, scratch);
   } else {
-    if (!reserve(work)
-        || !body_blocks_order(&work->blocks, work->box.n_bodies,
-                              work->box.body_pairs, work->box.n_body_pairs))
+    if (!reserve(work) ||
+        !body_blocks_order(&work->blocks, work->box.n_bodies,
+                           work->box.body_pairs, work->box.n_body_pairs))
       return no_memory(report);
     work->factorisations = work->iterations = work->pivots = 0;
     // a friction edge may miss by more than its generators: go on when it does

@@ -28,16 +28,16 @@ static const double prox = 1e-9;
 bool fast_interior_reserve(fast_work *work) {
   arena *arena = &work->arena;
   size_t n = (size_t)work->box.n_rows;
-  return ARENA_TAKE(arena, work->s_low, n)
-      && ARENA_TAKE(arena, work->s_high, n)
-      && ARENA_TAKE(arena, work->y_low, n)
-      && ARENA_TAKE(arena, work->y_high, n)
-      && ARENA_TAKE(arena, work->dy_low, n)
-      && ARENA_TAKE(arena, work->dy_high, n)
-      && ARENA_TAKE(arena, work->t_low, n)
-      && ARENA_TAKE(arena, work->t_high, n)
-      && ARENA_TAKE(arena, work->read_state, n)
-      && ARENA_TAKE(arena, work->path_p, n);
+  return ARENA_TAKE(arena, work->s_low, n) &&
+         ARENA_TAKE(arena, work->s_high, n) &&
+         ARENA_TAKE(arena, work->y_low, n) &&
+         ARENA_TAKE(arena, work->y_high, n) &&
+         ARENA_TAKE(arena, work->dy_low, n) &&
+         ARENA_TAKE(arena, work->dy_high, n) &&
+         ARENA_TAKE(arena, work->t_low, n) &&
+         ARENA_TAKE(arena, work->t_high, n) &&
+         ARENA_TAKE(arena, work->read_state, n) &&
+         ARENA_TAKE(arena, work->path_p, n);
 }
 
 /* What a row has of both its limits. */
@@ -79,7 +79,7 @@ static void move_inside(fast_work *work, double margin) {
     if (box->type[row] == BOX_FREE) continue;
     box_limits(box, row, work->p, &low, &high);
     double room = smaller_of(margin * box->scale / box->diagonal[row],
-                       0.25 * (high - low));
+                             0.25 * (high - low));
     *p = smaller_of(larger_of(*p, low + room), high - room);
   }
 }
@@ -121,7 +121,7 @@ static double stiffness_high(const fast_work *work, int row) {
 }
 
 static void simple_weights(const fast_work *work, const box_cluster *cluster,
-                            double W[]) {
+                           double W[]) {
   const box_problem *box = &work->box;
   int m = cluster->n_rows;
   memset(W, 0, sizeof(double) * (size_t)(m * m));
@@ -184,16 +184,16 @@ static void direction(fast_work *work) {
     work->r[row] = r;
   }
   box_system_solve(&work->blocks, box, work->weights, work->r, work->dv,
-                    work->dp, work->scratch);
+                   work->dp, work->scratch);
   for (int row = 0; row < box->n_rows; row++) {
     distances ds = distance_step(work, row, work->dp);
     work->dy_low[row] = work->dy_high[row] = 0;
     if (has_low(box, row))
-      work->dy_low[row] = work->t_low[row] / work->s_low[row]
-                        - stiffness_low(work, row) * ds.low;
+      work->dy_low[row] = work->t_low[row] / work->s_low[row] -
+                          stiffness_low(work, row) * ds.low;
     if (has_high(box, row))
-      work->dy_high[row] = work->t_high[row] / work->s_high[row]
-                         - stiffness_high(work, row) * ds.high;
+      work->dy_high[row] = work->t_high[row] / work->s_high[row] -
+                           stiffness_high(work, row) * ds.high;
   }
 }
 
@@ -244,13 +244,13 @@ static double complementarity(const fast_work *work, double length) {
     distances ds = distance_step(work, row, work->dp);
     double u = unit(box, row);
     if (has_low(box, row)) {
-      sum += (work->s_low[row] + length * ds.low)
-           * (work->y_low[row] + length * work->dy_low[row]) / u;
+      sum += (work->s_low[row] + length * ds.low) *
+             (work->y_low[row] + length * work->dy_low[row]) / u;
       count++;
     }
     if (has_high(box, row)) {
-      sum += (work->s_high[row] + length * ds.high)
-           * (work->y_high[row] + length * work->dy_high[row]) / u;
+      sum += (work->s_high[row] + length * ds.high) *
+             (work->y_high[row] + length * work->dy_high[row]) / u;
       count++;
     }
   }
@@ -268,12 +268,11 @@ static int read_states(fast_work *work) {
   for (int row = 0; row < box->n_rows; row++) {
     int state = ROW_ACTIVE;
     distances ds = distance_step(work, row, work->dp);
-    if (has_low(box, row)
-        && ds.low * work->y_low[row] < work->dy_low[row] * work->s_low[row])
+    if (has_low(box, row) &&
+        ds.low * work->y_low[row] < work->dy_low[row] * work->s_low[row])
       state = ROW_AT_LOW;
-    if (has_high(box, row)
-        && ds.high * work->y_high[row]
-               < work->dy_high[row] * work->s_high[row])
+    if (has_high(box, row) &&
+        ds.high * work->y_high[row] < work->dy_high[row] * work->s_high[row])
       state = ROW_AT_HIGH;
     n_changed += state != work->read_state[row];
     work->read_state[row] = state;
@@ -317,8 +316,8 @@ typedef struct crossing {
 static bool is_ripe(const crossing *crossing, double mu, double length,
                     int n_changed) {
   const double long_enough = 0.7;
-  return crossing->n_left > 0 && mu <= crossing->ripe && length >= long_enough
-      && n_changed <= crossing->few;
+  return crossing->n_left > 0 && mu <= crossing->ripe &&
+         length >= long_enough && n_changed <= crossing->few;
 }
 
 /* ---- the path ------------------------------------------------------------ */
@@ -381,7 +380,7 @@ typedef struct patience {
 
 static bool is_stuck(patience *p, double length, double residual) {
   enum { MANY_SHORT = 4, MANY_IDLE = 12 }; // steps one after another
-  const double short_step = 0.02; // of the whole
+  const double short_step = 0.02;          // of the whole
   p->n_short = length < short_step ? p->n_short + 1 : 0;
   p->n_idle = residual < p->best ? 0 : p->n_idle + 1;
   p->best = smaller_of(p->best, residual);
@@ -414,8 +413,8 @@ bool fast_interior_solve(fast_work *work,
     double length = advance(work, &mu, &n_changed);
     if (length == 0) break;
     fast_work_evaluate(work);
-    if (work->residual <= work->target
-        || is_stuck(&patience, length, work->residual))
+    if (work->residual <= work->target ||
+        is_stuck(&patience, length, work->residual))
       break;
     if (!is_ripe(&crossing, mu, length, n_changed)) continue;
     if (cross_over(work)) return true;

@@ -6,9 +6,9 @@
 #include "solver/fast_work.h"
 
 typedef struct fast_interior_options {
-  double start;    /* first complementarity, of scale^2 / A */
-  bool warm;       /* start from work->p, else from nothing */
-  double margin;   /* first distance from limits, of the scale; cold only */
+  double start;  /* first complementarity, of scale^2 / A */
+  bool warm;     /* start from work->p, else from nothing */
+  double margin; /* first distance from limits, of the scale; cold only */
   int max_iterations;
   bool cross_over; /* try the active sets that the path points to on the way */
 } fast_interior_options;
@@ -18,7 +18,6 @@ bool fast_interior_reserve(fast_work *work);
 
 /** Follow the central path; work->p ends at the best point found.
  *  @return true when the target is reached. */
-bool fast_interior_solve(fast_work *work,
-                         const fast_interior_options *options);
+bool fast_interior_solve(fast_work *work, const fast_interior_options *options);
 
 #endif

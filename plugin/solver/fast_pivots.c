@@ -56,13 +56,12 @@ bool fast_pivots_reserve(fast_work *work) {
   const box_problem *box = &work->box;
   arena *arena = &work->arena;
   size_t n = (size_t)box->n_rows, n_v = 6 * (size_t)box->n_bodies;
-  if (!ARENA_TAKE(arena, work->d, n)
-      || !ARENA_TAKE(arena, work->path_w, n)
-      || !ARENA_TAKE(arena, work->path_dw, n)
-      || !ARENA_TAKE(arena, work->updates, MAX_UPDATES)
-      || !ARENA_TAKE(arena, work->columns, MAX_UPDATES * n_v)
-      || !ARENA_TAKE(arena, work->limits, 2 * n)
-      || !ARENA_TAKE(arena, work->graph_edge_of, box->n_clusters))
+  if (!ARENA_TAKE(arena, work->d, n) || !ARENA_TAKE(arena, work->path_w, n) ||
+      !ARENA_TAKE(arena, work->path_dw, n) ||
+      !ARENA_TAKE(arena, work->updates, MAX_UPDATES) ||
+      !ARENA_TAKE(arena, work->columns, MAX_UPDATES * n_v) ||
+      !ARENA_TAKE(arena, work->limits, 2 * n) ||
+      !ARENA_TAKE(arena, work->graph_edge_of, box->n_clusters))
     return false;
   for (int e = 0; e < box->n_graph_edges; e++)
     for (int c = box->graph_edges[e].first_cluster;
@@ -155,9 +154,9 @@ static bool arrive(path *c) {
 static void add_compliance(path *c) {
   const box_problem *box = c->box;
   for (int i = 0; i < box->n_rows; i++)
-    c->dw[i] += (box->compliance[i] + box->relaxation * box->diagonal[i])
-                  * c->dp[i]
-              + c->d[i] * c->dt;
+    c->dw[i] +=
+        (box->compliance[i] + box->relaxation * box->diagonal[i]) * c->dp[i] +
+        c->d[i] * c->dt;
   for (int k = 0; k < box->n_clusters && box->n_compliances > 0; k++) {
     const box_cluster *cluster = &box->clusters[k];
     int m = cluster->n_rows, first = cluster->first_row;
@@ -199,9 +198,9 @@ static void go_along(path *c, double length) {
 
 /* A friction row whose limit is 0 and stays so: it changes sides freely. */
 static bool is_shut(const path *c, const box_cluster *cluster, int row) {
-  return c->box->type[row] == BOX_FRICTION && c->box->high[row] == 0
-      && cluster->has_normal
-      && c->work->state[cluster->first_row] != ROW_ACTIVE;
+  return c->box->type[row] == BOX_FRICTION && c->box->high[row] == 0 &&
+         cluster->has_normal &&
+         c->work->state[cluster->first_row] != ROW_ACTIVE;
 }
 
 /* The limits of a row, one or two; an approach is a positive speed. */
@@ -214,8 +213,8 @@ static int limits_of(const path *c, int row, fast_limit limits[2]) {
   if (state != ROW_ACTIVE) {
     double sign = state == ROW_AT_LOW ? 1 : -1;
     int next = is_shut(c, cluster, row) ? -state : ROW_ACTIVE;
-    limits[0] = (fast_limit){larger_of(sign * c->w[row], 0),
-                             -sign * c->dw[row], row, next};
+    limits[0] = (fast_limit){larger_of(sign * c->w[row], 0), -sign * c->dw[row],
+                             row, next};
     return 1;
   }
 
@@ -252,8 +251,8 @@ static fast_limit first_limit(const path *c, double *length) {
   fast_limit best = {0, 0, -1, ROW_ACTIVE};
   for (int i = 0; i < n; i++) {
     const fast_limit *limit = &c->work->limits[i];
-    if (limit->room <= longest * limit->speed && limit->speed > best.speed
-        && limit->speed > least_speed * fastest)
+    if (limit->room <= longest * limit->speed && limit->speed > best.speed &&
+        limit->speed > least_speed * fastest)
       best = *limit;
   }
   *length = best.row >= 0 ? best.room / best.speed : INFINITY;
@@ -274,8 +273,7 @@ static void rank_one(const path *c, const box_cluster *cluster, int at,
   for (int j = 0; j < m; j++) {
     size_t row = 6 * (size_t)(cluster->first_row + j);
     double left = is_column ? after[m * j] - before[m * j] : j == at;
-    double right =
-        is_column ? j == 0 : after[m * at + j] - before[m * at + j];
+    double right = is_column ? j == 0 : after[m * at + j] - before[m * at + j];
     for (int i = 0; i < 6; i++) {
       u_a[i] += left * c->box->J_a[row + i];
       u_b[i] += left * c->box->J_b[row + i];
@@ -290,8 +288,8 @@ static void rank_one(const path *c, const box_cluster *cluster, int at,
 static bool change_state(path *c, const fast_limit *limit) {
   fast_work *work = c->work;
   const box_cluster *cluster = box_cluster_of(c->box, limit->row);
-  const graph_edge *edge = &c->box->graph_edges[work->graph_edge_of[cluster
-                                                  - c->box->clusters]];
+  const graph_edge *edge =
+      &c->box->graph_edges[work->graph_edge_of[cluster - c->box->clusters]];
   int m = cluster->n_rows, at = limit->row - cluster->first_row;
   double *W = work->weights + cluster->first_weight;
   double before[BOX_MAX_CLUSTER * BOX_MAX_CLUSTER];
@@ -325,13 +323,13 @@ static bool change_state(path *c, const fast_limit *limit) {
   if (at == 0 && cluster->has_normal)
     weight = r;
   else if (was_active)
-    weight = (W[m * at] - before[m * at]) * work->r[cluster->first_row]
-                 * (at > 0)
-           - before[(m + 1) * at] * r;
+    weight =
+        (W[m * at] - before[m * at]) * work->r[cluster->first_row] * (at > 0) -
+        before[(m + 1) * at] * r;
   else
-    weight = (W[m * at] - before[m * at]) * work->r[cluster->first_row]
-                 * (at > 0)
-           + W[(m + 1) * at] * r;
+    weight =
+        (W[m * at] - before[m * at]) * work->r[cluster->first_row] * (at > 0) +
+        W[(m + 1) * at] * r;
   work->r[limit->row] = was_active ? 0 : r;
   double step = (weight - sparse_dot(update, c->dv)) * update->factor;
   for (size_t i = 0; i < n; i++) c->dv[i] += step * y[i];
@@ -392,10 +390,10 @@ static bool start_cold(path *c, double unevenness) {
   box_project(box, c->p);
   for (int r = 0; r < box->n_rows; r++) {
     bool is_free = box->type[r] == BOX_FREE;
-    c->work->state[r] = is_free                         ? ROW_ACTIVE
-                     : c->p[r] == box->high[r]
-                           && box->type[r] == BOX_BOUNDED ? ROW_AT_HIGH
-                                                        : ROW_AT_LOW;
+    c->work->state[r] = is_free ? ROW_ACTIVE
+                        : c->p[r] == box->high[r] && box->type[r] == BOX_BOUNDED
+                            ? ROW_AT_HIGH
+                            : ROW_AT_LOW;
     c->d[r] = 0;
   }
   c->t = 0;
@@ -454,9 +452,14 @@ static bool follow(path *c, double farthest, long max_pivots) {
 /* @param unevenness  of the cover of a cold start; below 0: start at work->p */
 static bool run(fast_work *work, double unevenness, long max_pivots) {
   bool cold = unevenness >= 0;
-  path c = {.work = work, .box = &work->box, .p = work->kept_p,
-            .w = work->path_w, .dw = work->path_dw, .d = work->d,
-            .dp = work->dp, .dv = work->dv,
+  path c = {.work = work,
+            .box = &work->box,
+            .p = work->kept_p,
+            .w = work->path_w,
+            .dw = work->path_dw,
+            .d = work->d,
+            .dp = work->dp,
+            .dv = work->dv,
             .noise = 1e-13 * work->box.scale}; // of rounding in slips
   size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
   memcpy(c.p, work->p, bytes);
@@ -485,6 +488,6 @@ bool fast_pivots_finish(fast_work *work, long max_pivots) {
   if (work->box.n_rows > most_rows || !fast_pivots_solve(work, max_pivots))
     return false;
   fast_work_evaluate(work);
-  return work->residual <= work->target
-      || active_set_solve(work, &active_set_polish);
+  return work->residual <= work->target ||
+         active_set_solve(work, &active_set_polish);
 }

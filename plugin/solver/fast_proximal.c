@@ -33,9 +33,9 @@ static const double shrink_usual = 0.1; // of prox in a step
 bool fast_proximal_reserve(fast_work *work) {
   arena *arena = &work->arena;
   size_t n = (size_t)work->box.n_rows;
-  return ARENA_TAKE(arena, work->own_bias, n)
-      && ARENA_TAKE(arena, work->proximal_point, n)
-      && ARENA_TAKE(arena, work->end_p, n);
+  return ARENA_TAKE(arena, work->own_bias, n) &&
+         ARENA_TAKE(arena, work->proximal_point, n) &&
+         ARENA_TAKE(arena, work->end_p, n);
 }
 
 /* The last step's end becomes work->p and the proximal point. */
@@ -61,8 +61,8 @@ static void drop_proximal_term(fast_work *work) {
  * @return true then; work->p is the solution. */
 static bool newton(fast_work *work) {
   enum { MAX_STEPS = 10, MAX_IDLE = 2, FEW = 3 };
-  const double fewer = 0.7;           // share of the least that counts as less
-  const double prox_of_steps = 1e-9;  // the problem has a proximal term already
+  const double fewer = 0.7;          // share of the least that counts as less
+  const double prox_of_steps = 1e-9; // the problem has a proximal term already
   const box_problem *box = &work->box;
   double noise = 1e-12 * box->scale, *p = work->kept_p;
   size_t bytes = sizeof *p * (size_t)box->n_rows;
@@ -130,11 +130,9 @@ static bool run_step(fast_work *work, double prox, bool pivot) {
 /* The end of a step is the next one's proximal point.
  * @return true when the problem itself is solved. */
 static bool end_step(fast_work *work, double prox) {
-  memcpy(work->end_p, work->p,
-         sizeof(double) * (size_t)work->box.n_rows);
+  memcpy(work->end_p, work->p, sizeof(double) * (size_t)work->box.n_rows);
   fast_work_evaluate(work);
-  return work->residual <= work->target
-      || (prox < few_changes && finish(work));
+  return work->residual <= work->target || (prox < few_changes && finish(work));
 }
 
 bool fast_proximal_solve(fast_work *work, double prox) {

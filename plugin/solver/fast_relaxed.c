@@ -13,8 +13,7 @@
 static const double far_off = 1, near_guess = 1e-2, nearer = 1e-4;
 
 bool fast_relaxed_reserve(fast_work *work) {
-  return ARENA_TAKE(&work->arena, work->own_coefficient,
-                    work->box.n_rows);
+  return ARENA_TAKE(&work->arena, work->own_coefficient, work->box.n_rows);
 }
 
 /* What must come back after other problems were solved in the same place. */
@@ -25,8 +24,7 @@ typedef struct asked_problem {
 static asked_problem set_aside(fast_work *work) {
   const double near_enough = 1e-6; // residual: only a starting point is wanted
   asked_problem asked = {work->best_residual, work->target};
-  memcpy(work->kept_p, work->best_p,
-         sizeof(double) * (size_t)work->box.n_rows);
+  memcpy(work->kept_p, work->best_p, sizeof(double) * (size_t)work->box.n_rows);
   work->target = fmax(work->target, near_enough);
   return asked;
 }
@@ -34,8 +32,7 @@ static asked_problem set_aside(fast_work *work) {
 static void take_up_again(fast_work *work, asked_problem asked) {
   work->target = asked.target;
   work->best_residual = asked.best_residual;
-  memcpy(work->best_p, work->kept_p,
-         sizeof(double) * (size_t)work->box.n_rows);
+  memcpy(work->best_p, work->kept_p, sizeof(double) * (size_t)work->box.n_rows);
   box_project(&work->box, work->p);
   fast_work_evaluate(work);
 }

@@ -38,7 +38,7 @@ static bool correct(fast_work *work) {
                                       .max_all_changes = 16,
                                       .max_share = 0.25,
                                       .patience = 4};
-  const double near = 0.2; // residual: what is left is a few rows
+  const double near = 0.2;     // residual: what is left is a few rows
   const long max_pivots = 100; // a few rows, each of them there and back
   work->best_residual = INFINITY;
   if (active_set_correct(work, &patient)) return true;
@@ -46,8 +46,8 @@ static bool correct(fast_work *work) {
   if (!(work->residual < near) || !fast_pivots_solve(work, max_pivots))
     return false;
   fast_work_evaluate(work);
-  return work->residual <= work->target
-      || active_set_correct(work, &active_set_polish);
+  return work->residual <= work->target ||
+         active_set_correct(work, &active_set_polish);
 }
 
 bool fast_rest_correct(fast_work *work) {

@@ -66,8 +66,8 @@ static void put_impulses(const box_problem *box, const graph_edge *edge,
     for (int r = first; r < end; r++) {
       const double *J = box->J_a + 6 * r;
       two slip = times_six(J, twist);
-      double w = (slip[0] + slip[1]) + box->compliance[r] * p_0[r]
-               + box->bias[r];
+      double w =
+          (slip[0] + slip[1]) + box->compliance[r] * p_0[r] + box->bias[r];
       double free = p_0[r] - w / softness(box, r);
       box_row_limits(box, r, normal, &low, &high);
       p[r] = free < low ? low : free > high ? high : free;
@@ -96,8 +96,8 @@ KERNEL void put_stiffness(const box_problem *box, const graph_edge *edge,
       } else { // it may follow its normal
         if (box->type[r] != BOX_FRICTION || !(normal > 0)) continue;
         along = box->J_a + 6 * first;
-        stiffness = (p[r] > 0 ? 1 : -1) * box->coefficient[r]
-                  / softness(box, first);
+        stiffness =
+            (p[r] > 0 ? 1 : -1) * box->coefficient[r] / softness(box, first);
       }
       add_outer(&sum, J, stiffness, along);
     }
@@ -154,9 +154,9 @@ void fast_spread(fast_work *work, bool everywhere) {
   for (int e = 0; e < box->n_graph_edges; e++) {
     const graph_edge *edge = &box->graph_edges[e];
     int begin = edge->first_row, end = edge->end_row;
-    if ((edge->b >= 0 && !edge->twisted)
-        || (!everywhere && is_within_limits(box, edge, work->p))
-        || !spread_edge(box, edge, begin, end, work->p, p))
+    if ((edge->b >= 0 && !edge->twisted) ||
+        (!everywhere && is_within_limits(box, edge, work->p)) ||
+        !spread_edge(box, edge, begin, end, work->p, p))
       continue;
     memcpy(work->p + begin, p + begin, sizeof *p * (size_t)(end - begin));
   }

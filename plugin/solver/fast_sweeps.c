@@ -84,8 +84,8 @@ KERNEL void sweep_edge(fast_work *work, const graph_edge *edge, bool both) {
       const double *MJ = work->inverse_J + 12 * (size_t)r;
       two sum = times_six(box->J_a + 6 * r, a);
       if (both) sum += times_six(box->J_b + 6 * r, b);
-      double w = box->bias[r] + box->compliance[r] * work->p[r]
-               + (sum[0] + sum[1]);
+      double w =
+          box->bias[r] + box->compliance[r] * work->p[r] + (sum[0] + sum[1]);
       if (cluster->first_compliance >= 0)
         w += coupled_slip(box, cluster, i, work->p);
       double dp = sweep_row(work, r, w, normal);

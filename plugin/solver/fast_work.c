@@ -5,14 +5,14 @@
 bool fast_work_reserve(fast_work *work) {
   arena *arena = &work->arena;
   size_t n = (size_t)work->box.n_rows, n_v = 6 * (size_t)work->box.n_bodies;
-  return ARENA_TAKE(arena, work->p, n) && ARENA_TAKE(arena, work->v, n_v)
-      && ARENA_TAKE(arena, work->w, n) && ARENA_TAKE(arena, work->best_p, n)
-      && ARENA_TAKE(arena, work->weights, work->box.n_weights)
-      && ARENA_TAKE(arena, work->r, n) && ARENA_TAKE(arena, work->dp, n)
-      && ARENA_TAKE(arena, work->dv, n_v)
-      && ARENA_TAKE(arena, work->scratch, n)
-      && ARENA_TAKE(arena, work->kept_p, n)
-      && ARENA_TAKE(arena, work->state, n);
+  return ARENA_TAKE(arena, work->p, n) && ARENA_TAKE(arena, work->v, n_v) &&
+         ARENA_TAKE(arena, work->w, n) && ARENA_TAKE(arena, work->best_p, n) &&
+         ARENA_TAKE(arena, work->weights, work->box.n_weights) &&
+         ARENA_TAKE(arena, work->r, n) && ARENA_TAKE(arena, work->dp, n) &&
+         ARENA_TAKE(arena, work->dv, n_v) &&
+         ARENA_TAKE(arena, work->scratch, n) &&
+         ARENA_TAKE(arena, work->kept_p, n) &&
+         ARENA_TAKE(arena, work->state, n);
 }
 
 void fast_work_evaluate(fast_work *work) {
@@ -21,13 +21,11 @@ void fast_work_evaluate(fast_work *work) {
   work->residual = box_residual(&work->box, work->p, work->w);
   if (!(work->residual < work->best_residual)) return;
   work->best_residual = work->residual;
-  memcpy(work->best_p, work->p,
-         sizeof(double) * (size_t)work->box.n_rows);
+  memcpy(work->best_p, work->p, sizeof(double) * (size_t)work->box.n_rows);
 }
 
 void fast_work_restore_best(fast_work *work) {
-  memcpy(work->p, work->best_p,
-         sizeof(double) * (size_t)work->box.n_rows);
+  memcpy(work->p, work->best_p, sizeof(double) * (size_t)work->box.n_rows);
   fast_work_evaluate(work);
 }
 

@@ -18,20 +18,20 @@ typedef struct solve {
   const memory_source *source;
   double tolerance;
   lemke_problem scaled;
-  double *scale;  /* [n] powers of two */
-  double *value;  /* [n entries] of the scaled M */
-  double *q;      /* [n] scaled */
-  double *z, *w;  /* [n] a candidate, in original units */
-  double *best;   /* [n] the caller's z */
-  bool *basic;    /* [n] z is basic */
-  bool *nearest;  /* [n] likewise, with the fewest violators so far */
-  int fewest;     /* those; n + 1: there is none */
-  int *to_K;      /* [n] place among the basic ones, -1 */
+  double *scale; /* [n] powers of two */
+  double *value; /* [n entries] of the scaled M */
+  double *q;     /* [n] scaled */
+  double *z, *w; /* [n] a candidate, in original units */
+  double *best;  /* [n] the caller's z */
+  bool *basic;   /* [n] z is basic */
+  bool *nearest; /* [n] likewise, with the fewest violators so far */
+  int fewest;    /* those; n + 1: there is none */
+  int *to_K;     /* [n] place among the basic ones, -1 */
   int *K_start, *K_row;
   double *K_value;
-  double *rest;   /* [n] of a refinement */
-  arena arena;    /* of the solve */
-  arena K_arena;  /* of a factorisation */
+  double *rest;  /* [n] of a refinement */
+  arena arena;   /* of the solve */
+  arena K_arena; /* of a factorisation */
   lcp_report *report;
 } solve;
 
@@ -110,13 +110,13 @@ static bool take_arrays(solve *s) {
   s->arena.source = s->K_arena.source = s->source;
   s->fewest = s->original->n + 1;
   arena_start(&s->arena);
-  return ARENA_TAKE(&s->arena, s->scale, n) && ARENA_TAKE(&s->arena, s->q, n)
-      && ARENA_TAKE(&s->arena, s->z, n) && ARENA_TAKE(&s->arena, s->w, n)
-      && ARENA_TAKE(&s->arena, s->rest, n)
-      && ARENA_TAKE(&s->arena, s->value, s->original->column_start[n])
-      && ARENA_TAKE(&s->arena, s->to_K, n)
-      && ARENA_TAKE(&s->arena, s->basic, n)
-      && ARENA_TAKE(&s->arena, s->nearest, n);
+  return ARENA_TAKE(&s->arena, s->scale, n) && ARENA_TAKE(&s->arena, s->q, n) &&
+         ARENA_TAKE(&s->arena, s->z, n) && ARENA_TAKE(&s->arena, s->w, n) &&
+         ARENA_TAKE(&s->arena, s->rest, n) &&
+         ARENA_TAKE(&s->arena, s->value, s->original->column_start[n]) &&
+         ARENA_TAKE(&s->arena, s->to_K, n) &&
+         ARENA_TAKE(&s->arena, s->basic, n) &&
+         ARENA_TAKE(&s->arena, s->nearest, n);
 }
 
 /* ---- block pivoting ------------------------------------------------------------ */
@@ -132,9 +132,9 @@ static int gather_K(solve *s) {
     if (s->basic[j])
       entries += (size_t)(p->column_start[j + 1] - p->column_start[j]);
   arena_start(&s->K_arena);
-  if (!ARENA_TAKE(&s->K_arena, s->K_value, entries)
-      || !ARENA_TAKE(&s->K_arena, s->K_row, entries)
-      || !ARENA_TAKE(&s->K_arena, s->K_start, k + 1))
+  if (!ARENA_TAKE(&s->K_arena, s->K_value, entries) ||
+      !ARENA_TAKE(&s->K_arena, s->K_row, entries) ||
+      !ARENA_TAKE(&s->K_arena, s->K_start, k + 1))
     return -1;
 
   int end = 0;
@@ -245,11 +245,9 @@ static bool try_blocks(solve *s) {
 
 /* One run of Lemke's method on the scaled or the original problem. */
 static lemke_status run_lemke(solve *s, lemke_workspace *workspace, bool scaled,
-                              const lemke_options *options,
-                              const bool warm[]) {
-  lemke_report lemke =
-      lemke_solve(workspace, scaled ? &s->scaled : s->original, options, warm,
-                  s->z);
+                              const lemke_options *options, const bool warm[]) {
+  lemke_report lemke = lemke_solve(workspace, scaled ? &s->scaled : s->original,
+                                   options, warm, s->z);
   s->report->pivots += lemke.pivots;
   s->report->factorisations += lemke.factorisations;
   if (lemke.status == LEMKE_NO_MEMORY) return lemke.status;
@@ -263,8 +261,7 @@ static lemke_status run_lemke(solve *s, lemke_workspace *workspace, bool scaled,
 static lemke_status try_nearest(solve *s, lemke_workspace *workspace) {
   int n = s->scaled.n;
   if (s->fewest > n / 10) return LEMKE_INACCURATE;
-  lemke_options options = {.tolerance = s->tolerance,
-                           .max_pivots = 20 + n / 4};
+  lemke_options options = {.tolerance = s->tolerance, .max_pivots = 20 + n / 4};
   return run_lemke(s, workspace, true, &options, s->nearest);
 }
 
@@ -301,8 +298,11 @@ lcp_report lcp_solve(const lemke_problem *problem, solver_kind kind,
                      double tolerance, const memory_source *source,
                      double z[]) {
   lcp_report report = {.status = LEMKE_NO_MEMORY, .residual = INFINITY};
-  solve s = {.original = problem, .source = source, .tolerance = tolerance,
-             .best = z, .report = &report};
+  solve s = {.original = problem,
+             .source = source,
+             .tolerance = tolerance,
+             .best = z,
+             .report = &report};
   if (problem->n == 0) return (lcp_report){.status = LEMKE_SOLVED};
   if (take_arrays(&s)) {
     choose_scale(&s);

@@ -30,8 +30,7 @@ typedef struct lcp_report {
 /** max_i |min(z_i, (M z + q)_i)| / (1 + max_i |q_i|); INFINITY where a z is not
  *  finite.
  *  @param w  [n] out: M z + q */
-double lcp_residual(const lemke_problem *problem, const double z[],
-                    double w[]);
+double lcp_residual(const lemke_problem *problem, const double z[], double w[]);
 
 /**
  * Solve an LCP without free variables.
@@ -42,7 +41,6 @@ double lcp_residual(const lemke_problem *problem, const double z[],
  *                   LEMKE_NO_MEMORY
  */
 lcp_report lcp_solve(const lemke_problem *problem, solver_kind kind,
-                     double tolerance, const memory_source *source,
-                     double z[]);
+                     double tolerance, const memory_source *source, double z[]);
 
 #endif

@@ -84,14 +84,14 @@ static bool core_take(core *c) {
   arena *arena = &c->workspace->arena;
   size_t n = c->n;
   arena_start(arena);
-  return ARENA_TAKE(arena, c->x, n) && ARENA_TAKE(arena, c->d, n)
-      && ARENA_TAKE(arena, c->q, n) && ARENA_TAKE(arena, c->cover, n)
-      && ARENA_TAKE(arena, c->work, n) && ARENA_TAKE(arena, c->z, n)
-      && ARENA_TAKE(arena, c->w, n) && ARENA_TAKE(arena, c->basic, n)
-      && ARENA_TAKE(arena, c->z_basic, n) && ARENA_TAKE(arena, c->K_at, n)
-      && ARENA_TAKE(arena, c->K_column, n) && ARENA_TAKE(arena, c->to_K, n)
-      && ARENA_TAKE(arena, c->eta_position, lemke_rebuild_every)
-      && ARENA_TAKE(arena, c->etas, n * lemke_rebuild_every);
+  return ARENA_TAKE(arena, c->x, n) && ARENA_TAKE(arena, c->d, n) &&
+         ARENA_TAKE(arena, c->q, n) && ARENA_TAKE(arena, c->cover, n) &&
+         ARENA_TAKE(arena, c->work, n) && ARENA_TAKE(arena, c->z, n) &&
+         ARENA_TAKE(arena, c->w, n) && ARENA_TAKE(arena, c->basic, n) &&
+         ARENA_TAKE(arena, c->z_basic, n) && ARENA_TAKE(arena, c->K_at, n) &&
+         ARENA_TAKE(arena, c->K_column, n) && ARENA_TAKE(arena, c->to_K, n) &&
+         ARENA_TAKE(arena, c->eta_position, lemke_rebuild_every) &&
+         ARENA_TAKE(arena, c->etas, n * lemke_rebuild_every);
 }
 
 /* ---- columns ----------------------------------------------------------- */
@@ -131,8 +131,8 @@ static int count_K_entries(const core *c) {
     if (variable == 2 * c->n)
       count += c->k;
     else
-      for (int e = p->column_start[variable];
-           e < p->column_start[variable + 1]; e++)
+      for (int e = p->column_start[variable]; e < p->column_start[variable + 1];
+           e++)
         count += c->to_K[p->row[e]] >= 0;
   }
   return count;
@@ -146,8 +146,8 @@ static lemke_factor_status factor_K(core *c) {
   int count = count_K_entries(c), *row, *start;
   double *value;
   arena_start(arena);
-  if (!ARENA_TAKE(arena, value, count) || !ARENA_TAKE(arena, row, count)
-      || !ARENA_TAKE(arena, start, c->k + 1))
+  if (!ARENA_TAKE(arena, value, count) || !ARENA_TAKE(arena, row, count) ||
+      !ARENA_TAKE(arena, start, c->k + 1))
     return LEMKE_FACTOR_NO_MEMORY;
 
   int end = 0;
@@ -221,8 +221,7 @@ static void solve_values(core *c) {
   solve_basis(c, c->x);
   for (int refinement = 0; refinement < 2; refinement++) {
     memcpy(rest, c->q, sizeof *rest * c->n);
-    for (int i = 0; i < c->n; i++)
-      add_column(c, c->basic[i], -c->x[i], rest);
+    for (int i = 0; i < c->n; i++) add_column(c, c->basic[i], -c->x[i], rest);
     solve_basis(c, rest);
     for (int i = 0; i < c->n; i++) c->x[i] += rest[i];
   }
@@ -274,8 +273,8 @@ static int ratio_test(const core *c, double least_share) {
 
   int at = -1;
   for (int i = 0; i < c->n; i++) {
-    if (!(c->d[i] > least) || is_free(c, c->basic[i])
-        || fmax(c->x[i], 0) > theta * c->d[i])
+    if (!(c->d[i] > least) || is_free(c, c->basic[i]) ||
+        fmax(c->x[i], 0) > theta * c->d[i])
       continue;
     if (c->basic[i] == 2 * c->n) return i;
     if (goes_before(c, c->basic[i], c->d[i], at < 0 ? -1 : c->basic[at],
@@ -316,8 +315,8 @@ static int enter_cover(core *c) {
     c->d[i] = is_free(c, c->basic[i]) ? 0 : uneven ? -spread(i) : -1;
     add_column(c, c->basic[i], c->d[i], c->cover);
     if (c->d[i] == 0 || !(c->x[i] / c->d[i] >= level)) continue;
-    if (c->x[i] / c->d[i] > level
-        || at < 0 || goes_before(c, c->basic[i], 1, c->basic[at], 1)) {
+    if (c->x[i] / c->d[i] > level || at < 0 ||
+        goes_before(c, c->basic[i], 1, c->basic[at], 1)) {
       level = c->x[i] / c->d[i];
       at = i;
     }
@@ -350,13 +349,9 @@ static void move_apart(core *c) {
 
 static path_end rebuild_on_path(core *c) {
   switch (rebuild(c)) {
-  case LEMKE_FACTOR_OK:
-    solve_values(c);
-    return PATH_COMPLEMENTARY;
-  case LEMKE_FACTOR_SINGULAR:
-    return PATH_SINGULAR;
-  default:
-    return PATH_NO_MEMORY;
+    case LEMKE_FACTOR_OK: solve_values(c); return PATH_COMPLEMENTARY;
+    case LEMKE_FACTOR_SINGULAR: return PATH_SINGULAR;
+    default: return PATH_NO_MEMORY;
   }
 }
 
@@ -384,8 +379,8 @@ static bool refine_pivot(core *c, int entering, int *at) {
 
 static path_end follow_path(core *c, int left) {
   int entering = left < c->n ? left + c->n : left - c->n;
-  long max_pivots = c->options->max_pivots > 0 ? c->options->max_pivots
-                                               : 20L * c->n + 1000;
+  long max_pivots =
+      c->options->max_pivots > 0 ? c->options->max_pivots : 20L * c->n + 1000;
   long idle = 0;
 
   while (c->report->pivots < max_pivots) {
@@ -461,8 +456,7 @@ static bool negative_value(const core *c) {
 /* One path from the complementary basis of z_basic; its end is considered. */
 static path_end run_path(core *c, double z[]) {
   memcpy(c->q, c->problem->q, sizeof *c->q * c->n);
-  if (rebuild_complementary(c) == LEMKE_FACTOR_NO_MEMORY)
-    return PATH_NO_MEMORY;
+  if (rebuild_complementary(c) == LEMKE_FACTOR_NO_MEMORY) return PATH_NO_MEMORY;
   solve_values(c);
   consider(c, z);
   if (!negative_value(c)) return PATH_COMPLEMENTARY;
@@ -492,24 +486,20 @@ static void start_cold(core *c) {
 static lemke_status run_rounds(core *c, bool warm, double z[]) {
   for (int round = 0; round < rounds_limit; round++) {
     switch (run_path(c, z)) {
-    case PATH_NO_MEMORY:
-      return LEMKE_NO_MEMORY;
-    case PATH_PIVOT_LIMIT:
-      return LEMKE_PIVOT_LIMIT;
-    case PATH_RAY:
-      if (!warm) return LEMKE_RAY;
-      start_cold(c);
-      warm = false;
-      break;
-    case PATH_SINGULAR:
-      warm = true;
-      break;
-    case PATH_COMPLEMENTARY:
-      if (c->report->residual <= c->options->tolerance) return LEMKE_SOLVED;
-      // what follows starts from this basis, not from all w
-      warm = true;
-      c->delta *= 0.1;
-      break;
+      case PATH_NO_MEMORY: return LEMKE_NO_MEMORY;
+      case PATH_PIVOT_LIMIT: return LEMKE_PIVOT_LIMIT;
+      case PATH_RAY:
+        if (!warm) return LEMKE_RAY;
+        start_cold(c);
+        warm = false;
+        break;
+      case PATH_SINGULAR: warm = true; break;
+      case PATH_COMPLEMENTARY:
+        if (c->report->residual <= c->options->tolerance) return LEMKE_SOLVED;
+        // what follows starts from this basis, not from all w
+        warm = true;
+        c->delta *= 0.1;
+        break;
     }
   }
   return LEMKE_INACCURATE;
@@ -520,8 +510,12 @@ lemke_report lemke_solve(lemke_workspace *workspace,
                          const lemke_options *options, const bool warm[],
                          double z[]) {
   lemke_report report = {LEMKE_NO_MEMORY, INFINITY, 0, 0};
-  core c = {.problem = problem, .options = options, .report = &report,
-            .workspace = workspace, .n = problem->n, .open = -1};
+  core c = {.problem = problem,
+            .options = options,
+            .report = &report,
+            .workspace = workspace,
+            .n = problem->n,
+            .open = -1};
   if (problem->n == 0) return (lemke_report){LEMKE_SOLVED, 0, 0, 0};
   if (!core_take(&c)) return report;
 
@@ -538,8 +532,7 @@ lemke_report lemke_solve(lemke_workspace *workspace,
     c.z_basic[i] = warm[i] || is_free(&c, i);
 
   report.status = run_rounds(&c, warm != NULL, z);
-  if (report.status != LEMKE_NO_MEMORY
-      && report.residual <= options->tolerance)
+  if (report.status != LEMKE_NO_MEMORY && report.residual <= options->tolerance)
     report.status = LEMKE_SOLVED;
   return report;
 }

@@ -46,9 +46,9 @@ typedef struct lemke_options {
 } lemke_options;
 
 typedef enum lemke_status {
-  LEMKE_SOLVED,      /* residual <= tolerance */
-  LEMKE_INACCURATE,  /* ended at a basis, residual > tolerance */
-  LEMKE_RAY,         /* a ray, seen again on fresh factors */
+  LEMKE_SOLVED,     /* residual <= tolerance */
+  LEMKE_INACCURATE, /* ended at a basis, residual > tolerance */
+  LEMKE_RAY,        /* a ray, seen again on fresh factors */
   LEMKE_PIVOT_LIMIT,
   LEMKE_NO_MEMORY
 } lemke_status;

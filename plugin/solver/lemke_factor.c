@@ -91,9 +91,9 @@ static void eliminate(double *lu, int k, int column, int step, int first,
 static lemke_factor_status build_dense(lemke_factor *factor, int k,
                                        const int column_start[],
                                        const int row[], const double value[]) {
-  if (!ARENA_TAKE(&factor->arena, factor->lu, (size_t)k * k)
-      || !ARENA_TAKE(&factor->arena, factor->order, k)
-      || !ARENA_TAKE(&factor->arena, factor->work, k))
+  if (!ARENA_TAKE(&factor->arena, factor->lu, (size_t)k * k) ||
+      !ARENA_TAKE(&factor->arena, factor->order, k) ||
+      !ARENA_TAKE(&factor->arena, factor->work, k))
     return LEMKE_FACTOR_NO_MEMORY;
 
   double *lu = factor->lu;
@@ -107,8 +107,8 @@ static lemke_factor_status build_dense(lemke_factor *factor, int k,
   int step = 0;
   for (int j = 0; j < k; j++) {
     double *column = lu + (size_t)j * k;
-    double size = largest(
-        value + column_start[j], column_start[j + 1] - column_start[j]);
+    double size =
+        largest(value + column_start[j], column_start[j + 1] - column_start[j]);
     int pivot = step;
     for (int i = step + 1; i < k; i++)
       if (fabs(column[i]) > fabs(column[pivot])) pivot = i;
@@ -166,9 +166,9 @@ static lemke_factor_status factor_with_noise(lemke_factor *factor, int k,
   size_t most = (size_t)column_start[k] + (size_t)k;
   double *values;
   int *starts, *rows;
-  if (!ARENA_TAKE(&factor->arena, values, most)
-      || !ARENA_TAKE(&factor->arena, rows, most)
-      || !ARENA_TAKE(&factor->arena, starts, k + 1))
+  if (!ARENA_TAKE(&factor->arena, values, most) ||
+      !ARENA_TAKE(&factor->arena, rows, most) ||
+      !ARENA_TAKE(&factor->arena, starts, k + 1))
     return LEMKE_FACTOR_NO_MEMORY;
 
   // every column gets a diagonal entry
@@ -176,8 +176,8 @@ static lemke_factor_status factor_with_noise(lemke_factor *factor, int k,
   for (int j = 0; j < k; j++) {
     int length = column_start[j + 1] - column_start[j];
     bool has_diagonal = false;
-    double noise = noise_share * spread(j)
-                 * largest(value + column_start[j], length);
+    double noise =
+        noise_share * spread(j) * largest(value + column_start[j], length);
     starts[j] = end;
     for (int e = column_start[j]; e < column_start[j + 1]; e++, end++) {
       rows[end] = row[e];
@@ -197,30 +197,28 @@ static lemke_factor_status factor_with_noise(lemke_factor *factor, int k,
   free_sparse(factor);
   factor->symbolic = klu_analyze(k, starts, rows, &factor->common);
   if (factor->symbolic != NULL)
-    factor->numeric = klu_factor(starts, rows, values, factor->symbolic,
-                                 &factor->common);
+    factor->numeric =
+        klu_factor(starts, rows, values, factor->symbolic, &factor->common);
   return factor->common.status == KLU_OUT_OF_MEMORY ? LEMKE_FACTOR_NO_MEMORY
                                                     : LEMKE_FACTOR_OK;
 }
 
 static lemke_factor_status build_sparse(lemke_factor *factor, int k,
                                         const int column_start[],
-                                        const int row[],
-                                        const double value[]) {
+                                        const int row[], const double value[]) {
   free_sparse(factor);
   // klu does not change its matrix; its interface merely does not say so
-  factor->symbolic = klu_analyze(k, (int *)column_start, (int *)row,
-                                 &factor->common);
+  factor->symbolic =
+      klu_analyze(k, (int *)column_start, (int *)row, &factor->common);
   if (factor->symbolic != NULL)
-    factor->numeric = klu_factor((int *)column_start, (int *)row,
-                                 (double *)value, factor->symbolic,
-                                 &factor->common);
+    factor->numeric =
+        klu_factor((int *)column_start, (int *)row, (double *)value,
+                   factor->symbolic, &factor->common);
   if (factor->common.status < 0) return LEMKE_FACTOR_NO_MEMORY;
 
   bool singular = factor->common.status == KLU_SINGULAR;
-  if (singular
-      && factor_with_noise(factor, k, column_start, row, value)
-             == LEMKE_FACTOR_NO_MEMORY)
+  if (singular && factor_with_noise(factor, k, column_start, row, value) ==
+                      LEMKE_FACTOR_NO_MEMORY)
     return LEMKE_FACTOR_NO_MEMORY;
 
   if (factor->numeric == NULL || factor->common.status == KLU_SINGULAR) {
@@ -252,11 +250,10 @@ lemke_factor_status lemke_factor_build(lemke_factor *factor, int k,
   memset(factor->dependent, 0, sizeof *factor->dependent * k);
 
   factor->k = k;
-  factor->dense = k <= dense_order
-               || column_start[k] > dense_share * (double)k * k;
-  return factor->dense
-           ? build_dense(factor, k, column_start, row, value)
-           : build_sparse(factor, k, column_start, row, value);
+  factor->dense =
+      k <= dense_order || column_start[k] > dense_share * (double)k * k;
+  return factor->dense ? build_dense(factor, k, column_start, row, value)
+                       : build_sparse(factor, k, column_start, row, value);
 }
 
 const bool *lemke_factor_dependent(const lemke_factor *factor) {

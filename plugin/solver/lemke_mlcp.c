@@ -17,12 +17,9 @@ static bound_type bounds_of(const mlcp_row *row) {
 static int variables_of(const mlcp_row *row) {
   if (row->kind == MLCP_ROW_FRICTION) return 0;
   switch (bounds_of(row)) {
-  case FIXED:
-    return 0;
-  case BOX:
-    return 2;
-  default:
-    return 1;
+    case FIXED: return 0;
+    case BOX: return 2;
+    default: return 1;
   }
 }
 
@@ -61,8 +58,7 @@ struct lemke_mlcp_workspace {
   arena arena;
 };
 
-lemke_mlcp_workspace *lemke_mlcp_workspace_create(
-    const memory_source *source) {
+lemke_mlcp_workspace *lemke_mlcp_workspace_create(const memory_source *source) {
   lemke_mlcp_workspace *workspace =
       memory_allocate_zero(source, sizeof *workspace);
   if (workspace == NULL) return NULL;
@@ -138,12 +134,9 @@ static const double alone[2] = {1, 0};
 /* What of p no variable moves. */
 static double constant_impulse(const mlcp_row *row) {
   switch (bounds_of(row)) {
-  case FREE:
-    return 0;
-  case UPPER:
-    return row->high;
-  default:
-    return row->low;
+    case FREE: return 0;
+    case UPPER: return row->high;
+    default: return row->low;
   }
 }
 
@@ -216,23 +209,24 @@ static double friction_edge_diagonal(const mlcp_problem *problem,
     for (int i = 0; i < 6; i++) {
       sum.J[side][i] *= u[0];
       if (set->n_base == 2)
-        sum.J[side][i] +=
-            u[1] * problem->rows[set->first_row + 1].J[side][i];
+        sum.J[side][i] += u[1] * problem->rows[set->first_row + 1].J[side][i];
     }
   if (set->n_base == 2)
     sum.compliance +=
         u[1] * u[1] * problem->rows[set->first_row + 1].compliance;
-  mlcp_problem one = {.n_bodies = problem->n_bodies, .n_rows = 1,
-                      .bodies = problem->bodies, .rows = &sum};
+  mlcp_problem one = {.n_bodies = problem->n_bodies,
+                      .n_rows = 1,
+                      .bodies = problem->bodies,
+                      .rows = &sum};
   return mlcp_row_diagonal(&one, 0);
 }
 
 static bool number_variables(builder *f, arena *arena) {
   const mlcp_problem *p = f->problem;
-  if (!ARENA_TAKE(arena, f->diagonal, p->n_rows)
-      || !ARENA_TAKE(arena, f->friction_edge_diagonal, p->n_pairs)
-      || !ARENA_TAKE(arena, f->first, p->n_rows)
-      || !ARENA_TAKE(arena, f->first_beta, p->n_frictions))
+  if (!ARENA_TAKE(arena, f->diagonal, p->n_rows) ||
+      !ARENA_TAKE(arena, f->friction_edge_diagonal, p->n_pairs) ||
+      !ARENA_TAKE(arena, f->first, p->n_rows) ||
+      !ARENA_TAKE(arena, f->first_beta, p->n_frictions))
     return false;
 
   f->n = 6 * p->n_bodies;
@@ -259,8 +253,7 @@ static void sort_entries(builder *f) {
   memset(f->column_start, 0, sizeof *f->column_start * (f->n + 1));
   for (int e = 0; e < f->n_entries; e++)
     f->column_start[f->entry_column[e] + 1]++;
-  for (int j = 0; j < f->n; j++)
-    f->column_start[j + 1] += f->column_start[j];
+  for (int j = 0; j < f->n; j++) f->column_start[j + 1] += f->column_start[j];
   for (int e = 0; e < f->n_entries; e++) {
     int at = f->column_start[f->entry_column[e]]++;
     f->row[at] = f->entry_row[e];
@@ -335,15 +328,15 @@ static bool build(builder *f, arena *arena) {
   emit_all(f);
 
   size_t count = f->n_entries, n = f->n;
-  if (!ARENA_TAKE(arena, f->entry, count)
-      || !ARENA_TAKE(arena, f->entry_column, count)
-      || !ARENA_TAKE(arena, f->entry_row, count > n ? count : n)
-      || !ARENA_TAKE(arena, f->value, count)
-      || !ARENA_TAKE(arena, f->row, count)
-      || !ARENA_TAKE(arena, f->column_start, n + 1)
-      || !ARENA_TAKE(arena, f->q, n) || !ARENA_TAKE(arena, f->z, n)
-      || !ARENA_TAKE(arena, f->w, n) || !ARENA_TAKE(arena, f->is_free, n)
-      || !ARENA_TAKE(arena, f->warm, n))
+  if (!ARENA_TAKE(arena, f->entry, count) ||
+      !ARENA_TAKE(arena, f->entry_column, count) ||
+      !ARENA_TAKE(arena, f->entry_row, count > n ? count : n) ||
+      !ARENA_TAKE(arena, f->value, count) ||
+      !ARENA_TAKE(arena, f->row, count) ||
+      !ARENA_TAKE(arena, f->column_start, n + 1) ||
+      !ARENA_TAKE(arena, f->q, n) || !ARENA_TAKE(arena, f->z, n) ||
+      !ARENA_TAKE(arena, f->w, n) || !ARENA_TAKE(arena, f->is_free, n) ||
+      !ARENA_TAKE(arena, f->warm, n))
     return false;
 
   emit_all(f);
@@ -379,8 +372,8 @@ static void collapse(const builder *f, const mlcp_solution *s, double z[]) {
     const mlcp_friction *set = &p->frictions[i];
     for (int e = 0; e < 2 * set->n_pairs; e++)
       z[f->first_beta[i] + e] =
-          s->beta[2 * set->first_pair + e]
-          * f->friction_edge_diagonal[set->first_pair + e / 2];
+          s->beta[2 * set->first_pair + e] *
+          f->friction_edge_diagonal[set->first_pair + e / 2];
     z[f->first_beta[i] + 2 * set->n_pairs] = s->lambda[i];
   }
 }
@@ -391,8 +384,8 @@ static void expand_friction(const builder *f, int index, const double z[],
   const mlcp_friction *set = &p->frictions[index];
   double *beta = s->beta + 2 * set->first_pair, sum = 0, p_t[2] = {0, 0};
   for (int e = 0; e < 2 * set->n_pairs; e++) {
-    beta[e] = z[f->first_beta[index] + e]
-            / f->friction_edge_diagonal[set->first_pair + e / 2];
+    beta[e] = z[f->first_beta[index] + e] /
+              f->friction_edge_diagonal[set->first_pair + e / 2];
     sum += beta[e];
   }
 
@@ -418,8 +411,7 @@ static void expand(const builder *f, const double z[], const mlcp_solution *s) {
     const mlcp_row *row = &p->rows[r];
     if (row->kind == MLCP_ROW_FRICTION) continue;
     double x = f->first[r] >= 0 ? z[f->first[r]] / f->diagonal[r] : 0;
-    double impulse =
-        constant_impulse(row) + (bounds_of(row) == UPPER ? -x : x);
+    double impulse = constant_impulse(row) + (bounds_of(row) == UPPER ? -x : x);
     s->p[r] = fmin(fmax(impulse, row->low), row->high);
   }
   for (int i = 0; i < p->n_frictions; i++) expand_friction(f, i, z, s);
@@ -435,7 +427,12 @@ lemke_report lemke_mlcp_solve(lemke_mlcp_workspace *workspace,
   builder f = {.problem = problem};
   if (!build(&f, &workspace->arena)) return report;
 
-  lemke_problem lcp = {f.n, f.column_start, f.row, f.value, f.q, f.is_free,
+  lemke_problem lcp = {f.n,
+                       f.column_start,
+                       f.row,
+                       f.value,
+                       f.q,
+                       f.is_free,
                        mlcp_velocity_scale(problem)};
   if (near != NULL) {
     collapse(&f, near, f.z);

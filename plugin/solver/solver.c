@@ -40,8 +40,7 @@ solver_workspace *solver_workspace_create(const memory_source *source) {
   if (workspace == NULL) return NULL;
   workspace->source_copy = *source;
   workspace->source = &workspace->source_copy;
-  workspace->arena.source = workspace->variant_arena.source =
-      workspace->source;
+  workspace->arena.source = workspace->variant_arena.source = workspace->source;
   workspace->fast = fast_workspace_create(workspace->source);
   workspace->lemke = lemke_mlcp_workspace_create(workspace->source);
   if (workspace->fast == NULL || workspace->lemke == NULL) {
@@ -62,8 +61,10 @@ void solver_workspace_destroy(solver_workspace *workspace) {
 }
 
 void solver_default_options(solver_options *options) {
-  *options = (solver_options){.kind = SOLVER_FAST, .tolerance = 1e-10,
-                              .acceptable = 1e-8, .max_rows = 300000,
+  *options = (solver_options){.kind = SOLVER_FAST,
+                              .tolerance = 1e-10,
+                              .acceptable = 1e-8,
+                              .max_rows = 300000,
                               .max_lemke_size = 20000};
 }
 
@@ -99,8 +100,7 @@ static void start_from_guess(cascade *c) {
 
 static bool run_fast(cascade *c, const mlcp_problem *problem,
                      fast_method method, const double guess[],
-                     const mlcp_solution *solution,
-                     solver_report *fast) {
+                     const mlcp_solution *solution, solver_report *fast) {
   solver_fast(c->workspace->fast, problem, c->options, method, guess, solution,
               fast);
   c->report->factorisations += fast->factorisations;
@@ -115,9 +115,8 @@ static outcome try_lemke(cascade *c, lemke_ties ties, bool warm,
   lemke_options options = {.tolerance = c->options->tolerance,
                            .max_pivots = max_pivots,
                            .ties = ties};
-  lemke_report lemke =
-      lemke_mlcp_solve(w->lemke, c->problem, &options,
-                       warm ? &w->best.at : NULL, &w->trial.at);
+  lemke_report lemke = lemke_mlcp_solve(
+      w->lemke, c->problem, &options, warm ? &w->best.at : NULL, &w->trial.at);
   c->report->pivots += lemke.pivots;
   c->report->factorisations += lemke.factorisations;
   if (lemke.status == LEMKE_NO_MEMORY) return NO_MEMORY;
@@ -173,8 +172,8 @@ static bool solve_variant(cascade *c, const double guess[], bool with_lemke) {
   if (!run_fast(c, variant, FAST_EVERYTHING, guess, &w->other.at, &fast))
     return false;
   w->other.residual = fast.residual;
-  if (!with_lemke || fast.residual <= c->options->tolerance
-      || lemke_mlcp_size(variant) > c->options->max_lemke_size)
+  if (!with_lemke || fast.residual <= c->options->tolerance ||
+      lemke_mlcp_size(variant) > c->options->max_lemke_size)
     return true;
 
   lemke_options options = {.tolerance = c->options->tolerance};
@@ -199,15 +198,15 @@ static void measure_other(cascade *c, const double p[]) {
  * first step only, after which the fast path has a near guess. */
 static outcome run_relaxed(cascade *c) {
   static const double shares[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-6, 1e-6}; // of A
-  const size_t patience = 2;  // steps that need not help
-  const double enough = 0.5;  // share of the residual that a step has to leave
+  const size_t patience = 2; // steps that need not help
+  const double enough = 0.5; // share of the residual that a step has to leave
   solver_workspace *w = c->workspace;
   for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
     double before = w->best.residual;
     arena_start(&w->variant_arena);
     if (!solver_variant_make_proximal(&w->variant, &w->variant_arena,
-                                      c->problem, shares[i], w->best.at.p)
-        || !solve_variant(c, w->best.at.p, i == 0))
+                                      c->problem, shares[i], w->best.at.p) ||
+        !solve_variant(c, w->best.at.p, i == 0))
       return NO_MEMORY;
     measure_other(c, w->other.at.p);
     keep_better(c, SOLVER_STAGE_RELAXED);
@@ -231,8 +230,8 @@ static outcome take_other(cascade *c, const double p[], solver_stage stage) {
 static outcome run_convex(cascade *c) {
   solver_workspace *w = c->workspace;
   arena_start(&w->variant_arena);
-  if (!solver_variant_make_convex(&w->variant, &w->variant_arena, c->problem)
-      || !solve_variant(c, NULL, true))
+  if (!solver_variant_make_convex(&w->variant, &w->variant_arena, c->problem) ||
+      !solve_variant(c, NULL, true))
     return NO_MEMORY;
   // the variant has rows enough for the original's impulses
   solver_variant_convex_impulses(&w->variant, c->problem, w->other.at.p,
@@ -255,9 +254,9 @@ static bool take_points(cascade *c) {
   arena *arena = &c->workspace->arena;
   size_t n_rows = c->problem->n_rows, n_v = 6 * (size_t)c->problem->n_bodies;
   arena_start(arena);
-  return ARENA_TAKE(arena, c->scratch, n_rows > n_v ? n_rows : n_v)
-      && solver_point_take(&c->workspace->best, arena, c->problem)
-      && solver_point_take(&c->workspace->trial, arena, c->problem);
+  return ARENA_TAKE(arena, c->scratch, n_rows > n_v ? n_rows : n_v) &&
+         solver_point_take(&c->workspace->best, arena, c->problem) &&
+         solver_point_take(&c->workspace->trial, arena, c->problem);
 }
 
 /* The fast path writes straight to the caller's arrays: where it succeeds
@@ -279,8 +278,11 @@ solver_report solver_solve(solver_workspace *workspace,
                            const solver_options *options, const double guess[],
                            const mlcp_solution *solution) {
   solver_report report = {.status = SOLVER_SOLVED, .stage = SOLVER_STAGE_NONE};
-  cascade c = {.workspace = workspace, .problem = problem, .options = options,
-               .guess = guess, .report = &report};
+  cascade c = {.workspace = workspace,
+               .problem = problem,
+               .options = options,
+               .guess = guess,
+               .report = &report};
   if (problem->n_rows > options->max_rows) {
     report.status = SOLVER_TOO_LARGE;
     report.residual = INFINITY;
@@ -306,11 +308,11 @@ solver_report solver_solve(solver_workspace *workspace,
     end = run_rest(&c);
   }
   report.residual = end == NO_MEMORY ? INFINITY : workspace->best.residual;
-  report.status = end == NO_MEMORY ? SOLVER_NO_MEMORY
-                : report.residual <= fmax(options->tolerance,
-                                          options->acceptable)
-                    ? SOLVER_SOLVED
-                    : SOLVER_DEGRADED;
+  report.status =
+      end == NO_MEMORY ? SOLVER_NO_MEMORY
+      : report.residual <= fmax(options->tolerance, options->acceptable)
+          ? SOLVER_SOLVED
+          : SOLVER_DEGRADED;
   if (end != NO_MEMORY)
     solver_copy_solution(problem, &workspace->best.at, solution);
   return report;

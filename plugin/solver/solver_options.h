@@ -27,25 +27,25 @@ typedef enum solver_status {
 
 typedef struct solver_options {
   solver_kind kind;
-  double tolerance;    /* relative residual asked for (1e-10) */
-  double acceptable;   /* a residual up to this still counts as solved when no
+  double tolerance;   /* relative residual asked for (1e-10) */
+  double acceptable;  /* a residual up to this still counts as solved when no
                           stage gets lower (1e-8) */
-  int max_rows;        /* a problem with more is refused (300000) */
-  int max_lemke_size;  /* of SOLVER_FAST: a problem with more variables does not
+  int max_rows;       /* a problem with more is refused (300000) */
+  int max_lemke_size; /* of SOLVER_FAST: a problem with more variables does not
                           end with Lemke in the edge formulation, whose pivots
                           take a millisecond in a large heap, up to three a
                           variable; 0: no Lemke of SOLVER_LEMKE's either */
-  bool smooth;         /* of SOLVER_FAST: impulses that redundant contacts leave
+  bool smooth;        /* of SOLVER_FAST: impulses that redundant contacts leave
                           open change smoothly with the problem; dearer */
 } solver_options;
 
 typedef struct solver_report {
   solver_status status;
   solver_stage stage;
-  double residual;    /* of what is returned, on the original problem */
-  long pivots;        /* Lemke's and the fast path's */
+  double residual; /* of what is returned, on the original problem */
+  long pivots;     /* Lemke's and the fast path's */
   long factorisations;
-  long iterations;    /* of everything else */
+  long iterations; /* of everything else */
 } solver_report;
 
 #endif

@@ -6,10 +6,10 @@
 bool solver_point_take(solver_point *point, arena *arena,
                        const mlcp_problem *problem) {
   point->residual = INFINITY;
-  return ARENA_TAKE(arena, point->at.v, 6 * (size_t)problem->n_bodies)
-      && ARENA_TAKE(arena, point->at.p, problem->n_rows)
-      && ARENA_TAKE(arena, point->at.beta, 2 * (size_t)problem->n_pairs)
-      && ARENA_TAKE(arena, point->at.lambda, problem->n_frictions);
+  return ARENA_TAKE(arena, point->at.v, 6 * (size_t)problem->n_bodies) &&
+         ARENA_TAKE(arena, point->at.p, problem->n_rows) &&
+         ARENA_TAKE(arena, point->at.beta, 2 * (size_t)problem->n_pairs) &&
+         ARENA_TAKE(arena, point->at.lambda, problem->n_frictions);
 }
 
 void solver_copy_solution(const mlcp_problem *problem,
@@ -39,8 +39,7 @@ double solver_complete_point(const mlcp_problem *problem,
   for (int r = 0; r < problem->n_rows; r++) {
     const mlcp_row *row = &problem->rows[r];
     double p = isfinite(point->p[r]) ? point->p[r] : 0;
-    if (row->kind != MLCP_ROW_FRICTION)
-      p = fmin(fmax(p, row->low), row->high);
+    if (row->kind != MLCP_ROW_FRICTION) p = fmin(fmax(p, row->low), row->high);
     point->p[r] = p;
   }
 

@@ -61,10 +61,10 @@ bool solver_variant_make_convex(solver_variant *variant, arena *arena,
   mlcp_friction *sets;
   mlcp_pair *pairs; // those of the sets that stay: no other has impulses
   int n_pairs = 0;
-  if (!ARENA_TAKE(arena, variant->rows, n_rows)
-      || !ARENA_TAKE(arena, sets, problem->n_frictions)
-      || !ARENA_TAKE(arena, pairs, problem->n_pairs)
-      || !ARENA_TAKE(arena, variant->first_cone, problem->n_frictions))
+  if (!ARENA_TAKE(arena, variant->rows, n_rows) ||
+      !ARENA_TAKE(arena, sets, problem->n_frictions) ||
+      !ARENA_TAKE(arena, pairs, problem->n_pairs) ||
+      !ARENA_TAKE(arena, variant->first_cone, problem->n_frictions))
     return false;
   mlcp_row *rows = variant->rows;
   int *first_cone = variant->first_cone;
@@ -117,8 +117,7 @@ void solver_variant_convex_impulses(const solver_variant *variant,
     const mlcp_friction *set = &problem->frictions[i];
     if (variant->first_cone[i] < 0) continue;
     for (int edge = 0; edge < 2 * set->n_pairs; edge++) {
-      double gamma =
-          variant_p[variant->first_cone[i] + edge] / cone_size(set);
+      double gamma = variant_p[variant->first_cone[i] + edge] / cone_size(set);
       const double *u = problem->pairs[set->first_pair + edge / 2].u;
       p[set->normal] += gamma;
       for (int t = 0; t < set->n_base; t++)

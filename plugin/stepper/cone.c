@@ -12,7 +12,8 @@ static const double INSTANT = 1e-6;
 
 /* What is asked for and what is found. */
 typedef struct cone_search {
-  world_snapshot home, here; /* joints; contacts of the collision function, too */
+  world_snapshot home,
+      here; /* joints; contacts of the collision function, too */
   assembly *assembly;
   cone_check cone;
   char *jams; /* the caller's, each of its own size */
@@ -109,7 +110,9 @@ ode_mlcp_error ode_mlcp_check_cone_sized(dWorldID world, int *pointed,
   world_island all = {0};
   arena arena = {.source = source};
   cone_search s = {.assembly = assembly_create(source),
-                   .jams = (char *)jams, .jam_size = jam_size, .room = room};
+                   .jams = (char *)jams,
+                   .jam_size = jam_size,
+                   .room = room};
   world_open(&s.home, source);
   world_open(&s.here, source);
   outcome_start(&s.out);
@@ -120,8 +123,8 @@ ode_mlcp_error ode_mlcp_check_cone_sized(dWorldID world, int *pointed,
                                      .erp = options->erp,
                                      .margin = options->margin,
                                      .contacts = contacts};
-    bool checked = look(&s, &settings, &all.island, &arena) &&
-                   search(&s, options, &arena);
+    bool checked =
+        look(&s, &settings, &all.island, &arena) && search(&s, options, &arena);
     error = checked ? ODE_MLCP_OK : ODE_MLCP_STEP_FAILED;
   }
   if (error == ODE_MLCP_OK) {

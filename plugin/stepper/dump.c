@@ -103,10 +103,12 @@ static void enqueue(const solved_component *solved) {
     queue_room = room;
   }
   waiting *to = &queue[n_queued];
-  *to = (waiting){.world = solved->world, .island = solved->island,
+  *to = (waiting){.world = solved->world,
+                  .island = solved->island,
                   .solve = solved->solve,
                   .moves_only = solved->moves_only,
-                  .report = *solved->report, .seconds = solved->seconds};
+                  .report = *solved->report,
+                  .seconds = solved->seconds};
   if (mlcp_stored_copy(&to->stored, source, solved->problem, solved->guess))
     n_queued++;
 }
@@ -165,8 +167,8 @@ static bool write_folder(const char *path, const waiting *part,
     return false;
   }
   return mlcp_folder_write(path, &part->stored.problem, part->stored.guess,
-                           notes, sizeof notes / sizeof *notes, source,
-                           message, message_size);
+                           notes, sizeof notes / sizeof *notes, source, message,
+                           message_size);
 }
 
 /* Said the first time and then at 10, 100, 1000, .. */

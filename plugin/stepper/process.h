@@ -5,7 +5,8 @@
 #include "assembly/assembly.h"
 
 typedef struct process_settings {
-  const memory_source *memory; /* what every new world's stepper takes its memory
+  const memory_source
+      *memory; /* what every new world's stepper takes its memory
                                   from; safe to use from several threads */
   ode_mlcp_observer *observe_step; /* NULL: none; so for the next */
   void *step_context;

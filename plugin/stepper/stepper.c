@@ -49,7 +49,7 @@ typedef struct world_stepper {
   pthread_mutex_t lock; /* of the spare states */
   spare_state *spare;   /* of `scheme` */
 
-  body_result *bodies;  /* of all islands */
+  body_result *bodies; /* of all islands */
   joint_result *joints;
   contact_entry *entries; /* of this step, */
   contact_memory memory;  /* and of the last */
@@ -116,9 +116,8 @@ static void *only_state(const world_stepper *stepper) {
 static bool reserve_results(world_stepper *stepper, size_t n_islands,
                             size_t n_bodies, size_t n_joints) {
   const memory_source *source = stepper->source;
-#define RESERVE(field, block, count)                                    \
-  ((stepper->field = memory_block_reserve(&stepper->block, source,      \
-                                          (count),                      \
+#define RESERVE(field, block, count)                                           \
+  ((stepper->field = memory_block_reserve(&stepper->block, source, (count),    \
                                           sizeof *stepper->field)) != NULL)
   return RESERVE(islands, island_block, n_islands) &&
          RESERVE(bodies, body_block, n_bodies) &&
@@ -150,8 +149,8 @@ static void clear_joints(joint_result joints[], const dStepperIsland *island) {
 
 /* Let the scheme solve islands that follow each other, with a state of its
  * own. */
-static bool solve_islands(world_stepper *stepper,
-                          const dStepperIsland *islands, size_t n_islands) {
+static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
+                          size_t n_islands) {
   island_result *result = &stepper->islands[islands[0].index];
   outcome *out = &result->out;
   scheme_step step = {
@@ -175,9 +174,9 @@ static bool solve_islands(world_stepper *stepper,
   spare_state *taken = take_state(stepper);
   if (taken == NULL) return outcome_no_memory(out);
   for (size_t i = 0; i < n_islands; i++)
-    clear_joints(stepper->joints +
-                     stepper->islands[islands[i].index].first_joint,
-                 &islands[i]);
+    clear_joints(
+        stepper->joints + stepper->islands[islands[i].index].first_joint,
+        &islands[i]);
   bool solved = stepper->scheme->solve(taken->state, &step);
   give_state_back(stepper, taken);
   result->n_entries = step.remembered.n_entries;
@@ -250,8 +249,7 @@ static void move_body(dBodyID body, double step_size,
     dBodyEnable(body);
 
   double velocity[6];
-  for (int i = 0; i < 6; i++)
-    velocity[i] = result->v[i] + result->motion[i];
+  for (int i = 0; i < 6; i++) velocity[i] = result->v[i] + result->motion[i];
   dBodyStepperMove(body, step_size, velocity);
 }
 
@@ -434,8 +432,7 @@ static bool read_options(const ode_mlcp_options *given, ode_mlcp_options *own) {
   return false;
 }
 
-ode_mlcp_error ode_mlcp_attach(dWorldID world,
-                               const ode_mlcp_options *given) {
+ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
   ode_mlcp_options options;
   if (world == NULL || !read_options(given, &options))
     return ODE_MLCP_BAD_ARGUMENT;

@@ -22,9 +22,8 @@ static ode_mlcp_error build(const world_snapshot *world, arena *arena,
 
 ode_mlcp_error
 ode_mlcp_impact_problem_of_world(dWorldID world, const dContact contacts[],
-                                 int n_contacts,
-                                 ode_mlcp_world_impact **impact, char *message,
-                                 size_t message_size) {
+                                 int n_contacts, ode_mlcp_world_impact **impact,
+                                 char *message, size_t message_size) {
   if (message != NULL && message_size > 0) message[0] = '\0';
   if (impact == NULL) return ODE_MLCP_BAD_ARGUMENT;
   *impact = NULL;
@@ -49,7 +48,8 @@ ode_mlcp_impact_problem_of_world(dWorldID world, const dContact contacts[],
   if (world_island_list(&all, source, world, true))
     error = world_read(&snapshot, &settings, &all.island, 1, &out)
                 ? build(&snapshot, &arena, impact, &out)
-                : out.no_memory ? ODE_MLCP_NO_MEMORY : ODE_MLCP_BAD_ARGUMENT;
+            : out.no_memory ? ODE_MLCP_NO_MEMORY
+                            : ODE_MLCP_BAD_ARGUMENT;
   if (message != NULL && message_size > 0 && error == ODE_MLCP_BAD_ARGUMENT)
     snprintf(message, message_size, "%s", out.message);
   world_island_release(&all, source);

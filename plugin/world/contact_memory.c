@@ -24,7 +24,8 @@ static size_t slot_of(const contact_memory *memory, const contact_entry *key) {
 
 /* The slot of the run with `key`, or the empty one where it would be; the run's
  * key is that of `entries` [its first]. */
-static size_t find_slot(const contact_memory *memory, const contact_entry entries[],
+static size_t find_slot(const contact_memory *memory,
+                        const contact_entry entries[],
                         const contact_entry *key) {
   size_t slot = slot_of(memory, key);
   while (memory->slots[slot] != 0 &&
@@ -40,20 +41,20 @@ static size_t table_size(int count) {
 }
 
 bool contact_memory_reserve(contact_memory *memory, const memory_source *source,
-                        int count) {
+                            int count) {
   int most = count > memory->count ? count : memory->count;
   size_t room = (size_t)most;
-  contact_entry *entries = memory_block_grow(&memory->entry_block, source, room,
-                                          sizeof *entries);
-  contact_claim *claims = memory_block_reserve(&memory->claim_block, source, room,
-                                            sizeof *claims);
+  contact_entry *entries =
+      memory_block_grow(&memory->entry_block, source, room, sizeof *entries);
+  contact_claim *claims =
+      memory_block_reserve(&memory->claim_block, source, room, sizeof *claims);
   if (entries != NULL) memory->entries = entries;
   if (claims != NULL) memory->claims = claims;
   int *slots = memory_block_grow(&memory->slot_block, source, table_size(most),
                                  sizeof *slots);
   if (slots != NULL) memory->slots = slots;
-  int *runs = memory_block_grow(&memory->run_block, source, 2 * room + 1,
-                                sizeof *runs);
+  int *runs =
+      memory_block_grow(&memory->run_block, source, 2 * room + 1, sizeof *runs);
   if (runs != NULL) memory->run_first = runs;
   if (entries == NULL || claims == NULL || slots == NULL || runs == NULL)
     return false;
@@ -86,7 +87,7 @@ static void find_runs(contact_memory *memory, const contact_entry entries[]) {
 }
 
 void contact_memory_take(contact_memory *memory, const contact_entry entries[],
-                     int count) {
+                         int count) {
   size_t size = table_size(count);
   memory->count = count;
   memory->mask = size - 1;
@@ -104,7 +105,8 @@ void contact_memory_take(contact_memory *memory, const contact_entry entries[],
   contact_memory_unclaim(memory);
 }
 
-void contact_memory_release(contact_memory *memory, const memory_source *source) {
+void contact_memory_release(contact_memory *memory,
+                            const memory_source *source) {
   memory_block *blocks[] = {&memory->entry_block, &memory->claim_block,
                             &memory->slot_block, &memory->run_block};
   memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
@@ -133,7 +135,8 @@ typedef struct separation {
   double square;
 } separation;
 
-KERNEL separation separate(const contact_entry *entry, const contact_entry *key) {
+KERNEL separation separate(const contact_entry *entry,
+                           const contact_entry *key) {
   /* the distances in both frames, squared: all six coordinates in three pairs */
   const two *a = (const two *)entry->local, *b = (const two *)key->local;
   two x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
@@ -168,9 +171,8 @@ static int nearest_open(const contact_memory *memory, const contact_entry *key,
     separation to = separate(entry, key);
     if (best >= 0 && !is_nearer(to, *apart)) continue;
     int taker = memory->claims[e].taker;
-    if (taker >= 0 && !is_nearer(to, (separation){
-                                         matches[taker].other_features,
-                                         matches[taker].square}))
+    if (taker >= 0 && !is_nearer(to, (separation){matches[taker].other_features,
+                                                  matches[taker].square}))
       continue;
     if (likeness != &CONTACT_NEAREST && !are_alike(entry, key, to, likeness))
       continue;

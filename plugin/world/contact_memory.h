@@ -18,24 +18,24 @@ typedef struct contact_identity {
 
 /** A joint or contact: what it is known by, and what a step left of it. */
 typedef struct contact_entry {
-  unsigned long serial[2]; /* of the bodies, ascending; 0 the world */
-  unsigned long joint;     /* the joint's serial; 0 for a contact */
-  int stop;                /* 1 + number of a stop in its joint; 0: none */
-  double local[2][3];      /* contact: position in the bodies' frames, in the
+  unsigned long serial[2];   /* of the bodies, ascending; 0 the world */
+  unsigned long joint;       /* the joint's serial; 0 for a contact */
+  int stop;                  /* 1 + number of a stop in its joint; 0: none */
+  double local[2][3];        /* contact: position in the bodies' frames, in the
                               order of `serial` (world: world frame) */
   contact_identity identity; /* contact, in the order of `serial` */
-  double normal[3];        /* contact: into the body that comes second in
+  double normal[3];          /* contact: into the body that comes second in
                               `serial`, world frame */
-  int number;              /* the caller's */
+  int number;                /* the caller's */
   /* of the last step */
-  double seconds;          /* contact: that the impulses acted over */
-  int n_rows;              /* joint: impulses in use */
-  double impulses[6];      /* joint: per row; contact: normal, then rolling */
-  double sliding[3];       /* contact: tangential impulse on that body, world
+  double seconds;      /* contact: that the impulses acted over */
+  int n_rows;          /* joint: impulses in use */
+  double impulses[6];  /* joint: per row; contact: normal, then rolling */
+  double sliding[3];   /* contact: tangential impulse on that body, world
                               frame */
-  double slip[3];          /* contact: the slip's direction, world frame */
-  bool overlap;            /* contact: corrected by moving alone */
-  bool held, slipping;     /* contact, stop: see world_contact */
+  double slip[3];      /* contact: the slip's direction, world frame */
+  bool overlap;        /* contact: corrected by moving alone */
+  bool held, slipping; /* contact, stop: see world_contact */
   double hit;
 } contact_entry;
 
@@ -49,11 +49,11 @@ typedef struct contact_claim {
 /** What a joint or contact has of the last step. */
 typedef struct contact_match {
   const contact_entry *old; /* NULL for none */
-  bool other_features;   /* contact: than the entry's */
-  double square;         /* contact: m^2, of its distance to the entry */
-  int first;             /* contact: the first key of the same bodies */
-  int next;              /* contact: another key of the same bodies, or -1 */
-  int run, run_end;      /* the entries of the same key; none where equal */
+  bool other_features;      /* contact: than the entry's */
+  double square;            /* contact: m^2, of its distance to the entry */
+  int first;                /* contact: the first key of the same bodies */
+  int next;                 /* contact: another key of the same bodies, or -1 */
+  int run, run_end;         /* the entries of the same key; none where equal */
 } contact_match;
 
 /** The entries of a step, those of the same bodies and joint in a run. Starts

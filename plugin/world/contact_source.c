@@ -72,9 +72,9 @@ static ode_mlcp_error add(ode_mlcp_contact_list *list, dBodyID body1,
                           dBodyID body2, const dContact *contact,
                           const contact_identity *identity, int polygon) {
   if (!wakes(list, body1, body2, &contact->geom)) return ODE_MLCP_OK;
-  source_contact *contacts = memory_block_grow(
-      &list->contact_block, list->source, (size_t)list->n_contacts + 1,
-      sizeof *contacts);
+  source_contact *contacts =
+      memory_block_grow(&list->contact_block, list->source,
+                        (size_t)list->n_contacts + 1, sizeof *contacts);
   if (contacts == NULL) return fail_memory(list);
 
   list->contacts = contacts;
@@ -88,7 +88,8 @@ static ode_mlcp_error add(ode_mlcp_contact_list *list, dBodyID body1,
 ode_mlcp_error ode_mlcp_add_contact(ode_mlcp_contact_list *list, dBodyID body1,
                                     dBodyID body2, const dContact *contact) {
   if (list == NULL || contact == NULL) return ODE_MLCP_BAD_ARGUMENT;
-  if (body1 == body2 || (body1 != NULL && dBodyGetWorld(body1) != list->world) ||
+  if (body1 == body2 ||
+      (body1 != NULL && dBodyGetWorld(body1) != list->world) ||
       (body2 != NULL && dBodyGetWorld(body2) != list->world))
     return fail(list, ODE_MLCP_BAD_ARGUMENT,
                 "a contact was given for one body, none, or one of another "
@@ -110,9 +111,7 @@ ode_mlcp_error ode_mlcp_add_contact(ode_mlcp_contact_list *list, dBodyID body1,
 
 /* --- margins ------------------------------------------------------------------ */
 
-static bool moves(dBodyID body) {
-  return body != NULL && dBodyIsEnabled(body);
-}
+static bool moves(dBodyID body) { return body != NULL && dBodyIsEnabled(body); }
 
 /* How fast the surface of a geom can move beside its body's centre. */
 static double turning_speed(const ode_mlcp_contact_list *list, dGeomID geom) {
@@ -167,8 +166,7 @@ static void raise_margin(const ode_mlcp_contact_list *list, dGeomID geom) {
     needed = reach(list, speed + turning_speed(list, geom));
   }
   double has = dGeomGetAABBMargin(geom);
-  if (has < needed || has > 10 * needed)
-    dGeomSetAABBMargin(geom, 1.5 * needed);
+  if (has < needed || has > 10 * needed) dGeomSetAABBMargin(geom, 1.5 * needed);
 }
 
 /* Geoms are found by their bodies: not every kind of space lists its own. */
@@ -201,15 +199,16 @@ static void order_pair(dGeomID *geom1, dGeomID *geom2) {
 
 static bool surface_usable(const ode_mlcp_surface *surface) {
   if (surface->n_polygon == 0) return true;
-  return surface->n_polygon >= 2 && surface->n_polygon <= ODE_MLCP_POLYGON_MAX &&
+  return surface->n_polygon >= 2 &&
+         surface->n_polygon <= ODE_MLCP_POLYGON_MAX &&
          contact_polygon_convex(surface->n_polygon, surface->polygon);
 }
 
 static int keep_polygon(ode_mlcp_contact_list *list,
                         const ode_mlcp_surface *surface) {
-  contact_polygon *polygons = memory_block_grow(
-      &list->polygon_block, list->source, (size_t)list->n_polygons + 1,
-      sizeof *polygons);
+  contact_polygon *polygons =
+      memory_block_grow(&list->polygon_block, list->source,
+                        (size_t)list->n_polygons + 1, sizeof *polygons);
   if (polygons == NULL) return -1;
   list->polygons = polygons;
   polygons[list->n_polygons].n = surface->n_polygon;
@@ -268,8 +267,8 @@ static int find_contacts(ode_mlcp_contact_list *list, dGeomID geom1,
     *found = memory_block_reserve(&list->found_block, list->source, room,
                                   sizeof **found);
     if (*found == NULL) return GAP_NO_MEMORY;
-    int count = gap_query(list->gaps, geom1, geom2, margin, flags, *found,
-                          (int)room);
+    int count =
+        gap_query(list->gaps, geom1, geom2, margin, flags, *found, (int)room);
     /* a mesh can fill any room */
     if (count < (int)room || room > 100000) return count;
   }
@@ -411,9 +410,9 @@ bool contact_source_make_joints(contact_source *source, dWorldID world,
   source->n_pushed = 0;
   if (!contact_source_collect(source, world, step_size, margin, list))
     return false;
-  source->feedback = memory_block_reserve(
-      &source->feedback_block, source->memory, (size_t)list->n_contacts,
-      sizeof *source->feedback);
+  source->feedback =
+      memory_block_reserve(&source->feedback_block, source->memory,
+                           (size_t)list->n_contacts, sizeof *source->feedback);
   if (source->feedback == NULL) {
     fail_memory(list);
     return false;

@@ -22,8 +22,8 @@ static inline void quaternion_normalise(double q[4]) {
 /** The quaternion that turns by `turn` (rad, world frame). */
 static inline void quaternion_from_turn(double q[4], const double turn[3]) {
   double angle = vec3_length(turn);
-  double share = angle > 1e-4 ? sin(angle / 2) / angle
-                              : 0.5 - angle * angle / 48;
+  double share =
+      angle > 1e-4 ? sin(angle / 2) / angle : 0.5 - angle * angle / 48;
   q[0] = cos(angle / 2);
   for (int i = 0; i < 3; i++) q[1 + i] = share * turn[i];
 }
@@ -71,8 +71,8 @@ static inline void turn_rate_to_angular(double w[3], const double turn[3],
 static inline void angular_to_turn_rate(double rate[3], const double turn[3],
                                         const double w[3]) {
   double t = vec3_length(turn), t2 = t * t;
-  double b = t > 1e-2 ? 1 / t2 - (1 + cos(t)) / (2 * t * sin(t))
-                      : 1.0 / 12 + t2 / 720;
+  double b =
+      t > 1e-2 ? 1 / t2 - (1 + cos(t)) / (2 * t * sin(t)) : 1.0 / 12 + t2 / 720;
   turn_polynomial(rate, turn, -0.5, b, w);
 }
 

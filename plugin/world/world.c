@@ -65,8 +65,8 @@ typedef struct contact_group {
 /* An open-addressing table of groups. */
 typedef struct group_table {
   contact_group *groups;
-  int *slots; /* group + 1, 0 empty */
-  int *next;  /* [contacts] of the same group, -1 at the end */
+  int *slots;         /* group + 1, 0 empty */
+  int *next;          /* [contacts] of the same group, -1 at the end */
   int n_groups, last; /* the group found last, -1 for none */
   size_t mask;
 } group_table;
@@ -128,13 +128,11 @@ typedef struct world_reader {
 static bool reserve_contacts(world_reader *r, size_t n_contacts,
                              size_t n_joints) {
   world_snapshot *world = r->world;
-  size_t n_stops = world->settings.margin != 0
-                       ? dStepperJointStopsMax * n_joints
-                       : 0;
+  size_t n_stops =
+      world->settings.margin != 0 ? dStepperJointStopsMax * n_joints : 0;
   world->contacts = (world_contacts){0};
   r->n_stops = 0;
-  if (!ARENA_TAKE(&world->arena, world->contacts.items,
-                  n_contacts + n_stops) ||
+  if (!ARENA_TAKE(&world->arena, world->contacts.items, n_contacts + n_stops) ||
       !ARENA_TAKE(&world->arena, r->stops, n_stops) ||
       !group_table_create(&r->groups, &world->arena, (int)n_contacts))
     return outcome_no_memory(r->out);
@@ -222,8 +220,7 @@ static void take_source(world_contact *contact,
   contact->found = found;
   contact->point.polygon = source->polygon;
   for (int side = 0; side < 2; side++) {
-    contact->identity.feature[side] =
-        source->identity.feature[side ^ reversed];
+    contact->identity.feature[side] = source->identity.feature[side ^ reversed];
     contact->identity.part[side] = source->identity.part[side ^ reversed];
   }
 }
@@ -253,8 +250,8 @@ static bool read_contact_joint(world_reader *r, int j) {
 }
 
 static bool stop_is_finite(const dStepperJointStop *stop) {
-  return all_finite(stop->J[0], 12) && isfinite(stop->gap) &&
-         stop->cfm >= 0 && isfinite(stop->cfm);
+  return all_finite(stop->J[0], 12) && isfinite(stop->gap) && stop->cfm >= 0 &&
+         isfinite(stop->cfm);
 }
 
 /* Stops with a value that is no number are left to the host's rows, which name
@@ -267,9 +264,8 @@ static bool read_stops(world_reader *r, int j) {
     if (!stop_is_finite(&stops[i])) continue;
     stops[kept] = stops[i];
     world_contact *contact = next_contact(r);
-    contact->point = (host_contact){.gap = stops[kept].gap,
-                                    .multiplicity = 1,
-                                    .polygon = -1};
+    contact->point = (host_contact){
+        .gap = stops[kept].gap, .multiplicity = 1, .polygon = -1};
     memcpy(contact->point.body, r->world->joints[j].body,
            sizeof contact->point.body);
     contact->point.surface.bounces = stops[kept].bounce > 0;
@@ -304,11 +300,10 @@ static bool read_joint_rows(world_reader *r, int j, double step_size) {
   double bad_value;
   const char *bad_name = host_joint_bad_value(rows, &bad_value);
   if (bad_name != NULL)
-    return outcome_fail(r->out, "joint %lu of bodies %lu and %lu: %s is %g",
-                        dJointGetSerial(joint->id),
-                        world_serial(world, joint->body[0]),
-                        world_serial(world, joint->body[1]), bad_name,
-                        bad_value);
+    return outcome_fail(
+        r->out, "joint %lu of bodies %lu and %lu: %s is %g",
+        dJointGetSerial(joint->id), world_serial(world, joint->body[0]),
+        world_serial(world, joint->body[1]), bad_name, bad_value);
   if (rows->rows.count == 0 && r->n_stops == n_stops) return true;
   if (rows->rows.count > 0) {
     joint->rows = world->n_joint_rows++;
@@ -338,12 +333,12 @@ static bool read_joints(world_reader *r, const dStepperIsland *islands,
       if (second != last[1]) body[1] = world_find_body(world, second);
       last[0] = first;
       last[1] = second;
-      world->joints[j] = (world_joint){
-          .id = id,
-          .is_contact = dJointGetType(id) == dJointTypeContact,
-          .body = {body[0], body[1]},
-          .rows = -1,
-          .contact = -1};
+      world->joints[j] =
+          (world_joint){.id = id,
+                        .is_contact = dJointGetType(id) == dJointTypeContact,
+                        .body = {body[0], body[1]},
+                        .rows = -1,
+                        .contact = -1};
       if (!(world->joints[j].is_contact
                 ? read_contact_joint(r, j)
                 : read_joint_rows(r, j, world->settings.step_size)))
@@ -415,16 +410,14 @@ static void measure_depth(const world_contacts *contacts, outcome *out) {
 }
 
 bool world_read(world_snapshot *world, const world_settings *settings,
-                const dStepperIsland *islands, size_t n_islands,
-                outcome *out) {
+                const dStepperIsland *islands, size_t n_islands, outcome *out) {
   world_reader r = {.world = world, .out = out};
   size_t n_bodies = 0, n_joints = 0, n_contacts = 0;
   for (size_t i = 0; i < n_islands; i++) {
     n_bodies += islands[i].bodies_count;
     n_joints += islands[i].joints_count;
     for (unsigned j = 0; j < islands[i].joints_count; j++)
-      n_contacts +=
-          dJointGetType(islands[i].joints[j]) == dJointTypeContact;
+      n_contacts += dJointGetType(islands[i].joints[j]) == dJointTypeContact;
   }
   world->settings = *settings;
   world->n_bodies = (int)n_bodies;

@@ -53,16 +53,16 @@ typedef struct world_contacts {
 /** How a world is read. */
 typedef struct world_settings {
   dWorldID world;
-  double step_size;  /* s, > 0 */
-  double erp;        /* of joints: ODE_MLCP_ERP_HOST or 0 .. 1 */
-  double margin;     /* m, or ODE_MLCP_MARGIN_AUTO; 0: no stops before they are
+  double step_size; /* s, > 0 */
+  double erp;       /* of joints: ODE_MLCP_ERP_HOST or 0 .. 1 */
+  double margin;    /* m, or ODE_MLCP_MARGIN_AUTO; 0: no stops before they are
                         reached */
-  bool gyroscopic;   /* forces hold the host's implicit gyroscopic torque */
-  bool measure;      /* fill the report's errors */
-  bool touching;     /* contacts further apart than 1e-6 m are none */
+  bool gyroscopic;  /* forces hold the host's implicit gyroscopic torque */
+  bool measure;     /* fill the report's errors */
+  bool touching;    /* contacts further apart than 1e-6 m are none */
   contact_source *contacts; /* the collision function and its joints; may be
                                NULL */
-  const dContact *given;    /* [n_given] contacts beside those of joints, between
+  const dContact *given; /* [n_given] contacts beside those of joints, between
                                the bodies of their geoms */
   int n_given;
 } world_settings;
@@ -76,10 +76,10 @@ typedef struct world_snapshot {
   double gravity;       /* m/s^2, its size */
 
   int n_bodies, n_joints, n_joint_rows;
-  host_body *bodies;    /* in the order of the islands; force: the program's,
+  host_body *bodies;   /* in the order of the islands; force: the program's,
                            gravity's, what powered joints add, and as settings
                            say */
-  world_joint *joints;  /* in the order of the islands */
+  world_joint *joints; /* in the order of the islands */
   host_joint_rows *joint_rows;
   world_contacts contacts; /* close points merged; in the order of the joints,
                               then of the collision function */
@@ -190,7 +190,6 @@ bool world_match_keys(world_matcher *matcher, const contact_entry keys[],
                       int count, const world_snapshot *world,
                       const world_contacts *contacts, double radius,
                       int match[]);
-void world_matcher_release(world_matcher *matcher,
-                           const memory_source *source);
+void world_matcher_release(world_matcher *matcher, const memory_source *source);
 
 #endif

@@ -91,11 +91,10 @@ bool world_match_keys(world_matcher *matcher, const contact_entry keys[],
                       const world_contacts *contacts, double radius,
                       int match[]) {
   const memory_source *source = world->arena.source;
-  contact_entry *entries =
-      memory_block_reserve(&matcher->entry_block, source, (size_t)contacts->n,
-                           sizeof *entries);
-  contact_match *matches = memory_block_reserve(
-      &matcher->match_block, source, (size_t)count, sizeof *matches);
+  contact_entry *entries = memory_block_reserve(
+      &matcher->entry_block, source, (size_t)contacts->n, sizeof *entries);
+  contact_match *matches = memory_block_reserve(&matcher->match_block, source,
+                                                (size_t)count, sizeof *matches);
   if (entries == NULL || matches == NULL ||
       !contact_memory_reserve(&matcher->memory, source, contacts->n))
     return false;
@@ -112,9 +111,8 @@ bool world_match_keys(world_matcher *matcher, const contact_entry keys[],
 bool world_match(world_matcher *matcher, const world_snapshot *world_a,
                  const world_contacts *a, const world_snapshot *world_b,
                  const world_contacts *b, double radius, int match[]) {
-  contact_entry *keys =
-      memory_block_reserve(&matcher->key_block, world_a->arena.source,
-                           (size_t)a->n, sizeof *keys);
+  contact_entry *keys = memory_block_reserve(
+      &matcher->key_block, world_a->arena.source, (size_t)a->n, sizeof *keys);
   if (keys == NULL) return false;
   for (int k = 0; k < a->n; k++)
     world_contact_key(&keys[k], world_a, a, k, true);

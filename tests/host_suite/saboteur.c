@@ -4,7 +4,7 @@
 // yet has moved), crash, message (of the host's own solver), rand (the
 // program's random stream is drawn from), drift (one position differs from run
 // to run, by its last bits), none.
-#define _GNU_SOURCE  // RTLD_NEXT
+#define _GNU_SOURCE // RTLD_NEXT
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>

@@ -19,7 +19,7 @@ enum { most_frames = 100 };
 typedef struct {
   int n_starts, n_stops, n_frames;
   bool paused[most_frames];
-  char keys[most_frames][8];  // pressed before this frame
+  char keys[most_frames][8]; // pressed before this frame
   double elapsed;
 } observation;
 
@@ -43,8 +43,8 @@ static void on_key(int key) {
 }
 
 static void on_step(int pause) {
-  double R[12] = {1, 0, 0, drawn_padding, 0, 1, 0, drawn_padding, 0, 0, 1,
-                  drawn_padding};
+  double R[12] = {1, 0, 0, drawn_padding, 0, 1, 0, drawn_padding,
+                  0, 0, 1, drawn_padding};
   dsSetColor(1, 1, 0);
   dsDrawSphereD(drawn_position, R, 0.5f);
   seen->paused[seen->n_frames] = pause != 0;
@@ -58,9 +58,7 @@ static void run_one_loop(int argc, char **argv) {
   dsSimulationLoop(argc, argv, 352, 288, &functions);
 }
 
-static void loop_once(void) {
-  run_one_loop(1, (char *[]){"demo", NULL});
-}
+static void loop_once(void) { run_one_loop(1, (char *[]){"demo", NULL}); }
 
 static void loop_twice(void) {
   loop_once();
@@ -139,8 +137,10 @@ static void test_frames_and_callbacks(void) {
 static void test_keys(void) {
   CU_ASSERT_EQUAL(run_child(loop_once, "12", " 2:a,  4-9/3:b_ 7:c "), 0);
   for (int frame = 0; frame < 12; frame++) {
-    const char *expected = frame == 2 ? "a," : frame == 4 ? "b "
-                         : frame == 7 ? "b c" : "";
+    const char *expected = frame == 2   ? "a,"
+                           : frame == 4 ? "b "
+                           : frame == 7 ? "b c"
+                                        : "";
     CU_ASSERT_STRING_EQUAL(seen->keys[frame], expected);
   }
 
@@ -152,8 +152,7 @@ static void test_keys(void) {
 static void test_pause(void) {
   CU_ASSERT_EQUAL(run_child(loop_once, "10", "1:^O 3:^P 5:^O 8:^P"), 0);
   for (int frame = 0; frame < 10; frame++)
-    CU_ASSERT_EQUAL(seen->paused[frame],
-                    frame >= 3 && frame < 8 && frame != 5);
+    CU_ASSERT_EQUAL(seen->paused[frame], frame >= 3 && frame < 8 && frame != 5);
 
   CU_ASSERT_EQUAL(run_child(loop_paused, "4", "2:^P"), 0);
   for (int frame = 0; frame < 4; frame++)
@@ -212,8 +211,8 @@ int main(void) {
   CU_add_test(suite, "end", test_end);
   CU_add_test(suite, "hash and NaN", test_hash_and_nan);
   CU_basic_run_tests();
-  bool passed = CU_get_number_of_tests_run() > 0
-             && CU_get_number_of_failure_records() == 0;
+  bool passed = CU_get_number_of_tests_run() > 0 &&
+                CU_get_number_of_failure_records() == 0;
   CU_cleanup_registry();
   unlink(report_name);
   return passed ? 0 : 1;
