@@ -3,6 +3,7 @@
 #include "common/vec3.h"
 #include "gap/gap_polish.h"
 
+/* Room on the stack. A convex hull of n points has 2 n - 4 facets at most. */
 enum { MOST_POINTS = 800, MOST_FACETS = 2 * MOST_POINTS };
 
 /* The bounds have met when they are this close, relative to the coordinates. */

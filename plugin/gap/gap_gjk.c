@@ -4,6 +4,8 @@
 
 #include "common/vec3.h"
 
+/* Polytopes end within their number of corners; curved cores come closer by a
+ * share in every round. What is left then is the search over all sides. */
 enum { ROUNDS = 100 };
 
 /* Bounds this close, relative to the coordinates, differ by rounding only. */

@@ -2,7 +2,13 @@
 
 #include "common/vec3.h"
 
-enum { MOST_PIECES = 4, MOST_EDGES = 6, NEWTON_ROUNDS = 40 };
+enum {
+  MOST_PIECES = 4, /* the corners of a face of a box */
+  MOST_EDGES = 6,  /* pairs of those */
+  /* Newton's steps double the digits at a smooth maximum; at others they are
+   * shortened, and this bounds their number */
+  NEWTON_ROUNDS = 40
+};
 
 /* Corners that lie further back than this, relative to the coordinates, take
  * no part. */

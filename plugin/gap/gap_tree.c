@@ -4,7 +4,12 @@
 
 #include "gap/gap_mesh.h"
 
-enum { LEAF_TRIANGLES = 4, MOST_DEPTH = 64 };
+enum {
+  /* few enough to test one by one, and a quarter of the nodes */
+  LEAF_TRIANGLES = 4,
+  /* every node halves its triangles, and a count has 31 bits */
+  MOST_DEPTH = 64
+};
 
 /* Nodes of a subtree follow each other: the left child comes right after its
  * parent. */

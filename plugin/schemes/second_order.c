@@ -56,12 +56,26 @@ typedef struct scheme_weights {
 static scheme_weights weights_of(const ode_mlcp_options *options, double h) {
   if (options->scheme == ODE_MLCP_SCHEME_GAP) {
     double a = options->alpha;
-    return (scheme_weights){false, a * a * h * h, a * h, (1 - a) * h, a * h,
-                            1 / a, (1 - a) / a,   1,     1 - a,       a};
+    return (scheme_weights){.cq = a * a * h * h,
+                            .cv = a * h,
+                            .early = (1 - a) * h,
+                            .late = a * h,
+                            .scale = 1 / a,
+                            .carry = (1 - a) / a,
+                            .unknown = 1,
+                            .move_v = 1 - a,
+                            .move_v_plus = a};
   }
   bool two = options->scheme == ODE_MLCP_SCHEME_TRAPEZOID;
-  return (scheme_weights){true,        h * h / 4, h / 2,       h / 2, h / 2,
-                          two ? 2 : 1, 0,         two ? 2 : 1, 0.5,   0.5};
+  return (scheme_weights){.midpoint = true,
+                          .cq = h * h / 4,
+                          .cv = h / 2,
+                          .early = h / 2,
+                          .late = h / 2,
+                          .scale = two ? 2 : 1,
+                          .unknown = two ? 2 : 1,
+                          .move_v = 0.5,
+                          .move_v_plus = 0.5};
 }
 
 void second_order_find_stiff(second_order *s, const motion *from, double h) {

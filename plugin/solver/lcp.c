@@ -7,9 +7,14 @@
 #include "solver/lemke_factor.h"
 
 enum {
+  /* a pass halves the digits by which the largest entries of rows are off 1: the
+   * fifth leaves a few of 308 */
   scaling_passes = 5,
+  /* a bound on the cost: Lemke takes what is left */
   most_exchanges = 50,
-  patience = 5 /* rounds of exchanges without fewer violators */
+  /* rounds without fewer violators: some add to them before they help, and
+   * exchanges may go in a circle */
+  patience = 5
 };
 
 /* The scaled problem and what both methods need. */

@@ -7,7 +7,13 @@
 #include "common/arena.h"
 #include "solver/lemke_factor.h"
 
-enum { lemke_rebuild_every = 64, rounds_limit = 8 };
+enum {
+  /* eta columns on one factorisation: all of them are gone through in every
+   * pivot, and their rounding adds up */
+  lemke_rebuild_every = 64,
+  /* paths in one solve, each tighter than the one before: a bound on the cost */
+  rounds_limit = 8
+};
 
 /* A pivot below this share of its column's largest entry is not trusted; on
  * fresh factors a second look goes down to the second figure. */
