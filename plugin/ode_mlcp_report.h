@@ -45,8 +45,8 @@
   ROW(int, solves, SUM, SUM(solves), "",                                      \
       "problems solved, with at least one row")                               \
   ROW(int, degraded, SUM, SUM(degraded), "",                                  \
-      "problems whose answer missed the tolerance, or answers a changed "     \
-      "problem")                                                              \
+      "problems whose answer misses the tolerance by a residual above 1e-8, " \
+      "or answers a changed problem")                                         \
   ROW(int, unsolved, SUM, SUM(unsolved), "",                                  \
       "of the degraded: residual above 1e-6")                                 \
   ROW(int, pushes, SUM, SUM(pushes), "",                                      \
@@ -83,7 +83,8 @@
   ROW(double, fixed_point_change, MOST, NONE, "m or rad",                     \
       "st: how far the last pass moved a body")                               \
   ROW(int, fallbacks, SUM, NONE, "",                                          \
-      "st: solves with n'v+ >= 0 in place of the gaps, which had no solution")\
+      "st: solves with n'v+ >= 0 in place of gaps that had no solution, or "  \
+      "of overlaps")                                                          \
   ROW(int, not_converged, ANY, NONE, "",                                      \
       "st: 1: passes or rounds ran out; the step is that of the last")        \
   ROW(int, jammed_contacts, SUM, NONE, "",                                    \
