@@ -246,7 +246,7 @@ static void test_normal_motion_lifts(void) {
   expect_velocity(&t, 0, 0, 0.3);
 }
 
-static void test_push_out(void) {
+static void test_penetration_is_corrected(void) {
   touch t = touch_of(0, 0, 0, 0, 0);
   t.depth = 0.05;
   for (int i = 1; i <= 5; i++) {
@@ -267,7 +267,7 @@ static void test_push_out(void) {
   expect_rise(&t, 0.1 * 0.03);
 }
 
-static void test_ap_does_not_push_out(void) {
+static void test_ap_corrects_no_positions(void) {
   ode_mlcp_options options;
   ode_mlcp_default_options(&options);
   options.scheme = ODE_MLCP_SCHEME_AP;
@@ -508,8 +508,8 @@ int main(void) {
       {"rest carries the weight", test_rest_carries_the_weight},
       {"bounce", test_bounce},
       {"normal motion", test_normal_motion_lifts},
-      {"push-out", test_push_out},
-      {"no push-out with ap", test_ap_does_not_push_out},
+      {"penetration is corrected", test_penetration_is_corrected},
+      {"ap corrects no positions", test_ap_corrects_no_positions},
       {"a soft normal is a spring", test_soft_normal_is_a_spring},
       {"a reversed joint flips the normal",
        test_reversed_joint_flips_the_normal},

@@ -349,7 +349,7 @@ static void test_velocity_level_scheme_pushes_nothing(void) {
 }
 
 /* A moving body keeps its velocity through a position projection. */
-static void test_push_out_adds_no_energy(void) {
+static void test_a_position_correction_adds_no_energy(void) {
   test_random random = {11};
   for (int trial = 0; trial < 30; trial++) {
     scene s = create_scene(0, trial % 2 == 0 ? 0.5 : dInfinity, 0);
@@ -394,7 +394,8 @@ int main(void) {
        test_light_overlaps_are_left_to_velocity},
       {"the velocity-level scheme pushes nothing",
        test_velocity_level_scheme_pushes_nothing},
-      {"a push-out adds no energy", test_push_out_adds_no_energy},
+      {"a position correction adds no energy",
+       test_a_position_correction_adds_no_energy},
       CU_TEST_INFO_NULL};
   dInitODE2(0);
   int result = run_tests("position correction", tests);

@@ -168,18 +168,16 @@ static void begin_contact(recorded_contact *contact) {
 
 /* The opening velocity the program asks for, a correction or a bounce, where
  * the one before was `before`; m/s. A stepper that corrects positions by moving
- * the bodies leaves that out of their velocities: `pushed_out` false. */
+ * the bodies leaves that out of their velocities: `corrected` false. */
 static double asked_velocity(const recorded_contact *contact, double before,
-                             bool pushed_out, dWorldID world,
-                             double step_size) {
+                             bool corrected, dWorldID world, double step_size) {
   const dSurfaceParameters *surface = &contact->asked.surface;
   double erp =
       surface->mode & dContactSoftERP ? surface->soft_erp : dWorldGetERP(world);
   double depth =
       contact->asked.geom.depth - dWorldGetContactSurfaceLayer(world);
   double motion = surface->mode & dContactMotionN ? surface->motionN : 0;
-  double velocity =
-      (pushed_out ? erp / step_size * fmax(0, depth) : 0) + motion;
+  double velocity = (corrected ? erp / step_size * fmax(0, depth) : 0) + motion;
   velocity = fmin(velocity, dWorldGetContactMaxCorrectingVel(world));
   if (surface->mode & dContactBounce && surface->bounce_vel >= 0) {
     double incoming = motion - before;
@@ -276,14 +274,14 @@ static double law_gap(const recorded_contact *contact, double opening,
   double pushed = mobility_of(contact, step_size) * force;
   double least = INFINITY;
   for (int choice = 0; choice < 8; choice++) {
-    bool pushed_out = choice & 1, first = choice & 2, second = choice & 4;
+    bool corrected = choice & 1, first = choice & 2, second = choice & 4;
     if ((first && !may_sleep(contact->bodies[0])) ||
         (second && !may_sleep(contact->bodies[1])))
       continue;
     double before = (first ? 0 : contact->openings[0]) +
                     (second ? 0 : contact->openings[1]);
     double left = opening + cfm * force -
-                  asked_velocity(contact, before, pushed_out, world, step_size);
+                  asked_velocity(contact, before, corrected, world, step_size);
     double gap = fabs(fmin(left, pushed));
     if (!(gap >= least)) least = gap; /* a NaN stays */
   }

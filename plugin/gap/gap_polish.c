@@ -140,8 +140,8 @@ static void newton_step(const level *at, double t[2][3], int count,
 
 /* One round; false when it gained nothing. `along` NULL: n is free on the
  * sphere; else it stays across `along`. */
-static bool climb_round(const piece *a, const piece *b, const double *along,
-                        double n[3], level *at) {
+static bool ascent_round(const piece *a, const piece *b, const double *along,
+                         double n[3], level *at) {
   double t[2][3] = {{0}}, step[3];
   if (along == NULL) {
     unit_across(n, t[0]);
@@ -199,7 +199,7 @@ static void ascend(const gap_core *core_a, const piece *a,
   level at;
   measure(a, b, n, &at);
   for (int round = 0; round < NEWTON_ROUNDS; round++)
-    if (!climb_round(a, b, along, n, &at)) break;
+    if (!ascent_round(a, b, along, n, &at)) break;
   try_sharp(core_a, core_b, n, scale, best);
 }
 
