@@ -89,6 +89,8 @@
       "Which outcomes of the set-valued law. With the step's time and the "   \
       "event's number in the step it says which is taken: the same seed, "    \
       "the same run.")                                                        \
+  ROW(int, warm_start, ON_OFF, 1, "", "", ALL,                                \
+      "Start solves from the last step's impulses.")                          \
   /* a new row goes above this line */
 
 #endif

@@ -30,7 +30,7 @@ run --help
 check "run --help: status 0" status_is 0
 for option in scheme edges erp max-correction solver tolerance max-contacts \
     margin measure friction check-cone fixed-point alpha events approach \
-    min-substep max-events impact impact-seed stats trace; do
+    min-substep max-events impact impact-seed warm-start stats trace; do
   check "run --help: --$option" grep -q -e "--$option" out
 done
 

@@ -48,7 +48,8 @@ static const struct {
     {"min-substep", {"1e-9", "1e-4", "1"}, {"", "0", "50", "-1", "nan", "inf"}},
     {"max-events", {"0", "1000000000"}, {"", "-1", "1000000001", "nan"}},
     {"impact", {"poisson", "set"}, {"", "random"}},
-    {"impact-seed", {"0", "7"}, {"", "-1", "1.5"}}};
+    {"impact-seed", {"0", "7"}, {"", "-1", "1.5"}},
+    {"warm-start", {"on", "off"}, {"", "1", "yes"}}};
 enum { N_WORDS = sizeof words / sizeof words[0] };
 
 static void test_every_setting_has_its_words(void) {
@@ -203,6 +204,7 @@ static void test_bad_members_are_refused(void) {
   EXPECT_REFUSED(impact_seed, -1,
                  "impact-seed: '-1' is not a whole number from 0 to "
                  "1000000000");
+  EXPECT_REFUSED(warm_start, 2, "warm-start: '2' is not on or off");
   EXPECT_REFUSED(struct_size, 0,
                  "struct_size: the options do not begin as "
                  "ode_mlcp_default_options makes them");
@@ -261,6 +263,7 @@ static ode_mlcp_options unusual_options(void) {
   options.max_events = 123456789;
   options.impact = ODE_MLCP_IMPACT_LAW_SET;
   options.impact_seed = 999999999;
+  options.warm_start = 0;
   return options;
 }
 

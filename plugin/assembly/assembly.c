@@ -697,7 +697,7 @@ static solver_report solve_once(assembly *a, component_problem *c,
                                 const mlcp_problem *problem, bool moves_only,
                                 const mlcp_solution *solution) {
   const ode_mlcp_options *given = a->request.options;
-  const double *guess = moves_only ? NULL : c->guess;
+  const double *guess = moves_only || !given->warm_start ? NULL : c->guess;
   solver_options options;
   solver_default_options(&options);
   options.kind =
