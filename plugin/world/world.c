@@ -134,7 +134,8 @@ static bool reserve_contacts(world_reader *r, size_t n_contacts,
   r->n_stops = 0;
   if (!ARENA_TAKE(&world->arena, world->contacts.items, n_contacts + n_stops) ||
       !ARENA_TAKE(&world->arena, r->stops, n_stops) ||
-      !group_table_create(&r->groups, &world->arena, (int)n_contacts))
+      !group_table_create(&r->groups, &world->arena,
+                          (int)(n_contacts + n_stops)))
     return outcome_no_memory(r->out);
   world->contacts.stops = r->stops;
   return true;
