@@ -53,9 +53,13 @@ void arena_start(arena *a) {
 
 /* 0 on overflow. */
 static size_t block_size(size_t count, size_t element_size) {
+  size_t size;
   if (count == 0) count = 1;
-  if (count > (SIZE_MAX - ALIGNMENT) / element_size) return 0;
-  return (count * element_size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  /* a division would cost more than all the rest of a block */
+  if (__builtin_mul_overflow(count, element_size, &size) ||
+      size > SIZE_MAX - ALIGNMENT)
+    return 0;
+  return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
 /* The size of a chunk that begins with a block of `size` bytes: half as much
