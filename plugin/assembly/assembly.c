@@ -7,6 +7,7 @@
 #include "assembly/pair_guess.h"
 #include "assembly/position_projection.h"
 #include "common/clock.h"
+#include "common/disjoint_sets.h"
 #include "common/matrix6.h"
 #include "common/minmax.h"
 #include "common/vec3.h"
@@ -161,14 +162,6 @@ static void list_items(assembly *a) {
 
 /* --- components ------------------------------------------------------------- */
 
-static int find_root(int parent[], int b) {
-  while (parent[b] != b) {
-    parent[b] = parent[parent[b]];
-    b = parent[b];
-  }
-  return b;
-}
-
 /* Components are numbered by their first body. */
 static void find_components(assembly *a) {
   int n = a->request.world->n_bodies;
@@ -176,18 +169,14 @@ static void find_components(assembly *a) {
   for (int b = 0; b < n; b++) parent[b] = b;
   for (int i = 0; i < a->n_items; i++) {
     const int *body = bodies_of(a, &a->items[i]);
-    if (!is_dynamic(a, body[0]) || !is_dynamic(a, body[1])) continue;
-    int first = find_root(parent, body[0]), second = find_root(parent, body[1]);
-    if (first < second)
-      parent[second] = first;
-    else
-      parent[first] = second;
+    if (is_dynamic(a, body[0]) && is_dynamic(a, body[1]))
+      unite_sets(parent, body[0], body[1]);
   }
   a->n_components = 0;
   for (int b = 0; b < n; b++) {
     a->component_of[b] = -1;
     if (!is_dynamic(a, b)) continue;
-    int root = find_root(parent, b);
+    int root = set_of(parent, b);
     if (root == b) {
       a->components[a->n_components] =
           (component){.first_item = -1, .last_item = -1};

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/disjoint_sets.h"
 #include "common/vec3.h"
 #include "impacts/joint_free.h"
 
@@ -187,15 +188,9 @@ static bool collect(collision *c) {
 
 /* --- what collides ------------------------------------------------------- */
 
-static int find_root(int parent[], int b) {
-  while (parent[b] != b) b = parent[b] = parent[parent[b]];
-  return b;
-}
-
 static void unite(const collision *c, int parent[], const int body[2]) {
-  if (!is_dynamic(c, body[0]) || !is_dynamic(c, body[1])) return;
-  int a = find_root(parent, body[0]), b = find_root(parent, body[1]);
-  parent[a > b ? a : b] = a > b ? b : a;
+  if (is_dynamic(c, body[0]) && is_dynamic(c, body[1]))
+    unite_sets(parent, body[0], body[1]);
 }
 
 static int some_dynamic(const collision *c, const int body[2]) {
@@ -214,7 +209,7 @@ static void select_collision(collision *c) {
   for (int i = 0; i < c->n_touches; i++)
     unite(c, component, c->touches[i].body);
   for (int b = 0; b < c->world->n_bodies; b++) {
-    component[b] = find_root(component, b);
+    component[b] = set_of(component, b);
     c->collides[b] = false;
     c->place[b] = -1;
   }
