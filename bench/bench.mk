@@ -12,6 +12,8 @@ bench_bench_gap_CPPFLAGS = $(AM_CPPFLAGS) $(HOST_CFLAGS) -I$(srcdir)/tests
 
 bench_bench_solvers_SOURCES = bench/bench_solvers.c bench/bench_clock.h \
   bench/bench_run.c bench/bench_run.h \
+  bench/bench_families.c bench/bench_families.h \
+  bench/families.c bench/families.h \
   bench/host_step.c bench/host_step.h \
   bench/lcp_form.c bench/lcp_form.h bench/peers.h
 bench_bench_solvers_CPPFLAGS = $(AM_CPPFLAGS) $(HOST_CFLAGS)

@@ -15,12 +15,15 @@ static int by_size(const void *left, const void *right) {
 }
 
 bench_spread bench_spread_of(const double times[], int n_times) {
-  if (n_times < 1) return (bench_spread){NAN, NAN, NAN};
+  if (n_times < 1) return (bench_spread){NAN, NAN, NAN, NAN};
   double sorted[BENCH_MOST_TIMES];
   memcpy(sorted, times, (size_t)n_times * sizeof *sorted);
   qsort(sorted, (size_t)n_times, sizeof *sorted, by_size);
   int p99 = (int)ceil(0.99 * n_times) - 1;
-  return (bench_spread){sorted[n_times / 2], sorted[p99], sorted[n_times - 1]};
+  double sum = 0;
+  for (int i = 0; i < n_times; i++) sum += sorted[i];
+  return (bench_spread){sorted[n_times / 2], sum / n_times, sorted[p99],
+                        sorted[n_times - 1]};
 }
 
 void bench_add_time(bench_result *result, double seconds) {

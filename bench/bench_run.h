@@ -17,14 +17,16 @@ typedef struct bench_result {
   double memory;       /* bytes at the peak, beyond what it started with */
   int size;            /* of the problem: n of an LCP, or 0 */
   int contacts;
-  int unsolved;  /* rounds that ended without a solution */
-  long sweeps;   /* of an iterative method, 0 otherwise */
-  char note[80]; /* a word where something is to be said */
+  int unsolved; /* rounds that ended without a solution */
+  int degraded; /* rounds with an answer that misses what is accepted */
+  long factorisations, pivots; /* of all rounds, where they are known */
+  long sweeps;                 /* of an iterative method, 0 otherwise */
+  char note[80];               /* a word where something is to be said */
 } bench_result;
 
-/** Median, 99th percentile (nearest rank) and largest of the times. */
+/** Median, mean, 99th percentile (nearest rank) and largest of the times. */
 typedef struct bench_spread {
-  double median, p99, worst;
+  double median, mean, p99, worst;
 } bench_spread;
 bench_spread bench_spread_of(const double times[], int n_times);
 

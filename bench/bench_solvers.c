@@ -1,6 +1,6 @@
 /* Our solvers beside those of others, on the same problems in the same run.
  *
- *   bench_solvers [--quick] [--part runs|growth|lcps|problems] TABLE
+ *   bench_solvers [--quick] [--family NAME] [--part families|runs|growth|lcps|problems] TABLE
  *
  * Writes TABLE, tab-separated, a line a measurement (docs/bench.md has the
  * columns), and says on standard error how far it is. Every measurement runs in
@@ -14,6 +14,7 @@
 
 #include "../tests/dense_lcp.h"
 #include "bench_clock.h"
+#include "bench_families.h"
 #include "bench_run.h"
 #include "host_step.h"
 #include "lcp_form.h"
@@ -32,6 +33,7 @@ typedef struct effort {
 } effort;
 
 static effort effort_of_run = {false, 0.3, 20, 2600};
+static const char *only_family; /* NULL: all */
 static FILE *table;
 
 static void write_line(const char *part, const char *problem,
@@ -39,12 +41,13 @@ static void write_line(const char *part, const char *problem,
   bench_spread spread = bench_spread_of(result->times, result->n_times);
   fprintf(table,
           "%s\t%s\t%s\t%d\t%d\t%d\t%.6g\t%.6g\t%.6g\t%.3g\t%.3g\t%.0f"
-          "\t%d\t%ld\t%s\n",
+          "\t%d\t%ld\t%s\t%.6g\t%d\t%ld\t%ld\n",
           part, problem, method, result->size, result->contacts,
           result->n_times, spread.median, spread.p99, spread.worst,
           result->residual, result->own_residual, result->memory,
           result->unsolved, result->sweeps,
-          result->note[0] != '\0' ? result->note : "-");
+          result->note[0] != '\0' ? result->note : "-", spread.mean,
+          result->degraded, result->factorisations, result->pivots);
   fflush(table);
 }
 
@@ -431,6 +434,29 @@ static void bench_lcps(int wanted) {
   }
 }
 
+/* ---- families --------------------------------------------------------- */
+
+/* A member's steps by ours, which leaves their states; then by the host's. */
+static void bench_member(const family_member *member) {
+  char name[80];
+  snprintf(name, sizeof name, "%s: %s", member->family, member->name);
+  family_run run = {member, tmpfile(), member->steps,
+                    effort_of_run.quick ? 1.5 : 12, 20};
+  if (run.states == NULL) abort();
+  run_and_write("families", name, "fast", family_by_ours, &run, 0, 0);
+  run_and_write("families", name, "QuickStep-20", family_by_host, &run, 0, 0);
+  run.sweeps = 0;
+  run.seconds = effort_of_run.quick ? 0.3 : 4;
+  run_and_write("families", name, "dWorldStep", family_by_host, &run, 0, 0);
+  fclose(run.states);
+}
+
+static void bench_families(void) {
+  for (const family_member *m = family_members; m->family != NULL; m++)
+    if (only_family == NULL || strcmp(only_family, m->family) == 0)
+      bench_member(m);
+}
+
 /* ---- running scenes --------------------------------------------------- */
 
 /* A scene stepped by ours; before each of its steps another stepper takes the
@@ -591,7 +617,8 @@ static void bench_lcps_of_1024(void) { bench_lcps(1024); }
 static const struct {
   const char *name, *title;
   void (*run)(void);
-} parts[] = {{"runs", "running scenes", bench_runs},
+} parts[] = {{"families", "families", bench_families},
+             {"runs", "running scenes", bench_runs},
              {"growth", "growth", bench_growth},
              {"lcps", "LCPs of n = 1024", bench_lcps_of_1024},
              {"problems", "the problem library", bench_problems}};
@@ -608,14 +635,17 @@ int main(int argc, char **argv) {
       for (int k = 0; k < N_PARTS; k++)
         if (strcmp(argv[next], parts[k].name) == 0) only = k;
       if (only < 0) break;
+    } else if (strcmp(argv[next], "--family") == 0 && next + 2 < argc) {
+      only_family = argv[++next];
+      only = 0; // the part of families
     } else {
       break;
     }
   }
   if (next != argc - 1) {
     fprintf(stderr,
-            "usage: bench_solvers [--quick] "
-            "[--part runs|growth|lcps|problems] TABLE\n");
+            "usage: bench_solvers [--quick] [--family NAME] "
+            "[--part families|runs|growth|lcps|problems] TABLE\n");
     return 2;
   }
   table = fopen(argv[argc - 1], "w");
@@ -626,7 +656,8 @@ int main(int argc, char **argv) {
   if (quick) effort_of_run = (effort){true, 0.1, 4, 1100};
   fprintf(table,
           "part\tproblem\tmethod\tsize\tcontacts\trounds\tmedian\tp99\t"
-          "worst\tresidual\town\tmemory\tunsolved\tsweeps\tnote\n");
+          "worst\tresidual\town\tmemory\tunsolved\tsweeps\tnote\tmean\t"
+          "degraded\tfactorisations\tpivots\n");
 #if !HAVE_SICONOS
   fprintf(stderr, "Siconos was not found: left out\n");
 #endif

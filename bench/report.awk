@@ -1,6 +1,6 @@
 # bench.tsv to bench.md: targets first, then the figures they come from.
 # Columns: part problem method size contacts rounds median p99 worst residual own
-# memory unsolved sweeps note. Variables: quick, machine.
+# memory unsolved sweeps note mean degraded factorisations pivots. Variables: quick, machine.
 BEGIN { FS = "\t" }
 NR == 1 { next }
 {
@@ -8,7 +8,8 @@ NR == 1 { next }
   size[key] = $4; contacts[key] = $5; rounds[key] = $6
   median[key] = $7; p99[key] = $8; worst[key] = $9; residual[key] = $10
   own[key] = $11; memory[key] = $12; unsolved[key] = $13; sweeps[key] = $14
-  note[key] = $15
+  note[key] = $15; mean[key] = $16; degraded[key] = $17
+  factorisations[key] = $18; pivots[key] = $19
   if (!(($1, $2) in seen)) { seen[$1, $2] = 1; problems[$1, ++n[$1]] = $2 }
   order[++lines] = key
 }
@@ -146,6 +147,73 @@ function table_of(part, title,    i, j, k, p) {
   print ""
 }
 
+# Whole steps of a family, over the median of QuickStep-20 on the same states: a
+# line a family, whose worst member is named, and then a line a member. Medians
+# are those of the members' medians; means are over all steps.
+function families(    i, j, k, q, p, f, name, names, m, x, t, s, words) {
+  if (n["families"] == 0) return
+  print "## Families: whole steps over QuickStep-20's median on the same states\n"
+  for (i = 1; i <= n["families"]; i++) {
+    p = problems["families", i]; name = p; sub(/:.*/, "", name)
+    if (!(name in f)) { f[name] = 1; names[++m] = name }
+    k = "families" SUBSEP p SUBSEP "fast"
+    q = "families" SUBSEP p SUBSEP "QuickStep-20"
+    if (!has(q) || median[q] <= 0) { stopped[name]++; continue }
+    if (!has(k)) { # a step that did not end within the limit
+      stopped[name]++
+      split(note[k], words, " ")
+      x = words[1] == "over" ? words[2]/median[q] : 0
+      if (x > most[name]) { most[name] = x; of[name] = "over: " substr(p, length(name) + 3) }
+      continue
+    }
+    t[name, ++s[name]] = median[k]/median[q]
+    steps[name] += rounds[k]; sum[name] += rounds[k]*mean[k]/median[q]
+    degraded_in[name] += degraded[k]; unsolved_in[name] += unsolved[k]
+    x = p99[k]/median[q]; if (x > tail[name]) tail[name] = x
+    x = worst[k]/median[q]
+    if (x > most[name]) { most[name] = x; of[name] = substr(p, length(name) + 3) }
+    if (residual[k] > largest[name]) largest[name] = residual[k]
+    if (note[k] != "-") cut[name]++
+  }
+  row("family | members | steps | median | mean | 99th | worst | of | degraded | unsolved | residual | cut short")
+  row("--- | --: | --: | --: | --: | --: | --: | --- | --: | --: | --: | --:")
+  for (j = 1; j <= m; j++) {
+    name = names[j]
+    row(name " | " s[name] + stopped[name] " | " steps[name] + 0 " | " \
+        sprintf("%.2f | %.2f | %.1f | %.0f", middle(t, name, s[name]), \
+                steps[name] > 0 ? sum[name]/steps[name] : 0, tail[name], most[name]) \
+        " | " of[name] " | " degraded_in[name] + 0 " | " unsolved_in[name] + 0 \
+        " | " res(largest[name]) " | " cut[name] + stopped[name])
+  }
+  print ""
+  row("member | steps | contacts | QuickStep-20, ms | median | mean | 99th | worst | dWorldStep | factorisations | pivots | degraded | unsolved | residual | note")
+  row("--- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | ---")
+  for (i = 1; i <= n["families"]; i++) {
+    p = problems["families", i]
+    k = "families" SUBSEP p SUBSEP "fast"
+    q = "families" SUBSEP p SUBSEP "QuickStep-20"
+    x = "families" SUBSEP p SUBSEP "dWorldStep"
+    if (!has(k)) { row(p " | - | " contacts[k] " | " ms(median[q]) " | - | - | - | - | - | - | - | - | - | - | " note[k]); continue }
+    row(p " | " rounds[k] " | " contacts[k] " | " ms(median[q]) " | " \
+        sprintf("%.2f | %.2f | %.1f | %.0f | ", median[k]/median[q], \
+                mean[k]/median[q], p99[k]/median[q], worst[k]/median[q]) \
+        (has(x) ? sprintf("%.3g", median[x]/median[q]) : "-") " | " \
+        sprintf("%.1f | %.0f", factorisations[k]/rounds[k], pivots[k]/rounds[k]) \
+        " | " degraded[k] " | " unsolved[k] " | " res(residual[k]) " | " note[k])
+  }
+  print ""
+}
+
+# of list[name, 1 .. count]
+function middle(list, name, count,    i, j, x, sorted) {
+  for (i = 1; i <= count; i++) {
+    x = list[name, i]
+    for (j = i - 1; j >= 1 && sorted[j] > x; j--) sorted[j + 1] = sorted[j]
+    sorted[j + 1] = x
+  }
+  return count > 0 ? sorted[int((count + 1)/2)] : 0
+}
+
 END {
   print "# Benchmarks\n"
   print machine "."
@@ -153,6 +221,7 @@ END {
         " and how to read it." (quick ? " A quick run: large problems are left out." : "")
   print "\n![growth, and time against accuracy](bench.png)\n"
   targets()
+  families()
   table_of("runs", "Running scenes: whole steps")
   table_of("growth-first", "Growth: the first step of a wall")
   table_of("growth-later", "Growth: the steps after it")

@@ -1,0 +1,521 @@
+#include "families.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- building -------------------------------------------------------------- */
+
+/* Numbers in 0 .. 1, the same on every machine. */
+static double draw(uint64_t *state) {
+  *state ^= *state << 13;
+  *state ^= *state >> 7;
+  *state ^= *state << 17;
+  return (double)(*state >> 11) / 9007199254740992.0;
+}
+
+static uint64_t first_state(const family_member *m) {
+  return 88172645463325252ULL + 7919ULL * m->seed;
+}
+
+static scene *start(const family_member *m) {
+  scene *made = scene_create();
+  if (made == NULL) return NULL;
+  made->surface.mu = m->friction;
+  scene_add_floor(made);
+  return made;
+}
+
+/* The scene where it was built whole, else NULL. */
+static scene *finish(scene *built, bool whole) {
+  if (whole) return built;
+  scene_destroy(built);
+  return NULL;
+}
+
+static dBodyID box(scene *s, double x, double y, double z, double a, double b,
+                   double c, double mass) {
+  return scene_add_box(s, x, y, z, a, b, c, mass / (a * b * c));
+}
+
+/* A capsule whose axis is turned from z to `axis`. */
+static dBodyID capsule(scene *s, const double at[3], double radius,
+                       double length, double mass, const double axis[3]) {
+  dBodyID body =
+      scene_add_capsule(s, at[0], at[1], at[2], radius, length, 1000);
+  if (body == NULL) return NULL;
+  dMass total;
+  dMassSetCapsuleTotal(&total, mass, 3, radius, length);
+  dBodySetMass(body, &total);
+  dMatrix3 rotation;
+  dRFromZAxis(rotation, axis[0], axis[1], axis[2]);
+  dBodySetRotation(body, rotation);
+  return body;
+}
+
+static void turn_at_random(dBodyID body, uint64_t *state) {
+  dMatrix3 rotation;
+  double x = draw(state) - 0.5, y = draw(state) - 0.5, z = draw(state) - 0.5;
+  dRFromAxisAndAngle(rotation, x, y, z, 2 * M_PI * draw(state));
+  dBodySetRotation(body, rotation);
+}
+
+static void join(scene *s, dBodyID one, dBodyID two, double x, double y,
+                 double z) {
+  dJointID ball = dJointCreateBall(s->world, 0);
+  dJointAttach(ball, one, two);
+  dJointSetBallAnchor(ball, x, y, z);
+}
+
+static void hinge(scene *s, dBodyID one, dBodyID two, const double at[3],
+                  const double axis[3]) {
+  dJointID joint = dJointCreateHinge(s->world, 0);
+  dJointAttach(joint, one, two);
+  dJointSetHingeAnchor(joint, at[0], at[1], at[2]);
+  dJointSetHingeAxis(joint, axis[0], axis[1], axis[2]);
+  dJointSetHingeParam(joint, dParamLoStop, -1);
+  dJointSetHingeParam(joint, dParamHiStop, 1);
+}
+
+static const double along_x[3] = {1, 0, 0}, along_y[3] = {0, 1, 0},
+                    along_z[3] = {0, 0, 1};
+
+/* ---- structures that rest --------------------------------------------------- */
+
+/* Rows of size, size - 1, .. 1 cubes, apart from each other in a row. */
+static scene *wall(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length;
+  bool whole = true;
+  for (int row = 0; row < m->size; row++)
+    for (int i = 0; i < m->size - row; i++)
+      whole &= box(s, 1.05 * L * (i - 0.5 * (m->size - row - 1)), 0,
+                   L * (row + 0.5), L, L, L, m->mass) != NULL;
+  return finish(s, whole);
+}
+
+/* A running bond of size x size bricks with nothing to hold its ends, so that
+ * those of every other course tip. */
+static scene *bond(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length;
+  bool whole = true;
+  for (int row = 0; row < m->size; row++)
+    for (int i = 0; i < m->size; i++)
+      whole &= box(s, 1.05 * L * (i + 0.5 * (row & 1)), 0,
+                   L * (0.15 + 0.3 * row), L, L, 0.3 * L, m->mass) != NULL;
+  return finish(s, whole);
+}
+
+/* Flat bricks in a triangle, almost end to end. */
+static scene *bricks(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length;
+  bool whole = true;
+  for (int row = 0; row < m->size; row++)
+    for (int i = 0; i < m->size - row; i++)
+      whole &= box(s, L * (i + 0.5 * row), 0, L * (0.25 + 0.5 * row), 0.98 * L,
+                   0.5 * L, 0.5 * L, m->mass) != NULL;
+  return finish(s, whole);
+}
+
+static scene *pyramid(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length, pitch = 1.1 * L;
+  bool whole = true;
+  for (int layer = 0; layer < m->size; layer++) {
+    int n = m->size - layer;
+    for (int i = 0; i < n * n; i++)
+      whole &= box(s, pitch * (i % n - 0.5 * (n - 1)),
+                   pitch * (i / n - 0.5 * (n - 1)), L * (layer + 0.5), L, L, L,
+                   m->mass) != NULL;
+  }
+  return finish(s, whole);
+}
+
+/* Every other cube `ratio` times as heavy, the uppermost too. */
+static scene *tower(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length;
+  bool whole = true;
+  for (int i = 0; i < m->size; i++)
+    whole &= box(s, 0, 0, L * (i + 0.5), L, L, L,
+                 i & 1 ? m->ratio * m->mass : m->mass) != NULL;
+  return finish(s, whole);
+}
+
+/* The tower of toy blocks of SimBenchmark's Kapla test, half as high. */
+static scene *kapla(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  const double w = 0.05, l = 0.2;
+  bool whole = true;
+  for (int floor = 0; floor < m->size; floor++) {
+    double z = 0.2 * floor;
+    for (int j = 0; j < 8; j++)
+      whole &= box(s, j * l, 0, z + 0.05, w, l + 0.05, 0.1, m->mass) != NULL;
+    for (int j = 0; j < 4; j++)
+      whole &=
+          box(s, 2 * j * l + 0.1, -l / 2, z + 0.15, l, w, 0.1, m->mass) != NULL;
+    for (int j = 0; j < 3; j++)
+      whole &=
+          box(s, 2 * j * l + 0.3, l / 2, z + 0.15, l, w, 0.1, m->mass) != NULL;
+    whole &= box(s, 0.1, l / 2, z + 0.15, l, w, 0.1, m->mass) != NULL;
+    whole &= box(s, 6 * l + 0.1, l / 2, z + 0.15, l, w, 0.1, m->mass) != NULL;
+  }
+  return finish(s, whole);
+}
+
+/* Half a ring of voussoirs between two abutments that do not move, each a box
+ * that touches the next at its inner edge. */
+static scene *arch(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length, radius = 0.5 * L * m->size / M_PI * 1.9;
+  double angle = M_PI / m->size,
+         width = 2 * (radius - 0.25 * L) * tan(angle / 2);
+  bool whole = true;
+  for (int i = 0; i < m->size; i++) {
+    double at = angle * (i + 0.5);
+    dBodyID body = box(s, -radius * cos(at), 0, radius * sin(at), width, L,
+                       0.5 * L, m->mass);
+    whole &= body != NULL;
+    if (body == NULL) break;
+    dMatrix3 rotation;
+    dRFromAxisAndAngle(rotation, 0, 1, 0, at - M_PI / 2);
+    dBodySetRotation(body, rotation);
+  }
+  return finish(s, whole);
+}
+
+/* Storeys of leaning pairs of cards under level ones. */
+static scene *cards(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length, thick = 0.02 * L, lean = 0.35;
+  double rise = L * cos(lean) + thick * sin(lean), pitch = 1.1 * L;
+  bool whole = true;
+  for (int level = 0; level < m->size && whole; level++) {
+    int n = m->size - level;
+    double z = level * (rise + thick);
+    for (int i = 0; i < n && whole; i++) {
+      double x = pitch * (i + 0.5 * level);
+      for (int side = -1; side <= 1; side += 2) {
+        double away = 0.5 * L * sin(lean) + 0.5 * thick * cos(lean);
+        dBodyID card =
+            box(s, x + side * away, 0, z + 0.5 * rise, thick, L, L, m->mass);
+        if (card == NULL) return finish(s, false);
+        dMatrix3 rotation;
+        dRFromAxisAndAngle(rotation, 0, 1, 0, -side * lean);
+        dBodySetRotation(card, rotation);
+      }
+      if (level < m->size - 1 && i < n - 1)
+        whole &= box(s, x + 0.5 * pitch, 0, z + rise + 0.5 * thick, pitch, L,
+                     thick, m->mass) != NULL;
+    }
+  }
+  return finish(s, whole);
+}
+
+/* Logs side by side between two posts, each layer in the gaps of the last. */
+static scene *logs(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length, radius = 0.1 * L, pitch = 2.02 * radius;
+  bool whole = true;
+  dCreatePlane(s->space, 1, 0, 0, -0.5 * pitch);
+  dCreatePlane(s->space, -1, 0, 0, -pitch * (m->size - 0.5));
+  for (int layer = 0; layer < m->size; layer++)
+    for (int i = 0; i < m->size - (layer & 1); i++) {
+      const double at[3] = {pitch * (i + 0.5 * (layer & 1)), 0,
+                            radius * (1 + 1.74 * layer)};
+      whole &= capsule(s, at, radius, L, m->mass, along_y) != NULL;
+    }
+  return finish(s, whole);
+}
+
+/* ---- what moves ------------------------------------------------------------- */
+
+static scene *dominoes(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length;
+  bool whole = true;
+  for (int i = 0; i < m->size; i++)
+    whole &=
+        box(s, 0.6 * L * i, 0, 0.5 * L, 0.15 * L, 0.5 * L, L, m->mass) != NULL;
+  if (whole && m->size > 0) dBodySetAngularVel(s->bodies[0], 0, 3 / L, 0);
+  return finish(s, whole);
+}
+
+/* A cable of capsules and ball joints, lying, or let fall from a rod. */
+static scene *cable(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length, radius = 0.15 * L, pitch = 1.02 * L;
+  double height = m->ratio > 0 ? 0.3 * L * m->size : radius;
+  dBodyID last = NULL;
+  if (m->ratio > 0) {
+    dGeomID rod = dCreateCapsule(s->space, L, 10 * L);
+    dMatrix3 rotation;
+    dRFromZAxis(rotation, 0, 1, 0);
+    dGeomSetRotation(rod, rotation);
+    dGeomSetPosition(rod, 0.45 * pitch * m->size, 0, height - 1.2 * L);
+  }
+  for (int i = 0; i < m->size; i++) {
+    const double at[3] = {pitch * i, 0, height};
+    dBodyID link = capsule(s, at, radius, L - 2 * radius, m->mass, along_x);
+    if (link == NULL) return finish(s, false);
+    if (last != NULL) join(s, last, link, pitch * (i - 0.5), 0, height);
+    last = link;
+  }
+  return finish(s, true);
+}
+
+static void add_walls(scene *s, double half) {
+  for (int side = -1; side <= 1; side += 2) {
+    dCreatePlane(s->space, side, 0, 0, -half);
+    dCreatePlane(s->space, 0, side, 0, -half);
+  }
+}
+
+/* The corners and faces of a wedge: a rock. The host keeps the arrays. */
+static dReal rock_planes[32] = {0};
+static dReal rock_corners[18];
+static unsigned rock_faces[] = {3, 0, 2, 4, 3, 2, 1, 4, 3, 1, 3, 4, 3, 3, 0, 4,
+                                3, 2, 0, 5, 3, 1, 2, 5, 3, 3, 1, 5, 3, 0, 3, 5};
+
+/* An octahedron of half-width `half`; all of a scene's are alike. */
+static dBodyID rock(scene *s, double x, double y, double z, double half,
+                    double mass, bool as_mesh) {
+  static const int corners[6][3] = {{1, 0, 0},  {-1, 0, 0}, {0, 1, 0},
+                                    {0, -1, 0}, {0, 0, 1},  {0, 0, -1}};
+  static const int signs[8][3] = {{1, 1, 1},    {-1, 1, 1}, {-1, -1, 1},
+                                  {1, -1, 1},   {1, 1, -1}, {-1, 1, -1},
+                                  {-1, -1, -1}, {1, -1, -1}};
+  for (int i = 0; i < 6; i++)
+    for (int k = 0; k < 3; k++) rock_corners[3 * i + k] = half * corners[i][k];
+  for (int i = 0; i < 8; i++) {
+    for (int k = 0; k < 3; k++) rock_planes[4 * i + k] = signs[i][k] / sqrt(3);
+    rock_planes[4 * i + 3] = half / sqrt(3);
+  }
+  dBodyID body = scene_add_body(s, x, y, z);
+  if (body == NULL) return NULL;
+  dMass total;
+  dMassSetSphereTotal(&total, mass, 0.7 * half);
+  dBodySetMass(body, &total);
+  dGeomID geom;
+  if (as_mesh) {
+    static dTriIndex triangles[24];
+    for (int i = 0; i < 8; i++)
+      for (int k = 0; k < 3; k++)
+        triangles[3 * i + k] = rock_faces[4 * i + 1 + k];
+    dTriMeshDataID data = dGeomTriMeshDataCreate();
+    dGeomTriMeshDataBuildDouble(data, rock_corners, 3 * sizeof(dReal), 6,
+                                triangles, 24, 3 * sizeof(dTriIndex));
+    geom = dCreateTriMesh(s->space, data, NULL, NULL, NULL);
+  } else {
+    geom = dCreateConvex(s->space, rock_planes, 8, rock_corners, 6, rock_faces);
+  }
+  dGeomSetBody(geom, body);
+  return body;
+}
+
+/* Boxes, balls and capsules of many sizes let fall between four walls, or
+ * rocks (ratio 1), or rocks as meshes (ratio 2). */
+static scene *heap(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length, half = L * (m->size < 60 ? 1.5 : 2.2);
+  uint64_t state = first_state(m);
+  int a_side = (int)(2 * half / (1.1 * L));
+  add_walls(s, half);
+  for (int i = 0; i < m->size; i++) {
+    int place = i % (a_side * a_side), layer = i / (a_side * a_side);
+    double x = -half + L * (0.6 + 1.1 * (place % a_side) + 0.1 * draw(&state));
+    double y = -half + L * (0.6 + 1.1 * (place / a_side) + 0.1 * draw(&state));
+    double z = L * (0.8 + 1.1 * layer), a = 0.4 + 0.4 * draw(&state),
+           b = 0.4 + 0.4 * draw(&state), c = 0.4 + 0.4 * draw(&state);
+    dBodyID body;
+    if (m->ratio > 0)
+      body = rock(s, x, y, z, 0.45 * L, m->mass, m->ratio > 1);
+    else if (i % 3 == 0)
+      body = box(s, x, y, z, a * L, b * L, c * L, m->mass);
+    else if (i % 3 == 1)
+      body = scene_add_sphere(s, x, y, z, 0.5 * a * L,
+                              m->mass / (M_PI / 6 * pow(a * L, 3)));
+    else
+      body = capsule(s, (const double[3]){x, y, z}, 0.3 * a * L, 0.4 * L,
+                     m->mass, along_z);
+    if (body == NULL) return finish(s, false);
+    turn_at_random(body, &state);
+  }
+  return finish(s, true);
+}
+
+/* Ten rods of a body whose trunk weighs m->mass, at (x, y, z). */
+static bool add_ragdoll(scene *s, double x, double y, double z, double L,
+                        double mass) {
+  dBodyID trunk = box(s, x, y, z, 0.3 * L, 0.2 * L, 0.5 * L, mass);
+  dBodyID head = scene_add_sphere(s, x, y, z + 0.42 * L, 0.12 * L,
+                                  0.25 * mass / (4.19 * pow(0.12 * L, 3)));
+  if (trunk == NULL || head == NULL) return false;
+  join(s, trunk, head, x, y, z + 0.3 * L);
+  for (int side = -1; side <= 1; side += 2) {
+    double arm = x + side * 0.35 * L, hand = x + side * 0.7 * L;
+    double leg = x + side * 0.1 * L;
+    const double upper_arm_at[3] = {arm, y, z + 0.2 * L};
+    const double lower_arm_at[3] = {hand, y, z + 0.2 * L};
+    const double upper_leg_at[3] = {leg, y, z - 0.5 * L};
+    const double lower_leg_at[3] = {leg, y, z - 0.95 * L};
+    const double elbow[3] = {x + side * 0.53 * L, y, z + 0.2 * L};
+    const double knee[3] = {leg, y, z - 0.73 * L};
+    dBodyID upper_arm =
+        capsule(s, upper_arm_at, 0.06 * L, 0.2 * L, 0.15 * mass, along_x);
+    dBodyID lower_arm =
+        capsule(s, lower_arm_at, 0.05 * L, 0.2 * L, 0.1 * mass, along_x);
+    dBodyID upper_leg =
+        capsule(s, upper_leg_at, 0.08 * L, 0.25 * L, 0.25 * mass, along_z);
+    dBodyID lower_leg =
+        capsule(s, lower_leg_at, 0.06 * L, 0.25 * L, 0.18 * mass, along_z);
+    if (upper_arm == NULL || lower_arm == NULL || upper_leg == NULL ||
+        lower_leg == NULL)
+      return false;
+    join(s, trunk, upper_arm, x + side * 0.2 * L, y, z + 0.2 * L);
+    hinge(s, upper_arm, lower_arm, elbow, along_y);
+    join(s, trunk, upper_leg, leg, y, z - 0.28 * L);
+    hinge(s, upper_leg, lower_leg, knee, along_x);
+  }
+  return true;
+}
+
+static scene *ragdolls(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  uint64_t state = first_state(m);
+  double L = m->length;
+  for (int k = 0; k < m->size; k++) {
+    double x = L * (1.2 * (k % 3) + 0.2 * draw(&state));
+    double y = L * (0.8 * (k / 3 % 3) + 0.2 * draw(&state));
+    if (!add_ragdoll(s, x, y, L * (1.6 + 2.2 * (k / 9)), L, m->mass))
+      return finish(s, false);
+  }
+  return finish(s, true);
+}
+
+/* A car of four wheels that drives over stones. */
+static scene *rubble(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  uint64_t state = first_state(m);
+  double L = m->length, radius = 0.35 * L;
+  dBodyID chassis = box(s, 0, 0, 1.2 * radius, 2 * L, L, 0.3 * L, m->mass);
+  if (chassis == NULL) return finish(s, false);
+  for (int i = 0; i < 4; i++) {
+    double x = (i & 1 ? 0.7 : -0.7) * L, y = (i & 2 ? 0.65 : -0.65) * L;
+    dBodyID wheel = scene_add_sphere(s, x, y, 1.02 * radius, radius, 1000);
+    if (wheel == NULL) return finish(s, false);
+    dMass total;
+    dMassSetSphereTotal(&total, 0.05 * m->mass, radius);
+    dBodySetMass(wheel, &total);
+    dJointID joint = dJointCreateHinge(s->world, 0);
+    dJointAttach(joint, chassis, wheel);
+    dJointSetHingeAnchor(joint, x, y, 1.02 * radius);
+    dJointSetHingeAxis(joint, 0, 1, 0);
+    dJointSetHingeParam(joint, dParamVel, -4);
+    dJointSetHingeParam(joint, dParamFMax, 2 * m->mass * L);
+  }
+  for (int i = 0; i < m->size; i++) {
+    double a = L * (0.1 + 0.15 * draw(&state));
+    dBodyID stone =
+        box(s, L * (1.6 + 2.5 * draw(&state)), L * (2 * draw(&state) - 1),
+            0.3 * L * (1 + i / 8), a, a, 0.6 * a, 0.01 * m->mass);
+    if (stone == NULL) return finish(s, false);
+    turn_at_random(stone, &state);
+  }
+  return finish(s, true);
+}
+
+/* Fingers on sliders that hold a column of cubes by its sides. */
+static scene *grasp(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length, weight = 9.81 * m->mass * m->size;
+  double force = m->ratio * 0.5 * weight / m->friction;
+  bool whole = true;
+  for (int i = 0; i < m->size; i++)
+    whole &= box(s, L * i, 0, 5 * L, L, L, L, m->mass) != NULL;
+  for (int side = 0; side < 2 && whole; side++) {
+    double sign = side == 0 ? -1 : 1;
+    double middle = 0.5 * L * (m->size - 1);
+    dBodyID finger = box(s, middle + sign * 0.5 * L * (m->size + 0.2), 0, 5 * L,
+                         0.2 * L, 0.8 * L, 0.8 * L, 0.3 * m->mass);
+    if (finger == NULL) return finish(s, false);
+    dJointID slider = dJointCreateSlider(s->world, 0);
+    dJointAttach(slider, finger, NULL);
+    dJointSetSliderAxis(slider, 1, 0, 0);
+    dJointSetSliderParam(slider, dParamVel, -sign * 1);
+    dJointSetSliderParam(slider, dParamFMax, force);
+  }
+  return finish(s, whole);
+}
+
+/* ---- the list ---------------------------------------------------------------- */
+
+#define ENDS                                                                   \
+  { .family = NULL }
+
+/* family, name, build, size, mass, length, friction, h, ratio, seed, steps,
+ * settles */
+const family_member family_members[] = {
+    {"wall", "210 of 1 t", wall, 20, 1000, 1, 0.5, 0.01, 0, 0, 80, 0},
+    {"wall", "210 of 1 kg", wall, 20, 1, 1, 0.5, 0.01, 0, 0, 80, 0},
+    {"wall", "210 of 10 g", wall, 20, 0.01, 1, 0.5, 0.01, 0, 0, 80, 0},
+    {"wall", "210 of 100 t", wall, 20, 1e5, 10, 0.5, 0.01, 0, 0, 80, 0},
+    {"wall", "55 of 1 cm", wall, 10, 0.01, 0.01, 0.5, 0.002, 0, 0, 120, 0},
+    {"wall", "55, slippery, 30 ms", wall, 10, 5, 0.3, 0.1, 0.03, 0, 0, 120, 0},
+    {"bricks", "91 of 1 kg", bricks, 13, 1, 1, 0.5, 0.01, 0, 0, 120, 0},
+    {"bricks", "210 of 20 g", bricks, 20, 0.02, 0.1, 0.8, 0.005, 0, 0, 60, 0},
+    {"bond", "25 of 1 kg", bond, 5, 1, 1, 0.5, 0.01, 0, 0, 200, 0},
+    {"bond", "100 of 1 kg", bond, 10, 1, 1, 0.5, 0.01, 0, 0, 150, 0},
+    {"bond", "100 of 3 t", bond, 10, 3000, 1, 0.7, 0.005, 0, 0, 150, 0},
+    {"bond", "225 of 1 kg", bond, 15, 1, 1, 0.5, 0.01, 0, 0, 60, 0},
+    {"pyramid", "91 of 1 kg", pyramid, 6, 1, 1, 0.5, 0.01, 0, 0, 100, 0},
+    {"pyramid", "91 of 50 g", pyramid, 6, 0.05, 0.1, 0.3, 0.002, 0, 0, 100, 0},
+    {"tower", "8, 1e6 to 1", tower, 8, 1, 0.5, 0.5, 0.01, 1e6, 0, 200, 0},
+    {"tower", "20, 1000 to 1", tower, 20, 0.1, 0.2, 0.5, 0.01, 1e3, 0, 200, 0},
+    {"tower", "8, 1 to 1e4", tower, 8, 100, 1, 0.9, 0.002, 1e-4, 0, 200, 0},
+    {"kapla", "102 of 10 kg", kapla, 6, 10, 1, 0.8, 0.01, 0, 0, 100, 0},
+    {"kapla", "51 of 50 g", kapla, 3, 0.05, 1, 0.8, 0.01, 0, 0, 100, 0},
+    {"arch", "9 of 20 kg", arch, 9, 20, 0.4, 1, 0.01, 0, 0, 200, 0},
+    {"arch", "25 of 200 kg", arch, 25, 200, 1, 1.5, 0.005, 0, 0, 150, 0},
+    {"cards", "3 storeys of 2 g", cards, 3, 0.002, 0.09, 0.6, 0.002, 0, 0, 200,
+     0},
+    {"cards", "4 storeys of 1 kg", cards, 4, 1, 1, 0.8, 0.01, 0, 0, 150, 0},
+    {"logs", "23 of 100 kg", logs, 5, 100, 2, 0.5, 0.01, 0, 0, 150, 0},
+    {"logs", "68 of 1 kg", logs, 8, 1, 1, 0.9, 0.02, 0, 0, 100, 0},
+    {"dominoes", "30 of 20 g", dominoes, 30, 0.02, 0.1, 0.4, 0.002, 0, 0, 400,
+     0},
+    {"dominoes", "30 of 50 kg", dominoes, 30, 50, 1, 0.3, 0.01, 0, 0, 300, 0},
+    {"cable", "100 lying", cable, 100, 0.1, 0.3, 0.5, 0.01, 0, 0, 150, 0},
+    {"cable", "60 over a rod", cable, 60, 0.02, 0.1, 0.6, 0.005, 1, 0, 300, 0},
+    {"heap", "40 of 1 kg", heap, 40, 1, 1, 0.5, 0.01, 0, 1, 200, 100},
+    {"heap", "150 of 1 kg", heap, 150, 1, 1, 0.5, 0.01, 0, 1, 150, 150},
+    {"heap", "150 of 10 t", heap, 150, 1e4, 10, 0.8, 0.02, 0, 2, 100, 300},
+    {"heap", "60 of 5 g", heap, 60, 0.005, 0.05, 0.3, 0.002, 0, 3, 150, 150},
+    {"heap", "60, mu 1e5", heap, 60, 1, 1, 1e5, 0.01, 0, 4, 100, 100},
+    {"rocks", "60 convex", heap, 60, 2, 0.5, 0.6, 0.01, 1, 5, 150, 100},
+    {"rocks", "30 meshes", heap, 30, 2, 0.5, 0.6, 0.01, 2, 6, 150, 100},
+    {"ragdolls", "10 of 4 kg", ragdolls, 10, 4, 1, 0.5, 0.01, 0, 7, 200, 100},
+    {"ragdolls", "30 of 4 kg", ragdolls, 30, 4, 1, 0.5, 0.01, 0, 8, 150, 150},
+    {"ragdolls", "10 of 40 g", ragdolls, 10, 0.04, 0.2, 1, 0.005, 0, 9, 150,
+     100},
+    {"rubble", "40 stones", rubble, 40, 1000, 1, 0.8, 0.01, 0, 10, 200, 50},
+    {"grasp", "1 cube", grasp, 1, 1, 0.1, 0.5, 0.01, 1.5, 0, 150, 0},
+    {"grasp", "6 in a row", grasp, 6, 0.1, 0.05, 0.7, 0.005, 2, 0, 150, 0},
+    ENDS};

@@ -1,0 +1,37 @@
+/* Families of problems: the same structure at other masses, sizes, friction
+ * and steps, so that nothing can be made right for one of them alone.
+ *
+ *   for (const family_member *m = family_members; m->family != NULL; m++) {
+ *     scene *scene = m->build(m);
+ *     ..
+ *     scene_destroy(scene);
+ *   }
+ *
+ * A member is built the same way every time. Needs the host library.
+ */
+#ifndef ODE_MLCP_BENCH_FAMILIES_H
+#define ODE_MLCP_BENCH_FAMILIES_H
+
+#include "../demos/scenes/scene.h"
+
+typedef struct family_member family_member;
+struct family_member {
+  const char *family; /* "bond"; NULL ends the list */
+  const char *name;   /* "100 bricks of 1 g" */
+  /** NULL where memory runs out. */
+  scene *(*build)(const family_member *member);
+  int size;         /* bodies, rows, links: what the structure counts */
+  double mass;      /* kg, of a usual body */
+  double length;    /* m, of a usual body */
+  double friction;  /* coefficient */
+  double step_size; /* s */
+  double ratio;     /* heavy over light, where there are both; a shape's number;
+                       else 0 */
+  unsigned seed;
+  int steps;   /* to be measured */
+  int settles; /* steps before them, by the host's own QuickStep */
+};
+
+extern const family_member family_members[];
+
+#endif
