@@ -9,10 +9,9 @@ typedef struct arena_chunk {
   size_t size; /* bytes, this header included */
 } arena_chunk;
 
-enum { ALIGNMENT = 16 };
-
-static const size_t HEADER =
-    (sizeof(arena_chunk) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+static size_t aligned(size_t size) {
+  return (size + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
+}
 
 /* With the address sanitizer every block is an allocation of its own, so that a
  * write past its end is noticed. */
@@ -22,13 +21,17 @@ static const bool BLOCKS_APART = true;
 static const bool BLOCKS_APART = false;
 #endif
 
-static bool add_chunk(arena *a, size_t size) {
-  arena_chunk *chunk = a->source->allocate(a->source->context, size);
-  if (chunk == NULL) return false;
-  *chunk = (arena_chunk){a->chunks, size};
-  a->chunks = chunk;
-  a->used = HEADER;
-  return true;
+/* Of a chunk, before its first block. */
+#define HEADER aligned(sizeof(arena_chunk))
+
+static size_t used(const arena *a) {
+  return a->chunks != NULL ? (size_t)(a->next - (char *)a->chunks) - HEADER : 0;
+}
+
+/* The blocks of the first chunk begin. */
+static void open_chunk(arena *a) {
+  a->next = (char *)a->chunks + HEADER;
+  a->left = (a->chunks->size - HEADER) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
 }
 
 static void release_chunks(arena *a) {
@@ -37,58 +40,51 @@ static void release_chunks(arena *a) {
     a->chunks = chunk->next;
     a->source->release(a->source->context, chunk, chunk->size);
   }
-  a->used = 0;
+  a->next = NULL;
+  a->left = 0;
 }
 
 void arena_start(arena *a) {
   /* one chunk is kept; several become one that has room for all of them when
    * the first block is taken */
-  if (BLOCKS_APART || (a->chunks != NULL && a->chunks->next != NULL))
-    release_chunks(a);
-  else
-    a->taken = 0;
-  a->used = HEADER;
   a->failed = NULL;
-}
-
-/* 0 on overflow. */
-static size_t block_size(size_t count, size_t element_size) {
-  size_t size;
-  if (count == 0) count = 1;
-  /* a division would cost more than all the rest of a block */
-  if (__builtin_mul_overflow(count, element_size, &size) ||
-      size > SIZE_MAX - ALIGNMENT)
-    return 0;
-  return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
-/* The size of a chunk that begins with a block of `size` bytes: half as much
- * again as what was taken so far, so that a pile that gains a contact a step
- * does not allocate every step. 0 on overflow. */
-static size_t chunk_size(const arena *a, size_t size) {
-  size_t roomy = BLOCKS_APART ? size : a->taken + a->taken / 2;
-  size_t room = size > roomy ? size : roomy;
-  return room <= SIZE_MAX - HEADER ? room + HEADER : 0;
-}
-
-void *arena_take(arena *a, const char *name, size_t count,
-                 size_t element_size) {
-  size_t size = block_size(count, element_size);
-  bool fits = !BLOCKS_APART && a->chunks != NULL && size != 0 &&
-              size <= a->chunks->size - a->used;
-  if (!fits) {
-    size_t chunk = size != 0 ? chunk_size(a, size) : 0;
-    bool first = a->chunks == NULL;
-    if (chunk == 0 || !add_chunk(a, chunk)) {
-      a->failed = name;
-      return NULL;
-    }
-    if (first) a->taken = 0; /* it was of the steps before */
+  if (a->chunks == NULL) return;
+  if (!BLOCKS_APART && a->chunks->next == NULL) {
+    a->taken = 0;
+    open_chunk(a);
+    return;
   }
-  void *block = (char *)a->chunks + a->used;
-  a->used += size;
-  a->taken += size;
-  return block;
+  a->taken += used(a);
+  release_chunks(a);
+}
+
+/* Put a chunk with room for `room` bytes before the others. */
+static bool add_chunk(arena *a, size_t room) {
+  arena_chunk *chunk = a->source->allocate(a->source->context, room + HEADER);
+  if (chunk == NULL) return false;
+  *chunk = (arena_chunk){a->chunks, room + HEADER};
+  a->chunks = chunk;
+  open_chunk(a);
+  return true;
+}
+
+void *arena_take_from_new_chunk(arena *a, const char *name, size_t size) {
+  const size_t MOST = SIZE_MAX / 4;
+  size_t taken = a->taken + used(a);
+  bool first = a->chunks == NULL; /* `taken` is of the steps before */
+  if (!BLOCKS_APART && size <= MOST) size = aligned(size);
+  /* half as much again as what was taken so far, so that a pile that gains a
+   * contact a step does not allocate every step */
+  size_t room = BLOCKS_APART ? size : taken + taken / 2;
+  if (room < size) room = size;
+  if (size > MOST || !add_chunk(a, room)) {
+    a->failed = name;
+    return NULL;
+  }
+  a->taken = first ? 0 : taken;
+  a->next += size;
+  a->left = BLOCKS_APART ? 0 : a->left - size;
+  return a->next - size;
 }
 
 void arena_release(arena *a) {

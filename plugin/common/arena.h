@@ -11,16 +11,24 @@
 #ifndef ODE_MLCP_COMMON_ARENA_H
 #define ODE_MLCP_COMMON_ARENA_H
 
+#include <stdint.h>
+
 #include "common/memory.h"
+
+enum { ARENA_ALIGNMENT = 16 };
 
 /** Starts as zeros with `source` set; ends with arena_release. */
 typedef struct arena {
   const memory_source *source;
   struct arena_chunk *chunks; /* the one in use first */
-  size_t used;                /* bytes of the first chunk */
-  size_t taken;               /* bytes since the last start */
-  const char *failed;         /* the block there was no memory for, or NULL */
+  char *next;                 /* of the one in use: the next block */
+  size_t left;                /* bytes from there, whole alignments */
+  size_t taken; /* bytes since the last start, the chunk in use left out */
+  const char *failed; /* the block there was no memory for, or NULL */
 } arena;
+
+/** Of arena_take: a block of `size` bytes, from a chunk of its own. */
+void *arena_take_from_new_chunk(arena *a, const char *name, size_t size);
 
 /** Give all blocks back: what arena_take returned is no longer valid. */
 void arena_start(arena *a);
@@ -33,7 +41,21 @@ void arena_start(arena *a);
  * @return NULL when memory or `size_t` runs out: a->failed is then `name`. A
  *         count of 0 still gives a pointer.
  */
-void *arena_take(arena *a, const char *name, size_t count, size_t element_size);
+static inline void *arena_take(arena *a, const char *name, size_t count,
+                               size_t element_size) {
+  size_t size;
+  /* a division would cost more than all the rest of a block */
+  if (__builtin_mul_overflow(count, element_size, &size))
+    size = SIZE_MAX;
+  else if (size == 0)
+    size = 1;
+  if (size > a->left) return arena_take_from_new_chunk(a, name, size);
+  void *block = a->next;
+  size = (size + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
+  a->next += size;
+  a->left -= size;
+  return block;
+}
 
 /** Set `pointer` to room for `count` of what it points to.
  *  @return whether there was memory for it. */
