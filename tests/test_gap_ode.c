@@ -520,6 +520,8 @@ static int count_unmatched(dGeomID a, dGeomID b, int steps, double radius,
   bool by_features = radius < 0;
   contact_likeness likeness = contact_likeness_near(by_features ? 1 : radius);
   contact_memory memory = {0};
+  memory_pool pool;
+  memory_pool_open(&pool, &memory_from_malloc);
   int unmatched = 0;
   *contacts = 0;
   for (int step = 0; step < steps; step++) {
@@ -533,11 +535,10 @@ static int count_unmatched(dGeomID a, dGeomID b, int steps, double radius,
       unmatched +=
           matches[i].old == NULL || (by_features && matches[i].other_features);
     if (step > 0) *contacts += count;
-    CU_ASSERT_FATAL(
-        contact_memory_reserve(&memory, &memory_from_malloc, count));
+    CU_ASSERT_FATAL(contact_memory_reserve(&memory, &pool.source, count));
     contact_memory_take(&memory, entries, count);
   }
-  contact_memory_release(&memory, &memory_from_malloc);
+  memory_pool_release(&pool);
   return unmatched;
 }
 

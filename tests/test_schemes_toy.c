@@ -11,34 +11,13 @@
 
 enum { DRIFT = 1000, DRIFT_ALONE };
 
-static int n_created, n_destroyed, n_committed, n_solved;
+static int n_committed, n_solved;
 
 typedef struct drift {
-  const memory_source *source;
+  scheme_state base;
   world_snapshot world;
-  assembly *assembly;
   double v[600];
 } drift;
-
-static void drift_destroy(void *state) {
-  drift *s = state;
-  n_destroyed++;
-  world_release(&s->world);
-  assembly_destroy(s->assembly);
-  s->source->release(s->source->context, s, sizeof *s);
-}
-
-static void *drift_create(const memory_source *source) {
-  drift *s = memory_allocate_zero(source, sizeof *s);
-  if (s == NULL) return NULL;
-  n_created++;
-  s->source = source;
-  world_open(&s->world, source);
-  s->assembly = assembly_create(source);
-  if (s->assembly != NULL) return s;
-  drift_destroy(s);
-  return NULL;
-}
 
 static bool drift_solve(void *state, scheme_step *step) {
   drift *s = state;
@@ -59,15 +38,15 @@ static bool drift_solve(void *state, scheme_step *step) {
       .v = s->v,
       .x_free = s->v,
       .slip_floor = assembly_slip_floor(s->world.gravity, step->step_size)};
-  if (!assembly_solve(s->assembly, &request, step->out)) return false;
+  if (!assembly_solve(s->base.assembly, &request, step->out)) return false;
   for (int b = 0; b < s->world.n_bodies; b++) {
     body_result *result = &step->bodies[b];
     memset(result, 0, sizeof *result);
     result->kinematic = s->world.bodies[b].kinematic;
-    memcpy(result->v, assembly_x(s->assembly) + 6 * b, sizeof result->v);
+    memcpy(result->v, assembly_x(s->base.assembly) + 6 * b, sizeof result->v);
     step->out->report.bodies++;
   }
-  assembly_add_forces(s->assembly, step->step_size, step->joints);
+  assembly_add_forces(s->base.assembly, step->step_size, step->joints);
   return true;
 }
 
@@ -84,15 +63,13 @@ static bool drift_v_alpha(const void *state, dBodyID body, double velocity[6]) {
 }
 
 static const scheme SCHEME_DRIFT = {.id = DRIFT,
-                                    .create = drift_create,
-                                    .destroy = drift_destroy,
+                                    .state_size = sizeof(drift),
                                     .solve = drift_solve,
                                     .committed = drift_committed,
                                     .v_alpha = drift_v_alpha};
 static const scheme SCHEME_DRIFT_ALONE = {.id = DRIFT_ALONE,
                                           .by_island = true,
-                                          .create = drift_create,
-                                          .destroy = drift_destroy,
+                                          .state_size = sizeof(drift),
                                           .solve = drift_solve};
 
 /* A ball on a rod about the origin, and one alone. */
@@ -117,7 +94,11 @@ static dWorldID create_drifting_world(const char *name, dBodyID balls[2]) {
 
 static void check_drift(const char *name, int n_solves) {
   dBodyID balls[2];
-  n_created = n_destroyed = n_committed = n_solved = 0;
+  failing_memory memory = {0};
+  const memory_source *usual = process()->memory;
+  const memory_source counted = failing_memory_source(&memory);
+  process_set_memory(&counted);
+  n_committed = n_solved = 0;
   dWorldID world = create_drifting_world(name, balls);
   ode_mlcp_report report;
   CU_ASSERT_EQUAL(ode_mlcp_step(world, 0.001, &report), ODE_MLCP_OK);
@@ -133,10 +114,10 @@ static void check_drift(const char *name, int n_solves) {
   const dReal *w = dBodyGetAngularVel(balls[0]);
   CU_ASSERT_DOUBLE_EQUAL(v[0], 0, 1e-6); /* the world's CFM */
   CU_ASSERT_DOUBLE_EQUAL(v[1], w[2], 1e-6);
-  CU_ASSERT_EQUAL(n_destroyed, 0);
+  CU_ASSERT(memory.bytes_held > (long)sizeof(drift));
   dWorldDestroy(world);
-  CU_ASSERT(n_created >= 1);
-  CU_ASSERT_EQUAL(n_destroyed, n_created);
+  CU_ASSERT_EQUAL(memory.n_held, 0);
+  process_set_memory(usual);
 }
 
 static void test_a_scheme_of_its_own(void) {
@@ -164,18 +145,23 @@ static void test_a_scheme_of_its_own(void) {
 static void test_worlds_change_their_scheme(void) {
   dBodyID balls[2];
   double v_alpha[6];
-  n_created = n_destroyed = 0;
+  failing_memory memory = {0};
+  const memory_source *usual = process()->memory;
+  const memory_source counted = failing_memory_source(&memory);
+  process_set_memory(&counted);
   dWorldID world = create_drifting_world("drift", balls);
   CU_ASSERT_EQUAL(dWorldStep(world, 0.001), 1);
   ode_mlcp_body_v_alpha(balls[0], v_alpha);
   CU_ASSERT_EQUAL(v_alpha[0], 42);
+  long held = memory.bytes_held;
   CU_ASSERT_EQUAL(ode_mlcp_attach(world, NULL), ODE_MLCP_OK); /* ah */
-  CU_ASSERT_EQUAL(n_destroyed, n_created);
+  CU_ASSERT(memory.bytes_held < held - (long)sizeof(drift));
   CU_ASSERT_EQUAL(dWorldStep(world, 0.001), 1);
   CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(balls[1])[2], -0.00981, 1e-12);
   ode_mlcp_body_v_alpha(balls[1], v_alpha);
   CU_ASSERT_EQUAL(v_alpha[0], 1);
   dWorldDestroy(world);
+  process_set_memory(usual);
 }
 
 static void quiet(int number, const char *text, va_list arguments) {

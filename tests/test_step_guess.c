@@ -20,14 +20,17 @@ static contact_entry point(unsigned long first, unsigned long second, double x,
 
 enum { MOST = 12 };
 
+static memory_pool pool;
+
 /* What `keys` find of the entries `old`. */
 static void match(contact_memory *start, const contact_entry old[], int n_old,
                   const contact_entry keys[], int n_keys,
                   contact_match matches[]) {
   *start = (contact_memory){0};
-  CU_ASSERT_FATAL(contact_memory_reserve(start, &memory_from_malloc, n_old));
+  memory_pool_open(&pool, &memory_from_malloc);
+  CU_ASSERT_FATAL(contact_memory_reserve(start, &pool.source, n_old));
   contact_memory_take(start, old, n_old);
-  CU_ASSERT_FATAL(contact_memory_reserve(start, &memory_from_malloc, n_keys));
+  CU_ASSERT_FATAL(contact_memory_reserve(start, &pool.source, n_keys));
   contact_memory_match(start, keys, n_keys, &CONTACT_NEAREST, matches);
 }
 
@@ -45,7 +48,7 @@ static void test_nearest_pairs_first(void) {
   CU_ASSERT_EQUAL(matches[1].old->local[0][0], 1);
   CU_ASSERT_EQUAL(matches[2].old->local[0][0], 0);
   CU_ASSERT_EQUAL(matches[1].square, 0);
-  contact_memory_release(&start, &memory_from_malloc);
+  memory_pool_release(&pool);
 }
 
 static void test_pairs_are_kept_apart(void) {
@@ -71,7 +74,7 @@ static void test_pairs_are_kept_apart(void) {
   CU_ASSERT_EQUAL(matches[4].next, -1);
   CU_ASSERT_EQUAL(matches[3].first, 1);
   CU_ASSERT_EQUAL(matches[2].first, 2);
-  contact_memory_release(&start, &memory_from_malloc);
+  memory_pool_release(&pool);
 }
 
 static void test_features_before_distance(void) {
@@ -84,7 +87,7 @@ static void test_features_before_distance(void) {
   match(&start, old, 2, &key, 1, &found);
   CU_ASSERT_PTR_NOT_NULL_FATAL(found.old);
   CU_ASSERT_EQUAL(found.old->identity.feature[0], 7);
-  contact_memory_release(&start, &memory_from_malloc);
+  memory_pool_release(&pool);
 }
 
 /* ---- what a pair passes on ------------------------------------------------ */

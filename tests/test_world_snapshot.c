@@ -18,7 +18,9 @@ typedef struct tangle {
   dSpaceID space;
   dBodyID body[BODIES];
   dGeomID geom[BODIES];
-  world_island island;
+  dStepperIsland island;
+  memory_pool pool;
+  arena arena;
 } tangle;
 
 /* Bodies with joints, stops and contacts; quaternions that are not of length
@@ -61,12 +63,13 @@ static void create_tangle(tangle *t, uint64_t seed) {
     joint = dJointCreateContact(t->world, 0, &contact);
     dJointAttach(joint, b % 2 ? t->body[b] : 0, b % 2 ? 0 : t->body[b]);
   }
-  CU_ASSERT_FATAL(
-      world_island_list(&t->island, &memory_from_malloc, t->world, true));
+  memory_pool_open(&t->pool, &memory_from_malloc);
+  t->arena.source = &t->pool.source;
+  CU_ASSERT_FATAL(world_island(&t->island, &t->arena, t->world, true));
 }
 
 static void destroy_tangle(tangle *t) {
-  world_island_release(&t->island, &memory_from_malloc);
+  memory_pool_release(&t->pool);
   dSpaceDestroy(t->space);
   dWorldDestroy(t->world);
 }
@@ -84,7 +87,8 @@ static uint64_t hash_tangle(const tangle *t) {
 }
 
 static world_settings settings_of(const tangle *t) {
-  return (world_settings){.world = t->world,
+  return (world_settings){.memory = &t->pool.source,
+                          .world = t->world,
                           .step_size = 0.01,
                           .erp = ODE_MLCP_ERP_HOST,
                           .margin = ODE_MLCP_MARGIN_AUTO};
@@ -94,13 +98,11 @@ static void test_other_poses_leave_no_trace(void) {
   for (uint64_t seed = 1; seed <= 20; seed++) {
     tangle t;
     outcome out;
-    world_snapshot home, moved;
+    world_snapshot home = {0}, moved = {0};
     create_tangle(&t, seed);
     world_settings settings = settings_of(&t);
-    world_open(&home, &memory_from_malloc);
-    world_open(&moved, &memory_from_malloc);
     outcome_start(&out);
-    CU_ASSERT_FATAL(world_read(&home, &settings, &t.island.island, 1, &out));
+    CU_ASSERT_FATAL(world_read(&home, &settings, &t.island, 1, &out));
     CU_ASSERT_EQUAL(home.n_bodies, BODIES);
     CU_ASSERT_EQUAL(home.n_joints, 2 * (BODIES - 1));
 
@@ -122,8 +124,6 @@ static void test_other_poses_leave_no_trace(void) {
     dReal *R = (dReal *)dBodyGetRotation(t.body[2]);
     R[3] = nextafter(R[3], 1);
     CU_ASSERT_NOT_EQUAL(hash_tangle(&t), before);
-    world_release(&home);
-    world_release(&moved);
     destroy_tangle(&t);
   }
 }
@@ -132,13 +132,11 @@ static void test_other_poses_leave_no_trace(void) {
 static void test_both_readings_are_one(void) {
   tangle t;
   outcome out;
-  world_snapshot home, again;
+  world_snapshot home = {0}, again = {0};
   create_tangle(&t, 7);
   world_settings settings = settings_of(&t);
-  world_open(&home, &memory_from_malloc);
-  world_open(&again, &memory_from_malloc);
   outcome_start(&out);
-  CU_ASSERT_FATAL(world_read(&home, &settings, &t.island.island, 1, &out));
+  CU_ASSERT_FATAL(world_read(&home, &settings, &t.island, 1, &out));
   world_pose poses[BODIES];
   for (int b = 0; b < BODIES; b++) poses[b] = world_pose_of(&home.bodies[b]);
   CU_ASSERT_FATAL(world_read_at(&again, &home, poses, 0.01, &out));
@@ -163,9 +161,6 @@ static void test_both_readings_are_one(void) {
     n_stops += a->stop >= 0;
   }
   CU_ASSERT(n_stops >= 5); /* two a slider, one a hinge */
-  world_matcher_release(&matcher, &memory_from_malloc);
-  world_release(&home);
-  world_release(&again);
   destroy_tangle(&t);
 }
 

@@ -92,21 +92,11 @@ assembly *assembly_create(const memory_source *source) {
   a->source = source;
   a->arena.source = source;
   a->solver = solver_workspace_create(source);
-  if (a->solver == NULL) {
-    source->release(source->context, a, sizeof *a);
-    return NULL;
-  }
-  return a;
+  return a->solver != NULL ? a : NULL;
 }
 
 void assembly_destroy(assembly *a) {
-  if (a == NULL) return;
-  const memory_source *source = a->source;
-  solver_convex_release(&a->convex, source);
-  cone_check_release(&a->cone, source);
-  solver_workspace_destroy(a->solver);
-  arena_release(&a->arena);
-  source->release(source->context, a, sizeof *a);
+  if (a != NULL) solver_workspace_destroy(a->solver);
 }
 
 double assembly_slip_floor(double gravity, double step_size) {

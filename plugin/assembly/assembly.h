@@ -95,8 +95,11 @@ typedef struct assembly_request {
  *  time, kept between steps. */
 typedef struct assembly assembly;
 
-/** @return NULL when memory runs out. */
+/** @param source  a pool
+ *  @return NULL when memory runs out. */
 assembly *assembly_create(const memory_source *source);
+
+/** Before its pool is released; NULL is fine. */
 void assembly_destroy(assembly *a);
 
 /** m/s: a slip below has no direction, under this gravity and step. */

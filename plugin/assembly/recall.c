@@ -1,13 +1,5 @@
 #include "assembly/recall.h"
 
-void recall_open(recall *r, const memory_source *source) {
-  *r = (recall){.arena.source = source};
-}
-
-void recall_release(recall *r) {
-  if (r->arena.source != NULL) arena_release(&r->arena);
-}
-
 static void add_joint(recall *r, const world_snapshot *world, int j) {
   const world_joint *joint = &world->joints[j];
   unsigned long serial[2] = {world_serial(world, joint->body[0]),
@@ -31,6 +23,7 @@ bool recall_find(recall *r, const contact_memory *memory,
                  bool stops, const contact_likeness *likeness) {
   if (contacts == NULL) contacts = &world->contacts;
   size_t most = (size_t)(world->n_joint_rows + contacts->n);
+  r->arena.source = world->arena.source;
   arena_start(&r->arena);
   if (!ARENA_TAKE(&r->arena, r->keys, most) ||
       !ARENA_TAKE(&r->arena, r->matches, most) ||

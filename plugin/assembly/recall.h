@@ -4,6 +4,7 @@
 
 #include "world/world.h"
 
+/** Starts as zeros; its memory is of the snapshot's pool. */
 typedef struct recall {
   const contact_memory *memory;
   contact_entry *keys;    /* [n_keys] */
@@ -13,10 +14,6 @@ typedef struct recall {
   int *contact_key; /* [contacts->n] -1: none */
   arena arena;
 } recall;
-
-/** Starts as zeros and this; ends with recall_release. */
-void recall_open(recall *r, const memory_source *source);
-void recall_release(recall *r);
 
 /**
  * Find joints with rows and contacts in the memory of the last step. No entry of

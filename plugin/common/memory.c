@@ -24,6 +24,47 @@ void *memory_allocate_zero(const memory_source *source, size_t size) {
   return data;
 }
 
+/* Before each block of a pool; max_align_t keeps the block aligned. */
+typedef struct pooled {
+  struct pooled *next, *previous;
+  size_t size; /* bytes, this included */
+  max_align_t block[];
+} pooled;
+
+static void *allocate_from_pool(void *context, size_t size) {
+  memory_pool *pool = context;
+  const memory_source *from = pool->from;
+  if (size > SIZE_MAX - sizeof(pooled)) return NULL;
+  size += sizeof(pooled);
+  pooled *added = from->allocate(from->context, size);
+  if (added == NULL) return NULL;
+  *added = (pooled){.next = pool->first, .size = size};
+  if (pool->first != NULL) pool->first->previous = added;
+  pool->first = added;
+  return added->block;
+}
+
+static void release_to_pool(void *context, void *block, size_t size) {
+  (void)size;
+  memory_pool *pool = context;
+  pooled *taken = (pooled *)((char *)block - offsetof(pooled, block));
+  if (taken->next != NULL) taken->next->previous = taken->previous;
+  if (taken->previous != NULL)
+    taken->previous->next = taken->next;
+  else
+    pool->first = taken->next;
+  pool->from->release(pool->from->context, taken, taken->size);
+}
+
+void memory_pool_open(memory_pool *pool, const memory_source *from) {
+  *pool = (memory_pool){.source = {allocate_from_pool, release_to_pool, pool},
+                        .from = from};
+}
+
+void memory_pool_release(memory_pool *pool) {
+  while (pool->first != NULL) release_to_pool(pool, pool->first->block, 0);
+}
+
 void *memory_allocate_array(const memory_source *source, size_t count,
                             size_t size) {
   if (count == 0) count = 1;

@@ -22,6 +22,19 @@ extern const memory_source memory_from_malloc;
 /** `size` bytes of zeros, or NULL. */
 void *memory_allocate_zero(const memory_source *source, size_t size);
 
+/** What takes all its memory here has nothing to give back itself. */
+typedef struct memory_pool {
+  memory_source source;      /* what it takes from */
+  const memory_source *from; /* where the pool takes from */
+  struct pooled *first;
+} memory_pool;
+
+/** Start; `pool` must stay where it is. */
+void memory_pool_open(memory_pool *pool, const memory_source *from);
+
+/** Give back all that was taken and not released. */
+void memory_pool_release(memory_pool *pool);
+
 /** Memory for `count` elements of `size` bytes, not cleared; a count of 0 still
  *  gives a pointer. @return NULL when memory or `size_t` runs out. */
 void *memory_allocate_array(const memory_source *source, size_t count,

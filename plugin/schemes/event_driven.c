@@ -14,36 +14,6 @@
 static const double TOUCHING = 1e-12;    /* m: eps_a */
 static const double NEARLY_TOUCHING = 1; /* m/s^3: eps_b */
 
-/* --- making and ending ---------------------------------------------------- */
-
-static void destroy(void *state) {
-  event_state *w = state;
-  if (w == NULL) return;
-  const memory_source *source = w->source;
-  memory_block *blocks[] = {
-      &w->entry_block, &w->match_block,       &w->number_block,
-      &w->share_block, &w->watch_block,       &w->taken_block,
-      &w->probe_block, &w->other_probe_block, &w->collided_block,
-      &w->body_block,  &w->v_alpha_block,     &w->key_block};
-  memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
-  contact_memory_release(&w->memory, source);
-  world_release(&w->ahead);
-  arena_release(&w->arena);
-  second_order_release(&w->s, source);
-  source->release(source->context, w, sizeof *w);
-}
-
-static void *create(const memory_source *source) {
-  event_state *w = memory_allocate_zero(source, sizeof *w);
-  if (w == NULL) return NULL;
-  w->source = source;
-  w->arena.source = source;
-  world_open(&w->ahead, source);
-  if (second_order_open(&w->s, source)) return w;
-  destroy(w);
-  return NULL;
-}
-
 /* --- what the last step left ---------------------------------------------- */
 
 static int compare_bodies(const void *left, const void *right) {
@@ -100,12 +70,12 @@ static bool remember(event_state *w) {
     contact_entry *entry = &w->entries[w->n_entries++];
     world_contact_key(entry, w->s.here, contacts, k, false);
     if (contact->active && w->s.middle_of[k] >= 0)
-      assembly_remember_contact(w->s.assembly, w->s.middle_of[k], entry);
+      assembly_remember_contact(w->s.base.assembly, w->s.middle_of[k], entry);
     entry->held = contact->held;
     entry->slipping = contact->slipping;
     entry->hit = contact->hit;
   }
-  if (!contact_memory_reserve(&w->memory, w->source, w->n_entries))
+  if (!contact_memory_reserve(&w->memory, w->s.step->source, w->n_entries))
     return outcome_no_memory(w->s.step->out);
   contact_memory_take(&w->memory, w->entries, w->n_entries);
   return true;
@@ -144,7 +114,7 @@ static bool recall_states(event_state *w, const contact_memory *memory,
 
 /* The impulses of the last solve count with `share`. */
 static void tally(event_state *w, double share) {
-  assembly_add_forces(w->s.assembly, w->s.step->step_size / share,
+  assembly_add_forces(w->s.base.assembly, w->s.step->step_size / share,
                       w->s.step->joints);
 }
 
@@ -179,7 +149,7 @@ static bool solve_impact(event_state *w, const double v[]) {
                             redundant */
   request.v = request.x_free = v;
   request.smooth = true;
-  if (!assembly_solve(w->s.assembly, &request, step->out)) return false;
+  if (!assembly_solve(w->s.base.assembly, &request, step->out)) return false;
   tally(w, 1);
   return true;
 }
@@ -198,10 +168,10 @@ static bool impact(event_state *w) {
 
   bool gives_back = false;
   double *v = w->s.x_free;
-  memcpy(v, assembly_x(w->s.assembly), (size_t)n_v * sizeof *v);
+  memcpy(v, assembly_x(w->s.base.assembly), (size_t)n_v * sizeof *v);
   for (int k = 0; k < contacts->n; k++) {
     world_contact *contact = &contacts->items[k];
-    double pressed = assembly_normal_impulse(w->s.assembly, k);
+    double pressed = assembly_normal_impulse(w->s.base.assembly, k);
     if (!contact->active) continue;
     double e = event_restitution(w, k);
     if (pressed > 0) {
@@ -217,7 +187,7 @@ static bool impact(event_state *w) {
     push(w->s.here, k, e * pressed, v);
   }
   if (gives_back && !solve_impact(w, v)) return false;
-  memcpy(w->now.v, assembly_x(w->s.assembly), (size_t)n_v * sizeof *v);
+  memcpy(w->now.v, assembly_x(w->s.base.assembly), (size_t)n_v * sizeof *v);
 
   double tolerance = event_rate_tolerance(w);
   for (int k = 0; k < contacts->n; k++) {
@@ -306,8 +276,8 @@ static void note_held(event_state *w) {
       contact->held = false;
       continue;
     }
-    contact->held = assembly_normal_impulse(w->s.assembly, m) > 0 ||
-                    assembly_contact_w(w->s.assembly, m) <= tolerance;
+    contact->held = assembly_normal_impulse(w->s.base.assembly, m) > 0 ||
+                    assembly_contact_w(w->s.base.assembly, m) <= tolerance;
     contact->slipping =
         events_at_limit(&w->s, k) && slip_speed(contact, w->next.v) > tolerance;
   }
@@ -417,11 +387,10 @@ static bool run(event_state *w) {
 
 static bool reserve(event_state *w) {
   int n = w->s.home.n_bodies;
-  arena_start(&w->arena);
-  return second_order_reserve(&w->s, &w->arena) &&
-         ((ARENA_TAKE(&w->arena, w->unchanged, n) &&
-           motion_take(&w->now, &w->arena, n) &&
-           motion_take(&w->next, &w->arena, n)) ||
+  return second_order_reserve(&w->s) &&
+         ((ARENA_TAKE(&w->s.base.arena, w->unchanged, n) &&
+           motion_take(&w->now, &w->s.base.arena, n) &&
+           motion_take(&w->next, &w->s.base.arena, n)) ||
           outcome_no_memory(w->s.step->out)) &&
          EVENT_RESERVE(w, v_alpha, v_alpha_block, n);
 }
@@ -514,8 +483,7 @@ static bool last_event(const void *state, int index, ode_mlcp_event *event) {
 
 #define EVENT_DRIVEN(ID)                                                       \
   const scheme SCHEME_##ID = {.id = ODE_MLCP_SCHEME_##ID,                      \
-                              .create = create,                                \
-                              .destroy = destroy,                              \
+                              .state_size = sizeof(event_state),               \
                               .solve = solve,                                  \
                               .committed = committed,                          \
                               .v_alpha = last_v_alpha,                         \

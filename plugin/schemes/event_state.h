@@ -38,9 +38,7 @@ typedef struct contact_watch {
 enum { EVENTS_KEPT = 64 };
 
 typedef struct event_state {
-  const memory_source *source;
   second_order s;
-  arena arena;          /* of what goes with the bodies of the step */
   motion now;           /* the start of the substep */
   motion next;          /* its trial end */
   world_snapshot ahead; /* the world there, */
@@ -91,7 +89,7 @@ static inline ode_mlcp_report *event_report(const event_state *w) {
 /** Make room for `count` elements in a field that has a block of that name.
  *  @return false with the message where memory ran out. */
 #define EVENT_RESERVE(w, field, block, count)                                  \
-  (((w)->field = memory_block_reserve(&(w)->block, (w)->source,                \
+  (((w)->field = memory_block_reserve(&(w)->block, (w)->s.step->source,        \
                                       (size_t)(count), sizeof *(w)->field)) != \
        NULL ||                                                                 \
    outcome_no_memory((w)->s.step->out))

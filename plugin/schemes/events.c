@@ -138,15 +138,15 @@ static contact_probe probe_of(const second_order *s, int k, double tolerance) {
   contact_probe probe = {0};
   int m = s->middle_of[k];
   if (m < 0) return probe;
-  const contact_rows *rows = assembly_contact_rows(s->assembly, m);
-  const double *impulse = assembly_contact_impulses(s->assembly, m);
+  const contact_rows *rows = assembly_contact_rows(s->base.assembly, m);
+  const double *impulse = assembly_contact_impulses(s->base.assembly, m);
   double sign = world_contact_swapped(solved_contact(s, m)) ? -1 : 1;
   if (impulse != NULL) probe.normal = impulse[0];
   for (int d = 0; d < rows->n_sliding && impulse != NULL; d++)
     vec3_add_scaled(probe.tangent, sign * impulse[1 + d],
                     rows->sliding_axis[d]);
   probe.holds =
-      probe.normal > 0 || assembly_contact_w(s->assembly, m) <= tolerance;
+      probe.normal > 0 || assembly_contact_w(s->base.assembly, m) <= tolerance;
   return probe;
 }
 
@@ -156,8 +156,9 @@ bool events_at_limit(const second_order *s, int k) {
   contact_probe probe = probe_of(s, k, 0);
   double h = s->step->step_size;
   return friction_slack(&solved_contact(s, m)->point,
-                        assembly_contact_rows(s->assembly, m), probe.normal,
-                        probe.tangent, h) <= 1e-8 * (probe.normal + h);
+                        assembly_contact_rows(s->base.assembly, m),
+                        probe.normal, probe.tangent,
+                        h) <= 1e-8 * (probe.normal + h);
 }
 
 /* --- what is watched ------------------------------------------------------ */
@@ -179,7 +180,7 @@ static bool set_watches(event_state *w, bool *any) {
     memset(watch, 0, sizeof *watch);
     if (!contact->active || m < 0 || event_is_stiff(w, contact)) continue;
     if (contact->held) watch->kinds = WATCH_LEAVE;
-    if (assembly_contact_rows(w->s.assembly, m)->n_sliding > 0) {
+    if (assembly_contact_rows(w->s.base.assembly, m)->n_sliding > 0) {
       world_contact_slip(contact, w->now.v, watch->direction);
       watch->speed = vec3_length(watch->direction);
       if (!contact->slipping)
@@ -214,7 +215,7 @@ static void watch_forces(event_state *w, int k, double between,
   double normal = (longer->normal - shorter->normal) / between, tangent[3];
   vec3_subtract(tangent, longer->tangent, shorter->tangent);
   for (int i = 0; i < 3; i++) tangent[i] /= between;
-  const contact_rows *rows = assembly_contact_rows(w->s.assembly, m);
+  const contact_rows *rows = assembly_contact_rows(w->s.base.assembly, m);
   const world_contact *contact = solved_contact(&w->s, m);
   double size = fabs(normal) + 1e-300;
   watch->value[2] = normal / size + 1e-9;
@@ -293,7 +294,7 @@ static bool is_steady(event_state *w, int k, double tolerance) {
   if (known == NULL || !(known->seconds > 0)) return false;
 
   contact_entry now = {.n_rows = 0};
-  assembly_remember_contact(w->s.assembly, m, &now);
+  assembly_remember_contact(w->s.base.assembly, m, &now);
   double normal = now.impulses[0] / now.seconds, change[3];
   for (int i = 0; i < 3; i++)
     change[i] =
@@ -303,8 +304,9 @@ static bool is_steady(event_state *w, int k, double tolerance) {
     return false;
   contact_probe probe = probe_of(&w->s, k, tolerance);
   return friction_slack(&solved_contact(&w->s, m)->point,
-                        assembly_contact_rows(w->s.assembly, m), probe.normal,
-                        probe.tangent, now.seconds) >= SLACK * probe.normal;
+                        assembly_contact_rows(w->s.base.assembly, m),
+                        probe.normal, probe.tangent,
+                        now.seconds) >= SLACK * probe.normal;
 }
 
 static bool all_steady(event_state *w) {

@@ -23,8 +23,17 @@ typedef struct step_memory {
   const memory_source *source;
 } step_memory;
 
+/** What the state of every scheme begins with. */
+typedef struct scheme_state {
+  memory_pool pool;   /* of all that the state holds; given back with it */
+  assembly *assembly; /* with the answer of the last solve */
+  arena arena;        /* scratch of a step */
+  struct scheme_state *next; /* the stepper's: of those that are not in use */
+} scheme_state;
+
 /** A step, or one island of it, as a scheme gets it. */
 typedef struct scheme_step {
+  const memory_source *source; /* of all that the state holds */
   dWorldID world;
   double step_size; /* s */
   double time;      /* s, of the step's start */
@@ -43,16 +52,16 @@ typedef struct scheme_step {
   outcome *out;
 } scheme_step;
 
-/** All state is the scheme's own; it is made where it is needed first and kept
- *  while the world keeps the scheme. */
+/** A state is made where it is needed first and kept while the world keeps the
+ *  scheme. */
 typedef struct scheme {
   int id;         /* ode_mlcp_options.scheme */
   bool by_island; /* islands are solved each for itself, maybe in threads, each
                        with a state that no other thread has; `remembered` has
                        room for the island's joints. Else `solve` gets all islands
                        at once and grows `remembered` by scheme_remember */
-  void *(*create)(const memory_source *source); /* NULL: no memory */
-  void (*destroy)(void *state);
+  size_t state_size; /* bytes: of a struct that begins with a scheme_state, the
+                        rest of which starts as zeros */
   /** Solve. Nothing of the host is changed.
    *  @return false where the step cannot be taken: out->message says why. */
   bool (*solve)(void *state, scheme_step *step);
@@ -72,6 +81,11 @@ const scheme *scheme_find(int id);
  *  ends. Not thread-safe.
  *  @return false where its id is taken or there is no room. */
 bool scheme_register(const scheme *added, const char *name);
+
+/** @return NULL where memory ran out. */
+scheme_state *scheme_state_create(const scheme *scheme,
+                                  const memory_source *source);
+void scheme_state_destroy(const scheme *scheme, scheme_state *state);
 
 /** What every scheme reads a step's world with. */
 world_settings scheme_settings(const scheme_step *step);

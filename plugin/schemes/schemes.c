@@ -26,8 +26,28 @@ bool scheme_register(const scheme *added, const char *name) {
   return false;
 }
 
+scheme_state *scheme_state_create(const scheme *scheme,
+                                  const memory_source *source) {
+  scheme_state *state = memory_allocate_zero(source, scheme->state_size);
+  if (state == NULL) return NULL;
+  memory_pool_open(&state->pool, source);
+  state->arena.source = &state->pool.source;
+  state->assembly = assembly_create(&state->pool.source);
+  if (state->assembly != NULL) return state;
+  scheme_state_destroy(scheme, state);
+  return NULL;
+}
+
+void scheme_state_destroy(const scheme *scheme, scheme_state *state) {
+  const memory_source *source = state->pool.from;
+  assembly_destroy(state->assembly);
+  memory_pool_release(&state->pool);
+  source->release(source->context, state, scheme->state_size);
+}
+
 world_settings scheme_settings(const scheme_step *step) {
-  return (world_settings){.world = step->world,
+  return (world_settings){.memory = step->source,
+                          .world = step->world,
                           .step_size = step->step_size,
                           .erp = step->options->erp,
                           .margin = step->options->margin,

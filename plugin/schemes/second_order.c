@@ -11,27 +11,10 @@ double second_order_alpha(const ode_mlcp_options *options) {
   return options->scheme == ODE_MLCP_SCHEME_GAP ? options->alpha : 0.5;
 }
 
-bool second_order_open(second_order *s, const memory_source *source) {
-  world_open(&s->home, source);
-  world_open(&s->moved, source);
-  world_open(&s->middle, source);
-  s->assembly = assembly_create(source);
-  return s->assembly != NULL;
-}
-
-void second_order_release(second_order *s, const memory_source *source) {
-  world_release(&s->home);
-  world_release(&s->moved);
-  world_release(&s->middle);
-  world_matcher_release(&s->matcher, source);
-  memory_block_release(&s->middle_block, source);
-  memory_block_release(&s->known_block, source);
-  memory_block_release(&s->known_at_block, source);
-  assembly_destroy(s->assembly);
-}
-
-bool second_order_reserve(second_order *s, arena *arena) {
+bool second_order_reserve(second_order *s) {
   int n = s->home.n_bodies;
+  arena *arena = &s->base.arena;
+  arena_start(arena);
   return (ARENA_TAKE(arena, s->mass, 36 * n) &&
           ARENA_TAKE(arena, s->x_free, 6 * n) &&
           ARENA_TAKE(arena, s->force, 6 * n) &&
@@ -262,7 +245,7 @@ static void keep_starts(second_order *s) {
 
 static bool reserve_middle(second_order *s) {
   s->middle_of =
-      memory_block_reserve(&s->middle_block, s->home.arena.source,
+      memory_block_reserve(&s->middle_block, s->step->source,
                            (size_t)s->here->contacts.n, sizeof *s->middle_of);
   return s->middle_of != NULL || outcome_no_memory(s->step->out);
 }
@@ -303,8 +286,8 @@ const world_snapshot *second_order_solved(const second_order *s) {
 /* What is known of the contacts of the problem. */
 static bool find_known(second_order *s, const world_snapshot *at) {
   size_t n = (size_t)at->contacts.n;
-  s->known_at = memory_block_reserve(&s->known_at_block, s->home.arena.source,
-                                     n, sizeof *s->known_at);
+  s->known_at = memory_block_reserve(&s->known_at_block, s->step->source, n,
+                                     sizeof *s->known_at);
   if (s->known_at == NULL) return outcome_no_memory(s->step->out);
   for (size_t k = 0; k < n; k++) s->known_at[k] = NULL;
   for (int k = 0; k < s->here->contacts.n; k++)
@@ -354,13 +337,13 @@ bool second_order_take(second_order *s, const motion *from, double h,
   request.n_extra = n_rows;
   request.known = s->known_at;
   request.counts_cone = s->counts_cone;
-  if (!assembly_solve(s->assembly, &request, step->out)) return false;
+  if (!assembly_solve(s->base.assembly, &request, step->out)) return false;
   s->counts_cone = false;
 
   to->time = from->time + h;
   for (int b = 0; b < s->home.n_bodies; b++) {
     const double *v = from->v + 6 * b;
-    const double *x = assembly_x(s->assembly) + 6 * b;
+    const double *x = assembly_x(s->base.assembly) + 6 * b;
     double *v_plus = to->v + 6 * b, mean[6];
     bool kinematic = s->home.bodies[b].kinematic;
     for (int i = 0; i < 6; i++) {
@@ -399,12 +382,12 @@ bool second_order_correct(second_order *s, world_snapshot *at, motion *to) {
   assembly_request request = request_for(s, at, JOINT_LEVEL_MOVE, h);
   request.erp = at->erp;
   request.v = s->x_free;
-  if (!assembly_solve(s->assembly, &request, step->out)) return false;
+  if (!assembly_solve(s->base.assembly, &request, step->out)) return false;
   for (int b = 0; b < s->home.n_bodies; b++) {
     world_pose corrected;
     if (s->home.bodies[b].kinematic) continue;
-    world_pose_move(&corrected, &to->poses[b], assembly_x(s->assembly) + 6 * b,
-                    h);
+    world_pose_move(&corrected, &to->poses[b],
+                    assembly_x(s->base.assembly) + 6 * b, h);
     to->poses[b] = corrected;
   }
   return true;

@@ -7,12 +7,12 @@
 #include "schemes/scheme.h"
 
 typedef struct second_order {
+  scheme_state base;
   scheme_step *step;     /* in hand */
   world_snapshot home;   /* at the start of the host's step */
   world_snapshot moved;  /* for `here`, where that is not home */
   world_snapshot *here;  /* at the start; contacts have `active` set */
   world_snapshot middle; /* where the Jacobians are taken */
-  assembly *assembly;    /* with the answer of the last step tried */
   world_matcher matcher;
   const contact_entry **known; /* [here's contacts] what the last substep left,
                                      NULL: nothing, */
@@ -26,16 +26,11 @@ typedef struct second_order {
   memory_block middle_block, known_block, known_at_block;
 } second_order;
 
-/** Make what is kept between steps. @return false when memory runs out; release
- *  it all the same. */
-bool second_order_open(second_order *s, const memory_source *source);
-void second_order_release(second_order *s, const memory_source *source);
-
 /** alpha of v_alpha: 1/2 for the trapezoids. */
 double second_order_alpha(const ode_mlcp_options *options);
 
 /** Take what depends on the number of bodies of `home` from the step's arena. */
-bool second_order_reserve(second_order *s, arena *arena);
+bool second_order_reserve(second_order *s);
 
 /**
  * Mark the bodies on which a spring or damper acts whose own time is no longer

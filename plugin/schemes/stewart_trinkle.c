@@ -31,7 +31,7 @@ typedef struct gathered {
 } gathered;
 
 typedef struct stewart_trinkle {
-  const memory_source *source;
+  scheme_state base;
   world_snapshot home;    /* at the start: masses, joint rows, stops */
   world_snapshot ahead;   /* where contacts are linearised */
   world_snapshot check;   /* at the end */
@@ -41,8 +41,6 @@ typedef struct stewart_trinkle {
   double *before_impulse; /* and their impulses [6 n] */
   recall recall;
   world_matcher matcher;
-  assembly *assembly;
-  arena arena;      /* of what goes with the bodies: */
   host_body *moved; /* masses and forces of the pass */
   motion guess;     /* where the contacts are linearised, and its velocity */
   motion end;
@@ -53,54 +51,15 @@ typedef struct stewart_trinkle {
   memory_block before_block, impulse_block, match_block;
 } stewart_trinkle;
 
-static void gathered_release(gathered *g, const memory_source *source) {
-  memory_block_release(&g->item_block, source);
-  memory_block_release(&g->polygon_block, source);
-}
-
-static void destroy(void *state) {
-  stewart_trinkle *s = state;
-  if (s == NULL) return;
-  const memory_source *source = s->source;
-  memory_block *blocks[] = {&s->before_block, &s->impulse_block,
-                            &s->match_block};
-  memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
-  world_release(&s->home);
-  world_release(&s->ahead);
-  world_release(&s->check);
-  gathered_release(&s->problem, source);
-  gathered_release(&s->before, source);
-  recall_release(&s->recall);
-  world_matcher_release(&s->matcher, source);
-  assembly_destroy(s->assembly);
-  arena_release(&s->arena);
-  source->release(source->context, s, sizeof *s);
-}
-
-static void *create(const memory_source *source) {
-  stewart_trinkle *s = memory_allocate_zero(source, sizeof *s);
-  if (s == NULL) return NULL;
-  s->source = source;
-  s->arena.source = source;
-  world_open(&s->home, source);
-  world_open(&s->ahead, source);
-  world_open(&s->check, source);
-  recall_open(&s->recall, source);
-  s->assembly = assembly_create(source);
-  if (s->assembly != NULL) return s;
-  destroy(s);
-  return NULL;
-}
-
 static bool reserve_bodies(stewart_trinkle *s, outcome *out) {
   int n = s->home.n_bodies;
-  arena_start(&s->arena);
-  return (ARENA_TAKE(&s->arena, s->moved, n) &&
-          ARENA_TAKE(&s->arena, s->v, 6 * n) &&
-          ARENA_TAKE(&s->arena, s->force, 6 * n) &&
-          ARENA_TAKE(&s->arena, s->x_free, 6 * n) &&
-          motion_take(&s->guess, &s->arena, n) &&
-          motion_take(&s->end, &s->arena, n)) ||
+  arena_start(&s->base.arena);
+  return (ARENA_TAKE(&s->base.arena, s->moved, n) &&
+          ARENA_TAKE(&s->base.arena, s->v, 6 * n) &&
+          ARENA_TAKE(&s->base.arena, s->force, 6 * n) &&
+          ARENA_TAKE(&s->base.arena, s->x_free, 6 * n) &&
+          motion_take(&s->guess, &s->base.arena, n) &&
+          motion_take(&s->end, &s->base.arena, n)) ||
          outcome_no_memory(out);
 }
 
@@ -138,8 +97,9 @@ static bool free_motion(stewart_trinkle *s, const scheme_step *step,
 static world_contact *gather(stewart_trinkle *s, const world_contacts *from,
                              int k, outcome *out) {
   gathered *to = &s->problem;
-  world_contact *items = memory_block_grow(
-      &to->item_block, s->source, (size_t)to->contacts.n + 1, sizeof *items);
+  world_contact *items =
+      memory_block_grow(&to->item_block, &s->base.pool.source,
+                        (size_t)to->contacts.n + 1, sizeof *items);
   if (items == NULL) {
     outcome_no_memory(out);
     return NULL;
@@ -149,7 +109,7 @@ static world_contact *gather(stewart_trinkle *s, const world_contacts *from,
   *contact = from->items[k];
   if (contact->point.polygon >= 0) {
     contact_polygon *polygons =
-        memory_block_grow(&to->polygon_block, s->source,
+        memory_block_grow(&to->polygon_block, &s->base.pool.source,
                           (size_t)to->n_polygons + 1, sizeof *polygons);
     if (polygons == NULL) {
       outcome_no_memory(out);
@@ -232,17 +192,18 @@ static bool solve_once(stewart_trinkle *s, const scheme_step *step) {
   request.recall = &s->recall;
   request.guess = s->guesses;
   request.erp_for_all = request.projects = request.counts_cone = true;
-  if (!assembly_solve(s->assembly, &request, step->out)) return false;
-  step->out->report.fallbacks += assembly_fallbacks(s->assembly);
+  if (!assembly_solve(s->base.assembly, &request, step->out)) return false;
+  step->out->report.fallbacks += assembly_fallbacks(s->base.assembly);
   return true;
 }
 
 static bool solve_linear_problem(stewart_trinkle *s, const scheme_step *step) {
   if (!solve_once(s, step)) return false;
   int n = s->home.n_bodies;
-  memcpy(s->end.v, assembly_x(s->assembly), 6 * (size_t)n * sizeof *s->end.v);
+  memcpy(s->end.v, assembly_x(s->base.assembly),
+         6 * (size_t)n * sizeof *s->end.v);
   for (int b = 0; b < n; b++) {
-    const double *motion = assembly_projection(s->assembly, b);
+    const double *motion = assembly_projection(s->base.assembly, b);
     double v[6];
     memcpy(v, s->end.v + 6 * b, sizeof v);
     for (int i = 0; i < 6 && motion != NULL; i++) v[i] += motion[i];
@@ -253,8 +214,8 @@ static bool solve_linear_problem(stewart_trinkle *s, const scheme_step *step) {
 }
 
 static bool reserve_matches(stewart_trinkle *s, int count, outcome *out) {
-  s->match = memory_block_reserve(&s->match_block, s->source, (size_t)count,
-                                  sizeof *s->match);
+  s->match = memory_block_reserve(&s->match_block, &s->base.pool.source,
+                                  (size_t)count, sizeof *s->match);
   return s->match != NULL || outcome_no_memory(out);
 }
 
@@ -269,8 +230,8 @@ static bool match(stewart_trinkle *s, const world_snapshot *world_a,
 
 static bool reserve_guesses(stewart_trinkle *s, outcome *out) {
   size_t n = (size_t)s->problem.contacts.n;
-  s->impulse = memory_block_reserve(&s->impulse_block, s->source, 6 * n,
-                                    sizeof *s->impulse);
+  s->impulse = memory_block_reserve(&s->impulse_block, &s->base.pool.source,
+                                    6 * n, sizeof *s->impulse);
   if (s->impulse == NULL) return outcome_no_memory(out);
   for (size_t i = 0; i < 6 * n; i++) s->impulse[i] = NAN;
   s->guesses = s->impulse;
@@ -278,8 +239,8 @@ static bool reserve_guesses(stewart_trinkle *s, outcome *out) {
 }
 
 static void copy_impulses(const stewart_trinkle *s, int k, double impulse[6]) {
-  const double *p = assembly_contact_impulses(s->assembly, k);
-  int n = p != NULL ? assembly_contact_rows(s->assembly, k)->n_rows : 0;
+  const double *p = assembly_contact_impulses(s->base.assembly, k);
+  int n = p != NULL ? assembly_contact_rows(s->base.assembly, k)->n_rows : 0;
   for (int i = 0; i < 6; i++) impulse[i] = i < n ? p[i] : NAN;
 }
 
@@ -351,10 +312,10 @@ static bool carry_over(stewart_trinkle *s, const scheme_step *step) {
 
 static bool keep_contacts(stewart_trinkle *s, outcome *out) {
   size_t n = (size_t)s->problem.contacts.n;
-  world_contact *items =
-      memory_block_reserve(&s->before.item_block, s->source, n, sizeof *items);
-  s->before_impulse = memory_block_reserve(&s->before_block, s->source, 6 * n,
-                                           sizeof *s->before_impulse);
+  world_contact *items = memory_block_reserve(
+      &s->before.item_block, &s->base.pool.source, n, sizeof *items);
+  s->before_impulse = memory_block_reserve(
+      &s->before_block, &s->base.pool.source, 6 * n, sizeof *s->before_impulse);
   if (items == NULL || s->before_impulse == NULL) return outcome_no_memory(out);
   memcpy(items, s->problem.contacts.items, n * sizeof *items);
   s->before.contacts = s->problem.contacts;
@@ -414,12 +375,12 @@ static bool iterate(stewart_trinkle *s, const scheme_step *step) {
 static bool remember(stewart_trinkle *s, scheme_step *step) {
   if (!scheme_remember(step, s->recall.n_keys)) return false;
   contact_entry *entries = step->remembered.entries;
-  int n = assembly_remember(s->assembly, entries), kept = 0;
+  int n = assembly_remember(s->base.assembly, entries), kept = 0;
   for (int i = 0; i < n; i++) {
     bool joint = entries[i].joint != 0 && entries[i].stop == 0;
     int k = entries[i].number;
-    if (joint || assembly_normal_impulse(s->assembly, k) > 0 ||
-        step->step_size * assembly_contact_w(s->assembly, k) <= VIOLATED)
+    if (joint || assembly_normal_impulse(s->base.assembly, k) > 0 ||
+        step->step_size * assembly_contact_w(s->base.assembly, k) <= VIOLATED)
       entries[kept++] = entries[i];
   }
   step->remembered.n_entries = kept;
@@ -431,10 +392,10 @@ static void hand_over(const stewart_trinkle *s, scheme_step *step) {
     body_result *result = &step->bodies[b];
     result->kinematic = s->home.bodies[b].kinematic;
     memcpy(result->v, s->end.v + 6 * b, sizeof result->v);
-    scheme_keep_motion(step, s->assembly, b);
+    scheme_keep_motion(step, s->base.assembly, b);
     step->out->report.bodies += !result->kinematic;
   }
-  assembly_add_forces(s->assembly, step->step_size, step->joints);
+  assembly_add_forces(s->base.assembly, step->step_size, step->joints);
 }
 
 /* What the collision function found at the start of the step has a joint of its
@@ -444,7 +405,7 @@ static bool tell_found_contacts(stewart_trinkle *s, scheme_step *step) {
     return false;
   for (int k = 0; k < s->home.contacts.n; k++)
     if (s->home.contacts.items[k].found >= 0 && s->match[k] >= 0)
-      assembly_add_contact(s->assembly, s->match[k], step->step_size,
+      assembly_add_contact(s->base.assembly, s->match[k], step->step_size,
                            &step->joints[s->home.contacts.items[k].joint]);
   return true;
 }
@@ -479,6 +440,5 @@ static bool solve(void *state, scheme_step *step) {
 }
 
 const scheme SCHEME_ST = {.id = ODE_MLCP_SCHEME_ST,
-                          .create = create,
-                          .destroy = destroy,
+                          .state_size = sizeof(stewart_trinkle),
                           .solve = solve};

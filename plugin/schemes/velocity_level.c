@@ -6,37 +6,11 @@
 #include "schemes/schemes.h"
 
 typedef struct velocity_level {
-  const memory_source *source;
+  scheme_state base;
   world_snapshot world;
   recall recall;
-  assembly *assembly;
-  arena arena;
   double *v, *v_free; /* [6 n_bodies] */
 } velocity_level;
-
-static void destroy(void *state) {
-  velocity_level *s = state;
-  if (s == NULL) return;
-  const memory_source *source = s->source;
-  world_release(&s->world);
-  recall_release(&s->recall);
-  assembly_destroy(s->assembly);
-  arena_release(&s->arena);
-  source->release(source->context, s, sizeof *s);
-}
-
-static void *create(const memory_source *source) {
-  velocity_level *s = memory_allocate_zero(source, sizeof *s);
-  if (s == NULL) return NULL;
-  s->source = source;
-  s->arena.source = source;
-  world_open(&s->world, source);
-  recall_open(&s->recall, source);
-  s->assembly = assembly_create(source);
-  if (s->assembly != NULL) return s;
-  destroy(s);
-  return NULL;
-}
 
 static void keep_free_body(const host_body *body, double step_size,
                            scheme_step *step, unsigned b) {
@@ -62,9 +36,9 @@ static bool integrate_free(scheme_step *step) {
 
 static bool reserve(velocity_level *s, const scheme_step *step) {
   int n = s->world.n_bodies;
-  arena_start(&s->arena);
-  return (ARENA_TAKE(&s->arena, s->v, 6 * n) &&
-          ARENA_TAKE(&s->arena, s->v_free, 6 * n)) ||
+  arena_start(&s->base.arena);
+  return (ARENA_TAKE(&s->base.arena, s->v, 6 * n) &&
+          ARENA_TAKE(&s->base.arena, s->v_free, 6 * n)) ||
          outcome_no_memory(step->out);
 }
 
@@ -92,19 +66,19 @@ static void choose_stops(velocity_level *s, double step_size) {
 }
 
 static void hand_over(const velocity_level *s, scheme_step *step) {
-  const double *v = assembly_x(s->assembly);
+  const double *v = assembly_x(s->base.assembly);
   for (int b = 0; b < s->world.n_bodies; b++) {
     memcpy(step->bodies[b].v, v + 6 * b, sizeof step->bodies[b].v);
-    scheme_keep_motion(step, s->assembly, b);
+    scheme_keep_motion(step, s->base.assembly, b);
   }
-  assembly_add_forces(s->assembly, step->step_size, step->joints);
+  assembly_add_forces(s->base.assembly, step->step_size, step->joints);
 }
 
 static void count_contacts(const velocity_level *s, ode_mlcp_report *report) {
   const world_contacts *contacts = &s->world.contacts;
   for (int k = 0; k < contacts->n; k++) {
     if (contacts->items[k].stop >= 0 ||
-        assembly_contact_impulses(s->assembly, k) == NULL)
+        assembly_contact_impulses(s->base.assembly, k) == NULL)
       continue;
     report->contacts++;
     report->contacts_new += recall_contact(&s->recall, k) == NULL;
@@ -136,22 +110,20 @@ static bool solve(void *state, scheme_step *step) {
   request.recall = &s->recall;
   request.adds_stops = request.projects = request.counts_cone = true;
   request.host_island = island;
-  if (!assembly_solve(s->assembly, &request, step->out)) return false;
+  if (!assembly_solve(s->base.assembly, &request, step->out)) return false;
   count_contacts(s, &step->out->report);
   hand_over(s, step);
   step->remembered.n_entries =
-      assembly_remember(s->assembly, step->remembered.entries);
+      assembly_remember(s->base.assembly, step->remembered.entries);
   return true;
 }
 
 const scheme SCHEME_AP = {.id = ODE_MLCP_SCHEME_AP,
                           .by_island = true,
-                          .create = create,
-                          .destroy = destroy,
+                          .state_size = sizeof(velocity_level),
                           .solve = solve};
 
 const scheme SCHEME_AH = {.id = ODE_MLCP_SCHEME_AH,
                           .by_island = true,
-                          .create = create,
-                          .destroy = destroy,
+                          .state_size = sizeof(velocity_level),
                           .solve = solve};

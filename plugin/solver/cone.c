@@ -88,7 +88,3 @@ bool cone_check_run(cone_check *check, solver_workspace *workspace,
   mark(check, problem, p);
   return true;
 }
-
-void cone_check_release(cone_check *check, const memory_source *source) {
-  solver_convex_release(&check->convex, source);
-}

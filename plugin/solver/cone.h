@@ -30,11 +30,9 @@ typedef struct cone_check {
 } cone_check;
 
 /** Check the cone of `problem`. Friction with a constant limit is left out: it
- *  is bounded, and no cone.
+ *  is bounded, and no cone. What is taken of `source`, a pool, stays taken.
  * @return false when memory ran out. */
 bool cone_check_run(cone_check *check, solver_workspace *workspace,
                     const memory_source *source, const mlcp_problem *problem);
-
-void cone_check_release(cone_check *check, const memory_source *source);
 
 #endif

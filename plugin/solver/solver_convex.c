@@ -31,8 +31,3 @@ solver_report solver_solve_convex(solver_workspace *workspace,
   mlcp_velocities(problem, solution->p, solution->v);
   return report;
 }
-
-void solver_convex_release(solver_convex *convex, const memory_source *source) {
-  convex->arena.source = source; // where nothing was ever made
-  arena_release(&convex->arena);
-}

@@ -13,8 +13,8 @@ typedef struct solver_convex {
   arena arena; /* of both */
 } solver_convex;
 
-/** Make the relaxed problem of `problem`, in memory of `source`, with room for
- *  a solution.
+/** Make the relaxed problem of `problem`, in memory of `source`, a pool, with
+ *  room for a solution.
  *  @return false when memory runs out. */
 bool solver_convex_make(solver_convex *convex, const memory_source *source,
                         const mlcp_problem *problem);
@@ -32,7 +32,5 @@ solver_report solver_solve_convex(solver_workspace *workspace,
                                   const mlcp_problem *problem,
                                   const solver_options *options,
                                   const mlcp_solution *solution);
-
-void solver_convex_release(solver_convex *convex, const memory_source *source);
 
 #endif

@@ -66,7 +66,6 @@ static bool search(cone_search *s, const ode_mlcp_options *options,
     contact->active = (contact->joint >= 0 && contact->stop < 0) ||
                       contact->point.gap <= TOUCHING;
   }
-  arena_start(arena);
   if (!ARENA_TAKE(arena, at_rest, 6 * n)) return outcome_no_memory(&s->out);
   memset(at_rest, 0, 6 * (size_t)n * sizeof *at_rest);
   const assembly_request request = {.world = &s->here,
@@ -88,7 +87,6 @@ static bool look(cone_search *s, const world_settings *settings,
                  const dStepperIsland *island, arena *arena) {
   world_pose *poses;
   if (!world_read(&s->home, settings, island, 1, &s->out)) return false;
-  arena_start(arena);
   if (!ARENA_TAKE(arena, poses, s->home.n_bodies))
     return outcome_no_memory(&s->out);
   for (int b = 0; b < s->home.n_bodies; b++)
@@ -107,35 +105,32 @@ ode_mlcp_error ode_mlcp_check_cone_sized(dWorldID world, int *pointed,
   const ode_mlcp_options *options = stepper_options(world, &source, &contacts);
   if (options == NULL) return ODE_MLCP_NOT_ATTACHED;
 
-  world_island all = {0};
-  arena arena = {.source = source};
-  cone_search s = {.assembly = assembly_create(source),
+  dStepperIsland all;
+  memory_pool pool;
+  memory_pool_open(&pool, source);
+  arena arena = {.source = &pool.source};
+  cone_search s = {.assembly = assembly_create(&pool.source),
                    .jams = (char *)jams,
                    .jam_size = jam_size,
                    .room = room};
-  world_open(&s.home, source);
-  world_open(&s.here, source);
   outcome_start(&s.out);
   ode_mlcp_error error = ODE_MLCP_NO_MEMORY;
-  if (s.assembly != NULL && world_island_list(&all, source, world, false)) {
-    const world_settings settings = {.world = world,
+  if (s.assembly != NULL && world_island(&all, &arena, world, false)) {
+    const world_settings settings = {.memory = &pool.source,
+                                     .world = world,
                                      .step_size = INSTANT,
                                      .erp = options->erp,
                                      .margin = options->margin,
                                      .contacts = contacts};
     bool checked =
-        look(&s, &settings, &all.island, &arena) && search(&s, options, &arena);
+        look(&s, &settings, &all, &arena) && search(&s, options, &arena);
     error = checked ? ODE_MLCP_OK : ODE_MLCP_STEP_FAILED;
   }
   if (error == ODE_MLCP_OK) {
     *pointed = s.count == 0;
     *n_jams = s.count;
   }
-  world_island_release(&all, source);
-  world_release(&s.home);
-  world_release(&s.here);
   assembly_destroy(s.assembly);
-  cone_check_release(&s.cone, source);
-  arena_release(&arena);
+  memory_pool_release(&pool);
   return error;
 }

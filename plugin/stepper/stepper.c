@@ -19,12 +19,6 @@
 
 /* --- a world's stepper ------------------------------------------------------------ */
 
-/* States of the world's scheme that no thread is using. */
-typedef struct spare_state {
-  void *state;
-  struct spare_state *next;
-} spare_state;
-
 /* Kinds of warnings, each limited on its own. */
 typedef enum warning_kind {
   WARNING_FAILED,
@@ -43,11 +37,12 @@ typedef struct island_result {
 
 typedef struct world_stepper {
   const memory_source *source;
-  long number; /* of the worlds attached, from 1 */
+  memory_pool pool; /* of what is not the states': no thread may use it */
+  long number;      /* of the worlds attached, from 1 */
   ode_mlcp_options options;
   const scheme *scheme; /* of the options */
   pthread_mutex_t lock; /* of the spare states */
-  spare_state *spare;   /* of `scheme` */
+  scheme_state *spare;  /* states of `scheme` that no thread is using */
 
   body_result *bodies; /* of all islands */
   joint_result *joints;
@@ -73,23 +68,16 @@ static atomic_long n_worlds_attached;
 
 /* --- states of the scheme -------------------------------------------------- */
 
-static spare_state *take_state(world_stepper *stepper) {
+static scheme_state *take_state(world_stepper *stepper) {
   pthread_mutex_lock(&stepper->lock);
-  spare_state *taken = stepper->spare;
+  scheme_state *taken = stepper->spare;
   if (taken != NULL) stepper->spare = taken->next;
   pthread_mutex_unlock(&stepper->lock);
-  if (taken != NULL) return taken;
-
-  const memory_source *source = stepper->source;
-  taken = source->allocate(source->context, sizeof *taken);
-  if (taken == NULL) return NULL;
-  taken->state = stepper->scheme->create(source);
-  if (taken->state != NULL) return taken;
-  source->release(source->context, taken, sizeof *taken);
-  return NULL;
+  return taken != NULL ? taken
+                       : scheme_state_create(stepper->scheme, stepper->source);
 }
 
-static void give_state_back(world_stepper *stepper, spare_state *taken) {
+static void give_state_back(world_stepper *stepper, scheme_state *taken) {
   pthread_mutex_lock(&stepper->lock);
   taken->next = stepper->spare;
   stepper->spare = taken;
@@ -97,25 +85,21 @@ static void give_state_back(world_stepper *stepper, spare_state *taken) {
 }
 
 static void release_states(world_stepper *stepper) {
-  const memory_source *source = stepper->source;
   while (stepper->spare != NULL) {
-    spare_state *spare = stepper->spare;
+    scheme_state *spare = stepper->spare;
     stepper->spare = spare->next;
-    stepper->scheme->destroy(spare->state);
-    source->release(source->context, spare, sizeof *spare);
+    scheme_state_destroy(stepper->scheme, spare);
   }
 }
 
 /* Of a scheme that sees all islands at once: the one there is, between steps. */
-static void *only_state(const world_stepper *stepper) {
-  return stepper->spare != NULL ? stepper->spare->state : NULL;
-}
+static void *only_state(const world_stepper *stepper) { return stepper->spare; }
 
 /* --- the phases of a step ---------------------------------------------------- */
 
 static bool reserve_results(world_stepper *stepper, size_t n_islands,
                             size_t n_bodies, size_t n_joints) {
-  const memory_source *source = stepper->source;
+  const memory_source *source = &stepper->pool.source;
 #define RESERVE(field, block, count)                                           \
   ((stepper->field = memory_block_reserve(&stepper->block, source, (count),    \
                                           sizeof *stepper->field)) != NULL)
@@ -169,15 +153,16 @@ static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
       .joints = stepper->joints + result->first_joint,
       .remembered = {.entries = stepper->entries + result->first_joint,
                      .block = &stepper->entry_block,
-                     .source = stepper->source},
+                     .source = &stepper->pool.source},
       .out = out};
-  spare_state *taken = take_state(stepper);
+  scheme_state *taken = take_state(stepper);
   if (taken == NULL) return outcome_no_memory(out);
+  step.source = &taken->pool.source;
   for (size_t i = 0; i < n_islands; i++)
     clear_joints(
         stepper->joints + stepper->islands[islands[i].index].first_joint,
         &islands[i]);
-  bool solved = stepper->scheme->solve(taken->state, &step);
+  bool solved = stepper->scheme->solve(taken, &step);
   give_state_back(stepper, taken);
   result->n_entries = step.remembered.n_entries;
   if (!stepper->scheme->by_island) stepper->entries = step.remembered.entries;
@@ -292,7 +277,7 @@ static void keep_entries(world_stepper *stepper) {
               (size_t)island->n_entries * sizeof *entries);
     count += island->n_entries;
   }
-  if (!contact_memory_reserve(&stepper->memory, stepper->source, count))
+  if (!contact_memory_reserve(&stepper->memory, &stepper->pool.source, count))
     count = 0; /* the next step starts from nothing */
   contact_memory_take(&stepper->memory, entries, count);
 }
@@ -395,12 +380,9 @@ static void stepper_release(void *context, dWorldID world) {
   world_stepper *stepper = context;
   const memory_source *source = stepper->source;
   release_states(stepper);
-  memory_block *blocks[] = {&stepper->body_block, &stepper->joint_block,
-                            &stepper->entry_block, &stepper->island_block};
-  memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
-  contact_memory_release(&stepper->memory, source);
   contact_source_release(&stepper->contacts);
   forces_release(&stepper->forces);
+  memory_pool_release(&stepper->pool);
   pthread_mutex_destroy(&stepper->lock);
   source->release(source->context, stepper, sizeof *stepper);
 }
@@ -451,10 +433,11 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
   stepper = memory_allocate_zero(source, sizeof *stepper);
   if (stepper == NULL) return ODE_MLCP_NO_MEMORY;
   stepper->source = source;
+  memory_pool_open(&stepper->pool, source);
   stepper->number = 1 + atomic_fetch_add(&n_worlds_attached, 1);
   stepper->options = options;
   stepper->scheme = scheme;
-  stepper->contacts.memory = source;
+  stepper->contacts.memory = &stepper->pool.source;
   pthread_mutex_init(&stepper->lock, NULL);
   if (!dWorldSetStepper(world, &STEPPER, stepper)) {
     stepper_release(stepper, world);

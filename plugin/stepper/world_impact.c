@@ -9,7 +9,6 @@
 static ode_mlcp_error build(const world_snapshot *world, arena *arena,
                             ode_mlcp_world_impact **impact, outcome *out) {
   double *v;
-  arena_start(arena);
   if (!ARENA_TAKE(arena, v, 6 * world->n_bodies)) return ODE_MLCP_NO_MEMORY;
   for (int b = 0; b < world->n_bodies; b++)
     memcpy(v + 6 * b, world->bodies[b].v, sizeof world->bodies[b].v);
@@ -17,7 +16,7 @@ static ode_mlcp_error build(const world_snapshot *world, arena *arena,
       .world = world,
       .v = v,
       .left_out = out->report.contacts_merged + out->report.contacts_dropped};
-  return impact_problem_build(&request, arena->source, impact, out);
+  return impact_problem_build(&request, process()->memory, impact, out);
 }
 
 ode_mlcp_error
@@ -31,29 +30,28 @@ ode_mlcp_impact_problem_of_world(dWorldID world, const dContact contacts[],
     return ODE_MLCP_BAD_ARGUMENT;
   if (patched_host_fault() != NULL) return ODE_MLCP_WRONG_HOST;
 
-  const memory_source *source = process()->memory;
+  memory_pool pool;
+  memory_pool_open(&pool, process()->memory);
   /* the step size matters to forces only, and those are not used */
-  const world_settings settings = {.world = world,
+  const world_settings settings = {.memory = &pool.source,
+                                   .world = world,
                                    .step_size = 1,
                                    .touching = true,
                                    .given = contacts,
                                    .n_given = n_contacts};
-  world_snapshot snapshot;
-  world_island all = {0};
-  arena arena = {.source = source};
+  world_snapshot snapshot = {0};
+  dStepperIsland all;
+  arena arena = {.source = &pool.source};
   outcome out;
-  world_open(&snapshot, source);
   outcome_start(&out);
   ode_mlcp_error error = ODE_MLCP_NO_MEMORY;
-  if (world_island_list(&all, source, world, true))
-    error = world_read(&snapshot, &settings, &all.island, 1, &out)
+  if (world_island(&all, &arena, world, true))
+    error = world_read(&snapshot, &settings, &all, 1, &out)
                 ? build(&snapshot, &arena, impact, &out)
             : out.no_memory ? ODE_MLCP_NO_MEMORY
                             : ODE_MLCP_BAD_ARGUMENT;
   if (message != NULL && message_size > 0 && error == ODE_MLCP_BAD_ARGUMENT)
     snprintf(message, message_size, "%s", out.message);
-  world_island_release(&all, source);
-  world_release(&snapshot);
-  arena_release(&arena);
+  memory_pool_release(&pool);
   return error;
 }

@@ -105,14 +105,6 @@ void contact_memory_take(contact_memory *memory, const contact_entry entries[],
   contact_memory_unclaim(memory);
 }
 
-void contact_memory_release(contact_memory *memory,
-                            const memory_source *source) {
-  memory_block *blocks[] = {&memory->entry_block, &memory->claim_block,
-                            &memory->slot_block, &memory->run_block};
-  memory_blocks_release(blocks, sizeof blocks / sizeof blocks[0], source);
-  *memory = (contact_memory){0};
-}
-
 /* The entries [*first, *end) with the key, none where they are equal. */
 static void find_run(const contact_memory *memory, const contact_entry *key,
                      int *first, int *end) {

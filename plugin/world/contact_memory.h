@@ -70,7 +70,8 @@ typedef struct contact_memory {
   memory_block entry_block, claim_block, slot_block, run_block;
 } contact_memory;
 
-/** Make room to take `count` entries, and forget who claimed which.
+/** Make room to take `count` entries, and forget who claimed which. What is
+ *  taken of `source`, a pool, stays taken.
  *  @return false where memory runs out; what is held stays. */
 bool contact_memory_reserve(contact_memory *memory, const memory_source *source,
                             int count);
@@ -82,9 +83,6 @@ void contact_memory_unclaim(const contact_memory *memory);
  *  the order given, unclaimed. Room for them was reserved. */
 void contact_memory_take(contact_memory *memory, const contact_entry entries[],
                          int count);
-
-void contact_memory_release(contact_memory *memory,
-                            const memory_source *source);
 
 /** What may be the same contact. */
 typedef struct contact_likeness {

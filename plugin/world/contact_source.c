@@ -25,15 +25,6 @@ static ode_mlcp_error fail_memory(ode_mlcp_contact_list *list) {
   return fail(list, ODE_MLCP_NO_MEMORY, "memory ran out for contacts");
 }
 
-void contact_list_release(ode_mlcp_contact_list *list) {
-  if (list->source == NULL) return;
-  memory_block_release(&list->contact_block, list->source);
-  memory_block_release(&list->polygon_block, list->source);
-  memory_block_release(&list->found_block, list->source);
-  memory_block_release(&list->body_block, list->source);
-  *list = (ode_mlcp_contact_list){0};
-}
-
 static void velocity_at(double velocity[3], dBodyID body, const dReal *point,
                         double step_size) {
   for (int i = 0; i < 3; i++) velocity[i] = 0;
@@ -372,9 +363,6 @@ ode_mlcp_error ode_mlcp_collide_space(ode_mlcp_contact_list *list,
 void contact_source_release(contact_source *source) {
   contact_source_remove_joints(source);
   if (source->joints != NULL) dJointGroupDestroy(source->joints);
-  contact_list_release(&source->list);
-  if (source->memory != NULL)
-    memory_block_release(&source->feedback_block, source->memory);
   gap_context_destroy(source->gaps);
   source->joints = NULL;
   source->gaps = NULL;
@@ -385,7 +373,6 @@ void contact_source_release(contact_source *source) {
 bool contact_source_collect(contact_source *source, dWorldID world,
                             double step_size, double margin,
                             ode_mlcp_contact_list *list) {
-  list->source = source->memory;
   list->n_contacts = list->n_polygons = 0;
   list->error = ODE_MLCP_OK;
   list->message[0] = '\0';
@@ -407,6 +394,7 @@ bool contact_source_make_joints(contact_source *source, dWorldID world,
                                 double step_size, double margin) {
   if (source->joints == NULL) source->joints = dJointGroupCreate(0);
   ode_mlcp_contact_list *list = &source->list;
+  list->source = source->memory;
   source->n_pushed = 0;
   if (!contact_source_collect(source, world, step_size, margin, list))
     return false;

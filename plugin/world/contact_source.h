@@ -23,7 +23,7 @@ typedef struct source_contact {
 
 /** What a collision function found, in its order. */
 struct ode_mlcp_contact_list {
-  const memory_source *source;
+  const memory_source *source; /* a pool */
   gap_context *gaps;
   dWorldID world;
   double step_size; /* s */
@@ -37,7 +37,7 @@ struct ode_mlcp_contact_list {
   memory_block contact_block, polygon_block, found_block, body_block;
 };
 
-/** Starts as zeros with `memory` set; ends with contact_source_release. */
+/** Starts as zeros with `memory`, a pool, set. */
 typedef struct contact_source {
   const memory_source *memory;
   ode_mlcp_collision *function; /* NULL: contacts come as joints alone */
@@ -53,19 +53,17 @@ typedef struct contact_source {
   memory_block feedback_block;
 } contact_source;
 
-/** Forget everything; the source may be used again. */
+/** Forget the function and all that came of it; the source may be used again, or
+ *  its pool be released. */
 void contact_source_release(contact_source *source);
-
-/** End of a list that starts as zeros. */
-void contact_list_release(ode_mlcp_contact_list *list);
 
 /**
  * Fill a list with the contacts at the poses that the bodies and geoms have
  * now. The world must not be inside its islands' solves. Nothing but AABB
  * margins of geoms is changed.
  *
- * @param list  zeros, or what an earlier call filled; contacts stay valid
- *              until the next call.
+ * @param list  zeros but for its source, or what an earlier call filled;
+ *              contacts stay valid until the next call.
  * @return false where the function failed or memory ran out: list->message
  *         says why.
  */

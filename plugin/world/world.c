@@ -8,16 +8,6 @@
 #include "common/vec3.h"
 #include "world/rotation.h"
 
-void world_open(world_snapshot *world, const memory_source *source) {
-  *world = (world_snapshot){.arena.source = source};
-}
-
-void world_release(world_snapshot *world) {
-  if (world->arena.source == NULL) return;
-  contact_list_release(&world->list);
-  arena_release(&world->arena);
-}
-
 /* --- bodies by their address ---------------------------------------------- */
 
 /* An open-addressing table; addresses decide where an entry sits, never what
@@ -421,6 +411,7 @@ bool world_read(world_snapshot *world, const world_settings *settings,
       n_contacts += dJointGetType(islands[i].joints[j]) == dJointTypeContact;
   }
   world->settings = *settings;
+  world->arena.source = settings->memory;
   world->n_bodies = (int)n_bodies;
   world->n_joints = (int)n_joints;
   world->n_joint_rows = 0;
@@ -538,6 +529,7 @@ static bool read_moved(world_reader *r, const world_snapshot *home,
     else
       n_others++;
   }
+  world->list.source = home->settings.memory;
   world->list.n_contacts = 0;
   if (source != NULL && source->function != NULL &&
       !contact_source_collect(source, home->settings.world,
@@ -575,6 +567,7 @@ bool world_read_at(world_snapshot *world, const world_snapshot *home,
     n_contact_joints += home->joints[j].is_contact;
   world->settings = home->settings;
   world->settings.measure = false;
+  world->arena.source = home->settings.memory;
   world->erp = home->erp;
   world->cfm = home->cfm;
   world->surface_layer = home->surface_layer;
@@ -619,38 +612,29 @@ static bool lists_joint(dBodyID body, dJointID joint, bool all) {
   return owner == body && dJointIsEnabled(joint);
 }
 
-bool world_island_list(world_island *list, const memory_source *source,
-                       dWorldID world, bool all) {
+bool world_island(dStepperIsland *island, arena *memory, dWorldID world,
+                  bool all) {
   size_t n_all = dWorldGetBodies(world, NULL, 0), n_joints = 0;
-  list->bodies = memory_block_reserve(&list->body_block, source, n_all,
-                                      sizeof *list->bodies);
-  if (list->bodies == NULL) return false;
-  dWorldGetBodies(world, list->bodies, n_all);
-  dStepperIsland *island = &list->island;
+  dBodyID *bodies;
+  dJointID *joints;
   *island = (dStepperIsland){.world = world};
+  if (!ARENA_TAKE(memory, bodies, n_all)) return false;
+  dWorldGetBodies(world, bodies, n_all);
   for (size_t b = 0; b < n_all; b++) {
-    if (!all && !dBodyIsEnabled(list->bodies[b])) continue;
-    n_joints += (size_t)dBodyGetNumJoints(list->bodies[b]);
-    list->bodies[island->bodies_count++] = list->bodies[b];
+    if (!all && !dBodyIsEnabled(bodies[b])) continue;
+    n_joints += (size_t)dBodyGetNumJoints(bodies[b]);
+    bodies[island->bodies_count++] = bodies[b];
   }
-  list->joints = memory_block_reserve(&list->joint_block, source, n_joints,
-                                      sizeof *list->joints);
-  if (list->joints == NULL) return false;
+  if (!ARENA_TAKE(memory, joints, n_joints)) return false;
   for (unsigned b = 0; b < island->bodies_count; b++)
-    for (int j = 0; j < dBodyGetNumJoints(list->bodies[b]); j++) {
-      dJointID joint = dBodyGetJoint(list->bodies[b], j);
-      if (lists_joint(list->bodies[b], joint, all))
-        list->joints[island->joints_count++] = joint;
+    for (int j = 0; j < dBodyGetNumJoints(bodies[b]); j++) {
+      dJointID joint = dBodyGetJoint(bodies[b], j);
+      if (lists_joint(bodies[b], joint, all))
+        joints[island->joints_count++] = joint;
     }
   if (island->joints_count > 1)
-    qsort(list->joints, island->joints_count, sizeof *list->joints,
-          compare_joints);
-  island->bodies = list->bodies;
-  island->joints = list->joints;
+    qsort(joints, island->joints_count, sizeof *joints, compare_joints);
+  island->bodies = bodies;
+  island->joints = joints;
   return true;
-}
-
-void world_island_release(world_island *list, const memory_source *source) {
-  memory_block_release(&list->body_block, source);
-  memory_block_release(&list->joint_block, source);
 }

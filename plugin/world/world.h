@@ -52,6 +52,8 @@ typedef struct world_contacts {
 
 /** How a world is read. */
 typedef struct world_settings {
+  const memory_source *memory; /* of the snapshot; a pool, or kept until the
+                                  process ends */
   dWorldID world;
   double step_size; /* s, > 0 */
   double erp;       /* of joints: ODE_MLCP_ERP_HOST or 0 .. 1 */
@@ -67,6 +69,7 @@ typedef struct world_settings {
   int n_given;
 } world_settings;
 
+/** Starts as zeros; its memory ends with the settings' pool. */
 typedef struct world_snapshot {
   world_settings settings;
   /* the world's own */
@@ -92,10 +95,6 @@ typedef struct world_snapshot {
   ode_mlcp_contact_list list; /* what was found, where read at other poses */
 } world_snapshot;
 
-/** A snapshot starts as zeros and this; ends with world_release. */
-void world_open(world_snapshot *world, const memory_source *source);
-void world_release(world_snapshot *world);
-
 /**
  * Read the bodies and joints of islands (the host keeps those of all islands in
  * one array each).
@@ -119,18 +118,10 @@ bool world_read_at(world_snapshot *world, const world_snapshot *home,
                    const world_pose poses[], double step_size, outcome *out);
 
 /** All enabled bodies of a world and the joints on them, as one island; or,
- *  with `all`, disabled bodies too. */
-typedef struct world_island {
-  dBodyID *bodies;
-  dJointID *joints;
-  dStepperIsland island;
-  memory_block body_block, joint_block;
-} world_island;
-
-/** @return false when memory ran out. */
-bool world_island_list(world_island *list, const memory_source *source,
-                       dWorldID world, bool all);
-void world_island_release(world_island *list, const memory_source *source);
+ *  with `all`, disabled bodies too. Its arrays are of `memory`.
+ *  @return false when memory ran out. */
+bool world_island(dStepperIsland *island, arena *memory, dWorldID world,
+                  bool all);
 
 /** A body's index, -1 where it is not in the snapshot (disabled, of another
  *  world, NULL). */
@@ -171,7 +162,7 @@ void world_contact_key(contact_entry *entry, const world_snapshot *world,
 /** Room for matching the contacts of two snapshots; starts as zeros. */
 typedef struct world_matcher {
   contact_memory memory;
-  memory_block key_block, entry_block, match_block;
+  arena arena, key_arena;
 } world_matcher;
 
 /**
@@ -190,6 +181,5 @@ bool world_match_keys(world_matcher *matcher, const contact_entry keys[],
                       int count, const world_snapshot *world,
                       const world_contacts *contacts, double radius,
                       int match[]);
-void world_matcher_release(world_matcher *matcher, const memory_source *source);
 
 #endif

@@ -90,13 +90,14 @@ bool world_match_keys(world_matcher *matcher, const contact_entry keys[],
                       int count, const world_snapshot *world,
                       const world_contacts *contacts, double radius,
                       int match[]) {
-  const memory_source *source = world->arena.source;
-  contact_entry *entries = memory_block_reserve(
-      &matcher->entry_block, source, (size_t)contacts->n, sizeof *entries);
-  contact_match *matches = memory_block_reserve(&matcher->match_block, source,
-                                                (size_t)count, sizeof *matches);
-  if (entries == NULL || matches == NULL ||
-      !contact_memory_reserve(&matcher->memory, source, contacts->n))
+  contact_entry *entries;
+  contact_match *matches;
+  matcher->arena.source = world->arena.source;
+  arena_start(&matcher->arena);
+  if (!ARENA_TAKE(&matcher->arena, entries, contacts->n) ||
+      !ARENA_TAKE(&matcher->arena, matches, count) ||
+      !contact_memory_reserve(&matcher->memory, world->arena.source,
+                              contacts->n))
     return false;
   for (int k = 0; k < contacts->n; k++)
     world_contact_key(&entries[k], world, contacts, k, true);
@@ -111,18 +112,11 @@ bool world_match_keys(world_matcher *matcher, const contact_entry keys[],
 bool world_match(world_matcher *matcher, const world_snapshot *world_a,
                  const world_contacts *a, const world_snapshot *world_b,
                  const world_contacts *b, double radius, int match[]) {
-  contact_entry *keys = memory_block_reserve(
-      &matcher->key_block, world_a->arena.source, (size_t)a->n, sizeof *keys);
-  if (keys == NULL) return false;
+  contact_entry *keys;
+  matcher->key_arena.source = world_a->arena.source;
+  arena_start(&matcher->key_arena);
+  if (!ARENA_TAKE(&matcher->key_arena, keys, a->n)) return false;
   for (int k = 0; k < a->n; k++)
     world_contact_key(&keys[k], world_a, a, k, true);
   return world_match_keys(matcher, keys, a->n, world_b, b, radius, match);
-}
-
-void world_matcher_release(world_matcher *matcher,
-                           const memory_source *source) {
-  contact_memory_release(&matcher->memory, source);
-  memory_block_release(&matcher->key_block, source);
-  memory_block_release(&matcher->entry_block, source);
-  memory_block_release(&matcher->match_block, source);
 }
