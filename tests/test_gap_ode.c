@@ -535,7 +535,7 @@ static int count_unmatched(dGeomID a, dGeomID b, int steps, double radius,
       unmatched +=
           matches[i].old == NULL || (by_features && matches[i].other_features);
     if (step > 0) *contacts += count;
-    CU_ASSERT_FATAL(contact_memory_reserve(&memory, &pool.source, count));
+    CU_ASSERT_FATAL(contact_memory_reserve(&memory, &pool, count));
     contact_memory_take(&memory, entries, count);
   }
   memory_pool_release(&pool);

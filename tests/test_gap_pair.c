@@ -17,7 +17,8 @@ static const char *const kind_names[KINDS] = {"sphere",   "box",      "capsule",
                                               "triangle", "ellipsoid"};
 
 static gap_hull hull;
-static gap_scratch scratch = {.source = &memory_from_malloc};
+static memory_pool pool;
+static gap_scratch scratch = {.source = &pool.source};
 
 static bool is_flat(gap_kind kind) {
   return kind != GAP_CYLINDER && kind != GAP_ELLIPSOID;
@@ -426,6 +427,7 @@ static void test_same_twice(void) {
 
 int main(void) {
   if (CU_initialize_registry() != CUE_SUCCESS) return 2;
+  memory_pool_open(&pool, &memory_from_malloc);
   oracle_make_hull(&hull);
   if (getenv("GAP_TEST_POSES") != NULL) poses = atoi(getenv("GAP_TEST_POSES"));
   CU_pSuite suite = CU_add_suite("gap_pair", NULL, NULL);
@@ -447,7 +449,7 @@ int main(void) {
   bool passed = CU_get_number_of_tests_run() > 0 &&
                 CU_get_number_of_failure_records() == 0;
   CU_cleanup_registry();
-  gap_scratch_release(&scratch);
+  memory_pool_release(&pool);
   gap_hull_release(&hull, &memory_from_malloc);
   return passed ? 0 : 1;
 }

@@ -28,9 +28,9 @@ static void match(contact_memory *start, const contact_entry old[], int n_old,
                   contact_match matches[]) {
   *start = (contact_memory){0};
   memory_pool_open(&pool, &memory_from_malloc);
-  CU_ASSERT_FATAL(contact_memory_reserve(start, &pool.source, n_old));
+  CU_ASSERT_FATAL(contact_memory_reserve(start, &pool, n_old));
   contact_memory_take(start, old, n_old);
-  CU_ASSERT_FATAL(contact_memory_reserve(start, &pool.source, n_keys));
+  CU_ASSERT_FATAL(contact_memory_reserve(start, &pool, n_keys));
   contact_memory_match(start, keys, n_keys, &CONTACT_NEAREST, matches);
 }
 

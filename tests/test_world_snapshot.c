@@ -86,8 +86,8 @@ static uint64_t hash_tangle(const tangle *t) {
   return hash;
 }
 
-static world_settings settings_of(const tangle *t) {
-  return (world_settings){.memory = &t->pool.source,
+static world_settings settings_of(tangle *t) {
+  return (world_settings){.pool = &t->pool,
                           .world = t->world,
                           .step_size = 0.01,
                           .erp = ODE_MLCP_ERP_HOST,

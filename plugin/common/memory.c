@@ -44,10 +44,19 @@ static void *allocate_from_pool(void *context, size_t size) {
   return added->block;
 }
 
+static pooled *pooled_of(void *block) {
+  return (pooled *)((char *)block - offsetof(pooled, block));
+}
+
+/* Bytes; NULL has none. */
+static size_t block_size(void *block) {
+  return block != NULL ? pooled_of(block)->size - sizeof(pooled) : 0;
+}
+
 static void release_to_pool(void *context, void *block, size_t size) {
   (void)size;
   memory_pool *pool = context;
-  pooled *taken = (pooled *)((char *)block - offsetof(pooled, block));
+  pooled *taken = pooled_of(block);
   if (taken->next != NULL) taken->next->previous = taken->previous;
   if (taken->previous != NULL)
     taken->previous->next = taken->next;
@@ -90,6 +99,35 @@ static size_t grown_size(size_t old_size, size_t count, size_t element_size) {
   return size > roomy ? size : roomy;
 }
 
+/* A larger block where `pointer` points to, with or without what it held. */
+static bool replace(memory_pool *pool, void *pointer, size_t count,
+                    size_t element_size, bool keeps) {
+  void *block, *next;
+  memcpy(&block, pointer, sizeof block);
+  size_t held = block_size(block);
+  if (block != NULL && count <= held / element_size) return true;
+  size_t size = grown_size(held, count, element_size);
+  if (!keeps && block != NULL) release_to_pool(pool, block, held);
+  next = size != 0 ? allocate_from_pool(pool, size) : NULL;
+  if (keeps && next == NULL) return false;
+  if (keeps && block != NULL) {
+    memcpy(next, block, held);
+    release_to_pool(pool, block, held);
+  }
+  memcpy(pointer, &next, sizeof next);
+  return next != NULL;
+}
+
+bool memory_pool_reserve(memory_pool *pool, void *pointer, size_t count,
+                         size_t element_size) {
+  return replace(pool, pointer, count, element_size, false);
+}
+
+bool memory_pool_grow(memory_pool *pool, void *pointer, size_t count,
+                      size_t element_size) {
+  return replace(pool, pointer, count, element_size, true);
+}
+
 void *memory_block_replace(memory_block *block, const memory_source *source,
                            size_t count, size_t element_size) {
   size_t size = grown_size(block->size, count, element_size);
@@ -124,9 +162,4 @@ void memory_block_release(memory_block *block, const memory_source *source) {
     source->release(source->context, block->data, block->size);
   block->data = NULL;
   block->size = 0;
-}
-
-void memory_blocks_release(memory_block *const blocks[], size_t count,
-                           const memory_source *source) {
-  for (size_t i = 0; i < count; i++) memory_block_release(blocks[i], source);
 }

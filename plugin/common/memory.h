@@ -6,6 +6,7 @@
 #ifndef ODE_MLCP_COMMON_MEMORY_H
 #define ODE_MLCP_COMMON_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct memory_source {
@@ -34,6 +35,24 @@ void memory_pool_open(memory_pool *pool, const memory_source *from);
 
 /** Give back all that was taken and not released. */
 void memory_pool_release(memory_pool *pool);
+
+/** Make room for `count` elements of `element_size` bytes where a pointer points
+ *  to that is the pool's or NULL. What was there is lost where it has to grow.
+ *
+ * @param pointer  the address of the pointer, of whatever type; NULL afterwards
+ *                 where memory or `size_t` runs out
+ * @return whether there is room; a count of 0 still gives a pointer. */
+bool memory_pool_reserve(memory_pool *pool, void *pointer, size_t count,
+                         size_t element_size);
+
+/** The same, but what was there is kept; on failure it stays as it is. */
+bool memory_pool_grow(memory_pool *pool, void *pointer, size_t count,
+                      size_t element_size);
+
+#define POOL_RESERVE(pool, pointer, count)                                     \
+  memory_pool_reserve((pool), &(pointer), (size_t)(count), sizeof *(pointer))
+#define POOL_GROW(pool, pointer, count)                                        \
+  memory_pool_grow((pool), &(pointer), (size_t)(count), sizeof *(pointer))
 
 /** Memory for `count` elements of `size` bytes, not cleared; a count of 0 still
  *  gives a pointer. @return NULL when memory or `size_t` runs out. */
@@ -76,9 +95,5 @@ void *memory_block_grow(memory_block *block, const memory_source *source,
 
 /** Give the block back; it may be reserved again. */
 void memory_block_release(memory_block *block, const memory_source *source);
-
-/** The same for each of [count] blocks. */
-void memory_blocks_release(memory_block *const blocks[], size_t count,
-                           const memory_source *source);
 
 #endif

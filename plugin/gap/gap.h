@@ -99,13 +99,11 @@ enum {
 enum { GAP_PAIR_ROOM = 64 };
 
 /** Memory kept between queries; one a thread. Starts as {.source = source},
- *  ends with gap_scratch_release(). */
+ *  a pool. */
 typedef struct gap_scratch {
   const memory_source *source;
   memory_block corners[2]; /* of convex shapes, turned into the world */
 } gap_scratch;
-
-void gap_scratch_release(gap_scratch *scratch);
 
 /** NULL, or why a shape cannot be used; `*status` gets the code. */
 const char *gap_shape_fault(const gap_shape *shape, gap_status *status);

@@ -7,8 +7,8 @@
 gap_context *gap_context_create(const memory_source *source) {
   gap_context *context = memory_allocate_zero(source, sizeof *context);
   if (context == NULL) return NULL;
-  context->source = source;
-  context->scratch.source = source;
+  memory_pool_open(&context->pool, source);
+  context->source = context->scratch.source = &context->pool.source;
   return context;
 }
 
@@ -21,18 +21,8 @@ void gap_context_forget_meshes(gap_context *context) {
 
 void gap_context_destroy(gap_context *context) {
   if (context == NULL) return;
-  const memory_source *source = context->source;
-  gap_scratch_release(&context->scratch);
-  gap_context_forget_meshes(context);
-  for (int side = 0; side < 2; side++) {
-    memory_block_release(&context->triangles[side], source);
-    for (int i = 0; i < GAP_HULL_SLOTS; i++) {
-      memory_block_release(&context->hulls[side][i].copy, source);
-      gap_hull_release(&context->hulls[side][i].hull, source);
-    }
-  }
-  memory_block_release(&context->contacts, source);
-  memory_block_release(&context->found, source);
+  const memory_source *source = context->pool.from;
+  memory_pool_release(&context->pool);
   source->release(source->context, context, sizeof *context);
 }
 

@@ -27,7 +27,8 @@ typedef struct gap_tree_slot {
 /** Scratch memory, hulls of convexes, trees of meshes, the last error. One a
  *  thread. */
 typedef struct gap_context {
-  const memory_source *source;
+  memory_pool pool;
+  const memory_source *source; /* the pool's */
   gap_scratch scratch;
   gap_hull_slot hulls[2][GAP_HULL_SLOTS]; /* by side, so that a pair has both */
   gap_tree_slot trees[GAP_TREE_SLOTS];

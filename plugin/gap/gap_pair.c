@@ -70,11 +70,6 @@ const char *gap_shape_fault(const gap_shape *shape, gap_status *status) {
   return *status = GAP_OK, NULL;
 }
 
-void gap_scratch_release(gap_scratch *scratch) {
-  for (int i = 0; i < 2; i++)
-    memory_block_release(&scratch->corners[i], scratch->source);
-}
-
 int gap_pair_place(gap_scratch *scratch, const gap_shape *shape, int side,
                    const double origin[3], gap_core *core) {
   double(*corners)[3] = NULL;

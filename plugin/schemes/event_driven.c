@@ -63,7 +63,7 @@ static bool all_unchanged(const event_state *w, const int body[2]) {
 static bool remember(event_state *w) {
   const world_contacts *contacts = &w->s.here->contacts;
   w->n_entries = 0;
-  if (!EVENT_RESERVE(w, entries, entry_block, contacts->n)) return false;
+  if (!EVENT_RESERVE(w, entries, contacts->n)) return false;
   for (int k = 0; k < contacts->n; k++) {
     const world_contact *contact = &contacts->items[k];
     if (!contact->held && isinf(contact->hit)) continue;
@@ -75,7 +75,7 @@ static bool remember(event_state *w) {
     entry->slipping = contact->slipping;
     entry->hit = contact->hit;
   }
-  if (!contact_memory_reserve(&w->memory, w->s.step->source, w->n_entries))
+  if (!contact_memory_reserve(&w->memory, w->s.step->pool, w->n_entries))
     return outcome_no_memory(w->s.step->out);
   contact_memory_take(&w->memory, w->entries, w->n_entries);
   return true;
@@ -87,9 +87,9 @@ static bool recall_states(event_state *w, const contact_memory *memory,
                           bool across, double radius) {
   world_contacts *contacts = &w->s.here->contacts;
   int n = 0;
-  if (!EVENT_RESERVE(w, keys, key_block, contacts->n) ||
-      !EVENT_RESERVE(w, matches, match_block, contacts->n) ||
-      !EVENT_RESERVE(w, s.known, s.known_block, contacts->n))
+  if (!EVENT_RESERVE(w, keys, contacts->n) ||
+      !EVENT_RESERVE(w, matches, contacts->n) ||
+      !EVENT_RESERVE(w, s.known, contacts->n))
     return false;
   for (int k = 0; k < contacts->n; k++) w->s.known[k] = NULL;
   for (int k = 0; k < contacts->n; k++)
@@ -392,7 +392,7 @@ static bool reserve(event_state *w) {
            motion_take(&w->now, &w->s.base.arena, n) &&
            motion_take(&w->next, &w->s.base.arena, n)) ||
           outcome_no_memory(w->s.step->out)) &&
-         EVENT_RESERVE(w, v_alpha, v_alpha_block, n);
+         EVENT_RESERVE(w, v_alpha, n);
 }
 
 static void start(event_state *w) {
@@ -457,8 +457,7 @@ static bool solve(void *state, scheme_step *step) {
   start(w);
   return recall_states(w, step->memory, true,
                        motion_radius(&w->s.home, w->now.v, step->step_size)) &&
-         run(w) && EVENT_RESERVE(w, bodies, body_block, w->s.home.n_bodies) &&
-         hand_over(w);
+         run(w) && EVENT_RESERVE(w, bodies, w->s.home.n_bodies) && hand_over(w);
 }
 
 /* --- what can be asked afterwards ----------------------------------------- */

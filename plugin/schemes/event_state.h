@@ -67,9 +67,6 @@ typedef struct event_state {
   body_memory *bodies; /* [n_body_memory] by serial */
   int n_body_memory, n_v_alpha;
   body_v_alpha *v_alpha;
-  memory_block entry_block, match_block, number_block, share_block, watch_block,
-      taken_block, probe_block, other_probe_block, collided_block, body_block,
-      v_alpha_block, key_block;
 } event_state;
 
 /** m/s: below this a contact's bodies neither part nor come closer. */
@@ -86,12 +83,10 @@ static inline ode_mlcp_report *event_report(const event_state *w) {
   return &w->s.step->out->report;
 }
 
-/** Make room for `count` elements in a field that has a block of that name.
+/** Make room for `count` elements in a field.
  *  @return false with the message where memory ran out. */
-#define EVENT_RESERVE(w, field, block, count)                                  \
-  (((w)->field = memory_block_reserve(&(w)->block, (w)->s.step->source,        \
-                                      (size_t)(count), sizeof *(w)->field)) != \
-       NULL ||                                                                 \
+#define EVENT_RESERVE(w, field, count)                                         \
+  (POOL_RESERVE((w)->s.step->pool, (w)->field, (count)) ||                     \
    outcome_no_memory((w)->s.step->out))
 
 #endif

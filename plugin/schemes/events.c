@@ -56,10 +56,8 @@ static bool find_collision(event_state *w, double h, double *first) {
   if (!world_read_at(&w->ahead, &w->s.home, w->next.poses, h, step->out))
     return false;
   int n = w->ahead.contacts.n, m = here->contacts.n;
-  if (!EVENT_RESERVE(w, match, number_block, n) ||
-      !EVENT_RESERVE(w, share, share_block, n) ||
-      !EVENT_RESERVE(w, taken, taken_block, m) ||
-      !EVENT_RESERVE(w, collided, collided_block, n + m))
+  if (!EVENT_RESERVE(w, match, n) || !EVENT_RESERVE(w, share, n) ||
+      !EVENT_RESERVE(w, taken, m) || !EVENT_RESERVE(w, collided, n + m))
     return false;
   if (!world_match(&w->s.matcher, &w->ahead, &w->ahead.contacts, here,
                    &here->contacts, motion_radius(&w->s.home, w->now.v, h),
@@ -97,7 +95,7 @@ void events_go_between(event_state *w, double share) {
 bool events_mark_collided(event_state *w) {
   world_snapshot *here = w->s.here;
   double radius = motion_radius(&w->s.home, w->now.v, w->s.step->step_size);
-  if (!EVENT_RESERVE(w, match, number_block, w->n_collided)) return false;
+  if (!EVENT_RESERVE(w, match, w->n_collided)) return false;
   if (!world_match_keys(&w->s.matcher, w->collided, w->n_collided, here,
                         &here->contacts, radius, w->match))
     return outcome_no_memory(w->s.step->out);
@@ -168,9 +166,9 @@ bool events_at_limit(const second_order *s, int k) {
 static bool set_watches(event_state *w, bool *any) {
   const world_contacts *contacts = &w->s.here->contacts;
   double tolerance = event_rate_tolerance(w);
-  if (!EVENT_RESERVE(w, watch, watch_block, contacts->n) ||
-      !EVENT_RESERVE(w, probe, probe_block, contacts->n) ||
-      !EVENT_RESERVE(w, other_probe, other_probe_block, contacts->n))
+  if (!EVENT_RESERVE(w, watch, contacts->n) ||
+      !EVENT_RESERVE(w, probe, contacts->n) ||
+      !EVENT_RESERVE(w, other_probe, contacts->n))
     return false;
   *any = false;
   for (int k = 0; k < contacts->n; k++) {

@@ -38,7 +38,7 @@ static ode_mlcp_impact_status
 draw(const event_state *w, const ode_mlcp_impact_problem *problem, double v[]) {
   ode_mlcp_impact *impact;
   ode_mlcp_impact_status status =
-      impact_create(problem, w->s.step->source, &impact, NULL, 0);
+      impact_create(problem, &w->s.step->pool->source, &impact, NULL, 0);
   if (status != ODE_MLCP_IMPACT_DONE) return status;
   ode_mlcp_impact_options options;
   ode_mlcp_impact_default_options(&options);
@@ -68,20 +68,18 @@ bool sampled_impact(event_state *w) {
   outcome_start(&out);
   const impact_request request = {.world = w->s.here, .v = w->now.v};
   ode_mlcp_world_impact *collision = NULL;
-  memory_block block = {NULL, 0};
-  bool memory = impact_problem_build(&request, w->s.step->source, &collision,
-                                     &out) != ODE_MLCP_NO_MEMORY;
+  bool memory = impact_problem_build(&request, &w->s.step->pool->source,
+                                     &collision, &out) != ODE_MLCP_NO_MEMORY;
   if (memory && collision != NULL) {
     size_t s = (size_t)collision->problem.n_velocities;
-    double *v =
-        memory_block_reserve(&block, w->s.step->source,
-                             s + 6 * (size_t)collision->n_bodies, sizeof *v);
+    double *v;
+    bool has_room =
+        ARENA_TAKE(&w->s.base.arena, v, s + 6 * (size_t)collision->n_bodies);
     ode_mlcp_impact_status status =
-        v != NULL ? draw(w, &collision->problem, v) : ODE_MLCP_IMPACT_NO_MEMORY;
+        has_room ? draw(w, &collision->problem, v) : ODE_MLCP_IMPACT_NO_MEMORY;
     memory = status != ODE_MLCP_IMPACT_NO_MEMORY;
     if (status == ODE_MLCP_IMPACT_DONE) take(w, collision, v, v + s);
   }
-  memory_block_release(&block, w->s.step->source);
   ode_mlcp_world_impact_destroy(collision);
   return memory || outcome_no_memory(w->s.step->out);
 }

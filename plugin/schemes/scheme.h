@@ -18,9 +18,8 @@ typedef struct body_result {
 typedef struct step_memory {
   contact_entry *entries; /* out */
   int n_entries;
-  memory_block *block; /* the entries', of a scheme that takes all islands at
-                             once */
-  const memory_source *source;
+  memory_pool *pool; /* the entries', of a scheme that takes all islands at
+                        once */
 } step_memory;
 
 /** What the state of every scheme begins with. */
@@ -33,7 +32,7 @@ typedef struct scheme_state {
 
 /** A step, or one island of it, as a scheme gets it. */
 typedef struct scheme_step {
-  const memory_source *source; /* of all that the state holds */
+  memory_pool *pool; /* of all that the state holds */
   dWorldID world;
   double step_size; /* s */
   double time;      /* s, of the step's start */

@@ -46,7 +46,7 @@ void scheme_state_destroy(const scheme *scheme, scheme_state *state) {
 }
 
 world_settings scheme_settings(const scheme_step *step) {
-  return (world_settings){.memory = step->source,
+  return (world_settings){.pool = step->pool,
                           .world = step->world,
                           .step_size = step->step_size,
                           .erp = step->options->erp,
@@ -76,10 +76,7 @@ void scheme_keep_motion(const scheme_step *step, const assembly *answer,
 }
 
 bool scheme_remember(scheme_step *step, int count) {
-  step_memory *remembered = &step->remembered;
-  remembered->n_entries = 0;
-  remembered->entries =
-      memory_block_reserve(remembered->block, remembered->source, (size_t)count,
-                           sizeof *remembered->entries);
-  return remembered->entries != NULL || outcome_no_memory(step->out);
+  step->remembered.n_entries = 0;
+  return POOL_RESERVE(step->remembered.pool, step->remembered.entries, count) ||
+         outcome_no_memory(step->out);
 }

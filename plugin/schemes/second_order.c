@@ -244,10 +244,8 @@ static void keep_starts(second_order *s) {
 }
 
 static bool reserve_middle(second_order *s) {
-  s->middle_of =
-      memory_block_reserve(&s->middle_block, s->step->source,
-                           (size_t)s->here->contacts.n, sizeof *s->middle_of);
-  return s->middle_of != NULL || outcome_no_memory(s->step->out);
+  return POOL_RESERVE(s->step->pool, s->middle_of, s->here->contacts.n) ||
+         outcome_no_memory(s->step->out);
 }
 
 /* Contacts that are active at the start, at the point of the Jacobians. */
@@ -286,9 +284,8 @@ const world_snapshot *second_order_solved(const second_order *s) {
 /* What is known of the contacts of the problem. */
 static bool find_known(second_order *s, const world_snapshot *at) {
   size_t n = (size_t)at->contacts.n;
-  s->known_at = memory_block_reserve(&s->known_at_block, s->step->source, n,
-                                     sizeof *s->known_at);
-  if (s->known_at == NULL) return outcome_no_memory(s->step->out);
+  if (!POOL_RESERVE(s->step->pool, s->known_at, n))
+    return outcome_no_memory(s->step->out);
   for (size_t k = 0; k < n; k++) s->known_at[k] = NULL;
   for (int k = 0; k < s->here->contacts.n; k++)
     if (s->middle_of[k] >= 0 && s->known[k] != NULL && s->known[k]->seconds > 0)

@@ -23,7 +23,6 @@ typedef struct second_order {
   extra_row *rows;
   bool counts_cone; /* in the next step tried */
   bool *stiff;      /* [n_bodies] see second_order_find_stiff */
-  memory_block middle_block, known_block, known_at_block;
 } second_order;
 
 /** alpha of v_alpha: 1/2 for the trapezoids. */

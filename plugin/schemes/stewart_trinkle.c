@@ -27,7 +27,7 @@ static const double SETTLED = 1e-11;
 typedef struct gathered {
   world_contacts contacts; /* stops are those of `home` */
   int n_polygons;
-  memory_block item_block, polygon_block;
+  contact_polygon *polygons;
 } gathered;
 
 typedef struct stewart_trinkle {
@@ -48,7 +48,6 @@ typedef struct stewart_trinkle {
   double *impulse;            /* [6 n contacts] guesses, */
   const double *guesses;      /* or NULL */
   int *match;
-  memory_block before_block, impulse_block, match_block;
 } stewart_trinkle;
 
 static bool reserve_bodies(stewart_trinkle *s, outcome *out) {
@@ -97,26 +96,16 @@ static bool free_motion(stewart_trinkle *s, const scheme_step *step,
 static world_contact *gather(stewart_trinkle *s, const world_contacts *from,
                              int k, outcome *out) {
   gathered *to = &s->problem;
-  world_contact *items =
-      memory_block_grow(&to->item_block, &s->base.pool.source,
-                        (size_t)to->contacts.n + 1, sizeof *items);
-  if (items == NULL) {
+  if (!POOL_GROW(&s->base.pool, to->contacts.items, to->contacts.n + 1) ||
+      !POOL_GROW(&s->base.pool, to->polygons, to->n_polygons + 1)) {
     outcome_no_memory(out);
     return NULL;
   }
-  to->contacts.items = items;
-  world_contact *contact = &items[to->contacts.n];
+  to->contacts.polygons = to->polygons;
+  world_contact *contact = &to->contacts.items[to->contacts.n];
   *contact = from->items[k];
   if (contact->point.polygon >= 0) {
-    contact_polygon *polygons =
-        memory_block_grow(&to->polygon_block, &s->base.pool.source,
-                          (size_t)to->n_polygons + 1, sizeof *polygons);
-    if (polygons == NULL) {
-      outcome_no_memory(out);
-      return NULL;
-    }
-    polygons[to->n_polygons] = from->polygons[contact->point.polygon];
-    to->contacts.polygons = polygons;
+    to->polygons[to->n_polygons] = from->polygons[contact->point.polygon];
     contact->point.polygon = to->n_polygons++;
   }
   to->contacts.n++;
@@ -139,7 +128,8 @@ static void linearise(stewart_trinkle *s, int k, const double v[]) {
  * the collision function as they are at the guess. */
 static bool gather_contacts(stewart_trinkle *s, outcome *out) {
   gathered *problem = &s->problem;
-  problem->contacts = (world_contacts){.stops = s->home.contacts.stops};
+  problem->contacts = (world_contacts){.items = problem->contacts.items,
+                                       .stops = s->home.contacts.stops};
   problem->n_polygons = 0;
   for (int k = 0; k < s->home.contacts.n; k++) {
     if (s->home.contacts.items[k].found >= 0) continue;
@@ -213,26 +203,20 @@ static bool solve_linear_problem(stewart_trinkle *s, const scheme_step *step) {
   return true;
 }
 
-static bool reserve_matches(stewart_trinkle *s, int count, outcome *out) {
-  s->match = memory_block_reserve(&s->match_block, &s->base.pool.source,
-                                  (size_t)count, sizeof *s->match);
-  return s->match != NULL || outcome_no_memory(out);
-}
-
 static bool match(stewart_trinkle *s, const world_snapshot *world_a,
                   const world_contacts *a, const world_contacts *b,
                   outcome *out) {
   double radius = motion_radius(&s->home, s->v, s->home.settings.step_size);
-  return reserve_matches(s, a->n, out) &&
-         (world_match(&s->matcher, world_a, a, &s->home, b, radius, s->match) ||
-          outcome_no_memory(out));
+  return (POOL_RESERVE(&s->base.pool, s->match, a->n) &&
+          world_match(&s->matcher, world_a, a, &s->home, b, radius,
+                      s->match)) ||
+         outcome_no_memory(out);
 }
 
 static bool reserve_guesses(stewart_trinkle *s, outcome *out) {
   size_t n = (size_t)s->problem.contacts.n;
-  s->impulse = memory_block_reserve(&s->impulse_block, &s->base.pool.source,
-                                    6 * n, sizeof *s->impulse);
-  if (s->impulse == NULL) return outcome_no_memory(out);
+  if (!POOL_RESERVE(&s->base.pool, s->impulse, 6 * n))
+    return outcome_no_memory(out);
   for (size_t i = 0; i < 6 * n; i++) s->impulse[i] = NAN;
   s->guesses = s->impulse;
   return true;
@@ -312,11 +296,10 @@ static bool carry_over(stewart_trinkle *s, const scheme_step *step) {
 
 static bool keep_contacts(stewart_trinkle *s, outcome *out) {
   size_t n = (size_t)s->problem.contacts.n;
-  world_contact *items = memory_block_reserve(
-      &s->before.item_block, &s->base.pool.source, n, sizeof *items);
-  s->before_impulse = memory_block_reserve(
-      &s->before_block, &s->base.pool.source, 6 * n, sizeof *s->before_impulse);
-  if (items == NULL || s->before_impulse == NULL) return outcome_no_memory(out);
+  if (!POOL_RESERVE(&s->base.pool, s->before.contacts.items, n) ||
+      !POOL_RESERVE(&s->base.pool, s->before_impulse, 6 * n))
+    return outcome_no_memory(out);
+  world_contact *items = s->before.contacts.items;
   memcpy(items, s->problem.contacts.items, n * sizeof *items);
   s->before.contacts = s->problem.contacts;
   s->before.contacts.items = items;

@@ -116,7 +116,7 @@ ode_mlcp_error ode_mlcp_check_cone_sized(dWorldID world, int *pointed,
   outcome_start(&s.out);
   ode_mlcp_error error = ODE_MLCP_NO_MEMORY;
   if (s.assembly != NULL && world_island(&all, &arena, world, false)) {
-    const world_settings settings = {.memory = &pool.source,
+    const world_settings settings = {.pool = &pool,
                                      .world = world,
                                      .step_size = INSTANT,
                                      .erp = options->erp,

@@ -50,7 +50,6 @@ typedef struct world_stepper {
   contact_memory memory;  /* and of the last */
   island_result *islands;
   size_t n_islands;
-  memory_block body_block, joint_block, entry_block, island_block;
 
   contact_source contacts;
   force_list forces;
@@ -99,16 +98,12 @@ static void *only_state(const world_stepper *stepper) { return stepper->spare; }
 
 static bool reserve_results(world_stepper *stepper, size_t n_islands,
                             size_t n_bodies, size_t n_joints) {
-  const memory_source *source = &stepper->pool.source;
-#define RESERVE(field, block, count)                                           \
-  ((stepper->field = memory_block_reserve(&stepper->block, source, (count),    \
-                                          sizeof *stepper->field)) != NULL)
-  return RESERVE(islands, island_block, n_islands) &&
-         RESERVE(bodies, body_block, n_bodies) &&
-         RESERVE(joints, joint_block, n_joints) &&
-         RESERVE(entries, entry_block, n_joints) &&
-         contact_memory_reserve(&stepper->memory, source, (int)n_joints);
-#undef RESERVE
+  memory_pool *pool = &stepper->pool;
+  return POOL_RESERVE(pool, stepper->islands, n_islands) &&
+         POOL_RESERVE(pool, stepper->bodies, n_bodies) &&
+         POOL_RESERVE(pool, stepper->joints, n_joints) &&
+         POOL_RESERVE(pool, stepper->entries, n_joints) &&
+         contact_memory_reserve(&stepper->memory, pool, (int)n_joints);
 }
 
 static int stepper_prepare(void *context, dWorldID world, dReal step_size) {
@@ -152,12 +147,11 @@ static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
       .bodies = stepper->bodies + result->first_body,
       .joints = stepper->joints + result->first_joint,
       .remembered = {.entries = stepper->entries + result->first_joint,
-                     .block = &stepper->entry_block,
-                     .source = &stepper->pool.source},
+                     .pool = &stepper->pool},
       .out = out};
   scheme_state *taken = take_state(stepper);
   if (taken == NULL) return outcome_no_memory(out);
-  step.source = &taken->pool.source;
+  step.pool = &taken->pool;
   for (size_t i = 0; i < n_islands; i++)
     clear_joints(
         stepper->joints + stepper->islands[islands[i].index].first_joint,
@@ -277,7 +271,7 @@ static void keep_entries(world_stepper *stepper) {
               (size_t)island->n_entries * sizeof *entries);
     count += island->n_entries;
   }
-  if (!contact_memory_reserve(&stepper->memory, &stepper->pool.source, count))
+  if (!contact_memory_reserve(&stepper->memory, &stepper->pool, count))
     count = 0; /* the next step starts from nothing */
   contact_memory_take(&stepper->memory, entries, count);
 }
@@ -437,7 +431,7 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
   stepper->number = 1 + atomic_fetch_add(&n_worlds_attached, 1);
   stepper->options = options;
   stepper->scheme = scheme;
-  stepper->contacts.memory = &stepper->pool.source;
+  stepper->contacts.pool = &stepper->pool;
   pthread_mutex_init(&stepper->lock, NULL);
   if (!dWorldSetStepper(world, &STEPPER, stepper)) {
     stepper_release(stepper, world);

@@ -33,7 +33,7 @@ ode_mlcp_impact_problem_of_world(dWorldID world, const dContact contacts[],
   memory_pool pool;
   memory_pool_open(&pool, process()->memory);
   /* the step size matters to forces only, and those are not used */
-  const world_settings settings = {.memory = &pool.source,
+  const world_settings settings = {.pool = &pool,
                                    .world = world,
                                    .step_size = 1,
                                    .touching = true,

@@ -40,25 +40,15 @@ static size_t table_size(int count) {
   return size;
 }
 
-bool contact_memory_reserve(contact_memory *memory, const memory_source *source,
+bool contact_memory_reserve(contact_memory *memory, memory_pool *pool,
                             int count) {
   int most = count > memory->count ? count : memory->count;
-  size_t room = (size_t)most;
-  contact_entry *entries =
-      memory_block_grow(&memory->entry_block, source, room, sizeof *entries);
-  contact_claim *claims =
-      memory_block_reserve(&memory->claim_block, source, room, sizeof *claims);
-  if (entries != NULL) memory->entries = entries;
-  if (claims != NULL) memory->claims = claims;
-  int *slots = memory_block_grow(&memory->slot_block, source, table_size(most),
-                                 sizeof *slots);
-  if (slots != NULL) memory->slots = slots;
-  int *runs =
-      memory_block_grow(&memory->run_block, source, 2 * room + 1, sizeof *runs);
-  if (runs != NULL) memory->run_first = runs;
-  if (entries == NULL || claims == NULL || slots == NULL || runs == NULL)
+  if (!POOL_GROW(pool, memory->entries, most) ||
+      !POOL_GROW(pool, memory->claims, most) ||
+      !POOL_GROW(pool, memory->slots, table_size(most)) ||
+      !POOL_GROW(pool, memory->run_first, 2 * (size_t)most + 1))
     return false;
-  memory->run_of = runs + most + 1;
+  memory->run_of = memory->run_first + most + 1;
   contact_memory_unclaim(memory);
   return true;
 }

@@ -67,13 +67,11 @@ typedef struct contact_memory {
   int *run_of;    /* per entry while they are taken */
   int *run_first; /* [n_runs + 1] the runs' first entries, and the end */
   int n_runs;
-  memory_block entry_block, claim_block, slot_block, run_block;
 } contact_memory;
 
-/** Make room to take `count` entries, and forget who claimed which. What is
- *  taken of `source`, a pool, stays taken.
+/** Make room to take `count` entries, and forget who claimed which.
  *  @return false where memory runs out; what is held stays. */
-bool contact_memory_reserve(contact_memory *memory, const memory_source *source,
+bool contact_memory_reserve(contact_memory *memory, memory_pool *pool,
                             int count);
 
 /** Forget who claimed which entry: keys may be matched anew. */

@@ -63,16 +63,12 @@ static ode_mlcp_error add(ode_mlcp_contact_list *list, dBodyID body1,
                           dBodyID body2, const dContact *contact,
                           const contact_identity *identity, int polygon) {
   if (!wakes(list, body1, body2, &contact->geom)) return ODE_MLCP_OK;
-  source_contact *contacts =
-      memory_block_grow(&list->contact_block, list->source,
-                        (size_t)list->n_contacts + 1, sizeof *contacts);
-  if (contacts == NULL) return fail_memory(list);
-
-  list->contacts = contacts;
-  contacts[list->n_contacts++] = (source_contact){.body = {body1, body2},
-                                                  .contact = *contact,
-                                                  .identity = *identity,
-                                                  .polygon = polygon};
+  if (!POOL_GROW(list->pool, list->contacts, list->n_contacts + 1))
+    return fail_memory(list);
+  list->contacts[list->n_contacts++] = (source_contact){.body = {body1, body2},
+                                                        .contact = *contact,
+                                                        .identity = *identity,
+                                                        .polygon = polygon};
   return ODE_MLCP_OK;
 }
 
@@ -163,12 +159,10 @@ static void raise_margin(const ode_mlcp_contact_list *list, dGeomID geom) {
 /* Geoms are found by their bodies: not every kind of space lists its own. */
 static bool raise_margins(ode_mlcp_contact_list *list) {
   size_t count = dWorldGetBodies(list->world, NULL, 0);
-  dBodyID *bodies = memory_block_reserve(&list->body_block, list->source, count,
-                                         sizeof *bodies);
-  if (bodies == NULL) return false;
-  dWorldGetBodies(list->world, bodies, count);
+  if (!POOL_RESERVE(list->pool, list->bodies, count)) return false;
+  dWorldGetBodies(list->world, list->bodies, count);
   for (size_t i = 0; i < count; i++)
-    for (dGeomID geom = dBodyGetFirstGeom(bodies[i]); geom != NULL;
+    for (dGeomID geom = dBodyGetFirstGeom(list->bodies[i]); geom != NULL;
          geom = dBodyGetNextGeom(geom))
       raise_margin(list, geom);
   return true;
@@ -197,14 +191,10 @@ static bool surface_usable(const ode_mlcp_surface *surface) {
 
 static int keep_polygon(ode_mlcp_contact_list *list,
                         const ode_mlcp_surface *surface) {
-  contact_polygon *polygons =
-      memory_block_grow(&list->polygon_block, list->source,
-                        (size_t)list->n_polygons + 1, sizeof *polygons);
-  if (polygons == NULL) return -1;
-  list->polygons = polygons;
-  polygons[list->n_polygons].n = surface->n_polygon;
-  memcpy(polygons[list->n_polygons].vertex, surface->polygon,
-         sizeof surface->polygon);
+  if (!POOL_GROW(list->pool, list->polygons, list->n_polygons + 1)) return -1;
+  contact_polygon *polygon = &list->polygons[list->n_polygons];
+  polygon->n = surface->n_polygon;
+  memcpy(polygon->vertex, surface->polygon, sizeof surface->polygon);
   return list->n_polygons++;
 }
 
@@ -250,16 +240,14 @@ static dContact make_contact(dGeomID geom1, dGeomID geom2,
   return contact;
 }
 
-/* All contacts of two geoms, in the list's room. @return as gap_query. */
+/* All contacts of two geoms, into list->found. @return as gap_query. */
 static int find_contacts(ode_mlcp_contact_list *list, dGeomID geom1,
-                         dGeomID geom2, int flags, gap_contact **found) {
+                         dGeomID geom2, int flags) {
   double margin = ode_mlcp_pair_margin(list, geom1, geom2);
   for (size_t room = GAP_PAIR_ROOM;; room *= 4) {
-    *found = memory_block_reserve(&list->found_block, list->source, room,
-                                  sizeof **found);
-    if (*found == NULL) return GAP_NO_MEMORY;
-    int count =
-        gap_query(list->gaps, geom1, geom2, margin, flags, *found, (int)room);
+    if (!POOL_RESERVE(list->pool, list->found, room)) return GAP_NO_MEMORY;
+    int count = gap_query(list->gaps, geom1, geom2, margin, flags, list->found,
+                          (int)room);
     /* a mesh can fill any room */
     if (count < (int)room || room > 100000) return count;
   }
@@ -282,9 +270,8 @@ ode_mlcp_error ode_mlcp_add_pair(ode_mlcp_contact_list *list, dGeomID geom1,
     return fail(list, ODE_MLCP_BAD_ARGUMENT,
                 "a pair of geoms has a body of another world");
 
-  gap_contact *found;
-  int count = find_contacts(list, geom1, geom2,
-                            surface->reduce ? GAP_REDUCE : 0, &found);
+  int count =
+      find_contacts(list, geom1, geom2, surface->reduce ? GAP_REDUCE : 0);
   if (count == GAP_NO_MEMORY) return fail_memory(list);
   if (count < 0)
     return fail(list, ODE_MLCP_BAD_ARGUMENT, gap_context_error(list->gaps));
@@ -296,10 +283,11 @@ ode_mlcp_error ode_mlcp_add_pair(ode_mlcp_contact_list *list, dGeomID geom1,
   }
   ode_mlcp_error error = ODE_MLCP_OK;
   for (int i = 0; i < count && error == ODE_MLCP_OK; i++) {
+    const gap_contact *found = &list->found[i];
     contact_identity identity = {
-        .feature = {found[i].feature[0], found[i].feature[1]},
-        .part = {found[i].triangle[0], found[i].triangle[1]}};
-    dContact contact = make_contact(geom1, geom2, &found[i], surface);
+        .feature = {found->feature[0], found->feature[1]},
+        .part = {found->triangle[0], found->triangle[1]}};
+    dContact contact = make_contact(geom1, geom2, found, surface);
     error = add(list, body1, body2, &contact, &identity, polygon);
   }
   return error;
@@ -376,7 +364,8 @@ bool contact_source_collect(contact_source *source, dWorldID world,
   list->n_contacts = list->n_polygons = 0;
   list->error = ODE_MLCP_OK;
   list->message[0] = '\0';
-  if (source->gaps == NULL) source->gaps = gap_context_create(source->memory);
+  if (source->gaps == NULL)
+    source->gaps = gap_context_create(&source->pool->source);
   if (source->gaps == NULL) {
     fail_memory(list);
     return false;
@@ -394,14 +383,11 @@ bool contact_source_make_joints(contact_source *source, dWorldID world,
                                 double step_size, double margin) {
   if (source->joints == NULL) source->joints = dJointGroupCreate(0);
   ode_mlcp_contact_list *list = &source->list;
-  list->source = source->memory;
+  list->pool = source->pool;
   source->n_pushed = 0;
   if (!contact_source_collect(source, world, step_size, margin, list))
     return false;
-  source->feedback =
-      memory_block_reserve(&source->feedback_block, source->memory,
-                           (size_t)list->n_contacts, sizeof *source->feedback);
-  if (source->feedback == NULL) {
+  if (!POOL_RESERVE(source->pool, source->feedback, list->n_contacts)) {
     fail_memory(list);
     return false;
   }

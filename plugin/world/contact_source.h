@@ -23,7 +23,7 @@ typedef struct source_contact {
 
 /** What a collision function found, in its order. */
 struct ode_mlcp_contact_list {
-  const memory_source *source; /* a pool */
+  memory_pool *pool;
   gap_context *gaps;
   dWorldID world;
   double step_size; /* s */
@@ -34,12 +34,13 @@ struct ode_mlcp_contact_list {
   int n_polygons;
   ode_mlcp_error error; /* the first that happened; the text says what */
   char message[160];
-  memory_block contact_block, polygon_block, found_block, body_block;
+  gap_contact *found; /* of a pair */
+  dBodyID *bodies;    /* of the world */
 };
 
-/** Starts as zeros with `memory`, a pool, set. */
+/** Starts as zeros with `pool` set. */
 typedef struct contact_source {
-  const memory_source *memory;
+  memory_pool *pool;
   ode_mlcp_collision *function; /* NULL: contacts come as joints alone */
   void *context;
   gap_context *gaps;
@@ -50,7 +51,6 @@ typedef struct contact_source {
   dJointFeedback *feedback;   /* [n_pushed] of the last step's joints, in the
                                  order of the list */
   int n_pushed;
-  memory_block feedback_block;
 } contact_source;
 
 /** Forget the function and all that came of it; the source may be used again, or
@@ -62,7 +62,7 @@ void contact_source_release(contact_source *source);
  * now. The world must not be inside its islands' solves. Nothing but AABB
  * margins of geoms is changed.
  *
- * @param list  zeros but for its source, or what an earlier call filled;
+ * @param list  zeros but for its pool, or what an earlier call filled;
  *              contacts stay valid until the next call.
  * @return false where the function failed or memory ran out: list->message
  *         says why.

@@ -411,7 +411,7 @@ bool world_read(world_snapshot *world, const world_settings *settings,
       n_contacts += dJointGetType(islands[i].joints[j]) == dJointTypeContact;
   }
   world->settings = *settings;
-  world->arena.source = settings->memory;
+  world->arena.source = &settings->pool->source;
   world->n_bodies = (int)n_bodies;
   world->n_joints = (int)n_joints;
   world->n_joint_rows = 0;
@@ -529,7 +529,7 @@ static bool read_moved(world_reader *r, const world_snapshot *home,
     else
       n_others++;
   }
-  world->list.source = home->settings.memory;
+  world->list.pool = home->settings.pool;
   world->list.n_contacts = 0;
   if (source != NULL && source->function != NULL &&
       !contact_source_collect(source, home->settings.world,
@@ -567,7 +567,7 @@ bool world_read_at(world_snapshot *world, const world_snapshot *home,
     n_contact_joints += home->joints[j].is_contact;
   world->settings = home->settings;
   world->settings.measure = false;
-  world->arena.source = home->settings.memory;
+  world->arena.source = &home->settings.pool->source;
   world->erp = home->erp;
   world->cfm = home->cfm;
   world->surface_layer = home->surface_layer;

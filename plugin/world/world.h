@@ -52,8 +52,7 @@ typedef struct world_contacts {
 
 /** How a world is read. */
 typedef struct world_settings {
-  const memory_source *memory; /* of the snapshot; a pool, or kept until the
-                                  process ends */
+  memory_pool *pool; /* of the snapshot's memory */
   dWorldID world;
   double step_size; /* s, > 0 */
   double erp;       /* of joints: ODE_MLCP_ERP_HOST or 0 .. 1 */

@@ -96,7 +96,7 @@ bool world_match_keys(world_matcher *matcher, const contact_entry keys[],
   arena_start(&matcher->arena);
   if (!ARENA_TAKE(&matcher->arena, entries, contacts->n) ||
       !ARENA_TAKE(&matcher->arena, matches, count) ||
-      !contact_memory_reserve(&matcher->memory, world->arena.source,
+      !contact_memory_reserve(&matcher->memory, world->settings.pool,
                               contacts->n))
     return false;
   for (int k = 0; k < contacts->n; k++)
