@@ -48,6 +48,11 @@ typedef int scene_stepper(dWorldID world, dReal step_size);
  *  the floor up, each along +x. */
 scene *scene_wall(int rows);
 
+/** `courses` (1 .. 50) of five bricks of 0.24 x 0.115 x 0.071, 2 kg each, on a
+ *  floor, each course shifted by half a brick: a wall that is one brick thin, of
+ *  light parts that all touch. */
+scene *scene_bricks(int courses);
+
 /** A box of 0.5 x 0.5 x 0.2, density 1000, on a floor, launched at 3 m/s,
  *  `angle` radians from +x towards +y. */
 scene *scene_slide(double angle);

@@ -31,6 +31,23 @@ scene *scene_wall(int rows) {
   return finish(wall, whole);
 }
 
+scene *scene_bricks(int courses) {
+  const double length = 0.24, width = 0.115, height = 0.071, mass = 2;
+  enum { A_COURSE = 5 };
+  if (courses < 1 || courses > 50) return NULL;
+  scene *wall = scene_create();
+  if (wall == NULL) return NULL;
+  scene_add_floor(wall);
+  bool whole = true;
+  for (int course = 0; course < courses; course++)
+    for (int i = 0; i < A_COURSE; i++) {
+      double x = (length + 0.01) * (i + 0.5 * (course % 2));
+      whole &= scene_add_box(wall, x, 0, (course + 0.5) * height, length, width,
+                             height, mass / (length * width * height)) != NULL;
+    }
+  return finish(wall, whole);
+}
+
 scene *scene_slide(double angle) {
   if (!isfinite(angle)) return NULL;
   scene *slide = scene_create();

@@ -3,6 +3,8 @@
 #ifndef ODE_MLCP_COMMAND_COMMAND_H
 #define ODE_MLCP_COMMAND_COMMAND_H
 
+#include <stdbool.h>
+
 enum command_status {
   COMMAND_DONE = 0,
   COMMAND_FELL_SHORT = 1,
@@ -11,6 +13,13 @@ enum command_status {
 
 /** Run a program's worlds on ode-mlcp; returns only when it cannot start. */
 int command_run(int argc, char **argv);
+
+/** Check a setting's value and hand it on to programs, as an environment
+ *  variable. As command_line.take_setting; `context` is not used. */
+bool command_hand_on(void *context, const char *name, const char *value);
+
+/** Run a program on several steppers and set their results side by side. */
+int command_compare(int argc, char **argv);
 
 /** Solve an LCP or a problem's folder and verify the answer. */
 int command_solve(int argc, char **argv);

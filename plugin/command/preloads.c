@@ -12,6 +12,7 @@
 
 #define HOST_FILE "libode.so.8"
 #define PLUGIN_FILE "ode_mlcp_preload.so"
+#define RECORDER_FILE "ode_mlcp_recorder.so"
 
 /* The folder of this very program, without its last slash. */
 static bool own_folder(char folder[PATH_MAX]) {
@@ -53,6 +54,13 @@ static bool find_folder(const char *file, char folder[PATH_MAX], char *message,
   return false;
 }
 
+static void add_file(char *value, size_t size, const char *folder,
+                     const char *file) {
+  size_t used = strlen(value);
+  snprintf(value + used, size - used, "%s%s/%s", used > 0 ? ":" : "", folder,
+           file);
+}
+
 /* Adds the entries of `list` that are not ours already: a run inside a run
  * would otherwise name them twice. */
 static void add_others(char *value, size_t size, const char *list,
@@ -79,11 +87,13 @@ bool preloads_find(const char *file, char *path, size_t path_size,
   return true;
 }
 
-bool preloads_value(char *value, size_t value_size, char *message,
+bool preloads_value(unsigned set, char *value, size_t value_size, char *message,
                     size_t message_size) {
   char folder[PATH_MAX];
+  const char *needed_file =
+      set & PRELOAD_RECORDER ? RECORDER_FILE : PLUGIN_FILE;
 
-  if (!find_folder(PLUGIN_FILE, folder, message, message_size)) return false;
+  if (!find_folder(needed_file, folder, message, message_size)) return false;
   if (strpbrk(folder, ": ") != NULL) {
     snprintf(message, message_size,
              "cannot preload from '%s': the loader takes no path with a space "
@@ -93,13 +103,17 @@ bool preloads_value(char *value, size_t value_size, char *message,
   }
   const char *others = getenv("LD_PRELOAD");
   if (others == NULL) others = "";
-  size_t needed = 2 * strlen(folder) + strlen(others) + 64;
+  size_t needed = 3 * strlen(folder) + strlen(others) + 128;
   if (needed > value_size) {
     snprintf(message, message_size, "LD_PRELOAD is too long");
     return false;
   }
-  snprintf(value, value_size, "%s/" PLUGIN_FILE ":%s/" HOST_FILE, folder,
-           folder);
+  // the plugin first: it looks whether what it stands before is next
+  value[0] = '\0';
+  if (set & PRELOAD_PLUGIN) add_file(value, value_size, folder, PLUGIN_FILE);
+  if (set & PRELOAD_RECORDER)
+    add_file(value, value_size, folder, RECORDER_FILE);
+  add_file(value, value_size, folder, HOST_FILE);
   add_others(value, value_size, others, folder);
   return true;
 }

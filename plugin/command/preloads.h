@@ -6,17 +6,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/** What goes under a program, before the patched host. */
+typedef enum preload_set {
+  PRELOAD_PLUGIN = 1,
+  PRELOAD_RECORDER = 2
+} preload_set;
+
 /**
- * The value for LD_PRELOAD: the plugin, the patched host, then what the
+ * The value for LD_PRELOAD: what `set` names, the patched host, then what the
  * variable held.
  *
  * Looks beside this program for lib/ (a build tree) and for ../lib/ode-mlcp
  * (an installation that was moved), then in the folder of the installation.
  *
+ * @param set  of preload_set
  * @param value  [value_size] out
  * @param message  [message_size] out: one line on failure.
  */
-bool preloads_value(char *value, size_t value_size, char *message,
+bool preloads_value(unsigned set, char *value, size_t value_size, char *message,
                     size_t message_size);
 
 /** The path of `file`, which lies beside the host; looked for as above.

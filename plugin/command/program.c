@@ -11,6 +11,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "command/arguments.h"
+#include "preload/host_probe.h"
+
 /* ---- finding it ---- */
 
 static bool is_executable_file(const char *path) {
@@ -178,4 +181,19 @@ bool program_find(program *found, const char *name, char *message,
   if (problem != NULL)
     snprintf(message, message_size, "%s: %s", found->path, problem);
   return problem == NULL;
+}
+
+bool program_check(program *found, const char *name) {
+  char library[PATH_MAX], message[2 * PATH_MAX];
+  if (!program_find(found, name, message, sizeof message)) {
+    complain("%s", message);
+    return false;
+  }
+  if (found->loader[0] == '\0') return true;
+
+  host_probe_result result = host_probe(found->loader, found->path, library);
+  if (result == HOST_PROBE_FITS) return true;
+  host_probe_explain(result, found->path, library, message, sizeof message);
+  complain("%s", message);
+  return false;
 }

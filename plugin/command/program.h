@@ -21,4 +21,8 @@ typedef struct program {
 bool program_find(program *found, const char *name, char *message,
                   size_t message_size);
 
+/** Find it and see whether it can run on the patched host: else says in one line
+ *  why not. */
+bool program_check(program *found, const char *name);
+
 #endif

@@ -14,8 +14,8 @@
 #include "command/program.h"
 #include "mlcp/mlcp_folder.h"
 #include "preload/dump_folder.h"
-#include "preload/host_probe.h"
 #include "preload/output_file.h"
+#include "preload/recording.h"
 #include "preload/run_mark.h"
 #include "settings/environment.h"
 
@@ -42,8 +42,7 @@ static bool take_variable(const argument *argument, const char *value) {
   return setenv(argument->place, value, 1) == 0;
 }
 
-/* Checks a setting's value and hands it on as its environment variable. */
-static bool take_setting(void *context, const char *option, const char *value) {
+bool command_hand_on(void *context, const char *option, const char *value) {
   char problem[400], variable[ENVIRONMENT_NAME];
   ode_mlcp_options options;
   (void)context;
@@ -80,8 +79,8 @@ static bool read_options(int argc, char **argv, request *request, int *status) {
                "the run's median, or all"},
       {"version", NULL, &request->version, .help = "the version"},
       {.name = NULL}};
-  const command_line line = {about,        arguments, ending,
-                             take_setting, NULL,      "+h"};
+  const command_line line = {about,           arguments, ending,
+                             command_hand_on, NULL,      "+h"};
   if (!arguments_read(&line, argc, argv, status)) return false;
   if (request->dump != NULL && *request->dump == '\0') {
     *status = complain("--dump: the name is empty");
@@ -140,26 +139,6 @@ static bool check_outputs(void) {
   return false;
 }
 
-static bool check_host(const program *found) {
-  char library[PATH_MAX], message[MESSAGE_SIZE];
-  if (found->loader[0] == '\0') return true;
-
-  host_probe_result result = host_probe(found->loader, found->path, library);
-  if (result == HOST_PROBE_FITS) return true;
-  host_probe_explain(result, found->path, library, message, sizeof message);
-  complain("%s", message);
-  return false;
-}
-
-static bool check_program(program *found, const char *name) {
-  char message[MESSAGE_SIZE];
-  if (!program_find(found, name, message, sizeof message)) {
-    complain("%s", message);
-    return false;
-  }
-  return check_host(found);
-}
-
 /* ---- the start ---- */
 
 /* A result of an earlier run must not pass for one of this. */
@@ -194,7 +173,9 @@ static int become(const program *found, const dump_request *dump, char **argv) {
   char message[MESSAGE_SIZE], mark[128];
   static char preloads[16 * PATH_MAX];
 
-  if (!preloads_value(preloads, sizeof preloads, message, sizeof message))
+  unsigned set = PRELOAD_PLUGIN;
+  if (getenv(RECORDING_FILE) != NULL) set |= PRELOAD_RECORDER;
+  if (!preloads_value(set, preloads, sizeof preloads, message, sizeof message))
     return complain("%s", message);
   if (!remove_old_output(ENVIRONMENT_STATS) ||
       !remove_old_output(ENVIRONMENT_TRACE))
@@ -233,7 +214,7 @@ int command_run(int argc, char **argv) {
   if (!environment_read(&options, message, sizeof message))
     return complain("%s", message);
   if (!check_outputs() || !check_dump(&dump, request.dump_when != NULL) ||
-      !check_program(&found, argv[optind]))
+      !program_check(&found, argv[optind]))
     return COMMAND_WRONG_USE;
   return become(&found, &dump, argv + optind);
 }

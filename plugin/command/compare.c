@@ -1,0 +1,649 @@
+/* `ode-mlcp compare`: a program on several steppers, one after the other, each
+ * run a process of its own that records itself; then the report. */
+#define _GNU_SOURCE // PR_SET_PDEATHSIG, asprintf
+#include "command/compare.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command/arguments.h"
+#include "command/command.h"
+#include "command/preloads.h"
+#include "command/program.h"
+#include "common/clock.h"
+#include "settings/environment.h"
+#include "settings/settings.h"
+
+static const char about[] =
+    "Usage: ode-mlcp compare [OPTION...] [--] PROGRAM [ARG...]\n"
+    "       ode-mlcp compare --from DIR... [OPTION...]\n"
+    "\n"
+    "Run an ODE program once a stepper, unchanged, with the same seeds and "
+    "clock,\nand put the results side by side: a table here, and in a folder "
+    "report.html,\nreport.json and a CSV file a stepper.\n"
+    "\n";
+static const char ending[] =
+    "\n"
+    "Steppers: step (dWorldStep), quick (dWorldQuickStep), quick:N (with N\n"
+    "iterations), which are the host's own, and ode-mlcp's schemes by name.\n"
+    "A first interrupt ends the run that goes on and leaves the rest out; the\n"
+    "report is of what was recorded.\n"
+    "Exit status: 0 done; 1 a run failed or a file was not written; 2 wrong "
+    "use "
+    "or\nbad input.\n";
+
+typedef struct request {
+  const char *steppers, *output, *clock;
+  uint64_t steps, refine, megabytes;
+  double limit;
+  bool from, no_repeat, json;
+} request;
+
+/* ---- options ---- */
+
+static bool take_setting(void *context, const char *name, const char *value) {
+  if (strcmp(name, "scheme") != 0) return command_hand_on(context, name, value);
+  complain("--scheme: name the schemes in --steppers");
+  return false;
+}
+
+static bool read_options(int argc, char **argv, request *request, int *status) {
+  const argument arguments[] = {
+      {"steppers", "LIST", &request->steppers,
+       .help = "which, with commas between (step,quick,ah)"},
+      {"steps", "N", &request->steps, argument_take_count,
+       "a whole number from 1", .least = 1, .most = INT64_MAX,
+       .help = "end the program after N steps, should it not end by itself "
+               "(6000)"},
+      {"refine", "R", &request->refine, argument_take_count,
+       "a whole number from 2 to 16", .least = 2, .most = 16,
+       .help =
+           "run each with every step in R and in R^2 substeps, too: gives a "
+           "reference, errors and orders"},
+      {"output", "DIR", &request->output,
+       .help = "the folder for the report (ode-mlcp-report)"},
+      {"limit", "SECONDS", &request->limit, argument_take_positive,
+       "a number above 0", .help = "end a run that takes longer (none)"},
+      {"clock", "steps|real", &request->clock,
+       .help = "steps: the program's clock goes with its steps (default), so "
+               "that every run sees the same times"},
+      {"megabytes", "N", &request->megabytes, argument_take_count,
+       "a whole number from 1 to 1000000", .least = 1, .most = 1000000,
+       .help = "a recording that would be larger is sampled in time (256)"},
+      {"no-repeat", NULL, &request->no_repeat,
+       .help =
+           "do not run one stepper twice to see whether the program repeats "
+           "itself"},
+      {"from", NULL, &request->from,
+       .help = "report on recordings in the folders that are named"},
+      {"json", NULL, &request->json,
+       .help = "print report.json, not the table"},
+      {.name = NULL}};
+  const command_line line = {about,        arguments, ending,
+                             take_setting, NULL,      "+h"};
+  *request = (struct request){.steppers = "step,quick,ah",
+                              .output = "ode-mlcp-report",
+                              .clock = "steps",
+                              .steps = 6000,
+                              .megabytes = 256};
+  if (!arguments_read(&line, argc, argv, status)) return false;
+  *status = COMMAND_WRONG_USE;
+  if (strcmp(request->clock, "steps") != 0 &&
+      strcmp(request->clock, "real") != 0) {
+    complain("--clock: '%s' is not steps or real", request->clock);
+    return false;
+  }
+  if (request->output[0] == '\0') {
+    complain("--output: the name is empty");
+    return false;
+  }
+  if (optind < argc) return true;
+  complain(request->from ? "--from: no folder named"
+                         : "no program to run; see ode-mlcp compare --help");
+  return false;
+}
+
+static bool is_stock(const char *name) {
+  uint64_t count;
+  return strcmp(name, "step") == 0 || strcmp(name, "quick") == 0 ||
+         (strncmp(name, "quick:", 6) == 0 &&
+          argument_parse_count(name + 6, 1, 1000000, &count));
+}
+
+static bool is_scheme(const char *name) {
+  ode_mlcp_options options;
+  char message[SETTING_LINE];
+  ode_mlcp_default_options(&options);
+  return ode_mlcp_set_option(&options, "scheme", name, message,
+                             sizeof message) == ODE_MLCP_OK;
+}
+
+static bool take_stepper(comparison *c, const char *name, size_t length) {
+  if (c->n_runs == COMPARE_RUNS || length == 0 || length >= COMPARE_NAME) {
+    complain(c->n_runs == COMPARE_RUNS ? "--steppers: more than %d of them"
+                                       : "--steppers: a name is missing or too "
+                                         "long (%d letters)",
+             c->n_runs == COMPARE_RUNS ? COMPARE_RUNS : COMPARE_NAME - 1);
+    return false;
+  }
+  compare_run *run = &c->runs[c->n_runs];
+  memset(run, 0, sizeof *run);
+  memcpy(run->name, name, length);
+  if (!is_stock(run->name) && !is_scheme(run->name)) {
+    complain(
+        "--steppers: there is no stepper '%s': step, quick, quick:N, or a "
+        "scheme as in ode-mlcp run --help",
+        run->name);
+    return false;
+  }
+  for (int i = 0; i < c->n_runs; i++)
+    if (strcmp(c->runs[i].name, run->name) == 0) {
+      complain("--steppers: '%s' twice", run->name);
+      return false;
+    }
+  c->n_runs++;
+  return true;
+}
+
+static bool take_steppers(comparison *c, const char *list) {
+  for (;;) {
+    size_t length = strcspn(list, ",");
+    if (!take_stepper(c, list, length)) return false;
+    if (list[length] == '\0') return true;
+    list += length + 1;
+  }
+}
+
+/* ---- folders and files ---- */
+
+static bool make_folder(const char *path) {
+  if (mkdir(path, 0777) == 0 || errno == EEXIST) return true;
+  complain("--output: cannot make %s: %s", path, strerror(errno));
+  return false;
+}
+
+/* DIR/data/NAME[-rR].SUFFIX; a name's ':' becomes '-'. */
+static void name_file(char path[PATH_MAX], const char *folder,
+                      const compare_run *run, const char *label,
+                      const char *suffix) {
+  char name[COMPARE_NAME];
+  snprintf(name, sizeof name, "%s", run->name);
+  for (char *c = name; *c != '\0'; c++)
+    if (*c == ':') *c = '-';
+  if (snprintf(path, PATH_MAX, "%s/data/%s%s%s", folder, name, label, suffix) >=
+      PATH_MAX)
+    path[0] = '\0'; // refused when it is opened
+}
+
+/* ---- one run ---- */
+
+static volatile sig_atomic_t interrupts;
+static void count_interrupt(int number) {
+  (void)number;
+  interrupts++;
+}
+
+static bool set_number(const char *variable, uint64_t value) {
+  char text[32];
+  snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+  return setenv(variable, text, 1) == 0;
+}
+
+/* In the child: becomes the program on the stepper. */
+static void __attribute__((noreturn))
+become(const request *request, const compare_run *run, const program *found,
+       char **argv, const char *recording, const char *output,
+       unsigned refine) {
+  char message[2 * PATH_MAX];
+  static char preloads[16 * PATH_MAX];
+  prctl(PR_SET_PDEATHSIG, SIGTERM); // nobody is left to be told
+  setpgid(0, 0); // a terminal's interrupt is the command's to hear
+  signal(SIGINT, SIG_DFL);
+  signal(SIGTERM, SIG_DFL);
+  int in = open("/dev/null", O_RDONLY);
+  int out = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  if (in < 0 || out < 0) _exit(126);
+  dup2(in, 0);
+  dup2(out, 1);
+  dup2(out, 2);
+  close(in);
+  close(out);
+  bool stock = is_stock(run->name);
+  bool good = setenv(RECORDING_FILE, recording, 1) == 0 &&
+              setenv(RECORDING_CLOCK, request->clock, 1) == 0 &&
+              set_number(RECORDING_STEPS, request->steps) &&
+              set_number(RECORDING_MEGABYTES, request->megabytes) &&
+              set_number(RECORDING_REFINE, refine) &&
+              setenv(RECORDING_STEPPER, stock ? run->name : "", 1) == 0 &&
+              (stock || setenv(RECORDING_SCHEME, run->name, 1) == 0);
+  if (!good) _exit(126);
+  if (!stock) {
+    int n = 0;
+    while (argv[n] != NULL) n++;
+    char **line = calloc((size_t)n + 3, sizeof *line);
+    if (line == NULL) _exit(126);
+    line[0] = "run";
+    line[1] = "--";
+    memcpy(line + 2, argv, (size_t)n * sizeof *line);
+    _exit(command_run(n + 2, line));
+  }
+  if (!preloads_value(PRELOAD_RECORDER, preloads, sizeof preloads, message,
+                      sizeof message) ||
+      setenv("LD_PRELOAD", preloads, 1) != 0) {
+    fprintf(stderr, "ode-mlcp compare: %s\n", message);
+    _exit(126);
+  }
+  execvp(found->path, argv);
+  fprintf(stderr, "ode-mlcp compare: %s: %s\n", found->path, strerror(errno));
+  _exit(126);
+}
+
+/* How far the child is: its recording's head, as it is written. */
+static bool read_head(const char *path, recording_head *head) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  bool read_all = pread(file, head, sizeof *head, 0) == sizeof *head;
+  close(file);
+  return read_all && memcmp(head->magic, RECORDING_MAGIC, 8) == 0;
+}
+
+static void show_progress(const char *path, const char *name, double since,
+                          bool last) {
+  recording_head head;
+  bool terminal = isatty(2);
+  if (!read_head(path, &head)) return;
+  fprintf(stderr,
+          "%sode-mlcp compare: %s: %lld steps, %.4g s of its time in "
+          "%.0f s%s",
+          terminal ? "\r" : "", name, (long long)head.steps, head.time,
+          seconds_now() - since, terminal && !last ? "   " : "\n");
+}
+
+typedef struct ended_run {
+  int status; /* as in recording_head */
+  bool cut;
+} ended_run;
+
+/* Waits for the child, which is ended at the limit or when the user wants. */
+static ended_run watch(pid_t child, const request *request, const char *path,
+                       const char *name) {
+  const struct timespec moment = {0, 20000000};
+  const double PATIENCE = 3; /* s from a polite end to a sure one */
+  double start = seconds_now(), said = start, asked = 0;
+  ended_run run = {-1, false};
+  int status, heard = interrupts;
+  bool spoke = false;
+  for (;;) {
+    pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended == child || (ended < 0 && errno != EINTR)) break;
+    double now = seconds_now();
+    bool late = request->limit > 0 && now - start > request->limit;
+    if (!run.cut && (late || interrupts != heard)) {
+      kill(-child, SIGTERM);
+      run.cut = true;
+      asked = now;
+    } else if (run.cut && now - asked > PATIENCE) {
+      kill(-child, SIGKILL);
+    }
+    if (now - said > (isatty(2) ? 0.5 : 15)) {
+      show_progress(path, name, start, false);
+      said = now;
+      spoke = true;
+    }
+    nanosleep(&moment, NULL);
+  }
+  kill(-child, SIGKILL); // what it left behind
+  if (spoke && isatty(2)) show_progress(path, name, start, true);
+  if (WIFEXITED(status)) run.status = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) run.status = 128 + WTERMSIG(status);
+  return run;
+}
+
+/* The recording ends where its last whole record does. */
+static void finish_file(const char *path, ended_run run) {
+  recording_head head;
+  int file = open(path, O_RDWR | O_CLOEXEC);
+  if (file < 0) return;
+  if (pread(file, &head, sizeof head, 0) == sizeof head) {
+    head.status = run.status;
+    head.cut = run.cut;
+    if (pwrite(file, &head, sizeof head, 0) == sizeof head &&
+        ftruncate(file, (off_t)head.used) != 0)
+      complain("%s: %s", path, strerror(errno));
+  }
+  close(file);
+}
+
+typedef struct job {
+  const request *request;
+  const program *found;
+  char **argv;
+  const char *folder;
+} job;
+
+/* What was wrong with a run; empty: nothing. */
+static void explain(compare_run *run, const recording *r, ended_run ended,
+                    const request *request, const char *output) {
+  char *out = run->complaint;
+  size_t size = sizeof run->complaint;
+  int status = ended.status;
+  if (r == NULL)
+    snprintf(out, size,
+             "no step was recorded (status %d; %.300s has what it "
+             "said)",
+             status, output);
+  else if (ended.cut)
+    snprintf(out, size,
+             interrupts > 0 ? "interrupted after %lld steps"
+                            : "ended by --limit after %lld steps",
+             (long long)r->head->steps);
+  else if (r->head->full)
+    snprintf(out, size, "the disk was full after %lld steps",
+             (long long)r->head->steps);
+  else if (status != 0 && !r->head->stopped)
+    snprintf(out, size,
+             "the program ended with status %d after %lld steps "
+             "(%.280s has what it said)",
+             status, (long long)r->head->steps, output);
+  else if (r->head->stopped)
+    snprintf(out, size, "ended at --steps %llu",
+             (unsigned long long)request->steps);
+}
+
+static recording *run_once(const job *job, compare_run *run, const char *label,
+                           unsigned refine, bool tells) {
+  char path[PATH_MAX], output[PATH_MAX], message[PATH_MAX + 200];
+  name_file(path, job->folder, run, label, ".rec");
+  name_file(output, job->folder, run, label, ".out");
+  unlink(path);
+  fflush(NULL);
+  pid_t child = fork();
+  if (child < 0) {
+    snprintf(run->complaint, sizeof run->complaint, "no process: %s",
+             strerror(errno));
+    return NULL;
+  }
+  if (child == 0)
+    become(job->request, run, job->found, job->argv, path, output, refine);
+  setpgid(child, child);
+  char name[COMPARE_NAME + 32];
+  snprintf(name, sizeof name, "%s%s", run->name, label);
+  ended_run ended = watch(child, job->request, path, name);
+  finish_file(path, ended);
+  recording *r = recording_open(path, message, sizeof message);
+  if (r != NULL && r->head->steps == 0) {
+    recording_close(r);
+    r = NULL;
+  }
+  if (tells) explain(run, r, ended, job->request, output);
+  return r;
+}
+
+static void run_levels(const job *job, compare_run *run, int refine) {
+  run->levels[0] = run_once(job, run, "", 1, true);
+  unsigned substeps = 1;
+  for (int k = 1; k < COMPARE_LEVELS && refine > 0 && interrupts == 0; k++) {
+    char label[32];
+    substeps *= (unsigned)refine;
+    snprintf(label, sizeof label, "-r%u", substeps);
+    run->levels[k] = run_once(job, run, label, substeps, false);
+  }
+}
+
+/* The run that took the least time, done again: is it the same? */
+static recording *repeat_one(const job *job, comparison *c) {
+  c->repeated = -1;
+  for (int i = 0; i < c->n_runs; i++) {
+    const recording *r = c->runs[i].levels[0];
+    if (r != NULL && !r->head->cut &&
+        (c->repeated < 0 ||
+         r->head->seconds < c->runs[c->repeated].levels[0]->head->seconds))
+      c->repeated = i;
+  }
+  if (c->repeated < 0 || job->request->no_repeat || interrupts > 0) return NULL;
+  return run_once(job, &c->runs[c->repeated], "-again", 1, false);
+}
+
+/* ---- recordings made elsewhere ---- */
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names of all recordings below the folder, sorted; ends with NULL. */
+static char **list_recordings(const char *folder) {
+  char path[PATH_MAX];
+  char **names = calloc(1, sizeof *names);
+  size_t n = 0;
+  for (int k = 0; k < 2; k++) {
+    snprintf(path, sizeof path, "%s%s", folder, k == 0 ? "/data" : "");
+    DIR *listing = opendir(path);
+    if (listing == NULL) continue;
+    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+      size_t length = strlen(entry->d_name);
+      if (length < 5 || strcmp(entry->d_name + length - 4, ".rec") != 0)
+        continue;
+      char **more = realloc(names, (n + 2) * sizeof *names);
+      if (more == NULL || asprintf(&more[n], "%s/%s", path, entry->d_name) < 0)
+        break;
+      names = more;
+      names[++n] = NULL;
+    }
+    closedir(listing);
+  }
+  if (names != NULL) qsort(names, n, sizeof *names, by_name);
+  return names;
+}
+
+/* Which level of a run it is: by its substeps. */
+static bool take_recording(comparison *c, recording *r, bool again,
+                           recording **repeat) {
+  const char *name = r->head->stepper;
+  int at = 0;
+  while (at < c->n_runs && strcmp(c->runs[at].name, name) != 0) at++;
+  if (at == COMPARE_RUNS) return false;
+  if (at == c->n_runs) {
+    memset(&c->runs[at], 0, sizeof c->runs[at]);
+    snprintf(c->runs[at].name, COMPARE_NAME, "%.*s", COMPARE_NAME - 1, name);
+    c->n_runs++;
+  }
+  if (c->program[0] == '\0')
+    snprintf(c->program, sizeof c->program, "%s", r->head->program);
+  if (again) {
+    if (*repeat != NULL) return false;
+    *repeat = r;
+    c->repeated = at;
+    return true;
+  }
+  unsigned refine = r->head->refine;
+  int level = 0;
+  if (refine > 1) {
+    unsigned root = (unsigned)lround(sqrt(refine));
+    // R alone, or R^2 where R is known already or is its root
+    if (c->refine == 0) c->refine = (int)refine;
+    level = (unsigned)c->refine == refine ? 1 : 2;
+    if (level == 2 && root != (unsigned)c->refine &&
+        refine * refine == (unsigned)c->refine)
+      level = 1;
+  }
+  if (c->runs[at].levels[level] != NULL) return false;
+  c->runs[at].levels[level] = r;
+  return true;
+}
+
+/* Finer levels come after coarser ones whatever their names' order. */
+static void read_folder(comparison *c, const char *folder, recording **repeat,
+                        int *status) {
+  char message[PATH_MAX + 200];
+  char **names = list_recordings(folder);
+  if (names == NULL || names[0] == NULL)
+    *status = complain("--from: no recording (data/*.rec) in %s", folder);
+  unsigned least = 0;
+  for (int pass = 0; pass < 3 && names != NULL; pass++)
+    for (char **name = names; *name != NULL; name++) {
+      recording *r = recording_open(*name, message, sizeof message);
+      if (r == NULL) {
+        if (pass == 0) *status = complain("--from: %s", message);
+        continue;
+      }
+      unsigned refine = r->head->refine;
+      if (pass == 0 && refine > 1 && (least == 0 || refine < least))
+        least = refine;
+      int belongs = refine <= 1 ? 0 : refine == least ? 1 : 2;
+      if (pass == 0 && refine > 1)
+        belongs = -1; // not before the least is known
+      bool again = strstr(*name, "-again.rec") != NULL;
+      if (belongs != pass || !take_recording(c, r, again, repeat))
+        recording_close(r);
+    }
+  for (char **name = names; name != NULL && *name != NULL; name++) free(*name);
+  free(names);
+}
+
+/* ---- the whole ---- */
+
+static int write_report(const comparison *c, const request *request,
+                        const char *folder, int status) {
+  static compare_writer *const writers[] = {compare_write_json,
+                                            compare_write_csv};
+  char message[PATH_MAX + 200];
+  for (size_t k = 0; k < sizeof writers / sizeof writers[0]; k++)
+    status = written_or_complain(writers[k](c, folder, message, sizeof message),
+                                 message, status);
+  if (!request->json) {
+    compare_print_table(c);
+    printf("\nThe report is in %s.\n", folder);
+    return status;
+  }
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s/report.json", folder);
+  FILE *file = fopen(path, "r");
+  for (int letter; file != NULL && (letter = fgetc(file)) != EOF;)
+    putchar(letter);
+  if (file != NULL) fclose(file);
+  return status;
+}
+
+static void release(comparison *c, recording *again) {
+  for (int i = 0; i < c->n_runs; i++)
+    for (int k = 0; k < COMPARE_LEVELS; k++)
+      recording_close(c->runs[i].levels[k]);
+  recording_close(again);
+}
+
+/* A run that did not come to its end is not what was asked for. */
+static int judge_runs(const comparison *c) {
+  for (int i = 0; i < c->n_runs; i++) {
+    const recording *r = c->runs[i].levels[0];
+    if (r == NULL || r->head->cut || r->head->full ||
+        (r->head->status > 0 && !r->head->stopped))
+      return COMMAND_FELL_SHORT;
+  }
+  return COMMAND_DONE;
+}
+
+/* A result of an earlier comparison must not pass for one of this. */
+static void remove_old(const char *folder, const char *const endings[]) {
+  char path[PATH_MAX];
+  DIR *listing = opendir(folder);
+  if (listing == NULL) return;
+  for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+    const char *end = strrchr(entry->d_name, '.');
+    for (int k = 0; end != NULL && endings[k] != NULL; k++)
+      if (strcmp(end, endings[k]) == 0 &&
+          snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) <
+              PATH_MAX)
+        unlink(path);
+  }
+  closedir(listing);
+}
+
+static void remove_old_report(const char *folder, bool with_recordings) {
+  static const char *const report[] = {".csv", ".json", ".html", ".png",
+                                       ".svg", ".mp4",  NULL};
+  static const char *const recordings[] = {".rec", ".out", NULL};
+  char data[PATH_MAX];
+  remove_old(folder, report);
+  if (with_recordings &&
+      snprintf(data, sizeof data, "%s/data", folder) < PATH_MAX)
+    remove_old(data, recordings);
+}
+
+static bool make_folders(const char *folder, char absolute[PATH_MAX]) {
+  char data[PATH_MAX];
+  if (!make_folder(folder)) return false;
+  if (realpath(folder, absolute) == NULL ||
+      snprintf(data, sizeof data, "%s/data", absolute) >= PATH_MAX - 64) {
+    complain("--output: %s: %s", folder, strerror(errno));
+    return false;
+  }
+  return make_folder(data);
+}
+
+static int run_program(const request *request, comparison *c, char **argv) {
+  char folder[PATH_MAX];
+  program found;
+  if (!take_steppers(c, request->steppers) || !program_check(&found, argv[0]) ||
+      !make_folders(request->output, folder))
+    return COMMAND_WRONG_USE;
+  snprintf(c->program, sizeof c->program, "%s", argv[0]);
+  c->arguments = argv + 1;
+  c->refine = (int)request->refine;
+  remove_old_report(folder, true);
+
+  struct sigaction heard = {.sa_handler = count_interrupt};
+  sigaction(SIGINT, &heard, NULL);
+  sigaction(SIGTERM, &heard, NULL);
+  const job job = {request, &found, argv, folder};
+  for (int i = 0; i < c->n_runs; i++)
+    if (interrupts == 0)
+      run_levels(&job, &c->runs[i], c->refine);
+    else
+      snprintf(c->runs[i].complaint, sizeof c->runs[i].complaint,
+               "not run: interrupted");
+  recording *again = repeat_one(&job, c);
+  compare_judge(c, again);
+  int status = write_report(c, request, folder, judge_runs(c));
+  release(c, again);
+  return status;
+}
+
+static int run_from(const request *request, comparison *c, char **folders) {
+  char folder[PATH_MAX];
+  int status = COMMAND_DONE;
+  recording *again = NULL;
+  for (; *folders != NULL && status == COMMAND_DONE; folders++)
+    read_folder(c, *folders, &again, &status);
+  if (status == COMMAND_DONE && make_folders(request->output, folder)) {
+    remove_old_report(folder, false);
+    compare_judge(c, again);
+    status = write_report(c, request, folder, judge_runs(c));
+  } else if (status == COMMAND_DONE) {
+    status = COMMAND_WRONG_USE;
+  }
+  release(c, again);
+  return status;
+}
+
+int command_compare(int argc, char **argv) {
+  static comparison c;
+  request request;
+  int status;
+  if (!read_options(argc, argv, &request, &status)) return status;
+  c.repeated = c.reference = -1;
+  return request.from ? run_from(&request, &c, argv + optind)
+                      : run_program(&request, &c, argv + optind);
+}

@@ -1,0 +1,90 @@
+/* The parts of `ode-mlcp compare`. docs/compare.md says what is measured. */
+#ifndef ODE_MLCP_COMMAND_COMPARE_H
+#define ODE_MLCP_COMMAND_COMPARE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "preload/recording.h"
+
+/* ---- a recording, read ---- */
+
+typedef struct recording {
+  const recording_head *head;
+  size_t size; /* of the mapping */
+  const recording_step **steps;
+  const recording_frame **frames; /* of the world that stepped first */
+  const recording_shape **shapes;
+  const recording_body **bodies;
+  size_t n_steps, n_frames, n_shapes, n_bodies;
+  uint32_t world;
+} recording;
+
+/** @return NULL where there is none or it is broken, with a line in `message`;
+ *          to be closed. */
+recording *recording_open(const char *path, char *message, size_t message_size);
+void recording_close(recording *recording);
+
+const recording_pose *frame_poses(const recording_frame *frame);
+const recording_contact *frame_contacts(const recording_frame *frame);
+/** NULL where the frame has no such body. */
+const recording_pose *frame_pose(const recording_frame *frame, uint32_t body);
+
+/* ---- a run, and what came of it ---- */
+
+enum { COMPARE_LEVELS = 3, COMPARE_RUNS = 16, COMPARE_NAME = 32 };
+
+/** NAN where it is not known. docs/compare.md has the formulas. */
+typedef struct compare_figures {
+  long steps, messages, failed_steps, degraded, unsolved, not_finite;
+  double contact_error_worst, contact_error_p90; /* m/s */
+  double cone_violation_worst;                   /* m/s */
+  double penetration_worst, penetration_end;     /* m */
+  double joint_error_worst;                      /* m, rad */
+  double energy_drift, contact_work;             /* J */
+  double momentum_drift;                         /* N s */
+  double fastest_end;                            /* m/s */
+  double reference_error, order;                 /* m */
+  double parted;                                 /* s: from the first run */
+  double ms_step_median, ms_step_p99, ms_step_worst;
+  double seconds; /* simulated */
+} compare_figures;
+
+typedef struct compare_run {
+  char name[COMPARE_NAME];           /* as --steppers says */
+  recording *levels[COMPARE_LEVELS]; /* h, h/R, h/R^2; NULL: none */
+  char complaint[400];               /* why the first is not there, or whole */
+  compare_figures figures;
+} compare_run;
+
+typedef struct comparison {
+  char program[PATH_MAX];
+  char **arguments; /* ends with NULL; may be NULL */
+  compare_run runs[COMPARE_RUNS];
+  int n_runs;
+  int refine;     /* 0: no reference */
+  int reference;  /* the run whose finest level is the reference; -1: none */
+  double chaos;   /* s: from here on the reference is none; INFINITY: it is */
+  int repeated;   /* the run that was done twice; -1: none */
+  double differs; /* s: where the two differ; INFINITY: nowhere, NAN: unknown */
+  double size;    /* m: the median body's largest extent */
+  char verdict[1200];
+} comparison;
+
+/** Fill in all figures. */
+void compare_judge(comparison *comparison, const recording *again);
+
+/** s: from when on a body is more than `apart` m elsewhere; INFINITY: never. */
+double compare_parting(const recording *one, const recording *other,
+                       double apart);
+
+/* ---- what is written; `folder` is there. false with a line in `message` ---- */
+
+typedef bool compare_writer(const comparison *comparison, const char *folder,
+                            char *message, size_t message_size);
+compare_writer compare_write_json, compare_write_csv;
+
+void compare_print_table(const comparison *comparison);
+
+#endif

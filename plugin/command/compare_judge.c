@@ -1,0 +1,329 @@
+/* The figures of a comparison: docs/compare.md has the formulas. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/compare.h"
+
+static double worse(double a, double b) { return b <= a ? a : b; }
+
+static int by_size(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* The value that the share `part` of them does not exceed; sorts them. */
+static double quantile(double values[], size_t count, double part) {
+  if (count == 0) return NAN;
+  qsort(values, count, sizeof values[0], by_size);
+  size_t at = (size_t)ceil(part * (double)count);
+  return values[at > 0 ? at - 1 : 0];
+}
+
+/* ---- one run by itself ---- */
+
+static void sum_steps(const recording *r, compare_figures *f) {
+  f->contact_error_worst = f->cone_violation_worst = 0;
+  f->penetration_worst = f->penetration_end = f->joint_error_worst = 0;
+  f->energy_drift = f->contact_work = f->momentum_drift = 0;
+  f->fastest_end = 0;
+  for (size_t i = 0; i < r->n_steps; i++) {
+    const recording_step *step = r->steps[i];
+#define WORSE(field, value) f->field = worse(f->field, value)
+    WORSE(contact_error_worst, step->contact_error);
+    WORSE(cone_violation_worst, step->cone_violation);
+    WORSE(penetration_worst, step->penetration);
+    WORSE(joint_error_worst, step->joint_error);
+    WORSE(energy_drift, fabs(step->energy_unexplained));
+    WORSE(momentum_drift, step->momentum_unexplained);
+#undef WORSE
+    f->contact_work = step->contact_work;
+    f->penetration_end = step->penetration;
+    f->fastest_end = step->fastest;
+  }
+}
+
+static void sum_times(const recording *r, compare_figures *f) {
+  double *values = malloc((r->n_steps + 1) * sizeof *values);
+  if (values == NULL) return;
+  for (size_t i = 0; i < r->n_steps; i++)
+    values[i] = r->steps[i]->contact_error;
+  f->contact_error_p90 = quantile(values, r->n_steps, 0.9);
+  for (size_t i = 0; i < r->n_steps; i++)
+    values[i] = 1e3 * r->steps[i]->seconds;
+  f->ms_step_median = quantile(values, r->n_steps, 0.5);
+  f->ms_step_p99 = quantile(values, r->n_steps, 0.99);
+  f->ms_step_worst = r->n_steps > 0 ? values[r->n_steps - 1] : NAN;
+  free(values);
+}
+
+static void judge_alone(compare_run *run) {
+  compare_figures *f = &run->figures;
+  const recording *r = run->levels[0];
+  *f = (compare_figures){.contact_error_worst = NAN,
+                         .contact_error_p90 = NAN,
+                         .cone_violation_worst = NAN,
+                         .penetration_worst = NAN,
+                         .penetration_end = NAN,
+                         .joint_error_worst = NAN,
+                         .energy_drift = NAN,
+                         .contact_work = NAN,
+                         .momentum_drift = NAN,
+                         .fastest_end = NAN,
+                         .reference_error = NAN,
+                         .order = NAN,
+                         .parted = NAN,
+                         .ms_step_median = NAN,
+                         .ms_step_p99 = NAN,
+                         .ms_step_worst = NAN};
+  if (r == NULL) return;
+  f->steps = (long)r->head->steps;
+  f->messages = (long)r->head->messages;
+  f->failed_steps = (long)r->head->failed;
+  f->degraded = (long)r->head->degraded;
+  f->unsolved = (long)r->head->unsolved;
+  f->not_finite = (long)r->head->not_finite;
+  f->seconds = r->head->time;
+  sum_steps(r, f);
+  sum_times(r, f);
+}
+
+/* ---- two runs beside each other ---- */
+
+static double distance(const recording_pose *a, const recording_pose *b) {
+  double sum = 0;
+  for (int i = 0; i < 3; i++) {
+    double d = a->position[i] - b->position[i];
+    sum += d * d;
+  }
+  return sqrt(sum);
+}
+
+/* Of two frames: the largest distance of a body from itself, or the root of
+ * their mean square. Bodies that one of them lacks have no distance. */
+static double frame_distance(const recording_frame *a, const recording_frame *b,
+                             bool largest) {
+  const recording_pose *poses = frame_poses(a);
+  double most = 0, sum = 0;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < a->n_bodies; i++) {
+    const recording_pose *other = frame_pose(b, poses[i].body);
+    if (other == NULL) continue;
+    double d = distance(&poses[i], other);
+    if (!(d <= most)) most = d; /* a NaN stays */
+    sum += d * d;
+    n++;
+  }
+  return largest ? most : n > 0 ? sqrt(sum / n) : 0;
+}
+
+/* Walks the frames of the same step of two runs. */
+typedef struct frame_pair {
+  const recording *one, *other;
+  size_t i, k;
+} frame_pair;
+
+static bool next_pair(frame_pair *at, const recording_frame **a,
+                      const recording_frame **b) {
+  while (at->i < at->one->n_frames && at->k < at->other->n_frames) {
+    *a = at->one->frames[at->i];
+    *b = at->other->frames[at->k];
+    at->i += (*a)->number <= (*b)->number;
+    at->k += (*b)->number <= (*a)->number;
+    if ((*a)->number == (*b)->number) return true;
+  }
+  return false;
+}
+
+double compare_parting(const recording *one, const recording *other,
+                       double apart) {
+  frame_pair at = {one, other, 0, 0};
+  const recording_frame *a, *b;
+  while (next_pair(&at, &a, &b))
+    if (!(frame_distance(a, b, true) <= apart)) return a->time;
+  return INFINITY;
+}
+
+/* The largest root mean square distance before the time `end`. */
+static double largest_distance(const recording *one, const recording *other,
+                               double end) {
+  frame_pair at = {one, other, 0, 0};
+  const recording_frame *a, *b;
+  double most = 0;
+  while (next_pair(&at, &a, &b) && a->time < end) {
+    double d = frame_distance(a, b, false);
+    if (!(d <= most)) most = d;
+  }
+  return most;
+}
+
+/* ---- the reference ---- */
+
+/* Two bodies' runs are parted when they are a tenth of a body apart. */
+static const double APART = 0.1;
+
+static double extent(const recording_shape *shape) {
+  const float *s = shape->sizes;
+  switch (shape->kind) {
+    case RECORDING_SPHERE: return 2 * s[0];
+    case RECORDING_BOX: return fmax(s[0], fmax(s[1], s[2]));
+    case RECORDING_CAPSULE: return s[1] + 2 * s[0];
+    case RECORDING_CYLINDER: return fmax(s[1], 2 * s[0]);
+    default: break;
+  }
+  const float(*vertices)[3] = (const void *)(shape + 1);
+  double most = 0;
+  for (uint32_t i = 0; i < shape->n_vertices; i++)
+    for (int k = 0; k < 3; k++) most = fmax(most, 2 * fabsf(vertices[i][k]));
+  return most;
+}
+
+static double median_size(const recording *r) {
+  double *sizes = malloc((r->n_shapes + 1) * sizeof *sizes);
+  size_t n = 0;
+  for (size_t i = 0; sizes != NULL && i < r->n_shapes; i++)
+    if (r->shapes[i]->body != 0) sizes[n++] = extent(r->shapes[i]);
+  double median = n > 0 ? quantile(sizes, n, 0.5) : 1;
+  free(sizes);
+  return median > 0 ? median : 1;
+}
+
+/* The order p of e = C h^p, of three runs of one stepper: by how much the
+ * differences between neighbours shrink. */
+static double find_order(const compare_run *run, double apart, int refine) {
+  recording *const *r = run->levels;
+  if (r[0] == NULL || r[1] == NULL || r[2] == NULL) return NAN;
+  double end = fmin(compare_parting(r[0], r[1], apart),
+                    compare_parting(r[1], r[2], apart));
+  double coarse = largest_distance(r[0], r[1], end);
+  double fine = largest_distance(r[1], r[2], end);
+  const double ROUNDING = 1e-11; /* m */
+  if (!(coarse > ROUNDING) || !(fine > ROUNDING)) return NAN;
+  return log(coarse / fine) / log(refine);
+}
+
+static void judge_against_reference(comparison *c) {
+  if (c->reference < 0) return;
+  recording *const *levels = c->runs[c->reference].levels;
+  double apart = APART * c->size;
+  c->chaos = compare_parting(levels[1], levels[2], apart);
+  for (int i = 0; i < c->n_runs; i++) {
+    compare_run *run = &c->runs[i];
+    if (run->levels[0] == NULL) continue;
+    run->figures.reference_error =
+        largest_distance(run->levels[0], levels[2], c->chaos);
+    run->figures.order = find_order(run, apart, c->refine);
+  }
+}
+
+static bool is_stock(const compare_run *run) {
+  return strcmp(run->name, "step") == 0 || strncmp(run->name, "quick", 5) == 0;
+}
+
+/* Of ode-mlcp's schemes, or of the host's steppers where there is none, the one
+ * that changed least from R substeps to R^2. */
+static int choose_reference(const comparison *c) {
+  int chosen = -1;
+  double least = INFINITY;
+  bool stock = true;
+  for (int i = 0; i < c->n_runs; i++) {
+    const compare_run *run = &c->runs[i];
+    if (run->levels[1] == NULL || run->levels[2] == NULL) continue;
+    double change = largest_distance(run->levels[1], run->levels[2], INFINITY);
+    bool better = is_stock(run) == stock ? change < least : stock;
+    if (chosen >= 0 && !better) continue;
+    chosen = i;
+    least = change;
+    stock = is_stock(run);
+  }
+  return chosen;
+}
+
+/* ---- the verdict ---- */
+
+static void __attribute__((format(printf, 3, 4)))
+add(char *text, size_t size, const char *format, ...) {
+  va_list arguments;
+  size_t used = strlen(text);
+  va_start(arguments, format);
+  vsnprintf(text + used, size - used, format, arguments);
+  va_end(arguments);
+}
+
+static const compare_run *least(const comparison *c, size_t offset) {
+  const compare_run *best = NULL;
+  double least = INFINITY;
+  for (int i = 0; i < c->n_runs; i++) {
+    double value =
+        *(const double *)((const char *)&c->runs[i].figures + offset);
+    if (c->runs[i].levels[0] != NULL && value < least) {
+      least = value;
+      best = &c->runs[i];
+    }
+  }
+  return best;
+}
+
+/* Two sentences: who kept the law, and at what price. */
+static void write_verdict(comparison *c) {
+  char *out = c->verdict;
+  size_t size = sizeof c->verdict;
+  const compare_run *law =
+      least(c, offsetof(compare_figures, contact_error_worst));
+  const compare_run *fast = least(c, offsetof(compare_figures, ms_step_median));
+  out[0] = '\0';
+  if (law == NULL || fast == NULL) {
+    add(out, size, "No stepper took a step of %s.", c->program);
+    return;
+  }
+  add(out, size,
+      "On %s, %s kept the contacts closest to their law "
+      "(worst error %.2g m/s",
+      c->program, law->name, law->figures.contact_error_worst);
+  for (int i = 0; i < c->n_runs; i++) {
+    const compare_run *run = &c->runs[i];
+    if (run != law && run->levels[0] != NULL)
+      add(out, size, "; %s %.2g", run->name, run->figures.contact_error_worst);
+  }
+  add(out, size, "). %s was the fastest (%.3g ms a step", fast->name,
+      fast->figures.ms_step_median);
+  for (int i = 0; i < c->n_runs; i++) {
+    const compare_run *run = &c->runs[i];
+    if (run != fast && run->levels[0] != NULL &&
+        fast->figures.ms_step_median > 0)
+      add(out, size, "; %s takes %.2g times as long", run->name,
+          run->figures.ms_step_median / fast->figures.ms_step_median);
+  }
+  add(out, size, ")");
+  double first = INFINITY;
+  for (int i = 0; i < c->n_runs; i++)
+    if (c->runs[i].levels[0] != NULL && c->runs[i].figures.parted < first)
+      first = c->runs[i].figures.parted;
+  if (isfinite(first))
+    add(out, size, "; the runs part after %.3g s.", first);
+  else
+    add(out, size, "; the runs stay together.");
+}
+
+void compare_judge(comparison *c, const recording *again) {
+  const recording *first = NULL;
+  c->size = 1;
+  for (int i = 0; i < c->n_runs; i++) {
+    judge_alone(&c->runs[i]);
+    if (first == NULL) first = c->runs[i].levels[0];
+  }
+  if (first != NULL) c->size = median_size(first);
+  for (int i = 0; i < c->n_runs; i++)
+    if (c->runs[i].levels[0] != NULL)
+      c->runs[i].figures.parted =
+          compare_parting(first, c->runs[i].levels[0], APART * c->size);
+  c->reference = c->refine > 0 ? choose_reference(c) : -1;
+  c->chaos = INFINITY;
+  judge_against_reference(c);
+  c->differs = NAN;
+  if (again != NULL && c->repeated >= 0)
+    c->differs = compare_parting(c->runs[c->repeated].levels[0], again, 0);
+  write_verdict(c);
+}

@@ -1,0 +1,159 @@
+/* Recordings, read: mapped, and every record checked to lie within the file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command/compare.h"
+
+static bool push(const void ***items, size_t *count, const void *item) {
+  if ((*count & (*count - 1)) == 0) {
+    size_t size = *count == 0 ? 1 : 2 * *count;
+    const void **more = realloc(*items, size * sizeof *more);
+    if (more == NULL) return false;
+    *items = more;
+  }
+  (*items)[(*count)++] = item;
+  return true;
+}
+
+/* Whether the record is as long as its counts say. */
+static bool is_whole(const recording_record *record) {
+  uint64_t needed = 0;
+  switch (record->kind) {
+    case RECORDING_BODY: needed = sizeof(recording_body); break;
+    case RECORDING_STEP: needed = sizeof(recording_step); break;
+    case RECORDING_SHAPE:
+      needed = sizeof(recording_shape);
+      if (record->size >= needed) {
+        const recording_shape *shape = (const void *)record;
+        needed += 12 * ((uint64_t)shape->n_vertices + shape->n_triangles);
+      }
+      break;
+    case RECORDING_FRAME:
+      needed = sizeof(recording_frame);
+      if (record->size >= needed) {
+        const recording_frame *frame = (const void *)record;
+        needed += frame->n_bodies * (uint64_t)sizeof(recording_pose) +
+                  frame->n_contacts * (uint64_t)sizeof(recording_contact);
+      }
+      break;
+    default: break; // a later version's
+  }
+  return record->size >= needed;
+}
+
+static bool has_good_triangles(const recording_shape *shape) {
+  const uint32_t *corners =
+      (const void *)((const char *)(shape + 1) + 12 * shape->n_vertices);
+  for (size_t i = 0; i < 3 * (size_t)shape->n_triangles; i++)
+    if (corners[i] >= shape->n_vertices) return false;
+  return true;
+}
+
+static bool keep(recording *r, const recording_record *record) {
+  const void *item = record;
+  switch (record->kind) {
+    case RECORDING_BODY:
+      return push((const void ***)&r->bodies, &r->n_bodies, item);
+    case RECORDING_STEP:
+      return push((const void ***)&r->steps, &r->n_steps, item);
+    case RECORDING_SHAPE:
+      return has_good_triangles(item) &&
+             push((const void ***)&r->shapes, &r->n_shapes, item);
+    case RECORDING_FRAME: {
+      const recording_frame *frame = item;
+      if (r->world == 0) r->world = frame->world;
+      return frame->world != r->world ||
+             push((const void ***)&r->frames, &r->n_frames, item);
+    }
+    default: return true;
+  }
+}
+
+static bool read_records(recording *r) {
+  const char *bytes = (const char *)r->head;
+  uint64_t at = r->head->head_size, used = r->head->used;
+  if (at < sizeof(recording_head) || at > used || used > r->size) return false;
+  while (at < used) {
+    const recording_record *record = (const void *)(bytes + at);
+    if (used - at < sizeof *record || record->size < sizeof *record ||
+        record->size % 8 != 0 || record->size > used - at ||
+        !is_whole(record) || !keep(r, record))
+      return false;
+    at += record->size;
+  }
+  return true;
+}
+
+static bool map_file(recording *r, const char *path) {
+  struct stat status;
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  if (fstat(file, &status) == 0 &&
+      status.st_size >= (off_t)sizeof(recording_head)) {
+    r->size = (size_t)status.st_size;
+    void *bytes = mmap(NULL, r->size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (bytes != MAP_FAILED) r->head = bytes;
+  } else {
+    errno = 0;
+  }
+  close(file);
+  return r->head != NULL;
+}
+
+recording *recording_open(const char *path, char *message,
+                          size_t message_size) {
+  recording *r = calloc(1, sizeof *r);
+  const char *problem = "memory ran out";
+  if (r != NULL && !map_file(r, path))
+    problem = errno != 0 ? strerror(errno) : "not a recording";
+  else if (r != NULL && memcmp(r->head->magic, RECORDING_MAGIC, 8) != 0)
+    problem = "not a recording";
+  else if (r != NULL && r->head->version != RECORDING_VERSION)
+    problem = "a recording of another version";
+  else if (r != NULL && !read_records(r))
+    problem = "the recording is broken";
+  else if (r != NULL)
+    return r;
+  snprintf(message, message_size, "%s: %s", path, problem);
+  recording_close(r);
+  return NULL;
+}
+
+void recording_close(recording *r) {
+  if (r == NULL) return;
+  if (r->head != NULL) munmap((void *)r->head, r->size);
+  free(r->steps);
+  free(r->frames);
+  free(r->shapes);
+  free(r->bodies);
+  free(r);
+}
+
+const recording_pose *frame_poses(const recording_frame *frame) {
+  return (const void *)(frame + 1);
+}
+
+const recording_contact *frame_contacts(const recording_frame *frame) {
+  return (const void *)(frame_poses(frame) + frame->n_bodies);
+}
+
+/* Bodies are in the order of their numbers. */
+const recording_pose *frame_pose(const recording_frame *frame, uint32_t body) {
+  const recording_pose *poses = frame_poses(frame);
+  uint32_t from = 0, to = frame->n_bodies;
+  while (from < to) {
+    uint32_t middle = from + (to - from) / 2;
+    if (poses[middle].body < body)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  return from < frame->n_bodies && poses[from].body == body ? &poses[from]
+                                                            : NULL;
+}

@@ -1,0 +1,132 @@
+#define _GNU_SOURCE // RTLD_NEXT
+#include "preload/recorder_clock.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#define VISIBLE __attribute__((visibility("default")))
+
+static const int64_t START = INT64_C(946684800) * 1000000000; /* 2000-01-01 */
+static const int64_t A_READ = 100000;                         /* ns */
+
+static bool by_steps;
+static _Atomic int64_t elapsed; /* ns */
+static _Atomic int64_t reads;
+static _Thread_local int wants_real;
+
+/* The real one of a name, whose type is `type`. */
+#define REAL(type, name)                                                       \
+  static type *real;                                                           \
+  if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, name)
+
+typedef int clock_function(clockid_t, struct timespec *);
+
+static int real_clock(clockid_t clock, struct timespec *now) {
+  REAL(clock_function, "clock_gettime");
+  return real(clock, now);
+}
+
+void recorder_clock_set(void) { by_steps = true; }
+
+void recorder_clock_advance(double seconds) {
+  if (seconds > 0 && seconds < 1e6) elapsed += (int64_t)(seconds * 1e9);
+}
+
+void recorder_clock_real(bool on) { wants_real += on ? 1 : -1; }
+
+int64_t recorder_clock_reads(void) { return reads; }
+
+double recorder_clock_seconds(void) {
+  struct timespec now;
+  real_clock(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static bool is_ours(void) { return by_steps && wants_real == 0; }
+
+static int64_t read_clock(void) {
+  reads++;
+  return START + (elapsed += A_READ);
+}
+
+/* A sleep takes none of the real time; another thread may be waited for. */
+static void pass(int64_t nanoseconds) {
+  if (nanoseconds > 0) elapsed += nanoseconds;
+  sched_yield();
+}
+
+/* ---- the C library's functions ---- */
+
+VISIBLE int clock_gettime(clockid_t clock, struct timespec *now) {
+  if (!is_ours()) return real_clock(clock, now);
+  int64_t ns = read_clock();
+  *now = (struct timespec){ns / 1000000000, ns % 1000000000};
+  return 0;
+}
+
+VISIBLE int gettimeofday(struct timeval *restrict now, void *restrict zone) {
+  typedef int function(struct timeval *restrict, void *restrict);
+  REAL(function, "gettimeofday");
+  if (!is_ours()) return real(now, zone);
+  int64_t ns = read_clock();
+  *now = (struct timeval){ns / 1000000000, ns % 1000000000 / 1000};
+  return 0;
+}
+
+VISIBLE time_t time(time_t *now) {
+  typedef time_t function(time_t *);
+  REAL(function, "time");
+  if (!is_ours()) return real(now);
+  time_t seconds = read_clock() / 1000000000;
+  if (now != NULL) *now = seconds;
+  return seconds;
+}
+
+VISIBLE clock_t clock(void) {
+  typedef clock_t function(void);
+  REAL(function, "clock");
+  return is_ours() ? (read_clock() - START) / (1000000000 / CLOCKS_PER_SEC)
+                   : real();
+}
+
+VISIBLE int nanosleep(const struct timespec *wanted, struct timespec *left) {
+  typedef int function(const struct timespec *, struct timespec *);
+  REAL(function, "nanosleep");
+  if (!is_ours()) return real(wanted, left);
+  pass(wanted->tv_sec * 1000000000 + wanted->tv_nsec);
+  return 0;
+}
+
+VISIBLE int clock_nanosleep(clockid_t clock, int flags,
+                            const struct timespec *wanted,
+                            struct timespec *left) {
+  typedef int function(clockid_t, int, const struct timespec *,
+                       struct timespec *);
+  REAL(function, "clock_nanosleep");
+  if (!is_ours()) return real(clock, flags, wanted, left);
+  int64_t ns = wanted->tv_sec * 1000000000 + wanted->tv_nsec;
+  pass(flags & TIMER_ABSTIME ? ns - START - elapsed : ns);
+  return 0;
+}
+
+VISIBLE int usleep(useconds_t wanted) {
+  typedef int function(useconds_t);
+  REAL(function, "usleep");
+  if (!is_ours()) return real(wanted);
+  pass((int64_t)wanted * 1000);
+  return 0;
+}
+
+VISIBLE unsigned sleep(unsigned wanted) {
+  typedef unsigned function(unsigned);
+  REAL(function, "sleep");
+  if (!is_ours()) return real(wanted);
+  pass((int64_t)wanted * 1000000000);
+  return 0;
+}

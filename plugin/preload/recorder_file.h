@@ -1,0 +1,27 @@
+/* The recording as it is written: see recording.h. One a process. */
+#ifndef ODE_MLCP_PRELOAD_RECORDER_FILE_H
+#define ODE_MLCP_PRELOAD_RECORDER_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "preload/recording.h"
+
+/** The head; it moves as the file grows. NULL: nothing is recorded. */
+recording_head *recorder_file_head(void);
+
+/** Make the file, which must not be there: of several processes under one
+ *  command the first that steps records. @return false where it cannot be. */
+bool recorder_file_open(const char *path);
+
+/** Room for a record of `size` bytes (made a multiple of 8) behind those that
+ *  are whole, its `record` set; NULL where the disk is full. */
+void *recorder_file_begin(recording_kind kind, size_t size);
+
+/** The record is whole. */
+void recorder_file_end(void);
+
+/** In a forked child: the file is its parent's. */
+void recorder_file_forget(void);
+
+#endif

@@ -1,0 +1,23 @@
+/* What there is to see: bodies with their geoms, and geoms without a body. */
+#ifndef ODE_MLCP_PRELOAD_RECORDER_SHAPES_H
+#define ODE_MLCP_PRELOAD_RECORDER_SHAPES_H
+
+#include <stdint.h>
+
+#include <ode/ode.h>
+
+/** The number of a world, from 1. */
+uint32_t recorder_world_number(dWorldID world);
+void recorder_world_gone(dWorldID world);
+
+/** Write those of `body` that are not in the recording yet. */
+void recorder_shapes_of_body(uint32_t world, dBodyID body);
+
+/** Geoms without a body: of a space that the program collides, or by itself.
+ *  They are kept until they are written, by recorder_shapes_of_none. */
+void recorder_shapes_see_space(dSpaceID space);
+void recorder_shapes_see(dGeomID geom);
+void recorder_shapes_forget(dGeomID geom);
+void recorder_shapes_of_none(int64_t step);
+
+#endif

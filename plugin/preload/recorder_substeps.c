@@ -1,0 +1,159 @@
+#include "preload/recorder_substeps.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/recorder_measure.h"
+
+/* ---- pairs ---- */
+
+typedef struct pair {
+  dGeomID one, other;
+  int flags;
+} pair;
+
+/* The last calls of dCollide that found something, by a hash of the pair. */
+enum { SLOTS = 1 << 14 };
+static pair pairs[SLOTS];
+
+static pair *slot_of(dGeomID one, dGeomID other) {
+  uint64_t key = (uint64_t)(size_t)one * 31 + (uint64_t)(size_t)other;
+  return &pairs[key * UINT64_C(0x9e3779b97f4a7c15) >> 50];
+}
+
+void substeps_pair(dGeomID one, dGeomID other, int flags) {
+  *slot_of(one, other) = (pair){one, other, flags};
+}
+
+/* Geoms of a contact are used only where the host has just seen them: a program
+ * may fill in a contact itself. */
+static const pair *find_pair(const dContactGeom *geom) {
+  const pair *found = slot_of(geom->g1, geom->g2);
+  if (found->one == geom->g1 && found->other == geom->g2) return found;
+  found = slot_of(geom->g2, geom->g1);
+  return found->one == geom->g2 && found->other == geom->g1 ? found : NULL;
+}
+
+/* ---- what the program made for the step ---- */
+
+/* A pair with the program's contacts, as they stand before the first substep. */
+typedef struct held_pair {
+  pair geoms;
+  dContact asked;
+  dBodyID bodies[2];
+} held_pair;
+
+static held_pair *held;
+static size_t n_held, held_size;
+static dJointID *resting;
+static size_t n_resting, resting_size;
+
+static void *room(void *items, size_t n, size_t *size, size_t item) {
+  if (n < *size) return items;
+  *size = *size == 0 ? 64 : 2 * *size;
+  return realloc(items, *size * item);
+}
+
+static void hold_contact(const measured_contact *contact) {
+  const pair *found = find_pair(&contact->asked.geom);
+  if (found == NULL || !dJointIsEnabled(contact->joint)) return;
+  resting = room(resting, n_resting, &resting_size, sizeof *resting);
+  if (resting == NULL) abort();
+  resting[n_resting++] = contact->joint;
+  // a pair's contacts are made one after the other
+  if (n_held > 0 && held[n_held - 1].geoms.one == found->one &&
+      held[n_held - 1].geoms.other == found->other)
+    return;
+  held = room(held, n_held, &held_size, sizeof *held);
+  if (held == NULL) abort();
+  held[n_held++] = (held_pair){
+      *found,
+      contact->asked,
+      {dJointGetBody(contact->joint, 0), dJointGetBody(contact->joint, 1)}};
+}
+
+static void hold_contacts(dWorldID world) {
+  n_held = n_resting = 0;
+  for (size_t i = 0; i < measure_contact_count(); i++)
+    if (measure_contact(i)->world == world) hold_contact(measure_contact(i));
+}
+
+/* The normals of the program's contacts point into the geom that it collided
+ * first, whose body it attached first, or the other way round: so do ours. */
+static void collide_again(dWorldID world, dJointGroupID group,
+                          const held_pair *pair) {
+  enum { MOST = 64 };
+  static dContactGeom found[MOST];
+  int most = pair->geoms.flags & 0xffff;
+  int flags = (pair->geoms.flags & ~0xffff) | (most < MOST ? most : MOST);
+  int count = dCollide(pair->geoms.one, pair->geoms.other, flags, found,
+                       sizeof found[0]);
+  for (int i = 0; i < count; i++) {
+    dContact contact = pair->asked;
+    contact.geom = found[i];
+    dJointAttach(dJointCreateContact(world, group, &contact), pair->bodies[0],
+                 pair->bodies[1]);
+  }
+}
+
+/* ---- forces ---- */
+
+typedef struct added_force {
+  dBodyID body;
+  dVector3 force, torque;
+} added_force;
+
+static added_force *forces;
+static size_t n_forces, forces_size;
+
+static void hold_forces(dWorldID world) {
+  size_t count = dWorldGetBodies(world, NULL, 0);
+  dBodyID *bodies = malloc((count + 1) * sizeof *bodies);
+  if (bodies == NULL) abort();
+  dWorldGetBodies(world, bodies, count);
+  n_forces = 0;
+  for (size_t i = 0; i < count; i++) {
+    const dReal *force = dBodyGetForce(bodies[i]);
+    const dReal *torque = dBodyGetTorque(bodies[i]);
+    bool any = false;
+    for (int k = 0; k < 3; k++) any |= force[k] != 0 || torque[k] != 0;
+    if (!any) continue;
+    forces = room(forces, n_forces, &forces_size, sizeof *forces);
+    if (forces == NULL) abort();
+    added_force *held_force = &forces[n_forces++];
+    held_force->body = bodies[i];
+    memcpy(held_force->force, force, 3 * sizeof(dReal));
+    memcpy(held_force->torque, torque, 3 * sizeof(dReal));
+  }
+  free(bodies);
+}
+
+static void add_forces(void) {
+  for (size_t i = 0; i < n_forces; i++) {
+    const added_force *f = &forces[i];
+    dBodySetForce(f->body, f->force[0], f->force[1], f->force[2]);
+    dBodySetTorque(f->body, f->torque[0], f->torque[1], f->torque[2]);
+  }
+}
+
+int substeps_take(step_function *step, dWorldID world, dReal step_size,
+                  unsigned count) {
+  hold_contacts(world);
+  hold_forces(world);
+  dJointGroupID group = dJointGroupCreate(0);
+  int taken = 1;
+  for (unsigned k = 0; k < count && taken; k++) {
+    if (k == 1)
+      for (size_t i = 0; i < n_resting; i++) dJointDisable(resting[i]);
+    if (k > 0) {
+      add_forces();
+      dJointGroupEmpty(group);
+      for (size_t i = 0; i < n_held; i++) collide_again(world, group, &held[i]);
+    }
+    taken = step(world, step_size / count);
+  }
+  dJointGroupDestroy(group);
+  for (size_t i = 0; i < n_resting; i++) dJointEnable(resting[i]);
+  return taken;
+}

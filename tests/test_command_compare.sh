@@ -1,0 +1,205 @@
+#!/bin/sh
+# ode-mlcp compare: what it refuses; that the host's own steppers do what they do
+# without it, bit for bit; that programs are run alike; what the report says.
+. "$(dirname "$0")/command_checks.sh"
+play=$build/demos/play/play
+
+# compare ARG...: leaves $status, out and err
+compare() {
+  status=0
+  "$command" compare "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+}
+
+out_has() { grep -q -e "$1" "$work/out" || { cat "$work/out"; return 1; }; }
+
+# refused WHAT PATTERN ARG...
+refused() {
+  what=$1 pattern=$2
+  shift 2
+  compare --output refused "$@"
+  check "$what: status 2" status_is 2
+  check "$what: one line" n_lines 1 err
+  check "$what: says '$pattern'" err_has "^ode-mlcp compare: .*$pattern"
+  check "$what: leaves no folder" [ ! -e refused ]
+}
+
+# figure NAME KEY: of report.json
+figure() {
+  awk -v name="\"$1\"" -v key="\"$2\":" '
+    $1 == "\"name\":" { ours = $2 == name "," }
+    ours && $1 == key { sub(/,$/, "", $2); print $2 }' report/report.json
+}
+
+# figure_is NAME KEY CONDITION: awk's, of x; null is none
+figure_is() {
+  value=$(figure "$1" "$2")
+  [ -n "$value" ] && [ "$value" != null ] &&
+    awk -v x="$value" "BEGIN { exit !($3) }" ||
+    { echo "  $1's $2 is '$value', not $3"; return 1; }
+}
+
+# ---- bad input ----
+
+refused "no program" "no program to run" --steps 10
+refused "no such program" "no-such-program" -- no-such-program
+refused "no stepper" "no stepper 'fast'" --steppers step,fast -- "$play" wall
+refused "a name missing" "missing" --steppers step,,ah -- "$play" wall
+refused "an iteration count" "no stepper 'quick:0'" --steppers quick:0 \
+  -- "$play" wall
+refused "twice" "'ah' twice" --steppers ah,ah -- "$play" wall
+refused "steps" "'0' is not a whole number" --steps 0 -- "$play" wall
+refused "refine" "'1' is not" --refine 1 -- "$play" wall
+refused "clock" "'sun' is not steps or real" --clock sun -- "$play" wall
+refused "a setting" "edges" --edges 5 -- "$play" wall
+refused "a scheme" "name the schemes in --steppers" --scheme st -- "$play" wall
+refused "nothing recorded" "no recording" --from "$work"
+: >file
+compare --output file/x -- "$play" wall
+check "no folder: status 2" status_is 2
+
+# ---- the host's own steppers ----
+
+stock=$build/host-stock/ode/src/.libs/libode.so.8
+[ -f "$stock" ] || stock=$build/lib/libode.so.8
+# same WHAT STEPPER ARG...: what the program prints of its states under a stepper
+# is what it prints by itself on the stock host
+same() {
+  what=$1 stepper=$2
+  shift 2
+  LD_PRELOAD=$stock "$play" "$@" --poses >bare 2>/dev/null
+  compare --output report --no-repeat --steppers "$stepper" -- \
+    "$play" "$@" --poses
+  grep -v -e '^$' -e '^ODE Message' "report/data/$stepper.out" >recorded
+  check "$what is the stock stepper's" cmp bare recorded
+}
+same "a wall on step" step wall 3 --seconds 1
+same "a pile on step" step pit 20 --seconds 2
+same "a pile on quick" quick pit 20 --seconds 2 --quick
+same "a soft car on quick" quick soft-car --seconds 1 --quick
+check "the bare states are there" [ -s bare ]
+# negative control: another stepper leaves other states
+compare --output report --no-repeat --steppers ah -- \
+  "$play" pit 20 --seconds 2 --quick --poses
+LD_PRELOAD=$stock "$play" pit 20 --seconds 2 --quick --poses >bare
+check "ah's states are others" sh -c '! cmp -s bare report/data/ah.out'
+
+# ---- the report ----
+
+compare --output report --steppers step,quick,quick:50,ah -- \
+  "$play" pit 12 --seconds 2
+check "a pile: status 0" status_is 0
+check "a pile: nothing to say" err_is_empty
+check "a pile: the table" out_has '^contact off its law, worst  *m/s '
+check "a pile: repeats" out_has 'A second run on [a-z:0-9]* was the same'
+if command -v python3 >/dev/null; then
+  check "a pile: JSON for others" python3 -m json.tool report/report.json out
+fi
+for name in step quick quick:50 ah; do
+  for key in steps contact_error_worst contact_error_p90 penetration_worst \
+      joint_error_worst cone_violation_worst energy_drift reference_error \
+      order messages failed_steps degraded ms_step_median ms_step_p99 \
+      ms_step_worst; do
+    check "$name has $key" [ -n "$(figure $name $key)" ]
+  done
+  check "$name: all steps" figure_is $name steps 'x == 200'
+done
+check "step keeps the law" figure_is step contact_error_worst 'x < 1e-9'
+check "ah keeps the law" figure_is ah contact_error_worst 'x < 1e-4'
+check "ah keeps the cone" figure_is ah cone_violation_worst 'x < 1e-9'
+check "quick does not" figure_is quick contact_error_worst 'x > 1e-3'
+check "more sweeps do better" figure_is quick:50 contact_error_worst \
+  "x < $(figure quick contact_error_worst)"
+check "a CSV row a step" n_lines 201 report/quick-50.csv
+
+# what moves bodies without velocity is judged by that law: bricks that fall in
+# the first steps are corrected by up to 0.05 m/s, the cap lets velocity do 0.01
+compare --output report --no-repeat --steppers step,ah,st --max-correction 0.01 \
+  -- "$play" bricks 3 --seconds 1
+check "a capped correction: ah" figure_is ah contact_error_worst 'x < 1e-3'
+check "a capped correction: st" figure_is st contact_error_worst 'x < 1e-3'
+check "a capped correction: step" figure_is step penetration_worst 'x > 1e-3'
+
+# ---- a reference ----
+
+compare --output report --refine 2 --steppers ah,trapezoid -- \
+  "$play" chain 2 --seconds 1
+check "a reference: status 0" status_is 0
+check "ah's order" figure_is ah order 'x > 0.7 && x < 2'
+check "the trapezoid's order" figure_is trapezoid order 'x > 1.8 && x < 2.3'
+check "which is closer" figure_is trapezoid reference_error \
+  "x < $(figure ah reference_error)"
+mv report taken
+compare --output report --from taken
+check "from recordings: status 0" status_is 0
+check "from recordings: the same order" figure_is trapezoid order 'x > 1.8'
+head -c 5000 taken/data/ah.rec >taken/data/cut.rec
+compare --output report --from taken
+check "a broken recording: status 2" status_is 2
+check "a broken recording: named" err_has 'cut.rec: the recording is broken'
+
+# ---- programs ----
+
+# the time, sleep and the random numbers are the same for all
+cat >clock.c <<'PROGRAM'
+#include <ode/ode.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+int main(void) {
+  struct timespec now;
+  dInitODE2(0);
+  dRandSetSeed((unsigned long)time(NULL));
+  dWorldID world = dWorldCreate();
+  dBodyID body = dBodyCreate(world);
+  for (int i = 0; i < 20; i++) {
+    clock_gettime(CLOCK_REALTIME, &now);
+    usleep(300000);
+    dBodyAddForce(body, dRandReal(), 1e-9 * now.tv_nsec, i);
+    dWorldQuickStep(world, 0.01);
+  }
+  return 0;
+}
+PROGRAM
+if $compiler -w clock.c -o clock -I"$build/host/include" -L"$build/lib" -lode \
+    2>err; then
+  LD_LIBRARY_PATH=$build/lib compare --output report --steppers quick -- ./clock
+  check "a program by the clock repeats itself" out_has 'was the same, bit'
+  LD_LIBRARY_PATH=$build/lib compare --output report --clock real --limit 30 \
+    --steppers quick -- ./clock
+  check "by the real clock it does not" out_has 'Two runs on quick differ'
+fi
+printf '#!/bin/sh\nexec %s slide "$(od -An -N2 -tu2 /dev/urandom)"\n' "$play" \
+  >other
+chmod +x other
+compare --output report --steppers ah -- ./other --seconds 1
+check "a program that differs is noticed" out_has 'Two runs on ah differ from'
+compare --output report --no-repeat --steppers step --steps 30 -- "$play" wall 2
+check "ended at --steps: status 0" status_is 0
+check "ended at --steps" figure_is step steps 'x == 30'
+compare --output report --steppers step,ah -- /bin/true
+check "no step: status 1" status_is 1
+check "no step: told" out_has 'no step was recorded'
+
+# interrupted, it reports what it has
+"$command" compare --output report --steps 10000000 --steppers ah,step -- \
+  "$play" wall 2 --seconds 1e6 >out 2>err &
+child=$!
+wait_for [ -s report/data/ah.rec ]
+sleep 0.3
+kill -INT $child
+status=0
+wait $child || status=$?
+check "interrupted: status 1" status_is 1
+check "interrupted: told" out_has '^ah: interrupted after'
+check "interrupted: the figures" figure_is ah steps 'x > 0'
+check "interrupted: the rest" out_has '^step: not run'
+
+# bounded on disk
+compare --output report --no-repeat --steppers ah --megabytes 1 -- \
+  "$play" wall 5 --seconds 20
+check "a sampled recording: status 0" status_is 0
+check "a sampled recording is small" sh -c \
+  '[ "$(wc -c <report/data/ah.rec)" -lt 1100000 ]'
+check "a sampled recording has all steps" figure_is ah steps 'x == 2000'
+
+finish
