@@ -557,7 +557,8 @@ typedef struct ode_mlcp_world_impact {
  *     friction have no part, and a direction with slip has no friction.
  * Friction is a diamond with corners at mu along fdir1 and mu2 across it; where
  * the surface has no fdir1, a corner lies along the slip before the impact. A
- * mu that is a force (no Approx1 flag) is 0, an infinite one 1e5. Where joints
+ * mu that is a force (no Approx1 flag) is 0, an infinite one is
+ * friction without limit (1e5 beside a finite one). Where joints
  * leave every contact one direction to slide in (Plane2D), T = 1, and T = 2
  * otherwise.
  *

@@ -39,7 +39,8 @@ typedef struct ode_mlcp_impact_problem {
   const double *M;       /* s x s, symmetric positive definite */
   const double *Jn;      /* m x s */
   const double *Jt;      /* (m T) x s, contact i owns rows T i .. T i + T - 1 */
-  const double *mu;      /* m, >= 0 */
+  const double *mu;      /* m, >= 0; INFINITY: without limit, and so are
+                            coefficients above 1e6 */
   const double *v;       /* s, before the impact */
   const double *surface; /* m (1 + T), per contact its normal, then its
                             tangents: the contact velocities at v = 0, m/s,
@@ -51,7 +52,8 @@ typedef enum ode_mlcp_impact_status {
   ODE_MLCP_IMPACT_UNFINISHED,  /* still colliding after all steps */
   ODE_MLCP_IMPACT_INTERRUPTED, /* `interrupted` said so */
   ODE_MLCP_IMPACT_BAD_INPUT,
-  ODE_MLCP_IMPACT_TOO_MANY_MODES, /* more contact modes than memory allows */
+  ODE_MLCP_IMPACT_TOO_MANY_MODES, /* more contact modes than memory or a search
+                                     allows */
   ODE_MLCP_IMPACT_NO_MEMORY
 } ode_mlcp_impact_status;
 
@@ -64,14 +66,19 @@ typedef enum ode_mlcp_impact_select {
 
 /** How a step's LCP is solved. */
 typedef enum ode_mlcp_impact_method {
-  ODE_MLCP_IMPACT_AUTOMATIC, /* modes for few contacts and for ALL, else path */
+  ODE_MLCP_IMPACT_AUTOMATIC, /* modes for one or two contacts; then search as
+                                far as it is quick, up to 24 contact directions;
+                                path beyond */
   ODE_MLCP_IMPACT_MODES,     /* enumerate the contact modes: finds every
                                 solution, RANDOM is uniform among them */
   ODE_MLCP_IMPACT_PATH,      /* follow a compact Lemke path in contact space:
                                 finds one; FIRST by a fixed covering vector,
                                 RANDOM by random ones (docs/impacts.md) */
-  ODE_MLCP_IMPACT_LEMKE      /* lexicographic Lemke on the whole LCP (I2), as
+  ODE_MLCP_IMPACT_LEMKE,     /* lexicographic Lemke on the whole LCP (I2), as
                                 PATH but slow; for comparison */
+  ODE_MLCP_IMPACT_SEARCH     /* search depth first over what each contact does:
+                                finds every solution, as MODES, without a table;
+                                taken for all friction without limit */
 } ode_mlcp_impact_method;
 
 /**
@@ -178,6 +185,12 @@ typedef struct ode_mlcp_impact_set {
   size_t block_size;
   void (*release)(void *context, void *block, size_t size);
   void *release_context;
+  uint64_t n_failed;     /* of the unfinished: a step without a solution; the
+                            others still collided after all steps */
+  uint64_t n_solutions;  /* met by the LCPs of Sim, each step's counted; with
+                            FIRST and PATH no more than one is looked for */
+  uint64_t n_incomplete; /* LCPs whose search was cut short: more solutions may
+                            exist. With FIRST, PATH and LEMKE: all of them */
 } ode_mlcp_impact_set;
 
 ODE_MLCP_API ode_mlcp_impact_status ode_mlcp_impact_approximate_sized(
@@ -223,7 +236,8 @@ ODE_MLCP_INLINE ode_mlcp_impact_status ode_mlcp_impact_ways(
  * @param max_solutions  room in v
  * @param v              [max_solutions x s] out
  * @param n_solutions    out: solutions found, may exceed max_solutions
- * @return DONE, TOO_MANY_MODES or NO_MEMORY.
+ * @return DONE; TOO_MANY_MODES where the search was cut short: what it found is
+ *         there, more may exist; or NO_MEMORY.
  */
 ODE_MLCP_API ode_mlcp_impact_status ode_mlcp_impact_simultaneous(
     ode_mlcp_impact *impact, int max_solutions, double v[], int *n_solutions);

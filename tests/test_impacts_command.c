@@ -172,6 +172,9 @@ static void test_json(void) {
                               "samples",
                               "finished",
                               "unfinished",
+                              "failed",
+                              "solutions_per_lcp",
+                              "share_seen",
                               "lcps_per_sample",
                               "microseconds_per_lcp",
                               "extents",
@@ -190,6 +193,10 @@ static void test_json(void) {
   CU_ASSERT_EQUAL(number_of(output, "samples"), 2000);
   CU_ASSERT_EQUAL(number_of(output, "finished"), 2000);
   CU_ASSERT_EQUAL(number_of(output, "unfinished"), 0);
+  CU_ASSERT_EQUAL(number_of(output, "incomplete_lcps"), 0);
+  CU_ASSERT_EQUAL(number_of(output, "simultaneous_missed"), 0);
+  CU_ASSERT(says(output, "\"simultaneous_whole\": true"));
+  CU_ASSERT(number_of(output, "share_seen") > 0.9);
   CU_ASSERT_EQUAL(number_of(output, "seed"), 1);
   CU_ASSERT(fabs(number_of(output, "lcps_per_sample") - 2.47) < 0.1);
   CU_ASSERT(says(output, "\"example\": \"rocking-block\""));

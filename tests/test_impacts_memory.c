@@ -104,15 +104,23 @@ static void test_too_many_modes(void) {
   ode_mlcp_impact_default_options(&options);
   options.samples = 100;
   ode_mlcp_impact_set set;
-  options.select = ODE_MLCP_IMPACT_ALL;
+  options.method = ODE_MLCP_IMPACT_MODES;
   CU_ASSERT_EQUAL(ode_mlcp_impact_approximate(impact, &options, &set),
                   ODE_MLCP_IMPACT_TOO_MANY_MODES);
   CU_ASSERT_PTR_NULL(set.v);
-  // the path needs no table
-  options.select = ODE_MLCP_IMPACT_RANDOM;
+  // path and search need no table
+  options.method = ODE_MLCP_IMPACT_PATH;
   CU_ASSERT_EQUAL(ode_mlcp_impact_approximate(impact, &options, &set),
                   ODE_MLCP_IMPACT_DONE);
   CU_ASSERT(set.n_outcomes > 90);
+  CU_ASSERT_EQUAL(set.n_incomplete, set.n_lcps);
+  ode_mlcp_impact_set_release(&set);
+  options.method = ODE_MLCP_IMPACT_AUTOMATIC;
+  options.select = ODE_MLCP_IMPACT_ALL;
+  CU_ASSERT_EQUAL(ode_mlcp_impact_approximate(impact, &options, &set),
+                  ODE_MLCP_IMPACT_DONE);
+  CU_ASSERT(set.n_outcomes > 90);
+  CU_ASSERT_EQUAL(set.n_incomplete, 0);
   ode_mlcp_impact_set_release(&set);
   ode_mlcp_impact_destroy(impact);
 }

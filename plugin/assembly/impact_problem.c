@@ -12,7 +12,8 @@
 enum { MOST = 1000 };
 /* m/s: an approach, as an impact's own tolerance */
 static const double APPROACHING = 1e-8;
-/* in place of an infinite coefficient */
+/* in place of an infinite coefficient where the other direction has a finite
+ * one: a diamond has no edge without end */
 static const double MU_INFINITE = 1e5;
 /* m/s: a slip below has no direction */
 static const double SLIP_FLOOR = 1e-9;
@@ -77,7 +78,7 @@ static double speed_along(const collision *c, const int body[2],
 static double coefficient(const host_surface *surface, int d) {
   double mu = surface->limit[d];
   if (surface->viscous[d]) return 0;
-  if (isinf(mu) && mu > 0) return MU_INFINITE;
+  if (isinf(mu) && mu > 0) return INFINITY;
   if (!surface->proportional[d]) return 0;
   return fmin(fmax(mu, 0), MU_INFINITE);
 }
@@ -435,7 +436,7 @@ static double mu_along(const double mu[2], const double along[2]) {
     if (mu[d] == 0) return 0;
     sum += along[d] * along[d] / (mu[d] * mu[d]);
   }
-  return 1 / sqrt(sum);
+  return sum > 0 ? 1 / sqrt(sum) : INFINITY;
 }
 
 /* --- the result -------------------------------------------------------- */
@@ -537,8 +538,10 @@ static void fill_contacts(const ode_mlcp_world_impact *impact,
     }
     /* an edge is as long as its coefficient */
     mu[i] = fmax(touch->mu[0], touch->mu[1]);
+    if (touch->mu[0] != touch->mu[1]) mu[i] = fmin(mu[i], MU_INFINITE);
     for (int d = 0; d < 2; d++) {
-      share[d] = mu[i] > 0 ? touch->mu[d] / mu[i] : 1;
+      bool equal = touch->mu[d] == mu[i] || mu[i] == 0;
+      share[d] = equal ? 1 : fmin(touch->mu[d], MU_INFINITE) / mu[i];
       for (int j = 0; j < s; j++)
         Jt[(2 * i + d) * s + j] = share[d] * row[(1 + d) * s + j];
       surface[3 * i + 1 + d] = share[d] * own_surface[1 + d];

@@ -86,8 +86,8 @@ static bool parse(int argc, char **argv, settings *settings, int *status) {
        "first, random or all of a step's solutions (default random)",
        .words = impact_select_words},
       {"method", "WAY", &settings->method, argument_take_word,
-       "automatic, modes, path or lemke", "automatic, modes, path or lemke",
-       .words = impact_method_words},
+       "automatic, modes, path, lemke or search",
+       "automatic, modes, path, lemke or search", .words = impact_method_words},
       {"tolerance", "X", &options->tolerance, argument_take_positive,
        "a number above 0",
        .help = "over when no contact approaches faster, m/s (default 1e-8)"},
@@ -192,6 +192,22 @@ static double *rows_of(const impact_result *result, const double v[],
   return rows;
 }
 
+/* From a velocity to the nearest outcome, by the contact velocity that differs
+ * most. */
+static double distance_to_set(const ode_mlcp_impact_set *set,
+                              const double rows[]) {
+  size_t n = (size_t)set->n_rows;
+  double nearest = INFINITY;
+  for (uint64_t k = 0; k < set->n_outcomes; k++) {
+    const double *outcome = &set->contact_velocities[k * n];
+    double worst = 0;
+    for (size_t i = 0; i < n && worst < nearest; i++)
+      worst = fmax(worst, fabs(outcome[i] - rows[i]));
+    nearest = fmin(nearest, worst);
+  }
+  return nearest;
+}
+
 static void add_sequence(impact_result *result, const int order[],
                          double way[]) {
   const ode_mlcp_impact_problem *problem = &result->input->problem;
@@ -214,7 +230,25 @@ static void add_sequence(impact_result *result, const int order[],
                              sizeof sequence->order - used, "%s", name + 2);
   }
   sequence->way = rows_of(result, way, sequence->n_impacts + 1);
-  if (sequence->way != NULL) result->n_sequences++;
+  if (sequence->way == NULL) return;
+  int n = impact_row_count(result);
+  sequence->distance =
+      distance_to_set(&result->set, &sequence->way[sequence->n_impacts * n]);
+  result->n_sequences++;
+}
+
+static bool take_simultaneous(impact_result *result, const double v[],
+                              int n_found) {
+  int n = impact_row_count(result);
+  size_t room = (size_t)n_found + 1;
+  double *distances = malloc(room * sizeof *distances);
+  result->simultaneous = rows_of(result, v, n_found);
+  result->simultaneous_distance = distances;
+  if (distances == NULL || result->simultaneous == NULL) return false;
+  result->n_simultaneous = n_found;
+  for (int k = 0; k < n_found; k++)
+    distances[k] = distance_to_set(&result->set, &result->simultaneous[k * n]);
+  return true;
 }
 
 /* The other laws, for comparison. */
@@ -226,12 +260,11 @@ static void compare(impact_result *result) {
   int *order = malloc(m * sizeof *order);
   if (v != NULL && order != NULL) {
     int found;
-    if (ode_mlcp_impact_simultaneous(result->impact, IMPACT_SIMULTANEOUS, v,
-                                     &found) == ODE_MLCP_IMPACT_DONE) {
-      if (found > IMPACT_SIMULTANEOUS) found = IMPACT_SIMULTANEOUS;
-      result->simultaneous = rows_of(result, v, found);
-      result->n_simultaneous = result->simultaneous != NULL ? found : 0;
-    }
+    ode_mlcp_impact_status status = ode_mlcp_impact_simultaneous(
+        result->impact, IMPACT_SIMULTANEOUS, v, &found);
+    bool whole = status == ODE_MLCP_IMPACT_DONE && found < IMPACT_SIMULTANEOUS;
+    if (found > IMPACT_SIMULTANEOUS) found = IMPACT_SIMULTANEOUS;
+    result->simultaneous_whole = take_simultaneous(result, v, found) && whole;
     for (int k = 0; k < (m > 1 ? 2 : 1); k++) {
       for (int i = 0; i < (int)m; i++) order[i] = k == 0 ? i : (int)m - 1 - i;
       add_sequence(result, order, v);
@@ -265,8 +298,7 @@ static int sample(impact_result *result) {
       return COMMAND_FELL_SHORT;
     case ODE_MLCP_IMPACT_TOO_MANY_MODES:
       return complain(
-          "too many contact modes to look through; use --method path"
-          " with --select first or random");
+          "too many contact modes for a table; use --method search");
     case ODE_MLCP_IMPACT_NO_MEMORY:
       complain("no memory for so many samples");
       return COMMAND_FELL_SHORT;
@@ -309,6 +341,7 @@ static int report(const settings *settings, impact_result *result) {
   else
     impact_print_text(stdout, result);
   free(result->simultaneous);
+  free(result->simultaneous_distance);
   for (int k = 0; k < result->n_sequences; k++) free(result->sequences[k].way);
   // Alg. 2 leaves the odd unfinished sample out: 1 in 400 of the compass gait's
   const ode_mlcp_impact_set *set = &result->set;

@@ -41,7 +41,8 @@ typedef struct impact_sequence {
   char order[64]; /* letters, "AB" */
   bool finished;
   int n_impacts;
-  double *way; /* [(n_impacts + 1) x n_rows] contact velocities */
+  double *way;     /* [(n_impacts + 1) x n_rows] contact velocities */
+  double distance; /* see simultaneous_distance */
 } impact_sequence;
 
 /** All there is to report on. */
@@ -54,6 +55,10 @@ typedef struct impact_result {
   bool interrupted;
   int n_simultaneous;
   double *simultaneous; /* [n_simultaneous x n_rows] contact velocities */
+  double *simultaneous_distance; /* [n_simultaneous] m/s to the nearest outcome,
+                                    by the contact velocity that differs most;
+                                    INFINITY without outcomes */
+  bool simultaneous_whole;       /* no other simultaneous outcome exists */
   impact_sequence sequences[IMPACT_SEQUENCES];
   int n_sequences;
 } impact_result;
@@ -68,6 +73,23 @@ static inline int impact_row_count(const impact_result *result) {
  *  with two tangents). */
 void impact_row_name(const ode_mlcp_impact_problem *problem, int row,
                      char name[24]);
+
+/** A simultaneous outcome further from all samples than this much of the largest
+ *  contact velocity is counted as missed: a sample with caps above its impulses
+ *  would have met it but for rounding. */
+#define IMPACT_MISSED 1e-6
+
+/** Simultaneous outcomes that no sample met. */
+int impact_simultaneous_missed(const impact_result *result);
+
+/** Largest contact velocity before the impact, m/s; 1 where all are 0. */
+double impact_velocity_scale(const impact_result *result);
+
+/** How much of the distribution of outcomes lies where samples have been: 1
+ *  less the share of outcomes that are alone in their cell (Good & Turing), the
+ *  cells cutting every contact velocity's extent into 32. NAN without outcomes
+ *  or memory. */
+double impact_share_seen(const ode_mlcp_impact_set *set);
 
 /** Words for the choices, as on the command line; each ends with NULL. */
 extern const char *const impact_select_words[], *const impact_method_words[];

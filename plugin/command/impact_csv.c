@@ -13,7 +13,7 @@
 #include "command/arguments.h"
 #include "command/impact.h"
 
-#define SIGNATURE "# ode-mlcp impact set, version 1"
+#define SIGNATURE "# ode-mlcp impact set, version 2"
 
 static bool is_part(const impact_result *result) {
   return result->options.n_shards > 1 || result->interrupted;
@@ -36,8 +36,10 @@ static void write_header(FILE *out, const impact_result *result,
           options->shard % options->n_shards, options->n_shards);
   fprintf(out,
           "# done %" PRIu64 " finished %" PRIu64 " lcps %" PRIu64
-          " outcomes %" PRIu64 "\n",
-          set->n_samples, set->n_finished, set->n_lcps, set->n_outcomes);
+          " outcomes %" PRIu64 " failed %" PRIu64 " solutions %" PRIu64
+          " incomplete %" PRIu64 "\n",
+          set->n_samples, set->n_finished, set->n_lcps, set->n_outcomes,
+          set->n_failed, set->n_solutions, set->n_incomplete);
   if (is_part(result)) fprintf(out, "# seconds %.17g\n", result->cpu_seconds);
 
   fputs("sample,lcps", out);
@@ -90,7 +92,7 @@ typedef struct part {
   int steps;
   char select[16], method[16];
   uint32_t shard, n_shards;
-  uint64_t done, finished, lcps, outcomes;
+  uint64_t done, finished, lcps, outcomes, failed, solutions, incomplete;
 } part;
 
 static bool refuse(const part *part, char message[IMPACT_MESSAGE],
@@ -109,30 +111,32 @@ static bool next_line(part *part) {
 }
 
 static bool read_header(part *part, char message[IMPACT_MESSAGE]) {
-  bool ours =
-      next_line(part) && strcmp(part->text, SIGNATURE) == 0 &&
-      next_line(part) &&
-      sscanf(part->text, "# example %255[^\n]", part->example) == 1 &&
-      next_line(part) &&
-      sscanf(part->text, "# data %" SCNx64, &part->data) == 1 &&
-      next_line(part) &&
-      sscanf(part->text,
-             "# seed %" SCNu64 " samples %" SCNu64
-             " h %lf steps %d "
-             "tolerance %lf select %15s method %15s",
-             &part->seed, &part->samples, &part->h, &part->steps,
-             &part->tolerance, part->select, part->method) == 7 &&
-      next_line(part) &&
-      sscanf(part->text, "# shard %" SCNu32 "/%" SCNu32, &part->shard,
-             &part->n_shards) == 2 &&
-      part->n_shards > 0 && part->shard < part->n_shards && next_line(part) &&
-      sscanf(part->text,
-             "# done %" SCNu64 " finished %" SCNu64 " lcps %" SCNu64
-             " outcomes %" SCNu64,
-             &part->done, &part->finished, &part->lcps, &part->outcomes) == 4 &&
-      next_line(part) &&
-      (sscanf(part->text, "# seconds %lf", &part->seconds) != 1 ||
-       next_line(part));
+  bool ours = next_line(part) && strcmp(part->text, SIGNATURE) == 0 &&
+              next_line(part) &&
+              sscanf(part->text, "# example %255[^\n]", part->example) == 1 &&
+              next_line(part) &&
+              sscanf(part->text, "# data %" SCNx64, &part->data) == 1 &&
+              next_line(part) &&
+              sscanf(part->text,
+                     "# seed %" SCNu64 " samples %" SCNu64
+                     " h %lf steps %d "
+                     "tolerance %lf select %15s method %15s",
+                     &part->seed, &part->samples, &part->h, &part->steps,
+                     &part->tolerance, part->select, part->method) == 7 &&
+              next_line(part) &&
+              sscanf(part->text, "# shard %" SCNu32 "/%" SCNu32, &part->shard,
+                     &part->n_shards) == 2 &&
+              part->n_shards > 0 && part->shard < part->n_shards &&
+              next_line(part) &&
+              sscanf(part->text,
+                     "# done %" SCNu64 " finished %" SCNu64 " lcps %" SCNu64
+                     " outcomes %" SCNu64 " failed %" SCNu64
+                     " solutions %" SCNu64 " incomplete %" SCNu64,
+                     &part->done, &part->finished, &part->lcps, &part->outcomes,
+                     &part->failed, &part->solutions, &part->incomplete) == 7 &&
+              next_line(part) &&
+              (sscanf(part->text, "# seconds %lf", &part->seconds) != 1 ||
+               next_line(part));
   if (!ours)
     return refuse(part, message, "not a whole file of ode-mlcp impact --csv");
   uint64_t expected =
@@ -327,6 +331,9 @@ static bool take_parts(part parts[], int n_parts, impact_input *input,
     set->n_finished += parts[p].finished;
     set->n_lcps += parts[p].lcps;
     set->n_outcomes += parts[p].outcomes;
+    set->n_failed += parts[p].failed;
+    set->n_solutions += parts[p].solutions;
+    set->n_incomplete += parts[p].incomplete;
     result->cpu_seconds += parts[p].seconds;
   }
   first[n_parts] = set->n_outcomes;

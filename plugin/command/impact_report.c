@@ -19,6 +19,7 @@ const char *const impact_method_words[] = {
     [ODE_MLCP_IMPACT_MODES] = "modes",
     [ODE_MLCP_IMPACT_PATH] = "path",
     [ODE_MLCP_IMPACT_LEMKE] = "lemke",
+    [ODE_MLCP_IMPACT_SEARCH] = "search",
     NULL};
 
 static double lcps_per_sample(const ode_mlcp_impact_set *set) {
@@ -29,6 +30,64 @@ static double microseconds_per_lcp(const impact_result *result) {
   return result->set.n_lcps > 0
              ? 1e6 * result->cpu_seconds / (double)result->set.n_lcps
              : 0;
+}
+
+static double solutions_per_lcp(const ode_mlcp_impact_set *set) {
+  return set->n_lcps > 0 ? (double)set->n_solutions / (double)set->n_lcps : 0;
+}
+
+double impact_velocity_scale(const impact_result *result) {
+  int n = impact_row_count(result);
+  double *before = malloc((size_t)n * sizeof *before), scale = 0;
+  if (before == NULL) return 1;
+  ode_mlcp_impact_contact_velocities(result->impact, result->input->problem.v,
+                                     before);
+  for (int i = 0; i < n; i++) scale = fmax(scale, fabs(before[i]));
+  free(before);
+  return scale > 0 ? scale : 1;
+}
+
+int impact_simultaneous_missed(const impact_result *result) {
+  double far = IMPACT_MISSED * impact_velocity_scale(result);
+  int n_missed = 0;
+  for (int k = 0; k < result->n_simultaneous; k++)
+    n_missed += result->simultaneous_distance[k] > far;
+  return n_missed;
+}
+
+static int by_number(const void *a, const void *b) {
+  const uint64_t *p = a, *q = b;
+  return (*p > *q) - (*p < *q);
+}
+
+double impact_share_seen(const ode_mlcp_impact_set *set) {
+  enum { PARTS = 32 };
+  size_t n = (size_t)set->n_outcomes, n_rows = (size_t)set->n_rows;
+  uint64_t *cells = malloc((n + 1) * sizeof *cells);
+  double *extents = malloc(2 * n_rows * sizeof *extents);
+  double share = NAN;
+  if (n > 0 && cells != NULL && extents != NULL) {
+    ode_mlcp_impact_extents(set, extents);
+    for (size_t k = 0; k < n; k++) {
+      uint64_t cell = 0xcbf29ce484222325u; // a cell by its hash
+      for (size_t i = 0; i < n_rows; i++) {
+        double low = extents[2 * i], width = extents[2 * i + 1] - low;
+        double at = set->contact_velocities[k * n_rows + i] - low;
+        uint64_t part = width > 0 ? (uint64_t)(at / width * PARTS) : 0;
+        cell = (cell ^ (part < PARTS ? part : PARTS - 1)) * 0x100000001b3u;
+      }
+      cells[k] = cell;
+    }
+    qsort(cells, n, sizeof *cells, by_number);
+    size_t n_alone = 0;
+    for (size_t k = 0; k < n; k++)
+      n_alone += (k == 0 || cells[k - 1] != cells[k]) &&
+                 (k + 1 == n || cells[k + 1] != cells[k]);
+    share = 1 - (double)n_alone / (double)n;
+  }
+  free(cells);
+  free(extents);
+  return share;
 }
 
 /* ---- text -------------------------------------------------------------- */
@@ -45,8 +104,10 @@ static void print_velocities(FILE *out, const impact_result *result,
 
 static void print_sequence(FILE *out, const impact_result *result,
                            const impact_sequence *sequence) {
-  fprintf(out, "  %s.. %s after %d impacts:", sequence->order,
-          sequence->finished ? "ends" : "does not end", sequence->n_impacts);
+  fprintf(out,
+          "  %s.. %s after %d impacts, %.1e m/s from the set:", sequence->order,
+          sequence->finished ? "ends" : "does not end", sequence->n_impacts,
+          sequence->distance);
   print_velocities(
       out, result,
       &sequence->way[sequence->n_impacts * impact_row_count(result)]);
@@ -71,8 +132,21 @@ void impact_print_text(FILE *out, const impact_result *result) {
           ", outcomes %" PRIu64 "\n",
           set->n_samples, result->interrupted ? " (interrupted)" : "",
           set->n_finished, set->n_unfinished, set->n_outcomes);
+  if (set->n_failed > 0)
+    fprintf(out,
+            "of the unfinished %" PRIu64
+            " met a step that no method solved; the others still collided "
+            "after all steps\n",
+            set->n_failed);
   fprintf(out, "%.4f LCPs a sample, %.3f us an LCP\n", lcps_per_sample(set),
           microseconds_per_lcp(result));
+  fprintf(out, "%.4f solutions met an LCP", solutions_per_lcp(set));
+  if (set->n_incomplete > 0)
+    fprintf(out, "; %" PRIu64 " LCPs may have more", set->n_incomplete);
+  double share = impact_share_seen(set);
+  if (share >= 0)
+    fprintf(out, "; about %.4f of the outcomes' distribution seen", share);
+  fputc('\n', out);
 
   double *extents =
       malloc((size_t)impact_row_count(result) * 3 * sizeof *extents);
@@ -92,9 +166,12 @@ void impact_print_text(FILE *out, const impact_result *result) {
     }
   }
   free(extents);
-  fprintf(out, "simultaneous (Anitescu & Potra): %d\n", result->n_simultaneous);
+  fprintf(out, "simultaneous (Anitescu & Potra): %d%s, %d missed by the set\n",
+          result->n_simultaneous,
+          result->simultaneous_whole ? "" : " found, more may exist",
+          impact_simultaneous_missed(result));
   for (int k = 0; k < result->n_simultaneous; k++) {
-    fputc(' ', out);
+    fprintf(out, "  %.1e m/s from the set:", result->simultaneous_distance[k]);
     print_velocities(out, result,
                      &result->simultaneous[k * impact_row_count(result)]);
   }
@@ -194,13 +271,25 @@ void impact_print_json(FILE *out, const impact_result *result) {
   json_string(out, result->input->name);
   fprintf(out,
           ", \"samples\": %" PRIu64 ", \"finished\": %" PRIu64
-          ", \"unfinished\": %" PRIu64 ", \"outcomes\": %" PRIu64 ",\n",
-          set->n_samples, set->n_finished, set->n_unfinished, set->n_outcomes);
+          ", \"unfinished\": %" PRIu64 ", \"failed\": %" PRIu64
+          ", \"outcomes\": %" PRIu64 ",\n",
+          set->n_samples, set->n_finished, set->n_unfinished, set->n_failed,
+          set->n_outcomes);
   fprintf(out,
           " \"lcps\": %" PRIu64
           ", \"lcps_per_sample\": %.17g, "
           "\"microseconds_per_lcp\": %.6g,\n ",
           set->n_lcps, lcps_per_sample(set), microseconds_per_lcp(result));
+  fprintf(out,
+          "\"solutions_per_lcp\": %.17g, \"incomplete_lcps\": %" PRIu64 ",\n ",
+          solutions_per_lcp(set), set->n_incomplete);
+  double share = impact_share_seen(set);
+  fputs("\"share_seen\": ", out);
+  json_number(out, share);
+  fputs(
+      ", \"share_seen_by\": \"Good-Turing, contact velocities cut into 32\","
+      "\n ",
+      out);
   json_shape(out, result);
   json_planes(out, result);
 
@@ -209,14 +298,23 @@ void impact_print_json(FILE *out, const impact_result *result) {
     fputs(k > 0 ? ",\n  {" : "\n  {", out);
     json_velocities(out, result,
                     &result->simultaneous[k * impact_row_count(result)]);
+    fputs(", \"distance\": ", out);
+    json_number(out, result->simultaneous_distance[k]);
     fputc('}', out);
   }
-  fputs("],\n \"sequential\": {", out);
+  fprintf(out,
+          "],\n \"simultaneous_missed\": %d, \"simultaneous_whole\": %s,\n"
+          " \"sequential\": {",
+          impact_simultaneous_missed(result),
+          result->simultaneous_whole ? "true" : "false");
   for (int k = 0; k < result->n_sequences; k++) {
     const impact_sequence *sequence = &result->sequences[k];
-    fprintf(out, "%s\n  \"%s\": {\"finished\": %s, \"impacts\": %d, ",
+    fprintf(out,
+            "%s\n  \"%s\": {\"finished\": %s, \"impacts\": %d, \"distance\": ",
             k > 0 ? "," : "", sequence->order,
             sequence->finished ? "true" : "false", sequence->n_impacts);
+    json_number(out, sequence->distance);
+    fputs(", ", out);
     json_velocities(
         out, result,
         &sequence->way[sequence->n_impacts * impact_row_count(result)]);

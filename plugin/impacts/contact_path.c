@@ -392,6 +392,25 @@ static void read_impulses(const path *p, double lambda[]) {
   }
 }
 
+/* Friction without limit: it has an impulse only while the contact is closed,
+ * against the slip; what slips has no push and the largest friction impulse. */
+static double endless_violation(const contact_space *space, int normal,
+                                const double lambda[], const double reached[]) {
+  int T = space->n_tangents;
+  double worst = 0, largest = 0;
+  for (int row = normal + 1; row <= normal + T; row++)
+    largest = larger(largest, fabs(lambda[row]));
+  for (int row = normal + 1; row <= normal + T; row++) {
+    double s = lambda[row], slip = reached[row], weight = space->weight[row];
+    double against = slip > 0 ? largest + s : largest - s;
+    worst = larger(worst, smaller(weight * fabs(s), reached[normal]));
+    worst = larger(worst, smaller(weight * against, fabs(slip)));
+    worst = larger(worst,
+                   smaller(space->weight[normal] * lambda[normal], fabs(slip)));
+  }
+  return worst;
+}
+
 double contact_path_violation(const contact_space *space, const double caps[],
                               const double lambda[], const double reached[]) {
   double worst = 0;
@@ -402,6 +421,10 @@ double contact_path_violation(const contact_space *space, const double caps[],
     // an impulse and separation, room below the cap and approach: one is 0
     worst = larger(worst, smaller(weight * push, reached[normal]));
     worst = larger(worst, smaller(weight * room, -reached[normal]));
+    if (space->bound[contact] == INFINITY) {
+      worst = larger(worst, endless_violation(space, normal, lambda, reached));
+      continue;
+    }
     for (int t = 1; t <= space->n_tangents; t++) {
       int row = normal + t;
       double limit = space->bound[contact] * push, slip = reached[row];

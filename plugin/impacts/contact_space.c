@@ -1,5 +1,13 @@
 #include "impacts/contact_space.h"
 
+#include <math.h>
+
+bool contact_space_is_endless(const contact_space *space) {
+  for (int i = 0; i < space->n_contacts; i++)
+    if (space->bound[i] == INFINITY) return true;
+  return false;
+}
+
 void contact_space_push(const contact_space *space, const double c[],
                         const double lambda[], double pushed[]) {
   int n = space->n_rows;

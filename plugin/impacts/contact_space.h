@@ -21,7 +21,8 @@ typedef struct contact_space {
   int *contact_of; /* [n_rows] the contact a row belongs to */
   int *normal_of;  /* [n_rows] the normal row of that contact */
   double *A;       /* n_rows x n_rows, J M^-1 J', 1/kg */
-  double *bound;   /* [m] |s| <= bound lambda_n: mu or mu/sqrt 2 */
+  double *bound;   /* [m] |s| <= bound lambda_n: mu or mu/sqrt 2; INFINITY for
+                       friction without limit */
   double *start;   /* [n_rows] contact velocities before the impact */
   double *weight;  /* [n_rows] 1/kg: the largest contact velocity that one N s
                        of this row can cause, of a normal row with its friction;
@@ -35,6 +36,10 @@ typedef struct contact_space {
 #define IMPACT_SAME 1e-7
 /* Room for distinct solutions of one step. */
 #define IMPACT_MAX_SOLUTIONS 64
+
+/** Does some contact have friction without limit? Of the ways to solve a step
+ *  only the search knows it. */
+bool contact_space_is_endless(const contact_space *space);
 
 /* fmin and fmax without their care for NaN, which costs a call each */
 static inline double smaller(double a, double b) { return a < b ? a : b; }

@@ -8,6 +8,10 @@
 
 #include "common/sized.h"
 
+/* Friction above this is without limit: what it pushes to get its impulse would
+ * be lost in rounding. */
+#define ENDLESS 1e6
+
 /* A later version must not take what older programs have there for a member. */
 _Static_assert(sizeof(ode_mlcp_impact_options) ==
                    offsetof(ode_mlcp_impact_options, run_context) +
@@ -165,7 +169,6 @@ static ode_mlcp_impact_status check(const ode_mlcp_impact_problem *problem,
   if (!all_finite(problem->M, s, s, "M", to) ||
       !all_finite(problem->Jn, m, s, "Jn", to) ||
       !all_finite(problem->Jt, m * problem->n_tangents, s, "Jt", to) ||
-      !all_finite(problem->mu, m, 1, "mu", to) ||
       !all_finite(problem->v, s, 1, "v", to) ||
       (problem->surface != NULL &&
        !all_finite(problem->surface, m * (1 + problem->n_tangents), 1,
@@ -173,7 +176,8 @@ static ode_mlcp_impact_status check(const ode_mlcp_impact_problem *problem,
     return ODE_MLCP_IMPACT_BAD_INPUT;
 
   for (int i = 0; i < m; i++)
-    if (problem->mu[i] < 0) return refuse(to, "mu must be >= 0");
+    if (!(problem->mu[i] >= 0))
+      return refuse(to, "mu must be >= 0, or infinite");
 
   double largest = 0;
   for (int i = 0; i < s * s; i++) largest = fmax(largest, fabs(problem->M[i]));
@@ -266,7 +270,7 @@ static void fill_contact_space(ode_mlcp_impact *impact) {
     space->weight[j] = 0;
     for (int i = 0; i < n; i++) {
       double push = fabs(space->A[i * n + j]);
-      if (j == normal)
+      if (j == normal && bound < INFINITY)
         for (int t = 1; t <= space->n_tangents; t++)
           push += bound * fabs(space->A[i * n + j + t]);
       space->weight[j] = fmax(space->weight[j], push);
@@ -341,6 +345,8 @@ static bool take_arrays(ode_mlcp_impact *impact, double **scratch) {
       !ARENA_TAKE(arena, impact->B, s * n) ||
       !ARENA_TAKE(arena, impact->v, s) ||
       !ARENA_TAKE(arena, impact->surface, n) ||
+      !ARENA_TAKE(arena, impact->search_start,
+                  contact_search_start_size(space)) ||
       !ARENA_TAKE(arena, *scratch, s * s))
     return false;
   for (int i = 0; i < space->n_rows; i++) {
@@ -360,8 +366,11 @@ static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
 
   double mu_largest = 0;
   for (int i = 0; i < space->n_contacts; i++) {
-    mu_largest = fmax(mu_largest, problem->mu[i]);
+    // friction without limit has no part in psi but that of a usual one
+    mu_largest =
+        fmax(mu_largest, problem->mu[i] < INFINITY ? problem->mu[i] : 1);
     space->bound[i] = problem->mu[i] * (space->n_tangents == 2 ? M_SQRT1_2 : 1);
+    if (space->bound[i] > ENDLESS) space->bound[i] = INFINITY;
   }
   fill_jacobian(problem, impact->J, impact->surface);
 
@@ -378,6 +387,8 @@ static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
   for (int i = 0; i < n; i += space->per_contact)
     if (!(space->A[i * n + i] > 0))
       return refuse(to, "a row of Jn moves nothing");
+
+  contact_search_prepare(space, impact->search_start);
 
   // eq. I4
   impact->psi = largest_singular_value(impact, scratch) * space->n_contacts *

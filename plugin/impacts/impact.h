@@ -7,6 +7,7 @@
 
 #include "common/arena.h"
 #include "impacts/contact_modes.h"
+#include "impacts/contact_search.h"
 #include "ode_mlcp_impacts.h"
 
 struct ode_mlcp_impact {
@@ -21,6 +22,7 @@ struct ode_mlcp_impact {
   double psi;
   arena arena;          /* of all of the above */
   contact_modes *modes; /* NULL until a call needs them */
+  double *search_start; /* what searches begin with (contact_search.h) */
 };
 
 /** As the public create, with memory from `source`. */

@@ -6,75 +6,93 @@
 #include "impacts/impact.h"
 #include "impacts/philox.h"
 
-/* Memory of a search through the modes of some contacts, without caps. */
+/* A search may take so many simplex steps: some seconds. */
+#define MOST_PIVOTS 2000000
+
+/* One contact alone, with what it needs of contact space. */
+typedef struct alone {
+  contact_space space;
+  int contact_of[3], normal_of[3];
+  double A[9], bound, weight[3], start[3];
+} alone;
+
+/* Solutions of steps without caps, of all contacts or of one. */
 typedef struct search {
-  const contact_space *space;
-  double *inputs;     /* [n_rows + m] (c, 0) */
-  double *impulses;   /* n_rows x n_inputs */
-  double *conditions; /* (2 + 2 T) m x n_inputs */
-  double *lambda;     /* [n_rows] */
-  double *reached;    /* [n_rows] */
+  const ode_mlcp_impact *impact;
+  double *c;          /* [n_rows] where the impact is */
+  double *caps;       /* [m] INFINITY */
+  double *lambda;     /* [n_rows] the impulse chosen */
   double *lambda_sum; /* [n_rows] */
+  double *begin;      /* of one contact's searches */
   double *scratch;
+  double *lambdas, *reached; /* [IMPACT_MAX_SOLUTIONS x n_rows] */
+  alone alone;
   arena arena;
 } search;
 
 static bool search_open(search *search, const ode_mlcp_impact *impact) {
   const contact_space *space = &impact->space;
   size_t n = (size_t)space->n_rows, m = (size_t)space->n_contacts;
-  size_t n_inputs = n + m;
-  size_t n_conditions = (size_t)(2 + 2 * space->n_tangents) * m;
+  size_t room = IMPACT_MAX_SOLUTIONS * n;
   memset(search, 0, sizeof *search);
-  search->space = space;
+  search->impact = impact;
   search->arena.source = &impact->source;
   arena *arena = &search->arena;
   arena_start(arena);
-  if (!ARENA_TAKE(arena, search->inputs, n_inputs) ||
-      !ARENA_TAKE(arena, search->impulses, n * n_inputs) ||
-      !ARENA_TAKE(arena, search->conditions, n_conditions * n_inputs) ||
+  if (!ARENA_TAKE(arena, search->c, n) || !ARENA_TAKE(arena, search->caps, m) ||
       !ARENA_TAKE(arena, search->lambda, n) ||
-      !ARENA_TAKE(arena, search->reached, n) ||
       !ARENA_TAKE(arena, search->lambda_sum, n) ||
-      !ARENA_TAKE(arena, search->scratch, contact_mode_scratch(space)))
+      !ARENA_TAKE(arena, search->begin, contact_search_start_size(space)) ||
+      !ARENA_TAKE(arena, search->scratch, contact_search_scratch(space)) ||
+      !ARENA_TAKE(arena, search->lambdas, room) ||
+      !ARENA_TAKE(arena, search->reached, room))
     return false;
-  memset(search->inputs, 0, n_inputs * sizeof *search->inputs);
+  memcpy(search->c, space->start, n * sizeof *search->c);
   memset(search->lambda_sum, 0, n * sizeof *search->lambda_sum);
+  for (size_t i = 0; i < m; i++) search->caps[i] = INFINITY;
   return true;
 }
 
 static void search_close(search *search) { arena_release(&search->arena); }
 
-static double dot(const double a[], const double b[], int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
+/* All solutions of eq. I3; *whole out: were they met for sure? */
+static int solve_together(search *search, bool *whole) {
+  const ode_mlcp_impact *impact = search->impact;
+  long pivots;
+  return contact_search_solve(
+      &impact->space, impact->search_start, search->c, search->caps,
+      IMPACT_FEASIBILITY * impact->space.scale, IMPACT_MAX_SOLUTIONS,
+      MOST_PIVOTS, search->scratch, search->lambdas, search->reached, &pivots,
+      whole);
 }
 
-/* Does `mode` of the given contacts solve eq. I3? Then lambda and reached hold
- * its answer. */
-static bool try_mode(search *search, const int contacts[], int n_contacts,
-                     int mode) {
-  const contact_space *space = search->space;
-  int n = space->n_rows, n_inputs = n + space->n_contacts;
-  uint32_t zero_rows;
-  int n_conditions = contact_mode_work_out(
-      space, contacts, n_contacts, mode, false, search->scratch,
-      search->impulses, search->conditions, &zero_rows);
-  if (n_conditions < 0) return false;
-  for (int k = 0; k < n_conditions; k++)
-    if (dot(&search->conditions[k * n_inputs], search->inputs, n_inputs) <
-        -IMPACT_FEASIBILITY * space->scale)
-      return false;
-
-  for (int i = 0; i < n; i++)
-    search->lambda[i] =
-        dot(&search->impulses[i * n_inputs], search->inputs, n_inputs);
-  contact_space_push(space, search->inputs, search->lambda, search->reached);
-  for (int i = 0; i < n; i++)
-    if ((i < 32 && zero_rows >> i & 1) ||
-        fabs(search->reached[i]) <= 1e-14 * space->scale)
-      search->reached[i] = 0;
-  return true;
+/* The solutions of a contact alone, [per_contact] each in search->lambdas. */
+static int solve_alone(search *search, int contact) {
+  const contact_space *all = &search->impact->space;
+  alone *it = &search->alone;
+  int per = all->per_contact, first = contact * per;
+  it->space = *all;
+  it->space.n_contacts = 1;
+  it->space.n_rows = per;
+  it->space.contact_of = it->contact_of;
+  it->space.normal_of = it->normal_of;
+  it->space.A = it->A;
+  it->space.bound = &it->bound;
+  it->space.weight = it->weight;
+  it->bound = all->bound[contact];
+  for (int i = 0; i < per; i++) {
+    it->contact_of[i] = it->normal_of[i] = 0;
+    it->weight[i] = all->weight[first + i];
+    for (int j = 0; j < per; j++)
+      it->A[i * per + j] = all->A[(first + i) * all->n_rows + first + j];
+  }
+  contact_search_prepare(&it->space, search->begin);
+  long pivots;
+  bool whole;
+  return contact_search_solve(
+      &it->space, search->begin, &search->c[first], search->caps,
+      IMPACT_FEASIBILITY * all->scale, IMPACT_MAX_SOLUTIONS, MOST_PIVOTS,
+      search->scratch, search->lambdas, search->reached, &pivots, &whole);
 }
 
 static bool same_velocity(const ode_mlcp_impact *impact, const double a[],
@@ -90,47 +108,33 @@ static bool same_velocity(const ode_mlcp_impact *impact, const double a[],
   return true;
 }
 
-static void velocity_of(const ode_mlcp_impact *impact, const search *search,
-                        double v[]) {
-  impact_velocity(impact, search->lambda, v);
-}
-
 ode_mlcp_impact_status ode_mlcp_impact_simultaneous(ode_mlcp_impact *impact,
                                                     int max_solutions,
                                                     double v[],
                                                     int *n_solutions) {
-  const contact_space *space = &impact->space;
-  int total = contact_modes_count(space, false), s = impact->n_velocities;
+  int s = impact->n_velocities, n = impact->space.n_rows;
   *n_solutions = 0;
-  if (total == 0) return ODE_MLCP_IMPACT_TOO_MANY_MODES;
-
   // a solution can only be told from those known if they are all kept
-  size_t room = IMPACT_MAX_SOLUTIONS + 1, m = (size_t)space->n_contacts;
   double *known = NULL;
-  int *contacts;
   search search;
-  bool ready = search_open(&search, impact) &&
-               ARENA_TAKE(&search.arena, known, room * (size_t)s) &&
-               ARENA_TAKE(&search.arena, contacts, m);
-  if (ready) {
-    for (size_t i = 0; i < m; i++) contacts[i] = (int)i;
-    memcpy(search.inputs, space->start,
-           (size_t)space->n_rows * sizeof *search.inputs);
-  }
-  for (int mode = 0; ready && mode < total; mode++) {
-    if (*n_solutions == IMPACT_MAX_SOLUTIONS) break;
-    if (!try_mode(&search, contacts, space->n_contacts, mode)) continue;
+  bool whole = false;
+  bool ready =
+      search_open(&search, impact) &&
+      ARENA_TAKE(&search.arena, known, IMPACT_MAX_SOLUTIONS * (size_t)s);
+  int n_found = ready ? solve_together(&search, &whole) : 0;
+  for (int k = 0; k < n_found; k++) {
     double *found = &known[*n_solutions * s];
-    velocity_of(impact, &search, found);
+    impact_velocity(impact, &search.lambdas[k * n], found);
     bool is_new = true;
-    for (int k = 0; k < *n_solutions && is_new; k++)
-      is_new = !same_velocity(impact, &known[k * s], found);
+    for (int other = 0; other < *n_solutions && is_new; other++)
+      is_new = !same_velocity(impact, &known[other * s], found);
     *n_solutions += is_new;
   }
   int n_out = *n_solutions < max_solutions ? *n_solutions : max_solutions;
   if (n_out > 0) memcpy(v, known, (size_t)(n_out * s) * sizeof *v);
   search_close(&search);
-  return ready ? ODE_MLCP_IMPACT_DONE : ODE_MLCP_IMPACT_NO_MEMORY;
+  if (!ready) return ODE_MLCP_IMPACT_NO_MEMORY;
+  return whole ? ODE_MLCP_IMPACT_DONE : ODE_MLCP_IMPACT_TOO_MANY_MODES;
 }
 
 /* ---- sequences --------------------------------------------------------- */
@@ -145,13 +149,13 @@ typedef struct sequence {
 } sequence;
 
 static bool approaches(const search *search, int contact, double tolerance) {
-  return search->inputs[contact * search->space->per_contact] < -tolerance;
+  return search->c[contact * search->impact->space.per_contact] < -tolerance;
 }
 
 /* The next contact to resolve, -1 when the sequence has no more. */
 static int next_contact(sequence *sequence, const search *search,
                         double tolerance, uint32_t step) {
-  int m = search->space->n_contacts;
+  int m = search->impact->space.n_contacts;
   if (sequence->kind == ODE_MLCP_IMPACT_SHUFFLE) {
     int n_approaching = 0;
     for (int i = 0; i < m; i++)
@@ -177,25 +181,29 @@ static int next_contact(sequence *sequence, const search *search,
   return -1;
 }
 
-/* One inelastic impact at one contact; false when no mode solves it. */
+/* One inelastic impact at one contact; false when it has no solution. */
 static bool resolve(search *search, int contact, const sequence *sequence,
                     uint32_t step) {
-  int n = search->space->n_rows;
-  int total = contact_modes_of_one(search->space, false);
-  int holding[32], n_holding = 0; // 1 + 3^2 modes at most
-  for (int mode = 0; mode < total; mode++)
-    if (try_mode(search, &contact, 1, mode)) holding[n_holding++] = mode;
-  if (n_holding == 0) return false;
-
-  int chosen = 0;
-  if (sequence->random_solution && n_holding > 1) {
+  const contact_space *space = &search->impact->space;
+  int n = space->n_rows, per = space->per_contact, first = contact * per;
+  int n_found = solve_alone(search, contact), chosen = 0;
+  if (n_found == 0) return false;
+  if (sequence->random_solution && n_found > 1) {
     double pair[2];
     philox_pair(sequence->seed, sequence->sample, step, PHILOX_SOLUTION, pair);
-    chosen = (int)(pair[0] * n_holding);
+    chosen = (int)(pair[0] * n_found);
   }
-  try_mode(search, &contact, 1, holding[chosen]);
+  memset(search->lambda, 0, (size_t)n * sizeof *search->lambda);
+  memcpy(&search->lambda[first], &search->lambdas[chosen * per],
+         (size_t)per * sizeof *search->lambda);
+  double *after = search->lambdas; // no longer needed
+  memcpy(after, &search->reached[chosen * per],
+         (size_t)per * sizeof *search->reached);
+  contact_space_push(space, search->c, search->lambda, search->reached);
+  memcpy(&search->reached[first], after, (size_t)per * sizeof *after);
   for (int i = 0; i < n; i++) {
-    search->inputs[i] = search->reached[i];
+    double c = search->reached[i];
+    search->c[i] = fabs(c) <= 1e-14 * space->scale ? 0 : c;
     search->lambda_sum[i] += search->lambda[i];
   }
   return true;
@@ -224,8 +232,6 @@ ode_mlcp_impact_status ode_mlcp_impact_sequential(
     search_close(&search);
     return ODE_MLCP_IMPACT_NO_MEMORY;
   }
-  memcpy(search.inputs, impact->space.start,
-         (size_t)impact->space.n_rows * sizeof *search.inputs);
   sequence sequence = {
       .kind = kind,
       .order = order,
@@ -238,8 +244,7 @@ ode_mlcp_impact_status ode_mlcp_impact_sequential(
   int s = impact->n_velocities, count = 0;
   if (way != NULL) impact_velocity(impact, search.lambda_sum, way);
   while (count < max_impacts &&
-         contact_space_slowest(&impact->space, search.inputs) <
-             -own.tolerance) {
+         contact_space_slowest(&impact->space, search.c) < -own.tolerance) {
     int contact =
         next_contact(&sequence, &search, own.tolerance, (uint32_t)count);
     if (contact < 0 || !resolve(&search, contact, &sequence, (uint32_t)count))
@@ -251,7 +256,7 @@ ode_mlcp_impact_status ode_mlcp_impact_sequential(
   impact_velocity(impact, search.lambda_sum, v);
   if (n_impacts != NULL) *n_impacts = count;
   bool finished =
-      contact_space_slowest(&impact->space, search.inputs) >= -own.tolerance;
+      contact_space_slowest(&impact->space, search.c) >= -own.tolerance;
   search_close(&search);
   return finished ? ODE_MLCP_IMPACT_DONE : ODE_MLCP_IMPACT_UNFINISHED;
 }

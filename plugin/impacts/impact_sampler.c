@@ -7,8 +7,21 @@
 #include "impacts/impact_lemke.h"
 #include "impacts/philox.h"
 
-/* Up to this many modes a look through all beats the path. */
+/* Up to this many modes a look through all beats the search. */
 #define FEW_MODES 64
+
+/* Friction without limit where a way to solve needs one. */
+#define MUCH_FRICTION 1e5
+
+/* Where nothing else solves a step its conditions may be held to this much of
+ * the velocity scale. */
+#define LOOSEST_FEASIBILITY 1.1e-6
+
+/* Where no way solves a step its caps are made smaller by some of this part. */
+#define CAP_NUDGE 1e-6
+
+/* With more contact directions a search may take long: the path then. */
+#define MOST_SEARCHED_ROWS 24
 
 ode_mlcp_impact_status
 impact_sampler_prepare(ode_mlcp_impact *impact,
@@ -17,10 +30,13 @@ impact_sampler_prepare(ode_mlcp_impact *impact,
   int count = contact_modes_count(&impact->space, true);
   *method = options->method;
   if (*method == ODE_MLCP_IMPACT_AUTOMATIC)
-    *method = options->select == ODE_MLCP_IMPACT_ALL ||
-                      (count > 0 && count <= FEW_MODES)
-                  ? ODE_MLCP_IMPACT_MODES
+    *method = count > 0 && count <= FEW_MODES ? ODE_MLCP_IMPACT_MODES
+              : impact->space.n_rows <= MOST_SEARCHED_ROWS ||
+                      options->select == ODE_MLCP_IMPACT_ALL
+                  ? ODE_MLCP_IMPACT_SEARCH
                   : ODE_MLCP_IMPACT_PATH;
+  if (contact_space_is_endless(&impact->space))
+    *method = ODE_MLCP_IMPACT_SEARCH;
   if (*method != ODE_MLCP_IMPACT_MODES || impact->modes != NULL)
     return ODE_MLCP_IMPACT_DONE;
 
@@ -47,8 +63,11 @@ bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
   size_t path = contact_path_scratch(space);
   size_t lemke = impact_lemke_scratch(space);
   size_t n_solver = path > lemke ? path : lemke;
+  size_t search = contact_search_scratch(space);
+  if (search > n_solver) n_solver = search;
   bool by_modes = method == ODE_MLCP_IMPACT_MODES;
-  size_t n_solutions = by_modes ? IMPACT_MAX_SOLUTIONS : 1;
+  bool meets_all = by_modes || method == ODE_MLCP_IMPACT_SEARCH;
+  size_t n_solutions = meets_all ? IMPACT_MAX_SOLUTIONS : 1;
   bool all = options->select == ODE_MLCP_IMPACT_ALL;
   size_t n_steps = all ? (size_t)options->steps + 1 : 0;
   size_t n_modes = by_modes ? (size_t)impact->modes->n_modes : 0;
@@ -72,9 +91,18 @@ bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
                ARENA_TAKE(arena, sampler->solver, n_solver) &&
                ARENA_TAKE(arena, sampler->found, n_modes) &&
                ARENA_TAKE(arena, sampler->choice, n_steps) &&
-               ARENA_TAKE(arena, sampler->choices, n_steps);
-  if (!whole) impact_sampler_close(sampler);
-  return whole;
+               ARENA_TAKE(arena, sampler->choices, n_steps) &&
+               ARENA_TAKE(arena, sampler->limited.bound, m);
+  if (!whole) {
+    impact_sampler_close(sampler);
+    return false;
+  }
+  double *bound = sampler->limited.bound;
+  sampler->limited = *space;
+  sampler->limited.bound = bound;
+  for (size_t i = 0; i < m; i++)
+    bound[i] = smaller(space->bound[i], MUCH_FRICTION);
+  return true;
 }
 
 void impact_sampler_close(impact_sampler *sampler) {
@@ -111,6 +139,7 @@ static int solve_by_modes(impact_sampler *sampler, int most) {
                         &sampler->lambdas[n_solutions * n], c);
     if (is_new(sampler, n_solutions, c)) n_solutions++;
   }
+  sampler->met_all = n_solutions < most;
   return n_solutions;
 }
 
@@ -131,7 +160,7 @@ static double *covering(impact_sampler *sampler, uint64_t sample, uint32_t step,
 
 static bool solve_by_path(impact_sampler *sampler, uint64_t sample,
                           uint32_t step) {
-  const contact_space *space = &sampler->impact->space;
+  const contact_space *space = &sampler->limited;
   const double *caps = &sampler->inputs[space->n_rows];
   int n = space->n_rows, pivots;
   double *numbers = covering(sampler, sample, step, 2 * n + 1);
@@ -148,7 +177,7 @@ static bool solve_by_path(impact_sampler *sampler, uint64_t sample,
 
 static bool solve_by_lemke(impact_sampler *sampler, uint64_t sample,
                            uint32_t step) {
-  const contact_space *space = &sampler->impact->space;
+  const contact_space *space = &sampler->limited;
   const double *caps = &sampler->inputs[space->n_rows];
   int pivots;
   return impact_lemke_solve(
@@ -157,24 +186,73 @@ static bool solve_by_lemke(impact_sampler *sampler, uint64_t sample,
       sampler->solver, sampler->lambdas, sampler->reached, &pivots);
 }
 
-int impact_sampler_step(impact_sampler *sampler, uint64_t sample, uint32_t step,
-                        int most) {
-  if (sampler->method == ODE_MLCP_IMPACT_MODES) {
-    int n_solutions = solve_by_modes(sampler, most);
-    if (n_solutions > 0) return n_solutions;
-  } else if (sampler->method == ODE_MLCP_IMPACT_PATH) {
-    if (solve_by_path(sampler, sample, step)) return 1;
-  } else if (solve_by_lemke(sampler, sample, step)) {
-    return 1;
+/* @param tolerance  of the velocity scale */
+static int solve_by_search(impact_sampler *sampler, double tolerance,
+                           int most) {
+  const ode_mlcp_impact *impact = sampler->impact;
+  const contact_space *space = &impact->space;
+  long pivots;
+  bool whole;
+  int n_found = contact_search_solve(
+      space, impact->search_start, sampler->inputs,
+      &sampler->inputs[space->n_rows], tolerance * space->scale, most,
+      CONTACT_SEARCH_MOST_PIVOTS, sampler->solver, sampler->lambdas,
+      sampler->reached, &pivots, &whole);
+  sampler->met_all = whole && n_found < most;
+  // what differs by no more than rounding is one
+  int n = space->n_rows, n_solutions = 0;
+  for (int k = 0; k < n_found; k++) {
+    size_t size = (size_t)n * sizeof(double);
+    if (!is_new(sampler, n_solutions, &sampler->reached[k * n])) continue;
+    memmove(&sampler->reached[n_solutions * n], &sampler->reached[k * n], size);
+    memmove(&sampler->lambdas[n_solutions * n], &sampler->lambdas[k * n], size);
+    n_solutions++;
   }
+  return n_solutions;
+}
+
+/* A step whose method found nothing, by the others. */
+static int fall_back(impact_sampler *sampler, uint64_t sample, uint32_t step) {
   sampler->n_fallbacks++;
+  sampler->met_all = false;
+  if (sampler->method != ODE_MLCP_IMPACT_SEARCH &&
+      solve_by_search(sampler, IMPACT_FEASIBILITY, 1) > 0)
+    return 1;
   if (sampler->method != ODE_MLCP_IMPACT_LEMKE &&
       solve_by_lemke(sampler, sample, step))
     return 1;
   if (sampler->method != ODE_MLCP_IMPACT_PATH &&
       solve_by_path(sampler, sample, step))
     return 1;
+  // what masses and friction of many decades leave of the digits; then caps that
+  // are no worse a draw, in case these are where solutions meet
+  const contact_space *space = &sampler->impact->space;
+  for (int draw = 0; draw < 3; draw++) {
+    for (double tolerance = 1e2 * IMPACT_FEASIBILITY;
+         tolerance <= LOOSEST_FEASIBILITY; tolerance *= 1e2)
+      if (solve_by_search(sampler, tolerance, 1) > 0) return 1;
+    for (int i = 0; i < space->n_contacts; i++)
+      sampler->inputs[space->n_rows + i] *=
+          1 - CAP_NUDGE * (1 + (i + draw) % 3);
+  }
   return 0;
+}
+
+int impact_sampler_step(impact_sampler *sampler, uint64_t sample, uint32_t step,
+                        int most) {
+  sampler->met_all = false;
+  if (sampler->method == ODE_MLCP_IMPACT_MODES ||
+      sampler->method == ODE_MLCP_IMPACT_SEARCH) {
+    int n_solutions = sampler->method == ODE_MLCP_IMPACT_MODES
+                          ? solve_by_modes(sampler, most)
+                          : solve_by_search(sampler, IMPACT_FEASIBILITY, most);
+    if (n_solutions > 0) return n_solutions;
+  } else if (sampler->method == ODE_MLCP_IMPACT_PATH) {
+    if (solve_by_path(sampler, sample, step)) return 1;
+  } else if (solve_by_lemke(sampler, sample, step)) {
+    return 1;
+  }
+  return fall_back(sampler, sample, step);
 }
 
 /* ---- one sample -------------------------------------------------------- */
@@ -230,13 +308,21 @@ bool impact_sampler_run(impact_sampler *sampler, uint64_t sample,
          (size_t)space->n_rows * sizeof *sampler->lambda_sum);
   if (visit != NULL) visit(context, sampler, 0, sampler->inputs);
 
+  sampler->failed = false;
   int step = 0; // Alg. 1's `i <= N` allows N + 1 steps
   while (contact_space_slowest(space, sampler->inputs) < -options->tolerance &&
          step <= options->steps) {
     draw_caps(sampler, sample, (uint32_t)step);
     int n_solutions =
         impact_sampler_step(sampler, sample, (uint32_t)step, most);
-    if (n_solutions == 0) break;
+    if (n_solutions == 0) {
+      sampler->failed = true;
+      break;
+    }
+    if (step >= sampler->n_repeated) {
+      sampler->n_solutions += (uint64_t)n_solutions;
+      sampler->n_incomplete += !sampler->met_all;
+    }
     if (all) sampler->choices[step] = n_solutions;
     take(sampler, all ? sampler->choice[step]
                       : choose(sampler, sample, (uint32_t)step, n_solutions));
@@ -265,6 +351,7 @@ bool impact_sampler_last_step(impact_sampler *sampler, uint64_t sample) {
 }
 
 void impact_sampler_first_branch(impact_sampler *sampler) {
+  sampler->n_repeated = 0;
   memset(sampler->choice, 0,
          ((size_t)sampler->options->steps + 1) * sizeof *sampler->choice);
 }
@@ -275,6 +362,7 @@ bool impact_sampler_next_branch(impact_sampler *sampler, int n_lcps,
     if (sampler->choice[step] + 1 < sampler->choices[step]) {
       sampler->choice[step]++;
       *shared = step + 1; // its LCP was solved, the next way takes another
+      sampler->n_repeated = step + 1;
       return true;
     }
     sampler->choice[step] = 0;

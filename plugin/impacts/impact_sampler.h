@@ -12,17 +12,25 @@ typedef struct impact_sampler {
   const ode_mlcp_impact_options *options;
   ode_mlcp_impact_method method; /* never AUTOMATIC */
   double last_cap;               /* eps/(3 psi), N s */
-  double *inputs;                /* [n_rows + m] y = (c, caps) */
-  double *covering;   /* random numbers of a covering vector or two */
-  double *lambdas;    /* [IMPACT_MAX_SOLUTIONS x n_rows] */
-  double *reached;    /* [IMPACT_MAX_SOLUTIONS x n_rows] */
-  double *lambda_sum; /* [n_rows] */
-  double *solver;     /* scratch of the methods */
-  int *found;         /* modes that hold; see modes_room */
+  contact_space limited; /* the impact's, friction without limit replaced by
+                            much friction, for the ways that need a limit */
+  double *inputs;        /* [n_rows + m] y = (c, caps) */
+  double *covering;      /* random numbers of a covering vector or two */
+  double *lambdas;       /* [IMPACT_MAX_SOLUTIONS x n_rows] */
+  double *reached;       /* [IMPACT_MAX_SOLUTIONS x n_rows] */
+  double *lambda_sum;    /* [n_rows] */
+  double *solver;        /* scratch of the methods */
+  int *found;            /* modes that hold; see modes_room */
   int modes_room;
   int *choice;  /* [steps + 1] ALL: the solution taken at a step */
   int *choices; /* [steps + 1] ALL: solutions there were */
   uint64_t n_fallbacks;
+  uint64_t n_solutions;  /* of the steps of all samples */
+  uint64_t n_incomplete; /* steps that may have more solutions than were met */
+  bool met_all;          /* the last step has no others */
+  bool failed;           /* this sample met a step without a solution */
+  int n_repeated;        /* ALL: steps at the start that an earlier branch has
+                            counted */
   arena arena;
 } impact_sampler;
 

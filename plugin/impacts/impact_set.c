@@ -45,8 +45,9 @@ typedef struct store {
 typedef struct worker {
   run *shared;
   impact_sampler sampler;
-  store store; /* ALL */
-  int number;  /* 0 is the calling thread's: it speaks */
+  store store;       /* ALL */
+  uint64_t n_failed; /* samples */
+  int number;        /* 0 is the calling thread's: it speaks */
   bool running;
   pthread_t thread;
 } worker;
@@ -113,6 +114,7 @@ static void do_sample(run *shared, worker *self, uint64_t local) {
   impact_sampler_run(sampler, sample, NULL, NULL, &n_lcps);
   bool finished = impact_sampler_last_step(sampler, sample);
   if (finished) write_outcome(shared->set, sampler, local, sample, n_lcps);
+  self->n_failed += !finished && sampler->failed;
   shared->tallies[local] = (tally){
       .outcomes = finished, .lcps = (uint32_t)n_lcps, .finished = finished};
 }
@@ -126,10 +128,12 @@ static void do_tree(run *shared, worker *self, uint64_t local) {
                  .worker = self->number,
                  .finished = true};
   int n_lcps, shared_steps = 0;
+  bool failed = false;
 
   impact_sampler_first_branch(sampler);
   do {
     impact_sampler_run(sampler, sample, NULL, NULL, &n_lcps);
+    failed |= sampler->failed;
     tally.lcps += (uint32_t)(n_lcps - shared_steps);
     if (!impact_sampler_last_step(sampler, sample)) {
       tally.finished = false;
@@ -149,6 +153,7 @@ static void do_tree(run *shared, worker *self, uint64_t local) {
       break;
     }
   } while (impact_sampler_next_branch(sampler, n_lcps, &shared_steps));
+  self->n_failed += !tally.finished && failed;
   shared->tallies[local] = tally;
 }
 
@@ -283,11 +288,16 @@ static void add_up(const run *shared, uint64_t first, uint64_t end) {
 
 /* ---- the run ----------------------------------------------------------- */
 
-static void collect_fallbacks(ode_mlcp_impact_set *set, worker workers[],
-                              int n_workers) {
+static void collect_counts(ode_mlcp_impact_set *set, worker workers[],
+                           int n_workers) {
   for (int k = 0; k < n_workers; k++) {
-    set->n_fallbacks += workers[k].sampler.n_fallbacks;
-    workers[k].sampler.n_fallbacks = 0;
+    impact_sampler *sampler = &workers[k].sampler;
+    set->n_fallbacks += sampler->n_fallbacks;
+    set->n_solutions += sampler->n_solutions;
+    set->n_incomplete += sampler->n_incomplete;
+    set->n_failed += workers[k].n_failed;
+    sampler->n_fallbacks = sampler->n_solutions = sampler->n_incomplete = 0;
+    workers[k].n_failed = 0;
   }
 }
 
@@ -298,7 +308,7 @@ static ode_mlcp_impact_status sample_ways(run *shared, worker workers[],
     return ODE_MLCP_IMPACT_NO_MEMORY;
   shared->n_limit = shared->n_local;
   uint64_t n_done = pass(shared, workers, n_workers, 0);
-  collect_fallbacks(shared->set, workers, n_workers);
+  collect_counts(shared->set, workers, n_workers);
   add_up(shared, 0, n_done);
   close_gaps(shared, n_done);
   return ODE_MLCP_IMPACT_DONE;
@@ -342,7 +352,7 @@ static ode_mlcp_impact_status sample_trees(run *shared, worker workers[],
     uint64_t end = pass(shared, workers, n_workers, first);
     if (atomic_load(&shared->no_memory)) return ODE_MLCP_IMPACT_NO_MEMORY;
     stopped = atomic_load(&shared->stopped);
-    collect_fallbacks(set, workers, n_workers);
+    collect_counts(set, workers, n_workers);
     add_up(shared, first, end);
 
     if (set->n_outcomes > room) {

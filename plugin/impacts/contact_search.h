@@ -1,0 +1,60 @@
+/* Every solution of a step by a depth-first search over what its contacts do.
+ *
+ * One after the other is decided: a contact separates, is closed or capped, and
+ * each of its tangents sticks or slips either way. What is decided so far, and the
+ * bounds that every solution keeps (an impulse below its cap, friction within
+ * its cone), are linear; where they contradict each other no solution lies
+ * behind, and the search turns back. Contradictions are found by simplex steps
+ * on a dictionary that is kept while bounds come and go.
+ *
+ * A decision is about velocities: of two solutions of different velocity one
+ * decision differs, and with redundant contacts, where impulses are not unique,
+ * a solution is still met once.
+ *
+ * Friction without limit (a bound of INFINITY) is the limit of large bounds: a
+ * contact that pushes sticks; and one that is closed without a push may slip
+ * against any friction impulse.
+ */
+#ifndef ODE_MLCP_IMPACTS_CONTACT_SEARCH_H
+#define ODE_MLCP_IMPACTS_CONTACT_SEARCH_H
+
+#include "impacts/contact_space.h"
+
+/** Simplex steps after which a search gives up by default. */
+#define CONTACT_SEARCH_MOST_PIVOTS 20000
+
+size_t contact_search_scratch(const contact_space *space); /* in doubles */
+
+/**
+ * Write what all searches in `space` begin with.
+ *
+ * @param start  contact_search_start_size(space) numbers out
+ */
+void contact_search_prepare(const contact_space *space, double start[]);
+size_t contact_search_start_size(const contact_space *space);
+
+/**
+ * Find the solutions of one step, in the order in which they are met.
+ *
+ * @param start       from contact_search_prepare
+ * @param c           [n_rows] contact velocities
+ * @param caps        [m] > 0, N s; INFINITY for none (eq. I3)
+ * @param tolerance   m/s, to which conditions hold (times 100 with impulses
+ *                    that velocities barely tell apart)
+ * @param most        how many are wanted: fewer may end the search early
+ * @param max_pivots  simplex steps; beyond, the search is cut short
+ * @param scratch     contact_search_scratch numbers
+ * @param lambdas     [most x n_rows] out
+ * @param reached     [most x n_rows] out: contact velocities after the step
+ * @param pivots      out: simplex steps taken
+ * @param whole       out: false where the search was cut short, so that more
+ *                    solutions may exist; true also when `most` ended it
+ * @return solutions found
+ */
+int contact_search_solve(const contact_space *space, const double start[],
+                         const double c[], const double caps[],
+                         double tolerance, int most, long max_pivots,
+                         double scratch[], double lambdas[], double reached[],
+                         long *pivots, bool *whole);
+
+#endif
