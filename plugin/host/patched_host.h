@@ -8,6 +8,9 @@
 #ifndef ODE_MLCP_HOST_PATCHED_HOST_H
 #define ODE_MLCP_HOST_PATCHED_HOST_H
 
+#include <ode/ode.h>
+#include <ode/stepper.h>
+
 #define PATCHED_HOST_FUNCTIONS(ROW)                                            \
   ROW(dWorldSetStepper)                                                        \
   ROW(dWorldGetStepper)                                                        \
