@@ -8,6 +8,11 @@
 #ifndef ODE_MLCP_HOST_PATCHED_HOST_H
 #define ODE_MLCP_HOST_PATCHED_HOST_H
 
+/* a name is declared before it is said to be weak; and as this is the first
+ * header of all, what a file defines for the system's is too late */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <ode/ode.h>
 #include <ode/stepper.h>
 

@@ -21,14 +21,14 @@ static _Atomic int64_t reads;
 static _Thread_local int wants_real;
 
 /* The real one of a name, whose type is `type`. */
-#define REAL(type, name)                                                       \
+#define FROM_LIBC(type, name)                                                  \
   static type *real;                                                           \
   if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, name)
 
 typedef int clock_function(clockid_t, struct timespec *);
 
 static int real_clock(clockid_t clock, struct timespec *now) {
-  REAL(clock_function, "clock_gettime");
+  FROM_LIBC(clock_function, "clock_gettime");
   return real(clock, now);
 }
 
@@ -52,7 +52,7 @@ static bool is_ours(void) { return by_steps && wants_real == 0; }
 
 static int64_t read_clock(void) {
   reads++;
-  return START + (elapsed += A_READ);
+  return START + A_READ + atomic_fetch_add(&elapsed, A_READ);
 }
 
 /* A sleep takes none of the real time; another thread may be waited for. */
@@ -72,7 +72,7 @@ VISIBLE int clock_gettime(clockid_t clock, struct timespec *now) {
 
 VISIBLE int gettimeofday(struct timeval *restrict now, void *restrict zone) {
   typedef int function(struct timeval *restrict, void *restrict);
-  REAL(function, "gettimeofday");
+  FROM_LIBC(function, "gettimeofday");
   if (!is_ours()) return real(now, zone);
   int64_t ns = read_clock();
   *now = (struct timeval){ns / 1000000000, ns % 1000000000 / 1000};
@@ -81,7 +81,7 @@ VISIBLE int gettimeofday(struct timeval *restrict now, void *restrict zone) {
 
 VISIBLE time_t time(time_t *now) {
   typedef time_t function(time_t *);
-  REAL(function, "time");
+  FROM_LIBC(function, "time");
   if (!is_ours()) return real(now);
   time_t seconds = read_clock() / 1000000000;
   if (now != NULL) *now = seconds;
@@ -90,14 +90,14 @@ VISIBLE time_t time(time_t *now) {
 
 VISIBLE clock_t clock(void) {
   typedef clock_t function(void);
-  REAL(function, "clock");
+  FROM_LIBC(function, "clock");
   return is_ours() ? (read_clock() - START) / (1000000000 / CLOCKS_PER_SEC)
                    : real();
 }
 
 VISIBLE int nanosleep(const struct timespec *wanted, struct timespec *left) {
   typedef int function(const struct timespec *, struct timespec *);
-  REAL(function, "nanosleep");
+  FROM_LIBC(function, "nanosleep");
   if (!is_ours()) return real(wanted, left);
   pass(wanted->tv_sec * 1000000000 + wanted->tv_nsec);
   return 0;
@@ -108,7 +108,7 @@ VISIBLE int clock_nanosleep(clockid_t clock, int flags,
                             struct timespec *left) {
   typedef int function(clockid_t, int, const struct timespec *,
                        struct timespec *);
-  REAL(function, "clock_nanosleep");
+  FROM_LIBC(function, "clock_nanosleep");
   if (!is_ours()) return real(clock, flags, wanted, left);
   int64_t ns = wanted->tv_sec * 1000000000 + wanted->tv_nsec;
   pass(flags & TIMER_ABSTIME ? ns - START - elapsed : ns);
@@ -117,7 +117,7 @@ VISIBLE int clock_nanosleep(clockid_t clock, int flags,
 
 VISIBLE int usleep(useconds_t wanted) {
   typedef int function(useconds_t);
-  REAL(function, "usleep");
+  FROM_LIBC(function, "usleep");
   if (!is_ours()) return real(wanted);
   pass((int64_t)wanted * 1000);
   return 0;
@@ -125,7 +125,7 @@ VISIBLE int usleep(useconds_t wanted) {
 
 VISIBLE unsigned sleep(unsigned wanted) {
   typedef unsigned function(unsigned);
-  REAL(function, "sleep");
+  FROM_LIBC(function, "sleep");
   if (!is_ours()) return real(wanted);
   pass((int64_t)wanted * 1000000000);
   return 0;
