@@ -133,7 +133,7 @@ static host_contact_verdict build(built_contact *out, const scene *s,
       .cfm = dWorldGetCFM(s->world),
       .surface_layer = dWorldGetContactSurfaceLayer(s->world),
       .max_velocity = dWorldGetContactMaxCorrectingVel(s->world),
-      .max_cfm = dWorldGetCFM(s->world),
+      .spring_erp = dWorldGetERP(s->world),
       .edges = edges,
       .slip_floor = 1e-9,
       .gives_back = true};
@@ -143,9 +143,10 @@ static host_contact_verdict build(built_contact *out, const scene *s,
                        .pairs = out->pairs};
   host_contact_verdict verdict = host_contact_read(
       &reading, contact, reversed, body, s->bodies, bad_name, &bad_value);
-  if (verdict == CONTACT_USABLE)
-    contact_rows_add(&out->set, &frame, &settings, &reading, no_hint,
-                     &out->built);
+  if (verdict != CONTACT_USABLE) return verdict;
+  reading.soft = reading.surface.cfm > settings.cfm;
+  contact_rows_add(&out->set, &frame, &settings, &reading, no_hint,
+                   &out->built);
   return verdict;
 }
 

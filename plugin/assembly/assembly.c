@@ -83,6 +83,7 @@ typedef struct component_problem {
   mlcp_solution solution;
   double *guess;
   bool overlap; /* one of its contacts is too deep to be one */
+  double load;  /* N s: what its bodies press with in all; NAN: not known yet */
   outcome *out;
 } component_problem;
 
@@ -124,10 +125,9 @@ static void add_item(assembly *a, item_kind kind, int index) {
 }
 
 static bool takes_contact(const assembly *a, const world_contact *contact) {
-  bool soft =
-      host_surface_is_soft(&contact->point.surface, a->request.world->cfm);
   /* a spring takes time */
-  return contact->active && !(a->request.level == JOINT_LEVEL_IMPACT && soft);
+  return contact->active &&
+         !(a->request.level == JOINT_LEVEL_IMPACT && contact->point.soft);
 }
 
 /* Joints and contacts in the order of the host's joints, then contacts without
@@ -320,19 +320,66 @@ static int second_side(const assembly *a, const host_contact *point) {
              : 1;
 }
 
+/* A load that is put on a spring presses it twice as deep as it rests. */
+static const double SWINGS = 2;
+
+/* What an entry's rows would carry in this step, as N s for each of the last. */
+static double time_scale(const assembly *a, const contact_entry *old) {
+  return old->seconds > 0 ? a->request.step_size / old->seconds : 1;
+}
+
+/* Impulse of all forces on a component's bodies, N s: no row need carry more
+ * where all is at rest, but between bodies that are wedged. */
+static double load_of(const assembly *a, component_problem *c) {
+  if (!isnan(c->load)) return c->load;
+  c->load = 0;
+  for (int i = 0; i < c->of->n_bodies; i++) {
+    int b = a->body_at[c->of->first_body + i];
+    double change[3];
+    vec3_subtract(change, a->request.x_free + 6 * b, a->request.v + 6 * b);
+    c->load += a->bodies[b].mass * vec3_length(change);
+  }
+  return c->load;
+}
+
+/* Whether a soft contact that was not there in the last step is deeper than its
+ * bodies could have moved into each other, and than their load presses it: the
+ * program has put them there. With an ERP and a CFM of its own it is a spring
+ * all the same. */
+static bool was_put_in(const assembly *a, component_problem *c,
+                       const host_contact *point) {
+  const double MOVES = 2; /* steps: not every program collides in each */
+  const world_snapshot *world = a->request.world;
+  const host_surface *surface = &point->surface;
+  double J[2][6], rate = 0;
+  if (!isnan(surface->erp) && !isnan(surface->cfm)) return false;
+  host_contact_jacobian(J, point, point->normal);
+  for (int side = 0; side < 2; side++)
+    for (int i = 0; i < 6 && point->body[side] >= 0; i++)
+      rate += J[side][i] * a->request.v[6 * point->body[side] + i];
+  if (-point->gap <= -MOVES * a->request.step_size * rate) return false;
+
+  double erp = isnan(surface->erp) ? world->erp : surface->erp;
+  double cfm = isnan(surface->cfm) ? world->cfm : surface->cfm;
+  return erp * -point->gap > SWINGS * cfm * load_of(a, c);
+}
+
 /* Whether a contact is too deep to be one. Bodies that overlap do until hardly
- * anything of it is left, or friction would hold them where they are. */
-static bool is_overlap(const assembly *a, int k) {
+ * anything of it is left, or friction would hold them where they are. What has
+ * sunk into a soft contact is on a spring. */
+static bool is_overlap(const assembly *a, component_problem *c, int k) {
   const double ENTERS = 0.1, LEAVES = 0.01; /* of an arm */
   const host_contact *point = &a->contacts->items[k].point;
   if (a->request.level != JOINT_LEVEL_POSITION ||
       isinf(a->request.options->max_correction) ||
       !host_contact_overlaps(point, a->bodies, LEAVES))
     return false;
-  if (host_contact_overlaps(point, a->bodies, ENTERS)) return true;
+  bool deep = host_contact_overlaps(point, a->bodies, ENTERS);
+  if (deep && !point->soft) return true;
   const contact_match *match = match_of_contact(a, k);
-  for (int e = match != NULL ? match->run : 0;
-       match != NULL && e < match->run_end; e++)
+  if (match == NULL || match->run == match->run_end)
+    return deep && was_put_in(a, c, point);
+  for (int e = match->run; e < match->run_end; e++)
     if (a->request.recall->memory->entries[e].overlap) return true;
   return false;
 }
@@ -412,30 +459,56 @@ static void balance_pairs(const assembly *a, component_problem *c) {
 
 /* --- rows ------------------------------------------------------------------- */
 
-/* A row of the velocity level becomes one of the scheme's unknown (eq. 20). */
+/* A row of the velocity level becomes one of the scheme's unknown (eq. 20). A
+ * stiff spring is one of the velocity at the end: between the ends it would throw
+ * its bodies to and fro. */
 static void weigh_rows(const assembly *a, component_problem *c, int first) {
   const assembly_request *request = &a->request;
   if (request->scale == 1 && request->carry == 0) return;
   for (int r = first; r < c->set.n_rows; r++) {
     mlcp_row *row = &c->set.rows[r];
-    row->bias *= request->scale;
-    row->compliance *= request->scale;
-    if (request->carry == 0) continue;
+    double scale = request->scale, carry = request->carry;
+    if (c->set.corrections[r].stiff) {
+      carry = carry == 0 ? 1 - scale : 0; /* x is v + v+, or v+ */
+      scale = 1;
+    }
+    row->bias *= scale;
+    row->compliance *= scale;
+    if (carry == 0) continue;
     for (int side = 0; side < 2; side++) {
       if (row->body[side] < 0) continue;
       int b = a->body_at[c->of->first_body + row->body[side]];
       for (int i = 0; i < 6; i++)
-        row->bias += request->carry * row->J[side][i] * request->v[6 * b + i];
+        row->bias += carry * row->J[side][i] * request->v[6 * b + i];
     }
   }
+}
+
+/* What a joint's rows may carry after the last step, into `room`; NULL where nothing
+ * is known or nobody asked for softness. */
+static const double *carried_by_joint(const assembly *a, int j,
+                                      double room[6]) {
+  const world_snapshot *world = a->request.world;
+  const host_joint_rows *rows = &world->joint_rows[world->joints[j].rows];
+  const contact_entry *old = old_joint(a, j);
+  if (old == NULL) return NULL;
+  for (unsigned i = 0; i < rows->rows.count; i++) {
+    bool asked = rows->rows.cfm[i] > HOST_DEFAULT_CFM;
+    room[i] = asked && (int)i < old->n_rows
+                  ? SWINGS * old->impulses[i] * time_scale(a, old)
+                  : 0;
+  }
+  return room;
 }
 
 static void add_joint(assembly *a, component_problem *c, int j) {
   const world_snapshot *world = a->request.world;
   const world_joint *joint = &world->joints[j];
   int first = c->set.n_rows, row_of[6];
+  double room[6];
   joint_rows_add(&c->set, &c->frame, &world->joint_rows[joint->rows],
-                 joint->body, world->cfm, a->request.level, row_of);
+                 joint->body, world->cfm, a->request.level,
+                 carried_by_joint(a, j, room), row_of);
   for (int i = 0; i < 6; i++)
     a->joint_row[joint->rows][i] =
         row_of[i] >= 0 ? c->first_row + row_of[i] : -1;
@@ -448,10 +521,10 @@ static void add_gap_row(const assembly *a, component_problem *c, int k,
   double J[2][6];
   world_contact_jacobian(a->contacts, k, J);
   bool stop = a->contacts->items[k].stop >= 0;
-  mlcp_row *row =
-      row_set_add(&c->set, &c->frame, stop ? MLCP_ROW_JOINT : MLCP_ROW_NORMAL,
-                  a->contacts->items[k].point.body, J, bias,
-                  a->request.world->cfm / c->frame.step_size);
+  mlcp_row *row = row_set_add(
+      &c->set, &c->frame, stop ? MLCP_ROW_JOINT : MLCP_ROW_NORMAL,
+      a->contacts->items[k].point.body, J, bias,
+      fmin(a->request.world->cfm, HOST_DEFAULT_CFM) / c->frame.step_size);
   row->low = 0;
   a->contact_rows[k] =
       (contact_rows){.first_row = c->set.n_rows - 1, .n_rows = 1};
@@ -465,7 +538,7 @@ static contact_settings settings_of(const assembly *a) {
                             .cfm = world->cfm,
                             .surface_layer = world->surface_layer,
                             .max_velocity = world->max_velocity,
-                            .max_cfm = world->cfm,
+                            .spring_erp = world->erp,
                             .edges = request->options->edges,
                             .slip_floor = request->slip_floor,
                             .gives_back = positions,
@@ -474,21 +547,38 @@ static contact_settings settings_of(const assembly *a) {
                             .at_once = request->level == JOINT_LEVEL_IMPACT};
 }
 
+/* Whether a soft contact has the ERP that makes a spring of its CFM: not where
+ * the step is to correct nothing. A row of CFM alone would creep for ever. */
+static bool has_spring(const assembly *a, const host_contact *point) {
+  return !isnan(point->surface.erp) || a->request.world->settings.erp != 0;
+}
+
 static void add_contact(assembly *a, component_problem *c, int k) {
   static const double no_hint[3] = {0, 0, 0};
   const assembly_request *request = &a->request;
   const host_contact *point = &a->contacts->items[k].point;
+  host_contact rigid;
   contact_rows *rows = &a->contact_rows[k];
   const contact_entry *old = old_contact(a, k);
   int first = c->set.n_rows;
   a->contact_row[k] = c->first_row + first;
-  a->overlaps[k] = is_overlap(a, k);
+  a->overlaps[k] = is_overlap(a, c, k);
   c->overlap |= a->overlaps[k];
+  if (point->soft && (a->overlaps[k] || !has_spring(a, point))) {
+    rigid = *point;
+    rigid.soft = rigid.stiff = false;
+    rigid.surface.cfm = fmin(request->world->cfm, HOST_DEFAULT_CFM);
+    point = &rigid;
+  }
   if (request->level == JOINT_LEVEL_MOVE) {
     double overlap = fmin(point->gap + request->world->surface_layer, 0);
     add_gap_row(a, c, k, request->erp * overlap / request->step_size);
   } else {
     contact_settings settings = settings_of(a);
+    if (old != NULL && old->n_rows > 0)
+      settings.carried = SWINGS * old->impulses[0] * time_scale(a, old);
+    else if (settings.cfm > HOST_DEFAULT_CFM || !isnan(point->surface.cfm))
+      settings.carried = SWINGS * load_of(a, c);
     contact_rows_add(&c->set, &c->frame, &settings, point,
                      old != NULL ? old->slip : no_hint, rows);
   }
@@ -549,13 +639,15 @@ static bool fill_body(const assembly *a, mlcp_body *out, int b) {
 /* One part for all joints of a component, see row_frame. */
 static double find_joint_excess(const assembly *a, const component *of) {
   const world_snapshot *world = a->request.world;
-  double correction = 0, most = a->request.options->max_correction;
+  double correction = 0, most = a->request.options->max_correction, room[6];
   for (int i = of->first_item; i >= 0; i = a->items[i].next) {
     if (a->items[i].kind != ITEM_JOINT) continue;
     const world_joint *joint = &world->joints[a->items[i].index];
     correction = fmax(
         correction,
-        joint_rows_correction(&world->joint_rows[joint->rows], world->cfm));
+        joint_rows_correction(&world->joint_rows[joint->rows], world->cfm,
+                              a->request.step_size,
+                              carried_by_joint(a, a->items[i].index, room)));
   }
   return correction > most ? 1 - most / correction : 0;
 }
@@ -609,6 +701,7 @@ static bool build(assembly *a, component_problem *c) {
                       .beta = a->solution.beta + 2 * c->first_pair,
                       .lambda = a->solution.lambda + c->first_friction};
   c->overlap = false;
+  c->load = NAN;
   if (a->request.level == JOINT_LEVEL_POSITION)
     c->frame.joint_excess = find_joint_excess(a, of);
   mlcp_body *bodies = a->problem_bodies + of->first_body;
@@ -1069,6 +1162,7 @@ void assembly_add_forces(const assembly *a, double seconds,
 
 static void remember_joint(const assembly *a, int j, contact_entry *entry) {
   const int *row = a->joint_row[a->request.world->joints[j].rows];
+  entry->seconds = a->request.step_size;
   for (int r = 0; r < 6 && row[r] >= 0; r++)
     entry->impulses[entry->n_rows++] = a->solution.p[row[r]];
 }

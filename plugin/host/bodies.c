@@ -133,3 +133,11 @@ void host_body_free_velocity(const host_body *body, double step_size,
   vec3_add_scaled(v_free, step_size / body->mass, body->force);
   vec3_add_scaled(v_free + 3, step_size, turn);
 }
+
+double host_body_turn_mobility(const host_body *body, const double J[6]) {
+  double sum = 0;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      sum += J[3 + i] * body->inverse_inertia[3 * i + j] * J[3 + j];
+  return sum;
+}

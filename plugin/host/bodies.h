@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/** The CFM that the host gives its worlds: a softness that nobody asked for. */
+static const double HOST_DEFAULT_CFM = 1e-10;
+
 /** World frame, SI. Six-vectors are linear, then angular. */
 typedef struct host_body {
   dBodyID id;
@@ -37,6 +40,10 @@ bool host_body_read(host_body *body, dBodyID id, double step_size,
 
 /** Add the gyroscopic torque in the host's implicit form to `force`. */
 void host_body_add_gyroscopic_torque(host_body *body, double step_size);
+
+/** What the row J [6] of a body's gives way to an impulse by turning,
+ *  J I^-1 J' of its angular part; 0 where the body is kinematic. */
+double host_body_turn_mobility(const host_body *body, const double J[6]);
 
 /** The velocity at the end of a step with no constraints, v + h M^-1 force;
  *  that of a kinematic body stays. */

@@ -34,6 +34,8 @@ typedef struct host_contact {
   int multiplicity;   /* contacts merged into this one, itself included */
   int polygon; /* the friction polygon among the reader's, -1: friction is
                          as the surface says */
+  bool soft;   /* its normal row is a spring: host_contact_find_soft */
+  bool stiff;  /* one stiffer than the step resolves */
   host_surface surface;
 } host_contact;
 
@@ -55,11 +57,12 @@ host_contact_read(host_contact *contact, const dContact *given, bool reversed,
                   const int body[2], const host_body bodies[],
                   const char **bad_name, double *bad_value);
 
-/** Whether a contact's normal row is a spring: softer than the world's rows. */
-static inline bool host_surface_is_soft(const host_surface *surface,
-                                        double world_cfm) {
-  return surface->cfm > world_cfm; /* NAN: no */
-}
+/** Find whether a contact's normal row is a spring: softer than the world's rows,
+ *  or so soft that it gives way more than the bodies do (cfm / h more than
+ *  J M^-1 J'), which then swing on it instead of creeping back. A spring that
+ *  gives way less is stiff. */
+void host_contact_find_soft(host_contact *contact, const host_body bodies[],
+                            double world_cfm, double step_size);
 
 /** Whether two contacts of the same bodies differ in nothing but their depth
  *  and less than 1e-4 m (on small arms: of the arm) of their position. */

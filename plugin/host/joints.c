@@ -57,8 +57,25 @@ bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,
     double correction = correction_part(rows, &faster, i);
     if (scale != 1) rows->rhs[i] += (scale - 1) * correction;
     joint->correction[i] = scale * correction;
+    joint->soft[i] = false;
   }
   return true;
+}
+
+void host_joint_find_soft(host_joint_rows *joint, const host_body *bodies[2],
+                          double step_size) {
+  const dStepperJointRows *rows = &joint->rows;
+  for (unsigned i = 0; i < rows->count; i++) {
+    double compliance = rows->cfm[i] / step_size;
+    for (int side = 0; side < 2 && compliance > 0; side++) {
+      const double *J = rows->J[i][side];
+      if (bodies[side] == NULL || bodies[side]->kinematic) continue;
+      compliance -=
+          (J[0] * J[0] + J[1] * J[1] + J[2] * J[2]) / bodies[side]->mass +
+          host_body_turn_mobility(bodies[side], J);
+    }
+    joint->soft[i] = compliance > 0;
+  }
 }
 
 const char *host_joint_bad_value(const host_joint_rows *joint, double *value) {

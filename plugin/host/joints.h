@@ -6,11 +6,15 @@
 #include <ode/stepper.h>
 #include <stdbool.h>
 
+#include "host/bodies.h"
+
 /** A joint read at the bodies' present poses. */
 typedef struct host_joint_rows {
   dStepperJointRows rows;
   double correction[6]; /* m/s, rad/s, signed: the part of rhs that corrects a
                            position error */
+  bool soft[6]; /* so soft that it gives way more than the bodies do: a spring,
+                   as in host_contact_is_soft */
 } host_joint_rows;
 
 /**
@@ -22,6 +26,11 @@ typedef struct host_joint_rows {
  */
 bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,
                      double erp);
+
+/** Find which rows are so soft, `bodies` being those of the joint, NULL for the
+ *  world. */
+void host_joint_find_soft(host_joint_rows *joint, const host_body *bodies[2],
+                          double step_size);
 
 /** The largest position error of a joint's rows, m or rad; 0 where the host ran
  *  out of memory. */

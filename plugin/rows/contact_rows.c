@@ -62,8 +62,7 @@ static mlcp_row *add_row(row_set *set, const row_frame *frame,
 /* The gap as the row is to see it. */
 static double gap_of(const contact_settings *settings,
                      const host_contact *contact) {
-  bool soft = host_surface_is_soft(&contact->surface, settings->max_cfm);
-  return settings->closed && !soft ? 0 : contact->gap;
+  return settings->closed && !contact->soft ? 0 : contact->gap;
 }
 
 /* Whether the contact can push in this step: it touches, but for rounding, or
@@ -95,15 +94,25 @@ static void add_normal_row(row_set *set, const row_frame *frame,
   double J[2][6], gap = gap_of(settings, contact);
   host_contact_jacobian(J, contact, contact->normal);
 
-  bool soft = host_surface_is_soft(surface, settings->max_cfm);
+  bool soft = contact->soft;
   bool own_erp = !isnan(surface->erp) && (soft || !settings->erp_for_all);
-  double erp = own_erp ? surface->erp : settings->erp;
+  double spring_erp = isnan(surface->erp) ? settings->spring_erp : surface->erp;
+  double erp = own_erp ? surface->erp : soft ? spring_erp : settings->erp;
   double cfm = isnan(surface->cfm) ? settings->cfm : surface->cfm;
+  /* without its ERP a compliance would creep */
+  if (settings->closed && !soft) cfm = smaller_of(cfm, HOST_DEFAULT_CFM);
   double motion = surface->motion[2];
   double depth = larger_of(-gap - settings->surface_layer, 0);
-  double correction = erp * depth / frame->step_size, in_velocity = correction;
-  bool spring = own_erp && cfm > settings->max_cfm;
-  if (!spring) in_velocity = smaller_of(correction, frame->max_correction);
+  double correction = erp * depth / frame->step_size, of_spring = 0;
+  if (!soft && cfm > HOST_DEFAULT_CFM && spring_erp > 0) {
+    double pressed = smaller_of(
+        depth, cfm * settings->carried / (spring_erp * contact->multiplicity));
+    of_spring = spring_erp * pressed / frame->step_size;
+    correction = of_spring + erp * (depth - pressed) / frame->step_size;
+  }
+  double in_velocity =
+      soft ? correction
+           : smaller_of(correction, frame->max_correction + of_spring);
 
   double bounce = -INFINITY, approach = larger_of(gap, 0) / frame->step_size;
   if (surface->bounces && settings->gives_back &&
@@ -118,8 +127,10 @@ static void add_normal_row(row_set *set, const row_frame *frame,
   mlcp_row *row =
       add_row(set, frame, contact, MLCP_ROW_NORMAL, J, -target, cfm);
   row->low = 0;
-  if (spring) return;
-  double plain = normal_target(settings, 0, motion, approach, -INFINITY);
+  set->corrections[set->n_rows - 1].stiff = contact->stiff;
+  if (soft) return;
+  double plain =
+      normal_target(settings, of_spring, motion, approach, -INFINITY);
   double bounced = larger_of(plain, bounce);
   double full =
       normal_target(settings, correction, motion, approach, -INFINITY);

@@ -5,15 +5,28 @@
 #include "common/vec3.h"
 
 /* A row with a compliance of its own is a spring: its ERP is physics. */
-static double rigid_correction(const host_joint_rows *joint, unsigned i,
-                               double world_cfm) {
-  return joint->rows.cfm[i] <= world_cfm ? joint->correction[i] : 0;
+static bool is_rigid(const host_joint_rows *joint, unsigned i,
+                     double world_cfm) {
+  return joint->rows.cfm[i] <= world_cfm && !joint->soft[i];
 }
 
-double joint_rows_correction(const host_joint_rows *joint, double world_cfm) {
+static double rigid_correction(const host_joint_rows *joint, unsigned i,
+                               double world_cfm, double step_size,
+                               const double carried[]) {
+  if (!is_rigid(joint, i, world_cfm)) return 0;
+  double correction = joint->correction[i];
+  if (carried == NULL) return correction;
+  double spring = joint->rows.cfm[i] / step_size * carried[i];
+  if (!(spring * correction > 0)) return correction;
+  return fabs(spring) < fabs(correction) ? correction - spring : 0;
+}
+
+double joint_rows_correction(const host_joint_rows *joint, double world_cfm,
+                             double step_size, const double carried[]) {
   double worst = 0;
   for (unsigned i = 0; i < joint->rows.count; i++)
-    worst = fmax(worst, fabs(rigid_correction(joint, i, world_cfm)));
+    worst = fmax(
+        worst, fabs(rigid_correction(joint, i, world_cfm, step_size, carried)));
   return worst;
 }
 
@@ -28,7 +41,7 @@ static bool choose_row(const host_joint_rows *joint, unsigned i,
   const dStepperJointRows *host = &joint->rows;
   *rhs = host->rhs[i];
   if (level == JOINT_LEVEL_POSITION) return true;
-  bool rigid = host->cfm[i] <= world_cfm;
+  bool rigid = is_rigid(joint, i, world_cfm);
   bool stop = (host->lo[i] == 0) != (host->hi[i] == 0);
   *rhs = !rigid ? host->rhs[i] : stop ? 0 : host->rhs[i] - joint->correction[i];
   if (level == JOINT_LEVEL_VELOCITY) return true;
@@ -38,7 +51,8 @@ static bool choose_row(const host_joint_rows *joint, unsigned i,
 
 void joint_rows_add(row_set *set, const row_frame *frame,
                     const host_joint_rows *joint, const int body[2],
-                    double world_cfm, joint_level level, int row_of[6]) {
+                    double world_cfm, joint_level level, const double carried[],
+                    int row_of[6]) {
   const dStepperJointRows *host = &joint->rows;
   double h = frame->step_size;
   for (int i = 0; i < 6; i++) row_of[i] = -1;
@@ -46,19 +60,25 @@ void joint_rows_add(row_set *set, const row_frame *frame,
     double rhs, correction = 0, excess = 0;
     if (!choose_row(joint, i, world_cfm, level, &rhs)) continue;
     if (level == JOINT_LEVEL_POSITION) {
-      correction = rigid_correction(joint, i, world_cfm);
+      correction = rigid_correction(joint, i, world_cfm, h, carried);
       if (frame->joint_excess > 0) {
         excess = frame->joint_excess * correction;
         correction -= excess;
         rhs -= excess;
       }
     }
+    double cfm = host->cfm[i];
+    /* without its ERP a compliance would creep */
+    if (level != JOINT_LEVEL_POSITION && is_rigid(joint, i, world_cfm))
+      cfm = fmin(cfm, HOST_DEFAULT_CFM);
     row_of[i] = set->n_rows;
     mlcp_row *row = row_set_add(set, frame, MLCP_ROW_JOINT, body, host->J[i],
-                                -rhs, host->cfm[i] / h);
+                                -rhs, cfm / h);
     row->low = h * host->lo[i];
     row->high = h * host->hi[i];
     row_set_correct(set, correction, excess, 0);
+    set->corrections[set->n_rows - 1].stiff =
+        host->cfm[i] > world_cfm && !joint->soft[i];
   }
 }
 

@@ -35,5 +35,5 @@ mlcp_row *row_set_add(row_set *set, const row_frame *frame, mlcp_row_kind kind,
 void row_set_correct(row_set *set, double velocity, double excess,
                      double bounce) {
   set->corrections[set->n_rows - 1] =
-      (row_correction){velocity, excess, bounce};
+      (row_correction){velocity, excess, bounce, false};
 }

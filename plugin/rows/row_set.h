@@ -12,6 +12,7 @@ typedef struct row_correction {
   double excess;   /* what is left to be corrected by moving, a position
                       projection; NAN: the row does not resist that */
   double bounce;   /* the part of the target that is a bounce's */
+  bool stiff;      /* a spring stiffer than the step resolves */
 } row_correction;
 
 typedef struct row_set {

@@ -359,9 +359,8 @@ static bool anything_to_correct(world_snapshot *at) {
   for (int k = 0; k < at->contacts.n; k++) {
     world_contact *contact = &at->contacts.items[k];
     const host_contact *point = &contact->point;
-    bool soft = host_surface_is_soft(&point->surface, at->cfm);
     /* what is held or overlaps must not be pushed into */
-    contact->active = !soft && point->gap <= fmax(at->surface_layer, 0);
+    contact->active = !point->soft && point->gap <= fmax(at->surface_layer, 0);
     any |= contact->active && -point->gap - at->surface_layer > 0;
   }
   for (int i = 0; i < at->n_joint_rows; i++)

@@ -187,6 +187,9 @@ static bool read_contact(world_reader *r, world_contact *contact,
   host_contact_verdict verdict =
       host_contact_read(&contact->point, given, reversed, body, world->bodies,
                         &bad_name, &bad_value);
+  if (verdict == CONTACT_USABLE)
+    host_contact_find_soft(&contact->point, world->bodies, world->cfm,
+                           world->settings.step_size);
   *usable = verdict == CONTACT_USABLE &&
             !(world->settings.touching && contact->point.gap > TOUCHING);
   if (verdict == CONTACT_BAD_VALUE)
@@ -287,6 +290,11 @@ static bool read_joint_rows(world_reader *r, int j, double step_size) {
   int n_stops = r->n_stops;
   if (!host_joint_read(rows, joint->id, step_size, world->settings.erp))
     return outcome_no_memory(r->out);
+  const host_body *bodies[2];
+  for (int side = 0; side < 2; side++)
+    bodies[side] =
+        joint->body[side] >= 0 ? &world->bodies[joint->body[side]] : NULL;
+  host_joint_find_soft(rows, bodies, world->settings.step_size);
   if (world->settings.margin != 0 && !read_stops(r, j)) return false;
   double bad_value;
   const char *bad_name = host_joint_bad_value(rows, &bad_value);
