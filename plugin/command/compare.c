@@ -517,15 +517,16 @@ static void read_folder(comparison *c, const char *folder, recording **repeat,
 
 static int write_report(const comparison *c, const request *request,
                         const char *folder, int status) {
-  static compare_writer *const writers[] = {compare_write_json,
-                                            compare_write_csv};
+  // the page has the figures of report.json in it
+  static compare_writer *const writers[] = {
+      compare_write_json, compare_write_csv, compare_write_html};
   char message[PATH_MAX + 200];
   for (size_t k = 0; k < sizeof writers / sizeof writers[0]; k++)
     status = written_or_complain(writers[k](c, folder, message, sizeof message),
                                  message, status);
   if (!request->json) {
     compare_print_table(c);
-    printf("\nThe report is in %s.\n", folder);
+    printf("\nThe report: %s/report.html\n", folder);
     return status;
   }
   char path[PATH_MAX];

@@ -1,0 +1,592 @@
+/* report.html: a page with all it needs in it. The page's own parts are made of
+ * report/ and linked in; this file adds the data, packed.
+ *
+ * The data are gzip'ed and in base64: uint32 length of a JSON text, the text,
+ * zeros up to a multiple of 8, then arrays that the text points into. Poses are
+ * whole numbers of a quantum, as differences from frame to frame, the bytes of
+ * one rank together: so they pack well, and bodies at rest take nothing. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zlib.h>
+
+#include "command/compare.h"
+#include "command/json.h"
+
+/* The page before and after the data. */
+__asm__(
+    ".section .rodata\n"
+    ".global report_before, report_before_end\n"
+    ".global report_after, report_after_end\n"
+    "report_before: .incbin \"report/before.html\"\n"
+    "report_before_end: .byte 0\n"
+    "report_after: .incbin \"report/after.html\"\n"
+    "report_after_end: .byte 0\n"
+    ".previous\n");
+extern const char report_before[], report_before_end[];
+extern const char report_after[], report_after_end[];
+
+/* B: of the packed data; the whole page stays below 5 MB. */
+static const size_t MOST_PACKED = 2900000;
+static const size_t MOST_CONTACT_BYTES = 1500000; /* before they are packed */
+enum { MOST_POINTS = 700, FRAMES_A_SECOND = 30, MOST_FRAMES = 3600 };
+
+/* ---- bytes that grow ---- */
+
+typedef struct buffer {
+  unsigned char *bytes;
+  size_t used, size;
+  bool failed;
+} buffer;
+
+static unsigned char *extend(buffer *b, size_t count) {
+  if (b->used + count > b->size) {
+    size_t size = 2 * b->size + count + 4096;
+    unsigned char *more = realloc(b->bytes, size);
+    if (more == NULL) {
+      b->failed = true;
+      return NULL;
+    }
+    b->bytes = more;
+    b->size = size;
+  }
+  unsigned char *place = b->bytes + b->used;
+  b->used += count;
+  memset(place, 0, count);
+  return place;
+}
+
+static void append(buffer *b, const void *bytes, size_t count) {
+  unsigned char *place = extend(b, count);
+  if (place != NULL && count > 0) memcpy(place, bytes, count);
+}
+
+static void align(buffer *b) { extend(b, (8 - b->used % 8) % 8); }
+
+/* `count` whole numbers, the lowest bytes of all first. */
+static void append_planes(buffer *b, const int32_t values[], size_t count,
+                          int bytes) {
+  for (int plane = 0; plane < bytes; plane++) {
+    unsigned char *place = extend(b, count);
+    if (place == NULL) return;
+    for (size_t i = 0; i < count; i++)
+      place[i] = (unsigned char)((uint32_t)values[i] >> 8 * plane);
+  }
+}
+
+/* ---- what is shown ---- */
+
+typedef struct view {
+  const comparison *comparison;
+  const recording *runs[COMPARE_RUNS + 1];
+  char labels[COMPARE_RUNS + 1][COMPARE_NAME + 40];
+  int n_runs;
+  double end, interval; /* s: of the replay, and from frame to frame */
+  size_t n_frames;
+  double quantum;        /* m */
+  size_t contacts_every; /* frames */
+} view;
+
+/* The frame of a run that stands at a time. */
+static const recording_frame *frame_at(const recording *r, double time,
+                                       size_t *from) {
+  while (*from + 1 < r->n_frames && r->frames[*from + 1]->time <= time + 1e-9)
+    (*from)++;
+  return *from < r->n_frames ? r->frames[*from] : NULL;
+}
+
+static void choose_runs(view *v) {
+  const comparison *c = v->comparison;
+  for (int i = 0; i < c->n_runs; i++) {
+    const recording *r = c->runs[i].levels[0];
+    if (r == NULL || r->n_frames == 0) continue;
+    v->runs[v->n_runs] = r;
+    snprintf(v->labels[v->n_runs++], sizeof v->labels[0], "%s",
+             c->runs[i].name);
+    v->end = fmax(v->end, r->frames[r->n_frames - 1]->time);
+  }
+  if (c->reference < 0) return;
+  const recording *r = c->runs[c->reference].levels[2];
+  if (r == NULL || r->n_frames == 0) return;
+  v->runs[v->n_runs] = r;
+  snprintf(v->labels[v->n_runs++], sizeof v->labels[0], "reference: %s, h/%d",
+           c->runs[c->reference].name, c->refine * c->refine);
+}
+
+static void choose_frames(view *v, double a_second) {
+  double least = INFINITY; /* s: between frames that are there */
+  for (int i = 0; i < v->n_runs; i++)
+    if (v->runs[i]->n_frames > 1)
+      least = fmin(least, v->end / (double)(v->runs[i]->n_frames - 1));
+  v->interval = fmax(1 / a_second, v->end / MOST_FRAMES);
+  if (isfinite(least)) v->interval = fmax(v->interval, least);
+  v->n_frames = (size_t)floor(v->end / v->interval + 1e-9) + 1;
+  if (v->n_frames < 2) v->n_frames = 2;
+}
+
+/* ---- JSON ---- */
+
+static void number(FILE *out, double value) {
+  if (isfinite(value))
+    fprintf(out, "%.5g", value);
+  else
+    fputs("null", out);
+}
+
+static void numbers(FILE *out, const float values[], int count) {
+  for (int i = 0; i < count; i++) {
+    fputc(i == 0 ? '[' : ',', out);
+    number(out, values[i]);
+  }
+  fputc(']', out);
+}
+
+/* ---- poses ---- */
+
+typedef struct shown_body {
+  uint32_t body;
+  size_t first, last; /* frames of the replay that have it */
+} shown_body;
+
+static size_t find_shown(const shown_body bodies[], size_t count,
+                         uint32_t body) {
+  size_t from = 0, to = count;
+  while (from < to) {
+    size_t middle = (from + to) / 2;
+    if (bodies[middle].body < body)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  return from;
+}
+
+/* All bodies of a run's frames, by their numbers. */
+static shown_body *list_bodies(const view *v, const recording *r,
+                               size_t *count) {
+  shown_body *bodies = NULL;
+  size_t n = 0, size = 0, at = 0;
+  for (size_t k = 0; k < v->n_frames; k++) {
+    const recording_frame *frame = frame_at(r, (double)k * v->interval, &at);
+    for (uint32_t i = 0; frame != NULL && i < frame->n_bodies; i++) {
+      uint32_t body = frame_poses(frame)[i].body;
+      size_t place = find_shown(bodies, n, body);
+      if (place < n && bodies[place].body == body) {
+        bodies[place].last = k;
+        continue;
+      }
+      if (n == size) {
+        size = 2 * size + 64;
+        shown_body *more = realloc(bodies, size * sizeof *bodies);
+        if (more == NULL) break;
+        bodies = more;
+      }
+      memmove(bodies + place + 1, bodies + place, (n - place) * sizeof *bodies);
+      bodies[place] = (shown_body){body, k, k};
+      n++;
+    }
+  }
+  *count = n;
+  return bodies;
+}
+
+static int32_t whole(double value) {
+  return isfinite(value) ? (int32_t)fmax(-2e9, fmin(2e9, rint(value))) : 0;
+}
+
+/* A body's poses as differences; [3][n_frames] and [4][n_frames]. */
+static void code_body(const view *v, const recording *r, uint32_t body,
+                      int32_t *positions, int32_t *turns) {
+  int32_t was[7] = {0};
+  size_t at = 0, n = v->n_frames;
+  double sign = 1, before[4] = {1, 0, 0, 0};
+  for (size_t k = 0; k < n; k++) {
+    const recording_frame *frame = frame_at(r, (double)k * v->interval, &at);
+    const recording_pose *pose = frame != NULL ? frame_pose(frame, body) : NULL;
+    if (pose == NULL) continue; /* differences stay 0 */
+    double along = 0;
+    for (int i = 0; i < 4; i++) along += before[i] * pose->quaternion[i];
+    sign = along < 0 ? -1 : 1; /* both signs are the same turn */
+    for (int i = 0; i < 4; i++) before[i] = sign * pose->quaternion[i];
+    int32_t now[7];
+    for (int i = 0; i < 3; i++) now[i] = whole(pose->position[i] / v->quantum);
+    for (int i = 0; i < 4; i++) now[3 + i] = whole(32000 * before[i]);
+    for (int i = 0; i < 7; i++) {
+      int32_t change = (int32_t)((uint32_t)now[i] - (uint32_t)was[i]);
+      was[i] = now[i];
+      if (i < 3)
+        positions[(size_t)i * n + k] = change;
+      else
+        turns[(size_t)(i - 3) * n + k] = change;
+    }
+  }
+}
+
+static void add_poses(const view *v, const recording *r, FILE *out,
+                      buffer *data) {
+  size_t count, n = v->n_frames;
+  shown_body *bodies = list_bodies(v, r, &count);
+  int32_t *positions = calloc(3 * n * count + 1, sizeof *positions);
+  int32_t *turns = calloc(4 * n * count + 1, sizeof *turns);
+  if (positions == NULL || turns == NULL || bodies == NULL) count = 0;
+  fputs(",\"bodies\":[", out);
+  for (size_t i = 0; i < count; i++) {
+    fprintf(out, "%s[%u,%zu,%zu]", i > 0 ? "," : "", bodies[i].body,
+            bodies[i].first, bodies[i].last);
+    code_body(v, r, bodies[i].body, positions + 3 * n * i, turns + 4 * n * i);
+  }
+  fprintf(out, "],\"poses\":%zu", data->used);
+  append_planes(data, positions, 3 * n * count, 4);
+  append_planes(data, turns, 4 * n * count, 2);
+  free(bodies);
+  free(positions);
+  free(turns);
+}
+
+/* ---- contacts ---- */
+
+static void add_contacts(const view *v, const recording *r, FILE *out,
+                         buffer *data) {
+  size_t at = 0, total = 0, n = 0;
+  double strongest = 0;
+  fputs(",\"counts\":[", out);
+  for (size_t k = 0; k < v->n_frames; k += v->contacts_every) {
+    const recording_frame *frame = frame_at(r, (double)k * v->interval, &at);
+    fprintf(out, "%s%u", k > 0 ? "," : "", frame->n_contacts);
+    total += frame->n_contacts;
+    for (uint32_t i = 0; i < frame->n_contacts; i++)
+      for (int j = 0; j < 3; j++)
+        strongest = fmax(strongest, fabsf(frame_contacts(frame)[i].force[j]));
+  }
+  int32_t *places = calloc(3 * total + 1, sizeof *places);
+  int32_t *forces = calloc(3 * total + 1, sizeof *forces);
+  if (places == NULL || forces == NULL) {
+    data->failed = true;
+    total = 0;
+  }
+  double unit = strongest > 0 && isfinite(strongest) ? strongest / 32000 : 1;
+  at = 0;
+  for (size_t k = 0; k < v->n_frames && total > 0; k += v->contacts_every) {
+    const recording_frame *frame = frame_at(r, (double)k * v->interval, &at);
+    for (uint32_t i = 0; i < frame->n_contacts; i++, n++)
+      for (int j = 0; j < 3; j++) {
+        const recording_contact *contact = &frame_contacts(frame)[i];
+        places[3 * n + (size_t)j] =
+            whole(contact->position[j] / (8 * v->quantum));
+        forces[3 * n + (size_t)j] = whole(contact->force[j] / unit);
+      }
+  }
+  fprintf(out, "],\"contacts\":%zu,\"force\":%.6g", data->used, unit);
+  append_planes(data, places, 3 * total, 4);
+  append_planes(data, forces, 3 * total, 2);
+  free(places);
+  free(forces);
+}
+
+/* ---- shapes ---- */
+
+typedef struct known_meshes {
+  const recording_shape *of[256];
+  int count;
+} known_meshes;
+
+static bool same_mesh(const recording_shape *a, const recording_shape *b) {
+  return a->n_vertices == b->n_vertices && a->n_triangles == b->n_triangles &&
+         memcmp(a + 1, b + 1, 12 * ((size_t)a->n_vertices + a->n_triangles)) ==
+             0;
+}
+
+/* The number of a mesh; -1 where there are too many. */
+static int find_mesh(known_meshes *known, const recording_shape *shape) {
+  for (int i = 0; i < known->count; i++)
+    if (same_mesh(known->of[i], shape)) return i;
+  if (known->count == 256) return -1;
+  known->of[known->count] = shape;
+  return known->count++;
+}
+
+/* Whether a later record tells the shapes of its body anew, or moves it. */
+static bool is_replaced(const recording *r, size_t index) {
+  const recording_shape *shape = r->shapes[index];
+  if (shape->body == 0) return shape->last != 0;
+  const recording_body *last = NULL;
+  for (size_t i = 0; i < r->n_bodies; i++)
+    if (r->bodies[i]->body == shape->body &&
+        r->bodies[i]->world == shape->world)
+      last = r->bodies[i];
+  return last != NULL && (const void *)shape < (const void *)last;
+}
+
+static double time_of(const recording *r, uint32_t step) {
+  for (size_t i = 0; i < r->n_frames; i++)
+    if (r->frames[i]->number >= step) return r->frames[i]->time;
+  return 0;
+}
+
+/* Where a shape without a body goes: [time, position, quaternion] each. */
+static void add_moves(const recording *r, const recording_shape *shape,
+                      FILE *out) {
+  int n = 0;
+  fputs(",\"moves\":[", out);
+  for (size_t i = 0; i < r->n_shapes && n < 500; i++) {
+    const recording_shape *moved = r->shapes[i];
+    if (moved->body != 0 || moved->number != shape->number || moved->last == 0)
+      continue;
+    fprintf(out, "%s[", n++ > 0 ? "," : "");
+    number(out, time_of(r, moved->last));
+    fputc(',', out);
+    numbers(out, moved->position, 3);
+    fputc(',', out);
+    numbers(out, moved->quaternion, 4);
+    fputc(']', out);
+  }
+  fputc(']', out);
+}
+
+static void add_shapes(const recording *r, FILE *out, known_meshes *meshes) {
+  bool first = true;
+  fputs(",\"shapes\":[", out);
+  for (size_t i = 0; i < r->n_shapes; i++) {
+    const recording_shape *shape = r->shapes[i];
+    if ((shape->body != 0 && shape->world != r->world) || is_replaced(r, i))
+      continue;
+    int mesh = -1;
+    if (shape->kind == RECORDING_MESH && (mesh = find_mesh(meshes, shape)) < 0)
+      continue;
+    fprintf(out, "%s{\"body\":%u,\"kind\":%u,\"mesh\":%d,\"sizes\":",
+            first ? "" : ",", shape->body, shape->kind, mesh);
+    first = false;
+    numbers(out, shape->sizes, 4);
+    fputs(",\"position\":", out);
+    numbers(out, shape->position, 3);
+    fputs(",\"quaternion\":", out);
+    numbers(out, shape->quaternion, 4);
+    if (shape->body == 0) add_moves(r, shape, out);
+    fputc('}', out);
+  }
+  fputc(']', out);
+}
+
+static void add_meshes(const known_meshes *meshes, FILE *out, buffer *data) {
+  fputs(",\"meshes\":[", out);
+  for (int i = 0; i < meshes->count; i++) {
+    const recording_shape *shape = meshes->of[i];
+    align(data);
+    fprintf(out, "%s[%zu,%u,%u]", i > 0 ? "," : "", data->used,
+            shape->n_vertices, shape->n_triangles);
+    append(data, shape + 1,
+           12 * ((size_t)shape->n_vertices + shape->n_triangles));
+  }
+  fputc(']', out);
+}
+
+/* ---- curves ---- */
+
+#define CURVES(CURVE)                                                          \
+  CURVE(contact_error)                                                         \
+  CURVE(cone_violation)                                                        \
+  CURVE(penetration)                                                           \
+  CURVE(joint_error)                                                           \
+  CURVE(energy_unexplained)                                                    \
+  CURVE(contact_work)                                                          \
+  CURVE(fastest)                                                               \
+  CURVE(seconds)
+
+typedef struct curve {
+  const char *name;
+  size_t offset;
+} curve;
+
+static const curve curves[] = {
+#define CURVE(field) {#field, offsetof(recording_step, field)},
+    CURVES(CURVE)
+#undef CURVE
+};
+
+/* Each point stands for some steps: their value of largest size. */
+static void add_curve(const recording *r, const curve *curve, size_t a_point,
+                      FILE *out) {
+  fprintf(out, ",\"%s\":[", curve->name);
+  for (size_t i = 0; i < r->n_steps; i += a_point) {
+    double worst = 0;
+    for (size_t k = i; k < r->n_steps && k < i + a_point; k++) {
+      double value =
+          *(const double *)((const char *)r->steps[k] + curve->offset);
+      if (!(fabs(value) <= fabs(worst))) worst = value;
+    }
+    if (i > 0) fputc(',', out);
+    number(out, worst);
+  }
+  fputc(']', out);
+}
+
+static void add_curves(const recording *r, FILE *out) {
+  size_t a_point = r->n_steps / MOST_POINTS + 1;
+  bool first = true;
+  fputs(",\"curves\":{\"time\":[", out);
+  for (size_t i = 0; i < r->n_steps; i += a_point) {
+    size_t last = i + a_point <= r->n_steps ? i + a_point - 1 : r->n_steps - 1;
+    if (!first) fputc(',', out);
+    first = false;
+    number(out, r->steps[last]->time);
+  }
+  fputc(']', out);
+  for (size_t k = 0; k < sizeof curves / sizeof curves[0]; k++)
+    add_curve(r, &curves[k], a_point, out);
+  fputs("}", out);
+}
+
+/* ---- the whole ---- */
+
+static void add_file(FILE *out, const char *folder, const char *name) {
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "r");
+  for (int letter; file != NULL && (letter = fgetc(file)) != EOF;)
+    fputc(letter, out);
+  if (file == NULL) fputs("null", out);
+  if (file != NULL) fclose(file);
+}
+
+static size_t count_contacts(const view *v) {
+  size_t total = 0;
+  for (int i = 0; i < v->n_runs; i++) {
+    size_t at = 0;
+    for (size_t k = 0; k < v->n_frames; k++)
+      total += frame_at(v->runs[i], (double)k * v->interval, &at)->n_contacts;
+  }
+  return total;
+}
+
+/* The data as one block; NULL without memory. */
+static unsigned char *make_data(const view *v, const char *folder,
+                                size_t *size) {
+  char *text = NULL;
+  size_t length = 0;
+  buffer data = {0}, block = {0};
+  known_meshes meshes = {.count = 0};
+  FILE *out = open_memstream(&text, &length);
+  if (out == NULL) return NULL;
+  fputs("{\"report\":", out);
+  add_file(out, folder, "report.json");
+  fprintf(out,
+          ",\"frames\":%zu,\"interval\":%.9g,\"quantum\":%.9g,"
+          "\"contacts_every\":%zu,\"size\":%.6g,\"runs\":[",
+          v->n_frames, v->interval, v->quantum, v->contacts_every,
+          v->comparison->size);
+  for (int i = 0; i < v->n_runs; i++) {
+    fputs(i > 0 ? ",{\"label\":" : "{\"label\":", out);
+    json_string(out, v->labels[i]);
+    fprintf(out, ",\"reference\":%s,\"end\":%.9g",
+            strncmp(v->labels[i], "reference:", 10) == 0 ? "true" : "false",
+            v->runs[i]->frames[v->runs[i]->n_frames - 1]->time);
+    add_poses(v, v->runs[i], out, &data);
+    add_contacts(v, v->runs[i], out, &data);
+    add_shapes(v->runs[i], out, &meshes);
+    add_curves(v->runs[i], out);
+    fputc('}', out);
+  }
+  fputc(']', out);
+  add_meshes(&meshes, out, &data);
+  fputc('}', out);
+  bool good = !ferror(out) && fclose(out) == 0 && !data.failed;
+  uint32_t text_length = (uint32_t)length;
+  append(&block, &text_length, sizeof text_length);
+  append(&block, text, length);
+  align(&block);
+  append(&block, data.bytes, data.used);
+  free(text);
+  free(data.bytes);
+  if (good && !block.failed) {
+    *size = block.used;
+    return block.bytes;
+  }
+  free(block.bytes);
+  return NULL;
+}
+
+/* gzip, which browsers unpack themselves. */
+static unsigned char *pack(const unsigned char *bytes, size_t size,
+                           size_t *packed) {
+  enum { GZIP = 15 + 16, MEMORY = 9 };
+  z_stream stream = {0};
+  if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP, MEMORY,
+                   Z_DEFAULT_STRATEGY) != Z_OK)
+    return NULL;
+  size_t room = deflateBound(&stream, size);
+  unsigned char *out = malloc(room);
+  if (out != NULL) {
+    stream.next_in = (unsigned char *)bytes;
+    stream.avail_in = (uInt)size;
+    stream.next_out = out;
+    stream.avail_out = (uInt)room;
+    if (deflate(&stream, Z_FINISH) != Z_STREAM_END) {
+      free(out);
+      out = NULL;
+    }
+    *packed = stream.total_out;
+  }
+  deflateEnd(&stream);
+  return out;
+}
+
+static void write_base64(FILE *out, const unsigned char *bytes, size_t size) {
+  static const char letters[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  for (size_t i = 0; i < size; i += 3) {
+    uint32_t three = (uint32_t)bytes[i] << 16;
+    if (i + 1 < size) three |= (uint32_t)bytes[i + 1] << 8;
+    if (i + 2 < size) three |= bytes[i + 2];
+    fputc(letters[three >> 18], out);
+    fputc(letters[three >> 12 & 63], out);
+    fputc(i + 1 < size ? letters[three >> 6 & 63] : '=', out);
+    fputc(i + 2 < size ? letters[three & 63] : '=', out);
+  }
+}
+
+/* Fewer frames until what is packed is small enough. */
+static unsigned char *make_packed(view *v, const char *folder,
+                                  size_t *packed_size) {
+  for (double a_second = FRAMES_A_SECOND;; a_second *= 0.6) {
+    choose_frames(v, a_second);
+    size_t bytes = 18 * count_contacts(v);
+    v->contacts_every = bytes / MOST_CONTACT_BYTES + 1;
+    size_t size = 0;
+    unsigned char *data = make_data(v, folder, &size);
+    if (data == NULL) return NULL;
+    unsigned char *packed = pack(data, size, packed_size);
+    free(data);
+    // below a frame a second fewer frames do not help
+    if (packed == NULL || *packed_size <= MOST_PACKED || a_second < 1)
+      return packed;
+    free(packed);
+  }
+}
+
+bool compare_write_html(const comparison *c, const char *folder, char *message,
+                        size_t message_size) {
+  view v = {.comparison = c, .quantum = 2e-4 * c->size};
+  char path[PATH_MAX];
+  size_t size = 0;
+  choose_runs(&v);
+  snprintf(path, sizeof path, "%s/report.html", folder);
+  unsigned char *packed = make_packed(&v, folder, &size);
+  FILE *out = packed != NULL ? fopen(path, "w") : NULL;
+  if (out == NULL) {
+    snprintf(message, message_size, "cannot write %s: %s", path,
+             packed == NULL ? "memory ran out" : strerror(errno));
+    free(packed);
+    return false;
+  }
+  fwrite(report_before, 1, (size_t)(report_before_end - report_before), out);
+  write_base64(out, packed, size);
+  fwrite(report_after, 1, (size_t)(report_after_end - report_after), out);
+  free(packed);
+  bool good = !ferror(out);
+  if (fclose(out) == 0 && good) return true;
+  snprintf(message, message_size, "cannot write %s: %s", path, strerror(errno));
+  return false;
+}

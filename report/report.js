@@ -1,0 +1,726 @@
+// The page of `ode-mlcp compare`: unpacks the data, fills the table, draws the
+// curves and plays the runs. THREE and uPlot stand before it in the page.
+'use strict';
+
+const $ = id => document.getElementById(id);
+const COLOURS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#d55e00',
+                 '#56b4e9', '#8c6d00', '#7f7f7f'];
+const colourOf = index => COLOURS[index % COLOURS.length];
+
+function element(name, text, attributes) {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  for (const key in attributes || {}) made.setAttribute(key, attributes[key]);
+  return made;
+}
+
+/* ---- data ---- */
+
+async function readData() {
+  const packed = Uint8Array.from(atob($('data').textContent.trim()),
+                                 letter => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream()
+    .pipeThrough(new DecompressionStream('gzip'));
+  const bytes = await new Response(stream).arrayBuffer();
+  const length = new DataView(bytes).getUint32(0, true);
+  const data = JSON.parse(
+    new TextDecoder().decode(new Uint8Array(bytes, 4, length)));
+  const start = Math.ceil((4 + length) / 8) * 8;
+  data.bytes = new Uint8Array(bytes, start);
+  return data;
+}
+
+// `count` signed numbers of `size` bytes, the lowest bytes of all first
+function readPlanes(bytes, at, count, size) {
+  const values = new Int32Array(count);
+  const shift = 32 - 8 * size;
+  for (let i = 0; i < count; i++) {
+    let value = 0;
+    for (let plane = 0; plane < size; plane++)
+      value |= bytes[at + plane * count + i] << 8 * plane;
+    values[i] = value << shift >> shift;
+  }
+  return values;
+}
+
+// Sums of differences along the last n of each row.
+function sumUp(values, n) {
+  for (let row = 0; row < values.length; row += n)
+    for (let k = 1; k < n; k++) values[row + k] += values[row + k - 1];
+}
+
+function readRun(data, run) {
+  const n = data.frames, bodies = run.bodies.length;
+  run.positions = readPlanes(data.bytes, run.poses, 3 * n * bodies, 4);
+  run.turns = readPlanes(data.bytes, run.poses + 12 * n * bodies,
+                         4 * n * bodies, 2);
+  sumUp(run.positions, n);
+  sumUp(run.turns, n);
+  run.index = new Map(run.bodies.map((body, i) => [body[0], i]));
+  run.starts = [0];
+  for (const count of run.counts)
+    run.starts.push(run.starts[run.starts.length - 1] + count);
+  const total = run.starts[run.starts.length - 1];
+  run.places = readPlanes(data.bytes, run.contacts, 3 * total, 4);
+  run.forces = readPlanes(data.bytes, run.contacts + 12 * total, 3 * total, 2);
+}
+
+/* ---- head and table ---- */
+
+const ROWS = [
+  ['steps', 'steps taken or tried', '', 0],
+  ['contact_error_worst', 'contact off its law, worst', 'm/s', -1],
+  ['contact_error_p90', 'nine steps of ten below', 'm/s', -1],
+  ['cone_violation_worst', 'friction beyond its cone', 'm/s', -1],
+  ['penetration_worst', 'deepest penetration', 'm', -1],
+  ['penetration_end', 'penetration at the end', 'm', -1],
+  ['joint_error_worst', 'joint off its place, worst', 'm or rad', -1],
+  ['energy_drift', 'energy not explained, most', 'J', -1],
+  ['contact_work', 'energy put in by contacts', 'J', 0],
+  ['momentum_drift', 'momentum not explained, a step', 'N s', -1],
+  ['reference_error', 'off the reference', 'm', -1],
+  ['order', 'order in the step size', '', 0],
+  ['messages', 'solver messages', '', -1],
+  ['failed_steps', 'failed steps', '', -1],
+  ['degraded', 'degraded answers', '', -1],
+  ['ms_step_median', 'a step, median', 'ms', -1],
+  ['ms_step_p99', '99 steps of 100 below', 'ms', -1],
+  ['ms_step_worst', 'the longest step', 'ms', -1],
+  ['parted', 'parts from the first run at', 's', 0]
+];
+
+function shown(value) {
+  if (value === null || value === undefined) return '–';
+  if (Number.isInteger(value)) return String(value);
+  const size = Math.abs(value);
+  return size < 1e-3 || size >= 1e5 ? value.toExponential(1)
+                                    : String(Number(value.toPrecision(3)));
+}
+
+function fillTable(report) {
+  const table = $('figures'), head = table.createTHead().insertRow();
+  table.append(element('caption', 'All steppers', {class: 'sr'}));
+  head.append(element('th', 'figure', {scope: 'col'}),
+              element('th', 'unit', {scope: 'col'}));
+  report.steppers.forEach((stepper, i) => {
+    const cell = element('th', undefined, {scope: 'col'});
+    const key = element('span', '', {class: 'key'});
+    key.style.background = colourOf(i);
+    cell.append(key, stepper.name);
+    head.append(cell);
+  });
+  const body = table.createTBody();
+  for (const [key, words, unit, better] of ROWS) {
+    const values = report.steppers.map(s => s[key]);
+    const known = values.filter(v => v !== null && v !== undefined);
+    if (known.length === 0) continue;
+    if (key === 'joint_error_worst' && known.every(v => v === 0)) continue;
+    // rounding is no merit: what is below 1e-9 is as good as nothing
+    const floored = v => Math.max(v, 1e-9);
+    const best = Math.min(...known.map(floored));
+    const tells = better !== 0 && known.some(v => floored(v) > best * 1.01);
+    const row = body.insertRow();
+    row.append(element('th', words, {scope: 'row'}),
+               element('td', unit, {class: 'unit'}));
+    values.forEach(value => {
+      const cell = element('td', shown(value));
+      if (tells && value !== null && floored(value) <= best * 1.01)
+        cell.className = 'best';
+      row.append(cell);
+    });
+  }
+}
+
+function fillHead(report) {
+  const name = [report.program, ...report.arguments].join(' ');
+  document.title = 'Steppers on ' + name;
+  $('title').textContent = name;
+  $('verdict').textContent = report.verdict;
+  const notes = report.steppers.filter(s => s.complaint)
+    .map(s => `${s.name}: ${s.complaint}.`);
+  if (report.repeats === true)
+    notes.push('The program repeats itself: a second run was the same, bit for bit.');
+  if (report.repeats === false)
+    notes.push(`Two runs on the same stepper differ from ${shown(report.differs_from)} s on: ` +
+      'what is different there need not be the steppers’ doing.');
+  if (report.reference)
+    notes.push(`The reference is ${report.reference} with every step in ` +
+      `${report.refine * report.refine}` + (report.chaos_from === null ? '.' :
+      `, until ${shown(report.chaos_from)} s: from there on it depends on the step size itself.`));
+  for (const note of notes) $('notes').append(element('p', note));
+}
+
+/* ---- curves ---- */
+
+const CURVES = [
+  ['contact_error', 'Contact off its law', 'worst contact, m/s', true],
+  ['penetration', 'Penetration', 'deepest, m', true],
+  ['cone_violation', 'Friction beyond its cone', 'worst contact, m/s', true],
+  ['joint_error', 'Joints off their place', 'worst row, m or rad', true],
+  ['energy_unexplained', 'Energy not explained, since the start', 'energy, J', false],
+  ['contact_work', 'Energy put in by contacts, since the start', 'energy, J', false],
+  ['fastest', 'Fastest body', 'speed, m/s', false],
+  ['ms', 'Wall clock of a step', 'time, ms', true]
+];
+const FLOOR = 1e-10; // below it a figure is rounding
+
+// The values of all runs at all their times.
+function joinRuns(runs, key, logarithmic) {
+  const tables = runs.map(run => {
+    const values = key === 'ms' ? run.curves.seconds.map(v => 1e3 * v)
+                                : run.curves[key];
+    return [run.curves.time, values.map(v =>
+      logarithmic && v !== null ? Math.max(Math.abs(v), FLOOR) : v)];
+  });
+  return uPlot.join(tables, tables.map(() => [0, ...[1]]));
+}
+
+function drawCurves(data, goTo) {
+  const runs = data.runs.filter(run => !run.reference && run.curves.time.length > 1);
+  const place = $('curves');
+  place.replaceChildren();
+  const style = getComputedStyle(document.documentElement);
+  const ink = style.getPropertyValue('--ink'), line = style.getPropertyValue('--line');
+  for (const [key, title, label, logarithmic] of CURVES) {
+    const values = runs.flatMap(run => run.curves[key === 'ms' ? 'seconds' : key]);
+    // an empty panel, or rounding drawn as if it were signal, tells nothing
+    if (!values.some(v => Math.abs(v) > (key === 'ms' ? 0 : FLOOR))) continue;
+    const box = element('div', undefined, {class: 'curve'});
+    box.append(element('h3', title));
+    place.append(box);
+    const axis = {stroke: ink, grid: {stroke: line, width: 1}, ticks: {stroke: line}};
+    // of a logarithmic axis the powers of ten alone
+    const powers = (u, ticks) => ticks.map(t =>
+      Math.abs(Math.log10(t) - Math.round(Math.log10(t))) < 1e-6 ? t : null);
+    const side = logarithmic ? {...axis, grid: {...axis.grid, filter: powers},
+                                ticks: {...axis.ticks, filter: powers}} : axis;
+    const plot = new uPlot({
+      width: box.clientWidth - 20, height: 260,
+      scales: {x: {time: false}, y: logarithmic ? {distr: 3} : {}},
+      axes: [{...axis, label: 'time, s'},
+             {...side, label, size: 70, values: (u, ticks) => ticks.map(t =>
+               t === null ? '' : Math.abs(t) >= 1e4 || (t !== 0 && Math.abs(t) < 1e-2)
+                 ? t.toExponential(0) : String(+t.toPrecision(6)))}],
+      series: [{label: 'time, s'}, ...runs.map(run => ({
+        label: run.label, width: 1.5, spanGaps: true,
+        stroke: colourOf(data.runs.indexOf(run)),
+        value: (u, v) => shown(v)}))],
+      hooks: {ready: [u => u.over.addEventListener('click', () => {
+        if (u.cursor.left >= 0) goTo(u.posToVal(u.cursor.left, 'x'));
+      })]}
+    }, joinRuns(runs, key, logarithmic), box);
+    const last = runs.map(run => `${run.label}: most ` +
+      shown(Math.max(...run.curves[key === 'ms' ? 'seconds' : key].map(Math.abs)) *
+            (key === 'ms' ? 1e3 : 1))).join('; ');
+    plot.root.setAttribute('role', 'img');
+    plot.root.setAttribute('aria-label', `${title}, ${label}, over time. ${last}.`);
+    new ResizeObserver(() => plot.setSize({width: box.clientWidth - 20, height: 260}))
+      .observe(box);
+  }
+}
+
+/* ---- the replay ---- */
+
+const FRONT = 0; // three's FrontSide
+const SPHERE = 1, BOX = 2, CAPSULE = 3, CYLINDER = 4, PLANE = 5, MESH = 6;
+
+class Replay {
+  constructor(data) {
+    this.data = data;
+    this.runs = data.runs;
+    this.frame = 0;
+    this.colouring = 'body';
+    this.showsContacts = true;
+    this.measure();
+    this.renderer = new THREE.WebGLRenderer({antialias: true, alpha: true});
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+    this.renderer.setScissorTest(true);
+    $('stage').prepend(this.renderer.domElement);
+    this.camera = new THREE.PerspectiveCamera(40, 1, 0.001, 10000);
+    this.up = this.guessUp();
+    this.controls = new THREE.OrbitControls(this.camera, $('stage'));
+    this.controls.addEventListener('change', () => this.draw());
+    this.scenes = this.runs.map((run, i) => this.buildScene(run, i));
+    this.resetView();
+  }
+
+  // Where things are: the middle and the reach of what moves, outliers left out.
+  measure() {
+    const n = this.data.frames, q = this.data.quantum;
+    const values = [[], [], []];
+    const first = this.runs[0];
+    for (let b = 0; b < first.bodies.length; b++)
+      for (let k = first.bodies[b][1]; k <= first.bodies[b][2]; k += Math.ceil(n / 20))
+        for (let i = 0; i < 3; i++)
+          values[i].push(q * first.positions[(3 * b + i) * n + k]);
+    this.middle = new THREE.Vector3();
+    this.reach = 2 * this.data.size;
+    values.forEach((list, i) => {
+      list.sort((a, b) => a - b);
+      if (list.length === 0) return;
+      const low = list[Math.floor(0.08 * (list.length - 1))];
+      const high = list[Math.ceil(0.92 * (list.length - 1))];
+      this.middle.setComponent(i, (low + high) / 2);
+      this.reach = Math.max(this.reach, high - low + this.data.size);
+    });
+  }
+
+  // A floor says which way is up.
+  guessUp() {
+    for (const shape of this.runs[0].shapes)
+      if (shape.kind === PLANE)
+        for (const [i, name] of [[1, 'y'], [2, 'z']])
+          if (Math.abs(shape.sizes[i]) > 0.9) return name;
+    return 'z';
+  }
+
+  resetView() {
+    const up = this.up === 'z' ? [0, 0, 1] : [0, 1, 0];
+    const from = this.up === 'z' ? [0.45, -1, 0.35] : [0.45, 0.35, 1];
+    this.camera.up.set(...up);
+    this.camera.near = this.reach / 1000;
+    this.camera.far = this.reach * 100;
+    this.camera.position.copy(this.middle)
+      .addScaledVector(new THREE.Vector3(...from).normalize(), 1.7 * this.reach);
+    this.controls.target.copy(this.middle);
+    this.controls.object = this.camera;
+    this.controls._quat?.setFromUnitVectors(this.camera.up, new THREE.Vector3(0, 1, 0));
+    if (this.controls._quatInverse)
+      this.controls._quatInverse.copy(this.controls._quat).invert();
+    this.controls.update();
+    this.draw();
+  }
+
+  geometryOf(shape) {
+    const s = shape.sizes;
+    switch (shape.kind) {
+      case SPHERE: return ['sphere', [s[0], s[0], s[0]],
+        () => new THREE.SphereGeometry(1, 24, 16)];
+      case BOX: return ['box', [s[0], s[1], s[2]], () => new THREE.BoxGeometry(1, 1, 1)];
+      case CYLINDER: return ['cylinder', [s[0], s[0], s[1]],
+        () => new THREE.CylinderGeometry(1, 1, 1, 28).rotateX(Math.PI / 2)];
+      case CAPSULE: return [`capsule ${s[0]} ${s[1]}`, [1, 1, 1],
+        () => new THREE.CapsuleGeometry(s[0], s[1], 8, 20).rotateX(Math.PI / 2)];
+      case PLANE: return [`plane`, [1, 1, 1],
+        () => new THREE.PlaneGeometry(20 * this.reach, 20 * this.reach)];
+      default: return [`mesh ${shape.mesh}`, [1, 1, 1], () => this.meshGeometry(shape.mesh)];
+    }
+  }
+
+  meshGeometry(number) {
+    const [at, vertices, triangles] = this.data.meshes[number];
+    const bytes = this.data.bytes, start = bytes.byteOffset + at;
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute('position', new THREE.BufferAttribute(
+      new Float32Array(bytes.buffer.slice(start, start + 12 * vertices)), 3));
+    geometry.setIndex(new THREE.BufferAttribute(new Uint32Array(bytes.buffer.slice(
+      start + 12 * vertices, start + 12 * (vertices + triangles))), 1));
+    const flat = geometry.toNonIndexed();
+    flat.computeVertexNormals();
+    return flat;
+  }
+
+  planePose(shape) {
+    const [a, b, c, d] = shape.sizes;
+    const normal = new THREE.Vector3(a, b, c);
+    const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), normal);
+    const position = this.middle.clone()
+      .addScaledVector(normal, d - normal.dot(this.middle));
+    return [position, turn];
+  }
+
+  buildScene(run, index) {
+    const scene = new THREE.Scene();
+    scene.add(new THREE.HemisphereLight(0xffffff, 0x8d8d8d, 2.2));
+    const sun = new THREE.DirectionalLight(0xffffff, 1.6);
+    sun.position.set(3, -4, 8);
+    scene.add(sun);
+    const groups = new Map();
+    for (const shape of run.shapes) {
+      const body = shape.body === 0 ? -1 : run.index.get(shape.body);
+      if (body === undefined) continue;
+      const [key, scale, make] = this.geometryOf(shape);
+      const name = key + (body < 0 ? ' still' : '');
+      if (!groups.has(name)) groups.set(name, {make, parts: [], still: body < 0});
+      groups.get(name).parts.push({shape, body, scale: new THREE.Vector3(...scale)});
+    }
+    const built = {scene, run, index, instances: []};
+    for (const group of groups.values()) {
+      // a plane is not seen from behind: it may stand before the scene
+      const plane = group.parts[0].shape.kind === PLANE;
+      const material = new THREE.MeshLambertMaterial(
+        {side: plane ? FRONT : THREE.DoubleSide});
+      if (group.still) {
+        material.transparent = true;
+        material.opacity = 0.55;
+        material.polygonOffset = true;
+        material.polygonOffsetFactor = material.polygonOffsetUnits = 1;
+      }
+      const mesh = new THREE.InstancedMesh(group.make(), material, group.parts.length);
+      mesh.frustumCulled = false;
+      mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
+      group.parts.forEach((part, i) => mesh.setColorAt(i, new THREE.Color(0xb9bec6)));
+      scene.add(mesh);
+      built.instances.push({mesh, parts: group.parts});
+    }
+    const dots = new THREE.BufferGeometry(), lines = new THREE.BufferGeometry();
+    built.most = run.counts.reduce((a, b) => Math.max(a, b), 0);
+    dots.setAttribute('position',
+      new THREE.BufferAttribute(new Float32Array(3 * built.most + 3), 3));
+    lines.setAttribute('position',
+      new THREE.BufferAttribute(new Float32Array(6 * built.most + 6), 3));
+    built.points = new THREE.Points(dots, new THREE.PointsMaterial(
+      {color: 0xd00000, size: 3, sizeAttenuation: false, depthTest: false}));
+    built.arrows = new THREE.LineSegments(lines, new THREE.LineBasicMaterial(
+      {color: 0xd00000, depthTest: false}));
+    built.points.frustumCulled = built.arrows.frustumCulled = false;
+    scene.add(built.points, built.arrows);
+    return built;
+  }
+
+  // The pose of a body at a frame, which may lie between two.
+  pose(run, body, frame, position, turn) {
+    const n = this.data.frames, q = this.data.quantum;
+    const k = Math.min(Math.floor(frame), n - 1), next = Math.min(k + 1, n - 1);
+    const part = frame - k;
+    const at = i => (1 - part) * run.positions[(3 * body + i) * n + k] +
+      part * run.positions[(3 * body + i) * n + next];
+    const turned = i => (1 - part) * run.turns[(4 * body + i) * n + k] +
+      part * run.turns[(4 * body + i) * n + next];
+    position.set(q * at(0), q * at(1), q * at(2));
+    turn.set(turned(1), turned(2), turned(3), turned(0)).normalize();
+  }
+
+  isThere(run, body, frame) {
+    const [, first, last] = run.bodies[body];
+    return frame >= first && frame <= last + 1;
+  }
+
+  speed(run, body, frame) {
+    const n = this.data.frames, k = Math.max(0, Math.min(Math.floor(frame), n - 2));
+    let sum = 0;
+    for (let i = 0; i < 3; i++) {
+      const row = (3 * body + i) * n;
+      const d = run.positions[row + k + 1] - run.positions[row + k];
+      sum += d * d;
+    }
+    return Math.sqrt(sum) * this.data.quantum / this.data.interval;
+  }
+
+  // From the same body in the reference, or in the first run.
+  distance(run, body, position, frame) {
+    const other = this.runs.find(r => r.reference) || this.runs[0];
+    const index = other.index.get(run.bodies[body][0]);
+    if (index === undefined) return 0;
+    const there = new THREE.Vector3();
+    this.pose(other, index, frame, there, new THREE.Quaternion());
+    return there.distanceTo(position);
+  }
+
+  // blue, through grey and yellow, to red
+  ramp(value, colour) {
+    const stops = [[0.18, 0.42, 0.69], [0.75, 0.75, 0.75], [0.95, 0.75, 0.2], [0.8, 0.15, 0.1]];
+    const x = Math.max(0, Math.min(1, value)) * 3, k = Math.min(2, Math.floor(x));
+    const mix = i => stops[k][i] + (x - k) * (stops[k + 1][i] - stops[k][i]);
+    colour.setRGB(mix(0), mix(1), mix(2));
+  }
+
+  paint(run, part, position, colour) {
+    if (part.body < 0) colour.set(0x9aa1ab);
+    else if (this.colouring === 'speed')
+      this.ramp(this.speed(run, part.body, this.frame) / this.topSpeed(), colour);
+    else if (this.colouring === 'error')
+      this.ramp(this.distance(run, part.body, position, this.frame) / this.data.size, colour);
+    else colour.setHSL((part.shape.body * 0.618034) % 1, 0.45, 0.58);
+  }
+
+  topSpeed() {
+    if (this.top === undefined) {
+      const all = [];
+      for (const run of this.runs)
+        for (let b = 0; b < run.bodies.length; b++)
+          for (let k = 0; k < this.data.frames; k += Math.ceil(this.data.frames / 40))
+            all.push(this.speed(run, b, k));
+      all.sort((a, b) => a - b);
+      this.top = all[Math.floor(0.98 * all.length)] || 1;
+    }
+    return this.top;
+  }
+
+  stillPose(shape, position, turn) {
+    if (shape.kind === PLANE) {
+      const [at, turned] = this.planePose(shape);
+      position.copy(at);
+      turn.copy(turned);
+      return;
+    }
+    let p = shape.position, q = shape.quaternion;
+    const time = this.frame * this.data.interval;
+    for (const move of shape.moves || [])
+      if (move[0] <= time + 1e-9) [, p, q] = move;
+    position.set(...p);
+    turn.set(q[1], q[2], q[3], q[0]);
+  }
+
+  place(built) {
+    const {run} = built;
+    const position = new THREE.Vector3(), turn = new THREE.Quaternion();
+    const own = new THREE.Vector3(), ownTurn = new THREE.Quaternion();
+    const matrix = new THREE.Matrix4(), colour = new THREE.Color();
+    const nothing = new THREE.Vector3(0, 0, 0);
+    for (const {mesh, parts} of built.instances) {
+      parts.forEach((part, i) => {
+        let scale = part.scale;
+        if (part.body < 0) this.stillPose(part.shape, position, turn);
+        else {
+          this.pose(run, part.body, this.frame, position, turn);
+          const p = part.shape.position, q = part.shape.quaternion;
+          own.set(...p).applyQuaternion(turn);
+          position.add(own);
+          turn.multiply(ownTurn.set(q[1], q[2], q[3], q[0]));
+          if (!this.isThere(run, part.body, this.frame)) scale = nothing;
+        }
+        mesh.setMatrixAt(i, matrix.compose(position, turn, scale));
+        this.paint(run, part, position, colour);
+        mesh.setColorAt(i, colour);
+      });
+      mesh.instanceMatrix.needsUpdate = mesh.instanceColor.needsUpdate = true;
+    }
+    this.placeContacts(built);
+  }
+
+  placeContacts(built) {
+    const {run} = built;
+    const k = Math.min(Math.floor(this.frame / this.data.contacts_every),
+                       run.counts.length - 1);
+    const from = run.starts[k], count = this.showsContacts ? run.counts[k] : 0;
+    const dots = built.points.geometry.attributes.position;
+    const lines = built.arrows.geometry.attributes.position;
+    const unit = 8 * this.data.quantum;
+    const length = this.data.size / (32000 * this.forceShare(run));
+    for (let i = 0; i < count; i++)
+      for (let j = 0; j < 3; j++) {
+        const at = unit * run.places[3 * (from + i) + j];
+        dots.array[3 * i + j] = lines.array[6 * i + j] = at;
+        lines.array[6 * i + 3 + j] = at + length * run.forces[3 * (from + i) + j];
+      }
+    built.points.geometry.setDrawRange(0, count);
+    built.arrows.geometry.setDrawRange(0, 2 * count);
+    dots.needsUpdate = lines.needsUpdate = true;
+  }
+
+  // A force of usual size is as long as half a body: part of the strongest.
+  forceShare(run) {
+    if (run.share === undefined) {
+      const sizes = [];
+      for (let i = 0; i < run.forces.length; i += 3 * Math.ceil(run.forces.length / 30000))
+        sizes.push(Math.hypot(run.forces[i], run.forces[i + 1], run.forces[i + 2]) / 32000);
+      sizes.sort((a, b) => a - b);
+      run.share = Math.max(2 * (sizes[Math.floor(0.95 * sizes.length)] || 0.5), 1e-3);
+    }
+    return run.share;
+  }
+
+  layout() {
+    const width = $('stage').clientWidth, n = this.runs.length;
+    const columns = n <= 3 ? n : Math.ceil(n / 2), rows = Math.ceil(n / columns);
+    const height = Math.min(rows * width / columns * 0.8, 0.72 * window.innerHeight);
+    $('stage').style.height = Math.max(260, height) + 'px';
+    this.renderer.setSize(width, Math.max(260, height), false);
+    this.views = this.runs.map((run, i) => ({
+      x: (i % columns) * width / columns, y: Math.floor(i / columns) * height / rows,
+      width: width / columns, height: Math.max(260, height) / rows}));
+    $('labels').replaceChildren(...this.runs.map((run, i) => {
+      const label = element('span');
+      const key = element('span', '', {class: 'key'});
+      key.style.cssText = `position:static;background:${run.reference ? '#888' : colourOf(i)}`;
+      label.append(key, run.label);
+      label.style.left = this.views[i].x + 8 + 'px';
+      label.style.top = this.views[i].y + 8 + 'px';
+      return label;
+    }));
+    this.draw();
+  }
+
+  draw() {
+    if (!this.views || !this.scenes) return;
+    const total = $('stage').clientHeight;
+    this.scenes.forEach((built, i) => {
+      const v = this.views[i];
+      this.renderer.setViewport(v.x, total - v.y - v.height, v.width - 1, v.height - 1);
+      this.renderer.setScissor(v.x, total - v.y - v.height, v.width - 1, v.height - 1);
+      this.camera.aspect = v.width / v.height;
+      this.camera.updateProjectionMatrix();
+      this.renderer.render(built.scene, this.camera);
+    });
+  }
+
+  show(frame) {
+    this.frame = Math.max(0, Math.min(frame, this.data.frames - 1));
+    for (const built of this.scenes) this.place(built);
+    this.draw();
+  }
+}
+
+/* ---- what moves the replay ---- */
+
+function connect(data, replay) {
+  const last = data.frames - 1, state = document.documentElement.dataset;
+  let playing = false, before = 0, frame = 0, ticks = 0;
+
+  function show(to) {
+    frame = Math.max(0, Math.min(to, last));
+    $('scrub').value = Math.round(frame);
+    const time = frame * data.interval;
+    $('clock').textContent = `${time.toFixed(2)} of ${(last * data.interval).toFixed(2)} s`;
+    $('scrub').setAttribute('aria-valuetext', `${time.toFixed(2)} s`);
+    if (replay) replay.show(frame);
+  }
+
+  function play(on) {
+    playing = on;
+    if (on && frame >= last) frame = 0;
+    $('play').textContent = on ? 'Pause' : 'Play';
+    $('play').setAttribute('aria-pressed', on);
+    $('status').textContent = on ? 'playing' : `stopped at ${(frame * data.interval).toFixed(2)} s`;
+    state.state = on ? 'playing' : frame >= last ? 'ended' : 'paused';
+    before = performance.now();
+    if (on) next();
+  }
+
+  // a page that is not seen gets no frames: then by the clock
+  function next() {
+    const number = ++ticks;
+    const once = () => { if (number === ticks) tick(performance.now()); };
+    requestAnimationFrame(once);
+    setTimeout(once, 100);
+  }
+
+  function tick(now) {
+    if (!playing) return;
+    const seconds = Math.min(Math.max(0, now - before), 200) / 1000 * Number($('speed').value);
+    before = now;
+    show(frame + seconds / data.interval);
+    if (frame >= last) play(false);
+    else next();
+  }
+
+  const step = by => { play(false); show(Math.round(frame) + by); };
+  const goTo = time => { play(false); show(time / data.interval); };
+  $('scrub').max = last;
+  $('scrub').addEventListener('input', () => { play(false); show(Number($('scrub').value)); });
+  $('play').addEventListener('click', () => play(!playing));
+  $('back').addEventListener('click', () => step(-1));
+  $('forward').addEventListener('click', () => step(1));
+
+  const parted = data.report.steppers.map(s => s.parted).filter(t => t !== null);
+  if (parted.length > 0) {
+    const first = Math.min(...parted);
+    $('part').textContent = `Where the runs part: ${shown(first)} s`;
+    $('part').addEventListener('click', () => goTo(first));
+    data.report.steppers.forEach((stepper, i) => {
+      if (stepper.parted === null || last === 0) return;
+      const mark = element('span', '', {class: 'mark',
+        title: `${stepper.name} parts from the first run`});
+      mark.style.left = `calc(8px + ${stepper.parted / (last * data.interval)} * (100% - 16px))`;
+      mark.style.background = colourOf(i);
+      $('marks').append(mark);
+    });
+  } else $('part').hidden = true;
+
+  if (replay) {
+    if (data.runs.some(run => run.reference))
+      $('error-choice').textContent = 'distance from the reference';
+    $('colour').addEventListener('change', () => {
+      replay.colouring = $('colour').value;
+      $('scale').textContent = replay.colouring === 'speed'
+        ? `blue 0, red ${shown(replay.topSpeed())} m/s` : replay.colouring === 'error'
+          ? `blue 0, red ${shown(data.size)} m` : '';
+      show(frame);
+    });
+    $('contacts').addEventListener('change', () => {
+      replay.showsContacts = $('contacts').checked;
+      show(frame);
+    });
+    const tellUp = () => { $('up').textContent = `Up is ${replay.up}`; };
+    tellUp();
+    $('up').addEventListener('click', () => {
+      replay.up = replay.up === 'z' ? 'y' : 'z';
+      tellUp();
+      replay.resetView();
+    });
+    $('view').addEventListener('click', () => replay.resetView());
+    $('stage').addEventListener('keydown', event => {
+      const turn = {a: [-0.1, 0], d: [0.1, 0], w: [0, -0.1], s: [0, 0.1]}[event.key.toLowerCase()];
+      const actions = {
+        ' ': () => play(!playing), ArrowLeft: () => step(-1), ArrowRight: () => step(1),
+        Home: () => step(-last - 1), End: () => step(last + 1),
+        '+': () => zoom(0.9), '=': () => zoom(0.9), '-': () => zoom(1.1)};
+      if (turn) orbit(...turn);
+      else if (actions[event.key]) actions[event.key]();
+      else return;
+      event.preventDefault();
+    });
+  }
+
+  function zoom(by) {
+    const {camera, controls} = replay;
+    camera.position.sub(controls.target).multiplyScalar(by).add(controls.target);
+    controls.update();
+    replay.draw();
+  }
+
+  function orbit(around, over) {
+    const {camera, controls} = replay;
+    const arm = camera.position.clone().sub(controls.target);
+    const side = new THREE.Vector3().crossVectors(camera.up, arm).normalize();
+    arm.applyQuaternion(new THREE.Quaternion().setFromAxisAngle(camera.up, around));
+    arm.applyQuaternion(new THREE.Quaternion().setFromAxisAngle(side, over));
+    camera.position.copy(controls.target).add(arm);
+    controls.update();
+    replay.draw();
+  }
+
+  show(0);
+  state.state = 'ready';
+  // report.html#play starts by itself, #12.5 stands at that time
+  const wanted = location.hash.slice(1);
+  if (wanted === 'play') play(true);
+  else if (Number(wanted) > 0) goTo(Number(wanted));
+  return goTo;
+}
+
+function makeReplay(data) {
+  if (data.runs.length === 0 || data.runs.every(run => run.bodies.length === 0)) {
+    $('stage').hidden = true;
+    return null;
+  }
+  try {
+    return new Replay(data);
+  } catch (problem) {
+    $('stage').replaceChildren(element('p',
+      'This browser draws nothing in three dimensions (WebGL is not there): ' + problem.message,
+      {class: 'failure'}));
+    return null;
+  }
+}
+
+(async () => {
+  const data = await readData();
+  for (const run of data.runs) readRun(data, run);
+  fillHead(data.report);
+  fillTable(data.report);
+  const replay = makeReplay(data);
+  const goTo = connect(data, replay);
+  drawCurves(data, goTo);
+  matchMedia('(prefers-color-scheme: dark)')
+    .addEventListener('change', () => drawCurves(data, goTo));
+  if (replay) {
+    replay.layout();
+    window.addEventListener('resize', () => replay.layout());
+  }
+})().catch(problem => {
+  $('verdict').textContent = 'The data of this page could not be read: ' + problem.message;
+  $('verdict').className = 'failure';
+  console.error(problem);
+});
