@@ -25,6 +25,7 @@ static void count(bench_result *result, const ode_mlcp_report *report) {
   if (report->contacts > result->contacts) result->contacts = report->contacts;
   result->residual = fmax(result->residual, report->residual);
   result->degraded += report->degraded > 0;
+  result->accepted += report->degraded == 0 && report->accepted > 0;
   result->unsolved += report->unsolved > 0;
   result->factorisations += report->factorisations;
   result->pivots += report->pivots;
@@ -36,7 +37,10 @@ void family_by_ours(void *what, bench_result *result) {
   scene *scene = build(member);
   for (int i = 0; i < member->settles; i++)
     scene_step(scene, dWorldQuickStep, member->step_size);
-  if (ode_mlcp_attach(scene->world, NULL) != ODE_MLCP_OK) abort();
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  if (run->exact) options.budget = INFINITY;
+  if (ode_mlcp_attach(scene->world, &options) != ODE_MLCP_OK) abort();
   scene_state state;
   scene_state_create(&state, scene);
   size_t size = sizeof *state.numbers * (size_t)state.n_bodies;

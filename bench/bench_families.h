@@ -14,6 +14,7 @@ typedef struct family_run {
   int steps;      /* at most */
   double seconds; /* of steps: none is begun after so many */
   int sweeps;     /* of the others: QuickStep with so many, 0: dWorldStep */
+  bool exact;     /* ours without a budget, else at the defaults */
 } family_run;
 
 /** Steps of the member at the defaults; a bench_measurement of a family_run. */

@@ -19,6 +19,7 @@ typedef struct bench_result {
   int contacts;
   int unsolved; /* rounds that ended without a solution */
   int degraded; /* rounds with an answer that misses what is accepted */
+  int accepted; /* and with one that is, but misses the tolerance */
   long factorisations, pivots; /* of all rounds, where they are known */
   long sweeps;                 /* of an iterative method, 0 otherwise */
   char note[80];               /* a word where something is to be said */

@@ -1,6 +1,6 @@
 /* Our solvers beside those of others, on the same problems in the same run.
  *
- *   bench_solvers [--quick] [--family NAME] [--part families|runs|growth|lcps|problems] TABLE
+ *   bench_solvers [--quick] [--exact] [--family NAME] [--part families|runs|growth|lcps|problems] TABLE
  *
  * Writes TABLE, tab-separated, a line a measurement (docs/bench.md has the
  * columns), and says on standard error how far it is. Every measurement runs in
@@ -34,6 +34,7 @@ typedef struct effort {
 
 static effort effort_of_run = {false, 0.3, 20, 2600};
 static const char *only_family; /* NULL: all */
+static bool exact_families;     /* without a budget */
 static FILE *table;
 
 static void write_line(const char *part, const char *problem,
@@ -41,13 +42,14 @@ static void write_line(const char *part, const char *problem,
   bench_spread spread = bench_spread_of(result->times, result->n_times);
   fprintf(table,
           "%s\t%s\t%s\t%d\t%d\t%d\t%.6g\t%.6g\t%.6g\t%.3g\t%.3g\t%.0f"
-          "\t%d\t%ld\t%s\t%.6g\t%d\t%ld\t%ld\n",
+          "\t%d\t%ld\t%s\t%.6g\t%d\t%ld\t%ld\t%d\n",
           part, problem, method, result->size, result->contacts,
           result->n_times, spread.median, spread.p99, spread.worst,
           result->residual, result->own_residual, result->memory,
           result->unsolved, result->sweeps,
           result->note[0] != '\0' ? result->note : "-", spread.mean,
-          result->degraded, result->factorisations, result->pivots);
+          result->degraded, result->factorisations, result->pivots,
+          result->accepted);
   fflush(table);
 }
 
@@ -440,8 +442,9 @@ static void bench_lcps(int wanted) {
 static void bench_member(const family_member *member) {
   char name[80];
   snprintf(name, sizeof name, "%s: %s", member->family, member->name);
-  family_run run = {member, tmpfile(), member->steps,
-                    effort_of_run.quick ? 1.5 : 12, 20};
+  family_run run = {
+      member, tmpfile(),     member->steps, effort_of_run.quick ? 1.5 : 12,
+      20,     exact_families};
   if (run.states == NULL) abort();
   run_and_write("families", name, "fast", family_by_ours, &run, 0, 0);
   run_and_write("families", name, "QuickStep-20", family_by_host, &run, 0, 0);
@@ -635,6 +638,8 @@ int main(int argc, char **argv) {
       for (int k = 0; k < N_PARTS; k++)
         if (strcmp(argv[next], parts[k].name) == 0) only = k;
       if (only < 0) break;
+    } else if (strcmp(argv[next], "--exact") == 0) {
+      exact_families = true;
     } else if (strcmp(argv[next], "--family") == 0 && next + 2 < argc) {
       only_family = argv[++next];
       only = 0; // the part of families
@@ -644,7 +649,7 @@ int main(int argc, char **argv) {
   }
   if (next != argc - 1) {
     fprintf(stderr,
-            "usage: bench_solvers [--quick] [--family NAME] "
+            "usage: bench_solvers [--quick] [--exact] [--family NAME] "
             "[--part families|runs|growth|lcps|problems] TABLE\n");
     return 2;
   }
@@ -657,7 +662,7 @@ int main(int argc, char **argv) {
   fprintf(table,
           "part\tproblem\tmethod\tsize\tcontacts\trounds\tmedian\tp99\t"
           "worst\tresidual\town\tmemory\tunsolved\tsweeps\tnote\tmean\t"
-          "degraded\tfactorisations\tpivots\n");
+          "degraded\tfactorisations\tpivots\taccepted\n");
 #if !HAVE_SICONOS
   fprintf(stderr, "Siconos was not found: left out\n");
 #endif

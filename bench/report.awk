@@ -1,6 +1,6 @@
 # bench.tsv to bench.md: targets first, then the figures they come from.
 # Columns: part problem method size contacts rounds median p99 worst residual own
-# memory unsolved sweeps note mean degraded factorisations pivots. Variables: quick, machine.
+# memory unsolved sweeps note mean degraded factorisations pivots accepted. Variables: quick, machine.
 BEGIN { FS = "\t" }
 NR == 1 { next }
 {
@@ -9,7 +9,7 @@ NR == 1 { next }
   median[key] = $7; p99[key] = $8; worst[key] = $9; residual[key] = $10
   own[key] = $11; memory[key] = $12; unsolved[key] = $13; sweeps[key] = $14
   note[key] = $15; mean[key] = $16; degraded[key] = $17
-  factorisations[key] = $18; pivots[key] = $19
+  factorisations[key] = $18; pivots[key] = $19; accepted[key] = $20
   if (!(($1, $2) in seen)) { seen[$1, $2] = 1; problems[$1, ++n[$1]] = $2 }
   order[++lines] = key
 }
@@ -168,26 +168,26 @@ function families(    i, j, k, q, p, f, name, names, m, x, t, s, words) {
     }
     t[name, ++s[name]] = median[k]/median[q]
     steps[name] += rounds[k]; sum[name] += rounds[k]*mean[k]/median[q]
-    degraded_in[name] += degraded[k]; unsolved_in[name] += unsolved[k]
+    accepted_in[name] += accepted[k]; degraded_in[name] += degraded[k]; unsolved_in[name] += unsolved[k]
     x = p99[k]/median[q]; if (x > tail[name]) tail[name] = x
     x = worst[k]/median[q]
     if (x > most[name]) { most[name] = x; of[name] = substr(p, length(name) + 3) }
     if (residual[k] > largest[name]) largest[name] = residual[k]
     if (note[k] != "-") cut[name]++
   }
-  row("family | members | steps | median | mean | 99th | worst | of | degraded | unsolved | residual | cut short")
-  row("--- | --: | --: | --: | --: | --: | --: | --- | --: | --: | --: | --:")
+  row("family | members | steps | median | mean | 99th | worst | of | accepted | degraded | unsolved | residual | cut short")
+  row("--- | --: | --: | --: | --: | --: | --: | --- | --: | --: | --: | --: | --:")
   for (j = 1; j <= m; j++) {
     name = names[j]
     row(name " | " s[name] + stopped[name] " | " steps[name] + 0 " | " \
         sprintf("%.2f | %.2f | %.1f | %.0f", middle(t, name, s[name]), \
                 steps[name] > 0 ? sum[name]/steps[name] : 0, tail[name], most[name]) \
-        " | " of[name] " | " degraded_in[name] + 0 " | " unsolved_in[name] + 0 \
+        " | " of[name] " | " accepted_in[name] + 0 " | " degraded_in[name] + 0 " | " unsolved_in[name] + 0 \
         " | " res(largest[name]) " | " cut[name] + stopped[name])
   }
   print ""
-  row("member | steps | contacts | QuickStep-20, ms | median | mean | 99th | worst | dWorldStep | factorisations | pivots | degraded | unsolved | residual | note")
-  row("--- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | ---")
+  row("member | steps | contacts | QuickStep-20, ms | median | mean | 99th | worst | dWorldStep | factorisations | pivots | accepted | degraded | unsolved | residual | note")
+  row("--- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | ---")
   for (i = 1; i <= n["families"]; i++) {
     p = problems["families", i]
     k = "families" SUBSEP p SUBSEP "fast"
@@ -199,7 +199,7 @@ function families(    i, j, k, q, p, f, name, names, m, x, t, s, words) {
                 mean[k]/median[q], p99[k]/median[q], worst[k]/median[q]) \
         (has(x) ? sprintf("%.3g", median[x]/median[q]) : "-") " | " \
         sprintf("%.1f | %.0f", factorisations[k]/rounds[k], pivots[k]/rounds[k]) \
-        " | " degraded[k] " | " unsolved[k] " | " res(residual[k]) " | " note[k])
+        " | " accepted[k] + 0 " | " degraded[k] " | " unsolved[k] " | " res(residual[k]) " | " note[k])
   }
   print ""
 }

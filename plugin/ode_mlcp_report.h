@@ -45,8 +45,7 @@
   ROW(int, solves, SUM, SUM(solves), "",                                      \
       "problems solved, with at least one row")                               \
   ROW(int, degraded, SUM, SUM(degraded), "",                                  \
-      "problems whose answer misses the tolerance by a residual above 1e-8, " \
-      "or answers a changed problem")                                         \
+      "problems whose answer has a residual above what is accepted")          \
   ROW(int, unsolved, SUM, SUM(unsolved), "",                                  \
       "of the degraded: residual above 1e-6")                                 \
   ROW(int, pushes, SUM, SUM(pushes), "",                                      \
@@ -107,6 +106,14 @@
   ROW(double, worst_joint_error, MOST, NONE, "m or rad",                      \
       "greatest position error of a joint row, before the step; NaN without " \
       "measure")                                                              \
+  ROW(int, accepted, SUM, SUM(accepted), "",                                  \
+      "problems whose answer misses the tolerance and is accepted")           \
+  ROW(int, infeasible, SUM, SUM(infeasible), "",                              \
+      "of the degraded: problems proved to have no solution, by a ray that "  \
+      "was verified on the problem")                                          \
+  ROW(double, solver_work, MOST, MOST(solver_work_most), "",                  \
+      "most work of a solve, in factorisations of its problem: what budget "  \
+      "bounds")                                                               \
   /* a new row goes above this line */
 
 /* The columns of `--trace`, in their order:
@@ -136,6 +143,9 @@
   FIELD("substeps", substeps)                                                 \
   FIELD("jammed", jammed_contacts)                                            \
   FIELD("solver_seconds", solver_seconds)                                     \
+  FIELD("accepted", accepted)                                                 \
+  FIELD("infeasible", infeasible)                                             \
+  FIELD("solver_work", solver_work)                                           \
   /* a new row goes above this line */
 
 #endif

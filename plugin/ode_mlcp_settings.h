@@ -91,6 +91,16 @@
       "the same run.")                                                        \
   ROW(int, warm_start, ON_OFF, 1, "", "", ALL,                                \
       "Start solves from the last step's impulses.")                          \
+  ROW(double, budget, NUMBER(FROM(1), TO(INFINITY)), 200, "", "N", ALL,       \
+      "The work that a solve may take, in factorisations of its problem: "    \
+      "counted, not timed, so that results are the same on every machine. "   \
+      "At its end the best answer found is taken, and its residual "          \
+      "reported; inf looks for the last digit. Of solver fast.")              \
+  ROW(double, accept, NUMBER(ABOVE(0), BELOW(1)), 1e-7, "", "T", ALL,         \
+      "An answer that misses the tolerance counts as accepted up to this "    \
+      "relative residual: velocities are right, and only how redundant "      \
+      "contacts share a load is open. Within a finite budget it ends a "      \
+      "solve that has come to no lower one cheaply.")                         \
   /* a new row goes above this line */
 
 #endif

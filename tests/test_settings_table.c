@@ -49,7 +49,13 @@ static const struct {
     {"max-events", {"0", "1000000000"}, {"", "-1", "1000000001", "nan"}},
     {"impact", {"poisson", "set"}, {"", "random"}},
     {"impact-seed", {"0", "7"}, {"", "-1", "1.5"}},
-    {"warm-start", {"on", "off"}, {"", "1", "yes"}}};
+    {"warm-start", {"on", "off"}, {"", "1", "yes"}},
+    {"budget",
+     {"1", "200", "1e9", "inf"},
+     {"", "0", "-1", "0.5", "nan", "-inf", "200x"}},
+    {"accept",
+     {"1e-300", "1e-7", "0.999"},
+     {"", "0", "1", "-1e-7", "nan", "inf", "1e-7x"}}};
 enum { N_WORDS = sizeof words / sizeof words[0] };
 
 static void test_every_setting_has_its_words(void) {
@@ -264,6 +270,8 @@ static ode_mlcp_options unusual_options(void) {
   options.impact = ODE_MLCP_IMPACT_LAW_SET;
   options.impact_seed = 999999999;
   options.warm_start = 0;
+  options.budget = INFINITY;
+  options.accept = 1.0 / 3e6;
   return options;
 }
 
@@ -401,10 +409,12 @@ static uint64_t states_of_a_run(const char *scheme, const char *name,
 }
 
 /* Settings that say more about a step than they change it, or change it where
- * bodies overlap, in impacts at several places, or with another setting alone. */
+ * bodies overlap, in impacts at several places, where a solve is hard, or with
+ * another setting alone. */
 static bool may_leave_states(const char *name) {
-  static const char *const names[] = {"measure", "check-cone", "impact-seed",
-                                      "max-correction", "impact"};
+  static const char *const names[] = {
+      "measure", "check-cone", "impact-seed", "max-correction",
+      "impact",  "accept",     "budget"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (strcmp(name, names[i]) == 0) return true;
   return false;

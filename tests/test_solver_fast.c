@@ -10,11 +10,13 @@
 #include "failing_memory.h"
 #include "problems.h"
 #include "solver/fast.h"
+#include "solver/solver.h"
 #include "testing.h"
 
 static const solver_options options = {.kind = SOLVER_FAST,
                                        .tolerance = 1e-10,
                                        .acceptable = 1e-8,
+                                       .budget = INFINITY,
                                        .max_rows = 300000,
                                        .max_lemke_size = 5000};
 
@@ -71,7 +73,10 @@ static solver_report solve_by(fast_method method, fast_workspace *workspace,
   double residual = residual_of(problem, solution);
   CU_ASSERT_EQUAL(residual, report.residual);
   CU_ASSERT_EQUAL(solved, residual <= options.tolerance);
-  CU_ASSERT_EQUAL(report.status, solved ? SOLVER_SOLVED : SOLVER_DEGRADED);
+  bool accepted = residual <= options.acceptable;
+  CU_ASSERT_EQUAL(report.status, solved     ? SOLVER_SOLVED
+                                 : accepted ? SOLVER_ACCEPTED
+                                            : SOLVER_DEGRADED);
   CU_ASSERT(is_within_bounds(problem, solution));
   return report;
 }
@@ -707,6 +712,48 @@ static void test_every_allocation_may_fail(void) {
   problem_release(&problem);
 }
 
+/* Whatever the budget, the work keeps within it, what is returned is the best
+ * that was found, and more work never leaves a worse answer behind than nothing
+ * would be; the same budget is the same bits. */
+static void test_budget_bounds_the_work(void) {
+  static const double budgets[] = {1, 3, 10, 30, 100, INFINITY};
+  enum { N_BUDGETS = sizeof budgets / sizeof budgets[0] };
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
+  for (unsigned seed = 1; seed <= 6; seed++) {
+    test_problem problem;
+    test_solution solution, again;
+    problem_make_heap(&problem, 20, seed, 0.1 * seed, 4);
+    solution_init(&solution, &problem.mlcp);
+    solution_init(&again, &problem.mlcp);
+    int n_stopped = 0;
+    for (int i = 0; i < N_BUDGETS; i++) {
+      solver_options bounded;
+      solver_default_options(&bounded);
+      bounded.budget = budgets[i];
+      solver_report report = solver_solve(workspace, &problem.mlcp, &bounded,
+                                          NULL, &solution.mlcp);
+      // a system that is factored is solved a few times, too
+      CU_ASSERT(report.work <= budgets[i] + 2);
+      CU_ASSERT(is_within_bounds(&problem.mlcp, &solution.mlcp));
+      CU_ASSERT_EQUAL(report.residual,
+                      residual_of(&problem.mlcp, &solution.mlcp));
+      CU_ASSERT_EQUAL(solver_succeeded(report.status),
+                      report.residual <= bounded.acceptable);
+      if (report.stopped) CU_ASSERT_EQUAL(report.status, SOLVER_DEGRADED);
+      n_stopped += report.stopped;
+      if (isinf(budgets[i])) CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
+      solver_solve(workspace, &problem.mlcp, &bounded, NULL, &again.mlcp);
+      CU_ASSERT(memcmp(again.mlcp.p, solution.mlcp.p,
+                       sizeof(double) * (size_t)problem.mlcp.n_rows) == 0);
+    }
+    CU_ASSERT(n_stopped > 0); // one factorisation is no solution
+    solution_release(&solution);
+    solution_release(&again);
+    problem_release(&problem);
+  }
+  solver_workspace_destroy(workspace);
+}
+
 int main(void) {
   static const CU_TestInfo tests[] = {
       {"walls", test_walls},
@@ -727,6 +774,7 @@ int main(void) {
       {"bad guesses", test_bad_guesses},
       {"unsymmetric mass", test_unsymmetric_mass},
       {"empty problems", test_empty_problems},
+      {"budget bounds the work", test_budget_bounds_the_work},
       {"contradiction is reported", test_contradiction_is_reported},
       {"rows of zeros", test_rows_of_zeros},
       {"foreign friction is left alone", test_foreign_friction_is_left_alone},

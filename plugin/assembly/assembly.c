@@ -84,6 +84,7 @@ typedef struct component_problem {
   double *guess;
   bool overlap; /* one of its contacts is too deep to be one */
   double load;  /* N s: what its bodies press with in all; NAN: not known yet */
+  double budget; /* of the next solve, see solver_options */
   outcome *out;
 } component_problem;
 
@@ -775,6 +776,8 @@ static solver_report solve_once(assembly *a, component_problem *c,
   options.kind =
       given->solver == ODE_MLCP_SOLVER_LEMKE ? SOLVER_LEMKE : SOLVER_FAST;
   options.tolerance = given->tolerance;
+  options.acceptable = larger_of(given->accept, given->tolerance);
+  options.budget = c->budget;
   options.smooth = a->request.smooth;
   /* contacts by the hundred that lock: minutes of pivots for one step, and no
    * nearer to a solution than what is tried before */
@@ -812,6 +815,7 @@ static solver_report solve_once(assembly *a, component_problem *c,
 
 static void count_solve(ode_mlcp_report *report, const solver_report *solve) {
   const double UNSOLVED = 1e-6;
+  report->accepted += solve->status == SOLVER_ACCEPTED;
   report->degraded += solve->status == SOLVER_DEGRADED;
   report->unsolved +=
       solve->status == SOLVER_DEGRADED && !(solve->residual <= UNSOLVED);
@@ -819,6 +823,7 @@ static void count_solve(ode_mlcp_report *report, const solver_report *solve) {
   report->factorisations += solve->factorisations;
   report->iterations += solve->iterations;
   report->residual = fmax(report->residual, solve->residual);
+  report->solver_work = fmax(report->solver_work, solve->work);
 }
 
 static double kinetic_energy(const mlcp_body *body, const double v[6]) {
@@ -869,23 +874,35 @@ static bool corrections_pop(const assembly *a, const component_problem *c) {
 static void add_solve(solver_report *sum, const solver_report *solve) {
   long pivots = sum->pivots, factorisations = sum->factorisations;
   long iterations = sum->iterations;
+  double work = sum->work;
   *sum = *solve;
   sum->pivots += pivots;
   sum->factorisations += factorisations;
   sum->iterations += iterations;
+  sum->work += work;
+}
+
+/* Whether a change of the problem may help: the budget did not just end near an
+ * answer. */
+static bool has_no_answer(const solver_report *solve) {
+  const double NEAR = 1e-3; // residual: within what position errors ask for
+  return solve->status == SOLVER_DEGRADED &&
+         !(solve->stopped && solve->residual <= NEAR);
 }
 
 static bool solve(assembly *a, component_problem *c) {
   ode_mlcp_report *report = &c->out->report;
   /* a projection is needed anyway, and the velocities always have a solution */
   if (c->overlap) a->n_fallbacks += leave_out(c, false);
+  c->budget = a->request.options->budget;
   solver_report solve = solve_once(a, c, &c->problem, false, &c->solution);
+  c->budget *= 0.5; // what is tried instead of it has to be cheaper
   /* bodies locked by friction may have no velocities that undo their errors, or
    * bounce, but there are always some that do not deepen them */
-  while ((solve.status == SOLVER_DEGRADED &&
-          (leave_out(c, false) || leave_out(c, true))) ||
-         (solve.status == SOLVER_SOLVED && corrections_pop(a, c) &&
-          leave_out(c, false))) {
+  while (
+      (has_no_answer(&solve) && (leave_out(c, false) || leave_out(c, true))) ||
+      (solver_succeeded(solve.status) && corrections_pop(a, c) &&
+       leave_out(c, false))) {
     solver_report again = solve_once(a, c, &c->problem, false, &c->solution);
     a->n_fallbacks += solve.status == SOLVER_DEGRADED;
     add_solve(&solve, &again);
@@ -953,12 +970,13 @@ static bool project(assembly *a, component_problem *c) {
     case PROJECTION_NO_MEMORY: return outcome_no_memory(c->out);
     case PROJECTION_BUILT: break;
   }
+  c->budget = a->request.options->budget;
   solver_report solve =
       solve_once(a, c, &projection.problem, true, &projection.solution);
   if (solve.status == SOLVER_NO_MEMORY) return outcome_no_memory(c->out);
   count_solve(&c->out->report, &solve);
   c->out->report.pushes++;
-  if (solve.status != SOLVER_SOLVED ||
+  if (!solver_succeeded(solve.status) ||
       !all_finite(projection.solution.v, 6 * c->problem.n_bodies))
     return true;
   position_projection_limit(&projection, a->request.step_size);

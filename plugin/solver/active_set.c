@@ -131,6 +131,7 @@ static bool coupled_weights(const fast_work *work, const box_cluster *cluster,
 bool active_set_factor(fast_work *work, double prox) {
   const box_problem *box = &work->box;
   bool symmetric = true;
+  if (!fast_work_spend(work, 1)) return false;
   for (int c = 0; c < box->n_clusters; c++) {
     const box_cluster *cluster = &box->clusters[c];
     double *W = work->weights + cluster->first_weight;
@@ -166,6 +167,7 @@ void active_set_step(fast_work *work, double p[]) {
                    work->dp, work->scratch);
   for (int i = 0; i < box->n_rows; i++) p[i] += work->dp[i];
   work->iterations++;
+  work->spent += fast_cost_of_solve;
 }
 
 bool active_set_reach_target(fast_work *work, const double p[]) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "solver/active_set.h"
+#include "solver/fast_continuation.h"
 #include "solver/fast_interior.h"
 #include "solver/fast_pivots.h"
 #include "solver/fast_proximal.h"
@@ -35,9 +36,10 @@ void fast_workspace_destroy(fast_workspace *workspace) {
 }
 
 static bool reserve(fast_work *work) {
-  return fast_work_reserve(work) && fast_interior_reserve(work) &&
-         fast_pivots_reserve(work) && fast_proximal_reserve(work) &&
-         fast_relaxed_reserve(work) && fast_sweeps_reserve(work);
+  return fast_work_reserve(work) && fast_continuation_reserve(work) &&
+         fast_interior_reserve(work) && fast_pivots_reserve(work) &&
+         fast_proximal_reserve(work) && fast_relaxed_reserve(work) &&
+         fast_sweeps_reserve(work);
 }
 
 /* ---- the result ---------------------------------------------------------- */
@@ -160,6 +162,16 @@ static bool lemke_from_nothing(fast_work *work) {
          lemke_cold(work);
 }
 
+/* From the active set of last step, unless so many of its rows change at once
+ * that it tells nothing. */
+static bool continue_from_guess(fast_work *work) {
+  const double most_work = 40, most_share = 0.1; // factorisations, of the rows
+  fast_spread(work, true);
+  box_project(&work->box, work->p);
+  fast_work_evaluate(work);
+  return fast_continuation_solve(work, most_work, most_share);
+}
+
 /* What rests, or may: from the guess in work->p, or from nothing. After a
  * failure the guess is there again. */
 static bool rest(fast_work *work, const double guess[], knowledge known) {
@@ -202,6 +214,11 @@ static const fast_interior_options to_the_centre = {
     .max_iterations = MAX_ITERATIONS,
     .cross_over = false};
 
+/* The budget ends, or what there is will do. */
+static bool is_over(const fast_work *work) {
+  return fast_work_is_spent(work) || work->best_residual <= work->enough;
+}
+
 static bool run_cascade(fast_work *work, const double guess[]) {
   const double useless_guess = 3; // residual
   const int few_rows = 150;       // swept even where nothing is known of them
@@ -212,25 +229,36 @@ static bool run_cascade(fast_work *work, const double guess[]) {
   knowledge known = take_guess(work, guess);
   if (work->residual <= work->target) return true;
   if (rest(work, guess, known)) return true;
+  if (fast_work_is_spent(work)) return false;
+  if (known > KNOW_NOTHING) {
+    if (continue_from_guess(work)) return true;
+    if (fast_work_is_spent(work)) return false;
+    take_guess(work, guess);
+  }
   if (known == KNOW_NOTHING && solve_from_crash(work)) return true;
+  if (is_over(work)) return false;
 
   if (known == KNOW_NOTHING) take_guess(work, guess);
   // a large structure of which nothing is known is none to be swept
   if ((known > KNOW_NOTHING || work->box.n_rows <= few_rows) &&
       fast_sweeps_solve(work, known == KNOW_HALF))
     return true;
+  if (is_over(work)) return false;
 
   take_guess(work, guess);
   bool warm = known == KNOW_HALF && work->residual < useless_guess;
   if (run_interior(work, warm ? &from_guess : &cold)) return true;
+  if (is_over(work)) return false;
 
   take_guess(work, guess);
   if (fast_proximal_solve(work, stiffest)) return true;
+  if (is_over(work)) return false;
 
   take_guess(work, guess);
   fast_relaxed_approach(work, warm);
   if (run_interior(work, &from_easier) || run_interior(work, &cold_near_limits))
     return true;
+  if (is_over(work)) return false;
 
   fast_friction_approach(work);
   return run_interior(work, &from_easier) ||
@@ -302,9 +330,14 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
                            work->box.body_pairs, work->box.n_body_pairs))
       return no_memory(report);
     work->factorisations = work->iterations = work->pivots = 0;
+    work->spent = 0;
+    work->budget = options->budget;
     // a friction edge may miss by more than its generators: go on when it does
     const double usual_share = 0.7, second_share = 0.1; // of the tolerance
     work->target = usual_share * options->tolerance;
+    work->enough = isfinite(options->budget)
+                       ? fmax(work->target, usual_share * options->acceptable)
+                       : 0;
     bool reached = run(work, method, options->smooth, guess);
     report->residual = give_solution(work, solution, scratch);
     if (reached && report->residual > options->tolerance) {
@@ -315,10 +348,14 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
     report->factorisations = work->factorisations;
     report->iterations = work->iterations;
     report->pivots = work->pivots;
+    report->work = work->spent;
     if (work->factorisations == 0) report->stage = SOLVER_STAGE_WARM;
     if (method != FAST_EVERYTHING) report->stage = SOLVER_STAGE_LEMKE;
   }
   bool solved = report->residual <= options->tolerance;
-  report->status = solved ? SOLVER_SOLVED : SOLVER_DEGRADED;
+  bool accepted = report->residual <= options->acceptable;
+  report->status = solved     ? SOLVER_SOLVED
+                   : accepted ? SOLVER_ACCEPTED
+                              : SOLVER_DEGRADED;
   return solved;
 }

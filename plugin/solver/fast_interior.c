@@ -21,9 +21,11 @@
 #include "solver/active_set.h"
 #include "solver/fast_pivots.h"
 
-/* The proximal term, of a row's diagonal: the distances to the limits keep the
- * system regular, this only where a row has none. */
-static const double prox = 1e-9;
+/* The proximal term about the present point, of a row's diagonal. It stands in
+ * the matrix alone, so that it costs a share of a step and moves no solution.
+ * Where steps get short, more of it lets go of what is nearly rigid. */
+static const double first_prox = 1e-5, least_prox = 1e-9, most_prox = 0.1;
+static const double change_of_prox = 10; // after a short step or a long one
 
 bool fast_interior_reserve(fast_work *work) {
   arena *arena = &work->arena;
@@ -121,7 +123,7 @@ static double stiffness_high(const fast_work *work, int row) {
 }
 
 static void simple_weights(const fast_work *work, const box_cluster *cluster,
-                           double W[]) {
+                           double prox, double W[]) {
   const box_problem *box = &work->box;
   int m = cluster->n_rows;
   memset(W, 0, sizeof(double) * (size_t)(m * m));
@@ -129,7 +131,9 @@ static void simple_weights(const fast_work *work, const box_cluster *cluster,
     int row = cluster->first_row + i;
     double low = stiffness_low(work, row);
     double high = stiffness_high(work, row);
-    double own = 1 / (box_softness(box, row, prox) + low + high);
+    double soft =
+        box->compliance[row] + (prox + box->relaxation) * box->diagonal[row];
+    double own = 1 / (soft + low + high);
     W[(m + 1) * i] = own;
     if (i > 0 && cluster->has_normal)
       W[m * i] = -own * box->coefficient[row] * (low - high) * W[0];
@@ -137,7 +141,7 @@ static void simple_weights(const fast_work *work, const box_cluster *cluster,
 }
 
 static void coupled_weights(const fast_work *work, const box_cluster *cluster,
-                            double W[]) {
+                            double prox, double W[]) {
   const box_problem *box = &work->box;
   int m = cluster->n_rows;
   double A[BOX_MAX_CLUSTER * BOX_MAX_CLUSTER];
@@ -155,15 +159,16 @@ static void coupled_weights(const fast_work *work, const box_cluster *cluster,
   box_system_invert(m, A, W);
 }
 
-static bool factor_point(fast_work *work) {
+static bool factor_point(fast_work *work, double prox) {
   const box_problem *box = &work->box;
+  if (!fast_work_spend(work, 1)) return false;
   for (int c = 0; c < box->n_clusters; c++) {
     const box_cluster *cluster = &box->clusters[c];
     double *W = work->weights + cluster->first_weight;
     if (cluster->first_compliance < 0)
-      simple_weights(work, cluster, W);
+      simple_weights(work, cluster, prox, W);
     else
-      coupled_weights(work, cluster, W);
+      coupled_weights(work, cluster, prox, W);
   }
   work->factorisations++;
   bool alone = box->n_weights == box->n_rows; // every row is a cluster
@@ -185,6 +190,7 @@ static void direction(fast_work *work) {
   }
   box_system_solve(&work->blocks, box, work->weights, work->r, work->dv,
                    work->dp, work->scratch);
+  work->spent += fast_cost_of_solve;
   for (int row = 0; row < box->n_rows; row++) {
     distances ds = distance_step(work, row, work->dp);
     work->dy_low[row] = work->dy_high[row] = 0;
@@ -346,28 +352,39 @@ static double aim(fast_work *work, double mu, bool correct) {
   return longest_step(work);
 }
 
-/* One predictor and corrector; where the correction itself is what keeps the
- * step short, a plain step instead.
- * @param n_changed  out: rows whose state that the step makes for is new.
+/* The path's state beside the point itself. */
+typedef struct interior_path {
+  double mu, prox;
+  int n_changed; /* rows whose state that the last step made for was new */
+} interior_path;
+
+/* One predictor and corrector; where the second-order correction itself is what
+ * keeps the step short, a plain step instead.
  * @return the length of the step, 0 when nothing moves any more. */
-static double advance(fast_work *work, double *mu, int *n_changed) {
+static double advance(fast_work *work, interior_path *path) {
   // as shares of the whole step and of mu
   const double shortest = 0.1, plain_share = 0.01, least = 1e-10;
   const double into_the_open = 0.9; // of the way to the nearest limit
-  if (!factor_point(work)) return 0;
+  const double short_step = 0.3, long_step = 0.7;
+  if (!factor_point(work, path->prox)) return 0;
+  double mu = path->mu;
   double after = complementarity(work, aim(work, 0, false));
-  double ratio = *mu > 0 ? after / *mu : 0;
+  double ratio = mu > 0 ? after / mu : 0;
 
-  double length = aim(work, *mu * ratio * ratio * ratio, true);
-  if (length < shortest) length = aim(work, *mu * plain_share, false);
+  double length = aim(work, mu * ratio * ratio * ratio, true);
+  if (length < shortest) length = aim(work, mu * plain_share, false);
   if (!isfinite(length) || length < least) return 0;
-  if (length < 1) length *= larger_of(into_the_open, 1 - *mu);
-  *n_changed = read_states(work);
+  if (length < short_step)
+    path->prox = smaller_of(path->prox * change_of_prox, most_prox);
+  else if (length > long_step)
+    path->prox = larger_of(path->prox / change_of_prox, least_prox);
+  if (length < 1) length *= larger_of(into_the_open, 1 - mu);
+  path->n_changed = read_states(work);
   take_step(work, length);
   memset(work->dp, 0, sizeof(double) * (size_t)work->box.n_rows);
-  *mu = complementarity(work, 0);
+  path->mu = complementarity(work, 0);
   work->iterations++;
-  return isfinite(*mu) ? length : 0;
+  return isfinite(path->mu) ? length : 0;
 }
 
 /* Turning points of the path, which a problem that is not monotone may have,
@@ -406,20 +423,19 @@ bool fast_interior_solve(fast_work *work,
   crossing crossing = {.ripe = 1e-7,
                        .few = box->n_rows / 50 + 1,
                        .n_left = options->cross_over ? 3 : 0};
-  double mu = complementarity(work, 0);
+  interior_path path = {.mu = complementarity(work, 0), .prox = first_prox};
   memset(work->read_state, 0, sizeof *work->read_state * (size_t)box->n_rows);
   for (int i = 0; i < options->max_iterations; i++) {
-    int n_changed;
-    double length = advance(work, &mu, &n_changed);
+    double length = advance(work, &path);
     if (length == 0) break;
     fast_work_evaluate(work);
     if (work->residual <= work->target ||
         is_stuck(&patience, length, work->residual))
       break;
-    if (!is_ripe(&crossing, mu, length, n_changed)) continue;
+    if (!is_ripe(&crossing, path.mu, length, path.n_changed)) continue;
     if (cross_over(work)) return true;
-    crossing.ripe = 0.01 * mu; // two digits, one or two iterations, on
-    crossing.few = n_changed / 2;
+    crossing.ripe = 0.01 * path.mu; // two digits, one or two iterations, on
+    crossing.few = path.n_changed / 2;
     crossing.n_left--;
   }
   fast_work_restore_best(work);

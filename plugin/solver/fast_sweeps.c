@@ -110,6 +110,7 @@ static void sweep(fast_work *work, int count) {
       else
         sweep_edge(work, edge, false);
     }
+  work->spent += count * fast_cost_of_sweep;
   box_project(&work->box, work->p);
   fast_work_evaluate(work);
 }

@@ -15,6 +15,16 @@ bool fast_work_reserve(fast_work *work) {
          ARENA_TAKE(arena, work->state, n);
 }
 
+bool fast_work_spend(fast_work *work, double cost) {
+  if (work->spent + cost > work->budget) return false;
+  work->spent += cost;
+  return true;
+}
+
+bool fast_work_is_spent(const fast_work *work) {
+  return work->spent + 1 > work->budget;
+}
+
 void fast_work_evaluate(fast_work *work) {
   box_velocities(&work->box, work->p, work->v);
   box_slips(&work->box, work->v, work->p, work->w);

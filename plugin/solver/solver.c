@@ -63,7 +63,8 @@ void solver_workspace_destroy(solver_workspace *workspace) {
 void solver_default_options(solver_options *options) {
   *options = (solver_options){.kind = SOLVER_FAST,
                               .tolerance = 1e-10,
-                              .acceptable = 1e-8,
+                              .acceptable = 1e-7,
+                              .budget = INFINITY,
                               .max_rows = 300000,
                               .max_lemke_size = 20000};
 }
@@ -96,13 +97,46 @@ static void start_from_guess(cascade *c) {
   keep_better(c, SOLVER_STAGE_WARM);
 }
 
+/* ---- the budget -------------------------------------------------------- */
+
+static double left_of_budget(const cascade *c) {
+  return c->options->kind == SOLVER_LEMKE
+             ? INFINITY
+             : c->options->budget - c->report->work;
+}
+
+static bool is_spent(const cascade *c) { return left_of_budget(c) < 1; }
+
+/* A pivot of the edge formulation, and what it takes to begin, in
+ * factorisations of the box formulation: its systems are six times as large. */
+static const double cost_of_edge_pivot = 5;
+
+/** @param max_pivots  that are wanted, 0: as many as it takes.
+ *  @return how many there is budget for, -1 for none, 0 for any number. */
+static long affordable_pivots(const cascade *c, long max_pivots) {
+  double affordable = left_of_budget(c) / cost_of_edge_pivot - 1;
+  if (!(affordable >= 1)) return -1;
+  if (!isfinite(affordable)) return max_pivots;
+  bool enough = max_pivots > 0 && (double)max_pivots <= affordable;
+  return enough ? max_pivots : (long)affordable;
+}
+
+static void count_lemke(cascade *c, const lemke_report *lemke) {
+  c->report->pivots += lemke->pivots;
+  c->report->factorisations += lemke->factorisations;
+  c->report->work += cost_of_edge_pivot * (double)(lemke->pivots + 1);
+}
+
 /* ---- stages ------------------------------------------------------------ */
 
 static bool run_fast(cascade *c, const mlcp_problem *problem,
                      fast_method method, const double guess[],
                      const mlcp_solution *solution, solver_report *fast) {
-  solver_fast(c->workspace->fast, problem, c->options, method, guess, solution,
+  solver_options options = *c->options;
+  options.budget = left_of_budget(c);
+  solver_fast(c->workspace->fast, problem, &options, method, guess, solution,
               fast);
+  c->report->work += fast->work;
   c->report->factorisations += fast->factorisations;
   c->report->iterations += fast->iterations;
   c->report->pivots += fast->pivots;
@@ -112,13 +146,14 @@ static bool run_fast(cascade *c, const mlcp_problem *problem,
 static outcome try_lemke(cascade *c, lemke_ties ties, bool warm,
                          long max_pivots) {
   solver_workspace *w = c->workspace;
+  max_pivots = affordable_pivots(c, max_pivots);
+  if (max_pivots < 0) return GO_ON;
   lemke_options options = {.tolerance = c->options->tolerance,
                            .max_pivots = max_pivots,
                            .ties = ties};
   lemke_report lemke = lemke_mlcp_solve(
       w->lemke, c->problem, &options, warm ? &w->best.at : NULL, &w->trial.at);
-  c->report->pivots += lemke.pivots;
-  c->report->factorisations += lemke.factorisations;
+  count_lemke(c, &lemke);
   if (lemke.status == LEMKE_NO_MEMORY) return NO_MEMORY;
   w->trial.residual = lemke.residual;
   keep_better(c, SOLVER_STAGE_LEMKE);
@@ -172,15 +207,16 @@ static bool solve_variant(cascade *c, const double guess[], bool with_lemke) {
   if (!run_fast(c, variant, FAST_EVERYTHING, guess, &w->other.at, &fast))
     return false;
   w->other.residual = fast.residual;
-  if (!with_lemke || fast.residual <= c->options->tolerance ||
+  long max_pivots = affordable_pivots(c, 0);
+  if (!with_lemke || fast.residual <= c->options->tolerance || max_pivots < 0 ||
       lemke_mlcp_size(variant) > c->options->max_lemke_size)
     return true;
 
-  lemke_options options = {.tolerance = c->options->tolerance};
+  lemke_options options = {.tolerance = c->options->tolerance,
+                           .max_pivots = max_pivots};
   lemke_report lemke =
       lemke_mlcp_solve(w->lemke, variant, &options, NULL, &w->other.at);
-  c->report->pivots += lemke.pivots;
-  c->report->factorisations += lemke.factorisations;
+  count_lemke(c, &lemke);
   w->other.residual = lemke.residual;
   return lemke.status != LEMKE_NO_MEMORY;
 }
@@ -201,7 +237,7 @@ static outcome run_relaxed(cascade *c) {
   const size_t patience = 2; // steps that need not help
   const double enough = 0.5; // share of the residual that a step has to leave
   solver_workspace *w = c->workspace;
-  for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+  for (size_t i = 0; i < sizeof shares / sizeof *shares && !is_spent(c); i++) {
     double before = w->best.residual;
     arena_start(&w->variant_arena);
     if (!solver_variant_make_proximal(&w->variant, &w->variant_arena,
@@ -243,10 +279,11 @@ static outcome run_convex(cascade *c) {
  * result is already in `best`. */
 static outcome run_rest(cascade *c) {
   const solver_workspace *w = c->workspace;
-  outcome end = good_enough(c) ? DONE : run_lemke(c);
+  outcome end = good_enough(c) || is_spent(c) ? DONE : run_lemke(c);
   if (end != GO_ON || w->best.residual <= c->options->acceptable) return end;
   end = run_relaxed(c);
-  if (end != GO_ON || w->best.residual <= usable_residual) return end;
+  if (end != GO_ON || is_spent(c) || w->best.residual <= usable_residual)
+    return end;
   return run_convex(c);
 }
 
@@ -308,11 +345,11 @@ solver_report solver_solve(solver_workspace *workspace,
     end = run_rest(&c);
   }
   report.residual = end == NO_MEMORY ? INFINITY : workspace->best.residual;
-  report.status =
-      end == NO_MEMORY ? SOLVER_NO_MEMORY
-      : report.residual <= fmax(options->tolerance, options->acceptable)
-          ? SOLVER_SOLVED
-          : SOLVER_DEGRADED;
+  report.status = end == NO_MEMORY                         ? SOLVER_NO_MEMORY
+                  : report.residual <= options->tolerance  ? SOLVER_SOLVED
+                  : report.residual <= options->acceptable ? SOLVER_ACCEPTED
+                                                           : SOLVER_DEGRADED;
+  report.stopped = report.status == SOLVER_DEGRADED && is_spent(&c);
   if (end != NO_MEMORY)
     solver_copy_solution(problem, &workspace->best.at, solution);
   return report;

@@ -20,7 +20,8 @@ typedef enum solver_stage {
 
 typedef enum solver_status {
   SOLVER_SOLVED,    /* residual <= tolerance on the original problem */
-  SOLVER_DEGRADED,  /* finite and within bounds, residual above tolerance */
+  SOLVER_ACCEPTED,  /* above it, residual <= acceptable */
+  SOLVER_DEGRADED,  /* finite and within bounds, residual above both */
   SOLVER_NO_MEMORY, /* the solution is not to be used */
   SOLVER_TOO_LARGE  /* more rows than options allow; solution not written */
 } solver_status;
@@ -28,8 +29,11 @@ typedef enum solver_status {
 typedef struct solver_options {
   solver_kind kind;
   double tolerance;   /* relative residual asked for (1e-10) */
-  double acceptable;  /* a residual up to this still counts as solved when no
-                          stage gets lower (1e-8) */
+  double acceptable;  /* where velocities are right and redundant contacts
+                          only share their load otherwise: what ends a solve
+                          that has come to no lower residual cheaply (1e-7) */
+  double budget;      /* of SOLVER_FAST: work in factorisations of the problem;
+                          at its end the best iterate is returned (INFINITY) */
   int max_rows;       /* a problem with more is refused (300000) */
   int max_lemke_size; /* of SOLVER_FAST: a problem with more variables does not
                           end with Lemke in the edge formulation, whose pivots
@@ -46,6 +50,13 @@ typedef struct solver_report {
   long pivots;     /* Lemke's and the fast path's */
   long factorisations;
   long iterations; /* of everything else */
+  double work;     /* in factorisations, what options.budget bounds */
+  bool stopped;    /* the budget ended before the cascade did */
 } solver_report;
+
+/** The answer is one to rely on. */
+static inline bool solver_succeeded(solver_status status) {
+  return status == SOLVER_SOLVED || status == SOLVER_ACCEPTED;
+}
 
 #endif

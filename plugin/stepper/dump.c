@@ -81,7 +81,7 @@ static bool is_slow(double seconds) {
 }
 
 static bool is_wanted(const solved_component *solved) {
-  bool degraded = solved->report->status != SOLVER_SOLVED ||
+  bool degraded = !solver_succeeded(solved->report->status) ||
                   !(solved->report->residual <= solved->tolerance);
   switch (when) {
     case ODE_MLCP_DUMP_ALL: return true;

@@ -1,0 +1,394 @@
+/* The problem with a proximal term,
+ *
+ *   w = J v + C p + b + prox A (p - p_a)
+ *
+ * has impulses that follow from the slips alone,
+ *
+ *   p = mid(low, -(J v + b - prox A p_a) / (C + prox A), high),
+ *
+ * normals first and then the friction that they limit, so that what is left is
+ * the balance of velocities  F(v) = M (v - v_free) - J' p(v) = 0, a system whose
+ * size does not depend on how many rows there are. Newton's method on it factors
+ * H = M + J' W J; a line search along its step keeps impulses from running far,
+ * where the active set changed all at once would go round in circles.
+ *
+ * The answer is the next proximal point. prox is relative to a row's diagonal, so
+ * that nothing depends on units or on how light a body is, and it goes down with
+ * the residual that is left, to where the rows' own compliance settles by more
+ * than half in a stage. Stages whose active set does not change reuse the
+ * factors, so that the last digits cost a solve each. Where Newton's method
+ * stalls, pivots carry on from the proximal point (fast_pivots.c); where these
+ * do, prox goes up again.
+ */
+#include "solver/fast_continuation.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/minmax.h"
+#include "solver/active_set.h"
+#include "solver/fast_pivots.h"
+#include "solver/fast_spread.h"
+
+typedef struct continuation {
+  fast_work *work;
+  const box_problem *box;
+  double prox, factored_prox; /* below 0: nothing is factored */
+  int n_steps;                /* of the last stage */
+  int most_changes;           /* that a step of the guess may ask for */
+  bool gives_up;              /* it asked for more */
+} continuation;
+
+bool fast_continuation_reserve(fast_work *work) {
+  arena *arena = &work->arena;
+  size_t n = (size_t)work->box.n_rows, n_v = 6 * (size_t)work->box.n_bodies;
+  return ARENA_TAKE(arena, work->softness, n) &&
+         ARENA_TAKE(arena, work->slip, n) &&
+         ARENA_TAKE(arena, work->slip_step, n) &&
+         ARENA_TAKE(arena, work->trial_p, n) &&
+         ARENA_TAKE(arena, work->anchor, n) &&
+         ARENA_TAKE(arena, work->kept_state, n) &&
+         ARENA_TAKE(arena, work->factored_state, n) &&
+         ARENA_TAKE(arena, work->newton_v, n_v) &&
+         ARENA_TAKE(arena, work->newton_dv, n_v) &&
+         ARENA_TAKE(arena, work->balance, n_v) &&
+         ARENA_TAKE(arena, work->momentum, n_v);
+}
+
+static double dot(int n, const double a[], const double b[]) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* M x, body by body. */
+static void times_mass(const box_problem *box, const double x[], double Mx[]) {
+  for (int b = 0; b < box->n_bodies; b++) {
+    const double *M = box->problem->bodies[b].mass;
+    for (int i = 0; i < 6; i++) Mx[6 * b + i] = dot(6, M + 6 * i, x + 6 * b);
+  }
+}
+
+/* ---- impulses of velocities ------------------------------------------------ */
+
+/* The impulses at slips slip + t slip_step, and their states where `states` is
+ * not NULL. @return how many states are others than before. */
+static int impulses_at(continuation *c, double t, double p[], int states[]) {
+  const fast_work *work = c->work;
+  const box_problem *box = c->box;
+  int n_changed = 0;
+  for (int k = 0; k < box->n_clusters; k++) {
+    const box_cluster *cluster = &box->clusters[k];
+    int first = cluster->first_row, end = first + cluster->n_rows;
+    double low, high, normal = 0;
+    for (int r = first; r < end; r++) {
+      double slip = work->slip[r] + t * work->slip_step[r];
+      double open = -slip / work->softness[r];
+      box_row_limits(box, r, normal, &low, &high);
+      int state = open < low    ? ROW_AT_LOW
+                  : open > high ? ROW_AT_HIGH
+                                : ROW_ACTIVE;
+      if (low == high) state = open > low ? ROW_AT_HIGH : ROW_AT_LOW;
+      p[r] = state == ROW_AT_LOW ? low : state == ROW_AT_HIGH ? high : open;
+      if (states != NULL) {
+        n_changed += states[r] != state;
+        states[r] = state;
+      }
+      if (r == first && cluster->has_normal) normal = p[r];
+    }
+  }
+  return n_changed;
+}
+
+/* The slips that impulses follow from at velocities newton_v. */
+static void find_slips(continuation *c) {
+  fast_work *work = c->work;
+  const box_problem *box = c->box;
+  box_relative(box, work->newton_v, work->slip);
+  for (int r = 0; r < box->n_rows; r++)
+    work->slip[r] +=
+        box->bias[r] - c->prox * box->diagonal[r] * work->anchor[r];
+}
+
+/* F at newton_v and impulses p. */
+static void find_balance(continuation *c, const double p[]) {
+  fast_work *work = c->work;
+  int n_v = 6 * c->box->n_bodies;
+  for (int i = 0; i < n_v; i++)
+    work->newton_dv[i] = work->newton_v[i] - c->box->v_base[i];
+  times_mass(c->box, work->newton_dv, work->balance);
+  box_impulses(c->box, p, work->momentum);
+  for (int i = 0; i < n_v; i++) work->balance[i] -= work->momentum[i];
+}
+
+/* ---- the linear system ------------------------------------------------------ */
+
+/* The factors of the present states, anew only where something changed. */
+static bool factor(continuation *c) {
+  fast_work *work = c->work;
+  const box_problem *box = c->box;
+  size_t bytes = sizeof *work->state * (size_t)box->n_rows;
+  if (c->factored_prox == c->prox &&
+      memcmp(work->factored_state, work->state, bytes) == 0)
+    return true;
+  if (!fast_work_spend(work, 1)) return false;
+  bool symmetric = true;
+  for (int k = 0; k < box->n_clusters; k++) {
+    const box_cluster *cluster = &box->clusters[k];
+    int m = cluster->n_rows, first = cluster->first_row;
+    double *W = work->weights + cluster->first_weight;
+    memset(W, 0, sizeof *W * (size_t)(m * m));
+    for (int i = 0; i < m; i++) {
+      int r = first + i;
+      if (work->state[r] == ROW_ACTIVE) {
+        W[(m + 1) * i] = 1 / work->softness[r];
+      } else if (i > 0 && cluster->has_normal && box->type[r] == BOX_FRICTION &&
+                 work->state[first] == ROW_ACTIVE) {
+        W[m * i] = work->state[r] * box->coefficient[r] * W[0];
+        symmetric = false;
+      }
+    }
+  }
+  work->factorisations++;
+  c->factored_prox = -1;
+  if (!box_system_factor(&work->blocks, box, work->weights, symmetric))
+    return false;
+  c->factored_prox = c->prox;
+  memcpy(work->factored_state, work->state, bytes);
+  return true;
+}
+
+/* ---- a stage ----------------------------------------------------------------- */
+
+/* How many rows ask for another state than theirs at impulses p, of which w are
+ * the slips with compliance and the proximal term. Impulses that follow from
+ * slips have lost digits where prox is small; p itself has not. */
+static int count_misses(const continuation *c, const double p[],
+                        const double w[]) {
+  const fast_work *work = c->work;
+  const box_problem *box = c->box;
+  const double noise = 0.1 * work->target * box->scale;
+  int count = 0;
+  for (int r = 0; r < box->n_rows; r++) {
+    double low, high, A = box->diagonal[r];
+    int state = work->state[r];
+    box_limits(box, r, p, &low, &high);
+    if (state == ROW_ACTIVE)
+      count += (low - p[r]) * A > noise || (p[r] - high) * A > noise;
+    else // a limit that pulls
+      count += low < high && state * w[r] > noise;
+  }
+  return count;
+}
+
+/* One step of the states that stand, from the proximal point. p is where it leads
+ * to, newton_v its velocities.
+ * @return how many rows ask for other states, -1 without factors. */
+static int predict(continuation *c, double p[]) {
+  fast_work *work = c->work;
+  const box_problem *box = c->box;
+  int n = box->n_rows;
+  memcpy(p, work->anchor, sizeof *p * (size_t)n);
+  active_set_put_at_limits(work, p);
+  box_velocities(box, p, work->newton_v);
+  if (!factor(c)) return -1;
+  box_relative(box, work->newton_v, work->slip);
+  for (int r = 0; r < n; r++) {
+    double from_anchor = p[r] - work->anchor[r];
+    work->r[r] =
+        work->state[r] != ROW_ACTIVE
+            ? 0
+            : -(work->slip[r] + box->bias[r] + box->compliance[r] * p[r] +
+                c->prox * box->diagonal[r] * from_anchor);
+  }
+  box_system_solve(&work->blocks, box, work->weights, work->r, work->dv,
+                   work->dp, work->scratch);
+  work->spent += fast_cost_of_solve;
+  for (int i = 0; i < 6 * box->n_bodies; i++) work->newton_v[i] += work->dv[i];
+  for (int r = 0; r < n; r++) p[r] += work->dp[r];
+  active_set_put_at_limits(work, p);
+  find_slips(c);
+  for (int r = 0; r < n; r++)
+    work->r[r] = work->slip[r] + work->softness[r] * p[r];
+  return count_misses(c, p, work->r);
+}
+
+/* Where on the step newton_dv the balance's share along it is gone for the most
+ * part. @param at_0  that share at its beginning, below 0. */
+static double search_line(continuation *c, double at_0, double mass_v,
+                          double mass_dv) {
+  enum { MAX_TRIES = 10 };
+  const double enough = 0.1;  // of the share at the beginning
+  const double inside = 0.01; // of the interval, off its ends
+  fast_work *work = c->work;
+  double low = 0, high = 1, at_low = at_0, at_high = NAN, t = 1;
+  for (int k = 0; k < MAX_TRIES; k++) {
+    impulses_at(c, t, work->trial_p, NULL);
+    double at = mass_v + t * mass_dv -
+                dot(c->box->n_rows, work->trial_p, work->slip_step);
+    if (k == 0 && at <= -enough * at_0) return 1;
+    if (fabs(at) <= -enough * at_0) return t;
+    if (at < 0) {
+      low = t;
+      at_low = at;
+    } else {
+      high = t;
+      at_high = at;
+    }
+    // secant and halving in turn
+    t = k & 1 ? 0.5 * (low + high)
+              : low - at_low * (high - low) / (at_high - at_low);
+    t = larger_of(t, low + inside * (high - low));
+  }
+  return t;
+}
+
+/* Newton's method from the states and velocities that stand; p out.
+ * @return true when its states do not change any more. */
+static bool run_newton(continuation *c, double p[], double most_spent) {
+  enum { MAX_STEPS = 20, MAX_SHORT = 3 };
+  const double short_step = 0.1;
+  fast_work *work = c->work;
+  const box_problem *box = c->box;
+  int n_v = 6 * box->n_bodies, n_short = 0;
+  find_balance(c, p);
+  for (c->n_steps = 0; c->n_steps < MAX_STEPS; c->n_steps++) {
+    if (work->spent > most_spent || !factor(c)) return false;
+    double *dv = work->newton_dv;
+    for (int i = 0; i < n_v; i++) dv[i] = -work->balance[i];
+    body_blocks_solve(&work->blocks, dv);
+    work->spent += fast_cost_of_solve;
+    work->iterations++;
+    double at_0 = dot(n_v, dv, work->balance);
+    if (!isfinite(at_0)) return false;
+    box_relative(box, dv, work->slip_step);
+    times_mass(box, dv, work->momentum);
+    double mass_dv = dot(n_v, dv, work->momentum), mass_v = 0;
+    for (int i = 0; i < n_v; i++)
+      mass_v += work->momentum[i] * (work->newton_v[i] - box->v_base[i]);
+
+    memcpy(work->kept_state, work->state,
+           sizeof *work->state * (size_t)box->n_rows);
+    int n_changed = impulses_at(c, 1, work->trial_p, work->kept_state);
+    double t = 1;
+    if (n_changed > 0) {
+      if (at_0 > 0) return false;
+      if (at_0 < 0) t = search_line(c, at_0, mass_v, mass_dv);
+    }
+    n_short = t < short_step ? n_short + 1 : 0;
+    if (n_short > MAX_SHORT) return false;
+    for (int i = 0; i < n_v; i++) work->newton_v[i] += t * dv[i];
+    find_slips(c);
+    memset(work->slip_step, 0, sizeof *work->slip_step * (size_t)box->n_rows);
+    n_changed = impulses_at(c, 0, p, work->state);
+    if (n_changed == 0) return true;
+    find_balance(c, p);
+  }
+  return false;
+}
+
+/* Pivots on the problem with its proximal term, from the proximal point. */
+static bool run_pivots(continuation *c, long max_pivots) {
+  fast_work *work = c->work;
+  box_problem *box = &work->box;
+  size_t bytes = sizeof(double) * (size_t)box->n_rows;
+  memcpy(work->own_bias, box->bias, bytes);
+  memcpy(work->p, work->anchor, bytes);
+  for (int r = 0; r < box->n_rows; r++)
+    box->bias[r] -= c->prox * box->diagonal[r] * work->anchor[r];
+  box->relaxation = c->prox;
+  bool solved = fast_pivots_solve(work, max_pivots);
+  box->relaxation = 0;
+  memcpy(box->bias, work->own_bias, bytes);
+  c->factored_prox = -1;
+  return solved;
+}
+
+/* One stage from the states that stand; kept_p is its end. */
+static bool run_stage(continuation *c, double most_spent, long max_pivots) {
+  fast_work *work = c->work;
+  const box_problem *box = c->box;
+  for (int r = 0; r < box->n_rows; r++)
+    work->softness[r] = box->compliance[r] + c->prox * box->diagonal[r];
+  double *p = work->kept_p;
+  c->n_steps = 0;
+  int n_changed = predict(c, p);
+  if (n_changed == 0) return true;
+  if (n_changed > c->most_changes) {
+    c->gives_up = true;
+    return false;
+  }
+  memset(work->slip_step, 0, sizeof *work->slip_step * (size_t)box->n_rows);
+  impulses_at(c, 0, p, work->state);
+  if (n_changed > 0 && run_newton(c, p, most_spent)) {
+    predict(c, p); // with the digits that slips do not give
+    return true;
+  }
+  if (max_pivots <= 0 || work->spent > most_spent) return false;
+  if (!run_pivots(c, max_pivots)) return false;
+  memcpy(p, work->p, sizeof *p * (size_t)box->n_rows);
+  return true;
+}
+
+/* ---- the continuation --------------------------------------------------------- */
+
+/* What prox goes down to: a tenth of the least compliance that a limited row has
+ * of its own, so that a stage takes nine tenths of an error away. */
+static double least_prox_of(const box_problem *box) {
+  const double share = 0.1, most = 1e-6, least = 1e-10;
+  double own = INFINITY;
+  for (int r = 0; r < box->n_rows; r++)
+    if (box->type[r] != BOX_FREE && box->compliance[r] > 0)
+      own = smaller_of(own, box->compliance[r] / box->diagonal[r]);
+  return smaller_of(larger_of(share * own, least), most);
+}
+
+bool fast_continuation_solve(fast_work *work, double most_work,
+                             double most_share) {
+  enum { MAX_STAGES = 40, MAX_FAILURES = 4, MAX_IDLE = 3, HARD = 8, FEW = 3 };
+  const double first_share = 1e-2; // of the residual, as prox
+  const double usual_shrink = 0.1, hard_shrink = 0.3, growth = 10;
+  const long pivots_of_stage = 200;
+  const box_problem *box = &work->box;
+  size_t bytes = sizeof(double) * (size_t)box->n_rows;
+  for (int k = 0; k < box->n_clusters && box->n_compliances > 0; k++)
+    if (box->clusters[k].first_compliance >= 0) return false;
+
+  continuation c = {.work = work, .box = box, .factored_prox = -1};
+  const double least_prox = least_prox_of(box);
+  const double most_spent = work->spent + most_work;
+  double residual = work->residual, failed_prox = 0;
+  int n_failures = 0, n_idle = 0;
+  memcpy(work->anchor, work->p, bytes);
+  active_set_of_guess(work);
+  c.prox = smaller_of(larger_of(first_share * residual, least_prox), 1);
+  for (int k = 0; k < MAX_STAGES && work->spent < most_spent; k++) {
+    c.most_changes =
+        k == 0 ? (int)(most_share * box->n_rows) + FEW : box->n_rows;
+    bool ok = run_stage(&c, most_spent, pivots_of_stage);
+    if (c.gives_up) break;
+    if (ok) {
+      double before = residual;
+      memcpy(work->anchor, work->kept_p, bytes);
+      fast_work_take(work, work->anchor);
+      residual = work->residual;
+      if (residual <= work->target) return true;
+      if (!isfinite(residual)) break;
+      n_failures = 0;
+      double next = smaller_of(usual_shrink * c.prox, first_share * residual);
+      if (c.n_steps > HARD) next = larger_of(next, hard_shrink * c.prox);
+      if (failed_prox > 0) next = larger_of(next, sqrt(c.prox * failed_prox));
+      n_idle = c.prox <= least_prox && residual > 0.5 * before ? n_idle + 1 : 0;
+      if (n_idle > MAX_IDLE) break;
+      c.prox = larger_of(next, least_prox);
+    } else {
+      if (++n_failures >= MAX_FAILURES || c.prox >= 1) break;
+      failed_prox = c.prox;
+      c.prox = smaller_of(growth * c.prox, 1);
+      fast_work_take(work, work->anchor);
+      active_set_of_guess(work);
+    }
+  }
+  fast_work_restore_best(work);
+  return false;
+}
