@@ -1,7 +1,6 @@
 /* The scenes that tests, benches and demos share, and their side views. */
 #include <math.h>
 
-#include "../demos/compare/outline.h"
 #include "../demos/scenes/scene.h"
 #include "testing.h"
 
@@ -211,55 +210,24 @@ static void test_fastest_shows_what_is_not_finite(void) {
   scene_destroy(stack);
 }
 
-/* --- outlines ------------------------------------------------------------- */
-
-static double outline_area(const outline *outline) {
-  double area = 0;
-  for (int i = 0; i < outline->n; i++) {
-    const double *a = outline->points[i];
-    const double *b = outline->points[(i + 1) % outline->n];
-    area += 0.5 * (a[0] * b[1] - a[1] * b[0]);
+static void test_bricks_are_laid_as_described(void) {
+  scene *wall = scene_bricks(3);
+  CU_ASSERT_PTR_NOT_NULL_FATAL(wall);
+  CU_ASSERT_EQUAL(wall->n_bodies, 15);
+  for (int i = 0; i < 15; i++) {
+    dMass mass;
+    dBodyGetMass(wall->bodies[i], &mass);
+    CU_ASSERT_DOUBLE_EQUAL(mass.mass, 2, EXACT);
+    CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(wall->bodies[i])[2],
+                           (i / 5 + 0.5) * 0.071, EXACT);
   }
-  return area;
-}
-
-static void test_outlines(void) {
-  solid solid = {.kind = SOLID_BOX,
-                 .sizes = {2, 5, 3},
-                 .position = {7, 8, 9},
-                 .rotation = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
-  outline seen;
-  outline_of(&solid, VIEW_SIDE, &seen);
-  CU_ASSERT_EQUAL(seen.n, 4);
-  CU_ASSERT_DOUBLE_EQUAL(outline_area(&seen), 6, EXACT);
-  CU_ASSERT_DOUBLE_EQUAL(seen.points[0][0], 6, EXACT);
-  CU_ASSERT_DOUBLE_EQUAL(seen.points[0][1], 7.5, EXACT);
-
-  outline_of(&solid, VIEW_TOP, &seen);
-  CU_ASSERT_DOUBLE_EQUAL(outline_area(&seen), 10, EXACT);
-  CU_ASSERT_DOUBLE_EQUAL(seen.points[0][1], 5.5, EXACT);
-
-  /* a cube on an edge along x: as wide, and a diagonal high */
-  const double s = sqrt(0.5);
-  solid = (struct solid){.kind = SOLID_BOX,
-                         .sizes = {1, 1, 1},
-                         .rotation = {1, 0, 0, 0, 0, s, -s, 0, 0, s, s, 0}};
-  outline_of(&solid, VIEW_SIDE, &seen);
-  CU_ASSERT_DOUBLE_EQUAL(outline_area(&seen), sqrt(2), EXACT);
-
-  /* a capsule lying along x: a stadium */
-  solid = (struct solid){.kind = SOLID_CAPSULE,
-                         .sizes = {0.5, 2, 0},
-                         .rotation = {0, 0, 1, 0, 0, 1, 0, 0, -1, 0, 0, 0}};
-  outline_of(&solid, VIEW_SIDE, &seen);
-  CU_ASSERT_DOUBLE_EQUAL(outline_area(&seen), 2 + M_PI / 4, 0.01);
-  /* a cylinder seen from the side: a rectangle */
-  solid.kind = SOLID_CYLINDER;
-  outline_of(&solid, VIEW_SIDE, &seen);
-  CU_ASSERT_DOUBLE_EQUAL(outline_area(&seen), 2, EXACT);
-  solid.kind = SOLID_SPHERE;
-  outline_of(&solid, VIEW_SIDE, &seen);
-  CU_ASSERT_DOUBLE_EQUAL(outline_area(&seen), M_PI / 4, 0.01);
+  // half a brick along, a course up
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(wall->bodies[5])[0] -
+                             dBodyGetPosition(wall->bodies[0])[0],
+                         0.125, EXACT);
+  CU_ASSERT_PTR_NULL(scene_bricks(0));
+  CU_ASSERT_PTR_NULL(scene_bricks(51));
+  scene_destroy(wall);
 }
 
 int main(void) {
@@ -278,7 +246,7 @@ int main(void) {
       {"the same scene twice", test_the_same_scene_twice},
       {"bad arguments", test_bad_arguments_make_no_scene},
       {"fastest body", test_fastest_shows_what_is_not_finite},
-      {"outlines", test_outlines},
+      {"bricks", test_bricks_are_laid_as_described},
       CU_TEST_INFO_NULL};
   int failed = run_tests("demos: scenes", tests);
   dCloseODE();
