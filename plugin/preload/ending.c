@@ -96,6 +96,7 @@ static void flush_stdout(void) {
   funlockfile(stdout);
 }
 
+#ifdef __GLIBC__
 static void end_by_exit(int status, void *unused) {
   (void)unused;
   if (!is_this_process()) return;
@@ -107,6 +108,7 @@ static void end_by_exit(int status, void *unused) {
   // glibc goes on with what is left of its exit, now with this status
   if (judged != status) exit(judged);
 }
+#endif
 
 static void end_by_quick_exit(void) {
   if (!is_this_process()) return;
@@ -148,7 +150,11 @@ void ending_watch_exits(run_mark_place place) {
   strncpy(program, program_invocation_short_name, sizeof program - 1);
 
   if (run.top == self) message_keep_stderr();
+#ifdef __GLIBC__
   on_exit(end_by_exit, NULL);
+#else
+  atexit(end_by_quick_exit); // other libraries tell no status, nor change it
+#endif
   at_quick_exit(end_by_quick_exit);
   pthread_atfork(NULL, NULL, start_child);
 }

@@ -11,6 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* musl has none, and no need: a library's own symbols come first where no other
+ * libode is loaded */
+#ifndef RTLD_DEEPBIND
+#define RTLD_DEEPBIND 0
+#endif
+
 /* Ends a child without any exit handler of the parent's. */
 static void __attribute__((noreturn)) end_child(int status) {
   for (;;) syscall(SYS_exit_group, status);

@@ -32,6 +32,10 @@ void message_say(const char *const parts[]) {
 }
 
 const char *message_reason(int error) {
+#ifdef __GLIBC__
   const char *words = strerrordesc_np(error);
+#else
+  const char *words = strerror(error); // musl's are constants
+#endif
   return words != NULL ? words : "unknown error";
 }
