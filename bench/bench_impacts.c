@@ -99,19 +99,17 @@ static void record_steps(record *it) {
 
 typedef struct way {
   const char *name;
-  ode_mlcp_impact_method method;
   ode_mlcp_impact_select select;
 } way;
 
 /* Microseconds an LCP by a way of the library. */
 static double time_way(record *it, const way *way, double seconds) {
-  ode_mlcp_impact_method method;
   it->options.method = way->method;
   it->options.select = way->select;
   int most = way->select == ODE_MLCP_IMPACT_FIRST ? 1 : IMPACT_MAX_SOLUTIONS;
-  if (impact_sampler_prepare(it->impact, &it->options, &method) !=
+  if (impact_sampler_prepare(it->impact, &it->options) !=
           ODE_MLCP_IMPACT_DONE ||
-      !impact_sampler_open(&it->sampler, it->impact, &it->options, method,
+      !impact_sampler_open(&it->sampler, it->impact, &it->options,
                            &memory_from_malloc))
     return -1;
   size_t size = (size_t)(it->n_rows + it->n_contacts) * sizeof(double);

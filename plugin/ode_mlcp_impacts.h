@@ -98,8 +98,10 @@ typedef struct ode_mlcp_impact_options {
   uint32_t shard;    /* this call does the samples k with k mod n_shards equal
                          to shard mod n_shards */
   uint32_t n_shards; /* >= 1 */
-  double h;          /* N s, > 0: caps are drawn from [0, h] */
-  int steps;         /* N >= 0: at most N + 1 steps a sample, as Alg. 1 */
+  double h;          /* N s: caps are drawn from [0, h]; 0 stands for 4/3 of the
+                        largest normal impulse of an island's contacts alone and
+                        in a simultaneous impact */
+  int steps;         /* N >= 0: at most N + 1 steps an island, as Alg. 1 */
   double tolerance;  /* m/s: an impact is over when min Jn v >= -tolerance */
   double epsilon;    /* N s, for the last step of Alg. 2; 0 stands for h/2 */
   ode_mlcp_impact_select select;
@@ -121,7 +123,7 @@ ODE_MLCP_API void
 ode_mlcp_impact_default_options_sized(ode_mlcp_impact_options *options,
                                       size_t size);
 
-/** seed 1, samples 2^14, no shards, h 1, steps 10, tolerance 1e-8, select
+/** seed 1, samples 2^14, no shards, h 0, steps 10, tolerance 1e-8, select
  *  RANDOM, method AUTOMATIC, one thread. */
 ODE_MLCP_INLINE void
 ode_mlcp_impact_default_options(ode_mlcp_impact_options *options) {

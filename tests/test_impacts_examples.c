@@ -456,13 +456,11 @@ static void test_modes_agree_with_lemke(void) {
     const contact_space *space = &it->impact->space;
     int n = it->n_rows, n_lemke = impact_lemke_size(space);
     it->options.method = ODE_MLCP_IMPACT_MODES;
-    ode_mlcp_impact_method method;
     impact_sampler sampler;
-    CU_ASSERT_EQUAL_FATAL(
-        impact_sampler_prepare(it->impact, &it->options, &method),
-        ODE_MLCP_IMPACT_DONE);
+    CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(it->impact, &it->options),
+                          ODE_MLCP_IMPACT_DONE);
     CU_ASSERT_FATAL(impact_sampler_open(&sampler, it->impact, &it->options,
-                                        method, &memory_from_malloc));
+                                        &memory_from_malloc));
     double *scratch = malloc(impact_lemke_scratch(space) * sizeof *scratch);
     test_random random = {(uint64_t)k};
     long n_lemke_solved = 0, n_runs = 0, n_path_solved = 0, n_path = 0;

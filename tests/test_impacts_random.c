@@ -135,11 +135,10 @@ static void test_ways_to_solve_agree(void) {
         ode_mlcp_impact_options options;
         ode_mlcp_impact_default_options(&options);
         options.method = ODE_MLCP_IMPACT_MODES;
-        ode_mlcp_impact_method method;
         impact_sampler sampler;
-        CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(impact, &options, &method),
+        CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(impact, &options),
                               ODE_MLCP_IMPACT_DONE);
-        CU_ASSERT_FATAL(impact_sampler_open(&sampler, impact, &options, method,
+        CU_ASSERT_FATAL(impact_sampler_open(&sampler, impact, &options,
                                             &memory_from_malloc));
         double *scratch =
             malloc(impact_lemke_scratch(&impact->space) * sizeof *scratch);
@@ -196,11 +195,10 @@ static bool meets_all(const ode_mlcp_impact_problem *problem,
   ode_mlcp_impact_default_options(&options);
   impact_sampler samplers[2]; /* modes, search */
   for (int k = 0; k < 2; k++) {
-    ode_mlcp_impact_method method;
     options.method = k == 0 ? ODE_MLCP_IMPACT_MODES : ODE_MLCP_IMPACT_SEARCH;
-    CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(impact, &options, &method),
+    CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(impact, &options),
                           ODE_MLCP_IMPACT_DONE);
-    CU_ASSERT_FATAL(impact_sampler_open(&samplers[k], impact, &options, method,
+    CU_ASSERT_FATAL(impact_sampler_open(&samplers[k], impact, &options,
                                         &memory_from_malloc));
   }
   impact_sampler *modes = &samplers[0], *search = &samplers[1];

@@ -448,7 +448,7 @@ static void test_bad_options(void) {
   for (int k = 0; k < 8; k++) {
     it->options = good;
     switch (k) {
-      case 0: it->options.h = 0; break;
+      case 0: it->options.h = -1; break;
       case 1: it->options.h = NAN; break;
       case 2: it->options.steps = -1; break;
       case 3: it->options.tolerance = -1; break;

@@ -77,7 +77,9 @@ static bool parse(int argc, char **argv, settings *settings, int *status) {
       {"seed", "N", &options->seed, argument_take_count, "a number from 0 on",
        "default 1", .most = UINT64_MAX},
       {"h", "X", &options->h, argument_take_positive, "a number above 0",
-       .help = "caps on impulses are drawn from [0, X] N s"},
+       .help =
+           "caps on impulses are drawn from [0, X] N s (default: the "
+           "example's; a\nfolder: 4/3 of what stops each island's contacts)"},
       {"steps", "N", &settings->steps, argument_take_count,
        "a number from 0 to 1000000", "at most N + 1 steps a sample",
        .most = 1000000},

@@ -24,7 +24,7 @@ typedef struct impact_input {
   impact_example example; /* when it is one */
   double *numbers;        /* else its arrays, from malloc */
   ode_mlcp_impact_problem problem;
-  double h; /* N s, default for --h */
+  double h; /* N s, default for --h; 0: islands choose it */
   int steps;
   uint64_t samples;
   uint64_t fingerprint; /* of all its numbers */

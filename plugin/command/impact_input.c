@@ -137,22 +137,6 @@ static uint64_t fingerprint(const ode_mlcp_impact_problem *problem) {
   return hash;
 }
 
-/* Half the momentum that comes in, as the rocking block has it, rounded up to
- * two digits; of several coordinates the largest entry of |M v| counts. */
-static double default_h(const ode_mlcp_impact_problem *problem) {
-  int s = problem->n_velocities;
-  double largest = 0;
-  for (int i = 0; i < s; i++) {
-    double momentum = 0;
-    for (int j = 0; j < s; j++)
-      momentum += problem->M[i * s + j] * problem->v[j];
-    largest = fmax(largest, fabs(momentum));
-  }
-  if (!(largest > 0) || !isfinite(largest)) return 1;
-  double unit = pow(10, floor(log10(largest / 2)) - 1);
-  return ceil(largest / 2 / unit) * unit;
-}
-
 bool impact_input_open(impact_input *input, const char *name,
                        char message[IMPACT_MESSAGE]) {
   memset(input, 0, sizeof *input);
@@ -182,7 +166,7 @@ bool impact_input_open(impact_input *input, const char *name,
   }
   free_arrays(&arrays);
   if (!read) return false;
-  input->h = default_h(&input->problem);
+  input->h = 0; // of its islands
   input->steps = 10;
   input->samples = 1 << 14;
   input->fingerprint = fingerprint(&input->problem);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/sized.h"
+#include "impacts/impact_islands.h"
 
 /* Friction above this is without limit: what it pushes to get its impulse would
  * be lost in rounding. */
@@ -24,7 +25,6 @@ static void set_defaults(ode_mlcp_impact_options *options) {
       .seed = 1,
       .samples = 1 << 14,
       .n_shards = 1,
-      .h = 1,
       .steps = 10,
       .tolerance = 1e-8,
       .select = ODE_MLCP_IMPACT_RANDOM,
@@ -45,13 +45,14 @@ void ode_mlcp_impact_default_options_sized(ode_mlcp_impact_options *options,
 static bool options_are_sound(const ode_mlcp_impact_options *options,
                               const char **why) {
   *why = NULL;
-  if (!(options->h > 0) || !isfinite(options->h))
-    *why = "h must be a finite number > 0";
+  if (!(options->h >= 0) || !isfinite(options->h))
+    *why = "h must be a finite number >= 0";
   else if (options->steps < 0 || options->steps > 1000000)
     *why = "steps must be 0 .. 1000000";
   else if (!(options->tolerance >= 0) || !isfinite(options->tolerance))
     *why = "tolerance must be a finite number >= 0";
-  else if (!(options->epsilon >= 0) || options->epsilon >= options->h)
+  else if (!(options->epsilon >= 0) ||
+           (options->epsilon > 0 && options->epsilon >= options->h))
     *why = "epsilon must lie in [0, h)";
   else if (options->threads < 1 || options->threads > 4096)
     *why = "threads must be 1 .. 4096";
@@ -255,14 +256,12 @@ static void fill_contact_space(ode_mlcp_impact *impact) {
   }
 
   // entries that only rounding keeps from 0 would decide ties; snap them
-  double scale = 0, largest = 0;
-  for (int i = 0; i < n; i++) scale = fmax(scale, fabs(space->start[i]));
-  for (int i = 0; i < n * n; i++) largest = fmax(largest, fabs(space->A[i]));
   for (int i = 0; i < n; i++)
-    if (fabs(space->start[i]) <= 1e-14 * scale) space->start[i] = 0;
-  for (int i = 0; i < n * n; i++)
-    if (fabs(space->A[i]) <= 1e-15 * largest) space->A[i] = 0;
-  space->scale = scale > 0 ? scale : 1;
+    for (int j = 0; j < n; j++) {
+      double own = sqrt(space->A[i * (n + 1)] * space->A[j * (n + 1)]);
+      if (i != j && fabs(space->A[i * n + j]) <= 1e-15 * own)
+        space->A[i * n + j] = 0;
+    }
 
   for (int j = 0; j < n; j++) {
     int normal = j - j % space->per_contact;
@@ -278,20 +277,37 @@ static void fill_contact_space(ode_mlcp_impact *impact) {
   }
 }
 
-/* Largest singular value of the s x n matrix B with the tangent columns
- * counted twice (each is two edges, + and -), by cyclic Jacobi rotations on
- * B W B', W = diag(1, 2, ..). `G` is s x s scratch. */
+/* Does an impulse of these contacts (NULL: of all) move velocity k? */
+static bool is_moved(const ode_mlcp_impact *impact, const contact_space *space,
+                     const int contacts[], int k) {
+  int n = impact->space.n_rows, per = space->per_contact;
+  for (int i = 0; i < space->n_rows; i++) {
+    int row = contacts != NULL ? contacts[i / per] * per + i % per : i;
+    if (impact->B[k * n + row] != 0) return true;
+  }
+  return false;
+}
+
+/* Largest singular value of the columns of B that belong to `contacts` (NULL:
+ * all), the tangent columns counted twice (each is two edges, + and -), by
+ * cyclic Jacobi rotations on B W B', W = diag(1, 2, ..). `G` is s x s scratch.
+ */
 static double largest_singular_value(const ode_mlcp_impact *impact,
-                                     double G[]) {
-  const contact_space *space = &impact->space;
-  int n = space->n_rows, s = impact->n_velocities;
+                                     const contact_space *space,
+                                     const int contacts[], double G[]) {
+  int n = impact->space.n_rows, per = space->per_contact, s = 0;
+  int moved[1000];
+  for (int k = 0; k < impact->n_velocities; k++)
+    if (is_moved(impact, space, contacts, k)) moved[s++] = k;
   // two turned tangents span the same edges: u u' + u' u = t t' + t' t
   for (int i = 0; i < s; i++)
     for (int j = 0; j < s; j++) {
       double sum = 0;
-      for (int k = 0; k < n; k++)
-        sum += (k % space->per_contact == 0 ? 1 : 2) * impact->B[i * n + k] *
-               impact->B[j * n + k];
+      for (int k = 0; k < space->n_rows; k++) {
+        int row = contacts != NULL ? contacts[k / per] * per + k % per : k;
+        sum += (k % per == 0 ? 1 : 2) * impact->B[moved[i] * n + row] *
+               impact->B[moved[j] * n + row];
+      }
       G[i * s + j] = sum;
     }
 
@@ -328,6 +344,19 @@ static double largest_singular_value(const ode_mlcp_impact *impact,
   return sqrt(largest);
 }
 
+/* eq. I4. Friction without limit has no part in it but that of a usual one. */
+static double psi_of(const ode_mlcp_impact *impact, const contact_space *space,
+                     const int contacts[], double scratch[]) {
+  double mu_largest = 0;
+  for (int i = 0; i < space->n_contacts; i++) {
+    double mu = space->bound[i] * (space->n_tangents == 2 ? M_SQRT2 : 1);
+    mu_largest = fmax(mu_largest, mu < INFINITY ? mu : 1);
+  }
+  return largest_singular_value(impact, space, contacts, scratch) *
+             space->n_contacts * (1 + mu_largest) +
+         1;
+}
+
 /* `scratch` out: s x s. */
 static bool take_arrays(ode_mlcp_impact *impact, double **scratch) {
   contact_space *space = &impact->space;
@@ -345,8 +374,6 @@ static bool take_arrays(ode_mlcp_impact *impact, double **scratch) {
       !ARENA_TAKE(arena, impact->B, s * n) ||
       !ARENA_TAKE(arena, impact->v, s) ||
       !ARENA_TAKE(arena, impact->surface, n) ||
-      !ARENA_TAKE(arena, impact->search_start,
-                  contact_search_start_size(space)) ||
       !ARENA_TAKE(arena, *scratch, s * s))
     return false;
   for (int i = 0; i < space->n_rows; i++) {
@@ -364,11 +391,7 @@ static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
   memcpy(impact->M, problem->M, (size_t)(s * s) * sizeof *impact->M);
   memcpy(impact->v, problem->v, (size_t)s * sizeof *impact->v);
 
-  double mu_largest = 0;
   for (int i = 0; i < space->n_contacts; i++) {
-    // friction without limit has no part in psi but that of a usual one
-    mu_largest =
-        fmax(mu_largest, problem->mu[i] < INFINITY ? problem->mu[i] : 1);
     space->bound[i] = problem->mu[i] * (space->n_tangents == 2 ? M_SQRT1_2 : 1);
     if (space->bound[i] > ENDLESS) space->bound[i] = INFINITY;
   }
@@ -388,21 +411,23 @@ static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
     if (!(space->A[i * n + i] > 0))
       return refuse(to, "a row of Jn moves nothing");
 
-  contact_search_prepare(space, impact->search_start);
-
-  // eq. I4
-  impact->psi = largest_singular_value(impact, scratch) * space->n_contacts *
-                    (1 + mu_largest) +
-                1;
+  if (!impact_islands_find(impact)) return ODE_MLCP_IMPACT_NO_MEMORY;
+  impact->psi = psi_of(impact, space, NULL, scratch);
+  for (int i = 0; i < impact->n_islands; i++) {
+    impact_island *island = &impact->islands[i];
+    island->psi = psi_of(impact, &island->space, island->contacts, scratch);
+  }
   return ODE_MLCP_IMPACT_DONE;
 }
 
 void ode_mlcp_impact_destroy(ode_mlcp_impact *impact) {
   if (impact == NULL) return;
   memory_source source = impact->source;
-  if (impact->modes != NULL) {
-    contact_modes_release(impact->modes, &source);
-    memory_release_array(&source, impact->modes, 1, sizeof *impact->modes);
+  for (int i = 0; i < impact->n_islands && impact->islands != NULL; i++) {
+    contact_modes *modes = impact->islands[i].modes;
+    if (modes == NULL) continue;
+    contact_modes_release(modes, &source);
+    memory_release_array(&source, modes, 1, sizeof *modes);
   }
   arena_release(&impact->arena);
   memory_release_array(&source, impact, 1, sizeof *impact);

@@ -10,6 +10,17 @@
 #include "impacts/contact_search.h"
 #include "ode_mlcp_impacts.h"
 
+/** See impact_islands.h. */
+typedef struct impact_island {
+  contact_space space;
+  int *contacts;        /* [space.n_contacts] of the whole */
+  double *search_start; /* what searches begin with (contact_search.h) */
+  contact_modes *modes; /* NULL until a call needs them */
+  uint64_t key;         /* added to the seed */
+  double psi;           /* of Alg. 2 */
+  double cap; /* N s, where options leave it open; 0 until asked for */
+} impact_island;
+
 struct ode_mlcp_impact {
   memory_source source;
   int n_velocities;
@@ -20,9 +31,9 @@ struct ode_mlcp_impact {
   double *v;       /* [s] before the impact */
   double *surface; /* [n_rows] rows of contact space at v = 0 */
   double psi;
-  arena arena;          /* of all of the above */
-  contact_modes *modes; /* NULL until a call needs them */
-  double *search_start; /* what searches begin with (contact_search.h) */
+  int n_islands;
+  impact_island *islands;
+  arena arena; /* of all of the above */
 };
 
 /** As the public create, with memory from `source`. */

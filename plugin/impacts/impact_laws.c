@@ -55,15 +55,16 @@ static bool search_open(search *search, const ode_mlcp_impact *impact) {
 
 static void search_close(search *search) { arena_release(&search->arena); }
 
-/* All solutions of eq. I3; *whole out: were they met for sure? */
-static int solve_together(search *search, bool *whole) {
-  const ode_mlcp_impact *impact = search->impact;
+/* Solutions of eq. I3 for an island, in search->lambdas; *whole out: are these
+ * all of them? */
+static int solve_together(search *search, const impact_island *island,
+                          bool *whole) {
+  const contact_space *space = &island->space;
   long pivots;
   return contact_search_solve(
-      &impact->space, impact->search_start, search->c, search->caps,
-      IMPACT_FEASIBILITY * impact->space.scale, IMPACT_MAX_SOLUTIONS,
-      MOST_PIVOTS, search->scratch, search->lambdas, search->reached, &pivots,
-      whole);
+      space, island->search_start, space->start, search->caps,
+      IMPACT_FEASIBILITY * space->scale, IMPACT_MAX_SOLUTIONS, MOST_PIVOTS,
+      search->scratch, search->lambdas, search->reached, &pivots, whole);
 }
 
 /* The solutions of a contact alone, [per_contact] each in search->lambdas. */
@@ -108,6 +109,25 @@ static bool same_velocity(const ode_mlcp_impact *impact, const double a[],
   return true;
 }
 
+/* Every solution of the islands so far, with every one of the next island. */
+static int combine(const ode_mlcp_impact *impact, const impact_island *island,
+                   const double lambdas[], int n_found, double known[],
+                   int n_known) {
+  const contact_space *space = &island->space;
+  int n = impact->space.n_rows, per = space->per_contact;
+  int n_all = n_known * n_found;
+  if (n_all > IMPACT_MAX_SOLUTIONS) n_all = IMPACT_MAX_SOLUTIONS;
+  for (int k = n_all - 1; k >= 0; k--) { // backwards: what is read is not yet
+                                         // written
+    double *to = &known[k * n];
+    memmove(to, &known[k / n_found * n], (size_t)n * sizeof *to);
+    const double *lambda = &lambdas[k % n_found * space->n_rows];
+    for (int i = 0; i < space->n_rows; i++)
+      to[island->contacts[i / per] * per + i % per] = lambda[i];
+  }
+  return n_all;
+}
+
 ode_mlcp_impact_status ode_mlcp_impact_simultaneous(ode_mlcp_impact *impact,
                                                     int max_solutions,
                                                     double v[],
@@ -115,16 +135,26 @@ ode_mlcp_impact_status ode_mlcp_impact_simultaneous(ode_mlcp_impact *impact,
   int s = impact->n_velocities, n = impact->space.n_rows;
   *n_solutions = 0;
   // a solution can only be told from those known if they are all kept
-  double *known = NULL;
+  double *known = NULL, *lambdas = NULL;
   search search;
-  bool whole = false;
+  bool whole = true;
   bool ready =
       search_open(&search, impact) &&
+      ARENA_TAKE(&search.arena, lambdas, IMPACT_MAX_SOLUTIONS * (size_t)n) &&
       ARENA_TAKE(&search.arena, known, IMPACT_MAX_SOLUTIONS * (size_t)s);
-  int n_found = ready ? solve_together(&search, &whole) : 0;
+  int n_found = ready ? 1 : 0;
+  if (ready) memset(lambdas, 0, (size_t)n * sizeof *lambdas);
+  for (int i = 0; i < impact->n_islands && n_found > 0; i++) {
+    bool all;
+    const impact_island *island = &impact->islands[i];
+    int n_own = solve_together(&search, island, &all);
+    whole &= all && n_own < IMPACT_MAX_SOLUTIONS &&
+             n_found * n_own <= IMPACT_MAX_SOLUTIONS;
+    n_found = combine(impact, island, search.lambdas, n_own, lambdas, n_found);
+  }
   for (int k = 0; k < n_found; k++) {
     double *found = &known[*n_solutions * s];
-    impact_velocity(impact, &search.lambdas[k * n], found);
+    impact_velocity(impact, &lambdas[k * n], found);
     bool is_new = true;
     for (int other = 0; other < *n_solutions && is_new; other++)
       is_new = !same_velocity(impact, &known[other * s], found);

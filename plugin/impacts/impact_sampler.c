@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "impacts/contact_path.h"
+#include "impacts/impact_islands.h"
 #include "impacts/impact_lemke.h"
 #include "impacts/philox.h"
 
@@ -23,98 +24,141 @@
 /* With more contact directions a search may take long: the path then. */
 #define MOST_SEARCHED_ROWS 24
 
-ode_mlcp_impact_status
-impact_sampler_prepare(ode_mlcp_impact *impact,
-                       const ode_mlcp_impact_options *options,
-                       ode_mlcp_impact_method *method) {
-  int count = contact_modes_count(&impact->space, true);
-  *method = options->method;
-  if (*method == ODE_MLCP_IMPACT_AUTOMATIC)
-    *method = count > 0 && count <= FEW_MODES ? ODE_MLCP_IMPACT_MODES
-              : impact->space.n_rows <= MOST_SEARCHED_ROWS ||
-                      options->select == ODE_MLCP_IMPACT_ALL
-                  ? ODE_MLCP_IMPACT_SEARCH
-                  : ODE_MLCP_IMPACT_PATH;
-  if (contact_space_is_endless(&impact->space))
-    *method = ODE_MLCP_IMPACT_SEARCH;
-  if (*method != ODE_MLCP_IMPACT_MODES || impact->modes != NULL)
-    return ODE_MLCP_IMPACT_DONE;
+static ode_mlcp_impact_method
+method_of(const impact_island *island, const ode_mlcp_impact_options *options) {
+  const contact_space *space = &island->space;
+  int count = contact_modes_count(space, true);
+  if (contact_space_is_endless(space)) return ODE_MLCP_IMPACT_SEARCH;
+  if (options->method != ODE_MLCP_IMPACT_AUTOMATIC) return options->method;
+  if (count > 0 && count <= FEW_MODES) return ODE_MLCP_IMPACT_MODES;
+  return space->n_rows <= MOST_SEARCHED_ROWS ||
+                 options->select == ODE_MLCP_IMPACT_ALL
+             ? ODE_MLCP_IMPACT_SEARCH
+             : ODE_MLCP_IMPACT_PATH;
+}
 
-  contact_modes *modes =
-      memory_allocate_array(&impact->source, 1, sizeof *modes);
+static ode_mlcp_impact_status build_modes(impact_island *island,
+                                          const memory_source *source) {
+  contact_modes *modes = memory_allocate_array(source, 1, sizeof *modes);
   if (modes == NULL) return ODE_MLCP_IMPACT_NO_MEMORY;
   ode_mlcp_impact_status status =
-      contact_modes_build(modes, &impact->space, &impact->source);
+      contact_modes_build(modes, &island->space, source);
   if (status == ODE_MLCP_IMPACT_DONE)
-    impact->modes = modes;
+    island->modes = modes;
   else
-    memory_release_array(&impact->source, modes, 1, sizeof *modes);
+    memory_release_array(source, modes, 1, sizeof *modes);
   return status;
+}
+
+ode_mlcp_impact_status
+impact_sampler_prepare(ode_mlcp_impact *impact,
+                       const ode_mlcp_impact_options *options) {
+  ode_mlcp_impact_status status = ODE_MLCP_IMPACT_DONE;
+  for (int i = 0; i < impact->n_islands && status == ODE_MLCP_IMPACT_DONE;
+       i++) {
+    impact_island *island = &impact->islands[i];
+    if (options->h == 0 && island->cap == 0 &&
+        !impact_island_choose_cap(island, &impact->source)) {
+      island->cap = 0;
+      return ODE_MLCP_IMPACT_NO_MEMORY;
+    }
+    if (method_of(island, options) == ODE_MLCP_IMPACT_MODES &&
+        island->modes == NULL)
+      status = build_modes(island, &impact->source);
+  }
+  return status;
+}
+
+/* Most that an island needs of each kind of memory. */
+typedef struct needs {
+  size_t covering, solver, modes, solutions;
+} needs;
+
+static size_t most_of(size_t a, size_t b) { return a > b ? a : b; }
+
+static needs needs_of(const ode_mlcp_impact *impact,
+                      const ode_mlcp_impact_options *options) {
+  needs most = {0, 0, 0, 1};
+  for (int i = 0; i < impact->n_islands; i++) {
+    const impact_island *island = &impact->islands[i];
+    const contact_space *space = &island->space;
+    ode_mlcp_impact_method method = method_of(island, options);
+    most.covering = most_of(most.covering, (size_t)impact_lemke_size(space));
+    most.covering = most_of(most.covering, 2 * (size_t)space->n_rows + 1);
+    most.solver = most_of(most.solver, contact_path_scratch(space));
+    most.solver = most_of(most.solver, impact_lemke_scratch(space));
+    most.solver = most_of(most.solver, contact_search_scratch(space));
+    if (method == ODE_MLCP_IMPACT_MODES)
+      most.modes = most_of(most.modes, (size_t)island->modes->n_modes);
+    if (method == ODE_MLCP_IMPACT_MODES || method == ODE_MLCP_IMPACT_SEARCH)
+      most.solutions = IMPACT_MAX_SOLUTIONS;
+  }
+  return most;
 }
 
 bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
                          const ode_mlcp_impact_options *options,
-                         ode_mlcp_impact_method method,
                          const memory_source *source) {
   const contact_space *space = &impact->space;
   size_t n = (size_t)space->n_rows, m = (size_t)space->n_contacts;
-  size_t n_lemke = (size_t)impact_lemke_size(space);
-  size_t n_covering = n_lemke > 2 * n + 1 ? n_lemke : 2 * n + 1;
-  size_t path = contact_path_scratch(space);
-  size_t lemke = impact_lemke_scratch(space);
-  size_t n_solver = path > lemke ? path : lemke;
-  size_t search = contact_search_scratch(space);
-  if (search > n_solver) n_solver = search;
-  bool by_modes = method == ODE_MLCP_IMPACT_MODES;
-  bool meets_all = by_modes || method == ODE_MLCP_IMPACT_SEARCH;
-  size_t n_solutions = meets_all ? IMPACT_MAX_SOLUTIONS : 1;
+  needs most = needs_of(impact, options);
   bool all = options->select == ODE_MLCP_IMPACT_ALL;
-  size_t n_steps = all ? (size_t)options->steps + 1 : 0;
-  size_t n_modes = by_modes ? (size_t)impact->modes->n_modes : 0;
+  size_t n_steps = (size_t)options->steps + 1;
+  size_t n_choices = all ? n_steps * (size_t)impact->n_islands : 0;
 
   memset(sampler, 0, sizeof *sampler);
   sampler->impact = impact;
   sampler->options = options;
-  sampler->method = method;
-  sampler->modes_room = (int)n_modes;
-  double epsilon = options->epsilon > 0 ? options->epsilon : options->h / 2;
-  sampler->last_cap = epsilon / (3 * impact->psi);
-
+  sampler->modes_room = (int)most.modes;
+  sampler->n_choices = n_choices;
   arena *arena = &sampler->arena;
   arena->source = source;
   arena_start(arena);
-  bool whole = ARENA_TAKE(arena, sampler->inputs, n + m) &&
+  bool whole = ARENA_TAKE(arena, sampler->c, n) &&
                ARENA_TAKE(arena, sampler->lambda_sum, n) &&
-               ARENA_TAKE(arena, sampler->covering, n_covering) &&
-               ARENA_TAKE(arena, sampler->lambdas, n_solutions * n) &&
-               ARENA_TAKE(arena, sampler->reached, n_solutions * n) &&
-               ARENA_TAKE(arena, sampler->solver, n_solver) &&
-               ARENA_TAKE(arena, sampler->found, n_modes) &&
-               ARENA_TAKE(arena, sampler->choice, n_steps) &&
-               ARENA_TAKE(arena, sampler->choices, n_steps) &&
-               ARENA_TAKE(arena, sampler->limited.bound, m);
-  if (!whole) {
+               ARENA_TAKE(arena, sampler->inputs, n + m) &&
+               ARENA_TAKE(arena, sampler->drawn, m) &&
+               ARENA_TAKE(arena, sampler->covering, most.covering) &&
+               ARENA_TAKE(arena, sampler->lambdas, most.solutions * n) &&
+               ARENA_TAKE(arena, sampler->reached, most.solutions * n) &&
+               ARENA_TAKE(arena, sampler->solver, most.solver) &&
+               ARENA_TAKE(arena, sampler->found, most.modes) &&
+               ARENA_TAKE(arena, sampler->choice, n_choices) &&
+               ARENA_TAKE(arena, sampler->choices, n_choices) &&
+               ARENA_TAKE(arena, sampler->limited_bound, m);
+  if (whole)
+    impact_sampler_enter(sampler, 0);
+  else
     impact_sampler_close(sampler);
-    return false;
-  }
-  double *bound = sampler->limited.bound;
-  sampler->limited = *space;
-  sampler->limited.bound = bound;
-  for (size_t i = 0; i < m; i++)
-    bound[i] = smaller(space->bound[i], MUCH_FRICTION);
-  return true;
+  return whole;
 }
 
 void impact_sampler_close(impact_sampler *sampler) {
   if (sampler->arena.source != NULL) arena_release(&sampler->arena);
 }
 
+void impact_sampler_enter(impact_sampler *sampler, int number) {
+  const ode_mlcp_impact_options *options = sampler->options;
+  const impact_island *island = &sampler->impact->islands[number];
+  if (sampler->island == island) return;
+  sampler->island = island;
+  sampler->method = method_of(island, options);
+  sampler->seed = options->seed + island->key;
+  sampler->h = options->h > 0 ? options->h : island->cap;
+  double epsilon = options->epsilon > 0 ? options->epsilon : sampler->h / 2;
+  sampler->last_cap = epsilon / (3 * island->psi);
+  sampler->limited = island->space;
+  sampler->limited.bound = sampler->limited_bound;
+  for (int i = 0; i < island->space.n_contacts; i++)
+    sampler->limited_bound[i] = smaller(island->space.bound[i], MUCH_FRICTION);
+}
+
 /* ---- one step ---------------------------------------------------------- */
 
 static bool is_new(const impact_sampler *sampler, int n_known,
                    const double c[]) {
-  int n = sampler->impact->space.n_rows;
-  double same = IMPACT_SAME * sampler->impact->space.scale;
+  int n = sampler->island->space.n_rows;
+  double same = IMPACT_SAME * sampler->island->space.scale;
   for (int k = 0; k < n_known; k++) {
     double worst = 0;
     for (int i = 0; i < n; i++)
@@ -126,8 +170,8 @@ static bool is_new(const impact_sampler *sampler, int n_known,
 
 /* All solutions by the table of modes. */
 static int solve_by_modes(impact_sampler *sampler, int most) {
-  const contact_space *space = &sampler->impact->space;
-  const contact_modes *modes = sampler->impact->modes;
+  const contact_space *space = &sampler->island->space;
+  const contact_modes *modes = sampler->island->modes;
   int n = space->n_rows, n_solutions = 0;
   int room = most == 1 ? 1 : sampler->modes_room;
   double tolerance = IMPACT_FEASIBILITY * space->scale;
@@ -150,7 +194,7 @@ static double *covering(impact_sampler *sampler, uint64_t sample, uint32_t step,
   if (sampler->options->select == ODE_MLCP_IMPACT_FIRST) return NULL;
   for (int i = 0; i < count; i += 2) {
     double pair[2];
-    philox_pair(sampler->options->seed, sample, step,
+    philox_pair(sampler->seed, sample, step,
                 (uint32_t)(PHILOX_COVERING + i / 2), pair);
     sampler->covering[i] = pair[0];
     if (i + 1 < count) sampler->covering[i + 1] = pair[1];
@@ -189,12 +233,11 @@ static bool solve_by_lemke(impact_sampler *sampler, uint64_t sample,
 /* @param tolerance  of the velocity scale */
 static int solve_by_search(impact_sampler *sampler, double tolerance,
                            int most) {
-  const ode_mlcp_impact *impact = sampler->impact;
-  const contact_space *space = &impact->space;
+  const contact_space *space = &sampler->island->space;
   long pivots;
   bool whole;
   int n_found = contact_search_solve(
-      space, impact->search_start, sampler->inputs,
+      space, sampler->island->search_start, sampler->inputs,
       &sampler->inputs[space->n_rows], tolerance * space->scale, most,
       CONTACT_SEARCH_MOST_PIVOTS, sampler->solver, sampler->lambdas,
       sampler->reached, &pivots, &whole);
@@ -226,7 +269,7 @@ static int fall_back(impact_sampler *sampler, uint64_t sample, uint32_t step) {
     return 1;
   // what masses and friction of many decades leave of the digits; then caps that
   // are no worse a draw, in case these are where solutions meet
-  const contact_space *space = &sampler->impact->space;
+  const contact_space *space = &sampler->island->space;
   for (int draw = 0; draw < 3; draw++) {
     for (double tolerance = 1e2 * IMPACT_FEASIBILITY;
          tolerance <= LOOSEST_FEASIBILITY; tolerance *= 1e2)
@@ -259,28 +302,38 @@ int impact_sampler_step(impact_sampler *sampler, uint64_t sample, uint32_t step,
 
 static void draw_caps(impact_sampler *sampler, uint64_t sample, uint32_t step) {
   const ode_mlcp_impact_options *options = sampler->options;
-  int m = sampler->impact->space.n_contacts;
-  double *caps = &sampler->inputs[sampler->impact->space.n_rows];
+  int m = sampler->island->space.n_contacts;
+  double *caps = &sampler->inputs[sampler->island->space.n_rows];
   if (options->draw != NULL) {
-    options->draw(options->draw_context, options->seed, sample, (int)step, m,
-                  caps);
+    // a user's own is of all contacts
+    options->draw(options->draw_context, options->seed, sample, (int)step,
+                  sampler->impact->space.n_contacts, sampler->drawn);
+    for (int i = 0; i < m; i++)
+      caps[i] = sampler->drawn[sampler->island->contacts[i]];
     return;
   }
   for (int i = 0; i < m; i += 2) {
     double pair[2];
-    philox_pair(options->seed, sample, step, (uint32_t)(PHILOX_CAPS + i / 2),
+    philox_pair(sampler->seed, sample, step, (uint32_t)(PHILOX_CAPS + i / 2),
                 pair);
-    caps[i] = options->h * pair[0];
-    if (i + 1 < m) caps[i + 1] = options->h * pair[1];
+    caps[i] = sampler->h * pair[0];
+    if (i + 1 < m) caps[i + 1] = sampler->h * pair[1];
   }
+}
+
+/* The place in the whole of a row of the island. */
+static int place_of(const impact_sampler *sampler, int row) {
+  int per = sampler->island->space.per_contact;
+  return sampler->island->contacts[row / per] * per + row % per;
 }
 
 /* Go on with solution k. */
 static void take(impact_sampler *sampler, int k) {
-  int n = sampler->impact->space.n_rows;
+  int n = sampler->island->space.n_rows;
   for (int i = 0; i < n; i++) {
-    sampler->lambda_sum[i] += sampler->lambdas[k * n + i];
-    sampler->inputs[i] = sampler->reached[k * n + i];
+    int place = place_of(sampler, i);
+    sampler->lambda_sum[place] += sampler->lambdas[k * n + i];
+    sampler->c[place] = sampler->inputs[i] = sampler->reached[k * n + i];
   }
 }
 
@@ -290,25 +343,22 @@ static int choose(const impact_sampler *sampler, uint64_t sample, uint32_t step,
   if (n_solutions == 1) return 0;
   if (sampler->options->select == ODE_MLCP_IMPACT_FIRST) return 0;
   double pair[2];
-  philox_pair(sampler->options->seed, sample, step, PHILOX_SOLUTION, pair);
+  philox_pair(sampler->seed, sample, step, PHILOX_SOLUTION, pair);
   int k = (int)(pair[0] * n_solutions);
   return k < n_solutions ? k : n_solutions - 1;
 }
 
-bool impact_sampler_run(impact_sampler *sampler, uint64_t sample,
-                        impact_visit *visit, void *context, int *n_lcps) {
-  const contact_space *space = &sampler->impact->space;
+/* Alg. 1 on the island that is entered. */
+static bool run_island(impact_sampler *sampler, uint64_t sample,
+                       impact_visit *visit, void *context, int *n_lcps) {
+  const contact_space *space = &sampler->island->space;
   const ode_mlcp_impact_options *options = sampler->options;
   bool all = options->select == ODE_MLCP_IMPACT_ALL;
   int most =
       options->select == ODE_MLCP_IMPACT_FIRST ? 1 : IMPACT_MAX_SOLUTIONS;
   memcpy(sampler->inputs, space->start,
          (size_t)space->n_rows * sizeof *sampler->inputs);
-  memset(sampler->lambda_sum, 0,
-         (size_t)space->n_rows * sizeof *sampler->lambda_sum);
-  if (visit != NULL) visit(context, sampler, 0, sampler->inputs);
 
-  sampler->failed = false;
   int step = 0; // Alg. 1's `i <= N` allows N + 1 steps
   while (contact_space_slowest(space, sampler->inputs) < -options->tolerance &&
          step <= options->steps) {
@@ -319,22 +369,41 @@ bool impact_sampler_run(impact_sampler *sampler, uint64_t sample,
       sampler->failed = true;
       break;
     }
-    if (step >= sampler->n_repeated) {
+    if (*n_lcps >= sampler->n_repeated) {
       sampler->n_solutions += (uint64_t)n_solutions;
       sampler->n_incomplete += !sampler->met_all;
     }
-    if (all) sampler->choices[step] = n_solutions;
-    take(sampler, all ? sampler->choice[step]
+    if (all) sampler->choices[*n_lcps] = n_solutions;
+    take(sampler, all ? sampler->choice[*n_lcps]
                       : choose(sampler, sample, (uint32_t)step, n_solutions));
     step++;
-    if (visit != NULL) visit(context, sampler, step, sampler->inputs);
+    ++*n_lcps;
+    if (visit != NULL) visit(context, sampler, *n_lcps, sampler->c);
   }
-  *n_lcps = step;
   return contact_space_slowest(space, sampler->inputs) >= -options->tolerance;
 }
 
-bool impact_sampler_last_step(impact_sampler *sampler, uint64_t sample) {
+bool impact_sampler_run(impact_sampler *sampler, uint64_t sample,
+                        impact_visit *visit, void *context, int *n_lcps) {
   const contact_space *space = &sampler->impact->space;
+  memcpy(sampler->c, space->start, (size_t)space->n_rows * sizeof *sampler->c);
+  memset(sampler->lambda_sum, 0,
+         (size_t)space->n_rows * sizeof *sampler->lambda_sum);
+  if (visit != NULL) visit(context, sampler, 0, sampler->c);
+  sampler->failed = false;
+  *n_lcps = 0;
+  bool over = true;
+  for (int i = 0; i < sampler->impact->n_islands; i++) {
+    impact_sampler_enter(sampler, i);
+    over &= run_island(sampler, sample, visit, context, n_lcps);
+  }
+  return over;
+}
+
+static bool last_step_of_island(impact_sampler *sampler, uint64_t sample) {
+  const contact_space *space = &sampler->island->space;
+  for (int i = 0; i < space->n_rows; i++)
+    sampler->inputs[i] = sampler->c[place_of(sampler, i)];
   // without approach the last step is no step (Lemma 8)
   if (contact_space_slowest(space, sampler->inputs) >= 0) return true;
   for (int i = 0; i < space->n_contacts; i++)
@@ -350,10 +419,18 @@ bool impact_sampler_last_step(impact_sampler *sampler, uint64_t sample) {
          -sampler->options->tolerance;
 }
 
+bool impact_sampler_last_step(impact_sampler *sampler, uint64_t sample) {
+  bool over = true;
+  for (int i = 0; i < sampler->impact->n_islands; i++) {
+    impact_sampler_enter(sampler, i);
+    over &= last_step_of_island(sampler, sample);
+  }
+  return over;
+}
+
 void impact_sampler_first_branch(impact_sampler *sampler) {
   sampler->n_repeated = 0;
-  memset(sampler->choice, 0,
-         ((size_t)sampler->options->steps + 1) * sizeof *sampler->choice);
+  memset(sampler->choice, 0, sampler->n_choices * sizeof *sampler->choice);
 }
 
 bool impact_sampler_next_branch(impact_sampler *sampler, int n_lcps,

@@ -10,20 +10,28 @@
 typedef struct impact_sampler {
   const ode_mlcp_impact *impact;
   const ode_mlcp_impact_options *options;
+  double *c;          /* [n_rows] contact velocities, of all islands */
+  double *lambda_sum; /* [n_rows] impulses so far */
+  double *drawn;      /* [m] caps by the user's own distribution */
+  /* of the island that is entered: */
+  const impact_island *island;
   ode_mlcp_impact_method method; /* never AUTOMATIC */
+  uint64_t seed;                 /* the options' and the island's key */
+  double h;                      /* N s */
   double last_cap;               /* eps/(3 psi), N s */
-  contact_space limited; /* the impact's, friction without limit replaced by
-                            much friction, for the ways that need a limit */
+  contact_space limited; /* its own, friction without limit replaced by much
+                            friction, for the ways that need a limit */
+  double *limited_bound; /* [m] */
   double *inputs;        /* [n_rows + m] y = (c, caps) */
   double *covering;      /* random numbers of a covering vector or two */
   double *lambdas;       /* [IMPACT_MAX_SOLUTIONS x n_rows] */
   double *reached;       /* [IMPACT_MAX_SOLUTIONS x n_rows] */
-  double *lambda_sum;    /* [n_rows] */
   double *solver;        /* scratch of the methods */
   int *found;            /* modes that hold; see modes_room */
   int modes_room;
-  int *choice;  /* [steps + 1] ALL: the solution taken at a step */
-  int *choices; /* [steps + 1] ALL: solutions there were */
+  int *choice;  /* [n_choices] ALL: the solution taken by an LCP */
+  int *choices; /* [n_choices] ALL: solutions there were */
+  size_t n_choices;
   uint64_t n_fallbacks;
   uint64_t n_solutions;  /* of the steps of all samples */
   uint64_t n_incomplete; /* steps that may have more solutions than were met */
@@ -34,23 +42,25 @@ typedef struct impact_sampler {
   arena arena;
 } impact_sampler;
 
-/** Build what `options` need that the impact lacks (the table of modes) and say
- *  which method is used. @return DONE, TOO_MANY_MODES or NO_MEMORY. */
+/** Build what `options` need that the impact lacks (tables of modes, caps of
+ *  islands). @return DONE, TOO_MANY_MODES or NO_MEMORY. */
 ode_mlcp_impact_status
 impact_sampler_prepare(ode_mlcp_impact *impact,
-                       const ode_mlcp_impact_options *options,
-                       ode_mlcp_impact_method *method);
+                       const ode_mlcp_impact_options *options);
 
-/** False: no memory. Lives on options and impact, which must outlive it. */
+/** False: no memory. Lives on options and impact, which must outlive it and are
+ *  prepared. The first island is entered. */
 bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
                          const ode_mlcp_impact_options *options,
-                         ode_mlcp_impact_method method,
                          const memory_source *source);
 /** Also of one of zeros, which was never opened. */
 void impact_sampler_close(impact_sampler *sampler);
 
+/** Turn to an island: steps are its own from here on. */
+void impact_sampler_enter(impact_sampler *sampler, int number);
+
 /**
- * Solve one step, inputs y = (c, caps) in sampler->inputs.
+ * Solve one step of the island that is entered, inputs y = (c, caps) in sampler->inputs.
  *
  * @param most  how many solutions are wanted
  * @return solutions found, distinct in velocity, in sampler->lambdas and
@@ -59,7 +69,8 @@ void impact_sampler_close(impact_sampler *sampler);
 int impact_sampler_step(impact_sampler *sampler, uint64_t sample, uint32_t step,
                         int most);
 
-/** Told each velocity of a sample: c is the contact velocities. */
+/** Told each velocity of a sample, island after island: c is the contact
+ *  velocities of all. */
 typedef void impact_visit(void *context, const impact_sampler *sampler,
                           int n_lcps, const double c[]);
 
@@ -68,7 +79,7 @@ typedef void impact_visit(void *context, const impact_sampler *sampler,
  *
  * @param visit    told of the start and every step; NULL: nobody
  * @param n_lcps   out: LCPs solved
- * @return true when the velocity it ends at, in sampler->inputs (contact) and
+ * @return true when the velocity it ends at, in sampler->c (contact) and
  *         sampler->lambda_sum (impulses), no longer collides
  */
 bool impact_sampler_run(impact_sampler *sampler, uint64_t sample,

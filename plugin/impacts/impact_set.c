@@ -24,7 +24,6 @@ typedef struct tally {
 typedef struct run {
   ode_mlcp_impact *impact;
   const ode_mlcp_impact_options *options;
-  ode_mlcp_impact_method method;
   uint64_t n_local; /* samples of this shard */
   tally *tallies;   /* [n_local] */
   ode_mlcp_impact_set *set;
@@ -70,7 +69,7 @@ static void write_outcome(ode_mlcp_impact_set *set,
   set->lcps[place] = (uint32_t)n_lcps;
   impact_velocity(sampler->impact, sampler->lambda_sum,
                   &set->v[place * (uint64_t)set->n_velocities]);
-  impact_report_rows(sampler->impact, sampler->inputs,
+  impact_report_rows(sampler->impact, sampler->c,
                      &set->contact_velocities[place * (uint64_t)set->n_rows]);
 }
 
@@ -394,7 +393,7 @@ static ode_mlcp_impact_status with_workers(run *shared) {
     workers[k].shared = shared;
     workers[k].number = k;
     ready = impact_sampler_open(&workers[k].sampler, shared->impact,
-                                shared->options, shared->method, source);
+                                shared->options, source);
   }
   ode_mlcp_impact_status status = ready ? sample_all(shared, workers, n_workers)
                                         : ODE_MLCP_IMPACT_NO_MEMORY;
@@ -410,8 +409,7 @@ static ode_mlcp_impact_status
 approximate(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
             ode_mlcp_impact_set *set) {
   run shared = {.impact = impact, .options = options, .set = set};
-  ode_mlcp_impact_status status =
-      impact_sampler_prepare(impact, options, &shared.method);
+  ode_mlcp_impact_status status = impact_sampler_prepare(impact, options);
   if (status != ODE_MLCP_IMPACT_DONE) return status;
 
   const memory_source *source = &impact->source;
@@ -455,11 +453,10 @@ ode_mlcp_impact_sim(ode_mlcp_impact *impact,
   if (!impact_options_read(options, &one, &why))
     return ODE_MLCP_IMPACT_BAD_INPUT;
   if (one.select == ODE_MLCP_IMPACT_ALL) one.select = ODE_MLCP_IMPACT_RANDOM;
-  ode_mlcp_impact_method method;
-  ode_mlcp_impact_status status = impact_sampler_prepare(impact, &one, &method);
+  ode_mlcp_impact_status status = impact_sampler_prepare(impact, &one);
   if (status != ODE_MLCP_IMPACT_DONE) return status;
   impact_sampler sampler;
-  if (!impact_sampler_open(&sampler, impact, &one, method, &impact->source))
+  if (!impact_sampler_open(&sampler, impact, &one, &impact->source))
     return ODE_MLCP_IMPACT_NO_MEMORY;
 
   int count;
@@ -478,7 +475,7 @@ typedef struct diary {
 
 static void note(void *context, const impact_sampler *sampler, int n_lcps,
                  const double c[]) {
-  (void)c; // the sampler's inputs
+  (void)c; // the sampler's
   diary *diary = context;
   if (diary->keep) {
     write_outcome(diary->set, sampler, diary->set->n_outcomes, diary->sample,
@@ -512,12 +509,10 @@ static void walk(impact_sampler *sampler, uint64_t n_local, diary *diary) {
 static ode_mlcp_impact_status
 follow_ways(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
             uint64_t n_samples, ode_mlcp_impact_set *set) {
-  ode_mlcp_impact_method method;
-  ode_mlcp_impact_status status =
-      impact_sampler_prepare(impact, options, &method);
+  ode_mlcp_impact_status status = impact_sampler_prepare(impact, options);
   if (status != ODE_MLCP_IMPACT_DONE) return status;
   impact_sampler sampler;
-  if (!impact_sampler_open(&sampler, impact, options, method, &impact->source))
+  if (!impact_sampler_open(&sampler, impact, options, &impact->source))
     return ODE_MLCP_IMPACT_NO_MEMORY;
 
   set->n_velocities = impact->n_velocities;
