@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/sized.h"
-#include "impacts/impact_islands.h"
 
 /* Friction above this is without limit: what it pushes to get its impulse would
  * be lost in rounding. */
@@ -411,7 +410,9 @@ static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
     if (!(space->A[i * n + i] > 0))
       return refuse(to, "a row of Jn moves nothing");
 
-  if (!impact_islands_find(impact)) return ODE_MLCP_IMPACT_NO_MEMORY;
+  if (!impact_islands_find(space, &impact->arena, &impact->islands,
+                           &impact->n_islands))
+    return ODE_MLCP_IMPACT_NO_MEMORY;
   impact->psi = psi_of(impact, space, NULL, scratch);
   for (int i = 0; i < impact->n_islands; i++) {
     impact_island *island = &impact->islands[i];

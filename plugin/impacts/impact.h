@@ -5,21 +5,8 @@
 
 #include <stdbool.h>
 
-#include "common/arena.h"
-#include "impacts/contact_modes.h"
-#include "impacts/contact_search.h"
+#include "impacts/impact_islands.h"
 #include "ode_mlcp_impacts.h"
-
-/** See impact_islands.h. */
-typedef struct impact_island {
-  contact_space space;
-  int *contacts;        /* [space.n_contacts] of the whole */
-  double *search_start; /* what searches begin with (contact_search.h) */
-  contact_modes *modes; /* NULL until a call needs them */
-  uint64_t key;         /* added to the seed */
-  double psi;           /* of Alg. 2 */
-  double cap; /* N s, where options leave it open; 0 until asked for */
-} impact_island;
 
 struct ode_mlcp_impact {
   memory_source source;

@@ -71,11 +71,9 @@ static uint64_t key_of(const contact_space *space) {
   return hash;
 }
 
-static bool fill_island(ode_mlcp_impact *impact, const int set[], int first,
-                        impact_island *island) {
-  const contact_space *all = &impact->space;
+static bool fill_island(const contact_space *all, arena *arena, const int set[],
+                        int first, impact_island *island) {
   contact_space *space = &island->space;
-  arena *arena = &impact->arena;
   int per = all->per_contact, m = 0;
   for (int i = first; i < all->n_contacts; i++) m += set[i] == first;
   *space = *all;
@@ -115,35 +113,34 @@ static bool fill_island(ode_mlcp_impact *impact, const int set[], int first,
   return true;
 }
 
-bool impact_islands_find(ode_mlcp_impact *impact) {
-  contact_space *space = &impact->space;
-  arena *arena = &impact->arena;
+bool impact_islands_find(contact_space *space, arena *arena,
+                         impact_island **islands, int *n_islands) {
   int m = space->n_contacts, *set;
   if (!ARENA_TAKE(arena, set, m)) return false;
   for (int i = 0; i < m; i++) set[i] = i;
+  *n_islands = 0;
   for (int i = 0; i < m; i++)
     for (int j = 0; j < i; j++)
       if (set_of(set, i) != set_of(set, j) && acts_on(space, i, j))
         unite_sets(set, i, j);
   for (int i = 0; i < m; i++) {
     set[i] = set_of(set, i);
-    impact->n_islands += set[i] == i;
+    *n_islands += set[i] == i;
     for (int j = 0; j < i; j++)
       if (set[i] != set[j]) separate(space, i, j);
   }
 
-  if (!ARENA_TAKE(arena, impact->islands, impact->n_islands)) return false;
-  memset(impact->islands, 0,
-         (size_t)impact->n_islands * sizeof *impact->islands);
+  if (!ARENA_TAKE(arena, *islands, *n_islands)) return false;
+  memset(*islands, 0, (size_t)*n_islands * sizeof **islands);
   space->scale = 0;
   for (int i = 0, k = 0; i < m; i++) {
     if (set[i] != i) continue;
-    impact_island *island = &impact->islands[k++];
-    if (!fill_island(impact, set, i, island)) return false;
+    impact_island *island = &(*islands)[k++];
+    if (!fill_island(space, arena, set, i, island)) return false;
     space->scale = fmax(space->scale, island->space.scale);
     // islands that are the same in everything are told apart by their order
     for (int other = 0; other < k - 1; other++)
-      if (impact->islands[other].key == island->key) {
+      if ((*islands)[other].key == island->key) {
         island->key++;
         other = -1;
       }

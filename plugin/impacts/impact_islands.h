@@ -5,16 +5,31 @@
 #ifndef ODE_MLCP_IMPACTS_IMPACT_ISLANDS_H
 #define ODE_MLCP_IMPACTS_IMPACT_ISLANDS_H
 
-#include "impacts/impact.h"
+#include "common/arena.h"
+#include "impacts/contact_modes.h"
+#include "impacts/contact_search.h"
+
+typedef struct impact_island {
+  contact_space space;
+  int *contacts;        /* [space.n_contacts] of the whole */
+  double *search_start; /* what searches begin with (contact_search.h) */
+  contact_modes *modes; /* NULL until a call needs them */
+  uint64_t key;         /* added to the seed */
+  double psi;           /* of Alg. 2 */
+  double cap; /* N s, where options leave it open; 0 until asked for */
+} impact_island;
 
 /**
  * Find the islands of a contact space and fill all of each but its psi and cap.
  * Entries of A between them are set to 0.
  *
- * @param impact  its space, J and B are there
+ * @param space    all contacts; its start is snapped and its scale set
+ * @param arena    of the islands and their arrays
+ * @param islands  out: *n_islands of them
  * @return false where memory runs out
  */
-bool impact_islands_find(ode_mlcp_impact *impact);
+bool impact_islands_find(contact_space *space, arena *arena,
+                         impact_island **islands, int *n_islands);
 
 /**
  * The cap that options ask for by h = 0, to be kept in island->cap.

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "impacts/contact_path.h"
-#include "impacts/impact_islands.h"
 #include "impacts/impact_lemke.h"
 #include "impacts/philox.h"
 
