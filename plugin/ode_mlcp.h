@@ -36,6 +36,13 @@ typedef enum ode_mlcp_error {
   ODE_MLCP_STEP_FAILED   /* the step was not taken; every object is as it was */
 } ode_mlcp_error;
 
+/** A step is refused that would move or turn a body by more than this, m or rad,
+ *  */
+#define ODE_MLCP_MOST_MOTION 1e9
+/** or take it further than this from the origin, m: the host could neither turn it
+ *  nor tell it from its neighbours. */
+#define ODE_MLCP_MOST_DISTANCE 1e15
+
 typedef enum ode_mlcp_scheme {
   ODE_MLCP_SCHEME_AP,          /* velocity level, no position correction */
   ODE_MLCP_SCHEME_AH,          /* stabilised: ERP is the paper's gamma */

@@ -382,6 +382,56 @@ static void heal(pair *p) {
   }
 }
 
+static void fast_spin(pair *p) {
+  dBodySetAngularVel(p->bodies[1], 0, 1e156, 0);
+}
+static void fast_fall(pair *p) { dBodySetLinearVel(p->bodies[0], 0, 0, -2e11); }
+static void huge_force(pair *p) { dBodySetForce(p->bodies[1], 0, -1e308, 0); }
+static void huge_torque(pair *p) { dBodySetTorque(p->bodies[1], 1e300, 0, 0); }
+static void far_away(pair *p) { dBodySetPosition(p->bodies[1], 0, 2e15, 0); }
+static void fast_kinematic(pair *p) {
+  dBodySetKinematic(p->bodies[1]);
+  dBodySetAngularVel(p->bodies[1], 0, 0, 1e200);
+}
+
+/* What the host could not take, under every scheme, with and without contacts. */
+static void test_motions_out_of_bounds_are_refused(void) {
+  static const struct {
+    void (*spoil)(pair *);
+    const char *text;
+  } CASES[] = {
+      {fast_spin, "body 2 would turn"},
+      {fast_fall, "body 1 would move by 2e+09 m"},
+      {huge_force, "body 2 would"},
+      {huge_torque, "body 2 would"},
+      {far_away, "body 2 would be 2e+15 m from the origin"},
+      {fast_kinematic, "body 2 would turn"},
+  };
+  const int schemes[] = {
+      ODE_MLCP_SCHEME_AP,          ODE_MLCP_SCHEME_AH,
+      ODE_MLCP_SCHEME_ST,          ODE_MLCP_SCHEME_GAP,
+      ODE_MLCP_SCHEME_TRAPEZOID_1, ODE_MLCP_SCHEME_TRAPEZOID};
+  for (size_t s = 0; s < sizeof schemes / sizeof schemes[0]; s++)
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+      pair p = create_pair(NULL);
+      ode_mlcp_options options;
+      ode_mlcp_default_options(&options);
+      options.scheme = schemes[s];
+      CU_ASSERT_EQUAL(ode_mlcp_attach(p.world, &options), ODE_MLCP_OK);
+      CASES[i].spoil(&p);
+      expect_refusal(&p, CASES[i].text);
+      heal(&p);
+      expect_step(&p);
+      dWorldDestroy(p.world);
+    }
+  /* fast, but not too fast */
+  pair p = create_pair(NULL);
+  dBodySetAngularVel(p.bodies[1], 0, 0, 1e10);
+  dBodySetLinearVel(p.bodies[0], 1e10, 0, 0);
+  expect_step(&p);
+  dWorldDestroy(p.world);
+}
+
 static void test_bad_bodies_are_named(void) {
   static const struct {
     void (*spoil)(pair *);
@@ -877,6 +927,7 @@ int main(void) {
        test_memory_fails_in_whole_world_schemes},
       {"memory fails at attachment", test_memory_fails_at_attachment},
       {"bad bodies are named", test_bad_bodies_are_named},
+      {"motions out of bounds", test_motions_out_of_bounds_are_refused},
       {"bad surfaces are named", test_bad_surfaces_are_named},
       {"bad geometry is named", test_bad_geometry_is_named},
       {"no normal", test_a_contact_without_normal_is_left_out},

@@ -126,6 +126,76 @@ static void clear_joints(joint_result joints[], const dStepperIsland *island) {
   }
 }
 
+/* Whether a body's result is one that the host can take: it normalises
+ * quaternions by squares, and places far apart lose what is near them. */
+static bool check_body(const world_stepper *stepper, dBodyID id,
+                       const body_result *result, outcome *out) {
+  const double h = stepper->step_size;
+  double motion[6];
+  for (int i = 0; i < 6; i++)
+    motion[i] = h * (result->v[i] + (result->moved ? result->motion[i] : 0));
+  double way = hypot(hypot(motion[0], motion[1]), motion[2]);
+  double turn = hypot(hypot(motion[3], motion[4]), motion[5]);
+  if (!(way <= ODE_MLCP_MOST_MOTION) || !(turn <= ODE_MLCP_MOST_MOTION)) {
+    bool moves = !(way <= ODE_MLCP_MOST_MOTION);
+    out->refused = true;
+    return outcome_fail(
+        out, "body %lu would %s by %g %s in the step, more than %g",
+        dBodyGetSerial(id), moves ? "move" : "turn", moves ? way : turn,
+        moves ? "m" : "rad", ODE_MLCP_MOST_MOTION);
+  }
+  const dReal *from = dBodyGetPosition(id);
+  for (int i = 0; i < 3; i++)
+    if (!(fabs(from[i] + motion[i]) <= ODE_MLCP_MOST_DISTANCE)) {
+      out->refused = true;
+      return outcome_fail(out,
+                          "body %lu would be %g m from the origin, more "
+                          "than %g",
+                          dBodyGetSerial(id), fabs(from[i] + motion[i]),
+                          ODE_MLCP_MOST_DISTANCE);
+    }
+  return true;
+}
+
+static bool check_joint(dJointID id, const joint_result *result, outcome *out) {
+  bool finite = all_finite(result->lambda, 6) &&
+                (result->forceless || all_finite(result->force[0], 12));
+  return finite || outcome_fail(out, "the force of joint %lu is not finite",
+                                dJointGetSerial(id));
+}
+
+/* A scheme may look at the bodies where their velocities take them. */
+static bool check_velocities(const world_stepper *stepper,
+                             const dStepperIsland *islands, size_t n_islands,
+                             outcome *out) {
+  for (size_t i = 0; i < n_islands; i++)
+    for (unsigned b = 0; b < islands[i].bodies_count; b++) {
+      dBodyID id = islands[i].bodies[b];
+      const dReal *v = dBodyGetLinearVel(id), *w = dBodyGetAngularVel(id);
+      const body_result start = {.v = {v[0], v[1], v[2], w[0], w[1], w[2]}};
+      /* what is not finite is named when the body is read */
+      if (all_finite(start.v, 6) && all_finite(dBodyGetPosition(id), 3) &&
+          !check_body(stepper, id, &start, out))
+        return false;
+    }
+  return true;
+}
+
+static bool check_results(const world_stepper *stepper,
+                          const scheme_step *step) {
+  const body_result *body = step->bodies;
+  const joint_result *joint = step->joints;
+  for (size_t i = 0; i < step->n_islands; i++) {
+    const dStepperIsland *island = &step->islands[i];
+    for (unsigned b = 0; b < island->bodies_count; b++)
+      if (!check_body(stepper, island->bodies[b], body++, step->out))
+        return false;
+    for (unsigned j = 0; j < island->joints_count; j++)
+      if (!check_joint(island->joints[j], joint++, step->out)) return false;
+  }
+  return true;
+}
+
 /* Let the scheme solve islands that follow each other, with a state of its
  * own. */
 static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
@@ -149,6 +219,7 @@ static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
       .remembered = {.entries = stepper->entries + result->first_joint,
                      .pool = &stepper->pool},
       .out = out};
+  if (!check_velocities(stepper, islands, n_islands, out)) return false;
   scheme_state *taken = take_state(stepper);
   if (taken == NULL) return outcome_no_memory(out);
   step.pool = &taken->pool;
@@ -156,7 +227,8 @@ static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
     clear_joints(
         stepper->joints + stepper->islands[islands[i].index].first_joint,
         &islands[i]);
-  bool solved = stepper->scheme->solve(taken, &step);
+  bool solved =
+      stepper->scheme->solve(taken, &step) && check_results(stepper, &step);
   give_state_back(stepper, taken);
   result->n_entries = step.remembered.n_entries;
   if (!stepper->scheme->by_island) stepper->entries = step.remembered.entries;

@@ -452,6 +452,26 @@ typedef struct host_place {
   dMatrix3 rotation;
 } host_place;
 
+/* The host gives up on a pose that it cannot normalise. */
+static bool check_poses(const world_snapshot *home, const world_pose poses[],
+                        outcome *out) {
+  for (int b = 0; b < home->n_bodies; b++) {
+    const world_pose *pose = &poses[b];
+    double square = 0, far = 0;
+    for (int i = 0; i < 4; i++)
+      square += pose->quaternion[i] * pose->quaternion[i];
+    for (int i = 0; i < 3; i++)
+      if (!(fabs(pose->position[i]) <= far)) far = fabs(pose->position[i]);
+    if (square > 0.5 && square < 2 && far <= ODE_MLCP_MOST_DISTANCE) continue;
+    out->refused = true;
+    return outcome_fail(out,
+                        "body %lu would be %g m from the origin or turn too "
+                        "fast to be placed in the step",
+                        home->bodies[b].serial, far);
+  }
+  return true;
+}
+
 static void move_bodies(const world_snapshot *world, const world_pose poses[],
                         host_place places[]) {
   for (int b = 0; b < world->n_bodies; b++) {
@@ -595,6 +615,7 @@ bool world_read_at(world_snapshot *world, const world_snapshot *home,
                   n_joints - n_contact_joints) ||
       !ARENA_TAKE(&world->arena, places, n_bodies))
     return outcome_no_memory(out);
+  if (!check_poses(home, poses, out)) return false;
   /* what is found by its address there */
   for (int b = 0; b < home->n_bodies; b++)
     world->bodies[b].id = home->bodies[b].id;
