@@ -14,7 +14,8 @@
  *   fork             go on in a child; the parent returns the child's status
  *   dlopen FILE      load a library as plugins are loaded
  *   dlclose last     and let go of it
- *   chdir FOLDER, locale NAME, close N
+ *   chdir FOLDER, close N
+ *   commas FOLDER    speak a locale with decimal commas, built in the folder
  *   exec FILE        become FILE with the rest of the arguments
  */
 #include <dlfcn.h>
@@ -28,6 +29,8 @@
 #include <unistd.h>
 
 #include <ode/ode.h>
+
+#include "comma_locale.h"
 
 static dWorldID world;
 static dSpaceID space;
@@ -212,8 +215,8 @@ static int do_with_word(const char *deed, const char *value) {
     return dlclose(library) == 0;
   else if (strcmp(deed, "chdir") == 0)
     return chdir(value) == 0;
-  else if (strcmp(deed, "locale") == 0)
-    setlocale(LC_ALL, value);
+  else if (strcmp(deed, "commas") == 0)
+    return use_comma_locale(value);
   else
     return 0;
   return 1;

@@ -412,6 +412,46 @@ static void test_bad_merges(void) {
   free(text);
 }
 
+/* A copy of a shard with another value of a count in its header. */
+static char *crafted(const char *shard, const char *count, const char *value) {
+  char *text = slurp(path_of(shard)), *path = path_of("crafted.csv");
+  char *at = strstr(text, count);
+  CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+  at += strlen(count);
+  FILE *out = fopen(path, "w");
+  fprintf(out, "%.*s%s%s", (int)(at - text), text, value,
+          at + strspn(at, "0123456789.-e"));
+  fclose(out);
+  free(text);
+  return path;
+}
+
+/* Counts that no run can have, alone or as a sum. */
+static void test_crafted_shards(void) {
+  static const struct {
+    const char *count, *value;
+  } CASES[] = {{" outcomes ", "18446744073709551615"},
+               {" outcomes ", "18446744073709551570"},
+               {" outcomes ", "46"},
+               {" outcomes ", "4611686018427387904"},
+               {" finished ", "18446744073709551615"},
+               {" lcps ", "18446744073709551615"},
+               {" solutions ", "18446744073709551615"},
+               {" h ", "nan"},
+               {" h ", "1e999"},
+               {" tolerance ", "inf"},
+               {" samples ", "18446744073709551615"}};
+  run("box-wall", "--samples", "90", "--shard", "0/2", "--csv",
+      path_of("a.csv"), NULL);
+  run("box-wall", "--samples", "90", "--shard", "1/2", "--csv",
+      path_of("b.csv"), NULL);
+  for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; k++) {
+    char *shard = crafted("b.csv", CASES[k].count, CASES[k].value);
+    CU_ASSERT_EQUAL(run("--merge", path_of("a.csv"), shard, NULL), 2);
+    CU_ASSERT(says(errors, "crafted.csv"));
+  }
+}
+
 static void test_files_that_cannot_be_written(void) {
   CU_ASSERT_EQUAL(run("rocking-block", "--samples", "9", "--csv",
                       "/no/such/folder/a.csv", NULL),
@@ -484,6 +524,7 @@ int main(void) {
       {"bad folders", test_bad_folders},
       {"shards merge bit for bit", test_shards_merge_bit_for_bit},
       {"bad merges", test_bad_merges},
+      {"crafted shards", test_crafted_shards},
       {"files that cannot be written", test_files_that_cannot_be_written},
       {"ways", test_ways},
       {"plot", test_plot},

@@ -9,6 +9,7 @@
 #include "failing_memory.h"
 #include "mlcp/mlcp_folder.h"
 #include "problems.h"
+#include "comma_locale.h"
 #include "testing.h"
 
 static char work[] = "/tmp/ode-mlcp-folder.XXXXXX";
@@ -93,6 +94,27 @@ static void test_scenes_come_back(void) {
   problem_release(&problem);
   problem_make_grasp(&problem, 0.5, 4);
   expect_round_trip(&problem.mlcp, NULL);
+  problem_release(&problem);
+}
+
+/* Written and read by a program whose locale has a decimal comma, and by one that
+ * has none. */
+static void test_scenes_come_back_with_commas(void) {
+  test_problem problem;
+  char path[200];
+  mlcp_stored stored;
+  problem_make_wall(&problem, 2, 0.5, 4);
+  CU_ASSERT_FATAL(use_comma_locale(work));
+  expect_round_trip(&problem.mlcp, NULL);
+  path_of(path, "commas-to-points");
+  CU_ASSERT(mlcp_folder_write(path, &problem.mlcp, NULL, NULL, 0,
+                              &memory_from_malloc, message, sizeof message));
+  CU_ASSERT_STRING_EQUAL(localeconv()->decimal_point, ","); /* left as it was */
+  setlocale(LC_ALL, "C");
+  CU_ASSERT_FATAL(mlcp_folder_read(path, &memory_from_malloc, &stored, message,
+                                   sizeof message));
+  expect_same(&problem.mlcp, &stored.problem);
+  mlcp_stored_release(&stored, &memory_from_malloc);
   problem_release(&problem);
 }
 
@@ -356,6 +378,8 @@ int main(void) {
   if (mkdtemp(work) == NULL) return 1;
   const CU_TestInfo tests[] = {
       {"scenes come back", test_scenes_come_back},
+      {"scenes come back where numbers have commas",
+       test_scenes_come_back_with_commas},
       {"every bit comes back", test_every_bit_comes_back},
       {"smallest problems come back", test_smallest_problems_come_back},
       {"notes", test_notes_are_kept_and_passed_over},

@@ -97,6 +97,24 @@ static void test_replace_is_whole(void) {
   CU_ASSERT_NOT_EQUAL(system("ls out.json.* >/dev/null 2>&1"), 0);
 }
 
+// what others have put where a draft goes is left alone
+static void test_drafts_are_new_files(void) {
+  char some[] = "words\n";
+  text words = words_of(some);
+  struct stat there;
+  write_words("victim", "kept");
+  CU_ASSERT_EQUAL(output_file_check("draft.json", path), 0);
+  char draft[PATH_MAX + 32];
+  snprintf(draft, sizeof draft, "%s.%d.0.tmp", path, (int)getpid());
+  CU_ASSERT_EQUAL(symlink("victim", draft), 0);
+  CU_ASSERT_EQUAL(output_file_replace(path, &words), 0);
+  CU_ASSERT(file_reads("draft.json", some));
+  CU_ASSERT(file_reads("victim", "kept"));
+  CU_ASSERT_EQUAL(lstat("draft.json", &there), 0);
+  CU_ASSERT(S_ISREG(there.st_mode));
+  unlink(draft);
+}
+
 static void test_failures_are_told(void) {
   char some[] = "words\n";
   text words = words_of(some);
@@ -165,6 +183,7 @@ int main(void) {
       {"accepted names", test_accepted_names},
       {"refused names", test_refused_names},
       {"a result is replaced whole", test_replace_is_whole},
+      {"drafts are new files", test_drafts_are_new_files},
       {"failures are told", test_failures_are_told},
       {"old results go", test_old_results_go},
       {"processes share a page", test_processes_share_a_page},

@@ -3,8 +3,10 @@
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "comma_locale.h"
 #include "preload/statistics.h"
 #include "scheme_scene.h"
 #include "settings/settings.h"
@@ -318,13 +320,12 @@ static void test_settings_come_back_from_the_statistics(void) {
 }
 
 static void test_numbers_do_not_follow_the_locale(void) {
-  static const char *const locales[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR",
-                                        "fr_FR.UTF-8", "nl_NL.UTF-8"};
   char value[32];
   ode_mlcp_options options;
   ode_mlcp_default_options(&options);
-  for (size_t i = 0; i < sizeof locales / sizeof locales[0]; i++)
-    if (setlocale(LC_ALL, locales[i]) != NULL) break;
+  char folder[] = "/tmp/ode-mlcp-commas.XXXXXX";
+  CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+  CU_ASSERT_FATAL(use_comma_locale(folder));
   CU_ASSERT_EQUAL(ode_mlcp_set_option(&options, "alpha", "0.75", NULL, 0),
                   ODE_MLCP_OK);
   CU_ASSERT_EQUAL(options.alpha, 0.75);
@@ -333,6 +334,9 @@ static void test_numbers_do_not_follow_the_locale(void) {
   ode_mlcp_get_option(&options, "alpha", value, sizeof value);
   CU_ASSERT_STRING_EQUAL(value, "0.75");
   setlocale(LC_ALL, "C");
+  char command[60];
+  snprintf(command, sizeof command, "rm -rf %s", folder);
+  CU_ASSERT_EQUAL(system(command), 0);
 }
 
 /* --- schemes -------------------------------------------------------------- */

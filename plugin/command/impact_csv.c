@@ -9,9 +9,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "command/arguments.h"
 #include "command/impact.h"
+#include "preload/output_file.h"
 
 #define SIGNATURE "# ode-mlcp impact set, version 2"
 
@@ -73,8 +75,10 @@ bool impact_csv_write(const char *path, const impact_result *result,
   }
   bool failed = ferror(out) != 0;
   if (fclose(out) != 0) failed = true;
-  if (failed)
+  if (failed) {
     snprintf(message, IMPACT_MESSAGE, "%.400s: %s", path, strerror(errno));
+    (void)output_file_remove(path); /* no half file */
+  }
   return !failed;
 }
 
@@ -111,34 +115,40 @@ static bool next_line(part *part) {
 }
 
 static bool read_header(part *part, char message[IMPACT_MESSAGE]) {
-  bool ours = next_line(part) && strcmp(part->text, SIGNATURE) == 0 &&
-              next_line(part) &&
-              sscanf(part->text, "# example %255[^\n]", part->example) == 1 &&
-              next_line(part) &&
-              sscanf(part->text, "# data %" SCNx64, &part->data) == 1 &&
-              next_line(part) &&
-              sscanf(part->text,
-                     "# seed %" SCNu64 " samples %" SCNu64
-                     " h %lf steps %d "
-                     "tolerance %lf select %15s method %15s",
-                     &part->seed, &part->samples, &part->h, &part->steps,
-                     &part->tolerance, part->select, part->method) == 7 &&
-              next_line(part) &&
-              sscanf(part->text, "# shard %" SCNu32 "/%" SCNu32, &part->shard,
-                     &part->n_shards) == 2 &&
-              part->n_shards > 0 && part->shard < part->n_shards &&
-              next_line(part) &&
-              sscanf(part->text,
-                     "# done %" SCNu64 " finished %" SCNu64 " lcps %" SCNu64
-                     " outcomes %" SCNu64 " failed %" SCNu64
-                     " solutions %" SCNu64 " incomplete %" SCNu64,
-                     &part->done, &part->finished, &part->lcps, &part->outcomes,
-                     &part->failed, &part->solutions, &part->incomplete) == 7 &&
-              next_line(part) &&
-              (sscanf(part->text, "# seconds %lf", &part->seconds) != 1 ||
-               next_line(part));
+  bool ours =
+      next_line(part) && strcmp(part->text, SIGNATURE) == 0 &&
+      next_line(part) &&
+      sscanf(part->text, "# example %255[^\n]", part->example) == 1 &&
+      next_line(part) &&
+      sscanf(part->text, "# data %" SCNx64, &part->data) == 1 &&
+      next_line(part) &&
+      sscanf(part->text,
+             "# seed %" SCNu64 " samples %" SCNu64
+             " h %lf steps %d "
+             "tolerance %lf select %15s method %15s",
+             &part->seed, &part->samples, &part->h, &part->steps,
+             &part->tolerance, part->select, part->method) == 7 &&
+      next_line(part) &&
+      sscanf(part->text, "# shard %" SCNu32 "/%" SCNu32, &part->shard,
+             &part->n_shards) == 2 &&
+      part->n_shards > 0 && part->shard < part->n_shards && next_line(part) &&
+      sscanf(part->text,
+             "# done %" SCNu64 " finished %" SCNu64 " lcps %" SCNu64
+             " outcomes %" SCNu64 " failed %" SCNu64 " solutions %" SCNu64
+             " incomplete %" SCNu64,
+             &part->done, &part->finished, &part->lcps, &part->outcomes,
+             &part->failed, &part->solutions, &part->incomplete) == 7 &&
+      next_line(part) &&
+      (sscanf(part->text, "# seconds %lf", &part->seconds) != 1 ||
+       next_line(part)) &&
+      isfinite(part->h) && isfinite(part->tolerance) && isfinite(part->seconds);
   if (!ours)
     return refuse(part, message, "not a whole file of ode-mlcp impact --csv");
+  struct stat file;
+  const uint64_t LEAST = 4; /* bytes of an outcome's line */
+  if (fstat(fileno(part->file), &file) == 0 && S_ISREG(file.st_mode) &&
+      part->outcomes > (uint64_t)file.st_size / LEAST)
+    return refuse(part, message, "more outcomes than the file has room for");
   uint64_t expected =
       part->shard < part->samples
           ? (part->samples - part->shard - 1) / part->n_shards + 1
@@ -184,8 +194,9 @@ static bool read_outcomes(part *part, ode_mlcp_impact_set *set, uint64_t first,
     set->sample[k] = strtoull(at, &end, 10);
     bool whole = end != at && *end == ',';
     at = end + whole;
-    set->lcps[k] = (uint32_t)strtoul(at, &end, 10);
-    whole = whole && end != at;
+    unsigned long long lcps = strtoull(at, &end, 10);
+    whole = whole && end != at && lcps <= UINT32_MAX;
+    set->lcps[k] = (uint32_t)lcps;
     int n_numbers = set->n_rows + set->n_velocities;
     for (int i = 0; whole && i < n_numbers; i++) {
       whole = *end == ',';
@@ -305,6 +316,11 @@ static bool check_parts(const part parts[], int n_parts,
   return false;
 }
 
+/* Counts of a file are anybody's: their sum need not fit. */
+static bool add_count(uint64_t *sum, uint64_t count) {
+  return !__builtin_add_overflow(*sum, count, sum);
+}
+
 static bool take_parts(part parts[], int n_parts, impact_input *input,
                        impact_result *result, uint64_t first[],
                        char message[IMPACT_MESSAGE]) {
@@ -327,13 +343,14 @@ static bool take_parts(part parts[], int n_parts, impact_input *input,
   set->n_rows = input->problem.n_contacts * (1 + input->problem.n_tangents);
   for (int p = 0; p < n_parts; p++) {
     first[p] = set->n_outcomes;
-    set->n_samples += parts[p].done;
-    set->n_finished += parts[p].finished;
-    set->n_lcps += parts[p].lcps;
-    set->n_outcomes += parts[p].outcomes;
-    set->n_failed += parts[p].failed;
-    set->n_solutions += parts[p].solutions;
-    set->n_incomplete += parts[p].incomplete;
+    if (!add_count(&set->n_samples, parts[p].done) ||
+        !add_count(&set->n_finished, parts[p].finished) ||
+        !add_count(&set->n_lcps, parts[p].lcps) ||
+        !add_count(&set->n_outcomes, parts[p].outcomes) ||
+        !add_count(&set->n_failed, parts[p].failed) ||
+        !add_count(&set->n_solutions, parts[p].solutions) ||
+        !add_count(&set->n_incomplete, parts[p].incomplete))
+      return refuse(&parts[p], message, "counts that are too large to add");
     result->cpu_seconds += parts[p].seconds;
   }
   first[n_parts] = set->n_outcomes;

@@ -5,6 +5,7 @@
 
 #include "command/json.h"
 #include "command/scene.h"
+#include "preload/output_file.h"
 
 /* ---- what the formats share ---- */
 
@@ -205,6 +206,7 @@ static bool close_csv(FILE *out, const char *path,
   if (fclose(out) == 0 && written) return true;
   snprintf(message, SCENE_MESSAGE, "cannot write '%.200s': %s", path,
            strerror(errno));
+  (void)output_file_remove(path); /* no half file */
   return false;
 }
 

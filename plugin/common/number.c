@@ -32,3 +32,16 @@ bool number_parse_whole(const char *text, long *value) {
   *value = read;
   return true;
 }
+
+void plain_numbers_begin(plain_numbers *numbers) {
+  numbers->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  numbers->before = (locale_t)0;
+  if (numbers->plain != (locale_t)0)
+    numbers->before = uselocale(numbers->plain);
+}
+
+void plain_numbers_end(plain_numbers *numbers) {
+  if (numbers->plain == (locale_t)0) return;
+  uselocale(numbers->before);
+  freelocale(numbers->plain);
+}

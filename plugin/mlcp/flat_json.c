@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/number.h"
+
 enum { LARGEST_FILE = 1 << 20 };
 
 typedef struct parser {
@@ -138,6 +140,7 @@ static bool read_text(parser *p, char **text) {
 
 bool flat_json_read(const char *path, flat_json_visitor *visitor, void *context,
                     char *message, size_t message_size) {
+  PLAIN_NUMBERS;
   parser p = {path, NULL, 1, message, message_size};
   char *text;
   if (message_size > 0) message[0] = '\0';

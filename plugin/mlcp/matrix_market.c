@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/number.h"
+
 /* Longest line that is read; the format itself allows 1024 characters. */
 #define LONGEST_LINE 4096
 
@@ -371,6 +373,7 @@ static bool read_all(reader *reader, int n_rows, int n_columns,
 bool matrix_market_read(const char *path, int n_rows, int n_columns,
                         const memory_source *source, matrix_market *matrix,
                         char *message, size_t message_size) {
+  PLAIN_NUMBERS;
   memset(matrix, 0, sizeof *matrix);
   if (message_size > 0) message[0] = 0;
   reader reader = {
@@ -424,6 +427,7 @@ static bool start(reader *writer, const char *path, char *message,
 bool matrix_market_write_dense(const char *path, int n_rows, int n_columns,
                                const double dense[], char *message,
                                size_t message_size) {
+  PLAIN_NUMBERS;
   reader writer;
   if (!start(&writer, path, message, message_size)) return false;
   fprintf(writer.file, "%%%%MatrixMarket matrix array real general\n%d %d\n",
@@ -437,6 +441,7 @@ bool matrix_market_write_dense(const char *path, int n_rows, int n_columns,
 
 bool matrix_market_write_entries(const char *path, const matrix_market *matrix,
                                  char *message, size_t message_size) {
+  PLAIN_NUMBERS;
   reader writer;
   if (!start(&writer, path, message, message_size)) return false;
   fprintf(writer.file,

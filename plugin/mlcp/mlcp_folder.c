@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/number.h"
 #include "mlcp/matrix_market.h"
 
 /* The files, and what their description says of them. */
@@ -230,6 +231,7 @@ bool mlcp_folder_write(const char *path, const mlcp_problem *problem,
                        const double guess[], const mlcp_note notes[],
                        int n_notes, const memory_source *source, char *message,
                        size_t message_size) {
+  PLAIN_NUMBERS;
   writer w = {.path = path,
               .problem = problem,
               .source = source,

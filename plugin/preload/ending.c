@@ -23,8 +23,9 @@ static pid_t self; /* 0: exits are not watched (yet) */
 static char program[64];
 static char second_library[PATH_MAX]; /* empty: none was seen */
 
-static const int ending_signals[] = {SIGTERM, SIGINT, SIGABRT, SIGHUP, SIGQUIT,
-                                     SIGSEGV, SIGBUS, SIGFPE,  SIGILL};
+static const int ending_signals[] = {SIGTERM, SIGINT,  SIGABRT, SIGHUP,
+                                     SIGQUIT, SIGSEGV, SIGBUS,  SIGFPE,
+                                     SIGILL,  SIGPIPE, SIGXCPU};
 static const size_t n_ending_signals =
     sizeof ending_signals / sizeof ending_signals[0];
 

@@ -98,19 +98,33 @@ static int write_in_place(const char *path, const text *words) {
   return error;
 }
 
+/* A file of nobody else's beside `path`: in a folder that others may write to
+ * they may have put something under any name that can be foreseen. */
+static int open_draft(char draft[], size_t size, const char *path) {
+  const int TRIES = 100;
+  int descriptor = -1;
+  for (int k = 0; k < TRIES && descriptor < 0; k++) {
+    text name;
+    text_start(&name, draft, size - 1);
+    text_add(&name, path);
+    text_add(&name, ".");
+    text_add_integer(&name, getpid());
+    text_add(&name, ".");
+    text_add_integer(&name, k);
+    text_add(&name, ".tmp");
+    draft[name.used] = '\0';
+    descriptor =
+        open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (descriptor < 0 && errno != EEXIST) break;
+  }
+  return descriptor;
+}
+
 int output_file_replace(const char *path, const text *words) {
   static char draft[OUTPUT_FILE_PATH_SIZE + 32]; // one result a process
-  text name;
-
-  text_start(&name, draft, sizeof draft - 1);
-  text_add(&name, path);
-  text_add(&name, ".");
-  text_add_integer(&name, getpid());
-  text_add(&name, ".tmp");
-  draft[name.used] = '\0';
 
   if (!output_file_is_plain(path)) return write_in_place(path, words);
-  int descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  int descriptor = open_draft(draft, sizeof draft, path);
   // a folder we may not write in can still hold a file that we may
   if (descriptor < 0) return write_in_place(path, words);
 
