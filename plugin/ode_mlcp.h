@@ -49,7 +49,8 @@ typedef enum ode_mlcp_scheme {
   ODE_MLCP_SCHEME_GAP,         /* the (alpha, gamma) family, alpha = gamma */
   ODE_MLCP_SCHEME_TRAPEZOID_1, /* second order, friction against v+ */
   ODE_MLCP_SCHEME_TRAPEZOID,   /* second order, all rows on v + v+ */
-  ODE_MLCP_SCHEME_ST /* Stewart and Trinkle: gaps where the bodies go to */
+  ODE_MLCP_SCHEME_ST,        /* Stewart and Trinkle: gaps where the bodies go */
+  ODE_MLCP_SCHEME_CONSERVING /* second order, conserves what physics does */
 } ode_mlcp_scheme;
 
 typedef enum ode_mlcp_friction {
@@ -384,7 +385,7 @@ ODE_MLCP_INLINE ode_mlcp_error ode_mlcp_last_report(dWorldID world,
 /**
  * The velocity whose variation stays bounded as the step goes to 0 (GAP):
  * v_alpha = (1 - alpha) v + alpha v+ of the body's last step, alpha 1/2 under
- * the trapezoids and 1 under ap and ah.
+ * the trapezoids and conserving and 1 under ap and ah.
  *
  * @param velocity [6] out: linear, then angular, world frame
  * @return ODE_MLCP_BAD_ARGUMENT where the body took no part in the last step.
@@ -428,8 +429,8 @@ ODE_MLCP_INLINE ode_mlcp_error ode_mlcp_check_cone(dWorldID world, int *pointed,
 
 /* --- forces taken implicitly --------------------------------------------------
  *
- * For schemes gap, trapezoid-1 and trapezoid; under the others springs and force
- * functions have no effect.
+ * For schemes gap, trapezoid-1, trapezoid and conserving; under the others springs
+ * and force functions have no effect.
  */
 
 typedef struct ode_mlcp_force ode_mlcp_force;

@@ -81,7 +81,7 @@ check "a run from its statistics: the same" cmp one other
 check "all settings: a number keeps its digits" json_holds s.json alpha \
   0.7071067811865476
 
-for scheme in ap ah st gap trapezoid-1 trapezoid; do
+for scheme in ap ah st gap trapezoid-1 trapezoid conserving; do
   run --stats s.json --scheme $scheme --fixed-point 3 -- "$program" touch 5
   check "scheme $scheme runs" status_is 0
   check "scheme $scheme arrives" json_holds s.json scheme $scheme

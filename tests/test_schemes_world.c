@@ -226,9 +226,9 @@ static void test_contacts_of_a_program_are_linearised(void) {
 
 /* The relaxed law lets what slides rise: n'v >= mu |v_t| at every edge. */
 static void test_convex_friction_under_every_scheme(void) {
-  static const char *schemes[] = {"ap", "ah", "gap", "trapezoid-1",
-                                  "trapezoid"};
-  for (int k = 0; k < 5; k++)
+  static const char *schemes[] = {"ap",          "ah",        "gap",
+                                  "trapezoid-1", "trapezoid", "conserving"};
+  for (int k = 0; k < 6; k++)
     for (int convex = 0; convex < 2; convex++) {
       scene s;
       char settings[100];

@@ -261,10 +261,11 @@ static scene *create_slide_and_pendulum(ode_mlcp_scheme scheme) {
 static void test_memory_fails_in_whole_world_schemes(void) {
   const ode_mlcp_scheme schemes[] = {
       ODE_MLCP_SCHEME_GAP, ODE_MLCP_SCHEME_TRAPEZOID_1,
-      ODE_MLCP_SCHEME_TRAPEZOID, ODE_MLCP_SCHEME_ST};
+      ODE_MLCP_SCHEME_TRAPEZOID, ODE_MLCP_SCHEME_ST,
+      ODE_MLCP_SCHEME_CONSERVING};
   use_failing_memory(true);
   listen();
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 5; i++) {
     scene *s = create_slide_and_pendulum(schemes[i]);
     CU_ASSERT_EQUAL(dWorldStep(s->world, H), 1);
     uint64_t undisturbed = hash_bodies(s->bodies, s->n_bodies);

@@ -6,7 +6,9 @@
 #include "ode_mlcp.h"
 
 /* The ERP of a joint that keeps one of its own; the others use the one they
- * are given. A stop keeps its own, too, but that belongs to its spring. */
+ * are given. Some rows of such a joint use the given one all the same (a fixed
+ * joint's angular ones): read with its own, all rows have the same. A stop keeps
+ * its own, too, but that belongs to its spring. */
 static double own_erp(dJointID joint, double world_erp) {
   switch (dJointGetType(joint)) {
     case dJointTypeBall: return dJointGetBallParam(joint, dParamERP);
@@ -28,11 +30,11 @@ static double correction_part(const dStepperJointRows *rows,
 
 double host_joint_error(dJointID joint, double step_size) {
   dStepperJointRows rows, faster;
-  if (!dJointGetStepperRows(joint, 1 / step_size, 1, &rows) ||
-      !dJointGetStepperRows(joint, 2 / step_size, 1, &faster))
+  double own = own_erp(joint, 1), worst = 0;
+  if (!dJointGetStepperRows(joint, 1 / step_size, own, &rows) ||
+      !dJointGetStepperRows(joint, 2 / step_size, own, &faster))
     return 0;
 
-  double own = own_erp(joint, 1), worst = 0;
   for (unsigned i = 0; i < rows.count && own > 0; i++)
     worst =
         fmax(worst, fabs(correction_part(&rows, &faster, i)) * step_size / own);
@@ -46,12 +48,13 @@ bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,
   double world_erp = dWorldGetERP(world), fps = 1 / step_size;
   double used_erp = erp == ODE_MLCP_ERP_HOST ? world_erp : erp;
   dStepperJointRows *rows = &joint->rows, faster;
+  double own = own_erp(id, used_erp);
+  if (erp != ODE_MLCP_ERP_HOST && own > 0) used_erp = own;
 
   if (!dJointGetStepperRows(id, fps, used_erp, rows) ||
       !dJointGetStepperRows(id, 2 * fps, used_erp, &faster))
     return false;
 
-  double own = own_erp(id, used_erp);
   double scale = own > 0 && erp != ODE_MLCP_ERP_HOST ? erp / own : 1;
   for (unsigned i = 0; i < rows->count; i++) {
     double correction = correction_part(rows, &faster, i);

@@ -21,7 +21,8 @@ bool scene_is_second_order(const scene_settings *settings) {
   switch (settings->options.scheme) {
     case ODE_MLCP_SCHEME_GAP:
     case ODE_MLCP_SCHEME_TRAPEZOID_1:
-    case ODE_MLCP_SCHEME_TRAPEZOID: return true;
+    case ODE_MLCP_SCHEME_TRAPEZOID:
+    case ODE_MLCP_SCHEME_CONSERVING: return true;
     default: return false;
   }
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/vec3.h"
+#include "schemes/conserving.h"
 #include "schemes/events.h"
 #include "schemes/sampled_impact.h"
 #include "schemes/schemes.h"
@@ -22,16 +23,18 @@ static int compare_bodies(const void *left, const void *right) {
 }
 
 /* Bodies that are as the last step left them go on with their contacts and
- * need no check of their joints. */
-static bool body_unchanged(const event_state *w, const host_body *body) {
+ * need no check of their joints. @return NULL: it is not. */
+static const body_memory *find_unchanged(const event_state *w,
+                                         const host_body *body) {
   const body_memory key = {.serial = body->serial};
-  if (w->n_body_memory == 0) return false;
+  if (w->n_body_memory == 0) return NULL;
   const body_memory *found = bsearch(&key, w->bodies, (size_t)w->n_body_memory,
                                      sizeof key, compare_bodies);
-  if (found == NULL) return false;
+  if (found == NULL) return NULL;
   world_pose pose = world_pose_of(body);
-  return memcmp(&found->pose, &pose, sizeof pose) == 0 &&
-         memcmp(found->v, body->v, sizeof body->v) == 0;
+  bool same = memcmp(&found->pose, &pose, sizeof pose) == 0 &&
+              memcmp(found->v, body->v, sizeof body->v) == 0;
+  return same ? found : NULL;
 }
 
 /* Bodies that were destroyed in a callback of the commit are not asked. */
@@ -47,6 +50,8 @@ static void committed(void *state) {
     for (int i = 0; i < 4; i++) m->pose.quaternion[i] = q[i];
     vec3_copy(m->v, dBodyGetLinearVel(id));
     vec3_copy(m->v + 3, dBodyGetAngularVel(id));
+    memcpy(m->carry, w->now.carry + 6 * b, sizeof m->carry);
+    m->carry_h = w->now.carry_h[b];
   }
   if (w->n_body_memory > 1)
     qsort(w->bodies, (size_t)w->n_body_memory, sizeof *w->bodies,
@@ -154,6 +159,18 @@ static bool solve_impact(event_state *w, const double v[]) {
   return true;
 }
 
+/* What an impact does to the velocities of some bodies ends what they carry on. */
+static void note_touched(event_state *w, const double v[]) {
+  const double ROUNDING = 1e-12;
+  for (int b = 0; b < w->s.home.n_bodies; b++) {
+    w->touched[b] = false;
+    for (int i = 6 * b; i < 6 * b + 6; i++)
+      w->touched[b] |= fabs(v[i] - w->now.v[i]) >
+                       ROUNDING * (fabs(v[i]) + fabs(w->now.v[i]) + 1);
+  }
+  conserving_end_carry(&w->s, &w->now, w->touched);
+}
+
 /* Compression and, where contacts give back, decompression (PAGT 7.3, 7.4) of
  * the active contacts and the joints where `now` is. */
 static bool impact(event_state *w) {
@@ -187,6 +204,7 @@ static bool impact(event_state *w) {
     push(w->s.here, k, e * pressed, v);
   }
   if (gives_back && !solve_impact(w, v)) return false;
+  note_touched(w, assembly_x(w->s.base.assembly));
   memcpy(w->now.v, assembly_x(w->s.base.assembly), (size_t)n_v * sizeof *v);
 
   double tolerance = event_rate_tolerance(w);
@@ -256,6 +274,7 @@ static bool joints_approach(const event_state *w) {
 /* Look at the world where `now` is, within the step. */
 static bool arrive(event_state *w, double h) {
   w->s.here = &w->s.moved;
+  w->s.here_size = h;
   return world_read_at(w->s.here, &w->s.home, w->now.poses, h,
                        w->s.step->out) &&
          recall_states(
@@ -316,13 +335,20 @@ static bool collide(event_state *w, double h, const event *found,
   double way = found->when;
   event_report(w)->collisions++;
   if (way > 0) {
-    event_report(w)->substeps++;
-    tally(w, way / h);
-    note_held(w);
-    if (!remember(w)) return false;
-    events_go_between(w, way / h);
-    keep_v_alpha(w);
-    *remaining -= way;
+    if (w->s.take == conserving_take) {
+      /* what flies between the ends conserves nothing */
+      if (!w->s.take(&w->s, &w->now, way, &w->next) ||
+          !accept(w, remaining, way))
+        return false;
+    } else {
+      event_report(w)->substeps++;
+      tally(w, way / h);
+      note_held(w);
+      if (!remember(w)) return false;
+      events_go_between(w, way / h);
+      keep_v_alpha(w);
+      *remaining -= way;
+    }
     if (!arrive(w, *remaining > 0 ? *remaining : h)) return false;
   }
   note_event(w, ODE_MLCP_EVENT_COLLISION, w->now.time);
@@ -333,7 +359,7 @@ static bool collide(event_state *w, double h, const event *found,
 static bool transit(event_state *w, const event *found, double *remaining) {
   event_report(w)->transitions++;
   note_event(w, ODE_MLCP_EVENT_TRANSITION, w->now.time + found->when);
-  if (!second_order_take(&w->s, &w->now, found->when, &w->next) ||
+  if (!w->s.take(&w->s, &w->now, found->when, &w->next) ||
       !accept(w, remaining, found->when))
     return false;
   events_flip(w);
@@ -344,9 +370,25 @@ static bool transit(event_state *w, const event *found, double *remaining) {
  * joint rows were read for another size of step. */
 static bool correct(event_state *w, double last) {
   bool read = last == w->s.step->step_size && w->ahead_size == last;
-  return (read || world_read_at(&w->ahead, &w->s.home, w->now.poses,
-                                w->s.step->step_size, w->s.step->out)) &&
-         second_order_correct(&w->s, &w->ahead, &w->now);
+  if (!read && !world_read_at(&w->ahead, &w->s.home, w->now.poses,
+                              w->s.step->step_size, w->s.step->out))
+    return false;
+  if (w->s.take == conserving_take) conserving_leave_small_errors(&w->ahead);
+  return second_order_correct(&w->s, &w->ahead, &w->now);
+}
+
+/* A step of the size, or of half, a quarter .. of it: one that settles. */
+static bool try_step(event_state *w, double *size) {
+  const double SMALLEST = 0x1p-12; /* of the host's step: taken as it is */
+  for (;;) {
+    if (!w->s.take(&w->s, &w->now, *size, &w->next)) return false;
+    if (!w->s.unsettled) return true;
+    if (*size <= SMALLEST * w->s.step->step_size) {
+      event_report(w)->not_converged = 1;
+      return true;
+    }
+    *size /= 2;
+  }
 }
 
 static bool run(event_state *w) {
@@ -358,27 +400,33 @@ static bool run(event_state *w) {
   second_order_find_stiff(&w->s, &w->now, step->step_size);
   w->s.counts_cone = true;
   double last = 0; /* size of the last substep */
+  double size = INFINITY;
   for (bool first = true; remaining > 1e-12 * step->step_size; first = false) {
     bool approach =
         choose_active(w, remaining) || (first && joints_approach(w));
     if (approach && options->approach && !impact(w)) return false;
-    if (!second_order_take(&w->s, &w->now, remaining, &w->next)) return false;
+    size = fmin(2 * size, remaining);
+    w->s.detects = detect;
+    if (!try_step(w, &size)) return false;
 
     event found = {EVENT_NONE, 0};
     w->ahead_size = 0;
-    last = remaining;
-    if (detect && !events_find(w, remaining, &found)) return false;
+    last = size;
+    if (detect && !events_find(w, size, &found)) return false;
     if (found.kind != EVENT_NONE && ++n_events > options->max_events) {
       detect = false;
       event_report(w)->zeno = 1;
       found.kind = EVENT_NONE;
     }
-    bool done = found.kind == EVENT_NONE ? accept(w, &remaining, remaining)
+    bool done = found.kind == EVENT_NONE ? accept(w, &remaining, size)
                 : found.kind == EVENT_COLLISION
-                    ? collide(w, remaining, &found, &remaining)
+                    ? collide(w, size, &found, &remaining)
                     : transit(w, &found, &remaining);
     if (found.kind != EVENT_NONE) w->ahead_size = 0;
     if (!done) return false;
+    if (found.kind == EVENT_NONE && remaining > 1e-12 * step->step_size &&
+        !arrive(w, remaining))
+      return false;
   }
   return correct(w, last);
 }
@@ -389,6 +437,7 @@ static bool reserve(event_state *w) {
   int n = w->s.home.n_bodies;
   return second_order_reserve(&w->s) &&
          ((ARENA_TAKE(&w->s.base.arena, w->unchanged, n) &&
+           ARENA_TAKE(&w->s.base.arena, w->touched, n) &&
            motion_take(&w->now, &w->s.base.arena, n) &&
            motion_take(&w->next, &w->s.base.arena, n)) ||
           outcome_no_memory(w->s.step->out)) &&
@@ -401,12 +450,19 @@ static void start(event_state *w) {
   w->n_events = w->n_entries = 0;
   for (int b = 0; b < home->n_bodies; b++) {
     const host_body *body = &home->bodies[b];
-    w->unchanged[b] = body_unchanged(w, body);
+    const body_memory *last = find_unchanged(w, body);
+    w->unchanged[b] = last != NULL;
+    if (last != NULL) {
+      memcpy(w->now.carry + 6 * b, last->carry, sizeof last->carry);
+      w->now.carry_h[b] = last->carry_h;
+    }
     w->now.poses[b] = world_pose_of(body);
     memcpy(w->now.v + 6 * b, body->v, sizeof body->v);
     event_report(w)->bodies += !body->kinematic;
   }
   w->n_body_memory = 0;
+  for (int b = 0; b < home->n_bodies; b++) w->touched[b] = !w->unchanged[b];
+  conserving_end_carry(&w->s, &w->now, w->touched);
 }
 
 static void fill_report(event_state *w) {
@@ -449,6 +505,10 @@ static bool solve(void *state, scheme_step *step) {
   const world_settings settings = scheme_settings(step);
   w->s.step = step;
   w->s.here = &w->s.home;
+  w->s.here_size = step->step_size;
+  w->s.take = step->options->scheme == ODE_MLCP_SCHEME_CONSERVING
+                  ? conserving_take
+                  : second_order_take;
   w->n_v_alpha = 0;
   if (!world_read(&w->s.home, &settings, step->islands, step->n_islands,
                   step->out) ||
@@ -490,3 +550,4 @@ static bool last_event(const void *state, int index, ode_mlcp_event *event) {
 EVENT_DRIVEN(GAP)
 EVENT_DRIVEN(TRAPEZOID_1)
 EVENT_DRIVEN(TRAPEZOID)
+EVENT_DRIVEN(CONSERVING)

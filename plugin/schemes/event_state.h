@@ -11,6 +11,7 @@ typedef struct body_memory {
   unsigned long serial;
   world_pose pose;
   double v[6];
+  double carry[6], carry_h; /* see motion */
 } body_memory;
 
 typedef struct body_v_alpha {
@@ -44,6 +45,7 @@ typedef struct event_state {
   world_snapshot ahead; /* the world there, */
   double ahead_size;    /* s: read for a trial step of this size */
   bool *unchanged;      /* [n_bodies] since the last step */
+  bool *touched;        /* [n_bodies] scratch */
 
   /* contacts as the last substep left them */
   contact_memory memory;

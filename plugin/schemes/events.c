@@ -192,7 +192,7 @@ static bool set_watches(event_state *w, bool *any) {
 }
 
 static bool probe_all(event_state *w, double h, contact_probe probes[]) {
-  if (!second_order_take(&w->s, &w->now, h, &w->next)) return false;
+  if (!w->s.take(&w->s, &w->now, h, &w->next)) return false;
   double tolerance = event_rate_tolerance(w);
   for (int k = 0; k < w->s.here->contacts.n; k++)
     probes[k] = probe_of(&w->s, k, tolerance);
@@ -260,7 +260,7 @@ static bool measure(event_state *w, double h, double *least) {
   if (forces && (!probe_all(w, h * (1 + DELTA), w->probe) ||
                  !probe_all(w, h * (1 - DELTA), w->other_probe)))
     return false;
-  if (!second_order_take(&w->s, &w->now, h, &w->next)) return false;
+  if (!w->s.take(&w->s, &w->now, h, &w->next)) return false;
 
   double tolerance = event_rate_tolerance(w);
   *least = INFINITY;
@@ -405,5 +405,5 @@ bool events_find(event_state *w, double h, event *found) {
   }
   *found = (event){EVENT_COLLISION, share * h};
   if (isinf(transition)) return true; /* the trial step is there still */
-  return second_order_take(&w->s, &w->now, h, &w->next);
+  return w->s.take(&w->s, &w->now, h, &w->next);
 }

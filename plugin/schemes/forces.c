@@ -101,6 +101,7 @@ typedef struct spring_line {
   int body[2];
   double length, rate;
   double J[2][6];
+  double arm[2][3], span[3]; /* from the bodies' centres; between the anchors */
 } spring_line;
 
 static void find_anchor(const ode_mlcp_spring *spring, int side,
@@ -144,6 +145,8 @@ static void find_line(spring_line *line, const ode_mlcp_spring *spring,
                 arm[side]);
   }
   vec3_subtract(along, point[0], point[1]);
+  vec3_copy(line->span, along);
+  memcpy(line->arm, arm, sizeof line->arm);
   if (spring->along_axis) {
     line->length = vec3_dot(spring->axis, along);
     vec3_copy(along, spring->axis);
@@ -197,6 +200,81 @@ int forces_rows(const force_list *forces, const world_snapshot *home,
     memcpy(row->J, line.J, sizeof row->J);
     row->bias = -scale * moving;
     row->compliance = 1 / c;
+  }
+  return count;
+}
+
+/* g'M^-1 g, of bodies that forces move */
+static double inverse_mass_along(const extra_row *row,
+                                 const world_snapshot *home) {
+  double sum = 0;
+  for (int side = 0; side < 2; side++) {
+    if (!world_is_dynamic(home, row->body[side])) continue;
+    const host_body *body = &home->bodies[row->body[side]];
+    const double *g = row->J[side];
+    double turned[3];
+    mat3_apply(turned, body->inverse_inertia, g + 3);
+    sum += vec3_dot(g, g) / body->mass + vec3_dot(g + 3, turned);
+  }
+  return sum;
+}
+
+/* The direction and the arms whose product with u h is how much longer the
+ * spring gets. */
+static void mean_line(extra_row *row, const spring_line *start,
+                      const spring_line *end, bool along_axis) {
+  double along[3], arm[3];
+  double sum = vec3_length(start->span) + vec3_length(end->span);
+  vec3_copy(along, end->J[0]);
+  for (int i = 0; i < 3 && !along_axis && sum > 0; i++)
+    along[i] = (start->span[i] + end->span[i]) / sum;
+  memcpy(row->body, start->body, sizeof row->body);
+  for (int side = 0; side < 2; side++) {
+    double *J = row->J[side];
+    for (int i = 0; i < 3; i++) {
+      J[i] = side == 0 ? along[i] : -along[i];
+      arm[i] = 0.5 * (start->arm[side][i] + end->arm[side][i]);
+    }
+    vec3_cross(J + 3, arm, J);
+  }
+}
+
+int forces_mean_rows(const force_list *forces, const world_snapshot *home,
+                     double time, double h, const world_pose from[],
+                     const world_pose to[], extra_row rows[],
+                     extra_row end_rows[], int *n_end) {
+  int count = 0;
+  *n_end = 0;
+  for (const ode_mlcp_force *force = forces->first; force != NULL;
+       force = force->next) {
+    const ode_mlcp_spring *spring = &force->spring;
+    if (force->function != NULL) continue;
+    spring_line start, end;
+    find_line(&start, spring, home, from, NULL);
+    find_line(&end, spring, home, to, NULL);
+    extra_row *row = &rows[count];
+    mean_line(row, &start, &end, spring->along_axis);
+    double inverse_mass = inverse_mass_along(row, home);
+    if (!(inverse_mass > 0)) continue;
+
+    /* the force between the two ends that is a little nearer to the later one
+     * the stiffer the spring: 1/2 keeps its energy, 1 damps */
+    double a = h * h * spring->stiffness * inverse_mass / 4;
+    double stiff = a * a * a * a, late = 0.5 + 0.5 * stiff / (1 + stiff);
+    double c = h * (h * spring->stiffness * late + spring->damping);
+    if (!(c > 0)) continue;
+    double rest =
+        0.5 * (rest_length(spring, time) + rest_length(spring, time + h));
+    row->compliance = 1 / c;
+    row->bias = h * spring->stiffness * (start.length - rest) / c;
+    count++;
+
+    if (!(a > 0.01)) continue;
+    extra_row *damped = &end_rows[(*n_end)++];
+    *damped = *row;
+    memcpy(damped->J, end.J, sizeof damped->J);
+    damped->bias = 0;
+    damped->compliance = inverse_mass / stiff;
   }
   return count;
 }
@@ -257,6 +335,17 @@ static bool add_function(const ode_mlcp_force *given,
     k_q[36 * b + i] += jacobians[0][i];
     k_v[36 * b + i] += jacobians[1][i];
   }
+  return true;
+}
+
+bool forces_add_functions(const force_list *forces, const world_snapshot *home,
+                          double time, const world_pose poses[],
+                          const double v[], double force[], double k_q[],
+                          double k_v[], outcome *out) {
+  for (const ode_mlcp_force *f = forces->first; f != NULL; f = f->next)
+    if (f->function != NULL &&
+        !add_function(f, home, time, poses, v, force, k_q, k_v, out))
+      return false;
   return true;
 }
 

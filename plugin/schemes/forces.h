@@ -46,6 +46,28 @@ bool forces_add(const force_list *forces, const world_snapshot *home,
                 double time, const world_pose poses[], const double v[],
                 double force[], double k_q[], double k_v[], outcome *out);
 
+/** The same of the program's functions alone. */
+bool forces_add_functions(const force_list *forces, const world_snapshot *home,
+                          double time, const world_pose poses[],
+                          const double v[], double force[], double k_q[],
+                          double k_v[], outcome *out);
+
+/**
+ * Springs and dampers over a step between two poses, as rows on its mean
+ * velocity u (40): g'u h is exactly how much longer a spring gets, so that its
+ * energy is what is put into it.
+ *
+ * @param from, to  [n_bodies] where the bodies are, and where they come to
+ * @param rows      [forces->n_springs] out
+ * @param end_rows  of springs that are fast for the step: rows on the velocity at
+ *                  its end, softer the slower they are (45); *n_end of them
+ * @return how many rows.
+ */
+int forces_mean_rows(const force_list *forces, const world_snapshot *home,
+                     double time, double h, const world_pose from[],
+                     const world_pose to[], extra_row rows[],
+                     extra_row end_rows[], int *n_end);
+
 /**
  * The rows (24) of springs and dampers at given poses.
  *

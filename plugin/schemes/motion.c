@@ -7,14 +7,22 @@
 #include "world/rotation.h"
 
 bool motion_take(motion *m, arena *arena, int n_bodies) {
-  return ARENA_TAKE(arena, m->poses, n_bodies) &&
-         ARENA_TAKE(arena, m->v, 6 * n_bodies);
+  if (!ARENA_TAKE(arena, m->poses, n_bodies) ||
+      !ARENA_TAKE(arena, m->v, 6 * n_bodies) ||
+      !ARENA_TAKE(arena, m->carry, 6 * n_bodies) ||
+      !ARENA_TAKE(arena, m->carry_h, n_bodies))
+    return false;
+  memset(m->carry, 0, 6 * (size_t)n_bodies * sizeof *m->carry);
+  memset(m->carry_h, 0, (size_t)n_bodies * sizeof *m->carry_h);
+  return true;
 }
 
 void motion_copy(motion *to, const motion *from, int n_bodies) {
   to->time = from->time;
   memcpy(to->poses, from->poses, (size_t)n_bodies * sizeof *to->poses);
   memcpy(to->v, from->v, 6 * (size_t)n_bodies * sizeof *to->v);
+  memcpy(to->carry, from->carry, 6 * (size_t)n_bodies * sizeof *to->carry);
+  memcpy(to->carry_h, from->carry_h, (size_t)n_bodies * sizeof *to->carry_h);
 }
 
 double motion_radius(const world_snapshot *world, const double v[], double h) {

@@ -24,9 +24,10 @@ typedef struct step_memory {
 
 /** What the state of every scheme begins with. */
 typedef struct scheme_state {
-  memory_pool pool;   /* of all that the state holds; given back with it */
-  assembly *assembly; /* with the answer of the last solve */
-  arena arena;        /* scratch of a step */
+  memory_pool pool;    /* of all that the state holds; given back with it */
+  assembly *assembly;  /* with the answer of the last solve */
+  assembly *projector; /* another, where the scheme made one beside it */
+  arena arena;         /* scratch of a step */
   struct scheme_state *next; /* the stepper's: of those that are not in use */
 } scheme_state;
 

@@ -41,6 +41,7 @@ scheme_state *scheme_state_create(const scheme *scheme,
 void scheme_state_destroy(const scheme *scheme, scheme_state *state) {
   const memory_source *source = state->pool.from;
   assembly_destroy(state->assembly);
+  assembly_destroy(state->projector);
   memory_pool_release(&state->pool);
   source->release(source->context, state, scheme->state_size);
 }

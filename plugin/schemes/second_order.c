@@ -21,7 +21,10 @@ bool second_order_reserve(second_order *s) {
           ARENA_TAKE(arena, s->k_q, 36 * n) &&
           ARENA_TAKE(arena, s->k_v, 36 * n) && ARENA_TAKE(arena, s->stiff, n) &&
           ARENA_TAKE(arena, s->rows, s->step->forces->n_springs) &&
-          motion_take(&s->ahead, arena, n)) ||
+          ARENA_TAKE(arena, s->u, 6 * n) &&
+          ARENA_TAKE(arena, s->early, 6 * n) &&
+          ARENA_TAKE(arena, s->start_v, 6 * n) &&
+          ARENA_TAKE(arena, s->group, n) && motion_take(&s->ahead, arena, n)) ||
          outcome_no_memory(s->step->out);
 }
 
@@ -82,8 +85,7 @@ void second_order_find_stiff(second_order *s, const motion *from, double h) {
   }
 }
 
-/* out += factor [a]x, into the angular block of a 6 x 6 matrix. */
-static void add_cross(double out[36], double factor, const double a[3]) {
+void second_order_add_cross(double out[36], double factor, const double a[3]) {
   const double cross[9] = {0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0};
   for (int i = 0; i < 9; i++)
     out[6 * (3 + i / 3) + 3 + i % 3] += factor * cross[i];
@@ -96,7 +98,7 @@ static void add_gyroscopic_jacobian(double out[36], double factor,
                                     bool exact) {
   double momentum[3];
   mat3_apply(momentum, body->inertia, w);
-  add_cross(out, factor, momentum);
+  second_order_add_cross(out, factor, momentum);
   if (!exact) return;
   for (int j = 0; j < 3; j++) {
     double column[3] = {body->inertia[j], body->inertia[3 + j],
@@ -248,8 +250,8 @@ static bool reserve_middle(second_order *s) {
          outcome_no_memory(s->step->out);
 }
 
-/* Contacts that are active at the start, at the point of the Jacobians. */
-static bool look_at_middle(second_order *s, const motion *from, double h) {
+bool second_order_look_at_middle(second_order *s, const motion *from,
+                                 double h) {
   const world_snapshot *here = s->here;
   outcome *out = s->step->out;
   for (int b = 0; b < s->home.n_bodies; b++)
@@ -281,8 +283,7 @@ const world_snapshot *second_order_solved(const second_order *s) {
   return s->step->options->scheme == ODE_MLCP_SCHEME_GAP ? s->here : &s->middle;
 }
 
-/* What is known of the contacts of the problem. */
-static bool find_known(second_order *s, const world_snapshot *at) {
+bool second_order_find_known(second_order *s, const world_snapshot *at) {
   size_t n = (size_t)at->contacts.n;
   if (!POOL_RESERVE(s->step->pool, s->known_at, n))
     return outcome_no_memory(s->step->out);
@@ -294,9 +295,9 @@ static bool find_known(second_order *s, const world_snapshot *at) {
 }
 
 /* `smooth`, for events look at how forces change with time. */
-static assembly_request request_for(const second_order *s,
-                                    const world_snapshot *at, joint_level level,
-                                    double h) {
+assembly_request second_order_request(const second_order *s,
+                                      const world_snapshot *at,
+                                      joint_level level, double h) {
   assembly_request request = scheme_request(s->step, at);
   request.level = level;
   request.step_size = h;
@@ -310,8 +311,9 @@ bool second_order_take(second_order *s, const motion *from, double h,
                        motion *to) {
   const scheme_step *step = s->step;
   scheme_weights weights = weights_of(step->options, h);
+  s->unsettled = false;
   if (weights.midpoint) {
-    if (!look_at_middle(s, from, h)) return false;
+    if (!second_order_look_at_middle(s, from, h)) return false;
   } else {
     if (!reserve_middle(s)) return false;
     for (int k = 0; k < s->here->contacts.n; k++) s->middle_of[k] = k;
@@ -322,10 +324,11 @@ bool second_order_take(second_order *s, const motion *from, double h,
   int n_rows = forces_rows(step->forces, &s->home, spring_poses, from->v,
                            weights.cq, weights.cv, weights.unknown, s->rows);
   if (!sum_impulses(s, &weights, at, from, h) ||
-      !free_motion(s, &weights, at, from) || !find_known(s, at))
+      !free_motion(s, &weights, at, from) || !second_order_find_known(s, at))
     return false;
 
-  assembly_request request = request_for(s, at, JOINT_LEVEL_VELOCITY, h);
+  assembly_request request =
+      second_order_request(s, at, JOINT_LEVEL_VELOCITY, h);
   request.scale = weights.scale;
   request.carry = weights.carry;
   request.mass = s->mass;
@@ -375,7 +378,7 @@ bool second_order_correct(second_order *s, world_snapshot *at, motion *to) {
   size_t n = (size_t)s->home.n_bodies;
   if (!(at->erp > 0) || !anything_to_correct(at)) return true;
   memset(s->x_free, 0, 6 * n * sizeof *s->x_free);
-  assembly_request request = request_for(s, at, JOINT_LEVEL_MOVE, h);
+  assembly_request request = second_order_request(s, at, JOINT_LEVEL_MOVE, h);
   request.erp = at->erp;
   request.v = s->x_free;
   if (!assembly_solve(s->base.assembly, &request, step->out)) return false;

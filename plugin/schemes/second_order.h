@@ -6,13 +6,22 @@
 #include "schemes/motion.h"
 #include "schemes/scheme.h"
 
-typedef struct second_order {
+typedef struct second_order second_order;
+
+/** A step of size h. `here` is at `from`.
+ *  @param to  out, may not be `from`
+ *  @return false with the outcome's message. */
+typedef bool second_order_step(second_order *s, const motion *from, double h,
+                               motion *to);
+
+struct second_order {
   scheme_state base;
-  scheme_step *step;     /* in hand */
-  world_snapshot home;   /* at the start of the host's step */
-  world_snapshot moved;  /* for `here`, where that is not home */
-  world_snapshot *here;  /* at the start; contacts have `active` set */
-  world_snapshot middle; /* where the Jacobians are taken */
+  scheme_step *step;       /* in hand */
+  second_order_step *take; /* the scheme's */
+  world_snapshot home;     /* at the start of the host's step */
+  world_snapshot moved;    /* for `here`, where that is not home */
+  world_snapshot *here;    /* at the start; contacts have `active` set */
+  world_snapshot middle;   /* where the Jacobians are taken */
   world_matcher matcher;
   const contact_entry **known; /* [here's contacts] what the last substep left,
                                      NULL: nothing, */
@@ -23,7 +32,19 @@ typedef struct second_order {
   extra_row *rows;
   bool counts_cone; /* in the next step tried */
   bool *stiff;      /* [n_bodies] see second_order_find_stiff */
-} second_order;
+  bool detects;     /* steps are cut where contacts begin or end to slip */
+  bool unsettled;   /* the last step tried did not settle: it is too large */
+  /* the conserving scheme's */
+  world_snapshot before;              /* joints at the start of a step, */
+  world_snapshot after;               /* and the world at its end */
+  double *u, *early, *start_v;        /* [6 n_bodies] */
+  int *group;                         /* [n_bodies] tied together by rows */
+  struct joint_row_state *row_states; /* [6 middle.n_joint_rows] */
+  int *aim;            /* [here's contacts] what friction works against */
+  int *end_of;         /* [here's contacts] contact in `after`, -1: lost */
+  extra_row *end_rows; /* what velocities at the end obey beside joints */
+  double here_size;    /* s: `here` was read for a step of this size */
+};
 
 /** alpha of v_alpha: 1/2 for the trapezoids. */
 double second_order_alpha(const ode_mlcp_options *options);
@@ -39,14 +60,23 @@ bool second_order_reserve(second_order *s);
  */
 void second_order_find_stiff(second_order *s, const motion *from, double h);
 
-/**
- * A step of size h. `here` is at `from`.
- *
- * @param to  out, may not be `from`
- * @return false with the outcome's message.
- */
-bool second_order_take(second_order *s, const motion *from, double h,
-                       motion *to);
+/** Contacts that are active at the start, at the point of the Jacobians. @return
+ *  false with the outcome's message. */
+bool second_order_look_at_middle(second_order *s, const motion *from, double h);
+
+/** What is known of the contacts of the problem at `at`. */
+bool second_order_find_known(second_order *s, const world_snapshot *at);
+
+/** A request for x = `level`'s unknown at `at`. */
+assembly_request second_order_request(const second_order *s,
+                                      const world_snapshot *at,
+                                      joint_level level, double h);
+
+/** out += factor [a]x, into the angular block of a 6 x 6 matrix. */
+void second_order_add_cross(double out[36], double factor, const double a[3]);
+
+/** The trapezoids' and gap's. */
+second_order_step second_order_take;
 
 /** The snapshot that the last step's problem was made of. */
 const world_snapshot *second_order_solved(const second_order *s);

@@ -18,6 +18,8 @@
   ROW(ST, "st",                                                               \
       "Stewart and Trinkle's position level: contacts where the bodies go "   \
       "to, ERP 1 for them")                                                   \
+  ROW(CONSERVING, "conserving",                                               \
+      "second order, angular momentum exact, energy never growing by itself") \
   /* a new row goes above this line */
 
 #endif

@@ -83,7 +83,8 @@ bool settings_add_scheme_name(int scheme, const char *name) {
 #define ALL 0
 #define AP_AH_ST (BIT(AP) | BIT(AH) | BIT(ST))
 #define GAP BIT(GAP)
-#define SECOND_ORDER (BIT(GAP) | BIT(TRAPEZOID_1) | BIT(TRAPEZOID))
+#define SECOND_ORDER                                                           \
+  (BIT(GAP) | BIT(TRAPEZOID_1) | BIT(TRAPEZOID) | BIT(CONSERVING))
 #define STABILISED (BIT(AH) | SECOND_ORDER | BIT(ST))
 #define ST BIT(ST)
 

@@ -24,6 +24,16 @@ void world_pose_move(world_pose *out, const world_pose *q,
   quaternion_normalise(out->quaternion);
 }
 
+void world_pose_move_cayley(world_pose *out, const world_pose *q,
+                            const double velocity[6], double h) {
+  const double d[4] = {1, h / 2 * velocity[3], h / 2 * velocity[4],
+                       h / 2 * velocity[5]};
+  for (int i = 0; i < 3; i++)
+    out->position[i] = q->position[i] + h * velocity[i];
+  quaternion_multiply(out->quaternion, d, q->quaternion);
+  quaternion_normalise(out->quaternion);
+}
+
 void world_pose_advance(world_pose *out, const host_body *body,
                         const double velocity[6], double h) {
   double v[6];
@@ -32,15 +42,10 @@ void world_pose_advance(world_pose *out, const host_body *body,
   if (turning > most)
     for (int i = 3; i < 6; i++) v[i] *= most / turning;
   world_pose from = world_pose_of(body);
-  if (dBodyGetFiniteRotationMode(body->id)) {
+  if (dBodyGetFiniteRotationMode(body->id))
     world_pose_move(out, &from, v, h);
-    return;
-  }
-  const double d[4] = {1, h / 2 * v[3], h / 2 * v[4], h / 2 * v[5]};
-  vec3_copy(out->position, from.position);
-  vec3_add_scaled(out->position, h, v);
-  quaternion_multiply(out->quaternion, d, from.quaternion);
-  quaternion_normalise(out->quaternion);
+  else
+    world_pose_move_cayley(out, &from, v, h);
 }
 
 /* The host turns a body by w h about w where its rotation is finite, else by

@@ -16,6 +16,12 @@ world_pose world_pose_of(const host_body *body);
 void world_pose_move(world_pose *out, const world_pose *q,
                      const double velocity[6], double h);
 
+/** The same by the Cayley map, which turns by 2 atan(h |w| / 2) about w: an arm r
+ *  then changes by h w x (r + r+) / 2, exactly. It is the host's rule where
+ *  rotations are not finite. */
+void world_pose_move_cayley(world_pose *out, const world_pose *q,
+                            const double velocity[6], double h);
+
 /** The pose to which the host's own rule moves `body` from where it was read
  *  with `velocity` in `h`: its angular speed is capped, and it turns by the
  *  rule that the program chose. */

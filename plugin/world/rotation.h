@@ -28,6 +28,20 @@ static inline void quaternion_from_turn(double q[4], const double turn[3]) {
   for (int i = 0; i < 3; i++) q[1 + i] = share * turn[i];
 }
 
+/** The rotation matrix, row-major, of a unit quaternion. */
+static inline void quaternion_to_rotation(double R[9], const double q[4]) {
+  double w = q[0], x = q[1], y = q[2], z = q[3];
+  R[0] = 1 - 2 * (y * y + z * z);
+  R[1] = 2 * (x * y - w * z);
+  R[2] = 2 * (x * z + w * y);
+  R[3] = 2 * (x * y + w * z);
+  R[4] = 1 - 2 * (x * x + z * z);
+  R[5] = 2 * (y * z - w * x);
+  R[6] = 2 * (x * z - w * y);
+  R[7] = 2 * (y * z + w * x);
+  R[8] = 1 - 2 * (x * x + y * y);
+}
+
 /** The quaternion d with to = d from. */
 static inline void quaternion_between(double d[4], const double from[4],
                                       const double to[4]) {

@@ -111,6 +111,7 @@ typedef struct world_reader {
   group_table groups;
   dStepperJointStop *stops;
   int n_stops;
+  bool contacts; /* at other poses: contacts and stops, too */
   outcome *out;
 } world_reader;
 
@@ -549,11 +550,11 @@ static bool read_source(world_reader *r) {
 static bool read_moved(world_reader *r, const world_snapshot *home,
                        const world_pose poses[], double step_size) {
   world_snapshot *world = r->world;
-  contact_source *source = home->settings.contacts;
+  contact_source *source = world->settings.contacts;
   size_t n_contacts = 0, n_others = 0;
   for (int j = 0; j < home->n_joints; j++) {
     if (home->joints[j].is_contact)
-      n_contacts += !home->joints[j].from_source;
+      n_contacts += r->contacts && !home->joints[j].from_source;
     else
       n_others++;
   }
@@ -578,16 +579,17 @@ static bool read_moved(world_reader *r, const world_snapshot *home,
     world->joints[j].rows = world->joints[j].contact = -1;
     if (!before->is_contact) {
       if (!read_joint_rows(r, j, step_size)) return false;
-    } else if (!before->from_source && before->contact >= 0) {
+    } else if (r->contacts && !before->from_source && before->contact >= 0) {
       freeze_contact(r, home, before->contact, poses);
     }
   }
   return read_source(r);
 }
 
-bool world_read_at(world_snapshot *world, const world_snapshot *home,
-                   const world_pose poses[], double step_size, outcome *out) {
-  world_reader r = {.world = world, .out = out};
+static bool read_at(world_reader *r, const world_snapshot *home,
+                    const world_pose poses[], double step_size) {
+  world_snapshot *world = r->world;
+  outcome *out = r->out;
   host_place *places;
   size_t n_bodies = (size_t)home->n_bodies, n_joints = (size_t)home->n_joints;
   size_t n_contact_joints = 0;
@@ -596,6 +598,11 @@ bool world_read_at(world_snapshot *world, const world_snapshot *home,
   world->settings = home->settings;
   world->settings.measure = false;
   world->arena.source = &home->settings.pool->source;
+  if (!r->contacts) {
+    world->settings.contacts = NULL;
+    world->settings.margin = 0; /* no stops */
+    world->settings.erp = 1;
+  }
   world->erp = home->erp;
   world->cfm = home->cfm;
   world->surface_layer = home->surface_layer;
@@ -620,9 +627,22 @@ bool world_read_at(world_snapshot *world, const world_snapshot *home,
   for (int b = 0; b < home->n_bodies; b++)
     world->bodies[b].id = home->bodies[b].id;
   move_bodies(world, poses, places);
-  bool read = read_moved(&r, home, poses, step_size);
+  bool read = read_moved(r, home, poses, step_size);
   put_bodies_back(world, places);
   return read;
+}
+
+bool world_read_at(world_snapshot *world, const world_snapshot *home,
+                   const world_pose poses[], double step_size, outcome *out) {
+  world_reader r = {.world = world, .contacts = true, .out = out};
+  return read_at(&r, home, poses, step_size);
+}
+
+bool world_read_joints_at(world_snapshot *world, const world_snapshot *home,
+                          const world_pose poses[], double step_size,
+                          outcome *out) {
+  world_reader r = {.world = world, .out = out};
+  return read_at(&r, home, poses, step_size);
 }
 
 /* --- a world as one island -------------------------------------------------- */

@@ -116,6 +116,12 @@ bool world_read(world_snapshot *world, const world_settings *settings,
 bool world_read_at(world_snapshot *world, const world_snapshot *home,
                    const world_pose poses[], double step_size, outcome *out);
 
+/** The joints' rows alone, with an ERP of 1: a row's correction is then minus its
+ *  position error over the step size. */
+bool world_read_joints_at(world_snapshot *world, const world_snapshot *home,
+                          const world_pose poses[], double step_size,
+                          outcome *out);
+
 /** All enabled bodies of a world and the joints on them, as one island; or,
  *  with `all`, disabled bodies too. Its arrays are of `memory`.
  *  @return false when memory ran out. */

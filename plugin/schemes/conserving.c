@@ -1,0 +1,745 @@
+#include "schemes/conserving.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/disjoint_sets.h"
+#include "common/matrix6.h"
+#include "common/vec3.h"
+#include "world/rotation.h"
+
+/* Rounds until a step counts as too large; most end after three to six. */
+enum { ROUNDS_MAX = 16 };
+/* A round that changes no body's mean velocity by more than this part of the
+ * fastest is the last. */
+static const double SETTLED = 1e-11;
+/* m, rad: joint errors up to this are taken away by the step itself; larger ones
+ * by moving the bodies, which gives them no velocity */
+static const double SMALL_ERROR = 1e-6;
+/* Of a row's diagonal: the compliance of a round, for rows that say the same. It
+ * counts from the impulse of the round before, so that none is left in the
+ * end. */
+static const double COMPLIANCE = 1e-7;
+/* Of what the end's projection did to the velocities, so much is undone at the
+ * start of the next step: 1 keeps the energy where it is, 0 damps most (42). */
+static const double CARRIED = 0.99;
+
+/* What the friction of a contact works against. */
+enum { AIM_MEAN, AIM_END, AIM_MEAN_AGAIN };
+
+/* A row of a joint over the rounds of a step. */
+typedef struct joint_row_state {
+  bool holds;      /* rigid, without bounds: it has a surface to end on */
+  bool positional; /* its error was seen to be other than 0 */
+  int number;      /* among the rows of its joint that hold */
+  int before;      /* its row at the start */
+  double target;   /* velocity asked for, m/s or rad/s */
+  double error;    /* at the start, */
+  double kept;     /* and the part of it that stays */
+  double impulse;  /* of the round before */
+} joint_row_state;
+
+/* --- rows of joints --------------------------------------------------------- */
+
+/* The rows that hold two bodies together without bounds, in their order.
+ * @return how many. */
+static int find_holding(const host_joint_rows *joint, double cfm,
+                        int index[6]) {
+  int n = 0;
+  for (unsigned i = 0; i < joint->rows.count; i++)
+    if (isinf(joint->rows.lo[i]) && isinf(joint->rows.hi[i]) &&
+        joint->rows.cfm[i] <= cfm && !joint->soft[i])
+      index[n++] = (int)i;
+  return n;
+}
+
+static const host_joint_rows *rows_of(const world_snapshot *world, int joint) {
+  int rows = world->joints[joint].rows;
+  return rows >= 0 ? &world->joint_rows[rows] : NULL;
+}
+
+static double rate(const double J[2][6], const int body[2], const double v[]) {
+  double sum = 0;
+  for (int side = 0; side < 2; side++)
+    for (int i = 0; i < 6 && body[side] >= 0; i++)
+      sum += J[side][i] * v[6 * body[side] + i];
+  return sum;
+}
+
+static bool prepare_joint(second_order *s, int j, double h) {
+  const world_joint *joint = &s->home.joints[j];
+  host_joint_rows *rows = &s->middle.joint_rows[s->middle.joints[j].rows];
+  joint_row_state *states = s->row_states + 6 * s->middle.joints[j].rows;
+  const host_joint_rows *start = rows_of(s->here, j);
+  const host_joint_rows *before = rows_of(&s->before, j);
+  int index[6], index_before[6], n = find_holding(rows, s->home.cfm, index);
+  memset(states, 0, 6 * sizeof *states);
+
+  /* motors ask the velocity at the end for their target: on the mean one they
+   * would have it alternate */
+  double H = s->step->step_size;
+  for (unsigned i = 0; i < rows->rows.count; i++) {
+    double *rhs = &rows->rows.rhs[i];
+    if (rows->rows.cfm[i] > s->home.cfm || rows->soft[i]) {
+      /* a spring's force is that at the start, and what the step makes of it */
+      if (start == NULL || start->rows.count != rows->rows.count) continue;
+      double part = start->correction[i];
+      *rhs = start->rows.rhs[i] - part + part * s->here_size / H;
+    } else if (rows->rows.lo[i] != 0 && rows->rows.hi[i] != 0 &&
+               !(isinf(rows->rows.lo[i]) && isinf(rows->rows.hi[i]))) {
+      double target = *rhs - rows->correction[i];
+      *rhs = 0.5 * (target + rate(rows->rows.J[i], joint->body, s->start_v));
+      rows->correction[i] = 0;
+    }
+  }
+  if (before == NULL || find_holding(before, s->home.cfm, index_before) != n)
+    return true;
+  double worst = 0;
+  for (int k = 0; k < n; k++) {
+    joint_row_state *state = &states[index[k]];
+    state->holds = true;
+    state->number = k;
+    state->before = index_before[k];
+    state->target = rows->rows.rhs[index[k]] - rows->correction[index[k]];
+    state->error = -h * before->correction[index_before[k]];
+    state->positional = state->error != 0;
+    worst = fmax(worst, fabs(state->error));
+  }
+  for (int k = 0; k < n && worst > SMALL_ERROR; k++)
+    states[index[k]].kept = states[index[k]].error;
+  return true;
+}
+
+/* From the second to the first body at the middle of the step; 0 where one of
+ * them moves as it will: there is nothing to balance then. */
+static void middle_apart(const second_order *s, const motion *from,
+                         const motion *to, const int body[2], double apart[3]) {
+  bool both = world_is_dynamic(&s->home, body[0]) &&
+              world_is_dynamic(&s->home, body[1]);
+  for (int i = 0; i < 3; i++)
+    apart[i] = both ? 0.5 * (from->poses[body[0]].position[i] +
+                             to->poses[body[0]].position[i] -
+                             from->poses[body[1]].position[i] -
+                             to->poses[body[1]].position[i])
+                    : 0;
+}
+
+/* Add a force along `force` to a row, on both bodies, without a moment of both
+ * together about any point. */
+static void add_balanced(double J[2][6], const double apart[3],
+                         const double force[3]) {
+  double moment[3];
+  vec3_cross(moment, apart, force);
+  for (int side = 0; side < 2; side++) {
+    vec3_add_scaled(J[side], side == 0 ? 1 : -1, force);
+    vec3_add_scaled(J[side] + 3, -0.5, moment);
+  }
+}
+
+/* Both bodies' parts of a row are to have no moment together about any point, at
+ * the middle of the step: what is missing is shared. */
+static void balance(double J[2][6], const double apart[3]) {
+  double moment[3];
+  vec3_cross(moment, apart, J[0]);
+  for (int i = 0; i < 3; i++) {
+    double half = 0.5 * (moment[i] + J[0][3 + i] + J[1][3 + i]);
+    J[0][3 + i] -= half;
+    J[1][3 + i] -= half;
+  }
+}
+
+/* Turn a row a little, towards how the bodies turn or else move past each other,
+ * so that J u is exactly the rate of its error over the step: no work is done
+ * where the error does not change.
+ * @param noise  m/s or rad/s: what is slower has no direction */
+static void match_rate(const int body[2], double J[2][6], const double apart[3],
+                       const double u[], double asked, double noise) {
+  const double ROUNDING = 1e-12;
+  const double MOST = 0.3; /* of a row: more is no correction */
+  double turning[3] = {0}, passing[3] = {0}, both[3] = {0}, turned[3];
+  double missing = asked - rate(J, body, u), size = 0;
+  for (int side = 0; side < 2; side++) {
+    if (body[side] < 0) continue;
+    const double *of = u + 6 * body[side], sign = side == 0 ? 1 : -1;
+    vec3_add_scaled(passing, sign, of);
+    vec3_add_scaled(turning, sign, of + 3);
+    vec3_add_scaled(both, 0.5, of + 3);
+    for (int i = 0; i < 6; i++) size += fabs(J[side][i] * of[i]);
+  }
+  vec3_cross(turned, both, apart);
+  vec3_add_scaled(passing, -1, turned);
+  if (fabs(missing) < ROUNDING * size) return;
+  double least = fmax(fabs(missing) / MOST, noise);
+  if (vec3_length(turning) > least) {
+    double share = missing / vec3_dot(turning, turning);
+    vec3_add_scaled(J[0] + 3, share, turning);
+    vec3_add_scaled(J[1] + 3, -share, turning);
+  } else if (vec3_length(passing) > least) {
+    double share = missing / vec3_dot(passing, passing);
+    for (int i = 0; i < 3; i++) passing[i] *= share;
+    add_balanced(J, apart, passing);
+  }
+}
+
+static double alike(const double a[2][6], const double b[2][6]) {
+  double ab = 0, aa = 0, bb = 0;
+  for (int i = 0; i < 12; i++) {
+    ab += a[i / 6][i % 6] * b[i / 6][i % 6];
+    aa += a[i / 6][i % 6] * a[i / 6][i % 6];
+    bb += b[i / 6][i % 6] * b[i / 6][i % 6];
+  }
+  return ab / sqrt(aa * bb);
+}
+
+/* Rows along axes of the world: the mean is exact, as arms change by
+ * h u x (r + r+) / 2. */
+static bool goes_straight(const double J0[2][6], const double J1[2][6]) {
+  return vec3_dot(J0[0], J0[0]) > 0 &&
+         memcmp(J0[0], J1[0], 3 * sizeof J0[0][0]) == 0;
+}
+
+/* The row of a joint between its two ends: its mean, where it is the same row at
+ * both (the host may choose other axes), the balance and the work put right. */
+static void mean_row(const second_order *s, const motion *from,
+                     const motion *to, double h, int j,
+                     const joint_row_state *state, const double J0[2][6],
+                     const double J1[2][6], double error1, double J[2][6]) {
+  const double SAME = 0.5;
+  const int *body = s->home.joints[j].body;
+  bool same = alike(J0, J1) > SAME;
+  for (int i = 0; i < 12; i++)
+    J[i / 6][i % 6] =
+        same ? 0.5 * (J0[i / 6][i % 6] + J1[i / 6][i % 6]) : J1[i / 6][i % 6];
+  double apart[3];
+  middle_apart(s, from, to, body, apart);
+  if (world_is_dynamic(&s->home, body[0]) &&
+      world_is_dynamic(&s->home, body[1]))
+    balance(J, apart);
+  /* bodies that turn together turn the errors that they have */
+  double noise = 1e3 * (fabs(error1) + fabs(state->error) + 1e-16) / h;
+  if (state->positional && !goes_straight(J0, J1))
+    match_rate(body, J, apart, s->u, (error1 - state->error) / h, noise);
+}
+
+/* J M^-1 J' */
+static double diagonal(const second_order *s, const int body[2],
+                       const double J[2][6]) {
+  double sum = 0, turned[3];
+  for (int side = 0; side < 2; side++) {
+    if (!world_is_dynamic(&s->home, body[side])) continue;
+    const host_body *of = &s->home.bodies[body[side]];
+    mat3_apply(turned, of->inverse_inertia, J[side] + 3);
+    sum +=
+        vec3_dot(J[side], J[side]) / of->mass + vec3_dot(J[side] + 3, turned);
+  }
+  return sum;
+}
+
+/* Put the rows for the mean velocity in the place of those at the middle. */
+static void renew_joint(second_order *s, const motion *from, const motion *to,
+                        double h, int j) {
+  const int *body = s->home.joints[j].body;
+  host_joint_rows *rows = &s->middle.joint_rows[s->middle.joints[j].rows];
+  joint_row_state *states = s->row_states + 6 * s->middle.joints[j].rows;
+  const host_joint_rows *before = rows_of(&s->before, j);
+  const host_joint_rows *after = rows_of(&s->after, j);
+  int index[6], n = after != NULL ? find_holding(after, s->home.cfm, index) : 0;
+  for (unsigned i = 0; i < rows->rows.count; i++) {
+    joint_row_state *state = &states[i];
+    if (!state->holds || state->number >= n) continue;
+    int k = index[state->number];
+    double error = -h * after->correction[k], *rhs = &rows->rows.rhs[i];
+    double(*J)[6] = rows->rows.J[i];
+    state->positional |= error != 0;
+    mean_row(s, from, to, h, j, state, before->rows.J[state->before],
+             after->rows.J[k], error, J);
+    double compliance =
+        fmax(COMPLIANCE * diagonal(s, body, J), s->home.cfm / h);
+    *rhs = state->positional ? rate(J, body, s->u) - (error - state->kept) / h
+                             : state->target;
+    *rhs += compliance * state->impulse;
+    rows->rows.cfm[i] = compliance * h;
+    rows->soft[i] = true; /* as it stands */
+    rows->correction[i] = 0;
+  }
+}
+
+static bool renew_joints(second_order *s, const motion *from, const motion *to,
+                         double h) {
+  if (s->middle.n_joint_rows == 0) return true;
+  if (!world_read_joints_at(&s->after, &s->home, to->poses, h, s->step->out))
+    return false;
+  for (int j = 0; j < s->home.n_joints; j++)
+    if (s->middle.joints[j].rows >= 0) renew_joint(s, from, to, h, j);
+  return true;
+}
+
+static void keep_impulses(second_order *s) {
+  for (int j = 0; j < s->home.n_joints; j++) {
+    int rows = s->middle.joints[j].rows;
+    for (unsigned i = 0; rows >= 0 && i < s->middle.joint_rows[rows].rows.count;
+         i++)
+      s->row_states[6 * rows + (int)i].impulse =
+          assembly_joint_impulse(s->base.assembly, j, i);
+  }
+}
+
+/* --- bodies ----------------------------------------------------------------- */
+
+/* The inertia of a body at a pose, world frame, and its rotation. */
+static void turn_inertia(const second_order *s, int b, const world_pose *pose,
+                         double rotation[9], double inertia[9]) {
+  const host_body *body = &s->home.bodies[b];
+  double in_body[9], back[9];
+  for (int i = 0; i < 9; i++) back[i] = body->rotation[3 * (i % 3) + i / 3];
+  mat3_rotate(in_body, back, body->inertia);
+  quaternion_to_rotation(rotation, pose->quaternion);
+  mat3_rotate(inertia, rotation, in_body);
+}
+
+/* Angular velocity and momentum at the end that go with a mean angular velocity:
+ * in the body's frame the mean of both ends is the mean one (40). */
+static void end_of_turn(const double R0[9], const double R1[9],
+                        const double inertia1[9], const double w0[3],
+                        const double u[3], double w1[3], double momentum[3]) {
+  double local[3], turned[3];
+  for (int i = 0; i < 3; i++) /* R0' w0 */
+    local[i] = R0[i] * w0[0] + R0[3 + i] * w0[1] + R0[6 + i] * w0[2];
+  mat3_apply(turned, R1, local);
+  for (int i = 0; i < 3; i++) w1[i] = 2 * u[i] - turned[i];
+  mat3_apply(momentum, inertia1, w1);
+}
+
+/* The change of momentum over the step that goes with the mean velocity u, less
+ * that of known forces; its Jacobian goes to s->mass. */
+static void build_body(second_order *s, const motion *from, const motion *to,
+                       int b, double h, double missing[6]) {
+  const host_body *body = &s->home.bodies[b];
+  const double *v = s->start_v + 6 * b, *u = s->u + 6 * b;
+  double *mass = s->mass + 36 * b;
+  double R0[9], R1[9], I0[9], I1[9], momentum[3], start[3], w1[3];
+  turn_inertia(s, b, &from->poses[b], R0, I0);
+  turn_inertia(s, b, &to->poses[b], R1, I1);
+  memset(mass, 0, 36 * sizeof *mass);
+  for (int i = 0; i < 3; i++) {
+    mass[7 * i] = 2 * body->mass;
+    missing[i] = 2 * body->mass * (u[i] - v[i]) - s->force[6 * b + i];
+  }
+  if (!body->gyroscopic) {
+    /* as the program wants it: no torque comes of the inertia's turning */
+    double mean[9], change[3], turned[3];
+    for (int i = 0; i < 9; i++) mean[i] = I0[i] + I1[i];
+    vec3_subtract(change, u + 3, v + 3);
+    mat3_apply(turned, mean, change);
+    for (int i = 0; i < 3; i++) {
+      missing[3 + i] = turned[i] - s->force[6 * b + 3 + i];
+      for (int k = 0; k < 3; k++) mass[6 * (3 + i) + 3 + k] = mean[3 * i + k];
+    }
+  } else {
+    end_of_turn(R0, R1, I1, v + 3, u + 3, w1, momentum);
+    mat3_apply(start, I0, v + 3);
+    for (int i = 0; i < 3; i++)
+      missing[3 + i] = momentum[i] - start[i] - s->force[6 * b + 3 + i];
+    /* 2 R1 J R0' - [L1]x T, T the turn that u makes: h (1 + [y]x) / (1 + y'y),
+     * y = (h/2) u; R1 J R0' = I1 R1 R0' */
+    double y[3], turn[9];
+    for (int i = 0; i < 3; i++) y[i] = h / 2 * u[3 + i];
+    double scale = h / (1 + vec3_dot(y, y));
+    const double T[9] = {scale,         -scale * y[2], scale * y[1],
+                         scale * y[2],  scale,         -scale * y[0],
+                         -scale * y[1], scale * y[0],  scale};
+    const double L[9] = {0, -momentum[2], momentum[1],  momentum[2],
+                         0, -momentum[0], -momentum[1], momentum[0],
+                         0};
+    for (int i = 0; i < 3; i++)
+      for (int k = 0; k < 3; k++)
+        turn[3 * i + k] = vec3_dot(R1 + 3 * i, R0 + 3 * k);
+    for (int i = 0; i < 3; i++)
+      for (int k = 0; k < 3; k++) {
+        double sum = 0;
+        for (int l = 0; l < 3; l++)
+          sum +=
+              2 * I1[3 * i + l] * turn[3 * l + k] - L[3 * i + l] * T[3 * l + k];
+        mass[6 * (3 + i) + 3 + k] = sum;
+      }
+    if (!matrix6_is_positive(mass)) {
+      for (int i = 0; i < 9; i++)
+        mass[6 * (3 + i / 3) + 3 + i % 3] = I0[i] + I1[i];
+      s->step->out->report.jacobians_dropped++;
+    }
+  }
+  if (s->step->forces->first == NULL) return;
+  double with[36];
+  for (int i = 0; i < 36; i++)
+    with[i] = mass[i] - h * h / 2 * s->k_q[36 * b + i] - h * s->k_v[36 * b + i];
+  if (matrix6_is_positive(with))
+    memcpy(mass, with, sizeof with);
+  else
+    s->step->out->report.jacobians_dropped++;
+}
+
+/* The impulses of all that is no row, into s->force. */
+static bool sum_forces(second_order *s, const motion *from, const motion *to,
+                       double h) {
+  const scheme_step *step = s->step;
+  size_t n = (size_t)s->home.n_bodies;
+  memset(s->force, 0, 6 * n * sizeof *s->force);
+  if (step->forces->first != NULL) {
+    memset(s->early, 0, 6 * n * sizeof *s->early);
+    memset(s->k_q, 0, 36 * n * sizeof *s->k_q);
+    memset(s->k_v, 0, 36 * n * sizeof *s->k_v);
+    if (!forces_add_functions(step->forces, &s->home, from->time, from->poses,
+                              from->v, s->early, NULL, NULL, step->out) ||
+        !forces_add_functions(step->forces, &s->home, from->time + h, to->poses,
+                              to->v, s->force, s->k_q, s->k_v, step->out))
+      return false;
+    for (size_t i = 0; i < 6 * n; i++)
+      s->force[i] = h / 2 * (s->early[i] + s->force[i]);
+  }
+  for (size_t i = 0; i < 6 * n; i++)
+    s->force[i] += h * s->middle.bodies[i / 6].force[i % 6];
+  return true;
+}
+
+/* The mean velocities of a round where no row acts. */
+static bool free_motion(second_order *s, const motion *from, const motion *to,
+                        double h) {
+  for (int b = 0; b < s->home.n_bodies; b++) {
+    double inverse[36], missing[6], change[6];
+    memcpy(s->x_free + 6 * b, s->u + 6 * b, 6 * sizeof *s->u);
+    if (s->home.bodies[b].kinematic) continue;
+    build_body(s, from, to, b, h, missing);
+    if (!matrix6_invert(inverse, s->mass + 36 * b))
+      return outcome_fail(s->step->out,
+                          "body %lu has no finite inverse of its mass",
+                          s->home.bodies[b].serial);
+    matrix6_apply(change, inverse, missing);
+    for (int i = 0; i < 6; i++) s->x_free[6 * b + i] -= change[i];
+  }
+  return true;
+}
+
+/* Where the mean velocities lead, and the velocities there. */
+static void arrive(const second_order *s, const motion *from, double h,
+                   motion *to) {
+  to->time = from->time + h;
+  for (int b = 0; b < s->home.n_bodies; b++) {
+    const double *u = s->u + 6 * b, *v = s->start_v + 6 * b;
+    double *end = to->v + 6 * b;
+    world_pose_move_cayley(&to->poses[b], &from->poses[b], u, h);
+    if (s->home.bodies[b].kinematic) {
+      memcpy(end, v, 6 * sizeof *end);
+      continue;
+    }
+    for (int i = 0; i < 6; i++) end[i] = 2 * u[i] - v[i];
+    if (!s->home.bodies[b].gyroscopic) continue;
+    double R0[9], R1[9], I0[9], I1[9], momentum[3];
+    turn_inertia(s, b, &from->poses[b], R0, I0);
+    turn_inertia(s, b, &to->poses[b], R1, I1);
+    end_of_turn(R0, R1, I1, v + 3, u + 3, end + 3, momentum);
+  }
+}
+
+/* --- contacts --------------------------------------------------------------- */
+
+/* What a soft contact pushes with is its force at the start, and what the step
+ * makes of it. */
+static void prepare_contacts(second_order *s, double h) {
+  for (int k = 0; k < s->here->contacts.n; k++) {
+    const world_contact *start = &s->here->contacts.items[k];
+    s->aim[k] = AIM_MEAN;
+    if (s->middle_of[k] < 0 || !start->active || start->stop >= 0) continue;
+    host_contact *point = &s->middle.contacts.items[s->middle_of[k]].point;
+    if (!point->soft) continue;
+    point->gap = start->point.gap;
+    point->surface.erp *= h / s->step->step_size;
+  }
+}
+
+/* The slip of a contact at the middle along its two axes. */
+static void slips(const world_contact *contact, const double v[],
+                  double slip[2]) {
+  const host_contact *point = &contact->point;
+  double axis[2][3], J[2][6];
+  host_contact_axes(axis, point);
+  for (int d = 0; d < 2; d++) {
+    host_contact_jacobian(J, point, axis[d]);
+    slip[d] = rate(J, point->body, v);
+  }
+}
+
+/* Friction works against the mean slip of the step, of second order and never a
+ * source of energy. Where the slip of a contact ends within a step that is not
+ * cut there, it would turn round: friction of those works against the slip at
+ * the end, so far as that gives no energy.
+ * @return whether any was changed: the step is to be solved again. */
+static bool aim_friction(second_order *s, const double end_v[]) {
+  bool changed = false;
+  for (int k = 0; k < s->here->contacts.n && !s->detects; k++) {
+    const world_contact *start = &s->here->contacts.items[k];
+    int m = s->middle_of[k];
+    if (m < 0 || !start->active || !start->slipping || start->stop >= 0 ||
+        s->aim[k] == AIM_MEAN_AGAIN)
+      continue;
+    world_contact *middle = &s->middle.contacts.items[m];
+    const double *impulse = assembly_contact_impulses(s->base.assembly, m);
+    const contact_rows *rows = assembly_contact_rows(s->base.assembly, m);
+    double before[2], after[2], mean[2];
+    if (impulse == NULL || rows->n_sliding != 2) continue;
+    slips(middle, s->start_v, before);
+    slips(middle, end_v, after);
+    slips(middle, s->u, mean);
+    double *motion = middle->point.surface.motion;
+    const double *own = start->point.surface.motion;
+    if (s->aim[k] == AIM_MEAN) {
+      double turned = 0;
+      for (int d = 0; d < 2; d++)
+        turned += (before[d] - own[d]) * (after[d] - own[d]);
+      if (turned >= 0) continue;
+      s->aim[k] = AIM_END;
+      for (int d = 0; d < 2; d++) motion[d] = 0.5 * (own[d] + before[d]);
+    } else {
+      double work = 0;
+      for (int d = 0; d < 2; d++) work += impulse[1 + d] * (mean[d] - own[d]);
+      if (work <= 0) continue;
+      s->aim[k] = AIM_MEAN_AGAIN;
+      for (int d = 0; d < 2; d++) motion[d] = own[d];
+    }
+    changed = true;
+  }
+  return changed;
+}
+
+/* --- the end of a step ------------------------------------------------------ */
+
+/* Rows of joints that hold: what is bounded or a spring does not. */
+static void add_holding(second_order *s, int *n_rows) {
+  for (int j = 0; j < s->home.n_joints; j++) {
+    const host_joint_rows *rows = rows_of(&s->after, j);
+    int index[6];
+    if (rows == NULL) continue;
+    s->after.joints[j].rows = -1;
+    if (s->middle.joints[j].rows < 0) continue;
+    int n = find_holding(rows, s->home.cfm, index);
+    for (int k = 0; k < n; k++) {
+      extra_row *row = &s->end_rows[(*n_rows)++];
+      memcpy(row->body, s->home.joints[j].body, sizeof row->body);
+      memcpy(row->J, rows->rows.J[index[k]], sizeof row->J);
+      row->bias = rows->correction[index[k]] - rows->rows.rhs[index[k]];
+      row->compliance = COMPLIANCE * diagonal(s, row->body, row->J);
+    }
+  }
+}
+
+/* Contacts that were pressed together over the step neither part nor come closer
+ * at its end. */
+static bool add_pressed(second_order *s, int *n_rows) {
+  const world_contacts *starts = &s->here->contacts;
+  int *match = s->end_of;
+  if (!world_match(&s->matcher, s->here, starts, &s->after, &s->after.contacts,
+                   motion_radius(&s->home, s->start_v, s->step->step_size),
+                   match))
+    return outcome_no_memory(s->step->out);
+  /* what slides under the convex law rises */
+  bool rises = s->step->options->friction == ODE_MLCP_FRICTION_CONVEX;
+  for (int k = 0; k < starts->n && !rises; k++) {
+    const world_contact *start = &starts->items[k];
+    int m = s->middle_of[k];
+    if (!start->active || m < 0 || match[k] < 0 ||
+        !(assembly_normal_impulse(s->base.assembly, m) > 0) ||
+        start->point.soft)
+      continue;
+    extra_row *row = &s->end_rows[(*n_rows)++];
+    memcpy(row->body, s->after.contacts.items[match[k]].point.body,
+           sizeof row->body);
+    world_contact_jacobian(&s->after.contacts, match[k], row->J);
+    row->bias = 0;
+    row->compliance = COMPLIANCE * diagonal(s, row->body, row->J);
+  }
+  return true;
+}
+
+/* The velocities at the end become those that joints and held contacts allow,
+ * with the least change measured by mass. It is remembered: most of it is undone
+ * when the next step begins (42). */
+static bool project_velocities(second_order *s, double h, int n_end,
+                               motion *to) {
+  const scheme_step *step = s->step;
+  int n_bodies = s->home.n_bodies, n_rows = n_end;
+  for (int b = 0; b < n_bodies; b++) to->carry_h[b] = h;
+  memset(to->carry, 0, 6 * (size_t)n_bodies * sizeof *to->carry);
+  add_holding(s, &n_rows);
+  if (!add_pressed(s, &n_rows)) return false;
+  if (n_rows == 0) return true;
+
+  memcpy(s->x_free, to->v, 6 * (size_t)n_bodies * sizeof *to->v);
+  const world_contacts none = {0};
+  assembly_request request =
+      second_order_request(s, &s->after, JOINT_LEVEL_IMPACT, 1);
+  request.contacts = &none;
+  request.v = s->x_free;
+  request.extra = s->end_rows;
+  request.n_extra = n_rows;
+  if (!assembly_solve(s->base.projector, &request, step->out)) return false;
+  const double *v = assembly_x(s->base.projector);
+  for (int b = 0; b < n_bodies; b++) {
+    if (s->home.bodies[b].kinematic) continue;
+    for (int i = 6 * b; i < 6 * b + 6; i++) {
+      to->carry[i] = v[i] - to->v[i];
+      to->v[i] = v[i];
+    }
+  }
+  return true;
+}
+
+/* --- a step ----------------------------------------------------------------- */
+
+static bool reserve(second_order *s) {
+  scheme_state *base = &s->base;
+  memory_pool *pool = s->step->pool;
+  int n = s->here->contacts.n;
+  if (base->projector == NULL) base->projector = assembly_create(&pool->source);
+  return (base->projector != NULL &&
+          POOL_RESERVE(pool, s->row_states, 6 * s->middle.n_joint_rows) &&
+          POOL_RESERVE(pool, s->aim, n) && POOL_RESERVE(pool, s->end_of, n) &&
+          POOL_RESERVE(
+              pool, s->end_rows,
+              n + s->step->forces->n_springs + 6 * s->home.n_joints)) ||
+         outcome_no_memory(s->step->out);
+}
+
+/* The velocities from which the step starts: what the last projection did is
+ * mostly undone, by the share that goes with the two sizes. */
+static void start(second_order *s, const motion *from, double h) {
+  for (int b = 0; b < s->home.n_bodies; b++) {
+    double share = 0, before = from->carry_h[b];
+    if (before > 0) share = CARRIED * fmin(1, h * h / (before * before));
+    for (int i = 6 * b; i < 6 * b + 6; i++) {
+      s->start_v[i] = from->v[i] - share * from->carry[i];
+      s->u[i] = s->start_v[i];
+    }
+  }
+}
+
+static bool solve_round(second_order *s, const motion *from, const motion *to,
+                        double h, int *n_end) {
+  const scheme_step *step = s->step;
+  int n_rows =
+      forces_mean_rows(step->forces, &s->home, from->time, h, from->poses,
+                       to->poses, s->rows, s->end_rows, n_end);
+  if (!sum_forces(s, from, to, h) || !free_motion(s, from, to, h)) return false;
+  assembly_request request =
+      second_order_request(s, &s->middle, JOINT_LEVEL_VELOCITY, h);
+  request.mass = s->mass;
+  request.v = s->start_v;
+  request.extra = s->rows;
+  request.n_extra = n_rows;
+  request.known = s->known_at;
+  request.counts_cone = s->counts_cone;
+  if (!assembly_solve(s->base.assembly, &request, step->out)) return false;
+  s->counts_cone = false;
+  return true;
+}
+
+/* Take over the round's mean velocities. @return how much they changed, as a part
+ * of the fastest. */
+static double take_over(second_order *s, double h) {
+  const double *x = assembly_x(s->base.assembly);
+  const double ROUNDING = 1e-15;
+  double change[2] = {0, 0}, most[2] = {s->home.gravity * h, 0}, far = 0;
+  for (int b = 0; b < s->home.n_bodies; b++)
+    far = fmax(far, vec3_length(s->home.bodies[b].position));
+  /* no error of a joint is known better than to the rounding of positions */
+  double slow = ROUNDING * (far + 1) / (h * SETTLED);
+  for (int b = 0; b < s->home.n_bodies; b++)
+    for (int half = 0; half < 2; half++) {
+      double d[3];
+      int at = 6 * b + 3 * half;
+      vec3_subtract(d, x + at, s->u + at);
+      change[half] = fmax(change[half], vec3_length(d));
+      most[half] = fmax(most[half], vec3_length(x + at));
+      if (!s->home.bodies[b].kinematic) vec3_copy(s->u + at, x + at);
+    }
+  return fmax(change[0] / (most[0] + slow), change[1] / (most[1] + slow));
+}
+
+/* Rounds until nothing changes. */
+static bool settle(second_order *s, const motion *from, double h, motion *to,
+                   int *n_end) {
+  ode_mlcp_report *report = &s->step->out->report;
+  double last = INFINITY;
+  s->unsettled = true;
+  for (int round = 1; round <= ROUNDS_MAX && s->unsettled; round++) {
+    if (!renew_joints(s, from, to, h) || !solve_round(s, from, to, h, n_end))
+      return false;
+    keep_impulses(s);
+    double change = take_over(s, h);
+    arrive(s, from, h, to);
+    s->unsettled = !(change <= SETTLED);
+    /* rounding may keep it from getting there */
+    if (round > 3 && change < 1e3 * SETTLED && change > 0.5 * last)
+      s->unsettled = false;
+    last = change;
+    if (round > report->rounds) report->rounds = round;
+  }
+  return true;
+}
+
+bool conserving_take(second_order *s, const motion *from, double h,
+                     motion *to) {
+  start(s, from, h);
+  if (!second_order_look_at_middle(s, from, h) || !reserve(s) ||
+      !second_order_find_known(s, &s->middle))
+    return false;
+  if (s->middle.n_joint_rows > 0) {
+    if (!world_read_joints_at(&s->before, &s->home, from->poses, h,
+                              s->step->out))
+      return false;
+    for (int j = 0; j < s->home.n_joints; j++)
+      if (s->middle.joints[j].rows >= 0 && !prepare_joint(s, j, h))
+        return false;
+  }
+  prepare_contacts(s, h);
+  arrive(s, from, h, to);
+  int n_end;
+  do {
+    if (!settle(s, from, h, to, &n_end)) return false;
+  } while (!s->unsettled && aim_friction(s, to->v));
+  if (!world_read_at(&s->after, &s->home, to->poses, h, s->step->out))
+    return false;
+  return project_velocities(s, h, n_end, to);
+}
+
+/* --- carry ------------------------------------------------------------------ */
+
+static void unite(second_order *s, const int body[2]) {
+  if (world_is_dynamic(&s->home, body[0]) &&
+      world_is_dynamic(&s->home, body[1]))
+    unite_sets(s->group, body[0], body[1]);
+}
+
+void conserving_end_carry(second_order *s, motion *at, bool changed[]) {
+  int n = s->home.n_bodies;
+  for (int b = 0; b < n; b++) s->group[b] = b;
+  for (int j = 0; j < s->home.n_joints; j++) unite(s, s->home.joints[j].body);
+  for (int k = 0; k < s->here->contacts.n; k++)
+    unite(s, s->here->contacts.items[k].point.body);
+  for (int b = 0; b < n; b++)
+    if (changed[b]) changed[set_of(s->group, b)] = true;
+  for (int b = 0; b < n; b++)
+    if (changed[set_of(s->group, b)]) {
+      memset(at->carry + 6 * b, 0, 6 * sizeof *at->carry);
+      at->carry_h[b] = 0;
+    }
+}
+
+void conserving_leave_small_errors(world_snapshot *at) {
+  for (int i = 0; i < at->n_joint_rows; i++) {
+    host_joint_rows *rows = &at->joint_rows[i];
+    double worst = 0, share = at->erp / at->settings.step_size;
+    for (unsigned r = 0; r < rows->rows.count; r++)
+      worst = fmax(worst, fabs(rows->correction[r]));
+    for (unsigned r = 0; r < rows->rows.count; r++)
+      if (worst <= 0.5 * SMALL_ERROR * share) rows->correction[r] = 0;
+  }
+}

@@ -1,0 +1,21 @@
+/* The conserving step: second order, with joints that end it on their surfaces;
+ * momentum and angular momentum are exact, and energy does not grow where nothing
+ * drives it (docs/formulation.md, eq. 40-46). */
+#ifndef ODE_MLCP_SCHEMES_CONSERVING_H
+#define ODE_MLCP_SCHEMES_CONSERVING_H
+
+#include "schemes/second_order.h"
+
+/** Sets s->unsettled where the rounds do not end: the step is too large. */
+second_order_step conserving_take;
+
+/** Some bodies were given new velocities: the carry of all that rows tie to them
+ *  ends.
+ *  @param changed  [n_bodies]; overwritten */
+void conserving_end_carry(second_order *s, motion *at, bool changed[]);
+
+/** Joint errors that the next step takes away itself need no correction by
+ *  moving. */
+void conserving_leave_small_errors(world_snapshot *at);
+
+#endif

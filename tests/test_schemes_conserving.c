@@ -1,0 +1,473 @@
+/* What the conserving scheme conserves: the angular momentum of free mechanisms,
+ * the surfaces of joints, and energy, which never grows by itself; and its order.
+ * Masses, sizes, shapes and steps vary. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "scheme_scene.h"
+
+enum { MOST = 40 };
+
+typedef struct mechanism {
+  scene s;
+  dBodyID bodies[MOST];
+  int n;
+  uint64_t state; /* of its numbers */
+} mechanism;
+
+static double number(mechanism *m, double low, double high) {
+  m->state = m->state * 6364136223846793005u + 1442695040888963407u;
+  return low + (high - low) * (double)(m->state >> 40) / 16777216;
+}
+
+static dBodyID add_box(mechanism *m, double x, double y, double z) {
+  dMass mass;
+  dBodyID body = m->bodies[m->n++] = dBodyCreate(m->s.world);
+  dMassSetBoxTotal(&mass, pow(10, number(m, -0.5, 0.5)), number(m, 0.1, 0.5),
+                   number(m, 0.1, 0.5), number(m, 0.1, 0.5));
+  dBodySetMass(body, &mass);
+  dBodySetPosition(body, x, y, z);
+  return body;
+}
+
+static void add_ball_joint(mechanism *m, dBodyID a, dBodyID b, double x,
+                           double y, double z) {
+  dJointID joint = dJointCreateBall(m->s.world, 0);
+  dJointAttach(joint, a, b);
+  dJointSetBallAnchor(joint, x, y, z);
+}
+
+static void add_hinge(mechanism *m, dBodyID a, dBodyID b, double x, double y,
+                      const double axis[3]) {
+  dJointID joint = dJointCreateHinge(m->s.world, 0);
+  dJointAttach(joint, a, b);
+  dJointSetHingeAnchor(joint, x, y, 0);
+  dJointSetHingeAxis(joint, axis[0], axis[1], axis[2]);
+}
+
+static const double X[3] = {1, 0, 0}, Z[3] = {0, 0, 1};
+
+static void build_pair(mechanism *m) {
+  add_ball_joint(m, add_box(m, 0, 0, 0), add_box(m, 1, 0.2, 0),
+                 number(m, 0.3, 0.7), 0.1, 0);
+}
+
+static void build_hinged(mechanism *m) {
+  add_hinge(m, add_box(m, 0, 0, 0), add_box(m, 1, 0.2, 0), 0.5, 0, X);
+}
+
+static void build_slider(mechanism *m) {
+  dJointID joint = dJointCreateSlider(m->s.world, 0);
+  dJointAttach(joint, add_box(m, 0, 0, 0), add_box(m, 1, 0.2, 0));
+  dJointSetSliderAxis(joint, 1, 0.5, 0);
+}
+
+static void build_fixed(mechanism *m) {
+  dJointID joint = dJointCreateFixed(m->s.world, 0);
+  dJointAttach(joint, add_box(m, 0, 0, 0), add_box(m, 1, 0.2, 0));
+  dJointSetFixed(joint);
+}
+
+static void build_chain(mechanism *m) {
+  for (int i = 0; i < 6; i++) {
+    dBodyID body = add_box(m, 0.5 * i, 0, 0);
+    if (i > 0) add_ball_joint(m, body, m->bodies[i - 1], 0.5 * i - 0.25, 0, 0);
+  }
+}
+
+/* Hinges with one axis: rows that say the same twice over. */
+static void build_loop(mechanism *m) {
+  static const double corner[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+  for (int i = 0; i < 4; i++)
+    add_box(m, 0.5 * (corner[i][0] + corner[(i + 1) % 4][0]),
+            0.5 * (corner[i][1] + corner[(i + 1) % 4][1]), 0);
+  for (int i = 0; i < 4; i++)
+    add_hinge(m, m->bodies[i], m->bodies[(i + 1) % 4], corner[(i + 1) % 4][0],
+              corner[(i + 1) % 4][1], Z);
+}
+
+static void build_doll(mechanism *m) {
+  dBodyID trunk = add_box(m, 0, 0, 0);
+  add_ball_joint(m, trunk, add_box(m, 0, 0.7, 0), 0, 0.45, 0);
+  for (int side = -1; side <= 1; side += 2) {
+    dBodyID upper = add_box(m, side * 0.5, 0.2, 0);
+    dBodyID thigh = add_box(m, side * 0.15, -0.7, 0);
+    add_ball_joint(m, trunk, upper, side * 0.25, 0.2, 0);
+    add_hinge(m, upper, add_box(m, side, 0.2, 0), side * 0.75, 0.2, Z);
+    dJointID hip = dJointCreateUniversal(m->s.world, 0);
+    dJointAttach(hip, trunk, thigh);
+    dJointSetUniversalAnchor(hip, side * 0.15, -0.4, 0);
+    dJointSetUniversalAxis1(hip, 1, 0, 0);
+    dJointSetUniversalAxis2(hip, 0, 0, 1);
+    add_hinge(m, thigh, add_box(m, side * 0.15, -1.3, 0), side * 0.15, -1, X);
+  }
+}
+
+static void hang(mechanism *m) { dWorldSetGravity(m->s.world, 0, -9.81, 0); }
+
+static void build_top(mechanism *m) {
+  hang(m);
+  add_ball_joint(m, add_box(m, 0.3, 0.5, 0), NULL, 0, 0, 0);
+  dBodySetAngularVel(m->bodies[0], 6, 15, 0);
+}
+
+static void build_pendulum(mechanism *m) {
+  hang(m);
+  add_hinge(m, add_box(m, 0.8, 0, 0), NULL, 0, 0, Z);
+}
+
+static void build_double_pendulum(mechanism *m) {
+  hang(m);
+  add_ball_joint(m, add_box(m, 0.5, 0, 0), NULL, 0, 0, 0);
+  add_ball_joint(m, m->bodies[0], add_box(m, 1.5, 0, 0.1), 1, 0, 0);
+}
+
+typedef struct kind {
+  const char *name;
+  void (*build)(mechanism *m);
+  bool free; /* nothing holds it, nothing pulls: it turns */
+} kind;
+
+static const kind KINDS[] = {{"pair", build_pair, true},
+                             {"hinged pair", build_hinged, true},
+                             {"slider", build_slider, true},
+                             {"fixed pair", build_fixed, true},
+                             {"chain", build_chain, true},
+                             {"loop", build_loop, true},
+                             {"doll", build_doll, true},
+                             {"top", build_top, false},
+                             {"pendulum", build_pendulum, false},
+                             {"double pendulum", build_double_pendulum, false}};
+enum { N_KINDS = sizeof KINDS / sizeof KINDS[0] };
+
+static void open_mechanism(mechanism *m, const kind *kind, const char *options,
+                           int seed) {
+  memset(m, 0, sizeof *m);
+  m->state = (uint64_t)seed * 977 + 13;
+  open_scene(&m->s, options, 0);
+  kind->build(m);
+  for (int i = 0; i < m->n && kind->free; i++) {
+    dBodySetLinearVel(m->bodies[i], number(m, -1, 1), number(m, -1, 1),
+                      number(m, -1, 1));
+    dBodySetAngularVel(m->bodies[i], number(m, -3, 3), number(m, -3, 3),
+                       number(m, -3, 3));
+  }
+}
+
+/* Energy of motion and height, and the angular momentum about the origin. */
+static double measure(const mechanism *m, double momentum[3]) {
+  dVector3 gravity;
+  double energy = 0;
+  dWorldGetGravity(m->s.world, gravity);
+  for (int k = 0; k < 3; k++) momentum[k] = 0;
+  for (int i = 0; i < m->n; i++) {
+    dBodyID body = m->bodies[i];
+    dMass mass;
+    dVector3 w, spin, turning;
+    dBodyGetMass(body, &mass);
+    const dReal *x = dBodyGetPosition(body), *v = dBodyGetLinearVel(body);
+    const dReal *angular = dBodyGetAngularVel(body);
+    dBodyVectorFromWorld(body, angular[0], angular[1], angular[2], w);
+    for (int k = 0; k < 3; k++) spin[k] = mass.I[5 * k] * w[k]; // a box
+    dBodyVectorToWorld(body, spin[0], spin[1], spin[2], turning);
+    for (int k = 0; k < 3; k++) {
+      int a = (k + 1) % 3, b = (k + 2) % 3;
+      energy += 0.5 * mass.mass * v[k] * v[k] + 0.5 * w[k] * spin[k] -
+                mass.mass * gravity[k] * x[k];
+      momentum[k] += mass.mass * (x[a] * v[b] - x[b] * v[a]) + turning[k];
+    }
+  }
+  return energy;
+}
+
+static double largest(const double a[3]) {
+  return fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2])));
+}
+
+/* How far the momentum is from `start`, as a part of it. */
+static double momentum_error(const mechanism *m, const double start[3]) {
+  double now[3];
+  measure(m, now);
+  for (int k = 0; k < 3; k++) now[k] -= start[k];
+  return largest(now) / largest(start);
+}
+
+/* Where a test's mechanism begins: its joints are obeyed. */
+static double begin(mechanism *m, double momentum[3]) {
+  ode_mlcp_report report;
+  step(&m->s, 1e-8, &report);
+  return measure(m, momentum);
+}
+
+static void test_free_mechanisms_keep_their_angular_momentum(void) {
+  static const double sizes[] = {0.1, 0.01, 0.003};
+  for (int k = 0; k < N_KINDS; k++)
+    for (int seed = 1; seed <= 3 && KINDS[k].free; seed++) {
+      mechanism m;
+      double h = sizes[seed - 1], start[3], worst = 0;
+      open_mechanism(&m, &KINDS[k], "scheme=conserving", seed);
+      begin(&m, start);
+      for (int i = 0; i < 200; i++) {
+        ode_mlcp_report report;
+        step(&m.s, h, &report);
+        worst = fmax(worst, momentum_error(&m, start));
+      }
+      if (!(worst < 1e-11))
+        fprintf(stderr, "%s, h %g: momentum off by %g\n", KINDS[k].name, h,
+                worst);
+      CU_ASSERT(worst < 1e-11);
+      scene_close(&m.s);
+    }
+}
+
+/* The trapezoid without a projection of velocities shows that the test can
+ * fail. */
+static void test_trapezoid_keeps_angular_momentum_roughly(void) {
+  mechanism m;
+  double start[3], worst = 0;
+  open_mechanism(&m, &KINDS[0], "scheme=trapezoid-1", 1);
+  begin(&m, start);
+  for (int i = 0; i < 200; i++) {
+    ode_mlcp_report report;
+    step(&m.s, 0.01, &report);
+    worst = fmax(worst, momentum_error(&m, start));
+  }
+  CU_ASSERT(worst > 1e-8);
+  scene_close(&m.s);
+}
+
+static void test_energy_never_grows(void) {
+  static const double sizes[] = {0.1, 0.03, 0.005};
+  for (int k = 0; k < N_KINDS; k++)
+    for (int seed = 1; seed <= 3; seed++) {
+      mechanism m;
+      double h = sizes[seed - 1], momentum[3], most = -INFINITY, scale = 0;
+      double gap = 0;
+      open_mechanism(&m, &KINDS[k], "scheme=conserving measure=on", seed + 10);
+      double start = begin(&m, momentum);
+      for (int i = 0; i < 200; i++) {
+        ode_mlcp_report report;
+        step(&m.s, h, &report);
+        double energy = measure(&m, momentum);
+        most = fmax(most, energy);
+        scale = fmax(scale, fabs(energy));
+        if (i > 0) gap = fmax(gap, report.worst_joint_error);
+      }
+      if (!(gap < 1e-9))
+        fprintf(stderr, "%s, h %g: joints off by %g\n", KINDS[k].name, h, gap);
+      CU_ASSERT(gap < 1e-9);
+      /* what rows are solved to */
+      double rounding = 1e-9 * (scale + fabs(start));
+      if (!(most <= start + rounding))
+        fprintf(stderr, "%s, h %g: energy %g, then %g\n", KINDS[k].name, h,
+                start, most);
+      CU_ASSERT(most <= start + rounding);
+      scene_close(&m.s);
+    }
+}
+
+/* A period of a pendulum of a box is some two seconds. */
+static void test_pendulum_keeps_its_energy(void) {
+  mechanism m;
+  double momentum[3];
+  open_mechanism(&m, &KINDS[8], "scheme=conserving", 4);
+  double start = begin(&m, momentum), end = 0;
+  dMass mass;
+  dBodyGetMass(m.bodies[0], &mass);
+  for (int i = 0; i < 1000; i++) {
+    ode_mlcp_report report;
+    step(&m.s, 0.01, &report);
+    end = measure(&m, momentum);
+  }
+  CU_ASSERT(fabs(end - start) < 5e-6 * mass.mass * 9.81 * 0.8);
+  scene_close(&m.s);
+}
+
+static void test_order_is_two(void) {
+  for (int k = 0; k < N_KINDS; k++) {
+    double end[4][3], change[3];
+    for (int level = 0; level < 4; level++) {
+      mechanism m;
+      ode_mlcp_report report;
+      double h = ldexp(0.01, -level);
+      open_mechanism(&m, &KINDS[k], "scheme=conserving", 7);
+      step(&m.s, 1e-9, &report); // joints are obeyed from here
+      for (int i = 0; i < 20 << level; i++) step(&m.s, h, &report);
+      const dReal *x = dBodyGetPosition(m.bodies[m.n - 1]);
+      for (int i = 0; i < 3; i++) end[level][i] = x[i];
+      scene_close(&m.s);
+    }
+    for (int level = 0; level < 3; level++) {
+      double d[3];
+      for (int i = 0; i < 3; i++) d[i] = end[level][i] - end[level + 1][i];
+      change[level] = largest(d);
+    }
+    double ratio = change[1] / change[2];
+    if (!(ratio > 3.7 && ratio < 4.3))
+      fprintf(stderr, "%s: ratios %g %g\n", KINDS[k].name,
+              change[0] / change[1], ratio);
+    CU_ASSERT(ratio > 3.7 && ratio < 4.3);
+  }
+}
+
+/* A fixed joint is told an angle of its own: the options' ERP is the part of it
+ * that a step takes away, whatever ERP the joint was made with. */
+static void test_fixed_joint_takes_the_given_part(void) {
+  for (int n = 1; n <= 3; n++) {
+    mechanism m;
+    char options[80];
+    double erp = 0.3 * n;
+    ode_mlcp_report report;
+    memset(&m, 0, sizeof m);
+    m.state = (uint64_t)n;
+    snprintf(options, sizeof options,
+             "scheme=ah max-correction=inf measure=on erp=%g", erp);
+    open_scene(&m.s, options, 0);
+    dBodyID body = add_box(&m, 0, 0, 0);
+    dJointID joint = dJointCreateFixed(m.s.world, 0);
+    dJointAttach(joint, body, NULL);
+    dJointSetFixed(joint);
+    const dReal turned[4] = {cos(0.005), 0, 0, sin(0.005)};
+    dBodySetQuaternion(body, turned);
+    step(&m.s, 0.01, &report);
+    CU_ASSERT_DOUBLE_EQUAL(report.worst_joint_error, 0.01, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(2 * asin(dBodyGetQuaternion(body)[3]),
+                           0.01 * (1 - erp), 1e-6);
+    scene_close(&m.s);
+  }
+}
+
+/* --- with contacts ----------------------------------------------------------- */
+
+/* A mechanism that flies over a floor on which boxes slide and balls bounce. */
+static void test_others_collisions_leave_it_alone(void) {
+  mechanism m;
+  double start[3], worst = 0;
+  int collisions = 0;
+  open_mechanism(&m, &KINDS[6], "scheme=conserving", 3);
+  hang(&m);
+  for (int i = 0; i < m.n; i++) dBodySetGravityMode(m.bodies[i], 0);
+  m.s.surface.parameters.mode = dContactApprox1 | dContactBounce;
+  m.s.surface.parameters.mu = 0.4;
+  m.s.surface.parameters.bounce = 0.6;
+  dCreatePlane(m.s.space, 0, 1, 0, -5);
+  for (int i = 0; i < 3; i++)
+    dBodySetLinearVel(add_ball(&m.s, 5 + i, -4.5 + 0.3 * i), 1, 0, 0.5);
+  begin(&m, start);
+  for (int i = 0; i < 100; i++) {
+    ode_mlcp_report report;
+    step(&m.s, 0.01, &report);
+    collisions += report.collisions;
+    worst = fmax(worst, momentum_error(&m, start));
+  }
+  CU_ASSERT(collisions > 3);
+  CU_ASSERT(worst < 1e-11);
+  scene_close(&m.s);
+}
+
+/* Boxes that are thrown on a floor with friction slide, tumble, bounce and come
+ * to rest. */
+static void test_thrown_box_gains_nothing(void) {
+  static const double bounces[] = {0, 0.5};
+  for (int seed = 1; seed <= 4; seed++) {
+    mechanism m;
+    double momentum[3];
+    memset(&m, 0, sizeof m);
+    m.state = (uint64_t)seed;
+    open_scene(&m.s, "scheme=conserving", 9.81);
+    m.s.surface.parameters.mode = dContactApprox1 | dContactBounce;
+    m.s.surface.parameters.mu = number(&m, 0.2, 0.9);
+    m.s.surface.parameters.bounce = bounces[seed % 2];
+    m.s.surface.parameters.bounce_vel = 0.1;
+    dCreatePlane(m.s.space, 0, 1, 0, 0);
+    dBodyID body = m.bodies[m.n++] = dBodyCreate(m.s.world);
+    dMass mass;
+    dMassSetBoxTotal(&mass, 2, 0.4, 0.3, 0.5);
+    dBodySetMass(body, &mass);
+    dBodySetPosition(body, 0, 0.6, 0);
+    dBodySetLinearVel(body, number(&m, -2, 2), 0, number(&m, -2, 2));
+    dBodySetAngularVel(body, number(&m, -4, 4), number(&m, -4, 4),
+                       number(&m, -4, 4));
+    dGeomSetBody(dCreateBox(m.s.space, 0.4, 0.3, 0.5), body);
+    double before = measure(&m, momentum), rise = 0, energy = before;
+    for (int i = 0; i < 300; i++) {
+      ode_mlcp_report report;
+      step(&m.s, 0.01, &report);
+      energy = measure(&m, momentum);
+      rise = fmax(rise, energy - before);
+      before = energy;
+    }
+    /* an overlap of the third order is moved out of the floor */
+    if (!(rise < 1e-3)) fprintf(stderr, "seed %d: rise %g\n", seed, rise);
+    CU_ASSERT(rise < 1e-3);
+    CU_ASSERT(vec_length(dBodyGetLinearVel(body)) < 1e-3);
+    scene_close(&m.s);
+  }
+}
+
+/* --- springs ------------------------------------------------------------------ */
+
+/* Two boxes on springs, off their centres: they swing and turn. */
+static void build_springs(mechanism *m, double k, double damping) {
+  hang(m);
+  for (int i = 0; i < 2; i++) {
+    dBodyID body = add_box(m, 1 + i, 0, 0);
+    ode_mlcp_force *force;
+    ode_mlcp_spring spring = {.body = {body, i > 0 ? m->bodies[0] : NULL},
+                              .anchor = {{0.9 + i, 0.1, 0}, {1.1 * i, -0.1, 0}},
+                              .stiffness = k,
+                              .damping = damping};
+    spring.length = hypot(0.9 - 0.1 * i, 0.2);
+    if (i == 0) spring.length = hypot(0.9, 0.2);
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_spring_create(m->s.world, &spring, &force),
+                          ODE_MLCP_OK);
+  }
+}
+
+static void test_springs_of_any_stiffness_swing(void) {
+  for (double k = 1e2; k < 2e8; k *= 10)
+    for (int n = 0; n < 3; n++) {
+      static const double sizes[] = {0.0006, 0.01, 0.1};
+      mechanism m;
+      double h = sizes[n], momentum[3], most = -INFINITY;
+      memset(&m, 0, sizeof m);
+      m.state = 3;
+      open_scene(&m.s, "scheme=conserving", 0);
+      build_springs(&m, k, 0);
+      double start = measure(&m, momentum) + ode_mlcp_spring_energy(m.s.world);
+      double energy = start;
+      for (int i = 0; i < 200; i++) {
+        ode_mlcp_report report;
+        step(&m.s, h, &report);
+        energy = measure(&m, momentum) + ode_mlcp_spring_energy(m.s.world);
+        most = fmax(most, energy);
+      }
+      if (!(most <= start + 1e-8))
+        fprintf(stderr, "k %g, h %g: energy %g, then %g\n", k, h, start, most);
+      CU_ASSERT(most <= start + 1e-8);
+      if (h * sqrt(k) < 0.05) CU_ASSERT(fabs(energy - start) < 1e-6);
+      scene_close(&m.s);
+    }
+}
+
+int main(void) {
+  CU_TestInfo tests[] = {
+      {"free mechanisms keep their angular momentum",
+       test_free_mechanisms_keep_their_angular_momentum},
+      {"another scheme keeps it roughly",
+       test_trapezoid_keeps_angular_momentum_roughly},
+      {"energy never grows", test_energy_never_grows},
+      {"a pendulum keeps its energy", test_pendulum_keeps_its_energy},
+      {"the order is two", test_order_is_two},
+      {"a fixed joint takes the given part",
+       test_fixed_joint_takes_the_given_part},
+      {"collisions elsewhere leave a mechanism alone",
+       test_others_collisions_leave_it_alone},
+      {"a thrown box gains nothing", test_thrown_box_gains_nothing},
+      {"springs of any stiffness swing", test_springs_of_any_stiffness_swing},
+      {NULL, NULL}};
+  dInitODE2(0);
+  int status = run_tests("the conserving scheme", tests);
+  dCloseODE();
+  return status;
+}
