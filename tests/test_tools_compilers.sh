@@ -35,8 +35,8 @@ read_all clang -Wall -Wextra -isystem "$host" -isystem "$suitesparse"
 
 # musl-gcc looks into no folder of the system's
 mkdir "$work/include"
-for name in suitesparse ccd; do
-  [ ! -d "/usr/include/$name" ] || ln -s "/usr/include/$name" "$work/include/"
+for name in suitesparse ccd zlib.h zconf.h; do
+  [ ! -e "/usr/include/$name" ] || ln -s "/usr/include/$name" "$work/include/"
 done
 read_all musl-gcc -Wall -Werror=implicit-function-declaration \
   -isystem "$host" -isystem "$work/include" \
