@@ -270,18 +270,20 @@ static const compare_run *least(const comparison *c, size_t offset) {
 static void write_verdict(comparison *c) {
   char *out = c->verdict;
   size_t size = sizeof c->verdict;
+  const char *slash = strrchr(c->program, '/');
+  const char *program = slash != NULL ? slash + 1 : c->program;
   const compare_run *law =
       least(c, offsetof(compare_figures, contact_error_worst));
   const compare_run *fast = least(c, offsetof(compare_figures, ms_step_median));
   out[0] = '\0';
   if (law == NULL || fast == NULL) {
-    add(out, size, "No stepper took a step of %s.", c->program);
+    add(out, size, "No stepper took a step of %s.", program);
     return;
   }
   add(out, size,
       "On %s, %s kept the contacts closest to their law "
       "(worst error %.2g m/s",
-      c->program, law->name, law->figures.contact_error_worst);
+      program, law->name, law->figures.contact_error_worst);
   for (int i = 0; i < c->n_runs; i++) {
     const compare_run *run = &c->runs[i];
     if (run != law && run->levels[0] != NULL)

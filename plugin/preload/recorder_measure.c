@@ -381,12 +381,21 @@ static double complementarity(double left, double pushed) {
   return fabs(fmin(left, pushed));
 }
 
+/* A force that gives way by more than this part of what it moves. */
+static const double SOFT = 1e-3;
+
 typedef struct law_case {
   double opening, moved; /* m/s: velocity, and what moved the bodies */
   double correction, bounce, softness; /* m/s; softness: CFM times force */
   double overlap;                      /* m/s: all of the depth in this step */
+  bool is_soft;
   double pushed; /* m/s: the force as the velocity that it gives */
 } law_case;
+
+/* How far a value is above a range, or, below 0, below it. */
+static double beyond(double value, double from, double to) {
+  return value > to ? value - to : fmin(value - from, 0);
+}
 
 static double law_gap(const law_case *c) {
   double asked = fmax(c->correction, c->bounce);
@@ -396,12 +405,19 @@ static double law_gap(const law_case *c) {
   // of a correction, any part may be motion without velocity: the velocity is
   // anywhere between none of it and all, and what is moved makes up for it
   double still = fmax(fmin(c->correction, 0), c->bounce);
-  double velocity = c->opening + c->softness;
   double most = judged_by == LAW_OF_GAP ? fmax(asked, c->overlap) : asked;
-  double left = velocity > most ? velocity - most : fmin(velocity - still, 0);
+  double gap =
+      complementarity(beyond(c->opening + c->softness, still, most), c->pushed);
+  if (c->is_soft) {
+    // bodies that were put into each other have no spring between them until
+    // they are apart; and one gives way under the push that moves its bodies,
+    // which nobody is told
+    return fmin(gap,
+                complementarity(beyond(c->opening, still, most), c->pushed));
+  }
   if (judged_by == LAW_OF_IMPULSE) asked = still;
-  double lag = asked - fmax(c->moved + c->softness, velocity);
-  return fmax(complementarity(left, c->pushed), fmax(lag, 0));
+  double lag = asked - fmax(c->moved + c->softness, c->opening + c->softness);
+  return fmax(gap, lag);
 }
 
 static bool may_sleep(const measured_body *body) {
@@ -426,6 +442,7 @@ static double gap_of(const measured_contact *contact, dWorldID world, double h,
       .correction = correction_asked(contact, world, h),
       .softness = cfm * force,
       .overlap = contact->asked.geom.depth / h,
+      .is_soft = cfm > SOFT * mobility_of(contact, h),
       .pushed = mobility_of(contact, h) * force};
   bool bounces = surface->mode & dContactBounce;
   double least = INFINITY;
