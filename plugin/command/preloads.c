@@ -1,5 +1,6 @@
 #include "command/preloads.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,20 +34,42 @@ static bool holds_both(const char *folder, const char *file) {
   return access(path, R_OK) == 0;
 }
 
+/* Whether the folder has both; then its name without links is `folder`. */
+static bool take_folder(const char *candidate, const char *file,
+                        char folder[PATH_MAX]) {
+  return holds_both(candidate, file) && realpath(candidate, folder) != NULL;
+}
+
+/* Libraries may lie in a folder for the machine, as Debian has it. */
+static bool find_below(const char *own, const char *file,
+                       char folder[PATH_MAX]) {
+  char candidate[2 * PATH_MAX + 32], lib[PATH_MAX + 16];
+  snprintf(lib, sizeof lib, "%s/../lib", own);
+  DIR *listing = opendir(lib);
+  bool found = false;
+  for (struct dirent *entry;
+       !found && listing != NULL && (entry = readdir(listing)) != NULL;) {
+    snprintf(candidate, sizeof candidate, "%s/%s/ode-mlcp", lib, entry->d_name);
+    found = entry->d_name[0] != '.' && take_folder(candidate, file, folder);
+  }
+  if (listing != NULL) closedir(listing);
+  return found;
+}
+
 /* The folder of the host and `file`; false with a message. */
 static bool find_folder(const char *file, char folder[PATH_MAX], char *message,
                         size_t message_size) {
-  static const char *const beside[] = {"lib", "../lib", "../lib/ode-mlcp"};
+  static const char *const beside[] = {"lib", "../lib", "../lib/ode-mlcp",
+                                       "../lib64/ode-mlcp"};
+  enum { N_BESIDE = sizeof beside / sizeof beside[0] };
   char own[PATH_MAX], candidate[PATH_MAX + 32];
 
-  for (size_t k = 0; k < 3 && own_folder(own); k++) {
+  for (size_t k = 0; k < N_BESIDE && own_folder(own); k++) {
     snprintf(candidate, sizeof candidate, "%s/%s", own, beside[k]);
-    if (holds_both(candidate, file) && realpath(candidate, folder) != NULL)
-      return true;
+    if (take_folder(candidate, file, folder)) return true;
   }
-  if (holds_both(INSTALLED_LIBDIR "/ode-mlcp", file) &&
-      realpath(INSTALLED_LIBDIR "/ode-mlcp", folder) != NULL)
-    return true;
+  if (own_folder(own) && find_below(own, file, folder)) return true;
+  if (take_folder(INSTALLED_LIBDIR "/ode-mlcp", file, folder)) return true;
   snprintf(message, message_size,
            "cannot find " HOST_FILE
            " and %s beside this program or in " INSTALLED_LIBDIR "/ode-mlcp",
