@@ -281,7 +281,7 @@ class Replay {
     this.camera.near = this.reach / 1000;
     this.camera.far = this.reach * 100;
     this.camera.position.copy(this.middle)
-      .addScaledVector(new THREE.Vector3(...from).normalize(), 1.7 * this.reach);
+      .addScaledVector(new THREE.Vector3(...from).normalize(), 2.3 * this.reach);
     this.controls.target.copy(this.middle);
     this.controls.object = this.camera;
     this.controls._quat?.setFromUnitVectors(this.camera.up, new THREE.Vector3(0, 1, 0));

@@ -419,8 +419,17 @@ static recording *repeat_one(const job *job, comparison *c) {
 
 /* ---- recordings made elsewhere ---- */
 
+/* The host's own first, as they usually are named. */
+static int rank(const char *path) {
+  const char *name = strrchr(path, '/') + 1;
+  if (strncmp(name, "step", 4) == 0) return 0;
+  return strncmp(name, "quick", 5) == 0 ? 1 : 2;
+}
+
 static int by_name(const void *a, const void *b) {
-  return strcmp(*(char *const *)a, *(char *const *)b);
+  const char *one = *(char *const *)a, *other = *(char *const *)b;
+  int by_rank = rank(one) - rank(other);
+  return by_rank != 0 ? by_rank : strcmp(one, other);
 }
 
 /* The names of all recordings below the folder, sorted; ends with NULL. */
