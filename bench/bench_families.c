@@ -39,7 +39,10 @@ void family_by_ours(void *what, bench_result *result) {
     scene_step(scene, dWorldQuickStep, member->step_size);
   ode_mlcp_options options;
   ode_mlcp_default_options(&options);
-  if (run->exact) options.budget = INFINITY;
+  if (run->budget != NULL &&
+      ode_mlcp_set_option(&options, "budget", run->budget, NULL, 0) !=
+          ODE_MLCP_OK)
+    abort();
   if (ode_mlcp_attach(scene->world, &options) != ODE_MLCP_OK) abort();
   scene_state state;
   scene_state_create(&state, scene);

@@ -1,6 +1,6 @@
 /* Our solvers beside those of others, on the same problems in the same run.
  *
- *   bench_solvers [--quick] [--exact] [--family NAME] [--part families|runs|growth|lcps|problems] TABLE
+ *   bench_solvers [--quick] [--budget N] [--family NAME] [--part families|runs|growth|lcps|problems] TABLE
  *
  * Writes TABLE, tab-separated, a line a measurement (docs/bench.md has the
  * columns), and says on standard error how far it is. Every measurement runs in
@@ -33,8 +33,8 @@ typedef struct effort {
 } effort;
 
 static effort effort_of_run = {false, 0.3, 20, 2600};
-static const char *only_family; /* NULL: all */
-static bool exact_families;     /* without a budget */
+static const char *only_family;   /* NULL: all */
+static const char *family_budget; /* NULL: the default */
 static FILE *table;
 
 static void write_line(const char *part, const char *problem,
@@ -443,8 +443,8 @@ static void bench_member(const family_member *member) {
   char name[80];
   snprintf(name, sizeof name, "%s: %s", member->family, member->name);
   family_run run = {
-      member, tmpfile(),     member->steps, effort_of_run.quick ? 1.5 : 12,
-      20,     exact_families};
+      member, tmpfile(),    member->steps, effort_of_run.quick ? 1.5 : 12,
+      20,     family_budget};
   if (run.states == NULL) abort();
   run_and_write("families", name, "fast", family_by_ours, &run, 0, 0);
   run_and_write("families", name, "QuickStep-20", family_by_host, &run, 0, 0);
@@ -638,8 +638,8 @@ int main(int argc, char **argv) {
       for (int k = 0; k < N_PARTS; k++)
         if (strcmp(argv[next], parts[k].name) == 0) only = k;
       if (only < 0) break;
-    } else if (strcmp(argv[next], "--exact") == 0) {
-      exact_families = true;
+    } else if (strcmp(argv[next], "--budget") == 0 && next + 2 < argc) {
+      family_budget = argv[++next];
     } else if (strcmp(argv[next], "--family") == 0 && next + 2 < argc) {
       only_family = argv[++next];
       only = 0; // the part of families
@@ -649,7 +649,7 @@ int main(int argc, char **argv) {
   }
   if (next != argc - 1) {
     fprintf(stderr,
-            "usage: bench_solvers [--quick] [--exact] [--family NAME] "
+            "usage: bench_solvers [--quick] [--budget N] [--family NAME] "
             "[--part families|runs|growth|lcps|problems] TABLE\n");
     return 2;
   }

@@ -114,6 +114,22 @@
   ROW(double, solver_work, MOST, MOST(solver_work_most), "",                  \
       "most work of a solve, in factorisations of its problem: what budget "  \
       "bounds")                                                               \
+  ROW(int, ended_warm, SUM, SUM(ended_warm), "",                              \
+      "solves whose answer is last step's impulses, or none")                 \
+  ROW(int, ended_rest, SUM, SUM(ended_rest), "",                              \
+      "solves whose answer came from last step's active set, "                \
+      "corrected, or from all rows active")                                   \
+  ROW(int, ended_continuation, SUM, SUM(ended_continuation), "",              \
+      "from proximal continuation")                                           \
+  ROW(int, ended_sweeps, SUM, SUM(ended_sweeps), "",                          \
+      "from sweeps and the active set after them")                            \
+  ROW(int, ended_interior, SUM, SUM(ended_interior), "",                      \
+      "from an interior point")                                               \
+  ROW(int, ended_pivots, SUM, SUM(ended_pivots), "",                          \
+      "from pivots: proximal continuation by them, Lemke's method")           \
+  ROW(int, ended_detour, SUM, SUM(ended_detour), "",                          \
+      "from the end of an easier problem: softer, of less friction, "         \
+      "relaxed, convex")                                                      \
   /* a new row goes above this line */
 
 /* The columns of `--trace`, in their order:

@@ -813,7 +813,28 @@ static solver_report solve_once(assembly *a, component_problem *c,
   return report;
 }
 
+/* Where the answer came from. */
+static void count_stage(ode_mlcp_report *report, solver_stage stage) {
+  switch (stage) {
+    case SOLVER_STAGE_NONE:
+    case SOLVER_N_STAGES: break;
+    case SOLVER_STAGE_WARM: report->ended_warm++; break;
+    case SOLVER_STAGE_REST:
+    case SOLVER_STAGE_CRASH: report->ended_rest++; break;
+    case SOLVER_STAGE_CONTINUATION: report->ended_continuation++; break;
+    case SOLVER_STAGE_SWEEPS: report->ended_sweeps++; break;
+    case SOLVER_STAGE_INTERIOR: report->ended_interior++; break;
+    case SOLVER_STAGE_PROXIMAL:
+    case SOLVER_STAGE_LEMKE: report->ended_pivots++; break;
+    case SOLVER_STAGE_SOFTER:
+    case SOLVER_STAGE_SLIPPERY:
+    case SOLVER_STAGE_RELAXED:
+    case SOLVER_STAGE_CONVEX: report->ended_detour++; break;
+  }
+}
+
 static void count_solve(ode_mlcp_report *report, const solver_report *solve) {
+  count_stage(report, solve->stage);
   const double UNSOLVED = 1e-6;
   report->accepted += solve->status == SOLVER_ACCEPTED;
   report->degraded += solve->status == SOLVER_DEGRADED;

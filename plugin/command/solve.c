@@ -136,16 +136,6 @@ static bool solve_lcp(const solve_input *input, const settings *settings,
   return true;
 }
 
-static const char *stage_name(solver_stage stage) {
-  static const char *const names[] = {
-      [SOLVER_STAGE_NONE] = "none",       [SOLVER_STAGE_WARM] = "warm",
-      [SOLVER_STAGE_FAST] = "fast",       [SOLVER_STAGE_LEMKE] = "lemke",
-      [SOLVER_STAGE_RELAXED] = "relaxed", [SOLVER_STAGE_CONVEX] = "convex"};
-  size_t n_names = sizeof names / sizeof *names;
-  const char *name = (size_t)stage < n_names ? names[stage] : NULL;
-  return name != NULL ? name : "other";
-}
-
 static bool solve_mlcp(const solve_input *input, const settings *settings,
                        double seconds[], outcome *outcome) {
   const mlcp_problem *problem = &input->mlcp.problem;
@@ -185,7 +175,7 @@ static bool solve_mlcp(const solve_input *input, const settings *settings,
   outcome->status = !answered         ? "too large"
                     : outcome->solved ? "solved"
                                       : "inaccurate";
-  outcome->stage = stage_name(report.stage);
+  outcome->stage = solver_stage_name(report.stage);
   outcome->pivots = report.pivots;
   outcome->factorisations = report.factorisations;
   outcome->iterations = report.iterations;

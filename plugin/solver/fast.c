@@ -226,18 +226,23 @@ static bool run_cascade(fast_work *work, const double guess[]) {
 
   work->best_residual = INFINITY;
   memset(work->best_p, 0, sizeof(double) * (size_t)work->box.n_rows);
+  work->stage = SOLVER_STAGE_WARM;
   knowledge known = take_guess(work, guess);
   if (work->residual <= work->target) return true;
+  work->stage = SOLVER_STAGE_REST;
   if (rest(work, guess, known)) return true;
   if (fast_work_is_spent(work)) return false;
   if (known > KNOW_NOTHING) {
+    work->stage = SOLVER_STAGE_CONTINUATION;
     if (continue_from_guess(work)) return true;
     if (fast_work_is_spent(work)) return false;
     take_guess(work, guess);
   }
+  work->stage = SOLVER_STAGE_CRASH;
   if (known == KNOW_NOTHING && solve_from_crash(work)) return true;
   if (is_over(work)) return false;
 
+  work->stage = SOLVER_STAGE_SWEEPS;
   if (known == KNOW_NOTHING) take_guess(work, guess);
   // a large structure of which nothing is known is none to be swept
   if ((known > KNOW_NOTHING || work->box.n_rows <= few_rows) &&
@@ -245,24 +250,29 @@ static bool run_cascade(fast_work *work, const double guess[]) {
     return true;
   if (is_over(work)) return false;
 
+  work->stage = SOLVER_STAGE_INTERIOR;
   take_guess(work, guess);
   bool warm = known == KNOW_HALF && work->residual < useless_guess;
   if (run_interior(work, warm ? &from_guess : &cold)) return true;
   if (is_over(work)) return false;
 
+  work->stage = SOLVER_STAGE_PROXIMAL;
   take_guess(work, guess);
   if (fast_proximal_solve(work, stiffest)) return true;
   if (is_over(work)) return false;
 
+  work->stage = SOLVER_STAGE_SOFTER;
   take_guess(work, guess);
   fast_relaxed_approach(work, warm);
   if (run_interior(work, &from_easier) || run_interior(work, &cold_near_limits))
     return true;
   if (is_over(work)) return false;
 
+  work->stage = SOLVER_STAGE_SLIPPERY;
   fast_friction_approach(work);
-  return run_interior(work, &from_easier) ||
-         (known > KNOW_NOTHING && solve_from_crash(work)) ||
+  if (run_interior(work, &from_easier)) return true;
+  work->stage = SOLVER_STAGE_LEMKE;
+  return (known > KNOW_NOTHING && solve_from_crash(work)) ||
          lemke_from_nothing(work);
 }
 
@@ -273,6 +283,7 @@ static bool run_smooth_cascade(fast_work *work, const double guess[]) {
   work->best_residual = INFINITY;
   double target = work->target;
   work->target = share * target;
+  work->stage = SOLVER_STAGE_REST;
   knowledge known = take_guess(work, guess);
   const active_set_options few = {
       .max_factorisations = known == KNOW_HALF ? 8 : 3,
@@ -281,6 +292,7 @@ static bool run_smooth_cascade(fast_work *work, const double guess[]) {
       .patience = 1};
   bool reached = work->residual <= work->target || active_set_solve(work, &few);
   if (!reached) {
+    work->stage = SOLVER_STAGE_INTERIOR;
     start_at_nothing(work);
     reached = run_interior(work, &to_the_centre);
   }
@@ -302,6 +314,7 @@ static bool run(fast_work *work, fast_method method, bool smooth,
   if (method == FAST_EVERYTHING)
     return smooth ? run_smooth_cascade(work, guess) : run_cascade(work, guess);
   work->best_residual = INFINITY;
+  work->stage = SOLVER_STAGE_LEMKE;
   start_at_nothing(work);
   if (work->residual <= work->target) return true;
   return method == FAST_LEMKE
@@ -315,7 +328,7 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
                  solver_report *report) {
   fast_work *work = &workspace->work;
   *report =
-      (solver_report){.status = SOLVER_DEGRADED, .stage = SOLVER_STAGE_FAST};
+      (solver_report){.status = SOLVER_DEGRADED, .stage = SOLVER_STAGE_WARM};
   double *scratch;
   arena_start(&work->arena);
   if (!ARENA_TAKE(&work->arena, scratch, problem->n_rows))
@@ -349,8 +362,7 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
     report->iterations = work->iterations;
     report->pivots = work->pivots;
     report->work = work->spent;
-    if (work->factorisations == 0) report->stage = SOLVER_STAGE_WARM;
-    if (method != FAST_EVERYTHING) report->stage = SOLVER_STAGE_LEMKE;
+    report->stage = work->best_stage;
   }
   bool solved = report->residual <= options->tolerance;
   bool accepted = report->residual <= options->acceptable;

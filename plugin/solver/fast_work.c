@@ -31,6 +31,7 @@ void fast_work_evaluate(fast_work *work) {
   work->residual = box_residual(&work->box, work->p, work->w);
   if (!(work->residual < work->best_residual)) return;
   work->best_residual = work->residual;
+  work->best_stage = work->stage;
   memcpy(work->best_p, work->p, sizeof(double) * (size_t)work->box.n_rows);
 }
 

@@ -5,6 +5,7 @@
 
 #include "common/arena.h"
 #include "solver/box_system.h"
+#include "solver/solver_options.h"
 
 typedef struct fast_work {
   arena arena; /* all of the arrays, and the methods' own */
@@ -16,6 +17,7 @@ typedef struct fast_work {
   double residual;
   double *best_p;
   double best_residual;
+  solver_stage stage, best_stage; /* that runs; that found best_p */
 
   /* [n_rows], dv [6 n_bodies], weights [n_weights]: a linear system and its
      right-hand side, and the point that its steps lead to */

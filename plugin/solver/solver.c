@@ -69,6 +69,24 @@ void solver_default_options(solver_options *options) {
                               .max_lemke_size = 20000};
 }
 
+const char *solver_stage_name(solver_stage stage) {
+  static const char *const names[SOLVER_N_STAGES] = {
+      [SOLVER_STAGE_NONE] = "none",
+      [SOLVER_STAGE_WARM] = "warm",
+      [SOLVER_STAGE_REST] = "rest",
+      [SOLVER_STAGE_CONTINUATION] = "continuation",
+      [SOLVER_STAGE_CRASH] = "crash",
+      [SOLVER_STAGE_SWEEPS] = "sweeps",
+      [SOLVER_STAGE_INTERIOR] = "interior",
+      [SOLVER_STAGE_PROXIMAL] = "proximal",
+      [SOLVER_STAGE_SOFTER] = "softer",
+      [SOLVER_STAGE_SLIPPERY] = "slippery",
+      [SOLVER_STAGE_LEMKE] = "lemke",
+      [SOLVER_STAGE_RELAXED] = "relaxed",
+      [SOLVER_STAGE_CONVEX] = "convex"};
+  return names[stage];
+}
+
 /* ---- the best iterate -------------------------------------------------- */
 
 /* Keeps the trial if it is better, and says which stage it came from. */

@@ -10,13 +10,24 @@ typedef enum solver_kind {
 } solver_kind;
 
 typedef enum solver_stage {
-  SOLVER_STAGE_NONE, /* nothing to solve: no rows */
-  SOLVER_STAGE_WARM,
-  SOLVER_STAGE_FAST,
-  SOLVER_STAGE_LEMKE,
+  SOLVER_STAGE_NONE,         /* nothing to solve: no rows */
+  SOLVER_STAGE_WARM,         /* last step's impulses, or none */
+  SOLVER_STAGE_REST,         /* their active set, corrected */
+  SOLVER_STAGE_CONTINUATION, /* proximal continuation from it */
+  SOLVER_STAGE_CRASH,        /* all rows active, corrected */
+  SOLVER_STAGE_SWEEPS,       /* sweeps, then the active set */
+  SOLVER_STAGE_INTERIOR,     /* interior point and its active set */
+  SOLVER_STAGE_PROXIMAL,     /* proximal continuation by pivots */
+  SOLVER_STAGE_SOFTER,       /* interior points of softer problems first */
+  SOLVER_STAGE_SLIPPERY,     /* interior points of less friction first */
+  SOLVER_STAGE_LEMKE,        /* in either formulation */
   SOLVER_STAGE_RELAXED,
-  SOLVER_STAGE_CONVEX
+  SOLVER_STAGE_CONVEX,
+  SOLVER_N_STAGES
 } solver_stage;
+
+/** "interior". */
+const char *solver_stage_name(solver_stage stage);
 
 typedef enum solver_status {
   SOLVER_SOLVED,    /* residual <= tolerance on the original problem */
