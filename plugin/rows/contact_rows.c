@@ -329,21 +329,48 @@ static void add_sliding(row_set *set, const row_frame *frame,
   }
 }
 
+/* Rolling friction in both directions alike is a disc, whatever they are: its
+ * polygon opposes the turn to come, as that of sliding does the slip. */
+static void add_rolling_disc(row_set *set, const row_frame *frame,
+                             const contact_settings *settings,
+                             const host_contact *contact,
+                             const double axis[2][3], int normal_row,
+                             double limit) {
+  const double limits[2] = {limit, limit};
+  double turn[2];
+  for (int d = 0; d < 2; d++) {
+    double J[2][6];
+    torque_jacobian(J, axis[d]);
+    turn[d] = relative_velocity(frame, contact, J, true);
+    add_row(set, frame, contact, MLCP_ROW_FRICTION, J, 0, settings->cfm);
+  }
+  add_polygon(set, contact, normal_row, contact->surface.proportional[0],
+              limits, settings->edges, turn, frame->step_size);
+}
+
 static void add_rolling(row_set *set, const row_frame *frame,
                         const contact_settings *settings,
                         const host_contact *contact, const double axis[2][3],
                         int normal_row) {
   const host_surface *surface = &contact->surface;
   const double *axes[3] = {axis[0], axis[1], contact->normal};
+  const bool *follows = surface->proportional;
   bool pushes = can_push(frame, settings, contact);
-  for (int i = 0; i < 3; i++) {
-    bool follows = surface->proportional[i];
-    double limit = usable_limit(surface->rolling[i], follows, pushes);
-    if (!(limit > 0)) continue;
+  double limits[3];
+  for (int i = 0; i < 3; i++)
+    limits[i] = usable_limit(surface->rolling[i], follows[i], pushes);
+  bool disc = limits[0] > 0 && isfinite(limits[0]) && limits[0] == limits[1] &&
+              follows[0] == follows[1];
+  if (disc)
+    add_rolling_disc(set, frame, settings, contact, axis, normal_row,
+                     limits[0]);
+  for (int i = disc ? 2 : 0; i < 3; i++) {
+    if (!(limits[i] > 0)) continue;
     double J[2][6];
     torque_jacobian(J, axes[i]);
     add_row(set, frame, contact, MLCP_ROW_FRICTION, J, 0, settings->cfm);
-    add_interval(set, contact, normal_row, follows, limit, frame->step_size);
+    add_interval(set, contact, normal_row, follows[i], limits[i],
+                 frame->step_size);
   }
 }
 

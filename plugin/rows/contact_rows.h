@@ -52,6 +52,7 @@ void contact_rows_add(row_set *set, const row_frame *frame,
 /** The most rows, friction sets and pairs (a polygon's too) a contact takes. */
 #define CONTACT_ROWS_MAX 6
 #define CONTACT_FRICTIONS_MAX 5
-#define CONTACT_PAIRS_MAX(edges) (((edges) > 64 ? (edges) / 2 : 32) + 3)
+#define CONTACT_PAIRS_MAX(edges)                                               \
+  (((edges) > 64 ? (edges) / 2 : 32) + (edges) / 2 + 3)
 
 #endif
