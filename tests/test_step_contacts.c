@@ -218,17 +218,23 @@ static void test_rest_carries_the_weight(void) {
   CU_ASSERT_DOUBLE_EQUAL(out.v[2], 1 - G * H, EXACT);
 }
 
+/* The speed at the end of a step that starts with `v` at the ground: half a
+ * step's fall lies between speeds and places. */
+static double bounced(double part, double v) {
+  return part * (v + G * H / 2) - G * H / 2;
+}
+
 static void test_bounce(void) {
   touch t = touch_of(dContactBounce, 0, 0, 0, -4);
   t.surface.bounce = 0.5;
   t.surface.bounce_vel = 1;
   t.max_velocity = 0.1; /* which does not cap a bounce */
-  expect_velocity(&t, 0, 0, 2);
+  expect_velocity(&t, 0, 0, bounced(0.5, 4));
 
   t.surface.bounce_vel = 4.1; /* too slow for it */
   expect_velocity(&t, 0, 0, 0);
   t.surface.bounce_vel = 3.9;
-  expect_velocity(&t, 0, 0, 2);
+  expect_velocity(&t, 0, 0, bounced(0.5, 4));
   t.surface.bounce_vel = -1; /* switches it off */
   expect_velocity(&t, 0, 0, 0);
 
@@ -237,7 +243,54 @@ static void test_bounce(void) {
   t.surface.bounce_vel = 1;
   t.surface.motionN = 0.5;
   t.max_velocity = 0;
-  expect_velocity(&t, 0, 0, 0.5 * 4.5 + 0.5);
+  expect_velocity(&t, 0, 0, bounced(0.5, 4.5) + 0.5);
+}
+
+/* Ball and slider fall a metre and rise as Newton's law says, again and again. */
+static void test_bounces_rise_to_their_height(void) {
+  const double parts[] = {0.5, 0.8}, sizes[] = {0.01, 0.003};
+  for (int stop = 0; stop < 2; stop++)
+    for (int e = 0; e < 2; e++)
+      for (int k = 0; k < 2; k++) {
+        dWorldID world = create_world(G, NULL);
+        dJointGroupID contacts = dJointGroupCreate(0);
+        dBodyID body = create_ball(world, MASS, 0.5);
+        dSurfaceParameters surface = bare_surface(dContactBounce, 0);
+        surface.bounce = parts[e];
+        surface.bounce_vel = 0.01;
+        dBodySetPosition(body, 0, 0, 1);
+        if (stop) {
+          dJointID slider = dJointCreateSlider(world, 0);
+          dJointAttach(slider, body, 0);
+          dJointSetSliderAxis(slider, 0, 0, 1);
+          dJointSetSliderParam(slider, dParamLoStop, -1);
+          dJointSetSliderParam(slider, dParamBounce, parts[e]);
+        }
+        double last = 1, highest = 1, exact = 1;
+        bool rises = false;
+        for (int peak = 0; peak < 3;) {
+          double z = dBodyGetPosition(body)[2];
+          if (!stop && z < 0) {
+            dContact contact = contact_at(&surface, 0, 0, 0, -z);
+            dJointAttach(dJointCreateContact(world, contacts, &contact), body,
+                         0);
+          }
+          CU_ASSERT_EQUAL_FATAL(dWorldStep(world, sizes[k]), 1);
+          dJointGroupEmpty(contacts);
+          z = dBodyGetPosition(body)[2];
+          if (rises && z < last) { /* between two samples it was higher */
+            double v = dBodyGetLinearVel(body)[2] - G * sizes[k] / 2;
+            highest = z + v * v / (2 * G);
+            exact *= parts[e] * parts[e];
+            CU_ASSERT_DOUBLE_EQUAL(highest, exact, 0.005 * exact);
+            peak++;
+          }
+          rises = z > last;
+          last = z;
+        }
+        dJointGroupDestroy(contacts);
+        dWorldDestroy(world);
+      }
 }
 
 static void test_normal_motion_lifts(void) {
@@ -369,6 +422,41 @@ static void test_rolling_resistance(void) {
   /* negative control: free rolling goes on */
   surface = bare_surface(dContactApprox1, 5);
   CU_ASSERT_DOUBLE_EQUAL(roll(&surface, v, w, 50).w[1], w0, 1e-9);
+}
+
+/* A ball rolls as far in every direction, and straight on. */
+static void test_rolling_friction_is_a_disc(void) {
+  dSurfaceParameters surface =
+      bare_surface(dContactRolling | dContactApprox1, 1);
+  surface.rho = 0.02;
+  double least = INFINITY, most = 0;
+  for (int degrees = 0; degrees < 180; degrees += 15) {
+    double angle = degrees * M_PI / 180;
+    double v[3] = {1.5 * cos(angle), 1.5 * sin(angle), 0};
+    double w[3] = {-3 * sin(angle), 3 * cos(angle), 0};
+    dWorldID world = create_world(G, NULL);
+    dJointGroupID contacts = dJointGroupCreate(0);
+    dBodyID ball = create_ball(world, MASS, 0.5);
+    dBodySetLinearVel(ball, v[0], v[1], v[2]);
+    dBodySetAngularVel(ball, w[0], w[1], w[2]);
+    for (int i = 0; i < 800; i++) {
+      const dReal *x = dBodyGetPosition(ball);
+      dContact contact = contact_at(&surface, x[0], x[1], -0.5, 0);
+      dJointAttach(dJointCreateContact(world, contacts, &contact), ball, 0);
+      CU_ASSERT_EQUAL_FATAL(dWorldStep(world, H), 1);
+      dJointGroupEmpty(contacts);
+    }
+    const dReal *x = dBodyGetPosition(ball);
+    CU_ASSERT(hypot(dBodyGetLinearVel(ball)[0], dBodyGetLinearVel(ball)[1]) <
+              1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(sin(atan2(x[1], x[0]) - angle), 0, 1e-6);
+    least = fmin(least, hypot(x[0], x[1]));
+    most = fmax(most, hypot(x[0], x[1]));
+    dJointGroupDestroy(contacts);
+    dWorldDestroy(world);
+  }
+  CU_ASSERT(least > 1);
+  CU_ASSERT(most < 1.0001 * least);
 }
 
 static void test_spinning_resistance(void) {
@@ -507,6 +595,7 @@ int main(void) {
       {"slip is viscous", test_slip_is_viscous},
       {"rest carries the weight", test_rest_carries_the_weight},
       {"bounce", test_bounce},
+      {"bounces rise to their height", test_bounces_rise_to_their_height},
       {"normal motion", test_normal_motion_lifts},
       {"penetration is corrected", test_penetration_is_corrected},
       {"ap corrects no positions", test_ap_corrects_no_positions},
@@ -514,6 +603,7 @@ int main(void) {
       {"a reversed joint flips the normal",
        test_reversed_joint_flips_the_normal},
       {"rolling resistance", test_rolling_resistance},
+      {"rolling friction is a disc", test_rolling_friction_is_a_disc},
       {"spinning resistance", test_spinning_resistance},
       {"rolling by axis", test_rolling_by_axis},
       {"sliding turns into rolling", test_sliding_turns_into_rolling},

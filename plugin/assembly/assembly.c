@@ -594,14 +594,15 @@ static void add_contact(assembly *a, component_problem *c, int k) {
       c->guess[i] *= request->step_size / old->seconds;
 }
 
-static void add_stop(assembly *a, component_problem *c, int k) {
+static void add_stop(assembly *a, component_problem *c, int k,
+                     double free_rate) {
   const world_contact *contact = &a->contacts->items[k];
   int first = c->set.n_rows;
   a->contact_row[k] = c->first_row + first;
   c->guess[first] = NAN;
   if (a->request.level == JOINT_LEVEL_POSITION) {
     joint_stop_add(&c->set, &c->frame, &a->contacts->stops[contact->stop],
-                   contact->point.gap, contact->point.body);
+                   contact->point.gap, free_rate, contact->point.body);
     a->contact_rows[k] = (contact_rows){.first_row = first, .n_rows = 1};
   } else {
     add_gap_row(a, c, k, 0);
@@ -653,23 +654,36 @@ static double find_joint_excess(const assembly *a, const component *of) {
   return correction > most ? 1 - most / correction : 0;
 }
 
-/* Whether a stop would be overshot by the component's solution. */
-static bool is_overshot(const assembly *a, const component_problem *c, int k) {
-  const double ROUNDING = 1e-12;
+/* The rate of a stop's gap by the component's solution. */
+static double rate_of_stop(const assembly *a, const component_problem *c,
+                           int k) {
   const host_contact *point = &a->contacts->items[k].point;
   const dStepperJointStop *stop =
       &a->contacts->stops[a->contacts->items[k].stop];
-  double change = 0;
+  double rate = 0;
   for (int side = 0; side < 2; side++) {
     int b = point->body[side];
     if (b < 0) continue;
     const double *v = a->problem_body[b] < 0
                           ? a->request.v + 6 * b
                           : c->solution.v + 6 * a->problem_body[b];
-    for (int i = 0; i < 6; i++)
-      change += a->request.step_size * stop->J[side][i] * v[i];
+    for (int i = 0; i < 6; i++) rate += stop->J[side][i] * v[i];
   }
-  return point->gap + change < -ROUNDING * (1 + point->gap);
+  return rate;
+}
+
+/* Whether a stop takes part: one that the component's solution overshoots, or
+ * before there is one, what is near. One that bounces waits for a solution: how
+ * fast it is hit is not known before. */
+static bool takes_stop(const assembly *a, int k, bool solved, double rate) {
+  const double ROUNDING = 1e-12;
+  const world_contact *contact = &a->contacts->items[k];
+  bool waits = a->request.adds_stops &&
+               a->request.level == JOINT_LEVEL_POSITION &&
+               contact->point.surface.bounces;
+  if (!solved) return contact->active && !waits;
+  double gap = contact->point.gap;
+  return gap + a->request.step_size * rate < -ROUNDING * (1 + gap);
 }
 
 /* Add the rows of stops that are still left out: those active, or with a
@@ -679,10 +693,10 @@ static int add_stops(assembly *a, component_problem *c, bool solved) {
   for (int i = c->of->first_item; i >= 0; i = a->items[i].next) {
     int k = a->items[i].index;
     if (a->items[i].kind != ITEM_STOP || a->contact_row[k] >= 0) continue;
-    if (solved ? !is_overshot(a, c, k) : !a->contacts->items[k].active)
-      continue;
+    double rate = solved ? rate_of_stop(a, c, k) : NAN;
+    if (!takes_stop(a, k, solved, rate)) continue;
     int row = c->set.n_rows;
-    add_stop(a, c, k);
+    add_stop(a, c, k, rate);
     weigh_rows(a, c, row);
   }
   c->problem.n_rows = c->set.n_rows;

@@ -118,8 +118,13 @@ static void add_normal_row(row_set *set, const row_frame *frame,
   if (surface->bounces && settings->gives_back &&
       can_push(frame, settings, contact)) {
     double incoming = motion - relative_velocity(frame, contact, J, false);
-    if (incoming > surface->bounce_speed)
-      bounce = surface->bounce * incoming + motion;
+    double rise = surface->bounce * incoming;
+    if (isfinite(frame->max_correction)) /* else as the host, wherever it is */
+      rise =
+          row_bounce_target(surface->bounce, -incoming,
+                            relative_velocity(frame, contact, J, true) - motion,
+                            contact->gap, frame->step_size);
+    if (incoming > surface->bounce_speed) bounce = rise + motion;
   }
 
   double target =

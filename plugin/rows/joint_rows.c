@@ -103,12 +103,14 @@ bool joint_stop_near(const row_frame *frame, const dStepperJointStop *stop,
 }
 
 void joint_stop_add(row_set *set, const row_frame *frame,
-                    const dStepperJointStop *stop, double gap,
+                    const dStepperJointStop *stop, double gap, double free_rate,
                     const int body[2]) {
   double h = frame->step_size, target = -gap / h;
-  bool reached = gap + h * stop_rate(frame, stop, body, true) <= 0;
-  if (reached && stop->bounce > 0)
-    target = fmax(target, -stop->bounce * stop_rate(frame, stop, body, false));
+  double rate = stop_rate(frame, stop, body, false);
+  if (isnan(free_rate)) free_rate = stop_rate(frame, stop, body, true);
+  if (gap + h * free_rate <= 0 && stop->bounce > 0 && rate < 0)
+    target =
+        fmax(target, row_bounce_target(stop->bounce, rate, free_rate, gap, h));
   mlcp_row *row = row_set_add(set, frame, MLCP_ROW_JOINT, body, stop->J,
                               -target, stop->cfm / h);
   row->low = 0;

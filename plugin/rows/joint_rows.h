@@ -47,9 +47,11 @@ bool joint_stop_near(const row_frame *frame, const dStepperJointStop *stop,
  * or the stop's bounce where free flight would reach it.
  *
  * @param gap  m or rad: the stop's own, or as a scheme linearises it
+ * @param free_rate  m/s or rad/s of the gap at the end without the stop, NAN: in
+ *                   free flight
  */
 void joint_stop_add(row_set *set, const row_frame *frame,
-                    const dStepperJointStop *stop, double gap,
+                    const dStepperJointStop *stop, double gap, double free_rate,
                     const int body[2]);
 
 #endif

@@ -37,3 +37,15 @@ void row_set_correct(row_set *set, double velocity, double excess,
   set->corrections[set->n_rows - 1] =
       (row_correction){velocity, excess, bounce, false};
 }
+
+double row_bounce_target(double part, double speed, double free_speed,
+                         double gap, double step_size) {
+  double change = free_speed - speed;  /* by the acceleration, in the step */
+  double start = speed + 0.5 * change; /* the speed at that place */
+  if (!(start < 0)) return part * -speed;
+  /* no deeper than a step can have taken it */
+  gap = fmax(gap, step_size * start);
+  double work = 2 * change / step_size * gap;
+  double up = part * part * (start * start - work) + work;
+  return up > 0 ? 0.5 * change + sqrt(up) : -INFINITY;
+}

@@ -58,6 +58,18 @@ mlcp_row *row_set_add(row_set *set, const row_frame *frame, mlcp_row_kind kind,
                       const int body[2], const double J[2][6], double bias,
                       double compliance);
 
+/** The speed that a bounce asks for at the end of the step, so that it rises as
+ *  high as Newton's restitution says wherever in the step it is: what stands at
+ *  the end has moved by that speed already, and half a step's acceleration lies
+ *  between speeds and places. docs/formulation.md, eq. 8.
+ *
+ * @param speed      m/s or rad/s at the start, away from what is hit: < 0
+ * @param free_speed the same at the end, were there nothing to hit
+ * @param gap        m or rad at the start; < 0: hit in the last step
+ * @return -INFINITY where it does not rise as far as it is away. */
+double row_bounce_target(double part, double speed, double free_speed,
+                         double gap, double step_size);
+
 /** Say what the target of the row added last is made of, and what it lacks. */
 void row_set_correct(row_set *set, double velocity, double excess,
                      double bounce);
