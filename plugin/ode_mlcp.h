@@ -429,8 +429,10 @@ ODE_MLCP_INLINE ode_mlcp_error ode_mlcp_check_cone(dWorldID world, int *pointed,
 
 /* --- forces taken implicitly --------------------------------------------------
  *
- * For schemes gap, trapezoid-1, trapezoid and conserving; under the others springs
- * and force functions have no effect.
+ * For schemes conserving, trapezoid, trapezoid-1, gap and st (springs alone; it
+ * takes force functions as they are at the step's start). Under ap and ah, which
+ * solve islands each for itself, there are none: they are refused when they are
+ * made.
  */
 
 typedef struct ode_mlcp_force ode_mlcp_force;
@@ -463,6 +465,7 @@ typedef struct ode_mlcp_spring {
  * damping of any size leave M~ positive definite (PAGT 10.12-10.14).
  *
  * @param spring_force  out: for ode_mlcp_force_destroy
+ * @return ODE_MLCP_BAD_ARGUMENT under ap and ah, too, with a message of the host's.
  */
 ODE_MLCP_API ode_mlcp_error ode_mlcp_spring_create(
     dWorldID world, const ode_mlcp_spring *spring, ode_mlcp_force **force);

@@ -220,20 +220,32 @@ static void test_free_mechanisms_keep_their_angular_momentum(void) {
     }
 }
 
-/* The trapezoid without a projection of velocities shows that the test can
- * fail. */
-static void test_trapezoid_keeps_angular_momentum_roughly(void) {
+static double momentum_lost(const char *options, const kind *kind, int seed) {
   mechanism m;
   double start[3], worst = 0;
-  open_mechanism(&m, &KINDS[0], "scheme=trapezoid-1", 1);
+  open_mechanism(&m, kind, options, seed);
   begin(&m, start);
-  for (int i = 0; i < 200; i++) {
+  for (int i = 0; i < 1000; i++) {
     ode_mlcp_report report;
     step(&m.s, 0.01, &report);
     worst = fmax(worst, momentum_error(&m, start));
   }
-  CU_ASSERT(worst > 1e-8);
   scene_close(&m.s);
+  return worst;
+}
+
+/* What the joints do not allow at the end of a step is taken out of it; as it is
+ * printed, the scheme turns it round, and with it the momentum of a pair. */
+static void test_trapezoid_keeps_angular_momentum_roughly(void) {
+  for (int k = 0; k < N_KINDS && KINDS[k].free; k++) {
+    /* a loop's errors do not fit together without any CFM: its poses are
+     * corrected approximately */
+    if (KINDS[k].build == build_loop) continue;
+    double lost = momentum_lost("scheme=trapezoid", &KINDS[k], 2);
+    if (!(lost < 0.001)) fprintf(stderr, "%s: %g\n", KINDS[k].name, lost);
+    CU_ASSERT(lost < 0.001);
+  }
+  CU_ASSERT(momentum_lost("scheme=trapezoid erp=0", &KINDS[6], 2) > 1);
 }
 
 static void test_energy_never_grows(void) {

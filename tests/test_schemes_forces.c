@@ -316,6 +316,81 @@ static void test_joints_do_not_drift_and_order_two_stays(void) {
   }
 }
 
+/* --- first-order schemes --------------------------------------------------- */
+
+static int refusals;
+static void count_refusal(int number, const char *text, va_list arguments) {
+  (void)number;
+  (void)text;
+  (void)arguments;
+  refusals++;
+}
+
+static void no_force(void *context, dBodyID body,
+                     const ode_mlcp_body_state *state, double force[6],
+                     double k_q[36], double k_v[36]) {
+  (void)context;
+  (void)body;
+  (void)state;
+  (void)force;
+  (void)k_q;
+  (void)k_v;
+}
+
+/* A spring that would do nothing is refused, in words. */
+static void test_schemes_without_springs_refuse_them(void) {
+  static const char *schemes[] = {"scheme=ap", "scheme=ah"};
+  for (int k = 0; k < 2; k++) {
+    scene s;
+    open_scene(&s, schemes[k], 0);
+    dBodyID body = add_ball(&s, 1, 0);
+    ode_mlcp_spring spring = {.body = {body}, .stiffness = 1};
+    ode_mlcp_force *force;
+    refusals = 0;
+    dMessageFunction *before = dGetMessageHandler();
+    dSetMessageHandler(count_refusal);
+    CU_ASSERT_EQUAL(ode_mlcp_spring_create(s.world, &spring, &force),
+                    ODE_MLCP_BAD_ARGUMENT);
+    CU_ASSERT_EQUAL(ode_mlcp_force_create(body, no_force, NULL, &force),
+                    ODE_MLCP_BAD_ARGUMENT);
+    dSetMessageHandler(before);
+    CU_ASSERT_EQUAL(refusals, 2);
+    scene_close(&s);
+  }
+}
+
+/* Under st a spring is implicit Euler's: never more energy, however stiff. (One
+ * that swings far in a step goes where its line was.) */
+static void test_stiff_springs_under_st(void) {
+  for (double k = 1e2; k < 2e8; k *= 1e2)
+    for (double h = 0.001; h < 0.2; h *= 10) {
+      scene s;
+      char settings[40];
+      snprintf(settings, sizeof settings, "scheme=st");
+      open_scene(&s, settings, 9.81);
+      dBodyID body = add_ball(&s, 0, -1);
+      ode_mlcp_force *force;
+      ode_mlcp_spring spring = {
+          .body = {body}, .anchor = {{0, -1, 0}}, .stiffness = k, .length = 1};
+      CU_ASSERT_EQUAL_FATAL(ode_mlcp_spring_create(s.world, &spring, &force),
+                            ODE_MLCP_OK);
+      double most = -INFINITY;
+      for (int i = 0; i < 100; i++) {
+        ode_mlcp_report report;
+        step(&s, h, &report);
+        const dReal *x = dBodyGetPosition(body);
+        const dReal *v = dBodyGetLinearVel(body);
+        double energy = 9.81 * (x[1] + 1) +
+                        0.5 * vec_length(v) * vec_length(v) +
+                        ode_mlcp_spring_energy(s.world);
+        most = fmax(most, energy);
+      }
+      if (!(most < 1e-6)) fprintf(stderr, "k %g h %g: %g\n", k, h, most);
+      CU_ASSERT(most < 1e-6);
+      scene_close(&s);
+    }
+}
+
 int main(void) {
   static const CU_TestInfo tests[] = {
       {"gyroscope converges at order two",
@@ -329,6 +404,9 @@ int main(void) {
        test_a_force_that_is_no_number_fails_the_step},
       {"joints do not drift and order two stays",
        test_joints_do_not_drift_and_order_two_stays},
+      {"schemes without springs refuse them",
+       test_schemes_without_springs_refuse_them},
+      {"stiff springs under st", test_stiff_springs_under_st},
       CU_TEST_INFO_NULL};
   dInitODE2(0);
   int result = run_tests("schemes: forces", tests);

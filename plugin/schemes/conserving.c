@@ -513,13 +513,12 @@ static bool aim_friction(second_order *s, const double end_v[]) {
 /* --- the end of a step ------------------------------------------------------ */
 
 /* Rows of joints that hold: what is bounded or a spring does not. */
-static void add_holding(second_order *s, int *n_rows) {
+static void add_holding(second_order *s, const world_snapshot *at,
+                        int *n_rows) {
   for (int j = 0; j < s->home.n_joints; j++) {
-    const host_joint_rows *rows = rows_of(&s->after, j);
+    const host_joint_rows *rows = rows_of(at, j);
     int index[6];
-    if (rows == NULL) continue;
-    s->after.joints[j].rows = -1;
-    if (s->middle.joints[j].rows < 0) continue;
+    if (rows == NULL || s->middle.joints[j].rows < 0) continue;
     int n = find_holding(rows, s->home.cfm, index);
     for (int k = 0; k < n; k++) {
       extra_row *row = &s->end_rows[(*n_rows)++];
@@ -559,29 +558,39 @@ static bool add_pressed(second_order *s, int *n_rows) {
   return true;
 }
 
-/* The velocities at the end become those that joints and held contacts allow,
- * with the least change measured by mass. It is remembered: most of it is undone
- * when the next step begins (42). */
-static bool project_velocities(second_order *s, double h, int n_end,
-                               motion *to) {
-  const scheme_step *step = s->step;
-  int n_bodies = s->home.n_bodies, n_rows = n_end;
-  for (int b = 0; b < n_bodies; b++) to->carry_h[b] = h;
-  memset(to->carry, 0, 6 * (size_t)n_bodies * sizeof *to->carry);
-  add_holding(s, &n_rows);
-  if (!add_pressed(s, &n_rows)) return false;
-  if (n_rows == 0) return true;
-
-  memcpy(s->x_free, to->v, 6 * (size_t)n_bodies * sizeof *to->v);
+/* The velocities that the rows s->end_rows allow.
+ * @return NULL where the step cannot be taken. */
+static const double *project(second_order *s, const world_snapshot *at,
+                             int n_rows, const motion *to) {
   const world_contacts none = {0};
+  memcpy(s->x_free, to->v, 6 * (size_t)s->home.n_bodies * sizeof *to->v);
+  world_snapshot rows_alone = *at;
+  rows_alone.n_joints = rows_alone.n_joint_rows = 0;
   assembly_request request =
-      second_order_request(s, &s->after, JOINT_LEVEL_IMPACT, 1);
+      second_order_request(s, &rows_alone, JOINT_LEVEL_IMPACT, 1);
   request.contacts = &none;
   request.v = s->x_free;
   request.extra = s->end_rows;
   request.n_extra = n_rows;
-  if (!assembly_solve(s->base.projector, &request, step->out)) return false;
-  const double *v = assembly_x(s->base.projector);
+  return assembly_solve(s->base.projector, &request, s->step->out)
+             ? assembly_x(s->base.projector)
+             : NULL;
+}
+
+/* The velocities at the end become those that joints and held contacts allow,
+ * with the least change measured by mass. It is remembered: most of it is undone
+ * when the next step begins (40). */
+static bool project_velocities(second_order *s, double h, int n_end,
+                               motion *to) {
+  int n_bodies = s->home.n_bodies, n_rows = n_end;
+  for (int b = 0; b < n_bodies; b++) to->carry_h[b] = h;
+  memset(to->carry, 0, 6 * (size_t)n_bodies * sizeof *to->carry);
+  add_holding(s, &s->after, &n_rows);
+  if (!add_pressed(s, &n_rows)) return false;
+  if (n_rows == 0) return true;
+
+  const double *v = project(s, &s->after, n_rows, to);
+  if (v == NULL) return false;
   for (int b = 0; b < n_bodies; b++) {
     if (s->home.bodies[b].kinematic) continue;
     for (int i = 6 * b; i < 6 * b + 6; i++) {
@@ -718,12 +727,16 @@ static void unite(second_order *s, const int body[2]) {
     unite_sets(s->group, body[0], body[1]);
 }
 
-void conserving_end_carry(second_order *s, motion *at, bool changed[]) {
-  int n = s->home.n_bodies;
-  for (int b = 0; b < n; b++) s->group[b] = b;
+static void find_groups(second_order *s) {
+  for (int b = 0; b < s->home.n_bodies; b++) s->group[b] = b;
   for (int j = 0; j < s->home.n_joints; j++) unite(s, s->home.joints[j].body);
   for (int k = 0; k < s->here->contacts.n; k++)
     unite(s, s->here->contacts.items[k].point.body);
+}
+
+void conserving_end_carry(second_order *s, motion *at, bool changed[]) {
+  int n = s->home.n_bodies;
+  find_groups(s);
   for (int b = 0; b < n; b++)
     if (changed[b]) changed[set_of(s->group, b)] = true;
   for (int b = 0; b < n; b++)
@@ -731,6 +744,28 @@ void conserving_end_carry(second_order *s, motion *at, bool changed[]) {
       memset(at->carry + 6 * b, 0, 6 * sizeof *at->carry);
       at->carry_h[b] = 0;
     }
+}
+
+bool conserving_hold_joints(second_order *s, world_snapshot *at, motion *to) {
+  int n_bodies = s->home.n_bodies, n_rows = 0;
+  if (s->home.n_joint_rows == 0) return true;
+  bool *touches = s->stiff; /* not needed any more */
+  if (!reserve(s)) return false;
+  find_groups(s);
+  for (int b = 0; b < n_bodies; b++) touches[b] = false;
+  for (int k = 0; k < s->here->contacts.n; k++)
+    for (int side = 0; side < 2; side++) {
+      const world_contact *contact = &s->here->contacts.items[k];
+      int b = contact->point.body[side];
+      if (b >= 0 && contact->active) touches[set_of(s->group, b)] = true;
+    }
+  add_holding(s, at, &n_rows);
+  const double *v = n_rows > 0 ? project(s, at, n_rows, to) : to->v;
+  if (v == NULL) return false;
+  for (int b = 0; b < n_bodies; b++)
+    if (!s->home.bodies[b].kinematic && !touches[set_of(s->group, b)])
+      memcpy(to->v + 6 * b, v + 6 * b, 6 * sizeof *v);
+  return true;
 }
 
 void conserving_leave_small_errors(world_snapshot *at) {

@@ -14,6 +14,11 @@ second_order_step conserving_take;
  *  @param changed  [n_bodies]; overwritten */
 void conserving_end_carry(second_order *s, motion *at, bool changed[]);
 
+/** Velocities that joints at `at`, which is at `to`, do not allow are taken out,
+ *  with the least change measured by mass, where no active contact is: a trapezoid
+ *  turns them round from step to step. */
+bool conserving_hold_joints(second_order *s, world_snapshot *at, motion *to);
+
 /** Joint errors that the next step takes away itself need no correction by
  *  moving. */
 void conserving_leave_small_errors(world_snapshot *at);

@@ -373,7 +373,12 @@ static bool correct(event_state *w, double last) {
   if (!read && !world_read_at(&w->ahead, &w->s.home, w->now.poses,
                               w->s.step->step_size, w->s.step->out))
     return false;
-  if (w->s.take == conserving_take) conserving_leave_small_errors(&w->ahead);
+  if (w->s.take == conserving_take)
+    conserving_leave_small_errors(&w->ahead);
+  else if (w->s.step->options->scheme != ODE_MLCP_SCHEME_GAP &&
+           w->ahead.erp > 0 &&
+           !conserving_hold_joints(&w->s, &w->ahead, &w->now))
+    return false;
   return second_order_correct(&w->s, &w->ahead, &w->now);
 }
 

@@ -47,16 +47,20 @@ typedef struct stewart_trinkle {
   double *v, *force, *x_free; /* [6 n_bodies] */
   double *impulse;            /* [6 n contacts] guesses, */
   const double *guesses;      /* or NULL */
+  extra_row *springs;
+  int n_springs;
   int *match;
 } stewart_trinkle;
 
-static bool reserve_bodies(stewart_trinkle *s, outcome *out) {
+static bool reserve_bodies(stewart_trinkle *s, const scheme_step *step) {
+  outcome *out = step->out;
   int n = s->home.n_bodies;
   arena_start(&s->base.arena);
   return (ARENA_TAKE(&s->base.arena, s->moved, n) &&
           ARENA_TAKE(&s->base.arena, s->v, 6 * n) &&
           ARENA_TAKE(&s->base.arena, s->force, 6 * n) &&
           ARENA_TAKE(&s->base.arena, s->x_free, 6 * n) &&
+          ARENA_TAKE(&s->base.arena, s->springs, step->forces->n_springs) &&
           motion_take(&s->guess, &s->base.arena, n) &&
           motion_take(&s->end, &s->base.arena, n)) ||
          outcome_no_memory(out);
@@ -72,9 +76,13 @@ static bool free_motion(stewart_trinkle *s, const scheme_step *step,
   double h = step->step_size;
   memset(s->force, 0, 6 * (size_t)home->n_bodies * sizeof *s->force);
   for (int b = 0; b < home->n_bodies; b++) {
-    s->end.poses[b] = world_pose_of(&home->bodies[b]);
     memcpy(s->v + 6 * b, home->bodies[b].v, sizeof home->bodies[b].v);
+    world_pose here = world_pose_of(&home->bodies[b]);
+    world_pose_move(&s->end.poses[b], &here, s->v + 6 * b, h);
   }
+  /* springs with what the new velocities make of them: stable, however stiff */
+  s->n_springs = forces_rows(step->forces, home, s->end.poses, s->v, h * h, h,
+                             1, s->springs);
   if (!forces_add(step->forces, home, step->time, s->end.poses, s->v, s->force,
                   NULL, NULL, step->out))
     return false;
@@ -180,6 +188,8 @@ static bool solve_once(stewart_trinkle *s, const scheme_step *step) {
   request.v = s->v;
   request.x_free = s->x_free;
   request.recall = &s->recall;
+  request.extra = s->springs;
+  request.n_extra = s->n_springs;
   request.guess = s->guesses;
   request.erp_for_all = request.projects = request.counts_cone = true;
   if (!assembly_solve(s->base.assembly, &request, step->out)) return false;
@@ -411,7 +421,7 @@ static bool solve(void *state, scheme_step *step) {
   const world_settings settings = scheme_settings(step);
   if (!world_read(&s->home, &settings, step->islands, step->n_islands,
                   step->out) ||
-      !reserve_bodies(s, step->out))
+      !reserve_bodies(s, step))
     return false;
   for (int b = 0; b < s->home.n_bodies; b++)
     memcpy(s->guess.v + 6 * b, s->home.bodies[b].v, sizeof s->home.bodies[b].v);

@@ -541,12 +541,24 @@ const ode_mlcp_options *stepper_options(dWorldID world,
   return &stepper->options;
 }
 
+/* Islands that are solved each for itself know nothing of a force that ties them
+ * together. */
+static bool takes_forces(const world_stepper *stepper) {
+  if (!stepper->scheme->by_island) return true;
+  dMessage(0,
+           "ode-mlcp: scheme %s takes no springs and force functions: "
+           "conserving, trapezoid, trapezoid-1, gap and st do",
+           settings_scheme_name(stepper->scheme->id));
+  return false;
+}
+
 ode_mlcp_error ode_mlcp_spring_create(dWorldID world,
                                       const ode_mlcp_spring *spring,
                                       ode_mlcp_force **force) {
   if (world == NULL || force == NULL) return ODE_MLCP_BAD_ARGUMENT;
   world_stepper *stepper = attached_stepper(world);
   if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  if (!takes_forces(stepper)) return ODE_MLCP_BAD_ARGUMENT;
   return forces_add_spring(&stepper->forces, stepper->source, world, spring,
                            force);
 }
@@ -556,6 +568,7 @@ ode_mlcp_error ode_mlcp_force_create(dBodyID body, ode_mlcp_force_function *f,
   if (body == NULL || f == NULL || force == NULL) return ODE_MLCP_BAD_ARGUMENT;
   world_stepper *stepper = attached_stepper(dBodyGetWorld(body));
   if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  if (!takes_forces(stepper)) return ODE_MLCP_BAD_ARGUMENT;
   return forces_add_function(&stepper->forces, stepper->source, body, f,
                              context, force);
 }
