@@ -111,6 +111,14 @@ check "more sweeps do better" figure_is quick:50 contact_error_worst \
   "x < $(figure quick contact_error_worst)"
 check "a CSV row a step" n_lines 201 report/quick-50.csv
 
+if command -v gnuplot >/dev/null; then
+  check "a picture: PNG" sh -c 'head -c 4 report/plots/contact_error.png |
+    grep -q PNG'
+  check "a picture: SVG" grep -q '</svg>' report/plots/contact_error.svg
+  check "no picture of joints that are not there" \
+    [ ! -e report/plots/joint_error.png ]
+fi
+
 # what moves bodies without velocity is judged by that law: bricks that fall in
 # the first steps are corrected by up to 0.05 m/s, the cap lets velocity do 0.01
 compare --output report --no-repeat --steppers step,ah,st --max-correction 0.01 \

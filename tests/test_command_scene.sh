@@ -52,6 +52,8 @@ refused "springs where there are none" "scheme: 'ah' knows no springs" \
 refused "a restitution above 1" "restitution: '2'" bouncing-ball --restitution 2
 refused "a sweep at one step" "--converge" pendulum --converge --h 0.1
 refused "no folder" "cannot write 'none/a.csv'" pendulum --csv none/a.csv
+refused "a picture of another kind" "'a.gif' ends with none of" \
+  pendulum --plot a.gif
 
 scene pendulum --json --time 1 --csv a.csv --plot a.png
 check "a run: status 0" status_is 0
@@ -64,6 +66,9 @@ done
 check "JSON: the scheme that ran" grep -q '"scheme": "ah"' out
 check "CSV: a row a step" n_lines 12 a.csv
 check "a picture" [ -s a.png ]
+scene pendulum --time 0.5 --plot a.svg
+check "a picture as SVG" grep -q '</svg>' a.svg
+scene pendulum --json --time 1
 if command -v python3 >/dev/null; then
   check "JSON is valid" python3 -m json.tool out /dev/null
 fi

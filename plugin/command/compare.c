@@ -533,6 +533,9 @@ static int write_report(const comparison *c, const request *request,
   for (size_t k = 0; k < sizeof writers / sizeof writers[0]; k++)
     status = written_or_complain(writers[k](c, folder, message, sizeof message),
                                  message, status);
+  // without gnuplot the page has the curves all the same
+  if (!compare_write_plots(c, folder, message, sizeof message))
+    complain("%s", message);
   if (!request->json) {
     compare_print_table(c);
     printf("\nThe report: %s/report.html\n", folder);
@@ -587,6 +590,9 @@ static void remove_old_report(const char *folder, bool with_recordings) {
   static const char *const recordings[] = {".rec", ".out", NULL};
   char data[PATH_MAX];
   remove_old(folder, report);
+  char plots[PATH_MAX];
+  if (snprintf(plots, sizeof plots, "%s/plots", folder) < PATH_MAX)
+    remove_old(plots, report);
   if (with_recordings &&
       snprintf(data, sizeof data, "%s/data", folder) < PATH_MAX)
     remove_old(data, recordings);

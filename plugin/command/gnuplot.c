@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <strings.h>
 
 void gnuplot_put_string(FILE *out, const char *text) {
   fputc('\'', out);
@@ -14,22 +15,57 @@ void gnuplot_put_string(FILE *out, const char *text) {
   fputc('\'', out);
 }
 
-bool gnuplot_start(gnuplot *plot, const char *path, int width, int height,
-                   char *message, size_t message_size) {
-  plot->path = path;
+static const struct {
+  const char *ending, *terminal;
+  double points; /* a unit of its sizes */
+} kinds[] = {{".png", "pngcairo font 'sans,11'", 1},
+             {".svg", "svg font 'sans,11' background '#ffffff'", 1},
+             {".pdf", "pdfcairo font 'sans,8'", 96}};
+enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* Any letter case; -1: none. */
+static int kind_of(const char *path) {
+  const char *ending = strrchr(path, '.');
+  for (int k = 0; ending != NULL && k < N_KINDS; k++)
+    if (strcasecmp(ending, kinds[k].ending) == 0) return k;
+  return -1;
+}
+
+bool gnuplot_knows(const char *path, char *message, size_t message_size) {
+  if (kind_of(path) >= 0) return true;
+  snprintf(message, message_size, "'%.300s' ends with none of .png, .svg, .pdf",
+           path);
+  return false;
+}
+
+bool gnuplot_open(gnuplot *plot, char *message, size_t message_size) {
+  plot->path = "the pictures";
   // a gnuplot that ends early must not end this program
   plot->old_sigpipe = signal(SIGPIPE, SIG_IGN);
   plot->out = popen("gnuplot", "w");
-  if (plot->out == NULL) {
-    snprintf(message, message_size, "gnuplot: %s", strerror(errno));
-    signal(SIGPIPE, plot->old_sigpipe);
-    return false;
-  }
-  fprintf(plot->out,
-          "set terminal pngcairo size %d,%d font 'sans,11'\nset output ", width,
-          height);
+  if (plot->out != NULL) return true;
+  snprintf(message, message_size, "gnuplot: %s", strerror(errno));
+  signal(SIGPIPE, plot->old_sigpipe);
+  return false;
+}
+
+void gnuplot_picture(gnuplot *plot, const char *path, int width, int height) {
+  int kind = kind_of(path);
+  if (kind < 0) kind = 0;
+  double points = kinds[kind].points;
+  fprintf(plot->out, "set terminal %s size %.6g,%.6g\nset output ",
+          kinds[kind].terminal, width / points, height / points);
   gnuplot_put_string(plot->out, path);
   fputc('\n', plot->out);
+}
+
+bool gnuplot_start(gnuplot *plot, const char *path, int width, int height,
+                   char *message, size_t message_size) {
+  if (!gnuplot_knows(path, message, message_size) ||
+      !gnuplot_open(plot, message, message_size))
+    return false;
+  plot->path = path;
+  gnuplot_picture(plot, path, width, height);
   return true;
 }
 

@@ -1,4 +1,4 @@
-/* A gnuplot that draws one PNG. */
+/* A gnuplot that draws pictures: PNG, SVG or PDF, as the names end. */
 #ifndef ODE_MLCP_COMMAND_GNUPLOT_H
 #define ODE_MLCP_COMMAND_GNUPLOT_H
 
@@ -10,6 +10,16 @@ typedef struct gnuplot {
   const char *path;
   void (*old_sigpipe)(int);
 } gnuplot;
+
+/** Whether it can make a picture of this name. @return false with a message
+ *  that names the name and the endings it may have. */
+bool gnuplot_knows(const char *path, char *message, size_t message_size);
+
+/** Start it; nothing is drawn before gnuplot_picture. */
+bool gnuplot_open(gnuplot *plot, char *message, size_t message_size);
+
+/** What follows goes to this picture, of so many points (96 an inch). */
+void gnuplot_picture(gnuplot *plot, const char *path, int width, int height);
 
 /** Start it on a picture; `path` has to live on. @return false with a message
  *  [message_size] where it cannot be. */

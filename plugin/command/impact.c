@@ -103,7 +103,7 @@ static bool parse(int argc, char **argv, settings *settings, int *status) {
       {"csv-ways", "FILE", &settings->csv_ways,
        .help = "write the velocities on the way of the first 4000 samples"},
       {"plot", "FILE", &settings->plot,
-       .help = "draw the set (PNG, by gnuplot)"},
+       .help = "draw the set: .png, .svg or .pdf, by gnuplot"},
       {"json", NULL, &settings->json, .help = "print one JSON object"},
       {"merge", NULL, &settings->merge,
        .help = "put the CSV files of all shards together again"},

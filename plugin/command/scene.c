@@ -10,6 +10,7 @@
 
 #include "command/arguments.h"
 #include "command/command.h"
+#include "command/gnuplot.h"
 #include "preload/output_file.h"
 
 static const char about[] =
@@ -76,7 +77,8 @@ static bool parse(int argc, char **argv, request *request, int *status) {
           .help = "a sweep of step sizes: errors and their ratios"},
       {"csv", "FILE", &request->csv,
        .help = "write a row a step (with --converge: a step size)"},
-      {"plot", "FILE", &request->plot, .help = "draw it (PNG, by gnuplot)"},
+      {"plot", "FILE", &request->plot,
+       .help = "draw it: .png, .svg or .pdf, by gnuplot"},
       {"json", NULL, &request->json, .help = "print one JSON object"},
       {.name = NULL}};
 #undef ARGUMENT
@@ -126,6 +128,13 @@ static bool make_settings(const scene_functions *library,
       return false;
     }
   return true;
+}
+
+static bool check_picture(const char *name) {
+  char message[SCENE_MESSAGE];
+  if (name == NULL || gnuplot_knows(name, message, sizeof message)) return true;
+  complain("--plot: %s", message);
+  return false;
 }
 
 static bool check_output(const char *option, const char *name) {
@@ -239,7 +248,7 @@ static int run_request(const request *request) {
     return complain("there is no scene '%s'; --list names them all",
                     request->name);
   if (!make_settings(library, request, scene, &settings) ||
-      !check_output("csv", request->csv) ||
+      !check_output("csv", request->csv) || !check_picture(request->plot) ||
       !check_output("plot", request->plot))
     return COMMAND_WRONG_USE;
   return request->converge ? converge(library, request, scene, &settings)

@@ -1,0 +1,126 @@
+/* The curves of a comparison as pictures, by gnuplot: plots/NAME.png and .svg. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command/compare.h"
+#include "command/gnuplot.h"
+
+enum { WIDTH = 800, HEIGHT = 450, MOST_POINTS = 2000 };
+
+/* Below it a figure is rounding. */
+static const double NOTHING = 1e-10;
+
+static const char *const COLOURS[] = {"#0072b2", "#e69f00", "#009e73",
+                                      "#cc79a7", "#d55e00", "#56b4e9",
+                                      "#8c6d00", "#7f7f7f"};
+
+typedef struct curve {
+  const char *name, *title, *axis;
+  size_t offset;
+  double unit;
+  bool logarithmic;
+} curve;
+
+#define CURVE(field, title, axis, unit, logarithmic)                           \
+  { #field, title, axis, offsetof(recording_step, field), unit, logarithmic }
+static const curve curves[] = {
+    CURVE(contact_error, "Contact off its law", "worst contact, m/s", 1, true),
+    CURVE(penetration, "Penetration", "deepest, m", 1, true),
+    CURVE(cone_violation, "Friction beyond its cone", "worst contact, m/s", 1,
+          true),
+    CURVE(joint_error, "Joints off their place", "worst row, m or rad", 1,
+          true),
+    CURVE(energy_unexplained, "Energy not explained, since the start",
+          "energy, J", 1, false),
+    CURVE(contact_work, "Energy put in by contacts, since the start",
+          "energy, J", 1, false),
+    CURVE(fastest, "Fastest body", "speed, m/s", 1, false),
+    CURVE(seconds, "Wall clock of a step", "time, ms", 1e3, true)};
+enum { N_CURVES = sizeof curves / sizeof curves[0] };
+
+static double value_of(const recording_step *step, const curve *curve) {
+  return curve->unit * *(const double *)((const char *)step + curve->offset);
+}
+
+static double most_of(const comparison *c, const curve *curve) {
+  double most = 0;
+  for (int i = 0; i < c->n_runs; i++) {
+    const recording *r = c->runs[i].levels[0];
+    for (size_t k = 0; r != NULL && k < r->n_steps; k++)
+      most = fmax(most, fabs(value_of(r->steps[k], curve)));
+  }
+  return most;
+}
+
+/* A block a run; of several steps the value of largest size. */
+static void put_data(FILE *out, const comparison *c, const curve *curve) {
+  for (int i = 0; i < c->n_runs; i++) {
+    const recording *r = c->runs[i].levels[0];
+    if (r == NULL) continue;
+    size_t a_point = r->n_steps / MOST_POINTS + 1;
+    fprintf(out, "$run%d << END\n", i);
+    for (size_t k = 0; k < r->n_steps; k += a_point) {
+      double worst = 0, time = 0;
+      for (size_t m = k; m < r->n_steps && m < k + a_point; m++) {
+        double value = value_of(r->steps[m], curve);
+        if (!(fabs(value) <= fabs(worst))) worst = value;
+        time = r->steps[m]->time;
+      }
+      if (curve->logarithmic) worst = fmax(fabs(worst), NOTHING);
+      fprintf(out, "%.9g %.9g\n", time, worst);
+    }
+    fputs("END\n", out);
+  }
+}
+
+static void put_plot(gnuplot *plot, const comparison *c, const curve *curve,
+                     const char *path) {
+  FILE *out = plot->out;
+  gnuplot_picture(plot, path, WIDTH, HEIGHT);
+  fprintf(out, "%s logscale y\nset title ",
+          curve->logarithmic ? "set" : "unset");
+  gnuplot_put_string(out, curve->title);
+  fputs("\nset ylabel ", out);
+  gnuplot_put_string(out, curve->axis);
+  fputs("\nplot ", out);
+  bool first = true;
+  for (int i = 0; i < c->n_runs; i++) {
+    if (c->runs[i].levels[0] == NULL) continue;
+    fprintf(out, "%s$run%d with lines lw 1.5 lc rgb '%s' title ",
+            first ? "" : ", ", i, COLOURS[i % 8]);
+    gnuplot_put_string(out, c->runs[i].name);
+    first = false;
+  }
+  fputs("\nunset output\n", out);
+}
+
+bool compare_write_plots(const comparison *c, const char *folder, char *message,
+                         size_t message_size) {
+  static const char *const endings[] = {"png", "svg"};
+  char path[PATH_MAX];
+  gnuplot plot;
+  snprintf(path, sizeof path, "%s/plots", folder);
+  if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+    snprintf(message, message_size, "cannot make %s: %s", path,
+             strerror(errno));
+    return false;
+  }
+  if (!gnuplot_open(&plot, message, message_size)) return false;
+  fputs(
+      "set encoding utf8\nset grid lc rgb '#e5e5e5'\nset xlabel 'time, s'\n"
+      "set key outside right top noenhanced\nset format y '%.3g'\n",
+      plot.out);
+  for (int k = 0; k < N_CURVES; k++) {
+    // a panel of rounding tells nothing
+    if (!(most_of(c, &curves[k]) > NOTHING)) continue;
+    put_data(plot.out, c, &curves[k]);
+    for (int e = 0; e < 2; e++)
+      if (snprintf(path, sizeof path, "%s/plots/%s.%s", folder, curves[k].name,
+                   endings[e]) < PATH_MAX)
+        put_plot(&plot, c, &curves[k], path);
+  }
+  return gnuplot_end(&plot, message, message_size);
+}
