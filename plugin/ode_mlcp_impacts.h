@@ -117,6 +117,9 @@ typedef struct ode_mlcp_impact_options {
    *  at a time. May be NULL. */
   void (*progress)(void *context, uint64_t done, uint64_t total);
   void *run_context; /* for both */
+  uint64_t first; /* with `count` > 0: only the samples first .. first + count
+                        - 1 of the shard's, by their place in it */
+  uint64_t count; /* 0: all of the shard's */
 } ode_mlcp_impact_options;
 
 ODE_MLCP_API void

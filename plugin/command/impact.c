@@ -11,6 +11,7 @@
 
 #include "command/arguments.h"
 #include "command/command.h"
+#include "command/impact_reduce.h"
 #include "common/clock.h"
 
 /* Samples that branch are many outcomes each: so many are usual. */
@@ -24,12 +25,19 @@ typedef struct settings {
   uint64_t steps, threads; /* steps: UINT64_MAX where not given */
   int select, method;
   bool json, merge;
-  const char *csv, *csv_ways, *plot;
+  const char *csv, *csv_ways, *plot, *reduce;
+  struct {
+    uint64_t first, end;
+    bool given;
+  } range;
 } settings;
 
 static const char about[] =
     "Usage: ode-mlcp impact NAME|FOLDER [OPTION...]\n"
     "       ode-mlcp impact --merge FILE... [OPTION...]\n"
+    "       ode-mlcp impact NAME|FOLDER --reduce FILE [--range A:B] "
+    "[OPTION...]\n"
+    "       ode-mlcp impact --merge FILE... --reduce FILE [--json]\n"
     "\n"
     "Sample the outcomes of a simultaneous collision (Halm & Posa 2023).\n"
     "\n"
@@ -65,6 +73,22 @@ static bool take_shard(const argument *argument, const char *value) {
   return true;
 }
 
+/* A:B, the samples A .. B - 1. */
+static bool take_range(const argument *argument, const char *value) {
+  settings *settings = argument->place;
+  char first[24];
+  const char *colon = strchr(value, ':');
+  if (colon == NULL || colon - value >= (int)sizeof first) return false;
+  memcpy(first, value, (size_t)(colon - value));
+  first[colon - value] = 0;
+  settings->range.given = true;
+  return argument_parse_count(first, 0, (uint64_t)1 << 40,
+                              &settings->range.first) &&
+         argument_parse_count(colon + 1, 1, (uint64_t)1 << 40,
+                              &settings->range.end) &&
+         settings->range.first < settings->range.end;
+}
+
 static bool parse(int argc, char **argv, settings *settings, int *status) {
   ode_mlcp_impact_options *options = &settings->options;
   const argument arguments[] = {
@@ -77,9 +101,8 @@ static bool parse(int argc, char **argv, settings *settings, int *status) {
       {"seed", "N", &options->seed, argument_take_count, "a number from 0 on",
        "default 1", .most = UINT64_MAX},
       {"h", "X", &options->h, argument_take_positive, "a number above 0",
-       .help =
-           "caps on impulses are drawn from [0, X] N s (default: the "
-           "example's; a\nfolder: 4/3 of what stops each island's contacts)"},
+       .help = "caps on impulses are drawn from [0, X] N s (default: the "
+               "example's, or by island what stops it)"},
       {"steps", "N", &settings->steps, argument_take_count,
        "a number from 0 to 1000000", "at most N + 1 steps a sample",
        .most = 1000000},
@@ -98,8 +121,16 @@ static bool parse(int argc, char **argv, settings *settings, int *status) {
        "default: the processors there are; changes no result", .least = 1,
        .most = 4096},
       {"shard", "I/N", options, take_shard, "I/N with I from 0 to N",
-       .help = "only the samples k with k mod N = I mod N"},
+       .help = "only the samples k with k mod N = I mod N; with --reduce the "
+               "range I of N"},
       {"csv", "FILE", &settings->csv, .help = "write the outcomes"},
+      {"reduce", "FILE", &settings->reduce,
+       .help =
+           "keep no outcomes: counts, extents, exact sums, hulls and grids, "
+           "in a file that is its own checkpoint; a run goes on where the "
+           "file ends"},
+      {"range", "A:B", settings, take_range, "A:B with A < B",
+       .help = "with --reduce: only the samples A to B - 1"},
       {"csv-ways", "FILE", &settings->csv_ways,
        .help = "write the velocities on the way of the first 4000 samples"},
       {"plot", "FILE", &settings->plot,
@@ -364,6 +395,173 @@ static int make_ready(const impact_input *input, impact_result *result) {
   return complain("%.200s: %s", input->name, why);
 }
 
+/* ---- reductions -------------------------------------------------------- */
+
+enum {
+  REDUCED_AT_A_TIME = 65536,  /* samples, */
+  NUMBERS_AT_A_TIME = 1 << 22 /* and numbers of theirs, in memory */
+};
+
+/* So often is a checkpoint written; it changes nothing in it. */
+#define CHECKPOINT_SECONDS 10
+
+/* The samples that are asked for. */
+static bool choose_range(const settings *settings, uint64_t *first,
+                         uint64_t *end, char message[IMPACT_MESSAGE]) {
+  const ode_mlcp_impact_options *options = &settings->options;
+  uint64_t samples = options->samples, n = options->n_shards;
+  uint64_t shard = options->shard % options->n_shards;
+  // samples shard / n, without a product that is too large
+  *first = samples / n * shard + samples % n * shard / n;
+  *end = samples / n * (shard + 1) + samples % n * (shard + 1) / n;
+  if (!settings->range.given) return true;
+  if (n > 1) {
+    snprintf(message, IMPACT_MESSAGE, "--range and --shard exclude each other");
+    return false;
+  }
+  *first = settings->range.first;
+  *end = settings->range.end;
+  if (*end <= samples) return true;
+  snprintf(message, IMPACT_MESSAGE,
+           "--range %" PRIu64 ":%" PRIu64 " ends beyond the %" PRIu64
+           " samples of the set (--samples)",
+           *first, *end, samples);
+  return false;
+}
+
+static uint64_t block_of(const impact_result *result) {
+  uint64_t numbers = (uint64_t)(impact_row_count(result) +
+                                result->input->problem.n_velocities);
+  uint64_t block = NUMBERS_AT_A_TIME / numbers;
+  if (block > REDUCED_AT_A_TIME) block = REDUCED_AT_A_TIME;
+  // a sample may have thousands of branches
+  if (result->options.select == ODE_MLCP_IMPACT_ALL) block /= 64;
+  return block > 256 ? block : 256;
+}
+
+/* Count the samples first .. end - 1 in, those that are not there yet. */
+static int reduce_range(const settings *settings, impact_result *result,
+                        impact_reduction *reduction, uint64_t first,
+                        uint64_t end, char message[IMPACT_MESSAGE]) {
+  ode_mlcp_impact_options *options = &result->options;
+  progress progress = {.start = seconds_now(),
+                       .terminal = isatty(STDERR_FILENO) != 0};
+  double saved = progress.start;
+  options->n_shards = 1;
+  options->shard = 0;
+  options->interrupted = is_interrupted;
+  int status = COMMAND_DONE;
+  uint64_t next = first, most = block_of(result), stop;
+  while (next < end && status == COMMAND_DONE) {
+    if (impact_reduction_has(reduction, next, &stop)) {
+      next = stop;
+      continue;
+    }
+    options->first = next;
+    options->count = (stop < end ? stop : end) - next;
+    if (options->count > most) options->count = most;
+    ode_mlcp_impact_status run =
+        ode_mlcp_impact_approximate(result->impact, options, &result->set);
+    uint64_t n_done = result->set.n_samples;
+    if (run != ODE_MLCP_IMPACT_DONE && run != ODE_MLCP_IMPACT_INTERRUPTED) {
+      complain("no memory to sample");
+      status = COMMAND_FELL_SHORT;
+    } else if (n_done > 0 && !impact_reduction_add(reduction, &result->set,
+                                                   next, next + n_done)) {
+      status = complain("%.200s: too many ranges apart", settings->reduce);
+    } else if (run == ODE_MLCP_IMPACT_INTERRUPTED) {
+      fprintf(stderr,
+              "ode-mlcp impact: interrupted; the same command goes on from "
+              "%s\n",
+              settings->reduce);
+      result->interrupted = true;
+      status = COMMAND_FELL_SHORT;
+    }
+    ode_mlcp_impact_set_release(&result->set);
+    next += n_done;
+    show_progress(&progress, next - first, end - first);
+    if (status == COMMAND_DONE && seconds_now() - saved > CHECKPOINT_SECONDS) {
+      saved = seconds_now();
+      if (!impact_reduction_write(reduction, settings->reduce, message))
+        return complain("%s", message);
+    }
+  }
+  if (progress.shown) fputc('\n', stderr);
+  return status;
+}
+
+/* The reduction that FILE has, or a new one. */
+static impact_reduction *open_reduction(const settings *settings,
+                                        const impact_result *result,
+                                        char message[IMPACT_MESSAGE]) {
+  impact_reduction *fresh = impact_reduction_create(result);
+  if (fresh == NULL) snprintf(message, IMPACT_MESSAGE, "no memory");
+  if (fresh == NULL || access(settings->reduce, F_OK) != 0) return fresh;
+  impact_reduction *kept = impact_reduction_read(settings->reduce, message);
+  if (kept != NULL && !impact_reduction_matches(kept, settings->reduce, fresh,
+                                                "what is asked for", message)) {
+    impact_reduction_destroy(kept);
+    kept = NULL;
+  }
+  impact_reduction_destroy(fresh);
+  return kept;
+}
+
+static int report_reduction(const settings *settings,
+                            const impact_reduction *reduction) {
+  if (settings->json)
+    impact_reduction_print_json(stdout, reduction);
+  else
+    impact_reduction_print_text(stdout, reduction);
+  return impact_reduction_unfinished(reduction) > 0.01 ? COMMAND_FELL_SHORT
+                                                       : COMMAND_DONE;
+}
+
+static int reduce_one(const settings *settings, impact_result *result) {
+  char message[IMPACT_MESSAGE];
+  uint64_t first, end;
+  if (!choose_range(settings, &first, &end, message))
+    return complain("%s", message);
+  impact_reduction *reduction = open_reduction(settings, result, message);
+  if (reduction == NULL) return complain("%s", message);
+  listen_for_interrupts();
+  int status = reduce_range(settings, result, reduction, first, end, message);
+  signal(SIGINT, SIG_DFL);
+  signal(SIGTERM, SIG_DFL);
+  if (!impact_reduction_write(reduction, settings->reduce, message)) {
+    status = complain("%s", message);
+    status = COMMAND_FELL_SHORT;
+  }
+  int reported = report_reduction(settings, reduction);
+  impact_reduction_destroy(reduction);
+  return status == COMMAND_DONE ? reported : status;
+}
+
+static int merge_reductions(const settings *settings, char **paths,
+                            int n_paths) {
+  char message[IMPACT_MESSAGE];
+  impact_reduction *all = impact_reduction_read(paths[0], message);
+  bool merged = all != NULL;
+  for (int k = 1; k < n_paths && merged; k++) {
+    impact_reduction *part = impact_reduction_read(paths[k], message);
+    // who has the samples of `all` is known by the first name only
+    merged = part != NULL &&
+             impact_reduction_merge(all, k == 1 ? paths[0] : "the files before",
+                                    part, paths[k], message);
+    impact_reduction_destroy(part);
+  }
+  int status = merged ? COMMAND_DONE : complain("%s", message);
+  if (merged && !impact_reduction_write(all, settings->reduce, message)) {
+    complain("%s", message);
+    status = COMMAND_FELL_SHORT;
+  }
+  if (status == COMMAND_DONE) status = report_reduction(settings, all);
+  impact_reduction_destroy(all);
+  return status;
+}
+
+/* ---- one run ------------------------------------------------------------ */
+
 static int run_one(settings *settings, const char *name) {
   char message[IMPACT_MESSAGE];
   impact_input input;
@@ -380,7 +578,9 @@ static int run_one(settings *settings, const char *name) {
 
   impact_result result = {.input = &input, .options = settings->options};
   int status = make_ready(&input, &result);
-  if (status == COMMAND_DONE) status = sample(&result);
+  if (status == COMMAND_DONE)
+    status = settings->reduce != NULL ? reduce_one(settings, &result)
+                                      : sample(&result);
   if (result.set.v != NULL) {
     int reported = report(settings, &result);
     if (status == COMMAND_DONE) status = reported;
@@ -413,8 +613,17 @@ int command_impact(int argc, char **argv) {
   int n_names = argc - optind;
   if (settings.merge) {
     if (n_names < 1) return complain("--merge needs the files of all shards");
+    if (settings.reduce != NULL)
+      return merge_reductions(&settings, &argv[optind], n_names);
     return run_merge(&settings, &argv[optind], n_names);
   }
+  if (settings.reduce != NULL &&
+      (settings.csv != NULL || settings.csv_ways != NULL ||
+       settings.plot != NULL))
+    return complain(
+        "--reduce keeps no outcomes for --csv, --csv-ways or --plot");
+  if (settings.range.given && settings.reduce == NULL)
+    return complain("--range goes with --reduce");
   if (n_names != 1) return complain("name one example or folder; see --help");
   return run_one(&settings, argv[optind]);
 }

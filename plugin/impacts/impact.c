@@ -14,8 +14,7 @@
 
 /* A later version must not take what older programs have there for a member. */
 _Static_assert(sizeof(ode_mlcp_impact_options) ==
-                   offsetof(ode_mlcp_impact_options, run_context) +
-                       sizeof(void *),
+                   offsetof(ode_mlcp_impact_options, count) + sizeof(uint64_t),
                "the options end in padding");
 
 static void set_defaults(ode_mlcp_impact_options *options) {

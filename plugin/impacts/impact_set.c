@@ -51,14 +51,19 @@ typedef struct worker {
   pthread_t thread;
 } worker;
 
+/* Samples of the shard, of which the options may ask for a part. */
 static uint64_t local_samples(const ode_mlcp_impact_options *options) {
-  uint64_t first = options->shard % options->n_shards;
-  if (first >= options->samples) return 0;
-  return (options->samples - first - 1) / options->n_shards + 1;
+  uint64_t first = options->shard % options->n_shards, all = 0;
+  if (first < options->samples)
+    all = (options->samples - first - 1) / options->n_shards + 1;
+  if (options->count == 0) return all;
+  uint64_t left = options->first < all ? all - options->first : 0;
+  return left < options->count ? left : options->count;
 }
 
 static uint64_t sample_number(const ode_mlcp_impact_options *options,
                               uint64_t local) {
+  if (options->count > 0) local += options->first;
   return options->shard % options->n_shards + local * options->n_shards;
 }
 

@@ -13,7 +13,8 @@ enum {
   PHILOX_CAPS = 0,                /* + contact/2: caps on the impulses */
   PHILOX_COVERING = 0x40000000,   /* + contact/2: a covering vector */
   PHILOX_ORDER = (int)0x50000000, /* the next contact of a random sequence */
-  PHILOX_SOLUTION = 0x60000000    /* one of several solutions */
+  PHILOX_SOLUTION = 0x60000000,   /* one of several solutions */
+  PHILOX_RESERVOIR = 0x70000000   /* which outcomes are kept for pictures */
 };
 
 static inline void philox_block(const uint32_t key_in[2],

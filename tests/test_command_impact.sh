@@ -1,0 +1,129 @@
+#!/bin/sh
+# `ode-mlcp impact --reduce`: parts merge to the bytes of the whole, runs go on
+# from their file, what does not fit is refused.
+. "$(dirname "$0")/command_checks.sh"
+
+# impact ARG...: `ode-mlcp impact ARG...`; leaves $status, out and err
+impact() {
+  status=0
+  "$command" impact "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+}
+
+# refused WHAT PATTERN ARG...: status 2 and one line that says so
+refused() {
+  what=$1 pattern=$2
+  shift 2
+  impact "$@"
+  check "$what: status 2" status_is 2
+  check "$what: one line" n_lines 1 err
+  check "$what: says '$pattern'" err_has "$pattern"
+}
+
+smaller_than() { [ "$(wc -c <"$2")" -lt "$1" ]; }
+
+# ---- any cut, any order, any number of threads ----
+
+for case in "rocking-block random" "compass-gait all" "disk-stack random"; do
+  set -- $case
+  name=$1 select=$2 n=900
+  # enough steps for every branch
+  set -- --samples $n --select "$select" --steps 30
+  impact "$name" "$@" --threads 2 --reduce whole
+  check "$name: whole" status_is 0
+  check "$name: below a megabyte" smaller_than 1000000 whole
+  impact "$name" "$@" --range 0:1 --reduce a
+  impact "$name" "$@" --range 300:900 --threads 3 \
+    --reduce c
+  impact "$name" "$@" --range 1:300 --threads 1 \
+    --reduce b
+  impact --merge c a b --reduce merged
+  check "$name: merged" status_is 0
+  check "$name: the same bytes" cmp -s whole merged
+  impact --merge a b --reduce ab
+  impact --merge ab c --reduce merged
+  check "$name: merged in two steps" cmp -s whole merged
+  for i in 0 1 2 3 4 5 6; do
+    impact "$name" "$@" --shard $i/7 --reduce s$i
+  done
+  impact --merge s3 s0 s6 s2 s5 s1 s4 --reduce merged --json
+  check "$name: shards" cmp -s whole merged
+  check "$name: JSON has ranges" grep -q '"ranges": \[\[0, 900\]\]' out
+  rm -f whole merged a b c ab s?
+done
+
+# ---- a run goes on from its file ----
+
+impact box-wall --samples 5000 --reduce whole
+impact box-wall --samples 5000 --range 1000:1700 --reduce part
+impact box-wall --samples 5000 --range 4000:4001 --reduce part
+impact box-wall --samples 5000 --reduce part
+check "gaps are filled" cmp -s whole part
+cp whole before
+impact box-wall --samples 5000 --reduce whole
+check "a whole file is left as it is" cmp -s whole before
+
+# interrupted: what is there is whole, and the same command ends it
+"$command" impact ramone --samples 400000 --threads 2 --reduce cut \
+  >/dev/null 2>&1 &
+runner=$!
+sleep 0.6
+kill -INT $runner 2>/dev/null
+wait $runner
+impact --merge cut --reduce copy --json
+check "an interrupted run left a file" status_is 0
+impact ramone --samples 400000 --reduce cut
+check "it is ended" status_is 0
+impact ramone --samples 400000 --threads 1 --reduce straight
+check "to the same bytes" cmp -s cut straight
+rm -f cut straight copy
+
+# ---- means are rounded once ----
+
+impact box-wall --samples 5000 --json
+mean=$(sed -n 's/.*"means": {[^}]*"vtA": \([-0-9.e]*\).*/\1/p' out)
+impact box-wall --samples 5000 --reduce whole --json
+check "the mean is the set's" awk -v a="$mean" -v b="$(
+  sed -n 's/.*"vtA": {.*"mean": \([-0-9.e]*\),.*/\1/p' out)" \
+  'BEGIN { d = a - b; exit !(a != 0 && d < 1e-15 && d > -1e-15) }'
+
+# ---- what does not fit ----
+
+impact box-wall --samples 100 --range 0:50 --reduce a
+impact box-wall --samples 100 --range 49:100 --reduce overlap
+impact box-wall --samples 101 --range 50:100 --reduce size
+impact box-wall --samples 100 --range 50:100 --seed 2 --reduce seed
+impact box-wall --samples 100 --range 50:100 --h 1 --reduce h
+impact rocking-block --samples 100 --range 50:100 --reduce other
+refused "overlap" "overlap: sample 49 is also in a" --merge a overlap --reduce m
+refused "twice" "a: sample 0 is also in a" --merge a a --reduce m
+refused "size" "a and size are of sets of other sizes" --merge a size --reduce m
+refused "seed" "a and seed are of other seeds" --merge a seed --reduce m
+refused "options" "a and h are of other options" --merge a h --reduce m
+refused "collision" "a and other are of other collisions" \
+  --merge a other --reduce m
+check "nothing was written" [ ! -e m ]
+refused "missing file" "none: No such file" --merge a none --reduce m
+refused "a file of another set" "a and what is asked for are of other seeds" \
+  box-wall --samples 100 --seed 2 --reduce a
+refused "range beyond" "ends beyond the 100 samples" \
+  box-wall --samples 100 --range 50:101 --reduce b
+refused "empty range" "range" box-wall --samples 100 --range 5:5 --reduce b
+refused "range and shard" "exclude each other" \
+  box-wall --samples 100 --range 0:5 --shard 1/2 --reduce b
+refused "range alone" "goes with --reduce" box-wall --range 0:5
+refused "outcomes too" "keeps no outcomes" box-wall --reduce b --csv c.csv
+
+# a file that is cut or changed anywhere is noticed
+size=$(wc -c <a)
+for part in 1 2 3 5 9 17 40; do
+  head -c $((size / part - 1)) a >broken
+  refused "cut at 1/$part" "broken: not a whole file" \
+    --merge broken --reduce m
+  { head -c $((size / part - 1)) a; printf '\377'
+    tail -c +$((size / part + 1)) a; } >broken
+  cmp -s a broken && continue
+  refused "changed at 1/$part" "broken: not a whole file" \
+    --merge broken --reduce m
+done
+
+finish
