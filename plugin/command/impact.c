@@ -11,7 +11,6 @@
 
 #include "command/arguments.h"
 #include "command/command.h"
-#include "command/impact_reduce.h"
 #include "common/clock.h"
 
 /* Samples that branch are many outcomes each: so many are usual. */

@@ -1,5 +1,4 @@
-#include "command/impact_reduce.h"
-
+/* A set as what no order of its samples changes, in memory and in files. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "command/exact_sum.h"
+#include "command/impact.h"
 #include "command/json.h"
 #include "impacts/impact.h"
 #include "impacts/philox.h"
