@@ -226,8 +226,8 @@ static double momentum_lost(const char *options, const kind *kind, int seed) {
   open_mechanism(&m, kind, options, seed);
   begin(&m, start);
   for (int i = 0; i < 1000; i++) {
-    ode_mlcp_report report;
-    step(&m.s, 0.01, &report);
+    /* what a scheme makes of it may be hard to solve */
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(m.s.world, 0.01, NULL), ODE_MLCP_OK);
     worst = fmax(worst, momentum_error(&m, start));
   }
   scene_close(&m.s);
