@@ -53,7 +53,7 @@ function targets(    i, k, p, worst_residual, where, bad, tried, failed, r, w,
   excess = 0
   for (i = 1; i <= lines; i++) {
     k = order[i]; split(k, p, SUBSEP)
-    if (p[3] != "fast") continue
+    if (p[3] != "fast" || p[1] == "families") continue
     bad += unsolved[k]
     if (!has(k)) { bad++; unfinished = unfinished " " p[2]; continue }
     promise = p[2] ~ /1000to1/ ? 1e-9 : 1e-10
@@ -77,6 +77,7 @@ function targets(    i, k, p, worst_residual, where, bad, tried, failed, r, w,
   row("`--solver lemke` alone solves the library | " tried + 0 " tried" \
       (failed != "" ? ", not:" failed : "") " | " \
       (failed != "" ? "missed" : "met"))
+  family_targets()
   split("55 210 990", names, " ")
   for (i = 1; i <= 3; i++) {
     r = ratio("runs", "wall-" names[i] "-rest", "fast", "QuickStep-20")
@@ -202,6 +203,22 @@ function families(    i, j, k, q, p, f, name, names, m, x, t, s, words) {
         " | " accepted[k] + 0 " | " degraded[k] " | " unsolved[k] " | " res(residual[k]) " | " note[k])
   }
   print ""
+}
+
+function family_targets(    i, k, q, x, most, where, steps, missed) {
+  for (i = 1; i <= n["families"]; i++) {
+    k = "families" SUBSEP problems["families", i] SUBSEP "fast"
+    q = "families" SUBSEP problems["families", i] SUBSEP "QuickStep-20"
+    if (!has(k) || !has(q) || median[q] <= 0) continue
+    steps += rounds[k]; missed += degraded[k]
+    x = worst[k]/median[q]
+    if (x > most) { most = x; where = problems["families", i] }
+  }
+  verdict("families: no step above 50 x QuickStep-20", most, 50,
+          sprintf("%.0f x (%s)", most, where), steps > 0)
+  verdict("families: at most 1 step in 100 degraded",
+          steps > 0 ? missed/steps : 0, 0.01,
+          sprintf("%d of %d", missed, steps), steps > 0)
 }
 
 # of list[name, 1 .. count]
