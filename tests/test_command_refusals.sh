@@ -71,7 +71,7 @@ refused_both() {
   check_refused "$variable=$value" "$variable: $allowed" ./starts
   unset "$variable"
 }
-refused_both scheme xy "ap, ah, gap, trapezoid-1, trapezoid or st"
+refused_both scheme xy "ap, ah, gap, trapezoid-1, trapezoid, st or conserving"
 refused_both edges 5 "an even number from 4 to 64"
 refused_both erp -1 "host, or a number from 0 to 1"
 refused_both erp 3 "host, or a number from 0 to 1"
