@@ -1,0 +1,281 @@
+/* `ode-mlcp plot`: traces of `run` and CSV files of `compare` as a picture, one
+ * panel a column, several files over each other. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/arguments.h"
+#include "command/command.h"
+#include "command/gnuplot.h"
+#include "common/number.h"
+#include "preload/output_file.h"
+
+static const char about[] =
+    "Usage: ode-mlcp plot FILE.csv... [OPTION...]\n"
+    "\n"
+    "Draw traces (ode-mlcp run --trace, or a stepper's CSV file of ode-mlcp\n"
+    "compare) over time, a panel a column, several files over each other.\n"
+    "\n";
+static const char ending[] =
+    "\n"
+    "Without --columns: energies, penetration, joint error, contacts, "
+    "residual,\n"
+    "time of a step; what is zero or not known throughout is left out.\n"
+    "Exit status: 0 done; 1 the picture was not made; 2 wrong use or bad "
+    "input.\n";
+
+enum { MOST_FILES = 8, MOST_COLUMNS = 24, MOST_LINE = 8192 };
+
+/* ---- columns ---- */
+
+typedef struct known_column {
+  const char *name, *axis;
+  bool logarithmic, is_default;
+} known_column;
+
+static const known_column known[] = {
+    {"kinetic_energy_J", "kinetic energy, J", false, true},
+    {"potential_energy_J", "potential energy, J", false, true},
+    {"deepest_penetration_m", "deepest penetration, m", false, true},
+    {"worst_joint_error", "worst joint error, m or rad", true, true},
+    {"contacts", "contacts", false, true},
+    {"residual", "relative residual", true, true},
+    {"seconds", "wall clock of a step, s", true, true},
+    {"contact_error_m_s", "contact off its law, m/s", true, true},
+    {"cone_violation_m_s", "friction beyond its cone, m/s", true, true},
+    {"penetration_m", "deepest penetration, m", false, true},
+    {"joint_error", "worst joint error, m or rad", true, true},
+    {"energy_unexplained_J", "energy not explained, J", false, true},
+    {"contact_work_J", "energy put in by contacts, J", false, false},
+    {"momentum_unexplained_N_s", "momentum not explained, N s", true, false},
+    {"fastest_m_s", "fastest body, m/s", false, false},
+    {"kinetic_J", "kinetic energy, J", false, true},
+    {"potential_J", "potential energy, J", false, true},
+    {"solver_seconds", "wall clock of the solver, s", true, false},
+    {NULL, NULL, false, false}};
+
+static known_column look_up(const char *name) {
+  for (const known_column *k = known; k->name != NULL; k++)
+    if (strcmp(k->name, name) == 0) return *k;
+  return (known_column){name, name, false, false};
+}
+
+/* ---- files ---- */
+
+typedef struct table {
+  const char *path;
+  char header[MOST_LINE];
+  char *names[128];
+  int n_columns, time;
+  bool tells[128]; /* somewhere it is neither zero nor unknown */
+} table;
+
+static int find_column(const table *table, const char *name) {
+  for (int i = 0; i < table->n_columns; i++)
+    if (strcmp(table->names[i], name) == 0) return i;
+  return -1;
+}
+
+static int split(char *line, char *cells[], int room) {
+  int n = 0;
+  line[strcspn(line, "\r\n")] = '\0';
+  for (char *cell = line; cell != NULL && n < room; n++) {
+    char *end = strchr(cell, ',');
+    cells[n] = cell;
+    if (end != NULL) *end++ = '\0';
+    cell = end;
+  }
+  return n;
+}
+
+static bool read_rows(table *table, FILE *file) {
+  char line[MOST_LINE], *cells[128];
+  for (long row = 2; fgets(line, sizeof line, file) != NULL; row++) {
+    int n = split(line, cells, 128);
+    if (n != table->n_columns) {
+      complain("%s:%ld: %d values under %d columns", table->path, row, n,
+               table->n_columns);
+      return false;
+    }
+    for (int i = 0; i < n; i++) {
+      double value;
+      if (number_parse(cells[i], &value) && isfinite(value) && value != 0)
+        table->tells[i] = true;
+    }
+  }
+  return true;
+}
+
+static bool read_table(table *table, const char *path) {
+  memset(table, 0, sizeof *table);
+  table->path = path;
+  FILE *file = fopen(path, "r");
+  if (file == NULL) {
+    complain("%s: %s", path, strerror(errno));
+    return false;
+  }
+  bool good = fgets(table->header, sizeof table->header, file) != NULL;
+  if (good) table->n_columns = split(table->header, table->names, 128);
+  table->time = find_column(table, "time_s");
+  if (!good || table->time < 0) {
+    complain(
+        "%s:1: no column time_s: a trace of ode-mlcp run, or a CSV file "
+        "of ode-mlcp compare?",
+        path);
+    good = false;
+  }
+  good = good && read_rows(table, file);
+  fclose(file);
+  return good;
+}
+
+/* ---- what to draw ---- */
+
+typedef struct request {
+  const char *columns, *output;
+} request;
+
+typedef struct panel {
+  char name[64];
+  known_column column;
+} panel;
+
+static bool add_panel(panel panels[], int *n, const char *name, size_t length) {
+  if (*n == MOST_COLUMNS || length == 0 || length >= sizeof panels[0].name) {
+    complain("--columns: an empty name, or more than %d", MOST_COLUMNS);
+    return false;
+  }
+  panel *panel = &panels[(*n)++];
+  snprintf(panel->name, sizeof panel->name, "%.*s", (int)length, name);
+  panel->column = look_up(panel->name);
+  return true;
+}
+
+static bool choose_panels(const request *request, const table tables[],
+                          int n_tables, panel panels[], int *n) {
+  *n = 0;
+  if (request->columns == NULL) {
+    for (const known_column *k = known; k->name != NULL; k++) {
+      bool tells = false;
+      for (int t = 0; t < n_tables; t++) {
+        int at = find_column(&tables[t], k->name);
+        tells |= at >= 0 && tables[t].tells[at];
+      }
+      if (k->is_default && tells &&
+          !add_panel(panels, n, k->name, strlen(k->name)))
+        return false;
+    }
+    if (*n == 0) complain("nothing to draw: all columns are zero or unknown");
+    return *n > 0;
+  }
+  for (const char *list = request->columns;; list++) {
+    size_t length = strcspn(list, ",");
+    if (!add_panel(panels, n, list, length)) return false;
+    bool is_there = false;
+    for (int t = 0; t < n_tables; t++)
+      is_there |= find_column(&tables[t], panels[*n - 1].name) >= 0;
+    if (!is_there) {
+      complain("--columns: no file has a column '%s'", panels[*n - 1].name);
+      return false;
+    }
+    list += length;
+    if (*list == '\0') return true;
+  }
+}
+
+static void draw_panel(FILE *out, const panel *panel, const table tables[],
+                       int n_tables) {
+  static const char *const colours[] = {"#0072b2", "#e69f00", "#009e73",
+                                        "#cc79a7", "#d55e00", "#56b4e9",
+                                        "#8c6d00", "#7f7f7f"};
+  bool logarithmic = panel->column.logarithmic;
+  fprintf(out, "%s logscale y\nset ylabel ", logarithmic ? "set" : "unset");
+  gnuplot_put_string(out, panel->column.axis);
+  fputs("\nplot ", out);
+  for (int t = 0, drawn = 0; t < n_tables; t++) {
+    int at = find_column(&tables[t], panel->name);
+    if (at < 0) continue;
+    if (drawn++ > 0) fputs(", ", out);
+    gnuplot_put_string(out, tables[t].path);
+    fprintf(out, " skip 1 using %d:", tables[t].time + 1);
+    // a logarithm has no place for zero
+    if (logarithmic)
+      fprintf(out, "(column(%d)>0?column(%d):NaN)", at + 1, at + 1);
+    else
+      fprintf(out, "%d", at + 1);
+    fprintf(out, " with lines lw 1.3 lc rgb '%s' title ", colours[t]);
+    gnuplot_put_string(out, tables[t].path);
+  }
+  fputc('\n', out);
+}
+
+static int draw(const request *request, const table tables[], int n_tables,
+                const panel panels[], int n_panels) {
+  enum { WIDTH = 640, HEIGHT = 300 };
+  char message[400];
+  int columns = n_panels > 1 ? 2 : 1, rows = (n_panels + columns - 1) / columns;
+  gnuplot plot;
+  if (!gnuplot_start(&plot, request->output, columns * WIDTH, rows * HEIGHT,
+                     message, sizeof message))
+    return written_or_complain(false, message, COMMAND_DONE);
+  fprintf(
+      plot.out,
+      "set encoding utf8\nset datafile separator ','\nset datafile missing "
+      "'nan'\nset grid lc rgb '#e5e5e5'\nset xlabel 'time, s'\nset format y "
+      "'%%.3g'\nset key noenhanced %s\nset multiplot layout %d,%d\n",
+      n_tables > 1 ? "outside below" : "off", rows, columns);
+  for (int i = 0; i < n_panels; i++)
+    draw_panel(plot.out, &panels[i], tables, n_tables);
+  bool drawn = gnuplot_end(&plot, message, sizeof message);
+  return written_or_complain(drawn, message, COMMAND_DONE);
+}
+
+/* ---- the command ---- */
+
+static bool read_options(int argc, char **argv, request *request, int *status) {
+  const argument arguments[] = {
+      {"columns", "LIST", &request->columns,
+       .help = "which columns, with commas between"},
+      {"output", "FILE", &request->output,
+       .help = "the picture: .png, .svg or .pdf (trace.png)"},
+      {.name = NULL}};
+  const command_line line = {about, arguments, ending, NULL, NULL, "h"};
+  char message[400], path[PATH_MAX];
+  *request = (struct request){NULL, "trace.png"};
+  if (!arguments_read(&line, argc, argv, status)) return false;
+  *status = COMMAND_WRONG_USE;
+  if (!gnuplot_knows(request->output, message, sizeof message)) {
+    complain("--output: %s", message);
+    return false;
+  }
+  int error = output_file_check(request->output, path);
+  if (error != 0) {
+    complain("--output: cannot write '%s': %s", request->output,
+             strerror(error));
+    return false;
+  }
+  if (optind < argc && argc - optind <= MOST_FILES) return true;
+  if (optind < argc)
+    complain("more than %d files", MOST_FILES);
+  else
+    complain("no file to draw; see ode-mlcp plot --help");
+  return false;
+}
+
+int command_plot(int argc, char **argv) {
+  static table tables[MOST_FILES];
+  static panel panels[MOST_COLUMNS];
+  request request;
+  int status, n_panels;
+  if (!read_options(argc, argv, &request, &status)) return status;
+  int n_tables = argc - optind;
+  for (int t = 0; t < n_tables; t++)
+    if (!read_table(&tables[t], argv[optind + t])) return COMMAND_WRONG_USE;
+  if (!choose_panels(&request, tables, n_tables, panels, &n_panels))
+    return COMMAND_WRONG_USE;
+  return draw(&request, tables, n_tables, panels, n_panels);
+}
