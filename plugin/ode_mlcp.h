@@ -326,8 +326,9 @@ typedef struct ode_mlcp_contact {
   dContactGeom geom;   /* as the step took it; depth < 0: a gap */
   unsigned feature[2]; /* of the shapes, 0 where they are not known */
   int part[2];         /* triangle of a mesh, else -1 */
-  double force[3];     /* N on body[0]; 0 under schemes that take the whole
-                          world at once and its contacts at other poses */
+  double force[3];     /* N on body[0], of all of the step; under schemes that
+                          look at contacts at other poses that of the same
+                          contact there, 0 where it is none any more */
 } ode_mlcp_contact;
 
 ODE_MLCP_API ode_mlcp_error ode_mlcp_last_contact_sized(

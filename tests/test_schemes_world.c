@@ -258,6 +258,42 @@ static void test_convex_friction_under_every_scheme(void) {
     }
 }
 
+/* A block that slides and one on top of it: what holds them up is told. */
+static void test_contact_forces_are_told(void) {
+  static const char *schemes[] = {"st", "gap", "trapezoid-1", "trapezoid",
+                                  "conserving"};
+  for (int k = 0; k < 5; k++) {
+    scene s;
+    char settings[40];
+    snprintf(settings, sizeof settings, "scheme=%s", schemes[k]);
+    open_scene(&s, settings, 9.81);
+    s.surface.parameters.mode = dContactApprox1;
+    s.surface.parameters.mu = 0.5;
+    dCreatePlane(s.space, 0, 1, 0, 0);
+    dBodyID box = add_box(&s, 0, 0.5);
+    dMass mass;
+    dBodyGetMass(box, &mass);
+    dBodySetLinearVel(box, 3, 0, 0);
+    ode_mlcp_report report;
+    for (int i = 0; i < 20; i++) step(&s, 0.01, &report);
+    ode_mlcp_contact contact;
+    double up = 0, along = 0;
+    for (int n = 0; ode_mlcp_last_contact(s.world, n, &contact) == ODE_MLCP_OK;
+         n++) {
+      double sign = contact.body[0] == box ? 1 : -1;
+      along += sign * contact.force[0];
+      up += sign * contact.force[1];
+    }
+    double weight = mass.mass * 9.81;
+    if (!(fabs(up / weight - 1) < 1e-6 && fabs(along / weight + 0.5) < 1e-6))
+      fprintf(stderr, "%s: %g up, %g along\n", schemes[k], up / weight,
+              along / weight);
+    CU_ASSERT_DOUBLE_EQUAL(up / weight, 1, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(along / weight, -0.5, 1e-6);
+    scene_close(&s);
+  }
+}
+
 /* --- jams ----------------------------------------------------------------- */
 
 /* A ball in a groove of two planes at 60 degrees to the vertical's horizon: the
@@ -419,6 +455,7 @@ int main(void) {
        test_contacts_of_a_program_are_linearised},
       {"convex friction under every scheme",
        test_convex_friction_under_every_scheme},
+      {"contact forces are told", test_contact_forces_are_told},
       {"a groove jams from its angle on", test_a_groove_jams_from_its_angle_on},
       {"a failed step leaves every bit", test_a_failed_step_leaves_every_bit},
       {"memory that runs out leaves every bit",

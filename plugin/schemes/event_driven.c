@@ -117,10 +117,40 @@ static bool recall_states(event_state *w, const contact_memory *memory,
 
 /* --- impulses over the step ----------------------------------------------- */
 
-/* The impulses of the last solve count with `share`. */
-static void tally(event_state *w, double share) {
-  assembly_add_forces(w->s.base.assembly, w->s.step->step_size / share,
-                      w->s.step->joints);
+/* What the collision function found at the step's start has a joint of its own:
+ * it is told the force of the same contact at other poses.
+ * @param solved  the contacts of the last solve,
+ * @param at      [here's contacts] and where there; NULL: they are here's */
+static bool tally_found(event_state *w, double seconds,
+                        const world_contacts *solved, const int at[]) {
+  const world_snapshot *home = &w->s.home, *here = w->s.here;
+  const world_contacts *contacts = &here->contacts;
+  joint_result *joints = w->s.step->joints;
+  int n = contacts->n;
+  if (!EVENT_RESERVE(w, home_of, n)) return false;
+  for (int k = 0; k < n; k++) w->home_of[k] = k;
+  if (here != home &&
+      !world_match(&w->s.matcher, here, contacts, home, &home->contacts,
+                   motion_radius(home, w->now.v, w->s.step->step_size),
+                   w->home_of))
+    return outcome_no_memory(w->s.step->out);
+  for (int k = 0; k < n; k++) {
+    int m = at != NULL ? at[k] : k, of = w->home_of[k];
+    if (m < 0 || of < 0 || solved->items[m].joint >= 0) continue;
+    int joint = home->contacts.items[of].joint;
+    if (joint >= 0 && home->contacts.items[of].found >= 0)
+      assembly_add_contact(w->s.base.assembly, m, seconds, &joints[joint]);
+  }
+  return true;
+}
+
+/* The impulses of the last solve count with `share`. @return false with the
+ * message where memory ran out. */
+static bool tally(event_state *w, double share) {
+  double seconds = w->s.step->step_size / share;
+  assembly_add_forces(w->s.base.assembly, seconds, w->s.step->joints);
+  return tally_found(w, seconds, &second_order_solved(&w->s)->contacts,
+                     w->s.middle_of);
 }
 
 /* --- impacts -------------------------------------------------------------- */
@@ -155,8 +185,9 @@ static bool solve_impact(event_state *w, const double v[]) {
   request.v = request.x_free = v;
   request.smooth = true;
   if (!assembly_solve(w->s.base.assembly, &request, step->out)) return false;
-  tally(w, 1);
-  return true;
+  double seconds = step->step_size;
+  assembly_add_forces(w->s.base.assembly, seconds, step->joints);
+  return tally_found(w, seconds, &w->s.here->contacts, NULL);
 }
 
 /* What an impact does to the velocities of some bodies ends what they carry on. */
@@ -315,7 +346,7 @@ static void keep_v_alpha(event_state *w) {
 
 static bool accept(event_state *w, double *remaining, double h) {
   event_report(w)->substeps++;
-  tally(w, 1);
+  if (!tally(w, 1)) return false;
   note_held(w);
   if (!remember(w)) return false;
   keep_v_alpha(w);
@@ -342,7 +373,7 @@ static bool collide(event_state *w, double h, const event *found,
         return false;
     } else {
       event_report(w)->substeps++;
-      tally(w, way / h);
+      if (!tally(w, way / h)) return false;
       note_held(w);
       if (!remember(w)) return false;
       events_go_between(w, way / h);
@@ -494,10 +525,6 @@ static bool hand_over(event_state *w) {
     world_pose_velocity(out->motion, body, &w->now.poses[b], step->step_size);
     for (int i = 0; i < 6; i++) out->motion[i] -= out->v[i];
   }
-  /* contacts of the collision function are found at other poses */
-  for (int j = 0; j < w->s.home.n_joints; j++)
-    if (w->s.home.joints[j].from_source)
-      memset(step->joints[j].force, 0, sizeof step->joints[j].force);
   if (!scheme_remember(step, w->n_entries)) return false;
   memcpy(step->remembered.entries, w->entries,
          (size_t)w->n_entries * sizeof *w->entries);

@@ -60,7 +60,8 @@ typedef struct event_state {
   int n_collided;
   contact_watch *watch; /* [here's contacts] */
   contact_probe *probe, *other_probe;
-  bool *taken; /* [here's contacts] */
+  bool *taken;  /* [here's contacts] */
+  int *home_of; /* [here's contacts] in `home`, -1: new since then */
 
   /* of the last step, in their order; what is more is only counted */
   ode_mlcp_event events[EVENTS_KEPT];
