@@ -33,7 +33,9 @@ typedef enum ode_mlcp_error {
                               older patches or another precision:
                               ode_mlcp_error_text says which */
   ODE_MLCP_NOT_ATTACHED, /* the world does not step on ode-mlcp */
-  ODE_MLCP_STEP_FAILED   /* the step was not taken; every object is as it was */
+  ODE_MLCP_STEP_FAILED,  /* the step was not taken; every object is as it was */
+  ODE_MLCP_IN_STEP /* asked by a callback of a step of this world, which is
+                            under way; nothing was changed */
 } ode_mlcp_error;
 
 /** A step is refused that would move or turn a body by more than this, m or rad,
@@ -493,8 +495,8 @@ typedef void ode_mlcp_force_function(void *context, dBodyID body,
                                      double force[6], double k_q[36],
                                      double k_v[36]);
 
-/** Let a function act on a body of an attached world; to be destroyed before
- *  the body. It is called several times a step and may change nothing. */
+/** Let a function act on a body of an attached world, until the force or the
+ *  body is destroyed. It is called several times a step and may change nothing. */
 ODE_MLCP_API ode_mlcp_error ode_mlcp_force_create(dBodyID body,
                                                   ode_mlcp_force_function *f,
                                                   void *context,

@@ -46,7 +46,7 @@
       ALL, "What solves a step's problems.")                                  \
   ROW(double, tolerance, NUMBER(ABOVE(0), BELOW(1)), 1e-10, "", "T", ALL,     \
       "The relative residual asked of a solve.")                              \
-  ROW(int, max_contacts, WHOLE(1, 1000000000), 20000, "", "N", ALL,           \
+  ROW(int, max_contacts, WHOLE(1, 1000000000), 1000000, "", "N", ALL,           \
       "A step with an island of more contacts is refused. The call returns "  \
       "0 and nothing moves.")                                                 \
   ROW(double, margin,                                                         \

@@ -268,6 +268,49 @@ static void test_a_force_that_is_no_number_fails_the_step(void) {
   scene_close(&s);
 }
 
+static int pushes; /* of push */
+static void push(void *context, dBodyID body, const ode_mlcp_body_state *state,
+                 double force[6], double k_q[36], double k_v[36]) {
+  (void)context;
+  (void)body;
+  (void)state;
+  (void)k_q;
+  (void)k_v;
+  pushes++;
+  force[0] = 1;
+}
+
+/* Forces end with their bodies, whoever lives at the same address next. */
+static void test_forces_end_with_their_bodies(void) {
+  scene s;
+  open_scene(&s, "scheme=trapezoid", 0);
+  ode_mlcp_force *forces[2];
+  ode_mlcp_report report;
+  dBodyID body = add_ball(&s, 0.5, 0);
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_force_create(body, push, NULL, &forces[0]),
+                        ODE_MLCP_OK);
+  const ode_mlcp_spring spring = {
+      .body = {body, NULL}, .anchor = {{1, 1, 1}}, .stiffness = 100};
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_spring_create(s.world, &spring, &forces[1]),
+                        ODE_MLCP_OK);
+  step(&s, 0.01, &report);
+  CU_ASSERT(pushes > 0);
+  CU_ASSERT(dBodyGetLinearVel(body)[0] != 0);
+
+  dBodyDestroy(body);
+  dBodyID other = add_ball(&s, 0.5, 0);
+  for (int i = 0; i < 8 && other != body; i++) /* there, mostly at once */
+    other = add_ball(&s, 0.5, 0);
+  CU_ASSERT_PTR_EQUAL(other, body);
+  pushes = 0;
+  for (int i = 0; i < 3; i++) step(&s, 0.01, &report);
+  CU_ASSERT_EQUAL(pushes, 0);
+  for (int k = 0; k < 3; k++) CU_ASSERT_EQUAL(dBodyGetLinearVel(other)[k], 0);
+  CU_ASSERT_EQUAL(ode_mlcp_spring_energy(s.world), 0);
+  ode_mlcp_force_destroy(forces[0]); /* still the program's to destroy */
+  scene_close(&s);                   /* with the other one */
+}
+
 /* --- joints that do not drift --------------------------------------------- */
 
 /* A pendulum of two rods; its worst joint error over the last tenth, and where
@@ -402,6 +445,7 @@ int main(void) {
        test_stiff_force_functions_are_stable},
       {"a force that is no number fails the step",
        test_a_force_that_is_no_number_fails_the_step},
+      {"forces end with their bodies", test_forces_end_with_their_bodies},
       {"joints do not drift and order two stays",
        test_joints_do_not_drift_and_order_two_stays},
       {"schemes without springs refuse them",

@@ -575,6 +575,54 @@ static void test_bad_joint_is_named(void) {
 
 /* --- warnings ------------------------------------------------------------ */
 
+/* Tries everything that a callback must not do. */
+static int meddle(void *context, dWorldID world, ode_mlcp_contact_list *list) {
+  int *calls = context;
+  (void)list;
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  (*calls)++;
+  CU_ASSERT_EQUAL(dWorldStep(world, H), 0);
+  CU_ASSERT_EQUAL(dWorldQuickStep(world, H), 0);
+  CU_ASSERT_EQUAL(ode_mlcp_step(world, H, NULL), ODE_MLCP_IN_STEP);
+  CU_ASSERT_EQUAL(ode_mlcp_detach(world), ODE_MLCP_IN_STEP);
+  CU_ASSERT_EQUAL(ode_mlcp_attach(world, &options), ODE_MLCP_IN_STEP);
+  CU_ASSERT_EQUAL(ode_mlcp_set_collision(world, NULL, NULL), ODE_MLCP_IN_STEP);
+  return 1;
+}
+
+static dWorldID moved_world;
+static void meddle_when_moved(dBodyID body) {
+  (void)body;
+  CU_ASSERT_EQUAL(dWorldStep(moved_world, H), 0);
+  CU_ASSERT_EQUAL(ode_mlcp_detach(moved_world), ODE_MLCP_IN_STEP);
+}
+
+static void test_callbacks_cannot_step_or_detach(void) {
+  const int schemes[] = {ODE_MLCP_SCHEME_AH, ODE_MLCP_SCHEME_ST,
+                         ODE_MLCP_SCHEME_TRAPEZOID};
+  for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+    ode_mlcp_options options;
+    ode_mlcp_default_options(&options);
+    options.scheme = schemes[i];
+    dWorldID world = create_world(9.81, &options);
+    dBodyID ball = create_ball(world, 1, 0.5);
+    int calls = 0;
+    CU_ASSERT_EQUAL(ode_mlcp_set_collision(world, meddle, &calls), ODE_MLCP_OK);
+    dBodySetMovedCallback(ball, meddle_when_moved);
+    moved_world = world;
+    listen();
+    for (int k = 1; k <= 3; k++) {
+      CU_ASSERT_EQUAL(ode_mlcp_step(world, H, NULL), ODE_MLCP_OK);
+      CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(ball)[2], -9.81 * H * k, 1e-12);
+    }
+    CU_ASSERT(calls >= 3);
+    CU_ASSERT(told("asked for another step of its world"));
+    CU_ASSERT_EQUAL(ode_mlcp_detach(world), ODE_MLCP_OK);
+    dWorldDestroy(world);
+  }
+}
+
 static void test_warnings_become_rare(void) {
   pair p = create_pair(NULL);
   dBodySetLinearVel(p.bodies[0], NAN, 0, 0);
@@ -626,6 +674,7 @@ static void test_too_many_contacts_are_refused(void) {
   CU_ASSERT(told("refused, nothing was changed"));
   CU_ASSERT(told("an island of 4 bodies has"));
   CU_ASSERT(told("more than max-contacts 5"));
+  CU_ASSERT(told("their rows alone would take 0."));
   CU_ASSERT_EQUAL(hash_bodies(stack->bodies, 4), before);
 
   options.max_contacts = stack->n_contacts;
@@ -633,6 +682,26 @@ static void test_too_many_contacts_are_refused(void) {
   CU_ASSERT_EQUAL(ode_mlcp_step(stack->world, H, &report), ODE_MLCP_OK);
   CU_ASSERT_EQUAL(report.refused, 0);
   scene_destroy(stack);
+}
+
+/* An island is as large as it is. */
+static void test_many_contacts_are_stepped(void) {
+  enum { SIDE = 150 };
+  dWorldID world = create_world(9.81, NULL);
+  dBodyID ball = create_ball(world, 1, 0.5);
+  dSurfaceParameters surface = bare_surface(0, 0);
+  for (int i = 0; i < SIDE * SIDE; i++) {
+    dContact contact =
+        contact_at(&surface, 0.01 * (i % SIDE - (SIDE - 1) / 2.0),
+                   0.01 * (i / SIDE - (SIDE - 1) / 2.0), -0.5, 0);
+    dJointAttach(dJointCreateContact(world, 0, &contact), ball, 0);
+  }
+  ode_mlcp_report report;
+  CU_ASSERT_EQUAL(ode_mlcp_step(world, H, &report), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(report.contacts, SIDE * SIDE); /* 22 500 */
+  CU_ASSERT_EQUAL(report.unsolved, 0);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(ball)[2], 0, 1e-6);
+  dWorldDestroy(world);
 }
 
 /* One step of a ball on 1000 contacts at one place. */
@@ -934,9 +1003,11 @@ int main(void) {
       {"no normal", test_a_contact_without_normal_is_left_out},
       {"bad step sizes", test_bad_step_sizes},
       {"bad joint", test_bad_joint_is_named},
+      {"callbacks cannot step or detach", test_callbacks_cannot_step_or_detach},
       {"warnings become rare", test_warnings_become_rare},
       {"silence", test_an_undisturbed_world_is_silent},
       {"too many contacts", test_too_many_contacts_are_refused},
+      {"many contacts are stepped", test_many_contacts_are_stepped},
       {"coincident contacts", test_coincident_contacts},
       {"redundant contacts", test_redundant_contacts},
       {"mass ratios", test_mass_ratios},

@@ -205,6 +205,17 @@ static void chain_items(assembly *a) {
   }
 }
 
+/* Of the arrays that reserve_problems takes for so many contacts. */
+static double megabytes(const assembly *a, int n_contacts) {
+  double rows = sizeof(mlcp_row) + sizeof(row_correction) + 2 * sizeof(double);
+  double frictions = sizeof(mlcp_friction) + sizeof(double);
+  double pairs = sizeof(mlcp_pair) + 2 * sizeof(double);
+  return 1e-6 * n_contacts *
+         (CONTACT_ROWS_MAX * rows + CONTACT_FRICTIONS_MAX * frictions +
+          CONTACT_PAIRS_MAX(a->request.options->edges) * pairs);
+}
+
+/* The limit is one of memory. */
 static bool few_enough(const assembly *a, outcome *out) {
   int most = a->request.options->max_contacts;
   for (int i = 0; i < a->n_components; i++) {
@@ -214,8 +225,8 @@ static bool few_enough(const assembly *a, outcome *out) {
     return outcome_fail(
         out,
         "an island of %d bodies has %d contacts, more than max-contacts "
-        "%d allows",
-        c->n_bodies, c->n_contacts, most);
+        "%d allows; their rows alone would take %.3g MB",
+        c->n_bodies, c->n_contacts, most, megabytes(a, c->n_contacts));
   }
   return true;
 }

@@ -11,6 +11,7 @@ struct ode_mlcp_force {
   force_list *list;
   const memory_source *source;
   ode_mlcp_force *next;
+  unsigned long serial[2];           /* of the bodies; 0: none */
   ode_mlcp_spring spring;            /* anchors in the frames of the bodies */
   ode_mlcp_force_function *function; /* NULL: a spring */
   void *context;
@@ -58,6 +59,7 @@ ode_mlcp_error forces_add_spring(force_list *list, const memory_source *source,
     const double *x = spring->anchor[side];
     dVector3 local;
     if (spring->body[side] == NULL) continue;
+    made->serial[side] = dBodyGetSerial(spring->body[side]);
     dBodyGetPosRelPoint(spring->body[side], x[0], x[1], x[2], local);
     vec3_copy(made->spring.anchor[side], local);
   }
@@ -75,23 +77,67 @@ ode_mlcp_error forces_add_function(force_list *list,
   ode_mlcp_force *made = add_force(list, source);
   if (made == NULL) return ODE_MLCP_NO_MEMORY;
   made->spring.body[0] = body;
+  made->serial[0] = dBodyGetSerial(body);
   made->function = f;
   made->context = context;
   *force = made;
   return ODE_MLCP_OK;
 }
 
-void ode_mlcp_force_destroy(ode_mlcp_force *force) {
-  if (force == NULL) return;
+/* Take a force out of the list that acts. @return false where it is not there. */
+static bool take_out(ode_mlcp_force *force) {
   ode_mlcp_force **place = &force->list->first;
-  while (*place != force) place = &(*place)->next;
+  while (*place != NULL && *place != force) place = &(*place)->next;
+  if (*place == NULL) return false;
   *place = force->next;
   if (force->function == NULL) force->list->n_springs--;
+  return true;
+}
+
+static bool is_there(const dBodyID bodies[], size_t n, dBodyID body,
+                     unsigned long serial) {
+  if (body == NULL) return true;
+  for (size_t b = 0; b < n; b++)
+    if (bodies[b] == body) return dBodyGetSerial(body) == serial;
+  return false;
+}
+
+bool forces_drop_gone(force_list *list, const memory_source *source,
+                      dWorldID world) {
+  if (list->first == NULL) return true;
+  size_t n = dWorldGetBodies(world, NULL, 0);
+  dBodyID *bodies = source->allocate(source->context, (n + 1) * sizeof *bodies);
+  if (bodies == NULL) return false;
+  dWorldGetBodies(world, bodies, n);
+  for (ode_mlcp_force *force = list->first, *next; force != NULL;
+       force = next) {
+    next = force->next;
+    bool there = true;
+    for (int side = 0; side < 2; side++)
+      there = there && is_there(bodies, n, force->spring.body[side],
+                                force->serial[side]);
+    if (there) continue;
+    take_out(force);
+    force->next = list->gone;
+    list->gone = force;
+  }
+  source->release(source->context, bodies, (n + 1) * sizeof *bodies);
+  return true;
+}
+
+void ode_mlcp_force_destroy(ode_mlcp_force *force) {
+  if (force == NULL) return;
+  if (!take_out(force)) {
+    ode_mlcp_force **place = &force->list->gone;
+    while (*place != force) place = &(*place)->next;
+    *place = force->next;
+  }
   force->source->release(force->source->context, force, sizeof *force);
 }
 
 void forces_release(force_list *forces) {
   while (forces->first != NULL) ode_mlcp_force_destroy(forces->first);
+  while (forces->gone != NULL) ode_mlcp_force_destroy(forces->gone);
 }
 
 /* --- springs -------------------------------------------------------------- */

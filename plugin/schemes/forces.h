@@ -18,8 +18,15 @@
 /** All of a world, in order of creation; starts as {0}. */
 typedef struct force_list {
   ode_mlcp_force *first;
+  ode_mlcp_force *gone; /* their bodies are: they act on nothing any more */
   int n_springs;
 } force_list;
+
+/** Let go of the forces whose bodies were destroyed: another body may stand at the
+ *  same address by now.
+ *  @return false where memory ran out. */
+bool forces_drop_gone(force_list *list, const memory_source *source,
+                      dWorldID world);
 
 /** Add a spring of `world`; errors as ode_mlcp_spring_create's. */
 ode_mlcp_error forces_add_spring(force_list *list, const memory_source *source,

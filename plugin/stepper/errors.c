@@ -12,6 +12,7 @@ const char *ode_mlcp_error_text(ode_mlcp_error error) {
     }
     case ODE_MLCP_NOT_ATTACHED: return "the world does not step on ode-mlcp";
     case ODE_MLCP_STEP_FAILED: return "the step was not taken";
+    case ODE_MLCP_IN_STEP: return "a step of the world is under way";
   }
   return "unknown error";
 }

@@ -25,6 +25,7 @@ typedef enum warning_kind {
   WARNING_REFUSED,
   WARNING_DEGRADED,
   WARNING_LEFT_OUT,
+  WARNING_NESTED,
   N_WARNINGS
 } warning_kind;
 
@@ -54,6 +55,7 @@ typedef struct world_stepper {
   contact_source contacts;
   force_list forces;
 
+  int under_way; /* steps: more than one where a callback asks for another */
   bool prepared; /* prepare did its work in this step */
   bool begun;    /* begin was reached in this step */
   double step_size, start_seconds, time;
@@ -108,6 +110,7 @@ static bool reserve_results(world_stepper *stepper, size_t n_islands,
 
 static int stepper_prepare(void *context, dWorldID world, dReal step_size) {
   world_stepper *stepper = context;
+  if (++stepper->under_way > 1) return 0; /* the other one's results are here */
   stepper->start_seconds = seconds_now();
   stepper->prepared =
       stepper->contacts.function == NULL ||
@@ -238,7 +241,6 @@ static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
 static int stepper_begin(void *context, dWorldID world, dReal step_size,
                          const dStepperIsland *islands, size_t n_islands) {
   world_stepper *stepper = context;
-  (void)world;
   size_t n_bodies = 0, n_joints = 0;
   for (size_t i = 0; i < n_islands; i++) {
     n_bodies += islands[i].bodies_count;
@@ -248,7 +250,9 @@ static int stepper_begin(void *context, dWorldID world, dReal step_size,
   stepper->step_size = step_size;
   stepper->n_islands = 0;
   stepper->kinetic_energy = stepper->potential_energy = 0;
-  if (!reserve_results(stepper, n_islands, n_bodies, n_joints)) return 0;
+  if (!reserve_results(stepper, n_islands, n_bodies, n_joints) ||
+      !forces_drop_gone(&stepper->forces, stepper->source, world))
+    return 0;
 
   stepper->n_islands = n_islands;
   n_bodies = n_joints = 0;
@@ -405,6 +409,12 @@ static void give_warnings(world_stepper *stepper) {
 static void stepper_end(void *context, dWorldID world, int taken) {
   world_stepper *stepper = context;
   ode_mlcp_report *report = &stepper->report;
+  if (stepper->under_way > 1) {
+    stepper->under_way--;
+    warn(stepper, WARNING_NESTED, "refused, nothing was changed",
+         "a callback of a step asked for another step of its world");
+    return;
+  }
   memset(report, 0, sizeof *report);
   report->struct_size = sizeof *report;
   stepper->steps++;
@@ -439,6 +449,7 @@ static void stepper_end(void *context, dWorldID world, int taken) {
   if (process()->observe_step != NULL)
     process()->observe_step(process()->step_context, world, report);
   dump_end_step(world, stepper->number, report);
+  stepper->under_way = 0;
 }
 
 static void stepper_release(void *context, dWorldID world) {
@@ -490,6 +501,7 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
   if (scheme == NULL) return ODE_MLCP_BAD_ARGUMENT;
   world_stepper *stepper = attached_stepper(world);
   if (stepper != NULL) {
+    if (stepper->under_way > 0) return ODE_MLCP_IN_STEP;
     if (stepper->scheme != scheme) release_states(stepper);
     stepper->scheme = scheme;
     stepper->options = options;
@@ -514,7 +526,9 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
 
 ode_mlcp_error ode_mlcp_detach(dWorldID world) {
   if (world == NULL) return ODE_MLCP_BAD_ARGUMENT;
-  if (attached_stepper(world) == NULL) return ODE_MLCP_NOT_ATTACHED;
+  const world_stepper *stepper = attached_stepper(world);
+  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  if (stepper->under_way > 0) return ODE_MLCP_IN_STEP;
   dWorldSetStepper(world, NULL, NULL);
   return ODE_MLCP_OK;
 }
@@ -525,6 +539,7 @@ ode_mlcp_error ode_mlcp_set_collision(dWorldID world,
   if (world == NULL) return ODE_MLCP_BAD_ARGUMENT;
   world_stepper *stepper = attached_stepper(world);
   if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  if (stepper->under_way > 0) return ODE_MLCP_IN_STEP;
   contact_source_release(&stepper->contacts);
   stepper->contacts.function = function;
   stepper->contacts.context = context;
@@ -574,8 +589,10 @@ ode_mlcp_error ode_mlcp_force_create(dBodyID body, ode_mlcp_force_function *f,
 }
 
 double ode_mlcp_spring_energy(dWorldID world) {
-  const world_stepper *stepper = attached_stepper(world);
-  return stepper != NULL ? forces_energy(&stepper->forces, stepper->time) : 0;
+  world_stepper *stepper = attached_stepper(world);
+  if (stepper == NULL) return 0;
+  if (!forces_drop_gone(&stepper->forces, stepper->source, world)) return NAN;
+  return forces_energy(&stepper->forces, stepper->time);
 }
 
 ode_mlcp_error ode_mlcp_body_v_alpha(dBodyID body, double velocity[6]) {
@@ -628,6 +645,7 @@ ode_mlcp_error ode_mlcp_step_sized(dWorldID world, dReal step_size,
     return ODE_MLCP_BAD_ARGUMENT;
   const world_stepper *stepper = attached_stepper(world);
   if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  if (stepper->under_way > 0) return ODE_MLCP_IN_STEP;
   int taken = dWorldStep(world, step_size);
   if (report != NULL) give_report(stepper, report, report_size);
   return taken ? ODE_MLCP_OK : ODE_MLCP_STEP_FAILED;
