@@ -459,24 +459,38 @@ static double gap_of(const measured_contact *contact, dWorldID world, double h,
   return least;
 }
 
+static bool same_pair(const measured_contact *a, const measured_contact *b) {
+  return a->bodies[0] == b->bodies[0] && a->bodies[1] == b->bodies[1] &&
+         a->world == b->world;
+}
+
+static bool same_point(const measured_contact *a, const measured_contact *b) {
+  const double APART = 1e-4; /* m */
+  double square = 0;
+  for (int i = 0; i < 3; i++) {
+    double d = a->asked.geom.pos[i] - b->asked.geom.pos[i];
+    square += d * d;
+  }
+  return square <= APART * APART;
+}
+
 /* Points of one pair that are as good as one: which of them is told the force
  * that they share is the stepper's choice. A pair's contacts are made one after
- * the other, so only neighbours are looked at. */
+ * the other. */
 static double shared_force(size_t at) {
   enum { NEIGHBOURS = 16 };
-  const double APART = 1e-4; /* m */
-  const measured_contact *contact = contact_at(at);
-  double sum = 0;
-  int sharing = 0;
-  size_t first = at > NEIGHBOURS ? at - NEIGHBOURS : 0;
-  for (size_t i = first; i < n_contacts && i <= at + NEIGHBOURS; i++) {
-    const measured_contact *other = contact_at(i);
-    double apart[3];
-    vec3_subtract(apart, other->asked.geom.pos, contact->asked.geom.pos);
-    if (other->world != contact->world ||
-        other->bodies[0] != contact->bodies[0] ||
-        other->bodies[1] != contact->bodies[1] || vec3_length(apart) > APART)
-      continue;
+  const measured_contact *contact = contact_at(at), *other;
+  double sum = contact->normal_force;
+  int sharing = 1;
+  for (size_t i = at; i > 0 && at - i < NEIGHBOURS; i--) {
+    if (!same_pair(other = contact_at(i - 1), contact)) break;
+    if (!same_point(other, contact)) continue;
+    sum += other->normal_force;
+    sharing++;
+  }
+  for (size_t i = at + 1; i < n_contacts && i - at <= NEIGHBOURS; i++) {
+    if (!same_pair(other = contact_at(i), contact)) break;
+    if (!same_point(other, contact)) continue;
     sum += other->normal_force;
     sharing++;
   }
@@ -521,8 +535,11 @@ static void measure_contacts(dWorldID world, double h, recording_step *out) {
     if (!is_awake(contact->bodies[0]) && !is_awake(contact->bodies[1]))
       continue;
     double error = gap_of(contact, world, h, contact->normal_force);
-    if (error > NOTHING)
-      error = fmin(error, gap_of(contact, world, h, shared_force(i)));
+    if (error > NOTHING) {
+      double shared = shared_force(i);
+      if (shared != contact->normal_force)
+        error = fmin(error, gap_of(contact, world, h, shared));
+    }
     contact->error = error;
     if (!(error <= out->contact_error)) out->contact_error = error;
     double excess = cone_excess(contact, h);
