@@ -77,6 +77,24 @@ impact ramone --samples 400000 --threads 1 --reduce straight
 check "to the same bytes" cmp -s cut straight
 rm -f cut straight copy
 
+# a third of the workers is killed and started again
+impact compass-gait --samples 90000 --reduce gait
+workers=
+for i in 0 1 2 3 4 5; do
+  "$command" impact compass-gait --samples 90000 --threads 1 --shard $i/6 \
+    --reduce k$i >/dev/null 2>&1 &
+  workers="$workers $!"
+done
+set -- $workers
+kill -9 "$2" "$5" 2>/dev/null
+wait
+for i in 1 4; do
+  impact compass-gait --samples 90000 --threads 1 --shard $i/6 --reduce k$i
+done
+impact --merge k5 k0 k4 k1 k3 k2 --reduce merged
+check "after workers were killed" cmp -s gait merged
+rm -f k? gait merged
+
 # ---- means are rounded once ----
 
 impact box-wall --samples 5000 --json

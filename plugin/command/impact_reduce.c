@@ -9,6 +9,7 @@
 #include "command/exact_sum.h"
 #include "command/impact.h"
 #include "command/json.h"
+#include "common/lanes.h"
 #include "impacts/impact.h"
 #include "impacts/philox.h"
 
@@ -51,14 +52,16 @@ struct impact_reduction {
   uint64_t n_ranges, n_kept;
   uint64_t ranges[IMPACT_MOST_RANGES][2]; /* [first, end), in order, apart */
   int n_rows;
-  double *width;      /* [n_rows] of the grids */
-  double *extents;    /* [n_rows x 2] */
-  exact_sum *sums;    /* [n_sums] rows, then squares, then products */
-  double *support;    /* [n_planes x IMPACT_DIRECTIONS] */
-  uint64_t *cells;    /* [n_planes x n_side x n_side] */
-  kept *kept;         /* [most_kept] by key */
-  double *rows;       /* [most_kept x n_rows] */
-  uint64_t unsettled; /* terms of sums since they were settled */
+  double *width;   /* [n_rows] of the grids */
+  double *extents; /* [n_rows x 2] */
+  exact_sum *sums; /* [n_sums] rows, then squares, then products */
+  double *support; /* [n_planes x IMPACT_DIRECTIONS] */
+  uint64_t *cells; /* [n_planes x n_side x n_side] */
+  kept *kept;      /* [most_kept] by key */
+  double *rows;    /* [most_kept x n_rows] */
+  double directions[2][IMPACT_DIRECTIONS];
+  bool has_origin[MOST_PLANES]; /* the supports know of it */
+  uint64_t unsettled;           /* terms of sums since they were settled */
 };
 
 /* ---- planes and directions ---------------------------------------------- */
@@ -92,6 +95,12 @@ static size_t count_cells(const head *head) {
 }
 
 static bool take_arrays(impact_reduction *it) {
+  for (int k = 0; k < IMPACT_DIRECTIONS; k++) {
+    double direction[2];
+    direction_of(k, direction);
+    it->directions[0][k] = direction[0];
+    it->directions[1][k] = direction[1];
+  }
   size_t n = (size_t)it->n_rows, most = (size_t)it->head.most_kept;
   size_t n_support = (size_t)it->head.n_planes * IMPACT_DIRECTIONS;
   it->width = calloc(n, sizeof *it->width);
@@ -226,6 +235,8 @@ static int cell_of(double value, double low, double high, int64_t n) {
   return place < (double)n ? (int)place : (int)n - 1;
 }
 
+typedef int64_t four_bits __attribute__((vector_size(32)));
+
 static void add_to_planes(impact_reduction *it, const double rows[]) {
   int64_t side = it->head.n_side;
   for (int64_t plane = 0; plane < it->head.n_planes; plane++) {
@@ -233,11 +244,18 @@ static void add_to_planes(impact_reduction *it, const double rows[]) {
     plane_rows(&it->head, plane, at);
     double x = rows[at[0]], y = rows[at[1]];
     double *support = &it->support[plane * IMPACT_DIRECTIONS];
-    for (int k = 0; k < IMPACT_DIRECTIONS; k++) {
-      double direction[2];
-      direction_of(k, direction);
-      double reach = direction[0] * x + direction[1] * y + 0.0; // no -0
-      support[k] = reach > support[k] ? reach : support[k];
+    // many contacts rest: the origin is looked at once
+    bool origin = x == 0 && y == 0;
+    bool is_known = origin && it->has_origin[plane];
+    it->has_origin[plane] |= origin;
+    const four xs = {x, x, x, x}, ys = {y, y, y, y}, zero = {0, 0, 0, 0};
+    for (int k = 0; k < IMPACT_DIRECTIONS && !is_known; k += 4) {
+      four *best = (four *)&support[k];
+      four reach = *(const four *)&it->directions[0][k] * xs +
+                   *(const four *)&it->directions[1][k] * ys + zero; // no -0
+      four_bits further = reach > *best;
+      *best =
+          (four)((further & (four_bits)reach) | (~further & (four_bits)*best));
     }
     bool normals = plane >= it->head.n_contacts * it->head.n_tangents;
     int column = cell_of(x, 0, it->width[at[0]], side);

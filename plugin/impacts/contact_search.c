@@ -10,7 +10,11 @@
  * most 1, and of what is kept none is below one over the largest friction. A
  * step on one below SLIGHT asks for a new dictionary first. */
 #define FLAT 1e-10
+#define FLAT_OF_MANY_DECADES 1e-13
 #define SLIGHT 1e-6
+
+/* Pivots of the impulses' equations below this are rounding. */
+#define NO_PIVOT 1e-11
 
 /* No variable is held to less than this part of the tolerance: rounding would
  * contradict what is true. What passes is worked out exactly and checked. */
@@ -64,11 +68,12 @@ typedef struct search {
   int *place;    /* [n_variables] row r >= 0, or column k as -1 - k */
   bound_change *trail;
   int n_trail;
+  int *order;                /* [n] see solve_system */
   int *normal, *tangent;     /* [m], [n]: what is decided */
   double *system;            /* n x (n + 1) */
   const double *push_weight; /* [m] */
   const double *part;        /* [n_variables] of the tolerance */
-  double tolerance;
+  double tolerance, flat;
   double smallest_pivot; /* since the dictionary was new */
   long pivots, max_pivots, fresh_since;
   double *lambdas, *reached;
@@ -169,7 +174,7 @@ size_t contact_search_scratch(const contact_space *space) {
   return n_basic * (size_t)row_stride(space) + 3 * n_variables // dictionary
          + n * (n + 1)                                         // system
          + 3 * (8 * n + n_variables)                           // trail
-         + (n_basic + 2 * n + n_variables + m) / 2 + 1;        // indices
+         + (n_basic + 3 * n + n_variables + m) / 2 + 1;        // indices
 }
 
 static void lay_out(search *s, double scratch[]) {
@@ -185,6 +190,7 @@ static void lay_out(search *s, double scratch[]) {
   s->place = s->nonbasic + s->n;
   s->normal = s->place + s->n_variables;
   s->tangent = s->normal + m;
+  s->order = s->tangent + s->n;
 }
 
 /* The dictionary at no impulse. */
@@ -279,7 +285,7 @@ static void make_anew(search *s) {
   write_first_dictionary(s);
   for (;;) {
     int row = -1, column = -1;
-    double best = FLAT;
+    double best = s->flat;
     for (int i = 0; i < s->n_basic; i++) {
       if (!wanted[s->basic[i]]) continue;
       for (int k = 0; k < s->n; k++) {
@@ -328,11 +334,11 @@ static int helping_column(const search *s, int row, double direction,
                           bool careful) {
   const double *T = &s->T[row * s->stride];
   int chosen = -1;
-  double best = FLAT;
+  double best = s->flat;
   for (int k = 0; k < s->n; k++) {
     double slope = direction * T[k];
     int v = s->nonbasic[k];
-    if (fabs(slope) <= (careful ? FLAT : best)) continue;
+    if (fabs(slope) <= (careful ? s->flat : best)) continue;
     if (slope > 0 ? s->value[v] >= s->high[v] : s->value[v] <= s->low[v])
       continue;
     if (careful && chosen >= 0 && s->nonbasic[chosen] < v) continue;
@@ -461,33 +467,48 @@ static void write_equation(const search *s, int v, double equation[]) {
   equation[n] = size > 0 ? right / size : 0;
 }
 
-/* Gauss with row pivoting; a row that is left without an entry is passed over.
- */
-static void solve_system(int n, double system[], double x[]) {
-  int width = n + 1;
-  for (int k = 0; k < n; k++) {
-    int best = k;
-    for (int i = k + 1; i < n; i++)
-      if (fabs(system[i * width + k]) > fabs(system[best * width + k]))
-        best = i;
-    for (int j = k; j <= n && best != k; j++) {
-      double kept = system[k * width + j];
-      system[k * width + j] = system[best * width + j];
-      system[best * width + j] = kept;
-    }
-    double pivot = system[k * width + k];
-    if (pivot == 0) continue;
-    for (int i = k + 1; i < n; i++) {
-      double factor = system[i * width + k] / pivot;
-      if (factor == 0) continue;
-      for (int j = k; j <= n; j++)
-        system[i * width + j] -= factor * system[k * width + j];
+static void swap(double *a, double *b) {
+  double kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+/* Gauss with complete pivoting on rows of size 1. Where nothing but rounding is
+ * left, contacts repeat each other and impulses are not unique: those that
+ * remain are 0, so that none is large for nothing. `order` is [n] scratch. */
+static void solve_system(int n, double system[], int order[], double x[]) {
+  int width = n + 1, rank = 0;
+  for (int k = 0; k < n; k++) order[k] = k;
+  for (; rank < n; rank++) {
+    int row = rank, column = rank;
+    double best = NO_PIVOT;
+    for (int i = rank; i < n; i++)
+      for (int j = rank; j < n; j++)
+        if (fabs(system[i * width + j]) > best) {
+          best = fabs(system[i * width + j]);
+          row = i;
+          column = j;
+        }
+    if (best == NO_PIVOT) break;
+    for (int j = 0; j <= n && row != rank; j++)
+      swap(&system[rank * width + j], &system[row * width + j]);
+    for (int i = 0; i < n && column != rank; i++)
+      swap(&system[i * width + rank], &system[i * width + column]);
+    int kept = order[rank];
+    order[rank] = order[column];
+    order[column] = kept;
+    for (int i = rank + 1; i < n; i++) {
+      double factor = system[i * width + rank] / system[rank * width + rank];
+      for (int j = rank; j <= n && factor != 0; j++)
+        system[i * width + j] -= factor * system[rank * width + j];
     }
   }
-  for (int k = n - 1; k >= 0; k--) {
+  memset(x, 0, (size_t)n * sizeof *x);
+  for (int k = rank - 1; k >= 0; k--) {
     double sum = system[k * width + n];
-    for (int j = k + 1; j < n; j++) sum -= system[k * width + j] * x[j];
-    x[k] = system[k * width + k] != 0 ? sum / system[k * width + k] : 0;
+    for (int j = k + 1; j < rank; j++)
+      sum -= system[k * width + j] * x[order[j]];
+    x[order[k]] = sum / system[k * width + k];
   }
 }
 
@@ -524,7 +545,7 @@ static void keep_solution(search *s) {
   drive_out_fixed(s);
   for (int k = 0; k < n; k++)
     write_equation(s, s->nonbasic[k], &s->system[k * (n + 1)]);
-  solve_system(n, s->system, lambda);
+  solve_system(n, s->system, s->order, lambda);
   finish(s, lambda, reached);
   if (contact_path_violation(s->space, s->caps, lambda, reached) <=
       100 * s->tolerance)
@@ -683,6 +704,16 @@ static void decide(search *s) {
   }
 }
 
+static void search_all(search *s) {
+  write_first_dictionary(s);
+  write_first_bounds(s);
+  s->fresh_since = s->pivots;
+  s->smallest_pivot = 1;
+  for (int i = 0; i < s->space->n_contacts; i++) s->normal[i] = UNDECIDED;
+  for (int row = 0; row < s->n; row++) s->tangent[row] = UNDECIDED;
+  if (is_feasible(s)) decide(s);
+}
+
 int contact_search_solve(const contact_space *space, const double start[],
                          const double c[], const double caps[],
                          double tolerance, int most, long max_pivots,
@@ -697,7 +728,6 @@ int contact_search_solve(const contact_space *space, const double start[],
               .block = block_size(space),
               .tolerance = tolerance,
               .max_pivots = max_pivots,
-              .smallest_pivot = 1,
               .lambdas = lambdas,
               .reached = reached,
               .most = most};
@@ -706,11 +736,14 @@ int contact_search_solve(const contact_space *space, const double start[],
   s.push_weight = start + s.n_basic * s.stride;
   s.part = s.push_weight + space->n_contacts;
   lay_out(&s, scratch);
-  write_first_dictionary(&s);
-  write_first_bounds(&s);
-  for (int i = 0; i < space->n_contacts; i++) s.normal[i] = UNDECIDED;
-  for (int row = 0; row < s.n; row++) s.tangent[row] = UNDECIDED;
-  if (is_feasible(&s)) decide(&s);
+  // there always is a solution: one that is missed lies where masses or friction
+  // of many decades make entries small that are no rounding
+  s.flat = FLAT;
+  search_all(&s);
+  if (s.n_found == 0 && !s.cut_short) {
+    s.flat = FLAT_OF_MANY_DECADES;
+    search_all(&s);
+  }
   *pivots = s.pivots;
   *whole = !s.cut_short;
   return s.n_found;
