@@ -216,6 +216,30 @@ static void test_conserving_is_better_than_the_papers_tables(void) {
   scene_result_destroy(result);
 }
 
+/* Momentum, energy and order of mechanisms that nothing drives. */
+static void test_mechanisms_keep_what_they_have(void) {
+  static const char *names[] = {"dumbbell", "ragdoll", "top", "stiff-swing"};
+  for (int k = 0; k < 4; k++) {
+    scene_settings settings = test_settings(names[k], NULL);
+    scene_sweep *sweep = test_sweep(names[k], &settings);
+    for (int i = 0; i < sweep->n_rows; i++) {
+      const double *errors = sweep->rows[i].errors;
+      if (k < 3) CU_ASSERT(errors[1] < 1e-11);
+      CU_ASSERT(errors[3] < 1e-9);
+    }
+    double ratio = sweep->rows[3].ratios[0];
+    if (!(ratio > 3.8 && ratio < 4.2))
+      fprintf(stderr, "%s: ratio %g\n", names[k], ratio);
+    CU_ASSERT(ratio > 3.8 && ratio < 4.2);
+    scene_sweep_destroy(sweep);
+  }
+
+  scene_settings settings = test_settings("dumbbell", "ah");
+  scene_result *result = test_run("dumbbell", &settings);
+  CU_ASSERT(result->errors[1] > 1e-3); // a scheme that does not
+  scene_result_destroy(result);
+}
+
 int main(void) {
   CU_TestInfo tests[] = {
       {"the double pendulum meets the paper's table",
@@ -234,6 +258,7 @@ int main(void) {
        test_block_slides_in_a_curve_to_second_order},
       {"the conserving scheme on the same cases",
        test_conserving_is_better_than_the_papers_tables},
+      {"mechanisms keep what they have", test_mechanisms_keep_what_they_have},
       {NULL, NULL}};
   return run_tests("scenes of second order", tests);
 }

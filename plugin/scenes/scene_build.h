@@ -137,6 +137,7 @@ bool scene_add_event(scene_run_state *run, double time, const char *kind,
 extern const scene scene_bouncing_ball;
 extern const scene scene_disks;
 extern const scene scene_double_pendulum;
+extern const scene scene_dumbbell;
 extern const scene scene_ellipse;
 extern const scene scene_falling_rod;
 extern const scene scene_four_balls;
@@ -146,8 +147,11 @@ extern const scene scene_incline;
 extern const scene scene_painleve_rod;
 extern const scene scene_pawl;
 extern const scene scene_pendulum;
+extern const scene scene_ragdoll;
 extern const scene scene_rover;
 extern const scene scene_stick_slip;
+extern const scene scene_stiff_swing;
+extern const scene scene_top;
 extern const scene scene_two_carts;
 
 #endif

@@ -27,6 +27,10 @@ static const scene *const SCENES[] = {&scene_falling_rod,
                                       &scene_painleve_rod,
                                       &scene_rover,
                                       &scene_pawl,
+                                      &scene_dumbbell,
+                                      &scene_ragdoll,
+                                      &scene_top,
+                                      &scene_stiff_swing,
                                       NULL};
 
 const scene *const *scene_all(void) { return SCENES; }

@@ -9,7 +9,7 @@ SCENE_SOURCES = \
   plugin/scenes/falling_rod.c \
   plugin/scenes/four_balls.c \
   plugin/scenes/gyroscope.c \
-  plugin/scenes/inconsistent_joint.c \
+  plugin/scenes/inconsistent_joint.c plugin/scenes/mechanisms.c \
   plugin/scenes/incline.c \
   plugin/scenes/painleve.c plugin/scenes/painleve.h \
   plugin/scenes/painleve_rod.c \
