@@ -16,3 +16,7 @@ tests_test_solver_library_CPPFLAGS = $(HOST_TEST_FLAGS)
 HOST_TESTS += tests/test_step_dump
 tests_test_step_dump_LDADD = libproblems.la $(HOST_TEST_LIBS)
 tests_test_step_dump_CPPFLAGS = $(HOST_TEST_FLAGS)
+
+HOST_TESTS += tests/test_step_budget
+tests_test_step_budget_LDADD = libproblems.la $(HOST_TEST_LIBS)
+tests_test_step_budget_CPPFLAGS = $(HOST_TEST_FLAGS)

@@ -1,0 +1,127 @@
+/* A budget bounds what the steps of any scene cost, whatever it is set to; every
+ * solve is counted once by its outcome and once by its stage. */
+#include <math.h>
+#include <string.h>
+
+#include "../demos/scenes/scene.h"
+#include "ode_mlcp.h"
+#include "testing.h"
+
+typedef scene *scene_builder(double size, double parameter);
+
+static scene *wall(double rows, double unused) {
+  (void)unused;
+  return scene_wall((int)rows);
+}
+
+static scene *stack(double boxes, double ratio) {
+  return scene_stack((int)boxes, ratio);
+}
+
+static scene *pit(double bodies, double mu) {
+  scene *built = scene_pit((int)bodies);
+  if (built != NULL) built->surface.mu = mu;
+  return built;
+}
+
+static scene *chain(double links, double unused) {
+  (void)unused;
+  return scene_lying_chain((int)links);
+}
+
+static const struct {
+  scene_builder *build;
+  double size, parameter, step_size;
+} scenes[] = {{wall, 5, 0, 0.01},      {stack, 8, 1e6, 0.01},
+              {stack, 6, 1e-4, 0.002}, {pit, 18, 0.3, 0.02},
+              {pit, 27, 1.5, 0.005},   {chain, 20, 0, 0.01}};
+enum { N_SCENES = sizeof scenes / sizeof scenes[0] };
+
+/* What the steps of a scene added up to. */
+typedef struct totals {
+  long steps, solves, accepted, degraded, unsolved, ended;
+  double most_work, residual;
+  double end[3]; /* of the last body */
+} totals;
+
+static totals run(int k, double budget, double accept) {
+  scene *s = scenes[k].build(scenes[k].size, scenes[k].parameter);
+  CU_ASSERT_FATAL(s != NULL);
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  options.budget = budget;
+  options.accept = accept;
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(s->world, &options), ODE_MLCP_OK);
+  totals sum;
+  memset(&sum, 0, sizeof sum);
+  for (int i = 0; i < 80; i++) {
+    sum.steps += scene_step(s, dWorldStep, scenes[k].step_size) != 0;
+    ode_mlcp_report r;
+    ode_mlcp_last_report(s->world, &r);
+    sum.solves += r.solves + r.pushes;
+    sum.accepted += r.accepted;
+    sum.degraded += r.degraded;
+    sum.unsolved += r.unsolved;
+    sum.ended += r.ended_warm + r.ended_rest + r.ended_continuation +
+                 r.ended_sweeps + r.ended_interior + r.ended_pivots +
+                 r.ended_detour;
+    sum.most_work = fmax(sum.most_work, r.solver_work);
+    sum.residual = fmax(sum.residual, r.residual);
+    // outcomes are named by the residual that is reported
+    CU_ASSERT(r.residual <= accept || r.degraded > 0);
+    CU_ASSERT(r.residual <= options.tolerance || r.accepted + r.degraded > 0);
+    CU_ASSERT(r.unsolved <= r.degraded);
+    CU_ASSERT_EQUAL(r.infeasible, 0);
+  }
+  memcpy(sum.end, dBodyGetPosition(s->bodies[s->n_bodies - 1]), sizeof sum.end);
+  for (int i = 0; i < 3; i++) CU_ASSERT(isfinite(sum.end[i]));
+  scene_destroy(s);
+  return sum;
+}
+
+static void test_work_keeps_within_the_budget(void) {
+  static const double budgets[] = {1, 5, 40, 300};
+  for (int k = 0; k < N_SCENES; k++)
+    for (int i = 0; i < 4; i++) {
+      totals sum = run(k, budgets[i], 1e-7);
+      CU_ASSERT_EQUAL(sum.steps, 80);
+      CU_ASSERT(sum.solves > 0);
+      CU_ASSERT_EQUAL(sum.ended, sum.solves);
+      // position corrections and bounces may be left out with half of it each
+      CU_ASSERT(sum.most_work <= 2 * budgets[i] + 4);
+      totals again = run(k, budgets[i], 1e-7);
+      CU_ASSERT(memcmp(&sum, &again, sizeof sum) == 0);
+    }
+}
+
+static void test_default_leaves_nothing_degraded_here(void) {
+  for (int k = 0; k < N_SCENES; k++) {
+    totals sum = run(k, 300, 1e-7);
+    CU_ASSERT_EQUAL(sum.degraded, 0);
+    CU_ASSERT(sum.residual <= 1e-7);
+  }
+}
+
+/* A million to one: rounding ends at some 1e-9, and that is no reason to spend a
+ * budget in every step. */
+static void test_mass_ratio_is_accepted_cheaply(void) {
+  totals sum = run(1, 300, 1e-7);
+  CU_ASSERT(sum.accepted > 0);
+  CU_ASSERT(sum.most_work < 60);
+  // where that is not acceptable, it is degraded, and said so
+  CU_ASSERT(run(1, 300, 1.1e-10).degraded > 0);
+}
+
+int main(void) {
+  dInitODE2(0);
+  const CU_TestInfo tests[] = {
+      {"work keeps within the budget", test_work_keeps_within_the_budget},
+      {"the default leaves nothing degraded here",
+       test_default_leaves_nothing_degraded_here},
+      {"mass ratio is accepted cheaply", test_mass_ratio_is_accepted_cheaply},
+      {NULL, NULL},
+  };
+  int status = run_tests("step: budget", tests);
+  dCloseODE();
+  return status;
+}
