@@ -143,7 +143,9 @@ function fillHead(report) {
   if (report.repeats === false)
     notes.push(`Two runs on the same stepper differ from ${shown(report.differs_from)} s on: ` +
       'what is different there need not be the steppers’ doing.');
-  if (report.reference)
+  if (report.reference && report.refine === 0)
+    notes.push(`Off the reference: ${report.reference}; it and the order are the scene’s own.`);
+  else if (report.reference)
     notes.push(`The reference is ${report.reference} with every step in ` +
       `${report.refine * report.refine}` + (report.chaos_from === null ? '.' :
       `, until ${shown(report.chaos_from)} s: from there on it depends on the step size itself.`));

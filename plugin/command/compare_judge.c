@@ -252,12 +252,15 @@ add(char *text, size_t size, const char *format, ...) {
   va_end(arguments);
 }
 
+static double value_of(const compare_run *run, size_t offset) {
+  return *(const double *)((const char *)&run->figures + offset);
+}
+
 static const compare_run *least(const comparison *c, size_t offset) {
   const compare_run *best = NULL;
   double least = INFINITY;
   for (int i = 0; i < c->n_runs; i++) {
-    double value =
-        *(const double *)((const char *)&c->runs[i].figures + offset);
+    double value = value_of(&c->runs[i], offset);
     if (c->runs[i].levels[0] != NULL && value < least) {
       least = value;
       best = &c->runs[i];
@@ -272,22 +275,28 @@ static void write_verdict(comparison *c) {
   size_t size = sizeof c->verdict;
   const char *slash = strrchr(c->program, '/');
   const char *program = slash != NULL ? slash + 1 : c->program;
-  const compare_run *law =
-      least(c, offsetof(compare_figures, contact_error_worst));
+  // of a scene its own error; of a program, the contact law
+  size_t judged = c->is_scene ? offsetof(compare_figures, reference_error)
+                              : offsetof(compare_figures, contact_error_worst);
+  const compare_run *law = least(c, judged);
   const compare_run *fast = least(c, offsetof(compare_figures, ms_step_median));
   out[0] = '\0';
   if (law == NULL || fast == NULL) {
     add(out, size, "No stepper took a step of %s.", program);
     return;
   }
-  add(out, size,
-      "On %s, %s kept the contacts closest to their law "
-      "(worst error %.2g m/s",
-      program, law->name, law->figures.contact_error_worst);
+  if (c->is_scene)
+    add(out, size, "On %s, %s came closest to the reference (%.2g off", program,
+        law->name, value_of(law, judged));
+  else
+    add(out, size,
+        "On %s, %s kept the contacts closest to their law "
+        "(worst error %.2g m/s",
+        program, law->name, value_of(law, judged));
   for (int i = 0; i < c->n_runs; i++) {
     const compare_run *run = &c->runs[i];
     if (run != law && run->levels[0] != NULL)
-      add(out, size, "; %s %.2g", run->name, run->figures.contact_error_worst);
+      add(out, size, "; %s %.2g", run->name, value_of(run, judged));
   }
   add(out, size, "). %s was the fastest (%.3g ms a step", fast->name,
       fast->figures.ms_step_median);
@@ -303,7 +312,9 @@ static void write_verdict(comparison *c) {
   for (int i = 0; i < c->n_runs; i++)
     if (c->runs[i].levels[0] != NULL && c->runs[i].figures.parted < first)
       first = c->runs[i].figures.parted;
-  if (isfinite(first))
+  if (c->is_scene)
+    add(out, size, ".");
+  else if (isfinite(first))
     add(out, size, "; the runs part after %.3g s.", first);
   else
     add(out, size, "; the runs stay together.");
@@ -321,6 +332,17 @@ void compare_judge(comparison *c, const recording *again) {
     if (c->runs[i].levels[0] != NULL)
       c->runs[i].figures.parted =
           compare_parting(first, c->runs[i].levels[0], APART * c->size);
+  for (int i = 0; i < c->n_runs && c->is_scene; i++) {
+    // frames of other step sizes are not of the same steps
+    compare_figures *f = &c->runs[i].figures;
+    f->parted = NAN;
+    // nor are their contacts joints of the program, which could be measured
+    f->contact_error_worst = f->contact_error_p90 = NAN;
+    f->cone_violation_worst = f->penetration_worst = f->penetration_end = NAN;
+    f->energy_drift = f->contact_work = f->momentum_drift = NAN;
+    f->reference_error = c->runs[i].known_error;
+    f->order = c->runs[i].known_order;
+  }
   c->reference = c->refine > 0 ? choose_reference(c) : -1;
   c->chaos = INFINITY;
   judge_against_reference(c);

@@ -59,6 +59,12 @@ static const void *place(const compare_run *run, const figure *figure) {
 
 /* ---- the table ---- */
 
+static int width_of(const compare_run *run) {
+  enum { USUAL = 11 };
+  int length = (int)strlen(run->name);
+  return length > USUAL ? length : USUAL;
+}
+
 static void print_cell(const compare_run *run, const figure *figure) {
   char cell[32] = "-";
   double number = figure->kind == NUMBER
@@ -72,7 +78,7 @@ static void print_cell(const compare_run *run, const figure *figure) {
     else
       snprintf(cell, sizeof cell, "%.3g", number);
   }
-  printf(" %11s", cell);
+  printf(" %*s", width_of(run), cell);
 }
 
 static bool is_empty(const comparison *c, const figure *figure) {
@@ -101,6 +107,9 @@ static void print_notes(const comparison *c) {
   else if (c->differs == INFINITY)
     printf("A second run on %s was the same, bit for bit.\n",
            c->runs[c->repeated].name);
+  if (c->is_scene)
+    printf("Off the reference: %s; it and the order are the scene's own.\n",
+           c->measured);
   if (c->reference >= 0) {
     printf("The reference is %s with every step in %d",
            c->runs[c->reference].name, c->refine * c->refine);
@@ -116,7 +125,8 @@ static void print_notes(const comparison *c) {
 
 void compare_print_table(const comparison *c) {
   printf("\n%-39s", "");
-  for (int i = 0; i < c->n_runs; i++) printf(" %11s", c->runs[i].name);
+  for (int i = 0; i < c->n_runs; i++)
+    printf(" %*s", width_of(&c->runs[i]), c->runs[i].name);
   putchar('\n');
   for (size_t k = 0; k < n_figures; k++) {
     if (is_empty(c, &figures[k])) continue;
@@ -181,7 +191,9 @@ bool compare_write_json(const comparison *c, const char *folder, char *message,
   fputs(",\n  \"verdict\": ", out);
   json_string(out, c->verdict);
   fprintf(out, ",\n  \"refine\": %d,\n  \"reference\": ", c->refine);
-  if (c->reference >= 0)
+  if (c->is_scene)
+    json_string(out, c->measured);
+  else if (c->reference >= 0)
     json_string(out, c->runs[c->reference].name);
   else
     fputs("null", out);
@@ -225,7 +237,7 @@ static bool write_csv(const compare_run *run, const char *folder, char *message,
   char name[COMPARE_NAME + 8];
   snprintf(name, sizeof name, "%s.csv", run->name);
   for (char *c = name; *c != '\0'; c++)
-    if (*c == ':') *c = '-';
+    if (*c == ':' || *c == ' ' || *c == '=') *c = '-';
   FILE *out = open_file(folder, name, message, message_size);
   if (out == NULL) return false;
   fputs("step,world,steps,contacts,bodies,awake,failed,degraded,messages", out);
