@@ -338,7 +338,12 @@ class Replay {
     sun.position.set(3, -4, 8);
     scene.add(sun);
     const groups = new Map();
-    for (const shape of run.shapes) {
+    // a body without a geom is a small ball
+    const shaped = new Set(run.shapes.map(shape => shape.body));
+    const balls = run.bodies.filter(body => !shaped.has(body[0])).map(body => (
+      {body: body[0], kind: SPHERE, sizes: [0.03 * this.reach, 0, 0, 0],
+       position: [0, 0, 0], quaternion: [1, 0, 0, 0]}));
+    for (const shape of [...run.shapes, ...balls]) {
       const body = shape.body === 0 ? -1 : run.index.get(shape.body);
       if (body === undefined) continue;
       const [key, scale, make] = this.geometryOf(shape);
