@@ -530,6 +530,23 @@ static void add_holding(second_order *s, const world_snapshot *at,
   }
 }
 
+static bool is_pressed(const second_order *s, int k) {
+  const world_contact *start = &s->here->contacts.items[k];
+  int m = s->middle_of[k];
+  return start->active && m >= 0 && !start->point.soft &&
+         assembly_normal_impulse(s->base.assembly, m) > 0;
+}
+
+/* The world at the end, so far as its velocities depend on it: the collision
+ * function is asked where something is pressed. */
+static bool look_at_end(second_order *s, const motion *to, double h) {
+  bool pressed = false;
+  for (int k = 0; k < s->here->contacts.n && !pressed; k++)
+    pressed = is_pressed(s, k);
+  return (pressed ? world_read_at : world_read_joints_at)(
+      &s->after, &s->home, to->poses, h, s->step->out);
+}
+
 /* Contacts that were pressed together over the step neither part nor come closer
  * at its end. */
 static bool add_pressed(second_order *s, int *n_rows) {
@@ -542,12 +559,7 @@ static bool add_pressed(second_order *s, int *n_rows) {
   /* what slides under the convex law rises */
   bool rises = s->step->options->friction == ODE_MLCP_FRICTION_CONVEX;
   for (int k = 0; k < starts->n && !rises; k++) {
-    const world_contact *start = &starts->items[k];
-    int m = s->middle_of[k];
-    if (!start->active || m < 0 || match[k] < 0 ||
-        !(assembly_normal_impulse(s->base.assembly, m) > 0) ||
-        start->point.soft)
-      continue;
+    if (match[k] < 0 || !is_pressed(s, k)) continue;
     extra_row *row = &s->end_rows[(*n_rows)++];
     memcpy(row->body, s->after.contacts.items[match[k]].point.body,
            sizeof row->body);
@@ -714,9 +726,7 @@ bool conserving_take(second_order *s, const motion *from, double h,
   do {
     if (!settle(s, from, h, to, &n_end)) return false;
   } while (!s->unsettled && aim_friction(s, to->v));
-  if (!world_read_at(&s->after, &s->home, to->poses, h, s->step->out))
-    return false;
-  return project_velocities(s, h, n_end, to);
+  return look_at_end(s, to, h) && project_velocities(s, h, n_end, to);
 }
 
 /* --- carry ------------------------------------------------------------------ */

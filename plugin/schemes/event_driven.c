@@ -2,6 +2,7 @@
  * between events, back to the grid of the host's steps (PAGT sec. 8). Everything
  * is done before the host's commit, which then moves each body once. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -501,6 +502,19 @@ static void start(event_state *w) {
   conserving_end_carry(&w->s, &w->now, w->touched);
 }
 
+/* Said once: what the scheme does to joints that curve, by its nature. */
+static void warn_of_gap(event_state *w) {
+  const ode_mlcp_options *options = w->s.step->options;
+  outcome *out = w->s.step->out;
+  if (w->warned || options->scheme != ODE_MLCP_SCHEME_GAP ||
+      options->alpha == 1 || w->s.home.n_joint_rows == 0 ||
+      out->warning[0] != '\0')
+    return;
+  w->warned = true;
+  snprintf(out->warning, sizeof out->warning,
+           "scheme gap gains energy where joints curve; conserving does not");
+}
+
 static void fill_report(event_state *w) {
   ode_mlcp_report *report = event_report(w);
   report->contacts = 0;
@@ -514,6 +528,7 @@ static void fill_report(event_state *w) {
 
 static bool hand_over(event_state *w) {
   fill_report(w);
+  warn_of_gap(w);
   scheme_step *step = w->s.step;
   for (int b = 0; b < w->s.home.n_bodies; b++) {
     body_result *out = &step->bodies[b];

@@ -63,6 +63,8 @@ typedef struct event_state {
   bool *taken;  /* [here's contacts] */
   int *home_of; /* [here's contacts] in `home`, -1: new since then */
 
+  bool warned; /* of what the scheme cannot do */
+
   /* of the last step, in their order; what is more is only counted */
   ode_mlcp_event events[EVENTS_KEPT];
   int n_events;
