@@ -1,0 +1,35 @@
+/* What a fuzz target needs: its input as a file. */
+#ifndef ODE_MLCP_TESTS_FUZZ_FILE_H
+#define ODE_MLCP_TESTS_FUZZ_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/** Called by libFuzzer. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/** A folder of the process's own. */
+static inline const char *fuzz_folder(void) {
+  static char folder[] = "/tmp/ode-mlcp-fuzz.XXXXXX";
+  static int made;
+  if (!made && mkdtemp(folder) == NULL) abort();
+  made = 1;
+  return folder;
+}
+
+/** Write `size` bytes to the file `name` in it. @return its path */
+static inline const char *fuzz_write(const char *name, const uint8_t *data,
+                                     size_t size) {
+  static char path[256];
+  snprintf(path, sizeof path, "%s/%s", fuzz_folder(), name);
+  FILE *file = fopen(path, "wb");
+  if (file == NULL) abort();
+  fwrite(data, 1, size, file);
+  fclose(file);
+  return path;
+}
+
+#endif
