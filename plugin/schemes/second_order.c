@@ -85,7 +85,8 @@ void second_order_find_stiff(second_order *s, const motion *from, double h) {
   }
 }
 
-void second_order_add_cross(double out[36], double factor, const double a[3]) {
+/* out += factor [a]x, into the angular block of a 6 x 6 matrix. */
+static void add_cross(double out[36], double factor, const double a[3]) {
   const double cross[9] = {0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0};
   for (int i = 0; i < 9; i++)
     out[6 * (3 + i / 3) + 3 + i % 3] += factor * cross[i];
@@ -98,7 +99,7 @@ static void add_gyroscopic_jacobian(double out[36], double factor,
                                     bool exact) {
   double momentum[3];
   mat3_apply(momentum, body->inertia, w);
-  second_order_add_cross(out, factor, momentum);
+  add_cross(out, factor, momentum);
   if (!exact) return;
   for (int j = 0; j < 3; j++) {
     double column[3] = {body->inertia[j], body->inertia[3 + j],

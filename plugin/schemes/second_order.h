@@ -72,9 +72,6 @@ assembly_request second_order_request(const second_order *s,
                                       const world_snapshot *at,
                                       joint_level level, double h);
 
-/** out += factor [a]x, into the angular block of a 6 x 6 matrix. */
-void second_order_add_cross(double out[36], double factor, const double a[3]);
-
 /** The trapezoids' and gap's. */
 second_order_step second_order_take;
 
