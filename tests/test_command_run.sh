@@ -165,6 +165,16 @@ run --trace t.csv -- "$program" touch 4 world step 2
 check "trace: header" [ "$(head -1 t.csv | cut -d, -f1-11)" = "step,time_s,\
 bodies,contacts,kinetic_energy_J,potential_energy_J,deepest_penetration_m,\
 worst_joint_error,residual,pivots,seconds" ]
+"$command" run --trace shown.csv "$program" step 3 wait >out 2>err &
+pid=$!
+for k in 1 2 3 4 5 6 7 8 9 10; do
+  grep -q ready out && break
+  sleep 0.2
+done
+check "trace: rows are there while the program runs" \
+  [ "$(sed 1d shown.csv | grep -c .)" -ge 1 ]
+kill -9 $pid 2>/dev/null
+wait $pid 2>/dev/null
 check "trace: as many fields as names" awk -F, '
   NR == 1 { n = NF } NF != n { exit 1 }' t.csv
 check "trace: steps and worlds" [ "$(sed 1d t.csv | cut -d, -f1,12 |

@@ -7,8 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "preload/output_file.h"
+#include "common/clock.h"
 #include "common/text.h"
+#include "preload/output_file.h"
 
 #define CHUNK_SIZE 65536
 #define ROW_SIZE 1024
@@ -71,6 +72,31 @@ static int keep(const char *row, size_t length) {
   return 0;
 }
 
+/* Let a reader see the rows while the next step goes on, which may take minutes:
+ * a chunk is written again from its start when it is full or the run ends. */
+static int show(void) {
+  const double PAUSE = 1e-3; // s, so that short steps do not pay for it
+  static double last;
+  static int last_index;
+  static size_t shown;
+  int index = atomic_load(&current);
+  const chunk *rows = &chunks[index];
+  size_t used = atomic_load(&rows->used);
+  double now = seconds_now();
+  if (!has_offsets || now - last < PAUSE) return 0;
+  if (index != last_index || shown > used) shown = 0;
+  while (shown < used) {
+    ssize_t n = pwrite(table, rows->data + shown, used - shown,
+                       rows->offset + (off_t)shown);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n < 0 ? errno : EIO;
+    shown += (size_t)n;
+  }
+  last = now;
+  last_index = index;
+  return 0;
+}
+
 int trace_open(const char *path) {
   table = output_file_open(path);
   if (table < 0) return errno;
@@ -109,6 +135,7 @@ int trace_add(const ode_mlcp_report *report, long world) {
   text_add(&row, "\n");
 
   int error = keep(row.data + 1, row.used - 1);
+  if (error == 0) error = show();
   if (error != 0) trace_forget();
   return error;
 }
