@@ -81,6 +81,14 @@ typedef enum ode_mlcp_impact_method {
                                 taken for all friction without limit */
 } ode_mlcp_impact_method;
 
+/** How caps are drawn where the user gives no distribution. */
+typedef enum ode_mlcp_impact_caps {
+  ODE_MLCP_IMPACT_UNIFORM, /* on the box [0, h]^m: the model's own */
+  ODE_MLCP_IMPACT_ENDS /* each cap h, or uniform, or small by decades: goes for
+                              the ends of the set. The same set, but nothing of the
+                              model's distribution over it */
+} ode_mlcp_impact_caps;
+
 /**
  * A user's own distribution of the caps (eq. I1). Must write n_contacts values
  * > 0 (N s) and depend on its arguments alone, or shards and thread counts
@@ -108,7 +116,7 @@ typedef struct ode_mlcp_impact_options {
   ode_mlcp_impact_method method;
   int threads;                /* >= 1; does not change a bit of the result */
   uint64_t max_branches;      /* ALL: a sample with more is unfinished */
-  ode_mlcp_impact_draw *draw; /* NULL: uniform on the box [0, h]^m */
+  ode_mlcp_impact_draw *draw; /* NULL: by `caps` */
   void *draw_context;
   /** Asked now and then from the calling thread's workers; non-zero stops the
    *  run. May be NULL. */
@@ -120,6 +128,8 @@ typedef struct ode_mlcp_impact_options {
   uint64_t first; /* with `count` > 0: only the samples first .. first + count
                         - 1 of the shard's, by their place in it */
   uint64_t count; /* 0: all of the shard's */
+  ode_mlcp_impact_caps caps;
+  int unused; /* 0: the struct ends without padding */
 } ode_mlcp_impact_options;
 
 ODE_MLCP_API void

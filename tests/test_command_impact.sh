@@ -111,12 +111,14 @@ impact box-wall --samples 100 --range 49:100 --reduce overlap
 impact box-wall --samples 101 --range 50:100 --reduce size
 impact box-wall --samples 100 --range 50:100 --seed 2 --reduce seed
 impact box-wall --samples 100 --range 50:100 --h 1 --reduce h
+impact box-wall --samples 100 --range 50:100 --caps ends --reduce ends
 impact rocking-block --samples 100 --range 50:100 --reduce other
 refused "overlap" "overlap: sample 49 is also in a" --merge a overlap --reduce m
 refused "twice" "a: sample 0 is also in a" --merge a a --reduce m
 refused "size" "a and size are of sets of other sizes" --merge a size --reduce m
 refused "seed" "a and seed are of other seeds" --merge a seed --reduce m
 refused "options" "a and h are of other options" --merge a h --reduce m
+refused "caps" "a and ends are of other options" --merge a ends --reduce m
 refused "collision" "a and other are of other collisions" \
   --merge a other --reduce m
 check "nothing was written" [ ! -e m ]

@@ -300,6 +300,41 @@ static void test_sets(void) {
   }
 }
 
+/* Caps that go for the ends stay in the set and come closer to its extents. */
+static void test_ends_of_sets(void) {
+  const struct {
+    const char *name;
+    int row;
+    double extent, missed, missed_usually; // all m/s
+  } table[] = {{"rocking-block", 0, 0.093018, 2e-5, 3e-4},
+               {"rocking-block", 2, 0.093018, 2e-5, 3e-4},
+               {"box-wall", 1, 0.3721, 2e-3, 5e-3},
+               {"box-wall", 2, 0.105642, 2e-5, 0}};
+  for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
+    ready *it = open_example(table[k].name);
+    double extents[2][8];
+    it->options.samples = 1 << 14;
+    it->options.steps = 40;
+    for (int ends = 0; ends < 2; ends++) {
+      ode_mlcp_impact_set set;
+      it->options.caps = ends ? ODE_MLCP_IMPACT_ENDS : ODE_MLCP_IMPACT_UNIFORM;
+      CU_ASSERT_EQUAL_FATAL(
+          ode_mlcp_impact_approximate(it->impact, &it->options, &set),
+          ODE_MLCP_IMPACT_DONE);
+      CU_ASSERT_EQUAL(set.n_unfinished, 0);
+      ode_mlcp_impact_extents(&set, extents[ends]);
+      ode_mlcp_impact_set_release(&set);
+    }
+    double reached = extents[1][2 * table[k].row + 1];
+    CU_ASSERT(reached <= table[k].extent + 1e-4);
+    CU_ASSERT(reached >= table[k].extent - table[k].missed);
+    // negative control: the model's own distribution does not come so close
+    CU_ASSERT(extents[0][2 * table[k].row + 1] <=
+              table[k].extent - table[k].missed_usually + 1e-6);
+    close_example(it);
+  }
+}
+
 static void test_rocking_block_is_an_L(void) {
   ready *it = open_example("rocking-block");
   ode_mlcp_impact_set set;
@@ -556,6 +591,7 @@ int main(void) {
        test_selection_matters_for_the_compass},
       {"random paths meet all solutions", test_random_paths_meet_all_solutions},
       {"energy falls in every step", test_energy_falls_in_every_step},
+      {"ends of sets", test_ends_of_sets},
       {"modes agree with Lemke", test_modes_agree_with_lemke},
       CU_TEST_INFO_NULL};
   return run_tests("impacts: examples", tests);

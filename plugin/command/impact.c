@@ -22,7 +22,7 @@
 typedef struct settings {
   ode_mlcp_impact_options options;
   uint64_t steps, threads; /* steps: UINT64_MAX where not given */
-  int select, method;
+  int select, method, caps;
   bool json, merge;
   const char *csv, *csv_ways, *plot, *reduce;
   struct {
@@ -112,6 +112,10 @@ static bool parse(int argc, char **argv, settings *settings, int *status) {
       {"method", "WAY", &settings->method, argument_take_word,
        "automatic, modes, path, lemke or search",
        "automatic, modes, path, lemke or search", .words = impact_method_words},
+      {"caps", "WAY", &settings->caps, argument_take_word, "uniform or ends",
+       "uniform (default), or ends: go for the set's extents, apart from the "
+       "model's distribution",
+       .words = impact_caps_words},
       {"tolerance", "X", &options->tolerance, argument_take_positive,
        "a number above 0",
        .help = "over when no contact approaches faster, m/s (default 1e-8)"},
@@ -153,6 +157,7 @@ static bool parse(int argc, char **argv, settings *settings, int *status) {
   if (!arguments_read(&line, argc, argv, status)) return false;
   options->select = (ode_mlcp_impact_select)settings->select;
   options->method = (ode_mlcp_impact_method)settings->method;
+  options->caps = (ode_mlcp_impact_caps)settings->caps;
   options->threads = (int)settings->threads;
   return true;
 }

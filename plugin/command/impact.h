@@ -92,7 +92,8 @@ double impact_velocity_scale(const impact_result *result);
 double impact_share_seen(const ode_mlcp_impact_set *set);
 
 /** Words for the choices, as on the command line; each ends with NULL. */
-extern const char *const impact_select_words[], *const impact_method_words[];
+extern const char *const impact_select_words[], *const impact_method_words[],
+                                                    *const impact_caps_words[];
 
 void impact_print_text(FILE *out, const impact_result *result);
 void impact_print_json(FILE *out, const impact_result *result);

@@ -30,10 +30,11 @@ static void write_header(FILE *out, const impact_result *result,
   fprintf(out,
           "# seed %" PRIu64 " samples %" PRIu64
           " h %.17g steps %d "
-          "tolerance %.17g select %s method %s\n",
+          "tolerance %.17g select %s method %s caps %s\n",
           options->seed, options->samples, options->h, options->steps,
           options->tolerance, impact_select_words[options->select],
-          impact_method_words[options->method]);
+          impact_method_words[options->method],
+          impact_caps_words[options->caps]);
   fprintf(out, "# shard %" PRIu32 "/%" PRIu32 "\n",
           options->shard % options->n_shards, options->n_shards);
   fprintf(out,
@@ -94,7 +95,7 @@ typedef struct part {
   uint64_t data, seed, samples;
   double h, tolerance, seconds;
   int steps;
-  char select[16], method[16];
+  char select[16], method[16], caps[16];
   uint32_t shard, n_shards;
   uint64_t done, finished, lcps, outcomes, failed, solutions, incomplete;
 } part;
@@ -125,9 +126,9 @@ static bool read_header(part *part, char message[IMPACT_MESSAGE]) {
       sscanf(part->text,
              "# seed %" SCNu64 " samples %" SCNu64
              " h %lf steps %d "
-             "tolerance %lf select %15s method %15s",
+             "tolerance %lf select %15s method %15s caps %15s",
              &part->seed, &part->samples, &part->h, &part->steps,
-             &part->tolerance, part->select, part->method) == 7 &&
+             &part->tolerance, part->select, part->method, part->caps) == 8 &&
       next_line(part) &&
       sscanf(part->text, "# shard %" SCNu32 "/%" SCNu32, &part->shard,
              &part->n_shards) == 2 &&
@@ -181,7 +182,8 @@ static bool same_set(const part *a, const part *b) {
          a->seed == b->seed && a->samples == b->samples && a->h == b->h &&
          a->steps == b->steps && a->tolerance == b->tolerance &&
          strcmp(a->select, b->select) == 0 &&
-         strcmp(a->method, b->method) == 0 && a->n_shards == b->n_shards;
+         strcmp(a->method, b->method) == 0 && strcmp(a->caps, b->caps) == 0 &&
+         a->n_shards == b->n_shards;
 }
 
 /* Rows of outcomes from `first` on. */
@@ -279,9 +281,11 @@ static bool interleave(ode_mlcp_impact_set *set, const uint64_t first[],
 static bool parse_words(const part *part, ode_mlcp_impact_options *options) {
   int select = argument_find_word(impact_select_words, part->select);
   int method = argument_find_word(impact_method_words, part->method);
+  int caps = argument_find_word(impact_caps_words, part->caps);
   options->select = (ode_mlcp_impact_select)select;
   options->method = (ode_mlcp_impact_method)method;
-  return select >= 0 && method >= 0;
+  options->caps = (ode_mlcp_impact_caps)caps;
+  return select >= 0 && method >= 0 && caps >= 0;
 }
 
 /* Do the parts make one whole? */

@@ -32,7 +32,7 @@ typedef struct head {
   char name[256];
   uint64_t fingerprint, seed, samples;
   double h, tolerance;
-  int64_t steps, select, method;
+  int64_t steps, select, method, caps;
   int64_t n_contacts, n_tangents, n_planes, n_side, n_sums, most_kept;
 } head;
 
@@ -165,6 +165,7 @@ impact_reduction *impact_reduction_create(const impact_result *result) {
   head->steps = options->steps;
   head->select = options->select;
   head->method = options->method;
+  head->caps = options->caps;
   head->n_contacts = m;
   head->n_tangents = T;
   head->n_planes = m * T + m - 1;
@@ -508,8 +509,10 @@ bool impact_reduction_matches(const impact_reduction *a, const char *path_a,
     what = "sets of other sizes (--samples)";
   else if (p->h != q->h || p->tolerance != q->tolerance ||
            p->steps != q->steps || p->select != q->select ||
-           p->method != q->method)
-    what = "other options (--h, --steps, --tolerance, --select or --method)";
+           p->method != q->method || p->caps != q->caps)
+    what =
+        "other options (--h, --steps, --tolerance, --select, --method or "
+        "--caps)";
   else if (memcmp(p, q, sizeof *p) != 0 ||
            memcmp(a->width, b->width, (size_t)a->n_rows * sizeof *a->width) !=
                0)

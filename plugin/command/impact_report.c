@@ -14,6 +14,10 @@ const char *const impact_select_words[] = {[ODE_MLCP_IMPACT_FIRST] = "first",
                                            [ODE_MLCP_IMPACT_ALL] = "all",
                                            NULL};
 
+const char *const impact_caps_words[] = {[ODE_MLCP_IMPACT_UNIFORM] = "uniform",
+                                         [ODE_MLCP_IMPACT_ENDS] = "ends",
+                                         NULL};
+
 const char *const impact_method_words[] = {
     [ODE_MLCP_IMPACT_AUTOMATIC] = "automatic",
     [ODE_MLCP_IMPACT_MODES] = "modes",
@@ -324,11 +328,11 @@ void impact_print_json(FILE *out, const impact_result *result) {
           "},\n \"seed\": %" PRIu64
           ", \"h\": %.17g, \"steps\": %d, "
           "\"tolerance\": %.17g, \"select\": \"%s\",\n"
-          " \"shard\": [%" PRIu32 ", %" PRIu32
+          " \"caps\": \"%s\", \"shard\": [%" PRIu32 ", %" PRIu32
           "], "
           "\"interrupted\": %s}\n",
           options->seed, options->h, options->steps, options->tolerance,
           impact_select_words[options->select],
-          options->shard % options->n_shards, options->n_shards,
-          result->interrupted ? "true" : "false");
+          impact_caps_words[options->caps], options->shard % options->n_shards,
+          options->n_shards, result->interrupted ? "true" : "false");
 }

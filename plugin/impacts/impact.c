@@ -14,7 +14,7 @@
 
 /* A later version must not take what older programs have there for a member. */
 _Static_assert(sizeof(ode_mlcp_impact_options) ==
-                   offsetof(ode_mlcp_impact_options, count) + sizeof(uint64_t),
+                   offsetof(ode_mlcp_impact_options, unused) + sizeof(int),
                "the options end in padding");
 
 static void set_defaults(ode_mlcp_impact_options *options) {
@@ -56,6 +56,9 @@ static bool options_are_sound(const ode_mlcp_impact_options *options,
     *why = "threads must be 1 .. 4096";
   else if (options->n_shards < 1 || options->shard > options->n_shards)
     *why = "shard i/n needs n >= 1 and 0 <= i <= n";
+  else if (options->caps != ODE_MLCP_IMPACT_UNIFORM &&
+           options->caps != ODE_MLCP_IMPACT_ENDS)
+    *why = "caps must be UNIFORM or ENDS";
   else if (options->max_branches < 1)
     *why = "max_branches must be >= 1";
   return *why == NULL;

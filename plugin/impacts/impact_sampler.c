@@ -20,6 +20,12 @@
 /* Where no way solves a step its caps are made smaller by some of this part. */
 #define CAP_NUDGE 1e-6
 
+/* Of caps that go for the ends: shares of small and of full ones, and by how
+ * many decades a small one may be below a full one. */
+#define SHARE_SMALL 0.4
+#define SHARE_FULL 0.3
+#define SMALL_DECADES 9.0
+
 /* With more contact directions a search may take long: the path then. */
 #define MOST_SEARCHED_ROWS 24
 
@@ -299,6 +305,20 @@ int impact_sampler_step(impact_sampler *sampler, uint64_t sample, uint32_t step,
 
 /* ---- one sample -------------------------------------------------------- */
 
+/* The ends of a set are where some contacts push before others, or in small
+ * steps by turns: caps that are full, or small by any number of decades. */
+static void draw_ends(const impact_sampler *sampler, uint64_t sample,
+                      uint32_t step, double caps[]) {
+  for (int i = 0; i < sampler->island->space.n_contacts; i++) {
+    double pair[2];
+    philox_pair(sampler->seed, sample, step, (uint32_t)(PHILOX_ENDS + i), pair);
+    double part = pair[0] < SHARE_SMALL ? pow(10, -SMALL_DECADES * pair[1])
+                  : pair[0] < SHARE_SMALL + SHARE_FULL ? 1
+                                                       : pair[1];
+    caps[i] = sampler->h * part;
+  }
+}
+
 static void draw_caps(impact_sampler *sampler, uint64_t sample, uint32_t step) {
   const ode_mlcp_impact_options *options = sampler->options;
   int m = sampler->island->space.n_contacts;
@@ -309,6 +329,10 @@ static void draw_caps(impact_sampler *sampler, uint64_t sample, uint32_t step) {
                   sampler->impact->space.n_contacts, sampler->drawn);
     for (int i = 0; i < m; i++)
       caps[i] = sampler->drawn[sampler->island->contacts[i]];
+    return;
+  }
+  if (options->caps == ODE_MLCP_IMPACT_ENDS) {
+    draw_ends(sampler, sample, step, caps);
     return;
   }
   for (int i = 0; i < m; i += 2) {

@@ -11,6 +11,7 @@
 /** What a block is for; keeps the uses of one sample's step apart. */
 enum {
   PHILOX_CAPS = 0,                /* + contact/2: caps on the impulses */
+  PHILOX_ENDS = 0x10000000,       /* + contact: caps that go for the ends */
   PHILOX_COVERING = 0x40000000,   /* + contact/2: a covering vector */
   PHILOX_ORDER = (int)0x50000000, /* the next contact of a random sequence */
   PHILOX_SOLUTION = 0x60000000,   /* one of several solutions */
