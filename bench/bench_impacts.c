@@ -99,6 +99,7 @@ static void record_steps(record *it) {
 
 typedef struct way {
   const char *name;
+  ode_mlcp_impact_method method;
   ode_mlcp_impact_select select;
 } way;
 
