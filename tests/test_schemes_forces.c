@@ -301,7 +301,9 @@ static void test_forces_end_with_their_bodies(void) {
   dBodyID other = add_ball(&s, 0.5, 0);
   for (int i = 0; i < 8 && other != body; i++) /* there, mostly at once */
     other = add_ball(&s, 0.5, 0);
+#ifndef __SANITIZE_ADDRESS__ /* which keeps addresses from being used again */
   CU_ASSERT_PTR_EQUAL(other, body);
+#endif
   pushes = 0;
   for (int i = 0; i < 3; i++) step(&s, 0.01, &report);
   CU_ASSERT_EQUAL(pushes, 0);

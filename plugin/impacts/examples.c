@@ -240,7 +240,7 @@ static void fill_disk_stack(impact_example *example) {
   example->v[1] = -1;
   example->h = 1;
   example->steps = 10;
-  example->samples = 1 << 20;
+  example->samples = 1 << 14; /* each step is searched for all solutions */
   example->coordinates =
       "top x,top y,top theta,left x,left y,left theta,"
       "right x,right y,right theta";
