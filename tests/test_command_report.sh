@@ -21,11 +21,11 @@ alone() {
 # browse PAGE: leaves dom and console
 browse() {
   rm -rf profile
-  timeout 60 "$chromium" --headless --no-sandbox --disable-gpu --use-gl=angle \
+  timeout 240 "$chromium" --headless --no-sandbox --disable-gpu --use-gl=angle \
     --use-angle=swiftshader --enable-unsafe-swiftshader --disable-quic \
     --no-first-run --disable-background-networking --disable-component-update \
     --disable-sync --user-data-dir="$PWD/profile" --window-size=1300,900 \
-    --enable-logging=stderr --virtual-time-budget=30000 \
+    --enable-logging=stderr --virtual-time-budget=10000 \
     --run-all-compositor-stages-before-draw --dump-dom "file://$PWD/$1" \
     >dom 2>log </dev/null
   # what the driver says of its own speed is no message of the page
