@@ -648,18 +648,8 @@ static bool solve_round(second_order *s, const motion *from, const motion *to,
   int n_rows =
       forces_mean_rows(step->forces, &s->home, from->time, h, from->poses,
                        to->poses, s->rows, s->end_rows, n_end);
-  if (!sum_forces(s, from, to, h) || !free_motion(s, from, to, h)) return false;
-  assembly_request request =
-      second_order_request(s, &s->middle, JOINT_LEVEL_VELOCITY, h);
-  request.mass = s->mass;
-  request.v = s->start_v;
-  request.extra = s->rows;
-  request.n_extra = n_rows;
-  request.known = s->known_at;
-  request.counts_cone = s->counts_cone;
-  if (!assembly_solve(s->base.assembly, &request, step->out)) return false;
-  s->counts_cone = false;
-  return true;
+  return sum_forces(s, from, to, h) && free_motion(s, from, to, h) &&
+         second_order_solve(s, &s->middle, h, s->start_v, n_rows, 1, 0);
 }
 
 /* Take over the round's mean velocities. @return how much they changed, as a part

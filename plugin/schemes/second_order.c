@@ -308,6 +308,24 @@ assembly_request second_order_request(const second_order *s,
   return request;
 }
 
+bool second_order_solve(second_order *s, const world_snapshot *at, double h,
+                        const double v[], int n_rows, double scale,
+                        double carry) {
+  assembly_request request =
+      second_order_request(s, at, JOINT_LEVEL_VELOCITY, h);
+  request.scale = scale;
+  request.carry = carry;
+  request.mass = s->mass;
+  request.v = v;
+  request.extra = s->rows;
+  request.n_extra = n_rows;
+  request.known = s->known_at;
+  request.counts_cone = s->counts_cone;
+  if (!assembly_solve(s->base.assembly, &request, s->step->out)) return false;
+  s->counts_cone = false;
+  return true;
+}
+
 bool second_order_take(second_order *s, const motion *from, double h,
                        motion *to) {
   const scheme_step *step = s->step;
@@ -328,18 +346,9 @@ bool second_order_take(second_order *s, const motion *from, double h,
       !free_motion(s, &weights, at, from) || !second_order_find_known(s, at))
     return false;
 
-  assembly_request request =
-      second_order_request(s, at, JOINT_LEVEL_VELOCITY, h);
-  request.scale = weights.scale;
-  request.carry = weights.carry;
-  request.mass = s->mass;
-  request.v = from->v;
-  request.extra = s->rows;
-  request.n_extra = n_rows;
-  request.known = s->known_at;
-  request.counts_cone = s->counts_cone;
-  if (!assembly_solve(s->base.assembly, &request, step->out)) return false;
-  s->counts_cone = false;
+  if (!second_order_solve(s, at, h, from->v, n_rows, weights.scale,
+                          weights.carry))
+    return false;
 
   to->time = from->time + h;
   for (int b = 0; b < s->home.n_bodies; b++) {

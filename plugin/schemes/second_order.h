@@ -72,6 +72,17 @@ assembly_request second_order_request(const second_order *s,
                                       const world_snapshot *at,
                                       joint_level level, double h);
 
+/**
+ * Solve for the velocities of a step of size h from `v`, with the contacts at
+ * `at`, the masses and free velocities in `s`, and its first n_rows rows.
+ *
+ * @param scale,carry  assembly_request
+ * @return false with the outcome's message.
+ */
+bool second_order_solve(second_order *s, const world_snapshot *at, double h,
+                        const double v[], int n_rows, double scale,
+                        double carry);
+
 /** The trapezoids' and gap's. */
 second_order_step second_order_take;
 
