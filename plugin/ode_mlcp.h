@@ -356,8 +356,29 @@ typedef enum ode_mlcp_event_kind {
 typedef struct ode_mlcp_event {
   size_t struct_size; /* set by the library: bytes that it has filled */
   ode_mlcp_event_kind kind;
-  double time; /* s: the world's, as in the report */
+  double time;    /* s: the world's, as in the report */
+  int n_contacts; /* and stops that it is about */
 } ode_mlcp_event;
+
+/** What an event does to a contact or stop. */
+typedef enum ode_mlcp_event_change {
+  ODE_MLCP_EVENT_CHANGE_HIT,   /* it collides, or is reached */
+  ODE_MLCP_EVENT_CHANGE_STICK, /* its slip ends */
+  ODE_MLCP_EVENT_CHANGE_SLIP,  /* its slip begins, or turns around */
+  ODE_MLCP_EVENT_CHANGE_PART   /* it pushes no more */
+} ode_mlcp_event_change;
+
+/** A contact or stop that an event is about. */
+typedef struct ode_mlcp_event_contact {
+  size_t struct_size; /* set by the library: bytes that it has filled */
+  ode_mlcp_event_change change;
+  dBodyID body[2];    /* the second may be 0: the world */
+  dJointID joint;     /* of a stop; 0: a contact */
+  double position[3]; /* m, of a contact, where the world was looked at last: at
+                         the event where it hits, else at the event before or
+                         the step's start */
+  double normal[3];   /* likewise; unit, into body[0] */
+} ode_mlcp_event_contact;
 
 ODE_MLCP_API ode_mlcp_error ode_mlcp_last_event_sized(dWorldID world, int index,
                                                       ode_mlcp_event *event,
@@ -372,6 +393,23 @@ ODE_MLCP_API ode_mlcp_error ode_mlcp_last_event_sized(dWorldID world, int index,
 ODE_MLCP_INLINE ode_mlcp_error ode_mlcp_last_event(dWorldID world, int index,
                                                    ode_mlcp_event *event) {
   return ode_mlcp_last_event_sized(world, index, event, sizeof *event);
+}
+
+ODE_MLCP_API ode_mlcp_error ode_mlcp_last_event_contact_sized(
+    dWorldID world, int index, int k, ode_mlcp_event_contact *contact,
+    size_t contact_size);
+
+/**
+ * Contact or stop number `k`, from 0, of event number `index` of an attached
+ * world's last step.
+ *
+ * @return ODE_MLCP_BAD_ARGUMENT past the last. Bodies and joints may have been
+ *         destroyed since.
+ */
+ODE_MLCP_INLINE ode_mlcp_error ode_mlcp_last_event_contact(
+    dWorldID world, int index, int k, ode_mlcp_event_contact *contact) {
+  return ode_mlcp_last_event_contact_sized(world, index, k, contact,
+                                           sizeof *contact);
 }
 
 ODE_MLCP_API ode_mlcp_error ode_mlcp_last_report_sized(dWorldID world,

@@ -130,6 +130,11 @@
   ROW(int, ended_detour, SUM, SUM(ended_detour), "",                          \
       "from the end of an easier problem: softer, of less friction, "         \
       "relaxed, convex")                                                      \
+  ROW(double, spring_energy, WORLD, NONE, "J",                                \
+      "of the springs, after the step; NaN without measure")                  \
+  ROW(double, force_work, WORLD, NONE, "J",                                   \
+      "work of the program's force functions in the step, by the "            \
+      "trapezoidal rule; NaN without measure")                                \
   /* a new row goes above this line */
 
 /* The columns of `--trace`, in their order:
@@ -162,6 +167,8 @@
   FIELD("accepted", accepted)                                                 \
   FIELD("infeasible", infeasible)                                             \
   FIELD("solver_work", solver_work)                                           \
+  FIELD("spring_energy_J", spring_energy)                                     \
+  FIELD("force_work_J", force_work)                                           \
   /* a new row goes above this line */
 
 #endif

@@ -356,11 +356,6 @@ static bool accept(event_state *w, double *remaining, double h) {
   return true;
 }
 
-static void note_event(event_state *w, ode_mlcp_event_kind kind, double time) {
-  if (w->n_events == EVENTS_KEPT) return;
-  w->events[w->n_events++] = (ode_mlcp_event){.kind = kind, .time = time};
-}
-
 /* Go to where the trial step of size h collides, and let it. */
 static bool collide(event_state *w, double h, const event *found,
                     double *remaining) {
@@ -383,19 +378,19 @@ static bool collide(event_state *w, double h, const event *found,
     }
     if (!arrive(w, *remaining > 0 ? *remaining : h)) return false;
   }
-  note_event(w, ODE_MLCP_EVENT_COLLISION, w->now.time);
+  event_log_event(&w->log, ODE_MLCP_EVENT_COLLISION, w->now.time);
   choose_active(w, h);
   return events_mark_collided(w) && impact(w);
 }
 
 static bool transit(event_state *w, const event *found, double *remaining) {
   event_report(w)->transitions++;
-  note_event(w, ODE_MLCP_EVENT_TRANSITION, w->now.time + found->when);
+  event_log_event(&w->log, ODE_MLCP_EVENT_TRANSITION,
+                  w->now.time + found->when);
   if (!w->s.take(&w->s, &w->now, found->when, &w->next) ||
       !accept(w, remaining, found->when))
     return false;
-  events_flip(w);
-  return remember(w) && arrive(w, *remaining);
+  return events_flip(w) && remember(w) && arrive(w, *remaining);
 }
 
 /* What the trial that was accepted ends at has been looked at already, unless
@@ -484,7 +479,8 @@ static bool reserve(event_state *w) {
 static void start(event_state *w) {
   const world_snapshot *home = &w->s.home;
   w->now.time = w->s.step->time;
-  w->n_events = w->n_entries = 0;
+  event_log_start(&w->log);
+  w->n_entries = 0;
   for (int b = 0; b < home->n_bodies; b++) {
     const host_body *body = &home->bodies[b];
     const body_memory *last = find_unchanged(w, body);
@@ -582,9 +578,13 @@ static bool last_v_alpha(const void *state, dBodyID body, double velocity[6]) {
 
 static bool last_event(const void *state, int index, ode_mlcp_event *event) {
   const event_state *w = state;
-  if (index < 0 || index >= w->n_events) return false;
-  *event = w->events[index];
-  return true;
+  return event_log_get(&w->log, index, event);
+}
+
+static bool last_event_contact(const void *state, int index, int k,
+                               ode_mlcp_event_contact *contact) {
+  const event_state *w = state;
+  return event_log_get_contact(&w->log, index, k, contact);
 }
 
 #define EVENT_DRIVEN(ID)                                                       \
@@ -593,7 +593,8 @@ static bool last_event(const void *state, int index, ode_mlcp_event *event) {
                               .solve = solve,                                  \
                               .committed = committed,                          \
                               .v_alpha = last_v_alpha,                         \
-                              .event = last_event};
+                              .event = last_event,                             \
+                              .event_contact = last_event_contact};
 EVENT_DRIVEN(GAP)
 EVENT_DRIVEN(TRAPEZOID_1)
 EVENT_DRIVEN(TRAPEZOID)

@@ -3,6 +3,7 @@
 #ifndef ODE_MLCP_SCHEMES_EVENT_STATE_H
 #define ODE_MLCP_SCHEMES_EVENT_STATE_H
 
+#include "schemes/event_log.h"
 #include "schemes/second_order.h"
 
 /** A body as the last step's commit left it. */
@@ -36,8 +37,6 @@ typedef struct contact_watch {
   double value[3];     /* per kind; below 0 past its event */
 } contact_watch;
 
-enum { EVENTS_KEPT = 64 };
-
 typedef struct event_state {
   second_order s;
   motion now;           /* the start of the substep */
@@ -65,9 +64,7 @@ typedef struct event_state {
 
   bool warned; /* of what the scheme cannot do */
 
-  /* of the last step, in their order; what is more is only counted */
-  ode_mlcp_event events[EVENTS_KEPT];
-  int n_events;
+  event_log log; /* of the last step */
 
   body_memory *bodies; /* [n_body_memory] by serial */
   int n_body_memory, n_v_alpha;

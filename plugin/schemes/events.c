@@ -92,6 +92,11 @@ void events_go_between(event_state *w, double share) {
   motion_copy(&w->now, &w->s.ahead, n);
 }
 
+static bool log_contact(event_state *w, int k, ode_mlcp_event_change change) {
+  return event_log_contact(&w->log, w->s.step->pool, w->s.here, k, change) ||
+         outcome_no_memory(w->s.step->out);
+}
+
 bool events_mark_collided(event_state *w) {
   world_snapshot *here = w->s.here;
   double radius = motion_radius(&w->s.home, w->now.v, w->s.step->step_size);
@@ -99,8 +104,11 @@ bool events_mark_collided(event_state *w) {
   if (!world_match_keys(&w->s.matcher, w->collided, w->n_collided, here,
                         &here->contacts, radius, w->match))
     return outcome_no_memory(w->s.step->out);
-  for (int k = 0; k < w->n_collided; k++)
-    if (w->match[k] >= 0) here->contacts.items[w->match[k]].active = true;
+  for (int k = 0; k < w->n_collided; k++) {
+    if (w->match[k] < 0) continue;
+    here->contacts.items[w->match[k]].active = true;
+    if (!log_contact(w, w->match[k], ODE_MLCP_EVENT_CHANGE_HIT)) return false;
+  }
   return true;
 }
 
@@ -333,7 +341,10 @@ static bool flip_at_once(event_state *w, double shortest) {
   return true;
 }
 
-void events_flip(event_state *w) {
+bool events_flip(event_state *w) {
+  static const ode_mlcp_event_change CHANGES[3] = {ODE_MLCP_EVENT_CHANGE_STICK,
+                                                   ODE_MLCP_EVENT_CHANGE_SLIP,
+                                                   ODE_MLCP_EVENT_CHANGE_PART};
   const double AT_EVENT = 1e-6; /* of a watch's value at the start */
   for (int k = 0; k < w->s.here->contacts.n; k++)
     for (int kind = 0; kind < 3; kind++)
@@ -341,7 +352,9 @@ void events_flip(event_state *w) {
           w->watch[k].value[kind] < AT_EVENT) {
         flip(&w->s.here->contacts.items[k], &w->watch[k], kind);
         if (1 << kind == WATCH_LEAVE) w->s.here->contacts.items[k].held = false;
+        if (!log_contact(w, k, CHANGES[kind])) return false;
       }
+  return true;
 }
 
 /* The step size at which the least value is 0, between `low` (above 0) and

@@ -31,8 +31,9 @@ void events_go_between(event_state *w, double share);
  *  ran out. */
 bool events_mark_collided(event_state *w);
 
-/** Contacts that the last transition was about get their new mode. */
-void events_flip(event_state *w);
+/** Contacts that the last transition was about get their new mode. @return
+ *  false where memory ran out. */
+bool events_flip(event_state *w);
 
 /** Whether the friction of contact k of `here` is at its limit in the last
  *  answer. */

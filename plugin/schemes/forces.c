@@ -338,6 +338,26 @@ double forces_energy(const force_list *forces, double time) {
   return energy;
 }
 
+double forces_power(const force_list *forces, double time) {
+  double power = 0;
+  for (const ode_mlcp_force *force = forces->first; force != NULL;
+       force = force->next) {
+    dBodyID id = force->spring.body[0];
+    if (force->function == NULL || dBodyIsKinematic(id) || !dBodyIsEnabled(id))
+      continue;
+    const world_pose pose = pose_of(id);
+    ode_mlcp_body_state state = {.time = time};
+    memcpy(state.position, pose.position, sizeof state.position);
+    memcpy(state.quaternion, pose.quaternion, sizeof state.quaternion);
+    vec3_copy(state.velocity, dBodyGetLinearVel(id));
+    vec3_copy(state.velocity + 3, dBodyGetAngularVel(id));
+    double f[6] = {0}, jacobians[2][36] = {{0}};
+    force->function(force->context, id, &state, f, jacobians[0], jacobians[1]);
+    for (int i = 0; i < 6; i++) power += f[i] * state.velocity[i];
+  }
+  return power;
+}
+
 /* --- forces --------------------------------------------------------------- */
 
 static bool add_spring(const ode_mlcp_spring *spring,

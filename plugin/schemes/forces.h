@@ -91,6 +91,9 @@ int forces_rows(const force_list *forces, const world_snapshot *home,
 /** Energy of the springs where the bodies are, J. */
 double forces_energy(const force_list *forces, double time);
 
+/** Power of the program's functions where the bodies are, W. */
+double forces_power(const force_list *forces, double time);
+
 void forces_release(force_list *forces);
 
 #endif

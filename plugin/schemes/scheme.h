@@ -72,6 +72,9 @@ typedef struct scheme {
   bool (*v_alpha)(const void *state, dBodyID body, double velocity[6]);
   /** Event number `index`, from 0, of the last step; false past the last. */
   bool (*event)(const void *state, int index, ode_mlcp_event *event);
+  /** Contact number `k`, from 0, that it is about; false past the last. */
+  bool (*event_contact)(const void *state, int index, int k,
+                        ode_mlcp_event_contact *contact);
 } scheme;
 
 /** The scheme with this id, NULL where there is none. */

@@ -60,6 +60,7 @@ typedef struct world_stepper {
   bool begun;    /* begin was reached in this step */
   double step_size, start_seconds, time;
   double kinetic_energy, potential_energy; /* of the bodies committed */
+  double start_power; /* W: of the force functions at the step's start */
   long steps;
   ode_mlcp_report report;
   long warnings[N_WARNINGS];
@@ -254,6 +255,9 @@ static int stepper_begin(void *context, dWorldID world, dReal step_size,
       !forces_drop_gone(&stepper->forces, stepper->source, world))
     return 0;
 
+  if (stepper->options.measure)
+    stepper->start_power = forces_power(&stepper->forces, stepper->time);
+
   stepper->n_islands = n_islands;
   n_bodies = n_joints = 0;
   for (size_t i = 0; i < n_islands; i++) {
@@ -406,6 +410,16 @@ static void give_warnings(world_stepper *stepper) {
   }
 }
 
+static void measure_forces(const world_stepper *stepper,
+                           ode_mlcp_report *report) {
+  const force_list *forces = &stepper->forces;
+  report->spring_energy = forces_energy(forces, stepper->time);
+  if (report->taken)
+    report->force_work =
+        0.5 * stepper->step_size *
+        (stepper->start_power + forces_power(forces, stepper->time));
+}
+
 static void stepper_end(void *context, dWorldID world, int taken) {
   world_stepper *stepper = context;
   ode_mlcp_report *report = &stepper->report;
@@ -438,8 +452,10 @@ static void stepper_end(void *context, dWorldID world, int taken) {
   if (stepper->options.measure) {
     report->kinetic_energy = stepper->kinetic_energy;
     report->potential_energy = stepper->potential_energy;
+    measure_forces(stepper, report);
   } else {
     report->kinetic_energy = report->potential_energy = NAN;
+    report->spring_energy = report->force_work = NAN;
     report->deepest_penetration = report->worst_joint_error = NAN;
   }
   if (!stepper->options.check_cone)
@@ -685,6 +701,13 @@ ode_mlcp_error ode_mlcp_last_contact_sized(dWorldID world, int index,
   return ODE_MLCP_OK;
 }
 
+/* The state that knows the last step's events, NULL where there are none. */
+static const void *event_state_of(const world_stepper *stepper) {
+  bool any = stepper->scheme->event != NULL && stepper->report.taken &&
+             stepper->report.substeps > 0;
+  return any ? only_state(stepper) : NULL;
+}
+
 ode_mlcp_error ode_mlcp_last_event_sized(dWorldID world, int index,
                                          ode_mlcp_event *event,
                                          size_t event_size) {
@@ -692,11 +715,25 @@ ode_mlcp_error ode_mlcp_last_event_sized(dWorldID world, int index,
   if (world == NULL || event == NULL) return ODE_MLCP_BAD_ARGUMENT;
   const world_stepper *stepper = attached_stepper(world);
   if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
-  const void *state = only_state(stepper);
-  if (stepper->scheme->event == NULL || state == NULL ||
-      !stepper->report.taken || stepper->report.substeps == 0 ||
-      !stepper->scheme->event(state, index, &own))
+  const void *state = event_state_of(stepper);
+  if (state == NULL || !stepper->scheme->event(state, index, &own))
     return ODE_MLCP_BAD_ARGUMENT;
   sized_give(event, event_size, &own, sizeof own);
+  return ODE_MLCP_OK;
+}
+
+ode_mlcp_error
+ode_mlcp_last_event_contact_sized(dWorldID world, int index, int k,
+                                  ode_mlcp_event_contact *contact,
+                                  size_t contact_size) {
+  ode_mlcp_event_contact own;
+  if (world == NULL || contact == NULL) return ODE_MLCP_BAD_ARGUMENT;
+  const world_stepper *stepper = attached_stepper(world);
+  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  const void *state = event_state_of(stepper);
+  if (state == NULL || stepper->scheme->event_contact == NULL ||
+      !stepper->scheme->event_contact(state, index, k, &own))
+    return ODE_MLCP_BAD_ARGUMENT;
+  sized_give(contact, contact_size, &own, sizeof own);
   return ODE_MLCP_OK;
 }
