@@ -182,6 +182,13 @@ check "trace: steps and worlds" [ "$(sed 1d t.csv | cut -d, -f1,12 |
 check "trace: time" awk -F, '
   NR == 5 { exit !($2 > 0.0399999 && $2 < 0.0400001) }' t.csv
 check "trace: contacts" awk -F, 'NR == 3 { exit !($4 == 4) }' t.csv
+# however soon a step ends after another, its row is there before the next
+"$command" run --trace shown.csv "$program" step 500 wait >out 2>err &
+pid=$!
+wait_for grep -q ready out
+check "trace: every row is there" n_lines 501 shown.csv
+kill -9 $pid
+wait $pid 2>/dev/null
 # 1000 kg fall from 100 m at rest for two steps of 10 ms: v = 0.1962 m/s
 check "trace: kinetic energy" awk -F, 'NR == 7 {
   wanted = 500*0.1962*0.1962; exit !($5/wanted > 1 - 1e-9 &&
@@ -358,6 +365,71 @@ check "a second library, closed: named" err_has "/second/libode.so.8"
 run "$program" step 2 dlopen libode.so.8
 check "the same library once more: status 0" status_is 0
 check "the same library once more: nothing to say" err_is_empty
+
+# launchers that let ode-mlcp out of sight
+run env LD_PRELOAD= "$program" step 3
+check "a launcher resets the preload: status 2" status_is 2
+check "a launcher resets the preload: one line" n_lines 1 err
+check "a launcher resets the preload: said" \
+  err_has 'env started .*/command_program without ode-mlcp'
+run env -i "$program" step 3 exit 4
+check "without any environment, failed: its own status" status_is 4
+check "without any environment, failed: said" err_has 'without ode-mlcp'
+run env -u LD_PRELOAD "$program" step 3 raise 15
+check "reset, ended by a signal: status" status_is 143
+run sh -c "unset LD_PRELOAD; exec \"$program\" step 2"
+check "a shell resets the preload: status 2" status_is 2
+check "a shell resets the preload: said" err_has 'sh started .* without ode-mlcp'
+run env LD_PRELOAD= /none/such
+check "a launcher of nothing: its own status" status_is 127
+check "a launcher of nothing: said by the launcher" err_has "'\?/none/such"
+run sh -c "\"$program\" step 2; LD_PRELOAD= exec true"
+check "stepped before the reset: status 0" status_is 0
+check "stepped before the reset: nothing to say" err_is_empty
+for number in 15 2 10; do
+  rm -f out
+  perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$command" run \
+    env LD_PRELOAD= "$program" handle 10 step 1 wait >out 2>err &
+  pid=$!
+  wait_for grep -q ready out
+  kill -$number $pid
+  status=0
+  wait $pid || status=$?
+  expected=$((128 + number))
+  [ $number -ne 10 ] || expected=17 # by the program's handler
+  check "reset, signal $number to the run: status" status_is $expected
+done
+"$command" run env LD_PRELOAD= "$program" step 1 wait >out 2>err &
+pid=$!
+wait_for grep -q ready out
+child=$(cat /proc/$pid/task/$pid/children)
+kill -9 $pid
+wait $pid 2>/dev/null
+gone() { ! kill -0 $child 2>/dev/null; }
+check "reset, killed: nothing is left running" wait_for gone
+
+# a program that holds all of ODE in itself, out of sight
+objects=$(find "$build/host/ode/src/.libs" "$build/host/ou" \
+  "$build/host/OPCODE" "$build/host/GIMPACT" "$build/host/libccd" \
+  -name '*.o' -path '*.libs*' 2>/dev/null)
+cat >hidden.c <<'PROGRAM'
+#include <ode/ode.h>
+void play(void) {
+  dInitODE2(0);
+  dWorldID world = dWorldCreate();
+  dBodyCreate(world);
+  dWorldStep(world, 0.01);
+}
+PROGRAM
+echo '{ global: play; local: *; };' >hidden.map
+# shellcheck disable=SC2086 # a list of files
+if [ -n "$objects" ] && $compiler -shared -fPIC -o hidden.so hidden.c \
+  -I"$build/host/include" -DdIDEDOUBLE $objects -Wl,--version-script=hidden.map \
+  -lstdc++ -lccd -lm -lpthread >link.log 2>&1; then
+  run "$program" step 2 dlopen "$work/hidden.so"
+  check "a hidden library: status 2" status_is 2
+  check "a hidden library: named" err_has 'second ODE library, .*/hidden.so'
+fi
 
 # ---- started otherwise ----
 

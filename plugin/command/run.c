@@ -32,7 +32,7 @@ static const char ending[] =
     "\n"
     "Each option is also an environment variable: ODE_MLCP_EDGES for --edges.\n"
     "Exit status: the program's; 2 when it could not be started, or when it\n"
-    "returned 0 but never stepped an ODE world or loaded a second ODE "
+    "returned 0 but never stepped an ODE world or holds a second ODE "
     "library.\n";
 
 /* ---- options ---- */

@@ -35,8 +35,11 @@ static const size_t n_ending_signals =
 static bool is_this_process(void) { return self != 0 && getpid() == self; }
 
 /* Keeps the name of a second ODE library, should there be one by now. */
-static void look_for_second_library(void) {
-  const char *path = second_library[0] == '\0' ? libraries_second_ode() : NULL;
+static void look_for_second_library(bool hidden) {
+  const char *path = NULL;
+  if (second_library[0] == '\0') path = libraries_second_ode();
+  if (second_library[0] == '\0' && path == NULL && hidden)
+    path = libraries_hidden_ode();
   if (path != NULL) strncpy(second_library, path, sizeof second_library - 1);
 }
 
@@ -47,30 +50,41 @@ __attribute__((visibility("default"))) int dlclose(void *library) {
     int (*function)(void *);
   } real;
 
-  if (is_this_process()) look_for_second_library();
+  if (is_this_process()) look_for_second_library(false);
   if (real.symbol == NULL) real.symbol = dlsym(RTLD_NEXT, "dlclose");
   return real.function(library);
 }
 
 /* Says it once a run: forked processes hold what their parent loaded. */
 static void tell_of_second_library(void) {
-  look_for_second_library();
+  look_for_second_library(true);
   if (second_library[0] == '\0' ||
       (run.mark != NULL && atomic_exchange(&run.mark->second_library, 1) != 0))
     return;
+  message_say(
+      (const char *[]){program, " holds a second ODE library, ", second_library,
+                       ": worlds made in it did not step on ode-mlcp", NULL});
+}
+
+void ending_tell_of_start(const char *name) {
   message_say((const char *[]){
-      program, " loaded a second ODE library, ", second_library,
-      ": worlds made in it did not step on ode-mlcp", NULL});
+      program, " started ", name,
+      " without ode-mlcp (LD_PRELOAD was reset, or nothing can be preloaded "
+      "into it): no world of it stepped on ode-mlcp",
+      NULL});
 }
 
 /* Judge the run: says what was wrong with it.
+ * @param started  what this process became out of sight, NULL: nothing
  * @return the status to end with in place of `status`. */
-static int judge_run(int status) {
+static int judge_run(int status, const char *started) {
   tell_of_second_library();
   if (run.top != self) return status;
 
   bool stepped = atomic_load(&run.mark->stepped) != 0;
-  if (!stepped)
+  if (!stepped && started != NULL)
+    ending_tell_of_start(started);
+  else if (!stepped)
     message_say((const char *[]){program, " never stepped an ODE world", NULL});
   bool wrong = !stepped || atomic_load(&run.mark->second_library) != 0;
   // the low byte is all that a parent sees
@@ -104,7 +118,7 @@ static void end_by_exit(int status, void *unused) {
 
   if (record_has_steps()) flush_stdout();
   finish_undisturbed();
-  int judged = judge_run(status);
+  int judged = judge_run(status, NULL);
   self = 0;
   // glibc goes on with what is left of its exit, now with this status
   if (judged != status) exit(judged);
@@ -115,8 +129,21 @@ static void end_by_quick_exit(void) {
   if (!is_this_process()) return;
 
   finish_undisturbed();
-  (void)judge_run(0); // this way out does not tell its status
+  (void)judge_run(0, NULL); // this way out does not tell its status
   self = 0;
+}
+
+bool ending_answers_for_run(void) {
+  return is_this_process() && run.mark != NULL && run.top == self;
+}
+
+int ending_judge_child(const char *name, int status) {
+  finish_undisturbed();
+  return judge_run(status, name);
+}
+
+void ending_leave(int status) {
+  for (;;) syscall(SYS_exit_group, status);
 }
 
 /* Stands before the C library's: shells and Python's children end this way,
@@ -124,9 +151,9 @@ static void end_by_quick_exit(void) {
 static void __attribute__((noreturn)) end_by_system_call(int status) {
   if (is_this_process()) {
     finish_undisturbed();
-    status = judge_run(status);
+    status = judge_run(status, NULL);
   }
-  for (;;) syscall(SYS_exit_group, status);
+  ending_leave(status);
 }
 
 __attribute__((visibility("default"))) void _exit(int status) {

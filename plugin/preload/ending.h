@@ -3,6 +3,8 @@
 #ifndef ODE_MLCP_PRELOAD_ENDING_H
 #define ODE_MLCP_PRELOAD_ENDING_H
 
+#include <stdbool.h>
+
 #include "preload/run_mark.h"
 
 /**
@@ -18,5 +20,19 @@ void ending_watch_exits(run_mark_place place);
  * and a program that never steps finds its signals untouched.
  */
 void ending_watch_signals(void);
+
+/** Whether it is this process that says at its end what was wrong with the
+ *  run. */
+bool ending_answers_for_run(void);
+
+/** Say that `name` is started where nothing of ode-mlcp is in it. */
+void ending_tell_of_start(const char *name);
+
+/** Write the results of a process that a program started so has taken the place
+ *  of, and judge the run. @return the status to end with in place of `status` */
+int ending_judge_child(const char *name, int status);
+
+/** End without any exit handler. */
+void __attribute__((noreturn)) ending_leave(int status);
 
 #endif

@@ -118,6 +118,48 @@ const char *libraries_second_ode(void) {
   return found;
 }
 
+/* Whether bytes hold ODE's words on itself: "ODE ", its features, a precision. */
+static bool tells_of_ode(const char *bytes, size_t size) {
+  static const char start[] = "\0ODE ODE_";
+  const size_t length = sizeof start - 1;
+  const char *end = bytes + size;
+  for (; (bytes = memmem(bytes, (size_t)(end - bytes), start, length)) != NULL;
+       bytes += length) {
+    const char *words = bytes + 1;
+    if (memchr(words, '\0', (size_t)(end - words)) != NULL &&
+        (strstr(words, "ODE_double_precision") != NULL ||
+         strstr(words, "ODE_single_precision") != NULL))
+      return true;
+  }
+  return false;
+}
+
+static int notice_hidden_ode(struct dl_phdr_info *object, size_t size,
+                             void *found) {
+  (void)size;
+  if (holds(object, (const void *)dWorldCreate) ||
+      holds(object, (const void *)libraries_hidden_ode))
+    return 0;
+  for (int k = 0; k < object->dlpi_phnum; k++) {
+    const ElfW(Phdr) *segment = &object->dlpi_phdr[k];
+    if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_R) ||
+        (segment->p_flags & PF_W) ||
+        !tells_of_ode((const char *)(object->dlpi_addr + segment->p_vaddr),
+                      segment->p_filesz))
+      continue;
+    bool itself = object->dlpi_name == NULL || *object->dlpi_name == '\0';
+    *(const char **)found = itself ? "its own" : object->dlpi_name;
+    return 1;
+  }
+  return 0;
+}
+
+const char *libraries_hidden_ode(void) {
+  const char *found = NULL;
+  dl_iterate_phdr(notice_hidden_ode, &found);
+  return found;
+}
+
 /* Whether the object was linked with a library whose name begins libode.so or
  * libode-. */
 static bool needs_ode(const struct dl_phdr_info *object) {

@@ -19,6 +19,8 @@ void message_let_go(void) {
   kept_stderr = -1;
 }
 
+int message_kept_stderr(void) { return kept_stderr; }
+
 void message_say(const char *const parts[]) {
   char line[5120]; // a path and a sentence
   text out;

@@ -9,6 +9,9 @@ void message_keep_stderr(void);
 /** Close it again: a forked child must not hold its parent's pipe open. */
 void message_let_go(void);
 
+/** The descriptor of it, -1: none was kept. */
+int message_kept_stderr(void);
+
 /** One line, "ode-mlcp: " and then `parts` up to the first NULL;
  *  async-signal-safe. */
 void message_say(const char *const parts[]);

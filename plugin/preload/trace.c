@@ -1,33 +1,19 @@
 #include "preload/trace.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdbool.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/text.h"
 #include "preload/output_file.h"
 
-#define CHUNK_SIZE 65536
-#define ROW_SIZE 1024
+#define ROW_SIZE 2048
 #define DIGITS 12
 
-/* Rows not yet known to be in the file, and their place in it. Two take turns:
- * the current one only grows and is written to a place of its own, so that a
- * signal at any point can write it once more without harm. */
-typedef struct chunk {
-  char data[CHUNK_SIZE];
-  atomic_size_t used;
-  off_t offset;
-} chunk;
-
-static chunk chunks[2];
-static atomic_int current;
 static int table = -1; /* descriptor */
 static bool has_offsets;
+static off_t end; /* of the whole rows in the file */
 
 /* A comma goes before each column; the first is not written. */
 #define FIELD(name, field) "," name
@@ -36,64 +22,24 @@ static const char header[] = ODE_MLCP_TRACE(FIELD, RECORDED) "\n";
 #undef FIELD
 #undef RECORDED
 
-static int write_chunk(chunk *rows) {
-  size_t used = atomic_load(&rows->used);
+/* At once: the next step may take minutes, and a signal may end it. A row to a
+ * place of its own is whole or, where it does not fit, not there. */
+static int keep(const char *row, size_t length) {
   if (!has_offsets) {
-    text words = {rows->data, used, used, 0};
+    text words = {(char *)row, length, length, 0};
     return text_write(&words, table);
   }
-  for (size_t written = 0; written < used;) {
-    ssize_t n = pwrite(table, rows->data + written, used - written,
-                       rows->offset + (off_t)written);
+  for (size_t written = 0; written < length;) {
+    ssize_t n =
+        pwrite(table, row + written, length - written, end + (off_t)written);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return n < 0 ? errno : EIO;
+    if (n <= 0) {
+      int error = n < 0 ? errno : EIO;
+      return ftruncate(table, end) == 0 ? error : errno;
+    }
     written += (size_t)n;
   }
-  return 0;
-}
-
-static int keep(const char *row, size_t length) {
-  int index = atomic_load(&current);
-  chunk *rows = &chunks[index];
-  size_t used = atomic_load(&rows->used);
-
-  if (used + length > CHUNK_SIZE) {
-    int error = write_chunk(rows);
-    if (error != 0) return error;
-    chunk *next = &chunks[1 - index];
-    next->offset = rows->offset + (off_t)used;
-    atomic_store(&next->used, 0);
-    atomic_store(&current, 1 - index);
-    rows = next;
-    used = 0;
-  }
-  memcpy(rows->data + used, row, length);
-  atomic_store(&rows->used, used + length);
-  return 0;
-}
-
-/* Let a reader see the rows while the next step goes on, which may take minutes:
- * a chunk is written again from its start when it is full or the run ends. */
-static int show(void) {
-  const double PAUSE = 1e-3; // s, so that short steps do not pay for it
-  static double last;
-  static int last_index;
-  static size_t shown;
-  int index = atomic_load(&current);
-  const chunk *rows = &chunks[index];
-  size_t used = atomic_load(&rows->used);
-  double now = seconds_now();
-  if (!has_offsets || now - last < PAUSE) return 0;
-  if (index != last_index || shown > used) shown = 0;
-  while (shown < used) {
-    ssize_t n = pwrite(table, rows->data + shown, used - shown,
-                       rows->offset + (off_t)shown);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return n < 0 ? errno : EIO;
-    shown += (size_t)n;
-  }
-  last = now;
-  last_index = index;
+  end += (off_t)length;
   return 0;
 }
 
@@ -104,10 +50,10 @@ int trace_open(const char *path) {
   struct stat file;
   has_offsets = output_file_is_plain(path) && fstat(table, &file) == 0 &&
                 S_ISREG(file.st_mode);
-  atomic_store(&current, 0);
-  atomic_store(&chunks[0].used, 0);
-  chunks[0].offset = 0;
-  return keep(header + 1, sizeof header - 2);
+  end = 0;
+  int error = keep(header + 1, sizeof header - 2);
+  if (error != 0) trace_forget();
+  return error;
 }
 
 static void add_integer(text *row, long value) {
@@ -135,13 +81,8 @@ int trace_add(const ode_mlcp_report *report, long world) {
   text_add(&row, "\n");
 
   int error = keep(row.data + 1, row.used - 1);
-  if (error == 0) error = show();
   if (error != 0) trace_forget();
   return error;
-}
-
-int trace_finish(void) {
-  return table >= 0 ? write_chunk(&chunks[atomic_load(&current)]) : 0;
 }
 
 void trace_forget(void) {

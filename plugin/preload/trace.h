@@ -8,15 +8,12 @@
 /** Start the table in `path` with its header line. @return 0 or an errno. */
 int trace_open(const char *path);
 
-/** Add the row of a step of world number `world`. Rows are kept until some
- *  64 KB are together.
- *  @return 0, or the errno of the write that failed: the table is then closed
- *          and later calls do nothing. */
+/** Add the row of a step of world number `world`: it is in the file when this
+ *  returns.
+ *  @return 0, or the errno of the write that failed: the table is then closed,
+ *          without half a row where it is a plain file, and later calls do
+ *          nothing. */
 int trace_add(const ode_mlcp_report *report, long world);
-
-/** Write what is kept. Async-signal-safe, may interrupt trace_add, and writes
- *  no row twice; nothing may be added afterwards. @return 0 or an errno. */
-int trace_finish(void);
 
 /** Let go of a table that belongs to the parent process. */
 void trace_forget(void);
