@@ -225,8 +225,9 @@ typedef struct ode_mlcp_contact_list ode_mlcp_contact_list;
 
 /**
  * Give the contacts of `world` at the present poses. Called as often as a step
- * needs it, with bodies at the start of the step or moved for a while; may
- * change nothing but the list. A contact between bodies that the program joined
+ * needs it, with bodies at the start of the step or moved for a while, and the
+ * geoms of bodies that are not looked at disabled for a while; may change nothing
+ * but the list. A contact between bodies that the program joined
  * itself is given by the program, too: the step takes both.
  *
  * @return nonzero, or 0 to fail the step.

@@ -81,7 +81,7 @@
       "The part of a step below which events are not told apart. A contact "  \
       "that hits again within it gives nothing back.")                        \
   ROW(int, max_events, WHOLE(0, 1000000000), 100, "", "N", SECOND_ORDER,      \
-      "After so many events the rest of a step has none.")                    \
+      "After so many events the rest of an island's step has none.")          \
   ROW(ode_mlcp_impact_law, impact, ONE_OF(impact_laws),                       \
       ODE_MLCP_IMPACT_LAW_POISSON, "", "", SECOND_ORDER,                      \
       "How impacts are resolved.")                                            \

@@ -1,6 +1,5 @@
-/* The trapezoids and the (alpha, gamma) family: substeps of a second-order step
- * between events, back to the grid of the host's steps (PAGT sec. 8). Everything
- * is done before the host's commit, which then moves each body once. */
+#include "schemes/event_driven.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,18 +9,12 @@
 #include "schemes/conserving.h"
 #include "schemes/events.h"
 #include "schemes/sampled_impact.h"
-#include "schemes/schemes.h"
 
 /* Gaps up to this are touching (PAGT 7.1). */
 static const double TOUCHING = 1e-12;    /* m: eps_a */
 static const double NEARLY_TOUCHING = 1; /* m/s^3: eps_b */
 
 /* --- what the last step left ---------------------------------------------- */
-
-static int compare_bodies(const void *left, const void *right) {
-  const body_memory *a = left, *b = right;
-  return (a->serial > b->serial) - (a->serial < b->serial);
-}
 
 /* Bodies that are as the last step left them go on with their contacts and
  * need no check of their joints. @return NULL: it is not. */
@@ -30,33 +23,12 @@ static const body_memory *find_unchanged(const event_state *w,
   const body_memory key = {.serial = body->serial};
   if (w->n_body_memory == 0) return NULL;
   const body_memory *found = bsearch(&key, w->bodies, (size_t)w->n_body_memory,
-                                     sizeof key, compare_bodies);
+                                     sizeof key, event_compare_bodies);
   if (found == NULL) return NULL;
   world_pose pose = world_pose_of(body);
   bool same = memcmp(&found->pose, &pose, sizeof pose) == 0 &&
               memcmp(found->v, body->v, sizeof body->v) == 0;
   return same ? found : NULL;
-}
-
-/* Bodies that were destroyed in a callback of the commit are not asked. */
-static void committed(void *state) {
-  event_state *w = state;
-  w->n_body_memory = w->s.home.n_bodies;
-  for (int b = 0; b < w->n_body_memory; b++) {
-    body_memory *m = &w->bodies[b];
-    dBodyID id = w->s.home.bodies[b].id;
-    const dReal *x = dBodyGetPosition(id), *q = dBodyGetQuaternion(id);
-    *m = (body_memory){.serial = w->s.home.bodies[b].serial};
-    vec3_copy(m->pose.position, x);
-    for (int i = 0; i < 4; i++) m->pose.quaternion[i] = q[i];
-    vec3_copy(m->v, dBodyGetLinearVel(id));
-    vec3_copy(m->v + 3, dBodyGetAngularVel(id));
-    memcpy(m->carry, w->now.carry + 6 * b, sizeof m->carry);
-    m->carry_h = w->now.carry_h[b];
-  }
-  if (w->n_body_memory > 1)
-    qsort(w->bodies, (size_t)w->n_body_memory, sizeof *w->bodies,
-          compare_bodies);
 }
 
 static bool all_unchanged(const event_state *w, const int body[2]) {
@@ -102,7 +74,7 @@ static bool recall_states(event_state *w, const contact_memory *memory,
     if (!across || all_unchanged(w, contacts->items[k].point.body))
       world_contact_key(&w->keys[n++], w->s.here, contacts, k, false);
   const contact_likeness near = contact_likeness_near(radius);
-  contact_memory_unclaim(memory);
+  if (!across) contact_memory_unclaim(memory);
   contact_memory_match(memory, w->keys, n, &near, w->matches);
   for (int i = 0; i < n; i++) {
     const contact_entry *old = w->matches[i].old;
@@ -336,13 +308,8 @@ static void note_held(event_state *w) {
 
 static void keep_v_alpha(event_state *w) {
   double alpha = second_order_alpha(w->s.step->options);
-  w->n_v_alpha = w->s.home.n_bodies;
-  for (int b = 0; b < w->n_v_alpha; b++) {
-    w->v_alpha[b].serial = w->s.home.bodies[b].serial;
-    for (int i = 0; i < 6; i++)
-      w->v_alpha[b].v[i] =
-          (1 - alpha) * w->now.v[6 * b + i] + alpha * w->next.v[6 * b + i];
-  }
+  for (int i = 0; i < 6 * w->s.home.n_bodies; i++)
+    w->v_alpha[i] = (1 - alpha) * w->now.v[i] + alpha * w->next.v[i];
 }
 
 static bool accept(event_state *w, double *remaining, double h) {
@@ -378,15 +345,18 @@ static bool collide(event_state *w, double h, const event *found,
     }
     if (!arrive(w, *remaining > 0 ? *remaining : h)) return false;
   }
-  event_log_event(&w->log, ODE_MLCP_EVENT_COLLISION, w->now.time);
+  if (!event_log_event(&w->log, w->s.step->pool, ODE_MLCP_EVENT_COLLISION,
+                       w->now.time))
+    return outcome_no_memory(w->s.step->out);
   choose_active(w, h);
   return events_mark_collided(w) && impact(w);
 }
 
 static bool transit(event_state *w, const event *found, double *remaining) {
   event_report(w)->transitions++;
-  event_log_event(&w->log, ODE_MLCP_EVENT_TRANSITION,
-                  w->now.time + found->when);
+  if (!event_log_event(&w->log, w->s.step->pool, ODE_MLCP_EVENT_TRANSITION,
+                       w->now.time + found->when))
+    return outcome_no_memory(w->s.step->out);
   if (!w->s.take(&w->s, &w->now, found->when, &w->next) ||
       !accept(w, remaining, found->when))
     return false;
@@ -470,16 +440,15 @@ static bool reserve(event_state *w) {
   return second_order_reserve(&w->s) &&
          ((ARENA_TAKE(&w->s.base.arena, w->unchanged, n) &&
            ARENA_TAKE(&w->s.base.arena, w->touched, n) &&
+           ARENA_TAKE(&w->s.base.arena, w->v_alpha, 6 * n) &&
            motion_take(&w->now, &w->s.base.arena, n) &&
            motion_take(&w->next, &w->s.base.arena, n)) ||
-          outcome_no_memory(w->s.step->out)) &&
-         EVENT_RESERVE(w, v_alpha, n);
+          outcome_no_memory(w->s.step->out));
 }
 
 static void start(event_state *w) {
   const world_snapshot *home = &w->s.home;
   w->now.time = w->s.step->time;
-  event_log_start(&w->log);
   w->n_entries = 0;
   for (int b = 0; b < home->n_bodies; b++) {
     const host_body *body = &home->bodies[b];
@@ -493,22 +462,8 @@ static void start(event_state *w) {
     memcpy(w->now.v + 6 * b, body->v, sizeof body->v);
     event_report(w)->bodies += !body->kinematic;
   }
-  w->n_body_memory = 0;
   for (int b = 0; b < home->n_bodies; b++) w->touched[b] = !w->unchanged[b];
   conserving_end_carry(&w->s, &w->now, w->touched);
-}
-
-/* Said once: what the scheme does to joints that curve, by its nature. */
-static void warn_of_gap(event_state *w) {
-  const ode_mlcp_options *options = w->s.step->options;
-  outcome *out = w->s.step->out;
-  if (w->warned || options->scheme != ODE_MLCP_SCHEME_GAP ||
-      options->alpha == 1 || w->s.home.n_joint_rows == 0 ||
-      out->warning[0] != '\0')
-    return;
-  w->warned = true;
-  snprintf(out->warning, sizeof out->warning,
-           "scheme gap gains energy where joints curve; conserving does not");
 }
 
 static void fill_report(event_state *w) {
@@ -522,10 +477,9 @@ static void fill_report(event_state *w) {
         w->s.home.joints[j].contact >= 0 && !w->s.home.joints[j].from_source;
 }
 
-static bool hand_over(event_state *w) {
+static void hand_over(event_state *w) {
+  const scheme_step *step = w->s.step;
   fill_report(w);
-  warn_of_gap(w);
-  scheme_step *step = w->s.step;
   for (int b = 0; b < w->s.home.n_bodies; b++) {
     body_result *out = &step->bodies[b];
     const host_body *body = &w->s.home.bodies[b];
@@ -536,66 +490,36 @@ static bool hand_over(event_state *w) {
     world_pose_velocity(out->motion, body, &w->now.poses[b], step->step_size);
     for (int i = 0; i < 6; i++) out->motion[i] -= out->v[i];
   }
-  if (!scheme_remember(step, w->n_entries)) return false;
-  memcpy(step->remembered.entries, w->entries,
-         (size_t)w->n_entries * sizeof *w->entries);
-  step->remembered.n_entries = w->n_entries;
-  return true;
 }
 
-static bool solve(void *state, scheme_step *step) {
-  event_state *w = state;
-  const world_settings settings = scheme_settings(step);
-  w->s.step = step;
+/* A contact is looked at again where it has just closed: its gap is nothing, but
+ * for rounding, and is to be seen. */
+static world_settings settings_of(const scheme_step *step) {
+  const double LEAST_MARGIN = 1e-6; /* m */
+  world_settings settings = scheme_settings(step);
+  if (step->contacts->function != NULL &&
+      settings.margin != ODE_MLCP_MARGIN_AUTO)
+    settings.margin = fmax(settings.margin, LEAST_MARGIN);
+  return settings;
+}
+
+bool event_driven_solve(event_state *w) {
+  const scheme_step *step = w->s.step;
+  const world_settings settings = settings_of(step);
   w->s.here = &w->s.home;
   w->s.here_size = step->step_size;
   w->s.take = step->options->scheme == ODE_MLCP_SCHEME_CONSERVING
                   ? conserving_take
                   : second_order_take;
-  w->n_v_alpha = 0;
   if (!world_read(&w->s.home, &settings, step->islands, step->n_islands,
                   step->out) ||
       !reserve(w))
     return false;
   start(w);
-  return recall_states(w, step->memory, true,
-                       motion_radius(&w->s.home, w->now.v, step->step_size)) &&
-         run(w) && EVENT_RESERVE(w, bodies, w->s.home.n_bodies) && hand_over(w);
+  if (!recall_states(w, step->memory, true,
+                     motion_radius(&w->s.home, w->now.v, step->step_size)) ||
+      !run(w))
+    return false;
+  hand_over(w);
+  return true;
 }
-
-/* --- what can be asked afterwards ----------------------------------------- */
-
-static bool last_v_alpha(const void *state, dBodyID body, double velocity[6]) {
-  const event_state *w = state;
-  unsigned long serial = dBodyGetSerial(body);
-  for (int b = 0; b < w->n_v_alpha; b++) {
-    if (w->v_alpha[b].serial != serial) continue;
-    memcpy(velocity, w->v_alpha[b].v, sizeof w->v_alpha[b].v);
-    return true;
-  }
-  return false;
-}
-
-static bool last_event(const void *state, int index, ode_mlcp_event *event) {
-  const event_state *w = state;
-  return event_log_get(&w->log, index, event);
-}
-
-static bool last_event_contact(const void *state, int index, int k,
-                               ode_mlcp_event_contact *contact) {
-  const event_state *w = state;
-  return event_log_get_contact(&w->log, index, k, contact);
-}
-
-#define EVENT_DRIVEN(ID)                                                       \
-  const scheme SCHEME_##ID = {.id = ODE_MLCP_SCHEME_##ID,                      \
-                              .state_size = sizeof(event_state),               \
-                              .solve = solve,                                  \
-                              .committed = committed,                          \
-                              .v_alpha = last_v_alpha,                         \
-                              .event = last_event,                             \
-                              .event_contact = last_event_contact};
-EVENT_DRIVEN(GAP)
-EVENT_DRIVEN(TRAPEZOID_1)
-EVENT_DRIVEN(TRAPEZOID)
-EVENT_DRIVEN(CONSERVING)

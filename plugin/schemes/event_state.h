@@ -8,17 +8,29 @@
 
 /** A body as the last step's commit left it. */
 typedef struct body_memory {
-  dBodyID id; /* of the step in hand */
   unsigned long serial;
   world_pose pose;
   double v[6];
   double carry[6], carry_h; /* see motion */
 } body_memory;
 
-typedef struct body_v_alpha {
+/** What the step in hand leaves of a body. */
+typedef struct body_end {
+  dBodyID id;
   unsigned long serial;
-  double v[6];
-} body_v_alpha;
+  double carry[6], carry_h;
+  double v_alpha[6];
+} body_end;
+
+/** An island and, once it is solved, what was solved with it as the first. */
+typedef struct event_island {
+  int first_body, first_joint; /* in the step's results */
+  int last, next; /* of those solved together: the last, of the first; the
+                     next, -1 at the end */
+  bool solved;
+  int first_entry, n_entries; /* in `kept` */
+  outcome out;
+} event_island;
 
 /** Impulses of a contact of `here` in a trial step. */
 typedef struct contact_probe {
@@ -38,13 +50,14 @@ typedef struct contact_watch {
 } contact_watch;
 
 typedef struct event_state {
-  second_order s;
+  second_order s;       /* of the islands in hand */
   motion now;           /* the start of the substep */
   motion next;          /* its trial end */
   world_snapshot ahead; /* the world there, */
   double ahead_size;    /* s: read for a trial step of this size */
   bool *unchanged;      /* [n_bodies] since the last step */
   bool *touched;        /* [n_bodies] scratch */
+  double *v_alpha;      /* [6 n_bodies] of the last substep */
 
   /* contacts as the last substep left them */
   contact_memory memory;
@@ -62,14 +75,34 @@ typedef struct event_state {
   bool *taken;  /* [here's contacts] */
   int *home_of; /* [here's contacts] in `home`, -1: new since then */
 
+  /* of the whole step */
+  scheme_step part;      /* as the islands in hand see it */
+  event_island *islands; /* [step's islands] */
+  int *set;              /* [step's islands] solved together */
+  int group;             /* the first of those in hand */
+  dStepperIsland *group_islands;
+  int *group_index;
+  body_result *group_bodies; /* of several islands, to be put in their places */
+  joint_result *group_joints;
+  int *body_of; /* [n_bodies] in the whole step */
+  contact_entry *kept;
+  int n_kept;
+  world_pose *poses;             /* [all bodies] where they end */
+  world_snapshot whole, meeting; /* bodies alone; and contacts at the end */
+  dStepperIsland *bare;
+  body_end *ends; /* [n_ends] all bodies */
+  int n_ends;
+  bool curves; /* has joints */
   bool warned; /* of what the scheme cannot do */
 
   event_log log; /* of the last step */
 
   body_memory *bodies; /* [n_body_memory] by serial */
-  int n_body_memory, n_v_alpha;
-  body_v_alpha *v_alpha;
+  int n_body_memory;
 } event_state;
+
+/** By serial number, for bsearch. */
+int event_compare_bodies(const void *left, const void *right);
 
 /** m/s: below this a contact's bodies neither part nor come closer. */
 double event_rate_tolerance(const event_state *w);

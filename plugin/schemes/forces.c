@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/disjoint_sets.h"
 #include "common/vec3.h"
 #include "world/rotation.h"
 
@@ -138,6 +139,16 @@ void ode_mlcp_force_destroy(ode_mlcp_force *force) {
 void forces_release(force_list *forces) {
   while (forces->first != NULL) ode_mlcp_force_destroy(forces->first);
   while (forces->gone != NULL) ode_mlcp_force_destroy(forces->gone);
+}
+
+void forces_unite(const force_list *forces, const world_snapshot *home,
+                  int set[]) {
+  for (const ode_mlcp_force *force = forces->first; force != NULL;
+       force = force->next) {
+    int a = world_find_body(home, force->spring.body[0]);
+    int b = world_find_body(home, force->spring.body[1]);
+    if (a >= 0 && b >= 0) unite_sets(set, a, b);
+  }
 }
 
 /* --- springs -------------------------------------------------------------- */

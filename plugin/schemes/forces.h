@@ -39,6 +39,10 @@ ode_mlcp_error forces_add_function(force_list *list,
                                    ode_mlcp_force_function *f, void *context,
                                    ode_mlcp_force **force);
 
+/** Unite the bodies that springs tie together. @param set  [home->n_bodies] */
+void forces_unite(const force_list *forces, const world_snapshot *home,
+                  int set[]);
+
 /**
  * Forces at given poses and velocities.
  *

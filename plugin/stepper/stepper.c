@@ -15,7 +15,7 @@
 #include "settings/settings.h"
 #include "stepper/dump.h"
 #include "stepper/process.h"
-#include "stepper/report.h"
+#include "world/report.h"
 
 /* --- a world's stepper ------------------------------------------------------------ */
 

@@ -25,6 +25,8 @@ static ode_mlcp_error fail_memory(ode_mlcp_contact_list *list) {
   return fail(list, ODE_MLCP_NO_MEMORY, "memory ran out for contacts");
 }
 
+static bool moves(dBodyID body) { return body != NULL && dBodyIsEnabled(body); }
+
 static void velocity_at(double velocity[3], dBodyID body, const dReal *point,
                         double step_size) {
   for (int i = 0; i < 3; i++) velocity[i] = 0;
@@ -59,9 +61,16 @@ static bool wakes(const ode_mlcp_contact_list *list, dBodyID body1,
          LEAST_MARGIN;
 }
 
+/* Where islands are hidden, only what is shown moves. */
+static bool of_interest(const ode_mlcp_contact_list *list, dBodyID body1,
+                        dBodyID body2) {
+  return list->shown == NULL || moves(body1) || moves(body2);
+}
+
 static ode_mlcp_error add(ode_mlcp_contact_list *list, dBodyID body1,
                           dBodyID body2, const dContact *contact,
                           const contact_identity *identity, int polygon) {
+  if (!of_interest(list, body1, body2)) return ODE_MLCP_OK;
   if (!wakes(list, body1, body2, &contact->geom)) return ODE_MLCP_OK;
   if (!POOL_GROW(list->pool, list->contacts, list->n_contacts + 1))
     return fail_memory(list);
@@ -97,8 +106,6 @@ ode_mlcp_error ode_mlcp_add_contact(ode_mlcp_contact_list *list, dBodyID body1,
 }
 
 /* --- margins ------------------------------------------------------------------ */
-
-static bool moves(dBodyID body) { return body != NULL && dBodyIsEnabled(body); }
 
 /* How fast the surface of a geom can move beside its body's centre. */
 static double turning_speed(const ode_mlcp_contact_list *list, dGeomID geom) {
@@ -157,14 +164,22 @@ static void raise_margin(const ode_mlcp_contact_list *list, dGeomID geom) {
 }
 
 /* Geoms are found by their bodies: not every kind of space lists its own. */
+static void raise_margins_of(const ode_mlcp_contact_list *list,
+                             dBodyID const bodies[], size_t count) {
+  for (size_t i = 0; i < count; i++)
+    for (dGeomID geom = dBodyGetFirstGeom(bodies[i]); geom != NULL;
+         geom = dBodyGetNextGeom(geom))
+      raise_margin(list, geom);
+}
+
 static bool raise_margins(ode_mlcp_contact_list *list) {
+  for (size_t i = 0; i < list->n_shown; i++)
+    raise_margins_of(list, list->shown[i].bodies, list->shown[i].bodies_count);
+  if (list->shown != NULL) return true;
   size_t count = dWorldGetBodies(list->world, NULL, 0);
   if (!POOL_RESERVE(list->pool, list->bodies, count)) return false;
   dWorldGetBodies(list->world, list->bodies, count);
-  for (size_t i = 0; i < count; i++)
-    for (dGeomID geom = dBodyGetFirstGeom(list->bodies[i]); geom != NULL;
-         geom = dBodyGetNextGeom(geom))
-      raise_margin(list, geom);
+  raise_margins_of(list, list->bodies, count);
   return true;
 }
 
@@ -264,7 +279,7 @@ ode_mlcp_error ode_mlcp_add_pair(ode_mlcp_contact_list *list, dGeomID geom1,
                 "half a turn");
   order_pair(&geom1, &geom2);
   dBodyID body1 = dGeomGetBody(geom1), body2 = dGeomGetBody(geom2);
-  if (body1 == body2) return ODE_MLCP_OK;
+  if (body1 == body2 || !of_interest(list, body1, body2)) return ODE_MLCP_OK;
   if (dBodyGetWorld(body1) != list->world ||
       (body2 != NULL && dBodyGetWorld(body2) != list->world))
     return fail(list, ODE_MLCP_BAD_ARGUMENT,
@@ -312,7 +327,7 @@ static void take_pair(void *data, dGeomID geom1, dGeomID geom2) {
     return;
   order_pair(&geom1, &geom2);
   dBodyID body1 = dGeomGetBody(geom1), body2 = dGeomGetBody(geom2);
-  if (body1 == body2 ||
+  if (body1 == body2 || !of_interest(search->list, body1, body2) ||
       (body1 != NULL && body2 != NULL &&
        dAreConnectedExcluding(body1, body2, dJointTypeContact)))
     return;
@@ -372,11 +387,68 @@ bool contact_source_collect(contact_source *source, dWorldID world,
   }
   list->gaps = source->gaps;
   list->world = world;
+  list->shown = source->shown;
+  list->n_shown = source->n_shown;
   list->step_size = step_size;
   list->margin = margin;
   if (!source->function(source->context, world, list))
     fail(list, ODE_MLCP_STEP_FAILED, "the collision function failed");
   return list->error == ODE_MLCP_OK;
+}
+
+/* --- hiding ------------------------------------------------------------------- */
+
+static void enable_geoms(const contact_source *source, size_t island,
+                         bool enable) {
+  const hidden_geoms *hidden = &source->hidden;
+  for (int i = hidden->first[island]; i < hidden->first[island + 1]; i++)
+    (enable ? dGeomEnable : dGeomDisable)(hidden->geoms[i]);
+}
+
+bool contact_source_hide(contact_source *source, const dStepperIsland islands[],
+                         size_t n_islands) {
+  hidden_geoms *hidden = &source->hidden;
+  int count = 0;
+  hidden->n_islands = 0;
+  if (!POOL_RESERVE(source->pool, hidden->first, n_islands + 1)) return false;
+  for (size_t i = 0; i < n_islands; i++) {
+    hidden->first[i] = count;
+    for (unsigned b = 0; b < islands[i].bodies_count; b++)
+      for (dGeomID geom = dBodyGetFirstGeom(islands[i].bodies[b]); geom != NULL;
+           geom = dBodyGetNextGeom(geom)) {
+        if (!dGeomIsEnabled(geom)) continue;
+        if (!POOL_GROW(source->pool, hidden->geoms, count + 1)) return false;
+        hidden->geoms[count++] = geom;
+      }
+  }
+  hidden->first[n_islands] = count;
+  hidden->n_islands = n_islands;
+  contact_source_hide_again(source);
+  return true;
+}
+
+void contact_source_show(contact_source *source, const dStepperIsland shown[],
+                         const int index[], size_t n) {
+  for (size_t i = 0; i < n; i++) enable_geoms(source, (size_t)index[i], true);
+  source->shown = shown;
+  source->shown_index = index;
+  source->n_shown = n;
+}
+
+void contact_source_show_all(contact_source *source) {
+  for (size_t i = 0; i < source->hidden.n_islands; i++)
+    enable_geoms(source, i, true);
+  source->shown = NULL;
+  source->n_shown = 0;
+}
+
+void contact_source_hide_again(contact_source *source) {
+  bool all = source->shown == NULL;
+  size_t n = all ? source->hidden.n_islands : source->n_shown;
+  for (size_t i = 0; i < n; i++)
+    enable_geoms(source, all ? i : (size_t)source->shown_index[i], false);
+  source->shown = NULL;
+  source->n_shown = 0;
 }
 
 bool contact_source_make_joints(contact_source *source, dWorldID world,

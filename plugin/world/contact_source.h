@@ -26,6 +26,9 @@ struct ode_mlcp_contact_list {
   memory_pool *pool;
   gap_context *gaps;
   dWorldID world;
+  const dStepperIsland
+      *shown; /* [n_shown] whose bodies alone move; NULL: all */
+  size_t n_shown;
   double step_size; /* s */
   double margin;    /* m, or ODE_MLCP_MARGIN_AUTO */
   source_contact *contacts;
@@ -38,9 +41,20 @@ struct ode_mlcp_contact_list {
   dBodyID *bodies;    /* of the world */
 };
 
+/** Geoms of moving bodies that are disabled for a while; starts as zeros. */
+typedef struct hidden_geoms {
+  dGeomID *geoms; /* those that were enabled, island after island */
+  int *first;     /* [islands + 1] */
+  size_t n_islands;
+} hidden_geoms;
+
 /** Starts as zeros with `pool` set. */
 typedef struct contact_source {
   memory_pool *pool;
+  hidden_geoms hidden;
+  const dStepperIsland *shown; /* [n_shown] where others are hidden, or NULL */
+  const int *shown_index;      /* [n_shown] their numbers */
+  size_t n_shown;
   ode_mlcp_collision *function; /* NULL: contacts come as joints alone */
   void *context;
   gap_context *gaps;
@@ -70,6 +84,22 @@ void contact_source_release(contact_source *source);
 bool contact_source_collect(contact_source *source, dWorldID world,
                             double step_size, double margin,
                             ode_mlcp_contact_list *list);
+
+/** Hide islands from the collision function: their geoms are disabled, and what
+ *  neither moves nor is shown is not asked about. @return false where memory ran
+ *  out: nothing is hidden then. */
+bool contact_source_hide(contact_source *source, const dStepperIsland islands[],
+                         size_t n_islands);
+
+/** Of the islands hidden, show these alone; `index` [n] are their numbers. */
+void contact_source_show(contact_source *source, const dStepperIsland shown[],
+                         const int index[], size_t n);
+
+/** Show all islands. */
+void contact_source_show_all(contact_source *source);
+
+/** Hide again what is shown. */
+void contact_source_hide_again(contact_source *source);
 
 /** Collect into source->list and make contact joints of it. They are removed by
  *  contact_source_remove_joints, which does nothing where there are none. */

@@ -4,12 +4,34 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "world/report.h"
+
 void outcome_start(outcome *out) {
   /* the messages are long, but empty */
   memset(&out->report, 0, sizeof out->report);
   out->refused = out->no_memory = false;
   out->n_observed = 0;
   out->message[0] = out->warning[0] = '\0';
+}
+
+static void add_words(char sum[160], const char share[160]) {
+  if (sum[0] == '\0') memcpy(sum, share, 160);
+}
+
+void outcome_add(outcome *sum, const outcome *share) {
+  report_add(&sum->report, &share->report);
+  sum->refused |= share->refused;
+  sum->no_memory |= share->no_memory;
+  add_words(sum->message, share->message);
+  add_words(sum->warning, share->warning);
+}
+
+void outcome_add_work(outcome *sum, const outcome *share) {
+  sum->report.solves += share->report.solves;
+  sum->report.pivots += share->report.pivots;
+  sum->report.factorisations += share->report.factorisations;
+  sum->report.iterations += share->report.iterations;
+  sum->report.solver_seconds += share->report.solver_seconds;
 }
 
 bool outcome_fail(outcome *out, const char *format, ...) {

@@ -18,6 +18,13 @@ typedef struct outcome {
 /** Start afresh. */
 void outcome_start(outcome *out);
 
+/** Add what an island came to. Its message and warning are taken over where there
+ *  are none yet. */
+void outcome_add(outcome *sum, const outcome *share);
+
+/** Of what was solved in vain, add the work alone. */
+void outcome_add_work(outcome *sum, const outcome *share);
+
 /** Say why the step cannot be taken. @return false */
 bool outcome_fail(outcome *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -521,6 +521,11 @@ static void freeze_contact(world_reader *r, const world_snapshot *home, int k,
   r->world->linearised = true;
 }
 
+/* Of an island that is not looked at. */
+static bool is_elsewhere(dBodyID id, int body) {
+  return id != NULL && body < 0 && dBodyIsEnabled(id);
+}
+
 static bool read_source(world_reader *r) {
   world_snapshot *world = r->world;
   for (int i = 0; i < world->list.n_contacts; i++) {
@@ -528,8 +533,11 @@ static bool read_source(world_reader *r) {
     int body[2] = {world_find_body(world, found->body[0]),
                    world_find_body(world, found->body[1])};
     bool reversed = body[0] < 0, usable;
-    if (body[0] == body[1] || (!world_is_dynamic(world, body[0]) &&
-                               !world_is_dynamic(world, body[1])))
+    if (body[0] == body[1] ||
+        (!world_is_dynamic(world, body[0]) &&
+         !world_is_dynamic(world, body[1])) ||
+        is_elsewhere(found->body[0], body[0]) ||
+        is_elsewhere(found->body[1], body[1]))
       continue;
     if (reversed) {
       body[0] = body[1];

@@ -1,6 +1,6 @@
 /* The report of a step out of the shares of its islands. */
-#ifndef ODE_MLCP_STEPPER_REPORT_H
-#define ODE_MLCP_STEPPER_REPORT_H
+#ifndef ODE_MLCP_WORLD_REPORT_H
+#define ODE_MLCP_WORLD_REPORT_H
 
 #include "ode_mlcp.h"
 

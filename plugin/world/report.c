@@ -1,4 +1,4 @@
-#include "stepper/report.h"
+#include "world/report.h"
 
 #include <math.h>
 

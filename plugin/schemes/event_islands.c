@@ -1,0 +1,329 @@
+/* The trapezoids, the (alpha, gamma) family and the conserving scheme: each
+ * island takes its own way through a step, in substeps of its own. Those that are
+ * found to meet at the end take it again together. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/disjoint_sets.h"
+#include "common/vec3.h"
+#include "schemes/event_driven.h"
+#include "schemes/schemes.h"
+
+/* m: what meets less deep does not meet. */
+static const double MEETS = 1e-12;
+
+/* --- sets of islands -------------------------------------------------------- */
+
+static bool reserve(event_state *w, const scheme_step *step) {
+  memory_pool *pool = step->pool;
+  size_t n = step->n_islands, n_bodies = 0, n_joints = 0;
+  if (!POOL_RESERVE(pool, w->islands, n) || !POOL_RESERVE(pool, w->set, n) ||
+      !POOL_RESERVE(pool, w->group_islands, n) ||
+      !POOL_RESERVE(pool, w->group_index, n) || !POOL_RESERVE(pool, w->bare, n))
+    return outcome_no_memory(step->out);
+  for (size_t i = 0; i < n; i++) {
+    w->islands[i].first_body = (int)n_bodies;
+    w->islands[i].first_joint = (int)n_joints;
+    w->islands[i].solved = false;
+    w->set[i] = (int)i;
+    n_bodies += step->islands[i].bodies_count;
+    n_joints += step->islands[i].joints_count;
+  }
+  w->n_ends = (int)n_bodies;
+  w->n_kept = 0;
+  event_log_start(&w->log);
+  w->curves = false;
+  return (POOL_RESERVE(pool, w->ends, n_bodies) &&
+          POOL_RESERVE(pool, w->poses, n_bodies) &&
+          POOL_RESERVE(pool, w->body_of, n_bodies) &&
+          POOL_RESERVE(pool, w->group_bodies, n_bodies) &&
+          POOL_RESERVE(pool, w->group_joints, n_joints)) ||
+         outcome_no_memory(step->out);
+}
+
+/* The bodies alone of all islands. */
+static bool read_whole(event_state *w, const scheme_step *step) {
+  world_settings settings = scheme_settings(step);
+  settings.measure = false;
+  for (size_t i = 0; i < step->n_islands; i++) {
+    w->bare[i] = step->islands[i];
+    w->bare[i].joints_count = 0;
+  }
+  return world_read(&w->whole, &settings, w->bare, step->n_islands, step->out);
+}
+
+/* The island of a body of the whole step. */
+static int island_of(const event_state *w, const scheme_step *step, int body) {
+  int low = 0, high = (int)step->n_islands - 1;
+  while (low < high) {
+    int middle = (low + high + 1) / 2;
+    if (w->islands[middle].first_body <= body)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
+/* Springs tie islands together that the host knows nothing of. */
+static void unite_by_springs(event_state *w, const scheme_step *step) {
+  int n = w->whole.n_bodies, *sets = w->body_of; /* not needed yet */
+  if (step->forces->n_springs == 0) return;
+  for (int b = 0; b < n; b++) sets[b] = b;
+  forces_unite(step->forces, &w->whole, sets);
+  for (int b = 0; b < n; b++)
+    unite_sets(w->set, island_of(w, step, b),
+               island_of(w, step, set_of(sets, b)));
+}
+
+/* Chain the islands of each set. @return how many sets there are. */
+static int chain(event_state *w, const scheme_step *step) {
+  int n = (int)step->n_islands, n_sets = 0;
+  for (int i = 0; i < n; i++) {
+    int first = set_of(w->set, i);
+    w->islands[i].next = -1;
+    if (first != i) w->islands[w->islands[first].last].next = i;
+    w->islands[first].last = i;
+    n_sets += first == i;
+  }
+  return n_sets;
+}
+
+/* --- a set ------------------------------------------------------------------ */
+
+/* Gather the islands of the set that begins with `first` into w->part.
+ * @return how many. */
+static int gather(event_state *w, const scheme_step *step, int first) {
+  int n = 0, n_bodies = 0, n_joints = 0;
+  for (int i = first; i >= 0; i = w->islands[i].next) {
+    const event_island *island = &w->islands[i];
+    const dStepperIsland *host = &step->islands[i];
+    w->group_index[n] = i;
+    w->group_islands[n++] = *host;
+    for (int b = 0; b < (int)host->bodies_count; b++)
+      w->body_of[n_bodies++] = island->first_body + b;
+    for (int j = 0; j < (int)host->joints_count; j++)
+      w->group_joints[n_joints++] = (joint_result){
+          .forceless = step->joints[island->first_joint + j].forceless};
+  }
+  w->part = *step;
+  w->part.islands = w->group_islands;
+  w->part.n_islands = (size_t)n;
+  w->part.bodies = w->group_bodies;
+  w->part.joints = w->group_joints;
+  w->part.out = &w->islands[first].out;
+  w->group = w->log.island = first;
+  w->s.step = &w->part;
+  return n;
+}
+
+/* The results of the islands in hand go where they belong. */
+static bool scatter(event_state *w, const scheme_step *step, int n) {
+  event_island *group = &w->islands[w->group];
+  const joint_result *joint = w->group_joints;
+  for (int i = 0; i < n; i++) {
+    event_island *island = &w->islands[w->group_index[i]];
+    size_t n_joints = w->group_islands[i].joints_count;
+    memcpy(step->joints + island->first_joint, joint, n_joints * sizeof *joint);
+    joint += n_joints;
+    island->solved = true;
+  }
+  for (int b = 0; b < w->s.home.n_bodies; b++) {
+    int at = w->body_of[b];
+    body_end *end = &w->ends[at];
+    step->bodies[at] = w->group_bodies[b];
+    w->poses[at] = w->now.poses[b];
+    end->id = w->s.home.bodies[b].id;
+    end->serial = w->s.home.bodies[b].serial;
+    memcpy(end->carry, w->now.carry + 6 * b, sizeof end->carry);
+    end->carry_h = w->now.carry_h[b];
+    memcpy(end->v_alpha, w->v_alpha + 6 * b, sizeof end->v_alpha);
+  }
+  w->curves |= w->s.home.n_joint_rows > 0;
+  group->first_entry = w->n_kept;
+  group->n_entries = w->n_entries;
+  if (!POOL_GROW(step->pool, w->kept, w->n_kept + w->n_entries))
+    return outcome_no_memory(step->out);
+  memcpy(w->kept + w->n_kept, w->entries,
+         (size_t)w->n_entries * sizeof *w->entries);
+  w->n_kept += w->n_entries;
+  return true;
+}
+
+static bool solve_set(event_state *w, const scheme_step *step, int first,
+                      bool hides) {
+  int n = gather(w, step, first);
+  outcome_start(w->part.out);
+  w->part.out->n_observed = step->out->n_observed;
+  if (hides)
+    contact_source_show(step->contacts, w->group_islands, w->group_index,
+                        (size_t)n);
+  bool solved = event_driven_solve(w);
+  if (hides) contact_source_hide_again(step->contacts);
+  step->out->n_observed = w->part.out->n_observed;
+  if (!solved) {
+    outcome_add(step->out, w->part.out);
+    return false;
+  }
+  return scatter(w, step, n);
+}
+
+/* --- islands that meet ------------------------------------------------------ */
+
+/* What a set that turned out to be part of a larger one came to is void. */
+static void void_set(event_state *w, const scheme_step *step, int first) {
+  if (!w->islands[first].solved) return;
+  outcome_add_work(step->out, &w->islands[first].out);
+  for (int i = first; i >= 0; i = w->islands[i].next)
+    w->islands[i].solved = false;
+  event_log_drop(&w->log, first);
+}
+
+/* Unite the sets of islands that overlap where they end.
+ * @param any  out: whether there were such */
+static bool unite_met(event_state *w, const scheme_step *step, bool *any) {
+  *any = false;
+  contact_source_show_all(step->contacts);
+  bool read = world_read_at(&w->meeting, &w->whole, w->poses, step->step_size,
+                            step->out);
+  contact_source_hide_again(step->contacts);
+  if (!read) return false;
+  for (int k = 0; k < w->meeting.contacts.n; k++) {
+    const host_contact *point = &w->meeting.contacts.items[k].point;
+    if (point->body[0] < 0 || point->body[1] < 0 || !(point->gap < -MEETS))
+      continue;
+    int a = set_of(w->set, island_of(w, step, point->body[0]));
+    int b = set_of(w->set, island_of(w, step, point->body[1]));
+    if (a == b) continue;
+    void_set(w, step, a);
+    void_set(w, step, b);
+    unite_sets(w->set, a, b);
+    *any = true;
+  }
+  if (*any) contact_memory_unclaim(step->memory);
+  return true;
+}
+
+static bool solve_sets(event_state *w, const scheme_step *step, bool hides) {
+  for (bool met = true; met;) {
+    int n_sets = chain(w, step);
+    for (int i = 0; i < (int)step->n_islands; i++)
+      if (set_of(w->set, i) == i && !w->islands[i].solved &&
+          !solve_set(w, step, i, hides))
+        return false;
+    met = false;
+    if (hides && n_sets > 1 && !unite_met(w, step, &met)) return false;
+  }
+  return true;
+}
+
+/* --- a step ----------------------------------------------------------------- */
+
+/* Said once: what the scheme does to joints that curve, by its nature. */
+static void warn_of_gap(event_state *w, const scheme_step *step) {
+  const ode_mlcp_options *options = step->options;
+  outcome *out = step->out;
+  if (w->warned || options->scheme != ODE_MLCP_SCHEME_GAP ||
+      options->alpha == 1 || !w->curves || out->warning[0] != '\0')
+    return;
+  w->warned = true;
+  snprintf(out->warning, sizeof out->warning,
+           "scheme gap gains energy where joints curve; conserving does not");
+}
+
+/* What the sets came to becomes the step's. */
+static bool sum_up(event_state *w, scheme_step *step) {
+  int count = 0;
+  if (!scheme_remember(step, w->n_kept)) return false;
+  for (int i = 0; i < (int)step->n_islands; i++) {
+    const event_island *set = &w->islands[i];
+    if (set_of(w->set, i) != i) continue;
+    outcome_add(step->out, &set->out);
+    memcpy(step->remembered.entries + count, w->kept + set->first_entry,
+           (size_t)set->n_entries * sizeof *w->kept);
+    count += set->n_entries;
+  }
+  step->remembered.n_entries = count;
+  event_log_sort(&w->log);
+  warn_of_gap(w, step);
+  return POOL_RESERVE(step->pool, w->bodies, w->n_ends) ||
+         outcome_no_memory(step->out);
+}
+
+static bool solve(void *state, scheme_step *step) {
+  event_state *w = state;
+  bool several = step->n_islands > 1;
+  bool solved = reserve(w, step) && (!several || read_whole(w, step));
+  if (solved && several) unite_by_springs(w, step);
+  bool hides = solved && several && step->contacts->function != NULL;
+  if (hides &&
+      !contact_source_hide(step->contacts, step->islands, step->n_islands))
+    solved = hides = outcome_no_memory(step->out);
+  solved = solved && solve_sets(w, step, hides) && sum_up(w, step);
+  if (hides) contact_source_show_all(step->contacts);
+  w->n_body_memory = 0;
+  if (!solved) {
+    w->n_ends = 0;
+    event_log_start(&w->log);
+  }
+  return solved;
+}
+
+/* Bodies that were destroyed in a callback of the commit are not asked. */
+static void committed(void *state) {
+  event_state *w = state;
+  w->n_body_memory = w->n_ends;
+  for (int b = 0; b < w->n_ends; b++) {
+    const body_end *end = &w->ends[b];
+    body_memory *m = &w->bodies[b];
+    const dReal *x = dBodyGetPosition(end->id),
+                *q = dBodyGetQuaternion(end->id);
+    *m = (body_memory){.serial = end->serial, .carry_h = end->carry_h};
+    vec3_copy(m->pose.position, x);
+    for (int i = 0; i < 4; i++) m->pose.quaternion[i] = q[i];
+    vec3_copy(m->v, dBodyGetLinearVel(end->id));
+    vec3_copy(m->v + 3, dBodyGetAngularVel(end->id));
+    memcpy(m->carry, end->carry, sizeof m->carry);
+  }
+  if (w->n_body_memory > 1)
+    qsort(w->bodies, (size_t)w->n_body_memory, sizeof *w->bodies,
+          event_compare_bodies);
+}
+
+/* --- what can be asked afterwards ------------------------------------------- */
+
+static bool last_v_alpha(const void *state, dBodyID body, double velocity[6]) {
+  const event_state *w = state;
+  unsigned long serial = dBodyGetSerial(body);
+  for (int b = 0; b < w->n_ends; b++) {
+    if (w->ends[b].serial != serial) continue;
+    memcpy(velocity, w->ends[b].v_alpha, sizeof w->ends[b].v_alpha);
+    return true;
+  }
+  return false;
+}
+
+static bool last_event(const void *state, int index, ode_mlcp_event *event) {
+  const event_state *w = state;
+  return event_log_get(&w->log, index, event);
+}
+
+static bool last_event_contact(const void *state, int index, int k,
+                               ode_mlcp_event_contact *contact) {
+  const event_state *w = state;
+  return event_log_get_contact(&w->log, index, k, contact);
+}
+
+#define EVENT_DRIVEN(ID)                                                       \
+  const scheme SCHEME_##ID = {.id = ODE_MLCP_SCHEME_##ID,                      \
+                              .state_size = sizeof(event_state),               \
+                              .solve = solve,                                  \
+                              .committed = committed,                          \
+                              .v_alpha = last_v_alpha,                         \
+                              .event = last_event,                             \
+                              .event_contact = last_event_contact};
+EVENT_DRIVEN(GAP)
+EVENT_DRIVEN(TRAPEZOID_1)
+EVENT_DRIVEN(TRAPEZOID)
+EVENT_DRIVEN(CONSERVING)

@@ -1,0 +1,285 @@
+/* Second-order schemes: each island takes its own way through a step. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "scheme_scene.h"
+
+static const char *const SCHEMES[] = {"gap", "trapezoid-1", "trapezoid",
+                                      "conserving"};
+enum { N_SCHEMES = 4 };
+
+static void open_with(scene *s, const char *scheme, const char *more) {
+  char settings[120];
+  snprintf(settings, sizeof settings, "scheme=%s %s", scheme, more);
+  open_scene(s, settings, 9.81);
+  s->surface.parameters.mode = dContactApprox1 | dContactBounce;
+  s->surface.parameters.mu = 0.5;
+  s->surface.parameters.bounce = 0.4;
+  dCreatePlane(s->space, 0, 1, 0, 0);
+}
+
+static dBodyID add_box(scene *s, double x, double z, double side, double mass,
+                       double speed) {
+  dBodyID body = dBodyCreate(s->world);
+  dMass of;
+  dMassSetBoxTotal(&of, mass, side, side, 1.5 * side);
+  dBodySetMass(body, &of);
+  dBodySetPosition(body, x, side / 2, z);
+  dBodySetLinearVel(body, speed, 0, 0.3 * speed);
+  dGeomSetBody(dCreateBox(s->space, side, side, 1.5 * side), body);
+  return body;
+}
+
+/* --- nothing elsewhere matters ---------------------------------------------- */
+
+enum { WATCHED = 5 };
+
+/* A box that slides to a stop, a ball that bounces, a pair of jointed balls that
+ * hits the ground. */
+static void add_watched(scene *s, dBodyID watched[WATCHED]) {
+  watched[0] = add_box(s, 0, 0, 0.3, 2, 0.7);
+  watched[1] = add_ball(s, 3, 0.31);
+  watched[2] = add_ball(s, 5, 0.5);
+  watched[3] = add_ball(s, 5.4, 0.6);
+  watched[4] = add_box(s, 7, 0, 0.2, 0.01, -0.4);
+  dBodySetAngularVel(watched[2], 3, 1, 2);
+  add_rod(s, watched[3], watched[2]);
+}
+
+static dBodyID add_ball_at(scene *s, double x, double y, double z) {
+  dBodyID ball = add_ball(s, x, y);
+  dBodySetPosition(ball, x, y, z);
+  return ball;
+}
+
+/* What has nothing to do with it, and events of its own. */
+static void add_others(scene *s, int n, double z) {
+  for (int i = 0; i < n; i++) {
+    add_box(s, 2.0 * i, z, 0.2 + 0.1 * (i % 3), 0.5 + i, 0.3 + 0.11 * i);
+    dBodySetLinearVel(add_ball_at(s, 2.0 * i, 0.7 + 0.1 * i, z), 0, -0.3 * i,
+                      0);
+    dBodySetLinearVel(add_ball_at(s, 2.0 * i + 0.8, 0.35 + 0.02 * i, z + 3),
+                      0.1, 0, -1);
+  }
+}
+
+static unsigned long hash_bits(unsigned long hash, const dReal x[], int n) {
+  for (int i = 0; i < n; i++) {
+    uint64_t bits;
+    memcpy(&bits, &x[i], sizeof bits);
+    hash = (hash ^ bits) * 0x100000001b3u;
+  }
+  return hash;
+}
+
+/* Of all poses and velocities of what is watched. */
+static unsigned long run_watched(const char *scheme, const char *more,
+                                 int before, int after, int *transitions) {
+  scene s;
+  dBodyID watched[WATCHED];
+  open_with(&s, scheme, more);
+  add_others(&s, before, 20);
+  add_watched(&s, watched);
+  add_others(&s, after, -40);
+  unsigned long hash = 0xcbf29ce484222325u;
+  *transitions = 0;
+  for (int i = 0; i < 40; i++) {
+    ode_mlcp_report report;
+    step(&s, 0.01, &report);
+    *transitions += report.transitions + report.collisions;
+    for (int b = 0; b < WATCHED; b++) {
+      hash = hash_bits(hash, dBodyGetPosition(watched[b]), 3);
+      hash = hash_bits(hash, dBodyGetQuaternion(watched[b]), 4);
+      hash = hash_bits(hash, dBodyGetLinearVel(watched[b]), 3);
+      hash = hash_bits(hash, dBodyGetAngularVel(watched[b]), 3);
+    }
+  }
+  scene_close(&s);
+  return hash;
+}
+
+static void test_nothing_elsewhere_changes_a_bit(void) {
+  static const char *const more[] = {"", "margin=0.02", "impact=set"};
+  for (int i = 0; i < N_SCHEMES; i++)
+    for (int k = 0; k < 3; k++) {
+      int alone, crowded;
+      unsigned long expected = run_watched(SCHEMES[i], more[k], 0, 0, &alone);
+      unsigned long found = run_watched(SCHEMES[i], more[k], 4, 3, &crowded);
+      CU_ASSERT(alone > 0 && crowded > alone);
+      if (found != expected)
+        fprintf(stderr, "%s %s: not the same bits\n", SCHEMES[i], more[k]);
+      CU_ASSERT_EQUAL(found, expected);
+    }
+}
+
+/* --- what it costs ------------------------------------------------------------ */
+
+/* Solves of a crowd of boxes that slide to a stop, those from `first` on. */
+static long count_solves(const char *scheme, int first, int n) {
+  scene s;
+  open_with(&s, scheme, "");
+  for (int i = first; i < first + n; i++)
+    add_box(&s, 2.0 * i, 0, 0.2 + 0.013 * (i % 7), 1 + i, 0.2 + 0.03 * i);
+  long solves = 0;
+  for (int i = 0; i < 30; i++) {
+    ode_mlcp_report report;
+    step(&s, 0.01, &report);
+    solves += report.solves;
+  }
+  scene_close(&s);
+  return solves;
+}
+
+static void test_a_crowd_is_as_many_boxes(void) {
+  enum { CROWD = 12 };
+  for (int i = 0; i < N_SCHEMES; i++) {
+    long sum = 0;
+    for (int k = 0; k < CROWD; k++) sum += count_solves(SCHEMES[i], k, 1);
+    CU_ASSERT_EQUAL(count_solves(SCHEMES[i], 0, CROWD), sum);
+  }
+}
+
+/* --- islands that meet -------------------------------------------------------- */
+
+/* Balls of different masses in a row, the first of which moves; each hit happens
+ * in the same step, and none is known before it. */
+static void run_row(const char *scheme, int n, double share) {
+  const double h = 0.01, gap = 0.01, speed = 5;
+  scene s;
+  open_scene(&s, "scheme=trapezoid", 0);
+  ode_mlcp_options options = options_of("margin=0 erp=0");
+  char message[100];
+  ode_mlcp_set_option(&options, "scheme", scheme, message, sizeof message);
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(s.world, &options), ODE_MLCP_OK);
+  s.surface.parameters.mode = dContactBounce;
+  s.surface.parameters.bounce = 1;
+  dBodyID balls[4];
+  for (int i = 0; i < n; i++) {
+    dMass mass;
+    balls[i] = add_ball(&s, i * (0.2 + gap), 0);
+    dMassSetSphereTotal(&mass, i % 2 ? 2 : 1.5, 0.1);
+    dBodySetMass(balls[i], &mass);
+  }
+  dBodySetLinearVel(balls[0], speed, 0, 0);
+  ode_mlcp_report report;
+  double x, v = speed, time = gap / speed, end = h * share;
+  step(&s, end, &report);
+  /* one after the other, of two bodies each */
+  for (int i = 0; i < n; i++) {
+    double of = i % 2 ? 2 : 1.5, with = i % 2 ? 1.5 : 2, at = i * (0.2 + gap);
+    bool hits = i + 1 < n;
+    double after = hits ? (of - with) / (of + with) * v : v;
+    x = hits ? at + gap + after * (end - time)
+             : at + v * (end - time + gap / v);
+    CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(balls[i])[0], after, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(balls[i])[0], x, 1e-9);
+    if (!hits) break;
+    v = 2 * of / (of + with) * v;
+    time += gap / v;
+  }
+  CU_ASSERT_EQUAL(report.collisions, n - 1);
+  CU_ASSERT_EQUAL(report.islands, n);
+  double last = 0;
+  for (int i = 0;; i++) {
+    ode_mlcp_event event;
+    if (ode_mlcp_last_event(s.world, i, &event) != ODE_MLCP_OK) {
+      CU_ASSERT_EQUAL(i, n - 1);
+      break;
+    }
+    CU_ASSERT(event.time > last);
+    last = event.time;
+  }
+  scene_close(&s);
+}
+
+static void test_islands_meet_in_a_row(void) {
+  for (int i = 0; i < N_SCHEMES; i++)
+    for (int n = 2; n <= 4; n++) {
+      run_row(SCHEMES[i], n, 1);
+      run_row(SCHEMES[i], n, 0.83);
+    }
+}
+
+/* Springs tie islands together: two balls swing about their centre as if they had
+ * one. */
+static void test_springs_unite_islands(void) {
+  for (int i = 0; i < N_SCHEMES; i++) {
+    scene s;
+    open_scene(&s, "scheme=trapezoid", 0);
+    ode_mlcp_options options = options_of("erp=0");
+    char message[100];
+    ode_mlcp_set_option(&options, "scheme", SCHEMES[i], message,
+                        sizeof message);
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(s.world, &options), ODE_MLCP_OK);
+    dBodyID a = add_ball(&s, 0, 0), c = add_ball(&s, 10, 5);
+    dBodyID b = add_ball(&s, 1, 0);
+    const ode_mlcp_spring spring = {.body = {a, b},
+                                    .anchor = {{0, 0, 0}, {1, 0, 0}},
+                                    .stiffness = 50,
+                                    .length = 0.8};
+    ode_mlcp_force *force;
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_spring_create(s.world, &spring, &force),
+                          ODE_MLCP_OK);
+    ode_mlcp_report report;
+    for (int k = 0; k < 100; k++) step(&s, 0.002, &report);
+    CU_ASSERT_EQUAL(report.islands, 3);
+    double x = 0.1 - 0.1 * cos(10 * 0.2);
+    CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(a)[0], x, 1e-4);
+    CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(b)[0], 1 - x, 1e-4);
+    CU_ASSERT_EQUAL(dBodyGetPosition(c)[0], 10);
+    scene_close(&s);
+  }
+}
+
+/* --- what the collision function sees ----------------------------------------- */
+
+typedef struct failing_collision {
+  scene *s;
+  int calls, fails_at;
+} failing_collision;
+
+static int collide_or_fail(void *context, dWorldID world,
+                           ode_mlcp_contact_list *list) {
+  failing_collision *c = context;
+  if (++c->calls == c->fails_at) return 0;
+  return scene_collide(c->s, world, list);
+}
+
+/* Geoms are enabled after a step as they were before, one that failed too. */
+static void test_geoms_stay_enabled(void) {
+  scene s;
+  open_with(&s, "trapezoid", "");
+  dGeomID geoms[4];
+  for (int i = 0; i < 4; i++)
+    geoms[i] = dBodyGetFirstGeom(add_box(&s, 2 * i, 0, 0.3, 1, 0.3));
+  dGeomID off = dCreateSphere(s.space, 0.5);
+  dGeomSetBody(off, dGeomGetBody(geoms[1]));
+  dGeomDisable(off);
+  failing_collision context = {.s = &s};
+  ode_mlcp_set_collision(s.world, collide_or_fail, &context);
+  int taken = 0;
+  for (int fails_at = 1; taken == 0 && fails_at < 100; fails_at++) {
+    context.calls = 0;
+    context.fails_at = fails_at;
+    taken = ode_mlcp_step(s.world, 0.01, NULL) == ODE_MLCP_OK;
+    for (int i = 0; i < 4; i++) CU_ASSERT(dGeomIsEnabled(geoms[i]));
+    CU_ASSERT(!dGeomIsEnabled(off));
+  }
+  CU_ASSERT(taken && context.calls > 4);
+  scene_close(&s);
+}
+
+int main(void) {
+  static const CU_TestInfo tests[] = {
+      {"nothing elsewhere changes a bit", test_nothing_elsewhere_changes_a_bit},
+      {"a crowd is as many boxes", test_a_crowd_is_as_many_boxes},
+      {"islands meet in a row", test_islands_meet_in_a_row},
+      {"springs unite islands", test_springs_unite_islands},
+      {"geoms stay enabled", test_geoms_stay_enabled},
+      CU_TEST_INFO_NULL};
+  dInitODE2(0);
+  int result = run_tests("schemes: islands", tests);
+  dCloseODE();
+  return result;
+}
