@@ -183,6 +183,7 @@ check "trace: time" awk -F, '
   NR == 5 { exit !($2 > 0.0399999 && $2 < 0.0400001) }' t.csv
 check "trace: contacts" awk -F, 'NR == 3 { exit !($4 == 4) }' t.csv
 # however soon a step ends after another, its row is there before the next
+rm -f out
 "$command" run --trace shown.csv "$program" step 500 wait >out 2>err &
 pid=$!
 wait_for grep -q ready out
@@ -399,6 +400,7 @@ for number in 15 2 10; do
   [ $number -ne 10 ] || expected=17 # by the program's handler
   check "reset, signal $number to the run: status" status_is $expected
 done
+rm -f out
 "$command" run env LD_PRELOAD= "$program" step 1 wait >out 2>err &
 pid=$!
 wait_for grep -q ready out
