@@ -98,9 +98,10 @@ struct ode_mlcp_options_and_end {
 #define ODE_MLCP_ERP_HOST (-1.0)
 
 /** The margin of ode_mlcp_set_collision's contacts is what the bodies of a pair
- *  can come closer in two steps; contacts that the program makes itself, out of
- *  dCollide, are those that touch. Joint stops hold before they are overshot, as
- *  with any margin but 0. */
+ *  can come closer in two steps, and so is that of dCollide under `ode-mlcp run`
+ *  with a scheme other than ap and ah; other contacts that the program makes
+ *  itself are those that touch. Joint stops hold before they are overshot, as with
+ *  any margin but 0. */
 #define ODE_MLCP_MARGIN_AUTO (-1.0)
 
 /** How one step ended: ode_mlcp_report.h has the fields with their meaning.
@@ -302,7 +303,7 @@ ode_mlcp_collide_space(ode_mlcp_contact_list *list, dSpaceID space,
                        ode_mlcp_surface_function *function, void *context);
 
 /** The largest gap of two geoms that is of interest, m; for a function that
- *  finds contacts itself. */
+ *  finds contacts itself. geom2 NULL: of geom1 and what stands still. */
 ODE_MLCP_API double ode_mlcp_pair_margin(const ode_mlcp_contact_list *list,
                                          dGeomID geom1, dGeomID geom2);
 

@@ -54,9 +54,9 @@
       ODE_MLCP_MARGIN_AUTO, "m", "M", ALL,                                    \
       "Contacts with a gap up to this are seen before they touch, so that "   \
       "nothing is entered. auto: of a collision function, what the bodies of "\
-      "a pair can come closer in two steps; of the program's dCollide, what " \
-      "touches; joint stops hold before they are overshot, as with any "      \
-      "margin but 0.")                                                        \
+      "a pair can come closer in two steps; of the program's dCollide the "   \
+      "same, but under ap and ah, as in stock ODE, what touches; joint stops "\
+      "hold before they are overshot, as with any margin but 0.")             \
   ROW(int, measure, ON_OFF, 0, "", "", ALL,                                   \
       "Fill the report's energies and errors. A trace switches it on.")       \
   ROW(ode_mlcp_friction, friction, ONE_OF(frictions),                         \

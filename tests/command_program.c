@@ -5,6 +5,9 @@
  *   step N           step the newest world N times, 10 ms each
  *   touch N          the same, the body resting on the ground
  *   drop N           the same, the body falling on it; prints how deep it was in
+ *   size M, mass KG  of the boxes to come
+ *   tower N          N boxes on each other, not quite in line, for two seconds;
+ *                    prints how far the top one got, in sizes
  *   say WORD         print a word and a line end, buffered as usual
  *   exit N, _exit N, quick_exit N, abort, fault, raise SIGNAL
  *   ignore SIGNAL, handle SIGNAL   (the handler ends with _exit 17)
@@ -20,6 +23,7 @@
  */
 #include <dlfcn.h>
 #include <locale.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -92,6 +96,38 @@ static void drop(int count) {
     }
   }
   printf("%g\n", deepest);
+}
+
+static double box_size = 0.5, box_mass = 125;
+
+static void tower(int count) {
+  dMass mass;
+  dBodyID top = NULL;
+  const double size = box_size;
+
+  make_world();
+  dBodySetPosition(body, 100, 100, 0.5);
+  for (int k = 0; k < count; k++) {
+    top = dBodyCreate(world);
+    dMassSetBoxTotal(&mass, box_mass, size, size, size);
+    dBodySetMass(top, &mass);
+    dBodySetPosition(top, 0.04 * size * (k % 3), 0.02 * size * (k % 2),
+                     (0.51 + 1.001 * k) * size);
+    dGeomSetBody(dCreateBox(space, size, size, size), top);
+  }
+  double at[3];
+  for (int i = 0; i < 3; i++) at[i] = dBodyGetPosition(top)[i];
+  for (int k = 0; k < 200; k++) {
+    dSpaceCollide(space, NULL, touch);
+    dWorldStep(world, 0.01);
+    dJointGroupEmpty(contacts);
+  }
+  double square = 0;
+  for (int i = 0; i < 3; i++) {
+    double d = dBodyGetPosition(top)[i] - at[i];
+    square += d * d;
+  }
+  printf("%g\n", sqrt(square) / size);
 }
 
 static void step(int count, int touching) {
@@ -182,6 +218,8 @@ static int do_with_number(const char *deed, int value) {
     step(value, 1);
   else if (strcmp(deed, "drop") == 0)
     drop(value);
+  else if (strcmp(deed, "tower") == 0)
+    tower(value);
   else if (strcmp(deed, "threads") == 0)
     step_in_threads(value);
   else if (strcmp(deed, "exit") == 0)
@@ -207,7 +245,11 @@ static int do_with_number(const char *deed, int value) {
 }
 
 static int do_with_word(const char *deed, const char *value) {
-  if (strcmp(deed, "say") == 0)
+  if (strcmp(deed, "size") == 0)
+    box_size = atof(value);
+  else if (strcmp(deed, "mass") == 0)
+    box_mass = atof(value);
+  else if (strcmp(deed, "say") == 0)
     puts(value);
   else if (strcmp(deed, "dlopen") == 0)
     load(value);

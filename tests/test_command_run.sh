@@ -104,6 +104,21 @@ run --margin 0.1 --stats s.json -- "$program" drop 200
 check "a margin: it does not" awk '{ exit !($1 < 1e-9) }' "$work/out"
 check "options arrive: margin" json_holds s.json margin 0.1
 check "a margin: nothing unsolved" json_holds s.json unsolved 0
+# schemes that look ahead hear of what comes near without being told to
+for scheme in st gap trapezoid-1 trapezoid conserving; do
+  run --scheme $scheme -- "$program" drop 60
+  check "auto, $scheme: the box stays out of the ground" \
+    awk '{ exit !($1 < 1e-4) }' "$work/out"
+  run --scheme $scheme --margin 0 -- "$program" drop 30
+  check "no margin, $scheme: it does not" \
+    awk '{ exit !($1 > 1e-3) }' "$work/out"
+done
+for tower in "0.5 125" "0.05 0.1" "0.5 10000" "3 1"; do
+  # shellcheck disable=SC2086 # a size and a mass
+  set -- $tower
+  run --scheme st -- "$program" size "$1" mass "$2" tower 20
+  check "st, 20 boxes of $1 m, $2 kg stand" awk '{ exit !($1 < 0.1) }' "$work/out"
+done
 run --margin=-1e-3 -- "$program" drop 1
 check "a bad margin: status 2" status_is 2
 check "a bad margin: said" err_has "--margin: '-1e-3' is not auto, or a length"

@@ -10,15 +10,17 @@
 
 #include <dlfcn.h>
 #include <stddef.h>
+#include <stdlib.h>
 
-#include "ode_mlcp.h"
+#include "world/contact_source.h"
 
 #define VISIBLE __attribute__((visibility("default")))
 
 typedef int collide_function(dGeomID, dGeomID, int, dContactGeom *, int);
 typedef void attach_function(dGeomID, dBodyID);
 
-static double margin;            /* m; 0: everything is the host's */
+static double margin;            /* m or ODE_MLCP_MARGIN_AUTO; 0: everything is
+                                    the host's */
 static _Thread_local int inside; /* the host itself calls these, too */
 
 static void *next_symbol(const char *name) { return dlsym(RTLD_NEXT, name); }
@@ -27,6 +29,29 @@ static void *next_symbol(const char *name) { return dlsym(RTLD_NEXT, name); }
 #define HOST(type, name)                                                       \
   static type *host;                                                           \
   if (host == NULL) *(void **)&host = next_symbol(name)
+
+/* --- how near ------------------------------------------------------------------ */
+
+/* The margins of the world's pairs; its step is taken to be as long as the last
+ * one. */
+static ode_mlcp_contact_list pairs_of(dWorldID world) {
+  const double FIRST_STEP = 1.0 / 60; /* s, until there is one */
+  ode_mlcp_report last;
+  ode_mlcp_contact_list list = {
+      .world = world, .step_size = FIRST_STEP, .margin = margin};
+  if (ode_mlcp_last_report(world, &last) == ODE_MLCP_OK && last.step_size > 0)
+    list.step_size = last.step_size;
+  return list;
+}
+
+static double margin_of(dGeomID one, dGeomID other) {
+  if (margin != ODE_MLCP_MARGIN_AUTO) return margin;
+  dBodyID body = dGeomGetBody(one);
+  if (body == NULL && other != NULL) body = dGeomGetBody(other);
+  if (body == NULL) return 0;
+  const ode_mlcp_contact_list list = pairs_of(dBodyGetWorld(body));
+  return ode_mlcp_pair_margin(&list, one, other);
+}
 
 /* --- contacts ---------------------------------------------------------------- */
 
@@ -57,11 +82,11 @@ static dContactGeom *at(dContactGeom *contacts, int index, int skip) {
 }
 
 /* What only comes near, after the `count` contacts that the host found. */
-static int add_near(dGeomID one, dGeomID other, int room,
+static int add_near(dGeomID one, dGeomID other, double near, int room,
                     dContactGeom *contacts, int skip, int count) {
   dContactGeom found[64];
   int n_found =
-      ode_mlcp_find_contacts(one, other, margin, found, 64, sizeof found[0]);
+      ode_mlcp_find_contacts(one, other, near, found, 64, sizeof found[0]);
   for (int k = 0; k < n_found && count < room; k++) {
     bool known = found[k].depth >= 0;
     for (int i = 0; i < count && !known; i++)
@@ -77,14 +102,15 @@ static int collide_within_margin(collide_function *host, dGeomID one,
                                  dGeomID other, int flags,
                                  dContactGeom *contacts, int skip) {
   int room = flags & 0xffff;
+  double near = margin_of(one, other);
   if (is_mesh(one) || is_mesh(other)) {
     inside++;
     int count = host(one, other, flags, contacts, skip);
     inside--;
-    return add_near(one, other, room, contacts, skip, count);
+    return add_near(one, other, near, room, contacts, skip, count);
   }
   int count =
-      ode_mlcp_find_contacts(one, other, margin, contacts, room, (size_t)skip);
+      ode_mlcp_find_contacts(one, other, near, contacts, room, (size_t)skip);
   return count >= 0 ? count : host(one, other, flags, contacts, skip);
 }
 
@@ -110,10 +136,31 @@ bool near_contacts_set(double wanted) {
 
 /* --- boxes -------------------------------------------------------------------- */
 
-/* With the margin on the box of what moves, spaces report what is near it. */
+/* With the margin on the box of what moves, spaces report what is near it. Each
+ * change makes a space sort the geom anew: there is room to spare. */
+static void widen(dGeomID geom, double needed) {
+  double has = dGeomGetAABBMargin(geom);
+  bool fixed = margin != ODE_MLCP_MARGIN_AUTO;
+  if (has < needed || (!fixed && has > 10 * needed))
+    dGeomSetAABBMargin(geom, fixed ? needed : 1.5 * needed);
+}
+
 VISIBLE void dGeomSetBody(dGeomID geom, dBodyID body) {
   HOST(attach_function, "dGeomSetBody");
   host(geom, body);
-  if (margin > 0 && body != NULL && dGeomGetAABBMargin(geom) < margin)
-    dGeomSetAABBMargin(geom, margin);
+  if (margin != 0 && body != NULL) widen(geom, margin_of(geom, NULL));
+}
+
+void near_contacts_follow(dWorldID world) {
+  if (margin != ODE_MLCP_MARGIN_AUTO) return;
+  size_t count = dWorldGetBodies(world, NULL, 0);
+  dBodyID *bodies = malloc(count * sizeof *bodies);
+  if (bodies == NULL) return;
+  dWorldGetBodies(world, bodies, count);
+  const ode_mlcp_contact_list list = pairs_of(world);
+  for (size_t i = 0; i < count; i++)
+    for (dGeomID geom = dBodyGetFirstGeom(bodies[i]); geom != NULL;
+         geom = dBodyGetNextGeom(geom))
+      widen(geom, ode_mlcp_pair_margin(&list, geom, NULL));
+  free(bodies);
 }

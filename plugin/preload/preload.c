@@ -56,6 +56,7 @@ static void observe_step(void *context, dWorldID world,
   bool is_first = !record_has_steps();
   if (is_first) ending_watch_signals();
   record_step(world, report);
+  near_contacts_follow(world);
   if (is_first) settle_dump();
   if (program_observer != NULL)
     program_observer(program_context, world, report);
@@ -138,8 +139,14 @@ __attribute__((constructor)) static void start(void) {
     message_say((const char *[]){message, NULL});
     do_not_start();
   }
-  double margin = options.margin == ODE_MLCP_MARGIN_AUTO ? 0 : options.margin;
-  if (!near_contacts_set(margin)) {
+  double margin = options.margin;
+  bool by_hand = options.margin != ODE_MLCP_MARGIN_AUTO;
+  // those that stand in for the stock stepper take contacts as stock has them
+  if (!by_hand && (options.scheme == ODE_MLCP_SCHEME_AP ||
+                   options.scheme == ODE_MLCP_SCHEME_AH))
+    margin = 0;
+  if (!near_contacts_set(margin) && !by_hand) near_contacts_set(0);
+  if (by_hand && !near_contacts_set(margin)) {
     message_say((const char *[]){
         "ODE_MLCP_MARGIN: to have an effect this library must come before the "
         "host in LD_PRELOAD",

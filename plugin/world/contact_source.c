@@ -140,25 +140,25 @@ static double reach(const ode_mlcp_contact_list *list, double speed) {
 double ode_mlcp_pair_margin(const ode_mlcp_contact_list *list, dGeomID geom1,
                             dGeomID geom2) {
   if (list->margin != ODE_MLCP_MARGIN_AUTO) return list->margin;
-  double apart[3] = {0, 0, 0};
-  dBodyID bodies[2] = {dGeomGetBody(geom1), dGeomGetBody(geom2)};
+  double apart[3] = {0, 0, 0}, turning = 0;
+  dGeomID geoms[2] = {geom1, geom2};
+  dBodyID bodies[2] = {NULL, NULL};
+  for (int side = 0; side < 2; side++) {
+    if (geoms[side] == NULL) continue;
+    bodies[side] = dGeomGetBody(geoms[side]);
+    turning += turning_speed(list, geoms[side]);
+  }
   for (int side = 0; side < 2; side++)
     if (moves(bodies[side]))
       vec3_add_scaled(apart, side == 0 ? 1 : -1,
                       dBodyGetLinearVel(bodies[side]));
-  return reach(list, vec3_length(apart) + turning_speed(list, geom1) +
-                         turning_speed(list, geom2));
+  return reach(list, vec3_length(apart) + turning);
 }
 
 /* The box of what moves is made larger by its share, with room to spare: each
  * change makes a space sort the geom anew. What stands still needs nothing. */
 static void raise_margin(const ode_mlcp_contact_list *list, dGeomID geom) {
-  double needed = list->margin;
-  if (needed == ODE_MLCP_MARGIN_AUTO) {
-    dBodyID body = dGeomGetBody(geom);
-    double speed = moves(body) ? vec3_length(dBodyGetLinearVel(body)) : 0;
-    needed = reach(list, speed + turning_speed(list, geom));
-  }
+  double needed = ode_mlcp_pair_margin(list, geom, NULL);
   double has = dGeomGetAABBMargin(geom);
   if (has < needed || has > 10 * needed) dGeomSetAABBMargin(geom, 1.5 * needed);
 }
