@@ -357,9 +357,7 @@ static bool transit(event_state *w, const event *found, double *remaining) {
   if (!event_log_event(&w->log, w->s.step->pool, ODE_MLCP_EVENT_TRANSITION,
                        w->now.time + found->when))
     return outcome_no_memory(w->s.step->out);
-  if (!w->s.take(&w->s, &w->now, found->when, &w->next) ||
-      !accept(w, remaining, found->when))
-    return false;
+  if (!accept(w, remaining, found->when)) return false;
   return events_flip(w) && remember(w) && arrive(w, *remaining);
 }
 

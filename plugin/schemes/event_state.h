@@ -40,7 +40,12 @@ typedef struct contact_probe {
 } contact_probe;
 
 /** What is watched about a contact of `here`. */
-enum { WATCH_STOP = 1, WATCH_SLIP = 2, WATCH_LEAVE = 4 };
+enum {
+  WATCH_STOP = 1,
+  WATCH_SLIP = 2,
+  WATCH_LEAVE = 4,
+  WATCH_FORCES = WATCH_SLIP | WATCH_LEAVE
+};
 
 typedef struct contact_watch {
   int kinds;

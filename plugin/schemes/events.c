@@ -258,45 +258,62 @@ static void watch_slip(event_state *w, int k, double tolerance) {
       slip_of_nought(w, watch->speed, tolerance);
 }
 
-/* Try a step of size h and set the watches' values. @return the least of all,
- * in *least; leaves the step in w->next. */
-static bool measure(event_state *w, double h, double *least) {
-  const double DELTA = 1e-4; /* of h: between the probes, for a difference */
-  bool forces = false;
+/* Whether anything is watched of these kinds. */
+static bool watches(const event_state *w, int kinds) {
   for (int k = 0; k < w->s.here->contacts.n; k++)
-    forces |= w->watch[k].kinds & (WATCH_SLIP | WATCH_LEAVE);
-  if (forces && (!probe_all(w, h * (1 + DELTA), w->probe) ||
-                 !probe_all(w, h * (1 - DELTA), w->other_probe)))
-    return false;
-  if (!w->s.take(&w->s, &w->now, h, &w->next)) return false;
+    if (w->watch[k].kinds & kinds) return true;
+  return false;
+}
 
-  double tolerance = event_rate_tolerance(w);
-  *least = INFINITY;
-  for (int k = 0; k < w->s.here->contacts.n; k++) {
-    contact_watch *watch = &w->watch[k];
-    if (watch->kinds & WATCH_STOP) watch_slip(w, k, tolerance);
-    if (watch->kinds & (WATCH_SLIP | WATCH_LEAVE))
-      watch_forces(w, k, 2 * DELTA * h, tolerance);
+static double least_value(const event_state *w, int kinds) {
+  double least = INFINITY;
+  for (int k = 0; k < w->s.here->contacts.n; k++)
     for (int kind = 0; kind < 3; kind++)
-      if (watch->kinds & 1 << kind) *least = fmin(*least, watch->value[kind]);
-  }
+      if (w->watch[k].kinds & kinds & 1 << kind)
+        least = fmin(least, w->watch[k].value[kind]);
+  return least;
+}
+
+/* The values of watches for the end of a slip, at w->next. */
+static void look_at_slips(event_state *w) {
+  double tolerance = event_rate_tolerance(w);
+  for (int k = 0; k < w->s.here->contacts.n; k++)
+    if (w->watch[k].kinds & WATCH_STOP) watch_slip(w, k, tolerance);
+}
+
+/* The least value of watches after a step of size h. It is tried: once for the
+ * ends of slips, which leaves it in w->next, and a little longer and shorter for
+ * forces. */
+typedef bool watch_look(event_state *w, double h, double *least);
+
+static bool slips_after(event_state *w, double h, double *least) {
+  if (!w->s.take(&w->s, &w->now, h, &w->next)) return false;
+  look_at_slips(w);
+  *least = least_value(w, WATCH_STOP);
   return true;
 }
 
-/* Whether what is watched about contact k stays what it is over the trial step,
+static bool forces_after(event_state *w, double h, double *least) {
+  const double DELTA = 1e-4; /* of h: between the probes, for a difference */
+  if (!probe_all(w, h * (1 + DELTA), w->probe) ||
+      !probe_all(w, h * (1 - DELTA), w->other_probe))
+    return false;
+  double tolerance = event_rate_tolerance(w);
+  for (int k = 0; k < w->s.here->contacts.n; k++)
+    if (w->watch[k].kinds & WATCH_FORCES)
+      watch_forces(w, k, 2 * DELTA * h, tolerance);
+  *least = least_value(w, WATCH_FORCES);
+  return true;
+}
+
+/* Whether the forces of contact k stay far from their limits over the trial step,
  * by what the trial alone shows: its mean forces are near those of the step
- * before and far from their limits. */
+ * before. */
 static bool is_steady(event_state *w, int k, double tolerance) {
   const double CHANGE = 0.05; /* of the normal force, from step to step */
   const double SLACK = 0.2;   /* of the normal force, that friction leaves */
-  const contact_watch *watch = &w->watch[k];
   const contact_entry *known = w->s.known[k];
   int m = w->s.middle_of[k];
-  if (watch->kinds & WATCH_STOP) {
-    watch_slip(w, k, tolerance);
-    if (watch->value[0] < 0) return false;
-  }
-  if (!(watch->kinds & (WATCH_SLIP | WATCH_LEAVE))) return true;
   if (known == NULL || !(known->seconds > 0)) return false;
 
   contact_entry now = {.n_rows = 0};
@@ -308,6 +325,7 @@ static bool is_steady(event_state *w, int k, double tolerance) {
   double before = known->impulses[0] / known->seconds;
   if (fabs(normal - before) + vec3_length(change) > CHANGE * normal)
     return false;
+  if (!(w->watch[k].kinds & WATCH_SLIP)) return true;
   contact_probe probe = probe_of(&w->s, k, tolerance);
   return friction_slack(&solved_contact(&w->s, m)->point,
                         assembly_contact_rows(w->s.base.assembly, m),
@@ -315,11 +333,14 @@ static bool is_steady(event_state *w, int k, double tolerance) {
                         now.seconds) >= SLACK * probe.normal;
 }
 
-static bool all_steady(event_state *w) {
+/* Forces that are all steady need not be watched. */
+static void drop_steady(event_state *w) {
   double tolerance = event_rate_tolerance(w);
-  for (int k = 0; k < w->s.here->contacts.n; k++)
-    if (w->watch[k].kinds != 0 && !is_steady(w, k, tolerance)) return false;
-  return true;
+  int n = w->s.here->contacts.n;
+  for (int k = 0; k < n; k++)
+    if ((w->watch[k].kinds & WATCH_FORCES) && !is_steady(w, k, tolerance))
+      return;
+  for (int k = 0; k < n; k++) w->watch[k].kinds &= ~WATCH_FORCES;
 }
 
 /* A contact's new mode after the event of `kind`. */
@@ -331,14 +352,12 @@ static void flip(world_contact *contact, contact_watch *watch, int kind) {
 
 /* Watches that are past their event after the smallest step: their contacts
  * change at once, and are watched no more. */
-static bool flip_at_once(event_state *w, double shortest) {
-  double least;
-  if (!measure(w, shortest, &least)) return false;
+static void flip_at_once(event_state *w, int kinds) {
   for (int k = 0; k < w->s.here->contacts.n; k++)
     for (int kind = 0; kind < 3; kind++)
-      if ((w->watch[k].kinds & 1 << kind) && w->watch[k].value[kind] < 0)
+      if ((w->watch[k].kinds & kinds & 1 << kind) &&
+          w->watch[k].value[kind] < 0)
         flip(&w->s.here->contacts.items[k], &w->watch[k], kind);
-  return true;
 }
 
 bool events_flip(event_state *w) {
@@ -357,53 +376,98 @@ bool events_flip(event_state *w) {
   return true;
 }
 
-/* The step size at which the least value is 0, between `low` (above 0) and
- * `high` (below): regula falsi of Illinois, halving wherever that is slow. */
-static bool find_root(event_state *w, double low, double at_low, double high,
-                      double at_high, double *root) {
-  double smallest = 1e-12 * w->s.step->step_size;
-  double weight_low = at_low, weight_high = at_high;
-  for (int i = 0; i < 80 && high - low > smallest; i++) {
-    double middle =
-        low + (high - low) * weight_low / (weight_low - weight_high);
-    if (i % 3 == 2 || !(middle > low && middle < high))
-      middle = 0.5 * (low + high);
-    double value;
-    if (!measure(w, middle, &value)) return false;
-    if (fabs(value) < 1e-12) {
-      low = high = middle;
-    } else if (value > 0) {
-      low = middle;
-      weight_low = value;
-      weight_high /= 2;
+/* Sizes between which the least value changes its sign. */
+typedef struct bracket {
+  double low, at_low;   /* at_low > 0 */
+  double high, at_high; /* at_high < 0 */
+} bracket;
+
+/* Make `high` the size at which the least value is 0, and look there: regula
+ * falsi of Illinois, which forgets half of an end that stays; by the middle
+ * wherever three steps did not make the bracket eight times smaller.
+ * @param first  where to look first, if it is in between */
+static bool find_root(event_state *w, watch_look *look, bracket *in,
+                      double first) {
+  enum { MOST = 80 };
+  const double NOUGHT = 1e-12; /* of a value at the start */
+  double smallest = 1e-12 * w->s.step->step_size, width = in->high - in->low;
+  double weight_low = in->at_low, weight_high = in->at_high, value = INFINITY;
+  int last = 0;
+  for (int i = 0; i < MOST && in->high - in->low > smallest; i++) {
+    double middle = i == 0 && first > in->low && first < in->high
+                        ? first
+                        : in->low + (in->high - in->low) * weight_low /
+                                        (weight_low - weight_high);
+    bool slow = i % 3 == 2 && in->high - in->low > width / 8;
+    if (i % 3 == 2) width = in->high - in->low;
+    if (slow || !(middle > in->low && middle < in->high))
+      middle = 0.5 * (in->low + in->high);
+    if (!look(w, middle, &value)) return false;
+    if (fabs(value) < NOUGHT) {
+      in->high = middle;
+      return true;
+    }
+    if (value > 0) {
+      in->low = middle;
+      in->at_low = weight_low = value;
+      if (last > 0) weight_high /= 2;
+      last = 1;
     } else {
-      high = middle;
-      weight_high = value;
-      weight_low /= 2;
+      in->high = middle;
+      in->at_high = weight_high = value;
+      if (last < 0) weight_low /= 2;
+      last = -1;
     }
   }
-  *root = 0.5 * (low + high);
-  double least;
-  return measure(w, *root, &least);
+  return value < 0 || look(w, in->high, &value);
 }
 
-/* INFINITY: the modes stay what they are over the step. */
+/* Cut a step of size *end where the least value of some watches, which was looked
+ * at there, is 0. @param looked  set where other sizes were looked at */
+static bool cut_at_root(event_state *w, watch_look *look, int kinds,
+                        double shortest, double *end, bool *looked) {
+  bracket in = {
+      .low = shortest, .high = *end, .at_high = least_value(w, kinds)};
+  if (!(in.at_high < 0)) return true;
+  *looked = true;
+  if (!look(w, shortest, &in.at_low)) return false;
+  if (in.at_low < 0) {
+    flip_at_once(w, kinds);
+    in.at_low = least_value(w, kinds);
+    if (isinf(in.at_low)) return true;
+    if (!look(w, *end, &in.at_high)) return false;
+    if (!(in.at_high < 0)) return true;
+  }
+  if (!(in.at_low > 0)) return true;
+  /* a slip ends at the rate at which it began to */
+  double first = kinds == WATCH_STOP ? shortest / (1 - in.at_low) : NAN;
+  if (!find_root(w, look, &in, first)) return false;
+  *end = in.high;
+  return true;
+}
+
+/* When the first mode changes: the step so far is then left in w->next. INFINITY:
+ * they stay what they are over the step, which is there as it was. */
 static bool find_transition(event_state *w, double h, double *when) {
   const scheme_step *step = w->s.step;
-  double least, shortest = step->options->min_substep * step->step_size;
-  bool any = false;
+  double shortest = step->options->min_substep * step->step_size, end = h;
+  double least;
+  bool any = false, looked = false;
   *when = INFINITY;
   if (!set_watches(w, &any)) return false;
-  if (!any || h <= shortest || all_steady(w)) return true;
-  if (!measure(w, h, &least)) return false;
-  if (least >= 0) return true;
-  double at_low, at_high;
-  if (!flip_at_once(w, shortest) || !measure(w, shortest, &at_low) ||
-      !measure(w, h, &at_high))
+  if (!any || h <= shortest) return true;
+  drop_steady(w);
+  look_at_slips(w);
+  if (!cut_at_root(w, slips_after, WATCH_STOP, shortest, &end, &looked))
     return false;
-  if (at_high >= 0) return true;
-  if (!(at_low > 0)) return true;
-  return find_root(w, shortest, at_low, h, at_high, when);
+  if (watches(w, WATCH_FORCES)) {
+    looked = true;
+    if (!forces_after(w, end, &least) ||
+        !cut_at_root(w, forces_after, WATCH_FORCES, shortest, &end, &looked))
+      return false;
+  }
+  if (end < h) *when = end;
+  return !looked || slips_after(w, end, &least);
 }
 
 bool events_find(event_state *w, double h, event *found) {
