@@ -57,7 +57,9 @@ static uint64_t most_bytes = UINT64_C(256) << 20;
 /* ---- state ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Thread_local int inside; /* calls that are ours or the host's own */
+/* calls that are ours or the host's own; preloaded, so that a place for it is
+ * there from the start: then it costs no call to look */
+static _Thread_local int inside __attribute__((tls_model("initial-exec")));
 static bool tried;
 static unsigned long stepper_seed;
 static bool threads_left_out;
@@ -261,7 +263,10 @@ VISIBLE int dCollide(dGeomID one, dGeomID other, int flags,
                      dContactGeom *contacts, int skip) {
   HOST(dCollide);
   int count = next(one, other, flags, contacts, skip);
-  if (inside > 0 || count <= 0) return count;
+  if (count <= 0 || inside > 0) return count;
+  // geoms in a space are seen there
+  bool alone = dGeomGetSpace(one) == NULL || dGeomGetSpace(other) == NULL;
+  if (refine == 1 && !alone) return count;
   pthread_mutex_lock(&lock);
   if (refine > 1) substeps_pair(one, other, flags);
   if (dGeomGetSpace(one) == NULL) recorder_shapes_see(one);
@@ -330,13 +335,14 @@ static void thin_out(recording_head *head) {
   head->interval *= 2;
 }
 
+/* FNV-1a by words; a product alone would let high bits change no low ones. */
 static bool hash_bits(uint64_t *hash, const dReal *values, size_t count) {
   bool finite = true;
   for (size_t i = 0; i < count; i++) {
     uint64_t bits;
     memcpy(&bits, &values[i], sizeof bits);
-    for (int k = 0; k < 64; k += 8)
-      *hash = (*hash ^ (bits >> k & 0xff)) * UINT64_C(0x100000001b3);
+    *hash = (*hash ^ bits) * UINT64_C(0x100000001b3);
+    *hash ^= *hash >> 32;
     if (!isfinite(values[i])) finite = false;
   }
   return finite;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/minmax.h"
 #include "common/vec3.h"
 #include "host/joints.h"
 
@@ -72,7 +73,12 @@ void measure_group_emptied(dJointGroupID group) {
 
 void measure_joint_gone(dJointID joint) { keep_contacts(is_joint, joint); }
 
-void measure_world_gone(dWorldID world) { keep_contacts(is_in_world, world); }
+static dWorldID last_world; /* in which a step was measured */
+
+void measure_world_gone(dWorldID world) {
+  keep_contacts(is_in_world, world);
+  last_world = NULL;
+}
 
 size_t measure_contact_count(void) { return n_contacts; }
 
@@ -133,9 +139,27 @@ const measured_body *measure_bodies(size_t *count) {
   return bodies;
 }
 
+/* Kinetic energy of a body's turning, J, in its own frame: there its inertia is
+ * read once a step. */
+static double spin_energy(const measured_body *body, const double w[3]) {
+  const dReal *R = dBodyGetRotation(body->body);
+  double own_w[3], L[3];
+  for (int i = 0; i < 3; i++)
+    own_w[i] = R[i] * w[0] + R[4 + i] * w[1] + R[8 + i] * w[2];
+  mat3_apply(L, body->inertia, own_w);
+  return vec3_dot(L, own_w) / 2;
+}
+
+static double kinetic_energy(const measured_body *body, const double v[3],
+                             const double w[3]) {
+  return body->mass * vec3_dot(v, v) / 2 + spin_energy(body, w);
+}
+
 static void read_body(measured_body *measured, dBodyID body) {
   dMass mass;
   dBodyGetMass(body, &mass);
+  for (int i = 0; i < 9; i++)
+    measured->inertia[i] = mass.I[4 * (i / 3) + i % 3];
   measured->body = body;
   measured->dynamic = !dBodyIsKinematic(body);
   measured->awake = dBodyIsEnabled(body) != 0;
@@ -146,24 +170,7 @@ static void read_body(measured_body *measured, dBodyID body) {
   memcpy(measured->w, dBodyGetAngularVel(body), 3 * sizeof(double));
   memcpy(measured->force, dBodyGetForce(body), 3 * sizeof(double));
   memcpy(measured->torque, dBodyGetTorque(body), 3 * sizeof(double));
-}
-
-static void turned_inertia(dBodyID body, double I[9]) {
-  const dReal *R = dBodyGetRotation(body);
-  dMass mass;
-  dBodyGetMass(body, &mass);
-  double own[9], turn[9];
-  for (int i = 0; i < 9; i++) {
-    own[i] = mass.I[4 * (i / 3) + i % 3];
-    turn[i] = R[4 * (i / 3) + i % 3];
-  }
-  mat3_rotate(I, turn, own);
-}
-
-static double spin_energy(const double I[9], const double w[3]) {
-  double L[3];
-  mat3_apply(L, I, w);
-  return vec3_dot(L, w) / 2;
+  measured->energy = kinetic_energy(measured, measured->v, measured->w);
 }
 
 /* The angular velocity that turned `q` into `now` by the host's own rule: a
@@ -264,6 +271,16 @@ static double joint_error(double h) {
   return worst;
 }
 
+/* As a step begins joints are where the last one left them, unless there are
+ * others: read once, after each step, and before the first with these. */
+static double first_error(dWorldID world, double h) {
+  static size_t last_count;
+  if (world == last_world && n_joints == last_count) return 0;
+  last_world = world;
+  last_count = n_joints;
+  return joint_error(h);
+}
+
 /* ---- before a step ---- */
 
 static recorder_law judged_by;
@@ -288,7 +305,8 @@ static void begin_contact(measured_contact *contact) {
     if (body == NULL) continue;
     for (int i = 0; i < 3; i++)
       contact->arms[side][i] = contact->asked.geom.pos[i] - body->position[i];
-    contact->before[side] = opening_of(contact, side, body->v, body->w);
+    if (contact->asked.surface.mode & dContactBounce)
+      contact->before[side] = opening_of(contact, side, body->v, body->w);
   }
   dJointFeedback *force = dJointGetFeedback(contact->joint);
   if (force == NULL) {
@@ -309,13 +327,12 @@ bool measure_begin(dWorldID world, double step_size, recorder_law law) {
   for (size_t i = 0; i < count; i++) {
     if (!place_body(handles[i], i)) return false;
     read_body(&bodies[i], handles[i]);
-    turned_inertia(handles[i], bodies[i].inertia);
   }
   n_bodies = count;
   for (size_t i = 0; i < n_contacts; i++)
     if (contact_at(i)->world == world) begin_contact(contact_at(i));
   list_joints();
-  first_joint_error = joint_error(step_size);
+  first_joint_error = first_error(world, step_size);
   for (size_t i = 0; i < n_joints; i++)
     if (dJointGetFeedback(joints[i].joint) == NULL) {
       dJointSetFeedback(joints[i].joint, &joints[i].own);
@@ -341,18 +358,21 @@ static double mobility_of(const measured_contact *contact, double h) {
   return mobility;
 }
 
+/* What a world says of all its contacts, and the size of the step. */
+typedef struct world_law {
+  double h, erp, cfm, layer, fastest;
+} world_law;
+
 /* The speed at which the program asks the contact to open, m/s: a correction
  * of what is left of its depth, and a bounce. */
-static double correction_asked(const measured_contact *contact, dWorldID world,
-                               double h) {
+static double correction_asked(const measured_contact *contact,
+                               const world_law *world) {
   const dSurfaceParameters *surface = &contact->asked.surface;
-  double erp =
-      surface->mode & dContactSoftERP ? surface->soft_erp : dWorldGetERP(world);
-  double depth =
-      contact->asked.geom.depth - dWorldGetContactSurfaceLayer(world);
+  double erp = surface->mode & dContactSoftERP ? surface->soft_erp : world->erp;
+  double depth = contact->asked.geom.depth - world->layer;
   double motion = surface->mode & dContactMotionN ? surface->motionN : 0;
-  return fmin(erp / h * fmax(0, depth) + motion,
-              dWorldGetContactMaxCorrectingVel(world));
+  return smaller_of(erp / world->h * larger_of(0, depth) + motion,
+                    world->fastest);
 }
 
 static double bounce_asked(const measured_contact *contact, double before) {
@@ -378,7 +398,7 @@ static double opening(const measured_contact *contact, bool moved) {
 
 /* How far `left` >= 0, `pushed` >= 0, one of them 0 is missed. */
 static double complementarity(double left, double pushed) {
-  return fabs(fmin(left, pushed));
+  return fabs(smaller_of(left, pushed));
 }
 
 /* A force that gives way by more than this part of what it moves. */
@@ -394,30 +414,31 @@ typedef struct law_case {
 
 /* How far a value is above a range, or, below 0, below it. */
 static double beyond(double value, double from, double to) {
-  return value > to ? value - to : fmin(value - from, 0);
+  return value > to ? value - to : smaller_of(value - from, 0);
 }
 
 static double law_gap(const law_case *c) {
-  double asked = fmax(c->correction, c->bounce);
+  double asked = larger_of(c->correction, c->bounce);
   if (judged_by == LAW_OF_VELOCITY)
     return complementarity(c->opening + c->softness - asked, c->pushed);
 
   // of a correction, any part may be motion without velocity: the velocity is
   // anywhere between none of it and all, and what is moved makes up for it
-  double still = fmax(fmin(c->correction, 0), c->bounce);
-  double most = judged_by == LAW_OF_GAP ? fmax(asked, c->overlap) : asked;
+  double still = larger_of(smaller_of(c->correction, 0), c->bounce);
+  double most = judged_by == LAW_OF_GAP ? larger_of(asked, c->overlap) : asked;
   double gap =
       complementarity(beyond(c->opening + c->softness, still, most), c->pushed);
   if (c->is_soft) {
     // bodies that were put into each other have no spring between them until
     // they are apart; and one gives way under the push that moves its bodies,
     // which nobody is told
-    return fmin(gap,
-                complementarity(beyond(c->opening, still, most), c->pushed));
+    return smaller_of(
+        gap, complementarity(beyond(c->opening, still, most), c->pushed));
   }
   if (judged_by == LAW_OF_IMPULSE) asked = still;
-  double lag = asked - fmax(c->moved + c->softness, c->opening + c->softness);
-  return fmax(gap, lag);
+  double lag =
+      asked - larger_of(c->moved + c->softness, c->opening + c->softness);
+  return larger_of(gap, lag);
 }
 
 static bool may_sleep(const measured_body *body) {
@@ -431,19 +452,19 @@ static bool is_awake(const measured_body *body) {
 /* A body that the host puts to sleep as the step begins, only to wake it for
  * its neighbours, has lost its velocity, which cannot be seen from here: the
  * bounce asked for is the one that fits best with or without it. */
-static double gap_of(const measured_contact *contact, dWorldID world, double h,
+static double gap_of(const measured_contact *contact, const world_law *world,
                      double force) {
   const dSurfaceParameters *surface = &contact->asked.surface;
-  double cfm =
-      surface->mode & dContactSoftCFM ? surface->soft_cfm : dWorldGetCFM(world);
+  double cfm = surface->mode & dContactSoftCFM ? surface->soft_cfm : world->cfm;
+  double mobility = mobility_of(contact, world->h);
   law_case c = {
       .opening = opening(contact, false),
       .moved = judged_by == LAW_OF_VELOCITY ? 0 : opening(contact, true),
-      .correction = correction_asked(contact, world, h),
+      .correction = correction_asked(contact, world),
       .softness = cfm * force,
-      .overlap = contact->asked.geom.depth / h,
-      .is_soft = cfm > SOFT * mobility_of(contact, h),
-      .pushed = mobility_of(contact, h) * force};
+      .overlap = contact->asked.geom.depth / world->h,
+      .is_soft = cfm > SOFT * mobility,
+      .pushed = mobility * force};
   bool bounces = surface->mode & dContactBounce;
   double least = INFINITY;
   for (int choice = 0; choice < (bounces ? 4 : 1); choice++) {
@@ -511,17 +532,20 @@ static double cone_excess(const measured_contact *contact, double h) {
   if (surface->mode & dContactMu2) {
     // the larger of the two: an ellipse's or a box's own excess is not less
     if (!(surface->mu2 < dInfinity)) return 0;
-    mu = fmax(mu, surface->mu2);
+    mu = larger_of(mu, surface->mu2);
   }
   if (surface->mode & dContactApprox1_1)
     limit = mu * contact->normal_force;
   else
     limit = M_SQRT2 * mu; /* a force, N, in each of two directions */
-  return mobility_of(contact, h) * fmax(0, friction - limit);
+  return mobility_of(contact, h) * larger_of(0, friction - limit);
 }
 
 static void measure_contacts(dWorldID world, double h, recording_step *out) {
   const double NOTHING = 1e-9; /* m/s: below it no second reading is tried */
+  const world_law law = {h, dWorldGetERP(world), dWorldGetCFM(world),
+                         dWorldGetContactSurfaceLayer(world),
+                         dWorldGetContactMaxCorrectingVel(world)};
   for (size_t i = 0; i < n_contacts; i++)
     if (contact_at(i)->world == world)
       contact_at(i)->normal_force = normal_force(contact_at(i));
@@ -534,11 +558,11 @@ static void measure_contacts(dWorldID world, double h, recording_step *out) {
     if (!(depth <= out->penetration)) out->penetration = depth;
     if (!is_awake(contact->bodies[0]) && !is_awake(contact->bodies[1]))
       continue;
-    double error = gap_of(contact, world, h, contact->normal_force);
+    double error = gap_of(contact, &law, contact->normal_force);
     if (error > NOTHING) {
       double shared = shared_force(i);
       if (shared != contact->normal_force)
-        error = fmin(error, gap_of(contact, world, h, shared));
+        error = smaller_of(error, gap_of(contact, &law, shared));
     }
     contact->error = error;
     if (!(error <= out->contact_error)) out->contact_error = error;
@@ -565,10 +589,9 @@ static double work_on(const measured_body *body, const double force[3],
   return work;
 }
 
-static double work_of(dJointID joint, const dJointFeedback *force, double h,
+static double work_of(const measured_body *first, const measured_body *second,
+                      const dJointFeedback *force, double h,
                       double impulse[3]) {
-  measured_body *first = find_body(dJointGetBody(joint, 0));
-  measured_body *second = find_body(dJointGetBody(joint, 1));
   // a joint between the world and a body reports the body's as the first
   if (first == NULL) return work_on(second, force->f1, force->t1, h, impulse);
   return work_on(first, force->f1, force->t1, h, impulse) +
@@ -583,13 +606,11 @@ static void measure_energy(dWorldID world, double h, recording_step *out) {
   for (size_t i = 0; i < n_bodies; i++) {
     measured_body *body = &bodies[i];
     if (!body->dynamic) continue;
-    double inertia[9], g[3] = {0};
-    turned_inertia(body->body, inertia);
+    double g[3] = {0};
     const dReal *position = dBodyGetPosition(body->body);
     if (dBodyGetGravityMode(body->body)) vec3_copy(g, gravity);
     double potential = -body->mass * vec3_dot(g, position);
-    double kinetic = body->mass * vec3_dot(body->solved_v, body->solved_v) / 2 +
-                     spin_energy(inertia, body->solved_w);
+    double kinetic = kinetic_energy(body, body->solved_v, body->solved_w);
     out->potential += potential;
     out->kinetic += kinetic;
     double speed = vec3_length(body->solved_v);
@@ -597,9 +618,7 @@ static void measure_energy(dWorldID world, double h, recording_step *out) {
     if (!dBodyIsEnabled(body->body) || !body->awake) continue;
 
     double fallen = -body->mass * vec3_dot(g, body->position);
-    double kinetic_before = body->mass * vec3_dot(body->v, body->v) / 2 +
-                            spin_energy(body->inertia, body->w);
-    change += kinetic + potential - kinetic_before - fallen;
+    change += kinetic + potential - body->energy - fallen;
     double nothing[3] = {0};
     explained += work_on(body, body->force, body->torque, h, nothing);
     for (int k = 0; k < 3; k++)
@@ -609,11 +628,16 @@ static void measure_energy(dWorldID world, double h, recording_step *out) {
   for (size_t i = 0; i < n_contacts; i++) {
     const measured_contact *contact = contact_at(i);
     if (contact->world == world && contact->force != NULL)
-      by_contacts += work_of(contact->joint, contact->force, h, impulse);
+      by_contacts += work_of(contact->bodies[0], contact->bodies[1],
+                             contact->force, h, impulse);
   }
   for (size_t i = 0; i < n_joints; i++) {
-    const dJointFeedback *force = dJointGetFeedback(joints[i].joint);
-    if (force != NULL) explained += work_of(joints[i].joint, force, h, impulse);
+    dJointID joint = joints[i].joint;
+    const dJointFeedback *force = dJointGetFeedback(joint);
+    if (force != NULL)
+      explained +=
+          work_of(find_body(dJointGetBody(joint, 0)),
+                  find_body(dJointGetBody(joint, 1)), force, h, impulse);
   }
   vec3_add_scaled(momentum, -1, impulse);
   if (by_contacts > 0) contact_work_sum += by_contacts;

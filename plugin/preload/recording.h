@@ -28,7 +28,7 @@ typedef struct recording_head {
   char magic[8];
   uint32_t version, head_size;
   uint64_t used;       /* bytes of the file that are whole */
-  uint64_t hash;       /* FNV-1a of the bits of all states after each step */
+  uint64_t hash;       /* of the bits of all states after each step */
   int64_t steps;       /* calls of dWorldStep and dWorldQuickStep */
   int64_t failed;      /* of them, those that returned 0 */
   int64_t not_finite;  /* steps after which a state was not finite */
