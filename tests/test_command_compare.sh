@@ -127,6 +127,14 @@ check "a capped correction: ah" figure_is ah contact_error_worst 'x < 1e-3'
 check "a capped correction: st" figure_is st contact_error_worst 'x < 1e-3'
 check "a capped correction: step" figure_is step penetration_worst 'x > 1e-3'
 
+# what bounces rises as high as it should on ode-mlcp, and is asked for e times
+# its approach on stock, which is less by (1 - e) g h/2, 0.03 m/s here
+compare --output report --no-repeat --steppers step,quick,ah \
+  -- "$play" bounce 0.3 --seconds 1
+check "bounces: step" figure_is step contact_error_worst 'x < 1e-9'
+check "bounces: ah" figure_is ah contact_error_worst 'x < 1e-4'
+check "bounces: quick" figure_is quick contact_error_worst 'x > 1e-2'
+
 # ---- a reference ----
 
 compare --output report --refine 2 --steppers ah,trapezoid -- \

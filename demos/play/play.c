@@ -37,6 +37,17 @@ static scene *soft_car(double cfm) {
   return car;
 }
 
+/* The pit with floor and bodies that bounce. */
+static scene *bounce(double restitution) {
+  scene *pit = restitution >= 0 && restitution <= 1 ? scene_pit(30) : NULL;
+  if (pit != NULL) {
+    pit->surface.mode |= dContactBounce;
+    pit->surface.bounce = restitution;
+    pit->surface.bounce_vel = 0.1;
+  }
+  return pit;
+}
+
 static const struct {
   const char *name;
   scene *(*make)(double);
@@ -49,6 +60,7 @@ static const struct {
     {"rod", scene_tilted_rod, 2, "a tilted rod sliding at NUMBER m/s"},
     {"stack", stack, 10, "NUMBER cubes on top of each other"},
     {"pit", pit, 60, "NUMBER bodies dropped into a pit"},
+    {"bounce", bounce, 0.3, "30 bodies dropped into a pit, bouncing by NUMBER"},
     {"chain", chain, 10, "NUMBER links hanging from the world"},
     {"soft-car", soft_car, 3e-4,
      "a car with sprung wheels, its tyres contacts soft by NUMBER (CFM)"},

@@ -6,6 +6,7 @@
 
 #include "common/minmax.h"
 #include "common/vec3.h"
+#include "host/bodies.h"
 #include "host/joints.h"
 
 /* ---- contacts ---- */
@@ -171,6 +172,7 @@ static void read_body(measured_body *measured, dBodyID body) {
   memcpy(measured->force, dBodyGetForce(body), 3 * sizeof(double));
   memcpy(measured->torque, dBodyGetTorque(body), 3 * sizeof(double));
   measured->energy = kinetic_energy(measured, measured->v, measured->w);
+  measured->free_known = false;
 }
 
 /* The angular velocity that turned `q` into `now` by the host's own rule: a
@@ -295,18 +297,37 @@ static double opening_of(const measured_contact *contact, int side,
   return side == 0 ? speed : -speed;
 }
 
-static void begin_contact(measured_contact *contact) {
+/* Asked for only where a contact bounces: most bodies of most programs have
+ * none that does. */
+static void find_free_velocity(measured_body *body, double h) {
+  host_body read;
+  char message[200];
+  double free[6];
+  if (body->free_known) return;
+  body->free_known = true;
+  memcpy(body->free_v, body->v, sizeof body->free_v);
+  memcpy(body->free_w, body->w, sizeof body->free_w);
+  if (!host_body_read(&read, body->body, h, message, sizeof message)) return;
+  host_body_free_velocity(&read, h, free);
+  memcpy(body->free_v, free, sizeof body->free_v);
+  memcpy(body->free_w, free + 3, sizeof body->free_w);
+}
+
+static void begin_contact(measured_contact *contact, double h) {
   contact->error = 0;
   contact->normal_force = 0;
   for (int side = 0; side < 2; side++) {
     measured_body *body = find_body(dJointGetBody(contact->joint, side));
     contact->bodies[side] = body;
-    contact->before[side] = 0;
+    contact->before[side] = contact->alone[side] = 0;
     if (body == NULL) continue;
     for (int i = 0; i < 3; i++)
       contact->arms[side][i] = contact->asked.geom.pos[i] - body->position[i];
-    if (contact->asked.surface.mode & dContactBounce)
-      contact->before[side] = opening_of(contact, side, body->v, body->w);
+    if (!(contact->asked.surface.mode & dContactBounce)) continue;
+    find_free_velocity(body, h);
+    contact->before[side] = opening_of(contact, side, body->v, body->w);
+    contact->alone[side] =
+        opening_of(contact, side, body->free_v, body->free_w);
   }
   dJointFeedback *force = dJointGetFeedback(contact->joint);
   if (force == NULL) {
@@ -330,7 +351,7 @@ bool measure_begin(dWorldID world, double step_size, recorder_law law) {
   }
   n_bodies = count;
   for (size_t i = 0; i < n_contacts; i++)
-    if (contact_at(i)->world == world) begin_contact(contact_at(i));
+    if (contact_at(i)->world == world) begin_contact(contact_at(i), step_size);
   list_joints();
   first_joint_error = first_error(world, step_size);
   for (size_t i = 0; i < n_joints; i++)
@@ -375,6 +396,7 @@ static double correction_asked(const measured_contact *contact,
                     world->fastest);
 }
 
+/* By how much of the approach the bodies part again: the host's rule. */
 static double bounce_asked(const measured_contact *contact, double before) {
   const dSurfaceParameters *surface = &contact->asked.surface;
   double motion = surface->mode & dContactMotionN ? surface->motionN : 0;
@@ -383,6 +405,25 @@ static double bounce_asked(const measured_contact *contact, double before) {
       incoming <= surface->bounce_vel)
     return -INFINITY;
   return surface->bounce * incoming + motion;
+}
+
+/* The same where the bodies are hit, on their way through the step: with the
+ * acceleration that they have by themselves they rise as high as the bounce
+ * says. The surface was met in this step, so no further off than the bodies
+ * come in it. */
+static double bounce_on_the_way(const measured_contact *contact, double h,
+                                double before, double alone) {
+  const dSurfaceParameters *surface = &contact->asked.surface;
+  double motion = surface->mode & dContactMotionN ? surface->motionN : 0;
+  double by_rule = bounce_asked(contact, before);
+  double gain = alone - before;              /* m/s in the step */
+  double speed = before - motion + gain / 2; /* in the middle of it */
+  if (!isfinite(by_rule) || speed >= 0) return by_rule;
+  double way = larger_of(-contact->asked.geom.depth, h * speed);
+  double lost = 2 * gain / h * way; /* (m/s)^2, up to the surface */
+  double square =
+      surface->bounce * surface->bounce * (speed * speed - lost) + lost;
+  return square > 0 ? gain / 2 + sqrt(square) + motion : -INFINITY;
 }
 
 static double opening(const measured_contact *contact, bool moved) {
@@ -467,13 +508,19 @@ static double gap_of(const measured_contact *contact, const world_law *world,
       .pushed = mobility * force};
   bool bounces = surface->mode & dContactBounce;
   double least = INFINITY;
-  for (int choice = 0; choice < (bounces ? 4 : 1); choice++) {
-    bool first = choice & 1, second = choice & 2;
+  for (int choice = 0; choice < (bounces ? 8 : 1); choice++) {
+    bool first = choice & 1, second = choice & 2, on_the_way = choice & 4;
     if ((first && !may_sleep(contact->bodies[0])) ||
-        (second && !may_sleep(contact->bodies[1])))
+        (second && !may_sleep(contact->bodies[1])) ||
+        (on_the_way && judged_by == LAW_OF_VELOCITY))
       continue;
-    c.bounce = bounce_asked(contact, (first ? 0 : contact->before[0]) +
-                                         (second ? 0 : contact->before[1]));
+    double before =
+        (first ? 0 : contact->before[0]) + (second ? 0 : contact->before[1]);
+    // of one that has fallen asleep the gain is what it would get awake
+    double alone = before + contact->alone[0] - contact->before[0] +
+                   contact->alone[1] - contact->before[1];
+    c.bounce = on_the_way ? bounce_on_the_way(contact, world->h, before, alone)
+                          : bounce_asked(contact, before);
     double gap = law_gap(&c);
     if (!(gap >= least)) least = gap; /* a NaN stays */
   }

@@ -23,8 +23,10 @@ typedef struct measured_body {
   dBodyID body;
   bool dynamic, awake; /* as the step began */
   double position[3], quaternion[4], v[3], w[3], force[3], torque[3];
-  double mass, inertia[9];         /* of the body's own frame */
-  double energy;                   /* J: kinetic, before the step */
+  double mass, inertia[9];     /* of the body's own frame */
+  double energy;               /* J: kinetic, before the step */
+  double free_v[3], free_w[3]; /* what it would have after it by itself */
+  bool free_known;
   double solved_v[3], solved_w[3]; /* after it, before damping */
   double moved_v[3], moved_w[3];   /* what moved it */
 } measured_body;
@@ -36,10 +38,11 @@ typedef struct measured_contact {
   dJointGroupID group;
   dContact asked;
   dJointFeedback own_force;
-  const dJointFeedback *force;  /* own_force or the program's */
-  measured_body *bodies[2];     /* in the step; NULL: none */
-  double arms[2][3], before[2]; /* m/s: each body's part of the opening, where
-                                   the contact bounces */
+  const dJointFeedback *force; /* own_force or the program's */
+  measured_body *bodies[2];    /* in the step; NULL: none */
+  double arms[2][3];
+  double before[2], alone[2]; /* m/s: each body's part of the opening, where the
+                                 contact bounces; after the step, by itself */
   double normal_force, error;
 } measured_contact;
 
