@@ -2,6 +2,7 @@
 #include "command/impact.h"
 
 #include <getopt.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -16,6 +17,9 @@
 /* Samples that branch are many outcomes each: so many are usual. */
 #define SAMPLES_OF_ALL 4096
 
+/* So often is a reduction written; it changes nothing in it. */
+#define CHECKPOINT_SECONDS 10
+
 /* Samples whose way is drawn, and written by --csv-ways. */
 #define WAYS_DRAWN 4000
 
@@ -25,6 +29,8 @@ typedef struct settings {
   int select, method, caps;
   bool json, merge;
   const char *csv, *csv_ways, *plot, *reduce;
+  double checkpoint;       /* s between two of a reduction */
+  const impact_team *team; /* NULL: this process is alone */
   struct {
     uint64_t first, end;
     bool given;
@@ -88,7 +94,8 @@ static bool take_range(const argument *argument, const char *value) {
          settings->range.first < settings->range.end;
 }
 
-static bool parse(int argc, char **argv, settings *settings, int *status) {
+static bool parse(int argc, char **argv, const impact_team *team,
+                  settings *settings, int *status) {
   ode_mlcp_impact_options *options = &settings->options;
   const argument arguments[] = {
       {"samples", "N", &options->samples, argument_take_count,
@@ -134,6 +141,10 @@ static bool parse(int argc, char **argv, settings *settings, int *status) {
            "file ends"},
       {"range", "A:B", settings, take_range, "A:B with A < B",
        .help = "with --reduce: only the samples A to B - 1"},
+      {"checkpoint", "X", &settings->checkpoint, argument_take_positive,
+       "a number above 0",
+       .help = "with --reduce: write the file every X seconds (default 10); "
+               "changes nothing in it"},
       {"csv-ways", "FILE", &settings->csv_ways,
        .help = "write the velocities on the way of the first 4000 samples"},
       {"plot", "FILE", &settings->plot,
@@ -145,15 +156,17 @@ static bool parse(int argc, char **argv, settings *settings, int *status) {
   const command_line line = {about, arguments, ending, .letters = ":h"};
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   memset(settings, 0, sizeof *settings);
+  settings->team = team;
+  settings->checkpoint = CHECKPOINT_SECONDS;
   ode_mlcp_impact_default_options(options);
   options->samples = 0;
   options->h = 0;
   settings->steps = UINT64_MAX;
   settings->select = (int)options->select;
   settings->method = (int)options->method;
-  settings->threads = processors < 1    ? 1
-                      : processors > 64 ? 64
-                                        : (uint64_t)processors;
+  settings->threads = processors < 1 || team != NULL ? 1
+                      : processors > 64              ? 64
+                                                     : (uint64_t)processors;
   if (!arguments_read(&line, argc, argv, status)) return false;
   options->select = (ode_mlcp_impact_select)settings->select;
   options->method = (ode_mlcp_impact_method)settings->method;
@@ -402,12 +415,13 @@ static int make_ready(const impact_input *input, impact_result *result) {
 /* ---- reductions -------------------------------------------------------- */
 
 enum {
-  REDUCED_AT_A_TIME = 65536,  /* samples, */
-  NUMBERS_AT_A_TIME = 1 << 22 /* and numbers of theirs, in memory */
+  REDUCED_AT_A_TIME = 65536,   /* samples, */
+  NUMBERS_AT_A_TIME = 1 << 22, /* and numbers of theirs, in memory */
+  REDUCED_AT_FIRST = 1024
 };
 
-/* So often is a checkpoint written; it changes nothing in it. */
-#define CHECKPOINT_SECONDS 10
+/* So long shall they take, s: in between ranks are answered and files written. */
+#define BLOCK_SECONDS 0.1
 
 /* The samples that are asked for. */
 static bool choose_range(const settings *settings, uint64_t *first,
@@ -443,55 +457,70 @@ static uint64_t block_of(const impact_result *result) {
   return block > 256 ? block : 256;
 }
 
-/* Count the samples first .. end - 1 in, those that are not there yet. */
+/* When the file was last written, what was last said, and how many samples are
+ * done between two looks at the clock. */
+typedef struct checkpoints {
+  progress progress;
+  double saved;
+  uint64_t block;
+} checkpoints;
+
+/* Count the samples first .. end - 1 in, those that are not there yet, and write
+ * checkpoints to `path`. */
 static int reduce_range(const settings *settings, impact_result *result,
-                        impact_reduction *reduction, uint64_t first,
-                        uint64_t end, char message[IMPACT_MESSAGE]) {
+                        impact_reduction *reduction, const char *path,
+                        uint64_t first, uint64_t end, checkpoints *checkpoints,
+                        char message[IMPACT_MESSAGE]) {
   ode_mlcp_impact_options *options = &result->options;
-  progress progress = {.start = seconds_now(),
-                       .terminal = isatty(STDERR_FILENO) != 0};
-  double saved = progress.start;
+  const impact_team *team = settings->team;
   options->n_shards = 1;
   options->shard = 0;
   options->interrupted = is_interrupted;
-  int status = COMMAND_DONE;
   uint64_t next = first, most = block_of(result), stop;
-  while (next < end && status == COMMAND_DONE) {
+  if (checkpoints->block == 0) checkpoints->block = REDUCED_AT_FIRST;
+  while (next < end) {
+    uint64_t block = checkpoints->block < most ? checkpoints->block : most;
+    double began = seconds_now();
+    if (team != NULL) team->serve(team->context);
     if (impact_reduction_has(reduction, next, &stop)) {
       next = stop;
       continue;
     }
     options->first = next;
     options->count = (stop < end ? stop : end) - next;
-    if (options->count > most) options->count = most;
+    if (options->count > block) options->count = block;
     ode_mlcp_impact_status run =
         ode_mlcp_impact_approximate(result->impact, options, &result->set);
     uint64_t n_done = result->set.n_samples;
+    bool counted = n_done == 0 || impact_reduction_add(reduction, &result->set,
+                                                       next, next + n_done);
+    ode_mlcp_impact_set_release(&result->set);
     if (run != ODE_MLCP_IMPACT_DONE && run != ODE_MLCP_IMPACT_INTERRUPTED) {
       complain("no memory to sample");
-      status = COMMAND_FELL_SHORT;
-    } else if (n_done > 0 && !impact_reduction_add(reduction, &result->set,
-                                                   next, next + n_done)) {
-      status = complain("%.200s: too many ranges apart", settings->reduce);
-    } else if (run == ODE_MLCP_IMPACT_INTERRUPTED) {
-      fprintf(stderr,
-              "ode-mlcp impact: interrupted; the same command goes on from "
-              "%s\n",
-              settings->reduce);
-      result->interrupted = true;
-      status = COMMAND_FELL_SHORT;
+      return COMMAND_FELL_SHORT;
     }
-    ode_mlcp_impact_set_release(&result->set);
+    if (!counted) return complain("%.200s: too many ranges apart", path);
+    if (run == ODE_MLCP_IMPACT_INTERRUPTED) {
+      result->interrupted = true;
+      return COMMAND_FELL_SHORT;
+    }
     next += n_done;
-    show_progress(&progress, next - first, end - first);
-    if (status == COMMAND_DONE && seconds_now() - saved > CHECKPOINT_SECONDS) {
-      saved = seconds_now();
-      if (!impact_reduction_write(reduction, settings->reduce, message))
-        return complain("%s", message);
+    double took = seconds_now() - began;
+    if (took < BLOCK_SECONDS / 2 && block < most)
+      checkpoints->block = 2 * block;
+    else if (took > 2 * BLOCK_SECONDS && block > 1)
+      checkpoints->block = block / 2;
+    if (team == NULL)
+      show_progress(&checkpoints->progress, next - first, end - first);
+    if (seconds_now() - checkpoints->saved > settings->checkpoint) {
+      checkpoints->saved = seconds_now();
+      if (!impact_reduction_write(reduction, path, message)) {
+        complain("%s", message);
+        return COMMAND_FELL_SHORT;
+      }
     }
   }
-  if (progress.shown) fputc('\n', stderr);
-  return status;
+  return COMMAND_DONE;
 }
 
 /* The reduction that FILE has, or a new one. */
@@ -521,24 +550,126 @@ static int report_reduction(const settings *settings,
                                                        : COMMAND_DONE;
 }
 
+/* Write what there is, say what was interrupted, report. */
+static int end_reduction(const settings *settings, bool interrupted,
+                         const impact_reduction *reduction, int status) {
+  char message[IMPACT_MESSAGE];
+  if (!impact_reduction_write(reduction, settings->reduce, message)) {
+    complain("%s", message);
+    status = COMMAND_FELL_SHORT;
+  } else if (interrupted) {
+    fprintf(stderr,
+            "ode-mlcp impact: interrupted; the same command goes on from %s\n",
+            settings->reduce);
+  }
+  int reported = report_reduction(settings, reduction);
+  return status == COMMAND_DONE ? reported : status;
+}
+
+/* Remove what ranks of an earlier run left: their parts, and drafts of those. */
+static void remove_parts(const glob_t *parts) {
+  for (size_t k = 0; k < parts->gl_pathc; k++) unlink(parts->gl_pathv[k]);
+}
+
+/* Is this not a whole part, but what a rank wrote when it was killed? */
+static bool is_draft(const char *path) {
+  size_t length = strlen(path);
+  return length > 5 && strcmp(&path[length - 5], ".part") == 0;
+}
+
+/* Take what ranks of an earlier run left behind into `whole`. A part that
+ * `whole` has already was left by a run that ended while it cleaned up. */
+static bool adopt_parts(const settings *settings, impact_reduction *whole,
+                        char message[IMPACT_MESSAGE]) {
+  glob_t parts;
+  char pattern[4200];
+  if (!impact_part_path(settings->reduce, -1, pattern, sizeof pattern) ||
+      glob(pattern, 0, NULL, &parts) != 0)
+    return true;
+  bool taken = true;
+  for (size_t k = 0; k < parts.gl_pathc && taken; k++) {
+    const char *path = parts.gl_pathv[k];
+    if (is_draft(path)) continue;
+    impact_reduction *part = impact_reduction_read(path, message);
+    taken = part != NULL && (impact_reduction_contains(whole, part) ||
+                             impact_reduction_merge(whole, settings->reduce,
+                                                    part, path, message));
+    impact_reduction_destroy(part);
+  }
+  taken = taken && impact_reduction_write(whole, settings->reduce, message);
+  if (taken) remove_parts(&parts);
+  globfree(&parts);
+  return taken;
+}
+
+/* Every rank counts the ranges that rank 0 gives out into a part of its own,
+ * which is also its checkpoint; the parts are put together at the end. */
+static int reduce_in_team(const settings *settings, impact_result *result,
+                          uint64_t first, uint64_t end) {
+  const impact_team *team = settings->team;
+  char message[IMPACT_MESSAGE] = "", path[4200];
+  impact_reduction *whole = NULL, *own = impact_reduction_create(result);
+  bool ready = own != NULL && impact_part_path(settings->reduce, team->rank,
+                                               path, sizeof path);
+  if (!ready) snprintf(message, sizeof message, "no memory");
+  if (ready && team->rank == 0) {
+    whole = open_reduction(settings, result, message);
+    ready = whole != NULL && adopt_parts(settings, whole, message);
+  }
+  if (!ready) complain("%s", message);
+  int status = COMMAND_WRONG_USE;
+  if (team->open(team->context, ready, whole, first, end)) {
+    listen_for_interrupts();
+    checkpoints checkpoints = {.saved = seconds_now()};
+    uint64_t range[2];
+    status = COMMAND_DONE;
+    while (team->next(team->context, status != COMMAND_DONE, range))
+      if (status == COMMAND_DONE)
+        status = reduce_range(settings, result, own, path, range[0], range[1],
+                              &checkpoints, message);
+    // before it is handed on: a run killed now has lost nothing
+    if (!impact_reduction_write(own, path, message)) {
+      complain("%s", message);
+      status = COMMAND_FELL_SHORT;
+    }
+    status = team->gather(team->context, own, status, message);
+    if (team->rank == 0) {
+      bool interrupted = status == COMMAND_FELL_SHORT;
+      if (status == COMMAND_WRONG_USE ||
+          !impact_reduction_merge(whole, settings->reduce, own, path, message))
+        status = complain("%s; the parts %s.rank-* are kept", message,
+                          settings->reduce);
+      else
+        status = end_reduction(settings, interrupted, whole, status);
+    }
+    if (team->close(team->context, status != COMMAND_WRONG_USE)) unlink(path);
+  }
+  impact_reduction_destroy(own);
+  impact_reduction_destroy(whole);
+  return status;
+}
+
 static int reduce_one(const settings *settings, impact_result *result) {
   char message[IMPACT_MESSAGE];
   uint64_t first, end;
   if (!choose_range(settings, &first, &end, message))
     return complain("%s", message);
+  if (settings->team != NULL)
+    return reduce_in_team(settings, result, first, end);
   impact_reduction *reduction = open_reduction(settings, result, message);
   if (reduction == NULL) return complain("%s", message);
   listen_for_interrupts();
-  int status = reduce_range(settings, result, reduction, first, end, message);
+  double now = seconds_now();
+  checkpoints checkpoints = {
+      {.start = now, .terminal = isatty(STDERR_FILENO) != 0}, .saved = now};
+  int status = reduce_range(settings, result, reduction, settings->reduce,
+                            first, end, &checkpoints, message);
+  if (checkpoints.progress.shown) fputc('\n', stderr);
   signal(SIGINT, SIG_DFL);
   signal(SIGTERM, SIG_DFL);
-  if (!impact_reduction_write(reduction, settings->reduce, message)) {
-    status = complain("%s", message);
-    status = COMMAND_FELL_SHORT;
-  }
-  int reported = report_reduction(settings, reduction);
+  status = end_reduction(settings, result->interrupted, reduction, status);
   impact_reduction_destroy(reduction);
-  return status == COMMAND_DONE ? reported : status;
+  return status;
 }
 
 static int merge_reductions(const settings *settings, char **paths,
@@ -611,10 +742,16 @@ static int run_merge(const settings *settings, char **paths, int n_paths) {
 }
 
 int command_impact(int argc, char **argv) {
+  return command_impact_in_team(argc, argv, NULL);
+}
+
+int command_impact_in_team(int argc, char **argv, const impact_team *team) {
   settings settings;
   int status;
-  if (!parse(argc, argv, &settings, &status)) return status;
+  if (!parse(argc, argv, team, &settings, &status)) return status;
   int n_names = argc - optind;
+  if (team != NULL && (settings.merge || settings.reduce == NULL))
+    return complain("ranks share a run with --reduce FILE; see --help");
   if (settings.merge) {
     if (n_names < 1) return complain("--merge needs the files of all shards");
     if (settings.reduce != NULL)

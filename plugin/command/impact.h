@@ -11,6 +11,11 @@
 /** The subcommand; see command.h. */
 int command_impact(int argc, char **argv);
 
+typedef struct impact_team impact_team;
+
+/** The same as one of the processes that share a run's samples. */
+int command_impact_in_team(int argc, char **argv, const impact_team *team);
+
 enum {
   IMPACT_MESSAGE = 512,     /* longest message, with its end */
   IMPACT_SIMULTANEOUS = 64, /* simultaneous outcomes kept */
@@ -166,10 +171,50 @@ bool impact_reduction_merge(impact_reduction *into, const char *into_path,
                             const char *other_path,
                             char message[IMPACT_MESSAGE]);
 
+/** Does `whole` have all the samples of `part`, of the same set? */
+bool impact_reduction_contains(const impact_reduction *whole,
+                               const impact_reduction *part);
+
+/** What impact_reduction_write writes, in memory. NULL: no memory; else it is to
+ *  be given to free(). */
+char *impact_reduction_pack(const impact_reduction *reduction, size_t *size);
+/** `name` stands for a file's in the message. */
+impact_reduction *impact_reduction_unpack(char *bytes, size_t size,
+                                          const char *name,
+                                          char message[IMPACT_MESSAGE]);
+
+/** The file of rank `rank` beside `path`, with -1 the pattern of all of them.
+ *  False: the name is too long. */
+bool impact_part_path(const char *path, int rank, char part[], size_t size);
+
 void impact_reduction_print_json(FILE *out, const impact_reduction *reduction);
 void impact_reduction_print_text(FILE *out, const impact_reduction *reduction);
 
 /** Samples asked for that ended in no outcome, of those done. */
 double impact_reduction_unfinished(const impact_reduction *reduction);
+
+/* ---- several processes (impact_mpi.c) ----------------------------------- */
+
+/** The processes that share a run's samples, as one of them sees them. */
+struct impact_team {
+  int rank;
+  void *context; /* of all functions */
+  /** All begin together. `whole` (of rank 0; NULL elsewhere) has the samples of
+   *  first .. end - 1 that nobody needs to do. @return whether all were ready;
+   *  else nothing else may be called. */
+  bool (*open)(void *context, bool ready, const impact_reduction *whole,
+               uint64_t first, uint64_t end);
+  /** Samples range[0] .. range[1] - 1 are this process's. `stop`: nobody is to
+   *  get more. @return false: there are no more */
+  bool (*next)(void *context, bool stop, uint64_t range[2]);
+  /** Answer who waits. To be called every tenth of a second. */
+  void (*serve)(void *context);
+  /** Put all parts together into that of rank 0. @return at rank 0 the worst
+   *  status of all; COMMAND_WRONG_USE with a message where they do not fit */
+  int (*gather)(void *context, impact_reduction *own, int status,
+                char message[IMPACT_MESSAGE]);
+  /** All end together. @return what rank 0 gave as `written` */
+  bool (*close)(void *context, bool written);
+};
 
 #endif

@@ -60,8 +60,11 @@ struct impact_reduction {
   kept *kept;      /* [most_kept] by key */
   double *rows;    /* [most_kept x n_rows] */
   double directions[2][IMPACT_DIRECTIONS];
-  bool has_origin[MOST_PLANES]; /* the supports know of it */
-  uint64_t unsettled;           /* terms of sums since they were settled */
+  // outcomes the supports know of: from .. to on the plane's axes
+  struct {
+    double from, to;
+  } on_axis[MOST_PLANES][2];
+  uint64_t unsettled; /* terms of sums since they were settled */
 };
 
 /* ---- planes and directions ---------------------------------------------- */
@@ -112,6 +115,10 @@ static bool take_arrays(impact_reduction *it) {
   it->rows = calloc((most + 1) * n, sizeof *it->rows);
   for (size_t k = 0; it->support != NULL && k < n_support; k++)
     it->support[k] = -INFINITY;
+  for (int k = 0; k < 2 * MOST_PLANES; k++) {
+    it->on_axis[k / 2][k % 2].from = INFINITY;
+    it->on_axis[k / 2][k % 2].to = -INFINITY;
+  }
   for (size_t i = 0; it->extents != NULL && i < n; i++) {
     it->extents[2 * i] = INFINITY;
     it->extents[2 * i + 1] = -INFINITY;
@@ -238,6 +245,22 @@ static int cell_of(double value, double low, double high, int64_t n) {
 
 typedef int64_t four_bits __attribute__((vector_size(32)));
 
+/* Most outcomes rest or stick somewhere and lie on an axis. There products with
+ * directions are monotonic, roundings included: between two known outcomes none
+ * reaches further than these. */
+static bool is_between(impact_reduction *it, int64_t plane, double x,
+                       double y) {
+  if (x != 0 && y != 0) return false;
+  int axis = x != 0 ? 0 : 1;
+  double along = axis == 0 ? x : y;
+  double *from = &it->on_axis[plane][axis].from;
+  double *to = &it->on_axis[plane][axis].to;
+  if (along >= *from && along <= *to) return true;
+  *from = fmin(*from, along);
+  *to = fmax(*to, along);
+  return false;
+}
+
 static void add_to_planes(impact_reduction *it, const double rows[]) {
   int64_t side = it->head.n_side;
   for (int64_t plane = 0; plane < it->head.n_planes; plane++) {
@@ -245,10 +268,7 @@ static void add_to_planes(impact_reduction *it, const double rows[]) {
     plane_rows(&it->head, plane, at);
     double x = rows[at[0]], y = rows[at[1]];
     double *support = &it->support[plane * IMPACT_DIRECTIONS];
-    // many contacts rest: the origin is looked at once
-    bool origin = x == 0 && y == 0;
-    bool is_known = origin && it->has_origin[plane];
-    it->has_origin[plane] |= origin;
+    bool is_known = is_between(it, plane, x, y);
     const four xs = {x, x, x, x}, ys = {y, y, y, y}, zero = {0, 0, 0, 0};
     for (int k = 0; k < IMPACT_DIRECTIONS && !is_known; k += 4) {
       four *best = (four *)&support[k];
@@ -471,9 +491,19 @@ static bool read_rest(FILE *in, impact_reduction *it) {
   return true;
 }
 
-impact_reduction *impact_reduction_read(const char *path,
-                                        char message[IMPACT_MESSAGE]) {
-  FILE *in = fopen(path, "rb");
+char *impact_reduction_pack(const impact_reduction *it, size_t *size) {
+  char *bytes = NULL;
+  FILE *out = open_memstream(&bytes, size);
+  bool written = out != NULL && write_all(out, (impact_reduction *)it);
+  if (out != NULL) written = fclose(out) == 0 && written;
+  if (written) return bytes;
+  free(bytes);
+  return NULL;
+}
+
+/* What is read from `in`, which is closed. */
+static impact_reduction *read_all(FILE *in, const char *path,
+                                  char message[IMPACT_MESSAGE]) {
   if (in == NULL) {
     snprintf(message, IMPACT_MESSAGE, "%.400s: %s", path, strerror(errno));
     return NULL;
@@ -491,6 +521,31 @@ impact_reduction *impact_reduction_read(const char *path,
            "%.400s: not a whole file of ode-mlcp impact --reduce", path);
   impact_reduction_destroy(it);
   return NULL;
+}
+
+impact_reduction *impact_reduction_read(const char *path,
+                                        char message[IMPACT_MESSAGE]) {
+  return read_all(fopen(path, "rb"), path, message);
+}
+
+impact_reduction *impact_reduction_unpack(char *bytes, size_t size,
+                                          const char *name,
+                                          char message[IMPACT_MESSAGE]) {
+  return read_all(fmemopen(bytes, size, "rb"), name, message);
+}
+
+bool impact_part_path(const char *path, int rank, char part[], size_t size) {
+  // a pattern must find what begins with `path`, whatever is in that
+  size_t used = 0;
+  for (const char *c = path; *c != 0 && used + 32 < size; c++) {
+    if (rank < 0 && strchr("*?[\\", *c) != NULL) part[used++] = '\\';
+    part[used++] = *c;
+  }
+  if (rank < 0)
+    snprintf(&part[used], size - used, ".rank-[0-9]*");
+  else
+    snprintf(&part[used], size - used, ".rank-%d", rank);
+  return used + 32 < size;
 }
 
 /* ---- merging ------------------------------------------------------------ */
@@ -521,6 +576,19 @@ bool impact_reduction_matches(const impact_reduction *a, const char *path_a,
   snprintf(message, IMPACT_MESSAGE, "%.180s and %.180s are of %s", path_a,
            path_b, what);
   return false;
+}
+
+bool impact_reduction_contains(const impact_reduction *whole,
+                               const impact_reduction *part) {
+  char ignored[IMPACT_MESSAGE];
+  if (!impact_reduction_matches(whole, "", part, "", ignored)) return false;
+  for (uint64_t k = 0; k < part->n_ranges; k++) {
+    uint64_t end;
+    if (!impact_reduction_has(whole, part->ranges[k][0], &end) ||
+        end < part->ranges[k][1])
+      return false;
+  }
+  return true;
 }
 
 bool impact_reduction_merge(impact_reduction *into, const char *into_path,
