@@ -10,6 +10,7 @@
 #include "common/disjoint_sets.h"
 #include "common/matrix6.h"
 #include "common/minmax.h"
+#include "common/progress.h"
 #include "common/vec3.h"
 #include "solver/solver_convex.h"
 
@@ -810,6 +811,7 @@ static solver_report solve_once(assembly *a, component_problem *c,
   if (c->overlap && options.max_lemke_size > MOST_OVERLAPPED)
     options.max_lemke_size = MOST_OVERLAPPED;
 
+  progress_tick();
   double start = seconds_now();
   bool convex =
       given->friction == ODE_MLCP_FRICTION_CONVEX && problem->n_frictions > 0;

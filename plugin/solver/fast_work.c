@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "common/progress.h"
+
 bool fast_work_reserve(fast_work *work) {
   arena *arena = &work->arena;
   size_t n = (size_t)work->box.n_rows, n_v = 6 * (size_t)work->box.n_bodies;
@@ -16,6 +18,7 @@ bool fast_work_reserve(fast_work *work) {
 }
 
 bool fast_work_spend(fast_work *work, double cost) {
+  progress_tick();
   if (work->spent + cost > work->budget) return false;
   work->spent += cost;
   return true;

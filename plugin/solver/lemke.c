@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/arena.h"
+#include "common/progress.h"
 #include "solver/lemke_factor.h"
 
 enum {
@@ -390,6 +391,7 @@ static path_end follow_path(core *c, int left) {
   long idle = 0;
 
   while (c->report->pivots < max_pivots) {
+    progress_tick();
     memset(c->d, 0, sizeof *c->d * c->n);
     add_column(c, entering, 1, c->d);
     solve_basis(c, c->d);

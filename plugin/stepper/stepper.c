@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/progress.h"
 #include "common/sized.h"
 #include "common/vec3.h"
 #include "host/patched_host.h"
@@ -64,6 +65,9 @@ typedef struct world_stepper {
   long steps;
   ode_mlcp_report report;
   long warnings[N_WARNINGS];
+  double last_progress; /* s, on the clock: when the last line of it was said */
+  double progress_gap;  /* s, to the next */
+  bool told_progress;   /* in this step */
 } world_stepper;
 
 static atomic_long n_worlds_attached;
@@ -97,6 +101,49 @@ static void release_states(world_stepper *stepper) {
 /* Of a scheme that sees all islands at once: the one there is, between steps. */
 static void *only_state(const world_stepper *stepper) { return stepper->spare; }
 
+/* --- progress ---------------------------------------------------------------- */
+
+/* The clock decides on nothing but words: one of a step that takes longer than a
+ * second, and then after twice the time each, up to a minute. */
+static const double SLOW_STEP = 1; /* s */
+
+static void say_progress(world_stepper *stepper, const char *words,
+                         const char *what) {
+  const double LONGEST_GAP = 60; /* s */
+  double now = seconds_now();
+  if (now - stepper->last_progress < stepper->progress_gap) return;
+  stepper->last_progress = now;
+  stepper->progress_gap =
+      fmin(fmax(2 * stepper->progress_gap, SLOW_STEP), LONGEST_GAP);
+  stepper->told_progress = true;
+  dMessage(0, "ode-mlcp: step %ld %s %.1f s%s", stepper->steps + 1, words,
+           now - stepper->start_seconds, what);
+}
+
+typedef struct solve_watch {
+  world_stepper *stepper;
+  const dStepperIsland *islands;
+  size_t n_islands;
+} solve_watch;
+
+static void tick(void *context) {
+  const solve_watch *watch = context;
+  world_stepper *stepper = watch->stepper;
+  char what[120];
+  unsigned n_bodies = 0, n_joints = 0;
+  if (seconds_now() - stepper->start_seconds < SLOW_STEP) return;
+  /* another thread is speaking, then */
+  if (pthread_mutex_trylock(&stepper->lock) != 0) return;
+  for (size_t i = 0; i < watch->n_islands; i++) {
+    n_bodies += watch->islands[i].bodies_count;
+    n_joints += watch->islands[i].joints_count;
+  }
+  snprintf(what, sizeof what, " so far: solving for %u bodies and %u joints",
+           n_bodies, n_joints);
+  say_progress(stepper, "has taken", what);
+  pthread_mutex_unlock(&stepper->lock);
+}
+
 /* --- the phases of a step ---------------------------------------------------- */
 
 static bool reserve_results(world_stepper *stepper, size_t n_islands,
@@ -113,6 +160,7 @@ static int stepper_prepare(void *context, dWorldID world, dReal step_size) {
   world_stepper *stepper = context;
   if (++stepper->under_way > 1) return 0; /* the other one's results are here */
   stepper->start_seconds = seconds_now();
+  stepper->told_progress = false;
   stepper->prepared =
       stepper->contacts.function == NULL ||
       contact_source_make_joints(&stepper->contacts, world, step_size,
@@ -231,8 +279,11 @@ static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
     clear_joints(
         stepper->joints + stepper->islands[islands[i].index].first_joint,
         &islands[i]);
+  solve_watch watch = {stepper, islands, n_islands};
+  progress_watch outer = progress_set_watch((progress_watch){tick, &watch});
   bool solved =
       stepper->scheme->solve(taken, &step) && check_results(stepper, &step);
+  progress_set_watch(outer);
   give_state_back(stepper, taken);
   result->n_entries = step.remembered.n_entries;
   if (!stepper->scheme->by_island) stepper->entries = step.remembered.entries;
@@ -431,6 +482,9 @@ static void stepper_end(void *context, dWorldID world, int taken) {
   }
   memset(report, 0, sizeof *report);
   report->struct_size = sizeof *report;
+  if (!stepper->told_progress &&
+      seconds_now() - stepper->start_seconds >= SLOW_STEP)
+    say_progress(stepper, "took", "");
   stepper->steps++;
   contact_source_remove_joints(&stepper->contacts);
   if (!stepper->begun) {

@@ -1,0 +1,92 @@
+/* A step that takes long says so while it goes on, through the host's message
+ * handler; how often is limited, and nothing of it bears on what is computed. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "step_testing.h"
+
+static int n_lines;
+static char last_line[200];
+
+static void hear(int number, const char *format, va_list arguments) {
+  char line[200];
+  (void)number;
+  vsnprintf(line, sizeof line, format, arguments);
+  if (strstr(line, " s so far") == NULL && strstr(line, "took") == NULL) return;
+  strcpy(last_line, line);
+  n_lines++;
+}
+
+/* A force that takes its time to be told. */
+static unsigned pause_us;
+
+static void pull(void *context, dBodyID body, const ode_mlcp_body_state *state,
+                 double force[6], double k_q[36], double k_v[36]) {
+  (void)context, (void)body, (void)state, (void)k_q, (void)k_v;
+  force[0] = 1;
+  usleep(pause_us);
+  pause_us = 0; /* it is called several times a step */
+}
+
+static dWorldID slow_world(dBodyID *ball) {
+  ode_mlcp_options options;
+  ode_mlcp_force *force;
+  ode_mlcp_default_options(&options);
+  options.scheme = ODE_MLCP_SCHEME_ST;
+  dWorldID world = create_world(9.81, &options);
+  *ball = create_ball(world, 1, 0.5);
+  dJointID joint = dJointCreateBall(world, 0);
+  dJointAttach(joint, *ball, 0);
+  dJointSetBallAnchor(joint, 1, 0, 0);
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_force_create(*ball, pull, NULL, &force),
+                        ODE_MLCP_OK);
+  return world;
+}
+
+static void test_a_slow_step_tells(void) {
+  dBodyID ball, other;
+  dWorldID world = slow_world(&ball), quick = slow_world(&other);
+  n_lines = 0;
+  dWorldStep(world, 0.01);
+  CU_ASSERT_EQUAL(n_lines, 0);
+  pause_us = 1100000;
+  dWorldStep(world, 0.01);
+  CU_ASSERT_EQUAL(n_lines, 1);
+  CU_ASSERT(strstr(last_line, "step 2 ") != NULL);
+  CU_ASSERT(strstr(last_line, "1 bodies and 1 joints") != NULL);
+  for (int i = 0; i < 3; i++) dWorldStep(world, 0.01);
+  CU_ASSERT_EQUAL(n_lines, 1);
+
+  /* and computes what a quick one does */
+  for (int i = 0; i < 5; i++) dWorldStep(quick, 0.01);
+  CU_ASSERT_EQUAL(memcmp(dBodyGetPosition(ball), dBodyGetPosition(other),
+                         3 * sizeof(dReal)),
+                  0);
+  dWorldDestroy(world);
+  dWorldDestroy(quick);
+}
+
+/* Slow steps that follow each other do not fill the screen. */
+static void test_lines_are_few(void) {
+  dBodyID ball;
+  dWorldID world = slow_world(&ball);
+  n_lines = 0;
+  for (int i = 0; i < 3; i++) {
+    pause_us = 1050000;
+    dWorldStep(world, 0.01);
+  }
+  CU_ASSERT(n_lines >= 1 && n_lines <= 2);
+  dWorldDestroy(world);
+}
+
+int main(void) {
+  dInitODE2(0);
+  dSetMessageHandler(hear);
+  const CU_TestInfo tests[] = {{"a slow step tells", test_a_slow_step_tells},
+                               {"lines are few", test_lines_are_few},
+                               CU_TEST_INFO_NULL};
+  int failed = run_tests("progress of slow steps", tests);
+  dCloseODE();
+  return failed;
+}
