@@ -135,6 +135,11 @@
   ROW(double, force_work, WORLD, NONE, "J",                                   \
       "work of the program's force functions in the step, by the "            \
       "trapezoidal rule; NaN without measure")                                \
+  ROW(int, held, SUM, SUM(held), "",                                          \
+      "bodies that were held where they met what they would have passed "     \
+      "through")                                                              \
+  ROW(long, sweep_queries, SUM, SUM(sweep_queries), "",                       \
+      "signed gaps asked for to see where fast bodies meet others")           \
   /* a new row goes above this line */
 
 /* The columns of `--trace`, in their order:

@@ -101,6 +101,9 @@
       "relative residual: velocities are right, and only how redundant "      \
       "contacts share a load is open. Within a finite budget it ends a "      \
       "solve that has come to no lower one cheaply.")                         \
+  ROW(int, sweep, ON_OFF, 1, "", "", ALL,                                     \
+      "See where bodies meet that go further in a step than half their own "  \
+      "thickness, so that none passes through another.")                      \
   /* a new row goes above this line */
 
 #endif

@@ -29,6 +29,7 @@ static dGeomID transformed_geom(dGeomID transform) {
 
 void gap_geom_place(dGeomID geom, gap_geom *placed) {
   placed->named = placed->geom = geom;
+  placed->moved = false;
   read_place(geom, placed->position, placed->rotation);
   while (placed->geom != NULL &&
          dGeomGetClass(placed->geom) == dGeomTransformClass) {

@@ -10,6 +10,7 @@ typedef struct gap_geom {
   dGeomID named; /* the geom that was asked about */
   int type;
   double position[3], rotation[9];
+  bool moved; /* it is not there: it is asked about as if it were */
 } gap_geom;
 
 /** Where a geom is; geom transforms are taken off. */

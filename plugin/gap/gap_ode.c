@@ -19,6 +19,13 @@ int gap_query(gap_context *context, dGeomID a, dGeomID b, double margin,
     gap_geom_place(geoms[side], &placed[side]);
     if (placed[side].geom == NULL) return 0;
   }
+  return gap_query_placed(context, placed, margin, flags, contacts, room);
+}
+
+int gap_query_placed(gap_context *context, const gap_geom placed[2],
+                     double margin, int flags, gap_contact contacts[],
+                     int room) {
+  dGeomID a = placed[0].named;
   if (isnan(margin))
     return gap_context_fail(context, a, GAP_BAD_SIZE,
                             "was given a margin that is not a number");

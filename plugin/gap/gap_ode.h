@@ -5,6 +5,7 @@
 
 #include "gap/gap_context.h"
 #include "gap/gap_ellipsoid.h"
+#include "gap/gap_geom.h"
 
 /**
  * The contacts of two geoms that touch or may touch.
@@ -24,6 +25,12 @@
  */
 int gap_query(gap_context *context, dGeomID a, dGeomID b, double margin,
               int flags, gap_contact contacts[], int room);
+
+/** The same of geoms at other places: `placed` [2], from gap_geom_place() and
+ *  then moved. */
+int gap_query_placed(gap_context *context, const gap_geom placed[2],
+                     double margin, int flags, gap_contact contacts[],
+                     int room);
 
 /**
  * An ellipsoid: a geom of a class of ours. dCollide() gives its contacts with

@@ -154,7 +154,7 @@ static int near_numbers(gap_context *context, const gap_geom *mesh,
 static void move_corner(const region *in, const double position[3],
                         const double rotation[9], double corner[3]) {
   const gap_geom *mesh = in->mesh;
-  if (mesh->geom != mesh->named) {
+  if (mesh->geom != mesh->named || mesh->moved) {
     double body[3], turned[3];
     to_body(position, rotation, corner, body);
     mat3_apply(turned, mesh->rotation, body);
@@ -316,15 +316,23 @@ static int mesh_with_shape(gap_context *context, const gap_geom *mesh,
 }
 
 /* A ball around all of a geom. */
-static void ball_around(dGeomID geom, double centre[3], double *radius) {
+static void ball_around(const gap_geom *mesh, double centre[3],
+                        double *radius) {
   dReal aabb[6];
   double half[3];
-  dGeomGetAABB(geom, aabb);
+  dGeomGetAABB(mesh->named, aabb);
   for (int k = 0; k < 3; k++) {
     centre[k] = (aabb[2 * k] + aabb[2 * k + 1]) / 2;
     half[k] = (aabb[2 * k + 1] - aabb[2 * k]) / 2;
   }
   *radius = vec3_length(half);
+  if (!mesh->moved) return;
+  gap_geom start;
+  double body[3], turned[3];
+  gap_geom_place(mesh->named, &start);
+  to_body(start.position, start.rotation, centre, body);
+  mat3_apply(turned, mesh->rotation, body);
+  for (int k = 0; k < 3; k++) centre[k] = mesh->position[k] + turned[k];
 }
 
 static int mesh_with_mesh(gap_context *context, const gap_geom *a,
@@ -333,7 +341,7 @@ static int mesh_with_mesh(gap_context *context, const gap_geom *a,
   double centre[2][3], radius[2];
   const gap_geom *meshes[2] = {a, b};
   for (int side = 0; side < 2; side++)
-    ball_around(meshes[side]->named, centre[side], &radius[side]);
+    ball_around(meshes[side], centre[side], &radius[side]);
   // either may be without end: the smaller ball is enough for both
   int small = radius[0] <= radius[1] ? 0 : 1;
   double origin[3];
@@ -375,7 +383,7 @@ static int mesh_on_plane(gap_context *context, const gap_geom *mesh,
                          const gap_shape *plane, double margin, int flags,
                          gap_contact contacts[], int room) {
   double origin[3], radius;
-  ball_around(mesh->named, origin, &radius);
+  ball_around(mesh, origin, &radius);
   region in = {.mesh = mesh,
                .origin = origin,
                .radius = radius,

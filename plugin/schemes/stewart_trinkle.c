@@ -15,6 +15,7 @@
 #include "common/vec3.h"
 #include "schemes/motion.h"
 #include "schemes/schemes.h"
+#include "schemes/sweep.h"
 
 /* m: an overlap of less is none */
 static const double VIOLATED = 1e-9;
@@ -50,6 +51,9 @@ typedef struct stewart_trinkle {
   extra_row *springs;
   int n_springs;
   int *match;
+  step_sweep sweep;
+  dBodyID *ids;   /* [n_bodies] */
+  double *shares; /* [n_bodies] of its guess, how far a body goes */
 } stewart_trinkle;
 
 static bool reserve_bodies(stewart_trinkle *s, const scheme_step *step) {
@@ -59,6 +63,8 @@ static bool reserve_bodies(stewart_trinkle *s, const scheme_step *step) {
   return (ARENA_TAKE(&s->base.arena, s->moved, n) &&
           ARENA_TAKE(&s->base.arena, s->v, 6 * n) &&
           ARENA_TAKE(&s->base.arena, s->force, 6 * n) &&
+          ARENA_TAKE(&s->base.arena, s->ids, n) &&
+          ARENA_TAKE(&s->base.arena, s->shares, n) &&
           ARENA_TAKE(&s->base.arena, s->x_free, 6 * n) &&
           ARENA_TAKE(&s->base.arena, s->springs, step->forces->n_springs) &&
           motion_take(&s->guess, &s->base.arena, n) &&
@@ -327,6 +333,28 @@ static double distance_from_guess(const stewart_trinkle *s) {
   return most;
 }
 
+/* A guess goes no further than to what it would pass through: beyond, nothing
+ * would be seen of it. */
+static bool limit_guess(stewart_trinkle *s, const scheme_step *step) {
+  int n = s->home.n_bodies, n_held;
+  if (!step->options->sweep) return true;
+  for (int b = 0; b < n; b++) s->ids[b] = s->home.bodies[b].id;
+  s->sweep.pool = step->pool;
+  s->sweep.queries = 0;
+  const sweep_request request = {.world = step->world,
+                                 .step_size = step->step_size,
+                                 .n_bodies = n,
+                                 .bodies = s->ids,
+                                 .u = s->guess.v,
+                                 .contacts = step->contacts};
+  if (!step_sweep_run(&s->sweep, &request, s->shares, &n_held))
+    return outcome_no_memory(step->out);
+  step->out->report.sweep_queries += s->sweep.queries;
+  for (int b = 0; b < n; b++)
+    for (int i = 6 * b; i < 6 * b + 6; i++) s->guess.v[i] *= s->shares[b];
+  return true;
+}
+
 /* See what the guess brings into touch. */
 static bool look(stewart_trinkle *s, outcome *out) {
   double h = s->home.settings.step_size;
@@ -341,7 +369,7 @@ static bool iterate(stewart_trinkle *s, const scheme_step *step) {
   int passes = step->options->fixed_point;
   for (int pass = 0;; pass++) {
     /* the first pass takes masses and forces where the bodies are */
-    if (!look(s, step->out) ||
+    if (!limit_guess(s, step) || !look(s, step->out) ||
         !free_motion(s, step, pass == 0 ? &s->home : &s->ahead) ||
         !gather_contacts(s, step->out) || !carry_on(s, step) ||
         (pass > 0 && !carry_over(s, step)) ||

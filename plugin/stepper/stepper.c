@@ -13,6 +13,7 @@
 #include "common/sized.h"
 #include "common/vec3.h"
 #include "host/patched_host.h"
+#include "schemes/sweep.h"
 #include "settings/settings.h"
 #include "stepper/dump.h"
 #include "stepper/process.h"
@@ -55,10 +56,17 @@ typedef struct world_stepper {
 
   contact_source contacts;
   force_list forces;
+  step_sweep sweep;
+  dBodyID *moved; /* of the step in hand: its bodies, */
+  double *u;      /* what moves them, */
+  double *shares; /* and how far they go along it */
+  int held;
 
   int under_way; /* steps: more than one where a callback asks for another */
   bool prepared; /* prepare did its work in this step */
   bool begun;    /* begin was reached in this step */
+  const dStepperIsland *host_islands; /* of the step in hand */
+  bool swept;                         /* its commit has begun */
   double step_size, start_seconds, time;
   double kinetic_energy, potential_energy; /* of the bodies committed */
   double start_power; /* W: of the force functions at the step's start */
@@ -310,6 +318,8 @@ static int stepper_begin(void *context, dWorldID world, dReal step_size,
     stepper->start_power = forces_power(&stepper->forces, stepper->time);
 
   stepper->n_islands = n_islands;
+  stepper->host_islands = islands;
+  stepper->swept = false;
   n_bodies = n_joints = 0;
   for (size_t i = 0; i < n_islands; i++) {
     island_result *island = &stepper->islands[i];
@@ -363,8 +373,73 @@ static void move_body(dBodyID body, double step_size,
   dBodyStepperMove(body, step_size, velocity);
 }
 
+static void set_velocities(const world_stepper *stepper,
+                           const dStepperIsland *island) {
+  const body_result *bodies =
+      stepper->bodies + stepper->islands[island->index].first_body;
+  for (unsigned b = 0; b < island->bodies_count; b++) {
+    dBodyID body = island->bodies[b];
+    const double *v = bodies[b].v;
+    if (bodies[b].kinematic) continue;
+    dBodySetLinearVel(body, v[0], v[1], v[2]);
+    dBodySetAngularVel(body, v[3], v[4], v[5]);
+  }
+}
+
+/* No body passes through another: what would is moved to where they meet, with
+ * its velocity, and the next step finds the two in touch. */
+static bool hold_what_would_pass(world_stepper *stepper) {
+  step_sweep *sweep = &stepper->sweep;
+  sweep_request request = {.world = stepper->host_islands[0].world,
+                           .step_size = stepper->step_size,
+                           .contacts = &stepper->contacts};
+  for (size_t i = 0; i < stepper->n_islands; i++)
+    request.n_bodies += (int)stepper->host_islands[i].bodies_count;
+  if (!POOL_RESERVE(&stepper->pool, stepper->moved, request.n_bodies) ||
+      !POOL_RESERVE(&stepper->pool, stepper->u, 6 * request.n_bodies) ||
+      !POOL_RESERVE(&stepper->pool, stepper->shares, request.n_bodies))
+    return false;
+  int n = 0;
+  for (size_t i = 0; i < stepper->n_islands; i++)
+    for (unsigned b = 0; b < stepper->host_islands[i].bodies_count; b++, n++) {
+      const body_result *result = &stepper->bodies[n];
+      stepper->moved[n] = stepper->host_islands[i].bodies[b];
+      for (int k = 0; k < 6; k++)
+        stepper->u[6 * n + k] =
+            result->v[k] + (result->moved ? result->motion[k] : 0);
+    }
+  request.bodies = stepper->moved;
+  request.u = stepper->u;
+  if (!step_sweep_run(sweep, &request, stepper->shares, &stepper->held))
+    return false;
+  for (int b = 0; b < n && stepper->held > 0; b++) {
+    body_result *result = &stepper->bodies[b];
+    if (!(stepper->shares[b] < 1)) continue;
+    for (int k = 0; k < 6; k++)
+      result->motion[k] =
+          stepper->shares[b] * stepper->u[6 * b + k] - result->v[k];
+    result->moved = true;
+  }
+  return true;
+}
+
+/* Before anything is moved: all islands are solved, and what one holds may be
+ * met by another. */
+static void start_commit(world_stepper *stepper) {
+  stepper->swept = true;
+  stepper->sweep.queries = stepper->held = 0;
+  for (size_t i = 0; i < stepper->n_islands; i++)
+    set_velocities(stepper, &stepper->host_islands[i]);
+  if (!stepper->options.sweep || stepper->scheme->event != NULL) return;
+  outcome *out = &stepper->islands[0].out;
+  if (!hold_what_would_pass(stepper) && out->warning[0] == '\0')
+    snprintf(out->warning, sizeof out->warning,
+             "fast bodies may pass through others: memory ran out");
+}
+
 static void stepper_commit(void *context, const dStepperIsland *island) {
   world_stepper *stepper = context;
+  if (!stepper->swept) start_commit(stepper);
   const island_result *result = &stepper->islands[island->index];
   const body_result *bodies = stepper->bodies + result->first_body;
   const joint_result *joints = stepper->joints + result->first_joint;
@@ -374,14 +449,6 @@ static void stepper_commit(void *context, const dStepperIsland *island) {
     dJointSetStepperResult(
         island->joints[j], joints[j].count, joints[j].lambda,
         joints[j].forceless ? no_force : (const dReal(*)[6])joints[j].force);
-  for (unsigned b = 0; b < island->bodies_count; b++) {
-    dBodyID body = island->bodies[b];
-    const double *v = bodies[b].v;
-    if (!bodies[b].kinematic) {
-      dBodySetLinearVel(body, v[0], v[1], v[2]);
-      dBodySetAngularVel(body, v[3], v[4], v[5]);
-    }
-  }
   for (unsigned b = 0; b < island->bodies_count; b++)
     move_body(island->bodies[b], island->stepsize, &bodies[b]);
   if (stepper->options.measure)
@@ -415,6 +482,10 @@ static void sum_reports(world_stepper *stepper) {
     report_add(sum, &island->report);
   }
   sum->islands = (int)stepper->n_islands;
+  if (stepper->swept) {
+    sum->sweep_queries += stepper->sweep.queries;
+    sum->held += stepper->held;
+  }
 }
 
 /* Say it the first time and then at 10, 100, 1000, .. */
@@ -489,6 +560,7 @@ static void stepper_end(void *context, dWorldID world, int taken) {
   contact_source_remove_joints(&stepper->contacts);
   if (!stepper->begun) {
     stepper->n_islands = 0;
+    stepper->swept = false;
     stepper->step_size = NAN;
   }
   sum_reports(stepper);
@@ -528,6 +600,7 @@ static void stepper_release(void *context, dWorldID world) {
   const memory_source *source = stepper->source;
   release_states(stepper);
   contact_source_release(&stepper->contacts);
+  step_sweep_release(&stepper->sweep);
   forces_release(&stepper->forces);
   memory_pool_release(&stepper->pool);
   pthread_mutex_destroy(&stepper->lock);
@@ -586,6 +659,7 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
   stepper->options = options;
   stepper->scheme = scheme;
   stepper->contacts.pool = &stepper->pool;
+  stepper->sweep.pool = &stepper->pool;
   pthread_mutex_init(&stepper->lock, NULL);
   if (!dWorldSetStepper(world, &STEPPER, stepper)) {
     stepper_release(stepper, world);

@@ -71,6 +71,7 @@ static ode_mlcp_error add(ode_mlcp_contact_list *list, dBodyID body1,
                           dBodyID body2, const dContact *contact,
                           const contact_identity *identity, int polygon) {
   if (!of_interest(list, body1, body2)) return ODE_MLCP_OK;
+  if (list->pairs_only) return ODE_MLCP_OK;
   if (!wakes(list, body1, body2, &contact->geom)) return ODE_MLCP_OK;
   if (!POOL_GROW(list->pool, list->contacts, list->n_contacts + 1))
     return fail_memory(list);
@@ -117,9 +118,10 @@ static double turning_speed(const ode_mlcp_contact_list *list, dGeomID geom) {
     dReal box[6];
     dGeomGetAABB(geom, box);
     const dReal *x = dBodyGetPosition(body);
-    double far = 0;
+    double far = 0, margin = dGeomGetAABBMargin(geom);
     for (int i = 0; i < 3; i++) {
-      double side = fmax(fabs(box[2 * i] - x[i]), fabs(box[2 * i + 1] - x[i]));
+      /* without the margin, which would grow by itself from step to step */
+      double side = fmax(x[i] - box[2 * i], box[2 * i + 1] - x[i]) - margin;
       far += side * side;
     }
     speed = turning * sqrt(far);
@@ -285,6 +287,15 @@ ode_mlcp_error ode_mlcp_add_pair(ode_mlcp_contact_list *list, dGeomID geom1,
     return fail(list, ODE_MLCP_BAD_ARGUMENT,
                 "a pair of geoms has a body of another world");
 
+  if (list->pairs_only) {
+    if (!of_interest(list, body1, body2)) return ODE_MLCP_OK;
+    if (!POOL_GROW(list->pool, list->pairs, list->n_pairs + 1))
+      return fail_memory(list);
+    list->pairs[list->n_pairs++] = (source_pair){
+        {geom1, geom2},
+        (surface->parameters.mode & (dContactSoftERP | dContactSoftCFM)) != 0};
+    return ODE_MLCP_OK;
+  }
   int count =
       find_contacts(list, geom1, geom2, surface->reduce ? GAP_REDUCE : 0);
   if (count == GAP_NO_MEMORY) return fail_memory(list);
@@ -376,7 +387,7 @@ void contact_source_release(contact_source *source) {
 bool contact_source_collect(contact_source *source, dWorldID world,
                             double step_size, double margin,
                             ode_mlcp_contact_list *list) {
-  list->n_contacts = list->n_polygons = 0;
+  list->n_contacts = list->n_polygons = list->n_pairs = 0;
   list->error = ODE_MLCP_OK;
   list->message[0] = '\0';
   if (source->gaps == NULL)
@@ -449,6 +460,11 @@ void contact_source_hide_again(contact_source *source) {
     enable_geoms(source, all ? i : (size_t)source->shown_index[i], false);
   source->shown = NULL;
   source->n_shown = 0;
+bool contact_source_find_pairs(contact_source *source, dWorldID world,
+                               double step_size, ode_mlcp_contact_list *list) {
+  list->pairs_only = true;
+  return contact_source_collect(source, world, step_size, ODE_MLCP_MARGIN_AUTO,
+                                list);
 }
 
 bool contact_source_make_joints(contact_source *source, dWorldID world,

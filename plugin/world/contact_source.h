@@ -21,6 +21,12 @@ typedef struct source_contact {
   int polygon;               /* into the list's polygons, -1 for none */
 } source_contact;
 
+/** Two geoms whose contacts the program wants to know. */
+typedef struct source_pair {
+  dGeomID geom[2];
+  bool soft; /* by its surface */
+} source_pair;
+
 /** What a collision function found, in its order. */
 struct ode_mlcp_contact_list {
   memory_pool *pool;
@@ -37,6 +43,9 @@ struct ode_mlcp_contact_list {
   int n_polygons;
   ode_mlcp_error error; /* the first that happened; the text says what */
   char message[160];
+  bool pairs_only; /* geoms that may meet are noted, contacts are not found */
+  source_pair *pairs;
+  int n_pairs;
   gap_contact *found; /* of a pair */
   dBodyID *bodies;    /* of the world */
 };
@@ -100,6 +109,12 @@ void contact_source_show_all(contact_source *source);
 
 /** Hide again what is shown. */
 void contact_source_hide_again(contact_source *source);
+
+/** The pairs of geoms that the function asks about and that may meet in two steps
+ *  at the velocities that the bodies have now: into list->pairs. As
+ *  contact_source_collect. */
+bool contact_source_find_pairs(contact_source *source, dWorldID world,
+                               double step_size, ode_mlcp_contact_list *list);
 
 /** Collect into source->list and make contact joints of it. They are removed by
  *  contact_source_remove_joints, which does nothing where there are none. */

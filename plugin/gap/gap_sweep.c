@@ -1,0 +1,319 @@
+#include "gap/gap_sweep.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/vec3.h"
+#include "gap/gap_core.h"
+#include "gap/gap_pair.h"
+
+/* One that slides along another for long comes no nearer to an answer. */
+enum { MOST_QUERIES = 200 };
+
+/* --- sizes ---------------------------------------------------------------- */
+
+static double inner_of(const gap_shape *shape) {
+  const double *size = shape->size;
+  switch (shape->kind) {
+    case GAP_SPHERE:
+    case GAP_CAPSULE: return size[0];
+    case GAP_BOX: return 0.5 * fmin(size[0], fmin(size[1], size[2]));
+    case GAP_CYLINDER: return fmin(size[0], 0.5 * size[1]);
+    case GAP_ELLIPSOID: return fmin(size[0], fmin(size[1], size[2]));
+    default: return 0;
+  }
+}
+
+/* Half of the least distance between a face and the corner furthest from it. */
+static double inner_of_core(const gap_core *core) {
+  double least = INFINITY;
+  for (int f = 0; f < core->topology->n_faces; f++) {
+    double normal[3], back[3], top[3], bottom[3];
+    gap_core_face_normal(core, f, normal);
+    vec3_negate(back, normal);
+    gap_core_support(core, normal, top);
+    gap_core_support(core, back, bottom);
+    least = fmin(least, vec3_dot(normal, top) - vec3_dot(normal, bottom));
+  }
+  return 0.5 * least;
+}
+
+static void box_extent(dGeomID geom, const double about[3],
+                       gap_extent *extent) {
+  dReal box[6];
+  double square = 0;
+  dGeomGetAABB(geom, box);
+  extent->size = 0;
+  for (int k = 0; k < 3; k++) {
+    double far =
+        fmax(fabs(box[2 * k] - about[k]), fabs(box[2 * k + 1] - about[k]));
+    square += far * far;
+    extent->size = fmax(extent->size, box[2 * k + 1] - box[2 * k]);
+  }
+  extent->inner = 0;
+  extent->reach = sqrt(square);
+}
+
+int gap_extent_find(gap_context *context, dGeomID geom, const double about[3],
+                    gap_extent *extent) {
+  gap_geom placed;
+  gap_shape shape;
+  gap_core core;
+  gap_geom_place(geom, &placed);
+  *extent = (gap_extent){0};
+  if (placed.geom == NULL) return GAP_OK;
+  if (gap_geom_is_mesh(&placed)) {
+    box_extent(geom, about, extent);
+    return GAP_OK;
+  }
+  int status = gap_geom_shape(context, &placed, 0, &shape);
+  if (status != GAP_OK) return status;
+  if (shape.kind == GAP_PLANE) {
+    *extent = (gap_extent){INFINITY, INFINITY, INFINITY};
+    return GAP_OK;
+  }
+  if (gap_pair_place(&context->scratch, &shape, 0, about, &core) != GAP_OK)
+    return gap_context_fail(context, geom, GAP_NO_MEMORY, NULL);
+  extent->inner =
+      shape.kind == GAP_CONVEX ? inner_of_core(&core) : inner_of(&shape);
+  extent->reach = vec3_length(core.centre) + core.reach;
+  extent->size = core.reach + core.radius;
+  return GAP_OK;
+}
+
+/* --- gaps on the way ------------------------------------------------------ */
+
+typedef struct sweep {
+  gap_context *context;
+  const gap_sweep_request *request;
+  gap_sweep_result *result;
+  bool mesh; /* one of them: many gaps, each along a normal of its own */
+  gap_geom placed[2]; /* at the start */
+} sweep;
+
+static void place(const sweep *w, int side, double share, gap_geom *out) {
+  const gap_mover *mover = &w->request->mover[side];
+  const gap_geom *start = &w->placed[side];
+  *out = *start;
+  share = fmin(share, mover->stops);
+  if (mover->pose == NULL || share == 0) return;
+  double position[3], rotation[9], turn[9], arm[3], turned[3];
+  mover->pose(mover->context, share, position, rotation);
+  /* turn = rotation start_rotation' */
+  const double *from = mover->start_rotation;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      turn[3 * i + j] = vec3_dot(rotation + 3 * i, from + 3 * j);
+  vec3_subtract(arm, start->position, mover->start_position);
+  mat3_apply(turned, turn, arm);
+  for (int i = 0; i < 3; i++) {
+    out->position[i] = position[i] + turned[i];
+    for (int j = 0; j < 3; j++) {
+      out->rotation[3 * i + j] = 0;
+      for (int k = 0; k < 3; k++)
+        out->rotation[3 * i + j] +=
+            turn[3 * i + k] * start->rotation[3 * k + j];
+    }
+  }
+  out->moved = true;
+}
+
+/* The gap at a share, at most `margin`: what is more is not looked for.
+ * @return gap_status */
+static int gap_at(sweep *w, double share, double margin, double *gap,
+                  double normal[3]) {
+  gap_contact contact[1];
+  gap_geom placed[2];
+  for (int side = 0; side < 2; side++) place(w, side, share, &placed[side]);
+  w->result->queries++;
+  int count = gap_query_placed(w->context, placed, margin, 0, contact, 1);
+  *gap = margin;
+  memset(normal, 0, 3 * sizeof *normal);
+  if (count <= 0) return count;
+  *gap = contact[0].gap;
+  vec3_copy(normal, contact[0].normal);
+  return GAP_OK;
+}
+
+/* --- bounds on speed ------------------------------------------------------ */
+
+/* The most that a mover comes along -n (into the other); without a normal, in
+ * any direction: m a share. */
+static double speed_along(const gap_mover *mover, double reach, double share,
+                          const double n[3], double sign) {
+  if (mover->pose == NULL || share >= mover->stops) return 0;
+  double most = mover->stops < 1 ? 0 : -INFINITY;
+  bool any = n[0] == 0 && n[1] == 0 && n[2] == 0;
+  for (int i = 0; i < 3; i++)
+    most = fmax(most, any ? vec3_length(mover->linear[i])
+                          : sign * vec3_dot(n, mover->linear[i]));
+  return most + (mover->turning > 0 ? mover->turning * reach : 0);
+}
+
+/* In any direction bodies that fly side by side do not come nearer. */
+static double relative_speed(const sweep *w, double share) {
+  const gap_mover *a = &w->request->mover[0], *b = &w->request->mover[1];
+  static const double none[3] = {0, 0, 0};
+  double apart = speed_along(a, w->request->extent[0].reach, share, none, 1) +
+                 speed_along(b, w->request->extent[1].reach, share, none, 1);
+  if (a->pose == NULL || b->pose == NULL || share >= a->stops ||
+      share >= b->stops || a->stops < 1 || b->stops < 1)
+    return apart;
+  double most = 0;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      double between[3];
+      vec3_subtract(between, a->linear[i], b->linear[j]);
+      most = fmax(most, vec3_length(between));
+    }
+  for (int side = 0; side < 2; side++)
+    if (w->request->mover[side].turning > 0)
+      most += w->request->mover[side].turning * w->request->extent[side].reach;
+  return fmin(most, apart);
+}
+
+static double approach(const sweep *w, double share, const double normal[3]) {
+  const gap_sweep_request *r = w->request;
+  double any = relative_speed(w, share);
+  if (w->mesh || (normal[0] == 0 && normal[1] == 0 && normal[2] == 0))
+    return any;
+  return fmin(
+      any, speed_along(&r->mover[0], r->extent[0].reach, share, normal, -1) +
+               speed_along(&r->mover[1], r->extent[1].reach, share, normal, 1));
+}
+
+/* Up to where a step may go: one of them may stop on the way. */
+static double next_stop(const sweep *w, double share) {
+  double next = 1;
+  for (int side = 0; side < 2; side++) {
+    const gap_mover *mover = &w->request->mover[side];
+    if (mover->pose != NULL && mover->stops > share)
+      next = fmin(next, mover->stops);
+  }
+  return next;
+}
+
+/* --- the sweep ------------------------------------------------------------ */
+
+/* A mesh is asked about what is near alone. */
+static double margin_of(const sweep *w, double to_cover) {
+  if (!w->mesh) return to_cover;
+  double size = fmin(w->request->extent[0].size, w->request->extent[1].size);
+  return fmin(to_cover, fmax(4 * size, to_cover / 16));
+}
+
+/* The root of gap - aim between `low` (above) and `high` (not above). */
+static int close_in(sweep *w, double aim, double low, double at_low,
+                    double high, double at_high) {
+  gap_sweep_result *result = w->result;
+  double weight_low = at_low, weight_high = at_high;
+  for (int i = 0; i < 100 && high - low > 1e-16; i++) {
+    double gap, normal[3];
+    double middle =
+        low + (high - low) * weight_low / (weight_low - weight_high);
+    if (i % 4 == 3 || !(middle > low && middle < high))
+      middle = 0.5 * (low + high);
+    if (!(middle > low && middle < high)) break;
+    int status = gap_at(w, middle, fabs(aim) + at_low + 1, &gap, normal);
+    if (status != GAP_OK) return status;
+    double value = gap - aim;
+    if (value <= 0) {
+      high = middle;
+      weight_high = value;
+      weight_low /= 2;
+      vec3_copy(result->normal, normal);
+      if (-value <= w->request->tolerance) break;
+    } else {
+      low = middle;
+      weight_low = value;
+      weight_high /= 2;
+    }
+  }
+  result->share = high;
+  return GAP_OK;
+}
+
+static int advance(sweep *w) {
+  const gap_sweep_request *request = w->request;
+  gap_sweep_result *result = w->result;
+  double share = 0, gap, normal[3], aim = NAN;
+  double last_share = 0, last_above = NAN;
+  for (;;) {
+    double speed = relative_speed(w, share);
+    double margin =
+        margin_of(w, (1 - share) * speed + request->depth + request->tolerance);
+    int status = gap_at(w, share, margin, &gap, normal);
+    if (status != GAP_OK) return status;
+    bool beyond = gap >= margin; /* that far away at least */
+    if (share == 0) {
+      result->start_gap = beyond && !w->mesh ? INFINITY : gap;
+      double from = isnan(request->start_gap) ? gap : request->start_gap;
+      aim = fmin(from, 0) - request->depth;
+    }
+    double above = gap - aim;
+    if (!beyond && share > 0 && above <= request->tolerance) {
+      result->hits = true;
+      result->share = share;
+      vec3_copy(result->normal, normal);
+      if (above >= -request->tolerance || isnan(last_above)) return GAP_OK;
+      return close_in(w, aim, last_share, last_above, share, above);
+    }
+    if (beyond) memset(normal, 0, sizeof normal);
+    double rate = approach(w, share, normal);
+    double next = next_stop(w, share);
+    if (!(rate > 0)) {
+      if (next >= 1) return GAP_OK;
+      last_share = share;
+      last_above = above;
+      share = next;
+      continue;
+    }
+    double way = fmax(above, 0.5 * request->tolerance) / rate;
+    double to = share + way;
+    if (to > next) {
+      if (next >= 1) return GAP_OK;
+      to = next;
+    } else if (result->queries > 3 && !beyond && above < last_above) {
+      /* bounds are far from what happens: go to where the gap would close, if
+       * it has closed there, or cannot have done in between */
+      double secant =
+          share + above * (share - last_share) / (last_above - above);
+      if (secant > to && secant < next) {
+        double there, normal_there[3];
+        status = gap_at(w, secant, margin, &there, normal_there);
+        if (status != GAP_OK) return status;
+        if (there - aim <= request->tolerance) {
+          result->hits = true;
+          result->share = secant;
+          vec3_copy(result->normal, normal_there);
+          if (there - aim >= 0) return GAP_OK;
+          return close_in(w, aim, share, above, secant, there - aim);
+        }
+        /* but what is behind a mesh is not seen any more */
+        if (!w->mesh && above + there - aim > speed * (secant - share))
+          to = secant;
+      }
+    }
+    last_share = share;
+    last_above = above;
+    if (!(to > share)) to = nextafter(share, 2);
+    share = to;
+    if (result->queries >= MOST_QUERIES) {
+      result->hits = result->ran_out = true;
+      result->share = last_share;
+      return GAP_OK;
+    }
+  }
+}
+
+int gap_sweep(gap_context *context, const gap_sweep_request *request,
+              gap_sweep_result *result) {
+  sweep w = {.context = context, .request = request, .result = result};
+  *result = (gap_sweep_result){.start_gap = INFINITY};
+  for (int side = 0; side < 2; side++) {
+    gap_geom_place(request->geom[side], &w.placed[side]);
+    if (w.placed[side].geom == NULL) return GAP_OK;
+    w.mesh = w.mesh || gap_geom_is_mesh(&w.placed[side]);
+  }
+  return advance(&w);
+}

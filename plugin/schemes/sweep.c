@@ -1,0 +1,397 @@
+#include "schemes/sweep.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/vec3.h"
+#include "gap/gap_sweep.h"
+#include "world/pose.h"
+#include "world/rotation.h"
+
+/* Of a body's half thickness: so deep it is on its way through, */
+static const double THROUGH = 0.5;
+/* and so deep it is held, where the program's own collision has to see it. */
+static const double SEEN = 0.02;
+/* m: what is nearer touches. */
+static const double TOUCHING = 1e-6;
+/* A mesh's thickness is not known: this part of its size is taken for it. */
+static const double OF_MESH = 0.05;
+
+struct sweep_body {
+  host_body start; /* pose and id alone */
+  double u[6];     /* what moves it */
+  double h;        /* s */
+  double way;      /* m: how far its centre goes, */
+  double turning;  /* rad: and how far it turns */
+  double stops;    /* share of its way at which it is held */
+  int component;   /* of bodies that joints tie together: the first's number */
+  bool fast, moves;
+};
+
+struct sweep_index {
+  unsigned long serial;
+  int body;
+};
+
+struct sweep_pair {
+  dGeomID geom[2];
+  int body[2]; /* -1: none that is stepped */
+  gap_extent extent[2];
+  double inner; /* m: half the thickness of what is fast */
+  gap_sweep_result found;
+  bool soft, done;
+};
+
+/* --- the bodies ----------------------------------------------------------- */
+
+static double inner_of(const gap_extent *extent) {
+  return extent->inner > 0 ? extent->inner : OF_MESH * extent->size;
+}
+
+static void read_body(sweep_body *body, dBodyID id, const double u[6],
+                      double h) {
+  memset(body, 0, sizeof *body);
+  body->start.id = id;
+  body->start.serial = dBodyGetSerial(id);
+  body->start.kinematic = dBodyIsKinematic(id);
+  vec3_copy(body->start.position, dBodyGetPosition(id));
+  const dReal *q = dBodyGetQuaternion(id);
+  for (int i = 0; i < 4; i++) body->start.quaternion[i] = q[i];
+  quaternion_to_rotation(body->start.rotation, body->start.quaternion);
+  memcpy(body->u, u, sizeof body->u);
+  body->h = h;
+  body->stops = 1;
+  body->way = h * vec3_length(u);
+  body->turning = h * fmin(vec3_length(u + 3), dBodyGetMaxAngularSpeed(id));
+  body->moves = body->way > 0 || body->turning > 0;
+}
+
+/* Whether a body goes further than half its own thickness. `about` is its
+ * centre. @return gap_status */
+static int find_fast(gap_context *gaps, dBodyID id, double way, double turning,
+                     bool *fast) {
+  const dReal *about = dBodyGetPosition(id);
+  *fast = false;
+  for (dGeomID geom = dBodyGetFirstGeom(id); geom != NULL && !*fast;
+       geom = dBodyGetNextGeom(geom)) {
+    gap_extent extent;
+    int type = dGeomGetClass(geom);
+    if (dGeomIsSpace(geom) || type == dRayClass) continue;
+    if (type == dSphereClass && !dGeomIsOffset(geom)) {
+      *fast = way > dGeomSphereGetRadius(geom);
+      continue;
+    }
+    if (way + turning == 0) continue;
+    int status = gap_extent_find(gaps, geom, about, &extent);
+    if (status == GAP_NO_MEMORY) return status;
+    *fast = status == GAP_OK && /* else a class without a gap */
+            way + turning * extent.reach > inner_of(&extent);
+  }
+  return GAP_OK;
+}
+
+/* How far a body goes that is slow whatever its shape: a part of its size. */
+static bool is_slow(dBodyID id, double way, double turning) {
+  const double THINNEST = 1e-3;
+  for (dGeomID geom = dBodyGetFirstGeom(id); geom != NULL;
+       geom = dBodyGetNextGeom(geom)) {
+    dReal box[6];
+    double size = 0;
+    dGeomGetAABB(geom, box);
+    for (int i = 0; i < 3; i++)
+      size = fmax(size,
+                  box[2 * i + 1] - box[2 * i] - 2 * dGeomGetAABBMargin(geom));
+    if (!(way + turning * size <= THINNEST * size)) return false;
+  }
+  return true;
+}
+
+/* Whether there is any body that is fast: most steps end here. */
+static int find_any_fast(step_sweep *sweep, const sweep_request *request,
+                         bool *any) {
+  const double h = request->step_size;
+  *any = false;
+  for (int b = 0; b < request->n_bodies && !*any; b++) {
+    dBodyID id = request->bodies[b];
+    const double *u = request->u + 6 * b;
+    double way = h * vec3_length(u), turning = h * vec3_length(u + 3);
+    if (dBodyIsKinematic(id) || is_slow(id, way, turning)) continue;
+    if (find_fast(sweep->gaps, id, way, turning, any) != GAP_OK)
+      return GAP_NO_MEMORY;
+  }
+  return GAP_OK;
+}
+
+static int compare_serials(const void *left, const void *right) {
+  const sweep_index *a = left, *b = right;
+  return (a->serial > b->serial) - (a->serial < b->serial);
+}
+
+static int find_body(const step_sweep *sweep, dBodyID id) {
+  if (id == NULL || !dBodyIsEnabled(id)) return -1;
+  const sweep_index key = {.serial = dBodyGetSerial(id)};
+  const sweep_index *found = bsearch(
+      &key, sweep->index, (size_t)sweep->n_bodies, sizeof key, compare_serials);
+  return found != NULL ? found->body : -1;
+}
+
+static bool read_bodies(step_sweep *sweep, const sweep_request *request) {
+  int n = sweep->n_bodies = request->n_bodies;
+  if (!ARENA_TAKE(&sweep->arena, sweep->bodies, n) ||
+      !ARENA_TAKE(&sweep->arena, sweep->index, n))
+    return false;
+  for (int b = 0; b < n; b++) {
+    sweep_body *body = &sweep->bodies[b];
+    read_body(body, request->bodies[b], request->u + 6 * b, request->step_size);
+    body->component = b;
+    sweep->index[b] = (sweep_index){body->start.serial, b};
+    if (find_fast(sweep->gaps, body->start.id, body->way, body->turning,
+                  &body->fast) != GAP_OK)
+      return false;
+  }
+  qsort(sweep->index, (size_t)n, sizeof *sweep->index, compare_serials);
+  return true;
+}
+
+/* --- what joints tie together --------------------------------------------- */
+
+static int component_of(step_sweep *sweep, int b) {
+  sweep_body *all = sweep->bodies;
+  while (all[b].component != b) {
+    all[b].component = all[all[b].component].component;
+    b = all[b].component;
+  }
+  return b;
+}
+
+static void find_components(step_sweep *sweep) {
+  for (int b = 0; b < sweep->n_bodies; b++) {
+    dBodyID id = sweep->bodies[b].start.id;
+    int n_joints = dBodyGetNumJoints(id);
+    for (int j = 0; j < n_joints; j++) {
+      dJointID joint = dBodyGetJoint(id, j);
+      if (dJointGetType(joint) == dJointTypeContact || !dJointIsEnabled(joint))
+        continue;
+      dBodyID other = dJointGetBody(joint, 0);
+      if (other == id) other = dJointGetBody(joint, 1);
+      int o = find_body(sweep, other);
+      if (o < 0 || sweep->bodies[o].start.kinematic ||
+          sweep->bodies[b].start.kinematic)
+        continue;
+      int one = component_of(sweep, b), two = component_of(sweep, o);
+      sweep->bodies[one > two ? one : two].component = one < two ? one : two;
+    }
+  }
+}
+
+/* --- the pairs ------------------------------------------------------------ */
+
+static bool is_held_by_sweep(const step_sweep *sweep, int b) {
+  return b >= 0 && sweep->bodies[b].fast && !sweep->bodies[b].start.kinematic;
+}
+
+static int add_pair(step_sweep *sweep, dGeomID one, dGeomID other, bool soft) {
+  sweep_pair pair = {.geom = {one, other}, .soft = soft};
+  for (int side = 0; side < 2; side++)
+    pair.body[side] = find_body(sweep, dGeomGetBody(pair.geom[side]));
+  if (!is_held_by_sweep(sweep, pair.body[0]) &&
+      !is_held_by_sweep(sweep, pair.body[1]))
+    return GAP_OK;
+  if (!POOL_GROW(sweep->pool, sweep->pairs, sweep->n_pairs + 1))
+    return GAP_NO_MEMORY;
+  pair.inner = INFINITY;
+  for (int side = 0; side < 2; side++) {
+    int b = pair.body[side];
+    static const double origin[3] = {0, 0, 0};
+    int status = gap_extent_find(
+        sweep->gaps, pair.geom[side],
+        b >= 0 ? sweep->bodies[b].start.position : origin, &pair.extent[side]);
+    if (status == GAP_NO_MEMORY) return status;
+    if (status != GAP_OK) return GAP_OK;
+    if (is_held_by_sweep(sweep, b))
+      pair.inner = fmin(pair.inner, inner_of(&pair.extent[side]));
+  }
+  sweep->pairs[sweep->n_pairs++] = pair;
+  return GAP_OK;
+}
+
+static int find_pairs(step_sweep *sweep, const sweep_request *request) {
+  sweep->n_pairs = 0;
+  if (request->contacts->function == NULL) return GAP_OK;
+  bool soft_world = dWorldGetCFM(request->world) > HOST_DEFAULT_CFM;
+  sweep->list.pool = sweep->pool;
+  if (!contact_source_find_pairs(request->contacts, request->world,
+                                 request->step_size, &sweep->list))
+    return GAP_NO_MEMORY;
+  for (int i = 0; i < sweep->list.n_pairs; i++) {
+    const source_pair *pair = &sweep->list.pairs[i];
+    if (add_pair(sweep, pair->geom[0], pair->geom[1],
+                 pair->soft || soft_world) != GAP_OK)
+      return GAP_NO_MEMORY;
+  }
+  return GAP_OK;
+}
+
+/* --- meetings ------------------------------------------------------------- */
+
+static void pose_at(const void *context, double share, double position[3],
+                    double rotation[9]) {
+  const sweep_body *body = context;
+  world_pose pose;
+  world_pose_advance(&pose, &body->start, body->u, share * body->h);
+  vec3_copy(position, pose.position);
+  quaternion_to_rotation(rotation, pose.quaternion);
+}
+
+static void set_mover(const step_sweep *sweep, int b, gap_mover *mover) {
+  memset(mover, 0, sizeof *mover);
+  if (b < 0 || !sweep->bodies[b].moves) return;
+  const sweep_body *body = &sweep->bodies[b];
+  mover->pose = pose_at;
+  mover->context = body;
+  vec3_copy(mover->start_position, body->start.position);
+  memcpy(mover->start_rotation, body->start.rotation,
+         sizeof mover->start_rotation);
+  for (int i = 0; i < 9; i++)
+    mover->linear[i / 3][i % 3] = body->h * body->u[i % 3];
+  mover->turning = body->turning;
+  mover->stops = body->stops;
+}
+
+/* Where the fast one of a pair is held: in touch, or where the program's own
+ * collision sees it. */
+static double held_depth(const sweep_pair *pair, bool sees_gaps) {
+  double least = pair->inner;
+  for (int side = 0; side < 2; side++)
+    if (pair->extent[side].inner > 0)
+      least = fmin(least, pair->extent[side].inner);
+  return sees_gaps ? 0 : SEEN * least;
+}
+
+static bool is_mesh(dGeomID geom) {
+  int type = dGeomGetClass(geom);
+  return type == dTriMeshClass || type == dHeightfieldClass;
+}
+
+/* How deep what passes through goes, at the least. What is behind a mesh is not
+ * seen: there the first touch counts. */
+static double through_depth(const sweep_pair *pair) {
+  return is_mesh(pair->geom[0]) || is_mesh(pair->geom[1])
+             ? 0
+             : THROUGH * pair->inner;
+}
+
+/* Where a pair would meet, if one of it went through the other. */
+static int meet(step_sweep *sweep, const sweep_request *request,
+                sweep_pair *pair) {
+  const double PART = 1e-3; /* of a depth, to which it is found */
+  gap_sweep_request sought = {.geom = {pair->geom[0], pair->geom[1]},
+                              .extent = {pair->extent[0], pair->extent[1]},
+                              .depth = through_depth(pair),
+                              .tolerance = PART * THROUGH * pair->inner,
+                              .start_gap = NAN};
+  for (int side = 0; side < 2; side++)
+    set_mover(sweep, pair->body[side], &sought.mover[side]);
+  int status = gap_sweep(sweep->gaps, &sought, &pair->found);
+  sweep->queries += pair->found.queries;
+  if (status == GAP_NO_MEMORY) return status;
+  if (status != GAP_OK) pair->found.hits = false;
+  if (!pair->found.hits) return GAP_OK;
+  if (pair->found.start_gap <= TOUCHING && pair->soft) {
+    pair->found.hits = false; /* it sinks in as deep as its spring lets it */
+    return GAP_OK;
+  }
+  double depth = held_depth(pair, request->contacts->function != NULL);
+  gap_sweep_result through = pair->found;
+  sought.depth = depth;
+  sought.tolerance = depth > 0 ? 0.1 * depth : 1e-9 * fmin(pair->inner, 1);
+  if (through.start_gap <= TOUCHING) {
+    sought.depth = SEEN * pair->inner;
+    sought.tolerance = 0.1 * sought.depth;
+  }
+  status = gap_sweep(sweep->gaps, &sought, &pair->found);
+  sweep->queries += pair->found.queries;
+  if (status != GAP_OK || !pair->found.hits) pair->found = through;
+  return status == GAP_NO_MEMORY ? status : GAP_OK;
+}
+
+/* Hold a body, and what joints tie to it. */
+static void hold(step_sweep *sweep, int b, double share) {
+  int component = component_of(sweep, b);
+  for (int i = 0; i < sweep->n_bodies; i++)
+    if (component_of(sweep, i) == component && sweep->bodies[i].stops > share)
+      sweep->bodies[i].stops = share;
+}
+
+static bool was_held(const step_sweep *sweep, const sweep_pair *pair,
+                     double share) {
+  for (int side = 0; side < 2; side++)
+    if (pair->body[side] >= 0 && sweep->bodies[pair->body[side]].stops == share)
+      return true;
+  return false;
+}
+
+/* The pair that meets first, of those that do. */
+static sweep_pair *first_of(const step_sweep *sweep) {
+  sweep_pair *first = NULL;
+  for (int i = 0; i < sweep->n_pairs; i++) {
+    sweep_pair *pair = &sweep->pairs[i];
+    if (!pair->done && pair->found.hits &&
+        (first == NULL || pair->found.share < first->found.share))
+      first = pair;
+  }
+  return first;
+}
+
+/* In the order of time: what is held may be met by others there. */
+static int hold_all(step_sweep *sweep, const sweep_request *request) {
+  for (int i = 0; i < sweep->n_pairs; i++)
+    if (meet(sweep, request, &sweep->pairs[i]) != GAP_OK) return GAP_NO_MEMORY;
+  for (;;) {
+    sweep_pair *first = first_of(sweep);
+    if (first == NULL) return GAP_OK;
+    first->done = true;
+    double share = first->found.share;
+    for (int side = 0; side < 2; side++)
+      if (is_held_by_sweep(sweep, first->body[side]))
+        hold(sweep, first->body[side], share);
+    for (int i = 0; i < sweep->n_pairs; i++) {
+      sweep_pair *pair = &sweep->pairs[i];
+      if (!pair->done && was_held(sweep, pair, share) &&
+          meet(sweep, request, pair) != GAP_OK)
+        return GAP_NO_MEMORY;
+    }
+  }
+}
+
+bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
+                    double shares[], int *n_held) {
+  bool any;
+  *n_held = 0;
+  for (int b = 0; b < request->n_bodies; b++) shares[b] = 1;
+  if (sweep->gaps == NULL)
+    sweep->gaps = gap_context_create(&sweep->pool->source);
+  if (sweep->gaps == NULL || find_any_fast(sweep, request, &any) != GAP_OK)
+    return false;
+  if (!any) return true;
+  sweep->arena.source = &sweep->pool->source;
+  arena_start(&sweep->arena);
+  if (!read_bodies(sweep, request)) return false;
+  find_components(sweep);
+  if (find_pairs(sweep, request) != GAP_OK ||
+      hold_all(sweep, request) != GAP_OK)
+    return false;
+  for (int b = 0; b < request->n_bodies; b++) {
+    const sweep_body *body = &sweep->bodies[b];
+    if (!(body->stops < 1) || body->start.kinematic) continue;
+    shares[b] = body->stops;
+    (*n_held)++;
+  }
+  return true;
+}
+
+void step_sweep_release(step_sweep *sweep) {
+  gap_context_destroy(sweep->gaps);
+  sweep->gaps = NULL;
+}

@@ -1,0 +1,66 @@
+/* No body passes through another: how far the velocities of a step may carry each,
+ * if it is to be held where it meets what it would pass through. For bodies alone
+ * that go further in a step than half their own thickness: others are seen in
+ * time. */
+#ifndef ODE_MLCP_SCHEMES_SWEEP_H
+#define ODE_MLCP_SCHEMES_SWEEP_H
+
+#include "common/arena.h"
+#include "host/bodies.h"
+#include "world/contact_source.h"
+
+typedef struct sweep_body sweep_body;
+typedef struct sweep_pair sweep_pair;
+typedef struct sweep_index sweep_index;
+
+/** A pair that was held and whose program did not make a contact of it: it is
+ *  meant to pass. */
+typedef struct sweep_known {
+  unsigned long serial[2]; /* of the bodies; 0: none */
+  dGeomID geom[2];         /* to tell geoms of one body apart */
+  bool passes, seen;
+} sweep_known;
+
+/** Starts as zeros with `pool` set, the owner's. */
+typedef struct step_sweep {
+  memory_pool *pool;
+  arena arena;
+  gap_context *gaps;
+  ode_mlcp_contact_list list; /* of pairs */
+  sweep_pair *pairs;
+  int n_pairs;
+  sweep_known *known; /* [n_known] */
+  int n_known;
+  sweep_body *bodies; /* of the step in hand */
+  int n_bodies;
+  sweep_index *index; /* [n_bodies] by serial */
+  int queries;        /* gaps asked for since it was set to 0 */
+} step_sweep;
+
+/** How bodies would move, where they are now. */
+typedef struct sweep_request {
+  dWorldID world;
+  double step_size;
+  int n_bodies;
+  const dBodyID *bodies; /* [n_bodies] */
+  const double *u;       /* [6 n_bodies] what moves them */
+  contact_source *contacts;
+} sweep_request;
+
+/**
+ * Find where bodies meet what they would pass through.
+ *
+ * The bodies' own velocities say which pairs of geoms may meet: they are to be
+ * set to `u`, or to what is nearly that.
+ *
+ * @param shares  [n_bodies] out: the part of its motion after which a body is to
+ *                be held, 1 for most
+ * @param n_held  out: how many are less
+ * @return false where memory ran out.
+ */
+bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
+                    double shares[], int *n_held);
+
+void step_sweep_release(step_sweep *sweep);
+
+#endif

@@ -1,0 +1,209 @@
+/* Nothing passes through anything: balls, boxes, rods and cylinders up to 1000 m/s
+ * against walls down to 1 mm, sheets of triangles and height fields; bodies that
+ * fly at each other; rods that sweep past pegs.
+ *
+ *   test_schemes_tunnel [COUNT]   as many random cases of each kind, a few
+ *                                 without */
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "scheme_scene.h"
+
+static int count = 25;
+
+static double log_uniform(test_random *random, double low, double high) {
+  return low * pow(high / low, test_uniform(random, 0, 1));
+}
+
+static dBodyID add_projectile(scene *s, test_random *random, double size,
+                              double *inner) {
+  dBodyID body = dBodyCreate(s->world);
+  dGeomID geom;
+  double length = size * log_uniform(random, 2, 40);
+  dMass mass;
+  *inner = size;
+  switch ((int)test_uniform(random, 0, 4)) {
+    case 0:
+      geom = dCreateSphere(s->space, size);
+      dMassSetSphere(&mass, 1000, size);
+      break;
+    case 1: {
+      double a = 2 * size, b = size * log_uniform(random, 2, 20);
+      geom = dCreateBox(s->space, a, b, length);
+      dMassSetBox(&mass, 1000, a, b, length);
+      break;
+    }
+    case 2:
+      geom = dCreateCapsule(s->space, size, length);
+      dMassSetCapsule(&mass, 1000, 3, size, length);
+      break;
+    default:
+      geom = dCreateCylinder(s->space, size, length);
+      dMassSetCylinder(&mass, 1000, 3, size, length);
+  }
+  dGeomSetBody(geom, body);
+  dBodySetMass(body, &mass);
+  dQuaternion q;
+  double square = 0;
+  for (int i = 0; i < 4; i++) {
+    q[i] = test_uniform(random, -1, 1);
+    square += q[i] * q[i];
+  }
+  for (int i = 0; i < 4; i++) q[i] /= sqrt(square);
+  dBodySetQuaternion(body, q);
+  return body;
+}
+
+/* How far a geom reaches along x from its body. */
+static double half_width(dBodyID body) {
+  dReal box[6];
+  dGeomGetAABB(dBodyGetFirstGeom(body), box);
+  double margin = dGeomGetAABBMargin(dBodyGetFirstGeom(body));
+  return 0.5 * (box[1] - box[0]) - margin;
+}
+
+/* --- what is in the way --------------------------------------------------- */
+
+enum { WALL_BOX, WALL_BODY, WALL_MESH, WALL_FIELD, N_WALLS };
+
+static const float CORNERS[4][3] = {
+    {0, -1000, -1000}, {0, 1000, -1000}, {0, 1000, 1000}, {0, -1000, 1000}};
+static const dTriIndex TRIANGLES[2][3] = {{0, 2, 1}, {0, 3, 2}};
+static dTriMeshDataID sheet;
+static dHeightfieldDataID field;
+
+static dReal flat(void *context, int x, int z) {
+  (void)context, (void)x, (void)z;
+  return 0;
+}
+
+static void open_walls(void) {
+  sheet = dGeomTriMeshDataCreate();
+  dGeomTriMeshDataBuildSingle(sheet, CORNERS, sizeof CORNERS[0], 4, TRIANGLES,
+                              6, sizeof TRIANGLES[0]);
+  dGeomTriMeshDataPreprocess2(sheet, 1U << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES,
+                              NULL);
+  field = dGeomHeightfieldDataCreate();
+  dGeomHeightfieldDataBuildCallback(field, NULL, flat, 2000, 2000, 41, 41, 1, 0,
+                                    1, 0);
+  dGeomHeightfieldDataSetBounds(field, -1, 1);
+}
+
+/* A wall across x = 0. @return its half thickness */
+static double add_wall(scene *s, int kind, double thickness) {
+  dMatrix3 turned;
+  dGeomID geom;
+  dRFromAxisAndAngle(turned, 0, 0, 1, M_PI / 2); /* y up becomes -x */
+  switch (kind) {
+    case WALL_MESH:
+      geom = dCreateTriMesh(s->space, sheet, NULL, NULL, NULL);
+      return 0;
+    case WALL_FIELD:
+      geom = dCreateHeightfield(s->space, field, 1);
+      dGeomSetRotation(geom, turned);
+      return 0;
+    default: geom = dCreateBox(s->space, thickness, 2000, 2000);
+  }
+  if (kind == WALL_BODY) {
+    dBodyID body = dBodyCreate(s->world);
+    dMass mass;
+    dMassSetBoxTotal(&mass, 1e9, thickness, 2000, 2000);
+    dBodySetMass(body, &mass);
+    dGeomSetBody(geom, body);
+  }
+  return thickness / 2;
+}
+
+typedef struct tally {
+  long passed, cases, steps, queries, held, collided;
+  double deepest;
+} tally;
+
+/* --- bullets and rods ----------------------------------------------------- */
+
+static void shoot(const char *scheme, int number, tally *sum) {
+  test_random random = {7 + (uint64_t)number};
+  for (int i = 0; i < 3; i++) test_uniform(&random, 0, 1);
+  scene s;
+  open_scene(&s, scheme, 0);
+  double h = log_uniform(&random, 1e-3, 0.05), inner;
+  double speed = log_uniform(&random, 1, 1000);
+  double spin = log_uniform(&random, 0.1, 1000);
+  s.surface.parameters.mode = dContactApprox1 | dContactBounce;
+  s.surface.parameters.mu = test_uniform(&random, 0, 1) < 0.5 ? 0 : 0.5;
+  s.surface.parameters.bounce = test_uniform(&random, 0, 0.9);
+  int kind = (int)test_uniform(&random, 0, N_WALLS);
+  double half = add_wall(&s, kind, log_uniform(&random, 1e-3, 0.1));
+  dBodyID body =
+      add_projectile(&s, &random, log_uniform(&random, 2e-3, 0.2), &inner);
+  double angle = test_uniform(&random, 0, 1.4);
+  double round = test_uniform(&random, 0, 2 * M_PI);
+  dBodySetLinearVel(body, speed * cos(angle), speed * sin(angle) * cos(round),
+                    speed * sin(angle) * sin(round));
+  dBodySetAngularVel(body, test_uniform(&random, -spin, spin),
+                     test_uniform(&random, -spin, spin),
+                     test_uniform(&random, -spin, spin));
+  double reach = vec_length((double[]){half_width(body), 0, 0});
+  dBodySetPosition(body, 0, 0, 0);
+  dReal box[6];
+  dGeomGetAABB(dBodyGetFirstGeom(body), box);
+  reach = 0;
+  for (int i = 0; i < 6; i++) reach = fmax(reach, 2 * fabs(box[i]));
+  double far = half + reach + test_uniform(&random, 0, 2) * speed * h;
+  dBodySetPosition(body, -far, 0, 0);
+  int steps = (int)fmin(3 * far / (speed * cos(angle) * h) + 5, 60);
+  dGeomID wall = dSpaceGetGeom(s.space, dSpaceGetNumGeoms(s.space) - 1);
+  if (wall == dBodyGetFirstGeom(body)) wall = dSpaceGetGeom(s.space, 0);
+  bool passed = false;
+  for (int i = 0; i < steps && !passed; i++) {
+    ode_mlcp_report report;
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, h, &report), ODE_MLCP_OK);
+    sum->queries += report.sweep_queries;
+    sum->held += report.held;
+    sum->collided += report.collisions;
+    sum->steps++;
+    passed = dBodyGetPosition(body)[0] > half;
+    dContactGeom deep;
+    if (half > 0 && ode_mlcp_find_contacts(dBodyGetFirstGeom(body), wall, 0,
+                                           &deep, 1, sizeof deep) > 0)
+      sum->deepest = fmax(sum->deepest, deep.depth / inner);
+  }
+  if (passed)
+    fprintf(stderr,
+            "%s, case %d passes wall %d: h %g, speed %g, spin %g, inner %g\n",
+            scheme, number, kind, h, speed, spin, inner);
+  sum->passed += passed;
+  sum->cases++;
+  scene_close(&s);
+}
+
+static void check_bullets(const char *scheme) {
+  tally sum = {0};
+  for (int i = 0; i < count; i++) shoot(scheme, i, &sum);
+  fprintf(stderr,
+          "%s: %ld of %ld pass; %.2f queries a step, %ld held, %ld collisions, "
+          "deepest %.3g of a half thickness\n",
+          scheme, sum.passed, sum.cases, (double)sum.queries / sum.steps,
+          sum.held, sum.collided, sum.deepest);
+  CU_ASSERT_EQUAL(sum.passed, 0);
+}
+
+static void test_bullets_and_rods_meet_walls(void) {
+  check_bullets("scheme=ah");
+  check_bullets("scheme=ap");
+  check_bullets("scheme=st");
+}
+
+int main(int n_arguments, char *arguments[]) {
+  static const CU_TestInfo tests[] = {
+      {"bullets and rods meet walls", test_bullets_and_rods_meet_walls},
+      CU_TEST_INFO_NULL};
+  if (n_arguments > 1) count = atoi(arguments[1]);
+  dInitODE2(0);
+  open_walls();
+  int result = run_tests("schemes: nothing passes through anything", tests);
+  dGeomTriMeshDataDestroy(sheet);
+  dGeomHeightfieldDataDestroy(field);
+  dCloseODE();
+  return result;
+}
