@@ -194,9 +194,128 @@ static void test_bullets_and_rods_meet_walls(void) {
   check_bullets("scheme=st");
 }
 
+/* What the tests are for: without sweeps many pass. */
+static void test_without_sweeps_they_pass(void) {
+  tally sum = {0};
+  for (int i = 0; i < 25; i++) shoot("scheme=st sweep=off", i, &sum);
+  CU_ASSERT(sum.passed > 5);
+  CU_ASSERT_EQUAL(sum.queries, 0);
+}
+
+/* --- two that fly at each other ------------------------------------------- */
+
+static void meet(const char *scheme, int number, tally *sum) {
+  test_random random = {1000 + (uint64_t)number};
+  scene s;
+  open_scene(&s, scheme, 0);
+  double h = log_uniform(&random, 1e-3, 0.05), inner[2];
+  double speed = log_uniform(&random, 1, 1000);
+  s.surface.parameters.mode = dContactBounce;
+  s.surface.parameters.bounce = test_uniform(&random, 0, 1);
+  dBodyID bodies[2];
+  for (int i = 0; i < 2; i++) {
+    double radius = log_uniform(&random, 2e-3, 0.2);
+    dMass mass;
+    bodies[i] = dBodyCreate(s.world);
+    dMassSetSphere(&mass, log_uniform(&random, 10, 1e4), radius);
+    dBodySetMass(bodies[i], &mass);
+    dGeomSetBody(dCreateSphere(s.space, radius), bodies[i]);
+    inner[i] = radius;
+    double share = test_uniform(&random, 0, 1);
+    dBodySetLinearVel(bodies[i], (i == 0 ? 1 : -1) * share * speed, 0, 0);
+  }
+  double far = inner[0] + inner[1] + test_uniform(&random, 0.1, 2) * speed * h;
+  dBodySetPosition(bodies[1], far, 0, 0);
+  bool passed = false;
+  for (int i = 0; i < 20 && !passed; i++) {
+    ode_mlcp_report report;
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, h, &report), ODE_MLCP_OK);
+    passed = dBodyGetPosition(bodies[0])[0] > dBodyGetPosition(bodies[1])[0];
+    sum->queries += report.sweep_queries;
+    sum->steps++;
+  }
+  if (passed) fprintf(stderr, "%s, pair %d pass\n", scheme, number);
+  sum->passed += passed;
+  scene_close(&s);
+}
+
+static void test_two_fast_bodies_meet(void) {
+  static const char *schemes[] = {"scheme=ah", "scheme=st"};
+  for (int k = 0; k < 2; k++) {
+    tally sum = {0};
+    for (int i = 0; i < count; i++) meet(schemes[k], i, &sum);
+    CU_ASSERT_EQUAL(sum.passed, 0);
+  }
+}
+
+/* --- rods that sweep past pegs -------------------------------------------- */
+
+/* A rod on a hinge, a peg in the way of its end. */
+static void sweep_past(const char *scheme, int number, tally *sum) {
+  test_random random = {2000 + (uint64_t)number};
+  scene s;
+  open_scene(&s, scheme, 0);
+  double h = log_uniform(&random, 1e-3, 0.02);
+  double spin = log_uniform(&random, 5, 1000);
+  double radius = log_uniform(&random, 2e-3, 0.02);
+  double length = test_uniform(&random, 0.5, 2);
+  double peg = log_uniform(&random, 2e-3, 0.05);
+  double at = test_uniform(&random, 0.4, 0.95) * length;
+  double angle = test_uniform(&random, 0.6, 3);
+  dBodyID rod = dBodyCreate(s.world);
+  dMass mass;
+  dMassSetCapsule(&mass, 1000, 1, radius, length);
+  dBodySetMass(rod, &mass);
+  dBodySetPosition(rod, length / 2, 0, 0);
+  dGeomID geom = dCreateCapsule(s.space, radius, length);
+  dMatrix3 along;
+  dRFromAxisAndAngle(along, 0, 1, 0, M_PI / 2);
+  dGeomSetBody(geom, rod);
+  dGeomSetOffsetRotation(geom, along);
+  dJointID hinge = dJointCreateHinge(s.world, 0);
+  dJointAttach(hinge, rod, NULL);
+  dJointSetHingeAnchor(hinge, 0, 0, 0);
+  dJointSetHingeAxis(hinge, 0, 0, 1);
+  dBodySetAngularVel(rod, 0, 0, spin);
+  dBodySetLinearVel(rod, 0, spin * length / 2, 0);
+  dGeomID post = dCreateCapsule(s.space, peg, 1);
+  dGeomSetPosition(post, at * cos(angle), at * sin(angle), 0);
+
+  double turned = 0, last = 0;
+  int steps = (int)fmin(20 / (spin * h) + 5, 100);
+  for (int i = 0; i < steps; i++) {
+    ode_mlcp_report report;
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, h, &report), ODE_MLCP_OK);
+    const dReal *x = dBodyGetPosition(rod);
+    double now = atan2(x[1], x[0]), change = now - last;
+    last = now;
+    turned += change - 2 * M_PI * floor(change / (2 * M_PI) + 0.5);
+    sum->queries += report.sweep_queries;
+    sum->steps++;
+  }
+  bool passed = turned > angle;
+  if (passed)
+    fprintf(stderr, "%s, rod %d passes: h %g, spin %g, %g of %g\n", scheme,
+            number, h, spin, turned, angle);
+  sum->passed += passed;
+  scene_close(&s);
+}
+
+static void test_rods_do_not_sweep_past_pegs(void) {
+  static const char *schemes[] = {"scheme=ah", "scheme=st"};
+  for (int k = 0; k < 2; k++) {
+    tally sum = {0};
+    for (int i = 0; i < count; i++) sweep_past(schemes[k], i, &sum);
+    CU_ASSERT_EQUAL(sum.passed, 0);
+  }
+}
+
 int main(int n_arguments, char *arguments[]) {
   static const CU_TestInfo tests[] = {
       {"bullets and rods meet walls", test_bullets_and_rods_meet_walls},
+      {"without sweeps they pass", test_without_sweeps_they_pass},
+      {"two fast bodies meet", test_two_fast_bodies_meet},
+      {"rods do not sweep past pegs", test_rods_do_not_sweep_past_pegs},
       CU_TEST_INFO_NULL};
   if (n_arguments > 1) count = atoi(arguments[1]);
   dInitODE2(0);

@@ -57,7 +57,8 @@ static const struct {
      {"", "0", "-1", "0.5", "nan", "-inf", "200x"}},
     {"accept",
      {"1e-300", "1e-7", "0.999"},
-     {"", "0", "1", "-1e-7", "nan", "inf", "1e-7x"}}};
+     {"", "0", "1", "-1e-7", "nan", "inf", "1e-7x"}},
+    {"sweep", {"on", "off"}, {"", "1", "yes"}}};
 enum { N_WORDS = sizeof words / sizeof words[0] };
 
 static void test_every_setting_has_its_words(void) {
@@ -275,6 +276,7 @@ static ode_mlcp_options unusual_options(void) {
   options.warm_start = 0;
   options.budget = INFINITY;
   options.accept = 1.0 / 3e6;
+  options.sweep = 0;
   return options;
 }
 
@@ -414,12 +416,12 @@ static uint64_t states_of_a_run(const char *scheme, const char *name,
 }
 
 /* Settings that say more about a step than they change it, or change it where
- * bodies overlap, in impacts at several places, where a solve is hard, or with
- * another setting alone. */
+ * bodies overlap or are fast, in impacts at several places, where a solve is hard,
+ * or with another setting alone. */
 static bool may_leave_states(const char *name) {
   static const char *const names[] = {
       "measure", "check-cone", "impact-seed", "max-correction",
-      "impact",  "accept",     "budget"};
+      "impact",  "accept",     "budget",      "sweep"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (strcmp(name, names[i]) == 0) return true;
   return false;

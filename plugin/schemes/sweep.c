@@ -191,7 +191,8 @@ static bool is_held_by_sweep(const step_sweep *sweep, int b) {
   return b >= 0 && sweep->bodies[b].fast && !sweep->bodies[b].start.kinematic;
 }
 
-static int add_pair(step_sweep *sweep, dGeomID one, dGeomID other, bool soft) {
+static int add_pair(step_sweep *sweep, dGeomID one, dGeomID other, bool soft,
+                    bool sees_gaps) {
   sweep_pair pair = {.geom = {one, other}, .soft = soft};
   for (int side = 0; side < 2; side++)
     pair.body[side] = find_body(sweep, dGeomGetBody(pair.geom[side]));
@@ -209,6 +210,8 @@ static int add_pair(step_sweep *sweep, dGeomID one, dGeomID other, bool soft) {
         b >= 0 ? sweep->bodies[b].start.position : origin, &pair.extent[side]);
     if (status == GAP_NO_MEMORY) return status;
     if (status != GAP_OK) return GAP_OK;
+    /* what is seen before it touches never gets behind a plane */
+    if (sees_gaps && isinf(pair.extent[side].inner)) return GAP_OK;
     if (is_held_by_sweep(sweep, b))
       pair.inner = fmin(pair.inner, inner_of(&pair.extent[side]));
   }
@@ -226,8 +229,8 @@ static int find_pairs(step_sweep *sweep, const sweep_request *request) {
     return GAP_NO_MEMORY;
   for (int i = 0; i < sweep->list.n_pairs; i++) {
     const source_pair *pair = &sweep->list.pairs[i];
-    if (add_pair(sweep, pair->geom[0], pair->geom[1],
-                 pair->soft || soft_world) != GAP_OK)
+    if (add_pair(sweep, pair->geom[0], pair->geom[1], pair->soft || soft_world,
+                 true) != GAP_OK)
       return GAP_NO_MEMORY;
   }
   return GAP_OK;

@@ -460,6 +460,8 @@ void contact_source_hide_again(contact_source *source) {
     enable_geoms(source, all ? i : (size_t)source->shown_index[i], false);
   source->shown = NULL;
   source->n_shown = 0;
+}
+
 bool contact_source_find_pairs(contact_source *source, dWorldID world,
                                double step_size, ode_mlcp_contact_list *list) {
   list->pairs_only = true;
