@@ -1,12 +1,15 @@
 # Included by the Makefile.am of the tree: `make bench`, and `make bench-quick`
 # in a minute or two. Reports go to report/ (docs/bench.md: how to read them).
 
-BENCHES = bench/bench_impacts
+BENCHES = bench/bench_impacts bench/bench_lcps
 if HAVE_HOST
 BENCHES += bench/bench_gap bench/bench_solvers
 endif HAVE_HOST
 EXTRA_PROGRAMS = $(BENCHES)
 bench_bench_impacts_LDADD = librooms_plain.la
+bench_bench_lcps_SOURCES = bench/bench_lcps.c bench/bench_clock.h bench/peers.h
+bench_bench_lcps_CPPFLAGS = $(AM_CPPFLAGS)
+bench_bench_lcps_LDADD = librooms_plain.la
 bench_bench_gap_LDADD = librooms_host.la $(HOST_LINK)
 bench_bench_gap_CPPFLAGS = $(AM_CPPFLAGS) $(HOST_CFLAGS) -I$(srcdir)/tests
 
@@ -27,6 +30,8 @@ libpeer_siconos_la_SOURCES = bench/peer_siconos.c bench/peers.h
 libpeer_siconos_la_CPPFLAGS = $(SICONOS_CFLAGS)
 bench_bench_solvers_CPPFLAGS += -DHAVE_SICONOS=1
 bench_bench_solvers_LDADD += libpeer_siconos.la $(SICONOS_LIBS)
+bench_bench_lcps_CPPFLAGS += -DHAVE_SICONOS=1
+bench_bench_lcps_LDADD += libpeer_siconos.la $(SICONOS_LIBS)
 endif HAVE_SICONOS
 if HAVE_BULLET
 bench/peer_bullet.o: bench/peer_bullet.cpp bench/peers.h bench/bench_clock.h

@@ -28,6 +28,22 @@ static inline double dense_residual(int n, const double M[], const double q[],
   return worst;
 }
 
+/* The share by which entries have to change for z >= 0 to be exact. */
+static inline double dense_componentwise(int n, const double M[],
+                                         const double q[], const double z[]) {
+  double worst = 0;
+  for (int i = 0; i < n; i++) {
+    double w = q[i], size = fabs(q[i]);
+    for (int j = 0; j < n; j++) {
+      w += M[i * n + j] * z[j];
+      size += fabs(M[i * n + j]) * z[j];
+    }
+    double error = z[i] > 0 ? fabs(w) : fmax(-w, 0);
+    if (error > 0) worst = fmax(worst, error / size);
+  }
+  return worst;
+}
+
 /* Gaussian elimination with complete pivoting on a k x k system. */
 static inline bool solve_small(int k, double A[], double b[]) {
   int column[n_most];

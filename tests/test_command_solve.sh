@@ -90,10 +90,25 @@ matrix q_ones.mtx "array real general" "2 1" -1 -1
 matrix concave.mtx "array real general" "2 2" -1 0 0 -1
 for solver in fast lemke; do
   solve zero.mtx q_minus.mtx --solver $solver
-  expect "infeasible, $solver" 1 "^ray: residual 0.5"
+  expect "infeasible, $solver" 1 "^infeasible: residual 0.5"
   solve concave.mtx q_ones.mtx --solver $solver --json
-  expect "not copositive, $solver" 1 '"status": "ray"'
+  expect "not copositive, $solver" 1 '"status": "infeasible"'
 done
+matrix apart.mtx "array real general" "2 2" 1 -1 -1 1
+solve apart.mtx q_ones.mtx --certificate y.mtx --json
+expect "a certificate" 1 '"certificate": [0-9]'
+y1=$(sed -n 3p y.mtx) y2=$(sed -n 4p y.mtx)
+check "it is written" awk "BEGIN { exit !($y1 > 0 && $y1 == $y2) }"
+rm -f y.mtx
+solve M.mtx q.mtx --certificate y.mtx --json
+expect "none where it is solved" 0 '"certificate": null'
+check "nor written" [ ! -e y.mtx ]
+matrix ray.mtx "array real general" "2 2" -1 2 3 -1
+matrix q_ray.mtx "array real general" "2 1" -1 -1
+solve ray.mtx q_ray.mtx
+expect "feasible, no solution on the path" 0 "^solved"
+solve M.mtx q.mtx
+expect "the componentwise residual" 0 "componentwise [0-9]"
 solve M.mtx q.mtx --tolerance 1e-300 --json --output z.mtx
 check "a tolerance out of reach ends" [ "$status" -le 1 ]
 check "its JSON is valid" json_is_valid out

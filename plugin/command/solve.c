@@ -18,7 +18,7 @@
 typedef struct settings {
   int kind; /* solver_kind */
   double tolerance;
-  const char *output;
+  const char *output, *certificate;
   uint64_t repeat;
   bool json;
 } settings;
@@ -30,10 +30,12 @@ typedef struct outcome {
   const char *stage; /* of a folder's problem, else NULL */
   int n;             /* unknowns z, or impulses */
   size_t n_entries;  /* of an LCP's matrix */
-  double residual;
+  double residual, componentwise;
+  double certificate; /* INFINITY where there is none */
   long pivots, factorisations, iterations;
   double seconds; /* median */
   double *z;      /* [n] */
+  double *y;      /* [n] the certificate; zeros where there is none */
 } outcome;
 
 static const char about[] =
@@ -51,10 +53,14 @@ static const char about[] =
     "\n";
 static const char ending[] =
     "\n"
-    "The residual is max |min(z, M z + q)| / (1 + max |q|); a folder's is the\n"
-    "largest violation of its equations, relative (docs/solve.md).\n"
-    "Exit status: 0 solved; 1 fell short (a ray, inaccurate, too many pivots) "
-    "or\na file not written; 2 wrong use or bad input.\n";
+    "The residual is max |min(z, M z + q)| / (1 + max |q|); the componentwise "
+    "one\n"
+    "the share by which entries of M and q would have to change for z to be "
+    "an\n"
+    "exact solution; a folder's is the largest violation of its equations,\n"
+    "relative (docs/solve.md).\n"
+    "Exit status: 0 solved; 1 fell short (infeasible, a ray, inaccurate, too "
+    "many\npivots) or a file not written; 2 wrong use or bad input.\n";
 
 /* ---- options ---- */
 
@@ -77,6 +83,9 @@ static bool read_options(int argc, char **argv, settings *settings,
        .help = "residual that counts as solved (default 1e-10)"},
       {"output", "FILE.mtx", &settings->output,
        .help = "write z (of a folder: the impulses of its rows)"},
+      {"certificate", "FILE.mtx", &settings->certificate,
+       .help = "where M z + q >= 0, z >= 0 has no solution: write the y >= 0\n"
+               "with M'y <= 0 and q'y < 0 that proves it"},
       {"repeat", "N", &settings->repeat, argument_take_count,
        "a number from 1 to 1000000",
        "solve N times; the seconds are the median", .least = 1,
@@ -99,13 +108,14 @@ static double median(double values[], int count) {
   return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 
-static const char *lcp_status(lemke_status status) {
+static const char *lcp_status_name(lcp_status status) {
   switch (status) {
-    case LEMKE_SOLVED: return "solved";
-    case LEMKE_INACCURATE: return "inaccurate";
-    case LEMKE_RAY: return "ray";
-    case LEMKE_PIVOT_LIMIT: return "pivot limit";
-    case LEMKE_NO_MEMORY: break;
+    case LCP_SOLVED: return "solved";
+    case LCP_INFEASIBLE: return "infeasible";
+    case LCP_RAY: return "ray";
+    case LCP_INACCURATE: return "inaccurate";
+    case LCP_PIVOT_LIMIT: return "pivot limit";
+    case LCP_NO_MEMORY: break;
   }
   return "no memory";
 }
@@ -117,19 +127,23 @@ static bool solve_lcp(const solve_input *input, const settings *settings,
   outcome->n = problem->n;
   outcome->n_entries = (size_t)problem->column_start[problem->n];
   outcome->z = calloc((size_t)problem->n + 1, sizeof(double));
-  if (outcome->z == NULL) return false;
+  outcome->y = calloc((size_t)problem->n + 1, sizeof(double));
+  if (outcome->z == NULL || outcome->y == NULL) return false;
 
   lcp_report report = {0};
   for (uint64_t i = 0; i < settings->repeat; i++) {
     double start = seconds_now();
-    report = lcp_solve(problem, (solver_kind)settings->kind,
-                       settings->tolerance, &memory_from_malloc, outcome->z);
+    report =
+        lcp_solve(problem, (solver_kind)settings->kind, settings->tolerance,
+                  &memory_from_malloc, outcome->z, outcome->y);
     seconds[i] = seconds_now() - start;
-    if (report.status == LEMKE_NO_MEMORY) return false;
+    if (report.status == LCP_NO_MEMORY) return false;
   }
-  outcome->solved = report.status == LEMKE_SOLVED;
-  outcome->status = lcp_status(report.status);
+  outcome->solved = report.status == LCP_SOLVED;
+  outcome->status = lcp_status_name(report.status);
   outcome->residual = report.residual;
+  outcome->componentwise = report.componentwise;
+  outcome->certificate = report.certificate;
   outcome->pivots = report.pivots;
   outcome->factorisations = report.factorisations;
   outcome->iterations = report.exchanges;
@@ -143,6 +157,7 @@ static bool solve_mlcp(const solve_input *input, const settings *settings,
   size_t n_v = 6 * (size_t)problem->n_bodies;
   size_t n_beta = 2 * (size_t)problem->n_pairs;
   outcome->n = problem->n_rows;
+  outcome->componentwise = outcome->certificate = INFINITY;
   outcome->z =
       calloc(n_rows + 2 * n_v + n_beta + (size_t)problem->n_frictions + 1,
              sizeof(double));
@@ -201,6 +216,12 @@ static void print_json(const solve_input *input, const settings *settings,
   }
   fputs("  \"residual\": ", stdout);
   json_number(stdout, o->residual);
+  if (input->is_lcp) {
+    fputs(",\n  \"componentwise\": ", stdout);
+    json_number(stdout, o->componentwise);
+    fputs(",\n  \"certificate\": ", stdout);
+    json_number(stdout, o->certificate);
+  }
   fputs(",\n  \"tolerance\": ", stdout);
   json_number(stdout, settings->tolerance);
   printf(
@@ -217,11 +238,17 @@ static void print_text(const solve_input *input, const outcome *o) {
   else
     printf("mixed LCP of %d bodies, %d rows, %d friction sets\n",
            input->mlcp.problem.n_bodies, o->n, input->mlcp.problem.n_frictions);
-  printf(
-      "%s: residual %.3g, pivots %ld, factorisations %ld, iterations %ld, "
-      "%.6f s\n",
-      o->status, o->residual, o->pivots, o->factorisations, o->iterations,
-      o->seconds);
+  printf("%s: residual %.3g", o->status, o->residual);
+  if (input->is_lcp) printf(", componentwise %.3g", o->componentwise);
+  if (isfinite(o->certificate)) printf(", certificate %.3g", o->certificate);
+  printf(", pivots %ld, factorisations %ld, iterations %ld, %.6f s\n",
+         o->pivots, o->factorisations, o->iterations, o->seconds);
+}
+
+static bool write_vector(const char *path, int n, const double x[],
+                         char message[SOLVE_MESSAGE]) {
+  return path == NULL || x == NULL ||
+         matrix_market_write_dense(path, n, 1, x, message, SOLVE_MESSAGE);
 }
 
 static int report(const solve_input *input, const settings *settings,
@@ -232,9 +259,11 @@ static int report(const solve_input *input, const settings *settings,
     print_json(input, settings, outcome);
   else
     print_text(input, outcome);
-  if (settings->output == NULL) return status;
-  bool written = matrix_market_write_dense(settings->output, outcome->n, 1,
-                                           outcome->z, message, sizeof message);
+  bool proved = isfinite(outcome->certificate);
+  bool written =
+      write_vector(settings->output, outcome->n, outcome->z, message) &&
+      (!proved ||
+       write_vector(settings->certificate, outcome->n, outcome->y, message));
   return written_or_complain(written, message, status);
 }
 
@@ -253,6 +282,7 @@ static int solve(const solve_input *input, const settings *settings) {
     complain("memory ran out");
   }
   free(outcome.z);
+  free(outcome.y);
   free(seconds);
   return status;
 }

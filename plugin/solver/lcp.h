@@ -2,28 +2,38 @@
  *
  *   w = M z + q,   0 <= z  perp  w >= 0
  *
- * M and q are scaled by a diagonal D of powers of two, D M D and D q, so that
- * the largest entry of every row and column that has one is near 1: what is
- * copositive, semidefinite or a P-matrix stays so, and no bit is lost.
- *
  * `fast` first looks for the basis by block pivoting: solve for the z that are
  * basic, exchange every z or w that is negative, again. A few systems instead
  * of n pivots where it ends; where violations do not get fewer Lemke's method
- * takes over, from the nearest basis where few are left, else from the start.
- */
+ * takes over: by whole tableaus and lexicographic ties where n is small, else
+ * from the nearest basis where few violations are left, else from the start.
+ *
+ * What no path solves is asked whether M z + q >= 0, z >= 0 alone can be met. */
 #ifndef ODE_MLCP_SOLVER_LCP_H
 #define ODE_MLCP_SOLVER_LCP_H
 
 #include "solver/lemke.h"
 #include "solver/solver_options.h"
 
+typedef enum lcp_status {
+  LCP_SOLVED,
+  LCP_INFEASIBLE, /* proved to have no solution: see lcp_certificate_error */
+  LCP_RAY,        /* Lemke's method ended on a verified ray: no solution where M
+                     is copositive and q is in the dual of its kernel cone; of
+                     other matrices it says nothing */
+  LCP_INACCURATE, /* a basis or a ray that cannot be verified */
+  LCP_PIVOT_LIMIT,
+  LCP_NO_MEMORY
+} lcp_status;
+
 typedef struct lcp_report {
-  lemke_status status; /* LEMKE_SOLVED: the residual is at most the tolerance.
-                          LEMKE_RAY: no solution was found; where M is
-                          copositive and its cone is pointed there is none */
-  double residual;     /* max |min(z, M z + q)| / (1 + max |q|) */
-  long pivots;         /* of Lemke's method */
-  long exchanges;      /* rounds of block pivoting */
+  lcp_status status;
+  double residual;      /* max |min(z, M z + q)| / (1 + max |q|) */
+  double componentwise; /* see lcp_componentwise */
+  double certificate;   /* of LCP_INFEASIBLE: lcp_certificate_error, else
+                           INFINITY */
+  long pivots;          /* of Lemke's method */
+  long exchanges;       /* rounds of block pivoting */
   long factorisations;
 } lcp_report;
 
@@ -33,14 +43,49 @@ typedef struct lcp_report {
 double lcp_residual(const lemke_problem *problem, const double z[], double w[]);
 
 /**
+ * The least share by which entries of M and q have to change so that z >= 0 is an
+ * exact solution (W. Oettli, W. Prager, 1964):
+ *
+ *   max_i e_i / (|M| z + |q|)_i,  e_i = |w_i| where z_i > 0, else max(-w_i, 0)
+ *
+ * No scaling of rows or columns changes it. INFINITY where a z is negative or
+ * not finite.
+ *
+ * @param w, size  [n] out: M z + q, |M| z + |q|
+ */
+double lcp_componentwise(const lemke_problem *problem, const double z[],
+                         double w[], double size[]);
+
+/** Whether z with these two is a solution to `tolerance`: both are below it, or
+ *  the componentwise one is what rounding leaves, and no double is nearer. */
+bool lcp_is_solved(int n, double residual, double componentwise,
+                   double tolerance);
+
+/**
+ * How well y proves that no z >= 0 has M z + q >= 0: with y >= 0, M'y <= 0 and
+ * q'y < 0 it does, as y'(M z + q) = (M'y)'z + q'y < 0.
+ *
+ * @return the least share by which entries of M have to change for y to be an
+ *         exact proof, max_j (M'y)_j / (|M|'y)_j or 0; INFINITY where y is no
+ *         certificate: negative somewhere, or q'y not below -1e-9 |q|'y
+ */
+double lcp_certificate_error(const lemke_problem *problem, const double y[]);
+
+/** What that may be: rounding of y itself. */
+extern const double lcp_certificate_tolerance;
+
+/**
  * Solve an LCP without free variables.
  *
  * @param problem    is_free is NULL; entries of M are finite
- * @param tolerance  on the residual above
+ * @param tolerance  as in lcp_is_solved
  * @param z          [n] out: the best point met, >= 0; undefined under
- *                   LEMKE_NO_MEMORY
+ *                   LCP_NO_MEMORY
+ * @param y          [n] out: the certificate under LCP_INFEASIBLE, else zeros;
+ *                   or NULL
  */
 lcp_report lcp_solve(const lemke_problem *problem, solver_kind kind,
-                     double tolerance, const memory_source *source, double z[]);
+                     double tolerance, const memory_source *source, double z[],
+                     double y[]);
 
 #endif

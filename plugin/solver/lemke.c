@@ -384,6 +384,17 @@ static bool refine_pivot(core *c, int entering, int *at) {
   return *at >= 0 && fabs(rest[*at]) < 1e-3 * fabs(c->d[*at]);
 }
 
+/* Where `entering` grows for ever. */
+static void read_ray(const core *c, int entering) {
+  double *ray = c->options->ray;
+  if (ray == NULL) return;
+  memset(ray, 0, sizeof *ray * c->n);
+  for (int i = 0; i < c->n; i++)
+    if (c->basic[i] < c->n)
+      ray[c->basic[i]] = is_free(c, c->basic[i]) ? -c->d[i] : fmax(-c->d[i], 0);
+  if (entering < c->n) ray[entering] = 1;
+}
+
 static path_end follow_path(core *c, int left) {
   int entering = left < c->n ? left + c->n : left - c->n;
   long max_pivots =
@@ -406,7 +417,10 @@ static path_end follow_path(core *c, int left) {
       continue;
     }
     if (at < 0) at = ratio_test(c, pivot_share_last_look);
-    if (at < 0) return PATH_RAY;
+    if (at < 0) {
+      read_ray(c, entering);
+      return PATH_RAY;
+    }
 
     double theta = fmax(c->x[at], 0) / c->d[at];
     idle = theta * fabs(c->d[at]) > c->delta ? 0 : idle + 1;

@@ -43,6 +43,9 @@ typedef struct lemke_options {
   double tolerance; /* on the residual, relative to scale */
   long max_pivots;  /* 0: 20 n + 1000 */
   lemke_ties ties;
+  double
+      *ray; /* [n] out under LEMKE_RAY: the z of the last ray's direction, not
+                  verified; or NULL */
 } lemke_options;
 
 typedef enum lemke_status {
