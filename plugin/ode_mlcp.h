@@ -507,7 +507,7 @@ typedef struct ode_mlcp_spring {
  * bodies; the world's end (or ode_mlcp_detach) destroys it, too. Stiffness and
  * damping of any size leave M~ positive definite (PAGT 10.12-10.14).
  *
- * @param spring_force  out: for ode_mlcp_force_destroy
+ * @param force  out: for ode_mlcp_force_destroy
  * @return ODE_MLCP_BAD_ARGUMENT under ap and ah, too, with a message of the host's.
  */
 ODE_MLCP_API ode_mlcp_error ode_mlcp_spring_create(
