@@ -140,6 +140,16 @@
       "through")                                                              \
   ROW(long, sweep_queries, SUM, SUM(sweep_queries), "",                       \
       "signed gaps asked for to see where fast bodies meet others")           \
+  ROW(int, impacts_by_set, SUM, SUM(impacts_by_set), "",                      \
+      "impact set: of the impacts, those that took an outcome of the set")    \
+  ROW(int, poisson_bounces, SUM, SUM(poisson_bounces), "",                    \
+      "impact set: impacts that took Poisson's law since a contact bounces")  \
+  ROW(int, poisson_unposed, SUM, SUM(poisson_unposed), "",                    \
+      "impact set: .. since joints drive bodies against each other, or over " \
+      "1000 contacts or coordinates take part: there is no set")              \
+  ROW(int, poisson_unfinished, SUM, SUM(poisson_unfinished), "",              \
+      "impact set: .. since the sample was not over after 201 of its steps, " \
+      "or met one without a solution")                                        \
   /* a new row goes above this line */
 
 /* The columns of `--trace`, in their order:

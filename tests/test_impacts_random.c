@@ -297,14 +297,23 @@ static void make_extreme_collision(collision *it, test_random *random, int m,
   }
 }
 
+/* Doubles have too few digits to find a solution in a step of these. */
+static bool is_hard(long k) {
+  static const long hard[] = {6471, 44299, 45963, 47210, 56691};
+  for (size_t i = 0; i < sizeof hard / sizeof *hard; i++)
+    if (hard[i] == k) return true;
+  return false;
+}
+
 static void test_no_sample_is_lost(void) {
   test_random random = {10};
-  long n_problems = is_long ? 100000 : 1500, n_samples = 0, n_failed = 0;
-  long n_unfinished = 0;
-  for (long k = 0; k < n_problems; k++) {
+  long n_problems = 0, n_samples = 0, n_failed = 0, n_unfinished = 0;
+  for (long k = 0; k < (is_long ? 100000 : 60000); k++) {
     collision collision;
     int m = 1 + (int)(k % MOST_M), T = 1 + (int)(k / MOST_M % 2);
     make_extreme_collision(&collision, &random, m, T);
+    if (!is_long && k >= 1500 && !is_hard(k)) continue;
+    n_problems++;
     ode_mlcp_impact *impact;
     CU_ASSERT_EQUAL_FATAL(
         ode_mlcp_impact_create(&collision.problem, &impact, NULL, 0),

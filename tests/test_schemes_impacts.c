@@ -53,10 +53,12 @@ static double corner_speed(const block_scene *s, int side) {
   return v[1];
 }
 
+/* what the last strike's step reported */
+static ode_mlcp_report report;
+
 static double strike(const char *law, int seed, double bounce, double *spin) {
   block_scene s;
   open_scene(&s, law, seed, bounce);
-  ode_mlcp_report report;
   CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.scene.world, 0.023, &report),
                         ODE_MLCP_OK);
   CU_ASSERT(report.impacts >= 1);
@@ -76,10 +78,15 @@ static double strike(const char *law, int seed, double bounce, double *spin) {
 static void test_rollouts_spread(void) {
   double spin, lowest = 0, highest = 0, most = 0.21 * START;
   CU_ASSERT(fabs(strike("poisson", 1, 0, &spin)) < 1e-9); /* it stays */
+  CU_ASSERT_EQUAL(report.impacts_by_set, 0);
   int lefts = 0, rights = 0;
   for (int seed = 1; seed <= 60; seed++) {
     double lift = strike("set", seed, 0, &spin), again;
     CU_ASSERT(lift > -1e-8 && lift < most + 1e-6);
+    CU_ASSERT_EQUAL(report.impacts_by_set, 1);
+    CU_ASSERT_EQUAL(report.poisson_bounces + report.poisson_unposed +
+                        report.poisson_unfinished,
+                    0);
     lefts += spin > 1e-3;
     rights += spin < -1e-3;
     lowest = fmin(lowest, spin);
@@ -99,6 +106,30 @@ static void test_bouncing_is_poissons(void) {
   double lift = strike("set", 1, 0.5, &spin);
   CU_ASSERT(fabs(lift - 0.5 * START) < 1e-6);
   CU_ASSERT(fabs(spin) < 1e-9);
+  CU_ASSERT_EQUAL(report.impacts_by_set, 0);
+  CU_ASSERT_EQUAL(report.poisson_bounces, report.impacts);
+}
+
+/* Two motors without limit that turn one body different ways: no velocity obeys
+ * both, so there is no set of outcomes. */
+static void test_joints_against_each_other_are_poissons(void) {
+  block_scene s;
+  open_scene(&s, "set", 1, 0);
+  dWorldID world = s.scene.world;
+  for (int k = 0; k < 2; k++) {
+    dJointID motor = dJointCreateAMotor(world, 0);
+    dJointAttach(motor, s.block, 0);
+    dJointSetAMotorNumAxes(motor, 1);
+    dJointSetAMotorAxis(motor, 0, 0, 0, 0, 1);
+    dJointSetAMotorParam(motor, dParamVel, 0.1 * k);
+    dJointSetAMotorParam(motor, dParamFMax, dInfinity);
+  }
+  CU_ASSERT_EQUAL(ode_mlcp_step(s.scene.world, 0.023, &report), ODE_MLCP_OK);
+  CU_ASSERT(report.impacts >= 1);
+  CU_ASSERT_EQUAL(report.impacts_by_set, 0);
+  CU_ASSERT_EQUAL(report.poisson_unposed, 1);
+  CU_ASSERT(corner_speed(&s, -1) > -1e-6 && corner_speed(&s, 1) > -1e-6);
+  scene_close(&s.scene);
 }
 
 static void ignore(int number, const char *text, va_list arguments) {
@@ -118,7 +149,6 @@ static void test_memory_failures(void) {
   dSetMessageHandler(ignore);
   int n_failed = 0;
   for (long n = 0; n < 5000; n++) {
-    ode_mlcp_report report;
     fail_allocations_from(&memory, n);
     if (ode_mlcp_step(s.scene.world, 0.023, &report) == ODE_MLCP_OK) break;
     n_failed++;
@@ -158,6 +188,8 @@ int main(void) {
   static const CU_TestInfo tests[] = {
       {"rollouts spread over the outcomes", test_rollouts_spread},
       {"bouncing is Poisson's", test_bouncing_is_poissons},
+      {"joints against each other are Poisson's",
+       test_joints_against_each_other_are_poissons},
       {"memory failures", test_memory_failures},
       {"options", test_options},
       CU_TEST_INFO_NULL};

@@ -20,8 +20,14 @@
 
 #include "impacts/contact_space.h"
 
-/** Simplex steps after which a search gives up by default. */
+/** Simplex steps after which a search gives up: so many, or those of so much
+ *  work, in products. */
 #define CONTACT_SEARCH_MOST_PIVOTS 20000
+long contact_search_most_pivots(const contact_space *space, double work);
+
+/** Half a second's work; and of wide numbers some seconds'. */
+#define CONTACT_SEARCH_WORK 4e8
+#define CONTACT_SEARCH_WIDE_WORK 4e7
 
 size_t contact_search_scratch(const contact_space *space); /* in doubles */
 
@@ -56,5 +62,17 @@ int contact_search_solve(const contact_space *space, const double start[],
                          double tolerance, int most, long max_pivots,
                          double scratch[], double lambdas[], double reached[],
                          long *pivots, bool *whole);
+
+/**
+ * The same with numbers of 34 digits, a hundred times slower: for steps whose
+ * masses and friction leave doubles no digits to find a solution with.
+ *
+ * @param scratch  contact_search_wide_scratch bytes, aligned for any type
+ */
+int contact_search_wide(const contact_space *space, const double c[],
+                        const double caps[], int most, long max_pivots,
+                        void *scratch, double lambdas[], double reached[],
+                        long *pivots, bool *whole);
+size_t contact_search_wide_scratch(const contact_space *space);
 
 #endif

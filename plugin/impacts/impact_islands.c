@@ -9,8 +9,9 @@
  * rounding. */
 #define NO_EFFECT 1e-14
 
-/* Steps of the search for simultaneous impacts that a cap is chosen by. */
-#define CAP_PIVOTS 20000
+/* Products that the search for simultaneous impacts may take, which a cap is
+ * chosen by: an impact within a step asks for one too. */
+#define CAP_WORK 2e7
 
 /* Caps above what is to be reached, so that a draw reaches it. */
 #define CAP_ROOM (4.0 / 3)
@@ -170,8 +171,9 @@ bool impact_island_choose_cap(impact_island *island,
     bool whole;
     int n_found = contact_search_solve(
         space, island->search_start, space->start, caps,
-        IMPACT_FEASIBILITY * space->scale, IMPACT_MAX_SOLUTIONS, CAP_PIVOTS,
-        scratch, lambdas, reached, &pivots, &whole);
+        IMPACT_FEASIBILITY * space->scale, IMPACT_MAX_SOLUTIONS,
+        contact_search_most_pivots(space, CAP_WORK), scratch, lambdas, reached,
+        &pivots, &whole);
     for (int k = 0; k < n_found; k++)
       for (int i = 0; i < n; i += per) most = fmax(most, lambdas[k * n + i]);
   }

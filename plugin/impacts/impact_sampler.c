@@ -13,13 +13,6 @@
 /* Friction without limit where a way to solve needs one. */
 #define MUCH_FRICTION 1e5
 
-/* Where nothing else solves a step its conditions may be held to this much of
- * the velocity scale. */
-#define LOOSEST_FEASIBILITY 1.1e-6
-
-/* Where no way solves a step its caps are made smaller by some of this part. */
-#define CAP_NUDGE 1e-6
-
 /* Of caps that go for the ends: shares of small and of full ones, and by how
  * many decades a small one may be below a full one. */
 #define SHARE_SMALL 0.4
@@ -76,14 +69,14 @@ impact_sampler_prepare(ode_mlcp_impact *impact,
 
 /* Most that an island needs of each kind of memory. */
 typedef struct needs {
-  size_t covering, solver, modes, solutions;
+  size_t covering, solver, modes;
 } needs;
 
 static size_t most_of(size_t a, size_t b) { return a > b ? a : b; }
 
 static needs needs_of(const ode_mlcp_impact *impact,
                       const ode_mlcp_impact_options *options) {
-  needs most = {0, 0, 0, 1};
+  needs most = {0, 0, 0};
   for (int i = 0; i < impact->n_islands; i++) {
     const impact_island *island = &impact->islands[i];
     const contact_space *space = &island->space;
@@ -93,10 +86,10 @@ static needs needs_of(const ode_mlcp_impact *impact,
     most.solver = most_of(most.solver, contact_path_scratch(space));
     most.solver = most_of(most.solver, impact_lemke_scratch(space));
     most.solver = most_of(most.solver, contact_search_scratch(space));
+    size_t wide = contact_search_wide_scratch(space) / sizeof(double);
+    most.solver = most_of(most.solver, wide);
     if (method == ODE_MLCP_IMPACT_MODES)
       most.modes = most_of(most.modes, (size_t)island->modes->n_modes);
-    if (method == ODE_MLCP_IMPACT_MODES || method == ODE_MLCP_IMPACT_SEARCH)
-      most.solutions = IMPACT_MAX_SOLUTIONS;
   }
   return most;
 }
@@ -124,8 +117,8 @@ bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
                ARENA_TAKE(arena, sampler->inputs, n + m) &&
                ARENA_TAKE(arena, sampler->drawn, m) &&
                ARENA_TAKE(arena, sampler->covering, most.covering) &&
-               ARENA_TAKE(arena, sampler->lambdas, most.solutions * n) &&
-               ARENA_TAKE(arena, sampler->reached, most.solutions * n) &&
+               ARENA_TAKE(arena, sampler->lambdas, IMPACT_MAX_SOLUTIONS * n) &&
+               ARENA_TAKE(arena, sampler->reached, IMPACT_MAX_SOLUTIONS * n) &&
                ARENA_TAKE(arena, sampler->solver, most.solver) &&
                ARENA_TAKE(arena, sampler->found, most.modes) &&
                ARENA_TAKE(arena, sampler->choice, n_choices) &&
@@ -235,22 +228,12 @@ static bool solve_by_lemke(impact_sampler *sampler, uint64_t sample,
       sampler->solver, sampler->lambdas, sampler->reached, &pivots);
 }
 
-/* @param tolerance  of the velocity scale */
-static int solve_by_search(impact_sampler *sampler, double tolerance,
-                           int most) {
-  const contact_space *space = &sampler->island->space;
-  long pivots;
-  bool whole;
-  int n_found = contact_search_solve(
-      space, sampler->island->search_start, sampler->inputs,
-      &sampler->inputs[space->n_rows], tolerance * space->scale, most,
-      CONTACT_SEARCH_MOST_PIVOTS, sampler->solver, sampler->lambdas,
-      sampler->reached, &pivots, &whole);
-  sampler->met_all = whole && n_found < most;
-  // what differs by no more than rounding is one
-  int n = space->n_rows, n_solutions = 0;
+/* Of n_found solutions in the sampler keep those that differ by more than
+ * rounding. */
+static int keep_distinct(impact_sampler *sampler, int n_found) {
+  int n = sampler->island->space.n_rows, n_solutions = 0;
+  size_t size = (size_t)n * sizeof(double);
   for (int k = 0; k < n_found; k++) {
-    size_t size = (size_t)n * sizeof(double);
     if (!is_new(sampler, n_solutions, &sampler->reached[k * n])) continue;
     memmove(&sampler->reached[n_solutions * n], &sampler->reached[k * n], size);
     memmove(&sampler->lambdas[n_solutions * n], &sampler->lambdas[k * n], size);
@@ -259,31 +242,52 @@ static int solve_by_search(impact_sampler *sampler, double tolerance,
   return n_solutions;
 }
 
-/* A step whose method found nothing, by the others. */
-static int fall_back(impact_sampler *sampler, uint64_t sample, uint32_t step) {
-  sampler->n_fallbacks++;
-  sampler->met_all = false;
-  if (sampler->method != ODE_MLCP_IMPACT_SEARCH &&
-      solve_by_search(sampler, IMPACT_FEASIBILITY, 1) > 0)
-    return 1;
-  if (sampler->method != ODE_MLCP_IMPACT_LEMKE &&
-      solve_by_lemke(sampler, sample, step))
-    return 1;
-  if (sampler->method != ODE_MLCP_IMPACT_PATH &&
-      solve_by_path(sampler, sample, step))
-    return 1;
-  // what masses and friction of many decades leave of the digits; then caps that
-  // are no worse a draw, in case these are where solutions meet
+static int solve_by_search(impact_sampler *sampler, int most, bool wide) {
   const contact_space *space = &sampler->island->space;
-  for (int draw = 0; draw < 3; draw++) {
-    for (double tolerance = 1e2 * IMPACT_FEASIBILITY;
-         tolerance <= LOOSEST_FEASIBILITY; tolerance *= 1e2)
-      if (solve_by_search(sampler, tolerance, 1) > 0) return 1;
-    for (int i = 0; i < space->n_contacts; i++)
-      sampler->inputs[space->n_rows + i] *=
-          1 - CAP_NUDGE * (1 + (i + draw) % 3);
-  }
-  return 0;
+  const double *c = sampler->inputs, *caps = c + space->n_rows;
+  double tolerance = IMPACT_FEASIBILITY * space->scale;
+  double work = wide ? CONTACT_SEARCH_WIDE_WORK : CONTACT_SEARCH_WORK;
+  long pivots, most_pivots = contact_search_most_pivots(space, work);
+  bool whole;
+  int n_found = wide ? contact_search_wide(space, c, caps, most, most_pivots,
+                                           sampler->solver, sampler->lambdas,
+                                           sampler->reached, &pivots, &whole)
+                     : contact_search_solve(
+                           space, sampler->island->search_start, c, caps,
+                           tolerance, most, most_pivots, sampler->solver,
+                           sampler->lambdas, sampler->reached, &pivots, &whole);
+  sampler->met_all = whole && n_found < most;
+  return keep_distinct(sampler, n_found);
+}
+
+/* The search, then one with so many digits that no rounding matters. */
+static int fall_back_on_search(impact_sampler *sampler, int most) {
+  int n_solutions = sampler->method != ODE_MLCP_IMPACT_SEARCH
+                        ? solve_by_search(sampler, most, false)
+                        : 0;
+  return n_solutions > 0 ? n_solutions : solve_by_search(sampler, most, true);
+}
+
+static bool fall_back_on_paths(impact_sampler *sampler, uint64_t sample,
+                               uint32_t step) {
+  sampler->met_all = false;
+  return (sampler->method != ODE_MLCP_IMPACT_LEMKE &&
+          solve_by_lemke(sampler, sample, step)) ||
+         (sampler->method != ODE_MLCP_IMPACT_PATH &&
+          solve_by_path(sampler, sample, step));
+}
+
+/* A step whose method found nothing, by the others: what is quick first. */
+static int fall_back(impact_sampler *sampler, uint64_t sample, uint32_t step,
+                     int most) {
+  sampler->n_fallbacks++;
+  if (sampler->island->space.n_rows > MOST_SEARCHED_ROWS)
+    return fall_back_on_paths(sampler, sample, step)
+               ? 1
+               : fall_back_on_search(sampler, most);
+  int n_solutions = fall_back_on_search(sampler, most);
+  return n_solutions > 0 ? n_solutions
+                         : fall_back_on_paths(sampler, sample, step);
 }
 
 int impact_sampler_step(impact_sampler *sampler, uint64_t sample, uint32_t step,
@@ -293,14 +297,14 @@ int impact_sampler_step(impact_sampler *sampler, uint64_t sample, uint32_t step,
       sampler->method == ODE_MLCP_IMPACT_SEARCH) {
     int n_solutions = sampler->method == ODE_MLCP_IMPACT_MODES
                           ? solve_by_modes(sampler, most)
-                          : solve_by_search(sampler, IMPACT_FEASIBILITY, most);
+                          : solve_by_search(sampler, most, false);
     if (n_solutions > 0) return n_solutions;
   } else if (sampler->method == ODE_MLCP_IMPACT_PATH) {
     if (solve_by_path(sampler, sample, step)) return 1;
   } else if (solve_by_lemke(sampler, sample, step)) {
     return 1;
   }
-  return fall_back(sampler, sample, step);
+  return fall_back(sampler, sample, step, most);
 }
 
 /* ---- one sample -------------------------------------------------------- */

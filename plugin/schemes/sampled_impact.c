@@ -1,6 +1,5 @@
 #include "schemes/sampled_impact.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "assembly/impact_problem.h"
@@ -14,15 +13,6 @@ static bool gives_back(const event_state *w) {
     if (w->s.here->contacts.items[k].active && event_restitution(w, k) > 0)
       return true;
   return false;
-}
-
-/* The largest impulse that would stop a contact alone, N s. */
-static double cap_of(const ode_mlcp_impact *impact) {
-  const contact_space *space = &impact->space;
-  double cap = 0;
-  for (int i = 0; i < space->n_rows; i += space->per_contact)
-    cap = fmax(cap, -space->start[i] / space->A[i * (space->n_rows + 1)]);
-  return cap;
 }
 
 /* Which sample: the time of the step's start by its bits, and the number of the
@@ -43,11 +33,8 @@ draw(const event_state *w, const ode_mlcp_impact_problem *problem, double v[]) {
   ode_mlcp_impact_options options;
   ode_mlcp_impact_default_options(&options);
   options.seed = (uint64_t)w->s.step->options->impact_seed;
-  options.h = cap_of(impact);
   options.steps = MOST_STEPS;
-  status = options.h > 0
-               ? ode_mlcp_impact_sim(impact, &options, sample_of(w), v, NULL)
-               : ODE_MLCP_IMPACT_UNFINISHED;
+  status = ode_mlcp_impact_sim(impact, &options, sample_of(w), v, NULL);
   ode_mlcp_impact_destroy(impact);
   return status;
 }
@@ -62,24 +49,41 @@ static void take(event_state *w, const ode_mlcp_world_impact *collision,
   }
 }
 
+/* One sample of a collision, and the count of what came of it. */
+static bool sample_collision(event_state *w,
+                             const ode_mlcp_world_impact *collision) {
+  size_t s = (size_t)collision->problem.n_velocities;
+  double *v;
+  if (!ARENA_TAKE(&w->s.base.arena, v, s + 6 * (size_t)collision->n_bodies))
+    return false;
+  ode_mlcp_impact_status status = draw(w, &collision->problem, v);
+  if (status == ODE_MLCP_IMPACT_DONE) {
+    take(w, collision, v, v + s);
+    event_report(w)->impacts_by_set++;
+  } else if (status == ODE_MLCP_IMPACT_UNFINISHED) {
+    event_report(w)->poisson_unfinished++;
+  } else {
+    event_report(w)->poisson_unposed++;
+  }
+  return status != ODE_MLCP_IMPACT_NO_MEMORY;
+}
+
 bool sampled_impact(event_state *w) {
-  if (gives_back(w)) return true;
+  if (gives_back(w)) {
+    event_report(w)->poisson_bounces++;
+    return true;
+  }
   outcome out; /* where there is no problem, Poisson's law holds */
   outcome_start(&out);
   const impact_request request = {.world = w->s.here, .v = w->now.v};
   ode_mlcp_world_impact *collision = NULL;
-  bool memory = impact_problem_build(&request, &w->s.step->pool->source,
-                                     &collision, &out) != ODE_MLCP_NO_MEMORY;
-  if (memory && collision != NULL) {
-    size_t s = (size_t)collision->problem.n_velocities;
-    double *v;
-    bool has_room =
-        ARENA_TAKE(&w->s.base.arena, v, s + 6 * (size_t)collision->n_bodies);
-    ode_mlcp_impact_status status =
-        has_room ? draw(w, &collision->problem, v) : ODE_MLCP_IMPACT_NO_MEMORY;
-    memory = status != ODE_MLCP_IMPACT_NO_MEMORY;
-    if (status == ODE_MLCP_IMPACT_DONE) take(w, collision, v, v + s);
-  }
+  ode_mlcp_error error = impact_problem_build(
+      &request, &w->s.step->pool->source, &collision, &out);
+  bool memory = error != ODE_MLCP_NO_MEMORY;
+  if (memory && collision != NULL)
+    memory = sample_collision(w, collision);
+  else if (memory && error != ODE_MLCP_OK)
+    event_report(w)->poisson_unposed++;
   ode_mlcp_world_impact_destroy(collision);
   return memory || outcome_no_memory(w->s.step->out);
 }

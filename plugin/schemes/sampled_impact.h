@@ -10,10 +10,10 @@
  * become those of an outcome.
  *
  * The options' impact_seed, the time of the step's start and the number of
- * impacts in the step so far say which. Caps are drawn up to the impulse that
- * would stop the hardest contact alone. Where nothing approaches, a contact
- * gives back, the problem is too large or the sample does not end, nothing is
- * changed.
+ * impacts in the step so far say which. Caps are drawn as by h = 0. Where nothing
+ * approaches, a contact gives back, joints contradict each other or the sample
+ * does not end, nothing is changed; but for the first the step's report counts
+ * it.
  *
  * @return false with the message where memory ran out.
  */

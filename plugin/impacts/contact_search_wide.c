@@ -1,0 +1,36 @@
+#include "impacts/contact_search.h"
+
+#ifdef __SIZEOF_FLOAT128__
+typedef __float128 number;
+#else
+typedef long double number; // where it has 34 digits itself, or fewer
+#endif
+#define FLAT 1e-24
+#define FLAT_OF_MANY_DECADES 1e-28
+#define NO_PIVOT 1e-25
+/* To this part of the velocity scale conditions hold here: where velocities hardly
+ * tell impulses apart no solution is lost between two decisions. */
+#define FINE 1e-20
+#define LEAST_PART 1e-9
+
+static inline void add_scaled(number to[], number factor, const number from[],
+                              int n) {
+  for (int k = 0; k < n; k++) to[k] += factor * from[k];
+}
+
+#include "impacts/contact_search_any.h"
+
+size_t contact_search_wide_scratch(const contact_space *space) {
+  return (start_size(space) + scratch_size(space)) * sizeof(number);
+}
+
+int contact_search_wide(const contact_space *space, const double c[],
+                        const double caps[], int most, long max_pivots,
+                        void *scratch, double lambdas[], double reached[],
+                        long *pivots, bool *whole) {
+  number *start = scratch;
+  prepare(space, start);
+  return solve(space, start, c, caps, FINE * space->scale,
+               100 * IMPACT_FEASIBILITY * space->scale, most, max_pivots,
+               start + start_size(space), lambdas, reached, pivots, whole);
+}
