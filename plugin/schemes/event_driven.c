@@ -14,6 +14,11 @@
 static const double TOUCHING = 1e-12;    /* m: eps_a */
 static const double NEARLY_TOUCHING = 1; /* m/s^3: eps_b */
 
+/* A contact that gives nothing back and closes more often than this within a step
+ * rattles: for the rest of it the contact takes part all the time, which lets it
+ * part and come no closer than it is, in place of an event each time. */
+enum { HITS_APART = 1 };
+
 /* --- what the last step left ---------------------------------------------- */
 
 /* Bodies that are as the last step left them go on with their contacts and
@@ -44,7 +49,7 @@ static bool remember(event_state *w) {
   if (!EVENT_RESERVE(w, entries, contacts->n)) return false;
   for (int k = 0; k < contacts->n; k++) {
     const world_contact *contact = &contacts->items[k];
-    if (!contact->held && isinf(contact->hit)) continue;
+    if (!contact->held && contact->hits == 0 && isinf(contact->hit)) continue;
     contact_entry *entry = &w->entries[w->n_entries++];
     world_contact_key(entry, w->s.here, contacts, k, false);
     if (contact->active && w->s.middle_of[k] >= 0)
@@ -52,6 +57,7 @@ static bool remember(event_state *w) {
     entry->held = contact->held;
     entry->slipping = contact->slipping;
     entry->hit = contact->hit;
+    entry->hits = contact->hits;
   }
   if (!contact_memory_reserve(&w->memory, w->s.step->pool, w->n_entries))
     return outcome_no_memory(w->s.step->out);
@@ -84,6 +90,7 @@ static bool recall_states(event_state *w, const contact_memory *memory,
     contact->held = old->held;
     contact->slipping = old->slipping;
     contact->hit = old->hit;
+    contact->hits = across ? 0 : old->hits;
   }
   return true;
 }
@@ -238,7 +245,8 @@ static bool choose_active(event_state *w, double h) {
     world_contact *contact = &contacts->items[k];
     double rate = world_contact_rate(contacts, k, w->now.v);
     double gap = contact->point.gap;
-    contact->active = contact->held || (gap <= TOUCHING && rate <= tolerance) ||
+    contact->active = contact->held || contact->hits > HITS_APART ||
+                      (gap <= TOUCHING && rate <= tolerance) ||
                       (gap <= near && fabs(rate) <= tolerance);
     if (contact->held || !contact->active) continue;
     approaches |= rate < -tolerance;

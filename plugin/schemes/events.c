@@ -106,7 +106,9 @@ bool events_mark_collided(event_state *w) {
     return outcome_no_memory(w->s.step->out);
   for (int k = 0; k < w->n_collided; k++) {
     if (w->match[k] < 0) continue;
-    here->contacts.items[w->match[k]].active = true;
+    world_contact *contact = &here->contacts.items[w->match[k]];
+    contact->active = true;
+    contact->hits += !(event_restitution(w, w->match[k]) > 0);
     if (!log_contact(w, w->match[k], ODE_MLCP_EVENT_CHANGE_HIT)) return false;
   }
   return true;
@@ -306,40 +308,39 @@ static bool forces_after(event_state *w, double h, double *least) {
   return true;
 }
 
-/* Whether the forces of contact k stay far from their limits over the trial step,
- * by what the trial alone shows: its mean forces are near those of the step
- * before. */
-static bool is_steady(event_state *w, int k, double tolerance) {
-  const double CHANGE = 0.05; /* of the normal force, from step to step */
-  const double SLACK = 0.2;   /* of the normal force, that friction leaves */
+/* Whether the forces of contact k stay within their limits over the trial step, by
+ * what the trial alone shows: its mean forces are, and would be if they went on to
+ * change as they did since the step before for longer than the step lasts. */
+static bool is_steady(event_state *w, int k) {
+  const double AHEAD = 1.5; /* steps; half of one is to come */
+  const double SLACK = 0.2; /* of the normal force, that friction leaves */
   const contact_entry *known = w->s.known[k];
   int m = w->s.middle_of[k];
   if (known == NULL || !(known->seconds > 0)) return false;
 
   contact_entry now = {.n_rows = 0};
   assembly_remember_contact(w->s.base.assembly, m, &now);
-  double normal = now.impulses[0] / now.seconds, change[3];
-  for (int i = 0; i < 3; i++)
-    change[i] =
-        now.sliding[i] / now.seconds - known->sliding[i] / known->seconds;
-  double before = known->impulses[0] / known->seconds;
-  if (fabs(normal - before) + vec3_length(change) > CHANGE * normal)
-    return false;
+  double normal = now.impulses[0] / now.seconds, sliding[3], later[3];
+  double change = normal - known->impulses[0] / known->seconds;
+  double least = normal + AHEAD * fmin(change, 0);
+  if (!(least >= SLACK * normal && normal > 0)) return false;
   if (!(w->watch[k].kinds & WATCH_SLIP)) return true;
-  contact_probe probe = probe_of(&w->s, k, tolerance);
-  return friction_slack(&solved_contact(&w->s, m)->point,
-                        assembly_contact_rows(w->s.base.assembly, m),
-                        probe.normal, probe.tangent,
-                        now.seconds) >= SLACK * probe.normal;
+  for (int i = 0; i < 3; i++) {
+    sliding[i] = now.sliding[i] / now.seconds;
+    later[i] =
+        sliding[i] + AHEAD * (sliding[i] - known->sliding[i] / known->seconds);
+  }
+  const host_contact *point = &solved_contact(&w->s, m)->point;
+  const contact_rows *rows = assembly_contact_rows(w->s.base.assembly, m);
+  return fmin(friction_slack(point, rows, least, sliding, 1),
+              friction_slack(point, rows, least, later, 1)) >= SLACK * normal;
 }
 
 /* Forces that are all steady need not be watched. */
 static void drop_steady(event_state *w) {
-  double tolerance = event_rate_tolerance(w);
   int n = w->s.here->contacts.n;
   for (int k = 0; k < n; k++)
-    if ((w->watch[k].kinds & WATCH_FORCES) && !is_steady(w, k, tolerance))
-      return;
+    if ((w->watch[k].kinds & WATCH_FORCES) && !is_steady(w, k)) return;
   for (int k = 0; k < n; k++) w->watch[k].kinds &= ~WATCH_FORCES;
 }
 
@@ -384,26 +385,30 @@ typedef struct bracket {
 
 /* Make `high` the size at which the least value is 0, and look there: regula
  * falsi of Illinois, which forgets half of an end that stays; by the middle
- * wherever three steps did not make the bracket eight times smaller.
+ * wherever a step, after the first few, did not halve the bracket. Where the value
+ * jumps, and for forces, which are differences, less will do.
  * @param first  where to look first, if it is in between */
 static bool find_root(event_state *w, watch_look *look, bracket *in,
                       double first) {
-  enum { MOST = 80 };
-  const double NOUGHT = 1e-12; /* of a value at the start */
-  double smallest = 1e-12 * w->s.step->step_size, width = in->high - in->low;
+  enum { MOST = 80, FEW = 3 };
+  const double NOUGHT = 1e-12, FORCE_NOUGHT = 1e-9; /* of a value's start */
+  const double JUMP = 1e-6;
+  const double EXACT = 1e-12, ROUGH = 1e-9; /* of the host's step */
+  bool forces = look == forces_after, halved = true;
   double weight_low = in->at_low, weight_high = in->at_high, value = INFINITY;
   int last = 0;
-  for (int i = 0; i < MOST && in->high - in->low > smallest; i++) {
-    double middle = i == 0 && first > in->low && first < in->high
-                        ? first
-                        : in->low + (in->high - in->low) * weight_low /
-                                        (weight_low - weight_high);
-    bool slow = i % 3 == 2 && in->high - in->low > width / 8;
-    if (i % 3 == 2) width = in->high - in->low;
-    if (slow || !(middle > in->low && middle < in->high))
+  for (int i = 0; i < MOST; i++) {
+    double width = in->high - in->low;
+    bool rough = forces || fmin(in->at_low, -in->at_high) > JUMP;
+    if (width <= (rough ? ROUGH : EXACT) * w->s.step->step_size) break;
+    double middle =
+        i == 0 && first > in->low && first < in->high
+            ? first
+            : in->low + width * weight_low / (weight_low - weight_high);
+    if (!halved || !(middle > in->low && middle < in->high))
       middle = 0.5 * (in->low + in->high);
     if (!look(w, middle, &value)) return false;
-    if (fabs(value) < NOUGHT) {
+    if (fabs(value) < (forces ? FORCE_NOUGHT : NOUGHT)) {
       in->high = middle;
       return true;
     }
@@ -418,6 +423,7 @@ static bool find_root(event_state *w, watch_look *look, bracket *in,
       if (last < 0) weight_low /= 2;
       last = -1;
     }
+    halved = i < FEW || in->high - in->low <= 0.5 * width;
   }
   return value < 0 || look(w, in->high, &value);
 }

@@ -37,6 +37,7 @@ typedef struct contact_entry {
   bool overlap;        /* contact: corrected by moving alone */
   bool held, slipping; /* contact, stop: see world_contact */
   double hit;
+  int hits;
 } contact_entry;
 
 /** What a step makes of an entry of the last one. */
