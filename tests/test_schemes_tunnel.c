@@ -192,6 +192,9 @@ static void test_bullets_and_rods_meet_walls(void) {
   check_bullets("scheme=ah");
   check_bullets("scheme=ap");
   check_bullets("scheme=st");
+  check_bullets("scheme=trapezoid");
+  check_bullets("scheme=conserving");
+  check_bullets("scheme=gap");
 }
 
 /* What the tests are for: without sweeps many pass. */
@@ -240,8 +243,9 @@ static void meet(const char *scheme, int number, tally *sum) {
 }
 
 static void test_two_fast_bodies_meet(void) {
-  static const char *schemes[] = {"scheme=ah", "scheme=st"};
-  for (int k = 0; k < 2; k++) {
+  static const char *schemes[] = {"scheme=ah", "scheme=st", "scheme=trapezoid",
+                                  "scheme=conserving"};
+  for (int k = 0; k < 4; k++) {
     tally sum = {0};
     for (int i = 0; i < count; i++) meet(schemes[k], i, &sum);
     CU_ASSERT_EQUAL(sum.passed, 0);
@@ -302,11 +306,93 @@ static void sweep_past(const char *scheme, int number, tally *sum) {
 }
 
 static void test_rods_do_not_sweep_past_pegs(void) {
-  static const char *schemes[] = {"scheme=ah", "scheme=st"};
-  for (int k = 0; k < 2; k++) {
+  static const char *schemes[] = {"scheme=ah", "scheme=trapezoid",
+                                  "scheme=conserving"};
+  for (int k = 0; k < 3; k++) {
     tally sum = {0};
     for (int i = 0; i < count; i++) sweep_past(schemes[k], i, &sum);
     CU_ASSERT_EQUAL(sum.passed, 0);
+  }
+}
+
+/* --- when ------------------------------------------------------------------ */
+
+/* How far a box with these half sides, turned about z, reaches along x. */
+static double reach_of(const double half[2], double angle) {
+  return half[0] * fabs(cos(angle)) + half[1] * fabs(sin(angle));
+}
+
+/* A box that flies and spins hits a wall of 1 mm after a time that bisection
+ * gives, and flies back by what it then has. */
+static void check_time(const char *scheme, int number, bool spins) {
+  test_random random = {3000 + (uint64_t)number};
+  scene s;
+  open_scene(&s, scheme, 0);
+  double h = 0.01, speed = log_uniform(&random, 20, 1000);
+  double spin = spins ? log_uniform(&random, 1, 90) : 0;
+  double angle = test_uniform(&random, 0, 3);
+  const double half[2] = {log_uniform(&random, 0.003, 0.03),
+                          log_uniform(&random, 0.003, 0.03)};
+  double wall = 5e-4, e = test_uniform(&random, 0, 1);
+  s.surface.parameters.mode = dContactBounce;
+  s.surface.parameters.bounce = e;
+  add_wall(&s, WALL_BOX, 2 * wall);
+  dBodyID body = dBodyCreate(s.world);
+  dMass mass;
+  dMassSetBox(&mass, 500, 2 * half[0], 2 * half[1], 0.1);
+  dBodySetMass(body, &mass);
+  dGeomSetBody(dCreateBox(s.space, 2 * half[0], 2 * half[1], 0.1), body);
+  double hits = test_uniform(&random, 0.2, 0.9) * h;
+  double start = -wall - reach_of(half, angle + spin * hits) - speed * hits;
+  dBodySetPosition(body, start, 0, 0);
+  dMatrix3 turned;
+  dRFromAxisAndAngle(turned, 0, 0, 1, angle);
+  dBodySetRotation(body, turned);
+  dBodySetLinearVel(body, speed, 0, 0);
+  dBodySetAngularVel(body, 0, 0, spin);
+  /* it may touch earlier, with another corner */
+  double low = 0;
+  for (int i = 1; i <= 100000 && low == 0; i++) {
+    double t = hits * i / 100000;
+    if (start + speed * t + reach_of(half, angle + spin * t) > -wall)
+      low = hits * (i - 1) / 100000;
+  }
+  double high = low > 0 ? low + hits / 100000 : hits;
+  for (int i = 0; i < 60 && low > 0; i++) {
+    double t = 0.5 * (low + high);
+    bool in = start + speed * t + reach_of(half, angle + spin * t) > -wall;
+    if (in)
+      high = t;
+    else
+      low = t;
+  }
+  if (low > 0) hits = high;
+
+  ode_mlcp_report report;
+  ode_mlcp_event event;
+  step(&s, h, &report);
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_last_event(s.world, 0, &event), ODE_MLCP_OK);
+  if (!(fabs(event.time - hits) < 1e-9))
+    fprintf(stderr, "%s, time %d: %.12g, should be %.12g\n", scheme, number,
+            event.time, hits);
+  CU_ASSERT_DOUBLE_EQUAL(event.time, hits, 1e-9);
+  ode_mlcp_event_contact contact;
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_last_event_contact(s.world, 0, 0, &contact),
+                        ODE_MLCP_OK);
+  CU_ASSERT_PTR_EQUAL(contact.body[0], body);
+  if (report.collisions == 1) { /* nothing has hit it again */
+    double after = dBodyGetLinearVel(body)[0];
+    double x = start + speed * hits + after * (h - hits);
+    CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(body)[0], x, 1e-6);
+  }
+  scene_close(&s);
+}
+
+static void test_times_of_collisions(void) {
+  for (int i = 0; i < count; i++) {
+    check_time("scheme=trapezoid", i, true);
+    /* its turns lag behind by their third order */
+    check_time("scheme=conserving", i, false);
   }
 }
 
@@ -316,6 +402,7 @@ int main(int n_arguments, char *arguments[]) {
       {"without sweeps they pass", test_without_sweeps_they_pass},
       {"two fast bodies meet", test_two_fast_bodies_meet},
       {"rods do not sweep past pegs", test_rods_do_not_sweep_past_pegs},
+      {"times of collisions", test_times_of_collisions},
       CU_TEST_INFO_NULL};
   if (n_arguments > 1) count = atoi(arguments[1]);
   dInitODE2(0);

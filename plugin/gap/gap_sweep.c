@@ -91,12 +91,11 @@ typedef struct sweep {
   gap_geom placed[2]; /* at the start */
 } sweep;
 
-static void place(const sweep *w, int side, double share, gap_geom *out) {
-  const gap_mover *mover = &w->request->mover[side];
-  const gap_geom *start = &w->placed[side];
+static void place(const gap_mover *mover, const gap_geom *start, double share,
+                  gap_geom *out) {
   *out = *start;
   share = fmin(share, mover->stops);
-  if (mover->pose == NULL || share == 0) return;
+  if (mover->pose == NULL) return;
   double position[3], rotation[9], turn[9], arm[3], turned[3];
   mover->pose(mover->context, share, position, rotation);
   /* turn = rotation start_rotation' */
@@ -124,7 +123,8 @@ static int gap_at(sweep *w, double share, double margin, double *gap,
                   double normal[3]) {
   gap_contact contact[1];
   gap_geom placed[2];
-  for (int side = 0; side < 2; side++) place(w, side, share, &placed[side]);
+  for (int side = 0; side < 2; side++)
+    place(&w->request->mover[side], &w->placed[side], share, &placed[side]);
   w->result->queries++;
   int count = gap_query_placed(w->context, placed, margin, 0, contact, 1);
   *gap = margin;
@@ -133,6 +133,18 @@ static int gap_at(sweep *w, double share, double margin, double *gap,
   *gap = contact[0].gap;
   vec3_copy(normal, contact[0].normal);
   return GAP_OK;
+}
+
+int gap_sweep_contact(gap_context *context, const dGeomID geom[2],
+                      const gap_mover mover[2], double share, double margin,
+                      gap_contact *contact) {
+  gap_geom start, placed[2];
+  for (int side = 0; side < 2; side++) {
+    gap_geom_place(geom[side], &start);
+    if (start.geom == NULL) return 0;
+    place(&mover[side], &start, share, &placed[side]);
+  }
+  return gap_query_placed(context, placed, margin, 0, contact, 1);
 }
 
 /* --- bounds on speed ------------------------------------------------------ */
@@ -182,6 +194,55 @@ static double approach(const sweep *w, double share, const double normal[3]) {
                speed_along(&r->mover[1], r->extent[1].reach, share, normal, 1));
 }
 
+/* The most that the rate of the gap along one normal can change, m a share^2. */
+static double rate_change(const sweep *w) {
+  double most = 0;
+  for (int side = 0; side < 2; side++) {
+    const gap_mover *mover = &w->request->mover[side];
+    if (mover->pose == NULL) continue;
+    most += mover->bending;
+    if (mover->turning > 0)
+      most += (mover->turning * mover->turning + mover->twisting) *
+              w->request->extent[side].reach;
+  }
+  return most;
+}
+
+/* How far the geoms are apart along a normal, which is at most their gap.
+ * @return gap_status */
+static int separation_at(sweep *w, double share, const double n[3],
+                         double *separation) {
+  gap_core cores[2];
+  const double *origin = NULL;
+  int planes = 0;
+  *separation = 0;
+  gap_shape shapes[2];
+  for (int side = 0; side < 2; side++) {
+    gap_geom placed;
+    place(&w->request->mover[side], &w->placed[side], share, &placed);
+    int status = gap_geom_shape(w->context, &placed, side, &shapes[side]);
+    if (status != GAP_OK) return status;
+  }
+  for (int side = 0; side < 2; side++) {
+    if (shapes[side].kind == GAP_PLANE) {
+      planes++;
+      continue;
+    }
+    if (origin == NULL) origin = shapes[side].position;
+    if (gap_pair_place(&w->context->scratch, &shapes[side], side, origin,
+                       &cores[side]) != GAP_OK)
+      return gap_context_fail(w->context, w->placed[side].named, GAP_NO_MEMORY,
+                              NULL);
+  }
+  if (planes == 0) {
+    *separation = gap_core_separation(&cores[0], &cores[1], n) -
+                  cores[0].radius - cores[1].radius;
+    return GAP_OK;
+  }
+  double normal[3];
+  return gap_at(w, share, INFINITY, separation, normal);
+}
+
 /* Up to where a step may go: one of them may stop on the way. */
 static double next_stop(const sweep *w, double share) {
   double next = 1;
@@ -200,6 +261,102 @@ static double margin_of(const sweep *w, double to_cover) {
   if (!w->mesh) return to_cover;
   double size = fmin(w->request->extent[0].size, w->request->extent[1].size);
   return fmin(to_cover, fmax(4 * size, to_cover / 16));
+}
+
+/* How far a shape is from the plane through a point of a mesh that stands. */
+static int separation_from_plane(sweep *w, int side, double share,
+                                 const double n[3], const double point[3],
+                                 double *separation) {
+  gap_geom placed;
+  gap_shape shape;
+  gap_core core;
+  double back[3], lowest[3];
+  place(&w->request->mover[side], &w->placed[side], share, &placed);
+  int status = gap_geom_shape(w->context, &placed, side, &shape);
+  if (status != GAP_OK) return status;
+  if (gap_pair_place(&w->context->scratch, &shape, side, point, &core) !=
+      GAP_OK)
+    return gap_context_fail(w->context, w->placed[side].named, GAP_NO_MEMORY,
+                            NULL);
+  vec3_negate(back, n);
+  gap_core_support(&core, back, lowest);
+  *separation = vec3_dot(n, lowest) - core.radius;
+  return GAP_OK;
+}
+
+/* What a stride goes along: a normal of the pair's, or one of those of a mesh. */
+typedef struct stride_line {
+  double n[3];
+  int side;               /* of the shape that meets a mesh; -1: no mesh */
+  const double *on_plane; /* of the mesh */
+} stride_line;
+
+static int separation_along(sweep *w, const stride_line *line, double share,
+                            double *separation) {
+  if (line->side < 0) return separation_at(w, share, line->n, separation);
+  return separation_from_plane(w, line->side, share, line->n, line->on_plane,
+                               separation);
+}
+
+/* How far it is safe to go from a share where the geoms are `above` the aim along
+ * n. The separation along n has a chord, from which it bends down by no more than
+ * the rate's change lets it. */
+static int stride_along(sweep *w, double share, double above, double aim,
+                        const stride_line *line, double longest,
+                        double *stride) {
+  const int TRIES = 16;
+  const double SHORTER = 0.4;
+  double bend = rate_change(w), way = longest;
+  *stride = 0;
+  for (int i = 0; i < TRIES && way > 0; i++) {
+    double there;
+    int status = separation_along(w, line, share + way, &there);
+    if (status != GAP_OK) return status;
+    there -= aim;
+    double sag = bend * way * way;
+    if (fmin(above, there) > sag / 8 ||
+        (above >= 0 && there - above >= sag / 2)) {
+      *stride = way;
+      return GAP_OK;
+    }
+    way *= SHORTER;
+  }
+  return GAP_OK;
+}
+
+/* The same where one of the two is a mesh that stands: along all normals of what is
+ * near, and no further than what is not near can come. */
+static int stride_on_mesh(sweep *w, double share, double margin, double aim,
+                          double longest, double *stride) {
+  enum { ROOM = 32 };
+  gap_contact contacts[ROOM];
+  gap_geom placed[2];
+  int side = gap_geom_is_mesh(&w->placed[0]) ? 1 : 0;
+  double speed = relative_speed(w, share);
+  *stride = 0;
+  if (gap_geom_is_mesh(&w->placed[side]) ||
+      w->request->mover[1 - side].pose != NULL || !(speed > 0))
+    return GAP_OK;
+  for (int i = 0; i < 2; i++)
+    place(&w->request->mover[i], &w->placed[i], share, &placed[i]);
+  int count = gap_query_placed(w->context, placed, margin, 0, contacts, ROOM);
+  if (count < 0) return count;
+  if (count == ROOM) return GAP_OK;
+  double way = fmin(longest, (margin - aim) / speed);
+  for (int k = 0; k < count && way > 0; k++) {
+    stride_line line = {.side = side};
+    double point[3], sign = side == 0 ? 1 : -1;
+    for (int i = 0; i < 3; i++) {
+      line.n[i] = sign * contacts[k].normal[i];
+      point[i] = contacts[k].point[i] - 0.5 * contacts[k].gap * line.n[i];
+    }
+    line.on_plane = point;
+    int status =
+        stride_along(w, share, contacts[k].gap - aim, aim, &line, way, &way);
+    if (status != GAP_OK) return status;
+  }
+  *stride = way;
+  return GAP_OK;
 }
 
 /* The root of gap - aim between `low` (above) and `high` (not above). */
@@ -268,9 +425,19 @@ static int advance(sweep *w) {
       share = next;
       continue;
     }
-    double way = fmax(above, 0.5 * request->tolerance) / rate;
+    double way = fmax(above, 0.5 * request->tolerance) / rate, stride = 0;
+    if (!beyond && share + way < next) {
+      stride_line line = {.side = -1};
+      vec3_copy(line.n, normal);
+      status =
+          w->mesh ? stride_on_mesh(w, share, margin, aim, next - share, &stride)
+                  : stride_along(w, share, above, aim, &line, next - share,
+                                 &stride);
+      if (status != GAP_OK) return status;
+      way = fmax(way, stride);
+    }
     double to = share + way;
-    if (to > next) {
+    if (to >= next) {
       if (next >= 1) return GAP_OK;
       to = next;
     } else if (result->queries > 3 && !beyond && above < last_above) {

@@ -19,7 +19,9 @@ typedef struct gap_mover {
    * these; all alike for a constant one */
   double linear[3][3];
   double turning; /* rad a share: it never turns faster */
-  double stops;   /* 0 .. 1: the share from which on it stands still */
+  double bending; /* m a share^2: nor does its centre's velocity change more, */
+  double twisting; /* rad a share^2: or its angular one */
+  double stops;    /* 0 .. 1: the share from which on it stands still */
 } gap_mover;
 
 /** How large a geom is to a sweep. */
@@ -34,6 +36,12 @@ typedef struct gap_extent {
 /** @param about  the centre of the geom's body. @return gap_status. */
 int gap_extent_find(gap_context *context, dGeomID geom, const double about[3],
                     gap_extent *extent);
+
+/** The deepest contact of the two geoms at a share of the way. @return how many,
+ *  0 or 1, or a negative gap_status. */
+int gap_sweep_contact(gap_context *context, const dGeomID geom[2],
+                      const gap_mover mover[2], double share, double margin,
+                      gap_contact *contact);
 
 /** The geoms of a sweep and what is asked of it. */
 typedef struct gap_sweep_request {

@@ -331,6 +331,22 @@ static bool accept(event_state *w, double *remaining, double h) {
   return true;
 }
 
+/* What is fast is elsewhere by what a step to the collision differs from the way
+ * of a longer one. */
+static bool meet_exactly(event_state *w, double longest, double *way) {
+  const double CLOSE = 1e-13; /* s */
+  const double BACK = 0.9;    /* of the way, at once */
+  const int MOST = 20;
+  for (int i = 0; i < MOST && w->meets; i++) {
+    double change = events_correction(w);
+    double to = fmin(fmax(*way + change, BACK * *way), longest);
+    if (!(fabs(to - *way) > CLOSE)) break;
+    *way = to;
+    if (!w->s.take(&w->s, &w->now, *way, &w->next)) return false;
+  }
+  return true;
+}
+
 /* Go to where the trial step of size h collides, and let it. */
 static bool collide(event_state *w, double h, const event *found,
                     double *remaining) {
@@ -340,7 +356,7 @@ static bool collide(event_state *w, double h, const event *found,
     if (w->s.take == conserving_take) {
       /* what flies between the ends conserves nothing */
       if (!w->s.take(&w->s, &w->now, way, &w->next) ||
-          !accept(w, remaining, way))
+          !meet_exactly(w, h, &way) || !accept(w, remaining, way))
         return false;
     } else {
       event_report(w)->substeps++;
@@ -401,6 +417,7 @@ static bool try_step(event_state *w, double *size) {
 
 static bool run(event_state *w) {
   const scheme_step *step = w->s.step;
+  if (!events_start_sweep(w)) return false;
   const ode_mlcp_options *options = step->options;
   double remaining = step->step_size;
   bool detect = options->events;
@@ -413,7 +430,7 @@ static bool run(event_state *w) {
     bool approach =
         choose_active(w, remaining) || (first && joints_approach(w));
     if (approach && options->approach && !impact(w)) return false;
-    size = fmin(2 * size, remaining);
+    size = fmin(fmin(2 * size, remaining), events_longest(w));
     w->s.detects = detect;
     if (!try_step(w, &size)) return false;
 

@@ -5,6 +5,7 @@
 
 #include "schemes/event_log.h"
 #include "schemes/second_order.h"
+#include "schemes/sweep.h"
 
 /** A body as the last step's commit left it. */
 typedef struct body_memory {
@@ -97,8 +98,11 @@ typedef struct event_state {
   dStepperIsland *bare;
   body_end *ends; /* [n_ends] all bodies */
   int n_ends;
-  bool curves; /* has joints */
-  bool warned; /* of what the scheme cannot do */
+  step_sweep sweep;   /* of fast bodies: */
+  double sweep_share; /* where they meet in the trial step; */
+  bool meets;         /* that is its first collision */
+  bool curves;        /* has joints */
+  bool warned;        /* of what the scheme cannot do */
 
   event_log log; /* of the last step */
 

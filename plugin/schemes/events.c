@@ -45,6 +45,111 @@ static double stop_share(const event_state *w, int k, double h) {
                              h * end_rate);
 }
 
+static bool log_contact(event_state *w, int k, ode_mlcp_event_change change) {
+  return event_log_contact(&w->log, w->s.step->pool, w->s.here, k, change) ||
+         outcome_no_memory(w->s.step->out);
+}
+
+/* --- fast bodies ------------------------------------------------------------ */
+
+static sweep_way way_of(const event_state *w) {
+  return (sweep_way){.home = &w->s.home,
+                     .from = &w->now,
+                     .to = &w->next,
+                     .contacts = w->s.step->contacts,
+                     .step_size = w->s.step->step_size};
+}
+
+bool events_start_sweep(event_state *w) {
+  const sweep_way way = way_of(w);
+  w->sweep.pool = w->s.step->pool;
+  w->sweep.queries = w->sweep.n_pairs = 0;
+  return !w->s.step->options->sweep || !w->s.step->options->events ||
+         way.contacts->function == NULL || step_sweep_start(&w->sweep, &way) ||
+         outcome_no_memory(w->s.step->out);
+}
+
+double events_longest(const event_state *w) {
+  const double MOST = 0.5; /* rad: further, a turn is not known by its ends */
+  if (w->sweep.n_pairs == 0) return INFINITY;
+  const sweep_way way = way_of(w);
+  double longest = MOST / step_sweep_turning(&w->sweep, &way);
+  return fmax(longest, 1e-3 * w->s.step->step_size);
+}
+
+double events_correction(event_state *w) {
+  if (w->sweep.n_pairs == 0) return 0;
+  const sweep_way way = way_of(w);
+  return -step_sweep_lateness(&w->sweep, &way, &w->next);
+}
+
+static bool is_held(const void *context, const int body[2]) {
+  const event_state *w = context;
+  const world_contacts *contacts = &w->s.here->contacts;
+  for (int k = 0; k < contacts->n; k++) {
+    const int *of = contacts->items[k].point.body;
+    if (contacts->items[k].active && contacts->items[k].stop < 0 &&
+        ((of[0] == body[0] && of[1] == body[1]) ||
+         (of[0] == body[1] && of[1] == body[0])))
+      return true;
+  }
+  return false;
+}
+
+/* The geoms of a contact of the collision function's; false where they are not
+ * known. */
+static bool geoms_of(const event_state *w, const world_snapshot *world, int k,
+                     dGeomID geoms[2]) {
+  const world_contact *contact = &world->contacts.items[k];
+  const ode_mlcp_contact_list *list =
+      world == &w->s.home ? &w->s.step->contacts->list : &world->list;
+  if (contact->found < 0 || contact->found >= list->n_contacts) return false;
+  const dContactGeom *geom = &list->contacts[contact->found].contact.geom;
+  geoms[0] = geom->g1;
+  geoms[1] = geom->g2;
+  return true;
+}
+
+/* Contacts of fast pairs collide when the sweep says so. */
+static bool is_swept(const event_state *w, const world_snapshot *world, int k) {
+  dGeomID geoms[2];
+  return w->sweep.n_pairs > 0 && geoms_of(w, world, k, geoms) &&
+         step_sweep_covers(&w->sweep, geoms[0], geoms[1]);
+}
+
+static bool sweep_fast(event_state *w, double together, double *share) {
+  *share = INFINITY;
+  if (w->sweep.n_pairs == 0) return true;
+  const sweep_way way = way_of(w);
+  int before = w->sweep.queries;
+  if (!step_sweep_first(&w->sweep, &way, is_held, w, together, share))
+    return outcome_no_memory(w->s.step->out);
+  event_report(w)->sweep_queries += w->sweep.queries - before;
+  return true;
+}
+
+/* The contacts of what the sweep says meets. */
+static bool mark_met(event_state *w) {
+  const double SAME = 1e-9; /* m: of one touch */
+  world_contacts *contacts = &w->s.here->contacts;
+  double least = INFINITY;
+  for (int pass = 0; pass < 2; pass++)
+    for (int k = 0; k < contacts->n; k++) {
+      world_contact *contact = &contacts->items[k];
+      dGeomID geoms[2];
+      if (contact->stop >= 0 || !geoms_of(w, w->s.here, k, geoms) ||
+          !step_sweep_meets(&w->sweep, geoms[0], geoms[1]))
+        continue;
+      if (pass == 0) {
+        least = fmin(least, contact->point.gap);
+      } else if (contact->point.gap <= least + SAME && !contact->held) {
+        contact->active = true;
+        if (!log_contact(w, k, ODE_MLCP_EVENT_CHANGE_HIT)) return false;
+      }
+    }
+  return true;
+}
+
 /* The share of the step after which the first collision comes, INFINITY: none.
  * Those that come within the smallest substep of it are one event. */
 static bool find_collision(event_state *w, double h, double *first) {
@@ -63,15 +168,19 @@ static bool find_collision(event_state *w, double h, double *first) {
                    &here->contacts, motion_radius(&w->s.home, w->now.v, h),
                    w->match))
     return outcome_no_memory(step->out);
+  double together = step->options->min_substep * step->step_size / h;
+  if (!sweep_fast(w, together, first)) return false;
+  w->sweep_share = *first;
   for (int k = 0; k < m; k++) w->taken[k] = false;
   for (int k = 0; k < n; k++) {
     if (w->match[k] >= 0) w->taken[w->match[k]] = true;
-    w->share[k] = collision_share(w, k, h);
+    w->share[k] =
+        is_swept(w, &w->ahead, k) ? INFINITY : collision_share(w, k, h);
     *first = fmin(*first, w->share[k]);
   }
   for (int k = 0; k < m; k++)
     if (!w->taken[k]) *first = fmin(*first, stop_share(w, k, h));
-  double together = step->options->min_substep * step->step_size / h;
+  w->meets = w->sweep_share <= *first + together;
   for (int k = 0; k < n; k++)
     if (w->share[k] <= *first + together && isfinite(w->share[k]))
       world_contact_key(&w->collided[w->n_collided++], &w->ahead,
@@ -92,11 +201,6 @@ void events_go_between(event_state *w, double share) {
   motion_copy(&w->now, &w->s.ahead, n);
 }
 
-static bool log_contact(event_state *w, int k, ode_mlcp_event_change change) {
-  return event_log_contact(&w->log, w->s.step->pool, w->s.here, k, change) ||
-         outcome_no_memory(w->s.step->out);
-}
-
 bool events_mark_collided(event_state *w) {
   world_snapshot *here = w->s.here;
   double radius = motion_radius(&w->s.home, w->now.v, w->s.step->step_size);
@@ -111,7 +215,7 @@ bool events_mark_collided(event_state *w) {
     contact->hits += !(event_restitution(w, w->match[k]) > 0);
     if (!log_contact(w, w->match[k], ODE_MLCP_EVENT_CHANGE_HIT)) return false;
   }
-  return true;
+  return !w->meets || mark_met(w);
 }
 
 /* --- friction and pressure at the end of a trial step --------------------- */
@@ -477,6 +581,7 @@ static bool find_transition(event_state *w, double h, double *when) {
 }
 
 bool events_find(event_state *w, double h, event *found) {
+  w->meets = false;
   double share, transition;
   found->kind = EVENT_NONE;
   if (!find_collision(w, h, &share) || !find_transition(w, h, &transition))

@@ -27,6 +27,16 @@ bool events_find(event_state *w, double h, event *found);
 /** w->now becomes what the interpolant of the trial step is at `share`. */
 void events_go_between(event_state *w, double share);
 
+/** Bodies are where the step begins: see which are fast. */
+bool events_start_sweep(event_state *w);
+
+/** The longest substep that fast bodies allow, s. */
+double events_longest(const event_state *w);
+
+/** How much a step of `way`, which ends in a collision of fast bodies, is to be
+ *  longer, s. */
+double events_correction(event_state *w);
+
 /** Contacts of `here` that collided become active. @return false where memory
  *  ran out. */
 bool events_mark_collided(event_state *w);

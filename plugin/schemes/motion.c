@@ -72,6 +72,45 @@ static void interpolate_body(world_pose *pose, double v[6],
   quaternion_normalise(pose->quaternion);
 }
 
+void motion_body_between(world_pose *pose, double v[6], const motion *from,
+                         const motion *to, int b, double share) {
+  double unused[6];
+  interpolate_body(pose, v != NULL ? v : unused, &from->poses[b],
+                   from->v + 6 * b, &to->poses[b], to->v + 6 * b,
+                   to->time - from->time, share);
+}
+
+/* The slope of a cubic is a parabola, within the hull of its control points; the
+ * exponential map makes no turn faster. */
+void motion_body_bounds(const motion *from, const motion *to, int b,
+                        double linear[3][3], double *turning,
+                        double change[2]) {
+  double h = to->time - from->time, turn[3], rates[3][3];
+  const double *x0 = from->poses[b].position, *x1 = to->poses[b].position;
+  const double *v0 = from->v + 6 * b, *v1 = to->v + 6 * b;
+  turn_between(turn, from->poses[b].quaternion, to->poses[b].quaternion);
+  angular_to_turn_rate(rates[2], turn, v1 + 3);
+  for (int i = 0; i < 3; i++) {
+    linear[0][i] = h * v0[i];
+    linear[1][i] = 3 * (x1[i] - x0[i]) - h * (v0[i] + v1[i]);
+    linear[2][i] = h * v1[i];
+    rates[0][i] = h * v0[3 + i];
+    rates[2][i] *= h;
+    rates[1][i] = 3 * turn[i] - rates[0][i] - rates[2][i];
+  }
+  *turning = change[0] = change[1] = 0;
+  for (int k = 0; k < 3; k++) *turning = fmax(*turning, vec3_length(rates[k]));
+  for (int k = 0; k < 2; k++) {
+    double bend[3], twist[3];
+    vec3_subtract(bend, linear[k + 1], linear[k]);
+    vec3_subtract(twist, rates[k + 1], rates[k]);
+    change[0] = fmax(change[0], 2 * vec3_length(bend));
+    change[1] = fmax(change[1], 2 * vec3_length(twist));
+  }
+  /* and what the exponential map adds of the turn that the rates are of */
+  change[1] += *turning * *turning;
+}
+
 void motion_between(motion *at, const motion *from, const motion *to,
                     double share, int n_bodies) {
   double h = to->time - from->time;

@@ -28,6 +28,21 @@ void motion_copy(motion *to, const motion *from, int n_bodies);
 void motion_between(motion *at, const motion *from, const motion *to,
                     double share, int n_bodies);
 
+/** The same of body b alone; `v` [6] may be NULL. */
+void motion_body_between(world_pose *pose, double v[6], const motion *from,
+                         const motion *to, int b, double share);
+
+/**
+ * Bounds on how body b moves on that way, per unit of `share`.
+ *
+ * @param linear   out: at any time its velocity is in the convex hull of these, m
+ * @param turning  out: it never turns faster, rad
+ * @param change   out: nor does its velocity change more, m; or its angular one,
+ *                 rad
+ */
+void motion_body_bounds(const motion *from, const motion *to, int b,
+                        double linear[3][3], double *turning, double change[2]);
+
 /** m: how far apart the contacts of two poses may be and still be the same, where
  *  bodies move with v [6 n_bodies] for h or less. */
 double motion_radius(const world_snapshot *world, const double v[], double h);

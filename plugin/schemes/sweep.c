@@ -27,6 +27,8 @@ struct sweep_body {
   double stops;    /* share of its way at which it is held */
   int component;   /* of bodies that joints tie together: the first's number */
   bool fast, moves;
+  const sweep_way *along; /* NULL: u and the host's rule */
+  int number;             /* in its home */
 };
 
 struct sweep_index {
@@ -41,6 +43,7 @@ struct sweep_pair {
   double inner; /* m: half the thickness of what is fast */
   gap_sweep_result found;
   bool soft, done;
+  bool covered, meets; /* of a way */
 };
 
 /* --- the bodies ----------------------------------------------------------- */
@@ -259,6 +262,9 @@ static void set_mover(const step_sweep *sweep, int b, gap_mover *mover) {
   for (int i = 0; i < 9; i++)
     mover->linear[i / 3][i % 3] = body->h * body->u[i % 3];
   mover->turning = body->turning;
+  if (!dBodyGetFiniteRotationMode(
+          body->start.id)) /* it turns by an arc tangent */
+    mover->twisting = body->turning * body->turning;
   mover->stops = body->stops;
 }
 
@@ -368,17 +374,21 @@ static int hold_all(step_sweep *sweep, const sweep_request *request) {
   }
 }
 
+static bool start_sweep(step_sweep *sweep) {
+  if (sweep->gaps == NULL)
+    sweep->gaps = gap_context_create(&sweep->pool->source);
+  sweep->arena.source = &sweep->pool->source;
+  return sweep->gaps != NULL;
+}
+
 bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
                     double shares[], int *n_held) {
   bool any;
   *n_held = 0;
   for (int b = 0; b < request->n_bodies; b++) shares[b] = 1;
-  if (sweep->gaps == NULL)
-    sweep->gaps = gap_context_create(&sweep->pool->source);
-  if (sweep->gaps == NULL || find_any_fast(sweep, request, &any) != GAP_OK)
+  if (!start_sweep(sweep) || find_any_fast(sweep, request, &any) != GAP_OK)
     return false;
   if (!any) return true;
-  sweep->arena.source = &sweep->pool->source;
   arena_start(&sweep->arena);
   if (!read_bodies(sweep, request)) return false;
   find_components(sweep);
@@ -392,6 +402,193 @@ bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
     (*n_held)++;
   }
   return true;
+}
+
+/* --- ways within a step --------------------------------------------------- */
+
+static void pose_along(const void *context, double share, double position[3],
+                       double rotation[9]) {
+  const sweep_body *body = context;
+  world_pose pose;
+  motion_body_between(&pose, NULL, body->along->from, body->along->to,
+                      body->number, share);
+  vec3_copy(position, pose.position);
+  quaternion_to_rotation(rotation, pose.quaternion);
+}
+
+static void pose_of_motion(const void *context, double share,
+                           double position[3], double rotation[9]) {
+  (void)share;
+  const world_pose *pose = context;
+  vec3_copy(position, pose->position);
+  quaternion_to_rotation(rotation, pose->quaternion);
+}
+
+static void set_mover_along(const sweep_way *way, sweep_body *body,
+                            gap_mover *mover) {
+  memset(mover, 0, sizeof *mover);
+  if (body == NULL) return;
+  const host_body *home = &way->home->bodies[body->number];
+  body->along = way;
+  mover->pose = pose_along;
+  mover->context = body;
+  vec3_copy(mover->start_position, home->position);
+  memcpy(mover->start_rotation, home->rotation, sizeof mover->start_rotation);
+  double change[2];
+  motion_body_bounds(way->from, way->to, body->number, mover->linear,
+                     &mover->turning, change);
+  mover->bending = change[0];
+  mover->twisting = change[1];
+  mover->stops = 1;
+}
+
+bool step_sweep_start(step_sweep *sweep, const sweep_way *way) {
+  const world_snapshot *home = way->home;
+  int n = home->n_bodies;
+  bool any = false;
+  dBodyID *ids;
+  double *u;
+  sweep->n_pairs = 0;
+  if (!start_sweep(sweep)) return false;
+  arena_start(&sweep->arena);
+  if (!ARENA_TAKE(&sweep->arena, ids, n) ||
+      !ARENA_TAKE(&sweep->arena, u, 6 * n))
+    return false;
+  for (int b = 0; b < n; b++) {
+    ids[b] = home->bodies[b].id;
+    memcpy(u + 6 * b, home->bodies[b].v, 6 * sizeof *u);
+  }
+  const sweep_request request = {.world = home->settings.world,
+                                 .step_size = way->step_size,
+                                 .n_bodies = n,
+                                 .bodies = ids,
+                                 .u = u,
+                                 .contacts = way->contacts};
+  if (find_any_fast(sweep, &request, &any) != GAP_OK) return false;
+  if (!any) return true;
+  if (!read_bodies(sweep, &request)) return false;
+  for (int b = 0; b < n; b++) sweep->bodies[b].number = b;
+  return find_pairs(sweep, &request) == GAP_OK;
+}
+
+static sweep_body *body_at(const step_sweep *sweep, int b) {
+  return b >= 0 ? &sweep->bodies[b] : NULL;
+}
+
+/* Of shapes whose gaps are known to 1e-9 m alone. */
+static bool is_smooth(dGeomID geom) {
+  int type = dGeomGetClass(geom);
+  return type == dCylinderClass ||
+         (type >= dFirstUserClass && type <= dLastUserClass);
+}
+
+bool step_sweep_first(step_sweep *sweep, const sweep_way *way,
+                      bool (*ignore)(const void *context, const int body[2]),
+                      const void *context, double close, double *share) {
+  /* m: a touch is what goes below 0 by so much: what parts from another does
+   * not */
+  const double TOUCH = 1e-12, SMOOTH = 1e-9, ROUNDING = 4e-16;
+  *share = INFINITY;
+  for (int i = 0; i < sweep->n_pairs; i++) {
+    sweep_pair *pair = &sweep->pairs[i];
+    pair->covered = !ignore(context, pair->body);
+    pair->meets = pair->found.hits = false;
+    if (!pair->covered) continue;
+    gap_sweep_request sought = {.geom = {pair->geom[0], pair->geom[1]},
+                                .extent = {pair->extent[0], pair->extent[1]},
+                                .start_gap = NAN};
+    double far = 0;
+    for (int side = 0; side < 2; side++) {
+      int b = pair->body[side];
+      set_mover_along(way, body_at(sweep, b), &sought.mover[side]);
+      if (b >= 0) far = fmax(far, vec3_length(way->from->poses[b].position));
+    }
+    sought.tolerance = fmax(
+        is_smooth(pair->geom[0]) || is_smooth(pair->geom[1]) ? SMOOTH : TOUCH,
+        ROUNDING * far);
+    sought.depth = 2 * sought.tolerance;
+    int status = gap_sweep(sweep->gaps, &sought, &pair->found);
+    sweep->queries += pair->found.queries;
+    if (status == GAP_NO_MEMORY) return false;
+    /* one that slides along another without an end is no event */
+    pair->found.hits =
+        pair->found.hits && status == GAP_OK && !pair->found.ran_out;
+    if (pair->found.hits) *share = fmin(*share, pair->found.share);
+  }
+  for (int i = 0; i < sweep->n_pairs; i++) {
+    sweep_pair *pair = &sweep->pairs[i];
+    pair->meets = pair->covered && pair->found.hits &&
+                  pair->found.share <= *share + close;
+  }
+  return true;
+}
+
+static const sweep_pair *find_pair(const step_sweep *sweep, dGeomID one,
+                                   dGeomID other) {
+  for (int i = 0; i < sweep->n_pairs; i++) {
+    const sweep_pair *pair = &sweep->pairs[i];
+    if ((pair->geom[0] == one && pair->geom[1] == other) ||
+        (pair->geom[0] == other && pair->geom[1] == one))
+      return pair;
+  }
+  return NULL;
+}
+
+bool step_sweep_covers(const step_sweep *sweep, dGeomID one, dGeomID other) {
+  const sweep_pair *pair = find_pair(sweep, one, other);
+  return pair != NULL && pair->covered;
+}
+
+bool step_sweep_meets(const step_sweep *sweep, dGeomID one, dGeomID other) {
+  const sweep_pair *pair = find_pair(sweep, one, other);
+  return pair != NULL && pair->meets;
+}
+
+double step_sweep_turning(const step_sweep *sweep, const sweep_way *way) {
+  double fastest = 0;
+  for (int i = 0; i < sweep->n_pairs; i++)
+    for (int side = 0; side < 2; side++) {
+      int b = sweep->pairs[i].body[side];
+      if (b < 0 || !(sweep->pairs[i].extent[side].reach > 0)) continue;
+      fastest = fmax(fastest, vec3_length(way->from->v + 6 * b + 3));
+    }
+  return fastest;
+}
+
+double step_sweep_lateness(step_sweep *sweep, const sweep_way *way,
+                           const motion *at) {
+  const double NEAR = 0.1; /* m: more than any step is off */
+  double least = INFINITY, lateness = 0;
+  for (int i = 0; i < sweep->n_pairs; i++) {
+    const sweep_pair *pair = &sweep->pairs[i];
+    gap_mover mover[2];
+    gap_contact contact;
+    if (!pair->meets) continue;
+    for (int side = 0; side < 2; side++) {
+      int b = pair->body[side];
+      set_mover_along(way, body_at(sweep, b), &mover[side]);
+      mover[side].pose = b >= 0 ? pose_of_motion : NULL;
+      mover[side].context = b >= 0 ? &at->poses[b] : NULL;
+    }
+    sweep->queries++;
+    if (gap_sweep_contact(sweep->gaps, pair->geom, mover, 0, NEAR, &contact) !=
+            1 ||
+        !(contact.gap < least))
+      continue;
+    double rate = 0;
+    for (int side = 0; side < 2; side++) {
+      int b = pair->body[side];
+      double arm[3], turn[3];
+      if (b < 0) continue;
+      vec3_subtract(arm, contact.point, at->poses[b].position);
+      vec3_cross(turn, at->v + 6 * b + 3, arm);
+      rate += (side == 0 ? 1 : -1) * (vec3_dot(contact.normal, turn) +
+                                      vec3_dot(contact.normal, at->v + 6 * b));
+    }
+    least = contact.gap;
+    lateness = rate < 0 ? contact.gap / rate : contact.gap < 0 ? INFINITY : 0;
+  }
+  return lateness;
 }
 
 void step_sweep_release(step_sweep *sweep) {

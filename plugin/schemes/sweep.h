@@ -7,6 +7,7 @@
 
 #include "common/arena.h"
 #include "host/bodies.h"
+#include "schemes/motion.h"
 #include "world/contact_source.h"
 
 typedef struct sweep_body sweep_body;
@@ -60,6 +61,46 @@ typedef struct sweep_request {
  */
 bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
                     double shares[], int *n_held);
+
+/** A way of bodies within a step. */
+typedef struct sweep_way {
+  const world_snapshot *home; /* the bodies, where their geoms are */
+  const motion *from, *to;
+  contact_source *contacts;
+  double step_size; /* s: of the host's step */
+} sweep_way;
+
+/** Note the pairs of geoms that may meet in a step of home, if a body of it is
+ *  fast: to be called while bodies are where home has them.
+ *  @return false where memory ran out. */
+bool step_sweep_start(step_sweep *sweep, const sweep_way *way);
+
+/**
+ * The first time that bodies which are apart come to touch on their way.
+ *
+ * @param ignore  whether two bodies (indices in home, -1 the world) are in touch
+ *                already, and held by that
+ * @param share   out: of the way; INFINITY: none do
+ * @param close   more that come within this share of it are noted with it
+ * @return false where memory ran out.
+ */
+bool step_sweep_first(step_sweep *sweep, const sweep_way *way,
+                      bool (*ignore)(const void *context, const int body[2]),
+                      const void *context, double close, double *share);
+
+/** Whether two geoms are among those that the last step_sweep_first looked at; and
+ *  whether it noted that they meet. */
+bool step_sweep_covers(const step_sweep *sweep, dGeomID one, dGeomID other);
+bool step_sweep_meets(const step_sweep *sweep, dGeomID one, dGeomID other);
+
+/** rad/s: the fastest turning of a body whose turning alone may carry it past
+ *  another. */
+double step_sweep_turning(const step_sweep *sweep, const sweep_way *way);
+
+/** By how much time the noted pair that is nearest is past its touch at `at`, s;
+ *  INFINITY: it overlaps and parts already. */
+double step_sweep_lateness(step_sweep *sweep, const sweep_way *way,
+                           const motion *at);
 
 void step_sweep_release(step_sweep *sweep);
 
