@@ -5,6 +5,7 @@
 
 #include "solver/fast.h"
 #include "solver/lemke_mlcp.h"
+#include "solver/solver_certificate.h"
 #include "solver/solver_points.h"
 #include "solver/solver_variants.h"
 
@@ -31,6 +32,7 @@ typedef struct cascade {
   const double *guess;
   solver_report *report;
   double *scratch;
+  double budget; /* the options', at first */
 } cascade;
 
 /* ---- workspace --------------------------------------------------------- */
@@ -118,9 +120,8 @@ static void start_from_guess(cascade *c) {
 /* ---- the budget -------------------------------------------------------- */
 
 static double left_of_budget(const cascade *c) {
-  return c->options->kind == SOLVER_LEMKE
-             ? INFINITY
-             : c->options->budget - c->report->work;
+  return c->options->kind == SOLVER_LEMKE ? INFINITY
+                                          : c->budget - c->report->work;
 }
 
 static bool is_spent(const cascade *c) { return left_of_budget(c) < 1; }
@@ -305,6 +306,42 @@ static outcome run_rest(cascade *c) {
   return run_convex(c);
 }
 
+/* Whether what no method solved has no solution. A budget that is spent has a
+ * little more for it: it says more than a last digit. */
+static outcome run_certificate(cascade *c) {
+  const double work = 200; // four problems of a few dozen factorisations
+  enum { steps = 4 };
+  solver_workspace *w = c->workspace;
+  size_t n = (size_t)c->problem->n_rows;
+  double *last, *y;
+  if (!solver_certificate_is_possible(c->problem)) return GO_ON;
+  if (!ARENA_TAKE(&w->arena, last, n) || !ARENA_TAKE(&w->arena, y, n))
+    return NO_MEMORY;
+  memset(last, 0, sizeof *last * n);
+  c->budget = c->report->work + work;
+  for (int step = 0; step < steps && !is_spent(c); step++) {
+    double speed;
+    bool proof;
+    arena_start(&w->variant_arena);
+    if (!solver_certificate_relax(&w->variant, &w->variant_arena, c->problem,
+                                  last) ||
+        !solve_variant(c, last, step == 0))
+      return NO_MEMORY;
+    for (size_t r = 0; r < n; r++) {
+      y[r] = w->other.at.p[r] - last[r];
+      last[r] = w->other.at.p[r];
+    }
+    if (!solver_certificate_check(c->problem, y, &w->variant_arena, &speed,
+                                  &proof))
+      return NO_MEMORY;
+    if (!proof) continue;
+    c->report->infeasible = true;
+    c->report->contradiction = y;
+    break;
+  }
+  return GO_ON;
+}
+
 static bool take_points(cascade *c) {
   arena *arena = &c->workspace->arena;
   size_t n_rows = c->problem->n_rows, n_v = 6 * (size_t)c->problem->n_bodies;
@@ -337,7 +374,8 @@ solver_report solver_solve(solver_workspace *workspace,
                .problem = problem,
                .options = options,
                .guess = guess,
-               .report = &report};
+               .report = &report,
+               .budget = options->budget};
   if (problem->n_rows > options->max_rows) {
     report.status = SOLVER_TOO_LARGE;
     report.residual = INFINITY;
@@ -362,12 +400,16 @@ solver_report solver_solve(solver_workspace *workspace,
     }
     end = run_rest(&c);
   }
+  bool spent = is_spent(&c);
+  if (end != NO_MEMORY && workspace->best.residual > options->acceptable &&
+      run_certificate(&c) == NO_MEMORY)
+    end = NO_MEMORY;
   report.residual = end == NO_MEMORY ? INFINITY : workspace->best.residual;
   report.status = end == NO_MEMORY                         ? SOLVER_NO_MEMORY
                   : report.residual <= options->tolerance  ? SOLVER_SOLVED
                   : report.residual <= options->acceptable ? SOLVER_ACCEPTED
                                                            : SOLVER_DEGRADED;
-  report.stopped = report.status == SOLVER_DEGRADED && is_spent(&c);
+  report.stopped = report.status == SOLVER_DEGRADED && spent;
   if (end != NO_MEMORY)
     solver_copy_solution(problem, &workspace->best.at, solution);
   return report;

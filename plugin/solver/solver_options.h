@@ -63,6 +63,11 @@ typedef struct solver_report {
   long iterations; /* of everything else */
   double work;     /* in factorisations, what options.budget bounds */
   bool stopped;    /* the budget ended before the cascade did */
+  bool infeasible; /* degraded, and proved to have no solution */
+  const double *contradiction; /* [n_rows] the proof: weights of the rows that
+                                  contradict each other, 0 of the others
+                                  (solver_certificate.h); until the workspace's
+                                  next solve; NULL: none */
 } solver_report;
 
 /** The answer is one to rely on. */
