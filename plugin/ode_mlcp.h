@@ -470,6 +470,27 @@ ODE_MLCP_INLINE ode_mlcp_error ode_mlcp_check_cone(dWorldID world, int *pointed,
                                    n_jams);
 }
 
+ODE_MLCP_API ode_mlcp_error
+ode_mlcp_last_contradiction_sized(dWorldID world, ode_mlcp_jam jams[],
+                                  size_t jam_size, int room, int *n_jams);
+
+/**
+ * What of an attached world's last step was proved to contradict each other:
+ * joints and contacts whose rows no velocities meet, where the report counts
+ * `infeasible` problems.
+ *
+ * @param jams    [room] out: the first of them, at most 32. Bodies and joints may
+ *                have been destroyed since.
+ * @param n_jams  out: how many there are
+ */
+ODE_MLCP_INLINE ode_mlcp_error ode_mlcp_last_contradiction(dWorldID world,
+                                                           ode_mlcp_jam jams[],
+                                                           int room,
+                                                           int *n_jams) {
+  return ode_mlcp_last_contradiction_sized(world, jams, sizeof *jams, room,
+                                           n_jams);
+}
+
 /* --- forces taken implicitly --------------------------------------------------
  *
  * For schemes conserving, trapezoid, trapezoid-1, gap and st (springs alone; it

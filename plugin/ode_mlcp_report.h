@@ -109,8 +109,8 @@
   ROW(int, accepted, SUM, SUM(accepted), "",                                  \
       "problems whose answer misses the tolerance and is accepted")           \
   ROW(int, infeasible, SUM, SUM(infeasible), "",                              \
-      "of the degraded: problems proved to have no solution, by a ray that "  \
-      "was verified on the problem")                                          \
+      "of the degraded: problems proved to have no solution, by rows whose "  \
+      "weighted sum asks for a speed of nothing that moves")                  \
   ROW(double, solver_work, MOST, MOST(solver_work_most), "",                  \
       "most work of a solve, in factorisations of its problem: what budget "  \
       "bounds")                                                               \
@@ -150,6 +150,10 @@
   ROW(int, poisson_unfinished, SUM, SUM(poisson_unfinished), "",              \
       "impact set: .. since the sample was not over after 201 of its steps, " \
       "or met one without a solution")                                        \
+  ROW(int, infeasible_contacts, SUM, NONE, "",                                \
+      "contacts that contradict each other or joints in those")               \
+  ROW(int, infeasible_joint_rows, SUM, NONE, "",                              \
+      "rows and stops of joints that do")                                     \
   /* a new row goes above this line */
 
 /* The columns of `--trace`, in their order:
@@ -184,6 +188,8 @@
   FIELD("solver_work", solver_work)                                           \
   FIELD("spring_energy_J", spring_energy)                                     \
   FIELD("force_work_J", force_work)                                           \
+  FIELD("infeasible_contacts", infeasible_contacts)                           \
+  FIELD("infeasible_joint_rows", infeasible_joint_rows)                       \
   /* a new row goes above this line */
 
 #endif

@@ -870,8 +870,62 @@ static void count_solve(ode_mlcp_report *report, const solver_report *solve) {
   report->pivots += solve->pivots;
   report->factorisations += solve->factorisations;
   report->iterations += solve->iterations;
+  report->infeasible += solve->infeasible;
   report->residual = fmax(report->residual, solve->residual);
   report->solver_work = fmax(report->solver_work, solve->work);
+}
+
+/* Whether one of the component's rows from `first` on, over all components, has a
+ * weight in what contradicts. @return how many have */
+static int count_weights(const component_problem *c, const double weights[],
+                         int first, int n_rows) {
+  int count = 0;
+  for (int r = first - c->first_row; r < first - c->first_row + n_rows; r++)
+    count += weights[r] != 0;
+  return count;
+}
+
+static void add_contradiction(const assembly *a, component_problem *c,
+                              const int body[2], const double position[3],
+                              dJointID joint) {
+  ode_mlcp_jam jam = {.joint = joint};
+  for (int side = 0; side < 2; side++)
+    if (body[side] >= 0)
+      jam.body[side] = a->request.world->bodies[body[side]].id;
+  for (int i = 0; i < 3 && position != NULL; i++) jam.position[i] = position[i];
+  outcome_add_contradiction(c->out, &jam);
+}
+
+/* Joints, stops and contacts whose rows were proved to contradict each other. */
+static void tell_contradiction(assembly *a, component_problem *c,
+                               const double weights[]) {
+  const world_snapshot *world = a->request.world;
+  ode_mlcp_report *report = &c->out->report;
+  for (int i = c->of->first_item; i >= 0; i = a->items[i].next) {
+    const item *item = &a->items[i];
+    int k = item->index;
+    if (item->kind == ITEM_JOINT) {
+      const world_joint *joint = &world->joints[k];
+      int count = 0;
+      for (int r = 0; r < 6; r++)
+        if (a->joint_row[joint->rows][r] >= 0)
+          count += count_weights(c, weights, a->joint_row[joint->rows][r], 1);
+      report->infeasible_joint_rows += count;
+      if (count > 0) add_contradiction(a, c, joint->body, NULL, joint->id);
+    } else if (item->kind != ITEM_EXTRA && a->contact_row[k] >= 0) {
+      const world_contact *contact = &a->contacts->items[k];
+      int n_rows = a->contact_rows[k].n_rows;
+      if (count_weights(c, weights, a->contact_row[k], n_rows) == 0) continue;
+      bool stop = item->kind == ITEM_STOP;
+      if (stop)
+        report->infeasible_joint_rows++;
+      else
+        report->infeasible_contacts++;
+      add_contradiction(
+          a, c, contact->point.body, stop ? NULL : contact->point.position,
+          contact->joint >= 0 ? world->joints[contact->joint].id : NULL);
+    }
+  }
 }
 
 static double kinetic_energy(const mlcp_body *body, const double v[6]) {
@@ -974,6 +1028,7 @@ static bool solve(assembly *a, component_problem *c) {
         problem->n_bodies, problem->n_rows);
   report->solves++;
   count_solve(report, &solve);
+  if (solve.infeasible) tell_contradiction(a, c, solve.contradiction);
   return true;
 }
 

@@ -33,6 +33,7 @@ typedef struct cascade {
   solver_report *report;
   double *scratch;
   double budget; /* the options', at first */
+  bool searched; /* for a contradiction */
 } cascade;
 
 /* ---- workspace --------------------------------------------------------- */
@@ -294,31 +295,21 @@ static outcome run_convex(cascade *c) {
   return take_other(c, w->trial.at.p, SOLVER_STAGE_CONVEX);
 }
 
-/* What the usual step does not need: everything after the fast path, whose
- * result is already in `best`. */
-static outcome run_rest(cascade *c) {
-  const solver_workspace *w = c->workspace;
-  outcome end = good_enough(c) || is_spent(c) ? DONE : run_lemke(c);
-  if (end != GO_ON || w->best.residual <= c->options->acceptable) return end;
-  end = run_relaxed(c);
-  if (end != GO_ON || is_spent(c) || w->best.residual <= usable_residual)
-    return end;
-  return run_convex(c);
-}
-
-/* Whether what no method solved has no solution. A budget that is spent has a
- * little more for it: it says more than a last digit. */
+/* Whether there is no solution, once. It has a budget of its own: that says more
+ * than a last digit. */
 static outcome run_certificate(cascade *c) {
   const double work = 200; // four problems of a few dozen factorisations
   enum { steps = 4 };
   solver_workspace *w = c->workspace;
   size_t n = (size_t)c->problem->n_rows;
   double *last, *y;
-  if (!solver_certificate_is_possible(c->problem)) return GO_ON;
+  if (c->searched || !solver_certificate_is_possible(c->problem)) return GO_ON;
   if (!ARENA_TAKE(&w->arena, last, n) || !ARENA_TAKE(&w->arena, y, n))
     return NO_MEMORY;
   memset(last, 0, sizeof *last * n);
-  c->budget = c->report->work + work;
+  double budget = c->budget, before = c->report->work;
+  c->searched = true;
+  c->budget = before + work;
   for (int step = 0; step < steps && !is_spent(c); step++) {
     double speed;
     bool proof;
@@ -339,7 +330,25 @@ static outcome run_certificate(cascade *c) {
     c->report->contradiction = y;
     break;
   }
+  c->budget = budget + (c->report->work - before);
   return GO_ON;
+}
+
+/* What the usual step does not need: everything after the fast path, whose
+ * result is already in `best`. */
+static outcome run_rest(cascade *c) {
+  const solver_workspace *w = c->workspace;
+  if (good_enough(c) || is_spent(c)) return DONE;
+  // what has no solution is not worth a path
+  outcome end = GO_ON;
+  if (c->options->kind == SOLVER_FAST && w->best.residual > usable_residual)
+    end = run_certificate(c);
+  if (end == GO_ON && !c->report->infeasible) end = run_lemke(c);
+  if (end != GO_ON || w->best.residual <= c->options->acceptable) return end;
+  end = run_relaxed(c);
+  if (end != GO_ON || is_spent(c) || w->best.residual <= usable_residual)
+    return end;
+  return run_convex(c);
 }
 
 static bool take_points(cascade *c) {

@@ -5,6 +5,7 @@
 
 #include "common/long_sum.h"
 #include "common/minmax.h"
+#include "mlcp/mlcp_rows.h"
 #include "solver/farkas.h"
 
 /* How much the relaxed rows give way, of their diagonal: little, so that what can
@@ -13,8 +14,9 @@
 static const double share = 1e-6;
 
 /* Weights below this, of the largest, are impulses that bear bodies and contradict
- * nothing. */
-static const double least_weight = 1e-5;
+ * nothing; where too few are left then, those below the next: what masses of 1e6
+ * to 1 contradict each other with. */
+static const double least_weights[] = {1e-5, 1e-7, 1e-9};
 
 /* What a proof has to show, in the problem's own velocity scale. No world meets
  * its rows at a million times the speed that they ask for. */
@@ -61,7 +63,8 @@ bool solver_certificate_relax(solver_variant *variant, arena *arena,
 }
 
 /* Signs as they have to be, the largest 1, small ones left out. */
-static void clean(const mlcp_problem *problem, double y[]) {
+static void clean(const mlcp_problem *problem, double least_weight,
+                  double y[]) {
   double largest = 0;
   for (int r = 0; r < problem->n_rows; r++) {
     switch (demand_of(&problem->rows[r])) {
@@ -120,17 +123,12 @@ static bool polish(const mlcp_problem *problem, double y[], arena *arena) {
   return true;
 }
 
-bool solver_certificate_check(const mlcp_problem *problem, double y[],
-                              arena *arena, double *speed, bool *proof) {
-  long_sum *balance, demanded = {0, 0};
+/* The speed that weights prove, 0 for none. balance: [6 n_bodies] */
+static double proved_speed(const mlcp_problem *problem, const double y[],
+                           long_sum balance[]) {
+  long_sum demanded = {0, 0};
   double left = 0, size = 0;
   size_t n = 6 * (size_t)problem->n_bodies;
-  *proof = false;
-  *speed = 0;
-  clean(problem, y);
-  if (!polish(problem, y, arena) || !ARENA_TAKE(arena, balance, n))
-    return false;
-  clean(problem, y); // polishing may have turned a sign
   memset(balance, 0, sizeof *balance * n);
   for (int r = 0; r < problem->n_rows; r++) {
     const mlcp_row *row = &problem->rows[r];
@@ -144,8 +142,28 @@ bool solver_certificate_check(const mlcp_problem *problem, double y[],
   }
   for (size_t i = 0; i < n; i++) left += fabs(long_sum_value(&balance[i]));
   double gain = -long_sum_value(&demanded);
-  if (!(gain > margin * size)) return true;
-  *speed = left > 0 ? gain / left : INFINITY;
-  *proof = *speed >= speed_in_scales * mlcp_velocity_scale(problem);
+  if (!(gain > margin * size)) return 0;
+  return left > 0 ? gain / left : INFINITY;
+}
+
+bool solver_certificate_check(const mlcp_problem *problem, double y[],
+                              arena *arena, double *speed, bool *proof) {
+  const size_t n_tries = sizeof least_weights / sizeof *least_weights;
+  size_t n_rows = (size_t)problem->n_rows;
+  double *given, least = speed_in_scales * mlcp_velocity_scale(problem);
+  long_sum *balance;
+  *proof = false;
+  if (!ARENA_TAKE(arena, balance, 6 * (size_t)problem->n_bodies) ||
+      !ARENA_TAKE(arena, given, n_rows))
+    return false;
+  memcpy(given, y, sizeof *y * n_rows);
+  for (size_t i = 0; i < n_tries && !*proof; i++) {
+    memcpy(y, given, sizeof *y * n_rows);
+    clean(problem, least_weights[i], y);
+    if (!polish(problem, y, arena)) return false;
+    clean(problem, least_weights[i], y); // polishing may have turned a sign
+    *speed = proved_speed(problem, y, balance);
+    *proof = *speed >= least;
+  }
   return true;
 }
