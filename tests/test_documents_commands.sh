@@ -16,7 +16,7 @@ commands() {
   awk '
     function is_command(line) {
       return line ~ /^(build\/|\.\/|\.\.\/|tools\/)?[a-z-]+( |$)/ &&
-        line ~ /^(build\/ode-mlcp|ode-mlcp|\.\/quickstart|\.\/my|git|make|cc|seq|gnuplot|npm|npx|tools\/|docs\/|\.\.\/demos\/|patches\/) ?[^ ]*/ ||
+        line ~ /^(build\/ode-mlcp|ode-mlcp|xvfb-run|\.\/quickstart|\.\/my|git|make|cc|seq|gnuplot|npm|npx|tools\/|docs\/|\.\.\/demos\/|patches\/) ?[^ ]*/ ||
         line ~ /^[A-Z_]+=[^ ]* .*\\$/
     }
     function tell() {
@@ -104,6 +104,8 @@ way_of() {
     npm* | npx*) echo 'none (a network)' ;;
     cc*) echo 'none (tests/test_package_install.sh has it, where there is an installation)' ;;
     seq*) echo parsed ;;
+    xvfb-run*) command -v xvfb-run >/dev/null && echo as-written ||
+      echo 'none (no xvfb)' ;;
     ./quickstart* | *run-suite*) echo asked ;;
     make*) echo dry ;;
     *python3*) /usr/bin/python3 -c 'import ode' 2>/dev/null && echo as-written ||
