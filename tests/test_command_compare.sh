@@ -115,6 +115,9 @@ if command -v gnuplot >/dev/null; then
   check "a picture: PNG" sh -c 'head -c 4 report/plots/contact_error.png |
     grep -q PNG'
   check "a picture: SVG" grep -q '</svg>' report/plots/contact_error.svg
+  check "a picture: what it is drawn of" sh -c '
+    head -n 1 report/plots/contact_error.csv | grep -q "^stepper,time_s,[a-z_]*$" &&
+    [ "$(wc -l <report/plots/contact_error.csv)" -eq 801 ]'
   check "no picture of joints that are not there" \
     [ ! -e report/plots/joint_error.png ]
 fi

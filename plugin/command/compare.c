@@ -52,7 +52,7 @@ typedef struct request {
   uint64_t steps, refine, megabytes;
   double limit;
   const char *scene;
-  bool from, no_repeat, json;
+  bool from, no_repeat, json, movie;
 } request;
 
 /* ---- options ---- */
@@ -99,6 +99,9 @@ static bool read_options(int argc, char **argv, request *request, int *status) {
        .help =
            "a case of the papers (ode-mlcp scene --list) at three step "
            "sizes under each scheme (ah,trapezoid), with its own reference"},
+      {"movie", NULL, &request->movie,
+       .help = "film the replay, too: replay.mp4; takes chromium, ffmpeg and a "
+               "minute"},
       {"json", NULL, &request->json,
        .help = "print report.json, not the table"},
       {.name = NULL}};
@@ -566,6 +569,10 @@ static int write_report(const comparison *c, const request *request,
   // without gnuplot the page has the curves all the same
   if (!compare_write_plots(c, folder, message, sizeof message))
     complain("%s", message);
+  if (request->movie)
+    status = written_or_complain(
+        compare_write_movie(c, folder, message, sizeof message), message,
+        status);
   if (!request->json) {
     compare_print_table(c);
     printf("\nThe report: %s/report.html\n", folder);
