@@ -378,6 +378,7 @@ static bool collide(event_state *w, double h, const event *found,
 
 static bool transit(event_state *w, const event *found, double *remaining) {
   event_report(w)->transitions++;
+  w->n_transitions++;
   if (!event_log_event(&w->log, w->s.step->pool, ODE_MLCP_EVENT_TRANSITION,
                        w->now.time + found->when))
     return outcome_no_memory(w->s.step->out);
@@ -472,7 +473,7 @@ static bool reserve(event_state *w) {
 static void start(event_state *w) {
   const world_snapshot *home = &w->s.home;
   w->now.time = w->s.step->time;
-  w->n_entries = 0;
+  w->n_entries = w->n_transitions = 0;
   for (int b = 0; b < home->n_bodies; b++) {
     const host_body *body = &home->bodies[b];
     const body_memory *last = find_unchanged(w, body);

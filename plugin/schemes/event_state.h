@@ -78,8 +78,9 @@ typedef struct event_state {
   int n_collided;
   contact_watch *watch; /* [here's contacts] */
   contact_probe *probe, *other_probe;
-  bool *taken;  /* [here's contacts] */
-  int *home_of; /* [here's contacts] in `home`, -1: new since then */
+  int n_transitions; /* so far in the step */
+  bool *taken;       /* [here's contacts] */
+  int *home_of;      /* [here's contacts] in `home`, -1: new since then */
 
   /* of the whole step */
   scheme_step part;      /* as the islands in hand see it */

@@ -489,22 +489,27 @@ typedef struct bracket {
 
 /* Make `high` the size at which the least value is 0, and look there: regula
  * falsi of Illinois, which forgets half of an end that stays; by the middle
- * wherever a step, after the first few, did not halve the bracket. Where the value
- * jumps, and for forces, which are differences, less will do.
+ * wherever a step, after the first few, did not halve the bracket. Forces are
+ * differences and not known as well as slips; where they jump, as something else
+ * changes there, it is enough to know the smallest substep.
  * @param first  where to look first, if it is in between */
 static bool find_root(event_state *w, watch_look *look, bracket *in,
                       double first) {
   enum { MOST = 80, FEW = 3 };
-  const double NOUGHT = 1e-12, FORCE_NOUGHT = 1e-9; /* of a value's start */
-  const double JUMP = 1e-6;
-  const double EXACT = 1e-12, ROUGH = 1e-9; /* of the host's step */
+  const double NOUGHT = 1e-12, FORCE_NOUGHT = 5e-10; /* less than what tells
+                                                        sliding from sticking */
+  const double JUMP = 1e-3;                          /* of the normal force */
+  const double EXACT = 1e-12, FORCE_EXACT = 1e-9;    /* of the host's step */
   bool forces = look == forces_after, halved = true;
   double weight_low = in->at_low, weight_high = in->at_high, value = INFINITY;
   int last = 0;
   for (int i = 0; i < MOST; i++) {
     double width = in->high - in->low;
-    bool rough = forces || fmin(in->at_low, -in->at_high) > JUMP;
-    if (width <= (rough ? ROUGH : EXACT) * w->s.step->step_size) break;
+    bool jumps = forces && i > FEW && fmin(in->at_low, -in->at_high) > JUMP;
+    double share = jumps    ? w->s.step->options->min_substep
+                   : forces ? FORCE_EXACT
+                            : EXACT;
+    if (width <= share * w->s.step->step_size) break;
     double middle =
         i == 0 && first > in->low && first < in->high
             ? first
@@ -556,6 +561,10 @@ static bool cut_at_root(event_state *w, watch_look *look, int kinds,
   return true;
 }
 
+/* Of an island in a step: those to come, as of piles that tumble, are met where the
+ * step is cut or ends for something else. */
+enum { MOST_TRANSITIONS = 10 };
+
 /* When the first mode changes: the step so far is then left in w->next. INFINITY:
  * they stay what they are over the step, which is there as it was. */
 static bool find_transition(event_state *w, double h, double *when) {
@@ -565,7 +574,8 @@ static bool find_transition(event_state *w, double h, double *when) {
   bool any = false, looked = false;
   *when = INFINITY;
   if (!set_watches(w, &any)) return false;
-  if (!any || h <= shortest) return true;
+  if (!any || h <= shortest || w->n_transitions >= MOST_TRANSITIONS)
+    return true;
   drop_steady(w);
   look_at_slips(w);
   if (!cut_at_root(w, slips_after, WATCH_STOP, shortest, &end, &looked))
