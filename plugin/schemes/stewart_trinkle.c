@@ -337,7 +337,7 @@ static double distance_from_guess(const stewart_trinkle *s) {
  * would be seen of it. */
 static bool limit_guess(stewart_trinkle *s, const scheme_step *step) {
   int n = s->home.n_bodies, n_held;
-  if (!step->options->sweep) return true;
+  if (!step->options->sweep || step->contacts->function == NULL) return true;
   for (int b = 0; b < n; b++) s->ids[b] = s->home.bodies[b].id;
   s->sweep.pool = step->pool;
   s->sweep.queries = 0;

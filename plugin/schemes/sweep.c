@@ -6,6 +6,7 @@
 
 #include "common/vec3.h"
 #include "gap/gap_sweep.h"
+#include "host/patched_host.h"
 #include "world/pose.h"
 #include "world/rotation.h"
 
@@ -222,10 +223,188 @@ static int add_pair(step_sweep *sweep, dGeomID one, dGeomID other, bool soft,
   return GAP_OK;
 }
 
+/* --- pairs of programs that make their contacts themselves ----------------- */
+
+/* The contact joint of this step between two bodies, or a body and the world. */
+static dJointID contact_between(dBodyID one, dBodyID other) {
+  int n_joints = dBodyGetNumJoints(one);
+  for (int j = 0; j < n_joints; j++) {
+    dJointID joint = dBodyGetJoint(one, j);
+    if (dJointGetType(joint) != dJointTypeContact) continue;
+    dBodyID a = dJointGetBody(joint, 0), b = dJointGetBody(joint, 1);
+    if ((a == one && b == other) || (a == other && b == one)) return joint;
+  }
+  return NULL;
+}
+
+static bool is_soft(dJointID joint) {
+  const dContact *contact =
+      joint != NULL ? dJointGetStepperContact(joint) : NULL;
+  return contact != NULL &&
+         (contact->surface.mode & (dContactSoftERP | dContactSoftCFM)) != 0;
+}
+
+static unsigned long serial_of(dGeomID geom) {
+  dBodyID body = dGeomGetBody(geom);
+  return body != NULL ? dBodyGetSerial(body) : 0;
+}
+
+static sweep_known *find_known(const step_sweep *sweep, dGeomID one,
+                               dGeomID other) {
+  for (int i = 0; i < sweep->n_known; i++) {
+    sweep_known *known = &sweep->known[i];
+    bool same = known->geom[0] == one && known->geom[1] == other;
+    bool turned = known->geom[0] == other && known->geom[1] == one;
+    if ((same && known->serial[0] == serial_of(one) &&
+         known->serial[1] == serial_of(other)) ||
+        (turned && known->serial[1] == serial_of(one) &&
+         known->serial[0] == serial_of(other)))
+      return known;
+  }
+  return NULL;
+}
+
+static dBodyID body_of_serial(const sweep_request *request,
+                              unsigned long serial) {
+  for (int b = 0; b < request->n_bodies && serial != 0; b++)
+    if (dBodyGetSerial(request->bodies[b]) == serial) return request->bodies[b];
+  return NULL;
+}
+
+/* Pairs that were held in the last step, and of which the program made no contact
+ * then, are meant to pass. What it makes contacts of is forgotten. */
+static void judge_known(step_sweep *sweep, const sweep_request *request) {
+  int n = 0;
+  for (int i = 0; i < sweep->n_known; i++) {
+    sweep_known known = sweep->known[i];
+    dBodyID one = body_of_serial(request, known.serial[0]);
+    dBodyID other = body_of_serial(request, known.serial[1]);
+    if (!known.seen || (one == NULL && other == NULL)) continue;
+    if (!known.passes) {
+      if (contact_between(one != NULL ? one : other,
+                          one != NULL ? other : NULL) != NULL)
+        continue;
+      known.passes = true;
+    }
+    known.seen = false;
+    sweep->known[n++] = known;
+  }
+  sweep->n_known = n;
+}
+
+static int note_held(step_sweep *sweep, const sweep_pair *pair) {
+  if (find_known(sweep, pair->geom[0], pair->geom[1]) != NULL) return GAP_OK;
+  if (!POOL_GROW(sweep->pool, sweep->known, sweep->n_known + 1))
+    return GAP_NO_MEMORY;
+  sweep_known *known = &sweep->known[sweep->n_known++];
+  memset(known, 0, sizeof *known);
+  for (int side = 0; side < 2; side++) {
+    known->geom[side] = pair->geom[side];
+    known->serial[side] = serial_of(pair->geom[side]);
+  }
+  known->seen = true;
+  return GAP_OK;
+}
+
+/* A look into a space around the way of one geom. */
+typedef struct space_look {
+  step_sweep *sweep;
+  dGeomID geom, probe;
+  bool soft_world;
+  int status;
+} space_look;
+
+static bool has_pair(const step_sweep *sweep, dGeomID one, dGeomID other) {
+  for (int i = 0; i < sweep->n_pairs; i++) {
+    const dGeomID *geom = sweep->pairs[i].geom;
+    if ((geom[0] == one && geom[1] == other) ||
+        (geom[0] == other && geom[1] == one))
+      return true;
+  }
+  return false;
+}
+
+static void look_at_near(void *data, dGeomID one, dGeomID other) {
+  space_look *look = data;
+  if (one != look->probe) other = one;
+  if (look->status != GAP_OK || other == look->geom) return;
+  if (dGeomIsSpace(other)) {
+    dSpaceCollide2(look->probe, other, data, look_at_near);
+    return;
+  }
+  dBodyID body = dGeomGetBody(look->geom), others = dGeomGetBody(other);
+  if (dGeomGetClass(other) == dRayClass || body == others ||
+      (others != NULL &&
+       dAreConnectedExcluding(body, others, dJointTypeContact)) ||
+      has_pair(look->sweep, look->geom, other))
+    return;
+  sweep_known *known = find_known(look->sweep, look->geom, other);
+  if (known != NULL) known->seen = true;
+  if (known != NULL && known->passes) return;
+  look->status = add_pair(
+      look->sweep, look->geom, other,
+      look->soft_world || is_soft(contact_between(body, others)), false);
+}
+
+/* The space that all others around a geom are in. */
+static dSpaceID outermost_space(dGeomID geom) {
+  dSpaceID space = dGeomGetSpace(geom);
+  while (space != NULL && dGeomGetSpace((dGeomID)space) != NULL)
+    space = dGeomGetSpace((dGeomID)space);
+  return space;
+}
+
+/* What a geom of a fast body may meet: all that is near its way in its space. */
+static int look_around(step_sweep *sweep, const sweep_body *body, dGeomID geom,
+                       bool soft_world) {
+  dReal box[6];
+  double centre[3], sides[3];
+  gap_extent extent;
+  dSpaceID space = outermost_space(geom);
+  if (space == NULL || dGeomIsSpace(geom) || dGeomGetClass(geom) == dRayClass ||
+      !dGeomIsEnabled(geom))
+    return GAP_OK;
+  int status =
+      gap_extent_find(sweep->gaps, geom, body->start.position, &extent);
+  if (status != GAP_OK) return status == GAP_NO_MEMORY ? status : GAP_OK;
+  dGeomGetAABB(geom, box);
+  double turns = fmin(body->turning, M_PI) * extent.reach;
+  for (int i = 0; i < 3; i++) {
+    double way = body->h * body->u[i];
+    double low = box[2 * i] + fmin(way, 0) - turns;
+    double high = box[2 * i + 1] + fmax(way, 0) + turns;
+    centre[i] = 0.5 * (low + high);
+    sides[i] = high - low;
+    if (!isfinite(sides[i]) || !(sides[i] > 0)) return GAP_OK;
+  }
+  dGeomID probe = dCreateBox(0, sides[0], sides[1], sides[2]);
+  dGeomSetPosition(probe, centre[0], centre[1], centre[2]);
+  dGeomSetCategoryBits(probe, dGeomGetCategoryBits(geom));
+  dGeomSetCollideBits(probe, dGeomGetCollideBits(geom));
+  space_look look = {sweep, geom, probe, soft_world, GAP_OK};
+  dSpaceCollide2(probe, (dGeomID)space, &look, look_at_near);
+  dGeomDestroy(probe);
+  return look.status;
+}
+
+static int find_pairs_in_spaces(step_sweep *sweep, bool soft_world) {
+  for (int b = 0; b < sweep->n_bodies; b++) {
+    const sweep_body *body = &sweep->bodies[b];
+    if (!is_held_by_sweep(sweep, b)) continue;
+    for (dGeomID geom = dBodyGetFirstGeom(body->start.id); geom != NULL;
+         geom = dBodyGetNextGeom(geom)) {
+      int status = look_around(sweep, body, geom, soft_world);
+      if (status != GAP_OK) return status;
+    }
+  }
+  return GAP_OK;
+}
+
 static int find_pairs(step_sweep *sweep, const sweep_request *request) {
-  sweep->n_pairs = 0;
-  if (request->contacts->function == NULL) return GAP_OK;
   bool soft_world = dWorldGetCFM(request->world) > HOST_DEFAULT_CFM;
+  sweep->n_pairs = 0;
+  if (request->contacts->function == NULL)
+    return find_pairs_in_spaces(sweep, soft_world);
   sweep->list.pool = sweep->pool;
   if (!contact_source_find_pairs(request->contacts, request->world,
                                  request->step_size, &sweep->list))
@@ -361,6 +540,9 @@ static int hold_all(step_sweep *sweep, const sweep_request *request) {
     sweep_pair *first = first_of(sweep);
     if (first == NULL) return GAP_OK;
     first->done = true;
+    if (request->contacts->function == NULL &&
+        note_held(sweep, first) != GAP_OK)
+      return GAP_NO_MEMORY;
     double share = first->found.share;
     for (int side = 0; side < 2; side++)
       if (is_held_by_sweep(sweep, first->body[side]))
@@ -386,8 +568,9 @@ bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
   bool any;
   *n_held = 0;
   for (int b = 0; b < request->n_bodies; b++) shares[b] = 1;
-  if (!start_sweep(sweep) || find_any_fast(sweep, request, &any) != GAP_OK)
-    return false;
+  if (!start_sweep(sweep)) return false;
+  judge_known(sweep, request);
+  if (find_any_fast(sweep, request, &any) != GAP_OK) return false;
   if (!any) return true;
   arena_start(&sweep->arena);
   if (!read_bodies(sweep, request)) return false;

@@ -19,7 +19,8 @@ typedef struct sweep_index sweep_index;
 typedef struct sweep_known {
   unsigned long serial[2]; /* of the bodies; 0: none */
   dGeomID geom[2];         /* to tell geoms of one body apart */
-  bool passes, seen;
+  bool passes;
+  bool seen; /* in the last step swept */
 } sweep_known;
 
 /** Starts as zeros with `pool` set, the owner's. */

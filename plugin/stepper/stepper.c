@@ -433,7 +433,10 @@ static void start_commit(world_stepper *stepper) {
   stepper->sweep.queries = stepper->held = 0;
   for (size_t i = 0; i < stepper->n_islands; i++)
     set_velocities(stepper, &stepper->host_islands[i]);
-  if (!stepper->options.sweep || stepper->scheme->event != NULL) return;
+  /* schemes with events look for themselves where they can ask for contacts */
+  bool looks =
+      stepper->scheme->event != NULL && stepper->contacts.function != NULL;
+  if (!stepper->options.sweep || looks) return;
   outcome *out = &stepper->islands[0].out;
   if (!hold_what_would_pass(stepper) && out->warning[0] == '\0')
     snprintf(out->warning, sizeof out->warning,
