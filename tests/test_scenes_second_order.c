@@ -240,6 +240,43 @@ static void test_mechanisms_keep_what_they_have(void) {
   scene_result_destroy(result);
 }
 
+/* Where bullets and sliding boxes are is known; none gets behind the wall. */
+static void test_bullets_bounce_when_they_hit(void) {
+  static const struct {
+    const char *scheme;
+    double position, velocity;
+  } cases[] = {{"trapezoid", 1e-10, 1e-9},
+               {"conserving", 1e-10, 1e-9},
+               {"gap", 1e-10, 1e-9},
+               {"ah", INFINITY, 1e-7},
+               {"st", INFINITY, 1e-7}};
+  for (int k = 0; k < 5; k++)
+    for (int i = 0; i < 3; i++) {
+      scene_settings settings = test_settings("bullets", cases[k].scheme);
+      settings.h = (double[]){0.02, 0.01, 0.0025}[i];
+      scene_result *result = test_run("bullets", &settings);
+      CU_ASSERT_EQUAL(result->counted, 0);
+      CU_ASSERT(result->errors[0] < cases[k].position);
+      /* at the largest step what hits has not been let bounce yet */
+      if (i > 0 || isfinite(cases[k].position))
+        CU_ASSERT(result->errors[1] < cases[k].velocity);
+      scene_result_destroy(result);
+    }
+}
+
+static void test_a_crowd_slides_to_its_stops(void) {
+  static const char *const schemes[] = {"trapezoid", "conserving"};
+  for (int k = 0; k < 2; k++) {
+    scene_settings settings = test_settings("sliding-crowd", schemes[k]);
+    settings.h = 0.02;
+    scene_result *result = test_run("sliding-crowd", &settings);
+    CU_ASSERT(result->counted > 8 && result->counted < 24);
+    CU_ASSERT(result->errors[0] < 1e-9);
+    CU_ASSERT(result->errors[1] < 1e-8);
+    scene_result_destroy(result);
+  }
+}
+
 int main(void) {
   CU_TestInfo tests[] = {
       {"the double pendulum meets the paper's table",
@@ -258,6 +295,8 @@ int main(void) {
        test_block_slides_in_a_curve_to_second_order},
       {"the conserving scheme on the same cases",
        test_conserving_is_better_than_the_papers_tables},
+      {"bullets bounce when they hit", test_bullets_bounce_when_they_hit},
+      {"a crowd slides to its stops", test_a_crowd_slides_to_its_stops},
       {"mechanisms keep what they have", test_mechanisms_keep_what_they_have},
       {NULL, NULL}};
   return run_tests("scenes of second order", tests);

@@ -135,6 +135,7 @@ bool scene_add_event(scene_run_state *run, double time, const char *kind,
 /* --- the scenes ----------------------------------------------------------- */
 
 extern const scene scene_bouncing_ball;
+extern const scene scene_bullets;
 extern const scene scene_disks;
 extern const scene scene_double_pendulum;
 extern const scene scene_dumbbell;
@@ -149,6 +150,7 @@ extern const scene scene_pawl;
 extern const scene scene_pendulum;
 extern const scene scene_ragdoll;
 extern const scene scene_rover;
+extern const scene scene_sliding_crowd;
 extern const scene scene_stick_slip;
 extern const scene scene_stiff_swing;
 extern const scene scene_top;

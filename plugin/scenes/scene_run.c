@@ -31,6 +31,8 @@ static const scene *const SCENES[] = {&scene_falling_rod,
                                       &scene_ragdoll,
                                       &scene_top,
                                       &scene_stiff_swing,
+                                      &scene_bullets,
+                                      &scene_sliding_crowd,
                                       NULL};
 
 const scene *const *scene_all(void) { return SCENES; }

@@ -3,6 +3,7 @@
 
 SCENE_SOURCES = \
   plugin/scenes/bouncing_ball.c \
+  plugin/scenes/bullets.c \
   plugin/scenes/disks.c \
   plugin/scenes/double_pendulum.c \
   plugin/scenes/ellipse.c \
@@ -16,6 +17,7 @@ SCENE_SOURCES = \
   plugin/scenes/pawl.c \
   plugin/scenes/pendulum.c \
   plugin/scenes/rover.c \
+  plugin/scenes/sliding_crowd.c \
   plugin/scenes/stick_slip.c \
   plugin/scenes/two_carts.c \
   plugin/scenes/scene_build.c plugin/scenes/scene_build.h \
