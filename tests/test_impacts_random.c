@@ -308,6 +308,7 @@ static bool is_hard(long k) {
 static void test_no_sample_is_lost(void) {
   test_random random = {10};
   long n_problems = 0, n_samples = 0, n_failed = 0, n_unfinished = 0;
+  double most = 0; /* energy after by energy before */
   for (long k = 0; k < (is_long ? 100000 : 60000); k++) {
     collision collision;
     int m = 1 + (int)(k % MOST_M), T = 1 + (int)(k / MOST_M % 2);
@@ -333,14 +334,21 @@ static void test_no_sample_is_lost(void) {
     n_samples += (long)set.n_samples;
     n_failed += (long)set.n_failed;
     n_unfinished += (long)(set.n_unfinished - set.n_failed);
+    if (is_hard(k)) CU_ASSERT_EQUAL(set.n_unfinished, 0);
+    double before = ode_mlcp_impact_kinetic_energy(impact, collision.v);
+    for (uint64_t i = 0; i < set.n_outcomes; i++)
+      most = fmax(most, ode_mlcp_impact_kinetic_energy(
+                            impact, &set.v[i * (uint64_t)s]) /
+                            before);
     ode_mlcp_impact_set_release(&set);
     ode_mlcp_impact_destroy(impact);
   }
   printf(
       "\n  %ld collisions, %ld samples: %ld failed, %ld not over after 1001 "
-      "steps",
-      n_problems, n_samples, n_failed, n_unfinished);
+      "steps, at most %.9f of the energy left",
+      n_problems, n_samples, n_failed, n_unfinished, most);
   CU_ASSERT_EQUAL(n_failed, 0);
+  CU_ASSERT(most <= 1 + 1e-9);
 }
 
 /* By the default method: no outcome collides, none has more energy. */

@@ -524,8 +524,8 @@ static void solve_system(int n, number system[], int order[], number x[]) {
 }
 
 /* Keep impulses within their bounds, and find the velocities; a row that is
- * closed or sticks ends at 0. */
-static void finish(const search *s, number impulses[], double lambda[],
+ * closed or sticks ends at 0. False: it does not, by more than rounding. */
+static bool finish(const search *s, number impulses[], double lambda[],
                    double reached[]) {
   const contact_space *space = s->space;
   for (int i = 0; i < space->n_contacts; i++) {
@@ -548,10 +548,12 @@ static void finish(const search *s, number impulses[], double lambda[],
                     : s->normal[contact] != SEPARATING &&
                           space->bound[contact] > 0 &&
                           s->tangent[row] == STICKING;
+    if (zero && size_of(speed) > s->checked_to) return false;
     if (zero || size_of(speed) <= 1e-13 * space->scale) speed = 0;
     lambda[row] = (double)impulses[row];
     reached[row] = (double)speed;
   }
+  return true;
 }
 
 static void keep_solution(search *s) {
@@ -563,9 +565,9 @@ static void keep_solution(search *s) {
     write_equation(s, s->nonbasic[k], &s->system[k * (n + 1)]);
   number *impulses = s->impulses;
   solve_system(n, s->system, s->order, impulses);
-  finish(s, impulses, lambda, reached);
-  if (contact_path_violation(s->space, s->caps, lambda, reached) <=
-      s->checked_to)
+  if (finish(s, impulses, lambda, reached) &&
+      contact_path_violation(s->space, s->caps, lambda, reached) <=
+          s->checked_to)
     s->n_found++;
 }
 
