@@ -26,7 +26,7 @@ size_t contact_search_start_size(const contact_space *space) {
 }
 
 void contact_search_prepare(const contact_space *space, double start[]) {
-  prepare(space, start);
+  prepare(space, space->A, start);
 }
 
 long contact_search_most_pivots(const contact_space *space, double work) {
@@ -40,6 +40,6 @@ int contact_search_solve(const contact_space *space, const double start[],
                          double tolerance, int most, long max_pivots,
                          double scratch[], double lambdas[], double reached[],
                          long *pivots, bool *whole) {
-  return solve(space, start, c, caps, tolerance, 100 * tolerance, most,
-               max_pivots, scratch, lambdas, reached, pivots, whole);
+  return solve(space, space->A, start, c, caps, tolerance, 100 * tolerance,
+               most, max_pivots, scratch, lambdas, reached, pivots, whole);
 }

@@ -63,13 +63,22 @@ int contact_search_solve(const contact_space *space, const double start[],
                          double scratch[], double lambdas[], double reached[],
                          long *pivots, bool *whole);
 
+/** What A is the product of, J B for the rows of `contacts`. */
+typedef struct contact_factors {
+  const double *J;     /* n_rows x n_velocities */
+  const double *B;     /* n_velocities x n_rows, M^-1 J' */
+  const int *contacts; /* [the space's] their places in J */
+  int n_velocities, n_rows;
+} contact_factors;
+
 /**
  * The same with numbers of 34 digits, a hundred times slower: for steps whose
  * masses and friction leave doubles no digits to find a solution with.
  *
  * @param scratch  contact_search_wide_scratch bytes, aligned for any type
  */
-int contact_search_wide(const contact_space *space, const double c[],
+int contact_search_wide(const contact_space *space,
+                        const contact_factors *factors, const double c[],
                         const double caps[], int most, long max_pivots,
                         void *scratch, double lambdas[], double reached[],
                         long *pivots, bool *whole);

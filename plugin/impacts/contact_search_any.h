@@ -63,7 +63,7 @@ typedef struct bound_change {
 
 typedef struct search {
   const contact_space *space;
-  const number *start;
+  const number *start, *A;
   const double *c, *caps;
   int n, n_basic, n_variables, stride, block;
   number *T;     /* n_basic x stride, basic by nonbasic variables */
@@ -131,8 +131,8 @@ static number cone_slope(const contact_space *space, int row,
 }
 
 /* The rows of a contact's basic variables: room in its cone, velocities. */
-static void write_block(const contact_space *space, int contact,
-                        const number push_weight[], number rows[],
+static void write_block(const contact_space *space, const number A[],
+                        int contact, const number push_weight[], number rows[],
                         number part[]) {
   int T = space->n_tangents, n = space->n_rows, per = space->per_contact;
   int stride = row_stride(space), normal = contact * per;
@@ -160,25 +160,26 @@ static void write_block(const contact_space *space, int contact,
   part[PUSH] = greater_of(1 / largest, LEAST_PART);
   for (int row = normal; row <= normal + T; row++, next += stride)
     for (int other = 0; other < space->n_contacts; other++) {
-      const double *A = &space->A[row * n + other * per];
+      const number *own = &A[row * n + other * per];
       number *entry = &next[other * per];
-      entry[0] = A[0] / push_weight[other];
+      entry[0] = own[0] / push_weight[other];
       for (int t = 1; t <= T; t++)
-        entry[t] = A[t] / weight_of(space, other * per + t);
+        entry[t] = own[t] / weight_of(space, other * per + t);
     }
 }
 
-static void prepare(const contact_space *space, number start[]) {
+static void prepare(const contact_space *space, const number A[],
+                    number start[]) {
   int m = space->n_contacts, n = space->n_rows, block = block_size(space);
   int rows = basic_size(space) * row_stride(space);
   number *push_weight = start + m * rows, *part = push_weight + m;
   memset(start, 0, start_size(space) * sizeof *start);
   for (int i = 0; i < m; i++)
     for (int row = 0; row < n; row++)
-      push_weight[i] = greater_of(
-          push_weight[i], size_of(space->A[row * n + i * space->per_contact]));
+      push_weight[i] = greater_of(push_weight[i],
+                                  size_of(A[row * n + i * space->per_contact]));
   for (int i = 0; i < m; i++)
-    write_block(space, i, push_weight, &start[i * rows], &part[i * block]);
+    write_block(space, A, i, push_weight, &start[i * rows], &part[i * block]);
 }
 
 static size_t scratch_size(const contact_space *space) {
@@ -456,7 +457,7 @@ static void write_equation(const search *s, int v, number equation[]) {
     right /= weight_of(space, normal + within);
   } else if (within > 3 * T) {
     int row = normal + within - 1 - 3 * T;
-    for (int k = 0; k < n; k++) equation[k] = space->A[row * n + k];
+    for (int k = 0; k < n; k++) equation[k] = s->A[row * n + k];
   } else if (!is_endless(space, contact)) {
     int t = (within - T + 1) / 2;
     equation[normal] = space->bound[contact];
@@ -541,8 +542,7 @@ static bool finish(const search *s, number impulses[], double lambda[],
   for (int row = 0; row < s->n; row++) {
     int contact = space->contact_of[row];
     number speed = s->c[row];
-    for (int k = 0; k < s->n; k++)
-      speed += space->A[row * s->n + k] * impulses[k];
+    for (int k = 0; k < s->n; k++) speed += s->A[row * s->n + k] * impulses[k];
     bool zero = row == space->normal_of[row]
                     ? s->normal[contact] == CLOSED
                     : s->normal[contact] != SEPARATING &&
@@ -734,13 +734,14 @@ static void search_all(search *s) {
   if (is_feasible(s)) decide(s);
 }
 
-static int solve(const contact_space *space, const number start[],
-                 const double c[], const double caps[], double tolerance,
-                 double checked_to, int most, long max_pivots, number scratch[],
-                 double lambdas[], double reached[], long *pivots,
-                 bool *whole) {
+static int solve(const contact_space *space, const number A[],
+                 const number start[], const double c[], const double caps[],
+                 double tolerance, double checked_to, int most, long max_pivots,
+                 number scratch[], double lambdas[], double reached[],
+                 long *pivots, bool *whole) {
   search s = {.space = space,
               .start = start,
+              .A = A,
               .c = c,
               .caps = caps,
               .n = space->n_rows,

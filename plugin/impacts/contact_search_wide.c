@@ -21,16 +21,36 @@ static inline void add_scaled(number to[], number factor, const number from[],
 #include "impacts/contact_search_any.h"
 
 size_t contact_search_wide_scratch(const contact_space *space) {
-  return (start_size(space) + scratch_size(space)) * sizeof(number);
+  size_t n = (size_t)space->n_rows;
+  return (n * n + start_size(space) + scratch_size(space)) * sizeof(number);
 }
 
-int contact_search_wide(const contact_space *space, const double c[],
+/* Worked out anew: contacts that repeat each other do so to the last digit, where
+ * rounded products would ask for impulses without end. */
+static void multiply(const contact_space *space, const contact_factors *factors,
+                     number A[]) {
+  int n = space->n_rows, per = space->per_contact, s = factors->n_velocities;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      int row = factors->contacts[i / per] * per + i % per;
+      int column = factors->contacts[j / per] * per + j % per;
+      number sum = 0;
+      for (int k = 0; k < s; k++)
+        sum += (number)factors->J[row * s + k] *
+               factors->B[k * factors->n_rows + column];
+      A[i * n + j] = sum;
+    }
+}
+
+int contact_search_wide(const contact_space *space,
+                        const contact_factors *factors, const double c[],
                         const double caps[], int most, long max_pivots,
                         void *scratch, double lambdas[], double reached[],
                         long *pivots, bool *whole) {
-  number *start = scratch;
-  prepare(space, start);
-  return solve(space, start, c, caps, FINE * space->scale,
+  number *A = scratch, *start = A + space->n_rows * space->n_rows;
+  multiply(space, factors, A);
+  prepare(space, A, start);
+  return solve(space, A, start, c, caps, FINE * space->scale,
                100 * IMPACT_FEASIBILITY * space->scale, most, max_pivots,
                start + start_size(space), lambdas, reached, pivots, whole);
 }

@@ -247,15 +247,22 @@ static int solve_by_search(impact_sampler *sampler, int most, bool wide) {
   const double *c = sampler->inputs, *caps = c + space->n_rows;
   double tolerance = IMPACT_FEASIBILITY * space->scale;
   double work = wide ? CONTACT_SEARCH_WIDE_WORK : CONTACT_SEARCH_WORK;
+  const ode_mlcp_impact *impact = sampler->impact;
+  const contact_factors factors = {.J = impact->J,
+                                   .B = impact->B,
+                                   .contacts = sampler->island->contacts,
+                                   .n_velocities = impact->n_velocities,
+                                   .n_rows = impact->space.n_rows};
   long pivots, most_pivots = contact_search_most_pivots(space, work);
   bool whole;
-  int n_found = wide ? contact_search_wide(space, c, caps, most, most_pivots,
-                                           sampler->solver, sampler->lambdas,
-                                           sampler->reached, &pivots, &whole)
-                     : contact_search_solve(
-                           space, sampler->island->search_start, c, caps,
-                           tolerance, most, most_pivots, sampler->solver,
-                           sampler->lambdas, sampler->reached, &pivots, &whole);
+  int n_found =
+      wide ? contact_search_wide(space, &factors, c, caps, most, most_pivots,
+                                 sampler->solver, sampler->lambdas,
+                                 sampler->reached, &pivots, &whole)
+           : contact_search_solve(space, sampler->island->search_start, c, caps,
+                                  tolerance, most, most_pivots, sampler->solver,
+                                  sampler->lambdas, sampler->reached, &pivots,
+                                  &whole);
   sampler->met_all = whole && n_found < most;
   return keep_distinct(sampler, n_found);
 }
