@@ -3,13 +3,16 @@
 
 BENCHES = bench/bench_impacts bench/bench_lcps
 if HAVE_HOST
-BENCHES += bench/bench_gap bench/bench_solvers
+BENCHES += bench/bench_events bench/bench_gap bench/bench_solvers
 endif HAVE_HOST
 EXTRA_PROGRAMS = $(BENCHES)
 bench_bench_impacts_LDADD = librooms_plain.la
 bench_bench_lcps_SOURCES = bench/bench_lcps.c bench/bench_clock.h bench/peers.h
 bench_bench_lcps_CPPFLAGS = $(AM_CPPFLAGS)
 bench_bench_lcps_LDADD = librooms_plain.la
+bench_bench_events_SOURCES = bench/bench_events.c bench/bench_clock.h
+bench_bench_events_LDADD = libode_mlcp.la $(HOST_LINK)
+bench_bench_events_CPPFLAGS = $(AM_CPPFLAGS) $(HOST_CFLAGS)
 bench_bench_gap_LDADD = librooms_host.la $(HOST_LINK)
 bench_bench_gap_CPPFLAGS = $(AM_CPPFLAGS) $(HOST_CFLAGS) -I$(srcdir)/tests
 

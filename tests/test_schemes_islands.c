@@ -140,6 +140,31 @@ static void test_a_crowd_is_as_many_boxes(void) {
   }
 }
 
+/* A box that slides to a stop and rests: the end of the slip is found in some ten
+ * steps, and where nothing changes there is one a step. */
+static void test_a_transition_costs_few_solves(void) {
+  static const char *const schemes[] = {"trapezoid", "conserving"};
+  static const int most[] = {2, 5}; /* solves a step, on the average */
+  for (int i = 0; i < 2; i++)
+    for (int k = 0; k < 4; k++) {
+      scene s;
+      open_with(&s, schemes[i], "");
+      add_box(&s, 0, 0, 0.1 + 0.1 * k, 1 + 10 * k, 0.2 + 0.2 * k);
+      long solves = 0, transitions = 0, dear = 0;
+      for (int step_number = 0; step_number < 60; step_number++) {
+        ode_mlcp_report report;
+        step(&s, 0.004 + 0.003 * k, &report);
+        solves += report.solves;
+        transitions += report.transitions;
+        if (report.solves > dear) dear = report.solves;
+      }
+      CU_ASSERT(transitions >= 1 && transitions <= 4);
+      CU_ASSERT(solves <= 60 * most[i] + 60 * transitions);
+      CU_ASSERT(dear <= 50 * most[i]);
+      scene_close(&s);
+    }
+}
+
 /* --- islands that meet -------------------------------------------------------- */
 
 /* Balls of different masses in a row, the first of which moves; each hit happens
@@ -274,6 +299,7 @@ int main(void) {
   static const CU_TestInfo tests[] = {
       {"nothing elsewhere changes a bit", test_nothing_elsewhere_changes_a_bit},
       {"a crowd is as many boxes", test_a_crowd_is_as_many_boxes},
+      {"a transition costs few solves", test_a_transition_costs_few_solves},
       {"islands meet in a row", test_islands_meet_in_a_row},
       {"springs unite islands", test_springs_unite_islands},
       {"geoms stay enabled", test_geoms_stay_enabled},

@@ -427,7 +427,7 @@ static bool is_steady(event_state *w, int k) {
   double normal = now.impulses[0] / now.seconds, sliding[3], later[3];
   double change = normal - known->impulses[0] / known->seconds;
   double least = normal + AHEAD * fmin(change, 0);
-  if (!(least >= SLACK * normal && normal > 0)) return false;
+  if (!(least >= SLACK * normal)) return false;
   if (!(w->watch[k].kinds & WATCH_SLIP)) return true;
   for (int i = 0; i < 3; i++) {
     sliding[i] = now.sliding[i] / now.seconds;
