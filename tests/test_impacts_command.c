@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "command/impact.h"
+#include "command/impact_sketch.h"
 #include "mlcp/matrix_market.h"
 
 static char folder[] = "/tmp/test-impacts-command-XXXXXX";
@@ -500,6 +501,37 @@ static void test_plot(void) {
   CU_ASSERT(says(errors, "gnuplot could not draw it"));
 }
 
+/* Contacts of a sketch lie where the rows of the problem say: a normal n at arm r
+ * has the row (n, r x n). */
+static void test_sketches(void) {
+  static const struct {
+    const char *name;
+    double centre[2];
+  } bodies[] = {{"rocking-block", {0, 1}}, {"box-wall", {0, 0}}};
+  for (int k = 0; k < 2; k++) {
+    impact_input input;
+    impact_sketch sketch;
+    char message[IMPACT_MESSAGE];
+    int n_contacts = 0;
+    CU_ASSERT_FATAL(impact_input_open(&input, bodies[k].name, message));
+    CU_ASSERT_FATAL(impact_sketch_open(&sketch, &input, message));
+    for (int i = 0; i < sketch.n_shapes; i++) {
+      const sketch_shape *shape = &sketch.shapes[i];
+      if (shape->kind != SKETCH_CONTACT) continue;
+      const double *Jn = &input.problem.Jn[3 * (shape->name[0] - 'A')];
+      double x = shape->at[0] - bodies[k].centre[0];
+      double y = shape->at[1] - bodies[k].centre[1];
+      CU_ASSERT_DOUBLE_EQUAL(shape->at[2], Jn[0], 1e-6);
+      CU_ASSERT_DOUBLE_EQUAL(shape->at[3], Jn[1], 1e-6);
+      CU_ASSERT_DOUBLE_EQUAL(x * Jn[1] - y * Jn[0], Jn[2], 1e-6);
+      n_contacts++;
+    }
+    CU_ASSERT_EQUAL(n_contacts, 2);
+    impact_sketch_close(&sketch);
+    impact_input_close(&input);
+  }
+}
+
 static void test_interrupt(void) {
   char *words[] = {(char *)"impact",    (char *)"disk-stack",
                    (char *)"--samples", (char *)"1000000",
@@ -528,6 +560,7 @@ int main(void) {
       {"files that cannot be written", test_files_that_cannot_be_written},
       {"ways", test_ways},
       {"plot", test_plot},
+      {"sketches", test_sketches},
       {"interrupt", test_interrupt},
       CU_TEST_INFO_NULL};
   int status = run_tests("impacts: command", tests);

@@ -19,6 +19,7 @@
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunmatrix/sunmatrix_dense.h>
 
+#include "impacts/compliant_block.h"
 #include "impacts/examples.h"
 #include "ode_mlcp_impacts.h"
 
@@ -316,6 +317,26 @@ static void test_angle_fills_the_set(void) {
   CU_ASSERT(most > 0.093018 && most < 1.03 * 0.093018);
 }
 
+/* The command's own integrator, which draws figure 12, has the same speeds. */
+static void test_without_sundials(void) {
+  double far = 0;
+  for (int k = 0; k < SWEEP; k++) {
+    double part = 2.0 * k / (SWEEP - 1) - 1, ratio = by_stiffness.parameter[k];
+    const double stiffness[2] = {fmax(1e6 * ratio, 1e6),
+                                 fmax(1e6 / ratio, 1e6)};
+    const double equal[2] = {1e6, 1e6};
+    double by_ratio[2], turned[2];
+    CU_ASSERT(compliant_block_collide(stiffness, 0, by_ratio));
+    CU_ASSERT(compliant_block_collide(equal, part * 1e-2 * M_PI / 180, turned));
+    for (int i = 0; i < 2; i++) {
+      far = fmax(far, fabs(by_ratio[i] - by_stiffness.speeds[k][i]));
+      far = fmax(far, fabs(turned[i] - by_angle.speeds[k][i]));
+    }
+  }
+  CU_ASSERT(far < 2e-4);
+  printf("  the command's integrator is within %.1e m/s\n", far);
+}
+
 /* ---- the picture ------------------------------------------------------- */
 
 static int draw(const ode_mlcp_impact_set *set, const char *prefix) {
@@ -374,6 +395,7 @@ int main(int argc, char **argv) {
       {"rigid set", test_rigid_set},
       {"stiffness fills the set", test_stiffness_fills_the_set},
       {"angle fills the set", test_angle_fills_the_set},
+      {"without SUNDIALS", test_without_sundials},
       CU_TEST_INFO_NULL};
   int status = run_tests("impacts: compliant block", tests);
   if (argc > 1 && draw(&set, argv[1]) != 0) status = 1;

@@ -21,7 +21,7 @@ static const struct {
 } kinds[] = {{".png", "pngcairo font 'sans,11'", 1},
              {".svg", "svg font 'sans,11' background '#ffffff'", 1},
              {".pdf", "pdfcairo font 'sans,8'", 96}};
-enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
+enum { PNG, SVG, N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* Any letter case; -1: none. */
 static int kind_of(const char *path) {
@@ -50,11 +50,24 @@ bool gnuplot_open(gnuplot *plot, char *message, size_t message_size) {
 }
 
 void gnuplot_picture(gnuplot *plot, const char *path, int width, int height) {
+  gnuplot_print(plot, path, width, height, 1);
+}
+
+void gnuplot_print(gnuplot *plot, const char *path, int width, int height,
+                   int finer) {
   int kind = kind_of(path);
   if (kind < 0) kind = 0;
-  double points = kinds[kind].points;
-  fprintf(plot->out, "set terminal %s size %.6g,%.6g\nset output ",
-          kinds[kind].terminal, width / points, height / points);
+  bool print = finer > 1;
+  if (kind != PNG) finer = 1;
+  double points = kinds[kind].points / finer;
+  fprintf(plot->out, "set terminal %s size %.6g,%.6g", kinds[kind].terminal,
+          width / points, height / points);
+  if (finer > 1)
+    fprintf(plot->out, " fontscale %d linewidth %d pointscale %d", finer, finer,
+            finer);
+  // its letters are as many pixels as others are points
+  if (print && kind == SVG) fputs(" fontscale 1.33", plot->out);
+  fputs("\nset output ", plot->out);
   gnuplot_put_string(plot->out, path);
   fputc('\n', plot->out);
 }

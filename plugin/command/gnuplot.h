@@ -21,6 +21,10 @@ bool gnuplot_open(gnuplot *plot, char *message, size_t message_size);
 /** What follows goes to this picture, of so many points (96 an inch). */
 void gnuplot_picture(gnuplot *plot, const char *path, int width, int height);
 
+/** The same for print: a PNG has `finer` times as many pixels. */
+void gnuplot_print(gnuplot *plot, const char *path, int width, int height,
+                   int finer);
+
 /** Start it on a picture; `path` has to live on. @return false with a message
  *  [message_size] where it cannot be. */
 bool gnuplot_start(gnuplot *plot, const char *path, int width, int height,

@@ -12,7 +12,10 @@
 
 #include "command/arguments.h"
 #include "command/command.h"
+#include "command/gnuplot.h"
+#include "command/impact_sketch.h"
 #include "common/clock.h"
+#include "impacts/compliant_block.h"
 
 /* Samples that branch are many outcomes each: so many are usual. */
 #define SAMPLES_OF_ALL 4096
@@ -20,8 +23,11 @@
 /* So often is a reduction written; it changes nothing in it. */
 #define CHECKPOINT_SECONDS 10
 
-/* Samples whose way is drawn, and written by --csv-ways. */
-#define WAYS_DRAWN 4000
+/* Samples whose way is written by --csv-ways. */
+#define WAYS_WRITTEN 4000
+/* Samples whose way is drawn: of two contacts, and of more, which last. */
+#define WAYS_OF_PAIRS 65536
+#define WAYS_DRAWN 4096
 
 typedef struct settings {
   ode_mlcp_impact_options options;
@@ -29,6 +35,9 @@ typedef struct settings {
   int select, method, caps;
   bool json, merge;
   const char *csv, *csv_ways, *plot, *reduce;
+  const char *planes, *unit;
+  int view;
+  uint64_t figure;         /* 0: none */
   double checkpoint;       /* s between two of a reduction */
   const impact_team *team; /* NULL: this process is alone */
   struct {
@@ -94,6 +103,15 @@ static bool take_range(const argument *argument, const char *value) {
          settings->range.first < settings->range.end;
 }
 
+static bool take_unit(const argument *argument, const char *value) {
+  *(const char **)argument->place = value;
+  return *value != 0 && strlen(value) <= 24;
+}
+
+enum { VIEW_WAY, VIEW_OUTCOMES };
+static const char *const view_words[] = {
+    [VIEW_WAY] = "way", [VIEW_OUTCOMES] = "outcomes", NULL};
+
 static bool parse(int argc, char **argv, const impact_team *team,
                   settings *settings, int *status) {
   ode_mlcp_impact_options *options = &settings->options;
@@ -149,6 +167,19 @@ static bool parse(int argc, char **argv, const impact_team *team,
        .help = "write the velocities on the way of the first 4000 samples"},
       {"plot", "FILE", &settings->plot,
        .help = "draw the set: .png, .svg or .pdf, by gnuplot"},
+      {"planes", "X:Y,..", &settings->planes,
+       .help = "draw these planes of contact velocities, as vtA:vnA,vnA:vnB"},
+      {"view", "WAY", &settings->view, argument_take_word, "way or outcomes",
+       "way (default): draw the velocities on the way too; outcomes: these "
+       "alone, from near",
+       .words = view_words},
+      {"unit", "TEXT", &settings->unit, take_unit, "1 to 24 letters",
+       .help = "of contact velocities in pictures (default m/s)"},
+      {"figure", "N", &settings->figure, argument_take_count,
+       "a number from 9 to 14",
+       "draw the paper's figure N, 9 to 14, with this set (to figure-N.png, or "
+       "--plot)",
+       .least = 9, .most = 14},
       {"json", NULL, &settings->json, .help = "print one JSON object"},
       {"merge", NULL, &settings->merge,
        .help = "put the CSV files of all shards together again"},
@@ -158,6 +189,7 @@ static bool parse(int argc, char **argv, const impact_team *team,
   memset(settings, 0, sizeof *settings);
   settings->team = team;
   settings->checkpoint = CHECKPOINT_SECONDS;
+  settings->unit = "m/s";
   ode_mlcp_impact_default_options(options);
   options->samples = 0;
   options->h = 0;
@@ -356,6 +388,87 @@ static int sample(impact_result *result) {
   }
 }
 
+/* ---- pictures ------------------------------------------------------------ */
+
+/* Halm & Posa's, by number: of which collision, and in which planes. */
+static const struct {
+  const char *name, *planes;
+} figures[] = {
+    [9] = {"rocking-block", "vnA:vnB,vtA:vnA"},
+    [10] = {"compass-gait", "vtA:vnA,vnA:vnB,vtB:vnB"},
+    [11] = {"box-wall", "vtA:vnA,vnA:vnB,vtB:vnB"},
+    [12] = {"rocking-block", "vnA:vnB,vnA:vnB"},
+    [13] = {"ramone", "vtA:vnA,vnA:vnB,vtB:vnB"},
+    [14] = {"disk-stack", "vnA:vnB,vnC:vnD,vtA:vnA,vtC:vnC,vtE:vnE"}};
+
+enum { COMPLIANT_FIGURE = 12, SWEEP = 51 };
+
+/* What compliant corners make of the rocking block: with one of them stiffer
+ * than the other, or touching earlier. */
+static bool sweep_compliance(double by_stiffness[SWEEP][2],
+                             double by_angle[SWEEP][2]) {
+  const double softest = 1e6, decades = 5, degree = 3.14159265358979 / 180;
+  const double equal[2] = {softest, softest};
+  bool done = true;
+  for (int k = 0; k < SWEEP; k++) {
+    double part = 2.0 * k / (SWEEP - 1) - 1; // -1 .. 1
+    double ratio = pow(10, decades * part);
+    const double stiffness[2] = {softest * fmax(ratio, 1),
+                                 softest * fmax(1 / ratio, 1)};
+    done = done && compliant_block_collide(stiffness, 0, by_stiffness[k]) &&
+           compliant_block_collide(equal, part * 0.01 * degree, by_angle[k]);
+  }
+  return done;
+}
+
+static bool plot(const settings *settings, const impact_picture *picture,
+                 const impact_result *result, const ode_mlcp_impact_set *ways,
+                 char message[IMPACT_MESSAGE]) {
+  if (settings->figure != COMPLIANT_FIGURE)
+    return impact_plot(picture, result, ways, message);
+  double by_stiffness[SWEEP][2], by_angle[SWEEP][2];
+  if (!sweep_compliance(by_stiffness, by_angle)) {
+    snprintf(message, IMPACT_MESSAGE,
+             "the compliant block could not be integrated");
+    return false;
+  }
+  const impact_overlay overlays[2] = {
+      {"compliant corners, by their stiffnesses",
+       {"kA/kB = 1e-5", "kA = kB", "kA/kB = 1e5"},
+       SWEEP,
+       (const double(*)[2])by_stiffness},
+      {"compliant corners, by the block's angle",
+       {"-0.01 degrees", "flat", "0.01 degrees"},
+       SWEEP,
+       (const double(*)[2])by_angle}};
+  impact_picture with = *picture;
+  with.overlays = overlays;
+  return impact_plot(&with, result, NULL, message);
+}
+
+static int draw(const settings *settings, impact_result *result) {
+  char message[IMPACT_MESSAGE];
+  impact_picture picture = {.path = settings->plot, .unit = settings->unit};
+  const ode_mlcp_impact_problem *problem = &result->input->problem;
+  if (settings->planes != NULL &&
+      !impact_planes_parse(&picture, problem, settings->planes, message))
+    return complain("%s", message);
+  ode_mlcp_impact_set ways;
+  bool with_ways = settings->view == VIEW_WAY;
+  if (with_ways && ode_mlcp_impact_ways(
+                       result->impact, &result->options,
+                       problem->n_contacts <= 2 ? WAYS_OF_PAIRS : WAYS_DRAWN,
+                       &ways) != ODE_MLCP_IMPACT_DONE) {
+    complain("no memory for the velocities on the way");
+    return COMMAND_FELL_SHORT;
+  }
+  int status = written_or_complain(
+      plot(settings, &picture, result, with_ways ? &ways : NULL, message),
+      message, COMMAND_DONE);
+  if (with_ways) ode_mlcp_impact_set_release(&ways);
+  return status;
+}
+
 static int write_files(const settings *settings, impact_result *result) {
   char message[IMPACT_MESSAGE];
   int status = COMMAND_DONE;
@@ -363,22 +476,22 @@ static int write_files(const settings *settings, impact_result *result) {
     status = written_or_complain(
         impact_csv_write(settings->csv, result, &result->set, message), message,
         status);
-  if (settings->csv_ways == NULL && settings->plot == NULL) return status;
-
-  ode_mlcp_impact_set ways;
-  if (ode_mlcp_impact_ways(result->impact, &result->options, WAYS_DRAWN,
-                           &ways) != ODE_MLCP_IMPACT_DONE) {
-    complain("no memory for the velocities on the way");
-    return COMMAND_FELL_SHORT;
-  }
-  if (settings->csv_ways != NULL)
+  if (settings->csv_ways != NULL) {
+    ode_mlcp_impact_set ways;
+    if (ode_mlcp_impact_ways(result->impact, &result->options, WAYS_WRITTEN,
+                             &ways) != ODE_MLCP_IMPACT_DONE) {
+      complain("no memory for the velocities on the way");
+      return COMMAND_FELL_SHORT;
+    }
     status = written_or_complain(
         impact_csv_write(settings->csv_ways, result, &ways, message), message,
         status);
-  if (settings->plot != NULL)
-    status = written_or_complain(
-        impact_plot(settings->plot, result, &ways, message), message, status);
-  ode_mlcp_impact_set_release(&ways);
+    ode_mlcp_impact_set_release(&ways);
+  }
+  if (settings->plot != NULL) {
+    int drawn = draw(settings, result);
+    if (drawn != COMMAND_DONE) status = drawn;
+  }
   return status;
 }
 
@@ -697,10 +810,35 @@ static int merge_reductions(const settings *settings, char **paths,
 
 /* ---- one run ------------------------------------------------------------ */
 
+/* What cannot be drawn is said before the set is sampled. */
+static bool picture_is_possible(const settings *settings,
+                                const impact_input *input,
+                                char message[IMPACT_MESSAGE]) {
+  if (settings->plot == NULL) {
+    if (settings->planes == NULL && settings->view == VIEW_WAY) return true;
+    snprintf(message, IMPACT_MESSAGE, "--planes and --view go with --plot");
+    return false;
+  }
+  impact_picture picture;
+  impact_sketch sketch;
+  if (!gnuplot_knows(settings->plot, message, IMPACT_MESSAGE) ||
+      (settings->planes != NULL &&
+       !impact_planes_parse(&picture, &input->problem, settings->planes,
+                            message)) ||
+      !impact_sketch_open(&sketch, input, message))
+    return false;
+  impact_sketch_close(&sketch);
+  return true;
+}
+
 static int run_one(settings *settings, const char *name) {
   char message[IMPACT_MESSAGE];
   impact_input input;
   if (!impact_input_open(&input, name, message)) return complain("%s", message);
+  if (!picture_is_possible(settings, &input, message)) {
+    impact_input_close(&input);
+    return complain("%s", message);
+  }
   if (settings->options.samples == 0)
     settings->options.samples =
         settings->options.select == ODE_MLCP_IMPACT_ALL &&
@@ -741,6 +879,17 @@ static int run_merge(const settings *settings, char **paths, int n_paths) {
   return status;
 }
 
+/* ---- the paper's figures ------------------------------------------------- */
+
+static int draw_figure(settings *settings) {
+  char path[32];
+  snprintf(path, sizeof path, "figure-%d.png", (int)settings->figure);
+  if (settings->plot == NULL) settings->plot = path;
+  settings->planes = figures[settings->figure].planes;
+  if (settings->figure == COMPLIANT_FIGURE) settings->view = VIEW_OUTCOMES;
+  return run_one(settings, figures[settings->figure].name);
+}
+
 int command_impact(int argc, char **argv) {
   return command_impact_in_team(argc, argv, NULL);
 }
@@ -765,6 +914,11 @@ int command_impact_in_team(int argc, char **argv, const impact_team *team) {
         "--reduce keeps no outcomes for --csv, --csv-ways or --plot");
   if (settings.range.given && settings.reduce == NULL)
     return complain("--range goes with --reduce");
+  if (settings.figure > 0) {
+    if (n_names > 0 || settings.planes != NULL)
+      return complain("--figure says which collision and planes");
+    return draw_figure(&settings);
+  }
   if (n_names != 1) return complain("name one example or folder; see --help");
   return run_one(&settings, argv[optind]);
 }

@@ -117,8 +117,45 @@ bool impact_csv_merge(char **paths, int n_paths, impact_input *input,
                       impact_result *result, char message[IMPACT_MESSAGE]);
 void impact_csv_release(impact_result *result); /* a merged set's memory */
 
-/** Draw the set by gnuplot into a PNG. `ways` are intermediate velocities. */
-bool impact_plot(const char *path, const impact_result *result,
+/* ---- pictures (impact_plot.c, impact_figures.c) ------------------------- */
+
+enum { IMPACT_PLANES = 12 /* in one picture */ };
+
+/** A plane of two contact velocities, by their rows. */
+typedef struct impact_plane {
+  int x, y;
+} impact_plane;
+
+/** Other velocities over a plane, in an order: the first, the middle and the last
+ *  have names. */
+typedef struct impact_overlay {
+  const char *title, *names[3];
+  int n;
+  const double (*at)[2];
+} impact_overlay;
+
+/** What a picture is to show. */
+typedef struct impact_picture {
+  const char *path; /* the ending says what it is: .png, .svg, .pdf */
+  const char *unit; /* of contact velocities */
+  int n_planes;     /* 0: chosen by the contacts */
+  impact_plane planes[IMPACT_PLANES];
+  const impact_overlay *overlays; /* [n_planes]; NULL, or the set is drawn with
+                                     these and no other law beside it */
+} impact_picture;
+
+/** Take the planes from "X:Y,X:Y..", X and Y names of rows. False with a message
+ *  that names the one that is none. */
+bool impact_planes_parse(impact_picture *picture,
+                         const ode_mlcp_impact_problem *problem,
+                         const char *text, char message[IMPACT_MESSAGE]);
+
+/** Panels side by side, of so many. */
+int impact_picture_columns(int n_cells);
+
+/** Draw the set by gnuplot. `ways` are velocities on the way; NULL: outcomes
+ *  alone, from near. */
+bool impact_plot(const impact_picture *picture, const impact_result *result,
                  const ode_mlcp_impact_set *ways, char message[IMPACT_MESSAGE]);
 
 /* ---- reductions (impact_reduce.c) --------------------------------------

@@ -1,139 +1,808 @@
-/* Pictures of a set by gnuplot, in the style of Halm & Posa's figs. 9-14. */
+/* Pictures of a set: densities of all outcomes in planes of contact velocities,
+ * what leads to them, other laws beside them, and a sketch of what collides. All
+ * is measured in pixels, 96 an inch, from the upper left corner. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command/gnuplot.h"
 #include "command/impact.h"
+#include "command/impact_labels.h"
+#include "command/impact_sketch.h"
 
-/* Points drawn of a set at most; more would only cover one another. */
-#define MOST_POINTS 40000
+enum {
+  PANEL_WIDTH = 300, /* of the axes */
+  PANEL_HEIGHT = 264,
+  MARGIN_LEFT = 82,
+  MARGIN_RIGHT = 18,
+  MARGIN_TOP = 26,
+  MARGIN_BOTTOM = 56,
+  CELL_WIDTH = MARGIN_LEFT + PANEL_WIDTH + MARGIN_RIGHT,
+  CELL_HEIGHT = MARGIN_TOP + PANEL_HEIGHT + MARGIN_BOTTOM,
+  FOOT = 28,       /* below the panels: what is drawn */
+  SCALE_ROOM = 88, /* right of them: colours */
+  PIXELS = 2,      /* a cell of a density */
+  N_X = PANEL_WIDTH / PIXELS,
+  N_Y = PANEL_HEIGHT / PIXELS,
+  PNG_SCALE = 2 /* for print */
+};
 
-/* A plane of contact velocities: one panel. */
-typedef struct plane {
-  int x, y;
-} plane;
+/* Extents smaller than this much of the velocity before the impact are
+ * rounding: the panel is not blown up to show them. */
+#define ROUNDING 1e-7
+/* Room around what a panel shows, and the least it shows, of the same. */
+#define AROUND 0.09
+#define LEAST_EXTENT 0.02
 
-/* The panels: for two contacts the plane of both normals between the planes of
- * A and B; else normals of neighbours, then each contact's own plane. */
-static int choose_planes(const impact_result *result, plane planes[12]) {
-  int n = result->input->problem.n_contacts;
-  int per_contact = 1 + result->input->problem.n_tangents, count = 0;
-  if (n == 2) {
-    planes[count++] = (plane){1, 0};
-    planes[count++] = (plane){0, per_contact};
-    planes[count++] = (plane){per_contact + 1, per_contact};
-    return count;
+static const char *const SIMULTANEOUS_COLOUR = "#0072b2";
+static const char *const SEQUENCE_COLOURS[IMPACT_SEQUENCES] = {"#d1331d",
+                                                               "#b07d00"};
+
+/* ---- planes -------------------------------------------------------------- */
+
+static int find_row(const ode_mlcp_impact_problem *problem, const char *name,
+                    size_t length) {
+  int n = problem->n_contacts * (1 + problem->n_tangents);
+  for (int row = 0; row < n; row++) {
+    char known[24];
+    impact_row_name(problem, row, known);
+    if (strlen(known) == length && memcmp(known, name, length) == 0) return row;
   }
-  for (int i = 0; i + 1 < n && count < 3; i += 2)
-    planes[count++] = (plane){i * per_contact, (i + 1) * per_contact};
-  for (int i = 0; i < n && count < 9; i++)
-    planes[count++] = (plane){i * per_contact + 1, i * per_contact};
+  return -1;
+}
+
+bool impact_planes_parse(impact_picture *picture,
+                         const ode_mlcp_impact_problem *problem,
+                         const char *text, char message[IMPACT_MESSAGE]) {
+  picture->n_planes = 0;
+  for (const char *at = text; at != NULL; at = strchr(at, ',')) {
+    at += *at == ',';
+    size_t length = strcspn(at, ","), colon = strcspn(at, ":,");
+    int x = find_row(problem, at, colon);
+    int y = colon < length
+                ? find_row(problem, at + colon + 1, length - colon - 1)
+                : -1;
+    char last[24];
+    impact_row_name(problem,
+                    problem->n_contacts * (1 + problem->n_tangents) - 1, last);
+    if (picture->n_planes == IMPACT_PLANES) {
+      snprintf(message, IMPACT_MESSAGE, "--planes: more than %d planes",
+               IMPACT_PLANES);
+      return false;
+    }
+    if (x < 0 || y < 0 || x == y) {
+      snprintf(message, IMPACT_MESSAGE,
+               "--planes: '%.*s' is no plane X:Y of two contact velocities "
+               "(vnA, %s .. %s)",
+               (int)(length < 60 ? length : 60), at,
+               problem->n_tangents == 1 ? "vtA" : "vt1A", last);
+      return false;
+    }
+    picture->planes[picture->n_planes++] = (impact_plane){x, y};
+  }
+  return true;
+}
+
+/* For two planar contacts the plane of both normals between those of A and B;
+ * else normals of neighbours, then each contact's normal over its tangents and
+ * these over each other. @return how many there would be */
+static int choose_planes(impact_picture *picture,
+                         const ode_mlcp_impact_problem *problem, int most) {
+  int n = problem->n_contacts, T = problem->n_tangents, per = 1 + T, count = 0;
+  impact_plane plane;
+  for (int i = 0; i < n; i++) {
+    if (i + 1 < n && (n == 2 || i % 2 == 0)) {
+      plane = (impact_plane){i * per, (i + 1) * per};
+      if (count < most) picture->planes[count] = plane;
+      count++;
+    }
+  }
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < (T == 1 ? 1 : 3); k++) {
+      plane = k < 2 ? (impact_plane){i * per + 1 + k, i * per}
+                    : (impact_plane){i * per + 1, i * per + 2};
+      if (count < most) picture->planes[count] = plane;
+      count++;
+    }
+  }
+  picture->n_planes = count < most ? count : most;
   return count;
 }
 
-static void put_set(FILE *out, const char *name,
-                    const ode_mlcp_impact_set *set) {
-  uint64_t stride = set->n_outcomes / MOST_POINTS + 1;
-  fprintf(out, "$%s << EOD\n", name);
-  for (uint64_t k = 0; k < set->n_outcomes; k += stride) {
-    for (int i = 0; i < set->n_rows; i++)
-      fprintf(out, "%.7g ",
-              set->contact_velocities[k * (uint64_t)set->n_rows + (uint64_t)i]);
-    fputc('\n', out);
+/* ---- one panel ----------------------------------------------------------- */
+
+typedef struct panel {
+  impact_plane plane;
+  const impact_overlay *overlay; /* NULL: other laws */
+  double left, top;              /* of its axes */
+  double low[2], high[2];
+  uint64_t counts[N_X * N_Y]; /* outcomes */
+  bool passed[N_X * N_Y];     /* on the way */
+  labels labels;
+} panel;
+
+static double pixel_x(const panel *panel, double x) {
+  return panel->left +
+         (x - panel->low[0]) / (panel->high[0] - panel->low[0]) * PANEL_WIDTH;
+}
+
+static double pixel_y(const panel *panel, double y) {
+  return panel->top + PANEL_HEIGHT -
+         (y - panel->low[1]) / (panel->high[1] - panel->low[1]) * PANEL_HEIGHT;
+}
+
+static void reach_point(panel *panel, const double at[2]) {
+  for (int i = 0; i < 2; i++) {
+    panel->low[i] = fmin(panel->low[i], at[i]);
+    panel->high[i] = fmax(panel->high[i], at[i]);
   }
-  if (set->n_outcomes == 0)
-    for (int i = 0; i < set->n_rows; i++) fputs("NaN ", out);
-  fputs("\nEOD\n", out);
 }
 
-static void put_row(FILE *out, const double rows[], int n) {
-  for (int i = 0; i < n; i++) fprintf(out, "%.7g ", rows[i]);
-  fputc('\n', out);
+static void reach(panel *panel, const double rows[]) {
+  reach_point(panel, (double[2]){rows[panel->plane.x], rows[panel->plane.y]});
 }
 
-static void put_data(FILE *out, const impact_result *result,
-                     const ode_mlcp_impact_set *ways) {
+static void reach_set(panel *panel, const ode_mlcp_impact_set *set) {
+  for (uint64_t k = 0; set != NULL && k < set->n_outcomes; k++)
+    reach(panel, &set->contact_velocities[k * (uint64_t)set->n_rows]);
+}
+
+/* What a panel shows. */
+static void choose_range(panel *panel, const impact_result *result,
+                         const ode_mlcp_impact_set *ways,
+                         const double before[]) {
   int n = impact_row_count(result);
-  put_set(out, "ways", ways);
-  put_set(out, "outcomes", &result->set);
-  double *start = malloc((size_t)n * sizeof *start);
+  for (int i = 0; i < 2; i++) {
+    panel->low[i] = INFINITY;
+    panel->high[i] = -INFINITY;
+  }
+  reach_set(panel, &result->set);
+  reach_set(panel, ways);
+  if (ways != NULL) reach(panel, before);
+  const impact_overlay *overlay = panel->overlay;
+  for (int k = 0; overlay != NULL && k < overlay->n; k++)
+    reach_point(panel, overlay->at[k]);
+  for (int k = 0; k < result->n_simultaneous; k++)
+    reach(panel, &result->simultaneous[k * n]);
+  for (int k = 0; k < result->n_sequences; k++)
+    for (int i = 0; i <= result->sequences[k].n_impacts; i++)
+      if (ways != NULL || i == result->sequences[k].n_impacts)
+        reach(panel, &result->sequences[k].way[i * n]);
+  double scale = impact_velocity_scale(result);
+  for (int i = 0; i < 2; i++) {
+    double extent = panel->high[i] - panel->low[i];
+    if (!(extent >= 0)) panel->low[i] = panel->high[i] = extent = 0;
+    double middle = (panel->low[i] + panel->high[i]) / 2;
+    if (extent < ROUNDING * scale) extent = LEAST_EXTENT * scale;
+    panel->low[i] = middle - (0.5 + AROUND) * extent;
+    panel->high[i] = middle + (0.5 + AROUND) * extent;
+  }
+}
+
+/* The cell of a point; -1: beyond the panel. */
+static int cell_at(const panel *panel, double x, double y) {
+  double column = (pixel_x(panel, x) - panel->left) / PIXELS;
+  double line = (panel->top + PANEL_HEIGHT - pixel_y(panel, y)) / PIXELS;
+  if (!(column >= 0 && column < N_X && line >= 0 && line < N_Y)) return -1;
+  return (int)line * N_X + (int)column;
+}
+
+/* Mark the cells of a line. */
+static void pass(panel *panel, const double from[], const double to[],
+                 double weight) {
+  int x = panel->plane.x, y = panel->plane.y;
+  double dx = pixel_x(panel, to[x]) - pixel_x(panel, from[x]);
+  double dy = pixel_y(panel, to[y]) - pixel_y(panel, from[y]);
+  int n = (int)(fmax(fabs(dx), fabs(dy)) * 2 / PIXELS) + 1;
+  for (int k = 0; k <= n; k++) {
+    double part = (double)k / n;
+    int cell = cell_at(panel, from[x] + part * (to[x] - from[x]),
+                       from[y] + part * (to[y] - from[y]));
+    if (cell < 0) continue;
+    if (weight == 0)
+      panel->passed[cell] = true;
+    else
+      labels_avoid(&panel->labels, cell % N_X, N_Y - 1 - cell / N_X, weight);
+  }
+}
+
+static void count_set(panel *panel, const impact_result *result,
+                      const ode_mlcp_impact_set *ways) {
+  const ode_mlcp_impact_set *set = &result->set;
+  size_t n = (size_t)set->n_rows;
+  memset(panel->counts, 0, sizeof panel->counts);
+  memset(panel->passed, 0, sizeof panel->passed);
+  for (uint64_t k = 0; k < set->n_outcomes; k++) {
+    const double *rows = &set->contact_velocities[k * n];
+    int cell = cell_at(panel, rows[panel->plane.x], rows[panel->plane.y]);
+    if (cell >= 0) panel->counts[cell]++;
+  }
+  for (uint64_t k = 1; ways != NULL && k < ways->n_outcomes; k++)
+    if (ways->sample[k] == ways->sample[k - 1] &&
+        ways->lcps[k] > ways->lcps[k - 1])
+      pass(panel, &ways->contact_velocities[(k - 1) * n],
+           &ways->contact_velocities[k * n], 0);
+  labels_start(&panel->labels, panel->left, panel->top, N_X, N_Y, PIXELS);
+  for (int cell = 0; cell < N_X * N_Y; cell++) {
+    double weight = panel->counts[cell] > 0 ? 6 : panel->passed[cell] ? 1 : 0;
+    if (weight > 0)
+      labels_avoid(&panel->labels, cell % N_X, N_Y - 1 - cell / N_X, weight);
+  }
+}
+
+/* ---- colours ------------------------------------------------------------- */
+
+static const int ON_THE_WAY[3] = {226, 226, 226};
+
+/* From one outcome a cell, 0, to the most, 1. */
+static void colour_of(double part, int rgb[3]) {
+  static const double stops[4][3] = {
+      {205, 178, 222}, {150, 97, 178}, {94, 30, 122}, {35, 0, 50}};
+  double at = fmin(fmax(part, 0), 1) * 3;
+  int k = at < 2 ? (int)at : 2;
+  for (int i = 0; i < 3; i++)
+    rgb[i] =
+        (int)lround(stops[k][i] + (at - k) * (stops[k + 1][i] - stops[k][i]));
+}
+
+static double density(uint64_t count, uint64_t most) {
+  return most > 1 ? log((double)count) / log((double)most) : 1;
+}
+
+/* ---- gnuplot ------------------------------------------------------------- */
+
+typedef struct page {
+  FILE *out;
+  double width, height;
+} page;
+
+static void place(const page *page, double left, double top, double width,
+                  double height) {
+  fprintf(page->out,
+          "set lmargin at screen %.6f\nset rmargin at screen %.6f\n"
+          "set tmargin at screen %.6f\nset bmargin at screen %.6f\n",
+          left / page->width, (left + width) / page->width,
+          1 - top / page->height, 1 - (top + height) / page->height);
+}
+
+static void write_at(const page *page, double x, double y, const char *how,
+                     const char *colour, const char *text) {
+  fputs("set label ", page->out);
+  gnuplot_put_string(page->out, text);
+  fprintf(page->out,
+          " at screen %.6f,%.6f %s front noenhanced textcolor rgb '%s'\n",
+          x / page->width, 1 - y / page->height, how, colour);
+}
+
+static void clear(const page *page) {
+  fputs(
+      "unset label\nunset arrow\nunset object\nunset title\nset border 3\n"
+      "unset xlabel\nunset ylabel\n",
+      page->out);
+}
+
+/* Powers of ten that numbers of this size are told in. */
+static int exponent_of(double low, double high) {
+  double size = fmax(fabs(low), fabs(high));
+  if (size >= 0.01 && size < 10000) return 0;
+  return 3 * (int)floor((log10(size) + 1) / 3);
+}
+
+/* " 10^-3" by the letters there are for it. */
+static void add_power(char *text, size_t size, int exponent) {
+  static const char *const digits[] = {"⁰", "¹", "²", "³", "⁴",
+                                       "⁵", "⁶", "⁷", "⁸", "⁹"};
+  char number[16];
+  snprintf(number, sizeof number, "%d", exponent);
+  size_t used = (size_t)snprintf(text, size, "10");
+  for (const char *c = number; *c != 0 && used < size; c++)
+    used += (size_t)snprintf(text + used, size - used, "%s",
+                             *c == '-' ? "⁻" : digits[*c - '0']);
+  if (used < size) snprintf(text + used, size - used, " ");
+}
+
+/* Marks at round numbers, six at most: so many have room. */
+static void put_marks(FILE *out, char axis, double low, double high,
+                      int exponent) {
+  double least = (high - low) / 6, step = pow(10, floor(log10(least)));
+  step *= least <= step       ? 1
+          : least <= 2 * step ? 2
+          : least <= 5 * step ? 5
+                              : 10;
+  double unit = pow(10, exponent);
+  fprintf(out, "set %ctics (", axis);
+  for (double k = ceil(low / step); k * step <= high; k++)
+    fprintf(out, "%s'%.6g' %.9g", k > ceil(low / step) ? ", " : "",
+            k * step / unit + 0.0, k * step);
+  fputs(") nomirror out font ',9'\n", out);
+}
+
+static void put_axis(const page *page, const panel *panel,
+                     const impact_result *result, int which, const char *unit) {
+  int row = which == 0 ? panel->plane.x : panel->plane.y;
+  double low = panel->low[which], high = panel->high[which];
+  char name[24], text[160], power[48] = "", axis = which == 0 ? 'x' : 'y';
+  const ode_mlcp_impact_problem *problem = &result->input->problem;
+  impact_row_name(problem, row, name);
+  bool normal = name[1] == 'n', two = !normal && problem->n_tangents == 2;
+  int exponent = exponent_of(low, high);
+  if (exponent != 0) add_power(power, sizeof power, exponent);
+  snprintf(text, sizeof text, "%s velocity%s of %s, %s%s",
+           normal ? "normal" : "tangential",
+           !two             ? ""
+           : name[2] == '1' ? " 1"
+                            : " 2",
+           name + (two ? 3 : 2), power, unit);
+  fprintf(page->out, "set %crange [%.17g:%.17g]\n", axis, low, high);
+  put_marks(page->out, axis, low, high, exponent);
+  if (which == 0)
+    write_at(page, panel->left + PANEL_WIDTH / 2.0,
+             panel->top + PANEL_HEIGHT + 40, "center font ',10'", "#000000",
+             text);
+  else
+    write_at(page, panel->left - 62, panel->top + PANEL_HEIGHT / 2.0,
+             "center rotate font ',10'", "#000000", text);
+}
+
+static void put_image(const page *page, const panel *panel, uint64_t most) {
+  double dx = (panel->high[0] - panel->low[0]) / N_X;
+  double dy = (panel->high[1] - panel->low[1]) / N_Y;
+  fputs("$cells << EOD\n", page->out);
+  for (int j = 0; j < N_Y; j++)
+    for (int i = 0; i < N_X; i++) {
+      int cell = j * N_X + i, rgb[3] = {255, 255, 255};
+      if (panel->counts[cell] > 0)
+        colour_of(density(panel->counts[cell], most), rgb);
+      else if (panel->passed[cell])
+        memcpy(rgb, ON_THE_WAY, sizeof rgb);
+      fprintf(page->out, "%.9g %.9g %d %d %d\n", panel->low[0] + (i + 0.5) * dx,
+              panel->low[1] + (j + 0.5) * dy, rgb[0], rgb[1], rgb[2]);
+    }
+  fputs("EOD\n", page->out);
+}
+
+static void put_row(FILE *out, const panel *panel, const double rows[]) {
+  fprintf(out, "%.9g %.9g\n", rows[panel->plane.x], rows[panel->plane.y]);
+}
+
+/* Names stand where things are, and what names one place stands together. */
+static void name_laws(panel *panel, const impact_result *result,
+                      const double *before) {
+  int n = impact_row_count(result), x = panel->plane.x, y = panel->plane.y;
+  char text[LABEL_TEXT];
+  if (before != NULL)
+    labels_add(&panel->labels, pixel_x(panel, before[x]),
+               pixel_y(panel, before[y]), "before", "#000000");
+  for (int k = 0; k < result->n_simultaneous; k++) {
+    const double *rows = &result->simultaneous[k * n];
+    if (result->n_simultaneous == 1)
+      snprintf(text, sizeof text, "simultaneous");
+    else
+      snprintf(text, sizeof text, "simultaneous %d", k + 1);
+    labels_add(&panel->labels, pixel_x(panel, rows[x]), pixel_y(panel, rows[y]),
+               text, SIMULTANEOUS_COLOUR);
+  }
+  for (int k = 0; k < result->n_sequences; k++) {
+    const impact_sequence *it = &result->sequences[k];
+    const double *rows = &it->way[it->n_impacts * n];
+    snprintf(text, sizeof text, "sequence %.20s", it->order);
+    labels_add(&panel->labels, pixel_x(panel, rows[x]), pixel_y(panel, rows[y]),
+               text, SEQUENCE_COLOURS[k]);
+  }
+}
+
+/* Name what the cells of one kind are, at some that are off what has a name.
+ * False: there are none. */
+static bool name_region(panel *panel, bool outcomes, const char *text,
+                        const char *colour) {
+  enum { APART = 12 };
+  double places[LABEL_CHOICES][2];
+  int n_places = 0, n_cells = 0;
+  // every so many-th of them: all around
+  for (int pass = 0; pass < 2; pass++) {
+    int seen = 0, next = 0;
+    for (int cell = 0; cell < N_X * N_Y; cell++) {
+      if (outcomes ? panel->counts[cell] == 0
+                   : !panel->passed[cell] || panel->counts[cell] > 0)
+        continue;
+      double x = panel->left + (cell % N_X + 0.5) * PIXELS;
+      double y = panel->top + (N_Y - 0.5 - cell / N_X) * PIXELS;
+      if (labels_distance(&panel->labels, x, y) < APART) continue;
+      if (pass == 0) {
+        n_cells++;
+      } else if (seen++ == next && n_places < LABEL_CHOICES) {
+        places[n_places][0] = x;
+        places[n_places++][1] = y;
+        next = (int)((int64_t)n_cells * n_places / LABEL_CHOICES);
+      }
+    }
+  }
+  labels_add_region(&panel->labels, places, n_places, text, colour);
+  return n_places > 0;
+}
+
+static void put_labels(const page *page, panel *panel) {
+  labels_place(&panel->labels);
+  for (int k = 0; k < panel->labels.n; k++) {
+    const label *it = &panel->labels.label[k];
+    double from[2];
+    if (label_leader(it, from))
+      fprintf(page->out,
+              "set arrow from screen %.6f,%.6f to screen %.6f,%.6f nohead "
+              "front lw 0.6 lc rgb '#777777'\n",
+              from[0] / page->width, 1 - from[1] / page->height,
+              it->x / page->width, 1 - it->y / page->height);
+    for (int i = 0; i < it->n_lines; i++)
+      write_at(page, it->left, it->top + (i + 0.5) * LABEL_LINE,
+               "left font ',9'", it->colour[i], it->text[i]);
+  }
+}
+
+/* From the first to the last of an overlay. */
+static void colour_of_overlay(double part, int rgb[3]) {
+  static const double ends[2][3] = {{0, 114, 178}, {214, 96, 0}};
+  for (int i = 0; i < 3; i++)
+    rgb[i] = (int)lround(ends[0][i] + part * (ends[1][i] - ends[0][i]));
+}
+
+static void put_overlay(const page *page, panel *panel) {
+  static const char *const colours[3] = {"#0072b2", "#6b6959", "#d66000"};
+  const impact_overlay *it = panel->overlay;
+  write_at(page, panel->left + PANEL_WIDTH / 2.0, panel->top - 12,
+           "center font ',10'", "#000000", it->title);
+  fputs("$overlay << EOD\n", page->out);
+  for (int k = 0; k < it->n; k++) {
+    int rgb[3];
+    colour_of_overlay(it->n > 1 ? (double)k / (it->n - 1) : 0, rgb);
+    fprintf(page->out, "%.9g %.9g %d\n", it->at[k][0], it->at[k][1],
+            rgb[0] << 16 | rgb[1] << 8 | rgb[2]);
+    int cell = cell_at(panel, it->at[k][0], it->at[k][1]);
+    if (cell >= 0)
+      labels_avoid(&panel->labels, cell % N_X, N_Y - 1 - cell / N_X, 20);
+  }
+  fputs("EOD\n", page->out);
+  for (int i = 0; i < 3; i++) {
+    const double *at = it->at[i * (it->n - 1) / 2];
+    labels_add(&panel->labels, pixel_x(panel, at[0]), pixel_y(panel, at[1]),
+               it->names[i], colours[i]);
+  }
+}
+
+static void put_panel(const page *page, panel *panel,
+                      const impact_result *result, const double *before,
+                      const impact_picture *picture, uint64_t most,
+                      bool *named) {
+  FILE *out = page->out;
+  int n = impact_row_count(result);
+  clear(page);
+  place(page, panel->left, panel->top, PANEL_WIDTH, PANEL_HEIGHT);
+  for (int i = 0; i < 2; i++) put_axis(page, panel, result, i, picture->unit);
+  put_image(page, panel, most);
+  if (panel->overlay != NULL)
+    put_overlay(page, panel);
+  else
+    name_laws(panel, result, before);
+  // once in a picture is enough
+  if (!named[0]) named[0] = name_region(panel, true, "outcomes", "#5e1e7a");
+  if (!named[1]) named[1] = name_region(panel, false, "on the way", "#666666");
   fputs("$simultaneous << EOD\n", out);
-  if (start != NULL)
-    ode_mlcp_impact_contact_velocities(result->impact, result->input->problem.v,
-                                       start);
-  for (int k = 0; k < result->n_simultaneous && start != NULL; k++) {
-    put_row(out, start, n);
-    put_row(out, &result->simultaneous[k * n], n);
+  for (int k = 0; k < result->n_simultaneous; k++) {
+    const double *rows = &result->simultaneous[k * n];
+    if (before != NULL) {
+      put_row(out, panel, before);
+      pass(panel, before, rows, 8);
+    }
+    put_row(out, panel, rows);
+    pass(panel, rows, rows, 20);
     fputc('\n', out);
   }
   fputs("EOD\n", out);
-  free(start);
   for (int k = 0; k < result->n_sequences; k++) {
+    const impact_sequence *it = &result->sequences[k];
     fprintf(out, "$sequence%d << EOD\n", k);
-    for (int i = 0; i <= result->sequences[k].n_impacts; i++)
-      put_row(out, &result->sequences[k].way[i * n], n);
+    for (int i = before != NULL ? 0 : it->n_impacts; i <= it->n_impacts; i++) {
+      put_row(out, panel, &it->way[i * n]);
+      if (i > 0 && before != NULL)
+        pass(panel, &it->way[(i - 1) * n], &it->way[i * n], 8);
+    }
     fputs("EOD\n", out);
+  }
+  put_labels(page, panel);
+  fputs(
+      "plot $cells with rgbimage notitle, 0 with lines lw 0.6 lc rgb '#aaaaaa' "
+      "notitle",
+      out);
+  if (panel->overlay != NULL) {
+    fputs(
+        ", $overlay using 1:2:3 with points pt 6 ps 0.8 lw 1.3 "
+        "lc rgb variable notitle\n",
+        out);
+    return;
+  }
+  for (int k = 0; k < result->n_sequences; k++)
+    fprintf(out,
+            ", $sequence%d with linespoints pt 7 ps 0.45 lw 1.6 lc rgb '%s' "
+            "notitle",
+            k, SEQUENCE_COLOURS[k]);
+  fprintf(out,
+          ", $simultaneous with linespoints pt 7 ps 0.6 lw 1.6 lc rgb '%s' "
+          "notitle\n",
+          SIMULTANEOUS_COLOUR);
+}
+
+/* What the colours of a density mean. */
+static void put_scale(const page *page, double left, double top, double height,
+                      uint64_t most) {
+  FILE *out = page->out;
+  clear(page);
+  double decades = log10((double)most);
+  place(page, left, top, 14, height);
+  write_at(page, left + 62, top + height / 2, "center rotate font ',10'",
+           "#000000", "outcomes in a cell");
+  fputs("$cells << EOD\n", out);
+  for (int k = 0; k < 200; k++) {
+    int rgb[3];
+    colour_of((k + 0.5) / 200, rgb);
+    for (int side = 0; side < 2; side++)
+      fprintf(out, "%g %.9g %d %d %d\n", side + 0.5, (k + 0.5) / 200 * decades,
+              rgb[0], rgb[1], rgb[2]);
+  }
+  fprintf(out,
+          "EOD\nset border 15\nunset xtics\nset xrange [0:2]\nset yrange "
+          "[0:%.9g]\nunset ytics\nset y2range [0:%.9g]\nset y2tics (",
+          decades, decades);
+  for (int k = 0; k <= (int)decades; k++)
+    fprintf(out, k < 2 ? "%s'%.0f' %d" : "%s'10^{%.0f}' %d", k > 0 ? ", " : "",
+            k < 2 ? pow(10, k) : k, k);
+  // the end, where no other mark is near
+  if (decades < 2 && decades - floor(decades) > 0.25)
+    fprintf(out, ", '%" PRIu64 "' %.9g", most, decades);
+  fputs(
+      ") nomirror out font ',9'\n"
+      "plot $cells with rgbimage notitle\n"
+      "unset y2tics\nset xtics\nset ytics\n",
+      out);
+}
+
+/* ---- the sketch ---------------------------------------------------------- */
+
+/* From the sketch's metres to pixels. */
+typedef struct frame {
+  double middle[2], at[2], pixels;
+} frame;
+
+static void put_point(const page *page, const frame *frame, double x, double y,
+                      const char *ahead) {
+  fprintf(page->out, "%s screen %.6f,%.6f", ahead,
+          (frame->at[0] + (x - frame->middle[0]) * frame->pixels) / page->width,
+          1 - (frame->at[1] - (y - frame->middle[1]) * frame->pixels) /
+                  page->height);
+}
+
+static void put_outline(const page *page, const frame *frame,
+                        const double points[], int n, const char *style) {
+  fputs("set object polygon from", page->out);
+  for (int i = 0; i <= n; i++)
+    put_point(page, frame, points[2 * (i % n)], points[2 * (i % n) + 1],
+              i > 0 ? " to" : "");
+  fprintf(page->out, " %s\n", style);
+}
+
+static void put_segment(const page *page, const frame *frame,
+                        const double from[2], const double to[2],
+                        const char *style) {
+  fputs("set arrow from", page->out);
+  put_point(page, frame, from[0], from[1], "");
+  put_point(page, frame, to[0], to[1], " to");
+  fprintf(page->out, " %s\n", style);
+}
+
+static void put_disk(const page *page, const frame *frame, const double at[2],
+                     double radius, const char *style) {
+  double points[2 * 60];
+  for (int k = 0; k < 60; k++) {
+    points[2 * k] = at[0] + radius * cos(k * 2 * M_PI / 60);
+    points[2 * k + 1] = at[1] + radius * sin(k * 2 * M_PI / 60);
+  }
+  put_outline(page, frame, points, 60, style);
+}
+
+/* A way with solid ground on its right hand. */
+static void put_ground(const page *page, const frame *frame,
+                       const sketch_shape *shape) {
+  double depth = 20 / frame->pixels;
+  for (int i = 0; i + 3 < shape->n; i += 2) {
+    const double *a = &shape->at[i], *b = &shape->at[i + 2];
+    double x = b[0] - a[0], y = b[1] - a[1], length = hypot(x, y);
+    if (length == 0) continue;
+    double right[2] = {y / length * depth, -x / length * depth};
+    // past the corner, so that two bands meet
+    double on = i + 5 < shape->n ? depth / length : 0;
+    const double band[8] = {a[0],
+                            a[1],
+                            b[0] + on * x,
+                            b[1] + on * y,
+                            b[0] + on * x + right[0],
+                            b[1] + on * y + right[1],
+                            a[0] + right[0],
+                            a[1] + right[1]};
+    put_outline(page, frame, band, 4,
+                "fc rgb '#dedede' fs solid noborder back");
+  }
+  for (int i = 0; i + 3 < shape->n; i += 2)
+    put_segment(page, frame, &shape->at[i], &shape->at[i + 2],
+                "nohead lw 1.5 lc rgb '#555555' front");
+}
+
+static void put_contact(const page *page, const frame *frame,
+                        const sketch_shape *shape) {
+  double length = hypot(shape->at[2], shape->at[3]);
+  if (length == 0) length = 1;
+  double nx = shape->at[2] / length / frame->pixels;
+  double ny = shape->at[3] / length / frame->pixels;
+  double x = shape->at[0], y = shape->at[1];
+  put_segment(page, frame, (double[]){x, y},
+              (double[]){x + 26 * nx, y + 26 * ny},
+              "size screen 0.007,20 lw 1.5 lc rgb '#d1331d' front");
+  put_disk(page, frame, (double[]){x, y}, 3.2 / frame->pixels,
+           "fc rgb '#d1331d' fs solid noborder front");
+  double px = frame->at[0] + (x - 11 * nx - frame->middle[0]) * frame->pixels;
+  double py = frame->at[1] - (y - 11 * ny - frame->middle[1]) * frame->pixels;
+  write_at(page, px, py, "center font ',10'", "#d1331d", shape->name);
+}
+
+static void put_shape(const page *page, const frame *frame,
+                      const sketch_shape *shape) {
+  static const char filled[] =
+      "fc rgb '#f6e3a1' fs solid border lc rgb '#444444' lw 1.2 behind";
+  switch (shape->kind) {
+    case SKETCH_GROUND: put_ground(page, frame, shape); break;
+    case SKETCH_BODY:
+      put_outline(page, frame, shape->at, shape->n / 2, filled);
+      break;
+    case SKETCH_DISK:
+      put_disk(page, frame, shape->at, fabs(shape->at[2]), filled);
+      break;
+    case SKETCH_LINK:
+      for (int i = 0; i + 3 < shape->n; i += 2)
+        put_segment(page, frame, &shape->at[i], &shape->at[i + 2],
+                    "nohead lw 4 lc rgb '#c9a227' back");
+      break;
+    case SKETCH_MASS:
+      put_disk(page, frame, shape->at, 5 / frame->pixels,
+               "fc rgb '#444444' fs solid noborder front");
+      break;
+    case SKETCH_VELOCITY:
+      put_segment(
+          page, frame, shape->at,
+          (double[]){shape->at[0] + shape->at[2], shape->at[1] + shape->at[3]},
+          "size screen 0.009,20 lw 2 lc rgb '#0072b2' front");
+      break;
+    case SKETCH_CONTACT: put_contact(page, frame, shape); break;
   }
 }
 
-static void put_label(FILE *out, const impact_result *result, char axis,
-                      int row) {
-  char name[24];
-  impact_row_name(&result->input->problem, row, name);
-  bool normal = name[1] == 'n';
-  fprintf(out, "set %clabel '%s: %s velocity of %s (m/s)' noenhanced\n", axis,
-          name, normal ? "normal" : "tangential",
-          name + (normal || result->input->problem.n_tangents == 1 ? 2 : 3));
+static void put_sketch(const page *page, double left, double top,
+                       const impact_sketch *sketch) {
+  clear(page);
+  double width = CELL_WIDTH - 60, height = CELL_HEIGHT - 60;
+  double x = sketch->high[0] - sketch->low[0];
+  double y = sketch->high[1] - sketch->low[1];
+  const frame frame = {
+      .middle = {(sketch->high[0] + sketch->low[0]) / 2,
+                 (sketch->high[1] + sketch->low[1]) / 2},
+      .at = {left + CELL_WIDTH / 2.0, top + CELL_HEIGHT / 2.0 - 12},
+      .pixels =
+          fmin(x > 0 ? width / x : INFINITY, y > 0 ? height / y : INFINITY)};
+  place(page, left, top, CELL_WIDTH, CELL_HEIGHT);
+  for (int k = 0; k < sketch->n_shapes; k++)
+    put_shape(page, &frame, &sketch->shapes[k]);
+  // gnuplot draws what was set with a plot; this one shows nothing itself
+  fputs(
+      "unset border\nunset tics\nset xrange [0:1]\nset yrange [0:1]\n"
+      "plot NaN notitle\n",
+      page->out);
 }
 
-static void put_panel(FILE *out, const impact_result *result, plane plane,
-                      bool with_key) {
-  static const char *const colours[IMPACT_SEQUENCES] = {"#cc2222", "#e0a800"};
-  put_label(out, result, 'x', plane.x);
-  put_label(out, result, 'y', plane.y);
-  fputs(with_key ? "set key bottom left opaque noenhanced\n" : "unset key\n",
-        out);
-  fprintf(out,
-          "plot $ways using %d:%d with points pt 7 ps 0.25 lc rgb '#d0d0d0' "
-          "title 'on the way', \\\n"
-          " $outcomes using %d:%d with points pt 7 ps 0.35 lc rgb '#404040' "
-          "title 'set of outcomes', \\\n"
-          " $simultaneous using %d:%d with linespoints pt 7 ps 0.9 lw 2 "
-          "lc rgb '#2050c0' title 'simultaneous'",
-          plane.x + 1, plane.y + 1, plane.x + 1, plane.y + 1, plane.x + 1,
-          plane.y + 1);
-  for (int k = 0; k < result->n_sequences; k++)
-    fprintf(out,
-            ", \\\n $sequence%d using %d:%d with linespoints pt 5 ps 0.8 "
-            "lw 2 lc rgb '%s' title 'sequence %s'",
-            k, plane.x + 1, plane.y + 1, colours[k],
-            result->sequences[k].order);
-  fputc('\n', out);
+/* ---- the page ------------------------------------------------------------ */
+
+/* What is drawn, in a line. */
+static void put_foot(const page *page, const impact_result *result,
+                     const ode_mlcp_impact_set *ways, int n_left_out) {
+  char text[500];
+  int used = snprintf(text, sizeof text,
+                      "%.200s: all %" PRIu64 " outcomes of %" PRIu64 " samples",
+                      result->input->name, result->set.n_outcomes,
+                      result->set.n_samples);
+  if (ways != NULL && ways->n_samples < result->set.n_samples)
+    used += snprintf(text + used, sizeof text - (size_t)used,
+                     "; on the way: the first %" PRIu64, ways->n_samples);
+  if (result->n_simultaneous == 0)
+    used += snprintf(text + used, sizeof text - (size_t)used,
+                     "; no simultaneous solution found");
+  if (n_left_out > 0)
+    snprintf(text + used, sizeof text - (size_t)used,
+             "; %d more planes: --planes", n_left_out);
+  write_at(page, 14, page->height - 14, "left font ',9'", "#444444", text);
 }
 
-bool impact_plot(const char *path, const impact_result *result,
+static void put_page(const page *page, const impact_result *result,
+                     const ode_mlcp_impact_set *ways, const double *before,
+                     const impact_picture *picture, const impact_sketch *sketch,
+                     panel panels[], int n_left_out) {
+  int n_cells = picture->n_planes + (sketch->n_shapes > 0);
+  int n_columns = impact_picture_columns(n_cells);
+  uint64_t most = 1;
+  for (int k = 0; k < picture->n_planes; k++) {
+    panel *it = &panels[k];
+    int cell = k + (sketch->n_shapes > 0);
+    it->plane = picture->planes[k];
+    it->overlay = picture->overlays != NULL ? &picture->overlays[k] : NULL;
+    it->left = cell % n_columns * CELL_WIDTH + MARGIN_LEFT;
+    it->top = cell / n_columns * CELL_HEIGHT + MARGIN_TOP;
+    choose_range(it, result, ways, before);
+    count_set(it, result, ways);
+    for (int i = 0; i < N_X * N_Y; i++)
+      if (it->counts[i] > most) most = it->counts[i];
+  }
+  fputs("set encoding utf8\nset multiplot\n", page->out);
+  if (sketch->n_shapes > 0) put_sketch(page, 0, 0, sketch);
+  bool named[2] = {false, false};
+  for (int k = 0; k < picture->n_planes; k++)
+    put_panel(page, &panels[k], result, before, picture, most, named);
+  if (most > 1)
+    put_scale(page, n_columns * CELL_WIDTH + 8, MARGIN_TOP, PANEL_HEIGHT, most);
+  clear(page);
+  put_foot(page, result, ways, n_left_out);
+  place(page, 0, 0, page->width, page->height);
+  fputs(
+      "unset border\nunset tics\nset xrange [0:1]\nset yrange [0:1]\n"
+      "plot NaN notitle\n",
+      page->out);
+}
+
+int impact_picture_columns(int n_cells) {
+  return n_cells == 4 ? 2 : n_cells < 3 ? n_cells : 3;
+}
+
+bool impact_plot(const impact_picture *asked, const impact_result *result,
                  const ode_mlcp_impact_set *ways,
                  char message[IMPACT_MESSAGE]) {
-  plane planes[12];
-  int n_planes = choose_planes(result, planes);
-  int n_columns = n_planes < 3 ? n_planes : 3;
-  int n_lines = (n_planes + n_columns - 1) / n_columns;
+  impact_picture picture = *asked;
+  int n_left_out = 0;
+  impact_sketch sketch;
+  if (!impact_sketch_open(&sketch, result->input, message)) return false;
+  if (picture.n_planes == 0)
+    n_left_out = choose_planes(&picture, &result->input->problem,
+                               IMPACT_PLANES - (sketch.n_shapes > 0)) -
+                 picture.n_planes;
+  size_t n = (size_t)picture.n_planes;
+  panel *panels = calloc(n, sizeof *panels);
+  double *before = malloc((size_t)impact_row_count(result) * sizeof *before);
+  int n_cells = picture.n_planes + (sketch.n_shapes > 0);
+  int n_columns = impact_picture_columns(n_cells);
+  page page = {
+      .width = n_columns * CELL_WIDTH + SCALE_ROOM,
+      .height = (n_cells + n_columns - 1) / n_columns * CELL_HEIGHT + FOOT};
   gnuplot plot;
-  if (!gnuplot_start(&plot, path, 520 * n_columns, 480 * n_lines, message,
-                     IMPACT_MESSAGE))
-    return false;
-  put_data(plot.out, result, ways);
-  fprintf(plot.out, "set multiplot layout %d,%d title ", n_lines, n_columns);
-  char title[400];
-  snprintf(title, sizeof title, "%s: velocities after the impact, %llu samples",
-           result->input->name, (unsigned long long)result->set.n_samples);
-  gnuplot_put_string(plot.out, title);
-  fputs(
-      " noenhanced\nset grid lc rgb '#eeeeee'\nset zeroaxis\n"
-      "set offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05\n",
-      plot.out);
-  for (int i = 0; i < n_planes; i++)
-    put_panel(plot.out, result, planes[i], i == 0);
-  return gnuplot_end(&plot, message, IMPACT_MESSAGE);
+  bool drawn = panels != NULL && before != NULL;
+  if (!drawn) snprintf(message, IMPACT_MESSAGE, "no memory for a picture");
+  drawn = drawn && gnuplot_knows(picture.path, message, IMPACT_MESSAGE) &&
+          gnuplot_open(&plot, message, IMPACT_MESSAGE);
+  if (drawn) {
+    ode_mlcp_impact_contact_velocities(result->impact, result->input->problem.v,
+                                       before);
+    plot.path = picture.path;
+    page.out = plot.out;
+    gnuplot_print(&plot, picture.path, (int)page.width, (int)page.height,
+                  PNG_SCALE);
+    put_page(&page, result, ways, ways != NULL ? before : NULL, &picture,
+             &sketch, panels, n_left_out);
+    drawn = gnuplot_end(&plot, message, IMPACT_MESSAGE);
+  }
+  free(panels);
+  free(before);
+  impact_sketch_close(&sketch);
+  return drawn;
 }
