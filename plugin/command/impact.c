@@ -12,8 +12,6 @@
 
 #include "command/arguments.h"
 #include "command/command.h"
-#include "command/gnuplot.h"
-#include "command/impact_sketch.h"
 #include "common/clock.h"
 #include "impacts/compliant_block.h"
 
@@ -820,15 +818,10 @@ static bool picture_is_possible(const settings *settings,
     return false;
   }
   impact_picture picture;
-  impact_sketch sketch;
-  if (!gnuplot_knows(settings->plot, message, IMPACT_MESSAGE) ||
-      (settings->planes != NULL &&
-       !impact_planes_parse(&picture, &input->problem, settings->planes,
-                            message)) ||
-      !impact_sketch_open(&sketch, input, message))
-    return false;
-  impact_sketch_close(&sketch);
-  return true;
+  return (settings->planes == NULL ||
+          impact_planes_parse(&picture, &input->problem, settings->planes,
+                              message)) &&
+         impact_plot_is_possible(settings->plot, input, message);
 }
 
 static int run_one(settings *settings, const char *name) {

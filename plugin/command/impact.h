@@ -150,8 +150,10 @@ bool impact_planes_parse(impact_picture *picture,
                          const ode_mlcp_impact_problem *problem,
                          const char *text, char message[IMPACT_MESSAGE]);
 
-/** Panels side by side, of so many. */
-int impact_picture_columns(int n_cells);
+/** Can a picture of that name be made, and is the collision's sketch one? False
+ *  with a message. */
+bool impact_plot_is_possible(const char *path, const impact_input *input,
+                             char message[IMPACT_MESSAGE]);
 
 /** Draw the set by gnuplot. `ways` are velocities on the way; NULL: outcomes
  *  alone, from near. */

@@ -727,12 +727,17 @@ static void put_foot(const page *page, const impact_result *result,
   write_at(page, 14, page->height - 14, "left font ',9'", "#444444", text);
 }
 
+/* Panels side by side. */
+static int columns_of(int n_cells) {
+  return n_cells == 4 ? 2 : n_cells < 3 ? n_cells : 3;
+}
+
 static void put_page(const page *page, const impact_result *result,
                      const ode_mlcp_impact_set *ways, const double *before,
                      const impact_picture *picture, const impact_sketch *sketch,
                      panel panels[], int n_left_out) {
   int n_cells = picture->n_planes + (sketch->n_shapes > 0);
-  int n_columns = impact_picture_columns(n_cells);
+  int n_columns = columns_of(n_cells);
   uint64_t most = 1;
   for (int k = 0; k < picture->n_planes; k++) {
     panel *it = &panels[k];
@@ -762,8 +767,14 @@ static void put_page(const page *page, const impact_result *result,
       page->out);
 }
 
-int impact_picture_columns(int n_cells) {
-  return n_cells == 4 ? 2 : n_cells < 3 ? n_cells : 3;
+bool impact_plot_is_possible(const char *path, const impact_input *input,
+                             char message[IMPACT_MESSAGE]) {
+  impact_sketch sketch;
+  if (!gnuplot_knows(path, message, IMPACT_MESSAGE) ||
+      !impact_sketch_open(&sketch, input, message))
+    return false;
+  impact_sketch_close(&sketch);
+  return true;
 }
 
 bool impact_plot(const impact_picture *asked, const impact_result *result,
@@ -781,7 +792,7 @@ bool impact_plot(const impact_picture *asked, const impact_result *result,
   panel *panels = calloc(n, sizeof *panels);
   double *before = malloc((size_t)impact_row_count(result) * sizeof *before);
   int n_cells = picture.n_planes + (sketch.n_shapes > 0);
-  int n_columns = impact_picture_columns(n_cells);
+  int n_columns = columns_of(n_cells);
   page page = {
       .width = n_columns * CELL_WIDTH + SCALE_ROOM,
       .height = (n_cells + n_columns - 1) / n_columns * CELL_HEIGHT + FOOT};
