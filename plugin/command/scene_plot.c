@@ -194,7 +194,7 @@ static void plot_pictures(FILE *out, const scene_result *result) {
   static const char axis_names[] = "xyz";
   int n = picture_count(result);
   fprintf(out,
-          "set xlabel '%c (m)'\nset ylabel '%c (m)'\n"
+          "set xlabel '%c, m'\nset ylabel '%c, m'\n"
           "set size ratio -1\nunset key\n"
           "set offsets graph 0.04, graph 0.04, graph 0.04, graph 0.04\n"
           "set title 'from %.3g s (light) "
@@ -217,6 +217,9 @@ static void plot_pictures(FILE *out, const scene_result *result) {
 }
 
 /* ---- curves ---- */
+
+/* Names stand above the curves and cover none. */
+#define ABOVE "set key outside top center horizontal noopaque\n"
 
 /* The first coordinate that is drawn. */
 static int first_curve(const scene_result *result) {
@@ -250,56 +253,88 @@ static void put_runs(FILE *out, const scene_result *const results[], int n,
   fputc('\n', out);
 }
 
+/* Below it an infeasibility is rounding, m or m/s. */
+#define ROUNDING 1e-12
+
 static bool any_infeasibility(const scene_result *const results[], int n) {
   for (int k = 0; k < n; k++)
-    if (results[k]->infeasibility_max > 1e-17) return true;
+    if (results[k]->infeasibility_max > ROUNDING) return true;
   return false;
 }
 
+static void plot_coordinates(FILE *out, const scene_result *result,
+                             bool velocities, const char *note);
+
 static void plot_infeasibility(FILE *out, const scene_result *const results[],
                                int n) {
+  // a panel without a curve tells nothing: the other coordinates do
   if (!any_infeasibility(results, n)) {
-    fputs(
-        "set title 'infeasibility: none at all'\nset xlabel 'time (s)'\n"
-        "unset ylabel\nset yrange [0:1]\nunset key\n"
-        "plot $run0 using 1:3 with lines\n"
-        "set yrange [*:*]\n",
-        out);
+    plot_coordinates(out, results[0], !results[0]->scene->draw_velocities,
+                     " (infeasibility: rounding, below 1e-12)");
     return;
   }
-  // what is no infeasibility at all is drawn at the foot
+  // what is rounding is drawn at the foot
   fprintf(out,
-          "set title 'infeasibility'\nset xlabel 'time (s)'\n"
-          "set ylabel '%s'\nset logscale y\nset format y '%%.0e'\n"
-          "set key bottom right opaque\nplot",
+          "set title 'infeasibility'\nset xlabel 'time, s'\n"
+          "set ylabel 'infeasibility, %s'\nset logscale y\n"
+          "set format y '%%.0e'\n" ABOVE "plot",
           results[0]->scene->infeasibility_unit);
-  put_runs(out, results, n, "every ::1 using 1:($3 > 1e-17 ? $3 : 1e-17)");
+  put_runs(out, results, n, "every ::1 using 1:($3 > 1e-13 ? $3 : 1e-13)");
   fputs("unset logscale y\nset format y\n", out);
 }
 
+/* Rounding is not blown up: an energy that stays is a line. */
+static void set_energy_range(FILE *out, const scene_result *const results[],
+                             int n) {
+  double low = INFINITY, high = -INFINITY;
+  for (int k = 0; k < n; k++)
+    for (long row = 0; row <= results[k]->n_steps; row++) {
+      low = fmin(low, results[k]->energies[row]);
+      high = fmax(high, results[k]->energies[row]);
+    }
+  double size = fmax(fabs(low), fabs(high));
+  if (!(high - low <= 1e-9 * size)) return;
+  double around = size > 0 ? 0.01 * size : 1;
+  fprintf(out, "set yrange [%.9g:%.9g]\n", low - around, high + around);
+}
+
 static void plot_energy(FILE *out, const scene_result *const results[], int n) {
-  fputs("set title 'energy'\nset ylabel 'J'\nset key top right\nplot", out);
+  fputs(
+      "set title 'energy'\nset xlabel 'time, s'\nset ylabel 'energy, "
+      "J'\n" ABOVE,
+      out);
+  set_energy_range(out, results, n);
+  fputs("plot", out);
   put_runs(out, results, n, "using 1:2");
+  fputs("set yrange [*:*]\n", out);
 }
 
 /* What the scene watches beside its coordinates. */
 static void plot_extra(FILE *out, const scene_result *const results[], int n) {
-  fprintf(out, "set title '%s'\nset ylabel '%s'\nset key top right\nplot",
-          results[0]->scene->extra_name, results[0]->scene->extra_unit);
+  fprintf(out,
+          "set title '%s'\nset xlabel 'time, s'\nset ylabel '%s, %s'\n" ABOVE
+          "plot",
+          results[0]->scene->extra_name, results[0]->scene->extra_name,
+          results[0]->scene->extra_unit);
   char columns[24];
   snprintf(columns, sizeof columns, "using 1:%d", 4 + 2 * CURVES);
   put_runs(out, results, n, columns);
 }
 
 static void plot_coordinates(FILE *out, const scene_result *result,
-                             bool velocities) {
+                             bool velocities, const char *note) {
   int per_body = result->coordinates_of_body;
   int first = first_curve(result), n = result->n_positions - first;
   if (n > CURVES) n = CURVES;
-  fprintf(out, "set title '%s%s'\nset ylabel '%s'\nset key top right\nplot",
-          velocities ? "velocity" : "position",
-          result->n_bodies > 1 ? " of the first" : "",
-          velocities ? "m/s, rad/s" : "m, rad");
+  const char *what = velocities ? "velocity" : "position";
+  const char *unit = velocities   ? first == 3 ? "rad/s" : "m/s or rad/s"
+                     : first == 3 ? "rad"
+                                  : "m or rad";
+  fprintf(
+      out,
+      "set title '%s%s%s'\nset xlabel 'time, s'\nset ylabel '%s, %s'\n" ABOVE
+      "plot",
+      what, result->n_bodies > 1 ? " of the first" : "", note, what, unit);
   for (int i = 0; i < n; i++)
     fprintf(out, "%s $run0 using 1:%d with lines lw 1.3 lc rgb '%s' title '",
             i > 0 ? ", \\\n" : "", 4 + 2 * i + velocities, COLOURS[i]),
@@ -343,7 +378,7 @@ bool scene_plot(const char *path, const scene_result *const results[],
   if (results[0]->scene->extra_name != NULL)
     plot_extra(out, results, n_results);
   else
-    plot_coordinates(out, results[0], results[0]->scene->draw_velocities);
+    plot_coordinates(out, results[0], results[0]->scene->draw_velocities, "");
   plot_energy(out, results, n_results);
   return gnuplot_end(&plot, message, SCENE_MESSAGE);
 }
@@ -369,7 +404,7 @@ bool scene_plot_sweep(const char *path, const scene_sweep *sweep,
   gnuplot_put_string(out, title);
   fputs(" noenhanced\n", out);
   fputs(
-      "set logscale xy\nset format xy '%.0e'\nset xlabel 'h (s)'\n"
+      "set logscale xy\nset format xy '%.0e'\nset xlabel 'step size, s'\n"
       "set ylabel 'error'\nset key bottom right\nplot",
       out);
   for (int k = 0; k < SCENE_ERRORS && scene->error_kinds[k].name != NULL; k++) {
