@@ -279,7 +279,7 @@ static void plot_infeasibility(FILE *out, const scene_result *const results[],
           "set ylabel 'infeasibility, %s'\nset logscale y\n"
           "set format y '%%.0e'\n" ABOVE "plot",
           results[0]->scene->infeasibility_unit);
-  put_runs(out, results, n, "every ::1 using 1:($3 > 1e-13 ? $3 : 1e-13)");
+  put_runs(out, results, n, "every ::1 using 1:($3 > 1e-12 ? $3 : 1e-12)");
   fputs("unset logscale y\nset format y\n", out);
 }
 
@@ -311,11 +311,14 @@ static void plot_energy(FILE *out, const scene_result *const results[], int n) {
 
 /* What the scene watches beside its coordinates. */
 static void plot_extra(FILE *out, const scene_result *const results[], int n) {
+  char name[80];
+  snprintf(name, sizeof name, "%s", results[0]->scene->extra_name);
+  for (char *c = name; *c != 0; c++)
+    if (*c == '_') *c = ' ';
   fprintf(out,
           "set title '%s'\nset xlabel 'time, s'\nset ylabel '%s, %s'\n" ABOVE
           "plot",
-          results[0]->scene->extra_name, results[0]->scene->extra_name,
-          results[0]->scene->extra_unit);
+          name, name, results[0]->scene->extra_unit);
   char columns[24];
   snprintf(columns, sizeof columns, "using 1:%d", 4 + 2 * CURVES);
   put_runs(out, results, n, columns);
