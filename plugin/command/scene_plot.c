@@ -187,7 +187,12 @@ static void put_pictures(FILE *out, const scene_result *result) {
     }
     fputs("\n", out);
   }
-  fputs("EOD\n", out);
+  // a scene much longer than high would be a sliver by one scale
+  fputs(
+      "EOD\nstats $picture0 using 1 name 'x' nooutput\n"
+      "stats $picture0 using 2 name 'y' nooutput\n"
+      "sliver = x_max - x_min > 6 * (y_max - y_min) && y_max > y_min\n",
+      out);
 }
 
 static void plot_pictures(FILE *out, const scene_result *result) {
@@ -195,10 +200,11 @@ static void plot_pictures(FILE *out, const scene_result *result) {
   int n = picture_count(result);
   fprintf(out,
           "set xlabel '%c, m'\nset ylabel '%c, m'\n"
-          "set size ratio -1\nunset key\n"
+          "if (sliver) { set size noratio } else { set size ratio -1 }\n"
+          "unset key\n"
           "set offsets graph 0.04, graph 0.04, graph 0.04, graph 0.04\n"
-          "set title 'from %.3g s (light) "
-          "to %.3g s (dark)'\n",
+          "set title 'from %.3g s (light) to %.3g s (dark)'"
+          ".(sliver ? ', heights stretched' : '')\n",
           axis_names[result->axes[0]], axis_names[result->axes[1]],
           picture_time(result, 0), picture_time(result, n - 1));
   fputs(
