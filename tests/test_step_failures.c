@@ -573,6 +573,45 @@ static void test_bad_joint_is_named(void) {
   dWorldDestroy(p.world);
 }
 
+/* The host ends the program where a direction that a joint's rows need is none. */
+static void test_degenerate_joints_are_named(void) {
+  for (int type = 0; type < 4; type++) {
+    pair p = create_pair(NULL);
+    dBodyID one = p.bodies[0], other = p.bodies[1];
+    dVector3 axis = {0, 0.6, 0.8};
+    dJointID joint = NULL;
+    switch (type) {
+      case 0:
+        joint = dJointCreateUniversal(p.world, 0);
+        dJointAttach(joint, one, other);
+        dJointSetUniversalAxis1(joint, 0, 0.6, 0.8);
+        dJointSetUniversalAxis2(joint, 0, 0.6, 0.8);
+        break;
+      case 1:
+        joint = dJointCreateHinge2(p.world, 0);
+        dJointAttach(joint, one, other);
+        dJointSetHinge2Axes(joint, axis, axis);
+        break;
+      case 2:
+        joint = dJointCreatePU(p.world, 0);
+        dJointAttach(joint, one, other);
+        dJointSetPUAxis1(joint, 0, 0.6, 0.8);
+        dJointSetPUAxis2(joint, 0, 0.6, 0.8);
+        break;
+      default:
+        joint = dJointCreateTransmission(p.world, 0);
+        dJointAttach(joint, one, other);
+        dJointSetTransmissionAnchor1(joint, 1, 2, 3);
+        dJointSetTransmissionAnchor2(joint, 1, 2, 3);
+    }
+    expect_refusal(&p, type < 3 ? "its axes are parallel"
+                                : "its anchors are in one place");
+    dJointDestroy(joint);
+    expect_step(&p);
+    dWorldDestroy(p.world);
+  }
+}
+
 /* --- warnings ------------------------------------------------------------ */
 
 /* Tries everything that a callback must not do. */
@@ -1003,6 +1042,7 @@ int main(void) {
       {"no normal", test_a_contact_without_normal_is_left_out},
       {"bad step sizes", test_bad_step_sizes},
       {"bad joint", test_bad_joint_is_named},
+      {"degenerate joints are named", test_degenerate_joints_are_named},
       {"callbacks cannot step or detach", test_callbacks_cannot_step_or_detach},
       {"warnings become rare", test_warnings_become_rare},
       {"silence", test_an_undisturbed_world_is_silent},

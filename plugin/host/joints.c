@@ -19,6 +19,53 @@ static double own_erp(dJointID joint, double world_erp) {
   }
 }
 
+typedef void axis_function(dJointID, dVector3);
+
+/* Unit vectors whose cross product is nothing but rounding. */
+static bool are_parallel(dJointID id, axis_function *first,
+                         axis_function *second) {
+  const double ROUNDING = 1e-15;
+  dVector3 a, b;
+  double cross[3];
+  first(id, a);
+  second(id, b);
+  vec3_cross(cross, a, b);
+  return vec3_length(cross) <= ROUNDING;
+}
+
+static const char *degenerate_transmission(dJointID id) {
+  if (dJointGetTransmissionMode(id) == dTransmissionIntersectingAxes)
+    return are_parallel(id, dJointGetTransmissionAxis1,
+                        dJointGetTransmissionAxis2)
+               ? "its axes are parallel and do not intersect"
+               : NULL;
+  dVector3 a, b;
+  dJointGetTransmissionAnchor1(id, a);
+  dJointGetTransmissionAnchor2(id, b);
+  for (int i = 0; i < 3; i++)
+    if (a[i] != b[i]) return NULL;
+  return "its anchors are in one place";
+}
+
+const char *host_joint_degenerate(dJointID id) {
+  bool parallel = false;
+  switch (dJointGetType(id)) {
+    case dJointTypeUniversal:
+      parallel =
+          are_parallel(id, dJointGetUniversalAxis1, dJointGetUniversalAxis2);
+      break;
+    case dJointTypeHinge2:
+      parallel = are_parallel(id, dJointGetHinge2Axis1, dJointGetHinge2Axis2);
+      break;
+    case dJointTypePU:
+      parallel = are_parallel(id, dJointGetPUAxis1, dJointGetPUAxis2);
+      break;
+    case dJointTypeTransmission: return degenerate_transmission(id);
+    default: break;
+  }
+  return parallel ? "its axes are parallel" : NULL;
+}
+
 /* The part of rows->rhs[i] that grows with the rate: a position error enters as
  * fps erp error, so what twice the rate adds is the correction. */
 static double correction_part(const dStepperJointRows *rows,
@@ -31,6 +78,7 @@ static double correction_part(const dStepperJointRows *rows,
 double host_joint_error(dJointID joint, double step_size) {
   dStepperJointRows rows, faster;
   double own = own_erp(joint, 1), worst = 0;
+  if (host_joint_degenerate(joint) != NULL) return 0;
   if (!dJointGetStepperRows(joint, 1 / step_size, own, &rows) ||
       !dJointGetStepperRows(joint, 2 / step_size, own, &faster))
     return 0;

@@ -18,7 +18,13 @@ typedef struct host_joint_rows {
 } host_joint_rows;
 
 /**
- * Read a joint's rows.
+ * Why the joint has no rows where its bodies are, in words, or NULL: directions
+ * that it needs are none there, for which the host ends the program.
+ */
+const char *host_joint_degenerate(dJointID id);
+
+/**
+ * Read a joint's rows; not of one that is degenerate.
  *
  * @param erp  ODE_MLCP_ERP_HOST, or the ERP of rows that have no spring of
  *             their own (the paper's gamma)

@@ -402,13 +402,16 @@ static bool correct(event_state *w, double last) {
   return second_order_correct(&w->s, &w->ahead, &w->now);
 }
 
-/* A step of the size, or of half, a quarter .. of it: one that settles. */
-static bool try_step(event_state *w, double *size) {
+/* A step of the size, or of half, a quarter .. of it: one that settles.
+ * @param n_failed  tries of the host's step that did not, so far: what never
+ *                  settles would be cut into thousands */
+static bool try_step(event_state *w, double *size, int *n_failed) {
   const double SMALLEST = 0x1p-12; /* of the host's step: taken as it is */
+  const int MOST_FAILED = 100;     /* then any size is */
   for (;;) {
     if (!w->s.take(&w->s, &w->now, *size, &w->next)) return false;
     if (!w->s.unsettled) return true;
-    if (*size <= SMALLEST * w->s.step->step_size) {
+    if (*size <= SMALLEST * w->s.step->step_size || ++*n_failed > MOST_FAILED) {
       event_report(w)->not_converged = 1;
       return true;
     }
@@ -422,7 +425,7 @@ static bool run(event_state *w) {
   const ode_mlcp_options *options = step->options;
   double remaining = step->step_size;
   bool detect = options->events;
-  int n_events = 0;
+  int n_events = 0, n_failed = 0;
   second_order_find_stiff(&w->s, &w->now, step->step_size);
   w->s.counts_cone = true;
   double last = 0; /* size of the last substep */
@@ -433,7 +436,7 @@ static bool run(event_state *w) {
     if (approach && options->approach && !impact(w)) return false;
     size = fmin(fmin(2 * size, remaining), events_longest(w));
     w->s.detects = detect;
-    if (!try_step(w, &size)) return false;
+    if (!try_step(w, &size, &n_failed)) return false;
 
     event found = {EVENT_NONE, 0};
     w->ahead_size = 0;

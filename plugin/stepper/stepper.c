@@ -142,16 +142,20 @@ static void tick(void *context) {
   world_stepper *stepper = watch->stepper;
   char what[120];
   unsigned n_bodies = 0, n_joints = 0;
-  if (seconds_now() - stepper->start_seconds < SLOW_STEP) return;
+  double now = seconds_now();
+  if (now - stepper->start_seconds < SLOW_STEP) return;
   /* another thread is speaking, then */
   if (pthread_mutex_trylock(&stepper->lock) != 0) return;
-  for (size_t i = 0; i < watch->n_islands; i++) {
+  bool due = now - stepper->last_progress >= stepper->progress_gap;
+  for (size_t i = 0; i < watch->n_islands && due; i++) {
     n_bodies += watch->islands[i].bodies_count;
     n_joints += watch->islands[i].joints_count;
   }
-  snprintf(what, sizeof what, " so far: solving for %u bodies and %u joints",
-           n_bodies, n_joints);
-  say_progress(stepper, "has taken", what);
+  if (due) {
+    snprintf(what, sizeof what, " so far: solving for %u bodies and %u joints",
+             n_bodies, n_joints);
+    say_progress(stepper, "has taken", what);
+  }
   pthread_mutex_unlock(&stepper->lock);
 }
 

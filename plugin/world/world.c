@@ -290,6 +290,12 @@ static bool read_joint_rows(world_reader *r, int j, double step_size) {
   world_joint *joint = &world->joints[j];
   host_joint_rows *rows = &world->joint_rows[world->n_joint_rows];
   int n_stops = r->n_stops;
+  const char *degenerate = host_joint_degenerate(joint->id);
+  if (degenerate != NULL)
+    return outcome_fail(r->out, "joint %lu of bodies %lu and %lu: %s",
+                        dJointGetSerial(joint->id),
+                        world_serial(world, joint->body[0]),
+                        world_serial(world, joint->body[1]), degenerate);
   if (!host_joint_read(rows, joint->id, step_size, world->settings.erp))
     return outcome_no_memory(r->out);
   const host_body *bodies[2];
