@@ -690,8 +690,10 @@ static int scheme_of(long seed, int only) {
 
 static void run_worlds(tally *sums, long to, unsigned seconds, int only) {
   static memory_source source;
+#ifndef __SANITIZE_ADDRESS__ /* which maps all there is */
   const struct rlimit most = {4ull << 30, 4ull << 30};
   setrlimit(RLIMIT_AS, &most);
+#endif
   source = failing_memory_source(&memory);
   process_set_memory(&source);
   dInitODE2(0);
