@@ -987,7 +987,7 @@ static void add_solve(solver_report *sum, const solver_report *solve) {
 /* Whether a change of the problem may help: the budget did not just end near an
  * answer. */
 static bool has_no_answer(const solver_report *solve) {
-  const double NEAR = 1e-3; // residual: within what position errors ask for
+  const double NEAR = 1e-6; // residual: within what position errors ask for
   return solve->status == SOLVER_DEGRADED &&
          !(solve->stopped && solve->residual <= NEAR);
 }

@@ -185,14 +185,10 @@ static bool rest(fast_work *work, const double guess[], knowledge known) {
   return false;
 }
 
-/* Where interior points begin: nearer to the limits the better the guess. A run
- * that ends at all ends within 20 iterations. */
+/* Where interior points begin: not at the guess. What is hard has limits to
+ * change that last step's impulses lie close to, and from nothing the path ends
+ * more often, and no later. A run that ends at all ends within 20 iterations. */
 enum { MAX_ITERATIONS = 50 };
-static const fast_interior_options from_guess = {
-    .start = 1e-2,
-    .warm = true,
-    .max_iterations = MAX_ITERATIONS,
-    .cross_over = true};
 static const fast_interior_options from_easier = {
     .start = 1e-4,
     .warm = true,
@@ -220,9 +216,8 @@ static bool is_over(const fast_work *work) {
 }
 
 static bool run_cascade(fast_work *work, const double guess[]) {
-  const double useless_guess = 3; // residual
-  const int few_rows = 150;       // swept even where nothing is known of them
-  const double stiffest = 1;      // prox, as stiff as the rows themselves
+  const int few_rows = 150;  // swept even where nothing is known of them
+  const double stiffest = 1; // prox, as stiff as the rows themselves
 
   work->best_residual = INFINITY;
   memset(work->best_p, 0, sizeof(double) * (size_t)work->box.n_rows);
@@ -251,9 +246,7 @@ static bool run_cascade(fast_work *work, const double guess[]) {
   if (is_over(work)) return false;
 
   work->stage = SOLVER_STAGE_INTERIOR;
-  take_guess(work, guess);
-  bool warm = known == KNOW_HALF && work->residual < useless_guess;
-  if (run_interior(work, warm ? &from_guess : &cold)) return true;
+  if (run_interior(work, &cold)) return true;
   if (is_over(work)) return false;
 
   work->stage = SOLVER_STAGE_PROXIMAL;
@@ -262,8 +255,7 @@ static bool run_cascade(fast_work *work, const double guess[]) {
   if (is_over(work)) return false;
 
   work->stage = SOLVER_STAGE_SOFTER;
-  take_guess(work, guess);
-  fast_relaxed_approach(work, warm);
+  fast_relaxed_approach(work);
   if (run_interior(work, &from_easier) || run_interior(work, &cold_near_limits))
     return true;
   if (is_over(work)) return false;

@@ -38,6 +38,8 @@ bool fast_interior_reserve(fast_work *work) {
          ARENA_TAKE(arena, work->dy_high, n) &&
          ARENA_TAKE(arena, work->t_low, n) &&
          ARENA_TAKE(arena, work->t_high, n) &&
+         ARENA_TAKE(arena, work->kept_t_low, n) &&
+         ARENA_TAKE(arena, work->kept_t_high, n) &&
          ARENA_TAKE(arena, work->read_state, n) &&
          ARENA_TAKE(arena, work->path_p, n);
 }
@@ -73,7 +75,7 @@ static double unit(const box_problem *box, int row) {
 
 /* ---- where to start ------------------------------------------------------ */
 
-/* p strictly inside its limits, by `margin` m/s where there is room. */
+/* p strictly inside its limits, by `margin` of the scale where there is room. */
 static void move_inside(fast_work *work, double margin) {
   const box_problem *box = &work->box;
   for (int row = 0; row < box->n_rows; row++) {
@@ -104,8 +106,7 @@ static void start_multipliers(fast_work *work, double mu) {
 }
 
 static void cold_point(fast_work *work, double margin) {
-  const box_problem *box = &work->box;
-  memset(work->p, 0, sizeof(double) * (size_t)box->n_rows);
+  memset(work->p, 0, sizeof(double) * (size_t)work->box.n_rows);
   move_inside(work, margin);
 }
 
@@ -177,6 +178,21 @@ static bool factor_point(fast_work *work, double prox) {
 
 /* ---- directions ---------------------------------------------------------- */
 
+/* dy_low and dy_high that belong to dp, t_low and t_high. */
+static void step_multipliers(fast_work *work) {
+  const box_problem *box = &work->box;
+  for (int row = 0; row < box->n_rows; row++) {
+    distances ds = distance_step(work, row, work->dp);
+    work->dy_low[row] = work->dy_high[row] = 0;
+    if (has_low(box, row))
+      work->dy_low[row] = work->t_low[row] / work->s_low[row] -
+                          stiffness_low(work, row) * ds.low;
+    if (has_high(box, row))
+      work->dy_high[row] = work->t_high[row] / work->s_high[row] -
+                           stiffness_high(work, row) * ds.high;
+  }
+}
+
 /* Solve for dp, dy_low, dy_high given t_low and t_high. */
 static void direction(fast_work *work) {
   const box_problem *box = &work->box;
@@ -191,16 +207,7 @@ static void direction(fast_work *work) {
   box_system_solve(&work->blocks, box, work->weights, work->r, work->dv,
                    work->dp, work->scratch);
   work->spent += fast_cost_of_solve;
-  for (int row = 0; row < box->n_rows; row++) {
-    distances ds = distance_step(work, row, work->dp);
-    work->dy_low[row] = work->dy_high[row] = 0;
-    if (has_low(box, row))
-      work->dy_low[row] = work->t_low[row] / work->s_low[row] -
-                          stiffness_low(work, row) * ds.low;
-    if (has_high(box, row))
-      work->dy_high[row] = work->t_high[row] / work->s_high[row] -
-                           stiffness_high(work, row) * ds.high;
-  }
+  step_multipliers(work);
 }
 
 /* s y should become mu units; the corrector takes off the predictor's ds dy. */
@@ -352,6 +359,59 @@ static double aim(fast_work *work, double mu, bool correct) {
   return longest_step(work);
 }
 
+/* What brings a product s y that a step would lead to within its bounds; not by
+ * more than the upper one, as a product far above it is best left alone. */
+static double product_correction(double product, double lowest,
+                                 double highest) {
+  if (product < lowest) return lowest - product;
+  return product > highest ? larger_of(highest - product, -highest) : 0;
+}
+
+/* The targets of a step that is to be longer: where products would leave the
+ * neighbourhood of mu on it they are aimed back there. */
+static void correct_targets(fast_work *work, double mu, double length) {
+  const double least = 0.1, most = 10; // of mu
+  const box_problem *box = &work->box;
+  for (int row = 0; row < box->n_rows; row++) {
+    distances ds = distance_step(work, row, work->dp);
+    double lowest = least * mu * unit(box, row);
+    double highest = most * mu * unit(box, row);
+    work->t_low[row] +=
+        product_correction((work->s_low[row] + length * ds.low) *
+                               (work->y_low[row] + length * work->dy_low[row]),
+                           lowest, highest);
+    work->t_high[row] += product_correction(
+        (work->s_high[row] + length * ds.high) *
+            (work->y_high[row] + length * work->dy_high[row]),
+        lowest, highest);
+  }
+}
+
+/* Gondzio's corrections: a step that is cut short by few rows becomes longer at
+ * the price of a solve. @return the length of the step that stands in dp. */
+static double lengthen(fast_work *work, double mu, double length) {
+  enum { MAX_CORRECTIONS = 3 };
+  const double long_enough = 0.95, worth_it = 0.01;
+  size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
+  for (int k = 0; k < MAX_CORRECTIONS && length < long_enough; k++) {
+    memcpy(work->kept_t_low, work->t_low, bytes);
+    memcpy(work->kept_t_high, work->t_high, bytes);
+    memcpy(work->path_p, work->dp, bytes);
+    correct_targets(work, mu, smaller_of(1, 1.5 * length + 0.3));
+    direction(work);
+    double longer = longest_step(work);
+    if (!(longer > length + worth_it)) {
+      memcpy(work->t_low, work->kept_t_low, bytes);
+      memcpy(work->t_high, work->kept_t_high, bytes);
+      memcpy(work->dp, work->path_p, bytes);
+      step_multipliers(work);
+      break;
+    }
+    length = longer;
+  }
+  return length;
+}
+
 /* The path's state beside the point itself. */
 typedef struct interior_path {
   double mu, prox;
@@ -359,11 +419,11 @@ typedef struct interior_path {
 } interior_path;
 
 /* One predictor and corrector; where the second-order correction itself is what
- * keeps the step short, a plain step instead.
+ * keeps the step short, a plain step towards the centre instead.
  * @return the length of the step, 0 when nothing moves any more. */
 static double advance(fast_work *work, interior_path *path) {
   // as shares of the whole step and of mu
-  const double shortest = 0.1, plain_share = 0.01, least = 1e-10;
+  const double shortest = 0.1, plain_share = 0.5, least = 1e-10;
   const double into_the_open = 0.9; // of the way to the nearest limit
   const double short_step = 0.3, long_step = 0.7;
   if (!factor_point(work, path->prox)) return 0;
@@ -371,8 +431,13 @@ static double advance(fast_work *work, interior_path *path) {
   double after = complementarity(work, aim(work, 0, false));
   double ratio = mu > 0 ? after / mu : 0;
 
-  double length = aim(work, mu * ratio * ratio * ratio, true);
-  if (length < shortest) length = aim(work, mu * plain_share, false);
+  double goal = mu * ratio * ratio * ratio;
+  double length = aim(work, goal, true);
+  if (length < shortest) {
+    goal = mu * plain_share;
+    length = aim(work, goal, false);
+  }
+  length = lengthen(work, goal, length);
   if (!isfinite(length) || length < least) return 0;
   if (length < short_step)
     path->prox = smaller_of(path->prox * change_of_prox, most_prox);

@@ -8,9 +8,9 @@
 
 #include "solver/fast_interior.h"
 
-/* First complementarities, of scale^2 / A: from far off, from a guess, and from
- * the end of a slightly easier problem. */
-static const double far_off = 1, near_guess = 1e-2, nearer = 1e-4;
+/* First complementarities, of scale^2 / A: from far off, and from the end of a
+ * slightly easier problem. */
+static const double far_off = 1, nearer = 1e-4;
 
 bool fast_relaxed_reserve(fast_work *work) {
   return ARENA_TAKE(&work->arena, work->own_coefficient, work->box.n_rows);
@@ -50,15 +50,12 @@ static void approach(fast_work *work, double start, bool warm) {
   fast_interior_solve(work, &options);
 }
 
-void fast_relaxed_approach(fast_work *work, bool warm) {
+void fast_relaxed_approach(fast_work *work) {
   static const double relaxations[] = {1e-2, 1e-4, 1e-6}; // of the diagonal
   asked_problem asked = set_aside(work);
   for (int i = 0; i < 3; i++) {
     work->box.relaxation = relaxations[i];
-    if (i > 0)
-      approach(work, nearer, true);
-    else
-      approach(work, warm ? near_guess : far_off, warm);
+    approach(work, i > 0 ? nearer : far_off, i > 0);
   }
   work->box.relaxation = 0;
   take_up_again(work, asked);

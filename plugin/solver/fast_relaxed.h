@@ -7,14 +7,10 @@
 /** Take the arrays that they need. @return false when memory runs out. */
 bool fast_relaxed_reserve(fast_work *work);
 
-/**
- * Bring work->p near a solution by way of softer problems, whose path has fewer
- * turning points: compliances of a hundredth of the diagonal, then less and
- * less. Only a starting point; the best p is left alone.
- *
- * @param warm  start from work->p, else from nothing.
- */
-void fast_relaxed_approach(fast_work *work, bool warm);
+/** Bring work->p near a solution by way of softer problems, whose path has fewer
+ *  turning points: compliances of a hundredth of the diagonal, then less and
+ *  less. Only a starting point; the best p is left alone. */
+void fast_relaxed_approach(fast_work *work);
 
 /** The same from nothing by way of less friction: every coefficient at most
  *  0.3, then more and more. */

@@ -30,6 +30,7 @@ typedef struct fast_work {
      multipliers' steps are made of; what the last step of the path makes for;
      the point on the path while others are tried */
   double *s_low, *s_high, *y_low, *y_high, *dy_low, *dy_high, *t_low, *t_high;
+  double *kept_t_low, *kept_t_high;
   int *read_state;
   double *path_p;
 
