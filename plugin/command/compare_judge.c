@@ -269,6 +269,12 @@ static const compare_run *least(const comparison *c, size_t offset) {
   return best;
 }
 
+static int n_recorded(const comparison *c) {
+  int count = 0;
+  for (int i = 0; i < c->n_runs; i++) count += c->runs[i].levels[0] != NULL;
+  return count;
+}
+
 /* Two sentences: who kept the law, and at what price. */
 static void write_verdict(comparison *c) {
   char *out = c->verdict;
@@ -283,6 +289,13 @@ static void write_verdict(comparison *c) {
   out[0] = '\0';
   if (law == NULL || fast == NULL) {
     add(out, size, "No stepper took a step of %s.", program);
+    return;
+  }
+  if (!c->is_scene && n_recorded(c) == 1) {
+    add(out, size,
+        "On %s, the contacts of %s were off their law by at most %.2g m/s. A "
+        "step took %.3g ms.",
+        program, law->name, value_of(law, judged), law->figures.ms_step_median);
     return;
   }
   if (c->is_scene)
