@@ -556,7 +556,7 @@ static int hold_all(step_sweep *sweep, const sweep_request *request) {
   }
 }
 
-static bool start_sweep(step_sweep *sweep) {
+bool step_sweep_open(step_sweep *sweep) {
   if (sweep->gaps == NULL)
     sweep->gaps = gap_context_create(&sweep->pool->source);
   sweep->arena.source = &sweep->pool->source;
@@ -568,7 +568,7 @@ bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
   bool any;
   *n_held = 0;
   for (int b = 0; b < request->n_bodies; b++) shares[b] = 1;
-  if (!start_sweep(sweep)) return false;
+  if (!step_sweep_open(sweep)) return false;
   judge_known(sweep, request);
   if (find_any_fast(sweep, request, &any) != GAP_OK) return false;
   if (!any) return true;
@@ -632,7 +632,7 @@ bool step_sweep_start(step_sweep *sweep, const sweep_way *way) {
   dBodyID *ids;
   double *u;
   sweep->n_pairs = 0;
-  if (!start_sweep(sweep)) return false;
+  if (!step_sweep_open(sweep)) return false;
   arena_start(&sweep->arena);
   if (!ARENA_TAKE(&sweep->arena, ids, n) ||
       !ARENA_TAKE(&sweep->arena, u, 6 * n))

@@ -49,6 +49,9 @@ typedef struct sweep_request {
   contact_source *contacts;
 } sweep_request;
 
+/** Take the memory that every step needs. @return false where it ran out. */
+bool step_sweep_open(step_sweep *sweep);
+
 /**
  * Find where bodies meet what they would pass through.
  *

@@ -161,6 +161,12 @@ static void tick(void *context) {
 
 /* --- the phases of a step ---------------------------------------------------- */
 
+/* Schemes with events look for themselves where they can ask for contacts. */
+static bool sweeps(const world_stepper *stepper) {
+  return stepper->options.sweep &&
+         (stepper->scheme->event == NULL || stepper->contacts.function == NULL);
+}
+
 static bool reserve_results(world_stepper *stepper, size_t n_islands,
                             size_t n_bodies, size_t n_joints) {
   memory_pool *pool = &stepper->pool;
@@ -168,7 +174,11 @@ static bool reserve_results(world_stepper *stepper, size_t n_islands,
          POOL_RESERVE(pool, stepper->bodies, n_bodies) &&
          POOL_RESERVE(pool, stepper->joints, n_joints) &&
          POOL_RESERVE(pool, stepper->entries, n_joints) &&
-         contact_memory_reserve(&stepper->memory, pool, (int)n_joints);
+         contact_memory_reserve(&stepper->memory, pool, (int)n_joints) &&
+         (!sweeps(stepper) || (POOL_RESERVE(pool, stepper->moved, n_bodies) &&
+                               POOL_RESERVE(pool, stepper->u, 6 * n_bodies) &&
+                               POOL_RESERVE(pool, stepper->shares, n_bodies) &&
+                               step_sweep_open(&stepper->sweep)));
 }
 
 static int stepper_prepare(void *context, dWorldID world, dReal step_size) {
@@ -402,10 +412,6 @@ static bool hold_what_would_pass(world_stepper *stepper) {
                            .contacts = &stepper->contacts};
   for (size_t i = 0; i < stepper->n_islands; i++)
     request.n_bodies += (int)stepper->host_islands[i].bodies_count;
-  if (!POOL_RESERVE(&stepper->pool, stepper->moved, request.n_bodies) ||
-      !POOL_RESERVE(&stepper->pool, stepper->u, 6 * request.n_bodies) ||
-      !POOL_RESERVE(&stepper->pool, stepper->shares, request.n_bodies))
-    return false;
   int n = 0;
   for (size_t i = 0; i < stepper->n_islands; i++)
     for (unsigned b = 0; b < stepper->host_islands[i].bodies_count; b++, n++) {
@@ -437,10 +443,7 @@ static void start_commit(world_stepper *stepper) {
   stepper->sweep.queries = stepper->held = 0;
   for (size_t i = 0; i < stepper->n_islands; i++)
     set_velocities(stepper, &stepper->host_islands[i]);
-  /* schemes with events look for themselves where they can ask for contacts */
-  bool looks =
-      stepper->scheme->event != NULL && stepper->contacts.function != NULL;
-  if (!stepper->options.sweep || looks) return;
+  if (!sweeps(stepper)) return;
   outcome *out = &stepper->islands[0].out;
   if (!hold_what_would_pass(stepper) && out->warning[0] == '\0')
     snprintf(out->warning, sizeof out->warning,
