@@ -417,11 +417,12 @@ static uint64_t states_of_a_run(const char *scheme, const char *name,
 
 /* Settings that say more about a step than they change it, or change it where
  * bodies overlap or are fast, in impacts at several places, where a solve is hard,
- * or with another setting alone. */
+ * or with another setting alone; or, as the margin, how early a contact is seen that
+ * collides at the same time by a scheme with events. */
 static bool may_leave_states(const char *name) {
   static const char *const names[] = {
-      "measure", "check-cone", "impact-seed", "max-correction",
-      "impact",  "accept",     "budget",      "sweep"};
+      "measure", "check-cone", "impact-seed", "max-correction", "impact",
+      "accept",  "budget",     "sweep",       "margin"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (strcmp(name, names[i]) == 0) return true;
   return false;
