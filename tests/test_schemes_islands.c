@@ -165,6 +165,40 @@ static void test_a_transition_costs_few_solves(void) {
     }
 }
 
+/* A body on three feet that come down one after the other within a step: those
+ * that --max-events leaves no event for come no deeper. */
+static void test_a_cap_leaves_no_penetration(void) {
+  const double radius = 0.05;
+  for (int i = 0; i < N_SCHEMES; i++)
+    for (int most = 0; most <= 2; most++) {
+      scene s;
+      char more[40];
+      dGeomID feet[3];
+      snprintf(more, sizeof more, "max-events=%d erp=0", most);
+      open_with(&s, SCHEMES[i], more);
+      dBodyID body = dBodyCreate(s.world);
+      dMass mass;
+      dMassSetBoxTotal(&mass, 3, 1, 0.2, 1);
+      dBodySetMass(body, &mass);
+      dBodySetPosition(body, 0, 0.3, 0);
+      dBodySetLinearVel(body, 0, -2, 0);
+      for (int k = 0; k < 3; k++) {
+        feet[k] = dCreateSphere(s.space, radius);
+        dGeomSetBody(feet[k], body);
+        dGeomSetOffsetPosition(feet[k], k - 1, -0.2 + 0.011 * k,
+                               k == 1 ? 0.8 : -0.4);
+      }
+      s.surface.parameters.bounce = 0;
+      for (int n = 0; n < 10; n++) {
+        ode_mlcp_report report;
+        step(&s, 0.03, &report);
+        for (int k = 0; k < 3; k++)
+          CU_ASSERT(dGeomGetPosition(feet[k])[1] >= radius - 2e-4);
+      }
+      scene_close(&s);
+    }
+}
+
 /* --- islands that meet -------------------------------------------------------- */
 
 /* Balls of different masses in a row, the first of which moves; each hit happens
@@ -300,6 +334,7 @@ int main(void) {
       {"nothing elsewhere changes a bit", test_nothing_elsewhere_changes_a_bit},
       {"a crowd is as many boxes", test_a_crowd_is_as_many_boxes},
       {"a transition costs few solves", test_a_transition_costs_few_solves},
+      {"a cap leaves no penetration", test_a_cap_leaves_no_penetration},
       {"islands meet in a row", test_islands_meet_in_a_row},
       {"springs unite islands", test_springs_unite_islands},
       {"geoms stay enabled", test_geoms_stay_enabled},

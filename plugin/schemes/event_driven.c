@@ -14,11 +14,6 @@
 static const double TOUCHING = 1e-12;    /* m: eps_a */
 static const double NEARLY_TOUCHING = 1; /* m/s^3: eps_b */
 
-/* A contact that gives nothing back and closes more often than this within a step
- * rattles: for the rest of it the contact takes part all the time, which lets it
- * part and come no closer than it is, in place of an event each time. */
-enum { HITS_APART = 1 };
-
 /* --- what the last step left ---------------------------------------------- */
 
 /* Bodies that are as the last step left them go on with their contacts and
@@ -443,8 +438,12 @@ static bool run(event_state *w) {
     last = size;
     if (detect && !events_find(w, size, &found)) return false;
     if (found.kind != EVENT_NONE && ++n_events > options->max_events) {
-      detect = false;
+      bool holds = false;
       event_report(w)->zeno = 1;
+      if (found.kind == EVENT_COLLISION && !events_hold_back(w, &holds))
+        return false;
+      if (holds) continue; /* the trial again, without what collides in it */
+      detect = false;
       found.kind = EVENT_NONE;
     }
     bool done = found.kind == EVENT_NONE ? accept(w, &remaining, size)

@@ -40,6 +40,11 @@ typedef struct contact_probe {
   bool holds;        /* pushes, or does not part */
 } contact_probe;
 
+/** A contact that gives nothing back and closes more often than this within a step
+ *  rattles: for the rest of it the contact takes part all the time, which lets it
+ *  part and come no closer than it is, in place of an event each time. */
+enum { HITS_APART = 1 };
+
 /** What is watched about a contact of `here`. */
 enum {
   WATCH_STOP = 1,

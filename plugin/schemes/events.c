@@ -201,6 +201,23 @@ void events_go_between(event_state *w, double share) {
   motion_copy(&w->now, &w->s.ahead, n);
 }
 
+bool events_hold_back(event_state *w, bool *any) {
+  world_snapshot *here = w->s.here;
+  double radius = motion_radius(&w->s.home, w->now.v, w->s.step->step_size);
+  *any = false;
+  if (!EVENT_RESERVE(w, match, w->n_collided)) return false;
+  if (!world_match_keys(&w->s.matcher, w->collided, w->n_collided, here,
+                        &here->contacts, radius, w->match))
+    return outcome_no_memory(w->s.step->out);
+  for (int k = 0; k < w->n_collided; k++) {
+    if (w->match[k] < 0) continue;
+    world_contact *contact = &here->contacts.items[w->match[k]];
+    *any |= contact->hits <= HITS_APART;
+    contact->hits = HITS_APART + 1;
+  }
+  return true;
+}
+
 bool events_mark_collided(event_state *w) {
   world_snapshot *here = w->s.here;
   double radius = motion_radius(&w->s.home, w->now.v, w->s.step->step_size);

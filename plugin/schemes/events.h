@@ -41,6 +41,12 @@ double events_correction(event_state *w);
  *  ran out. */
 bool events_mark_collided(event_state *w);
 
+/** Contacts of `here` that collided in the trial step take part from its start on
+ *  for the rest of the host's step, in place of an event.
+ *  @param any  out: whether there are such
+ *  @return false where memory ran out. */
+bool events_hold_back(event_state *w, bool *any);
+
 /** Contacts that the last transition was about get their new mode. @return
  *  false where memory ran out. */
 bool events_flip(event_state *w);
