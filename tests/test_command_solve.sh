@@ -198,6 +198,33 @@ solve --help
 check "help: status 0" status_is 0
 check "help: options" grep -q -e "--repeat N" out
 
+# a folder whose two rows ask one velocity for 1 and for -1
+mkdir apart
+printf '{"format": "ode-mlcp problem 2", "bodies": 1, "rows": 2,
+ "frictions": 0, "pairs": 0, "velocity_floor": 0.1}\n' >apart/problem.json
+real="coordinate real general"
+for name in M Minv; do
+  matrix apart/$name.mtx "$real" "6 6 6" "1 1 1" "2 2 1" "3 3 1" "4 4 1" \
+    "5 5 1" "6 6 1"
+done
+matrix apart/v_free.mtx "$real" "6 1 0"
+matrix apart/J.mtx "$real" "2 6 2" "1 1 1" "2 1 1"
+matrix apart/rows.mtx "$real" "2 5 4" "1 2 1" "1 4 1" "2 2 1" "2 4 -1"
+matrix apart/bounds.mtx "$real" "2 2 0"
+matrix apart/frictions.mtx "$real" "0 7 0"
+matrix apart/pairs.mtx "$real" "0 2 0"
+matrix apart/guess.mtx "$real" "2 1 0"
+rm -f y.mtx
+for solver in fast lemke; do
+  solve apart --json --solver $solver --certificate y.mtx
+  expect "folder, $solver: infeasible" 1 '"status": "infeasible"'
+  check "folder, $solver: weights" awk 'NR > 2 { s += $1; a += $1*$1 }
+    END { exit !(s == 0 && a > 0) }' y.mtx
+done
+matrix apart/rows.mtx "$real" "2 5 4" "1 2 1" "1 4 1" "2 2 1" "2 4 1"
+solve apart
+expect "folder: the same demand twice" 0 "^solved"
+
 # ---- what a run writes ----
 
 run --dump problems --dump-when all --stats stats.json -- "$program" world \

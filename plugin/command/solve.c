@@ -85,7 +85,8 @@ static bool read_options(int argc, char **argv, settings *settings,
        .help = "write z (of a folder: the impulses of its rows)"},
       {"certificate", "FILE.mtx", &settings->certificate,
        .help = "where M z + q >= 0, z >= 0 has no solution: write the y >= 0\n"
-               "with M'y <= 0 and q'y < 0 that proves it"},
+               "with M'y <= 0 and q'y < 0 that proves it; of a folder the\n"
+               "weights of rows that contradict each other"},
       {"repeat", "N", &settings->repeat, argument_take_count,
        "a number from 1 to 1000000",
        "solve N times; the seconds are the median", .least = 1,
@@ -158,11 +159,12 @@ static bool solve_mlcp(const solve_input *input, const settings *settings,
   size_t n_beta = 2 * (size_t)problem->n_pairs;
   outcome->n = problem->n_rows;
   outcome->componentwise = outcome->certificate = INFINITY;
+  outcome->y = calloc(n_rows + 1, sizeof(double));
   outcome->z =
       calloc(n_rows + 2 * n_v + n_beta + (size_t)problem->n_frictions + 1,
              sizeof(double));
   solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
-  if (outcome->z == NULL || workspace == NULL) {
+  if (outcome->z == NULL || outcome->y == NULL || workspace == NULL) {
     solver_workspace_destroy(workspace);
     return false;
   }
@@ -181,15 +183,21 @@ static bool solve_mlcp(const solve_input *input, const settings *settings,
                           &solution);
     seconds[i] = seconds_now() - start;
   }
+  if (report.infeasible) {
+    memcpy(outcome->y, report.contradiction, n_rows * sizeof *outcome->y);
+    outcome->certificate =
+        mlcp_velocity_scale(problem) / report.contradiction_speed;
+  }
   solver_workspace_destroy(workspace);
   if (report.status == SOLVER_NO_MEMORY) return false;
   bool answered = report.status != SOLVER_TOO_LARGE;
   outcome->residual =
       answered ? mlcp_residual(problem, &solution, scratch) : INFINITY;
   outcome->solved = outcome->residual <= settings->tolerance;
-  outcome->status = !answered         ? "too large"
-                    : outcome->solved ? "solved"
-                                      : "inaccurate";
+  outcome->status = !answered           ? "too large"
+                    : outcome->solved   ? "solved"
+                    : report.infeasible ? "infeasible"
+                                        : "inaccurate";
   outcome->stage = solver_stage_name(report.stage);
   outcome->pivots = report.pivots;
   outcome->factorisations = report.factorisations;
@@ -219,9 +227,9 @@ static void print_json(const solve_input *input, const settings *settings,
   if (input->is_lcp) {
     fputs(",\n  \"componentwise\": ", stdout);
     json_number(stdout, o->componentwise);
-    fputs(",\n  \"certificate\": ", stdout);
-    json_number(stdout, o->certificate);
   }
+  fputs(",\n  \"certificate\": ", stdout);
+  json_number(stdout, o->certificate);
   fputs(",\n  \"tolerance\": ", stdout);
   json_number(stdout, settings->tolerance);
   printf(

@@ -328,6 +328,7 @@ static outcome run_certificate(cascade *c) {
     if (!proof) continue;
     c->report->infeasible = true;
     c->report->contradiction = y;
+    c->report->contradiction_speed = speed;
     break;
   }
   c->budget = budget + (c->report->work - before);

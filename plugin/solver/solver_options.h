@@ -68,6 +68,9 @@ typedef struct solver_report {
                                   contradict each other, 0 of the others
                                   (solver_certificate.h); until the workspace's
                                   next solve; NULL: none */
+  double
+      contradiction_speed; /* m/s or rad/s: what a solution would have to move
+                                  with at least; 0: none is proved */
 } solver_report;
 
 /** The answer is one to rely on. */
