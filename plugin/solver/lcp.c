@@ -13,8 +13,11 @@
 #include "solver/lemke_factor.h"
 
 enum {
-  /* up to here a pivot on a whole tableau costs less than one with factors */
+  /* up to here a pivot on a whole tableau costs less than one with factors, */
   largest_tableau = 64,
+  /* and up to here tableaus are taken where factors did not end at a solution:
+   * their tie rule does in problems that are nothing but ties */
+  largest_late_tableau = 400,
   /* a bound on the cost: Lemke takes what is left */
   most_exchanges = 50,
   /* rounds without fewer violators: some add to them before they help, and
@@ -34,7 +37,7 @@ enum {
  * is no more than this where n is small. */
 static long pivot_limit(int n) {
   long all = n < 18 ? 2L << n : 1L << 18;
-  return 20L * n + 1000 + all;
+  return 20L * n + 1000 + (n <= largest_tableau ? all : 0);
 }
 
 /* A step of refinement that changes z by this share leaves about its square. */
@@ -82,7 +85,6 @@ typedef struct solve {
   double *rest; /* [n] of a refinement */
   double *ray;  /* [n] scaled: of the first path that ended on one */
   bool has_ray;
-  double *dense; /* [n n] the scaled M, row-major, where n is small */
   arena arena;   /* of the solve */
   arena K_arena; /* of a factorisation, or a path */
   lemke_factor *factor;
@@ -186,7 +188,6 @@ static int power_of_q(const lemke_problem *p, const int row_power[]) {
 
 static bool apply_scale(solve *s) {
   const lemke_problem *p = s->original;
-  size_t n = (size_t)p->n;
   if (!lcp_scale_choose(p, &s->K_arena, s->row_power, s->column_power))
     return false;
   s->unit = power_of_q(p, s->row_power);
@@ -201,12 +202,6 @@ static bool apply_scale(solve *s) {
   s->scaled.value = s->value;
   s->scaled.q = s->q;
   s->scaled.scale = 0;
-  if (p->n > largest_tableau) return true;
-  if (!ARENA_TAKE(&s->arena, s->dense, n * n)) return false;
-  memset(s->dense, 0, n * n * sizeof *s->dense);
-  for (size_t j = 0; j < n; j++)
-    for (int e = p->column_start[j]; e < p->column_start[j + 1]; e++)
-      s->dense[(size_t)p->row[e] * n + j] += s->value[e];
   return true;
 }
 
@@ -468,9 +463,24 @@ static void keep_ray(solve *s, const double z[]) {
   s->has_ray = true;
 }
 
+/* The scaled M in full; NULL where memory runs out. */
+static double *dense_matrix(solve *s) {
+  const lemke_problem *p = &s->scaled;
+  size_t n = (size_t)p->n;
+  double *M;
+  if (!ARENA_TAKE(&s->arena, M, n * n)) return NULL;
+  memset(M, 0, n * n * sizeof *M);
+  for (size_t j = 0; j < n; j++)
+    for (int e = p->column_start[j]; e < p->column_start[j + 1]; e++)
+      M[(size_t)p->row[e] * n + j] += p->value[e];
+  return M;
+}
+
 /* A path by whole tableaus: with a covering vector of ones, then uneven. */
-static lcp_status try_tableaus(solve *s) {
+static lcp_status try_tableaus(solve *s, long max_pivots) {
   int n = s->scaled.n;
+  const double *M = dense_matrix(s);
+  if (M == NULL) return LCP_NO_MEMORY;
   lcp_status end = LCP_INACCURATE;
   for (int uneven = 0; uneven < 2; uneven++) {
     double *cover, *ray;
@@ -478,13 +488,15 @@ static lcp_status try_tableaus(solve *s) {
     if (!ARENA_TAKE(&s->K_arena, cover, n) || !ARENA_TAKE(&s->K_arena, ray, n))
       return LCP_NO_MEMORY;
     for (int i = 0; i < n; i++) cover[i] = uneven ? spread(i) : 1;
-    lemke_dense_report path = lemke_dense_solve(
-        n, s->dense, s->q, cover, pivot_limit(n), &s->K_arena, s->basic, ray);
+    lemke_dense_report path = lemke_dense_solve(n, M, s->q, cover, max_pivots,
+                                                &s->K_arena, s->basic, ray);
     s->report->pivots += path.pivots;
     if (path.status == LEMKE_NO_MEMORY) return LCP_NO_MEMORY;
     if (path.status == LEMKE_RAY && !uneven) keep_ray(s, ray);
     if (path.status == LEMKE_PIVOT_LIMIT) end = LCP_PIVOT_LIMIT;
-    if (path.status != LEMKE_SOLVED) continue;
+    // exchanges may lead on where the path is 2^n pivots long
+    if (path.status != LEMKE_SOLVED && path.status != LEMKE_PIVOT_LIMIT)
+      continue;
     if (!finish_basis(s)) return LCP_NO_MEMORY;
     if (good_enough(s)) return LCP_SOLVED;
   }
@@ -741,15 +753,20 @@ static lcp_status run_methods(solve *s, solver_kind kind) {
   if (kind == SOLVER_FAST && !pivot_blocks(s)) return LCP_NO_MEMORY;
   if (good_enough(s)) return LCP_SOLVED;
   lcp_status tableaus = LCP_INACCURATE;
-  if (s->scaled.n <= largest_tableau) tableaus = try_tableaus(s);
+  int n = s->scaled.n;
+  if (n <= largest_tableau) tableaus = try_tableaus(s, 100 + 20L * n);
   if (tableaus == LCP_SOLVED || tableaus == LCP_NO_MEMORY) return tableaus;
-  if (s->scaled.n <= largest_enumerated && !enumerate(s)) return LCP_NO_MEMORY;
+  if (n <= largest_enumerated && !enumerate(s)) return LCP_NO_MEMORY;
   if (good_enough(s)) return LCP_SOLVED;
   lemke_workspace *workspace = lemke_workspace_create(s->source);
   if (workspace == NULL) return LCP_NO_MEMORY;
   lcp_status status = try_lemke(s, workspace);
   lemke_workspace_destroy(workspace);
   if (status == LCP_SOLVED || status == LCP_NO_MEMORY) return status;
+  bool again = n > largest_tableau || tableaus == LCP_PIVOT_LIMIT;
+  if (again && n <= largest_late_tableau)
+    tableaus = try_tableaus(s, pivot_limit(n));
+  if (tableaus == LCP_SOLVED || tableaus == LCP_NO_MEMORY) return tableaus;
   if (s->has_ray) return LCP_RAY;
   return tableaus == LCP_PIVOT_LIMIT ? tableaus : status;
 }

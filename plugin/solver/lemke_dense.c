@@ -19,6 +19,13 @@ static const double no_pivot = 1e-11;
  * largest of their row: a hundred pivots keep eleven digits. */
 static const double equal_share = 1e-10;
 
+/* The bound grows faster than rounding does. Beyond the first, of the largest
+ * value, the tableau is made anew, though not at once again; the second is the
+ * most that is believed. */
+static const double error_to_rebuild = 1e-10;
+static const double error_at_most = 1e-9;
+enum { pivots_before_rebuild = 10 };
+
 /* How many times the running bound on its rounding a difference may be and still
  * count as none: the bound leaves rounding of the columns out. */
 static const double rounding_margin = 8;
@@ -28,16 +35,17 @@ static const double rounding_margin = 8;
 typedef struct tableau {
   int n, stride; /* doubles between rows: n + 1 columns, an even number */
   const double *M, *q, *cover;
-  double *table;  /* [n stride] */
-  double *values; /* [n] */
-  double *error;  /* [n] bounds on their rounding */
-  double *column; /* [n] the entering one */
-  double most;    /* its largest entry */
-  int *row_of;    /* [n] the basic variables */
-  int *column_of; /* [n + 1] the nonbasic ones */
-  int *place;     /* [2 n + 1] row, or -1 - column */
-  bool *tied;     /* [n] */
-  bool *wanted;   /* [2 n + 1] to be basic, while rebuilding */
+  double *table;                       /* [n stride] */
+  double *values;                      /* [n] */
+  double *error;                       /* [n] bounds on their rounding */
+  double *column;                      /* [n] the entering one */
+  double most;                         /* its largest entry */
+  double largest_value, largest_error; /* before the last ratio test */
+  int *row_of;                         /* [n] the basic variables */
+  int *column_of;                      /* [n + 1] the nonbasic ones */
+  int *place;                          /* [2 n + 1] row, or -1 - column */
+  bool *tied;                          /* [n] */
+  bool *wanted; /* [2 n + 1] to be basic, while rebuilding */
   long pivots, since_rebuild;
 } tableau;
 
@@ -146,19 +154,20 @@ static double inverse_at(const tableau *t, int row, int j) {
  * basis over their pivots. */
 static int least_row(tableau *t, int n_tied) {
   int n = t->n, best = -1;
+  double size = 0; // of the rows: an entry of 0 may be rounding of it
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n && t->tied[i]; j++)
+      size = larger_of(size, fabs(inverse_at(t, i, j)) / t->column[i]);
   for (int j = 0; j < n && n_tied > 1; j++) {
-    double least = INFINITY, largest = 0;
-    for (int i = 0; i < n; i++) {
-      if (!t->tied[i]) continue;
-      double entry = inverse_at(t, i, j) / t->column[i];
-      least = smaller_of(least, entry);
-      largest = larger_of(largest, fabs(entry));
-    }
+    double least = INFINITY;
+    for (int i = 0; i < n; i++)
+      if (t->tied[i])
+        least = smaller_of(least, inverse_at(t, i, j) / t->column[i]);
     n_tied = 0;
     for (int i = 0; i < n; i++) {
       if (!t->tied[i]) continue;
       double entry = inverse_at(t, i, j) / t->column[i];
-      t->tied[i] = entry - least <= equal_share * largest;
+      t->tied[i] = entry - least <= equal_share * size;
       n_tied += t->tied[i];
     }
   }
@@ -172,11 +181,14 @@ static int least_row(tableau *t, int n_tied) {
 static int ratio_test(tableau *t, int c) {
   int n = t->n, n_tied = 0, only = -1;
   double theta = INFINITY;
-  t->most = 0;
+  t->most = t->largest_value = t->largest_error = 0;
   for (int i = 0; i < n; i++) {
     t->column[i] = row_at(t, i)[c];
     t->most = larger_of(t->most, fabs(t->column[i]));
+    t->largest_value = larger_of(t->largest_value, fabs(t->values[i]));
+    t->largest_error = larger_of(t->largest_error, t->error[i]);
   }
+  double believed = error_at_most * t->largest_value;
   double least = no_pivot * t->most;
   for (int i = 0; i < n; i++)
     if (t->column[i] > least &&
@@ -189,7 +201,7 @@ static int ratio_test(tableau *t, int c) {
       continue;
     }
     double slack = larger_of(t->values[i], 0) - theta * t->column[i];
-    t->tied[i] = slack <= rounding_margin * t->error[i];
+    t->tied[i] = slack <= rounding_margin * smaller_of(t->error[i], believed);
     if (!t->tied[i]) continue;
     if (t->row_of[i] == 2 * n) return i;
     n_tied++;
@@ -231,8 +243,10 @@ static lemke_status follow(tableau *t, long max_pivots, double ray[]) {
     int c = -1 - t->place[complement(t, left)];
     int r = ratio_test(t, c);
     bool doubtful = r < 0 || t->column[r] < small_pivot * t->most;
+    bool inexact = t->largest_error > error_to_rebuild * t->largest_value &&
+                   t->since_rebuild >= pivots_before_rebuild;
     if (t->since_rebuild > 0 &&
-        (doubtful || t->since_rebuild >= pivots_between_rebuilds)) {
+        (doubtful || inexact || t->since_rebuild >= pivots_between_rebuilds)) {
       rebuild(t);
       if (t->place[complement(t, left)] >= 0) return LEMKE_INACCURATE;
       continue;
