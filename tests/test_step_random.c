@@ -4,7 +4,7 @@
  *
  *   test_step_random [FROM TO [SECONDS [SCHEME]]]
  *
- * World number N is the same in every run: 210 of them by default, one after the
+ * World number N is the same in every run: 70 of them by default, one after the
  * other through the schemes. SECONDS is what a world may take of a processor. Worlds run in
  * processes of their own, so that one that crashes or hangs is told by its number,
  * and the rest go on. A single number shows what happens in that world.
@@ -720,7 +720,7 @@ static void run_worlds(tally *sums, long to, unsigned seconds, int only) {
 
 int main(int argc, char **argv) {
   long from = argc > 1 ? atol(argv[1]) : 0;
-  long to = argc > 2 ? atol(argv[2]) : argc > 1 ? from + 1 : 210;
+  long to = argc > 2 ? atol(argv[2]) : argc > 1 ? from + 1 : 70;
   unsigned seconds = argc > 3 ? (unsigned)atoi(argv[3]) : 60;
   int only = -1;
   for (int k = 0; argc > 4 && k < SCHEMES; k++)
