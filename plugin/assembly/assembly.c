@@ -574,6 +574,10 @@ static void add_contact(assembly *a, component_problem *c, int k) {
   contact_rows *rows = &a->contact_rows[k];
   const contact_entry *old = old_contact(a, k);
   int first = c->set.n_rows;
+  contact_settings settings = settings_of(a);
+  if (request->level == JOINT_LEVEL_POSITION &&
+      contact_waits(&c->frame, &settings, point))
+    return;
   a->contact_row[k] = c->first_row + first;
   a->overlaps[k] = is_overlap(a, c, k);
   c->overlap |= a->overlaps[k];
@@ -587,7 +591,6 @@ static void add_contact(assembly *a, component_problem *c, int k) {
     double overlap = fmin(point->gap + request->world->surface_layer, 0);
     add_gap_row(a, c, k, request->erp * overlap / request->step_size);
   } else {
-    contact_settings settings = settings_of(a);
     if (old != NULL && old->n_rows > 0)
       settings.carried = SWINGS * old->impulses[0] * time_scale(a, old);
     else if (settings.cfm > HOST_DEFAULT_CFM || !isnan(point->surface.cfm))

@@ -65,16 +65,26 @@ static double gap_of(const contact_settings *settings,
   return settings->closed && !contact->soft ? 0 : contact->gap;
 }
 
+static const double TOUCH = 1e-9; /* m: closer is rounding */
+
 /* Whether the contact can push in this step: it touches, but for rounding, or
  * would in free flight. */
 static bool can_push(const row_frame *frame, const contact_settings *settings,
                      const host_contact *contact) {
-  const double TOUCH = 1e-9;
   double gap = gap_of(settings, contact), J[2][6];
   if (gap <= TOUCH) return true;
   host_contact_jacobian(J, contact, contact->normal);
   return gap + frame->step_size * relative_velocity(frame, contact, J, true) <=
          0;
+}
+
+bool contact_waits(const row_frame *frame, const contact_settings *settings,
+                   const host_contact *contact) {
+  const host_surface *surface = &contact->surface;
+  double gap = gap_of(settings, contact);
+  double slow = surface->bounce_speed * frame->step_size;
+  return settings->gives_back && surface->bounces && surface->bounce > 0 &&
+         gap > TOUCH && gap > slow && !can_push(frame, settings, contact);
 }
 
 /* The normal velocity asked for: a correction under the program's cap, or a

@@ -39,6 +39,15 @@ typedef struct contact_rows {
 } contact_rows;
 
 /**
+ * Whether a contact has no rows in this step, since it would lose its bounce: it
+ * is apart, and only what others push could close it. Held at its gap it would
+ * give nothing back; in the next step it is hit at the speed it then has. One that
+ * would be hit too slowly to bounce does not wait.
+ */
+bool contact_waits(const row_frame *frame, const contact_settings *settings,
+                   const host_contact *contact);
+
+/**
  * Append a contact's rows.
  *
  * @param slip_hint  [3] a direction of slip to align the edges with where the
