@@ -295,10 +295,14 @@ static outcome run_convex(cascade *c) {
   return take_other(c, w->trial.at.p, SOLVER_STAGE_CONVEX);
 }
 
-/* Whether there is no solution, once. It has a budget of its own: that says more
- * than a last digit. */
+/* What looking for a proof may take, of the budget: four problems of a few dozen
+ * factorisations. As much is left for it where there may be one. */
+static double certificate_work(const cascade *c) {
+  return fmin(200, 0.5 * c->options->budget);
+}
+
+/* Whether there is no solution, once. */
 static outcome run_certificate(cascade *c) {
-  const double work = 200; // four problems of a few dozen factorisations
   enum { steps = 4 };
   solver_workspace *w = c->workspace;
   size_t n = (size_t)c->problem->n_rows;
@@ -307,9 +311,8 @@ static outcome run_certificate(cascade *c) {
   if (!ARENA_TAKE(&w->arena, last, n) || !ARENA_TAKE(&w->arena, y, n))
     return NO_MEMORY;
   memset(last, 0, sizeof *last * n);
-  double budget = c->budget, before = c->report->work;
   c->searched = true;
-  c->budget = before + work;
+  c->budget = fmin(c->options->budget, c->report->work + certificate_work(c));
   for (int step = 0; step < steps && !is_spent(c); step++) {
     double speed;
     bool proof;
@@ -331,7 +334,7 @@ static outcome run_certificate(cascade *c) {
     c->report->contradiction_speed = speed;
     break;
   }
-  c->budget = budget + (c->report->work - before);
+  c->budget = c->options->budget;
   return GO_ON;
 }
 
@@ -395,6 +398,8 @@ solver_report solver_solve(solver_workspace *workspace,
     mlcp_velocities(problem, NULL, solution->v);
     return report;
   }
+
+  if (solver_certificate_is_possible(problem)) c.budget -= certificate_work(&c);
 
   solver_report fast;
   bool try_fast = options->kind == SOLVER_FAST;
