@@ -277,9 +277,10 @@ VISIBLE int dCollide(dGeomID one, dGeomID other, int flags,
 
 VISIBLE void dGeomDestroy(dGeomID geom) {
   HOST(dGeomDestroy);
-  pthread_mutex_lock(&lock);
+  bool held = inside > 0; // by this thread, whose step has geoms of its own
+  if (!held) pthread_mutex_lock(&lock);
   recorder_shapes_forget(geom);
-  pthread_mutex_unlock(&lock);
+  if (!held) pthread_mutex_unlock(&lock);
   next(geom);
 }
 

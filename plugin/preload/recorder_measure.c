@@ -385,15 +385,31 @@ typedef struct world_law {
 } world_law;
 
 /* The speed at which the program asks the contact to open, m/s: a correction
- * of what is left of its depth, and a bounce. */
+ * of what is left of its depth. What is apart may come as close as it is, but
+ * for a stock stepper, to which it touches. */
 static double correction_asked(const measured_contact *contact,
                                const world_law *world) {
   const dSurfaceParameters *surface = &contact->asked.surface;
   double erp = surface->mode & dContactSoftERP ? surface->soft_erp : world->erp;
   double depth = contact->asked.geom.depth - world->layer;
   double motion = surface->mode & dContactMotionN ? surface->motionN : 0;
+  double approach = judged_by == LAW_OF_VELOCITY
+                        ? 0
+                        : larger_of(0, -contact->asked.geom.depth) / world->h;
   return smaller_of(erp / world->h * larger_of(0, depth) + motion,
-                    world->fastest);
+                    world->fastest) -
+         approach;
+}
+
+/* Whether a contact that bounces is left to the next step: it is apart, and the
+ * bodies by themselves would not close it in this one. */
+static bool waits(const measured_contact *contact, double h) {
+  const dSurfaceParameters *surface = &contact->asked.surface;
+  double gap = -contact->asked.geom.depth;
+  double alone = contact->alone[0] + contact->alone[1];
+  return judged_by != LAW_OF_VELOCITY && surface->mode & dContactBounce &&
+         surface->bounce > 0 && gap > larger_of(0, surface->bounce_vel) * h &&
+         gap + h * alone > 0;
 }
 
 /* By how much of the approach the bodies part again: the host's rule. */
@@ -498,6 +514,7 @@ static double gap_of(const measured_contact *contact, const world_law *world,
   const dSurfaceParameters *surface = &contact->asked.surface;
   double cfm = surface->mode & dContactSoftCFM ? surface->soft_cfm : world->cfm;
   double mobility = mobility_of(contact, world->h);
+  if (waits(contact, world->h)) return mobility * force;
   law_case c = {
       .opening = opening(contact, false),
       .moved = judged_by == LAW_OF_VELOCITY ? 0 : opening(contact, true),

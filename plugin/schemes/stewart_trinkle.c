@@ -316,7 +316,7 @@ static bool keep_contacts(stewart_trinkle *s, outcome *out) {
       !POOL_RESERVE(&s->base.pool, s->before_impulse, 6 * n))
     return outcome_no_memory(out);
   world_contact *items = s->before.contacts.items;
-  memcpy(items, s->problem.contacts.items, n * sizeof *items);
+  if (n > 0) memcpy(items, s->problem.contacts.items, n * sizeof *items);
   s->before.contacts = s->problem.contacts;
   s->before.contacts.items = items;
   for (int k = 0; k < (int)n; k++)
