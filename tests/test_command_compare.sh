@@ -53,6 +53,7 @@ refused "clock" "'sun' is not steps or real" --clock sun -- "$play" wall
 refused "a setting" "edges" --edges 5 -- "$play" wall
 refused "a scheme" "name the schemes in --steppers" --scheme st -- "$play" wall
 refused "nothing recorded" "no recording" --from "$work"
+refused "an option among folders" "options come before" --from "$work" --json
 : >file
 compare --output file/x -- "$play" wall
 check "no folder: status 2" status_is 2

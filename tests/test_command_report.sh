@@ -57,9 +57,9 @@ browse boxes/report.html#play
 check "a report plays to its end" dom_has 'data-state="ended"'
 check "a report: still nothing" says_nothing
 if command -v ffprobe >/dev/null; then
-  "$command" compare --from boxes --output filmed --movie >out 2>err </dev/null
+  "$command" compare --output filmed --movie --from boxes >out 2>err </dev/null
   ffprobe -v error -count_packets -show_entries stream=nb_read_packets \
-    -of csv=p=0 filmed/replay.mp4 >pictures 2>err
+    -of csv=p=0 filmed/replay.mp4 >pictures 2>>err
   check "a film of the replay" sh -c '[ "$(cat pictures)" -gt 5 ]'
 fi
 browse reference/report.html

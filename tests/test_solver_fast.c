@@ -683,7 +683,7 @@ static void test_every_allocation_may_fail(void) {
 
   bool solved = false;
   int n_failures = 0;
-  for (int k = 0; !solved && k < 100; k++) {
+  for (int k = 0; !solved && k < 1000; k++) {
     failing_memory memory = {0};
     memory_source source = failing_memory_source(&memory);
     fail_allocations_from(&memory, k);

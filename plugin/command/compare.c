@@ -134,6 +134,11 @@ static bool read_options(int argc, char **argv, request *request, int *status) {
     return false;
   }
   if (request->steppers == NULL) request->steppers = "step,quick,ah";
+  for (int i = optind; request->from && i < argc; i++)
+    if (argv[i][0] == '-') {
+      complain("--from: options come before the folders, %s does not", argv[i]);
+      return false;
+    }
   if (optind < argc) return true;
   complain(request->from ? "--from: no folder named"
                          : "no program to run; see ode-mlcp compare --help");
