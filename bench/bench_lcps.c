@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../tests/dense_lcp.h"
 #include "../tests/small_lcps.h"
 #include "bench_clock.h"
 #include "peers.h"
@@ -27,8 +28,7 @@ static double M[LARGEST * LARGEST], q[LARGEST], z[LARGEST];
 
 /* ---- families ------------------------------------------------------------------ */
 
-static void fill_dense_P(int n, int trial) {
-  (void)trial;
+static void fill_dense_P(int n, double M[], double q[]) {
   for (int i = 0; i < n; i++) {
     q[i] = random_number();
     for (int j = 0; j < n; j++)
@@ -37,9 +37,8 @@ static void fill_dense_P(int n, int trial) {
 }
 
 /* Semidefinite and a skew part, by rows and columns of very unlike units. */
-static void fill_scaled_P(int n, int trial) {
+static void fill_scaled_P(int n, double M[], double q[]) {
   static double A[LARGEST * LARGEST];
-  (void)trial;
   for (int i = 0; i < n * n; i++) A[i] = random_number();
   for (int i = 0; i < n; i++) {
     q[i] = random_number();
@@ -61,34 +60,17 @@ static void fill_scaled_P(int n, int trial) {
 
 /* Nonnegative integers with ones on the diagonal: strictly copositive, and ties
  * at nearly every pivot. */
-static void fill_integers(int n, int trial) {
+static void fill_integers(int n, double M[], double q[]) {
+  int n_values = 1 + (int)(3 * fabs(random_number()));
   for (int i = 0; i < n; i++) {
-    q[i] = -1 - i % (1 + trial % 3);
+    q[i] = -1 - i % n_values;
     for (int j = 0; j < n; j++)
       M[i * n + j] = i == j ? 1 : floor(1.5 * fabs(random_number()));
   }
 }
 
-static void fill_murty(int n, int trial) {
-  (void)trial;
-  for (int i = 0; i < n; i++) {
-    q[i] = -1;
-    for (int j = 0; j < n; j++) M[i * n + j] = i == j ? 1 : j > i ? 2 : 0;
-  }
-}
-
-static void fill_fathi(int n, int trial) {
-  (void)trial;
-  for (int i = 0; i < n; i++) {
-    q[i] = -1;
-    for (int j = 0; j < n; j++)
-      M[i * n + j] = i == j ? 4 * i + 1 : 4 * (i < j ? i : j) + 2;
-  }
-}
-
 /* A string over an obstacle. */
-static void fill_obstacle(int n, int trial) {
-  (void)trial;
+static void fill_obstacle(int n, double M[], double q[]) {
   for (int i = 0; i < n; i++) {
     double x = (i + 1.0) / (n + 1) - 0.4 - 0.1 * random_number();
     q[i] = 1.0 / n / n - 0.2 * fmax(0.1 - x * x, 0);
@@ -99,7 +81,7 @@ static void fill_obstacle(int n, int trial) {
 
 typedef struct family {
   const char *name;
-  void (*fill)(int n, int trial);
+  void (*fill)(int n, double M[], double q[]);
 } family;
 
 static const family families[] = {{"P, dense", fill_dense_P},
@@ -119,33 +101,13 @@ typedef struct figure {
 static bool is_solved(int n) {
   for (int i = 0; i < n; i++)
     if (!(z[i] >= 0) || !isfinite(z[i])) return false;
-  double worst = 0;
-  for (int i = 0; i < n; i++) {
-    double w = q[i], size = fabs(q[i]);
-    for (int j = 0; j < n; j++) {
-      w += M[i * n + j] * z[j];
-      size += fabs(M[i * n + j]) * z[j];
-    }
-    double error = z[i] > 0 ? fabs(w) : fmax(-w, 0);
-    if (error > 0) worst = fmax(worst, error / size);
-  }
-  return worst <= 1e-10;
+  return dense_componentwise(n, M, q, z) <= 1e-10;
 }
 
 static double by_ours(int n, solver_kind kind, double *pivots) {
   static int start[LARGEST + 1], row[LARGEST * LARGEST];
   static double value[LARGEST * LARGEST];
-  int end = 0;
-  for (int j = 0; j < n; j++) {
-    start[j] = end;
-    for (int i = 0; i < n; i++)
-      if (M[i * n + j] != 0) {
-        row[end] = i;
-        value[end++] = M[i * n + j];
-      }
-  }
-  start[n] = end;
-  const lemke_problem problem = {n, start, row, value, q, NULL, 0};
+  const lemke_problem problem = dense_columns(n, M, q, start, row, value);
   double before = bench_seconds();
   lcp_report report =
       lcp_solve(&problem, kind, 1e-10, &memory_from_malloc, z, NULL);
@@ -159,7 +121,7 @@ static figure measure(const family *family, int n, int kind, double limit) {
   random_state = 31;
   while (sum.rounds < ROUNDS_LEAST || sum.seconds < limit) {
     double seconds = 0;
-    family->fill(n, sum.rounds);
+    family->fill(n, M, q);
     if (kind >= 0) {
       seconds = by_ours(n, (solver_kind)kind, &sum.pivots);
     } else {

@@ -21,22 +21,24 @@ passed=0 failed=0
 
 # check WHAT TEST...: counts whether the command TEST succeeds
 check() {
-  what=$1
+  checked=$1
   shift
   if "$@"; then
     passed=$((passed + 1))
   else
     failed=$((failed + 1))
-    echo "FAILED: $what"
+    echo "FAILED: $checked"
     sed 's/^/  stderr: /' "$work/err" 2>/dev/null
   fi
 }
 
-# run ARG...: `ode-mlcp run ARG...`; leaves $status, out and err
-run() {
+# ode_mlcp ARG...: the command; leaves $status, out and err
+ode_mlcp() {
   status=0
-  "$command" run "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+  "$command" "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
 }
+
+run() { ode_mlcp run "$@"; }
 
 # wait_for TEST...: until the command succeeds, 20 seconds at most
 wait_for() {
@@ -55,6 +57,14 @@ status_is() {
   [ "$status" -eq "$1" ] || { echo "  status $status, not $1"; return 1; }
 }
 
+# check_refusal WHAT PATTERN: the command ended with status 2 and one line that
+# matches PATTERN
+check_refusal() {
+  check "$1: status 2" status_is 2
+  check "$1: one line" n_lines 1 err
+  check "$1: says '$2'" err_has "$2"
+}
+
 # check_refused WHAT PATTERN ARG...: `run ARG...` ends with status 2 and one
 # line that matches PATTERN, and the program did not start
 check_refused() {
@@ -62,9 +72,7 @@ check_refused() {
   shift 2
   rm -f started
   run "$@"
-  check "$what: status 2" status_is 2
-  check "$what: one line" n_lines 1 err
-  check "$what: says '$pattern'" err_has "^ode-mlcp run: .*$pattern"
+  check_refusal "$what" "^ode-mlcp run: .*$pattern"
   check "$what: does not start" [ ! -e started ]
 }
 

@@ -111,6 +111,23 @@ static inline void fill_random(int count, double values[]) {
   for (int i = 0; i < count; i++) values[i] = random_number();
 }
 
+/* Murty (1978): a P-matrix; Lemke's method takes 2^n pivots from some q. */
+static inline void fill_murty(int n, double M[], double q[]) {
+  for (int i = 0; i < n; i++) {
+    q[i] = -1;
+    for (int j = 0; j < n; j++) M[i * n + j] = i == j ? 1 : j > i ? 2 : 0;
+  }
+}
+
+/* Fathi (1979): positive definite, exponential as well. */
+static inline void fill_fathi(int n, double M[], double q[]) {
+  for (int i = 0; i < n; i++) {
+    q[i] = -1;
+    for (int j = 0; j < n; j++)
+      M[i * n + j] = i == j ? 4 * i + 1 : 4 * (i < j ? i : j) + 2;
+  }
+}
+
 /* A A' of rank `rank`, plus a skew part: positive semidefinite. */
 static inline void fill_semidefinite(int n, int rank, double skew, double M[]) {
   double A[n_most * n_most];

@@ -4,11 +4,7 @@
 . "$(dirname "$0")/command_checks.sh"
 play=$build/demos/play/play
 
-# compare ARG...: leaves $status, out and err
-compare() {
-  status=0
-  "$command" compare "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
-}
+compare() { ode_mlcp compare "$@"; }
 
 out_has() { grep -q -e "$1" "$work/out" || { cat "$work/out"; return 1; }; }
 
@@ -17,9 +13,7 @@ refused() {
   what=$1 pattern=$2
   shift 2
   compare --output refused "$@"
-  check "$what: status 2" status_is 2
-  check "$what: one line" n_lines 1 err
-  check "$what: says '$pattern'" err_has "^ode-mlcp compare: .*$pattern"
+  check_refusal "$what" "^ode-mlcp compare: .*$pattern"
   check "$what: leaves no folder" [ ! -e refused ]
 }
 

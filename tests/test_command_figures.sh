@@ -3,18 +3,13 @@
 # SVG and PDF; what cannot be drawn is said before anything is sampled.
 . "$(dirname "$0")/command_checks.sh"
 
-impact() {
-  status=0
-  "$command" impact "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
-}
+impact() { ode_mlcp impact "$@"; }
 refused() {
   what=$1 pattern=$2
   shift 2
   # so many samples would take hours
   impact "$@" --samples 1000000000000
-  check "$what: status 2" status_is 2
-  check "$what: one line" n_lines 1 err
-  check "$what: says '$pattern'" err_has "$pattern"
+  check_refusal "$what" "$pattern"
 }
 
 # ---- a collision of one's own: a plate on three feet, two tangents ----

@@ -3,20 +3,14 @@
 # from their file, what does not fit is refused.
 . "$(dirname "$0")/command_checks.sh"
 
-# impact ARG...: `ode-mlcp impact ARG...`; leaves $status, out and err
-impact() {
-  status=0
-  "$command" impact "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
-}
+impact() { ode_mlcp impact "$@"; }
 
 # refused WHAT PATTERN ARG...: status 2 and one line that says so
 refused() {
   what=$1 pattern=$2
   shift 2
   impact "$@"
-  check "$what: status 2" status_is 2
-  check "$what: one line" n_lines 1 err
-  check "$what: says '$pattern'" err_has "$pattern"
+  check_refusal "$what" "$pattern"
 }
 
 smaller_than() { [ "$(wc -c <"$2")" -lt "$1" ]; }

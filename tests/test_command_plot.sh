@@ -4,17 +4,12 @@
 . "$(dirname "$0")/command_checks.sh"
 play=$build/demos/play/play
 
-plot() {
-  status=0
-  "$command" plot "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
-}
+plot() { ode_mlcp plot "$@"; }
 refused() {
   what=$1 pattern=$2
   shift 2
   plot "$@"
-  check "$what: status 2" status_is 2
-  check "$what: one line" n_lines 1 err
-  check "$what: says '$pattern'" err_has "^ode-mlcp plot: .*$pattern"
+  check_refusal "$what" "^ode-mlcp plot: .*$pattern"
 }
 
 run --trace a.csv -- "$play" wall 2 --seconds 0.2

@@ -2,20 +2,14 @@
 # `ode-mlcp scene`: its options, what it refuses, the files it writes.
 . "$(dirname "$0")/command_checks.sh"
 
-# scene ARG...: leaves $status, out and err
-scene() {
-  status=0
-  "$command" scene "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
-}
+scene() { ode_mlcp scene "$@"; }
 
 # refused WHAT PATTERN ARG...
 refused() {
   what=$1 pattern=$2
   shift 2
   scene "$@"
-  check "$what: status 2" status_is 2
-  check "$what: one line" n_lines 1 err
-  check "$what: says '$pattern'" err_has "^ode-mlcp scene: .*$pattern"
+  check_refusal "$what" "^ode-mlcp scene: .*$pattern"
   check "$what: nothing printed" [ ! -s out ]
 }
 

@@ -3,11 +3,7 @@
 # writes.
 . "$(dirname "$0")/command_checks.sh"
 
-# solve ARG...: `ode-mlcp solve ARG...`; leaves $status, out and err
-solve() {
-  status=0
-  "$command" solve "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
-}
+solve() { ode_mlcp solve "$@"; }
 
 # matrix FILE FORMAT [LINE...]: a Matrix Market file
 matrix() {
@@ -121,9 +117,7 @@ refused() {
   what=$1 pattern=$2
   shift 2
   solve "$@"
-  check "$what: status 2" status_is 2
-  check "$what: one line" n_lines 1 err
-  check "$what: says '$pattern'" err_has "^ode-mlcp solve: .*$pattern"
+  check_refusal "$what" "^ode-mlcp solve: .*$pattern"
   check "$what: prints nothing" [ ! -s out ]
 }
 

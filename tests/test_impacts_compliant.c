@@ -23,127 +23,40 @@
 #include "impacts/examples.h"
 #include "ode_mlcp_impacts.h"
 
-/* SLIP is the horizontal velocity of the bottom's middle: friction acts within
- * 1e-10 m/s of it, which a difference of larger speeds would lose. */
-enum { X, Y, THETA, SLIP, VY, RATE, N_STATE };
+static const double paper_slip_width = 1e-10; /* m/s */
 
-static const double g = 9.81, mass = 1, width = 1, height = 2, mu = 1;
-static const double damping_ratio = 5, slip_width = 1e-10; /* zeta, epsilon */
-
-typedef struct block {
-  double stiffness[2]; /* of the corners A (left) and B, N/m */
-} block;
-
-/* One corner: where it is, how it moves, what acts on it. */
-typedef struct corner {
-  double gap, vn, vt;    /* m, m/s */
-  double arm_n, arm_t;   /* lever arms of the normal and the friction, m */
-  double arm_slip;       /* vt = SLIP + arm_slip rate */
-  double lambda_n, unit; /* N; eq. 90's Unit(vt) */
-  double damping;        /* N s/m */
-  bool pushes;
-} corner;
-
-static corner look_at(const block *block, const double q[], int i) {
-  double rx = i == 0 ? -width / 2 : width / 2, ry = -height / 2;
-  double c = cos(q[THETA]), s = sin(q[THETA]);
-  corner it;
-  it.gap = q[Y] + s * rx + c * ry;
-  it.arm_n = c * rx - s * ry;
-  it.arm_t = -s * rx - c * ry;
-  it.arm_slip = -s * rx;
-  it.vn = q[VY] + q[RATE] * it.arm_n;
-  it.vt = q[SLIP] + q[RATE] * it.arm_slip;
-  it.damping = 2 * damping_ratio * sqrt(block->stiffness[i] / mass);
-  double push = -block->stiffness[i] * it.gap - it.damping * it.vn; // eq. 88
-  it.pushes = it.gap <= 0 && push > 0;
-  it.lambda_n = it.pushes ? push : 0;
-  it.unit = it.vt / fmax(fabs(it.vt), slip_width);
-  return it;
-}
-
-static double inertia(void) {
-  return mass * (width * width + height * height) / 12;
-}
-
-static int rates(realtype t, N_Vector state, N_Vector slope, void *context) {
+static int rates(realtype t, N_Vector state, N_Vector slope, void *block) {
   (void)t;
-  const double *q = N_VGetArrayPointer(state);
-  double *d = N_VGetArrayPointer(slope);
-  double c = cos(q[THETA]), s = sin(q[THETA]), force_x = 0;
-  d[X] = q[SLIP] - q[RATE] * c * height / 2;
-  d[Y] = q[VY];
-  d[THETA] = q[RATE];
-  d[RATE] = 0;
-  d[VY] = -g;
-  for (int i = 0; i < 2; i++) {
-    corner at = look_at(context, q, i);
-    double lambda_t = -mu * at.lambda_n * at.unit; // eq. 89
-    force_x += lambda_t;
-    d[VY] += at.lambda_n / mass;
-    d[RATE] += (at.arm_n * at.lambda_n + at.arm_t * lambda_t) / inertia();
-  }
-  d[SLIP] = force_x / mass + (d[RATE] * c - q[RATE] * q[RATE] * s) * height / 2;
+  double J[COMPLIANT_STATE][COMPLIANT_STATE];
+  compliant_block_rates(block, N_VGetArrayPointer(state),
+                        N_VGetArrayPointer(slope), J);
   return 0;
 }
 
-/* Newton's matrix; the turning of the arms is left out, it is no stiff term. */
-static int jacobian(realtype t, N_Vector state, N_Vector slope, SUNMatrix J,
-                    void *context, N_Vector a, N_Vector b, N_Vector c) {
+/* Newton's matrix */
+static int jacobian(realtype t, N_Vector state, N_Vector slope, SUNMatrix into,
+                    void *block, N_Vector a, N_Vector b, N_Vector c) {
   (void)t;
   (void)slope;
   (void)a;
   (void)b;
   (void)c;
-  const double *q = N_VGetArrayPointer(state);
-  SUNMatZero(J);
-  SM_ELEMENT_D(J, X, SLIP) = SM_ELEMENT_D(J, Y, VY) = 1;
-  SM_ELEMENT_D(J, THETA, RATE) = 1;
-  for (int i = 0; i < 2; i++) {
-    corner at = look_at(context, q, i);
-    if (!at.pushes) continue;
-    double k = ((const block *)context)->stiffness[i];
-    double dn[N_STATE] = {0}, dt[N_STATE];
-    dn[Y] = -k;
-    dn[THETA] = -k * at.arm_n;
-    dn[VY] = -at.damping;
-    dn[RATE] = -at.damping * at.arm_n;
-    double slip = fabs(at.vt) < slip_width ? -mu * at.lambda_n / slip_width : 0;
-    for (int j = 0; j < N_STATE; j++) dt[j] = -mu * at.unit * dn[j];
-    dt[SLIP] += slip;
-    dt[RATE] += slip * at.arm_slip;
-    for (int j = 0; j < N_STATE; j++) {
-      double turn = (at.arm_n * dn[j] + at.arm_t * dt[j]) / inertia();
-      SM_ELEMENT_D(J, RATE, j) += turn;
-      SM_ELEMENT_D(J, VY, j) += dn[j] / mass;
-      SM_ELEMENT_D(J, SLIP, j) +=
-          dt[j] / mass + turn * cos(q[THETA]) * height / 2;
-    }
-  }
+  double d[COMPLIANT_STATE], J[COMPLIANT_STATE][COMPLIANT_STATE];
+  compliant_block_rates(block, N_VGetArrayPointer(state), d, J);
+  for (int i = 0; i < COMPLIANT_STATE; i++)
+    for (int j = 0; j < COMPLIANT_STATE; j++)
+      SM_ELEMENT_D(into, i, j) = J[i][j];
   return 0;
 }
 
-/* Both corners have touched, and none that touches still approaches. */
-static bool is_over(const block *block, const double q[], bool touched[2]) {
-  // the speed of which the paper's termination test speaks
-  double nearly = mass / fmin(block->stiffness[0], block->stiffness[1]) * 1e-3;
-  bool over = true;
-  for (int i = 0; i < 2; i++) {
-    corner at = look_at(block, q, i);
-    touched[i] |= at.gap <= 0;
-    over &= touched[i] && (at.gap > 0 || at.vn >= -nearly);
-  }
-  return over;
-}
-
 /* The moment within the last step at which the impact was over. */
-static void go_back(void *cvode, const block *block, double t0, double t1,
-                    N_Vector state) {
+static void go_back(void *cvode, const compliant_block *block, double t0,
+                    double t1, N_Vector state) {
   for (int k = 0; k < 60; k++) {
     double middle = (t0 + t1) / 2;
     bool touched[2] = {true, true};
     CVodeGetDky(cvode, middle, 0, state);
-    if (is_over(block, N_VGetArrayPointer(state), touched))
+    if (compliant_block_is_over(block, N_VGetArrayPointer(state), touched))
       t1 = middle;
     else
       t0 = middle;
@@ -162,26 +75,22 @@ static void keep_quiet(int code, const char *module, const char *function,
 }
 
 /* Normal velocities of A and B after the impact; false: CVODE gave up. */
-static bool collide(const block *block, double angle, double speeds[2]) {
+static bool collide(const compliant_block *block, double angle,
+                    double speeds[2]) {
   SUNContext context;
   if (SUNContext_Create(NULL, &context) != 0) return false;
-  N_Vector state = N_VNew_Serial(N_STATE, context);
+  N_Vector state = N_VNew_Serial(COMPLIANT_STATE, context);
   double *q = N_VGetArrayPointer(state);
-  memset(q, 0, N_STATE * sizeof *q);
-  // the lower corner touches; the height costs speed
-  double flat = height / 2, drop = 0.01;
-  q[THETA] = angle;
-  q[Y] = cos(angle) * height / 2 + fabs(sin(angle)) * width / 2;
-  q[VY] = -sqrt(2 * g * (drop + flat - q[Y]));
-  q[Y] -= 1e-12; // surely touching: the force jumps at the surface
+  compliant_block_start(angle, q);
 
   void *cvode = CVodeCreate(CV_BDF, context);
-  SUNMatrix matrix = SUNDenseMatrix(N_STATE, N_STATE, context);
+  SUNMatrix matrix = SUNDenseMatrix(COMPLIANT_STATE, COMPLIANT_STATE, context);
   SUNLinearSolver solver = SUNLinSol_Dense(state, matrix, context);
-  N_Vector tolerances = N_VNew_Serial(N_STATE, context);
+  N_Vector tolerances = N_VNew_Serial(COMPLIANT_STATE, context);
   double *tolerance = N_VGetArrayPointer(tolerances);
-  for (int i = 0; i < N_STATE; i++) tolerance[i] = i < SLIP ? 1e-14 : 1e-12;
-  tolerance[SLIP] = 1e-4 * slip_width;
+  for (int i = 0; i < COMPLIANT_STATE; i++)
+    tolerance[i] = i < COMPLIANT_SLIP ? 1e-14 : 1e-12;
+  tolerance[COMPLIANT_SLIP] = 1e-4 * paper_slip_width;
   CVodeInit(cvode, rates, 0, state);
   CVodeSVtolerances(cvode, 1e-7, tolerances);
   CVodeSetLinearSolver(cvode, solver, matrix);
@@ -198,10 +107,10 @@ static bool collide(const block *block, double angle, double speeds[2]) {
   for (int step = 0; step < 200000 && !over && t < 0.1; step++) {
     before = t;
     if (CVode(cvode, 0.2, state, &t, CV_ONE_STEP) < 0) break;
-    over = is_over(block, q, touched);
+    over = compliant_block_is_over(block, q, touched);
   }
   if (over) go_back(cvode, block, before, t, state);
-  for (int i = 0; i < 2; i++) speeds[i] = look_at(block, q, i).vn;
+  compliant_block_speeds(block, q, speeds);
   CVodeFree(&cvode);
   SUNLinSolFree(solver);
   SUNMatDestroy(matrix);
@@ -226,8 +135,9 @@ static void run_sweeps(void) {
   for (int k = 0; k < SWEEP; k++) {
     double part = 2.0 * k / (SWEEP - 1) - 1; // -1 .. 1
     double ratio = pow(10, 5 * part);        // k_A/k_B with the softer at 1e6
-    block block = {
-        {ratio > 1 ? 1e6 * ratio : 1e6, ratio > 1 ? 1e6 : 1e6 / ratio}};
+    compliant_block block = {
+        {ratio > 1 ? 1e6 * ratio : 1e6, ratio > 1 ? 1e6 : 1e6 / ratio},
+        paper_slip_width};
     by_stiffness.parameter[k] = ratio;
     by_stiffness.n_failed += !collide(&block, 0, by_stiffness.speeds[k]);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dense_lcp.h"
 #include "failing_memory.h"
 #include "small_lcps.h"
 #include "solver/lcp.h"
@@ -15,21 +16,11 @@ static const double TOLERANCE = 1e-10;
 
 static const solver_kind kinds[] = {SOLVER_FAST, SOLVER_LEMKE};
 
-/* The compressed columns of a row-major matrix; one at a time. */
+/* One at a time. */
 static lemke_problem compressed(int n, const double M[], const double q[]) {
   static int start[n_large + 1], row[n_large * n_large];
   static double value[n_large * n_large];
-  int end = 0;
-  for (int j = 0; j < n; j++) {
-    start[j] = end;
-    for (int i = 0; i < n; i++)
-      if (M[i * n + j] != 0) {
-        row[end] = i;
-        value[end++] = M[i * n + j];
-      }
-  }
-  start[n] = end;
-  return (lemke_problem){n, start, row, value, q, NULL, 0};
+  return dense_columns(n, M, q, start, row, value);
 }
 
 static lcp_report solve(int n, const double M[], const double q[],

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dense_lcp.h"
 #include "small_lcps.h"
 #include "solver/lcp.h"
 #include "solver/lemke_dense.h"
@@ -22,17 +23,7 @@ static lcp_report solve(int n, const double M[], const double q[],
                         solver_kind kind, double z[]) {
   static int start[n_here + 1], row[n_here * n_here];
   static double value[n_here * n_here];
-  int end = 0;
-  for (int j = 0; j < n; j++) {
-    start[j] = end;
-    for (int i = 0; i < n; i++)
-      if (M[i * n + j] != 0) {
-        row[end] = i;
-        value[end++] = M[i * n + j];
-      }
-  }
-  start[n] = end;
-  const lemke_problem problem = {n, start, row, value, q, NULL, 0};
+  const lemke_problem problem = dense_columns(n, M, q, start, row, value);
   return lcp_solve(&problem, kind, TOLERANCE, &memory_from_malloc, z, y);
 }
 
@@ -223,31 +214,21 @@ static void test_lexicographic_path_ends(void) {
 
 /* ---- families by name ------------------------------------------------------------ */
 
-/* Murty (1978): 2^n pivots for the covering vector of ones and this q. */
+/* The second q is the one of 2^n pivots for the covering vector of ones. */
 static void test_murty(void) {
   double M[n_here * n_here], q[n_here];
   for (int n = 2; n <= 16; n++) {
-    for (int i = 0; i < n; i++) {
-      q[i] = ldexp(1, i) - ldexp(1, n);
-      for (int j = 0; j < n; j++) M[i * n + j] = i == j ? 1 : j > i ? 2 : 0;
-    }
+    fill_murty(n, M, q);
     expect_solved(n, M, q);
-    for (int i = 0; i < n; i++) q[i] = -1;
+    for (int i = 0; i < n; i++) q[i] = ldexp(1, i) - ldexp(1, n);
     expect_solved(n, M, q);
   }
 }
 
-/* Fathi (1979): positive definite, exponential as well. */
 static void test_fathi(void) {
   double M[n_here * n_here], q[n_here];
   for (int n = 2; n <= 16; n++) {
-    for (int i = 0; i < n; i++) {
-      q[i] = -1;
-      for (int j = 0; j < n; j++) {
-        int least = i < j ? i : j;
-        M[i * n + j] = i == j ? 4 * i + 1 : 4 * least + 2;
-      }
-    }
+    fill_fathi(n, M, q);
     expect_solved(n, M, q);
   }
 }

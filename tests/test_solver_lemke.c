@@ -215,17 +215,7 @@ static void test_dependent_guess_is_thinned_out(void) {
     warm[i] = true;
     for (int j = 0; j < n; j++) M[i * n + j] = i % 60 == j % 60;
   }
-  int end = 0;
-  for (int j = 0; j < n; j++) {
-    start[j] = end;
-    for (int i = 0; i < n; i++)
-      if (M[i * n + j] != 0) {
-        row[end] = i;
-        value[end++] = M[i * n + j];
-      }
-  }
-  start[n] = end;
-  lemke_problem problem = {n, start, row, value, q, NULL, 0};
+  lemke_problem problem = dense_columns(n, M, q, start, row, value);
   lemke_report report = lemke_solve(workspace, &problem, &options, warm, z);
   CU_ASSERT_EQUAL(report.status, LEMKE_SOLVED);
   CU_ASSERT_EQUAL(report.pivots, 0);

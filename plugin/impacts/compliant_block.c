@@ -6,16 +6,22 @@
 #include <math.h>
 #include <string.h>
 
-/* SLIP is the horizontal velocity of the bottom's middle: friction acts within
- * a micrometre a second of it, which a difference of larger speeds would lose. */
-enum { Y, THETA, SLIP, VY, RATE, N_STATE, ORDER = 4 };
+enum {
+  Y = COMPLIANT_Y,
+  THETA = COMPLIANT_THETA,
+  SLIP = COMPLIANT_SLIP,
+  VY = COMPLIANT_VY,
+  RATE = COMPLIANT_RATE,
+  N_STATE = COMPLIANT_STATE,
+  ORDER = 4
+};
 
 static const double g = 9.81, mass = 1, width = 1, height = 2, mu = 1;
 static const double drop = 0.01;       /* m */
 static const double damping_ratio = 5; // zeta, eq. 88
-/* Eq. 90's epsilon, m/s. The paper has 1e-10; speeds after the impact are the
- * same to 2e-4 m/s, and corners do not chatter between sticking and slipping. */
-static const double slip_width = 1e-6;
+/* With the paper's 1e-10 speeds after the impact are the same to 2e-4 m/s, but
+ * corners chatter between sticking and slipping. */
+static const double steady_slip_width = 1e-6;
 static const double inertia = 5.0 / 12; /* kg m^2 */
 static const double relative = 1e-8,
                     absolute[N_STATE] = {1e-14, 1e-14, 1e-10, 1e-12, 1e-12};
@@ -31,7 +37,7 @@ typedef struct corner {
   bool pushes;
 } corner;
 
-static corner look_at(const double stiffness[2], const double q[], int i) {
+static corner look_at(const compliant_block *block, const double q[], int i) {
   double rx = i == 0 ? -width / 2 : width / 2, ry = -height / 2;
   double c = cos(q[THETA]), s = sin(q[THETA]);
   corner it;
@@ -41,18 +47,17 @@ static corner look_at(const double stiffness[2], const double q[], int i) {
   it.arm_slip = -s * rx;
   it.vn = q[VY] + q[RATE] * it.arm_n;
   it.vt = q[SLIP] + q[RATE] * it.arm_slip;
-  it.damping = 2 * damping_ratio * sqrt(stiffness[i] / mass);
-  double push = -stiffness[i] * it.gap - it.damping * it.vn; // eq. 88
+  it.damping = 2 * damping_ratio * sqrt(block->stiffness[i] / mass);
+  double push = -block->stiffness[i] * it.gap - it.damping * it.vn; // eq. 88
   it.pushes = it.gap <= 0 && push > 0;
   it.lambda_n = it.pushes ? push : 0;
-  it.unit = it.vt / fmax(fabs(it.vt), slip_width);
+  it.unit = it.vt / fmax(fabs(it.vt), block->slip_width);
   return it;
 }
 
-/* dq/dt, and its derivative by q but for the turning of the arms, which is not
- * stiff. */
-static void rates(const double stiffness[2], const double q[], double d[],
-                  double J[N_STATE][N_STATE]) {
+void compliant_block_rates(const compliant_block *block,
+                           const double q[N_STATE], double d[N_STATE],
+                           double J[N_STATE][N_STATE]) {
   double c = cos(q[THETA]), s = sin(q[THETA]), force_x = 0;
   memset(J, 0, N_STATE * sizeof *J);
   J[Y][VY] = J[THETA][RATE] = 1;
@@ -61,16 +66,18 @@ static void rates(const double stiffness[2], const double q[], double d[],
   d[RATE] = 0;
   d[VY] = -g;
   for (int i = 0; i < 2; i++) {
-    corner at = look_at(stiffness, q, i);
+    corner at = look_at(block, q, i);
     if (!at.pushes) continue;
     double lambda_t = -mu * at.lambda_n * at.unit; // eq. 89
     force_x += lambda_t;
     d[VY] += at.lambda_n / mass;
     d[RATE] += (at.arm_n * at.lambda_n + at.arm_t * lambda_t) / inertia;
-    double k = stiffness[i], dt[N_STATE];
+    double k = block->stiffness[i], dt[N_STATE];
     const double dn[N_STATE] = {-k, -k * at.arm_n, 0, -at.damping,
                                 -at.damping * at.arm_n};
-    double slip = fabs(at.vt) < slip_width ? -mu * at.lambda_n / slip_width : 0;
+    double slip = fabs(at.vt) < block->slip_width
+                      ? -mu * at.lambda_n / block->slip_width
+                      : 0;
     for (int j = 0; j < N_STATE; j++) dt[j] = -mu * at.unit * dn[j];
     dt[SLIP] += slip;
     dt[RATE] += slip * at.arm_slip;
@@ -116,7 +123,7 @@ static bool solve(double h, double J[N_STATE][N_STATE], double b[]) {
 }
 
 /* A step by h. @return its error, by the tolerances: below 1 it may be taken */
-static double step(const double stiffness[2], const double q[], double h,
+static double step(const compliant_block *block, const double q[], double h,
                    double end[]) {
   double table[ORDER][N_STATE]; // the last line of Neville's scheme
   double error = 0;
@@ -125,7 +132,7 @@ static double step(const double stiffness[2], const double q[], double h,
     int n = j + 1;
     memcpy(x, q, sizeof x);
     for (int k = 0; k < n; k++) {
-      rates(stiffness, x, d, J);
+      compliant_block_rates(block, x, d, J);
       for (int i = 0; i < N_STATE; i++) d[i] *= h / n;
       if (!solve(h / n, J, d)) return INFINITY;
       for (int i = 0; i < N_STATE; i++) x[i] += d[i];
@@ -146,52 +153,63 @@ static double step(const double stiffness[2], const double q[], double h,
   return isfinite(error) ? error : INFINITY;
 }
 
-/* Both corners have touched, and none that touches still approaches. */
-static bool is_over(const double stiffness[2], const double q[],
-                    bool touched[2]) {
+bool compliant_block_is_over(const compliant_block *block,
+                             const double q[N_STATE], bool touched[2]) {
   // the speed of which the paper's termination test speaks
-  double nearly = mass / fmin(stiffness[0], stiffness[1]) * 1e-3;
+  double nearly = mass / fmin(block->stiffness[0], block->stiffness[1]) * 1e-3;
   bool over = true;
   for (int i = 0; i < 2; i++) {
-    corner at = look_at(stiffness, q, i);
+    corner at = look_at(block, q, i);
     touched[i] |= at.gap <= 0;
     over &= touched[i] && (at.gap > 0 || at.vn >= -nearly);
   }
   return over;
 }
 
-bool compliant_block_collide(const double stiffness[2], double angle,
-                             double speeds[2]) {
-  enum { MOST_STEPS = 200000, HALVINGS = 50 };
-  double q[N_STATE] = {0}, end[N_STATE];
+void compliant_block_speeds(const compliant_block *block,
+                            const double q[N_STATE], double speeds[2]) {
+  for (int i = 0; i < 2; i++) speeds[i] = look_at(block, q, i).vn;
+}
+
+void compliant_block_start(double angle, double q[N_STATE]) {
+  memset(q, 0, N_STATE * sizeof *q);
   // the lower corner touches; the height costs speed
   q[THETA] = angle;
   q[Y] = cos(angle) * height / 2 + fabs(sin(angle)) * width / 2;
   q[VY] = -sqrt(2 * g * (drop + height / 2 - q[Y]));
   q[Y] -= 1e-12; // surely touching: the force jumps at the surface
+}
+
+bool compliant_block_collide(const double stiffness[2], double angle,
+                             double speeds[2]) {
+  enum { MOST_STEPS = 200000, HALVINGS = 50 };
+  const compliant_block block = {{stiffness[0], stiffness[1]},
+                                 steady_slip_width};
+  double q[N_STATE], end[N_STATE];
+  compliant_block_start(angle, q);
   bool touched[2] = {false, false};
   double t = 0, h = 1e-12;
   for (int k = 0; k < MOST_STEPS && t < longest && h > 1e-20; k++) {
-    double error = step(stiffness, q, h, end);
+    double error = step(&block, q, h, end);
     double next = h * fmin(fmax(0.9 * pow(error + 1e-9, -1.0 / ORDER), 0.2), 4);
     if (error > 1) {
       h = next;
       continue;
     }
-    if (is_over(stiffness, end, touched)) {
+    if (compliant_block_is_over(&block, end, touched)) {
       // the moment within the step
       double over = h, not_yet = 0;
       for (int i = 0; i < HALVINGS; i++) {
         double middle = (over + not_yet) / 2;
         bool reached[2] = {true, true};
-        step(stiffness, q, middle, end);
-        if (is_over(stiffness, end, reached))
+        step(&block, q, middle, end);
+        if (compliant_block_is_over(&block, end, reached))
           over = middle;
         else
           not_yet = middle;
       }
-      step(stiffness, q, over, end);
-      for (int i = 0; i < 2; i++) speeds[i] = look_at(stiffness, end, i).vn;
+      step(&block, q, over, end);
+      compliant_block_speeds(&block, end, speeds);
       return true;
     }
     memcpy(q, end, sizeof q);

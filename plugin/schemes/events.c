@@ -201,14 +201,20 @@ void events_go_between(event_state *w, double share) {
   motion_copy(&w->now, &w->s.ahead, n);
 }
 
-bool events_hold_back(event_state *w, bool *any) {
+/* match[k]: the contact here that collided[k] is, -1 for none. */
+static bool match_collided(event_state *w) {
   world_snapshot *here = w->s.here;
   double radius = motion_radius(&w->s.home, w->now.v, w->s.step->step_size);
-  *any = false;
   if (!EVENT_RESERVE(w, match, w->n_collided)) return false;
-  if (!world_match_keys(&w->s.matcher, w->collided, w->n_collided, here,
-                        &here->contacts, radius, w->match))
-    return outcome_no_memory(w->s.step->out);
+  return world_match_keys(&w->s.matcher, w->collided, w->n_collided, here,
+                          &here->contacts, radius, w->match) ||
+         outcome_no_memory(w->s.step->out);
+}
+
+bool events_hold_back(event_state *w, bool *any) {
+  world_snapshot *here = w->s.here;
+  *any = false;
+  if (!match_collided(w)) return false;
   for (int k = 0; k < w->n_collided; k++) {
     if (w->match[k] < 0) continue;
     world_contact *contact = &here->contacts.items[w->match[k]];
@@ -220,11 +226,7 @@ bool events_hold_back(event_state *w, bool *any) {
 
 bool events_mark_collided(event_state *w) {
   world_snapshot *here = w->s.here;
-  double radius = motion_radius(&w->s.home, w->now.v, w->s.step->step_size);
-  if (!EVENT_RESERVE(w, match, w->n_collided)) return false;
-  if (!world_match_keys(&w->s.matcher, w->collided, w->n_collided, here,
-                        &here->contacts, radius, w->match))
-    return outcome_no_memory(w->s.step->out);
+  if (!match_collided(w)) return false;
   for (int k = 0; k < w->n_collided; k++) {
     if (w->match[k] < 0) continue;
     world_contact *contact = &here->contacts.items[w->match[k]];
