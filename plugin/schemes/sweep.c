@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/disjoint_sets.h"
 #include "common/vec3.h"
 #include "gap/gap_sweep.h"
 #include "host/patched_host.h"
@@ -26,7 +27,6 @@ struct sweep_body {
   double way;      /* m: how far its centre goes, */
   double turning;  /* rad: and how far it turns */
   double stops;    /* share of its way at which it is held */
-  int component;   /* of bodies that joints tie together: the first's number */
   bool fast, moves;
   const sweep_way *along; /* NULL: u and the host's rule */
   int number;             /* in its home */
@@ -143,12 +143,13 @@ static int find_body(const step_sweep *sweep, dBodyID id) {
 static bool read_bodies(step_sweep *sweep, const sweep_request *request) {
   int n = sweep->n_bodies = request->n_bodies;
   if (!ARENA_TAKE(&sweep->arena, sweep->bodies, n) ||
+      !ARENA_TAKE(&sweep->arena, sweep->component, n) ||
       !ARENA_TAKE(&sweep->arena, sweep->index, n))
     return false;
   for (int b = 0; b < n; b++) {
     sweep_body *body = &sweep->bodies[b];
     read_body(body, request->bodies[b], request->u + 6 * b, request->step_size);
-    body->component = b;
+    sweep->component[b] = b;
     sweep->index[b] = (sweep_index){body->start.serial, b};
     if (find_fast(sweep->gaps, body->start.id, body->way, body->turning,
                   &body->fast) != GAP_OK)
@@ -159,15 +160,6 @@ static bool read_bodies(step_sweep *sweep, const sweep_request *request) {
 }
 
 /* --- what joints tie together --------------------------------------------- */
-
-static int component_of(step_sweep *sweep, int b) {
-  sweep_body *all = sweep->bodies;
-  while (all[b].component != b) {
-    all[b].component = all[all[b].component].component;
-    b = all[b].component;
-  }
-  return b;
-}
 
 static void find_components(step_sweep *sweep) {
   for (int b = 0; b < sweep->n_bodies; b++) {
@@ -183,8 +175,7 @@ static void find_components(step_sweep *sweep) {
       if (o < 0 || sweep->bodies[o].start.kinematic ||
           sweep->bodies[b].start.kinematic)
         continue;
-      int one = component_of(sweep, b), two = component_of(sweep, o);
-      sweep->bodies[one > two ? one : two].component = one < two ? one : two;
+      unite_sets(sweep->component, b, o);
     }
   }
 }
@@ -193,6 +184,17 @@ static void find_components(step_sweep *sweep) {
 
 static bool is_held_by_sweep(const step_sweep *sweep, int b) {
   return b >= 0 && sweep->bodies[b].fast && !sweep->bodies[b].start.kinematic;
+}
+
+static const sweep_pair *find_pair(const step_sweep *sweep, dGeomID one,
+                                   dGeomID other) {
+  for (int i = 0; i < sweep->n_pairs; i++) {
+    const sweep_pair *pair = &sweep->pairs[i];
+    if ((pair->geom[0] == one && pair->geom[1] == other) ||
+        (pair->geom[0] == other && pair->geom[1] == one))
+      return pair;
+  }
+  return NULL;
 }
 
 static int add_pair(step_sweep *sweep, dGeomID one, dGeomID other, bool soft,
@@ -314,16 +316,6 @@ typedef struct space_look {
   int status;
 } space_look;
 
-static bool has_pair(const step_sweep *sweep, dGeomID one, dGeomID other) {
-  for (int i = 0; i < sweep->n_pairs; i++) {
-    const dGeomID *geom = sweep->pairs[i].geom;
-    if ((geom[0] == one && geom[1] == other) ||
-        (geom[0] == other && geom[1] == one))
-      return true;
-  }
-  return false;
-}
-
 static void look_at_near(void *data, dGeomID one, dGeomID other) {
   space_look *look = data;
   if (one != look->probe) other = one;
@@ -336,7 +328,7 @@ static void look_at_near(void *data, dGeomID one, dGeomID other) {
   if (dGeomGetClass(other) == dRayClass || body == others ||
       (others != NULL &&
        dAreConnectedExcluding(body, others, dJointTypeContact)) ||
-      has_pair(look->sweep, look->geom, other))
+      find_pair(look->sweep, look->geom, other) != NULL)
     return;
   sweep_known *known = find_known(look->sweep, look->geom, other);
   if (known != NULL) known->seen = true;
@@ -506,9 +498,10 @@ static int meet(step_sweep *sweep, const sweep_request *request,
 
 /* Hold a body, and what joints tie to it. */
 static void hold(step_sweep *sweep, int b, double share) {
-  int component = component_of(sweep, b);
+  int component = set_of(sweep->component, b);
   for (int i = 0; i < sweep->n_bodies; i++)
-    if (component_of(sweep, i) == component && sweep->bodies[i].stops > share)
+    if (set_of(sweep->component, i) == component &&
+        sweep->bodies[i].stops > share)
       sweep->bodies[i].stops = share;
 }
 
@@ -704,17 +697,6 @@ bool step_sweep_first(step_sweep *sweep, const sweep_way *way,
                   pair->found.share <= *share + close;
   }
   return true;
-}
-
-static const sweep_pair *find_pair(const step_sweep *sweep, dGeomID one,
-                                   dGeomID other) {
-  for (int i = 0; i < sweep->n_pairs; i++) {
-    const sweep_pair *pair = &sweep->pairs[i];
-    if ((pair->geom[0] == one && pair->geom[1] == other) ||
-        (pair->geom[0] == other && pair->geom[1] == one))
-      return pair;
-  }
-  return NULL;
 }
 
 bool step_sweep_covers(const step_sweep *sweep, dGeomID one, dGeomID other) {

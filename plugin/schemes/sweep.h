@@ -35,6 +35,7 @@ typedef struct step_sweep {
   int n_known;
   sweep_body *bodies; /* of the step in hand */
   int n_bodies;
+  int *component;     /* [n_bodies] sets of what joints tie together */
   sweep_index *index; /* [n_bodies] by serial */
   int queries;        /* gaps asked for since it was set to 0 */
 } step_sweep;
