@@ -1,6 +1,7 @@
 /* Our solvers beside those of others, on the same problems in the same run.
  *
- *   bench_solvers [--quick] [--budget N] [--family NAME] [--part families|runs|growth|lcps|problems] TABLE
+ *   bench_solvers [--quick] [--budget N] [--family NAME] [--draw SEED]
+ *                 [--part families|runs|growth|lcps|problems] TABLE
  *
  * Writes TABLE, tab-separated, a line a measurement (docs/bench.md has the
  * columns), and says on standard error how far it is. Every measurement runs in
@@ -35,6 +36,7 @@ typedef struct effort {
 static effort effort_of_run = {false, 0.3, 20, 2600};
 static const char *only_family;   /* NULL: all */
 static const char *family_budget; /* NULL: the default */
+static unsigned family_seed;      /* of members drawn; 0: those of the list */
 static FILE *table;
 
 static void write_line(const char *part, const char *problem,
@@ -440,7 +442,7 @@ static void bench_lcps(int wanted) {
 
 /* A member's steps by ours, which leaves their states; then by the host's. */
 static void bench_member(const family_member *member) {
-  char name[80];
+  char name[160];
   snprintf(name, sizeof name, "%s: %s", member->family, member->name);
   family_run run = {
       member, tmpfile(),    member->steps, effort_of_run.quick ? 1.5 : 12,
@@ -455,9 +457,13 @@ static void bench_member(const family_member *member) {
 }
 
 static void bench_families(void) {
-  for (const family_member *m = family_members; m->family != NULL; m++)
-    if (only_family == NULL || strcmp(only_family, m->family) == 0)
-      bench_member(m);
+  for (const family_member *m = family_members; m->family != NULL; m++) {
+    char name[120];
+    family_member drawn;
+    if (only_family != NULL && strcmp(only_family, m->family) != 0) continue;
+    if (family_seed > 0) family_draw(m, family_seed, &drawn, name, sizeof name);
+    bench_member(family_seed > 0 ? &drawn : m);
+  }
 }
 
 /* ---- running scenes --------------------------------------------------- */
@@ -643,14 +649,19 @@ int main(int argc, char **argv) {
     } else if (strcmp(argv[next], "--family") == 0 && next + 2 < argc) {
       only_family = argv[++next];
       only = 0; // the part of families
+    } else if (strcmp(argv[next], "--draw") == 0 && next + 2 < argc) {
+      family_seed = (unsigned)strtoul(argv[++next], NULL, 10);
+      if (family_seed == 0) break;
+      only = 0;
     } else {
       break;
     }
   }
   if (next != argc - 1) {
-    fprintf(stderr,
-            "usage: bench_solvers [--quick] [--budget N] [--family NAME] "
-            "[--part families|runs|growth|lcps|problems] TABLE\n");
+    fprintf(
+        stderr,
+        "usage: bench_solvers [--quick] [--budget N] [--family NAME] "
+        "[--draw SEED] [--part families|runs|growth|lcps|problems] TABLE\n");
     return 2;
   }
   table = fopen(argv[argc - 1], "w");

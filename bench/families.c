@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* ---- building -------------------------------------------------------------- */
 
@@ -50,6 +51,18 @@ static dBodyID capsule(scene *s, const double at[3], double radius,
   dMatrix3 rotation;
   dRFromZAxis(rotation, axis[0], axis[1], axis[2]);
   dBodySetRotation(body, rotation);
+  return body;
+}
+
+/* Standing. */
+static dBodyID drum(scene *s, double x, double y, double z, double radius,
+                    double height, double mass) {
+  dBodyID body = scene_add_body(s, x, y, z);
+  if (body == NULL) return NULL;
+  dMass total;
+  dMassSetCylinderTotal(&total, mass, 3, radius, height);
+  dBodySetMass(body, &total);
+  dGeomSetBody(dCreateCylinder(s->space, radius, height), body);
   return body;
 }
 
@@ -146,6 +159,36 @@ static scene *tower(const family_member *m) {
   for (int i = 0; i < m->size; i++)
     whole &= box(s, 0, 0, L * (i + 0.5), L, L, L,
                  i & 1 ? m->ratio * m->mass : m->mass) != NULL;
+  return finish(s, whole);
+}
+
+/* Floors of three planks beside each other, across those of the floor below. */
+static scene *slabs(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length, thick = 0.1 * L, pitch = L / 3;
+  bool whole = true;
+  for (int floor = 0; floor < m->size; floor++)
+    for (int i = -1; i <= 1; i++) {
+      double z = thick * (floor + 0.5), wide = 0.97 * pitch;
+      bool across = floor & 1;
+      whole &=
+          box(s, across ? 0 : pitch * i, across ? pitch * i : 0, z,
+              across ? L : wide, across ? wide : L, thick, m->mass) != NULL;
+    }
+  return finish(s, whole);
+}
+
+/* Standing drums, each on two of the row below. */
+static scene *drums(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length;
+  bool whole = true;
+  for (int row = 0; row < m->size; row++)
+    for (int i = 0; i < m->size - row; i++)
+      whole &= drum(s, 1.05 * L * (i + 0.5 * row), 0, L * (row + 0.5), 0.5 * L,
+                    L, m->mass) != NULL;
   return finish(s, whole);
 }
 
@@ -465,6 +508,49 @@ static scene *grasp(const family_member *m) {
   return finish(s, whole);
 }
 
+/* Holds a hinge where it is, or turns it, with so much torque at most. */
+static dJointID motor(scene *s, dBodyID one, dBodyID two, double x, double z,
+                      double speed, double torque) {
+  dJointID joint = dJointCreateHinge(s->world, 0);
+  dJointAttach(joint, one, two);
+  dJointSetHingeAnchor(joint, x, 0, z);
+  dJointSetHingeAxis(joint, 0, 1, 0);
+  dJointSetHingeParam(joint, dParamVel, speed);
+  dJointSetHingeParam(joint, dParamFMax, torque);
+  return joint;
+}
+
+/* An arm of motors whose gripper has a cube between two fingers, lifting it. */
+static scene *robot(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length, side = 0.3 * L, height = 3 * L, load = 0.3 * m->mass;
+  double lever = L * (m->size + 0.5),
+         weight = 9.81 * (m->mass * m->size + load);
+  double end = L * m->size + 0.6 * side;
+  dBodyID last = NULL;
+  for (int i = 0; i < m->size; i++) {
+    const double at[3] = {L * (i + 0.5), 0, height};
+    dBodyID link = capsule(s, at, 0.1 * L, 0.8 * L, m->mass, along_x);
+    if (link == NULL) return finish(s, false);
+    motor(s, link, last, L * i, height, i == 0 ? -0.2 : 0, 3 * weight * lever);
+    last = link;
+  }
+  bool whole = box(s, end, 0, height, side, side, side, load) != NULL;
+  for (int k = -1; k <= 1 && whole; k += 2) {
+    dBodyID finger = box(s, end, 0.6 * side * k, height, side, 0.2 * side, side,
+                         0.1 * m->mass);
+    if (finger == NULL) return finish(s, false);
+    dJointID slider = dJointCreateSlider(s->world, 0);
+    dJointAttach(slider, finger, last);
+    dJointSetSliderAxis(slider, 0, 1, 0);
+    dJointSetSliderParam(slider, dParamVel, -k);
+    dJointSetSliderParam(slider, dParamFMax,
+                         m->ratio * 0.5 * 9.81 * load / m->friction);
+  }
+  return finish(s, whole);
+}
+
 /* ---- the list ---------------------------------------------------------------- */
 
 #define ENDS                                                                   \
@@ -478,6 +564,7 @@ const family_member family_members[] = {
     {"wall", "210 of 10 g", wall, 20, 0.01, 1, 0.5, 0.01, 0, 0, 80, 0},
     {"wall", "210 of 100 t", wall, 20, 1e5, 10, 0.5, 0.01, 0, 0, 80, 0},
     {"wall", "55 of 1 cm", wall, 10, 0.01, 0.01, 0.5, 0.002, 0, 0, 120, 0},
+    {"wall", "55 of 10 kg, 50 ms", wall, 10, 10, 1, 0.7, 0.05, 0, 0, 120, 0},
     {"wall", "55, slippery, 30 ms", wall, 10, 5, 0.3, 0.1, 0.03, 0, 0, 120, 0},
     {"bricks", "91 of 1 kg", bricks, 13, 1, 1, 0.5, 0.01, 0, 0, 120, 0},
     {"bricks", "210 of 20 g", bricks, 20, 0.02, 0.1, 0.8, 0.005, 0, 0, 60, 0},
@@ -492,6 +579,10 @@ const family_member family_members[] = {
     {"tower", "8, 1 to 1e4", tower, 8, 100, 1, 0.9, 0.002, 1e-4, 0, 200, 0},
     {"kapla", "102 of 10 kg", kapla, 6, 10, 1, 0.8, 0.01, 0, 0, 100, 0},
     {"kapla", "51 of 50 g", kapla, 3, 0.05, 1, 0.8, 0.01, 0, 0, 100, 0},
+    {"slabs", "60 of 2 t", slabs, 20, 2000, 3, 0.6, 0.01, 0, 0, 100, 0},
+    {"slabs", "54 of 18 g", slabs, 18, 0.018, 0.075, 0.4, 0.005, 0, 0, 150, 0},
+    {"drums", "28 of 200 kg", drums, 7, 200, 1, 0.5, 0.02, 0, 0, 100, 0},
+    {"drums", "28 of 50 g", drums, 7, 0.05, 0.05, 0.3, 0.001, 0, 0, 200, 0},
     {"arch", "9 of 20 kg", arch, 9, 20, 0.4, 1, 0.01, 0, 0, 200, 0},
     {"arch", "25 of 200 kg", arch, 25, 200, 1, 1.5, 0.005, 0, 0, 150, 0},
     {"cards", "3 storeys of 2 g", cards, 3, 0.002, 0.09, 0.6, 0.002, 0, 0, 200,
@@ -509,6 +600,9 @@ const family_member family_members[] = {
     {"heap", "150 of 10 t", heap, 150, 1e4, 10, 0.8, 0.02, 0, 2, 100, 300},
     {"heap", "60 of 5 g", heap, 60, 0.005, 0.05, 0.3, 0.002, 0, 3, 150, 150},
     {"heap", "60, mu 1e5", heap, 60, 1, 1, 1e5, 0.01, 0, 4, 100, 100},
+    {"heap", "40, lying still", heap, 40, 5, 1, 0.6, 0.01, 0, 11, 150, 3000},
+    {"heap", "150, 1 ms", heap, 150, 20, 1, 0.5, 0.001, 0, 12, 150, 1500},
+    {"heap", "40, 50 ms", heap, 40, 20, 2, 0.5, 0.05, 0, 13, 100, 40},
     {"rocks", "60 convex", heap, 60, 2, 0.5, 0.6, 0.01, 1, 5, 150, 100},
     {"rocks", "30 meshes", heap, 30, 2, 0.5, 0.6, 0.01, 2, 6, 150, 100},
     {"ragdolls", "10 of 4 kg", ragdolls, 10, 4, 1, 0.5, 0.01, 0, 7, 200, 100},
@@ -518,4 +612,30 @@ const family_member family_members[] = {
     {"rubble", "40 stones", rubble, 40, 1000, 1, 0.8, 0.01, 0, 10, 200, 50},
     {"grasp", "1 cube", grasp, 1, 1, 0.1, 0.5, 0.01, 1.5, 0, 150, 0},
     {"grasp", "6 in a row", grasp, 6, 0.1, 0.05, 0.7, 0.005, 2, 0, 150, 0},
+    {"robot", "3 links of 4 kg", robot, 3, 4, 0.3, 0.6, 0.01, 3, 0, 150, 0},
+    {"robot", "6 links of 100 kg", robot, 6, 100, 1, 0.4, 0.004, 5, 0, 150, 0},
     ENDS};
+
+/* ---- members drawn ------------------------------------------------------------- */
+
+/* Between the two, evenly in its logarithm. */
+static double draw_size(uint64_t *state, double least, double most) {
+  return least * pow(most / least, draw(state));
+}
+
+void family_draw(const family_member *like, unsigned seed, family_member *drawn,
+                 char *name, size_t size) {
+  uint64_t state = first_state(like) + 104729ULL * seed;
+  for (const char *c = like->name; *c != '\0'; c++) state = 31 * state + *c;
+  for (int i = 0; i < 10; i++) draw(&state); // neighbouring seeds come apart
+  *drawn = *like;
+  drawn->mass = draw_size(&state, 0.01, 1e5);
+  drawn->length = draw_size(&state, 0.01, 10);
+  drawn->friction = draw_size(&state, 0.1, 2);
+  drawn->step_size = draw_size(&state, 1e-3, 0.05);
+  drawn->seed = like->seed + seed;
+  drawn->name = name;
+  snprintf(name, size, "like '%s': %.2g kg, %.2g m, mu %.2g, %.2g ms",
+           like->name, drawn->mass, drawn->length, drawn->friction,
+           1e3 * drawn->step_size);
+}

@@ -12,6 +12,8 @@
 #ifndef ODE_MLCP_BENCH_FAMILIES_H
 #define ODE_MLCP_BENCH_FAMILIES_H
 
+#include <stddef.h>
+
 #include "../demos/scenes/scene.h"
 
 typedef struct family_member family_member;
@@ -33,5 +35,15 @@ struct family_member {
 };
 
 extern const family_member family_members[];
+
+/**
+ * A member that nothing was tried on: built like `like`, its mass (0.01 to
+ * 1e5 kg), size (0.01 to 10 m), friction (0.1 to 2) and step (1 to 50 ms) drawn
+ * evenly in their logarithms, the same for a seed on every machine.
+ *
+ * @param drawn  out: its name is `name`, [size] characters of the caller's
+ */
+void family_draw(const family_member *like, unsigned seed, family_member *drawn,
+                 char *name, size_t size);
 
 #endif
