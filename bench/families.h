@@ -31,7 +31,8 @@ struct family_member {
                        else 0 */
   unsigned seed;
   int steps;   /* to be measured */
-  int settles; /* steps before them, by the host's own QuickStep */
+  int settles; /* steps before them, by the host's own QuickStep; < 0: so many
+                  by ours: QuickStep creeps for ever */
 };
 
 extern const family_member family_members[];
