@@ -477,11 +477,14 @@ static void balance_pairs(const assembly *a, component_problem *c) {
  * its bodies to and fro. */
 static void weigh_rows(const assembly *a, component_problem *c, int first) {
   const assembly_request *request = &a->request;
-  if (request->scale == 1 && request->carry == 0) return;
+  if (request->scale == 1 && request->carry == 0 && !request->mean) return;
   for (int r = first; r < c->set.n_rows; r++) {
     mlcp_row *row = &c->set.rows[r];
     double scale = request->scale, carry = request->carry;
-    if (c->set.corrections[r].stiff) {
+    if (c->set.corrections[r].stiff && request->mean) {
+      scale = 0.5;
+      carry = -0.5;
+    } else if (c->set.corrections[r].stiff) {
       carry = carry == 0 ? 1 - scale : 0; /* x is v + v+, or v+ */
       scale = 1;
     }
@@ -528,9 +531,9 @@ static void add_joint(assembly *a, component_problem *c, int j) {
   guess_joint(c->guess + first, c->set.n_rows - first, old_joint(a, j));
 }
 
-/* The normal row alone, w = J x + bias >= 0. */
+/* The normal row alone, w = J x + bias >= 0; or = 0, of what is to stay closed. */
 static void add_gap_row(const assembly *a, component_problem *c, int k,
-                        double bias) {
+                        double bias, bool closed) {
   double J[2][6];
   world_contact_jacobian(a->contacts, k, J);
   bool stop = a->contacts->items[k].stop >= 0;
@@ -538,7 +541,7 @@ static void add_gap_row(const assembly *a, component_problem *c, int k,
       &c->set, &c->frame, stop ? MLCP_ROW_JOINT : MLCP_ROW_NORMAL,
       a->contacts->items[k].point.body, J, bias,
       fmin(a->request.world->cfm, HOST_DEFAULT_CFM) / c->frame.step_size);
-  row->low = 0;
+  if (!closed) row->low = 0;
   a->contact_rows[k] =
       (contact_rows){.first_row = c->set.n_rows - 1, .n_rows = 1};
 }
@@ -581,15 +584,18 @@ static void add_contact(assembly *a, component_problem *c, int k) {
   a->contact_row[k] = c->first_row + first;
   a->overlaps[k] = is_overlap(a, c, k);
   c->overlap |= a->overlaps[k];
-  if (point->soft && (a->overlaps[k] || !has_spring(a, point))) {
+  bool gives = point->soft || request->world->cfm > HOST_DEFAULT_CFM;
+  if ((point->soft && a->overlaps[k]) || (gives && !has_spring(a, point))) {
     rigid = *point;
     rigid.soft = rigid.stiff = false;
     rigid.surface.cfm = fmin(request->world->cfm, HOST_DEFAULT_CFM);
     point = &rigid;
   }
   if (request->level == JOINT_LEVEL_MOVE) {
-    double overlap = fmin(point->gap + request->world->surface_layer, 0);
-    add_gap_row(a, c, k, request->erp * overlap / request->step_size);
+    bool closed = a->contacts->items[k].held;
+    double overlap = point->gap + request->world->surface_layer;
+    if (!closed) overlap = fmin(overlap, 0);
+    add_gap_row(a, c, k, request->erp * overlap / request->step_size, closed);
   } else {
     if (old != NULL && old->n_rows > 0)
       settings.carried = SWINGS * old->impulses[0] * time_scale(a, old);
@@ -620,7 +626,7 @@ static void add_stop(assembly *a, component_problem *c, int k,
                    contact->point.gap, free_rate, contact->point.body);
     a->contact_rows[k] = (contact_rows){.first_row = first, .n_rows = 1};
   } else {
-    add_gap_row(a, c, k, 0);
+    add_gap_row(a, c, k, 0, false);
   }
 }
 

@@ -61,11 +61,13 @@ typedef struct assembly_request {
   joint_level
       level;  /* of joints and contacts; at JOINT_LEVEL_MOVE x moves bodies
                         (m/s over the step), at and below JOINT_LEVEL_VELOCITY
-                        rigid contacts are taken to touch */
+                        rigid contacts are taken to touch, and at
+                        JOINT_LEVEL_MOVE those held to stay closed */
   double erp; /* of contacts at JOINT_LEVEL_POSITION and _MOVE */
   bool erp_for_all;     /* see contact_settings */
   double step_size;     /* s: scales limits and compliances */
-  double scale, carry;  /* 1 and 0: x is the velocity */
+  double scale, carry;  /* 1 and 0: x is the velocity, */
+  bool mean;            /* and that one the mean of the step's two ends */
   const double *mass;   /* [36 n_bodies] M~; NULL: that of the bodies */
   const double *v;      /* [6 n_bodies] at the start */
   const double *x_free; /* [6 n_bodies]; of kinematic bodies: their x */

@@ -21,6 +21,16 @@ static double own_erp(dJointID joint, double world_erp) {
 
 typedef void axis_function(dJointID, dVector3);
 
+static bool keeps_erp(dJointID joint) {
+  switch (dJointGetType(joint)) {
+    case dJointTypeBall:
+    case dJointTypeFixed:
+    case dJointTypeDBall:
+    case dJointTypeDHinge: return true;
+    default: return false;
+  }
+}
+
 /* Unit vectors whose cross product is nothing but rounding. */
 static bool are_parallel(dJointID id, axis_function *first,
                          axis_function *second) {
@@ -104,8 +114,13 @@ bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,
     return false;
 
   double scale = own > 0 && erp != ODE_MLCP_ERP_HOST ? erp / own : 1;
+  double world_cfm = dWorldGetCFM(world);
   for (unsigned i = 0; i < rows->count; i++) {
     double correction = correction_part(rows, &faster, i);
+    /* without its ERP a compliance would creep */
+    bool holds = isinf(rows->lo[i]) && isinf(rows->hi[i]);
+    if (erp == 0 && holds && (keeps_erp(id) || rows->cfm[i] <= world_cfm))
+      rows->cfm[i] = fmin(rows->cfm[i], HOST_DEFAULT_CFM);
     if (scale != 1) rows->rhs[i] += (scale - 1) * correction;
     joint->correction[i] = scale * correction;
     joint->soft[i] = false;

@@ -253,8 +253,8 @@ static void renew_joint(second_order *s, const motion *from, const motion *to,
     state->positional |= error != 0;
     mean_row(s, from, to, h, j, state, before->rows.J[state->before],
              after->rows.J[k], error, J);
-    double compliance =
-        fmax(COMPLIANCE * diagonal(s, body, J), s->home.cfm / h);
+    double compliance = fmax(COMPLIANCE * diagonal(s, body, J),
+                             fmin(s->home.cfm, HOST_DEFAULT_CFM) / h);
     *rhs = state->positional ? rate(J, body, s->u) - (error - state->kept) / h
                              : state->target;
     *rhs += compliance * state->impulse;
@@ -452,6 +452,7 @@ static void prepare_contacts(second_order *s, double h) {
     host_contact *point = &s->middle.contacts.items[s->middle_of[k]].point;
     if (!point->soft) continue;
     point->gap = start->point.gap;
+    if (isnan(point->surface.erp)) point->surface.erp = s->home.erp;
     point->surface.erp *= h / s->step->step_size;
   }
 }

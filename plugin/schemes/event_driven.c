@@ -90,6 +90,23 @@ static bool recall_states(event_state *w, const contact_memory *memory,
   return true;
 }
 
+/* What the last substep left of the contacts of `ahead`, into s.known. */
+static bool find_loads(event_state *w) {
+  world_contacts *contacts = &w->ahead.contacts;
+  const contact_likeness near = contact_likeness_near(
+      motion_radius(&w->s.home, w->now.v, w->s.step->step_size));
+  int n = contacts->n;
+  if (!EVENT_RESERVE(w, keys, n) || !EVENT_RESERVE(w, matches, n) ||
+      !EVENT_RESERVE(w, s.known, n))
+    return false;
+  for (int k = 0; k < n; k++)
+    world_contact_key(&w->keys[k], &w->ahead, contacts, k, false);
+  contact_memory_unclaim(&w->memory);
+  contact_memory_match(&w->memory, w->keys, n, &near, w->matches);
+  for (int k = 0; k < n; k++) w->s.known[k] = w->matches[k].old;
+  return true;
+}
+
 /* --- impulses over the step ----------------------------------------------- */
 
 /* What the collision function found at the step's start has a joint of its own:
@@ -318,6 +335,7 @@ static void keep_v_alpha(event_state *w) {
 static bool accept(event_state *w, double *remaining, double h) {
   event_report(w)->substeps++;
   if (!tally(w, 1)) return false;
+  second_order_keep_loads(&w->s, h);
   note_held(w);
   if (!remember(w)) return false;
   keep_v_alpha(w);
@@ -356,6 +374,7 @@ static bool collide(event_state *w, double h, const event *found,
     } else {
       event_report(w)->substeps++;
       if (!tally(w, way / h)) return false;
+      second_order_keep_loads(&w->s, h);
       note_held(w);
       if (!remember(w)) return false;
       events_go_between(w, way / h);
@@ -388,12 +407,15 @@ static bool correct(event_state *w, double last) {
   if (!read && !world_read_at(&w->ahead, &w->s.home, w->now.poses,
                               w->s.step->step_size, w->s.step->out))
     return false;
-  if (w->s.take == conserving_take)
-    conserving_leave_small_errors(&w->ahead);
-  else if (w->s.step->options->scheme != ODE_MLCP_SCHEME_GAP &&
-           w->ahead.erp > 0 &&
-           !conserving_hold_joints(&w->s, &w->ahead, &w->now))
+  bool conserves = w->s.take == conserving_take;
+  if (!conserves && w->s.step->options->scheme != ODE_MLCP_SCHEME_GAP &&
+      w->ahead.erp > 0 && !conserving_hold_joints(&w->s, &w->ahead, &w->now))
     return false;
+  if (w->ahead.erp > 0 && w->ahead.cfm > HOST_DEFAULT_CFM) {
+    if (!find_loads(w)) return false;
+    second_order_load(&w->s, &w->ahead, w->s.known);
+  }
+  if (conserves) conserving_leave_small_errors(&w->ahead);
   return second_order_correct(&w->s, &w->ahead, &w->now);
 }
 

@@ -24,6 +24,7 @@ bool second_order_reserve(second_order *s) {
           ARENA_TAKE(arena, s->u, 6 * n) &&
           ARENA_TAKE(arena, s->early, 6 * n) &&
           ARENA_TAKE(arena, s->start_v, 6 * n) &&
+          ARENA_TAKE(arena, s->loads, s->home.n_joints) &&
           ARENA_TAKE(arena, s->group, n) && motion_take(&s->ahead, arena, n)) ||
          outcome_no_memory(s->step->out);
 }
@@ -315,6 +316,7 @@ bool second_order_solve(second_order *s, const world_snapshot *at, double h,
       second_order_request(s, at, JOINT_LEVEL_VELOCITY, h);
   request.scale = scale;
   request.carry = carry;
+  request.mean = s->step->options->scheme == ODE_MLCP_SCHEME_CONSERVING;
   request.mass = s->mass;
   request.v = v;
   request.extra = s->rows;
@@ -365,6 +367,62 @@ bool second_order_take(second_order *s, const motion *from, double h,
   return true;
 }
 
+/* --- what rows carry -------------------------------------------------------- */
+
+void second_order_keep_loads(second_order *s, double h) {
+  const world_snapshot *of = second_order_solved(s);
+  for (int j = 0; j < s->home.n_joints; j++) {
+    int rows = of->joints[j].rows;
+    s->loads[j].count = rows >= 0 ? of->joint_rows[rows].rows.count : 0;
+    for (unsigned i = 0; i < s->loads[j].count; i++)
+      s->loads[j].force[i] = assembly_joint_impulse(s->base.assembly, j, i) / h;
+  }
+}
+
+/* Rows of the velocities give way by the host's own CFM. */
+static double left_to_give(double cfm) {
+  return fmax(cfm - HOST_DEFAULT_CFM, 0);
+}
+
+/* A stop that carries is held where its load presses it. */
+static void load_joint(host_joint_rows *rows, const joint_load *load) {
+  for (unsigned i = 0; i < rows->rows.count; i++) {
+    double pressed = left_to_give(rows->rows.cfm[i]) * load->force[i];
+    if (rows->soft[i] || pressed == 0) continue;
+    rows->correction[i] -= pressed;
+    if (!is_stop_row(&rows->rows, i)) continue;
+    rows->rows.lo[i] = -INFINITY;
+    rows->rows.hi[i] = INFINITY;
+  }
+}
+
+void second_order_load(second_order *s, world_snapshot *at,
+                       const contact_entry *const known[]) {
+  double h = s->step->step_size;
+  for (int j = 0; j < at->n_joints; j++) {
+    int rows = at->joints[j].rows;
+    if (rows >= 0 && at->joint_rows[rows].rows.count == s->loads[j].count)
+      load_joint(&at->joint_rows[rows], &s->loads[j]);
+  }
+  for (int k = 0; k < at->contacts.n; k++) {
+    world_contact *contact = &at->contacts.items[k];
+    host_contact *point = &contact->point;
+    const host_surface *surface = &point->surface;
+    const contact_entry *old = known[k];
+    double erp = isnan(surface->erp) ? at->erp : surface->erp;
+    double cfm = isnan(surface->cfm) ? at->cfm : surface->cfm;
+    contact->held = contact->stop < 0 && !point->soft && old != NULL &&
+                    old->n_rows > 0 && old->impulses[0] > 0 && erp > 0 &&
+                    cfm > HOST_DEFAULT_CFM;
+    if (!contact->held) continue;
+    double pressed = left_to_give(cfm) * old->impulses[0] * h /
+                     (old->seconds * erp * point->multiplicity);
+    /* as fast as its own spring would */
+    point->gap = erp / at->erp * (point->gap + at->surface_layer + pressed) -
+                 at->surface_layer;
+  }
+}
+
 /* --- position errors ------------------------------------------------------ */
 
 static bool anything_to_correct(world_snapshot *at) {
@@ -373,8 +431,11 @@ static bool anything_to_correct(world_snapshot *at) {
     world_contact *contact = &at->contacts.items[k];
     const host_contact *point = &contact->point;
     /* what is held or overlaps must not be pushed into */
-    contact->active = !point->soft && point->gap <= fmax(at->surface_layer, 0);
-    any |= contact->active && -point->gap - at->surface_layer > 0;
+    contact->active =
+        !point->soft &&
+        (contact->held || point->gap <= fmax(at->surface_layer, 0));
+    any |= contact->active &&
+           (contact->held || -point->gap - at->surface_layer > 0);
   }
   for (int i = 0; i < at->n_joint_rows; i++)
     for (unsigned r = 0; r < at->joint_rows[i].rows.count; r++)

@@ -8,6 +8,12 @@
 
 typedef struct second_order second_order;
 
+/** What the rows of a joint carried in a substep. */
+typedef struct joint_load {
+  unsigned count;  /* of the host's rows; 0: not known */
+  double force[6]; /* N, N m */
+} joint_load;
+
 /** A step of size h. `here` is at `from`.
  *  @param to  out, may not be `from`
  *  @return false with the outcome's message. */
@@ -29,6 +35,7 @@ struct second_order {
   int *middle_of; /* [here's contacts] contact in `middle`, -1: lost */
   motion ahead;   /* scratch */
   double *mass, *x_free, *force, *k_q, *k_v;
+  joint_load *loads; /* [n_joints] of the last substep */
   extra_row *rows;
   bool counts_cone; /* in the next step tried */
   bool *stiff;      /* [n_bodies] see second_order_find_stiff */
@@ -88,6 +95,21 @@ second_order_step second_order_take;
 
 /** The snapshot that the last step's problem was made of. */
 const world_snapshot *second_order_solved(const second_order *s);
+
+/** Keep what joints carried in the last solve, a step of size h. */
+void second_order_keep_loads(second_order *s, double h);
+
+/**
+ * Where the world's CFM is no mere rounding, rows that give way less than their
+ * bodies are rigid for the velocities. But they rest where their spring carries
+ * them: what it gives way under the load of the last substep is no error, and
+ * what carries a load is moved there from either side.
+ *
+ * @param at     the world where second_order_correct is to correct it
+ * @param known  [at's contacts] what the last substep left of them, or NULL
+ */
+void second_order_load(second_order *s, world_snapshot *at,
+                       const contact_entry *const known[]);
 
 /**
  * Poses corrected by moving (no velocity is changed): x is the least motion,
