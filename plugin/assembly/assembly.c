@@ -578,6 +578,9 @@ static void add_contact(assembly *a, component_problem *c, int k) {
   const contact_entry *old = old_contact(a, k);
   int first = c->set.n_rows;
   contact_settings settings = settings_of(a);
+  const double *slip =
+      request->slips != NULL ? request->slips + 3 * k : no_hint;
+  if (vec3_dot(slip, slip) > 0) settings.slip = slip;
   if (request->level == JOINT_LEVEL_POSITION &&
       contact_waits(&c->frame, &settings, point))
     return;

@@ -73,7 +73,10 @@ typedef struct assembly_request {
   const double *x_free; /* [6 n_bodies]; of kinematic bodies: their x */
   const extra_row *extra;
   int n_extra;
-  double slip_floor;    /* m/s, see contact_settings and assembly_slip_floor */
+  double slip_floor;   /* m/s, see contact_settings and assembly_slip_floor */
+  const double *slips; /* [3 contacts->n] what friction edges oppose, m/s, world
+                           frame; 0 of a contact: the slip of free flight; or
+                           NULL */
   const recall *recall; /* what the last step knew; NULL: nothing */
   const double
       *guess; /* [6 contacts->n] impulses in place of the recall's, NAN:

@@ -270,14 +270,18 @@ static void take_lane(double own[2][6], const two J[2][6], int d) {
   }
 }
 
-/* The slip to come along the two axes, whose Jacobians are J: that of free
- * flight, or the hint where free flight has next to none. */
+/* The slip to come along the two axes, whose Jacobians are J: the one given, that
+ * of free flight, or the hint where free flight has next to none. */
 static void slip_to_come(double slip[2], const row_frame *frame,
                          const contact_settings *settings,
                          const host_contact *contact, const two J[2][6],
                          const double axis[2][3], const double motion[2],
                          const double slip_hint[3]) {
   two rate = {0, 0};
+  if (settings->slip != NULL) {
+    for (int d = 0; d < 2; d++) slip[d] = vec3_dot(axis[d], settings->slip);
+    return;
+  }
   for (int side = 0; side < 2; side++) {
     if (contact->body[side] < 0) continue;
     const double *v = frame->v_free + 6 * contact->body[side];

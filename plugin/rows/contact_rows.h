@@ -21,12 +21,14 @@ typedef struct contact_settings {
   double carried; /* N s: what the normal row may carry, by the last step; its
                      compression by that is no error */
   int edges;      /* K: even, at least 4 */
-  double slip_floor; /* m/s: below this a slip has no direction */
-  bool gives_back;   /* bounces are the rows'; else an impact's */
-  bool erp_for_all;  /* of rigid contacts, an ERP of their own is not used */
-  bool closed;       /* rigid contacts are taken to touch, whatever their
+  double slip_floor;  /* m/s: below this a slip has no direction */
+  const double *slip; /* [3] m/s, world frame: that to come, where it is known
+                         better than from free flight; or NULL */
+  bool gives_back;    /* bounces are the rows'; else an impact's */
+  bool erp_for_all;   /* of rigid contacts, an ERP of their own is not used */
+  bool closed;        /* rigid contacts are taken to touch, whatever their
                            gap: that is an event's, or a projection's */
-  bool at_once;      /* what takes time does nothing: see sliding_limit */
+  bool at_once;       /* what takes time does nothing: see sliding_limit */
 } contact_settings;
 
 /** What is built for a contact: the host's rows in the host's order. */

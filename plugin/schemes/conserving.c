@@ -688,6 +688,7 @@ static bool settle(second_order *s, const motion *from, double h, motion *to,
     double change = take_over(s, h);
     arrive(s, from, h, to);
     s->unsettled = !(change <= SETTLED);
+    if (round == 1) s->unsettled |= second_order_aim(s, &s->middle, s->u);
     /* rounding may keep it from getting there */
     if (round > 3 && change < 1e3 * SETTLED && change > 0.5 * last)
       s->unsettled = false;

@@ -287,9 +287,11 @@ const world_snapshot *second_order_solved(const second_order *s) {
 
 bool second_order_find_known(second_order *s, const world_snapshot *at) {
   size_t n = (size_t)at->contacts.n;
-  if (!POOL_RESERVE(s->step->pool, s->known_at, n))
+  if (!POOL_RESERVE(s->step->pool, s->known_at, n) ||
+      !POOL_RESERVE(s->step->pool, s->slips, 3 * n))
     return outcome_no_memory(s->step->out);
   for (size_t k = 0; k < n; k++) s->known_at[k] = NULL;
+  for (size_t k = 0; k < 3 * n; k++) s->slips[k] = 0;
   for (int k = 0; k < s->here->contacts.n; k++)
     if (s->middle_of[k] >= 0 && s->known[k] != NULL && s->known[k]->seconds > 0)
       s->known_at[s->middle_of[k]] = s->known[k];
@@ -322,10 +324,51 @@ bool second_order_solve(second_order *s, const world_snapshot *at, double h,
   request.extra = s->rows;
   request.n_extra = n_rows;
   request.known = s->known_at;
+  request.slips = s->slips;
   request.counts_cone = s->counts_cone;
   if (!assembly_solve(s->base.assembly, &request, s->step->out)) return false;
   s->counts_cone = false;
   return true;
+}
+
+static void find_slip(double slip[3], const host_contact *point,
+                      const double u[]) {
+  double axis[2][3], J[2][6];
+  host_contact_axes(axis, point);
+  memset(slip, 0, 3 * sizeof *slip);
+  for (int d = 0; d < 2; d++) {
+    double rate = -point->surface.motion[d];
+    host_contact_jacobian(J, point, axis[d]);
+    for (int side = 0; side < 2; side++)
+      for (int i = 0; i < 6 && point->body[side] >= 0; i++)
+        rate += J[side][i] * u[6 * point->body[side] + i];
+    vec3_add_scaled(slip, rate, axis[d]);
+  }
+}
+
+bool second_order_aim(second_order *s, const world_snapshot *at,
+                      const double u[]) {
+  const double TURNED = 1e-6; /* rad */
+  bool turned = false;
+  double floor = assembly_slip_floor(at->gravity, at->settings.step_size);
+  for (int k = 0; k < s->here->contacts.n; k++) {
+    const world_contact *start = &s->here->contacts.items[k];
+    int m = s->middle_of[k];
+    if (m < 0 || !start->active || !start->slipping || start->stop >= 0)
+      continue;
+    const contact_rows *rows = assembly_contact_rows(s->base.assembly, m);
+    double slip[3], across[3];
+    if (rows->n_sliding != 2) continue;
+    find_slip(slip, &at->contacts.items[m].point, u);
+    vec3_cross(across, rows->slip, slip);
+    double along = vec3_dot(rows->slip, slip), angle = vec3_length(across);
+    /* what turns back is about to stick */
+    if (!(along > 0) || vec3_length(slip) <= floor || angle <= TURNED * along)
+      continue;
+    vec3_copy(s->slips + 3 * m, slip);
+    turned = true;
+  }
+  return turned;
 }
 
 bool second_order_take(second_order *s, const motion *from, double h,
@@ -349,6 +392,13 @@ bool second_order_take(second_order *s, const motion *from, double h,
     return false;
 
   if (!second_order_solve(s, at, h, from->v, n_rows, weights.scale,
+                          weights.carry))
+    return false;
+  const double *x = assembly_x(s->base.assembly);
+  for (int i = 0; i < 6 * s->home.n_bodies; i++)
+    s->u[i] = (x[i] + weights.carry * from->v[i]) / weights.scale;
+  if (second_order_aim(s, at, s->u) &&
+      !second_order_solve(s, at, h, from->v, n_rows, weights.scale,
                           weights.carry))
     return false;
 

@@ -33,7 +33,9 @@ struct second_order {
                                      NULL: nothing, */
   const contact_entry **known_at; /* and [contacts of the problem] */
   int *middle_of; /* [here's contacts] contact in `middle`, -1: lost */
+  double *slips;  /* [3 contacts of the problem] see assembly_request */
   motion ahead;   /* scratch */
+  double *u;      /* [6 n_bodies] mean velocities of the step */
   double *mass, *x_free, *force, *k_q, *k_v;
   joint_load *loads; /* [n_joints] of the last substep */
   extra_row *rows;
@@ -44,7 +46,7 @@ struct second_order {
   /* the conserving scheme's */
   world_snapshot before;              /* joints at the start of a step, */
   world_snapshot after;               /* and the world at its end */
-  double *u, *early, *start_v;        /* [6 n_bodies] */
+  double *early, *start_v;            /* [6 n_bodies] */
   int *group;                         /* [n_bodies] tied together by rows */
   struct joint_row_state *row_states; /* [6 middle.n_joint_rows] */
   int *aim;            /* [here's contacts] what friction works against */
@@ -71,7 +73,8 @@ void second_order_find_stiff(second_order *s, const motion *from, double h);
  *  false with the outcome's message. */
 bool second_order_look_at_middle(second_order *s, const motion *from, double h);
 
-/** What is known of the contacts of the problem at `at`. */
+/** What is known of the contacts of the problem at `at`; friction opposes the slip
+ *  of free flight, until second_order_aim. */
 bool second_order_find_known(second_order *s, const world_snapshot *at);
 
 /** A request for x = `level`'s unknown at `at`. */
@@ -89,6 +92,18 @@ assembly_request second_order_request(const second_order *s,
 bool second_order_solve(second_order *s, const world_snapshot *at, double h,
                         const double v[], int n_rows, double scale,
                         double carry);
+
+/**
+ * Aim the friction of what slides against the slip of the last answer's mean
+ * velocities u [6 n_bodies], m/s. That of free flight, against which the answer's
+ * friction works, is turned by friction itself: an error of first order where a
+ * body spins as it slides.
+ *
+ * @return whether any direction was off by more than a millionth: the step is to
+ *         be solved again.
+ */
+bool second_order_aim(second_order *s, const world_snapshot *at,
+                      const double u[]);
 
 /** The trapezoids' and gap's. */
 second_order_step second_order_take;

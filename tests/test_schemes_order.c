@@ -1,0 +1,209 @@
+/* Second order where motions curve: mechanisms, friction in three dimensions,
+ * impacts within steps. The error at the end is against the same scheme with
+ * steps 1/64 as long as the longest; masses, sizes and poses vary. */
+#include <stdbool.h>
+
+#include "scheme_scene.h"
+
+enum { LEVELS = 4, FINEST = 6, MOST = 6 };
+
+typedef struct moving {
+  scene s;
+  dBodyID bodies[MOST];
+  int n;
+} moving;
+
+typedef struct situation {
+  const char *name;
+  double time, gravity, mu, bounce;
+  void (*build)(moving *m);
+  int transitions, collisions; /* there are so many at the least */
+} situation;
+
+static dBodyID add_body(moving *m, double mass, const double sides[3],
+                        const double at[3]) {
+  dBodyID body = m->bodies[m->n++] = dBodyCreate(m->s.world);
+  dMass box;
+  dMassSetBoxTotal(&box, mass, sides[0], sides[1], sides[2]);
+  dBodySetMass(body, &box);
+  dBodySetPosition(body, at[0], at[1], at[2]);
+  return body;
+}
+
+static void add_ground(moving *m) { dCreatePlane(m->s.space, 0, 1, 0, 0); }
+
+/* --- mechanisms ----------------------------------------------------------- */
+
+/* A universal joint from the world, a hinge, a ball joint, none along an axis. */
+static void build_arm(moving *m) {
+  static const double sides[3] = {0.1, 0.4, 0.2};
+  for (int i = 0; i < 3; i++)
+    add_body(m, 1 + 2 * i, sides, (double[3]){0.4 * i + 0.2, 0.1 * i, 0.05});
+  dJointID universal = dJointCreateUniversal(m->s.world, 0);
+  dJointAttach(universal, m->bodies[0], NULL);
+  dJointSetUniversalAnchor(universal, 0, 0, 0);
+  dJointSetUniversalAxis1(universal, 0, 0.6, 0.8);
+  dJointSetUniversalAxis2(universal, 1, 0, 0);
+  dJointID hinge = dJointCreateHinge(m->s.world, 0);
+  dJointAttach(hinge, m->bodies[0], m->bodies[1]);
+  dJointSetHingeAnchor(hinge, 0.4, 0.05, 0);
+  dJointSetHingeAxis(hinge, 0.3, 0.2, 1);
+  dJointID ball = dJointCreateBall(m->s.world, 0);
+  dJointAttach(ball, m->bodies[1], m->bodies[2]);
+  dJointSetBallAnchor(ball, 0.8, 0.15, 0.1);
+}
+
+/* A slider on a hinge: the axis turns. */
+static void build_turning_slider(moving *m) {
+  static const double sides[3] = {0.5, 0.1, 0.1};
+  add_body(m, 2, sides, (double[3]){0.25, 0, 0});
+  add_body(m, 0.5, sides, (double[3]){0.6, 0.1, 0});
+  dJointID hinge = dJointCreateHinge(m->s.world, 0);
+  dJointAttach(hinge, m->bodies[0], NULL);
+  dJointSetHingeAnchor(hinge, 0, 0, 0);
+  dJointSetHingeAxis(hinge, 0.2, 0.1, 1);
+  dJointID slider = dJointCreateSlider(m->s.world, 0);
+  dJointAttach(slider, m->bodies[0], m->bodies[1]);
+  dJointSetSliderAxis(slider, 1, 0.3, 0);
+}
+
+/* --- friction in three dimensions ------------------------------------------ */
+
+/* Thrown with side spin: it slides along a parabola until it rolls. */
+static void build_spun_ball(moving *m) {
+  const double radius = 0.15;
+  dBodyID body =
+      add_body(m, 3, (double[3]){1, 1, 1}, (double[3]){0, radius, 0});
+  dMass ball;
+  dMassSetSphereTotal(&ball, 3, radius);
+  dBodySetMass(body, &ball);
+  dGeomSetBody(dCreateSphere(m->s.space, radius), body);
+  dBodySetLinearVel(body, 1, 0, 0.4);
+  dBodySetAngularVel(body, 6, 3, 8);
+  add_ground(m);
+}
+
+/* On three feet: as it slides and turns, so does the friction of each foot. */
+static void build_puck(moving *m) {
+  static const double feet[3][2] = {{0.2, 0.03}, {-0.15, 0.14}, {-0.1, -0.2}};
+  dBodyID body =
+      add_body(m, 0.4, (double[3]){0.4, 0.1, 0.4}, (double[3]){0, 0.05, 0});
+  for (int i = 0; i < 3; i++) {
+    dGeomID foot = dCreateSphere(m->s.space, 0.02);
+    dGeomSetBody(foot, body);
+    dGeomSetOffsetPosition(foot, feet[i][0], -0.03, feet[i][1]);
+  }
+  dBodySetLinearVel(body, 0.5, 0, 0.3);
+  dBodySetAngularVel(body, 0, 2, 0);
+  add_ground(m);
+}
+
+/* --- impacts ---------------------------------------------------------------- */
+
+/* A tilted rod that turns as it falls, end after end. */
+static void build_falling_rod(moving *m) {
+  const double length = 0.6, radius = 0.05;
+  dBodyID body = add_body(m, 1, (double[3]){1, 1, 1}, (double[3]){0, 0.7, 0});
+  dMass rod;
+  dMatrix3 rotation;
+  dMassSetCapsuleTotal(&rod, 1, 3, radius, length);
+  dBodySetMass(body, &rod);
+  dRFromZAxis(rotation, 1, 0.5, 0.2);
+  dBodySetRotation(body, rotation);
+  dGeomSetBody(dCreateCapsule(m->s.space, radius, length), body);
+  dBodySetLinearVel(body, 0.3, 0, -0.2);
+  dBodySetAngularVel(body, 0.5, 1, 2);
+  add_ground(m);
+}
+
+/* Two boxes on a skew hinge, of which one end strikes. */
+static void build_jointed_fall(moving *m) {
+  static const double sides[3] = {0.3, 0.1, 0.1};
+  add_body(m, 1, sides, (double[3]){0, 0.5, 0});
+  add_body(m, 3, sides, (double[3]){0.35, 0.6, 0});
+  dGeomID foot = dCreateSphere(m->s.space, 0.08);
+  dGeomSetBody(foot, m->bodies[0]);
+  dGeomSetOffsetPosition(foot, -0.15, 0, 0);
+  dJointID hinge = dJointCreateHinge(m->s.world, 0);
+  dJointAttach(hinge, m->bodies[0], m->bodies[1]);
+  dJointSetHingeAnchor(hinge, 0.18, 0.55, 0);
+  dJointSetHingeAxis(hinge, 0.2, 0.3, 1);
+  add_ground(m);
+}
+
+static const situation SITUATIONS[] = {
+    {"arm", 0.64, 9.81, 0, 0, build_arm, 0, 0},
+    {"slider on a hinge", 0.64, 9.81, 0, 0, build_turning_slider, 0, 0},
+    {"ball spun", 0.64, 9.81, 0.2, 0, build_spun_ball, 1, 0},
+    {"puck", 0.64, 9.81, 0.1, 0, build_puck, 0, 0},
+    {"falling rod", 0.64, 9.81, 0, 0.6, build_falling_rod, 0, 1},
+    {"falling rod, friction", 0.64, 9.81, 0.3, 0.4, build_falling_rod, 0, 1},
+    {"jointed fall", 0.32, 9.81, 0, 0.5, build_jointed_fall, 0, 1}};
+enum { N_SITUATIONS = sizeof SITUATIONS / sizeof *SITUATIONS };
+
+/* Where the last body's corner ends up. */
+static void run(const situation *of, const char *settings, int level,
+                double end[3], ode_mlcp_report *sum) {
+  moving m = {.n = 0};
+  open_scene(&m.s, settings, of->gravity);
+  m.s.surface.parameters.mode = dContactApprox1;
+  m.s.surface.parameters.mu = of->mu;
+  if (of->bounce > 0) {
+    m.s.surface.parameters.mode |= dContactBounce;
+    m.s.surface.parameters.bounce = of->bounce;
+  }
+  of->build(&m);
+  const double h = ldexp(0.01, -level);
+  memset(sum, 0, sizeof *sum);
+  for (int i = 0; i < (int)round(of->time / h); i++) {
+    ode_mlcp_report report;
+    step(&m.s, h, &report);
+    sum->transitions += report.transitions;
+    sum->collisions += report.collisions;
+  }
+  dVector3 corner;
+  dBodyGetRelPointPos(m.bodies[m.n - 1], 0.1, 0.2, 0.3, corner);
+  for (int i = 0; i < 3; i++) end[i] = corner[i];
+  scene_close(&m.s);
+}
+
+/* How many times less the error is for steps half as long, from one level to the
+ * next on average. */
+static void check_order(const situation *of, const char *settings) {
+  double exact[3], errors[LEVELS] = {0};
+  ode_mlcp_report sum;
+  run(of, settings, FINEST, exact, &sum);
+  CU_ASSERT(sum.transitions >= of->transitions);
+  CU_ASSERT(sum.collisions >= of->collisions);
+  for (int level = 0; level < LEVELS; level++) {
+    double end[3];
+    run(of, settings, level, end, &sum);
+    for (int i = 0; i < 3; i++)
+      errors[level] = fmax(errors[level], fabs(end[i] - exact[i]));
+  }
+  double ratio = pow(errors[0] / errors[LEVELS - 1], 1.0 / (LEVELS - 1));
+  if (!(ratio > 3.5 && ratio < 4.7))
+    fprintf(stderr, "%s, %s: errors %.3g to %.3g, ratio %.2f\n", of->name,
+            settings, errors[0], errors[LEVELS - 1], ratio);
+  CU_ASSERT(ratio > 3.5 && ratio < 4.7);
+}
+
+static void test_trapezoid(void) {
+  for (int k = 0; k < N_SITUATIONS; k++)
+    check_order(&SITUATIONS[k], "scheme=trapezoid");
+}
+
+static void test_conserving(void) {
+  for (int k = 0; k < N_SITUATIONS; k++)
+    check_order(&SITUATIONS[k], "scheme=conserving");
+}
+
+int main(void) {
+  dInitODE2(0);
+  CU_TestInfo tests[] = {{"trapezoid", test_trapezoid},
+                         {"conserving", test_conserving},
+                         CU_TEST_INFO_NULL};
+  int status = run_tests("schemes: order", tests);
+  dCloseODE();
+  return status;
+}
