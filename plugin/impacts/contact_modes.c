@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/arena.h"
+#include "common/six.h"
 #include "impacts/philox.h"
 
 /* A system with a pivot below this, after scaling, is singular. */
@@ -300,222 +302,456 @@ int contact_mode_work_out(const contact_space *space, const int contacts[],
 
 static inline double dot(const double a[], const double b[], int n) {
   double sum = 0;
-#pragma GCC unroll 6
   for (int i = 0; i < n; i++) sum += a[i] * b[i];
   return sum;
 }
 
-/* Put the condition that fails most often first: most modes are then left at
- * once. Judged on fixed made-up inputs, so that the table is always the same;
- * the order changes no result. */
-static void sort_conditions(contact_modes *modes, const contact_space *space) {
-  enum { PILOTS = 64, MOST = 64 };
-  int n = modes->n_inputs;
-  double y[PILOTS][MOST];
-  if (n > MOST || n % 2 != 0) return;
-  for (int p = 0; p < PILOTS; p++)
-    for (int j = 0; j < n; j += 2) {
-      double pair[2];
-      philox_pair(0, (uint64_t)p, 0, (uint32_t)j, pair);
-      for (int k = 0; k < 2; k++) {
-        // speeds of either sign, mostly approaching, caps of like effect
-        int row = j + k, normal = row % space->per_contact == 0;
-        y[p][row] =
-            row >= space->n_rows
-                ? pair[k] * space->scale /
-                      space->weight[(row - space->n_rows) * space->per_contact]
-                : space->scale * (2 * pair[k] - (normal ? 1.7 : 1));
-      }
-    }
+/* Fixed inputs that tell which conditions fail often, so that the table is always
+ * the same. */
+enum { PILOTS = 128, MOST_CONDITIONS = 64 };
 
-  for (int mode = 0; mode < modes->n_modes; mode++) {
-    double *first =
-        &modes->conditions[modes->first_condition[mode] * (size_t)n];
-    int count =
-        (int)(modes->first_condition[mode + 1] - modes->first_condition[mode]);
-    for (int done = 0; done + 1 < count; done++) {
-      int best = done, most = -1;
-      for (int k = done; k < count; k++) {
-        int failures = 0;
-        for (int p = 0; p < PILOTS; p++)
-          failures += dot(&first[k * n], y[p], n) < 0;
-        if (failures > most) {
-          most = failures;
-          best = k;
-        }
-      }
-      for (int j = 0; j < n && best != done; j++) {
-        double kept = first[done * n + j];
-        first[done * n + j] = first[best * n + j];
-        first[best * n + j] = kept;
-      }
+/* With more modes than this pilots are made up, and few. */
+#define MANY_MODES 64
+
+/* The table while it is made, a condition after the other. */
+typedef struct draft {
+  contact_modes *modes;
+  const contact_space *space;
+  double h;
+  double *scratch, *impulses; /* n_rows x n_inputs */
+  double *conditions;         /* n_inputs a row */
+  size_t *first;              /* [n_modes + 1] a mode's first condition */
+  int *contacts;              /* 0 .. m - 1 */
+  double *pilots;             /* PILOTS x n_inputs */
+  int n_pilots;
+  double fails; /* conditions below this do, m/s */
+  memory_block numbers;
+} draft;
+
+/* Speeds of either sign, mostly approaching, caps of like effect. */
+static void make_up_pilot(const draft *draft, int p, double y[]) {
+  const contact_space *space = draft->space;
+  for (int row = 0; row < draft->modes->n_inputs; row++) {
+    double pair[2];
+    philox_pair(0, (uint64_t)p, 0, (uint32_t)row, pair);
+    bool normal = row % space->per_contact == 0;
+    y[row] = row >= space->n_rows
+                 ? pair[0] * space->scale /
+                       space->weight[(row - space->n_rows) * space->per_contact]
+                 : space->scale * (2 * pair[0] - (normal ? 1.7 : 1));
+  }
+}
+
+/* The first mode from number `from` on, round and round, that holds for y; -1:
+ * none. */
+static int holding_mode(const draft *draft, const double y[], int from) {
+  int n_modes = draft->modes->n_modes, n = draft->modes->n_inputs;
+  double tolerance = IMPACT_FEASIBILITY * draft->space->scale;
+  for (int tried = 0; tried < n_modes; tried++) {
+    int mode = (from + tried) % n_modes;
+    size_t next = draft->first[mode], end = draft->first[mode + 1];
+    while (next < end &&
+           dot(&draft->conditions[next * (size_t)n], y, n) >= -tolerance)
+      next++;
+    if (next == end) return mode;
+  }
+  return -1;
+}
+
+static void draw_pilot_caps(const draft *draft, int p, double caps[]) {
+  for (int i = 0; i < draft->space->n_contacts; i++) {
+    double pair[2];
+    philox_pair(0, (uint64_t)p, 1, (uint32_t)i, pair);
+    caps[i] = draft->h * pair[0];
+  }
+}
+
+/* Steps of samples, as far as there are any, and what is made up. */
+static void choose_pilots(draft *draft) {
+  const contact_space *space = draft->space;
+  int n = space->n_rows, n_inputs = draft->modes->n_inputs;
+  bool many = draft->modes->n_modes > MANY_MODES;
+  draft->n_pilots = many ? PILOTS / 4 : PILOTS;
+  double *y = draft->pilots, *next = y + n_inputs;
+  for (int p = 0; p < draft->n_pilots; p++, y = next, next += n_inputs) {
+    // every eighth is made up, for what the others leave out
+    bool made_up = many || p % 8 == 7;
+    if (p == 0 || p % 8 == 0) memcpy(y, space->start, (size_t)n * sizeof *y);
+    if (made_up) {
+      make_up_pilot(draft, p, y);
+      continue;
+    }
+    draw_pilot_caps(draft, p, &y[n]);
+    if (p + 1 == draft->n_pilots) break;
+    int mode = contact_space_slowest(space, y) < 0
+                   ? holding_mode(draft, y, 5 * p % draft->modes->n_modes)
+                   : -1;
+    if (mode < 0) {
+      memcpy(next, space->start, (size_t)n * sizeof *y);
+      continue;
+    }
+    double lambda[32];
+    for (int i = 0; i < n; i++) {
+      const double *map =
+          &draft->modes->impulses[(size_t)mode *
+                                  (size_t)(draft->modes->n_wide * n_inputs)];
+      lambda[i] = 0;
+      for (int j = 0; j < n_inputs; j++)
+        lambda[i] += map[j * draft->modes->n_wide + i] * y[j];
+    }
+    contact_space_push(space, y, lambda, next);
+  }
+}
+
+/* What a mode's conditions are at the pilots. */
+typedef struct values {
+  int count;
+  double of[MOST_CONDITIONS][PILOTS];
+} values;
+
+/* Put the conditions in order: the one that fails most often, then the one that
+ * fails most often where those before do not. That changes no result. */
+static void sort_conditions(const draft *draft, double conditions[],
+                            values *values) {
+  int n = draft->modes->n_inputs;
+  bool failed[PILOTS] = {false};
+  for (int k = 0; k < values->count; k++)
+    for (int p = 0; p < draft->n_pilots; p++)
+      values->of[k][p] = dot(&conditions[k * n], &draft->pilots[p * n], n);
+  for (int done = 0; done < values->count; done++) {
+    int best = done, most = -1;
+    for (int k = done; k < values->count; k++) {
+      int failures = 0;
+      for (int p = 0; p < draft->n_pilots; p++)
+        failures += !failed[p] && values->of[k][p] < draft->fails;
+      if (failures <= most) continue;
+      most = failures;
+      best = k;
+    }
+    for (int j = 0; j < n && best != done; j++) {
+      double kept = conditions[done * n + j];
+      conditions[done * n + j] = conditions[best * n + j];
+      conditions[best * n + j] = kept;
+    }
+    for (int p = 0; p < draft->n_pilots; p++) {
+      double kept = values->of[done][p];
+      values->of[done][p] = values->of[best][p];
+      values->of[best][p] = kept;
+      failed[p] |= values->of[done][p] < draft->fails;
     }
   }
 }
 
-/* Work out all modes; `contacts` is 0 .. m - 1. */
-static ode_mlcp_impact_status fill_table(contact_modes *modes,
-                                         const contact_space *space,
-                                         const memory_source *source, int total,
-                                         const int contacts[],
-                                         double scratch[]) {
-  int n = space->n_rows, m = space->n_contacts, n_inputs = n + m;
-  size_t most = (size_t)(2 + 2 * space->n_tangents) * (size_t)m;
+/* A condition, or a mean of two: whichever fails at most pilots. */
+static void choose_gate(const draft *draft, const double conditions[],
+                        const values *values, double gate[]) {
+  int n = draft->modes->n_inputs, most = -1;
+  for (int a = 0; a < values->count; a++)
+    for (int b = a; b < values->count; b++)
+      for (int part = 1; part < (a == b ? 2 : 8); part++) {
+        double share = a == b ? 1 : part / 8.0;
+        int failures = 0;
+        for (int p = 0; p < draft->n_pilots; p++)
+          failures +=
+              share * values->of[a][p] + (1 - share) * values->of[b][p] <
+              draft->fails;
+        if (failures <= most) continue;
+        most = failures;
+        for (int j = 0; j < n; j++)
+          gate[j] = share * conditions[a * n + j] +
+                    (1 - share) * conditions[b * n + j];
+      }
+}
+
+/* Conditions and gates, four side by side. */
+static bool lay_out(draft *draft, const memory_source *source) {
+  contact_modes *modes = draft->modes;
+  int n = modes->n_inputs;
+  size_t block = (size_t)(4 * n), n_modes = (size_t)modes->n_modes;
+  size_t n_gates = (n_modes + 3) / 4;
+  int most = 0;
+  for (size_t mode = 0; mode < n_modes; mode++) {
+    int count = (int)(draft->first[mode + 1] - draft->first[mode]);
+    if (count > most) most = count;
+  }
+  modes->n_blocks = (most + 3) / 4;
+  size_t size = n_modes * (size_t)modes->n_blocks * block;
+  modes->conditions = memory_block_reserve(&modes->numbers, source, size,
+                                           sizeof *modes->conditions);
+  modes->gates = memory_block_reserve(&modes->first_ones, source,
+                                      n_gates * block, sizeof *modes->gates);
+  values *values = memory_allocate_array(source, 1, sizeof *values);
+  bool ready =
+      modes->conditions != NULL && modes->gates != NULL && values != NULL;
+  if (ready) {
+    memset(modes->conditions, 0, size * sizeof *modes->conditions);
+    memset(modes->gates, 0, n_gates * block * sizeof *modes->gates);
+  }
+  for (size_t mode = 0; mode < n_modes && ready; mode++) {
+    double *own = &draft->conditions[draft->first[mode] * (size_t)n];
+    values->count = (int)(draft->first[mode + 1] - draft->first[mode]);
+    sort_conditions(draft, own, values);
+    double *to = &modes->conditions[mode * (size_t)modes->n_blocks * block];
+    for (int k = 0; k < values->count; k++)
+      for (int j = 0; j < n; j++)
+        to[(k / 4 * n + j) * 4 + k % 4] = own[k * n + j];
+    double gate[MOST_CONDITIONS];
+    if (n_modes <= MANY_MODES)
+      choose_gate(draft, own, values, gate);
+    else
+      memcpy(gate, own, (size_t)n * sizeof *gate);
+    for (int j = 0; j < n; j++)
+      modes->gates[(mode / 4 * (size_t)n + (size_t)j) * 4 + mode % 4] = gate[j];
+  }
+  memory_release_array(source, values, 1, sizeof *values);
+  return ready;
+}
+
+/* Of the mode that comes next. */
+static void write_keeps(contact_modes *modes, uint32_t zero_rows, int n) {
+  double *keeps = &modes->keeps[modes->n_modes * modes->n_wide];
+  for (int i = 0; i < modes->n_wide; i++) {
+    int64_t keep = i < n && (zero_rows >> i & 1) == 0 ? -1 : 0;
+    memcpy(&keeps[i], &keep, sizeof keep);
+  }
+}
+
+/* Work out all modes. */
+static bool work_out_all(draft *draft, const memory_source *source, int total) {
+  contact_modes *modes = draft->modes;
+  const contact_space *space = draft->space;
+  int n = space->n_rows, n_inputs = modes->n_inputs, n_wide = modes->n_wide;
+  size_t most = (size_t)(2 + 2 * space->n_tangents) * (size_t)space->n_contacts;
   size_t n_conditions = 0;
+  uint32_t zero_rows;
   for (int mode = 0; mode < total; mode++) {
-    modes->conditions = memory_block_grow(
-        &modes->numbers, source, (n_conditions + most) * (size_t)n_inputs,
-        sizeof *modes->conditions);
-    modes->impulses =
-        memory_block_grow(&modes->maps, source,
-                          (size_t)(modes->n_modes + 1) * (size_t)(n * n_inputs),
-                          sizeof *modes->impulses);
-    if (modes->conditions == NULL || modes->impulses == NULL)
-      return ODE_MLCP_IMPACT_NO_MEMORY;
+    draft->conditions = memory_block_grow(
+        &draft->numbers, source, (n_conditions + most) * (size_t)n_inputs,
+        sizeof *draft->conditions);
+    modes->impulses = memory_block_grow(
+        &modes->maps, source,
+        (size_t)(modes->n_modes + 1) * (size_t)(n_wide * n_inputs),
+        sizeof *modes->impulses);
+    if (draft->conditions == NULL || modes->impulses == NULL) return false;
 
     int count = contact_mode_work_out(
-        space, contacts, m, mode, true, scratch,
-        &modes->impulses[(size_t)modes->n_modes * (size_t)(n * n_inputs)],
-        &modes->conditions[n_conditions * (size_t)n_inputs],
-        &modes->zero_rows[modes->n_modes]);
+        space, draft->contacts, space->n_contacts, mode, true, draft->scratch,
+        draft->impulses, &draft->conditions[n_conditions * (size_t)n_inputs],
+        &zero_rows);
     if (count < 0) continue;
-    modes->first_condition[modes->n_modes++] = n_conditions;
+    write_keeps(modes, zero_rows, n);
+    double *map =
+        &modes->impulses[(size_t)modes->n_modes * (size_t)(n_wide * n_inputs)];
+    memset(map, 0, (size_t)(n_wide * n_inputs) * sizeof *map);
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n_inputs; j++)
+        map[j * n_wide + i] = draft->impulses[i * n_inputs + j];
+    draft->first[modes->n_modes++] = n_conditions;
     n_conditions += (size_t)count;
   }
-  modes->first_condition[modes->n_modes] = n_conditions;
-  return ODE_MLCP_IMPACT_DONE;
-}
-
-/* See `gates`. A mode that is none asks for  0 y >= 0,  and find_with leaves
- * it out by its number. */
-static bool fill_gates(contact_modes *modes, const memory_source *source) {
-  size_t n = (size_t)modes->n_inputs;
-  size_t n_filled = ((size_t)modes->n_modes + 63) / 64 * 64;
-  modes->gates = memory_block_reserve(&modes->first_ones, source, n_filled * n,
-                                      sizeof *modes->gates);
-  if (modes->gates == NULL) return false;
-  memset(modes->gates, 0, n_filled * n * sizeof *modes->gates);
-  for (size_t mode = 0; mode < (size_t)modes->n_modes; mode++) {
-    const double *first = &modes->conditions[modes->first_condition[mode] * n];
-    for (size_t j = 0; j < n; j++)
-      modes->gates[(mode / 2 * n + j) * 2 + mode % 2] = first[j];
-  }
+  draft->first[modes->n_modes] = n_conditions;
   return true;
 }
 
+static void fill_columns(contact_modes *modes, const contact_space *space) {
+  int n = space->n_rows, n_wide = modes->n_wide;
+  memset(modes->columns, 0, (size_t)(n * n_wide) * sizeof *modes->columns);
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      modes->columns[j * n_wide + i] = space->A[i * n + j];
+}
+
 ode_mlcp_impact_status contact_modes_build(contact_modes *modes,
-                                           const contact_space *space,
+                                           const contact_space *space, double h,
                                            const memory_source *source) {
   memset(modes, 0, sizeof *modes);
   int total = contact_modes_count(space, true), n = space->n_rows;
   modes->n_inputs = n + space->n_contacts;
+  modes->n_wide = (n + 3) / 4 * 4;
   double bytes = (double)total * n * 3 * modes->n_inputs * sizeof(double);
   if (total == 0 || n > 32 || bytes > 0x1p29)
     return ODE_MLCP_IMPACT_TOO_MANY_MODES;
 
-  size_t m = (size_t)space->n_contacts;
-  size_t n_scratch = contact_mode_scratch(space);
-  double *scratch = memory_allocate_array(source, n_scratch, sizeof *scratch);
-  int *contacts = memory_allocate_array(source, m, sizeof *contacts);
-  modes->first_condition = memory_block_reserve(
-      &modes->starts, source, (size_t)total + 1, sizeof(size_t));
-  modes->zero_rows = memory_block_reserve(&modes->masks, source, (size_t)total,
-                                          sizeof(uint32_t));
-  ode_mlcp_impact_status status = ODE_MLCP_IMPACT_NO_MEMORY;
-  if (scratch != NULL && contacts != NULL && modes->first_condition != NULL &&
-      modes->zero_rows != NULL) {
-    for (size_t i = 0; i < m; i++) contacts[i] = (int)i;
-    status = fill_table(modes, space, source, total, contacts, scratch);
+  draft draft = {.modes = modes,
+                 .space = space,
+                 .h = h,
+                 .fails = -2 * IMPACT_FEASIBILITY * space->scale};
+  arena arena = {.source = source};
+  arena_start(&arena);
+  size_t wide = (size_t)modes->n_wide, n_inputs = (size_t)modes->n_inputs;
+  modes->keeps = memory_block_reserve(
+      &modes->masks, source, (size_t)total * wide, sizeof *modes->keeps);
+  modes->columns = memory_block_reserve(
+      &modes->pushes, source, (size_t)n * wide, sizeof *modes->columns);
+  bool ready = modes->keeps != NULL && modes->columns != NULL &&
+               ARENA_TAKE(&arena, draft.scratch, contact_mode_scratch(space)) &&
+               ARENA_TAKE(&arena, draft.impulses, (size_t)n * n_inputs) &&
+               ARENA_TAKE(&arena, draft.first, (size_t)total + 1) &&
+               ARENA_TAKE(&arena, draft.contacts, space->n_contacts) &&
+               ARENA_TAKE(&arena, draft.pilots, PILOTS * n_inputs);
+  if (ready) {
+    for (int i = 0; i < space->n_contacts; i++) draft.contacts[i] = i;
+    fill_columns(modes, space);
+    ready = work_out_all(&draft, source, total);
   }
-  memory_release_array(source, scratch, n_scratch, sizeof *scratch);
-  memory_release_array(source, contacts, m, sizeof *contacts);
-  if (status == ODE_MLCP_IMPACT_DONE) {
-    sort_conditions(modes, space);
-    if (!fill_gates(modes, source)) status = ODE_MLCP_IMPACT_NO_MEMORY;
+  if (ready) {
+    choose_pilots(&draft);
+    ready = lay_out(&draft, source);
   }
-  if (status != ODE_MLCP_IMPACT_DONE) contact_modes_release(modes, source);
-  return status;
+  memory_block_release(&draft.numbers, source);
+  arena_release(&arena);
+  if (!ready) contact_modes_release(modes, source);
+  return ready ? ODE_MLCP_IMPACT_DONE : ODE_MLCP_IMPACT_NO_MEMORY;
 }
 
 void contact_modes_release(contact_modes *modes, const memory_source *source) {
   memory_block_release(&modes->numbers, source);
-  memory_block_release(&modes->starts, source);
-  memory_block_release(&modes->maps, source);
-  memory_block_release(&modes->masks, source);
   memory_block_release(&modes->first_ones, source);
+  memory_block_release(&modes->maps, source);
+  memory_block_release(&modes->pushes, source);
+  memory_block_release(&modes->masks, source);
   memset(modes, 0, sizeof *modes);
 }
 
 /* ---- a step ------------------------------------------------------------ */
 
-/* Two modes at once, each by the same arithmetic as alone. */
-typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
-typedef int64_t pair_mask __attribute__((vector_size(16)));
+typedef int64_t four_masks
+    __attribute__((vector_size(32), aligned(8), may_alias));
 
-/* Which of 64 modes meet their first condition, a bit each. Most do not, and
- * which ones cannot be guessed, so this has no branch. */
-static inline uint64_t open_gates(const double gates[], const double y[], int n,
-                                  double tolerance) {
-  const pair least = {-tolerance, -tolerance};
-  uint64_t open = 0;
-  for (int k = 0; k < 64; k += 2) {
-    const pair *gate = (const pair *)&gates[k * n];
-    pair sum = {0, 0};
+/* Which of n_modes, at most 64, may hold, a bit each. Most do not, and which
+ * ones cannot be guessed, so this has no branch. */
+KERNEL uint64_t open_gates(const double gates[], int n_modes, const double y[],
+                           int n, double least) {
+  const four leasts = {least, least, least, least};
+  four_masks bit = {1, 2, 4, 8}, open = {0, 0, 0, 0};
+  for (int k = 0; k < n_modes; k += 4, gates += 4 * n) {
+    four sum = *(const four *)gates * y[0];
 #pragma GCC unroll 6
-    for (int j = 0; j < n; j++) sum += gate[j] * (pair){y[j], y[j]};
-    pair_mask met = sum >= least;
-    open |= (uint64_t)(met[0] & 1) << k | (uint64_t)(met[1] & 1) << (k + 1);
+    for (int j = 1; j < n; j++) sum += *(const four *)(gates + 4 * j) * y[j];
+    open |= (sum >= leasts) & bit;
+    bit <<= 4;
   }
-  return open;
+  // the last four may be fewer modes
+  uint64_t all = n_modes < 64 ? ((uint64_t)1 << n_modes) - 1 : UINT64_MAX;
+  return (uint64_t)(open[0] | open[1] | open[2] | open[3]) & all;
 }
 
-static inline int find_with(const contact_modes *modes, const double y[], int n,
-                            double tolerance, int max_found, int found[]) {
-  int n_found = 0;
-  for (int block = 0; block < modes->n_modes; block += 64) {
+KERNEL bool meets(const double conditions[], int n_blocks, const double y[],
+                  int n, double least) {
+  const four leasts = {least, least, least, least};
+  for (int block = 0; block < n_blocks; block++, conditions += 4 * n) {
+    four sum = *(const four *)conditions * y[0];
+#pragma GCC unroll 6
+    for (int j = 1; j < n; j++)
+      sum += *(const four *)(conditions + 4 * j) * y[j];
+    four_masks met = sum >= leasts;
+    if ((met[0] & met[1] & met[2] & met[3]) == 0) return false;
+  }
+  return true;
+}
+
+/* Impulses of a mode, kept within their bounds, and the velocities they lead
+ * to. */
+KERNEL void apply(const contact_modes *modes, const contact_space *space,
+                  int mode, const double y[], int m, int T, double lambda[],
+                  double c[]) {
+  int n = m * (1 + T), n_inputs = n + m, n_fours = (n + 3) / 4;
+  const double *map =
+      &modes->impulses[(size_t)mode * (size_t)(4 * n_fours * n_inputs)];
+  const double *keeps = &modes->keeps[mode * n_fours * 4];
+  double pushes[32], pushed[32];
+  for (int k = 0; k < n_fours; k++) {
+    four sum = {0, 0, 0, 0};
+#pragma GCC unroll 6
+    for (int j = 0; j < n_inputs; j++)
+      sum += *(const four *)(map + (j * n_fours + k) * 4) * y[j];
+    *(four *)&pushes[4 * k] = sum;
+  }
+#pragma GCC unroll 2
+  for (int i = 0; i < m; i++) {
+    double *own = &pushes[i * (1 + T)];
+    own[0] = smaller(larger(own[0], 0), y[n + i]);
+    double limit = space->bound[i] * own[0];
+    for (int t = 1; t <= T; t++)
+      own[t] = smaller(larger(own[t], -limit), limit);
+  }
+  const double rounding = 1e-14 * space->scale;
+  const four high = {rounding, rounding, rounding, rounding};
+  for (int k = 0; k < n_fours; k++) {
+    four sum = {0, 0, 0, 0};
+    for (int i = 0; i < 4; i++)
+      if (4 * k + i < n) sum[i] = y[4 * k + i];
+#pragma GCC unroll 4
+    for (int j = 0; j < n; j++)
+      sum +=
+          *(const four *)(modes->columns + (j * n_fours + k) * 4) * pushes[j];
+    // what a mode leaves at rest, and what only rounding keeps from it
+    four_masks moves = (sum > high) | (sum < -high);
+    moves &= *(const four_masks *)&keeps[4 * k];
+    *(four *)&pushed[4 * k] = (four)((four_masks)sum & moves);
+  }
+  memcpy(c, pushed, (size_t)n * sizeof *c);
+  memcpy(lambda, pushes, (size_t)n * sizeof *lambda);
+}
+
+/* Is the last of n_known + 1 velocities, n numbers each, none of the others? */
+KERNEL bool is_new(const double reached[], int n_known, int n, double same) {
+  const double *last = &reached[n_known * n];
+  for (int k = 0; k < n_known; k++) {
+    double worst = 0;
+    for (int i = 0; i < n; i++)
+      worst = larger(worst, fabs(reached[k * n + i] - last[i]));
+    if (worst <= same) return false;
+  }
+  return true;
+}
+
+KERNEL int solve_with(const contact_modes *modes, const contact_space *space,
+                      const double y[], int m, int T, int n_blocks, int most,
+                      double lambdas[], double reached[]) {
+  int n = m * (1 + T), n_inputs = n + m, n_found = 0;
+  size_t size = (size_t)(n_blocks * n_inputs * 4);
+  double tolerance = IMPACT_FEASIBILITY * space->scale;
+  double same = IMPACT_SAME * space->scale;
+  for (int first = 0; first < modes->n_modes; first += 64) {
+    int left = modes->n_modes - first;
+    // a mean of conditions that are just met may miss the tolerance by rounding
     uint64_t open =
-        open_gates(&modes->gates[(size_t)block * (size_t)n], y, n, tolerance);
-    int left = modes->n_modes - block;
-    if (left < 64) open &= ((uint64_t)1 << left) - 1;
+        open_gates(&modes->gates[(size_t)first * (size_t)n_inputs],
+                   left < 64 ? left : 64, y, n_inputs, -2 * tolerance);
     for (; open != 0; open &= open - 1) {
-      int mode = block + __builtin_ctzll(open);
-      size_t next = modes->first_condition[mode] + 1;
-      size_t end = modes->first_condition[mode + 1];
-      while (next < end &&
-             dot(&modes->conditions[next * (size_t)n], y, n) >= -tolerance)
-        next++;
-      if (next < end) continue;
-      found[n_found++] = mode;
-      if (n_found == max_found) return n_found;
+      int mode = first + __builtin_ctzll(open);
+      if (!meets(&modes->conditions[(size_t)mode * size], n_blocks, y, n_inputs,
+                 -tolerance))
+        continue;
+      apply(modes, space, mode, y, m, T, &lambdas[n_found * n],
+            &reached[n_found * n]);
+      n_found += is_new(reached, n_found, n, same);
+      if (n_found == most) return n_found;
     }
   }
   return n_found;
 }
 
-int contact_modes_find(const contact_modes *modes, const double y[],
-                       double tolerance, int max_found, int found[]) {
-  // a constant length lets the compiler unroll the usual case
-  if (modes->n_inputs == 6)
-    return find_with(modes, y, 6, tolerance, max_found, found);
-  return find_with(modes, y, modes->n_inputs, tolerance, max_found, found);
+/* Constant sizes let the compiler unroll the usual case. */
+KERNEL int solve_any(const contact_modes *modes, const contact_space *space,
+                     const double y[], int most, double lambdas[],
+                     double reached[]) {
+  int m = space->n_contacts, T = space->n_tangents, n_blocks = modes->n_blocks;
+  if (m == 2 && T == 1 && n_blocks == 2)
+    return solve_with(modes, space, y, 2, 1, 2, most, lambdas, reached);
+  return solve_with(modes, space, y, m, T, n_blocks, most, lambdas, reached);
 }
 
-void contact_modes_apply(const contact_modes *modes, const contact_space *space,
-                         int mode, const double y[], double lambda[],
-                         double c[]) {
-  int n = space->n_rows, n_inputs = modes->n_inputs;
-  const double *map = &modes->impulses[(size_t)mode * (size_t)(n * n_inputs)];
-  for (int i = 0; i < n; i++) lambda[i] = dot(&map[i * n_inputs], y, n_inputs);
+WIDE static int solve_wide(const contact_modes *modes,
+                           const contact_space *space, const double y[],
+                           int most, double lambdas[], double reached[]) {
+  return solve_any(modes, space, y, most, lambdas, reached);
+}
 
-  for (int i = 0; i < space->n_contacts; i++) {
-    double *own = &lambda[i * space->per_contact];
-    own[0] = smaller(larger(own[0], 0), y[n + i]);
-    double limit = space->bound[i] * own[0];
-    for (int t = 1; t <= space->n_tangents; t++)
-      own[t] = smaller(larger(own[t], -limit), limit);
-  }
-  contact_space_push(space, y, lambda, c);
-  for (int i = 0; i < n; i++)
-    if (modes->zero_rows[mode] >> i & 1 || fabs(c[i]) <= 1e-14 * space->scale)
-      c[i] = 0;
+int contact_modes_solve(const contact_modes *modes, const contact_space *space,
+                        const double y[], int most, double lambdas[],
+                        double reached[]) {
+  return six_is_wide() ? solve_wide(modes, space, y, most, lambdas, reached)
+                       : solve_any(modes, space, y, most, lambdas, reached);
 }

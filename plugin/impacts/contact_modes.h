@@ -22,17 +22,22 @@
 #include "impacts/contact_space.h"
 #include "ode_mlcp_impacts.h"
 
+/* Numbers of four things side by side, input after input, so that a step looks
+ * at four conditions, modes or rows at once. */
 typedef struct contact_modes {
-  int n_modes;             /* kept ones, in the order of their numbers */
-  int n_inputs;            /* n_rows + m */
-  double *conditions;      /* n_conditions x n_inputs, f.y >= -tolerance */
-  size_t *first_condition; /* [n_modes + 1] */
-  double *gates;           /* every mode's first condition again, for modes
-                                2k and 2k + 1 input after input side by side;
-                                filled up to 64 modes by ones never met */
-  double *impulses;        /* n_modes x n_rows x n_inputs */
-  uint32_t *zero_rows;     /* [n_modes] bit i: row i ends at speed 0 */
-  memory_block numbers, starts, maps, masks, first_ones;
+  int n_modes;        /* kept ones, in the order of their numbers */
+  int n_inputs;       /* n_rows + m */
+  int n_blocks;       /* of four conditions a mode; the last are filled up by
+                         ones that are always met */
+  int n_wide;         /* n_rows, rounded up to fours */
+  double *conditions; /* n_modes x n_blocks x n_inputs x 4, f.y >= -tolerance */
+  double *gates;      /* n_modes/4 x n_inputs x 4: what every y has that meets
+                         a mode's conditions, g.y >= -2 tolerance */
+  double *impulses;   /* n_modes x n_inputs x n_wide */
+  double *columns;    /* n_rows x n_wide, A */
+  double *keeps;      /* n_modes x n_wide: all bits of a row set, or none where
+                      it ends at speed 0 */
+  memory_block numbers, first_ones, maps, pushes, masks;
 } contact_modes;
 
 /** Modes of one contact: 1 + 2 3^T; or 1 + 3^T without caps. */
@@ -41,27 +46,29 @@ int contact_modes_of_one(const contact_space *space, bool capped);
 /** Modes of all contacts together; 0 when beyond 2^20. */
 int contact_modes_count(const contact_space *space, bool capped);
 
-/** Build the table. @return DONE, NO_MEMORY or TOO_MANY_MODES. */
+/**
+ * Build the table.
+ *
+ * @param h  N s, of what size caps will be; what it is changes no result
+ * @return DONE, NO_MEMORY or TOO_MANY_MODES
+ */
 ode_mlcp_impact_status contact_modes_build(contact_modes *modes,
-                                           const contact_space *space,
+                                           const contact_space *space, double h,
                                            const memory_source *source);
 void contact_modes_release(contact_modes *modes, const memory_source *source);
 
 /**
- * The modes that hold for y, in order.
+ * The solutions of a step by the modes that hold, in the order of these.
  *
- * @param tolerance  m/s
- * @param found      [max_found] out
- * @return how many were found, at most max_found
+ * @param y        (c, lambda_max)
+ * @param most     how many are wanted, at least 1
+ * @param lambdas  [most x n_rows] out: impulses, kept within their bounds
+ * @param reached  [most x n_rows] out: contact velocities they lead to
+ * @return how many were found, distinct in velocity, at most `most`
  */
-int contact_modes_find(const contact_modes *modes, const double y[],
-                       double tolerance, int max_found, int found[]);
-
-/** Impulses of a mode, kept within their bounds, and the contact velocities
- *  they lead to; [n_rows] each, out. */
-void contact_modes_apply(const contact_modes *modes, const contact_space *space,
-                         int mode, const double y[], double lambda[],
-                         double c[]);
+int contact_modes_solve(const contact_modes *modes, const contact_space *space,
+                        const double y[], int most, double lambdas[],
+                        double reached[]);
 
 /**
  * One mode worked out on its own.

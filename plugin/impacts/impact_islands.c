@@ -82,6 +82,7 @@ static bool fill_island(const contact_space *all, arena *arena, const int set[],
   space->n_rows = m * per;
   size_t n = (size_t)space->n_rows;
   if (!ARENA_TAKE(arena, island->contacts, m) ||
+      !ARENA_TAKE(arena, island->places, n) ||
       !ARENA_TAKE(arena, space->contact_of, n) ||
       !ARENA_TAKE(arena, space->normal_of, n) ||
       !ARENA_TAKE(arena, space->A, n * n) ||
@@ -96,6 +97,7 @@ static bool fill_island(const contact_space *all, arena *arena, const int set[],
     if (set[i] == first) island->contacts[next++] = i;
   for (int i = 0; i < space->n_rows; i++) {
     int from = island->contacts[i / per] * per + i % per;
+    island->places[i] = from;
     space->contact_of[i] = i / per;
     space->normal_of[i] = i - i % per;
     space->start[i] = all->start[from];

@@ -12,6 +12,7 @@
 typedef struct impact_island {
   contact_space space;
   int *contacts;        /* [space.n_contacts] of the whole */
+  int *places;          /* [space.n_rows] rows of the whole */
   double *search_start; /* what searches begin with (contact_search.h) */
   contact_modes *modes; /* NULL until a call needs them */
   uint64_t key;         /* added to the seed */

@@ -35,12 +35,12 @@ method_of(const impact_island *island, const ode_mlcp_impact_options *options) {
              : ODE_MLCP_IMPACT_PATH;
 }
 
-static ode_mlcp_impact_status build_modes(impact_island *island,
+static ode_mlcp_impact_status build_modes(impact_island *island, double h,
                                           const memory_source *source) {
   contact_modes *modes = memory_allocate_array(source, 1, sizeof *modes);
   if (modes == NULL) return ODE_MLCP_IMPACT_NO_MEMORY;
   ode_mlcp_impact_status status =
-      contact_modes_build(modes, &island->space, source);
+      contact_modes_build(modes, &island->space, h, source);
   if (status == ODE_MLCP_IMPACT_DONE)
     island->modes = modes;
   else
@@ -62,25 +62,24 @@ impact_sampler_prepare(ode_mlcp_impact *impact,
     }
     if (method_of(island, options) == ODE_MLCP_IMPACT_MODES &&
         island->modes == NULL)
-      status = build_modes(island, &impact->source);
+      status = build_modes(island, options->h > 0 ? options->h : island->cap,
+                           &impact->source);
   }
   return status;
 }
 
 /* Most that an island needs of each kind of memory. */
 typedef struct needs {
-  size_t covering, solver, modes;
+  size_t covering, solver;
 } needs;
 
 static size_t most_of(size_t a, size_t b) { return a > b ? a : b; }
 
-static needs needs_of(const ode_mlcp_impact *impact,
-                      const ode_mlcp_impact_options *options) {
-  needs most = {0, 0, 0};
+static needs needs_of(const ode_mlcp_impact *impact) {
+  needs most = {0, 0};
   for (int i = 0; i < impact->n_islands; i++) {
     const impact_island *island = &impact->islands[i];
     const contact_space *space = &island->space;
-    ode_mlcp_impact_method method = method_of(island, options);
     most.covering = most_of(most.covering, (size_t)impact_lemke_size(space));
     most.covering = most_of(most.covering, 2 * (size_t)space->n_rows + 1);
     most.solver = most_of(most.solver, contact_path_scratch(space));
@@ -88,8 +87,6 @@ static needs needs_of(const ode_mlcp_impact *impact,
     most.solver = most_of(most.solver, contact_search_scratch(space));
     size_t wide = contact_search_wide_scratch(space) / sizeof(double);
     most.solver = most_of(most.solver, wide);
-    if (method == ODE_MLCP_IMPACT_MODES)
-      most.modes = most_of(most.modes, (size_t)island->modes->n_modes);
   }
   return most;
 }
@@ -99,7 +96,7 @@ bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
                          const memory_source *source) {
   const contact_space *space = &impact->space;
   size_t n = (size_t)space->n_rows, m = (size_t)space->n_contacts;
-  needs most = needs_of(impact, options);
+  needs most = needs_of(impact);
   bool all = options->select == ODE_MLCP_IMPACT_ALL;
   size_t n_steps = (size_t)options->steps + 1;
   size_t n_choices = all ? n_steps * (size_t)impact->n_islands : 0;
@@ -107,7 +104,6 @@ bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
   memset(sampler, 0, sizeof *sampler);
   sampler->impact = impact;
   sampler->options = options;
-  sampler->modes_room = (int)most.modes;
   sampler->n_choices = n_choices;
   arena *arena = &sampler->arena;
   arena->source = source;
@@ -120,7 +116,6 @@ bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
                ARENA_TAKE(arena, sampler->lambdas, IMPACT_MAX_SOLUTIONS * n) &&
                ARENA_TAKE(arena, sampler->reached, IMPACT_MAX_SOLUTIONS * n) &&
                ARENA_TAKE(arena, sampler->solver, most.solver) &&
-               ARENA_TAKE(arena, sampler->found, most.modes) &&
                ARENA_TAKE(arena, sampler->choice, n_choices) &&
                ARENA_TAKE(arena, sampler->choices, n_choices) &&
                ARENA_TAKE(arena, sampler->limited_bound, m);
@@ -166,21 +161,11 @@ static bool is_new(const impact_sampler *sampler, int n_known,
   return true;
 }
 
-/* All solutions by the table of modes. */
 static int solve_by_modes(impact_sampler *sampler, int most) {
-  const contact_space *space = &sampler->island->space;
-  const contact_modes *modes = sampler->island->modes;
-  int n = space->n_rows, n_solutions = 0;
-  int room = most == 1 ? 1 : sampler->modes_room;
-  double tolerance = IMPACT_FEASIBILITY * space->scale;
-  int n_found = contact_modes_find(modes, sampler->inputs, tolerance, room,
-                                   sampler->found);
-  for (int k = 0; k < n_found && n_solutions < most; k++) {
-    double *c = &sampler->reached[n_solutions * n];
-    contact_modes_apply(modes, space, sampler->found[k], sampler->inputs,
-                        &sampler->lambdas[n_solutions * n], c);
-    if (is_new(sampler, n_solutions, c)) n_solutions++;
-  }
+  const impact_island *island = sampler->island;
+  int n_solutions =
+      contact_modes_solve(island->modes, &island->space, sampler->inputs, most,
+                          sampler->lambdas, sampler->reached);
   sampler->met_all = n_solutions < most;
   return n_solutions;
 }
@@ -355,17 +340,11 @@ static void draw_caps(impact_sampler *sampler, uint64_t sample, uint32_t step) {
   }
 }
 
-/* The place in the whole of a row of the island. */
-static int place_of(const impact_sampler *sampler, int row) {
-  int per = sampler->island->space.per_contact;
-  return sampler->island->contacts[row / per] * per + row % per;
-}
-
 /* Go on with solution k. */
 static void take(impact_sampler *sampler, int k) {
   int n = sampler->island->space.n_rows;
   for (int i = 0; i < n; i++) {
-    int place = place_of(sampler, i);
+    int place = sampler->island->places[i];
     sampler->lambda_sum[place] += sampler->lambdas[k * n + i];
     sampler->c[place] = sampler->inputs[i] = sampler->reached[k * n + i];
   }
@@ -437,7 +416,7 @@ bool impact_sampler_run(impact_sampler *sampler, uint64_t sample,
 static bool last_step_of_island(impact_sampler *sampler, uint64_t sample) {
   const contact_space *space = &sampler->island->space;
   for (int i = 0; i < space->n_rows; i++)
-    sampler->inputs[i] = sampler->c[place_of(sampler, i)];
+    sampler->inputs[i] = sampler->c[sampler->island->places[i]];
   // without approach the last step is no step (Lemma 8)
   if (contact_space_slowest(space, sampler->inputs) >= 0) return true;
   for (int i = 0; i < space->n_contacts; i++)

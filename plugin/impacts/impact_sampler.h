@@ -27,10 +27,8 @@ typedef struct impact_sampler {
   double *lambdas;       /* [IMPACT_MAX_SOLUTIONS x n_rows] */
   double *reached;       /* [IMPACT_MAX_SOLUTIONS x n_rows] */
   double *solver;        /* scratch of the methods */
-  int *found;            /* modes that hold; see modes_room */
-  int modes_room;
-  int *choice;  /* [n_choices] ALL: the solution taken by an LCP */
-  int *choices; /* [n_choices] ALL: solutions there were */
+  int *choice;           /* [n_choices] ALL: the solution taken by an LCP */
+  int *choices;          /* [n_choices] ALL: solutions there were */
   size_t n_choices;
   uint64_t n_fallbacks;
   uint64_t n_solutions;  /* of the steps of all samples */
