@@ -563,7 +563,8 @@ ODE_MLCP_API ode_mlcp_error ode_mlcp_force_create(dBodyID body,
                                                   void *context,
                                                   ode_mlcp_force **force);
 
-/** Destroy a spring or a force of a function. NULL is ignored. */
+/** Destroy a spring or a force of a function. NULL is ignored. Within a step of its
+ *  world it acts until the end of that. */
 ODE_MLCP_API void ode_mlcp_force_destroy(ode_mlcp_force *force);
 
 /** Energy of all springs of an attached world where its bodies are, J; 0 for

@@ -16,6 +16,7 @@ struct ode_mlcp_force {
   ode_mlcp_spring spring;            /* anchors in the frames of the bodies */
   ode_mlcp_force_function *function; /* NULL: a spring */
   void *context;
+  bool ended; /* destroyed while the list was held */
 };
 
 /* --- the list ------------------------------------------------------------- */
@@ -128,6 +129,8 @@ bool forces_drop_gone(force_list *list, const memory_source *source,
 
 void ode_mlcp_force_destroy(ode_mlcp_force *force) {
   if (force == NULL) return;
+  force->ended = true;
+  if (force->list->held) return; /* a function of the list may be running */
   if (!take_out(force)) {
     ode_mlcp_force **place = &force->list->gone;
     while (*place != force) place = &(*place)->next;
@@ -136,7 +139,20 @@ void ode_mlcp_force_destroy(ode_mlcp_force *force) {
   force->source->release(force->source->context, force, sizeof *force);
 }
 
+void forces_hold(force_list *list) { list->held = true; }
+
+void forces_let_go(force_list *list) {
+  list->held = false;
+  ode_mlcp_force *const ends[2] = {list->first, list->gone};
+  for (int k = 0; k < 2; k++)
+    for (ode_mlcp_force *force = ends[k], *next; force != NULL; force = next) {
+      next = force->next;
+      if (force->ended) ode_mlcp_force_destroy(force);
+    }
+}
+
 void forces_release(force_list *forces) {
+  forces->held = false;
   while (forces->first != NULL) ode_mlcp_force_destroy(forces->first);
   while (forces->gone != NULL) ode_mlcp_force_destroy(forces->gone);
 }

@@ -20,6 +20,7 @@ typedef struct force_list {
   ode_mlcp_force *first;
   ode_mlcp_force *gone; /* their bodies are: they act on nothing any more */
   int n_springs;
+  bool held; /* a step is under way: what is destroyed acts until its end */
 } force_list;
 
 /** Let go of the forces whose bodies were destroyed: another body may stand at the
@@ -27,6 +28,10 @@ typedef struct force_list {
  *  @return false where memory ran out. */
 bool forces_drop_gone(force_list *list, const memory_source *source,
                       dWorldID world);
+
+/** Hold all forces for a step, and let go of them at its end. */
+void forces_hold(force_list *list);
+void forces_let_go(force_list *list);
 
 /** Add a spring of `world`; errors as ode_mlcp_spring_create's. */
 ode_mlcp_error forces_add_spring(force_list *list, const memory_source *source,

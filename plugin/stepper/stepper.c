@@ -330,6 +330,7 @@ static int stepper_begin(void *context, dWorldID world, dReal step_size,
   if (!reserve_results(stepper, n_islands, n_bodies, n_joints) ||
       !forces_drop_gone(&stepper->forces, stepper->source, world))
     return 0;
+  forces_hold(&stepper->forces);
 
   if (stepper->options.measure)
     stepper->start_power = forces_power(&stepper->forces, stepper->time);
@@ -649,6 +650,7 @@ static void stepper_end(void *context, dWorldID world, int taken) {
   }
   if (!stepper->options.check_cone)
     report->jammed_contacts = report->jammed_joint_rows = -1;
+  forces_let_go(&stepper->forces);
   give_warnings(stepper);
   stepper->begun = false;
   if (process()->observe_step != NULL)
@@ -780,6 +782,7 @@ ode_mlcp_error ode_mlcp_spring_create(dWorldID world,
   if (world == NULL || force == NULL) return ODE_MLCP_BAD_ARGUMENT;
   world_stepper *stepper = attached_stepper(world);
   if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  if (stepper->under_way > 0) return ODE_MLCP_IN_STEP;
   if (!takes_forces(stepper)) return ODE_MLCP_BAD_ARGUMENT;
   return forces_add_spring(&stepper->forces, stepper->source, world, spring,
                            force);
@@ -790,6 +793,7 @@ ode_mlcp_error ode_mlcp_force_create(dBodyID body, ode_mlcp_force_function *f,
   if (body == NULL || f == NULL || force == NULL) return ODE_MLCP_BAD_ARGUMENT;
   world_stepper *stepper = attached_stepper(dBodyGetWorld(body));
   if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
+  if (stepper->under_way > 0) return ODE_MLCP_IN_STEP;
   if (!takes_forces(stepper)) return ODE_MLCP_BAD_ARGUMENT;
   return forces_add_function(&stepper->forces, stepper->source, body, f,
                              context, force);
