@@ -202,7 +202,7 @@ function drawCurves(data, goTo) {
       axes: [{...axis, label: 'time, s'},
              {...side, label, size: 70, values: (u, ticks) => ticks.map(t =>
                t === null ? '' : Math.abs(t) >= 1e4 || (t !== 0 && Math.abs(t) < 1e-2)
-                 ? t.toExponential(0) : String(+t.toPrecision(6)))}],
+                 ? (+t.toPrecision(6)).toExponential() : String(+t.toPrecision(6)))}],
       series: [{label: 'time, s'}, ...runs.map(run => ({
         label: run.label, width: 1.5, spanGaps: true,
         stroke: colourOf(data.runs.indexOf(run)),

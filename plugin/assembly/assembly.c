@@ -1235,11 +1235,13 @@ static void contact_force(const assembly *a, int k, double seconds,
       force[i / 6][i % 6] += pushed * stop->J[i / 6][i % 6];
     return;
   }
+  two sum[6] = {0};
   for (int r = first; r < first + a->contact_rows[k].n_rows; r++) {
     double pushed = a->solution.p[r] / seconds;
-    for (int i = 0; i < 12; i++)
-      force[i / 6][i % 6] += pushed * a->rows[r].J[i / 6][i % 6];
+    const double *J = a->rows[r].J[0]; /* both sides', one after the other */
+    for (int i = 0; i < 6; i++) sum[i] += pushed * *(const two *)(J + 2 * i);
   }
+  memcpy(force, sum, sizeof sum);
   for (int side = 0; side < 2; side++)
     if (a->rows[first].body[side] < 0)
       mirror_force(force, &contact->point, 1 - side);

@@ -275,6 +275,60 @@ static int n_recorded(const comparison *c) {
   return count;
 }
 
+/* Below it an error of the contact law is rounding, m/s: no merit. */
+static const double ROUNDING = 1e-9;
+
+/* The number as printf's %.2g rounds it, which would write 410 as 4.1e+02. */
+static double two_digits(double value) {
+  char text[40];
+  snprintf(text, sizeof text, "%.1e", value);
+  return strtod(text, NULL);
+}
+
+/* Who is nearest, how far, and how far the others are. */
+static void say_nearest(comparison *c, const char *program, const char *how,
+                        const char *unit, const compare_run *nearest,
+                        size_t judged) {
+  char *out = c->verdict;
+  size_t size = sizeof c->verdict;
+  add(out, size, "On %s, %s %s%.2g%s", program, nearest->name, how,
+      value_of(nearest, judged), unit);
+  for (int i = 0; i < c->n_runs; i++) {
+    const compare_run *run = &c->runs[i];
+    if (run != nearest && run->levels[0] != NULL)
+      add(out, size, "; %s %.2g", run->name, value_of(run, judged));
+  }
+  add(out, size, ").");
+}
+
+/* Names of the runs that kept the contact law, or of those that did not, with
+ * their errors. */
+static int name_runs(const comparison *c, bool kept, size_t judged, char *names,
+                     size_t size) {
+  int count = 0;
+  names[0] = '\0';
+  for (int i = 0; i < c->n_runs; i++) {
+    const compare_run *run = &c->runs[i];
+    double error = value_of(run, judged);
+    if (run->levels[0] == NULL || (error <= ROUNDING) != kept) continue;
+    add(names, size, count++ > 0 ? ", " : "");
+    if (!kept) add(names, size, "%.2g m/s under ", error);
+    add(names, size, "%s", run->name);
+  }
+  return count;
+}
+
+static void say_who_kept(comparison *c, const char *program, size_t judged) {
+  char *out = c->verdict, names[sizeof c->verdict];
+  size_t size = sizeof c->verdict;
+  name_runs(c, true, judged, names, sizeof names);
+  add(out, size, "On %s, contacts keep their law to 1e-9 m/s under %s", program,
+      names);
+  if (name_runs(c, false, judged, names, sizeof names) > 0)
+    add(out, size, "; at worst they are off it by %s", names);
+  add(out, size, ".");
+}
+
 /* Two sentences: who kept the law, and at what price. */
 static void write_verdict(comparison *c) {
   char *out = c->verdict;
@@ -299,26 +353,23 @@ static void write_verdict(comparison *c) {
     return;
   }
   if (c->is_scene)
-    add(out, size, "On %s, %s came closest to the reference (%.2g off", program,
-        law->name, value_of(law, judged));
+    say_nearest(c, program, "came closest to the reference (", " off", law,
+                judged);
+  else if (value_of(law, judged) <= ROUNDING)
+    say_who_kept(c, program, judged);
   else
-    add(out, size,
-        "On %s, %s kept the contacts closest to their law "
-        "(worst error %.2g m/s",
-        program, law->name, value_of(law, judged));
-  for (int i = 0; i < c->n_runs; i++) {
-    const compare_run *run = &c->runs[i];
-    if (run != law && run->levels[0] != NULL)
-      add(out, size, "; %s %.2g", run->name, value_of(run, judged));
-  }
-  add(out, size, "). %s was the fastest (%.3g ms a step", fast->name,
+    say_nearest(c, program,
+                "kept the contacts closest to their law (worst error ", " m/s",
+                law, judged);
+  add(out, size, " %s was the fastest (%.3g ms a step", fast->name,
       fast->figures.ms_step_median);
   for (int i = 0; i < c->n_runs; i++) {
     const compare_run *run = &c->runs[i];
     if (run != fast && run->levels[0] != NULL &&
         fast->figures.ms_step_median > 0)
-      add(out, size, "; %s takes %.2g times as long", run->name,
-          run->figures.ms_step_median / fast->figures.ms_step_median);
+      add(out, size, "; %s takes %g times as long", run->name,
+          two_digits(run->figures.ms_step_median /
+                     fast->figures.ms_step_median));
   }
   add(out, size, ")");
   double first = INFINITY;

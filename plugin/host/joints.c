@@ -76,6 +76,13 @@ const char *host_joint_degenerate(dJointID id) {
   return parallel ? "its axes are parallel" : NULL;
 }
 
+/* Whether position errors are all that a joint's rows ask to be corrected:
+ * others may have a motor or a stop. */
+static bool only_corrects(dJointID joint) {
+  dJointType type = dJointGetType(joint);
+  return type == dJointTypeBall || type == dJointTypeFixed;
+}
+
 /* The part of rows->rhs[i] that grows with the rate: a position error enters as
  * fps erp error, so what twice the rate adds is the correction. */
 static double correction_part(const dStepperJointRows *rows,
@@ -85,17 +92,27 @@ static double correction_part(const dStepperJointRows *rows,
   return fabs(correction) > fabs(rows->rhs[i]) ? rows->rhs[i] : correction;
 }
 
+/* The rows, and of their right-hand sides what corrects position errors. */
+static bool read_rows(dJointID joint, double fps, double erp,
+                      dStepperJointRows *rows, double correction[6]) {
+  dStepperJointRows faster;
+  if (!dJointGetStepperRows(joint, fps, erp, rows)) return false;
+  bool all = only_corrects(joint);
+  if (!all && !dJointGetStepperRows(joint, 2 * fps, erp, &faster)) return false;
+  for (unsigned i = 0; i < rows->count; i++)
+    correction[i] = all ? rows->rhs[i] : correction_part(rows, &faster, i);
+  return true;
+}
+
 double host_joint_error(dJointID joint, double step_size) {
-  dStepperJointRows rows, faster;
-  double own = own_erp(joint, 1), worst = 0;
-  if (host_joint_degenerate(joint) != NULL) return 0;
-  if (!dJointGetStepperRows(joint, 1 / step_size, own, &rows) ||
-      !dJointGetStepperRows(joint, 2 / step_size, own, &faster))
+  dStepperJointRows rows;
+  double own = own_erp(joint, 1), worst = 0, correction[6];
+  if (host_joint_degenerate(joint) != NULL ||
+      !read_rows(joint, 1 / step_size, own, &rows, correction))
     return 0;
 
   for (unsigned i = 0; i < rows.count && own > 0; i++)
-    worst =
-        fmax(worst, fabs(correction_part(&rows, &faster, i)) * step_size / own);
+    worst = fmax(worst, fabs(correction[i]) * step_size / own);
   return worst;
 }
 
@@ -105,24 +122,21 @@ bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,
                                                       : dJointGetBody(id, 1));
   double world_erp = dWorldGetERP(world), fps = 1 / step_size;
   double used_erp = erp == ODE_MLCP_ERP_HOST ? world_erp : erp;
-  dStepperJointRows *rows = &joint->rows, faster;
-  double own = own_erp(id, used_erp);
+  dStepperJointRows *rows = &joint->rows;
+  double own = own_erp(id, used_erp), correction[6];
   if (erp != ODE_MLCP_ERP_HOST && own > 0) used_erp = own;
 
-  if (!dJointGetStepperRows(id, fps, used_erp, rows) ||
-      !dJointGetStepperRows(id, 2 * fps, used_erp, &faster))
-    return false;
+  if (!read_rows(id, fps, used_erp, rows, correction)) return false;
 
   double scale = own > 0 && erp != ODE_MLCP_ERP_HOST ? erp / own : 1;
   double world_cfm = dWorldGetCFM(world);
   for (unsigned i = 0; i < rows->count; i++) {
-    double correction = correction_part(rows, &faster, i);
     /* without its ERP a compliance would creep */
     bool holds = isinf(rows->lo[i]) && isinf(rows->hi[i]);
     if (erp == 0 && holds && (keeps_erp(id) || rows->cfm[i] <= world_cfm))
       rows->cfm[i] = fmin(rows->cfm[i], HOST_DEFAULT_CFM);
-    if (scale != 1) rows->rhs[i] += (scale - 1) * correction;
-    joint->correction[i] = scale * correction;
+    if (scale != 1) rows->rhs[i] += (scale - 1) * correction[i];
+    joint->correction[i] = scale * correction[i];
     joint->soft[i] = false;
   }
   return true;

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/single_threaded.h>
 #include <unistd.h>
 
 #include <ode/ode.h>
@@ -179,6 +180,20 @@ VISIBLE dMessageFunction *dGetMessageHandler(void) {
   return program_handlers[2];
 }
 
+/* ---- the lock ---- */
+
+/* While there is one thread nobody else can be meant: a lock and its release cost
+ * as much as a contact's record. */
+static bool hold(void) {
+  if (__libc_single_threaded) return false;
+  pthread_mutex_lock(&lock);
+  return true;
+}
+
+static void release(bool held) {
+  if (held) pthread_mutex_unlock(&lock);
+}
+
 /* ---- contacts, as the program makes them ---- */
 
 VISIBLE dJointID dJointCreateContact(dWorldID world, dJointGroupID group,
@@ -186,18 +201,18 @@ VISIBLE dJointID dJointCreateContact(dWorldID world, dJointGroupID group,
   HOST(dJointCreateContact);
   dJointID joint = next(world, group, contact);
   if (inside > 0) return joint;
-  pthread_mutex_lock(&lock);
+  bool held = hold();
   measure_contact_made(joint, world, group, contact);
-  pthread_mutex_unlock(&lock);
+  release(held);
   return joint;
 }
 
 VISIBLE void dJointGroupEmpty(dJointGroupID group) {
   HOST(dJointGroupEmpty);
   if (inside == 0) {
-    pthread_mutex_lock(&lock);
+    bool held = hold();
     measure_group_emptied(group);
-    pthread_mutex_unlock(&lock);
+    release(held);
   }
   next(group);
 }
@@ -205,9 +220,9 @@ VISIBLE void dJointGroupEmpty(dJointGroupID group) {
 VISIBLE void dJointGroupDestroy(dJointGroupID group) {
   HOST(dJointGroupDestroy);
   if (inside == 0) {
-    pthread_mutex_lock(&lock);
+    bool held = hold();
     measure_group_emptied(group);
-    pthread_mutex_unlock(&lock);
+    release(held);
   }
   next(group);
 }
@@ -216,19 +231,19 @@ VISIBLE void dJointDestroy(dJointID joint) {
   HOST(dJointDestroy);
   if (inside == 0 && joint != NULL &&
       dJointGetType(joint) == dJointTypeContact) {
-    pthread_mutex_lock(&lock);
+    bool held = hold();
     measure_joint_gone(joint);
-    pthread_mutex_unlock(&lock);
+    release(held);
   }
   next(joint);
 }
 
 VISIBLE void dWorldDestroy(dWorldID world) {
   HOST(dWorldDestroy);
-  pthread_mutex_lock(&lock);
+  bool held = hold();
   measure_world_gone(world);
   recorder_world_gone(world);
-  pthread_mutex_unlock(&lock);
+  release(held);
   next(world);
 }
 
@@ -239,9 +254,9 @@ static void see_space(dSpaceID space) {
   enum { OFTEN = 16, SELDOM = 64 };
   if (inside > 0 || space == NULL) return;
   if (calls++ >= OFTEN && calls % SELDOM != 0) return;
-  pthread_mutex_lock(&lock);
+  bool held = hold();
   recorder_shapes_see_space(space);
-  pthread_mutex_unlock(&lock);
+  release(held);
 }
 
 VISIBLE void dSpaceCollide(dSpaceID space, void *data,
@@ -267,20 +282,20 @@ VISIBLE int dCollide(dGeomID one, dGeomID other, int flags,
   // geoms in a space are seen there
   bool alone = dGeomGetSpace(one) == NULL || dGeomGetSpace(other) == NULL;
   if (refine == 1 && !alone) return count;
-  pthread_mutex_lock(&lock);
+  bool held = hold();
   if (refine > 1) substeps_pair(one, other, flags);
   if (dGeomGetSpace(one) == NULL) recorder_shapes_see(one);
   if (dGeomGetSpace(other) == NULL) recorder_shapes_see(other);
-  pthread_mutex_unlock(&lock);
+  release(held);
   return count;
 }
 
 VISIBLE void dGeomDestroy(dGeomID geom) {
   HOST(dGeomDestroy);
-  bool held = inside > 0; // by this thread, whose step has geoms of its own
-  if (!held) pthread_mutex_lock(&lock);
+  // within a step, which has geoms of its own, the thread has the lock
+  bool held = inside == 0 && hold();
   recorder_shapes_forget(geom);
-  if (!held) pthread_mutex_unlock(&lock);
+  release(held);
   next(geom);
 }
 
@@ -354,11 +369,11 @@ static void hash_states(recording_head *head) {
   const measured_body *bodies = measure_bodies(&count);
   bool finite = true;
   for (size_t i = 0; i < count; i++) {
-    dBodyID body = bodies[i].body;
-    finite &= hash_bits(&head->hash, dBodyGetPosition(body), 3);
-    finite &= hash_bits(&head->hash, dBodyGetQuaternion(body), 4);
-    finite &= hash_bits(&head->hash, dBodyGetLinearVel(body), 3);
-    finite &= hash_bits(&head->hash, dBodyGetAngularVel(body), 3);
+    const measured_state *now = &bodies[i].now;
+    finite &= hash_bits(&head->hash, now->position, 3);
+    finite &= hash_bits(&head->hash, now->quaternion, 4);
+    finite &= hash_bits(&head->hash, now->v, 3);
+    finite &= hash_bits(&head->hash, now->w, 3);
   }
   head->not_finite += !finite;
 }
@@ -397,17 +412,16 @@ static void write_step(void) {
   memset(&pending, 0, sizeof pending);
 }
 
-static void write_pose(recording_pose *pose, dBodyID body) {
-  memcpy(pose->position, dBodyGetPosition(body), sizeof pose->position);
-  const dReal *q = dBodyGetQuaternion(body);
-  const dReal *v = dBodyGetLinearVel(body), *w = dBodyGetAngularVel(body);
-  for (int i = 0; i < 4; i++) pose->quaternion[i] = (float)q[i];
+static void write_pose(recording_pose *pose, const measured_body *body) {
+  const measured_state *now = &body->now;
+  memcpy(pose->position, now->position, sizeof pose->position);
+  for (int i = 0; i < 4; i++) pose->quaternion[i] = (float)now->quaternion[i];
   for (int i = 0; i < 3; i++) {
-    pose->velocity[i] = (float)v[i];
-    pose->angular[i] = (float)w[i];
+    pose->velocity[i] = (float)now->v[i];
+    pose->angular[i] = (float)now->w[i];
   }
-  pose->body = (uint32_t)dBodyGetSerial(body);
-  pose->awake = dBodyIsEnabled(body) != 0;
+  pose->body = (uint32_t)dBodyGetSerial(body->body);
+  pose->awake = body->awake_after;
 }
 
 static void write_contact(recording_contact *out,
@@ -424,12 +438,11 @@ static void write_contact(recording_contact *out,
   out->error = (float)contact->error;
 }
 
-static void write_frame(dWorldID world, const recording_step *step,
-                        bool has_contacts) {
-  size_t n_bodies, n_contacts = 0, n = measure_contact_count();
+static void write_frame(const recording_step *step, bool has_contacts) {
+  size_t n_bodies, n_contacts;
   const measured_body *bodies = measure_bodies(&n_bodies);
-  for (size_t i = 0; i < n && has_contacts; i++)
-    n_contacts += measure_contact(i)->world == world;
+  measured_contact *const *of_step = measure_contacts_of_step(&n_contacts);
+  if (!has_contacts) n_contacts = 0;
   for (size_t i = 0; i < n_bodies; i++)
     recorder_shapes_of_body(step->world, bodies[i].body);
   recorder_shapes_of_none(step->number);
@@ -444,11 +457,10 @@ static void write_frame(dWorldID world, const recording_step *step,
   frame->n_bodies = (uint32_t)n_bodies;
   frame->n_contacts = (uint32_t)n_contacts;
   recording_pose *poses = (void *)(frame + 1);
-  for (size_t i = 0; i < n_bodies; i++) write_pose(&poses[i], bodies[i].body);
+  for (size_t i = 0; i < n_bodies; i++) write_pose(&poses[i], &bodies[i]);
   recording_contact *contacts = (void *)(poses + n_bodies);
-  for (size_t i = 0; i < n && has_contacts; i++)
-    if (measure_contact(i)->world == world)
-      write_contact(contacts++, measure_contact(i));
+  for (size_t i = 0; i < n_contacts; i++)
+    write_contact(&contacts[i], of_step[i]);
   recorder_file_end();
 }
 
@@ -555,7 +567,7 @@ static int record_step(step_function *step, dWorldID world, dReal step_size) {
   add_to_pending(&measured);
   if (head->steps % head->interval == 0 || head->steps == last_step) {
     write_step();
-    if (watched && taken) write_frame(world, &measured, refine == 1);
+    if (watched && taken) write_frame(&measured, refine == 1);
     head = recorder_file_head(); // it moves as the file grows
     thin_out(head);
   }

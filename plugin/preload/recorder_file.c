@@ -55,7 +55,7 @@ void *recorder_file_begin(recording_kind kind, size_t size) {
       return NULL;
     }
   recording_record *record = (void *)((char *)head + head->used);
-  memset(record, 0, record_size);
+  // disk just set aside is zero
   *record = (recording_record){kind, (uint32_t)record_size};
   return record;
 }

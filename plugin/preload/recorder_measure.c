@@ -87,6 +87,29 @@ const measured_contact *measure_contact(size_t index) {
   return contact_at(index);
 }
 
+/* Those of the step's world, in the same order. */
+static measured_contact **of_step;
+static size_t n_of_step, of_step_size;
+
+static bool list_contacts(dWorldID world) {
+  n_of_step = 0;
+  if (n_contacts > of_step_size) {
+    free(of_step);
+    of_step_size = 2 * n_contacts;
+    of_step = malloc(of_step_size * sizeof *of_step);
+    if (of_step == NULL) of_step_size = 0;
+    if (of_step == NULL) return false;
+  }
+  for (size_t i = 0; i < n_contacts; i++)
+    if (contact_at(i)->world == world) of_step[n_of_step++] = contact_at(i);
+  return true;
+}
+
+measured_contact *const *measure_contacts_of_step(size_t *count) {
+  *count = n_of_step;
+  return of_step;
+}
+
 /* ---- bodies ---- */
 
 static dBodyID *handles;
@@ -143,7 +166,7 @@ const measured_body *measure_bodies(size_t *count) {
 /* Kinetic energy of a body's turning, J, in its own frame: there its inertia is
  * read once a step. */
 static double spin_energy(const measured_body *body, const double w[3]) {
-  const dReal *R = dBodyGetRotation(body->body);
+  const dReal *R = body->now.rotation;
   double own_w[3], L[3];
   for (int i = 0; i < 3; i++)
     own_w[i] = R[i] * w[0] + R[4 + i] * w[1] + R[8 + i] * w[2];
@@ -162,13 +185,18 @@ static void read_body(measured_body *measured, dBodyID body) {
   for (int i = 0; i < 9; i++)
     measured->inertia[i] = mass.I[4 * (i / 3) + i % 3];
   measured->body = body;
+  // the host keeps these where they are as long as there is the body
+  measured->now = (measured_state){
+      dBodyGetPosition(body), dBodyGetQuaternion(body), dBodyGetRotation(body),
+      dBodyGetLinearVel(body), dBodyGetAngularVel(body)};
+  measured->n_contacts = 0;
   measured->dynamic = !dBodyIsKinematic(body);
   measured->awake = dBodyIsEnabled(body) != 0;
   measured->mass = mass.mass;
-  memcpy(measured->position, dBodyGetPosition(body), 3 * sizeof(double));
-  memcpy(measured->quaternion, dBodyGetQuaternion(body), 4 * sizeof(double));
-  memcpy(measured->v, dBodyGetLinearVel(body), 3 * sizeof(double));
-  memcpy(measured->w, dBodyGetAngularVel(body), 3 * sizeof(double));
+  memcpy(measured->position, measured->now.position, 3 * sizeof(double));
+  memcpy(measured->quaternion, measured->now.quaternion, 4 * sizeof(double));
+  memcpy(measured->v, measured->now.v, 3 * sizeof(double));
+  memcpy(measured->w, measured->now.w, 3 * sizeof(double));
   memcpy(measured->force, dBodyGetForce(body), 3 * sizeof(double));
   memcpy(measured->torque, dBodyGetTorque(body), 3 * sizeof(double));
   measured->energy = kinetic_energy(measured, measured->v, measured->w);
@@ -196,22 +224,23 @@ static void turning_velocity(const measured_body *body, const dReal *now,
 /* What the step solved for is its velocity where nothing was damped since; a
  * damped one is what moved the body. */
 static void read_motion(measured_body *body, double h, bool moves_by_velocity) {
-  const dReal *position = dBodyGetPosition(body->body);
   for (int i = 0; i < 3; i++)
-    body->moved_v[i] = (position[i] - body->position[i]) / h;
-  turning_velocity(body, dBodyGetQuaternion(body->body), h, body->moved_w);
+    body->moved_v[i] = (body->now.position[i] - body->position[i]) / h;
+  // of what moves by its velocity nobody asks how it turned
+  if (!moves_by_velocity)
+    turning_velocity(body, body->now.quaternion, h, body->moved_w);
 
   double linear = dBodyGetLinearDamping(body->body);
   double angular = dBodyGetAngularDamping(body->body);
-  memcpy(body->solved_v, dBodyGetLinearVel(body->body), 3 * sizeof(double));
-  memcpy(body->solved_w, dBodyGetAngularVel(body->body), 3 * sizeof(double));
+  memcpy(body->solved_v, body->now.v, 3 * sizeof(double));
+  memcpy(body->solved_w, body->now.w, 3 * sizeof(double));
   if (linear > 0 && linear < 1)
     for (int i = 0; i < 3; i++) {
       double undamped = body->solved_v[i] / (1 - linear);
       bool damped = moves_by_velocity
                         ? fabs(body->moved_v[i] - undamped) <
                               fabs(body->moved_v[i] - body->solved_v[i])
-                        : vec3_length(dBodyGetLinearVel(body->body)) >
+                        : vec3_length(body->now.v) >
                               dBodyGetLinearDampingThreshold(body->body);
       if (damped) body->solved_v[i] = undamped;
     }
@@ -219,6 +248,12 @@ static void read_motion(measured_body *body, double h, bool moves_by_velocity) {
     double undamped = vec3_length(body->solved_w) / (1 - angular);
     if (undamped > dBodyGetAngularDampingThreshold(body->body))
       for (int i = 0; i < 3; i++) body->solved_w[i] /= 1 - angular;
+  }
+  body->awake_after = dBodyIsEnabled(body->body) != 0;
+  double part = body->dynamic ? h / 2 : 0;
+  for (int i = 0; i < 3; i++) {
+    body->way[i] = (body->v[i] + body->solved_v[i]) * part;
+    body->turn[i] = (body->w[i] + body->solved_w[i]) * part;
   }
 }
 
@@ -253,6 +288,8 @@ static void list_joints(void) {
   for (size_t i = 0; i < n_bodies; i++) {
     dBodyID body = bodies[i].body;
     int count = dBodyGetNumJoints(body);
+    // the host walks a list for each: where all are contacts, none is looked at
+    if (count == bodies[i].n_contacts) continue;
     for (int k = 0; k < count; k++) {
       dJointID joint = dBodyGetJoint(body, k);
       dBodyID first = dJointGetBody(joint, 0);
@@ -290,10 +327,8 @@ static double first_joint_error;
 
 static double opening_of(const measured_contact *contact, int side,
                          const double v[3], const double w[3]) {
-  const dReal *n = contact->asked.geom.normal;
-  double turn[3];
-  vec3_cross(turn, w, contact->arms[side]);
-  double speed = vec3_dot(n, v) + vec3_dot(n, turn);
+  double speed = vec3_dot(contact->asked.geom.normal, v) +
+                 vec3_dot(contact->levers[side], w);
   return side == 0 ? speed : -speed;
 }
 
@@ -321,8 +356,10 @@ static void begin_contact(measured_contact *contact, double h) {
     contact->bodies[side] = body;
     contact->before[side] = contact->alone[side] = 0;
     if (body == NULL) continue;
-    for (int i = 0; i < 3; i++)
-      contact->arms[side][i] = contact->asked.geom.pos[i] - body->position[i];
+    body->n_contacts++;
+    double arm[3];
+    vec3_subtract(arm, contact->asked.geom.pos, body->position);
+    vec3_cross(contact->levers[side], arm, contact->asked.geom.normal);
     if (!(contact->asked.surface.mode & dContactBounce)) continue;
     find_free_velocity(body, h);
     contact->before[side] = opening_of(contact, side, body->v, body->w);
@@ -341,6 +378,7 @@ static void begin_contact(measured_contact *contact, double h) {
 bool measure_begin(dWorldID world, double step_size, recorder_law law) {
   judged_by = law;
   n_bodies = 0;
+  n_of_step = 0;
   n_joints = 0;
   size_t count = dWorldGetBodies(world, NULL, 0);
   if (!room_for_bodies(count)) return false;
@@ -350,8 +388,8 @@ bool measure_begin(dWorldID world, double step_size, recorder_law law) {
     read_body(&bodies[i], handles[i]);
   }
   n_bodies = count;
-  for (size_t i = 0; i < n_contacts; i++)
-    if (contact_at(i)->world == world) begin_contact(contact_at(i), step_size);
+  if (!list_contacts(world)) return false;
+  for (size_t i = 0; i < n_of_step; i++) begin_contact(of_step[i], step_size);
   list_joints();
   first_joint_error = first_error(world, step_size);
   for (size_t i = 0; i < n_joints; i++)
@@ -503,7 +541,7 @@ static bool may_sleep(const measured_body *body) {
 }
 
 static bool is_awake(const measured_body *body) {
-  return body != NULL && body->dynamic && dBodyIsEnabled(body->body);
+  return body != NULL && body->dynamic && body->awake_after;
 }
 
 /* A body that the host puts to sleep as the step begins, only to wake it for
@@ -545,8 +583,7 @@ static double gap_of(const measured_contact *contact, const world_law *world,
 }
 
 static bool same_pair(const measured_contact *a, const measured_contact *b) {
-  return a->bodies[0] == b->bodies[0] && a->bodies[1] == b->bodies[1] &&
-         a->world == b->world;
+  return a->bodies[0] == b->bodies[0] && a->bodies[1] == b->bodies[1];
 }
 
 static bool same_point(const measured_contact *a, const measured_contact *b) {
@@ -554,6 +591,7 @@ static bool same_point(const measured_contact *a, const measured_contact *b) {
   double square = 0;
   for (int i = 0; i < 3; i++) {
     double d = a->asked.geom.pos[i] - b->asked.geom.pos[i];
+    if (fabs(d) > APART) return false; // so are most, by their first number
     square += d * d;
   }
   return square <= APART * APART;
@@ -564,17 +602,17 @@ static bool same_point(const measured_contact *a, const measured_contact *b) {
  * the other. */
 static double shared_force(size_t at) {
   enum { NEIGHBOURS = 16 };
-  const measured_contact *contact = contact_at(at), *other;
+  const measured_contact *contact = of_step[at], *other;
   double sum = contact->normal_force;
   int sharing = 1;
   for (size_t i = at; i > 0 && at - i < NEIGHBOURS; i--) {
-    if (!same_pair(other = contact_at(i - 1), contact)) break;
+    if (!same_pair(other = of_step[i - 1], contact)) break;
     if (!same_point(other, contact)) continue;
     sum += other->normal_force;
     sharing++;
   }
-  for (size_t i = at + 1; i < n_contacts && i - at <= NEIGHBOURS; i++) {
-    if (!same_pair(other = contact_at(i), contact)) break;
+  for (size_t i = at + 1; i < n_of_step && i - at <= NEIGHBOURS; i++) {
+    if (!same_pair(other = of_step[i], contact)) break;
     if (!same_point(other, contact)) continue;
     sum += other->normal_force;
     sharing++;
@@ -610,12 +648,10 @@ static void measure_contacts(dWorldID world, double h, recording_step *out) {
   const world_law law = {h, dWorldGetERP(world), dWorldGetCFM(world),
                          dWorldGetContactSurfaceLayer(world),
                          dWorldGetContactMaxCorrectingVel(world)};
-  for (size_t i = 0; i < n_contacts; i++)
-    if (contact_at(i)->world == world)
-      contact_at(i)->normal_force = normal_force(contact_at(i));
-  for (size_t i = 0; i < n_contacts; i++) {
-    measured_contact *contact = contact_at(i);
-    if (contact->world != world) continue;
+  for (size_t i = 0; i < n_of_step; i++)
+    of_step[i]->normal_force = normal_force(of_step[i]);
+  for (size_t i = 0; i < n_of_step; i++) {
+    measured_contact *contact = of_step[i];
     if (contact->bodies[0] == NULL && contact->bodies[1] == NULL) continue;
     out->contacts++;
     double depth = contact->asked.geom.depth;
@@ -644,13 +680,8 @@ static double energy_sum, contact_work_sum;
 static double work_on(const measured_body *body, const double force[3],
                       const double torque[3], double h, double impulse[3]) {
   if (body == NULL || !body->dynamic) return 0;
-  double work = 0;
-  for (int i = 0; i < 3; i++)
-    work += (force[i] * (body->v[i] + body->solved_v[i]) +
-             torque[i] * (body->w[i] + body->solved_w[i])) *
-            h / 2;
   vec3_add_scaled(impulse, h, force);
-  return work;
+  return vec3_dot(force, body->way) + vec3_dot(torque, body->turn);
 }
 
 static double work_of(const measured_body *first, const measured_body *second,
@@ -671,15 +702,14 @@ static void measure_energy(dWorldID world, double h, recording_step *out) {
     measured_body *body = &bodies[i];
     if (!body->dynamic) continue;
     double g[3] = {0};
-    const dReal *position = dBodyGetPosition(body->body);
     if (dBodyGetGravityMode(body->body)) vec3_copy(g, gravity);
-    double potential = -body->mass * vec3_dot(g, position);
+    double potential = -body->mass * vec3_dot(g, body->now.position);
     double kinetic = kinetic_energy(body, body->solved_v, body->solved_w);
     out->potential += potential;
     out->kinetic += kinetic;
     double speed = vec3_length(body->solved_v);
     if (!(speed <= out->fastest)) out->fastest = speed;
-    if (!dBodyIsEnabled(body->body) || !body->awake) continue;
+    if (!body->awake_after || !body->awake) continue;
 
     double fallen = -body->mass * vec3_dot(g, body->position);
     change += kinetic + potential - body->energy - fallen;
@@ -689,9 +719,9 @@ static void measure_energy(dWorldID world, double h, recording_step *out) {
       momentum[k] += body->mass * (body->solved_v[k] - body->v[k] - h * g[k]) -
                      h * body->force[k];
   }
-  for (size_t i = 0; i < n_contacts; i++) {
-    const measured_contact *contact = contact_at(i);
-    if (contact->world == world && contact->force != NULL)
+  for (size_t i = 0; i < n_of_step; i++) {
+    const measured_contact *contact = of_step[i];
+    if (contact->force != NULL)
       by_contacts += work_of(contact->bodies[0], contact->bodies[1],
                              contact->force, h, impulse);
   }
@@ -720,7 +750,7 @@ void measure_end(dWorldID world, double h, recording_step *out) {
   for (size_t i = 0; i < n_bodies; i++) {
     read_motion(&bodies[i], h, judged_by == LAW_OF_VELOCITY);
     out->bodies++;
-    out->awake += dBodyIsEnabled(bodies[i].body) != 0;
+    out->awake += bodies[i].awake_after;
   }
   measure_contacts(world, h, out);
   measure_energy(world, h, out);
