@@ -124,12 +124,11 @@
   ROW(int, ended_sweeps, SUM, SUM(ended_sweeps), "",                          \
       "from sweeps and the active set after them")                            \
   ROW(int, ended_interior, SUM, SUM(ended_interior), "",                      \
-      "from an interior point")                                               \
+      "from interior points, their active sets and pivots from these")        \
   ROW(int, ended_pivots, SUM, SUM(ended_pivots), "",                          \
-      "from pivots: proximal continuation by them, Lemke's method")           \
+      "from Lemke's method")                                                  \
   ROW(int, ended_detour, SUM, SUM(ended_detour), "",                          \
-      "from the end of an easier problem: softer, of less friction, "         \
-      "relaxed, convex")                                                      \
+      "from the end of an easier problem: relaxed, convex")                   \
   ROW(double, spring_energy, WORLD, NONE, "J",                                \
       "of the springs, after the step; NaN without measure")                  \
   ROW(double, force_work, WORLD, NONE, "J",                                   \

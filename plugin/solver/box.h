@@ -89,7 +89,7 @@ typedef struct box_problem {
   box_inverse *inverses;   /* [n_bodies] where plain_mass is set */
   double scale;            /* m/s: what residuals are relative to */
   double relaxation;       /* >= 0: this much of the diagonal is added to every
-                              compliance; 0 but for fast_relaxed.c */
+                              compliance; 0 at the end of a method */
 } box_problem;
 
 typedef enum box_status {

@@ -8,7 +8,6 @@
 #include "solver/fast_interior.h"
 #include "solver/fast_pivots.h"
 #include "solver/fast_proximal.h"
-#include "solver/fast_relaxed.h"
 #include "solver/fast_rest.h"
 #include "solver/fast_spread.h"
 #include "solver/fast_sweeps.h"
@@ -38,8 +37,7 @@ void fast_workspace_destroy(fast_workspace *workspace) {
 static bool reserve(fast_work *work) {
   return fast_work_reserve(work) && fast_continuation_reserve(work) &&
          fast_interior_reserve(work) && fast_pivots_reserve(work) &&
-         fast_proximal_reserve(work) && fast_relaxed_reserve(work) &&
-         fast_sweeps_reserve(work);
+         fast_proximal_reserve(work) && fast_sweeps_reserve(work);
 }
 
 /* ---- the result ---------------------------------------------------------- */
@@ -88,11 +86,17 @@ static knowledge take_guess(fast_work *work, const double guess[]) {
                                     : KNOW_NOTHING;
 }
 
+/* The budget ends, or what there is will do. */
+static bool is_over(const fast_work *work) {
+  return fast_work_is_spent(work) || work->best_residual <= work->enough;
+}
+
 /* An interior point run and its active set; from where it got stuck,
- * continuation. */
+ * continuation by pivots, where few rows are left to change. */
 static bool run_interior(fast_work *work,
                          const fast_interior_options *options) {
   const double near_enough = 1e-6; // residual: all but a few rows are told
+  const double few_left = 1e-3;    // from here on pivots come to an end
   const double prox = 1e-2;        // leaves the point where it got stuck
   const active_set_options polish = {.max_factorisations = 8,
                                      .max_all_changes = 5,
@@ -102,7 +106,47 @@ static bool run_interior(fast_work *work,
   if (work->residual < near_enough && active_set_solve(work, &polish))
     return true;
   fast_work_restore_best(work);
-  return fast_proximal_solve(work, prox);
+  return work->residual <= few_left && fast_proximal_solve(work, prox);
+}
+
+/* How long a run may be; one that ends at all ends within 20 iterations. */
+enum { MAX_ITERATIONS = 50 };
+
+/* An interior point from nothing, `margin` inside its limits. Where it gets stuck
+ * its best point is one to begin at again, with products that belong to the
+ * residual there; the path from it is another one. Where that leads to no better
+ * point, larger products do, up to those of a point of which nothing is known. */
+static bool run_interiors(fast_work *work, double margin) {
+  const double power = 1.5, growth = 3; // of products; of them after a failure
+  const double worth_it = 0.9;          // of the residual
+  fast_interior_options options = {.start = 1,
+                                   .margin = margin,
+                                   .max_iterations = MAX_ITERATIONS,
+                                   .cross_over = true};
+  double share = 1, before = INFINITY;
+  while (options.start <= 1) {
+    if (run_interior(work, &options)) return true;
+    if (is_over(work)) return false;
+    share = work->residual < worth_it * before ? 1 : growth * share;
+    before = work->residual;
+    options.start = share * pow(before, power);
+    options.warm = true;
+  }
+  return false;
+}
+
+/* Not from the guess: what is hard has limits to change that last step's impulses
+ * lie close to, and from nothing the path ends more often, and no later. Which of
+ * several beginnings leads to the end no sign tells. */
+static bool try_interiors(fast_work *work) {
+  static const double margins[] = {1, 0.01, 10, 1e-3, 100}; // of the scale
+  for (size_t i = 0; i < sizeof margins / sizeof *margins; i++) {
+    fast_work_set_best_aside(work);
+    bool solved = run_interiors(work, margins[i]);
+    fast_work_keep_better(work);
+    if (solved || is_over(work)) return solved;
+  }
+  return false;
 }
 
 static void start_at_nothing(fast_work *work) {
@@ -185,39 +229,8 @@ static bool rest(fast_work *work, const double guess[], knowledge known) {
   return false;
 }
 
-/* Where interior points begin: not at the guess. What is hard has limits to
- * change that last step's impulses lie close to, and from nothing the path ends
- * more often, and no later. A run that ends at all ends within 20 iterations. */
-enum { MAX_ITERATIONS = 50 };
-static const fast_interior_options from_easier = {
-    .start = 1e-4,
-    .warm = true,
-    .max_iterations = MAX_ITERATIONS,
-    .cross_over = true};
-static const fast_interior_options cold = {.start = 1,
-                                           .margin = 1,
-                                           .max_iterations = MAX_ITERATIONS,
-                                           .cross_over = true};
-static const fast_interior_options cold_near_limits = {
-    .start = 0.01,
-    .margin = 0.01,
-    .max_iterations = MAX_ITERATIONS,
-    .cross_over = true};
-// ends at the centre of the solutions, which the active sets on the way do not
-static const fast_interior_options to_the_centre = {
-    .start = 1,
-    .margin = 1,
-    .max_iterations = MAX_ITERATIONS,
-    .cross_over = false};
-
-/* The budget ends, or what there is will do. */
-static bool is_over(const fast_work *work) {
-  return fast_work_is_spent(work) || work->best_residual <= work->enough;
-}
-
 static bool run_cascade(fast_work *work, const double guess[]) {
-  const int few_rows = 150;  // swept even where nothing is known of them
-  const double stiffest = 1; // prox, as stiff as the rows themselves
+  const int few_rows = 150; // swept even where nothing is known of them
 
   work->best_residual = INFINITY;
   memset(work->best_p, 0, sizeof(double) * (size_t)work->box.n_rows);
@@ -246,23 +259,9 @@ static bool run_cascade(fast_work *work, const double guess[]) {
   if (is_over(work)) return false;
 
   work->stage = SOLVER_STAGE_INTERIOR;
-  if (run_interior(work, &cold)) return true;
+  if (try_interiors(work)) return true;
   if (is_over(work)) return false;
 
-  work->stage = SOLVER_STAGE_PROXIMAL;
-  take_guess(work, guess);
-  if (fast_proximal_solve(work, stiffest)) return true;
-  if (is_over(work)) return false;
-
-  work->stage = SOLVER_STAGE_SOFTER;
-  fast_relaxed_approach(work);
-  if (run_interior(work, &from_easier) || run_interior(work, &cold_near_limits))
-    return true;
-  if (is_over(work)) return false;
-
-  work->stage = SOLVER_STAGE_SLIPPERY;
-  fast_friction_approach(work);
-  if (run_interior(work, &from_easier)) return true;
   work->stage = SOLVER_STAGE_LEMKE;
   return (known > KNOW_NOTHING && solve_from_crash(work)) ||
          lemke_from_nothing(work);
@@ -272,6 +271,11 @@ static bool run_cascade(fast_work *work, const double guess[]) {
  * else the centre of the solutions. */
 static bool run_smooth_cascade(fast_work *work, const double guess[]) {
   const double share = 0.01; // of the target: differences of impulses are seen
+  // ends at the centre of the solutions, as active sets on the way do not
+  const fast_interior_options to_the_centre = {.start = 1,
+                                               .margin = 1,
+                                               .max_iterations = MAX_ITERATIONS,
+                                               .cross_over = false};
   work->best_residual = INFINITY;
   double target = work->target;
   work->target = share * target;

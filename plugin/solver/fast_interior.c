@@ -23,8 +23,11 @@
 
 /* The proximal term about the present point, of a row's diagonal. It stands in
  * the matrix alone, so that it costs a share of a step and moves no solution.
- * Where steps get short, more of it lets go of what is nearly rigid. */
-static const double first_prox = 1e-5, least_prox = 1e-9, most_prox = 0.1;
+ * Where steps get short, more of it lets go of what is nearly rigid: below the
+ * second figure it makes no odds to what holds a step up. */
+static const double first_prox = 1e-5, felt_prox = 1e-4;
+static const double prox_again = 1e-3; // of a run that is not the first
+static const double least_prox = 1e-9, most_prox = 0.1;
 static const double change_of_prox = 10; // after a short step or a long one
 
 bool fast_interior_reserve(fast_work *work) {
@@ -248,6 +251,16 @@ static double longest_step(const fast_work *work) {
   return longest;
 }
 
+/* The worst slip that no multiplier makes up, of the scale: what the proximal
+ * term and steps shorter than the whole left. */
+static double unbalance(const fast_work *work) {
+  double worst = 0;
+  for (int row = 0; row < work->box.n_rows; row++)
+    worst = larger_of(
+        worst, fabs(work->w[row] - work->y_low[row] + work->y_high[row]));
+  return worst / work->box.scale;
+}
+
 /* Mean s y in units after a step; 0 when no row has a limit. */
 static double complementarity(const fast_work *work, double length) {
   const box_problem *box = &work->box;
@@ -431,16 +444,21 @@ static double advance(fast_work *work, interior_path *path) {
   double after = complementarity(work, aim(work, 0, false));
   double ratio = mu > 0 ? after / mu : 0;
 
-  double goal = mu * ratio * ratio * ratio;
+  // products that are small before slips balance are at the wrong limits
+  double left = unbalance(work), least_goal = smaller_of(left * left, mu);
+  double goal = larger_of(mu * ratio * ratio * ratio, least_goal);
   double length = aim(work, goal, true);
   if (length < shortest) {
-    goal = mu * plain_share;
+    goal = larger_of(mu * plain_share, least_goal);
     length = aim(work, goal, false);
   }
   length = lengthen(work, goal, length);
   if (!isfinite(length) || length < least) return 0;
   if (length < short_step)
-    path->prox = smaller_of(path->prox * change_of_prox, most_prox);
+    path->prox =
+        smaller_of(larger_of(path->prox * change_of_prox,
+                             length < shortest ? felt_prox : least_prox),
+                   most_prox);
   else if (length > long_step)
     path->prox = larger_of(path->prox / change_of_prox, least_prox);
   if (length < 1) length *= larger_of(into_the_open, 1 - mu);
@@ -488,7 +506,8 @@ bool fast_interior_solve(fast_work *work,
   crossing crossing = {.ripe = 1e-7,
                        .few = box->n_rows / 50 + 1,
                        .n_left = options->cross_over ? 3 : 0};
-  interior_path path = {.mu = complementarity(work, 0), .prox = first_prox};
+  interior_path path = {.mu = complementarity(work, 0),
+                        .prox = options->warm ? prox_again : first_prox};
   memset(work->read_state, 0, sizeof *work->read_state * (size_t)box->n_rows);
   for (int i = 0; i < options->max_iterations; i++) {
     double length = advance(work, &path);

@@ -41,16 +41,10 @@ static bool correct(fast_work *work) {
   const double near = 0.2;     // residual: what is left is a few rows
   const long max_pivots = 100; // a few rows, each of them there and back
   // where this gets to, whatever came before
-  double before = work->best_residual;
-  memcpy(work->path_p, work->best_p, sizeof(double) * (size_t)work->box.n_rows);
-  work->best_residual = INFINITY;
+  fast_work_set_best_aside(work);
   bool solved = active_set_correct(work, &patient);
   fast_work_restore_best(work);
-  if (before < work->best_residual) {
-    work->best_residual = before;
-    memcpy(work->best_p, work->path_p,
-           sizeof(double) * (size_t)work->box.n_rows);
-  }
+  fast_work_keep_better(work);
   if (solved) return true;
   if (!(work->residual < near) || !fast_pivots_solve(work, max_pivots))
     return false;

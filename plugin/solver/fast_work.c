@@ -1,5 +1,6 @@
 #include "solver/fast_work.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "common/progress.h"
@@ -9,6 +10,7 @@ bool fast_work_reserve(fast_work *work) {
   size_t n = (size_t)work->box.n_rows, n_v = 6 * (size_t)work->box.n_bodies;
   return ARENA_TAKE(arena, work->p, n) && ARENA_TAKE(arena, work->v, n_v) &&
          ARENA_TAKE(arena, work->w, n) && ARENA_TAKE(arena, work->best_p, n) &&
+         ARENA_TAKE(arena, work->aside_p, n) &&
          ARENA_TAKE(arena, work->weights, work->box.n_weights) &&
          ARENA_TAKE(arena, work->r, n) && ARENA_TAKE(arena, work->dp, n) &&
          ARENA_TAKE(arena, work->dv, n_v) &&
@@ -41,6 +43,26 @@ void fast_work_evaluate(fast_work *work) {
 void fast_work_restore_best(fast_work *work) {
   memcpy(work->p, work->best_p, sizeof(double) * (size_t)work->box.n_rows);
   fast_work_evaluate(work);
+}
+
+static void exchange_best(fast_work *work) {
+  double *p = work->best_p, residual = work->best_residual;
+  solver_stage stage = work->best_stage;
+  work->best_p = work->aside_p;
+  work->best_residual = work->aside_residual;
+  work->best_stage = work->aside_stage;
+  work->aside_p = p;
+  work->aside_residual = residual;
+  work->aside_stage = stage;
+}
+
+void fast_work_set_best_aside(fast_work *work) {
+  exchange_best(work);
+  work->best_residual = INFINITY;
+}
+
+void fast_work_keep_better(fast_work *work) {
+  if (work->aside_residual < work->best_residual) exchange_best(work);
 }
 
 void fast_work_take(fast_work *work, const double p[]) {

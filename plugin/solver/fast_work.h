@@ -18,6 +18,9 @@ typedef struct fast_work {
   double *best_p;
   double best_residual;
   solver_stage stage, best_stage; /* that runs; that found best_p */
+  double *aside_p; /* a best p that was set aside, and what belongs to it */
+  double aside_residual;
+  solver_stage aside_stage;
 
   /* [n_rows], dv [6 n_bodies], weights [n_weights]: a linear system and its
      right-hand side, and the point that its steps lead to */
@@ -53,7 +56,6 @@ typedef struct fast_work {
   int *kept_state, *factored_state;
   double *newton_v, *newton_dv, *balance, *momentum;
 
-  double *own_coefficient; /* fast_relaxed: the problem's */
   double *inverse_J; /* fast_sweeps: [n_rows][2][6] M^-1 J' of both bodies */
 
   double target; /* residual to be reached */
@@ -89,6 +91,11 @@ void fast_work_evaluate(fast_work *work);
 
 /** The best p again, evaluated. */
 void fast_work_restore_best(fast_work *work);
+
+/** What is found from here on is to be the best of its own, whatever was found
+ *  before; then the better of the two is the best p. Not one inside the other. */
+void fast_work_set_best_aside(fast_work *work);
+void fast_work_keep_better(fast_work *work);
 
 /** p, brought into its limits, as the iterate, evaluated. */
 void fast_work_take(fast_work *work, const double p[]);

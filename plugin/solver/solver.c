@@ -81,9 +81,6 @@ const char *solver_stage_name(solver_stage stage) {
       [SOLVER_STAGE_CRASH] = "crash",
       [SOLVER_STAGE_SWEEPS] = "sweeps",
       [SOLVER_STAGE_INTERIOR] = "interior",
-      [SOLVER_STAGE_PROXIMAL] = "proximal",
-      [SOLVER_STAGE_SOFTER] = "softer",
-      [SOLVER_STAGE_SLIPPERY] = "slippery",
       [SOLVER_STAGE_LEMKE] = "lemke",
       [SOLVER_STAGE_RELAXED] = "relaxed",
       [SOLVER_STAGE_CONVEX] = "convex"};

@@ -16,10 +16,7 @@ typedef enum solver_stage {
   SOLVER_STAGE_CONTINUATION, /* proximal continuation from it */
   SOLVER_STAGE_CRASH,        /* all rows active, corrected */
   SOLVER_STAGE_SWEEPS,       /* sweeps, then the active set */
-  SOLVER_STAGE_INTERIOR,     /* interior point and its active set */
-  SOLVER_STAGE_PROXIMAL,     /* proximal continuation by pivots */
-  SOLVER_STAGE_SOFTER,       /* interior points of softer problems first */
-  SOLVER_STAGE_SLIPPERY,     /* interior points of less friction first */
+  SOLVER_STAGE_INTERIOR,     /* interior points, active sets, pivots */
   SOLVER_STAGE_LEMKE,        /* in either formulation */
   SOLVER_STAGE_RELAXED,
   SOLVER_STAGE_CONVEX,
