@@ -160,6 +160,30 @@ static double picture_time(const scene_result *result, int picture) {
   return first + (last - first) * picture / (picture_count(result) - 1);
 }
 
+/* wide and high: how far all that is drawn reaches. What is much longer one way
+ * would be a sliver by one scale; else both axes have the same ticks, so few that
+ * they do not touch on the shorter one. */
+static void put_extents(FILE *out, int n) {
+  fputs("$all << EOD\nEOD\nset print $all\n", out);
+  for (int k = -1; k < n; k++) {
+    char block[24] = "$fixed";
+    if (k >= 0) snprintf(block, sizeof block, "$picture%d", k);
+    fprintf(out, "do for [i=1:|%s|] { print %s[i] }\n", block, block);
+  }
+  fputs(
+      "set print\n"
+      "stats $all using 1 name 'x' nooutput\n"
+      "stats $all using 2 name 'y' nooutput\n"
+      "wide = x_max - x_min\nhigh = y_max - y_min\n"
+      "low = wide > 6 * high && high > 0\n"
+      "narrow = high > 6 * wide && wide > 0\n"
+      "long = (wide > high ? wide : high) / 5.0\n"
+      "ten = long > 0 ? 10.0**floor(log10(long)) : 1\n"
+      "tick = long <= 2 * ten ? 2 * ten : long <= 5 * ten ? 5 * ten : 10 * "
+      "ten\n",
+      out);
+}
+
 static void put_pictures(FILE *out, const scene_result *result) {
   int n = picture_count(result);
   fputs("$fixed << EOD\nNaN NaN\n\n", out);
@@ -187,12 +211,8 @@ static void put_pictures(FILE *out, const scene_result *result) {
     }
     fputs("\n", out);
   }
-  // a scene much longer than high would be a sliver by one scale
-  fputs(
-      "EOD\nstats $picture0 using 1 name 'x' nooutput\n"
-      "stats $picture0 using 2 name 'y' nooutput\n"
-      "sliver = x_max - x_min > 6 * (y_max - y_min) && y_max > y_min\n",
-      out);
+  fputs("EOD\n", out);
+  put_extents(out, n);
 }
 
 static void plot_pictures(FILE *out, const scene_result *result) {
@@ -200,11 +220,13 @@ static void plot_pictures(FILE *out, const scene_result *result) {
   int n = picture_count(result);
   fprintf(out,
           "set xlabel '%c, m'\nset ylabel '%c, m'\n"
-          "if (sliver) { set size noratio } else { set size ratio -1 }\n"
+          "if (low || narrow) { set size noratio } "
+          "else { set size ratio -1; set xtics tick; set ytics tick }\n"
           "unset key\n"
           "set offsets graph 0.04, graph 0.04, graph 0.04, graph 0.04\n"
           "set title 'from %.3g s (light) to %.3g s (dark)'"
-          ".(sliver ? ', heights stretched' : '')\n",
+          ".(low ? ', heights stretched' : narrow ? ', widths stretched' : "
+          "'')\n",
           axis_names[result->axes[0]], axis_names[result->axes[1]],
           picture_time(result, 0), picture_time(result, n - 1));
   fputs(
@@ -219,7 +241,11 @@ static void plot_pictures(FILE *out, const scene_result *result) {
             k, k == n - 1 ? 2.0 : 1.2, shade * 3 / 4, shade * 3 / 4,
             shade * 3 / 4 + 50 < 256 ? shade * 3 / 4 + 50 : 255);
   }
-  fputs("\nset size noratio\nunset offsets\n", out);
+  // a line that stays would else lie on the frame
+  fputs(
+      "\nset size noratio\nset xtics autofreq\nset ytics autofreq\n"
+      "set offsets 0, 0, graph 0.05, graph 0.05\n",
+      out);
 }
 
 /* ---- curves ---- */
@@ -260,7 +286,7 @@ static void put_runs(FILE *out, const scene_result *const results[], int n,
 }
 
 /* Below it an infeasibility is rounding, m or m/s. */
-#define ROUNDING 1e-12
+#define ROUNDING 1e-10
 
 static bool any_infeasibility(const scene_result *const results[], int n) {
   for (int k = 0; k < n; k++)
@@ -271,22 +297,26 @@ static bool any_infeasibility(const scene_result *const results[], int n) {
 static void plot_coordinates(FILE *out, const scene_result *result,
                              bool velocities, const char *note);
 
+/* Or, where there is none, the velocities or the positions. */
 static void plot_infeasibility(FILE *out, const scene_result *const results[],
-                               int n) {
+                               int n, bool velocities) {
   // a panel without a curve tells nothing: the other coordinates do
   if (!any_infeasibility(results, n)) {
-    plot_coordinates(out, results[0], !results[0]->scene->draw_velocities,
-                     " (infeasibility: rounding, below 1e-12)");
+    plot_coordinates(out, results[0], velocities,
+                     " (infeasibility: rounding, below 1e-10)");
     return;
   }
   // what is rounding is drawn at the foot
   fprintf(out,
           "set title 'infeasibility'\nset xlabel 'time, s'\n"
-          "set ylabel 'infeasibility, %s'\nset logscale y\n"
+          "set ylabel 'infeasibility, %s'\nunset offsets\nset logscale y\n"
           "set format y '%%.0e'\n" ABOVE "plot",
           results[0]->scene->infeasibility_unit);
-  put_runs(out, results, n, "every ::1 using 1:($3 > 1e-12 ? $3 : 1e-12)");
-  fputs("unset logscale y\nset format y\n", out);
+  put_runs(out, results, n, "every ::1 using 1:($3 > 1e-10 ? $3 : 1e-10)");
+  fputs(
+      "unset logscale y\nset format y\n"
+      "set offsets 0, 0, graph 0.05, graph 0.05\n",
+      out);
 }
 
 /* Rounding is not blown up: an energy that stays is a line. */
@@ -315,6 +345,14 @@ static void plot_energy(FILE *out, const scene_result *const results[], int n) {
   fputs("set yrange [*:*]\n", out);
 }
 
+static bool any_extra(const scene_result *const results[], int n) {
+  if (results[0]->scene->extra_name == NULL) return false;
+  for (int k = 0; k < n; k++)
+    for (long row = 0; row <= results[k]->n_steps; row++)
+      if (fabs(results[k]->extras[row]) > ROUNDING) return true;
+  return false;
+}
+
 /* What the scene watches beside its coordinates. */
 static void plot_extra(FILE *out, const scene_result *const results[], int n) {
   char name[80];
@@ -330,26 +368,95 @@ static void plot_extra(FILE *out, const scene_result *const results[], int n) {
   put_runs(out, results, n, columns);
 }
 
+static void put_exact(FILE *out, const scene_result *result) {
+  fputs("$exact << EOD\n", out);
+  for (long row = 0; row <= result->n_steps; row++) {
+    const double *x = result->exact + row * SCENE_EXACT;
+    if (isfinite(x[0]))
+      fprintf(out, "%.9g %.9g %.9g %.9g\n", result->times[row], x[0], x[1],
+              x[2]);
+  }
+  fputs("EOD\n", out);
+}
+
+/* Whether a coordinate is the angle of a body in the plane, beside lengths. */
+static bool is_angle(const scene_result *result, int i) {
+  return first_curve(result) == 0 &&
+         strcmp(result->coordinate_names[i % result->coordinates_of_body],
+                "angle") == 0;
+}
+
+static bool is_rounding(const scene_result *result, int i, bool velocities) {
+  const double *values = velocities ? result->velocities : result->positions;
+  for (long row = 0; row <= result->n_steps; row++)
+    if (fabs(values[row * result->n_positions + i]) > ROUNDING) return false;
+  return true;
+}
+
+/* One coordinate of the first run. An angle has the axis on the right. */
+static void put_coordinate(FILE *out, const scene_result *result, int i,
+                           bool velocities) {
+  int per_body = result->coordinates_of_body, first = first_curve(result);
+  bool right = is_angle(result, i);
+  fprintf(out,
+          "%s $run0 using 1:%d axes x1y%d with lines lw 1.3 lc rgb '%s' "
+          "title '%s%s%s'",
+          i > 0 ? ", \\\n" : "", 4 + 2 * i + velocities, right ? 2 : 1,
+          COLOURS[i], result->coordinate_names[(first + i) % per_body],
+          i >= per_body ? "2" : "", right ? " (right)" : "");
+}
+
+/* Where the reference has the first body. */
+static void put_references(FILE *out, const scene_result *result, int n) {
+  const char *title = "reference";
+  for (int i = 0; i < n; i++) {
+    if (!isfinite(result->exact[i]) ||
+        (is_angle(result, i) && is_rounding(result, i, false)))
+      continue;
+    fprintf(out,
+            ", \\\n $exact using 1:%d axes x1y%d with lines lw 1.3 dt 2 "
+            "lc rgb '#000000' title '%s'",
+            2 + i, is_angle(result, i) ? 2 : 1, title);
+    title = "";
+  }
+}
+
 static void plot_coordinates(FILE *out, const scene_result *result,
                              bool velocities, const char *note) {
-  int per_body = result->coordinates_of_body;
   int first = first_curve(result), n = result->n_positions - first;
   if (n > CURVES) n = CURVES;
   const char *what = velocities ? "velocity" : "position";
-  const char *unit = velocities   ? first == 3 ? "rad/s" : "m/s or rad/s"
-                     : first == 3 ? "rad"
-                                  : "m or rad";
-  fprintf(
-      out,
-      "set title '%s%s%s'\nset xlabel 'time, s'\nset ylabel '%s, %s'\n" ABOVE
-      "plot",
-      what, result->n_bodies > 1 ? " of the first" : "", note, what, unit);
+  const char *unit = first == 3   ? velocities ? "rad/s" : "rad"
+                     : velocities ? "m/s"
+                                  : "m";
+  bool has_reference = result->exact != NULL && !velocities && first == 0;
+  if (has_reference) put_exact(out, result);
+  fprintf(out, "set title '%s%s%s'\nset xlabel 'time, s'\n", what,
+          result->n_bodies > 1 ? " of the first" : "", note);
+  fprintf(out, "set ylabel '%s, %s'\n" ABOVE, what, unit);
+  // of very many swings the first ones: all would fill the panel
+  double shown = 5 * result->scene->last_picture;
+  if (shown > 0 && result->times[result->n_steps] > 4 * shown)
+    fprintf(out, "set xrange [0:%.9g]\n", shown);
+  bool has_angle = false;
   for (int i = 0; i < n; i++)
-    fprintf(out, "%s $run0 using 1:%d with lines lw 1.3 lc rgb '%s' title '",
-            i > 0 ? ", \\\n" : "", 4 + 2 * i + velocities, COLOURS[i]),
-        fprintf(out, "%s%s'", result->coordinate_names[(first + i) % per_body],
-                i >= per_body ? "2" : "");
-  fputc('\n', out);
+    has_angle |= is_angle(result, i) && !is_rounding(result, i, velocities);
+  if (has_angle)
+    fprintf(out, "set ytics nomirror\nset y2tics\nset y2label '%s'\n",
+            velocities ? "angular velocity, rad/s" : "angle, rad");
+  bool still = true; // gnuplot would say that it finds no range
+  for (int i = 0; i < n; i++)
+    still &= is_rounding(result, first + i, velocities);
+  if (still) fputs("set yrange [-1:1]\n", out);
+  fputs("plot", out);
+  for (int i = 0; i < n; i++)
+    if (!is_angle(result, i) || has_angle)
+      put_coordinate(out, result, i, velocities);
+  if (has_reference) put_references(out, result, n);
+  fputs(
+      "\nset xrange [*:*]\nset yrange [*:*]\nunset y2tics\nunset y2label\n"
+      "set ytics mirror\n",
+      out);
 }
 
 /* ---- gnuplot ---- */
@@ -368,7 +475,6 @@ static void put_title(FILE *out, const scene *scene, const char *scheme,
   snprintf(title, sizeof title, "%s, scheme %s%s: %s (%s)", scene->name, scheme,
            more, scene->summary, scene->source);
   gnuplot_put_string(out, title);
-  fputs(" noenhanced\n", out);
 }
 
 bool scene_plot(const char *path, const scene_result *const results[],
@@ -382,14 +488,28 @@ bool scene_plot(const char *path, const scene_result *const results[],
   snprintf(step, sizeof step, ", h %g s", results[0]->settings.h);
   fputs("set multiplot layout 2,2 title ", out);
   put_title(out, results[0]->scene, results[0]->settings.scheme, step);
+  fputs(".\"\\n\" noenhanced\n", out); // apart from the names below
   plot_pictures(out, results[0]);
-  plot_infeasibility(out, results, n_results);
-  if (results[0]->scene->extra_name != NULL)
+  bool velocities = results[0]->scene->draw_velocities;
+  bool extra = any_extra(results, n_results);
+  plot_infeasibility(out, results, n_results, extra ? velocities : !velocities);
+  if (extra)
     plot_extra(out, results, n_results);
   else
-    plot_coordinates(out, results[0], results[0]->scene->draw_velocities, "");
+    plot_coordinates(out, results[0], velocities, "");
   plot_energy(out, results, n_results);
   return gnuplot_end(&plot, message, SCENE_MESSAGE);
+}
+
+/* Below it an error is the sum of roundings, which grows with the number of
+ * steps. */
+static const double EXACT = 1e-12;
+
+static bool all_exact(const scene_sweep *sweep) {
+  for (int i = 0; i < sweep->n_rows; i++)
+    for (int k = 0; k < SCENE_ERRORS; k++)
+      if (sweep->rows[i].errors[k] > EXACT) return false;
+  return true;
 }
 
 bool scene_plot_sweep(const char *path, const scene_sweep *sweep,
@@ -407,21 +527,25 @@ bool scene_plot_sweep(const char *path, const scene_sweep *sweep,
     fputc('\n', out);
   }
   char title[100];
-  snprintf(title, sizeof title, "%s, scheme %s", scene->name,
-           sweep->settings.scheme);
+  snprintf(title, sizeof title, "%s, scheme %s%s", scene->name,
+           sweep->settings.scheme,
+           all_exact(sweep) ? ": rounding, below 1e-12" : "");
   fputs("EOD\nset title ", out);
   gnuplot_put_string(out, title);
   fputs(" noenhanced\n", out);
   fputs(
       "set logscale xy\nset format xy '%.0e'\nset xlabel 'step size, s'\n"
-      "set ylabel 'error'\nset key bottom right\nplot",
+      "set ylabel 'error'\nset key bottom right\n",
       out);
+  if (all_exact(sweep))
+    fputs("set yrange [1e-13:1e-3]\nset key top right\n", out);
+  fputs("plot", out);
   for (int k = 0; k < SCENE_ERRORS && scene->error_kinds[k].name != NULL; k++) {
     fprintf(out,
-            "%s $sweep using 1:%d with linespoints pt 7 lw 1.5 "
-            "lc rgb '%s' title '%s (%s)' noenhanced",
-            k > 0 ? ", \\\n" : "", 2 + 2 * k, COLOURS[k],
-            scene->error_kinds[k].name, scene->error_kinds[k].unit);
+            "%s $sweep using 1:($%d > %g ? $%d : %g) with linespoints pt 7 "
+            "lw 1.5 lc rgb '%s' title '%s (%s)' noenhanced",
+            k > 0 ? ", \\\n" : "", 2 + 2 * k, EXACT, 2 + 2 * k, EXACT,
+            COLOURS[k], scene->error_kinds[k].name, scene->error_kinds[k].unit);
     bool known = false;
     for (int i = 0; i < sweep->n_rows; i++)
       known |= isfinite(sweep->rows[i].references[k]);

@@ -53,9 +53,17 @@ static void judge(scene_run_state *run) {
   if (run->settings->gravity > 0) result->errors[1] = apex_error(result);
 }
 
+static void exact(const scene_run_state *run, double time,
+                  double positions[SCENE_EXACT]) {
+  positions[0] = 0;
+  positions[1] = RADIUS + exact_height(time, run->settings->gravity,
+                                       run->settings->restitution);
+}
+
 static bool build(scene_run_state *run) {
   run->frame = SCENE_FRAME_POINTS;
   run->judge = judge;
+  run->exact = exact;
   scene_set_bounce(run, run->settings->restitution);
   dBodyID ball =
       scene_add_planar(run, 0, DROP + RADIUS, 0, 1, 0.4 * RADIUS * RADIUS);

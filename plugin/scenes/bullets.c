@@ -51,6 +51,12 @@ static void judge(scene_run_state *run) {
            "%d of %d bullets are behind the wall", behind, BULLETS);
 }
 
+static void first_exact(const scene_run_state *run, double time,
+                        double positions[SCENE_EXACT]) {
+  double speed;
+  positions[0] = exact(run->settings, 0, time, &speed);
+}
+
 /* A bullet meets the wall alone: a rod that comes off it aslant would hit others,
  * of which nothing is known then. */
 static dGeomID bullet(dGeomID geom) {
@@ -87,6 +93,7 @@ static bool build(scene_run_state *run) {
   double height = APART * (BULLETS + 2);
   run->frame = SCENE_FRAME_PLANAR;
   run->judge = judge;
+  run->exact = first_exact;
   scene_set_bounce(run, run->settings->restitution);
   for (int i = 0; i < BULLETS; i++)
     if (!add_bullet(run, i)) return false;

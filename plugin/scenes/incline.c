@@ -20,14 +20,15 @@ static void slope(const void *context, double t, const double y[],
   slope[2] += g * sin(SLOPE);
 }
 
-/* Integrate until it stops, or to the end. */
-static void exact_end(double gravity, double heading, double end, double y[4]) {
+/* Integrate until it stops, or to the end, in so many pieces. */
+static void exact_end(double gravity, double heading, double end, int pieces,
+                      double y[4]) {
   double angle = heading * M_PI / 180;
   y[0] = y[1] = 0;
   y[2] = SPEED * cos(angle);
   y[3] = SPEED * sin(angle);
   // steps shrink with the speed: its direction is all that matters at the end
-  double t = 0, piece = end / 20000;
+  double t = 0, piece = end / pieces;
   while (t < end && hypot(y[2], y[3]) > 1e-9 * SPEED) {
     double step = fmin(piece, 0.01 * hypot(y[2], y[3]) / gravity);
     step = fmin(step, end - t);
@@ -41,13 +42,23 @@ static void judge(scene_run_state *run) {
   double y[4], g = run->settings->gravity;
   const double *q = result->positions + 6 * result->n_steps;
   double lowest = 0, highest = 0;
-  exact_end(g, run->settings->heading, result->times[result->n_steps], y);
+  exact_end(g, run->settings->heading, result->times[result->n_steps], 20000,
+            y);
   result->errors[0] = hypot(q[0] - y[0], q[1] - y[1]);
   for (int i = 3; i < 6; i++) {
     lowest = fmin(lowest, q[i]);
     highest = fmax(highest, q[i]);
   }
   result->errors[1] = highest - lowest;
+}
+
+static void exact(const scene_run_state *run, double time,
+                  double positions[SCENE_EXACT]) {
+  double y[4];
+  exact_end(run->settings->gravity, run->settings->heading, time, 200, y);
+  positions[0] = y[0];
+  positions[1] = y[1];
+  positions[2] = SIDES[2] / 2;
 }
 
 static bool build(scene_run_state *run) {
@@ -61,6 +72,7 @@ static bool build(scene_run_state *run) {
   run->frame = SCENE_FRAME_SPATIAL;
   run->surface.parameters.mu = FRICTION;
   run->judge = judge;
+  run->exact = exact;
   dBodyID block = scene_add_spatial(run, 0, 0, SIDES[2] / 2, 1, inertia);
   if (block == NULL) return false;
   dBodySetLinearVel(block, SPEED * cos(angle), SPEED * sin(angle), 0);

@@ -32,6 +32,15 @@ static void judge(scene_run_state *run) {
   result->errors[1] = result->infeasibility_max;
 }
 
+static void exact(const scene_run_state *run, double time,
+                  double positions[SCENE_EXACT]) {
+  double y[2] = {M_PI / 2, 0};
+  reference_integrate(slope, &run->settings->gravity, 2, y, 0, time,
+                      10 + lround(20 * time));
+  positions[0] = LENGTH * sin(y[0]);
+  positions[1] = -LENGTH * cos(y[0]);
+}
+
 static bool build(scene_run_state *run) {
   const double pivot[3] = {0, 0, 0};
   dBodyID bob = scene_add_planar(run, LENGTH, 0, 0, 1, 1);
@@ -39,6 +48,7 @@ static bool build(scene_run_state *run) {
   run->frame = SCENE_FRAME_POINTS;
   run->infeasibility = joint_error;
   run->judge = judge;
+  run->exact = exact;
   return scene_add_rod(run, bob, NULL, pivot) != NULL;
 }
 

@@ -133,6 +133,7 @@ typedef struct scene_outline {
   double rotation[9]; /* to the body's frame, row-major */
 } scene_outline;
 
+enum { SCENE_EXACT = 3 };
 enum { SCENE_POSE = 7 }; /* position, then the quaternion w x y z */
 
 typedef struct scene_event {
@@ -157,6 +158,9 @@ struct scene_result {
   double *positions;       /* [(n_steps + 1) n_positions] */
   double *velocities;      /* [(n_steps + 1) n_velocities] */
   double *poses;           /* [(n_steps + 1) n_bodies SCENE_POSE] */
+  double *exact; /* [(n_steps + 1) SCENE_EXACT] where the first body should be:
+                    coordinates; NAN where that is not known, between times too;
+                    NULL: it never is */
 
   scene_event *events;
   int n_events;

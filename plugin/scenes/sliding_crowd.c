@@ -43,10 +43,19 @@ static void judge(scene_run_state *run) {
            at_rest, BOXES);
 }
 
+static void first_exact(const scene_run_state *run, double time,
+                        double positions[SCENE_EXACT]) {
+  double speed, way = CIRCLE + exact(run->settings, 0, time, &speed);
+  positions[0] = way * cos(direction_of(0));
+  positions[1] = 0.5 * SIDES[1];
+  positions[2] = way * sin(direction_of(0));
+}
+
 static bool build(scene_run_state *run) {
   run->frame = SCENE_FRAME_SPATIAL;
   run->surface.parameters.mu = FRICTION;
   run->judge = judge;
+  run->exact = first_exact;
   double inertia[3];
   for (int i = 0; i < 3; i++) {
     double a = SIDES[(i + 1) % 3], b = SIDES[(i + 2) % 3];

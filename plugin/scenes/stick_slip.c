@@ -116,12 +116,22 @@ static void judge(scene_run_state *run) {
            exact);
 }
 
+static void exact(const scene_run_state *run, double time,
+                  double positions[SCENE_EXACT]) {
+  double variation;
+  positions[0] =
+      exact_place(FRICTION * run->settings->gravity, time, &variation);
+  positions[1] = SIDES[1] / 2;
+  positions[2] = 0;
+}
+
 static bool build(scene_run_state *run) {
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = FRICTION;
   run->after = after;
   run->extra = speed;
   run->judge = judge;
+  run->exact = exact;
   dBodyID block =
       scene_add_planar(run, START, SIDES[1] / 2, 0, 1,
                        (SIDES[0] * SIDES[0] + SIDES[1] * SIDES[1]) / 12);
