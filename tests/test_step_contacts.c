@@ -247,50 +247,70 @@ static void test_bounce(void) {
 }
 
 /* Ball and slider fall a metre and rise as Newton's law says, again and again. */
+static void check_bounces(int scheme, bool stop, double part, double size) {
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  options.scheme = scheme;
+  bool looks_ahead =
+      scheme != ODE_MLCP_SCHEME_AH && scheme != ODE_MLCP_SCHEME_AP;
+  bool second_order = looks_ahead && scheme != ODE_MLCP_SCHEME_ST;
+  dWorldID world = create_world(G, &options);
+  dJointGroupID contacts = dJointGroupCreate(0);
+  dBodyID body = create_ball(world, MASS, 0.5);
+  dSurfaceParameters surface = bare_surface(dContactBounce, 0);
+  surface.bounce = part;
+  surface.bounce_vel = 0.01;
+  dBodySetPosition(body, 0, 0, 1);
+  if (stop) {
+    dJointID slider = dJointCreateSlider(world, 0);
+    dJointAttach(slider, body, 0);
+    dJointSetSliderAxis(slider, 0, 0, 1);
+    dJointSetSliderParam(slider, dParamLoStop, -1);
+    dJointSetSliderParam(slider, dParamBounce, part);
+  }
+  double last = 1, highest = 1, exact = 1;
+  bool rises = false;
+  for (int peak = 0, steps = 0; peak < 3 && steps < 2000; steps++) {
+    double z = dBodyGetPosition(body)[2];
+    /* as dCollide tells under schemes that look ahead */
+    double margin =
+        2 * size * (fabs(dBodyGetLinearVel(body)[2]) + G * size) * looks_ahead;
+    if (!stop && z < margin) {
+      dContact contact = contact_at(&surface, 0, 0, 0, -z);
+      dJointAttach(dJointCreateContact(world, contacts, &contact), body, 0);
+    }
+    CU_ASSERT_EQUAL_FATAL(dWorldStep(world, size), 1);
+    dJointGroupEmpty(contacts);
+    z = dBodyGetPosition(body)[2];
+    if (rises && z < last) { /* between two samples it was higher */
+      double v = dBodyGetLinearVel(body)[2] - (second_order ? 0 : G * size / 2);
+      highest = z + v * v / (2 * G);
+      exact *= part * part;
+      if (fabs(highest - exact) > .005 * exact)
+        printf("BOUNCE scheme %d stop %d e %g h %g peak %d: %g %g\n", scheme,
+               stop, part, size, peak, highest, exact);
+      CU_ASSERT_DOUBLE_EQUAL(highest, exact, 0.005 * exact);
+      peak++;
+    }
+    rises = z > last;
+    last = z;
+    CU_ASSERT(steps < 1999);
+  }
+  dJointGroupDestroy(contacts);
+  dWorldDestroy(world);
+}
+
 static void test_bounces_rise_to_their_height(void) {
+  const int schemes[] = {ODE_MLCP_SCHEME_AP,          ODE_MLCP_SCHEME_AH,
+                         ODE_MLCP_SCHEME_ST,          ODE_MLCP_SCHEME_GAP,
+                         ODE_MLCP_SCHEME_TRAPEZOID_1, ODE_MLCP_SCHEME_TRAPEZOID,
+                         ODE_MLCP_SCHEME_CONSERVING};
   const double parts[] = {0.5, 0.8}, sizes[] = {0.01, 0.003};
-  for (int stop = 0; stop < 2; stop++)
-    for (int e = 0; e < 2; e++)
-      for (int k = 0; k < 2; k++) {
-        dWorldID world = create_world(G, NULL);
-        dJointGroupID contacts = dJointGroupCreate(0);
-        dBodyID body = create_ball(world, MASS, 0.5);
-        dSurfaceParameters surface = bare_surface(dContactBounce, 0);
-        surface.bounce = parts[e];
-        surface.bounce_vel = 0.01;
-        dBodySetPosition(body, 0, 0, 1);
-        if (stop) {
-          dJointID slider = dJointCreateSlider(world, 0);
-          dJointAttach(slider, body, 0);
-          dJointSetSliderAxis(slider, 0, 0, 1);
-          dJointSetSliderParam(slider, dParamLoStop, -1);
-          dJointSetSliderParam(slider, dParamBounce, parts[e]);
-        }
-        double last = 1, highest = 1, exact = 1;
-        bool rises = false;
-        for (int peak = 0; peak < 3;) {
-          double z = dBodyGetPosition(body)[2];
-          if (!stop && z < 0) {
-            dContact contact = contact_at(&surface, 0, 0, 0, -z);
-            dJointAttach(dJointCreateContact(world, contacts, &contact), body,
-                         0);
-          }
-          CU_ASSERT_EQUAL_FATAL(dWorldStep(world, sizes[k]), 1);
-          dJointGroupEmpty(contacts);
-          z = dBodyGetPosition(body)[2];
-          if (rises && z < last) { /* between two samples it was higher */
-            double v = dBodyGetLinearVel(body)[2] - G * sizes[k] / 2;
-            highest = z + v * v / (2 * G);
-            exact *= parts[e] * parts[e];
-            CU_ASSERT_DOUBLE_EQUAL(highest, exact, 0.005 * exact);
-            peak++;
-          }
-          rises = z > last;
-          last = z;
-        }
-        dJointGroupDestroy(contacts);
-        dWorldDestroy(world);
-      }
+  for (size_t s = 0; s < sizeof schemes / sizeof schemes[0]; s++)
+    for (int stop = 0; stop < 2; stop++)
+      for (int e = 0; e < 2; e++)
+        for (int k = 0; k < 2; k++)
+          check_bounces(schemes[s], stop, parts[e], sizes[k]);
 }
 
 static void test_normal_motion_lifts(void) {

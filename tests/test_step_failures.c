@@ -612,6 +612,31 @@ static void test_degenerate_joints_are_named(void) {
   }
 }
 
+/* Turned until the axes of an angular motor are parallel, as a program may. */
+static void test_an_euler_motor_without_axes_is_named(void) {
+  for (int turned = 0; turned < 3; turned++)
+    for (int world = 0; world < 2; world++) {
+      pair p = create_pair(NULL);
+      dJointID joint = dJointCreateAMotor(p.world, 0);
+      dJointAttach(joint, p.bodies[0], world ? NULL : p.bodies[1]);
+      dJointSetAMotorMode(joint, dAMotorEuler);
+      dJointSetAMotorAxis(joint, 0, 1, 1, 0, 0);
+      dJointSetAMotorAxis(joint, 2, 2, 0, 0, 1);
+      dJointSetAMotorParam(joint, dParamFMax, turned * 10);
+      expect_step(&p);
+      const dMatrix3 straight = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+      const dMatrix3 across = {0, 0, 1, 0, 0, 1, 0, 0, -1, 0, 0, 0};
+      dBodySetRotation(p.bodies[1], straight);
+      dBodySetRotation(p.bodies[0], across);
+      expect_refusal(&p, "its axes are parallel");
+      dBodySetRotation(p.bodies[0], straight);
+      expect_step(&p);
+      dJointDestroy(joint);
+      expect_step(&p);
+      dWorldDestroy(p.world);
+    }
+}
+
 /* --- warnings ------------------------------------------------------------ */
 
 /* Tries everything that a callback must not do. */
@@ -1043,6 +1068,8 @@ int main(void) {
       {"bad step sizes", test_bad_step_sizes},
       {"bad joint", test_bad_joint_is_named},
       {"degenerate joints are named", test_degenerate_joints_are_named},
+      {"Euler motors without axes are named",
+       test_an_euler_motor_without_axes_is_named},
       {"callbacks cannot step or detach", test_callbacks_cannot_step_or_detach},
       {"warnings become rare", test_warnings_become_rare},
       {"silence", test_an_undisturbed_world_is_silent},

@@ -32,15 +32,24 @@ static bool keeps_erp(dJointID joint) {
 }
 
 /* Unit vectors whose cross product is nothing but rounding. */
-static bool are_parallel(dJointID id, axis_function *first,
-                         axis_function *second) {
+static bool axes_are_parallel(const dVector3 a, const dVector3 b) {
   const double ROUNDING = 1e-15;
-  dVector3 a, b;
   double cross[3];
-  first(id, a);
-  second(id, b);
   vec3_cross(cross, a, b);
   return vec3_length(cross) <= ROUNDING;
+}
+
+static bool are_parallel(dJointID id, axis_function *first,
+                         axis_function *second) {
+  dVector3 a, b;
+  first(id, a);
+  second(id, b);
+  return axes_are_parallel(a, b);
+}
+
+static bool has_parallel_euler_axes(dJointID id) {
+  dVector3 a, b;
+  return dJointGetStepperEulerAxes(id, a, b) && axes_are_parallel(a, b);
 }
 
 static const char *degenerate_transmission(dJointID id) {
@@ -70,6 +79,7 @@ const char *host_joint_degenerate(dJointID id) {
     case dJointTypePU:
       parallel = are_parallel(id, dJointGetPUAxis1, dJointGetPUAxis2);
       break;
+    case dJointTypeAMotor: parallel = has_parallel_euler_axes(id); break;
     case dJointTypeTransmission: return degenerate_transmission(id);
     default: break;
   }

@@ -37,7 +37,8 @@
   ROW(dBodyStepperMove)                                                        \
   ROW(dBodyStepperPlace)                                                       \
   ROW(dWorldGetBodies)                                                         \
-  ROW(dJointGetStepperStops)
+  ROW(dJointGetStepperStops)                                                   \
+  ROW(dJointGetStepperEulerAxes)
 
 #define PATCHED_HOST_PRAGMA(text) _Pragma(#text)
 #define PATCHED_HOST_WEAK(name) PATCHED_HOST_PRAGMA(weak name)

@@ -1,0 +1,495 @@
+/* What docs/differences.md says, row by row: what the host's own stepper does, what
+ * ode-mlcp does in its place, and that the setting named there brings the first
+ * back. */
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/vec3.h"
+#include "step_testing.h"
+
+static const double H = 0.01, G = 9.81;
+
+/* --- a program: one step function on both ------------------------------------ */
+
+enum { MAX_CONTACTS = 16 };
+
+typedef struct program {
+  dWorldID world;
+  dSpaceID space;
+  dJointGroupID contacts;
+  dSurfaceParameters surface;
+  dJointFeedback feedback[MAX_CONTACTS];
+  int n_contacts;
+} program;
+
+/* `settings`: NULL for the host's own stepper, "" for defaults, "name=value". */
+static program open_program(const char *settings, double gravity, int mode,
+                            double mu) {
+  program p = {.world = dWorldCreate(),
+               .space = dSimpleSpaceCreate(0),
+               .contacts = dJointGroupCreate(0),
+               .surface = bare_surface(mode, mu)};
+  dWorldSetGravity(p.world, 0, 0, -gravity);
+  if (settings == NULL) return p;
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  const char *value = strchr(settings, '=');
+  if (value != NULL) {
+    char name[40], message[200];
+    snprintf(name, sizeof name, "%.*s", (int)(value - settings), settings);
+    CU_ASSERT_EQUAL_FATAL(
+        ode_mlcp_set_option(&options, name, value + 1, message, sizeof message),
+        ODE_MLCP_OK);
+  }
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(p.world, &options), ODE_MLCP_OK);
+  return p;
+}
+
+static void close_program(program *p) {
+  dJointGroupDestroy(p->contacts);
+  dSpaceDestroy(p->space);
+  dWorldDestroy(p->world);
+}
+
+static void near_callback(void *data, dGeomID a, dGeomID b) {
+  program *p = data;
+  dContactGeom found[8];
+  if (dGeomGetBody(a) == NULL && dGeomGetBody(b) == NULL) return;
+  int count = dCollide(a, b, 8, found, sizeof found[0]);
+  for (int i = 0; i < count && p->n_contacts < MAX_CONTACTS; i++) {
+    dContact contact = contact_at(&p->surface, 0, 0, 0, 0);
+    contact.geom = found[i];
+    dJointID joint = dJointCreateContact(p->world, p->contacts, &contact);
+    dJointAttach(joint, dGeomGetBody(a), dGeomGetBody(b));
+    dJointSetFeedback(joint, &p->feedback[p->n_contacts++]);
+  }
+}
+
+static int step(program *p) {
+  p->n_contacts = 0;
+  dSpaceCollide(p->space, p, near_callback);
+  int taken = dWorldStep(p->world, H);
+  dJointGroupEmpty(p->contacts);
+  return taken;
+}
+
+static void run(program *p, int n) {
+  for (int i = 0; i < n; i++) CU_ASSERT_EQUAL_FATAL(step(p), 1);
+}
+
+static dBodyID add_box(program *p, double z, double side) {
+  dBodyID body = dBodyCreate(p->world);
+  dMass mass;
+  dMassSetBoxTotal(&mass, 1, side, side, side);
+  dBodySetMass(body, &mass);
+  dGeomSetBody(dCreateBox(p->space, side, side, side), body);
+  dBodySetPosition(body, 0, 0, z);
+  return body;
+}
+
+static dBodyID add_ball(program *p, double z, double radius) {
+  dBodyID body = create_ball(p->world, 1, radius);
+  dGeomSetBody(dCreateSphere(p->space, radius), body);
+  dBodySetPosition(body, 0, 0, z);
+  return body;
+}
+
+static double speed(dBodyID body) {
+  return vec3_length(dBodyGetLinearVel(body));
+}
+
+/* --- friction ------------------------------------------------------------------ */
+
+/* How far a box slides at 45 degrees. */
+static double slide(const char *settings, int mode, double mu, double angle) {
+  program p = open_program(settings, G, mode, mu);
+  dCreatePlane(p.space, 0, 0, 1, 0);
+  dBodyID box = add_box(&p, 0.1, 0.2);
+  dBodySetLinearVel(box, 3 * cos(angle), 3 * sin(angle), 0);
+  run(&p, 200);
+  const dReal *x = dBodyGetPosition(box);
+  double way = hypot(x[0], x[1]);
+  close_program(&p);
+  return way;
+}
+
+static void test_friction_is_a_disc(void) {
+  double exact = 9 / (2 * 0.5 * G);
+  CU_ASSERT_DOUBLE_EQUAL(slide(NULL, dContactApprox1, 0.5, M_PI / 4), 0.64,
+                         0.02);
+  CU_ASSERT_DOUBLE_EQUAL(slide("", dContactApprox1, 0.5, M_PI / 4), exact,
+                         0.02);
+}
+
+static void test_friction_in_newtons_is_the_same(void) {
+  double stock = slide(NULL, 0, 1, 0);
+  CU_ASSERT(stock > 0.5);
+  CU_ASSERT_DOUBLE_EQUAL(slide("", 0, 1, 0), stock, 1e-3 * stock);
+}
+
+/* How far a ball rolls in a direction; with AxisDep only about the second axis. */
+static double roll(const char *settings, double angle, bool by_axis) {
+  int mode = dContactRolling | dContactApprox1;
+  program p =
+      open_program(settings, G, by_axis ? mode | dContactAxisDep : mode, 1);
+  p.surface.rho = by_axis ? 0.01 : 0.02;
+  if (by_axis) {
+    p.surface.mu2 = 1;
+    p.surface.rho2 = 0.03;
+    p.surface.rhoN = 0;
+  }
+  dCreatePlane(p.space, 0, 0, 1, 0);
+  dBodyID ball = add_ball(&p, 0.5, 0.5);
+  dBodySetLinearVel(ball, 1.5 * cos(angle), 1.5 * sin(angle), 0);
+  dBodySetAngularVel(ball, -3 * sin(angle), 3 * cos(angle), 0);
+  run(&p, 800);
+  const dReal *x = dBodyGetPosition(ball);
+  double way = hypot(x[0], x[1]);
+  close_program(&p);
+  return way;
+}
+
+static void test_rolling_friction_is_a_disc(void) {
+  double along = roll(NULL, 0, false), between = roll(NULL, M_PI / 4, false);
+  CU_ASSERT(along > 1.2 * between);
+  along = roll("", 0, false);
+  between = roll("", M_PI / 4, false);
+  CU_ASSERT_DOUBLE_EQUAL(along, between, 1e-3 * along);
+  for (int axis = 0; axis < 2; axis++) {
+    double stock = roll(NULL, axis * M_PI / 2, true);
+    CU_ASSERT_DOUBLE_EQUAL(roll("", axis * M_PI / 2, true), stock,
+                           0.01 * stock);
+  }
+}
+
+/* --- restitution ----------------------------------------------------------------- */
+
+/* The third peak of a ball that falls a metre, e = 0.5. */
+static double third_peak(const char *settings) {
+  program p = open_program(settings, G, dContactBounce, 0);
+  p.surface.bounce = 0.5;
+  p.surface.bounce_vel = 0.01;
+  dCreatePlane(p.space, 0, 0, 1, 0);
+  dBodyID ball = add_ball(&p, 1.5, 0.5);
+  double last = 1, highest = 0;
+  bool rises = false;
+  for (int peak = 0; peak < 3;) {
+    run(&p, 1);
+    double z = dBodyGetPosition(ball)[2] - 0.5;
+    if (rises && z < last) {
+      double v = dBodyGetLinearVel(ball)[2] - G * H / 2;
+      highest = z + v * v / (2 * G);
+      peak++;
+    }
+    rises = z > last;
+    last = z;
+  }
+  close_program(&p);
+  return highest;
+}
+
+static void test_contacts_bounce_as_high_as_e_says(void) {
+  const double exact = 1.0 / 64;
+  double stock = third_peak(NULL);
+  CU_ASSERT(stock < 0.6 * exact);
+  CU_ASSERT_DOUBLE_EQUAL(third_peak(""), exact, 0.005 * exact);
+  CU_ASSERT_DOUBLE_EQUAL(third_peak("max-correction=inf"), stock, 1e-6 * stock);
+}
+
+/* A slider falls on its stop: how far beyond it goes, and where it is a second
+ * later. */
+static void fall_on_stop(const char *settings, double *beyond, double *end) {
+  program p = open_program(settings, G, 0, 0);
+  dBodyID body = create_ball(p.world, 1, 0.5);
+  dJointID slider = dJointCreateSlider(p.world, 0);
+  dJointAttach(slider, body, 0);
+  dJointSetSliderAxis(slider, 0, 0, 1);
+  dJointSetSliderParam(slider, dParamLoStop, -1);
+  dJointSetSliderParam(slider, dParamBounce, 0.5);
+  *beyond = 0;
+  for (int i = 0; i < 100; i++) {
+    run(&p, 1);
+    *beyond = fmax(*beyond, -1 - dBodyGetPosition(body)[2]);
+  }
+  *end = dBodyGetPosition(body)[2];
+  close_program(&p);
+}
+
+static void test_stops_are_met_before_they_are_overshot(void) {
+  double beyond, stock_beyond, end, stock_end;
+  fall_on_stop(NULL, &stock_beyond, &stock_end);
+  CU_ASSERT(stock_beyond > 0.005);
+  fall_on_stop("", &beyond, &end);
+  CU_ASSERT(beyond < 1e-6);
+  fall_on_stop("margin=0", &beyond, &end);
+  CU_ASSERT_DOUBLE_EQUAL(beyond, stock_beyond, 1e-7);
+  CU_ASSERT_DOUBLE_EQUAL(end, stock_end, 1e-6);
+}
+
+/* --- fast bodies ------------------------------------------------------------------ */
+
+static double way_through_a_wall(const char *settings) {
+  program p = open_program(settings, 0, dContactApprox1, 0.5);
+  dGeomSetPosition(dCreateBox(p.space, 0.02, 2, 2), 1, 0, 0);
+  dBodyID ball = add_ball(&p, 0, 0.02);
+  dBodySetLinearVel(ball, 30.3, 0, 0);
+  run(&p, 20);
+  double x = dBodyGetPosition(ball)[0];
+  close_program(&p);
+  return x;
+}
+
+static void test_fast_bodies_are_held(void) {
+  double stock = way_through_a_wall(NULL);
+  CU_ASSERT(stock > 2);
+  CU_ASSERT(way_through_a_wall("") < 1);
+  CU_ASSERT_DOUBLE_EQUAL(way_through_a_wall("sweep=off"), stock, 1e-9);
+}
+
+/* --- position errors ---------------------------------------------------------------- */
+
+typedef enum error_kind {
+  JOINT_OPEN,
+  OVERLAP,
+  SOFT_OVERLAP,  /* of dContactSoftCFM alone */
+  SPRING_OVERLAP /* of an ERP as well */
+} error_kind;
+
+/* The fastest of two bodies whose joint, or whose overlap, is 0.3 m wrong; and by
+ * how much they moved beyond their velocity. */
+static double pops(const char *settings, error_kind kind,
+                   double *without_speed) {
+  program p = open_program(settings, 0, 0, 0);
+  if (kind >= SOFT_OVERLAP) {
+    p.surface.mode = dContactSoftCFM;
+    p.surface.soft_cfm = 0.01;
+  }
+  if (kind == SPRING_OVERLAP) {
+    p.surface.mode |= dContactSoftERP;
+    p.surface.soft_erp = 0.2;
+  }
+  bool joined = kind == JOINT_OPEN;
+  dBodyID one = add_box(&p, 0, 0.5), other = add_box(&p, joined ? 2 : 0.2, 0.5);
+  if (joined) {
+    dJointID ball = dJointCreateBall(p.world, 0);
+    dJointAttach(ball, one, other);
+    dJointSetBallAnchor(ball, 0, 0, 1);
+    dBodySetPosition(other, 0, 0, 2.3);
+  }
+  double most = 0;
+  *without_speed = 0;
+  for (int i = 0; i < 100; i++) {
+    double before = dBodyGetPosition(other)[2];
+    run(&p, 1);
+    double moved = dBodyGetPosition(other)[2] - before;
+    most = fmax(most, fmax(speed(one), speed(other)));
+    *without_speed =
+        fmax(*without_speed, fabs(moved - H * dBodyGetLinearVel(other)[2]));
+  }
+  close_program(&p);
+  return most;
+}
+
+static void test_position_errors_do_not_pop(void) {
+  for (int kind = JOINT_OPEN; kind <= SPRING_OVERLAP; kind++) {
+    double without_speed, stock = pops(NULL, kind, &without_speed);
+    CU_ASSERT(stock > 1.5);
+    CU_ASSERT(without_speed < 1e-12);
+    double ours = pops("", kind, &without_speed);
+    if (kind == SPRING_OVERLAP) { /* a spring all the same */
+      CU_ASSERT_DOUBLE_EQUAL(ours, stock, 1e-6 * stock);
+      CU_ASSERT(without_speed < 1e-12);
+    } else {
+      CU_ASSERT(ours <= 0.5);
+      CU_ASSERT(without_speed > 1e-3);
+    }
+    CU_ASSERT_DOUBLE_EQUAL(pops("max-correction=inf", kind, &without_speed),
+                           stock, 1e-6 * stock);
+    CU_ASSERT(without_speed < 1e-12);
+  }
+}
+
+static int n_moved;
+static void count_moved(dBodyID body) {
+  (void)body;
+  n_moved++;
+}
+
+/* The steps until two boxes put into each other sleep. */
+static int awake(const char *settings) {
+  program p = open_program(settings, G, dContactApprox1, 0.5);
+  dWorldSetAutoDisableFlag(p.world, 1);
+  dCreatePlane(p.space, 0, 0, 1, 0);
+  dBodyID box = add_box(&p, 0.25 - 0.2, 0.5);
+  dBodySetMovedCallback(box, count_moved);
+  int i = 0;
+  for (n_moved = 0; i < 1000 && dBodyIsEnabled(box); i++) run(&p, 1);
+  CU_ASSERT(n_moved >= i - 1); /* moved without velocity, it is told as well */
+  /* no box sleeps before it is out */
+  CU_ASSERT(dBodyGetPosition(box)[2] > 0.25 - 0.01);
+  close_program(&p);
+  return i;
+}
+
+static void test_sleep_waits_for_corrections(void) {
+  CU_ASSERT(awake("") < 1000);
+  CU_ASSERT(awake("max-correction=inf") < 1000);
+  CU_ASSERT_EQUAL(awake("max-correction=inf"), awake(NULL));
+}
+
+/* --- feedback --------------------------------------------------------------------- */
+
+/* Two contacts in one place under a ball: their forces. */
+static void share_of_contacts(const char *settings, double force[2]) {
+  program p = open_program(settings, G, 0, 0);
+  dBodyID ball = create_ball(p.world, 1, 0.5);
+  dJointFeedback feedback[2];
+  for (int i = 0; i < 2; i++) {
+    dContact contact = contact_at(&p.surface, 0, 0, -0.5, 1e-6);
+    dJointID joint = dJointCreateContact(p.world, p.contacts, &contact);
+    dJointAttach(joint, ball, 0);
+    dJointSetFeedback(joint, &feedback[i]);
+  }
+  CU_ASSERT_EQUAL(dWorldStep(p.world, H), 1);
+  for (int i = 0; i < 2; i++) force[i] = feedback[i].f1[2];
+  close_program(&p);
+}
+
+static void test_points_that_coincide_are_one(void) {
+  double force[2];
+  share_of_contacts(NULL, force);
+  CU_ASSERT(force[0] > 0.1 * G);
+  CU_ASSERT(force[1] > 0.1 * G);
+  share_of_contacts("", force);
+  CU_ASSERT_EQUAL(fmin(force[0], force[1]), 0);
+  CU_ASSERT_DOUBLE_EQUAL(fmax(force[0], force[1]), G, 0.02 * G);
+}
+
+/* --- QuickStep ---------------------------------------------------------------------- */
+
+static double quick_height(const char *settings, int iterations, double w,
+                           bool *drew) {
+  program p = open_program(settings, G, dContactApprox1, 0.5);
+  dCreatePlane(p.space, 0, 0, 1, 0);
+  dBodyID top = NULL;
+  for (int i = 0; i < 6; i++) top = add_box(&p, 0.25 + 0.5 * i, 0.5);
+  dWorldSetQuickStepNumIterations(p.world, iterations);
+  dWorldSetQuickStepW(p.world, w);
+  CU_ASSERT_EQUAL(dWorldGetQuickStepNumIterations(p.world), iterations);
+  CU_ASSERT_EQUAL(dWorldGetQuickStepW(p.world), w);
+  dRandSetSeed(77);
+  for (int i = 0; i < 30; i++) {
+    p.n_contacts = 0;
+    dSpaceCollide(p.space, &p, near_callback);
+    CU_ASSERT_EQUAL(dWorldQuickStep(p.world, H), 1);
+    dJointGroupEmpty(p.contacts);
+  }
+  *drew = dRandGetSeed() != 77;
+  double z = dBodyGetPosition(top)[2];
+  close_program(&p);
+  return z;
+}
+
+static void test_quickstep_has_no_parameters(void) {
+  bool drew;
+  double stock = quick_height(NULL, 20, 1.3, &drew);
+  CU_ASSERT(drew);
+  CU_ASSERT(quick_height(NULL, 5, 1.3, &drew) != stock);
+  CU_ASSERT(quick_height(NULL, 20, 0.7, &drew) != stock);
+  double ours = quick_height("", 20, 1.3, &drew);
+  CU_ASSERT(!drew);
+  CU_ASSERT_EQUAL(quick_height("", 50, 0.7, &drew), ours);
+}
+
+/* --- what cannot be stepped ------------------------------------------------------------ */
+
+static char told[400];
+static void keep_message(int number, const char *format, va_list values) {
+  (void)number;
+  vsnprintf(told, sizeof told, format, values);
+}
+
+static void test_nothing_becomes_nan(void) {
+  program p = open_program(NULL, G, 0, 0);
+  dBodyID body = add_ball(&p, 1, 0.5);
+  dBodySetLinearVel(body, NAN, 0, 0);
+  CU_ASSERT_EQUAL(dWorldStep(p.world, H), 1);
+  CU_ASSERT(isnan(dBodyGetPosition(body)[0]));
+  dGeomSetBody(dBodyGetFirstGeom(body), NULL); /* spaces bear no NaN */
+  close_program(&p);
+
+  p = open_program("", G, 0, 0);
+  body = add_ball(&p, 1, 0.5);
+  dBodyID second = add_ball(&p, 5, 0.5);
+  dBodySetLinearVel(body, NAN, 0, 0);
+  CU_ASSERT_EQUAL(dWorldStep(p.world, H), 0);
+  CU_ASSERT(strstr(told, "body 1") != NULL);
+  CU_ASSERT_EQUAL(dBodyGetPosition(body)[0], 0);
+  CU_ASSERT_EQUAL(dBodyGetLinearVel(second)[2], 0);
+  close_program(&p);
+}
+
+/* Whether steps of a body that spins so end the program. */
+static bool ends(const char *settings, double spin) {
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    freopen("/dev/null", "w", stderr);
+    program p = open_program(settings, 0, 0, 0);
+    dBodyID body = create_ball(p.world, 1, 0.5);
+    dBodySetAngularVel(body, spin, 0, 0);
+    int taken = 0;
+    for (int i = 0; i < 3; i++) taken += dWorldStep(p.world, H);
+    _exit(taken > 0 ? 0 : 3);
+  }
+  int status;
+  CU_ASSERT_EQUAL_FATAL(waitpid(child, &status, 0), child);
+  CU_ASSERT(settings == NULL || WIFEXITED(status));
+  CU_ASSERT(settings == NULL || WEXITSTATUS(status) == 3);
+  return WIFSIGNALED(status);
+}
+
+static void test_motions_beyond_all_bounds_are_refused(void) {
+  CU_ASSERT(ends(NULL, 1e157));
+  CU_ASSERT(!ends("", 1e157));
+}
+
+static void test_an_island_too_large_is_refused(void) {
+  program p = open_program("max-contacts=3", G, dContactApprox1, 0.5);
+  dCreatePlane(p.space, 0, 0, 1, 0);
+  dBodyID box = add_box(&p, 0.24, 0.5);
+  CU_ASSERT_EQUAL(step(&p), 0);
+  CU_ASSERT(strstr(told, "max-contacts") != NULL);
+  CU_ASSERT(strstr(told, "MB") != NULL);
+  CU_ASSERT_EQUAL(dBodyGetPosition(box)[2], 0.24);
+  close_program(&p);
+}
+
+int main(void) {
+  dInitODE2(0);
+  dSetMessageHandler(keep_message);
+  const CU_TestInfo tests[] = {
+      {"friction is a disc", test_friction_is_a_disc},
+      {"friction in newtons is the same", test_friction_in_newtons_is_the_same},
+      {"rolling friction is a disc", test_rolling_friction_is_a_disc},
+      {"contacts bounce as high as e says",
+       test_contacts_bounce_as_high_as_e_says},
+      {"stops are met before they are overshot",
+       test_stops_are_met_before_they_are_overshot},
+      {"fast bodies are held", test_fast_bodies_are_held},
+      {"position errors do not pop", test_position_errors_do_not_pop},
+      {"sleep waits for corrections", test_sleep_waits_for_corrections},
+      {"points that coincide are one", test_points_that_coincide_are_one},
+      {"QuickStep has no parameters", test_quickstep_has_no_parameters},
+      {"nothing becomes NaN", test_nothing_becomes_nan},
+      {"motions beyond all bounds are refused",
+       test_motions_beyond_all_bounds_are_refused},
+      {"an island too large is refused", test_an_island_too_large_is_refused},
+      CU_TEST_INFO_NULL};
+  int failed = run_tests("differences from the host's own stepper", tests);
+  dCloseODE();
+  return failed;
+}
