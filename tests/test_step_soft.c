@@ -441,6 +441,48 @@ static void test_soft_joints_carry_their_load(void) {
           }
 }
 
+/* A load falls half a metre on a soft stop: how far it swings, by k and d. */
+static double deepest(double mass, double k, double d, double height) {
+  const double dt = 1e-5;
+  double x = 0, v = -sqrt(2 * G * height), least = 0;
+  while (v < 0) {
+    v += dt * (fmax(-k * x - d * v, 0) / mass - G);
+    x += dt * v;
+    least = fmin(least, x);
+  }
+  return -least;
+}
+
+static void test_soft_stops_swing_as_springs(void) {
+  const double k = 2000, d = 30, h = 0.002;
+  for (int scheme = 0; scheme < N_SCHEMES; scheme++)
+    for (int m = 0; m < 2; m++) {
+      double mass = m ? 20 : 2, least = 0;
+      dWorldID world = dWorldCreate();
+      dWorldSetGravity(world, 0, 0, -G);
+      attach(world, SCHEMES[scheme]);
+      dMass box;
+      dBodyID body = dBodyCreate(world);
+      dMassSetBoxTotal(&box, mass, 1, 1, 1);
+      dBodySetMass(body, &box);
+      dBodySetPosition(body, 0, 0, 0);
+      dJointID slider = dJointCreateSlider(world, 0);
+      dJointAttach(slider, body, 0);
+      dJointSetSliderAxis(slider, 0, 0, 1);
+      dJointSetSliderParam(slider, dParamLoStop, -0.5);
+      dJointSetSliderParam(slider, dParamStopERP, h * k / (h * k + d));
+      dJointSetSliderParam(slider, dParamStopCFM, 1 / (h * k + d));
+      for (int i = 0; i < 400; i++) {
+        CU_ASSERT_EQUAL_FATAL(dWorldStep(world, h), 1);
+        least = fmin(least, dBodyGetPosition(body)[2]);
+      }
+      double expected = deepest(mass, k, d, 0.5);
+      double swing = h * sqrt(k / mass); /* what implicit steps take */
+      CU_ASSERT_DOUBLE_EQUAL(-0.5 - least, expected, swing * expected);
+      dWorldDestroy(world);
+    }
+}
+
 /* Without corrections neither a joint's own CFM makes a spring nor the world's, and
  * nothing sinks: but stops and suspensions keep theirs. */
 static void test_velocity_level_holds_joints(void) {
@@ -469,6 +511,7 @@ int main(void) {
       {"falls asleep no later than on stock", test_falls_asleep_with_stock},
       {"without corrections nothing sinks", test_velocity_level_does_not_sink},
       {"soft joints carry their load", test_soft_joints_carry_their_load},
+      {"soft stops swing as springs", test_soft_stops_swing_as_springs},
       {"without corrections joints hold", test_velocity_level_holds_joints},
       CU_TEST_INFO_NULL};
   int failed = run_tests("soft contacts and joints", tests);

@@ -148,7 +148,7 @@ static void list_items(assembly *a) {
   for (int k = 0; k < a->request.n_extra; k++) add_item(a, ITEM_EXTRA, k);
   for (int k = 0; k < contacts->n; k++)
     if (contacts->items[k].stop >= 0 &&
-        (contacts->items[k].active || a->request.adds_stops))
+        (takes_contact(a, &contacts->items[k]) || a->request.adds_stops))
       add_item(a, ITEM_STOP, k);
 }
 
@@ -630,6 +630,12 @@ static void add_stop(assembly *a, component_problem *c, int k,
     a->contact_rows[k] = (contact_rows){.first_row = first, .n_rows = 1};
   } else {
     add_gap_row(a, c, k, 0, false);
+    if (a->request.level == JOINT_LEVEL_VELOCITY && contact->point.soft) {
+      /* what is just met is no deeper than nothing */
+      c->set.rows[first].compliance =
+          a->contacts->stops[contact->stop].cfm / c->frame.step_size;
+      c->set.corrections[first].stiff = contact->point.stiff;
+    }
   }
 }
 

@@ -152,20 +152,25 @@ bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,
   return true;
 }
 
+bool host_row_gives_way(const double J[2][6], double cfm,
+                        const host_body *bodies[2], double step_size) {
+  double compliance = cfm / step_size;
+  for (int side = 0; side < 2 && compliance > 0; side++) {
+    const double *j = J[side];
+    if (bodies[side] == NULL || bodies[side]->kinematic) continue;
+    compliance -=
+        (j[0] * j[0] + j[1] * j[1] + j[2] * j[2]) / bodies[side]->mass +
+        host_body_turn_mobility(bodies[side], j);
+  }
+  return compliance > 0;
+}
+
 void host_joint_find_soft(host_joint_rows *joint, const host_body *bodies[2],
                           double step_size) {
   const dStepperJointRows *rows = &joint->rows;
-  for (unsigned i = 0; i < rows->count; i++) {
-    double compliance = rows->cfm[i] / step_size;
-    for (int side = 0; side < 2 && compliance > 0; side++) {
-      const double *J = rows->J[i][side];
-      if (bodies[side] == NULL || bodies[side]->kinematic) continue;
-      compliance -=
-          (J[0] * J[0] + J[1] * J[1] + J[2] * J[2]) / bodies[side]->mass +
-          host_body_turn_mobility(bodies[side], J);
-    }
-    joint->soft[i] = compliance > 0;
-  }
+  for (unsigned i = 0; i < rows->count; i++)
+    joint->soft[i] =
+        host_row_gives_way(rows->J[i], rows->cfm[i], bodies, step_size);
 }
 
 const char *host_joint_bad_value(const host_joint_rows *joint, double *value) {

@@ -38,6 +38,10 @@ bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,
 void host_joint_find_soft(host_joint_rows *joint, const host_body *bodies[2],
                           double step_size);
 
+/** Whether a row of such a CFM gives way more than the bodies do. */
+bool host_row_gives_way(const double J[2][6], double cfm,
+                        const host_body *bodies[2], double step_size);
+
 /** The largest position error of a joint's rows, m or rad; 0 where the host ran
  *  out of memory. */
 double host_joint_error(dJointID joint, double step_size);

@@ -252,7 +252,7 @@ static bool stop_is_finite(const dStepperJointStop *stop) {
 
 /* Stops with a value that is no number are left to the host's rows, which name
  * it once the stop is reached. */
-static bool read_stops(world_reader *r, int j) {
+static bool read_stops(world_reader *r, int j, const host_body *bodies[2]) {
   dStepperJointStop *stops = r->stops + r->n_stops;
   int count = dJointGetStepperStops(r->world->joints[j].id, stops), kept = 0;
   if (count < 0) return outcome_no_memory(r->out);
@@ -266,6 +266,11 @@ static bool read_stops(world_reader *r, int j) {
            sizeof contact->point.body);
     contact->point.surface.bounces = stops[kept].bounce > 0;
     contact->point.surface.bounce = stops[kept].bounce;
+    bool softer = stops[kept].cfm > r->world->cfm;
+    bool swings = host_row_gives_way(stops[kept].J, stops[kept].cfm, bodies,
+                                     r->world->settings.step_size);
+    contact->point.soft = softer || swings;
+    contact->point.stiff = softer && !swings;
     contact->joint = j;
     contact->stop = r->n_stops + kept++;
     contact->active = false;
@@ -303,7 +308,7 @@ static bool read_joint_rows(world_reader *r, int j, double step_size) {
     bodies[side] =
         joint->body[side] >= 0 ? &world->bodies[joint->body[side]] : NULL;
   host_joint_find_soft(rows, bodies, world->settings.step_size);
-  if (world->settings.margin != 0 && !read_stops(r, j)) return false;
+  if (world->settings.margin != 0 && !read_stops(r, j, bodies)) return false;
   double bad_value;
   const char *bad_name = host_joint_bad_value(rows, &bad_value);
   if (bad_name != NULL)

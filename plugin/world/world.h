@@ -30,7 +30,8 @@ typedef struct world_joint {
 
 /** A contact, or a stop that a joint has not reached: whatever has a gap. */
 typedef struct world_contact {
-  host_contact point;        /* of a stop: body, gap and multiplicity alone */
+  host_contact point; /* of a stop: body, gap, multiplicity, bounce and whether
+                         it is a spring alone */
   contact_identity identity; /* in the order of point.body */
   int joint; /* a stop's, or the contact joint; -1: found at other poses */
   int found; /* number in the collision function's list, -1: not from there */
