@@ -270,6 +270,95 @@ static void test_search_misses_nothing(void) {
   }
 }
 
+/* A search that remembers meets what the table of all modes has, bit by bit, in
+ * whatever order its tree has grown: also where a row repeats others and
+ * solutions are a continuum. */
+static long compare_with_table(const ode_mlcp_impact_problem *problem,
+                               int n_samples, test_random *random,
+                               several *counts) {
+  ode_mlcp_impact *impact;
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(problem, &impact, NULL, 0),
+                        ODE_MLCP_IMPACT_DONE);
+  const impact_island *island = &impact->islands[0];
+  const contact_space *space = &island->space;
+  int n = space->n_rows, m = space->n_contacts;
+  ode_mlcp_impact_options options;
+  ode_mlcp_impact_default_options(&options);
+  options.method = ODE_MLCP_IMPACT_SEARCH;
+  impact_sampler sampler;
+  contact_modes table;
+  CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(impact, &options),
+                        ODE_MLCP_IMPACT_DONE);
+  CU_ASSERT_FATAL(
+      impact_sampler_open(&sampler, impact, &options, &memory_from_malloc));
+  CU_ASSERT_EQUAL_FATAL(
+      contact_modes_build(&table, space, island->cap, &memory_from_malloc),
+      ODE_MLCP_IMPACT_DONE);
+  double *lambdas = malloc(IMPACT_MAX_SOLUTIONS * (size_t)n * sizeof *lambdas);
+  double *reached = malloc(IMPACT_MAX_SOLUTIONS * (size_t)n * sizeof *reached);
+  for (int sample = 0; sample < n_samples && island->has_tree; sample++) {
+    memcpy(sampler.inputs, space->start, (size_t)n * sizeof *lambdas);
+    for (uint32_t step = 0;
+         step < 4 && contact_space_slowest(space, sampler.inputs) < -1e-8;
+         step++) {
+      for (int i = 0; i < m; i++)
+        sampler.inputs[n + i] = test_uniform(random, 0.01, 1) * island->cap;
+      int n_table = contact_modes_solve(&table, space, sampler.inputs,
+                                        IMPACT_MAX_SOLUTIONS, lambdas, reached);
+      int n_tree = impact_sampler_step(&sampler, 0, step, IMPACT_MAX_SOLUTIONS);
+      size_t size = (size_t)(n_table * n) * sizeof *lambdas;
+      bool same = n_tree == n_table &&
+                  memcmp(lambdas, sampler.lambdas, size) == 0 &&
+                  memcmp(reached, sampler.reached, size) == 0;
+      counts->missed += !same;
+      counts->steps++;
+      counts->solutions += n_table;
+      if (n_table == 0) break;
+      int taken = (int)(test_uniform(random, 0, 1) * n_table);
+      memcpy(sampler.inputs, &reached[taken * n], (size_t)n * sizeof *reached);
+    }
+  }
+  CU_ASSERT_EQUAL(sampler.n_fallbacks, 0);
+  long n_modes = island->has_tree ? sampler.trees[0].modes.n_modes : 0;
+  contact_modes_release(&table, &memory_from_malloc);
+  free(lambdas);
+  free(reached);
+  impact_sampler_close(&sampler);
+  ode_mlcp_impact_destroy(impact);
+  return n_modes;
+}
+
+static void test_trees_are_the_table(void) {
+  test_random random = {11};
+  const struct {
+    int m, T, n_quick;
+  } kinds[] = {{1, 2, 20}, {2, 2, 20}, {3, 1, 20}, {4, 1, 4}};
+  for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+    several counts = {0};
+    int wanted = kinds[kind].n_quick * (is_long ? 20 : 1);
+    for (int k = 0; k < wanted; k++) {
+      collision collision;
+      int m = kinds[kind].m, T = kinds[kind].T, s = m * (1 + T) - k % 2;
+      make_tight_collision(&collision, &random, m, T, k % 3 == 0 ? 20 : 1);
+      collision.problem.n_velocities = s;
+      for (int i = 0; i < s * s; i++) collision.M[i] = 0;
+      for (int i = 0; i < s; i++)
+        collision.M[i * s + i] = test_uniform(&random, 0.3, 2);
+      // without friction, too
+      if (k % 5 == 0) collision.mu[0] = 0;
+      counts.problems +=
+          compare_with_table(&collision.problem, 10, &random, &counts) > 0;
+    }
+    printf(
+        "\n  %d contacts, %d tangents: %ld of %d with a tree, %ld steps, %ld "
+        "solutions, %ld steps differ",
+        kinds[kind].m, kinds[kind].T, counts.problems, wanted, counts.steps,
+        counts.solutions, counts.missed);
+    CU_ASSERT(counts.problems * 3 >= wanted);
+    CU_ASSERT_EQUAL(counts.missed, 0);
+  }
+}
+
 /* ---- any friction, any masses -------------------------------------------- */
 
 /* Masses over six decades; friction from none to without limit; now and then a
@@ -397,6 +486,7 @@ int main(int argc, char **argv) {
   CU_TestInfo tests[] = {
       {"ways to solve agree", test_ways_to_solve_agree},
       {"the search misses nothing", test_search_misses_nothing},
+      {"trees are the table", test_trees_are_the_table},
       {"no sample is lost", test_no_sample_is_lost},
       {"outcomes obey the laws", test_outcomes_obey_the_laws},
       CU_TEST_INFO_NULL};

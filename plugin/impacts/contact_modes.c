@@ -463,38 +463,37 @@ static void choose_gate(const draft *draft, const double conditions[],
       }
 }
 
-/* Conditions and gates, four side by side. */
+/* Of a mode with a place in the table, four side by side. */
+static void write_conditions_of(contact_modes *modes, int place,
+                                const double conditions[], int count) {
+  int n = modes->n_inputs, size = modes->n_blocks * n * 4;
+  double *to = &modes->conditions[(size_t)place * (size_t)size];
+  memset(to, 0, (size_t)size * sizeof *to);
+  for (int k = 0; k < count; k++)
+    for (int j = 0; j < n; j++)
+      to[(k / 4 * n + j) * 4 + k % 4] = conditions[k * n + j];
+}
+
+static int most_conditions(const contact_space *space) {
+  return (2 + 2 * space->n_tangents) * space->n_contacts;
+}
+
+/* Sort every mode's conditions and choose its gate. */
 static bool lay_out(draft *draft, const memory_source *source) {
   contact_modes *modes = draft->modes;
   int n = modes->n_inputs;
-  size_t block = (size_t)(4 * n), n_modes = (size_t)modes->n_modes;
-  size_t n_gates = (n_modes + 3) / 4;
-  int most = 0;
-  for (size_t mode = 0; mode < n_modes; mode++) {
-    int count = (int)(draft->first[mode + 1] - draft->first[mode]);
-    if (count > most) most = count;
-  }
-  modes->n_blocks = (most + 3) / 4;
-  size_t size = n_modes * (size_t)modes->n_blocks * block;
-  modes->conditions = memory_block_reserve(&modes->numbers, source, size,
-                                           sizeof *modes->conditions);
-  modes->gates = memory_block_reserve(&modes->first_ones, source,
-                                      n_gates * block, sizeof *modes->gates);
+  size_t n_modes = (size_t)modes->n_modes;
+  size_t size = (n_modes + 3) / 4 * (size_t)(4 * n);
+  modes->gates = memory_block_reserve(&modes->first_ones, source, size,
+                                      sizeof *modes->gates);
   values *values = memory_allocate_array(source, 1, sizeof *values);
-  bool ready =
-      modes->conditions != NULL && modes->gates != NULL && values != NULL;
-  if (ready) {
-    memset(modes->conditions, 0, size * sizeof *modes->conditions);
-    memset(modes->gates, 0, n_gates * block * sizeof *modes->gates);
-  }
+  bool ready = modes->gates != NULL && values != NULL;
+  if (ready) memset(modes->gates, 0, size * sizeof *modes->gates);
   for (size_t mode = 0; mode < n_modes && ready; mode++) {
     double *own = &draft->conditions[draft->first[mode] * (size_t)n];
     values->count = (int)(draft->first[mode + 1] - draft->first[mode]);
     sort_conditions(draft, own, values);
-    double *to = &modes->conditions[mode * (size_t)modes->n_blocks * block];
-    for (int k = 0; k < values->count; k++)
-      for (int j = 0; j < n; j++)
-        to[(k / 4 * n + j) * 4 + k % 4] = own[k * n + j];
+    write_conditions_of(modes, (int)mode, own, values->count);
     double gate[MOST_CONDITIONS];
     if (n_modes <= MANY_MODES)
       choose_gate(draft, own, values, gate);
@@ -507,58 +506,84 @@ static bool lay_out(draft *draft, const memory_source *source) {
   return ready;
 }
 
-/* Of the mode that comes next. */
-static void write_keeps(contact_modes *modes, uint32_t zero_rows, int n) {
-  double *keeps = &modes->keeps[modes->n_modes * modes->n_wide];
-  for (int i = 0; i < modes->n_wide; i++) {
-    int64_t keep = i < n && (zero_rows >> i & 1) == 0 ? -1 : 0;
-    memcpy(&keeps[i], &keep, sizeof keep);
-  }
-}
-
 /* Work out all modes. */
 static bool work_out_all(draft *draft, const memory_source *source, int total) {
   contact_modes *modes = draft->modes;
   const contact_space *space = draft->space;
-  int n = space->n_rows, n_inputs = modes->n_inputs, n_wide = modes->n_wide;
-  size_t most = (size_t)(2 + 2 * space->n_tangents) * (size_t)space->n_contacts;
+  int n_inputs = modes->n_inputs;
   size_t n_conditions = 0;
-  uint32_t zero_rows;
   for (int mode = 0; mode < total; mode++) {
     draft->conditions = memory_block_grow(
-        &draft->numbers, source, (n_conditions + most) * (size_t)n_inputs,
+        &draft->numbers, source,
+        (n_conditions + (size_t)most_conditions(space)) * (size_t)n_inputs,
         sizeof *draft->conditions);
-    modes->impulses = memory_block_grow(
-        &modes->maps, source,
-        (size_t)(modes->n_modes + 1) * (size_t)(n_wide * n_inputs),
-        sizeof *modes->impulses);
-    if (draft->conditions == NULL || modes->impulses == NULL) return false;
-
-    int count = contact_mode_work_out(
-        space, draft->contacts, space->n_contacts, mode, true, draft->scratch,
-        draft->impulses, &draft->conditions[n_conditions * (size_t)n_inputs],
-        &zero_rows);
+    if (draft->conditions == NULL) return false;
+    double *conditions = &draft->conditions[n_conditions * (size_t)n_inputs];
+    uint32_t zero_rows;
+    int count = contact_mode_work_out(space, draft->contacts, space->n_contacts,
+                                      mode, true, draft->scratch,
+                                      draft->impulses, conditions, &zero_rows);
     if (count < 0) continue;
-    write_keeps(modes, zero_rows, n);
-    double *map =
-        &modes->impulses[(size_t)modes->n_modes * (size_t)(n_wide * n_inputs)];
-    memset(map, 0, (size_t)(n_wide * n_inputs) * sizeof *map);
-    for (int i = 0; i < n; i++)
-      for (int j = 0; j < n_inputs; j++)
-        map[j * n_wide + i] = draft->impulses[i * n_inputs + j];
-    draft->first[modes->n_modes++] = n_conditions;
+    draft->first[modes->n_modes] = n_conditions;
     n_conditions += (size_t)count;
+    if (!contact_modes_add(modes, space, draft->impulses, conditions, count,
+                           zero_rows, source))
+      return false;
   }
   draft->first[modes->n_modes] = n_conditions;
   return true;
 }
 
-static void fill_columns(contact_modes *modes, const contact_space *space) {
-  int n = space->n_rows, n_wide = modes->n_wide;
-  memset(modes->columns, 0, (size_t)(n * n_wide) * sizeof *modes->columns);
+bool contact_modes_begin(contact_modes *modes, const contact_space *space,
+                         const memory_source *source) {
+  int n = space->n_rows;
+  memset(modes, 0, sizeof *modes);
+  modes->n_inputs = n + space->n_contacts;
+  modes->n_wide = (n + 3) / 4 * 4;
+  modes->n_blocks = (most_conditions(space) + 3) / 4;
+  modes->columns =
+      memory_block_reserve(&modes->pushes, source, (size_t)(n * modes->n_wide),
+                           sizeof *modes->columns);
+  if (modes->columns == NULL) return false;
+  memset(modes->columns, 0, (size_t)(n * modes->n_wide) * sizeof(double));
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
-      modes->columns[j * n_wide + i] = space->A[i * n + j];
+      modes->columns[j * modes->n_wide + i] = space->A[i * n + j];
+  return true;
+}
+
+bool contact_modes_add(contact_modes *modes, const contact_space *space,
+                       const double impulses[], const double conditions[],
+                       int count, uint32_t zero_rows,
+                       const memory_source *source) {
+  int n = space->n_rows, n_inputs = modes->n_inputs, n_wide = modes->n_wide;
+  size_t place = (size_t)modes->n_modes, next = place + 1;
+  size_t map_size = (size_t)(n_wide * n_inputs);
+  size_t size = (size_t)(modes->n_blocks * n_inputs * 4);
+  double *maps =
+      memory_block_grow(&modes->maps, source, next * map_size, sizeof *maps);
+  if (maps != NULL) modes->impulses = maps;
+  double *keeps = memory_block_grow(&modes->masks, source,
+                                    next * (size_t)n_wide, sizeof *keeps);
+  if (keeps != NULL) modes->keeps = keeps;
+  double *all =
+      memory_block_grow(&modes->numbers, source, next * size, sizeof *all);
+  if (all != NULL) modes->conditions = all;
+  if (maps == NULL || keeps == NULL || all == NULL) return false;
+
+  maps += place * map_size;
+  memset(maps, 0, map_size * sizeof *maps);
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n_inputs; j++)
+      maps[j * n_wide + i] = impulses[i * n_inputs + j];
+  keeps += place * (size_t)n_wide;
+  for (int i = 0; i < n_wide; i++) {
+    int64_t keep = i < n && (zero_rows >> i & 1) == 0 ? -1 : 0;
+    memcpy(&keeps[i], &keep, sizeof keep);
+  }
+  write_conditions_of(modes, modes->n_modes, conditions, count);
+  modes->n_modes++;
+  return true;
 }
 
 ode_mlcp_impact_status contact_modes_build(contact_modes *modes,
@@ -566,9 +591,8 @@ ode_mlcp_impact_status contact_modes_build(contact_modes *modes,
                                            const memory_source *source) {
   memset(modes, 0, sizeof *modes);
   int total = contact_modes_count(space, true), n = space->n_rows;
-  modes->n_inputs = n + space->n_contacts;
-  modes->n_wide = (n + 3) / 4 * 4;
-  double bytes = (double)total * n * 3 * modes->n_inputs * sizeof(double);
+  int n_inputs = n + space->n_contacts;
+  double bytes = (double)total * n * 3 * n_inputs * sizeof(double);
   if (total == 0 || n > 32 || bytes > 0x1p29)
     return ODE_MLCP_IMPACT_TOO_MANY_MODES;
 
@@ -578,20 +602,14 @@ ode_mlcp_impact_status contact_modes_build(contact_modes *modes,
                  .fails = -2 * IMPACT_FEASIBILITY * space->scale};
   arena arena = {.source = source};
   arena_start(&arena);
-  size_t wide = (size_t)modes->n_wide, n_inputs = (size_t)modes->n_inputs;
-  modes->keeps = memory_block_reserve(
-      &modes->masks, source, (size_t)total * wide, sizeof *modes->keeps);
-  modes->columns = memory_block_reserve(
-      &modes->pushes, source, (size_t)n * wide, sizeof *modes->columns);
-  bool ready = modes->keeps != NULL && modes->columns != NULL &&
+  bool ready = contact_modes_begin(modes, space, source) &&
                ARENA_TAKE(&arena, draft.scratch, contact_mode_scratch(space)) &&
-               ARENA_TAKE(&arena, draft.impulses, (size_t)n * n_inputs) &&
+               ARENA_TAKE(&arena, draft.impulses, (size_t)(n * n_inputs)) &&
                ARENA_TAKE(&arena, draft.first, (size_t)total + 1) &&
                ARENA_TAKE(&arena, draft.contacts, space->n_contacts) &&
                ARENA_TAKE(&arena, draft.pilots, PILOTS * n_inputs);
   if (ready) {
     for (int i = 0; i < space->n_contacts; i++) draft.contacts[i] = i;
-    fill_columns(modes, space);
     ready = work_out_all(&draft, source, total);
   }
   if (ready) {
@@ -731,6 +749,56 @@ KERNEL int solve_with(const contact_modes *modes, const contact_space *space,
     }
   }
   return n_found;
+}
+
+/* Of modes that hold, by their places in the table. */
+KERNEL int apply_found(const contact_modes *modes, const contact_space *space,
+                       const int found[], int n_found, const double y[], int m,
+                       int T, int most, double lambdas[], double reached[]) {
+  int n = m * (1 + T), n_solutions = 0;
+  for (int k = 0; k < n_found && n_solutions < most; k++) {
+    apply(modes, space, found[k], y, m, T, &lambdas[n_solutions * n],
+          &reached[n_solutions * n]);
+    n_solutions += is_new(reached, n_solutions, n, IMPACT_SAME * space->scale);
+  }
+  return n_solutions;
+}
+
+WIDE static int apply_wide(const contact_modes *modes,
+                           const contact_space *space, const int found[],
+                           int n_found, const double y[], int most,
+                           double lambdas[], double reached[]) {
+  return apply_found(modes, space, found, n_found, y, space->n_contacts,
+                     space->n_tangents, most, lambdas, reached);
+}
+
+int contact_modes_apply(const contact_modes *modes, const contact_space *space,
+                        const int found[], int n_found, const double y[],
+                        int most, double lambdas[], double reached[]) {
+  if (six_is_wide())
+    return apply_wide(modes, space, found, n_found, y, most, lambdas, reached);
+  return apply_found(modes, space, found, n_found, y, space->n_contacts,
+                     space->n_tangents, most, lambdas, reached);
+}
+
+KERNEL bool hold(const contact_modes *modes, int place, const double y[],
+                 double tolerance) {
+  int n = modes->n_inputs, n_blocks = modes->n_blocks;
+  const double *own =
+      &modes->conditions[(size_t)place * (size_t)(n_blocks * n * 4)];
+  if (n == 15) return meets(own, n_blocks, y, 15, -tolerance);
+  return meets(own, n_blocks, y, n, -tolerance);
+}
+
+WIDE static bool hold_wide(const contact_modes *modes, int place,
+                           const double y[], double tolerance) {
+  return hold(modes, place, y, tolerance);
+}
+
+bool contact_modes_hold(const contact_modes *modes, int place, const double y[],
+                        double tolerance) {
+  return six_is_wide() ? hold_wide(modes, place, y, tolerance)
+                       : hold(modes, place, y, tolerance);
 }
 
 /* Constant sizes let the compiler unroll the usual case. */

@@ -70,6 +70,27 @@ int contact_modes_solve(const contact_modes *modes, const contact_space *space,
                         const double y[], int most, double lambdas[],
                         double reached[]);
 
+/** The same of modes that are known to hold, `found` by their places in the
+ *  table. */
+int contact_modes_apply(const contact_modes *modes, const contact_space *space,
+                        const int found[], int n_found, const double y[],
+                        int most, double lambdas[], double reached[]);
+
+/** Does the mode at a place of the table hold for y? */
+bool contact_modes_hold(const contact_modes *modes, int place, const double y[],
+                        double tolerance);
+
+/** A table without modes, to which they are added one by one; it has no gates, so
+ *  that contact_modes_solve does not know it. False: no memory, as below. */
+bool contact_modes_begin(contact_modes *modes, const contact_space *space,
+                         const memory_source *source);
+
+/** Add what contact_mode_work_out says of a mode, behind those that are there. */
+bool contact_modes_add(contact_modes *modes, const contact_space *space,
+                       const double impulses[], const double conditions[],
+                       int count, uint32_t zero_rows,
+                       const memory_source *source);
+
 /**
  * One mode worked out on its own.
  *

@@ -7,6 +7,11 @@ typedef double number;
 #define FLAT_OF_MANY_DECADES 1e-13
 #define NO_PIVOT 1e-11
 #define LEAST_PART 1e-3
+#define GROWS_TREES 1
+/* Rounding, without a doubt. */
+#define SURELY_FLAT 1e-14
+/* A tree that one step makes larger than this is not worth having. */
+#define MOST_NODES 32768
 
 static inline void add_scaled(number to[], number factor, const number from[],
                               int n) {
@@ -42,4 +47,16 @@ int contact_search_solve(const contact_space *space, const double start[],
                          long *pivots, bool *whole) {
   return solve(space, space->A, start, c, caps, tolerance, 100 * tolerance,
                most, max_pivots, scratch, lambdas, reached, pivots, whole);
+}
+
+bool contact_search_grow(const contact_space *space, const double start[],
+                         const double c[], const double caps[],
+                         double tolerance, long max_pivots, double scratch[],
+                         contact_tree *tree) {
+  search s =
+      begin(space, space->A, start, c, caps, tolerance, max_pivots, scratch);
+  s.apart = 0; // as conditions of modes are
+  s.tree = tree;
+  search_all(&s);
+  return !s.cut_short && !s.no_memory;
 }

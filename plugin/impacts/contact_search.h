@@ -19,6 +19,7 @@
 #define ODE_MLCP_IMPACTS_CONTACT_SEARCH_H
 
 #include "impacts/contact_space.h"
+#include "impacts/contact_tree.h"
 
 /** Simplex steps after which a search gives up: so many, or those of so much
  *  work, in products. */
@@ -62,6 +63,17 @@ int contact_search_solve(const contact_space *space, const double start[],
                          double tolerance, int most, long max_pivots,
                          double scratch[], double lambdas[], double reached[],
                          long *pivots, bool *whole);
+
+/**
+ * Grow a tree until it knows all branches of one step. The arguments as above.
+ *
+ * @param tree  of `space`; begins with c and caps in its y
+ * @return false where simplex steps or memory did not suffice
+ */
+bool contact_search_grow(const contact_space *space, const double start[],
+                         const double c[], const double caps[],
+                         double tolerance, long max_pivots, double scratch[],
+                         contact_tree *tree);
 
 /** What A is the product of, J B for the rows of `contacts`. */
 typedef struct contact_factors {

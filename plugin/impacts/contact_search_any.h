@@ -8,6 +8,7 @@
  *                the largest friction
  *   FLAT_OF_MANY_DECADES   the same where nothing was found
  *   NO_PIVOT     pivots of the impulses' equations below this are rounding
+ *   GROWS_TREES  whether it can grow a tree (contact_tree.h)
  *   LEAST_PART   no variable is held to less than this part of the tolerance:
  *                rounding would contradict what is true. What passes is worked
  *                out exactly and checked
@@ -33,8 +34,10 @@
 #define WEAK_PIVOT 1e-2
 #define IN_DOUBT 1e6
 
-/* Simplex steps after which the dictionary is made anew. */
+/* Simplex steps after which the dictionary is made anew; what is kept in a tree
+ * must be free of rounding. */
 #define FRESH_FOR 400
+#define FRESH_FOR_TREES 50
 
 /* A violated row gets the largest entry of those that help it for so many
  * steps in a row; from then on the lowest number, which cannot cycle. */
@@ -81,12 +84,18 @@ typedef struct search {
   const number *push_weight; /* [m] */
   const number *part;        /* [n_variables] of the tolerance */
   number tolerance, flat;
-  double checked_to;     /* m/s, on the doubles that come out */
+  number apart;      /* m/s: what separates or slips does so by at least this */
+  double checked_to; /* m/s, on the doubles that come out */
   number smallest_pivot; /* since the dictionary was new */
   long pivots, max_pivots, fresh_since;
   double *lambdas, *reached;
   int n_found, most;
   bool cut_short, went_far;
+  int stuck_row; /* whose variable no column can help, after a contradiction */
+  bool stuck_low;
+  struct contact_tree *tree; /* that grows; NULL: none */
+  int node;                  /* where in it */
+  bool no_memory;
 } search;
 
 static inline number greater_of(number a, number b) { return a > b ? a : b; }
@@ -363,7 +372,9 @@ static int helping_column(const search *s, int row, number direction,
 /* Is there a point within all bounds? It is then where the dictionary is. */
 static bool is_feasible(search *s) {
   for (int step = 0;; step++) {
-    if (s->pivots >= s->fresh_since + FRESH_FOR) make_anew(s);
+    if (s->pivots >=
+        s->fresh_since + (s->tree != NULL ? FRESH_FOR_TREES : FRESH_FOR))
+      make_anew(s);
     bool careful = step > GREEDY_STEPS;
     int row = violated_row(s, careful), v = -1, column = -1;
     bool too_low = false;
@@ -382,7 +393,11 @@ static bool is_feasible(search *s) {
       bool in_doubt = row >= 0 && s->pivots > s->fresh_since &&
                       s->smallest_pivot < WEAK_PIVOT &&
                       violation(s, v) <= IN_DOUBT * s->tolerance;
-      if (!s->went_far && !in_doubt) return row < 0;
+      if (!s->went_far && !in_doubt) {
+        s->stuck_row = row;
+        s->stuck_low = too_low;
+        return row < 0;
+      }
       if (in_doubt)
         make_anew(s);
       else
@@ -573,7 +588,7 @@ static void keep_solution(search *s) {
 
 /* ---- the search -------------------------------------------------------- */
 
-static void decide(search *s);
+static void go_on(search *s, int state);
 
 /* Friction without limit that slips: the largest of its impulses opposes. */
 static void bound_endless_slip(search *s, int contact) {
@@ -613,7 +628,7 @@ static void try_tangent(search *s, int row, int state) {
   int side = contact * s->block + T + 2 * t - 1;
   int speed = contact * s->block + 1 + 3 * T + t;
   bool endless = is_endless(s->space, contact);
-  number apart = 1.5 * s->tolerance, c = s->c[row];
+  number apart = s->apart, c = s->c[row];
   int n_trail = s->n_trail;
 
   s->tangent[row] = state;
@@ -627,7 +642,7 @@ static void try_tangent(search *s, int row, int state) {
     if (!endless) set_bounds(s, side + 1, 0, 0);
   }
   if (endless) bound_endless_slip(s, contact);
-  if (is_feasible(s)) decide(s);
+  go_on(s, state);
   take_back(s, n_trail);
   s->tangent[row] = UNDECIDED;
 }
@@ -635,7 +650,7 @@ static void try_tangent(search *s, int row, int state) {
 static void try_normal(search *s, int row, int state) {
   int contact = s->space->contact_of[row], T = s->space->n_tangents;
   int first = contact * s->block, speed = first + 1 + 3 * T;
-  number apart = 1.5 * s->tolerance, c = s->c[row];
+  number apart = s->apart, c = s->c[row];
   int n_trail = s->n_trail;
   bool no_friction = state == SEPARATING || s->space->bound[contact] == 0;
 
@@ -653,7 +668,7 @@ static void try_normal(search *s, int row, int state) {
   bool endless = is_endless(s->space, contact);
   for (int k = 1; no_friction && k <= 3 * T; k++)
     if (endless == (k <= T)) set_bounds(s, first + k, 0, 0);
-  if (is_feasible(s)) decide(s);
+  go_on(s, state);
   take_back(s, n_trail);
   s->normal[contact] = UNDECIDED;
 }
@@ -689,7 +704,8 @@ static int next_row(const search *s) {
     bool normal = row == space->normal_of[row];
     if (normal ? state != UNDECIDED
                : state == UNDECIDED || state == SEPARATING ||
-                     space->bound[contact] == 0 || s->tangent[row] != UNDECIDED)
+                     (space->bound[contact] == 0 && s->tree == NULL) ||
+                     s->tangent[row] != UNDECIDED)
       continue;
     number by =
         normal ? undecided_normal(s, contact) : undecided_tangent(s, row);
@@ -724,6 +740,101 @@ static void decide(search *s) {
   }
 }
 
+#if GROWS_TREES
+/* Add factor times the bound of a variable, as a function of the inputs, to f:
+ * bounds but for velocities and caps are 0. */
+static void add_bound(const search *s, int v, bool is_high, number factor,
+                      double f[]) {
+  const contact_space *space = s->space;
+  int T = space->n_tangents, contact = v / s->block, within = v % s->block;
+  if (within == PUSH) {
+    bool at_cap = is_high ? s->normal[contact] != SEPARATING
+                          : s->normal[contact] == CAPPED;
+    if (at_cap) f[s->n + contact] += factor * s->push_weight[contact];
+  } else if (within > 3 * T) {
+    f[contact * space->per_contact + within - 1 - 3 * T] -= factor;
+  }
+}
+
+/* Keep the reason of a contradiction at the branch that led to it. False: it is
+ * within rounding. */
+static bool keep_reason(search *s, int state) {
+  const number *T = &s->T[s->stuck_row * s->stride];
+  int v = s->basic[s->stuck_row];
+  number sign = s->stuck_low ? 1 : -1, sum = 1;
+  double *f = s->tree->exact;
+  memset(f, 0, (size_t)s->tree->n_wide * sizeof *f);
+  add_bound(s, v, !s->stuck_low, -sign, f);
+  for (int k = 0; k < s->n; k++) {
+    if (size_of(T[k]) <= SURELY_FLAT) continue;
+    if (size_of(T[k]) <= s->flat) return false;
+    sum += size_of(T[k]);
+    add_bound(s, s->nonbasic[k], sign * T[k] > 0, sign * T[k], f);
+  }
+  // a mode holds where its conditions are violated by a tolerance each
+  return contact_tree_add_reason(s->tree, s->node, state,
+                                 2 * s->tolerance * sum);
+}
+
+/* The number of the mode that is decided on. */
+static int decided_mode(const search *s) {
+  const contact_space *space = s->space;
+  int T = space->n_tangents, slips = T == 1 ? 3 : 9, number_of_mode = 0;
+  for (int i = 0; i < space->n_contacts; i++) {
+    const int *tangent = &s->tangent[i * space->per_contact + 1];
+    int digit = 0;
+    if (s->normal[i] != SEPARATING)
+      digit = 1 + (s->normal[i] == CAPPED ? slips : 0) + tangent[0] +
+              (T == 2 ? 3 * tangent[1] : 0);
+    number_of_mode = number_of_mode * (1 + 2 * slips) + digit;
+  }
+  return number_of_mode;
+}
+
+/* What is under the node that the search is at. */
+static void grow_node(search *s) {
+  int node = s->node, row = s->tree->nodes[node].row;
+  bool normal = row == s->space->normal_of[row];
+  for (int state = 0; state < 3; state++) {
+    if (s->cut_short || s->no_memory) return;
+    if (contact_tree_refutes(s->tree, node, state)) continue;
+    (normal ? try_normal : try_tangent)(s, row, state);
+    s->node = node;
+  }
+}
+
+static void grow_branch(search *s, int state) {
+  contact_tree *tree = s->tree;
+  bool feasible = is_feasible(s);
+  if (s->cut_short || (!feasible && keep_reason(s, state)) || s->no_memory)
+    return;
+  int to = tree->nodes[s->node].to[state];
+  if (to == CONTACT_TREE_UNKNOWN) {
+    int row = next_row(s);
+    to = row >= 0 ? contact_tree_add_node(tree, row)
+                  : contact_tree_add_mode(tree, decided_mode(s));
+    s->no_memory = to == CONTACT_TREE_UNKNOWN;
+    s->cut_short = tree->n_nodes > MOST_NODES;
+    tree->nodes[s->node].to[state] = to;
+  }
+  if (to < 0) return;
+  s->node = to;
+  grow_node(s);
+}
+#endif
+
+/* Behind a decision. */
+static void go_on(search *s, int state) {
+#if GROWS_TREES
+  if (s->tree != NULL) {
+    grow_branch(s, state);
+    return;
+  }
+#endif
+  (void)state;
+  if (is_feasible(s)) decide(s);
+}
+
 static void search_all(search *s) {
   write_first_dictionary(s);
   write_first_bounds(s);
@@ -731,14 +842,21 @@ static void search_all(search *s) {
   s->smallest_pivot = 1;
   for (int i = 0; i < s->space->n_contacts; i++) s->normal[i] = UNDECIDED;
   for (int row = 0; row < s->n; row++) s->tangent[row] = UNDECIDED;
+#if GROWS_TREES
+  if (s->tree != NULL) {
+    if (s->tree->n_nodes == 0)
+      s->no_memory = contact_tree_add_node(s->tree, next_row(s)) < 0;
+    s->node = 0;
+    if (!s->no_memory) grow_node(s);
+    return;
+  }
+#endif
   if (is_feasible(s)) decide(s);
 }
 
-static int solve(const contact_space *space, const number A[],
-                 const number start[], const double c[], const double caps[],
-                 double tolerance, double checked_to, int most, long max_pivots,
-                 number scratch[], double lambdas[], double reached[],
-                 long *pivots, bool *whole) {
+static search begin(const contact_space *space, const number A[],
+                    const number start[], const double c[], const double caps[],
+                    double tolerance, long max_pivots, number scratch[]) {
   search s = {.space = space,
               .start = start,
               .A = A,
@@ -748,19 +866,29 @@ static int solve(const contact_space *space, const number A[],
               .stride = row_stride(space),
               .block = block_size(space),
               .tolerance = tolerance,
-              .checked_to = checked_to,
-              .max_pivots = max_pivots,
-              .lambdas = lambdas,
-              .reached = reached,
-              .most = most};
+              .apart = 1.5 * (number)tolerance,
+              .max_pivots = max_pivots};
   s.n_variables = space->n_contacts * s.block;
   s.n_basic = s.n_variables - s.n;
   s.push_weight = start + s.n_basic * s.stride;
   s.part = s.push_weight + space->n_contacts;
   lay_out(&s, scratch);
+  s.flat = FLAT;
+  return s;
+}
+
+static int solve(const contact_space *space, const number A[],
+                 const number start[], const double c[], const double caps[],
+                 double tolerance, double checked_to, int most, long max_pivots,
+                 number scratch[], double lambdas[], double reached[],
+                 long *pivots, bool *whole) {
+  search s = begin(space, A, start, c, caps, tolerance, max_pivots, scratch);
+  s.checked_to = checked_to;
+  s.lambdas = lambdas;
+  s.reached = reached;
+  s.most = most;
   // there always is a solution: one that is missed lies where masses or friction
   // of many decades make entries small that are no rounding
-  s.flat = FLAT;
   search_all(&s);
   if (s.n_found == 0 && !s.cut_short) {
     s.flat = FLAT_OF_MANY_DECADES;

@@ -12,6 +12,7 @@ typedef long double number; // where it has 34 digits itself, or fewer
  * tell impulses apart no solution is lost between two decisions. */
 #define FINE 1e-20
 #define LEAST_PART 1e-9
+#define GROWS_TREES 0
 
 static inline void add_scaled(number to[], number factor, const number from[],
                               int n) {

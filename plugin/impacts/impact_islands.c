@@ -112,6 +112,7 @@ static bool fill_island(const contact_space *all, arena *arena, const int set[],
   for (int i = 0; i < space->n_rows; i++)
     all->start[island->contacts[i / per] * per + i % per] = space->start[i];
   contact_search_prepare(space, island->search_start);
+  island->has_tree = contact_tree_suits(space);
   island->key = key_of(space);
   return true;
 }

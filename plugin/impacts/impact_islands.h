@@ -15,6 +15,7 @@ typedef struct impact_island {
   int *places;          /* [space.n_rows] rows of the whole */
   double *search_start; /* what searches begin with (contact_search.h) */
   contact_modes *modes; /* NULL until a call needs them */
+  bool has_tree;        /* searches of it keep one (contact_tree.h) */
   uint64_t key;         /* added to the seed */
   double psi;           /* of Alg. 2 */
   double cap; /* N s, where options leave it open; 0 until asked for */

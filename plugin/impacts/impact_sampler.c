@@ -22,6 +22,9 @@
 /* With more contact directions a search may take long: the path then. */
 #define MOST_SEARCHED_ROWS 24
 
+/* Simplex steps to grow a tree by one step's. */
+#define MOST_GROWTH 1000000
+
 static ode_mlcp_impact_method
 method_of(const impact_island *island, const ode_mlcp_impact_options *options) {
   const contact_space *space = &island->space;
@@ -118,7 +121,11 @@ bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
                ARENA_TAKE(arena, sampler->solver, most.solver) &&
                ARENA_TAKE(arena, sampler->choice, n_choices) &&
                ARENA_TAKE(arena, sampler->choices, n_choices) &&
-               ARENA_TAKE(arena, sampler->limited_bound, m);
+               ARENA_TAKE(arena, sampler->limited_bound, m) &&
+               ARENA_TAKE(arena, sampler->trees, impact->n_islands);
+  if (whole)
+    memset(sampler->trees, 0,
+           (size_t)impact->n_islands * sizeof *sampler->trees);
   if (whole)
     impact_sampler_enter(sampler, 0);
   else
@@ -127,7 +134,10 @@ bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
 }
 
 void impact_sampler_close(impact_sampler *sampler) {
-  if (sampler->arena.source != NULL) arena_release(&sampler->arena);
+  if (sampler->arena.source == NULL) return;
+  for (int i = 0; sampler->trees != NULL && i < sampler->impact->n_islands; i++)
+    contact_tree_close(&sampler->trees[i]);
+  arena_release(&sampler->arena);
 }
 
 void impact_sampler_enter(impact_sampler *sampler, int number) {
@@ -166,6 +176,38 @@ static int solve_by_modes(impact_sampler *sampler, int most) {
   int n_solutions =
       contact_modes_solve(island->modes, &island->space, sampler->inputs, most,
                           sampler->lambdas, sampler->reached);
+  sampler->met_all = n_solutions < most;
+  return n_solutions;
+}
+
+/* The same by a tree, which grows where it has not been; -1: it cannot. */
+static int solve_by_tree(impact_sampler *sampler, int most) {
+  const impact_island *island = sampler->island;
+  const contact_space *space = &island->space;
+  const double *c = sampler->inputs, *caps = c + space->n_rows;
+  contact_tree *tree = &sampler->trees[island - sampler->impact->islands];
+  if (tree->source == NULL &&
+      !contact_tree_open(tree, space, sampler->h, sampler->arena.source))
+    return -1;
+  int n_solutions = contact_tree_solve(tree, sampler->inputs, most,
+                                       sampler->lambdas, sampler->reached);
+  // where that is too much, once more from nothing: what came before must not
+  // decide which steps have no tree
+  for (int begun = tree->n_nodes == 0; n_solutions < 0 && begun < 2; begun++) {
+    if (begun > 0)
+      contact_tree_forget(tree);
+    else
+      contact_tree_trim(tree);
+    if (contact_search_grow(space, island->search_start, c, caps,
+                            IMPACT_FEASIBILITY * space->scale, MOST_GROWTH,
+                            sampler->solver, tree))
+      n_solutions = contact_tree_solve(tree, sampler->inputs, most,
+                                       sampler->lambdas, sampler->reached);
+  }
+  if (n_solutions < 0) {
+    contact_tree_forget(tree);
+    return -1;
+  }
   sampler->met_all = n_solutions < most;
   return n_solutions;
 }
@@ -254,9 +296,9 @@ static int solve_by_search(impact_sampler *sampler, int most, bool wide) {
 
 /* The search, then one with so many digits that no rounding matters. */
 static int fall_back_on_search(impact_sampler *sampler, int most) {
-  int n_solutions = sampler->method != ODE_MLCP_IMPACT_SEARCH
-                        ? solve_by_search(sampler, most, false)
-                        : 0;
+  bool searched =
+      sampler->method == ODE_MLCP_IMPACT_SEARCH && !sampler->island->has_tree;
+  int n_solutions = searched ? 0 : solve_by_search(sampler, most, false);
   return n_solutions > 0 ? n_solutions : solve_by_search(sampler, most, true);
 }
 
@@ -287,9 +329,10 @@ int impact_sampler_step(impact_sampler *sampler, uint64_t sample, uint32_t step,
   sampler->met_all = false;
   if (sampler->method == ODE_MLCP_IMPACT_MODES ||
       sampler->method == ODE_MLCP_IMPACT_SEARCH) {
-    int n_solutions = sampler->method == ODE_MLCP_IMPACT_MODES
-                          ? solve_by_modes(sampler, most)
-                          : solve_by_search(sampler, most, false);
+    int n_solutions =
+        sampler->method == ODE_MLCP_IMPACT_MODES ? solve_by_modes(sampler, most)
+        : sampler->island->has_tree              ? solve_by_tree(sampler, most)
+                                    : solve_by_search(sampler, most, false);
     if (n_solutions > 0) return n_solutions;
   } else if (sampler->method == ODE_MLCP_IMPACT_PATH) {
     if (solve_by_path(sampler, sample, step)) return 1;

@@ -5,8 +5,8 @@
 #include "impacts/contact_modes.h"
 #include "impacts/impact.h"
 
-/** One thread's workspace: everything a sample needs, so that sampling
- *  allocates nothing. */
+/** One thread's workspace: everything a sample needs, so that sampling allocates
+ *  nothing but what trees grow by. */
 typedef struct impact_sampler {
   const ode_mlcp_impact *impact;
   const ode_mlcp_impact_options *options;
@@ -27,6 +27,7 @@ typedef struct impact_sampler {
   double *lambdas;       /* [IMPACT_MAX_SOLUTIONS x n_rows] */
   double *reached;       /* [IMPACT_MAX_SOLUTIONS x n_rows] */
   double *solver;        /* scratch of the methods */
+  contact_tree *trees;   /* [n_islands] zeros until an island needs its own */
   int *choice;           /* [n_choices] ALL: the solution taken by an LCP */
   int *choices;          /* [n_choices] ALL: solutions there were */
   size_t n_choices;

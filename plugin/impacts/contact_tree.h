@@ -1,0 +1,106 @@
+/* What searches have found out, kept for the steps after them.
+ *
+ * A search decides one thing after the other about contacts; those decisions are
+ * a tree that is the same for every step of an island. Where it turned back, a
+ * linear function of the step's inputs y = (c, caps) said why, and it says so of
+ * every other y where it is negative, too: a *refutation*, kept at the branch. Where
+ * all is decided is a contact mode (contact_modes.h), of which the impulses and
+ * the conditions are linear functions of y. So a step goes down all branches
+ * that nothing known refutes and looks at the conditions of the modes it comes
+ * to; where nobody has been yet the search goes first (contact_search_grow).
+ *
+ * No refutation holds where a mode's conditions do, so that what a tree has met
+ * before changes no result: these are the modes that hold, in the order of their
+ * numbers. Modes whose system is singular are left out, as in the table of modes.
+ */
+#ifndef ODE_MLCP_IMPACTS_CONTACT_TREE_H
+#define ODE_MLCP_IMPACTS_CONTACT_TREE_H
+
+#include "common/arena.h"
+#include "impacts/contact_modes.h"
+
+/* Where a branch leads: a node's number; or one of these; or a mode, by its place
+ * in the table, as CONTACT_TREE_MODE - place. */
+enum {
+  CONTACT_TREE_UNKNOWN = -1,
+  CONTACT_TREE_NOTHING = -2, /* a mode with a singular system */
+  CONTACT_TREE_MODE = -3
+};
+
+/* Refutations that a branch may have; the one that refuted least lately goes. */
+enum { CONTACT_TREE_REASONS = 6 };
+
+/* A decision about a row of contact space, three ways. */
+typedef struct contact_tree_node {
+  int row;
+  int to[3];
+  int n_reasons[3];
+} contact_tree_node;
+
+typedef struct contact_tree {
+  const contact_space *space;
+  const memory_source *source;
+  contact_modes modes; /* those met so far */
+  int *numbers;        /* [modes.n_modes] */
+  int n_nodes;
+  contact_tree_node *nodes; /* the first is the root */
+  int n_wide;               /* n_inputs + 1, rounded up to eights */
+  float *reasons; /* n_nodes x 3 x CONTACT_TREE_REASONS x n_wide: f.y < 0 */
+  double *exact;  /* [n_wide] a refutation while it is worked out */
+  double *y;      /* [n_inputs] a step's inputs */
+  float *rounded; /* [n_wide] they, and at least 1: how many times as large as
+                     speeds and caps are taken to be */
+  double usual_cap;
+  double *scratch, *impulses, *conditions; /* of a mode that is worked out */
+  int *contacts;
+  arena arena;
+  memory_block node_block, reason_block, number_block;
+} contact_tree;
+
+/** May an island have a tree? Its modes have numbers, at most one row repeats the
+ *  others (or too many modes hold at once), and neither friction nor masses are of
+ *  many decades. */
+bool contact_tree_suits(const contact_space *space);
+
+/** False: no memory. Begins as zeros; `usual_cap` (N s) changes no result. */
+bool contact_tree_open(contact_tree *tree, const contact_space *space,
+                       double usual_cap, const memory_source *source);
+void contact_tree_close(contact_tree *tree);
+
+/**
+ * The solutions of a step, as contact_modes_solve.
+ *
+ * @return -1 where it comes to a branch that nobody has been at
+ */
+int contact_tree_solve(contact_tree *tree, const double y[], int most,
+                       double lambdas[], double reached[]);
+
+/* ---- growing ----------------------------------------------------------- */
+
+/** Is a branch of a node refuted for the step that was asked for last? */
+bool contact_tree_refutes(contact_tree *tree, int node, int branch);
+
+/** Forget all where the tree has become too large. */
+void contact_tree_trim(contact_tree *tree);
+void contact_tree_forget(contact_tree *tree);
+
+/** A new node that decides `row`; its number, or CONTACT_TREE_UNKNOWN: no
+ *  memory. */
+int contact_tree_add_node(contact_tree *tree, int row);
+
+/** What a branch to the mode of that number is to lead to, or
+ *  CONTACT_TREE_UNKNOWN: no memory. */
+int contact_tree_add_mode(contact_tree *tree, int number);
+
+/**
+ * Keep the refutation in tree->exact at a branch: where a mode beyond holds,
+ * f.y >= -slack.
+ *
+ * @param slack  m/s
+ * @return false where it does not refute the step that was asked for last: it is
+ *         not kept
+ */
+bool contact_tree_add_reason(contact_tree *tree, int node, int branch,
+                             double slack);
+
+#endif
