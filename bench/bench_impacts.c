@@ -174,6 +174,7 @@ int main(int argc, char **argv) {
   static const way ways[] = {
       {"modes, first", ODE_MLCP_IMPACT_MODES, ODE_MLCP_IMPACT_FIRST},
       {"modes, random of all", ODE_MLCP_IMPACT_MODES, ODE_MLCP_IMPACT_RANDOM},
+      {"search, random of all", ODE_MLCP_IMPACT_SEARCH, ODE_MLCP_IMPACT_RANDOM},
       {"path, first", ODE_MLCP_IMPACT_PATH, ODE_MLCP_IMPACT_FIRST},
       {"path, random", ODE_MLCP_IMPACT_PATH, ODE_MLCP_IMPACT_RANDOM},
       {"straightforward dense Lemke", ODE_MLCP_IMPACT_LEMKE,

@@ -13,12 +13,6 @@
 /* Friction without limit where a way to solve needs one. */
 #define MUCH_FRICTION 1e5
 
-/* Of caps that go for the ends: shares of small and of full ones, and by how
- * many decades a small one may be below a full one. */
-#define SHARE_SMALL 0.4
-#define SHARE_FULL 0.3
-#define SMALL_DECADES 9.0
-
 /* With more contact directions a search may take long: the path then. */
 #define MOST_SEARCHED_ROWS 24
 
@@ -94,6 +88,11 @@ static needs needs_of(const ode_mlcp_impact *impact) {
   return most;
 }
 
+static bool goes_for_ends(const impact_sampler *sampler) {
+  return sampler->options->caps == ODE_MLCP_IMPACT_ENDS &&
+         sampler->options->draw == NULL;
+}
+
 bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
                          const ode_mlcp_impact_options *options,
                          const memory_source *source) {
@@ -122,10 +121,14 @@ bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
                ARENA_TAKE(arena, sampler->choice, n_choices) &&
                ARENA_TAKE(arena, sampler->choices, n_choices) &&
                ARENA_TAKE(arena, sampler->limited_bound, m) &&
-               ARENA_TAKE(arena, sampler->trees, impact->n_islands);
+               ARENA_TAKE(arena, sampler->trees, impact->n_islands) &&
+               ARENA_TAKE(arena, sampler->ends, impact->n_islands);
   if (whole)
     memset(sampler->trees, 0,
            (size_t)impact->n_islands * sizeof *sampler->trees);
+  for (int i = 0; i < impact->n_islands && whole && goes_for_ends(sampler); i++)
+    whole = impact_ends_open(&sampler->ends[i], &impact->islands[i].space,
+                             options->seed + impact->islands[i].key, arena);
   if (whole)
     impact_sampler_enter(sampler, 0);
   else
@@ -344,18 +347,8 @@ int impact_sampler_step(impact_sampler *sampler, uint64_t sample, uint32_t step,
 
 /* ---- one sample -------------------------------------------------------- */
 
-/* The ends of a set are where some contacts push before others, or in small
- * steps by turns: caps that are full, or small by any number of decades. */
-static void draw_ends(const impact_sampler *sampler, uint64_t sample,
-                      uint32_t step, double caps[]) {
-  for (int i = 0; i < sampler->island->space.n_contacts; i++) {
-    double pair[2];
-    philox_pair(sampler->seed, sample, step, (uint32_t)(PHILOX_ENDS + i), pair);
-    double part = pair[0] < SHARE_SMALL ? pow(10, -SMALL_DECADES * pair[1])
-                  : pair[0] < SHARE_SMALL + SHARE_FULL ? 1
-                                                       : pair[1];
-    caps[i] = sampler->h * part;
-  }
+static impact_ends *ends_of(const impact_sampler *sampler) {
+  return &sampler->ends[sampler->island - sampler->impact->islands];
 }
 
 static void draw_caps(impact_sampler *sampler, uint64_t sample, uint32_t step) {
@@ -370,8 +363,10 @@ static void draw_caps(impact_sampler *sampler, uint64_t sample, uint32_t step) {
       caps[i] = sampler->drawn[sampler->island->contacts[i]];
     return;
   }
-  if (options->caps == ODE_MLCP_IMPACT_ENDS) {
-    draw_ends(sampler, sample, step, caps);
+  if (goes_for_ends(sampler)) {
+    const double *draw = impact_ends_draw(ends_of(sampler), sample, (int)step);
+    for (int i = 0; i < m; i++) caps[i] = sampler->h * draw[i];
+    sampler->pick = draw[m];
     return;
   }
   for (int i = 0; i < m; i += 2) {
@@ -398,10 +393,39 @@ static int choose(const impact_sampler *sampler, uint64_t sample, uint32_t step,
                   int n_solutions) {
   if (n_solutions == 1) return 0;
   if (sampler->options->select == ODE_MLCP_IMPACT_FIRST) return 0;
-  double pair[2];
-  philox_pair(sampler->seed, sample, step, PHILOX_SOLUTION, pair);
+  double pair[2] = {sampler->pick};
+  if (!goes_for_ends(sampler))
+    philox_pair(sampler->seed, sample, step, PHILOX_SOLUTION, pair);
   int k = (int)(pair[0] * n_solutions);
   return k < n_solutions ? k : n_solutions - 1;
+}
+
+static bool run_island(impact_sampler *sampler, uint64_t sample,
+                       impact_visit *visit, void *context, int *n_lcps);
+
+/* The samples of a block before this one, where others ran them: their outcomes
+ * and counts are not this one's. */
+static void catch_up(impact_sampler *sampler, uint64_t sample) {
+  const contact_space *space = &sampler->island->space;
+  uint64_t first,
+      missing = impact_ends_missing(ends_of(sampler), sample, &first);
+  if (missing == 0) return;
+  uint64_t n_solutions = sampler->n_solutions,
+           n_incomplete = sampler->n_incomplete,
+           n_fallbacks = sampler->n_fallbacks;
+  bool failed = sampler->failed;
+  for (uint64_t k = 0; k < missing; k++) {
+    int n_lcps = 0;
+    run_island(sampler, first + k, NULL, NULL, &n_lcps);
+  }
+  sampler->n_solutions = n_solutions;
+  sampler->n_incomplete = n_incomplete;
+  sampler->n_fallbacks = n_fallbacks;
+  sampler->failed = failed;
+  for (int i = 0; i < space->n_rows; i++) {
+    sampler->c[sampler->island->places[i]] = space->start[i];
+    sampler->lambda_sum[sampler->island->places[i]] = 0;
+  }
 }
 
 /* Alg. 1 on the island that is entered. */
@@ -412,6 +436,12 @@ static bool run_island(impact_sampler *sampler, uint64_t sample,
   bool all = options->select == ODE_MLCP_IMPACT_ALL;
   int most =
       options->select == ODE_MLCP_IMPACT_FIRST ? 1 : IMPACT_MAX_SOLUTIONS;
+  // of a sample's branches none is its outcome: all caps are drawn anew
+  bool learns = goes_for_ends(sampler) && !all;
+  if (learns) {
+    catch_up(sampler, sample);
+    impact_ends_begin(ends_of(sampler), sample);
+  }
   memcpy(sampler->inputs, space->start,
          (size_t)space->n_rows * sizeof *sampler->inputs);
 
@@ -436,7 +466,11 @@ static bool run_island(impact_sampler *sampler, uint64_t sample,
     ++*n_lcps;
     if (visit != NULL) visit(context, sampler, *n_lcps, sampler->c);
   }
-  return contact_space_slowest(space, sampler->inputs) >= -options->tolerance;
+  bool over =
+      contact_space_slowest(space, sampler->inputs) >= -options->tolerance;
+  if (learns)
+    impact_ends_finish(ends_of(sampler), over ? sampler->inputs : NULL, step);
+  return over;
 }
 
 bool impact_sampler_run(impact_sampler *sampler, uint64_t sample,

@@ -4,6 +4,7 @@
 
 #include "impacts/contact_modes.h"
 #include "impacts/impact.h"
+#include "impacts/impact_ends.h"
 
 /** One thread's workspace: everything a sample needs, so that sampling allocates
  *  nothing but what trees grow by. */
@@ -28,6 +29,8 @@ typedef struct impact_sampler {
   double *reached;       /* [IMPACT_MAX_SOLUTIONS x n_rows] */
   double *solver;        /* scratch of the methods */
   contact_tree *trees;   /* [n_islands] zeros until an island needs its own */
+  impact_ends *ends;     /* [n_islands] where caps go for the ends */
+  double pick;           /* and the number that chooses among solutions */
   int *choice;           /* [n_choices] ALL: the solution taken by an LCP */
   int *choices;          /* [n_choices] ALL: solutions there were */
   size_t n_choices;

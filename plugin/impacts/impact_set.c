@@ -7,7 +7,7 @@
 #include "common/sized.h"
 #include "impacts/impact_sampler.h"
 
-/* Samples that a thread takes at a time. */
+/* Samples that a thread takes at a time, where they do not go in blocks. */
 #define CHUNK 256
 
 /* Outcomes of one sample. */
@@ -27,6 +27,7 @@ typedef struct run {
   uint64_t n_local; /* samples of this shard */
   tally *tallies;   /* [n_local] */
   ode_mlcp_impact_set *set;
+  uint64_t chunk;   /* samples that a thread takes at a time */
   uint64_t n_limit; /* the pass ends at this sample */
   atomic_uint_fast64_t next_chunk;
   atomic_bool stopped;
@@ -175,10 +176,11 @@ static void *work(void *argument) {
     }
     // chunks are taken in order and finished once taken, so an interrupted run
     // has done the samples before some number, and none after
-    uint64_t first = atomic_fetch_add(&shared->next_chunk, 1) * CHUNK;
+    uint64_t first = atomic_fetch_add(&shared->next_chunk, 1) * shared->chunk;
     if (first >= shared->n_limit) break;
-    uint64_t end =
-        shared->n_limit - first > CHUNK ? first + CHUNK : shared->n_limit;
+    uint64_t end = shared->n_limit - first > shared->chunk
+                       ? first + shared->chunk
+                       : shared->n_limit;
     for (uint64_t local = first; local < end; local++) {
       if (all)
         do_tree(shared, self, local);
@@ -191,11 +193,11 @@ static void *work(void *argument) {
   return NULL;
 }
 
-/* All threads go over the samples from `first`, a multiple of CHUNK, to
+/* All threads go over the samples from `first`, a multiple of the chunk, to
  * n_limit; returns the end of those that are done. */
 static uint64_t pass(run *shared, worker workers[], int n_workers,
                      uint64_t first) {
-  atomic_store(&shared->next_chunk, first / CHUNK);
+  atomic_store(&shared->next_chunk, first / shared->chunk);
   atomic_store(&shared->stopped, false);
   for (int k = 1; k < n_workers; k++)
     workers[k].running =
@@ -207,7 +209,8 @@ static uint64_t pass(run *shared, worker workers[], int n_workers,
   // a stop leaves the chunks that were taken, and those are finished; a thread
   // may have counted past the end
   uint64_t taken = atomic_load(&shared->next_chunk);
-  return taken > shared->n_limit / CHUNK ? shared->n_limit : taken * CHUNK;
+  return taken > shared->n_limit / shared->chunk ? shared->n_limit
+                                                 : taken * shared->chunk;
 }
 
 /* ---- the set's memory -------------------------------------------------- */
@@ -345,7 +348,7 @@ static ode_mlcp_impact_status sample_trees(run *shared, worker workers[],
                                            int n_workers) {
   const memory_source *source = &shared->impact->source;
   ode_mlcp_impact_set *set = shared->set;
-  uint64_t round = (uint64_t)CHUNK * 4 * (uint64_t)n_workers, room = 0;
+  uint64_t round = shared->chunk * 4 * (uint64_t)n_workers, room = 0;
   bool stopped = false;
   if (!make_room(set, source, 0)) return ODE_MLCP_IMPACT_NO_MEMORY;
   for (uint64_t first = 0; first < shared->n_local && !stopped;
@@ -385,7 +388,7 @@ static ode_mlcp_impact_status sample_all(run *shared, worker workers[],
 
 static ode_mlcp_impact_status with_workers(run *shared) {
   const memory_source *source = &shared->impact->source;
-  uint64_t n_chunks = shared->n_local / CHUNK + 1;
+  uint64_t n_chunks = shared->n_local / shared->chunk + 1;
   int n_workers = shared->options->threads;
   if ((uint64_t)n_workers > n_chunks) n_workers = (int)n_chunks;
 
@@ -414,6 +417,8 @@ static ode_mlcp_impact_status
 approximate(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
             ode_mlcp_impact_set *set) {
   run shared = {.impact = impact, .options = options, .set = set};
+  shared.chunk =
+      options->caps == ODE_MLCP_IMPACT_ENDS ? IMPACT_ENDS_BLOCK : CHUNK;
   ode_mlcp_impact_status status = impact_sampler_prepare(impact, options);
   if (status != ODE_MLCP_IMPACT_DONE) return status;
 

@@ -12,6 +12,7 @@
 enum {
   PHILOX_CAPS = 0,                /* + contact/2: caps on the impulses */
   PHILOX_ENDS = 0x10000000,       /* + contact: caps that go for the ends */
+  PHILOX_CHANGES = 0x20000000,    /* and the next: changes to such caps */
   PHILOX_COVERING = 0x40000000,   /* + contact/2: a covering vector */
   PHILOX_ORDER = (int)0x50000000, /* the next contact of a random sequence */
   PHILOX_SOLUTION = 0x60000000,   /* one of several solutions */

@@ -1,0 +1,54 @@
+/* Caps that go for the ends of a set.
+ *
+ * Where a set ends its outcomes ask for caps that are full, or small by decades, or
+ * within a hair of a number nobody knows before. So samples go in blocks: each
+ * looks for the end of one contact velocity, first by caps of all kinds, then by
+ * changes to those of its best sample so far. What a sample draws is a function
+ * of seed and number alone, as the samples before it in its block are; who begins
+ * within a block goes through these first. */
+#ifndef ODE_MLCP_IMPACTS_IMPACT_ENDS_H
+#define ODE_MLCP_IMPACTS_IMPACT_ENDS_H
+
+#include "common/arena.h"
+#include "impacts/contact_space.h"
+
+/** Samples of a block. */
+#define IMPACT_ENDS_BLOCK 2048
+
+/** Steps that are handed on; what comes after is drawn anew. */
+#define IMPACT_ENDS_STEPS 32
+
+/* A draw is the parts of h that a step's caps are, and a number in (0, 1) for the
+ * choice among its solutions. */
+typedef struct impact_ends {
+  const contact_space *space; /* an island's; NULL: not begun */
+  uint64_t seed, block;
+  uint64_t next;  /* samples of the block that are done */
+  double best;    /* m/s, -INFINITY: none yet */
+  int best_steps; /* that were handed on */
+  double *parent; /* IMPACT_ENDS_STEPS x (m + 1) */
+  double *tried;  /* of this sample */
+  bool goes_on;   /* from the parent */
+  int n_changes;
+  int changed[3]; /* places in the parent */
+  double to[3];
+} impact_ends;
+
+bool impact_ends_open(impact_ends *ends, const contact_space *space,
+                      uint64_t seed, arena *arena);
+
+/** Turn to a sample's block. @return samples of it that are to be run before,
+ *  in order, from *first on */
+uint64_t impact_ends_missing(impact_ends *ends, uint64_t sample,
+                             uint64_t *first);
+
+/** The next sample of the block begins. */
+void impact_ends_begin(impact_ends *ends, uint64_t sample);
+
+/** Its draw of a step. @return m + 1 numbers */
+const double *impact_ends_draw(impact_ends *ends, uint64_t sample, int step);
+
+/** It is over, at contact velocities c after n_steps; or c is NULL: it is not. */
+void impact_ends_finish(impact_ends *ends, const double c[], int n_steps);
+
+#endif
