@@ -272,6 +272,93 @@ static void test_impacts_add_no_energy(void) {
   }
 }
 
+/* --- crowds ----------------------------------------------------------------- */
+
+/* A cube of 4 x 4 x 4 balls of some sizes and densities, a little apart in all
+ * directions, falls by as much. */
+static int drop_cube(scene *s, double mu, double e, dBodyID balls[64],
+                     double radius[64], uint64_t seed) {
+  test_random random = {seed};
+  int n = 0;
+  s->surface.parameters.mu = mu;
+  s->surface.parameters.mode = dContactApprox1 | (e > 0 ? dContactBounce : 0);
+  s->surface.parameters.bounce = e;
+  dCreatePlane(s->space, 0, 1, 0, 0);
+  for (int at = 0; at < 64; at++) {
+    dMass mass;
+    balls[n] = dBodyCreate(s->world);
+    radius[n] = test_uniform(&random, 0.09, 0.1);
+    dMassSetSphere(&mass, test_uniform(&random, 500, 3000), radius[n]);
+    dBodySetMass(balls[n], &mass);
+    dBodySetPosition(balls[n], 0.21 * (at % 4) + test_uniform(&random, 0, 1e-3),
+                     0.101 + 0.21 * (at / 16),
+                     0.21 * (at / 4 % 4) + test_uniform(&random, 0, 1e-3));
+    dGeomSetBody(dCreateSphere(s->space, radius[n]), balls[n]);
+    n++;
+  }
+  return n;
+}
+
+/* How deep balls are in each other and in the ground. */
+static double deepest(const dBodyID balls[], const double radius[], int n) {
+  double most = 0;
+  for (int i = 0; i < n; i++) {
+    const dReal *a = dBodyGetPosition(balls[i]);
+    most = fmax(most, radius[i] - a[1]);
+    for (int j = 0; j < i; j++) {
+      const dReal *b = dBodyGetPosition(balls[j]);
+      double apart = hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+      most = fmax(most, radius[i] + radius[j] - apart);
+    }
+  }
+  return most;
+}
+
+/* The impacts of a crowd become some dozens of events in a step, they neither add
+ * energy nor let anything into anything. */
+static void test_crowds_of_impacts_are_few_solves(void) {
+  static const struct {
+    const char *settings;
+    double mu, e, h;
+  } CASES[] = {{"scheme=trapezoid", 0, 0, 0.01},
+               {"scheme=trapezoid", 0.4, 0.3, 0.02},
+               {"scheme=conserving", 0, 0, 0.02},
+               {"scheme=conserving", 0.5, 0, 0.01}};
+  for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++) {
+    scene s;
+    dBodyID balls[64];
+    double radius[64], deep = 0, highest = 0;
+    long most_substeps = 0, most_solves = 0, impacts = 0;
+    open_scene(&s, CASES[c].settings, 9.81);
+    int n = drop_cube(&s, CASES[c].mu, CASES[c].e, balls, radius, 7 + c);
+    for (int i = 0; i * CASES[c].h < 0.4; i++) {
+      ode_mlcp_report report;
+      CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, CASES[c].h, &report),
+                            ODE_MLCP_OK);
+      deep = fmax(deep, deepest(balls, radius, n));
+      most_substeps =
+          report.substeps > most_substeps ? report.substeps : most_substeps;
+      most_solves = report.solves > most_solves ? report.solves : most_solves;
+      impacts += report.impacts;
+      double energy = 0;
+      for (int b = 0; b < n; b++) {
+        dMass mass;
+        dBodyGetMass(balls[b], &mass);
+        energy += kinetic_energy(balls[b]) +
+                  9.81 * mass.mass * dBodyGetPosition(balls[b])[1];
+      }
+      if (i == 0) highest = energy;
+      CU_ASSERT(energy <= highest * (1 + 1e-4));
+      highest = fmin(energy, highest);
+    }
+    CU_ASSERT(impacts >= 64);
+    CU_ASSERT(most_substeps <= 96); /* of some islands */
+    CU_ASSERT(most_solves <= 8000);
+    CU_ASSERT(deep < 1e-4);
+    scene_close(&s);
+  }
+}
+
 int main(void) {
   static const CU_TestInfo tests[] = {
       {"stick-slip converges at order two",
@@ -281,6 +368,8 @@ int main(void) {
       {"inconsistent joint", test_inconsistent_joint},
       {"bouncing ball is analytic", test_bouncing_ball_is_analytic},
       {"impacts add no energy", test_impacts_add_no_energy},
+      {"crowds of impacts are few solves",
+       test_crowds_of_impacts_are_few_solves},
       {"double pendulum meets the table", test_double_pendulum_meets_the_table},
       CU_TEST_INFO_NULL};
   dInitODE2(0);

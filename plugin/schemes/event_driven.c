@@ -366,8 +366,7 @@ static bool collide(event_state *w, double h, const event *found,
   double way = found->when;
   event_report(w)->collisions++;
   if (way > 0) {
-    if (w->s.take == conserving_take) {
-      /* what flies between the ends conserves nothing */
+    if (event_steps_to_collisions(w)) {
       if (!w->s.take(&w->s, &w->now, way, &w->next) ||
           !meet_exactly(w, h, &way) || !accept(w, remaining, way))
         return false;
@@ -442,7 +441,8 @@ static bool run(event_state *w) {
   const ode_mlcp_options *options = step->options;
   double remaining = step->step_size;
   bool detect = options->events;
-  int n_events = 0, n_failed = 0;
+  int n_failed = 0;
+  w->n_events = 0;
   second_order_find_stiff(&w->s, &w->now, step->step_size);
   w->s.counts_cone = true;
   double last = 0; /* size of the last substep */
@@ -459,7 +459,7 @@ static bool run(event_state *w) {
     w->ahead_size = 0;
     last = size;
     if (detect && !events_find(w, size, &found)) return false;
-    if (found.kind != EVENT_NONE && ++n_events > options->max_events) {
+    if (found.kind != EVENT_NONE && ++w->n_events > options->max_events) {
       bool holds = false;
       event_report(w)->zeno = 1;
       if (found.kind == EVENT_COLLISION && !events_hold_back(w, &holds))

@@ -83,9 +83,9 @@ typedef struct event_state {
   int n_collided;
   contact_watch *watch; /* [here's contacts] */
   contact_probe *probe, *other_probe;
-  int n_transitions; /* so far in the step */
-  bool *taken;       /* [here's contacts] */
-  int *home_of;      /* [here's contacts] in `home`, -1: new since then */
+  int n_events, n_transitions; /* so far in the step */
+  bool *taken;                 /* [here's contacts] */
+  int *home_of; /* [here's contacts] in `home`, -1: new since then */
 
   /* of the whole step */
   scheme_step part;      /* as the islands in hand see it */
@@ -121,6 +121,18 @@ int event_compare_bodies(const void *left, const void *right);
 
 /** m/s: below this a contact's bodies neither part nor come closer. */
 double event_rate_tolerance(const event_state *w);
+
+/** Whether the step has been cut so often that it is only cut where something
+ *  collides: what else changes is met there. */
+bool event_crowds(const event_state *w);
+
+/** s: what collides within so much of the first is one event with it, where it
+ *  gives back the part `bounce` of its speed. */
+double event_window(const event_state *w, double bounce);
+
+/** Whether the way to a collision is a step of its own: what flies between the
+ *  ends of a longer one conserves nothing. */
+bool event_steps_to_collisions(const event_state *w);
 
 /** Whether a stiff force acts on a body of the contact. */
 bool event_is_stiff(const event_state *w, const world_contact *contact);

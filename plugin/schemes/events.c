@@ -150,8 +150,16 @@ static bool mark_met(event_state *w) {
   return true;
 }
 
+/* The part of the step within which a collision of contact k is one event with the
+ * first. */
+static double together(const event_state *w, const world_contacts *contacts,
+                       int k, double h) {
+  const host_surface *surface = &contacts->items[k].point.surface;
+  return event_window(w, surface->bounces ? surface->bounce : 0) / h;
+}
+
 /* The share of the step after which the first collision comes, INFINITY: none.
- * Those that come within the smallest substep of it are one event. */
+ * Those that come within the window of it are one event. */
 static bool find_collision(event_state *w, double h, double *first) {
   const scheme_step *step = w->s.step;
   const world_snapshot *here = w->s.here;
@@ -168,8 +176,8 @@ static bool find_collision(event_state *w, double h, double *first) {
                    &here->contacts, motion_radius(&w->s.home, w->now.v, h),
                    w->match))
     return outcome_no_memory(step->out);
-  double together = step->options->min_substep * step->step_size / h;
-  if (!sweep_fast(w, together, first)) return false;
+  double least = step->options->min_substep * step->step_size / h;
+  if (!sweep_fast(w, least, first)) return false;
   w->sweep_share = *first;
   for (int k = 0; k < m; k++) w->taken[k] = false;
   for (int k = 0; k < n; k++) {
@@ -180,13 +188,15 @@ static bool find_collision(event_state *w, double h, double *first) {
   }
   for (int k = 0; k < m; k++)
     if (!w->taken[k]) *first = fmin(*first, stop_share(w, k, h));
-  w->meets = w->sweep_share <= *first + together;
+  w->meets = w->sweep_share <= *first + least;
   for (int k = 0; k < n; k++)
-    if (w->share[k] <= *first + together && isfinite(w->share[k]))
+    if (isfinite(w->share[k]) &&
+        w->share[k] <= *first + together(w, &w->ahead.contacts, k, h))
       world_contact_key(&w->collided[w->n_collided++], &w->ahead,
                         &w->ahead.contacts, k, true);
   for (int k = 0; k < m && isfinite(*first); k++)
-    if (!w->taken[k] && stop_share(w, k, h) <= *first + together)
+    if (!w->taken[k] &&
+        stop_share(w, k, h) <= *first + together(w, &here->contacts, k, h))
       world_contact_key(&w->collided[w->n_collided++], here, &here->contacts, k,
                         true);
   return true;
@@ -332,10 +342,33 @@ static bool probe_all(event_state *w, double h, contact_probe probes[]) {
   return true;
 }
 
+/* Mass of the lighter body of contact k of `here`. */
+static double lighter_mass(const event_state *w, int k) {
+  const world_snapshot *here = w->s.here;
+  double least = INFINITY;
+  for (int side = 0; side < 2; side++) {
+    int b = here->contacts.items[k].point.body[side];
+    if (world_is_dynamic(here, b)) least = fmin(least, here->bodies[b].mass);
+  }
+  return isfinite(least) ? least : 1;
+}
+
+/* The largest force of what is watched, by the mass that it acts on. */
+static double largest_push(const event_state *w, double between) {
+  double most = 0;
+  for (int k = 0; k < w->s.here->contacts.n; k++)
+    if ((w->watch[k].kinds & WATCH_FORCES) && w->probe[k].holds)
+      most = fmax(most, fabs(w->probe[k].normal - w->other_probe[k].normal) /
+                            (between * lighter_mass(w, k)));
+  return most;
+}
+
 /* The forces at the end of a step of size h are the rate at which the impulses
- * of a step in the same mode grow with its size. */
-static void watch_forces(event_state *w, int k, double between,
+ * of a step in the same mode grow with its size.
+ * @param push  largest_push */
+static void watch_forces(event_state *w, int k, double between, double push,
                          double tolerance) {
+  const double NOISE = 1e-9; /* of the largest: friction of such is any */
   contact_watch *watch = &w->watch[k];
   int m = w->s.middle_of[k];
   const contact_probe *longer = &w->probe[k], *shorter = &w->other_probe[k];
@@ -349,9 +382,12 @@ static void watch_forces(event_state *w, int k, double between,
   const contact_rows *rows = assembly_contact_rows(w->s.base.assembly, m);
   const world_contact *contact = solved_contact(&w->s, m);
   double size = fabs(normal) + 1e-300;
-  watch->value[2] = normal / size + 1e-9;
-  watch->value[1] =
-      fmin(friction_slack(&contact->point, rows, normal, tangent, 1) / size, 1);
+  double scale = push * lighter_mass(w, k) + 1e-300;
+  watch->value[2] = normal / scale + NOISE;
+  watch->value[1] = 1;
+  if (size > NOISE * scale)
+    watch->value[1] = fmin(
+        friction_slack(&contact->point, rows, normal, tangent, 1) / size, 1);
 
   /* at its limit all through: it slips already */
   double slip[3];
@@ -419,14 +455,17 @@ static bool slips_after(event_state *w, double h, double *least) {
 }
 
 static bool forces_after(event_state *w, double h, double *least) {
-  const double DELTA = 1e-4; /* of h: between the probes, for a difference */
-  if (!probe_all(w, h * (1 + DELTA), w->probe) ||
-      !probe_all(w, h * (1 - DELTA), w->other_probe))
+  /* for a difference; one over less of the host's step is noise */
+  const double APART = 1e-4, MOST = 0.25; /* of the host's step; of h */
+  double apart = fmin(APART * w->s.step->step_size, MOST * h);
+  if (!probe_all(w, h + apart, w->probe) ||
+      !probe_all(w, h - apart, w->other_probe))
     return false;
   double tolerance = event_rate_tolerance(w);
+  double push = largest_push(w, 2 * apart);
   for (int k = 0; k < w->s.here->contacts.n; k++)
     if (w->watch[k].kinds & WATCH_FORCES)
-      watch_forces(w, k, 2 * DELTA * h, tolerance);
+      watch_forces(w, k, 2 * apart, push, tolerance);
   *least = least_value(w, WATCH_FORCES);
   return true;
 }
@@ -467,6 +506,9 @@ static void drop_steady(event_state *w) {
   for (int k = 0; k < n; k++) w->watch[k].kinds &= ~WATCH_FORCES;
 }
 
+/* What a watch is less than at its event. */
+static const double AT_EVENT = 1e-6;
+
 /* A contact's new mode after the event of `kind`. */
 static void flip(world_contact *contact, contact_watch *watch, int kind) {
   watch->kinds &= ~(1 << kind);
@@ -475,12 +517,13 @@ static void flip(world_contact *contact, contact_watch *watch, int kind) {
 }
 
 /* Watches that are past their event after the smallest step: their contacts
- * change at once, and are watched no more. */
+ * change at once, and are watched no more. Nor are contacts that touch without a
+ * push, whose end is nothing that happens. */
 static void flip_at_once(event_state *w, int kinds) {
   for (int k = 0; k < w->s.here->contacts.n; k++)
     for (int kind = 0; kind < 3; kind++)
       if ((w->watch[k].kinds & kinds & 1 << kind) &&
-          w->watch[k].value[kind] < 0)
+          w->watch[k].value[kind] < (1 << kind == WATCH_LEAVE ? AT_EVENT : 0))
         flip(&w->s.here->contacts.items[k], &w->watch[k], kind);
 }
 
@@ -488,7 +531,6 @@ bool events_flip(event_state *w) {
   static const ode_mlcp_event_change CHANGES[3] = {ODE_MLCP_EVENT_CHANGE_STICK,
                                                    ODE_MLCP_EVENT_CHANGE_SLIP,
                                                    ODE_MLCP_EVENT_CHANGE_PART};
-  const double AT_EVENT = 1e-6; /* of a watch's value at the start */
   for (int k = 0; k < w->s.here->contacts.n; k++)
     for (int kind = 0; kind < 3; kind++)
       if ((w->watch[k].kinds & 1 << kind) &&
@@ -565,7 +607,7 @@ static bool cut_at_root(event_state *w, watch_look *look, int kinds,
   if (!(in.at_high < 0)) return true;
   *looked = true;
   if (!look(w, shortest, &in.at_low)) return false;
-  if (in.at_low < 0) {
+  if (in.at_low < AT_EVENT) {
     flip_at_once(w, kinds);
     in.at_low = least_value(w, kinds);
     if (isinf(in.at_low)) return true;
@@ -584,43 +626,57 @@ static bool cut_at_root(event_state *w, watch_look *look, int kinds,
  * step is cut or ends for something else. */
 enum { MOST_TRANSITIONS = 10 };
 
-/* When the first mode changes: the step so far is then left in w->next. INFINITY:
- * they stay what they are over the step, which is there as it was. */
-static bool find_transition(event_state *w, double h, double *when) {
+/* When the first mode changes before `end`, up to the size h of the trial step: the
+ * step so far is then left in w->next. INFINITY: they stay what they are.
+ * @param looked  out: whether other sizes than h were looked at, so that w->next
+ *                is not the trial step as it was */
+static bool find_transition(event_state *w, double h, double end, double *when,
+                            bool *looked) {
   const scheme_step *step = w->s.step;
-  double shortest = step->options->min_substep * step->step_size, end = h;
-  double least;
-  bool any = false, looked = false;
+  double shortest = step->options->min_substep * step->step_size;
+  double least, limit = end;
+  bool any = false;
   *when = INFINITY;
-  if (!set_watches(w, &any)) return false;
-  if (!any || h <= shortest || w->n_transitions >= MOST_TRANSITIONS)
+  *looked = false;
+  if (end <= shortest || w->n_transitions >= MOST_TRANSITIONS ||
+      event_crowds(w))
     return true;
+  if (!set_watches(w, &any)) return false;
+  if (!any) return true;
   drop_steady(w);
   look_at_slips(w);
-  if (!cut_at_root(w, slips_after, WATCH_STOP, shortest, &end, &looked))
+  if (end < h && least_value(w, WATCH_STOP) < 0) {
+    *looked = true;
+    if (!slips_after(w, end, &least)) return false;
+  }
+  if (!cut_at_root(w, slips_after, WATCH_STOP, shortest, &end, looked))
     return false;
   if (watches(w, WATCH_FORCES)) {
-    looked = true;
+    *looked = true;
     if (!forces_after(w, end, &least) ||
-        !cut_at_root(w, forces_after, WATCH_FORCES, shortest, &end, &looked))
+        !cut_at_root(w, forces_after, WATCH_FORCES, shortest, &end, looked))
       return false;
   }
-  if (end < h) *when = end;
-  return !looked || slips_after(w, end, &least);
+  if (!(end < limit)) return true;
+  *when = end;
+  return slips_after(w, end, &least);
 }
 
 bool events_find(event_state *w, double h, event *found) {
-  w->meets = false;
   double share, transition;
+  bool looked;
+  w->meets = false;
   found->kind = EVENT_NONE;
-  if (!find_collision(w, h, &share) || !find_transition(w, h, &transition))
+  if (!find_collision(w, h, &share)) return false;
+  bool collides = isfinite(share);
+  if (!find_transition(w, h, collides ? share * h : h, &transition, &looked))
     return false;
-  if (isinf(share) && isinf(transition)) return true;
-  if (transition < share * h) {
+  if (isfinite(transition))
     *found = (event){EVENT_TRANSITION, transition};
-    return true;
-  }
-  *found = (event){EVENT_COLLISION, share * h};
-  if (isinf(transition)) return true; /* the trial step is there still */
-  return w->s.take(&w->s, &w->now, h, &w->next);
+  else if (collides)
+    *found = (event){EVENT_COLLISION, share * h};
+  /* way of the conserving scheme to a collision is a step of its own */
+  bool done = !looked || isfinite(transition) ||
+              (collides && share > 0 && event_steps_to_collisions(w));
+  return done || w->s.take(&w->s, &w->now, h, &w->next);
 }
