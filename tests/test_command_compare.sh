@@ -245,6 +245,21 @@ check "interrupted: told" out_has '^ah: interrupted after'
 check "interrupted: the figures" figure_is ah steps 'x > 0'
 check "interrupted: the rest" out_has '^step: not run'
 
+# crafted recordings: crafted NAME OFFSET BYTES, as printf has them
+crafted() {
+  rm -rf crafted
+  cp -r small crafted
+  printf "$3" | dd of=crafted/data/ah.rec bs=1 seek="$2" conv=notrunc 2>dd.err
+  refused "$1" 'is broken' --from crafted
+}
+compare --output small --no-repeat --steppers ah --steps 3 -- "$play" wall 2
+crafted 'a program without an end' 208 "$(printf '%0256d' 0)"
+crafted 'a message without an end' 464 "$(printf '%0400d' 0)"
+crafted 'records at an odd place' 12 '\001\020\000\000'
+crafted 'records beyond the file' 16 '\377\377\377\377\377\377\377\177'
+crafted 'a record of no size' 4100 '\000\000\000\000'
+crafted 'a record larger than the file' 4100 '\370\377\377\377'
+
 # bounded on disk
 compare --output report --no-repeat --steppers ah --megabytes 1 -- \
   "$play" wall 5 --seconds 20

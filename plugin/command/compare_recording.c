@@ -75,10 +75,20 @@ static bool keep(recording *r, const recording_record *record) {
   }
 }
 
+/* Words that end, and records at a place where their numbers can be. */
+static bool head_is_sound(const recording_head *head) {
+  return memchr(head->stepper, 0, sizeof head->stepper) != NULL &&
+         memchr(head->program, 0, sizeof head->program) != NULL &&
+         memchr(head->message, 0, sizeof head->message) != NULL &&
+         head->head_size % 8 == 0;
+}
+
 static bool read_records(recording *r) {
   const char *bytes = (const char *)r->head;
   uint64_t at = r->head->head_size, used = r->head->used;
-  if (at < sizeof(recording_head) || at > used || used > r->size) return false;
+  if (!head_is_sound(r->head) || at < sizeof(recording_head) || at > used ||
+      used > r->size)
+    return false;
   while (at < used) {
     const recording_record *record = (const void *)(bytes + at);
     if (used - at < sizeof *record || record->size < sizeof *record ||
