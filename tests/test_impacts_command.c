@@ -225,6 +225,19 @@ static void test_all_examples_run(void) {
   CU_ASSERT(says(output, "simultaneous (Anitescu & Potra): 3"));
 }
 
+/* Speeds of a hair below 0 are printed without a sign. */
+static void test_report_has_no_negative_zero(void) {
+  char *words[] = {"impact",    "rocking-block", "--caps", "ends",
+                   "--samples", "65536",         NULL,     NULL};
+  CU_ASSERT_EQUAL(run_words(false, words), 0);
+  CU_ASSERT(says(output, "vtB     0.000000"));
+  CU_ASSERT_PTR_NULL(strstr(output, "-0.000000"));
+  // negative control: there is one
+  words[6] = "--json";
+  CU_ASSERT_EQUAL(run_words(false, words), 0);
+  CU_ASSERT(says(output, "\"vtB\": [-"));
+}
+
 static void test_wrong_use(void) {
   CU_ASSERT_EQUAL(run(NULL, NULL), 2);
   CU_ASSERT_EQUAL(run("no-such-example", NULL), 2);
@@ -551,6 +564,7 @@ int main(void) {
   CU_TestInfo tests[] = {
       {"json", test_json},
       {"all examples run", test_all_examples_run},
+      {"report has no negative zero", test_report_has_no_negative_zero},
       {"wrong use", test_wrong_use},
       {"problem folder", test_problem_folder},
       {"bad folders", test_bad_folders},

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "command/exact_sum.h"
+#include "common/number.h"
 #include "command/impact.h"
 #include "command/json.h"
 #include "common/lanes.h"
@@ -746,6 +747,8 @@ void impact_reduction_print_text(FILE *out, const impact_reduction *it) {
     row_name(it, i, name);
     moments(it, i, &mean, &deviation);
     fprintf(out, "  %-5s %10.6f %10.6f %10.6f %10.6f\n", name,
-            it->extents[2 * i], mean, it->extents[2 * i + 1], deviation);
+            number_of_six_digits(it->extents[2 * i]),
+            number_of_six_digits(mean),
+            number_of_six_digits(it->extents[2 * i + 1]), deviation);
   }
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command/impact.h"
+#include "common/number.h"
 #include "command/json.h"
 
 enum { OCCUPANCY_CELLS = 64 };
@@ -165,8 +166,10 @@ void impact_print_text(FILE *out, const impact_result *result) {
     for (int i = 0; i < impact_row_count(result); i++) {
       char name[24];
       impact_row_name(problem, i, name);
-      fprintf(out, "  %-5s %10.6f %10.6f %10.6f\n", name, extents[2 * i],
-              means[i] + 0.0, extents[2 * i + 1]);
+      fprintf(out, "  %-5s %10.6f %10.6f %10.6f\n", name,
+              number_of_six_digits(extents[2 * i]),
+              number_of_six_digits(means[i]),
+              number_of_six_digits(extents[2 * i + 1]));
     }
   }
   free(extents);

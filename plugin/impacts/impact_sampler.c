@@ -277,6 +277,9 @@ static int solve_by_search(impact_sampler *sampler, int most, bool wide) {
   const double *c = sampler->inputs, *caps = c + space->n_rows;
   double tolerance = IMPACT_FEASIBILITY * space->scale;
   double work = wide ? CONTACT_SEARCH_WIDE_WORK : CONTACT_SEARCH_WORK;
+  // a sample of many steps that are all cut short must end some time
+  double begun = sampler->step + 1.0;
+  if (space->n_rows > MOST_SEARCHED_ROWS) work /= begun * begun;
   const ode_mlcp_impact *impact = sampler->impact;
   const contact_factors factors = {.J = impact->J,
                                    .B = impact->B,
@@ -330,6 +333,7 @@ static int fall_back(impact_sampler *sampler, uint64_t sample, uint32_t step,
 int impact_sampler_step(impact_sampler *sampler, uint64_t sample, uint32_t step,
                         int most) {
   sampler->met_all = false;
+  sampler->step = step;
   if (sampler->method == ODE_MLCP_IMPACT_MODES ||
       sampler->method == ODE_MLCP_IMPACT_SEARCH) {
     int n_solutions =
