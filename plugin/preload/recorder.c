@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/single_threaded.h>
 #include <unistd.h>
 
 #include <ode/ode.h>
@@ -181,6 +180,12 @@ VISIBLE dMessageFunction *dGetMessageHandler(void) {
 }
 
 /* ---- the lock ---- */
+
+#ifdef __GLIBC__
+#include <sys/single_threaded.h>
+#else
+enum { __libc_single_threaded = 0 };
+#endif
 
 /* While there is one thread nobody else can be meant: a lock and its release cost
  * as much as a contact's record. */
