@@ -41,5 +41,15 @@ if command -v bash >/dev/null; then
   check "completes a command" sh -c '[ "$(sed -n 1p out)" = compare ]'
   check "completes an option" sh -c '[ "$(sed -n 2p out)" = --steppers ]'
 fi
+if command -v fish >/dev/null; then
+  PATH="$work/root/usr/bin:$PATH" fish --no-config -c 'source $argv[1]
+    complete -C "ode-mlcp co"; complete -C "ode-mlcp compare --stepp"' \
+    root/usr/share/fish/vendor_completions.d/ode-mlcp.fish >out 2>err
+  check "completes a command in fish" grep -q '^compare' out
+  check "completes an option in fish" grep -q '^--steppers' out
+fi
+if command -v zsh >/dev/null; then
+  check "zsh reads its completion" zsh -n root/usr/share/zsh/site-functions/_ode-mlcp
+fi
 
 finish
