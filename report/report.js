@@ -723,6 +723,7 @@ function connect(data, replay) {
 
   show(0);
   state.state = 'ready';
+  state.seconds = (performance.now() / 1e3).toFixed(3); // until one can look
   // report.html#play starts by itself, #12.5 stands at that time
   const wanted = location.hash.slice(1);
   if (wanted === 'play') play(true);

@@ -301,18 +301,18 @@ static void say_nearest(comparison *c, const char *program, const char *how,
   add(out, size, ").");
 }
 
-/* Names of the runs that kept the contact law, or of those that did not, with
- * their errors. */
-static int name_runs(const comparison *c, bool kept, size_t judged, char *names,
-                     size_t size) {
+/* Names of the runs whose figure is rounding, or of those whose is not, with
+ * the figure. @return how many. */
+static int name_runs(const comparison *c, bool rounding, size_t figure,
+                     char *names, size_t size) {
   int count = 0;
   names[0] = '\0';
   for (int i = 0; i < c->n_runs; i++) {
     const compare_run *run = &c->runs[i];
-    double error = value_of(run, judged);
-    if (run->levels[0] == NULL || (error <= ROUNDING) != kept) continue;
+    double error = value_of(run, figure);
+    if (run->levels[0] == NULL || (error <= ROUNDING) != rounding) continue;
     add(names, size, count++ > 0 ? ", " : "");
-    if (!kept) add(names, size, "%.2g m/s under ", error);
+    if (!rounding) add(names, size, "%.2g m/s under ", error);
     add(names, size, "%s", run->name);
   }
   return count;
@@ -327,6 +327,18 @@ static void say_who_kept(comparison *c, const char *program, size_t judged) {
   if (name_runs(c, false, judged, names, sizeof names) > 0)
     add(out, size, "; at worst they are off it by %s", names);
   add(out, size, ".");
+}
+
+/* Goes on with the sentence before: a contact that pushes as it should may hold
+ * by more friction than there is. */
+static void say_friction(comparison *c) {
+  char *out = c->verdict, names[sizeof c->verdict];
+  size_t size = sizeof c->verdict, used = strlen(out);
+  if (name_runs(c, false, offsetof(compare_figures, cone_violation_worst),
+                names, sizeof names) == 0)
+    return;
+  out[used - 1] = '\0';
+  add(out, size, "; friction is beyond its cone by %s.", names);
 }
 
 /* Two sentences: who kept the law, and at what price. */
@@ -361,6 +373,7 @@ static void write_verdict(comparison *c) {
     say_nearest(c, program,
                 "kept the contacts closest to their law (worst error ", " m/s",
                 law, judged);
+  if (!c->is_scene) say_friction(c);
   add(out, size, " %s was the fastest (%.3g ms a step", fast->name,
       fast->figures.ms_step_median);
   for (int i = 0; i < c->n_runs; i++) {
