@@ -199,6 +199,95 @@ static void test_light_body_carries_a_heavy_load(void) {
     }
 }
 
+/* --- a tower in a soft world ------------------------------------------------ */
+
+enum { STOREYS = 4 };
+
+typedef struct tower {
+  dWorldID world;
+  dSpaceID space;
+  dJointGroupID contacts;
+  dBodyID box[STOREYS];
+} tower;
+
+static int surface_of(void *context, dGeomID geom1, dGeomID geom2,
+                      ode_mlcp_surface *surface) {
+  (void)context;
+  (void)geom1;
+  (void)geom2;
+  surface->parameters = bare_surface(dContactApprox1, 0.5);
+  return 1;
+}
+
+static int collide(void *context, dWorldID world, ode_mlcp_contact_list *list) {
+  tower *t = context;
+  (void)world;
+  return ode_mlcp_collide_space(list, t->space, surface_of, t) == ODE_MLCP_OK;
+}
+
+static void near_callback(void *data, dGeomID a, dGeomID b) {
+  tower *t = data;
+  dContactGeom found[8];
+  const dSurfaceParameters surface = bare_surface(dContactApprox1, 0.5);
+  int count = dCollide(a, b, 8, found, sizeof found[0]);
+  for (int i = 0; i < count; i++) {
+    dContact contact = contact_at(&surface, 0, 0, 0, 0);
+    contact.geom = found[i];
+    dJointAttach(dJointCreateContact(t->world, t->contacts, &contact),
+                 dGeomGetBody(a), dGeomGetBody(b));
+  }
+}
+
+/* How high its storeys stand after two seconds. */
+static void build_tower(int scheme, bool function, double cfm,
+                        const double masses[], double z[]) {
+  tower t = {.world = dWorldCreate(),
+             .space = dSimpleSpaceCreate(0),
+             .contacts = dJointGroupCreate(0)};
+  dWorldSetGravity(t.world, 0, 0, -G);
+  dWorldSetCFM(t.world, cfm);
+  attach(t.world, scheme);
+  dCreatePlane(t.space, 0, 0, 1, 0);
+  for (int i = 0; i < STOREYS; i++) {
+    dMass mass;
+    t.box[i] = dBodyCreate(t.world);
+    dMassSetBoxTotal(&mass, masses[i], 1, 1, 0.5);
+    dBodySetMass(t.box[i], &mass);
+    dGeomSetBody(dCreateBox(t.space, 1, 1, 0.5), t.box[i]);
+    dBodySetPosition(t.box[i], 0, 0, 0.25 + 0.5 * i);
+  }
+  if (function)
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_set_collision(t.world, collide, &t),
+                          ODE_MLCP_OK);
+  for (int i = 0; i < 200; i++) {
+    if (!function) dSpaceCollide(t.space, &t, near_callback);
+    CU_ASSERT_EQUAL_FATAL(dWorldStep(t.world, 0.01), 1);
+    dJointGroupEmpty(t.contacts);
+  }
+  for (int i = 0; i < STOREYS; i++) z[i] = dBodyGetPosition(t.box[i])[2];
+  dJointGroupDestroy(t.contacts);
+  dSpaceDestroy(t.space);
+  dWorldDestroy(t.world);
+}
+
+/* Storeys press each other together by what they carry, whoever finds their
+ * contacts. The host's own stepper does not keep the tower up. */
+static void test_a_tower_gives_way(void) {
+  const double cfms[] = {1e-6, 2e-5}, masses[] = {100, 300, 100, 300};
+  for (int c = 0; c < 2; c++)
+    for (int scheme = 0; scheme < N_SCHEMES; scheme++)
+      for (int function = 0; function < 2; function++) {
+        double z[STOREYS], given = 0, above = 800;
+        build_tower(SCHEMES[scheme], function, cfms[c], masses, z);
+        for (int i = 0; i < STOREYS; i++) {
+          given += cfms[c] * 0.01 * above * G / 0.2 / 4;
+          above -= masses[i];
+          CU_ASSERT_DOUBLE_EQUAL(z[i], 0.25 + 0.5 * i - given,
+                                 0.01 * given + 1e-6);
+        }
+      }
+}
+
 /* Dropped on a spring: the same way as on the stock stepper, not only at the
  * end. */
 static void test_bounces_as_on_stock(void) {
@@ -505,6 +594,7 @@ int main(void) {
        test_static_compression_is_at_rest},
       {"settles where stock does", test_settles_as_on_stock},
       {"light bodies carry heavy loads", test_light_body_carries_a_heavy_load},
+      {"a tower gives way", test_a_tower_gives_way},
       {"bounces as on stock", test_bounces_as_on_stock},
       {"bounces as the spring says", test_bounces_as_the_spring_says},
       {"slides as far", test_slides_as_far_as_on_rigid_ground},
