@@ -208,8 +208,8 @@ static bool lemke_from_nothing(fast_work *work) {
 
 /* From the active set of last step, unless so many of its rows change at once
  * that it tells nothing. */
-static bool continue_from_guess(fast_work *work) {
-  const double most_work = 40, most_share = 0.1; // factorisations, of the rows
+static bool continue_from_guess(fast_work *work, double most_work) {
+  const double most_share = 0.1; // of the rows
   fast_spread(work, true);
   box_project(&work->box, work->p);
   fast_work_evaluate(work);
@@ -231,18 +231,27 @@ static bool rest(fast_work *work, const double guess[], knowledge known) {
 
 static bool run_cascade(fast_work *work, const double guess[]) {
   const int few_rows = 150; // swept even where nothing is known of them
+  // residual: what is left is how light bodies share their loads, and the active
+  // set changed all at once goes round in circles there
+  const double last_digits = 1e-6;
+  const double few_factorisations = 16, some_factorisations = 40;
 
   work->best_residual = INFINITY;
   memset(work->best_p, 0, sizeof(double) * (size_t)work->box.n_rows);
   work->stage = SOLVER_STAGE_WARM;
   knowledge known = take_guess(work, guess);
   if (work->residual <= work->target) return true;
+  if (known == KNOW_HALF && work->residual <= last_digits) {
+    work->stage = SOLVER_STAGE_CONTINUATION;
+    if (continue_from_guess(work, few_factorisations)) return true;
+    take_guess(work, guess);
+  }
   work->stage = SOLVER_STAGE_REST;
   if (rest(work, guess, known)) return true;
   if (fast_work_is_spent(work)) return false;
   if (known > KNOW_NOTHING) {
     work->stage = SOLVER_STAGE_CONTINUATION;
-    if (continue_from_guess(work)) return true;
+    if (continue_from_guess(work, some_factorisations)) return true;
     if (fast_work_is_spent(work)) return false;
     take_guess(work, guess);
   }
