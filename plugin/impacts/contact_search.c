@@ -45,8 +45,9 @@ int contact_search_solve(const contact_space *space, const double start[],
                          double tolerance, int most, long max_pivots,
                          double scratch[], double lambdas[], double reached[],
                          long *pivots, bool *whole) {
-  return solve(space, space->A, start, c, caps, tolerance, 100 * tolerance,
-               most, max_pivots, scratch, lambdas, reached, pivots, whole);
+  return solve(space, space->A, start, c, caps, tolerance,
+               100 * IMPACT_FEASIBILITY * space->scale, most, max_pivots,
+               scratch, lambdas, reached, pivots, whole);
 }
 
 bool contact_search_grow(const contact_space *space, const double start[],

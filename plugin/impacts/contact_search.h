@@ -46,8 +46,8 @@ size_t contact_search_start_size(const contact_space *space);
  * @param start       from contact_search_prepare
  * @param c           [n_rows] contact velocities
  * @param caps        [m] > 0, N s; INFINITY for none (eq. I3)
- * @param tolerance   m/s, to which conditions hold (times 100 with impulses
- *                    that velocities barely tell apart)
+ * @param tolerance   m/s, to which conditions hold on the way; what is found
+ *                    holds to 100 IMPACT_FEASIBILITY of the velocity scale
  * @param most        how many are wanted: fewer may end the search early
  * @param max_pivots  simplex steps; beyond, the search is cut short
  * @param scratch     contact_search_scratch numbers

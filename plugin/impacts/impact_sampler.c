@@ -272,10 +272,11 @@ static int keep_distinct(impact_sampler *sampler, int n_found) {
   return n_solutions;
 }
 
-static int solve_by_search(impact_sampler *sampler, int most, bool wide) {
+/* `tolerance` in parts of the velocity scale; `wide` has its own. */
+static int solve_by_search(impact_sampler *sampler, int most, double tolerance,
+                           bool wide) {
   const contact_space *space = &sampler->island->space;
   const double *c = sampler->inputs, *caps = c + space->n_rows;
-  double tolerance = IMPACT_FEASIBILITY * space->scale;
   double work = wide ? CONTACT_SEARCH_WIDE_WORK : CONTACT_SEARCH_WORK;
   // a sample of many steps that are all cut short must end some time
   double begun = sampler->step + 1.0;
@@ -293,19 +294,29 @@ static int solve_by_search(impact_sampler *sampler, int most, bool wide) {
                                  sampler->solver, sampler->lambdas,
                                  sampler->reached, &pivots, &whole)
            : contact_search_solve(space, sampler->island->search_start, c, caps,
-                                  tolerance, most, most_pivots, sampler->solver,
-                                  sampler->lambdas, sampler->reached, &pivots,
-                                  &whole);
+                                  tolerance * space->scale, most, most_pivots,
+                                  sampler->solver, sampler->lambdas,
+                                  sampler->reached, &pivots, &whole);
   sampler->met_all = whole && n_found < most;
   return keep_distinct(sampler, n_found);
 }
 
-/* The search, then one with so many digits that no rounding matters. */
+/* The search, then one with so many digits that no rounding matters, then
+ * coarser ones. */
 static int fall_back_on_search(impact_sampler *sampler, int most) {
   bool searched =
       sampler->method == ODE_MLCP_IMPACT_SEARCH && !sampler->island->has_tree;
-  int n_solutions = searched ? 0 : solve_by_search(sampler, most, false);
-  return n_solutions > 0 ? n_solutions : solve_by_search(sampler, most, true);
+  int n_solutions =
+      searched ? 0 : solve_by_search(sampler, most, IMPACT_FEASIBILITY, false);
+  if (n_solutions == 0) n_solutions = solve_by_search(sampler, most, 0, true);
+  // where decisions exclude each other by a hair more than they may; what is
+  // found so is checked as always, but may not be all
+  for (double times = 10; n_solutions == 0 && times <= 100; times *= 10) {
+    n_solutions =
+        solve_by_search(sampler, most, times * IMPACT_FEASIBILITY, false);
+    sampler->met_all = false;
+  }
+  return n_solutions;
 }
 
 static bool fall_back_on_paths(impact_sampler *sampler, uint64_t sample,
@@ -338,8 +349,9 @@ int impact_sampler_step(impact_sampler *sampler, uint64_t sample, uint32_t step,
       sampler->method == ODE_MLCP_IMPACT_SEARCH) {
     int n_solutions =
         sampler->method == ODE_MLCP_IMPACT_MODES ? solve_by_modes(sampler, most)
-        : sampler->island->has_tree              ? solve_by_tree(sampler, most)
-                                    : solve_by_search(sampler, most, false);
+        : sampler->island->has_tree
+            ? solve_by_tree(sampler, most)
+            : solve_by_search(sampler, most, IMPACT_FEASIBILITY, false);
     if (n_solutions > 0) return n_solutions;
   } else if (sampler->method == ODE_MLCP_IMPACT_PATH) {
     if (solve_by_path(sampler, sample, step)) return 1;
