@@ -697,8 +697,10 @@ KERNEL void apply(const contact_modes *modes, const contact_space *space,
   const four high = {rounding, rounding, rounding, rounding};
   for (int k = 0; k < n_fours; k++) {
     four sum = {0, 0, 0, 0};
-    for (int i = 0; i < 4; i++)
-      if (4 * k + i < n) sum[i] = y[4 * k + i];
+    if (4 * k + 4 <= n)
+      sum = *(const four *)&y[4 * k];
+    else
+      for (int i = 0; 4 * k + i < n; i++) sum[i] = y[4 * k + i];
 #pragma GCC unroll 4
     for (int j = 0; j < n; j++)
       sum +=
