@@ -369,13 +369,14 @@ static int look_around(step_sweep *sweep, const sweep_body *body, dGeomID geom,
     sides[i] = high - low;
     if (!isfinite(sides[i]) || !(sides[i] > 0)) return GAP_OK;
   }
-  dGeomID probe = dCreateBox(0, sides[0], sides[1], sides[2]);
+  if (sweep->probe == NULL) sweep->probe = dCreateBox(0, 1, 1, 1);
+  dGeomID probe = sweep->probe;
+  dGeomBoxSetLengths(probe, sides[0], sides[1], sides[2]);
   dGeomSetPosition(probe, centre[0], centre[1], centre[2]);
   dGeomSetCategoryBits(probe, dGeomGetCategoryBits(geom));
   dGeomSetCollideBits(probe, dGeomGetCollideBits(geom));
   space_look look = {sweep, geom, probe, soft_world, GAP_OK};
   dSpaceCollide2(probe, (dGeomID)space, &look, look_at_near);
-  dGeomDestroy(probe);
   return look.status;
 }
 
@@ -759,4 +760,6 @@ double step_sweep_lateness(step_sweep *sweep, const sweep_way *way,
 void step_sweep_release(step_sweep *sweep) {
   gap_context_destroy(sweep->gaps);
   sweep->gaps = NULL;
+  if (sweep->probe != NULL) dGeomDestroy(sweep->probe);
+  sweep->probe = NULL;
 }

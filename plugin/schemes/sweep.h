@@ -28,6 +28,9 @@ typedef struct step_sweep {
   memory_pool *pool;
   arena arena;
   gap_context *gaps;
+  dGeomID
+      probe; /* a box in no space; NULL: not needed yet. It stays, as no geom
+                    can be destroyed within a step */
   ode_mlcp_contact_list list; /* of pairs */
   sweep_pair *pairs;
   int n_pairs;
