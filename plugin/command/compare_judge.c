@@ -168,9 +168,9 @@ static double extent(const recording_shape *shape) {
   const float *s = shape->sizes;
   switch (shape->kind) {
     case RECORDING_SPHERE: return 2 * s[0];
-    case RECORDING_BOX: return fmax(s[0], fmax(s[1], s[2]));
+    case RECORDING_BOX: return fmaxf(s[0], fmaxf(s[1], s[2]));
     case RECORDING_CAPSULE: return s[1] + 2 * s[0];
-    case RECORDING_CYLINDER: return fmax(s[1], 2 * s[0]);
+    case RECORDING_CYLINDER: return fmaxf(s[1], 2 * s[0]);
     default: break;
   }
   const float(*vertices)[3] = (const void *)(shape + 1);

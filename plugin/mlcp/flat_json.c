@@ -35,7 +35,8 @@ static char skip_space(parser *p) {
 static char unescaped(char letter) {
   static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
   const char *at = letter != '\0' ? strchr(letters, letter) : NULL;
-  return at != NULL ? meant[at - letters] : '\0';
+  if (at == NULL) return '\0';
+  return meant[at - letters];
 }
 
 /* A string in place, ended by a 0; `next` behind it. Escapes by number are

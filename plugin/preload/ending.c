@@ -69,8 +69,8 @@ static void tell_of_second_library(void) {
 void ending_tell_of_start(const char *name) {
   message_say((const char *[]){
       program, " started ", name,
-      " without ode-mlcp (LD_PRELOAD was reset, or nothing can be preloaded "
-      "into it): no world of it stepped on ode-mlcp",
+      (" without ode-mlcp (LD_PRELOAD was reset, or nothing can be preloaded "
+       "into it): no world of it stepped on ode-mlcp"),
       NULL});
 }
 

@@ -54,7 +54,10 @@ static void add_word(text *out, const char *key, const char *word) {
 static void add_setting(text *out, const char *name, const char *value) {
   char key[32];
   size_t length = strlen(name);
-  for (size_t i = 0; i <= length; i++) key[i] = name[i] == '-' ? '_' : name[i];
+  for (size_t i = 0; i <= length; i++) {
+    key[i] = name[i];
+    if (key[i] == '-') key[i] = '_';
+  }
   text_add(out, ",\n");
   if (value[0] >= 'a' && strcmp(value, "inf") != 0) {
     add_word(out, key, value);
