@@ -445,6 +445,71 @@ static void test_steps_are_deterministic(void) {
   CU_ASSERT_EQUAL(memcmp(ends[0], ends[1], sizeof ends[0]), 0);
 }
 
+/* --- springs where steps are cut ------------------------------------------- */
+
+/* A cart on four sprung wheels that falls on bumps: many impacts cut its steps. */
+static void drop_cart(scene *s, double mass, double stiffness, double h) {
+  dMass m;
+  dVector3 up = {0, 1, 0}, side = {0, 0, 1};
+  dBodyID cart = dBodyCreate(s->world);
+  dMassSetBoxTotal(&m, mass, 3, 0.6, 1.5);
+  dBodySetMass(cart, &m);
+  dBodySetPosition(cart, 0, 1.6, 0);
+  double cfm = 1 / (h * stiffness + 0.5 * sqrt(mass * stiffness));
+  for (int i = 0; i < 4; i++) {
+    double x = i & 1 ? 1.1 : -1.1, z = i & 2 ? 0.9 : -0.9;
+    dBodyID wheel = dBodyCreate(s->world);
+    dMassSetSphereTotal(&m, 0.06 * mass, 0.4);
+    dBodySetMass(wheel, &m);
+    dBodySetPosition(wheel, x, 1.2, z);
+    dGeomSetBody(dCreateSphere(s->space, 0.4), wheel);
+    dJointID joint = dJointCreateHinge2(s->world, 0);
+    dJointAttach(joint, cart, wheel);
+    dJointSetHinge2Anchor(joint, x, 1.2, z);
+    dJointSetHinge2Axes(joint, up, side);
+    dJointSetHinge2Param(joint, dParamLoStop, 0);
+    dJointSetHinge2Param(joint, dParamHiStop, 0);
+    dJointSetHinge2Param(joint, dParamSuspensionERP, h * stiffness * cfm);
+    dJointSetHinge2Param(joint, dParamSuspensionCFM, cfm);
+  }
+  for (int i = 0; i < 49; i++)
+    dGeomSetPosition(dCreateSphere(s->space, 0.5), 0.6 * (i % 7 - 3) + 0.1,
+                     -0.5 + 0.05 * (i % 4), 0.6 * (i / 7 - 3));
+  s->surface.parameters.mode = dContactApprox1;
+  s->surface.parameters.mu = 0.8;
+}
+
+static void test_springs_are_as_stiff_where_steps_are_cut(void) {
+  static const char *schemes[] = {"trapezoid", "trapezoid-1", "gap",
+                                  "conserving"};
+  static const double masses[] = {1, 500}, sizes[] = {0.003, 0.01, 0.02};
+  for (int k = 0; k < 4; k++)
+    for (int m = 0; m < 2; m++)
+      for (int n = 0; n < 3; n++) {
+        scene s;
+        char settings[80];
+        double stiffness = masses[m] * (n + 1) * 400, h = sizes[n];
+        snprintf(settings, sizeof settings, "scheme=%s measure=on", schemes[k]);
+        open_scene(&s, settings, 9.81);
+        drop_cart(&s, masses[m], stiffness, h);
+        double start = NAN, most = -INFINITY, impacts = 0;
+        for (int i = 0; i < (int)(0.8 / h); i++) {
+          ode_mlcp_report report;
+          step(&s, h, &report);
+          double energy = report.kinetic_energy + report.potential_energy;
+          if (i == 0) start = energy;
+          most = fmax(most, energy);
+          impacts += report.impacts;
+        }
+        if (!(most <= start + 0.02 * masses[m] * 9.81))
+          fprintf(stderr, "%s, %g kg, h %g: energy %g, then %g\n", schemes[k],
+                  masses[m], h, start, most);
+        CU_ASSERT(impacts > 0);
+        CU_ASSERT(most <= start + 0.02 * masses[m] * 9.81);
+        scene_close(&s);
+      }
+}
+
 int main(void) {
   static const CU_TestInfo tests[] = {
       {"stops are met within the step", test_stops_are_met_within_the_step},
@@ -460,6 +525,8 @@ int main(void) {
       {"a failed step leaves every bit", test_a_failed_step_leaves_every_bit},
       {"memory that runs out leaves every bit",
        test_memory_that_runs_out_leaves_every_bit},
+      {"springs are as stiff where steps are cut",
+       test_springs_are_as_stiff_where_steps_are_cut},
       {"steps are deterministic", test_steps_are_deterministic},
       CU_TEST_INFO_NULL};
   dInitODE2(0);

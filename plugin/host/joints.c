@@ -165,6 +165,51 @@ bool host_row_gives_way(const double J[2][6], double cfm,
   return compliance > 0;
 }
 
+/* How a joint's stops are asked for their ERP and told it. */
+typedef struct stop_parameters {
+  dJointType type;
+  dReal (*get)(dJointID, int);
+  void (*set)(dJointID, int, dReal);
+  int n_stops;
+} stop_parameters;
+
+static const stop_parameters *find_stops(dJointID id) {
+  static const stop_parameters all[] = {
+      {dJointTypeHinge, dJointGetHingeParam, dJointSetHingeParam, 1},
+      {dJointTypeSlider, dJointGetSliderParam, dJointSetSliderParam, 1},
+      {dJointTypeUniversal, dJointGetUniversalParam, dJointSetUniversalParam,
+       2},
+      {dJointTypeHinge2, dJointGetHinge2Param, dJointSetHinge2Param, 2},
+      {dJointTypePiston, dJointGetPistonParam, dJointSetPistonParam, 2},
+      {dJointTypePR, dJointGetPRParam, dJointSetPRParam, 2},
+      {dJointTypePU, dJointGetPUParam, dJointSetPUParam, 3},
+      {dJointTypeAMotor, dJointGetAMotorParam, dJointSetAMotorParam, 3},
+      {dJointTypeLMotor, dJointGetLMotorParam, dJointSetLMotorParam, 3}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (all[i].type == dJointGetType(id)) return &all[i];
+  return NULL;
+}
+
+bool host_joint_read_errors(host_joint_rows *joint, dJointID id,
+                            double step_size) {
+  const stop_parameters *stops = find_stops(id);
+  const bool sprung = dJointGetType(id) == dJointTypeHinge2;
+  dReal own[3], suspension = 0;
+  for (int i = 0; stops != NULL && i < stops->n_stops; i++) {
+    own[i] = stops->get(id, dParamStopERP + i * dParamGroup);
+    stops->set(id, dParamStopERP + i * dParamGroup, 1);
+  }
+  if (sprung) {
+    suspension = dJointGetHinge2Param(id, dParamSuspensionERP);
+    dJointSetHinge2Param(id, dParamSuspensionERP, 1);
+  }
+  bool read = host_joint_read(joint, id, step_size, 1);
+  for (int i = 0; stops != NULL && i < stops->n_stops; i++)
+    stops->set(id, dParamStopERP + i * dParamGroup, own[i]);
+  if (sprung) dJointSetHinge2Param(id, dParamSuspensionERP, suspension);
+  return read;
+}
+
 void host_joint_find_soft(host_joint_rows *joint, const host_body *bodies[2],
                           double step_size) {
   const dStepperJointRows *rows = &joint->rows;

@@ -33,6 +33,12 @@ const char *host_joint_degenerate(dJointID id);
 bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,
                      double erp);
 
+/** Read with an ERP of 1 in all rows, those of stops and suspensions, which keep
+ *  one of their own, too: a row's correction is then minus its position error
+ *  over the step. */
+bool host_joint_read_errors(host_joint_rows *joint, dJointID id,
+                            double step_size);
+
 /** Find which rows are so soft, `bodies` being those of the joint, NULL for the
  *  world. */
 void host_joint_find_soft(host_joint_rows *joint, const host_body *bodies[2],

@@ -77,14 +77,12 @@ static bool prepare_joint(second_order *s, int j, double h) {
 
   /* motors ask the velocity at the end for their target: on the mean one they
    * would have it alternate */
-  double H = s->step->step_size;
   for (unsigned i = 0; i < rows->rows.count; i++) {
     double *rhs = &rows->rows.rhs[i];
     if (rows->rows.cfm[i] > s->home.cfm || rows->soft[i]) {
       /* a spring's force is that at the start, and what the step makes of it */
       if (start == NULL || start->rows.count != rows->rows.count) continue;
-      double part = start->correction[i];
-      *rhs = start->rows.rhs[i] - part + part * s->here_size / H;
+      *rhs = start->rows.rhs[i];
     } else if (rows->rows.lo[i] != 0 && rows->rows.hi[i] != 0 &&
                !(isinf(rows->rows.lo[i]) && isinf(rows->rows.hi[i]))) {
       double target = *rhs - rows->correction[i];
@@ -444,7 +442,7 @@ static void arrive(const second_order *s, const motion *from, double h,
 
 /* What a soft contact pushes with is its force at the start, and what the step
  * makes of it. */
-static void prepare_contacts(second_order *s, double h) {
+static void prepare_contacts(second_order *s) {
   for (int k = 0; k < s->here->contacts.n; k++) {
     const world_contact *start = &s->here->contacts.items[k];
     s->aim[k] = AIM_MEAN;
@@ -452,8 +450,6 @@ static void prepare_contacts(second_order *s, double h) {
     host_contact *point = &s->middle.contacts.items[s->middle_of[k]].point;
     if (!point->soft) continue;
     point->gap = start->point.gap;
-    if (isnan(point->surface.erp)) point->surface.erp = s->home.erp;
-    point->surface.erp *= h / s->step->step_size;
   }
 }
 
@@ -712,7 +708,7 @@ bool conserving_take(second_order *s, const motion *from, double h,
       if (s->middle.joints[j].rows >= 0 && !prepare_joint(s, j, h))
         return false;
   }
-  prepare_contacts(s, h);
+  prepare_contacts(s);
   arrive(s, from, h, to);
   int n_end;
   do {

@@ -298,7 +298,6 @@ static bool joints_approach(const event_state *w) {
 /* Look at the world where `now` is, within the step. */
 static bool arrive(event_state *w, double h) {
   w->s.here = &w->s.moved;
-  w->s.here_size = h;
   return world_read_at(w->s.here, &w->s.home, w->now.poses, h,
                        w->s.step->out) &&
          recall_states(
@@ -555,7 +554,6 @@ bool event_driven_solve(event_state *w) {
   const scheme_step *step = w->s.step;
   const world_settings settings = settings_of(step);
   w->s.here = &w->s.home;
-  w->s.here_size = step->step_size;
   w->s.take = step->options->scheme == ODE_MLCP_SCHEME_CONSERVING
                   ? conserving_take
                   : second_order_take;

@@ -52,7 +52,6 @@ struct second_order {
   int *aim;            /* [here's contacts] what friction works against */
   int *end_of;         /* [here's contacts] contact in `after`, -1: lost */
   extra_row *end_rows; /* what velocities at the end obey beside joints */
-  double here_size;    /* s: `here` was read for a step of this size */
 };
 
 /** alpha of v_alpha: 1/2 for the trapezoids. */

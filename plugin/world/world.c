@@ -111,7 +111,8 @@ typedef struct world_reader {
   group_table groups;
   dStepperJointStop *stops;
   int n_stops;
-  bool contacts; /* at other poses: contacts and stops, too */
+  bool errors;      /* at other poses: joints alone, for their errors */
+  double step_size; /* s: of what is to be stepped, the host's step or a part */
   outcome *out;
 } world_reader;
 
@@ -177,6 +178,19 @@ typedef struct contact_name {
   unsigned long number;
 } contact_name;
 
+/* ERP over the step, by CFM, is the stiffness of a spring. It is that of the
+ * host's step in any part of one: springs do not stiffen where a step is cut. */
+static double share_of_step(const world_reader *r) {
+  return r->step_size / r->world->settings.step_size;
+}
+
+static void keep_spring(const world_reader *r, host_surface *surface) {
+  double share = share_of_step(r);
+  if (share == 1) return;
+  if (isnan(surface->erp)) surface->erp = r->world->erp;
+  surface->erp *= share;
+}
+
 /* @return false where the step cannot be taken; *usable says whether the contact
  *         is one. */
 static bool read_contact(world_reader *r, world_contact *contact,
@@ -189,9 +203,11 @@ static bool read_contact(world_reader *r, world_contact *contact,
   host_contact_verdict verdict =
       host_contact_read(&contact->point, given, reversed, body, world->bodies,
                         &bad_name, &bad_value);
-  if (verdict == CONTACT_USABLE)
+  if (verdict == CONTACT_USABLE) {
     host_contact_find_soft(&contact->point, world->bodies, world->cfm,
                            world->settings.step_size);
+    if (contact->point.soft) keep_spring(r, &contact->point.surface);
+  }
   *usable = verdict == CONTACT_USABLE &&
             !(world->settings.touching && contact->point.gap > TOUCHING);
   if (verdict == CONTACT_BAD_VALUE)
@@ -290,7 +306,16 @@ static void add_joint_force(world_snapshot *world, const world_joint *joint,
   }
 }
 
-static bool read_joint_rows(world_reader *r, int j, double step_size) {
+static void keep_springs(const world_reader *r, host_joint_rows *rows) {
+  double share = share_of_step(r);
+  for (unsigned i = 0; i < rows->rows.count && share != 1; i++) {
+    if (!(rows->rows.cfm[i] > r->world->cfm || rows->soft[i])) continue;
+    rows->rows.rhs[i] += (share - 1) * rows->correction[i];
+    rows->correction[i] *= share;
+  }
+}
+
+static bool read_joint_rows(world_reader *r, int j) {
   world_snapshot *world = r->world;
   world_joint *joint = &world->joints[j];
   host_joint_rows *rows = &world->joint_rows[world->n_joint_rows];
@@ -301,13 +326,16 @@ static bool read_joint_rows(world_reader *r, int j, double step_size) {
                         dJointGetSerial(joint->id),
                         world_serial(world, joint->body[0]),
                         world_serial(world, joint->body[1]), degenerate);
-  if (!host_joint_read(rows, joint->id, step_size, world->settings.erp))
+  if (!(r->errors ? host_joint_read_errors(rows, joint->id, r->step_size)
+                  : host_joint_read(rows, joint->id, r->step_size,
+                                    world->settings.erp)))
     return outcome_no_memory(r->out);
   const host_body *bodies[2];
   for (int side = 0; side < 2; side++)
     bodies[side] =
         joint->body[side] >= 0 ? &world->bodies[joint->body[side]] : NULL;
   host_joint_find_soft(rows, bodies, world->settings.step_size);
+  keep_springs(r, rows);
   if (world->settings.margin != 0 && !read_stops(r, j, bodies)) return false;
   double bad_value;
   const char *bad_name = host_joint_bad_value(rows, &bad_value);
@@ -324,7 +352,7 @@ static bool read_joint_rows(world_reader *r, int j, double step_size) {
   if (world->settings.measure)
     r->out->report.worst_joint_error =
         fmax(r->out->report.worst_joint_error,
-             host_joint_error(joint->id, step_size));
+             host_joint_error(joint->id, r->step_size));
   return true;
 }
 
@@ -351,9 +379,8 @@ static bool read_joints(world_reader *r, const dStepperIsland *islands,
                         .body = {body[0], body[1]},
                         .rows = -1,
                         .contact = -1};
-      if (!(world->joints[j].is_contact
-                ? read_contact_joint(r, j)
-                : read_joint_rows(r, j, world->settings.step_size)))
+      if (!(world->joints[j].is_contact ? read_contact_joint(r, j)
+                                        : read_joint_rows(r, j)))
         return false;
     }
   return true;
@@ -423,7 +450,8 @@ static void measure_depth(const world_contacts *contacts, outcome *out) {
 
 bool world_read(world_snapshot *world, const world_settings *settings,
                 const dStepperIsland *islands, size_t n_islands, outcome *out) {
-  world_reader r = {.world = world, .out = out};
+  world_reader r = {
+      .world = world, .step_size = settings->step_size, .out = out};
   size_t n_bodies = 0, n_joints = 0, n_contacts = 0;
   for (size_t i = 0; i < n_islands; i++) {
     n_bodies += islands[i].bodies_count;
@@ -521,6 +549,7 @@ static void freeze_contact(world_reader *r, const world_snapshot *home, int k,
   world_contact *contact = next_contact(r);
   contact->point = home->contacts.items[k].point;
   contact->joint = home->contacts.items[k].joint;
+  if (contact->point.soft) keep_spring(r, &contact->point.surface);
   double J[2][6];
   host_contact_jacobian(J, &contact->point, contact->point.normal);
   for (int side = 0; side < 2; side++) {
@@ -568,13 +597,13 @@ static bool read_source(world_reader *r) {
 }
 
 static bool read_moved(world_reader *r, const world_snapshot *home,
-                       const world_pose poses[], double step_size) {
+                       const world_pose poses[]) {
   world_snapshot *world = r->world;
   contact_source *source = world->settings.contacts;
   size_t n_contacts = 0, n_others = 0;
   for (int j = 0; j < home->n_joints; j++) {
     if (home->joints[j].is_contact)
-      n_contacts += r->contacts && !home->joints[j].from_source;
+      n_contacts += !r->errors && !home->joints[j].from_source;
     else
       n_others++;
   }
@@ -598,8 +627,8 @@ static bool read_moved(world_reader *r, const world_snapshot *home,
     world->joints[j] = *before;
     world->joints[j].rows = world->joints[j].contact = -1;
     if (!before->is_contact) {
-      if (!read_joint_rows(r, j, step_size)) return false;
-    } else if (r->contacts && !before->from_source && before->contact >= 0) {
+      if (!read_joint_rows(r, j)) return false;
+    } else if (!r->errors && !before->from_source && before->contact >= 0) {
       freeze_contact(r, home, before->contact, poses);
     }
   }
@@ -607,7 +636,7 @@ static bool read_moved(world_reader *r, const world_snapshot *home,
 }
 
 static bool read_at(world_reader *r, const world_snapshot *home,
-                    const world_pose poses[], double step_size) {
+                    const world_pose poses[]) {
   world_snapshot *world = r->world;
   outcome *out = r->out;
   host_place *places;
@@ -618,7 +647,7 @@ static bool read_at(world_reader *r, const world_snapshot *home,
   world->settings = home->settings;
   world->settings.measure = false;
   world->arena.source = &home->settings.pool->source;
-  if (!r->contacts) {
+  if (r->errors) {
     world->settings.contacts = NULL;
     world->settings.margin = 0; /* no stops */
     world->settings.erp = 1;
@@ -647,22 +676,23 @@ static bool read_at(world_reader *r, const world_snapshot *home,
   for (int b = 0; b < home->n_bodies; b++)
     world->bodies[b].id = home->bodies[b].id;
   move_bodies(world, poses, places);
-  bool read = read_moved(r, home, poses, step_size);
+  bool read = read_moved(r, home, poses);
   put_bodies_back(world, places);
   return read;
 }
 
 bool world_read_at(world_snapshot *world, const world_snapshot *home,
                    const world_pose poses[], double step_size, outcome *out) {
-  world_reader r = {.world = world, .contacts = true, .out = out};
-  return read_at(&r, home, poses, step_size);
+  world_reader r = {.world = world, .step_size = step_size, .out = out};
+  return read_at(&r, home, poses);
 }
 
 bool world_read_joints_at(world_snapshot *world, const world_snapshot *home,
                           const world_pose poses[], double step_size,
                           outcome *out) {
-  world_reader r = {.world = world, .out = out};
-  return read_at(&r, home, poses, step_size);
+  world_reader r = {
+      .world = world, .errors = true, .step_size = step_size, .out = out};
+  return read_at(&r, home, poses);
 }
 
 /* --- a world as one island -------------------------------------------------- */

@@ -113,7 +113,8 @@ bool world_read(world_snapshot *world, const world_settings *settings,
  * @param home       as the step found it; its contacts of the program's own
  *                   joints are taken with frozen normals and arms
  * @param poses      [home->n_bodies]
- * @param step_size  s, for the rates of joint rows
+ * @param step_size  s, for the rates of joint rows: of the host's step or of a
+ *                   part of it, in which springs keep their stiffness
  */
 bool world_read_at(world_snapshot *world, const world_snapshot *home,
                    const world_pose poses[], double step_size, outcome *out);
