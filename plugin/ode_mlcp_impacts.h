@@ -76,17 +76,19 @@ typedef enum ode_mlcp_impact_method {
                                 RANDOM by random ones (docs/impacts.md) */
   ODE_MLCP_IMPACT_LEMKE,     /* lexicographic Lemke on the whole LCP (I2), as
                                 PATH but slow; for comparison */
-  ODE_MLCP_IMPACT_SEARCH     /* search depth first over what each contact does:
-                                finds every solution, as MODES, without a table;
-                                taken for all friction without limit */
+  ODE_MLCP_IMPACT_SEARCH     /* search depth first over what each contact does,
+                                and remember why it turned back: finds every
+                                solution, as MODES, without a table; taken for
+                                all friction without limit */
 } ode_mlcp_impact_method;
 
 /** How caps are drawn where the user gives no distribution. */
 typedef enum ode_mlcp_impact_caps {
   ODE_MLCP_IMPACT_UNIFORM, /* on the box [0, h]^m: the model's own */
-  ODE_MLCP_IMPACT_ENDS /* each cap h, or uniform, or small by decades: goes for
-                              the ends of the set. The same set, but nothing of the
-                              model's distribution over it */
+  ODE_MLCP_IMPACT_ENDS /* goes for the ends of the set: caps full, uniform or
+                          small by decades, then changes to those of the
+                          furthest of 2048 samples. The same set, but nothing
+                          of the model's distribution over it */
 } ode_mlcp_impact_caps;
 
 /**
