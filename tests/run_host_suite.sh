@@ -117,6 +117,24 @@ check "missing statistics are noticed" verdict_is "no statistics" \
 check "a crash after the last step is the demo's own" verdict_is passed env \
   chain2
 
+# ---- second order ------------------------------------------------------------
+
+# demos whose steps are quick under the second-order schemes; all of them, at
+# their full length: make demos-second-order
+quick_runs="basket boxstack boxstack_pile buggy chain1 cyl cylvssphere dball
+  dhinge gyro2 gyroscopic hinge jointPR jointPU kinematic motor moving_convex
+  piston rfriction slider step tracks transmission trimesh"
+# passes_under SCHEME
+passes_under() {
+  # shellcheck disable=SC2086  # a list of words
+  "$suite/run-suite" --demos "$demos" --out "$work/$1" --no-stock --frames 100 \
+    --wrapper "$PWD/ode-mlcp run --scheme $1 --stats STATS --" $quick_runs
+}
+if [ -x ./ode-mlcp ]; then
+  check "demos run under trapezoid" passes_under trapezoid
+  check "demos run under conserving" passes_under conserving
+fi
+
 # ---- a real window -----------------------------------------------------------
 
 wrapper=

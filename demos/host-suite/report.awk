@@ -2,6 +2,8 @@
 # Standard input: the names of the runs; -v out=FOLDER -v sides="stock ours"
 # -v suite=suite.tsv -v uses_stats=1 where the wrapper writes statistics
 
+# and -v most_frames=N where no run has more
+
 # value[side, run, key] holds whatever was recorded of a run
 
 function read_pairs(file, side, run, prefix,    line, n, i, words, pair) {
@@ -80,9 +82,9 @@ function shortfall(run,    side, reason, few) {
   if (allowed(run, "no-step")) return ""
   if (value[side, run, "probe_changed"] > 0)
     return "a failed step changed the world"
-  few = value[side, run, "probe_steps"] < 500
+  few = value[side, run, "probe_steps"] < least_steps
   if (few && value[side, run, "draw_end"] != "seconds" &&
-      !allowed(run, "refused")) return "fewer than 500 steps"
+      !allowed(run, "refused")) return "fewer than " least_steps " steps"
   if (few && value[side, run, "probe_contacts"] <= 300 && !allowed(run, "cut"))
     return "too slow"
   if (value[side, run, "probe_failed"] > 0 && !allowed(run, "refused"))
@@ -226,6 +228,7 @@ function write_markdown(file, runs, n_runs,    i, k, s, side, n_sides, names,
 }
 
 BEGIN {
+  least_steps = most_frames < 500 ? most_frames : 500
   FS = "\t"
   while ((getline < suite) > 0) {
     if ($0 ~ /^#/) continue

@@ -3,8 +3,11 @@
 #   make demos         build the host's demos without a window (host-demos/)
 #   make demos-report  run each on both stock steppers and, twice, on ode-mlcp
 #                      (minutes); the table is report/host-suite/report.md
+#   make demos-second-order
+#                      run each under trapezoid and under conserving (tens of
+#                      minutes); report/host-suite-SCHEME/report.md
 #
-# Both need a host that is a source tree; a stock host built beside it is taken
+# All need a host that is a source tree; a stock host built beside it is taken
 # for the stock runs, otherwise the patched one with no stepper set.
 
 EXTRA_DIST += demos/host-suite tests/host_suite tests/host_identity \
@@ -24,5 +27,13 @@ demos-report: demos all
 	$(srcdir)/demos/host-suite/run-suite --demos host-demos \
 	  --out report/host-suite --host "$$(readlink -f $$stock)" --both --twice \
 	  --wrapper '$(abs_builddir)/ode-mlcp run --stats STATS --'
+
+demos-second-order: demos all
+	@result=0; for scheme in trapezoid conserving; do \
+	  $(srcdir)/demos/host-suite/run-suite --demos host-demos --no-stock \
+	    --out report/host-suite-$$scheme --wrapper \
+	    "$(abs_builddir)/ode-mlcp run --scheme $$scheme --stats STATS --" \
+	    || result=1; \
+	done; exit $$result
 
 endif HAVE_HOST

@@ -496,7 +496,7 @@ static bool reserve(event_state *w) {
 static void start(event_state *w) {
   const world_snapshot *home = &w->s.home;
   w->now.time = w->s.step->time;
-  w->n_entries = w->n_transitions = 0;
+  w->n_entries = w->n_transitions = w->n_looks = 0;
   for (int b = 0; b < home->n_bodies; b++) {
     const host_body *body = &home->bodies[b];
     const body_memory *last = find_unchanged(w, body);

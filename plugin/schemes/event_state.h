@@ -83,8 +83,9 @@ typedef struct event_state {
   int n_collided;
   contact_watch *watch; /* [here's contacts] */
   contact_probe *probe, *other_probe;
-  int n_events, n_transitions; /* so far in the step */
-  bool *taken;                 /* [here's contacts] */
+  int n_events, n_transitions; /* so far in the step, */
+  int n_looks;  /* and trial steps on the search for transitions */
+  bool *taken;  /* [here's contacts] */
   int *home_of; /* [here's contacts] in `home`, -1: new since then */
 
   /* of the whole step */

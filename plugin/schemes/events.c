@@ -448,6 +448,7 @@ static void look_at_slips(event_state *w) {
 typedef bool watch_look(event_state *w, double h, double *least);
 
 static bool slips_after(event_state *w, double h, double *least) {
+  w->n_looks++;
   if (!w->s.take(&w->s, &w->now, h, &w->next)) return false;
   look_at_slips(w);
   *least = least_value(w, WATCH_STOP);
@@ -457,6 +458,7 @@ static bool slips_after(event_state *w, double h, double *least) {
 static bool forces_after(event_state *w, double h, double *least) {
   /* for a difference; one over less of the host's step is noise */
   const double APART = 1e-4, MOST = 0.25; /* of the host's step; of h */
+  w->n_looks++;
   double apart = fmin(APART * w->s.step->step_size, MOST * h);
   if (!probe_all(w, h + apart, w->probe) ||
       !probe_all(w, h - apart, w->other_probe))
@@ -622,9 +624,9 @@ static bool cut_at_root(event_state *w, watch_look *look, int kinds,
   return true;
 }
 
-/* Of an island in a step: those to come, as of piles that tumble, are met where the
- * step is cut or ends for something else. */
-enum { MOST_TRANSITIONS = 10 };
+/* Of an island in a step, and trial steps to find them: those to come, as of piles
+ * that tumble, are met where the step is cut or ends for something else. */
+enum { MOST_TRANSITIONS = 10, MOST_LOOKS = 100 };
 
 /* When the first mode changes before `end`, up to the size h of the trial step: the
  * step so far is then left in w->next. INFINITY: they stay what they are.
@@ -639,7 +641,7 @@ static bool find_transition(event_state *w, double h, double end, double *when,
   *when = INFINITY;
   *looked = false;
   if (end <= shortest || w->n_transitions >= MOST_TRANSITIONS ||
-      event_crowds(w))
+      w->n_looks >= MOST_LOOKS || event_crowds(w))
     return true;
   if (!set_watches(w, &any)) return false;
   if (!any) return true;
