@@ -139,7 +139,8 @@ static bool run_interiors(fast_work *work, double margin) {
  * lie close to, and from nothing the path ends more often, and no later. Which of
  * several beginnings leads to the end no sign tells. */
 static bool try_interiors(fast_work *work) {
-  static const double margins[] = {1, 0.01, 10, 1e-3, 100}; // of the scale
+  static const double margins[] = {1,   0.01, 10, 1e-3,
+                                   100, 0.1,  3,  30}; // of the scale
   for (size_t i = 0; i < sizeof margins / sizeof *margins; i++) {
     fast_work_set_best_aside(work);
     bool solved = run_interiors(work, margins[i]);
