@@ -156,15 +156,14 @@ int contact_tree_add_mode(contact_tree *tree, int number) {
 /* ---- a step ------------------------------------------------------------ */
 
 typedef float eight __attribute__((vector_size(32), aligned(4), may_alias));
-typedef int32_t eight_places __attribute__((vector_size(32)));
 
 KERNEL float value_of(const float f[], const float y[], int n) {
   eight sum = *(const eight *)f * *(const eight *)y;
 #pragma GCC unroll 2
   for (int k = 8; k < n; k += 8)
     sum += *(const eight *)(f + k) * *(const eight *)(y + k);
-  sum += __builtin_shuffle(sum, (eight_places){4, 5, 6, 7, 0, 1, 2, 3});
-  sum += __builtin_shuffle(sum, (eight_places){2, 3, 0, 1, 6, 7, 4, 5});
+  sum += __builtin_shufflevector(sum, sum, 4, 5, 6, 7, 0, 1, 2, 3);
+  sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1, 6, 7, 4, 5);
   return sum[0] + sum[1];
 }
 
