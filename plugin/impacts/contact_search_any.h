@@ -698,7 +698,7 @@ static number undecided_tangent(const search *s, int row) {
 static int next_row(const search *s) {
   const contact_space *space = s->space;
   int chosen = -1;
-  number most = -1;
+  number most = 0; // of the one chosen; values beyond their bounds are negative
   for (int row = 0; row < s->n; row++) {
     int contact = space->contact_of[row], state = s->normal[contact];
     bool normal = row == space->normal_of[row];
@@ -709,7 +709,7 @@ static int next_row(const search *s) {
       continue;
     number by =
         normal ? undecided_normal(s, contact) : undecided_tangent(s, row);
-    if (by <= most) continue;
+    if (chosen >= 0 && by <= most) continue;
     most = by;
     chosen = row;
   }

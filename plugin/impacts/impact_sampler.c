@@ -123,7 +123,7 @@ bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
                ARENA_TAKE(arena, sampler->limited_bound, m) &&
                ARENA_TAKE(arena, sampler->trees, impact->n_islands) &&
                ARENA_TAKE(arena, sampler->ends, impact->n_islands);
-  if (whole)
+  if (sampler->trees != NULL)
     memset(sampler->trees, 0,
            (size_t)impact->n_islands * sizeof *sampler->trees);
   for (int i = 0; i < impact->n_islands && whole && goes_for_ends(sampler); i++)
