@@ -233,7 +233,8 @@ static void choose_joint(random_world *w) {
       set_parameters(j, dJointSetUniversalParam);
       break;
     case 4:
-      if (other == NULL) return;
+      /* the host ends the program where it is given parallel axes */
+      if (other == NULL || memcmp(a, b, sizeof a) == 0) return;
       MAKE(Hinge2);
       dJointSetHinge2Anchor(j, AT);
       dJointSetHinge2Axes(j, a, b);
@@ -718,19 +719,9 @@ static void run_worlds(tally *sums, long to, unsigned seconds, int only) {
   dCloseODE();
 }
 
-int main(int argc, char **argv) {
-  long from = argc > 1 ? atol(argv[1]) : 0;
-  long to = argc > 2 ? atol(argv[2]) : argc > 1 ? from + 1 : 70;
-  unsigned seconds = argc > 3 ? (unsigned)atoi(argv[3]) : 60;
-  int only = -1;
-  for (int k = 0; argc > 4 && k < SCHEMES; k++)
-    if (strcmp(argv[4], scheme_names[k]) == 0) only = k;
-  shown = argc == 2;
-  if (shown) setvbuf(stdout, NULL, _IOLBF, 0);
-  tally *sums = mmap(NULL, sizeof *sums, PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (sums == MAP_FAILED) return 1;
-  *sums = (tally){.seed = from};
+static void run_range(tally *sums, long from, long to, unsigned seconds,
+                      int only) {
+  sums->seed = from;
   while (sums->seed < to) {
     int status;
     fflush(stdout);
@@ -750,6 +741,28 @@ int main(int argc, char **argv) {
     sums->failed++;
     sums->seed++;
   }
+}
+
+/* Of the worlds beyond the first, those that something was found by: a step
+ * without a residual. */
+static const long found_by[] = {992};
+
+int main(int argc, char **argv) {
+  long from = argc > 1 ? atol(argv[1]) : 0;
+  long to = argc > 2 ? atol(argv[2]) : argc > 1 ? from + 1 : 70;
+  unsigned seconds = argc > 3 ? (unsigned)atoi(argv[3]) : 60;
+  int only = -1;
+  for (int k = 0; argc > 4 && k < SCHEMES; k++)
+    if (strcmp(argv[4], scheme_names[k]) == 0) only = k;
+  shown = argc == 2;
+  if (shown) setvbuf(stdout, NULL, _IOLBF, 0);
+  tally *sums = mmap(NULL, sizeof *sums, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (sums == MAP_FAILED) return 1;
+  *sums = (tally){.seed = from};
+  run_range(sums, from, to, seconds, only);
+  for (size_t i = 0; argc == 1 && i < sizeof found_by / sizeof *found_by; i++)
+    run_range(sums, found_by[i], found_by[i] + 1, seconds, only);
   printf("%ld steps taken, %ld refused\n", sums->taken, sums->refused);
   printf("%ld passed, %ld failed\n", sums->passed, sums->failed);
   return sums->failed > 0 || sums->passed == 0;

@@ -1036,8 +1036,9 @@ static bool solve(assembly *a, component_problem *c) {
         c->out, "an island of %d bodies and %d rows is too large to solve",
         problem->n_bodies, problem->n_rows);
   }
+  /* what cannot be verified is none */
   if (!all_finite(c->solution.v, 6 * problem->n_bodies) ||
-      !all_finite(c->solution.p, problem->n_rows))
+      !all_finite(c->solution.p, problem->n_rows) || !isfinite(solve.residual))
     return outcome_fail(
         c->out, "an island of %d bodies and %d rows has no finite solution",
         problem->n_bodies, problem->n_rows);
