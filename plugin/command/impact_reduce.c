@@ -455,12 +455,13 @@ bool impact_reduction_write(const impact_reduction *it, const char *path,
 }
 
 static bool head_is_sound(const head *head) {
+  if (memcmp(head->signature, SIGNATURE, sizeof SIGNATURE - 1) != 0 ||
+      memchr(head->name, 0, sizeof head->name) == NULL ||
+      head->n_contacts < 1 || head->n_contacts > 1000 || head->n_tangents < 1 ||
+      head->n_tangents > 2)
+    return false;
   int64_t n = head->n_contacts * (1 + head->n_tangents);
-  return memcmp(head->signature, SIGNATURE, sizeof SIGNATURE - 1) == 0 &&
-         memchr(head->name, 0, sizeof head->name) != NULL &&
-         head->n_contacts >= 1 && head->n_contacts <= 1000 &&
-         head->n_tangents >= 1 && head->n_tangents <= 2 &&
-         head->n_planes >= 0 && head->n_planes <= MOST_PLANES &&
+  return head->n_planes >= 0 && head->n_planes <= MOST_PLANES &&
          head->n_side >= 1 && head->n_side <= 64 && head->n_sums >= 2 * n &&
          head->n_sums <= n + n * (n + 1) / 2 + 2 * n && head->n_sums <= 6000 &&
          head->select >= 0 && head->select <= 2 && head->most_kept >= 1 &&

@@ -6,17 +6,20 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /** Called by libFuzzer. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/** A folder of the process's own. */
+/** A folder of the process's own, in memory where there is such a place. */
 static inline const char *fuzz_folder(void) {
-  static char folder[] = "/tmp/ode-mlcp-fuzz.XXXXXX";
-  static int made;
-  if (!made && mkdtemp(folder) == NULL) abort();
-  made = 1;
+  static char folder[64];
+  if (folder[0] != '\0') return folder;
+  strcpy(folder, "/dev/shm/ode-mlcp-fuzz.XXXXXX");
+  if (mkdtemp(folder) != NULL) return folder;
+  strcpy(folder, "/tmp/ode-mlcp-fuzz.XXXXXX");
+  if (mkdtemp(folder) == NULL) abort();
   return folder;
 }
 
