@@ -141,6 +141,7 @@ void impact_sampler_close(impact_sampler *sampler) {
   for (int i = 0; sampler->trees != NULL && i < sampler->impact->n_islands; i++)
     contact_tree_close(&sampler->trees[i]);
   arena_release(&sampler->arena);
+  memset(sampler, 0, sizeof *sampler); // may be closed again
 }
 
 void impact_sampler_enter(impact_sampler *sampler, int number) {
