@@ -1,8 +1,8 @@
 #!/bin/sh
 # The benchmarks of other engines' authors: stock's figures are those published,
 # ours are right, the table holds both, and nonsense is refused.
-. "$(dirname "$0")/command_checks.sh"
 top=$(cd "$(dirname "$0")/.." && pwd)
+. "$(dirname "$0")/command_checks.sh"
 benchmark=$build/demos/benchmarks/benchmark
 
 # value NAME ARGUMENT...: that value of a run's line

@@ -1,8 +1,8 @@
 #!/bin/sh
 # The main job of ./quickstart on scenes that take a moment: what it refuses, its
 # table and page, and that a broken promise shows in its exit status.
-. "$(dirname "$0")/command_checks.sh"
 top=$(cd "$(dirname "$0")/.." && pwd)
+. "$(dirname "$0")/command_checks.sh"
 
 demo() {
   status=0
