@@ -46,7 +46,7 @@ bench_bench_solvers_LDADD += bench/peer_bullet.o $(BULLET_LIBS) -lstdc++
 endif HAVE_BULLET
 CLEANFILES += bench/peer_bullet.o
 
-EXTRA_DIST += bench/report bench/report.awk bench/report.gp
+EXTRA_DIST += bench/recording bench/report bench/report.awk bench/report.gp
 .PHONY: bench bench-quick
 bench: $(BENCHES)
 	GNUPLOT="$(GNUPLOT)" $(SHELL) $(srcdir)/bench/report .

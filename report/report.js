@@ -138,6 +138,9 @@ function fillHead(report) {
   $('verdict').textContent = report.verdict;
   const notes = report.steppers.filter(s => s.complaint)
     .map(s => `${s.name}: ${s.complaint}.`);
+  if (report.worlds > 1)
+    notes.push(`The program stepped ${report.worlds} worlds: the figures are of all of them, the ` +
+      'replay, the curves and what compares states of the one with the most bodies.');
   if (report.repeats === true)
     notes.push('The program repeats itself: a second run was the same, bit for bit.');
   if (report.repeats === false)

@@ -21,6 +21,7 @@
 
 #include "command/arguments.h"
 #include "command/command.h"
+#include "command/compare_taking.h"
 #include "command/preloads.h"
 #include "command/program.h"
 #include "command/scene.h"
@@ -240,8 +241,7 @@ static bool set_number(const char *variable, uint64_t value) {
 /* In the child: becomes the program on the stepper. */
 static void __attribute__((noreturn))
 become(const request *request, const compare_run *run, const program *found,
-       char **argv, const char *recording, const char *output,
-       unsigned refine) {
+       char **argv, const char *traffic, const char *output, unsigned refine) {
   char message[2 * PATH_MAX];
   static char preloads[16 * PATH_MAX];
   prctl(PR_SET_PDEATHSIG, SIGTERM); // nobody is left to be told
@@ -260,10 +260,9 @@ become(const request *request, const compare_run *run, const program *found,
   bool stock = is_stock(run->name);
   const char *stepper = stock || is_scene ? run->name : "";
   const char *scheme = is_scene ? run->scheme : run->name;
-  bool good = setenv(RECORDING_FILE, recording, 1) == 0 &&
+  bool good = setenv(RECORDING_TRAFFIC, traffic, 1) == 0 &&
               setenv(RECORDING_CLOCK, request->clock, 1) == 0 &&
               set_number(RECORDING_STEPS, request->steps) &&
-              set_number(RECORDING_MEGABYTES, request->megabytes) &&
               set_number(RECORDING_REFINE, refine) &&
               setenv(RECORDING_STEPPER, stepper, 1) == 0 &&
               (stock || setenv(RECORDING_SCHEME, scheme, 1) == 0);
@@ -315,10 +314,11 @@ typedef struct ended_run {
   bool cut;
 } ended_run;
 
-/* Waits for the child, which is ended at the limit or when the user wants. */
+/* Takes down what the child tells until it ends, which it does at the limit or
+ * when the user wants, too. */
 static ended_run watch(pid_t child, const request *request, const char *path,
                        const char *name) {
-  const struct timespec moment = {0, 20000000};
+  const struct timespec moment = {0, 1000000};
   const double PATIENCE = 3; /* s from a polite end to a sure one */
   double start = seconds_now(), said = start, asked = 0;
   ended_run run = {-1, false};
@@ -341,28 +341,13 @@ static ended_run watch(pid_t child, const request *request, const char *path,
       said = now;
       spoke = true;
     }
-    nanosleep(&moment, NULL);
+    if (!taking_go_on()) nanosleep(&moment, NULL);
   }
   kill(-child, SIGKILL); // what it left behind
   if (spoke && isatty(2)) show_progress(path, name, start, true);
   if (WIFEXITED(status)) run.status = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) run.status = 128 + WTERMSIG(status);
   return run;
-}
-
-/* The recording ends where its last whole record does. */
-static void finish_file(const char *path, ended_run run) {
-  recording_head head;
-  int file = open(path, O_RDWR | O_CLOEXEC);
-  if (file < 0) return;
-  if (pread(file, &head, sizeof head, 0) == sizeof head) {
-    head.status = run.status;
-    head.cut = run.cut;
-    if (pwrite(file, &head, sizeof head, 0) == sizeof head &&
-        ftruncate(file, (off_t)head.used) != 0)
-      complain("%s: %s", path, strerror(errno));
-  }
-  close(file);
 }
 
 typedef struct job {
@@ -379,10 +364,10 @@ static void explain(compare_run *run, const recording *r, ended_run ended,
   size_t size = sizeof run->complaint;
   int status = ended.status;
   if (r == NULL)
-    snprintf(out, size,
-             "no step was recorded (status %d; %.300s has what it "
-             "said)",
-             status, output);
+    snprintf(
+        out, size,
+        "the program stepped no world (status %d; %.300s has what it said)",
+        status, output);
   else if (ended.cut)
     snprintf(out, size,
              interrupts > 0 ? "interrupted after %lld steps"
@@ -391,6 +376,12 @@ static void explain(compare_run *run, const recording *r, ended_run ended,
   else if (r->head->full)
     snprintf(out, size, "the disk was full after %lld steps",
              (long long)r->head->steps);
+  else if (status > 128 && !r->head->stopped)
+    snprintf(out, size,
+             "the program died of signal %d (%s) after %lld steps (%.250s has "
+             "what it said)",
+             status - 128, strsignal(status - 128), (long long)r->head->steps,
+             output);
   else if (status != 0 && !r->head->stopped)
     snprintf(out, size,
              "the program ended with status %d after %lld steps "
@@ -401,32 +392,61 @@ static void explain(compare_run *run, const recording *r, ended_run ended,
              (unsigned long long)request->steps);
 }
 
+static measured_law law_of(const compare_run *run) {
+  const char *scheme = run->scheme[0] != '\0' ? run->scheme : run->name;
+  // of what runs on ode-mlcp all the same, by the program's own doing
+  if (is_stock(scheme)) scheme = getenv(RECORDING_SCHEME);
+  if (scheme != NULL && strcmp(scheme, "st") == 0) return LAW_OF_GAP;
+  bool first_order = scheme == NULL || *scheme == '\0' ||
+                     strcmp(scheme, "ah") == 0 || strcmp(scheme, "ap") == 0;
+  return first_order ? LAW_OF_MOTION : LAW_OF_IMPULSE;
+}
+
 static recording *run_once(const job *job, compare_run *run, const char *label,
                            unsigned refine, bool tells) {
-  char path[PATH_MAX], output[PATH_MAX], message[PATH_MAX + 200];
+  char path[PATH_MAX], traffic[PATH_MAX], output[PATH_MAX];
+  char message[PATH_MAX + 200];
   name_file(path, job->folder, run, label, ".rec");
+  name_file(traffic, job->folder, run, label, ".traffic");
   name_file(output, job->folder, run, label, ".out");
   unlink(path);
   fflush(NULL);
+  const taking taking = {.traffic = traffic,
+                         .recording = path,
+                         .stepper = run->name,
+                         .law = law_of(run),
+                         .refine = refine,
+                         .most_bytes = job->request->megabytes << 20};
+  if (!taking_begin(&taking)) {
+    snprintf(run->complaint, sizeof run->complaint, "no room in %.300s: %s",
+             job->folder, strerror(errno));
+    return NULL;
+  }
   pid_t child = fork();
   if (child < 0) {
     snprintf(run->complaint, sizeof run->complaint, "no process: %s",
              strerror(errno));
+    taking_end(-1, true);
     return NULL;
   }
   if (child == 0)
-    become(job->request, run, job->found, job->argv, path, output, refine);
+    become(job->request, run, job->found, job->argv, traffic, output, refine);
   setpgid(child, child);
   char name[COMPARE_NAME + 32];
   snprintf(name, sizeof name, "%s%s", run->name, label);
   ended_run ended = watch(child, job->request, path, name);
-  finish_file(path, ended);
+  bool whole = taking_end(ended.status, ended.cut);
   recording *r = recording_open(path, message, sizeof message);
   if (r != NULL && r->head->steps == 0) {
     recording_close(r);
     r = NULL;
   }
   if (tells) explain(run, r, ended, job->request, output);
+  if (tells && !whole)
+    snprintf(run->complaint, sizeof run->complaint,
+             "its record breaks off after %lld steps (status %d; %.280s has "
+             "what it said)",
+             r != NULL ? (long long)r->head->steps : 0LL, ended.status, output);
   return r;
 }
 
@@ -629,7 +649,7 @@ static void remove_old(const char *folder, const char *const endings[]) {
 static void remove_old_report(const char *folder, bool with_recordings) {
   static const char *const report[] = {".csv", ".json", ".html", ".png",
                                        ".svg", ".mp4",  NULL};
-  static const char *const recordings[] = {".rec", ".out", NULL};
+  static const char *const recordings[] = {".rec", ".out", ".traffic", NULL};
   char data[PATH_MAX];
   remove_old(folder, report);
   char plots[PATH_MAX];

@@ -14,17 +14,24 @@ typedef struct recording {
   const recording_head *head;
   size_t size; /* of the mapping */
   const recording_step **steps;
-  const recording_frame **frames; /* of the world that stepped first */
+  const recording_frame **all_frames;
   const recording_shape **shapes;
   const recording_body **bodies;
-  size_t n_steps, n_frames, n_shapes, n_bodies;
-  uint32_t world;
+  size_t n_steps, n_all_frames, n_shapes, n_bodies;
+  uint32_t world; /* that is shown: these are its own */
+  const recording_step **shown_steps;
+  const recording_frame **frames;
+  size_t n_shown_steps, n_frames;
 } recording;
 
 /** @return NULL where there is none or it is broken, with a line in `message`;
  *          to be closed. */
 recording *recording_open(const char *path, char *message, size_t message_size);
 void recording_close(recording *recording);
+
+/** Show this world; at first it is the one with the most bodies in all its frames
+ *  together. */
+void recording_show(recording *recording, uint32_t world);
 
 const recording_pose *frame_poses(const recording_frame *frame);
 const recording_contact *frame_contacts(const recording_frame *frame);
@@ -73,12 +80,13 @@ typedef struct comparison {
   double differs; /* s: where the two differ; INFINITY: nowhere, NAN: unknown */
   bool is_scene;  /* runs of one scene: the references are its own */
   char measured[200]; /* what a scene's error is */
+  int worlds;         /* that the first run stepped */
   double size;        /* m: the median body's largest extent */
   char verdict[1200];
 } comparison;
 
 /** Fill in all figures. */
-void compare_judge(comparison *comparison, const recording *again);
+void compare_judge(comparison *comparison, recording *again);
 
 /** s: from when on a body is more than `apart` m elsewhere; INFINITY: never. */
 double compare_parting(const recording *one, const recording *other,

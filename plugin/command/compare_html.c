@@ -410,11 +410,11 @@ static const curve curves[] = {
 static void add_curve(const recording *r, const curve *curve, size_t a_point,
                       FILE *out) {
   fprintf(out, ",\"%s\":[", curve->name);
-  for (size_t i = 0; i < r->n_steps; i += a_point) {
+  for (size_t i = 0; i < r->n_shown_steps; i += a_point) {
     double worst = 0;
-    for (size_t k = i; k < r->n_steps && k < i + a_point; k++) {
+    for (size_t k = i; k < r->n_shown_steps && k < i + a_point; k++) {
       double value =
-          *(const double *)((const char *)r->steps[k] + curve->offset);
+          *(const double *)((const char *)r->shown_steps[k] + curve->offset);
       if (!(fabs(value) <= fabs(worst))) worst = value;
     }
     if (i > 0) fputc(',', out);
@@ -424,14 +424,15 @@ static void add_curve(const recording *r, const curve *curve, size_t a_point,
 }
 
 static void add_curves(const recording *r, FILE *out) {
-  size_t a_point = r->n_steps / MOST_POINTS + 1;
+  size_t a_point = r->n_shown_steps / MOST_POINTS + 1;
   bool first = true;
   fputs(",\"curves\":{\"time\":[", out);
-  for (size_t i = 0; i < r->n_steps; i += a_point) {
-    size_t last = i + a_point <= r->n_steps ? i + a_point - 1 : r->n_steps - 1;
+  for (size_t i = 0; i < r->n_shown_steps; i += a_point) {
+    size_t last = i + a_point <= r->n_shown_steps ? i + a_point - 1
+                                                  : r->n_shown_steps - 1;
     if (!first) fputc(',', out);
     first = false;
-    number(out, r->steps[last]->time);
+    number(out, r->shown_steps[last]->time);
   }
   fputc(']', out);
   for (size_t k = 0; k < sizeof curves / sizeof curves[0]; k++)

@@ -397,13 +397,25 @@ static void write_verdict(comparison *c) {
     add(out, size, "; the runs stay together.");
 }
 
-void compare_judge(comparison *c, const recording *again) {
+/* All show the world that the first run shows. */
+static void show_one_world(comparison *c, const recording *first,
+                           recording *again) {
+  for (int i = 0; i < c->n_runs; i++)
+    for (int k = 0; k < COMPARE_LEVELS; k++)
+      if (c->runs[i].levels[k] != NULL)
+        recording_show(c->runs[i].levels[k], first->world);
+  if (again != NULL) recording_show(again, first->world);
+}
+
+void compare_judge(comparison *c, recording *again) {
   const recording *first = NULL;
   c->size = 1;
   for (int i = 0; i < c->n_runs; i++) {
     judge_alone(&c->runs[i]);
     if (first == NULL) first = c->runs[i].levels[0];
   }
+  if (first != NULL) show_one_world(c, first, again);
+  if (first != NULL) c->worlds = (int)first->head->worlds;
   if (first != NULL) c->size = median_size(first);
   for (int i = 0; i < c->n_runs; i++)
     if (c->runs[i].levels[0] != NULL)

@@ -55,8 +55,8 @@ static double most_of(const comparison *c, const curve *curve) {
   double most = 0;
   for (int i = 0; i < c->n_runs; i++) {
     const recording *r = c->runs[i].levels[0];
-    for (size_t k = 0; r != NULL && k < r->n_steps; k++)
-      most = fmax(most, fabs(value_of(r->steps[k], curve)));
+    for (size_t k = 0; r != NULL && k < r->n_shown_steps; k++)
+      most = fmax(most, fabs(value_of(r->shown_steps[k], curve)));
   }
   return most;
 }
@@ -69,13 +69,13 @@ typedef void point_taker(FILE *out, const compare_run *run, double time,
 static void each_point(const compare_run *run, const curve *curve, FILE *out,
                        point_taker *take) {
   const recording *r = run->levels[0];
-  size_t a_point = r->n_steps / MOST_POINTS + 1;
-  for (size_t k = 0; k < r->n_steps; k += a_point) {
+  size_t a_point = r->n_shown_steps / MOST_POINTS + 1;
+  for (size_t k = 0; k < r->n_shown_steps; k += a_point) {
     double worst = 0, time = 0;
-    for (size_t m = k; m < r->n_steps && m < k + a_point; m++) {
-      double value = value_of(r->steps[m], curve);
+    for (size_t m = k; m < r->n_shown_steps && m < k + a_point; m++) {
+      double value = value_of(r->shown_steps[m], curve);
       if (!(fabs(value) <= fabs(worst))) worst = value;
-      time = r->steps[m]->time;
+      time = r->shown_steps[m]->time;
     }
     if (curve->logarithmic) worst = fmax(fabs(worst), NOTHING);
     take(out, run, time, worst);

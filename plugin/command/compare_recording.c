@@ -65,12 +65,8 @@ static bool keep(recording *r, const recording_record *record) {
     case RECORDING_SHAPE:
       return has_good_triangles(item) &&
              push((const void ***)&r->shapes, &r->n_shapes, item);
-    case RECORDING_FRAME: {
-      const recording_frame *frame = item;
-      if (r->world == 0) r->world = frame->world;
-      return frame->world != r->world ||
-             push((const void ***)&r->frames, &r->n_frames, item);
-    }
+    case RECORDING_FRAME:
+      return push((const void ***)&r->all_frames, &r->n_all_frames, item);
     default: return true;
   }
 }
@@ -97,6 +93,44 @@ static bool read_records(recording *r) {
       return false;
     at += record->size;
   }
+  return true;
+}
+
+/* ---- the world that is shown ---- */
+
+void recording_show(recording *r, uint32_t world) {
+  r->world = world;
+  r->n_frames = r->n_shown_steps = 0;
+  for (size_t i = 0; i < r->n_all_frames; i++)
+    if (r->all_frames[i]->world == world)
+      r->frames[r->n_frames++] = r->all_frames[i];
+  for (size_t i = 0; i < r->n_steps; i++)
+    if (r->steps[i]->world == world)
+      r->shown_steps[r->n_shown_steps++] = r->steps[i];
+}
+
+/* Bodies in all frames of a world; worlds are few. */
+static uint64_t count_poses(const recording *r, uint32_t world) {
+  uint64_t count = 0;
+  for (size_t i = 0; i < r->n_all_frames; i++)
+    if (r->all_frames[i]->world == world) count += r->all_frames[i]->n_bodies;
+  return count;
+}
+
+static bool show_busiest(recording *r) {
+  enum { WORLDS = 64 }; /* a game that makes one a level has more to be seen */
+  r->frames = malloc((r->n_all_frames + 1) * sizeof *r->frames);
+  r->shown_steps = malloc((r->n_steps + 1) * sizeof *r->shown_steps);
+  if (r->frames == NULL || r->shown_steps == NULL) return false;
+  uint32_t busiest = 1;
+  uint64_t most = 0;
+  for (uint32_t world = 1; world <= r->head->worlds && world <= WORLDS;
+       world++) {
+    uint64_t count = count_poses(r, world);
+    if (count > most) busiest = world;
+    if (count > most) most = count;
+  }
+  recording_show(r, busiest);
   return true;
 }
 
@@ -128,7 +162,7 @@ recording *recording_open(const char *path, char *message,
     problem = "a recording of another version";
   else if (r != NULL && !read_records(r))
     problem = "the recording is broken";
-  else if (r != NULL)
+  else if (r != NULL && show_busiest(r))
     return r;
   snprintf(message, message_size, "%s: %s", path, problem);
   recording_close(r);
@@ -139,7 +173,9 @@ void recording_close(recording *r) {
   if (r == NULL) return;
   if (r->head != NULL) munmap((void *)r->head, r->size);
   free(r->steps);
+  free(r->all_frames);
   free(r->frames);
+  free(r->shown_steps);
   free(r->shapes);
   free(r->bodies);
   free(r);

@@ -99,6 +99,12 @@ static void print_notes(const comparison *c) {
     if (r != NULL && r->head->messages > 0)
       printf("%s, the first message: %s\n", c->runs[i].name, r->head->message);
   }
+  if (c->worlds > 1)
+    printf(
+        "%d worlds were stepped: the figures are of all, the replay, the "
+        "curves and what\ncompares states are of the one with the most "
+        "bodies.\n",
+        c->worlds);
   if (isfinite(c->differs))
     printf(
         "Two runs on %s differ from %.3g s on: what is different there need "
@@ -205,6 +211,7 @@ bool compare_write_json(const comparison *c, const char *folder, char *message,
                                  : "true");
   fputs(",\n  \"differs_from\": ", out);
   json_number(out, c->differs);
+  fprintf(out, ",\n  \"worlds\": %d", c->worlds);
   fputs(",\n  \"steppers\": [\n", out);
   for (int i = 0; i < c->n_runs; i++) {
     write_run(out, &c->runs[i]);

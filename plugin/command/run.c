@@ -174,7 +174,7 @@ static int become(const program *found, const dump_request *dump, char **argv) {
   static char preloads[16 * PATH_MAX];
 
   unsigned set = PRELOAD_PLUGIN;
-  if (getenv(RECORDING_FILE) != NULL) set |= PRELOAD_RECORDER;
+  if (getenv(RECORDING_TRAFFIC) != NULL) set |= PRELOAD_RECORDER;
   if (!preloads_value(set, preloads, sizeof preloads, message, sizeof message))
     return complain("%s", message);
   if (!remove_old_output(ENVIRONMENT_STATS) ||

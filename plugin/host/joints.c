@@ -114,15 +114,18 @@ static bool read_rows(dJointID joint, double fps, double erp,
   return true;
 }
 
+/* At so high a rate what a motor or a bounce asks for is nothing beside what an
+ * error does: one reading tells it, to the last bit of a power of two. */
 double host_joint_error(dJointID joint, double step_size) {
+  const double RATE = 0x1p60;
   dStepperJointRows rows;
-  double own = own_erp(joint, 1), worst = 0, correction[6];
-  if (host_joint_degenerate(joint) != NULL ||
-      !read_rows(joint, 1 / step_size, own, &rows, correction))
+  double own = own_erp(joint, 1), worst = 0, fps = RATE / step_size;
+  if (!(own > 0) || host_joint_degenerate(joint) != NULL ||
+      !dJointGetStepperRows(joint, fps, own, &rows))
     return 0;
 
-  for (unsigned i = 0; i < rows.count && own > 0; i++)
-    worst = fmax(worst, fabs(correction[i]) * step_size / own);
+  for (unsigned i = 0; i < rows.count; i++)
+    worst = fmax(worst, fabs(rows.rhs[i]) / (fps * own));
   return worst;
 }
 

@@ -1,5 +1,6 @@
 /* ode_mlcp_recorder.so: writes down what an ODE program's worlds do, on any
  * stepper, for `ode-mlcp compare`; and chooses between the host's own steppers.
+ * What it tells (preload/traffic.h) is judged by the command, in its own process.
  *
  * Preloaded before the patched host, behind ode_mlcp_preload.so where the
  * program runs on ode-mlcp. What it asks of the program's surroundings is the
@@ -11,7 +12,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -24,10 +24,10 @@
 
 #include "ode_mlcp.h"
 #include "preload/recorder_clock.h"
-#include "preload/recorder_file.h"
-#include "preload/recorder_measure.h"
 #include "preload/recorder_shapes.h"
+#include "preload/recorder_state.h"
 #include "preload/recorder_substeps.h"
+#include "preload/recorder_traffic.h"
 
 #define VISIBLE __attribute__((visibility("default")))
 
@@ -52,7 +52,6 @@ static chosen_stepper chosen;
 static int iterations; /* of QuickStep; 0: the program's */
 static unsigned refine = 1;
 static int64_t last_step; /* 0: none */
-static uint64_t most_bytes = UINT64_C(256) << 20;
 
 /* ---- state ---- */
 
@@ -64,12 +63,11 @@ static bool tried;
 static unsigned long stepper_seed;
 static bool threads_left_out;
 
-/* Sums over the steps since the last record, for a sampled recording. */
-static recording_step pending;
-static uint64_t next_thinning;
+static int64_t n_steps;
+static uint32_t n_messages; /* since the last step */
 
 static void read_settings(void) {
-  const char *value = getenv(RECORDING_FILE);
+  const char *value = getenv(RECORDING_TRAFFIC);
   if (value != NULL) snprintf(path, sizeof path, "%s", value);
   value = getenv(RECORDING_STEPPER);
   if (value != NULL && strcmp(value, "step") == 0) chosen = STEP;
@@ -81,9 +79,6 @@ static void read_settings(void) {
   if (value != NULL && atoi(value) > 1) refine = (unsigned)atoi(value);
   value = getenv(RECORDING_STEPS);
   if (value != NULL) last_step = atoll(value);
-  value = getenv(RECORDING_MEGABYTES);
-  if (value != NULL && atoll(value) > 0)
-    most_bytes = (uint64_t)atoll(value) << 20;
   value = getenv(RECORDING_CLOCK);
   if (value != NULL && strcmp(value, "steps") == 0) recorder_clock_set();
 }
@@ -91,13 +86,13 @@ static void read_settings(void) {
 static void start_child(void) {
   pthread_mutex_t free_lock = PTHREAD_MUTEX_INITIALIZER;
   lock = free_lock;
-  recorder_file_forget();
-  tried = true; /* the file is the parent's */
+  traffic_forget();
+  tried = true; /* what is told is the parent's */
 }
 
-/* A process that never stepped leaves the file to its children. */
+/* A process that never stepped leaves the telling to its children. */
 static void fork_child(void) {
-  if (recorder_file_head() != NULL) start_child();
+  if (traffic() != NULL) start_child();
 }
 
 __attribute__((constructor)) static void start(void) {
@@ -111,9 +106,9 @@ static dMessageFunction *program_handlers[3];
 
 static void note_message(const char *kind, int number, const char *format,
                          va_list arguments) {
-  recording_head *head = recorder_file_head();
+  traffic_head *head = traffic();
   if (head == NULL) return;
-  pending.messages++;
+  n_messages++;
   if (head->messages++ > 0) return;
   va_list copy;
   va_copy(copy, arguments);
@@ -207,7 +202,7 @@ VISIBLE dJointID dJointCreateContact(dWorldID world, dJointGroupID group,
   dJointID joint = next(world, group, contact);
   if (inside > 0) return joint;
   bool held = hold();
-  measure_contact_made(joint, world, group, contact);
+  state_contact_made(joint, world, group, contact);
   release(held);
   return joint;
 }
@@ -216,7 +211,7 @@ VISIBLE void dJointGroupEmpty(dJointGroupID group) {
   HOST(dJointGroupEmpty);
   if (inside == 0) {
     bool held = hold();
-    measure_group_emptied(group);
+    state_group_emptied(group);
     release(held);
   }
   next(group);
@@ -226,7 +221,7 @@ VISIBLE void dJointGroupDestroy(dJointGroupID group) {
   HOST(dJointGroupDestroy);
   if (inside == 0) {
     bool held = hold();
-    measure_group_emptied(group);
+    state_group_emptied(group);
     release(held);
   }
   next(group);
@@ -237,7 +232,7 @@ VISIBLE void dJointDestroy(dJointID joint) {
   if (inside == 0 && joint != NULL &&
       dJointGetType(joint) == dJointTypeContact) {
     bool held = hold();
-    measure_joint_gone(joint);
+    state_joint_gone(joint);
     release(held);
   }
   next(joint);
@@ -246,7 +241,7 @@ VISIBLE void dJointDestroy(dJointID joint) {
 VISIBLE void dWorldDestroy(dWorldID world) {
   HOST(dWorldDestroy);
   bool held = hold();
-  measure_world_gone(world);
+  state_world_gone(world);
   recorder_world_gone(world);
   release(held);
   next(world);
@@ -304,6 +299,40 @@ VISIBLE void dGeomDestroy(dGeomID geom) {
   next(geom);
 }
 
+VISIBLE void dGeomSetBody(dGeomID geom, dBodyID body) {
+  HOST(dGeomSetBody);
+  if (inside == 0) recorder_shapes_body_changed();
+  next(geom, body);
+}
+
+/* ---- bodies ---- */
+
+/* What a body is like is read anew where a program calls one of these. */
+#define CHANGES_BODIES(name, parameters, arguments)                            \
+  VISIBLE void name parameters {                                               \
+    HOST(name);                                                                \
+    state_bodies_changed();                                                    \
+    next arguments;                                                            \
+  }
+
+CHANGES_BODIES(dBodySetMass, (dBodyID b, const dMass *mass), (b, mass))
+CHANGES_BODIES(dBodySetKinematic, (dBodyID b), (b))
+CHANGES_BODIES(dBodySetDynamic, (dBodyID b), (b))
+CHANGES_BODIES(dBodySetGravityMode, (dBodyID b, int mode), (b, mode))
+CHANGES_BODIES(dBodySetGyroscopicMode, (dBodyID b, int on), (b, on))
+CHANGES_BODIES(dBodySetFiniteRotationMode, (dBodyID b, int mode), (b, mode))
+CHANGES_BODIES(dBodySetAutoDisableFlag, (dBodyID b, int on), (b, on))
+CHANGES_BODIES(dBodySetAutoDisableDefaults, (dBodyID b), (b))
+CHANGES_BODIES(dBodySetDampingDefaults, (dBodyID b), (b))
+CHANGES_BODIES(dBodySetDamping, (dBodyID b, dReal linear, dReal angular),
+               (b, linear, angular))
+CHANGES_BODIES(dBodySetLinearDamping, (dBodyID b, dReal scale), (b, scale))
+CHANGES_BODIES(dBodySetAngularDamping, (dBodyID b, dReal scale), (b, scale))
+CHANGES_BODIES(dBodySetLinearDampingThreshold, (dBodyID b, dReal threshold),
+               (b, threshold))
+CHANGES_BODIES(dBodySetAngularDampingThreshold, (dBodyID b, dReal threshold),
+               (b, threshold))
+
 /* ---- the program's surroundings ---- */
 
 VISIBLE void dRandSetSeed(unsigned long seed) {
@@ -317,205 +346,44 @@ VISIBLE void dWorldSetStepThreadingImplementation(
     dThreadingImplementationID implementation) {
   HOST(dWorldSetStepThreadingImplementation);
   threads_left_out |= implementation != NULL;
-  recording_head *head = recorder_file_head();
+  traffic_head *head = traffic();
   if (head != NULL) head->threads_left_out = threads_left_out;
   (void)functions;
   next(world, NULL, NULL);
 }
 
-/* ---- records ---- */
+/* ---- steps ---- */
 
-static void name_stepper(recording_head *head) {
-  const char *stock = getenv(RECORDING_STEPPER);
-  const char *scheme = getenv(RECORDING_SCHEME);
-  if (stock == NULL || *stock == '\0') stock = scheme;
-  if (stock == NULL || *stock == '\0') stock = "ah";
-  snprintf(head->stepper, sizeof head->stepper, "%s", stock);
-}
-
-static void open_recording(void) {
+static void open_traffic(void) {
   tried = true;
-  if (path[0] == '\0' || !recorder_file_open(path)) return;
-  recording_head *head = recorder_file_head();
-  head->refine = refine;
-  head->interval = 1;
-  head->hash = UINT64_C(0xcbf29ce484222325);
-  head->status = -1;
+  if (path[0] == '\0' || !traffic_open(path)) return;
+  traffic_head *head = traffic();
   head->threads_left_out = threads_left_out;
   snprintf(head->program, sizeof head->program, "%s",
            program_invocation_short_name);
-  name_stepper(head);
-  next_thinning = most_bytes / 2;
-}
-
-/* A sampled recording: each time that half of the room left is used up, half as
- * many frames are written from there on. */
-static void thin_out(recording_head *head) {
-  if (head->used < next_thinning || head->interval > 1u << 20) return;
-  next_thinning += (most_bytes - next_thinning) / 2;
-  head->interval *= 2;
-}
-
-/* FNV-1a by words; a product alone would let high bits change no low ones. */
-static bool hash_bits(uint64_t *hash, const dReal *values, size_t count) {
-  bool finite = true;
-  for (size_t i = 0; i < count; i++) {
-    uint64_t bits;
-    memcpy(&bits, &values[i], sizeof bits);
-    *hash = (*hash ^ bits) * UINT64_C(0x100000001b3);
-    *hash ^= *hash >> 32;
-    if (!isfinite(values[i])) finite = false;
-  }
-  return finite;
-}
-
-static void hash_states(recording_head *head) {
-  size_t count;
-  const measured_body *bodies = measure_bodies(&count);
-  bool finite = true;
-  for (size_t i = 0; i < count; i++) {
-    const measured_state *now = &bodies[i].now;
-    finite &= hash_bits(&head->hash, now->position, 3);
-    finite &= hash_bits(&head->hash, now->quaternion, 4);
-    finite &= hash_bits(&head->hash, now->v, 3);
-    finite &= hash_bits(&head->hash, now->w, 3);
-  }
-  head->not_finite += !finite;
-}
-
-static double worse(double a, double b) { return b <= a ? a : b; }
-
-static void add_to_pending(const recording_step *step) {
-  recording_step sum = *step;
-  if (pending.steps > 0) {
-    sum.steps += pending.steps;
-    sum.failed += pending.failed;
-    sum.degraded += pending.degraded;
-#define WORSE(field) sum.field = worse(pending.field, sum.field);
-    WORSE(seconds)
-    WORSE(contact_error)
-    WORSE(cone_violation)
-    WORSE(penetration)
-    WORSE(joint_error)
-    WORSE(momentum_unexplained)
-    WORSE(fastest)
-    WORSE(residual)
-#undef WORSE
-  }
-  sum.messages = pending.messages;
-  pending = sum;
-}
-
-static void write_step(void) {
-  recording_step *out = recorder_file_begin(RECORDING_STEP, sizeof *out);
-  if (out != NULL) {
-    recording_record record = out->record;
-    *out = pending;
-    out->record = record;
-    recorder_file_end();
-  }
-  memset(&pending, 0, sizeof pending);
-}
-
-static void write_pose(recording_pose *pose, const measured_body *body) {
-  const measured_state *now = &body->now;
-  memcpy(pose->position, now->position, sizeof pose->position);
-  for (int i = 0; i < 4; i++) pose->quaternion[i] = (float)now->quaternion[i];
-  for (int i = 0; i < 3; i++) {
-    pose->velocity[i] = (float)now->v[i];
-    pose->angular[i] = (float)now->w[i];
-  }
-  pose->body = (uint32_t)dBodyGetSerial(body->body);
-  pose->awake = body->awake_after;
-}
-
-static void write_contact(recording_contact *out,
-                          const measured_contact *contact) {
-  // the feedback's first body is the one that the normal points into, but where
-  // that is the world
-  double sign = contact->bodies[0] != NULL ? 1 : -1;
-  for (int i = 0; i < 3; i++) {
-    out->position[i] = (float)contact->asked.geom.pos[i];
-    out->force[i] =
-        contact->force != NULL ? (float)(sign * contact->force->f1[i]) : 0;
-  }
-  out->depth = (float)contact->asked.geom.depth;
-  out->error = (float)contact->error;
-}
-
-static void write_frame(const recording_step *step, bool has_contacts) {
-  size_t n_bodies, n_contacts;
-  const measured_body *bodies = measure_bodies(&n_bodies);
-  measured_contact *const *of_step = measure_contacts_of_step(&n_contacts);
-  if (!has_contacts) n_contacts = 0;
-  for (size_t i = 0; i < n_bodies; i++)
-    recorder_shapes_of_body(step->world, bodies[i].body);
-  recorder_shapes_of_none(step->number);
-
-  recording_frame *frame = recorder_file_begin(
-      RECORDING_FRAME, sizeof *frame + n_bodies * sizeof(recording_pose) +
-                           n_contacts * sizeof(recording_contact));
-  if (frame == NULL) return;
-  frame->world = step->world;
-  frame->number = step->number;
-  frame->time = step->time;
-  frame->n_bodies = (uint32_t)n_bodies;
-  frame->n_contacts = (uint32_t)n_contacts;
-  recording_pose *poses = (void *)(frame + 1);
-  for (size_t i = 0; i < n_bodies; i++) write_pose(&poses[i], &bodies[i]);
-  recording_contact *contacts = (void *)(poses + n_bodies);
-  for (size_t i = 0; i < n_contacts; i++)
-    write_contact(&contacts[i], of_step[i]);
-  recorder_file_end();
-}
-
-/* ---- steps ---- */
-
-static recorder_law law_of(dWorldID world) {
-  const char *scheme = getenv(RECORDING_SCHEME);
-  if (dWorldGetStepper(world) == NULL) return LAW_OF_VELOCITY;
-  if (scheme != NULL && strcmp(scheme, "st") == 0) return LAW_OF_GAP;
-  bool first_order = scheme == NULL || *scheme == '\0' ||
-                     strcmp(scheme, "ah") == 0 || strcmp(scheme, "ap") == 0;
-  return first_order ? LAW_OF_MOTION : LAW_OF_IMPULSE;
 }
 
 /* What ode-mlcp says of its last step; nothing where it is not there. */
-static void add_report(dWorldID world, recording_head *head,
-                       recording_step *step) {
+static void add_report(dWorldID world, traffic_step *step) {
   typedef ode_mlcp_error function(dWorldID, ode_mlcp_report *, size_t);
   static function *last_report;
   static bool looked;
+  if (!step->attached) return;
   if (!looked)
     *(void **)&last_report = dlsym(RTLD_DEFAULT, "ode_mlcp_last_report_sized");
   looked = true;
   ode_mlcp_report report;
   memset(&report, 0, sizeof report);
-  if (last_report == NULL || dWorldGetStepper(world) == NULL ||
+  if (last_report == NULL ||
       last_report(world, &report, sizeof report) != ODE_MLCP_OK)
     return;
   step->degraded = (uint32_t)report.degraded;
+  step->unsolved = (uint32_t)report.unsolved;
   step->residual = report.residual;
-  head->degraded += report.degraded;
-  head->unsolved += report.unsolved;
-}
-
-/* Times of the worlds: each goes by its own steps. */
-static double world_time(uint32_t world, double step_size) {
-  static double *times;
-  static uint32_t n_times;
-  if (world > n_times) {
-    double *more = realloc(times, world * sizeof *times);
-    if (more == NULL) return 0;
-    times = more;
-    while (n_times < world) times[n_times++] = 0;
-  }
-  return world > 0 ? times[world - 1] += step_size : 0;
 }
 
 /* The program is ended as by itself, but without its exit handlers. */
-static void stop_program(recording_head *head) {
-  head->stopped = 1;
+static void stop_program(void) {
   inside++;
   if (ftrylockfile(stdout) == 0) {
     fflush_unlocked(stdout);
@@ -529,56 +397,74 @@ static int take(step_function *step, dWorldID world, dReal step_size) {
                     : step(world, step_size);
 }
 
-/* The stepper draws from a stream of its own. */
+/* The stepper draws from a stream of its own. @return whether it was taken */
 static int take_with_own_stream(step_function *step, dWorldID world,
-                                dReal step_size, recording_step *out) {
-  recording_head *head = recorder_file_head();
+                                dReal step_size, double *seconds) {
   unsigned long program_seed = dRandGetSeed();
   dRandSetSeed(stepper_seed);
   recorder_clock_real(true);
   double start = recorder_clock_seconds();
   int taken = take(step, world, step_size);
-  out->seconds = recorder_clock_seconds() - start;
+  *seconds = recorder_clock_seconds() - start;
   recorder_clock_real(false);
-  head->drawn += dRandGetSeed() != stepper_seed;
+  traffic()->drawn += dRandGetSeed() != stepper_seed;
   stepper_seed = dRandGetSeed();
   dRandSetSeed(program_seed);
   return taken;
 }
 
+/* Where a step's record had no room, its times and counts are told by
+ * themselves. */
+static traffic_step *begin_blind(void) {
+  traffic_step *told = traffic_begin(TRAFFIC_STEP, sizeof *told);
+  if (told != NULL) told->n_bodies = told->n_contacts = told->n_joints = 0;
+  return told;
+}
+
+static void tell_shapes(uint32_t world) {
+  size_t count;
+  dBodyID const *bodies = state_bodies(&count);
+  static uint32_t last_world;
+  // of several worlds each is asked again when it is its turn
+  if (recorder_shapes_any_changed() || world != last_world)
+    for (size_t i = 0; i < count; i++)
+      recorder_shapes_of_body(world, bodies[i]);
+  recorder_shapes_known();
+  last_world = world;
+  recorder_shapes_of_none(n_steps);
+}
+
 static int record_step(step_function *step, dWorldID world, dReal step_size) {
-  recording_head *head = recorder_file_head();
-  recording_step measured = {.world = recorder_world_number(world),
-                             .steps = 1,
-                             .step_size = step_size};
-  bool watched = measure_begin(world, step_size, law_of(world));
-  int taken = take_with_own_stream(step, world, step_size, &measured);
-  measured.number = ++head->steps;
-  measured.failed = !taken;
-  head->failed += !taken;
-  head->seconds += measured.seconds;
-  if (measured.world > head->worlds) head->worlds = measured.world;
-  if (taken) {
-    measured.time = world_time(measured.world, step_size);
-    head->time += step_size;
-  }
-  if (watched && taken) {
-    measure_end(world, step_size, &measured);
-    hash_states(head);
-  } else {
-    measure_abandon();
-  }
-  add_report(world, head, &measured);
-  add_to_pending(&measured);
-  if (head->steps % head->interval == 0 || head->steps == last_step) {
-    write_step();
-    if (watched && taken) write_frame(&measured, refine == 1);
-    head = recorder_file_head(); // it moves as the file grows
-    thin_out(head);
+  double seconds;
+  traffic_head *head = traffic();
+  traffic_step *told = state_begin(world, step_size);
+  int taken = take_with_own_stream(step, world, step_size, &seconds);
+  bool watched = told != NULL;
+  if (watched) state_end(world, step_size, told);
+  if (!watched) told = begin_blind();
+  bool last = ++n_steps == last_step;
+  uint32_t number = recorder_world_number(world);
+  head->clock_reads = recorder_clock_reads();
+  if (last) head->stopped = 1;
+  if (told != NULL) {
+    told->world = number;
+    told->step_size = step_size;
+    told->seconds = seconds;
+    told->taken = taken != 0;
+    told->watched = watched;
+    told->attached = dWorldGetStepper(world) != NULL;
+    told->last = last;
+    told->messages = n_messages;
+    told->degraded = told->unsolved = 0;
+    told->residual = 0;
+    add_report(world, told);
+    n_messages = 0;
+    traffic_end();
+    if (watched && taken && (last || n_steps % head->interval == 0))
+      tell_shapes(number);
   }
   recorder_clock_advance(step_size);
-  head->clock_reads = recorder_clock_reads();
-  if (head->steps == last_step) stop_program(head);
+  if (last) stop_program();
   return taken;
 }
 
@@ -587,10 +473,10 @@ static int step_and_record(step_function *step, dWorldID world,
   if (inside > 0) return step(world, step_size);
   pthread_mutex_lock(&lock);
   inside++;
-  if (!tried) open_recording();
+  if (!tried) open_traffic();
   hear_messages();
-  int taken = recorder_file_head() != NULL ? record_step(step, world, step_size)
-                                           : take(step, world, step_size);
+  int taken = traffic() != NULL ? record_step(step, world, step_size)
+                                : take(step, world, step_size);
   inside--;
   pthread_mutex_unlock(&lock);
   return taken;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/recorder_file.h"
+#include "preload/recorder_traffic.h"
 
 /* A larger mesh is left out of the recording. */
 enum { MOST_TRIANGLES = 200000, MOST_SAMPLES = 400 };
@@ -181,8 +181,8 @@ static void read_pose(dGeomID geom, bool on_body, recording_shape *shape) {
 static void write_shape(recording_shape *shape, const mesh *mesh) {
   size_t vertices = mesh->n_vertices * sizeof *mesh->vertices;
   size_t triangles = mesh->n_triangles * sizeof *mesh->triangles;
-  recording_shape *out = recorder_file_begin(
-      RECORDING_SHAPE, sizeof *shape + vertices + triangles);
+  recording_shape *out =
+      traffic_begin(RECORDING_SHAPE, sizeof *shape + vertices + triangles);
   if (out == NULL) return;
   shape->record = out->record;
   shape->n_vertices = mesh->n_vertices;
@@ -192,7 +192,7 @@ static void write_shape(recording_shape *shape, const mesh *mesh) {
     memcpy(out + 1, mesh->vertices, vertices);
     memcpy((char *)(out + 1) + vertices, mesh->triangles, triangles);
   }
-  recorder_file_end();
+  traffic_end();
 }
 
 /* What a geom transform holds; of any other geom, itself. */
@@ -228,6 +228,14 @@ static unsigned count_geoms(dBodyID body) {
   return count;
 }
 
+static bool bodies_changed = true; /* may have other geoms than they had */
+
+void recorder_shapes_body_changed(void) { bodies_changed = true; }
+
+bool recorder_shapes_any_changed(void) { return bodies_changed; }
+
+void recorder_shapes_known(void) { bodies_changed = false; }
+
 void recorder_shapes_of_body(uint32_t world, dBodyID body) {
   if (world == 0) return;
   known_world *known = &worlds[world - 1];
@@ -246,12 +254,12 @@ void recorder_shapes_of_body(uint32_t world, dBodyID body) {
 
   dMass mass;
   dBodyGetMass(body, &mass);
-  recording_body *out = recorder_file_begin(RECORDING_BODY, sizeof *out);
+  recording_body *out = traffic_begin(RECORDING_BODY, sizeof *out);
   if (out == NULL) return;
   out->world = world;
   out->body = (uint32_t)number;
   out->mass = dBodyIsKinematic(body) ? 0 : mass.mass;
-  recorder_file_end();
+  traffic_end();
   // with another number of geoms they are all written again: the body's record
   // says that those before it are gone
   uint32_t n = 0;
@@ -274,6 +282,7 @@ typedef struct lone_geom {
 static lone_geom *lone;
 static size_t n_lone, lone_size;
 static uint32_t n_numbers;
+static bool lone_changed; /* one is new, or may have moved */
 
 static lone_geom *find_lone(dGeomID geom) {
   size_t mask = lone_size - 1;
@@ -301,6 +310,7 @@ void recorder_shapes_see(dGeomID geom) {
       dGeomGetClass(geom) == dRayClass || !make_room())
     return;
   lone_geom *found = find_lone(geom);
+  lone_changed = true;
   if (found->seen && found->geom == geom) {
     found->moved = true; /* perhaps: looked at when it is written */
     return;
@@ -310,6 +320,7 @@ void recorder_shapes_see(dGeomID geom) {
 }
 
 void recorder_shapes_forget(dGeomID geom) {
+  bodies_changed = true; // it may be a body's
   if (lone_size == 0) return;
   lone_geom *found = find_lone(geom);
   if (found->seen) found->geom = NULL; /* its place stays taken */
@@ -332,6 +343,8 @@ static bool same_pose(const recording_shape *a, const recording_shape *b) {
 }
 
 void recorder_shapes_of_none(int64_t step) {
+  if (!lone_changed) return;
+  lone_changed = false;
   for (size_t i = 0; i < lone_size; i++) {
     lone_geom *known = &lone[i];
     if (!known->seen || known->geom == NULL) continue;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/recorder_measure.h"
+#include "preload/recorder_state.h"
 
 /* ---- pairs ---- */
 
@@ -55,7 +55,7 @@ static void *room(void *items, size_t n, size_t *size, size_t item) {
   return realloc(items, *size * item);
 }
 
-static void hold_contact(const measured_contact *contact) {
+static void hold_contact(const seen_contact *contact) {
   const pair *found = find_pair(&contact->asked.geom);
   if (found == NULL || !dJointIsEnabled(contact->joint)) return;
   resting = room(resting, n_resting, &resting_size, sizeof *resting);
@@ -75,8 +75,8 @@ static void hold_contact(const measured_contact *contact) {
 
 static void hold_contacts(dWorldID world) {
   n_held = n_resting = 0;
-  for (size_t i = 0; i < measure_contact_count(); i++)
-    if (measure_contact(i)->world == world) hold_contact(measure_contact(i));
+  for (size_t i = 0; i < state_contact_count(); i++)
+    if (state_contact(i)->world == world) hold_contact(state_contact(i));
 }
 
 /* The normals of the program's contacts point into the geom that it collided

@@ -1,9 +1,10 @@
-/* The file in which one process records what its worlds do: docs/recording.md.
+/* The file of what one process's worlds did: docs/recording.md. The command
+ * writes it, of what preload/traffic.h tells.
  *
  * A head of one page, then records, each a `recording_record` and as many bytes
  * as that says, a multiple of 8. All numbers are the machine's own
  * (little-endian on every machine this runs on). The file is mapped while it is
- * written and `used` moves on when a record is whole: however the process ends,
+ * written and `used` moves on when a record is whole: however the command ends,
  * what is up to there can be read.
  */
 #ifndef ODE_MLCP_PRELOAD_RECORDING_H
@@ -12,12 +13,11 @@
 #include <stdint.h>
 
 /* what `ode-mlcp compare` hands to the recorder, as environment variables */
-#define RECORDING_FILE "ODE_MLCP_RECORD"
+#define RECORDING_TRAFFIC "ODE_MLCP_RECORD" /* a file: preload/traffic.h */
 #define RECORDING_STEPPER "ODE_MLCP_RECORD_STEPPER" /* step, quick, quick:N */
 #define RECORDING_SCHEME "ODE_MLCP_SCHEME"
 #define RECORDING_STEPS "ODE_MLCP_RECORD_STEPS"
 #define RECORDING_REFINE "ODE_MLCP_RECORD_REFINE"
-#define RECORDING_MEGABYTES "ODE_MLCP_RECORD_MEGABYTES"
 #define RECORDING_CLOCK "ODE_MLCP_RECORD_CLOCK" /* steps, real */
 
 #define RECORDING_MAGIC "ODERECRD"

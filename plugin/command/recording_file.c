@@ -1,5 +1,5 @@
 #define _GNU_SOURCE // mremap
-#include "preload/recorder_file.h"
+#include "command/recording_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,9 +28,9 @@ static bool grow(size_t size) {
   return true;
 }
 
-recording_head *recorder_file_head(void) { return head; }
+recording_head *recording_file_head(void) { return head; }
 
-bool recorder_file_open(const char *path) {
+bool recording_file_open(const char *path) {
   file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) return false;
   if (!grow(GROWTH)) {
@@ -46,7 +46,7 @@ bool recorder_file_open(const char *path) {
   return true;
 }
 
-void *recorder_file_begin(recording_kind kind, size_t size) {
+void *recording_file_begin(recording_kind kind, size_t size) {
   record_size = (size + 7) / 8 * 8;
   if (head == NULL || head->full) return NULL;
   while (head->used + record_size > file_size)
@@ -60,11 +60,11 @@ void *recorder_file_begin(recording_kind kind, size_t size) {
   return record;
 }
 
-void recorder_file_end(void) {
+void recording_file_end(void) {
   __atomic_store_n(&head->used, head->used + record_size, __ATOMIC_RELEASE);
 }
 
-void recorder_file_forget(void) {
+void recording_file_close(void) {
   if (head != NULL) munmap(head, file_size);
   if (file >= 0) close(file);
   head = NULL;
