@@ -104,6 +104,10 @@
   ROW(int, sweep, ON_OFF, 1, "", "", ALL,                                     \
       "See where bodies meet that go further in a step than half their own "  \
       "thickness, so that none passes through another.")                      \
+  ROW(int, threads, WHOLE(0, 256), 0, "", "N", AP_AH,                         \
+      "Threads to solve islands on, to the same bits with any number of "     \
+      "them. 0: those that the program gave its world, which is none in most "\
+      "programs.")                                                            \
   /* a new row goes above this line */
 
 #endif

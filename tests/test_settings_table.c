@@ -58,7 +58,8 @@ static const struct {
     {"accept",
      {"1e-300", "1e-7", "0.999"},
      {"", "0", "1", "-1e-7", "nan", "inf", "1e-7x"}},
-    {"sweep", {"on", "off"}, {"", "1", "yes"}}};
+    {"sweep", {"on", "off"}, {"", "1", "yes"}},
+    {"threads", {"0", "1", "3"}, {"", "-1", "257", "2.5", "all"}}};
 enum { N_WORDS = sizeof words / sizeof words[0] };
 
 static void test_every_setting_has_its_words(void) {
@@ -277,6 +278,7 @@ static ode_mlcp_options unusual_options(void) {
   options.budget = INFINITY;
   options.accept = 1.0 / 3e6;
   options.sweep = 0;
+  options.threads = 255;
   return options;
 }
 
@@ -422,7 +424,7 @@ static uint64_t states_of_a_run(const char *scheme, const char *name,
 static bool may_leave_states(const char *name) {
   static const char *const names[] = {
       "measure", "check-cone", "impact-seed", "max-correction", "impact",
-      "accept",  "budget",     "sweep",       "margin"};
+      "accept",  "budget",     "sweep",       "margin",         "threads"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (strcmp(name, names[i]) == 0) return true;
   return false;

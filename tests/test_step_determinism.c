@@ -269,6 +269,34 @@ static void test_threads(void) {
     }
 }
 
+/* The world's own threads, by its settings, which may change on the way. */
+static void test_threads_by_setting(void) {
+  run first = reference_run(), threaded;
+  const int counts[] = {1, 2, 5};
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  for (int i = 0; i < 3; i++) {
+    options.threads = counts[i];
+    main_thread = pthread_self();
+    pool_worked = false;
+    process_set_memory(&noting_memory);
+    threaded = create_run(&options);
+    process_set_memory(&memory_from_malloc);
+    while (threaded.steps < STEPS / 3) take_step(&threaded);
+    CU_ASSERT(pool_worked);
+    options.threads = 3 - counts[i] % 2 * 3; // other ones, or none
+    CU_ASSERT_EQUAL(ode_mlcp_attach(threaded.scene->world, &options), 0);
+    while (threaded.steps < STEPS * 2 / 3) take_step(&threaded);
+    CU_ASSERT_EQUAL(ode_mlcp_detach(threaded.scene->world), 0);
+    CU_ASSERT_EQUAL(ode_mlcp_attach(threaded.scene->world, NULL), 0);
+    while (threaded.steps < STEPS) take_step(&threaded);
+    scene_destroy(threaded.scene);
+    CU_ASSERT_EQUAL(memcmp(threaded.hashes, first.hashes,
+                           sizeof *first.hashes * (STEPS * 2 / 3)),
+                    0); // a detached world forgets what contacts did
+  }
+}
+
 static void *finish_in_thread(void *r) {
   dAllocateODEDataForThread(dAllocateMaskAll);
   finish(r);
@@ -316,6 +344,7 @@ int main(int argc, char **argv) {
       {"reused addresses", test_reused_addresses},
       {"2001 worlds", test_many_worlds},
       {"threads", test_threads},
+      {"threads by a setting", test_threads_by_setting},
       {"worlds in parallel", test_worlds_in_parallel},
       CU_TEST_INFO_NULL};
   const CU_TestInfo *of_threads = tests;

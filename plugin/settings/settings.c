@@ -81,7 +81,8 @@ bool settings_add_scheme_name(int scheme, const char *name) {
 
 #define BIT(scheme) (1u << ODE_MLCP_SCHEME_##scheme)
 #define ALL 0
-#define AP_AH_ST (BIT(AP) | BIT(AH) | BIT(ST))
+#define AP_AH (BIT(AP) | BIT(AH))
+#define AP_AH_ST (AP_AH | BIT(ST))
 #define GAP BIT(GAP)
 #define SECOND_ORDER                                                           \
   (BIT(GAP) | BIT(TRAPEZOID_1) | BIT(TRAPEZOID) | BIT(CONSERVING))

@@ -17,6 +17,7 @@
 #include "schemes/sweep.h"
 #include "settings/settings.h"
 #include "stepper/dump.h"
+#include "stepper/island_threads.h"
 #include "stepper/process.h"
 #include "world/report.h"
 
@@ -56,6 +57,7 @@ typedef struct world_stepper {
   island_result *islands;
   size_t n_islands;
 
+  island_threads threads;
   contact_source contacts;
   force_list forces;
   step_sweep sweep;
@@ -660,8 +662,8 @@ static void stepper_end(void *context, dWorldID world, int taken) {
 }
 
 static void stepper_release(void *context, dWorldID world) {
-  (void)world;
   world_stepper *stepper = context;
+  island_threads_set(&stepper->threads, world, 0);
   const memory_source *source = stepper->source;
   release_states(stepper);
   contact_source_release(&stepper->contacts);
@@ -713,6 +715,7 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
     if (stepper->scheme != scheme) release_states(stepper);
     stepper->scheme = scheme;
     stepper->options = options;
+    island_threads_set(&stepper->threads, world, options.threads);
     return ODE_MLCP_OK;
   }
   const memory_source *source = process()->memory;
@@ -730,6 +733,7 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
     stepper_release(stepper, world);
     return ODE_MLCP_WRONG_HOST;
   }
+  island_threads_set(&stepper->threads, world, options.threads);
   return ODE_MLCP_OK;
 }
 
