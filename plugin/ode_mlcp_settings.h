@@ -95,7 +95,8 @@
       "The work that a solve may take, in factorisations of its problem: "    \
       "counted, not timed, so that results are the same on every machine. "   \
       "At its end the best answer found is taken, and its residual "          \
-      "reported; inf looks for the last digit. Of solver fast.")              \
+      "reported; inf looks for the last digit. Solver lemke may take a hundred "   \
+      "times as much.")              \
   ROW(double, accept, NUMBER(ABOVE(0), BELOW(1)), 1e-7, "", "T", ALL,         \
       "An answer that misses the tolerance counts as accepted up to this "    \
       "relative residual: velocities are right, and only how redundant "      \

@@ -451,12 +451,16 @@ static void choose_options(ode_mlcp_options *options, int scheme) {
   options->scheme = scheme;
   options->budget = 30;
   options->max_contacts = 5000;
-  for (size_t k = 0; k < sizeof choices / sizeof choices[0]; k++)
-    if (ode_mlcp_set_option(options, choices[k][0], choices[k][1 + below(3)],
-                            message, sizeof message) != ODE_MLCP_OK) {
+  for (size_t k = 0; k < sizeof choices / sizeof choices[0]; k++) {
+    const char *value = choices[k][1 + below(3)];
+    if (shown) printf(" --%s %s", choices[k][0], value);
+    if (ode_mlcp_set_option(options, choices[k][0], value, message,
+                            sizeof message) != ODE_MLCP_OK) {
       printf("an option is wrong: %s\n", message);
       exit(99);
     }
+  }
+  if (shown) printf("\n");
 }
 
 static bool make_world(random_world *w, int scheme) {
@@ -744,8 +748,8 @@ static void run_range(tally *sums, long from, long to, unsigned seconds,
 }
 
 /* Of the worlds beyond the first, those that something was found by: a step
- * without a residual. */
-static const long found_by[] = {992};
+ * without a residual, and pivots without end on 300 contacts of one body. */
+static const long found_by[] = {992, 168};
 
 int main(int argc, char **argv) {
   long from = argc > 1 ? atol(argv[1]) : 0;

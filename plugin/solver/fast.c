@@ -354,7 +354,7 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
     // a friction edge may miss by more than its generators: go on when it does
     const double usual_share = 0.7, second_share = 0.1; // of the tolerance
     work->target = usual_share * options->tolerance;
-    work->enough = isfinite(options->budget)
+    work->enough = options->kind == SOLVER_FAST && isfinite(options->budget)
                        ? fmax(work->target, usual_share * options->acceptable)
                        : 0;
     bool reached = run(work, method, options->smooth, guess);

@@ -32,7 +32,8 @@ typedef struct cascade {
   const double *guess;
   solver_report *report;
   double *scratch;
-  double budget; /* the options', at first */
+  double given;  /* the budget of this way of solving */
+  double budget; /* the same, but while a part of it is set aside */
   bool searched; /* for a contradiction */
 } cascade;
 
@@ -117,9 +118,15 @@ static void start_from_guess(cascade *c) {
 
 /* ---- the budget -------------------------------------------------------- */
 
+/* Lemke's method may take far more than what is fast, but not for ever: where rows
+ * are many and rigid it has pivots by the ten thousand that lead nowhere. */
+static double given_budget(const solver_options *options) {
+  const double lemkes = 100;
+  return options->budget * (options->kind == SOLVER_LEMKE ? lemkes : 1);
+}
+
 static double left_of_budget(const cascade *c) {
-  return c->options->kind == SOLVER_LEMKE ? INFINITY
-                                          : c->budget - c->report->work;
+  return c->budget - c->report->work;
 }
 
 static bool is_spent(const cascade *c) { return left_of_budget(c) < 1; }
@@ -295,7 +302,7 @@ static outcome run_convex(cascade *c) {
 /* What looking for a proof may take, of the budget: four problems of a few dozen
  * factorisations. As much is left for it where there may be one. */
 static double certificate_work(const cascade *c) {
-  return fmin(200, 0.5 * c->options->budget);
+  return fmin(200, 0.5 * c->given);
 }
 
 /* Whether there is no solution, once. */
@@ -309,7 +316,7 @@ static outcome run_certificate(cascade *c) {
     return NO_MEMORY;
   memset(last, 0, sizeof *last * n);
   c->searched = true;
-  c->budget = fmin(c->options->budget, c->report->work + certificate_work(c));
+  c->budget = fmin(c->given, c->report->work + certificate_work(c));
   for (int step = 0; step < steps && !is_spent(c); step++) {
     double speed;
     bool proof;
@@ -331,7 +338,7 @@ static outcome run_certificate(cascade *c) {
     c->report->contradiction_speed = speed;
     break;
   }
-  c->budget = c->options->budget;
+  c->budget = c->given;
   return GO_ON;
 }
 
@@ -385,7 +392,8 @@ solver_report solver_solve(solver_workspace *workspace,
                .options = options,
                .guess = guess,
                .report = &report,
-               .budget = options->budget};
+               .given = given_budget(options)};
+  c.budget = c.given;
   if (problem->n_rows > options->max_rows) {
     report.status = SOLVER_TOO_LARGE;
     report.residual = INFINITY;

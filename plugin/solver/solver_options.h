@@ -40,8 +40,9 @@ typedef struct solver_options {
   double acceptable;  /* where velocities are right and redundant contacts
                           only share their load otherwise: what ends a solve
                           that has come to no lower residual cheaply (1e-7) */
-  double budget;      /* of SOLVER_FAST: work in factorisations of the problem;
-                          at its end the best iterate is returned (INFINITY) */
+  double budget;      /* work in factorisations of the problem, a hundred times
+                          as much of SOLVER_LEMKE: at its end the best iterate
+                          is returned (INFINITY) */
   int max_rows;       /* a problem with more is refused (300000) */
   int max_lemke_size; /* of SOLVER_FAST: a problem with more variables does not
                           end with Lemke in the edge formulation, whose pivots
