@@ -148,6 +148,30 @@ check "ah's order" figure_is ah order 'x > 0.7 && x < 2'
 check "the trapezoid's order" figure_is trapezoid order 'x > 1.8 && x < 2.3'
 check "which is closer" figure_is trapezoid reference_error \
   "x < $(figure ah reference_error)"
+cat >damped.c <<'PROGRAM'
+#include <ode/ode.h>
+int main(void) {
+  dInitODE2(0);
+  dWorldID world = dWorldCreate();
+  dWorldSetGravity(world, 0, 0, -9.81);
+  dWorldSetDamping(world, 0.03, 0.05);
+  dBodyID body = dBodyCreate(world);
+  dBodySetAngularVel(body, 0, 0, 3);
+  for (int i = 0; i < 60; i++) dWorldStep(world, 0.01);
+  return 0;
+}
+PROGRAM
+if $compiler -w damped.c -o damped -I"$build/host/include" -L"$build/lib" -lode \
+    2>err; then
+  mv report chain
+  LD_LIBRARY_PATH=$build/lib compare --output report --no-repeat --refine 3 \
+    --steppers step,ah -- ./damped
+  # damping is one of time, not of steps: else the order is about -0.8
+  check "a damped fall: order" figure_is step order 'x > 0.9 && x < 1.1'
+  check "a damped fall: order of ah" figure_is ah order 'x > 0.9 && x < 1.1'
+  rm -r report
+  mv chain report
+fi
 mv report taken
 compare --output report --from taken
 check "from recordings: status 0" status_is 0

@@ -146,17 +146,20 @@ double compare_parting(const recording *one, const recording *other,
   return INFINITY;
 }
 
-/* The largest root mean square distance before the time `end`. */
+/* The largest root mean square distance before the time `end`; NAN where no frame
+ * of both is. */
 static double largest_distance(const recording *one, const recording *other,
                                double end) {
   frame_pair at = {one, other, 0, 0};
   const recording_frame *a, *b;
   double most = 0;
+  bool any = false;
   while (next_pair(&at, &a, &b) && a->time < end) {
     double d = frame_distance(a, b, false);
     if (!(d <= most)) most = d;
+    any = true;
   }
-  return most;
+  return any ? most : NAN;
 }
 
 /* ---- the reference ---- */

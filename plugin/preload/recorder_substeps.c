@@ -1,5 +1,6 @@
 #include "preload/recorder_substeps.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,50 +98,75 @@ static void collide_again(dWorldID world, dJointGroupID group,
   }
 }
 
-/* ---- forces ---- */
+/* ---- forces and damping ---- */
 
-typedef struct added_force {
+/* What the program gave a body for the step, where there is anything. */
+typedef struct held_body {
   dBodyID body;
   dVector3 force, torque;
-} added_force;
+  dReal linear, angular; /* damping, a part of the velocity in a step */
+} held_body;
 
-static added_force *forces;
-static size_t n_forces, forces_size;
+static held_body *bodies;
+static size_t n_bodies, bodies_size;
 
-static void hold_forces(dWorldID world) {
-  size_t count = dWorldGetBodies(world, NULL, 0);
-  dBodyID *bodies = malloc((count + 1) * sizeof *bodies);
+static void hold_body(dBodyID body) {
+  held_body held = {.body = body,
+                    .linear = dBodyGetLinearDamping(body),
+                    .angular = dBodyGetAngularDamping(body)};
+  memcpy(held.force, dBodyGetForce(body), 3 * sizeof(dReal));
+  memcpy(held.torque, dBodyGetTorque(body), 3 * sizeof(dReal));
+  bool any = held.linear != 0 || held.angular != 0;
+  for (int k = 0; k < 3; k++) any |= held.force[k] != 0 || held.torque[k] != 0;
+  if (!any) return;
+  bodies = room(bodies, n_bodies, &bodies_size, sizeof *bodies);
   if (bodies == NULL) abort();
-  dWorldGetBodies(world, bodies, count);
-  n_forces = 0;
-  for (size_t i = 0; i < count; i++) {
-    const dReal *force = dBodyGetForce(bodies[i]);
-    const dReal *torque = dBodyGetTorque(bodies[i]);
-    bool any = false;
-    for (int k = 0; k < 3; k++) any |= force[k] != 0 || torque[k] != 0;
-    if (!any) continue;
-    forces = room(forces, n_forces, &forces_size, sizeof *forces);
-    if (forces == NULL) abort();
-    added_force *held_force = &forces[n_forces++];
-    held_force->body = bodies[i];
-    memcpy(held_force->force, force, 3 * sizeof(dReal));
-    memcpy(held_force->torque, torque, 3 * sizeof(dReal));
-  }
-  free(bodies);
+  bodies[n_bodies++] = held;
+}
+
+static void hold_bodies(dWorldID world) {
+  size_t count = dWorldGetBodies(world, NULL, 0);
+  dBodyID *all = malloc((count + 1) * sizeof *all);
+  if (all == NULL) abort();
+  dWorldGetBodies(world, all, count);
+  n_bodies = 0;
+  for (size_t i = 0; i < count; i++) hold_body(all[i]);
+  free(all);
 }
 
 static void add_forces(void) {
-  for (size_t i = 0; i < n_forces; i++) {
-    const added_force *f = &forces[i];
-    dBodySetForce(f->body, f->force[0], f->force[1], f->force[2]);
-    dBodySetTorque(f->body, f->torque[0], f->torque[1], f->torque[2]);
+  for (size_t i = 0; i < n_bodies; i++) {
+    const held_body *b = &bodies[i];
+    dBodySetForce(b->body, b->force[0], b->force[1], b->force[2]);
+    dBodySetTorque(b->body, b->torque[0], b->torque[1], b->torque[2]);
+  }
+}
+
+/* Damping is a part of the velocity, by the step: of a shorter step, as much less
+ * of it that as many steps leave the same. */
+static void set_damping(unsigned count) {
+  for (size_t i = 0; i < n_bodies; i++) {
+    const held_body *b = &bodies[i];
+    if (b->linear != 0)
+      dBodySetLinearDamping(b->body, 1 - pow(1 - b->linear, 1.0 / count));
+    if (b->angular != 0)
+      dBodySetAngularDamping(b->body, 1 - pow(1 - b->angular, 1.0 / count));
+  }
+}
+
+static void restore_damping(void) {
+  for (size_t i = 0; i < n_bodies; i++) {
+    const held_body *b = &bodies[i];
+    if (b->linear != 0) dBodySetLinearDamping(b->body, b->linear);
+    if (b->angular != 0) dBodySetAngularDamping(b->body, b->angular);
   }
 }
 
 int substeps_take(step_function *step, dWorldID world, dReal step_size,
                   unsigned count) {
   hold_contacts(world);
-  hold_forces(world);
+  hold_bodies(world);
+  set_damping(count);
   dJointGroupID group = dJointGroupCreate(0);
   int taken = 1;
   for (unsigned k = 0; k < count && taken; k++) {
@@ -154,6 +180,7 @@ int substeps_take(step_function *step, dWorldID world, dReal step_size,
     taken = step(world, step_size / count);
   }
   dJointGroupDestroy(group);
+  restore_damping();
   for (size_t i = 0; i < n_resting; i++) dJointEnable(resting[i]);
   return taken;
 }

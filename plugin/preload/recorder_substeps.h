@@ -3,7 +3,8 @@
  * Between two substeps the contacts of the pairs of geoms that the program's
  * own contact joints were made of are found again, with its surfaces; its own
  * joints rest meanwhile. Its collision callback, which may be part of its game,
- * is not called again. Forces that the program added act in every substep. */
+ * is not called again. Forces that the program added act in every substep, and
+ * damping, which the host takes once a step, is as much less in each. */
 #ifndef ODE_MLCP_PRELOAD_RECORDER_SUBSTEPS_H
 #define ODE_MLCP_PRELOAD_RECORDER_SUBSTEPS_H
 
