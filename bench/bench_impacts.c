@@ -1,7 +1,7 @@
 /* How long one LCP of a set-valued impact takes, by every way to solve it, on
  * the same steps; and how long whole sets take.
  *
- *   bench_impacts [SECONDS]     about so long for each figure (0.3)
+ *   bench_impacts [SECONDS [EXAMPLE]]    about so long for each figure (0.3)
  *
  * Times of LCPs are this process's own (CPU) time on one core, so that other
  * load shows less; times of sets are by the wall clock. */
@@ -183,6 +183,7 @@ int main(int argc, char **argv) {
   static record it;
   for (int k = 0; k < IMPACT_EXAMPLES; k++) {
     impact_example_fill(&it.example, impact_example_name(k));
+    if (argc > 2 && strcmp(argv[2], it.example.name) != 0) continue;
     if (ode_mlcp_impact_create(&it.example.problem, &it.impact, NULL, 0) !=
         ODE_MLCP_IMPACT_DONE)
       return 1;

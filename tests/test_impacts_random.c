@@ -359,6 +359,102 @@ static void test_trees_are_the_table(void) {
   }
 }
 
+/* Counting says what the table of all modes has, bit by bit, of most steps. */
+static void compare_counting(const ode_mlcp_impact_problem *problem,
+                             int n_samples, test_random *random,
+                             several *counts, long *n_said, long *n_around) {
+  ode_mlcp_impact *impact;
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(problem, &impact, NULL, 0),
+                        ODE_MLCP_IMPACT_DONE);
+  const impact_island *island = &impact->islands[0];
+  const contact_space *space = &island->space;
+  int n = space->n_rows, m = space->n_contacts;
+  ode_mlcp_impact_options options;
+  ode_mlcp_impact_default_options(&options);
+  contact_modes table;
+  contact_degree degree;
+  CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(impact, &options),
+                        ODE_MLCP_IMPACT_DONE);
+  CU_ASSERT_FATAL(contact_degree_suits(space));
+  CU_ASSERT_EQUAL_FATAL(
+      contact_modes_build(&table, space, island->cap, &memory_from_malloc),
+      ODE_MLCP_IMPACT_DONE);
+  CU_ASSERT_FATAL(
+      contact_degree_open(&degree, space, island->cap, &memory_from_malloc));
+  size_t room = IMPACT_MAX_SOLUTIONS * (size_t)n;
+  double *lambdas = malloc(4 * room * sizeof *lambdas);
+  double *reached = lambdas + room, *said = reached + room;
+  double *said_reached = said + room, y[MOST_ROWS + MOST_M];
+  for (int sample = 0; sample < n_samples; sample++) {
+    memcpy(y, space->start, (size_t)n * sizeof *y);
+    for (int step = 0; step < 4 && contact_space_slowest(space, y) < -1e-8;
+         step++) {
+      for (int i = 0; i < m; i++)
+        y[n + i] = test_uniform(random, 0.001, 1) * island->cap;
+      int n_table = contact_modes_solve(&table, space, y, IMPACT_MAX_SOLUTIONS,
+                                        lambdas, reached);
+      int n_degree = contact_degree_solve(&degree, y, IMPACT_MAX_SOLUTIONS,
+                                          said, said_reached);
+      size_t size = (size_t)(n_table * n) * sizeof *lambdas;
+      if (n_degree < 0) {
+        contact_degree_learn(&degree, y, n_table, lambdas, reached);
+      } else {
+        ++*n_said;
+        counts->missed += n_degree != n_table ||
+                          memcmp(lambdas, said, size) != 0 ||
+                          memcmp(reached, said_reached, size) != 0;
+        counts->problems += n_table > 1;
+      }
+      counts->steps++;
+      if (n_table == 0) break;
+      int taken = (int)(test_uniform(random, 0, 1) * n_table);
+      memcpy(y, &reached[taken * n], (size_t)n * sizeof *reached);
+    }
+  }
+  *n_around += degree.n_lines > 0;
+  contact_degree_close(&degree);
+  contact_modes_release(&table, &memory_from_malloc);
+  free(lambdas);
+  ode_mlcp_impact_destroy(impact);
+}
+
+static void test_counting_says_what_the_table_has(void) {
+  test_random random = {12};
+  const struct {
+    int m, T, n_quick, n_samples;
+  } kinds[] = {
+      {2, 1, 20, 400}, {1, 2, 6, 200}, {2, 2, 6, 800}, {3, 1, 10, 800}};
+  for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+    several counts = {0};
+    long n_said = 0, n_around = 0;
+    int wanted = kinds[kind].n_quick * (is_long ? 20 : 1);
+    for (int k = 0; k < wanted; k++) {
+      collision collision;
+      int m = kinds[kind].m, T = kinds[kind].T, s = m * (1 + T) - k % 3;
+      make_tight_collision(&collision, &random, m, T, k % 2 == 0 ? 20 : 1);
+      // of two kinds in three, a row or two repeat others
+      if (s < 2) s = 2;
+      collision.problem.n_velocities = s;
+      for (int i = 0; i < s * s; i++) collision.M[i] = 0;
+      for (int i = 0; i < s; i++)
+        collision.M[i * s + i] = test_uniform(&random, 0.3, 2);
+      if (k % 5 == 0) collision.mu[0] = 0;
+      // at rest in all directions but some
+      if (k % 4 == 1)
+        for (int i = 2; i < s; i++) collision.v[i] = 0;
+      compare_counting(&collision.problem, kinds[kind].n_samples, &random,
+                       &counts, &n_said, &n_around);
+    }
+    printf(
+        "\n  %d contacts, %d tangents: %ld of %ld steps of %d collisions said, "
+        "%ld with several, %ld collisions with continua, %ld steps differ",
+        kinds[kind].m, kinds[kind].T, n_said, counts.steps, wanted,
+        counts.problems, n_around, counts.missed);
+    CU_ASSERT(n_said * 3 >= counts.steps);
+    CU_ASSERT_EQUAL(counts.missed, 0);
+  }
+}
+
 /* ---- any friction, any masses -------------------------------------------- */
 
 /* Masses over six decades; friction from none to without limit; now and then a
@@ -488,6 +584,8 @@ int main(int argc, char **argv) {
       {"ways to solve agree", test_ways_to_solve_agree},
       {"the search misses nothing", test_search_misses_nothing},
       {"trees are the table", test_trees_are_the_table},
+      {"counting says what the table has",
+       test_counting_says_what_the_table_has},
       {"no sample is lost", test_no_sample_is_lost},
       {"outcomes obey the laws", test_outcomes_obey_the_laws},
       CU_TEST_INFO_NULL};

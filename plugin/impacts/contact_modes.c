@@ -298,6 +298,101 @@ int contact_mode_work_out(const contact_space *space, const int contacts[],
   return count;
 }
 
+/* Gauss with complete pivoting on columns scaled to 1, until what is left is below
+ * SINGULAR. left: u x u. column_of: the order of columns after it. */
+static contact_mode_kind eliminate(int u, double left[], double scale[],
+                                   int column_of[]) {
+  contact_mode_kind kind = {.index = 1, .certain = 1};
+  for (int k = 0; k < u; k++) {
+    double largest = 0;
+    for (int e = 0; e < u; e++) largest = fmax(largest, fabs(left[e * u + k]));
+    scale[k] = largest > 0 ? 1 / largest : 1;
+    for (int e = 0; e < u; e++) left[e * u + k] *= scale[k];
+    column_of[k] = k;
+  }
+  for (int step = 0; step < u; step++) {
+    int row = step, position = step;
+    double best = 0;
+    for (int e = step; e < u; e++)
+      for (int k = step; k < u; k++) {
+        double size = fabs(left[e * u + column_of[k]]);
+        if (size <= best) continue;
+        best = size;
+        row = e;
+        position = k;
+      }
+    if (best < SINGULAR)
+      return (contact_mode_kind){
+          .index = 0, .n_free = u - step, .certain = best};
+    kind.certain = fmin(kind.certain, best);
+    int column = column_of[position];
+    column_of[position] = column_of[step];
+    column_of[step] = column;
+    if (position != step) kind.index = -kind.index;
+    for (int k = 0; k < u && row != step; k++) {
+      double kept = left[row * u + k];
+      left[row * u + k] = left[step * u + k];
+      left[step * u + k] = kept;
+    }
+    if (row != step) kind.index = -kind.index;
+    double pivot = left[step * u + column];
+    if (pivot < 0) kind.index = -kind.index;
+    for (int e = step + 1; e < u; e++) {
+      double factor = left[e * u + column] / pivot;
+      for (int k = 0; k < u; k++)
+        left[e * u + k] -= factor * left[step * u + k];
+    }
+  }
+  return kind;
+}
+
+contact_mode_kind contact_mode_kind_of(const contact_space *space, int mode,
+                                       double scratch[], double free[]) {
+  int n = space->n_rows, m = space->n_contacts;
+  int one = contact_modes_of_one(space, true);
+  double *scale = scratch + n * n + n * m + n * (n + n + m);
+  mode_system system = {.F = scratch,
+                        .G = scratch + n * n,
+                        .left = scratch + n * n + n * m,
+                        .row = (int *)(scale + n)};
+  int *column_of = (int *)(scale + 2 * n);
+  contact_mode *does = (contact_mode *)(scale + 3 * n);
+  int contacts[32];
+  for (int k = m - 1; k >= 0; k--) {
+    contacts[k] = k;
+    does[k] = decode(space, mode % one);
+    mode /= one;
+  }
+  set_up(space, contacts, m, does, &system);
+  int u = system.n_unknowns;
+  for (int e = 0; e < u; e++)
+    for (int k = 0; k < u; k++) {
+      double sum = 0;
+      for (int j = 0; j < n; j++)
+        sum += space->A[system.row[e] * n + j] * system.F[j * n + k];
+      system.left[e * u + k] = sum;
+    }
+  contact_mode_kind kind = eliminate(u, system.left, scale, column_of);
+  if (kind.n_free != 1 || free == NULL) return kind;
+
+  // the last unknown in the order is 1, those before it follow
+  double *x = system.left + u * u;
+  x[column_of[u - 1]] = 1;
+  for (int step = u - 2; step >= 0; step--) {
+    const double *row = &system.left[step * u];
+    double sum = 0;
+    for (int k = step + 1; k < u; k++)
+      sum += row[column_of[k]] * x[column_of[k]];
+    x[column_of[step]] = -sum / row[column_of[step]];
+  }
+  for (int i = 0; i < n; i++) {
+    free[i] = 0;
+    for (int k = 0; k < u; k++)
+      free[i] += system.F[i * n + k] * x[k] * scale[k];
+  }
+  return kind;
+}
+
 /* ---- the table --------------------------------------------------------- */
 
 static inline double dot(const double a[], const double b[], int n) {
@@ -552,6 +647,22 @@ bool contact_modes_begin(contact_modes *modes, const contact_space *space,
   return true;
 }
 
+bool contact_modes_reserve(contact_modes *modes, size_t count,
+                           const memory_source *source) {
+  size_t map_size = (size_t)(modes->n_wide * modes->n_inputs);
+  size_t size = (size_t)(modes->n_blocks * modes->n_inputs * 4);
+  double *maps =
+      memory_block_grow(&modes->maps, source, count * map_size, sizeof *maps);
+  if (maps != NULL) modes->impulses = maps;
+  double *keeps = memory_block_grow(
+      &modes->masks, source, count * (size_t)modes->n_wide, sizeof *keeps);
+  if (keeps != NULL) modes->keeps = keeps;
+  double *all =
+      memory_block_grow(&modes->numbers, source, count * size, sizeof *all);
+  if (all != NULL) modes->conditions = all;
+  return maps != NULL && keeps != NULL && all != NULL;
+}
+
 bool contact_modes_add(contact_modes *modes, const contact_space *space,
                        const double impulses[], const double conditions[],
                        int count, uint32_t zero_rows,
@@ -559,18 +670,9 @@ bool contact_modes_add(contact_modes *modes, const contact_space *space,
   int n = space->n_rows, n_inputs = modes->n_inputs, n_wide = modes->n_wide;
   size_t place = (size_t)modes->n_modes, next = place + 1;
   size_t map_size = (size_t)(n_wide * n_inputs);
-  size_t size = (size_t)(modes->n_blocks * n_inputs * 4);
-  double *maps =
-      memory_block_grow(&modes->maps, source, next * map_size, sizeof *maps);
-  if (maps != NULL) modes->impulses = maps;
-  double *keeps = memory_block_grow(&modes->masks, source,
-                                    next * (size_t)n_wide, sizeof *keeps);
-  if (keeps != NULL) modes->keeps = keeps;
-  double *all =
-      memory_block_grow(&modes->numbers, source, next * size, sizeof *all);
-  if (all != NULL) modes->conditions = all;
-  if (maps == NULL || keeps == NULL || all == NULL) return false;
+  if (!contact_modes_reserve(modes, next, source)) return false;
 
+  double *maps = modes->impulses, *keeps = modes->keeps;
   maps += place * map_size;
   memset(maps, 0, map_size * sizeof *maps);
   for (int i = 0; i < n; i++)

@@ -85,6 +85,10 @@ bool contact_modes_hold(const contact_modes *modes, int place, const double y[],
 bool contact_modes_begin(contact_modes *modes, const contact_space *space,
                          const memory_source *source);
 
+/** Make room for so many modes. */
+bool contact_modes_reserve(contact_modes *modes, size_t count,
+                           const memory_source *source);
+
 /** Add what contact_mode_work_out says of a mode, behind those that are there. */
 bool contact_modes_add(contact_modes *modes, const contact_space *space,
                        const double impulses[], const double conditions[],
@@ -109,5 +113,22 @@ int contact_mode_work_out(const contact_space *space, const int contacts[],
                           double scratch[], double impulses[],
                           double conditions[], uint32_t *zero_rows);
 size_t contact_mode_scratch(const contact_space *space);
+
+/** Of which kind a mode's system is. */
+typedef struct contact_mode_kind {
+  int index;  /* the sign of its determinant; 0: singular */
+  int n_free; /* how many independent impulses change nothing it says */
+  double
+      certain; /* the least pivot it has, or of a singular one the largest that
+                     is taken for 0 */
+} contact_mode_kind;
+
+/**
+ * @param mode     number, of all contacts, capped
+ * @param scratch  contact_mode_scratch(space) numbers
+ * @param free     [n_rows] out where n_free is 1: that impulse; NULL: not asked for
+ */
+contact_mode_kind contact_mode_kind_of(const contact_space *space, int mode,
+                                       double scratch[], double free[]);
 
 #endif

@@ -763,7 +763,7 @@ static bool keep_reason(search *s, int state) {
   int v = s->basic[s->stuck_row];
   number sign = s->stuck_low ? 1 : -1, sum = 1;
   double *f = s->tree->exact;
-  memset(f, 0, (size_t)s->tree->n_wide * sizeof *f);
+  memset(f, 0, (size_t)(s->n + s->space->n_contacts) * sizeof *f);
   add_bound(s, v, !s->stuck_low, -sign, f);
   for (int k = 0; k < s->n; k++) {
     if (size_of(T[k]) <= SURELY_FLAT) continue;
@@ -793,11 +793,12 @@ static int decided_mode(const search *s) {
 
 /* What is under the node that the search is at. */
 static void grow_node(search *s) {
-  int node = s->node, row = s->tree->nodes[node].row;
+  int node = s->node, row = contact_tree_at(s->tree, node)->row;
   bool normal = row == s->space->normal_of[row];
+  int closed = contact_tree_refuted(s->tree, node);
   for (int state = 0; state < 3; state++) {
     if (s->cut_short || s->no_memory) return;
-    if (contact_tree_refutes(s->tree, node, state)) continue;
+    if ((closed >> state & 1) != 0) continue;
     (normal ? try_normal : try_tangent)(s, row, state);
     s->node = node;
   }
@@ -808,14 +809,14 @@ static void grow_branch(search *s, int state) {
   bool feasible = is_feasible(s);
   if (s->cut_short || (!feasible && keep_reason(s, state)) || s->no_memory)
     return;
-  int to = tree->nodes[s->node].to[state];
+  int to = contact_tree_at(tree, s->node)->to[state];
   if (to == CONTACT_TREE_UNKNOWN) {
     int row = next_row(s);
     to = row >= 0 ? contact_tree_add_node(tree, row)
                   : contact_tree_add_mode(tree, decided_mode(s));
     s->no_memory = to == CONTACT_TREE_UNKNOWN;
     s->cut_short = tree->n_nodes > MOST_NODES;
-    tree->nodes[s->node].to[state] = to;
+    contact_tree_at(tree, s->node)->to[state] = to;
   }
   if (to < 0) return;
   s->node = to;

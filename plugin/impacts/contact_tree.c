@@ -16,6 +16,11 @@
 #define MOST_FRICTION 1e3
 #define MOST_SPREAD 1e6
 
+/* In front of a node's lanes: whole lines of the cache. */
+enum { CACHE_LINE = 64 };
+#define HEAD_SIZE                                                              \
+  ((sizeof(contact_tree_node) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE)
+
 /* A row of which less than this is its own repeats others. */
 #define REPEATED 1e-9
 
@@ -71,13 +76,16 @@ bool contact_tree_open(contact_tree *tree, const contact_space *space,
   tree->space = space;
   tree->source = source;
   tree->usual_cap = usual_cap;
-  tree->n_wide = (inputs_of(space) + 1 + 7) / 8 * 8;
+  tree->n_terms = inputs_of(space) + 1;
+  size_t lanes = (size_t)(tree->n_terms * CONTACT_TREE_LANES);
+  tree->node_size = HEAD_SIZE + lanes * sizeof(float);
   tree->arena.source = source;
   arena_start(&tree->arena);
   bool ready =
       ARENA_TAKE(&tree->arena, tree->y, n_inputs) &&
-      ARENA_TAKE(&tree->arena, tree->exact, tree->n_wide) &&
-      ARENA_TAKE(&tree->arena, tree->rounded, tree->n_wide) &&
+      ARENA_TAKE(&tree->arena, tree->exact, n_inputs) &&
+      ARENA_TAKE(&tree->arena, tree->terms, tree->n_terms) &&
+      ARENA_TAKE(&tree->arena, tree->values, tree->n_terms) &&
       ARENA_TAKE(&tree->arena, tree->scratch, contact_mode_scratch(space)) &&
       ARENA_TAKE(&tree->arena, tree->impulses, n * n_inputs) &&
       ARENA_TAKE(&tree->arena, tree->conditions, most * n_inputs) &&
@@ -88,7 +96,6 @@ bool contact_tree_open(contact_tree *tree, const contact_space *space,
     return false;
   }
   for (int i = 0; i < space->n_contacts; i++) tree->contacts[i] = i;
-  memset(tree->rounded, 0, (size_t)tree->n_wide * sizeof *tree->rounded);
   return true;
 }
 
@@ -96,7 +103,7 @@ void contact_tree_close(contact_tree *tree) {
   if (tree->source == NULL) return;
   contact_modes_release(&tree->modes, tree->source);
   memory_block_release(&tree->node_block, tree->source);
-  memory_block_release(&tree->reason_block, tree->source);
+  memory_block_release(&tree->queue_block, tree->source);
   memory_block_release(&tree->number_block, tree->source);
   arena_release(&tree->arena);
   memset(tree, 0, sizeof *tree);
@@ -113,23 +120,21 @@ void contact_tree_forget(contact_tree *tree) {
   tree->n_nodes = tree->modes.n_modes = 0;
 }
 
-static float *reasons_of(const contact_tree *tree, int node, int branch) {
-  size_t each = CONTACT_TREE_REASONS * (size_t)tree->n_wide;
-  return &tree->reasons[((size_t)node * 3 + (size_t)branch) * each];
+KERNEL float *lanes_of(const contact_tree_node *node) {
+  return (float *)((char *)node + HEAD_SIZE);
 }
 
 int contact_tree_add_node(contact_tree *tree, int row) {
   size_t count = (size_t)tree->n_nodes + 1;
-  contact_tree_node *nodes =
-      memory_block_grow(&tree->node_block, tree->source, count, sizeof *nodes);
+  char *nodes = memory_block_grow(&tree->node_block, tree->source, count,
+                                  tree->node_size);
   if (nodes != NULL) tree->nodes = nodes;
-  float *reasons = memory_block_grow(
-      &tree->reason_block, tree->source,
-      count * 3 * CONTACT_TREE_REASONS * (size_t)tree->n_wide, sizeof *reasons);
-  if (reasons != NULL) tree->reasons = reasons;
-  if (nodes == NULL || reasons == NULL) return CONTACT_TREE_UNKNOWN;
-  contact_tree_node *node = &nodes[tree->n_nodes];
-  memset(node, 0, sizeof *node);
+  int *queue = memory_block_grow(&tree->queue_block, tree->source,
+                                 3 * count + 1, sizeof *queue);
+  if (queue != NULL) tree->queue = queue;
+  if (nodes == NULL || queue == NULL) return CONTACT_TREE_UNKNOWN;
+  contact_tree_node *node = contact_tree_at(tree, tree->n_nodes);
+  memset(node, 0, tree->node_size);
   node->row = row;
   for (int k = 0; k < 3; k++) node->to[k] = CONTACT_TREE_UNKNOWN;
   return tree->n_nodes++;
@@ -156,36 +161,41 @@ int contact_tree_add_mode(contact_tree *tree, int number) {
 /* ---- a step ------------------------------------------------------------ */
 
 typedef float eight __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int32_t eight_bits
+    __attribute__((vector_size(32), aligned(4), may_alias));
 
-KERNEL float value_of(const float f[], const float y[], int n) {
-  eight sum = *(const eight *)f * *(const eight *)y;
-#pragma GCC unroll 2
-  for (int k = 8; k < n; k += 8)
-    sum += *(const eight *)(f + k) * *(const eight *)(y + k);
-  sum += __builtin_shufflevector(sum, sum, 4, 5, 6, 7, 0, 1, 2, 3);
-  sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1, 6, 7, 4, 5);
-  return sum[0] + sum[1];
+/* The bits of the lanes of a block that refute a step, together. Nodes are many and
+ * what they answer cannot be guessed, so this has no branch. */
+KERNEL int refuting(const contact_tree_node *node, const int terms[],
+                    const float values[], int n_values) {
+  const float *lanes = lanes_of(node);
+  eight sum = {0};
+  for (int k = 0; k < n_values; k++)
+    sum += *(const eight *)(lanes + terms[k]) * values[k];
+  eight_bits bits = (sum < 0) & *(const eight_bits *)node->bits;
+  bits |= __builtin_shufflevector(bits, bits, 4, 5, 6, 7, 0, 1, 2, 3);
+  bits |= __builtin_shufflevector(bits, bits, 2, 3, 0, 1, 6, 7, 4, 5);
+  return bits[0] | bits[1];
 }
 
-/* What refutes comes one place further to the front. */
-KERNEL bool refutes(float reasons[], int n_reasons, const float y[], int n) {
-  for (int k = 0; k < n_reasons; k++) {
-    float *reason = &reasons[k * n];
-    if (!(value_of(reason, y, n) < 0)) continue;
-    for (int j = 0; j < n && k > 0; j += 8) {
-      eight kept = *(eight *)(reason + j - n);
-      *(eight *)(reason + j - n) = *(eight *)(reason + j);
-      *(eight *)(reason + j) = kept;
-    }
-    return true;
-  }
-  return false;
+enum { ALL_BRANCHES = 7 };
+
+/* The branches that a node and what belongs to it refute. */
+KERNEL int refuted(const contact_tree *tree, int node, const int terms[],
+                   const float values[], int n_values) {
+  int branches = 0;
+  do {
+    contact_tree_node *at = contact_tree_at(tree, node);
+    int bits = refuting(at, terms, values, n_values);
+    at->used |= bits >> 3;
+    branches |= bits & ALL_BRANCHES;
+    node = at->more;
+  } while (node != 0 && branches != ALL_BRANCHES);
+  return branches;
 }
 
-bool contact_tree_refutes(contact_tree *tree, int node, int branch) {
-  return refutes(reasons_of(tree, node, branch),
-                 tree->nodes[node].n_reasons[branch], tree->rounded,
-                 tree->n_wide);
+int contact_tree_refuted(const contact_tree *tree, int node) {
+  return refuted(tree, node, tree->terms, tree->values, tree->n_values);
 }
 
 /* What numbers of 24 bits lose. */
@@ -198,33 +208,65 @@ static double rounding_of(const contact_tree *tree) {
   return (n_inputs + 8) * 0x1p-23 * sum;
 }
 
+/* A block of a node, and a lane in it, that is empty; or of the last block the next
+ * that has not refuted for a while. */
+static contact_tree_node *lane_to_give(contact_tree *tree, int node,
+                                       int *lane) {
+  contact_tree_node *at = contact_tree_at(tree, node);
+  for (int blocks = 1;; blocks++) {
+    for (*lane = 0; *lane < CONTACT_TREE_LANES; ++*lane)
+      if (at->bits[*lane] == 0) return at;
+    if (at->more == 0 && blocks == CONTACT_TREE_BLOCKS) break;
+    if (at->more == 0) {
+      size_t from = (size_t)((char *)at - tree->nodes);
+      int more = contact_tree_add_node(tree, -1);
+      at = (contact_tree_node *)(tree->nodes + from);
+      if (more == CONTACT_TREE_UNKNOWN) break;
+      at->more = more;
+    }
+    at = contact_tree_at(tree, at->more);
+  }
+  do {
+    *lane = at->next;
+    at->next = (*lane + 1) % CONTACT_TREE_LANES;
+    at->used ^= 1 << *lane;
+  } while ((at->used >> *lane & 1) == 0);
+  return at;
+}
+
 bool contact_tree_add_reason(contact_tree *tree, int node, int branch,
                              double slack) {
-  int n = tree->n_wide, n_inputs = inputs_of(tree->space);
-  int *count = &tree->nodes[node].n_reasons[branch];
-  float reason[72] = {0};
-  for (int j = 0; j < n_inputs; j++) reason[j] = (float)tree->exact[j];
-  reason[n_inputs] = (float)(1.001 * (slack + rounding_of(tree)));
-  if (!(value_of(reason, tree->rounded, n) < 0)) return false;
-  // it refutes now: to the front, the last one goes
-  float *reasons = reasons_of(tree, node, branch);
-  if (*count < CONTACT_TREE_REASONS) ++*count;
-  memmove(reasons + n, reasons, (size_t)((*count - 1) * n) * sizeof *reasons);
-  memcpy(reasons, reason, (size_t)n * sizeof *reasons);
-  return true;
+  int n_inputs = inputs_of(tree->space), lane;
+  contact_tree_node *at = lane_to_give(tree, node, &lane);
+  float *to = lanes_of(at) + lane;
+  for (int j = 0; j < n_inputs; j++, to += CONTACT_TREE_LANES)
+    *to = (float)tree->exact[j];
+  *to = (float)(1.001 * (slack + rounding_of(tree)));
+  at->bits[lane] = 1 << branch | 1 << (3 + lane);
+  int bits = refuting(at, tree->terms, tree->values, tree->n_values);
+  bool refutes = (bits >> (3 + lane) & 1) != 0;
+  if (!refutes) at->bits[lane] = 0;
+  at->used |= bits >> 3;
+  return refutes;
+}
+
+static void add_value(contact_tree *tree, int term, float value) {
+  tree->terms[tree->n_values] = term * CONTACT_TREE_LANES;
+  tree->values[tree->n_values++] = value;
 }
 
 static void set_inputs(contact_tree *tree, const double y[]) {
   const contact_space *space = tree->space;
   int n = space->n_rows, n_inputs = inputs_of(space);
   double times = 1;
+  tree->n_values = 0;
   for (int j = 0; j < n_inputs; j++) {
     double usual = j < n ? space->scale : tree->usual_cap;
     times = larger(times, fabs(y[j]) / usual);
     tree->y[j] = y[j];
-    tree->rounded[j] = (float)y[j];
+    if (y[j] != 0) add_value(tree, j, (float)y[j]);
   }
-  tree->rounded[n_inputs] = (float)(1.001 * times);
+  add_value(tree, n_inputs, (float)(1.001 * times));
 }
 
 /* Keep the least numbers in order; how many there are then. */
@@ -239,38 +281,38 @@ static int insert(const contact_tree *tree, int found[], int n_found,
   return n_found + 1;
 }
 
-/* The modes that hold; -1: a branch is unknown. */
-KERNEL int find(contact_tree *tree, int n, int found[]) {
-  int stack[3 * 32 + 3], top = 0, n_found = 0;
+/* The modes that hold; -1: a branch is unknown. Nodes are asked in the order in which
+ * they are come to, so that the next ones are known while one answers. */
+KERNEL int find(contact_tree *tree, int found[]) {
+  int *queue = tree->queue, head = 0, tail = 0, n_found = 0;
+  int n_values = tree->n_values;
+  const int *terms = tree->terms;
+  const float *values = tree->values;
+  double tolerance = IMPACT_FEASIBILITY * tree->space->scale;
   if (tree->n_nodes == 0) return -1;
-  stack[top++] = 0;
-  while (top > 0) {
-    int number = stack[--top];
-    const contact_tree_node *node = &tree->nodes[number];
-    float *reasons = reasons_of(tree, number, 0);
-    for (int k = 0; k < 3; k++, reasons += CONTACT_TREE_REASONS * n) {
-      if (refutes(reasons, node->n_reasons[k], tree->rounded, n)) continue;
-      int to = node->to[k];
-      if (to >= 0)
-        stack[top++] = to;
-      else if (to == CONTACT_TREE_UNKNOWN)
-        return -1;
-      else if (to <= CONTACT_TREE_MODE &&
-               contact_modes_hold(&tree->modes, CONTACT_TREE_MODE - to, tree->y,
-                                  IMPACT_FEASIBILITY * tree->space->scale))
-        n_found = insert(tree, found, n_found, CONTACT_TREE_MODE - to);
+  queue[tail++] = 0;
+  while (head < tail) {
+    int at = queue[head++];
+    if (at >= 0) {
+      const contact_tree_node *node = contact_tree_at(tree, at);
+      int closed = refuted(tree, at, terms, values, n_values);
+      for (int k = 0; k < 3; k++) {
+        queue[tail] = node->to[k];
+        tail += ~closed >> k & 1;
+      }
+    } else if (at == CONTACT_TREE_UNKNOWN) {
+      return -1;
+    } else if (at <= CONTACT_TREE_MODE &&
+               contact_modes_hold(&tree->modes, CONTACT_TREE_MODE - at, tree->y,
+                                  tolerance)) {
+      n_found = insert(tree, found, n_found, CONTACT_TREE_MODE - at);
     }
   }
   return n_found;
 }
 
-KERNEL int find_any(contact_tree *tree, int found[]) {
-  if (tree->n_wide == 16) return find(tree, 16, found); // five planar contacts
-  return find(tree, tree->n_wide, found);
-}
-
 WIDE static int find_wide(contact_tree *tree, int found[]) {
-  return find_any(tree, found);
+  return find(tree, found);
 }
 
 int contact_tree_solve(contact_tree *tree, const double y[], int most,
@@ -278,7 +320,7 @@ int contact_tree_solve(contact_tree *tree, const double y[], int most,
   const contact_space *space = tree->space;
   set_inputs(tree, y);
   int found[MOST_FOUND + 1];
-  int n_found = six_is_wide() ? find_wide(tree, found) : find_any(tree, found);
+  int n_found = six_is_wide() ? find_wide(tree, found) : find(tree, found);
   if (n_found < 0) return -1;
   return contact_modes_apply(&tree->modes, space, found, n_found, y, most,
                              lambdas, reached);

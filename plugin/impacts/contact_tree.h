@@ -27,14 +27,20 @@ enum {
   CONTACT_TREE_MODE = -3
 };
 
-/* Refutations that a branch may have; the one that refuted least lately goes. */
-enum { CONTACT_TREE_REASONS = 6 };
+/* Refutations that stand side by side, so that a step asks all of them at once; and
+ * how many such blocks a node may have. */
+enum { CONTACT_TREE_LANES = 8, CONTACT_TREE_BLOCKS = 8 };
 
-/* A decision about a row of contact space, three ways. */
+/* A decision about a row of contact space, three ways; or more refutations of one. */
 typedef struct contact_tree_node {
   int row;
   int to[3];
-  int n_reasons[3];
+  int more; /* where the next refutations are; 0: no more */
+  int next; /* the lane that goes next, */
+  int used; /* but for those that refuted since: bits */
+  /* bit k: the lane refutes branch k; bit 3 + lane: its own; 0 while it is empty */
+  int32_t bits[CONTACT_TREE_LANES];
+  /* followed by n_terms x CONTACT_TREE_LANES numbers, f.y < 0 */
 } contact_tree_node;
 
 typedef struct contact_tree {
@@ -43,18 +49,22 @@ typedef struct contact_tree {
   contact_modes modes; /* those met so far */
   int *numbers;        /* [modes.n_modes] */
   int n_nodes;
-  contact_tree_node *nodes; /* the first is the root */
-  int n_wide;               /* n_inputs + 1, rounded up to eights */
-  float *reasons; /* n_nodes x 3 x CONTACT_TREE_REASONS x n_wide: f.y < 0 */
-  double *exact;  /* [n_wide] a refutation while it is worked out */
-  double *y;      /* [n_inputs] a step's inputs */
-  float *rounded; /* [n_wide] they, and at least 1: how many times as large as
-                     speeds and caps are taken to be */
+  char *nodes;      /* n_nodes of node_size bytes; the first is the root */
+  size_t node_size; /* of whole cache lines */
+  int *queue;       /* [3 n_nodes + 1] */
+  int n_terms;      /* n_inputs + 1 */
+  double *exact;    /* [n_inputs] a refutation while it is worked out */
+  double *y;        /* [n_inputs] a step's inputs */
+  /* they, rounded, and at least 1: how many times as large as speeds and caps are
+     taken to be. Many are 0, of contacts at rest, and are left out: */
+  int n_values;
+  int *terms;    /* [n_values] where in a node the value's factors are */
+  float *values; /* [n_values] */
   double usual_cap;
   double *scratch, *impulses, *conditions; /* of a mode that is worked out */
   int *contacts;
   arena arena;
-  memory_block node_block, reason_block, number_block;
+  memory_block node_block, queue_block, number_block;
 } contact_tree;
 
 /** May an island have a tree? Its modes have numbers, at most one row repeats the
@@ -77,8 +87,14 @@ int contact_tree_solve(contact_tree *tree, const double y[], int most,
 
 /* ---- growing ----------------------------------------------------------- */
 
-/** Is a branch of a node refuted for the step that was asked for last? */
-bool contact_tree_refutes(contact_tree *tree, int node, int branch);
+static inline contact_tree_node *contact_tree_at(const contact_tree *tree,
+                                                 int node) {
+  return (contact_tree_node *)(tree->nodes + (size_t)node * tree->node_size);
+}
+
+/** Which branches of a node are refuted for the step that was asked for last: a bit
+ *  each. */
+int contact_tree_refuted(const contact_tree *tree, int node);
 
 /** Forget all where the tree has become too large. */
 void contact_tree_trim(contact_tree *tree);

@@ -113,6 +113,7 @@ static bool fill_island(const contact_space *all, arena *arena, const int set[],
     all->start[island->contacts[i / per] * per + i % per] = space->start[i];
   contact_search_prepare(space, island->search_start);
   island->has_tree = contact_tree_suits(space);
+  island->can_count = island->has_tree && contact_degree_suits(space);
   island->key = key_of(space);
   return true;
 }

@@ -122,10 +122,14 @@ bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
                ARENA_TAKE(arena, sampler->choices, n_choices) &&
                ARENA_TAKE(arena, sampler->limited_bound, m) &&
                ARENA_TAKE(arena, sampler->trees, impact->n_islands) &&
+               ARENA_TAKE(arena, sampler->degrees, impact->n_islands) &&
                ARENA_TAKE(arena, sampler->ends, impact->n_islands);
   if (sampler->trees != NULL)
     memset(sampler->trees, 0,
            (size_t)impact->n_islands * sizeof *sampler->trees);
+  if (sampler->degrees != NULL)
+    memset(sampler->degrees, 0,
+           (size_t)impact->n_islands * sizeof *sampler->degrees);
   for (int i = 0; i < impact->n_islands && whole && goes_for_ends(sampler); i++)
     whole = impact_ends_open(&sampler->ends[i], &impact->islands[i].space,
                              options->seed + impact->islands[i].key, arena);
@@ -140,6 +144,9 @@ void impact_sampler_close(impact_sampler *sampler) {
   if (sampler->arena.source == NULL) return;
   for (int i = 0; sampler->trees != NULL && i < sampler->impact->n_islands; i++)
     contact_tree_close(&sampler->trees[i]);
+  for (int i = 0; sampler->degrees != NULL && i < sampler->impact->n_islands;
+       i++)
+    contact_degree_close(&sampler->degrees[i]);
   arena_release(&sampler->arena);
   memset(sampler, 0, sizeof *sampler); // may be closed again
 }
@@ -211,6 +218,28 @@ static int solve_by_tree(impact_sampler *sampler, int most) {
   if (n_solutions < 0) {
     contact_tree_forget(tree);
     return -1;
+  }
+  sampler->met_all = n_solutions < most;
+  return n_solutions;
+}
+
+/* The same, bit by bit, by counting where that says them. */
+static int solve_by_counting(impact_sampler *sampler, int most) {
+  const impact_island *island = sampler->island;
+  contact_degree *degree = &sampler->degrees[island - sampler->impact->islands];
+  if (degree->source == NULL &&
+      !contact_degree_open(degree, &island->space, sampler->h,
+                           sampler->arena.source))
+    return solve_by_tree(sampler, most);
+  if (degree->is_unfit) return solve_by_tree(sampler, most);
+  int n_solutions = contact_degree_solve(degree, sampler->inputs, most,
+                                         sampler->lambdas, sampler->reached);
+  if (n_solutions < 0) {
+    // it learns from all of them, of which the first are those asked for
+    n_solutions = solve_by_tree(sampler, IMPACT_MAX_SOLUTIONS);
+    contact_degree_learn(degree, sampler->inputs, n_solutions, sampler->lambdas,
+                         sampler->reached);
+    if (n_solutions > most) n_solutions = most;
   }
   sampler->met_all = n_solutions < most;
   return n_solutions;
@@ -348,9 +377,11 @@ int impact_sampler_step(impact_sampler *sampler, uint64_t sample, uint32_t step,
   sampler->step = step;
   if (sampler->method == ODE_MLCP_IMPACT_MODES ||
       sampler->method == ODE_MLCP_IMPACT_SEARCH) {
+    const impact_island *island = sampler->island;
     int n_solutions =
         sampler->method == ODE_MLCP_IMPACT_MODES ? solve_by_modes(sampler, most)
-        : sampler->island->has_tree
+        : island->can_count ? solve_by_counting(sampler, most)
+        : island->has_tree
             ? solve_by_tree(sampler, most)
             : solve_by_search(sampler, most, IMPACT_FEASIBILITY, false);
     if (n_solutions > 0) return n_solutions;

@@ -2,7 +2,7 @@
 #ifndef ODE_MLCP_IMPACTS_IMPACT_SAMPLER_H
 #define ODE_MLCP_IMPACTS_IMPACT_SAMPLER_H
 
-#include "impacts/contact_modes.h"
+#include "impacts/contact_degree.h"
 #include "impacts/impact.h"
 #include "impacts/impact_ends.h"
 
@@ -20,19 +20,20 @@ typedef struct impact_sampler {
   uint64_t seed;                 /* the options' and the island's key */
   double h;                      /* N s */
   double last_cap;               /* eps/(3 psi), N s */
-  contact_space limited; /* its own, friction without limit replaced by much
+  contact_space limited;   /* its own, friction without limit replaced by much
                             friction, for the ways that need a limit */
-  double *limited_bound; /* [m] */
-  double *inputs;        /* [n_rows + m] y = (c, caps) */
-  double *covering;      /* random numbers of a covering vector or two */
-  double *lambdas;       /* [IMPACT_MAX_SOLUTIONS x n_rows] */
-  double *reached;       /* [IMPACT_MAX_SOLUTIONS x n_rows] */
-  double *solver;        /* scratch of the methods */
-  contact_tree *trees;   /* [n_islands] zeros until an island needs its own */
-  impact_ends *ends;     /* [n_islands] where caps go for the ends */
-  double pick;           /* and the number that chooses among solutions */
-  int *choice;           /* [n_choices] ALL: the solution taken by an LCP */
-  int *choices;          /* [n_choices] ALL: solutions there were */
+  double *limited_bound;   /* [m] */
+  double *inputs;          /* [n_rows + m] y = (c, caps) */
+  double *covering;        /* random numbers of a covering vector or two */
+  double *lambdas;         /* [IMPACT_MAX_SOLUTIONS x n_rows] */
+  double *reached;         /* [IMPACT_MAX_SOLUTIONS x n_rows] */
+  double *solver;          /* scratch of the methods */
+  contact_tree *trees;     /* [n_islands] zeros until an island needs its own */
+  contact_degree *degrees; /* [n_islands] the same */
+  impact_ends *ends;       /* [n_islands] where caps go for the ends */
+  double pick;             /* and the number that chooses among solutions */
+  int *choice;             /* [n_choices] ALL: the solution taken by an LCP */
+  int *choices;            /* [n_choices] ALL: solutions there were */
   size_t n_choices;
   uint64_t n_fallbacks;
   uint64_t n_solutions;  /* of the steps of all samples */
