@@ -161,6 +161,18 @@ typedef struct ode_mlcp_impact ode_mlcp_impact;
 ODE_MLCP_API ode_mlcp_impact_status ode_mlcp_impact_create(
     const ode_mlcp_impact_problem *problem, ode_mlcp_impact **impact,
     char *message, size_t message_size);
+
+/**
+ * The same with a friction polygon of `n_edges` edges where contacts have two
+ * tangents: regular in t1 and t2, with a corner at mu along t1. The polygon of
+ * ode_mlcp_impact_create has 4; one of 16 is within 2 % of the cone.
+ *
+ * @param n_edges  4, 6, 8 .. 16; of no effect on contacts with one tangent and
+ *                 on friction without limit
+ */
+ODE_MLCP_API ode_mlcp_impact_status ode_mlcp_impact_create_polygons(
+    const ode_mlcp_impact_problem *problem, int n_edges,
+    ode_mlcp_impact **impact, char *message, size_t message_size);
 ODE_MLCP_API void ode_mlcp_impact_destroy(ode_mlcp_impact *impact);
 
 /** psi of Alg. 2 (eq. I4). */

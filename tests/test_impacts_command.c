@@ -394,6 +394,70 @@ static void test_shards_merge_bit_for_bit(void) {
   }
 }
 
+/* A mass point that strikes a plane obliquely: what --edges makes of friction is
+ * in the report, shards know it, and it is no other collision's. */
+static void test_edges(void) {
+  static const char head[] = "%%MatrixMarket matrix array real general\n";
+  const struct {
+    const char *file, *text;
+  } arrays[5] = {{"M", "3 3\n1\n0\n0\n0\n1\n0\n0\n0\n1\n"},
+                 {"Jn", "1 3\n0\n0\n1\n"},
+                 {"Jt", "2 3\n1\n0\n0\n1\n0\n0\n"},
+                 {"mu", "1 1\n0.5\n"},
+                 {"v", "3 1\n2\n2\n-1\n"}};
+  mkdir(path_of("point"), 0755);
+  for (int k = 0; k < 5; k++) {
+    char file[64], text[200];
+    snprintf(file, sizeof file, "point/%s.mtx", arrays[k].file);
+    snprintf(text, sizeof text, "%s%s", head, arrays[k].text);
+    break_file(file, text);
+  }
+  // along the slip, at 45 degrees: an edge of the pyramid, a corner of 8 edges
+  const struct {
+    const char *edges;
+    double slip;
+  } cases[] = {{"4", 2 * sqrt(2) - 0.5 * sqrt(0.5)}, {"8", 2 * sqrt(2) - 0.5}};
+  for (int k = 0; k < 2; k++) {
+    CU_ASSERT_EQUAL(run(path_of("point"), "--samples", "20", "--edges",
+                        cases[k].edges, "--json", NULL),
+                    0);
+    CU_ASSERT_EQUAL(number_of(output, "edges"), atof(cases[k].edges));
+    const char *extents = strstr(output, "\"vt1A\"");
+    CU_ASSERT_FATAL(extents != NULL);
+    double lowest = atof(strchr(extents, '[') + 1);
+    CU_ASSERT(fabs(lowest - cases[k].slip * sqrt(0.5)) < 1e-9);
+  }
+  run(path_of("point"), "--samples", "20", "--edges", "8", "--csv",
+      path_of("whole.csv"), NULL);
+  run(path_of("point"), "--samples", "20", "--edges", "8", "--shard", "0/2",
+      "--csv", path_of("0.csv"), NULL);
+  run(path_of("point"), "--samples", "20", "--edges", "8", "--shard", "1/2",
+      "--csv", path_of("1.csv"), NULL);
+  CU_ASSERT_EQUAL(run("--merge", path_of("0.csv"), path_of("1.csv"), "--csv",
+                      path_of("merged.csv"), NULL),
+                  0);
+  char *whole = slurp(path_of("whole.csv")),
+       *merged = slurp(path_of("merged.csv"));
+  CU_ASSERT(whole != NULL && merged != NULL && strcmp(whole, merged) == 0);
+  free(whole);
+  free(merged);
+  run(path_of("point"), "--samples", "20", "--shard", "1/2", "--csv",
+      path_of("1.csv"), NULL);
+  CU_ASSERT_EQUAL(run("--merge", path_of("0.csv"), path_of("1.csv"), NULL), 2);
+  unlink(path_of("point.set"));
+  CU_ASSERT_EQUAL(run(path_of("point"), "--samples", "20", "--range", "0:10",
+                      "--edges", "8", "--reduce", path_of("point.set"), NULL),
+                  0);
+  CU_ASSERT_EQUAL(run(path_of("point"), "--samples", "20", "--edges", "6",
+                      "--reduce", path_of("point.set"), NULL),
+                  2);
+  CU_ASSERT(says(errors, "other collisions"));
+  CU_ASSERT_EQUAL(run(path_of("point"), "--edges", "5", NULL), 2);
+  CU_ASSERT(says(errors, "--edges must be 4, 6, 8 .. 16, not 5"));
+  CU_ASSERT_EQUAL(run("rocking-block", "--edges", "8", NULL), 2);
+  CU_ASSERT(says(errors, "one tangent each"));
+}
+
 static void test_bad_merges(void) {
   run("box-wall", "--samples", "90", "--shard", "0/2", "--csv",
       path_of("a.csv"), NULL);
@@ -569,6 +633,7 @@ int main(void) {
       {"problem folder", test_problem_folder},
       {"bad folders", test_bad_folders},
       {"shards merge bit for bit", test_shards_merge_bit_for_bit},
+      {"edges of friction", test_edges},
       {"bad merges", test_bad_merges},
       {"crafted shards", test_crafted_shards},
       {"files that cannot be written", test_files_that_cannot_be_written},

@@ -185,11 +185,12 @@ typedef struct several {
 } several;
 
 /* The steps of a few samples, by the table of modes and by the search. */
-static bool meets_all(const ode_mlcp_impact_problem *problem,
+static bool meets_all(const ode_mlcp_impact_problem *problem, int n_edges,
                       test_random *random, several *counts) {
   ode_mlcp_impact *impact;
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(problem, &impact, NULL, 0),
-                        ODE_MLCP_IMPACT_DONE);
+  CU_ASSERT_EQUAL_FATAL(
+      ode_mlcp_impact_create_polygons(problem, n_edges, &impact, NULL, 0),
+      ODE_MLCP_IMPACT_DONE);
   const contact_space *space = &impact->space;
   ode_mlcp_impact_options options;
   ode_mlcp_impact_default_options(&options);
@@ -242,13 +243,11 @@ static bool meets_all(const ode_mlcp_impact_problem *problem,
 static void test_search_misses_nothing(void) {
   test_random random = {9};
   const struct {
-    int m, T;
+    int m, T, n_edges;
     long quick, whole; /* collisions with several solutions */
-  } kinds[] = {{2, 1, 40, 400},
-               {3, 1, 30, 600},
-               {4, 1, 4, 400},
-               {1, 2, 4, 100},
-               {2, 2, 10, 200}};
+  } kinds[] = {{2, 1, 4, 40, 400}, {3, 1, 4, 30, 600}, {4, 1, 4, 4, 400},
+               {1, 2, 4, 4, 100},  {2, 2, 4, 10, 200}, {1, 2, 6, 2, 50},
+               {1, 2, 8, 2, 50},   {2, 2, 6, 2, 100}};
   for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
     several counts = {0};
     long wanted = is_long ? kinds[kind].whole : kinds[kind].quick;
@@ -257,13 +256,15 @@ static void test_search_misses_nothing(void) {
       double most_mu = test_uniform(&random, 0, 1) < 0.5 ? 2 : 20;
       make_tight_collision(&collision, &random, kinds[kind].m, kinds[kind].T,
                            most_mu);
-      counts.problems += meets_all(&collision.problem, &random, &counts);
+      counts.problems +=
+          meets_all(&collision.problem, kinds[kind].n_edges, &random, &counts);
     }
     printf(
-        "\n  %d contacts, %d tangents: %ld collisions with several, %ld "
+        "\n  %d contacts, %d tangents, %d edges: %ld collisions with several, "
+        "%ld "
         "steps, %ld solutions, %ld missed, %ld not in the table",
-        kinds[kind].m, kinds[kind].T, counts.problems, counts.steps,
-        counts.solutions, counts.missed, counts.extra);
+        kinds[kind].m, kinds[kind].T, kinds[kind].n_edges, counts.problems,
+        counts.steps, counts.solutions, counts.missed, counts.extra);
     CU_ASSERT_EQUAL(counts.missed, 0);
     // the table leaves modes of nearly singular systems out
     CU_ASSERT(counts.extra * 1000 <= counts.solutions);

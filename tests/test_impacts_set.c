@@ -403,6 +403,116 @@ static void test_two_tangents(void) {
   ode_mlcp_impact_destroy(impact);
 }
 
+/* ---- friction polygons --------------------------------------------------- */
+
+/* The point of a regular polygon nearest to p, by its definition: of n corners on
+ * a circle, the first on the x axis. */
+static void nearest_in_polygon(int n, double radius, const double p[2],
+                               double nearest[2]) {
+  double best = INFINITY;
+  bool inside = true;
+  for (int k = 0; k < n; k++) {
+    double a = 2 * M_PI * k / n, b = 2 * M_PI * (k + 1) / n;
+    double from[2] = {radius * cos(a), radius * sin(a)};
+    double edge[2] = {radius * cos(b) - from[0], radius * sin(b) - from[1]};
+    double to[2] = {p[0] - from[0], p[1] - from[1]};
+    inside &= edge[0] * to[1] - edge[1] * to[0] >= 0;
+    double part = (to[0] * edge[0] + to[1] * edge[1]) /
+                  (edge[0] * edge[0] + edge[1] * edge[1]);
+    part = fmin(fmax(part, 0), 1);
+    double at[2] = {from[0] + part * edge[0], from[1] + part * edge[1]};
+    double distance = hypot(p[0] - at[0], p[1] - at[1]);
+    if (distance >= best) continue;
+    best = distance;
+    memcpy(nearest, at, sizeof at);
+  }
+  if (inside) memcpy(nearest, p, 2 * sizeof *nearest);
+}
+
+/* A mass point on a plane: the slip that an impact at once leaves is least in the
+ * energy, so friction takes off what is nearest to it in the polygon; and a cone
+ * would take off mu times the push along the slip, which a polygon of K edges
+ * misses by a part of 1 - cos(pi/K) at most, and by an angle of pi/K. */
+static void test_polygons(void) {
+  const double mass = 1.7, push = 1.7 * 1.3, mu[1] = {0.6};
+  const double M[9] = {mass, 0, 0, 0, mass, 0, 0, 0, mass}, Jn[3] = {0, 0, 1};
+  // tangents of a plane that is turned
+  const double cosine = cos(0.4), sine = sin(0.4);
+  const double Jt[6] = {cosine, sine, 0, -sine, cosine, 0};
+  double v[3] = {0, 0, -1.3};
+  const ode_mlcp_impact_problem problem = {.n_velocities = 3,
+                                           .n_contacts = 1,
+                                           .n_tangents = 2,
+                                           .M = M,
+                                           .Jn = Jn,
+                                           .Jt = Jt,
+                                           .mu = mu,
+                                           .v = v};
+  for (int n_edges = 4; n_edges <= 16; n_edges += 2) {
+    double worst = 0, worst_of_sets = 0, least = INFINITY;
+    for (int k = 0; k < 24; k++) {
+      double angle = 0.02 + 2 * M_PI * k / 24, speed = k % 3 == 0 ? 0.7 : 2.3;
+      double slip[2] = {speed * cos(angle), speed * sin(angle)};
+      v[0] = cosine * slip[0] - sine * slip[1];
+      v[1] = sine * slip[0] + cosine * slip[1];
+      double most[2];
+      nearest_in_polygon(n_edges, mu[0] * push / mass, slip, most);
+      if (speed > 1) least = fmin(least, hypot(most[0], most[1]));
+      ode_mlcp_impact *impact;
+      CU_ASSERT_EQUAL_FATAL(
+          ode_mlcp_impact_create_polygons(&problem, n_edges, &impact, NULL, 0),
+          ODE_MLCP_IMPACT_DONE);
+      double found[3 * 4], rows[3];
+      int n_found;
+      CU_ASSERT_EQUAL(ode_mlcp_impact_simultaneous(impact, 4, found, &n_found),
+                      ODE_MLCP_IMPACT_DONE);
+      CU_ASSERT_EQUAL(n_found, 1);
+      ode_mlcp_impact_contact_velocities(impact, found, rows);
+      worst = fmax(worst, fabs(rows[0]));
+      for (int i = 0; i < 2; i++)
+        worst = fmax(worst, fabs(rows[1 + i] - slip[i] + most[i]));
+
+      // the set of one contact with a fast slip is that outcome, by every way
+      if (speed > 1 && k % 4 == 1) {
+        ode_mlcp_impact_options options;
+        ode_mlcp_impact_default_options(&options);
+        options.samples = 16;
+        for (int method = 0; method <= ODE_MLCP_IMPACT_SEARCH; method++) {
+          if (method == ODE_MLCP_IMPACT_MODES && n_edges > 12) continue;
+          options.method = (ode_mlcp_impact_method)method;
+          ode_mlcp_impact_set set;
+          CU_ASSERT_EQUAL_FATAL(
+              ode_mlcp_impact_approximate(impact, &options, &set),
+              ODE_MLCP_IMPACT_DONE);
+          CU_ASSERT_EQUAL(set.n_outcomes, 16);
+          CU_ASSERT_EQUAL(set.n_rows, 3);
+          CU_ASSERT_EQUAL(set.n_fallbacks, 0);
+          for (uint64_t i = 0; i < set.n_outcomes; i++)
+            for (int j = 0; j < 3; j++)
+              worst_of_sets = fmax(
+                  worst_of_sets,
+                  fabs(set.contact_velocities[3 * i + (uint64_t)j] - rows[j]));
+          ode_mlcp_impact_set_release(&set);
+        }
+      }
+      ode_mlcp_impact_destroy(impact);
+    }
+    CU_ASSERT(worst < 1e-12);
+    CU_ASSERT(worst_of_sets < 1e-9);
+    // how unlike in its directions friction is
+    CU_ASSERT(least >= mu[0] * push / mass * cos(M_PI / n_edges) - 1e-12);
+  }
+  ode_mlcp_impact *impact;
+  char message[200];
+  for (int n_edges = 2; n_edges <= 18; n_edges += n_edges == 2 ? 3 : 13) {
+    CU_ASSERT_EQUAL(ode_mlcp_impact_create_polygons(&problem, n_edges, &impact,
+                                                    message, sizeof message),
+                    ODE_MLCP_IMPACT_BAD_INPUT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(message, "n_edges"));
+    CU_ASSERT_PTR_NULL(impact);
+  }
+}
+
 /* ---- what is refused --------------------------------------------------- */
 
 static void test_bad_problems(void) {
@@ -503,6 +613,7 @@ int main(void) {
        test_an_interrupt_keeps_what_was_done},
       {"a distribution of one's own", test_a_distribution_of_ones_own},
       {"two tangents", test_two_tangents},
+      {"friction polygons", test_polygons},
       {"bad problems", test_bad_problems},
       {"bad options", test_bad_options},
       {"no collision", test_no_collision},

@@ -30,6 +30,7 @@
 typedef struct settings {
   ode_mlcp_impact_options options;
   uint64_t steps, threads; /* steps: UINT64_MAX where not given */
+  uint64_t edges;
   int select, method, caps;
   bool json, merge;
   const char *csv, *csv_ways, *plot, *reduce;
@@ -139,6 +140,11 @@ static bool parse(int argc, char **argv, const impact_team *team,
        "uniform (default), or ends: go for the set's extents, apart from the "
        "model's distribution",
        .words = impact_caps_words},
+      {"edges", "K", &settings->edges, argument_take_count,
+       "a number from 4 to 16",
+       "edges of the friction polygons of contacts with two tangents: 4 "
+       "(default), 6, 8 .. 16",
+       .least = 4, .most = 16},
       {"tolerance", "X", &options->tolerance, argument_take_positive,
        "a number above 0",
        .help = "over when no contact approaches faster, m/s (default 1e-8)"},
@@ -188,6 +194,7 @@ static bool parse(int argc, char **argv, const impact_team *team,
   settings->team = team;
   settings->checkpoint = CHECKPOINT_SECONDS;
   settings->unit = "m/s";
+  settings->edges = 4;
   ode_mlcp_impact_default_options(options);
   options->samples = 0;
   options->h = 0;
@@ -513,8 +520,8 @@ static int report(const settings *settings, impact_result *result) {
 
 static int make_ready(const impact_input *input, impact_result *result) {
   char why[IMPACT_MESSAGE / 2];
-  ode_mlcp_impact_status status =
-      ode_mlcp_impact_create(&input->problem, &result->impact, why, sizeof why);
+  ode_mlcp_impact_status status = ode_mlcp_impact_create_polygons(
+      &input->problem, input->n_edges, &result->impact, why, sizeof why);
   if (status == ODE_MLCP_IMPACT_DONE) return COMMAND_DONE;
   if (status == ODE_MLCP_IMPACT_NO_MEMORY) {
     complain("no memory");
@@ -828,7 +835,8 @@ static int run_one(settings *settings, const char *name) {
   char message[IMPACT_MESSAGE];
   impact_input input;
   if (!impact_input_open(&input, name, message)) return complain("%s", message);
-  if (!picture_is_possible(settings, &input, message)) {
+  if (!impact_input_set_edges(&input, (int)settings->edges, message) ||
+      !picture_is_possible(settings, &input, message)) {
     impact_input_close(&input);
     return complain("%s", message);
   }
@@ -896,6 +904,8 @@ int command_impact_in_team(int argc, char **argv, const impact_team *team) {
     return complain("ranks share a run with --reduce FILE; see --help");
   if (settings.merge) {
     if (n_names < 1) return complain("--merge needs the files of all shards");
+    if (settings.edges != 4)
+      return complain("--edges is told by the files that --merge takes");
     if (settings.reduce != NULL)
       return merge_reductions(&settings, &argv[optind], n_names);
     return run_merge(&settings, &argv[optind], n_names);

@@ -33,12 +33,17 @@ typedef struct impact_input {
   int steps;
   uint64_t samples;
   uint64_t fingerprint; /* of all its numbers */
+  int n_edges;          /* of friction polygons, where there are two tangents */
 } impact_input;
 
 /** Fill from an example's name, or else from a folder of Matrix Market files
  *  M.mtx, Jn.mtx, Jt.mtx, mu.mtx, v.mtx. False with a message: neither. */
 bool impact_input_open(impact_input *input, const char *name_or_folder,
                        char message[IMPACT_MESSAGE]);
+/** Other polygons than the pyramid of 4 edges. False with a message: not so many,
+ *  or contacts have one tangent. */
+bool impact_input_set_edges(impact_input *input, int n_edges,
+                            char message[IMPACT_MESSAGE]);
 void impact_input_close(impact_input *input);
 
 /** One outcome of another law, for comparison. */

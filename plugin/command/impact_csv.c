@@ -26,7 +26,10 @@ static void write_header(FILE *out, const impact_result *result,
   const ode_mlcp_impact_options *options = &result->options;
   const ode_mlcp_impact_problem *problem = &result->input->problem;
   fprintf(out, SIGNATURE "\n# example %s\n", result->input->name);
-  fprintf(out, "# data %016" PRIx64 "\n", result->input->fingerprint);
+  fprintf(out, "# data %016" PRIx64, result->input->fingerprint);
+  if (result->input->n_edges != 4)
+    fprintf(out, " edges %d", result->input->n_edges);
+  fputc('\n', out);
   fprintf(out,
           "# seed %" PRIu64 " samples %" PRIu64
           " h %.17g steps %d "
@@ -94,7 +97,7 @@ typedef struct part {
   char example[256];
   uint64_t data, seed, samples;
   double h, tolerance, seconds;
-  int steps;
+  int steps, n_edges; /* 0: not told, the usual 4 */
   char select[16], method[16], caps[16];
   uint32_t shard, n_shards;
   uint64_t done, finished, lcps, outcomes, failed, solutions, incomplete;
@@ -121,7 +124,8 @@ static bool read_header(part *part, char message[IMPACT_MESSAGE]) {
       next_line(part) &&
       sscanf(part->text, "# example %255[^\n]", part->example) == 1 &&
       next_line(part) &&
-      sscanf(part->text, "# data %" SCNx64, &part->data) == 1 &&
+      sscanf(part->text, "# data %" SCNx64 " edges %d", &part->data,
+             &part->n_edges) >= 1 &&
       next_line(part) &&
       sscanf(part->text,
              "# seed %" SCNu64 " samples %" SCNu64
@@ -331,7 +335,10 @@ static bool take_parts(part parts[], int n_parts, impact_input *input,
   ode_mlcp_impact_options *options = &result->options;
   ode_mlcp_impact_set *set = &result->set;
   const part *any = &parts[0];
-  if (!impact_input_open(input, any->example, message)) return false;
+  if (!impact_input_open(input, any->example, message) ||
+      !impact_input_set_edges(input, any->n_edges != 0 ? any->n_edges : 4,
+                              message))
+    return false;
   if (input->fingerprint != any->data)
     return refuse(any, message, "the collision has changed since");
   ode_mlcp_impact_default_options(options);

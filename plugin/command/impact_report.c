@@ -329,13 +329,13 @@ void impact_print_json(FILE *out, const impact_result *result) {
   }
   fprintf(out,
           "},\n \"seed\": %" PRIu64
-          ", \"h\": %.17g, \"steps\": %d, "
+          ", \"edges\": %d, \"h\": %.17g, \"steps\": %d, "
           "\"tolerance\": %.17g, \"select\": \"%s\",\n"
           " \"caps\": \"%s\", \"shard\": [%" PRIu32 ", %" PRIu32
           "], "
           "\"interrupted\": %s}\n",
-          options->seed, options->h, options->steps, options->tolerance,
-          impact_select_words[options->select],
+          options->seed, result->input->n_edges, options->h, options->steps,
+          options->tolerance, impact_select_words[options->select],
           impact_caps_words[options->caps], options->shard % options->n_shards,
           options->n_shards, result->interrupted ? "true" : "false");
 }

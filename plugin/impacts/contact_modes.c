@@ -35,11 +35,11 @@ int contact_modes_count(const contact_space *space, bool capped) {
 /* What a contact does in a mode. */
 typedef struct contact_mode {
   int normal;
-  int tangent[2];
+  int tangent[CONTACT_MOST_TANGENTS];
 } contact_mode;
 
 static contact_mode decode(const contact_space *space, int digit) {
-  contact_mode mode = {SEPARATING, {STICKING, STICKING}};
+  contact_mode mode = {SEPARATING, {STICKING}};
   if (digit == 0) return mode;
   int slips = power(3, space->n_tangents);
   mode.normal = digit <= slips ? CLOSED : CAPPED;
@@ -66,8 +66,10 @@ typedef struct mode_system {
 
 size_t contact_mode_scratch(const contact_space *space) {
   size_t n = (size_t)space->n_rows, m = (size_t)space->n_contacts;
-  // the last terms hold the unknowns' rows, the pivoting's columns and scales
-  return n * n + n * m + n * (n + n + m) + 3 * n + 2 * m;
+  // the last terms hold the unknowns' rows, the pivoting's columns and scales, and
+  // what each contact does
+  size_t does = (sizeof(contact_mode) + sizeof(double) - 1) / sizeof(double);
+  return n * n + n * m + n * (n + n + m) + 3 * n + does * m;
 }
 
 static void set_up(const contact_space *space, const int contacts[],

@@ -154,9 +154,9 @@ static void write_block(const contact_space *space, const number A[],
       if (endless) {
         // s_1 +- s_2, each of them twice; of one tangent s_1
         number one = 1 / weight_of(space, normal + 1);
-        number two = T == 2 ? 1 / weight_of(space, normal + 2) : 0;
+        number two = T >= 2 ? 1 / weight_of(space, normal + 2) : 0;
         next[normal + 1] = one / greater_of(one, two);
-        if (T == 2) next[normal + 2] = side * two / greater_of(one, two);
+        if (T >= 2) next[normal + 2] = side * two / greater_of(one, two);
       } else {
         number slope = cone_slope(space, normal + t, push_weight);
         number size = greater_of(1, slope);
@@ -482,9 +482,9 @@ static void write_equation(const search *s, int v, number equation[]) {
   } else {
     // s_1 +- s_2, or s_1
     number one = 1 / weight_of(space, normal + 1);
-    number two = T == 2 ? 1 / weight_of(space, normal + 2) : 0;
+    number two = T >= 2 ? 1 / weight_of(space, normal + 2) : 0;
     equation[normal + 1] = 1;
-    if (T == 2) equation[normal + 2] = (within - T) % 2 == 1 ? 1 : -1;
+    if (T >= 2) equation[normal + 2] = (within - T) % 2 == 1 ? 1 : -1;
     right *= greater_of(one, two);
   }
   number size = 0;
@@ -598,10 +598,10 @@ static void bound_endless_slip(search *s, int contact) {
   for (int t = 1; t <= T; t++)
     if (s->tangent[normal + t] == UNDECIDED) return;
   number one = sign[s->tangent[normal + 1]];
-  number two = T == 2 ? sign[s->tangent[normal + 2]] : 0;
+  number two = T >= 2 ? sign[s->tangent[normal + 2]] : 0;
   if (one == 0 && two == 0) return;
   set_bounds(s, first + PUSH, 0, 0);
-  for (int t = 0; t < T; t++) {
+  for (int t = 0; t < 2 && t < T; t++) {
     number side = t == 0 ? one : two;
     if (side != 0)
       set_bounds(s, first + 1 + t, side > 0 ? -INFINITY : 0,

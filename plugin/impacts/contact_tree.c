@@ -64,8 +64,9 @@ bool contact_tree_suits(const contact_space *space) {
     most = fmax(most, space->A[i * (n + 1)]);
   }
   for (int i = 0; i < m; i++) friction = fmax(friction, space->bound[i]);
-  return n <= 32 && modes < 0x1p31 && friction <= MOST_FRICTION &&
-         most <= MOST_SPREAD * least && count_repeated(space) <= 1;
+  return n <= 32 && space->n_tangents <= 2 && modes < 0x1p31 &&
+         friction <= MOST_FRICTION && most <= MOST_SPREAD * least &&
+         count_repeated(space) <= 1;
 }
 
 bool contact_tree_open(contact_tree *tree, const contact_space *space,

@@ -85,33 +85,40 @@ void impact_velocity(const ode_mlcp_impact *impact, const double lambda_sum[],
   }
 }
 
-/* u1, u2 back to t1, t2 (and the other way: the map is its own inverse). */
-static void turn_tangents(double *first, double *second) {
-  double sum = *first + *second, difference = *first - *second;
-  *first = sum * M_SQRT1_2;
-  *second = difference * M_SQRT1_2;
+/* The caller's slips of a contact from its rows'. */
+static void report_slips(const ode_mlcp_impact *impact, int contact,
+                         const double rows[], double slips[]) {
+  double slip[2];
+  contact_space_slip(&impact->space, contact, rows, slip);
+  memcpy(slips, slip, (size_t)impact->n_tangents * sizeof *slips);
 }
 
 void impact_report_rows(const ode_mlcp_impact *impact, const double c[],
                         double rows[]) {
   const contact_space *space = &impact->space;
-  memcpy(rows, c, (size_t)space->n_rows * sizeof *rows);
-  if (space->n_tangents != 2) return;
-  for (int i = 0; i < space->n_contacts; i++)
-    turn_tangents(&rows[3 * i + 1], &rows[3 * i + 2]);
+  for (int i = 0; i < space->n_contacts; i++) {
+    const double *from = &c[i * space->per_contact];
+    double *to = &rows[i * (1 + impact->n_tangents)];
+    to[0] = from[0];
+    report_slips(impact, i, from + 1, to + 1);
+  }
 }
 
 void ode_mlcp_impact_contact_velocities(const ode_mlcp_impact *impact,
                                         const double v[], double rows[]) {
-  int s = impact->n_velocities;
-  for (int i = 0; i < impact->space.n_rows; i++) {
-    double sum = impact->surface[i];
-    for (int j = 0; j < s; j++) sum += impact->J[i * s + j] * v[j];
-    rows[i] = sum;
+  const contact_space *space = &impact->space;
+  int s = impact->n_velocities, per = space->per_contact;
+  for (int i = 0; i < space->n_contacts; i++) {
+    double own[1 + CONTACT_MOST_TANGENTS];
+    for (int k = 0; k < per; k++) {
+      int row = i * per + k;
+      own[k] = impact->surface[row];
+      for (int j = 0; j < s; j++) own[k] += impact->J[row * s + j] * v[j];
+    }
+    double *to = &rows[i * (1 + impact->n_tangents)];
+    to[0] = own[0];
+    report_slips(impact, i, own + 1, to + 1);
   }
-  if (impact->space.n_tangents == 2)
-    for (int i = 0; i < impact->space.n_contacts; i++)
-      turn_tangents(&rows[3 * i + 1], &rows[3 * i + 2]);
 }
 
 double ode_mlcp_impact_kinetic_energy(const ode_mlcp_impact *impact,
@@ -220,23 +227,48 @@ static void solve_factored(const double L[], int s, double x[]) {
   }
 }
 
-/* Rows of contact space: normals as they are, two tangents turned by 45 deg. */
-static void fill_jacobian(const ode_mlcp_impact_problem *problem, double J[],
+/* Tangent rows of a contact from its two tangents, each `width` numbers; friction
+ * without limit has two. */
+static void spread_tangents(int n_rows, bool endless, const double tangents[],
+                            size_t width, double rows[]) {
+  for (int j = 0; j < n_rows; j++) {
+    double along[2] = {0, 0};
+    if (!endless || j < 2)
+      contact_space_direction(endless ? 2 : n_rows, j, along);
+    for (size_t k = 0; k < width; k++) {
+      double one = tangents[k], two = tangents[width + k];
+      // of a pyramid so that rounding keeps its symmetry
+      rows[(size_t)j * width + k] =
+          endless || n_rows == 2 ? (along[1] > 0   ? (one + two) * M_SQRT1_2
+                                    : along[1] < 0 ? (one - two) * M_SQRT1_2
+                                                   : 0)
+                                 : along[0] * one + along[1] * two;
+    }
+  }
+}
+
+/* Rows of contact space: normals as they are, then the polygons' tangents. */
+static void fill_jacobian(const ode_mlcp_impact_problem *problem,
+                          const contact_space *space, double J[],
                           double surface[]) {
-  int s = problem->n_velocities, t = problem->n_tangents;
-  size_t n = (size_t)(problem->n_contacts * (1 + t));
-  if (problem->surface != NULL)
-    memcpy(surface, problem->surface, n * sizeof *surface);
-  else
-    memset(surface, 0, n * sizeof *surface);
-  for (int i = 0; i < problem->n_contacts; i++) {
-    double *normal = &J[i * (1 + t) * s];
-    memcpy(normal, &problem->Jn[i * s], (size_t)s * sizeof *J);
-    memcpy(normal + s, &problem->Jt[i * t * s], (size_t)(t * s) * sizeof *J);
-    if (t != 2) continue;
-    for (int j = 0; j < s; j++)
-      turn_tangents(&normal[s + j], &normal[2 * s + j]);
-    turn_tangents(&surface[3 * i + 1], &surface[3 * i + 2]);
+  size_t s = (size_t)problem->n_velocities, t = (size_t)problem->n_tangents;
+  size_t per = (size_t)space->per_contact;
+  const double still[3] = {0, 0, 0};
+  for (size_t i = 0; i < (size_t)problem->n_contacts; i++) {
+    double *rows = &J[i * per * s], *speeds = &surface[i * per];
+    const double *tangents = &problem->Jt[i * t * s];
+    const double *given =
+        problem->surface != NULL ? &problem->surface[i * (1 + t)] : still;
+    memcpy(rows, &problem->Jn[i * s], s * sizeof *rows);
+    speeds[0] = given[0];
+    if (t == 1) {
+      memcpy(rows + s, tangents, s * sizeof *rows);
+      speeds[1] = given[1];
+      continue;
+    }
+    bool endless = space->bound[i] == INFINITY;
+    spread_tangents(space->n_tangents, endless, tangents, s, rows + s);
+    spread_tangents(space->n_tangents, endless, given + 1, 1, speeds + 1);
   }
 }
 
@@ -300,7 +332,7 @@ static double largest_singular_value(const ode_mlcp_impact *impact,
   int moved[1000];
   for (int k = 0; k < impact->n_velocities; k++)
     if (is_moved(impact, space, contacts, k)) moved[s++] = k;
-  // two turned tangents span the same edges: u u' + u' u = t t' + t' t
+  // all corners d of a polygon: sum d d' = K/2 I = 2 sum u u'
   for (int i = 0; i < s; i++)
     for (int j = 0; j < s; j++) {
       double sum = 0;
@@ -350,7 +382,7 @@ static double psi_of(const ode_mlcp_impact *impact, const contact_space *space,
                      const int contacts[], double scratch[]) {
   double mu_largest = 0;
   for (int i = 0; i < space->n_contacts; i++) {
-    double mu = space->bound[i] * (space->n_tangents == 2 ? M_SQRT2 : 1);
+    double mu = space->bound[i] * contact_space_mu_of_one(space->n_tangents);
     mu_largest = fmax(mu_largest, mu < INFINITY ? mu : 1);
   }
   return largest_singular_value(impact, space, contacts, scratch) *
@@ -393,10 +425,11 @@ static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
   memcpy(impact->v, problem->v, (size_t)s * sizeof *impact->v);
 
   for (int i = 0; i < space->n_contacts; i++) {
-    space->bound[i] = problem->mu[i] * (space->n_tangents == 2 ? M_SQRT1_2 : 1);
+    space->bound[i] =
+        problem->mu[i] * contact_space_bound_of_one(space->n_tangents);
     if (space->bound[i] > ENDLESS) space->bound[i] = INFINITY;
   }
-  fill_jacobian(problem, impact->J, impact->surface);
+  fill_jacobian(problem, space, impact->J, impact->surface);
 
   if (!factor(impact->M, s, scratch))
     return refuse(to, "M is not positive definite");
@@ -436,8 +469,8 @@ void ode_mlcp_impact_destroy(ode_mlcp_impact *impact) {
   memory_release_array(&source, impact, 1, sizeof *impact);
 }
 
-ode_mlcp_impact_status impact_create(const ode_mlcp_impact_problem *problem,
-                                     const memory_source *source,
+static ode_mlcp_impact_status create(const ode_mlcp_impact_problem *problem,
+                                     int n_edges, const memory_source *source,
                                      ode_mlcp_impact **impact_out,
                                      char *message, size_t message_size) {
   complaint to = {message, message_size};
@@ -445,6 +478,8 @@ ode_mlcp_impact_status impact_create(const ode_mlcp_impact_problem *problem,
   if (message != NULL && message_size > 0) message[0] = 0;
   ode_mlcp_impact_status status = check(problem, to);
   if (status != ODE_MLCP_IMPACT_DONE) return status;
+  if (n_edges < 4 || n_edges > 2 * CONTACT_MOST_TANGENTS || n_edges % 2 != 0)
+    return refuse(to, "n_edges must be 4, 6, 8 .. 16");
 
   ode_mlcp_impact *impact = memory_allocate_array(source, 1, sizeof *impact);
   if (impact == NULL) return ODE_MLCP_IMPACT_NO_MEMORY;
@@ -452,9 +487,11 @@ ode_mlcp_impact_status impact_create(const ode_mlcp_impact_problem *problem,
   impact->source = *source;
   impact->arena.source = &impact->source;
   impact->n_velocities = problem->n_velocities;
+  impact->n_tangents = problem->n_tangents;
+  impact->n_slips = problem->n_contacts * (1 + problem->n_tangents);
   impact->space.n_contacts = problem->n_contacts;
-  impact->space.n_tangents = problem->n_tangents;
-  impact->space.per_contact = 1 + problem->n_tangents;
+  impact->space.n_tangents = problem->n_tangents == 1 ? 1 : n_edges / 2;
+  impact->space.per_contact = 1 + impact->space.n_tangents;
   impact->space.n_rows = problem->n_contacts * impact->space.per_contact;
 
   double *scratch;
@@ -468,10 +505,24 @@ ode_mlcp_impact_status impact_create(const ode_mlcp_impact_problem *problem,
   return status;
 }
 
+ode_mlcp_impact_status impact_create(const ode_mlcp_impact_problem *problem,
+                                     const memory_source *source,
+                                     ode_mlcp_impact **impact, char *message,
+                                     size_t message_size) {
+  return create(problem, 4, source, impact, message, message_size);
+}
+
 ode_mlcp_impact_status
 ode_mlcp_impact_create(const ode_mlcp_impact_problem *problem,
                        ode_mlcp_impact **impact, char *message,
                        size_t message_size) {
-  return impact_create(problem, &memory_from_malloc, impact, message,
-                       message_size);
+  return create(problem, 4, &memory_from_malloc, impact, message, message_size);
+}
+
+ode_mlcp_impact_status
+ode_mlcp_impact_create_polygons(const ode_mlcp_impact_problem *problem,
+                                int n_edges, ode_mlcp_impact **impact,
+                                char *message, size_t message_size) {
+  return create(problem, n_edges, &memory_from_malloc, impact, message,
+                message_size);
 }

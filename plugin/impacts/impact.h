@@ -11,6 +11,8 @@
 struct ode_mlcp_impact {
   memory_source source;
   int n_velocities;
+  int n_tangents; /* the caller's, a contact: 1 or 2 */
+  int n_slips;    /* contact velocities as the caller has them, m (1 + T) */
   contact_space space;
   double *M;       /* s x s */
   double *J;       /* n_rows x s, rows of contact space */

@@ -101,15 +101,18 @@ const double *impact_ends_draw(impact_ends *ends, uint64_t sample, int step) {
   return draw;
 }
 
-/* How far an outcome goes to the block's end. */
+/* How far an outcome goes to the block's end, in the caller's directions. */
 static double reach(const impact_ends *ends, const double c[]) {
   const contact_space *space = ends->space;
-  uint64_t end = ends->block % (2 * (uint64_t)space->n_rows);
-  int row = (int)(end / 2), normal = space->normal_of[row];
-  double value = c[row];
-  // two tangents are turned by 45 degrees
-  if (space->n_tangents == 2 && row != normal)
-    value = row == normal + 1 ? c[row] + c[row + 1] : c[row - 1] - c[row];
+  int per = space->n_tangents == 1 ? 2 : 3;
+  uint64_t end = ends->block % (2 * (uint64_t)(space->n_contacts * per));
+  int contact = (int)(end / 2) / per, direction = (int)(end / 2) % per;
+  double value = c[contact * space->per_contact], slip[2];
+  if (direction > 0) {
+    contact_space_slip(space, contact, &c[contact * space->per_contact + 1],
+                       slip);
+    value = slip[direction - 1];
+  }
   return end % 2 == 0 ? value : -value;
 }
 

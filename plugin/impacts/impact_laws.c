@@ -10,10 +10,12 @@
 #define MOST_PIVOTS 2000000
 
 /* One contact alone, with what it needs of contact space. */
+enum { MOST_ROWS = 1 + CONTACT_MOST_TANGENTS }; /* of a contact */
+
 typedef struct alone {
   contact_space space;
-  int contact_of[3], normal_of[3];
-  double A[9], bound, weight[3], start[3];
+  int contact_of[MOST_ROWS], normal_of[MOST_ROWS];
+  double A[MOST_ROWS * MOST_ROWS], bound, weight[MOST_ROWS];
 } alone;
 
 /* Solutions of steps without caps, of all contacts or of one. */

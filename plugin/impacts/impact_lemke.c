@@ -15,20 +15,21 @@ size_t impact_lemke_scratch(const contact_space *space) {
   return n * (2 * n + 2) + n + (n + 1) / 2 + 1;
 }
 
-/* An edge's direction in a contact's rows: +-t for one tangent; +-t1, +-t2 of
- * two, which contact space keeps turned by 45 degrees. */
-static void edge_direction(int n_tangents, int edge, double direction[2]) {
+/* The direction of a friction polygon's corner in a contact's rows: +-t for one
+ * tangent, +-t1, +-t2 of a pyramid. It is where every row pushes as far as it may,
+ * forwards or backwards. */
+static void edge_direction(int n_tangents, int edge, double direction[]) {
   double sign = edge % 2 == 0 ? 1 : -1;
-  direction[0] = n_tangents == 1 ? sign : sign * M_SQRT1_2;
-  direction[1] = n_tangents == 1 ? 0
-                 : edge < 2      ? sign * M_SQRT1_2
-                                 : -sign * M_SQRT1_2;
+  // corner edge/2 of those on one side, from t1 on: it lies across the last rows'
+  for (int j = 0; j < n_tangents; j++)
+    direction[j] = (j < n_tangents - edge / 2 ? sign : -sign) *
+                   contact_space_bound_of_one(n_tangents);
 }
 
 /* A column of the rows' Jacobians: which rows an LCP variable pushes on. */
 typedef struct direction {
   int row, count;
-  double part[2];
+  double part[CONTACT_MOST_TANGENTS];
 } direction;
 
 static direction direction_of(const contact_space *space, int variable) {
@@ -61,9 +62,9 @@ void impact_lemke_problem(const contact_space *space, const double c[],
     W[i * stride + m + i] = free ? 0 : -1;
     q[i * stride] = free ? 1 : caps[i];
     W[(m + i) * stride + i] = 1;
-    // gamma: mu lambda_n - sum lambda_D, mu = bound sqrt 2 for the pyramid
+    // gamma: mu lambda_n - sum lambda_D
     double *row = &W[(gamma + i) * stride];
-    row[m + i] = space->bound[i] * (space->n_tangents == 2 ? M_SQRT2 : 1);
+    row[m + i] = space->bound[i] * contact_space_mu_of_one(space->n_tangents);
     for (int e = 0; e < E; e++) row[2 * m + i * E + e] = -1;
   }
   for (int i = 0; i < pushes; i++) {

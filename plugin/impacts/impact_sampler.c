@@ -9,6 +9,8 @@
 
 /* Up to this many modes a look through all beats the search. */
 #define FEW_MODES 64
+/* The same of polygons of more than four edges, which grow no trees. */
+#define FEW_MODES_OF_POLYGONS 4096
 
 /* Friction without limit where a way to solve needs one. */
 #define MUCH_FRICTION 1e5
@@ -25,7 +27,8 @@ method_of(const impact_island *island, const ode_mlcp_impact_options *options) {
   int count = contact_modes_count(space, true);
   if (contact_space_is_endless(space)) return ODE_MLCP_IMPACT_SEARCH;
   if (options->method != ODE_MLCP_IMPACT_AUTOMATIC) return options->method;
-  if (count > 0 && count <= FEW_MODES) return ODE_MLCP_IMPACT_MODES;
+  int few = space->n_tangents > 2 ? FEW_MODES_OF_POLYGONS : FEW_MODES;
+  if (count > 0 && count <= few) return ODE_MLCP_IMPACT_MODES;
   return space->n_rows <= MOST_SEARCHED_ROWS ||
                  options->select == ODE_MLCP_IMPACT_ALL
              ? ODE_MLCP_IMPACT_SEARCH

@@ -424,7 +424,7 @@ approximate(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
 
   const memory_source *source = &impact->source;
   set->n_velocities = impact->n_velocities;
-  set->n_rows = impact->space.n_rows;
+  set->n_rows = impact->n_slips;
   shared.n_local = local_samples(options);
   if (shared.n_local > SIZE_MAX / 2 / sizeof(tally))
     return ODE_MLCP_IMPACT_NO_MEMORY;
@@ -526,7 +526,7 @@ follow_ways(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
     return ODE_MLCP_IMPACT_NO_MEMORY;
 
   set->n_velocities = impact->n_velocities;
-  set->n_rows = impact->space.n_rows;
+  set->n_rows = impact->n_slips;
   uint64_t n_local = local_samples(options);
   if (n_local > n_samples) n_local = n_samples;
   diary diary = {.set = set};
