@@ -70,7 +70,7 @@ struct assembly {
   int *first_row;             /* [n_joints] for observers */
   double *x, *v_free;         /* [6 n_bodies] */
   double *projected;          /* [6 n_bodies] NAN: none */
-  int n_fallbacks;
+  int n_fallbacks, n_stopped;
 };
 
 /* One component on its way through the solver. */
@@ -288,7 +288,7 @@ static bool reserve_problems(assembly *a) {
 
 /* What stays where nothing has rows. */
 static void clear_answer(assembly *a) {
-  a->n_fallbacks = 0;
+  a->n_fallbacks = a->n_stopped = 0;
   const world_snapshot *world = a->request.world;
   memcpy(a->x, a->request.x_free, 6 * (size_t)world->n_bodies * sizeof *a->x);
   for (int b = 0; b < world->n_bodies; b++) a->projected[6 * b] = NAN;
@@ -1007,11 +1007,16 @@ static bool has_no_answer(const solver_report *solve) {
          !(solve->stopped && solve->residual <= NEAR);
 }
 
+static double budget_of(const assembly *a) {
+  double share = a->request.budget_share;
+  return a->request.options->budget * (share > 0 ? share : 1);
+}
+
 static bool solve(assembly *a, component_problem *c) {
   ode_mlcp_report *report = &c->out->report;
   /* a projection is needed anyway, and the velocities always have a solution */
   if (c->overlap) a->n_fallbacks += leave_out(c, false);
-  c->budget = a->request.options->budget;
+  c->budget = budget_of(a);
   solver_report solve = solve_once(a, c, &c->problem, false, &c->solution);
   c->budget *= 0.5; // what is tried instead of it has to be cheaper
   /* bodies locked by friction may have no velocities that undo their errors, or
@@ -1043,6 +1048,7 @@ static bool solve(assembly *a, component_problem *c) {
         c->out, "an island of %d bodies and %d rows has no finite solution",
         problem->n_bodies, problem->n_rows);
   report->solves++;
+  a->n_stopped += solve.stopped;
   count_solve(report, &solve);
   if (solve.infeasible) tell_contradiction(a, c, solve.contradiction);
   return true;
@@ -1089,7 +1095,7 @@ static bool project(assembly *a, component_problem *c) {
     case PROJECTION_NO_MEMORY: return outcome_no_memory(c->out);
     case PROJECTION_BUILT: break;
   }
-  c->budget = a->request.options->budget;
+  c->budget = budget_of(a);
   solver_report solve =
       solve_once(a, c, &projection.problem, true, &projection.solution);
   if (solve.status == SOLVER_NO_MEMORY) return outcome_no_memory(c->out);
@@ -1176,6 +1182,8 @@ bool assembly_solve(assembly *a, const assembly_request *request,
 const double *assembly_x(const assembly *a) { return a->x; }
 
 int assembly_fallbacks(const assembly *a) { return a->n_fallbacks; }
+
+int assembly_stopped(const assembly *a) { return a->n_stopped; }
 
 const double *assembly_projection(const assembly *a, int body) {
   const double *projected = a->projected + 6 * body;

@@ -84,6 +84,7 @@ typedef struct assembly_request {
   const contact_entry *const *known; /* [contacts->n] in place of a recall: what
                            is known of contacts, NULL for nothing; their forces
                            go on */
+  double budget_share;               /* of the options' budget; 0: all of it */
   bool adds_stops;  /* stops that an answer would overshoot come in */
   bool projects;    /* what velocities do not correct is moved (eq. 10) */
   bool smooth;      /* impulses are to change smoothly with the request */
@@ -106,6 +107,9 @@ assembly *assembly_create(const memory_source *source);
 
 /** Before its pool is released; NULL is fine. */
 void assembly_destroy(assembly *a);
+
+/** Solves of the last request that ended with their budget, without an answer. */
+int assembly_stopped(const assembly *a);
 
 /** m/s: a slip below has no direction, under this gravity and step. */
 double assembly_slip_floor(double gravity, double step_size);

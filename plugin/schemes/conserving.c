@@ -675,9 +675,12 @@ static double take_over(second_order *s, double h) {
 static bool settle(second_order *s, const motion *from, double h, motion *to,
                    int *n_end) {
   ode_mlcp_report *report = &s->step->out->report;
+  const int MOST_WORSE = 2; /* rounds after the first few */
   double last = INFINITY;
+  int n_worse = 0;
   s->unsettled = true;
-  for (int round = 1; round <= ROUNDS_MAX && s->unsettled; round++) {
+  for (int round = 1;
+       round <= ROUNDS_MAX && s->unsettled && n_worse < MOST_WORSE; round++) {
     if (!renew_joints(s, from, to, h) || !solve_round(s, from, to, h, n_end))
       return false;
     keep_impulses(s);
@@ -688,6 +691,7 @@ static bool settle(second_order *s, const motion *from, double h, motion *to,
     /* rounding may keep it from getting there */
     if (round > 3 && change < 1e3 * SETTLED && change > 0.5 * last)
       s->unsettled = false;
+    n_worse += round > 3 && !(change < last);
     last = change;
     if (round > report->rounds) report->rounds = round;
   }

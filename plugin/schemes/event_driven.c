@@ -422,7 +422,7 @@ static bool correct(event_state *w, double last) {
  *                  settles would be cut into thousands */
 static bool try_step(event_state *w, double *size, int *n_failed) {
   const double SMALLEST = 0x1p-12; /* of the host's step: taken as it is */
-  const int MOST_FAILED = 100;     /* then any size is */
+  const int MOST_FAILED = 50;      /* then any size is */
   for (;;) {
     if (!w->s.take(&w->s, &w->now, *size, &w->next)) return false;
     if (!w->s.unsettled) return true;
@@ -444,6 +444,7 @@ static bool run(event_state *w) {
   w->n_events = 0;
   second_order_find_stiff(&w->s, &w->now, step->step_size);
   w->s.counts_cone = true;
+  w->s.n_stopped = 0;
   double last = 0; /* size of the last substep */
   double size = INFINITY;
   for (bool first = true; remaining > 1e-12 * step->step_size; first = false) {

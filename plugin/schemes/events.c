@@ -71,10 +71,13 @@ bool events_start_sweep(event_state *w) {
 
 double events_longest(const event_state *w) {
   const double MOST = 0.5; /* rad: further, a turn is not known by its ends */
+  const double MANY = 500; /* questions a pair */
   if (w->sweep.n_pairs == 0) return INFINITY;
   const sweep_way way = way_of(w);
   double longest = MOST / step_sweep_turning(&w->sweep, &way);
-  return fmax(longest, 1e-3 * w->s.step->step_size);
+  /* what spins past a mesh is asked about for ever: the more, the longer */
+  double asked = fmax(1, w->sweep.queries / (MANY * w->sweep.n_pairs));
+  return fmax(longest, 1e-3 * asked * w->s.step->step_size);
 }
 
 double events_correction(event_state *w) {

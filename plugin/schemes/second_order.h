@@ -40,6 +40,7 @@ struct second_order {
   joint_load *loads; /* [n_joints] of the last substep */
   extra_row *rows;
   bool counts_cone; /* in the next step tried */
+  int n_stopped;    /* solves of the step that ended with their budget */
   bool *stiff;      /* [n_bodies] see second_order_find_stiff */
   bool detects;     /* steps are cut where contacts begin or end to slip */
   bool unsettled;   /* the last step tried did not settle: it is too large */
