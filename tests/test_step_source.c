@@ -466,6 +466,31 @@ static void test_what_others_push_bounces(void) {
           1, 1e-9);
 }
 
+/* The host's hash space ends a program where a geom is 2^31 cells away. */
+static void test_far_bodies_are_refused_by_name(void) {
+  static const double far[] = {1e10, -1e10, 1e12};
+  dMessageFunction *previous = dGetMessageHandler();
+  dSetMessageHandler(keep_message);
+  for (int k = 0; k < 6; k++) {
+    scene s;
+    bool hashed = k < 3;
+    scene_open(&s, hashed ? dHashSpaceCreate(0) : dSimpleSpaceCreate(0), NULL);
+    dBodyID near = add_box(&s, 0, 0, 0.5), lost = add_box(&s, 3, 0, 0.5);
+    char name[40];
+    snprintf(name, sizeof name, "body %lu at", dBodyGetSerial(lost));
+    last_message[0] = '\0';
+    dBodySetLinearVel(near, 1, 0, 0);
+    dBodySetPosition(lost, far[k % 3], 0, 0.5);
+    CU_ASSERT_EQUAL(dWorldStep(s.world, 0.01) != 0, !hashed);
+    CU_ASSERT_EQUAL(strstr(last_message, name) != NULL, hashed);
+    CU_ASSERT_EQUAL(dBodyGetPosition(near)[0] > 0, !hashed);
+    dBodySetPosition(lost, 1e9, 0, 0.5);
+    CU_ASSERT(dWorldStep(s.world, 0.01));
+    scene_close(&s);
+  }
+  dSetMessageHandler(previous);
+}
+
 int main(void) {
   dInitODE2(0);
   static const CU_TestInfo tests[] = {
@@ -483,6 +508,7 @@ int main(void) {
        test_every_space_reports_what_is_near},
       {"a capsule lies on a box", test_capsule_lies_on_a_box},
       {"what others push bounces", test_what_others_push_bounces},
+      {"far bodies are refused by name", test_far_bodies_are_refused_by_name},
       CU_TEST_INFO_NULL};
   int status = run_tests("step source", tests);
   dCloseODE();

@@ -349,7 +349,49 @@ static void take_pair(void *data, dGeomID geom1, dGeomID geom2) {
   ode_mlcp_add_pair(search->list, geom1, geom2, &surface);
 }
 
+/* A hash space ends the program where a geom is further away than 2^31 of the cells
+ * that it is sorted into, or nowhere. */
+static bool is_in_hash_space(dGeomID geom, int least_level, int most_level) {
+  const double CELLS = 2147483647;
+  dReal box[6];
+  int level;
+  double size = 0;
+  dGeomGetAABB(geom, box);
+  for (int i = 0; i < 6; i++)
+    if (isinf(box[i])) return true; /* a plane: kept apart */
+  for (int k = 0; k < 6; k += 2) size = fmax(size, box[k + 1] - box[k]);
+  frexp(size, &level);
+  if (level < least_level) level = least_level;
+  for (int i = 0; i < 6 && level <= most_level; i++)
+    if (!(fabs(ldexp(box[i], -level)) < CELLS)) return false;
+  return true;
+}
+
+static bool takes_all_geoms(ode_mlcp_contact_list *list, dSpaceID space) {
+  int least_level, most_level;
+  if (dSpaceGetClass(space) != dHashSpaceClass) return true;
+  dHashSpaceGetLevels(space, &least_level, &most_level);
+  for (int i = 0; i < dSpaceGetNumGeoms(space); i++) {
+    dGeomID geom = dSpaceGetGeom(space, i);
+    if (!dGeomIsEnabled(geom) ||
+        is_in_hash_space(geom, least_level, most_level))
+      continue;
+    dBodyID body = dGeomGetBody(geom);
+    char message[sizeof list->message];
+    dReal box[6];
+    dGeomGetAABB(geom, box);
+    snprintf(message, sizeof message,
+             "a geom of body %lu at (%g, %g, %g) is out of the range of the "
+             "host's hash space",
+             body != NULL ? dBodyGetSerial(body) : 0, box[0], box[2], box[4]);
+    fail(list, ODE_MLCP_BAD_ARGUMENT, message);
+    return false;
+  }
+  return true;
+}
+
 static void collide_within(space_search *search, dSpaceID space) {
+  if (!takes_all_geoms(search->list, space)) return;
   dSpaceCollide(space, search, take_pair);
   /* the host's quadtree space does not list its geoms */
   if (dSpaceGetClass(space) == dQuadTreeSpaceClass) return;
