@@ -1,7 +1,8 @@
 /* How long one LCP of a set-valued impact takes, by every way to solve it, on
  * the same steps; and how long whole sets take.
  *
- *   bench_impacts [SECONDS [EXAMPLE]]    about so long for each figure (0.3)
+ *   bench_impacts [SECONDS [EXAMPLE]]    about so long for each figure (0.3); or of
+ *                                      "searches" alone
  *
  * Times of LCPs are this process's own (CPU) time on one core, so that other
  * load shows less; times of sets are by the wall clock. */
@@ -170,6 +171,124 @@ static void time_set(record *it, int threads) {
   ode_mlcp_impact_set_release(&set);
 }
 
+/* ---- searches ------------------------------------------------------------- */
+
+enum { SEARCHED = 20, MOST_VELOCITIES = 16, MOST_SEARCHED_CONTACTS = 8 };
+
+typedef struct collision {
+  double M[MOST_VELOCITIES * MOST_VELOCITIES];
+  double Jn[MOST_SEARCHED_CONTACTS * MOST_VELOCITIES];
+  double Jt[2 * MOST_SEARCHED_CONTACTS * MOST_VELOCITIES];
+  double mu[MOST_SEARCHED_CONTACTS], v[MOST_VELOCITIES];
+  ode_mlcp_impact_problem problem;
+} collision;
+
+static double between(uint64_t sample, uint32_t *use, double low, double high) {
+  double pair[2];
+  philox_pair(5, sample, 0, (*use)++, pair);
+  return low + (high - low) * pair[0];
+}
+
+/* So few coordinates that contacts bear on each other, friction up to 1. */
+static void make_collision(collision *it, uint64_t sample, int m, int T) {
+  uint32_t use = 0;
+  int s = m * (1 + T) / 2 + (int)between(sample, &use, 0, 2);
+  memset(it, 0, sizeof *it);
+  for (int i = 0; i < s; i++) {
+    it->M[i * s + i] = between(sample, &use, 0.3, 2);
+    it->v[i] = between(sample, &use, -1, 1);
+  }
+  for (int i = 0; i < m * s; i++) it->Jn[i] = between(sample, &use, -1, 1);
+  for (int i = 0; i < m * T * s; i++) it->Jt[i] = between(sample, &use, -1, 1);
+  for (int i = 0; i < m; i++) it->mu[i] = between(sample, &use, 0, 1);
+  it->problem = (ode_mlcp_impact_problem){.n_velocities = s,
+                                          .n_contacts = m,
+                                          .n_tangents = T,
+                                          .M = it->M,
+                                          .Jn = it->Jn,
+                                          .Jt = it->Jt,
+                                          .mu = it->mu,
+                                          .v = it->v};
+}
+
+static int by_size(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Every step of some samples searched anew for all its solutions. */
+static void time_searches(int m, int T) {
+  static double times[STEPS_RECORDED];
+  int count = 0;
+  long n_pivots = 0, most_pivots = 0, n_cut = 0;
+  for (uint64_t k = 0; k < SEARCHED; k++) {
+    static collision collision;
+    ode_mlcp_impact *impact;
+    ode_mlcp_impact_options options;
+    make_collision(&collision, k, m, T);
+    ode_mlcp_impact_default_options(&options);
+    if (ode_mlcp_impact_create(&collision.problem, &impact, NULL, 0) !=
+        ODE_MLCP_IMPACT_DONE)
+      return;
+    impact_sampler_prepare(impact, &options);
+    const impact_island *island = &impact->islands[0];
+    const contact_space *space = &island->space;
+    size_t n = (size_t)space->n_rows;
+    double *scratch =
+        malloc((contact_search_scratch(space) + 2 * IMPACT_MAX_SOLUTIONS * n) *
+               sizeof *scratch);
+    double *lambdas = scratch + contact_search_scratch(space);
+    double *reached = lambdas + IMPACT_MAX_SOLUTIONS * n, y[32];
+    for (uint64_t sample = 0; sample < 5; sample++) {
+      memcpy(y, space->start, n * sizeof *y);
+      for (uint32_t step = 0; step < 4 && count < STEPS_RECORDED &&
+                              contact_space_slowest(space, y) < -1e-8;
+           step++) {
+        for (int i = 0; i < space->n_contacts; i++) {
+          double pair[2];
+          philox_pair(1, sample, step, (uint32_t)i, pair);
+          y[n + (size_t)i] = island->cap * pair[0];
+        }
+        int n_found = 0;
+        long pivots = 0;
+        bool whole = true;
+        // the least of three: the one that other load disturbed least
+        times[count] = 1e9;
+        for (int run = 0; run < 3; run++) {
+          double start = now(CLOCK_PROCESS_CPUTIME_ID);
+          n_found = contact_search_solve(space, island->search_start, y, y + n,
+                                         IMPACT_FEASIBILITY * space->scale,
+                                         IMPACT_MAX_SOLUTIONS,
+                                         CONTACT_SEARCH_MOST_PIVOTS, scratch,
+                                         lambdas, reached, &pivots, &whole);
+          double taken = now(CLOCK_PROCESS_CPUTIME_ID) - start;
+          if (taken < times[count]) times[count] = taken;
+        }
+        count++;
+        n_pivots += pivots;
+        n_cut += !whole;
+        if (pivots > most_pivots) most_pivots = pivots;
+        if (n_found == 0) break;
+        memcpy(y, reached, n * sizeof *y);
+      }
+    }
+    free(scratch);
+    ode_mlcp_impact_destroy(impact);
+  }
+  double sum = 0;
+  for (int i = 0; i < count; i++) sum += times[i];
+  qsort(times, (size_t)count, sizeof *times, by_size);
+  printf(
+      "%d contacts, %d tangent%s, %d random collisions: %d steps searched for "
+      "all solutions (%ld cut short)\n"
+      "  us: mean %.0f, of a hundred the worst %.0f, worst %.0f; simplex "
+      "steps: "
+      "mean %.0f, worst %ld\n",
+      m, T, T > 1 ? "s" : "", SEARCHED, count, n_cut, 1e6 * sum / count,
+      1e6 * times[count * 99 / 100], 1e6 * times[count - 1],
+      (double)n_pivots / count, most_pivots);
+}
+
 int main(int argc, char **argv) {
   static const way ways[] = {
       {"modes, first", ODE_MLCP_IMPACT_MODES, ODE_MLCP_IMPACT_FIRST},
@@ -205,5 +324,8 @@ int main(int argc, char **argv) {
     time_set(&it, 2);
     ode_mlcp_impact_destroy(it.impact);
   }
+  if (argc > 2 && strcmp(argv[2], "searches") != 0) return 0;
+  time_searches(8, 1);
+  time_searches(5, 2);
   return 0;
 }

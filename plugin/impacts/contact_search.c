@@ -1,6 +1,8 @@
 #include "impacts/contact_search.h"
 
-#include "common/lanes.h"
+#include <string.h>
+
+#include "common/six.h"
 
 typedef double number;
 #define FLAT 1e-10
@@ -8,16 +10,24 @@ typedef double number;
 #define NO_PIVOT 1e-11
 #define LEAST_PART 1e-3
 #define GROWS_TREES 1
+#define HAS_WIDE_ROWS SIX_HAS_WIDE
 /* Rounding, without a doubt. */
 #define SURELY_FLAT 1e-14
 /* A tree that one step makes larger than this is not worth having. */
 #define MOST_NODES 32768
 
-static inline void add_scaled(number to[], number factor, const number from[],
-                              int n) {
+KERNEL void add_scaled(number to[], number factor, const number from[], int n) {
   const four factors = {factor, factor, factor, factor};
   const four *fours = (const four *)from;
   for (int k = 0; k < n / 4; k++) ((four *)to)[k] += factors * fours[k];
+}
+
+/* Bits of numbers > 0 are in their order, and compared without branches. */
+typedef int64_t rank;
+static inline rank rank_of(number size, bool counts) {
+  rank bits;
+  memcpy(&bits, &size, sizeof bits);
+  return bits & -(rank)counts;
 }
 
 #include "impacts/contact_search_any.h"

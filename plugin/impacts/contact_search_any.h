@@ -9,6 +9,9 @@
  *   FLAT_OF_MANY_DECADES   the same where nothing was found
  *   NO_PIVOT     pivots of the impulses' equations below this are rounding
  *   GROWS_TREES  whether it can grow a tree (contact_tree.h)
+ *   HAS_WIDE_ROWS  whether wider registers help
+ *   rank, rank_of  a type, and (a number > 0, whether it counts) in the same order
+ *                or 0
  *   LEAST_PART   no variable is held to less than this part of the tolerance:
  *                rounding would contradict what is true. What passes is worked
  *                out exactly and checked
@@ -20,6 +23,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/six.h"
 #include "impacts/contact_path.h"
 #include "impacts/contact_space.h"
 
@@ -258,6 +262,44 @@ static void write_first_bounds(search *s) {
  * more, and is left as it is. */
 static inline bool is_unused(const search *s, int v) { return s->part[v] == 0; }
 
+/* What an exchange does to the rows but its own. */
+KERNEL void update_rows_of(search *s, int row, int column, number inverse,
+                           int stride) {
+  const number *pivot_row = &s->T[row * stride];
+  for (int i = 0; i < s->n_basic; i++) {
+    number *other = &s->T[i * stride], factor = other[column];
+    if (i == row || factor == 0 || is_unused(s, s->basic[i])) continue;
+    add_scaled(other, factor, pivot_row, stride);
+    other[column] = factor * inverse; // in place of what the sum left
+  }
+}
+
+/* Constant sizes let the compiler unroll eight planar contacts and five with two
+ * tangents. */
+KERNEL void update_rows_any(search *s, int row, int column, number inverse) {
+  if (s->stride == 16)
+    update_rows_of(s, row, column, inverse, 16);
+  else
+    update_rows_of(s, row, column, inverse, s->stride);
+}
+
+#if HAS_WIDE_ROWS
+WIDE static void update_rows_wide(search *s, int row, int column,
+                                  number inverse) {
+  update_rows_any(s, row, column, inverse);
+}
+#endif
+
+static void update_rows(search *s, int row, int column, number inverse) {
+#if HAS_WIDE_ROWS
+  if (six_is_wide()) {
+    update_rows_wide(s, row, column, inverse);
+    return;
+  }
+#endif
+  update_rows_any(s, row, column, inverse);
+}
+
 /* Exchange basic row `row` and column `column`. */
 static void exchange(search *s, int row, int column) {
   number *pivot_row = &s->T[row * s->stride];
@@ -265,12 +307,7 @@ static void exchange(search *s, int row, int column) {
   s->smallest_pivot = lesser_of(s->smallest_pivot, size_of(pivot_row[column]));
   for (int k = 0; k < s->stride; k++) pivot_row[k] *= -inverse;
   pivot_row[column] = inverse;
-  for (int i = 0; i < s->n_basic; i++) {
-    number *other = &s->T[i * s->stride], factor = other[column];
-    if (i == row || factor == 0 || is_unused(s, s->basic[i])) continue;
-    add_scaled(other, factor, pivot_row, s->stride);
-    other[column] = factor * inverse; // in place of what the sum left
-  }
+  update_rows(s, row, column, inverse);
   int leaving = s->basic[row], entering = s->nonbasic[column];
   s->basic[row] = entering;
   s->nonbasic[column] = leaving;
@@ -334,37 +371,64 @@ static number violation(const search *s, int v) {
   return greater_of(s->low[v] - s->value[v], s->value[v] - s->high[v]);
 }
 
-/* The basic row that violates its bounds most, or with `careful` the one of
- * the lowest variable; -1: none does. */
-static int violated_row(const search *s, bool careful) {
+/* The basic row that violates its bounds most; -1: none does. Which one it is cannot
+ * be guessed, so this chooses without branches, and so does helping_column. */
+static int violated_row(const search *s) {
   int chosen = -1;
-  number worst = 0;
+  rank worst = 0;
   for (int i = 0; i < s->n_basic; i++) {
     int v = s->basic[i];
     number by = violation(s, v);
-    if (by <= s->tolerance * s->part[v] || (!careful && by <= worst)) continue;
-    if (careful && chosen >= 0 && s->basic[chosen] < v) continue;
-    worst = by;
-    chosen = i;
+    rank own = rank_of(by, by > s->tolerance * s->part[v]);
+    chosen = own > worst ? i : chosen;
+    worst = own > worst ? own : worst;
   }
   return chosen;
 }
 
-/* The column that can move row's variable up (direction 1) or down (-1). */
-static int helping_column(const search *s, int row, number direction,
-                          bool careful) {
+/* That of the lowest variable. */
+static int careful_row(const search *s) {
+  int chosen = -1;
+  for (int i = 0; i < s->n_basic; i++) {
+    int v = s->basic[i];
+    if (violation(s, v) <= s->tolerance * s->part[v]) continue;
+    if (chosen < 0 || s->basic[chosen] > v) chosen = i;
+  }
+  return chosen;
+}
+
+/* Can a nonbasic variable move as a slope asks of it? */
+static inline bool can_help(const search *s, int v, number slope) {
+  bool up = slope > 0, below = s->value[v] < s->high[v];
+  bool above = s->value[v] > s->low[v];
+  return (up & below) | (!up & above);
+}
+
+/* The column that can move row's variable up (direction 1) or down (-1) and has the
+ * largest entry. */
+static int helping_column(const search *s, int row, number direction) {
   const number *T = &s->T[row * s->stride];
   int chosen = -1;
-  number best = s->flat;
+  rank best = 0;
+  for (int k = 0; k < s->n; k++) {
+    number slope = direction * T[k], size = size_of(slope);
+    rank own =
+        rank_of(size, (size > s->flat) & can_help(s, s->nonbasic[k], slope));
+    chosen = own > best ? k : chosen;
+    best = own > best ? own : best;
+  }
+  return chosen;
+}
+
+/* That of the lowest variable. */
+static int careful_column(const search *s, int row, number direction) {
+  const number *T = &s->T[row * s->stride];
+  int chosen = -1;
   for (int k = 0; k < s->n; k++) {
     number slope = direction * T[k];
     int v = s->nonbasic[k];
-    if (size_of(slope) <= (careful ? s->flat : best)) continue;
-    if (slope > 0 ? s->value[v] >= s->high[v] : s->value[v] <= s->low[v])
-      continue;
-    if (careful && chosen >= 0 && s->nonbasic[chosen] < v) continue;
-    best = size_of(slope);
-    chosen = k;
+    if (size_of(slope) <= s->flat || !can_help(s, v, slope)) continue;
+    if (chosen < 0 || s->nonbasic[chosen] > v) chosen = k;
   }
   return chosen;
 }
@@ -376,12 +440,15 @@ static bool is_feasible(search *s) {
         s->fresh_since + (s->tree != NULL ? FRESH_FOR_TREES : FRESH_FOR))
       make_anew(s);
     bool careful = step > GREEDY_STEPS;
-    int row = violated_row(s, careful), v = -1, column = -1;
+    int row = careful ? careful_row(s) : violated_row(s);
+    int v = -1, column = -1;
     bool too_low = false;
     if (row >= 0) {
       v = s->basic[row];
       too_low = s->value[v] < s->low[v];
-      column = helping_column(s, row, too_low ? 1 : -1, careful);
+      number direction = too_low ? 1 : -1;
+      column = careful ? careful_column(s, row, direction)
+                       : helping_column(s, row, direction);
     }
     if (column >= 0 && s->pivots > s->fresh_since &&
         size_of(s->T[row * s->stride + column]) < SLIGHT) {

@@ -13,10 +13,16 @@ typedef long double number; // where it has 34 digits itself, or fewer
 #define FINE 1e-20
 #define LEAST_PART 1e-9
 #define GROWS_TREES 0
+#define HAS_WIDE_ROWS 0
 
 static inline void add_scaled(number to[], number factor, const number from[],
                               int n) {
   for (int k = 0; k < n; k++) to[k] += factor * from[k];
+}
+
+typedef number rank;
+static inline rank rank_of(number size, bool counts) {
+  return counts ? size : 0;
 }
 
 #include "impacts/contact_search_any.h"
