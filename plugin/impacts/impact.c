@@ -12,6 +12,8 @@
  * be lost in rounding. */
 #define ENDLESS 1e6
 
+enum { MOST_VELOCITIES = 1000 };
+
 /* A later version must not take what older programs have there for a member. */
 _Static_assert(sizeof(ode_mlcp_impact_options) ==
                    offsetof(ode_mlcp_impact_options, unused) + sizeof(int),
@@ -165,7 +167,8 @@ static bool all_finite(const double values[], int n_rows, int n_columns,
 
 static ode_mlcp_impact_status check(const ode_mlcp_impact_problem *problem,
                                     complaint to) {
-  const int limit = 1000; // keeps every product of sizes far inside an int
+  const int limit =
+      MOST_VELOCITIES; // keeps every product of sizes far inside an int
   int s = problem->n_velocities, m = problem->n_contacts;
   if (s < 1 || s > limit) return refuse(to, "n_velocities must be 1 .. 1000");
   if (m < 1 || m > limit) return refuse(to, "n_contacts must be 1 .. 1000");
@@ -199,13 +202,27 @@ static ode_mlcp_impact_status check(const ode_mlcp_impact_problem *problem,
 
 /* ---- building ---------------------------------------------------------- */
 
+/* L of M = L L'. Bodies have nothing to do with each other in M, so rows begin and
+ * columns end near the diagonal, and L as they do. */
+typedef struct factors {
+  double *L;                  /* s x s */
+  int first[MOST_VELOCITIES]; /* of a row that is not 0 */
+  int last[MOST_VELOCITIES];  /* of a column */
+} factors;
+
 /* Lower Cholesky factor of the s x s matrix M. False: not positive definite
  * (a pivot lost all but rounding of its diagonal entry). */
-static bool factor(const double M[], int s, double L[]) {
-  for (int i = 0; i < s; i++)
-    for (int j = 0; j <= i; j++) {
+static bool factor(const double M[], int s, factors *it) {
+  double *L = it->L;
+  for (int i = 0; i < s; i++) {
+    it->first[i] = 0;
+    while (it->first[i] < i && M[i * s + it->first[i]] == 0) it->first[i]++;
+    for (int j = it->first[i]; j <= i; j++) it->last[j] = i;
+    for (int j = 0; j < it->first[i]; j++) L[i * s + j] = 0;
+    for (int j = it->first[i]; j <= i; j++) {
       double sum = M[i * s + j];
-      for (int k = 0; k < j; k++) sum -= L[i * s + k] * L[j * s + k];
+      int k = it->first[i] > it->first[j] ? it->first[i] : it->first[j];
+      for (; k < j; k++) sum -= L[i * s + k] * L[j * s + k];
       if (i != j) {
         L[i * s + j] = sum / L[j * s + j];
       } else {
@@ -213,16 +230,18 @@ static bool factor(const double M[], int s, double L[]) {
         L[i * s + i] = sqrt(sum);
       }
     }
+  }
   return true;
 }
 
-static void solve_factored(const double L[], int s, double x[]) {
+static void solve_factored(const factors *it, int s, double x[]) {
+  const double *L = it->L;
   for (int i = 0; i < s; i++) {
-    for (int k = 0; k < i; k++) x[i] -= L[i * s + k] * x[k];
+    for (int k = it->first[i]; k < i; k++) x[i] -= L[i * s + k] * x[k];
     x[i] /= L[i * s + i];
   }
   for (int i = s - 1; i >= 0; i--) {
-    for (int k = i + 1; k < s; k++) x[i] -= L[k * s + i] * x[k];
+    for (int k = i + 1; k <= it->last[i]; k++) x[i] -= L[k * s + i] * x[k];
     x[i] /= L[i * s + i];
   }
 }
@@ -277,10 +296,14 @@ static void fill_contact_space(ode_mlcp_impact *impact) {
   int n = space->n_rows, s = impact->n_velocities;
 
   for (int i = 0; i < n; i++) {
+    // only what the row touches: contacts of many bodies touch few of them
+    int touched[MOST_VELOCITIES], n_touched = 0;
+    for (int k = 0; k < s; k++)
+      if (impact->J[i * s + k] != 0) touched[n_touched++] = k;
     for (int j = 0; j <= i; j++) {
       double sum = 0;
-      for (int k = 0; k < s; k++)
-        sum += impact->J[i * s + k] * impact->B[k * n + j];
+      for (int k = 0; k < n_touched; k++)
+        sum += impact->J[i * s + touched[k]] * impact->B[touched[k] * n + j];
       space->A[i * n + j] = space->A[j * n + i] = sum;
     }
     double speed = impact->surface[i];
@@ -329,7 +352,7 @@ static double largest_singular_value(const ode_mlcp_impact *impact,
                                      const contact_space *space,
                                      const int contacts[], double G[]) {
   int n = impact->space.n_rows, per = space->per_contact, s = 0;
-  int moved[1000];
+  int moved[MOST_VELOCITIES];
   for (int k = 0; k < impact->n_velocities; k++)
     if (is_moved(impact, space, contacts, k)) moved[s++] = k;
   // all corners d of a polygon: sum d d' = K/2 I = 2 sum u u'
@@ -377,6 +400,27 @@ static double largest_singular_value(const ode_mlcp_impact *impact,
   return sqrt(largest);
 }
 
+/* The same of all contacts: where islands move other velocities, the largest of
+ * theirs. */
+static double largest_of_all(const ode_mlcp_impact *impact, double G[]) {
+  int times_moved[MOST_VELOCITIES] = {0};
+  bool apart = true;
+  double largest = 0;
+  for (int i = 0; i < impact->n_islands; i++) {
+    const impact_island *island = &impact->islands[i];
+    for (int k = 0; k < impact->n_velocities; k++)
+      if (is_moved(impact, &island->space, island->contacts, k))
+        apart &= ++times_moved[k] == 1;
+  }
+  if (!apart) return largest_singular_value(impact, &impact->space, NULL, G);
+  for (int i = 0; i < impact->n_islands; i++) {
+    const impact_island *island = &impact->islands[i];
+    largest = fmax(largest, largest_singular_value(impact, &island->space,
+                                                   island->contacts, G));
+  }
+  return largest;
+}
+
 /* eq. I4. Friction without limit has no part in it but that of a usual one. */
 static double psi_of(const ode_mlcp_impact *impact, const contact_space *space,
                      const int contacts[], double scratch[]) {
@@ -385,9 +429,10 @@ static double psi_of(const ode_mlcp_impact *impact, const contact_space *space,
     double mu = space->bound[i] * contact_space_mu_of_one(space->n_tangents);
     mu_largest = fmax(mu_largest, mu < INFINITY ? mu : 1);
   }
-  return largest_singular_value(impact, space, contacts, scratch) *
-             space->n_contacts * (1 + mu_largest) +
-         1;
+  double largest = contacts == NULL ? largest_of_all(impact, scratch)
+                                    : largest_singular_value(impact, space,
+                                                             contacts, scratch);
+  return largest * space->n_contacts * (1 + mu_largest) + 1;
 }
 
 /* `scratch` out: s x s. */
@@ -431,13 +476,14 @@ static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
   }
   fill_jacobian(problem, space, impact->J, impact->surface);
 
-  if (!factor(impact->M, s, scratch))
+  factors factors = {.L = scratch};
+  if (!factor(impact->M, s, &factors))
     return refuse(to, "M is not positive definite");
   for (int i = 0; i < n; i++) {
     // a column of B, solved for in the row of J's layout, then spread
-    double column[1000];
+    double column[MOST_VELOCITIES];
     memcpy(column, &impact->J[i * s], (size_t)s * sizeof *column);
-    solve_factored(scratch, s, column);
+    solve_factored(&factors, s, column);
     for (int k = 0; k < s; k++) impact->B[k * n + i] = column[k];
   }
   fill_contact_space(impact);

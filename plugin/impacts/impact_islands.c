@@ -144,11 +144,14 @@ bool impact_islands_find(contact_space *space, arena *arena,
     if (!fill_island(space, arena, set, i, island)) return false;
     space->scale = fmax(space->scale, island->space.scale);
     // islands that are the same in everything are told apart by their order
-    for (int other = 0; other < k - 1; other++)
-      if ((*islands)[other].key == island->key) {
-        island->key++;
-        other = -1;
-      }
+    for (bool taken = true; taken;) {
+      taken = false;
+      for (int other = 0; other < k - 1; other++)
+        if ((*islands)[other].key == island->key) {
+          island->key++;
+          taken = true;
+        }
+    }
   }
   return true;
 }
