@@ -426,7 +426,10 @@ static bool try_step(event_state *w, double *size, int *n_failed) {
   for (;;) {
     if (!w->s.take(&w->s, &w->now, *size, &w->next)) return false;
     if (!w->s.unsettled) return true;
-    if (*size <= SMALLEST * w->s.step->step_size || ++*n_failed > MOST_FAILED) {
+    /* what does not settle in so short a time seldom does in a longer one */
+    bool smallest = *size <= SMALLEST * w->s.step->step_size;
+    *n_failed += smallest ? MOST_FAILED / 2 : 1;
+    if (smallest || *n_failed > MOST_FAILED) {
       event_report(w)->not_converged = 1;
       return true;
     }
