@@ -533,13 +533,17 @@ class Replay {
 
   layout() {
     const width = $('stage').clientWidth, n = this.runs.length;
-    const columns = n <= 3 ? n : Math.ceil(n / 2), rows = Math.ceil(n / columns);
-    const height = Math.min(rows * width / columns * 0.8, 0.72 * window.innerHeight);
-    $('stage').style.height = Math.max(260, height) + 'px';
-    this.renderer.setSize(width, Math.max(260, height), false);
+    // on a narrow screen a few beside each other, the others below
+    const room = Math.max(1, Math.floor(width / 200));
+    const columns = Math.min(n <= 3 ? n : Math.ceil(n / 2), room);
+    const rows = Math.ceil(n / columns);
+    const height = Math.max(260,
+      Math.min(rows * width / columns * 0.8, 0.72 * window.innerHeight));
+    $('stage').style.height = height + 'px';
+    this.renderer.setSize(width, height, false);
     this.views = this.runs.map((run, i) => ({
       x: (i % columns) * width / columns, y: Math.floor(i / columns) * height / rows,
-      width: width / columns, height: Math.max(260, height) / rows}));
+      width: width / columns, height: height / rows}));
     $('labels').replaceChildren(...this.runs.map((run, i) => {
       const label = element('span');
       const key = element('span', '', {class: 'key'});
@@ -559,7 +563,10 @@ class Replay {
       const v = this.views[i];
       this.renderer.setViewport(v.x, total - v.y - v.height, v.width - 1, v.height - 1);
       this.renderer.setScissor(v.x, total - v.y - v.height, v.width - 1, v.height - 1);
-      this.camera.aspect = v.width / v.height;
+      // the angle of view is that of the shorter side: nothing is cut off
+      const aspect = v.width / v.height, half = Math.tan(20 * Math.PI / 180);
+      this.camera.aspect = aspect;
+      this.camera.fov = 360 / Math.PI * Math.atan(half / Math.min(aspect, 1));
       this.camera.updateProjectionMatrix();
       this.renderer.render(built.scene, this.camera);
     });
@@ -736,7 +743,10 @@ function connect(data, replay) {
 
 function makeReplay(data) {
   if (data.runs.length === 0 || data.runs.every(run => run.bodies.length === 0)) {
-    $('stage').hidden = true;
+    const section = $('stage').parentElement;
+    for (const part of section.querySelectorAll('#stage, .controls, .notes'))
+      part.style.display = 'none';
+    section.append(element('p', 'There was no body to show.'));
     return null;
   }
   try {

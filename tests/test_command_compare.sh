@@ -144,6 +144,9 @@ check "bounces: quick" figure_is quick contact_error_worst 'x > 1e-2'
 compare --output report --refine 2 --steppers ah,trapezoid -- \
   "$play" chain 2 --seconds 1
 check "a reference: status 0" status_is 0
+check "a chain in the air: nothing touched" out_has 'no contact was made'
+check "a chain in the air: no law was kept" \
+  [ "$(figure ah contact_error_worst)" = null ]
 check "ah's order" figure_is ah order 'x > 0.7 && x < 2'
 check "the trapezoid's order" figure_is trapezoid order 'x > 1.8 && x < 2.3'
 check "which is closer" figure_is trapezoid reference_error \

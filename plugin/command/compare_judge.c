@@ -42,7 +42,16 @@ static void sum_steps(const recording *r, compare_figures *f) {
     f->contact_work = step->contact_work;
     f->penetration_end = step->penetration;
     f->fastest_end = step->fastest;
+    if (step->contacts > f->most_contacts) f->most_contacts = step->contacts;
+    if (step->bodies > f->most_bodies) f->most_bodies = step->bodies;
   }
+}
+
+/* What never touches keeps no law of contact. */
+static void forget_contacts(compare_figures *f) {
+  f->contact_error_worst = f->contact_error_p90 = NAN;
+  f->cone_violation_worst = f->penetration_worst = f->penetration_end = NAN;
+  f->contact_work = NAN;
 }
 
 static void sum_times(const recording *r, compare_figures *f) {
@@ -88,6 +97,7 @@ static void judge_alone(compare_run *run) {
   f->seconds = r->head->time;
   sum_steps(r, f);
   sum_times(r, f);
+  if (f->most_contacts == 0) forget_contacts(f);
 }
 
 /* ---- two runs beside each other ---- */
@@ -298,7 +308,8 @@ static void say_nearest(comparison *c, const char *program, const char *how,
       value_of(nearest, judged), unit);
   for (int i = 0; i < c->n_runs; i++) {
     const compare_run *run = &c->runs[i];
-    if (run != nearest && run->levels[0] != NULL)
+    if (run != nearest && run->levels[0] != NULL &&
+        !isnan(value_of(run, judged)))
       add(out, size, "; %s %.2g", run->name, value_of(run, judged));
   }
   add(out, size, ").");
@@ -313,7 +324,9 @@ static int name_runs(const comparison *c, bool rounding, size_t figure,
   for (int i = 0; i < c->n_runs; i++) {
     const compare_run *run = &c->runs[i];
     double error = value_of(run, figure);
-    if (run->levels[0] == NULL || (error <= ROUNDING) != rounding) continue;
+    if (run->levels[0] == NULL || isnan(error) ||
+        (error <= ROUNDING) != rounding)
+      continue;
     add(names, size, count++ > 0 ? ", " : "");
     if (!rounding) add(names, size, "%.2g m/s under ", error);
     add(names, size, "%s", run->name);
@@ -344,6 +357,16 @@ static void say_friction(comparison *c) {
   add(out, size, "; friction is beyond its cone by %s.", names);
 }
 
+static void say_nothing_touched(comparison *c, const char *program) {
+  uint32_t bodies = 0;
+  for (int i = 0; i < c->n_runs; i++)
+    if (c->runs[i].figures.most_bodies > bodies)
+      bodies = c->runs[i].figures.most_bodies;
+  add(c->verdict, sizeof c->verdict, "On %s, %s.", program,
+      bodies == 0 ? "there was no body to step"
+                  : "no contact was made: there is none to judge");
+}
+
 /* Two sentences: who kept the law, and at what price. */
 static void write_verdict(comparison *c) {
   char *out = c->verdict;
@@ -356,18 +379,18 @@ static void write_verdict(comparison *c) {
   const compare_run *law = least(c, judged);
   const compare_run *fast = least(c, offsetof(compare_figures, ms_step_median));
   out[0] = '\0';
-  if (law == NULL || fast == NULL) {
+  if (fast == NULL) {
     add(out, size, "No stepper took a step of %s.", program);
     return;
   }
-  if (!c->is_scene && n_recorded(c) == 1) {
+  bool one = !c->is_scene && n_recorded(c) == 1;
+  if (law == NULL)
+    say_nothing_touched(c, program);
+  else if (one)
     add(out, size,
-        "On %s, the contacts of %s were off their law by at most %.2g m/s. A "
-        "step took %.3g ms.",
-        program, law->name, value_of(law, judged), law->figures.ms_step_median);
-    return;
-  }
-  if (c->is_scene)
+        "On %s, the contacts of %s were off their law by at most %.2g m/s.",
+        program, law->name, value_of(law, judged));
+  else if (c->is_scene)
     say_nearest(c, program, "came closest to the reference (", " off", law,
                 judged);
   else if (value_of(law, judged) <= ROUNDING)
@@ -376,7 +399,11 @@ static void write_verdict(comparison *c) {
     say_nearest(c, program,
                 "kept the contacts closest to their law (worst error ", " m/s",
                 law, judged);
-  if (!c->is_scene) say_friction(c);
+  if (one) {
+    add(out, size, " A step took %.3g ms.", fast->figures.ms_step_median);
+    return;
+  }
+  if (!c->is_scene && law != NULL) say_friction(c);
   add(out, size, " %s was the fastest (%.3g ms a step", fast->name,
       fast->figures.ms_step_median);
   for (int i = 0; i < c->n_runs; i++) {
@@ -429,9 +456,8 @@ void compare_judge(comparison *c, recording *again) {
     compare_figures *f = &c->runs[i].figures;
     f->parted = NAN;
     // nor are their contacts joints of the program, which could be measured
-    f->contact_error_worst = f->contact_error_p90 = NAN;
-    f->cone_violation_worst = f->penetration_worst = f->penetration_end = NAN;
-    f->energy_drift = f->contact_work = f->momentum_drift = NAN;
+    forget_contacts(f);
+    f->energy_drift = f->momentum_drift = NAN;
     f->reference_error = c->runs[i].known_error;
     f->order = c->runs[i].known_order;
   }
