@@ -164,6 +164,34 @@ static void test_ball_bounces_as_it_should(void) {
   }
 }
 
+/* What pictures draw as reference: near the run at all times, not at its end
+ * alone. */
+static void test_drawn_references_are_near_the_runs(void) {
+  static const struct {
+    const char *name;
+    bool velocities;
+    int first; /* coordinate that is drawn */
+  } cases[] = {{"double-pendulum", false, 0}, {"gyroscope", true, 3}};
+  for (int k = 0; k < 2; k++) {
+    scene_settings settings = test_settings(cases[k].name, "trapezoid");
+    scene_result *result = test_run(cases[k].name, &settings);
+    CU_ASSERT_FATAL(result->exact != NULL);
+    const double *values =
+        cases[k].velocities ? result->velocities : result->positions;
+    double worst = 0, range = 0;
+    for (long row = 0; row <= result->n_steps; row++)
+      for (int i = 0; i < SCENE_EXACT; i++) {
+        double exact = result->exact[row * SCENE_EXACT + i];
+        double is = values[row * result->n_positions + cases[k].first + i];
+        worst = fmax(worst, isfinite(exact) ? fabs(is - exact) : 1);
+        range = fmax(range, fabs(exact - result->exact[i]));
+      }
+    CU_ASSERT(worst < 3e-3);
+    CU_ASSERT(range > 0.5); /* there is something to be near to */
+    scene_result_destroy(result);
+  }
+}
+
 static void test_gyroscope_converges_to_second_order(void) {
   scene_settings settings = test_settings("gyroscope", "trapezoid");
   scene_sweep *sweep = test_sweep("gyroscope", &settings);
@@ -291,6 +319,7 @@ int main(void) {
       {"carts stay bounded", test_carts_stay_bounded},
       {"a ball bounces as it should", test_ball_bounces_as_it_should},
       {"the gyroscope", test_gyroscope_converges_to_second_order},
+      {"drawn references", test_drawn_references_are_near_the_runs},
       {"a block slides in a curve",
        test_block_slides_in_a_curve_to_second_order},
       {"the conserving scheme on the same cases",

@@ -429,7 +429,7 @@ static void plot_coordinates(FILE *out, const scene_result *result,
   const char *unit = first == 3   ? velocities ? "rad/s" : "rad"
                      : velocities ? "m/s"
                                   : "m";
-  bool has_reference = result->exact != NULL && !velocities && first == 0;
+  bool has_reference = result->exact != NULL && velocities == (first == 3);
   if (has_reference) put_exact(out, result);
   fprintf(out, "set title '%s%s%s'\nset xlabel 'time, s'\n", what,
           result->n_bodies > 1 ? " of the first" : "", note);

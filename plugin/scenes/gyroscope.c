@@ -25,13 +25,30 @@ static void slope(const void *context, double t, const double y[],
   }
 }
 
-static void judge(scene_run_state *run) {
-  scene_result *result = run->result;
-  double y[7] = {1, 0, 0, 0}, end = result->times[result->n_steps];
-  memcpy(y + 4, SPIN, sizeof SPIN);
-  reference_integrate(slope, NULL, 7, y, 0, end, 1000 + lround(2000 * end));
+/* The state at a time: orientation, normalised, and the angular velocity. */
+static void solve(double time, long steps, double y[7]) {
+  const double start[7] = {1, 0, 0, 0, SPIN[0], SPIN[1], SPIN[2]};
+  memcpy(y, start, sizeof start);
+  reference_integrate(slope, NULL, 7, y, 0, time, steps);
   double length = sqrt(vec3_dot(y + 1, y + 1) + y[0] * y[0]);
   for (int i = 0; i < 4; i++) y[i] /= length;
+}
+
+/* What is drawn of this scene: the angular velocity in the world's frame. */
+static void exact(const scene_run_state *run, double time,
+                  double drawn[SCENE_EXACT]) {
+  double y[7];
+  dMatrix3 turn;
+  (void)run;
+  solve(time, 10 + lround(100 * time), y);
+  dRfromQ(turn, y);
+  for (int i = 0; i < 3; i++) drawn[i] = vec3_dot(turn + 4 * i, y + 4);
+}
+
+static void judge(scene_run_state *run) {
+  scene_result *result = run->result;
+  double y[7], end = result->times[result->n_steps];
+  solve(end, 1000 + lround(2000 * end), y);
 
   // the angle between the two orientations
   const double *q = dBodyGetQuaternion(run->bodies[0]);
@@ -60,6 +77,7 @@ static bool build(scene_run_state *run) {
   run->frame = SCENE_FRAME_SPATIAL;
   run->infeasibility = no_constraint;
   run->judge = judge;
+  run->exact = exact;
   scene_outline *box = scene_add_outline(run);
   box->kind = SCENE_BOX;
   box->body = 0;

@@ -58,7 +58,8 @@ struct scene_run_state {
   double (*extra)(const scene_run_state *run); /* scene->extra_name */
   void (*after)(scene_run_state *run);         /* each step */
   void (*judge)(scene_run_state *run);         /* fills result->errors, note */
-  /* the first body's coordinates by the reference; those left are not known */
+  /* the coordinates that are drawn by the reference, or, of a scene that draws
+   * angles and velocities, the angular velocities; those left are not known */
   void (*exact)(const scene_run_state *run, double time,
                 double positions[SCENE_EXACT]);
 

@@ -159,7 +159,9 @@ struct scene_result {
   double *velocities;      /* [(n_steps + 1) n_velocities] */
   double *poses;           /* [(n_steps + 1) n_bodies SCENE_POSE] */
   double *exact; /* [(n_steps + 1) SCENE_EXACT] where the first body should be:
-                    coordinates; NAN where that is not known, between times too;
+                    coordinates, or, of a scene that draws angles and velocities,
+                    its angular velocity; NAN where that is not known, between
+                    times too;
                     NULL: it never is */
 
   scene_event *events;
