@@ -55,7 +55,7 @@ typedef struct compare_figures {
   double reference_error, order;                 /* m */
   double parted;                                 /* s: from the first run */
   double ms_step_median, ms_step_p99, ms_step_worst;
-  double seconds; /* simulated */
+  double seconds;                      /* simulated */
   uint32_t most_contacts, most_bodies; /* in a step */
 } compare_figures;
 
