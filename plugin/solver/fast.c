@@ -7,6 +7,7 @@
 #include "solver/fast_continuation.h"
 #include "solver/fast_interior.h"
 #include "solver/fast_pivots.h"
+#include "solver/fast_proximal.h"
 #include "solver/fast_rest.h"
 #include "solver/fast_spread.h"
 #include "solver/fast_sweeps.h"
@@ -36,7 +37,7 @@ void fast_workspace_destroy(fast_workspace *workspace) {
 static bool reserve(fast_work *work) {
   return fast_work_reserve(work) && fast_continuation_reserve(work) &&
          fast_interior_reserve(work) && fast_pivots_reserve(work) &&
-         fast_sweeps_reserve(work);
+         fast_proximal_reserve(work) && fast_sweeps_reserve(work);
 }
 
 /* ---- the result ---------------------------------------------------------- */
@@ -65,9 +66,6 @@ static double give_nothing(const mlcp_problem *problem,
 
 /* ---- the cascade --------------------------------------------------------- */
 
-/* Of so few rows the active set is found from anywhere. */
-static const int few_rows = 150;
-
 /* How much of a guess is known. */
 typedef enum knowledge { KNOW_NOTHING, KNOW_LITTLE, KNOW_HALF } knowledge;
 
@@ -93,9 +91,63 @@ static bool is_over(const fast_work *work) {
   return fast_work_is_spent(work) || work->best_residual <= work->enough;
 }
 
-/* More than that many go nowhere; a stage nearer the last one may. */
-static long most_pivots_of_stage(const fast_work *work) {
-  return 150 + work->box.n_rows / 8;
+/* An interior point run and its active set; from where it got stuck,
+ * continuation by pivots, where few rows are left to change. */
+static bool run_interior(fast_work *work,
+                         const fast_interior_options *options) {
+  const double near_enough = 1e-6; // residual: all but a few rows are told
+  const double few_left = 1e-3;    // from here on pivots come to an end
+  const double prox = 1e-2;        // leaves the point where it got stuck
+  const active_set_options polish = {.max_factorisations = 8,
+                                     .max_all_changes = 5,
+                                     .max_share = 0.2,
+                                     .patience = 1};
+  if (fast_interior_solve(work, options)) return true;
+  if (work->residual < near_enough && active_set_solve(work, &polish))
+    return true;
+  fast_work_restore_best(work);
+  return work->residual <= few_left && fast_proximal_solve(work, prox);
+}
+
+/* How long a run may be; one that ends at all ends within 20 iterations. */
+enum { MAX_ITERATIONS = 50 };
+
+/* An interior point from nothing, `margin` inside its limits. Where it gets stuck
+ * its best point is one to begin at again, with products that belong to the
+ * residual there; the path from it is another one. Where that leads to no better
+ * point, larger products do, up to those of a point of which nothing is known. */
+static bool run_interiors(fast_work *work, double margin) {
+  const double power = 1.5, growth = 3; // of products; of them after a failure
+  const double worth_it = 0.9;          // of the residual
+  fast_interior_options options = {.start = 1,
+                                   .margin = margin,
+                                   .max_iterations = MAX_ITERATIONS,
+                                   .cross_over = true};
+  double share = 1, before = INFINITY;
+  while (options.start <= 1) {
+    if (run_interior(work, &options)) return true;
+    if (is_over(work)) return false;
+    share = work->residual < worth_it * before ? 1 : growth * share;
+    before = work->residual;
+    options.start = share * pow(before, power);
+    options.warm = true;
+  }
+  return false;
+}
+
+/* Not from the guess: what is hard has limits to change that last step's impulses
+ * lie close to, and from nothing the path ends more often, and no later. Which of
+ * several beginnings leads to the end no sign tells. */
+static bool try_interiors(fast_work *work) {
+  static const double margins[] = {1,   0.01, 10, 1e-3,
+                                   100, 0.1,  3,  30}; // of the scale
+  for (size_t i = 0; i < sizeof margins / sizeof *margins; i++) {
+    fast_work_set_best_aside(work);
+    bool solved = run_interiors(work, margins[i]);
+    fast_work_keep_better(work);
+    if (solved || is_over(work)) return solved;
+  }
+  return false;
 }
 
 static void start_at_nothing(fast_work *work) {
@@ -150,109 +202,25 @@ static bool lemke_cold(fast_work *work) {
 /* Lemke's method. A path from a crash basis, or from where continuation got to,
  * may end in a ray where a cold one cannot, but it is much shorter. */
 static bool lemke_from_nothing(fast_work *work) {
-  const fast_continuation_options crash = {
-      .most_work = INFINITY,
-      .most_share = 1,
-      .first_prox = 1, // as stiff as the rows themselves
-      .max_pivots = most_pivots_of_stage(work),
-      .all_active = true};
-  start_at_nothing(work);
-  return fast_continuation_solve(work, &crash) ||
+  return fast_proximal_crash(work) ||
          arrives(work, fast_pivots_solve(work, 4L * work->box.n_rows)) ||
          lemke_cold(work);
-}
-
-/* An interior point run and its active set; from where it got stuck,
- * continuation by pivots, where few rows are left to change. */
-static bool run_interior(fast_work *work,
-                         const fast_interior_options *options) {
-  const double near_enough = 1e-6; // residual: all but a few rows are told
-  const double few_left = 1e-3;    // from here on pivots come to an end
-  const fast_continuation_options leave = {
-      .most_work = INFINITY,
-      .most_share = 1,
-      .first_prox = 1e-2, // moves off the point where it got stuck
-      .max_pivots = most_pivots_of_stage(work)};
-  const active_set_options polish = {.max_factorisations = 8,
-                                     .max_all_changes = 5,
-                                     .max_share = 0.2,
-                                     .patience = 1};
-  if (fast_interior_solve(work, options)) return true;
-  if (work->residual < near_enough && active_set_solve(work, &polish))
-    return true;
-  fast_work_restore_best(work);
-  return work->residual <= few_left && fast_continuation_solve(work, &leave);
-}
-
-static bool lemke_of_few(fast_work *work) {
-  double budget = fast_work_limit(work, 100); // most that end take fewer
-  bool solved = lemke_from_nothing(work);
-  work->budget = budget;
-  if (!solved) fast_work_restore_best(work);
-  return solved;
-}
-
-/* How long a run may be; one that ends at all ends within 20 iterations. */
-enum { MAX_ITERATIONS = 50 };
-
-/* An interior point from nothing, `margin` inside its limits. Where it gets stuck
- * its best point is one to begin at again, with products that belong to the
- * residual there; the path from it is another one. Where that leads to no better
- * point, larger products do, up to those of a point of which nothing is known.
- * Where there are few rows pivots end before that would. */
-static bool run_interiors(fast_work *work, double margin, bool few) {
-  const double power = 1.5, growth = 3; // of products; of them after a failure
-  const double worth_it = 0.9;          // of the residual
-  fast_interior_options options = {.start = 1,
-                                   .margin = margin,
-                                   .max_iterations = MAX_ITERATIONS,
-                                   .cross_over = true};
-  double share = 1, before = INFINITY;
-  while (options.start <= 1) {
-    if (run_interior(work, &options)) return true;
-    if (is_over(work)) return false;
-    if (few && !options.warm) {
-      if (lemke_of_few(work)) return true;
-      if (is_over(work)) return false;
-    }
-    share = work->residual < worth_it * before ? 1 : growth * share;
-    before = work->residual;
-    options.start = share * pow(before, power);
-    options.warm = true;
-  }
-  return false;
-}
-
-/* Not from the guess: what is hard has limits to change that last step's impulses
- * lie close to, and from nothing the path ends more often, and no later. Which of
- * several beginnings leads to the end no sign tells. */
-static bool try_interiors(fast_work *work) {
-  static const double margins[] = {1,   0.01, 10, 1e-3,
-                                   100, 0.1,  3,  30}; // of the scale
-  for (size_t i = 0; i < sizeof margins / sizeof *margins; i++) {
-    fast_work_set_best_aside(work);
-    bool few = i == 0 && work->box.n_rows <= few_rows;
-    bool solved = run_interiors(work, margins[i], few);
-    fast_work_keep_better(work);
-    if (solved || is_over(work)) return solved;
-  }
-  return false;
 }
 
 /* From the active set of last step, unless so many of its rows change at once
  * that it tells nothing. */
 static bool continue_from_guess(fast_work *work, double most_work) {
-  const fast_continuation_options options = {
-      .most_work = most_work, .most_share = 0.1, .max_pivots = 50};
+  const double most_share = 0.1; // of the rows
   fast_spread(work, true);
   box_project(&work->box, work->p);
   fast_work_evaluate(work);
-  return fast_continuation_solve(work, &options);
+  return fast_continuation_solve(work, most_work, most_share);
 }
 
 /* What rests, or may: from the guess in work->p, or from nothing. After a
  * failure the guess is there again. */
 static bool rest(fast_work *work, const double guess[], knowledge known) {
+  const int few_rows = 150; // whose active set is found from anywhere
   bool rests = known == KNOW_HALF && fast_rest_may(work);
   bool is_large = work->box.n_rows > few_rows;
   if (!rests && (known > KNOW_NOTHING || !is_large)) return false;
@@ -263,6 +231,7 @@ static bool rest(fast_work *work, const double guess[], knowledge known) {
 }
 
 static bool run_cascade(fast_work *work, const double guess[]) {
+  const int few_rows = 150; // swept even where nothing is known of them
   // residual: what is left is how light bodies share their loads, and the active
   // set changed all at once goes round in circles there
   const double last_digits = 1e-6;

@@ -17,9 +17,8 @@
  * the residual that is left, to where the rows' own compliance settles by more
  * than half in a stage. Stages whose active set does not change reuse the
  * factors, so that the last digits cost a solve each. Where Newton's method
- * stalls, pivots carry on from the proximal point (fast_pivots.c) past turning
- * points; where these do, prox goes up again. A prox near 1 takes most turning
- * points away and finds the active set from nothing.
+ * stalls, pivots carry on from the proximal point (fast_pivots.c); where these
+ * do, prox goes up again.
  */
 #include "solver/fast_continuation.h"
 
@@ -38,8 +37,6 @@ typedef struct continuation {
   int n_steps;                /* of the last stage */
   int most_changes;           /* that a step of the guess may ask for */
   bool gives_up;              /* it asked for more */
-  double least_newton; /* prox below which changes are few but stubborn: pivots
-                          are tried at once */
 } continuation;
 
 bool fast_continuation_reserve(fast_work *work) {
@@ -50,7 +47,6 @@ bool fast_continuation_reserve(fast_work *work) {
          ARENA_TAKE(arena, work->slip_step, n) &&
          ARENA_TAKE(arena, work->trial_p, n) &&
          ARENA_TAKE(arena, work->anchor, n) &&
-         ARENA_TAKE(arena, work->own_bias, n) &&
          ARENA_TAKE(arena, work->kept_state, n) &&
          ARENA_TAKE(arena, work->factored_state, n) &&
          ARENA_TAKE(arena, work->newton_v, n_v) &&
@@ -249,7 +245,7 @@ static double search_line(continuation *c, double at_0, double mass_v,
 
 /* Newton's method from the states and velocities that stand; p out.
  * @return true when its states do not change any more. */
-static bool run_newton(continuation *c, double p[]) {
+static bool run_newton(continuation *c, double p[], double most_spent) {
   enum { MAX_STEPS = 20, MAX_SHORT = 3 };
   const double short_step = 0.1;
   fast_work *work = c->work;
@@ -257,7 +253,7 @@ static bool run_newton(continuation *c, double p[]) {
   int n_v = 6 * box->n_bodies, n_short = 0;
   find_balance(c, p);
   for (c->n_steps = 0; c->n_steps < MAX_STEPS; c->n_steps++) {
-    if (!factor(c)) return false;
+    if (work->spent > most_spent || !factor(c)) return false;
     double *dv = work->newton_dv;
     for (int i = 0; i < n_v; i++) dv[i] = -work->balance[i];
     body_blocks_solve(&work->blocks, dv);
@@ -309,7 +305,7 @@ static bool run_pivots(continuation *c, long max_pivots) {
 }
 
 /* One stage from the states that stand; kept_p is its end. */
-static bool run_stage(continuation *c, long max_pivots) {
+static bool run_stage(continuation *c, double most_spent, long max_pivots) {
   fast_work *work = c->work;
   const box_problem *box = c->box;
   for (int r = 0; r < box->n_rows; r++)
@@ -324,11 +320,11 @@ static bool run_stage(continuation *c, long max_pivots) {
   }
   memset(work->slip_step, 0, sizeof *work->slip_step * (size_t)box->n_rows);
   impulses_at(c, 0, p, work->state);
-  if (n_changed > 0 && c->prox > c->least_newton && run_newton(c, p)) {
+  if (n_changed > 0 && run_newton(c, p, most_spent)) {
     predict(c, p); // with the digits that slips do not give
     return true;
   }
-  if (max_pivots <= 0) return false;
+  if (max_pivots <= 0 || work->spent > most_spent) return false;
   if (!run_pivots(c, max_pivots)) return false;
   memcpy(p, work->p, sizeof *p * (size_t)box->n_rows);
   return true;
@@ -363,12 +359,12 @@ static double least_prox_of(const box_problem *box) {
   return smaller_of(larger_of(share * own, least), most);
 }
 
-bool fast_continuation_solve(fast_work *work,
-                             const fast_continuation_options *options) {
-  enum { MAX_STAGES = 60, MAX_FAILURES = 4, MAX_IDLE = 3, HARD = 8, FEW = 3 };
+bool fast_continuation_solve(fast_work *work, double most_work,
+                             double most_share) {
+  enum { MAX_STAGES = 40, MAX_FAILURES = 4, MAX_IDLE = 3, HARD = 8, FEW = 3 };
   const double first_share = 1e-2; // of the residual, as prox
-  const double few_changes = 2e-3; // prox of a far start: see least_newton
-  const double near_shrink = 0.1, far_shrink = 0.3, growth = 10;
+  const double usual_shrink = 0.1, hard_shrink = 0.3, growth = 10;
+  const long pivots_of_stage = 200;
   const box_problem *box = &work->box;
   size_t bytes = sizeof(double) * (size_t)box->n_rows;
   for (int k = 0; k < box->n_clusters && box->n_compliances > 0; k++)
@@ -376,23 +372,16 @@ bool fast_continuation_solve(fast_work *work,
 
   continuation c = {.work = work, .box = box, .factored_prox = -1};
   const double least_prox = least_prox_of(box);
-  const bool near = options->first_prox == 0;
-  c.least_newton = near ? 0 : few_changes;
-  const double budget = fast_work_limit(work, options->most_work);
+  const double most_spent = work->spent + most_work;
   double residual = work->residual, failed_prox = 0;
   int n_failures = 0, n_idle = 0;
   memcpy(work->anchor, work->p, bytes);
-  if (options->all_active)
-    active_set_all_active(work);
-  else
-    active_set_of_guess(work);
-  c.prox = near ? smaller_of(larger_of(first_share * residual, least_prox), 1)
-                : options->first_prox;
-  bool solved = false;
-  for (int k = 0; k < MAX_STAGES && !fast_work_is_spent(work); k++) {
+  active_set_of_guess(work);
+  c.prox = smaller_of(larger_of(first_share * residual, least_prox), 1);
+  for (int k = 0; k < MAX_STAGES && work->spent < most_spent; k++) {
     c.most_changes =
-        k == 0 ? (int)(options->most_share * box->n_rows) + FEW : box->n_rows;
-    bool ok = run_stage(&c, options->max_pivots);
+        k == 0 ? (int)(most_share * box->n_rows) + FEW : box->n_rows;
+    bool ok = run_stage(&c, most_spent, pivots_of_stage);
     if (c.gives_up) break;
     if (ok) {
       double before = residual;
@@ -401,20 +390,17 @@ bool fast_continuation_solve(fast_work *work,
       residual = work->residual;
       if (residual <= work->target) {
         refine(&c);
-        solved = true;
-        break;
+        return true;
       }
       if (!isfinite(residual)) break;
       n_failures = 0;
-      double next = (near ? near_shrink : far_shrink) * c.prox;
-      if (near) next = smaller_of(next, first_share * residual);
-      if (c.n_steps > HARD) next = larger_of(next, far_shrink * c.prox);
+      double next = smaller_of(usual_shrink * c.prox, first_share * residual);
+      if (c.n_steps > HARD) next = larger_of(next, hard_shrink * c.prox);
       if (failed_prox > 0) next = larger_of(next, sqrt(c.prox * failed_prox));
       n_idle = c.prox <= least_prox && residual > 0.5 * before ? n_idle + 1 : 0;
       if (n_idle > MAX_IDLE) break;
       c.prox = larger_of(next, least_prox);
     } else {
-      if (work->best_residual <= work->enough) break; // no digit is cheap now
       if (++n_failures >= MAX_FAILURES || c.prox >= 1) break;
       failed_prox = c.prox;
       c.prox = smaller_of(growth * c.prox, 1);
@@ -422,7 +408,6 @@ bool fast_continuation_solve(fast_work *work,
       active_set_of_guess(work);
     }
   }
-  work->budget = budget;
-  if (!solved) fast_work_restore_best(work);
-  return solved;
+  fast_work_restore_best(work);
+  return false;
 }

@@ -7,23 +7,15 @@
 /** Take the arrays that it needs. @return false when memory runs out. */
 bool fast_continuation_reserve(fast_work *work);
 
-typedef struct fast_continuation_options {
-  double most_work;  /* in factorisations */
-  double most_share; /* it stops at once where more than this share of the rows
-                        asks for another state than the first */
-  double first_prox; /* of a row's diagonal; 0: by the residual, as from a point
-                        that is near */
-  long max_pivots;   /* of a stage that Newton's method does not end */
-  bool all_active;   /* the first states; else those that work->p is in */
-} fast_continuation_options;
-
 /**
- * Solve from work->p, as far as it gets. Problems whose compliance couples rows
- * are left alone.
+ * Solve from work->p and its active set, as far as it gets within `most_work`
+ * factorisations. Problems whose compliance couples rows are left alone.
  *
+ * @param most_share  it stops at once where more than this share of the rows
+ *                    asks for another state than the guess has.
  * @return true when the target is reached; else work->p is the best iterate.
  */
-bool fast_continuation_solve(fast_work *work,
-                             const fast_continuation_options *options);
+bool fast_continuation_solve(fast_work *work, double most_work,
+                             double most_share);
 
 #endif

@@ -26,12 +26,6 @@ bool fast_work_spend(fast_work *work, double cost) {
   return true;
 }
 
-double fast_work_limit(fast_work *work, double most_work) {
-  double budget = work->budget;
-  work->budget = fmin(budget, work->spent + most_work);
-  return budget;
-}
-
 bool fast_work_is_spent(const fast_work *work) {
   return work->spent + 1 > work->budget;
 }

@@ -1,0 +1,222 @@
+/* A proximal term: a compliance `prox` of the diagonal, counted from a proximal
+ * point p_a,
+ *
+ *   w = J v + C p + b + prox A (p - p_a)
+ *
+ * takes most turning points of the path away: with prox near 1 a few Newton
+ * steps find the active set from nothing. The answer is the next proximal
+ * point, and prox is smaller; towards the end only a handful of rows still
+ * change, and those are pivots (fast_pivots.c), which follow the path past the
+ * turning points that are left. Where a step of prox is too long a shorter one
+ * is tried.
+ *
+ * From nothing, the first step begins with every row active: where no normal
+ * impulse is known, friction would be shut and had to be opened row by row.
+ */
+#include "solver/fast_proximal.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "solver/active_set.h"
+#include "solver/fast_pivots.h"
+
+/* All of prox. Newton's method above the first, pivots below: there changes are
+ * few but stubborn. */
+static const double few_changes = 2e-3;
+static const double least_prox = 1e-12; // rounding of the diagonal's sums
+static const double from_nothing = 1;   // as stiff as the rows themselves
+
+static const double shrink_usual = 0.1; // of prox in a step
+
+bool fast_proximal_reserve(fast_work *work) {
+  arena *arena = &work->arena;
+  size_t n = (size_t)work->box.n_rows;
+  return ARENA_TAKE(arena, work->own_bias, n) &&
+         ARENA_TAKE(arena, work->proximal_point, n) &&
+         ARENA_TAKE(arena, work->end_p, n);
+}
+
+/* The last step's end becomes work->p and the proximal point. */
+static void add_proximal_term(fast_work *work, double prox) {
+  box_problem *box = &work->box;
+  size_t bytes = sizeof(double) * (size_t)box->n_rows;
+  memcpy(work->p, work->end_p, bytes);
+  memcpy(work->proximal_point, work->end_p, bytes);
+  box->relaxation = prox;
+  for (int i = 0; i < box->n_rows; i++)
+    box->bias[i] =
+        work->own_bias[i] - prox * box->diagonal[i] * work->proximal_point[i];
+}
+
+static void drop_proximal_term(fast_work *work) {
+  work->box.relaxation = 0;
+  memcpy(work->box.bias, work->own_bias,
+         sizeof(double) * (size_t)work->box.n_rows);
+}
+
+/* The active set of the problem with its proximal term, by changing all rows
+ * that want to, until none does.
+ * @return true then; work->p is the solution. */
+static bool newton(fast_work *work) {
+  enum { MAX_STEPS = 10, MAX_IDLE = 2, FEW = 3 };
+  const double fewer = 0.7;          // share of the least that counts as less
+  const double prox_of_steps = 1e-9; // the problem has a proximal term already
+  const box_problem *box = &work->box;
+  double noise = 1e-12 * box->scale, *p = work->kept_p;
+  size_t bytes = sizeof *p * (size_t)box->n_rows;
+  memcpy(p, work->p, bytes);
+  box_velocities(box, p, work->v);
+  box_slips(box, work->v, p, work->w);
+  if (box->relaxation >= from_nothing)
+    active_set_all_active(work);
+  else
+    active_set_first(work);
+
+  int least = INT_MAX, n_idle = 0;
+  for (int k = 0; k < MAX_STEPS; k++) {
+    if (!active_set_factor(work, prox_of_steps)) return false;
+    active_set_step(work, p);
+    box_velocities(box, p, work->v);
+    box_slips(box, work->v, p, work->w);
+    active_set_changes changes = active_set_compare(work, p, noise, true);
+    if (!isfinite(changes.miss)) return false;
+    if (changes.count == 0) {
+      memcpy(work->p, p, bytes);
+      box_project(box, work->p);
+      return true;
+    }
+    n_idle = changes.count < fewer * least ? 0 : n_idle + 1;
+    if (changes.count < least) least = changes.count;
+    if (n_idle > MAX_IDLE && least > FEW) return false;
+  }
+  return false;
+}
+
+/* The true problem by the active set of the last step. */
+static bool finish(fast_work *work) {
+  enum { MAX_STEPS = 6 };
+  const double shrink = 0.3; // least of the residual in a step that is worth it
+  const double prox = 1e-6;  // as in active_set.c
+  double *p = work->kept_p, last = 1e-3;
+  memcpy(p, work->p, sizeof *p * (size_t)work->box.n_rows);
+  if (!active_set_factor(work, prox)) return false;
+  for (int k = 0; k < MAX_STEPS; k++) {
+    active_set_step(work, p);
+    if (active_set_reach_target(work, p)) return true;
+    if (!(work->residual < last)) return false;
+    last = shrink * work->residual;
+  }
+  return false;
+}
+
+static long most_pivots(const fast_work *work) {
+  return 150 + work->box.n_rows / 8;
+}
+
+/* One step of continuation; a failure leaves work->p without meaning. */
+static bool run_step(fast_work *work, double prox, bool pivot) {
+  add_proximal_term(work, prox);
+  bool solved = prox > few_changes && newton(work);
+  if (!solved && pivot) {
+    add_proximal_term(work, prox);
+    solved = fast_pivots_solve(work, most_pivots(work));
+  }
+  drop_proximal_term(work);
+  return solved;
+}
+
+/* The end of a step is the next one's proximal point.
+ * @return true when the problem itself is solved. */
+static bool end_step(fast_work *work, double prox) {
+  memcpy(work->end_p, work->p, sizeof(double) * (size_t)work->box.n_rows);
+  fast_work_evaluate(work);
+  return work->residual <= work->target || (prox < few_changes && finish(work));
+}
+
+bool fast_proximal_solve(fast_work *work, double prox) {
+  enum { MAX_STEPS = 25, MAX_FAILURES = 5 };
+  size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
+  double solved_prox = 0, shrink = shrink_usual;
+  int n_failures = 0;
+  memcpy(work->own_bias, work->box.bias, bytes);
+  memcpy(work->end_p, work->p, bytes);
+
+  for (int k = 0; k < MAX_STEPS && n_failures < MAX_FAILURES; k++) {
+    bool pivot = prox <= few_changes || n_failures >= 2;
+    if (run_step(work, prox, pivot)) {
+      n_failures = 0;
+      solved_prox = prox;
+      if (end_step(work, prox)) return true;
+      shrink = shrink_usual;
+      prox = fmax(prox * shrink, least_prox);
+    } else if (solved_prox == 0) {
+      n_failures++;
+      prox *= 10;
+    } else {
+      // a shorter step; at last a step back, to another proximal point
+      n_failures++;
+      shrink = n_failures < 4 ? sqrt(shrink) : 1 / shrink;
+      prox = solved_prox * shrink;
+    }
+  }
+  fast_work_restore_best(work);
+  return false;
+}
+
+/* How far a step of the logarithm of prox goes: less after failures, more after
+ * steps that cost little. */
+typedef struct stride {
+  double log_shrink;
+  int n_failures;
+} stride;
+
+/* In the logarithm of prox: a tenth, and a hundredth less. */
+static const double longest_stride = 2.3, shortest_stride = 0.01;
+
+static void lengthen(stride *stride, bool cheap) {
+  stride->n_failures = 0;
+  if (cheap)
+    stride->log_shrink = fmin(1.6 * stride->log_shrink, longest_stride);
+}
+
+/* At the first failure the same prox again: from a nearer proximal point a step
+ * is shorter. */
+static double shorten(stride *stride, double solved_prox) {
+  stride->log_shrink *= 0.5;
+  return ++stride->n_failures == 1 ? solved_prox
+                                   : solved_prox * exp(-stride->log_shrink);
+}
+
+bool fast_proximal_crash(fast_work *work) {
+  enum { MAX_STEPS = 200 };
+  double last = INFINITY; // residual of a step at the least prox
+  size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
+  double prox = from_nothing, solved_prox = 0;
+  stride stride = {longest_stride, 0};
+  memcpy(work->own_bias, work->box.bias, bytes);
+  memset(work->p, 0, bytes);
+  box_project(&work->box, work->p);
+  memcpy(work->end_p, work->p, bytes);
+
+  for (int k = 0; k < MAX_STEPS; k++) {
+    long pivots = work->pivots;
+    bool pivot = prox <= few_changes || stride.n_failures >= 2;
+    if (run_step(work, prox, pivot)) {
+      if (end_step(work, prox)) return true;
+      lengthen(&stride, work->pivots - pivots < most_pivots(work) / 4);
+      solved_prox = prox;
+      if (prox <= least_prox) {
+        if (!(work->best_residual < 0.95 * last)) break;
+        last = work->best_residual;
+      }
+      prox = fmax(prox * exp(-stride.log_shrink), least_prox);
+    } else {
+      if (solved_prox == 0 || stride.log_shrink < shortest_stride) break;
+      prox = shorten(&stride, solved_prox);
+    }
+  }
+  fast_work_restore_best(work);
+  return false;
+}
