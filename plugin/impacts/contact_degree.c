@@ -339,7 +339,7 @@ static void learn_failure(const contact_degree *it,
   add_to_gate(it, cell, sum, place, condition, part);
   for (int gate = 1; gate < GATES; gate++)
     if (asked[gate] == condition) return;
-  int gate = asked[0];
+  int gate = (int)asked[0];
   asked[0] = (signed char)(gate + 1 < GATES ? gate + 1 : 1);
   asked[gate] = (signed char)condition;
   add_to_gate(it, cell, gate_of(cell, list, k, gate), place, condition, 0);
@@ -727,7 +727,7 @@ static int find_around(contact_degree *it, const double y[],
                          cluster.speed[point], numbers);
     if (count < 0 || cluster.n_seen + count > 4 * MOST_NEXT) return -1;
     for (int k = 0; k < count; k++) {
-      int number = numbers[k], index = it->index[number], which;
+      int number = numbers[k], index = (int)it->index[number], which;
       if (index == 0 && !add_ends(it, &cluster, number, caps, point)) return -1;
       if (index <= 0 || is_seen(&cluster, number)) continue;
       int place = place_of(it, number);

@@ -381,7 +381,7 @@ contact_mode_kind contact_mode_kind_of(const contact_space *space, int mode,
   double *x = system.left + u * u;
   x[column_of[u - 1]] = 1;
   for (int step = u - 2; step >= 0; step--) {
-    const double *row = &system.left[step * u];
+    const double *row = system.left + step * u;
     double sum = 0;
     for (int k = step + 1; k < u; k++)
       sum += row[column_of[k]] * x[column_of[k]];

@@ -111,7 +111,7 @@ void ode_mlcp_impact_contact_velocities(const ode_mlcp_impact *impact,
   const contact_space *space = &impact->space;
   int s = impact->n_velocities, per = space->per_contact;
   for (int i = 0; i < space->n_contacts; i++) {
-    double own[1 + CONTACT_MOST_TANGENTS];
+    double own[1 + CONTACT_MOST_TANGENTS] = {0};
     for (int k = 0; k < per; k++) {
       int row = i * per + k;
       own[k] = impact->surface[row];
