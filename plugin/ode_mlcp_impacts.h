@@ -87,8 +87,9 @@ typedef enum ode_mlcp_impact_caps {
   ODE_MLCP_IMPACT_UNIFORM, /* on the box [0, h]^m: the model's own */
   ODE_MLCP_IMPACT_ENDS /* goes for the ends of the set: caps full, uniform or
                           small by decades, then changes to those of the
-                          furthest of 2048 samples. The same set, but nothing
-                          of the model's distribution over it */
+                          furthest samples so far (of a block of 16384). The
+                          same set, but nothing of the model's distribution
+                          over it */
 } ode_mlcp_impact_caps;
 
 /**

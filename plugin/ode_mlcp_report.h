@@ -70,7 +70,8 @@
   ROW(int, substeps, SUM, NONE, "", "second order: between events")           \
   ROW(int, zeno, ANY, NONE, "",                                               \
       "second order: 1: events came closer than min_substep or were more "    \
-      "than max_events; the rest of the step had none")                       \
+      "than max_events, or than a large island can afford; the rest of "     \
+      "the step had none")                       \
   ROW(int, linearised, ANY, NONE, "",                                         \
       "1: contacts of the program's own joints, known at the step's start "   \
       "only: their gaps were taken as Phi + h n'v with frozen normals")       \
@@ -85,7 +86,8 @@
       "st: solves with n'v+ >= 0 in place of gaps that had no solution, or "  \
       "of overlaps")                                                          \
   ROW(int, not_converged, ANY, NONE, "",                                      \
-      "st: 1: passes or rounds ran out; the step is that of the last")        \
+      "1: passes or rounds ran out; the step is that of the last "            \
+      "(conserving: a damped one)")                                           \
   ROW(int, jammed_contacts, SUM, NONE, "",                                    \
       "contacts that can hold each other (or joints) with any force; 0: the " \
       "friction cone is pointed; -1 without check_cone")                      \
@@ -153,6 +155,13 @@
       "contacts that contradict each other or joints in those")               \
   ROW(int, infeasible_joint_rows, SUM, NONE, "",                              \
       "rows and stops of joints that do")                                     \
+  ROW(int, refused_substeps, SUM, NONE, "",                                   \
+      "accuracy: substeps taken back, since there were too few for it or "    \
+      "they were there to compare with")                                      \
+  ROW(int, inaccurate, SUM, NONE, "",                                         \
+      "accuracy: islands whose estimate stayed above it")                     \
+  ROW(double, position_error, MOST, NONE, "m",                                \
+      "accuracy: worst estimate of an island, of what the step adds")         \
   /* a new row goes above this line */
 
 /* The columns of `--trace`, in their order:
@@ -189,6 +198,9 @@
   FIELD("force_work_J", force_work)                                           \
   FIELD("infeasible_contacts", infeasible_contacts)                           \
   FIELD("infeasible_joint_rows", infeasible_joint_rows)                       \
+  FIELD("refused_substeps", refused_substeps)                                 \
+  FIELD("inaccurate", inaccurate)                                             \
+  FIELD("position_error_m", position_error)                                   \
   /* a new row goes above this line */
 
 #endif

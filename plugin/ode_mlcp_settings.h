@@ -91,7 +91,7 @@
       "the same run.")                                                        \
   ROW(int, warm_start, ON_OFF, 1, "", "", ALL,                                \
       "Start solves from the last step's impulses.")                          \
-  ROW(double, budget, NUMBER(FROM(1), TO(INFINITY)), 10000, "", "N", ALL,     \
+  ROW(double, budget, NUMBER(FROM(1), TO(INFINITY)), 3000, "", "N", ALL,      \
       "The work that a solve may take, in factorisations of its problem: "    \
       "counted, not timed, so that results are the same on every machine. "   \
       "At its end the best answer found is taken, and its residual "          \
@@ -109,6 +109,11 @@
       "Threads to solve islands on, to the same bits with any number of "     \
       "them. 0: those that the program gave its world, which is none in most "\
       "programs.")                                                            \
+  ROW(double, accuracy, NUMBER(FROM(0), BELOW(INFINITY)), 0, "m", "X",          \
+      ORDER_TWO,                                                              \
+      "Cut the step of each island into as many substeps as keep the "        \
+      "estimated position error that a second of steps adds below this. "     \
+      "0: substeps end at events alone.")                                     \
   /* a new row goes above this line */
 
 #endif

@@ -86,8 +86,15 @@ const ROWS = [
   ['ms_step_median', 'a step, median', 'ms', -1],
   ['ms_step_p99', '99 steps of 100 below', 'ms', -1],
   ['ms_step_worst', 'the longest step', 'ms', -1],
-  ['parted', 'parts from the first run at', 's', 0]
+  ['parted', 'parts from the first run at', 's', 0],
+  ['impacts_by_set', 'impacts by an outcome of the set', '', 0],
+  ['poisson_bounces', 'Poisson’s law since it bounces', '', 0],
+  ['poisson_unposed', 'Poisson’s law since there is no set', '', 0],
+  ['poisson_unfinished', 'Poisson’s law since the sample failed', '', 0]
 ];
+
+// rows left out where all runs have 0
+const OFTEN_NOTHING = /^(joint_error_worst|impacts_by_set|poisson_.*)$/;
 
 function shown(value) {
   if (value === null || value === undefined) return '–';
@@ -114,7 +121,7 @@ function fillTable(report) {
     const values = report.steppers.map(s => s[key]);
     const known = values.filter(v => v !== null && v !== undefined);
     if (known.length === 0) continue;
-    if (key === 'joint_error_worst' && known.every(v => v === 0)) continue;
+    if (OFTEN_NOTHING.test(key) && known.every(v => v === 0)) continue;
     // rounding is no merit: what is below 1e-9 is as good as nothing
     const floored = v => Math.max(v, 1e-9);
     const best = Math.min(...known.map(floored));
@@ -508,12 +515,17 @@ class Replay {
     const lines = built.arrows.geometry.attributes.position;
     const unit = 8 * this.data.quantum;
     const length = this.data.size / (32000 * this.forceShare(run));
-    for (let i = 0; i < count; i++)
+    for (let i = 0; i < count; i++) {
+      const n = 3 * (from + i), f = run.forces;
+      // an impact's are not to hide the scene
+      const reach = length * Math.hypot(f[n], f[n + 1], f[n + 2]);
+      const cut = Math.min(1, 2 * this.data.size / (reach || 1)) * length;
       for (let j = 0; j < 3; j++) {
-        const at = unit * run.places[3 * (from + i) + j];
+        const at = unit * run.places[n + j];
         dots.array[3 * i + j] = lines.array[6 * i + j] = at;
-        lines.array[6 * i + 3 + j] = at + length * run.forces[3 * (from + i) + j];
+        lines.array[6 * i + 3 + j] = at + cut * f[n + j];
       }
+    }
     built.points.geometry.setDrawRange(0, count);
     built.arrows.geometry.setDrawRange(0, 2 * count);
     dots.needsUpdate = lines.needsUpdate = true;

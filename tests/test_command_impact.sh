@@ -89,6 +89,25 @@ impact --merge k5 k0 k4 k1 k3 k2 --reduce merged
 check "after workers were killed" cmp -s gait merged
 rm -f k? gait merged
 
+# ---- pictures of what is kept ----
+
+if command -v gnuplot >/dev/null; then
+  for name in compass-gait disk-stack; do
+    impact $name --samples 400 --reduce drawn
+    cp drawn before
+    impact $name --samples 400 --reduce drawn --plot set.svg
+    check "$name: drawn" status_is 0
+    check "from the file" grep -q "outcomes of 400 samples, by grid" set.svg
+    check "which stays as it was" cmp -s drawn before
+    impact $name --samples 400 --reduce drawn --planes vnA:vtA --plot one.svg
+    check "$name: one plane" [ "$(wc -c <one.svg)" -lt "$(wc -c <set.svg)" ]
+    impact $name --samples 400 --reduce drawn --planes vtA:vtB --plot no.svg
+    check "$name: a plane it does not have" grep -q "tell vtA:vtB" err
+    check "is not drawn" [ ! -e no.svg ]
+    rm -f drawn before set.svg one.svg
+  done
+fi
+
 # ---- means are rounded once ----
 
 impact box-wall --samples 5000 --json
@@ -125,6 +144,8 @@ refused "empty range" "range" box-wall --samples 100 --range 5:5 --reduce b
 refused "range and shard" "exclude each other" \
   box-wall --samples 100 --range 0:5 --shard 1/2 --reduce b
 refused "range alone" "goes with --reduce" box-wall --range 0:5
+refused "a picture of a merge" "ode-mlcp impact NAME --reduce m --plot p.svg" \
+  --merge a --reduce m --plot p.svg
 refused "outcomes too" "keeps no outcomes" box-wall --reduce b --csv c.csv
 
 # a file that is cut or changed anywhere is noticed

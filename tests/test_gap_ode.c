@@ -494,6 +494,133 @@ static void test_mesh_on_plane_and_mesh(void) {
   dGeomTriMeshDataDestroy(ground);
 }
 
+/* ---- meshes of many triangles ---- */
+
+enum { RINGS = 7, SECTORS = 12, ROCK_TRIANGLES = 2 * SECTORS * (RINGS - 1) };
+
+typedef struct rock {
+  dReal points[RINGS * SECTORS + 2][3];
+  unsigned indices[ROCK_TRIANGLES + 2 * SECTORS][3];
+  int n_triangles;
+  dTriMeshDataID data;
+} rock;
+
+/* A ball with bumps, of about `size` across. */
+static void make_rock(rock *made, double size) {
+  int n = 0;
+  for (int ring = 0; ring < RINGS; ring++)
+    for (int i = 0; i < SECTORS; i++, n++) {
+      double up = M_PI * (ring + 1) / (RINGS + 1),
+             around = 2 * M_PI * i / SECTORS;
+      double r = size * oracle_uniform(0.35, 0.5);
+      made->points[n][0] = r * sin(up) * cos(around);
+      made->points[n][1] = r * sin(up) * sin(around);
+      made->points[n][2] = r * cos(up);
+    }
+  for (int end = 0; end < 2; end++, n++)
+    for (int k = 0; k < 3; k++)
+      made->points[n][k] = k < 2 ? 0 : size * (end == 0 ? 0.45 : -0.45);
+  for (int i = 0; i < 3 * n; i++) // the host keeps them so
+    made->points[i / 3][i % 3] = (float)made->points[i / 3][i % 3];
+  unsigned(*at)[3] = made->indices;
+  for (unsigned i = 0; i < SECTORS; i++) {
+    unsigned next = (i + 1) % SECTORS, last = (RINGS - 1) * SECTORS;
+    memcpy(*at++, (unsigned[]){RINGS * SECTORS, i, next}, sizeof *at);
+    memcpy(*at++, (unsigned[]){RINGS * SECTORS + 1, last + next, last + i},
+           sizeof *at);
+    for (unsigned ring = 0; ring + 1 < RINGS; ring++) {
+      unsigned a = ring * SECTORS + i, b = ring * SECTORS + next;
+      memcpy(*at++, (unsigned[]){a, a + SECTORS, b}, sizeof *at);
+      memcpy(*at++, (unsigned[]){b, a + SECTORS, b + SECTORS}, sizeof *at);
+    }
+  }
+  made->n_triangles = (int)(at - made->indices);
+  made->data = dGeomTriMeshDataCreate();
+  dGeomTriMeshDataBuildDouble(made->data, made->points, sizeof made->points[0],
+                              n, made->indices, 3 * made->n_triangles,
+                              sizeof made->indices[0]);
+  dGeomTriMeshDataPreprocess2(made->data,
+                              1u << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES, NULL);
+}
+
+static void triangle_shape(const rock *of, dGeomID placed, int number,
+                           gap_shape *shape) {
+  const dReal *p = dGeomGetPosition(placed), *R = dGeomGetRotation(placed);
+  *shape = (gap_shape){.kind = GAP_TRIANGLE,
+                       .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  for (int i = 0; i < 3; i++) {
+    const dReal *corner = of->points[of->indices[number][i]];
+    for (int k = 0; k < 3; k++)
+      shape->corners[i][k] = p[k] + R[4 * k] * corner[0] +
+                             R[4 * k + 1] * corner[1] +
+                             R[4 * k + 2] * corner[2];
+  }
+}
+
+/* The least gap between any two triangles. */
+static double least_of_pairs(const rock rocks[2], const dGeomID placed[2]) {
+  memory_pool pool;
+  memory_pool_open(&pool, &memory_from_malloc);
+  gap_scratch scratch = {.source = &pool.source};
+  double least = INFINITY;
+  for (int i = 0; i < rocks[0].n_triangles; i++) {
+    gap_shape one, other;
+    triangle_shape(&rocks[0], placed[0], i, &one);
+    for (int j = 0; j < rocks[1].n_triangles; j++) {
+      gap_contact contact;
+      triangle_shape(&rocks[1], placed[1], j, &other);
+      if (gap_pair(&scratch, &one, &other, fmin(least, 1e3), 0, &contact, 1) >
+          0)
+        least = fmin(least, contact.gap);
+    }
+  }
+  memory_pool_release(&pool);
+  return least;
+}
+
+/* Only triangles that are near each other are looked at, and only for the
+ * deepest contact where one is asked for: nothing may get lost by it. */
+static void test_deepest_of_rocks(void) {
+  static const double sizes[] = {0.02, 1, 30};
+  for (int trial = 0; trial < 18; trial++) {
+    double size = sizes[trial % 3];
+    rock rocks[2];
+    dGeomID placed[5];
+    for (int i = 0; i < 2; i++) {
+      make_rock(&rocks[i], size);
+      placed[i] = dCreateTriMesh(0, rocks[i].data, NULL, NULL, NULL);
+    }
+    placed[2] = dCreateCylinder(0, 0.3 * size, size);
+    placed[3] = dCreateCapsule(0, 0.2 * size, size);
+    placed[4] = dCreateBox(0, size, 0.7 * size, 0.3 * size);
+    double way = size * (trial < 6 ? 0.6 : oracle_uniform(0.9, 1.3));
+    for (int i = 0; i < 5; i++) {
+      tilt(placed[i], oracle_uniform(-1, 1), oracle_uniform(-1, 1), 1,
+           oracle_uniform(-3, 3));
+      if (i > 0) dGeomSetPosition(placed[i], 0.6 * way, 0.64 * way, 0.48 * way);
+    }
+    double margin = 0.5 * size;
+    for (int i = 1; i < 5; i++) {
+      gap_contact deepest;
+      static gap_contact all[4096];
+      int count =
+          gap_query(context, placed[0], placed[i], margin, 0, all, 4096);
+      int one =
+          gap_query(context, placed[0], placed[i], margin, 0, &deepest, 1);
+      CU_ASSERT_FATAL(count < 4096);
+      CU_ASSERT_EQUAL(one, count > 0);
+      if (one == 1) {
+        CU_ASSERT_DOUBLE_EQUAL(deepest.gap, all[0].gap, 1e-13 * size);
+      }
+      if (i > 1 || count <= 0 || all[0].gap < 0) continue;
+      CU_ASSERT_DOUBLE_EQUAL(deepest.gap, least_of_pairs(rocks, placed),
+                             1e-12 * size);
+    }
+    for (int i = 0; i < 5; i++) dGeomDestroy(placed[i]);
+    for (int i = 0; i < 2; i++) dGeomTriMeshDataDestroy(rocks[i].data);
+  }
+}
+
 /* ---- identity ---- */
 
 /* A contact as the step's memory of contacts knows it. */
@@ -722,6 +849,7 @@ int main(void) {
   CU_add_test(suite, "rough field", test_sphere_over_rough_field);
   CU_add_test(suite, "cube of triangles", test_cube_of_triangles);
   CU_add_test(suite, "mesh on plane, mesh", test_mesh_on_plane_and_mesh);
+  CU_add_test(suite, "deepest of rocks", test_deepest_of_rocks);
   CU_add_test(suite, "identity", test_identity);
   CU_add_test(suite, "faults", test_faults);
   CU_add_test(suite, "margin of boxes", test_aabb_margin);

@@ -705,6 +705,55 @@ static void test_moving_by_the_own_velocity(void) {
   }
 }
 
+static bool is_joint(const dWorldJoint *told, dJointID joint, dBodyID first,
+                     dBodyID second) {
+  return told->joint == joint && told->body[0] == first &&
+         told->body[1] == second && told->body[0] == dJointGetBody(joint, 0) &&
+         told->body[1] == dJointGetBody(joint, 1) &&
+         told->feedback == dJointGetFeedback(joint) &&
+         told->enabled == dJointIsEnabled(joint);
+}
+
+/* In order of creation, whatever went in between. */
+static void test_joints_of_a_world(void) {
+  dWorldID world = dWorldCreate();
+  dBodyID one = create_ball(world, 1, 0.1), two = create_ball(world, 2, 0.3);
+  dWorldJoint told[6];
+  CU_ASSERT_EQUAL(dWorldGetJoints(world, NULL, 0), 0);
+
+  dContact contact = {.surface = {.mode = dContactBounce, .bounce = 0.25},
+                      .geom = {.normal = {0, 0, 1}, .depth = 0.125}};
+  dJointFeedback force;
+  dJointID joints[] = {
+      dJointCreateHinge(world, NULL), dJointCreateFixed(world, NULL),
+      dJointCreateContact(world, NULL, &contact), dJointCreateBall(world, NULL),
+      dJointCreateSlider(world, NULL)};
+  dJointAttach(joints[0], one, two);
+  dJointDestroy(joints[1]);
+  dJointAttach(joints[2], NULL, two); // the host holds it the other way round
+  dJointSetFeedback(joints[2], &force);
+  dJointAttach(joints[4], two, NULL);
+  dJointDisable(joints[4]);
+
+  CU_ASSERT_EQUAL(dWorldGetJoints(world, told, 6), 4);
+  CU_ASSERT(is_joint(&told[0], joints[0], one, two));
+  CU_ASSERT(is_joint(&told[1], joints[2], NULL, two));
+  CU_ASSERT(is_joint(&told[2], joints[3], NULL, NULL));
+  CU_ASSERT(is_joint(&told[3], joints[4], two, NULL));
+  CU_ASSERT_FALSE(told[3].enabled);
+  CU_ASSERT_PTR_EQUAL(told[1].feedback, &force);
+  CU_ASSERT_PTR_NULL(told[0].contact);
+  CU_ASSERT_PTR_EQUAL(told[1].contact, dJointGetStepperContact(joints[2]));
+  CU_ASSERT_EQUAL(told[1].contact->surface.bounce, 0.25);
+  CU_ASSERT_EQUAL(told[1].contact->geom.depth, 0.125);
+
+  told[2].joint = NULL; // room for the first two alone
+  CU_ASSERT_EQUAL(dWorldGetJoints(world, told, 2), 4);
+  CU_ASSERT(is_joint(&told[1], joints[2], NULL, two));
+  CU_ASSERT_PTR_NULL(told[2].joint);
+  dWorldDestroy(world);
+}
+
 int main(void) {
   dInitODE2(0);
   const CU_TestInfo tests[] = {
@@ -726,6 +775,7 @@ int main(void) {
       {"moving by another velocity", test_moving_by_another_velocity},
       {"moving caps both spins", test_moving_caps_both_spins},
       {"moving by the own velocity", test_moving_by_the_own_velocity},
+      {"joints of a world", test_joints_of_a_world},
       CU_TEST_INFO_NULL};
   int status = run_tests("host: stepper interface", tests);
   dCloseODE();

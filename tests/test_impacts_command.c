@@ -197,10 +197,16 @@ static void test_json(void) {
   CU_ASSERT_EQUAL(number_of(output, "incomplete_lcps"), 0);
   CU_ASSERT_EQUAL(number_of(output, "simultaneous_missed"), 0);
   CU_ASSERT(says(output, "\"simultaneous_whole\": true"));
+  // uniform caps let both corners push: these ways are only come near to
+  CU_ASSERT_EQUAL(number_of(output, "sequential_missed"), 2);
   CU_ASSERT(number_of(output, "share_seen") > 0.9);
   CU_ASSERT_EQUAL(number_of(output, "seed"), 1);
   CU_ASSERT(fabs(number_of(output, "lcps_per_sample") - 2.47) < 0.1);
   CU_ASSERT(says(output, "\"example\": \"rocking-block\""));
+
+  // one impact of either contact is over here, and a simultaneous one
+  CU_ASSERT_EQUAL(run("compass-gait", "--samples", "300", "--json", NULL), 0);
+  CU_ASSERT_EQUAL(number_of(output, "sequential_missed"), 0);
 
   // negative control: the checker notices what is no JSON
   CU_ASSERT_FALSE(is_one_json_object("{\"a\": nan}"));

@@ -340,6 +340,30 @@ static void test_ends_of_sets(void) {
   }
 }
 
+/* Of five contacts they reach far, if not to all ends. */
+static void test_ends_of_many_contacts(void) {
+  ready *it = open_example("disk-stack");
+  double width[2] = {0, 0};
+  it->options.samples = 1 << 13;
+  for (int ends = 0; ends < 2; ends++)
+    for (uint64_t seed = 1; seed <= 2; seed++) {
+      ode_mlcp_impact_set set;
+      double extents[20];
+      it->options.caps = ends ? ODE_MLCP_IMPACT_ENDS : ODE_MLCP_IMPACT_UNIFORM;
+      it->options.seed = seed;
+      CU_ASSERT_EQUAL_FATAL(
+          ode_mlcp_impact_approximate(it->impact, &it->options, &set),
+          ODE_MLCP_IMPACT_DONE);
+      ode_mlcp_impact_extents(&set, extents);
+      ode_mlcp_impact_set_release(&set);
+      for (int i = 0; i < 10; i++)
+        width[ends] += (extents[2 * i + 1] - extents[2 * i]) / 2;
+    }
+  CU_ASSERT(width[0] < 1.9);
+  CU_ASSERT(width[1] > 2.35); // aiming at one end a block, 2.27
+  close_example(it);
+}
+
 static void test_rocking_block_is_an_L(void) {
   ready *it = open_example("rocking-block");
   ode_mlcp_impact_set set;
@@ -597,6 +621,7 @@ int main(void) {
       {"random paths meet all solutions", test_random_paths_meet_all_solutions},
       {"energy falls in every step", test_energy_falls_in_every_step},
       {"ends of sets", test_ends_of_sets},
+      {"ends of many contacts", test_ends_of_many_contacts},
       {"modes agree with Lemke", test_modes_agree_with_lemke},
       CU_TEST_INFO_NULL};
   return run_tests("impacts: examples", tests);

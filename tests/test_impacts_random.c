@@ -271,30 +271,40 @@ static void test_search_misses_nothing(void) {
   }
 }
 
+/* A set of one island, ready to be sampled, and the table of its modes. */
+static ode_mlcp_impact *
+create_with_table(const ode_mlcp_impact_problem *problem,
+                  const ode_mlcp_impact_options *options,
+                  contact_modes *table) {
+  ode_mlcp_impact *impact;
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(problem, &impact, NULL, 0),
+                        ODE_MLCP_IMPACT_DONE);
+  const impact_island *island = &impact->islands[0];
+  CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(impact, options),
+                        ODE_MLCP_IMPACT_DONE);
+  CU_ASSERT_EQUAL_FATAL(contact_modes_build(table, &island->space, island->cap,
+                                            &memory_from_malloc),
+                        ODE_MLCP_IMPACT_DONE);
+  return impact;
+}
+
 /* A search that remembers meets what the table of all modes has, bit by bit, in
  * whatever order its tree has grown: also where a row repeats others and
  * solutions are a continuum. */
 static long compare_with_table(const ode_mlcp_impact_problem *problem,
                                int n_samples, test_random *random,
                                several *counts) {
-  ode_mlcp_impact *impact;
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(problem, &impact, NULL, 0),
-                        ODE_MLCP_IMPACT_DONE);
-  const impact_island *island = &impact->islands[0];
-  const contact_space *space = &island->space;
-  int n = space->n_rows, m = space->n_contacts;
   ode_mlcp_impact_options options;
   ode_mlcp_impact_default_options(&options);
   options.method = ODE_MLCP_IMPACT_SEARCH;
-  impact_sampler sampler;
   contact_modes table;
-  CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(impact, &options),
-                        ODE_MLCP_IMPACT_DONE);
+  ode_mlcp_impact *impact = create_with_table(problem, &options, &table);
+  const impact_island *island = &impact->islands[0];
+  const contact_space *space = &island->space;
+  int n = space->n_rows, m = space->n_contacts;
+  impact_sampler sampler;
   CU_ASSERT_FATAL(
       impact_sampler_open(&sampler, impact, &options, &memory_from_malloc));
-  CU_ASSERT_EQUAL_FATAL(
-      contact_modes_build(&table, space, island->cap, &memory_from_malloc),
-      ODE_MLCP_IMPACT_DONE);
   double *lambdas = malloc(IMPACT_MAX_SOLUTIONS * (size_t)n * sizeof *lambdas);
   double *reached = malloc(IMPACT_MAX_SOLUTIONS * (size_t)n * sizeof *reached);
   for (int sample = 0; sample < n_samples && island->has_tree; sample++) {
@@ -364,22 +374,15 @@ static void test_trees_are_the_table(void) {
 static void compare_counting(const ode_mlcp_impact_problem *problem,
                              int n_samples, test_random *random,
                              several *counts, long *n_said, long *n_around) {
-  ode_mlcp_impact *impact;
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(problem, &impact, NULL, 0),
-                        ODE_MLCP_IMPACT_DONE);
-  const impact_island *island = &impact->islands[0];
-  const contact_space *space = &island->space;
-  int n = space->n_rows, m = space->n_contacts;
   ode_mlcp_impact_options options;
   ode_mlcp_impact_default_options(&options);
   contact_modes table;
+  ode_mlcp_impact *impact = create_with_table(problem, &options, &table);
+  const impact_island *island = &impact->islands[0];
+  const contact_space *space = &island->space;
+  int n = space->n_rows, m = space->n_contacts;
   contact_degree degree;
-  CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(impact, &options),
-                        ODE_MLCP_IMPACT_DONE);
   CU_ASSERT_FATAL(contact_degree_suits(space));
-  CU_ASSERT_EQUAL_FATAL(
-      contact_modes_build(&table, space, island->cap, &memory_from_malloc),
-      ODE_MLCP_IMPACT_DONE);
   CU_ASSERT_FATAL(
       contact_degree_open(&degree, space, island->cap, &memory_from_malloc));
   size_t room = IMPACT_MAX_SOLUTIONS * (size_t)n;

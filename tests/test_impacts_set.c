@@ -132,7 +132,7 @@ static void test_shards_are_parts_of_the_whole(void) {
     it->options.caps = ends ? ODE_MLCP_IMPACT_ENDS : ODE_MLCP_IMPACT_UNIFORM;
     it->options.shard = 0;
     it->options.n_shards = 1;
-    it->options.samples = ends ? 4301 : 1001;
+    it->options.samples = ends ? 16501 : 1001; // more than a block
     run(it, &whole);
 
     uint64_t n_outcomes = 0, n_lcps = 0, n_finished = 0, n_same = 0;
@@ -429,6 +429,59 @@ static void nearest_in_polygon(int n, double radius, const double p[2],
   if (inside) memcpy(nearest, p, 2 * sizeof *nearest);
 }
 
+/* Friction without limit has no edges: a polygon of any number leaves a point that
+ * strikes at rest, of any mass; and beside a contact with limits, on a body or
+ * apart, nothing is lost. */
+static void test_polygons_without_limit(void) {
+  for (int n_edges = 4; n_edges <= 16; n_edges += 4)
+    for (int kind = 0; kind < 9; kind++) {
+      double mass = pow(10, kind - 4), other = kind % 2 == 0 ? 0.3 * mass : 3;
+      double coupled = kind % 3 * 0.2 * sqrt(mass * other), M[36] = {0};
+      for (int i = 0; i < 3; i++) {
+        M[7 * i] = mass;
+        M[7 * (3 + i)] = other;
+        M[6 * i + 3 + (i + 1) % 3] = M[6 * (3 + (i + 1) % 3) + i] = coupled;
+      }
+      double Jn[12] = {0}, Jt[24] = {0};
+      Jn[2] = Jn[6 + 5] = 1;
+      Jt[0] = Jt[6 + 1] = Jt[12 + 3] = Jt[18 + 4] = 1;
+      const double mu[2] = {INFINITY, 0.4};
+      const double v[6] = {0.7, -2.3, -1, -0.4, 1.1, -0.2};
+      const ode_mlcp_impact_problem problem = {.n_velocities = 6,
+                                               .n_contacts = 2,
+                                               .n_tangents = 2,
+                                               .M = M,
+                                               .Jn = Jn,
+                                               .Jt = Jt,
+                                               .mu = mu,
+                                               .v = v};
+      ode_mlcp_impact *impact;
+      CU_ASSERT_EQUAL_FATAL(
+          ode_mlcp_impact_create_polygons(&problem, n_edges, &impact, NULL, 0),
+          ODE_MLCP_IMPACT_DONE);
+      ode_mlcp_impact_options options;
+      ode_mlcp_impact_default_options(&options);
+      options.samples = 8;
+      ode_mlcp_impact_set set;
+      CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_approximate(impact, &options, &set),
+                            ODE_MLCP_IMPACT_DONE);
+      CU_ASSERT_EQUAL(set.n_outcomes, 8);
+      CU_ASSERT_EQUAL(set.n_failed, 0);
+      double worst = 0, slip = 0;
+      for (uint64_t k = 0; k < set.n_outcomes; k++) {
+        const double *rows = &set.contact_velocities[6 * k];
+        for (int i = 0; i < 3; i++) worst = fmax(worst, fabs(rows[i]));
+        slip = fmax(slip, hypot(rows[4], rows[5]));
+      }
+      // coupled, the other may lift it again
+      if (coupled == 0) CU_ASSERT(worst < 1e-7);
+      // negative control: with a limit there is slip
+      if (coupled == 0) CU_ASSERT(slip > 0.5);
+      ode_mlcp_impact_set_release(&set);
+      ode_mlcp_impact_destroy(impact);
+    }
+}
+
 /* A mass point on a plane: the slip that an impact at once leaves is least in the
  * energy, so friction takes off what is nearest to it in the polygon; and a cone
  * would take off mu times the push along the slip, which a polygon of K edges
@@ -614,6 +667,7 @@ int main(void) {
       {"a distribution of one's own", test_a_distribution_of_ones_own},
       {"two tangents", test_two_tangents},
       {"friction polygons", test_polygons},
+      {"friction polygons without limit", test_polygons_without_limit},
       {"bad problems", test_bad_problems},
       {"bad options", test_bad_options},
       {"no collision", test_no_collision},

@@ -59,7 +59,9 @@ static const struct {
      {"1e-300", "1e-7", "0.999"},
      {"", "0", "1", "-1e-7", "nan", "inf", "1e-7x"}},
     {"sweep", {"on", "off"}, {"", "1", "yes"}},
-    {"threads", {"0", "1", "3"}, {"", "-1", "257", "2.5", "all"}}};
+    {"threads", {"0", "1", "3"}, {"", "-1", "257", "2.5", "all"}},
+    /* more of it is not for the default scheme: tests/test_schemes_accuracy.c */
+    {"accuracy", {"0"}, {"", "-1e-6", "nan", "inf", "1e-6 m"}}};
 enum { N_WORDS = sizeof words / sizeof words[0] };
 
 static void test_every_setting_has_its_words(void) {
@@ -279,6 +281,7 @@ static ode_mlcp_options unusual_options(void) {
   options.accept = 1.0 / 3e6;
   options.sweep = 0;
   options.threads = 255;
+  options.accuracy = 1.0 / 7e5;
   return options;
 }
 
@@ -433,7 +436,10 @@ static bool may_leave_states(const char *name) {
 static void test_who_reads_a_setting(void) {
   for (const setting_word *scheme = settings[0].words; scheme->word; scheme++)
     for (int i = 1; i < N_WORDS; i++) {
-      if (strcmp(words[i].name, "max-contacts") == 0) continue; /* refuses */
+      /* one refuses steps; the other, schemes that would not read it */
+      if (strcmp(words[i].name, "max-contacts") == 0 ||
+          strcmp(words[i].name, "accuracy") == 0)
+        continue;
       uint64_t states[6];
       int n = 0, n_differ = 0;
       for (; n < 7 && words[i].good[n] != NULL; n++) {

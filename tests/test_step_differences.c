@@ -441,7 +441,7 @@ static bool ends(const char *settings, double spin) {
   fflush(stdout);
   pid_t child = fork();
   if (child == 0) {
-    freopen("/dev/null", "w", stderr);
+    if (freopen("/dev/null", "w", stderr) == NULL) _exit(2);
     program p = open_program(settings, 0, 0, 0);
     dBodyID body = create_ball(p.world, 1, 0.5);
     dBodySetAngularVel(body, spin, 0, 0);
@@ -461,6 +461,164 @@ static void test_motions_beyond_all_bounds_are_refused(void) {
   CU_ASSERT(!ends("", 1e157));
 }
 
+/* --- springs, the world's CFM, scheme ap ------------------------------------- */
+
+/* How deep a box of 1 kg, put into the ground by `start`, is a time later. */
+static double depth_after(const char *settings, int mode, double cfm,
+                          double erp, double world_cfm, double start,
+                          double *rises) {
+  program p = open_program(settings, G, mode, 0.5);
+  p.surface.soft_cfm = cfm;
+  p.surface.soft_erp = erp;
+  if (world_cfm > 0) dWorldSetCFM(p.world, world_cfm);
+  dCreatePlane(p.space, 0, 0, 1, 0);
+  dBodyID box = add_box(&p, 0.25 - start, 0.5);
+  *rises = 0;
+  for (int i = 0; i < 1000; i++) {
+    run(&p, 1);
+    *rises = fmax(*rises, dBodyGetLinearVel(box)[2]);
+  }
+  double depth = 0.25 - dBodyGetPosition(box)[2];
+  close_program(&p);
+  return depth;
+}
+
+/* At rest under four contacts: cfm / 4 = depth erp / (h G), in each of them. */
+static double static_depth(double cfm, double erp) {
+  return cfm * H * G / (4 * erp);
+}
+
+static void test_springs_are_the_same(void) {
+  const double CFM = 0.08, ERP = 0.4, WORLD_ERP = 0.2;
+  static const struct {
+    int mode;
+    double erp;
+  } cases[] = {{dContactSoftCFM, WORLD_ERP},
+               {dContactSoftCFM | dContactSoftERP, ERP}};
+  for (int k = 0; k < 2; k++) {
+    double rises, deep = static_depth(CFM, cases[k].erp);
+    double stock = depth_after(NULL, cases[k].mode, CFM, ERP, 0, 0, &rises);
+    CU_ASSERT_DOUBLE_EQUAL(stock, deep, 0.01 * deep);
+    double ours = depth_after("", cases[k].mode, CFM, ERP, 0, 0, &rises);
+    CU_ASSERT_DOUBLE_EQUAL(ours, stock, 0.01 * deep);
+  }
+}
+
+/* A second-order step has rigid velocities and positions where stock's are. */
+static void test_the_worlds_cfm_softens_all(void) {
+  const double CFM = 1e-3, WORLD_ERP = 0.2;
+  double rises, deep = static_depth(CFM, WORLD_ERP);
+  double stock = depth_after(NULL, 0, 0, 0, CFM, 0, &rises);
+  CU_ASSERT_DOUBLE_EQUAL(stock, deep, 0.01 * deep);
+  static const char *const settings[] = {"", "scheme=st", "scheme=trapezoid"};
+  for (int k = 0; k < 3; k++)
+    CU_ASSERT_DOUBLE_EQUAL(depth_after(settings[k], 0, 0, 0, CFM, 0, &rises),
+                           stock, 0.01 * deep);
+}
+
+static void test_ap_corrects_nothing(void) {
+  const double START = 0.1;
+  double rises;
+  CU_ASSERT(depth_after(NULL, 0, 0, 0, 0, START, &rises) < 0.01 * START);
+  CU_ASSERT_DOUBLE_EQUAL(depth_after("scheme=ap", 0, 0, 0, 0, START, &rises),
+                         START, 1e-6);
+  /* soft by its CFM alone: stock sinks, ap does not */
+  const double CFM = 0.2;
+  CU_ASSERT(depth_after(NULL, dContactSoftCFM, CFM, 0, 0, 0, &rises) > 0.02);
+  CU_ASSERT_DOUBLE_EQUAL(
+      depth_after("scheme=ap", dContactSoftCFM, CFM, 0, 0, 0, &rises), 0, 1e-6);
+}
+
+static void test_bodies_put_into_each_other_come_apart(void) {
+  double thrown, rises;
+  depth_after(NULL, 0, 0, 0, 0, 0.2, &thrown);
+  CU_ASSERT(thrown > 2);
+  depth_after("", 0, 0, 0, 0, 0.2, &rises);
+  CU_ASSERT(rises < 0.1); /* what is left of the way below the cap gives it */
+  depth_after("max-correction=inf", 0, 0, 0, 0, 0.2, &rises);
+  CU_ASSERT_DOUBLE_EQUAL(rises, thrown, 1e-6 * thrown);
+}
+
+/* A hundred thousandth of a fall's way a step beyond stock's own depth. */
+static void test_what_lies_is_deeper(void) {
+  double rises, deeper = 1e-5 * G * H * H;
+  double stock = depth_after(NULL, 0, 0, 0, 1e-10, 0, &rises);
+  CU_ASSERT(stock < 0.1 * deeper);
+  CU_ASSERT_DOUBLE_EQUAL(depth_after("", 0, 0, 0, 1e-10, 0, &rises), deeper,
+                         0.1 * deeper);
+}
+
+/* --- what cannot be stepped, again -------------------------------------------- */
+
+static void hold_nothing(void *data, dGeomID a, dGeomID b) {
+  (void)data, (void)a, (void)b;
+}
+
+static int bounce_of_none(void *context, dGeomID a, dGeomID b,
+                          ode_mlcp_surface *surface) {
+  (void)context, (void)a, (void)b;
+  surface->parameters = bare_surface(dContactApprox1, 0.5);
+  return 1;
+}
+
+static int collide_space(void *context, dWorldID world,
+                         ode_mlcp_contact_list *list) {
+  (void)world;
+  return ode_mlcp_collide_space(list, context, bounce_of_none, NULL) ==
+         ODE_MLCP_OK;
+}
+
+/* How a program ends that has a geom further away than a hash space bears: by a
+ * signal, or with 0 where the step was refused with the body's name. */
+static int far_away(bool by_function) {
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    if (freopen("/dev/null", "w", stderr) == NULL) _exit(2);
+    program p = open_program(by_function ? "" : NULL, 0, 0, 0);
+    dSpaceDestroy(p.space);
+    p.space = dHashSpaceCreate(0);
+    add_box(&p, 0, 1);
+    add_box(&p, 1e10, 1);
+    if (by_function) {
+      ode_mlcp_set_collision(p.world, collide_space, p.space);
+      told[0] = '\0';
+      bool refused = dWorldStep(p.world, H) == 0;
+      _exit(refused && strstr(told, "body 2") != NULL ? 0 : 3);
+    }
+    dSpaceCollide(p.space, NULL, hold_nothing);
+    _exit(0);
+  }
+  int status;
+  CU_ASSERT_EQUAL_FATAL(waitpid(child, &status, 0), child);
+  return WIFSIGNALED(status) ? -1 : WEXITSTATUS(status);
+}
+
+static void test_geoms_out_of_range_are_refused(void) {
+  CU_ASSERT_EQUAL(far_away(false), -1);
+  CU_ASSERT_EQUAL(far_away(true), 0);
+}
+
+static dWorldID nested;
+static int inner = -1;
+static void step_again(dBodyID body) {
+  (void)body;
+  inner = dWorldStep(nested, H);
+}
+
+static void test_a_step_in_a_step_is_refused(void) {
+  program p = open_program("", G, 0, 0);
+  dBodyID ball = add_ball(&p, 5, 0.5);
+  nested = p.world;
+  dBodySetMovedCallback(ball, step_again);
+  told[0] = '\0';
+  CU_ASSERT_EQUAL(dWorldStep(p.world, H), 1);
+  CU_ASSERT_EQUAL(inner, 0);
+  CU_ASSERT_STRING_NOT_EQUAL(told, "");
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(ball)[2], -G * H, 1e-12);
+  close_program(&p);
+}
+
 static void test_an_island_too_large_is_refused(void) {
   program p = open_program("max-contacts=3", G, dContactApprox1, 0.5);
   dCreatePlane(p.space, 0, 0, 1, 0);
@@ -472,27 +630,79 @@ static void test_an_island_too_large_is_refused(void) {
   close_program(&p);
 }
 
+/* --- the document --------------------------------------------------------------- */
+
+/* What begins each row, and its test here, or the file that has it. */
+static const struct {
+  const char *row;
+  void (*test)(void);
+  const char *elsewhere;
+} rows[] = {
+    {"friction with `dContactApprox1`", test_friction_is_a_disc, NULL},
+    {"friction without that flag", test_friction_in_newtons_is_the_same, NULL},
+    {"rolling friction", test_rolling_friction_is_a_disc, NULL},
+    {"restitution at contacts", test_contacts_bounce_as_high_as_e_says, NULL},
+    {"stops", test_stops_are_met_before_they_are_overshot, NULL},
+    {"schemes other than", NULL, "tests/test_command_run.sh"},
+    {"bodies that go further", test_fast_bodies_are_held, NULL},
+    {"position errors", test_position_errors_do_not_pop, NULL},
+    {"bodies put into each other", test_bodies_put_into_each_other_come_apart,
+     NULL},
+    {"soft contacts and joints", test_springs_are_the_same, NULL},
+    {"the world's CFM", test_the_worlds_cfm_softens_all, NULL},
+    {"scheme `ap`", test_ap_corrects_nothing, NULL},
+    {"positions", test_position_errors_do_not_pop, NULL},
+    {"depth of what lies", test_what_lies_is_deeper, NULL},
+    {"sleep", test_sleep_waits_for_corrections, NULL},
+    {"feedback of contacts", test_points_that_coincide_are_one, NULL},
+    {"QuickStep's iterations", test_quickstep_has_no_parameters, NULL},
+    {"QuickStep's draws", test_quickstep_has_no_parameters, NULL},
+    {"cost", NULL, "bench/bench_solvers.c"},
+    {"memory", test_an_island_too_large_is_refused, NULL},
+    {"a step that cannot", test_nothing_becomes_nan, NULL},
+    {"motions beyond", test_motions_beyond_all_bounds_are_refused, NULL},
+    {"geoms out of", test_geoms_out_of_range_are_refused, NULL},
+    {"a step inside", test_a_step_in_a_step_is_refused, NULL},
+    {"a callback of", NULL, "tests/test_step_callbacks.c"}};
+enum { N_ROWS = sizeof rows / sizeof rows[0] };
+
+/* The document's rows are these, in their order. */
+static void test_every_row_has_a_test(void) {
+  FILE *document = fopen(SOURCE "/docs/differences.md", "r");
+  char line[2000];
+  int n = 0;
+  CU_ASSERT_PTR_NOT_NULL_FATAL(document);
+  while (fgets(line, sizeof line, document) != NULL) {
+    if (strncmp(line, "| ", 2) != 0 || strncmp(line, "| what |", 8) == 0)
+      continue;
+    const char *row = n < N_ROWS ? rows[n].row : "(no row)";
+    bool same = strncmp(line + 2, row, strlen(row)) == 0;
+    if (!same) printf("no test of: %s", line);
+    CU_ASSERT(same);
+    n++;
+  }
+  fclose(document);
+  CU_ASSERT_EQUAL(n, N_ROWS);
+  for (int i = 0; i < N_ROWS; i++) {
+    char path[500];
+    if (rows[i].elsewhere == NULL) continue;
+    snprintf(path, sizeof path, SOURCE "/%s", rows[i].elsewhere);
+    CU_ASSERT_EQUAL(access(path, R_OK), 0);
+  }
+}
+
 int main(void) {
   dInitODE2(0);
   dSetMessageHandler(keep_message);
-  const CU_TestInfo tests[] = {
-      {"friction is a disc", test_friction_is_a_disc},
-      {"friction in newtons is the same", test_friction_in_newtons_is_the_same},
-      {"rolling friction is a disc", test_rolling_friction_is_a_disc},
-      {"contacts bounce as high as e says",
-       test_contacts_bounce_as_high_as_e_says},
-      {"stops are met before they are overshot",
-       test_stops_are_met_before_they_are_overshot},
-      {"fast bodies are held", test_fast_bodies_are_held},
-      {"position errors do not pop", test_position_errors_do_not_pop},
-      {"sleep waits for corrections", test_sleep_waits_for_corrections},
-      {"points that coincide are one", test_points_that_coincide_are_one},
-      {"QuickStep has no parameters", test_quickstep_has_no_parameters},
-      {"nothing becomes NaN", test_nothing_becomes_nan},
-      {"motions beyond all bounds are refused",
-       test_motions_beyond_all_bounds_are_refused},
-      {"an island too large is refused", test_an_island_too_large_is_refused},
-      CU_TEST_INFO_NULL};
+  CU_TestInfo tests[N_ROWS + 2] = {
+      {"every row has a test", test_every_row_has_a_test}};
+  int n = 1;
+  for (int i = 0; i < N_ROWS; i++) { /* some tests have two rows */
+    bool is_there = rows[i].test == NULL;
+    for (int k = 0; k < n; k++) is_there |= tests[k].pTestFunc == rows[i].test;
+    if (!is_there) tests[n++] = (CU_TestInfo){rows[i].row, rows[i].test};
+  }
+  tests[n] = (CU_TestInfo)CU_TEST_INFO_NULL;
   int failed = run_tests("differences from the host's own stepper", tests);
   dCloseODE();
   return failed;

@@ -587,6 +587,92 @@ static void test_velocity_level_holds_joints(void) {
     }
 }
 
+/* --- a car ---------------------------------------------------------------------- */
+
+typedef struct car {
+  dWorldID world;
+  dJointGroupID contacts;
+  dBodyID chassis, wheels[4];
+} car;
+
+static const double RADIUS = 0.35;
+
+/* A chassis on four balls with springs, which rolls. */
+static car create_car(int scheme, double chassis, double wheel, double speed) {
+  car c = {.world = dWorldCreate(), .contacts = dJointGroupCreate(0)};
+  dMass mass;
+  dWorldSetGravity(c.world, 0, 0, -G);
+  attach(c.world, scheme);
+  c.chassis = dBodyCreate(c.world);
+  dMassSetBoxTotal(&mass, chassis, 4, 1.8, 0.6);
+  dBodySetMass(c.chassis, &mass);
+  dBodySetPosition(c.chassis, 0, 0, 0.7);
+  dBodySetLinearVel(c.chassis, speed, 0, 0);
+  for (int i = 0; i < 4; i++) {
+    double x = i < 2 ? 1.4 : -1.4, y = i % 2 ? 0.8 : -0.8;
+    const dVector3 up = {0, 0, 1}, axle = {0, 1, 0};
+    dBodyID body = c.wheels[i] = create_ball(c.world, wheel, RADIUS);
+    dBodySetPosition(body, x, y, RADIUS);
+    dBodySetLinearVel(body, speed, 0, 0);
+    dBodySetAngularVel(body, 0, speed / RADIUS, 0);
+    dJointID joint = dJointCreateHinge2(c.world, 0);
+    dJointAttach(joint, c.chassis, body);
+    dJointSetHinge2Anchor(joint, x, y, RADIUS);
+    dJointSetHinge2Axes(joint, up, axle);
+    dJointSetHinge2Param(joint, dParamLoStop, 0);
+    dJointSetHinge2Param(joint, dParamHiStop, 0);
+    dJointSetHinge2Param(joint, dParamSuspensionERP, 0.4);
+    dJointSetHinge2Param(joint, dParamSuspensionCFM, 1e-5);
+  }
+  return c;
+}
+
+/* The fastest that a wheel rises or sinks in the last of `n` steps. */
+static double drive(car *c, double cfm, double h, int n) {
+  dSurfaceParameters surface =
+      bare_surface(dContactApprox1 | dContactSoftCFM, 0.9);
+  surface.soft_cfm = cfm;
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < 4; k++) {
+      const dReal *x = dBodyGetPosition(c->wheels[k]);
+      if (x[2] > RADIUS) continue;
+      dContact contact = contact_at(&surface, x[0], x[1], 0, RADIUS - x[2]);
+      dJointAttach(dJointCreateContact(c->world, c->contacts, &contact),
+                   c->wheels[k], 0);
+    }
+    CU_ASSERT_EQUAL_FATAL(dWorldStep(c->world, h), 1);
+    dJointGroupEmpty(c->contacts);
+  }
+  double fastest = 0;
+  for (int k = 0; k < 4; k++)
+    fastest = fmax(fastest, fabs(dBodyGetLinearVel(c->wheels[k])[2]));
+  return fastest;
+}
+
+/* As far as on stock, and quiet, whatever the masses, the ground and the step. */
+static void test_a_car_rolls_on(void) {
+  static const struct {
+    double chassis, wheel, cfm, speed, h;
+  } cases[] = {{1120, 20, 3e-4, 15, 0.01},  {1120, 20, 1e-3, 15, 0.01},
+               {1120, 20, 1e-4, 5, 0.01},   {300, 5, 1e-3, 10, 0.01},
+               {5000, 200, 5e-5, 15, 0.01}, {1120, 20, 6e-4, 15, 0.005}};
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    double way[2], quiet[2], seconds = 3;
+    for (size_t i = 0; i <= N_SCHEMES; i++) {
+      int scheme = i == 0 ? STOCK : SCHEMES[i - 1];
+      car c =
+          create_car(scheme, cases[k].chassis, cases[k].wheel, cases[k].speed);
+      quiet[i > 0] =
+          drive(&c, cases[k].cfm, cases[k].h, (int)(seconds / cases[k].h));
+      way[i > 0] = dBodyGetPosition(c.chassis)[0];
+      CU_ASSERT(quiet[i > 0] < 1e-2 + 1.5 * quiet[0]);
+      CU_ASSERT_DOUBLE_EQUAL(way[i > 0], way[0], 0.005 * way[0]);
+      dJointGroupDestroy(c.contacts);
+      dWorldDestroy(c.world);
+    }
+  }
+}
+
 int main(void) {
   dInitODE2(0);
   const CU_TestInfo tests[] = {
@@ -598,6 +684,7 @@ int main(void) {
       {"bounces as on stock", test_bounces_as_on_stock},
       {"bounces as the spring says", test_bounces_as_the_spring_says},
       {"slides as far", test_slides_as_far_as_on_rigid_ground},
+      {"a car rolls on", test_a_car_rolls_on},
       {"falls asleep no later than on stock", test_falls_asleep_with_stock},
       {"without corrections nothing sinks", test_velocity_level_does_not_sink},
       {"soft joints carry their load", test_soft_joints_carry_their_load},

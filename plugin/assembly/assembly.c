@@ -546,6 +546,22 @@ static void add_gap_row(const assembly *a, component_problem *c, int k,
       (contact_rows){.first_row = c->set.n_rows - 1, .n_rows = 1};
 }
 
+/* Where contacts are pushed out to depth 0, rounding decides which of them the next
+ * step is told of; a structure that loses some falls by as much as gravity does in a
+ * step. A hundred times what an accepted residual moves a body is deep enough, and
+ * far below what is seen. Contacts that are found before they touch need none, and a
+ * program with a surface layer has chosen its own. */
+static double rest_depth_of(const assembly_request *request,
+                            const world_contact *contact) {
+  const double PART = 1e-5; /* of what gravity does in a step */
+  const world_snapshot *world = request->world;
+  if (request->level != JOINT_LEVEL_POSITION || request->erp_for_all ||
+      contact->found >= 0 || world->settings.margin > 0 ||
+      world->surface_layer != 0)
+    return 0;
+  return PART * (world->gravity * request->step_size) * request->step_size;
+}
+
 static contact_settings settings_of(const assembly *a) {
   const assembly_request *request = &a->request;
   const world_snapshot *world = request->world;
@@ -578,6 +594,7 @@ static void add_contact(assembly *a, component_problem *c, int k) {
   const contact_entry *old = old_contact(a, k);
   int first = c->set.n_rows;
   contact_settings settings = settings_of(a);
+  settings.rest_depth = rest_depth_of(request, &a->contacts->items[k]);
   const double *slip =
       request->slips != NULL ? request->slips + 3 * k : no_hint;
   if (vec3_dot(slip, slip) > 0) settings.slip = slip;
@@ -1095,16 +1112,22 @@ static bool project(assembly *a, component_problem *c) {
     case PROJECTION_NO_MEMORY: return outcome_no_memory(c->out);
     case PROJECTION_BUILT: break;
   }
-  c->budget = budget_of(a);
-  solver_report solve =
-      solve_once(a, c, &projection.problem, true, &projection.solution);
-  if (solve.status == SOLVER_NO_MEMORY) return outcome_no_memory(c->out);
-  count_solve(&c->out->report, &solve);
-  c->out->report.pushes++;
-  if (!solver_succeeded(solve.status) ||
-      !all_finite(projection.solution.v, 6 * c->problem.n_bodies))
-    return true;
-  position_projection_limit(&projection, a->request.step_size);
+  static const double SHARES[] = {0, 1e-3, 0.1, 1, 10, 100};
+  const int N_SHARES = sizeof SHARES / sizeof SHARES[0];
+  double h = a->request.step_size;
+  for (int k = 0; k < N_SHARES; k++) {
+    if (k > 0 && !position_projection_soften(&projection, h, SHARES[k])) break;
+    c->budget = budget_of(a);
+    solver_report solve =
+        solve_once(a, c, &projection.problem, true, &projection.solution);
+    if (solve.status == SOLVER_NO_MEMORY) return outcome_no_memory(c->out);
+    count_solve(&c->out->report, &solve);
+    c->out->report.pushes++;
+    if (!solver_succeeded(solve.status) ||
+        !all_finite(projection.solution.v, 6 * c->problem.n_bodies))
+      return true;
+  }
+  position_projection_limit(&projection, h);
   for (int i = 0; i < c->of->n_bodies; i++)
     memcpy(a->projected + 6 * a->body_at[c->of->first_body + i],
            projection.solution.v + 6 * i, 6 * sizeof *a->projected);

@@ -114,13 +114,39 @@ projection_status position_projection_build(
   return PROJECTION_BUILT;
 }
 
+/* rad: rows hold for small turns only */
+static const double MOST_TURN = 0.5;
+
+static double largest_turn(const position_projection *projection,
+                           double step_size) {
+  const double *u = projection->solution.v;
+  double turn = 0;
+  for (int i = 0; i < 6 * projection->problem.n_bodies; i += 6)
+    turn = fmax(turn, hypot(hypot(u[i + 3], u[i + 4]), u[i + 5]) * step_size);
+  return turn;
+}
+
+bool position_projection_soften(position_projection *projection,
+                                double step_size, double share) {
+  mlcp_problem *problem = &projection->problem;
+  mlcp_row *rows = (mlcp_row *)problem->rows; // its own: reserve
+  bool any = false;
+  if (!(largest_turn(projection, step_size) > MOST_TURN)) return false;
+  for (int r = 0; r < problem->n_rows; r++) {
+    double least = share * mlcp_row_diagonal(problem, r);
+    if (rows[r].low == 0 || rows[r].high == 0 || rows[r].compliance >= least)
+      continue;
+    rows[r].compliance = least;
+    any = true;
+  }
+  return any;
+}
+
 void position_projection_limit(position_projection *projection,
                                double step_size) {
-  const double MOST = 0.5; /* rad */
-  int n_v = 6 * projection->problem.n_bodies;
-  double *u = projection->solution.v, turn = 0;
-  for (int i = 0; i < n_v; i += 6)
-    turn = fmax(turn, hypot(hypot(u[i + 3], u[i + 4]), u[i + 5]) * step_size);
-  if (turn <= MOST) return;
-  for (int i = 0; i < n_v; i++) u[i] *= MOST / turn;
+  double *u = projection->solution.v;
+  double turn = largest_turn(projection, step_size);
+  if (!(turn > MOST_TURN)) return;
+  for (int i = 0; i < 6 * projection->problem.n_bodies; i++)
+    u[i] *= MOST_TURN / turn;
 }

@@ -41,6 +41,17 @@ projection_status position_projection_build(position_projection *projection,
                                             const mlcp_solution *solution,
                                             const row_correction corrections[]);
 
+/**
+ * Where a body turns by more than half a radian in a solved projection, let rows
+ * that hold both ways give way by `share` of their diagonal at least: joints torn
+ * so far apart that no small turn mends them. They then come together as far as
+ * small turns bring them, and contacts keep what they ask for.
+ *
+ * @return whether there is another problem to solve
+ */
+bool position_projection_soften(position_projection *projection,
+                                double step_size, double share);
+
 /** Shorten a solved projection so that no body turns by more than half a radian
  *  in a step: rows hold for small turns only. What is left is left to the next
  *  steps. */

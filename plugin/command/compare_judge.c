@@ -93,6 +93,10 @@ static void judge_alone(compare_run *run) {
   f->failed_steps = (long)r->head->failed;
   f->degraded = (long)r->head->degraded;
   f->unsolved = (long)r->head->unsolved;
+  f->impacts_by_set = (long)r->head->impacts_by_set;
+  f->poisson_bounces = (long)r->head->poisson_bounces;
+  f->poisson_unposed = (long)r->head->poisson_unposed;
+  f->poisson_unfinished = (long)r->head->poisson_unfinished;
   f->not_finite = (long)r->head->not_finite;
   f->seconds = r->head->time;
   sum_steps(r, f);

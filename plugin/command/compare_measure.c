@@ -7,6 +7,7 @@
 #include "common/minmax.h"
 #include "common/vec3.h"
 #include "host/bodies.h"
+#include "world/rotation.h"
 
 /* ---- bodies ---- */
 
@@ -23,16 +24,6 @@ static double spin_energy(const measured_body *body, const double R[9],
 static double kinetic_energy(const measured_body *body, const double R[9],
                              const double v[3], const double w[3]) {
   return body->told->kind.mass * vec3_dot(v, v) / 2 + spin_energy(body, R, w);
-}
-
-static void rotation_of(const double q[4], double R[9]) {
-  double w = q[0], x = q[1], y = q[2], z = q[3];
-  const double r[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),
-                       2 * (x * z + w * y),     2 * (x * y + w * z),
-                       1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
-                       2 * (x * z - w * y),     2 * (y * z + w * x),
-                       1 - 2 * (x * x + y * y)};
-  memcpy(R, r, sizeof r);
 }
 
 /* The angular velocity that turned the body by the host's own rule: a step along
@@ -97,8 +88,8 @@ static void read_body(measured_body *body, const traffic_body *told, double h,
   body->awake = told->awake;
   body->awake_after = told->awake_after;
   body->free_known = false;
-  rotation_of(told->before.quaternion, before);
-  rotation_of(told->after.quaternion, body->rotation);
+  quaternion_to_rotation(before, told->before.quaternion);
+  quaternion_to_rotation(body->rotation, told->after.quaternion);
   body->energy = kinetic_energy(body, before, told->before.v, told->before.w);
   read_motion(body, h, moves_by_velocity);
 }
@@ -125,7 +116,7 @@ static void find_free_velocity(const measurement *m, measured_body *body) {
       !mat3_invert(inverse, told->kind.inertia))
     return;
   host_body read = {.mass = told->kind.mass};
-  rotation_of(told->before.quaternion, read.rotation);
+  quaternion_to_rotation(read.rotation, told->before.quaternion);
   mat3_rotate(read.inertia, read.rotation, told->kind.inertia);
   mat3_rotate(read.inverse_inertia, read.rotation, inverse);
   for (int i = 0; i < 3; i++) {

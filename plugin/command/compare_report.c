@@ -35,9 +35,14 @@
   ROW(unsolved, COUNT, "unsolved answers", "")                                 \
   ROW(not_finite, COUNT, "steps to states not finite", "")                     \
   ROW(parted, NUMBER, "parts from the first run at", "s")                      \
-  ROW(seconds, NUMBER, "simulated", "s")
+  ROW(seconds, NUMBER, "simulated", "s")                                       \
+  ROW(impacts_by_set, RARE, "impacts by an outcome of the set", "")            \
+  ROW(poisson_bounces, RARE, "  Poisson's law: it bounces", "")                \
+  ROW(poisson_unposed, RARE, "  Poisson's law: there is no set", "")           \
+  ROW(poisson_unfinished, RARE, "  Poisson's law: the sample failed", "")
 
-typedef enum figure_kind { COUNT, NUMBER } figure_kind;
+/* RARE: a count whose row is left out where all runs have 0. */
+typedef enum figure_kind { COUNT, RARE, NUMBER } figure_kind;
 
 typedef struct figure {
   const char *key, *words, *unit;
@@ -71,7 +76,7 @@ static void print_cell(const compare_run *run, const figure *figure) {
                       ? *(const double *)place(run, figure)
                       : (double)*(const long *)place(run, figure);
   if (run->levels[0] != NULL && !isnan(number)) {
-    if (figure->kind == COUNT)
+    if (figure->kind != NUMBER)
       snprintf(cell, sizeof cell, "%ld", (long)number);
     else if (number == INFINITY)
       snprintf(cell, sizeof cell, "never");
@@ -82,11 +87,14 @@ static void print_cell(const compare_run *run, const figure *figure) {
 }
 
 static bool is_empty(const comparison *c, const figure *figure) {
-  for (int i = 0; i < c->n_runs; i++)
-    if (c->runs[i].levels[0] != NULL &&
-        (figure->kind == COUNT ||
-         !isnan(*(const double *)place(&c->runs[i], figure))))
+  for (int i = 0; i < c->n_runs; i++) {
+    if (c->runs[i].levels[0] == NULL) continue;
+    const void *value = place(&c->runs[i], figure);
+    if (figure->kind == COUNT ||
+        (figure->kind == RARE && *(const long *)value != 0) ||
+        (figure->kind == NUMBER && !isnan(*(const double *)value)))
       return false;
+  }
   return true;
 }
 
@@ -171,7 +179,7 @@ static void write_run(FILE *out, const compare_run *run) {
   json_string(out, run->name);
   for (size_t k = 0; k < n_figures; k++) {
     fprintf(out, ",\n      \"%s\": ", figures[k].key);
-    if (figures[k].kind == COUNT)
+    if (figures[k].kind != NUMBER)
       fprintf(out, "%ld", *(const long *)place(run, &figures[k]));
     else
       json_number(out, *(const double *)place(run, &figures[k]));

@@ -214,6 +214,10 @@ static void count_step(recording_head *out, const traffic_step *told) {
   out->failed += !told->taken;
   out->degraded += told->degraded;
   out->unsolved += told->unsolved;
+  out->impacts_by_set += told->impacts_by_set;
+  out->poisson_bounces += told->poisson_bounces;
+  out->poisson_unposed += told->poisson_unposed;
+  out->poisson_unfinished += told->poisson_unfinished;
   out->seconds += told->seconds;
   if (told->world > out->worlds) out->worlds = told->world;
   if (told->taken) out->time += told->step_size;

@@ -170,7 +170,8 @@ static bool parse(int argc, char **argv, const impact_team *team,
       {"csv-ways", "FILE", &settings->csv_ways,
        .help = "write the velocities on the way of the first 4000 samples"},
       {"plot", "FILE", &settings->plot,
-       .help = "draw the set: .png, .svg or .pdf, by gnuplot"},
+       .help = "draw the set: .png, .svg or .pdf, by gnuplot; with --reduce "
+               "from what the file has"},
       {"planes", "X:Y,..", &settings->planes,
        .help = "draw these planes of contact velocities, as vtA:vnA,vnA:vnB"},
       {"view", "WAY", &settings->view, argument_take_word, "way or outcomes",
@@ -500,6 +501,12 @@ static int write_files(const settings *settings, impact_result *result) {
   return status;
 }
 
+static void forget_other_laws(impact_result *result) {
+  free(result->simultaneous);
+  free(result->simultaneous_distance);
+  for (int k = 0; k < result->n_sequences; k++) free(result->sequences[k].way);
+}
+
 /* Report on a set that is there: the files, then the text or JSON. */
 static int report(const settings *settings, impact_result *result) {
   compare(result);
@@ -508,12 +515,11 @@ static int report(const settings *settings, impact_result *result) {
     impact_print_json(stdout, result);
   else
     impact_print_text(stdout, result);
-  free(result->simultaneous);
-  free(result->simultaneous_distance);
-  for (int k = 0; k < result->n_sequences; k++) free(result->sequences[k].way);
-  // Alg. 2 leaves the odd unfinished sample out: 1 in 400 of the compass gait's
+  forget_other_laws(result);
   const ode_mlcp_impact_set *set = &result->set;
-  if (set->n_unfinished > set->n_samples / 100 && status == COMMAND_DONE)
+  if (status == COMMAND_DONE &&
+      impact_falls_short(result->options.caps, set->n_unfinished,
+                         set->n_samples))
     status = COMMAND_FELL_SHORT;
   return status;
 }
@@ -664,8 +670,8 @@ static int report_reduction(const settings *settings,
     impact_reduction_print_json(stdout, reduction);
   else
     impact_reduction_print_text(stdout, reduction);
-  return impact_reduction_unfinished(reduction) > 0.01 ? COMMAND_FELL_SHORT
-                                                       : COMMAND_DONE;
+  return impact_reduction_falls_short(reduction) ? COMMAND_FELL_SHORT
+                                                 : COMMAND_DONE;
 }
 
 /* Write what there is, say what was interrupted, report. */
@@ -786,6 +792,14 @@ static int reduce_one(const settings *settings, impact_result *result) {
   signal(SIGINT, SIG_DFL);
   signal(SIGTERM, SIG_DFL);
   status = end_reduction(settings, result->interrupted, reduction, status);
+  if (settings->plot != NULL && status != COMMAND_WRONG_USE) {
+    result->reduction = reduction;
+    result->options.first = result->options.count = 0;
+    compare(result);
+    int drawn = draw(settings, result);
+    if (drawn != COMMAND_DONE) status = drawn;
+    forget_other_laws(result);
+  }
   impact_reduction_destroy(reduction);
   return status;
 }
@@ -906,15 +920,22 @@ int command_impact_in_team(int argc, char **argv, const impact_team *team) {
     if (n_names < 1) return complain("--merge needs the files of all shards");
     if (settings.edges != 4)
       return complain("--edges is told by the files that --merge takes");
+    if (settings.reduce != NULL && settings.plot != NULL)
+      return complain(
+          "--merge with --reduce draws nothing; then ode-mlcp impact NAME "
+          "--reduce %s --plot %s does",
+          settings.reduce, settings.plot);
     if (settings.reduce != NULL)
       return merge_reductions(&settings, &argv[optind], n_names);
     return run_merge(&settings, &argv[optind], n_names);
   }
   if (settings.reduce != NULL &&
       (settings.csv != NULL || settings.csv_ways != NULL ||
-       settings.plot != NULL))
-    return complain(
-        "--reduce keeps no outcomes for --csv, --csv-ways or --plot");
+       (settings.plot != NULL && team != NULL)))
+    return complain(team != NULL && settings.plot != NULL
+                        ? "ranks draw nothing; ode-mlcp impact with the same "
+                          "options and --plot does"
+                        : "--reduce keeps no outcomes for --csv or --csv-ways");
   if (settings.range.given && settings.reduce == NULL)
     return complain("--range goes with --reduce");
   if (settings.figure > 0) {

@@ -244,6 +244,19 @@ static int cell_of(double value, double low, double high, int64_t n) {
   return place < (double)n ? (int)place : (int)n - 1;
 }
 
+/* The cell of a plane's grid that a point is in. */
+static size_t cell_in(const impact_reduction *it, int64_t plane, double x,
+                      double y) {
+  int at[2];
+  plane_rows(&it->head, plane, at);
+  int64_t side = it->head.n_side;
+  bool normals = plane >= it->head.n_contacts * it->head.n_tangents;
+  int column = cell_of(x, 0, it->width[at[0]], side);
+  int line =
+      cell_of(y, normals ? 0 : -it->width[at[1]], it->width[at[1]], side);
+  return (size_t)((plane * side + line) * side + column);
+}
+
 typedef int64_t four_bits __attribute__((vector_size(32)));
 
 /* Most outcomes rest or stick somewhere and lie on an axis. There products with
@@ -263,7 +276,6 @@ static bool is_between(impact_reduction *it, int64_t plane, double x,
 }
 
 static void add_to_planes(impact_reduction *it, const double rows[]) {
-  int64_t side = it->head.n_side;
   for (int64_t plane = 0; plane < it->head.n_planes; plane++) {
     int at[2];
     plane_rows(&it->head, plane, at);
@@ -279,11 +291,7 @@ static void add_to_planes(impact_reduction *it, const double rows[]) {
       *best =
           (four)((further & (four_bits)reach) | (~further & (four_bits)*best));
     }
-    bool normals = plane >= it->head.n_contacts * it->head.n_tangents;
-    int column = cell_of(x, 0, it->width[at[0]], side);
-    int line =
-        cell_of(y, normals ? 0 : -it->width[at[1]], it->width[at[1]], side);
-    it->cells[(plane * side + line) * side + column]++;
+    it->cells[cell_in(it, plane, x, y)]++;
   }
 }
 
@@ -638,10 +646,47 @@ bool impact_reduction_merge(impact_reduction *into, const char *into_path,
 
 /* ---- reports ------------------------------------------------------------ */
 
-double impact_reduction_unfinished(const impact_reduction *it) {
+/* ---- for pictures --------------------------------------------------------- */
+
+bool impact_reduction_plane(const impact_reduction *it, int plane,
+                            int rows[2]) {
+  if (plane >= it->head.n_planes) return false;
+  plane_rows(&it->head, plane, rows);
+  return true;
+}
+
+uint64_t impact_reduction_density(const impact_reduction *it, int plane,
+                                  const double at[2], const double half[2]) {
+  const double *support = &it->support[(size_t)plane * IMPACT_DIRECTIONS];
+  for (int k = 0; k < IMPACT_DIRECTIONS; k++) {
+    double x = it->directions[0][k], y = it->directions[1][k];
+    double least =
+        x * at[0] + y * at[1] - fabs(x) * half[0] - fabs(y) * half[1];
+    if (least > support[k]) return 0;
+  }
+  return it->cells[cell_in(it, plane, at[0], at[1])];
+}
+
+const double *impact_reduction_extents(const impact_reduction *it) {
+  return it->counts.outcomes > 0 ? it->extents : NULL;
+}
+
+const double *impact_reduction_kept(const impact_reduction *it,
+                                    uint64_t *n_kept) {
+  *n_kept = it->n_kept;
+  return it->rows;
+}
+
+void impact_reduction_numbers(const impact_reduction *it, uint64_t *n_samples,
+                              uint64_t *n_outcomes) {
+  *n_samples = it->counts.samples;
+  *n_outcomes = it->counts.outcomes;
+}
+
+bool impact_reduction_falls_short(const impact_reduction *it) {
   const counts *counts = &it->counts;
-  if (counts->samples == 0) return 0;
-  return 1 - (double)counts->finished / (double)counts->samples;
+  return impact_falls_short(
+      (int)it->head.caps, counts->samples - counts->finished, counts->samples);
 }
 
 /* Mean and standard deviation of a row. */

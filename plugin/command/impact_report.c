@@ -52,8 +52,21 @@ double impact_velocity_scale(const impact_result *result) {
   return scale > 0 ? scale : 1;
 }
 
+static double far_from_set(const impact_result *result) {
+  return IMPACT_MISSED * impact_velocity_scale(result);
+}
+
+int impact_sequential_missed(const impact_result *result) {
+  double far = far_from_set(result);
+  int n_missed = 0;
+  for (int k = 0; k < result->n_sequences; k++)
+    n_missed +=
+        result->sequences[k].finished && result->sequences[k].distance > far;
+  return n_missed;
+}
+
 int impact_simultaneous_missed(const impact_result *result) {
-  double far = IMPACT_MISSED * impact_velocity_scale(result);
+  double far = far_from_set(result);
   int n_missed = 0;
   for (int k = 0; k < result->n_simultaneous; k++)
     n_missed += result->simultaneous_distance[k] > far;
@@ -182,7 +195,8 @@ void impact_print_text(FILE *out, const impact_result *result) {
     print_velocities(out, result,
                      &result->simultaneous[k * impact_row_count(result)]);
   }
-  fputs("one after another:\n", out);
+  fprintf(out, "one after another: %d, %d missed by the set\n",
+          result->n_sequences, impact_sequential_missed(result));
   for (int k = 0; k < result->n_sequences; k++)
     print_sequence(out, result, &result->sequences[k]);
 }
@@ -328,13 +342,14 @@ void impact_print_json(FILE *out, const impact_result *result) {
     fputc('}', out);
   }
   fprintf(out,
-          "},\n \"seed\": %" PRIu64
+          "},\n \"sequential_missed\": %d,\n \"seed\": %" PRIu64
           ", \"edges\": %d, \"h\": %.17g, \"steps\": %d, "
           "\"tolerance\": %.17g, \"select\": \"%s\",\n"
           " \"caps\": \"%s\", \"shard\": [%" PRIu32 ", %" PRIu32
           "], "
           "\"interrupted\": %s}\n",
-          options->seed, result->input->n_edges, options->h, options->steps,
+          impact_sequential_missed(result), options->seed,
+          result->input->n_edges, options->h, options->steps,
           options->tolerance, impact_select_words[options->select],
           impact_caps_words[options->caps], options->shard % options->n_shards,
           options->n_shards, result->interrupted ? "true" : "false");

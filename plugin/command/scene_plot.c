@@ -6,6 +6,7 @@
 #include "command/gnuplot.h"
 #include "command/scene.h"
 #include "common/vec3.h"
+#include "world/rotation.h"
 
 enum {
   OUTLINE_POINTS = 72,
@@ -25,17 +26,6 @@ static void rotate_back(const double rotation[9], const double x[3],
         rotation[i] * x[0] + rotation[3 + i] * x[1] + rotation[6 + i] * x[2];
 }
 
-static void rotation_of(const double quaternion[4], double rotation[9]) {
-  double w = quaternion[0], x = quaternion[1], y = quaternion[2],
-         z = quaternion[3];
-  const double r[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),
-                       2 * (x * z + w * y),     2 * (x * y + w * z),
-                       1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
-                       2 * (x * z - w * y),     2 * (y * z + w * x),
-                       1 - 2 * (x * x + y * y)};
-  memcpy(rotation, r, sizeof r);
-}
-
 /* The pose of an outline's body in row `row`; the world's is no move. */
 static void pose_of(const scene_result *result, int body, long row,
                     double position[3], double rotation[9]) {
@@ -44,7 +34,7 @@ static void pose_of(const scene_result *result, int body, long row,
       body < 0 ? still
                : result->poses + (row * result->n_bodies + body) * SCENE_POSE;
   memcpy(position, pose, 3 * sizeof *position);
-  rotation_of(pose + 3, rotation);
+  quaternion_to_rotation(rotation, pose + 3);
 }
 
 static double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }

@@ -32,6 +32,7 @@ typedef struct gap_context {
   gap_scratch scratch;
   gap_hull_slot hulls[2][GAP_HULL_SLOTS]; /* by side, so that a pair has both */
   gap_tree_slot trees[GAP_TREE_SLOTS];
+  gap_tree region; /* of the triangles of one mesh that are near another */
   memory_block triangles[2], contacts, found;
   char error[GAP_ERROR_ROOM];
 } gap_context;

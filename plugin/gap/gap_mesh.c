@@ -253,25 +253,68 @@ static void drop_longer_ways(double radius, const gap_triangle triangles[],
   list->count = kept;
 }
 
+/* How far the nearest corner of a triangle is from a core's centre. */
+static double corner_distance(const gap_core *core,
+                              const gap_triangle *triangle) {
+  double least = INFINITY;
+  for (int i = 0; i < 3; i++) {
+    double arm[3];
+    vec3_subtract(arm, triangle->corners[i], core->centre);
+    least = fmin(least, vec3_length(arm));
+  }
+  return least;
+}
+
+static int meet_one(meeting *at, int i, gap_contact_list *list) {
+  const gap_core *core = at->core;
+  double far = 0, arm[3];
+  at->triangle = &at->all[i];
+  at->size = 0;
+  for (int k = 0; k < 3; k++) {
+    vec3_subtract(arm, at->triangle->corners[k], core->centre);
+    far = fmax(far, vec3_length(arm));
+    vec3_subtract(arm, at->triangle->corners[k],
+                  at->triangle->corners[(k + 1) % 3]);
+    at->size = fmax(at->size, vec3_length(arm));
+  }
+  at->scale = far + core->reach + core->radius;
+  return meet_triangle(at, list);
+}
+
+// of what overlaps the others tell which way out is meant
+double gap_mesh_margin(const gap_contact_list *list, int first, double margin) {
+  const gap_contact *all = list->block->data;
+  for (int i = first; i < list->count && list->deepest; i++)
+    margin = fmin(margin, fmax(all[i].gap, 0));
+  return margin;
+}
+
 int gap_mesh_meet(const gap_core *core, const gap_triangle triangles[],
-                  int count, double margin, gap_contact_list *list) {
+                  int count, const int32_t near[], int n_near, double margin,
+                  gap_contact_list *list) {
   int first = list->count;
-  for (int i = 0; i < count; i++) {
-    meeting at = {.core = core,
-                  .all = triangles,
-                  .triangle = &triangles[i],
-                  .count = count,
-                  .margin = margin};
-    double far = 0, arm[3];
-    for (int k = 0; k < 3; k++) {
-      vec3_subtract(arm, triangles[i].corners[k], core->centre);
-      far = fmax(far, vec3_length(arm));
-      vec3_subtract(arm, triangles[i].corners[k],
-                    triangles[i].corners[(k + 1) % 3]);
-      at.size = fmax(at.size, vec3_length(arm));
+  meeting at = {
+      .core = core, .all = triangles, .count = count, .margin = margin};
+  if (near == NULL) n_near = count;
+  if (list->deepest && n_near > 1) {
+    // the one most likely deepest is met before its turn, for its margin alone
+    int best = -1;
+    double least = INFINITY;
+    for (int k = 0; k < n_near; k++) {
+      int i = near == NULL ? k : near[k];
+      double distance = corner_distance(core, &triangles[i]);
+      if (best >= 0 && !(distance < least)) continue;
+      least = distance;
+      best = i;
     }
-    at.scale = far + core->reach + core->radius;
-    if (meet_triangle(&at, list) != 0) return -1;
+    if (meet_one(&at, best, list) != 0) return -1;
+    at.margin = gap_mesh_margin(list, first, at.margin);
+    list->count = first;
+  }
+  for (int k = 0; k < n_near; k++) {
+    int before = list->count;
+    if (meet_one(&at, near == NULL ? k : near[k], list) != 0) return -1;
+    at.margin = gap_mesh_margin(list, before, at.margin);
   }
   drop_longer_ways(core->radius, triangles, first, list);
   gap_contact *all = list->block->data;

@@ -3,6 +3,7 @@
 #ifndef ODE_MLCP_GAP_GAP_MESH_H
 #define ODE_MLCP_GAP_GAP_MESH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "gap/gap_core.h"
@@ -20,7 +21,12 @@ typedef struct gap_contact_list {
   const memory_source *source;
   memory_block *block;
   int count;
+  bool deepest; /* only the deepest is asked for: others may be left out */
 } gap_contact_list;
+
+/** `margin`, or where only the deepest is asked for what the list's contacts from
+ *  `first` on leave of it. */
+double gap_mesh_margin(const gap_contact_list *list, int first, double margin);
 
 /**
  * Add the contacts of a core (first shape) on a surface (second).
@@ -31,10 +37,13 @@ typedef struct gap_contact_list {
  *
  * @param triangles [count] all that are within `margin` of the core, in the
  *                  core's coordinates, in ascending order of their numbers.
+ * @param near [n_near] indices, ascending, of those that may have contacts; the
+ *             others are neighbours alone. NULL: all may.
  * @return 0, or -1 where memory runs out.
  */
 int gap_mesh_meet(const gap_core *core, const gap_triangle triangles[],
-                  int count, double margin, gap_contact_list *list);
+                  int count, const int32_t near[], int n_near, double margin,
+                  gap_contact_list *list);
 
 /** Drop contacts that repeat one of another triangle, and write the others to
  *  `contacts`, the deepest first. With GAP_REDUCE those of one normal are

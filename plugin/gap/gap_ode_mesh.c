@@ -135,6 +135,8 @@ static int find_tree(gap_context *context, const gap_geom *mesh,
   return GAP_OK;
 }
 
+/* Those of a tree whose boxes meet another, in memory of the context.
+ * @return their count, or a gap_status, which is below 0. */
 static int near_numbers(gap_context *context, const gap_geom *mesh,
                         const gap_tree *tree, const double box[6],
                         int32_t **numbers) {
@@ -309,8 +311,9 @@ static int mesh_with_shape(gap_context *context, const gap_geom *mesh,
   int status = collect(context, &in);
   if (status != GAP_OK) return status;
 
-  gap_contact_list list = {context->source, &context->contacts, 0};
-  if (gap_mesh_meet(&core, in.block->data, in.count, margin, &list) != 0)
+  gap_contact_list list = {context->source, &context->contacts, 0, room == 1};
+  if (gap_mesh_meet(&core, in.block->data, in.count, NULL, 0, margin, &list) !=
+      0)
     return gap_context_fail(context, mesh->named, GAP_NO_MEMORY, NULL);
   return finish(&list, origin, core.reach + core.radius, flags, contacts, room);
 }
@@ -335,6 +338,60 @@ static void ball_around(const gap_geom *mesh, double centre[3],
   for (int k = 0; k < 3; k++) centre[k] = mesh->position[k] + turned[k];
 }
 
+/* The box of a triangle, and what is within `margin` of it. */
+static void triangle_box(const gap_triangle *triangle, double margin,
+                         double box[6]) {
+  for (int k = 0; k < 3; k++) {
+    double a = triangle->corners[0][k], b = triangle->corners[1][k],
+           c = triangle->corners[2][k];
+    box[k] = fmin(a, fmin(b, c)) - margin;
+    box[k + 3] = fmax(a, fmax(b, c)) + margin;
+  }
+}
+
+/* Put the triangles of a region into the context's tree. */
+static int plant_region(gap_context *context, const region *in) {
+  const gap_triangle *all = in->block->data;
+  double(*boxes)[6] = memory_block_reserve(&context->found, context->source,
+                                           (size_t)in->count, sizeof *boxes);
+  if (boxes == NULL)
+    return gap_context_fail(context, in->mesh->named, GAP_NO_MEMORY, NULL);
+  for (int i = 0; i < in->count; i++) triangle_box(&all[i], 0, boxes[i]);
+  if (gap_tree_build(&context->region, context->source,
+                     (const double(*)[6])boxes, in->count) != 0)
+    return gap_context_fail(context, in->mesh->named, GAP_NO_MEMORY, NULL);
+  return GAP_OK;
+}
+
+/* The contacts of one triangle of another mesh on the region in the tree. */
+static int meet_region(gap_context *context, const region *in,
+                       const gap_triangle *triangle, double margin,
+                       gap_contact_list *list) {
+  static const double zero[3] = {0, 0, 0};
+  gap_shape shape = {.kind = GAP_TRIANGLE};
+  gap_core core;
+  double box[6];
+  int32_t *near;
+  triangle_box(triangle, fmax(margin, 0) + 1e-12 * in->radius, box);
+  int n_near = near_numbers(context, in->mesh, &context->region, box, &near);
+  if (n_near < 0) return n_near;
+  if (n_near == 0) return GAP_OK;
+  for (int k = 0; k < 9; k++) shape.rotation[k] = k % 4 == 0;
+  for (int k = 0; k < 9; k++)
+    shape.corners[k / 3][k % 3] =
+        triangle->corners[k / 3][k % 3] - triangle->corners[0][k % 3];
+  vec3_copy(shape.position, triangle->corners[0]);
+  gap_core_place(&core, &shape, zero, NULL);
+  int before = list->count;
+  if (gap_mesh_meet(&core, in->block->data, in->count, near, n_near, margin,
+                    list) != 0)
+    return gap_context_fail(context, in->mesh->named, GAP_NO_MEMORY, NULL);
+  gap_contact *added = list->block->data;
+  for (int k = before; k < list->count; k++)
+    added[k].triangle[0] = triangle->number;
+  return GAP_OK;
+}
+
 static int mesh_with_mesh(gap_context *context, const gap_geom *a,
                           const gap_geom *b, double margin, int flags,
                           gap_contact contacts[], int room) {
@@ -355,25 +412,15 @@ static int mesh_with_mesh(gap_context *context, const gap_geom *a,
     int status = collect(context, &in[side]);
     if (status != GAP_OK) return status;
   }
-  gap_contact_list list = {context->source, &context->contacts, 0};
+  int status = plant_region(context, &in[0]);
+  if (status != GAP_OK) return status;
+  gap_contact_list list = {context->source, &context->contacts, 0, room == 1};
   const gap_triangle *all = in[1].block->data;
   for (int i = 0; i < in[1].count; i++) {
-    gap_shape shape = {.kind = GAP_TRIANGLE};
-    gap_core core;
-    for (int k = 0; k < 9; k++) shape.rotation[k] = k % 4 == 0;
-    for (int k = 0; k < 9; k++)
-      shape.corners[k / 3][k % 3] =
-          all[i].corners[k / 3][k % 3] - all[i].corners[0][k % 3];
-    vec3_copy(shape.position, all[i].corners[0]);
-    static const double zero[3] = {0, 0, 0};
-    gap_core_place(&core, &shape, zero, NULL);
     int before = list.count;
-    if (gap_mesh_meet(&core, in[0].block->data, in[0].count, margin, &list) !=
-        0)
-      return gap_context_fail(context, a->named, GAP_NO_MEMORY, NULL);
-    gap_contact *added = list.block->data;
-    for (int k = before; k < list.count; k++)
-      added[k].triangle[0] = all[i].number;
+    status = meet_region(context, &in[0], &all[i], margin, &list);
+    if (status != GAP_OK) return status;
+    margin = gap_mesh_margin(&list, before, margin);
   }
   return finish(&list, origin, radius[small], flags, contacts, room);
 }
@@ -391,7 +438,7 @@ static int mesh_on_plane(gap_context *context, const gap_geom *mesh,
   int status = collect(context, &in);
   if (status != GAP_OK) return status;
 
-  gap_contact_list list = {context->source, &context->contacts, 0};
+  gap_contact_list list = {context->source, &context->contacts, 0, false};
   double offset = plane->offset - vec3_dot(plane->normal, origin);
   const gap_triangle *all = in.block->data;
   for (int i = 0; i < 3 * in.count; i++) {

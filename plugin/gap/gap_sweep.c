@@ -364,7 +364,9 @@ static int close_in(sweep *w, double aim, double low, double at_low,
                     double high, double at_high) {
   gap_sweep_result *result = w->result;
   double weight_low = at_low, weight_high = at_high;
-  for (int i = 0; i < 100 && high - low > 1e-16; i++) {
+  /* the deepest way out of a mesh jumps: then a place is all there is to find */
+  double near = 0.1 * w->request->tolerance / relative_speed(w, low);
+  for (int i = 0; i < 100 && high - low > fmax(near, 1e-16); i++) {
     double gap, normal[3];
     double middle =
         low + (high - low) * weight_low / (weight_low - weight_high);

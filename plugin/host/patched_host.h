@@ -37,6 +37,7 @@
   ROW(dBodyStepperMove)                                                        \
   ROW(dBodyStepperPlace)                                                       \
   ROW(dWorldGetBodies)                                                         \
+  ROW(dWorldGetJoints)                                                         \
   ROW(dJointGetStepperStops)                                                   \
   ROW(dJointGetStepperEulerAxes)
 

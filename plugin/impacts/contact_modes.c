@@ -128,41 +128,59 @@ static void write_equations(const contact_space *space, mode_system *system) {
   }
 }
 
-/* Gauss-Jordan with complete pivoting on columns scaled to 1. The solution of
- * unknown k ends in equation k, behind the unknowns. False: singular. */
-static bool solve_equations(int u, int width, double left[], double scale[],
-                            int column_of[]) {
+/* The first u columns of `left` (u x width) are scaled to a largest entry of 1; a
+ * column of zeros keeps its scale of 1. */
+static void scale_columns(int u, int width, double left[], double scale[],
+                          int column_of[]) {
   for (int k = 0; k < u; k++) {
     double largest = 0;
     for (int e = 0; e < u; e++)
       largest = fmax(largest, fabs(left[e * width + k]));
-    if (largest == 0) return false;
-    scale[k] = 1 / largest;
+    scale[k] = largest > 0 ? 1 / largest : 1;
     for (int e = 0; e < u; e++) left[e * width + k] *= scale[k];
     column_of[k] = k;
   }
-  for (int step = 0; step < u; step++) {
-    int row = step, position = step;
-    double best = 0;
-    for (int e = step; e < u; e++)
-      for (int k = step; k < u; k++) {
-        double size = fabs(left[e * width + column_of[k]]);
-        if (size > best) {
-          best = size;
-          row = e;
-          position = k;
-        }
-      }
-    if (best < SINGULAR) return false;
-    int column = column_of[position];
-    column_of[position] = column_of[step];
-    column_of[step] = column;
+}
 
-    for (int j = 0; j < width && row != step; j++) {
-      double kept = left[row * width + j];
-      left[row * width + j] = left[step * width + j];
-      left[step * width + j] = kept;
+/* Complete pivoting: the largest entry among the rows and columns from `step` on
+ * comes to row `step` and column column_of[step]. Returns its size; nothing moves
+ * where that is below SINGULAR. parity: how often rows or columns were swapped,
+ * mod 2. */
+static double bring_pivot(int u, int width, int step, double left[],
+                          int column_of[], int *parity) {
+  int row = step, position = step;
+  double best = 0;
+  for (int e = step; e < u; e++)
+    for (int k = step; k < u; k++) {
+      double size = fabs(left[e * width + column_of[k]]);
+      if (size <= best) continue;
+      best = size;
+      row = e;
+      position = k;
     }
+  *parity = (position != step) ^ (row != step);
+  if (best < SINGULAR) return best;
+  int column = column_of[position];
+  column_of[position] = column_of[step];
+  column_of[step] = column;
+  for (int j = 0; j < width && row != step; j++) {
+    double kept = left[row * width + j];
+    left[row * width + j] = left[step * width + j];
+    left[step * width + j] = kept;
+  }
+  return best;
+}
+
+/* Gauss-Jordan with complete pivoting. The solution of unknown k ends in equation
+ * k, behind the unknowns. False: singular. */
+static bool solve_equations(int u, int width, double left[], double scale[],
+                            int column_of[]) {
+  int parity;
+  scale_columns(u, width, left, scale, column_of);
+  for (int step = 0; step < u; step++) {
+    if (bring_pivot(u, width, step, left, column_of, &parity) < SINGULAR)
+      return false;
+    int column = column_of[step];
     double *pivot_row = &left[step * width];
     double inverse = 1 / pivot_row[column];
     for (int j = 0; j < width; j++) pivot_row[j] *= inverse;
@@ -305,38 +323,16 @@ int contact_mode_work_out(const contact_space *space, const int contacts[],
 static contact_mode_kind eliminate(int u, double left[], double scale[],
                                    int column_of[]) {
   contact_mode_kind kind = {.index = 1, .certain = 1};
-  for (int k = 0; k < u; k++) {
-    double largest = 0;
-    for (int e = 0; e < u; e++) largest = fmax(largest, fabs(left[e * u + k]));
-    scale[k] = largest > 0 ? 1 / largest : 1;
-    for (int e = 0; e < u; e++) left[e * u + k] *= scale[k];
-    column_of[k] = k;
-  }
+  scale_columns(u, u, left, scale, column_of);
   for (int step = 0; step < u; step++) {
-    int row = step, position = step;
-    double best = 0;
-    for (int e = step; e < u; e++)
-      for (int k = step; k < u; k++) {
-        double size = fabs(left[e * u + column_of[k]]);
-        if (size <= best) continue;
-        best = size;
-        row = e;
-        position = k;
-      }
+    int parity;
+    double best = bring_pivot(u, u, step, left, column_of, &parity);
     if (best < SINGULAR)
       return (contact_mode_kind){
           .index = 0, .n_free = u - step, .certain = best};
     kind.certain = fmin(kind.certain, best);
-    int column = column_of[position];
-    column_of[position] = column_of[step];
-    column_of[step] = column;
-    if (position != step) kind.index = -kind.index;
-    for (int k = 0; k < u && row != step; k++) {
-      double kept = left[row * u + k];
-      left[row * u + k] = left[step * u + k];
-      left[step * u + k] = kept;
-    }
-    if (row != step) kind.index = -kind.index;
+    if (parity) kind.index = -kind.index;
+    int column = column_of[step];
     double pivot = left[step * u + column];
     if (pivot < 0) kind.index = -kind.index;
     for (int e = step + 1; e < u; e++) {

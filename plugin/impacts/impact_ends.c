@@ -13,8 +13,14 @@
 
 /* Of a block: samples that draw all anew before any goes on from another; and of
  * those after them the share that does so still. */
-#define DRAWN_ANEW 512
-#define STILL_ANEW 0.1
+#define DRAWN_ANEW 1024
+#define STILL_ANEW 0.05
+
+/* Of those that go on, the shares that change the steps themselves, go further
+ * the way that progress went, or change all of one step. */
+#define OTHER_STEPS 0.2
+#define ALONG 0.15
+#define WHOLE_STEP 0.2
 
 /* A changed cap: the share of those drawn anew; the others move by up to h, by any
  * of so many decades less. */
@@ -24,12 +30,32 @@
 /* Caps are no smaller, in parts of h. */
 #define LEAST_CAP 1e-12
 
+static int ends_of(const contact_space *space) {
+  return 2 * space->n_contacts * (space->n_tangents == 1 ? 2 : 3);
+}
+
+static int width_of(const impact_ends *ends) {
+  return ends->space->n_contacts + 1;
+}
+
 bool impact_ends_open(impact_ends *ends, const contact_space *space,
-                      uint64_t seed, arena *arena) {
+                      uint64_t seed, int most_steps, arena *arena) {
   size_t size = IMPACT_ENDS_STEPS * ((size_t)space->n_contacts + 1);
-  *ends = (impact_ends){.space = space, .seed = seed, .best = -INFINITY};
-  bool ready = ARENA_TAKE(arena, ends->parent, size) &&
-               ARENA_TAKE(arena, ends->tried, size);
+  int n_ends = ends_of(space);
+  *ends = (impact_ends){
+      .space = space,
+      .seed = seed,
+      .most_steps = most_steps < IMPACT_ENDS_STEPS - 1 ? most_steps
+                                                       : IMPACT_ENDS_STEPS - 1,
+      .n_aims = n_ends < IMPACT_ENDS_AIMS ? n_ends : IMPACT_ENDS_AIMS};
+  bool ready = ARENA_TAKE(arena, ends->aims, (size_t)ends->n_aims) &&
+               ARENA_TAKE(arena, ends->planned.draws, size) &&
+               ARENA_TAKE(arena, ends->tried.draws, size);
+  for (int i = 0; i < ends->n_aims && ready; i++) {
+    ends->aims[i] = (impact_end){.value = -INFINITY};
+    ready = ARENA_TAKE(arena, ends->aims[i].best.draws, size) &&
+            ARENA_TAKE(arena, ends->aims[i].older.draws, size);
+  }
   if (!ready) ends->space = NULL;
   return ready;
 }
@@ -41,7 +67,10 @@ uint64_t impact_ends_missing(impact_ends *ends, uint64_t sample,
   if (ends->block != block || ends->next > place) {
     ends->block = block;
     ends->next = 0;
-    ends->best = -INFINITY;
+    for (int i = 0; i < ends->n_aims; i++) {
+      ends->aims[i].value = -INFINITY;
+      ends->aims[i].best.n_steps = ends->aims[i].older.n_steps = 0;
+    }
   }
   *first = block * IMPACT_ENDS_BLOCK + ends->next;
   return place - ends->next;
@@ -53,42 +82,169 @@ static double any_cap(const double pair[2]) {
                                               : pair[1];
 }
 
-void impact_ends_begin(impact_ends *ends, uint64_t sample) {
-  double pair[2], more[2];
-  int width = ends->space->n_contacts + 1;
-  philox_pair(ends->seed, sample, 0, PHILOX_CHANGES, pair);
-  ends->goes_on = ends->best > -INFINITY && ends->best_steps > 0 &&
-                  ends->next >= DRAWN_ANEW && pair[0] >= STILL_ANEW;
-  ends->n_changes = 1 + (int)(3 * pair[1]);
-  for (int i = 0; i < ends->n_changes && ends->goes_on; i++) {
-    philox_pair(ends->seed, sample, 1 + (uint32_t)i, PHILOX_CHANGES, pair);
-    philox_pair(ends->seed, sample, 1 + (uint32_t)i, PHILOX_CHANGES + 1, more);
-    int place = (int)(pair[0] * ends->best_steps * width);
-    ends->changed[i] = place;
-    double part = ends->parent[place];
-    if (place % width == width - 1) {
-      part = more[0]; // another solution
-    } else if (pair[1] < CHANGED_ANEW) {
-      part = any_cap(more);
-    } else {
-      double by = pow(10, -MOVE_DECADES * more[0]);
-      part += by * (2 * more[1] - 1);
+static double valid_part(double part) {
+  return smaller(larger(part, LEAST_CAP), 1);
+}
+
+static void copy_plan(const impact_ends *ends, impact_plan *to,
+                      const impact_plan *from) {
+  to->n_steps = from->n_steps;
+  memcpy(to->draws, from->draws,
+         (size_t)(from->n_steps * width_of(ends)) * sizeof *to->draws);
+}
+
+/* Numbers for the changes of one sample, pair after pair. */
+typedef struct dice {
+  uint64_t seed, sample;
+  uint32_t thrown;
+} dice;
+
+static void throw_pair(dice *dice, double pair[2]) {
+  philox_pair(dice->seed, dice->sample, dice->thrown++, PHILOX_CHANGES, pair);
+}
+
+/* One step is left out, comes once more, shares its caps with a second, or changes
+ * places with the next. */
+static void change_steps(const impact_ends *ends, impact_plan *plan,
+                         dice *dice) {
+  double pair[2], part[2];
+  throw_pair(dice, pair);
+  throw_pair(dice, part);
+  int width = width_of(ends), n = plan->n_steps, what = (int)(4 * pair[0]);
+  int step = (int)(pair[1] * n);
+  size_t row = (size_t)width * sizeof *plan->draws;
+  double *at = plan->draws + step * width, *next = at + width;
+  bool has_next = step + 1 < n;
+  if (what == 0 && n > 1) {
+    if (has_next) memmove(at, next, (size_t)(n - step - 1) * row);
+    plan->n_steps--;
+  } else if (what == 1 && has_next) {
+    for (int i = 0; i < width; i++) {
+      double kept = at[i];
+      at[i] = next[i];
+      next[i] = kept;
     }
-    ends->to[i] = smaller(larger(part, LEAST_CAP), 1);
+  } else if (n < ends->most_steps) {
+    memmove(next, at, (size_t)(n - step) * row);
+    plan->n_steps++;
+    for (int i = 0; i < width - 1 && what == 2; i++) {
+      next[i] = valid_part(at[i] * (1 - part[0]));
+      at[i] = valid_part(at[i] * part[0]);
+    }
+    for (int i = 0; i < width - 1 && what == 3; i++) {
+      throw_pair(dice, pair);
+      at[i] = any_cap(pair);
+    }
   }
+}
+
+static void change_number(const impact_ends *ends, impact_plan *plan, int place,
+                          dice *dice, double scale) {
+  double pair[2], more[2];
+  int width = width_of(ends);
+  throw_pair(dice, pair);
+  throw_pair(dice, more);
+  double *part = &plan->draws[place];
+  if (place % width == width - 1)
+    *part = more[0]; // another solution
+  else if (scale > 0)
+    *part = valid_part(*part + scale * (2 * more[1] - 1));
+  else if (pair[1] < CHANGED_ANEW)
+    *part = any_cap(more);
+  else
+    *part = valid_part(*part +
+                       pow(10, -MOVE_DECADES * more[0]) * (2 * more[1] - 1));
+}
+
+/* Further the way that the last progress went. */
+static void go_along(const impact_ends *ends, impact_plan *plan,
+                     const impact_end *end, dice *dice) {
+  double pair[2];
+  throw_pair(dice, pair);
+  double far = pow(10, 5 * pair[0] - 3);
+  int width = width_of(ends);
+  for (int i = 0; i < plan->n_steps * width; i++)
+    if (i % width < width - 1)
+      plan->draws[i] = valid_part(
+          plan->draws[i] + far * (end->best.draws[i] - end->older.draws[i]));
+}
+
+static void change_plan(const impact_ends *ends, impact_plan *plan,
+                        const impact_end *from, dice *dice) {
+  double pair[2], more[2];
+  throw_pair(dice, pair);
+  throw_pair(dice, more);
+  int width = width_of(ends);
+  if (more[0] < OTHER_STEPS)
+    change_steps(ends, plan, dice);
+  else if (more[0] < OTHER_STEPS + ALONG &&
+           from->older.n_steps == plan->n_steps) {
+    go_along(ends, plan, from, dice);
+    return;
+  } else if (more[0] < OTHER_STEPS + ALONG + WHOLE_STEP) {
+    int step = (int)(pair[0] * plan->n_steps);
+    double scale = pow(10, -MOVE_DECADES * pair[1]);
+    for (int i = 0; i < width - 1; i++)
+      change_number(ends, plan, step * width + i, dice, scale);
+    return;
+  }
+  int n_changes = 1 + (int)(3 * pair[1]);
+  for (int i = 0; i < n_changes; i++) {
+    throw_pair(dice, more);
+    change_number(ends, plan, (int)(more[0] * plan->n_steps * width), dice, 0);
+  }
+}
+
+/* What an aim is: a contact, one of its directions, and which way; 0: the normal. */
+typedef struct aim {
+  int contact, direction;
+  bool lowest;
+} aim;
+
+static aim aim_of(const impact_ends *ends, int i) {
+  int per = ends->space->n_tangents == 1 ? 2 : 3;
+  uint64_t first = ends->block * (uint64_t)ends->n_aims;
+  int end = (int)((first + (uint64_t)i) % (uint64_t)ends_of(ends->space));
+  return (aim){end / 2 / per, end / 2 % per, end % 2 == 1};
+}
+
+/* Nothing is left to look for: no outcome approaches. */
+static bool is_met(const impact_ends *ends, int i) {
+  aim aim = aim_of(ends, i);
+  return aim.direction == 0 && aim.lowest && ends->aims[i].value >= 0;
+}
+
+/* One of those that are not met, by a number in (0, 1). */
+static int choose_aim(const impact_ends *ends, double number) {
+  int n_open = 0;
+  for (int i = 0; i < ends->n_aims; i++) n_open += !is_met(ends, i);
+  int left = (int)(number * n_open);
+  for (int i = 0; i < ends->n_aims; i++)
+    if (!is_met(ends, i) && left-- == 0) return i;
+  return 0;
+}
+
+void impact_ends_begin(impact_ends *ends, uint64_t sample) {
+  dice dice = {ends->seed, sample, 0};
+  double pair[2];
+  throw_pair(&dice, pair);
+  bool anew = ends->next < DRAWN_ANEW || pair[0] < STILL_ANEW;
+  const impact_end *from = &ends->aims[choose_aim(ends, pair[1])];
   ends->next++;
+  ends->planned.n_steps = 0;
+  if (anew || from->best.n_steps == 0) return;
+  copy_plan(ends, &ends->planned, &from->best);
+  change_plan(ends, &ends->planned, from, &dice);
 }
 
 const double *impact_ends_draw(impact_ends *ends, uint64_t sample, int step) {
   int m = ends->space->n_contacts, width = m + 1;
   // beyond what is handed on one place is enough
   int row = step < IMPACT_ENDS_STEPS ? step : IMPACT_ENDS_STEPS - 1;
-  double *draw = &ends->tried[row * width], pair[2];
-  if (ends->goes_on && step < ends->best_steps) {
-    memcpy(draw, &ends->parent[row * width], (size_t)width * sizeof *draw);
-    for (int i = 0; i < ends->n_changes; i++)
-      if (ends->changed[i] / width == row)
-        draw[ends->changed[i] % width] = ends->to[i];
+  double *draw = ends->tried.draws + row * width, pair[2];
+  if (step < ends->planned.n_steps) {
+    memcpy(draw, &ends->planned.draws[row * width],
+           (size_t)width * sizeof *draw);
     return draw;
   }
   for (int i = 0; i < m; i++) {
@@ -101,30 +257,34 @@ const double *impact_ends_draw(impact_ends *ends, uint64_t sample, int step) {
   return draw;
 }
 
-/* How far an outcome goes to the block's end, in the caller's directions. */
-static double reach(const impact_ends *ends, const double c[]) {
+/* How far an outcome goes to an end, in the caller's directions. */
+static double reach(const impact_ends *ends, int i, const double c[]) {
   const contact_space *space = ends->space;
-  int per = space->n_tangents == 1 ? 2 : 3;
-  uint64_t end = ends->block % (2 * (uint64_t)(space->n_contacts * per));
-  int contact = (int)(end / 2) / per, direction = (int)(end / 2) % per;
-  double value = c[contact * space->per_contact], slip[2];
-  if (direction > 0) {
-    contact_space_slip(space, contact, &c[contact * space->per_contact + 1],
-                       slip);
-    value = slip[direction - 1];
+  aim aim = aim_of(ends, i);
+  const double *of_contact = &c[aim.contact * space->per_contact];
+  double value = of_contact[0], slip[2];
+  if (aim.direction > 0) {
+    contact_space_slip(space, aim.contact, &of_contact[1], slip);
+    value = slip[aim.direction - 1];
   }
-  return end % 2 == 0 ? value : -value;
+  return aim.lowest ? -value : value;
 }
 
 void impact_ends_finish(impact_ends *ends, const double c[], int n_steps) {
   if (c == NULL) return;
-  double value = reach(ends, c);
-  if (value <= ends->best) return;
-  ends->best = value;
   // the last row is no step's own where there are more
-  ends->best_steps =
+  ends->tried.n_steps =
       n_steps < IMPACT_ENDS_STEPS ? n_steps : IMPACT_ENDS_STEPS - 1;
-  size_t width = (size_t)ends->space->n_contacts + 1;
-  memcpy(ends->parent, ends->tried,
-         (size_t)ends->best_steps * width * sizeof *ends->parent);
+  for (int i = 0; i < ends->n_aims; i++) {
+    impact_end *end = &ends->aims[i];
+    double value = reach(ends, i, c);
+    if (value < end->value) continue;
+    if (value > end->value) {
+      double *spare = end->older.draws;
+      end->older = end->best;
+      end->best.draws = spare;
+    }
+    end->value = value;
+    copy_plan(ends, &end->best, &ends->tried);
+  }
 }

@@ -2,9 +2,10 @@
  *
  * Where a set ends its outcomes ask for caps that are full, or small by decades, or
  * within a hair of a number nobody knows before. So samples go in blocks: each
- * looks for the end of one contact velocity, first by caps of all kinds, then by
- * changes to those of its best sample so far. What a sample draws is a function
- * of seed and number alone, as the samples before it in its block are; who begins
+ * looks for the ends of all contact velocities (or of so many as it has time for) in
+ * turn, first by caps of all kinds, then by changes to those of its best sample so
+ * far. An outcome serves every end it reaches. What a sample draws is a function of
+ * seed and number alone, as the samples before it in its block are; who begins
  * within a block goes through these first. */
 #ifndef ODE_MLCP_IMPACTS_IMPACT_ENDS_H
 #define ODE_MLCP_IMPACTS_IMPACT_ENDS_H
@@ -13,29 +14,42 @@
 #include "impacts/contact_space.h"
 
 /** Samples of a block. */
-#define IMPACT_ENDS_BLOCK 2048
+#define IMPACT_ENDS_BLOCK 16384
 
 /** Steps that are handed on; what comes after is drawn anew. */
 #define IMPACT_ENDS_STEPS 32
 
+/** Ends that a block looks for at most. */
+#define IMPACT_ENDS_AIMS 32
+
 /* A draw is the parts of h that a step's caps are, and a number in (0, 1) for the
- * choice among its solutions. */
+ * choice among its solutions; a plan is a draw for each of the first steps. */
+typedef struct impact_plan {
+  double *draws; /* [IMPACT_ENDS_STEPS x (m + 1)] */
+  int n_steps;
+} impact_plan;
+
+/* What a block knows of one end. */
+typedef struct impact_end {
+  double value;      /* furthest outcome, m/s; -INFINITY: none yet */
+  impact_plan best;  /* that leads there */
+  impact_plan older; /* the best before it */
+} impact_end;
+
 typedef struct impact_ends {
   const contact_space *space; /* an island's; NULL: not begun */
   uint64_t seed, block;
-  uint64_t next;  /* samples of the block that are done */
-  double best;    /* m/s, -INFINITY: none yet */
-  int best_steps; /* that were handed on */
-  double *parent; /* IMPACT_ENDS_STEPS x (m + 1) */
-  double *tried;  /* of this sample */
-  bool goes_on;   /* from the parent */
-  int n_changes;
-  int changed[3]; /* places in the parent */
-  double to[3];
+  uint64_t next; /* samples of the block that are done */
+  int most_steps;
+  int n_aims;
+  impact_end *aims;    /* [n_aims] */
+  impact_plan planned; /* for this sample; n_steps 0: all drawn anew */
+  impact_plan tried;   /* what it drew */
 } impact_ends;
 
+/** `most_steps`: that a sample has; with more it would not be over. */
 bool impact_ends_open(impact_ends *ends, const contact_space *space,
-                      uint64_t seed, arena *arena);
+                      uint64_t seed, int most_steps, arena *arena);
 
 /** Turn to a sample's block. @return samples of it that are to be run before,
  *  in order, from *first on */

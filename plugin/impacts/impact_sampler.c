@@ -135,7 +135,8 @@ bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
            (size_t)impact->n_islands * sizeof *sampler->degrees);
   for (int i = 0; i < impact->n_islands && whole && goes_for_ends(sampler); i++)
     whole = impact_ends_open(&sampler->ends[i], &impact->islands[i].space,
-                             options->seed + impact->islands[i].key, arena);
+                             options->seed + impact->islands[i].key,
+                             options->steps + 1, arena);
   if (whole)
     impact_sampler_enter(sampler, 0);
   else

@@ -194,54 +194,12 @@ static void release(bool held) {
   if (held) pthread_mutex_unlock(&lock);
 }
 
-/* ---- contacts, as the program makes them ---- */
-
-VISIBLE dJointID dJointCreateContact(dWorldID world, dJointGroupID group,
-                                     const dContact *contact) {
-  HOST(dJointCreateContact);
-  dJointID joint = next(world, group, contact);
-  if (inside > 0) return joint;
-  bool held = hold();
-  state_contact_made(joint, world, group, contact);
-  release(held);
-  return joint;
-}
-
-VISIBLE void dJointGroupEmpty(dJointGroupID group) {
-  HOST(dJointGroupEmpty);
-  if (inside == 0) {
-    bool held = hold();
-    state_group_emptied(group);
-    release(held);
-  }
-  next(group);
-}
-
-VISIBLE void dJointGroupDestroy(dJointGroupID group) {
-  HOST(dJointGroupDestroy);
-  if (inside == 0) {
-    bool held = hold();
-    state_group_emptied(group);
-    release(held);
-  }
-  next(group);
-}
-
-VISIBLE void dJointDestroy(dJointID joint) {
-  HOST(dJointDestroy);
-  if (inside == 0 && joint != NULL &&
-      dJointGetType(joint) == dJointTypeContact) {
-    bool held = hold();
-    state_joint_gone(joint);
-    release(held);
-  }
-  next(joint);
-}
+/* ---- worlds ---- */
 
 VISIBLE void dWorldDestroy(dWorldID world) {
   HOST(dWorldDestroy);
   bool held = hold();
-  state_world_gone(world);
+  state_world_gone();
   recorder_world_gone(world);
   release(held);
   next(world);
@@ -249,11 +207,15 @@ VISIBLE void dWorldDestroy(dWorldID world) {
 
 /* ---- geoms ---- */
 
+/* Geoms without a body are looked at before each of the first steps, and seldom
+ * later. */
+static bool is_time_to_see(void) {
+  enum { FIRST = 16, SELDOM = 64 };
+  return inside == 0 && (n_steps < FIRST || n_steps % SELDOM == 0);
+}
+
 static void see_space(dSpaceID space) {
-  static unsigned calls;
-  enum { OFTEN = 16, SELDOM = 64 };
-  if (inside > 0 || space == NULL) return;
-  if (calls++ >= OFTEN && calls % SELDOM != 0) return;
+  if (space == NULL || !is_time_to_see()) return;
   bool held = hold();
   recorder_shapes_see_space(space);
   release(held);
@@ -278,12 +240,11 @@ VISIBLE int dCollide(dGeomID one, dGeomID other, int flags,
                      dContactGeom *contacts, int skip) {
   HOST(dCollide);
   int count = next(one, other, flags, contacts, skip);
-  if (count <= 0 || inside > 0) return count;
-  // geoms in a space are seen there
-  bool alone = dGeomGetSpace(one) == NULL || dGeomGetSpace(other) == NULL;
-  if (refine == 1 && !alone) return count;
+  if (count <= 0 || inside > 0 || (refine == 1 && !is_time_to_see()))
+    return count;
   bool held = hold();
   if (refine > 1) substeps_pair(one, other, flags);
+  // geoms in a space are seen there
   if (dGeomGetSpace(one) == NULL) recorder_shapes_see(one);
   if (dGeomGetSpace(other) == NULL) recorder_shapes_see(other);
   release(held);
@@ -380,6 +341,10 @@ static void add_report(dWorldID world, traffic_step *step) {
   step->degraded = (uint32_t)report.degraded;
   step->unsolved = (uint32_t)report.unsolved;
   step->residual = report.residual;
+  step->impacts_by_set = (uint32_t)report.impacts_by_set;
+  step->poisson_bounces = (uint32_t)report.poisson_bounces;
+  step->poisson_unposed = (uint32_t)report.poisson_unposed;
+  step->poisson_unfinished = (uint32_t)report.poisson_unfinished;
 }
 
 /* The program is ended as by itself, but without its exit handlers. */
@@ -456,6 +421,8 @@ static int record_step(step_function *step, dWorldID world, dReal step_size) {
     told->last = last;
     told->messages = n_messages;
     told->degraded = told->unsolved = 0;
+    told->impacts_by_set = told->poisson_bounces = 0;
+    told->poisson_unposed = told->poisson_unfinished = 0;
     told->residual = 0;
     add_report(world, told);
     n_messages = 0;

@@ -22,7 +22,8 @@ static bool by_steps;
 static _Atomic int64_t elapsed; /* ns */
 static _Atomic int64_t reads;
 static _Atomic int64_t waited; /* reads since the last step */
-static _Thread_local int wants_real;
+/* as the recorder is preloaded, a place for it is there from the start */
+static _Thread_local int wants_real __attribute__((tls_model("initial-exec")));
 
 /* The real one of a name, whose type is `type`. */
 #define FROM_LIBC(type, name)                                                  \

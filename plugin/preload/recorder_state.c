@@ -7,100 +7,6 @@
 #include "preload/recorder_shapes.h"
 #include "preload/recorder_traffic.h"
 
-/* ---- contacts ---- */
-
-/* In blocks that stay where they are: the host writes feedback into them. */
-enum { A_BLOCK = 1024 };
-static seen_contact **blocks;
-static size_t n_blocks, n_contacts;
-
-static seen_contact *contact_at(size_t index) {
-  return &blocks[index / A_BLOCK][index % A_BLOCK];
-}
-
-void state_contact_made(dJointID joint, dWorldID world, dJointGroupID group,
-                        const dContact *asked) {
-  if (joint == NULL) return;
-  if (n_contacts == n_blocks * A_BLOCK) {
-    seen_contact **more = realloc(blocks, (n_blocks + 1) * sizeof *blocks);
-    if (more == NULL) return;
-    blocks = more;
-    blocks[n_blocks] = malloc(A_BLOCK * sizeof **blocks);
-    if (blocks[n_blocks] == NULL) return;
-    n_blocks++;
-  }
-  seen_contact *contact = contact_at(n_contacts++);
-  contact->joint = joint;
-  contact->world = world;
-  contact->group = group;
-  contact->asked = *asked;
-}
-
-/* Feedback of one that stays may point into a place that another one gets: it
- * is set anew before each step. */
-static void keep_contacts(bool (*goes)(const seen_contact *, const void *),
-                          const void *what) {
-  size_t n = 0;
-  for (size_t i = 0; i < n_contacts; i++) {
-    seen_contact *contact = contact_at(i);
-    if (goes(contact, what)) continue;
-    if (n != i) {
-      if (dJointGetFeedback(contact->joint) == &contact->own_force)
-        dJointSetFeedback(contact->joint, NULL);
-      *contact_at(n) = *contact;
-    }
-    n++;
-  }
-  n_contacts = n;
-}
-
-static bool is_in_group(const seen_contact *contact, const void *group) {
-  return contact->group == group;
-}
-
-static bool is_joint(const seen_contact *contact, const void *joint) {
-  return contact->joint == joint;
-}
-
-static bool is_in_world(const seen_contact *contact, const void *world) {
-  return contact->world == world;
-}
-
-void state_group_emptied(dJointGroupID group) {
-  keep_contacts(is_in_group, group);
-}
-
-void state_joint_gone(dJointID joint) { keep_contacts(is_joint, joint); }
-
-static dWorldID last_world; /* in which a step was seen */
-
-void state_world_gone(dWorldID world) {
-  keep_contacts(is_in_world, world);
-  last_world = NULL;
-}
-
-size_t state_contact_count(void) { return n_contacts; }
-
-const seen_contact *state_contact(size_t index) { return contact_at(index); }
-
-/* Those of the step's world, in the same order. */
-static seen_contact **of_step;
-static size_t n_of_step, of_step_size;
-
-static bool list_contacts(dWorldID world) {
-  n_of_step = 0;
-  if (n_contacts > of_step_size) {
-    free(of_step);
-    of_step_size = 2 * n_contacts;
-    of_step = malloc(of_step_size * sizeof *of_step);
-    if (of_step == NULL) of_step_size = 0;
-    if (of_step == NULL) return false;
-  }
-  for (size_t i = 0; i < n_contacts; i++)
-    if (contact_at(i)->world == world) of_step[n_of_step++] = contact_at(i);
-  return true;
-}
-
 /* ---- bodies ---- */
 
 /* Where the host keeps a body's state, as long as there is the body, and what it
@@ -233,75 +139,80 @@ static void read_before(traffic_body *out, const body_places *places) {
 
 /* ---- joints ---- */
 
-/* Those of the step that the program has no feedback for get one of ours, for
- * the step. */
-typedef struct seen_joint {
-  dJointID joint;
-  dJointFeedback own;
-  bool lent;
-} seen_joint;
+/* All of the step's world; then the contacts among them, and those of the others
+ * that hold a body, each in order of creation. */
+static dWorldJoint *all;
+static const dWorldJoint **contacts, **joints;
+static size_t n_contacts, n_joints, joints_size;
 
-static seen_joint *joints;
-static size_t n_joints, joints_size;
+static bool room_for_joints(size_t count) {
+  if (count <= joints_size) return true;
+  free(all);
+  free(contacts);
+  free(joints);
+  joints_size = 2 * count;
+  all = malloc(joints_size * sizeof *all);
+  contacts = malloc(joints_size * sizeof *contacts);
+  joints = malloc(joints_size * sizeof *joints);
+  if (all != NULL && contacts != NULL && joints != NULL) return true;
+  free(all);
+  free(contacts);
+  free(joints);
+  all = NULL;
+  contacts = joints = NULL;
+  joints_size = 0;
+  return false;
+}
 
-static bool add_joint(dJointID joint) {
-  if (n_joints == joints_size) {
-    // nothing points into the old block: feedback is lent when all are known
-    size_t size = joints_size == 0 ? 64 : 2 * joints_size;
-    seen_joint *more = realloc(joints, size * sizeof *joints);
-    if (more == NULL) return false;
-    joints = more;
-    joints_size = size;
+static bool list_joints(dWorldID world) {
+  n_contacts = n_joints = 0;
+  size_t count = dWorldGetJoints(world, NULL, 0);
+  if (!room_for_joints(count)) return false;
+  dWorldGetJoints(world, all, count);
+  for (size_t i = 0; i < count; i++) {
+    const dWorldJoint *joint = &all[i];
+    bool holds = joint->body[0] != NULL || joint->body[1] != NULL;
+    if (joint->contact != NULL)
+      contacts[n_contacts++] = joint;
+    else if (holds && joint->enabled)
+      joints[n_joints++] = joint;
   }
-  joints[n_joints++].joint = joint;
   return true;
 }
 
-/* `on_body` [n_bodies]: contact joints on each. */
-static void list_joints(const int on_body[]) {
-  n_joints = 0;
-  for (size_t i = 0; i < n_bodies; i++) {
-    dBodyID body = handles[i];
-    int count = dBodyGetNumJoints(body);
-    // the host walks a list for each: where all are contacts, none is looked at
-    if (count == on_body[i]) continue;
-    for (int k = 0; k < count; k++) {
-      dJointID joint = dBodyGetJoint(body, k);
-      dBodyID first = dJointGetBody(joint, 0);
-      if (first == NULL) first = dJointGetBody(joint, 1);
-      if (first == body && dJointGetType(joint) != dJointTypeContact &&
-          dJointIsEnabled(joint) && !add_joint(joint))
-        return;
-    }
-  }
+/* The host writes into the record that is being told, unless the program has a
+ * place of its own. */
+static void ask_for_force(const dWorldJoint *joint, dJointFeedback *told) {
+  *told = (dJointFeedback){.f1 = {0}};
+  if (joint->feedback == NULL) dJointSetFeedback(joint->joint, told);
 }
 
-static void lend_feedback(void) {
-  for (size_t i = 0; i < n_joints; i++) {
-    seen_joint *joint = &joints[i];
-    joint->lent = dJointGetFeedback(joint->joint) == NULL;
-    if (!joint->lent) continue;
-    memset(&joint->own, 0, sizeof joint->own);
-    dJointSetFeedback(joint->joint, &joint->own);
-  }
+static void take_force(const dWorldJoint *joint, dJointFeedback *told) {
+  if (joint->feedback == NULL)
+    dJointSetFeedback(joint->joint, NULL);
+  else
+    *told = *joint->feedback;
 }
 
 static double joint_error(double h) {
   double worst = 0;
   for (size_t i = 0; i < n_joints; i++) {
-    double error = host_joint_error(joints[i].joint, h);
+    double error = host_joint_error(joints[i]->joint, h);
     if (!(error <= worst)) worst = error;
   }
   return worst;
 }
 
 /* The host works a joint's error out of all its rows, which costs as much as a
- * tenth of a step of a chain: read after one step in four, and after each while
+ * tenth of a step of a chain: read after one step in eight, and after each while
  * it rises towards the worst so far; and before the first with these joints. */
-enum { JOINT_STEPS = 4 };
+enum { JOINT_STEPS = 8 };
 static const double NEAR = 0.8;        /* of the worst */
 static double last_error, worst_error; /* of those read */
 static unsigned until_read;
+static dWorldID last_world; /* in which a step was seen */
+
+void state_world_gone(void) { last_world = NULL; }
 
 static void read_first_error(dWorldID world, double h) {
   static size_t last_count;
@@ -327,83 +238,51 @@ static double error_after(double h) {
 
 /* ---- a step ---- */
 
-static int *on_body;
-static size_t on_body_size;
-
-static bool count_contacts_on_bodies(void) {
-  if (n_bodies > on_body_size) {
-    free(on_body);
-    on_body_size = 2 * n_bodies;
-    on_body = malloc(on_body_size * sizeof *on_body);
-    if (on_body == NULL) on_body_size = 0;
-    if (on_body == NULL) return false;
-  }
-  memset(on_body, 0, n_bodies * sizeof *on_body);
-  for (size_t i = 0; i < n_of_step; i++)
-    for (int side = 0; side < 2; side++) {
-      uint32_t place = place_of(dJointGetBody(of_step[i]->joint, side));
-      of_step[i]->bodies[side] = place;
-      if (place > 0) on_body[place - 1]++;
-    }
-  return true;
-}
-
-static void note_forces(void) {
-  for (size_t i = 0; i < n_of_step; i++) {
-    seen_contact *contact = of_step[i];
-    contact->force = dJointGetFeedback(contact->joint);
-    if (contact->force != NULL && contact->force != &contact->own_force)
-      continue;
-    memset(&contact->own_force, 0, sizeof contact->own_force);
-    dJointSetFeedback(contact->joint, &contact->own_force);
-    contact->force = &contact->own_force;
-  }
-}
-
 static traffic_body *bodies_of(traffic_step *step) {
   return (traffic_body *)(step + 1);
 }
 
+static traffic_contact *contacts_of(traffic_step *step) {
+  return (traffic_contact *)(bodies_of(step) + n_bodies);
+}
+
+static traffic_joint *joints_of(traffic_step *step) {
+  return (traffic_joint *)(contacts_of(step) + n_contacts);
+}
+
+static void tell_contact(traffic_contact *out, const dWorldJoint *contact) {
+  for (int side = 0; side < 2; side++)
+    out->bodies[side] = place_of(contact->body[side]);
+  out->asked = *contact->contact;
+  ask_for_force(contact, &out->force);
+}
+
+static void tell_joint(traffic_joint *out, const dWorldJoint *joint) {
+  for (int side = 0; side < 2; side++)
+    out->bodies[side] = place_of(joint->body[side]);
+  ask_for_force(joint, &out->force);
+}
+
 traffic_step *state_begin(dWorldID world, double step_size) {
-  n_of_step = n_joints = 0;
-  if (!list_bodies(world) || !list_contacts(world) ||
-      !count_contacts_on_bodies())
-    return NULL;
-  list_joints(on_body);
+  n_contacts = n_joints = 0;
+  if (!list_bodies(world) || !list_joints(world)) return NULL;
   traffic_step *step = traffic_begin(
       TRAFFIC_STEP, sizeof *step + n_bodies * sizeof(traffic_body) +
-                        n_of_step * sizeof(traffic_contact) +
+                        n_contacts * sizeof(traffic_contact) +
                         n_joints * sizeof(traffic_joint));
   if (step == NULL) return NULL;
   step->n_bodies = (uint32_t)n_bodies;
-  step->n_contacts = (uint32_t)n_of_step;
+  step->n_contacts = (uint32_t)n_contacts;
   step->n_joints = (uint32_t)n_joints;
   for (size_t i = 0; i < n_bodies; i++)
     read_before(&bodies_of(step)[i], &bodies[i]);
   read_first_error(world, step_size);
   step->joint_error = last_error;
-  note_forces();
-  lend_feedback();
+  for (size_t i = 0; i < n_contacts; i++)
+    tell_contact(&contacts_of(step)[i], contacts[i]);
+  for (size_t i = 0; i < n_joints; i++)
+    tell_joint(&joints_of(step)[i], joints[i]);
   return step;
-}
-
-static void tell_contacts(traffic_contact *out) {
-  for (size_t i = 0; i < n_of_step; i++, out++) {
-    const seen_contact *contact = of_step[i];
-    memcpy(out->bodies, contact->bodies, sizeof out->bodies);
-    out->asked = contact->asked;
-    out->force = *contact->force;
-  }
-}
-
-static void tell_joints(traffic_joint *out) {
-  for (size_t i = 0; i < n_joints; i++, out++) {
-    dJointID joint = joints[i].joint;
-    for (int side = 0; side < 2; side++)
-      out->bodies[side] = place_of(dJointGetBody(joint, side));
-    out->force = *dJointGetFeedback(joint);
-    if (joints[i].lent) dJointSetFeedback(joint, NULL);
-  }
 }
 
 void state_end(dWorldID world, double step_size, traffic_step *step) {
@@ -412,9 +291,10 @@ void state_end(dWorldID world, double step_size, traffic_step *step) {
     read_state(&told[i].after, &bodies[i]);
     told[i].awake_after = dBodyIsEnabled(handles[i]) != 0;
   }
-  traffic_contact *contacts = (traffic_contact *)(told + n_bodies);
-  tell_contacts(contacts);
-  tell_joints((traffic_joint *)(contacts + n_of_step));
+  for (size_t i = 0; i < n_contacts; i++)
+    take_force(contacts[i], &contacts_of(step)[i].force);
+  for (size_t i = 0; i < n_joints; i++)
+    take_force(joints[i], &joints_of(step)[i].force);
   step->erp = dWorldGetERP(world);
   step->cfm = dWorldGetCFM(world);
   step->layer = dWorldGetContactSurfaceLayer(world);

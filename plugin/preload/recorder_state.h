@@ -9,31 +9,8 @@
 
 #include "preload/traffic.h"
 
-/* ---- contacts ---- */
-
-/** A contact joint that the program made. */
-typedef struct seen_contact {
-  dJointID joint;
-  dWorldID world;
-  dJointGroupID group;
-  uint32_t bodies[2];          /* in a step: places among its bodies from 1 */
-  const dJointFeedback *force; /* own_force or the program's */
-  dContact asked;
-  dJointFeedback own_force;
-} seen_contact;
-
-void state_contact_made(dJointID joint, dWorldID world, dJointGroupID group,
-                        const dContact *asked);
-void state_group_emptied(dJointGroupID group);
-void state_joint_gone(dJointID joint);
-void state_world_gone(dWorldID world);
-
-/** The contacts of all worlds in the order they were made. Valid until the next
- *  call that adds or removes one. */
-size_t state_contact_count(void);
-const seen_contact *state_contact(size_t index);
-
-/* ---- a step ---- */
+/** A world is being destroyed: its address may be another one's next. */
+void state_world_gone(void);
 
 /** A body may have got another mass or mode. */
 void state_bodies_changed(void);

@@ -2,10 +2,9 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "preload/recorder_state.h"
 
 /* ---- pairs ---- */
 
@@ -56,28 +55,31 @@ static void *room(void *items, size_t n, size_t *size, size_t item) {
   return realloc(items, *size * item);
 }
 
-static void hold_contact(const seen_contact *contact) {
-  const pair *found = find_pair(&contact->asked.geom);
-  if (found == NULL || !dJointIsEnabled(contact->joint)) return;
+static void hold_contact(const dWorldJoint *joint) {
+  if (joint->contact == NULL || !joint->enabled) return;
+  const pair *found = find_pair(&joint->contact->geom);
+  if (found == NULL) return;
   resting = room(resting, n_resting, &resting_size, sizeof *resting);
   if (resting == NULL) abort();
-  resting[n_resting++] = contact->joint;
+  resting[n_resting++] = joint->joint;
   // a pair's contacts are made one after the other
   if (n_held > 0 && held[n_held - 1].geoms.one == found->one &&
       held[n_held - 1].geoms.other == found->other)
     return;
   held = room(held, n_held, &held_size, sizeof *held);
   if (held == NULL) abort();
-  held[n_held++] = (held_pair){
-      *found,
-      contact->asked,
-      {dJointGetBody(contact->joint, 0), dJointGetBody(contact->joint, 1)}};
+  held[n_held++] =
+      (held_pair){*found, *joint->contact, {joint->body[0], joint->body[1]}};
 }
 
 static void hold_contacts(dWorldID world) {
+  size_t count = dWorldGetJoints(world, NULL, 0);
+  dWorldJoint *all = malloc((count + 1) * sizeof *all);
+  if (all == NULL) abort();
+  dWorldGetJoints(world, all, count);
   n_held = n_resting = 0;
-  for (size_t i = 0; i < state_contact_count(); i++)
-    if (state_contact(i)->world == world) hold_contact(state_contact(i));
+  for (size_t i = 0; i < count; i++) hold_contact(&all[i]);
+  free(all);
 }
 
 /* The normals of the program's contacts point into the geom that it collided

@@ -51,6 +51,8 @@ typedef struct recording_head {
   char stepper[64];
   char program[256];
   char message[RECORDING_MESSAGE]; /* the first */
+  int64_t impacts_by_set, poisson_bounces, poisson_unposed,
+      poisson_unfinished; /* ode-mlcp: as its report has them */
 } recording_head;
 
 typedef enum recording_kind {

@@ -113,6 +113,8 @@ static void add_normal_row(row_set *set, const row_frame *frame,
   if (settings->closed && !soft) cfm = smaller_of(cfm, HOST_DEFAULT_CFM);
   double motion = surface->motion[2];
   double depth = larger_of(-gap - settings->surface_layer, 0);
+  bool rests = !soft && gap <= 0 && cfm <= HOST_DEFAULT_CFM;
+  if (rests && settings->rest_depth > 0) depth = -gap - settings->rest_depth;
   double correction = erp * depth / frame->step_size, of_spring = 0;
   if (!soft && cfm > HOST_DEFAULT_CFM && spring_erp > 0) {
     double pressed = smaller_of(
@@ -121,8 +123,10 @@ static void add_normal_row(row_set *set, const row_frame *frame,
     correction = of_spring + erp * (depth - pressed) / frame->step_size;
   }
   double in_velocity =
-      soft ? correction
-           : smaller_of(correction, frame->max_correction + of_spring);
+      soft
+          ? correction
+          : larger_of(smaller_of(correction, frame->max_correction + of_spring),
+                      -frame->max_correction);
 
   double bounce = -INFINITY, approach = larger_of(gap, 0) / frame->step_size;
   if (surface->bounces && settings->gives_back &&

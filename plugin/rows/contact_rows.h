@@ -16,8 +16,10 @@ typedef struct contact_settings {
   double erp; /* the paper's gamma */
   double cfm;
   double surface_layer; /* m */
-  double max_velocity;  /* m/s, the program's own cap on corrections */
-  double spring_erp;    /* of soft contacts without one of their own */
+  double rest_depth; /* m: what a rigid contact's ERP brings it to, from either
+                           side; 0: it is pushed out to its surface layer */
+  double max_velocity; /* m/s, the program's own cap on corrections */
+  double spring_erp;   /* of soft contacts without one of their own */
   double carried; /* N s: what the normal row may carry, by the last step; its
                      compression by that is no error */
   int edges;      /* K: even, at least 4 */

@@ -55,6 +55,11 @@ void joint_rows_add(row_set *set, const row_frame *frame,
                     int row_of[6]) {
   const dStepperJointRows *host = &joint->rows;
   double h = frame->step_size;
+  int first = set->n_rows;
+  /* Of velocities at the step's end is all of a joint that has a stiff spring, or
+   * nothing: rows that hold the mean of both ends throw what the spring takes out
+   * at one back at the other, and a car's wheels never come to rest. */
+  bool stiff = false;
   for (int i = 0; i < 6; i++) row_of[i] = -1;
   for (unsigned i = 0; i < host->count; i++) {
     double rhs, correction = 0, excess = 0;
@@ -77,9 +82,9 @@ void joint_rows_add(row_set *set, const row_frame *frame,
     row->low = h * host->lo[i];
     row->high = h * host->hi[i];
     row_set_correct(set, correction, excess, 0);
-    set->corrections[set->n_rows - 1].stiff =
-        host->cfm[i] > world_cfm && !joint->soft[i];
+    stiff |= host->cfm[i] > world_cfm && !joint->soft[i];
   }
+  for (int r = first; r < set->n_rows; r++) set->corrections[r].stiff = stiff;
 }
 
 /* J v, with the velocities at the start of the step or free. */

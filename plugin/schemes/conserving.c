@@ -66,6 +66,36 @@ static double rate(const double J[2][6], const int body[2], const double v[]) {
   return sum;
 }
 
+/* J M^-1 J' */
+static double diagonal(const second_order *s, const int body[2],
+                       const double J[2][6]) {
+  double sum = 0, turned[3];
+  for (int side = 0; side < 2; side++) {
+    if (!world_is_dynamic(&s->home, body[side])) continue;
+    const host_body *of = &s->home.bodies[body[side]];
+    mat3_apply(turned, of->inverse_inertia, J[side] + 3);
+    sum +=
+        vec3_dot(J[side], J[side]) / of->mass + vec3_dot(J[side] + 3, turned);
+  }
+  return sum;
+}
+
+/* The rows of a damped step: those at its start, for the velocities at its end.
+ * Errors are left to the correction of poses. */
+static void hold_at_start(second_order *s, int j,
+                          const host_joint_rows *before) {
+  host_joint_rows *rows = &s->middle.joint_rows[s->middle.joints[j].rows];
+  const joint_row_state *states = s->row_states + 6 * s->middle.joints[j].rows;
+  for (unsigned i = 0; i < rows->rows.count; i++) {
+    const joint_row_state *state = &states[i];
+    if (!state->holds) continue;
+    memcpy(rows->rows.J[i], before->rows.J[state->before],
+           sizeof rows->rows.J[i]);
+    rows->rows.rhs[i] = state->target;
+    rows->correction[i] = 0;
+  }
+}
+
 static bool prepare_joint(second_order *s, int j, double h) {
   const world_joint *joint = &s->home.joints[j];
   host_joint_rows *rows = &s->middle.joint_rows[s->middle.joints[j].rows];
@@ -77,7 +107,7 @@ static bool prepare_joint(second_order *s, int j, double h) {
 
   /* motors ask the velocity at the end for their target: on the mean one they
    * would have it alternate */
-  for (unsigned i = 0; i < rows->rows.count; i++) {
+  for (unsigned i = 0; i < rows->rows.count && !s->damped; i++) {
     double *rhs = &rows->rows.rhs[i];
     if (rows->rows.cfm[i] > s->home.cfm || rows->soft[i]) {
       /* a spring's force is that at the start, and what the step makes of it */
@@ -105,6 +135,7 @@ static bool prepare_joint(second_order *s, int j, double h) {
   }
   for (int k = 0; k < n && worst > SMALL_ERROR; k++)
     states[index[k]].kept = states[index[k]].error;
+  if (s->damped) hold_at_start(s, j, before);
   return true;
 }
 
@@ -219,20 +250,6 @@ static void mean_row(const second_order *s, const motion *from,
     match_rate(body, J, apart, s->u, (error1 - state->error) / h, noise);
 }
 
-/* J M^-1 J' */
-static double diagonal(const second_order *s, const int body[2],
-                       const double J[2][6]) {
-  double sum = 0, turned[3];
-  for (int side = 0; side < 2; side++) {
-    if (!world_is_dynamic(&s->home, body[side])) continue;
-    const host_body *of = &s->home.bodies[body[side]];
-    mat3_apply(turned, of->inverse_inertia, J[side] + 3);
-    sum +=
-        vec3_dot(J[side], J[side]) / of->mass + vec3_dot(J[side] + 3, turned);
-  }
-  return sum;
-}
-
 /* Put the rows for the mean velocity in the place of those at the middle. */
 static void renew_joint(second_order *s, const motion *from, const motion *to,
                         double h, int j) {
@@ -306,6 +323,25 @@ static void end_of_turn(const double R0[9], const double R1[9],
   mat3_apply(turned, R1, local);
   for (int i = 0; i < 3; i++) w1[i] = 2 * u[i] - turned[i];
   mat3_apply(momentum, inertia1, w1);
+}
+
+/* As build_body, for the velocities u at the end of a damped step: its inertia
+ * is that at the start, and does not turn. */
+static void build_damped_body(second_order *s, const motion *from, int b,
+                              double missing[6]) {
+  const host_body *body = &s->home.bodies[b];
+  double *mass = s->mass + 36 * b;
+  double R0[9], I0[9], change[6];
+  turn_inertia(s, b, &from->poses[b], R0, I0);
+  memset(mass, 0, 36 * sizeof *mass);
+  for (int i = 0; i < 3; i++) {
+    mass[7 * i] = body->mass;
+    for (int k = 0; k < 3; k++) mass[6 * (3 + i) + 3 + k] = I0[3 * i + k];
+  }
+  for (int i = 0; i < 6; i++)
+    change[i] = s->u[6 * b + i] - s->start_v[6 * b + i];
+  matrix6_apply(missing, mass, change);
+  for (int i = 0; i < 6; i++) missing[i] -= s->force[6 * b + i];
 }
 
 /* The change of momentum over the step that goes with the mean velocity u, less
@@ -406,7 +442,10 @@ static bool free_motion(second_order *s, const motion *from, const motion *to,
     double inverse[36], missing[6], change[6];
     memcpy(s->x_free + 6 * b, s->u + 6 * b, 6 * sizeof *s->u);
     if (s->home.bodies[b].kinematic) continue;
-    build_body(s, from, to, b, h, missing);
+    if (s->damped)
+      build_damped_body(s, from, b, missing);
+    else
+      build_body(s, from, to, b, h, missing);
     if (!matrix6_invert(inverse, s->mass + 36 * b))
       return outcome_fail(s->step->out,
                           "body %lu has no finite inverse of its mass",
@@ -425,8 +464,8 @@ static void arrive(const second_order *s, const motion *from, double h,
     const double *u = s->u + 6 * b, *v = s->start_v + 6 * b;
     double *end = to->v + 6 * b;
     world_pose_move_cayley(&to->poses[b], &from->poses[b], u, h);
-    if (s->home.bodies[b].kinematic) {
-      memcpy(end, v, 6 * sizeof *end);
+    if (s->home.bodies[b].kinematic || s->damped) {
+      memcpy(end, s->damped ? u : v, 6 * sizeof *end);
       continue;
     }
     for (int i = 0; i < 6; i++) end[i] = 2 * u[i] - v[i];
@@ -469,8 +508,9 @@ static void slips(const world_contact *contact, const double v[],
  * source of energy. Where the slip of a contact ends within a step that is not
  * cut there, it would turn round: friction of those works against the slip at
  * the end, so far as that gives no energy.
+ * @param ends  whether more slips may be found that end
  * @return whether any was changed: the step is to be solved again. */
-static bool aim_friction(second_order *s, const double end_v[]) {
+static bool aim_friction(second_order *s, const double end_v[], bool ends) {
   bool changed = false;
   for (int k = 0; k < s->here->contacts.n && !s->detects; k++) {
     const world_contact *start = &s->here->contacts.items[k];
@@ -489,6 +529,7 @@ static bool aim_friction(second_order *s, const double end_v[]) {
     double *motion = middle->point.surface.motion;
     const double *own = start->point.surface.motion;
     if (s->aim[k] == AIM_MEAN) {
+      if (!ends) continue;
       double turned = 0;
       for (int d = 0; d < 2; d++)
         turned += (before[d] - own[d]) * (after[d] - own[d]);
@@ -603,7 +644,7 @@ static bool project_velocities(second_order *s, double h, int n_end,
   for (int b = 0; b < n_bodies; b++) {
     if (s->home.bodies[b].kinematic) continue;
     for (int i = 6 * b; i < 6 * b + 6; i++) {
-      to->carry[i] = v[i] - to->v[i];
+      to->carry[i] = s->damped ? 0 : v[i] - to->v[i];
       to->v[i] = v[i];
     }
   }
@@ -631,7 +672,8 @@ static bool reserve(second_order *s) {
 static void start(second_order *s, const motion *from, double h) {
   for (int b = 0; b < s->home.n_bodies; b++) {
     double share = 0, before = from->carry_h[b];
-    if (before > 0) share = CARRIED * fmin(1, h * h / (before * before));
+    if (before > 0 && !s->damped)
+      share = CARRIED * fmin(1, h * h / (before * before));
     for (int i = 6 * b; i < 6 * b + 6; i++) {
       s->start_v[i] = from->v[i] - share * from->carry[i];
       s->u[i] = s->start_v[i];
@@ -676,13 +718,16 @@ static bool settle(second_order *s, const motion *from, double h, motion *to,
                    int *n_end) {
   ode_mlcp_report *report = &s->step->out->report;
   const int MOST_WORSE = 2; /* rounds after the first few */
+  const double STAYS = 0.9; /* of the change of the round before */
   double last = INFINITY;
   int n_worse = 0;
   s->unsettled = true;
+  s->stays = false;
   for (int round = 1;
        round <= ROUNDS_MAX && s->unsettled && n_worse < MOST_WORSE; round++) {
     if (!renew_joints(s, from, to, h) || !solve_round(s, from, to, h, n_end))
       return false;
+    s->n_rounds++;
     keep_impulses(s);
     double change = take_over(s, h);
     arrive(s, from, h, to);
@@ -692,14 +737,35 @@ static bool settle(second_order *s, const motion *from, double h, motion *to,
     if (round > 3 && change < 1e3 * SETTLED && change > 0.5 * last)
       s->unsettled = false;
     n_worse += round > 3 && !(change < last);
-    last = change;
+    s->stays = s->unsettled && change > STAYS * last && change < last / STAYS;
+    last = s->unrest = change;
     if (round > report->rounds) report->rounds = round;
   }
   return true;
 }
 
+/* A step in the place of one whose rounds do not end, as they do not where joints
+ * hold a mechanism so that nothing of it can move on their surfaces: of first
+ * order, with the rows at its start, and it takes energy out, never in. */
+static bool damp(second_order *s, const motion *from, double h, motion *to,
+                 int *n_end) {
+  const int ROUNDS = 2; /* the second aims friction, */
+  bool aim = true;      /* where the first found it off */
+  for (int round = 0; round < ROUNDS && aim; round++) {
+    if (!solve_round(s, from, to, h, n_end)) return false;
+    take_over(s, h);
+    arrive(s, from, h, to);
+    aim = second_order_aim(s, &s->middle, s->u);
+  }
+  s->unsettled = false;
+  return true;
+}
+
 bool conserving_take(second_order *s, const motion *from, double h,
                      motion *to) {
+  /* among many contacts each change of one changes others */
+  enum { MOST_TURNS = 8, MOST_SOLVED = 4000 }; /* contacts times rounds */
+  s->n_rounds = 0;
   start(s, from, h);
   if (!second_order_look_at_middle(s, from, h) || !reserve(s) ||
       !second_order_find_known(s, &s->middle))
@@ -715,9 +781,12 @@ bool conserving_take(second_order *s, const motion *from, double h,
   prepare_contacts(s);
   arrive(s, from, h, to);
   int n_end;
-  do {
+  if (s->damped && !damp(s, from, h, to, &n_end)) return false;
+  for (int turn = 0; !s->damped && turn < MOST_TURNS; turn++) {
     if (!settle(s, from, h, to, &n_end)) return false;
-  } while (!s->unsettled && aim_friction(s, to->v));
+    bool ends = s->n_rounds * s->here->contacts.n <= MOST_SOLVED;
+    if (s->unsettled || !aim_friction(s, to->v, ends)) break;
+  }
   return look_at_end(s, to, h) && project_velocities(s, h, n_end, to);
 }
 

@@ -6,7 +6,9 @@
 
 #include "schemes/second_order.h"
 
-/** Sets s->unsettled where the rounds do not end: the step is too large. */
+/** Sets s->unsettled where the rounds do not end: the step is too large. With
+ *  s->damped it is one of first order instead, which needs no rounds: angular
+ *  momentum is kept but for the turning of inertias, and energy gets less. */
 second_order_step conserving_take;
 
 /** Some bodies were given new velocities: the carry of all that rows tie to them

@@ -176,7 +176,9 @@ static bool solve_impact(event_state *w, const double v[]) {
                             redundant */
   request.v = request.x_free = v;
   request.smooth = true;
+  request.budget_share = second_order_budget_share(&w->s);
   if (!assembly_solve(w->s.base.assembly, &request, step->out)) return false;
+  w->s.n_stopped += assembly_stopped(w->s.base.assembly);
   double seconds = step->step_size;
   assembly_add_forces(w->s.base.assembly, seconds, step->joints);
   return tally_found(w, seconds, &w->s.here->contacts, NULL);
@@ -417,23 +419,69 @@ static bool correct(event_state *w, double last) {
   return second_order_correct(&w->s, &w->ahead, &w->now);
 }
 
-/* A step of the size, or of half, a quarter .. of it: one that settles.
+/* Whether it may be joints with what does not move that keep the rounds from
+ * ending. A mechanism that is free keeps its momentum instead, and a damped step
+ * knows no forces that vary. */
+static bool can_damp(const event_state *w) {
+  const force_list *forces = w->s.step->forces;
+  const world_snapshot *home = &w->s.home;
+  if (forces->first != NULL || forces->n_springs > 0) return false;
+  for (int j = 0; j < home->n_joints; j++)
+    if (home->joints[j].rows >= 0 &&
+        !(world_is_dynamic(home, home->joints[j].body[0]) &&
+          world_is_dynamic(home, home->joints[j].body[1])))
+      return true;
+  return false;
+}
+
+/* Rounds of contacts that do not end leave a step that may gain energy. */
+static bool touches(const event_state *w) {
+  const world_contacts *contacts = &w->s.here->contacts;
+  bool forces =
+      w->s.step->forces->first != NULL || w->s.step->forces->n_springs > 0;
+  for (int k = 0; k < contacts->n && !forces; k++)
+    if (contacts->items[k].active) return true;
+  return false;
+}
+
+/* A step of the size, or of half, a quarter .. of it: one that settles. Where the
+ * rounds get no further at half a size than at the whole, no size will do: the
+ * step is taken damped.
  * @param n_failed  tries of the host's step that did not, so far: what never
  *                  settles would be cut into thousands */
 static bool try_step(event_state *w, double *size, int *n_failed) {
-  const double SMALLEST = 0x1p-12; /* of the host's step: taken as it is */
-  const int MOST_FAILED = 50;      /* then any size is */
+  const double SMALLEST = 0x1p-12; /* of the host's step */
+  const bool damps = can_damp(w);
+  const bool may_damp = damps || touches(w);
+  const int MOST_STAYED = 3; /* sizes in a row */
+  const double CLOSE =
+      1e-3; /* of the rounds: then a smaller step gets closer */
+  double whole = *size, unrest = INFINITY;
+  int n_stayed = 0;
+  w->s.damped = may_damp && w->failed.size_pause > 0;
   for (;;) {
+    int rows = event_report(w)->rows;
     if (!w->s.take(&w->s, &w->now, *size, &w->next)) return false;
+    rows = event_report(w)->rows - rows;
+    if (rows > w->price) w->price = rows;
     if (!w->s.unsettled) return true;
-    /* what does not settle in so short a time seldom does in a longer one */
+    bool stays =
+        damps && (w->s.stays || (unrest < CLOSE && w->s.unrest > 0.5 * unrest));
+    n_stayed = stays ? n_stayed + 1 : 0;
+    unrest = w->s.unrest;
     bool smallest = *size <= SMALLEST * w->s.step->step_size;
-    *n_failed += smallest ? MOST_FAILED / 2 : 1;
-    if (smallest || *n_failed > MOST_FAILED) {
-      event_report(w)->not_converged = 1;
-      return true;
+    /* what does not settle in so short a time seldom does in a longer one */
+    const int most = event_most_sizes(w, damps);
+    *n_failed += smallest ? most / 2 : 1;
+    if (n_stayed < MOST_STAYED && !smallest && *n_failed <= most) {
+      *size /= 2;
+      continue;
     }
-    *size /= 2;
+    event_report(w)->not_converged = 1;
+    w->no_size = true;
+    if (!may_damp) return true;
+    w->s.damped = true;
+    *size = whole;
   }
 }
 
@@ -441,13 +489,14 @@ static bool run(event_state *w) {
   const scheme_step *step = w->s.step;
   if (!events_start_sweep(w)) return false;
   const ode_mlcp_options *options = step->options;
+  const int ONE_BY_ONE = 3;
   double remaining = step->step_size;
   bool detect = options->events;
   int n_failed = 0;
   w->n_events = 0;
   second_order_find_stiff(&w->s, &w->now, step->step_size);
   w->s.counts_cone = true;
-  w->s.n_stopped = 0;
+  w->s.n_stopped = w->failed.stopped;
   double last = 0; /* size of the last substep */
   double size = INFINITY;
   for (bool first = true; remaining > 1e-12 * step->step_size; first = false) {
@@ -455,21 +504,26 @@ static bool run(event_state *w) {
         choose_active(w, remaining) || (first && joints_approach(w));
     if (approach && options->approach && !impact(w)) return false;
     size = fmin(fmin(2 * size, remaining), events_longest(w));
-    w->s.detects = detect;
+    size = fmin(size, w->longest);
+    w->s.detects = detect && event_most_looks(w) > 0;
     if (!try_step(w, &size, &n_failed)) return false;
 
     event found = {EVENT_NONE, 0};
     w->ahead_size = 0;
     last = size;
     if (detect && !events_find(w, size, &found)) return false;
-    if (found.kind != EVENT_NONE && ++w->n_events > options->max_events) {
+    if (found.kind != EVENT_NONE && ++w->n_events > event_most_events(w)) {
       bool holds = false;
       event_report(w)->zeno = 1;
-      if (found.kind == EVENT_COLLISION && !events_hold_back(w, &holds))
+      bool all = w->n_events > event_most_events(w) + ONE_BY_ONE;
+      if (found.kind == EVENT_COLLISION &&
+          !events_hold_back(w, size, all, &holds))
         return false;
       if (holds) continue; /* the trial again, without what collides in it */
-      detect = false;
-      found.kind = EVENT_NONE;
+      /* what was not near enough to be held back yet is met */
+      detect = w->n_events <= options->max_events;
+      if (!detect && found.kind == EVENT_TRANSITION) continue; /* whole */
+      if (!detect) found.kind = EVENT_NONE;
     }
     bool done = found.kind == EVENT_NONE ? accept(w, &remaining, size)
                 : found.kind == EVENT_COLLISION
@@ -497,10 +551,21 @@ static bool reserve(event_state *w) {
           outcome_no_memory(w->s.step->out));
 }
 
+static void add_failed(failed_tries *sum, const failed_tries *of) {
+  if (of->searches > sum->searches) sum->searches = of->searches;
+  if (of->search_pause > sum->search_pause)
+    sum->search_pause = of->search_pause;
+  if (of->sizes > sum->sizes) sum->sizes = of->sizes;
+  if (of->size_pause > sum->size_pause) sum->size_pause = of->size_pause;
+  if (of->stopped > sum->stopped) sum->stopped = of->stopped;
+}
+
 static void start(event_state *w) {
   const world_snapshot *home = &w->s.home;
   w->now.time = w->s.step->time;
-  w->n_entries = w->n_transitions = w->n_looks = 0;
+  w->n_entries = w->n_transitions = w->n_looks = w->price = 0;
+  w->failed = (failed_tries){0};
+  w->no_size = false;
   for (int b = 0; b < home->n_bodies; b++) {
     const host_body *body = &home->bodies[b];
     const body_memory *last = find_unchanged(w, body);
@@ -508,6 +573,7 @@ static void start(event_state *w) {
     if (last != NULL) {
       memcpy(w->now.carry + 6 * b, last->carry, sizeof last->carry);
       w->now.carry_h[b] = last->carry_h;
+      add_failed(&w->failed, &last->failed);
     }
     w->now.poses[b] = world_pose_of(body);
     memcpy(w->now.v + 6 * b, body->v, sizeof body->v);

@@ -1,6 +1,7 @@
 /* The trapezoids, the (alpha, gamma) family and the conserving scheme: each
  * island takes its own way through a step, in substeps of its own. Those that are
  * found to meet at the end take it again together. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,7 @@ static int gather(event_state *w, const scheme_step *step, int first) {
 static bool scatter(event_state *w, const scheme_step *step, int n) {
   event_island *group = &w->islands[w->group];
   const joint_result *joint = w->group_joints;
+  const failed_tries failed = event_failed_tries(w);
   for (int i = 0; i < n; i++) {
     event_island *island = &w->islands[w->group_index[i]];
     size_t n_joints = w->group_islands[i].joints_count;
@@ -139,6 +141,7 @@ static bool scatter(event_state *w, const scheme_step *step, int n) {
     memcpy(end->carry, w->now.carry + 6 * b, sizeof end->carry);
     end->carry_h = w->now.carry_h[b];
     memcpy(end->v_alpha, w->v_alpha + 6 * b, sizeof end->v_alpha);
+    end->failed = failed;
   }
   w->curves |= w->s.home.n_joint_rows > 0;
   group->first_entry = w->n_kept;
@@ -151,6 +154,93 @@ static bool scatter(event_state *w, const scheme_step *step, int n) {
   return true;
 }
 
+/* The host's step of the set in hand, in at least so many substeps. */
+static bool solve_in(event_state *w, int parts) {
+  w->longest = parts > 1 ? w->s.step->step_size / parts : INFINITY;
+  return event_driven_solve(w);
+}
+
+/* Keep where the set's bodies end. */
+static bool keep_end(event_state *w) {
+  int n = w->s.home.n_bodies;
+  if (!EVENT_RESERVE(w, coarse, n)) return false;
+  memcpy(w->coarse, w->now.poses, (size_t)n * sizeof *w->now.poses);
+  return true;
+}
+
+/* m: how far a body's pose is from another: its centre of mass, and a place as far
+ * from it as its mass is about the axis of its largest moment of inertia. */
+static double way_between(const host_body *body, const world_pose *a,
+                          const world_pose *b) {
+  const double *I = body->inertia;
+  double way[3], same = 0, chord = 0;
+  for (int i = 0; i < 3; i++) way[i] = a->position[i] - b->position[i];
+  for (int i = 0; i < 4; i++) same += a->quaternion[i] * b->quaternion[i];
+  for (int i = 0; i < 4; i++) {
+    double d = a->quaternion[i] - copysign(1, same) * b->quaternion[i];
+    chord += d * d;
+  }
+  double radius =
+      body->mass > 0 ? sqrt(fmax(fmax(I[0], I[4]), I[8]) / body->mass) : 0;
+  double turn = 2 * sqrt(chord); /* small */
+  return vec3_length(way) + radius * turn;
+}
+
+static double farthest_from_coarse(const event_state *w) {
+  double most = 0;
+  for (int b = 0; b < w->s.home.n_bodies; b++)
+    most = fmax(most, way_between(&w->s.home.bodies[b], &w->now.poses[b],
+                                  &w->coarse[b]));
+  return most;
+}
+
+/* Start the set again: what it came to is void, but for its work. */
+static void start_again(event_state *w, const scheme_step *step, int first) {
+  outcome *out = w->part.out;
+  outcome_add_work(step->out, out);
+  int n_observed = out->n_observed;
+  double worst = out->report.position_error;
+  int refused = out->report.refused_substeps + out->report.substeps;
+  event_log_drop(&w->log, first);
+  contact_memory_unclaim(step->memory);
+  gather(w, step, first);
+  outcome_start(out);
+  out->n_observed = n_observed;
+  out->report.position_error = worst;
+  out->report.refused_substeps = refused;
+}
+
+/* The step in as many substeps as `accuracy` asks for. With an error of second
+ * order, ends that m and n substeps lead to are apart by the last one's error times
+ * (n / m)^2 - 1 (Richardson). That error may be accuracy times the step's part of
+ * a second. */
+static bool solve_accurately(event_state *w, const scheme_step *step,
+                             int first) {
+  enum { MOST = 1024, FINER = 64 };
+  const double AIM = 0.8;       /* of what is allowed */
+  const double NO_BETTER = 0.7; /* rounding, or what has no order */
+  double allowed = step->options->accuracy * step->step_size;
+  double last = INFINITY;
+  int parts = 2, coarse = 1;
+  if (!solve_in(w, coarse)) return false;
+  for (;;) {
+    if (!keep_end(w)) return false;
+    start_again(w, step, first);
+    if (!solve_in(w, parts)) return false;
+    double ratio = (double)parts / coarse;
+    double error = farthest_from_coarse(w) / (ratio * ratio - 1);
+    w->part.out->report.position_error = error;
+    if (error <= allowed) return true;
+    if (parts >= MOST || error > NO_BETTER * last) break;
+    last = error;
+    coarse = parts;
+    double next = ceil(parts * sqrt(error / (AIM * allowed)));
+    parts = (int)fmin(fmin(fmax(next, 1.5 * parts), MOST), FINER * parts);
+  }
+  w->part.out->report.inaccurate = 1;
+  return true;
+}
+
 static bool solve_set(event_state *w, const scheme_step *step, int first,
                       bool hides) {
   int n = gather(w, step, first);
@@ -159,7 +249,8 @@ static bool solve_set(event_state *w, const scheme_step *step, int first,
   if (hides)
     contact_source_show(step->contacts, w->group_islands, w->group_index,
                         (size_t)n);
-  bool solved = event_driven_solve(w);
+  bool solved = step->options->accuracy > 0 ? solve_accurately(w, step, first)
+                                            : solve_in(w, 1);
   if (hides) contact_source_hide_again(step->contacts);
   step->out->n_observed = w->part.out->n_observed;
   if (!solved) {
@@ -279,7 +370,8 @@ static void committed(void *state) {
     body_memory *m = &w->bodies[b];
     const dReal *x = dBodyGetPosition(end->id),
                 *q = dBodyGetQuaternion(end->id);
-    *m = (body_memory){.serial = end->serial, .carry_h = end->carry_h};
+    *m = (body_memory){
+        .serial = end->serial, .carry_h = end->carry_h, .failed = end->failed};
     vec3_copy(m->pose.position, x);
     for (int i = 0; i < 4; i++) m->pose.quaternion[i] = q[i];
     vec3_copy(m->v, dBodyGetLinearVel(end->id));

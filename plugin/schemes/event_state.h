@@ -7,12 +7,23 @@
 #include "schemes/second_order.h"
 #include "schemes/sweep.h"
 
+/** What an island's body remembers of tries that came to nothing: they are the
+ *  price of a step, and what did not end in one seldom does in the next. */
+typedef struct failed_tries {
+  int searches;     /* for transitions that ran out, in a row, */
+  int search_pause; /* and steps until the next */
+  int sizes;        /* steps in a row no size of which settled, */
+  int size_pause;   /* and steps to be taken damped until the next try */
+  int stopped;      /* solves that ended with their budget */
+} failed_tries;
+
 /** A body as the last step's commit left it. */
 typedef struct body_memory {
   unsigned long serial;
   world_pose pose;
   double v[6];
   double carry[6], carry_h; /* see motion */
+  failed_tries failed;
 } body_memory;
 
 /** What the step in hand leaves of a body. */
@@ -21,6 +32,7 @@ typedef struct body_end {
   unsigned long serial;
   double carry[6], carry_h;
   double v_alpha[6];
+  failed_tries failed;
 } body_end;
 
 /** An island and, once it is solved, what was solved with it as the first. */
@@ -83,10 +95,14 @@ typedef struct event_state {
   int n_collided;
   contact_watch *watch; /* [here's contacts] */
   contact_probe *probe, *other_probe;
+  double longest;              /* s: no substep is longer */
   int n_events, n_transitions; /* so far in the step, */
-  int n_looks;  /* and trial steps on the search for transitions */
-  bool *taken;  /* [here's contacts] */
-  int *home_of; /* [here's contacts] in `home`, -1: new since then */
+  int n_looks;         /* and trial steps on the search for transitions */
+  int price;           /* rows solved for the dearest trial of the step */
+  bool no_size;        /* settled: the step was damped, or left as it was */
+  failed_tries failed; /* before the step */
+  bool *taken;         /* [here's contacts] */
+  int *home_of;        /* [here's contacts] in `home`, -1: new since then */
 
   /* of the whole step */
   scheme_step part;      /* as the islands in hand see it */
@@ -103,7 +119,8 @@ typedef struct event_state {
   world_pose *poses;             /* [all bodies] where they end */
   world_snapshot whole, meeting; /* bodies alone; and contacts at the end */
   dStepperIsland *bare;
-  body_end *ends; /* [n_ends] all bodies */
+  world_pose *coarse; /* [home's bodies] where they end with fewer substeps */
+  body_end *ends;     /* [n_ends] all bodies */
   int n_ends;
   step_sweep sweep;   /* of fast bodies: */
   double sweep_share; /* where they meet in the trial step; */
@@ -122,6 +139,20 @@ int event_compare_bodies(const void *left, const void *right);
 
 /** m/s: below this a contact's bodies neither part nor come closer. */
 double event_rate_tolerance(const event_state *w);
+
+/** Trial steps that the search for transitions may take in the step. */
+int event_most_looks(const event_state *w);
+
+/** Tries of a step that may fail to settle, by size, until it is taken as it is.
+ *  @param damps  whether it is a damped step then */
+int event_most_sizes(const event_state *w, bool damps);
+
+/** Events after which the rest of an island's step has none: what would still
+ *  collide is held back, all at once. */
+int event_most_events(const event_state *w);
+
+/** What is remembered of tries that came to nothing, after the step. */
+failed_tries event_failed_tries(const event_state *w);
 
 /** Whether the step has been cut so often that it is only cut where something
  *  collides: what else changes is met there. */

@@ -224,7 +224,18 @@ static bool match_collided(event_state *w) {
          outcome_no_memory(w->s.step->out);
 }
 
-bool events_hold_back(event_state *w, bool *any) {
+/* Contact k of `here` comes down to nothing soon after the trial step of size h, if
+ * not in it. */
+static bool is_to_collide(const event_state *w, int k, double h) {
+  const world_contacts *contacts = &w->s.here->contacts;
+  const double SOON = 2; /* trial steps */
+  double rate = fmin(world_contact_rate(contacts, k, w->now.v),
+                     world_contact_rate(contacts, k, w->next.v));
+  return contacts->items[k].stop < 0 &&
+         contacts->items[k].point.gap + SOON * h * rate < 0;
+}
+
+bool events_hold_back(event_state *w, double h, bool all, bool *any) {
   world_snapshot *here = w->s.here;
   *any = false;
   if (!match_collided(w)) return false;
@@ -232,6 +243,12 @@ bool events_hold_back(event_state *w, bool *any) {
     if (w->match[k] < 0) continue;
     world_contact *contact = &here->contacts.items[w->match[k]];
     *any |= contact->hits <= HITS_APART;
+    contact->hits = HITS_APART + 1;
+  }
+  for (int k = 0; all && k < here->contacts.n; k++) {
+    world_contact *contact = &here->contacts.items[k];
+    if (contact->hits > HITS_APART || !is_to_collide(w, k, h)) continue;
+    *any |= !contact->active;
     contact->hits = HITS_APART + 1;
   }
   return true;
@@ -569,7 +586,7 @@ static bool find_root(event_state *w, watch_look *look, bracket *in,
   bool forces = look == forces_after, halved = true;
   double weight_low = in->at_low, weight_high = in->at_high, value = INFINITY;
   int last = 0;
-  for (int i = 0; i < MOST; i++) {
+  for (int i = 0; i < MOST && w->n_looks < event_most_looks(w); i++) {
     double width = in->high - in->low;
     bool jumps = forces && i > FEW && fmin(in->at_low, -in->at_high) > JUMP;
     double share = jumps    ? w->s.step->options->min_substep
@@ -627,9 +644,9 @@ static bool cut_at_root(event_state *w, watch_look *look, int kinds,
   return true;
 }
 
-/* Of an island in a step, and trial steps to find them: those to come, as of piles
- * that tumble, are met where the step is cut or ends for something else. */
-enum { MOST_TRANSITIONS = 10, MOST_LOOKS = 100 };
+/* Of an island in a step: those to come, as of piles that tumble, are met where the
+ * step is cut or ends for something else. */
+enum { MOST_TRANSITIONS = 10 };
 
 /* When the first mode changes before `end`, up to the size h of the trial step: the
  * step so far is then left in w->next. INFINITY: they stay what they are.
@@ -644,7 +661,7 @@ static bool find_transition(event_state *w, double h, double end, double *when,
   *when = INFINITY;
   *looked = false;
   if (end <= shortest || w->n_transitions >= MOST_TRANSITIONS ||
-      w->n_looks >= MOST_LOOKS || event_crowds(w))
+      w->n_looks >= event_most_looks(w) || event_crowds(w))
     return true;
   if (!set_watches(w, &any)) return false;
   if (!any) return true;

@@ -299,11 +299,11 @@ bool second_order_find_known(second_order *s, const world_snapshot *at) {
 }
 
 /* A step has solves by the hundred where its rounds do not settle. Those that end
- * with their budget leave the next ones half of it each: all of them together take
- * little more than two budgets. */
-static double budget_share(const second_order *s) {
-  const int MOST_HALVED = 8;
-  return ldexp(1, -(s->n_stopped < MOST_HALVED ? s->n_stopped : MOST_HALVED));
+ * with their budget leave the next ones a quarter of it each: all of them together
+ * take little more than one budget. */
+double second_order_budget_share(const second_order *s) {
+  const int MOST_LEFT = 4;
+  return ldexp(1, -2 * (s->n_stopped < MOST_LEFT ? s->n_stopped : MOST_LEFT));
 }
 
 /* `smooth`, for events look at how forces change with time. */
@@ -314,7 +314,7 @@ assembly_request second_order_request(const second_order *s,
   request.level = level;
   request.step_size = h;
   request.slip_floor = assembly_slip_floor(at->gravity, h);
-  request.budget_share = budget_share(s);
+  request.budget_share = second_order_budget_share(s);
   request.x_free = s->x_free;
   request.smooth = true;
   return request;

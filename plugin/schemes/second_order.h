@@ -45,6 +45,10 @@ struct second_order {
   bool detects;     /* steps are cut where contacts begin or end to slip */
   bool unsettled;   /* the last step tried did not settle: it is too large */
   /* the conserving scheme's */
+  bool stays;    /* the rounds of the last step tried neither shrank nor grew */
+  int n_rounds;  /* of the last step tried */
+  double unrest; /* how much the last of them changed, as a part */
+  bool damped; /* asked for: a step that is taken as it is, see conserving.h */
   world_snapshot before;              /* joints at the start of a step, */
   world_snapshot after;               /* and the world at its end */
   double *early, *start_v;            /* [6 n_bodies] */
@@ -76,6 +80,9 @@ bool second_order_look_at_middle(second_order *s, const motion *from, double h);
 /** What is known of the contacts of the problem at `at`; friction opposes the slip
  *  of free flight, until second_order_aim. */
 bool second_order_find_known(second_order *s, const world_snapshot *at);
+
+/** The part of the budget that the step's next solve gets. */
+double second_order_budget_share(const second_order *s);
 
 /** A request for x = `level`'s unknown at `at`. */
 assembly_request second_order_request(const second_order *s,

@@ -86,6 +86,7 @@ bool settings_add_scheme_name(int scheme, const char *name) {
 #define GAP BIT(GAP)
 #define SECOND_ORDER                                                           \
   (BIT(GAP) | BIT(TRAPEZOID_1) | BIT(TRAPEZOID) | BIT(CONSERVING))
+#define ORDER_TWO (BIT(TRAPEZOID) | BIT(CONSERVING))
 #define STABILISED (BIT(AH) | SECOND_ORDER | BIT(ST))
 #define ST BIT(ST)
 
@@ -399,6 +400,21 @@ bool settings_read(const ode_mlcp_options *options, ode_mlcp_options *own,
       return false;
     }
     set_value(known, &read, value);
+  }
+  if (read.accuracy > 0 && (int)read.scheme < N_LISTED &&
+      !(ORDER_TWO & (1u << read.scheme))) {
+    char data[SETTING_LINE];
+    text line;
+    text_start(&line, data, sizeof data - 1);
+    text_add(&line, "accuracy: ");
+    add_exactly(&line, SETTING_REAL, read.accuracy);
+    text_add(&line, " m is not for scheme ");
+    text_add(&line, settings_scheme_name(read.scheme));
+    text_add(&line,
+             ", whose errors are not of second order in all worlds; it takes "
+             "trapezoid or conserving, or accuracy 0");
+    give_line(message, message_size, &line);
+    return false;
   }
   *own = read;
   return true;

@@ -66,6 +66,10 @@ static double give_nothing(const mlcp_problem *problem,
 
 /* ---- the cascade --------------------------------------------------------- */
 
+/* Rows whose active set is found from anywhere: they are swept even where nothing is
+ * known of them, and not content with less than the target while that is cheap. */
+enum { FEW_ROWS = 150 };
+
 /* How much of a guess is known. */
 typedef enum knowledge { KNOW_NOTHING, KNOW_LITTLE, KNOW_HALF } knowledge;
 
@@ -91,6 +95,12 @@ static bool is_over(const fast_work *work) {
   return fast_work_is_spent(work) || work->best_residual <= work->enough;
 }
 
+/* The same while cheap stages are left, which end most small problems: there the
+ * last digits cost a factorisation or two. */
+static bool is_over_soon(const fast_work *work) {
+  return fast_work_is_spent(work) || work->best_residual <= work->soon;
+}
+
 /* An interior point run and its active set; from where it got stuck,
  * continuation by pivots, where few rows are left to change. */
 static bool run_interior(fast_work *work,
@@ -103,6 +113,8 @@ static bool run_interior(fast_work *work,
                                      .max_share = 0.2,
                                      .patience = 1};
   if (fast_interior_solve(work, options)) return true;
+  // where the path's own end is asked for, it is not the first answer that will do
+  if (options->cross_over && is_over(work)) return false;
   if (work->residual < near_enough && active_set_solve(work, &polish))
     return true;
   fast_work_restore_best(work);
@@ -210,19 +222,31 @@ static bool lemke_from_nothing(fast_work *work) {
 /* From the active set of last step, unless so many of its rows change at once
  * that it tells nothing. */
 static bool continue_from_guess(fast_work *work, double most_work) {
-  const double most_share = 0.1; // of the rows
+  const fast_continuation_options near = {
+      .most_work = most_work, .most_share = 0.1, .max_pivots = 200};
   fast_spread(work, true);
   box_project(&work->box, work->p);
   fast_work_evaluate(work);
-  return fast_continuation_solve(work, most_work, most_share);
+  return fast_continuation_solve(work, &near);
+}
+
+/* From the best point, where sweeps or what came before left little of a structure
+ * undone. In a heap they leave a hundredth of the speeds at least. */
+static bool continue_from_best(fast_work *work) {
+  const double little = 5e-3; // residual
+  const fast_continuation_options anywhere = {
+      .most_work = 25, .most_share = 1, .max_pivots = 0};
+  if (work->box.n_rows <= FEW_ROWS || work->best_residual > little)
+    return false;
+  fast_work_restore_best(work);
+  return fast_continuation_solve(work, &anywhere);
 }
 
 /* What rests, or may: from the guess in work->p, or from nothing. After a
  * failure the guess is there again. */
 static bool rest(fast_work *work, const double guess[], knowledge known) {
-  const int few_rows = 150; // whose active set is found from anywhere
   bool rests = known == KNOW_HALF && fast_rest_may(work);
-  bool is_large = work->box.n_rows > few_rows;
+  bool is_large = work->box.n_rows > FEW_ROWS;
   if (!rests && (known > KNOW_NOTHING || !is_large)) return false;
   if (rests && fast_rest_correct(work)) return true;
   if (is_large && fast_rest_approach(work)) return true;
@@ -231,10 +255,12 @@ static bool rest(fast_work *work, const double guess[], knowledge known) {
 }
 
 static bool run_cascade(fast_work *work, const double guess[]) {
-  const int few_rows = 150; // swept even where nothing is known of them
   // residual: what is left is how light bodies share their loads, and the active
   // set changed all at once goes round in circles there
   const double last_digits = 1e-6;
+  // times the target: last step's impulses are good enough as they are, and what they
+  // miss adds up for a step or two before it is looked for
+  const double nearly = 10;
   const double few_factorisations = 16, some_factorisations = 40;
 
   work->best_residual = INFINITY;
@@ -242,18 +268,20 @@ static bool run_cascade(fast_work *work, const double guess[]) {
   work->stage = SOLVER_STAGE_WARM;
   knowledge known = take_guess(work, guess);
   if (work->residual <= work->target) return true;
+  if (work->residual <= fmin(work->soon, nearly * work->target)) return false;
   if (known == KNOW_HALF && work->residual <= last_digits) {
     work->stage = SOLVER_STAGE_CONTINUATION;
     if (continue_from_guess(work, few_factorisations)) return true;
+    if (is_over_soon(work)) return false;
     take_guess(work, guess);
   }
   work->stage = SOLVER_STAGE_REST;
   if (rest(work, guess, known)) return true;
-  if (fast_work_is_spent(work)) return false;
+  if (is_over_soon(work)) return false;
   if (known > KNOW_NOTHING) {
     work->stage = SOLVER_STAGE_CONTINUATION;
     if (continue_from_guess(work, some_factorisations)) return true;
-    if (fast_work_is_spent(work)) return false;
+    if (is_over_soon(work)) return false;
     take_guess(work, guess);
   }
   work->stage = SOLVER_STAGE_CRASH;
@@ -263,9 +291,12 @@ static bool run_cascade(fast_work *work, const double guess[]) {
   work->stage = SOLVER_STAGE_SWEEPS;
   if (known == KNOW_NOTHING) take_guess(work, guess);
   // a large structure of which nothing is known is none to be swept
-  if ((known > KNOW_NOTHING || work->box.n_rows <= few_rows) &&
+  if ((known > KNOW_NOTHING || work->box.n_rows <= FEW_ROWS) &&
       fast_sweeps_solve(work, known == KNOW_HALF))
     return true;
+  if (is_over(work)) return false;
+  work->stage = SOLVER_STAGE_CONTINUATION;
+  if (continue_from_best(work)) return true;
   if (is_over(work)) return false;
 
   work->stage = SOLVER_STAGE_INTERIOR;
@@ -328,6 +359,17 @@ static bool run(fast_work *work, fast_method method, bool smooth,
              : lemke_cold(work);
 }
 
+/* What residuals end the cascade: a share of the tolerances. */
+static void set_limits(fast_work *work, const solver_options *options,
+                       double share) {
+  bool is_small = work->box.n_rows <= FEW_ROWS;
+  work->target = share * options->tolerance;
+  work->enough = work->target;
+  if (options->kind == SOLVER_FAST && isfinite(options->budget))
+    work->enough = fmax(work->target, share * options->acceptable);
+  work->soon = is_small ? work->target : work->enough;
+}
+
 bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
                  const solver_options *options, fast_method method,
                  const double guess[], const mlcp_solution *solution,
@@ -352,15 +394,14 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
     work->spent = 0;
     work->budget = options->budget;
     // a friction edge may miss by more than its generators: go on when it does
-    const double usual_share = 0.7, second_share = 0.1; // of the tolerance
-    work->target = usual_share * options->tolerance;
-    work->enough = options->kind == SOLVER_FAST && isfinite(options->budget)
-                       ? fmax(work->target, usual_share * options->acceptable)
-                       : 0;
+    const double usual_share = 0.7, second_share = 0.1; // of the tolerances
+    set_limits(work, options, usual_share);
     bool reached = run(work, method, options->smooth, guess);
+    bool enough = reached || work->best_residual <= work->enough;
     report->residual = give_solution(work, solution, scratch);
-    if (reached && report->residual > options->tolerance) {
-      work->target = second_share * options->tolerance;
+    if (enough && report->residual >
+                      (reached ? options->tolerance : options->acceptable)) {
+      set_limits(work, options, second_share);
       run_cascade(work, solution->p);
       report->residual = give_solution(work, solution, scratch);
     }

@@ -13,12 +13,15 @@
  * where the active set changed all at once would go round in circles.
  *
  * The answer is the next proximal point. prox is relative to a row's diagonal, so
- * that nothing depends on units or on how light a body is, and it goes down with
- * the residual that is left, to where the rows' own compliance settles by more
- * than half in a stage. Stages whose active set does not change reuse the
- * factors, so that the last digits cost a solve each. Where Newton's method
- * stalls, pivots carry on from the proximal point (fast_pivots.c); where these
- * do, prox goes up again.
+ * that nothing depends on units or on how light a body is. A stage leaves a residual
+ * of prox A |p - p_a|: where redundant contacts are all that is open, hardly any
+ * impulse has to change for one that is good enough, and a prox of a hundred times
+ * that finds it in a step or two, however rigid the contacts are. So prox goes down
+ * with the residual to there, and further only where stages gain nothing: to where
+ * the rows' own compliance settles by more than half in a stage. Stages whose
+ * active set does not change reuse the factors, so that the last digits cost a
+ * solve each. Where Newton's method stalls, pivots carry on from the proximal point
+ * (fast_pivots.c); where these do, prox goes up again.
  */
 #include "solver/fast_continuation.h"
 
@@ -348,9 +351,9 @@ static void refine(continuation *c) {
 
 /* ---- the continuation --------------------------------------------------------- */
 
-/* What prox goes down to: a tenth of the least compliance that a limited row has
+/* What prox goes down to at last: a tenth of the least compliance that a limited row has
  * of its own, so that a stage takes nine tenths of an error away. */
-static double least_prox_of(const box_problem *box) {
+static double last_prox_of(const box_problem *box) {
   const double share = 0.1, most = 1e-6, least = 1e-10;
   double own = INFINITY;
   for (int r = 0; r < box->n_rows; r++)
@@ -359,20 +362,24 @@ static double least_prox_of(const box_problem *box) {
   return smaller_of(larger_of(share * own, least), most);
 }
 
-bool fast_continuation_solve(fast_work *work, double most_work,
-                             double most_share) {
-  enum { MAX_STAGES = 40, MAX_FAILURES = 4, MAX_IDLE = 3, HARD = 8, FEW = 3 };
+bool fast_continuation_solve(fast_work *work,
+                             const fast_continuation_options *options) {
+  enum { MAX_STAGES = 40, MAX_FAILURES = 4, MAX_IDLE = 1, HARD = 8, FEW = 3 };
   const double first_share = 1e-2; // of the residual, as prox
   const double usual_shrink = 0.1, hard_shrink = 0.3, growth = 10;
-  const long pivots_of_stage = 200;
+  const double over_enough = 100; // times what is good enough, as prox
+  // times the residual before: a stage's answer is no nearer to a solution than its
+  // anchor; so much further off, slips had no digits left for its states
+  const double far_off = 100;
   const box_problem *box = &work->box;
   size_t bytes = sizeof(double) * (size_t)box->n_rows;
   for (int k = 0; k < box->n_clusters && box->n_compliances > 0; k++)
     if (box->clusters[k].first_compliance >= 0) return false;
 
   continuation c = {.work = work, .box = box, .factored_prox = -1};
-  const double least_prox = least_prox_of(box);
-  const double most_spent = work->spent + most_work;
+  const double last_prox = last_prox_of(box);
+  double least_prox = larger_of(last_prox, over_enough * work->soon);
+  const double most_spent = work->spent + options->most_work;
   double residual = work->residual, failed_prox = 0;
   int n_failures = 0, n_idle = 0;
   memcpy(work->anchor, work->p, bytes);
@@ -380,25 +387,30 @@ bool fast_continuation_solve(fast_work *work, double most_work,
   c.prox = smaller_of(larger_of(first_share * residual, least_prox), 1);
   for (int k = 0; k < MAX_STAGES && work->spent < most_spent; k++) {
     c.most_changes =
-        k == 0 ? (int)(most_share * box->n_rows) + FEW : box->n_rows;
-    bool ok = run_stage(&c, most_spent, pivots_of_stage);
+        k == 0 ? (int)(options->most_share * box->n_rows) + FEW : box->n_rows;
+    bool ok = run_stage(&c, most_spent, options->max_pivots);
     if (c.gives_up) break;
-    if (ok) {
+    if (ok) fast_work_take(work, work->kept_p);
+    if (ok && work->residual <= far_off * residual) {
       double before = residual;
       memcpy(work->anchor, work->kept_p, bytes);
-      fast_work_take(work, work->anchor);
       residual = work->residual;
       if (residual <= work->target) {
         refine(&c);
         return true;
       }
-      if (!isfinite(residual)) break;
+      if (!isfinite(residual) || residual <= work->soon) break;
       n_failures = 0;
       double next = smaller_of(usual_shrink * c.prox, first_share * residual);
       if (c.n_steps > HARD) next = larger_of(next, hard_shrink * c.prox);
       if (failed_prox > 0) next = larger_of(next, sqrt(c.prox * failed_prox));
       n_idle = c.prox <= least_prox && residual > 0.5 * before ? n_idle + 1 : 0;
-      if (n_idle > MAX_IDLE) break;
+      if (n_idle > MAX_IDLE && c.prox <= last_prox) break;
+      if (n_idle > MAX_IDLE) {
+        least_prox = larger_of(usual_shrink * least_prox, last_prox);
+        next = least_prox;
+        n_idle = 0;
+      }
       c.prox = larger_of(next, least_prox);
     } else {
       if (++n_failures >= MAX_FAILURES || c.prox >= 1) break;

@@ -149,6 +149,7 @@ bool fast_proximal_solve(fast_work *work, double prox) {
       n_failures = 0;
       solved_prox = prox;
       if (end_step(work, prox)) return true;
+      if (work->best_residual <= work->enough) break;
       shrink = shrink_usual;
       prox = fmax(prox * shrink, least_prox);
     } else if (solved_prox == 0) {
@@ -205,6 +206,7 @@ bool fast_proximal_crash(fast_work *work) {
     bool pivot = prox <= few_changes || stride.n_failures >= 2;
     if (run_step(work, prox, pivot)) {
       if (end_step(work, prox)) return true;
+      if (work->best_residual <= work->enough) break;
       lengthen(&stride, work->pivots - pivots < most_pivots(work) / 4);
       solved_prox = prox;
       if (prox <= least_prox) {

@@ -2,8 +2,8 @@
  * or with all rows active, Newton's method on the active set ends in a few
  * factorisations, where it has the wrench that each pair passes on about right.
  * From nothing it finds that by softer contacts, whose impulses cannot run far
- * from row to row: one step at each of a few softnesses is enough. What then
- * goes round in circles is a handful of rows: pivots change them one by one. */
+ * from row to row: one step at each of a few softnesses is enough for proximal
+ * continuation to begin at. */
 #include "solver/fast_rest.h"
 
 #include <math.h>
@@ -11,6 +11,7 @@
 
 #include "common/minmax.h"
 #include "solver/active_set.h"
+#include "solver/fast_continuation.h"
 #include "solver/fast_pivots.h"
 #include "solver/fast_spread.h"
 
@@ -30,9 +31,7 @@ bool fast_rest_may(const fast_work *work) {
   return n_moving <= most * box->n_rows;
 }
 
-/* The active set that stands in work->state, corrected; the last few rows by
- * pivots. */
-static bool correct(fast_work *work) {
+bool fast_rest_correct(fast_work *work) {
   // what goes on changing more than a quarter of its rows is not at rest
   const active_set_options patient = {.max_factorisations = 16,
                                       .max_all_changes = 16,
@@ -40,6 +39,8 @@ static bool correct(fast_work *work) {
                                       .patience = 4};
   const double near = 0.2;     // residual: what is left is a few rows
   const long max_pivots = 100; // a few rows, each of them there and back
+  fast_spread(work, true);
+  active_set_of_guess(work);
   // where this gets to, whatever came before
   fast_work_set_best_aside(work);
   bool solved = active_set_correct(work, &patient);
@@ -51,12 +52,6 @@ static bool correct(fast_work *work) {
   fast_work_evaluate(work);
   return work->residual <= work->target ||
          active_set_correct(work, &active_set_polish);
-}
-
-bool fast_rest_correct(fast_work *work) {
-  fast_spread(work, true);
-  active_set_of_guess(work);
-  return correct(work);
 }
 
 /* One step of the active set from p on the problem with this relaxation.
@@ -83,12 +78,14 @@ bool fast_rest_approach(fast_work *work) {
   double *p = work->kept_p;
   size_t bytes = sizeof *p * (size_t)box->n_rows;
   const int many = box->n_rows / 5; // what moves, and is not at rest
+  const fast_continuation_options to_the_end = {
+      .most_work = 60, .most_share = 1, .max_pivots = 0};
   memset(p, 0, bytes);
   active_set_all_active(work);
   for (size_t i = 0; i < sizeof relaxations / sizeof *relaxations; i++) {
     int n_changed = soften(work, relaxations[i], p);
     if (n_changed < 0 || n_changed > many) return false;
   }
-  memcpy(work->p, p, bytes);
-  return correct(work);
+  fast_work_take(work, p);
+  return fast_continuation_solve(work, &to_the_end);
 }

@@ -60,7 +60,8 @@ typedef struct fast_work {
 
   double target; /* residual to be reached */
   double
-      enough; /* >= target: what ends a cascade whose cheap stages are over */
+      enough;  /* >= target: what ends a cascade whose cheap stages are over */
+  double soon; /* target .. enough: what ends it at any time */
   long factorisations, iterations, pivots;
 
   /* in factorisations, counted and never timed, so that a step has the same

@@ -13,7 +13,8 @@ typedef struct island_threads {
 
 /**
  * Give the world `count` threads, in place of any it has. 0 takes back those that
- * came from here, and lets the program's be.
+ * came from here; the world has none then, whoever gave it some before or since.
+ * Where none came from here, 0 changes nothing.
  *
  * A host that was built without threads, or a system that has no more of them, is
  * told by a message; islands are solved one after another then, to the same bits.

@@ -586,8 +586,10 @@ static void give_warnings(world_stepper *stepper) {
     }
   if (report->degraded > 0) {
     char detail[80];
-    snprintf(detail, sizeof detail, "%d of %d islands, residual %.3g",
-             report->degraded, report->solves, report->residual);
+    /* projections are problems as well */
+    snprintf(detail, sizeof detail, "%d of %d problems, residual %.3g",
+             report->degraded, report->solves + report->pushes,
+             report->residual);
     warn(stepper, WARNING_DEGRADED, "solved approximately", detail);
   }
   if (report->infeasible > 0) {

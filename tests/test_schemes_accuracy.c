@@ -1,0 +1,185 @@
+/* Substeps that meet an accuracy: errors against references of the same program in
+ * many more steps, in other units, beside other islands. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheme_scene.h"
+
+typedef struct swing {
+  double size, mass; /* of a double pendulum, to 1 m and 1 kg */
+  int steps;         /* in TIME */
+  bool neighbour;    /* a faster pendulum far away */
+} swing;
+
+typedef struct end {
+  double x[6]; /* of both balls */
+  long substeps, refused, inaccurate;
+  int most; /* substeps of a step */
+} end;
+
+static const double TIME = 2; /* s: it meets the wall */
+
+static void add_pendulum(scene *s, const swing *as, double far, double phase,
+                         dBodyID balls[2]) {
+  double l = as->size;
+  dMass mass;
+  for (int i = 0; i < 2; i++) {
+    balls[i] = add_ball(s, 0, 0);
+    dGeomSphereSetRadius(dBodyGetFirstGeom(balls[i]), 0.1 * l);
+    dMassSetSphereTotal(&mass, as->mass, 0.1 * l);
+    dBodySetMass(balls[i], &mass);
+  }
+  double x = l * sin(phase), y = -l * cos(phase);
+  dBodySetPosition(balls[0], far + x, y, 0);
+  dBodySetPosition(balls[1], far + x + l * sin(0.6), y - l * cos(0.6), 0);
+  for (int i = 0; i < 2; i++) {
+    dJointID rod = dJointCreateBall(s->world, 0);
+    const dReal *anchor = dBodyGetPosition(balls[0]);
+    dJointAttach(rod, balls[i], i == 0 ? NULL : balls[0]);
+    if (i == 0)
+      dJointSetBallAnchor(rod, far, 0, 0);
+    else
+      dJointSetBallAnchor(rod, anchor[0], anchor[1], anchor[2]);
+  }
+}
+
+static end run_swing(const char *settings, const swing *as) {
+  end out = {.most = 0};
+  scene s;
+  dBodyID balls[2], others[2];
+  open_scene(&s, settings, 9.8 * as->size);
+  s.surface.parameters.mode = dContactBounce;
+  s.surface.parameters.bounce = 0.1;
+  add_pendulum(&s, as, 0, M_PI / 3, balls);
+  if (as->neighbour) {
+    swing quick = {0.05, 3, 0, false};
+    add_pendulum(&s, &quick, 1000, 2.5, others);
+  }
+  dCreatePlane(s.space, 1, 0, 0, -0.1 * as->size);
+  for (int i = 0; i < as->steps; i++) {
+    ode_mlcp_report report;
+    step(&s, TIME / as->steps, &report);
+    out.substeps += report.substeps;
+    out.refused += report.refused_substeps;
+    out.inaccurate += report.inaccurate;
+    if (report.substeps > out.most) out.most = report.substeps;
+  }
+  for (int i = 0; i < 2; i++)
+    for (int k = 0; k < 3; k++)
+      out.x[3 * i + k] = dBodyGetPosition(balls[i])[k];
+  scene_close(&s);
+  return out;
+}
+
+static double apart(const end *a, const end *b) {
+  double most = 0;
+  for (int i = 0; i < 2; i++) {
+    double d[3];
+    for (int k = 0; k < 3; k++) d[k] = a->x[3 * i + k] - b->x[3 * i + k];
+    most = fmax(most, vec_length(d));
+  }
+  return most;
+}
+
+static const char *const schemes[] = {"conserving", "trapezoid"};
+
+static end run_accurately(const char *scheme, double accuracy,
+                          const swing *as) {
+  char settings[80];
+  snprintf(settings, sizeof settings, "scheme=%s erp=0 accuracy=%.17g", scheme,
+           accuracy);
+  return run_swing(settings, as);
+}
+
+/* --- errors ------------------------------------------------------------------ */
+
+/* Errors fall with the accuracy asked for, decade by decade, and stay below three
+ * times what it allows in the time. A step in which a ball is hit again and again may
+ * miss it. */
+static void test_errors_follow_the_accuracy(void) {
+  const swing fine = {1, 1, 1 << 12, false}, coarse = {1, 1, 40, false};
+  for (int k = 0; k < 2; k++) {
+    char settings[40];
+    snprintf(settings, sizeof settings, "scheme=%s erp=0", schemes[k]);
+    end exact = run_swing(settings, &fine);
+    end plain = run_swing(settings, &coarse);
+    for (double accuracy = 1e-3; accuracy > 5e-6; accuracy /= 10) {
+      end got = run_accurately(schemes[k], accuracy, &coarse);
+      double share = apart(&got, &exact) / (accuracy * TIME);
+      printf("\n%s, %g m: %.3g of what it allows, %ld substeps (%ld refused)",
+             schemes[k], accuracy, share, got.substeps, got.refused);
+      CU_ASSERT(share <= 3);
+      if (accuracy < 5e-5) CU_ASSERT(share >= 1. / 30);
+      printf(", %ld missed", got.inaccurate);
+      CU_ASSERT(got.inaccurate <= 2);
+      CU_ASSERT(got.substeps >= plain.substeps);
+    }
+  }
+}
+
+/* The same world ten times as large, of other masses. Some lengths of the
+ * schemes are in metres, such as which gap is none. */
+static void test_units_do_not_matter(void) {
+  const swing one = {1, 1, 40, false}, large = {10, 250, 40, false};
+  for (int k = 0; k < 2; k++) {
+    end a = run_accurately(schemes[k], 1e-4, &one);
+    end b = run_accurately(schemes[k], 1e-3, &large);
+    printf("\n%ld, %ld substeps", a.substeps, b.substeps);
+    CU_ASSERT(labs(a.substeps - b.substeps) <= a.substeps / 10);
+    for (int i = 0; i < 6; i++) b.x[i] /= 10;
+    CU_ASSERT(apart(&a, &b) <= 1e-5);
+  }
+}
+
+/* --- islands ----------------------------------------------------------------- */
+
+static void test_another_island_changes_no_bit(void) {
+  const swing alone = {1, 1, 40, false}, beside = {1, 1, 40, true};
+  for (int k = 0; k < 2; k++) {
+    end a = run_accurately(schemes[k], 1e-5, &alone);
+    end b = run_accurately(schemes[k], 1e-5, &beside);
+    CU_ASSERT_EQUAL(memcmp(a.x, b.x, sizeof a.x), 0);
+    CU_ASSERT(b.substeps > a.substeps + 2 * 40);
+  }
+}
+
+/* --- bounds ------------------------------------------------------------------ */
+
+static void test_what_cannot_be_met_is_counted(void) {
+  const swing some = {1, 1, 40, false};
+  end got = run_accurately("conserving", 1e-16, &some);
+  CU_ASSERT(got.inaccurate > 20);
+  CU_ASSERT(got.most <= 1100);
+  for (int i = 0; i < 6; i++) CU_ASSERT(isfinite(got.x[i]));
+}
+
+static void test_other_schemes_refuse(void) {
+  static const char *const others[] = {"ap", "ah", "st", "gap", "trapezoid-1"};
+  for (int i = 0; i < 5; i++) {
+    char settings[60], message[300], wanted[60];
+    snprintf(settings, sizeof settings, "scheme=%s accuracy=1e-05", others[i]);
+    snprintf(wanted, sizeof wanted, "accuracy: 1e-5 m is not for scheme %s,",
+             others[i]);
+    ode_mlcp_options options = options_of(settings);
+    CU_ASSERT_EQUAL(ode_mlcp_check_options(&options, message, sizeof message),
+                    ODE_MLCP_BAD_ARGUMENT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(message, wanted));
+    if (strstr(message, wanted) == NULL) printf("\n%s", message);
+  }
+}
+
+int main(void) {
+  static const CU_TestInfo tests[] = {
+      {"errors follow the accuracy", test_errors_follow_the_accuracy},
+      {"units do not matter", test_units_do_not_matter},
+      {"another island changes no bit", test_another_island_changes_no_bit},
+      {"what cannot be met is counted", test_what_cannot_be_met_is_counted},
+      {"other schemes refuse", test_other_schemes_refuse},
+      CU_TEST_INFO_NULL};
+  dInitODE2(0);
+  int result = run_tests("schemes: accuracy", tests);
+  dCloseODE();
+  return result;
+}
