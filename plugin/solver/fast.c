@@ -106,8 +106,8 @@ static bool is_over_soon(const fast_work *work) {
 static bool run_interior(fast_work *work,
                          const fast_interior_options *options) {
   const double near_enough = 1e-6; // residual: all but a few rows are told
-  const double few_left = 1e-3;    // from here on pivots come to an end
   const double prox = 1e-2;        // leaves the point where it got stuck
+  const double much_nearer = 0.1;  // times the residual, worth another try
   const active_set_options polish = {.max_factorisations = 8,
                                      .max_all_changes = 5,
                                      .max_share = 0.2,
@@ -118,7 +118,11 @@ static bool run_interior(fast_work *work,
   if (work->residual < near_enough && active_set_solve(work, &polish))
     return true;
   fast_work_restore_best(work);
-  return work->residual <= few_left && fast_proximal_solve(work, prox);
+  double from = work->residual;
+  if (from > work->few_left) return false;
+  if (fast_proximal_solve(work, prox)) return true;
+  work->few_left = much_nearer * from;
+  return false;
 }
 
 /* How long a run may be; one that ends at all ends within 20 iterations. */
@@ -393,6 +397,7 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
     work->factorisations = work->iterations = work->pivots = 0;
     work->spent = 0;
     work->budget = options->budget;
+    work->few_left = 1e-3;
     // a friction edge may miss by more than its generators: go on when it does
     const double usual_share = 0.7, second_share = 0.1; // of the tolerances
     set_limits(work, options, usual_share);

@@ -479,8 +479,8 @@ typedef struct patience {
 } patience;
 
 static bool is_stuck(patience *p, double length, double residual) {
-  enum { MANY_SHORT = 4, MANY_IDLE = 12 }; // steps one after another
-  const double short_step = 0.02;          // of the whole
+  enum { MANY_SHORT = 3, MANY_IDLE = 8 }; // steps one after another
+  const double short_step = 0.02;         // of the whole
   p->n_short = length < short_step ? p->n_short + 1 : 0;
   p->n_idle = residual < p->best ? 0 : p->n_idle + 1;
   p->best = smaller_of(p->best, residual);

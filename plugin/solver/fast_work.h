@@ -68,6 +68,10 @@ typedef struct fast_work {
      bits on every machine; beyond `budget` nothing is factored and no pivot
      made */
   double spent, budget;
+
+  /* residual from which on continuation by pivots comes to an end, as far as this
+     problem's tries have told */
+  double few_left;
 } fast_work;
 
 /** What other work costs, in factorisations of the same problem: as measured on
