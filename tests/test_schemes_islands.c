@@ -140,6 +140,68 @@ static void test_a_crowd_is_as_many_boxes(void) {
   }
 }
 
+/* Calls of the collision function in the last ten of 40 steps. */
+static int count_calls(const char *scheme, double side, bool stacked,
+                       double speed) {
+  enum { BOXES = 3 };
+  scene s;
+  open_with(&s, scheme, "");
+  dWorldSetGravity(s.world, 0, -9.81 * side, 0);
+  int calls = 0;
+  for (int i = 0; i < BOXES; i++) {
+    dBodyID box =
+        add_box(&s, stacked ? 0 : 2 * i * side, 0, side, 1 + i, speed * side);
+    if (stacked) dBodySetPosition(box, 0.02 * i * side, (i + 0.5) * side, 0);
+  }
+  for (int i = 0; i < 40; i++) {
+    ode_mlcp_report report;
+    if (i == 30) calls = s.calls;
+    step(&s, 0.01, &report);
+  }
+  calls = s.calls - calls;
+  scene_close(&s);
+  return calls;
+}
+
+/* The collision function is asked about what rests at the start of a step, and once
+ * more for all islands where there are several; about what moves for each
+ * snapshot. */
+static void test_what_rests_is_asked_about_once(void) {
+  static const double sides[] = {0.01, 0.3, 20};
+  for (int i = 0; i < N_SCHEMES; i++)
+    for (int k = 0; k < 3; k++) {
+      CU_ASSERT_EQUAL(count_calls(SCHEMES[i], sides[k], true, 0), 10);
+      CU_ASSERT_EQUAL(count_calls(SCHEMES[i], sides[k], false, 0), 20);
+      CU_ASSERT(count_calls(SCHEMES[i], sides[k], false, 3) >= 50);
+    }
+}
+
+/* What hardly moves is where it was, but for what it moves: a box on a platform that
+ * sinks or rises by less in a step than it takes to be asked about goes with it. */
+static void test_what_creeps_goes_its_way(void) {
+  static const double speeds[] = {-4e-9, 3e-10, 5e-9};
+  for (int i = 0; i < N_SCHEMES; i++)
+    for (int k = 0; k < 3; k++) {
+      scene s;
+      open_with(&s, SCHEMES[i], "erp=0");
+      dBodyID box = add_box(&s, 0, 0, 0.2, 3, 0);
+      dBodyID platform = add_box(&s, 0.05, 0, 1, 1, 0);
+      dBodySetKinematic(platform);
+      dBodySetPosition(platform, 0, 2, 0);
+      dBodySetPosition(box, 0, 2.6, 0);
+      dBodySetLinearVel(platform, 0, speeds[k], 0);
+      for (int n = 0; n < 200; n++) {
+        ode_mlcp_report report;
+        step(&s, 0.01, &report);
+      }
+      CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(platform)[1], 2 + 2 * speeds[k],
+                             1e-13);
+      CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(box)[1], 2.6 + 2 * speeds[k],
+                             2e-12); /* what touches is up to 1e-12 m apart */
+      scene_close(&s);
+    }
+}
+
 /* A box that slides to a stop and rests: the end of the slip is found in some ten
  * steps, and where nothing changes there is one a step. */
 static void test_a_transition_costs_few_solves(void) {
@@ -333,6 +395,8 @@ int main(void) {
   static const CU_TestInfo tests[] = {
       {"nothing elsewhere changes a bit", test_nothing_elsewhere_changes_a_bit},
       {"a crowd is as many boxes", test_a_crowd_is_as_many_boxes},
+      {"what rests is asked about once", test_what_rests_is_asked_about_once},
+      {"what creeps goes its way", test_what_creeps_goes_its_way},
       {"a transition costs few solves", test_a_transition_costs_few_solves},
       {"a cap leaves no penetration", test_a_cap_leaves_no_penetration},
       {"islands meet in a row", test_islands_meet_in_a_row},

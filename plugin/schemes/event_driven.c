@@ -614,9 +614,11 @@ static void hand_over(event_state *w) {
 static world_settings settings_of(const scheme_step *step) {
   const double LEAST_MARGIN = 1e-6; /* m */
   world_settings settings = scheme_settings(step);
+  double margin = settings.margin;
   if (step->contacts->function != NULL &&
       settings.margin != ODE_MLCP_MARGIN_AUTO)
     settings.margin = fmax(settings.margin, LEAST_MARGIN);
+  settings.source_complete = settings.margin == margin;
   return settings;
 }
 

@@ -367,26 +367,41 @@ static bool is_in_hash_space(dGeomID geom, int least_level, int most_level) {
   return true;
 }
 
+static bool takes_geom(ode_mlcp_contact_list *list, dGeomID geom,
+                       const int levels[2]) {
+  if (!dGeomIsEnabled(geom) || is_in_hash_space(geom, levels[0], levels[1]))
+    return true;
+  dBodyID body = dGeomGetBody(geom);
+  char message[sizeof list->message];
+  dReal box[6];
+  dGeomGetAABB(geom, box);
+  snprintf(message, sizeof message,
+           "a geom of body %lu at (%g, %g, %g) is out of the range of the "
+           "host's hash space",
+           body != NULL ? dBodyGetSerial(body) : 0, box[0], box[2], box[4]);
+  fail(list, ODE_MLCP_BAD_ARGUMENT, message);
+  return false;
+}
+
+/* Where islands are hidden, what is not shown is where it was. */
+static bool takes_shown_geoms(ode_mlcp_contact_list *list, dSpaceID space,
+                              const int levels[2]) {
+  for (size_t i = 0; i < list->n_shown; i++)
+    for (unsigned b = 0; b < list->shown[i].bodies_count; b++)
+      for (dGeomID geom = dBodyGetFirstGeom(list->shown[i].bodies[b]);
+           geom != NULL; geom = dBodyGetNextGeom(geom))
+        if (dGeomGetSpace(geom) == space && !takes_geom(list, geom, levels))
+          return false;
+  return true;
+}
+
 static bool takes_all_geoms(ode_mlcp_contact_list *list, dSpaceID space) {
-  int least_level, most_level;
+  int levels[2];
   if (dSpaceGetClass(space) != dHashSpaceClass) return true;
-  dHashSpaceGetLevels(space, &least_level, &most_level);
-  for (int i = 0; i < dSpaceGetNumGeoms(space); i++) {
-    dGeomID geom = dSpaceGetGeom(space, i);
-    if (!dGeomIsEnabled(geom) ||
-        is_in_hash_space(geom, least_level, most_level))
-      continue;
-    dBodyID body = dGeomGetBody(geom);
-    char message[sizeof list->message];
-    dReal box[6];
-    dGeomGetAABB(geom, box);
-    snprintf(message, sizeof message,
-             "a geom of body %lu at (%g, %g, %g) is out of the range of the "
-             "host's hash space",
-             body != NULL ? dBodyGetSerial(body) : 0, box[0], box[2], box[4]);
-    fail(list, ODE_MLCP_BAD_ARGUMENT, message);
-    return false;
-  }
+  dHashSpaceGetLevels(space, &levels[0], &levels[1]);
+  if (list->shown != NULL) return takes_shown_geoms(list, space, levels);
+  for (int i = 0; i < dSpaceGetNumGeoms(space); i++)
+    if (!takes_geom(list, dSpaceGetGeom(space, i), levels)) return false;
   return true;
 }
 

@@ -542,6 +542,17 @@ static double displacement_along(const double J[6], const host_body *body,
   return vec3_dot(J, way) + vec3_dot(J + 3, turn);
 }
 
+static void move_along_normal(host_contact *point, const world_snapshot *home,
+                              const world_pose poses[]) {
+  double J[2][6];
+  host_contact_jacobian(J, point, point->normal);
+  for (int side = 0; side < 2; side++) {
+    int b = point->body[side];
+    if (b >= 0)
+      point->gap += displacement_along(J[side], &home->bodies[b], &poses[b]);
+  }
+}
+
 /* The contact of one of the program's joints: at other poses its gap changes
  * along the normal and the arms of the step's start, nothing else. */
 static void freeze_contact(world_reader *r, const world_snapshot *home, int k,
@@ -550,14 +561,7 @@ static void freeze_contact(world_reader *r, const world_snapshot *home, int k,
   contact->point = home->contacts.items[k].point;
   contact->joint = home->contacts.items[k].joint;
   if (contact->point.soft) keep_spring(r, &contact->point.surface);
-  double J[2][6];
-  host_contact_jacobian(J, &contact->point, contact->point.normal);
-  for (int side = 0; side < 2; side++) {
-    int b = contact->point.body[side];
-    if (b >= 0)
-      contact->point.gap +=
-          displacement_along(J[side], &home->bodies[b], &poses[b]);
-  }
+  move_along_normal(&contact->point, home, poses);
   r->world->joints[contact->joint].contact = r->world->contacts.n++;
   r->world->linearised = true;
 }
@@ -596,6 +600,61 @@ static bool read_source(world_reader *r) {
   return true;
 }
 
+/* m, rad: as far as that from where the step found bodies the contacts are those
+ * found there, with gaps that change along their normals; what is of second order
+ * in it is less than rounding. */
+static const double HARDLY_MOVED = 1e-10;
+
+static bool hardly_moved(const host_body *body, const world_pose *pose) {
+  for (int i = 0; i < 3; i++)
+    if (!(fabs(pose->position[i] - body->position[i]) <= HARDLY_MOVED))
+      return false;
+  for (int i = 0; i < 4; i++)
+    if (!(fabs(pose->quaternion[i] - body->quaternion[i]) <=
+          0.5 * HARDLY_MOVED))
+      return false;
+  return true;
+}
+
+/* Whether what the collision function finds at these poses is known from the
+ * step's start. Contacts of the program's joints may have been merged there. */
+static bool source_is_known(const world_snapshot *home,
+                            const world_pose poses[]) {
+  if (!home->settings.source_complete) return false;
+  for (int b = 0; b < home->n_bodies; b++)
+    if (!hardly_moved(&home->bodies[b], &poses[b])) return false;
+  for (int j = 0; j < home->n_joints; j++)
+    if (home->joints[j].is_contact && !home->joints[j].from_source)
+      return false;
+  return true;
+}
+
+/* The contacts that the collision function found for the step. */
+static void read_known(world_reader *r, const world_snapshot *home,
+                       const world_pose poses[]) {
+  world_snapshot *world = r->world;
+  const ode_mlcp_contact_list *from = &home->settings.contacts->list;
+  ode_mlcp_contact_list *to = &world->list;
+  world->contacts.polygons = home->contacts.polygons;
+  for (int k = 0; k < home->contacts.n; k++) {
+    const world_contact *known = &home->contacts.items[k];
+    if (known->found < 0) continue;
+    world_contact *contact = next_contact(r);
+    host_contact *point = &contact->point;
+    *point = known->point;
+    contact->identity = known->identity;
+    contact->found = to->n_contacts;
+    if (point->soft) keep_spring(r, &point->surface);
+    move_along_normal(point, home, poses);
+    for (int side = 0; side < 2; side++)
+      if (point->body[side] >= 0)
+        vec3_subtract(point->arm[side], point->position,
+                      poses[point->body[side]].position);
+    to->contacts[to->n_contacts++] = from->contacts[known->found];
+    world->contacts.n++;
+  }
+}
+
 static bool read_moved(world_reader *r, const world_snapshot *home,
                        const world_pose poses[]) {
   world_snapshot *world = r->world;
@@ -609,7 +668,14 @@ static bool read_moved(world_reader *r, const world_snapshot *home,
   }
   world->list.pool = home->settings.pool;
   world->list.n_contacts = 0;
-  if (source != NULL && source->function != NULL &&
+  bool asks = source != NULL && source->function != NULL;
+  bool known = asks && source_is_known(home, poses);
+  if (known) {
+    if (!POOL_RESERVE(world->list.pool, world->list.contacts, home->contacts.n))
+      return outcome_no_memory(r->out);
+    n_contacts += (size_t)home->contacts.n;
+  }
+  if (asks && !known &&
       !contact_source_collect(source, home->settings.world,
                               home->settings.step_size, home->settings.margin,
                               &world->list))
@@ -632,7 +698,8 @@ static bool read_moved(world_reader *r, const world_snapshot *home,
       freeze_contact(r, home, before->contact, poses);
     }
   }
-  return read_source(r);
+  if (known) read_known(r, home, poses);
+  return known || read_source(r);
 }
 
 static bool read_at(world_reader *r, const world_snapshot *home,
