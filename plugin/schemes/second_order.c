@@ -299,11 +299,12 @@ bool second_order_find_known(second_order *s, const world_snapshot *at) {
 }
 
 /* A step has solves by the hundred where its rounds do not settle. Those that end
- * with their budget leave the next ones a quarter of it each: all of them together
- * take little more than one budget. */
+ * with their budget leave the next ones less, so that all of them together take a few
+ * budgets; but never less than what all but the hardest need: with that, all would
+ * end with their budget, in answers that drive bodies apart. */
 double second_order_budget_share(const second_order *s) {
-  const int MOST_LEFT = 4;
-  return ldexp(1, -2 * (s->n_stopped < MOST_LEFT ? s->n_stopped : MOST_LEFT));
+  const double LEAST = 0.03;
+  return fmax(1.0 / (1 + s->n_stopped), LEAST);
 }
 
 /* `smooth`, for events look at how forces change with time. */

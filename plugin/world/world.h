@@ -65,7 +65,8 @@ typedef struct world_settings {
   bool touching;    /* contacts further apart than 1e-6 m are none */
   contact_source *contacts; /* the collision function and its joints; may be
                                NULL */
-  bool source_complete; /* what the islands hold of the function's contacts is all
+  bool
+      source_complete; /* what the islands hold of the function's contacts is all
                            that it finds of their bodies: where bodies have not
                            moved it is not asked again */
   const dContact *given; /* [n_given] contacts beside those of joints, between
