@@ -145,6 +145,8 @@ function fillHead(report) {
   $('verdict').textContent = report.verdict;
   const notes = report.steppers.filter(s => s.complaint)
     .map(s => `${s.name}: ${s.complaint}.`);
+  for (const s of report.steppers)
+    if (s.first_message) notes.push(`${s.name}, the first message: ${s.first_message}`);
   if (report.worlds > 1)
     notes.push(`The program stepped ${report.worlds} worlds: the figures are of all of them, the ` +
       'replay, the curves and what compares states of the one with the most bodies.');
@@ -775,6 +777,11 @@ function makeReplay(data) {
   const data = await readData();
   for (const run of data.runs) readRun(data, run);
   fillHead(data.report);
+  if (data.report.steppers.every(s => s.steps === 0)) {
+    document.querySelector('main').remove(); // nothing to show
+    document.documentElement.dataset.state = 'ready';
+    return;
+  }
   fillTable(data.report);
   const replay = makeReplay(data);
   const goTo = connect(data, replay);

@@ -96,6 +96,7 @@ check "with a reference: nothing on the console" says_nothing
 browse nothing/report.html
 check "without a step: opens" dom_has 'No stepper took a step'
 check "without a step: nothing on the console" says_nothing
+check "without a step: no empty sections" sh -c '! grep -q "Over time</h2>" dom'
 browse many/report.html
 check "many bodies: opens" dom_has 'data-state="ready"'
 # negative control: a page with broken data says so

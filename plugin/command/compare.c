@@ -26,6 +26,7 @@
 #include "command/program.h"
 #include "command/scene.h"
 #include "common/clock.h"
+#include "preload/ending.h"
 #include "settings/environment.h"
 #include "settings/settings.h"
 
@@ -363,11 +364,14 @@ static void explain(compare_run *run, const recording *r, ended_run ended,
   char *out = run->complaint;
   size_t size = sizeof run->complaint;
   int status = ended.status;
+  // of a program that ended well the plug-in says by its status that it stepped
+  // nothing
+  bool by_plugin = status == WRONG_RUN_STATUS && !is_stock(run->name);
   if (r == NULL)
     snprintf(
         out, size,
         "the program stepped no world (status %d; %.300s has what it said)",
-        status, output);
+        by_plugin ? 0 : status, output);
   else if (ended.cut)
     snprintf(out, size,
              interrupts > 0 ? "interrupted after %lld steps"
@@ -441,12 +445,15 @@ static recording *run_once(const job *job, compare_run *run, const char *label,
     recording_close(r);
     r = NULL;
   }
-  if (tells) explain(run, r, ended, job->request, output);
+  // the page goes elsewhere: as it is named from there
+  const char *said = output + strlen(job->folder);
+  while (*said == '/') said++;
+  if (tells) explain(run, r, ended, job->request, said);
   if (tells && !whole)
     snprintf(run->complaint, sizeof run->complaint,
              "its record breaks off after %lld steps (status %d; %.280s has "
              "what it said)",
-             r != NULL ? (long long)r->head->steps : 0LL, ended.status, output);
+             r != NULL ? (long long)r->head->steps : 0LL, ended.status, said);
   return r;
 }
 

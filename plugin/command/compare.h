@@ -84,7 +84,7 @@ typedef struct comparison {
   char measured[200]; /* what a scene's error is */
   int worlds;         /* that the first run stepped */
   double size;        /* m: the median body's largest extent */
-  char verdict[1200];
+  char verdict[2400];
 } comparison;
 
 /** Fill in all figures. */

@@ -319,46 +319,104 @@ static void say_nearest(comparison *c, const char *program, const char *how,
   add(out, size, ").");
 }
 
-/* Names of the runs whose figure is rounding, or of those whose is not, with
- * the figure. @return how many. */
-static int name_runs(const comparison *c, bool rounding, size_t figure,
-                     char *names, size_t size) {
+static bool is_known(const compare_run *run, size_t figure) {
+  return run->levels[0] != NULL && !isnan(value_of(run, figure));
+}
+
+/* Names of the runs whose figure is rounding. @return how many. */
+static int name_exact(const comparison *c, size_t figure, char *names,
+                      size_t size) {
   int count = 0;
   names[0] = '\0';
   for (int i = 0; i < c->n_runs; i++) {
     const compare_run *run = &c->runs[i];
-    double error = value_of(run, figure);
-    if (run->levels[0] == NULL || isnan(error) ||
-        (error <= ROUNDING) != rounding)
-      continue;
-    add(names, size, count++ > 0 ? ", " : "");
-    if (!rounding) add(names, size, "%.2g m/s under ", error);
-    add(names, size, "%s", run->name);
+    if (is_known(run, figure) && value_of(run, figure) <= ROUNDING)
+      add(names, size, "%s%s", count++ > 0 ? ", " : "", run->name);
   }
   return count;
+}
+
+/* "0.4 m/s under quick, 2 m/s under step, ap": the runs with a figure above
+ * rounding, those that are the same to two digits together; `only` may be NULL,
+ * or says which. @return how many. */
+static int name_inexact(const comparison *c, size_t figure, const char *unit,
+                        const bool only[], char *names, size_t size) {
+  bool told[COMPARE_RUNS] = {false};
+  int count = 0;
+  names[0] = '\0';
+  for (int i = 0; i < c->n_runs; i++)
+    told[i] = !is_known(&c->runs[i], figure) ||
+              value_of(&c->runs[i], figure) <= ROUNDING ||
+              (only != NULL && !only[i]);
+  for (int i = 0; i < c->n_runs; i++) {
+    if (told[i]) continue;
+    double value = two_digits(value_of(&c->runs[i], figure));
+    add(names, size, "%s%g %s under ", count > 0 ? ", " : "", value, unit);
+    int alike = 0;
+    for (int k = i; k < c->n_runs; k++) {
+      if (told[k] || two_digits(value_of(&c->runs[k], figure)) != value)
+        continue;
+      add(names, size, "%s%s", alike++ > 0 ? ", " : "", c->runs[k].name);
+      told[k] = true;
+      count++;
+    }
+  }
+  return count;
+}
+
+/* Goes on with the sentence before. */
+static void go_on(comparison *c, const char *words, const char *names) {
+  c->verdict[strlen(c->verdict) - 1] = '\0';
+  add(c->verdict, sizeof c->verdict, "; %s %s.", words, names);
 }
 
 static void say_who_kept(comparison *c, const char *program, size_t judged) {
   char *out = c->verdict, names[sizeof c->verdict];
   size_t size = sizeof c->verdict;
-  name_runs(c, true, judged, names, sizeof names);
+  name_exact(c, judged, names, sizeof names);
   add(out, size, "On %s, contacts keep their law to 1e-9 m/s under %s", program,
       names);
-  if (name_runs(c, false, judged, names, sizeof names) > 0)
+  if (name_inexact(c, judged, "m/s", NULL, names, sizeof names) > 0)
     add(out, size, "; at worst they are off it by %s", names);
   add(out, size, ".");
 }
 
-/* Goes on with the sentence before: a contact that pushes as it should may hold
- * by more friction than there is. */
-static void say_friction(comparison *c) {
-  char *out = c->verdict, names[sizeof c->verdict];
-  size_t size = sizeof c->verdict, used = strlen(out);
-  if (name_runs(c, false, offsetof(compare_figures, cone_violation_worst),
-                names, sizeof names) == 0)
-    return;
-  out[used - 1] = '\0';
-  add(out, size, "; friction is beyond its cone by %s.", names);
+/* Of what else a figure tells. */
+static void say_figure(comparison *c, const char *words, size_t figure,
+                       const char *unit, const bool only[]) {
+  char names[sizeof c->verdict];
+  if (name_inexact(c, figure, unit, only, names, sizeof names) > 0)
+    go_on(c, words, names);
+}
+
+static double most_kinetic(const recording *r) {
+  double most = 0;
+  for (size_t i = 0; i < r->n_steps; i++)
+    most = fmax(most, r->steps[i]->kinetic);
+  return most;
+}
+
+/* Contacts do no work but where something drives them, a position error that
+ * makes bodies pop for one: told of the runs in which it is more than a tenth of
+ * the most that ever moved, and ten times what another run could do with. */
+static void say_pops(comparison *c) {
+  const size_t figure = offsetof(compare_figures, contact_work);
+  const compare_run *calm = least(c, figure);
+  bool pops[COMPARE_RUNS] = {false};
+  for (int i = 0; i < c->n_runs && calm != NULL; i++) {
+    const compare_run *run = &c->runs[i];
+    if (!is_known(run, figure)) continue;
+    double work = value_of(run, figure);
+    pops[i] = work > 0.1 * most_kinetic(run->levels[0]) &&
+              (n_recorded(c) == 1 || work > 10 * value_of(calm, figure));
+  }
+  say_figure(c, "contacts put in", figure, "J", pops);
+}
+
+static void say_more_of_contacts(comparison *c) {
+  say_figure(c, "friction is beyond its cone by",
+             offsetof(compare_figures, cone_violation_worst), "m/s", NULL);
+  say_pops(c);
 }
 
 static void say_nothing_touched(comparison *c, const char *program) {
@@ -371,7 +429,51 @@ static void say_nothing_touched(comparison *c, const char *program) {
                   : "no contact was made: there is none to judge");
 }
 
-/* Two sentences: who kept the law, and at what price. */
+/* What every run has beside its contacts. */
+static void say_rest(comparison *c) {
+  say_figure(c, "joints are off their place by",
+             offsetof(compare_figures, joint_error_worst), "m or rad", NULL);
+  say_figure(c, "energy is off what forces explain by",
+             offsetof(compare_figures, energy_drift), "J", NULL);
+}
+
+/* The runs of a trouble, by name. */
+typedef bool trouble(const compare_run *run);
+
+static bool has_failed(const compare_run *run) {
+  return run->figures.failed_steps > 0;
+}
+
+static bool has_lost(const compare_run *run) {
+  return run->figures.not_finite > 0;
+}
+
+static bool has_died(const compare_run *run) {
+  const recording_head *head = run->levels[0]->head;
+  return head->status > 0 && !head->stopped && !head->cut;
+}
+
+static bool was_cut(const compare_run *run) {
+  return run->levels[0]->head->cut || run->levels[0]->head->full;
+}
+
+static void say_trouble(comparison *c, trouble *has, const char *words) {
+  char names[sizeof c->verdict] = "";
+  for (int i = 0; i < c->n_runs; i++)
+    if (c->runs[i].levels[0] != NULL && has(&c->runs[i]))
+      add(names, sizeof names, "%s%s", names[0] != '\0' ? ", " : "",
+          c->runs[i].name);
+  if (names[0] != '\0') go_on(c, words, names);
+}
+
+static void say_troubles(comparison *c) {
+  say_trouble(c, has_failed, "steps were refused under");
+  say_trouble(c, has_lost, "states came to be no numbers under");
+  say_trouble(c, has_died, "the program ended with an error under");
+  say_trouble(c, was_cut, "not to its end under");
+}
+
+/* Two sentences: who kept the law, and at what price; what broke ends them. */
 static void write_verdict(comparison *c) {
   char *out = c->verdict;
   size_t size = sizeof c->verdict;
@@ -388,9 +490,10 @@ static void write_verdict(comparison *c) {
     return;
   }
   bool one = !c->is_scene && n_recorded(c) == 1;
-  if (law == NULL)
+  if (law == NULL) {
     say_nothing_touched(c, program);
-  else if (one)
+    say_rest(c);
+  } else if (one)
     add(out, size,
         "On %s, the contacts of %s were off their law by at most %.2g m/s.",
         program, law->name, value_of(law, judged));
@@ -404,19 +507,25 @@ static void write_verdict(comparison *c) {
                 "kept the contacts closest to their law (worst error ", " m/s",
                 law, judged);
   if (one) {
+    if (law != NULL) say_more_of_contacts(c);
     add(out, size, " A step took %.3g ms.", fast->figures.ms_step_median);
+    say_troubles(c);
     return;
   }
-  if (!c->is_scene && law != NULL) say_friction(c);
+  if (!c->is_scene && law != NULL) say_more_of_contacts(c);
   add(out, size, " %s was the fastest (%.3g ms a step", fast->name,
       fast->figures.ms_step_median);
   for (int i = 0; i < c->n_runs; i++) {
     const compare_run *run = &c->runs[i];
-    if (run != fast && run->levels[0] != NULL &&
-        fast->figures.ms_step_median > 0)
-      add(out, size, "; %s takes %g times as long", run->name,
-          two_digits(run->figures.ms_step_median /
-                     fast->figures.ms_step_median));
+    if (run == fast || run->levels[0] == NULL ||
+        !(fast->figures.ms_step_median > 0))
+      continue;
+    double times =
+        two_digits(run->figures.ms_step_median / fast->figures.ms_step_median);
+    if (times == 1)
+      add(out, size, "; %s takes as long", run->name);
+    else
+      add(out, size, "; %s takes %g times as long", run->name, times);
   }
   add(out, size, ")");
   double first = INFINITY;
@@ -429,6 +538,7 @@ static void write_verdict(comparison *c) {
     add(out, size, "; the runs part after %.3g s.", first);
   else
     add(out, size, "; the runs stay together.");
+  say_troubles(c);
 }
 
 /* All show the world that the first run shows. */

@@ -137,7 +137,7 @@ static void print_notes(const comparison *c) {
   }
 }
 
-void compare_print_table(const comparison *c) {
+static void print_figures(const comparison *c) {
   printf("\n%-39s", "");
   for (int i = 0; i < c->n_runs; i++)
     printf(" %*s", width_of(&c->runs[i]), c->runs[i].name);
@@ -148,6 +148,12 @@ void compare_print_table(const comparison *c) {
     for (int i = 0; i < c->n_runs; i++) print_cell(&c->runs[i], &figures[k]);
     putchar('\n');
   }
+}
+
+void compare_print_table(const comparison *c) {
+  bool any = false;
+  for (int i = 0; i < c->n_runs; i++) any |= c->runs[i].levels[0] != NULL;
+  if (any) print_figures(c);
   putchar('\n');
   print_notes(c);
   printf("\n%s\n", c->verdict);
@@ -186,6 +192,9 @@ static void write_run(FILE *out, const compare_run *run) {
   }
   fputs(",\n      \"complaint\": ", out);
   json_string(out, run->complaint);
+  fputs(",\n      \"first_message\": ", out);
+  const recording *r = run->levels[0];
+  json_string(out, r != NULL && r->head->messages > 0 ? r->head->message : "");
   fputs("\n    }", out);
 }
 

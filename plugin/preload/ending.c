@@ -16,8 +16,6 @@
 #include "preload/message.h"
 #include "preload/record.h"
 
-#define WRONG_RUN_STATUS 2
-
 static run_mark_place run;
 static pid_t self; /* 0: exits are not watched (yet) */
 static char program[64];

@@ -7,6 +7,10 @@
 
 #include "preload/run_mark.h"
 
+/** A program that ended well ends with this where it stepped no world on
+ *  ode-mlcp, or worlds of a second library. */
+enum { WRONG_RUN_STATUS = 2 };
+
 /**
  * Watch `exit`, `quick_exit`, `_exit` and `fork`. Called from the module's
  * constructor, before the program's own code: so its exit handler comes last,
