@@ -143,8 +143,10 @@ function fillHead(report) {
   document.title = 'Steppers on ' + name;
   $('title').textContent = name;
   $('verdict').textContent = report.verdict;
-  const notes = report.steppers.filter(s => s.complaint)
-    .map(s => `${s.name}: ${s.complaint}.`);
+  const complaints = new Map(); // to the steppers that share it
+  for (const s of report.steppers.filter(s => s.complaint))
+    complaints.set(s.complaint, [...complaints.get(s.complaint) ?? [], s.name]);
+  const notes = [...complaints].map(([words, names]) => `${names.join(', ')}: ${words}.`);
   for (const s of report.steppers)
     if (s.first_message) notes.push(`${s.name}, the first message: ${s.first_message}`);
   if (report.worlds > 1)

@@ -270,6 +270,8 @@ printf '#!/bin/sh\nexec %s slide "$(od -An -N2 -tu2 /dev/urandom)"\n' "$play" \
 chmod +x other
 compare --output report --steppers ah -- ./other --seconds 1
 check "a program that differs is noticed" out_has 'Two runs on ah differ from'
+compare --output report --steppers step,ah -- ./other --seconds 1
+check "a program that differs: in the verdict" out_has 's, but so do two on [sa]'
 compare --output report --no-repeat --steppers step --steps 30 -- "$play" wall 2
 check "ended at --steps: status 0" status_is 0
 check "ended at --steps" figure_is step steps 'x == 30'

@@ -535,7 +535,11 @@ static void write_verdict(comparison *c) {
   if (c->is_scene)
     add(out, size, ".");
   else if (isfinite(first))
-    add(out, size, "; the runs part after %.3g s.", first);
+    add(out, size,
+        c->differs <= first
+            ? "; the runs part after %.3g s, but so do two on %s."
+            : "; the runs part after %.3g s.",
+        first, c->repeated >= 0 ? c->runs[c->repeated].name : "");
   else
     add(out, size, "; the runs stay together.");
   say_troubles(c);
