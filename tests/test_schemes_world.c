@@ -477,9 +477,9 @@ static void add_house(scene *s, int levels, double size) {
  * of its step enough to be solved, and the steps after it. Nothing drives the cards
  * but what they fall. */
 static void test_one_hard_solve_leaves_the_others_enough(void) {
-  static const char *const schemes[] = {"gap", "trapezoid"};
+  static const char *const schemes[] = {"gap", "trapezoid", "conserving"};
   static const double sizes[] = {1, 0.09};
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < 3; i++)
     for (int k = 0; k < 1 + (i == 0); k++) {
       scene s;
       char settings[100];

@@ -722,7 +722,8 @@ static bool settle(second_order *s, const motion *from, double h, motion *to,
   double last = INFINITY;
   int n_worse = 0;
   s->unsettled = true;
-  s->stays = false;
+  s->stays = s->gave_up = false;
+  s->unrest = INFINITY;
   for (int round = 1;
        round <= ROUNDS_MAX && s->unsettled && n_worse < MOST_WORSE; round++) {
     if (!renew_joints(s, from, to, h) || !solve_round(s, from, to, h, n_end))
@@ -731,6 +732,9 @@ static bool settle(second_order *s, const motion *from, double h, motion *to,
     keep_impulses(s);
     double change = take_over(s, h);
     arrive(s, from, h, to);
+    /* from what is no answer no round comes to one */
+    s->gave_up = assembly_stopped(s->base.assembly) > 0;
+    if (s->gave_up) break;
     s->unsettled = !(change <= SETTLED);
     if (round == 1) s->unsettled |= second_order_aim(s, &s->middle, s->u);
     /* rounding may keep it from getting there */

@@ -472,7 +472,7 @@ static bool try_step(event_state *w, double *size, int *n_failed) {
     bool smallest = *size <= SMALLEST * w->s.step->step_size;
     /* what does not settle in so short a time seldom does in a longer one */
     const int most = event_most_sizes(w, damps);
-    *n_failed += smallest ? most / 2 : 1;
+    *n_failed += smallest || w->s.gave_up ? most / 2 : 1;
     if (n_stayed < MOST_STAYED && !smallest && *n_failed <= most) {
       *size /= 2;
       continue;

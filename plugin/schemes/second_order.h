@@ -47,6 +47,7 @@ struct second_order {
   /* the conserving scheme's */
   bool stays;    /* the rounds of the last step tried neither shrank nor grew */
   int n_rounds;  /* of the last step tried */
+  bool gave_up;  /* a round's solve ended with its budget */
   double unrest; /* how much the last of them changed, as a part */
   bool damped; /* asked for: a step that is taken as it is, see conserving.h */
   world_snapshot before;              /* joints at the start of a step, */
