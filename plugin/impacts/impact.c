@@ -81,7 +81,7 @@ void impact_velocity(const ode_mlcp_impact *impact, const double lambda_sum[],
   int n_rows = impact->space.n_rows;
   for (int i = 0; i < impact->n_velocities; i++) {
     double sum = impact->v[i];
-    for (int j = 0; j < n_rows; j++)
+    for (int j = impact->B_spans[i].begin; j < impact->B_spans[i].end; j++)
       sum += impact->B[i * n_rows + j] * lambda_sum[j];
     v[i] = sum;
   }
@@ -114,8 +114,10 @@ void ode_mlcp_impact_contact_velocities(const ode_mlcp_impact *impact,
     double own[1 + CONTACT_MOST_TANGENTS] = {0};
     for (int k = 0; k < per; k++) {
       int row = i * per + k;
+      impact_span span = impact->J_spans[row];
       own[k] = impact->surface[row];
-      for (int j = 0; j < s; j++) own[k] += impact->J[row * s + j] * v[j];
+      for (int j = span.begin; j < span.end; j++)
+        own[k] += impact->J[row * s + j] * v[j];
     }
     double *to = &rows[i * (1 + impact->n_tangents)];
     to[0] = own[0];
@@ -449,6 +451,8 @@ static bool take_arrays(ode_mlcp_impact *impact, double **scratch) {
       !ARENA_TAKE(arena, space->weight, n) ||
       !ARENA_TAKE(arena, impact->M, s * s) ||
       !ARENA_TAKE(arena, impact->J, n * s) ||
+      !ARENA_TAKE(arena, impact->J_spans, n) ||
+      !ARENA_TAKE(arena, impact->B_spans, s) ||
       !ARENA_TAKE(arena, impact->B, s * n) ||
       !ARENA_TAKE(arena, impact->v, s) ||
       !ARENA_TAKE(arena, impact->surface, n) ||
@@ -459,6 +463,18 @@ static bool take_arrays(ode_mlcp_impact *impact, double **scratch) {
     space->normal_of[i] = i - i % space->per_contact;
   }
   return true;
+}
+
+static void find_spans(const double matrix[], int n_rows, int n_columns,
+                       impact_span spans[]) {
+  for (int i = 0; i < n_rows; i++) {
+    const double *row = &matrix[(size_t)i * (size_t)n_columns];
+    spans[i] = (impact_span){0, n_columns};
+    while (spans[i].begin < spans[i].end && row[spans[i].begin] == 0)
+      spans[i].begin++;
+    while (spans[i].begin < spans[i].end && row[spans[i].end - 1] == 0)
+      spans[i].end--;
+  }
 }
 
 static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
@@ -486,6 +502,8 @@ static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
     solve_factored(&factors, s, column);
     for (int k = 0; k < s; k++) impact->B[k * n + i] = column[k];
   }
+  find_spans(impact->J, n, s, impact->J_spans);
+  find_spans(impact->B, s, n, impact->B_spans);
   fill_contact_space(impact);
   for (int i = 0; i < n; i += space->per_contact)
     if (!(space->A[i * n + i] > 0))

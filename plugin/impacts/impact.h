@@ -8,17 +8,24 @@
 #include "impacts/impact_islands.h"
 #include "ode_mlcp_impacts.h"
 
+/* Columns from `begin` to before `end`. */
+typedef struct impact_span {
+  int begin, end;
+} impact_span;
+
 struct ode_mlcp_impact {
   memory_source source;
   int n_velocities;
   int n_tangents; /* the caller's, a contact: 1 or 2 */
   int n_slips;    /* contact velocities as the caller has them, m (1 + T) */
   contact_space space;
-  double *M;       /* s x s */
-  double *J;       /* n_rows x s, rows of contact space */
-  double *B;       /* s x n_rows, M^-1 J' */
-  double *v;       /* [s] before the impact */
-  double *surface; /* [n_rows] rows of contact space at v = 0 */
+  double *M;            /* s x s */
+  double *J;            /* n_rows x s, rows of contact space */
+  double *B;            /* s x n_rows, M^-1 J' */
+  impact_span *J_spans; /* [n_rows] where a row of J, and */
+  impact_span *B_spans; /* [s] of B, is not 0: bodies touch few others */
+  double *v;            /* [s] before the impact */
+  double *surface;      /* [n_rows] rows of contact space at v = 0 */
   double psi;
   int n_islands;
   impact_island *islands;

@@ -231,7 +231,12 @@ static bool resolve(search *search, int contact, const sequence *sequence,
   double *after = search->lambdas; // no longer needed
   memcpy(after, &search->reached[chosen * per],
          (size_t)per * sizeof *search->reached);
-  contact_space_push(space, search->c, search->lambda, search->reached);
+  // only this contact pushes
+  for (int i = 0; i < n; i++) {
+    search->reached[i] = search->c[i];
+    for (int j = first; j < first + per; j++)
+      search->reached[i] += space->A[i * n + j] * search->lambda[j];
+  }
   memcpy(&search->reached[first], after, (size_t)per * sizeof *after);
   for (int i = 0; i < n; i++) {
     double c = search->reached[i];
