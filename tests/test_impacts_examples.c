@@ -331,7 +331,7 @@ static void test_ends_of_sets(void) {
       CU_ASSERT(reached <= table[k].extent + 1e-6);
       // negative control: the model's own distribution does not
       if (seed > 0) {
-        CU_ASSERT(reached >= table[k].extent - 1e-5);
+        CU_ASSERT(reached >= table[k].extent - 1e-6);
       } else {
         CU_ASSERT(reached <= table[k].extent - table[k].missed_usually + 1e-6);
       }
@@ -360,7 +360,7 @@ static void test_ends_of_many_contacts(void) {
         width[ends] += (extents[2 * i + 1] - extents[2 * i]) / 2;
     }
   CU_ASSERT(width[0] < 1.9);
-  CU_ASSERT(width[1] > 2.35); // aiming at one end a block, 2.27
+  CU_ASSERT(width[1] > 2.7); // 2.93; by changes without climbs 2.4
   close_example(it);
 }
 

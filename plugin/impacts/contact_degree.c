@@ -559,33 +559,6 @@ static bool prepare_cell(contact_degree *it, contact_degree_cell *cell,
 
 /* ---- next to a solution ------------------------------------------------------ */
 
-/* What a contact may do at a solution, by numbers of contact_modes.h; how many. */
-static int digits_at(const contact_space *space, int contact, double cap,
-                     const double lambda[], const double speed[],
-                     int digits[19]) {
-  int T = space->n_tangents, slips = T == 1 ? 3 : 9, count = 0;
-  int normal = contact * space->per_contact;
-  double border = BORDER * space->scale, weight = space->weight[normal];
-  const double *own = &lambda[normal], *w = &speed[normal];
-  bool can[2][3] = {{true, T < 2, T < 2}, {true, T < 2, T < 2}};
-  for (int t = 1; t <= T; t++) {
-    double limit = space->bound[contact] * own[0];
-    double unit = space->weight[normal + t];
-    can[t - 1][0] = fabs(w[t]) <= border;
-    can[t - 1][1] = w[t] >= -border && unit * (limit + own[t]) <= border;
-    can[t - 1][2] = w[t] <= border && unit * (limit - own[t]) <= border;
-  }
-  if (weight * own[0] <= border && w[0] >= -border) digits[count++] = 0;
-  bool closed = fabs(w[0]) <= border;
-  bool capped = weight * (cap - own[0]) <= border && w[0] <= border;
-  for (int at_cap = 0; at_cap < 2; at_cap++)
-    for (int slip = 0; slip < slips; slip++)
-      if ((at_cap != 0 ? capped : closed) && can[0][slip % 3] &&
-          (T == 1 || can[1][slip / 3]))
-        digits[count++] = 1 + at_cap * slips + slip;
-  return count;
-}
-
 /* The numbers of the modes whose borders a solution is within or on; -1: many. */
 static int modes_at(const contact_space *space, const double caps[],
                     const double lambda[], const double speed[],
@@ -594,7 +567,8 @@ static int modes_at(const contact_space *space, const double caps[],
   numbers[0] = 0;
   for (int i = 0; i < space->n_contacts; i++) {
     int digits[19];
-    int n_digits = digits_at(space, i, caps[i], lambda, speed, digits);
+    int n_digits = contact_modes_of_contact(space, i, caps[i], lambda, speed,
+                                            BORDER * space->scale, digits);
     if (n_digits == 0 || count * n_digits > MOST_NEXT) return -1;
     for (int k = n_digits - 1; k >= 0; k--)
       for (int j = 0; j < count; j++)

@@ -51,6 +51,33 @@ static contact_mode decode(const contact_space *space, int digit) {
   return mode;
 }
 
+int contact_modes_of_contact(const contact_space *space, int contact,
+                             double cap, const double lambda[],
+                             const double speed[], double border,
+                             int digits[]) {
+  int T = space->n_tangents, slips = T == 1 ? 3 : 9, count = 0;
+  int normal = contact * space->per_contact;
+  double weight = space->weight[normal];
+  const double *own = &lambda[normal], *w = &speed[normal];
+  bool can[2][3] = {{true, T < 2, T < 2}, {true, T < 2, T < 2}};
+  for (int t = 1; t <= T; t++) {
+    double limit = space->bound[contact] * own[0];
+    double unit = space->weight[normal + t];
+    can[t - 1][0] = fabs(w[t]) <= border;
+    can[t - 1][1] = w[t] >= -border && unit * (limit + own[t]) <= border;
+    can[t - 1][2] = w[t] <= border && unit * (limit - own[t]) <= border;
+  }
+  if (weight * own[0] <= border && w[0] >= -border) digits[count++] = 0;
+  bool closed = fabs(w[0]) <= border;
+  bool capped = weight * (cap - own[0]) <= border && w[0] <= border;
+  for (int at_cap = 0; at_cap < 2; at_cap++)
+    for (int slip = 0; slip < slips; slip++)
+      if ((at_cap != 0 ? capped : closed) && can[0][slip % 3] &&
+          (T == 1 || can[1][slip / 3]))
+        digits[count++] = 1 + at_cap * slips + slip;
+  return count;
+}
+
 /* ---- one mode ---------------------------------------------------------- */
 
 /* The linear system of a mode. Impulses are lambda = F u + G lambda_max with

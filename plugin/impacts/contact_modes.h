@@ -46,6 +46,13 @@ int contact_modes_of_one(const contact_space *space, bool capped);
 /** Modes of all contacts together; 0 when beyond 2^20. */
 int contact_modes_count(const contact_space *space, bool capped);
 
+/** What a contact may do at a solution, by the digits of modes' numbers, with one
+ *  tangent or two: one of them, or more where it is within `border` (m/s) of others.
+ *  @param digits  [contact_modes_of_one] out; how many is returned */
+int contact_modes_of_contact(const contact_space *space, int contact,
+                             double cap, const double lambda[],
+                             const double speed[], double border, int digits[]);
+
 /**
  * Build the table.
  *

@@ -11,10 +11,16 @@
 #define SHARE_FULL 0.3
 #define SMALL_DECADES 9.0
 
-/* Of a block: samples that draw all anew before any goes on from another; and of
- * those after them the share that does so still. */
-#define DRAWN_ANEW 1024
-#define STILL_ANEW 0.05
+/* Shares of climbs that begin at caps drawn anew, and, of the others, at the best
+ * sample for any end. */
+#define DRAWN_ANEW 0.3
+#define FROM_OTHER 0.3
+
+/* The first of these where no climb can go on, so that changes alone are to get far. */
+#define DRAWN_WITHOUT_CLIMBS 0.05
+
+/* A climb ends when it gained nothing so many times in a row. */
+#define MOST_FAILED 6
 
 /* Of those that go on, the shares that change the steps themselves, go further
  * the way that progress went, or change all of one step. */
@@ -34,13 +40,28 @@ static int ends_of(const contact_space *space) {
   return 2 * space->n_contacts * (space->n_tangents == 1 ? 2 : 3);
 }
 
+/* Numbers of a step's inputs and of its rows, for a way. */
+static size_t inputs_of(const impact_ends *ends) {
+  return (size_t)(ends->space->n_rows + ends->space->n_contacts);
+}
+
 static int width_of(const impact_ends *ends) {
   return ends->space->n_contacts + 1;
 }
 
+static bool take_plan(impact_plan *plan, const contact_space *space,
+                      arena *arena) {
+  const size_t steps = IMPACT_ENDS_STEPS;
+  size_t n = (size_t)space->n_rows, m = (size_t)space->n_contacts;
+  plan->n_steps = plan->way.n_steps = 0;
+  return ARENA_TAKE(arena, plan->draws, steps * (m + 1)) &&
+         ARENA_TAKE(arena, plan->way.inputs, steps * (n + m)) &&
+         ARENA_TAKE(arena, plan->way.lambdas, steps * n) &&
+         ARENA_TAKE(arena, plan->way.reached, steps * n);
+}
+
 bool impact_ends_open(impact_ends *ends, const contact_space *space,
-                      uint64_t seed, int most_steps, arena *arena) {
-  size_t size = IMPACT_ENDS_STEPS * ((size_t)space->n_contacts + 1);
+                      uint64_t seed, int most_steps, double h, arena *arena) {
   int n_ends = ends_of(space);
   *ends = (impact_ends){
       .space = space,
@@ -48,13 +69,16 @@ bool impact_ends_open(impact_ends *ends, const contact_space *space,
       .most_steps = most_steps < IMPACT_ENDS_STEPS - 1 ? most_steps
                                                        : IMPACT_ENDS_STEPS - 1,
       .n_aims = n_ends < IMPACT_ENDS_AIMS ? n_ends : IMPACT_ENDS_AIMS};
-  bool ready = ARENA_TAKE(arena, ends->aims, (size_t)ends->n_aims) &&
-               ARENA_TAKE(arena, ends->planned.draws, size) &&
-               ARENA_TAKE(arena, ends->tried.draws, size);
+  bool ready =
+      ARENA_TAKE(arena, ends->aims, (size_t)ends->n_aims) &&
+      take_plan(&ends->planned, space, arena) &&
+      take_plan(&ends->tried, space, arena) &&
+      take_plan(&ends->climbed, space, arena) &&
+      impact_climb_open(&ends->climb, space, h, ends->most_steps, arena);
   for (int i = 0; i < ends->n_aims && ready; i++) {
     ends->aims[i] = (impact_end){.value = -INFINITY};
-    ready = ARENA_TAKE(arena, ends->aims[i].best.draws, size) &&
-            ARENA_TAKE(arena, ends->aims[i].older.draws, size);
+    ready = take_plan(&ends->aims[i].best, space, arena) &&
+            take_plan(&ends->aims[i].older, space, arena);
   }
   if (!ready) ends->space = NULL;
   return ready;
@@ -67,6 +91,7 @@ uint64_t impact_ends_missing(impact_ends *ends, uint64_t sample,
   if (ends->block != block || ends->next > place) {
     ends->block = block;
     ends->next = 0;
+    ends->climbed.way.n_steps = 0;
     for (int i = 0; i < ends->n_aims; i++) {
       ends->aims[i].value = -INFINITY;
       ends->aims[i].best.n_steps = ends->aims[i].older.n_steps = 0;
@@ -91,6 +116,12 @@ static void copy_plan(const impact_ends *ends, impact_plan *to,
   to->n_steps = from->n_steps;
   memcpy(to->draws, from->draws,
          (size_t)(from->n_steps * width_of(ends)) * sizeof *to->draws);
+  size_t n = (size_t)ends->space->n_rows, steps = (size_t)from->way.n_steps;
+  to->way.n_steps = from->way.n_steps;
+  memcpy(to->way.inputs, from->way.inputs,
+         steps * inputs_of(ends) * sizeof(double));
+  memcpy(to->way.lambdas, from->way.lambdas, steps * n * sizeof(double));
+  memcpy(to->way.reached, from->way.reached, steps * n * sizeof(double));
 }
 
 /* Numbers for the changes of one sample, pair after pair. */
@@ -208,6 +239,19 @@ static aim aim_of(const impact_ends *ends, int i) {
   return (aim){end / 2 / per, end / 2 % per, end % 2 == 1};
 }
 
+/* How far an outcome goes to an end, in the caller's directions. */
+static double reach(const impact_ends *ends, int i, const double c[]) {
+  const contact_space *space = ends->space;
+  aim aim = aim_of(ends, i);
+  const double *of_contact = &c[aim.contact * space->per_contact];
+  double value = of_contact[0], slip[2];
+  if (aim.direction > 0) {
+    contact_space_slip(space, aim.contact, &of_contact[1], slip);
+    value = slip[aim.direction - 1];
+  }
+  return aim.lowest ? -value : value;
+}
+
 /* Nothing is left to look for: no outcome approaches. */
 static bool is_met(const impact_ends *ends, int i) {
   aim aim = aim_of(ends, i);
@@ -224,17 +268,71 @@ static int choose_aim(const impact_ends *ends, double number) {
   return 0;
 }
 
+static double throw_one(void *context) {
+  double pair[2];
+  throw_pair(context, pair);
+  return pair[0];
+}
+
+/* What of the velocity at the end of a way is to grow. */
+static void write_direction(const impact_ends *ends, int i, double toward[]) {
+  int n = ends->space->n_rows;
+  double one[CLIMB_MOST_ROWS];
+  for (int row = 0; row < n; row++) {
+    memset(one, 0, (size_t)n * sizeof *one);
+    one[row] = 1;
+    toward[row] = reach(ends, i, one);
+  }
+}
+
+/* Plan the furthest that the modes of a way let it go, or nearly: at the very end of
+ * a mode rounding may put the sample to the wrong side. */
+static bool climb_from(impact_ends *ends, const impact_plan *from, int aim,
+                       dice *dice) {
+  int m = ends->space->n_contacts, width = m + 1;
+  double toward[CLIMB_MOST_ROWS], parts[CLIMB_MOST_CAPS], pair[2];
+  if (from->way.n_steps * m > ends->climb.most_caps) return false;
+  write_direction(ends, aim, toward);
+  if (!impact_climb_find(&ends->climb, &from->way, toward, LEAST_CAP, throw_one,
+                         dice, parts))
+    return false;
+  throw_pair(dice, pair);
+  double short_by = pair[0] < 0.5 ? 0 : pow(10, -8 * pair[1]);
+  copy_plan(ends, &ends->planned, from);
+  for (int step = 0; step < from->n_steps; step++)
+    for (int i = 0; i < m; i++) {
+      double *part = &ends->planned.draws[step * width + i];
+      double to = parts[step * m + i];
+      *part = valid_part(to + short_by * (*part - to));
+    }
+  return true;
+}
+
+/* Where a climb begins: caps drawn anew, or changes to the best sample for its end, or
+ * for another. */
+static void begin_climb(impact_ends *ends, dice *dice) {
+  double pair[2], more[2];
+  throw_pair(dice, pair);
+  throw_pair(dice, more);
+  ends->aim = choose_aim(ends, pair[1]);
+  ends->climbed.way.n_steps = 0;
+  ends->n_failed = 0;
+  int from = more[0] < FROM_OTHER ? (int)(more[1] * ends->n_aims) : ends->aim;
+  const impact_end *end = &ends->aims[from];
+  double anew = ends->climb.most_caps > 0 ? DRAWN_ANEW : DRAWN_WITHOUT_CLIMBS;
+  if (pair[0] < anew || end->best.n_steps == 0) return;
+  copy_plan(ends, &ends->planned, &end->best);
+  change_plan(ends, &ends->planned, end, dice);
+}
+
 void impact_ends_begin(impact_ends *ends, uint64_t sample) {
   dice dice = {ends->seed, sample, 0};
-  double pair[2];
-  throw_pair(&dice, pair);
-  bool anew = ends->next < DRAWN_ANEW || pair[0] < STILL_ANEW;
-  const impact_end *from = &ends->aims[choose_aim(ends, pair[1])];
   ends->next++;
   ends->planned.n_steps = 0;
-  if (anew || from->best.n_steps == 0) return;
-  copy_plan(ends, &ends->planned, &from->best);
-  change_plan(ends, &ends->planned, from, &dice);
+  if (ends->climbed.way.n_steps > 0)
+    for (; ends->n_failed < MOST_FAILED; ends->n_failed++)
+      if (climb_from(ends, &ends->climbed, ends->aim, &dice)) return;
+  begin_climb(ends, &dice);
 }
 
 const double *impact_ends_draw(impact_ends *ends, uint64_t sample, int step) {
@@ -257,32 +355,39 @@ const double *impact_ends_draw(impact_ends *ends, uint64_t sample, int step) {
   return draw;
 }
 
-/* How far an outcome goes to an end, in the caller's directions. */
-static double reach(const impact_ends *ends, int i, const double c[]) {
-  const contact_space *space = ends->space;
-  aim aim = aim_of(ends, i);
-  const double *of_contact = &c[aim.contact * space->per_contact];
-  double value = of_contact[0], slip[2];
-  if (aim.direction > 0) {
-    contact_space_slip(space, aim.contact, &of_contact[1], slip);
-    value = slip[aim.direction - 1];
-  }
-  return aim.lowest ? -value : value;
+void impact_ends_note(impact_ends *ends, int step, const double inputs[],
+                      const double lambda[], const double reached[]) {
+  if (step >= IMPACT_ENDS_STEPS - 1) return;
+  impact_way *way = &ends->tried.way;
+  size_t n = (size_t)ends->space->n_rows, n_inputs = inputs_of(ends);
+  size_t at = (size_t)step;
+  memcpy(&way->inputs[at * n_inputs], inputs, n_inputs * sizeof(double));
+  memcpy(&way->lambdas[at * n], lambda, n * sizeof(double));
+  memcpy(&way->reached[at * n], reached, n * sizeof(double));
 }
 
 void impact_ends_finish(impact_ends *ends, const double c[], int n_steps) {
+  bool fits = n_steps < IMPACT_ENDS_STEPS;
+  ends->tried.way.n_steps = c != NULL && fits ? n_steps : 0;
+  ends->n_failed++;
   if (c == NULL) return;
   // the last row is no step's own where there are more
-  ends->tried.n_steps =
-      n_steps < IMPACT_ENDS_STEPS ? n_steps : IMPACT_ENDS_STEPS - 1;
+  ends->tried.n_steps = fits ? n_steps : IMPACT_ENDS_STEPS - 1;
+  double height = reach(ends, ends->aim, c);
+  bool begins = ends->climbed.way.n_steps == 0;
+  if (begins || height > ends->height) {
+    copy_plan(ends, &ends->climbed, &ends->tried);
+    ends->height = height;
+    ends->n_failed = 0;
+  }
   for (int i = 0; i < ends->n_aims; i++) {
     impact_end *end = &ends->aims[i];
     double value = reach(ends, i, c);
     if (value < end->value) continue;
     if (value > end->value) {
-      double *spare = end->older.draws;
+      impact_plan spare = end->older;
       end->older = end->best;
-      end->best.draws = spare;
+      end->best = spare;
     }
     end->value = value;
     copy_plan(ends, &end->best, &ends->tried);

@@ -3,15 +3,16 @@
  * Where a set ends its outcomes ask for caps that are full, or small by decades, or
  * within a hair of a number nobody knows before. So samples go in blocks: each
  * looks for the ends of all contact velocities (or of so many as it has time for) in
- * turn, first by caps of all kinds, then by changes to those of its best sample so
- * far. An outcome serves every end it reaches. What a sample draws is a function of
+ * turn, by climbs: from caps of all kinds, or from changes to those of its best sample
+ * so far, sample by sample to the furthest that the modes of the last one's way allow.
+ * An outcome serves every end it reaches. What a sample draws is a function of
  * seed and number alone, as the samples before it in its block are; who begins
  * within a block goes through these first. */
 #ifndef ODE_MLCP_IMPACTS_IMPACT_ENDS_H
 #define ODE_MLCP_IMPACTS_IMPACT_ENDS_H
 
 #include "common/arena.h"
-#include "impacts/contact_space.h"
+#include "impacts/impact_climb.h"
 
 /** Samples of a block. */
 #define IMPACT_ENDS_BLOCK 16384
@@ -23,10 +24,12 @@
 #define IMPACT_ENDS_AIMS 32
 
 /* A draw is the parts of h that a step's caps are, and a number in (0, 1) for the
- * choice among its solutions; a plan is a draw for each of the first steps. */
+ * choice among its solutions; a plan is a draw for each of the first steps, and where
+ * it has been followed the way that it led. */
 typedef struct impact_plan {
   double *draws; /* [IMPACT_ENDS_STEPS x (m + 1)] */
   int n_steps;
+  impact_way way; /* n_steps 0: not followed to an outcome */
 } impact_plan;
 
 /* What a block knows of one end. */
@@ -45,11 +48,18 @@ typedef struct impact_ends {
   impact_end *aims;    /* [n_aims] */
   impact_plan planned; /* for this sample; n_steps 0: all drawn anew */
   impact_plan tried;   /* what it drew */
+  // a climb goes on, from the furthest that it has come, until it gains nothing
+  impact_climb climb;
+  impact_plan climbed; /* way.n_steps 0: it has not begun */
+  int aim;             /* its end */
+  double height;       /* m/s */
+  int n_failed;        /* times that it gained nothing since it last gained */
 } impact_ends;
 
-/** `most_steps`: that a sample has; with more it would not be over. */
+/** `most_steps`: that a sample has; with more it would not be over. `h`: N s, of a
+ *  full cap. */
 bool impact_ends_open(impact_ends *ends, const contact_space *space,
-                      uint64_t seed, int most_steps, arena *arena);
+                      uint64_t seed, int most_steps, double h, arena *arena);
 
 /** Turn to a sample's block. @return samples of it that are to be run before,
  *  in order, from *first on */
@@ -61,6 +71,10 @@ void impact_ends_begin(impact_ends *ends, uint64_t sample);
 
 /** Its draw of a step. @return m + 1 numbers */
 const double *impact_ends_draw(impact_ends *ends, uint64_t sample, int step);
+
+/** A step of it from `inputs` took a solution, `lambda`, that led to `reached`. */
+void impact_ends_note(impact_ends *ends, int step, const double inputs[],
+                      const double lambda[], const double reached[]);
 
 /** It is over, at contact velocities c after n_steps; or c is NULL: it is not. */
 void impact_ends_finish(impact_ends *ends, const double c[], int n_steps);

@@ -91,6 +91,11 @@ static needs needs_of(const ode_mlcp_impact *impact) {
   return most;
 }
 
+static double cap_of(const impact_island *island,
+                     const ode_mlcp_impact_options *options) {
+  return options->h > 0 ? options->h : island->cap;
+}
+
 static bool goes_for_ends(const impact_sampler *sampler) {
   return sampler->options->caps == ODE_MLCP_IMPACT_ENDS &&
          sampler->options->draw == NULL;
@@ -136,7 +141,8 @@ bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
   for (int i = 0; i < impact->n_islands && whole && goes_for_ends(sampler); i++)
     whole = impact_ends_open(&sampler->ends[i], &impact->islands[i].space,
                              options->seed + impact->islands[i].key,
-                             options->steps + 1, arena);
+                             options->steps + 1,
+                             cap_of(&impact->islands[i], options), arena);
   if (whole)
     impact_sampler_enter(sampler, 0);
   else
@@ -162,7 +168,7 @@ void impact_sampler_enter(impact_sampler *sampler, int number) {
   sampler->island = island;
   sampler->method = method_of(island, options);
   sampler->seed = options->seed + island->key;
-  sampler->h = options->h > 0 ? options->h : island->cap;
+  sampler->h = cap_of(island, options);
   double epsilon = options->epsilon > 0 ? options->epsilon : sampler->h / 2;
   sampler->last_cap = epsilon / (3 * island->psi);
   sampler->limited = island->space;
@@ -512,8 +518,13 @@ static bool run_island(impact_sampler *sampler, uint64_t sample,
       sampler->n_incomplete += !sampler->met_all;
     }
     if (all) sampler->choices[*n_lcps] = n_solutions;
-    take(sampler, all ? sampler->choice[*n_lcps]
-                      : choose(sampler, sample, (uint32_t)step, n_solutions));
+    int taken = all ? sampler->choice[*n_lcps]
+                    : choose(sampler, sample, (uint32_t)step, n_solutions);
+    if (learns)
+      impact_ends_note(ends_of(sampler), step, sampler->inputs,
+                       &sampler->lambdas[taken * space->n_rows],
+                       &sampler->reached[taken * space->n_rows]);
+    take(sampler, taken);
     step++;
     ++*n_lcps;
     if (visit != NULL) visit(context, sampler, *n_lcps, sampler->c);
