@@ -621,6 +621,48 @@ static void test_deepest_of_rocks(void) {
   }
 }
 
+/* What is small and far over large triangles, on their corners and edges too: where
+ * the deepest contact alone is asked for, it is the first of all. */
+static void test_deepest_over_fields(void) {
+  static const double cells[] = {0.02, 1, 50};
+  int n_near = 0;
+  for (int trial = 0; trial < 600; trial++) {
+    double cell = cells[trial % 3],
+           size = cell * pow(10, -4 * (trial % 7) / 7.);
+    dHeightfieldDataID field = dGeomHeightfieldDataCreate();
+    dGeomHeightfieldDataBuildCallback(field, NULL, trial % 2 ? wavy : level,
+                                      10 * cell, 10 * cell, 11, 11,
+                                      trial % 2 ? cell : 1, 0, 1, 0);
+    dGeomHeightfieldDataSetBounds(field, -1, 1);
+    dGeomID ground = dCreateHeightfield(0, field, 1), shapes[4];
+    shapes[0] = dCreateSphere(0, size);
+    shapes[1] = dCreateCapsule(0, size, 3 * size);
+    shapes[2] = dCreateCylinder(0, size, 2 * size);
+    shapes[3] = dCreateBox(0, size, 2 * size, 3 * size);
+    double high = oracle_uniform(0, 1.5) * cell;
+    double x = trial % 5 ? oracle_uniform(-2, 2) * cell : 0;
+    double z = trial % 4 ? oracle_uniform(-2, 2) * cell : 0;
+    for (int i = 0; i < 4; i++) {
+      static gap_contact all[4096];
+      gap_contact deepest;
+      dGeomSetPosition(shapes[i], x, high + 2 * size, z);
+      tilt(shapes[i], oracle_uniform(-1, 1), oracle_uniform(-1, 1), 1,
+           oracle_uniform(-3, 3));
+      double margin = oracle_uniform(0.5, 2) * cell;
+      int count = gap_query(context, shapes[i], ground, margin, 0, all, 4096);
+      int one = gap_query(context, shapes[i], ground, margin, 0, &deepest, 1);
+      n_near += count > 0;
+      CU_ASSERT_EQUAL(one, count > 0);
+      if (one == 1 && count > 0)
+        CU_ASSERT_DOUBLE_EQUAL(deepest.gap, all[0].gap, 1e-12 * cell);
+      dGeomDestroy(shapes[i]);
+    }
+    dGeomDestroy(ground);
+    dGeomHeightfieldDataDestroy(field);
+  }
+  CU_ASSERT(n_near > 1000);
+}
+
 /* ---- identity ---- */
 
 /* A contact as the step's memory of contacts knows it. */
@@ -850,6 +892,7 @@ int main(void) {
   CU_add_test(suite, "cube of triangles", test_cube_of_triangles);
   CU_add_test(suite, "mesh on plane, mesh", test_mesh_on_plane_and_mesh);
   CU_add_test(suite, "deepest of rocks", test_deepest_of_rocks);
+  CU_add_test(suite, "deepest over fields", test_deepest_over_fields);
   CU_add_test(suite, "identity", test_identity);
   CU_add_test(suite, "faults", test_faults);
   CU_add_test(suite, "margin of boxes", test_aabb_margin);

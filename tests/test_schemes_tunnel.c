@@ -11,6 +11,11 @@
 
 static int count = 25;
 
+static const char *const SCHEMES[] = {
+    "scheme=ah",          "scheme=ap",        "scheme=st",        "scheme=gap",
+    "scheme=trapezoid-1", "scheme=trapezoid", "scheme=conserving"};
+enum { N_SCHEMES = sizeof SCHEMES / sizeof SCHEMES[0] };
+
 static double log_uniform(test_random *random, double low, double high) {
   return low * pow(high / low, test_uniform(random, 0, 1));
 }
@@ -189,12 +194,7 @@ static void check_bullets(const char *scheme) {
 }
 
 static void test_bullets_and_rods_meet_walls(void) {
-  check_bullets("scheme=ah");
-  check_bullets("scheme=ap");
-  check_bullets("scheme=st");
-  check_bullets("scheme=trapezoid");
-  check_bullets("scheme=conserving");
-  check_bullets("scheme=gap");
+  for (int k = 0; k < N_SCHEMES; k++) check_bullets(SCHEMES[k]);
 }
 
 /* What the tests are for: without sweeps many pass. */
@@ -243,11 +243,9 @@ static void meet(const char *scheme, int number, tally *sum) {
 }
 
 static void test_two_fast_bodies_meet(void) {
-  static const char *schemes[] = {"scheme=ah", "scheme=st", "scheme=trapezoid",
-                                  "scheme=conserving"};
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < N_SCHEMES; k++) {
     tally sum = {0};
-    for (int i = 0; i < count; i++) meet(schemes[k], i, &sum);
+    for (int i = 0; i < count; i++) meet(SCHEMES[k], i, &sum);
     CU_ASSERT_EQUAL(sum.passed, 0);
   }
 }
@@ -285,30 +283,37 @@ static void sweep_past(const char *scheme, int number, tally *sum) {
   dGeomID post = dCreateCapsule(s.space, peg, 1);
   dGeomSetPosition(post, at * cos(angle), at * sin(angle), 0);
 
-  double turned = 0, last = 0;
+  const double *q = dGeomGetPosition(post);
+  double last[2] = {0, 0};
+  bool passed = false;
   int steps = (int)fmin(20 / (spin * h) + 5, 100);
-  for (int i = 0; i < steps; i++) {
+  for (int i = 0; i < steps && !passed; i++) {
     ode_mlcp_report report;
     CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, h, &report), ODE_MLCP_OK);
-    const dReal *x = dBodyGetPosition(rod);
-    double now = atan2(x[1], x[0]), change = now - last;
-    last = now;
-    turned += change - 2 * M_PI * floor(change / (2 * M_PI) + 0.5);
+    /* the peg as the rod sees it: along it and across */
+    dVector3 seen;
+    dBodyGetPosRelPoint(rod, q[0], q[1], q[2], seen);
+    if (i > 0 && last[1] > 0 && seen[1] <= 0) {
+      double share = last[1] / (last[1] - seen[1]);
+      passed = fabs(last[0] + share * (seen[0] - last[0])) < length / 2;
+    }
+    for (int k = 0; k < 2; k++) last[k] = seen[k];
     sum->queries += report.sweep_queries;
     sum->steps++;
   }
-  bool passed = turned > angle;
   if (passed)
-    fprintf(stderr, "%s, rod %d passes: h %g, spin %g, %g of %g\n", scheme,
-            number, h, spin, turned, angle);
+    fprintf(stderr, "%s, rod %d passes: h %g, spin %g\n", scheme, number, h,
+            spin);
   sum->passed += passed;
   scene_close(&s);
 }
 
+/* Not under gap and trapezoid-1: turned by radians a step they tear the hinge, and
+ * what mends it pulls the rod through. */
 static void test_rods_do_not_sweep_past_pegs(void) {
-  static const char *schemes[] = {"scheme=ah", "scheme=trapezoid",
-                                  "scheme=conserving"};
-  for (int k = 0; k < 3; k++) {
+  static const char *schemes[] = {"scheme=ah", "scheme=ap", "scheme=st",
+                                  "scheme=trapezoid", "scheme=conserving"};
+  for (int k = 0; k < 5; k++) {
     tally sum = {0};
     for (int i = 0; i < count; i++) sweep_past(schemes[k], i, &sum);
     CU_ASSERT_EQUAL(sum.passed, 0);

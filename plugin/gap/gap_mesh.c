@@ -297,7 +297,9 @@ int gap_mesh_meet(const gap_core *core, const gap_triangle triangles[],
       .core = core, .all = triangles, .count = count, .margin = margin};
   if (near == NULL) n_near = count;
   if (list->deepest && n_near > 1) {
-    // the one most likely deepest is met before its turn, for its margin alone
+    // the one most likely deepest is met before its turn, for its margin alone; in its
+    // turn rounding must not put it out of that
+    const double ROUNDING = 1e-9; // of the triangle's size
     int best = -1;
     double least = INFINITY;
     for (int k = 0; k < n_near; k++) {
@@ -308,7 +310,8 @@ int gap_mesh_meet(const gap_core *core, const gap_triangle triangles[],
       best = i;
     }
     if (meet_one(&at, best, list) != 0) return -1;
-    at.margin = gap_mesh_margin(list, first, at.margin);
+    at.margin = fmin(at.margin, gap_mesh_margin(list, first, at.margin) +
+                                    ROUNDING * at.scale);
     list->count = first;
   }
   for (int k = 0; k < n_near; k++) {
