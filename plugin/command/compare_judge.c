@@ -470,7 +470,7 @@ static void say_troubles(comparison *c) {
   say_trouble(c, has_failed, "steps were refused under");
   say_trouble(c, has_lost, "states came to be no numbers under");
   say_trouble(c, has_died, "the program ended with an error under");
-  say_trouble(c, was_cut, "not to its end under");
+  say_trouble(c, was_cut, "the program was not run to its end under");
 }
 
 /* Two sentences: who kept the law, and at what price; what broke ends them. */
