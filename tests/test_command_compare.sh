@@ -162,6 +162,7 @@ compare --output report --refine 2 --steppers ah,trapezoid -- \
   "$play" chain 2 --seconds 1
 check "a reference: status 0" status_is 0
 check "a chain in the air: nothing touched" out_has 'no contact was made'
+check "a reference: in the verdict" out_has 'bodies are off the reference by .* m under ah'
 check "a chain in the air: its joints" out_has 'joints are off their place by .* under ah'
 check "a chain in the air: its energy" out_has 'energy is off what .* explain by [0-9.e-]* J under ah'
 check "a chain in the air: no law was kept" \

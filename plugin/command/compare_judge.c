@@ -513,6 +513,9 @@ static void write_verdict(comparison *c) {
     return;
   }
   if (!c->is_scene && law != NULL) say_more_of_contacts(c);
+  if (!c->is_scene)
+    say_figure(c, "bodies are off the reference by",
+               offsetof(compare_figures, reference_error), "m", NULL);
   add(out, size, " %s was the fastest (%.3g ms a step", fast->name,
       fast->figures.ms_step_median);
   for (int i = 0; i < c->n_runs; i++) {
