@@ -330,6 +330,7 @@ int main(int argc, char **argv) {
   dInitODE2(0);
   contacts = dJointGroupCreate(0);
   if (strcmp(what, "nothing") == 0) return 3;
+  while (strcmp(what, "spin") == 0) getppid();
   int n = strcmp(what, "two") == 0 ? 2 : 1;
   for (int w = 0; w < n; w++) make(w);
   dBodyID body = ball(0, 0);
@@ -391,6 +392,10 @@ if $compiler -w odd.c -o odd -I"$build/host/include" -L"$build/lib" -lode 2>err;
     --steppers step,ah -- ./odd nothing
   check "nothing and an error: told" \
     out_has '^ah: the program stepped no world (status 3; data/ah.out has'
+  LD_LIBRARY_PATH=$build/lib compare --output report --no-repeat --limit 1 \
+    --steppers step -- ./odd spin
+  check "none in time: told" \
+    out_has '^step: ended by --limit before the program stepped a world'
   odd another 0 100 '^2 worlds were stepped'
   odd come-and-go 0 100 'the runs stay together'
   LD_LIBRARY_PATH=$build/lib compare --output report --no-repeat \

@@ -367,7 +367,10 @@ static void explain(compare_run *run, const recording *r, ended_run ended,
   // of a program that ended well the plug-in says by its status that it stepped
   // nothing
   bool by_plugin = status == WRONG_RUN_STATUS && !is_stock(run->name);
-  if (r == NULL)
+  if (r == NULL && ended.cut)
+    snprintf(out, size, "%s before the program stepped a world",
+             interrupts > 0 ? "interrupted" : "ended by --limit");
+  else if (r == NULL)
     snprintf(
         out, size,
         "the program stepped no world (status %d; %.300s has what it said)",
