@@ -45,6 +45,35 @@ for case in "rocking-block random" "compass-gait all" "disk-stack random"; do
   rm -f whole merged a b c ab s?
 done
 
+# ---- friction without limit ----
+
+# array FILE ROWS COLUMNS NUMBER...: column after column
+array() {
+  file=$1 size="$2 $3"
+  shift 3
+  printf '%s\n' "%%MatrixMarket matrix array real general" "$size" "$@" >"$file"
+}
+mkdir rod
+array rod/M.mtx 3 3 1 0 0 0 1 0 0 0 0.1
+array rod/Jn.mtx 2 3 0 0 1 1 -0.5 0.5
+array rod/Jt.mtx 2 3 1 1 0 0 0.4 0.4
+array rod/v.mtx 3 1 1 -1 0.3
+for mu in 1e300 inf 0.5; do
+  array rod/mu.mtx 2 1 $mu $mu
+  impact rod --samples 200 --csv $mu.csv
+  check "mu $mu: status 0" status_is 0
+done
+grep -v '^#' inf.csv >of-inf
+grep -v '^#' 1e300.csv >of-1e300
+grep -v '^#' 0.5.csv >of-0.5
+check "inf is friction without limit" cmp -s of-inf of-1e300
+check "0.5 is not" test "$(cmp -s of-inf of-0.5; echo $?)" = 1
+array rod/mu.mtx 2 1 nan 0.5
+refused "mu nan" "'nan' is not a finite number" rod
+array rod/v.mtx 3 1 inf 0 0
+array rod/mu.mtx 2 1 1 1
+refused "v inf" "'inf' is not a finite number" rod
+
 # ---- a run goes on from its file ----
 
 impact box-wall --samples 5000 --reduce whole

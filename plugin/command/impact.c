@@ -58,7 +58,7 @@ static const char about[] =
     "FOLDER   a collision as Matrix Market files, s velocities, m contacts:\n"
     "         M.mtx s x s, Jn.mtx m x s, Jt.mtx m x s (or 2m x s: two "
     "tangents\n"
-    "         a contact), mu.mtx m x 1, v.mtx s x 1\n"
+    "         a contact), mu.mtx m x 1 (inf: no limit), v.mtx s x 1\n"
     "\n";
 static const char ending[] =
     "\n"

@@ -7,19 +7,24 @@
 #include "command/impact.h"
 #include "mlcp/matrix_market.h"
 
+typedef bool reads(const char *path, int n_rows, int n_columns,
+                   const memory_source *source, matrix_market *matrix,
+                   char *message, size_t message_size);
+
 /* Read folder/file into *dense (malloc), of the shape expected. */
-static bool read_array(const char *folder, const char *file, int n_rows,
-                       int n_columns, double **dense, int *rows_read,
-                       int *columns_read, char message[IMPACT_MESSAGE]) {
+static bool read_array(const char *folder, const char *file, reads *reads,
+                       int n_rows, int n_columns, double **dense,
+                       int *rows_read, int *columns_read,
+                       char message[IMPACT_MESSAGE]) {
   char path[4096];
   int length = snprintf(path, sizeof path, "%s/%s", folder, file);
   if (length < 0 || (size_t)length >= sizeof path) {
     snprintf(message, IMPACT_MESSAGE, "%.200s: the path is too long", folder);
     return false;
   }
-  matrix_market matrix;
-  bool read = matrix_market_read(path, n_rows, n_columns, &memory_from_malloc,
-                                 &matrix, message, IMPACT_MESSAGE);
+  matrix_market matrix = {0};
+  bool read = reads(path, n_rows, n_columns, &memory_from_malloc, &matrix,
+                    message, IMPACT_MESSAGE);
   if (read) {
     size_t count = (size_t)matrix.n_rows * (size_t)matrix.n_columns;
     *rows_read = matrix.n_rows;
@@ -56,8 +61,8 @@ static void free_arrays(folder_arrays *arrays) {
 static bool read_folder(const char *folder, folder_arrays *arrays,
                         char message[IMPACT_MESSAGE]) {
   int rows, columns;
-  if (!read_array(folder, "M.mtx", MATRIX_MARKET_ANY, MATRIX_MARKET_ANY,
-                  &arrays->M, &rows, &columns, message))
+  if (!read_array(folder, "M.mtx", matrix_market_read, MATRIX_MARKET_ANY,
+                  MATRIX_MARKET_ANY, &arrays->M, &rows, &columns, message))
     return false;
   if (rows != columns) {
     snprintf(message, IMPACT_MESSAGE,
@@ -66,16 +71,16 @@ static bool read_folder(const char *folder, folder_arrays *arrays,
     return false;
   }
   arrays->s = rows;
-  if (!read_array(folder, "Jn.mtx", MATRIX_MARKET_ANY, arrays->s, &arrays->Jn,
-                  &arrays->m, &columns, message))
+  if (!read_array(folder, "Jn.mtx", matrix_market_read, MATRIX_MARKET_ANY,
+                  arrays->s, &arrays->Jn, &arrays->m, &columns, message))
     return false;
   char expected[120]; // one of two shapes: the reader knows only one
   snprintf(expected, sizeof expected,
            "expected is %d x %d or %d x %d (one or two tangents for each of "
            "the %d rows of Jn)",
            arrays->m, arrays->s, 2 * arrays->m, arrays->s, arrays->m);
-  if (!read_array(folder, "Jt.mtx", MATRIX_MARKET_ANY, MATRIX_MARKET_ANY,
-                  &arrays->Jt, &rows, &columns, message)) {
+  if (!read_array(folder, "Jt.mtx", matrix_market_read, MATRIX_MARKET_ANY,
+                  MATRIX_MARKET_ANY, &arrays->Jt, &rows, &columns, message)) {
     size_t used = strlen(message);
     snprintf(message + used, IMPACT_MESSAGE - used, "; %s", expected);
     return false;
@@ -87,10 +92,10 @@ static bool read_folder(const char *folder, folder_arrays *arrays,
     return false;
   }
   arrays->n_tangents = rows / arrays->m;
-  return read_array(folder, "mu.mtx", arrays->m, 1, &arrays->mu, &rows,
-                    &columns, message) &&
-         read_array(folder, "v.mtx", arrays->s, 1, &arrays->v, &rows, &columns,
-                    message);
+  return read_array(folder, "mu.mtx", matrix_market_read_limits, arrays->m, 1,
+                    &arrays->mu, &rows, &columns, message) &&
+         read_array(folder, "v.mtx", matrix_market_read, arrays->s, 1,
+                    &arrays->v, &rows, &columns, message);
 }
 
 /* One block for all arrays, so that one pointer owns them. */

@@ -23,6 +23,7 @@ typedef struct reader {
   char *next;    /* unread part of `text` */
   bool too_long; /* of the line: `text` is only its start */
   bool not_text; /* it has a zero byte */
+  bool infinite; /* numbers may be */
   char *message;
   size_t message_size;
 } reader;
@@ -149,7 +150,7 @@ static bool take_number(reader *reader, const char *word, bool integer,
   *number = strtod(word, &end);
   if (end == word || *end != 0 || strpbrk(word, "xX") != NULL)
     return complain(reader, true, "'%.40s' is not a number", word);
-  if (!isfinite(*number))
+  if (isnan(*number) || (isinf(*number) && !reader->infinite))
     return complain(reader, true, "'%.40s' is not a finite number", word);
   if (integer && *number != floor(*number))
     return complain(reader, true, "'%.40s' is not an integer", word);
@@ -370,14 +371,17 @@ static bool read_all(reader *reader, int n_rows, int n_columns,
   return true;
 }
 
-bool matrix_market_read(const char *path, int n_rows, int n_columns,
-                        const memory_source *source, matrix_market *matrix,
-                        char *message, size_t message_size) {
+static bool read_path(const char *path, bool infinite, int n_rows,
+                      int n_columns, const memory_source *source,
+                      matrix_market *matrix, char *message,
+                      size_t message_size) {
   PLAIN_NUMBERS;
   memset(matrix, 0, sizeof *matrix);
   if (message_size > 0) message[0] = 0;
-  reader reader = {
-      .path = path, .message = message, .message_size = message_size};
+  reader reader = {.path = path,
+                   .infinite = infinite,
+                   .message = message,
+                   .message_size = message_size};
   reader.file = fopen(path, "r");
   if (reader.file == NULL) {
     complain(&reader, false, "%s", strerror(errno));
@@ -388,6 +392,21 @@ bool matrix_market_read(const char *path, int n_rows, int n_columns,
   fclose(reader.file);
   if (!read && message_size > 0) name_shape(&reader, n_rows, n_columns);
   return read;
+}
+
+bool matrix_market_read(const char *path, int n_rows, int n_columns,
+                        const memory_source *source, matrix_market *matrix,
+                        char *message, size_t message_size) {
+  return read_path(path, false, n_rows, n_columns, source, matrix, message,
+                   message_size);
+}
+
+bool matrix_market_read_limits(const char *path, int n_rows, int n_columns,
+                               const memory_source *source,
+                               matrix_market *matrix, char *message,
+                               size_t message_size) {
+  return read_path(path, true, n_rows, n_columns, source, matrix, message,
+                   message_size);
 }
 
 void matrix_market_to_dense(const matrix_market *matrix, double dense[]) {

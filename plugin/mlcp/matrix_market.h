@@ -46,6 +46,12 @@ bool matrix_market_read(const char *path, int n_rows, int n_columns,
                         const memory_source *source, matrix_market *matrix,
                         char *message, size_t message_size);
 
+/** The same of numbers that may be infinite, `inf`. */
+bool matrix_market_read_limits(const char *path, int n_rows, int n_columns,
+                               const memory_source *source,
+                               matrix_market *matrix, char *message,
+                               size_t message_size);
+
 /** Row-major copy, [n_rows x n_columns] out. */
 void matrix_market_to_dense(const matrix_market *matrix, double dense[]);
 
