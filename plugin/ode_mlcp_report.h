@@ -118,13 +118,8 @@
       "bounds")                                                               \
   ROW(int, ended_warm, SUM, SUM(ended_warm), "",                              \
       "solves whose answer is last step's impulses, or none")                 \
-  ROW(int, ended_rest, SUM, SUM(ended_rest), "",                              \
-      "solves whose answer came from last step's active set, "                \
-      "corrected, or from all rows active")                                   \
   ROW(int, ended_continuation, SUM, SUM(ended_continuation), "",              \
-      "from proximal continuation")                                           \
-  ROW(int, ended_sweeps, SUM, SUM(ended_sweeps), "",                          \
-      "from sweeps and the active set after them")                            \
+      "from last step's active set, by proximal continuation")                \
   ROW(int, ended_interior, SUM, SUM(ended_interior), "",                      \
       "from interior points, their active sets and pivots from these")        \
   ROW(int, ended_pivots, SUM, SUM(ended_pivots), "",                          \

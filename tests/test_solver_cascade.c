@@ -340,9 +340,8 @@ static void test_cascade_without_lemke(void) {
     int size = lemke_mlcp_size(&problem.mlcp);
     solver_report none = solve_heap(SOLVER_FAST, &problem, 0);
     solver_report enough = solve_heap(SOLVER_FAST, &problem, size);
-    CU_ASSERT(enough.pivots >= none.pivots);
-    CU_ASSERT(enough.residual <= none.residual);
-    n_edge += enough.pivots > none.pivots;
+    CU_ASSERT(enough.status <= none.status); // solved, accepted, degraded
+    n_edge += enough.residual != none.residual;
     n_degraded += none.status == SOLVER_DEGRADED;
 
     none = solve_heap(SOLVER_LEMKE, &problem, 0);

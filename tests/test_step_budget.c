@@ -62,9 +62,8 @@ static totals run(int k, double budget, double accept) {
     sum.accepted += r.accepted;
     sum.degraded += r.degraded;
     sum.unsolved += r.unsolved;
-    sum.ended += r.ended_warm + r.ended_rest + r.ended_continuation +
-                 r.ended_sweeps + r.ended_interior + r.ended_pivots +
-                 r.ended_detour;
+    sum.ended += r.ended_warm + r.ended_continuation + r.ended_interior +
+                 r.ended_pivots + r.ended_detour;
     sum.most_work = fmax(sum.most_work, r.solver_work);
     sum.residual = fmax(sum.residual, r.residual);
     // outcomes are named by the residual that is reported

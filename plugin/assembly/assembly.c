@@ -881,10 +881,7 @@ static void count_stage(ode_mlcp_report *report, solver_stage stage) {
     case SOLVER_STAGE_NONE:
     case SOLVER_N_STAGES: break;
     case SOLVER_STAGE_WARM: report->ended_warm++; break;
-    case SOLVER_STAGE_REST:
-    case SOLVER_STAGE_CRASH: report->ended_rest++; break;
     case SOLVER_STAGE_CONTINUATION: report->ended_continuation++; break;
-    case SOLVER_STAGE_SWEEPS: report->ended_sweeps++; break;
     case SOLVER_STAGE_INTERIOR: report->ended_interior++; break;
     case SOLVER_STAGE_LEMKE: report->ended_pivots++; break;
     case SOLVER_STAGE_RELAXED:

@@ -8,9 +8,7 @@
 #include "solver/fast_interior.h"
 #include "solver/fast_pivots.h"
 #include "solver/fast_proximal.h"
-#include "solver/fast_rest.h"
 #include "solver/fast_spread.h"
-#include "solver/fast_sweeps.h"
 
 struct fast_workspace {
   memory_source source;
@@ -37,7 +35,7 @@ void fast_workspace_destroy(fast_workspace *workspace) {
 static bool reserve(fast_work *work) {
   return fast_work_reserve(work) && fast_continuation_reserve(work) &&
          fast_interior_reserve(work) && fast_pivots_reserve(work) &&
-         fast_proximal_reserve(work) && fast_sweeps_reserve(work);
+         fast_proximal_reserve(work);
 }
 
 /* ---- the result ---------------------------------------------------------- */
@@ -66,15 +64,13 @@ static double give_nothing(const mlcp_problem *problem,
 
 /* ---- the cascade --------------------------------------------------------- */
 
-/* Rows whose active set is found from anywhere: they are swept even where nothing is
- * known of them, and not content with less than the target while that is cheap. */
+/* Rows whose last digits cost a factorisation or two: continuation is not content with
+ * less than the target there. */
 enum { FEW_ROWS = 150 };
 
-/* How much of a guess is known. */
-typedef enum knowledge { KNOW_NOTHING, KNOW_LITTLE, KNOW_HALF } knowledge;
-
-/* p = the guess within its limits, evaluated; 0 where there is none. */
-static knowledge take_guess(fast_work *work, const double guess[]) {
+/* p = the guess within its limits, evaluated; 0 where there is none.
+ * @return how many of its rows are known. */
+static int take_guess(fast_work *work, const double guess[]) {
   const box_problem *box = &work->box;
   int n_known = 0;
   if (guess != NULL)
@@ -85,20 +81,12 @@ static knowledge take_guess(fast_work *work, const double guess[]) {
   if (n_known > 0) fast_spread(work, false);
   box_project(box, work->p);
   fast_work_evaluate(work);
-  return 2 * n_known >= box->n_rows ? KNOW_HALF
-         : n_known > 0              ? KNOW_LITTLE
-                                    : KNOW_NOTHING;
+  return n_known;
 }
 
 /* The budget ends, or what there is will do. */
 static bool is_over(const fast_work *work) {
   return fast_work_is_spent(work) || work->best_residual <= work->enough;
-}
-
-/* The same while cheap stages are left, which end most small problems: there the
- * last digits cost a factorisation or two. */
-static bool is_over_soon(const fast_work *work) {
-  return fast_work_is_spent(work) || work->best_residual <= work->soon;
 }
 
 /* An interior point run and its active set; from where it got stuck,
@@ -223,84 +211,47 @@ static bool lemke_from_nothing(fast_work *work) {
          lemke_cold(work);
 }
 
-/* From the active set of last step, unless so many of its rows change at once
- * that it tells nothing. */
-static bool continue_from_guess(fast_work *work, double most_work) {
-  const fast_continuation_options near = {
-      .most_work = most_work, .most_share = 0.1, .max_pivots = 200};
+/* From last step's impulses, spread anew: by continuation, or, where compliance
+ * couples rows (friction polygons of more than four edges), by their active set. */
+static bool continue_from_guess(fast_work *work, bool from_nothing) {
+  const active_set_options patient = {.max_factorisations = 16,
+                                      .max_all_changes = 16,
+                                      .max_share = 0.25,
+                                      .patience = 4};
   fast_spread(work, true);
   box_project(&work->box, work->p);
   fast_work_evaluate(work);
-  return fast_continuation_solve(work, &near);
+  if (work->box.n_compliances == 0)
+    return fast_continuation_solve(work, from_nothing);
+  active_set_of_guess(work);
+  return active_set_correct(work, &patient);
 }
 
-/* From the best point, where sweeps or what came before left little of a structure
- * undone. In a heap they leave a hundredth of the speeds at least. */
-static bool continue_from_best(fast_work *work) {
-  const double little = 5e-3; // residual
-  const fast_continuation_options anywhere = {
-      .most_work = 25, .most_share = 1, .max_pivots = 0};
-  if (work->box.n_rows <= FEW_ROWS || work->best_residual > little)
-    return false;
-  fast_work_restore_best(work);
-  return fast_continuation_solve(work, &anywhere);
-}
-
-/* What rests, or may: from the guess in work->p, or from nothing. After a
- * failure the guess is there again. */
-static bool rest(fast_work *work, const double guess[], knowledge known) {
-  bool rests = known == KNOW_HALF && fast_rest_may(work);
-  bool is_large = work->box.n_rows > FEW_ROWS;
-  if (!rests && (known > KNOW_NOTHING || !is_large)) return false;
-  if (rests && fast_rest_correct(work)) return true;
-  if (is_large && fast_rest_approach(work)) return true;
+/* What rests or moves little. Where rows are few they are all looked for from nothing,
+ * too, and one by one where all at once does not end. */
+static bool solve_near(fast_work *work, const double guess[], int n_known) {
+  bool is_small = work->box.n_rows <= FEW_ROWS;
+  if (n_known == 0 && !is_small) return false;
+  if (continue_from_guess(work, n_known == 0)) return true;
+  if (!is_small || is_over(work)) return false;
   take_guess(work, guess);
-  return false;
+  return fast_pivots_finish(work, 50 + work->box.n_rows / 8);
 }
 
 static bool run_cascade(fast_work *work, const double guess[]) {
-  // residual: what is left is how light bodies share their loads, and the active
-  // set changed all at once goes round in circles there
-  const double last_digits = 1e-6;
   // times the target: last step's impulses are good enough as they are, and what they
   // miss adds up for a step or two before it is looked for
   const double nearly = 10;
-  const double few_factorisations = 16, some_factorisations = 40;
 
   work->best_residual = INFINITY;
   memset(work->best_p, 0, sizeof(double) * (size_t)work->box.n_rows);
   work->stage = SOLVER_STAGE_WARM;
-  knowledge known = take_guess(work, guess);
+  int n_known = take_guess(work, guess);
   if (work->residual <= work->target) return true;
   if (work->residual <= fmin(work->soon, nearly * work->target)) return false;
-  if (known == KNOW_HALF && work->residual <= last_digits) {
-    work->stage = SOLVER_STAGE_CONTINUATION;
-    if (continue_from_guess(work, few_factorisations)) return true;
-    if (is_over_soon(work)) return false;
-    take_guess(work, guess);
-  }
-  work->stage = SOLVER_STAGE_REST;
-  if (rest(work, guess, known)) return true;
-  if (is_over_soon(work)) return false;
-  if (known > KNOW_NOTHING) {
-    work->stage = SOLVER_STAGE_CONTINUATION;
-    if (continue_from_guess(work, some_factorisations)) return true;
-    if (is_over_soon(work)) return false;
-    take_guess(work, guess);
-  }
-  work->stage = SOLVER_STAGE_CRASH;
-  if (known == KNOW_NOTHING && solve_from_crash(work)) return true;
-  if (is_over(work)) return false;
 
-  work->stage = SOLVER_STAGE_SWEEPS;
-  if (known == KNOW_NOTHING) take_guess(work, guess);
-  // a large structure of which nothing is known is none to be swept
-  if ((known > KNOW_NOTHING || work->box.n_rows <= FEW_ROWS) &&
-      fast_sweeps_solve(work, known == KNOW_HALF))
-    return true;
-  if (is_over(work)) return false;
   work->stage = SOLVER_STAGE_CONTINUATION;
-  if (continue_from_best(work)) return true;
+  if (solve_near(work, guess, n_known)) return true;
   if (is_over(work)) return false;
 
   work->stage = SOLVER_STAGE_INTERIOR;
@@ -308,8 +259,7 @@ static bool run_cascade(fast_work *work, const double guess[]) {
   if (is_over(work)) return false;
 
   work->stage = SOLVER_STAGE_LEMKE;
-  return (known > KNOW_NOTHING && solve_from_crash(work)) ||
-         lemke_from_nothing(work);
+  return solve_from_crash(work) || lemke_from_nothing(work);
 }
 
 /* What changes smoothly with the problem: the guess's active set, corrected,
@@ -324,10 +274,10 @@ static bool run_smooth_cascade(fast_work *work, const double guess[]) {
   work->best_residual = INFINITY;
   double target = work->target;
   work->target = share * target;
-  work->stage = SOLVER_STAGE_REST;
-  knowledge known = take_guess(work, guess);
+  work->stage = SOLVER_STAGE_CONTINUATION;
+  int n_known = take_guess(work, guess);
   const active_set_options few = {
-      .max_factorisations = known == KNOW_HALF ? 8 : 3,
+      .max_factorisations = 2 * n_known >= work->box.n_rows ? 8 : 3,
       .max_all_changes = 8,
       .max_share = 1,
       .patience = 1};

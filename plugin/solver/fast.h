@@ -1,10 +1,10 @@
 /* The fast path: what makes the usual step cheap.
  *
  * Works on the box formulation (box.h) with 6 x 6 blocks (box_system.h): the
- * warm guess if it is good enough; its active set, corrected a few times with a
- * factorisation each; else an interior point run and its active set. Impulses
- * stay near the guess, or the centre of the solution set when there is none, so
- * that a resting structure keeps its active set from step to step.
+ * warm guess if it is good enough; proximal continuation from its active set; else
+ * interior points and their active sets; else Lemke's method. Impulses stay near the
+ * guess, or the centre of the solution set when there is none, so that a resting
+ * structure keeps its active set from step to step.
  */
 #ifndef ODE_MLCP_SOLVER_FAST_H
 #define ODE_MLCP_SOLVER_FAST_H

@@ -20,8 +20,7 @@
  * with the residual to there, and further only where stages gain nothing: to where
  * the rows' own compliance settles by more than half in a stage. Stages whose
  * active set does not change reuse the factors, so that the last digits cost a
- * solve each. Where Newton's method stalls, pivots carry on from the proximal point
- * (fast_pivots.c); where these do, prox goes up again.
+ * solve each. Where Newton's method stalls, prox goes up again.
  */
 #include "solver/fast_continuation.h"
 
@@ -30,7 +29,6 @@
 
 #include "common/minmax.h"
 #include "solver/active_set.h"
-#include "solver/fast_pivots.h"
 #include "solver/fast_spread.h"
 
 typedef struct continuation {
@@ -290,25 +288,8 @@ static bool run_newton(continuation *c, double p[], double most_spent) {
   return false;
 }
 
-/* Pivots on the problem with its proximal term, from the proximal point. */
-static bool run_pivots(continuation *c, long max_pivots) {
-  fast_work *work = c->work;
-  box_problem *box = &work->box;
-  size_t bytes = sizeof(double) * (size_t)box->n_rows;
-  memcpy(work->own_bias, box->bias, bytes);
-  memcpy(work->p, work->anchor, bytes);
-  for (int r = 0; r < box->n_rows; r++)
-    box->bias[r] -= c->prox * box->diagonal[r] * work->anchor[r];
-  box->relaxation = c->prox;
-  bool solved = fast_pivots_solve(work, max_pivots);
-  box->relaxation = 0;
-  memcpy(box->bias, work->own_bias, bytes);
-  c->factored_prox = -1;
-  return solved;
-}
-
 /* One stage from the states that stand; kept_p is its end. */
-static bool run_stage(continuation *c, double most_spent, long max_pivots) {
+static bool run_stage(continuation *c, double most_spent) {
   fast_work *work = c->work;
   const box_problem *box = c->box;
   for (int r = 0; r < box->n_rows; r++)
@@ -323,13 +304,8 @@ static bool run_stage(continuation *c, double most_spent, long max_pivots) {
   }
   memset(work->slip_step, 0, sizeof *work->slip_step * (size_t)box->n_rows);
   impulses_at(c, 0, p, work->state);
-  if (n_changed > 0 && run_newton(c, p, most_spent)) {
-    predict(c, p); // with the digits that slips do not give
-    return true;
-  }
-  if (max_pivots <= 0 || work->spent > most_spent) return false;
-  if (!run_pivots(c, max_pivots)) return false;
-  memcpy(p, work->p, sizeof *p * (size_t)box->n_rows);
+  if (!run_newton(c, p, most_spent)) return false;
+  predict(c, p); // with the digits that slips do not give
   return true;
 }
 
@@ -362,9 +338,15 @@ static double last_prox_of(const box_problem *box) {
   return smaller_of(larger_of(share * own, least), most);
 }
 
-bool fast_continuation_solve(fast_work *work,
-                             const fast_continuation_options *options) {
+/* Where prox may go down to that at last, the active set is looked for there at once:
+ * contacts are so soft themselves that few rows change. */
+static const double soft_enough = 1e-9;
+
+bool fast_continuation_solve(fast_work *work, bool from_nothing) {
   enum { MAX_STAGES = 40, MAX_FAILURES = 4, MAX_IDLE = 1, HARD = 8, FEW = 3 };
+  // where more rows than that ask for another state than they had, it was a heap's
+  const double most_share = 0.1;
+  const double most_work = 40;     // factorisations: two interior points
   const double first_share = 1e-2; // of the residual, as prox
   const double usual_shrink = 0.1, hard_shrink = 0.3, growth = 10;
   const double over_enough = 100; // times what is good enough, as prox
@@ -373,22 +355,27 @@ bool fast_continuation_solve(fast_work *work,
   const double far_off = 100;
   const box_problem *box = &work->box;
   size_t bytes = sizeof(double) * (size_t)box->n_rows;
-  for (int k = 0; k < box->n_clusters && box->n_compliances > 0; k++)
-    if (box->clusters[k].first_compliance >= 0) return false;
-
   continuation c = {.work = work, .box = box, .factored_prox = -1};
   const double last_prox = last_prox_of(box);
-  double least_prox = larger_of(last_prox, over_enough * work->soon);
-  const double most_spent = work->spent + options->most_work;
+  double least_prox = last_prox >= soft_enough
+                          ? last_prox
+                          : larger_of(last_prox, over_enough * work->soon);
+  const double most_spent = work->spent + most_work;
   double residual = work->residual, failed_prox = 0;
   int n_failures = 0, n_idle = 0;
   memcpy(work->anchor, work->p, bytes);
-  active_set_of_guess(work);
-  c.prox = smaller_of(larger_of(first_share * residual, least_prox), 1);
+  if (from_nothing)
+    active_set_all_active(work);
+  else
+    active_set_of_guess(work);
+  c.prox = last_prox >= soft_enough
+               ? last_prox
+               : smaller_of(larger_of(first_share * residual, least_prox), 1);
   for (int k = 0; k < MAX_STAGES && work->spent < most_spent; k++) {
-    c.most_changes =
-        k == 0 ? (int)(options->most_share * box->n_rows) + FEW : box->n_rows;
-    bool ok = run_stage(&c, most_spent, options->max_pivots);
+    c.most_changes = k == 0 && !from_nothing
+                         ? (int)(most_share * box->n_rows) + FEW
+                         : box->n_rows;
+    bool ok = run_stage(&c, most_spent);
     if (c.gives_up) break;
     if (ok) fast_work_take(work, work->kept_p);
     if (ok && work->residual <= far_off * residual) {
@@ -415,7 +402,8 @@ bool fast_continuation_solve(fast_work *work,
     } else {
       if (++n_failures >= MAX_FAILURES || c.prox >= 1) break;
       failed_prox = c.prox;
-      c.prox = smaller_of(growth * c.prox, 1);
+      c.prox = larger_of(growth * c.prox, first_share * residual);
+      c.prox = smaller_of(c.prox, 1);
       fast_work_take(work, work->anchor);
       active_set_of_guess(work);
     }

@@ -56,8 +56,6 @@ typedef struct fast_work {
   int *kept_state, *factored_state;
   double *newton_v, *newton_dv, *balance, *momentum;
 
-  double *inverse_J; /* fast_sweeps: [n_rows][2][6] M^-1 J' of both bodies */
-
   double target; /* residual to be reached */
   double
       enough;  /* >= target: what ends a cascade whose cheap stages are over */
@@ -77,7 +75,6 @@ typedef struct fast_work {
 /** What other work costs, in factorisations of the same problem: as measured on
  *  heaps of 150 bodies and walls of 210. */
 static const double fast_cost_of_solve = 0.1;
-static const double fast_cost_of_sweep = 1.0 / 30;
 static const double fast_cost_of_pivot =
     0.5; /* a solve, passes over all rows */
 

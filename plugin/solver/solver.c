@@ -77,10 +77,7 @@ const char *solver_stage_name(solver_stage stage) {
   static const char *const names[SOLVER_N_STAGES] = {
       [SOLVER_STAGE_NONE] = "none",
       [SOLVER_STAGE_WARM] = "warm",
-      [SOLVER_STAGE_REST] = "rest",
       [SOLVER_STAGE_CONTINUATION] = "continuation",
-      [SOLVER_STAGE_CRASH] = "crash",
-      [SOLVER_STAGE_SWEEPS] = "sweeps",
       [SOLVER_STAGE_INTERIOR] = "interior",
       [SOLVER_STAGE_LEMKE] = "lemke",
       [SOLVER_STAGE_RELAXED] = "relaxed",

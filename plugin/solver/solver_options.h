@@ -12,10 +12,7 @@ typedef enum solver_kind {
 typedef enum solver_stage {
   SOLVER_STAGE_NONE,         /* nothing to solve: no rows */
   SOLVER_STAGE_WARM,         /* last step's impulses, or none */
-  SOLVER_STAGE_REST,         /* their active set, corrected */
-  SOLVER_STAGE_CONTINUATION, /* proximal continuation from it */
-  SOLVER_STAGE_CRASH,        /* all rows active, corrected */
-  SOLVER_STAGE_SWEEPS,       /* sweeps, then the active set */
+  SOLVER_STAGE_CONTINUATION, /* proximal continuation from their active set */
   SOLVER_STAGE_INTERIOR,     /* interior points, active sets, pivots */
   SOLVER_STAGE_LEMKE,        /* in either formulation */
   SOLVER_STAGE_RELAXED,
