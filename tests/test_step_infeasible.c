@@ -163,6 +163,50 @@ static void test_crusher(void) {
     }
 }
 
+static int frictionless(void *context, dGeomID a, dGeomID b,
+                        ode_mlcp_surface *surface) {
+  (void)context, (void)a, (void)b;
+  surface->parameters = bare_surface(dContactApprox1, 0);
+  return 1;
+}
+
+static int collide_space(void *space, dWorldID world,
+                         ode_mlcp_contact_list *list) {
+  (void)world;
+  return ode_mlcp_collide_space(list, space, frictionless, NULL) == ODE_MLCP_OK;
+}
+
+/* The same by a collision function: its contacts are named without joints, which are
+ * gone with the step. */
+static void test_crusher_of_a_collision_function(void) {
+  for (int s = 0; s < N_SCHEMES; s++) {
+    dWorldID world = create(schemes[s], 0);
+    dSpaceID space = dSimpleSpaceCreate(0);
+    CU_ASSERT_EQUAL(ode_mlcp_set_collision(world, collide_space, space),
+                    ODE_MLCP_OK);
+    dWorldSetGravity(world, 0, 0, 0);
+    for (int k = -1; k <= 1; k++) {
+      dBodyID body = create_box(world, 1, k * (1 - 1e-6), 0, 0);
+      dGeomSetBody(dCreateBox(space, 1, 1, 1), body);
+      if (k == 0) continue;
+      dBodySetKinematic(body);
+      dBodySetLinearVel(body, -k, 0, 0);
+    }
+    ode_mlcp_report report = step(world, 0.01);
+    CU_ASSERT(report.infeasible > 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "contact of bodies"));
+    ode_mlcp_jam jams[32];
+    int n_jams = 0;
+    CU_ASSERT_EQUAL(ode_mlcp_last_contradiction(world, jams, 32, &n_jams),
+                    ODE_MLCP_OK);
+    CU_ASSERT(n_jams >= 2);
+    for (int i = 0; i < n_jams && i < 32; i++)
+      CU_ASSERT_PTR_NULL(jams[i].joint);
+    dSpaceDestroy(space);
+    dWorldDestroy(world);
+  }
+}
+
 /* Hinges on one axis that turn at two speeds; with the host's own softness they
  * give way, and it is not infeasible. */
 static void test_hinges(void) {
@@ -245,12 +289,14 @@ static void test_bad_arguments(void) {
 }
 
 int main(void) {
-  const CU_TestInfo tests[] = {{"motors", test_motors},
-                               {"crusher", test_crusher},
-                               {"hinges", test_hinges},
-                               {"feasible worlds", test_feasible_worlds},
-                               {"bad arguments", test_bad_arguments},
-                               CU_TEST_INFO_NULL};
+  const CU_TestInfo tests[] = {
+      {"motors", test_motors},
+      {"crusher", test_crusher},
+      {"crusher of a collision function", test_crusher_of_a_collision_function},
+      {"hinges", test_hinges},
+      {"feasible worlds", test_feasible_worlds},
+      {"bad arguments", test_bad_arguments},
+      CU_TEST_INFO_NULL};
   dInitODE2(0);
   dSetMessageHandler(hear);
   int failed = run_tests("steps that nothing satisfies", tests);

@@ -610,6 +610,21 @@ static void measure_forces(const world_stepper *stepper,
         (stepper->start_power + forces_power(forces, stepper->time));
 }
 
+/* Contacts of the collision function are joints for the length of a step: who is told
+ * of what contradicts finds none. */
+static void forget_shown_joints(world_stepper *stepper) {
+  for (size_t i = 0; i < stepper->n_islands; i++) {
+    outcome *out = &stepper->islands[i].out;
+    for (int k = 0; k < out->n_contradiction && k < OUTCOME_CONTRADICTIONS;
+         k++) {
+      ode_mlcp_jam *jam = &out->contradiction[k];
+      if (jam->joint != NULL &&
+          contact_source_find(&stepper->contacts, jam->joint) != NULL)
+        jam->joint = NULL;
+    }
+  }
+}
+
 static void stepper_end(void *context, dWorldID world, int taken) {
   world_stepper *stepper = context;
   ode_mlcp_report *report = &stepper->report;
@@ -625,6 +640,7 @@ static void stepper_end(void *context, dWorldID world, int taken) {
       seconds_now() - stepper->start_seconds >= SLOW_STEP)
     say_progress(stepper, "took", "");
   stepper->steps++;
+  if (stepper->begun) forget_shown_joints(stepper);
   contact_source_remove_joints(&stepper->contacts);
   if (!stepper->begun) {
     stepper->n_islands = 0;
