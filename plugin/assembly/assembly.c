@@ -1118,6 +1118,8 @@ static bool project(assembly *a, component_problem *c) {
     solver_report solve =
         solve_once(a, c, &projection.problem, true, &projection.solution);
     if (solve.status == SOLVER_NO_MEMORY) return outcome_no_memory(c->out);
+    /* one that is left out leaves all that it was to undo */
+    if (!isfinite(solve.residual)) solve.residual = 1;
     count_solve(&c->out->report, &solve);
     c->out->report.pushes++;
     if (!solver_succeeded(solve.status) ||
