@@ -208,6 +208,11 @@ static bool find_collision(event_state *w, double h, double *first) {
 void events_go_between(event_state *w, double share) {
   int n = w->s.home.n_bodies;
   motion_between(&w->s.ahead, &w->now, &w->next, share, n);
+  /* the cubic's rate has its share of the impulses where poses follow from the mean
+   * velocity alone */
+  bool by_mean = second_order_alpha(w->s.step->options) == 0.5;
+  for (int i = 0; i < 6 * n && !by_mean; i++)
+    w->s.ahead.v[i] = w->now.v[i] + share * (w->next.v[i] - w->now.v[i]);
   for (int b = 0; b < n; b++) /* these follow their velocities */
     if (w->s.home.bodies[b].kinematic)
       memcpy(w->s.ahead.v + 6 * b, w->now.v + 6 * b, 6 * sizeof(double));
