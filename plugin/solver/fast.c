@@ -347,7 +347,7 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
     work->factorisations = work->iterations = work->pivots = 0;
     work->spent = 0;
     work->budget = options->budget;
-    work->few_left = 1e-3;
+    work->few_left = 1e-4;
     // a friction edge may miss by more than its generators: go on when it does
     const double usual_share = 0.7, second_share = 0.1; // of the tolerances
     set_limits(work, options, usual_share);
