@@ -501,6 +501,36 @@ static void test_thrown_box_gains_nothing(void) {
   }
 }
 
+/* However far a body turns in a step: rounds do not settle beyond some radians. */
+static void test_fast_spins_keep_momentum_and_energy(void) {
+  for (int seed = 1; seed <= 12; seed++) {
+    mechanism m;
+    double before[3], turn = pow(10, 0.5 * seed), lost = 0, gained = 0;
+    memset(&m, 0, sizeof m);
+    m.state = (uint64_t)seed;
+    open_scene(&m.s, "scheme=conserving", 0);
+    double h = pow(10, number(&m, -3, -1)), spin = turn / h;
+    dBodyID body = add_box(&m, 0, 0, 0);
+    dBodySetMaxAngularSpeed(body, dInfinity);
+    dBodySetAngularVel(body, number(&m, -spin, spin), number(&m, -spin, spin),
+                       number(&m, -spin, spin));
+    double start = measure(&m, before);
+    for (int i = 0; i < 20; i++) {
+      ode_mlcp_report report;
+      double momentum[3];
+      step(&m.s, h, &report);
+      gained = fmax(gained, measure(&m, momentum) / start - 1);
+      lost = fmax(lost, momentum_error(&m, before));
+    }
+    if (!(gained < 1e-9 && lost < 1e-9))
+      fprintf(stderr, "%g rad a step: energy %g, momentum off by %g\n", turn,
+              gained, lost);
+    CU_ASSERT(lost < 1e-9);
+    CU_ASSERT(gained < 1e-9);
+    scene_close(&m.s);
+  }
+}
+
 /* --- springs ------------------------------------------------------------------ */
 
 /* Two boxes on springs, off their centres: they swing and turn. */
@@ -561,6 +591,8 @@ int main(void) {
       {"collisions elsewhere leave a mechanism alone",
        test_others_collisions_leave_it_alone},
       {"a thrown box gains nothing", test_thrown_box_gains_nothing},
+      {"fast spins keep momentum and energy",
+       test_fast_spins_keep_momentum_and_energy},
       {"springs of any stiffness swing", test_springs_of_any_stiffness_swing},
       {NULL, NULL}};
   dInitODE2(0);

@@ -119,6 +119,19 @@ static double add_wall(scene *s, int kind, double thickness) {
   return thickness / 2;
 }
 
+/* Of a body's motion: J. */
+static double energy_of(dBodyID body) {
+  const dReal *v = dBodyGetLinearVel(body), *w = dBodyGetAngularVel(body);
+  dMass mass;
+  dVector3 spin;
+  double twice = 0;
+  dBodyGetMass(body, &mass);
+  dBodyVectorFromWorld(body, w[0], w[1], w[2], spin);
+  for (int i = 0; i < 3; i++)
+    twice += mass.mass * v[i] * v[i] + mass.I[5 * i] * spin[i] * spin[i];
+  return twice / 2;
+}
+
 typedef struct tally {
   long passed, cases, steps, queries, held, collided;
   double deepest;
@@ -159,10 +172,15 @@ static void shoot(const char *scheme, int number, tally *sum) {
   int steps = (int)fmin(3 * far / (speed * cos(angle) * h) + 5, 60);
   dGeomID wall = dSpaceGetGeom(s.space, dSpaceGetNumGeoms(s.space) - 1);
   if (wall == dBodyGetFirstGeom(body)) wall = dSpaceGetGeom(s.space, 0);
-  bool passed = false;
+  bool passed = false, conserves = strcmp(scheme, "scheme=conserving") == 0;
   for (int i = 0; i < steps && !passed; i++) {
     ode_mlcp_report report;
+    double before = energy_of(body);
     CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, h, &report), ODE_MLCP_OK);
+    if (conserves && energy_of(body) > (1 + 1e-6) * before)
+      fprintf(stderr, "%s, case %d: %g J become %g\n", scheme, number, before,
+              energy_of(body));
+    CU_ASSERT(!conserves || energy_of(body) <= (1 + 1e-6) * before);
     sum->queries += report.sweep_queries;
     sum->held += report.held;
     sum->collided += report.collisions;

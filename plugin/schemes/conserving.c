@@ -456,6 +456,53 @@ static bool free_motion(second_order *s, const motion *from, const motion *to,
   return true;
 }
 
+/* Bodies that no row acts on. */
+static void find_free(second_order *s) {
+  const world_snapshot *at = &s->middle;
+  for (int b = 0; b < s->home.n_bodies; b++)
+    s->free[b] = world_is_dynamic(&s->home, b);
+  for (int j = 0; j < at->n_joints; j++)
+    for (int side = 0; side < 2 && at->joints[j].rows >= 0; side++)
+      if (at->joints[j].body[side] >= 0)
+        s->free[at->joints[j].body[side]] = false;
+  for (int k = 0; k < s->here->contacts.n; k++) {
+    const world_contact *contact = &s->here->contacts.items[k];
+    for (int side = 0; side < 2 && contact->active; side++)
+      if (contact->point.body[side] >= 0)
+        s->free[contact->point.body[side]] = false;
+  }
+}
+
+/* The turn of a damped step. A body that is free turns about its angular momentum L,
+ * by 2 T / |L| a second, and its velocity with it: in its own frame neither changes,
+ * so that L and energy stay what they are however far it turns. One that rows
+ * act on turns by what they leave it, and its energy does not grow on the way. */
+static void turn_damped(const second_order *s, const motion *from, int b,
+                        double h, world_pose *to, double end[3]) {
+  const double *u = s->u + 6 * b + 3;
+  double rotation[9], I0[9], I1[9], L[3], turn[4], R[9];
+  turn_inertia(s, b, &from->poses[b], rotation, I0);
+  mat3_apply(L, I0, u);
+  double square = vec3_dot(L, L), work = vec3_dot(L, u);
+  vec3_copy(end, u);
+  if (!s->home.bodies[b].gyroscopic || !(square > 0)) return;
+  if (s->free[b]) {
+    double axis[3] = {0, 0, 0};
+    vec3_add_scaled(axis, h * work / square, L);
+    quaternion_from_turn(turn, axis);
+    quaternion_multiply(to->quaternion, turn, from->poses[b].quaternion);
+    quaternion_normalise(to->quaternion);
+    quaternion_to_rotation(R, turn);
+    mat3_apply(end, R, u);
+    return;
+  }
+  turn_inertia(s, b, to, rotation, I1);
+  mat3_apply(L, I1, u);
+  double after = vec3_dot(L, u);
+  if (after > work)
+    for (int i = 0; i < 3; i++) end[i] = sqrt(work / after) * u[i];
+}
+
 /* Where the mean velocities lead, and the velocities there. */
 static void arrive(const second_order *s, const motion *from, double h,
                    motion *to) {
@@ -466,6 +513,8 @@ static void arrive(const second_order *s, const motion *from, double h,
     world_pose_move_cayley(&to->poses[b], &from->poses[b], u, h);
     if (s->home.bodies[b].kinematic || s->damped) {
       memcpy(end, s->damped ? u : v, 6 * sizeof *end);
+      if (!s->home.bodies[b].kinematic)
+        turn_damped(s, from, b, h, &to->poses[b], end + 3);
       continue;
     }
     for (int i = 0; i < 6; i++) end[i] = 2 * u[i] - v[i];
@@ -783,6 +832,7 @@ bool conserving_take(second_order *s, const motion *from, double h,
         return false;
   }
   prepare_contacts(s);
+  if (s->damped) find_free(s);
   arrive(s, from, h, to);
   int n_end;
   if (s->damped && !damp(s, from, h, to, &n_end)) return false;

@@ -168,6 +168,45 @@ static void push(const world_snapshot *here, int k, double impulse,
   }
 }
 
+static double kinetic_energy(const world_snapshot *here, const double v[]) {
+  double sum = 0, turned[3];
+  for (int b = 0; b < here->n_bodies; b++) {
+    if (!world_is_dynamic(here, b)) continue;
+    mat3_apply(turned, here->bodies[b].inertia, v + 6 * b + 3);
+    sum += here->bodies[b].mass * vec3_dot(v + 6 * b, v + 6 * b) +
+           vec3_dot(turned, v + 6 * b + 3);
+  }
+  return sum / 2;
+}
+
+/* Whether kinematic bodies may bring energy in. */
+static bool is_driven(const world_snapshot *here) {
+  for (int b = 0; b < here->n_bodies; b++)
+    for (int i = 0; i < 6 && here->bodies[b].kinematic; i++)
+      if (here->bodies[b].v[i] != 0) return true;
+  return false;
+}
+
+/* Poisson's law with friction may end with more energy than it began with: v then
+ * becomes the furthest point with no more on the way from the end of compression,
+ * where what closes and what is held is as good. @return the share of that way. */
+static double bound_energy(const world_snapshot *here, const double before[],
+                           const double compressed[], double v[]) {
+  double most = kinetic_energy(here, before), end = kinetic_energy(here, v);
+  if (!(end > most) || is_driven(here)) return 1;
+  /* the energy on the way is a parabola: from `low` at 0 by `slope` to `end` */
+  double low = kinetic_energy(here, compressed), bend = 0;
+  double *d = v; /* becomes the way */
+  int n_v = 6 * here->n_bodies;
+  for (int i = 0; i < n_v; i++) d[i] -= compressed[i];
+  bend = kinetic_energy(here, d);
+  double slope = end - low - bend, room = fmax(most - low, 0);
+  double root = sqrt(slope * slope + 4 * bend * room);
+  double share = slope + root > 0 ? 2 * room / (slope + root) : 0;
+  for (int i = 0; i < n_v; i++) v[i] = compressed[i] + share * d[i];
+  return share;
+}
+
 static bool solve_impact(event_state *w, const double v[]) {
   const scheme_step *step = w->s.step;
   assembly_request request = scheme_request(step, w->s.here);
@@ -179,8 +218,13 @@ static bool solve_impact(event_state *w, const double v[]) {
   request.budget_share = second_order_budget_share(&w->s);
   if (!assembly_solve(w->s.base.assembly, &request, step->out)) return false;
   w->s.n_stopped += assembly_stopped(w->s.base.assembly);
-  double seconds = step->step_size;
-  assembly_add_forces(w->s.base.assembly, seconds, step->joints);
+  return true;
+}
+
+/* As `tally`, of the last impact. */
+static bool tally_impact(event_state *w, double share) {
+  double seconds = w->s.step->step_size / share;
+  assembly_add_forces(w->s.base.assembly, seconds, w->s.step->joints);
   return tally_found(w, seconds, &w->s.here->contacts, NULL);
 }
 
@@ -206,11 +250,12 @@ static bool impact(event_state *w) {
   if (step->options->impact == ODE_MLCP_IMPACT_LAW_SET && !sampled_impact(w))
     return false;
   report->impacts++;
-  if (!solve_impact(w, w->now.v)) return false;
+  if (!solve_impact(w, w->now.v) || !tally_impact(w, 1)) return false;
 
   bool gives_back = false;
-  double *v = w->s.x_free;
+  double *v = w->s.x_free, *compressed = w->s.ahead.v;
   memcpy(v, assembly_x(w->s.base.assembly), (size_t)n_v * sizeof *v);
+  memcpy(compressed, v, (size_t)n_v * sizeof *v);
   for (int k = 0; k < contacts->n; k++) {
     world_contact *contact = &contacts->items[k];
     double pressed = assembly_normal_impulse(w->s.base.assembly, k);
@@ -228,9 +273,16 @@ static bool impact(event_state *w) {
     gives_back = true;
     push(w->s.here, k, e * pressed, v);
   }
-  if (gives_back && !solve_impact(w, v)) return false;
-  note_touched(w, assembly_x(w->s.base.assembly));
-  memcpy(w->now.v, assembly_x(w->s.base.assembly), (size_t)n_v * sizeof *v);
+  if (gives_back) {
+    double share = 1;
+    if (!solve_impact(w, v)) return false;
+    memcpy(v, assembly_x(w->s.base.assembly), (size_t)n_v * sizeof *v);
+    if (w->s.take == conserving_take)
+      share = bound_energy(w->s.here, w->now.v, compressed, v);
+    if (!tally_impact(w, share)) return false;
+  }
+  note_touched(w, v);
+  memcpy(w->now.v, v, (size_t)n_v * sizeof *v);
 
   double tolerance = event_rate_tolerance(w);
   for (int k = 0; k < contacts->n; k++) {
@@ -434,14 +486,18 @@ static bool can_damp(const event_state *w) {
   return false;
 }
 
-/* Rounds of contacts that do not end leave a step that may gain energy. */
-static bool touches(const event_state *w) {
+/* Rounds of contacts that do not end leave a step that may gain energy, and so do
+ * those of bodies that turn by radians and that no joint holds. */
+static bool is_without_joints(const event_state *w) {
   const world_contacts *contacts = &w->s.here->contacts;
-  bool forces =
+  const world_snapshot *home = &w->s.home;
+  bool held =
       w->s.step->forces->first != NULL || w->s.step->forces->n_springs > 0;
-  for (int k = 0; k < contacts->n && !forces; k++)
+  for (int k = 0; k < contacts->n && !held; k++)
     if (contacts->items[k].active) return true;
-  return false;
+  for (int j = 0; j < home->n_joints && !held; j++)
+    held = home->joints[j].rows >= 0;
+  return !held;
 }
 
 /* A step of the size, or of half, a quarter .. of it: one that settles. Where the
@@ -452,7 +508,7 @@ static bool touches(const event_state *w) {
 static bool try_step(event_state *w, double *size, int *n_failed) {
   const double SMALLEST = 0x1p-12; /* of the host's step */
   const bool damps = can_damp(w);
-  const bool may_damp = damps || touches(w);
+  const bool may_damp = damps || is_without_joints(w);
   const int MOST_STAYED = 3; /* sizes in a row */
   const double CLOSE =
       1e-3; /* of the rounds: then a smaller step gets closer */

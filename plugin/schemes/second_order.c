@@ -25,7 +25,8 @@ bool second_order_reserve(second_order *s) {
           ARENA_TAKE(arena, s->early, 6 * n) &&
           ARENA_TAKE(arena, s->start_v, 6 * n) &&
           ARENA_TAKE(arena, s->loads, s->home.n_joints) &&
-          ARENA_TAKE(arena, s->group, n) && motion_take(&s->ahead, arena, n)) ||
+          ARENA_TAKE(arena, s->group, n) && ARENA_TAKE(arena, s->free, n) &&
+          motion_take(&s->ahead, arena, n)) ||
          outcome_no_memory(s->step->out);
 }
 

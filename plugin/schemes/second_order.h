@@ -50,10 +50,11 @@ struct second_order {
   bool gave_up;  /* a round's solve ended with its budget */
   double unrest; /* how much the last of them changed, as a part */
   bool damped; /* asked for: a step that is taken as it is, see conserving.h */
-  world_snapshot before;              /* joints at the start of a step, */
-  world_snapshot after;               /* and the world at its end */
-  double *early, *start_v;            /* [6 n_bodies] */
-  int *group;                         /* [n_bodies] tied together by rows */
+  world_snapshot before;   /* joints at the start of a step, */
+  world_snapshot after;    /* and the world at its end */
+  double *early, *start_v; /* [6 n_bodies] */
+  int *group;              /* [n_bodies] tied together by rows */
+  bool *free;              /* [n_bodies] no row acts on it, in a damped step */
   struct joint_row_state *row_states; /* [6 middle.n_joint_rows] */
   int *aim;            /* [here's contacts] what friction works against */
   int *end_of;         /* [here's contacts] contact in `after`, -1: lost */
