@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/six.h"
 #include "impacts/contact_path.h"
 #include "impacts/impact.h"
 #include "impacts/impact_lemke.h"
@@ -63,7 +64,8 @@ static double distance_to_known(const impact_sampler *sampler, int n_known,
 }
 
 typedef struct counts {
-  long steps, unsolved, several, lemke, lemke_solved, path, path_solved;
+  long steps, unsolved, several, lemke, lemke_solved, path, path_solved,
+      narrow_differs; /* paths of narrow registers with other bits */
   double distance, violation;
 } counts;
 
@@ -107,6 +109,15 @@ static void compare_steps(impact_sampler *sampler, test_random *random,
       if (contact_path_solve(space, sampler->inputs, caps, covering,
                              &covering[20], scratch, lambda, c, &pivots)) {
         counts->path_solved++;
+        double narrow_lambda[MOST_ROWS], narrow[MOST_ROWS];
+        six_forbid_wide = true;
+        contact_path_solve(space, sampler->inputs, caps, covering,
+                           &covering[20], scratch, narrow_lambda, narrow,
+                           &pivots);
+        six_forbid_wide = false;
+        counts->narrow_differs +=
+            memcmp(narrow, c, (size_t)n * sizeof *c) != 0 ||
+            memcmp(narrow_lambda, lambda, (size_t)n * sizeof *c) != 0;
         counts->distance =
             fmax(counts->distance,
                  distance_to_known(sampler, n_known, n, c) / space->scale);
@@ -140,8 +151,9 @@ static void test_ways_to_solve_agree(void) {
                               ODE_MLCP_IMPACT_DONE);
         CU_ASSERT_FATAL(impact_sampler_open(&sampler, impact, &options,
                                             &memory_from_malloc));
-        double *scratch =
-            malloc(impact_lemke_scratch(&impact->space) * sizeof *scratch);
+        double *scratch = malloc((impact_lemke_scratch(&impact->space) +
+                                  contact_path_scratch(&impact->space)) *
+                                 sizeof *scratch);
         for (int sample = 0; sample < 5; sample++)
           compare_steps(&sampler, &random, scratch, &counts);
         free(scratch);
@@ -161,6 +173,7 @@ static void test_ways_to_solve_agree(void) {
       CU_ASSERT(counts.violation < 1e-8);
       CU_ASSERT(counts.lemke_solved * 100 >= counts.lemke * 99);
       CU_ASSERT(counts.path_solved * 100 >= counts.path * 99);
+      CU_ASSERT_EQUAL(counts.narrow_differs, 0);
     }
 }
 
