@@ -76,6 +76,7 @@ typedef struct list {
   int n_modes, n_room;
   int *places; /* [n_modes] */
   int *joined; /* [n_modes] conditions that have joined its first gate */
+  int *hits;   /* [n_modes] times that it was found to hold */
   /* [n_modes x GATES] the condition that a gate is; for the first, the gate that
      learns next */
   signed char *asked;
@@ -242,17 +243,36 @@ static bool make_ready(contact_degree *it) {
 
 /* ---- conditions ------------------------------------------------------------ */
 
+/* A step's inputs that are not 0: in a cell most of them are. */
+typedef struct step_inputs {
+  int count;
+  int input[MOST_INPUTS];
+  double value[MOST_INPUTS];
+} step_inputs;
+
+static void take_inputs(const contact_degree *it, const double y[],
+                        step_inputs *inputs) {
+  inputs->count = 0;
+  for (int j = 0; j < it->n_inputs; j++) {
+    inputs->input[inputs->count] = j;
+    inputs->value[inputs->count] = y[j];
+    inputs->count += y[j] != 0;
+  }
+}
+
 /* The least of a mode's conditions, but not less than what is needed to be below
  * `enough`; *which is it. */
-KERNEL double least_with(const contact_modes *modes, int place, int count,
-                         const double y[], int n, double enough, int *which) {
+KERNEL double least_of(const contact_degree *it, int place,
+                       const step_inputs *inputs, double enough, int *which) {
+  int n_blocks = it->modes.n_blocks, n = it->n_inputs;
+  int count = it->n_conditions[place];
   const double *f =
-      &modes->conditions[(size_t)place * (size_t)(modes->n_blocks * n * 4)];
+      &it->modes.conditions[(size_t)place * (size_t)(n_blocks * n * 4)];
   double least = INFINITY;
   for (int first = 0; first < count; first += 4, f += 4 * n) {
-    four sum = *(const four *)f * y[0];
-#pragma GCC unroll 6
-    for (int j = 1; j < n; j++) sum += *(const four *)(f + 4 * j) * y[j];
+    four sum = {0, 0, 0, 0};
+    for (int k = 0; k < inputs->count; k++)
+      sum += *(const four *)(f + 4 * inputs->input[k]) * inputs->value[k];
     for (int k = 0; k < 4 && first + k < count; k++) {
       if (!(sum[k] < least)) continue;
       least = sum[k];
@@ -261,15 +281,6 @@ KERNEL double least_with(const contact_modes *modes, int place, int count,
     if (least < enough) break;
   }
   return least;
-}
-
-KERNEL double least_of(const contact_degree *it, int place, const double y[],
-                       double enough, int *which) {
-  int n = it->n_inputs, count = it->n_conditions[place];
-  if (n == 6) return least_with(&it->modes, place, count, y, 6, enough, which);
-  if (n == 15)
-    return least_with(&it->modes, place, count, y, 15, enough, which);
-  return least_with(&it->modes, place, count, y, n, enough, which);
 }
 
 static double factor_of(const contact_degree *it, int place, int condition,
@@ -353,6 +364,7 @@ static bool enlarge(contact_degree *it, const contact_degree_cell *cell,
   size_t n = (size_t)old.n_modes, size = block_size(cell);
   if (!ARENA_TAKE(&it->arena, of->places, room) ||
       !ARENA_TAKE(&it->arena, of->joined, room) ||
+      !ARENA_TAKE(&it->arena, of->hits, room) ||
       !ARENA_TAKE(&it->arena, of->asked, room * GATES) ||
       !ARENA_TAKE(&it->arena, of->gates, (size_t)(room / LANES) * size))
     return false;
@@ -360,6 +372,7 @@ static bool enlarge(contact_degree *it, const contact_degree_cell *cell,
   if (n == 0) return true;
   memcpy(of->places, old.places, n * sizeof *old.places);
   memcpy(of->joined, old.joined, n * sizeof *old.joined);
+  memcpy(of->hits, old.hits, n * sizeof *old.hits);
   memcpy(of->asked, old.asked, n * GATES * sizeof *old.asked);
   memcpy(of->gates, old.gates, n / LANES * size * sizeof *old.gates);
   return true;
@@ -378,12 +391,42 @@ static bool add_to_list(contact_degree *it, const contact_degree_cell *cell,
     for (int lane = 0; lane < LANES; lane++) last[constant + (size_t)lane] = -1;
   }
   list->places[k] = place;
-  list->joined[k] = 0;
+  list->joined[k] = list->hits[k] = 0;
   list->asked[k * GATES] = 1;
   for (int gate = 1; gate < GATES; gate++) list->asked[k * GATES + gate] = -1;
   list->n_modes++;
   gate_of(cell, list, k, 0)[constant] = 0;
   return true;
+}
+
+static void swap(int *a, int *b) {
+  int kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+/* Mode k of a list holds. What holds often comes forward, since a step asks only
+ * until it has them all. */
+static void bring_forward(const contact_degree_cell *cell, const list *list,
+                          int k) {
+  int other = k / 2;
+  if (++list->hits[k] <= list->hits[other] || other == k) return;
+  swap(&list->places[k], &list->places[other]);
+  swap(&list->joined[k], &list->joined[other]);
+  swap(&list->hits[k], &list->hits[other]);
+  for (int gate = 0; gate < GATES; gate++) {
+    signed char *a = &list->asked[k * GATES + gate],
+                *b = &list->asked[other * GATES + gate], kept = *a;
+    *a = *b;
+    *b = kept;
+    float *from = gate_of(cell, list, k, gate),
+          *to = gate_of(cell, list, other, gate);
+    for (int term = 0; term <= cell->n_terms; term++) {
+      float factor = from[term * LANES];
+      from[term * LANES] = to[term * LANES];
+      to[term * LANES] = factor;
+    }
+  }
 }
 
 static void exchange(question *q, int row, int column) {
@@ -687,8 +730,8 @@ static bool is_seen(cluster *cluster, int number) {
 /* All modes that hold with a solution and what hangs together with it, their places;
  * -1: it cannot say. */
 static int find_around(contact_degree *it, const double y[],
-                       const double lambda[], const double speed[],
-                       int found[MOST_FOUND]) {
+                       const step_inputs *inputs, const double lambda[],
+                       const double speed[], int found[MOST_FOUND]) {
   const contact_space *space = it->space;
   const double *caps = &y[space->n_rows];
   double tolerance = IMPACT_FEASIBILITY * space->scale;
@@ -706,7 +749,8 @@ static int find_around(contact_degree *it, const double y[],
       if (index <= 0 || is_seen(&cluster, number)) continue;
       int place = place_of(it, number);
       if (place < 0) return -1;
-      if (least_of(it, place, y, -tolerance, &which) < -tolerance) continue;
+      if (least_of(it, place, inputs, -tolerance, &which) < -tolerance)
+        continue;
       if (n_found == MOST_FOUND) return -1;
       found[n_found++] = place;
     }
@@ -716,30 +760,21 @@ static int find_around(contact_degree *it, const double y[],
 
 /* ---- a step ------------------------------------------------------------------ */
 
-/* The modes of a list that pass their gates. */
-KERNEL int sift(const list *list, int n_terms, const float values[],
-                int survivors[]) {
-  int n_survivors = 0;
-  const float *block = list->gates;
+/* Which of LANES modes pass their gates, a bit each. */
+KERNEL unsigned sift(const float *factors, int n_terms, const float values[]) {
+  unsigned open = 255;
   const eight_bits each = {1, 2, 4, 8, 16, 32, 64, 128};
-  for (int first = 0; first < list->n_modes;
-       first += LANES, block += GATES * (n_terms + 1) * LANES) {
-    unsigned open = 255;
-    const float *factors = block;
-    for (int gate = 0; gate < GATES && open != 0; gate++) {
-      eight sum = *(const eight *)factors * values[0];
-      factors += LANES;
-      for (int k = 1; k <= n_terms; k++, factors += LANES)
-        sum += *(const eight *)factors * values[k];
-      eight_bits bits = (sum >= 0) & each;
-      bits |= __builtin_shufflevector(bits, bits, 4, 5, 6, 7, 0, 1, 2, 3);
-      bits |= __builtin_shufflevector(bits, bits, 2, 3, 0, 1, 6, 7, 4, 5);
-      open &= (unsigned)(bits[0] | bits[1]);
-    }
-    for (; open != 0; open &= open - 1)
-      survivors[n_survivors++] = first + __builtin_ctz(open);
+  for (int gate = 0; gate < GATES && open != 0; gate++) {
+    eight sum = *(const eight *)factors * values[0];
+    factors += LANES;
+    for (int k = 1; k <= n_terms; k++, factors += LANES)
+      sum += *(const eight *)factors * values[k];
+    eight_bits bits = (sum >= 0) & each;
+    bits |= __builtin_shufflevector(bits, bits, 4, 5, 6, 7, 0, 1, 2, 3);
+    bits |= __builtin_shufflevector(bits, bits, 2, 3, 0, 1, 6, 7, 4, 5);
+    open &= (unsigned)(bits[0] | bits[1]);
   }
-  return n_survivors;
+  return open;
 }
 
 /* A step's inputs as lists want them. False: they go beyond the cell's. */
@@ -755,44 +790,64 @@ static bool write_values(const contact_degree *it,
   return inside;
 }
 
-/* The places of all modes that hold; -1: it cannot say. */
-KERNEL int find(contact_degree *it, contact_degree_cell *cell, const double y[],
-                int found[MOST_FOUND]) {
-  const contact_space *space = it->space;
-  double border = BORDER * space->scale;
-  double tolerance = IMPACT_FEASIBILITY * space->scale;
+/* The modes of index -1 that hold; -1: it cannot say. */
+KERNEL int find_negative(const contact_degree *it,
+                         const contact_degree_cell *cell,
+                         const step_inputs *inputs, int found[MOST_FOUND]) {
+  double border = BORDER * it->space->scale;
   int n_found = 0, which = 0;
-  list *list = &cell->negative;
-  int n_survivors = sift(list, cell->n_terms, it->values, it->survivors);
-  for (int k = 0; k < n_survivors; k++) {
-    int place = list->places[it->survivors[k]];
-    double least = least_of(it, place, y, -border, &which);
-    if (least < -border) {
-      learn_failure(it, cell, list, it->survivors[k], which);
-      continue;
+  const list *list = &cell->negative;
+  for (int first = 0; first < list->n_modes; first += LANES) {
+    unsigned open =
+        sift(gate_of(cell, list, first, 0), cell->n_terms, it->values);
+    for (; open != 0; open &= open - 1) {
+      int k = first + __builtin_ctz(open), place = list->places[k];
+      double least = least_of(it, place, inputs, -border, &which);
+      if (least < -border) {
+        learn_failure(it, cell, list, k, which);
+        continue;
+      }
+      if (least < border || n_found == MOST_FOUND / 2) return -1;
+      found[n_found++] = place;
     }
-    if (least < border || n_found == MOST_FOUND / 2) return -1;
-    found[n_found++] = place;
   }
+  return n_found;
+}
+
+/* The places of all modes that hold; -1: it cannot say. */
+KERNEL int find(contact_degree *it, const contact_degree_cell *cell,
+                const double y[], int found[MOST_FOUND]) {
+  double border = BORDER * it->space->scale;
+  double tolerance = IMPACT_FEASIBILITY * it->space->scale;
+  step_inputs inputs;
+  take_inputs(it, y, &inputs);
+  int n_found = find_negative(it, cell, &inputs, found), which = 0;
+  if (n_found < 0) return -1;
   int wanted = n_found + 1;
   bool alone = n_found == 0;
-  list = &cell->positive;
-  n_survivors = sift(list, cell->n_terms, it->values, it->survivors);
-  for (int k = 0; k < n_survivors && wanted > 0; k++) {
-    int place = list->places[it->survivors[k]];
-    double least = least_of(it, place, y, -border, &which);
-    if (least < -border) learn_failure(it, cell, list, it->survivors[k], which);
-    if (least < -tolerance) continue;
-    if (least < border) {
-      double lambda[32], speed[32];
-      if (!alone) return -1;
-      contact_modes_apply(&it->modes, space, &place, 1, y, 1, lambda, speed);
-      return find_around(it, y, lambda, speed, found);
+  const list *list = &cell->positive;
+  for (int first = 0; first < list->n_modes; first += LANES) {
+    unsigned open =
+        sift(gate_of(cell, list, first, 0), cell->n_terms, it->values);
+    for (; open != 0; open &= open - 1) {
+      int k = first + __builtin_ctz(open), place = list->places[k];
+      double least = least_of(it, place, &inputs, -border, &which);
+      if (least < -border) learn_failure(it, cell, list, k, which);
+      if (least < -tolerance) continue;
+      if (least < border) {
+        double lambda[32], speed[32];
+        if (!alone) return -1;
+        bring_forward(cell, list, k);
+        contact_modes_apply(&it->modes, it->space, &place, 1, y, 1, lambda,
+                            speed);
+        return find_around(it, y, &inputs, lambda, speed, found);
+      }
+      found[n_found++] = place;
+      bring_forward(cell, list, k);
+      if (--wanted == 0) return n_found;
     }
-    found[n_found++] = place;
-    wanted--;
   }
-  return wanted == 0 ? n_found : -1;
+  return -1;
 }
 
 WIDE static int find_wide(contact_degree *it, contact_degree_cell *cell,
@@ -842,6 +897,8 @@ void contact_degree_learn(contact_degree *it, const double y[], int n_solutions,
       it->is_ready && !it->is_unfit ? cell_of(it, y) : NULL;
   if (cell == NULL || !cell->is_ready) return;
   double border = BORDER * space->scale;
+  step_inputs inputs;
+  take_inputs(it, y, &inputs);
   for (int k = 0; k < n_solutions; k++) {
     int numbers[MOST_NEXT];
     int count =
@@ -849,7 +906,7 @@ void contact_degree_learn(contact_degree *it, const double y[], int n_solutions,
     for (int j = 0; j < count; j++) {
       int which,
           place = it->index[numbers[j]] > 0 ? place_of(it, numbers[j]) : -1;
-      if (place < 0 || least_of(it, place, y, -border, &which) < -border)
+      if (place < 0 || least_of(it, place, &inputs, -border, &which) < -border)
         continue;
       bool known = false;
       for (int i = 0; i < cell->positive.n_modes && !known; i++)
