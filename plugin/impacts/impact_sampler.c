@@ -18,6 +18,10 @@
 /* With more contact directions a search may take long: the path then. */
 #define MOST_SEARCHED_ROWS 24
 
+/* Where a search is cut short before it met any solution, it is given so many times
+ * the simplex steps to meet the first. */
+#define PATIENCE 50
+
 /* Simplex steps to grow a tree by one step's. */
 #define MOST_GROWTH 1000000
 
@@ -312,9 +316,10 @@ static int keep_distinct(impact_sampler *sampler, int n_found) {
   return n_solutions;
 }
 
-/* `tolerance` in parts of the velocity scale; `wide` has its own. */
-static int solve_by_search(impact_sampler *sampler, int most, double tolerance,
-                           bool wide) {
+/* `tolerance` in parts of the velocity scale; `wide` has its own. `patience`: how many
+ * times the usual simplex steps. */
+static int search(impact_sampler *sampler, int most, double tolerance,
+                  bool wide, int patience) {
   const contact_space *space = &sampler->island->space;
   const double *c = sampler->inputs, *caps = c + space->n_rows;
   double work = wide ? CONTACT_SEARCH_WIDE_WORK : CONTACT_SEARCH_WORK;
@@ -327,7 +332,8 @@ static int solve_by_search(impact_sampler *sampler, int most, double tolerance,
                                    .contacts = sampler->island->contacts,
                                    .n_velocities = impact->n_velocities,
                                    .n_rows = impact->space.n_rows};
-  long pivots, most_pivots = contact_search_most_pivots(space, work);
+  long pivots;
+  long most_pivots = patience * contact_search_most_pivots(space, work);
   bool whole;
   int n_found =
       wide ? contact_search_wide(space, &factors, c, caps, most, most_pivots,
@@ -341,13 +347,22 @@ static int solve_by_search(impact_sampler *sampler, int most, double tolerance,
   return keep_distinct(sampler, n_found);
 }
 
-/* The search, then one with so many digits that no rounding matters, then
- * coarser ones. */
+static int solve_by_search(impact_sampler *sampler, int most, double tolerance,
+                           bool wide) {
+  return search(sampler, most, tolerance, wide, 1);
+}
+
+/* The search, where that was cut short a longer one for its first solution, then one
+ * with so many digits that no rounding matters, then coarser ones. */
 static int fall_back_on_search(impact_sampler *sampler, int most) {
   bool searched =
       sampler->method == ODE_MLCP_IMPACT_SEARCH && !sampler->island->has_tree;
   int n_solutions =
       searched ? 0 : solve_by_search(sampler, most, IMPACT_FEASIBILITY, false);
+  if (n_solutions == 0 && !sampler->met_all) {
+    n_solutions = search(sampler, 1, IMPACT_FEASIBILITY, false, PATIENCE);
+    sampler->met_all = false;
+  }
   if (n_solutions == 0) n_solutions = solve_by_search(sampler, most, 0, true);
   // where decisions exclude each other by a hair more than they may; what is
   // found so is checked as always, but may not be all
