@@ -501,6 +501,56 @@ static void test_thrown_box_gains_nothing(void) {
   }
 }
 
+/* Two bodies on a joint whose rounds do not settle: the host's rows of it leave a
+ * moment of both together. */
+static void build_sliding_universal(mechanism *m) {
+  dJointID joint = dJointCreatePU(m->s.world, 0);
+  dJointAttach(joint, add_box(m, 0, 0, 0), add_box(m, 1, 0.2, 0));
+  dJointSetPUAnchor(joint, 0.5, 0.1, 0);
+  dJointSetPUAxis1(joint, 0, 0, 1);
+  dJointSetPUAxis2(joint, 0, 1, 0);
+  dJointSetPUAxis3(joint, 1, 0, 0);
+}
+
+/* Two wheels on a frame that turn each other. */
+static void build_transmission(mechanism *m) {
+  dBodyID frame = add_box(m, 0.5, -1, 0);
+  dJointID joint = dJointCreateTransmission(m->s.world, 0);
+  for (int i = 0; i < 2; i++) add_hinge(m, add_box(m, i, 0, 0), frame, i, 0, Z);
+  dJointAttach(joint, m->bodies[1], m->bodies[2]);
+  dJointSetTransmissionAnchor1(joint, 0, 0, 0);
+  dJointSetTransmissionAnchor2(joint, 1, 0, 0);
+  dJointSetTransmissionAxis(joint, 0, 0, 1);
+  dJointSetTransmissionMode(joint, dTransmissionParallelAxes);
+  dJointSetTransmissionRatio(joint, 2);
+}
+
+static void test_what_does_not_settle_gains_nothing(void) {
+  static const kind kinds[] = {
+      {"sliding universal", build_sliding_universal, true},
+      {"transmission", build_transmission, true}};
+  static const double sizes[] = {0.01, 0.03, 0.1};
+  for (int k = 0; k < 2; k++)
+    for (int seed = 1; seed <= 4; seed++) {
+      mechanism m;
+      double h = sizes[seed % 3], momentum[3], gained = 0;
+      int unsettled = 0;
+      open_mechanism(&m, &kinds[k], "scheme=conserving", seed);
+      double start = begin(&m, momentum);
+      for (int i = 0; i < 60; i++) {
+        ode_mlcp_report report;
+        step(&m.s, h, &report);
+        unsettled += report.not_converged;
+        gained = fmax(gained, measure(&m, momentum) / start - 1);
+      }
+      if (!(gained < 1e-6))
+        fprintf(stderr, "%s, h %g: gains %g\n", kinds[k].name, h, gained);
+      CU_ASSERT(gained < 1e-6);
+      CU_ASSERT(unsettled > 0);
+      scene_close(&m.s);
+    }
+}
+
 /* However far a body turns in a step: rounds do not settle beyond some radians. */
 static void test_fast_spins_keep_momentum_and_energy(void) {
   for (int seed = 1; seed <= 12; seed++) {
@@ -591,6 +641,8 @@ int main(void) {
       {"collisions elsewhere leave a mechanism alone",
        test_others_collisions_leave_it_alone},
       {"a thrown box gains nothing", test_thrown_box_gains_nothing},
+      {"what does not settle gains nothing",
+       test_what_does_not_settle_gains_nothing},
       {"fast spins keep momentum and energy",
        test_fast_spins_keep_momentum_and_energy},
       {"springs of any stiffness swing", test_springs_of_any_stiffness_swing},

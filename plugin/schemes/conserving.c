@@ -844,6 +844,19 @@ bool conserving_take(second_order *s, const motion *from, double h,
   return look_at_end(s, to, h) && project_velocities(s, h, n_end, to);
 }
 
+double conserving_energy(const second_order *s, const motion *at) {
+  double twice = 0, rotation[9], inertia[9], momentum[3];
+  for (int b = 0; b < s->home.n_bodies; b++) {
+    const double *v = at->v + 6 * b;
+    if (!world_is_dynamic(&s->home, b)) continue;
+    turn_inertia(s, b, &at->poses[b], rotation, inertia);
+    mat3_apply(momentum, inertia, v + 3);
+    twice +=
+        s->home.bodies[b].mass * vec3_dot(v, v) + vec3_dot(momentum, v + 3);
+  }
+  return twice / 2;
+}
+
 /* --- carry ------------------------------------------------------------------ */
 
 static void unite(second_order *s, const int body[2]) {

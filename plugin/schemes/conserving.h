@@ -11,6 +11,9 @@
  *  momentum is kept but for the turning of inertias, and energy gets less. */
 second_order_step conserving_take;
 
+/** The energy of motion: J. */
+double conserving_energy(const second_order *s, const motion *at);
+
 /** Some bodies were given new velocities: the carry of all that rows tie to them
  *  ends.
  *  @param changed  [n_bodies]; overwritten */

@@ -500,6 +500,23 @@ static bool is_without_joints(const event_state *w) {
   return !held;
 }
 
+/* Whether the step that was tried has more energy of motion at its end than it began
+ * with and known forces brought. */
+static bool gains_energy(const event_state *w, double h) {
+  const double ROUNDING = 1e-9;
+  double before = conserving_energy(&w->s, &w->now), work = 0;
+  for (int b = 0; b < w->s.home.n_bodies; b++) {
+    const host_body *body = &w->s.home.bodies[b];
+    const double *v = w->now.v + 6 * b, *v1 = w->next.v + 6 * b;
+    for (int i = 0; i < 3 && !body->kinematic; i++)
+      work += body->force[i] *
+                  (w->next.poses[b].position[i] - w->now.poses[b].position[i]) +
+              body->force[3 + i] * h / 2 * (v[3 + i] + v1[3 + i]);
+  }
+  double most = before + work + ROUNDING * (before + fabs(work));
+  return !(conserving_energy(&w->s, &w->next) <= most);
+}
+
 /* A step of the size, or of half, a quarter .. of it: one that settles. Where the
  * rounds get no further at half a size than at the whole, no size will do: the
  * step is taken damped.
@@ -508,6 +525,8 @@ static bool is_without_joints(const event_state *w) {
 static bool try_step(event_state *w, double *size, int *n_failed) {
   const double SMALLEST = 0x1p-12; /* of the host's step */
   const bool damps = can_damp(w);
+  const bool forces =
+      w->s.step->forces->first != NULL || w->s.step->forces->n_springs > 0;
   const bool may_damp = damps || is_without_joints(w);
   const int MOST_STAYED = 3; /* sizes in a row */
   const double CLOSE =
@@ -535,7 +554,7 @@ static bool try_step(event_state *w, double *size, int *n_failed) {
     }
     event_report(w)->not_converged = 1;
     w->no_size = true;
-    if (!may_damp) return true;
+    if (!may_damp && (forces || !gains_energy(w, *size))) return true;
     w->s.damped = true;
     *size = whole;
   }
