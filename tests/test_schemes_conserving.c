@@ -551,6 +551,36 @@ static void test_what_does_not_settle_gains_nothing(void) {
     }
 }
 
+/* A motor with little force brakes how two bodies pass each other, along a line that
+ * passes their centres by. */
+static void build_braked(mechanism *m) {
+  build_slider(m);
+  dJointID joint = dBodyGetJoint(m->bodies[0], 0);
+  dJointSetSliderParam(joint, dParamVel, 0);
+  dJointSetSliderParam(joint, dParamFMax, 0.2);
+}
+
+static void test_motors_keep_angular_momentum(void) {
+  static const kind braked = {"braked slider", build_braked, true};
+  static const double sizes[] = {0.1, 0.01, 0.003};
+  for (int seed = 1; seed <= 6; seed++) {
+    mechanism m;
+    double start[3], worst = 0;
+    open_mechanism(&m, &braked, "scheme=conserving", seed);
+    double energy = begin(&m, start), end[3];
+    for (int i = 0; i < 200; i++) {
+      ode_mlcp_report report;
+      step(&m.s, sizes[seed % 3], &report);
+      worst = fmax(worst, momentum_error(&m, start));
+    }
+    if (!(worst < 1e-11))
+      fprintf(stderr, "seed %d: momentum off by %g\n", seed, worst);
+    CU_ASSERT(worst < 1e-11);
+    CU_ASSERT(measure(&m, end) < 0.999 * energy); /* it brakes */
+    scene_close(&m.s);
+  }
+}
+
 /* However far a body turns in a step: rounds do not settle beyond some radians. */
 static void test_fast_spins_keep_momentum_and_energy(void) {
   for (int seed = 1; seed <= 12; seed++) {
@@ -643,6 +673,7 @@ int main(void) {
       {"a thrown box gains nothing", test_thrown_box_gains_nothing},
       {"what does not settle gains nothing",
        test_what_does_not_settle_gains_nothing},
+      {"motors keep angular momentum", test_motors_keep_angular_momentum},
       {"fast spins keep momentum and energy",
        test_fast_spins_keep_momentum_and_energy},
       {"springs of any stiffness swing", test_springs_of_any_stiffness_swing},

@@ -259,12 +259,19 @@ static void renew_joint(second_order *s, const motion *from, const motion *to,
   const host_joint_rows *before = rows_of(&s->before, j);
   const host_joint_rows *after = rows_of(&s->after, j);
   int index[6], n = after != NULL ? find_holding(after, s->home.cfm, index) : 0;
+  bool two = world_is_dynamic(&s->home, body[0]) &&
+             world_is_dynamic(&s->home, body[1]);
+  double apart[3];
+  middle_apart(s, from, to, body, apart);
   for (unsigned i = 0; i < rows->rows.count; i++) {
     joint_row_state *state = &states[i];
-    if (!state->holds || state->number >= n) continue;
+    double(*J)[6] = rows->rows.J[i];
+    if (!state->holds || state->number >= n) {
+      if (two) balance(J, apart);
+      continue;
+    }
     int k = index[state->number];
     double error = -h * after->correction[k], *rhs = &rows->rows.rhs[i];
-    double(*J)[6] = rows->rows.J[i];
     state->positional |= error != 0;
     mean_row(s, from, to, h, j, state, before->rows.J[state->before],
              after->rows.J[k], error, J);
