@@ -514,7 +514,8 @@ static bool is_hard(unsigned seed, long k) {
 static void lose_no_sample(unsigned seed, long n_quick) {
   test_random random = {seed};
   long n_problems = 0, n_samples = 0, n_failed = 0, n_unfinished = 0;
-  double most = 0; /* energy after by energy before */
+  long n_without = 0; /* a simultaneous impact, which there always is */
+  double most = 0;    /* energy after by energy before */
   for (long k = 0; k < 100000; k++) {
     collision collision;
     int m = 1 + (int)(k % 4), T = 1 + (int)(k / 4 % 2);
@@ -542,6 +543,10 @@ static void lose_no_sample(unsigned seed, long n_quick) {
     n_unfinished += (long)(set.n_unfinished - set.n_failed);
     if (is_hard(seed, k)) CU_ASSERT_EQUAL(set.n_unfinished, 0);
     double before = ode_mlcp_impact_kinetic_energy(impact, collision.v);
+    double together[MOST_S];
+    int n_together;
+    ode_mlcp_impact_simultaneous(impact, 1, together, &n_together);
+    n_without += n_together == 0;
     for (uint64_t i = 0; i < set.n_outcomes; i++)
       most = fmax(most, ode_mlcp_impact_kinetic_energy(
                             impact, &set.v[i * (uint64_t)s]) /
@@ -551,9 +556,11 @@ static void lose_no_sample(unsigned seed, long n_quick) {
   }
   printf(
       "\n  %ld collisions, %ld samples: %ld failed, %ld not over after 1001 "
-      "steps, at most %.9f of the energy left",
-      n_problems, n_samples, n_failed, n_unfinished, most);
+      "steps, %ld without a simultaneous impact, at most %.9f of the energy "
+      "left",
+      n_problems, n_samples, n_failed, n_unfinished, n_without, most);
   CU_ASSERT_EQUAL(n_failed, 0);
+  CU_ASSERT_EQUAL(n_without, 0);
   CU_ASSERT(most <= 1 + 1e-9);
 }
 

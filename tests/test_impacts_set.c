@@ -582,7 +582,9 @@ static void test_bad_problems(void) {
              {&example.Jn[4], INFINITY, "Jn(2, 2)"},
              {&example.Jt[0], NAN, "Jt(1, 1)"},
              {&example.mu[1], -0.5, "mu"},
-             {&example.v[1], NAN, "v(2, 1)"}};
+             {&example.v[1], NAN, "v(2, 1)"},
+             // finite, but what they make is not
+             {&example.Jn[1], 1e200, "J M^-1 J'(1, 1)"}};
   for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
     double kept = *bad[k].place;
     *bad[k].place = bad[k].value;

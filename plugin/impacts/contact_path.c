@@ -408,7 +408,11 @@ KERNEL void write_dictionary(path *p, const double c[],
   for (int i = 0; i < n; i++) signs[i] = p->turned[i] ? -1 : 1;
   for (int j = 0; j < n; j++) {
     double *own = column_of(p, 1 + j);
-    for (int i = 0; i < n; i++) own[i] = signs[i] * space->A[i * n + j];
+    const double *A = &space->A[j * n]; // the same as its column j
+    int i = 0;
+    for (; i + 4 <= n; i += 4)
+      *(four *)&own[i] = *(const four *)&signs[i] * *(const four *)&A[i];
+    for (; i < n; i++) own[i] = signs[i] * A[i];
   }
   for (int i = 0; i < n; i++) {
     double sign = signs[i];

@@ -22,7 +22,7 @@ typedef struct contact_space {
   int n_rows;      /* n_contacts per_contact */
   int *contact_of; /* [n_rows] the contact a row belongs to */
   int *normal_of;  /* [n_rows] the normal row of that contact */
-  double *A;       /* n_rows x n_rows, J M^-1 J', 1/kg */
+  double *A;       /* n_rows x n_rows, J M^-1 J', 1/kg, symmetric bit by bit */
   double *bound;   /* [m] |s| <= bound lambda_n: mu times
                        contact_space_bound_of_one; INFINITY for friction without
                        limit, of which rows 3 .. are zero: it has no edges */

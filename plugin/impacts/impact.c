@@ -505,6 +505,11 @@ static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
   find_spans(impact->J, n, s, impact->J_spans);
   find_spans(impact->B, s, n, impact->B_spans);
   fill_contact_space(impact);
+  // of finite numbers, where they are too large or too small
+  if (!all_finite(space->A, n, n, "J M^-1 J'", to) ||
+      !all_finite(space->weight, n, 1, "mu J M^-1 J'", to) ||
+      !all_finite(space->start, n, 1, "J v", to))
+    return ODE_MLCP_IMPACT_BAD_INPUT;
   for (int i = 0; i < n; i += space->per_contact)
     if (!(space->A[i * n + i] > 0))
       return refuse(to, "a row of Jn moves nothing");

@@ -8,6 +8,7 @@
 
 /* A search may take so many simplex steps: some seconds. */
 #define MOST_PIVOTS 2000000
+#define MOST_WIDE_PIVOTS 50000
 
 /* One contact alone, with what it needs of contact space. */
 enum { MOST_ROWS = 1 + CONTACT_MOST_TANGENTS }; /* of a contact */
@@ -58,15 +59,33 @@ static bool search_open(search *search, const ode_mlcp_impact *impact) {
 static void search_close(search *search) { arena_release(&search->arena); }
 
 /* Solutions of eq. I3 for an island, in search->lambdas; *whole out: are these
- * all of them? */
+ * all of them? There always is one: where doubles lack the digits for it, it is looked
+ * for in wide numbers. */
 static int solve_together(search *search, const impact_island *island,
                           bool *whole) {
   const contact_space *space = &island->space;
+  const ode_mlcp_impact *impact = search->impact;
   long pivots;
-  return contact_search_solve(
+  int n_found = contact_search_solve(
       space, island->search_start, space->start, search->caps,
       IMPACT_FEASIBILITY * space->scale, IMPACT_MAX_SOLUTIONS, MOST_PIVOTS,
       search->scratch, search->lambdas, search->reached, &pivots, whole);
+  if (n_found > 0 || !*whole) return n_found;
+  const contact_factors factors = {.J = impact->J,
+                                   .B = impact->B,
+                                   .contacts = island->contacts,
+                                   .n_velocities = impact->n_velocities,
+                                   .n_rows = impact->space.n_rows};
+  size_t size = contact_search_wide_scratch(space) / sizeof(double) + 1;
+  *whole = false;
+  double *scratch;
+  if (!ARENA_TAKE(&search->arena, scratch, size)) return 0;
+  n_found =
+      contact_search_wide(space, &factors, space->start, search->caps,
+                          IMPACT_MAX_SOLUTIONS, MOST_WIDE_PIVOTS, scratch,
+                          search->lambdas, search->reached, &pivots, whole);
+  *whole &= n_found > 0;
+  return n_found;
 }
 
 /* The solutions of a contact alone, [per_contact] each in search->lambdas. */
