@@ -436,6 +436,52 @@ static void test_stiff_springs_under_st(void) {
     }
 }
 
+/* However stiff for the bodies' masses, a spring between them gives one what it
+ * takes from the other. */
+static void test_stiff_springs_under_st_keep_momentum(void) {
+  static const double masses[] = {1e-6, 1, 1e6};
+  for (int m = 0; m < 3; m++)
+    for (double k = 1; k < 1e13; k *= 1e4) {
+      scene s;
+      dBodyID body[2];
+      double momentum = 0, scale = 0;
+      open_scene(&s, "scheme=st", 0);
+      for (int b = 0; b < 2; b++) {
+        dMass mass;
+        body[b] = add_ball(&s, 1.5 * b, 0);
+        dMassSetSphereTotal(&mass, b == 0 ? masses[m] : 3 * masses[m], 0.1);
+        dBodySetMass(body[b], &mass);
+        dBodySetLinearVel(body[b], b == 0 ? 0.2 : -0.3, 0.1 * b, 0);
+      }
+      ode_mlcp_spring spring = {.body = {body[0], body[1]},
+                                .anchor = {{0, 0.05, 0}, {1.5, 0, 0.05}},
+                                .stiffness = k,
+                                .damping = 1e-3 * k,
+                                .length = 1};
+      ode_mlcp_force *force;
+      CU_ASSERT_EQUAL_FATAL(ode_mlcp_spring_create(s.world, &spring, &force),
+                            ODE_MLCP_OK);
+      for (int i = 0; i < 20; i++) {
+        double now = 0, size = 0;
+        for (int b = 0; b < 2; b++) {
+          dMass mass;
+          dBodyGetMass(body[b], &mass);
+          now += mass.mass * dBodyGetLinearVel(body[b])[0];
+          size += mass.mass * fabs(dBodyGetLinearVel(body[b])[0]);
+        }
+        if (i == 0) momentum = now;
+        scale = fmax(scale, size);
+        if (!(fabs(now - momentum) <= 1e-13 * scale))
+          fprintf(stderr, "mass %g, k %g, step %d: momentum %g is %g off\n",
+                  masses[m], k, i, momentum, now - momentum);
+        CU_ASSERT(fabs(now - momentum) <= 1e-13 * scale);
+        ode_mlcp_report report;
+        step(&s, 0.01, &report);
+      }
+      scene_close(&s);
+    }
+}
+
 int main(void) {
   static const CU_TestInfo tests[] = {
       {"gyroscope converges at order two",
@@ -453,6 +499,8 @@ int main(void) {
       {"schemes without springs refuse them",
        test_schemes_without_springs_refuse_them},
       {"stiff springs under st", test_stiff_springs_under_st},
+      {"stiff springs under st keep momentum",
+       test_stiff_springs_under_st_keep_momentum},
       CU_TEST_INFO_NULL};
   dInitODE2(0);
   int result = run_tests("schemes: forces", tests);

@@ -245,6 +245,42 @@ static double rest_length(const ode_mlcp_spring *spring, double time) {
              : spring->length;
 }
 
+static double spring_pull(const ode_mlcp_spring *spring,
+                          const spring_line *line, double time) {
+  return -spring->stiffness * (line->length - rest_length(spring, time)) -
+         spring->damping * line->rate;
+}
+
+static bool check_pull(const ode_mlcp_spring *spring, double pull,
+                       outcome *out) {
+  return isfinite(pull) ||
+         outcome_fail(out, "the force of a spring at body %lu is %g",
+                      dBodyGetSerial(spring->body[0]), pull);
+}
+
+/* The row of a spring on the bodies that forces move, without a bias. `moving`
+ * becomes g'v but for kinematic bodies': that does not change.
+ * @return false where the spring holds none of them. */
+static bool start_row(extra_row *row, const spring_line *line,
+                      const world_snapshot *home, const double v[],
+                      double *moving) {
+  bool dynamic = false;
+  memcpy(row->body, line->body, sizeof row->body);
+  memcpy(row->J, line->J, sizeof row->J);
+  *moving = 0;
+  for (int side = 0; side < 2; side++) {
+    int b = line->body[side];
+    if (b < 0) continue;
+    bool kinematic = home->bodies[b].kinematic;
+    dynamic |= !kinematic;
+    for (int i = 0; i < 6; i++) {
+      if (kinematic) row->J[side][i] = 0;
+      *moving += row->J[side][i] * v[6 * b + i];
+    }
+  }
+  return dynamic;
+}
+
 int forces_rows(const force_list *forces, const world_snapshot *home,
                 const world_pose poses[], const double v[], double cq,
                 double cv, double scale, extra_row rows[]) {
@@ -254,25 +290,32 @@ int forces_rows(const force_list *forces, const world_snapshot *home,
     double c = cq * force->spring.stiffness + cv * force->spring.damping;
     if (force->function != NULL || !(c > 0)) continue;
     spring_line line;
+    double moving;
     find_line(&line, &force->spring, home, poses, v);
-    double moving = 0; /* g'v but for kinematic bodies': that does not change */
-    bool dynamic = false;
-    for (int side = 0; side < 2; side++) {
-      int b = line.body[side];
-      if (b < 0) continue;
-      bool kinematic = home->bodies[b].kinematic;
-      dynamic |= !kinematic;
-      for (int i = 0; i < 6; i++) {
-        if (kinematic) line.J[side][i] = 0;
-        moving += line.J[side][i] * v[6 * b + i];
-      }
-    }
-    if (!dynamic) continue;
-    extra_row *row = &rows[count++];
-    memcpy(row->body, line.body, sizeof row->body);
-    memcpy(row->J, line.J, sizeof row->J);
-    row->bias = -scale * moving;
-    row->compliance = 1 / c;
+    if (!start_row(&rows[count], &line, home, v, &moving)) continue;
+    rows[count].bias = -scale * moving;
+    rows[count++].compliance = 1 / c;
+  }
+  return count;
+}
+
+int forces_end_rows(const force_list *forces, const world_snapshot *home,
+                    double time, double h, const world_pose poses[],
+                    const double v[], extra_row rows[], outcome *out) {
+  int count = 0;
+  for (const ode_mlcp_force *force = forces->first; force != NULL;
+       force = force->next) {
+    const ode_mlcp_spring *spring = &force->spring;
+    double c = h * (h * spring->stiffness + spring->damping);
+    if (force->function != NULL || !(c > 0)) continue;
+    spring_line line;
+    double moving;
+    find_line(&line, spring, home, poses, v);
+    if (!start_row(&rows[count], &line, home, v, &moving)) continue;
+    double pull = spring_pull(spring, &line, time);
+    if (!check_pull(spring, pull, out)) return -1;
+    rows[count].bias = -moving - h * pull / c;
+    rows[count++].compliance = 1 / c;
   }
   return count;
 }
@@ -393,11 +436,8 @@ static bool add_spring(const ode_mlcp_spring *spring,
                        double force[], outcome *out) {
   spring_line line;
   find_line(&line, spring, home, poses, v);
-  double pull = -spring->stiffness * (line.length - rest_length(spring, time)) -
-                spring->damping * line.rate;
-  if (!isfinite(pull))
-    return outcome_fail(out, "the force of a spring at body %lu is %g",
-                        dBodyGetSerial(spring->body[0]), pull);
+  double pull = spring_pull(spring, &line, time);
+  if (!check_pull(spring, pull, out)) return false;
   for (int side = 0; side < 2; side++)
     for (int i = 0; i < 6 && line.body[side] >= 0; i++)
       force[6 * line.body[side] + i] += pull * line.J[side][i];

@@ -97,6 +97,20 @@ int forces_rows(const force_list *forces, const world_snapshot *home,
                 const world_pose poses[], const double v[], double cq,
                 double cv, double scale, extra_row rows[]);
 
+/**
+ * Springs and dampers as rows on v+ whose impulse is all of their force: that at
+ * given poses and velocities, and what v+ makes of it over h. None of it is added to
+ * the bodies first and taken away again by the row: where springs are stiff, the
+ * difference of both would leave momentum behind.
+ *
+ * @param v     [6 n_bodies] at the step's start
+ * @param rows  [forces->n_springs] out
+ * @return how many, or -1 with out->message where a force is not finite.
+ */
+int forces_end_rows(const force_list *forces, const world_snapshot *home,
+                    double time, double h, const world_pose poses[],
+                    const double v[], extra_row rows[], outcome *out);
+
 /** Energy of the springs where the bodies are, J. */
 double forces_energy(const force_list *forces, double time);
 

@@ -87,10 +87,11 @@ static bool free_motion(stewart_trinkle *s, const scheme_step *step,
     world_pose_move(&s->end.poses[b], &here, s->v + 6 * b, h);
   }
   /* springs with what the new velocities make of them: stable, however stiff */
-  s->n_springs = forces_rows(step->forces, home, s->end.poses, s->v, h * h, h,
-                             1, s->springs);
-  if (!forces_add(step->forces, home, step->time, s->end.poses, s->v, s->force,
-                  NULL, NULL, step->out))
+  s->n_springs = forces_end_rows(step->forces, home, step->time, h,
+                                 s->end.poses, s->v, s->springs, step->out);
+  if (s->n_springs < 0 ||
+      !forces_add_functions(step->forces, home, step->time, s->end.poses, s->v,
+                            s->force, NULL, NULL, step->out))
     return false;
   for (int b = 0; b < home->n_bodies; b++) {
     const host_body *body = &home->bodies[b];
