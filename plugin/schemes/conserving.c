@@ -683,13 +683,22 @@ static const double *project(second_order *s, const world_snapshot *at,
              : NULL;
 }
 
+static void unite(second_order *s, const int body[2]) {
+  if (world_is_dynamic(&s->home, body[0]) &&
+      world_is_dynamic(&s->home, body[1]))
+    unite_sets(s->group, body[0], body[1]);
+}
+
 /* The velocities at the end become those that joints and held contacts allow,
  * with the least change measured by mass. It is remembered: most of it is undone
  * when the next step begins (40). */
 static bool project_velocities(second_order *s, double h, int n_end,
                                motion *to) {
   int n_bodies = s->home.n_bodies, n_rows = n_end;
-  for (int b = 0; b < n_bodies; b++) to->carry_h[b] = h;
+  for (int b = 0; b < n_bodies; b++) {
+    to->carry_h[b] = h;
+    to->carry_with[b] = s->group[b] = b;
+  }
   memset(to->carry, 0, 6 * (size_t)n_bodies * sizeof *to->carry);
   add_holding(s, &s->after, &n_rows);
   if (!add_pressed(s, &n_rows)) return false;
@@ -697,7 +706,9 @@ static bool project_velocities(second_order *s, double h, int n_end,
 
   const double *v = project(s, &s->after, n_rows, to);
   if (v == NULL) return false;
+  for (int r = 0; r < n_rows; r++) unite(s, s->end_rows[r].body);
   for (int b = 0; b < n_bodies; b++) {
+    to->carry_with[b] = set_of(s->group, b);
     if (s->home.bodies[b].kinematic) continue;
     for (int i = 6 * b; i < 6 * b + 6; i++) {
       to->carry[i] = s->damped ? 0 : v[i] - to->v[i];
@@ -866,12 +877,6 @@ double conserving_energy(const second_order *s, const motion *at) {
 
 /* --- carry ------------------------------------------------------------------ */
 
-static void unite(second_order *s, const int body[2]) {
-  if (world_is_dynamic(&s->home, body[0]) &&
-      world_is_dynamic(&s->home, body[1]))
-    unite_sets(s->group, body[0], body[1]);
-}
-
 static void find_groups(second_order *s) {
   for (int b = 0; b < s->home.n_bodies; b++) s->group[b] = b;
   for (int j = 0; j < s->home.n_joints; j++) unite(s, s->home.joints[j].body);
@@ -882,6 +887,7 @@ static void find_groups(second_order *s) {
 void conserving_end_carry(second_order *s, motion *at, bool changed[]) {
   int n = s->home.n_bodies;
   find_groups(s);
+  for (int b = 0; b < n; b++) unite_sets(s->group, b, at->carry_with[b]);
   for (int b = 0; b < n; b++)
     if (changed[b]) changed[set_of(s->group, b)] = true;
   for (int b = 0; b < n; b++)

@@ -14,8 +14,8 @@ second_order_step conserving_take;
 /** The energy of motion: J. */
 double conserving_energy(const second_order *s, const motion *at);
 
-/** Some bodies were given new velocities: the carry of all that rows tie to them
- *  ends.
+/** Some bodies were given new velocities: the carry of all that rows tie to them, or
+ *  that share it with them, ends.
  *  @param changed  [n_bodies]; overwritten */
 void conserving_end_carry(second_order *s, motion *at, bool changed[]);
 

@@ -16,14 +16,19 @@ static const double NEARLY_TOUCHING = 1; /* m/s^3: eps_b */
 
 /* --- what the last step left ---------------------------------------------- */
 
+/* @return NULL: the last step had no such body. */
+static body_memory *find_memory(const event_state *w, unsigned long serial) {
+  const body_memory key = {.serial = serial};
+  if (w->n_body_memory == 0) return NULL;
+  return bsearch(&key, w->bodies, (size_t)w->n_body_memory, sizeof key,
+                 event_compare_bodies);
+}
+
 /* Bodies that are as the last step left them go on with their contacts and
  * need no check of their joints. @return NULL: it is not. */
 static const body_memory *find_unchanged(const event_state *w,
                                          const host_body *body) {
-  const body_memory key = {.serial = body->serial};
-  if (w->n_body_memory == 0) return NULL;
-  const body_memory *found = bsearch(&key, w->bodies, (size_t)w->n_body_memory,
-                                     sizeof key, event_compare_bodies);
+  const body_memory *found = find_memory(w, body->serial);
   if (found == NULL) return NULL;
   world_pose pose = world_pose_of(body);
   bool same = memcmp(&found->pose, &pose, sizeof pose) == 0 &&
@@ -635,6 +640,34 @@ static void add_failed(failed_tries *sum, const failed_tries *of) {
   if (of->stopped > sum->stopped) sum->stopped = of->stopped;
 }
 
+/* Take over what bodies carry that are unchanged; touched[b] tells of those
+ * whose carry ends, as not all that share it are there. */
+static void take_carry_over(event_state *w) {
+  const world_snapshot *home = &w->s.home;
+  motion *now = &w->now;
+  for (int b = 0; b < home->n_bodies; b++)
+    if (w->unchanged[b]) {
+      const body_memory *last = find_memory(w, home->bodies[b].serial);
+      find_memory(w, last->carry_with)->n_there = 0;
+    }
+  for (int b = 0; b < home->n_bodies; b++) {
+    if (!w->unchanged[b]) continue;
+    const body_memory *last = find_memory(w, home->bodies[b].serial);
+    body_memory *first = find_memory(w, last->carry_with);
+    if (first->n_there++ == 0) first->there = b;
+    memcpy(now->carry + 6 * b, last->carry, sizeof last->carry);
+    now->carry_h[b] = last->carry_h;
+    now->carry_with[b] = first->there;
+  }
+  for (int b = 0; b < home->n_bodies; b++) {
+    w->touched[b] = !w->unchanged[b];
+    if (w->touched[b]) continue;
+    const body_memory *last = find_memory(w, home->bodies[b].serial);
+    w->touched[b] =
+        find_memory(w, last->carry_with)->n_there < last->n_carry_with;
+  }
+}
+
 static void start(event_state *w) {
   const world_snapshot *home = &w->s.home;
   w->now.time = w->s.step->time;
@@ -645,16 +678,12 @@ static void start(event_state *w) {
     const host_body *body = &home->bodies[b];
     const body_memory *last = find_unchanged(w, body);
     w->unchanged[b] = last != NULL;
-    if (last != NULL) {
-      memcpy(w->now.carry + 6 * b, last->carry, sizeof last->carry);
-      w->now.carry_h[b] = last->carry_h;
-      add_failed(&w->failed, &last->failed);
-    }
+    if (last != NULL) add_failed(&w->failed, &last->failed);
     w->now.poses[b] = world_pose_of(body);
     memcpy(w->now.v + 6 * b, body->v, sizeof body->v);
     event_report(w)->bodies += !body->kinematic;
   }
-  for (int b = 0; b < home->n_bodies; b++) w->touched[b] = !w->unchanged[b];
+  take_carry_over(w);
   conserving_end_carry(&w->s, &w->now, w->touched);
 }
 

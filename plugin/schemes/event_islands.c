@@ -131,6 +131,9 @@ static bool scatter(event_state *w, const scheme_step *step, int n) {
     joint += n_joints;
     island->solved = true;
   }
+  int *n_with = w->s.group; /* not needed any more */
+  for (int b = 0; b < w->s.home.n_bodies; b++) n_with[b] = 0;
+  for (int b = 0; b < w->s.home.n_bodies; b++) n_with[w->now.carry_with[b]]++;
   for (int b = 0; b < w->s.home.n_bodies; b++) {
     int at = w->body_of[b];
     body_end *end = &w->ends[at];
@@ -140,6 +143,9 @@ static bool scatter(event_state *w, const scheme_step *step, int n) {
     end->serial = w->s.home.bodies[b].serial;
     memcpy(end->carry, w->now.carry + 6 * b, sizeof end->carry);
     end->carry_h = w->now.carry_h[b];
+    int with = w->now.carry_with[b];
+    end->carry_with = w->s.home.bodies[with].serial;
+    end->n_carry_with = n_with[with];
     memcpy(end->v_alpha, w->v_alpha + 6 * b, sizeof end->v_alpha);
     end->failed = failed;
   }
@@ -370,8 +376,11 @@ static void committed(void *state) {
     body_memory *m = &w->bodies[b];
     const dReal *x = dBodyGetPosition(end->id),
                 *q = dBodyGetQuaternion(end->id);
-    *m = (body_memory){
-        .serial = end->serial, .carry_h = end->carry_h, .failed = end->failed};
+    *m = (body_memory){.serial = end->serial,
+                       .carry_h = end->carry_h,
+                       .carry_with = end->carry_with,
+                       .n_carry_with = end->n_carry_with,
+                       .failed = end->failed};
     vec3_copy(m->pose.position, x);
     for (int i = 0; i < 4; i++) m->pose.quaternion[i] = q[i];
     vec3_copy(m->v, dBodyGetLinearVel(end->id));

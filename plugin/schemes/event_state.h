@@ -23,6 +23,10 @@ typedef struct body_memory {
   world_pose pose;
   double v[6];
   double carry[6], carry_h; /* see motion */
+  unsigned long
+      carry_with;     /* serial of the first of the bodies it goes with, */
+  int n_carry_with;   /* and how many they are; of the first: */
+  int n_there, there; /* of the set in hand, and which is the first */
   failed_tries failed;
 } body_memory;
 
@@ -31,6 +35,8 @@ typedef struct body_end {
   dBodyID id;
   unsigned long serial;
   double carry[6], carry_h;
+  unsigned long carry_with;
+  int n_carry_with;
   double v_alpha[6];
   failed_tries failed;
 } body_end;
