@@ -58,33 +58,48 @@ static bool search_open(search *search, const ode_mlcp_impact *impact) {
 
 static void search_close(search *search) { arena_release(&search->arena); }
 
-/* Solutions of eq. I3 for an island, in search->lambdas; *whole out: are these
- * all of them? There always is one: where doubles lack the digits for it, it is looked
- * for in wide numbers. */
-static int solve_together(search *search, const impact_island *island,
-                          bool *whole) {
+/* Solutions of eq. I3 for an island by decisions to within tolerance times the velocity
+ * scale, in search->lambdas; *whole out: are these all of them? */
+static int solve_within(search *search, const impact_island *island,
+                        double tolerance, bool *whole) {
+  const contact_space *space = &island->space;
+  long pivots;
+  return contact_search_solve(
+      space, island->search_start, space->start, search->caps,
+      tolerance * space->scale, IMPACT_MAX_SOLUTIONS, MOST_PIVOTS,
+      search->scratch, search->lambdas, search->reached, &pivots, whole);
+}
+
+/* The same in wide numbers. */
+static int solve_wide(search *search, const impact_island *island,
+                      bool *whole) {
   const contact_space *space = &island->space;
   const ode_mlcp_impact *impact = search->impact;
-  long pivots;
-  int n_found = contact_search_solve(
-      space, island->search_start, space->start, search->caps,
-      IMPACT_FEASIBILITY * space->scale, IMPACT_MAX_SOLUTIONS, MOST_PIVOTS,
-      search->scratch, search->lambdas, search->reached, &pivots, whole);
-  if (n_found > 0 || !*whole) return n_found;
   const contact_factors factors = {.J = impact->J,
                                    .B = impact->B,
                                    .contacts = island->contacts,
                                    .n_velocities = impact->n_velocities,
                                    .n_rows = impact->space.n_rows};
   size_t size = contact_search_wide_scratch(space) / sizeof(double) + 1;
-  *whole = false;
   double *scratch;
+  long pivots;
   if (!ARENA_TAKE(&search->arena, scratch, size)) return 0;
-  n_found =
-      contact_search_wide(space, &factors, space->start, search->caps,
-                          IMPACT_MAX_SOLUTIONS, MOST_WIDE_PIVOTS, scratch,
-                          search->lambdas, search->reached, &pivots, whole);
-  *whole &= n_found > 0;
+  return contact_search_wide(space, &factors, space->start, search->caps,
+                             IMPACT_MAX_SOLUTIONS, MOST_WIDE_PIVOTS, scratch,
+                             search->lambdas, search->reached, &pivots, whole);
+}
+
+/* There always is one: where doubles lack the digits for it, it is looked for in wide
+ * numbers, then by coarser decisions, which may not meet all. */
+static int solve_together(search *search, const impact_island *island,
+                          bool *whole) {
+  int n_found = solve_within(search, island, IMPACT_FEASIBILITY, whole);
+  if (n_found > 0 || !*whole) return n_found;
+  n_found = solve_wide(search, island, whole);
+  for (double times = 10; n_found == 0 && times <= 100; times *= 10) {
+    n_found = solve_within(search, island, times * IMPACT_FEASIBILITY, whole);
+    *whole = false;
+  }
   return n_found;
 }
 
