@@ -414,6 +414,51 @@ static void test_a_position_correction_adds_no_energy(void) {
   }
 }
 
+/* Speed at which a box that strikes the ground leaves it, m/s. */
+static double rebound(uint64_t seed, double mu, ode_mlcp_solver solver,
+                      double tolerance) {
+  test_random random = {seed};
+  scene s = create_scene(0, mu, 0);
+  s.surface.mode |= dContactBounce;
+  s.surface.bounce = 0.5;
+  s.surface.bounce_vel = 0;
+  dCreatePlane(s.space, 0, 0, 1, 0);
+  double side = test_uniform(&random, 0.05, 2);
+  add_box(&s, 0, 0, 0.499 * side, side);
+  dBodySetLinearVel(s.body[0], test_uniform(&random, -1, 1),
+                    test_uniform(&random, -1, 1),
+                    test_uniform(&random, -5, -3));
+  dBodySetAngularVel(s.body[0], test_uniform(&random, -0.1, 0.1) / side,
+                     test_uniform(&random, -0.1, 0.1) / side, 0);
+  ode_mlcp_options options;
+  ode_mlcp_default_options(&options);
+  options.solver = solver;
+  options.tolerance = options.accept = tolerance;
+  options.budget = INFINITY;
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(s.world, &options), ODE_MLCP_OK);
+  dSpaceCollide(s.space, &s, collide);
+  ode_mlcp_report report;
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, STEP, &report), ODE_MLCP_OK);
+  double up = dBodyGetLinearVel(s.body[0])[2];
+  destroy_scene(&s);
+  return up;
+}
+
+/* A solve that comes to rounding but not to the tolerance gives up no bounce:
+ * an exact answer to a problem without it would be metres a second off. */
+static void test_missed_tolerance_gives_up_no_bounce(void) {
+  static const ode_mlcp_solver solvers[] = {ODE_MLCP_SOLVER_FAST,
+                                            ODE_MLCP_SOLVER_LEMKE};
+  for (uint64_t seed = 1; seed <= 20; seed++) {
+    double mu = seed % 4 == 0 ? 0 : 0.1 * (double)seed;
+    double asked = rebound(seed, mu, ODE_MLCP_SOLVER_FAST, 1e-10);
+    CU_ASSERT(asked > 0.5);
+    for (int k = 0; k < 2; k++)
+      CU_ASSERT_DOUBLE_EQUAL(rebound(seed, mu, solvers[k], 1e-300), asked,
+                             1e-3);
+  }
+}
+
 int main(void) {
   static const CU_TestInfo tests[] = {
       {"overlaps come apart without speed",
@@ -426,6 +471,8 @@ int main(void) {
        test_overlap_with_a_moving_kinematic_body},
       {"a bounce that friction jams is left out",
        test_bounce_that_friction_jams_is_left_out},
+      {"a missed tolerance gives up no bounce",
+       test_missed_tolerance_gives_up_no_bounce},
       {"pushed bodies stay awake", test_pushed_bodies_stay_awake},
       {"a joint closes without speed", test_joint_closes_without_speed},
       {"a loop of joints closes without speed",

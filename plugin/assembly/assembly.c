@@ -1013,10 +1013,12 @@ static void add_solve(solver_report *sum, const solver_report *solve) {
   sum->work += work;
 }
 
+/* A residual within what position errors ask for. */
+static const double NEAR = 1e-6;
+
 /* Whether a change of the problem may help: the budget did not just end near an
  * answer. */
 static bool has_no_answer(const solver_report *solve) {
-  const double NEAR = 1e-6; // residual: within what position errors ask for
   return solve->status == SOLVER_DEGRADED &&
          !(solve->stopped && solve->residual <= NEAR);
 }
@@ -1024,6 +1026,13 @@ static bool has_no_answer(const solver_report *solve) {
 static double budget_of(const assembly *a) {
   double share = a->request.budget_share;
   return a->request.options->budget * (share > 0 ? share : 1);
+}
+
+/* Change a problem that has no answer. A bounce is given up only where the answer
+ * that has it is far off: one that misses the tolerance by rounding is better
+ * than an exact one of another problem. @return whether that changed anything. */
+static bool ask_less(component_problem *c, const solver_report *solve) {
+  return leave_out(c, false) || (solve->residual > NEAR && leave_out(c, true));
 }
 
 static bool solve(assembly *a, component_problem *c) {
@@ -1035,10 +1044,9 @@ static bool solve(assembly *a, component_problem *c) {
   c->budget *= 0.5; // what is tried instead of it has to be cheaper
   /* bodies locked by friction may have no velocities that undo their errors, or
    * bounce, but there are always some that do not deepen them */
-  while (
-      (has_no_answer(&solve) && (leave_out(c, false) || leave_out(c, true))) ||
-      (solver_succeeded(solve.status) && corrections_pop(a, c) &&
-       leave_out(c, false))) {
+  while ((has_no_answer(&solve) && ask_less(c, &solve)) ||
+         (solver_succeeded(solve.status) && corrections_pop(a, c) &&
+          leave_out(c, false))) {
     solver_report again = solve_once(a, c, &c->problem, false, &c->solution);
     a->n_fallbacks += solve.status == SOLVER_DEGRADED;
     add_solve(&solve, &again);
