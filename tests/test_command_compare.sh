@@ -418,6 +418,28 @@ check "interrupted: told" out_has '^ah: interrupted after'
 check "interrupted: the figures" figure_is ah steps 'x > 0'
 check "interrupted: the rest" out_has '^step: not run'
 
+mv report interrupted
+compare --output report --from interrupted
+check "interrupted, from its recording: status 1" status_is 1
+check "interrupted, from its recording: told" \
+  out_has '^ah: interrupted or ended by --limit after [0-9]* steps'
+
+# the command itself is killed: what it took down breaks off, and says so
+"$command" compare --output broken --steps 10000000 --steppers ah,step -- \
+  "$play" wall 2 --seconds 1e6 >out 2>err &
+child=$!
+wait_for [ -s broken/data/ah.rec ]
+sleep 0.3
+kill -KILL $child
+wait $child || :
+compare --output report --from broken
+check "killed: status 1" status_is 1
+check "killed: told" out_has '^ah: its recording breaks off after [0-9]* steps'
+check "killed: the verdict" out_has 'not run to its end under ah'
+check "killed: the figures" figure_is ah steps 'x > 0'
+check "killed: told to the page, too" \
+  grep -q '"complaint": "its recording breaks off after' report/report.json
+
 # crafted recordings: crafted NAME OFFSET BYTES, as printf has them
 crafted() {
   rm -rf crafted

@@ -358,45 +358,56 @@ typedef struct job {
   const char *folder;
 } job;
 
+/* Whether the command was killed as it recorded: it writes the status last. */
+static bool breaks_off(const recording_head *head) {
+  return head->status < 0 && !head->cut && !head->full;
+}
+
+/* Why a run that has steps is not whole; empty: it is. `cut` names what ended
+ * it, `output` the file with what it said (empty: not known). */
+static void explain_end(compare_run *run, const recording_head *head,
+                        const char *cut, const char *output) {
+  char *out = run->complaint, said[300] = "";
+  size_t size = sizeof run->complaint;
+  long long steps = (long long)head->steps;
+  if (output[0] != '\0')
+    snprintf(said, sizeof said, " (%.250s has what it said)", output);
+  if (head->cut)
+    snprintf(out, size, "%s after %lld steps", cut, steps);
+  else if (head->full)
+    snprintf(out, size, "the disk was full after %lld steps", steps);
+  else if (breaks_off(head))
+    snprintf(out, size,
+             "its recording breaks off after %lld steps: ode-mlcp itself was "
+             "ended while it recorded",
+             steps);
+  else if (head->stopped)
+    snprintf(out, size, "ended at --steps %lld", steps);
+  else if (head->status > 128)
+    snprintf(out, size, "the program died of signal %d (%s) after %lld steps%s",
+             head->status - 128, strsignal(head->status - 128), steps, said);
+  else if (head->status != 0)
+    snprintf(out, size, "the program ended with status %d after %lld steps%s",
+             head->status, steps, said);
+}
+
 /* What was wrong with a run; empty: nothing. */
 static void explain(compare_run *run, const recording *r, ended_run ended,
-                    const request *request, const char *output) {
-  char *out = run->complaint;
-  size_t size = sizeof run->complaint;
-  int status = ended.status;
+                    const char *output) {
+  const char *cut = interrupts > 0 ? "interrupted" : "ended by --limit";
   // of a program that ended well the plug-in says by its status that it stepped
   // nothing
-  bool by_plugin = status == WRONG_RUN_STATUS && !is_stock(run->name);
-  if (r == NULL && ended.cut)
-    snprintf(out, size, "%s before the program stepped a world",
-             interrupts > 0 ? "interrupted" : "ended by --limit");
-  else if (r == NULL)
-    snprintf(
-        out, size,
-        "the program stepped no world (status %d; %.300s has what it said)",
-        by_plugin ? 0 : status, output);
+  bool by_plugin = ended.status == WRONG_RUN_STATUS && !is_stock(run->name);
+  if (r != NULL)
+    explain_end(run, r->head, cut, output);
   else if (ended.cut)
-    snprintf(out, size,
-             interrupts > 0 ? "interrupted after %lld steps"
-                            : "ended by --limit after %lld steps",
-             (long long)r->head->steps);
-  else if (r->head->full)
-    snprintf(out, size, "the disk was full after %lld steps",
-             (long long)r->head->steps);
-  else if (status > 128 && !r->head->stopped)
-    snprintf(out, size,
-             "the program died of signal %d (%s) after %lld steps (%.250s has "
-             "what it said)",
-             status - 128, strsignal(status - 128), (long long)r->head->steps,
-             output);
-  else if (status != 0 && !r->head->stopped)
-    snprintf(out, size,
-             "the program ended with status %d after %lld steps "
-             "(%.280s has what it said)",
-             status, (long long)r->head->steps, output);
-  else if (r->head->stopped)
-    snprintf(out, size, "ended at --steps %llu",
-             (unsigned long long)request->steps);
+    snprintf(run->complaint, sizeof run->complaint,
+             "%s before the program stepped a world", cut);
+  else
+    snprintf(
+        run->complaint, sizeof run->complaint,
+        "the program stepped no world (status %d; %.300s has what it said)",
+        by_plugin ? 0 : ended.status, output);
 }
 
 static measured_law law_of(const compare_run *run) {
@@ -451,7 +462,7 @@ static recording *run_once(const job *job, compare_run *run, const char *label,
   // the page goes elsewhere: as it is named from there
   const char *said = output + strlen(job->folder);
   while (*said == '/') said++;
-  if (tells) explain(run, r, ended, job->request, said);
+  if (tells) explain(run, r, ended, said);
   if (tells && !whole)
     snprintf(run->complaint, sizeof run->complaint,
              "its record breaks off after %lld steps (status %d; %.280s has "
@@ -540,7 +551,7 @@ static bool take_recording(comparison *c, recording *r, bool again,
   if (c->program[0] == '\0')
     snprintf(c->program, sizeof c->program, "%s", r->head->program);
   if (again) {
-    if (*repeat != NULL) return false;
+    if (*repeat != NULL || breaks_off(r->head)) return false;
     *repeat = r;
     c->repeated = at;
     return true;
@@ -558,6 +569,8 @@ static bool take_recording(comparison *c, recording *r, bool again,
   }
   if (c->runs[at].levels[level] != NULL) return false;
   c->runs[at].levels[level] = r;
+  if (level == 0)
+    explain_end(&c->runs[at], r->head, "interrupted or ended by --limit", "");
   return true;
 }
 
@@ -633,7 +646,7 @@ static void release(comparison *c, recording *again) {
 static int judge_runs(const comparison *c) {
   for (int i = 0; i < c->n_runs; i++) {
     const recording *r = c->runs[i].levels[0];
-    if (r == NULL || r->head->cut || r->head->full ||
+    if (r == NULL || r->head->cut || r->head->full || breaks_off(r->head) ||
         (r->head->status > 0 && !r->head->stopped))
       return COMMAND_FELL_SHORT;
   }

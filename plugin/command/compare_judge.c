@@ -454,7 +454,9 @@ static bool has_died(const compare_run *run) {
 }
 
 static bool was_cut(const compare_run *run) {
-  return run->levels[0]->head->cut || run->levels[0]->head->full;
+  const recording_head *head = run->levels[0]->head;
+  // status < 0: the command itself was killed as it recorded
+  return head->cut || head->full || head->status < 0;
 }
 
 static void say_trouble(comparison *c, trouble *has, const char *words) {
