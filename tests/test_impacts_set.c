@@ -10,6 +10,8 @@
 #include "impacts/impact.h"
 #include "impacts/philox.h"
 
+enum { MOST_VELOCITIES = 20 };
+
 typedef struct ready {
   impact_example example;
   ode_mlcp_impact *impact;
@@ -294,6 +296,34 @@ static void hear(void *context, uint64_t done, uint64_t total) {
   patience *patience = context;
   CU_ASSERT(done <= total && done > patience->told);
   patience->told = done;
+}
+
+/* Searches take from the work that is given, and end the sample with it. */
+static void test_searches_end_with_their_work(void) {
+  const double much = 1e12;
+  const double mu[5] = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY};
+  double work = much, v[MOST_VELOCITIES] = {0}, all[MOST_VELOCITIES] = {0};
+  impact_example example;
+  ode_mlcp_impact *impact;
+  ode_mlcp_impact_options options;
+  impact_example_fill(&example, "disk-stack");
+  CU_ASSERT_FATAL(example.problem.n_velocities <= MOST_VELOCITIES);
+  example.problem.mu = mu;
+  CU_ASSERT_EQUAL_FATAL(
+      ode_mlcp_impact_create(&example.problem, &impact, NULL, 0),
+      ODE_MLCP_IMPACT_DONE);
+  ode_mlcp_impact_default_options(&options);
+  CU_ASSERT_EQUAL(ode_mlcp_impact_sim(impact, &options, 5, all, NULL),
+                  ODE_MLCP_IMPACT_DONE);
+  CU_ASSERT_EQUAL(impact_sample_within(impact, &options, 5, &work, v, NULL),
+                  ODE_MLCP_IMPACT_DONE);
+  CU_ASSERT(memcmp(v, all, sizeof v) == 0);
+  CU_ASSERT(work < much);
+  work = 0.01 * (much - work);
+  CU_ASSERT_EQUAL(impact_sample_within(impact, &options, 5, &work, v, NULL),
+                  ODE_MLCP_IMPACT_UNFINISHED);
+  CU_ASSERT(work <= 0);
+  ode_mlcp_impact_destroy(impact);
 }
 
 static void test_an_interrupt_keeps_what_was_done(void) {
@@ -659,6 +689,7 @@ int main(void) {
       {"thread counts give the same bits",
        test_thread_counts_give_the_same_bits},
       {"shards are parts of the whole", test_shards_are_parts_of_the_whole},
+      {"searches end with their work", test_searches_end_with_their_work},
       {"sim is a sample of the set", test_sim_is_a_sample_of_the_set},
       {"all holds the others", test_all_holds_the_others},
       {"methods agree", test_methods_agree},

@@ -44,10 +44,14 @@ void contact_search_prepare(const contact_space *space, double start[]) {
   prepare(space, space->A, start);
 }
 
+double contact_search_pivot_work(const contact_space *space) {
+  return (double)(space->n_contacts * basic_size(space)) *
+         (double)row_stride(space);
+}
+
 long contact_search_most_pivots(const contact_space *space, double work) {
-  double each = (double)(space->n_contacts * basic_size(space)) *
-                (double)row_stride(space);
-  return (long)smaller(work / each + 1, CONTACT_SEARCH_MOST_PIVOTS);
+  return (long)smaller(work / contact_search_pivot_work(space) + 1,
+                       CONTACT_SEARCH_MOST_PIVOTS);
 }
 
 int contact_search_solve(const contact_space *space, const double start[],

@@ -25,6 +25,7 @@
  *  work, in products. */
 #define CONTACT_SEARCH_MOST_PIVOTS 20000
 long contact_search_most_pivots(const contact_space *space, double work);
+double contact_search_pivot_work(const contact_space *space); /* products */
 
 /** Half a second's work; and of wide numbers some seconds'. */
 #define CONTACT_SEARCH_WORK 4e8

@@ -116,6 +116,7 @@ bool impact_sampler_open(impact_sampler *sampler, const ode_mlcp_impact *impact,
   size_t n_choices = all ? n_steps * (size_t)impact->n_islands : 0;
 
   memset(sampler, 0, sizeof *sampler);
+  sampler->work_left = INFINITY;
   sampler->impact = impact;
   sampler->options = options;
   sampler->n_choices = n_choices;
@@ -326,6 +327,8 @@ static int search(impact_sampler *sampler, int most, double tolerance,
   // a sample of many steps that are all cut short must end some time
   double begun = sampler->step + 1.0;
   if (space->n_rows > MOST_SEARCHED_ROWS) work /= begun * begun;
+  double price = wide ? CONTACT_SEARCH_WORK / CONTACT_SEARCH_WIDE_WORK : 1;
+  work = smaller(work, sampler->work_left / price);
   const ode_mlcp_impact *impact = sampler->impact;
   const contact_factors factors = {.J = impact->J,
                                    .B = impact->B,
@@ -343,6 +346,8 @@ static int search(impact_sampler *sampler, int most, double tolerance,
                                   tolerance * space->scale, most, most_pivots,
                                   sampler->solver, sampler->lambdas,
                                   sampler->reached, &pivots, &whole);
+  sampler->work_left -=
+      price * (double)pivots * contact_search_pivot_work(space);
   sampler->met_all = whole && n_found < most;
   return keep_distinct(sampler, n_found);
 }
@@ -520,7 +525,7 @@ static bool run_island(impact_sampler *sampler, uint64_t sample,
 
   int step = 0; // Alg. 1's `i <= N` allows N + 1 steps
   while (contact_space_slowest(space, sampler->inputs) < -options->tolerance &&
-         step <= options->steps) {
+         step <= options->steps && sampler->work_left > 0) {
     draw_caps(sampler, sample, (uint32_t)step);
     int n_solutions =
         impact_sampler_step(sampler, sample, (uint32_t)step, most);

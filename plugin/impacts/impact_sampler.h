@@ -39,9 +39,11 @@ typedef struct impact_sampler {
   uint64_t n_solutions;  /* of the steps of all samples */
   uint64_t n_incomplete; /* steps that may have more solutions than were met */
   uint32_t step;         /* that is solved */
-  bool met_all;          /* the last step has no others */
-  bool failed;           /* this sample met a step without a solution */
-  int n_repeated;        /* ALL: steps at the start that an earlier branch has
+  double work_left; /* products that searches may take; INFINITY: any number.
+                            A sample ends where there are none */
+  bool met_all;     /* the last step has no others */
+  bool failed;      /* this sample met a step without a solution */
+  int n_repeated;   /* ALL: steps at the start that an earlier branch has
                             counted */
   arena arena;
 } impact_sampler;

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -458,6 +459,14 @@ ode_mlcp_impact_status
 ode_mlcp_impact_sim(ode_mlcp_impact *impact,
                     const ode_mlcp_impact_options *options, uint64_t sample,
                     double v[], int *n_lcps) {
+  double work = INFINITY;
+  return impact_sample_within(impact, options, sample, &work, v, n_lcps);
+}
+
+ode_mlcp_impact_status
+impact_sample_within(ode_mlcp_impact *impact,
+                     const ode_mlcp_impact_options *options, uint64_t sample,
+                     double *work, double v[], int *n_lcps) {
   const char *why;
   ode_mlcp_impact_options one;
   if (!impact_options_read(options, &one, &why))
@@ -470,7 +479,9 @@ ode_mlcp_impact_sim(ode_mlcp_impact *impact,
     return ODE_MLCP_IMPACT_NO_MEMORY;
 
   int count;
+  sampler.work_left = *work;
   bool finished = impact_sampler_run(&sampler, sample, NULL, NULL, &count);
+  *work = sampler.work_left;
   if (n_lcps != NULL) *n_lcps = count;
   impact_velocity(impact, sampler.lambda_sum, v);
   impact_sampler_close(&sampler);

@@ -668,10 +668,15 @@ static void take_carry_over(event_state *w) {
   }
 }
 
+/* Some three seconds': where outcomes are searched for that long, it is among contacts
+ * that are opposed or say the same, and Poisson's law takes their place. */
+static const double DRAW_WORK = 1e9;
+
 static void start(event_state *w) {
   const world_snapshot *home = &w->s.home;
   w->now.time = w->s.step->time;
   w->n_entries = w->n_transitions = w->n_looks = w->price = 0;
+  w->draw_work = DRAW_WORK;
   w->failed = (failed_tries){0};
   w->no_size = false;
   for (int b = 0; b < home->n_bodies; b++) {

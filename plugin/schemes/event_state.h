@@ -106,6 +106,7 @@ typedef struct event_state {
   int n_looks;         /* and trial steps on the search for transitions */
   int price;           /* rows solved for the dearest trial of the step */
   bool no_size;        /* settled: the step was damped, or left as it was */
+  double draw_work;    /* products left for what is drawn of sets of impacts */
   failed_tries failed; /* before the step */
   bool *taken;         /* [here's contacts] */
   int *home_of;        /* [here's contacts] in `home`, -1: new since then */

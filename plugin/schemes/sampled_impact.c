@@ -25,7 +25,7 @@ static uint64_t sample_of(const event_state *w) {
 }
 
 static ode_mlcp_impact_status
-draw(const event_state *w, const ode_mlcp_impact_problem *problem, double v[]) {
+draw(event_state *w, const ode_mlcp_impact_problem *problem, double v[]) {
   ode_mlcp_impact *impact;
   ode_mlcp_impact_status status =
       impact_create(problem, &w->s.step->pool->source, &impact, NULL, 0);
@@ -34,7 +34,8 @@ draw(const event_state *w, const ode_mlcp_impact_problem *problem, double v[]) {
   ode_mlcp_impact_default_options(&options);
   options.seed = (uint64_t)w->s.step->options->impact_seed;
   options.steps = MOST_STEPS;
-  status = ode_mlcp_impact_sim(impact, &options, sample_of(w), v, NULL);
+  status = impact_sample_within(impact, &options, sample_of(w), &w->draw_work,
+                                v, NULL);
   ode_mlcp_impact_destroy(impact);
   return status;
 }
