@@ -415,6 +415,53 @@ static void test_programs_with_their_own_contacts(void) {
     }
 }
 
+/* A tower of tetrahedra of triangles and convex boxes that falls: the host's normals
+ * deep in a mesh do not part them, and they must not be held where they are. */
+static void test_a_pile_of_meshes_falls(void) {
+  static const float corners[4][3] = {{0, 0, 0.3f},
+                                      {0.3f, 0, -0.15f},
+                                      {-0.15f, 0.26f, -0.15f},
+                                      {-0.15f, -0.26f, -0.15f}};
+  static const dTriIndex faces[4][3] = {
+      {0, 1, 2}, {0, 2, 3}, {0, 3, 1}, {1, 3, 2}};
+  dTriMeshDataID data = dGeomTriMeshDataCreate();
+  dGeomTriMeshDataBuildSingle(data, corners, sizeof corners[0], 4, faces, 12,
+                              sizeof faces[0]);
+  dGeomTriMeshDataPreprocess2(data, 1U << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES,
+                              NULL);
+  program p;
+  memset(&p, 0, sizeof p);
+  open_scene(&p.s, "scheme=ah", 9.81);
+  ode_mlcp_set_collision(p.s.world, NULL, NULL);
+  p.joints = dJointGroupCreate(0);
+  p.makes_contacts = true;
+  dCreatePlane(p.s.space, 0, 1, 0, 0);
+  dBodyID bodies[16];
+  for (int i = 0; i < 16; i++) {
+    dMass mass;
+    bodies[i] = dBodyCreate(p.s.world);
+    dMassSetBox(&mass, 500, 0.4, 0.4, 0.4);
+    dBodySetMass(bodies[i], &mass);
+    dGeomID geom = i % 2 ? dCreateBox(p.s.space, 0.4, 0.4, 0.4)
+                         : dCreateTriMesh(p.s.space, data, NULL, NULL, NULL);
+    dGeomSetBody(geom, bodies[i]);
+    dBodySetPosition(bodies[i], 0.1 * (i % 3), 0.4 + 0.6 * i, 0.13 * (i % 2));
+  }
+  for (int i = 0; i < 400; i++) {
+    dSpaceCollide(p.s.space, &p, touch);
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(p.s.world, 0.01, NULL), ODE_MLCP_OK);
+    dJointGroupEmpty(p.joints);
+  }
+  double fastest = 0;
+  for (int i = 0; i < 16; i++)
+    fastest = fmax(fastest, vec_length(dBodyGetLinearVel(bodies[i])));
+  if (!(fastest < 3)) fprintf(stderr, "the fastest has %g m/s\n", fastest);
+  CU_ASSERT(fastest < 3);
+  dJointGroupDestroy(p.joints);
+  scene_close(&p.s);
+  dGeomTriMeshDataDestroy(data);
+}
+
 /* --- when ------------------------------------------------------------------ */
 
 /* How far a box with these half sides, turned about z, reaches along x. */
@@ -504,6 +551,7 @@ int main(int n_arguments, char *arguments[]) {
       {"rods do not sweep past pegs", test_rods_do_not_sweep_past_pegs},
       {"programs with their own contacts",
        test_programs_with_their_own_contacts},
+      {"a pile of meshes falls", test_a_pile_of_meshes_falls},
       {"times of collisions", test_times_of_collisions},
       CU_TEST_INFO_NULL};
   if (n_arguments > 1) count = atoi(arguments[1]);

@@ -180,6 +180,15 @@ static void find_components(step_sweep *sweep) {
   }
 }
 
+static bool is_mesh(dGeomID geom) {
+  int type = dGeomGetClass(geom);
+  return type == dTriMeshClass || type == dHeightfieldClass;
+}
+
+static bool has_mesh(const dGeomID geom[2]) {
+  return is_mesh(geom[0]) || is_mesh(geom[1]);
+}
+
 /* --- the pairs ------------------------------------------------------------ */
 
 static bool is_held_by_sweep(const step_sweep *sweep, int b) {
@@ -266,25 +275,50 @@ static sweep_known *find_known(const step_sweep *sweep, dGeomID one,
   return NULL;
 }
 
-static dBodyID body_of_serial(const sweep_request *request,
-                              unsigned long serial) {
+/* @return its number in the request, or -1. */
+static int find_serial(const sweep_request *request, unsigned long serial) {
   for (int b = 0; b < request->n_bodies && serial != 0; b++)
-    if (dBodyGetSerial(request->bodies[b]) == serial) return request->bodies[b];
-  return NULL;
+    if (dBodyGetSerial(request->bodies[b]) == serial) return b;
+  return -1;
+}
+
+/* m/s: how fast two bodies' centres close along a normal into the first. */
+static double closing_speed(const double normal[3], const double one[],
+                            const double other[]) {
+  return (other != NULL ? vec3_dot(normal, other) : 0) -
+         (one != NULL ? vec3_dot(normal, one) : 0);
+}
+
+static double closing_of(const step_sweep *sweep, const sweep_pair *pair) {
+  const double *u[2] = {NULL, NULL};
+  for (int side = 0; side < 2; side++)
+    if (pair->body[side] >= 0) u[side] = sweep->bodies[pair->body[side]].u;
+  return closing_speed(pair->found.normal, u[0], u[1]);
 }
 
 /* Pairs that were held in the last step, and of which the program made no contact
- * then, are meant to pass. What it makes contacts of is forgotten. */
+ * then, are meant to pass. So are those that its contacts do not slow down, as where
+ * normals are wrong in the depth of a mesh: held in step after step they
+ * would hang where they are and fall ever faster. What contacts slow is forgotten. */
 static void judge_known(step_sweep *sweep, const sweep_request *request) {
   int n = 0;
   for (int i = 0; i < sweep->n_known; i++) {
     sweep_known known = sweep->known[i];
-    dBodyID one = body_of_serial(request, known.serial[0]);
-    dBodyID other = body_of_serial(request, known.serial[1]);
-    if (!known.seen || (one == NULL && other == NULL)) continue;
+    const double *u[2] = {NULL, NULL};
+    dBodyID body[2] = {NULL, NULL};
+    for (int side = 0; side < 2; side++) {
+      int b = find_serial(request, known.serial[side]);
+      if (b < 0) continue;
+      body[side] = request->bodies[b];
+      u[side] = request->u + 6 * b;
+    }
+    dBodyID one = body[0] != NULL ? body[0] : body[1];
+    if (!known.seen || one == NULL) continue;
     if (!known.passes) {
-      if (contact_between(one != NULL ? one : other,
-                          one != NULL ? other : NULL) != NULL)
+      bool slowed = !(known.closing > 0) ||
+                    closing_speed(known.normal, u[0], u[1]) < known.closing;
+      if (contact_between(one, body[0] != NULL ? body[1] : NULL) != NULL &&
+          slowed)
         continue;
       known.passes = true;
     }
@@ -304,6 +338,9 @@ static int note_held(step_sweep *sweep, const sweep_pair *pair) {
     known->geom[side] = pair->geom[side];
     known->serial[side] = serial_of(pair->geom[side]);
   }
+  vec3_copy(known->normal, pair->found.normal);
+  known->closing =
+      pair->soft || !has_mesh(pair->geom) ? 0 : closing_of(sweep, pair);
   known->seen = true;
   return GAP_OK;
 }
@@ -450,17 +487,10 @@ static double held_depth(const sweep_pair *pair, bool sees_gaps) {
   return sees_gaps ? 0 : SEEN * least;
 }
 
-static bool is_mesh(dGeomID geom) {
-  int type = dGeomGetClass(geom);
-  return type == dTriMeshClass || type == dHeightfieldClass;
-}
-
 /* How deep what passes through goes, at the least. What is behind a mesh is not
  * seen: there the first touch counts. */
 static double through_depth(const sweep_pair *pair) {
-  return is_mesh(pair->geom[0]) || is_mesh(pair->geom[1])
-             ? 0
-             : THROUGH * pair->inner;
+  return has_mesh(pair->geom) ? 0 : THROUGH * pair->inner;
 }
 
 /* Where a pair would meet, if one of it went through the other. */
@@ -494,6 +524,11 @@ static int meet(step_sweep *sweep, const sweep_request *request,
   status = gap_sweep(sweep->gaps, &sought, &pair->found);
   sweep->queries += pair->found.queries;
   if (status != GAP_OK || !pair->found.hits) pair->found = through;
+  /* what overlaps and parts is on its way out: a gap deep within a mesh may say
+   * that it goes down */
+  if (request->contacts->function == NULL && through.start_gap <= TOUCHING &&
+      has_mesh(pair->geom) && closing_of(sweep, pair) <= 0)
+    pair->found.hits = false;
   return status == GAP_NO_MEMORY ? status : GAP_OK;
 }
 
