@@ -298,6 +298,7 @@ static bool run_stage(continuation *c, double most_spent) {
   c->n_steps = 0;
   int n_changed = predict(c, p);
   if (n_changed == 0) return true;
+  if (n_changed < 0) return false; // no factors: no slips to go on from
   if (n_changed > c->most_changes) {
     c->gives_up = true;
     return false;

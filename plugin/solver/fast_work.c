@@ -8,15 +8,19 @@
 bool fast_work_reserve(fast_work *work) {
   arena *arena = &work->arena;
   size_t n = (size_t)work->box.n_rows, n_v = 6 * (size_t)work->box.n_bodies;
-  return ARENA_TAKE(arena, work->p, n) && ARENA_TAKE(arena, work->v, n_v) &&
-         ARENA_TAKE(arena, work->w, n) && ARENA_TAKE(arena, work->best_p, n) &&
-         ARENA_TAKE(arena, work->aside_p, n) &&
-         ARENA_TAKE(arena, work->weights, work->box.n_weights) &&
-         ARENA_TAKE(arena, work->r, n) && ARENA_TAKE(arena, work->dp, n) &&
-         ARENA_TAKE(arena, work->dv, n_v) &&
-         ARENA_TAKE(arena, work->scratch, n) &&
-         ARENA_TAKE(arena, work->kept_p, n) &&
-         ARENA_TAKE(arena, work->state, n);
+  if (!(ARENA_TAKE(arena, work->p, n) && ARENA_TAKE(arena, work->v, n_v) &&
+        ARENA_TAKE(arena, work->w, n) && ARENA_TAKE(arena, work->best_p, n) &&
+        ARENA_TAKE(arena, work->aside_p, n) &&
+        ARENA_TAKE(arena, work->weights, work->box.n_weights) &&
+        ARENA_TAKE(arena, work->r, n) && ARENA_TAKE(arena, work->dp, n) &&
+        ARENA_TAKE(arena, work->dv, n_v) &&
+        ARENA_TAKE(arena, work->scratch, n) &&
+        ARENA_TAKE(arena, work->kept_p, n) &&
+        ARENA_TAKE(arena, work->state, n)))
+    return false;
+  // gone back to where nothing finite is found
+  memset(work->best_p, 0, sizeof(double) * n);
+  return true;
 }
 
 bool fast_work_spend(fast_work *work, double cost) {
@@ -59,6 +63,9 @@ static void exchange_best(fast_work *work) {
 void fast_work_set_best_aside(fast_work *work) {
   exchange_best(work);
   work->best_residual = INFINITY;
+  // where nothing finite is found, this is what there is to go back to
+  memcpy(work->best_p, work->aside_p,
+         sizeof(double) * (size_t)work->box.n_rows);
 }
 
 void fast_work_keep_better(fast_work *work) {
