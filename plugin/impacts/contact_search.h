@@ -54,7 +54,8 @@ size_t contact_search_start_size(const contact_space *space);
  * @param scratch     contact_search_scratch numbers
  * @param lambdas     [most x n_rows] out
  * @param reached     [most x n_rows] out: contact velocities after the step
- * @param pivots      out: simplex steps taken
+ * @param pivots      out: simplex steps taken, and what writing the dictionary anew
+ *                    cost, in such steps
  * @param whole       out: false where the search was cut short, so that more
  *                    solutions may exist; true also when `most` ended it
  * @return solutions found

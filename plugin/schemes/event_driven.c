@@ -602,8 +602,7 @@ static bool run(event_state *w) {
       if (holds) continue; /* the trial again, without what collides in it */
       /* what was not near enough to be held back yet is met */
       detect = w->n_events <= options->max_events;
-      if (!detect && found.kind == EVENT_TRANSITION) continue; /* whole */
-      if (!detect) found.kind = EVENT_NONE;
+      if (!detect) continue; /* whole, and anew: the search looked at others */
     }
     bool done = found.kind == EVENT_NONE ? accept(w, &remaining, size)
                 : found.kind == EVENT_COLLISION
@@ -668,9 +667,9 @@ static void take_carry_over(event_state *w) {
   }
 }
 
-/* Some three seconds': where outcomes are searched for that long, it is among contacts
+/* Some second's: where outcomes are searched for that long, it is among contacts
  * that are opposed or say the same, and Poisson's law takes their place. */
-static const double DRAW_WORK = 1e9;
+static const double DRAW_WORK = 3e8;
 
 static void start(event_state *w) {
   const world_snapshot *home = &w->s.home;
