@@ -82,6 +82,7 @@ typedef struct random_world {
   double length, step_size; /* m, s */
   bool wild_contacts, own_collision;
   bool isolated; /* nothing is held or pushed from outside: momentum stays */
+  bool driven;   /* by motors, springs or surfaces that move: energy may grow */
   int most_contacts;
   dTriMeshDataID mesh;
   dHeightfieldDataID field;
@@ -163,9 +164,15 @@ static void add_body(random_world *w, double mass_of_all) {
   double turn = one_in(3) ? 0 : power(-3, one_in(5) ? 6 : 2);
   dBodySetAngularVel(body, either_way(turn), either_way(turn),
                      either_way(turn));
-  if (one_in(10) && !w->isolated) dBodySetKinematic(body);
+  if (one_in(10) && !w->isolated) {
+    dBodySetKinematic(body);
+    w->driven = true;
+  }
   if (one_in(8)) dBodySetGravityMode(body, 0);
-  if (one_in(6)) dBodySetGyroscopicMode(body, 0);
+  if (one_in(6)) {
+    dBodySetGyroscopicMode(body, 0);
+    w->driven = true;
+  }
   if (one_in(6)) dBodySetFiniteRotationMode(body, 1);
   if (one_in(8)) dBodySetFiniteRotationAxis(body, axis[0], axis[1], axis[2]);
   if (one_in(6) && !w->isolated) dBodySetLinearDamping(body, uniform(0, 1));
@@ -184,7 +191,8 @@ static void add_body(random_world *w, double mass_of_all) {
 
 typedef dJointID create_joint(dWorldID, dJointGroupID);
 
-static void set_parameters(dJointID joint, void (*set)(dJointID, int, dReal)) {
+static void set_parameters(random_world *w, dJointID joint,
+                           void (*set)(dJointID, int, dReal)) {
   for (int axis = 0; axis < 3; axis++) {
     int group = axis * dParamGroup;
     if (one_in(2)) {
@@ -194,17 +202,27 @@ static void set_parameters(dJointID joint, void (*set)(dJointID, int, dReal)) {
           one_in(3) ? low : low + either_way(one_in(4) ? 1e-9 : 3));
     }
     if (one_in(3)) {
+      w->driven = true;
       set(joint, dParamVel + group, either_way(power(-2, 4)));
       set(joint, dParamFMax + group,
           one_in(4) ? INFINITY : power(-3, one_in(4) ? 12 : 4));
     }
     if (one_in(3)) set(joint, dParamBounce + group, uniform(0, 1));
-    if (one_in(4)) set(joint, dParamCFM + group, power(-12, 3));
-    if (one_in(4)) set(joint, dParamStopCFM + group, power(-12, 3));
+    if (one_in(4)) {
+      w->driven = true; /* an error that is there already is a spring's */
+      set(joint, dParamCFM + group, power(-12, 3));
+    }
+    if (one_in(4)) {
+      w->driven = true;
+      set(joint, dParamStopCFM + group, power(-12, 3));
+    }
     if (one_in(4)) set(joint, dParamStopERP + group, uniform(0, 1));
     if (one_in(4)) set(joint, dParamFudgeFactor + group, uniform(0, 1));
     if (one_in(6)) set(joint, dParamSuspensionERP + group, uniform(0, 1));
-    if (one_in(6)) set(joint, dParamSuspensionCFM + group, power(-9, 1));
+    if (one_in(6)) {
+      w->driven = true;
+      set(joint, dParamSuspensionCFM + group, power(-9, 1));
+    }
   }
 }
 
@@ -234,19 +252,19 @@ static void choose_joint(random_world *w) {
       MAKE(Hinge);
       dJointSetHingeAnchor(j, AT);
       dJointSetHingeAxis(j, A);
-      set_parameters(j, dJointSetHingeParam);
+      set_parameters(w, j, dJointSetHingeParam);
       break;
     case 2:
       MAKE(Slider);
       dJointSetSliderAxis(j, A);
-      set_parameters(j, dJointSetSliderParam);
+      set_parameters(w, j, dJointSetSliderParam);
       break;
     case 3:
       MAKE(Universal);
       dJointSetUniversalAnchor(j, AT);
       dJointSetUniversalAxis1(j, A);
       dJointSetUniversalAxis2(j, B);
-      set_parameters(j, dJointSetUniversalParam);
+      set_parameters(w, j, dJointSetUniversalParam);
       break;
     case 4:
       /* the host ends the program where it is given parallel axes */
@@ -254,14 +272,14 @@ static void choose_joint(random_world *w) {
       MAKE(Hinge2);
       dJointSetHinge2Anchor(j, AT);
       dJointSetHinge2Axes(j, a, b);
-      set_parameters(j, dJointSetHinge2Param);
+      set_parameters(w, j, dJointSetHinge2Param);
       break;
     case 5:
       MAKE(PR);
       dJointSetPRAnchor(j, AT);
       dJointSetPRAxis1(j, A);
       dJointSetPRAxis2(j, B);
-      set_parameters(j, dJointSetPRParam);
+      set_parameters(w, j, dJointSetPRParam);
       break;
     case 6:
       MAKE(PU);
@@ -269,13 +287,13 @@ static void choose_joint(random_world *w) {
       dJointSetPUAxis1(j, A);
       dJointSetPUAxis2(j, B);
       dJointSetPUAxis3(j, A);
-      set_parameters(j, dJointSetPUParam);
+      set_parameters(w, j, dJointSetPUParam);
       break;
     case 7:
       MAKE(Piston);
       dJointSetPistonAnchor(j, AT);
       dJointSetPistonAxis(j, A);
-      set_parameters(j, dJointSetPistonParam);
+      set_parameters(w, j, dJointSetPistonParam);
       break;
     case 8:
       MAKE(Fixed);
@@ -293,14 +311,14 @@ static void choose_joint(random_world *w) {
         dJointSetAMotorAxis(j, 0, one_in(2) ? 1 : 0, A);
         dJointSetAMotorAxis(j, 2, other != NULL ? 2 : 1, B);
       }
-      set_parameters(j, dJointSetAMotorParam);
+      set_parameters(w, j, dJointSetAMotorParam);
       break;
     case 10:
       MAKE(LMotor);
       dJointSetLMotorNumAxes(j, 2);
       dJointSetLMotorAxis(j, 0, 1, A);
       dJointSetLMotorAxis(j, 1, 1, B);
-      set_parameters(j, dJointSetLMotorParam);
+      set_parameters(w, j, dJointSetLMotorParam);
       break;
     case 11:
       if (w->isolated) return;
@@ -350,7 +368,7 @@ static void choose_joint(random_world *w) {
   dBodySetPosition(one, x[0] + either_way(w->length), x[1], x[2]);
 }
 
-static dSurfaceParameters choose_surface(bool is_wild) {
+static dSurfaceParameters choose_surface(random_world *w, bool is_wild) {
   static const int flags[] = {
       dContactMu2,      dContactFDir1,   dContactBounce,  dContactSoftERP,
       dContactSoftCFM,  dContactMotion1, dContactMotion2, dContactMotionN,
@@ -361,6 +379,9 @@ static dSurfaceParameters choose_surface(bool is_wild) {
   s.mode = one_in(4) ? 0 : dContactApprox1;
   for (int k = 0; k < 13; k++)
     if (one_in(6)) s.mode |= flags[k];
+  const int drives = dContactMotion1 | dContactMotion2 | dContactMotionN |
+                     dContactSoftERP | dContactSoftCFM;
+  w->driven |= is_wild || (s.mode & drives) != 0;
   double *fields[] = {&s.mu,       &s.mu2,     &s.rho,        &s.rho2,
                       &s.rhoN,     &s.bounce,  &s.bounce_vel, &s.soft_erp,
                       &s.soft_cfm, &s.motion1, &s.motion2,    &s.motionN,
@@ -390,7 +411,7 @@ static void touch(void *data, dGeomID one, dGeomID other) {
   if (w->n_contacts > w->most_contacts) return;
   int n = dCollide(one, other, 8, &points[0].geom, sizeof points[0]);
   for (int k = 0; k < n; k++, w->n_contacts++) {
-    points[k].surface = choose_surface(false);
+    points[k].surface = choose_surface(w, false);
     if (points[k].surface.mode & dContactFDir1) {
       dVector3 second;
       dPlaneSpace(points[k].geom.normal, points[k].fdir1, second);
@@ -430,7 +451,7 @@ static void add_odd_contacts(random_world *w) {
   for (int k = 0; k < n; k++) {
     dContact c;
     memset(&c, 0, sizeof c);
-    c.surface = choose_surface(kind == 5);
+    c.surface = choose_surface(w, kind == 5);
     if (kind >= 3 && k > 0) choose_axis(normal);
     double sign = kind == 2 && k % 2 ? -1 : 1;
     double apart = kind == 1 ? w->length : kind == 0 ? 0 : 1e-6 * w->length;
@@ -528,7 +549,10 @@ static bool make_world(random_world *w, int scheme) {
   if (ode_mlcp_attach(w->world, &w->options) != ODE_MLCP_OK) return false;
   dWorldSetGravity(w->world, 0, one_in(8) ? either_way(1e3) : 0,
                    one_in(5) ? 0 : -9.81);
-  if (one_in(3)) dWorldSetCFM(w->world, one_in(3) ? 0 : power(-12, 1));
+  if (one_in(3)) {
+    dWorldSetCFM(w->world, one_in(3) ? 0 : power(-12, 1));
+    w->driven |= dWorldGetCFM(w->world) > 0;
+  }
   if (one_in(3)) dWorldSetERP(w->world, uniform(0, 1));
   if (one_in(5)) dWorldSetContactMaxCorrectingVel(w->world, power(-3, 3));
   if (one_in(5)) dWorldSetContactSurfaceLayer(w->world, power(-6, -1));
@@ -566,6 +590,7 @@ static bool make_world(random_world *w, int scheme) {
         .damping = one_in(2) ? 0 : power(-3, 9),
         .length = power(-3, 1)};
     ode_mlcp_spring_create(w->world, &spring, &force);
+    w->driven = true;
   }
   return true;
 }
@@ -690,6 +715,68 @@ static const char *judge_momentum(const random_world *w,
   return NULL;
 }
 
+/* Energy of motion, J. */
+static double energy_of(double kilograms, const double I[9], const dReal R[12],
+                        const dReal v[3], const dReal u[3]) {
+  double twice = kilograms * vec3_dot(v, v), local[3], momentum[3];
+  for (int i = 0; i < 3; i++)
+    local[i] = R[i] * u[0] + R[4 + i] * u[1] + R[8 + i] * u[2];
+  mat3_apply(momentum, I, local);
+  return (twice + vec3_dot(local, momentum)) / 2;
+}
+
+/* Under the conserving scheme what nothing drives has no more energy after a step
+ * than known forces gave it, with what the residual leaves open. */
+static const char *judge_energy(const random_world *w,
+                                const body_state before[BODIES]) {
+  const double SOLVED = 1e-9, ROUNDING = 1e-6, RATES = 100;
+  dVector3 gravity;
+  ode_mlcp_report report;
+  ode_mlcp_last_report(w->world, &report);
+  if (w->driven || w->options.scheme != ODE_MLCP_SCHEME_CONSERVING ||
+      report.residual > SOLVED)
+    return NULL;
+  dWorldGetGravity(w->world, gravity);
+  /* of what is heavier the host's own CFM is a spring */
+  double heavy = 1e-3 * w->step_size / 1e-10;
+  double had = 0, has = 0, work = 0, fastest = 4 * w->length / w->step_size;
+  double kilograms = 0;
+  for (int b = 0; b < w->n_bodies; b++) {
+    dMass mass;
+    double I[9];
+    const body_state *from = &before[b], now = read_state(w->bodies[b]);
+    dBodyGetMass(w->bodies[b], &mass);
+    for (int i = 0; i < 9; i++) I[i] = mass.I[4 * (i / 3) + i % 3];
+    had += energy_of(mass.mass, I, from->R, from->v, from->w);
+    has += energy_of(mass.mass, I, now.R, now.v, now.w);
+    if (mass.mass > heavy || !is_number(from->force, 3) ||
+        !is_number(from->torque, 3))
+      return NULL;
+    kilograms += mass.mass;
+    fastest =
+        fmax(fastest, w->length * vec3_length(now.w) + vec3_length(now.v));
+    fastest =
+        fmax(fastest, w->length * vec3_length(from->w) + vec3_length(from->v));
+    double force[3];
+    for (int i = 0; i < 3; i++)
+      force[i] =
+          from->force[i] +
+          (dBodyGetGravityMode(w->bodies[b]) ? mass.mass * gravity[i] : 0);
+    /* where it was in between, nobody says: by the faster of the two */
+    work += w->step_size * vec3_length(force) *
+                (vec3_length(from->v) + vec3_length(now.v) +
+                 w->step_size * vec3_length(force) / mass.mass) +
+            w->step_size * vec3_length(from->torque) *
+                (vec3_length(from->w) + vec3_length(now.w));
+  }
+  double missed = RATES * report.residual * fastest * fastest * kilograms;
+  if (has <= had + work + ROUNDING * (had + work) + missed) return NULL;
+  if (shown)
+    printf("    energy: %g to %g J, forces gave %g, open %g\n", had, has, work,
+           missed);
+  return "energy came from nowhere";
+}
+
 /* @return what is wrong or NULL */
 static const char *judge_taken(const random_world *w,
                                const body_state before[BODIES]) {
@@ -709,7 +796,8 @@ static const char *judge_taken(const random_world *w,
          !is_number(w->feedback[j].f2, 3) || !is_number(w->feedback[j].t2, 3)))
       return "a joint's force is no number";
   const char *wrong = judge_report(w);
-  return wrong != NULL ? wrong : judge_momentum(w, before);
+  if (wrong == NULL) wrong = judge_momentum(w, before);
+  return wrong != NULL ? wrong : judge_energy(w, before);
 }
 
 /* @return what is wrong or NULL */
@@ -919,7 +1007,7 @@ int main(int argc, char **argv) {
   int only = -1;
   for (int k = 0; argc > 4 && k < SCHEMES; k++)
     if (strcmp(argv[4], scheme_names[k]) == 0) only = k;
-  shown = argc == 2;
+  shown = to == from + 1;
   if (shown) setvbuf(stdout, NULL, _IOLBF, 0);
   tally *sums = mmap(NULL, sizeof *sums, PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);

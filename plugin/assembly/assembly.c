@@ -346,11 +346,16 @@ static double time_scale(const assembly *a, const contact_entry *old) {
 static double load_of(const assembly *a, component_problem *c) {
   if (!isnan(c->load)) return c->load;
   c->load = 0;
+  const assembly_request *request = &a->request;
   for (int i = 0; i < c->of->n_bodies; i++) {
     int b = a->body_at[c->of->first_body + i];
+    const double *x = request->x_free + 6 * b, *v = request->v + 6 * b;
     double change[3];
-    vec3_subtract(change, a->request.x_free + 6 * b, a->request.v + 6 * b);
-    c->load += a->bodies[b].mass * vec3_length(change);
+    for (int j = 0; j < 3; j++)
+      change[j] = (x[j] + request->carry * v[j]) / request->scale - v[j];
+    /* mean velocities change by half of what those at the end do */
+    double share = request->mean ? 2 : request->scale;
+    c->load += share * a->bodies[b].mass * vec3_length(change);
   }
   return c->load;
 }
@@ -370,11 +375,13 @@ static bool was_put_in(const assembly *a, component_problem *c,
   for (int side = 0; side < 2; side++)
     for (int i = 0; i < 6 && point->body[side] >= 0; i++)
       rate += J[side][i] * a->request.v[6 * point->body[side] + i];
-  if (-point->gap <= -MOVES * a->request.step_size * rate) return false;
+  if (-point->gap <= -MOVES * world->settings.step_size * rate) return false;
 
   double erp = isnan(surface->erp) ? world->erp : surface->erp;
   double cfm = isnan(surface->cfm) ? world->cfm : surface->cfm;
-  return erp * -point->gap > SWINGS * cfm * load_of(a, c);
+  /* what the spring carries is that of a whole step, whatever part this is */
+  double parts = world->settings.step_size / a->request.step_size;
+  return erp * -point->gap > SWINGS * cfm * load_of(a, c) * parts;
 }
 
 /* Whether a contact is too deep to be one. Bodies that overlap do until hardly
@@ -383,12 +390,18 @@ static bool was_put_in(const assembly *a, component_problem *c,
 static bool is_overlap(const assembly *a, component_problem *c, int k) {
   const double ENTERS = 0.1, LEAVES = 0.01; /* of an arm */
   const host_contact *point = &a->contacts->items[k].point;
-  if (a->request.level != JOINT_LEVEL_POSITION ||
+  bool velocities = a->request.level == JOINT_LEVEL_VELOCITY && point->soft;
+  if (!(a->request.level == JOINT_LEVEL_POSITION || velocities) ||
       isinf(a->request.options->max_correction) ||
       !host_contact_overlaps(point, a->bodies, LEAVES))
     return false;
   bool deep = host_contact_overlaps(point, a->bodies, ENTERS);
   if (deep && !point->soft) return true;
+  if (velocities) {
+    const world_contact *contact = &a->contacts->items[k];
+    return contact->known_pair ? contact->overlaps_pair
+                               : deep && was_put_in(a, c, point);
+  }
   const contact_match *match = match_of_contact(a, k);
   if (match == NULL || match->run == match->run_end)
     return deep && was_put_in(a, c, point);

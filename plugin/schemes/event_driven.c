@@ -49,7 +49,9 @@ static bool remember(event_state *w) {
   if (!EVENT_RESERVE(w, entries, contacts->n)) return false;
   for (int k = 0; k < contacts->n; k++) {
     const world_contact *contact = &contacts->items[k];
-    if (!contact->held && contact->hits == 0 && isinf(contact->hit)) continue;
+    if (!contact->held && contact->hits == 0 && isinf(contact->hit) &&
+        !contact->overlaps_pair)
+      continue;
     contact_entry *entry = &w->entries[w->n_entries++];
     world_contact_key(entry, w->s.here, contacts, k, false);
     if (contact->active && w->s.middle_of[k] >= 0)
@@ -63,6 +65,15 @@ static bool remember(event_state *w) {
     return outcome_no_memory(w->s.step->out);
   contact_memory_take(&w->memory, w->entries, w->n_entries);
   return true;
+}
+
+/* What a memory knows of the bodies of a contact. */
+static void recall_pair(world_contact *contact, const contact_memory *memory,
+                        const contact_match *match) {
+  contact->known_pair = match->run < match->run_end;
+  contact->overlaps_pair = false;
+  for (int e = match->run; e < match->run_end; e++)
+    contact->overlaps_pair |= memory->entries[e].overlap;
 }
 
 /* Find contacts of `here` in a memory. `across` steps, only bodies that nothing
@@ -85,6 +96,7 @@ static bool recall_states(event_state *w, const contact_memory *memory,
   for (int i = 0; i < n; i++) {
     const contact_entry *old = w->matches[i].old;
     world_contact *contact = &contacts->items[w->keys[i].number];
+    recall_pair(contact, memory, &w->matches[i]);
     if (old == NULL) continue;
     w->s.known[w->keys[i].number] = old;
     contact->held = old->held;
@@ -108,7 +120,10 @@ static bool find_loads(event_state *w) {
     world_contact_key(&w->keys[k], &w->ahead, contacts, k, false);
   contact_memory_unclaim(&w->memory);
   contact_memory_match(&w->memory, w->keys, n, &near, w->matches);
-  for (int k = 0; k < n; k++) w->s.known[k] = w->matches[k].old;
+  for (int k = 0; k < n; k++) {
+    recall_pair(&contacts->items[k], &w->memory, &w->matches[k]);
+    w->s.known[k] = w->matches[k].old;
+  }
   return true;
 }
 
@@ -457,6 +472,14 @@ static bool transit(event_state *w, const event *found, double *remaining) {
   return events_flip(w) && remember(w) && arrive(w, *remaining);
 }
 
+/* Whether what is moved at the end depends on what rows carried. */
+static bool moves_soft(const event_state *w) {
+  if (w->ahead.cfm > HOST_DEFAULT_CFM) return true;
+  for (int k = 0; k < w->ahead.contacts.n; k++)
+    if (w->ahead.contacts.items[k].point.soft) return true;
+  return false;
+}
+
 /* What the trial that was accepted ends at has been looked at already, unless
  * joint rows were read for another size of step. */
 static bool correct(event_state *w, double last) {
@@ -468,7 +491,7 @@ static bool correct(event_state *w, double last) {
   if (!conserves && w->s.step->options->scheme != ODE_MLCP_SCHEME_GAP &&
       w->ahead.erp > 0 && !conserving_hold_joints(&w->s, &w->ahead, &w->now))
     return false;
-  if (w->ahead.erp > 0 && w->ahead.cfm > HOST_DEFAULT_CFM) {
+  if (w->ahead.erp > 0 && moves_soft(w)) {
     if (!find_loads(w)) return false;
     second_order_load(&w->s, &w->ahead, w->s.known);
   }

@@ -277,6 +277,8 @@ bool second_order_look_at_middle(second_order *s, const motion *from,
     to->held = start->held;
     to->slipping = start->slipping;
     to->hit = start->hit;
+    to->known_pair = start->known_pair;
+    to->overlaps_pair = start->overlaps_pair;
   }
   keep_starts(s);
   return true;
@@ -471,11 +473,13 @@ void second_order_load(second_order *s, world_snapshot *at,
     host_contact *point = &contact->point;
     const host_surface *surface = &point->surface;
     const contact_entry *old = known[k];
+    /* deeper than its load would press it: it is moved until it is a spring */
+    if (contact->overlaps_pair) point->soft = false;
     double erp = isnan(surface->erp) ? at->erp : surface->erp;
     double cfm = isnan(surface->cfm) ? at->cfm : surface->cfm;
     contact->held = contact->stop < 0 && !point->soft && old != NULL &&
                     old->n_rows > 0 && old->impulses[0] > 0 && erp > 0 &&
-                    cfm > HOST_DEFAULT_CFM;
+                    cfm > HOST_DEFAULT_CFM && !contact->overlaps_pair;
     if (!contact->held) continue;
     double pressed = left_to_give(cfm) * old->impulses[0] * h /
                      (old->seconds * erp * point->multiplicity);

@@ -140,6 +140,7 @@ static world_contact *next_contact(world_reader *r) {
   contact->joint = contact->found = contact->stop = -1;
   contact->active = true;
   contact->held = contact->slipping = false;
+  contact->known_pair = contact->overlaps_pair = false;
   contact->hit = -INFINITY;
   contact->hits = 0;
   return contact;
