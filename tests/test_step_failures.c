@@ -389,6 +389,7 @@ static void fast_spin(pair *p) {
 static void fast_fall(pair *p) { dBodySetLinearVel(p->bodies[0], 0, 0, -2e11); }
 static void huge_force(pair *p) { dBodySetForce(p->bodies[1], 0, -1e308, 0); }
 static void huge_torque(pair *p) { dBodySetTorque(p->bodies[1], 1e300, 0, 0); }
+static void large_torque(pair *p) { dBodySetTorque(p->bodies[1], 1e20, 0, 0); }
 static void far_away(pair *p) { dBodySetPosition(p->bodies[1], 0, 2e15, 0); }
 static void fast_kinematic(pair *p) {
   dBodySetKinematic(p->bodies[1]);
@@ -405,13 +406,14 @@ static void test_motions_out_of_bounds_are_refused(void) {
       {fast_fall, "body 1 would move by 2e+09 m"},
       {huge_force, "body 2 would"},
       {huge_torque, "body 2 would"},
+      {large_torque, "body 2 would turn"},
       {far_away, "body 2 would be 2e+15 m from the origin"},
       {fast_kinematic, "body 2 would turn"},
   };
-  const int schemes[] = {
-      ODE_MLCP_SCHEME_AP,          ODE_MLCP_SCHEME_AH,
-      ODE_MLCP_SCHEME_ST,          ODE_MLCP_SCHEME_GAP,
-      ODE_MLCP_SCHEME_TRAPEZOID_1, ODE_MLCP_SCHEME_TRAPEZOID};
+  const int schemes[] = {ODE_MLCP_SCHEME_AP,          ODE_MLCP_SCHEME_AH,
+                         ODE_MLCP_SCHEME_ST,          ODE_MLCP_SCHEME_GAP,
+                         ODE_MLCP_SCHEME_TRAPEZOID_1, ODE_MLCP_SCHEME_TRAPEZOID,
+                         ODE_MLCP_SCHEME_CONSERVING};
   for (size_t s = 0; s < sizeof schemes / sizeof schemes[0]; s++)
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
       pair p = create_pair(NULL);
@@ -664,7 +666,7 @@ static void meddle_when_moved(dBodyID body) {
 
 static void test_callbacks_cannot_step_or_detach(void) {
   const int schemes[] = {ODE_MLCP_SCHEME_AH, ODE_MLCP_SCHEME_ST,
-                         ODE_MLCP_SCHEME_TRAPEZOID};
+                         ODE_MLCP_SCHEME_TRAPEZOID, ODE_MLCP_SCHEME_CONSERVING};
   for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
     ode_mlcp_options options;
     ode_mlcp_default_options(&options);

@@ -205,24 +205,32 @@ static void clear_joints(joint_result joints[], const dStepperIsland *island) {
   }
 }
 
+/* Whether a body may move by so much in a step. */
+static bool check_motion(dBodyID id, const double motion[6], outcome *out) {
+  double way = hypot(hypot(motion[0], motion[1]), motion[2]);
+  double turn = hypot(hypot(motion[3], motion[4]), motion[5]);
+  bool moves = !(way <= ODE_MLCP_MOST_MOTION);
+  if (!moves && turn <= ODE_MLCP_MOST_MOTION) return true;
+  out->refused = true;
+  return outcome_fail(
+      out, "body %lu would %s by %g %s in the step, more than %g",
+      dBodyGetSerial(id), moves ? "move" : "turn", moves ? way : turn,
+      moves ? "m" : "rad", ODE_MLCP_MOST_MOTION);
+}
+
 /* Whether a body's result is one that the host can take: it normalises
- * quaternions by squares, and places far apart lose what is near them. */
+ * quaternions by squares, and places far apart lose what is near them. What the
+ * velocities would make of the next step is looked at, too. */
 static bool check_body(const world_stepper *stepper, dBodyID id,
                        const body_result *result, outcome *out) {
   const double h = stepper->step_size;
-  double motion[6];
-  for (int i = 0; i < 6; i++)
+  double next[6], motion[6];
+  for (int i = 0; i < 6; i++) {
+    next[i] = h * result->v[i];
     motion[i] = h * (result->v[i] + (result->moved ? result->motion[i] : 0));
-  double way = hypot(hypot(motion[0], motion[1]), motion[2]);
-  double turn = hypot(hypot(motion[3], motion[4]), motion[5]);
-  if (!(way <= ODE_MLCP_MOST_MOTION) || !(turn <= ODE_MLCP_MOST_MOTION)) {
-    bool moves = !(way <= ODE_MLCP_MOST_MOTION);
-    out->refused = true;
-    return outcome_fail(
-        out, "body %lu would %s by %g %s in the step, more than %g",
-        dBodyGetSerial(id), moves ? "move" : "turn", moves ? way : turn,
-        moves ? "m" : "rad", ODE_MLCP_MOST_MOTION);
   }
+  if (!check_motion(id, motion, out) || !check_motion(id, next, out))
+    return false;
   const dReal *from = dBodyGetPosition(id);
   for (int i = 0; i < 3; i++)
     if (!(fabs(from[i] + motion[i]) <= ODE_MLCP_MOST_DISTANCE)) {
