@@ -734,8 +734,8 @@ static double energy_of(double kilograms, const double I[9], const dReal R[12],
   return (twice + vec3_dot(local, momentum)) / 2;
 }
 
-/* Under the conserving scheme what nothing drives has no more energy after a step
- * than known forces gave it, with what the residual leaves open, but for what comes
+/* Under the conserving scheme, and under those of first order where they correct no
+ * errors, what nothing drives has no more energy after a step than known forces gave it, with what the residual leaves open, but for what comes
  * and goes where bodies turn by radians in it. */
 static const char *judge_energy(const random_world *w,
                                 const body_state before[BODIES]) {
@@ -743,7 +743,13 @@ static const char *judge_energy(const random_world *w,
   dVector3 gravity;
   ode_mlcp_report report;
   ode_mlcp_last_report(w->world, &report);
-  if (w->driven || w->options.scheme != ODE_MLCP_SCHEME_CONSERVING ||
+  int scheme = w->options.scheme;
+  bool first_order = scheme == ODE_MLCP_SCHEME_AP ||
+                     scheme == ODE_MLCP_SCHEME_AH ||
+                     scheme == ODE_MLCP_SCHEME_ST;
+  if (w->driven ||
+      !(scheme == ODE_MLCP_SCHEME_CONSERVING ||
+        (first_order && w->options.erp == 0)) ||
       report.residual > SOLVED)
     return NULL;
   dWorldGetGravity(w->world, gravity);
@@ -759,6 +765,7 @@ static const char *judge_energy(const random_world *w,
     for (int i = 0; i < 9; i++) I[i] = mass.I[4 * (i / 3) + i % 3];
     had += energy_of(mass.mass, I, from->R, from->v, from->w);
     has += energy_of(mass.mass, I, now.R, now.v, now.w);
+    if (!from->enabled && !now.enabled) continue;
     if (mass.mass > heavy || !is_number(from->force, 3) ||
         !is_number(from->torque, 3))
       return NULL;
@@ -777,7 +784,9 @@ static const char *judge_energy(const random_world *w,
                 (vec3_length(from->v) + vec3_length(now.v) +
                  w->step_size * vec3_length(force) / mass.mass) +
             w->step_size * vec3_length(from->torque) *
-                (vec3_length(from->w) + vec3_length(now.w));
+                (vec3_length(from->w) + vec3_length(now.w) +
+                 w->step_size * vec3_length(from->torque) /
+                     fmin(fmin(I[0], I[4]), I[8]));
   }
   double missed = RATES * report.residual * fastest * fastest * kilograms;
   if (has <= (1 + SWING) * had + work + missed) return NULL;
