@@ -384,6 +384,50 @@ static void test_trees_are_the_table(void) {
   }
 }
 
+/* A step so small that nothing refutes any mode makes a tree of all modes; steps after
+ * it must not go through all of these. */
+static void test_small_steps_leave_no_tree(void) {
+  test_random random = {17};
+  int n_grown = 0, n_left = 0;
+  for (int k = 0; k < (is_long ? 20 : 3); k++) {
+    collision collision;
+    make_collision(&collision, &random, 5, 1);
+    ode_mlcp_impact_options options;
+    ode_mlcp_impact_default_options(&options);
+    options.method = ODE_MLCP_IMPACT_SEARCH;
+    ode_mlcp_impact *impact;
+    impact_sampler sampler;
+    CU_ASSERT_EQUAL_FATAL(
+        ode_mlcp_impact_create(&collision.problem, &impact, NULL, 0),
+        ODE_MLCP_IMPACT_DONE);
+    CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(impact, &options),
+                          ODE_MLCP_IMPACT_DONE);
+    CU_ASSERT_FATAL(
+        impact_sampler_open(&sampler, impact, &options, &memory_from_malloc));
+    const impact_island *island = &impact->islands[0];
+    const contact_space *space = &island->space;
+    int n = space->n_rows, m = space->n_contacts;
+    for (uint32_t step = 0; step < 2 && island->has_tree; step++) {
+      double times = step == 0 ? 1e-13 : 1;
+      for (int i = 0; i < n; i++) sampler.inputs[i] = times * space->start[i];
+      for (int i = 0; i < m; i++)
+        sampler.inputs[n + i] =
+            times * test_uniform(&random, 0.01, 1) * island->cap;
+      impact_sampler_step(&sampler, 0, step, IMPACT_MAX_SOLUTIONS);
+      int n_modes = sampler.trees[0].modes.n_modes;
+      bool is_large = n_modes >= CONTACT_TREE_MOST_MODES;
+      if (step == 0)
+        n_grown += is_large;
+      else
+        n_left += is_large;
+    }
+    impact_sampler_close(&sampler);
+    ode_mlcp_impact_destroy(impact);
+  }
+  CU_ASSERT(n_grown > 0);
+  CU_ASSERT_EQUAL(n_left, 0);
+}
+
 /* Counting says what the table of all modes has, bit by bit, of most steps. */
 static void compare_counting(const ode_mlcp_impact_problem *problem,
                              int n_samples, test_random *random,
@@ -639,6 +683,7 @@ int main(int argc, char **argv) {
       {"ways to solve agree", test_ways_to_solve_agree},
       {"the search misses nothing", test_search_misses_nothing},
       {"trees are the table", test_trees_are_the_table},
+      {"small steps leave no tree", test_small_steps_leave_no_tree},
       {"counting says what the table has",
        test_counting_says_what_the_table_has},
       {"no sample is lost", test_no_sample_is_lost},

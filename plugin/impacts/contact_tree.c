@@ -5,10 +5,6 @@
 
 #include "common/six.h"
 
-/* A tree with more modes or nodes than this begins anew. */
-#define MOST_MODES 8192
-#define MOST_NODES 16384
-
 /* Modes that may hold at once; with more, those of the least numbers. */
 #define MOST_FOUND 256
 
@@ -113,7 +109,8 @@ void contact_tree_close(contact_tree *tree) {
 /* ---- growing ----------------------------------------------------------- */
 
 void contact_tree_trim(contact_tree *tree) {
-  if (tree->modes.n_modes >= MOST_MODES || tree->n_nodes >= MOST_NODES)
+  if (tree->modes.n_modes >= CONTACT_TREE_MOST_MODES ||
+      tree->n_nodes >= CONTACT_TREE_MOST_NODES)
     contact_tree_forget(tree);
 }
 

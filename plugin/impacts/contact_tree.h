@@ -31,6 +31,9 @@ enum {
  * how many such blocks a node may have. */
 enum { CONTACT_TREE_LANES = 8, CONTACT_TREE_BLOCKS = 8 };
 
+/* A tree with so many modes or nodes begins anew. */
+enum { CONTACT_TREE_MOST_MODES = 8192, CONTACT_TREE_MOST_NODES = 16384 };
+
 /* A decision about a row of contact space, three ways; or more refutations of one. */
 typedef struct contact_tree_node {
   int row;

@@ -215,6 +215,9 @@ static int solve_by_tree(impact_sampler *sampler, int most) {
   if (tree->source == NULL &&
       !contact_tree_open(tree, space, sampler->h, sampler->arena.source))
     return -1;
+  // one step of which rounding hides what would refute it may grow all there is; such
+  // a tree lacks nothing, learns nothing and would be gone through by every step
+  contact_tree_trim(tree);
   int n_solutions = contact_tree_solve(tree, sampler->inputs, most,
                                        sampler->lambdas, sampler->reached);
   // where that is too much, once more from nothing: what came before must not
