@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "scheme_scene.h"
+#include "step_testing.h"
 
 /* --- PAGT table 10.1 ------------------------------------------------------ */
 
@@ -359,6 +360,106 @@ static void test_crowds_of_impacts_are_few_solves(void) {
   }
 }
 
+/* --- what contacts are told ------------------------------------------------ */
+
+typedef struct two_balls {
+  dWorldID world;
+  dJointGroupID contacts;
+  dBodyID low, high;
+  double mass[2], radius[2];
+  dSurfaceParameters surface;
+  dJointID joints[2];
+  dJointFeedback feedback[2];
+  int n_contacts;
+} two_balls;
+
+static void touch(two_balls *b, dBodyID one, dBodyID other, double z,
+                  double gap) {
+  const dReal *x = dBodyGetPosition(one);
+  dContact contact = contact_at(&b->surface, x[0], x[1], z, -gap);
+  dJointID joint = dJointCreateContact(b->world, b->contacts, &contact);
+  dJointAttach(joint, one, other);
+  dJointSetFeedback(joint, &b->feedback[b->n_contacts]);
+  b->joints[b->n_contacts++] = joint;
+}
+
+/* A ball on the floor that another falls on: contacts are there a little before they
+ * close, as a program's are under a margin. */
+static void make_contacts(two_balls *b, double h) {
+  const dReal *low = dBodyGetPosition(b->low),
+              *high = dBodyGetPosition(b->high);
+  double margin = 2 * h * 20, floor = low[2] - b->radius[0];
+  double between = high[2] - low[2] - b->radius[0] - b->radius[1];
+  b->n_contacts = 0;
+  if (floor < margin) touch(b, b->low, NULL, floor, floor);
+  if (between < margin)
+    touch(b, b->high, b->low, high[2] - b->radius[1], between);
+}
+
+/* What contacts are told of their forces in a step is what changed the momentum of
+ * their bodies, of compression and of what they gave back; under `conserving` but for
+ * what the projection at the end of a step lends until the next. */
+static void test_contacts_are_told_of_all_impulses(void) {
+  static const char *const schemes[] = {
+      "ah", "st", "gap", "trapezoid-1", "trapezoid", "conserving"};
+  static const double restitutions[] = {0, 0.6, 1}, steps[] = {0.002, 0.02};
+  static const double masses[][2] = {{1, 1}, {0.01, 5}, {3000, 20}};
+  for (int scheme = 0; scheme < 6; scheme++)
+    for (int c = 0; c < 18; c++) {
+      char settings[40];
+      double h = steps[c % 2], e = restitutions[c / 2 % 3], most = 0, worst = 0;
+      snprintf(settings, sizeof settings, "scheme=%s", schemes[scheme]);
+      ode_mlcp_options options = options_of(settings);
+      two_balls b = {
+          .world = create_world(9.81, &options),
+          .contacts = dJointGroupCreate(0),
+          .mass = {masses[c / 6][0], masses[c / 6][1]},
+          .radius = {0.2, 0.3},
+          .surface = bare_surface(dContactApprox1 | dContactBounce, 0.3)};
+      b.surface.bounce = e;
+      b.surface.bounce_vel = 0.01;
+      b.low = create_ball(b.world, b.mass[0], b.radius[0]);
+      b.high = create_ball(b.world, b.mass[1], b.radius[1]);
+      dBodySetPosition(b.low, 0, 0, 0.5);
+      dBodySetPosition(b.high, 0, 0, 1.4);
+      dBodySetLinearVel(b.high, 0, 0, -2);
+      dBodySetAngularVel(b.high, 0, 3, 0);
+      for (double t = 0; t < 0.6; t += h) {
+        double sum[2][3], v[2][3];
+        const dBodyID balls[2] = {b.low, b.high};
+        make_contacts(&b, h);
+        for (int k = 0; k < 2; k++)
+          memcpy(v[k], dBodyGetLinearVel(balls[k]), sizeof v[k]);
+        CU_ASSERT_EQUAL(dWorldStep(b.world, h), 1);
+        memset(sum, 0, sizeof sum);
+        for (int k = 0; k < b.n_contacts; k++) {
+          const dJointFeedback *f = &b.feedback[k];
+          int first = dJointGetBody(b.joints[k], 0) == b.high;
+          for (int i = 0; i < 3; i++) {
+            sum[first][i] += h * f->f1[i];
+            if (first) sum[0][i] += h * f->f2[i];
+          }
+          most = fmax(most, h * fabs(f->f1[2]));
+        }
+        for (int k = 0; k < 2; k++)
+          for (int i = 0; i < 3; i++) {
+            double gained = b.mass[k] * (dBodyGetLinearVel(balls[k])[i] -
+                                         v[k][i] + (i == 2 ? 9.81 * h : 0));
+            worst = fmax(worst, fabs(gained - sum[k][i]));
+          }
+        dJointGroupEmpty(b.contacts);
+      }
+      double lent = options.scheme == ODE_MLCP_SCHEME_CONSERVING ? 2e-3 : 0;
+      CU_ASSERT(most > 0);
+      CU_ASSERT(worst <= (1e-9 + lent) * most);
+      if (!(worst <= (1e-9 + lent) * most))
+        fprintf(stderr, "%s, h = %g, e = %g: %g of %g N s\n", schemes[scheme],
+                h, e, worst, most);
+      dJointGroupDestroy(b.contacts);
+      dWorldDestroy(b.world);
+    }
+}
+
 int main(void) {
   static const CU_TestInfo tests[] = {
       {"stick-slip converges at order two",
@@ -368,6 +469,8 @@ int main(void) {
       {"inconsistent joint", test_inconsistent_joint},
       {"bouncing ball is analytic", test_bouncing_ball_is_analytic},
       {"impacts add no energy", test_impacts_add_no_energy},
+      {"contacts are told of all impulses",
+       test_contacts_are_told_of_all_impulses},
       {"crowds of impacts are few solves",
        test_crowds_of_impacts_are_few_solves},
       {"double pendulum meets the table", test_double_pendulum_meets_the_table},

@@ -1245,6 +1245,10 @@ double assembly_normal_impulse(const assembly *a, int k) {
   return a->contact_row[k] >= 0 ? a->solution.p[a->contact_row[k]] : 0;
 }
 
+void assembly_add_normal_impulse(assembly *a, int k, double impulse) {
+  if (a->contact_row[k] >= 0) a->solution.p[a->contact_row[k]] += impulse;
+}
+
 double assembly_contact_w(const assembly *a, int k) {
   if (a->contact_row[k] < 0) return NAN;
   const mlcp_row *row = &a->rows[a->contact_row[k]];

@@ -141,6 +141,10 @@ const double *assembly_contact_impulses(const assembly *a, int k);
 /** Impulse of the normal row, N s; 0 where it took no part. */
 double assembly_normal_impulse(const assembly *a, int k);
 
+/** Count an impulse, N s, that contact k was given along its normal beside the
+ *  solve as that of its normal row. Nothing where it took no part. */
+void assembly_add_normal_impulse(assembly *a, int k, double impulse);
+
 /** w of contact k's normal row, m/s; NAN where it took no part. */
 double assembly_contact_w(const assembly *a, int k);
 

@@ -270,7 +270,9 @@ static bool impact(event_state *w) {
   if (step->options->impact == ODE_MLCP_IMPACT_LAW_SET && !sampled_impact(w))
     return false;
   report->impacts++;
-  if (!solve_impact(w, w->now.v) || !tally_impact(w, 1)) return false;
+  if (!EVENT_RESERVE(w, given_back, contacts->n) ||
+      !solve_impact(w, w->now.v) || !tally_impact(w, 1))
+    return false;
 
   bool gives_back = false;
   double *v = w->s.x_free, *compressed = w->s.ahead.v;
@@ -279,6 +281,7 @@ static bool impact(event_state *w) {
   for (int k = 0; k < contacts->n; k++) {
     world_contact *contact = &contacts->items[k];
     double pressed = assembly_normal_impulse(w->s.base.assembly, k);
+    w->given_back[k] = 0;
     if (!contact->active) continue;
     double e = event_restitution(w, k);
     if (pressed > 0) {
@@ -291,6 +294,7 @@ static bool impact(event_state *w) {
     }
     if (!(e * pressed > 0)) continue;
     gives_back = true;
+    w->given_back[k] = e * pressed;
     push(w->s.here, k, e * pressed, v);
   }
   if (gives_back) {
@@ -299,6 +303,8 @@ static bool impact(event_state *w) {
     memcpy(v, assembly_x(w->s.base.assembly), (size_t)n_v * sizeof *v);
     if (w->s.take == conserving_take)
       share = bound_energy(w->s.here, w->now.v, compressed, v);
+    for (int k = 0; k < contacts->n; k++)
+      assembly_add_normal_impulse(w->s.base.assembly, k, w->given_back[k]);
     if (!tally_impact(w, share)) return false;
   }
   note_touched(w, v);

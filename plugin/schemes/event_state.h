@@ -110,6 +110,7 @@ typedef struct event_state {
   failed_tries failed; /* before the step */
   bool *taken;         /* [here's contacts] */
   int *home_of;        /* [here's contacts] in `home`, -1: new since then */
+  double *given_back;  /* [here's contacts] N s, by an impact */
 
   /* of the whole step */
   scheme_step part;      /* as the islands in hand see it */
