@@ -294,9 +294,12 @@ cat >odd.c <<'PROGRAM'
 static dWorldID worlds[2];
 static dSpaceID spaces[2];
 static dJointGroupID contacts;
-static int at;
+static int at, bounces;
 static void near(void *data, dGeomID one, dGeomID other) {
   dContact contact = {.surface = {.mode = dContactApprox1, .mu = 0.5}};
+  if (bounces) contact.surface.mode |= dContactBounce;
+  contact.surface.bounce = 0.7;
+  contact.surface.bounce_vel = 0.01;
   if (dCollide(one, other, 1, &contact.geom, sizeof contact) > 0)
     dJointAttach(dJointCreateContact(worlds[at], contacts, &contact),
                  dGeomGetBody(one), dGeomGetBody(other));
@@ -337,6 +340,9 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 3; i++) ball(n - 1, 1 + i);
   // one ball put into another: a velocity that takes this away lasts
   if (strcmp(what, "pop") == 0) ball(0, 0.02);
+  bounces = strcmp(what, "bounce") == 0;
+  for (int i = 1; i < 7 && bounces; i++)
+    dBodySetPosition(ball(0, 0), 0.06 * i, 0.01 * i, 0.4 + 0.5 * i);
   for (int k = 0; k < 100; k++) {
     if (k == 50 && strcmp(what, "crash") == 0) raise(SIGSEGV);
     if (k == 50 && strcmp(what, "vanish") == 0) _exit(3);
@@ -384,6 +390,18 @@ if $compiler -w odd.c -o odd -I"$build/host/include" -L"$build/lib" -lode 2>err;
     check "two: one world is shown" n_lines 201 report/plots/penetration.csv
   fi
   odd pop 0 100 '; contacts put in [0-9.]* J under step\. '
+  # steps that are cut where balls meet are judged by where these end, and what
+  # contacts are told explains what bodies do
+  LD_LIBRARY_PATH=$build/lib compare --output report --no-repeat \
+    --steppers step,gap,trapezoid,conserving -- ./odd bounce
+  for scheme in gap trapezoid conserving; do
+    check "bounce: $scheme keeps the law" \
+      figure_is $scheme contact_error_p90 'x < 1e-4'
+    check "bounce: $scheme, the worst" \
+      figure_is $scheme contact_error_worst 'x < 0.1'
+    check "bounce: $scheme's forces explain its energy" \
+      figure_is $scheme energy_drift 'x < 1'
+  done
   LD_LIBRARY_PATH=$build/lib compare --output report --no-repeat \
     --steppers step,ah -- ./odd nan
   check "no numbers: in the verdict" \

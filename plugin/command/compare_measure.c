@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/disjoint_sets.h"
 #include "common/minmax.h"
 #include "common/vec3.h"
 #include "host/bodies.h"
@@ -198,6 +199,9 @@ static bool waits(const measurement *m, const measured_contact *contact) {
   const dSurfaceParameters *surface = &contact->told->asked.surface;
   double gap = -contact->told->asked.geom.depth;
   double alone = contact->alone[0] + contact->alone[1];
+  // these move by the mean of the velocities at both ends
+  if (m->law == LAW_OF_IMPULSE)
+    alone = (alone + contact->before[0] + contact->before[1]) / 2;
   return m->law != LAW_OF_VELOCITY && surface->mode & dContactBounce &&
          surface->bounce > 0 && gap > larger_of(0, surface->bounce_vel) * h &&
          gap + h * alone > 0;
@@ -233,6 +237,20 @@ static double bounce_on_the_way(const measured_contact *contact, double h,
   return square > 0 ? gain / 2 + sqrt(square) + motion : -INFINITY;
 }
 
+/* The same where the step is cut when they meet: with a constant acceleration until
+ * then and from there on. */
+static double bounce_at_event(const measured_contact *contact, double h,
+                              double before, double alone) {
+  double gap = larger_of(-contact->told->asked.geom.depth, 0);
+  double gain = (alone - before) / h; /* m/s^2 */
+  double square = before * before - 2 * gain * gap;
+  if (square < 0) return -INFINITY;
+  double met = -sqrt(square); /* m/s: what closes is below 0 */
+  double when = gain != 0 ? (met - before) / gain : gap / -before;
+  double parts = bounce_asked(contact, met);
+  return when <= h ? parts + gain * (h - larger_of(when, 0)) : -INFINITY;
+}
+
 static double opening(const measured_contact *contact, bool moved) {
   double sum = 0;
   for (int side = 0; side < 2; side++) {
@@ -256,6 +274,8 @@ typedef struct law_case {
   double opening, moved; /* m/s: velocity, and what moved the bodies */
   double correction, bounce, softness; /* m/s; softness: CFM times force */
   double overlap;                      /* m/s: all of the depth in this step */
+  double apart;  /* m: at the end; told of what was apart at the start */
+  double driven; /* m/s: dContactMotionN */
   bool is_soft;
   double pushed; /* m/s: the force as the velocity that it gives */
 } law_case;
@@ -265,8 +285,19 @@ static double beyond(double value, double from, double to) {
   return value > to ? value - to : smaller_of(value - from, 0);
 }
 
+/* Of a contact that closes within a step with events: it ends no deeper than
+ * touching, and has a force only if it was met, from which it parts as it bounces. */
+static double event_gap(const measurement *m, const law_case *c) {
+  if (c->apart > 0 && c->pushed == 0) return 0;
+  double parts = larger_of(c->bounce, c->driven);
+  return larger_of(complementarity(c->opening - parts, c->pushed),
+                   -c->apart / m->h);
+}
+
 static double law_gap(const measurement *m, const law_case *c) {
   double asked = larger_of(c->correction, c->bounce);
+  if (m->law == LAW_OF_IMPULSE && c->overlap < 0 && !c->is_soft)
+    return event_gap(m, c);
   if (m->law == LAW_OF_VELOCITY)
     return complementarity(c->opening + c->softness - asked, c->pushed);
 
@@ -307,13 +338,16 @@ static double gap_of(const measurement *m, const measured_contact *contact,
   double cfm = surface->mode & dContactSoftCFM ? surface->soft_cfm : world->cfm;
   double mobility = mobility_of(contact, m->h);
   if (waits(m, contact)) return mobility * force;
-  law_case c = {.opening = opening(contact, false),
-                .moved = m->law == LAW_OF_VELOCITY ? 0 : opening(contact, true),
-                .correction = correction_asked(m, contact),
-                .softness = cfm * force,
-                .overlap = contact->told->asked.geom.depth / m->h,
-                .is_soft = cfm > SOFT * mobility,
-                .pushed = mobility * force};
+  law_case c = {
+      .opening = opening(contact, false),
+      .moved = m->law == LAW_OF_VELOCITY ? 0 : opening(contact, true),
+      .correction = correction_asked(m, contact),
+      .softness = cfm * force,
+      .overlap = contact->told->asked.geom.depth / m->h,
+      .driven = surface->mode & dContactMotionN ? surface->motionN : 0,
+      .is_soft = cfm > SOFT * mobility,
+      .pushed = mobility * force};
+  c.apart = m->h * (c.moved - c.overlap);
   bool bounces = surface->mode & dContactBounce;
   double least = INFINITY;
   for (int choice = 0; choice < (bounces ? 8 : 1); choice++) {
@@ -327,8 +361,10 @@ static double gap_of(const measurement *m, const measured_contact *contact,
     // of one that has fallen asleep the gain is what it would get awake
     double alone = before + contact->alone[0] - contact->before[0] +
                    contact->alone[1] - contact->before[1];
-    c.bounce = on_the_way ? bounce_on_the_way(contact, m->h, before, alone)
-                          : bounce_asked(contact, before);
+    c.bounce = !on_the_way ? bounce_asked(contact, before)
+               : m->law == LAW_OF_IMPULSE
+                   ? bounce_at_event(contact, m->h, before, alone)
+                   : bounce_on_the_way(contact, m->h, before, alone);
     double gap = law_gap(m, &c);
     if (!(gap >= least)) least = gap; /* a NaN stays */
   }
@@ -397,10 +433,62 @@ static double cone_excess(const measured_contact *contact, double h) {
   return mobility_of(contact, h) * larger_of(0, friction - limit);
 }
 
-static void measure_contacts(const measurement *m, recording_step *out) {
+/* places: of two bodies among the step's, from 1; what does not move ties nothing. */
+static void tie(const measurement *m, const uint32_t places[2], bool counts) {
+  int moving[2], n = 0;
+  for (int side = 0; side < 2; side++)
+    if (places[side] > 0 && m->bodies[places[side] - 1].dynamic)
+      moving[n++] = (int)places[side] - 1;
+  if (counts && n > 0) m->group_ties[set_of(m->groups, moving[0])]++;
+  if (!counts && n == 2) unite_sets(m->groups, moving[0], moving[1]);
+}
+
+/* Bodies that joints, and contacts with a force, tie together: m->groups, with how many
+ * of those each has. */
+static void find_groups(const measurement *m, const traffic_joint *joints) {
+  const traffic_step *step = m->step;
+  for (uint32_t b = 0; b < step->n_bodies; b++) {
+    m->groups[b] = (int)b;
+    m->group_ties[b] = 0;
+  }
+  // first whom they tie, then how often
+  for (int counts = 0; counts < 2; counts++) {
+    for (size_t i = 0; i < step->n_joints; i++)
+      tie(m, joints[i].bodies, counts);
+    for (size_t i = 0; i < step->n_contacts; i++)
+      if (m->contacts[i].normal_force > 0)
+        tie(m, m->contacts[i].told->bodies, counts);
+  }
+}
+
+/* Whether a contact that was apart, or closed faster than bodies at rest do, was struck
+ * in the step and parted again as others or joints of its bodies would have it: only
+ * of one that is struck alone is known how fast it should part. */
+static bool parted_by_others(const measurement *m,
+                             const measured_contact *contact) {
+  const double APART = 1e-3; // of what bodies fall in a step
+  double fall = m->h * vec3_length(m->step->gravity), before = 0;
+  double depth = contact->told->asked.geom.depth;
+  bool others = false;
+  for (int side = 0; side < 2; side++) {
+    const measured_body *body = contact->bodies[side];
+    if (body == NULL) continue;
+    before +=
+        opening_of(contact, side, body->told->before.v, body->told->before.w);
+    int group = set_of(m->groups, (int)(body - m->bodies));
+    others |= body->dynamic && m->group_ties[group] > 1;
+  }
+  return others && contact->normal_force > 0 &&
+         (before < -fall || depth < -APART * m->h * fall) &&
+         m->h * opening(contact, true) - depth > 0;
+}
+
+static void measure_contacts(const measurement *m, const traffic_joint *joints,
+                             recording_step *out) {
   const double NOTHING = 1e-9; /* m/s: below it no second reading is tried */
   for (size_t i = 0; i < m->step->n_contacts; i++)
     m->contacts[i].normal_force = normal_force(&m->contacts[i]);
+  if (m->law == LAW_OF_IMPULSE) find_groups(m, joints);
   for (size_t i = 0; i < m->step->n_contacts; i++) {
     measured_contact *contact = &m->contacts[i];
     if (contact->bodies[0] == NULL && contact->bodies[1] == NULL) continue;
@@ -415,6 +503,9 @@ static void measure_contacts(const measurement *m, recording_step *out) {
       if (shared != contact->normal_force)
         error = smaller_of(error, gap_of(m, contact, shared));
     }
+    if (error > NOTHING && m->law == LAW_OF_IMPULSE &&
+        parted_by_others(m, contact))
+      error = 0;
     contact->error = error;
     if (!(error <= out->contact_error)) out->contact_error = error;
     double excess = cone_excess(contact, m->h);
@@ -511,7 +602,12 @@ bool measure_step(measurement *m, const traffic_step *step, measured_law law,
       room(m->bodies, step->n_bodies, &m->bodies_size, sizeof *m->bodies);
   m->contacts = room(m->contacts, step->n_contacts, &m->contacts_size,
                      sizeof *m->contacts);
-  if ((m->bodies == NULL && step->n_bodies > 0) ||
+  m->groups =
+      room(m->groups, step->n_bodies, &m->groups_size, sizeof *m->groups);
+  m->group_ties = room(m->group_ties, step->n_bodies, &m->counts_size,
+                       sizeof *m->group_ties);
+  if (((m->bodies == NULL || m->groups == NULL || m->group_ties == NULL) &&
+       step->n_bodies > 0) ||
       (m->contacts == NULL && step->n_contacts > 0))
     return false;
   const traffic_body *bodies = (const void *)(step + 1);
@@ -524,7 +620,7 @@ bool measure_step(measurement *m, const traffic_step *step, measured_law law,
   }
   for (uint32_t i = 0; i < step->n_contacts; i++)
     read_contact(m, &m->contacts[i], &contacts[i]);
-  measure_contacts(m, out);
+  measure_contacts(m, joints, out);
   measure_energy(m, joints, out);
   out->joint_error = step->joint_error;
   return true;
@@ -533,5 +629,7 @@ bool measure_step(measurement *m, const traffic_step *step, measured_law law,
 void measure_free(measurement *m) {
   free(m->bodies);
   free(m->contacts);
+  free(m->groups);
+  free(m->group_ties);
   *m = (measurement){.bodies = NULL};
 }

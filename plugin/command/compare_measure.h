@@ -47,7 +47,9 @@ typedef struct measurement {
   double h;              /* s */
   measured_body *bodies; /* of the step */
   measured_contact *contacts;
-  size_t bodies_size, contacts_size;
+  int *groups;     /* [n_bodies] of bodies that are struck together, */
+  int *group_ties; /* and how many joints and such contacts each has */
+  size_t bodies_size, contacts_size, groups_size, counts_size;
   double energy, contact_work; /* J */
 } measurement;
 
