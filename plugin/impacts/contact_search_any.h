@@ -43,6 +43,10 @@
 #define FRESH_FOR 400
 #define FRESH_FOR_TREES 50
 
+/* So many times the work of the simplex steps it may have may go into that: where every
+ * step asks for a new dictionary, a search would take a hundred times its time. */
+#define RENEWING 8
+
 /* A violated row gets the largest entry of those that help it for so many
  * steps in a row; from then on the lowest number, which cannot cycle. */
 #define GREEDY_STEPS 60
@@ -473,7 +477,7 @@ static bool is_feasible(search *s) {
         compute_values(s);
       continue;
     }
-    if (++s->pivots > s->max_pivots) {
+    if (++s->pivots > s->max_pivots || s->renewing > RENEWING * s->max_pivots) {
       s->cut_short = true;
       return false;
     }
