@@ -428,6 +428,53 @@ static void test_small_steps_leave_no_tree(void) {
   CU_ASSERT_EQUAL(n_left, 0);
 }
 
+/* Where the programs of a climb to a set's ends say that caps lead, with no step solved,
+ * is where steps lead, further than the sample before. */
+static void test_climbs_foretell_steps(void) {
+  test_random random = {19};
+  long n_foretold = 0, n_met = 0, n_higher = 0;
+  for (int k = 0; k < (is_long ? 40 : 8); k++) {
+    collision collision;
+    make_collision(&collision, &random, 2 + k % 2, 1 + k % 4 / 3);
+    ode_mlcp_impact_options options;
+    ode_mlcp_impact_default_options(&options);
+    options.caps = ODE_MLCP_IMPACT_ENDS;
+    ode_mlcp_impact *impact;
+    impact_sampler sampler;
+    CU_ASSERT_EQUAL_FATAL(
+        ode_mlcp_impact_create(&collision.problem, &impact, NULL, 0),
+        ODE_MLCP_IMPACT_DONE);
+    CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(impact, &options),
+                          ODE_MLCP_IMPACT_DONE);
+    CU_ASSERT_FATAL(
+        impact_sampler_open(&sampler, impact, &options, &memory_from_malloc));
+    const impact_ends *ends = &sampler.ends[0];
+    int n = impact->islands[0].space.n_rows;
+    for (uint64_t sample = 0; sample < 300 && impact->n_islands == 1;
+         sample++) {
+      int n_lcps;
+      double height = ends->height;
+      impact_sampler_run(&sampler, sample, NULL, NULL, &n_lcps);
+      const impact_way *said = &ends->planned.way, *went = &ends->tried.way;
+      if (said->n_steps == 0) continue;
+      n_foretold++;
+      n_higher += ends->height > height;
+      if (went->n_steps != said->n_steps) continue;
+      double worst = 0;
+      for (int i = 0; i < went->n_steps * n; i++)
+        worst = fmax(worst, fabs(went->reached[i] - said->reached[i]));
+      n_met += worst < 1e-6 * impact->islands[0].space.scale;
+    }
+    impact_sampler_close(&sampler);
+    ode_mlcp_impact_destroy(impact);
+  }
+  printf("\n  %ld ways foretold, %ld gone, %ld higher", n_foretold, n_met,
+         n_higher);
+  CU_ASSERT(n_foretold > 100);
+  CU_ASSERT(n_met * 2 > n_foretold);
+  CU_ASSERT(n_higher * 2 > n_foretold);
+}
+
 /* Counting says what the table of all modes has, bit by bit, of most steps. */
 static void compare_counting(const ode_mlcp_impact_problem *problem,
                              int n_samples, test_random *random,
@@ -684,6 +731,7 @@ int main(int argc, char **argv) {
       {"the search misses nothing", test_search_misses_nothing},
       {"trees are the table", test_trees_are_the_table},
       {"small steps leave no tree", test_small_steps_leave_no_tree},
+      {"climbs foretell steps", test_climbs_foretell_steps},
       {"counting says what the table has",
        test_counting_says_what_the_table_has},
       {"no sample is lost", test_no_sample_is_lost},

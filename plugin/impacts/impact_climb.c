@@ -38,6 +38,7 @@ bool impact_climb_open(impact_climb *climb, const contact_space *space,
   size_t n_rows = (size_t)most_steps * conditions + m;
   if (n_rows > MOST_ROWS) n_rows = MOST_ROWS;
   bool ready = ARENA_TAKE(arena, climb->contacts, m) &&
+               ARENA_TAKE(arena, climb->modes, n_caps / m) &&
                ARENA_TAKE(arena, climb->scratch, contact_mode_scratch(space)) &&
                ARENA_TAKE(arena, climb->impulses, n * (n + m)) &&
                ARENA_TAKE(arena, climb->conditions, conditions * (n + m)) &&
@@ -122,6 +123,7 @@ static bool add_step(impact_climb *climb, const impact_way *way, int step,
   const double *y = &way->inputs[step * n_inputs];
   int number = mode_at(space, way, step, chooser);
   if (number < 0) return false;
+  climb->modes[step] = number;
   uint32_t zero_rows;
   int count = contact_mode_work_out(space, climb->contacts, m, number, true,
                                     climb->scratch, climb->impulses,
@@ -243,10 +245,34 @@ static double maximise(impact_climb *climb, int n_rows, int n_caps) {
   return gained;
 }
 
-bool impact_climb_find(impact_climb *climb, const impact_way *way,
-                       const double toward[], double least,
-                       double (*choose)(void *), void *context,
-                       double parts[]) {
+/* Write what the way's modes make of the caps that the program found. */
+static void follow(impact_climb *climb, impact_way *way, double least) {
+  const contact_space *space = climb->space;
+  int n = space->n_rows, m = space->n_contacts, n_inputs = n + m;
+  for (int step = 0; step < way->n_steps; step++) {
+    double *y = &way->inputs[step * n_inputs];
+    double *lambda = &way->lambdas[step * n], *c = &way->reached[step * n];
+    if (step > 0) memcpy(y, c - n, (size_t)n * sizeof *y);
+    for (int i = 0; i < m; i++) {
+      double part = climb->value[step * m + i];
+      y[n + i] = climb->h * smaller(larger(part, least), 1);
+    }
+    uint32_t zero_rows;
+    contact_mode_work_out(space, climb->contacts, m, climb->modes[step], true,
+                          climb->scratch, climb->impulses, climb->conditions,
+                          &zero_rows);
+    for (int i = 0; i < n; i++)
+      lambda[i] = dot(&climb->impulses[i * n_inputs], y, n_inputs);
+    for (int i = 0; i < n; i++)
+      c[i] = (zero_rows >> i & 1) != 0
+                 ? 0
+                 : y[i] + dot(&space->A[i * n], lambda, n);
+  }
+}
+
+bool impact_climb_go(impact_climb *climb, impact_way *way,
+                     const double toward[], double least,
+                     double (*choose)(void *), void *context) {
   const chooser chooser = {choose, context};
   const contact_space *space = climb->space;
   int n = space->n_rows, m = space->n_contacts, n_rows = 0;
@@ -274,7 +300,6 @@ bool impact_climb_find(impact_climb *climb, const impact_way *way,
     climb->outside[k] = k;
   }
   if (maximise(climb, n_rows, n_caps) < GAIN * space->scale) return false;
-  for (int k = 0; k < n_caps; k++)
-    parts[k] = smaller(larger(climb->value[k], least), 1);
+  follow(climb, way, least);
   return true;
 }

@@ -27,6 +27,7 @@ typedef struct impact_climb {
   int most_caps; /* of a way; longer ones are not looked at. 0: none is */
   int most_rows; /* of the program */
   int *contacts; /* [m] 0, 1 .. */
+  int *modes;    /* [most_caps/m] of a way's steps */
   double *scratch, *impulses, *conditions; /* of one mode */
   double *change; /* [n_inputs x most_caps] of inputs */
   double *push;   /* [n_rows x most_caps] of impulses */
@@ -42,18 +43,18 @@ bool impact_climb_open(impact_climb *climb, const contact_space *space,
                        double h, int most_steps, arena *arena);
 
 /**
- * The caps that lead furthest along a way.
+ * Go along a way as far as its modes allow: change its caps to those that lead furthest,
+ * and all that follows from them. No step is solved for this.
  *
- * @param way    that ends at an outcome
+ * @param way    that ends at an outcome; in and out
  * @param toward [n_rows] what of the velocity at its end is to grow
  * @param least  parts of h, of a cap
  * @param choose gives numbers in (0, 1): they tell which of the modes that a step is
  *               at the border of is taken
- * @param parts  [n_steps x m] out: caps, in parts of h
- * @return false: nothing is gained, or it cannot say
+ * @return false: nothing is gained, or it cannot say; the way is as it was
  */
-bool impact_climb_find(impact_climb *climb, const impact_way *way,
-                       const double toward[], double least,
-                       double (*choose)(void *), void *context, double parts[]);
+bool impact_climb_go(impact_climb *climb, impact_way *way,
+                     const double toward[], double least,
+                     double (*choose)(void *), void *context);
 
 #endif

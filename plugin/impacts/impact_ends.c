@@ -19,8 +19,11 @@
 /* The first of these where no climb can go on, so that changes alone are to get far. */
 #define DRAWN_WITHOUT_CLIMBS 0.05
 
-/* A climb ends when it gained nothing so many times in a row. */
-#define MOST_FAILED 6
+/* A sample goes up from program to program until so many in a row gained nothing, and
+ * no further than so many; a climb ends when so many samples of it did not gain. */
+#define MOST_IDLE 6
+#define MOST_PROGRAMS 100
+#define MOST_FAILED 3
 
 /* Of those that go on, the shares that change the steps themselves, go further
  * the way that progress went, or change all of one step. */
@@ -285,24 +288,44 @@ static void write_direction(const impact_ends *ends, int i, double toward[]) {
   }
 }
 
-/* Plan the furthest that the modes of a way let it go, or nearly: at the very end of
- * a mode rounding may put the sample to the wrong side. */
+static void read_parts(const impact_ends *ends, impact_plan *plan) {
+  int n = ends->space->n_rows, m = ends->space->n_contacts;
+  for (int step = 0; step < plan->way.n_steps; step++)
+    for (int i = 0; i < m; i++)
+      plan->draws[step * (m + 1) + i] =
+          valid_part(plan->way.inputs[step * (n + m) + n + i] / ends->climb.h);
+}
+
+/* Plan the furthest that a way can be brought to by linear programs, each in the modes
+ * that the last one ended in or at the border of; or nearly: at the very end of a mode
+ * rounding may put the sample to the wrong side. */
 static bool climb_from(impact_ends *ends, const impact_plan *from, int aim,
                        dice *dice) {
-  int m = ends->space->n_contacts, width = m + 1;
-  double toward[CLIMB_MOST_ROWS], parts[CLIMB_MOST_CAPS], pair[2];
+  int n = ends->space->n_rows, m = ends->space->n_contacts;
+  impact_plan *plan = &ends->planned;
+  double toward[CLIMB_MOST_ROWS], pair[2];
   if (from->way.n_steps * m > ends->climb.most_caps) return false;
   write_direction(ends, aim, toward);
-  if (!impact_climb_find(&ends->climb, &from->way, toward, LEAST_CAP, throw_one,
-                         dice, parts))
+  copy_plan(ends, plan, from);
+  int n_idle = 0, n_gained = 0;
+  for (int i = 0; i < MOST_PROGRAMS && n_idle < MOST_IDLE; i++) {
+    // the way is one ahead of the draws
+    if (n_idle == 0 && n_gained > 0) read_parts(ends, plan);
+    bool gains = impact_climb_go(&ends->climb, &plan->way, toward, LEAST_CAP,
+                                 throw_one, dice);
+    n_idle = gains ? 0 : n_idle + 1;
+    n_gained += gains;
+  }
+  if (n_gained == 0) {
+    plan->n_steps = plan->way.n_steps = 0;
     return false;
+  }
   throw_pair(dice, pair);
   double short_by = pair[0] < 0.5 ? 0 : pow(10, -8 * pair[1]);
-  copy_plan(ends, &ends->planned, from);
-  for (int step = 0; step < from->n_steps; step++)
+  for (int step = 0; step < plan->way.n_steps; step++)
     for (int i = 0; i < m; i++) {
-      double *part = &ends->planned.draws[step * width + i];
-      double to = parts[step * m + i];
+      double *part = &plan->draws[step * (m + 1) + i];
+      double to = plan->way.inputs[step * (n + m) + n + i] / ends->climb.h;
       *part = valid_part(to + short_by * (*part - to));
     }
   return true;
@@ -322,13 +345,14 @@ static void begin_climb(impact_ends *ends, dice *dice) {
   double anew = ends->climb.most_caps > 0 ? DRAWN_ANEW : DRAWN_WITHOUT_CLIMBS;
   if (pair[0] < anew || end->best.n_steps == 0) return;
   copy_plan(ends, &ends->planned, &end->best);
+  ends->planned.way.n_steps = 0;
   change_plan(ends, &ends->planned, end, dice);
 }
 
 void impact_ends_begin(impact_ends *ends, uint64_t sample) {
   dice dice = {ends->seed, sample, 0};
   ends->next++;
-  ends->planned.n_steps = 0;
+  ends->planned.n_steps = ends->planned.way.n_steps = 0;
   if (ends->climbed.way.n_steps > 0)
     for (; ends->n_failed < MOST_FAILED; ends->n_failed++)
       if (climb_from(ends, &ends->climbed, ends->aim, &dice)) return;

@@ -4,7 +4,8 @@
  * within a hair of a number nobody knows before. So samples go in blocks: each
  * looks for the ends of all contact velocities (or of so many as it has time for) in
  * turn, by climbs: from caps of all kinds, or from changes to those of its best sample
- * so far, sample by sample to the furthest that the modes of the last one's way allow.
+ * so far, linear program by linear program (impact_climb.h), with a sample now and then
+ * that tells whether steps go where the programs say.
  * An outcome serves every end it reaches. What a sample draws is a function of
  * seed and number alone, as the samples before it in its block are; who begins
  * within a block goes through these first. */
@@ -29,7 +30,7 @@
 typedef struct impact_plan {
   double *draws; /* [IMPACT_ENDS_STEPS x (m + 1)] */
   int n_steps;
-  impact_way way; /* n_steps 0: not followed to an outcome */
+  impact_way way; /* n_steps 0: not followed to an outcome, nor foretold */
 } impact_plan;
 
 /* What a block knows of one end. */
