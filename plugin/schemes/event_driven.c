@@ -260,6 +260,30 @@ static void note_touched(event_state *w, const double v[]) {
   conserving_end_carry(&w->s, &w->now, w->touched);
 }
 
+/* What the last projection did to bodies that are struck is undone before: what takes
+ * its place is the impact's, which contacts and joints are told of. */
+static void undo_carry(event_state *w) {
+  const world_contacts *contacts = &w->s.here->contacts;
+  double tolerance = event_rate_tolerance(w);
+  bool any = false;
+  for (int b = 0; b < w->s.home.n_bodies; b++) w->touched[b] = false;
+  for (int k = 0; k < contacts->n; k++) {
+    double rate = world_contact_rate(contacts, k, w->now.v);
+    if (!contacts->items[k].active || !(rate < -tolerance)) continue;
+    for (int side = 0; side < 2; side++) {
+      int b = contacts->items[k].point.body[side];
+      if (b >= 0) w->touched[b] = any = true;
+    }
+  }
+  if (!any) return;
+  double *carry = w->s.ahead.v;
+  size_t n = 6 * (size_t)w->s.home.n_bodies;
+  memcpy(carry, w->now.carry, n * sizeof *carry);
+  conserving_end_carry(&w->s, &w->now, w->touched);
+  for (size_t i = 0; i < n; i++)
+    if (w->now.carry_h[i / 6] == 0) w->now.v[i] -= carry[i];
+}
+
 /* Compression and, where contacts give back, decompression (PAGT 7.3, 7.4) of
  * the active contacts and the joints where `now` is. */
 static bool impact(event_state *w) {
@@ -270,6 +294,7 @@ static bool impact(event_state *w) {
   if (step->options->impact == ODE_MLCP_IMPACT_LAW_SET && !sampled_impact(w))
     return false;
   report->impacts++;
+  if (w->s.take == conserving_take) undo_carry(w);
   if (!EVENT_RESERVE(w, given_back, contacts->n) ||
       !solve_impact(w, w->now.v) || !tally_impact(w, 1))
     return false;
