@@ -762,10 +762,10 @@ static const char *judge_energy(const random_world *w,
     double I[9];
     const body_state *from = &before[b], now = read_state(w->bodies[b]);
     dBodyGetMass(w->bodies[b], &mass);
+    if (!from->enabled && !now.enabled) continue;
     for (int i = 0; i < 9; i++) I[i] = mass.I[4 * (i / 3) + i % 3];
     had += energy_of(mass.mass, I, from->R, from->v, from->w);
     has += energy_of(mass.mass, I, now.R, now.v, now.w);
-    if (!from->enabled && !now.enabled) continue;
     if (mass.mass > heavy || !is_number(from->force, 3) ||
         !is_number(from->torque, 3))
       return NULL;
