@@ -1,5 +1,6 @@
 #include "world/pose.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "common/vec3.h"
@@ -34,33 +35,76 @@ void world_pose_move_cayley(world_pose *out, const world_pose *q,
   quaternion_normalise(out->quaternion);
 }
 
+/* The axis about which a body's rotation is finite, the rest of it is not: the host
+ * then turns by (1 + (h/4) w_rest) (cos(h k/2) + sin(h k/2) axis), k the part of w along
+ * the axis; the quarter is the host's. */
+static bool has_axis(const host_body *body, double axis[3]) {
+  dVector3 of;
+  dBodyGetFiniteRotationAxis(body->id, of);
+  vec3_copy(axis, of);
+  return vec3_dot(axis, axis) > 0;
+}
+
+static void move_about_axis(world_pose *out, const world_pose *q,
+                            const double axis[3], const double velocity[6],
+                            double h) {
+  double along = vec3_dot(axis, velocity + 3), d[4];
+  double finite[4] = {cos(h / 2 * along)}, rest[4] = {1};
+  for (int i = 0; i < 3; i++) {
+    out->position[i] = q->position[i] + h * velocity[i];
+    finite[1 + i] = sin(h / 2 * along) * axis[i];
+    rest[1 + i] = h / 4 * (velocity[3 + i] - along * axis[i]);
+  }
+  quaternion_multiply(d, rest, finite);
+  quaternion_multiply(out->quaternion, d, q->quaternion);
+  quaternion_normalise(out->quaternion);
+}
+
+/* The angular velocity that turns by d about an axis as above: of d times the
+ * inverse of the finite turn, the vector is across the axis. */
+static void turn_about_axis(double w[3], const double d[4],
+                            const double axis[3], double h) {
+  double along = vec3_dot(axis, d + 1), angle = atan2(along, d[0]);
+  double back[4] = {cos(angle)}, rest[4];
+  for (int i = 0; i < 3; i++) back[1 + i] = -sin(angle) * axis[i];
+  quaternion_multiply(rest, d, back);
+  for (int i = 0; i < 3; i++)
+    w[i] = 2 / h * angle * axis[i] + 4 / h * rest[1 + i] / rest[0];
+}
+
 void world_pose_advance(world_pose *out, const host_body *body,
                         const double velocity[6], double h) {
-  double v[6];
+  double v[6], axis[3];
   memcpy(v, velocity, sizeof v);
   double turning = vec3_length(v + 3), most = dBodyGetMaxAngularSpeed(body->id);
   if (turning > most)
     for (int i = 3; i < 6; i++) v[i] *= most / turning;
   world_pose from = world_pose_of(body);
-  if (dBodyGetFiniteRotationMode(body->id))
+  bool finite = dBodyGetFiniteRotationMode(body->id);
+  if (finite && has_axis(body, axis))
+    move_about_axis(out, &from, axis, v, h);
+  else if (finite)
     world_pose_move(out, &from, v, h);
   else
     world_pose_move_cayley(out, &from, v, h);
 }
 
 /* The host turns a body by w h about w where its rotation is finite, else by
- * q + (h/2) w q, normalised; a finite rotation axis mixes the two and is met to
- * third order in the turn. */
+ * q + (h/2) w q, normalised; a finite rotation axis mixes the two. */
 void world_pose_velocity(double velocity[6], const host_body *body,
                          const world_pose *to, double h) {
-  double d[4];
+  double d[4], axis[3];
   for (int i = 0; i < 3; i++)
     velocity[i] = (to->position[i] - body->position[i]) / h;
+  quaternion_between(d, body->quaternion, to->quaternion);
   if (dBodyGetFiniteRotationMode(body->id)) {
+    if (has_axis(body, axis)) {
+      turn_about_axis(velocity + 3, d, axis, h);
+      return;
+    }
     turn_between(velocity + 3, body->quaternion, to->quaternion);
     for (int i = 0; i < 3; i++) velocity[3 + i] /= h;
     return;
   }
-  quaternion_between(d, body->quaternion, to->quaternion);
   for (int i = 0; i < 3; i++) velocity[3 + i] = 2 * d[1 + i] / (d[0] * h);
 }
