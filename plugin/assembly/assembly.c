@@ -1298,6 +1298,7 @@ static void contact_force(const assembly *a, int k, double seconds,
   for (int r = first; r < first + a->contact_rows[k].n_rows; r++) {
     double pushed = a->solution.p[r] / seconds;
     const double *J = a->rows[r].J[0]; /* both sides', one after the other */
+#pragma GCC unroll 6
     for (int i = 0; i < 6; i++) sum[i] += pushed * *(const two *)(J + 2 * i);
   }
   memcpy(force, sum, sizeof sum);
