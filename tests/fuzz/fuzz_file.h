@@ -12,13 +12,13 @@
 /** Called by libFuzzer. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/** A folder of the process's own, in memory where there is such a place. */
+/** A folder of the process's own, in the one that $FUZZ_FILES names: tests/fuzz/run
+ *  makes it, in memory where there is such a place, and removes it. */
 static inline const char *fuzz_folder(void) {
-  static char folder[64];
+  static char folder[128];
+  const char *in = getenv("FUZZ_FILES");
   if (folder[0] != '\0') return folder;
-  strcpy(folder, "/dev/shm/ode-mlcp-fuzz.XXXXXX");
-  if (mkdtemp(folder) != NULL) return folder;
-  strcpy(folder, "/tmp/ode-mlcp-fuzz.XXXXXX");
+  snprintf(folder, sizeof folder, "%s/XXXXXX", in != NULL ? in : "/tmp");
   if (mkdtemp(folder) == NULL) abort();
   return folder;
 }
