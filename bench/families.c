@@ -122,6 +122,46 @@ static scene *bond(const family_member *m) {
   return finish(s, whole);
 }
 
+/* `courses` of `across` bricks and a half one at the end of each, at alternating
+ * ends, so that nothing tips. */
+static bool lay_bricks(scene *s, const family_member *m, int across,
+                       int courses) {
+  double L = m->length, gap = 0.01 * L;
+  bool whole = true;
+  for (int row = 0; row < courses; row++) {
+    double x = 0, z = L * (0.25 + 0.5 * row);
+    for (int i = 0; i <= across; i++) {
+      bool half = (row & 1) ? i == 0 : i == across;
+      double width = half ? 0.5 * L : L;
+      whole &= box(s, x + 0.5 * width, 0, z, width - gap, 0.5 * L, 0.5 * L,
+                   half ? 0.5 * m->mass : m->mass) != NULL;
+      x += width;
+    }
+  }
+  return whole;
+}
+
+/* A brick wall, half as many courses as bricks in one. */
+static scene *brickwall(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  return finish(s, lay_bricks(s, m, m->size, m->size / 2));
+}
+
+/* The same hit by a ball of `ratio` bricks' mass, at the speed of a fall of five
+ * of its bricks' lengths. */
+static scene *hitwall(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length, radius = 0.6 * L;
+  bool whole = lay_bricks(s, m, m->size, m->size / 2);
+  dBodyID ball =
+      scene_add_sphere(s, 0.55 * L * m->size, -1.5 * L, 0.13 * L * m->size,
+                       radius, m->ratio * m->mass / (4.19 * pow(radius, 3)));
+  if (ball != NULL) dBodySetLinearVel(ball, 0, sqrt(100 * L), 0);
+  return finish(s, whole && ball != NULL);
+}
+
 /* Flat bricks in a triangle, almost end to end. */
 static scene *bricks(const family_member *m) {
   scene *s = start(m);
@@ -401,6 +441,51 @@ static scene *heap(const family_member *m) {
   return finish(s, true);
 }
 
+/* Balls of many sizes let fall between four walls. */
+static scene *balls(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length, half = 2.2 * L;
+  uint64_t state = first_state(m);
+  int a_side = (int)(2 * half / (1.1 * L));
+  bool whole = true;
+  add_walls(s, half);
+  for (int i = 0; i < m->size; i++) {
+    int place = i % (a_side * a_side), layer = i / (a_side * a_side);
+    double x = -half + L * (0.6 + 1.1 * (place % a_side) + 0.1 * draw(&state));
+    double y = -half + L * (0.6 + 1.1 * (place / a_side) + 0.1 * draw(&state));
+    double radius = L * (0.2 + 0.25 * draw(&state));
+    whole &= scene_add_sphere(s, x, y, L * (0.8 + 1.1 * layer), radius,
+                              m->mass / (4.19 * pow(radius, 3))) != NULL;
+  }
+  return finish(s, whole);
+}
+
+/* A square net of balls with joints half way between neighbours. It falls over a
+ * ball that does not move, or (ratio 1) hangs by its corners. */
+static scene *net(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length, height = 3 * L, middle = 0.5 * L * (m->size - 1);
+  bool hangs = m->ratio > 0;
+  if (!hangs) {
+    dGeomID rock = dCreateSphere(s->space, 2 * L);
+    dGeomSetPosition(rock, middle + 0.3 * L, middle, 0.5 * L);
+  }
+  for (int i = 0; i < m->size * m->size; i++) {
+    int column = i % m->size, row = i / m->size;
+    double x = L * column, y = L * row, radius = 0.3 * L;
+    dBodyID knot = scene_add_sphere(s, x, y, height, radius,
+                                    m->mass / (4.19 * pow(radius, 3)));
+    if (knot == NULL) return finish(s, false);
+    if (column > 0) join(s, knot, s->bodies[i - 1], x - 0.5 * L, y, height);
+    if (row > 0) join(s, knot, s->bodies[i - m->size], x, y - 0.5 * L, height);
+    bool corner = column % (m->size - 1) == 0 && row % (m->size - 1) == 0;
+    if (hangs && corner) join(s, knot, NULL, x, y, height);
+  }
+  return finish(s, true);
+}
+
 /* Ten rods of a body whose trunk weighs m->mass, at (x, y, z). */
 static bool add_ragdoll(scene *s, double x, double y, double z, double L,
                         double mass) {
@@ -572,6 +657,11 @@ const family_member family_members[] = {
     {"bond", "100 of 1 kg", bond, 10, 1, 1, 0.5, 0.01, 0, 0, 150, 0},
     {"bond", "100 of 3 t", bond, 10, 3000, 1, 0.7, 0.005, 0, 0, 150, 0},
     {"bond", "225 of 1 kg", bond, 15, 1, 1, 0.5, 0.01, 0, 0, 60, 0},
+    {"brickwall", "136 of 20 kg", brickwall, 16, 20, 0.25, 0.6, 0.01, 0, 0, 100,
+     0},
+    {"brickwall", "78 of 3 t", brickwall, 12, 3000, 2, 0.5, 0.01, 0, 0, 100, 0},
+    {"hitwall", "136 of 1 kg", hitwall, 16, 1, 1, 0.5, 0.01, 10, 0, 120, 0},
+    {"hitwall", "78 of 20 kg", hitwall, 12, 20, 0.3, 0.6, 0.005, 5, 0, 120, 0},
     {"pyramid", "91 of 1 kg", pyramid, 6, 1, 1, 0.5, 0.01, 0, 0, 100, 0},
     {"pyramid", "91 of 50 g", pyramid, 6, 0.05, 0.1, 0.3, 0.002, 0, 0, 100, 0},
     {"tower", "8, 1e6 to 1", tower, 8, 1, 0.5, 0.5, 0.01, 1e6, 0, 200, 0},
@@ -603,6 +693,11 @@ const family_member family_members[] = {
     {"heap", "16, lying still", heap, 16, 5, 1, 0.6, 0.01, 0, 11, 150, -1000},
     {"heap", "150, 1 ms", heap, 150, 20, 1, 0.5, 0.001, 0, 12, 150, 1500},
     {"heap", "40, 50 ms", heap, 40, 20, 2, 0.5, 0.05, 0, 13, 100, 40},
+    {"balls", "200 of 1 kg", balls, 200, 1, 1, 0.5, 0.01, 0, 14, 150, 150},
+    {"balls", "100 of 20 g", balls, 100, 0.02, 0.1, 0.3, 0.003, 0, 15, 150,
+     150},
+    {"net", "225 over a ball", net, 15, 0.1, 0.3, 0.5, 0.01, 0, 0, 150, 0},
+    {"net", "100 by its corners", net, 10, 2, 1, 0.5, 0.005, 1, 0, 150, 0},
     {"rocks", "60 convex", heap, 60, 2, 0.5, 0.6, 0.01, 1, 5, 150, 100},
     {"rocks", "30 meshes", heap, 30, 2, 0.5, 0.6, 0.01, 2, 6, 150, 100},
     {"ragdolls", "10 of 4 kg", ragdolls, 10, 4, 1, 0.5, 0.01, 0, 7, 200, 100},

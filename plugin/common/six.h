@@ -4,6 +4,7 @@
 #define ODE_MLCP_COMMON_SIX_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "common/lanes.h"
 
@@ -85,6 +86,38 @@ KERNEL void store_block(const six_block *from, double A[36]) {
     *(two *)(A + 6 * i + 4) = from->tail[i];
   }
 }
+
+/* A kernel is always inlined, so that no call hands over a vector. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+/* ---- four rows side by side ---------------------------------------------- */
+
+/** Room for `n` rows that are read and written by fours from any of them. */
+static inline size_t by_fours(size_t n) { return (n + 6) / 4 * 4; }
+
+KERNEL four four_of(double x) { return (four){x, x, x, x}; }
+
+KERNEL four four_at(const double x[], const int at[4]) {
+  return (four){x[at[0]], x[at[1]], x[at[2]], x[at[3]]};
+}
+
+/** In each lane a where `mask` is set, else b. */
+KERNEL four four_where(four_mask mask, four a, four b) {
+  return (four)((mask & (four_mask)a) | (~mask & (four_mask)b));
+}
+
+KERNEL four larger_four(four a, four b) { return four_where(a > b, a, b); }
+
+KERNEL four smaller_four(four a, four b) { return four_where(a < b, a, b); }
+
+KERNEL double largest_of_four(four x) {
+  double a = x[0] > x[1] ? x[0] : x[1], b = x[2] > x[3] ? x[2] : x[3];
+  return a > b ? a : b;
+}
+
+KERNEL double sum_of_four(four x) { return (x[0] + x[1]) + (x[2] + x[3]); }
 
 /** y += factor x */
 KERNEL void add_row(double y[6], double factor, const double x[6]) {
