@@ -39,7 +39,7 @@ holds() {
 }
 
 check "man/ode-mlcp.1 has the code's tables" holds man man/ode-mlcp.1
-check "README.md has the code's table" holds markdown README.md
+check "docs/settings.md has the code's table" holds markdown docs/settings.md
 check "docs/trace.md has the code's table" holds markdown docs/trace.md
 
 # negative control: a table with another line does not pass
