@@ -44,7 +44,7 @@ if "$python" -c 'import numpy, scipy, matplotlib' 2>/dev/null; then
   export ODE_MLCP_LIBRARY="$build/lib/libode_mlcp.so.0"
   export ODE_EXAMPLE_PROGRAM="$build/examples/swap/domino"
   mkdir -p "$build/examples/notebook"
-  check "the notebook runs" "$top/examples/run-notebook" \
+  check "the notebook runs" "$python" "$top/examples/run-notebook" \
     "$top/examples/notebook.ipynb" "$build/examples/notebook"
   check "its pictures" is_picture "$build/examples/notebook/figure-1.png"
 fi
