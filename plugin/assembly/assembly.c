@@ -659,9 +659,15 @@ static void add_stop(assembly *a, component_problem *c, int k,
                    contact->point.gap, free_rate, contact->point.body);
     a->contact_rows[k] = (contact_rows){.first_row = first, .n_rows = 1};
   } else {
-    add_gap_row(a, c, k, 0, false);
-    if (a->request.level == JOINT_LEVEL_VELOCITY && contact->point.soft) {
-      /* what is just met is no deeper than nothing */
+    bool moves = a->request.level == JOINT_LEVEL_MOVE;
+    bool soft = a->request.level == JOINT_LEVEL_VELOCITY && contact->point.soft;
+    bool closed = moves && contact->held;
+    double own = contact->point.surface.erp;
+    double erp = moves ? a->request.erp : soft && own > 0 ? own : 0;
+    /* a spring is not stretched before its stop is met */
+    double gap = closed ? contact->point.gap : fmin(contact->point.gap, 0);
+    add_gap_row(a, c, k, erp * gap / a->request.step_size, closed);
+    if (soft) {
       c->set.rows[first].compliance =
           a->contacts->stops[contact->stop].cfm / c->frame.step_size;
       c->set.corrections[first].stiff = contact->point.stiff;

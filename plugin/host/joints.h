@@ -33,6 +33,29 @@ const char *host_joint_degenerate(dJointID id);
 bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,
                      double erp);
 
+/** As host_joint_read, of the joint without its stops: none of its rows is theirs,
+ *  and a motor's row stays what it is where a stop is reached. */
+bool host_joint_read_free(host_joint_rows *joint, dJointID id, double step_size,
+                          double erp);
+
+/** A stop of a joint as a gap, reached or not. */
+typedef struct host_joint_stop {
+  dStepperJointStop row; /* its gap is less than 0 past the stop */
+  double erp;            /* of the stop */
+  bool turns; /* the gap is an angle: what a whole turn adds to it is the same
+                 pose */
+} host_joint_stop;
+
+/**
+ * Read all stops of a joint but those of an axis that is locked. The host measures
+ * angles within half a turn: one that is past a stop is counted from the nearer
+ * of both.
+ *
+ * @param stops  room for dStepperJointStopsMax
+ * @return their number, or -1 where memory ran out.
+ */
+int host_joint_read_stops(dJointID id, host_joint_stop stops[]);
+
 /** Read with an ERP of 1 in all rows, those of stops and suspensions, which keep
  *  one of their own, too: a row's correction is then minus its position error
  *  over the step. */

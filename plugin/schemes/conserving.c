@@ -541,7 +541,7 @@ static void prepare_contacts(second_order *s) {
   for (int k = 0; k < s->here->contacts.n; k++) {
     const world_contact *start = &s->here->contacts.items[k];
     s->aim[k] = AIM_MEAN;
-    if (s->middle_of[k] < 0 || !start->active || start->stop >= 0) continue;
+    if (s->middle_of[k] < 0 || !start->active) continue;
     host_contact *point = &s->middle.contacts.items[s->middle_of[k]].point;
     if (!point->soft) continue;
     point->gap = start->point.gap;

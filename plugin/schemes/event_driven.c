@@ -372,29 +372,24 @@ static bool choose_active(event_state *w, double h) {
   return approaches;
 }
 
-/* Whether a joint is given velocities that it does not allow: by the program,
- * or by reaching a stop. */
+/* Whether the program gave a joint velocities that it does not allow. */
 static bool joints_approach(const event_state *w) {
   const world_snapshot *here = w->s.here;
   double tolerance = fmax(event_rate_tolerance(w), 1e-8);
   for (int j = 0; j < here->n_joints; j++) {
     const world_joint *joint = &here->joints[j];
-    if (joint->rows < 0) continue;
+    if (joint->rows < 0 || all_unchanged(w, joint->body)) continue;
     const host_joint_rows *read = &here->joint_rows[joint->rows];
     const dStepperJointRows *rows = &read->rows;
-    bool unchanged = all_unchanged(w, joint->body);
     for (unsigned r = 0; r < rows->count; r++) {
-      bool low = isinf(rows->lo[r]), high = isinf(rows->hi[r]);
-      bool stop = (low && rows->hi[r] == 0) || (high && rows->lo[r] == 0);
-      if (rows->cfm[r] > here->cfm || !((low && high) || stop) ||
-          (unchanged && !stop))
+      if (rows->cfm[r] > here->cfm || !isinf(rows->lo[r]) ||
+          !isinf(rows->hi[r]))
         continue;
-      double rate = stop ? 0 : read->correction[r] - rows->rhs[r];
+      double rate = read->correction[r] - rows->rhs[r];
       for (int side = 0; side < 2; side++)
         for (int i = 0; i < 6 && joint->body[side] >= 0; i++)
           rate += rows->J[r][side][i] * w->now.v[6 * joint->body[side] + i];
-      if (stop ? (low ? rate : -rate) > tolerance : fabs(rate) > tolerance)
-        return true;
+      if (fabs(rate) > tolerance) return true;
     }
   }
   return false;
@@ -511,6 +506,17 @@ static bool moves_soft(const event_state *w) {
   return false;
 }
 
+/* A joint that a stop holds rests at it: what lies between, of the error with which
+ * an impact is found, is taken away. */
+static bool close_stops(event_state *w) {
+  world_contacts *contacts = &w->ahead.contacts;
+  if (!find_loads(w)) return false;
+  for (int k = 0; k < contacts->n; k++)
+    contacts->items[k].held = contacts->items[k].stop >= 0 &&
+                              w->s.known[k] != NULL && w->s.known[k]->held;
+  return true;
+}
+
 /* What the trial that was accepted ends at has been looked at already, unless
  * joint rows were read for another size of step. */
 static bool correct(event_state *w, double last) {
@@ -522,9 +528,9 @@ static bool correct(event_state *w, double last) {
   if (!conserves && w->s.step->options->scheme != ODE_MLCP_SCHEME_GAP &&
       w->ahead.erp > 0 && !conserving_hold_joints(&w->s, &w->ahead, &w->now))
     return false;
-  if (w->ahead.erp > 0 && moves_soft(w)) {
-    if (!find_loads(w)) return false;
-    second_order_load(&w->s, &w->ahead, w->s.known);
+  if (w->ahead.erp > 0) {
+    if (!close_stops(w)) return false;
+    if (moves_soft(w)) second_order_load(&w->s, &w->ahead, w->s.known);
   }
   if (conserves) conserving_leave_small_errors(&w->ahead);
   return second_order_correct(&w->s, &w->ahead, &w->now);
@@ -781,6 +787,7 @@ static world_settings settings_of(const scheme_step *step) {
       settings.margin != ODE_MLCP_MARGIN_AUTO)
     settings.margin = fmax(settings.margin, LEAST_MARGIN);
   settings.source_complete = settings.margin == margin;
+  settings.stops = true;
   return settings;
 }
 

@@ -108,7 +108,6 @@ typedef struct event_state {
   bool no_size;        /* settled: the step was damped, or left as it was */
   double draw_work;    /* products left for what is drawn of sets of impacts */
   failed_tries failed; /* before the step */
-  bool *taken;         /* [here's contacts] */
   int *home_of;        /* [here's contacts] in `home`, -1: new since then */
   double *given_back;  /* [here's contacts] N s, by an impact */
 

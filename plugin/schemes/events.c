@@ -30,21 +30,6 @@ static double collision_share(const event_state *w, int k, double h) {
                              h * end_rate);
 }
 
-/* When stop k of `here`, which is not among those still ahead, was passed: its
- * gap changes at the rates of both ends. A little earlier, so that it is still
- * there to be seen. */
-static double stop_share(const event_state *w, int k, double h) {
-  const double EARLIER = 2e-12; /* m or rad */
-  const world_contacts *contacts = &w->s.here->contacts;
-  const world_contact *stop = &contacts->items[k];
-  if (stop->stop < 0 || stop->active) return INFINITY;
-  double rate = world_contact_rate(contacts, k, w->now.v);
-  double end_rate = world_contact_rate(contacts, k, w->next.v);
-  double gap = stop->point.gap - EARLIER;
-  return cubic_first_descent(gap, h * rate, gap + 0.5 * h * (rate + end_rate),
-                             h * end_rate);
-}
-
 static bool log_contact(event_state *w, int k, ode_mlcp_event_change change) {
   return event_log_contact(&w->log, w->s.step->pool, w->s.here, k, change) ||
          outcome_no_memory(w->s.step->out);
@@ -171,9 +156,9 @@ static bool find_collision(event_state *w, double h, double *first) {
   w->ahead_size = h;
   if (!world_read_at(&w->ahead, &w->s.home, w->next.poses, h, step->out))
     return false;
-  int n = w->ahead.contacts.n, m = here->contacts.n;
+  int n = w->ahead.contacts.n;
   if (!EVENT_RESERVE(w, match, n) || !EVENT_RESERVE(w, share, n) ||
-      !EVENT_RESERVE(w, taken, m) || !EVENT_RESERVE(w, collided, n + m))
+      !EVENT_RESERVE(w, collided, n))
     return false;
   if (!world_match(&w->s.matcher, &w->ahead, &w->ahead.contacts, here,
                    &here->contacts, motion_radius(&w->s.home, w->now.v, h),
@@ -182,26 +167,17 @@ static bool find_collision(event_state *w, double h, double *first) {
   double least = step->options->min_substep * step->step_size / h;
   if (!sweep_fast(w, least, first)) return false;
   w->sweep_share = *first;
-  for (int k = 0; k < m; k++) w->taken[k] = false;
   for (int k = 0; k < n; k++) {
-    if (w->match[k] >= 0) w->taken[w->match[k]] = true;
     w->share[k] =
         is_swept(w, &w->ahead, k) ? INFINITY : collision_share(w, k, h);
     *first = fmin(*first, w->share[k]);
   }
-  for (int k = 0; k < m; k++)
-    if (!w->taken[k]) *first = fmin(*first, stop_share(w, k, h));
   w->meets = w->sweep_share <= *first + least;
   for (int k = 0; k < n; k++)
     if (isfinite(w->share[k]) &&
         w->share[k] <= *first + together(w, &w->ahead.contacts, k, h))
       world_contact_key(&w->collided[w->n_collided++], &w->ahead,
                         &w->ahead.contacts, k, true);
-  for (int k = 0; k < m && isfinite(*first); k++)
-    if (!w->taken[k] &&
-        stop_share(w, k, h) <= *first + together(w, &here->contacts, k, h))
-      world_contact_key(&w->collided[w->n_collided++], here, &here->contacts, k,
-                        true);
   return true;
 }
 

@@ -199,55 +199,6 @@ static bool free_motion(second_order *s, const scheme_weights *weights,
 
 /* --- a step --------------------------------------------------------------- */
 
-static bool is_stop_row(const dStepperJointRows *rows, unsigned i) {
-  return (rows->lo[i] == 0) != (rows->hi[i] == 0);
-}
-
-/* A stop that is reached between the start and the middle has a row there that
- * is none yet: what a joint's rows allow is what they do at the start, but for
- * stops that are held just short of being reached.
- * @param start  NULL: the joint had no rows then */
-static void keep_start(host_joint_rows *middle, const host_joint_rows *start,
-                       unsigned extra) {
-  dStepperJointRows *rows = &middle->rows;
-  unsigned kept = 0;
-  for (unsigned i = 0; i < rows->count; i++) {
-    if (extra > 0 && is_stop_row(rows, i)) {
-      extra--;
-      continue;
-    }
-    memmove(rows->J[kept], rows->J[i], sizeof rows->J[i]);
-    /* a powered joint's row turns into that of its stop */
-    bool changed = start != NULL && rows->count == start->rows.count &&
-                   is_stop_row(rows, i) && !is_stop_row(&start->rows, i);
-    const host_joint_rows *from = changed ? start : middle;
-    rows->rhs[kept] = from->rows.rhs[i];
-    rows->cfm[kept] = from->rows.cfm[i];
-    rows->lo[kept] = from->rows.lo[i];
-    rows->hi[kept] = from->rows.hi[i];
-    middle->correction[kept++] = from->correction[i];
-  }
-  rows->count = kept;
-}
-
-static void keep_starts(second_order *s) {
-  const world_snapshot *here = s->here;
-  const world_contacts *contacts = &here->contacts;
-  for (int j = 0; j < s->home.n_joints; j++) {
-    int at = s->middle.joints[j].rows, of = here->joints[j].rows;
-    if (at < 0) continue;
-    host_joint_rows *middle = &s->middle.joint_rows[at];
-    const host_joint_rows *start = of >= 0 ? &here->joint_rows[of] : NULL;
-    unsigned count = middle->rows.count;
-    unsigned before = start != NULL ? start->rows.count : 0;
-    unsigned extra = count > before ? count - before : 0;
-    for (int k = 0; k < contacts->n && extra > 0; k++)
-      extra -= contacts->items[k].stop >= 0 && contacts->items[k].joint == j &&
-               contacts->items[k].active;
-    keep_start(middle, start, extra);
-  }
-}
-
 static bool reserve_middle(second_order *s) {
   return POOL_RESERVE(s->step->pool, s->middle_of, s->here->contacts.n) ||
          outcome_no_memory(s->step->out);
@@ -280,7 +231,6 @@ bool second_order_look_at_middle(second_order *s, const motion *from,
     to->known_pair = start->known_pair;
     to->overlaps_pair = start->overlaps_pair;
   }
-  keep_starts(s);
   return true;
 }
 
@@ -448,15 +398,11 @@ static double left_to_give(double cfm) {
   return fmax(cfm - HOST_DEFAULT_CFM, 0);
 }
 
-/* A stop that carries is held where its load presses it. */
 static void load_joint(host_joint_rows *rows, const joint_load *load) {
   for (unsigned i = 0; i < rows->rows.count; i++) {
     double pressed = left_to_give(rows->rows.cfm[i]) * load->force[i];
     if (rows->soft[i] || pressed == 0) continue;
     rows->correction[i] -= pressed;
-    if (!is_stop_row(&rows->rows, i)) continue;
-    rows->rows.lo[i] = -INFINITY;
-    rows->rows.hi[i] = INFINITY;
   }
 }
 
@@ -477,15 +423,16 @@ void second_order_load(second_order *s, world_snapshot *at,
     if (contact->overlaps_pair) point->soft = false;
     double erp = isnan(surface->erp) ? at->erp : surface->erp;
     double cfm = isnan(surface->cfm) ? at->cfm : surface->cfm;
-    contact->held = contact->stop < 0 && !point->soft && old != NULL &&
-                    old->n_rows > 0 && old->impulses[0] > 0 && erp > 0 &&
-                    cfm > HOST_DEFAULT_CFM && !contact->overlaps_pair;
-    if (!contact->held) continue;
+    bool carried = !point->soft && old != NULL && old->n_rows > 0 &&
+                   old->impulses[0] > 0 && erp > 0 && cfm > HOST_DEFAULT_CFM &&
+                   !contact->overlaps_pair;
+    contact->held = carried || (contact->stop >= 0 && contact->held);
+    if (!carried) continue;
+    double layer = contact->stop < 0 ? at->surface_layer : 0;
     double pressed = left_to_give(cfm) * old->impulses[0] * h /
                      (old->seconds * erp * point->multiplicity);
     /* as fast as its own spring would */
-    point->gap = erp / at->erp * (point->gap + at->surface_layer + pressed) -
-                 at->surface_layer;
+    point->gap = erp / at->erp * (point->gap + layer + pressed) - layer;
   }
 }
 
@@ -496,12 +443,12 @@ static bool anything_to_correct(world_snapshot *at) {
   for (int k = 0; k < at->contacts.n; k++) {
     world_contact *contact = &at->contacts.items[k];
     const host_contact *point = &contact->point;
+    double layer = contact->stop < 0 ? at->surface_layer : 0;
     /* what is held or overlaps must not be pushed into */
     contact->active =
-        !point->soft &&
-        (contact->held || point->gap <= fmax(at->surface_layer, 0));
+        !point->soft && (contact->held || point->gap <= fmax(layer, 0));
     any |= contact->active &&
-           (contact->held || -point->gap - at->surface_layer > 0);
+           (contact->held ? point->gap != 0 : -point->gap - layer > 0);
   }
   for (int i = 0; i < at->n_joint_rows; i++)
     for (unsigned r = 0; r < at->joint_rows[i].rows.count; r++)

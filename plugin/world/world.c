@@ -108,6 +108,7 @@ static contact_group *group_of(group_table *table, const int body[2]) {
 /* What is shared while a snapshot is read. */
 typedef struct world_reader {
   world_snapshot *world;
+  const world_snapshot *home; /* at other poses */
   group_table groups;
   dStepperJointStop *stops;
   int n_stops;
@@ -120,8 +121,8 @@ typedef struct world_reader {
 static bool reserve_contacts(world_reader *r, size_t n_contacts,
                              size_t n_joints) {
   world_snapshot *world = r->world;
-  size_t n_stops =
-      world->settings.margin != 0 ? dStepperJointStopsMax * n_joints : 0;
+  bool stops = world->settings.margin != 0 || world->settings.stops;
+  size_t n_stops = stops ? dStepperJointStopsMax * n_joints : 0;
   world->contacts = (world_contacts){0};
   r->n_stops = 0;
   if (!ARENA_TAKE(&world->arena, world->contacts.items, n_contacts + n_stops) ||
@@ -267,33 +268,66 @@ static bool stop_is_finite(const dStepperJointStop *stop) {
          isfinite(stop->cfm);
 }
 
+/* No joint turns by half a turn within a step: an angle is counted on from the
+ * step's start. */
+static void unwrap_stop(const world_reader *r, int j, host_joint_stop *stop) {
+  if (r->home == NULL || !stop->turns) return;
+  const world_joint *joint = &r->home->joints[j];
+  for (int i = joint->first_stop; i < joint->first_stop + joint->n_stops; i++) {
+    const dStepperJointStop *start = &r->home->contacts.stops[i];
+    if (start->number != stop->row.number) continue;
+    double turns = nearbyint((start->gap - stop->row.gap) / (2 * M_PI));
+    stop->row.gap += 2 * M_PI * turns;
+  }
+}
+
+/* @return how many, -1 where memory ran out. */
+static int find_stops(const world_reader *r, int j, host_joint_stop found[]) {
+  dJointID id = r->world->joints[j].id;
+  if (r->world->settings.stops) {
+    int n = host_joint_read_stops(id, found);
+    for (int i = 0; i < n; i++) unwrap_stop(r, j, &found[i]);
+    return n;
+  }
+  dStepperJointStop stops[dStepperJointStopsMax];
+  int n = dJointGetStepperStops(id, stops);
+  for (int i = 0; i < n; i++)
+    found[i] = (host_joint_stop){.row = stops[i], .erp = NAN};
+  return n;
+}
+
 /* Stops with a value that is no number are left to the host's rows, which name
  * it once the stop is reached. */
 static bool read_stops(world_reader *r, int j, const host_body *bodies[2]) {
-  dStepperJointStop *stops = r->stops + r->n_stops;
-  int count = dJointGetStepperStops(r->world->joints[j].id, stops), kept = 0;
+  host_joint_stop found[dStepperJointStopsMax];
+  world_joint *joint = &r->world->joints[j];
+  int count = find_stops(r, j, found);
   if (count < 0) return outcome_no_memory(r->out);
+  joint->first_stop = r->n_stops;
   for (int i = 0; i < count; i++) {
-    if (!stop_is_finite(&stops[i])) continue;
-    stops[kept] = stops[i];
+    const dStepperJointStop *stop = &found[i].row;
+    if (!stop_is_finite(stop)) continue;
+    r->stops[r->n_stops] = *stop;
     world_contact *contact = next_contact(r);
-    contact->point = (host_contact){
-        .gap = stops[kept].gap, .multiplicity = 1, .polygon = -1};
-    memcpy(contact->point.body, r->world->joints[j].body,
-           sizeof contact->point.body);
-    contact->point.surface.bounces = stops[kept].bounce > 0;
-    contact->point.surface.bounce = stops[kept].bounce;
-    bool softer = stops[kept].cfm > r->world->cfm;
-    bool swings = host_row_gives_way(stops[kept].J, stops[kept].cfm, bodies,
+    contact->point =
+        (host_contact){.gap = stop->gap, .multiplicity = 1, .polygon = -1};
+    memcpy(contact->point.body, joint->body, sizeof contact->point.body);
+    contact->point.surface.bounces = stop->bounce > 0;
+    contact->point.surface.bounce = stop->bounce;
+    contact->point.surface.erp = found[i].erp;
+    contact->point.surface.cfm = stop->cfm;
+    bool softer = stop->cfm > r->world->cfm;
+    bool swings = host_row_gives_way(stop->J, stop->cfm, bodies,
                                      r->world->settings.step_size);
     contact->point.soft = softer || swings;
     contact->point.stiff = softer && !swings;
+    if (contact->point.soft) keep_spring(r, &contact->point.surface);
     contact->joint = j;
-    contact->stop = r->n_stops + kept++;
+    contact->stop = r->n_stops++;
     contact->active = false;
     r->world->contacts.n++;
   }
-  r->n_stops += kept;
+  joint->n_stops = r->n_stops - joint->first_stop;
   return true;
 }
 
@@ -327,9 +361,10 @@ static bool read_joint_rows(world_reader *r, int j) {
                         dJointGetSerial(joint->id),
                         world_serial(world, joint->body[0]),
                         world_serial(world, joint->body[1]), degenerate);
+  bool (*read)(host_joint_rows *, dJointID, double, double) =
+      world->settings.stops ? host_joint_read_free : host_joint_read;
   if (!(r->errors ? host_joint_read_errors(rows, joint->id, r->step_size)
-                  : host_joint_read(rows, joint->id, r->step_size,
-                                    world->settings.erp)))
+                  : read(rows, joint->id, r->step_size, world->settings.erp)))
     return outcome_no_memory(r->out);
   const host_body *bodies[2];
   for (int side = 0; side < 2; side++)
@@ -337,7 +372,8 @@ static bool read_joint_rows(world_reader *r, int j) {
         joint->body[side] >= 0 ? &world->bodies[joint->body[side]] : NULL;
   host_joint_find_soft(rows, bodies, world->settings.step_size);
   keep_springs(r, rows);
-  if (world->settings.margin != 0 && !read_stops(r, j, bodies)) return false;
+  bool stops = world->settings.margin != 0 || world->settings.stops;
+  if (stops && !read_stops(r, j, bodies)) return false;
   double bad_value;
   const char *bad_name = host_joint_bad_value(rows, &bad_value);
   if (bad_name != NULL)
@@ -693,6 +729,7 @@ static bool read_moved(world_reader *r, const world_snapshot *home,
     const world_joint *before = &home->joints[j];
     world->joints[j] = *before;
     world->joints[j].rows = world->joints[j].contact = -1;
+    world->joints[j].n_stops = 0;
     if (!before->is_contact) {
       if (!read_joint_rows(r, j)) return false;
     } else if (!r->errors && !before->from_source && before->contact >= 0) {
@@ -717,7 +754,8 @@ static bool read_at(world_reader *r, const world_snapshot *home,
   world->arena.source = &home->settings.pool->source;
   if (r->errors) {
     world->settings.contacts = NULL;
-    world->settings.margin = 0; /* no stops */
+    world->settings.margin = 0;
+    world->settings.stops = false;
     world->settings.erp = 1;
   }
   world->erp = home->erp;
@@ -751,7 +789,8 @@ static bool read_at(world_reader *r, const world_snapshot *home,
 
 bool world_read_at(world_snapshot *world, const world_snapshot *home,
                    const world_pose poses[], double step_size, outcome *out) {
-  world_reader r = {.world = world, .step_size = step_size, .out = out};
+  world_reader r = {
+      .world = world, .home = home, .step_size = step_size, .out = out};
   return read_at(&r, home, poses);
 }
 

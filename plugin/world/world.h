@@ -25,7 +25,8 @@ typedef struct world_joint {
   bool from_source; /* made of the collision function's list for the step */
   int body[2];      /* -1 the world */
   int rows;         /* into the snapshot's joint_rows, -1: none */
-  int contact;      /* what its contact is, -1: none, or left out */
+  int first_stop, n_stops; /* into the stops beside the contacts */
+  int contact;             /* what its contact is, -1: none, or left out */
 } world_joint;
 
 /** A contact, or a stop that a joint has not reached: whatever has a gap. */
@@ -65,6 +66,8 @@ typedef struct world_settings {
                         reached */
   bool gyroscopic;  /* forces hold the host's implicit gyroscopic torque */
   bool measure;     /* fill the report's errors */
+  bool stops;       /* all stops are gaps, those reached too, whatever the
+                       margin: joints have no rows of them */
   bool touching;    /* contacts further apart than 1e-6 m are none */
   contact_source *contacts; /* the collision function and its joints; may be
                                NULL */
