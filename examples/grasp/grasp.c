@@ -42,8 +42,7 @@ static void watch(dJointID joint, const dContactGeom *geom, dBodyID one,
 static void collide(void *unused, dGeomID one, dGeomID other) {
   (void)unused;
   dBodyID a = dGeomGetBody(one), b = dGeomGetBody(other);
-  if (a != NULL && b != NULL &&
-      dAreConnectedExcluding(a, b, dJointTypeContact))
+  if (a != NULL && b != NULL && dAreConnectedExcluding(a, b, dJointTypeContact))
     return;
   dContact contact[POINTS];
   int n = dCollide(one, other, POINTS, &contact[0].geom, sizeof contact[0]);
@@ -124,7 +123,8 @@ int main(void) {
     printf("%g,%.6g,%.6g,%.6g\n", t, normal, friction,
            dBodyGetPosition(box)[2] - 0.5 * SIDE);
   }
-  fprintf(stderr, "held: normal %.4g N, friction %.4g N; half the weight %.4g N\n",
+  fprintf(stderr,
+          "held: normal %.4g N, friction %.4g N; half the weight %.4g N\n",
           normal, friction, 0.5 * MASS * 9.81);
 
   dSpaceDestroy(space);
