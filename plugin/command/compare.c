@@ -21,11 +21,11 @@
 
 #include "command/arguments.h"
 #include "command/command.h"
-#include "command/compare_taking.h"
 #include "command/preloads.h"
 #include "command/program.h"
 #include "command/scene.h"
 #include "common/clock.h"
+#include "judge/taking.h"
 #include "preload/ending.h"
 #include "settings/environment.h"
 #include "settings/settings.h"
@@ -410,16 +410,6 @@ static void explain(compare_run *run, const recording *r, ended_run ended,
         by_plugin ? 0 : ended.status, output);
 }
 
-static measured_law law_of(const compare_run *run) {
-  const char *scheme = run->scheme[0] != '\0' ? run->scheme : run->name;
-  // of what runs on ode-mlcp all the same, by the program's own doing
-  if (is_stock(scheme)) scheme = getenv(RECORDING_SCHEME);
-  if (scheme != NULL && strcmp(scheme, "st") == 0) return LAW_OF_GAP;
-  bool first_order = scheme == NULL || *scheme == '\0' ||
-                     strcmp(scheme, "ah") == 0 || strcmp(scheme, "ap") == 0;
-  return first_order ? LAW_OF_MOTION : LAW_OF_IMPULSE;
-}
-
 static recording *run_once(const job *job, compare_run *run, const char *label,
                            unsigned refine, bool tells) {
   char path[PATH_MAX], traffic[PATH_MAX], output[PATH_MAX];
@@ -432,7 +422,6 @@ static recording *run_once(const job *job, compare_run *run, const char *label,
   const taking taking = {.traffic = traffic,
                          .recording = path,
                          .stepper = run->name,
-                         .law = law_of(run),
                          .refine = refine,
                          .most_bytes = job->request->megabytes << 20};
   if (!taking_begin(&taking)) {

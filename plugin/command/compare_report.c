@@ -19,6 +19,8 @@
   ROW(penetration_worst, NUMBER, "deepest penetration", "m")                   \
   ROW(joint_error_worst, NUMBER, "joint off its place, worst", "m, rad")       \
   ROW(cone_violation_worst, NUMBER, "friction beyond its cone", "m/s")         \
+  ROW(friction_error_worst, NUMBER, "friction off its law, worst", "m/s")      \
+  ROW(own_error_worst, NUMBER, "off what it asked itself, worst", "m/s")       \
   ROW(energy_drift, NUMBER, "energy not explained, most", "J")                 \
   ROW(reference_error, NUMBER, "off the reference", "m")                       \
   ROW(order, NUMBER, "order in the step size", "")                             \
@@ -245,6 +247,8 @@ bool compare_write_json(const comparison *c, const char *folder, char *message,
   COLUMN("step_size_s", step_size)                                             \
   COLUMN("contact_error_m_s", contact_error)                                   \
   COLUMN("cone_violation_m_s", cone_violation)                                 \
+  COLUMN("friction_error_m_s", friction_error)                                 \
+  COLUMN("own_error_m_s", own_error)                                           \
   COLUMN("penetration_m", penetration)                                         \
   COLUMN("joint_error", joint_error)                                           \
   COLUMN("kinetic_J", kinetic)                                                 \

@@ -345,6 +345,7 @@ static void add_report(dWorldID world, traffic_step *step) {
   step->poisson_bounces = (uint32_t)report.poisson_bounces;
   step->poisson_unposed = (uint32_t)report.poisson_unposed;
   step->poisson_unfinished = (uint32_t)report.poisson_unfinished;
+  step->pushes = (uint32_t)report.pushes;
 }
 
 /* The program is ended as by itself, but without its exit handlers. */
@@ -423,6 +424,7 @@ static int record_step(step_function *step, dWorldID world, dReal step_size) {
     told->degraded = told->unsolved = 0;
     told->impacts_by_set = told->poisson_bounces = 0;
     told->poisson_unposed = told->poisson_unfinished = 0;
+    told->pushes = 0;
     told->residual = 0;
     add_report(world, told);
     n_messages = 0;

@@ -21,7 +21,7 @@
 #define RECORDING_CLOCK "ODE_MLCP_RECORD_CLOCK" /* steps, real */
 
 #define RECORDING_MAGIC "ODERECRD"
-enum { RECORDING_VERSION = 1, RECORDING_HEAD = 4096, RECORDING_MESSAGE = 400 };
+enum { RECORDING_VERSION = 2, RECORDING_HEAD = 4096, RECORDING_MESSAGE = 400 };
 
 /** What the process did so far; kept up to date step by step. */
 typedef struct recording_head {
@@ -53,6 +53,8 @@ typedef struct recording_head {
   char message[RECORDING_MESSAGE]; /* the first */
   int64_t impacts_by_set, poisson_bounces, poisson_unposed,
       poisson_unfinished; /* ode-mlcp: as its report has them */
+  int64_t pushes; /* it asked to correct positions by moving bodies so often */
+  double weight;  /* N: of all that falls, the most of a step */
 } recording_head;
 
 typedef enum recording_kind {
@@ -103,10 +105,13 @@ typedef struct recording_step {
   double step_size;
   double seconds; /* s: wall clock in one step, the worst */
   double contact_error, cone_violation; /* m/s */
-  double penetration;                   /* m */
-  double joint_error;                   /* m, rad */
-  double kinetic, potential;            /* J */
-  double energy_unexplained;            /* J: sum since the start */
+  double friction_error;                /* m/s */
+  double
+      own_error; /* m/s: off what the stepper asked for in place of the law */
+  double penetration;          /* m */
+  double joint_error;          /* m, rad */
+  double kinetic, potential;   /* J */
+  double energy_unexplained;   /* J: sum since the start */
   double contact_work;         /* J: put in by contacts since the start */
   double momentum_unexplained; /* N s */
   double fastest;              /* m/s: of a body's centre */

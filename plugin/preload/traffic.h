@@ -48,6 +48,8 @@ typedef struct traffic_step {
   uint32_t attached, last;     /* 1: on a stepper of ode-mlcp; before a stop */
   uint32_t degraded, unsolved; /* ode-mlcp's report, and its residual */
   uint32_t impacts_by_set, poisson_bounces, poisson_unposed, poisson_unfinished;
+  uint32_t pushes; /* the stepper asked to correct positions by moving bodies
+                      without giving them velocity, so many times */
   uint32_t n_bodies, n_contacts, n_joints;
   double residual;
   double erp, cfm, layer, fastest; /* the world's, of contacts */

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE // mremap
-#include "command/recording_file.h"
+#include "judge/recording_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

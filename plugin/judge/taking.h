@@ -1,18 +1,17 @@
 /* Takes down what a recorded process tells (preload/traffic.h): judges each step
  * and writes the recording. One run at a time. */
-#ifndef ODE_MLCP_COMMAND_COMPARE_TAKING_H
-#define ODE_MLCP_COMMAND_COMPARE_TAKING_H
+#ifndef ODE_MLCP_JUDGE_TAKING_H
+#define ODE_MLCP_JUDGE_TAKING_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "command/compare_measure.h"
+#include "judge/measure.h"
 
 typedef struct taking {
   const char *traffic; /* the file of the traffic; made, and gone at the end */
   const char *recording; /* the file to be written; made with the first step */
   const char *stepper;   /* its name */
-  measured_law law;      /* of what runs on ode-mlcp */
   unsigned refine;
   uint64_t most_bytes; /* a recording that would be larger is sampled */
 } taking;

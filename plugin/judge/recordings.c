@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "command/compare.h"
+#include "judge/judge.h"
 
 static bool push(const void ***items, size_t *count, const void *item) {
   if ((*count & (*count - 1)) == 0) {

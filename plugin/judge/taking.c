@@ -1,4 +1,4 @@
-#include "command/compare_taking.h"
+#include "judge/taking.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "command/recording_file.h"
+#include "common/vec3.h"
+#include "judge/recording_file.h"
 
 static taking asked;
 static traffic_head *head; /* of the traffic */
@@ -129,6 +130,8 @@ static void add_to_pending(const recording_step *step) {
     WORSE(seconds)
     WORSE(contact_error)
     WORSE(cone_violation)
+    WORSE(friction_error)
+    WORSE(own_error)
     WORSE(penetration)
     WORSE(joint_error)
     WORSE(momentum_unexplained)
@@ -199,6 +202,17 @@ static void write_frame(const recording_step *step) {
 
 /* ---- records ---- */
 
+/* The scale of forces and, over a body's size, of energies. */
+static void weigh(recording_head *out, const traffic_step *step) {
+  const traffic_body *bodies = (const void *)(step + 1);
+  double mass = 0;
+  for (uint32_t i = 0; i < step->n_bodies; i++)
+    if (bodies[i].kind.flags & TRAFFIC_FALLS &&
+        bodies[i].kind.flags & TRAFFIC_DYNAMIC)
+      mass += bodies[i].kind.mass;
+  out->weight = worse(out->weight, mass * vec3_length(step->gravity));
+}
+
 static double world_time(uint32_t world, double step_size) {
   if (world > n_times) {
     double *more = realloc(times, world * sizeof *times);
@@ -218,6 +232,7 @@ static void count_step(recording_head *out, const traffic_step *told) {
   out->poisson_bounces += told->poisson_bounces;
   out->poisson_unposed += told->poisson_unposed;
   out->poisson_unfinished += told->poisson_unfinished;
+  out->pushes += told->pushes;
   out->seconds += told->seconds;
   if (told->world > out->worlds) out->worlds = told->world;
   if (told->taken) out->time += told->step_size;
@@ -235,10 +250,10 @@ static void take_step(recording_head *out, const traffic_step *told) {
   count_step(out, told);
   step.number = out->steps;
   step.time = world_time(told->world, told->taken ? told->step_size : 0);
-  bool seen = told->taken && told->watched &&
-              measure_step(&measured, told,
-                           told->attached ? asked.law : LAW_OF_VELOCITY, &step);
+  bool seen =
+      told->taken && told->watched && measure_step(&measured, told, &step);
   if (seen) hash_states(out, told);
+  if (seen) weigh(out, told);
   add_to_pending(&step);
   if (out->steps % out->interval != 0 && !told->last) return;
   write_step();

@@ -1,6 +1,6 @@
 /* The recording as it is written: see recording.h. One a process. */
-#ifndef ODE_MLCP_COMMAND_RECORDING_FILE_H
-#define ODE_MLCP_COMMAND_RECORDING_FILE_H
+#ifndef ODE_MLCP_JUDGE_RECORDING_FILE_H
+#define ODE_MLCP_JUDGE_RECORDING_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

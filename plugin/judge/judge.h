@@ -1,0 +1,99 @@
+/* Recordings and what they say: the figures of each run, runs beside each other,
+ * the verdict. docs/compare.md says what is measured. */
+#ifndef ODE_MLCP_JUDGE_JUDGE_H
+#define ODE_MLCP_JUDGE_JUDGE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "preload/recording.h"
+
+/* ---- a recording, read ---- */
+
+typedef struct recording {
+  const recording_head *head;
+  size_t size; /* of the mapping */
+  const recording_step **steps;
+  const recording_frame **all_frames;
+  const recording_shape **shapes;
+  const recording_body **bodies;
+  size_t n_steps, n_all_frames, n_shapes, n_bodies;
+  uint32_t world; /* that is shown: these are its own */
+  const recording_step **shown_steps;
+  const recording_frame **frames;
+  size_t n_shown_steps, n_frames;
+} recording;
+
+/** @return NULL where there is none or it is broken, with a line in `message`;
+ *          to be closed. */
+recording *recording_open(const char *path, char *message, size_t message_size);
+void recording_close(recording *recording);
+
+/** Show this world; at first it is the one with the most bodies in all its frames
+ *  together. */
+void recording_show(recording *recording, uint32_t world);
+
+const recording_pose *frame_poses(const recording_frame *frame);
+const recording_contact *frame_contacts(const recording_frame *frame);
+/** NULL where the frame has no such body. */
+const recording_pose *frame_pose(const recording_frame *frame, uint32_t body);
+
+/* ---- a run, and what came of it ---- */
+
+enum { COMPARE_LEVELS = 3, COMPARE_RUNS = 16, COMPARE_NAME = 32 };
+
+/** NAN where it is not known. docs/compare.md has the formulas. */
+typedef struct compare_figures {
+  long steps, messages, failed_steps, degraded, unsolved, not_finite;
+  long impacts_by_set, poisson_bounces, poisson_unposed, poisson_unfinished;
+  double contact_error_worst, contact_error_p90; /* m/s */
+  double cone_violation_worst;                   /* m/s */
+  double friction_error_worst, own_error_worst;  /* m/s */
+  double penetration_worst, penetration_end;     /* m */
+  double joint_error_worst;                      /* m, rad */
+  double energy_drift, contact_work;             /* J */
+  double momentum_drift;                         /* N s */
+  double fastest_end;                            /* m/s */
+  double reference_error, order;                 /* m */
+  double parted;                                 /* s: from the first run */
+  double ms_step_median, ms_step_p99, ms_step_worst;
+  double seconds;                      /* simulated */
+  uint32_t most_contacts, most_bodies; /* in a step */
+} compare_figures;
+
+typedef struct compare_run {
+  char name[COMPARE_NAME];           /* as --steppers says */
+  char scheme[COMPARE_NAME];         /* of a scene, with h; else empty */
+  double h;                          /* s */
+  recording *levels[COMPARE_LEVELS]; /* h, h/R, h/R^2; NULL: none */
+  double known_error, known_order;   /* a scene's; NAN: none */
+  char complaint[400];               /* why the first is not there, or whole */
+  compare_figures figures;
+} compare_run;
+
+typedef struct comparison {
+  char program[PATH_MAX];
+  char **arguments; /* ends with NULL; may be NULL */
+  compare_run runs[COMPARE_RUNS];
+  int n_runs;
+  int refine;     /* 0: no reference */
+  int reference;  /* the run whose finest level is the reference; -1: none */
+  double chaos;   /* s: from here on the reference is none; INFINITY: it is */
+  int repeated;   /* the run that was done twice; -1: none */
+  double differs; /* s: where the two differ; INFINITY: nowhere, NAN: unknown */
+  bool is_scene;  /* runs of one scene: the references are its own */
+  char measured[200]; /* what a scene's error is */
+  int worlds;         /* that the first run stepped */
+  double size;        /* m: the median body's largest extent */
+  char verdict[2400];
+} comparison;
+
+/** Fill in all figures. */
+void compare_judge(comparison *comparison, recording *again);
+
+/** s: from when on a body is more than `apart` m elsewhere; INFINITY: never. */
+double compare_parting(const recording *one, const recording *other,
+                       double apart);
+
+#endif

@@ -1,0 +1,583 @@
+#include "judge/measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/minmax.h"
+#include "common/vec3.h"
+#include "host/bodies.h"
+#include "world/rotation.h"
+
+/* ---- bodies ---- */
+
+/* Kinetic energy of a body's turning, J, in its own frame. */
+static double spin_energy(const measured_body *body, const double R[9],
+                          const double w[3]) {
+  double own_w[3], L[3];
+  for (int i = 0; i < 3; i++)
+    own_w[i] = R[i] * w[0] + R[3 + i] * w[1] + R[6 + i] * w[2];
+  mat3_apply(L, body->told->kind.inertia, own_w);
+  return vec3_dot(L, own_w) / 2;
+}
+
+static double kinetic_energy(const measured_body *body, const double R[9],
+                             const double v[3], const double w[3]) {
+  return body->told->kind.mass * vec3_dot(v, v) / 2 + spin_energy(body, R, w);
+}
+
+/* The angular velocity that turned the body by the host's own rule: a step along
+ * the quaternion's rate, normalised, which turns by 2 atan(h w/2). */
+static void turning_velocity(const measured_body *body, double h, double w[3]) {
+  const double *q = body->told->before.quaternion;
+  const double *now = body->told->after.quaternion;
+  double s = now[0] * q[0] + now[1] * q[1] + now[2] * q[2] + now[3] * q[3];
+  double x[3];
+  x[0] = now[1] * q[0] - now[0] * q[1] - now[2] * q[3] + now[3] * q[2];
+  x[1] = now[2] * q[0] - now[0] * q[2] - now[3] * q[1] + now[1] * q[3];
+  x[2] = now[3] * q[0] - now[0] * q[3] - now[1] * q[2] + now[2] * q[1];
+  double length = vec3_length(x);
+  double half = atan2(length, fabs(s));
+  double rate = body->told->kind.flags & TRAFFIC_FINITE_ROTATION
+                    ? 2 * half / h
+                    : 2 * tan(half) / h;
+  double scale = length > 0 ? (s < 0 ? -rate : rate) / length : 0;
+  for (int i = 0; i < 3; i++) w[i] = scale * x[i];
+}
+
+/* The host damps what is faster than its threshold after it has moved the body. */
+static void undamp(double v[3], double part, double threshold) {
+  if (!(part > 0) || !(part < 1)) return;
+  if (!(vec3_length(v) / (1 - part) > threshold)) return;
+  for (int i = 0; i < 3; i++) v[i] /= 1 - part;
+}
+
+static void read_motion(measured_body *body, double h) {
+  const traffic_body *told = body->told;
+  const traffic_state *now = &told->after;
+  for (int i = 0; i < 3; i++)
+    body->moved_v[i] = (now->position[i] - told->before.position[i]) / h;
+  turning_velocity(body, h, body->moved_w);
+  vec3_copy(body->solved_v, now->v);
+  vec3_copy(body->solved_w, now->w);
+  undamp(body->solved_v, told->kind.linear_damping,
+         told->kind.linear_threshold);
+  undamp(body->solved_w, told->kind.angular_damping,
+         told->kind.angular_threshold);
+  double part = body->dynamic ? h / 2 : 0;
+  for (int i = 0; i < 3; i++) {
+    body->way[i] = (told->before.v[i] + body->solved_v[i]) * part;
+    body->turn[i] = (told->before.w[i] + body->solved_w[i]) * part;
+  }
+}
+
+/* What the body would have after the step by itself. */
+static void find_free_velocity(const measurement *m, measured_body *body) {
+  const traffic_body *told = body->told;
+  double inverse[9], v_free[6];
+  vec3_copy(body->free_v, told->before.v);
+  vec3_copy(body->free_w, told->before.w);
+  if (!body->dynamic || !(told->kind.mass > 0) ||
+      !mat3_invert(inverse, told->kind.inertia))
+    return;
+  host_body read = {.mass = told->kind.mass};
+  quaternion_to_rotation(read.rotation, told->before.quaternion);
+  mat3_rotate(read.inertia, read.rotation, told->kind.inertia);
+  mat3_rotate(read.inverse_inertia, read.rotation, inverse);
+  for (int i = 0; i < 3; i++) {
+    read.v[i] = told->before.v[i];
+    read.v[3 + i] = told->before.w[i];
+    read.force[i] = told->force[i];
+    read.force[3 + i] = told->torque[i];
+    if (told->kind.flags & TRAFFIC_FALLS)
+      read.force[i] += told->kind.mass * m->step->gravity[i];
+  }
+  if (told->kind.flags & TRAFFIC_GYROSCOPIC)
+    host_body_add_gyroscopic_torque(&read, m->h);
+  host_body_free_velocity(&read, m->h, v_free);
+  vec3_copy(body->free_v, v_free);
+  vec3_copy(body->free_w, v_free + 3);
+}
+
+static void read_body(const measurement *m, measured_body *body,
+                      const traffic_body *told) {
+  double before[9];
+  body->told = told;
+  body->dynamic = told->kind.flags & TRAFFIC_DYNAMIC;
+  body->awake = told->awake;
+  body->awake_after = told->awake_after;
+  body->n_pushed = 0;
+  quaternion_to_rotation(before, told->before.quaternion);
+  quaternion_to_rotation(body->rotation, told->after.quaternion);
+  body->energy = kinetic_energy(body, before, told->before.v, told->before.w);
+  read_motion(body, m->h);
+  find_free_velocity(m, body);
+}
+
+/* ---- contacts ---- */
+
+static bool has_mode(const measured_contact *contact, int mode) {
+  return contact->told->asked.surface.mode & mode;
+}
+
+static const dReal *normal_of(const measured_contact *contact) {
+  return contact->told->asked.geom.normal;
+}
+
+static double depth_of(const measured_contact *contact) {
+  return contact->told->asked.geom.depth;
+}
+
+/* Adds a body's part of the velocity of the first body relative to the second. */
+static void add_velocity(const measured_contact *contact, int side,
+                         const double v[3], const double w[3],
+                         double relative[3]) {
+  double arm[3], turned[3], sign = side == 0 ? 1 : -1;
+  vec3_subtract(arm, contact->told->asked.geom.pos,
+                contact->bodies[side]->told->before.position);
+  vec3_cross(turned, w, arm);
+  vec3_add_scaled(relative, sign, v);
+  vec3_add_scaled(relative, sign, turned);
+}
+
+static void read_contact(const measurement *m, measured_contact *contact,
+                         const traffic_contact *told) {
+  *contact = (measured_contact){.told = told};
+  for (int side = 0; side < 2; side++) {
+    uint32_t place = told->bodies[side];
+    if (place == 0) continue;
+    measured_body *body = contact->bodies[side] = &m->bodies[place - 1];
+    add_velocity(contact, side, body->moved_v, body->moved_w, contact->moved);
+    add_velocity(contact, side, body->solved_v, body->solved_w, contact->after);
+  }
+  // f1 is the second body's where the first is the world
+  double sign = contact->bodies[0] != NULL ? 1 : -1;
+  vec3_add_scaled(contact->force, sign, told->force.f1);
+  contact->normal_force =
+      larger_of(0, vec3_dot(contact->force, normal_of(contact)));
+}
+
+static bool same_point(const measured_contact *a, const measured_contact *b) {
+  const double APART = 1e-4; /* m */
+  double square = 0;
+  for (int i = 0; i < 3; i++) {
+    double d = a->told->asked.geom.pos[i] - b->told->asked.geom.pos[i];
+    if (fabs(d) > APART) return false; // so are most, by their first number
+    square += d * d;
+  }
+  return square <= APART * APART;
+}
+
+/* Points of one pair that are as good as one: which of them is told the force
+ * that they share is the stepper's choice. A pair's contacts are made one after
+ * the other. */
+static void share_forces(const measurement *m) {
+  size_t n = m->step->n_contacts, i = 0;
+  while (i < n) {
+    measured_contact *first = &m->contacts[i];
+    double sum = first->normal_force;
+    size_t end = i + 1;
+    while (end < n && m->contacts[end].bodies[0] == first->bodies[0] &&
+           m->contacts[end].bodies[1] == first->bodies[1] &&
+           same_point(&m->contacts[end], first))
+      sum += m->contacts[end++].normal_force;
+    double shared = sum / (double)(end - i);
+    for (; i < end; i++) m->contacts[i].normal_force = shared;
+  }
+}
+
+/* What a newton changes in a step, m/s: of the centres alone. */
+static double mobility_of(const measured_contact *contact, double h) {
+  double mobility = 0;
+  for (int side = 0; side < 2; side++)
+    if (contact->bodies[side] != NULL && contact->bodies[side]->dynamic)
+      mobility += h / contact->bodies[side]->told->kind.mass;
+  return mobility;
+}
+
+/* ---- the law of contact ---- */
+
+/* How far `left` >= 0, `pushed` >= 0, one of them 0 is missed. */
+static double complementarity(double left, double pushed) {
+  return fabs(smaller_of(left, pushed));
+}
+
+/* How far a value is above a range, or, below 0, below it. */
+static double beyond(double value, double from, double to) {
+  return value > to ? value - to : smaller_of(value - from, 0);
+}
+
+typedef struct contact_law {
+  double mobility, pushed; /* m/s a newton; m/s: what the force gives */
+  double softness;         /* m/s: CFM times force */
+  double driven;           /* m/s: dContactMotionN */
+  double touching;         /* m/s: the motion that ends at the surface */
+  double asked;            /* m/s: the motion that the program asks for */
+  bool struck;             /* it was apart, and was met on the way */
+  bool bounces;            /* it touched, and closed fast enough */
+  double rebound[2];       /* m/s: least and most */
+} contact_law;
+
+/* How a contact that closes gives back. One that is apart at first is met, by
+ * itself or as others throw it, at a time and a place that nobody outside is told:
+ * of it is asked where it ends. What
+ * touches was met before or is in the step: with the acceleration that the bodies
+ * have by themselves it may rise as from the surface, or give back what it had as
+ * the step began or ended. Of several that are struck together it is not told how
+ * much each gives back. */
+static void read_impact(const measured_contact *contact, double h,
+                        contact_law *law) {
+  const dSurfaceParameters *surface = &contact->told->asked.surface;
+  const dReal *n = normal_of(contact);
+  double before[3] = {0}, alone[3] = {0}, depth = depth_of(contact);
+  bool others = false;
+  for (int side = 0; side < 2; side++) {
+    const measured_body *body = contact->bodies[side];
+    if (body == NULL) continue;
+    const traffic_state *was = &body->told->before;
+    add_velocity(contact, side, was->v, was->w, before);
+    add_velocity(contact, side, body->free_v, body->free_w, alone);
+    others |= body->dynamic && body->n_pushed > 1;
+  }
+  double incoming[2] = {law->driven - vec3_dot(before, n),
+                        law->driven - vec3_dot(alone, n)};
+  double fastest = larger_of(incoming[0], incoming[1]);
+  law->struck = depth < 0 && contact->normal_force > 0 &&
+                (others || -depth < h * fastest);
+  if (depth < 0 || !has_mode(contact, dContactBounce) ||
+      surface->bounce_vel < 0 || fastest <= surface->bounce_vel)
+    return;
+  double gain = incoming[0] - incoming[1]; /* m/s in the step, along n */
+  // (m/s)^2, from the depth to the surface
+  double e = surface->bounce, climb = -2 * depth * gain / h;
+  double met = larger_of(0, incoming[0] * incoming[0] - climb);
+  double parts[2] = {0, 0};
+  for (int end = 0; end < 2; end++)
+    if (incoming[end] > surface->bounce_vel) parts[end] = e * incoming[end];
+  double rises =
+      parts[0] > 0 ? sqrt(larger_of(0, e * e * met + climb)) + gain / 2 : 0;
+  law->bounces = true;
+  law->rebound[0] = law->driven + smaller_of(parts[0] + smaller_of(gain, 0),
+                                             smaller_of(parts[1], rises));
+  law->rebound[1] = law->driven + larger_of(parts[0] + larger_of(gain, 0),
+                                            larger_of(parts[1], rises));
+  if (others) {
+    // apart again, they may be on their way back
+    bool apart = h * vec3_dot(contact->moved, n) > depth;
+    law->rebound[0] =
+        apart ? -INFINITY : smaller_of(law->rebound[0], law->driven);
+    law->rebound[1] = INFINITY;
+  }
+}
+
+static contact_law read_law(const measurement *m,
+                            const measured_contact *contact) {
+  const traffic_step *world = m->step;
+  const dSurfaceParameters *surface = &contact->told->asked.surface;
+  double h = m->h, depth = depth_of(contact);
+  double cfm =
+      has_mode(contact, dContactSoftCFM) ? surface->soft_cfm : world->cfm;
+  double erp =
+      has_mode(contact, dContactSoftERP) ? surface->soft_erp : world->erp;
+  contact_law law = {.mobility = mobility_of(contact, h)};
+  law.pushed = law.mobility * contact->normal_force;
+  law.softness = cfm * contact->normal_force;
+  law.driven = has_mode(contact, dContactMotionN) ? surface->motionN : 0;
+  law.touching = law.driven + smaller_of(depth, 0) / h;
+  double correction = erp / h * larger_of(0, depth - world->layer);
+  law.asked = smaller_of(correction + law.driven, world->fastest) - law.driven +
+              law.touching;
+  read_impact(contact, h, &law);
+  return law;
+}
+
+/* The law of every stepper: 0 <= force, 0 <= motion + CFM force - asked, one of
+ * them 0; of what bounces, the velocity at the end within its range as well. */
+static double law_error(const measured_contact *contact,
+                        const contact_law *law) {
+  const dReal *n = normal_of(contact);
+  double motion = vec3_dot(contact->moved, n) + law->softness;
+  if (law->struck) return larger_of(0, law->touching - motion);
+  if (!law->bounces) return complementarity(motion - law->asked, law->pushed);
+  // what is asked for may be asked of the velocity, too
+  double left = beyond(vec3_dot(contact->after, n) + law->softness,
+                       law->rebound[0], larger_of(law->rebound[1], law->asked));
+  return larger_of(complementarity(left, law->pushed), law->asked - motion);
+}
+
+/* A force that gives way by more than this part of what it moves. */
+static const double SOFT = 1e-3;
+
+/* What a stepper says that it asked for in its place, and by how much it missed
+ * that: position errors taken away by moving bodies, with a velocity between
+ * none and what takes all of the overlap away. */
+static double own_error(const measurement *m, const measured_contact *contact,
+                        const contact_law *law) {
+  const dReal *n = normal_of(contact);
+  double motion = vec3_dot(contact->moved, n), error = 0;
+  if (m->step->pushes > 0 && !law->struck) {
+    double most = larger_of(law->asked, depth_of(contact) / m->h);
+    double from = law->touching;
+    if (law->bounces) {
+      from = law->rebound[0];
+      most = larger_of(most, law->rebound[1]);
+    }
+    error = complementarity(
+        beyond(vec3_dot(contact->after, n) + law->softness, from, most),
+        law->pushed);
+    double cfm = has_mode(contact, dContactSoftCFM)
+                     ? contact->told->asked.surface.soft_cfm
+                     : m->step->cfm;
+    if (cfm <= SOFT * law->mobility)
+      error = larger_of(error, law->asked - motion - law->softness);
+  }
+  return error;
+}
+
+/* ---- friction ---- */
+
+typedef struct friction_law {
+  double slip[2], force[2], limit[2]; /* m/s, N, N */
+  bool cone; /* limits of both directions are one ellipse; else a box */
+} friction_law;
+
+/* Two directions across a unit normal: dPlaneSpace, which is the host's. */
+static void span_plane(const double n[3], double p[3], double q[3]) {
+  if (fabs(n[2]) > M_SQRT1_2) {
+    double a = n[1] * n[1] + n[2] * n[2], k = 1 / sqrt(a);
+    vec3_copy(p, (const double[]){0, -n[2] * k, n[1] * k});
+    vec3_copy(q, (const double[]){a * k, -n[0] * p[2], n[0] * p[1]});
+  } else {
+    double a = n[0] * n[0] + n[1] * n[1], k = 1 / sqrt(a);
+    vec3_copy(p, (const double[]){-n[1] * k, n[0] * k, 0});
+    vec3_copy(q, (const double[]){-n[2] * p[1], n[2] * p[0], a * k});
+  }
+}
+
+/* Directions as the host takes them: by the normal that points into its first
+ * body, which is the program's second where the first is the world. */
+static friction_law read_friction(const measured_contact *contact) {
+  const dContact *asked = &contact->told->asked;
+  const dSurfaceParameters *surface = &asked->surface;
+  int mode = surface->mode;
+  double sign = contact->bodies[0] != NULL ? 1 : -1;
+  dVector3 n = {0}, axis[2] = {{0}};
+  vec3_add_scaled(n, sign, asked->geom.normal);
+  if (mode & dContactFDir1) {
+    vec3_copy(axis[0], asked->fdir1);
+    vec3_cross(axis[1], n, axis[0]);
+  } else {
+    span_plane(n, axis[0], axis[1]);
+  }
+  friction_law law = {.cone = (mode & dContactApprox1) == dContactApprox1};
+  double mu[2] = {surface->mu, mode & dContactMu2 ? surface->mu2 : surface->mu};
+  double motion[2] = {mode & dContactMotion1 ? surface->motion1 : 0,
+                      mode & dContactMotion2 ? surface->motion2 : 0};
+  double slips[2] = {mode & dContactSlip1 ? surface->slip1 : 0,
+                     mode & dContactSlip2 ? surface->slip2 : 0};
+  bool by_normal[2] = {mode & dContactApprox1_1, mode & dContactApprox1_2};
+  for (int i = 0; i < 2; i++) {
+    law.force[i] = sign * vec3_dot(contact->force, axis[i]);
+    law.slip[i] = sign * vec3_dot(contact->moved, axis[i]) - motion[i] +
+                  slips[i] * law.force[i];
+    law.limit[i] = contact->normal_force == 0 ? 0
+                   : by_normal[i] && mu[i] < dInfinity
+                       ? mu[i] * contact->normal_force
+                       : mu[i];
+  }
+  return law;
+}
+
+/* How far friction is from what opposes the slip with all that it may: 0 where
+ * force = nearest allowed (force - slip / mobility), as the velocity that the
+ * difference gives. Directions are scaled by their limits, which makes a disc of
+ * the ellipse. */
+static double friction_error(const friction_law *law, double mobility) {
+  double wanted[2], missed = 0;
+  bool bounded = law->limit[0] < dInfinity && law->limit[1] < dInfinity;
+  if (!(mobility > 0)) return 0;
+  double scale = larger_of(law->limit[0], law->limit[1]);
+  double size = 0;
+  for (int i = 0; i < 2; i++) {
+    double part = law->cone && bounded && scale > 0 ? law->limit[i] / scale : 1;
+    wanted[i] = law->force[i] - part * part * law->slip[i] / mobility;
+    double in_units = law->limit[i] > 0 ? wanted[i] / law->limit[i] : 0;
+    size += in_units * in_units;
+  }
+  double shrink = law->cone && bounded && size > 1 ? 1 / sqrt(size) : 1;
+  for (int i = 0; i < 2; i++) {
+    double limit = law->limit[i];
+    double allowed = shrink * middle_of(-limit, wanted[i], limit);
+    if (law->cone && bounded) allowed = limit > 0 ? shrink * wanted[i] : 0;
+    missed += (law->force[i] - allowed) * (law->force[i] - allowed);
+  }
+  return mobility * sqrt(missed);
+}
+
+/* By how much friction exceeds what the normal force allows, as the velocity
+ * that the excess gives, m/s. */
+static double cone_excess(const friction_law *law, double mobility) {
+  // the larger of the two: an ellipse's or a box's own excess is not less
+  double limit = larger_of(law->limit[0], law->limit[1]);
+  if (!(limit < dInfinity)) return 0;
+  if (!law->cone) limit *= M_SQRT2;
+  return mobility * larger_of(0, hypot(law->force[0], law->force[1]) - limit);
+}
+
+/* ---- all contacts ---- */
+
+static bool is_awake(const measured_body *body) {
+  return body != NULL && body->dynamic && body->awake_after;
+}
+
+static void count_pushes(const measurement *m, const traffic_joint *joints) {
+  for (size_t i = 0; i < m->step->n_joints; i++)
+    for (int side = 0; side < 2; side++)
+      if (joints[i].bodies[side] > 0)
+        m->bodies[joints[i].bodies[side] - 1].n_pushed++;
+  for (size_t i = 0; i < m->step->n_contacts; i++)
+    for (int side = 0; side < 2; side++)
+      if (m->contacts[i].normal_force > 0 &&
+          m->contacts[i].bodies[side] != NULL)
+        m->contacts[i].bodies[side]->n_pushed++;
+}
+
+#define WORSE(value, field)                                                    \
+  if (!((value) <= (field))) (field) = (value) /* a NaN stays */
+
+static void measure_contacts(const measurement *m, const traffic_joint *joints,
+                             recording_step *out) {
+  share_forces(m);
+  count_pushes(m, joints);
+  for (size_t i = 0; i < m->step->n_contacts; i++) {
+    measured_contact *contact = &m->contacts[i];
+    if (contact->bodies[0] == NULL && contact->bodies[1] == NULL) continue;
+    out->contacts++;
+    WORSE(depth_of(contact), out->penetration);
+    if (!is_awake(contact->bodies[0]) && !is_awake(contact->bodies[1]))
+      continue;
+    contact_law law = read_law(m, contact);
+    friction_law friction = read_friction(contact);
+    contact->error = law_error(contact, &law);
+    // the slip of an impact within the step is not that of the step
+    contact->friction_error =
+        law.struck ? 0 : friction_error(&friction, law.mobility);
+    WORSE(contact->error, out->contact_error);
+    WORSE(contact->friction_error, out->friction_error);
+    WORSE(cone_excess(&friction, law.mobility), out->cone_violation);
+    WORSE(own_error(m, contact, &law), out->own_error);
+  }
+}
+
+/* ---- energy and momentum ---- */
+
+/* Work, J, and impulse, N s, of a joint on one of its bodies, by the mean of
+ * the velocities before and after the step: so an impulse's work is exact. */
+static double work_on(const measured_body *body, const double force[3],
+                      const double torque[3], double h, double impulse[3]) {
+  if (body == NULL || !body->dynamic) return 0;
+  vec3_add_scaled(impulse, h, force);
+  return vec3_dot(force, body->way) + vec3_dot(torque, body->turn);
+}
+
+static double work_of(const measured_body *first, const measured_body *second,
+                      const dJointFeedback *force, double h,
+                      double impulse[3]) {
+  // a joint between the world and a body reports the body's as the first
+  if (first == NULL) return work_on(second, force->f1, force->t1, h, impulse);
+  return work_on(first, force->f1, force->t1, h, impulse) +
+         work_on(second, force->f2, force->t2, h, impulse);
+}
+
+static const measured_body *body_at(const measurement *m, uint32_t place) {
+  return place > 0 ? &m->bodies[place - 1] : NULL;
+}
+
+static void measure_energy(measurement *m, const traffic_joint *joints,
+                           recording_step *out) {
+  double h = m->h, change = 0, explained = 0, by_contacts = 0;
+  double momentum[3] = {0}, impulse[3] = {0};
+  for (size_t i = 0; i < m->step->n_bodies; i++) {
+    const measured_body *body = &m->bodies[i];
+    const traffic_body *told = body->told;
+    if (!body->dynamic) continue;
+    double g[3] = {0};
+    if (told->kind.flags & TRAFFIC_FALLS) vec3_copy(g, m->step->gravity);
+    double potential = -told->kind.mass * vec3_dot(g, told->after.position);
+    double kinetic =
+        kinetic_energy(body, body->rotation, body->solved_v, body->solved_w);
+    out->potential += potential;
+    out->kinetic += kinetic;
+    double speed = vec3_length(body->solved_v);
+    if (!(speed <= out->fastest)) out->fastest = speed;
+    if (!body->awake_after || !body->awake) continue;
+
+    double fallen = -told->kind.mass * vec3_dot(g, told->before.position);
+    change += kinetic + potential - body->energy - fallen;
+    double nothing[3] = {0};
+    explained += work_on(body, told->force, told->torque, h, nothing);
+    for (int k = 0; k < 3; k++)
+      momentum[k] +=
+          told->kind.mass * (body->solved_v[k] - told->before.v[k] - h * g[k]) -
+          h * told->force[k];
+  }
+  for (size_t i = 0; i < m->step->n_contacts; i++) {
+    const measured_contact *contact = &m->contacts[i];
+    by_contacts += work_of(contact->bodies[0], contact->bodies[1],
+                           &contact->told->force, h, impulse);
+  }
+  for (size_t i = 0; i < m->step->n_joints; i++)
+    explained +=
+        work_of(body_at(m, joints[i].bodies[0]),
+                body_at(m, joints[i].bodies[1]), &joints[i].force, h, impulse);
+  vec3_add_scaled(momentum, -1, impulse);
+  if (by_contacts > 0) m->contact_work += by_contacts;
+  m->energy += change - explained - by_contacts;
+  out->energy_unexplained = m->energy;
+  out->contact_work = m->contact_work;
+  out->momentum_unexplained = vec3_length(momentum);
+}
+
+/* ---- the step ---- */
+
+static void *room(void *items, size_t n, size_t *size, size_t item) {
+  if (n <= *size) return items;
+  free(items);
+  *size = 2 * n;
+  items = malloc(*size * item);
+  if (items == NULL) *size = 0;
+  return items;
+}
+
+bool measure_step(measurement *m, const traffic_step *step,
+                  recording_step *out) {
+  m->step = step;
+  m->h = step->step_size;
+  m->bodies =
+      room(m->bodies, step->n_bodies, &m->bodies_size, sizeof *m->bodies);
+  m->contacts = room(m->contacts, step->n_contacts, &m->contacts_size,
+                     sizeof *m->contacts);
+  if ((m->bodies == NULL && step->n_bodies > 0) ||
+      (m->contacts == NULL && step->n_contacts > 0))
+    return false;
+  const traffic_body *bodies = (const void *)(step + 1);
+  const traffic_contact *contacts = (const void *)(bodies + step->n_bodies);
+  const traffic_joint *joints = (const void *)(contacts + step->n_contacts);
+  for (uint32_t i = 0; i < step->n_bodies; i++) {
+    read_body(m, &m->bodies[i], &bodies[i]);
+    out->bodies++;
+    out->awake += m->bodies[i].awake_after;
+  }
+  for (uint32_t i = 0; i < step->n_contacts; i++)
+    read_contact(m, &m->contacts[i], &contacts[i]);
+  measure_contacts(m, joints, out);
+  measure_energy(m, joints, out);
+  out->joint_error = step->joint_error;
+  return true;
+}
+
+void measure_free(measurement *m) {
+  free(m->bodies);
+  free(m->contacts);
+  *m = (measurement){.bodies = NULL};
+}

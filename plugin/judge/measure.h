@@ -1,0 +1,55 @@
+/* One law for every stepper: what a step did, measured from outside by the poses
+ * before and after it and the impulses that it told. docs/compare.md has the
+ * formulas. */
+#ifndef ODE_MLCP_JUDGE_MEASURE_H
+#define ODE_MLCP_JUDGE_MEASURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "preload/traffic.h"
+
+/** A body around one step. */
+typedef struct measured_body {
+  const traffic_body *told;
+  bool dynamic, awake, awake_after;
+  double rotation[9];              /* after the step */
+  double energy;                   /* J: kinetic, before the step */
+  double free_v[3], free_w[3];     /* after it, were there no others */
+  double solved_v[3], solved_w[3]; /* after it, before damping */
+  double moved_v[3], moved_w[3];   /* from pose to pose, over the step */
+  double way[3], turn[3]; /* m, rad: by the mean of v and solved_v; 0 where it
+                             is not dynamic */
+  int n_pushed;           /* joints, and contacts with a force */
+} measured_body;
+
+/** A contact joint that the program made. Velocities are those of the first body
+ *  relative to the second, at the contact, m/s. */
+typedef struct measured_contact {
+  const traffic_contact *told;
+  measured_body *bodies[2];  /* NULL: none */
+  double moved[3], after[3]; /* from pose to pose; at the end */
+  double force[3];           /* N: on the first */
+  double normal_force;       /* N: shared with points as good as this */
+  double error, friction_error;
+} measured_contact;
+
+/** A step that is measured, and sums since the start; begins as zeros. */
+typedef struct measurement {
+  const traffic_step *step;
+  double h;              /* s */
+  measured_body *bodies; /* of the step */
+  measured_contact *contacts;
+  size_t bodies_size, contacts_size;
+  double energy, contact_work; /* J */
+} measurement;
+
+/** Fill all of `out`, which begins as zeros, that is measured. `step` is sound:
+ *  its counts are those of what follows it, its places are there, and it stays as
+ *  long as the measurement is asked. @return false without memory. */
+bool measure_step(measurement *measurement, const traffic_step *step,
+                  recording_step *out);
+
+void measure_free(measurement *measurement);
+
+#endif

@@ -1,0 +1,246 @@
+/* The law that compare judges steppers by, fed with steps of known worth: right
+ * ones of several kinds, and steppers that are wrong on purpose. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge/measure.h"
+#include "testing.h"
+
+/* One body on the ground, a point of which touches below its centre. */
+typedef struct scene {
+  traffic_step step;
+  traffic_body body;
+  traffic_contact contact;
+} scene;
+
+/* Units, masses, sizes of steps and strengths of gravity that are tried. */
+static const struct {
+  double mass, h, gravity, mu;
+} cases[] = {{1, 0.01, 9.81, 0.5},
+             {2000, 0.002, 9.81, 0.8},
+             {3e-3, 0.04, 1.62, 0.1},
+             {0.5, 0.001, 9810, 0.3}};
+enum { N_CASES = sizeof cases / sizeof cases[0] };
+
+/* A body that slides at `speed` along x. */
+static scene make(int k, double speed) {
+  scene s;
+  memset(&s, 0, sizeof s);
+  s.step.step_size = cases[k].h;
+  s.step.taken = s.step.watched = 1;
+  s.step.n_bodies = s.step.n_contacts = 1;
+  s.step.erp = 0.2;
+  s.step.fastest = INFINITY;
+  s.step.gravity[2] = -cases[k].gravity;
+  traffic_kind *kind = &s.body.kind;
+  kind->body = 1;
+  kind->flags = TRAFFIC_DYNAMIC | TRAFFIC_FALLS;
+  kind->mass = cases[k].mass;
+  for (int i = 0; i < 3; i++) kind->inertia[4 * i] = cases[k].mass;
+  s.body.awake = s.body.awake_after = 1;
+  s.body.before.quaternion[0] = 1;
+  s.body.before.position[2] = 1;
+  s.body.before.v[0] = speed;
+  s.contact.bodies[0] = 1;
+  dContact *asked = &s.contact.asked;
+  asked->geom.normal[2] = 1;
+  asked->geom.pos[2] = 1; // at its centre: nothing turns it
+  asked->surface.mode = dContactApprox1;
+  asked->surface.mu = cases[k].mu;
+  return s;
+}
+
+/* The stepper pushes with `force` and the body is moved by its new velocity. */
+static void take(scene *s, const double force[3]) {
+  double h = s->step.step_size;
+  s->body.after = s->body.before;
+  for (int i = 0; i < 3; i++) {
+    s->contact.force.f1[i] = force[i];
+    s->body.after.v[i] +=
+        h * (s->step.gravity[i] + force[i] / s->body.kind.mass);
+    s->body.after.position[i] += h * s->body.after.v[i];
+  }
+}
+
+static recording_step judge(scene *s, double *energy) {
+  measurement m = {.energy = 0};
+  recording_step out;
+  memset(&out, 0, sizeof out);
+  CU_ASSERT_FATAL(measure_step(&m, &s->step, &out));
+  if (energy != NULL) *energy = m.energy;
+  measure_free(&m);
+  return out;
+}
+
+static double weight(int k) { return cases[k].mass * cases[k].gravity; }
+static double fall(int k) { return cases[k].h * cases[k].gravity; }
+
+static void test_right_steps_keep_the_law(void) {
+  for (int k = 0; k < N_CASES; k++) {
+    double W = weight(k), mu = cases[k].mu;
+    // at rest, sliding with all friction that there is, and in the air
+    scene rest = make(k, 0), slide = make(k, 20 * fall(k)), air = make(k, 0);
+    take(&rest, (double[]){0, 0, W});
+    take(&slide, (double[]){-mu * W, 0, W});
+    air.contact.asked.geom.depth = -2 * fall(k) * cases[k].h;
+    take(&air, (double[]){0, 0, 0});
+    scene *right[] = {&rest, &slide, &air};
+    for (int i = 0; i < 3; i++) {
+      recording_step out = judge(right[i], NULL);
+      CU_ASSERT(out.contact_error < 1e-9 * fall(k));
+      CU_ASSERT(out.friction_error < 1e-9 * fall(k));
+      CU_ASSERT(out.cone_violation < 1e-9 * fall(k));
+    }
+  }
+}
+
+static void test_ignored_friction_is_found(void) {
+  for (int k = 0; k < N_CASES; k++) {
+    double W = weight(k), missing = cases[k].mu * fall(k);
+    scene s = make(k, 20 * fall(k));
+    take(&s, (double[]){0, 0, W});
+    recording_step out = judge(&s, NULL);
+    CU_ASSERT_DOUBLE_EQUAL(out.friction_error, missing, 1e-6 * missing);
+    CU_ASSERT(out.contact_error < 1e-9 * fall(k));
+    // across the slip, or along it, it is as wrong
+    take(&s, (double[]){0, cases[k].mu * W, W});
+    CU_ASSERT(judge(&s, NULL).friction_error > missing);
+    take(&s, (double[]){cases[k].mu * W, 0, W});
+    CU_ASSERT(judge(&s, NULL).friction_error > 1.99 * missing);
+    // and more than there is
+    take(&s, (double[]){-2 * cases[k].mu * W, 0, W});
+    CU_ASSERT(judge(&s, NULL).cone_violation > 0.99 * missing);
+  }
+}
+
+static void test_dropped_contact_is_found(void) {
+  for (int k = 0; k < N_CASES; k++) {
+    scene s = make(k, 0);
+    take(&s, (double[]){0, 0, 0});
+    CU_ASSERT_DOUBLE_EQUAL(judge(&s, NULL).contact_error, fall(k),
+                           1e-6 * fall(k));
+    // the reverse: one that pushes as it parts
+    s.body.before.v[2] = 3 * fall(k);
+    take(&s, (double[]){0, 0, weight(k)});
+    CU_ASSERT(judge(&s, NULL).contact_error > 0.99 * fall(k));
+  }
+}
+
+/* Position errors that become velocity keep the program's law, and put energy in;
+ * more of it than the program asks for does not keep it either. */
+static void test_pushing_apart_is_found(void) {
+  for (int k = 0; k < N_CASES; k++) {
+    double h = cases[k].h, depth = 100 * fall(k) * h, asked = 0.2 * depth / h;
+    scene s = make(k, 0);
+    s.contact.asked.geom.depth = depth;
+    take(&s, (double[]){0, 0, weight(k) + cases[k].mass * asked / h});
+    recording_step out = judge(&s, NULL);
+    CU_ASSERT(out.contact_error < 1e-9 * asked);
+    double kinetic = cases[k].mass * asked * asked / 2;
+    CU_ASSERT(out.contact_work > 0.99 * kinetic);
+    take(&s, (double[]){0, 0, weight(k) + cases[k].mass * 3 * asked / h});
+    CU_ASSERT(judge(&s, NULL).contact_error > 1.99 * asked);
+  }
+}
+
+/* What moves bodies without giving them velocity says so, and is held to it. */
+static void test_correction_by_motion_is_checked(void) {
+  for (int k = 0; k < N_CASES; k++) {
+    double h = cases[k].h, depth = 100 * fall(k) * h, asked = 0.2 * depth / h;
+    scene s = make(k, 0);
+    s.contact.asked.geom.depth = depth;
+    s.step.pushes = 1;
+    take(&s, (double[]){0, 0, weight(k)});
+    s.body.after.position[2] += h * asked;
+    recording_step out = judge(&s, NULL);
+    CU_ASSERT(out.contact_error < 1e-9 * asked);
+    CU_ASSERT(out.own_error < 1e-9 * asked);
+    CU_ASSERT(out.contact_work < 1e-9 * weight(k) * asked * h);
+    // half of what was asked for is half of it missed, by either law
+    s.body.after.position[2] -= h * asked / 2;
+    out = judge(&s, NULL);
+    CU_ASSERT_DOUBLE_EQUAL(out.own_error, asked / 2, 1e-6 * asked);
+    CU_ASSERT_DOUBLE_EQUAL(out.contact_error, asked / 2, 1e-6 * asked);
+    // who tells of no such motion is not asked for it beside the law
+    s.step.pushes = 0;
+    CU_ASSERT(judge(&s, NULL).own_error == 0);
+  }
+}
+
+static void test_added_energy_is_found(void) {
+  for (int k = 0; k < N_CASES; k++) {
+    double energy, W = weight(k), speed = 20 * fall(k);
+    scene s = make(k, speed);
+    take(&s, (double[]){-cases[k].mu * W, 0, W});
+    judge(&s, &energy);
+    double kinetic = cases[k].mass * speed * speed / 2;
+    CU_ASSERT(fabs(energy) < 1e-9 * kinetic);
+    // a tenth more speed than the forces give
+    s.body.after.v[0] *= 1.1;
+    judge(&s, &energy);
+    CU_ASSERT(energy > 0.1 * kinetic);
+  }
+}
+
+static void test_bounces(void) {
+  const double e = 0.6;
+  for (int k = 0; k < N_CASES; k++) {
+    double speed = 30 * fall(k), h = cases[k].h, gain = fall(k);
+    scene s = make(k, 0);
+    s.contact.asked.surface.mode |= dContactBounce;
+    s.contact.asked.surface.bounce = e;
+    s.contact.asked.surface.bounce_vel = fall(k);
+    s.body.before.v[2] = -speed;
+    // the host's rule, and the exact one of an impact as the step begins or ends
+    double right[] = {e * speed, e * speed - gain, e * (speed + gain)};
+    for (int i = 0; i < 3; i++) {
+      double push = cases[k].mass * (right[i] + speed + gain) / h;
+      take(&s, (double[]){0, 0, push});
+      CU_ASSERT(judge(&s, NULL).contact_error < 1e-9 * speed);
+    }
+    // one that gives nothing back, and one that gives all
+    double wrong[] = {0, speed};
+    for (int i = 0; i < 2; i++) {
+      take(&s, (double[]){0, 0, cases[k].mass * (wrong[i] + speed + gain) / h});
+      CU_ASSERT(judge(&s, NULL).contact_error > 0.3 * speed);
+    }
+  }
+}
+
+/* The same step with the bodies the other way round is as wrong. */
+static void test_order_of_bodies_makes_no_difference(void) {
+  for (int k = 0; k < N_CASES; k++) {
+    scene s = make(k, 20 * fall(k));
+    s.contact.asked.surface.mode |= dContactMotion1 | dContactFDir1;
+    s.contact.asked.fdir1[0] = 1;
+    s.contact.asked.surface.motion1 = 5 * fall(k);
+    take(&s, (double[]){0.2 * weight(k), 0.1 * weight(k), 0.7 * weight(k)});
+    recording_step one = judge(&s, NULL);
+    s.contact.bodies[0] = 0;
+    s.contact.bodies[1] = 1;
+    s.contact.asked.geom.normal[2] = -1;
+    recording_step other = judge(&s, NULL);
+    CU_ASSERT(one.contact_error > 0.1 * fall(k));
+    CU_ASSERT(one.friction_error > 0.01 * fall(k));
+    CU_ASSERT_DOUBLE_EQUAL(one.contact_error, other.contact_error,
+                           1e-9 * fall(k));
+    CU_ASSERT_DOUBLE_EQUAL(one.friction_error, other.friction_error,
+                           1e-9 * fall(k));
+  }
+}
+
+int main(void) {
+  static CU_TestInfo tests[] = {
+      {"right steps keep the law", test_right_steps_keep_the_law},
+      {"ignored friction is found", test_ignored_friction_is_found},
+      {"a dropped contact is found", test_dropped_contact_is_found},
+      {"pushing apart is found", test_pushing_apart_is_found},
+      {"a correction by motion is checked",
+       test_correction_by_motion_is_checked},
+      {"added energy is found", test_added_energy_is_found},
+      {"bounces", test_bounces},
+      {"the order of bodies", test_order_of_bodies_makes_no_difference},
+      CU_TEST_INFO_NULL};
+  return run_tests("judge: the law", tests);
+}
