@@ -8,6 +8,7 @@
  *   size M, mass KG  of the boxes to come
  *   tower N          N boxes on each other, not quite in line, for two seconds;
  *                    prints how far the top one got, in sizes
+ *   lost N           step N times with a velocity that is none
  *   say WORD         print a word and a line end, buffered as usual
  *   exit N, _exit N, quick_exit N, abort, fault, raise SIGNAL
  *   ignore SIGNAL, handle SIGNAL   (the handler ends with _exit 17)
@@ -144,6 +145,13 @@ static void step(int count, int touching) {
   }
 }
 
+static void lose(int count) {
+  if (world == NULL) make_world();
+  dBodySetLinearVel(body, NAN, 0, 0);
+  step(count, 0);
+  dBodySetLinearVel(body, 0, 0, 0);
+}
+
 static void step_late(void) { step(late_steps, 0); }
 
 static void *step_own_world(void *count) {
@@ -216,6 +224,8 @@ static int do_with_number(const char *deed, int value) {
     step(value, 0);
   else if (strcmp(deed, "touch") == 0)
     step(value, 1);
+  else if (strcmp(deed, "lost") == 0)
+    lose(value);
   else if (strcmp(deed, "drop") == 0)
     drop(value);
   else if (strcmp(deed, "tower") == 0)

@@ -63,7 +63,7 @@ run --stats s.json --scheme gap --edges 6 --erp 0.25 --max-correction inf \
   --max-events 7 --impact set --impact-seed 3 -- "$program" touch 5
 check "all settings: status" status_is 0
 options=$("$command" run --help | sed -n 's/^  --\([a-z-]*\) .*/\1/p' |
-  grep -v '^stats$\|^trace$\|^dump\|^version$')
+  grep -v '^stats$\|^trace$\|^dump\|^strict$\|^version$')
 again=
 for option in $options; do
   key=$(echo "$option" | tr - _)
@@ -360,27 +360,52 @@ check "a program that closes stderr: said" err_has 'ls never stepped'
 run --stats s.json "$program"
 check "never stepped: no statistics" [ ! -e s.json ]
 
-mkdir second
-cp "$build/lib/libode.so.8" second/libode.so.8
-run "$program" step 2 dlopen "$work/second/libode.so.8"
+# a library that has ODE in itself, with names of its own version
+cat >own_ode.c <<'LIBRARY'
+int dWorldStep(void *world, double h) { return world != 0 && h > 0; }
+void *dWorldCreate(void) { return 0; }
+LIBRARY
+$compiler -shared -fPIC own_ode.c -o engine.so
+run "$program" step 2 dlopen "$work/engine.so"
 check "a second library: status 2" status_is 2
-check "a second library: named" \
-  err_has "second ODE library, .*/second/libode.so.8"
+check "a second library: named" err_has "second ODE library, .*/engine.so"
 check "a second library: one line" n_lines 1 err
-run "$program" step 2 dlopen "$work/second/libode.so.8" exit 4
+run "$program" step 2 dlopen "$work/engine.so" exit 4
 check "a second library, failed: its own status" status_is 4
-run sh -c "\"$program\" step 2 dlopen '$work/second/libode.so.8'; true"
+run sh -c "\"$program\" step 2 dlopen '$work/engine.so'; true"
 check "a second library in a child: status 2" status_is 2
 check "a second library in a child: said once" n_lines 1 err
-run "$program" step 2 dlopen "$work/second/libode.so.8" fork
+run "$program" step 2 dlopen "$work/engine.so" fork
 check "a second library before a fork: status 2" status_is 2
 check "a second library before a fork: said once" n_lines 1 err
-run "$program" step 2 dlopen "$work/second/libode.so.8" dlclose last
+run "$program" step 2 dlopen "$work/engine.so" dlclose last
 check "a second library, closed: status 2" status_is 2
-check "a second library, closed: named" err_has "/second/libode.so.8"
+check "a second library, closed: named" err_has "/engine.so"
 run "$program" step 2 dlopen libode.so.8
 check "the same library once more: status 0" status_is 0
 check "the same library once more: nothing to say" err_is_empty
+
+# steps that were refused
+run --stats s.json "$program" lost 3 step 4
+check "refused steps: the program's status" status_is 0
+check "refused steps: how many" err_has ': 3 of 7 steps were refused or failed'
+check "refused steps: in the statistics" json_holds s.json failed 3
+run --strict "$program" lost 3 step 4
+check "refused steps, strict: status 3" status_is 3
+check "refused steps, strict: how many" err_has ': 3 of 7 steps'
+run --strict "$program" lost 3 exit 6
+check "refused steps, strict, failed: its own status" status_is 6
+run --strict sh -c "\"$program\" lost 2; \"$program\" step 1 lost 1; true"
+check "refused steps of children, strict: status 3" status_is 3
+check "refused steps of children: how many" err_has 'sh: 3 of 4 steps'
+run --strict "$program" step 3
+check "no step refused, strict: status 0" status_is 0
+check "no step refused, strict: nothing to say" err_is_empty
+run "$program" lost 2 raise 15
+check "refused, ended by a signal: status" status_is 143
+check "refused, ended by a signal: how many" err_has ': 2 of 2 steps'
+run "$program"
+check "never stepped: what to do" err_has 'link it with the shared libode.so.8'
 
 # launchers that let ode-mlcp out of sight
 run env LD_PRELOAD= "$program" step 3

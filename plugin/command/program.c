@@ -119,7 +119,8 @@ static const char *elf_problem(int file, program *found) {
     return "a broken ELF file";
   if (!read_loader(file, &header, found->loader)) {
     found->loader[0] = '\0';
-    return "statically linked, nothing can be preloaded into it";
+    return "statically linked, nothing can be preloaded into it: link it "
+           "with the shared libode.so.8";
   }
   return NULL;
 }

@@ -32,8 +32,8 @@ static const char ending[] =
     "\n"
     "Each option is also an environment variable: ODE_MLCP_EDGES for --edges.\n"
     "Exit status: the program's; 2 when it could not be started, or when it\n"
-    "returned 0 but never stepped an ODE world or holds a second ODE "
-    "library.\n";
+    "returned 0 but never stepped an ODE world or holds a second ODE library;\n"
+    "3 with --strict when it returned 0 but steps were refused or failed.\n";
 
 /* ---- options ---- */
 
@@ -61,7 +61,7 @@ bool command_hand_on(void *context, const char *option, const char *value) {
 
 typedef struct request {
   const char *dump, *dump_when;
-  bool version;
+  bool strict, version;
 } request;
 
 static bool read_options(int argc, char **argv, request *request, int *status) {
@@ -77,6 +77,9 @@ static bool read_options(int argc, char **argv, request *request, int *status) {
       {"dump-when", "degraded|slow|all", &request->dump_when,
        .help = "those above the tolerance (default), those that took 10 times "
                "the run's median, or all"},
+      {"strict", NULL, &request->strict,
+       .help = "end with status 3 where steps were refused or failed and the "
+               "program ended well"},
       {"version", NULL, &request->version, .help = "the version"},
       {.name = NULL}};
   const command_line line = {about,           arguments, ending,
@@ -87,6 +90,7 @@ static bool read_options(int argc, char **argv, request *request, int *status) {
     return false;
   }
   if (request->dump != NULL) setenv(ENVIRONMENT_DUMP, request->dump, 1);
+  if (request->strict) setenv(ENVIRONMENT_STRICT, "on", 1);
   if (request->dump_when != NULL)
     setenv(ENVIRONMENT_DUMP_WHEN, request->dump_when, 1);
   return true;

@@ -12,9 +12,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/text.h"
 #include "preload/libraries.h"
 #include "preload/message.h"
 #include "preload/record.h"
+#include "settings/environment.h"
 
 static run_mark_place run;
 static pid_t self; /* 0: exits are not watched (yet) */
@@ -64,6 +66,35 @@ static void tell_of_second_library(void) {
                        ": worlds made in it did not step on ode-mlcp", NULL});
 }
 
+void ending_count_step(bool taken) {
+  if (run.mark == NULL) return;
+  atomic_fetch_add(&run.mark->steps, 1);
+  if (!taken) atomic_fetch_add(&run.mark->not_taken, 1);
+}
+
+/* Async-signal-safe. @return whether there were any */
+static bool tell_of_steps_not_taken(void) {
+  char counts[64];
+  text out;
+  long not_taken = run.mark != NULL ? atomic_load(&run.mark->not_taken) : 0;
+  if (not_taken == 0) return false;
+  text_start(&out, counts, sizeof counts - 1);
+  text_add_integer(&out, not_taken);
+  text_add(&out, " of ");
+  text_add_integer(&out, atomic_load(&run.mark->steps));
+  counts[out.used] = '\0';
+  message_say((const char *[]){program, ": ", counts,
+                               " steps were refused or failed and changed "
+                               "nothing",
+                               NULL});
+  return true;
+}
+
+static bool is_strict(void) {
+  const char *value = getenv(ENVIRONMENT_STRICT);
+  return value != NULL && strcmp(value, "on") == 0;
+}
+
 void ending_tell_of_start(const char *name) {
   message_say((const char *[]){
       program, " started ", name,
@@ -77,16 +108,27 @@ void ending_tell_of_start(const char *name) {
  * @return the status to end with in place of `status`. */
 static int judge_run(int status, const char *started) {
   tell_of_second_library();
-  if (run.top != self) return status;
+  if (run.top != self) {
+    // preloaded by hand: nobody else says it
+    if (run.top == 0) (void)tell_of_steps_not_taken();
+    return status;
+  }
 
   bool stepped = atomic_load(&run.mark->stepped) != 0;
   if (!stepped && started != NULL)
     ending_tell_of_start(started);
   else if (!stepped)
-    message_say((const char *[]){program, " never stepped an ODE world", NULL});
+    message_say((const char *[]){
+        program,
+        (" never stepped an ODE world; if it has ODE linked in statically, "
+         "link it with the shared libode.so.8"),
+        NULL});
+  bool incomplete = tell_of_steps_not_taken() && is_strict();
   bool wrong = !stepped || atomic_load(&run.mark->second_library) != 0;
   // the low byte is all that a parent sees
-  return wrong && (status & 0xff) == 0 ? WRONG_RUN_STATUS : status;
+  if ((status & 0xff) != 0) return status;
+  return wrong ? WRONG_RUN_STATUS
+               : (incomplete ? STEPS_NOT_TAKEN_STATUS : status);
 }
 
 /* ---- exits ---- */
@@ -144,6 +186,11 @@ void ending_leave(int status) {
   for (;;) syscall(SYS_exit_group, status);
 }
 
+void ending_refuse(void) {
+  if (is_this_process()) finish_undisturbed();
+  ending_leave(WRONG_RUN_STATUS);
+}
+
 /* Stands before the C library's: shells and Python's children end this way,
  * which runs no exit handler. */
 static void __attribute__((noreturn)) end_by_system_call(int status) {
@@ -199,6 +246,7 @@ static void end_by_signal(int number, siginfo_t *information, void *context) {
   int error = errno;
 
   if (is_this_process()) record_finish();
+  if (ending_answers_for_run()) (void)tell_of_steps_not_taken();
   errno = error;
   // a fault happens again on return, where a core dump shows it; anything else
   // is sent again

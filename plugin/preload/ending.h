@@ -7,9 +7,13 @@
 
 #include "preload/run_mark.h"
 
-/** A program that ended well ends with this where it stepped no world on
- *  ode-mlcp, or worlds of a second library. */
-enum { WRONG_RUN_STATUS = 2 };
+enum {
+  /** A program that ended well ends with this where it stepped no world on
+   *  ode-mlcp, or worlds of a second library; */
+  WRONG_RUN_STATUS = 2,
+  /** with this, where it is asked for, if a step was not taken. */
+  STEPS_NOT_TAKEN_STATUS = 3
+};
 
 /**
  * Watch `exit`, `quick_exit`, `_exit` and `fork`. Called from the module's
@@ -25,6 +29,9 @@ void ending_watch_exits(run_mark_place place);
  */
 void ending_watch_signals(void);
 
+/** A step was tried. From any thread. */
+void ending_count_step(bool taken);
+
 /** Whether it is this process that says at its end what was wrong with the
  *  run. */
 bool ending_answers_for_run(void);
@@ -35,6 +42,10 @@ void ending_tell_of_start(const char *name);
 /** Write the results of a process that a program started so has taken the place
  *  of, and judge the run. @return the status to end with in place of `status` */
 int ending_judge_child(const char *name, int status);
+
+/** End a program that has been told why: results are written, and no more is
+ *  said. */
+void __attribute__((noreturn)) ending_refuse(void);
 
 /** End without any exit handler. */
 void __attribute__((noreturn)) ending_leave(int status);

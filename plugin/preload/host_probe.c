@@ -1,7 +1,6 @@
-#define _GNU_SOURCE // pipe2, RTLD_DEEPBIND
+#define _GNU_SOURCE // pipe2
 #include "preload/host_probe.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,11 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* musl has none, and no need: a library's own symbols come first where no other
- * libode is loaded */
-#ifndef RTLD_DEEPBIND
-#define RTLD_DEEPBIND 0
-#endif
+#include "preload/ode_file.h"
 
 /* Ends a child without any exit handler of the parent's. */
 static void __attribute__((noreturn)) end_child(int status) {
@@ -50,13 +45,6 @@ static FILE *start_listing(const char *loader, const char *program,
   return listing;
 }
 
-/* libode.so.8, libode-double.so.3, but not libode_mlcp.so.0. */
-static bool is_ode_name(const char *name) {
-  if (strncmp(name, "libode", 6) != 0) return false;
-  return strncmp(name + 6, ".so", 3) == 0 ||
-         (name[6] == '-' && strstr(name, ".so") != NULL);
-}
-
 /* Reads a line "name => file (address)" or "file (address)". */
 static bool read_line(const char *line, char name[PATH_MAX],
                       char file[PATH_MAX]) {
@@ -69,34 +57,7 @@ static bool read_line(const char *line, char name[PATH_MAX],
 
   const char *slash = strrchr(name, '/');
   if (slash != NULL) memmove(name, slash + 1, strlen(slash));
-  return is_ode_name(name);
-}
-
-static void __attribute__((noreturn)) answer_precision(const char *file) {
-  union {
-    void *symbol;
-    const char *(*function)(void);
-  } configuration;
-
-  silence(STDOUT_FILENO);
-  silence(STDERR_FILENO);
-  // its own symbols first: another libode may be loaded already
-  void *library = dlopen(file, RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND);
-  configuration.symbol =
-      library != NULL ? dlsym(library, "dGetConfiguration") : NULL;
-  bool is_single =
-      configuration.symbol != NULL &&
-      strstr(configuration.function(), "ODE_single_precision") != NULL;
-  end_child(is_single ? 1 : 0);
-}
-
-static bool is_single_precision(const char *file) {
-  pid_t child = fork();
-  if (child == 0) answer_precision(file);
-
-  int status;
-  return child > 0 && waitpid(child, &status, 0) == child &&
-         WIFEXITED(status) && WEXITSTATUS(status) == 1;
+  return ode_file_has_name(name);
 }
 
 host_probe_result host_probe(const char *loader, const char *program,
@@ -113,12 +74,14 @@ host_probe_result host_probe(const char *loader, const char *program,
   waitpid(child, NULL, 0);
 
   if (!found) return HOST_PROBE_FITS;
-  if (strcmp(name, HOST_PROBE_SONAME) != 0) {
+  if (strcmp(name, ODE_FILE_SONAME) != 0) {
     snprintf(library, PATH_MAX, "%s", name);
     return HOST_PROBE_OTHER_NAME;
   }
-  return library[0] == '/' && is_single_precision(library) ? HOST_PROBE_SINGLE
-                                                           : HOST_PROBE_FITS;
+  char soname[NAME_MAX + 1];
+  return library[0] == '/' && ode_file_read(library, soname) == ODE_FILE_SINGLE
+             ? HOST_PROBE_SINGLE
+             : HOST_PROBE_FITS;
 }
 
 void host_probe_explain(host_probe_result result, const char *program,
@@ -130,6 +93,6 @@ void host_probe_explain(host_probe_result result, const char *program,
              library);
   else
     snprintf(message, message_size,
-             "%s: needs %s; only " HOST_PROBE_SONAME " can be stood in for",
+             "%s: needs %s; only " ODE_FILE_SONAME " can be stood in for",
              program, library);
 }

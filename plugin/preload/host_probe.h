@@ -5,9 +5,6 @@
 #include <limits.h>
 #include <stddef.h>
 
-/** The name that the preloaded host answers to. */
-#define HOST_PROBE_SONAME "libode.so.8"
-
 typedef enum host_probe_result {
   HOST_PROBE_FITS,      /* none needed, or one that the host can stand in for */
   HOST_PROBE_SINGLE,    /* one in single precision */
@@ -16,8 +13,7 @@ typedef enum host_probe_result {
 
 /**
  * Ask the program's own loader which libode it would take, and that library
- * for its precision. Runs none of the program's code; the library is opened in
- * a child process. What cannot be found out counts as fitting.
+ * for its precision. Runs none of the program's code. What cannot be found out counts as fitting.
  *
  * @param loader   the program's interpreter, as its ELF file names it
  * @param library  [PATH_MAX] out: the library's file or its name

@@ -26,20 +26,23 @@ static const void *find_segment(const struct dl_phdr_info *object,
   return NULL;
 }
 
-static symbol_table read_symbol_table(const struct dl_phdr_info *object) {
+static symbol_table read_dynamic(const ElfW(Dyn) * entry, ElfW(Addr) start) {
   symbol_table table = {NULL, NULL, NULL, NULL};
-  const ElfW(Dyn) *entry = find_segment(object, PT_DYNAMIC);
 
   for (; entry != NULL && entry->d_tag != DT_NULL; entry++) {
     // the loader has relocated these, except in the vDSO
     ElfW(Addr) address = entry->d_un.d_ptr;
-    if (address < object->dlpi_addr) address += object->dlpi_addr;
+    if (address < start) address += start;
     if (entry->d_tag == DT_SYMTAB) table.symbols = (const void *)address;
     if (entry->d_tag == DT_STRTAB) table.strings = (const void *)address;
     if (entry->d_tag == DT_GNU_HASH) table.gnu_hash = (const void *)address;
     if (entry->d_tag == DT_HASH) table.sysv_hash = (const void *)address;
   }
   return table;
+}
+
+static symbol_table read_symbol_table(const struct dl_phdr_info *object) {
+  return read_dynamic(find_segment(object, PT_DYNAMIC), object->dlpi_addr);
 }
 
 static bool is_definition(const symbol_table *table, uint32_t index,
@@ -79,11 +82,14 @@ static bool defines_by_sysv_hash(const symbol_table *table, const char *name) {
   return false;
 }
 
-static bool defines(const struct dl_phdr_info *object, const char *name) {
-  symbol_table table = read_symbol_table(object);
-  if (table.symbols == NULL || table.strings == NULL) return false;
-  if (table.gnu_hash != NULL) return defines_by_gnu_hash(&table, name);
-  return table.sysv_hash != NULL && defines_by_sysv_hash(&table, name);
+static bool defines(const symbol_table *table, const char *name) {
+  if (table->symbols == NULL || table->strings == NULL) return false;
+  if (table->gnu_hash != NULL) return defines_by_gnu_hash(table, name);
+  return table->sysv_hash != NULL && defines_by_sysv_hash(table, name);
+}
+
+static bool defines_ode(const symbol_table *table) {
+  return defines(table, "dWorldStep") && defines(table, "dWorldCreate");
 }
 
 /* Whether `address` lies in one of the object's segments. */
@@ -104,18 +110,35 @@ static int notice_other_ode(struct dl_phdr_info *object, size_t size,
   const char *name = object->dlpi_name;
 
   // the program itself has an empty name; what it defines, it defines for all
-  if (name == NULL || *name == '\0' || !defines(object, "dWorldStep") ||
-      !defines(object, "dWorldCreate"))
-    return 0;
+  if (name == NULL || *name == '\0') return 0;
+  symbol_table table = read_symbol_table(object);
+  if (!defines_ode(&table)) return 0;
   if (holds(object, (const void *)dWorldCreate)) return 0;
   *(const char **)found = name;
   return 1;
 }
 
+/* What dlmopen loads beside everything else, dl_iterate_phdr does not tell.
+ * Older C libraries do not list it either. */
+static const char *find_in_other_namespaces(void) {
+#if defined __GLIBC__ && __GLIBC_PREREQ(2, 35)
+  // declared as the older, shorter struct
+  const struct r_debug_extended *space = dlsym(RTLD_DEFAULT, "_r_debug");
+  if (space == NULL || space->base.r_version < 2) return NULL;
+  while ((space = space->r_next) != NULL)
+    for (const struct link_map *object = space->base.r_map; object != NULL;
+         object = object->l_next) {
+      symbol_table table = read_dynamic(object->l_ld, object->l_addr);
+      if (defines_ode(&table)) return object->l_name;
+    }
+#endif
+  return NULL;
+}
+
 const char *libraries_second_ode(void) {
   const char *found = NULL;
   dl_iterate_phdr(notice_other_ode, &found);
-  return found;
+  return found != NULL ? found : find_in_other_namespaces();
 }
 
 /* Whether bytes hold ODE's words on itself: "ODE ", its features, a precision. */

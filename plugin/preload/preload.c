@@ -56,6 +56,7 @@ static void observe_step(void *context, dWorldID world,
   bool is_first = !record_has_steps();
   if (is_first) ending_watch_signals();
   record_step(world, report);
+  ending_count_step(report->taken);
   near_contacts_follow(world);
   if (is_first) settle_dump();
   if (program_observer != NULL)

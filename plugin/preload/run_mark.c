@@ -36,7 +36,7 @@ static int open_unnamed_file(void) {
 }
 
 int run_mark_create(const char *path, char *setting, size_t setting_size) {
-  run_mark first = {0, 0, 0, 0, 0};
+  run_mark first = {0};
   struct stat file;
 
   if (stat(path, &file) != 0) return errno;

@@ -22,6 +22,8 @@ typedef struct run_mark {
   atomic_int stepped;        /* some process stepped a world */
   atomic_int second_library; /* some process loaded a second ODE library */
   atomic_int owner;          /* process that the plain file names belong to */
+  atomic_long steps;         /* that any process tried */
+  atomic_long not_taken;     /* of them: refused or failed */
   /* the file whose host the command has looked at, before the start */
   unsigned long long probed_device, probed_inode;
 } run_mark;

@@ -11,6 +11,7 @@
 #define ENVIRONMENT_TRACE "ODE_MLCP_TRACE"
 #define ENVIRONMENT_DUMP "ODE_MLCP_DUMP"
 #define ENVIRONMENT_DUMP_WHEN "ODE_MLCP_DUMP_WHEN"
+#define ENVIRONMENT_STRICT "ODE_MLCP_STRICT"
 
 enum { ENVIRONMENT_NAME = 48 }; /* longest name of a variable, with its end */
 

@@ -1,8 +1,15 @@
 #include "stepper/island_threads.h"
 
 #include <stdbool.h>
+#include <unistd.h>
 
+/* In a forked child the threads are gone and cannot be joined: their memory is
+ * left where it is. */
 static void stop(island_threads *threads) {
+  if (threads->process != getpid()) {
+    *threads = (island_threads){0};
+    return;
+  }
   if (threads->implementation != NULL)
     dThreadingImplementationShutdownProcessing(threads->implementation);
   if (threads->pool != NULL) dThreadingFreeThreadPool(threads->pool);
@@ -13,6 +20,7 @@ static void stop(island_threads *threads) {
 
 static bool start(island_threads *threads, int count) {
   threads->count = count;
+  threads->process = getpid();
   threads->implementation = dThreadingAllocateMultiThreadedImplementation();
   if (threads->implementation != NULL)
     threads->pool = dThreadingAllocateThreadPool((unsigned)count, 0,
@@ -41,4 +49,11 @@ void island_threads_set(island_threads *threads, dWorldID world, int count) {
              "ode-mlcp: no %d threads to be had: islands are solved one after "
              "another",
              count);
+}
+
+void island_threads_follow_fork(island_threads *threads, dWorldID world) {
+  int count = threads->count;
+  if (count == 0 || threads->process == getpid()) return;
+  island_threads_set(threads, world, 0);
+  island_threads_set(threads, world, count);
 }

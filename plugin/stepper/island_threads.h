@@ -2,6 +2,8 @@
 #ifndef ODE_MLCP_STEPPER_ISLAND_THREADS_H
 #define ODE_MLCP_STEPPER_ISLAND_THREADS_H
 
+#include <sys/types.h>
+
 #include <ode/ode.h>
 
 /** Starts all zero: none, the world keeps the threads that its program gave it. */
@@ -9,6 +11,7 @@ typedef struct island_threads {
   int count;
   dThreadingImplementationID implementation;
   dThreadingThreadPoolID pool;
+  pid_t process; /* whose they are */
 } island_threads;
 
 /**
@@ -20,5 +23,9 @@ typedef struct island_threads {
  * told by a message; islands are solved one after another then, to the same bits.
  */
 void island_threads_set(island_threads *threads, dWorldID world, int count);
+
+/** Before a step: in a forked child, which has none of its parent's threads, start
+ * as many anew. */
+void island_threads_follow_fork(island_threads *threads, dWorldID world);
 
 #endif

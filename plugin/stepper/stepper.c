@@ -186,6 +186,7 @@ static bool reserve_results(world_stepper *stepper, size_t n_islands,
 static int stepper_prepare(void *context, dWorldID world, dReal step_size) {
   world_stepper *stepper = context;
   if (++stepper->under_way > 1) return 0; /* the other one's results are here */
+  island_threads_follow_fork(&stepper->threads, world);
   stepper->start_seconds = seconds_now();
   stepper->told_progress = false;
   stepper->prepared =

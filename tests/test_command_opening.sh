@@ -1,0 +1,173 @@
+#!/bin/sh
+# Programs under `ode-mlcp run` that open ODE for themselves: by name, by path, by a
+# copy, with every flag, late, twice, closed and opened again; forks with threads.
+. "$(dirname "$0")/command_checks.sh"
+
+late=$build/tests/late_program
+
+# check_fall WHAT TIMES ARG...: all bodies fell on ode-mlcp, in 100 steps each
+check_fall() {
+  what=$1 times=$2
+  shift 2
+  rm -f s.json
+  run --stats s.json -- "$late" "$@"
+  check "$what: status" status_is 0
+  check "$what: nothing to say" err_is_empty
+  check "$what: they fell" [ "$(grep -c '^-0.505$' out)" = "$times" ]
+  check "$what: on ode-mlcp" json_holds s.json steps $((100 * times))
+}
+
+mkdir copies
+cp "$build/lib/libode.so.8" copies/libode.so.8
+cp "$build/lib/libode.so.8" copies/physics.so
+cp "$late" copies/late_program
+for how in now lazy global deep new base; do
+  check_fall "$how, by name" 1 $how libode.so.8
+  check_fall "$how, by path" 1 $how "$work/copies/libode.so.8"
+  check_fall "$how, a copy of another name" 1 $how copies/physics.so
+done
+check_fall "the name for linking" 1 now libode.so
+check_fall "one after the other" 5 now copies/libode.so.8 deep libode.so \
+  new copies/physics.so global libode.so.8 now copies/libode.so.8
+late=$work/copies/late_program
+# shellcheck disable=SC2016 # the loader's own word
+check_fall "beside the program" 1 now '$ORIGIN/libode.so.8'
+# shellcheck disable=SC2016
+check_fall "beside the program, in braces" 1 deep '${ORIGIN}/physics.so'
+late=$build/tests/late_program
+
+# a program that is linked with ODE and opens a copy, too
+run --stats s.json "$program" step 2 dlopen "$work/copies/libode.so.8" \
+  dlclose last step 1
+check "linked and opened: status" status_is 0
+check "linked and opened: nothing to say" err_is_empty
+check "linked and opened: steps" json_holds s.json steps 3
+
+# what is not there is the loader's to tell
+run "$late" now copies/none/libode.so.8
+check "no such file: the program's status" status_is 99
+check "no such file: the loader's words" err_has 'cannot open shared object'
+
+# a plugin of the program's that is linked with ODE
+cat >plugin.c <<'PLUGIN'
+#include <ode/ode.h>
+double fall_in_plugin(void) {
+  dInitODE2(0);
+  dWorldID world = dWorldCreate();
+  dBodyID body = dBodyCreate(world);
+  dWorldSetGravity(world, 0, 0, -1);
+  for (int k = 0; k < 100; k++) dWorldStep(world, 0.01);
+  return dBodyGetPosition(body)[2];
+}
+PLUGIN
+mkdir plugins
+if $compiler -shared -fPIC plugin.c -o plugins/plugin.so \
+    -I"$build/host/include" -L"$build/lib" -lode -Wl,-rpath,"$build/lib"; then
+  check_fall "a plugin" 1 now plugins/plugin.so
+  check_fall "a plugin, DEEPBIND" 1 deep plugins/plugin.so
+  # a namespace of its own has an ODE of its own
+  run "$late" new plugins/plugin.so
+  check "a plugin in a namespace: status 2" status_is 2
+  check "a plugin in a namespace: told" err_has \
+    'late_program holds a second ODE library, .*libode.so.8'
+  run --stats s.json "$late" new plugins/plugin.so now libode.so.8
+  check "a plugin in a namespace, and another: status 2" status_is 2
+  check "a plugin in a namespace, and another: one line" n_lines 1 err
+fi
+
+# the loader still knows who called it
+cat >by_run_path.c <<'PROGRAM'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void) {
+  void *library = dlopen("plugin.so", RTLD_NOW);
+  if (library == NULL) return puts(dlerror()), 98;
+  double (*fall)(void);
+  *(void **)&fall = dlsym(library, "fall_in_plugin");
+  printf("%.3f\n", fall());
+  return 0;
+}
+PROGRAM
+if [ -f plugins/plugin.so ] && $compiler by_run_path.c -o by_run_path -ldl \
+    -Wl,-rpath,"$work/plugins"; then
+  run --stats s.json ./by_run_path
+  check "by the caller's run path: status" status_is 0
+  check "by the caller's run path: steps" json_holds s.json steps 100
+fi
+
+# ---- what cannot be stood in for ----
+
+# a library that says it is in single precision, and one of another name
+cat >other.c <<'LIBRARY'
+const char *dGetConfiguration(void) { return "ODE ODE_single_precision"; }
+LIBRARY
+$compiler -shared -fPIC other.c -o single.so -Wl,-soname,libode.so.8
+$compiler -shared -fPIC other.c -o other.so -Wl,-soname,libode-double.so.3
+run "$late" now ./single.so
+check "single precision: status 2" status_is 2
+check "single precision: one line" n_lines 1 err
+check "single precision: named" err_has 'opened ./single.so, which is in single'
+run "$late" now libode.so.8 deep ./other.so
+check "another name: status 2" status_is 2
+check "another name: one line" n_lines 1 err
+check "another name: named" err_has 'opened ./other.so (libode-double.so.3)'
+
+# ---- Python ----
+
+if command -v python3 >/dev/null; then
+  cat >late.py <<'PYTHON'
+import ctypes, sys
+for name in sys.argv[1:]:
+    ode = ctypes.CDLL(name)
+    ode.dWorldCreate.restype = ctypes.c_void_p
+    ode.dBodyCreate.restype = ctypes.c_void_p
+    ode.dBodyCreate.argtypes = [ctypes.c_void_p]
+    ode.dWorldStep.argtypes = [ctypes.c_void_p, ctypes.c_double]
+    ode.dBodyGetPosition.argtypes = [ctypes.c_void_p]
+    ode.dBodyGetPosition.restype = ctypes.POINTER(ctypes.c_double)
+    ode.dWorldSetGravity.argtypes = [ctypes.c_void_p] + 3 * [ctypes.c_double]
+    ode.dInitODE2(0)
+    world = ode.dWorldCreate()
+    ode.dWorldSetGravity(world, 0, 0, -1)
+    body = ode.dBodyCreate(world)
+    for i in range(100):
+        ode.dWorldStep(world, 0.01)
+    print("%.3f" % ode.dBodyGetPosition(body)[2])
+PYTHON
+  rm -f s.json
+  run --stats s.json python3 late.py libode.so.8 ./copies/libode.so.8
+  check "ctypes: status" status_is 0
+  check "ctypes: they fell" [ "$(grep -c '^-0.505$' out)" = 2 ]
+  check "ctypes: on ode-mlcp" json_holds s.json steps 200
+fi
+
+# ---- compared ----
+
+ode_mlcp compare --no-repeat --output report -- "$late" now \
+  copies/libode.so.8 new libode.so
+check "compared: status" status_is 0
+check "compared: the steppers took steps" grep -q '^steps taken.* 200  *200 ' out
+
+# ---- forks ----
+
+for threads in 0 1 3; do
+  rm -f s.json*
+  run --stats s.json --threads $threads timeout 60 "$program" touch 3 fork \
+    touch 4 exit 5
+  check "fork with $threads threads: status" status_is 5
+  check "fork with $threads threads: the parent's steps" \
+    json_holds s.json steps 3
+  check "fork with $threads threads: the child's steps" \
+    json_holds "$(echo s.json.*)" steps 4
+done
+rm -f s.json*
+run --stats s.json --threads 2 timeout 60 "$program" touch 2 fork touch 2 \
+  exec "$program" touch 6
+check "fork and exec: status" status_is 0
+check "fork and exec: the last program's steps" \
+  grep -q '"steps": 6,' s.json.*
+run --threads 2 timeout 60 sh -c "\"$program\" touch 3 &
+  wait; exit 4"
+check "a daemon's way: status" status_is 4
+
+finish
