@@ -543,8 +543,60 @@ static void test_times_of_collisions(void) {
   }
 }
 
+/* --- edges ------------------------------------------------------------------ */
+
+/* A ball without friction flies level against the edge of a block, its centre
+ * `over` radii above the top: its normal turns on the way, and one impact leaves it
+ * the velocity along the edge's tangent plane.
+ * @return the error as a share of the speed; 1 where impacts are not one. */
+static double meet_edge(const char *settings, double radius, double over,
+                        double speed, double h) {
+  scene s;
+  open_scene(&s, settings, 0);
+  dGeomID block = dCreateBox(s.space, 10 * radius, 10 * radius, 10 * radius);
+  dGeomSetPosition(block, 0, 0, -5 * radius);
+  dBodyID ball = dBodyCreate(s.world);
+  dMass mass;
+  dMassSetSphereTotal(&mass, radius, radius);
+  dBodySetMass(ball, &mass);
+  dGeomSetBody(dCreateSphere(s.space, radius), ball);
+  double start = 8 * radius, out = sqrt(1 - over * over);
+  dBodySetPosition(ball, start, 0, over * radius);
+  dBodySetLinearVel(ball, -speed, 0, 0);
+  int n = (int)((start - (5 + out) * radius) / (speed * h)) + 2, impacts = 0;
+  for (int i = 0; i < n; i++) {
+    ode_mlcp_report report;
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, h, &report), ODE_MLCP_OK);
+    impacts += report.impacts;
+  }
+  const dReal *v = dBodyGetLinearVel(ball);
+  double error =
+      hypot(v[0] + speed * (1 - out * out), v[2] - speed * out * over);
+  scene_close(&s);
+  return impacts == 1 ? error / speed : 1;
+}
+
+static void test_edges_are_met_at_any_speed(void) {
+  const double radii[] = {0.01, 0.1, 3}, overs[] = {0.1, 0.5, 0.9};
+  /* radii that the ball flies in a step */
+  const double ways[] = {0.01, 0.1,  0.4,   0.49, 0.51, 0.7, 0.8,
+                         0.9,  0.95, 0.975, 0.99, 1.01, 2.3, 10};
+  for (int k = 3; k < N_SCHEMES; k++)
+    for (int r = 0; r < 3; r++)
+      for (int o = 0; o < 3; o++)
+        for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+          double h = r == 1 ? 0.002 : 0.01, speed = ways[w] * radii[r] / h;
+          double error = meet_edge(SCHEMES[k], radii[r], overs[o], speed, h);
+          CU_ASSERT(error <= 0.002);
+          if (!(error <= 0.002))
+            fprintf(stderr, "%s, radius %g, over %g, way %g: %g\n", SCHEMES[k],
+                    radii[r], overs[o], ways[w], error);
+        }
+}
+
 int main(int n_arguments, char *arguments[]) {
   static const CU_TestInfo tests[] = {
+      {"edges are met at any speed", test_edges_are_met_at_any_speed},
       {"bullets and rods meet walls", test_bullets_and_rods_meet_walls},
       {"without sweeps they pass", test_without_sweeps_they_pass},
       {"two fast bodies meet", test_two_fast_bodies_meet},

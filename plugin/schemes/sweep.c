@@ -655,6 +655,9 @@ static void set_mover_along(const sweep_way *way, sweep_body *body,
 }
 
 bool step_sweep_start(step_sweep *sweep, const sweep_way *way) {
+  /* what goes half as far already meets another side than the one it is found
+   * over at the end, and its rates there say nothing of the way */
+  const double EARLIER = 2;
   const world_snapshot *home = way->home;
   int n = home->n_bodies;
   bool any = false;
@@ -671,7 +674,7 @@ bool step_sweep_start(step_sweep *sweep, const sweep_way *way) {
     memcpy(u + 6 * b, home->bodies[b].v, 6 * sizeof *u);
   }
   const sweep_request request = {.world = home->settings.world,
-                                 .step_size = way->step_size,
+                                 .step_size = EARLIER * way->step_size,
                                  .n_bodies = n,
                                  .bodies = ids,
                                  .u = u,
