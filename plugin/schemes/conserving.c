@@ -637,8 +637,9 @@ static bool look_at_end(second_order *s, const motion *to, double h) {
   bool pressed = false;
   for (int k = 0; k < s->here->contacts.n && !pressed; k++)
     pressed = is_pressed(s, k);
-  return (pressed ? world_read_at : world_read_joints_at)(
-      &s->after, &s->home, to->poses, h, s->step->out);
+  return pressed ? second_order_look(s, &s->after, to, h)
+                 : world_read_joints_at(&s->after, &s->home, to->poses, h,
+                                        s->step->out);
 }
 
 /* Contacts that were pressed together over the step neither part nor come closer
@@ -658,7 +659,7 @@ static bool add_pressed(second_order *s, int *n_rows) {
     memcpy(row->body, s->after.contacts.items[match[k]].point.body,
            sizeof row->body);
     world_contact_jacobian(&s->after.contacts, match[k], row->J);
-    row->bias = 0;
+    row->bias = -s->after.contacts.items[match[k]].point.surface.motion[2];
     row->compliance = COMPLIANCE * diagonal(s, row->body, row->J);
   }
   return true;

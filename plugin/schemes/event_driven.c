@@ -76,8 +76,13 @@ static void recall_pair(world_contact *contact, const contact_memory *memory,
     contact->overlaps_pair |= memory->entries[e].overlap;
 }
 
-/* Find contacts of `here` in a memory. `across` steps, only bodies that nothing
- * else changed count. */
+/* Whether a contact's surface moves as it did in the last step. */
+static bool moves_alike(const contact_entry *a, const contact_entry *b) {
+  return memcmp(a->motion, b->motion, sizeof a->motion) == 0;
+}
+
+/* Find contacts of `here` in a memory. `across` steps, only bodies and surfaces that
+ * nothing else changed count. */
 static bool recall_states(event_state *w, const contact_memory *memory,
                           bool across, double radius) {
   world_contacts *contacts = &w->s.here->contacts;
@@ -99,6 +104,7 @@ static bool recall_states(event_state *w, const contact_memory *memory,
     recall_pair(contact, memory, &w->matches[i]);
     if (old == NULL) continue;
     w->s.known[w->keys[i].number] = old;
+    if (across && !moves_alike(old, &w->keys[i])) continue;
     contact->held = old->held;
     contact->slipping = old->slipping;
     contact->hit = old->hit;
@@ -199,8 +205,11 @@ static double kinetic_energy(const world_snapshot *here, const double v[]) {
   return sum / 2;
 }
 
-/* Whether kinematic bodies may bring energy in. */
+/* Whether kinematic bodies or surfaces that move may bring energy in. */
 static bool is_driven(const world_snapshot *here) {
+  for (int k = 0; k < here->contacts.n; k++)
+    for (int i = 0; i < 3 && here->contacts.items[k].active; i++)
+      if (here->contacts.items[k].point.surface.motion[i] != 0) return true;
   for (int b = 0; b < here->n_bodies; b++)
     for (int i = 0; i < 6 && here->bodies[b].kinematic; i++)
       if (here->bodies[b].v[i] != 0) return true;
@@ -398,8 +407,7 @@ static bool joints_approach(const event_state *w) {
 /* Look at the world where `now` is, within the step. */
 static bool arrive(event_state *w, double h) {
   w->s.here = &w->s.moved;
-  return world_read_at(w->s.here, &w->s.home, w->now.poses, h,
-                       w->s.step->out) &&
+  return second_order_look(&w->s, w->s.here, &w->now, h) &&
          recall_states(
              w, &w->memory, false,
              motion_radius(&w->s.home, w->now.v, w->s.step->step_size));
@@ -521,8 +529,8 @@ static bool close_stops(event_state *w) {
  * joint rows were read for another size of step. */
 static bool correct(event_state *w, double last) {
   bool read = last == w->s.step->step_size && w->ahead_size == last;
-  if (!read && !world_read_at(&w->ahead, &w->s.home, w->now.poses,
-                              w->s.step->step_size, w->s.step->out))
+  if (!read &&
+      !second_order_look(&w->s, &w->ahead, &w->now, w->s.step->step_size))
     return false;
   bool conserves = w->s.take == conserving_take;
   if (!conserves && w->s.step->options->scheme != ODE_MLCP_SCHEME_GAP &&

@@ -154,8 +154,7 @@ static bool find_collision(event_state *w, double h, double *first) {
   *first = INFINITY;
   w->n_collided = 0;
   w->ahead_size = h;
-  if (!world_read_at(&w->ahead, &w->s.home, w->next.poses, h, step->out))
-    return false;
+  if (!second_order_look(&w->s, &w->ahead, &w->next, h)) return false;
   int n = w->ahead.contacts.n;
   if (!EVENT_RESERVE(w, match, n) || !EVENT_RESERVE(w, share, n) ||
       !EVENT_RESERVE(w, collided, n))

@@ -204,6 +204,13 @@ static bool reserve_middle(second_order *s) {
          outcome_no_memory(s->step->out);
 }
 
+bool second_order_look(const second_order *s, world_snapshot *world,
+                       const motion *at, double h) {
+  if (!world_read_at(world, &s->home, at->poses, h, s->step->out)) return false;
+  world_move_surfaces(world, at->time - s->step->time);
+  return true;
+}
+
 bool second_order_look_at_middle(second_order *s, const motion *from,
                                  double h) {
   const world_snapshot *here = s->here;
@@ -211,8 +218,8 @@ bool second_order_look_at_middle(second_order *s, const motion *from,
   for (int b = 0; b < s->home.n_bodies; b++)
     world_pose_move(&s->ahead.poses[b], &from->poses[b], from->v + 6 * b,
                     h / 2);
-  if (!world_read_at(&s->middle, &s->home, s->ahead.poses, h, out) ||
-      !reserve_middle(s))
+  s->ahead.time = from->time + h / 2;
+  if (!second_order_look(s, &s->middle, &s->ahead, h) || !reserve_middle(s))
     return false;
   if (!world_match(&s->matcher, here, &here->contacts, &s->middle,
                    &s->middle.contacts, motion_radius(&s->home, from->v, h),

@@ -75,6 +75,11 @@ bool second_order_reserve(second_order *s);
  */
 void second_order_find_stiff(second_order *s, const motion *from, double h);
 
+/** The world at other poses and a time of the step, for a step of size h from
+ *  there. @return false with the outcome's message. */
+bool second_order_look(const second_order *s, world_snapshot *world,
+                       const motion *at, double h);
+
 /** Contacts that are active at the start, at the point of the Jacobians. @return
  *  false with the outcome's message. */
 bool second_order_look_at_middle(second_order *s, const motion *from, double h);

@@ -135,8 +135,10 @@ static void linearise(stewart_trinkle *s, int k, const double v[]) {
   for (int side = 0; side < 2 && point->body[1] >= 0; side++)
     vec3_add_scaled(point->arm[side], (side == 0 ? 0.5 : -0.5) * point->gap,
                     point->normal);
+  /* the row counts the surface's own motion itself */
   point->gap -= s->home.settings.step_size *
-                world_contact_rate(&s->problem.contacts, k, v);
+                (world_contact_rate(&s->problem.contacts, k, v) +
+                 point->surface.motion[2]);
 }
 
 /* Contacts of the program's joints and stops as they are at the start; those of

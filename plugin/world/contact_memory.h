@@ -26,6 +26,7 @@ typedef struct contact_entry {
   contact_identity identity; /* contact, in the order of `serial` */
   double normal[3];          /* contact: into the body that comes second in
                               `serial`, world frame */
+  double motion[3];          /* contact: of its surface, m/s */
   int number;                /* the caller's */
   /* of the last step */
   double seconds;      /* contact: that the impulses acted over */

@@ -157,9 +157,14 @@ static inline bool world_is_dynamic(const world_snapshot *world, int body) {
 void world_contact_jacobian(const world_contacts *contacts, int k,
                             double J[2][6]);
 
-/** The rate of a contact's gap at the velocities `v` [6 n_bodies], m/s. */
+/** The rate of a contact's gap at the velocities `v` [6 n_bodies], m/s: of the
+ *  bodies, and of the surface as the program says that it moves. */
 double world_contact_rate(const world_contacts *contacts, int k,
                           const double v[]);
+
+/** Gaps of a snapshot at other poses, by when surfaces have moved along their normals
+ *  for `elapsed` seconds of the step: their geoms are where it began. */
+void world_move_surfaces(world_snapshot *world, double elapsed);
 
 /** Which body comes first may change from snapshot to snapshot. To be compared,
  *  a contact is seen from the body that comes first in the snapshot.
@@ -167,7 +172,7 @@ double world_contact_rate(const world_contacts *contacts, int k,
 int world_contact_swapped(const world_contact *contact);
 
 /** How the body that comes first in the snapshot slides over the other at the
- *  contact, m/s; without the surface's own motion. */
+ *  contact, m/s, beyond the surface's own motion. */
 void world_contact_slip(const world_contact *contact, const double v[],
                         double slip[3]);
 

@@ -23,7 +23,14 @@ double world_contact_rate(const world_contacts *contacts, int k,
   for (int side = 0; side < 2; side++)
     for (int i = 0; i < 6 && body[side] >= 0; i++)
       rate += J[side][i] * v[6 * body[side] + i];
-  return rate;
+  return rate - contacts->items[k].point.surface.motion[2];
+}
+
+void world_move_surfaces(world_snapshot *world, double elapsed) {
+  for (int k = 0; k < world->contacts.n; k++) {
+    host_contact *point = &world->contacts.items[k].point;
+    point->gap -= elapsed * point->surface.motion[2];
+  }
 }
 
 int world_contact_swapped(const world_contact *contact) {
@@ -43,6 +50,11 @@ void world_contact_slip(const world_contact *contact, const double v[],
     for (int i = 0; i < 3; i++) slip[i] += sign * (linear[i] + turn[i]);
   }
   vec3_add_scaled(slip, -vec3_dot(slip, point->normal), point->normal);
+  double axis[2][3], sign = world_contact_swapped(contact) ? 1 : -1;
+  if (point->surface.motion[0] == 0 && point->surface.motion[1] == 0) return;
+  host_contact_axes(axis, point);
+  for (int d = 0; d < 2; d++)
+    vec3_add_scaled(slip, sign * point->surface.motion[d], axis[d]);
 }
 
 /* --- keys ------------------------------------------------------------------- */
@@ -69,6 +81,7 @@ void world_contact_key(contact_entry *entry, const world_snapshot *world,
   if (by_joint && contact->joint >= 0 && contact->found < 0)
     entry->joint = joint_serial(world, contact->joint);
   vec3_add_scaled(entry->normal, swapped ? 1 : -1, point->normal);
+  vec3_copy(entry->motion, point->surface.motion);
   for (int side = 0; side < 2; side++) {
     int at = side ^ swapped, b = point->body[side];
     entry->identity.feature[at] = contact->identity.feature[side];
