@@ -16,14 +16,14 @@ typedef struct failing_memory {
   long n_held, bytes_held; /* blocks, and bytes by the sizes that came back */
 } failing_memory;
 
-/** Of the allocations to come, counted from 0, fail `first` alone. */
+/** Fail allocation `first` alone, counted from 0 from here on. */
 static inline void fail_allocation(failing_memory *memory, long first) {
   memory->n_asked = 0;
   memory->first = first;
   memory->last = first + 1;
 }
 
-/** Of the allocations to come, fail `first` and all that follow. */
+/** Fail allocation `first` and all that follow, counted from here on. */
 static inline void fail_allocations_from(failing_memory *memory, long first) {
   fail_allocation(memory, first);
   memory->last = LONG_MAX;
@@ -39,7 +39,7 @@ static inline bool next_allocation_fails(failing_memory *memory) {
   return index >= memory->first && index < memory->last;
 }
 
-/** Whether one has failed since fail_allocation or fail_allocations_from. */
+/** True if one has failed since fail_allocation or fail_allocations_from. */
 static inline bool an_allocation_failed(const failing_memory *memory) {
   return memory->first < memory->last && memory->n_asked > memory->first;
 }

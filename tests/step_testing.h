@@ -62,7 +62,7 @@ static inline dContact contact_at(const dSurfaceParameters *surface, double x,
   return contact;
 }
 
-/** Of all that a body shows: pose, velocity, forces, whether it is enabled. */
+/** Hash of all that a body shows: pose, velocity, forces, whether it is enabled. */
 static inline uint64_t hash_body(uint64_t hash, dBodyID body) {
   const struct {
     const dReal *values;

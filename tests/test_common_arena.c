@@ -18,7 +18,7 @@ static arena make_arena(void) {
   return (arena){.source = &source};
 }
 
-/* Of many sizes, 0 among them. */
+/* Blocks of many sizes, 0 among them. */
 static size_t count_of(int block, size_t scale) {
   return (size_t)(block * block % 17) * scale;
 }
@@ -88,7 +88,7 @@ static void test_overflow_is_no_memory(void) {
   CU_ASSERT_EQUAL(memory.n_held, 0);
 }
 
-/* What a step needs grows, then does not. With the address sanitizer every block
+/* The need of a step grows, then does not. With the address sanitizer every block
  * is an allocation of its own. */
 static void test_a_steady_state_allocates_nothing(void) {
 #if !defined __SANITIZE_ADDRESS__

@@ -97,7 +97,7 @@ static void test_json_strings(void) {
   CU_ASSERT_STRING_EQUAL(buffer, "\"a\\\"b\\\\c\\u000a\\u0001 \xc3\xa4\"");
 }
 
-/* What does not fit is left out, and nothing follows it. */
+/* Text that does not fit is left out, and nothing follows it. */
 static void test_full_buffer(void) {
   char small[8];
   text out;

@@ -24,7 +24,7 @@ static bool is_flat(gap_kind kind) {
   return kind != GAP_CYLINDER && kind != GAP_ELLIPSOID;
 }
 
-/* What a pair owes: rounding where a closed form exists, else 1e-9. */
+/* The error that a pair may have: rounding where a closed form exists, else 1e-9. */
 static double promised(gap_kind a, gap_kind b) {
   return is_flat(a) && is_flat(b) ? 1e-12 : 1e-9;
 }

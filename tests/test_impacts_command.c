@@ -26,7 +26,7 @@ static char *path_of(const char *name) {
   return path;
 }
 
-/* What a run printed. */
+/* The output of a run. */
 static char *output, *errors;
 
 static char *slurp(const char *path) {

@@ -229,7 +229,7 @@ static double worst_of_set(const mlcp_friction *set, const mlcp_solution *s,
   return fmax(worst, fabs(fmin(lambda, (limit - sum) * A)));
 }
 
-/* What mlcp_residual promises, without its short cuts. */
+/* The residual as mlcp_residual promises it, without its short cuts. */
 static double residual_written_out(const mlcp_solution *s) {
   double worst = 0, scale = problem.mlcp.velocity_floor;
   double *v = calloc(6 * (size_t)problem.mlcp.n_bodies, sizeof *v);

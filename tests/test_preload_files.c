@@ -132,7 +132,7 @@ static void test_old_results_go(void) {
   CU_ASSERT_EQUAL(access("/dev/null", F_OK), 0);
 }
 
-/* What a child finds that this process has made the page for. */
+/* The page that this process made, as a child finds it. */
 static int child_finds(const char *setting, int closes_descriptor) {
   int status, descriptor = 0;
   pid_t child = fork();

@@ -164,7 +164,7 @@ static double worst_difference(const built_contact *ours,
   return worst;
 }
 
-/* Whether a friction row has a limit of its own, not one with another row. */
+/* True if a friction row has a limit of its own, not one with another row. */
 static bool is_alone(const built_contact *ours, int row) {
   for (int f = 0; f < ours->set.n_frictions; f++) {
     const mlcp_friction *set = &ours->frictions[f];
@@ -266,7 +266,7 @@ static void test_gaps_are_not_scaled(void) {
   }
 }
 
-/* What has no limit holds nothing that is far apart. */
+/* Friction without limit holds nothing that is far apart. */
 static void test_no_glue_across_a_gap(void) {
   scene s;
   create_scene(&s, 9);

@@ -156,7 +156,7 @@ static void test_four_balls_meet_the_papers_table(void) {
   scene_sweep_destroy(sweep);
 }
 
-/* Of first order exactly, against the analytic motion. */
+/* First order exactly, against the analytic motion. */
 static void test_block_sticks_and_slips(void) {
   scene_settings settings = test_settings("stick-slip", "ah");
   scene_sweep *sweep = test_sweep("stick-slip", &settings);

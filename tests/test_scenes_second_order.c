@@ -164,7 +164,7 @@ static void test_ball_bounces_as_it_should(void) {
   }
 }
 
-/* What pictures draw as reference: near the run at all times, not at its end
+/* The reference that pictures draw: near the run at all times, not at its end
  * alone. */
 static void test_drawn_references_are_near_the_runs(void) {
   static const struct {
@@ -268,7 +268,7 @@ static void test_mechanisms_keep_what_they_have(void) {
   scene_result_destroy(result);
 }
 
-/* Where bullets and sliding boxes are is known; none gets behind the wall. */
+/* The places of bullets and sliding boxes are known; none gets behind the wall. */
 static void test_bullets_bounce_when_they_hit(void) {
   static const struct {
     const char *scheme;

@@ -68,7 +68,7 @@ static void test_gyroscope_converges_at_order_two(void) {
 
 /* --- a spring that swings ------------------------------------------------- */
 
-/* Where a mass on a spring of stiffness 40 and rest length 1 is at time 1.5. */
+/* The place of a mass on a spring of stiffness 40 and rest length 1 is at time 1.5. */
 static void swing_spring(const char *settings, int level, double place[2]) {
   scene s;
   double h = ldexp(1, -level);

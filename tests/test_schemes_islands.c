@@ -53,7 +53,7 @@ static dBodyID add_ball_at(scene *s, double x, double y, double z) {
   return ball;
 }
 
-/* What has nothing to do with it, and events of its own. */
+/* Bodies that have nothing to do with it, and events of their own. */
 static void add_others(scene *s, int n, double z) {
   for (int i = 0; i < n; i++) {
     add_box(s, 2.0 * i, z, 0.2 + 0.1 * (i % 3), 0.5 + i, 0.3 + 0.11 * i);
@@ -73,7 +73,7 @@ static unsigned long hash_bits(unsigned long hash, const dReal x[], int n) {
   return hash;
 }
 
-/* Of all poses and velocities of what is watched. */
+/* Hash of all poses and velocities of what is watched. */
 static unsigned long run_watched(const char *scheme, const char *more,
                                  int before, int after, int *transitions) {
   scene s;

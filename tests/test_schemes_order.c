@@ -141,7 +141,7 @@ static const situation SITUATIONS[] = {
     {"jointed fall", 0.32, 9.81, 0, 0.5, build_jointed_fall, 0, 1}};
 enum { N_SITUATIONS = sizeof SITUATIONS / sizeof *SITUATIONS };
 
-/* Where the last body's corner ends up. */
+/* The place where the last body's corner ends up. */
 static void run(const situation *of, const char *settings, int level,
                 double end[3], ode_mlcp_report *sum) {
   moving m = {.n = 0};

@@ -119,7 +119,7 @@ static double add_wall(scene *s, int kind, double thickness) {
   return thickness / 2;
 }
 
-/* Of a body's motion: J. */
+/* Kinetic energy of a body, J. */
 static double energy_of(dBodyID body) {
   const dReal *v = dBodyGetLinearVel(body), *w = dBodyGetAngularVel(body);
   dMass mass;
@@ -215,7 +215,7 @@ static void test_bullets_and_rods_meet_walls(void) {
   for (int k = 0; k < N_SCHEMES; k++) check_bullets(SCHEMES[k]);
 }
 
-/* What the tests are for: without sweeps many pass. */
+/* Negative control: without sweeps many pass. */
 static void test_without_sweeps_they_pass(void) {
   tally sum = {0};
   for (int i = 0; i < 25; i++) shoot("scheme=st sweep=off", i, &sum);

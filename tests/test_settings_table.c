@@ -14,7 +14,7 @@
 
 /* --- what is allowed ------------------------------------------------------ */
 
-/* Of every setting, words that are allowed and words that are not. */
+/* For every setting, words that are allowed and words that are not. */
 static const struct {
   const char *name, *good[7], *bad[9];
 } words[] = {

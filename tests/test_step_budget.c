@@ -37,7 +37,7 @@ static const struct {
               {pit, 27, 1.5, 0.005},   {chain, 20, 0, 0.01}};
 enum { N_SCENES = sizeof scenes / sizeof scenes[0] };
 
-/* What the steps of a scene added up to. */
+/* Sums over the steps of a scene. */
 typedef struct totals {
   long steps, solves, accepted, degraded, unsolved, ended;
   double most_work, residual;

@@ -543,7 +543,7 @@ static void test_sliding_turns_into_rolling(void) {
 
 /* --- scenes -------------------------------------------------------------- */
 
-/* Where Euler's own sum says that a slide from `speed` stops. */
+/* The place where Euler's sum has a slide from `speed` stop. */
 static double euler_stop(double speed, double mu, double h) {
   double way = 0;
   for (double v = speed - mu * 9.81 * h; v > 0; v -= mu * 9.81 * h)

@@ -1,4 +1,4 @@
-/* What docs/differences.md says, row by row: what the host's own stepper does, what
+/* The rows of docs/differences.md: what the host's own stepper does, what
  * ode-mlcp does in its place, and that the setting named there brings the first
  * back. */
 #include <stdarg.h>
@@ -436,7 +436,7 @@ static void test_nothing_becomes_nan(void) {
   close_program(&p);
 }
 
-/* Whether steps of a body that spins so end the program. */
+/* True if steps of a body that spins so end the program. */
 static bool ends(const char *settings, double spin) {
   fflush(stdout);
   pid_t child = fork();
@@ -632,7 +632,7 @@ static void test_an_island_too_large_is_refused(void) {
 
 /* --- the document --------------------------------------------------------------- */
 
-/* What begins each row, and its test here, or the file that has it. */
+/* The beginning of each row, and its test here, or the file that has it. */
 static const struct {
   const char *row;
   void (*test)(void);

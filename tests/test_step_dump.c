@@ -64,7 +64,7 @@ static void test_results_do_not_change(void) {
 
 static int compare_names(const void *a, const void *b) { return strcmp(a, b); }
 
-/* Whether a dump is of velocities; the library leaves out problems that only
+/* True if a dump is of velocities; the library leaves out problems that only
  * correct positions. */
 static bool is_of_velocities(const char *name) {
   char path[300], line[300];

@@ -396,7 +396,7 @@ static void fast_kinematic(pair *p) {
   dBodySetAngularVel(p->bodies[1], 0, 0, 1e200);
 }
 
-/* What the host could not take, under every scheme, with and without contacts. */
+/* Values that the host could not take, under every scheme, with and without contacts. */
 static void test_motions_out_of_bounds_are_refused(void) {
   static const struct {
     void (*spoil)(pair *);

@@ -1,4 +1,4 @@
-/* What a step starts from: contacts found again, and what a pair of bodies
+/* The start of a step's solve: contacts found again, and what a pair of bodies
  * passes on when its contacts came and went. */
 #include <math.h>
 #include <string.h>
@@ -22,7 +22,7 @@ enum { MOST = 12 };
 
 static memory_pool pool;
 
-/* What `keys` find of the entries `old`. */
+/* The entries of `old` that `keys` find. */
 static void match(contact_memory *start, const contact_entry old[], int n_old,
                   const contact_entry keys[], int n_keys,
                   contact_match matches[]) {
@@ -203,7 +203,7 @@ static void test_points_go(void) {
   CU_ASSERT(wrench_error(&old, &now) < 1e-10);
 }
 
-/* What is there already stays, to the bit. */
+/* Impulses that are there already stay, to the bit. */
 static void test_nothing_is_missing(void) {
   face old = {0}, now;
   add_point(&old, 0.5, 0.5, 40);

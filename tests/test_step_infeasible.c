@@ -64,7 +64,7 @@ static ode_mlcp_report step(dWorldID world, double h) {
   return report;
 }
 
-/* What the list has: every joint and body is one of those given. */
+/* Contents of the list: every joint and body is one of those given. */
 static void expect_jams(dWorldID world, int n_least, const dJointID joints[],
                         int n_joints, dBodyID body) {
   ode_mlcp_jam jams[32];

@@ -1,4 +1,4 @@
-/* What holds in every world: rest stays rest, momentum is kept, energy is not
+/* Laws of every world: rest stays rest, momentum is kept, energy is not
  * made, forces stay in their cones, motors and springs do what they say. */
 #include <ode/stepper.h>
 #include <stdbool.h>
@@ -277,7 +277,7 @@ static void test_forces_stay_in_their_cones(void) {
   scene_destroy(s);
 }
 
-/* Of a contact's first body against the other, as `before` had the poses. */
+/* Velocity of a contact's first body against the other, at the poses of `before`. */
 static void slip_velocity(dJointID joint, const scene *s,
                           const double before[][3], double slip[3]) {
   const dReal *at = dJointGetStepperContact(joint)->geom.pos;

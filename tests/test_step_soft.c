@@ -114,10 +114,10 @@ static double cfm_for(double depth, double erp, double mass, double h, int n) {
   return depth * erp * n / (h * mass * G);
 }
 
-/* Of softness, mass and step size: every one with every one. */
+/* Softness, mass and step size: every one with every one. */
 static const double MASSES[] = {1, 100, 10000}, STEPS[] = {0.0005, 0.01, 0.05};
 
-/* What is less deep counts as touching: under some schemes it has no contact. */
+/* Less deep contacts count as touching: under some schemes it has no contact. */
 static const double TOUCH = 1e-9;
 
 static double tolerance(softness kind, double expected) {

@@ -388,7 +388,7 @@ static void test_every_space_reports_what_is_near(void) {
   }
 }
 
-/* What only dCollide would make of it: a capsule on a box has two points. */
+/* By dCollide alone a capsule on a box has two points. */
 static void test_capsule_lies_on_a_box(void) {
   scene s;
   create(&s, NULL);

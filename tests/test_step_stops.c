@@ -217,7 +217,7 @@ static void test_motor_drives_to_the_stop(void) {
   dWorldDestroy(s.world);
 }
 
-/* What a stop that is just met holds is in the joint's feedback. */
+/* The force of a stop that is just met is in the joint's feedback. */
 static void test_feedback_has_the_stop(void) {
   scene s;
   create(&s, &CASES[0], 0, false);

@@ -128,7 +128,7 @@ static void test_other_poses_leave_no_trace(void) {
   }
 }
 
-/* Where the bodies are, both ways to read a world see the same. */
+/* At the bodies' own poses both ways to read a world see the same. */
 static void test_both_readings_are_one(void) {
   tangle t;
   outcome out;

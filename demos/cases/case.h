@@ -1,4 +1,4 @@
-/* What the cases share: a world with contacts, made by the plain ODE API.
+/* Shared by the cases: a world with contacts, made by the plain ODE API.
  *
  * A case is run as `NAME step` or `NAME quick`, which say the host's stepper; under
  * `ode-mlcp run` either is ode-mlcp's. It prints a line a figure:

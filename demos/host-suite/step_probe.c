@@ -263,7 +263,7 @@ static bool hash_values(uint64_t *hash, const dReal *values, size_t n) {
   return finite;
 }
 
-// Whether the body's state is finite.
+// True if the body's state is finite.
 static bool hash_body(uint64_t *hash, dBodyID body) {
   bool finite = hash_values(hash, dBodyGetPosition(body), 3);
   finite &= hash_values(hash, dBodyGetQuaternion(body), 4);

@@ -21,7 +21,7 @@ static const bool BLOCKS_APART = true;
 static const bool BLOCKS_APART = false;
 #endif
 
-/* Of a chunk, before its first block. */
+/* Head of a chunk, before its first block. */
 #define HEADER aligned(sizeof(arena_chunk))
 
 static size_t used(const arena *a) {

@@ -27,7 +27,7 @@ typedef struct arena {
   const char *failed; /* the block there was no memory for, or NULL */
 } arena;
 
-/** Of arena_take: a block of `size` bytes, from a chunk of its own. */
+/** For arena_take: a block of `size` bytes, from a chunk of its own. */
 void *arena_take_from_new_chunk(arena *a, const char *name, size_t size);
 
 /** Give all blocks back: what arena_take returned is no longer valid. */

@@ -13,7 +13,7 @@ bool matrix6_invert(double B[36], const double A[36]);
  *  does no harm. */
 void matrix6_solve(double x[6], const double A[36], const double b[6]);
 
-/** Whether v'A v > 0 for every v != 0: by the Cholesky factors of A + A'. */
+/** True if v'A v > 0 for every v != 0: by the Cholesky factors of A + A'. */
 bool matrix6_is_positive(const double A[36]);
 
 /** y = A x */

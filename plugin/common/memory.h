@@ -1,4 +1,4 @@
-/* Where the plugin's memory comes from.
+/* The source of the plugin's memory.
  *
  * Every room takes its memory from a `memory_source`, so that a world's own
  * step memory manager is honoured and tests can make any allocation fail.
@@ -23,7 +23,7 @@ extern const memory_source memory_from_malloc;
 /** `size` bytes of zeros, or NULL. */
 void *memory_allocate_zero(const memory_source *source, size_t size);
 
-/** What takes all its memory here has nothing to give back itself. */
+/** Objects that take all their memory here give nothing back themselves. */
 typedef struct memory_pool {
   memory_source source;      /* what it takes from */
   const memory_source *from; /* where the pool takes from */
@@ -69,7 +69,7 @@ typedef struct memory_block {
   size_t size; /* bytes */
 } memory_block;
 
-/** Of memory_block_reserve: put a larger block in the place of this one. */
+/** For memory_block_reserve: put a larger block in the place of this one. */
 void *memory_block_replace(memory_block *block, const memory_source *source,
                            size_t count, size_t element_size);
 

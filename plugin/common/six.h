@@ -20,7 +20,7 @@
 #define WIDE
 #endif
 
-/** Whether the wide variants run on this machine. */
+/** True if the wide variants run on this machine. */
 bool six_is_wide(void);
 
 /** Set by tests that compare the two; false otherwise. */

@@ -59,7 +59,7 @@ typedef enum gap_status {
   GAP_BAD_MESH = -6   /* a mesh or height field that cannot be used */
 } gap_status;
 
-/** What the two features that meet are: a corner, edge or face and its
+/** The two features that meet: a corner, edge or face and its
  *  number, unique within its shape and the same from query to query. */
 typedef uint32_t gap_feature;
 

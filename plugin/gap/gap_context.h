@@ -1,4 +1,4 @@
-/* What queries on geoms keep from one to the next. */
+/* Workspace that queries on geoms keep from one to the next. */
 #ifndef ODE_MLCP_GAP_GAP_CONTEXT_H
 #define ODE_MLCP_GAP_GAP_CONTEXT_H
 
@@ -42,7 +42,7 @@ gap_context *gap_context_create(const memory_source *source);
 
 void gap_context_destroy(gap_context *context);
 
-/** What the last query of this context that failed did not like, with the
+/** The reason why the last query of this context failed, with the
  *  geom's class and address; "" before the first. */
 const char *gap_context_error(const gap_context *context);
 

@@ -13,7 +13,7 @@ typedef struct gap_geom {
   bool moved; /* it is not there: it is asked about as if it were */
 } gap_geom;
 
-/** Where a geom is; geom transforms are taken off. */
+/** A geom's pose; geom transforms are taken off. */
 void gap_geom_place(dGeomID geom, gap_geom *placed);
 
 bool gap_geom_is_mesh(const gap_geom *placed);

@@ -151,7 +151,7 @@ static bool is_corner(const gap_simplex *simplex, const double w[3]) {
   return false;
 }
 
-/* Where the next difference comes from: two cores, or a list of points. */
+/* The source of the next difference: two cores, or a list of points. */
 typedef struct search {
   const gap_core *a, *b;
   const double *shift; /* of A, or NULL */

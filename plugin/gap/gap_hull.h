@@ -4,7 +4,7 @@
 
 #include "common/memory.h"
 
-/** What the corners, edges and faces of a polyhedron are. */
+/** Corners, edges and faces of a polyhedron. */
 typedef struct gap_topology {
   int n_corners, n_edges, n_faces;
 

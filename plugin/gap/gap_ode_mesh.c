@@ -9,7 +9,7 @@
  * caller: an infinite margin, or a wrapped field. */
 enum { MOST_CELLS = 4000000 };
 
-/* What lies within a ball; coordinates are about `origin` in the world. */
+/* The triangles within a ball; coordinates are about `origin` in the world. */
 typedef struct region {
   const gap_geom *mesh;
   const double *origin;

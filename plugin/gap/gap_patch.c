@@ -327,7 +327,7 @@ static int corner_number(const gap_core *core, const double point[3]) {
   return 0;
 }
 
-/* What the nearest point of one core lies on. */
+/* The feature that the nearest point of one core lies on. */
 static gap_feature nearest_feature(const gap_core *core,
                                    const gap_simplex *nearest, int side) {
   if (core->kind != CORE_POLYTOPE) return gap_feature_make(GAP_SURFACE, 0);

@@ -284,7 +284,7 @@ static int separation_from_plane(sweep *w, int side, double share,
   return GAP_OK;
 }
 
-/* What a stride goes along: a normal of the pair's, or one of those of a mesh. */
+/* A stride goes along a normal of the pair's, or one of those of a mesh. */
 typedef struct stride_line {
   double n[3];
   int side;               /* of the shape that meets a mesh; -1: no mesh */

@@ -6,7 +6,7 @@
 
 #include "gap/gap_ode.h"
 
-/** Where a body is after a share of its way, 0 .. 1. */
+/** A body's pose after a share of its way, 0 .. 1. */
 typedef void gap_sweep_pose(const void *context, double share,
                             double position[3], double rotation[9]);
 

@@ -138,7 +138,7 @@ double mlcp_residual(const mlcp_problem *problem, const mlcp_solution *solution,
 double mlcp_complete(const mlcp_problem *problem, double scale,
                      const mlcp_solution *solution, double slips[]);
 
-/** What mlcp_residual divides by, m/s:
+/** The divisor of mlcp_residual, m/s:
  *  max(max_i |J_i v_free + bias_i|, velocity_floor). */
 double mlcp_velocity_scale(const mlcp_problem *problem);
 

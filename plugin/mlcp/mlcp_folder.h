@@ -41,7 +41,7 @@ bool mlcp_folder_write(const char *path, const mlcp_problem *problem,
 bool mlcp_folder_read(const char *path, const memory_source *source,
                       mlcp_stored *stored, char *message, size_t message_size);
 
-/** Whether `path` holds a description. */
+/** True if `path` holds a description. */
 bool mlcp_folder_is_there(const char *path);
 
 /** Bytes of its files. */

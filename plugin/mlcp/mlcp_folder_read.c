@@ -98,7 +98,7 @@ static bool read_matrix(reader *r, const char *name, int n_rows,
                             r->message, r->message_size);
 }
 
-/* Where an entry goes; NULL: nowhere, and it must be 0. */
+/* The place of an entry; NULL: it has none and must be 0. */
 typedef double *place_of(const reader *r, int row, int column);
 
 /* Put every entry in its place: first a negative zero, which added to gives

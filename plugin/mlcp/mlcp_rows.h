@@ -5,7 +5,7 @@
 #include "common/six.h"
 #include "mlcp/mlcp.h"
 
-/** What a side without a body moves with; J is 0 there. */
+/** The velocity of a side without a body; J is 0 there. */
 extern const double mlcp_at_rest[6];
 
 /** w of one row by (2). */

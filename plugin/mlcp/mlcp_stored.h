@@ -16,7 +16,7 @@ typedef struct mlcp_sizes {
   int n_bodies, n_rows, n_frictions, n_pairs;
 } mlcp_sizes;
 
-/** Where the arrays of a stored problem may be written. */
+/** The writable arrays of a stored problem. */
 typedef struct mlcp_arrays {
   mlcp_body *bodies;
   mlcp_row *rows;

@@ -5,7 +5,7 @@
 
 static const double RADIUS = 0.1, DROP = 1;
 
-/* Of the lowest point, after `time`; analytic. */
+/* Height of the lowest point after `time`; analytic. */
 static double exact_height(double time, double gravity, double restitution) {
   double fall = sqrt(2 * DROP / gravity);
   if (!(gravity > 0) || time <= fall) return DROP - 0.5 * gravity * time * time;

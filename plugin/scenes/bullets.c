@@ -22,7 +22,7 @@ static double speed_of(int i) {
 
 static double start_of(int i) { return -DISTANCE - 0.037 * i; }
 
-/* Where a ball or box is, and how fast. */
+/* Place and speed of a ball or box. */
 static double exact(const scene_settings *settings, int i, double time,
                     double *speed) {
   double v = speed_of(i), wall = -HALF_WALL - RADIUS;

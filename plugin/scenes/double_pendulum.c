@@ -83,7 +83,7 @@ static void strike(double y[4], int bob, double restitution) {
   for (int i = 0; i < 2; i++) y[2 + i] += impulse * change[i];
 }
 
-/* Whether a bob is in the wall and goes on into it: which, or -1. */
+/* The bob that is in the wall and goes on into it, or -1. */
 static int striking(const double y[4]) {
   double gradient[2];
   for (int bob = 0; bob < 2; bob++)

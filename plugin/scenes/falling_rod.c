@@ -11,7 +11,7 @@
 static const double LENGTH = 0.5, RADIUS = 0.05;
 static const double MASS = 1, INERTIA = 0.002, FRICTION = 0.6;
 
-/* Whether the lower end could slide as it came down, to the right, in the pose
+/* True if the lower end could slide as it came down, to the right, in the pose
  * and with the turning of a row. */
 static bool may_slide_on(const scene_result *result, long row) {
   const double *q = result->positions + 3 * row;

@@ -34,7 +34,7 @@ static void solve(double time, long steps, double y[7]) {
   for (int i = 0; i < 4; i++) y[i] /= length;
 }
 
-/* What is drawn of this scene: the angular velocity in the world's frame. */
+/* The picture of this scene: the angular velocity in the world's frame. */
 static void exact(const scene_run_state *run, double time,
                   double drawn[SCENE_EXACT]) {
   double y[7];

@@ -1,4 +1,4 @@
-/* What a step should keep: the angular momentum and the energy of a jointed pair
+/* A step should keep the angular momentum and the energy of a jointed pair
  * and of a doll that tumble freely, of a top, and of a body that swings on a stiff
  * spring. Nothing drives them and nothing brakes them. */
 #include <math.h>

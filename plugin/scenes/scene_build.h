@@ -1,4 +1,4 @@
-/* What scenes are built from, and the state of a run. Not for the command. */
+/* Parts that scenes are built from, and the state of a run. Not for the command. */
 #ifndef ODE_MLCP_SCENES_SCENE_BUILD_H
 #define ODE_MLCP_SCENES_SCENE_BUILD_H
 
@@ -19,7 +19,7 @@ typedef enum scene_frame {
   SCENE_FRAME_SPATIAL /* x, y, z and the angles turned about the axes */
 } scene_frame;
 
-/** Where two geoms meet: the pair and, of shapes with corners, which. */
+/** A place where two geoms meet: the pair and, of shapes with corners, which. */
 typedef struct scene_place {
   int geom[2];
   gap_feature feature[2];
@@ -107,7 +107,7 @@ static inline bool scene_add_fixed(scene_run_state *run, dGeomID geom) {
 dJointID scene_add_rod(scene_run_state *run, dBodyID body, dBodyID other,
                        const double point[3]);
 
-/** What touches bounces back with a part of its speed (0 .. 1). */
+/** Bodies that touch bounce back with a part of their speed (0 .. 1). */
 void scene_set_bounce(scene_run_state *run, double restitution);
 
 /** Draw a fixed line, in the axes of the picture. */
@@ -117,7 +117,7 @@ void scene_add_line(scene_run_state *run, double x1, double y1, double x2,
 /** One more thing to draw, nowhere yet; NULL where there are too many. */
 scene_outline *scene_add_outline(scene_run_state *run);
 
-/** Whether the scheme asks for forces at several times of a step. */
+/** True if the scheme asks for forces at several times of a step. */
 bool scene_is_second_order(const scene_settings *settings);
 
 /* --- use ------------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-/* What happens at contacts, seen by their impulses. */
+/* Events at contacts, seen by their impulses. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

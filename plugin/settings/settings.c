@@ -359,7 +359,7 @@ static bool has_room(const setting *setting, const ode_mlcp_options *options) {
   return setting->offset + setting->size <= options->struct_size;
 }
 
-/* What a later version has besides: as long as it is 0 we may not know it. */
+/* Fields of a later version: as long as they are 0 we need not know them. */
 static bool is_zero_beyond(const ode_mlcp_options *options) {
   const unsigned char *bytes = (const unsigned char *)options;
   for (size_t i = sizeof *options; i < options->struct_size; i++)

@@ -52,7 +52,7 @@ extern const setting settings[];
 /** "max-events". */
 void setting_name(const setting *setting, char name[SETTING_NAME]);
 
-/** What stands for its value: "K", "on|off". */
+/** Placeholder of its value: "K", "on|off". */
 void setting_add_metavar(text *out, const setting *setting);
 
 /** "4", as ode_mlcp_set_option takes it. */

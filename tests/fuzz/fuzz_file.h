@@ -1,4 +1,4 @@
-/* What a fuzz target needs: its input as a file. */
+/* The input of a fuzz target as a file. */
 #ifndef ODE_MLCP_TESTS_FUZZ_FILE_H
 #define ODE_MLCP_TESTS_FUZZ_FILE_H
 
