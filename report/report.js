@@ -71,7 +71,10 @@ const ROWS = [
   ['steps', 'steps taken or tried', '', 0],
   ['contact_error_worst', 'contact off its law, worst', 'm/s', -1],
   ['contact_error_p90', 'nine steps of ten below', 'm/s', -1],
+  ['friction_error_worst', 'friction off its law, worst', 'm/s', -1],
+  ['friction_error_p90', 'nine steps of ten below', 'm/s', -1],
   ['cone_violation_worst', 'friction beyond its cone', 'm/s', -1],
+  ['own_error_worst', 'off what it asked itself, worst', 'm/s', -1],
   ['penetration_worst', 'deepest penetration', 'm', -1],
   ['penetration_end', 'penetration at the end', 'm', -1],
   ['joint_error_worst', 'joint off its place, worst', 'm or rad', -1],
@@ -142,7 +145,8 @@ function fillHead(report) {
   const name = [report.program, ...report.arguments].join(' ');
   document.title = 'Steppers on ' + name;
   $('title').textContent = name;
-  $('verdict').textContent = report.verdict;
+  $('verdict').textContent = report.headline;
+  for (const line of report.verdict) $('lines').append(element('li', line.text));
   const complaints = new Map(); // to the steppers that share it
   for (const s of report.steppers.filter(s => s.complaint))
     complaints.set(s.complaint, [...complaints.get(s.complaint) ?? [], s.name]);

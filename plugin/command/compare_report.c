@@ -20,6 +20,7 @@
   ROW(joint_error_worst, NUMBER, "joint off its place, worst", "m, rad")       \
   ROW(cone_violation_worst, NUMBER, "friction beyond its cone", "m/s")         \
   ROW(friction_error_worst, NUMBER, "friction off its law, worst", "m/s")      \
+  ROW(friction_error_p90, NUMBER, "  nine steps of ten below", "m/s")          \
   ROW(own_error_worst, NUMBER, "off what it asked itself, worst", "m/s")       \
   ROW(energy_drift, NUMBER, "energy not explained, most", "J")                 \
   ROW(reference_error, NUMBER, "off the reference", "m")                       \
@@ -100,6 +101,23 @@ static bool is_empty(const comparison *c, const figure *figure) {
   return true;
 }
 
+static void print_parting(const comparison *c) {
+  double first = INFINITY;
+  int n = 0;
+  for (int i = 0; i < c->n_runs; i++) {
+    if (c->runs[i].levels[0] == NULL) continue;
+    n++;
+    first = fmin(first, c->runs[i].figures.parted);
+  }
+  if (c->is_scene || n < 2) return;
+  if (!isfinite(first))
+    puts("The runs stay together.");
+  else
+    printf("The runs part after %.3g s%s%s.\n", first,
+           c->differs <= first ? ", but so do two on " : "",
+           c->differs <= first ? c->runs[c->repeated].name : "");
+}
+
 static void print_notes(const comparison *c) {
   for (int i = 0; i < c->n_runs; i++)
     if (c->runs[i].complaint[0] != '\0')
@@ -123,6 +141,7 @@ static void print_notes(const comparison *c) {
   else if (c->differs == INFINITY)
     printf("A second run on %s was the same, bit for bit.\n",
            c->runs[c->repeated].name);
+  print_parting(c);
   if (c->is_scene)
     printf("Off the reference: %s; it and the order are the scene's own.\n",
            c->measured);
@@ -158,7 +177,9 @@ void compare_print_table(const comparison *c) {
   if (any) print_figures(c);
   putchar('\n');
   print_notes(c);
-  printf("\n%s\n", c->verdict);
+  printf("\n%s\n", c->headline);
+  for (int i = 0; i < c->n_lines; i++)
+    printf("%d. %s\n", i + 1, c->lines[i].text);
 }
 
 /* ---- JSON ---- */
@@ -200,6 +221,31 @@ static void write_run(FILE *out, const compare_run *run) {
   fputs("\n    }", out);
 }
 
+static void write_verdict(FILE *out, const comparison *c) {
+  fputs(",\n  \"headline\": ", out);
+  json_string(out, c->headline);
+  fputs(",\n  \"verdict\": [", out);
+  for (int i = 0; i < c->n_lines; i++) {
+    const verdict_line *line = &c->lines[i];
+    fputs(i > 0 ? ",\n    {\"stepper\": " : "\n    {\"stepper\": ", out);
+    json_string(out, line->stepper);
+    fputs(", \"what\": ", out);
+    json_string(out, line->what);
+    fputs(", \"figure\": ", out);
+    json_number(out, line->figure);
+    fputs(", \"unit\": ", out);
+    json_string(out, line->unit);
+    fputs(", \"relative\": ", out);
+    json_number(out, line->relative);
+    fputs(", \"advice\": ", out);
+    json_string(out, line->advice);
+    fputs(", \"text\": ", out);
+    json_string(out, line->text);
+    fputc('}', out);
+  }
+  fputs(c->n_lines > 0 ? "\n  ]" : "]", out);
+}
+
 bool compare_write_json(const comparison *c, const char *folder, char *message,
                         size_t message_size) {
   FILE *out = open_file(folder, "report.json", message, message_size);
@@ -213,8 +259,7 @@ bool compare_write_json(const comparison *c, const char *folder, char *message,
   }
   fputs("],\n  \"version\": ", out);
   json_string(out, ode_mlcp_version());
-  fputs(",\n  \"verdict\": ", out);
-  json_string(out, c->verdict);
+  write_verdict(out, c);
   fprintf(out, ",\n  \"refine\": %d,\n  \"reference\": ", c->refine);
   if (c->is_scene)
     json_string(out, c->measured);

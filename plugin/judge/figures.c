@@ -54,7 +54,7 @@ static void sum_steps(const recording *r, compare_figures *f) {
 static void forget_contacts(compare_figures *f) {
   f->contact_error_worst = f->contact_error_p90 = NAN;
   f->cone_violation_worst = f->penetration_worst = f->penetration_end = NAN;
-  f->friction_error_worst = f->own_error_worst = NAN;
+  f->friction_error_worst = f->friction_error_p90 = f->own_error_worst = NAN;
   f->contact_work = NAN;
 }
 
@@ -64,6 +64,9 @@ static void sum_times(const recording *r, compare_figures *f) {
   for (size_t i = 0; i < r->n_steps; i++)
     values[i] = r->steps[i]->contact_error;
   f->contact_error_p90 = quantile(values, r->n_steps, 0.9);
+  for (size_t i = 0; i < r->n_steps; i++)
+    values[i] = r->steps[i]->friction_error;
+  f->friction_error_p90 = quantile(values, r->n_steps, 0.9);
   for (size_t i = 0; i < r->n_steps; i++)
     values[i] = 1e3 * r->steps[i]->seconds;
   f->ms_step_median = quantile(values, r->n_steps, 0.5);
@@ -79,6 +82,7 @@ static void judge_alone(compare_run *run) {
                          .contact_error_p90 = NAN,
                          .cone_violation_worst = NAN,
                          .friction_error_worst = NAN,
+                         .friction_error_p90 = NAN,
                          .own_error_worst = NAN,
                          .penetration_worst = NAN,
                          .penetration_end = NAN,

@@ -49,14 +49,15 @@ typedef struct compare_figures {
   long impacts_by_set, poisson_bounces, poisson_unposed, poisson_unfinished;
   double contact_error_worst, contact_error_p90; /* m/s */
   double cone_violation_worst;                   /* m/s */
-  double friction_error_worst, own_error_worst;  /* m/s */
-  double penetration_worst, penetration_end;     /* m */
-  double joint_error_worst;                      /* m, rad */
-  double energy_drift, contact_work;             /* J */
-  double momentum_drift;                         /* N s */
-  double fastest_end;                            /* m/s */
-  double reference_error, order;                 /* m */
-  double parted;                                 /* s: from the first run */
+  double friction_error_worst, friction_error_p90, own_error_worst;
+  /* m/s */
+  double penetration_worst, penetration_end; /* m */
+  double joint_error_worst;                  /* m, rad */
+  double energy_drift, contact_work;         /* J */
+  double momentum_drift;                     /* N s */
+  double fastest_end;                        /* m/s */
+  double reference_error, order;             /* m */
+  double parted;                             /* s: from the first run */
   double ms_step_median, ms_step_p99, ms_step_worst;
   double seconds;                      /* simulated */
   uint32_t most_contacts, most_bodies; /* in a step */
@@ -72,6 +73,19 @@ typedef struct compare_run {
   compare_figures figures;
 } compare_run;
 
+/** A line of the verdict: a figure of a run that a user should know of. */
+typedef struct verdict_line {
+  char stepper[COMPARE_NAME];
+  const char *what, *unit;
+  double figure, relative; /* relative: to the scene's scale; INFINITY: the run
+                              broke */
+  double badness;          /* relative, to what a user notices */
+  char advice[160];
+  char text[500]; /* all of it as a sentence */
+} verdict_line;
+
+enum { VERDICT_LINES = 5 };
+
 typedef struct comparison {
   char program[PATH_MAX];
   char **arguments; /* ends with NULL; may be NULL */
@@ -86,7 +100,11 @@ typedef struct comparison {
   char measured[200]; /* what a scene's error is */
   int worlds;         /* that the first run stepped */
   double size;        /* m: the median body's largest extent */
-  char verdict[2400];
+  double energy, speed, fall,
+      step_size;                     /* J, m/s, m/s, s: the scene's scales */
+  char headline[1000];               /* the verdict in one sentence */
+  verdict_line lines[VERDICT_LINES]; /* worst first */
+  int n_lines;
 } comparison;
 
 /** Fill in all figures. */

@@ -6,7 +6,162 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the verdict ---- */
+/* ---- what a figure is to a user ---- */
+
+typedef enum scale_kind {
+  SPEED,
+  FALL,
+  LENGTH,
+  ENERGY,
+  STEPS,
+  STEP_TIME
+} scale_kind;
+
+typedef struct fault {
+  const char *what, *lets, *says, *unit, *means;
+  const char *advice[2]; /* on the host's steppers, on ode-mlcp's */
+  scale_kind scale;
+  bool decides; /* which stepper to take */
+  bool counted; /* a long, not a double */
+  size_t offset;
+} fault;
+
+#define OF(field) offsetof(compare_figures, field)
+static const char smaller_step[] = "take a smaller step";
+static const fault faults[] = {
+    {"contacts off their law",
+     "pushes bodies into each other or off",
+     "at worst contacts are off their law by",
+     "m/s",
+     "bodies sink into each other or are pushed off",
+     {"more iterations (dWorldSetQuickStepNumIterations), or a smaller step",
+      "a smaller step; --budget inf where answers are degraded"},
+     SPEED,
+     true,
+     false,
+     OF(contact_error_worst)},
+    {"contacts off their law for long",
+     "lets what is at rest creep",
+     "in one step of ten contacts are off their law by more than",
+     "m/s",
+     "what is at rest creeps",
+     {"more iterations (dWorldSetQuickStepNumIterations)",
+      "--budget inf, or a smaller step"},
+     FALL,
+     true,
+     false,
+     OF(contact_error_p90)},
+    {"friction off its law",
+     "brakes bodies too hard, too little or aside",
+     "at worst friction is off Coulomb's law by",
+     "m/s",
+     "a body brakes too hard, too little or aside",
+     {"more iterations, or a smaller step; the host's friction pyramid has no "
+      "setting",
+      "--edges 8, or a smaller step"},
+     SPEED,
+     false,
+     false,
+     OF(friction_error_worst)},
+    {"friction off its law for long",
+     "lets bodies creep or slide wrongly",
+     "in one step of ten friction is off Coulomb's law by more than",
+     "m/s",
+     "bodies stop at another place, or creep",
+     {"dContactApprox1 and dContactFDir1 along the slip; else none",
+      "--edges 8"},
+     FALL,
+     true,
+     false,
+     OF(friction_error_p90)},
+    {"joints open",
+     "lets joints open",
+     "joints are off their place by",
+     "m or rad",
+     "what is joined comes apart",
+     {"a smaller step, or a larger ERP (dWorldSetERP)",
+      "a smaller step, or --scheme conserving"},
+     LENGTH,
+     true,
+     false,
+     OF(joint_error_worst)},
+    {"bodies in each other",
+     "lets bodies sink into each other",
+     "bodies are in each other by",
+     "m",
+     "they sink in, or the program puts them there",
+     {"a smaller step, a larger ERP, or more iterations",
+      "a smaller step, or --scheme st"},
+     LENGTH,
+     true,
+     false,
+     OF(penetration_worst)},
+    {"energy that contacts put in",
+     "makes bodies pop",
+     "contacts put in",
+     "J",
+     "bodies pop apart or never come to rest",
+     {"a lower dWorldSetContactMaxCorrectingVel or ERP",
+      "a lower --max-correction"},
+     ENERGY,
+     true,
+     false,
+     OF(contact_work)},
+    {"energy that nothing explains",
+     "gains or loses energy",
+     "energy is off what forces explain by",
+     "J",
+     "it comes from the size of the step, or from moves without a force",
+     {smaller_step, "a smaller step, or --scheme conserving"},
+     ENERGY,
+     true,
+     false,
+     OF(energy_drift)},
+    {"bodies off the reference",
+     "moves bodies elsewhere",
+     "bodies are off the reference by",
+     "m",
+     "the motion is another one",
+     {smaller_step, "a smaller step, or a scheme of second order"},
+     LENGTH,
+     true,
+     false,
+     OF(reference_error)},
+    {"answers unsolved",
+     "leaves answers unsolved",
+     "answers that were not solved:",
+     "",
+     "those steps are not what the law asks for",
+     {"", "--budget inf, or a smaller step"},
+     STEPS,
+     true,
+     true,
+     OF(unsolved)},
+    {"time of a step",
+     "is slow",
+     "99 of 100 steps take up to",
+     "ms",
+     "the program falls behind the clock",
+     {"fewer iterations (dWorldSetQuickStepNumIterations), or dWorldQuickStep",
+      "--budget N, or --threads N"},
+     STEP_TIME,
+     false,
+     false,
+     OF(ms_step_p99)}};
+enum {
+  N_FAULTS = sizeof faults / sizeof faults[0],
+  REFERENCE_FAULT = N_FAULTS - 3
+};
+
+/* Below this part of the scene's scale a figure is no fault; a step may take all
+ * of its time. */
+static const double NOTICE = 0.01;
+/* Two figures are the same to a user within this factor. */
+static const double ALIKE = 2;
+
+static double notice_of(const fault *fault) {
+  return fault->scale == STEP_TIME ? 1 : NOTICE;
+}
 
 static void __attribute__((format(printf, 3, 4)))
 add(char *text, size_t size, const char *format, ...) {
@@ -17,286 +172,442 @@ add(char *text, size_t size, const char *format, ...) {
   va_end(arguments);
 }
 
-static double value_of(const compare_run *run, size_t offset) {
-  return *(const double *)((const char *)&run->figures + offset);
+/* To two digits, without an exponent where it can be read: 410, 0.052, 3e-07. */
+static const char *short_number(double value, char text[32]) {
+  snprintf(text, 32, "%.1e", value);
+  double rounded = strtod(text, NULL);
+  snprintf(text, 32, "%g", rounded);
+  return text;
 }
 
-static const compare_run *least(const comparison *c, size_t offset) {
-  const compare_run *best = NULL;
-  double least = INFINITY;
-  for (int i = 0; i < c->n_runs; i++) {
-    double value = value_of(&c->runs[i], offset);
-    if (c->runs[i].levels[0] != NULL && value < least) {
-      least = value;
-      best = &c->runs[i];
-    }
-  }
-  return best;
+static const char *percent(double relative, char text[32]) {
+  char number[32];
+  if (relative > 0 && relative < 1e-4)
+    snprintf(text, 32, "below 0.01 %%");
+  else
+    snprintf(text, 32, "%s %%", short_number(100 * relative, number));
+  return text;
 }
 
-static int n_recorded(const comparison *c) {
-  int count = 0;
-  for (int i = 0; i < c->n_runs; i++) count += c->runs[i].levels[0] != NULL;
-  return count;
-}
+/* ---- the scene's own scales ---- */
 
-/* Below it an error of the contact law is rounding, m/s: no merit. */
-static const double ROUNDING = 1e-9;
-
-/* The number as printf's %.2g rounds it, which would write 410 as 4.1e+02. */
-static double two_digits(double value) {
-  char text[40];
-  snprintf(text, sizeof text, "%.1e", value);
-  return strtod(text, NULL);
-}
-
-/* Who is nearest, how far, and how far the others are. */
-static void say_nearest(comparison *c, const char *program, const char *how,
-                        const char *unit, const compare_run *nearest,
-                        size_t judged) {
-  char *out = c->verdict;
-  size_t size = sizeof c->verdict;
-  add(out, size, "On %s, %s %s%.2g%s", program, nearest->name, how,
-      value_of(nearest, judged), unit);
-  for (int i = 0; i < c->n_runs; i++) {
-    const compare_run *run = &c->runs[i];
-    if (run != nearest && run->levels[0] != NULL &&
-        !isnan(value_of(run, judged)))
-      add(out, size, "; %s %.2g", run->name, value_of(run, judged));
-  }
-  add(out, size, ").");
-}
-
-static bool is_known(const compare_run *run, size_t figure) {
-  return run->levels[0] != NULL && !isnan(value_of(run, figure));
-}
-
-/* Names of the runs whose figure is rounding. @return how many. */
-static int name_exact(const comparison *c, size_t figure, char *names,
-                      size_t size) {
-  int count = 0;
-  names[0] = '\0';
-  for (int i = 0; i < c->n_runs; i++) {
-    const compare_run *run = &c->runs[i];
-    if (is_known(run, figure) && value_of(run, figure) <= ROUNDING)
-      add(names, size, "%s%s", count++ > 0 ? ", " : "", run->name);
-  }
-  return count;
-}
-
-/* "0.4 m/s under quick, 2 m/s under step, ap": the runs with a figure above
- * rounding, those that are the same to two digits together; `only` may be NULL,
- * or says which. @return how many. */
-static int name_inexact(const comparison *c, size_t figure, const char *unit,
-                        const bool only[], char *names, size_t size) {
-  bool told[COMPARE_RUNS] = {false};
-  int count = 0;
-  names[0] = '\0';
-  for (int i = 0; i < c->n_runs; i++)
-    told[i] = !is_known(&c->runs[i], figure) ||
-              value_of(&c->runs[i], figure) <= ROUNDING ||
-              (only != NULL && !only[i]);
-  for (int i = 0; i < c->n_runs; i++) {
-    if (told[i]) continue;
-    double value = two_digits(value_of(&c->runs[i], figure));
-    add(names, size, "%s%g %s under ", count > 0 ? ", " : "", value, unit);
-    int alike = 0;
-    for (int k = i; k < c->n_runs; k++) {
-      if (told[k] || two_digits(value_of(&c->runs[k], figure)) != value)
-        continue;
-      add(names, size, "%s%s", alike++ > 0 ? ", " : "", c->runs[k].name);
-      told[k] = true;
-      count++;
-    }
-  }
-  return count;
-}
-
-/* Goes on with the sentence before. */
-static void go_on(comparison *c, const char *words, const char *names) {
-  c->verdict[strlen(c->verdict) - 1] = '\0';
-  add(c->verdict, sizeof c->verdict, "; %s %s.", words, names);
-}
-
-static void say_who_kept(comparison *c, const char *program, size_t judged) {
-  char *out = c->verdict, names[sizeof c->verdict];
-  size_t size = sizeof c->verdict;
-  name_exact(c, judged, names, sizeof names);
-  add(out, size, "On %s, contacts keep their law to 1e-9 m/s under %s", program,
-      names);
-  if (name_inexact(c, judged, "m/s", NULL, names, sizeof names) > 0)
-    add(out, size, "; at worst they are off it by %s", names);
-  add(out, size, ".");
-}
-
-/* Of what else a figure tells. */
-static void say_figure(comparison *c, const char *words, size_t figure,
-                       const char *unit, const bool only[]) {
-  char names[sizeof c->verdict];
-  if (name_inexact(c, figure, unit, only, names, sizeof names) > 0)
-    go_on(c, words, names);
-}
+static bool is_there(const compare_run *run) { return run->levels[0] != NULL; }
 
 static double most_kinetic(const recording *r) {
   double most = 0;
   for (size_t i = 0; i < r->n_steps; i++)
-    most = fmax(most, r->steps[i]->kinetic);
+    if (isfinite(r->steps[i]->kinetic)) most = fmax(most, r->steps[i]->kinetic);
   return most;
 }
 
-/* An energy that the laws of motion do not give is told of the runs in which it is more
- * than a tenth of the most that ever moved, and ten times what another run could do
- * with. */
-static void say_energy(comparison *c, const char *words, size_t figure) {
-  const compare_run *calm = least(c, figure);
-  bool tells[COMPARE_RUNS] = {false};
-  for (int i = 0; i < c->n_runs && calm != NULL; i++) {
-    const compare_run *run = &c->runs[i];
-    if (!is_known(run, figure)) continue;
-    double energy = value_of(run, figure);
-    tells[i] = energy > 0.1 * most_kinetic(run->levels[0]) &&
-               (n_recorded(c) == 1 || energy > 10 * value_of(calm, figure));
+static double mass_of(const recording *r) {
+  double mass = 0;
+  for (size_t i = 0; i < r->n_bodies; i++)
+    if (r->bodies[i]->world == r->world) mass += r->bodies[i]->mass;
+  return mass;
+}
+
+/* What moves most calmly sets the scale: a run that explodes is no measure of
+ * itself. At rest it is the weight over a body's size. */
+static void find_scales(comparison *c) {
+  double kinetic = INFINITY, weight = 0, mass = 0;
+  for (int i = 0; i < c->n_runs; i++) {
+    if (!is_there(&c->runs[i])) continue;
+    const recording *r = c->runs[i].levels[0];
+    kinetic = fmin(kinetic, most_kinetic(r));
+    weight = fmax(weight, r->head->weight);
+    mass = fmax(mass, mass_of(r));
+    if (r->n_steps > 0) c->step_size = r->steps[r->n_steps - 1]->step_size;
   }
-  say_figure(c, words, figure, "J", tells);
+  c->energy = fmax(isfinite(kinetic) ? kinetic : 0, weight * c->size);
+  c->speed = mass > 0 ? sqrt(2 * c->energy / mass) : 0;
+  // without weight there is no such scale: what lasts is as what is worst
+  c->fall = weight > 0 && mass > 0 ? weight / mass * c->step_size : c->speed;
 }
 
-static void say_more_of_contacts(comparison *c) {
-  say_figure(c, "friction is beyond its cone by",
-             offsetof(compare_figures, cone_violation_worst), "m/s", NULL);
-  /* they do no work but where something drives them, a position error that makes
-   * bodies pop for one */
-  say_energy(c, "contacts put in", offsetof(compare_figures, contact_work));
-  say_energy(c, "energy is off what forces explain by",
-             offsetof(compare_figures, energy_drift));
+static double scale_of(const comparison *c, const compare_run *run,
+                       scale_kind kind) {
+  switch (kind) {
+    case SPEED: return c->speed;
+    case FALL: return c->fall;
+    case LENGTH: return c->size;
+    case ENERGY: return c->energy;
+    case STEPS: return (double)run->figures.steps;
+    default: return 1e3 * c->step_size;
+  }
 }
 
-static void say_nothing_touched(comparison *c, const char *program) {
-  uint32_t bodies = 0;
-  for (int i = 0; i < c->n_runs; i++)
-    if (c->runs[i].figures.most_bodies > bodies)
-      bodies = c->runs[i].figures.most_bodies;
-  add(c->verdict, sizeof c->verdict, "On %s, %s.", program,
-      bodies == 0 ? "there was no body to step"
-                  : "no contact was made: there is none to judge");
+static const char *name_of(scale_kind kind) {
+  switch (kind) {
+    case SPEED: return "of the scene's speed";
+    case FALL: return "of what weight gives in a step";
+    case LENGTH: return "of a body's size";
+    case ENERGY: return "of the scene's energy";
+    case STEPS: return "of the steps";
+    default: return "of the time that it stands for";
+  }
 }
 
-/* What every run has beside its contacts. */
-static void say_rest(comparison *c) {
-  say_figure(c, "joints are off their place by",
-             offsetof(compare_figures, joint_error_worst), "m or rad", NULL);
-  say_figure(c, "energy is off what forces explain by",
-             offsetof(compare_figures, energy_drift), "J", NULL);
+static double value_of(const compare_run *run, const fault *fault) {
+  const char *at = (const char *)&run->figures + fault->offset;
+  return fault->counted ? (double)*(const long *)at : *(const double *)at;
 }
 
-/* The runs of a trouble, by name. */
-typedef bool trouble(const compare_run *run);
-
-static bool has_failed(const compare_run *run) {
-  return run->figures.failed_steps > 0;
+/* NAN where it is not known. */
+static double relative_of(const comparison *c, const compare_run *run,
+                          const fault *fault) {
+  double value = is_there(run) ? value_of(run, fault) : NAN;
+  double scale = scale_of(c, run, fault->scale);
+  return value == 0 ? 0 : scale > 0 ? value / scale : NAN;
 }
 
-static bool has_lost(const compare_run *run) {
-  return run->figures.not_finite > 0;
+static bool is_ours(const compare_run *run) {
+  return strcmp(run->name, "step") != 0 && strncmp(run->name, "quick", 5) != 0;
 }
 
-static bool has_died(const compare_run *run) {
+/* ---- runs that broke ---- */
+
+typedef struct trouble {
+  const char *what, *advice;
+} trouble;
+
+/* What ended a run or its worth; NULL: nothing. `cut` is the command's doing. */
+static const trouble *trouble_of(const compare_run *run, bool *cut) {
+  static const trouble kinds[] = {
+      {"states came to be no numbers",
+       "look for masses and forces that are "
+       "none; take a smaller step"},
+      {"steps were refused", "the first message says why"},
+      {"the program ended with an error", "data/ has what it said"},
+      {"the program was not run to its end", "more --limit or --megabytes"}};
+  *cut = false;
+  if (!is_there(run)) return NULL;
   const recording_head *head = run->levels[0]->head;
-  return head->status > 0 && !head->stopped && !head->cut;
+  if (run->figures.not_finite > 0) return &kinds[0];
+  if (run->figures.failed_steps > 0) return &kinds[1];
+  if (head->status > 0 && !head->stopped && !head->cut) return &kinds[2];
+  *cut = head->cut || head->full || head->status < 0;
+  return *cut ? &kinds[3] : NULL;
 }
 
-static bool was_cut(const compare_run *run) {
-  const recording_head *head = run->levels[0]->head;
-  // status < 0: the command itself was killed as it recorded
-  return head->cut || head->full || head->status < 0;
+/* ---- which to take ---- */
+
+/* The least that any run has of a fault; a run that is not to be trusted counts,
+ * too, unless its figure is none. */
+static double least_of(const comparison *c, const fault *fault) {
+  double least = INFINITY;
+  for (int i = 0; i < c->n_runs; i++) {
+    double part = relative_of(c, &c->runs[i], fault);
+    if (part < least) least = part;
+  }
+  return least;
 }
 
-static void say_trouble(comparison *c, trouble *has, const char *words) {
-  char names[sizeof c->verdict] = "";
+static bool decides(const comparison *c, int k) {
+  return c->is_scene ? k == REFERENCE_FAULT : faults[k].decides;
+}
+
+/* The fault by which a run is most behind the best of all runs; excess: by how
+ * much, 0 where it is behind in none. What all have alike decides nothing. */
+static const fault *worst_excess(const comparison *c, const compare_run *run,
+                                 double *excess) {
+  const fault *worst = NULL;
+  *excess = 0;
+  for (int k = 0; k < N_FAULTS; k++) {
+    if (!decides(c, k)) continue;
+    double part = relative_of(c, run, &faults[k]);
+    double least = least_of(c, &faults[k]);
+    if (!(part > ALIKE * least) || !(part - least > *excess)) continue;
+    *excess = part - least;
+    worst = &faults[k];
+  }
+  return worst;
+}
+
+/* The largest fault of a run, whatever others have; NULL: none. */
+static const fault *worst_fault(const comparison *c, const compare_run *run,
+                                double *relative) {
+  const fault *worst = NULL;
+  *relative = 0;
+  for (int k = 0; k < N_FAULTS; k++) {
+    double part = decides(c, k) ? relative_of(c, run, &faults[k]) : NAN;
+    if (!(part > *relative)) continue;
+    *relative = part;
+    worst = &faults[k];
+  }
+  return worst;
+}
+
+static double score_of(const comparison *c, const compare_run *run) {
+  bool cut;
+  double excess;
+  const trouble *broke = trouble_of(run, &cut);
+  if (!is_there(run) || (broke != NULL && !cut)) return INFINITY;
+  worst_excess(c, run, &excess);
+  return excess;
+}
+
+static double cost_of(const compare_run *run) {
+  return run->figures.ms_step_median;
+}
+
+/* Of those that are as good as the best, the fastest. `ours` NULL: of all; else
+ * of ode-mlcp's schemes or of the host's steppers. NULL: none. */
+static const compare_run *choose(const comparison *c, const bool *ours) {
+  double least = INFINITY;
+  const compare_run *chosen = NULL;
   for (int i = 0; i < c->n_runs; i++)
-    if (c->runs[i].levels[0] != NULL && has(&c->runs[i]))
-      add(names, sizeof names, "%s%s", names[0] != '\0' ? ", " : "",
-          c->runs[i].name);
-  if (names[0] != '\0') go_on(c, words, names);
-}
-
-static void say_troubles(comparison *c) {
-  say_trouble(c, has_failed, "steps were refused under");
-  say_trouble(c, has_lost, "states came to be no numbers under");
-  say_trouble(c, has_died, "the program ended with an error under");
-  say_trouble(c, was_cut, "the program was not run to its end under");
-}
-
-/* Two sentences: who kept the law, and at what price; what broke ends them. */
-void judge_verdict(comparison *c) {
-  char *out = c->verdict;
-  size_t size = sizeof c->verdict;
-  const char *slash = strrchr(c->program, '/');
-  const char *program = slash != NULL ? slash + 1 : c->program;
-  // of a scene its own error; of a program, the contact law
-  size_t judged = c->is_scene ? offsetof(compare_figures, reference_error)
-                              : offsetof(compare_figures, contact_error_worst);
-  const compare_run *law = least(c, judged);
-  const compare_run *fast = least(c, offsetof(compare_figures, ms_step_median));
-  out[0] = '\0';
-  if (fast == NULL) {
-    add(out, size, "No stepper took a step of %s.", program);
-    return;
-  }
-  bool one = !c->is_scene && n_recorded(c) == 1;
-  if (law == NULL) {
-    say_nothing_touched(c, program);
-    say_rest(c);
-  } else if (one)
-    add(out, size,
-        "On %s, the contacts of %s were off their law by at most %.2g m/s.",
-        program, law->name, value_of(law, judged));
-  else if (c->is_scene)
-    say_nearest(c, program, "came closest to the reference (", " off", law,
-                judged);
-  else if (value_of(law, judged) <= ROUNDING)
-    say_who_kept(c, program, judged);
-  else
-    say_nearest(c, program,
-                "kept the contacts closest to their law (worst error ", " m/s",
-                law, judged);
-  if (one) {
-    if (law != NULL) say_more_of_contacts(c);
-    add(out, size, " A step took %.3g ms.", fast->figures.ms_step_median);
-    say_troubles(c);
-    return;
-  }
-  if (!c->is_scene && law != NULL) say_more_of_contacts(c);
-  if (!c->is_scene)
-    say_figure(c, "bodies are off the reference by",
-               offsetof(compare_figures, reference_error), "m", NULL);
-  add(out, size, " %s was the fastest (%.3g ms a step", fast->name,
-      fast->figures.ms_step_median);
+    if (ours == NULL || is_ours(&c->runs[i]) == *ours)
+      least = fmin(least, score_of(c, &c->runs[i]));
+  if (!isfinite(least)) return NULL;
   for (int i = 0; i < c->n_runs; i++) {
     const compare_run *run = &c->runs[i];
-    if (run == fast || run->levels[0] == NULL ||
-        !(fast->figures.ms_step_median > 0))
-      continue;
-    double times =
-        two_digits(run->figures.ms_step_median / fast->figures.ms_step_median);
-    if (times == 1)
-      add(out, size, "; %s takes as long", run->name);
-    else
-      add(out, size, "; %s takes %g times as long", run->name, times);
+    if (ours != NULL && is_ours(run) != *ours) continue;
+    if (!(score_of(c, run) <= fmax(NOTICE, ALIKE * least))) continue;
+    if (chosen == NULL || cost_of(run) < cost_of(chosen)) chosen = run;
   }
-  add(out, size, ")");
-  double first = INFINITY;
+  return chosen;
+}
+
+static const compare_run *fastest(const comparison *c) {
+  const compare_run *fast = NULL;
   for (int i = 0; i < c->n_runs; i++)
-    if (c->runs[i].levels[0] != NULL && c->runs[i].figures.parted < first)
-      first = c->runs[i].figures.parted;
-  if (c->is_scene)
-    add(out, size, ".");
-  else if (isfinite(first))
-    add(out, size,
-        c->differs <= first
-            ? "; the runs part after %.3g s, but so do two on %s."
-            : "; the runs part after %.3g s.",
-        first, c->repeated >= 0 ? c->runs[c->repeated].name : "");
+    if (is_there(&c->runs[i]) &&
+        (fast == NULL || cost_of(&c->runs[i]) < cost_of(fast)))
+      fast = &c->runs[i];
+  return fast;
+}
+
+/* ---- the sentence ---- */
+
+static void __attribute__((format(printf, 2, 3)))
+say(comparison *c, const char *format, ...) {
+  va_list arguments;
+  size_t used = strlen(c->headline);
+  va_start(arguments, format);
+  vsnprintf(c->headline + used, sizeof c->headline - used, format, arguments);
+  va_end(arguments);
+}
+
+/* "ode-mlcp's ah", "quick" */
+static void say_name(comparison *c, const compare_run *run) {
+  say(c, is_ours(run) && !c->is_scene ? "ode-mlcp `%s`" : "%s", run->name);
+}
+
+static void say_fault(comparison *c, const compare_run *run,
+                      const fault *fault) {
+  char number[32], part[32];
+  say(c, "%s (%s %s %s, %s %s)", fault->lets, fault->says,
+      short_number(value_of(run, fault), number), fault->unit,
+      percent(relative_of(c, run, fault), part), name_of(fault->scale));
+}
+
+static void say_cost(comparison *c, const compare_run *run,
+                     const compare_run *than) {
+  char number[32];
+  double times = cost_of(run) / cost_of(than);
+  if (times > 1.05)
+    say(c, "a step costs %s times as much", short_number(times, number));
+  else if (times < 0.95)
+    say(c, "a step costs %s of it", percent(times, number));
   else
-    add(out, size, "; the runs stay together.");
-  say_troubles(c);
+    say(c, "a step costs as much");
+}
+
+/* How a run stands by itself, after its name. */
+static void say_state(comparison *c, const compare_run *run) {
+  char part[32];
+  double relative;
+  const fault *worst = worst_fault(c, run, &relative);
+  if (worst != NULL && relative > NOTICE)
+    say_fault(c, run, worst);
+  else
+    say(c, "is nowhere off by more than %s of the scene",
+        percent(fmax(relative, 1e-4), part));
+}
+
+/* `better` in place of `run`, which has the fault. */
+static void say_instead(comparison *c, const compare_run *run,
+                        const fault *fault, const compare_run *better) {
+  char part[32];
+  double excess;
+  say_name(c, run);
+  say(c, " ");
+  say_fault(c, run, fault);
+  say(c, "; ");
+  say_name(c, better);
+  say(c, " keeps that to %s, and ",
+      percent(relative_of(c, better, fault), part));
+  say_cost(c, better, run);
+  const struct fault *own = worst_excess(c, better, &excess);
+  if (own != NULL && excess > NOTICE) {
+    say(c, "; it ");
+    say_fault(c, better, own);
+  }
+}
+
+/* ode-mlcp loses where a stepper of the host does as well and is faster, or does
+ * better. */
+static void say_lost(comparison *c, const compare_run *best,
+                     const compare_run *our) {
+  double excess;
+  const fault *fault = worst_excess(c, our, &excess);
+  say(c, "ode-mlcp loses: ");
+  if (fault != NULL && excess > fmax(NOTICE, ALIKE * score_of(c, best))) {
+    say_instead(c, our, fault, best);
+    return;
+  }
+  say(c, "%s does as well as `%s`, of which ", best->name, our->name);
+  say_cost(c, our, best);
+  say(c, "; it ");
+  say_state(c, best);
+}
+
+static void write_headline(comparison *c, const char *program) {
+  const bool mine = true;
+  const compare_run *best = choose(c, NULL), *fast = fastest(c);
+  const compare_run *our = choose(c, &mine);
+  double excess;
+  char number[32];
+  uint32_t bodies = 0, contacts = 0;
+  int n_there = 0;
+  for (int i = 0; i < c->n_runs; i++) {
+    const compare_figures *f = &c->runs[i].figures;
+    n_there += is_there(&c->runs[i]);
+    bodies = f->most_bodies > bodies ? f->most_bodies : bodies;
+    contacts = f->most_contacts > contacts ? f->most_contacts : contacts;
+  }
+  if (fast == NULL) {
+    say(c, "No stepper took a step of %s.", program);
+    return;
+  }
+  say(c, "On %s, ", program);
+  if (bodies == 0) {
+    say(c, "there was no body to step.");
+    return;
+  }
+  if (contacts == 0 && !c->is_scene) say(c, "no contact was made, and ");
+  if (best == NULL) {
+    say(c, "no run is to be trusted.");
+    return;
+  }
+  const fault *fault = worst_excess(c, fast, &excess);
+  if (n_there == 1) {
+    say_name(c, best);
+    say(c, " ");
+    say_state(c, best);
+    say(c, "; a step takes %s ms", short_number(cost_of(best), number));
+  } else if (!is_ours(best) && our != NULL) {
+    say_lost(c, best, our);
+  } else if (best == fast) {
+    say(c, "take ");
+    say_name(c, best);
+    say(c, ": it is the fastest (%s ms a step) and ",
+        short_number(cost_of(best), number));
+    say_state(c, best);
+  } else if (score_of(c, fast) == INFINITY || fault == NULL) {
+    say(c, "take ");
+    say_name(c, best);
+    say(c, ": it ");
+    say_state(c, best);
+  } else {
+    say_instead(c, fast, fault, best);
+  }
+  say(c, ".");
+}
+
+/* ---- the lines ---- */
+
+static verdict_line *next_line(verdict_line lines[], int *n) {
+  verdict_line *line = &lines[(*n)++];
+  *line = (verdict_line){.what = "", .unit = ""};
+  return line;
+}
+
+static void add_troubles(comparison *c, verdict_line lines[], int *n) {
+  for (int i = 0; i < c->n_runs; i++) {
+    bool cut;
+    const trouble *broke = trouble_of(&c->runs[i], &cut);
+    if (broke == NULL) continue;
+    verdict_line *line = next_line(lines, n);
+    snprintf(line->stepper, sizeof line->stepper, "%s", c->runs[i].name);
+    line->what = broke->what;
+    line->figure = (double)c->runs[i].figures.steps;
+    line->unit = "steps taken or tried";
+    line->relative = line->badness = INFINITY;
+    snprintf(line->advice, sizeof line->advice, "%s", broke->advice);
+    snprintf(line->text, sizeof line->text,
+             "%s: %s, after %ld steps. To do: %s.", c->runs[i].name,
+             broke->what, c->runs[i].figures.steps, broke->advice);
+  }
+}
+
+/* Who has most of a fault, and what the others have. */
+static void add_fault(comparison *c, const fault *fault, verdict_line lines[],
+                      int *n) {
+  const compare_run *worst = NULL, *least = NULL;
+  double most = 0, fewest = INFINITY;
+  int known = 0;
+  for (int i = 0; i < c->n_runs; i++) {
+    double part = relative_of(c, &c->runs[i], fault);
+    if (isnan(part)) continue;
+    known++;
+    if (part > most) {
+      most = part;
+      worst = &c->runs[i];
+    }
+    if (part < fewest) {
+      fewest = part;
+      least = &c->runs[i];
+    }
+  }
+  if (worst == NULL || !(most > notice_of(fault))) return;
+  bool all = known > 1 && most <= ALIKE * fewest;
+  verdict_line *line = next_line(lines, n);
+  snprintf(line->stepper, sizeof line->stepper, "%s", worst->name);
+  line->what = fault->what;
+  line->figure = value_of(worst, fault);
+  line->unit = fault->unit;
+  line->relative = most;
+  line->badness = most / notice_of(fault);
+  snprintf(line->advice, sizeof line->advice, "%s",
+           fault->advice[is_ours(worst)]);
+  char number[32], part[32];
+  add(line->text, sizeof line->text, "%s: %s %s %s, %s %s", worst->name,
+      fault->says, short_number(line->figure, number), fault->unit,
+      percent(most, part), name_of(fault->scale));
+  if (all)
+    add(line->text, sizeof line->text, " (much the same under all)");
+  else if (known > 1)
+    add(line->text, sizeof line->text, " (least: %s, %s)", least->name,
+        percent(fewest, part));
+  add(line->text, sizeof line->text, ": %s. To do: %s.", fault->means,
+      line->advice);
+}
+
+static int by_badness(const void *a, const void *b) {
+  double x = ((const verdict_line *)a)->badness;
+  double y = ((const verdict_line *)b)->badness;
+  return (x < y) - (x > y);
+}
+
+void judge_verdict(comparison *c) {
+  verdict_line lines[N_FAULTS + COMPARE_RUNS];
+  int n = 0;
+  char called[120] = "";
+  const char *slash = strrchr(c->program, '/');
+  add(called, sizeof called, "%s", slash != NULL ? slash + 1 : c->program);
+  for (int i = 0; c->arguments != NULL && c->arguments[i] != NULL; i++)
+    if (strlen(called) + strlen(c->arguments[i]) < sizeof called / 2)
+      add(called, sizeof called, " %s", c->arguments[i]);
+  find_scales(c);
+  c->headline[0] = '\0';
+  write_headline(c, called);
+  add_troubles(c, lines, &n);
+  for (int k = 0; k < N_FAULTS; k++)
+    if (!c->is_scene || k == REFERENCE_FAULT)
+      add_fault(c, &faults[k], lines, &n);
+  qsort(lines, (size_t)n, sizeof lines[0], by_badness);
+  c->n_lines = n < VERDICT_LINES ? n : VERDICT_LINES;
+  memcpy(c->lines, lines, (size_t)c->n_lines * sizeof lines[0]);
 }

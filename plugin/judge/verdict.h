@@ -4,7 +4,8 @@
 
 #include "judge/judge.h"
 
-/** Write comparison->verdict, of all figures. */
+/** Write the headline and the lines of a comparison, of all its figures: one
+ *  sentence to act on, then what is off by a hundredth of the scene or more. */
 void judge_verdict(comparison *comparison);
 
 #endif
