@@ -3,7 +3,7 @@
     import ode_mlcp
 
     report = ode_mlcp.compare(["./my_program"], ["step", "quick", "ah"])
-    print(report.verdict)
+    print(report.headline)
     report["ah"].rows["contact_error_m_s"].max()      # m/s
 
     trace = ode_mlcp.run(["./my_program"], scheme="st").trace
@@ -251,7 +251,13 @@ class Report:
         return self.steppers[stepper]
 
     @property
-    def verdict(self) -> Any:
+    def headline(self) -> str:
+        """Which stepper to take, in a sentence."""
+        return self.data["headline"]
+
+    @property
+    def verdict(self) -> List[Dict[str, Any]]:
+        """What is off, worst first: stepper, what, figure, unit, relative, advice."""
         return self.data["verdict"]
 
     @property

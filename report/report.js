@@ -132,8 +132,8 @@ function fillTable(report) {
     const row = body.insertRow();
     row.append(element('th', words, {scope: 'row'}),
                element('td', unit, {class: 'unit'}));
-    values.forEach(value => {
-      const cell = element('td', shown(value));
+    values.forEach((value, i) => {
+      const cell = element('td', shown(value), {'data-name': report.steppers[i].name});
       if (tells && value !== null && floored(value) <= best * 1.01)
         cell.className = 'best';
       row.append(cell);
@@ -175,6 +175,7 @@ function fillHead(report) {
 const CURVES = [
   ['contact_error', 'Contact off its law', 'worst contact, m/s', true],
   ['penetration', 'Penetration', 'deepest, m', true],
+  ['friction_error', 'Friction off its law', 'worst contact, m/s', true],
   ['cone_violation', 'Friction beyond its cone', 'worst contact, m/s', true],
   ['joint_error', 'Joints off their place', 'worst row, m or rad', true],
   ['energy_unexplained', 'Energy not explained, since the start', 'energy, J', false],
@@ -250,7 +251,10 @@ class Replay {
     this.runs = data.runs;
     this.frame = 0;
     this.colouring = 'body';
-    this.showsContacts = true;
+    // forces of many contacts hide what they act on: then they are asked for
+    const most = Math.max(0, ...this.runs.map(run => Math.max(0, ...run.counts)));
+    this.showsContacts = most <= 40;
+    this.forceScale = 1;
     this.measure();
     this.renderer = new THREE.WebGLRenderer({antialias: true, alpha: true});
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
@@ -264,25 +268,91 @@ class Replay {
     this.resetView();
   }
 
-  // Where things are: the middle and the reach of what moves, outliers left out.
+  // What moves, in the first run: bodies that go further than half a body. Of it the
+  // picture holds all of the way, or, where that is much longer than what moves is
+  // wide, what moves itself, and goes with it.
   measure() {
-    const n = this.data.frames, q = this.data.quantum;
-    const values = [[], [], []];
-    const first = this.runs[0];
-    for (let b = 0; b < first.bodies.length; b++)
-      for (let k = first.bodies[b][1]; k <= first.bodies[b][2]; k += Math.ceil(n / 20))
-        for (let i = 0; i < 3; i++)
-          values[i].push(q * first.positions[(3 * b + i) * n + k]);
+    const n = this.data.frames, run = this.runs[0], size = this.data.size;
+    const at = (b, i, k) => this.data.quantum * run.positions[(3 * b + i) * n + k];
+    const all = run.bodies.map((body, b) => b), every = Math.ceil(n / 40);
+    const travel = b => {
+      const [, from, to] = run.bodies[b];
+      let most = 0;
+      for (let k = from; k <= to; k += every)
+        most = Math.max(most, Math.hypot(...[0, 1, 2].map(i => at(b, i, k) - at(b, i, from))));
+      return most;
+    };
+    const moving = all.filter(b => travel(b) > 0.5 * size);
+    this.moving = moving.length > 0 ? moving : all;
+    // outliers of many are left out: one that falls off the table for ever
+    const spread = values => {
+      values.sort((a, b) => a - b);
+      const cut = values.length > 20 ? 0.05 : 0;
+      return [values[Math.floor(cut * (values.length - 1))],
+              values[Math.ceil((1 - cut) * (values.length - 1))]];
+    };
+    const boxOf = frames => [0, 1, 2].map(i => spread(frames.flatMap(k =>
+      this.moving.filter(b => this.isThere(run, b, k)).map(b => at(b, i, k)))));
+    const widthOf = box => Math.max(...box.map(([low, high]) => high - low));
+    const frames = [];
+    for (let k = 0; k < n; k += every) frames.push(k);
+    const known = box => box.every(([low]) => low !== undefined);
+    const boxes = frames.map(k => boxOf([k])).filter(known);
+    const way = boxOf(frames);
     this.middle = new THREE.Vector3();
-    this.reach = 2 * this.data.size;
-    values.forEach((list, i) => {
-      list.sort((a, b) => a - b);
-      if (list.length === 0) return;
-      const low = list[Math.floor(0.08 * (list.length - 1))];
-      const high = list[Math.ceil(0.92 * (list.length - 1))];
-      this.middle.setComponent(i, (low + high) / 2);
-      this.reach = Math.max(this.reach, high - low + this.data.size);
-    });
+    this.reach = 2 * size;
+    this.follow = '';
+    if (!known(way) || boxes.length === 0) return;
+    const widths = boxes.map(widthOf).sort((a, b) => a - b);
+    const own = widths[Math.floor(widths.length / 2)] + 2 * size;
+    if (widthOf(way) + 2 * size > 3 * own) this.follow = 'moving';
+    const framed = this.follow ? boxes[0] : way;
+    framed.forEach(([low, high], i) => this.middle.setComponent(i, (low + high) / 2));
+    this.reach = Math.max(this.follow ? 1.2 * own : widthOf(way) + size, this.reach);
+  }
+
+  // Where what is followed is at a frame; null: nothing is, or it is not there.
+  followed(run, frame) {
+    const position = new THREE.Vector3(), sum = new THREE.Vector3();
+    const bodies = this.follow === 'moving'
+      ? this.moving.map(b => run.index.get(this.runs[0].bodies[b][0]))
+      : this.follow ? [run.index.get(Number(this.follow))] : [];
+    let count = 0;
+    for (const b of bodies) {
+      if (b === undefined || !this.isThere(run, b, frame)) continue;
+      this.pose(run, b, frame, position, new THREE.Quaternion());
+      sum.add(position);
+      count++;
+    }
+    return count > 0 ? sum.divideScalar(count) : null;
+  }
+
+  // Each run's world is moved so that what is followed stays in the middle.
+  followOn(built) {
+    const there = this.followed(built.run, this.frame);
+    if (there) built.scene.position.copy(this.middle).sub(there);
+    else if (!this.follow) built.scene.position.set(0, 0, 0);
+  }
+
+  // The body under a place of the picture, by its number; null: none.
+  bodyAt(x, y) {
+    for (let i = 0; i < this.views.length; i++) {
+      const v = this.views[i];
+      if (x < v.x || x > v.x + v.width || y < v.y || y > v.y + v.height) continue;
+      this.camera.aspect = v.width / v.height;
+      this.camera.updateProjectionMatrix();
+      const ray = new THREE.Raycaster();
+      ray.setFromCamera(new THREE.Vector2(2 * (x - v.x) / v.width - 1,
+                                          1 - 2 * (y - v.y) / v.height), this.camera);
+      const built = this.scenes[i];
+      let best = null;
+      for (const {mesh, parts} of built.instances)
+        for (const hit of ray.intersectObject(mesh))
+          if (parts[hit.instanceId].body >= 0 && (!best || hit.distance < best.distance))
+            best = {distance: hit.distance, body: parts[hit.instanceId].shape.body};
+      return best ? best.body : null;
+    }
+    return null;
   }
 
   // A floor says which way is up.
@@ -395,9 +465,9 @@ class Replay {
     lines.setAttribute('position',
       new THREE.BufferAttribute(new Float32Array(6 * built.most + 6), 3));
     built.points = new THREE.Points(dots, new THREE.PointsMaterial(
-      {color: 0xd00000, size: 3, sizeAttenuation: false, depthTest: false}));
+      {color: 0xd00000, size: 3, sizeAttenuation: false, transparent: true, opacity: 0.7}));
     built.arrows = new THREE.LineSegments(lines, new THREE.LineBasicMaterial(
-      {color: 0xd00000, depthTest: false}));
+      {color: 0xd00000, transparent: true, opacity: 0.6}));
     built.points.frustumCulled = built.arrows.frustumCulled = false;
     scene.add(built.points, built.arrows);
     return built;
@@ -522,12 +592,12 @@ class Replay {
     const dots = built.points.geometry.attributes.position;
     const lines = built.arrows.geometry.attributes.position;
     const unit = 8 * this.data.quantum;
-    const length = this.data.size / (32000 * this.forceShare(run));
+    const length = this.forceScale * this.data.size / (32000 * this.forceShare(run));
     for (let i = 0; i < count; i++) {
       const n = 3 * (from + i), f = run.forces;
       // an impact's are not to hide the scene
       const reach = length * Math.hypot(f[n], f[n + 1], f[n + 2]);
-      const cut = Math.min(1, 2 * this.data.size / (reach || 1)) * length;
+      const cut = Math.min(1, 2 * this.forceScale * this.data.size / (reach || 1)) * length;
       for (let j = 0; j < 3; j++) {
         const at = unit * run.places[n + j];
         dots.array[3 * i + j] = lines.array[6 * i + j] = at;
@@ -594,7 +664,10 @@ class Replay {
 
   show(frame) {
     this.frame = Math.max(0, Math.min(frame, this.data.frames - 1));
-    for (const built of this.scenes) this.place(built);
+    for (const built of this.scenes) {
+      this.place(built);
+      this.followOn(built);
+    }
     this.draw();
   }
 }
@@ -683,20 +756,38 @@ function connect(data, replay) {
   $('back').addEventListener('click', () => step(-1));
   $('forward').addEventListener('click', () => step(1));
 
-  const parted = data.report.steppers.map(s => s.parted).filter(t => t !== null);
-  if (parted.length > 0) {
-    const first = Math.min(...parted);
-    $('part').textContent = `Where the runs part: ${shown(first)} s`;
-    $('part').addEventListener('click', () => goTo(first));
-    data.report.steppers.forEach((stepper, i) => {
-      if (stepper.parted === null || last === 0) return;
-      const mark = element('span', '', {class: 'mark',
-        title: `${stepper.name} parts from the first run`});
-      mark.style.left = `calc(8px + ${stepper.parted / (last * data.interval)} * (100% - 16px))`;
-      mark.style.background = colourOf(i);
-      $('marks').append(mark);
-    });
-  } else $('part').hidden = true;
+  // times worth a look, in their order
+  const marks = [];
+  data.runs.forEach((run, i) => {
+    if (run.reference) return;
+    const stepper = data.report.steppers.find(s => s.name === run.label);
+    const add = (time, words) => {
+      if (time !== null && time !== undefined)
+        marks.push({time, words: `${run.label} ${words}`, colour: colourOf(i)});
+    };
+    add(run.off_law, 'is off the contact law');
+    add(run.message, 'gives its first message');
+    if (stepper) add(stepper.parted, 'parts from the first run');
+  });
+  marks.sort((a, b) => a.time - b.time);
+  for (const {time, words, colour} of last > 0 ? marks : []) {
+    const mark = element('span', '', {class: 'mark', title: words});
+    mark.style.left =
+      `calc(8px + ${Math.min(1, time / (last * data.interval))} * (100% - 16px))`;
+    mark.style.background = colour;
+    $('marks').append(mark);
+  }
+  function toMark(way) {
+    const now = frame * data.interval, near = 0.51 * data.interval;
+    const next = way > 0 ? marks.find(m => m.time > now + near)
+                         : [...marks].reverse().find(m => m.time < now - near);
+    if (!next) return;
+    goTo(next.time);
+    $('mark-name').textContent = `${shown(next.time)} s: ${next.words}`;
+  }
+  $('mark-back').hidden = $('mark-on').hidden = marks.length === 0;
+  $('mark-back').addEventListener('click', () => toMark(-1));
+  $('mark-on').addEventListener('click', () => toMark(1));
 
   if (replay) {
     if (data.runs.some(run => run.reference))
@@ -708,9 +799,39 @@ function connect(data, replay) {
           ? `blue 0, red ${shown(data.size)} m` : '';
       show(frame);
     });
+    $('contacts').checked = replay.showsContacts;
     $('contacts').addEventListener('change', () => {
       replay.showsContacts = $('contacts').checked;
       show(frame);
+    });
+    $('force-scale').addEventListener('input', () => {
+      replay.forceScale = 2 ** Number($('force-scale').value);
+      $('contacts').checked = replay.showsContacts = true;
+      show(frame);
+    });
+    const choices = [...data.runs[0].bodies.map(body => String(body[0]))].slice(0, 500);
+    $('follow').append(...choices.map(body => element('option', `body ${body}`, {value: body})));
+    $('follow').value = replay.follow;
+    const follow = body => {
+      replay.follow = body;
+      $('follow').value = body;
+      const there = replay.followed(replay.runs[0], frame);
+      if (body && there) {
+        // the camera keeps its way to what it looks at, and comes closer to a body
+        const arm = replay.camera.position.clone().sub(replay.controls.target);
+        const near = body === 'moving' ? arm.length() : Math.min(arm.length(), 8 * data.size);
+        replay.middle.copy(there);
+        replay.controls.target.copy(there);
+        replay.camera.position.copy(there).add(arm.setLength(near));
+        replay.controls.update();
+      }
+      show(frame);
+    };
+    $('follow').addEventListener('change', () => follow($('follow').value));
+    $('stage').addEventListener('dblclick', event => {
+      const box = $('stage').getBoundingClientRect();
+      const body = replay.bodyAt(event.clientX - box.left, event.clientY - box.top);
+      follow(body === null ? '' : String(body));
     });
     const tellUp = () => { $('up').textContent = `Up is ${replay.up}`; };
     tellUp();
@@ -719,12 +840,19 @@ function connect(data, replay) {
       tellUp();
       replay.resetView();
     });
-    $('view').addEventListener('click', () => replay.resetView());
+    $('view').addEventListener('click', () => {
+      replay.measure();
+      $('follow').value = replay.follow;
+      show(frame);
+      replay.resetView();
+    });
     $('stage').addEventListener('keydown', event => {
       const turn = {a: [-0.1, 0], d: [0.1, 0], w: [0, -0.1], s: [0, 0.1]}[event.key.toLowerCase()];
       const actions = {
         ' ': () => play(!playing), ArrowLeft: () => step(-1), ArrowRight: () => step(1),
         Home: () => step(-last - 1), End: () => step(last + 1),
+        n: () => toMark(1), p: () => toMark(-1),
+        f: () => $('contacts').click(),
         '+': () => zoom(0.9), '=': () => zoom(0.9), '-': () => zoom(1.1)};
       if (turn) orbit(...turn);
       else if (actions[event.key]) actions[event.key]();

@@ -65,7 +65,7 @@ class Comparing(unittest.TestCase):
             self.assertAlmostEqual(stepper["contact_error_worst"], worst,
                                    delta=1e-6 * worst)
         self.assertTrue(self.report.page.is_file())
-        self.assertTrue(self.report.verdict)
+        self.assertTrue(self.report.headline)
 
     def test_recording_is_what_happened(self):
         recording = self.report["ah"].recording

@@ -388,6 +388,7 @@ static void add_meshes(const known_meshes *meshes, FILE *out, buffer *data) {
 #define CURVES(CURVE)                                                          \
   CURVE(contact_error)                                                         \
   CURVE(cone_violation)                                                        \
+  CURVE(friction_error)                                                        \
   CURVE(penetration)                                                           \
   CURVE(joint_error)                                                           \
   CURVE(energy_unexplained)                                                    \
@@ -440,6 +441,21 @@ static void add_curves(const recording *r, FILE *out) {
   fputs("}", out);
 }
 
+/* What one may want to look at: when a run was first off the law of contact by a
+ * hundredth of the scene's speed, and its first message; null: never. */
+static void add_marks(const comparison *c, const recording *r, FILE *out) {
+  double off = INFINITY, message = INFINITY;
+  for (size_t i = r->n_shown_steps; i-- > 0;) {
+    const recording_step *step = r->shown_steps[i];
+    if (step->contact_error > 0.01 * c->speed) off = step->time;
+    if (step->messages > 0) message = step->time;
+  }
+  fputs(",\"off_law\":", out);
+  number(out, off);
+  fputs(",\"message\":", out);
+  number(out, message);
+}
+
 /* ---- the whole ---- */
 
 static void add_file(FILE *out, const char *folder, const char *name) {
@@ -488,6 +504,7 @@ static unsigned char *make_data(const view *v, const char *folder,
     add_contacts(v, v->runs[i], out, &data);
     add_shapes(v->runs[i], out, &meshes);
     add_curves(v->runs[i], out);
+    add_marks(v->comparison, v->runs[i], out);
     fputc('}', out);
   }
   fputc(']', out);
