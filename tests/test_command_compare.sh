@@ -452,7 +452,8 @@ if $compiler -w odd.c -o odd -I"$build/host/include" -L"$build/lib" -lode 2>err;
   check "one that writes anywhere: a report" [ -s report/report.html ]
 fi
 
-# interrupted, it reports what it has
+# interrupted, it reports what it has; the recording waited for is its own
+rm -rf report
 "$command" compare --output report --steps 10000000 --steppers ah,step -- \
   "$play" wall 2 --seconds 1e6 >out 2>err &
 child=$!
