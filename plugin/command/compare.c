@@ -598,7 +598,8 @@ static int write_report(const comparison *c, const request *request,
                         const char *folder, int status) {
   // the page has the figures of report.json in it
   static compare_writer *const writers[] = {
-      compare_write_json, compare_write_csv, compare_write_html};
+      compare_write_json, compare_write_csv, compare_write_html,
+      compare_write_picture};
   char message[PATH_MAX + 200];
   for (size_t k = 0; k < sizeof writers / sizeof writers[0]; k++)
     status = written_or_complain(writers[k](c, folder, message, sizeof message),
