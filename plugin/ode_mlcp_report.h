@@ -125,7 +125,7 @@
   ROW(int, ended_pivots, SUM, SUM(ended_pivots), "",                          \
       "from Lemke's method")                                                  \
   ROW(int, ended_detour, SUM, SUM(ended_detour), "",                          \
-      "from the end of an easier problem: relaxed, convex")                   \
+      "0: no answer is that of an easier problem any more")                   \
   ROW(double, spring_energy, WORLD, NONE, "J",                                \
       "of the springs, after the step; NaN without measure")                  \
   ROW(double, force_work, WORLD, NONE, "J",                                   \
@@ -157,6 +157,9 @@
       "accuracy: islands whose estimate stayed above it")                     \
   ROW(double, position_error, MOST, NONE, "m",                                \
       "accuracy: worst estimate of an island, of what the step adds")         \
+  ROW(double, given_way, MOST, MOST(given_way_most), "m",                     \
+      "softness: how far a contact gave way in the step by its compliance, "  \
+      "at most")                                                              \
   /* a new row goes above this line */
 
 /* The columns of `--trace`, in their order:
@@ -196,6 +199,7 @@
   FIELD("refused_substeps", refused_substeps)                                 \
   FIELD("inaccurate", inaccurate)                                             \
   FIELD("position_error_m", position_error)                                   \
+  FIELD("given_way_m", given_way)                                             \
   /* a new row goes above this line */
 
 #endif

@@ -114,6 +114,11 @@
       "Cut the step of each island into as many substeps as keep the "        \
       "estimated position error that a second of steps adds below this. "     \
       "0: substeps end at events alone.")                                     \
+  ROW(double, softness, NUMBER(FROM(0), BELOW(1)), 0, "", "S", ALL,             \
+      "Contacts give way by at least this share of what their impulses move. "\
+      "0: by the world's and the surface's CFM alone. 1e-4 makes structures "   \
+      "of light bodies cheap where it matters less how contacts share a load; "\
+      "given_way reports how far it let them.")                               \
   /* a new row goes above this line */
 
 #endif

@@ -12,6 +12,7 @@
 #include "common/minmax.h"
 #include "common/progress.h"
 #include "common/vec3.h"
+#include "mlcp/mlcp_rows.h"
 #include "solver/solver_convex.h"
 
 typedef enum item_kind {
@@ -811,6 +812,8 @@ static bool build(assembly *a, component_problem *c) {
                      .pairs = c->set.pairs,
                      .velocity_floor = fmax(1e3 * a->request.slip_floor, 1e-9)};
   add_stops(a, c, false);
+  double softness = a->request.options->softness;
+  if (softness > 0) mlcp_soften_contacts(&c->problem, softness, c->set.rows);
   return true;
 }
 
@@ -903,8 +906,6 @@ static void count_stage(ode_mlcp_report *report, solver_stage stage) {
     case SOLVER_STAGE_CONTINUATION: report->ended_continuation++; break;
     case SOLVER_STAGE_INTERIOR: report->ended_interior++; break;
     case SOLVER_STAGE_LEMKE: report->ended_pivots++; break;
-    case SOLVER_STAGE_RELAXED:
-    case SOLVER_STAGE_CONVEX: report->ended_detour++; break;
   }
 }
 
@@ -1091,6 +1092,12 @@ static bool solve(assembly *a, component_problem *c) {
   report->solves++;
   a->n_stopped += solve.stopped;
   count_solve(report, &solve);
+  double softness = a->request.options->softness;
+  if (softness > 0)
+    report->given_way =
+        fmax(report->given_way,
+             a->request.step_size *
+                 mlcp_softened_speed(problem, softness, c->solution.p));
   if (solve.infeasible) tell_contradiction(a, c, solve.contradiction);
   return true;
 }

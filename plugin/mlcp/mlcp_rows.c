@@ -25,6 +25,32 @@ double mlcp_row_diagonal(const mlcp_problem *problem, int row) {
   return mlcp_rows_product(problem, r, r) + r->compliance;
 }
 
+static double least_compliance(const mlcp_problem *problem, int row,
+                               double share) {
+  const mlcp_row *r = &problem->rows[row];
+  return share * mlcp_rows_product(problem, r, r);
+}
+
+void mlcp_soften_contacts(const mlcp_problem *problem, double share,
+                          mlcp_row rows[]) {
+  for (int r = 0; r < problem->n_rows; r++)
+    if (rows[r].kind != MLCP_ROW_JOINT)
+      rows[r].compliance =
+          larger_of(rows[r].compliance, least_compliance(problem, r, share));
+}
+
+double mlcp_softened_speed(const mlcp_problem *problem, double share,
+                           const double p[]) {
+  double most = 0;
+  for (int r = 0; r < problem->n_rows; r++) {
+    double compliance = problem->rows[r].compliance;
+    if (problem->rows[r].kind == MLCP_ROW_NORMAL &&
+        compliance == least_compliance(problem, r, share))
+      most = larger_of(most, compliance * p[r]);
+  }
+  return most;
+}
+
 /* A body's impulse while rows add to it; none for body -1. */
 static inline six take_impulse(const double impulses[], int body) {
   return load_six(body >= 0 ? impulses + 6 * body : mlcp_at_rest);

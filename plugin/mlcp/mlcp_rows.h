@@ -24,6 +24,16 @@ static inline double mlcp_row_slip(const mlcp_problem *problem,
 double mlcp_rows_product(const mlcp_problem *problem, const mlcp_row *a,
                          const mlcp_row *b);
 
+/** Contacts give way by at least `share` of what they move: the compliance of the
+ *  rows of contacts in `rows`, the problem's own, is no less than share J M^-1 J'. */
+void mlcp_soften_contacts(const mlcp_problem *problem, double share,
+                          mlcp_row rows[]);
+
+/** How fast the normals whose compliance is that least one give way at impulses p,
+ *  at most, m/s; 0 where none is. */
+double mlcp_softened_speed(const mlcp_problem *problem, double share,
+                           const double p[]);
+
 /** A row of zeros has no diagonal to scale with: its impulse changes nothing,
  *  so any positive number serves. */
 static inline double mlcp_scale_of(double diagonal) {

@@ -29,7 +29,6 @@
  * Where steps get short, more of it lets go of what is nearly rigid: below the
  * second figure it makes no odds to what holds a step up. */
 static const double first_prox = 1e-5, felt_prox = 1e-4;
-static const double prox_again = 1e-3; // of a run that is not the first
 static const double least_prox = 1e-9, most_prox = 0.1;
 static const double change_of_prox = 10; // after a short step or a long one
 
@@ -86,22 +85,24 @@ static bool has_limit(const box_problem *box, int row, int side) {
 
 /* ---- where to start ------------------------------------------------------ */
 
-/* p strictly inside its limits, by `margin` of the scale where there is room. */
-static void move_inside(fast_work *work, double margin) {
+/* No impulses but what is strictly within limits, by the scale where there is
+ * room. */
+static void start_inside(fast_work *work) {
   const box_problem *box = &work->box;
+  memset(work->p, 0, sizeof(double) * (size_t)box->n_rows);
   for (int row = 0; row < box->n_rows; row++) {
     double low, high, *p = &work->p[row];
     if (box->type[row] == BOX_FREE) continue;
     box_limits(box, row, work->p, &low, &high);
-    double room = smaller_of(margin * box->scale / box->diagonal[row],
-                             0.25 * (high - low));
+    double room =
+        smaller_of(box->scale / box->diagonal[row], 0.25 * (high - low));
     *p = smaller_of(larger_of(*p, low + room), high - room);
   }
 }
 
 /* Distances, and multipliers that match the slip, no less than the central
  * path's. */
-static void start_row(interior *in, int row, double mu) {
+static void start_row(interior *in, int row) {
   const box_problem *box = in->box;
   row_group *g = &in->groups[row / 4];
   int lane = row % 4;
@@ -116,17 +117,17 @@ static void start_row(interior *in, int row, double mu) {
     if (!has_limit(box, row, side)) continue;
     g->has[side][lane] = 1;
     g->s[side][lane] = sign * (in->work->p[row] - limit[side]);
-    g->y[side][lane] = mu * unit / g->s[side][lane] + larger_of(sign * w, 0);
+    g->y[side][lane] = unit / g->s[side][lane] + larger_of(sign * w, 0);
     in->n_limits++;
   }
 }
 
-static void start(interior *in, double mu) {
+static void start(interior *in) {
   const four one = {1, 1, 1, 1};
   memset(in->groups, 0, sizeof *in->groups * (size_t)in->n_groups);
   for (int i = 0; i < in->n_groups; i++)
     in->groups[i].s[LOW] = in->groups[i].s[HIGH] = in->groups[i].unit = one;
-  for (int row = 0; row < in->box->n_rows; row++) start_row(in, row, mu);
+  for (int row = 0; row < in->box->n_rows; row++) start_row(in, row);
 }
 
 /* ---- passes over the rows ------------------------------------------------ */
@@ -463,18 +464,17 @@ static bool is_stuck(patience *p, double length, double residual) {
   return p->n_short >= MANY_SHORT || p->n_idle >= MANY_IDLE;
 }
 
-bool fast_interior_solve(fast_work *work,
-                         const fast_interior_options *options) {
+bool fast_interior_solve(fast_work *work, bool cross_over_on_the_way) {
+  enum { MAX_ITERATIONS = 50 }; // a run that ends at all ends within 20
   const box_problem *box = &work->box;
   interior in = {.work = work,
                  .box = box,
                  .groups = work->interior->groups,
                  .n_groups = (box->n_rows + 3) / 4,
-                 .prox = options->warm ? prox_again : first_prox};
-  if (!options->warm) memset(work->p, 0, sizeof(double) * (size_t)box->n_rows);
-  move_inside(work, options->warm ? sqrt(options->start) : options->margin);
+                 .prox = first_prox};
+  start_inside(work);
   fast_work_evaluate(work);
-  start(&in, options->start);
+  start(&in);
   memset(work->dp, 0, sizeof(double) * (size_t)box->n_rows);
   run_pass_any(&in, TAKE, AIM_STRAIGHT, 0, 0);
   in.mu = complementarity(&in, 0);
@@ -483,8 +483,8 @@ bool fast_interior_solve(fast_work *work,
   // sets read at more than the first figure are wrong in many rows
   crossing crossing = {.ripe = 1e-7,
                        .few = box->n_rows / 50 + 1,
-                       .n_left = options->cross_over ? 3 : 0};
-  for (int i = 0; i < options->max_iterations; i++) {
+                       .n_left = cross_over_on_the_way ? 3 : 0};
+  for (int i = 0; i < MAX_ITERATIONS; i++) {
     double length = advance(&in);
     if (length == 0) break;
     fast_work_evaluate(work);
