@@ -15,6 +15,13 @@ static scene *build(const family_member *member) {
   return built;
 }
 
+static void set(ode_mlcp_options *options, const char *name,
+                const char *value) {
+  if (value != NULL &&
+      ode_mlcp_set_option(options, name, value, NULL, 0) != ODE_MLCP_OK)
+    abort();
+}
+
 static double sum_of(const bench_result *result) {
   double sum = 0;
   for (int i = 0; i < result->n_times; i++) sum += result->times[i];
@@ -39,10 +46,8 @@ void family_by_ours(void *what, bench_result *result) {
     scene_step(scene, dWorldQuickStep, member->step_size);
   ode_mlcp_options options;
   ode_mlcp_default_options(&options);
-  if (run->budget != NULL &&
-      ode_mlcp_set_option(&options, "budget", run->budget, NULL, 0) !=
-          ODE_MLCP_OK)
-    abort();
+  set(&options, "budget", run->budget);
+  set(&options, "softness", run->softness);
   if (ode_mlcp_attach(scene->world, &options) != ODE_MLCP_OK) abort();
   int taken = 1;
   for (int i = member->settles; i < 0 && taken; i++)

@@ -10,11 +10,11 @@
 
 typedef struct family_run {
   const family_member *member;
-  FILE *states;       /* written by ours, read by others; a process shares it */
-  int steps;          /* at most */
-  double seconds;     /* of steps: none is begun after so many */
-  int sweeps;         /* of the others: QuickStep with so many, 0: dWorldStep */
-  const char *budget; /* of ours, NULL: the default */
+  FILE *states;   /* written by ours, read by others; a process shares it */
+  int steps;      /* at most */
+  double seconds; /* of steps: none is begun after so many */
+  int sweeps;     /* of the others: QuickStep with so many, 0: dWorldStep */
+  const char *budget, *softness; /* of ours, NULL: the default */
 } family_run;
 
 /** Steps of the member at the defaults; a bench_measurement of a family_run. */

@@ -1,6 +1,6 @@
 /* Our solvers beside those of others, on the same problems in the same run.
  *
- *   bench_solvers [--quick] [--budget N] [--family NAME] [--draw SEED]
+ *   bench_solvers [--quick] [--budget N] [--softness S] [--family NAME] [--draw SEED]
  *                 [--part families|runs|growth|lcps|problems] TABLE
  *
  * Writes TABLE, tab-separated, a line a measurement (docs/bench.md has the
@@ -34,9 +34,9 @@ typedef struct effort {
 } effort;
 
 static effort effort_of_run = {false, 0.3, 20, 2600};
-static const char *only_family;   /* NULL: all */
-static const char *family_budget; /* NULL: the default */
-static unsigned family_seed;      /* of members drawn; 0: those of the list */
+static const char *only_family;                     /* NULL: all */
+static const char *family_budget, *family_softness; /* NULL: the default */
+static unsigned family_seed; /* of members drawn; 0: those of the list */
 static FILE *table;
 
 static void write_line(const char *part, const char *problem,
@@ -444,9 +444,13 @@ static void bench_lcps(int wanted) {
 static void bench_member(const family_member *member) {
   char name[160];
   snprintf(name, sizeof name, "%s: %s", member->family, member->name);
-  family_run run = {
-      member, tmpfile(),    member->steps, effort_of_run.quick ? 1.5 : 12,
-      20,     family_budget};
+  family_run run = {.member = member,
+                    .states = tmpfile(),
+                    .steps = member->steps,
+                    .seconds = effort_of_run.quick ? 1.5 : 12,
+                    .sweeps = 20,
+                    .budget = family_budget,
+                    .softness = family_softness};
   if (run.states == NULL) abort();
   run_and_write("families", name, "fast", family_by_ours, &run, 0, 0);
   run_and_write("families", name, "QuickStep-20", family_by_host, &run, 0, 0);
@@ -646,6 +650,8 @@ int main(int argc, char **argv) {
       if (only < 0) break;
     } else if (strcmp(argv[next], "--budget") == 0 && next + 2 < argc) {
       family_budget = argv[++next];
+    } else if (strcmp(argv[next], "--softness") == 0 && next + 2 < argc) {
+      family_softness = argv[++next];
     } else if (strcmp(argv[next], "--family") == 0 && next + 2 < argc) {
       only_family = argv[++next];
       only = 0; // the part of families
@@ -658,10 +664,10 @@ int main(int argc, char **argv) {
     }
   }
   if (next != argc - 1) {
-    fprintf(
-        stderr,
-        "usage: bench_solvers [--quick] [--budget N] [--family NAME] "
-        "[--draw SEED] [--part families|runs|growth|lcps|problems] TABLE\n");
+    fprintf(stderr,
+            "usage: bench_solvers [--quick] [--budget N] [--softness S] "
+            "[--family NAME] [--draw SEED] [--part "
+            "families|runs|growth|lcps|problems] TABLE\n");
     return 2;
   }
   table = fopen(argv[argc - 1], "w");
