@@ -61,7 +61,8 @@ static const struct {
     {"sweep", {"on", "off"}, {"", "1", "yes"}},
     {"threads", {"0", "1", "3"}, {"", "-1", "257", "2.5", "all"}},
     /* more of it is not for the default scheme: tests/test_schemes_accuracy.c */
-    {"accuracy", {"0"}, {"", "-1e-6", "nan", "inf", "1e-6 m"}}};
+    {"accuracy", {"0"}, {"", "-1e-6", "nan", "inf", "1e-6 m"}},
+    {"softness", {"0", "1e-4", "0.5"}, {"", "-1e-9", "1", "nan", "inf"}}};
 enum { N_WORDS = sizeof words / sizeof words[0] };
 
 static void test_every_setting_has_its_words(void) {
@@ -282,6 +283,7 @@ static ode_mlcp_options unusual_options(void) {
   options.sweep = 0;
   options.threads = 255;
   options.accuracy = 1.0 / 7e5;
+  options.softness = 1.0 / 3e4;
   return options;
 }
 
