@@ -139,7 +139,7 @@ fi
 
 wrapper=
 [ -x ./ode-mlcp ] && wrapper="$PWD/ode-mlcp run --"
-if command -v Xvfb >/dev/null && [ -f "$host/drawstuff/src/libdrawstuff.la" ]
+if command -v Xvfb >/dev/null && [ -f "$host/drawstuff/src/Makefile" ]
 then
   check "demos in a real X window" "$suite/check-window" \
     --host-build "$host" --out host-window --wrapper "$wrapper"

@@ -507,6 +507,42 @@ static void test_bad_surfaces_are_named(void) {
     }
 }
 
+/* What a program may have been compiled for is not taken for something else. */
+static void test_unknown_modes_are_named(void) {
+  static const struct {
+    int mode;
+    const char *text;
+  } MODES[] = {{0x800, "unknown mode dContactInelastic is 2048"},
+               {0x800 | dContactBounce | dContactApprox1,
+                "unknown mode dContactInelastic is 2048"},
+               {0x8000 | dContactMu2, "unknown mode is 32768"},
+               {0x10000, "unknown mode is 65536"}};
+  for (size_t m = 0; m < sizeof MODES / sizeof MODES[0]; m++) {
+    dSurfaceParameters surface = bare_surface(MODES[m].mode, 0.5);
+    surface.mu2 = surface.bounce = surface.bounce_vel = 0.1;
+    dContact contact = contact_at(&surface, 0, 0, -0.5, 0.01);
+    pair p = create_pair(&contact);
+    expect_refusal(&p, MODES[m].text);
+    dWorldDestroy(p.world);
+  }
+  dSurfaceParameters surface =
+      bare_surface(dContactMu2 | dContactFDir1 | dContactBounce |
+                       dContactSoftERP | dContactSoftCFM | dContactMotion1 |
+                       dContactMotion2 | dContactMotionN | dContactSlip1 |
+                       dContactSlip2 | dContactRolling | dContactApprox1,
+                   0.5);
+  surface.mu2 = surface.rho = surface.rho2 = surface.rhoN = 0.1;
+  surface.bounce = surface.bounce_vel = surface.soft_erp = 0.1;
+  surface.soft_cfm = surface.slip1 = surface.slip2 = 1e-3;
+  surface.motion1 = surface.motion2 = surface.motionN = 0.1;
+  dContact contact = contact_at(&surface, 0, 0, -0.5, 0.01);
+  contact.fdir1[0] = 1;
+  contact.fdir1[1] = contact.fdir1[2] = 0;
+  pair p = create_pair(&contact);
+  expect_step(&p);
+  dWorldDestroy(p.world);
+}
+
 static void test_bad_geometry_is_named(void) {
   dSurfaceParameters surface = bare_surface(dContactApprox1, 0.5);
   dContact contact = contact_at(&surface, 0, 0, -0.5, NAN);
@@ -1068,6 +1104,7 @@ int main(void) {
       {"bad bodies are named", test_bad_bodies_are_named},
       {"motions out of bounds", test_motions_out_of_bounds_are_refused},
       {"bad surfaces are named", test_bad_surfaces_are_named},
+      {"unknown modes are named", test_unknown_modes_are_named},
       {"bad geometry is named", test_bad_geometry_is_named},
       {"no normal", test_a_contact_without_normal_is_left_out},
       {"bad step sizes", test_bad_step_sizes},

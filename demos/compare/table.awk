@@ -92,7 +92,7 @@ function solves_promise(name,    messages, failed, unsolved) {
 }
 
 function wall(    speed, sag, slid, time) {
-  title("Wall of 55 boxes at rest for 5 s")
+  title("Wall of 28 boxes at rest for 5 s")
   usual_rows("wall")
   row("sag: a box came down by, m", "wall", "sag", "%.2e", 1)
   row("slid: a box moved sideways by, m", "wall", "slid", "%.2e", 1)

@@ -1,6 +1,7 @@
 # Included by the Makefile.am of the tree.
 #
-#   make demos         build the host's demos without a window (host-demos/)
+#   make demos         build the host's demos without a window (host-demos/);
+#                      DEMOS='--demo demo_boxstack': only that one
 #   make demos-report  run each on both stock steppers and, twice, on ode-mlcp
 #                      (minutes); the table is report/host-suite/report.md
 #   make demos-second-order
@@ -19,7 +20,7 @@ TESTS += tests/run_host_suite.sh
 
 demos: lib/libode.so.8
 	@$(srcdir)/demos/host-suite/build-demos --lib lib --out host-demos \
-	  --ode-source "$(HOST_INCLUDE)/.."
+	  --ode-source "$(HOST_INCLUDE)/.." $(DEMOS)
 
 demos-report: demos all
 	@stock="$(HOST_INCLUDE)/../../host-stock/ode/src/.libs/libode.so.8"; \

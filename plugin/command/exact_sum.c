@@ -15,9 +15,10 @@ void exact_sum_add(exact_sum *sum, double term) {
   }
   if (fraction == 0) return;
   int limb = exponent / 32, shift = exponent % 32;
-  unsigned __int128 wide = (unsigned __int128)fraction << shift;
-  int64_t parts[3] = {(int64_t)(uint32_t)wide, (int64_t)(uint32_t)(wide >> 32),
-                      (int64_t)(uint32_t)(wide >> 64)};
+  uint64_t low = (uint64_t)(uint32_t)fraction << shift;
+  uint64_t high = (fraction >> 32 << shift) + (low >> 32);
+  int64_t parts[3] = {(int64_t)(uint32_t)low, (int64_t)(uint32_t)high,
+                      (int64_t)(high >> 32)};
   int64_t sign = bits >> 63 ? -1 : 1;
   for (int i = 0; i < 3; i++) sum->limbs[limb + i] += sign * parts[i];
 }
@@ -51,17 +52,20 @@ double exact_sum_round(const exact_sum *sum) {
   int top = EXACT_LIMBS - 1;
   while (top > 0 && size.limbs[top] == 0) top--;
   // the first 64 bits, the last of which says whether more follow
-  unsigned __int128 wide = 0;
-  for (int i = top; i > top - 4; i--)
-    wide = wide << 32 | (i >= 0 ? (uint32_t)size.limbs[i] : 0);
+  uint64_t wide[2] = {0, 0}; // the higher one first
+  for (int k = 0; k < 4; k++) {
+    int i = top - k;
+    wide[k / 2] = wide[k / 2] << 32 | (i >= 0 ? (uint32_t)size.limbs[i] : 0);
+  }
   int exponent = 32 * (top - 3) - 1074;
   bool more = false;
   for (int i = 0; i < top - 3; i++) more |= size.limbs[i] != 0;
-  while (wide >> 64 != 0) {
-    more |= (wide & 1) != 0;
-    wide >>= 1;
+  while (wide[0] != 0) {
+    more |= (wide[1] & 1) != 0;
+    wide[1] = wide[1] >> 1 | wide[0] << 63;
+    wide[0] >>= 1;
     exponent++;
   }
-  double rounded = ldexp((double)((uint64_t)wide | more), exponent);
+  double rounded = ldexp((double)(wide[1] | more), exponent);
   return negative ? -rounded : rounded;
 }

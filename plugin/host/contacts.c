@@ -14,6 +14,14 @@ static const char *bad_surface_value(const dSurfaceParameters *s,
                        dContactSoftCFM | dContactMotion1 | dContactMotion2 |
                        dContactMotionN | dContactSlip1 | dContactSlip2 |
                        dContactRolling;
+  /* hosts later than 0.16 have it, and a surface that is longer by a number */
+  const int INELASTIC = 0x800;
+  const int unknown = s->mode & ~(OPTIONAL | dContactFDir1 | dContactApprox1);
+  if (unknown != 0) {
+    *value = unknown;
+    return unknown & INELASTIC ? "unknown mode dContactInelastic"
+                               : "unknown mode";
+  }
   if ((s->mode & OPTIONAL) == 0) { /* as in most programs */
     *value = s->mu;
     return isnan(s->mu) ? "mu" : NULL;
