@@ -54,14 +54,17 @@ typedef enum ode_mlcp_impact_status {
   ODE_MLCP_IMPACT_BAD_INPUT,
   ODE_MLCP_IMPACT_TOO_MANY_MODES, /* more contact modes than memory or a search
                                      allows */
-  ODE_MLCP_IMPACT_NO_MEMORY
+  ODE_MLCP_IMPACT_NO_MEMORY,
+  ODE_MLCP_IMPACT_CONTINUUM /* all solutions were found, and some are corners of a
+                               continuum (ode_mlcp_impact_simultaneous) */
 } ode_mlcp_impact_status;
 
 /** Which solution a step takes when its LCP has several. */
 typedef enum ode_mlcp_impact_select {
   ODE_MLCP_IMPACT_FIRST,  /* the one a fixed rule meets first */
-  ODE_MLCP_IMPACT_RANDOM, /* one of them at random */
-  ODE_MLCP_IMPACT_ALL     /* each of them: a sample branches */
+  ODE_MLCP_IMPACT_RANDOM, /* one of them at random; of a continuum any point */
+  ODE_MLCP_IMPACT_ALL     /* each of them: a sample branches; of a continuum the
+                             corners */
 } ode_mlcp_impact_select;
 
 /** How a step's LCP is solved. */
@@ -74,8 +77,7 @@ typedef enum ode_mlcp_impact_method {
   ODE_MLCP_IMPACT_PATH,      /* follow a compact Lemke path in contact space:
                                 finds one; FIRST by a fixed covering vector,
                                 RANDOM by random ones (docs/impacts.md) */
-  ODE_MLCP_IMPACT_LEMKE,     /* lexicographic Lemke on the whole LCP (I2), as
-                                PATH but slow; for comparison */
+  ODE_MLCP_IMPACT_LEMKE,     /* as PATH: an earlier version had a way of its own */
   ODE_MLCP_IMPACT_SEARCH     /* search depth first over what each contact does,
                                 and remember why it turned back: finds every
                                 solution, as MODES, without a table; taken for
@@ -220,7 +222,10 @@ typedef struct ode_mlcp_impact_set {
   uint64_t n_solutions;  /* met by the LCPs of Sim, each step's counted; with
                             FIRST and PATH no more than one is looked for */
   uint64_t n_incomplete; /* LCPs whose search was cut short: more solutions may
-                            exist. With FIRST, PATH and LEMKE: all of them */
+                            exist. With FIRST and PATH: all of them */
+  uint64_t n_continua;   /* LCPs of which some solutions are a continuum: where
+                            contacts pinch a body that slips between them. With
+                            FIRST it is not looked for */
 } ode_mlcp_impact_set;
 
 ODE_MLCP_API ode_mlcp_impact_status ode_mlcp_impact_approximate_sized(
@@ -265,9 +270,10 @@ ODE_MLCP_INLINE ode_mlcp_impact_status ode_mlcp_impact_ways(
  *
  * @param max_solutions  room in v
  * @param v              [max_solutions x s] out
- * @param n_solutions    out: solutions found, may exceed max_solutions
- * @return DONE; TOO_MANY_MODES where the search was cut short: what it found is
- *         there, more may exist; or NO_MEMORY.
+ * @param n_solutions    out: solutions found, corners of continua among them, may exceed max_solutions
+ * @return DONE; CONTINUUM where solutions are not single ones: v has the corners
+ *         of what they span; TOO_MANY_MODES where the search was cut short: what it
+ *         found is there, more may exist; or NO_MEMORY.
  */
 ODE_MLCP_API ode_mlcp_impact_status ode_mlcp_impact_simultaneous(
     ode_mlcp_impact *impact, int max_solutions, double v[], int *n_solutions);

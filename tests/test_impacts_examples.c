@@ -11,7 +11,7 @@
 #include "impacts/contact_path.h"
 #include "impacts/examples.h"
 #include "impacts/impact.h"
-#include "impacts/impact_lemke.h"
+#include "impact_lemke.h"
 #include "impacts/impact_sampler.h"
 
 /* An example, ready, with options for a set of moderate size. */

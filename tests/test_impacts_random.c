@@ -13,7 +13,7 @@
 #include "common/six.h"
 #include "impacts/contact_path.h"
 #include "impacts/impact.h"
-#include "impacts/impact_lemke.h"
+#include "impact_lemke.h"
 #include "impacts/impact_sampler.h"
 
 enum { MOST_S = 18, MOST_M = 6, MOST_ROWS = 18, PROBLEMS = 60 };
@@ -83,10 +83,10 @@ static void compare_steps(impact_sampler *sampler, test_random *random,
     for (int i = 0; i < m; i++)
       caps[i] = test_uniform(random, 0.01, 1) / space->weight[i * n / m];
     counts->steps++;
-    uint64_t n_before = sampler->n_fallbacks;
+    uint64_t n_before = sampler->counts.fallbacks;
     int n_known =
         impact_sampler_step(sampler, 0, (uint32_t)step, IMPACT_MAX_SOLUTIONS);
-    counts->unsolved += sampler->n_fallbacks > n_before || n_known == 0;
+    counts->unsolved += sampler->counts.fallbacks > n_before || n_known == 0;
     counts->several += n_known > 1;
     for (int k = 0; k < n_known; k++)
       counts->violation =
@@ -242,7 +242,7 @@ static bool meets_all(const ode_mlcp_impact_problem *problem, int n_edges,
       counts->solutions += n_modes;
       has_several |= n_modes > 1;
       CU_ASSERT(search->met_all);
-      CU_ASSERT(search->n_fallbacks == 0);
+      CU_ASSERT(search->counts.fallbacks == 0);
       if (n_modes == 0) break;
       int taken = (int)(test_uniform(random, 0, 1) * n_modes);
       memcpy(modes->inputs, &modes->reached[taken * n],
@@ -343,7 +343,7 @@ static long compare_with_table(const ode_mlcp_impact_problem *problem,
       memcpy(sampler.inputs, &reached[taken * n], (size_t)n * sizeof *reached);
     }
   }
-  CU_ASSERT_EQUAL(sampler.n_fallbacks, 0);
+  CU_ASSERT_EQUAL(sampler.counts.fallbacks, 0);
   long n_modes = island->has_tree ? sampler.trees[0].modes.n_modes : 0;
   contact_modes_release(&table, &memory_from_malloc);
   free(lambdas);
@@ -452,9 +452,8 @@ static void test_climbs_foretell_steps(void) {
     int n = impact->islands[0].space.n_rows;
     for (uint64_t sample = 0; sample < 300 && impact->n_islands == 1;
          sample++) {
-      int n_lcps;
       double height = ends->height;
-      impact_sampler_run(&sampler, sample, NULL, NULL, &n_lcps);
+      impact_sampler_run(&sampler, sample, NULL, NULL);
       const impact_way *said = &ends->planned.way, *went = &ends->tried.way;
       if (said->n_steps == 0) continue;
       n_foretold++;
@@ -473,95 +472,6 @@ static void test_climbs_foretell_steps(void) {
   CU_ASSERT(n_foretold > 100);
   CU_ASSERT(n_met * 2 > n_foretold);
   CU_ASSERT(n_higher * 2 > n_foretold);
-}
-
-/* Counting says what the table of all modes has, bit by bit, of most steps. */
-static void compare_counting(const ode_mlcp_impact_problem *problem,
-                             int n_samples, test_random *random,
-                             several *counts, long *n_said, long *n_around) {
-  ode_mlcp_impact_options options;
-  ode_mlcp_impact_default_options(&options);
-  contact_modes table;
-  ode_mlcp_impact *impact = create_with_table(problem, &options, &table);
-  const impact_island *island = &impact->islands[0];
-  const contact_space *space = &island->space;
-  int n = space->n_rows, m = space->n_contacts;
-  contact_degree degree;
-  CU_ASSERT_FATAL(contact_degree_suits(space));
-  CU_ASSERT_FATAL(
-      contact_degree_open(&degree, space, island->cap, &memory_from_malloc));
-  size_t room = IMPACT_MAX_SOLUTIONS * (size_t)n;
-  double *lambdas = malloc(4 * room * sizeof *lambdas);
-  double *reached = lambdas + room, *said = reached + room;
-  double *said_reached = said + room, y[MOST_ROWS + MOST_M];
-  for (int sample = 0; sample < n_samples; sample++) {
-    memcpy(y, space->start, (size_t)n * sizeof *y);
-    for (int step = 0; step < 4 && contact_space_slowest(space, y) < -1e-8;
-         step++) {
-      for (int i = 0; i < m; i++)
-        y[n + i] = test_uniform(random, 0.001, 1) * island->cap;
-      int n_table = contact_modes_solve(&table, space, y, IMPACT_MAX_SOLUTIONS,
-                                        lambdas, reached);
-      int n_degree = contact_degree_solve(&degree, y, IMPACT_MAX_SOLUTIONS,
-                                          said, said_reached);
-      size_t size = (size_t)(n_table * n) * sizeof *lambdas;
-      if (n_degree < 0) {
-        contact_degree_learn(&degree, y, n_table, lambdas, reached);
-      } else {
-        ++*n_said;
-        counts->missed += n_degree != n_table ||
-                          memcmp(lambdas, said, size) != 0 ||
-                          memcmp(reached, said_reached, size) != 0;
-        counts->problems += n_table > 1;
-      }
-      counts->steps++;
-      if (n_table == 0) break;
-      int taken = (int)(test_uniform(random, 0, 1) * n_table);
-      memcpy(y, &reached[taken * n], (size_t)n * sizeof *reached);
-    }
-  }
-  *n_around += degree.n_lines > 0;
-  contact_degree_close(&degree);
-  contact_modes_release(&table, &memory_from_malloc);
-  free(lambdas);
-  ode_mlcp_impact_destroy(impact);
-}
-
-static void test_counting_says_what_the_table_has(void) {
-  test_random random = {12};
-  const struct {
-    int m, T, n_quick, n_samples;
-  } kinds[] = {
-      {2, 1, 20, 400}, {1, 2, 6, 200}, {2, 2, 6, 800}, {3, 1, 10, 800}};
-  for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
-    several counts = {0};
-    long n_said = 0, n_around = 0;
-    int wanted = kinds[kind].n_quick * (is_long ? 20 : 1);
-    for (int k = 0; k < wanted; k++) {
-      collision collision;
-      int m = kinds[kind].m, T = kinds[kind].T, s = m * (1 + T) - k % 3;
-      make_tight_collision(&collision, &random, m, T, k % 2 == 0 ? 20 : 1);
-      // of two kinds in three, a row or two repeat others
-      if (s < 2) s = 2;
-      collision.problem.n_velocities = s;
-      for (int i = 0; i < s * s; i++) collision.M[i] = 0;
-      for (int i = 0; i < s; i++)
-        collision.M[i * s + i] = test_uniform(&random, 0.3, 2);
-      if (k % 5 == 0) collision.mu[0] = 0;
-      // at rest in all directions but some
-      if (k % 4 == 1)
-        for (int i = 2; i < s; i++) collision.v[i] = 0;
-      compare_counting(&collision.problem, kinds[kind].n_samples, &random,
-                       &counts, &n_said, &n_around);
-    }
-    printf(
-        "\n  %d contacts, %d tangents: %ld of %ld steps of %d collisions said, "
-        "%ld with several, %ld collisions with continua, %ld steps differ",
-        kinds[kind].m, kinds[kind].T, n_said, counts.steps, wanted,
-        counts.problems, n_around, counts.missed);
-    CU_ASSERT(n_said * 3 >= counts.steps);
-    CU_ASSERT_EQUAL(counts.missed, 0);
-  }
 }
 
 /* ---- any friction, any masses -------------------------------------------- */
@@ -732,8 +642,6 @@ int main(int argc, char **argv) {
       {"trees are the table", test_trees_are_the_table},
       {"small steps leave no tree", test_small_steps_leave_no_tree},
       {"climbs foretell steps", test_climbs_foretell_steps},
-      {"counting says what the table has",
-       test_counting_says_what_the_table_has},
       {"no sample is lost", test_no_sample_is_lost},
       {"long searches end", test_long_searches_end},
       {"outcomes obey the laws", test_outcomes_obey_the_laws},

@@ -330,14 +330,15 @@ static void test_an_interrupt_keeps_what_was_done(void) {
   ready *it = open_example("rocking-block");
   ode_mlcp_impact_set whole, part;
   run(it, &whole);
-  patience patience = {.most = 5};
+  // it is asked before every step: some chunks are done then, and a part of one
+  patience patience = {.most = 2000};
   it->options.interrupted = runs_out;
   it->options.progress = hear;
   it->options.run_context = &patience;
   CU_ASSERT_EQUAL(ode_mlcp_impact_approximate(it->impact, &it->options, &part),
                   ODE_MLCP_IMPACT_INTERRUPTED);
   CU_ASSERT(part.n_samples > 0 && part.n_samples < whole.n_samples);
-  CU_ASSERT_EQUAL(patience.told, part.n_samples);
+  CU_ASSERT(patience.told > 0 && patience.told <= part.n_samples);
   CU_ASSERT_EQUAL(part.n_outcomes, part.n_finished);
   CU_ASSERT_EQUAL(memcmp(part.v, whole.v, part.n_outcomes * 3 * sizeof(double)),
                   0);

@@ -134,8 +134,8 @@ static bool parse(int argc, char **argv, const impact_team *team,
        "first, random or all of a step's solutions (default random)",
        .words = impact_select_words},
       {"method", "WAY", &settings->method, argument_take_word,
-       "automatic, modes, path, lemke or search",
-       "automatic, modes, path, lemke or search", .words = impact_method_words},
+       "automatic, modes, path or search", "automatic, modes, path or search",
+       .words = impact_method_words},
       {"caps", "WAY", &settings->caps, argument_take_word, "uniform or ends",
        "uniform (default), or ends: go for the set's extents, apart from the "
        "model's distribution",
@@ -350,7 +350,10 @@ static void compare(impact_result *result) {
     int found;
     ode_mlcp_impact_status status = ode_mlcp_impact_simultaneous(
         result->impact, IMPACT_SIMULTANEOUS, v, &found);
-    bool whole = status == ODE_MLCP_IMPACT_DONE && found < IMPACT_SIMULTANEOUS;
+    result->simultaneous_spans = status == ODE_MLCP_IMPACT_CONTINUUM;
+    bool whole =
+        (status == ODE_MLCP_IMPACT_DONE || result->simultaneous_spans) &&
+        found < IMPACT_SIMULTANEOUS;
     if (found > IMPACT_SIMULTANEOUS) found = IMPACT_SIMULTANEOUS;
     result->simultaneous_whole = take_simultaneous(result, v, found) && whole;
     for (int k = 0; k < (m > 1 ? 2 : 1); k++) {

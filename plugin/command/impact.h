@@ -69,7 +69,8 @@ typedef struct impact_result {
   double *simultaneous_distance; /* [n_simultaneous] m/s to the nearest outcome,
                                     by the contact velocity that differs most;
                                     INFINITY without outcomes */
-  bool simultaneous_whole;       /* no other simultaneous outcome exists */
+  bool simultaneous_whole;       /* no other simultaneous outcome exists, */
+  bool simultaneous_spans; /* but for those between, where they are corners */
   impact_sequence sequences[IMPACT_SEQUENCES];
   int n_sequences;
 } impact_result;

@@ -17,7 +17,7 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "files of reductions are little-endian");
 
-#define SIGNATURE "ode-mlcp impact reduction 1\n"
+#define SIGNATURE "ode-mlcp impact reduction 2\n"
 
 enum {
   MOST_PLANES = 48,
@@ -39,7 +39,7 @@ typedef struct head {
 
 typedef struct counts {
   uint64_t samples, finished, failed, lcps, outcomes, fallbacks, solutions,
-      incomplete;
+      incomplete, continua;
 } counts;
 
 /* An outcome kept for pictures; its rows lie in `rows`. */
@@ -359,6 +359,7 @@ bool impact_reduction_add(impact_reduction *it, const ode_mlcp_impact_set *set,
   it->counts.fallbacks += set->n_fallbacks;
   it->counts.solutions += set->n_solutions;
   it->counts.incomplete += set->n_incomplete;
+  it->counts.continua += set->n_continua;
   size_t n = (size_t)it->n_rows;
   uint64_t branch = 0;
   double *rows = &it->rows[(size_t)it->head.most_kept * n]; // the spare place
@@ -745,9 +746,9 @@ void impact_reduction_print_json(FILE *out, const impact_reduction *it) {
           counts->samples - counts->finished, counts->failed, counts->outcomes);
   fprintf(out,
           " \"lcps\": %" PRIu64 ", \"solutions\": %" PRIu64
-          ", \"incomplete_lcps\": %" PRIu64 ", \"fallbacks\": %" PRIu64
-          ",\n \"ranges\": [",
-          counts->lcps, counts->solutions, counts->incomplete,
+          ", \"incomplete_lcps\": %" PRIu64 ", \"continuum_lcps\": %" PRIu64
+          ", \"fallbacks\": %" PRIu64 ",\n \"ranges\": [",
+          counts->lcps, counts->solutions, counts->incomplete, counts->continua,
           counts->fallbacks);
   for (uint64_t k = 0; k < it->n_ranges; k++)
     fprintf(out, "%s[%" PRIu64 ", %" PRIu64 "]", k > 0 ? ", " : "",

@@ -70,7 +70,8 @@ int impact_simultaneous_missed(const impact_result *result) {
   int n_missed = 0;
   for (int k = 0; k < result->n_simultaneous; k++)
     n_missed += result->simultaneous_distance[k] > far;
-  return n_missed;
+  // samples are between the corners of a continuum, and seldom at one
+  return result->simultaneous_spans ? 0 : n_missed;
 }
 
 static int by_number(const void *a, const void *b) {
@@ -161,6 +162,9 @@ void impact_print_text(FILE *out, const impact_result *result) {
   fprintf(out, "%.4f solutions met an LCP", solutions_per_lcp(set));
   if (set->n_incomplete > 0)
     fprintf(out, "; %" PRIu64 " LCPs may have more", set->n_incomplete);
+  if (set->n_continua > 0)
+    fprintf(out, "; of %" PRIu64 " LCPs solutions are a continuum",
+            set->n_continua);
   double share = impact_share_seen(set);
   if (share >= 0)
     fprintf(out, "; about %.4f of the outcomes' distribution seen", share);
@@ -188,7 +192,9 @@ void impact_print_text(FILE *out, const impact_result *result) {
   free(extents);
   fprintf(out, "simultaneous (Anitescu & Potra): %d%s, %d missed by the set\n",
           result->n_simultaneous,
-          result->simultaneous_whole ? "" : " found, more may exist",
+          !result->simultaneous_whole  ? " found, more may exist"
+          : result->simultaneous_spans ? " corners of a continuum"
+                                       : "",
           impact_simultaneous_missed(result));
   for (int k = 0; k < result->n_simultaneous; k++) {
     fprintf(out, "  %.1e m/s from the set:", result->simultaneous_distance[k]);
@@ -302,8 +308,9 @@ void impact_print_json(FILE *out, const impact_result *result) {
           "\"microseconds_per_lcp\": %.6g,\n ",
           set->n_lcps, lcps_per_sample(set), microseconds_per_lcp(result));
   fprintf(out,
-          "\"solutions_per_lcp\": %.17g, \"incomplete_lcps\": %" PRIu64 ",\n ",
-          solutions_per_lcp(set), set->n_incomplete);
+          "\"solutions_per_lcp\": %.17g, \"incomplete_lcps\": %" PRIu64
+          ", \"continuum_lcps\": %" PRIu64 ",\n ",
+          solutions_per_lcp(set), set->n_incomplete, set->n_continua);
   double share = impact_share_seen(set);
   fputs("\"share_seen\": ", out);
   json_number(out, share);
@@ -324,10 +331,11 @@ void impact_print_json(FILE *out, const impact_result *result) {
     fputc('}', out);
   }
   fprintf(out,
-          "],\n \"simultaneous_missed\": %d, \"simultaneous_whole\": %s,\n"
-          " \"sequential\": {",
+          "],\n \"simultaneous_missed\": %d, \"simultaneous_whole\": %s, "
+          "\"simultaneous_continuum\": %s,\n \"sequential\": {",
           impact_simultaneous_missed(result),
-          result->simultaneous_whole ? "true" : "false");
+          result->simultaneous_whole ? "true" : "false",
+          result->simultaneous_spans ? "true" : "false");
   for (int k = 0; k < result->n_sequences; k++) {
     const impact_sequence *sequence = &result->sequences[k];
     fprintf(out,

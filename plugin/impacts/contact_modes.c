@@ -19,6 +19,12 @@ static int power(int base, int exponent) {
   return result;
 }
 
+static inline double dot(const double a[], const double b[], int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
 int contact_modes_of_one(const contact_space *space, bool capped) {
   return 1 + (capped ? 2 : 1) * power(3, space->n_tangents);
 }
@@ -85,9 +91,13 @@ int contact_modes_of_contact(const contact_space *space, int contact,
  * sticking tangents. Their equations say that these rows end at speed 0. */
 typedef struct mode_system {
   int n_unknowns;
-  int *row;     /* [n_unknowns] the row an unknown belongs to */
-  double *F;    /* n_rows x n_unknowns */
-  double *G;    /* n_rows x m */
+  int *row;           /* [n_unknowns] the row an unknown belongs to */
+  int *column_of;     /* [n_unknowns] the order of the pivoting */
+  double *scale;      /* [n_unknowns] of columns */
+  double *push;       /* [n_rows] */
+  contact_mode *does; /* [m] */
+  double *F;          /* n_rows x n_unknowns */
+  double *G;          /* n_rows x m */
   double *left; /* n_unknowns x (n_unknowns + n_inputs): [A F | -c - A G] */
 } mode_system;
 
@@ -96,7 +106,7 @@ size_t contact_mode_scratch(const contact_space *space) {
   // the last terms hold the unknowns' rows, the pivoting's columns and scales, and
   // what each contact does
   size_t does = (sizeof(contact_mode) + sizeof(double) - 1) / sizeof(double);
-  return n * n + n * m + n * (n + n + m) + 3 * n + does * m;
+  return n * n + n * m + n * (n + n + m) + 4 * n + does * m;
 }
 
 static void set_up(const contact_space *space, const int contacts[],
@@ -170,11 +180,10 @@ static void scale_columns(int u, int width, double left[], double scale[],
 }
 
 /* Complete pivoting: the largest entry among the rows and columns from `step` on
- * comes to row `step` and column column_of[step]. Returns its size; nothing moves
- * where that is below SINGULAR. parity: how often rows or columns were swapped,
- * mod 2. */
-static double bring_pivot(int u, int width, int step, double left[],
-                          int column_of[], int *parity) {
+ * comes to row `step` and column column_of[step]. False, and nothing moves, where that
+ * is below SINGULAR. */
+static bool bring_pivot(int u, int width, int step, double left[],
+                        int column_of[]) {
   int row = step, position = step;
   double best = 0;
   for (int e = step; e < u; e++)
@@ -185,8 +194,7 @@ static double bring_pivot(int u, int width, int step, double left[],
       row = e;
       position = k;
     }
-  *parity = (position != step) ^ (row != step);
-  if (best < SINGULAR) return best;
+  if (best < SINGULAR) return false;
   int column = column_of[position];
   column_of[position] = column_of[step];
   column_of[step] = column;
@@ -195,18 +203,16 @@ static double bring_pivot(int u, int width, int step, double left[],
     left[row * width + j] = left[step * width + j];
     left[step * width + j] = kept;
   }
-  return best;
+  return true;
 }
 
 /* Gauss-Jordan with complete pivoting. The solution of unknown k ends in equation
- * k, behind the unknowns. False: singular. */
-static bool solve_equations(int u, int width, double left[], double scale[],
-                            int column_of[]) {
-  int parity;
+ * k, behind the unknowns. Returns the rank: u, or of a singular system less. */
+static int solve_equations(int u, int width, double left[], double scale[],
+                           int column_of[]) {
   scale_columns(u, width, left, scale, column_of);
   for (int step = 0; step < u; step++) {
-    if (bring_pivot(u, width, step, left, column_of, &parity) < SINGULAR)
-      return false;
+    if (!bring_pivot(u, width, step, left, column_of)) return step;
     int column = column_of[step];
     double *pivot_row = &left[step * width];
     double inverse = 1 / pivot_row[column];
@@ -218,7 +224,32 @@ static bool solve_equations(int u, int width, double left[], double scale[],
         left[e * width + j] -= factor * pivot_row[j];
     }
   }
-  return true;
+  return u;
+}
+
+/* Of a singular system: do impulses that its equations leave open move a velocity? */
+static bool moves(const contact_space *space, const mode_system *system,
+                  int rank) {
+  int n = space->n_rows, u = system->n_unknowns;
+  int width = u + n + space->n_contacts;
+  const int *column_of = system->column_of;
+  const double *scale = system->scale;
+  double *push = system->push;
+  for (int open = rank; open < u; open++) {
+    int column = column_of[open];
+    double largest = 0, fastest = 0;
+    for (int i = 0; i < n; i++) {
+      push[i] = system->F[i * n + column] * scale[column];
+      for (int e = 0; e < rank; e++)
+        push[i] -= system->F[i * n + column_of[e]] * scale[column_of[e]] *
+                   system->left[e * width + column];
+      largest = fmax(largest, space->weight[i] * fabs(push[i]));
+    }
+    for (int i = 0; i < n; i++)
+      fastest = fmax(fastest, fabs(dot(&space->A[i * n], push, n)));
+    if (fastest > SINGULAR * largest) return true;
+  }
+  return false;
 }
 
 /* impulses = F u(y) + G lambda_max; equation `step` holds unknown
@@ -309,31 +340,67 @@ static int write_conditions(const contact_space *space, int contact,
   return count;
 }
 
+static mode_system lay_out_system(const contact_space *space,
+                                  double scratch[]) {
+  int n = space->n_rows, m = space->n_contacts;
+  mode_system system = {.F = scratch};
+  system.G = system.F + n * n;
+  system.left = system.G + n * m;
+  system.scale = system.left + n * (n + n + m);
+  system.push = system.scale + n;
+  system.row = (int *)(system.push + n);
+  system.column_of = (int *)(system.push + 2 * n);
+  system.does = (contact_mode *)(system.push + 3 * n);
+  return system;
+}
+
+/* The system of what contacts do, solved; its rank. */
+static int reduce(const contact_space *space, const int contacts[],
+                  int n_contacts, mode_system *system) {
+  set_up(space, contacts, n_contacts, system->does, system);
+  write_equations(space, system);
+  int u = system->n_unknowns, width = u + space->n_rows + space->n_contacts;
+  return solve_equations(u, width, system->left, system->scale,
+                         system->column_of);
+}
+
+bool contact_mode_spans(const contact_space *space, const int contacts[],
+                        const double reached[], double scratch[]) {
+  mode_system system = lay_out_system(space, scratch);
+  double none = 100 * IMPACT_FEASIBILITY * space->scale;
+  for (int i = 0; i < space->n_contacts; i++) {
+    const double *own = &reached[i * space->per_contact];
+    contact_mode *mode = &system.does[i];
+    mode->normal = own[0] > none    ? SEPARATING
+                   : own[0] < -none ? CAPPED
+                                    : CLOSED;
+    for (int t = 0; t < space->n_tangents; t++)
+      mode->tangent[t] = own[1 + t] > none || space->bound[i] == 0
+                             ? SLIPPING_FORWARDS
+                         : own[1 + t] < -none ? SLIPPING_BACKWARDS
+                                              : STICKING;
+  }
+  int rank = reduce(space, contacts, space->n_contacts, &system);
+  return rank < system.n_unknowns && moves(space, &system, rank);
+}
+
 int contact_mode_work_out(const contact_space *space, const int contacts[],
                           int n_contacts, int mode, bool capped,
                           double scratch[], double impulses[],
                           double conditions[], uint32_t *zero_rows) {
   int n = space->n_rows, m = space->n_contacts;
   int one = contact_modes_of_one(space, capped);
-  mode_system system;
-  system.F = scratch;
-  system.G = system.F + n * n;
-  system.left = system.G + n * m;
-  double *scale = system.left + n * (n + n + m);
-  system.row = (int *)(scale + n);
-  int *column_of = (int *)(scale + 2 * n);
-  contact_mode *does = (contact_mode *)(scale + 3 * n);
-
+  mode_system system = lay_out_system(space, scratch);
+  contact_mode *does = system.does;
   for (int k = n_contacts - 1; k >= 0; k--) {
     does[k] = decode(space, mode % one);
     mode /= one;
   }
-  set_up(space, contacts, n_contacts, does, &system);
-  write_equations(space, &system);
-  int width = system.n_unknowns + n + m;
-  if (!solve_equations(system.n_unknowns, width, system.left, scale, column_of))
-    return -1;
-  write_impulses(space, &system, scale, column_of, impulses);
+  int rank = reduce(space, contacts, n_contacts, &system);
+  if (rank < system.n_unknowns)
+    return moves(space, &system, rank) ? CONTACT_MODE_SPANS
+                                       : CONTACT_MODE_REPEATS;
+  write_impulses(space, &system, system.scale, system.column_of, impulses);
 
   *zero_rows = 0;
   for (int e = 0; e < system.n_unknowns; e++)
@@ -345,86 +412,7 @@ int contact_mode_work_out(const contact_space *space, const int contacts[],
   return count;
 }
 
-/* Gauss with complete pivoting on columns scaled to 1, until what is left is below
- * SINGULAR. left: u x u. column_of: the order of columns after it. */
-static contact_mode_kind eliminate(int u, double left[], double scale[],
-                                   int column_of[]) {
-  contact_mode_kind kind = {.index = 1, .certain = 1};
-  scale_columns(u, u, left, scale, column_of);
-  for (int step = 0; step < u; step++) {
-    int parity;
-    double best = bring_pivot(u, u, step, left, column_of, &parity);
-    if (best < SINGULAR)
-      return (contact_mode_kind){
-          .index = 0, .n_free = u - step, .certain = best};
-    kind.certain = fmin(kind.certain, best);
-    if (parity) kind.index = -kind.index;
-    int column = column_of[step];
-    double pivot = left[step * u + column];
-    if (pivot < 0) kind.index = -kind.index;
-    for (int e = step + 1; e < u; e++) {
-      double factor = left[e * u + column] / pivot;
-      for (int k = 0; k < u; k++)
-        left[e * u + k] -= factor * left[step * u + k];
-    }
-  }
-  return kind;
-}
-
-contact_mode_kind contact_mode_kind_of(const contact_space *space, int mode,
-                                       double scratch[], double free[]) {
-  int n = space->n_rows, m = space->n_contacts;
-  int one = contact_modes_of_one(space, true);
-  double *scale = scratch + n * n + n * m + n * (n + n + m);
-  mode_system system = {.F = scratch,
-                        .G = scratch + n * n,
-                        .left = scratch + n * n + n * m,
-                        .row = (int *)(scale + n)};
-  int *column_of = (int *)(scale + 2 * n);
-  contact_mode *does = (contact_mode *)(scale + 3 * n);
-  int contacts[32];
-  for (int k = m - 1; k >= 0; k--) {
-    contacts[k] = k;
-    does[k] = decode(space, mode % one);
-    mode /= one;
-  }
-  set_up(space, contacts, m, does, &system);
-  int u = system.n_unknowns;
-  for (int e = 0; e < u; e++)
-    for (int k = 0; k < u; k++) {
-      double sum = 0;
-      for (int j = 0; j < n; j++)
-        sum += space->A[system.row[e] * n + j] * system.F[j * n + k];
-      system.left[e * u + k] = sum;
-    }
-  contact_mode_kind kind = eliminate(u, system.left, scale, column_of);
-  if (kind.n_free != 1 || free == NULL) return kind;
-
-  // the last unknown in the order is 1, those before it follow
-  double *x = system.left + u * u;
-  x[column_of[u - 1]] = 1;
-  for (int step = u - 2; step >= 0; step--) {
-    const double *row = system.left + step * u;
-    double sum = 0;
-    for (int k = step + 1; k < u; k++)
-      sum += row[column_of[k]] * x[column_of[k]];
-    x[column_of[step]] = -sum / row[column_of[step]];
-  }
-  for (int i = 0; i < n; i++) {
-    free[i] = 0;
-    for (int k = 0; k < u; k++)
-      free[i] += system.F[i * n + k] * x[k] * scale[k];
-  }
-  return kind;
-}
-
 /* ---- the table --------------------------------------------------------- */
-
-static inline double dot(const double a[], const double b[], int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
-}
 
 /* Fixed inputs that tell which conditions fail often, so that the table is always
  * the same. */
@@ -643,6 +631,7 @@ static bool work_out_all(draft *draft, const memory_source *source, int total) {
     int count = contact_mode_work_out(space, draft->contacts, space->n_contacts,
                                       mode, true, draft->scratch,
                                       draft->impulses, conditions, &zero_rows);
+    modes->spans |= count == CONTACT_MODE_SPANS;
     if (count < 0) continue;
     draft->first[modes->n_modes] = n_conditions;
     n_conditions += (size_t)count;

@@ -12,8 +12,9 @@
  *
  * Modes whose system is singular are left out: where such a mode has solutions,
  * the corners of their polytope lie in other modes (a sticking contact at the
- * rim of its friction cone also counts as slipping at speed 0), with the same
- * velocity.
+ * rim of its friction cone also counts as slipping at speed 0). Where impulses that
+ * are left open move no velocity, that is the mode's only one. Where they do, the mode
+ * may span a continuum, which is the search's to look at (contact_search.h).
  */
 #ifndef ODE_MLCP_IMPACTS_CONTACT_MODES_H
 #define ODE_MLCP_IMPACTS_CONTACT_MODES_H
@@ -26,6 +27,7 @@
  * at four conditions, modes or rows at once. */
 typedef struct contact_modes {
   int n_modes;        /* kept ones, in the order of their numbers */
+  bool spans;         /* a mode that is left out may be a continuum */
   int n_inputs;       /* n_rows + m */
   int n_blocks;       /* of four conditions a mode; the last are filled up by
                          ones that are always met */
@@ -113,29 +115,20 @@ bool contact_modes_add(contact_modes *modes, const contact_space *space,
  * @param scratch     contact_mode_scratch(space) numbers
  * @param impulses    [n_rows x n_inputs] out
  * @param conditions  out, room for (2 + 2 T) m rows of n_inputs
- * @return the number of conditions, or -1 when the system is singular
+ * @return the number of conditions; or, when the system is singular,
+ *         CONTACT_MODE_REPEATS, or CONTACT_MODE_SPANS where impulses that it leaves
+ *         open move a velocity
  */
+enum { CONTACT_MODE_REPEATS = -1, CONTACT_MODE_SPANS = -2 };
 int contact_mode_work_out(const contact_space *space, const int contacts[],
                           int n_contacts, int mode, bool capped,
                           double scratch[], double impulses[],
                           double conditions[], uint32_t *zero_rows);
 size_t contact_mode_scratch(const contact_space *space);
 
-/** Of which kind a mode's system is. */
-typedef struct contact_mode_kind {
-  int index;  /* the sign of its determinant; 0: singular */
-  int n_free; /* how many independent impulses change nothing it says */
-  double
-      certain; /* the least pivot it has, or of a singular one the largest that
-                     is taken for 0 */
-} contact_mode_kind;
-
-/**
- * @param mode     number, of all contacts, capped
- * @param scratch  contact_mode_scratch(space) numbers
- * @param free     [n_rows] out where n_free is 1: that impulse; NULL: not asked for
- */
-contact_mode_kind contact_mode_kind_of(const contact_space *space, int mode,
-                                       double scratch[], double free[]);
+/** May the mode that contact velocities `reached` belong to be a continuum?
+ *  @param contacts  [m] 0, 1, .. */
+bool contact_mode_spans(const contact_space *space, const int contacts[],
+                        const double reached[], double scratch[]);
 
 #endif

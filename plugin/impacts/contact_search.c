@@ -56,12 +56,32 @@ long contact_search_most_pivots(const contact_space *space, double work) {
 
 int contact_search_solve(const contact_space *space, const double start[],
                          const double c[], const double caps[],
-                         double tolerance, int most, long max_pivots,
-                         double scratch[], double lambdas[], double reached[],
-                         long *pivots, bool *whole) {
+                         double tolerance, long max_pivots, double scratch[],
+                         contact_found *found) {
   return solve(space, space->A, start, c, caps, tolerance,
-               100 * IMPACT_FEASIBILITY * space->scale, most, max_pivots,
-               scratch, lambdas, reached, pivots, whole);
+               100 * IMPACT_FEASIBILITY * space->scale, NULL, max_pivots,
+               scratch, found);
+}
+
+int contact_search_leaf(const contact_space *space, const double start[],
+                        const double c[], const double caps[],
+                        const double reached[], long max_pivots,
+                        double scratch[], int guide[], contact_found *found) {
+  // decisions are about velocities
+  double none = 100 * IMPACT_FEASIBILITY * space->scale;
+  for (int row = 0; row < space->n_rows; row++) {
+    int side = (reached[row] > none) - (reached[row] < -none);
+    guide[row] = row == space->normal_of[row] ? (side > 0   ? SEPARATING
+                                                 : side < 0 ? CAPPED
+                                                            : CLOSED)
+                                              : (side > 0   ? FORWARDS
+                                                 : side < 0 ? BACKWARDS
+                                                            : STICKING);
+  }
+  return solve(space, space->A, start, c, caps,
+               IMPACT_FEASIBILITY * space->scale,
+               100 * IMPACT_FEASIBILITY * space->scale, guide, max_pivots,
+               scratch, found);
 }
 
 bool contact_search_grow(const contact_space *space, const double start[],

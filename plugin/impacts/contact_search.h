@@ -41,6 +41,25 @@ size_t contact_search_scratch(const contact_space *space); /* in doubles */
 void contact_search_prepare(const contact_space *space, double start[]);
 size_t contact_search_start_size(const contact_space *space);
 
+/** Solutions of a step. A mode's are a *leaf*: one velocity, or the corners of a
+ *  continuum (contact_leaf.h). */
+typedef struct contact_found {
+  int most; /* how many are wanted: fewer may end the search early; 1: one of
+                       a continuum will do */
+  double *lambdas; /* [most x n_rows] */
+  double *reached; /* [most x n_rows] contact velocities after the step */
+  int *leaf;       /* [most] of which leaf each is: 0, 1, .. */
+  int (*interrupted)(void *context); /* asked now and then; NULL: nobody */
+  void *context;
+  int count, n_leaves;
+  int n_continua; /* leaves of more than one velocity */
+  long pivots;    /* simplex steps taken, and what writing the dictionary anew
+                       cost, in such steps */
+  bool whole;   /* false where the search was cut short, so that more solutions
+                       may exist; true also when `most` ended it */
+  bool stopped; /* `interrupted` said so */
+} contact_found;
+
 /**
  * Find the solutions of one step, in the order in which they are met.
  *
@@ -49,22 +68,26 @@ size_t contact_search_start_size(const contact_space *space);
  * @param caps        [m] > 0, N s; INFINITY for none (eq. I3)
  * @param tolerance   m/s, to which conditions hold on the way; what is found
  *                    holds to 100 IMPACT_FEASIBILITY of the velocity scale
- * @param most        how many are wanted: fewer may end the search early
  * @param max_pivots  simplex steps; beyond, the search is cut short
  * @param scratch     contact_search_scratch numbers
- * @param lambdas     [most x n_rows] out
- * @param reached     [most x n_rows] out: contact velocities after the step
- * @param pivots      out: simplex steps taken, and what writing the dictionary anew
- *                    cost, in such steps
- * @param whole       out: false where the search was cut short, so that more
- *                    solutions may exist; true also when `most` ended it
+ * @param found       `most` and the arrays in, all else out
  * @return solutions found
  */
 int contact_search_solve(const contact_space *space, const double start[],
                          const double c[], const double caps[],
-                         double tolerance, int most, long max_pivots,
-                         double scratch[], double lambdas[], double reached[],
-                         long *pivots, bool *whole);
+                         double tolerance, long max_pivots, double scratch[],
+                         contact_found *found);
+
+/**
+ * The leaf that a solution is in: all solutions that do what it does.
+ *
+ * @param reached  [n_rows] its contact velocities; not of `found`
+ * @param guide    [n_rows] scratch
+ */
+int contact_search_leaf(const contact_space *space, const double start[],
+                        const double c[], const double caps[],
+                        const double reached[], long max_pivots,
+                        double scratch[], int guide[], contact_found *found);
 
 /**
  * Grow a tree until it knows all branches of one step. The arguments as above.
@@ -93,9 +116,8 @@ typedef struct contact_factors {
  */
 int contact_search_wide(const contact_space *space,
                         const contact_factors *factors, const double c[],
-                        const double caps[], int most, long max_pivots,
-                        void *scratch, double lambdas[], double reached[],
-                        long *pivots, bool *whole);
+                        const double caps[], long max_pivots, void *scratch,
+                        contact_found *found);
 size_t contact_search_wide_scratch(const contact_space *space);
 
 #endif

@@ -24,8 +24,8 @@
 #include <string.h>
 
 #include "common/six.h"
+#include "impacts/contact_leaf.h"
 #include "impacts/contact_path.h"
-#include "impacts/contact_space.h"
 
 /* A step on a dictionary entry below this asks for a new dictionary first. */
 #define SLIGHT 1e-6
@@ -50,6 +50,9 @@
 /* A violated row gets the largest entry of those that help it for so many
  * steps in a row; from then on the lowest number, which cannot cycle. */
 #define GREEDY_STEPS 60
+
+/* Simplex steps from one question of the kind to the next. */
+#define ASKED_EVERY 256
 
 enum { UNDECIDED = -1, SEPARATING, CLOSED, CAPPED };
 enum { STICKING, FORWARDS, BACKWARDS };
@@ -97,8 +100,9 @@ typedef struct search {
   number smallest_pivot; /* since the dictionary was new */
   long pivots, max_pivots, fresh_since;
   long renewing; // what dictionaries written anew cost, in pivots
-  double *lambdas, *reached;
-  int n_found, most;
+  contact_found *found;
+  double *moves;    /* [n x n], and behind them: see contact_leaf.h */
+  const int *guide; /* [n] the only decisions that are taken; NULL: all are */
   bool cut_short, went_far;
   int stuck_row; /* whose variable no column can help, after a contradiction */
   bool stuck_low;
@@ -206,6 +210,7 @@ static size_t scratch_size(const contact_space *space) {
   size_t n_basic = n_variables - n;
   return n_basic * (size_t)row_stride(space) + 3 * n_variables // dictionary
          + n * (n + 2)                                         // system
+         + n * n + contact_leaf_scratch((int)n)                // leaf
          + 3 * (8 * n + n_variables)                           // trail
          + (n_basic + 3 * n + n_variables + m) / 2 + 1;        // indices
 }
@@ -218,7 +223,9 @@ static void lay_out(search *s, number scratch[]) {
   s->high = s->low + s->n_variables;
   s->system = s->high + s->n_variables;
   s->impulses = s->system + s->n * (s->n + 1);
-  s->trail = (bound_change *)(s->impulses + s->n);
+  s->moves = (double *)(s->impulses + s->n);
+  s->trail = (bound_change *)(s->impulses + s->n + s->n * s->n +
+                              contact_leaf_scratch(s->n));
   s->basic = (int *)(s->trail + 8 * s->n + s->n_variables);
   s->nonbasic = s->basic + s->n_basic;
   s->place = s->nonbasic + s->n;
@@ -439,6 +446,16 @@ static int careful_column(const search *s, int row, number direction) {
   return chosen;
 }
 
+/* Somebody who asks for the end of a search is heard within some simplex steps. */
+static bool is_interrupted(search *s) {
+  contact_found *found = s->found;
+  if (found == NULL || found->interrupted == NULL ||
+      s->pivots % ASKED_EVERY != 0)
+    return false;
+  found->stopped = found->interrupted(found->context) != 0;
+  return found->stopped;
+}
+
 /* Is there a point within all bounds? It is then where the dictionary is. */
 static bool is_feasible(search *s) {
   for (int step = 0;; step++) {
@@ -477,7 +494,8 @@ static bool is_feasible(search *s) {
         compute_values(s);
       continue;
     }
-    if (++s->pivots > s->max_pivots || s->renewing > RENEWING * s->max_pivots) {
+    if (++s->pivots > s->max_pivots || s->renewing > RENEWING * s->max_pivots ||
+        is_interrupted(s)) {
       s->cut_short = true;
       return false;
     }
@@ -644,19 +662,149 @@ static bool finish(const search *s, number impulses[], double lambda[],
   return true;
 }
 
-static void keep_solution(search *s) {
+/* The solution that the dictionary is at. False: it is none, by more than rounding. */
+static bool write_solution(search *s, double lambda[], double reached[]) {
   int n = s->n;
-  double *lambda = &s->lambdas[s->n_found * n];
-  double *reached = &s->reached[s->n_found * n];
-  drive_out_fixed(s);
   for (int k = 0; k < n; k++)
     write_equation(s, s->nonbasic[k], &s->system[k * (n + 1)]);
-  number *impulses = s->impulses;
-  solve_system(n, s->system, s->order, impulses);
-  if (finish(s, impulses, lambda, reached) &&
-      contact_path_violation(s->space, s->caps, lambda, reached) <=
-          s->checked_to)
-    s->n_found++;
+  solve_system(n, s->system, s->order, s->impulses);
+  return finish(s, s->impulses, lambda, reached) &&
+         contact_path_violation(s->space, s->caps, lambda, reached) <=
+             s->checked_to;
+}
+
+/* How a velocity moves with what is outside the basis. */
+static number slope_of(const search *s, int row, int column) {
+  const contact_space *space = s->space;
+  int contact = space->contact_of[row], T = space->n_tangents;
+  int v = contact * s->block + 1 + 3 * T + row - space->normal_of[row];
+  if (s->place[v] >= 0) return s->T[s->place[v] * s->stride + column];
+  return s->place[v] == -1 - column ? 1 : 0;
+}
+
+/* Which ways velocities can go where all is decided; returns how many. */
+static int find_moves(search *s) {
+  int n_moves = 0;
+  for (int k = 0; k < s->n; k++) {
+    int v = s->nonbasic[k];
+    if (s->low[v] >= s->high[v]) continue;
+    double *move = &s->moves[n_moves * s->n];
+    bool moves = false;
+    for (int row = 0; row < s->n; row++) {
+      number slope = slope_of(s, row, k);
+      move[row] = size_of(slope) > s->flat ? (double)slope : 0;
+      moves |= move[row] != 0;
+    }
+    n_moves += moves;
+  }
+  return n_moves;
+}
+
+/* The column that goes furthest toward where the leaf is looked at; -1: none can. */
+static int gaining_column(const search *s, const double toward[], bool careful,
+                          number *direction) {
+  int chosen = -1;
+  number best = s->flat;
+  for (int k = 0; k < s->n; k++) {
+    int v = s->nonbasic[k];
+    if (s->low[v] >= s->high[v]) continue;
+    number gain = 0;
+    for (int row = 0; row < s->n; row++)
+      if (toward[row] != 0) gain += toward[row] * slope_of(s, row, k);
+    if (size_of(gain) <= s->flat || !can_help(s, v, gain)) continue;
+    if (careful ? chosen >= 0 && s->nonbasic[chosen] < v
+                : size_of(gain) <= best)
+      continue;
+    best = size_of(gain);
+    chosen = k;
+    *direction = gain > 0 ? 1 : -1;
+  }
+  return chosen;
+}
+
+/* How far a column can go, all within their bounds but for a tolerance, and the row
+ * that stops it; -1: its own bound. */
+static number room_of(const search *s, int column, number direction,
+                      int *stopping) {
+  int v = s->nonbasic[column];
+  number own =
+      direction > 0 ? s->high[v] - s->value[v] : s->value[v] - s->low[v];
+  number least = own, steepest = 0, by = own;
+  for (int pass = 0; pass < 2; pass++)
+    for (int i = 0; i < s->n_basic; i++) {
+      int w = s->basic[i];
+      number rate = direction * s->T[i * s->stride + column];
+      number size = size_of(rate);
+      if (size <= s->flat || is_unused(s, w)) continue;
+      number room =
+          rate > 0 ? s->high[w] - s->value[w] : s->value[w] - s->low[w];
+      if (pass == 0) {
+        least = lesser_of(
+            least, (greater_of(room, 0) + s->tolerance * s->part[w]) / size);
+      } else if (room <= least * size && size > steepest) {
+        steepest = size;
+        by = greater_of(room, 0) / size;
+        *stopping = i;
+      }
+    }
+  if (steepest == 0 || own <= by) *stopping = -1;
+  return lesser_of(own, by);
+}
+
+/* Simplex steps to the furthest solution of the leaf. */
+static bool go_furthest(void *context, const double toward[], double lambda[],
+                        double reached[]) {
+  search *s = context;
+  for (int step = 0; !s->cut_short; step++) {
+    number direction = 0;
+    int row = -1,
+        column = gaining_column(s, toward, step > GREEDY_STEPS, &direction);
+    if (column < 0) return write_solution(s, lambda, reached);
+    number by = room_of(s, column, direction, &row);
+    if (by == (number)INFINITY) return false; // energy bounds velocities
+    if (++s->pivots > s->max_pivots || is_interrupted(s)) s->cut_short = true;
+    int entering = s->nonbasic[column];
+    move(s, column, direction * by);
+    if (row < 0) {
+      s->value[entering] = direction > 0 ? s->high[entering] : s->low[entering];
+      continue;
+    }
+    int leaving = s->basic[row];
+    s->value[leaving] = direction * s->T[row * s->stride + column] > 0
+                            ? s->high[leaving]
+                            : s->low[leaving];
+    exchange(s, row, column);
+  }
+  return false;
+}
+
+/* What all is decided for: one velocity, or the corners of a continuum. */
+static void keep_leaf(search *s) {
+  contact_found *found = s->found;
+  int n = s->n, first = found->count, count = 0;
+  double *lambdas = &found->lambdas[first * n];
+  double *reached = &found->reached[first * n];
+  drive_out_fixed(s);
+  int n_moves = found->most > 1 ? find_moves(s) : 0;
+  if (n_moves == 0) {
+    count = write_solution(s, lambdas, reached);
+  } else {
+    const contact_leaf leaf = {.n = n,
+                               .same = IMPACT_SAME * s->space->scale,
+                               .most = found->most - first,
+                               .lambdas = lambdas,
+                               .reached = reached,
+                               .scratch = s->moves + n * n,
+                               .furthest = go_furthest,
+                               .context = s};
+    bool whole;
+    count = contact_leaf_corners(&leaf, s->moves, n_moves, &whole);
+    found->whole &= whole;
+    found->n_continua += count > 1;
+  }
+  for (int k = 0; k < count; k++) found->leaf[first + k] = found->n_leaves;
+  found->n_leaves += count > 0;
+  found->count += count;
 }
 
 /* ---- the search -------------------------------------------------------- */
@@ -793,14 +941,15 @@ static int next_row(const search *s) {
 static void decide(search *s) {
   int row = next_row(s);
   if (row < 0) {
-    keep_solution(s);
+    keep_leaf(s);
     return;
   }
   const contact_space *space = s->space;
   int contact = space->contact_of[row];
   bool normal = row == space->normal_of[row];
   for (int state = 0; state < 3; state++) {
-    if (s->n_found == s->most || s->cut_short) return;
+    if (s->found->count == s->found->most || s->cut_short) return;
+    if (s->guide != NULL && s->guide[row] != state) continue;
     if (!normal) {
       // a push at its cap and friction without limit: it sticks
       if (state != STICKING && s->normal[contact] == CAPPED &&
@@ -953,24 +1102,25 @@ static search begin(const contact_space *space, const number A[],
 
 static int solve(const contact_space *space, const number A[],
                  const number start[], const double c[], const double caps[],
-                 double tolerance, double checked_to, int most, long max_pivots,
-                 number scratch[], double lambdas[], double reached[],
-                 long *pivots, bool *whole) {
+                 double tolerance, double checked_to, const int guide[],
+                 long max_pivots, number scratch[], contact_found *found) {
   search s = begin(space, A, start, c, caps, tolerance, max_pivots, scratch);
   s.checked_to = checked_to;
-  s.lambdas = lambdas;
-  s.reached = reached;
-  s.most = most;
+  s.guide = guide;
+  s.found = found;
+  found->count = found->n_leaves = found->n_continua = 0;
+  found->whole = true;
+  found->stopped = false;
   // there always is a solution: one that is missed lies where masses or friction
   // of many decades make entries small that are no rounding
   search_all(&s);
-  if (s.n_found == 0 && !s.cut_short) {
+  if (found->count == 0 && !s.cut_short) {
     s.flat = FLAT_OF_MANY_DECADES;
     search_all(&s);
   }
-  *pivots = s.pivots + s.renewing;
-  *whole = !s.cut_short;
-  return s.n_found;
+  found->pivots = s.pivots + s.renewing;
+  found->whole &= !s.cut_short;
+  return found->count;
 }
 
 #endif

@@ -51,13 +51,12 @@ static void multiply(const contact_space *space, const contact_factors *factors,
 
 int contact_search_wide(const contact_space *space,
                         const contact_factors *factors, const double c[],
-                        const double caps[], int most, long max_pivots,
-                        void *scratch, double lambdas[], double reached[],
-                        long *pivots, bool *whole) {
+                        const double caps[], long max_pivots, void *scratch,
+                        contact_found *found) {
   number *A = scratch, *start = A + space->n_rows * space->n_rows;
   multiply(space, factors, A);
   prepare(space, A, start);
   return solve(space, A, start, c, caps, FINE * space->scale,
-               100 * IMPACT_FEASIBILITY * space->scale, most, max_pivots,
-               start + start_size(space), lambdas, reached, pivots, whole);
+               100 * IMPACT_FEASIBILITY * space->scale, NULL, max_pivots,
+               start + start_size(space), found);
 }

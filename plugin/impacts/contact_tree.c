@@ -24,18 +24,17 @@ static int inputs_of(const contact_space *space) {
   return space->n_rows + space->n_contacts;
 }
 
-/* Rows that repeat others: pivots that Cholesky's method, the largest first, finds
- * to be 0. */
-static int count_repeated(const contact_space *space) {
+int contact_tree_repeated(const contact_space *space, double A[]) {
   int n = space->n_rows;
-  double A[32 * 32];
-  bool used[32] = {false};
+  bool *used = (bool *)(A + n * n);
+  memset(used, 0, (size_t)n * sizeof *used);
   memcpy(A, space->A, (size_t)(n * n) * sizeof *A);
   for (int done = 0; done < n; done++) {
     int best = -1;
     double most = REPEATED;
     for (int i = 0; i < n; i++) {
-      double left = A[i * (n + 1)] / space->A[i * (n + 1)];
+      double own = space->A[i * (n + 1)];
+      double left = own > 0 ? A[i * (n + 1)] / own : 0;
       if (used[i] || left <= most) continue;
       most = left;
       best = i;
@@ -51,7 +50,7 @@ static int count_repeated(const contact_space *space) {
   return 0;
 }
 
-bool contact_tree_suits(const contact_space *space) {
+bool contact_tree_suits(const contact_space *space, int n_repeated) {
   int n = space->n_rows, m = space->n_contacts;
   double modes = pow(contact_modes_of_one(space, true), m);
   double least = INFINITY, most = 0, friction = 0;
@@ -62,7 +61,7 @@ bool contact_tree_suits(const contact_space *space) {
   for (int i = 0; i < m; i++) friction = fmax(friction, space->bound[i]);
   return n <= 32 && space->n_tangents <= 2 && modes < 0x1p31 &&
          friction <= MOST_FRICTION && most <= MOST_SPREAD * least &&
-         count_repeated(space) <= 1;
+         n_repeated <= 1;
 }
 
 bool contact_tree_open(contact_tree *tree, const contact_space *space,
@@ -143,6 +142,7 @@ int contact_tree_add_mode(contact_tree *tree, int number) {
   int count = contact_mode_work_out(
       tree->space, tree->contacts, tree->space->n_contacts, number, true,
       tree->scratch, tree->impulses, tree->conditions, &zero_rows);
+  if (count == CONTACT_MODE_SPANS) return CONTACT_TREE_SPAN;
   if (count < 0) return CONTACT_TREE_NOTHING;
   size_t place = (size_t)tree->modes.n_modes;
   int *numbers = memory_block_grow(&tree->number_block, tree->source, place + 1,
@@ -281,12 +281,13 @@ static int insert(const contact_tree *tree, int found[], int n_found,
 
 /* The modes that hold; -1: a branch is unknown. Nodes are asked in the order in which
  * they are come to, so that the next ones are known while one answers. */
-KERNEL int find(contact_tree *tree, int found[]) {
+KERNEL int find(contact_tree *tree, int found[], bool *spans) {
   int *queue = tree->queue, head = 0, tail = 0, n_found = 0;
   int n_values = tree->n_values;
   const int *terms = tree->terms;
   const float *values = tree->values;
   double tolerance = IMPACT_FEASIBILITY * tree->space->scale;
+  *spans = false;
   if (tree->n_nodes == 0) return -1;
   queue[tail++] = 0;
   while (head < tail) {
@@ -300,6 +301,8 @@ KERNEL int find(contact_tree *tree, int found[]) {
       }
     } else if (at == CONTACT_TREE_UNKNOWN) {
       return -1;
+    } else if (at == CONTACT_TREE_SPAN) {
+      *spans = true;
     } else if (at <= CONTACT_TREE_MODE &&
                contact_modes_hold(&tree->modes, CONTACT_TREE_MODE - at, tree->y,
                                   tolerance)) {
@@ -309,16 +312,17 @@ KERNEL int find(contact_tree *tree, int found[]) {
   return n_found;
 }
 
-WIDE static int find_wide(contact_tree *tree, int found[]) {
-  return find(tree, found);
+WIDE static int find_wide(contact_tree *tree, int found[], bool *spans) {
+  return find(tree, found, spans);
 }
 
 int contact_tree_solve(contact_tree *tree, const double y[], int most,
-                       double lambdas[], double reached[]) {
+                       double lambdas[], double reached[], bool *spans) {
   const contact_space *space = tree->space;
   set_inputs(tree, y);
   int found[MOST_FOUND + 1];
-  int n_found = six_is_wide() ? find_wide(tree, found) : find(tree, found);
+  int n_found =
+      six_is_wide() ? find_wide(tree, found, spans) : find(tree, found, spans);
   if (n_found < 0) return -1;
   return contact_modes_apply(&tree->modes, space, found, n_found, y, most,
                              lambdas, reached);

@@ -24,7 +24,8 @@
 enum {
   CONTACT_TREE_UNKNOWN = -1,
   CONTACT_TREE_NOTHING = -2, /* a mode with a singular system */
-  CONTACT_TREE_MODE = -3
+  CONTACT_TREE_SPAN = -3,    /* one that may be a continuum */
+  CONTACT_TREE_MODE = -4
 };
 
 /* Refutations that stand side by side, so that a step asks all of them at once; and
@@ -73,7 +74,12 @@ typedef struct contact_tree {
 /** May an island have a tree? Its modes have numbers, at most one row repeats the
  *  others (or too many modes hold at once), and neither friction nor masses are of
  *  many decades. */
-bool contact_tree_suits(const contact_space *space);
+bool contact_tree_suits(const contact_space *space, int n_repeated);
+
+/** Rows that repeat others: pivots that Cholesky's method, the largest first, finds to
+ *  be 0.
+ *  @param scratch  [n_rows (n_rows + 1)] */
+int contact_tree_repeated(const contact_space *space, double scratch[]);
 
 /** False: no memory. Begins as zeros; `usual_cap` (N s) changes no result. */
 bool contact_tree_open(contact_tree *tree, const contact_space *space,
@@ -83,10 +89,11 @@ void contact_tree_close(contact_tree *tree);
 /**
  * The solutions of a step, as contact_modes_solve.
  *
+ * @param spans  out: it comes to a mode that may be a continuum
  * @return -1 where it comes to a branch that nobody has been at
  */
 int contact_tree_solve(contact_tree *tree, const double y[], int most,
-                       double lambdas[], double reached[]);
+                       double lambdas[], double reached[], bool *spans);
 
 /* ---- growing ----------------------------------------------------------- */
 

@@ -12,6 +12,11 @@
  * be lost in rounding. */
 #define ENDLESS 1e6
 
+/* Rows of J, by their entries over the roots of M's diagonal, that are this near to
+ * parallel are taken to be; and below the second they are. */
+#define PARALLEL 4e-6
+#define ROUNDING 1e-13
+
 enum { MOST_VELOCITIES = 1000 };
 
 /* A later version must not take what older programs have there for a member. */
@@ -293,6 +298,36 @@ static void fill_jacobian(const ode_mlcp_impact_problem *problem,
   }
 }
 
+/* Rows that are parallel but for less than anybody knows of a contact's normal are made
+ * so: walls that hold a body between them would else hold it by a wedge's angle, and
+ * what it may do would hang on its last digits. What only rounding keeps apart stays as
+ * it is: later steps know rounding. */
+static void align_rows(const double M[], int n, int s, double J[]) {
+  for (int j = 0; j < n; j++) {
+    double *own = &J[j * s], largest = 0;
+    int at = 0;
+    for (int k = 0; k < s; k++) {
+      double size = fabs(own[k]) / sqrt(M[k * (s + 1)]);
+      if (size > largest) {
+        largest = size;
+        at = k;
+      }
+    }
+    for (int i = 0; i < j && largest > 0; i++) {
+      const double *other = &J[i * s];
+      double factor = own[at] / other[at], apart = 0;
+      if (other[at] == 0) continue;
+      for (int k = 0; k < s && apart <= PARALLEL * largest; k++)
+        apart = fmax(apart,
+                     fabs(own[k] - factor * other[k]) / sqrt(M[k * (s + 1)]));
+      if (apart > PARALLEL * largest) continue;
+      if (apart > ROUNDING * largest)
+        for (int k = 0; k < s; k++) own[k] = factor * other[k];
+      break;
+    }
+  }
+}
+
 static void fill_contact_space(ode_mlcp_impact *impact) {
   contact_space *space = &impact->space;
   int n = space->n_rows, s = impact->n_velocities;
@@ -495,6 +530,7 @@ static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
   factors factors = {.L = scratch};
   if (!factor(impact->M, s, &factors))
     return refuse(to, "M is not positive definite");
+  align_rows(impact->M, n, s, impact->J);
   for (int i = 0; i < n; i++) {
     // a column of B, solved for in the row of J's layout, then spread
     double column[MOST_VELOCITIES];

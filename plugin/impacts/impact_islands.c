@@ -73,7 +73,8 @@ static uint64_t key_of(const contact_space *space) {
 }
 
 static bool fill_island(const contact_space *all, arena *arena, const int set[],
-                        int first, impact_island *island) {
+                        int first, impact_island *island,
+                        const memory_source *source) {
   contact_space *space = &island->space;
   int per = all->per_contact, m = 0;
   for (int i = first; i < all->n_contacts; i++) m += set[i] == first;
@@ -112,8 +113,11 @@ static bool fill_island(const contact_space *all, arena *arena, const int set[],
   for (int i = 0; i < space->n_rows; i++)
     all->start[island->contacts[i / per] * per + i % per] = space->start[i];
   contact_search_prepare(space, island->search_start);
-  island->has_tree = contact_tree_suits(space);
-  island->can_count = island->has_tree && contact_degree_suits(space);
+  double *A = memory_allocate_array(source, n * (n + 1), sizeof *A);
+  if (A == NULL) return false;
+  island->n_repeated = contact_tree_repeated(space, A);
+  memory_release_array(source, A, n * (n + 1), sizeof *A);
+  island->has_tree = contact_tree_suits(space, island->n_repeated);
   island->key = key_of(space);
   return true;
 }
@@ -141,7 +145,7 @@ bool impact_islands_find(contact_space *space, arena *arena,
   for (int i = 0, k = 0; i < m; i++) {
     if (set[i] != i) continue;
     impact_island *island = &(*islands)[k++];
-    if (!fill_island(space, arena, set, i, island)) return false;
+    if (!fill_island(space, arena, set, i, island, arena->source)) return false;
     space->scale = fmax(space->scale, island->space.scale);
     // islands that are the same in everything are told apart by their order
     for (bool taken = true; taken;) {
@@ -166,23 +170,23 @@ bool impact_island_choose_cap(impact_island *island,
 
   arena arena = {.source = source};
   arena_start(&arena);
-  double *caps, *scratch, *lambdas, *reached;
+  double *caps, *scratch;
+  contact_found found = {.most = IMPACT_MAX_SOLUTIONS};
   size_t room = IMPACT_MAX_SOLUTIONS * (size_t)n;
   bool ready = ARENA_TAKE(&arena, caps, m) &&
                ARENA_TAKE(&arena, scratch, contact_search_scratch(space)) &&
-               ARENA_TAKE(&arena, lambdas, room) &&
-               ARENA_TAKE(&arena, reached, room);
+               ARENA_TAKE(&arena, found.leaf, IMPACT_MAX_SOLUTIONS) &&
+               ARENA_TAKE(&arena, found.lambdas, room) &&
+               ARENA_TAKE(&arena, found.reached, room);
   if (ready && most > 0) {
     for (int i = 0; i < m; i++) caps[i] = INFINITY;
-    long pivots;
-    bool whole;
     int n_found = contact_search_solve(
         space, island->search_start, space->start, caps,
-        IMPACT_FEASIBILITY * space->scale, IMPACT_MAX_SOLUTIONS,
-        contact_search_most_pivots(space, CAP_WORK), scratch, lambdas, reached,
-        &pivots, &whole);
+        IMPACT_FEASIBILITY * space->scale,
+        contact_search_most_pivots(space, CAP_WORK), scratch, &found);
     for (int k = 0; k < n_found; k++)
-      for (int i = 0; i < n; i += per) most = fmax(most, lambdas[k * n + i]);
+      for (int i = 0; i < n; i += per)
+        most = fmax(most, found.lambdas[k * n + i]);
   }
   arena_release(&arena);
   island->cap = most > 0 ? CAP_ROOM * most : 1; // any will do: nothing strikes

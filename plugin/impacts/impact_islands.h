@@ -6,7 +6,6 @@
 #define ODE_MLCP_IMPACTS_IMPACT_ISLANDS_H
 
 #include "common/arena.h"
-#include "impacts/contact_degree.h"
 #include "impacts/contact_search.h"
 
 typedef struct impact_island {
@@ -15,8 +14,8 @@ typedef struct impact_island {
   int *places;          /* [space.n_rows] rows of the whole */
   double *search_start; /* what searches begin with (contact_search.h) */
   contact_modes *modes; /* NULL until a call needs them */
+  int n_repeated;       /* rows that are combinations of others */
   bool has_tree;        /* searches of it keep one (contact_tree.h) */
-  bool can_count;       /* solutions (contact_degree.h) */
   uint64_t key;         /* added to the seed */
   double psi;           /* of Alg. 2 */
   double cap; /* N s, where options leave it open; 0 until asked for */

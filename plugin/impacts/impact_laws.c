@@ -28,7 +28,7 @@ typedef struct search {
   double *lambda_sum; /* [n_rows] */
   double *begin;      /* of one contact's searches */
   double *scratch;
-  double *lambdas, *reached; /* [IMPACT_MAX_SOLUTIONS x n_rows] */
+  contact_found found; /* of IMPACT_MAX_SOLUTIONS */
   alone alone;
   arena arena;
 } search;
@@ -39,6 +39,7 @@ static bool search_open(search *search, const ode_mlcp_impact *impact) {
   size_t room = IMPACT_MAX_SOLUTIONS * n;
   memset(search, 0, sizeof *search);
   search->impact = impact;
+  search->found.most = IMPACT_MAX_SOLUTIONS;
   search->arena.source = &impact->source;
   arena *arena = &search->arena;
   arena_start(arena);
@@ -47,8 +48,9 @@ static bool search_open(search *search, const ode_mlcp_impact *impact) {
       !ARENA_TAKE(arena, search->lambda_sum, n) ||
       !ARENA_TAKE(arena, search->begin, contact_search_start_size(space)) ||
       !ARENA_TAKE(arena, search->scratch, contact_search_scratch(space)) ||
-      !ARENA_TAKE(arena, search->lambdas, room) ||
-      !ARENA_TAKE(arena, search->reached, room))
+      !ARENA_TAKE(arena, search->found.leaf, IMPACT_MAX_SOLUTIONS) ||
+      !ARENA_TAKE(arena, search->found.lambdas, room) ||
+      !ARENA_TAKE(arena, search->found.reached, room))
     return false;
   memcpy(search->c, space->start, n * sizeof *search->c);
   memset(search->lambda_sum, 0, n * sizeof *search->lambda_sum);
@@ -59,20 +61,17 @@ static bool search_open(search *search, const ode_mlcp_impact *impact) {
 static void search_close(search *search) { arena_release(&search->arena); }
 
 /* Solutions of eq. I3 for an island by decisions to within tolerance times the velocity
- * scale, in search->lambdas; *whole out: are these all of them? */
+ * scale, in search->found. */
 static int solve_within(search *search, const impact_island *island,
-                        double tolerance, bool *whole) {
+                        double tolerance) {
   const contact_space *space = &island->space;
-  long pivots;
-  return contact_search_solve(
-      space, island->search_start, space->start, search->caps,
-      tolerance * space->scale, IMPACT_MAX_SOLUTIONS, MOST_PIVOTS,
-      search->scratch, search->lambdas, search->reached, &pivots, whole);
+  return contact_search_solve(space, island->search_start, space->start,
+                              search->caps, tolerance * space->scale,
+                              MOST_PIVOTS, search->scratch, &search->found);
 }
 
 /* The same in wide numbers. */
-static int solve_wide(search *search, const impact_island *island,
-                      bool *whole) {
+static int solve_wide(search *search, const impact_island *island) {
   const contact_space *space = &island->space;
   const ode_mlcp_impact *impact = search->impact;
   const contact_factors factors = {.J = impact->J,
@@ -82,28 +81,25 @@ static int solve_wide(search *search, const impact_island *island,
                                    .n_rows = impact->space.n_rows};
   size_t size = contact_search_wide_scratch(space) / sizeof(double) + 1;
   double *scratch;
-  long pivots;
   if (!ARENA_TAKE(&search->arena, scratch, size)) return 0;
   return contact_search_wide(space, &factors, space->start, search->caps,
-                             IMPACT_MAX_SOLUTIONS, MOST_WIDE_PIVOTS, scratch,
-                             search->lambdas, search->reached, &pivots, whole);
+                             MOST_WIDE_PIVOTS, scratch, &search->found);
 }
 
 /* There always is one: where doubles lack the digits for it, it is looked for in wide
  * numbers, then by coarser decisions, which may not meet all. */
-static int solve_together(search *search, const impact_island *island,
-                          bool *whole) {
-  int n_found = solve_within(search, island, IMPACT_FEASIBILITY, whole);
-  if (n_found > 0 || !*whole) return n_found;
-  n_found = solve_wide(search, island, whole);
+static int solve_together(search *search, const impact_island *island) {
+  int n_found = solve_within(search, island, IMPACT_FEASIBILITY);
+  if (n_found > 0 || !search->found.whole) return n_found;
+  n_found = solve_wide(search, island);
   for (double times = 10; n_found == 0 && times <= 100; times *= 10) {
-    n_found = solve_within(search, island, times * IMPACT_FEASIBILITY, whole);
-    *whole = false;
+    n_found = solve_within(search, island, times * IMPACT_FEASIBILITY);
+    search->found.whole = false;
   }
   return n_found;
 }
 
-/* The solutions of a contact alone, [per_contact] each in search->lambdas. */
+/* The solutions of a contact alone, [per_contact] each in search->found.lambdas. */
 static int solve_alone(search *search, int contact) {
   const contact_space *all = &search->impact->space;
   alone *it = &search->alone;
@@ -124,12 +120,9 @@ static int solve_alone(search *search, int contact) {
       it->A[i * per + j] = all->A[(first + i) * all->n_rows + first + j];
   }
   contact_search_prepare(&it->space, search->begin);
-  long pivots;
-  bool whole;
-  return contact_search_solve(
-      &it->space, search->begin, &search->c[first], search->caps,
-      IMPACT_FEASIBILITY * all->scale, IMPACT_MAX_SOLUTIONS, MOST_PIVOTS,
-      search->scratch, search->lambdas, search->reached, &pivots, &whole);
+  return contact_search_solve(&it->space, search->begin, &search->c[first],
+                              search->caps, IMPACT_FEASIBILITY * all->scale,
+                              MOST_PIVOTS, search->scratch, &search->found);
 }
 
 static bool same_velocity(const ode_mlcp_impact *impact, const double a[],
@@ -173,7 +166,7 @@ ode_mlcp_impact_status ode_mlcp_impact_simultaneous(ode_mlcp_impact *impact,
   // a solution can only be told from those known if they are all kept
   double *known = NULL, *lambdas = NULL;
   search search;
-  bool whole = true;
+  bool whole = true, spans = false;
   bool ready =
       search_open(&search, impact) &&
       ARENA_TAKE(&search.arena, lambdas, IMPACT_MAX_SOLUTIONS * (size_t)n) &&
@@ -181,12 +174,13 @@ ode_mlcp_impact_status ode_mlcp_impact_simultaneous(ode_mlcp_impact *impact,
   int n_found = ready ? 1 : 0;
   if (ready) memset(lambdas, 0, (size_t)n * sizeof *lambdas);
   for (int i = 0; i < impact->n_islands && n_found > 0; i++) {
-    bool all;
     const impact_island *island = &impact->islands[i];
-    int n_own = solve_together(&search, island, &all);
-    whole &= all && n_own < IMPACT_MAX_SOLUTIONS &&
+    int n_own = solve_together(&search, island);
+    spans |= search.found.n_continua > 0;
+    whole &= search.found.whole && n_own < IMPACT_MAX_SOLUTIONS &&
              n_found * n_own <= IMPACT_MAX_SOLUTIONS;
-    n_found = combine(impact, island, search.lambdas, n_own, lambdas, n_found);
+    n_found =
+        combine(impact, island, search.found.lambdas, n_own, lambdas, n_found);
   }
   for (int k = 0; k < n_found; k++) {
     double *found = &known[*n_solutions * s];
@@ -200,7 +194,8 @@ ode_mlcp_impact_status ode_mlcp_impact_simultaneous(ode_mlcp_impact *impact,
   if (n_out > 0) memcpy(v, known, (size_t)(n_out * s) * sizeof *v);
   search_close(&search);
   if (!ready) return ODE_MLCP_IMPACT_NO_MEMORY;
-  return whole ? ODE_MLCP_IMPACT_DONE : ODE_MLCP_IMPACT_TOO_MANY_MODES;
+  if (!whole) return ODE_MLCP_IMPACT_TOO_MANY_MODES;
+  return spans ? ODE_MLCP_IMPACT_CONTINUUM : ODE_MLCP_IMPACT_DONE;
 }
 
 /* ---- sequences --------------------------------------------------------- */
@@ -260,20 +255,20 @@ static bool resolve(search *search, int contact, const sequence *sequence,
     chosen = (int)(pair[0] * n_found);
   }
   memset(search->lambda, 0, (size_t)n * sizeof *search->lambda);
-  memcpy(&search->lambda[first], &search->lambdas[chosen * per],
+  memcpy(&search->lambda[first], &search->found.lambdas[chosen * per],
          (size_t)per * sizeof *search->lambda);
-  double *after = search->lambdas; // no longer needed
-  memcpy(after, &search->reached[chosen * per],
-         (size_t)per * sizeof *search->reached);
+  double *after = search->found.lambdas; // no longer needed
+  memcpy(after, &search->found.reached[chosen * per],
+         (size_t)per * sizeof *search->found.reached);
   // only this contact pushes
   for (int i = 0; i < n; i++) {
-    search->reached[i] = search->c[i];
+    search->found.reached[i] = search->c[i];
     for (int j = first; j < first + per; j++)
-      search->reached[i] += space->A[i * n + j] * search->lambda[j];
+      search->found.reached[i] += space->A[i * n + j] * search->lambda[j];
   }
-  memcpy(&search->reached[first], after, (size_t)per * sizeof *after);
+  memcpy(&search->found.reached[first], after, (size_t)per * sizeof *after);
   for (int i = 0; i < n; i++) {
-    double c = search->reached[i];
+    double c = search->found.reached[i];
     search->c[i] = fabs(c) <= 1e-14 * space->scale ? 0 : c;
     search->lambda_sum[i] += search->lambda[i];
   }

@@ -17,7 +17,9 @@ typedef struct tally {
   uint32_t outcomes;
   uint32_t lcps; /* solved, shared steps once */
   int worker;    /* ALL: whose store that is */
-  bool finished;
+  bool done;     /* nobody was interrupted in it */
+  bool finished, failed;
+  impact_counts counts;
 } tally;
 
 /* What the threads share. Every sample writes only to places of its own, so
@@ -46,9 +48,8 @@ typedef struct store {
 typedef struct worker {
   run *shared;
   impact_sampler sampler;
-  store store;       /* ALL */
-  uint64_t n_failed; /* samples */
-  int number;        /* 0 is the calling thread's: it speaks */
+  store store; /* ALL */
+  int number;  /* 0 is the calling thread's: it speaks */
   bool running;
   pthread_t thread;
 } worker;
@@ -112,54 +113,58 @@ static void store_release(store *store, const memory_source *source) {
   memory_block_release(&store->row_block, source);
 }
 
-/* FIRST and RANDOM: a sample's outcome has its place. */
-static void do_sample(run *shared, worker *self, uint64_t local) {
-  impact_sampler *sampler = &self->sampler;
-  uint64_t sample = sample_number(shared->options, local);
-  int n_lcps;
-  impact_sampler_run(sampler, sample, NULL, NULL, &n_lcps);
-  bool finished = impact_sampler_last_step(sampler, sample);
-  if (finished) write_outcome(shared->set, sampler, local, sample, n_lcps);
-  self->n_failed += !finished && sampler->failed;
-  shared->tallies[local] = (tally){
-      .outcomes = finished, .lcps = (uint32_t)n_lcps, .finished = finished};
+/* Keep a sample's outcome; false: no memory. */
+static bool keep_outcome(run *shared, worker *self, uint64_t local,
+                         uint64_t sample, bool all) {
+  store *store = &self->store;
+  const impact_sampler *sampler = &self->sampler;
+  if (all && !store_grow(store, shared->set, &shared->impact->source))
+    return false;
+  write_outcome(all ? &store->kept : shared->set, sampler,
+                all ? store->kept.n_outcomes++ : local, sample,
+                sampler->n_lcps);
+  return true;
 }
 
-/* ALL: a sample branches; its outcomes go to the thread's store. */
-static void do_tree(run *shared, worker *self, uint64_t local) {
+/* One sample. FIRST and RANDOM: its outcome has a place in the set; ALL: it branches,
+ * and its outcomes go to the thread's store. */
+static void do_sample(run *shared, worker *self, uint64_t local) {
+  const ode_mlcp_impact_options *options = shared->options;
   impact_sampler *sampler = &self->sampler;
-  store *store = &self->store;
-  uint64_t sample = sample_number(shared->options, local), n_branches = 0;
-  tally tally = {.first = store->kept.n_outcomes,
+  bool all = options->select == ODE_MLCP_IMPACT_ALL;
+  uint64_t sample = sample_number(options, local), n_branches = 0;
+  tally tally = {.first = self->store.kept.n_outcomes,
                  .worker = self->number,
                  .finished = true};
-  int n_lcps, shared_steps = 0;
-  bool failed = false;
-
-  impact_sampler_first_branch(sampler);
-  do {
-    impact_sampler_run(sampler, sample, NULL, NULL, &n_lcps);
-    failed |= sampler->failed;
-    tally.lcps += (uint32_t)(n_lcps - shared_steps);
-    if (!impact_sampler_last_step(sampler, sample)) {
-      tally.finished = false;
-    } else if (store_grow(store, shared->set, &shared->impact->source)) {
-      write_outcome(&store->kept, sampler, store->kept.n_outcomes++, sample,
-                    n_lcps);
-      tally.outcomes++;
+  int n_shared = 0;
+  bool failed = false, is_kept = true;
+  memset(&sampler->counts, 0, sizeof sampler->counts);
+  for (bool begun = false;; begun = true) {
+    if (begun) {
+      n_shared = impact_sampler_shared(sampler);
+      impact_sampler_next_branch(sampler, sample, NULL, NULL);
     } else {
-      atomic_store(&shared->no_memory, true);
-      atomic_store(&shared->stopped, true);
+      impact_sampler_run(sampler, sample, NULL, NULL);
+    }
+    failed |= sampler->failed;
+    tally.lcps += (uint32_t)(sampler->n_lcps - n_shared);
+    bool ends = impact_sampler_last_step(sampler, sample);
+    if (sampler->stopped || sampler->no_memory) break;
+    tally.finished &= ends;
+    if (ends) is_kept = keep_outcome(shared, self, local, sample, all);
+    if (!is_kept) break;
+    tally.outcomes += ends;
+    if (!impact_sampler_more_branches(sampler)) break;
+    if (++n_branches == options->max_branches) {
+      tally.finished = false;
       break;
     }
-    if (++n_branches == shared->options->max_branches) {
-      int ignored;
-      if (impact_sampler_next_branch(sampler, n_lcps, &ignored))
-        tally.finished = false;
-      break;
-    }
-  } while (impact_sampler_next_branch(sampler, n_lcps, &shared_steps));
-  self->n_failed += !tally.finished && failed;
+  }
+  if (!is_kept || sampler->no_memory) atomic_store(&shared->no_memory, true);
+  tally.done = is_kept && !sampler->stopped && !sampler->no_memory;
+  if (!tally.done) atomic_store(&shared->stopped, true);
+  tally.failed = !tally.finished && failed;
+  tally.counts = sampler->counts;
   shared->tallies[local] = tally;
 }
 
@@ -167,7 +172,6 @@ static void *work(void *argument) {
   worker *self = argument;
   run *shared = self->shared;
   const ode_mlcp_impact_options *options = shared->options;
-  bool all = options->select == ODE_MLCP_IMPACT_ALL;
   for (;;) {
     if (atomic_load(&shared->stopped)) break;
     if (options->interrupted != NULL &&
@@ -175,20 +179,16 @@ static void *work(void *argument) {
       atomic_store(&shared->stopped, true);
       break;
     }
-    // chunks are taken in order and finished once taken, so an interrupted run
-    // has done the samples before some number, and none after
     uint64_t first = atomic_fetch_add(&shared->next_chunk, 1) * shared->chunk;
     if (first >= shared->n_limit) break;
     uint64_t end = shared->n_limit - first > shared->chunk
                        ? first + shared->chunk
                        : shared->n_limit;
-    for (uint64_t local = first; local < end; local++) {
-      if (all)
-        do_tree(shared, self, local);
-      else
-        do_sample(shared, self, local);
-    }
-    if (self->number == 0 && options->progress != NULL)
+    for (uint64_t local = first; local < end && !atomic_load(&shared->stopped);
+         local++)
+      do_sample(shared, self, local);
+    if (self->number == 0 && options->progress != NULL &&
+        !atomic_load(&shared->stopped))
       options->progress(options->run_context, end, shared->n_local);
   }
   return NULL;
@@ -207,11 +207,10 @@ static uint64_t pass(run *shared, worker workers[], int n_workers,
   for (int k = 1; k < n_workers; k++)
     if (workers[k].running) pthread_join(workers[k].thread, NULL);
 
-  // a stop leaves the chunks that were taken, and those are finished; a thread
-  // may have counted past the end
-  uint64_t taken = atomic_load(&shared->next_chunk);
-  return taken > shared->n_limit / shared->chunk ? shared->n_limit
-                                                 : taken * shared->chunk;
+  // a stop leaves holes: what was done behind the first is not in the set
+  uint64_t end = first;
+  while (end < shared->n_limit && shared->tallies[end].done) end++;
+  return end;
 }
 
 /* ---- the set's memory -------------------------------------------------- */
@@ -289,25 +288,18 @@ static void add_up(const run *shared, uint64_t first, uint64_t end) {
     set->n_finished += shared->tallies[k].finished;
     set->n_lcps += shared->tallies[k].lcps;
     set->n_outcomes += shared->tallies[k].outcomes;
+    set->n_failed += shared->tallies[k].failed;
+    const impact_counts *counts = &shared->tallies[k].counts;
+    set->n_fallbacks += counts->fallbacks;
+    set->n_solutions += counts->solutions;
+    set->n_incomplete += counts->incomplete;
+    set->n_continua += counts->continua;
   }
   set->n_samples = end;
   set->n_unfinished = end - set->n_finished;
 }
 
 /* ---- the run ----------------------------------------------------------- */
-
-static void collect_counts(ode_mlcp_impact_set *set, worker workers[],
-                           int n_workers) {
-  for (int k = 0; k < n_workers; k++) {
-    impact_sampler *sampler = &workers[k].sampler;
-    set->n_fallbacks += sampler->n_fallbacks;
-    set->n_solutions += sampler->n_solutions;
-    set->n_incomplete += sampler->n_incomplete;
-    set->n_failed += workers[k].n_failed;
-    sampler->n_fallbacks = sampler->n_solutions = sampler->n_incomplete = 0;
-    workers[k].n_failed = 0;
-  }
-}
 
 /* FIRST and RANDOM: every sample has one place, kept for it. */
 static ode_mlcp_impact_status sample_ways(run *shared, worker workers[],
@@ -316,7 +308,6 @@ static ode_mlcp_impact_status sample_ways(run *shared, worker workers[],
     return ODE_MLCP_IMPACT_NO_MEMORY;
   shared->n_limit = shared->n_local;
   uint64_t n_done = pass(shared, workers, n_workers, 0);
-  collect_counts(shared->set, workers, n_workers);
   add_up(shared, 0, n_done);
   close_gaps(shared, n_done);
   return ODE_MLCP_IMPACT_DONE;
@@ -360,7 +351,6 @@ static ode_mlcp_impact_status sample_trees(run *shared, worker workers[],
     uint64_t end = pass(shared, workers, n_workers, first);
     if (atomic_load(&shared->no_memory)) return ODE_MLCP_IMPACT_NO_MEMORY;
     stopped = atomic_load(&shared->stopped);
-    collect_counts(set, workers, n_workers);
     add_up(shared, first, end);
 
     if (set->n_outcomes > room) {
@@ -431,6 +421,8 @@ approximate(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
     return ODE_MLCP_IMPACT_NO_MEMORY;
   size_t n_local = (size_t)shared.n_local;
   shared.tallies = memory_allocate_array(source, n_local, sizeof(tally));
+  if (shared.tallies != NULL)
+    memset(shared.tallies, 0, n_local * sizeof(tally));
   status = shared.tallies != NULL ? with_workers(&shared)
                                   : ODE_MLCP_IMPACT_NO_MEMORY;
   memory_release_array(source, shared.tallies, n_local, sizeof(tally));
@@ -478,11 +470,10 @@ impact_sample_within(ode_mlcp_impact *impact,
   if (!impact_sampler_open(&sampler, impact, &one, &impact->source))
     return ODE_MLCP_IMPACT_NO_MEMORY;
 
-  int count;
   sampler.work_left = *work;
-  bool finished = impact_sampler_run(&sampler, sample, NULL, NULL, &count);
+  bool finished = impact_sampler_run(&sampler, sample, NULL, NULL);
   *work = sampler.work_left;
-  if (n_lcps != NULL) *n_lcps = count;
+  if (n_lcps != NULL) *n_lcps = sampler.n_lcps;
   impact_velocity(impact, sampler.lambda_sum, v);
   impact_sampler_close(&sampler);
   return finished ? ODE_MLCP_IMPACT_DONE : ODE_MLCP_IMPACT_UNFINISHED;
@@ -507,21 +498,24 @@ static void note(void *context, const impact_sampler *sampler, int n_lcps,
 
 static void walk(impact_sampler *sampler, uint64_t n_local, diary *diary) {
   ode_mlcp_impact_set *set = diary->set;
-  bool all = sampler->options->select == ODE_MLCP_IMPACT_ALL;
   set->n_samples = n_local;
   set->n_outcomes = set->n_lcps = set->n_finished = 0;
-  for (uint64_t local = 0; local < n_local; local++) {
-    int n_lcps, shared_steps = 0;
+  for (uint64_t local = 0;
+       local < n_local && !sampler->stopped && !sampler->no_memory; local++) {
+    int n_shared = 0;
     uint64_t n_branches = 0;
-    bool finished = true;
     diary->sample = sample_number(sampler->options, local);
-    if (all) impact_sampler_first_branch(sampler);
-    do {
+    bool finished = impact_sampler_run(sampler, diary->sample, note, diary);
+    for (;;) {
+      set->n_lcps += (uint64_t)(sampler->n_lcps - n_shared);
+      if (!impact_sampler_more_branches(sampler) ||
+          ++n_branches >= sampler->options->max_branches || sampler->stopped ||
+          sampler->no_memory)
+        break;
+      n_shared = impact_sampler_shared(sampler);
       finished &=
-          impact_sampler_run(sampler, diary->sample, note, diary, &n_lcps);
-      set->n_lcps += (uint64_t)(n_lcps - shared_steps);
-    } while (all && ++n_branches < sampler->options->max_branches &&
-             impact_sampler_next_branch(sampler, n_lcps, &shared_steps));
+          impact_sampler_next_branch(sampler, diary->sample, note, diary);
+    }
     set->n_finished += finished;
   }
   set->n_unfinished = n_local - set->n_finished;
@@ -536,17 +530,21 @@ follow_ways(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
   if (!impact_sampler_open(&sampler, impact, options, &impact->source))
     return ODE_MLCP_IMPACT_NO_MEMORY;
 
+  // both walks go the same ways
+  ode_mlcp_impact_options patient = *options;
+  patient.interrupted = NULL;
   set->n_velocities = impact->n_velocities;
   set->n_rows = impact->n_slips;
   uint64_t n_local = local_samples(options);
   if (n_local > n_samples) n_local = n_samples;
+  sampler.options = &patient;
   diary diary = {.set = set};
   walk(&sampler, n_local, &diary); // counts
   status = ODE_MLCP_IMPACT_NO_MEMORY;
-  if (make_room(set, &impact->source, set->n_outcomes)) {
+  if (!sampler.no_memory && make_room(set, &impact->source, set->n_outcomes)) {
     diary.keep = true;
     walk(&sampler, n_local, &diary);
-    status = ODE_MLCP_IMPACT_DONE;
+    if (!sampler.no_memory) status = ODE_MLCP_IMPACT_DONE;
   }
   impact_sampler_close(&sampler);
   if (status != ODE_MLCP_IMPACT_DONE) ode_mlcp_impact_set_release(set);

@@ -16,6 +16,7 @@ enum {
   PHILOX_COVERING = 0x40000000,   /* + contact/2: a covering vector */
   PHILOX_ORDER = (int)0x50000000, /* the next contact of a random sequence */
   PHILOX_SOLUTION = 0x60000000,   /* one of several solutions */
+  PHILOX_LEAF = 0x61000000,       /* + corner: a point within a continuum */
   PHILOX_RESERVOIR = 0x70000000   /* which outcomes are kept for pictures */
 };
 

@@ -1,4 +1,4 @@
-#include "impacts/impact_lemke.h"
+#include "impact_lemke.h"
 
 #include <math.h>
 #include <string.h>
