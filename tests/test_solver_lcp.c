@@ -255,6 +255,37 @@ static void test_every_allocation_may_fail(void) {
   }
 }
 
+/* Every game of two players has an equilibrium (Nash), so these LCPs have a solution,
+ * though each path from a covering vector ends on a ray at once. Payoffs of a few
+ * whole numbers make ties everywhere. */
+static void test_games_are_solved(void) {
+  static double M[n_large * n_large], q[n_large], z[n_large];
+  const int sizes[] = {1, 2, 5, 8, 10, 20, 50, 100};
+  test_random random = {5};
+  int n_solved = 0, n_games = 0;
+  for (int run = 0; run < 96; run++) {
+    int a = sizes[run % 8], n = 2 * a, of_whole = run / 8 % 3;
+    if (a == 100 && run > 24) continue;
+    double unit = pow(10, run % 7 - 3);
+    memset(M, 0, sizeof M);
+    for (int i = 0; i < a; i++)
+      for (int j = 0; j < a; j++)
+        for (int side = 0; side < 2; side++) {
+          double cost = test_uniform(&random, 0.1, 1.1);
+          if (of_whole > 0) cost = 1 + (int)(3 * of_whole * cost);
+          M[side == 0 ? i * n + a + j : (a + j) * n + i] = unit * cost;
+        }
+    for (int i = 0; i < n; i++) q[i] = -1;
+    for (size_t k = 0; k < 2; k++) {
+      lcp_report report = solve(n, M, q, kinds[k], z);
+      expect_honest(n, M, q, z, &report);
+      n_solved += report.status == LCP_SOLVED;
+      n_games++;
+    }
+  }
+  CU_ASSERT_EQUAL(n_solved, n_games);
+}
+
 int main(void) {
   const CU_TestInfo tests[] = {
       {"matches enumeration", test_matches_enumeration},
@@ -264,6 +295,7 @@ int main(void) {
       {"units do not matter", test_units_do_not_matter},
       {"any input ends", test_any_input_ends},
       {"worst cases end", test_worst_cases_end},
+      {"games are solved", test_games_are_solved},
       {"large and repeatable", test_large_and_repeatable},
       {"every allocation may fail", test_every_allocation_may_fail},
       CU_TEST_INFO_NULL};

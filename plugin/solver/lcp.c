@@ -53,6 +53,10 @@ static const double rounding_share = 1e-13;
 /* How nearly a ray has to solve its equations, componentwise. */
 static const double ray_tolerance = 1e-9;
 
+/* Entries of a tableau without a covering vector below this, and ratios that differ by
+ * less, are 0 and ties. */
+static const double edge_tie = 1e-10;
+
 /* A sum (M'y)_j this close to 0, relative, is polished to be 0. */
 static const double certificate_zero = 1e-6;
 /* Weights below this share of the largest are left out of a certificate. */
@@ -503,6 +507,128 @@ static lcp_status try_tableaus(solve *s, long max_pivots) {
   return end;
 }
 
+/* ---- artificial edges ----------------------------------------------------------------- */
+
+/* The tableau of an almost complementary path, without a covering vector: all labels but
+ * one, of which z_i or w_i has each, are complementary. */
+typedef struct edge_path {
+  int n, width; /* w, z, right side */
+  double *T;    /* n x width: w - M z = q */
+  int *inside;  /* [n] the basic variables, w_i as i, z_i as n + i */
+} edge_path;
+
+static void pivot_edge(edge_path *p, int row, int column) {
+  double *own = &p->T[(size_t)row * (size_t)p->width],
+         inverse = 1 / own[column];
+  for (int j = 0; j < p->width; j++) own[j] *= inverse;
+  own[column] = 1;
+  for (int i = 0; i < p->n; i++) {
+    double *other = &p->T[(size_t)i * (size_t)p->width];
+    double factor = other[column];
+    if (i == row || factor == 0) continue;
+    for (int j = 0; j < p->width; j++) other[j] -= factor * own[j];
+    other[column] = 0;
+  }
+  p->inside[row] = column;
+}
+
+/* Does row a stop a column before row b, with the right side q + (e, e^2, ..)? */
+static bool stops_before(const edge_path *p, int column, int a, int b) {
+  const double *A = &p->T[(size_t)a * (size_t)p->width];
+  const double *B = &p->T[(size_t)b * (size_t)p->width];
+  for (int k = -1; k < p->n; k++) {
+    int j = k < 0 ? p->width - 1 : k;
+    double left = A[j] / A[column], right = B[j] / B[column];
+    if (fabs(left - right) > edge_tie * (1 + fabs(left) + fabs(right)))
+      return left < right;
+  }
+  return false;
+}
+
+/* How a label begins: out of the ray of z_k, where that meets what is violated, into that
+ * of the label that it meets. C. E. Lemke, J. T. Howson (1964) begin so where M is that
+ * of a game: no covering vector has a path there, every z moves the others' w alone.
+ * *column out: what enters next. False: there is no such edge. */
+static bool begin_edge(edge_path *p, int k, int *column, bool *solved) {
+  int n = p->n, end = p->width - 1, entering = n + k;
+  *solved = false;
+  for (int turn = 0; turn < 2; turn++) {
+    int row = -1, n_violated = 0, n_met = 0;
+    for (int i = 0; i < n; i++) {
+      const double *own = &p->T[(size_t)i * (size_t)p->width];
+      if (own[end] >= 0) continue;
+      n_violated++;
+      if (own[entering] >= -edge_tie) continue;
+      n_met++;
+      if (row < 0 || stops_before(p, entering, row, i)) row = i;
+    }
+    if (n_violated == 0 && turn > 0) break;
+    if (row < 0 || (turn == 1 && n_met < n_violated)) return false;
+    int leaving = p->inside[row];
+    pivot_edge(p, row, entering);
+    *solved = leaving == k;
+    entering = leaving < n ? leaving + n : leaving - n;
+    if (*solved) break;
+  }
+  *column = entering;
+  for (int i = 0; i < n; i++)
+    if (p->T[(size_t)i * (size_t)p->width + (size_t)end] < -edge_tie)
+      return false;
+  return true;
+}
+
+/* Paths from artificial edges, label after label, until one ends at a solution. */
+static lcp_status try_edges(solve *s, long max_pivots) {
+  int n = s->scaled.n, width = 2 * n + 1;
+  edge_path path = {.n = n, .width = width};
+  arena_start(&s->K_arena);
+  if (!ARENA_TAKE(&s->K_arena, path.T, (size_t)n * (size_t)width) ||
+      !ARENA_TAKE(&s->K_arena, path.inside, n))
+    return LCP_NO_MEMORY;
+  const lemke_problem *M = &s->scaled;
+  for (int k = 0; k < n && max_pivots > 0; k++) {
+    memset(path.T, 0, (size_t)n * (size_t)width * sizeof *path.T);
+    for (int i = 0; i < n; i++) {
+      double *own = &path.T[(size_t)i * (size_t)width];
+      own[i] = 1;
+      own[width - 1] = s->q[i];
+      path.inside[i] = i;
+    }
+    for (int j = 0; j < n; j++)
+      for (int e = M->column_start[j]; e < M->column_start[j + 1]; e++)
+        path.T[(size_t)M->row[e] * (size_t)width + (size_t)(n + j)] -=
+            M->value[e];
+    int column;
+    bool solved, goes = begin_edge(&path, k, &column, &solved);
+    // a long path gathers rounding: the next label's may be short
+    long left = 10L * n;
+    while (goes && !solved && left-- > 0 && max_pivots-- > 0) {
+      int row = -1;
+      for (int i = 0; i < n; i++)
+        if (path.T[(size_t)i * (size_t)width + (size_t)column] > edge_tie &&
+            (row < 0 || stops_before(&path, column, i, row)))
+          row = i;
+      if (row < 0) break; // a ray
+      int leaving = path.inside[row];
+      pivot_edge(&path, row, column);
+      s->report->pivots++;
+      solved = leaving % n == k;
+      column = leaving < n ? leaving + n : leaving - n;
+    }
+    if (!goes || !solved) continue;
+    memset(s->basic, 0, (size_t)n * sizeof *s->basic);
+    for (int i = 0; i < n; i++)
+      if (path.inside[i] >= n) s->basic[path.inside[i] - n] = true;
+    if (!finish_basis(s)) return LCP_NO_MEMORY;
+    if (good_enough(s)) return LCP_SOLVED;
+    arena_start(&s->K_arena); // finish_basis took of it
+    if (!ARENA_TAKE(&s->K_arena, path.T, (size_t)n * (size_t)width) ||
+        !ARENA_TAKE(&s->K_arena, path.inside, n))
+      return LCP_NO_MEMORY;
+  }
+  return LCP_INACCURATE;
+}
+
 /* ---- Lemke's method with factors ---------------------------------------------------- */
 
 /* One run of Lemke's method on the scaled or the original problem. */
@@ -767,6 +893,10 @@ static lcp_status run_methods(solve *s, solver_kind kind) {
   if (again && n <= largest_late_tableau)
     tableaus = try_tableaus(s, pivot_limit(n));
   if (tableaus == LCP_SOLVED || tableaus == LCP_NO_MEMORY) return tableaus;
+  if (n <= largest_late_tableau) {
+    lcp_status edges = try_edges(s, pivot_limit(n));
+    if (edges == LCP_SOLVED || edges == LCP_NO_MEMORY) return edges;
+  }
   if (s->has_ray) return LCP_RAY;
   return tableaus == LCP_PIVOT_LIMIT ? tableaus : status;
 }

@@ -18,9 +18,9 @@
 typedef enum lcp_status {
   LCP_SOLVED,
   LCP_INFEASIBLE, /* proved to have no solution: see lcp_certificate_error */
-  LCP_RAY,        /* Lemke's method ended on a verified ray: no solution where M
-                     is copositive and q is in the dual of its kernel cone; of
-                     other matrices it says nothing */
+  LCP_RAY, /* paths ended on rays, one of them verified, and M z + q >= 0,
+                     z >= 0 can be met: says nothing about solutions (where M is
+                     copositive-plus there would be one) */
   LCP_INACCURATE, /* a basis or a ray that cannot be verified */
   LCP_PIVOT_LIMIT,
   LCP_NO_MEMORY
