@@ -77,8 +77,8 @@ typedef enum ode_mlcp_impact_method {
   ODE_MLCP_IMPACT_PATH,      /* follow a compact Lemke path in contact space:
                                 finds one; FIRST by a fixed covering vector,
                                 RANDOM by random ones (docs/impacts.md) */
-  ODE_MLCP_IMPACT_LEMKE,     /* as PATH: an earlier version had a way of its own */
-  ODE_MLCP_IMPACT_SEARCH     /* search depth first over what each contact does,
+  ODE_MLCP_IMPACT_LEMKE, /* as PATH: an earlier version had a way of its own */
+  ODE_MLCP_IMPACT_SEARCH /* search depth first over what each contact does,
                                 and remember why it turned back: finds every
                                 solution, as MODES, without a table; taken for
                                 all friction without limit */
