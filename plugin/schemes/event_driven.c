@@ -293,6 +293,23 @@ static void undo_carry(event_state *w) {
     if (w->now.carry_h[i / 6] == 0) w->now.v[i] -= carry[i];
 }
 
+/* Compression, which gives no energy to velocities that joints allow. Those before
+ * the last projection may have more than it leaves: they are what is struck where it
+ * comes to no more in the end. */
+static bool compress(event_state *w) {
+  const double ROUNDING = 1e-12;
+  size_t n = 6 * (size_t)w->s.home.n_bodies;
+  double most = kinetic_energy(w->s.here, w->now.v);
+  if (w->s.take != conserving_take) return solve_impact(w, w->now.v);
+  memcpy(w->projected, w->now.v, n * sizeof *w->projected);
+  undo_carry(w);
+  if (!solve_impact(w, w->now.v)) return false;
+  double end = kinetic_energy(w->s.here, assembly_x(w->s.base.assembly));
+  if (end <= (1 + ROUNDING) * most || is_driven(w->s.here)) return true;
+  memcpy(w->now.v, w->projected, n * sizeof *w->projected);
+  return solve_impact(w, w->now.v);
+}
+
 /* Compression and, where contacts give back, decompression (PAGT 7.3, 7.4) of
  * the active contacts and the joints where `now` is. */
 static bool impact(event_state *w) {
@@ -303,9 +320,8 @@ static bool impact(event_state *w) {
   if (step->options->impact == ODE_MLCP_IMPACT_LAW_SET && !sampled_impact(w))
     return false;
   report->impacts++;
-  if (w->s.take == conserving_take) undo_carry(w);
-  if (!EVENT_RESERVE(w, given_back, contacts->n) ||
-      !solve_impact(w, w->now.v) || !tally_impact(w, 1))
+  if (!EVENT_RESERVE(w, given_back, contacts->n) || !compress(w) ||
+      !tally_impact(w, 1))
     return false;
 
   bool gives_back = false;
@@ -451,8 +467,10 @@ static bool accept(event_state *w, double *remaining, double h) {
   return true;
 }
 
+static bool try_step(event_state *w, double *size, int *n_failed);
+
 /* What is fast is elsewhere by what a step to the collision differs from the way
- * of a longer one. */
+ * of a longer one. A way that does not settle is left for the one before. */
 static bool meet_exactly(event_state *w, double longest, double *way) {
   const double CLOSE = 1e-13; /* s */
   const double BACK = 0.9;    /* of the way, at once */
@@ -461,22 +479,40 @@ static bool meet_exactly(event_state *w, double longest, double *way) {
     double change = events_correction(w);
     double to = fmin(fmax(*way + change, BACK * *way), longest);
     if (!(fabs(to - *way) > CLOSE)) break;
+    if (!w->s.take(&w->s, &w->now, to, &w->next)) return false;
+    if (w->s.unsettled) return w->s.take(&w->s, &w->now, *way, &w->next);
     *way = to;
-    if (!w->s.take(&w->s, &w->now, *way, &w->next)) return false;
   }
   return true;
 }
 
+/* A step to an event may settle no better than any other: where it was cut shorter,
+ * it is a step as those without an event are.
+ * @param short_of  out: whether it does not get there */
+static bool step_to_event(event_state *w, double *way, int *n_failed,
+                          bool *short_of) {
+  double size = *way;
+  if (!try_step(w, &size, n_failed)) return false;
+  *short_of = size < *way;
+  *way = size;
+  return true;
+}
+
+static bool accept_short(event_state *w, double *remaining, double way) {
+  return accept(w, remaining, way) && arrive(w, *remaining);
+}
+
 /* Go to where the trial step of size h collides, and let it. */
 static bool collide(event_state *w, double h, const event *found,
-                    double *remaining) {
+                    double *remaining, int *n_failed) {
   double way = found->when;
+  bool steps = way > 0 && event_steps_to_collisions(w), short_of = false;
+  if (steps && !step_to_event(w, &way, n_failed, &short_of)) return false;
+  if (short_of) return accept_short(w, remaining, way);
   event_report(w)->collisions++;
   if (way > 0) {
-    if (event_steps_to_collisions(w)) {
-      if (!w->s.take(&w->s, &w->now, way, &w->next) ||
-          !meet_exactly(w, h, &way) || !accept(w, remaining, way))
-        return false;
+    if (steps) {
+      if (!meet_exactly(w, h, &way) || !accept(w, remaining, way)) return false;
     } else {
       event_report(w)->substeps++;
       if (!tally(w, way / h)) return false;
@@ -496,7 +532,13 @@ static bool collide(event_state *w, double h, const event *found,
   return events_mark_collided(w) && impact(w);
 }
 
-static bool transit(event_state *w, const event *found, double *remaining) {
+static bool transit(event_state *w, const event *found, double *remaining,
+                    int *n_failed) {
+  double way = found->when;
+  bool short_of = false;
+  if (w->s.unsettled && !step_to_event(w, &way, n_failed, &short_of))
+    return false;
+  if (short_of) return accept_short(w, remaining, way);
   event_report(w)->transitions++;
   w->n_transitions++;
   if (!event_log_event(&w->log, w->s.step->pool, ODE_MLCP_EVENT_TRANSITION,
@@ -674,8 +716,8 @@ static bool run(event_state *w) {
     }
     bool done = found.kind == EVENT_NONE ? accept(w, &remaining, size)
                 : found.kind == EVENT_COLLISION
-                    ? collide(w, size, &found, &remaining)
-                    : transit(w, &found, &remaining);
+                    ? collide(w, size, &found, &remaining, &n_failed)
+                    : transit(w, &found, &remaining, &n_failed);
     if (found.kind != EVENT_NONE) w->ahead_size = 0;
     if (!done) return false;
     if (found.kind == EVENT_NONE && remaining > 1e-12 * step->step_size &&
@@ -692,6 +734,7 @@ static bool reserve(event_state *w) {
   return second_order_reserve(&w->s) &&
          ((ARENA_TAKE(&w->s.base.arena, w->unchanged, n) &&
            ARENA_TAKE(&w->s.base.arena, w->touched, n) &&
+           ARENA_TAKE(&w->s.base.arena, w->projected, 6 * n) &&
            ARENA_TAKE(&w->s.base.arena, w->v_alpha, 6 * n) &&
            motion_take(&w->now, &w->s.base.arena, n) &&
            motion_take(&w->next, &w->s.base.arena, n)) ||

@@ -86,6 +86,7 @@ typedef struct event_state {
   double ahead_size;    /* s: read for a trial step of this size */
   bool *unchanged;      /* [n_bodies] since the last step */
   bool *touched;        /* [n_bodies] scratch */
+  double *projected;    /* [6 n_bodies] velocities before an impact */
   double *v_alpha;      /* [6 n_bodies] of the last substep */
 
   /* contacts as the last substep left them */
