@@ -284,6 +284,7 @@ static void make_parked(drawn_world *w) {
     dJointSetHinge2Param(w->motors[i], dParamFMax2,
                          10 * w->mass * w->gravity * w->size);
   }
+  w->n_steps *= 2; /* until its springs have settled */
   w->kept[3] = 0.8 * w->n_steps * w->step_size;
   w->invariant = still_moves;
 }

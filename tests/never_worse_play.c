@@ -1,9 +1,10 @@
 /* One drawn world as a program on the plain ODE API:
  *
- *   never_worse_play step|quick SPLIT SEED [FILE]
+ *   never_worse_play step|quick SPLIT SEED [FILE|-]
  *
  * runs world number SEED on dWorldStep or dWorldQuickStep, a step in SPLIT substeps,
- * and prints a line of how it went; FILE gets where the bodies were at some times.
+ * and prints a line of how it went; FILE gets where the bodies were at some times, and
+ * with - each step is told.
  * `ode-mlcp run -- never_worse_play ..` puts another stepper under it.
  */
 #include <math.h>
@@ -57,12 +58,12 @@ static void write_places(const drawn_world *w, FILE *file) {
  * of others, the most that it was off the work of joints and contacts. */
 static double unexplained(const drawn_world *w, double energy, double start,
                           double *least) {
-  if (w->feedback) return fabs(energy - start - w->torque_work);
+  if (w->feedback) return fabs(energy - start - w->forces_work);
   *least = fmin(*least, energy);
   return energy - *least;
 }
 
-static run_measures play(drawn_world *w, bool quick, FILE *file) {
+static run_measures play(drawn_world *w, bool quick, bool tells, FILE *file) {
   run_measures m = {.whole = true};
   const double start = world_energy(w);
   double least = start;
@@ -77,8 +78,15 @@ static run_measures play(drawn_world *w, bool quick, FILE *file) {
     m.depth = fmax(m.depth, w->depth);
     m.depth_mean += w->depth / w->n_steps;
     m.energy = fmax(m.energy, unexplained(w, world_energy(w), start, &least));
-    if (w->invariant != NULL)
-      m.kept = fmax(m.kept, w->invariant(w, (i + 1) * w->step_size));
+    const double off =
+        w->invariant == NULL ? 0 : w->invariant(w, (i + 1) * w->step_size);
+    m.kept = fmax(m.kept, off);
+    if (tells)
+      printf(
+          "%d: %d contacts, %.3g deep, joints %.3g apart, energy %.9g, "
+          "forces' work %.9g J, invariant off %.3g\n",
+          i, w->n_contacts, w->depth, joint, world_energy(w), w->forces_work,
+          off);
     if (w->n_contacts > m.most_contacts) m.most_contacts = w->n_contacts;
     if (file != NULL &&
         (i + 1) * SAMPLES / w->n_steps != i * SAMPLES / w->n_steps)
@@ -95,12 +103,13 @@ static run_measures play(drawn_world *w, bool quick, FILE *file) {
 
 int main(int n_arguments, char **arguments) {
   if (n_arguments < 4) {
-    fprintf(stderr, "usage: never_worse_play step|quick SPLIT SEED [FILE]\n");
+    fprintf(stderr, "usage: never_worse_play step|quick SPLIT SEED [FILE|-]\n");
     return 2;
   }
   const bool quick = strcmp(arguments[1], "quick") == 0;
+  const bool tells = n_arguments > 4 && strcmp(arguments[4], "-") == 0;
   FILE *file = NULL;
-  if (n_arguments > 4 && (file = fopen(arguments[4], "wb")) == NULL) {
+  if (n_arguments > 4 && !tells && (file = fopen(arguments[4], "wb")) == NULL) {
     perror(arguments[4]);
     return 2;
   }
@@ -109,7 +118,7 @@ int main(int n_arguments, char **arguments) {
   dSetMessageHandler(keep_quiet);
   dRandSetSeed(1);
   draw_world(&world, strtoull(arguments[3], NULL, 10), atoi(arguments[2]));
-  const run_measures m = play(&world, quick, file);
+  const run_measures m = play(&world, quick, tells, file);
   printf(
       "%s %d %.3g %.3g %.3g %d %d %d %.9g %.9g %.9g %.9g %.9g %.9g %d %d "
       "%.3g\n",

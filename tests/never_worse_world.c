@@ -468,8 +468,13 @@ static double work_of_forces(const drawn_world *w, const body_motion before[],
     dJointID joint =
         i < w->n_joints ? w->joints[i].joint : w->contacts[i - w->n_joints];
     const dJointFeedback *f = &w->forces[i];
-    power += work_on(w, dJointGetBody(joint, 0), f->f1, f->t1, before, after) +
-             work_on(w, dJointGetBody(joint, 1), f->f2, f->t2, before, after);
+    dBodyID first = dJointGetBody(joint, 0), second = dJointGetBody(joint, 1);
+    if (first == NULL) { /* f1 is the body's that there is */
+      first = second;
+      second = NULL;
+    }
+    power += work_on(w, first, f->f1, f->t1, before, after) +
+             work_on(w, second, f->f2, f->t2, before, after);
   }
   return power * w->step_size / w->split;
 }
@@ -493,7 +498,7 @@ int step_world(drawn_world *w, int number, bool quick) {
         (quick ? dWorldQuickStep(w->world, h) : dWorldStep(w->world, h)) == 0;
     if (w->feedback) {
       read_motions(w, after);
-      w->torque_work += work_of_forces(w, before, after);
+      w->forces_work += work_of_forces(w, before, after);
     }
     dJointGroupEmpty(w->contact_group);
   }

@@ -64,7 +64,7 @@ struct drawn_world {
   /* what the last step found */
   int n_contacts;
   double depth;       /* m, of the deepest contact */
-  double torque_work; /* J, of all forces but gravity */
+  double forces_work; /* J, of all forces but gravity */
 };
 
 /** The world of this number; `split` substeps stand for one step, with springs and
