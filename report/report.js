@@ -334,25 +334,29 @@ class Replay {
     else if (!this.follow) built.scene.position.set(0, 0, 0);
   }
 
-  // The body under a place of the picture, by its number; null: none.
+  // The body whose middle is nearest to a place of the picture, by its number; null:
+  // none is near.
   bodyAt(x, y) {
-    for (let i = 0; i < this.views.length; i++) {
-      const v = this.views[i];
-      if (x < v.x || x > v.x + v.width || y < v.y || y > v.y + v.height) continue;
-      this.camera.aspect = v.width / v.height;
-      this.camera.updateProjectionMatrix();
-      const ray = new THREE.Raycaster();
-      ray.setFromCamera(new THREE.Vector2(2 * (x - v.x) / v.width - 1,
-                                          1 - 2 * (y - v.y) / v.height), this.camera);
-      const built = this.scenes[i];
-      let best = null;
-      for (const {mesh, parts} of built.instances)
-        for (const hit of ray.intersectObject(mesh))
-          if (parts[hit.instanceId].body >= 0 && (!best || hit.distance < best.distance))
-            best = {distance: hit.distance, body: parts[hit.instanceId].shape.body};
-      return best ? best.body : null;
-    }
-    return null;
+    const i = this.views.findIndex(v => x >= v.x && x <= v.x + v.width &&
+                                        y >= v.y && y <= v.y + v.height);
+    if (i < 0) return null;
+    const v = this.views[i], {run, scene} = this.scenes[i];
+    const middle = new THREE.Vector3(), turn = new THREE.Quaternion();
+    // pixels of half a body at the camera's target
+    const arm = this.camera.position.distanceTo(this.controls.target);
+    let nearest = Math.max(24, 0.7 * this.data.size / arm * Math.min(v.width, v.height) / 0.73);
+    let found = null;
+    this.camera.aspect = v.width / v.height;
+    this.camera.updateProjectionMatrix();
+    run.bodies.forEach(([number], b) => {
+      if (!this.isThere(run, b, this.frame)) return;
+      this.pose(run, b, this.frame, middle, turn);
+      middle.add(scene.position).project(this.camera);
+      const away = Math.hypot(v.x + (middle.x + 1) / 2 * v.width - x,
+                              v.y + (1 - middle.y) / 2 * v.height - y);
+      if (away < nearest && middle.z < 1) [nearest, found] = [away, number];
+    });
+    return found;
   }
 
   // A floor says which way is up.
@@ -778,12 +782,13 @@ function connect(data, replay) {
     $('marks').append(mark);
   }
   function toMark(way) {
-    const now = frame * data.interval, near = 0.51 * data.interval;
+    const now = frame * data.interval, near = 1e-6 * data.interval;
     const next = way > 0 ? marks.find(m => m.time > now + near)
                          : [...marks].reverse().find(m => m.time < now - near);
     if (!next) return;
     goTo(next.time);
-    $('mark-name').textContent = `${shown(next.time)} s: ${next.words}`;
+    const words = marks.filter(m => Math.abs(m.time - next.time) <= near).map(m => m.words);
+    $('mark-name').textContent = `${shown(next.time)} s: ${words.join('; ')}`;
   }
   $('mark-back').hidden = $('mark-on').hidden = marks.length === 0;
   $('mark-back').addEventListener('click', () => toMark(-1));
