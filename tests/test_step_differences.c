@@ -652,6 +652,7 @@ static const struct {
     {"the world's CFM", test_the_worlds_cfm_softens_all, NULL},
     {"scheme `ap`", test_ap_corrects_nothing, NULL},
     {"positions", test_position_errors_do_not_pop, NULL},
+    {"points that touch", NULL, "tests/test_step_kept.c"},
     {"depth of what lies", test_what_lies_is_deeper, NULL},
     {"sleep", test_sleep_waits_for_corrections, NULL},
     {"feedback of contacts", test_points_that_coincide_are_one, NULL},

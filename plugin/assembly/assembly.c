@@ -567,13 +567,13 @@ static void add_gap_row(const assembly *a, component_problem *c, int k,
  * program with a surface layer has chosen its own. */
 static double rest_depth_of(const assembly_request *request,
                             const world_contact *contact) {
-  const double PART = 1e-5; /* of what gravity does in a step */
   const world_snapshot *world = request->world;
   if (request->level != JOINT_LEVEL_POSITION || request->erp_for_all ||
       contact->found >= 0 || world->settings.margin > 0 ||
       world->surface_layer != 0)
     return 0;
-  return PART * (world->gravity * request->step_size) * request->step_size;
+  return hair_rest_depth(world->gravity * request->step_size *
+                         request->step_size);
 }
 
 static contact_settings settings_of(const assembly *a) {

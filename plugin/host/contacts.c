@@ -97,7 +97,7 @@ host_contact_read(host_contact *contact, const dContact *given, bool reversed,
   const dContactGeom *geom = &given->geom;
   contact->multiplicity = 1;
   contact->polygon = -1;
-  contact->soft = contact->stiff = false;
+  contact->soft = contact->stiff = contact->kept = false;
   vec3_copy(contact->position, geom->pos);
   vec3_copy(contact->normal, geom->normal);
   contact->gap = -geom->depth;
@@ -159,6 +159,10 @@ static bool same_surface(const host_surface *a, const host_surface *b) {
          a->rolls == b->rolls && same_numbers(a->rolling, b->rolling, 3) &&
          a->has_axis == b->has_axis &&
          (!a->has_axis || vec3_dot(a->axis, b->axis) > 0.999);
+}
+
+bool host_contact_same_surface(const host_contact *a, const host_contact *b) {
+  return same_surface(&a->surface, &b->surface);
 }
 
 bool host_contact_same_point(const host_contact *a, const host_contact *b) {

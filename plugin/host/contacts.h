@@ -36,6 +36,7 @@ typedef struct host_contact {
                          as the surface says */
   bool soft;   /* its normal row is a spring: host_contact_find_soft */
   bool stiff;  /* one stiffer than the step resolves */
+  bool kept;   /* open by a hair, which is no gap: it rests as what touches */
   host_surface surface;
 } host_contact;
 
@@ -67,6 +68,9 @@ void host_contact_find_soft(host_contact *contact, const host_body bodies[],
 /** Whether two contacts of the same bodies differ in nothing but their depth
  *  and less than 1e-4 m (on small arms: of the arm) of their position. */
 bool host_contact_same_point(const host_contact *a, const host_contact *b);
+
+/** Whether two contacts have the same law. */
+bool host_contact_same_surface(const host_contact *a, const host_contact *b);
 
 /** Two directions of sliding: the surface's own and the normal's cross product
  *  with it, else the host's choice, unit and orthogonal. */

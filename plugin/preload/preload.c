@@ -142,10 +142,11 @@ __attribute__((constructor)) static void start(void) {
   }
   double margin = options.margin;
   bool by_hand = options.margin != ODE_MLCP_MARGIN_AUTO;
-  // those that stand in for the stock stepper take contacts as stock has them
+  // those that stand in for the stock stepper take contacts as stock has them, but
+  // for rounding
   if (!by_hand && (options.scheme == ODE_MLCP_SCHEME_AP ||
                    options.scheme == ODE_MLCP_SCHEME_AH))
-    margin = 0;
+    margin = NEAR_CONTACTS_HAIR;
   if (!near_contacts_set(margin) && !by_hand) near_contacts_set(0);
   if (by_hand && !near_contacts_set(margin)) {
     message_say((const char *[]){

@@ -72,7 +72,7 @@ static const double TOUCH = 1e-9; /* m: closer is rounding */
 static bool can_push(const row_frame *frame, const contact_settings *settings,
                      const host_contact *contact) {
   double gap = gap_of(settings, contact), J[2][6];
-  if (gap <= TOUCH) return true;
+  if (gap <= TOUCH || contact->kept) return true;
   host_contact_jacobian(J, contact, contact->normal);
   return gap + frame->step_size * relative_velocity(frame, contact, J, true) <=
          0;
@@ -129,6 +129,8 @@ static void add_normal_row(row_set *set, const row_frame *frame,
                       -frame->max_correction);
 
   double bounce = -INFINITY, approach = larger_of(gap, 0) / frame->step_size;
+  if (contact->kept && gap > 0)
+    approach += settings->rest_depth / frame->step_size;
   if (surface->bounces && settings->gives_back &&
       can_push(frame, settings, contact)) {
     double incoming = motion - relative_velocity(frame, contact, J, false);

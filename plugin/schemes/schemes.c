@@ -53,7 +53,8 @@ world_settings scheme_settings(const scheme_step *step) {
                           .erp = step->options->erp,
                           .margin = step->options->margin,
                           .measure = step->options->measure,
-                          .contacts = step->contacts};
+                          .contacts = step->contacts,
+                          .kept = step->kept};
 }
 
 assembly_request scheme_request(const scheme_step *step,

@@ -120,10 +120,12 @@ static bool solve(void *state, scheme_step *step) {
 
 const scheme SCHEME_AP = {.id = ODE_MLCP_SCHEME_AP,
                           .by_island = true,
+                          .keeps_contacts = true,
                           .state_size = sizeof(velocity_level),
                           .solve = solve};
 
 const scheme SCHEME_AH = {.id = ODE_MLCP_SCHEME_AH,
                           .by_island = true,
+                          .keeps_contacts = true,
                           .state_size = sizeof(velocity_level),
                           .solve = solve};

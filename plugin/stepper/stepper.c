@@ -59,6 +59,7 @@ typedef struct world_stepper {
 
   island_threads threads;
   contact_source contacts;
+  kept_contacts kept;
   force_list forces;
   step_sweep sweep;
   dBodyID *moved; /* of the step in hand: its bodies, */
@@ -169,6 +170,11 @@ static bool sweeps(const world_stepper *stepper) {
          (stepper->scheme->event == NULL || stepper->contacts.function == NULL);
 }
 
+/* A margin of 0 is the host's own: what overlaps. */
+static bool keeps_contacts(const world_stepper *stepper) {
+  return stepper->scheme->keeps_contacts && stepper->options.margin != 0;
+}
+
 static bool reserve_results(world_stepper *stepper, size_t n_islands,
                             size_t n_bodies, size_t n_joints) {
   memory_pool *pool = &stepper->pool;
@@ -190,9 +196,12 @@ static int stepper_prepare(void *context, dWorldID world, dReal step_size) {
   stepper->start_seconds = seconds_now();
   stepper->told_progress = false;
   stepper->prepared =
-      stepper->contacts.function == NULL ||
-      contact_source_make_joints(&stepper->contacts, world, step_size,
-                                 stepper->options.margin);
+      (stepper->contacts.function == NULL ||
+       contact_source_make_joints(&stepper->contacts, world, step_size,
+                                  stepper->options.margin)) &&
+      (!keeps_contacts(stepper) ||
+       kept_contacts_make_joints(&stepper->kept, world, step_size,
+                                 &stepper->contacts, stepper->options.margin));
   return stepper->prepared;
 }
 
@@ -299,6 +308,7 @@ static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
       .n_islands = n_islands,
       .forces = &stepper->forces,
       .contacts = &stepper->contacts,
+      .kept = keeps_contacts(stepper) ? &stepper->kept : NULL,
       .memory = &stepper->memory,
       .observer = process()->observe_solve,
       .observer_context = process()->solve_context,
@@ -628,7 +638,8 @@ static void forget_shown_joints(world_stepper *stepper) {
          k++) {
       ode_mlcp_jam *jam = &out->contradiction[k];
       if (jam->joint != NULL &&
-          contact_source_find(&stepper->contacts, jam->joint) != NULL)
+          (contact_source_find(&stepper->contacts, jam->joint) != NULL ||
+           kept_contacts_has(&stepper->kept, jam->joint)))
         jam->joint = NULL;
     }
   }
@@ -651,6 +662,7 @@ static void stepper_end(void *context, dWorldID world, int taken) {
   stepper->steps++;
   if (stepper->begun) forget_shown_joints(stepper);
   contact_source_remove_joints(&stepper->contacts);
+  kept_contacts_end_step(&stepper->kept, taken && keeps_contacts(stepper));
   if (!stepper->begun) {
     stepper->n_islands = 0;
     stepper->swept = false;
@@ -694,6 +706,7 @@ static void stepper_release(void *context, dWorldID world) {
   const memory_source *source = stepper->source;
   release_states(stepper);
   contact_source_release(&stepper->contacts);
+  kept_contacts_release(&stepper->kept);
   step_sweep_release(&stepper->sweep);
   forces_release(&stepper->forces);
   memory_pool_release(&stepper->pool);
@@ -740,6 +753,7 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
   if (stepper != NULL) {
     if (stepper->under_way > 0) return ODE_MLCP_IN_STEP;
     if (stepper->scheme != scheme) release_states(stepper);
+    kept_contacts_release(&stepper->kept);
     stepper->scheme = scheme;
     stepper->options = options;
     island_threads_set(&stepper->threads, world, options.threads);
@@ -754,6 +768,7 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
   stepper->options = options;
   stepper->scheme = scheme;
   stepper->contacts.pool = &stepper->pool;
+  stepper->kept.pool = &stepper->pool;
   stepper->sweep.pool = &stepper->pool;
   pthread_mutex_init(&stepper->lock, NULL);
   if (!dWorldSetStepper(world, &STEPPER, stepper)) {

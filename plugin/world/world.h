@@ -16,6 +16,7 @@
 #include "rows/contact_rows.h"
 #include "world/contact_memory.h"
 #include "world/contact_source.h"
+#include "world/kept_contacts.h"
 #include "world/outcome.h"
 #include "world/pose.h"
 
@@ -71,6 +72,9 @@ typedef struct world_settings {
   bool touching;    /* contacts further apart than 1e-6 m are none */
   contact_source *contacts; /* the collision function and its joints; may be
                                NULL */
+  const kept_contacts
+      *kept; /* joints made for the step of what the program does
+                                not tell of; may be NULL */
   bool
       source_complete; /* what the islands hold of the function's contacts is all
                            that it finds of their bodies: where bodies have not
