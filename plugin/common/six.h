@@ -88,7 +88,7 @@ KERNEL void store_block(const six_block *from, double A[36]) {
 }
 
 /* A kernel is always inlined, so that no call hands over a vector. */
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 

@@ -111,7 +111,9 @@ static bool lemke_cold(fast_work *work) {
   // of the cover: the other path differs in as many rows as it can
   static const double unevenness[] = {0.01, 1};
   const long pivots_a_row[] = {8, 15}; // most that end take fewer than 6
-  for (int i = 0; i < 2; i++)
+  const double usual = 6 * fast_cost_of_pivot * work->box.n_rows;
+  // one that the budget cuts short leaves nothing
+  for (int i = 0; i < 2 && work->spent + usual <= work->budget; i++)
     if (arrives(work,
                 fast_pivots_cold(work, unevenness[i],
                                  pivots_a_row[i] * work->box.n_rows + 500)))
