@@ -15,6 +15,15 @@ refused() {
 
 smaller_than() { [ "$(wc -c <"$2")" -lt "$1" ]; }
 
+# ---- a draft takes no other thing's place than a file's ----
+
+impact rocking-block --samples 300 --reduce part
+mkfifo pipe
+impact --merge part --reduce pipe
+check "a pipe is refused" status_is 1
+check "a pipe is left" [ -p pipe ]
+rm -f part pipe
+
 # ---- any cut, any order, any number of threads ----
 
 for case in "rocking-block random" "compass-gait all" "disk-stack random"; do

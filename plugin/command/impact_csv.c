@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "command/arguments.h"
 #include "command/impact.h"
@@ -61,7 +62,13 @@ static void write_header(FILE *out, const impact_result *result,
 bool impact_csv_write(const char *path, const impact_result *result,
                       const ode_mlcp_impact_set *set,
                       char message[IMPACT_MESSAGE]) {
-  FILE *out = fopen(path, "w");
+  // whole or not at all; a device is written to as it is
+  struct stat there;
+  bool is_file = stat(path, &there) != 0 || S_ISREG(there.st_mode);
+  char draft[4200];
+  snprintf(draft, sizeof draft, is_file ? "%.4000s.%ld.part" : "%.4000s", path,
+           (long)getpid());
+  FILE *out = fopen(draft, "w");
   if (out == NULL) {
     snprintf(message, IMPACT_MESSAGE, "%.400s: %s", path, strerror(errno));
     return false;
@@ -79,9 +86,10 @@ bool impact_csv_write(const char *path, const impact_result *result,
   }
   bool failed = ferror(out) != 0;
   if (fclose(out) != 0) failed = true;
+  if (!failed && is_file) failed = rename(draft, path) != 0;
   if (failed) {
     snprintf(message, IMPACT_MESSAGE, "%.400s: %s", path, strerror(errno));
-    (void)output_file_remove(path); /* no half file */
+    (void)output_file_remove(draft); /* no half file */
   }
   return !failed;
 }

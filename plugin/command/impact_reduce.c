@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command/exact_sum.h"
@@ -443,6 +444,12 @@ static bool write_all(FILE *out, impact_reduction *it) {
 bool impact_reduction_write(const impact_reduction *it, const char *path,
                             char message[IMPACT_MESSAGE]) {
   char draft[4200];
+  // a draft takes the place of a file, and must not take a device's
+  struct stat there;
+  if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
+    snprintf(message, IMPACT_MESSAGE, "%.400s: not a plain file", path);
+    return false;
+  }
   snprintf(draft, sizeof draft, "%.4000s.%ld.part", path, (long)getpid());
   FILE *out = fopen(draft, "wb");
   bool written = out != NULL && write_all(out, (impact_reduction *)it) &&
