@@ -93,11 +93,12 @@ const ROWS = [
   ['impacts_by_set', 'impacts by an outcome of the set', '', 0],
   ['poisson_bounces', 'Poisson’s law since it bounces', '', 0],
   ['poisson_unposed', 'Poisson’s law since there is no set', '', 0],
-  ['poisson_unfinished', 'Poisson’s law since the sample failed', '', 0]
+  ['poisson_unfinished', 'Poisson’s law since the sample failed', '', 0],
+  ['lost_pairs', 'touching pairs that ODE would lose', '', 0]
 ];
 
 // rows left out where all runs have 0
-const OFTEN_NOTHING = /^(joint_error_worst|impacts_by_set|poisson_.*)$/;
+const OFTEN_NOTHING = /^(joint_error_worst|impacts_by_set|poisson_.*|lost_pairs)$/;
 
 function shown(value) {
   if (value === null || value === undefined) return '–';

@@ -42,7 +42,8 @@
   ROW(impacts_by_set, RARE, "impacts by an outcome of the set", "")            \
   ROW(poisson_bounces, RARE, "  Poisson's law: it bounces", "")                \
   ROW(poisson_unposed, RARE, "  Poisson's law: there is no set", "")           \
-  ROW(poisson_unfinished, RARE, "  Poisson's law: the sample failed", "")
+  ROW(poisson_unfinished, RARE, "  Poisson's law: the sample failed", "")      \
+  ROW(lost_pairs, RARE, "touching pairs that ODE would lose", "")
 
 /* RARE: a count whose row is left out where all runs have 0. */
 typedef enum figure_kind { COUNT, RARE, NUMBER } figure_kind;
@@ -133,6 +134,17 @@ static void print_notes(const comparison *c) {
         "curves and what\ncompares states are of the one with the most "
         "bodies.\n",
         c->worlds);
+  long lost = 0;
+  for (int i = 0; i < c->n_runs; i++)
+    if (c->runs[i].figures.lost_pairs > lost)
+      lost = c->runs[i].figures.lost_pairs;
+  if (lost > 0)
+    printf(
+        "Releases of ODE would not tell this program of %ld touching pairs: "
+        "their hash space\nloses them, the host here does not. No stepper is "
+        "to "
+        "blame for what sinks there.\n",
+        lost);
   if (isfinite(c->differs))
     printf(
         "Two runs on %s differ from %.3g s on: what is different there need "

@@ -108,6 +108,7 @@ static void judge_alone(compare_run *run) {
   f->poisson_unposed = (long)r->head->poisson_unposed;
   f->poisson_unfinished = (long)r->head->poisson_unfinished;
   f->not_finite = (long)r->head->not_finite;
+  f->lost_pairs = (long)r->head->lost_pairs;
   f->seconds = r->head->time;
   sum_steps(r, f);
   sum_times(r, f);

@@ -47,6 +47,7 @@ enum { COMPARE_LEVELS = 3, COMPARE_RUNS = 16, COMPARE_NAME = 32 };
 typedef struct compare_figures {
   long steps, messages, failed_steps, degraded, unsolved, not_finite;
   long impacts_by_set, poisson_bounces, poisson_unposed, poisson_unfinished;
+  long lost_pairs;
   double contact_error_worst, contact_error_p90; /* m/s */
   double cone_violation_worst;                   /* m/s */
   double friction_error_worst, friction_error_p90, own_error_worst;

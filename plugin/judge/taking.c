@@ -84,6 +84,7 @@ static void copy_head(recording_head *out) {
   out->clock_reads = head->clock_reads;
   out->stopped = head->stopped;
   out->threads_left_out = head->threads_left_out;
+  out->lost_pairs = head->lost_pairs;
 }
 
 /* A sampled recording: each time that half of the room left is used up, half as

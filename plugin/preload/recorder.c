@@ -24,6 +24,7 @@
 
 #include "ode_mlcp.h"
 #include "preload/recorder_clock.h"
+#include "preload/recorder_pairs.h"
 #include "preload/recorder_shapes.h"
 #include "preload/recorder_state.h"
 #include "preload/recorder_substeps.h"
@@ -225,7 +226,9 @@ VISIBLE void dSpaceCollide(dSpaceID space, void *data,
                            dNearCallback *callback) {
   HOST(dSpaceCollide);
   see_space(space);
+  dSpaceID before = recorder_pairs_of(inside == 0 ? space : NULL);
   next(space, data, callback);
+  recorder_pairs_of(before);
 }
 
 VISIBLE void dSpaceCollide2(dGeomID one, dGeomID other, void *data,
@@ -240,9 +243,11 @@ VISIBLE int dCollide(dGeomID one, dGeomID other, int flags,
                      dContactGeom *contacts, int skip) {
   HOST(dCollide);
   int count = next(one, other, flags, contacts, skip);
-  if (count <= 0 || inside > 0 || (refine == 1 && !is_time_to_see()))
-    return count;
+  if (count <= 0 || inside > 0) return count;
+  bool is_lost = recorder_pairs_are_lost(one, other);
+  if (!is_lost && refine == 1 && !is_time_to_see()) return count;
   bool held = hold();
+  if (is_lost) recorder_pairs_count();
   if (refine > 1) substeps_pair(one, other, flags);
   // geoms in a space are seen there
   if (dGeomGetSpace(one) == NULL) recorder_shapes_see(one);
@@ -411,6 +416,7 @@ static int record_step(step_function *step, dWorldID world, dReal step_size) {
   bool last = ++n_steps == last_step;
   uint32_t number = recorder_world_number(world);
   head->clock_reads = recorder_clock_reads();
+  head->lost_pairs = recorder_pairs_lost();
   if (last) head->stopped = 1;
   if (told != NULL) {
     told->world = number;

@@ -55,6 +55,8 @@ typedef struct recording_head {
       poisson_unfinished; /* ode-mlcp: as its report has them */
   int64_t pushes; /* it asked to correct positions by moving bodies so often */
   double weight;  /* N: of all that falls, the most of a step */
+  int64_t lost_pairs; /* contacts found between geoms that the hash spaces of
+                         ODE's releases would not have told of */
 } recording_head;
 
 typedef enum recording_kind {

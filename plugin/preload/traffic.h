@@ -35,6 +35,7 @@ typedef struct traffic_head {
   int64_t messages, drawn, clock_reads; /* as in recording_head */
   char program[256];
   char message[RECORDING_MESSAGE];
+  int64_t lost_pairs; /* as in recording_head */
 } traffic_head;
 
 enum { TRAFFIC_PAD = 100, TRAFFIC_STEP }; /* kinds; others: recording_kind */
