@@ -16,6 +16,7 @@
 #include "schemes/motion.h"
 #include "schemes/schemes.h"
 #include "schemes/sweep.h"
+#include "schemes/taut_joints.h"
 
 /* m: an overlap of less is none */
 static const double VIOLATED = 1e-9;
@@ -46,6 +47,7 @@ typedef struct stewart_trinkle {
   motion guess;     /* where the contacts are linearised, and its velocity */
   motion end;
   double *v, *force, *x_free; /* [6 n_bodies] */
+  double *x_taut;             /* [6 n_bodies] x_free of the masses M~ */
   double *impulse;            /* [6 n contacts] guesses, */
   const double *guesses;      /* or NULL */
   extra_row *springs;
@@ -66,6 +68,7 @@ static bool reserve_bodies(stewart_trinkle *s, const scheme_step *step) {
           ARENA_TAKE(&s->base.arena, s->ids, n) &&
           ARENA_TAKE(&s->base.arena, s->shares, n) &&
           ARENA_TAKE(&s->base.arena, s->x_free, 6 * n) &&
+          ARENA_TAKE(&s->base.arena, s->x_taut, 6 * n) &&
           ARENA_TAKE(&s->base.arena, s->springs, step->forces->n_springs) &&
           motion_take(&s->guess, &s->base.arena, n) &&
           motion_take(&s->end, &s->base.arena, n)) ||
@@ -195,7 +198,12 @@ static bool solve_once(stewart_trinkle *s, const scheme_step *step) {
   request.level = JOINT_LEVEL_POSITION;
   request.erp = 1;
   request.v = s->v;
-  request.x_free = s->x_free;
+  memcpy(s->x_taut, s->x_free,
+         6 * (size_t)s->home.n_bodies * sizeof *s->x_taut);
+  if (!taut_joints_find(&s->base.arena, &s->home, s->moved, &s->recall,
+                        s->x_taut, &request.mass))
+    return outcome_no_memory(step->out);
+  request.x_free = s->x_taut;
   request.recall = &s->recall;
   request.extra = s->springs;
   request.n_extra = s->n_springs;

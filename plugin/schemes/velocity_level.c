@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "schemes/schemes.h"
+#include "schemes/taut_joints.h"
 
 typedef struct velocity_level {
   scheme_state base;
@@ -108,6 +109,9 @@ static bool solve(void *state, scheme_step *step) {
   request.v = s->v;
   request.x_free = s->v_free;
   request.recall = &s->recall;
+  if (!taut_joints_find(&s->base.arena, &s->world, s->world.bodies, &s->recall,
+                        s->v_free, &request.mass))
+    return outcome_no_memory(step->out);
   request.adds_stops = request.projects = request.counts_cone = true;
   request.host_island = island;
   if (!assembly_solve(s->base.assembly, &request, step->out)) return false;

@@ -1,0 +1,30 @@
+/* The force of a joint turns with its bodies.
+ *
+ * A body that F pulls at an arm r is held upright by it with the stiffness
+ * K = (r.F) 1 - (r F' + F r') / 2 against turning. Rows of the step's start know
+ * nothing of that: where h^2 K is more than the inertia, a whole step at the start's
+ * directions throws the body past where the force points, further each time, and
+ * taut chains tear. The part of h^2 K above the inertia therefore acts at the
+ * step's end (docs/formulation.md, eq. 13).
+ */
+#ifndef ODE_MLCP_SCHEMES_TAUT_JOINTS_H
+#define ODE_MLCP_SCHEMES_TAUT_JOINTS_H
+
+#include "assembly/recall.h"
+
+/**
+ * Find the masses M~ that go with the joints' forces in the last step, and the
+ * velocities of free flight that go with them.
+ *
+ * @param arena   what arrays are taken from
+ * @param bodies  whose masses and velocities
+ * @param recall  of the world's joints
+ * @param x_free  [6 n_bodies] in: v + M^-1 h f; out: v + M~^-1 h f
+ * @param mass    out: [36 n_bodies] M~, NULL where it is M of all bodies
+ * @return false where memory ran out.
+ */
+bool taut_joints_find(arena *arena, const world_snapshot *world,
+                      const host_body bodies[], const recall *recall,
+                      double x_free[], const double **mass);
+
+#endif

@@ -1,0 +1,211 @@
+/* Ropes and bridges whose joints pull more than their light parts can follow in a
+ * step: joints stay together, nothing gains energy, nothing tears, in any units. */
+#include <stdbool.h>
+
+#include "common/vec3.h"
+#include "step_testing.h"
+
+static const double GRAVITY = 9.81;
+
+enum { MAX_LINKS = 24 };
+
+typedef struct chain {
+  dWorldID world;
+  dBodyID body[MAX_LINKS + 1];
+  dJointID joint[2 * (MAX_LINKS + 1)];
+  int n_bodies, n_joints;
+} chain;
+
+static dBodyID add_body(chain *c, const dMass *mass, const double position[3],
+                        const dMatrix3 rotation) {
+  dBodyID body = dBodyCreate(c->world);
+  dBodySetMass(body, mass);
+  dBodySetPosition(body, position[0], position[1], position[2]);
+  dBodySetRotation(body, rotation);
+  c->body[c->n_bodies++] = body;
+  return body;
+}
+
+static void join(chain *c, dBodyID first, dBodyID second, bool hinge, double x,
+                 double y, double z) {
+  dJointID joint;
+  if (hinge) {
+    joint = dJointCreateHinge(c->world, NULL);
+    dJointAttach(joint, first, second);
+    dJointSetHingeAnchor(joint, x, y, z);
+    dJointSetHingeAxis(joint, 0, 1, 0);
+  } else {
+    joint = dJointCreateBall(c->world, NULL);
+    dJointAttach(joint, first, second);
+    dJointSetBallAnchor(joint, x, y, z);
+  }
+  c->joint[c->n_joints++] = joint;
+}
+
+static double widest(const chain *c) {
+  double most = 0;
+  for (int j = 0; j < c->n_joints; j++) {
+    dVector3 one, other;
+    if (dJointGetType(c->joint[j]) == dJointTypeHinge) {
+      dJointGetHingeAnchor(c->joint[j], one);
+      dJointGetHingeAnchor2(c->joint[j], other);
+    } else {
+      dJointGetBallAnchor(c->joint[j], one);
+      dJointGetBallAnchor2(c->joint[j], other);
+    }
+    for (int i = 0; i < 3; i++) most = fmax(most, fabs(one[i] - other[i]));
+  }
+  return most;
+}
+
+static double energy(const chain *c) {
+  double sum = 0;
+  for (int b = 0; b < c->n_bodies; b++) {
+    dMass mass;
+    dVector3 local;
+    dBodyGetMass(c->body[b], &mass);
+    const dReal *v = dBodyGetLinearVel(c->body[b]);
+    const dReal *w = dBodyGetAngularVel(c->body[b]);
+    dBodyVectorFromWorld(c->body[b], w[0], w[1], w[2], local);
+    sum += mass.mass *
+           (GRAVITY * dBodyGetPosition(c->body[b])[2] + 0.5 * vec3_dot(v, v));
+    for (int i = 0; i < 3; i++)
+      sum += 0.5 * mass.I[5 * i] * local[i] * local[i];
+  }
+  return sum;
+}
+
+/* Of length L at an angle, `ratio` links' masses at its end. */
+static chain hang_rope(const ode_mlcp_options *options, int n_links, double L,
+                       double mass, double ratio, double angle, bool hinges) {
+  chain c = {.world = create_world(GRAVITY, options)};
+  const double link = L / n_links, way[3] = {sin(angle), 0, -cos(angle)};
+  dMatrix3 rotation;
+  dMass of;
+  dRFromAxisAndAngle(rotation, 0, 1, 0, -angle);
+  for (int i = 0; i <= n_links; i++) {
+    double middle = i < n_links ? (i + 0.5) * link : L, at = i * link;
+    if (i < n_links)
+      dMassSetCapsuleTotal(&of, mass, 3, 0.1 * link, 0.8 * link);
+    else
+      dMassSetSphereTotal(&of, ratio * mass, link);
+    const double position[3] = {middle * way[0], 0, middle * way[2]};
+    dBodyID body = add_body(&c, &of, position, rotation);
+    join(&c, body, i > 0 ? c.body[i - 1] : NULL, hinges, at * way[0], 0,
+         at * way[2]);
+  }
+  return c;
+}
+
+static void test_swinging_ropes(void) {
+  test_random random = {30};
+  for (int i = 0; i < 24; i++) {
+    int n_links = 3 + (int)test_uniform(&random, 0, 18);
+    double L = pow(10, test_uniform(&random, -1.5, 1));
+    double mass = pow(10, test_uniform(&random, -2, 2));
+    double ratio = pow(400, test_uniform(&random, 0, 1));
+    double angle = test_uniform(&random, 0.1, 1.2);
+    double h = test_uniform(&random, 0.005, 0.02) * sqrt(L / GRAVITY);
+    bool hinges = i % 2 == 0;
+    chain c = hang_rope(NULL, n_links, L, mass, ratio, angle, hinges);
+    double torn = 0, start = energy(&c), gained = 0;
+    for (int k = 0; k < 800; k++) {
+      CU_ASSERT_FATAL(dWorldStep(c.world, h) != 0);
+      torn = fmax(torn, widest(&c) / L);
+      gained = fmax(gained, energy(&c) - start);
+    }
+    gained /= (n_links + ratio) * mass * GRAVITY * L;
+    CU_ASSERT(torn < 5e-3);
+    CU_ASSERT(gained < 5e-3);
+    if (!(torn < 5e-3 && gained < 5e-3))
+      printf("\n%d links, %g m, ratio %g, h %g, angle %g: torn %g, gained %g\n",
+             n_links, L, ratio, h, angle, torn, gained);
+    dWorldDestroy(c.world);
+  }
+}
+
+/* The same swing at a step that resolves it all: heavy ropes are not braked. */
+static void test_swing_is_kept(void) {
+  const double L = 5, angle = 1, seconds = 6;
+  double end[2][3];
+  for (int fine = 0; fine < 2; fine++) {
+    double h = fine ? 0.0005 : 0.01;
+    chain c = hang_rope(NULL, 10, L, 0.1, 400, angle, false);
+    for (int k = 0; k < (int)(seconds / h + 0.5); k++)
+      CU_ASSERT_FATAL(dWorldStep(c.world, h) != 0);
+    vec3_copy(end[fine], dBodyGetPosition(c.body[10]));
+    dWorldDestroy(c.world);
+  }
+  vec3_subtract(end[0], end[0], end[1]);
+  CU_ASSERT(vec3_length(end[0]) < 0.02 * L);
+  if (!(vec3_length(end[0]) < 0.02 * L))
+    printf("\n%g m off\n", vec3_length(end[0]));
+}
+
+typedef struct bridge_case {
+  int n_planks;
+  double L, mass, push, h;
+} bridge_case;
+
+/* Planks between two fixed points, without slack, pushed in the middle for a
+ * while. @return the widest that a joint was, of L; `low`: of L, too */
+static double push_bridge(const bridge_case *of, bool stock, double *low) {
+  double plank = of->L / of->n_planks, torn = 0;
+  int n = of->n_planks;
+  chain c = {.world = create_world(GRAVITY, NULL)};
+  dMatrix3 straight;
+  dMass mass;
+  if (stock) CU_ASSERT_EQUAL_FATAL(ode_mlcp_detach(c.world), ODE_MLCP_OK);
+  dRSetIdentity(straight);
+  dMassSetBoxTotal(&mass, of->mass, 0.9 * plank, 0.4 * of->L, 0.1 * plank);
+  for (int b = 0; b <= n; b++) {
+    const double position[3] = {(b + 0.5) * plank, 0, 0};
+    if (b < n) add_body(&c, &mass, position, straight);
+    for (int side = -1; side <= 1; side += 2)
+      join(&c, c.body[b < n ? b : n - 1], b > 0 && b < n ? c.body[b - 1] : NULL,
+           false, b * plank, 0.15 * side * of->L, 0);
+  }
+  *low = 0;
+  for (int k = 0; k < 400; k++) {
+    if (k < 100) dBodyAddForce(c.body[n / 2], 0, 0, -of->push);
+    CU_ASSERT_FATAL(dWorldStep(c.world, of->h) != 0);
+    torn = fmax(torn, widest(&c) / of->L);
+    for (int b = 0; b < n; b++)
+      *low = fmax(*low, -dBodyGetPosition(c.body[b])[2] / of->L);
+  }
+  dWorldDestroy(c.world);
+  return torn;
+}
+
+/* Rigid joints: hardly anything moves. Where a push is more than a step can take,
+ * joints open no wider than the host's own stepper lets them. */
+static void test_taut_bridges(void) {
+  test_random random = {31};
+  for (int i = 0; i < 16; i++) {
+    bridge_case of = {.n_planks = 6 + (int)test_uniform(&random, 0, 16)};
+    of.L = pow(10, test_uniform(&random, -1, 1));
+    of.mass = pow(10, test_uniform(&random, -2, 2));
+    of.push = pow(400, test_uniform(&random, 0, 1)) * of.mass * GRAVITY;
+    of.h = test_uniform(&random, 0.005, 0.03) * sqrt(of.L / GRAVITY);
+    double low, stock_low, torn = push_bridge(&of, false, &low);
+    double stock_torn = push_bridge(&of, true, &stock_low);
+    bool held = torn < fmax(1e-3, stock_torn) && low < fmax(0.02, stock_low);
+    CU_ASSERT(held);
+    if (!held)
+      printf("\n%d planks, %g m, push %g, h %g: torn %g (%g), low %g (%g)\n",
+             of.n_planks, of.L, of.push / (of.mass * GRAVITY), of.h, torn,
+             stock_torn, low, stock_low);
+  }
+}
+
+int main(void) {
+  dInitODE2(0);
+  const CU_TestInfo tests[] = {
+      {"swinging ropes hold and gain nothing", test_swinging_ropes},
+      {"a heavy rope swings on", test_swing_is_kept},
+      {"taut bridges hold", test_taut_bridges},
+      CU_TEST_INFO_NULL};
+  int result = run_tests("step taut", tests);
+  dCloseODE();
+  return result;
+}
