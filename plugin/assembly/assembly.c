@@ -71,6 +71,7 @@ struct assembly {
   int *first_row;             /* [n_joints] for observers */
   double *x, *v_free;         /* [6 n_bodies] */
   double *projected;          /* [6 n_bodies] NAN: none */
+  double *moved;              /* [6 n_bodies] a trial of that and x */
   int n_fallbacks, n_stopped;
 };
 
@@ -248,6 +249,7 @@ static bool reserve_items(assembly *a) {
          ARENA_TAKE(arena, a->body_at, n) && ARENA_TAKE(arena, a->x, 6 * n) &&
          ARENA_TAKE(arena, a->v_free, 6 * n) &&
          ARENA_TAKE(arena, a->projected, 6 * n) &&
+         ARENA_TAKE(arena, a->moved, 6 * n) &&
          ARENA_TAKE(arena, a->joint_row, world->n_joint_rows) &&
          ARENA_TAKE(arena, a->contact_row, n_contacts) &&
          ARENA_TAKE(arena, a->contact_rows, n_contacts) &&
@@ -1133,21 +1135,55 @@ static bool count_locked(assembly *a, component_problem *c) {
   return true;
 }
 
-/* Move the component's bodies by what their velocities do not correct. A
- * projection that cannot be solved waits for the next step. */
+/* The position errors of a component, with its projection u or, NULL, without:
+ * joints' as the host's own rows say where the bodies would be. */
+static bool measure_errors(assembly *a, component_problem *c,
+                           const position_projection *projection,
+                           const double u[], double *errors) {
+  const assembly_request *request = &a->request;
+  *errors = 0;
+  for (int i = 0; i < c->of->n_bodies; i++)
+    for (int k = 0; k < 6; k++)
+      a->moved[6 * a->body_at[c->of->first_body + i] + k] =
+          c->solution.v[6 * i + k] + (u != NULL ? u[6 * i + k] : 0);
+  if (request->measure != NULL &&
+      !request->measure(request->measure_context, a->moved, a->component_of,
+                        c->index, errors, c->out))
+    return false;
+  *errors += position_projection_errors(projection, u, request->step_size);
+  return true;
+}
+
+/* The work that a move does against the forces of flight on a component. */
+static double work_of_move(const assembly *a, const component_problem *c,
+                           const double u[]) {
+  double work = 0;
+  for (int i = 0; i < c->of->n_bodies; i++) {
+    int b = a->body_at[c->of->first_body + i];
+    for (int k = 0; k < 3; k++)
+      work -= a->bodies[b].mass * u[6 * i + k] *
+              (a->request.x_free[6 * b + k] - a->request.v[6 * b + k]);
+  }
+  return work;
+}
+
+/* Move the component's bodies by what their velocities do not correct, where that
+ * makes the errors smaller: rows hold for small turns only. Joints give way until it
+ * does. What nothing makes smaller stays, and is counted. */
 static bool project(assembly *a, component_problem *c) {
+  static const double SHARES[] = {0, 1e-3, 0.1, 1, 10, 100};
+  const int N_SHARES = sizeof SHARES / sizeof SHARES[0];
   position_projection projection;
+  double before, after;
   switch (position_projection_build(&projection, &a->arena, &c->problem,
                                     &c->solution, c->set.corrections)) {
     case PROJECTION_NONE: return true;
     case PROJECTION_NO_MEMORY: return outcome_no_memory(c->out);
     case PROJECTION_BUILT: break;
   }
-  static const double SHARES[] = {0, 1e-3, 0.1, 1, 10, 100};
-  const int N_SHARES = sizeof SHARES / sizeof SHARES[0];
-  double h = a->request.step_size;
+  if (!measure_errors(a, c, &projection, NULL, &before)) return false;
   for (int k = 0; k < N_SHARES; k++) {
-    if (k > 0 && !position_projection_soften(&projection, h, SHARES[k])) break;
+    if (k > 0 && !position_projection_soften(&projection, SHARES[k])) break;
     c->budget = budget_of(a);
     solver_report solve =
         solve_once(a, c, &projection.problem, true, &projection.solution);
@@ -1156,15 +1192,28 @@ static bool project(assembly *a, component_problem *c) {
     if (!isfinite(solve.residual)) solve.residual = 1;
     count_solve(&c->out->report, &solve);
     c->out->report.pushes++;
+    const double *u = projection.solution.v;
     if (!solver_succeeded(solve.status) ||
-        !all_finite(projection.solution.v, 6 * c->problem.n_bodies))
-      return true;
+        !all_finite(u, 6 * c->problem.n_bodies))
+      break;
+    if (!measure_errors(a, c, &projection, u, &after)) return false;
+    if (!(after < before)) continue;
+    for (int i = 0; i < c->of->n_bodies; i++)
+      memcpy(a->projected + 6 * a->body_at[c->of->first_body + i], u + 6 * i,
+             6 * sizeof *a->projected);
+    c->out->report.correction_work += work_of_move(a, c, u);
+    return true;
   }
-  position_projection_limit(&projection, h);
-  for (int i = 0; i < c->of->n_bodies; i++)
-    memcpy(a->projected + 6 * a->body_at[c->of->first_body + i],
-           projection.solution.v + 6 * i, 6 * sizeof *a->projected);
+  c->out->report.corrections_left++;
   return true;
+}
+
+/* The work of the rows' corrections: what they ask for times their impulse. */
+static void count_work(component_problem *c) {
+  for (int r = 0; r < c->set.n_rows; r++)
+    if (c->set.rows[r].kind != MLCP_ROW_FRICTION)
+      c->out->report.correction_work +=
+          c->set.corrections[r].velocity * c->solution.p[r];
 }
 
 static void keep_velocities(assembly *a, const component_problem *c) {
@@ -1224,7 +1273,10 @@ bool assembly_solve(assembly *a, const assembly_request *request,
     if (request->options->check_cone && request->counts_cone &&
         !count_locked(a, &c))
       return false;
-    if (request->projects && !project(a, &c)) return false;
+    if (request->projects) {
+      count_work(&c);
+      if (!project(a, &c)) return false;
+    }
     keep_velocities(a, &c);
     c.first_row += c.set.n_rows;
     c.first_friction += c.set.n_frictions;

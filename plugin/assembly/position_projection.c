@@ -114,24 +114,28 @@ projection_status position_projection_build(
   return PROJECTION_BUILT;
 }
 
-/* rad: rows hold for small turns only */
-static const double MOST_TURN = 0.5;
-
-static double largest_turn(const position_projection *projection,
-                           double step_size) {
-  const double *u = projection->solution.v;
-  double turn = 0;
-  for (int i = 0; i < 6 * projection->problem.n_bodies; i += 6)
-    turn = fmax(turn, hypot(hypot(u[i + 3], u[i + 4]), u[i + 5]) * step_size);
-  return turn;
+double position_projection_errors(const position_projection *projection,
+                                  const double u[], double step_size) {
+  const mlcp_problem *problem = &projection->problem;
+  double sum = 0;
+  for (int r = 0; r < problem->n_rows; r++) {
+    const mlcp_row *row = &problem->rows[r];
+    if (row->low < 0 && row->high > 0) continue;
+    double left = row->bias;
+    for (int side = 0; side < 2 && u != NULL; side++)
+      if (row->body[side] >= 0)
+        left += dot6(row->J[side], u + 6 * row->body[side]);
+    if (row->low == 0 ? left < 0 : left > 0)
+      sum +=
+          step_size * step_size * left * left / mlcp_row_diagonal(problem, r);
+  }
+  return sum;
 }
 
-bool position_projection_soften(position_projection *projection,
-                                double step_size, double share) {
+bool position_projection_soften(position_projection *projection, double share) {
   mlcp_problem *problem = &projection->problem;
   mlcp_row *rows = (mlcp_row *)problem->rows; // its own: reserve
   bool any = false;
-  if (!(largest_turn(projection, step_size) > MOST_TURN)) return false;
   for (int r = 0; r < problem->n_rows; r++) {
     double least = share * mlcp_row_diagonal(problem, r);
     if (rows[r].low == 0 || rows[r].high == 0 || rows[r].compliance >= least)
@@ -140,13 +144,4 @@ bool position_projection_soften(position_projection *projection,
     any = true;
   }
   return any;
-}
-
-void position_projection_limit(position_projection *projection,
-                               double step_size) {
-  double *u = projection->solution.v;
-  double turn = largest_turn(projection, step_size);
-  if (!(turn > MOST_TURN)) return;
-  for (int i = 0; i < 6 * projection->problem.n_bodies; i++)
-    u[i] *= MOST_TURN / turn;
 }

@@ -41,21 +41,19 @@ projection_status position_projection_build(position_projection *projection,
                                             const mlcp_solution *solution,
                                             const row_correction corrections[]);
 
-/**
- * Where a body turns by more than half a radian in a solved projection, let rows
- * that hold both ways give way by `share` of their diagonal at least: joints torn
- * so far apart that no small turn mends them. They then come together as far as
- * small turns bring them, and contacts keep what they ask for.
- *
- * @return whether there is another problem to solve
- */
-bool position_projection_soften(position_projection *projection,
-                                double step_size, double share);
+/** The part of position errors that a row may see change: the sum over normal and
+ *  one-sided rows of what is left of their need, squared, over their diagonal, as
+ *  the rows say; u NULL: without the projection. */
+double position_projection_errors(const position_projection *projection,
+                                  const double u[], double step_size);
 
-/** Shorten a solved projection so that no body turns by more than half a radian
- *  in a step: rows hold for small turns only. What is left is left to the next
- *  steps. */
-void position_projection_limit(position_projection *projection,
-                               double step_size);
+/**
+ * Let rows that hold both ways give way by `share` of their diagonal at least:
+ * joints torn so far apart that their rows lead them further apart. They come
+ * together as far as small turns bring them, and contacts keep what they ask for.
+ *
+ * @return whether that changed anything
+ */
+bool position_projection_soften(position_projection *projection, double share);
 
 #endif

@@ -593,25 +593,46 @@ static bool check_poses(const world_snapshot *home, const world_pose poses[],
   return true;
 }
 
-static void move_bodies(const world_snapshot *world, const world_pose poses[],
+/* Joints read the body alone, so its geoms need not hear of it: spaces list what
+ * moved, and islands on other threads have geoms in the same ones. The host gives
+ * the addresses of a body's own place. */
+static void place_alone(dBodyID id, const dReal position[3],
+                        const dReal quaternion[4], const dReal rotation[12]) {
+  memcpy((dReal *)dBodyGetPosition(id), position, 3 * sizeof *position);
+  memcpy((dReal *)dBodyGetQuaternion(id), quaternion, sizeof(dQuaternion));
+  memcpy((dReal *)dBodyGetRotation(id), rotation, sizeof(dMatrix3));
+}
+
+static void move_bodies(const world_reader *r, const world_pose poses[],
                         host_place places[]) {
-  for (int b = 0; b < world->n_bodies; b++) {
-    dBodyID id = world->bodies[b].id;
+  for (int b = 0; b < r->world->n_bodies; b++) {
+    dBodyID id = r->world->bodies[b].id;
     host_place *place = &places[b];
     memcpy(place->position, dBodyGetPosition(id), sizeof place->position);
     memcpy(place->quaternion, dBodyGetQuaternion(id), sizeof place->quaternion);
     memcpy(place->rotation, dBodyGetRotation(id), sizeof place->rotation);
     dVector3 position = {poses[b].position[0], poses[b].position[1],
                          poses[b].position[2]};
-    dBodyStepperPlace(id, position, poses[b].quaternion, NULL);
+    if (!r->errors) {
+      dBodyStepperPlace(id, position, poses[b].quaternion, NULL);
+      continue;
+    }
+    dQuaternion quaternion;
+    dMatrix3 rotation;
+    memcpy(quaternion, poses[b].quaternion, sizeof quaternion);
+    dNormalize4(quaternion);
+    dRfromQ(rotation, quaternion);
+    place_alone(id, position, quaternion, rotation);
   }
 }
 
-static void put_bodies_back(const world_snapshot *world,
-                            const host_place places[]) {
-  for (int b = 0; b < world->n_bodies; b++)
-    dBodyStepperPlace(world->bodies[b].id, places[b].position,
-                      places[b].quaternion, places[b].rotation);
+static void put_bodies_back(const world_reader *r, const host_place places[]) {
+  for (int b = 0; b < r->world->n_bodies; b++) {
+    const host_place *place = &places[b];
+    (r->errors ? place_alone : dBodyStepperPlace)(
+        r->world->bodies[b].id, place->position, place->quaternion,
+        place->rotation);
+  }
 }
 
 static double displacement_along(const double J[6], const host_body *body,
@@ -824,9 +845,9 @@ static bool read_at(world_reader *r, const world_snapshot *home,
   /* what is found by its address there */
   for (int b = 0; b < home->n_bodies; b++)
     world->bodies[b].id = home->bodies[b].id;
-  move_bodies(world, poses, places);
+  move_bodies(r, poses, places);
   bool read = read_moved(r, home, poses);
-  put_bodies_back(world, places);
+  put_bodies_back(r, places);
   return read;
 }
 
