@@ -1169,7 +1169,7 @@ static double work_of_move(const assembly *a, const component_problem *c,
 
 /* Move the component's bodies by what their velocities do not correct, where that
  * makes the errors smaller: rows hold for small turns only. Joints give way until it
- * does. What nothing makes smaller stays, and is counted. */
+ * does without a large turn. Errors that nothing makes smaller stay and are counted. */
 static bool project(assembly *a, component_problem *c) {
   static const double SHARES[] = {0, 1e-3, 0.1, 1, 10, 100};
   const int N_SHARES = sizeof SHARES / sizeof SHARES[0];
@@ -1182,8 +1182,7 @@ static bool project(assembly *a, component_problem *c) {
     case PROJECTION_BUILT: break;
   }
   if (!measure_errors(a, c, &projection, NULL, &before)) return false;
-  for (int k = 0; k < N_SHARES; k++) {
-    if (k > 0 && !position_projection_soften(&projection, SHARES[k])) break;
+  for (int k = 1;; k++) {
     c->budget = budget_of(a);
     solver_report solve =
         solve_once(a, c, &projection.problem, true, &projection.solution);
@@ -1196,8 +1195,12 @@ static bool project(assembly *a, component_problem *c) {
     if (!solver_succeeded(solve.status) ||
         !all_finite(u, 6 * c->problem.n_bodies))
       break;
+    bool torn = position_projection_limit(&projection, a->request.step_size);
     if (!measure_errors(a, c, &projection, u, &after)) return false;
-    if (!(after < before)) continue;
+    if ((torn || !(after < before)) && k < N_SHARES &&
+        position_projection_soften(&projection, SHARES[k]))
+      continue;
+    if (!(after < before)) break;
     for (int i = 0; i < c->of->n_bodies; i++)
       memcpy(a->projected + 6 * a->body_at[c->of->first_body + i], u + 6 * i,
              6 * sizeof *a->projected);

@@ -145,3 +145,15 @@ bool position_projection_soften(position_projection *projection, double share) {
   }
   return any;
 }
+
+bool position_projection_limit(position_projection *projection,
+                               double step_size) {
+  const double MOST_TURN = 0.5; /* rad: rows of contacts hold for small turns */
+  double *u = projection->solution.v, turn = 0;
+  for (int i = 0; i < 6 * projection->problem.n_bodies; i += 6)
+    turn = fmax(turn, hypot(hypot(u[i + 3], u[i + 4]), u[i + 5]) * step_size);
+  if (!(turn > MOST_TURN)) return false;
+  for (int i = 0; i < 6 * projection->problem.n_bodies; i++)
+    u[i] *= MOST_TURN / turn;
+  return true;
+}

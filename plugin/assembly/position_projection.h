@@ -56,4 +56,11 @@ double position_projection_errors(const position_projection *projection,
  */
 bool position_projection_soften(position_projection *projection, double share);
 
+/** Shorten a solved projection so that no body turns by more than half a radian
+ *  in a step: contacts are measured by their rows, which cannot see a large turn.
+ *  Later steps take away the rest.
+ *  @return true if it was longer. */
+bool position_projection_limit(position_projection *projection,
+                               double step_size);
+
 #endif
