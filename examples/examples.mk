@@ -30,5 +30,6 @@ EXTRA_DIST += examples/README.md examples/run examples/notebook.ipynb \
   examples/compare examples/wall/README.md examples/wall/run \
   examples/gaps/README.md examples/gaps/run \
   examples/grasp/README.md examples/grasp/run \
+  examples/impact \
   python/ode_mlcp.py tests/python_module.py tests/test_python_module.sh \
   tests/test_examples.sh

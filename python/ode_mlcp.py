@@ -109,9 +109,13 @@ def _words(program: Program) -> List[str]:
 
 
 def _options(settings: Mapping[str, Any]) -> List[str]:
-    """`max_correction=1` is `--max-correction 1`; True and False are on, off."""
+    """`max_correction=1` is `--max-correction 1`; True and False are on, off;
+    None stands for an option without a value (`no_repeat=None`)."""
     options: List[str] = []
     for name, value in settings.items():
+        if value is None:
+            options.append("--" + name.replace("_", "-"))
+            continue
         if isinstance(value, bool):
             value = "on" if value else "off"
         options += ["--" + name.replace("_", "-"), str(value)]
@@ -253,12 +257,12 @@ class Report:
     @property
     def headline(self) -> str:
         """Which stepper to take, in a sentence."""
-        return self.data["headline"]
+        return str(self.data["headline"])
 
     @property
     def verdict(self) -> List[Dict[str, Any]]:
         """What is off, worst first: stepper, what, figure, unit, relative, advice."""
-        return self.data["verdict"]
+        return list(self.data["verdict"])
 
     @property
     def page(self) -> Path:

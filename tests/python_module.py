@@ -1,5 +1,5 @@
 """Tests of python/ode_mlcp.py, for tests/test_python_module.sh: argv[1] is a
-program that steps a world. Ends with `N passed, N failed`."""
+program that steps a world, argv[2] demos/play/play. Ends with `N passed, N failed`."""
 import os
 import sys
 import tempfile
@@ -10,7 +10,7 @@ import numpy as np
 
 import ode_mlcp
 
-PROGRAM = sys.argv.pop(1)
+PROGRAM, PLAY = sys.argv.pop(1), sys.argv.pop(1)
 
 
 class Running(unittest.TestCase):
@@ -93,6 +93,74 @@ class Comparing(unittest.TestCase):
         axes = ode_mlcp.plot(self.report, "kinetic_J", log=False)
         self.assertEqual(len(axes.lines), 2)
         self.assertIn("(J)", axes.get_ylabel())
+
+
+def rotation(q):
+    w, x, y, z = q
+    return np.array([
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
+
+
+class Figures(unittest.TestCase):
+    """Figures of report.json worked out anew, from poses and shapes alone."""
+
+    def check_program(self, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            report = ode_mlcp.compare([PLAY, *arguments], ["quick", "ah"],
+                                      output=Path(folder, "report"),
+                                      no_repeat=None)
+            first = report["quick"].recording
+            for name in ("quick", "ah"):
+                self.check_run(report[name], first)
+
+    def check_run(self, stepper, first):
+        recording, rows = stepper.recording, stepper.rows
+        self.assertEqual(len(recording.frames), stepper["steps"])
+        boxes = {shape.body: shape.sizes[:3] for shape in recording.shapes
+                 if shape.kind == "box" and shape.body != 0}
+        self.assertEqual(set(boxes), set(recording.masses[1]))
+        for frame, row in list(zip(recording.frames, rows))[::7]:
+            kinetic = 0.0
+            for body in frame.bodies:
+                mass = recording.masses[1][body["body"]]
+                squares = boxes[body["body"]].astype(float)**2
+                inertia = mass / 12 * (squares.sum() - squares)
+                R = rotation(body["quaternion"].astype(float))
+                own = R.T @ body["angular"]
+                kinetic += 0.5 * (mass * body["velocity"] @ body["velocity"] +
+                                  own @ (inertia * own))
+            self.assertAlmostEqual(kinetic, row["kinetic_J"],
+                                   delta=1e-5 * row["kinetic_J"] + 1e-9)
+        last = recording.frames[-1]
+        speeds = np.linalg.norm(last.bodies["velocity"], axis=1)
+        self.assertAlmostEqual(speeds.max(), stepper["fastest_end"],
+                               delta=1e-6 * speeds.max() + 1e-12)
+        deepest = max(frame.contacts["depth"].max(initial=0)
+                      for frame in recording.frames)
+        self.assertAlmostEqual(deepest, stepper["penetration_worst"],
+                               delta=1e-6 * deepest + 1e-12)
+        # a tenth of the median body's largest extent from the first run
+        size = np.median([sizes.max() for sizes in boxes.values()])
+        times, here = recording.positions()
+        there = first.positions()[1]
+        n = min(len(here), len(there))
+        apart = np.linalg.norm(here[:n] - there[:n], axis=2).max(axis=1)
+        parts = np.flatnonzero(apart > 0.1 * size)
+        if len(parts) == 0:
+            self.assertIsNone(stepper["parted"])
+        else:
+            self.assertAlmostEqual(stepper["parted"], times[parts[0]], places=9)
+
+    def test_slide(self):
+        self.check_program("slide", "30", "--seconds", "1")
+
+    def test_wall(self):
+        self.check_program("wall", "4", "--seconds", "1")
+
+    def test_bricks(self):
+        self.check_program("bricks", "4", "--seconds", "1")
 
 
 class Solving(unittest.TestCase):

@@ -25,9 +25,12 @@ for scheme in ah st; do
   check "ratio on $scheme" is_right ratio $scheme 1e-3
   check "bounce on $scheme" is_right bounce $scheme 2e-3
 done
+check "mesh on ah" is_right mesh ah 1e-6
 check "mesh on st" is_right mesh st 1e-6
 check "mesh on conserving" is_right mesh conserving 1e-6
 check "lift on st" is_right lift st 1e-3
+check "belt on conserving" is_right belt conserving 3e-3
+check "rope on ah" is_right rope ah 2 # mm
 check "rope on conserving" is_right rope conserving 1e-3
 
 # negative control: stock's box of friction is seen

@@ -18,7 +18,7 @@ if ! command -v gnuplot >/dev/null; then
   echo "skipped: no gnuplot"
   exit 77
 fi
-for name in swap compare wall gaps grasp; do
+for name in swap compare wall gaps grasp impact; do
   check "$name runs" "$top/examples/run" "$build" $name
 done
 check "dominoes: a picture" is_picture "$build/examples/swap/domino.png"
@@ -27,6 +27,9 @@ check "compare: a report" [ -s "$build/examples/compare/report/report.html" ]
 check "wall: a picture" is_picture "$build/examples/wall/wall.png"
 check "gaps: a picture" is_picture "$build/examples/gaps/drop.png"
 check "grasp: a picture" is_picture "$build/examples/grasp/grasp.png"
+check "impact: a picture" is_picture "$build/examples/impact/foot.png"
+check "impact: nothing left out" grep -q '"incomplete_lcps": 0' \
+  "$build/examples/impact/foot.json"
 check "the dominoes fall" grep -q '^12 of 12 dominoes lie' \
   "$build/examples/swap/log"
 check "swap's page" says_what_it_does swap "run --trace domino.csv -- ./domino"

@@ -12,7 +12,8 @@ fi
 export PYTHONPATH="$top/python" PYTHONDONTWRITEBYTECODE=1
 export ODE_MLCP_COMMAND="$command" ODE_MLCP_LIBRARY="$build/lib/libode_mlcp.so.0"
 
-"$python" "$top/tests/python_module.py" "$program" >out 2>err
+"$python" "$top/tests/python_module.py" "$program" \
+  "$build/demos/play/play" >out 2>err
 ended=$?
 cat err
 counts=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' out)
