@@ -16,7 +16,7 @@ commands() {
   awk '
     function is_command(line) {
       return line ~ /^(build\/|\.\/|\.\.\/|tools\/)?[a-z-]+( |$)/ &&
-        line ~ /^(build\/ode-mlcp|ode-mlcp|xvfb-run|\.\/quickstart|\.\/my|git|make|cc|seq|gnuplot|npm|npx|tools\/|docs\/|\.\.\/demos\/|patches\/) ?[^ ]*/ ||
+        line ~ /^(build\/ode-mlcp|ode-mlcp|xvfb-run|\.\/quickstart|\.\/my|git|make|cc|seq|gnuplot|npm|npx|tools\/|docs\/|\.\.\/demos\/|patches\/|mkdir|awk|\.\/domino|\.\/wall|\.\/drop|\.\/grasp) ?[^ ]*/ ||
         line ~ /^[A-Z_]+=[^ ]* .*\\$/
     }
     function tell() {
@@ -59,6 +59,14 @@ stand_ins() {
   cp "$work"/ready/*.mtx "$work"/ready/*.csv "$work/ready/arm.py" .
   cp "$work"/ready/robot/* my-robot/
   cp -r "$work/ready/problems" .
+  # an example's own files, and its program as the build has it
+  case $1 in
+    examples/*/README.md)
+      cp "$top/${1%/*}"/* .
+      for example in "$build/${1%/*}"/* "$build/examples/swap/domino"; do
+        [ ! -f "$example" ] || [ ! -x "$example" ] || cp "$example" .
+      done ;;
+  esac
 }
 
 mkdir -p ready/robot bin
@@ -136,9 +144,10 @@ try() {
 
 n_commands=0
 for file in README.md docs/*.md man/ode-mlcp.1 demos/host-suite/README.md \
-    patches/README.md report/vendor/README.md; do
+    patches/README.md report/vendor/README.md examples/*/README.md; do
   case $file in
     docs/\*.md) set -- "$top"/docs/*.md ;;
+    examples/*) set -- "$top"/examples/*/README.md ;;
     *) set -- "$top/$file" ;;
   esac
   for path in "$@"; do
