@@ -46,7 +46,7 @@ bool bench_run(bench_measurement *measurement, void *what, double limit,
 /** Note a round; those past BENCH_MOST_TIMES are dropped. */
 void bench_add_time(bench_result *result, double seconds);
 
-/** Whether another round fits: at least `least`, at most `most` rounds, and not
+/** True if another round fits: at least `least`, at most `most` rounds, and not
  *  beyond `seconds` in sum. */
 bool bench_goes_on(const bench_result *result, int least, int most,
                    double seconds);

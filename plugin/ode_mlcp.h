@@ -86,7 +86,7 @@ typedef struct ode_mlcp_options {
   ODE_MLCP_SETTINGS(ODE_MLCP_MEMBER)
 } ode_mlcp_options;
 
-/* Where the last member ends: a later version may have one in the padding. */
+/* The end of the last member: a later version may have one in the padding. */
 struct ode_mlcp_options_and_end {
   size_t struct_size;
   ODE_MLCP_SETTINGS(ODE_MLCP_MEMBER)
@@ -244,7 +244,7 @@ ODE_MLCP_API ode_mlcp_error ode_mlcp_set_collision(dWorldID world,
 
 #define ODE_MLCP_POLYGON_MAX 32
 
-/** What a pair of geoms is like to each other. */
+/** The surface of a pair of geoms. */
 typedef struct ode_mlcp_surface {
   dSurfaceParameters parameters; /* as in a dContact */
   dVector3 fdir1;                /* unit, with dContactFDir1; made tangential */
@@ -354,7 +354,7 @@ typedef enum ode_mlcp_event_kind {
   ODE_MLCP_EVENT_TRANSITION /* between sticking, slipping and separation */
 } ode_mlcp_event_kind;
 
-/** What a second-order scheme found within the last step. */
+/** An event that a second-order scheme found within the last step. */
 typedef struct ode_mlcp_event {
   size_t struct_size; /* set by the library: bytes that it has filled */
   ode_mlcp_event_kind kind;
@@ -362,7 +362,7 @@ typedef struct ode_mlcp_event {
   int n_contacts; /* and stops that it is about */
 } ode_mlcp_event;
 
-/** What an event does to a contact or stop. */
+/** The change of a contact or stop by an event. */
 typedef enum ode_mlcp_event_change {
   ODE_MLCP_EVENT_CHANGE_HIT,   /* it collides, or is reached */
   ODE_MLCP_EVENT_CHANGE_STICK, /* its slip ends */
@@ -534,7 +534,7 @@ typedef struct ode_mlcp_spring {
 ODE_MLCP_API ode_mlcp_error ode_mlcp_spring_create(
     dWorldID world, const ode_mlcp_spring *spring, ode_mlcp_force **force);
 
-/** Where a body is and how it moves, at a time that a scheme asks about. */
+/** Pose and motion of a body at a time that a scheme asks about. */
 typedef struct ode_mlcp_body_state {
   double time;          /* s: the world's, as in the report */
   double position[3];   /* m */

@@ -1,4 +1,4 @@
-/* What a step reports: one row a field, and the columns of the trace.
+/* The report of a step: one row a field, and the columns of the trace.
  *
  * Of the first table ode_mlcp.h makes the struct ode_mlcp_report, and the
  * library the sums over islands, the members of `--stats` and the tables in the

@@ -22,14 +22,14 @@ typedef enum item_kind {
   ITEM_STOP
 } item_kind;
 
-/* What brings rows into a component. */
+/* A source of rows of a component. */
 typedef struct item {
   item_kind kind;
   int index; /* of the joint, contact or extra row */
   int next;  /* of the same component, -1 at the end */
 } item;
 
-/* What no row ties to the rest. */
+/* Bodies that no row ties to the rest. */
 typedef struct component {
   int n_bodies, first_body; /* into body_at */
   int first_item, last_item, n_contacts;
@@ -208,7 +208,7 @@ static void chain_items(assembly *a) {
   }
 }
 
-/* Of the arrays that reserve_problems takes for so many contacts. */
+/* Size of the arrays that reserve_problems takes for so many contacts. */
 static double megabytes(const assembly *a, int n_contacts) {
   double rows = sizeof(mlcp_row) + sizeof(row_correction) + 2 * sizeof(double);
   double frictions = sizeof(mlcp_friction) + sizeof(double);
@@ -289,7 +289,7 @@ static bool reserve_problems(assembly *a) {
           ARENA_TAKE(arena, a->first_row, world->n_joints));
 }
 
-/* What stays where nothing has rows. */
+/* The answer where nothing has rows. */
 static void clear_answer(assembly *a) {
   a->n_fallbacks = a->n_stopped = 0;
   const world_snapshot *world = a->request.world;
@@ -339,7 +339,7 @@ static int second_side(const assembly *a, const host_contact *point) {
 /* A load that is put on a spring presses it twice as deep as it rests. */
 static const double SWINGS = 2;
 
-/* What an entry's rows would carry in this step, as N s for each of the last. */
+/* Impulse of an entry's rows in this step for each N s of the last. */
 static double time_scale(const assembly *a, const contact_entry *old) {
   return old->seconds > 0 ? a->request.step_size / old->seconds : 1;
 }
@@ -363,7 +363,7 @@ static double load_of(const assembly *a, component_problem *c) {
   return c->load;
 }
 
-/* Whether a soft contact that was not there in the last step is deeper than its
+/* True if a soft contact that was not there in the last step is deeper than its
  * bodies could have moved into each other, and than their load presses it: the
  * program has put them there. With an ERP and a CFM of its own it is a spring
  * all the same. */
@@ -387,7 +387,7 @@ static bool was_put_in(const assembly *a, component_problem *c,
   return erp * -point->gap > SWINGS * cfm * load_of(a, c) * parts;
 }
 
-/* Whether a contact is too deep to be one. Bodies that overlap do until hardly
+/* True if a contact is too deep to be one. Bodies that overlap do until hardly
  * anything of it is left, or friction would hold them where they are. What has
  * sunk into a soft contact is on a spring. */
 static bool is_overlap(const assembly *a, component_problem *c, int k) {
@@ -431,7 +431,7 @@ static void guess_contact(double guess[], const contact_rows *rows,
   }
 }
 
-/* Whether a pair passes on what it did at the places where it did. */
+/* True if a pair passes on what it did at the places where it did. */
 static bool is_pair_unchanged(const recall *recall, int first) {
   const double MOVED = 1e-6; /* of an arm */
   const contact_match *matches = recall->matches;
@@ -595,7 +595,7 @@ static contact_settings settings_of(const assembly *a) {
                             .at_once = request->level == JOINT_LEVEL_IMPACT};
 }
 
-/* Whether a soft contact has the ERP that makes a spring of its CFM: not where
+/* True if a soft contact has the ERP that makes a spring of its CFM: not where
  * the step is to correct nothing. A row of CFM alone would creep for ever. */
 static bool has_spring(const assembly *a, const host_contact *point) {
   return !isnan(point->surface.erp) || a->request.world->settings.erp != 0;
@@ -741,7 +741,7 @@ static double rate_of_stop(const assembly *a, const component_problem *c,
   return rate;
 }
 
-/* Whether a stop takes part: one that the component's solution overshoots, or
+/* True if a stop takes part: one that the component's solution overshoots, or
  * before there is one, what is near. One that bounces waits for a solution: how
  * fast it is hit is not known before. */
 static bool takes_stop(const assembly *a, int k, bool solved, double rate) {
@@ -899,7 +899,7 @@ static solver_report solve_once(assembly *a, component_problem *c,
   return report;
 }
 
-/* Where the answer came from. */
+/* The stage that gave the answer. */
 static void count_stage(ode_mlcp_report *report, solver_stage stage) {
   switch (stage) {
     case SOLVER_STAGE_NONE:
@@ -926,7 +926,7 @@ static void count_solve(ode_mlcp_report *report, const solver_report *solve) {
   report->solver_work = fmax(report->solver_work, solve->work);
 }
 
-/* Whether one of the component's rows from `first` on, over all components, has a
+/* True if one of the component's rows from `first` on, over all components, has a
  * weight in what contradicts. @return how many have */
 static int count_weights(const component_problem *c, const double weights[],
                          int first, int n_rows) {
@@ -1004,7 +1004,7 @@ static bool leave_out(component_problem *c, bool bounces) {
   return changed;
 }
 
-/* Whether the corrections gave the component more kinetic energy than
+/* True if the corrections gave the component more kinetic energy than
  * max_correction for all its bodies is: rows that nearly lock turn small
  * corrections into high velocities. */
 static bool corrections_pop(const assembly *a, const component_problem *c) {
@@ -1038,7 +1038,7 @@ static void add_solve(solver_report *sum, const solver_report *solve) {
 /* A residual within what position errors ask for. */
 static const double NEAR = 1e-6;
 
-/* Whether a change of the problem may help: the budget did not just end near an
+/* True if a change of the problem may help: the budget did not just end near an
  * answer. */
 static bool has_no_answer(const solver_report *solve) {
   return solve->status == SOLVER_DEGRADED &&
@@ -1115,7 +1115,7 @@ static bool solve_with_stops(assembly *a, component_problem *c) {
   }
 }
 
-/* What locks in place of impulses. */
+/* Locked rows in place of impulses. */
 static bool check_locked(assembly *a, component_problem *c) {
   cone_check *cone = a->request.cone;
   if (!cone_check_run(cone, a->solver, a->source, &c->problem))
@@ -1334,7 +1334,7 @@ double assembly_joint_impulse(const assembly *a, int joint, unsigned i) {
   return row >= 0 ? a->solution.p[row] : 0;
 }
 
-/* What a contact does to its second body, from what it does to the first: the
+/* The wrench of a contact on its second body, from that on the first: the
  * opposite wrench about the contact point. */
 static void mirror_force(double force[2][6], const host_contact *point,
                          int from) {
@@ -1349,7 +1349,7 @@ static void mirror_force(double force[2][6], const host_contact *point,
   vec3_subtract(mirrored + 3, mirrored + 3, about_point);
 }
 
-/* What a contact or stop does to its bodies, those that do not move included. */
+/* Wrenches of a contact or stop on its bodies, those that do not move included. */
 static void contact_force(const assembly *a, int k, double seconds,
                           double force[2][6]) {
   const world_contact *contact = &a->contacts->items[k];

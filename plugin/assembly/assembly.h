@@ -58,7 +58,7 @@ typedef bool joint_errors(void *context, const double motion[],
                           const int component_of[], int component,
                           double *errors, outcome *out);
 
-/** What a scheme asks for. Rows of joints and contacts are
+/** A scheme's request. Rows of joints and contacts are
  *  w = J x + scale (compliance p + bias) + carry J v, with the bias of the
  *  velocity level: docs/formulation.md, eq. 6 and 20. */
 typedef struct assembly_request {
@@ -166,7 +166,7 @@ double assembly_joint_impulse(const assembly *a, int joint, unsigned i);
  *  solution, or none to be had. */
 int assembly_fallbacks(const assembly *a);
 
-/** What waits for a step's commit: forces of a joint, in the host's terms. */
+/** Results that wait for a step's commit: forces of a joint, in the host's terms. */
 typedef struct joint_result {
   unsigned count;
   bool forceless;     /* no feedback asks for `force`: it is not filled */

@@ -49,7 +49,7 @@ typedef struct collision {
   outcome *out;
 } collision;
 
-/* What a problem is a part of. */
+/* The whole that a problem is a part of. */
 typedef struct owned_impact {
   ode_mlcp_world_impact impact;
   const memory_source *source;
@@ -198,7 +198,7 @@ static int some_dynamic(const collision *c, const int body[2]) {
   return body[is_dynamic(c, body[0]) ? 0 : 1];
 }
 
-/* Whether what ties `body` together collides. */
+/* True if what ties `body` together collides. */
 static bool takes_part(const collision *c, const int body[2]) {
   return c->collides[c->component[some_dynamic(c, body)]];
 }

@@ -27,7 +27,7 @@ static double need_of_row(const mlcp_row *row, const mlcp_solution *solution,
   return excess - w;
 }
 
-/* Whether a row is far from needing `least` either way: need_of_row but for
+/* True if a row is far from needing `least` either way: need_of_row but for
  * rounding. */
 static bool needs_little(const mlcp_row *row, const mlcp_solution *solution,
                          int index, double excess, double least) {

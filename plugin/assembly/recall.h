@@ -1,4 +1,4 @@
-/* What the last step knew of a snapshot's joints and contacts. */
+/* The last step's knowledge of a snapshot's joints and contacts. */
 #ifndef ODE_MLCP_ASSEMBLY_RECALL_H
 #define ODE_MLCP_ASSEMBLY_RECALL_H
 
@@ -27,7 +27,7 @@ bool recall_find(recall *r, const contact_memory *memory,
                  const world_snapshot *world, const world_contacts *contacts,
                  bool stops, const contact_likeness *likeness);
 
-/** What is known of a contact, NULL for nothing. */
+/** The memory of a contact, NULL for none. */
 const contact_entry *recall_contact(const recall *r, int k);
 
 #endif

@@ -147,7 +147,7 @@ static void list_options(const command_line *line,
   options[n] = (struct option){NULL, 0, NULL, 0};
 }
 
-/* What getopt_long stumbled over. */
+/* The word that getopt_long stumbled over. */
 static void explain(const char *word, bool lacks_value) {
   int length = (int)strcspn(word, "=");
   if (lacks_value)

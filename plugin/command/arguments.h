@@ -1,4 +1,4 @@
-/* What follows a subcommand's name: options of a table of its own, then the
+/* Words after a subcommand's name: options of a table of its own, then the
  * stepper's settings where it takes them. */
 #ifndef ODE_MLCP_COMMAND_ARGUMENTS_H
 #define ODE_MLCP_COMMAND_ARGUMENTS_H

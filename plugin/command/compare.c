@@ -358,7 +358,7 @@ typedef struct job {
   const char *folder;
 } job;
 
-/* Whether the command was killed as it recorded: it writes the status last. */
+/* True if the command was killed as it recorded: it writes the status last. */
 static bool breaks_off(const recording_head *head) {
   return head->status < 0 && !head->cut && !head->full;
 }
@@ -391,7 +391,7 @@ static void explain_end(compare_run *run, const recording_head *head,
              head->status, steps, said);
 }
 
-/* What was wrong with a run; empty: nothing. */
+/* The complaint about a run; empty: none. */
 static void explain(compare_run *run, const recording *r, ended_run ended,
                     const char *output) {
   const char *cut = interrupts > 0 ? "interrupted" : "ended by --limit";

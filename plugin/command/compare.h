@@ -1,4 +1,4 @@
-/* What `ode-mlcp compare` writes of what judge/judge.h finds. */
+/* Files that `ode-mlcp compare` writes of what judge/judge.h finds. */
 #ifndef ODE_MLCP_COMMAND_COMPARE_H
 #define ODE_MLCP_COMMAND_COMPARE_H
 

@@ -308,7 +308,7 @@ static int find_mesh(known_meshes *known, const recording_shape *shape) {
   return known->count++;
 }
 
-/* Whether a later record tells the shapes of its body anew, or moves it. */
+/* True if a later record tells the shapes of its body anew, or moves it. */
 static bool is_replaced(const recording *r, size_t index) {
   const recording_shape *shape = r->shapes[index];
   if (shape->body == 0) return shape->last != 0;
@@ -326,7 +326,7 @@ static double time_of(const recording *r, uint32_t step) {
   return 0;
 }
 
-/* Where a shape without a body goes: [time, position, quaternion] each. */
+/* The way of a shape without a body: [time, position, quaternion] each. */
 static void add_moves(const recording *r, const recording_shape *shape,
                       FILE *out) {
   int n = 0;

@@ -11,14 +11,14 @@ typedef struct gnuplot {
   void (*old_sigpipe)(int);
 } gnuplot;
 
-/** Whether it can make a picture of this name. @return false with a message
+/** True if it can make a picture of this name. @return false with a message
  *  that names the name and the endings it may have. */
 bool gnuplot_knows(const char *path, char *message, size_t message_size);
 
 /** Start it; nothing is drawn before gnuplot_picture. */
 bool gnuplot_open(gnuplot *plot, char *message, size_t message_size);
 
-/** What follows goes to this picture, of so many points (96 an inch). */
+/** Later commands go to this picture, of so many points (96 an inch). */
 void gnuplot_picture(gnuplot *plot, const char *path, int width, int height);
 
 /** The same for print: a PNG has `finer` times as many pixels. */

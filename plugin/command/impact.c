@@ -18,7 +18,7 @@
 /* Samples that branch are many outcomes each: so many are usual. */
 #define SAMPLES_OF_ALL 4096
 
-/* So often is a reduction written; it changes nothing in it. */
+/* A reduction is written so often; it changes nothing in it. */
 #define CHECKPOINT_SECONDS 10
 
 /* Samples whose way is written by --csv-ways. */
@@ -832,7 +832,7 @@ static int merge_reductions(const settings *settings, char **paths,
 
 /* ---- one run ------------------------------------------------------------ */
 
-/* What cannot be drawn is said before the set is sampled. */
+/* A picture that cannot be drawn is refused before the set is sampled. */
 static bool picture_is_possible(const settings *settings,
                                 const impact_input *input,
                                 char message[IMPACT_MESSAGE]) {

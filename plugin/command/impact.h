@@ -98,7 +98,7 @@ int impact_simultaneous_missed(const impact_result *result);
 /** Sequences of single impacts that ended where no sample did. */
 int impact_sequential_missed(const impact_result *result);
 
-/** Whether so many samples are unfinished that the command says so: over 1 %. Alg.
+/** True if so many samples are unfinished that the command says so: over 1 %. Alg.
  *  2 leaves the odd one out, 1 in 400 of the compass gait's; of samples that go for
  *  the ends many are tries that do not end. */
 static inline bool impact_falls_short(int caps, uint64_t n_unfinished,
@@ -153,7 +153,7 @@ typedef struct impact_overlay {
   const double (*at)[2];
 } impact_overlay;
 
-/** What a picture is to show. */
+/** Contents of a picture. */
 typedef struct impact_picture {
   const char *path; /* the ending says what it is: .png, .svg, .pdf */
   const char *unit; /* of contact velocities */

@@ -10,7 +10,7 @@ enum {
   STEP = 3        /* between two tries */
 };
 
-/* Of letters, in pixels: DejaVu Sans of 9 points, a to z. */
+/* Widths of letters, in pixels: DejaVu Sans of 9 points, a to z. */
 static const double LETTERS[26] = {7.4, 7.6, 6.6, 7.6,  7.4, 4.2, 7.6, 7.6, 3.4,
                                    3.4, 7,   3.4, 11.7, 7.6, 7.4, 7.6, 7.6, 5,
                                    6.3, 4.7, 7.6, 7.1,  9.8, 7.1, 7.1, 6.3};

@@ -191,7 +191,7 @@ static void reach_reduction(panel *panel, const impact_reduction *reduction) {
     reach_point(panel, (double[2]){extents[x + side], extents[y + side]});
 }
 
-/* What a panel shows. */
+/* Contents of a panel. */
 static void choose_range(panel *panel, const impact_result *result,
                          const ode_mlcp_impact_set *ways,
                          const double before[]) {
@@ -604,7 +604,7 @@ static void put_panel(const page *page, panel *panel,
           SIMULTANEOUS_COLOUR);
 }
 
-/* What the colours of a density mean. */
+/* The key to the colours of a density. */
 static void put_scale(const page *page, double left, double top, double height,
                       uint64_t most) {
   FILE *out = page->out;
@@ -780,7 +780,7 @@ static void put_sketch(const page *page, double left, double top,
 
 /* ---- the page ------------------------------------------------------------ */
 
-/* What is drawn, in a line. */
+/* The contents of the picture, in a line. */
 static void put_foot(const page *page, const impact_result *result,
                      const ode_mlcp_impact_set *ways, int n_left_out) {
   char text[500];

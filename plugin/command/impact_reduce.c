@@ -142,7 +142,7 @@ void impact_reduction_destroy(impact_reduction *it) {
   free(it);
 }
 
-/* What the energy before the impact allows: |J v|^2 <= 2 K J M^-1 J'. */
+/* Bound by the energy before the impact: |J v|^2 <= 2 K J M^-1 J'. */
 static void choose_widths(impact_reduction *it, const impact_result *result) {
   const contact_space *space = &result->impact->space;
   double twice = 2 * ode_mlcp_impact_kinetic_energy(result->impact,
@@ -519,7 +519,7 @@ char *impact_reduction_pack(const impact_reduction *it, size_t *size) {
   return NULL;
 }
 
-/* What is read from `in`, which is closed. */
+/* Text read from `in`, which is closed. */
 static impact_reduction *read_all(FILE *in, const char *path,
                                   char message[IMPACT_MESSAGE]) {
   if (in == NULL) {

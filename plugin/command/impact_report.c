@@ -1,4 +1,4 @@
-/* What a set looks like, as text and as JSON. */
+/* A set as text and as JSON. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -34,7 +34,7 @@ static bool holds_both(const char *folder, const char *file) {
   return access(path, R_OK) == 0;
 }
 
-/* Whether the folder has both; then its name without links is `folder`. */
+/* True if the folder has both; then its name without links is `folder`. */
 static bool take_folder(const char *candidate, const char *file,
                         char folder[PATH_MAX]) {
   return holds_both(candidate, file) && realpath(candidate, folder) != NULL;

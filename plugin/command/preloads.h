@@ -1,4 +1,4 @@
-/* Where the files are that `ode-mlcp run` puts under a program and that other
+/* Places of the files that `ode-mlcp run` puts under a program and that other
  * subcommands load. */
 #ifndef ODE_MLCP_COMMAND_PRELOADS_H
 #define ODE_MLCP_COMMAND_PRELOADS_H
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** What goes under a program, before the patched host. */
+/** Libraries that go under a program, before the patched host. */
 typedef enum preload_set {
   PRELOAD_PLUGIN = 1,
   PRELOAD_RECORDER = 2

@@ -343,7 +343,7 @@ static bool any_extra(const scene_result *const results[], int n) {
   return false;
 }
 
-/* What the scene watches beside its coordinates. */
+/* Values that the scene watches beside its coordinates. */
 static void plot_extra(FILE *out, const scene_result *const results[], int n) {
   char name[80];
   snprintf(name, sizeof name, "%s", results[0]->scene->extra_name);
@@ -369,7 +369,7 @@ static void put_exact(FILE *out, const scene_result *result) {
   fputs("EOD\n", out);
 }
 
-/* Whether a coordinate is the angle of a body in the plane, beside lengths. */
+/* True if a coordinate is the angle of a body in the plane, beside lengths. */
 static bool is_angle(const scene_result *result, int i) {
   return first_curve(result) == 0 &&
          strcmp(result->coordinate_names[i % result->coordinates_of_body],
@@ -396,7 +396,7 @@ static void put_coordinate(FILE *out, const scene_result *result, int i,
           i >= per_body ? "2" : "", right ? " (right)" : "");
 }
 
-/* Where the reference has the first body. */
+/* The place of the first body in the reference. */
 static void put_references(FILE *out, const scene_result *result, int n) {
   const char *title = "reference";
   for (int i = 0; i < n; i++) {

@@ -23,7 +23,7 @@ typedef struct settings {
   bool json;
 } settings;
 
-/* What there is to tell, of either kind of problem. */
+/* Results of either kind of problem. */
 typedef struct outcome {
   bool solved;
   const char *status;

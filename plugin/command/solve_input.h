@@ -1,4 +1,4 @@
-/* What `ode-mlcp solve` is given: an LCP in two files or a problem's folder. */
+/* Input of `ode-mlcp solve`: an LCP in two files or a problem's folder. */
 #ifndef ODE_MLCP_COMMAND_SOLVE_INPUT_H
 #define ODE_MLCP_COMMAND_SOLVE_INPUT_H
 

@@ -200,7 +200,7 @@ void host_contact_jacobian(double J[2][6], const host_contact *contact,
   vec3_cross(J[1] + 3, axis, contact->arm[1]);
 }
 
-/* Whether the normal row gives way more than the bodies. */
+/* True if the normal row gives way more than the bodies. */
 static bool gives_way(const host_contact *contact, const host_body bodies[],
                       double cfm, double step_size) {
   double compliance = cfm / step_size, J[2][6];

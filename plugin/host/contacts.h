@@ -65,11 +65,11 @@ host_contact_read(host_contact *contact, const dContact *given, bool reversed,
 void host_contact_find_soft(host_contact *contact, const host_body bodies[],
                             double world_cfm, double step_size);
 
-/** Whether two contacts of the same bodies differ in nothing but their depth
+/** True if two contacts of the same bodies differ in nothing but their depth
  *  and less than 1e-4 m (on small arms: of the arm) of their position. */
 bool host_contact_same_point(const host_contact *a, const host_contact *b);
 
-/** Whether two contacts have the same law. */
+/** True if two contacts have the same law. */
 bool host_contact_same_surface(const host_contact *a, const host_contact *b);
 
 /** Two directions of sliding: the surface's own and the normal's cross product
@@ -80,7 +80,7 @@ void host_contact_axes(double axis[2][3], const host_contact *contact);
 void host_contact_jacobian(double J[2][6], const host_contact *contact,
                            const double axis[3]);
 
-/** Whether a contact is deeper than `part` (> 0) of its distance from the centre
+/** True if a contact is deeper than `part` (> 0) of its distance from the centre
  *  of the body that it is nearer to (a quarter of the radius of gyration where
  *  the contact is nearer than that). */
 bool host_contact_overlaps(const host_contact *contact,

@@ -7,7 +7,7 @@
 #include "host/patched_host.h"
 #include "ode_mlcp.h"
 
-/* What queries keep between them, one a thread. */
+/* State that queries keep between them, one a thread. */
 static pthread_key_t context_key;
 static pthread_once_t context_once = PTHREAD_ONCE_INIT;
 static bool context_usable;

@@ -1,4 +1,4 @@
-/* What a body that was read does by itself: no call of the host, so that a
+/* The free motion of a body that was read: no call of the host, so that a
  * process without one can ask. */
 #include <string.h>
 

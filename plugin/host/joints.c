@@ -86,7 +86,7 @@ const char *host_joint_degenerate(dJointID id) {
   return parallel ? "its axes are parallel" : NULL;
 }
 
-/* Whether position errors are all that a joint's rows ask to be corrected:
+/* True if position errors are all that a joint's rows ask to be corrected:
  * others may have a motor or a stop. */
 static bool only_corrects(dJointID joint) {
   dJointType type = dJointGetType(joint);
@@ -213,7 +213,7 @@ bool host_joint_read_errors(host_joint_rows *joint, dJointID id,
   return read;
 }
 
-/* What a joint's parameters say of its axes. */
+/* A joint's axes by its parameters. */
 typedef struct axis_limits {
   double low, high, most; /* stops, and the motor's force */
   bool stops;

@@ -67,7 +67,7 @@ bool host_joint_read_errors(host_joint_rows *joint, dJointID id,
 void host_joint_find_soft(host_joint_rows *joint, const host_body *bodies[2],
                           double step_size);
 
-/** Whether a row of such a CFM gives way more than the bodies do. */
+/** True if a row of such a CFM gives way more than the bodies do. */
 bool host_row_gives_way(const double J[2][6], double cfm,
                         const host_body *bodies[2], double step_size);
 

@@ -38,7 +38,7 @@ int contact_modes_count(const contact_space *space, bool capped) {
   return count;
 }
 
-/* What a contact does in a mode. */
+/* The state of a contact in a mode. */
 typedef struct contact_mode {
   int normal;
   int tangent[CONTACT_MOST_TANGENTS];
@@ -511,7 +511,7 @@ static void choose_pilots(draft *draft) {
   }
 }
 
-/* What a mode's conditions are at the pilots. */
+/* A mode's conditions at the pilots. */
 typedef struct values {
   int count;
   double of[MOST_CONDITIONS][PILOTS];
@@ -571,7 +571,7 @@ static void choose_gate(const draft *draft, const double conditions[],
       }
 }
 
-/* Of a mode with a place in the table, four side by side. */
+/* Conditions of a mode with a place in the table, four side by side. */
 static void write_conditions_of(contact_modes *modes, int place,
                                 const double conditions[], int count) {
   int n = modes->n_inputs, size = modes->n_blocks * n * 4;
@@ -869,7 +869,7 @@ KERNEL int solve_with(const contact_modes *modes, const contact_space *space,
   return n_found;
 }
 
-/* Of modes that hold, by their places in the table. */
+/* Solutions of modes that hold, by their places in the table. */
 KERNEL int apply_found(const contact_modes *modes, const contact_space *space,
                        const int found[], int n_found, const double y[], int m,
                        int T, int most, double lambdas[], double reached[]) {

@@ -189,7 +189,7 @@ typedef struct event {
   int kind, row;
 } event;
 
-/* Where value - fall t reaches 0; INFINITY when it does not fall. */
+/* The t at which value - fall t reaches 0; INFINITY when it does not fall. */
 KERNEL double reaches_zero(double value, double fall, double flat) {
   // a value below 0 is rounding; the tiny number keeps 0/0 from being NaN
   return (larger(value, 0) + 1e-300) / (fall > flat ? fall : 0);
@@ -242,7 +242,7 @@ KERNEL int rank_of(const path *p, int variable) {
   return variable < p->n && variable != normal_of(p, variable) ? 2 : 1;
 }
 
-/* What happens at `first` (within rounding): the highest rank, then the
+/* The event at `first` (within rounding): the highest rank, then the
  * steepest, then the lowest row. */
 KERNEL event choose_event(const path *p, int column, double first) {
   event best = {NOTHING, -1};

@@ -100,7 +100,7 @@ bool contact_search_grow(const contact_space *space, const double start[],
                          double tolerance, long max_pivots, double scratch[],
                          contact_tree *tree);
 
-/** What A is the product of, J B for the rows of `contacts`. */
+/** The factor of A, J B for the rows of `contacts`. */
 typedef struct contact_factors {
   const double *J;     /* n_rows x n_velocities */
   const double *B;     /* n_velocities x n_rows, M^-1 J' */

@@ -250,7 +250,7 @@ static void write_first_dictionary(search *s) {
   }
 }
 
-/* What every solution keeps. */
+/* Conditions that every solution keeps. */
 static void write_first_bounds(search *s) {
   const contact_space *space = s->space;
   int T = space->n_tangents;
@@ -274,7 +274,7 @@ static void write_first_bounds(search *s) {
  * more, and is left as it is. */
 static inline bool is_unused(const search *s, int v) { return s->part[v] == 0; }
 
-/* What an exchange does to the rows but its own. */
+/* The effect of an exchange on the rows but its own. */
 KERNEL void update_rows_of(search *s, int row, int column, number inverse,
                            int stride) {
   const number *pivot_row = &s->T[row * stride];
@@ -399,7 +399,7 @@ static int violated_row(const search *s) {
   return chosen;
 }
 
-/* That of the lowest variable. */
+/* The row of the lowest variable. */
 static int careful_row(const search *s) {
   int chosen = -1;
   for (int i = 0; i < s->n_basic; i++) {
@@ -433,7 +433,7 @@ static int helping_column(const search *s, int row, number direction) {
   return chosen;
 }
 
-/* That of the lowest variable. */
+/* The row of the lowest variable. */
 static int careful_column(const search *s, int row, number direction) {
   const number *T = &s->T[row * s->stride];
   int chosen = -1;
@@ -778,7 +778,7 @@ static bool go_furthest(void *context, const double toward[], double lambda[],
   return false;
 }
 
-/* What all is decided for: one velocity, or the corners of a continuum. */
+/* The outcome of all decisions: one velocity, or the corners of a continuum. */
 static void keep_leaf(search *s) {
   contact_found *found = s->found;
   int n = s->n, first = found->count, count = 0;
@@ -913,7 +913,7 @@ static number undecided_tangent(const search *s, int row) {
   return lesser_of(s->value[side], size_of(slip));
 }
 
-/* What is decided next: where the point that the dictionary is at is furthest
+/* The next decision: where the point that the dictionary is at is furthest
  * from any decision. That leads to contradictions soonest. -1: all is decided.
  */
 static int next_row(const search *s) {
@@ -1013,7 +1013,7 @@ static int decided_mode(const search *s) {
   return number_of_mode;
 }
 
-/* What is under the node that the search is at. */
+/* The branches under the node that the search is at. */
 static void grow_node(search *s) {
   int node = s->node, row = contact_tree_at(s->tree, node)->row;
   bool normal = row == s->space->normal_of[row];

@@ -196,7 +196,7 @@ int contact_tree_refuted(const contact_tree *tree, int node) {
   return refuted(tree, node, tree->terms, tree->values, tree->n_values);
 }
 
-/* What numbers of 24 bits lose. */
+/* The rounding of numbers of 24 bits. */
 static double rounding_of(const contact_tree *tree) {
   int n = tree->space->n_rows, n_inputs = inputs_of(tree->space);
   double sum = 0;

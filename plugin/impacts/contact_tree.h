@@ -1,4 +1,4 @@
-/* What searches have found out, kept for the steps after them.
+/* Results of searches, kept for the steps after them.
  *
  * A search decides one thing after the other about contacts; those decisions are
  * a tree that is the same for every step of an island. Where it turned back, a

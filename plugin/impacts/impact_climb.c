@@ -156,7 +156,7 @@ static bool add_step(impact_climb *climb, const impact_way *way, int step,
 
 /* ---- the program ------------------------------------------------------------ */
 
-/* What a variable outside the basis gains, up or down, where it has room. */
+/* The gain of a variable outside the basis, up or down, where it has room. */
 static int entering_column(const impact_climb *climb, int n_caps, double flat,
                            double *direction) {
   int best = -1;

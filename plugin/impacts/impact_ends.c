@@ -229,7 +229,7 @@ static void change_plan(const impact_ends *ends, impact_plan *plan,
   }
 }
 
-/* What an aim is: a contact, one of its directions, and which way; 0: the normal. */
+/* An aim: a contact, one of its directions, and which way; 0: the normal. */
 typedef struct aim {
   int contact, direction;
   bool lowest;
@@ -277,7 +277,7 @@ static double throw_one(void *context) {
   return pair[0];
 }
 
-/* What of the velocity at the end of a way is to grow. */
+/* The part of the velocity at the end of a way that is to grow. */
 static void write_direction(const impact_ends *ends, int i, double toward[]) {
   int n = ends->space->n_rows;
   double one[CLIMB_MOST_ROWS];

@@ -33,7 +33,7 @@ typedef struct impact_plan {
   impact_way way; /* n_steps 0: not followed to an outcome, nor foretold */
 } impact_plan;
 
-/* What a block knows of one end. */
+/* A block's knowledge of one end. */
 typedef struct impact_end {
   double value;      /* furthest outcome, m/s; -INFINITY: none yet */
   impact_plan best;  /* that leads there */

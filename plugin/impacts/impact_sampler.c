@@ -216,7 +216,7 @@ static contact_found found_from(impact_sampler *sampler, int first, int most) {
                          .context = options->run_context};
 }
 
-/* What a search came to. */
+/* The outcome of a search. */
 static void take_in(impact_sampler *sampler, const contact_found *found,
                     double price) {
   const contact_space *space = &sampler->island->space;

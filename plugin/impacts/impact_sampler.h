@@ -5,7 +5,7 @@
 #include "impacts/impact.h"
 #include "impacts/impact_ends.h"
 
-/** Of the steps of samples; see ode_mlcp_impact_set. */
+/** Counts over the steps of samples; see ode_mlcp_impact_set. */
 typedef struct impact_counts {
   uint64_t fallbacks, solutions, incomplete, continua;
 } impact_counts;

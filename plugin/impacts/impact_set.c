@@ -22,7 +22,7 @@ typedef struct tally {
   impact_counts counts;
 } tally;
 
-/* What the threads share. Every sample writes only to places of its own, so
+/* State that the threads share. Every sample writes only to places of its own, so
  * the order in which threads come to them leaves no trace. */
 typedef struct run {
   ode_mlcp_impact *impact;

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/** What a block is for; keeps the uses of one sample's step apart. */
+/** The use of a block; keeps the uses of one sample's step apart. */
 enum {
   PHILOX_CAPS = 0,                /* + contact/2: caps on the impulses */
   PHILOX_ENDS = 0x10000000,       /* + contact: caps that go for the ends */

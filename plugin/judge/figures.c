@@ -50,7 +50,7 @@ static void sum_steps(const recording *r, compare_figures *f) {
   }
 }
 
-/* What never touches keeps no law of contact. */
+/* A run that never touches keeps no law of contact. */
 static void forget_contacts(compare_figures *f) {
   f->contact_error_worst = f->contact_error_p90 = NAN;
   f->cone_violation_worst = f->penetration_worst = f->penetration_end = NAN;

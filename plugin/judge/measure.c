@@ -71,7 +71,7 @@ static void read_motion(measured_body *body, double h) {
   }
 }
 
-/* What the body would have after the step by itself. */
+/* The velocity that the body would have after the step by itself. */
 static void find_free_velocity(const measurement *m, measured_body *body) {
   const traffic_body *told = body->told;
   double inverse[9], v_free[6];
@@ -186,7 +186,7 @@ static void share_forces(const measurement *m) {
   }
 }
 
-/* What a newton changes in a step, m/s: of the centres alone. */
+/* The change of speed by a newton in a step, m/s: of the centres alone. */
 static double mobility_of(const measured_contact *contact, double h) {
   double mobility = 0;
   for (int side = 0; side < 2; side++)

@@ -21,7 +21,7 @@ static bool push(const void ***items, size_t *count, const void *item) {
   return true;
 }
 
-/* Whether the record is as long as its counts say. */
+/* True if the record is as long as its counts say. */
 static bool is_whole(const recording_record *record) {
   uint64_t needed = 0;
   switch (record->kind) {

@@ -73,7 +73,7 @@ static recording_head *open_recording(void) {
   return recording_file_head();
 }
 
-/* What the process keeps up to date itself. */
+/* Fields that the process keeps up to date itself. */
 static void copy_head(recording_head *out) {
   memcpy(out->program, head->program, sizeof out->program);
   memcpy(out->message, head->message, sizeof out->message);
@@ -266,7 +266,7 @@ static bool has_places(const uint32_t places[2], uint32_t count) {
   return places[0] <= count && places[1] <= count;
 }
 
-/* Whether counts and places are those of the record. */
+/* True if counts and places are those of the record. */
 static bool step_is_sound(const traffic_step *step) {
   const traffic_body *bodies = (const void *)(step + 1);
   const traffic_contact *contacts = (const void *)(bodies + step->n_bodies);

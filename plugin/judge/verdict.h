@@ -1,4 +1,4 @@
-/* What a comparison comes to, in words. */
+/* The outcome of a comparison, in words. */
 #ifndef ODE_MLCP_JUDGE_VERDICT_H
 #define ODE_MLCP_JUDGE_VERDICT_H
 

@@ -97,7 +97,7 @@ static bool has_preload(char *const environment[]) {
   return false;
 }
 
-/* Whether the loader takes no preloads into the file: there is none for a
+/* True if the loader takes no preloads into the file: there is none for a
  * static program, and others run as somebody else. */
 static bool takes_none(const char *path) {
   struct stat status;

@@ -8,7 +8,7 @@
 
 #include "ode_mlcp.h"
 
-/** What the environment asks for. */
+/** Settings by the environment. */
 typedef struct dump_request {
   char folder[PATH_MAX]; /* absolute; empty: nothing is asked for */
   ode_mlcp_dump_when when;

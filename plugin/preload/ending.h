@@ -32,7 +32,7 @@ void ending_watch_signals(void);
 /** A step was tried. From any thread. */
 void ending_count_step(bool taken);
 
-/** Whether it is this process that says at its end what was wrong with the
+/** True if it is this process that says at its end what was wrong with the
  *  run. */
 bool ending_answers_for_run(void);
 

@@ -92,7 +92,7 @@ static bool defines_ode(const symbol_table *table) {
   return defines(table, "dWorldStep") && defines(table, "dWorldCreate");
 }
 
-/* Whether `address` lies in one of the object's segments. */
+/* True if `address` lies in one of the object's segments. */
 static bool holds(const struct dl_phdr_info *object, const void *address) {
   ElfW(Addr) offset = (ElfW(Addr))address - object->dlpi_addr;
   for (int k = 0; k < object->dlpi_phnum; k++) {
@@ -141,7 +141,7 @@ const char *libraries_second_ode(void) {
   return found != NULL ? found : find_in_other_namespaces();
 }
 
-/* Whether bytes hold ODE's words on itself: "ODE ", its features, a precision. */
+/* True if bytes hold ODE's words on itself: "ODE ", its features, a precision. */
 static bool tells_of_ode(const char *bytes, size_t size) {
   static const char start[] = "\0ODE ODE_";
   const size_t length = sizeof start - 1;
@@ -183,7 +183,7 @@ const char *libraries_hidden_ode(void) {
   return found;
 }
 
-/* Whether the object was linked with a library whose name begins libode.so or
+/* True if the object was linked with a library whose name begins libode.so or
  * libode-. */
 static bool needs_ode(const struct dl_phdr_info *object) {
   const char *strings = read_symbol_table(object).strings;

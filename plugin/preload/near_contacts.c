@@ -113,7 +113,7 @@ static dContactGeom *at(dContactGeom *contacts, int index, int skip) {
   return (dContactGeom *)((char *)contacts + (ptrdiff_t)index * skip);
 }
 
-/* What only comes near, after the `count` contacts that the host found. */
+/* Points that only come near, after the `count` contacts that the host found. */
 static int add_near(dGeomID one, dGeomID other, double near, int room,
                     dContactGeom *contacts, int skip, int count) {
   dContactGeom found[64];

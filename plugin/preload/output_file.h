@@ -27,7 +27,7 @@ int output_file_check(const char *name, char path[PATH_MAX]);
 /** As output_file_check, for a folder that is there or can be made. */
 int output_file_check_folder(const char *name, char path[PATH_MAX]);
 
-/** Whether `path` is, or would become, a plain file. Async-signal-safe. */
+/** True if `path` is, or would become, a plain file. Async-signal-safe. */
 bool output_file_is_plain(const char *path);
 
 /** Remove an old result, so that it is never taken for a new one: a plain file

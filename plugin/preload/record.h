@@ -1,4 +1,4 @@
-/* What one process records of its steps, and how that reaches the files. */
+/* The records that one process keeps of its steps, and how that reaches the files. */
 #ifndef ODE_MLCP_PRELOAD_RECORD_H
 #define ODE_MLCP_PRELOAD_RECORD_H
 
@@ -20,7 +20,7 @@ void record_set_up(const record_request *request,
 /** Note a step. From any thread. */
 void record_step(dWorldID world, const ode_mlcp_report *report);
 
-/** Whether this process tried a step. Async-signal-safe. */
+/** True if this process tried a step. Async-signal-safe. */
 bool record_has_steps(void);
 
 /**

@@ -329,7 +329,7 @@ static void open_traffic(void) {
            program_invocation_short_name);
 }
 
-/* What ode-mlcp says of its last step; nothing where it is not there. */
+/* ode-mlcp's report of its last step; nothing where it is not there. */
 static void add_report(dWorldID world, traffic_step *step) {
   typedef ode_mlcp_error function(dWorldID, ode_mlcp_report *, size_t);
   static function *last_report;

@@ -195,7 +195,7 @@ static void write_shape(recording_shape *shape, const mesh *mesh) {
   traffic_end();
 }
 
-/* What a geom transform holds; of any other geom, itself. */
+/* The geom that a geom transform holds; of any other geom, itself. */
 static dGeomID inner_geom(dGeomID geom) {
   if (dGeomGetClass(geom) != dGeomTransformClass) return geom;
 #pragma GCC diagnostic push

@@ -1,4 +1,4 @@
-/* What there is to see: bodies with their geoms, and geoms without a body. */
+/* Shapes to see: bodies with their geoms, and geoms without a body. */
 #ifndef ODE_MLCP_PRELOAD_RECORDER_SHAPES_H
 #define ODE_MLCP_PRELOAD_RECORDER_SHAPES_H
 

@@ -59,7 +59,7 @@ static bool place_body(size_t serial, size_t index) {
   return true;
 }
 
-/* Of a body of the step's world, from 1; 0: no body. */
+/* Number of a body of the step's world, from 1; 0: no body. */
 static uint32_t place_of(dBodyID body) {
   return body != NULL ? places[dBodyGetSerial(body)] : 0;
 }

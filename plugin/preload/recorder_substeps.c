@@ -102,7 +102,7 @@ static void collide_again(dWorldID world, dJointGroupID group,
 
 /* ---- forces and damping ---- */
 
-/* What the program gave a body for the step, where there is anything. */
+/* Forces that the program gave a body for the step, where there are any. */
 typedef struct held_body {
   dBodyID body;
   dVector3 force, torque;

@@ -12,7 +12,7 @@
 
 typedef int step_function(dWorldID, dReal);
 
-/** What the program's own collision calls found; to be told of each. */
+/** Contacts that the program's own collision calls found; to be told of each. */
 void substeps_pair(dGeomID one, dGeomID other, int flags);
 
 /** @return what the first substep that failed returned, or 1. */

@@ -23,7 +23,7 @@
 #define RECORDING_MAGIC "ODERECRD"
 enum { RECORDING_VERSION = 2, RECORDING_HEAD = 4096, RECORDING_MESSAGE = 400 };
 
-/** What the process did so far; kept up to date step by step. */
+/** Sums over the process so far; kept up to date step by step. */
 typedef struct recording_head {
   char magic[8];
   uint32_t version, head_size;

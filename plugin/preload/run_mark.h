@@ -1,4 +1,4 @@
-/* What the processes of one `ode-mlcp run` tell each other.
+/* Messages between the processes of one `ode-mlcp run`.
  *
  * `ode-mlcp run` becomes the program (exec), and the program may be a script
  * whose children do the stepping. So that the top process can say at its end
@@ -43,14 +43,14 @@ typedef struct run_mark_place {
  */
 int run_mark_create(const char *path, char *setting, size_t setting_size);
 
-/** Whether the command has probed this very program. */
+/** True if the command has probed this very program. */
 bool run_mark_is_probed(const run_mark *mark);
 
 /** Map the page that `setting` (NULL: none) names; without one, a page that
  *  this process shares with those it forks. */
 run_mark_place run_mark_open(const char *setting);
 
-/** Whether the plain file names belong to this process: the first that asks
+/** True if the plain file names belong to this process: the first that asks
  *  gets them, the others add their process id. */
 bool run_mark_claim(run_mark *mark, pid_t self);
 

@@ -73,7 +73,7 @@ typedef enum traffic_flag {
   TRAFFIC_MAY_SLEEP = 16
 } traffic_flag;
 
-/** What a body is like for long. */
+/** Lasting properties of a body. */
 typedef struct traffic_kind {
   uint32_t body, flags;    /* its number in its world */
   double mass, inertia[9]; /* of the body's own frame */

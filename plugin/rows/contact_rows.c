@@ -67,7 +67,7 @@ static double gap_of(const contact_settings *settings,
 
 static const double TOUCH = 1e-9; /* m: closer is rounding */
 
-/* Whether the contact can push in this step: it touches, but for rounding, or
+/* True if the contact can push in this step: it touches, but for rounding, or
  * would in free flight. */
 static bool can_push(const row_frame *frame, const contact_settings *settings,
                      const host_contact *contact) {

@@ -7,7 +7,7 @@
 #include "host/contacts.h"
 #include "rows/row_set.h"
 
-/** Whether the vertices and their opposites are the corners, in their order, of
+/** True if the vertices and their opposites are the corners, in their order, of
  *  a convex polygon. */
 bool contact_polygon_convex(int n, const double vertex[][2]);
 
@@ -33,7 +33,7 @@ typedef struct contact_settings {
   bool at_once;       /* what takes time does nothing: see sliding_limit */
 } contact_settings;
 
-/** What is built for a contact: the host's rows in the host's order. */
+/** The rows built for a contact: the host's rows in the host's order. */
 typedef struct contact_rows {
   int first_row; /* the normal row */
   int n_rows;

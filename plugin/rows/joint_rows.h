@@ -37,7 +37,7 @@ void joint_rows_add(row_set *set, const row_frame *frame,
                     double world_cfm, joint_level level, const double carried[],
                     int row_of[6]);
 
-/** Whether a stop that is not reached would be within two steps, at the
+/** True if a stop that is not reached would be within two steps, at the
  *  velocities of the step's start or of free flight. */
 bool joint_stop_near(const row_frame *frame, const dStepperJointStop *stop,
                      const int body[2]);

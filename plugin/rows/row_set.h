@@ -6,7 +6,7 @@
 #include "host/bodies.h"
 #include "mlcp/mlcp.h"
 
-/** What corrects a row's position error, m/s or rad/s, signed as its target. */
+/** The correction of a row's position error, m/s or rad/s, signed as its target. */
 typedef struct row_correction {
   double velocity; /* the part of the target that does */
   double excess;   /* what is left to be corrected by moving, a position
@@ -30,7 +30,7 @@ typedef struct contact_polygon {
   double vertex[32][2]; /* counter-clockwise within half a turn */
 } contact_polygon;
 
-/** What every row is built from. */
+/** The inputs of every row. */
 typedef struct row_frame {
   const double *v;         /* [6 n] velocities at the start of the step */
   const double *v_free;    /* [6 n] and in free flight; kinematic bodies: v */

@@ -24,7 +24,7 @@ static const double COMPLIANCE = 1e-7;
  * start of the next step: 1 keeps the energy where it is, 0 damps most (42). */
 static const double CARRIED = 0.99;
 
-/* What the friction of a contact works against. */
+/* The motion that the friction of a contact works against. */
 enum { AIM_MEAN, AIM_END, AIM_MEAN_AGAIN };
 
 /* A row of a joint over the rounds of a step. */
@@ -510,7 +510,7 @@ static void turn_damped(const second_order *s, const motion *from, int b,
     for (int i = 0; i < 3; i++) end[i] = sqrt(work / after) * u[i];
 }
 
-/* Where the mean velocities lead, and the velocities there. */
+/* Poses that the mean velocities lead to, and the velocities there. */
 static void arrive(const second_order *s, const motion *from, double h,
                    motion *to) {
   to->time = from->time + h;

@@ -67,7 +67,7 @@ static bool remember(event_state *w) {
   return true;
 }
 
-/* What a memory knows of the bodies of a contact. */
+/* A memory's knowledge of the bodies of a contact. */
 static void recall_pair(world_contact *contact, const contact_memory *memory,
                         const contact_match *match) {
   contact->known_pair = match->run < match->run_end;
@@ -76,7 +76,7 @@ static void recall_pair(world_contact *contact, const contact_memory *memory,
     contact->overlaps_pair |= memory->entries[e].overlap;
 }
 
-/* Whether a contact's surface moves as it did in the last step. */
+/* True if a contact's surface moves as it did in the last step. */
 static bool moves_alike(const contact_entry *a, const contact_entry *b) {
   return memcmp(a->motion, b->motion, sizeof a->motion) == 0;
 }
@@ -113,7 +113,7 @@ static bool recall_states(event_state *w, const contact_memory *memory,
   return true;
 }
 
-/* What the last substep left of the contacts of `ahead`, into s.known. */
+/* Memory of the contacts of `ahead` after the last substep, into s.known. */
 static bool find_loads(event_state *w) {
   world_contacts *contacts = &w->ahead.contacts;
   const contact_likeness near = contact_likeness_near(
@@ -205,7 +205,7 @@ static double kinetic_energy(const world_snapshot *here, const double v[]) {
   return sum / 2;
 }
 
-/* Whether kinematic bodies or surfaces that move may bring energy in. */
+/* True if kinematic bodies or surfaces that move may bring energy in. */
 static bool is_driven(const world_snapshot *here) {
   for (int k = 0; k < here->contacts.n; k++)
     for (int i = 0; i < 3 && here->contacts.items[k].active; i++)
@@ -257,7 +257,7 @@ static bool tally_impact(event_state *w, double share) {
   return tally_found(w, seconds, &w->s.here->contacts, NULL);
 }
 
-/* What an impact does to the velocities of some bodies ends what they carry on. */
+/* An impact on some bodies ends what they carry on. */
 static void note_touched(event_state *w, const double v[]) {
   const double ROUNDING = 1e-12;
   for (int b = 0; b < w->s.home.n_bodies; b++) {
@@ -397,7 +397,7 @@ static bool choose_active(event_state *w, double h) {
   return approaches;
 }
 
-/* Whether the program gave a joint velocities that it does not allow. */
+/* True if the program gave a joint velocities that it does not allow. */
 static bool joints_approach(const event_state *w) {
   const world_snapshot *here = w->s.here;
   double tolerance = fmax(event_rate_tolerance(w), 1e-8);
@@ -548,7 +548,7 @@ static bool transit(event_state *w, const event *found, double *remaining,
   return events_flip(w) && remember(w) && arrive(w, *remaining);
 }
 
-/* Whether what is moved at the end depends on what rows carried. */
+/* True if what is moved at the end depends on what rows carried. */
 static bool moves_soft(const event_state *w) {
   if (w->ahead.cfm > HOST_DEFAULT_CFM) return true;
   for (int k = 0; k < w->ahead.contacts.n; k++)
@@ -586,7 +586,7 @@ static bool correct(event_state *w, double last) {
   return second_order_correct(&w->s, &w->ahead, &w->now);
 }
 
-/* Whether it may be joints with what does not move that keep the rounds from
+/* True if it may be joints with what does not move that keep the rounds from
  * ending. A mechanism that is free keeps its momentum instead, and a damped step
  * knows no forces that vary. */
 static bool can_damp(const event_state *w) {
@@ -615,7 +615,7 @@ static bool is_without_joints(const event_state *w) {
   return !held;
 }
 
-/* Whether the step that was tried has more energy of motion at its end than it began
+/* True if the step that was tried has more energy of motion at its end than it began
  * with and known forces brought. */
 static bool gains_energy(const event_state *w, double h) {
   const double ROUNDING = 1e-9;

@@ -329,7 +329,7 @@ static void warn_of_gap(event_state *w, const scheme_step *step) {
            "scheme gap gains energy where joints curve; conserving does not");
 }
 
-/* What the sets came to becomes the step's. */
+/* The sets' results become the step's. */
 static bool sum_up(event_state *w, scheme_step *step) {
   int count = 0;
   if (!scheme_remember(step, w->n_kept)) return false;

@@ -29,7 +29,7 @@ int event_most_looks(const event_state *w) {
   return affordable < FEWEST ? 0 : affordable < MOST ? affordable : MOST;
 }
 
-/* What failed `in_row` steps is left out for twice as many after each. */
+/* A try that failed `in_row` steps is left out for twice as many after each. */
 static void back_off(int *in_row, int *pause, bool fails, int most) {
   if (*pause > 0) {
     (*pause)--;

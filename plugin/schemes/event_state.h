@@ -30,7 +30,7 @@ typedef struct body_memory {
   failed_tries failed;
 } body_memory;
 
-/** What the step in hand leaves of a body. */
+/** A body after the step in hand. */
 typedef struct body_end {
   dBodyID id;
   unsigned long serial;
@@ -63,7 +63,7 @@ typedef struct contact_probe {
  *  part and come no closer than it is, in place of an event each time. */
 enum { HITS_APART = 1 };
 
-/** What is watched about a contact of `here`. */
+/** The watch on a contact of `here`. */
 enum {
   WATCH_STOP = 1,
   WATCH_SLIP = 2,
@@ -159,10 +159,10 @@ int event_most_sizes(const event_state *w, bool damps);
  *  collide is held back, all at once. */
 int event_most_events(const event_state *w);
 
-/** What is remembered of tries that came to nothing, after the step. */
+/** The memory of tries that came to nothing, after the step. */
 failed_tries event_failed_tries(const event_state *w);
 
-/** Whether the step has been cut so often that it is only cut where something
+/** True if the step has been cut so often that it is only cut where something
  *  collides: what else changes is met there. */
 bool event_crowds(const event_state *w);
 
@@ -170,11 +170,11 @@ bool event_crowds(const event_state *w);
  *  gives back the part `bounce` of its speed. */
 double event_window(const event_state *w, double bounce);
 
-/** Whether the way to a collision is a step of its own: what flies between the
+/** True if the way to a collision is a step of its own: what flies between the
  *  ends of a longer one conserves nothing. */
 bool event_steps_to_collisions(const event_state *w);
 
-/** Whether a stiff force acts on a body of the contact. */
+/** True if a stiff force acts on a body of the contact. */
 bool event_is_stiff(const event_state *w, const world_contact *contact);
 
 /** The part of its normal impulse that contact or stop k of `here` gives back at

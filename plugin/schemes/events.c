@@ -419,7 +419,7 @@ static void watch_slip(event_state *w, int k, double tolerance) {
       slip_of_nought(w, watch->speed, tolerance);
 }
 
-/* Whether anything is watched of these kinds. */
+/* True if anything is watched of these kinds. */
 static bool watches(const event_state *w, int kinds) {
   for (int k = 0; k < w->s.here->contacts.n; k++)
     if (w->watch[k].kinds & kinds) return true;
@@ -472,7 +472,7 @@ static bool forces_after(event_state *w, double h, double *least) {
   return true;
 }
 
-/* Whether the forces of contact k stay within their limits over the trial step, by
+/* True if the forces of contact k stay within their limits over the trial step, by
  * what the trial alone shows: its mean forces are, and would be if they went on to
  * change as they did since the step before for longer than the step lasts. */
 static bool is_steady(event_state *w, int k) {
@@ -508,7 +508,7 @@ static void drop_steady(event_state *w) {
   for (int k = 0; k < n; k++) w->watch[k].kinds &= ~WATCH_FORCES;
 }
 
-/* What a watch is less than at its event. */
+/* The bound of a watch at its event. */
 static const double AT_EVENT = 1e-6;
 
 /* A contact's new mode after the event of `kind`. */

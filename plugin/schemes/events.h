@@ -1,4 +1,4 @@
-/* What happens within a step: collisions, and contacts that begin or cease to
+/* Events within a step: collisions, and contacts that begin or cease to
  * slip or part (PAGT 7.2, 7.5). */
 #ifndef ODE_MLCP_SCHEMES_EVENTS_H
 #define ODE_MLCP_SCHEMES_EVENTS_H
@@ -54,7 +54,7 @@ bool events_hold_back(event_state *w, double h, bool all, bool *any);
  *  false where memory ran out. */
 bool events_flip(event_state *w);
 
-/** Whether the friction of contact k of `here` is at its limit in the last
+/** True if the friction of contact k of `here` is at its limit in the last
  *  answer. */
 bool events_at_limit(const second_order *s, int k);
 

@@ -1,4 +1,4 @@
-/* Where all bodies of the world are and how they move, at a time. */
+/* Poses and velocities of all bodies of the world at a time. */
 #ifndef ODE_MLCP_SCHEMES_MOTION_H
 #define ODE_MLCP_SCHEMES_MOTION_H
 

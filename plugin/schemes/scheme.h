@@ -1,4 +1,4 @@
-/* What a scheme is to the stepper: a struct of functions. */
+/* A scheme as the stepper sees it: a struct of functions. */
 #ifndef ODE_MLCP_SCHEMES_SCHEME_H
 #define ODE_MLCP_SCHEMES_SCHEME_H
 
@@ -14,7 +14,7 @@ typedef struct body_result {
   bool kinematic;
 } body_result;
 
-/** What the next step starts from. */
+/** The start of the next step. */
 typedef struct step_memory {
   contact_entry *entries; /* out */
   int n_entries;
@@ -22,7 +22,7 @@ typedef struct step_memory {
                         once */
 } step_memory;
 
-/** What the state of every scheme begins with. */
+/** The beginning of every scheme's state. */
 typedef struct scheme_state {
   memory_pool pool;    /* of all that the state holds; given back with it */
   assembly *assembly;  /* with the answer of the last solve */
@@ -93,7 +93,7 @@ scheme_state *scheme_state_create(const scheme *scheme,
                                   const memory_source *source);
 void scheme_state_destroy(const scheme *scheme, scheme_state *state);
 
-/** What every scheme reads a step's world with. */
+/** The settings with which every scheme reads a step's world. */
 world_settings scheme_settings(const scheme_step *step);
 
 /** What every request of a step says: whose settings and observer, x the velocity

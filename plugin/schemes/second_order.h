@@ -8,7 +8,7 @@
 
 typedef struct second_order second_order;
 
-/** What the rows of a joint carried in a substep. */
+/** Impulses of the rows of a joint in a substep. */
 typedef struct joint_load {
   unsigned count;  /* of the host's rows; 0: not known */
   double force[6]; /* N, N m */

@@ -181,7 +181,7 @@ static bool recall_contacts(stewart_trinkle *s, const scheme_step *step) {
          outcome_no_memory(step->out);
 }
 
-/* What was active stays so. */
+/* Active contacts stay active. */
 static bool carry_on(stewart_trinkle *s, const scheme_step *step) {
   if (!recall_contacts(s, step)) return false;
   for (int k = 0; k < s->problem.contacts.n; k++)

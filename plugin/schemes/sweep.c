@@ -71,7 +71,7 @@ static void read_body(sweep_body *body, dBodyID id, const double u[6],
   body->moves = body->way > 0 || body->turning > 0;
 }
 
-/* Whether a body goes further than half its own thickness. `about` is its
+/* True if a body goes further than half its own thickness. `about` is its
  * centre. @return gap_status */
 static int find_fast(gap_context *gaps, dBodyID id, double way, double turning,
                      bool *fast) {
@@ -111,7 +111,7 @@ static bool is_slow(dBodyID id, double way, double turning) {
   return true;
 }
 
-/* Whether there is any body that is fast: most steps end here. */
+/* True if there is any body that is fast: most steps end here. */
 static int find_any_fast(step_sweep *sweep, const sweep_request *request,
                          bool *any) {
   const double h = request->step_size;
@@ -383,7 +383,7 @@ static dSpaceID outermost_space(dGeomID geom) {
   return space;
 }
 
-/* What a geom of a fast body may meet: all that is near its way in its space. */
+/* Geoms that a geom of a fast body may meet: all that is near its way in its space. */
 static int look_around(step_sweep *sweep, const sweep_body *body, dGeomID geom,
                        bool soft_world) {
   dReal box[6];
@@ -493,7 +493,7 @@ static double through_depth(const sweep_pair *pair) {
   return has_mesh(pair->geom) ? 0 : THROUGH * pair->inner;
 }
 
-/* Where a pair would meet, if one of it went through the other. */
+/* The place where a pair would meet, if one of it went through the other. */
 static int meet(step_sweep *sweep, const sweep_request *request,
                 sweep_pair *pair) {
   const double PART = 1e-3; /* of a depth, to which it is found */

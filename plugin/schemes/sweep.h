@@ -99,7 +99,7 @@ bool step_sweep_first(step_sweep *sweep, const sweep_way *way,
                       bool (*ignore)(const void *context, const int body[2]),
                       const void *context, double close, double *share);
 
-/** Whether two geoms are among those that the last step_sweep_first looked at; and
+/** True if two geoms are among those that the last step_sweep_first looked at; and
  *  whether it noted that they meet. */
 bool step_sweep_covers(const step_sweep *sweep, dGeomID one, dGeomID other);
 bool step_sweep_meets(const step_sweep *sweep, dGeomID one, dGeomID other);

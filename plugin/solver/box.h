@@ -50,7 +50,7 @@ typedef struct graph_edge {
   double offset[3]; /* T: linear part of a point's velocity, see box.c */
 } graph_edge;
 
-/** Where a row came from. */
+/** The origin of a row. */
 typedef struct box_origin {
   int row;      /* its own, -1 for a generator */
   int friction; /* a generator's set, -1 otherwise */

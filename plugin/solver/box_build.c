@@ -206,7 +206,7 @@ static void put_generators(builder *b, int first, const draft *d,
   }
 }
 
-/* What two generators of a set share of its base rows' compliance. */
+/* The compliance of base rows that two generators of a set share. */
 static double shared_compliance(const mlcp_problem *problem,
                                 const box_origin *p, const box_origin *q) {
   const mlcp_friction *set = &problem->frictions[p->friction];
@@ -441,7 +441,7 @@ KERNEL double row_norm(const box_problem *box, int a, int b,
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* Whether J_b = -J_a T, as far as rounding tells. */
+/* True if J_b = -J_a T, as far as rounding tells. */
 KERNEL bool row_is_twisted(const double J_a[6], const double J_b[6],
                            const double o[3]) {
   const double noise = 1e-14;

@@ -86,7 +86,7 @@ typedef struct graph_edge_place {
   bool a_first;
 } graph_edge_place;
 
-/* What a graph edge adds where its rows are of several points. */
+/* The share of a graph edge where its rows are of several points. */
 KERNEL void add_untwisted(const box_problem *box, const graph_edge *edge,
                           const box_weights *weights,
                           const graph_edge_place *at) {
@@ -237,7 +237,7 @@ bool box_system_factor(body_blocks *blocks, const box_problem *box,
   return body_blocks_factor(blocks);
 }
 
-/* What clusters whose compliance is coupled add to W x. */
+/* The share of clusters of coupled compliance in W x. */
 static void weigh_full(const box_problem *box, const box_weights *weights,
                        const double x[], double y[]) {
   for (int c = 0; c < box->n_clusters && box->n_compliances > 0; c++) {

@@ -226,7 +226,7 @@ static bool run(fast_work *work, fast_method method, bool smooth,
   return method == FAST_LEMKE ? solve_by_lemke(work) : lemke_cold(work);
 }
 
-/* What residuals end the cascade: a share of the tolerances. */
+/* The residuals that end the cascade: a share of the tolerances. */
 static void set_limits(fast_work *work, const solver_options *options,
                        double share) {
   bool is_small = work->box.n_rows <= FEW_ROWS;

@@ -167,7 +167,7 @@ KERNEL double weigh_rows(interior *in) {
   return largest_of_four(worst);
 }
 
-/* What the right side of a step aims at. */
+/* The aim of a step's right side. */
 typedef enum aim_kind {
   AIM_STRAIGHT, /* s y = mu units */
   AIM_CURVED,   /* the same less the second order of the step that stands */

@@ -49,7 +49,7 @@ static const double fast_cost_of_solve = 0.1;
 static const double fast_cost_of_pivot =
     0.5; /* a solve, passes over all rows */
 
-/** Whether `cost` more is within the budget; it is spent then. */
+/** True if `cost` more is within the budget; it is spent then. */
 bool fast_work_spend(fast_work *work, double cost);
 
 /** Not even a factorisation is left. */

@@ -345,7 +345,7 @@ static void consider_scaled(solve *s) {
   consider(s);
 }
 
-/* Whether z_j or w_j, whichever is basic, is negative by more than `share` of
+/* True if z_j or w_j, whichever is basic, is negative by more than `share` of
  * what the sums that it is in are added up from. */
 static bool violates(const solve *s, int j, double share) {
   const lemke_problem *p = &s->scaled;
@@ -442,7 +442,7 @@ static double spread(int i) {
   return 0.5 + (double)((unsigned)i * 2654435761u >> 8) / 16777216.0;
 }
 
-/* Whether z is the ray's direction of a path with a covering vector of ones. */
+/* True if z is the ray's direction of a path with a covering vector of ones. */
 static bool is_ray(solve *s, const double z[]) {
   double *w = s->w, *size = s->size, z0 = 0;
   int largest = 0;
@@ -847,7 +847,7 @@ static lemke_status follow_feasibility(solve *s, const lemke_problem *pair,
   return path.status;
 }
 
-/* Whether what no path solved has no solution.
+/* True if what no path solved has no solution.
  * @return false when memory ran out */
 static bool find_certificate(solve *s, double certificate[]) {
   int n = s->scaled.n;

@@ -56,7 +56,7 @@ double lcp_residual(const lemke_problem *problem, const double z[], double w[]);
 double lcp_componentwise(const lemke_problem *problem, const double z[],
                          double w[], double size[]);
 
-/** Whether z with these two is a solution to `tolerance`: both are below it, or
+/** True if z with these two is a solution to `tolerance`: both are below it, or
  *  the componentwise one is what rounding leaves, and no double is nearer. */
 bool lcp_is_solved(int n, double residual, double componentwise,
                    double tolerance);
@@ -71,7 +71,7 @@ bool lcp_is_solved(int n, double residual, double componentwise,
  */
 double lcp_certificate_error(const lemke_problem *problem, const double y[]);
 
-/** What that may be: rounding of y itself. */
+/** Its bound: rounding of y itself. */
 extern const double lcp_certificate_tolerance;
 
 /**

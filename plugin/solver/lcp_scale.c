@@ -67,7 +67,7 @@ static int power_of(double x) {
   return (int)(bits >> 52 & 0x7ff) - 1022;
 }
 
-/* Whether the largest entries, by rows and columns, are all near 1. */
+/* True if the largest entries, by rows and columns, are all near 1. */
 static bool is_balanced(const lemke_problem *p, const short entry_power[],
                         int largest[]) {
   for (int i = 0; i < p->n; i++) largest[i] = INT_MIN;

@@ -131,7 +131,7 @@ static void emit_slip(builder *f, int first, int n_base, const double u[2],
 
 static const double alone[2] = {1, 0};
 
-/* What of p no variable moves. */
+/* The part of p that no variable moves. */
 static double constant_impulse(const mlcp_row *row) {
   switch (bounds_of(row)) {
     case FREE: return 0;
@@ -155,7 +155,7 @@ static void emit_row(builder *f, int r) {
   }
 }
 
-/* What a set's limit is scaled with, so that zeta is in m/s too. */
+/* The scale of a set's limit: with it zeta is in m/s too. */
 static double limit_scale(const builder *f, const mlcp_friction *set) {
   return f->diagonal[set->normal >= 0 ? set->normal : set->first_row];
 }

@@ -245,7 +245,7 @@ static double certificate_work(const cascade *c) {
   return fmin(200, 0.5 * c->given);
 }
 
-/* Whether there is no solution, once. */
+/* True if there is no solution, once. */
 static outcome run_certificate(cascade *c) {
   enum { steps = 4 };
   solver_workspace *w = c->workspace;

@@ -1,4 +1,4 @@
-/* What is asked of a solve, and how it ended. */
+/* Options of a solve, and how it ended. */
 #ifndef ODE_MLCP_SOLVER_SOLVER_OPTIONS_H
 #define ODE_MLCP_SOLVER_SOLVER_OPTIONS_H
 

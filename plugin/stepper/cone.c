@@ -10,7 +10,7 @@ static const double TOUCHING = 1e-6; /* m */
 /* s: long enough for rates, too short for anything to move */
 static const double INSTANT = 1e-6;
 
-/* What is asked for and what is found. */
+/* The request and the result. */
 typedef struct cone_search {
   world_snapshot home,
       here; /* joints; contacts of the collision function, too */

@@ -1,4 +1,4 @@
-/* What is set for all worlds of the process. */
+/* Settings of all worlds of the process. */
 #ifndef ODE_MLCP_STEPPER_PROCESS_H
 #define ODE_MLCP_STEPPER_PROCESS_H
 

@@ -35,7 +35,7 @@ typedef enum warning_kind {
   N_WARNINGS
 } warning_kind;
 
-/* What an island left. */
+/* Results of an island. */
 typedef struct island_result {
   size_t first_body, first_joint; /* into the step's results */
   int n_entries; /* what the next step starts from, from first_joint on */
@@ -113,7 +113,7 @@ static void release_states(world_stepper *stepper) {
   }
 }
 
-/* Of a scheme that sees all islands at once: the one there is, between steps. */
+/* The one state of a scheme that sees all islands at once, between steps. */
 static void *only_state(const world_stepper *stepper) { return stepper->spare; }
 
 /* --- progress ---------------------------------------------------------------- */
@@ -216,7 +216,7 @@ static void clear_joints(joint_result joints[], const dStepperIsland *island) {
   }
 }
 
-/* Whether a body may move by so much in a step. */
+/* True if a body may move by so much in a step. */
 static bool check_motion(dBodyID id, const double motion[6], outcome *out) {
   double way = hypot(hypot(motion[0], motion[1]), motion[2]);
   double turn = hypot(hypot(motion[3], motion[4]), motion[5]);
@@ -229,7 +229,7 @@ static bool check_motion(dBodyID id, const double motion[6], outcome *out) {
       moves ? "m" : "rad", ODE_MLCP_MOST_MOTION);
 }
 
-/* Whether a body's result is one that the host can take: it normalises
+/* True if a body's result is one that the host can take: it normalises
  * quaternions by squares, and places far apart lose what is near them. What the
  * velocities would make of the next step is looked at, too. */
 static bool check_body(const world_stepper *stepper, dBodyID id,
@@ -494,7 +494,7 @@ static void stepper_commit(void *context, const dStepperIsland *island) {
 
 /* --- the end of a step --------------------------------------------------------- */
 
-/* What the islands left, one after the other, is what the next step finds. */
+/* The islands' memories, one after the other, are what the next step finds. */
 static void keep_entries(world_stepper *stepper) {
   contact_entry *entries = stepper->entries;
   int count = 0;

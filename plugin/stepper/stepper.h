@@ -1,4 +1,4 @@
-/* What the files of this room share of the steppers. */
+/* Shared by the files of this room: the steppers. */
 #ifndef ODE_MLCP_STEPPER_STEPPER_H
 #define ODE_MLCP_STEPPER_STEPPER_H
 

@@ -41,14 +41,14 @@ typedef struct contact_entry {
   int hits;
 } contact_entry;
 
-/** What a step makes of an entry of the last one. */
+/** The match of an entry of the last step. */
 typedef struct contact_claim {
   int taker;     /* the key that took it, -1 for none */
   int first_key; /* if the entry is the first of its run: the run's first key in
                     this step, -1 for none */
 } contact_claim;
 
-/** What a joint or contact has of the last step. */
+/** The memory of a joint or contact from the last step. */
 typedef struct contact_match {
   const contact_entry *old; /* NULL for none */
   bool other_features;      /* contact: than the entry's */
@@ -84,7 +84,7 @@ void contact_memory_unclaim(const contact_memory *memory);
 void contact_memory_take(contact_memory *memory, const contact_entry entries[],
                          int count);
 
-/** What may be the same contact. */
+/** The measure by which contacts are the same. */
 typedef struct contact_likeness {
   double radius;         /* m: contacts further apart are others */
   double normal_product; /* and those whose normals have a lesser product */

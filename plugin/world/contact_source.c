@@ -61,7 +61,7 @@ static bool wakes(const ode_mlcp_contact_list *list, dBodyID body1,
          LEAST_MARGIN;
 }
 
-/* Where islands are hidden, only what is shown moves. */
+/* Hidden islands do not move. */
 static bool of_interest(const ode_mlcp_contact_list *list, dBodyID body1,
                         dBodyID body2) {
   return list->shown == NULL || moves(body1) || moves(body2);
@@ -383,7 +383,7 @@ static bool takes_geom(ode_mlcp_contact_list *list, dGeomID geom,
   return false;
 }
 
-/* Where islands are hidden, what is not shown is where it was. */
+/* Hidden islands are where they were. */
 static bool takes_shown_geoms(ode_mlcp_contact_list *list, dSpaceID space,
                               const int levels[2]) {
   for (size_t i = 0; i < list->n_shown; i++)

@@ -27,7 +27,7 @@ typedef struct source_pair {
   bool soft; /* by its surface */
 } source_pair;
 
-/** What a collision function found, in its order. */
+/** Contacts that a collision function found, in its order. */
 struct ode_mlcp_contact_list {
   memory_pool *pool;
   gap_context *gaps;
@@ -100,7 +100,7 @@ bool contact_source_collect(contact_source *source, dWorldID world,
 bool contact_source_hide(contact_source *source, const dStepperIsland islands[],
                          size_t n_islands);
 
-/** Of the islands hidden, show these alone; `index` [n] are their numbers. */
+/** Show these of the hidden islands alone; `index` [n] are their numbers. */
 void contact_source_show(contact_source *source, const dStepperIsland shown[],
                          const int index[], size_t n);
 

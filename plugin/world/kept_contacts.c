@@ -142,7 +142,7 @@ static bool note_told(kept_contacts *kept, size_t n_bodies,
 
 /* --- what is missing ------------------------------------------------------------ */
 
-/* Where the two places of a contact of the last step are now. */
+/* The present places of the two points of a contact of the last step. */
 typedef struct opened {
   dBodyID body[2]; /* in the entry's order */
   double place[3]; /* m, half-way between */

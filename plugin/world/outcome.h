@@ -33,7 +33,7 @@ void outcome_add_contradictions(outcome *sum, const outcome *share);
  *  are none yet. */
 void outcome_add(outcome *sum, const outcome *share);
 
-/** Of what was solved in vain, add the work alone. */
+/** Add the work alone of solves in vain. */
 void outcome_add_work(outcome *sum, const outcome *share);
 
 /** Say why the step cannot be taken. @return false */

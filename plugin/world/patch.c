@@ -23,7 +23,7 @@ static double length_of(const patch_point *a, const patch_point *b) {
   return hypot(b->x - a->x, b->y - a->y);
 }
 
-/* Whether others can push for the contact, and it for them. */
+/* True if others can push for the contact, and it for them. */
 static bool is_shared(double world_cfm, const host_contact *point) {
   const host_surface *surface = &point->surface;
   double cfm = isnan(surface->cfm) ? world_cfm : surface->cfm;

@@ -9,7 +9,7 @@ typedef struct world_pose {
   double quaternion[4]; /* body to world, unit */
 } world_pose;
 
-/** Where a body was read. */
+/** The pose at which a body was read. */
 world_pose world_pose_of(const host_body *body);
 
 /** out = q moved by `velocity` [6] over h; exact for a constant turn. */

@@ -106,7 +106,7 @@ static contact_group *group_of(group_table *table, const int body[2]) {
 
 /* --- reading -------------------------------------------------------------- */
 
-/* What is shared while a snapshot is read. */
+/* State shared while a snapshot is read. */
 typedef struct world_reader {
   world_snapshot *world;
   const world_snapshot *home; /* at other poses */
@@ -175,7 +175,7 @@ static int keep_contact(world_reader *r) {
   return k;
 }
 
-/* What a contact is called in a message. */
+/* The name of a contact in a message. */
 typedef struct contact_name {
   const char *kind;
   unsigned long number;
@@ -240,7 +240,7 @@ static void take_source(world_contact *contact,
   }
 }
 
-/* Whether a contact is open by what is no gap to a structure at rest. */
+/* True if a contact is open by what is no gap to a structure at rest. */
 static bool is_hardly_open(const world_snapshot *world,
                            const host_contact *point) {
   double h = world->settings.step_size, size = INFINITY;
@@ -346,7 +346,7 @@ static bool read_stops(world_reader *r, int j, const host_body *bodies[2]) {
   return true;
 }
 
-/* What a powered joint adds to its bodies. */
+/* Forces that a powered joint adds to its bodies. */
 static void add_joint_force(world_snapshot *world, const world_joint *joint,
                             const dStepperJointRows *rows) {
   for (int side = 0; side < 2; side++) {
@@ -667,7 +667,7 @@ static void freeze_contact(world_reader *r, const world_snapshot *home, int k,
   r->world->linearised = true;
 }
 
-/* Of an island that is not looked at. */
+/* Bodies of an island that is not looked at. */
 static bool is_elsewhere(dBodyID id, int body) {
   return id != NULL && body < 0 && dBodyIsEnabled(id);
 }
@@ -717,7 +717,7 @@ static bool hardly_moved(const host_body *body, const world_pose *pose) {
   return true;
 }
 
-/* Whether what the collision function finds at these poses is known from the
+/* True if what the collision function finds at these poses is known from the
  * step's start. Contacts of the program's joints may have been merged there. */
 static bool source_is_known(const world_snapshot *home,
                             const world_pose poses[]) {

@@ -1,4 +1,4 @@
-/* What can be said of a snapshot's contacts, and finding them in another. */
+/* Properties of a snapshot's contacts, and finding them in another. */
 #include <math.h>
 #include <string.h>
 
