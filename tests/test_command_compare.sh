@@ -484,7 +484,7 @@ wait $child || :
 compare --output report --from broken
 check "killed: status 1" status_is 1
 check "killed: told" out_has '^ah: its recording breaks off after [0-9]* steps'
-check "killed: the verdict" out_has 'not run to its end under ah'
+check "killed: the verdict" out_has '^1. ah: the program was not run to its end'
 check "killed: the figures" figure_is ah steps 'x > 0'
 check "killed: told to the page, too" \
   grep -q '"complaint": "its recording breaks off after' report/report.json

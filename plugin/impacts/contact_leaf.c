@@ -102,7 +102,7 @@ static bool span(hull *hull, double moves[], int n_moves) {
 
 /* The direction across d - 1 edges. False: they do not span a facet. */
 static bool normal_of(int d, double edges[D][D], double normal[]) {
-  int pivot[D], n_pivots = 0;
+  int pivot[D] = {0}, n_pivots = 0;
   bool is_pivot[D] = {false};
   for (int e = 0; e < d - 1; e++) {
     double largest = 0;

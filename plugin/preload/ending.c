@@ -83,10 +83,9 @@ static bool tell_of_steps_not_taken(void) {
   text_add(&out, " of ");
   text_add_integer(&out, atomic_load(&run.mark->steps));
   counts[out.used] = '\0';
-  message_say((const char *[]){program, ": ", counts,
-                               " steps were refused or failed and changed "
-                               "nothing",
-                               NULL});
+  message_say((const char *[]){
+      program, ": ", counts,
+      " steps were refused or failed and changed nothing", NULL});
   return true;
 }
 

@@ -9,6 +9,13 @@
 
 #include "ode_mlcp.h"
 
+/* glibc lists the namespaces of dlmopen from 2.35 on; musl has none. */
+#ifdef __GLIBC_PREREQ
+#if __GLIBC_PREREQ(2, 35)
+#define LISTS_NAMESPACES
+#endif
+#endif
+
 /* The parts of a loaded object's dynamic section that a look-up needs. */
 typedef struct symbol_table {
   const ElfW(Sym) * symbols;
@@ -121,7 +128,7 @@ static int notice_other_ode(struct dl_phdr_info *object, size_t size,
 /* What dlmopen loads beside everything else, dl_iterate_phdr does not tell.
  * Older C libraries do not list it either. */
 static const char *find_in_other_namespaces(void) {
-#if defined __GLIBC__ && __GLIBC_PREREQ(2, 35)
+#ifdef LISTS_NAMESPACES
   // declared as the older, shorter struct
   const struct r_debug_extended *space = dlsym(RTLD_DEFAULT, "_r_debug");
   if (space == NULL || space->base.r_version < 2) return NULL;

@@ -132,13 +132,12 @@ end_program(ode_file_kind kind, const char *path, const char *soname) {
   if (kind == ODE_FILE_SINGLE)
     message_say((const char *[]){
         program_invocation_short_name, " opened ", path,
-        ", which is in single precision; only ODE in double precision can be "
-        "stood in for",
-        NULL});
+        ", which is in single precision; only ODE in double precision",
+        " can be stood in for", NULL});
   else
     message_say((const char *[]){
         program_invocation_short_name, " opened ", path, " (", soname,
-        "); only " ODE_FILE_SONAME " can be stood in for", NULL});
+        "); only ", ODE_FILE_SONAME, " can be stood in for", NULL});
   if (ending_refuse != NULL) ending_refuse();
   _exit(WRONG_RUN_STATUS);
 }

@@ -619,7 +619,7 @@ static void move_bodies(const world_reader *r, const world_pose poses[],
     }
     dQuaternion quaternion;
     dMatrix3 rotation;
-    memcpy(quaternion, poses[b].quaternion, sizeof quaternion);
+    for (int i = 0; i < 4; i++) quaternion[i] = poses[b].quaternion[i];
     dNormalize4(quaternion);
     dRfromQ(rotation, quaternion);
     place_alone(id, position, quaternion, rotation);
