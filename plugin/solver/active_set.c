@@ -73,76 +73,75 @@ void active_set_of_guess(fast_work *work) {
 
 /* ---- weights of the active set ------------------------------------------- */
 
-/* How the row's limit moves with the normal that it follows. */
+/* Does the row's limit move with the cluster's normal, and how? */
 static double follow_factor(const fast_work *work, int row) {
   const box_problem *box = &work->box;
-  int normal = box->normal_of[row];
-  if (work->state[row] == ROW_ACTIVE || normal == row ||
-      work->state[normal] != ROW_ACTIVE)
+  const box_cluster *cluster = box_cluster_of(box, row);
+  if (work->state[row] == ROW_ACTIVE || box->type[row] != BOX_FRICTION ||
+      !cluster->has_normal || work->state[cluster->first_row] != ROW_ACTIVE)
     return 0;
   return signed_one(work->state[row]) * box->coefficient[row];
 }
 
-bool active_set_weigh(const fast_work *work, int first, int end,
-                      const double softness[]) {
-  const box_weights *weights = &work->weights;
+bool active_set_weights(const fast_work *work, const box_cluster *cluster,
+                        double prox, double W[]) {
+  int m = cluster->n_rows;
   bool symmetric = true;
-  for (int row = first; row < end; row++) {
-    bool active = work->state[row] == ROW_ACTIVE;
+  memset(W, 0, sizeof(double) * (size_t)(m * m));
+  for (int i = 0; i < m; i++) {
+    int row = cluster->first_row + i;
+    if (work->state[row] == ROW_ACTIVE) {
+      W[(m + 1) * i] = 1 / box_softness(&work->box, row, prox);
+      continue;
+    }
     double follow = follow_factor(work, row);
-    weights->own[row] = active ? 1 / softness[row] : 0;
-    weights->follow[row] =
-        follow == 0 ? 0 : follow * weights->own[work->box.normal_of[row]];
-    symmetric = symmetric && follow == 0;
+    if (follow == 0) continue;
+    W[m * i] = follow * W[0];
+    symmetric = false;
   }
   return symmetric;
 }
 
 /* Generators whose compliance is coupled: rows of A say what each row's
  * impulse obeys. */
-static void weigh_coupled(const fast_work *work, const box_cluster *cluster,
-                          const double softness[]) {
+static bool coupled_weights(const fast_work *work, const box_cluster *cluster,
+                            double prox, double W[]) {
   const box_problem *box = &work->box;
   int m = cluster->n_rows;
   double A[BOX_MAX_CLUSTER * BOX_MAX_CLUSTER];
-  double *W = work->weights.full + cluster->first_compliance;
   const double *C = box->full_compliance + cluster->first_compliance;
   memset(A, 0, sizeof(double) * (size_t)(m * m));
   for (int i = 0; i < m; i++) {
     int row = cluster->first_row + i;
     if (work->state[row] == ROW_ACTIVE) {
       for (int j = 0; j < m; j++) A[m * i + j] = C[m * i + j];
-      A[(m + 1) * i] += softness[row] - box->compliance[row];
+      A[(m + 1) * i] += (prox + box->relaxation) * box->diagonal[row];
     } else {
       A[(m + 1) * i] = 1;
       A[m * i] -= follow_factor(work, row);
     }
   }
   box_system_invert(m, A, W);
-  for (int j = 0; j < m; j++) {
-    int row = cluster->first_row + j;
-    work->weights.own[row] = work->weights.follow[row] = 0;
-    for (int i = 0; i < m && work->state[row] != ROW_ACTIVE; i++)
-      W[m * i + j] = 0;
-  }
+  for (int j = 0; j < m; j++)
+    if (work->state[cluster->first_row + j] != ROW_ACTIVE)
+      for (int i = 0; i < m; i++) W[m * i + j] = 0;
+  return false;
 }
 
-bool active_set_factor(fast_work *work, const double softness[]) {
+bool active_set_factor(fast_work *work, double prox) {
   const box_problem *box = &work->box;
+  bool symmetric = true;
   if (!fast_work_spend(work, 1)) return false;
-  bool symmetric = active_set_weigh(work, 0, box->n_rows, softness);
-  for (int c = 0; c < box->n_clusters && box->n_compliances > 0; c++) {
-    if (box->clusters[c].first_compliance < 0) continue;
-    weigh_coupled(work, &box->clusters[c], softness);
-    symmetric = false;
+  for (int c = 0; c < box->n_clusters; c++) {
+    const box_cluster *cluster = &box->clusters[c];
+    double *W = work->weights + cluster->first_weight;
+    bool simple = cluster->first_compliance < 0;
+    if (!(simple ? active_set_weights(work, cluster, prox, W)
+                 : coupled_weights(work, cluster, prox, W)))
+      symmetric = false;
   }
   work->factorisations++;
-  return box_system_factor(&work->blocks, box, &work->weights, symmetric);
-}
-
-void active_set_soften(fast_work *work, double prox) {
-  for (int row = 0; row < work->box.n_rows; row++)
-    work->softness[row] = box_softness(&work->box, row, prox);
+  return box_system_factor(&work->blocks, box, work->weights, symmetric);
 }
 
 /* ---- steps --------------------------------------------------------------- */
@@ -164,7 +163,7 @@ void active_set_step(fast_work *work, double p[]) {
   box_slips(box, work->v, p, work->w);
   for (int i = 0; i < box->n_rows; i++)
     work->r[i] = work->state[i] == ROW_ACTIVE ? -work->w[i] : 0;
-  box_system_solve(&work->blocks, box, &work->weights, work->r, work->dv,
+  box_system_solve(&work->blocks, box, work->weights, work->r, work->dv,
                    work->dp, work->scratch);
   for (int i = 0; i < box->n_rows; i++) p[i] += work->dp[i];
   work->iterations++;
@@ -236,10 +235,9 @@ bool active_set_correct(fast_work *work, const active_set_options *options) {
   double *p = work->kept_p;
   memcpy(p, work->p, sizeof *p * (size_t)box->n_rows);
 
-  active_set_soften(work, usual_prox);
   progress progress = {INT_MAX / 2, 0};
   for (int k = 0; k < options->max_factorisations; k++) {
-    if (!active_set_factor(work, work->softness)) return false;
+    if (!active_set_factor(work, usual_prox)) return false;
     bool all = k < options->max_all_changes;
     active_set_changes changes;
     if (refine(work, p, all, &changes)) return true;

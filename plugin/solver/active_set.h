@@ -27,19 +27,14 @@ void active_set_all_active(fast_work *work);
  *  rounding and small changes make its sign. */
 void active_set_of_guess(fast_work *work);
 
-/** Weights of the rows first to end - 1, whole clusters whose compliance is not
- *  coupled, in the present active set.
- *  @param softness  [n_rows] 1/kg, of active rows
+/** Weights of a cluster without coupled compliance, as in box_system_factor.
  *  @return true when they are symmetric. */
-bool active_set_weigh(const fast_work *work, int first, int end,
-                      const double softness[]);
+bool active_set_weights(const fast_work *work, const box_cluster *cluster,
+                        double prox, double W[]);
 
-/** work->softness by box_softness.
+/** Factor the system of the present active set into work->blocks.
  *  @param prox  relative to a row's diagonal. */
-void active_set_soften(fast_work *work, double prox);
-
-/** Factor the system of the present active set into work->blocks. */
-bool active_set_factor(fast_work *work, const double softness[]);
+bool active_set_factor(fast_work *work, double prox);
 
 /** Rows at a limit go exactly there. */
 void active_set_put_at_limits(fast_work *work, double p[]);

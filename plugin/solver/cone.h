@@ -1,4 +1,4 @@
-/* True if the friction cone of a problem is pointed: Lemke's method is sure of
+/* Whether the friction cone of a problem is pointed: Lemke's method is sure of
  * an answer where it is, and no contacts are locked.
  *
  * The cone is { J'p : c_n >= 0, friction within its polygon, joint rows free };

@@ -89,6 +89,71 @@ static bool is_over(const fast_work *work) {
   return fast_work_is_spent(work) || work->best_residual <= work->enough;
 }
 
+/* An interior point run and its active set; from where it got stuck,
+ * continuation by pivots, where few rows are left to change. */
+static bool run_interior(fast_work *work,
+                         const fast_interior_options *options) {
+  const double near_enough = 1e-6; // residual: all but a few rows are told
+  const double prox = 1e-2;        // leaves the point where it got stuck
+  const double much_nearer = 0.1;  // times the residual, worth another try
+  const active_set_options polish = {.max_factorisations = 8,
+                                     .max_all_changes = 5,
+                                     .max_share = 0.2,
+                                     .patience = 1};
+  if (fast_interior_solve(work, options)) return true;
+  // where the path's own end is asked for, it is not the first answer that will do
+  if (options->cross_over && is_over(work)) return false;
+  if (work->residual < near_enough && active_set_solve(work, &polish))
+    return true;
+  fast_work_restore_best(work);
+  double from = work->residual;
+  if (from > work->few_left) return false;
+  if (fast_proximal_solve(work, prox)) return true;
+  work->few_left = much_nearer * from;
+  return false;
+}
+
+/* How long a run may be; one that ends at all ends within 20 iterations. */
+enum { MAX_ITERATIONS = 50 };
+
+/* An interior point from nothing, `margin` inside its limits. Where it gets stuck
+ * its best point is one to begin at again, with products that belong to the
+ * residual there; the path from it is another one. Where that leads to no better
+ * point, larger products do, up to those of a point of which nothing is known. */
+static bool run_interiors(fast_work *work, double margin) {
+  const double power = 1.5, growth = 3; // of products; of them after a failure
+  const double worth_it = 0.9;          // of the residual
+  fast_interior_options options = {.start = 1,
+                                   .margin = margin,
+                                   .max_iterations = MAX_ITERATIONS,
+                                   .cross_over = true};
+  double share = 1, before = INFINITY;
+  while (options.start <= 1) {
+    if (run_interior(work, &options)) return true;
+    if (is_over(work)) return false;
+    share = work->residual < worth_it * before ? 1 : growth * share;
+    before = work->residual;
+    options.start = share * pow(before, power);
+    options.warm = true;
+  }
+  return false;
+}
+
+/* Not from the guess: what is hard has limits to change that last step's impulses
+ * lie close to, and from nothing the path ends more often, and no later. Which of
+ * several beginnings leads to the end no sign tells. */
+static bool try_interiors(fast_work *work) {
+  static const double margins[] = {1,   0.01, 10, 1e-3,
+                                   100, 0.1,  3,  30}; // of the scale
+  for (size_t i = 0; i < sizeof margins / sizeof *margins; i++) {
+    fast_work_set_best_aside(work);
+    bool solved = run_interiors(work, margins[i]);
+    fast_work_keep_better(work);
+    if (solved || is_over(work)) return solved;
+  }
+  return false;
+}
+
 static void start_at_nothing(fast_work *work) {
   memset(work->p, 0, sizeof(double) * (size_t)work->box.n_rows);
   box_project(&work->box, work->p);
@@ -106,14 +171,30 @@ static bool arrives(fast_work *work, bool reached) {
          (reached && active_set_solve(work, &polish));
 }
 
+/* From a crash basis: all rows active, then what the linear solves ask for. A
+ * structure at rest is nearly there. From where these exchanges end a path
+ * leads on, by pivots; in a heap they lead nowhere, as the first one shows. */
+static bool solve_from_crash(fast_work *work) {
+  const double near = 1; // residual
+  // after one solve a third of a heap's rows is wrong, a twentieth of a wall's
+  const active_set_options exchanges = {.max_factorisations = 16,
+                                        .max_all_changes = 16,
+                                        .max_share = 0.2,
+                                        .patience = 8};
+  start_at_nothing(work);
+  active_set_all_active(work);
+  if (active_set_correct(work, &exchanges)) return true;
+  fast_work_take(work, work->kept_p);
+  return work->residual < near &&
+         arrives(work, fast_pivots_solve(work, 150 + work->box.n_rows / 4));
+}
+
 /* Lemke's method from nothing, by two paths. */
 static bool lemke_cold(fast_work *work) {
   // of the cover: the other path differs in as many rows as it can
   static const double unevenness[] = {0.01, 1};
   const long pivots_a_row[] = {8, 15}; // most that end take fewer than 6
-  const double usual = 6 * fast_cost_of_pivot * work->box.n_rows;
-  // one that the budget cuts short leaves nothing
-  for (int i = 0; i < 2 && work->spent + usual <= work->budget; i++)
+  for (int i = 0; i < 2; i++)
     if (arrives(work,
                 fast_pivots_cold(work, unevenness[i],
                                  pivots_a_row[i] * work->box.n_rows + 500)))
@@ -122,9 +203,9 @@ static bool lemke_cold(fast_work *work) {
   return false;
 }
 
-/* Lemke's method from where continuation got to, then from nothing: a path from
- * there may end in a ray where a cold one cannot, but it is much shorter. */
-static bool solve_by_lemke(fast_work *work) {
+/* Lemke's method. A path from a crash basis, or from where continuation got to,
+ * may end in a ray where a cold one cannot, but it is much shorter. */
+static bool lemke_from_nothing(fast_work *work) {
   return fast_proximal_crash(work) ||
          arrives(work, fast_pivots_solve(work, 4L * work->box.n_rows)) ||
          lemke_cold(work);
@@ -174,19 +255,22 @@ static bool run_cascade(fast_work *work, const double guess[]) {
   if (is_over(work)) return false;
 
   work->stage = SOLVER_STAGE_INTERIOR;
-  // not from the guess: what is hard has limits to change that last step's impulses
-  // lie close to, and from nothing the path ends more often, and no later
-  if (fast_interior_solve(work, true)) return true;
+  if (try_interiors(work)) return true;
   if (is_over(work)) return false;
 
   work->stage = SOLVER_STAGE_LEMKE;
-  return solve_by_lemke(work);
+  return solve_from_crash(work) || lemke_from_nothing(work);
 }
 
 /* What changes smoothly with the problem: the guess's active set, corrected,
  * else the centre of the solutions. */
 static bool run_smooth_cascade(fast_work *work, const double guess[]) {
   const double share = 0.01; // of the target: differences of impulses are seen
+  // ends at the centre of the solutions, as active sets on the way do not
+  const fast_interior_options to_the_centre = {.start = 1,
+                                               .margin = 1,
+                                               .max_iterations = MAX_ITERATIONS,
+                                               .cross_over = false};
   work->best_residual = INFINITY;
   double target = work->target;
   work->target = share * target;
@@ -200,7 +284,8 @@ static bool run_smooth_cascade(fast_work *work, const double guess[]) {
   bool reached = work->residual <= work->target || active_set_solve(work, &few);
   if (!reached) {
     work->stage = SOLVER_STAGE_INTERIOR;
-    reached = fast_interior_solve(work, false);
+    start_at_nothing(work);
+    reached = run_interior(work, &to_the_centre);
   }
   work->target = target;
   if (reached) return true;
@@ -223,10 +308,12 @@ static bool run(fast_work *work, fast_method method, bool smooth,
   work->stage = SOLVER_STAGE_LEMKE;
   start_at_nothing(work);
   if (work->residual <= work->target) return true;
-  return method == FAST_LEMKE ? solve_by_lemke(work) : lemke_cold(work);
+  return method == FAST_LEMKE
+             ? solve_from_crash(work) || lemke_from_nothing(work)
+             : lemke_cold(work);
 }
 
-/* The residuals that end the cascade: a share of the tolerances. */
+/* What residuals end the cascade: a share of the tolerances. */
 static void set_limits(fast_work *work, const solver_options *options,
                        double share) {
   bool is_small = work->box.n_rows <= FEW_ROWS;
@@ -260,6 +347,7 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
     work->factorisations = work->iterations = work->pivots = 0;
     work->spent = 0;
     work->budget = options->budget;
+    work->few_left = 1e-4;
     // a friction edge may miss by more than its generators: go on when it does
     const double usual_share = 0.7, second_share = 0.1; // of the tolerances
     set_limits(work, options, usual_share);

@@ -23,7 +23,7 @@ void fast_workspace_destroy(fast_workspace *workspace);
 typedef enum fast_method {
   FAST_EVERYTHING, /* whatever is cheapest, then what is surest */
   FAST_LEMKE,      /* Lemke's method in the box formulation, without the
-                      guess: from where continuation gets to, then from none */
+                      guess: from a crash basis, then from none */
   FAST_LEMKE_COLD  /* from none alone */
 } fast_method;
 

@@ -5,16 +5,19 @@
 
 #include "solver/fast_work.h"
 
+typedef struct fast_interior_options {
+  double start;  /* first complementarity, of scale^2 / A */
+  bool warm;     /* start from work->p, else from nothing */
+  double margin; /* first distance from limits, of the scale; cold only */
+  int max_iterations;
+  bool cross_over; /* try the active sets that the path points to on the way */
+} fast_interior_options;
+
 /** Take the arrays that it needs. @return false when memory runs out. */
 bool fast_interior_reserve(fast_work *work);
 
-/**
- * Follow the central path from nothing; work->p ends at the best point found.
- *
- * @param cross_over  try the active sets that the path points to on the way, else
- *                    go to its own end, the centre of the solutions
- * @return true when the target is reached.
- */
-bool fast_interior_solve(fast_work *work, bool cross_over);
+/** Follow the central path; work->p ends at the best point found.
+ *  @return true when the target is reached. */
+bool fast_interior_solve(fast_work *work, const fast_interior_options *options);
 
 #endif

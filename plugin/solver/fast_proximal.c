@@ -28,36 +28,31 @@ static const double few_changes = 2e-3;
 static const double least_prox = 1e-12; // rounding of the diagonal's sums
 static const double from_nothing = 1;   // as stiff as the rows themselves
 
-struct proximal_space {
-  /* [n_rows] the problem's own bias, what impulses are held to, and the end of
-     the last step of continuation */
-  double *own_bias, *proximal_point, *end_p;
-};
+static const double shrink_usual = 0.1; // of prox in a step
 
 bool fast_proximal_reserve(fast_work *work) {
   arena *arena = &work->arena;
   size_t n = (size_t)work->box.n_rows;
-  return ARENA_TAKE(arena, work->proximal, 1) &&
-         ARENA_TAKE(arena, work->proximal->own_bias, n) &&
-         ARENA_TAKE(arena, work->proximal->proximal_point, n) &&
-         ARENA_TAKE(arena, work->proximal->end_p, n);
+  return ARENA_TAKE(arena, work->own_bias, n) &&
+         ARENA_TAKE(arena, work->proximal_point, n) &&
+         ARENA_TAKE(arena, work->end_p, n);
 }
 
 /* The last step's end becomes work->p and the proximal point. */
 static void add_proximal_term(fast_work *work, double prox) {
   box_problem *box = &work->box;
   size_t bytes = sizeof(double) * (size_t)box->n_rows;
-  memcpy(work->p, work->proximal->end_p, bytes);
-  memcpy(work->proximal->proximal_point, work->proximal->end_p, bytes);
+  memcpy(work->p, work->end_p, bytes);
+  memcpy(work->proximal_point, work->end_p, bytes);
   box->relaxation = prox;
   for (int i = 0; i < box->n_rows; i++)
-    box->bias[i] = work->proximal->own_bias[i] -
-                   prox * box->diagonal[i] * work->proximal->proximal_point[i];
+    box->bias[i] =
+        work->own_bias[i] - prox * box->diagonal[i] * work->proximal_point[i];
 }
 
 static void drop_proximal_term(fast_work *work) {
   work->box.relaxation = 0;
-  memcpy(work->box.bias, work->proximal->own_bias,
+  memcpy(work->box.bias, work->own_bias,
          sizeof(double) * (size_t)work->box.n_rows);
 }
 
@@ -79,10 +74,9 @@ static bool newton(fast_work *work) {
   else
     active_set_first(work);
 
-  active_set_soften(work, prox_of_steps);
   int least = INT_MAX, n_idle = 0;
   for (int k = 0; k < MAX_STEPS; k++) {
-    if (!active_set_factor(work, work->softness)) return false;
+    if (!active_set_factor(work, prox_of_steps)) return false;
     active_set_step(work, p);
     box_velocities(box, p, work->v);
     box_slips(box, work->v, p, work->w);
@@ -107,8 +101,7 @@ static bool finish(fast_work *work) {
   const double prox = 1e-6;  // as in active_set.c
   double *p = work->kept_p, last = 1e-3;
   memcpy(p, work->p, sizeof *p * (size_t)work->box.n_rows);
-  active_set_soften(work, prox);
-  if (!active_set_factor(work, work->softness)) return false;
+  if (!active_set_factor(work, prox)) return false;
   for (int k = 0; k < MAX_STEPS; k++) {
     active_set_step(work, p);
     if (active_set_reach_target(work, p)) return true;
@@ -137,10 +130,40 @@ static bool run_step(fast_work *work, double prox, bool pivot) {
 /* The end of a step is the next one's proximal point.
  * @return true when the problem itself is solved. */
 static bool end_step(fast_work *work, double prox) {
-  memcpy(work->proximal->end_p, work->p,
-         sizeof(double) * (size_t)work->box.n_rows);
+  memcpy(work->end_p, work->p, sizeof(double) * (size_t)work->box.n_rows);
   fast_work_evaluate(work);
   return work->residual <= work->target || (prox < few_changes && finish(work));
+}
+
+bool fast_proximal_solve(fast_work *work, double prox) {
+  enum { MAX_STEPS = 25, MAX_FAILURES = 5 };
+  size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
+  double solved_prox = 0, shrink = shrink_usual;
+  int n_failures = 0;
+  memcpy(work->own_bias, work->box.bias, bytes);
+  memcpy(work->end_p, work->p, bytes);
+
+  for (int k = 0; k < MAX_STEPS && n_failures < MAX_FAILURES; k++) {
+    bool pivot = prox <= few_changes || n_failures >= 2;
+    if (run_step(work, prox, pivot)) {
+      n_failures = 0;
+      solved_prox = prox;
+      if (end_step(work, prox)) return true;
+      if (work->best_residual <= work->enough) break;
+      shrink = shrink_usual;
+      prox = fmax(prox * shrink, least_prox);
+    } else if (solved_prox == 0) {
+      n_failures++;
+      prox *= 10;
+    } else {
+      // a shorter step; at last a step back, to another proximal point
+      n_failures++;
+      shrink = n_failures < 4 ? sqrt(shrink) : 1 / shrink;
+      prox = solved_prox * shrink;
+    }
+  }
+  fast_work_restore_best(work);
+  return false;
 }
 
 /* How far a step of the logarithm of prox goes: less after failures, more after
@@ -173,10 +196,10 @@ bool fast_proximal_crash(fast_work *work) {
   size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
   double prox = from_nothing, solved_prox = 0;
   stride stride = {longest_stride, 0};
-  memcpy(work->proximal->own_bias, work->box.bias, bytes);
+  memcpy(work->own_bias, work->box.bias, bytes);
   memset(work->p, 0, bytes);
   box_project(&work->box, work->p);
-  memcpy(work->proximal->end_p, work->p, bytes);
+  memcpy(work->end_p, work->p, bytes);
 
   for (int k = 0; k < MAX_STEPS; k++) {
     long pivots = work->pivots;

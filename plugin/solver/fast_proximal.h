@@ -8,12 +8,15 @@
 bool fast_proximal_reserve(fast_work *work);
 
 /**
- * From nothing: solve with impulses held to the last ones by a compliance as stiff
- * as the rows themselves, then ever less, by Newton steps or pivots, with ever
- * shorter steps where one does not end: tens of steps, if it must be.
+ * From work->p: solve with impulses held to the last ones by a compliance of
+ * `prox` of the diagonal, then ever less, by Newton steps or pivots.
  *
  * @return true when the target is reached.
  */
+bool fast_proximal_solve(fast_work *work, double prox);
+
+/** The same from nothing, from the largest prox on and with ever shorter steps
+ *  of it where one does not end: tens of steps, if it must be. */
 bool fast_proximal_crash(fast_work *work);
 
 #endif

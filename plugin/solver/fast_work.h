@@ -18,18 +18,43 @@ typedef struct fast_work {
   double *best_p;
   double best_residual;
   solver_stage stage, best_stage; /* that runs; that found best_p */
+  double *aside_p; /* a best p that was set aside, and what belongs to it */
+  double aside_residual;
+  solver_stage aside_stage;
 
-  /* [n_rows], dv [6 n_bodies]: a linear system and its right-hand side, and the
-     point that its steps lead to */
-  box_weights weights;
-  double *softness, *r, *dp, *dv, *scratch, *kept_p;
-  int *state; /* see active_set.h */
+  /* [n_rows], dv [6 n_bodies], weights [n_weights]: a linear system and its
+     right-hand side, and the point that its steps lead to */
+  double *weights, *r, *dp, *dv, *scratch, *kept_p;
+  int *state; /* [n_rows] see active_set.h */
 
-  /* what the methods take for themselves */
-  struct interior_space *interior;
-  struct pivot_space *pivot_space;
-  struct continuation_space *continuation;
-  struct proximal_space *proximal;
+  /* what the methods take for themselves, [n_rows] unless it says otherwise */
+
+  /* fast_interior: distances to the limits, their multipliers, and what the
+     multipliers' steps are made of; what the last step of the path makes for;
+     the point on the path while others are tried */
+  double *s_low, *s_high, *y_low, *y_high, *dy_low, *dy_high, *t_low, *t_high;
+  double *kept_t_low, *kept_t_high;
+  int *read_state;
+  double *path_p;
+
+  /* fast_pivots: the path's perturbation, slips and their change; low-rank
+     updates of H and the columns they need, [6 n_bodies] each; limits that
+     block, [2 n_rows]; of a row, and of a cluster */
+  double *d, *path_w, *path_dw, *columns;
+  struct fast_update *updates;
+  struct fast_limit *limits;
+  int *graph_edge_of;
+
+  /* fast_proximal: the problem's own bias, what impulses are held to, and the
+     end of the last step of continuation */
+  double *own_bias, *proximal_point, *end_p;
+
+  /* fast_continuation: a row's softness, its slip and the slip's change along a
+     step, impulses on trial, the point to go on from; its states, and those that
+     are factored; velocities, a step of them, what is missing in their balance */
+  double *softness, *slip, *slip_step, *trial_p, *anchor;
+  int *kept_state, *factored_state;
+  double *newton_v, *newton_dv, *balance, *momentum;
 
   double target; /* residual to be reached */
   double
@@ -41,6 +66,10 @@ typedef struct fast_work {
      bits on every machine; beyond `budget` nothing is factored and no pivot
      made */
   double spent, budget;
+
+  /* residual from which on continuation by pivots comes to an end, as far as this
+     problem's tries have told */
+  double few_left;
 } fast_work;
 
 /** What other work costs, in factorisations of the same problem: as measured on
@@ -49,7 +78,7 @@ static const double fast_cost_of_solve = 0.1;
 static const double fast_cost_of_pivot =
     0.5; /* a solve, passes over all rows */
 
-/** True if `cost` more is within the budget; it is spent then. */
+/** Whether `cost` more is within the budget; it is spent then. */
 bool fast_work_spend(fast_work *work, double cost);
 
 /** Not even a factorisation is left. */
@@ -64,6 +93,11 @@ void fast_work_evaluate(fast_work *work);
 
 /** The best p again, evaluated. */
 void fast_work_restore_best(fast_work *work);
+
+/** What is found from here on is to be the best of its own, whatever was found
+ *  before; then the better of the two is the best p. Not one inside the other. */
+void fast_work_set_best_aside(fast_work *work);
+void fast_work_keep_better(fast_work *work);
 
 /** p, brought into its limits, as the iterate, evaluated. */
 void fast_work_take(fast_work *work, const double p[]);

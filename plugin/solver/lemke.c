@@ -384,7 +384,7 @@ static bool refine_pivot(core *c, int entering, int *at) {
   return *at >= 0 && fabs(rest[*at]) < 1e-3 * fabs(c->d[*at]);
 }
 
-/* The ray along which `entering` grows for ever. */
+/* Where `entering` grows for ever. */
 static void read_ray(const core *c, int entering) {
   double *ray = c->options->ray;
   if (ray == NULL) return;

@@ -9,7 +9,8 @@
 #include "solver/solver_points.h"
 #include "solver/solver_variants.h"
 
-/* An iterate above this has no basis worth starting from. */
+/* A best iterate above this is not worth keeping when an easier problem can be
+ * solved instead. */
 static const double usable_residual = 1e-3;
 
 struct solver_workspace {
@@ -78,7 +79,9 @@ const char *solver_stage_name(solver_stage stage) {
       [SOLVER_STAGE_WARM] = "warm",
       [SOLVER_STAGE_CONTINUATION] = "continuation",
       [SOLVER_STAGE_INTERIOR] = "interior",
-      [SOLVER_STAGE_LEMKE] = "lemke"};
+      [SOLVER_STAGE_LEMKE] = "lemke",
+      [SOLVER_STAGE_RELAXED] = "relaxed",
+      [SOLVER_STAGE_CONVEX] = "convex"};
   return names[stage];
 }
 
@@ -239,13 +242,67 @@ static bool solve_variant(cascade *c, const double guess[], bool with_lemke) {
   return lemke.status != LEMKE_NO_MEMORY;
 }
 
+/* The impulses of `other` as a point of the original problem. */
+static void measure_other(cascade *c, const double p[]) {
+  solver_workspace *w = c->workspace;
+  memmove(w->trial.at.p, p, sizeof *p * c->problem->n_rows);
+  w->trial.residual =
+      solver_complete_point(c->problem, &w->trial.at, c->scratch);
+}
+
+/* Proximal steps: compliance that counts from the last impulses and shrinks,
+ * while that brings the original problem's residual down. Lemke helps with the
+ * first step only, after which the fast path has a near guess. */
+static outcome run_relaxed(cascade *c) {
+  static const double shares[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-6, 1e-6}; // of A
+  const size_t patience = 2; // steps that need not help
+  const double enough = 0.5; // share of the residual that a step has to leave
+  solver_workspace *w = c->workspace;
+  for (size_t i = 0; i < sizeof shares / sizeof *shares && !is_spent(c); i++) {
+    double before = w->best.residual;
+    arena_start(&w->variant_arena);
+    if (!solver_variant_make_proximal(&w->variant, &w->variant_arena,
+                                      c->problem, shares[i], w->best.at.p) ||
+        !solve_variant(c, w->best.at.p, i == 0))
+      return NO_MEMORY;
+    measure_other(c, w->other.at.p);
+    keep_better(c, SOLVER_STAGE_RELAXED);
+    if (good_enough(c)) return DONE;
+    if (i > patience && !(w->best.residual < enough * before)) break;
+  }
+  return GO_ON;
+}
+
+/* The answer to an easier problem takes the place of a best iterate that is
+ * none; its residual is still that of the original. */
+static outcome take_other(cascade *c, const double p[], solver_stage stage) {
+  solver_workspace *w = c->workspace;
+  bool solved = w->other.residual <= c->options->acceptable;
+  measure_other(c, p);
+  if (solved) w->best.residual = INFINITY;
+  keep_better(c, stage);
+  return solved ? DONE : GO_ON;
+}
+
+static outcome run_convex(cascade *c) {
+  solver_workspace *w = c->workspace;
+  arena_start(&w->variant_arena);
+  if (!solver_variant_make_convex(&w->variant, &w->variant_arena, c->problem) ||
+      !solve_variant(c, NULL, true))
+    return NO_MEMORY;
+  // the variant has rows enough for the original's impulses
+  solver_variant_convex_impulses(&w->variant, c->problem, w->other.at.p,
+                                 w->trial.at.p);
+  return take_other(c, w->trial.at.p, SOLVER_STAGE_CONVEX);
+}
+
 /* What looking for a proof may take, of the budget: four problems of a few dozen
  * factorisations. As much is left for it where there may be one. */
 static double certificate_work(const cascade *c) {
   return fmin(200, 0.5 * c->given);
 }
 
-/* True if there is no solution, once. */
+/* Whether there is no solution, once. */
 static outcome run_certificate(cascade *c) {
   enum { steps = 4 };
   solver_workspace *w = c->workspace;
@@ -292,7 +349,11 @@ static outcome run_rest(cascade *c) {
   if (c->options->kind == SOLVER_FAST && w->best.residual > usable_residual)
     end = run_certificate(c);
   if (end == GO_ON && !c->report->infeasible) end = run_lemke(c);
-  return end;
+  if (end != GO_ON || w->best.residual <= c->options->acceptable) return end;
+  end = run_relaxed(c);
+  if (end != GO_ON || is_spent(c) || w->best.residual <= usable_residual)
+    return end;
+  return run_convex(c);
 }
 
 static bool take_points(cascade *c) {

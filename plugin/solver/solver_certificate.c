@@ -26,7 +26,7 @@ static const double margin = 1e-9;
 /* Polishing takes dense normal equations of the bodies' velocities. */
 enum { most_unknowns = 900 };
 
-/* A row's demand on J v + bias alone. */
+/* What a row asks of J v + bias alone. */
 typedef enum demand { NOTHING, ZERO, AT_LEAST_ZERO, AT_MOST_ZERO } demand;
 
 static demand demand_of(const mlcp_row *row) {

@@ -21,7 +21,7 @@
 #include "mlcp/mlcp.h"
 #include "solver/solver_variants.h"
 
-/** True if there are rows that could contradict each other: two at least that
+/** Whether there are rows that could contradict each other: two at least that
  *  ask something of velocities alone. */
 bool solver_certificate_is_possible(const mlcp_problem *problem);
 

@@ -1,4 +1,4 @@
-/* Options of a solve, and how it ended. */
+/* What is asked of a solve, and how it ended. */
 #ifndef ODE_MLCP_SOLVER_SOLVER_OPTIONS_H
 #define ODE_MLCP_SOLVER_SOLVER_OPTIONS_H
 
@@ -15,6 +15,8 @@ typedef enum solver_stage {
   SOLVER_STAGE_CONTINUATION, /* proximal continuation from their active set */
   SOLVER_STAGE_INTERIOR,     /* interior points, active sets, pivots */
   SOLVER_STAGE_LEMKE,        /* in either formulation */
+  SOLVER_STAGE_RELAXED,
+  SOLVER_STAGE_CONVEX,
   SOLVER_N_STAGES
 } solver_stage;
 

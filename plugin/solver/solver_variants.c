@@ -3,6 +3,22 @@
 #include <math.h>
 #include <string.h>
 
+bool solver_variant_make_proximal(solver_variant *variant, arena *arena,
+                                  const mlcp_problem *problem, double share,
+                                  const double p[]) {
+  if (!ARENA_TAKE(arena, variant->rows, problem->n_rows)) return false;
+  mlcp_row *rows = variant->rows;
+  memcpy(rows, problem->rows, sizeof *rows * problem->n_rows);
+  variant->mlcp = *problem;
+  variant->mlcp.rows = rows;
+  for (int r = 0; r < problem->n_rows; r++) {
+    double compliance = share * mlcp_row_diagonal(problem, r);
+    rows[r].compliance += compliance;
+    rows[r].bias -= compliance * p[r];
+  }
+  return true;
+}
+
 static bool is_cone(const mlcp_friction *set) {
   return set->normal >= 0 && set->coefficient > 0;
 }

@@ -1,4 +1,4 @@
-/* Easier problems on the same bodies. */
+/* Easier problems on the same bodies, for the last stages of the cascade. */
 #ifndef ODE_MLCP_SOLVER_SOLVER_VARIANTS_H
 #define ODE_MLCP_SOLVER_SOLVER_VARIANTS_H
 
@@ -12,6 +12,16 @@ typedef struct solver_variant {
   mlcp_row *rows;  /* of mlcp */
   int *first_cone; /* [n_frictions of the original], convex variant only */
 } solver_variant;
+
+/**
+ * A proximal step: every row i gets compliance `share` A_ii, counted from the
+ * impulses p, so that w = J v + bias + compliance p' + share A_ii (p' - p). A
+ * solution p' = p is one of the original.
+ * @return false when memory runs out; so for the next one.
+ */
+bool solver_variant_make_proximal(solver_variant *variant, arena *arena,
+                                  const mlcp_problem *problem, double share,
+                                  const double p[]);
 
 /**
  * The convex relaxation of Anitescu & Hart (after 4.48): mu lambda is taken as
