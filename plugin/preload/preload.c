@@ -143,10 +143,10 @@ __attribute__((constructor)) static void start(void) {
   double margin = options.margin;
   bool by_hand = options.margin != ODE_MLCP_MARGIN_AUTO;
   // those that stand in for the stock stepper take contacts as stock has them, but
-  // for rounding
+  // those that stand in for the stock stepper take contacts as the host has them
   if (!by_hand && (options.scheme == ODE_MLCP_SCHEME_AP ||
                    options.scheme == ODE_MLCP_SCHEME_AH))
-    margin = NEAR_CONTACTS_HAIR;
+    margin = 0;
   if (!near_contacts_set(margin) && !by_hand) near_contacts_set(0);
   if (by_hand && !near_contacts_set(margin)) {
     message_say((const char *[]){
