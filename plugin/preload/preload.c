@@ -142,7 +142,6 @@ __attribute__((constructor)) static void start(void) {
   }
   double margin = options.margin;
   bool by_hand = options.margin != ODE_MLCP_MARGIN_AUTO;
-  // those that stand in for the stock stepper take contacts as stock has them, but
   // those that stand in for the stock stepper take contacts as the host has them
   if (!by_hand && (options.scheme == ODE_MLCP_SCHEME_AP ||
                    options.scheme == ODE_MLCP_SCHEME_AH))
