@@ -9,13 +9,10 @@
 #include "preload/near_contacts.h"
 
 #include <dlfcn.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "common/minmax.h"
 #include "world/contact_source.h"
-#include "world/hair.h"
 
 #define VISIBLE __attribute__((visibility("default")))
 
@@ -54,35 +51,6 @@ static double margin_of(dGeomID one, dGeomID other) {
   if (body == NULL) return 0;
   const ode_mlcp_contact_list list = pairs_of(dBodyGetWorld(body));
   return ode_mlcp_pair_margin(&list, one, other);
-}
-
-/* Half the least side of a geom's box. */
-static double half_size(dGeomID geom) {
-  dReal box[6];
-  double size = INFINITY;
-  dGeomGetAABB(geom, box);
-  for (int i = 0; i < 6; i += 2)
-    size = smaller_of(size, 0.5 * (box[i + 1] - box[i]));
-  return size;
-}
-
-/* What is so near touches. Geoms that stand still, or move as the program says,
- * have no size: a floor is as large as it likes. */
-static double hair_of(dGeomID one, dGeomID other) {
-  dGeomID geoms[2] = {one, other};
-  double size = INFINITY, way = 0;
-  for (int side = 0; side < 2; side++) {
-    dBodyID body = dGeomGetBody(geoms[side]);
-    if (body == NULL || dBodyIsKinematic(body)) continue;
-    const ode_mlcp_contact_list list = pairs_of(dBodyGetWorld(body));
-    dVector3 gravity;
-    dWorldGetGravity(list.world, gravity);
-    way = list.step_size * list.step_size *
-          sqrt(gravity[0] * gravity[0] + gravity[1] * gravity[1] +
-               gravity[2] * gravity[2]);
-    size = smaller_of(size, half_size(geoms[side]));
-  }
-  return isfinite(size) ? hair_gap(way, size) : 0;
 }
 
 /* --- contacts ---------------------------------------------------------------- */
@@ -134,9 +102,8 @@ static int collide_within_margin(collide_function *host, dGeomID one,
                                  dGeomID other, int flags,
                                  dContactGeom *contacts, int skip) {
   int room = flags & 0xffff;
-  bool hair = margin == NEAR_CONTACTS_HAIR;
-  double near = hair ? hair_of(one, other) : margin_of(one, other);
-  if (hair || is_mesh(one) || is_mesh(other)) {
+  double near = margin_of(one, other);
+  if (is_mesh(one) || is_mesh(other)) {
     inside++;
     int count = host(one, other, flags, contacts, skip);
     inside--;
@@ -181,14 +148,7 @@ static void widen(dGeomID geom, double needed) {
 VISIBLE void dGeomSetBody(dGeomID geom, dBodyID body) {
   HOST(attach_function, "dGeomSetBody");
   host(geom, body);
-  if (margin == 0 || body == NULL) return;
-  /* of any step's hair */
-  bool hair = margin == NEAR_CONTACTS_HAIR;
-  double size = hair ? half_size(geom) : 0;
-  if (!hair)
-    widen(geom, margin_of(geom, NULL));
-  else if (isfinite(size))
-    widen(geom, hair_gap(INFINITY, size));
+  if (margin != 0 && body != NULL) widen(geom, margin_of(geom, NULL));
 }
 
 void near_contacts_follow(dWorldID world) {

@@ -15,10 +15,6 @@
  */
 bool near_contacts_set(double margin);
 
-/** m, for near_contacts_set: beside what the host finds, what is open by a hair
- *  (world/hair.h). */
-#define NEAR_CONTACTS_HAIR (-2.0)
-
 /** After a step of the world: with ODE_MLCP_MARGIN_AUTO, let spaces report what
  *  its bodies can come near in the next two. */
 void near_contacts_follow(dWorldID world);
