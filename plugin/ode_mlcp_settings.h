@@ -91,7 +91,7 @@
       "the same run.")                                                        \
   ROW(int, warm_start, ON_OFF, 1, "", "", ALL,                                \
       "Start solves from the last step's impulses.")                          \
-  ROW(double, budget, NUMBER(FROM(1), TO(INFINITY)), 3000, "", "N", ALL,      \
+  ROW(double, budget, NUMBER(FROM(1), TO(INFINITY)), 5000, "", "N", ALL,      \
       "The work that a solve may take, in factorisations of its problem: "    \
       "counted, not timed, so that results are the same on every machine. "   \
       "At its end the best answer found is taken, and its residual "          \
