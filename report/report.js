@@ -143,9 +143,10 @@ function fillTable(report) {
 }
 
 function fillHead(report) {
-  const name = [report.program, ...report.arguments].join(' ');
+  const name = [report.program.split('/').pop(), ...report.arguments].join(' ');
   document.title = 'Steppers on ' + name;
   $('title').textContent = name;
+  $('title').title = [report.program, ...report.arguments].join(' ');
   $('verdict').textContent = report.headline;
   for (const line of report.verdict) $('lines').append(element('li', line.text));
   const complaints = new Map(); // to the steppers that share it
@@ -266,50 +267,86 @@ class Replay {
     this.controls = new THREE.OrbitControls(this.camera, $('stage'));
     this.controls.addEventListener('change', () => this.draw());
     this.scenes = this.runs.map((run, i) => this.buildScene(run, i));
+    this.layout();
     this.resetView();
   }
 
-  // What moves, in the first run: bodies that go further than half a body. Of it the
-  // picture holds all of the way, or, where that is much longer than what moves is
-  // wide, what moves itself, and goes with it.
+  // How far a body reaches from its middle: the furthest of its shapes.
+  radiusOf(run, b) {
+    const radii = run.shapes.filter(shape => shape.body === run.bodies[b][0]).map(shape => {
+      const [x, y, z] = shape.sizes;
+      switch (shape.kind) {
+        case SPHERE: return x;
+        case BOX: return Math.hypot(x, y, z) / 2;
+        case CAPSULE: return x + y / 2;
+        case CYLINDER: return Math.hypot(x, y / 2);
+        default: return this.data.size / 2;
+      }
+    });
+    return Math.max(0, ...radii) || this.data.size / 2;
+  }
+
+  // What moves, in any run: bodies that go further than half a body. Of it the picture
+  // holds all of the way, or, where that is much longer than what moves is wide, what
+  // moves itself, and goes with it. `places` are [x, y, z, radius] that it has to hold.
   measure() {
-    const n = this.data.frames, run = this.runs[0], size = this.data.size;
-    const at = (b, i, k) => this.data.quantum * run.positions[(3 * b + i) * n + k];
-    const all = run.bodies.map((body, b) => b), every = Math.ceil(n / 40);
-    const travel = b => {
-      const [, from, to] = run.bodies[b];
-      let most = 0;
+    const n = this.data.frames, size = this.data.size, every = Math.ceil(n / 40);
+    const at = (run, b, k) =>
+      [0, 1, 2].map(i => this.data.quantum * run.positions[(3 * b + i) * n + k]);
+    const distance = (p, q) => Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
+    const moves = (run, b) => {
+      const [, from, to] = run.bodies[b], start = at(run, b, from);
       for (let k = from; k <= to; k += every)
-        most = Math.max(most, Math.hypot(...[0, 1, 2].map(i => at(b, i, k) - at(b, i, from))));
-      return most;
+        if (distance(at(run, b, k), start) > 0.5 * size) return true;
+      return false;
     };
-    const moving = all.filter(b => travel(b) > 0.5 * size);
-    this.moving = moving.length > 0 ? moving : all;
-    // outliers of many are left out: one that falls off the table for ever
-    const spread = values => {
-      values.sort((a, b) => a - b);
-      const cut = values.length > 20 ? 0.05 : 0;
-      return [values[Math.floor(cut * (values.length - 1))],
-              values[Math.ceil((1 - cut) * (values.length - 1))]];
-    };
-    const boxOf = frames => [0, 1, 2].map(i => spread(frames.flatMap(k =>
-      this.moving.filter(b => this.isThere(run, b, k)).map(b => at(b, i, k)))));
-    const widthOf = box => Math.max(...box.map(([low, high]) => high - low));
-    const frames = [];
-    for (let k = 0; k < n; k += every) frames.push(k);
-    const known = box => box.every(([low]) => low !== undefined);
-    const boxes = frames.map(k => boxOf([k])).filter(known);
-    const way = boxOf(frames);
+    const first = this.runs[0], numbers = first.bodies.map(body => body[0]);
+    const moving = numbers.filter(number => this.runs.some(run =>
+      run.index.has(number) && moves(run, run.index.get(number))));
+    this.moving = (moving.length > 0 ? moving : numbers).map(number => first.index.get(number));
+
+    // a list of places for each run and frame
+    const moments = this.runs.flatMap(run => {
+      const bodies = this.moving.map(b => run.index.get(first.bodies[b][0]))
+        .filter(b => b !== undefined);
+      const list = [];
+      for (let k = 0; k < n; k += every)
+        list.push(bodies.filter(b => this.isThere(run, b, k))
+          .map(b => [...at(run, b, k), this.radiusOf(run, b)]));
+      return list;
+    }).filter(places => places.length > 0);
+    // of many the outliers are left out: one that falls off the table for ever
+    const boxOf = places => [0, 1, 2].map(i => {
+      const values = places.map(place => place[i]).sort((a, b) => a - b);
+      const cut = values.length > 20 ? 0.05 : 0, last = values.length - 1;
+      return [values[Math.floor(cut * last)], values[Math.ceil((1 - cut) * last)]];
+    });
+    const within = (places, box) => places.filter(place =>
+      box.every(([low, high], i) => place[i] >= low - size && place[i] <= high + size));
+    const widthOf = box => Math.max(...box.map(([low, high]) => high - low)) + 2 * size;
+    const middleOf = box => box.map(([low, high]) => (low + high) / 2);
+
     this.middle = new THREE.Vector3();
-    this.reach = 2 * size;
+    this.places = [[0, 0, 0, size]];
     this.follow = '';
-    if (!known(way) || boxes.length === 0) return;
-    const widths = boxes.map(widthOf).sort((a, b) => a - b);
-    const own = widths[Math.floor(widths.length / 2)] + 2 * size;
-    if (widthOf(way) + 2 * size > 3 * own) this.follow = 'moving';
-    const framed = this.follow ? boxes[0] : way;
-    framed.forEach(([low, high], i) => this.middle.setComponent(i, (low + high) / 2));
-    this.reach = Math.max(this.follow ? 1.2 * own : widthOf(way) + size, this.reach);
+    if (moments.length > 0) {
+      const way = boxOf(moments.flat());
+      const widths = moments.map(places => widthOf(boxOf(places))).sort((a, b) => a - b);
+      const median = widths[Math.floor(widths.length / 2)];
+      if (widthOf(way) > 3 * median) this.follow = 'moving';
+      this.middle.set(...middleOf(this.follow ? boxOf(moments[0]) : way));
+      this.places = this.follow
+        ? moments.flatMap(places => {
+          const mean = [0, 1, 2].map(i =>
+            places.reduce((sum, place) => sum + place[i], 0) / places.length);
+          return places.map(place => [...[0, 1, 2].map(i =>
+            place[i] - mean[i] + this.middle.getComponent(i)), place[3]]);
+        })
+        : moments.flat();
+      this.places = within(this.places, boxOf(this.places));
+    }
+    this.reach = Math.max(2 * size, ...this.places.map(place =>
+      distance(place, this.middle.toArray()) + place[3]));
   }
 
   // Where what is followed is at a frame; null: nothing is, or it is not there.
@@ -369,15 +406,44 @@ class Replay {
     return 'z';
   }
 
+  // Tangents of half the angles of view, across and up. The angle is that of the shorter
+  // side: nothing is cut off.
+  tangents(view) {
+    const aspect = view.width / view.height, half = Math.tan(20 * Math.PI / 180);
+    return [half * Math.max(aspect, 1), half / Math.min(aspect, 1)];
+  }
+
+  // The camera looks along -`back` from where it just sees all `places`.
+  fit(back, up) {
+    const margin = 1.15, across = new THREE.Vector3().crossVectors(up, back).normalize();
+    const axes = [across, new THREE.Vector3().crossVectors(back, across)];
+    const seen = this.places.map(([x, y, z, radius]) => {
+      const arm = new THREE.Vector3(x, y, z).sub(this.middle);
+      return {at: axes.map(axis => arm.dot(axis)), depth: arm.dot(back), radius};
+    });
+    const target = this.controls.target.copy(this.middle);
+    let distance = 0;
+    axes.forEach((axis, i) => {
+      const lowest = Math.min(...seen.map(s => s.at[i] - s.radius));
+      const highest = Math.max(...seen.map(s => s.at[i] + s.radius));
+      const centre = (lowest + highest) / 2;
+      target.addScaledVector(axis, centre);
+      for (const s of seen)
+        for (const view of this.views)
+          distance = Math.max(distance, s.depth +
+            margin * (Math.abs(s.at[i] - centre) + s.radius) / this.tangents(view)[i]);
+    });
+    this.camera.position.copy(target).addScaledVector(back, distance);
+  }
+
   resetView() {
+    if (!this.views) return;
     const up = this.up === 'z' ? [0, 0, 1] : [0, 1, 0];
     const from = this.up === 'z' ? [0.45, -1, 0.35] : [0.45, 0.35, 1];
     this.camera.up.set(...up);
     this.camera.near = this.reach / 1000;
     this.camera.far = this.reach * 100;
-    this.camera.position.copy(this.middle)
-      .addScaledVector(new THREE.Vector3(...from).normalize(), 2.3 * this.reach);
-    this.controls.target.copy(this.middle);
+    this.fit(new THREE.Vector3(...from).normalize(), new THREE.Vector3(...up));
     this.controls.object = this.camera;
     this.controls._quat?.setFromUnitVectors(this.camera.up, new THREE.Vector3(0, 1, 0));
     if (this.controls._quatInverse)
@@ -658,10 +724,8 @@ class Replay {
       const v = this.views[i];
       this.renderer.setViewport(v.x, total - v.y - v.height, v.width - 1, v.height - 1);
       this.renderer.setScissor(v.x, total - v.y - v.height, v.width - 1, v.height - 1);
-      // the angle of view is that of the shorter side: nothing is cut off
-      const aspect = v.width / v.height, half = Math.tan(20 * Math.PI / 180);
-      this.camera.aspect = aspect;
-      this.camera.fov = 360 / Math.PI * Math.atan(half / Math.min(aspect, 1));
+      this.camera.aspect = v.width / v.height;
+      this.camera.fov = 360 / Math.PI * Math.atan(this.tangents(v)[1]);
       this.camera.updateProjectionMatrix();
       this.renderer.render(built.scene, this.camera);
     });
@@ -929,7 +993,6 @@ function makeReplay(data) {
   matchMedia('(prefers-color-scheme: dark)')
     .addEventListener('change', () => drawCurves(data, goTo));
   if (replay) {
-    replay.layout();
     window.addEventListener('resize', () => replay.layout());
     if (location.hash === '#film') film(data, replay);
   }
