@@ -271,19 +271,17 @@ class Replay {
     this.resetView();
   }
 
-  // How far a body reaches from its middle: the furthest of its shapes.
-  radiusOf(run, b) {
-    const radii = run.shapes.filter(shape => shape.body === run.bodies[b][0]).map(shape => {
+  // How far each body of a run reaches from its middle: the furthest of its shapes.
+  radiiOf(run) {
+    const radii = new Map();
+    for (const shape of run.shapes) {
       const [x, y, z] = shape.sizes;
-      switch (shape.kind) {
-        case SPHERE: return x;
-        case BOX: return Math.hypot(x, y, z) / 2;
-        case CAPSULE: return x + y / 2;
-        case CYLINDER: return Math.hypot(x, y / 2);
-        default: return this.data.size / 2;
-      }
-    });
-    return Math.max(0, ...radii) || this.data.size / 2;
+      const radius = {
+        [SPHERE]: x, [BOX]: Math.hypot(x, y, z) / 2, [CAPSULE]: x + y / 2,
+        [CYLINDER]: Math.hypot(x, y / 2)}[shape.kind] ?? this.data.size / 2;
+      radii.set(shape.body, Math.max(radius, radii.get(shape.body) ?? 0));
+    }
+    return run.bodies.map(([number]) => radii.get(number) ?? this.data.size / 2);
   }
 
   // What moves, in any run: bodies that go further than half a body. Of it the picture
@@ -309,10 +307,10 @@ class Replay {
     const moments = this.runs.flatMap(run => {
       const bodies = this.moving.map(b => run.index.get(first.bodies[b][0]))
         .filter(b => b !== undefined);
-      const list = [];
+      const list = [], radii = this.radiiOf(run);
       for (let k = 0; k < n; k += every)
         list.push(bodies.filter(b => this.isThere(run, b, k))
-          .map(b => [...at(run, b, k), this.radiusOf(run, b)]));
+          .map(b => [...at(run, b, k), radii[b]]));
       return list;
     }).filter(places => places.length > 0);
     // of many the outliers are left out: one that falls off the table for ever

@@ -70,20 +70,27 @@ if command -v ffprobe >/dev/null; then
     -of csv=p=0 filmed/replay.mp4 >pictures 2>>err
   check "a film of the replay" sh -c '[ "$(cat pictures)" -gt 5 ]'
 fi
-# opens PAGE: within three seconds of the browser's clock, without a network; other
-# work on the machine may spoil an attempt
+# Seconds, by the browser's clock and without a network, until PAGE can be looked at.
+seconds_of() {
+  rm -rf profile
+  python3 "$top/tests/open_page.py" "$chromium" "$1" "$PWD/profile"
+}
+# opens PAGE: in at most six times what the page of nine boxes takes on the same machine;
+# other work on it may spoil an attempt
 opens() {
   for _ in 1 2 3; do
-    rm -rf profile
-    seconds=$(python3 "$top/tests/open_page.py" "$chromium" "$1" "$PWD/profile")
-    awk -v s="$seconds" 'BEGIN { exit !(s ~ /^[0-9.]+$/ && s <= 3) }' && return
+    small=$(seconds_of boxes/report.html) large=$(seconds_of "$1")
+    awk -v s="$small" -v l="$large" 'BEGIN {
+      number = "^[0-9.]+$"
+      exit !(s ~ number && l ~ number && l <= 6 * s)
+    }' && return
   done
-  echo "  $1: $seconds"
+  echo "  boxes: $small, $1: $large"
   return 1
 }
 if command -v python3 >/dev/null; then
-  check "a minute of 105 bodies opens within 3 s" opens minute/report.html
-  check "400 bodies open within 3 s" opens many/report.html
+  check "a minute of 105 bodies opens" opens minute/report.html
+  check "400 bodies open" opens many/report.html
   echo '<title>no report</title>' >none.html
   # negative control: of a page that is none the browser says nothing
   check "a page that is none does not" sh -c '! timeout 4 python3 "$@" | grep .' \
