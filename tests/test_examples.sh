@@ -30,6 +30,16 @@ check "grasp: a picture" is_picture "$build/examples/grasp/grasp.png"
 check "impact: a picture" is_picture "$build/examples/impact/foot.png"
 check "impact: nothing left out" grep -q '"incomplete_lcps": 0' \
   "$build/examples/impact/foot.json"
+for name in biped gripper; do
+  check "impact: a picture of the $name" is_picture \
+    "$build/examples/impact/$name.png"
+  check "impact: nothing left out of the $name" grep -q '"incomplete_lcps": 0,' \
+    "$build/examples/impact/$name.json"
+done
+check "impact: all of the biped's samples" grep -q '"finished": 40000,' \
+  "$build/examples/impact/biped.json"
+check "impact's page" says_what_it_does impact \
+  "--merge first.set second.set --reduce biped.set --json"
 check "the dominoes fall" grep -q '^12 of 12 dominoes lie' \
   "$build/examples/swap/log"
 check "swap's page" says_what_it_does swap "run --trace domino.csv -- ./domino"

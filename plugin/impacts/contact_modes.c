@@ -91,13 +91,15 @@ int contact_modes_of_contact(const contact_space *space, int contact,
  * sticking tangents. Their equations say that these rows end at speed 0. */
 typedef struct mode_system {
   int n_unknowns;
-  int *row;           /* [n_unknowns] the row an unknown belongs to */
-  int *column_of;     /* [n_unknowns] the order of the pivoting */
-  double *scale;      /* [n_unknowns] of columns */
-  double *push;       /* [n_rows] */
-  contact_mode *does; /* [m] */
-  double *F;          /* n_rows x n_unknowns */
-  double *G;          /* n_rows x m */
+  int *row;            /* [n_unknowns] the row an unknown belongs to */
+  int *column_of;      /* [n_unknowns] the order of the pivoting */
+  double *scale;       /* [n_unknowns] of columns */
+  double *push;        /* [n_rows] */
+  contact_mode *does;  /* [m] */
+  const int *contacts; /* [n_contacts] that take part */
+  int n_contacts;
+  double *F;    /* n_rows x n_unknowns */
+  double *G;    /* n_rows x m */
   double *left; /* n_unknowns x (n_unknowns + n_inputs): [A F | -c - A G] */
 } mode_system;
 
@@ -109,9 +111,45 @@ size_t contact_mode_scratch(const contact_space *space) {
   return n * n + n * m + n * (n + n + m) + 4 * n + does * m;
 }
 
-static void set_up(const contact_space *space, const int contacts[],
-                   int n_contacts, const contact_mode mode[],
-                   mode_system *system) {
+/* Of tangent rows that slip as one the first that pushes: their friction is counted
+ * there. */
+static int leader_of(const contact_space *space, const mode_system *system,
+                     int row, int *state) {
+  for (int k = 0; space->slips_as != NULL && k < system->n_contacts; k++) {
+    const contact_mode *mode = &system->does[k];
+    int normal = system->contacts[k] * space->per_contact;
+    for (int t = 1; t <= space->n_tangents && mode->normal != SEPARATING; t++) {
+      if (space->slips_as[normal + t] != space->slips_as[row]) continue;
+      *state = mode->tangent[t - 1];
+      return normal + t;
+    }
+  }
+  return row;
+}
+
+/* Let all that slip as one do what the first of them does. False: they did not. */
+static bool unite_slips(const contact_space *space, mode_system *system) {
+  bool united = true;
+  for (int k = 0; space->slips_as != NULL && k < system->n_contacts; k++) {
+    contact_mode *mode = &system->does[k];
+    for (int t = 1; t <= space->n_tangents && mode->normal != SEPARATING; t++) {
+      int row = system->contacts[k] * space->per_contact + t;
+      int state = mode->tangent[t - 1];
+      int leader = leader_of(space, system, row, &state);
+      if (state != STICKING && space->times[row] * space->times[leader] < 0)
+        state =
+            state == SLIPPING_FORWARDS ? SLIPPING_BACKWARDS : SLIPPING_FORWARDS;
+      united &= mode->tangent[t - 1] == state;
+      mode->tangent[t - 1] = state;
+    }
+  }
+  return united;
+}
+
+static void set_up(const contact_space *space, mode_system *system) {
+  const contact_mode *mode = system->does;
+  const int *contacts = system->contacts;
+  int n_contacts = system->n_contacts, state;
   int n = space->n_rows, m = space->n_contacts, T = space->n_tangents;
   memset(system->F, 0, (size_t)(n * n) * sizeof *system->F);
   memset(system->G, 0, (size_t)(n * m) * sizeof *system->G);
@@ -131,6 +169,7 @@ static void set_up(const contact_space *space, const int contacts[],
     for (int t = 1; t <= T; t++) {
       int row = normal + t, slip = mode[k].tangent[t - 1];
       if (slip == STICKING) {
+        if (leader_of(space, system, row, &state) != row) continue;
         system->row[system->n_unknowns] = row;
         system->F[row * n + system->n_unknowns++] = 1;
         continue;
@@ -284,20 +323,35 @@ static void write_speed(const contact_space *space, const double impulses[],
   }
 }
 
-/* weight (bound lambda_n + sign s)(y), in m/s */
-static void write_cone(const contact_space *space, const double impulses[],
-                       int contact, int row, double sign, double condition[]) {
+/* weight (bound lambda_n + sign s)(y), in m/s; of rows that slip as one the bounds
+ * of all. */
+static void write_cone(const contact_space *space, const mode_system *system,
+                       const double impulses[], int row, double sign,
+                       double condition[]) {
   int n_inputs = space->n_rows + space->n_contacts;
-  const double *normal = &impulses[contact * space->per_contact * n_inputs];
   const double *tangent = &impulses[row * n_inputs];
-  for (int j = 0; j < n_inputs; j++)
-    condition[j] = space->weight[row] *
-                   (space->bound[contact] * normal[j] + sign * tangent[j]);
+  for (int j = 0; j < n_inputs; j++) condition[j] = sign * tangent[j];
+  for (int k = 0; k < system->n_contacts; k++) {
+    int contact = system->contacts[k], normal = contact * space->per_contact;
+    const double *map = &impulses[normal * n_inputs];
+    for (int t = 1; t <= space->n_tangents; t++) {
+      int other = normal + t;
+      if (other != row && (space->slips_as == NULL ||
+                           space->slips_as[other] != space->slips_as[row]))
+        continue;
+      double bound = space->bound[contact];
+      if (other != row) bound *= fabs(space->times[other] / space->times[row]);
+      for (int j = 0; j < n_inputs; j++) condition[j] += bound * map[j];
+    }
+  }
+  for (int j = 0; j < n_inputs; j++) condition[j] *= space->weight[row];
 }
 
-static int write_conditions(const contact_space *space, int contact,
-                            const contact_mode *mode, bool capped,
+static int write_conditions(const contact_space *space,
+                            const mode_system *system, int place, bool capped,
                             const double impulses[], double conditions[]) {
+  const contact_mode *mode = &system->does[place];
+  int contact = system->contacts[place], state;
   int n_inputs = space->n_rows + space->n_contacts, count = 0;
   int normal = contact * space->per_contact;
   double *next = conditions;
@@ -325,9 +379,10 @@ static int write_conditions(const contact_space *space, int contact,
   }
   for (int t = 1; t <= space->n_tangents; t++) {
     int slip = mode->tangent[t - 1];
+    if (leader_of(space, system, normal + t, &state) != normal + t) continue;
     if (slip == STICKING) {
-      write_cone(space, impulses, contact, normal + t, 1, next);
-      write_cone(space, impulses, contact, normal + t, -1, next + n_inputs);
+      write_cone(space, system, impulses, normal + t, 1, next);
+      write_cone(space, system, impulses, normal + t, -1, next + n_inputs);
       next += 2 * n_inputs;
       count += 2;
     } else {
@@ -341,9 +396,11 @@ static int write_conditions(const contact_space *space, int contact,
 }
 
 static mode_system lay_out_system(const contact_space *space,
+                                  const int contacts[], int n_contacts,
                                   double scratch[]) {
   int n = space->n_rows, m = space->n_contacts;
-  mode_system system = {.F = scratch};
+  mode_system system = {
+      .F = scratch, .contacts = contacts, .n_contacts = n_contacts};
   system.G = system.F + n * n;
   system.left = system.G + n * m;
   system.scale = system.left + n * (n + n + m);
@@ -355,9 +412,8 @@ static mode_system lay_out_system(const contact_space *space,
 }
 
 /* The system of what contacts do, solved; its rank. */
-static int reduce(const contact_space *space, const int contacts[],
-                  int n_contacts, mode_system *system) {
-  set_up(space, contacts, n_contacts, system->does, system);
+static int reduce(const contact_space *space, mode_system *system) {
+  set_up(space, system);
   write_equations(space, system);
   int u = system->n_unknowns, width = u + space->n_rows + space->n_contacts;
   return solve_equations(u, width, system->left, system->scale,
@@ -366,7 +422,8 @@ static int reduce(const contact_space *space, const int contacts[],
 
 bool contact_mode_spans(const contact_space *space, const int contacts[],
                         const double reached[], double scratch[]) {
-  mode_system system = lay_out_system(space, scratch);
+  mode_system system =
+      lay_out_system(space, contacts, space->n_contacts, scratch);
   double none = 100 * IMPACT_FEASIBILITY * space->scale;
   for (int i = 0; i < space->n_contacts; i++) {
     const double *own = &reached[i * space->per_contact];
@@ -380,35 +437,42 @@ bool contact_mode_spans(const contact_space *space, const int contacts[],
                          : own[1 + t] < -none ? SLIPPING_BACKWARDS
                                               : STICKING;
   }
-  int rank = reduce(space, contacts, space->n_contacts, &system);
+  unite_slips(space, &system);
+  int rank = reduce(space, &system);
   return rank < system.n_unknowns && moves(space, &system, rank);
 }
 
 int contact_mode_work_out(const contact_space *space, const int contacts[],
-                          int n_contacts, int mode, bool capped,
+                          int n_contacts, int64_t mode, bool capped,
                           double scratch[], double impulses[],
                           double conditions[], uint32_t *zero_rows) {
   int n = space->n_rows, m = space->n_contacts;
   int one = contact_modes_of_one(space, capped);
-  mode_system system = lay_out_system(space, scratch);
+  mode_system system = lay_out_system(space, contacts, n_contacts, scratch);
   contact_mode *does = system.does;
   for (int k = n_contacts - 1; k >= 0; k--) {
-    does[k] = decode(space, mode % one);
+    does[k] = decode(space, (int)(mode % one));
     mode /= one;
   }
-  int rank = reduce(space, contacts, n_contacts, &system);
+  if (!unite_slips(space, &system)) return CONTACT_MODE_REPEATS;
+  int rank = reduce(space, &system);
   if (rank < system.n_unknowns)
     return moves(space, &system, rank) ? CONTACT_MODE_SPANS
                                        : CONTACT_MODE_REPEATS;
   write_impulses(space, &system, system.scale, system.column_of, impulses);
 
   *zero_rows = 0;
-  for (int e = 0; e < system.n_unknowns; e++)
-    *zero_rows |= system.row[e] < 32 ? (uint32_t)1 << system.row[e] : 0;
   int count = 0;
-  for (int k = 0; k < n_contacts; k++)
-    count += write_conditions(space, contacts[k], &does[k], capped, impulses,
+  for (int k = 0; k < n_contacts; k++) {
+    count += write_conditions(space, &system, k, capped, impulses,
                               &conditions[count * (n + m)]);
+    int row = contacts[k] * space->per_contact;
+    for (int i = 0; i <= space->n_tangents && row + i < 32; i++)
+      if (does[k].normal != SEPARATING &&
+          (i == 0 ? does[k].normal == CLOSED
+                  : does[k].tangent[i - 1] == STICKING))
+        *zero_rows |= (uint32_t)1 << (row + i);
+  }
   return count;
 }
 
@@ -784,6 +848,30 @@ KERNEL bool meets(const double conditions[], int n_blocks, const double y[],
   return true;
 }
 
+void contact_modes_share(const contact_space *space, double lambda[]) {
+  for (int first = 0; space->slips_as != NULL && first < space->n_rows;
+       first++) {
+    double sum = 0, most = 0;
+    int count = 0;
+    for (int row = first;
+         space->slips_as[first] == first && row < space->n_rows; row++) {
+      if (space->slips_as[row] != first) continue;
+      double limit =
+          space->bound[space->contact_of[row]] * lambda[space->normal_of[row]];
+      sum += lambda[row] * space->times[row];
+      most += limit * fabs(space->times[row]);
+      count++;
+    }
+    if (count < 2) continue;
+    double part = most > 0 ? sum / most : 0;
+    for (int row = first; row < space->n_rows; row++)
+      if (space->slips_as[row] == first)
+        lambda[row] = copysign(part, part * space->times[row]) *
+                      space->bound[space->contact_of[row]] *
+                      lambda[space->normal_of[row]];
+  }
+}
+
 /* Impulses of a mode, kept within their bounds, and the velocities they lead
  * to. */
 KERNEL void apply(const contact_modes *modes, const contact_space *space,
@@ -802,9 +890,12 @@ KERNEL void apply(const contact_modes *modes, const contact_space *space,
     *(four *)&pushes[4 * k] = sum;
   }
 #pragma GCC unroll 2
+  for (int i = 0; i < m; i++)
+    pushes[i * (1 + T)] = smaller(larger(pushes[i * (1 + T)], 0), y[n + i]);
+  if (space->slips_as != NULL) contact_modes_share(space, pushes);
+#pragma GCC unroll 2
   for (int i = 0; i < m; i++) {
     double *own = &pushes[i * (1 + T)];
-    own[0] = smaller(larger(own[0], 0), y[n + i]);
     double limit = space->bound[i] * own[0];
     for (int t = 1; t <= T; t++)
       own[t] = smaller(larger(own[t], -limit), limit);

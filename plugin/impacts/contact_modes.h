@@ -85,6 +85,10 @@ int contact_modes_apply(const contact_modes *modes, const contact_space *space,
                         const int found[], int n_found, const double y[],
                         int most, double lambdas[], double reached[]);
 
+/** Give each of the contacts that slip as one its part of their friction: in proportion
+ *  to what it can bear. Their sum decides how they move. */
+void contact_modes_share(const contact_space *space, double lambda[]);
+
 /** Does the mode at a place of the table hold for y? */
 bool contact_modes_hold(const contact_modes *modes, int place, const double y[],
                         double tolerance);
@@ -110,7 +114,8 @@ bool contact_modes_add(contact_modes *modes, const contact_space *space,
  * @param contacts    [n_contacts] the contacts taking part; the others get no
  *                    impulse and meet no condition
  * @param mode        number in 0 .. contact_modes_of_one^n_contacts - 1; the
- *                    first contact is the most significant digit
+ *                    first contact is the most significant digit; of contacts that
+ *                    slip as one all stick, or all slip the same way
  * @param capped      false: no cap, lambda_max is not looked at (eq. I3)
  * @param scratch     contact_mode_scratch(space) numbers
  * @param impulses    [n_rows x n_inputs] out
@@ -121,7 +126,7 @@ bool contact_modes_add(contact_modes *modes, const contact_space *space,
  */
 enum { CONTACT_MODE_REPEATS = -1, CONTACT_MODE_SPANS = -2 };
 int contact_mode_work_out(const contact_space *space, const int contacts[],
-                          int n_contacts, int mode, bool capped,
+                          int n_contacts, int64_t mode, bool capped,
                           double scratch[], double impulses[],
                           double conditions[], uint32_t *zero_rows);
 size_t contact_mode_scratch(const contact_space *space);

@@ -11,8 +11,9 @@ typedef double number;
 #define LEAST_PART 1e-3
 #define GROWS_TREES 1
 #define HAS_WIDE_ROWS SIX_HAS_WIDE
-/* Rounding, without a doubt. */
-#define SURELY_FLAT 1e-14
+/* Rounding, without a doubt; and no variable goes further, in velocity scales. */
+#define SURELY_FLAT 1e-12
+#define REACH 1e3
 /* A tree that one step makes larger than this is not worth having. */
 #define MOST_NODES 32768
 
@@ -87,11 +88,13 @@ int contact_search_leaf(const contact_space *space, const double start[],
 bool contact_search_grow(const contact_space *space, const double start[],
                          const double c[], const double caps[],
                          double tolerance, long max_pivots, double scratch[],
-                         contact_tree *tree) {
+                         contact_tree *tree, long *pivots) {
   search s =
       begin(space, space->A, start, c, caps, tolerance, max_pivots, scratch);
   s.apart = 0; // as conditions of modes are
   s.tree = tree;
   search_all(&s);
+  tree->no_memory = s.no_memory;
+  if (pivots != NULL) *pivots = s.pivots + s.renewing;
   return !s.cut_short && !s.no_memory;
 }

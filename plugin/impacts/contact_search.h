@@ -92,13 +92,14 @@ int contact_search_leaf(const contact_space *space, const double start[],
 /**
  * Grow a tree until it knows all branches of one step. The arguments as above.
  *
- * @param tree  of `space`; begins with c and caps in its y
+ * @param tree    of `space`; begins with c and caps in its y
+ * @param pivots  out: simplex steps taken, as of contact_found; NULL: not asked
  * @return false where simplex steps or memory did not suffice
  */
 bool contact_search_grow(const contact_space *space, const double start[],
                          const double c[], const double caps[],
                          double tolerance, long max_pivots, double scratch[],
-                         contact_tree *tree);
+                         contact_tree *tree, long *pivots);
 
 /** The factor of A, J B for the rows of `contacts`. */
 typedef struct contact_factors {

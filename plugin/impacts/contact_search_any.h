@@ -937,6 +937,23 @@ static int next_row(const search *s) {
   return chosen;
 }
 
+/* The only way open to a tangent that slips as one does which is decided on; UNDECIDED:
+ * there is none. */
+static int only_state(const search *s, int row) {
+  const contact_space *space = s->space;
+  for (int i = 0; space->slips_as != NULL && i < s->n; i++) {
+    int contact = space->contact_of[i];
+    if (i == space->normal_of[i] || s->tangent[i] == UNDECIDED ||
+        space->slips_as[i] != space->slips_as[row] ||
+        s->normal[contact] == UNDECIDED || s->normal[contact] == SEPARATING)
+      continue;
+    if (s->tangent[i] == STICKING || space->times[i] * space->times[row] > 0)
+      return s->tangent[i];
+    return s->tangent[i] == FORWARDS ? BACKWARDS : FORWARDS;
+  }
+  return UNDECIDED;
+}
+
 /* Decide what is open yet in every way. */
 static void decide(search *s) {
   int row = next_row(s);
@@ -947,9 +964,11 @@ static void decide(search *s) {
   const contact_space *space = s->space;
   int contact = space->contact_of[row];
   bool normal = row == space->normal_of[row];
+  int only = normal ? UNDECIDED : only_state(s, row);
   for (int state = 0; state < 3; state++) {
     if (s->found->count == s->found->most || s->cut_short) return;
     if (s->guide != NULL && s->guide[row] != state) continue;
+    if (only != UNDECIDED && state != only) continue;
     if (!normal) {
       // a push at its cap and friction without limit: it sticks
       if (state != STICKING && s->normal[contact] == CAPPED &&
@@ -988,7 +1007,10 @@ static bool keep_reason(search *s, int state) {
   memset(f, 0, (size_t)(s->n + s->space->n_contacts) * sizeof *f);
   add_bound(s, v, !s->stuck_low, -sign, f);
   for (int k = 0; k < s->n; k++) {
-    if (size_of(T[k]) <= SURELY_FLAT) continue;
+    if (size_of(T[k]) <= SURELY_FLAT) {
+      sum += size_of(T[k]) * REACH * s->space->scale / s->tolerance;
+      continue;
+    }
     if (size_of(T[k]) <= s->flat) return false;
     sum += size_of(T[k]);
     add_bound(s, s->nonbasic[k], sign * T[k] > 0, sign * T[k], f);
@@ -999,9 +1021,10 @@ static bool keep_reason(search *s, int state) {
 }
 
 /* The number of the mode that is decided on. */
-static int decided_mode(const search *s) {
+static int64_t decided_mode(const search *s) {
   const contact_space *space = s->space;
-  int T = space->n_tangents, slips = T == 1 ? 3 : 9, number_of_mode = 0;
+  int T = space->n_tangents, slips = T == 1 ? 3 : 9;
+  int64_t number_of_mode = 0;
   for (int i = 0; i < space->n_contacts; i++) {
     const int *tangent = &s->tangent[i * space->per_contact + 1];
     int digit = 0;
@@ -1018,8 +1041,13 @@ static void grow_node(search *s) {
   int node = s->node, row = contact_tree_at(s->tree, node)->row;
   bool normal = row == s->space->normal_of[row];
   int closed = contact_tree_refuted(s->tree, node);
+  int only = normal ? UNDECIDED : only_state(s, row);
   for (int state = 0; state < 3; state++) {
     if (s->cut_short || s->no_memory) return;
+    if (only != UNDECIDED && state != only) {
+      contact_tree_at(s->tree, node)->to[state] = CONTACT_TREE_NOTHING;
+      continue;
+    }
     if ((closed >> state & 1) != 0) continue;
     (normal ? try_normal : try_tangent)(s, row, state);
     s->node = node;

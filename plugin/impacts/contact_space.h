@@ -31,6 +31,11 @@ typedef struct contact_space {
                        of this row can cause, of a normal row with its friction;
                        turns impulses into m/s for tolerances */
   double scale;    /* m/s: largest |start|; 1 where all are 0 */
+  /* Tangent rows of which the slips are the same at all times, as of heel and toe of a
+     flat foot: [n_rows] the first of them, or the row itself; and how many times as
+     fast a row is. Both are NULL where no slips are the same. */
+  int *slips_as;
+  double *times;
 } contact_space;
 
 /* Conditions are held to within this much of the velocity scale. */

@@ -50,7 +50,7 @@ int contact_tree_repeated(const contact_space *space, double A[]) {
   return 0;
 }
 
-bool contact_tree_suits(const contact_space *space, int n_repeated) {
+bool contact_tree_suits(const contact_space *space) {
   int n = space->n_rows, m = space->n_contacts;
   double modes = pow(contact_modes_of_one(space, true), m);
   double least = INFINITY, most = 0, friction = 0;
@@ -59,9 +59,8 @@ bool contact_tree_suits(const contact_space *space, int n_repeated) {
     most = fmax(most, space->A[i * (n + 1)]);
   }
   for (int i = 0; i < m; i++) friction = fmax(friction, space->bound[i]);
-  return n <= 32 && space->n_tangents <= 2 && modes < 0x1p31 &&
-         friction <= MOST_FRICTION && most <= MOST_SPREAD * least &&
-         n_repeated <= 1;
+  return n <= 32 && space->n_tangents <= 2 && modes < 0x1p62 &&
+         friction <= MOST_FRICTION && most <= MOST_SPREAD * least;
 }
 
 bool contact_tree_open(contact_tree *tree, const contact_space *space,
@@ -137,7 +136,7 @@ int contact_tree_add_node(contact_tree *tree, int row) {
   return tree->n_nodes++;
 }
 
-int contact_tree_add_mode(contact_tree *tree, int number) {
+int contact_tree_add_mode(contact_tree *tree, int64_t number) {
   uint32_t zero_rows;
   int count = contact_mode_work_out(
       tree->space, tree->contacts, tree->space->n_contacts, number, true,
@@ -145,8 +144,8 @@ int contact_tree_add_mode(contact_tree *tree, int number) {
   if (count == CONTACT_MODE_SPANS) return CONTACT_TREE_SPAN;
   if (count < 0) return CONTACT_TREE_NOTHING;
   size_t place = (size_t)tree->modes.n_modes;
-  int *numbers = memory_block_grow(&tree->number_block, tree->source, place + 1,
-                                   sizeof *numbers);
+  int64_t *numbers = memory_block_grow(&tree->number_block, tree->source,
+                                       place + 1, sizeof *numbers);
   if (numbers == NULL) return CONTACT_TREE_UNKNOWN;
   tree->numbers = numbers;
   numbers[place] = number;
@@ -253,7 +252,7 @@ static void add_value(contact_tree *tree, int term, float value) {
   tree->values[tree->n_values++] = value;
 }
 
-static void set_inputs(contact_tree *tree, const double y[]) {
+void contact_tree_ask(contact_tree *tree, const double y[]) {
   const contact_space *space = tree->space;
   int n = space->n_rows, n_inputs = inputs_of(space);
   double times = 1;
@@ -287,7 +286,7 @@ KERNEL int find(contact_tree *tree, int found[], bool *spans) {
   const int *terms = tree->terms;
   const float *values = tree->values;
   double tolerance = IMPACT_FEASIBILITY * tree->space->scale;
-  *spans = false;
+  *spans = tree->overflowed = false;
   if (tree->n_nodes == 0) return -1;
   queue[tail++] = 0;
   while (head < tail) {
@@ -306,6 +305,7 @@ KERNEL int find(contact_tree *tree, int found[], bool *spans) {
     } else if (at <= CONTACT_TREE_MODE &&
                contact_modes_hold(&tree->modes, CONTACT_TREE_MODE - at, tree->y,
                                   tolerance)) {
+      tree->overflowed |= n_found == MOST_FOUND;
       n_found = insert(tree, found, n_found, CONTACT_TREE_MODE - at);
     }
   }
@@ -319,7 +319,7 @@ WIDE static int find_wide(contact_tree *tree, int found[], bool *spans) {
 int contact_tree_solve(contact_tree *tree, const double y[], int most,
                        double lambdas[], double reached[], bool *spans) {
   const contact_space *space = tree->space;
-  set_inputs(tree, y);
+  contact_tree_ask(tree, y);
   int found[MOST_FOUND + 1];
   int n_found =
       six_is_wide() ? find_wide(tree, found, spans) : find(tree, found, spans);

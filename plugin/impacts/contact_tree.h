@@ -51,7 +51,7 @@ typedef struct contact_tree {
   const contact_space *space;
   const memory_source *source;
   contact_modes modes; /* those met so far */
-  int *numbers;        /* [modes.n_modes] */
+  int64_t *numbers;    /* [modes.n_modes] */
   int n_nodes;
   char *nodes;      /* n_nodes of node_size bytes; the first is the root */
   size_t node_size; /* of whole cache lines */
@@ -65,16 +65,21 @@ typedef struct contact_tree {
   int *terms;    /* [n_values] where in a node the value's factors are */
   float *values; /* [n_values] */
   double usual_cap;
+  bool no_memory; /* ended its growth */
+  bool
+      overflowed; /* more modes held than there is room for: of solutions some may lack */
   double *scratch, *impulses, *conditions; /* of a mode that is worked out */
   int *contacts;
   arena arena;
   memory_block node_block, queue_block, number_block;
 } contact_tree;
 
-/** May an island have a tree? Its modes have numbers, at most one row repeats the
- *  others (or too many modes hold at once), and neither friction nor masses are of
- *  many decades. */
-bool contact_tree_suits(const contact_space *space, int n_repeated);
+/** May an island have a tree? Its modes have numbers, and neither friction nor masses
+ *  are of many decades. */
+bool contact_tree_suits(const contact_space *space);
+
+/** Sets the inputs of the step that a tree is to grow by. */
+void contact_tree_ask(contact_tree *tree, const double y[]);
 
 /** Rows that repeat others: pivots that Cholesky's method, the largest first, finds to
  *  be 0.
@@ -116,7 +121,7 @@ int contact_tree_add_node(contact_tree *tree, int row);
 
 /** What a branch to the mode of that number is to lead to, or
  *  CONTACT_TREE_UNKNOWN: no memory. */
-int contact_tree_add_mode(contact_tree *tree, int number);
+int contact_tree_add_mode(contact_tree *tree, int64_t number);
 
 /**
  * Keep the refutation in tree->exact at a branch: where a mode beyond holds,

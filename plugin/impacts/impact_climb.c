@@ -24,7 +24,7 @@ static int most_conditions(const contact_space *space) {
 static bool suits(const contact_space *space) {
   double modes = pow(contact_modes_of_one(space, true), space->n_contacts);
   return space->n_tangents <= 2 && space->n_rows <= CLIMB_MOST_ROWS &&
-         modes < 0x1p31 && !contact_space_is_endless(space);
+         modes < 0x1p62 && !contact_space_is_endless(space);
 }
 
 bool impact_climb_open(impact_climb *climb, const contact_space *space,
@@ -67,9 +67,10 @@ typedef struct chooser {
 
 /* The number of a mode that the solution of a step is in, one of several where it is
  * at a border. -1: in none. */
-static int mode_at(const contact_space *space, const impact_way *way, int step,
-                   const chooser *chooser) {
-  int n = space->n_rows, m = space->n_contacts, number = 0;
+static int64_t mode_at(const contact_space *space, const impact_way *way,
+                       int step, const chooser *chooser) {
+  int n = space->n_rows, m = space->n_contacts;
+  int64_t number = 0;
   const double *caps = &way->inputs[step * (n + m) + n];
   for (int i = 0; i < m; i++) {
     int digits[MOST_DIGITS];
@@ -121,7 +122,7 @@ static bool add_step(impact_climb *climb, const impact_way *way, int step,
   const contact_space *space = climb->space;
   int n = space->n_rows, m = space->n_contacts, n_inputs = n + m;
   const double *y = &way->inputs[step * n_inputs];
-  int number = mode_at(space, way, step, chooser);
+  int64_t number = mode_at(space, way, step, chooser);
   if (number < 0) return false;
   climb->modes[step] = number;
   uint32_t zero_rows;
@@ -263,6 +264,7 @@ static void follow(impact_climb *climb, impact_way *way, double least) {
                           &zero_rows);
     for (int i = 0; i < n; i++)
       lambda[i] = dot(&climb->impulses[i * n_inputs], y, n_inputs);
+    contact_modes_share(space, lambda);
     for (int i = 0; i < n; i++)
       c[i] = (zero_rows >> i & 1) != 0
                  ? 0

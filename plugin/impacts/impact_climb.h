@@ -23,11 +23,11 @@ typedef struct impact_way {
 
 typedef struct impact_climb {
   const contact_space *space;
-  double h;      /* N s, of a full cap */
-  int most_caps; /* of a way; longer ones are not looked at. 0: none is */
-  int most_rows; /* of the program */
-  int *contacts; /* [m] 0, 1 .. */
-  int *modes;    /* [most_caps/m] of a way's steps */
+  double h;       /* N s, of a full cap */
+  int most_caps;  /* of a way; longer ones are not looked at. 0: none is */
+  int most_rows;  /* of the program */
+  int *contacts;  /* [m] 0, 1 .. */
+  int64_t *modes; /* [most_caps/m] of a way's steps */
   double *scratch, *impulses, *conditions; /* of one mode */
   double *change; /* [n_inputs x most_caps] of inputs */
   double *push;   /* [n_rows x most_caps] of impulses */

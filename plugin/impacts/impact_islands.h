@@ -14,7 +14,8 @@ typedef struct impact_island {
   int *places;          /* [space.n_rows] rows of the whole */
   double *search_start; /* what searches begin with (contact_search.h) */
   contact_modes *modes; /* NULL until a call needs them */
-  int n_repeated;       /* rows that are combinations of others */
+  int n_repeated;       /* rows that are combinations of others, */
+  int n_united;         /* and tangent rows that slip as others do */
   bool has_tree;        /* searches of it keep one (contact_tree.h) */
   uint64_t key;         /* added to the seed */
   double psi;           /* of Alg. 2 */

@@ -308,7 +308,7 @@ static int solve_by_tree(impact_sampler *sampler, int most) {
       contact_tree_trim(tree);
     if (contact_search_grow(space, island->search_start, c, caps,
                             IMPACT_FEASIBILITY * space->scale, MOST_GROWTH,
-                            sampler->solver, tree))
+                            sampler->solver, tree, NULL))
       n_solutions =
           contact_tree_solve(tree, sampler->inputs, most, sampler->lambdas,
                              sampler->reached, &spans);
@@ -325,7 +325,7 @@ static int solve_by_tree(impact_sampler *sampler, int most) {
         contact_tree_solve(tree, sampler->inputs, most, sampler->lambdas,
                            sampler->reached, &spans);
   }
-  sampler->met_all = n_solutions < most;
+  sampler->met_all = n_solutions < most && !tree->overflowed;
   return n_solutions;
 }
 
