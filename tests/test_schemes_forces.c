@@ -230,6 +230,80 @@ static void test_stiff_force_functions_are_stable(void) {
   scene_close(&s);
 }
 
+/* A spring in x, a damper in y, in N/m and N s/m. */
+typedef struct stiffness {
+  double spring, damper;
+} stiffness;
+
+static void spring_and_damper(void *context, dBodyID body,
+                              const ode_mlcp_body_state *state, double force[6],
+                              double k_q[36], double k_v[36]) {
+  const stiffness *k = context;
+  (void)body;
+  force[0] = -k->spring * state->position[0];
+  k_q[0] = -k->spring;
+  force[1] = -k->damper * state->velocity[1];
+  k_v[7] = -k->damper;
+}
+
+/* Implicit Euler of a linear force, whatever its size:
+ * v+ = (m v - h k x) / (m + h^2 k) and v+ = m v / (m + h c). */
+static void test_force_functions_are_implicit_under_st(void) {
+  static const struct {
+    double mass, h;
+    stiffness k;
+  } cases[] = {{1, 0.01, {1e6, 1e4}},
+               {50, 0.002, {3, 0.2}},
+               {0.02, 0.05, {200, 1e-3}},
+               {3e3, 0.01, {1e12, 1e9}}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    double m = cases[i].mass, h = cases[i].h;
+    stiffness k = cases[i].k;
+    scene s;
+    open_scene(&s, "scheme=st", 0);
+    dBodyID body = add_ball(&s, 0.5, 0);
+    dMass mass;
+    ode_mlcp_force *force;
+    ode_mlcp_report report;
+    dMassSetSphereTotal(&mass, m, 0.1);
+    dBodySetMass(body, &mass);
+    dBodySetLinearVel(body, 0.3, -2, 0);
+    CU_ASSERT_EQUAL_FATAL(
+        ode_mlcp_force_create(body, spring_and_damper, &k, &force),
+        ODE_MLCP_OK);
+    double x = dBodyGetPosition(body)[0], v[2] = {0.3, -2};
+    for (int n = 0; n < 20; n++) {
+      step(&s, h, &report);
+      v[0] = (m * v[0] - h * k.spring * x) / (m + h * h * k.spring);
+      v[1] = m * v[1] / (m + h * k.damper);
+      x += h * v[0];
+      const double *now = dBodyGetLinearVel(body);
+      CU_ASSERT_DOUBLE_EQUAL(now[0], v[0], 1e-9 * (1 + fabs(v[0])));
+      CU_ASSERT_DOUBLE_EQUAL(now[1], v[1], 1e-9);
+      CU_ASSERT_EQUAL(report.jacobians_dropped, 0);
+    }
+    scene_close(&s);
+  }
+}
+
+/* A force that drives itself on at more than the mass over h: as it is at the start. */
+static void test_what_leaves_no_mass_is_dropped_under_st(void) {
+  scene s;
+  open_scene(&s, "scheme=st", 0);
+  stiffness driven = {.spring = 0, .damper = -1e6};
+  dBodyID body = add_ball(&s, 0.5, 0);
+  ode_mlcp_force *force;
+  ode_mlcp_report report;
+  dBodySetLinearVel(body, 0, 1e-3, 0);
+  CU_ASSERT_EQUAL_FATAL(
+      ode_mlcp_force_create(body, spring_and_damper, &driven, &force),
+      ODE_MLCP_OK);
+  step(&s, 0.01, &report);
+  CU_ASSERT_EQUAL(report.jacobians_dropped, 1);
+  CU_ASSERT(dBodyGetLinearVel(body)[1] > 1e-3);
+  scene_close(&s);
+}
+
 static void bad_force(void *context, dBodyID body,
                       const ode_mlcp_body_state *state, double force[6],
                       double k_q[36], double k_v[36]) {
@@ -491,6 +565,10 @@ int main(void) {
       {"stiff carts stay bounded", test_stiff_carts_stay_bounded},
       {"stiff force functions are stable",
        test_stiff_force_functions_are_stable},
+      {"force functions are implicit under st",
+       test_force_functions_are_implicit_under_st},
+      {"what leaves no mass is dropped under st",
+       test_what_leaves_no_mass_is_dropped_under_st},
       {"a force that is no number fails the step",
        test_a_force_that_is_no_number_fails_the_step},
       {"forces end with their bodies", test_forces_end_with_their_bodies},

@@ -45,6 +45,9 @@ void host_body_add_gyroscopic_torque(host_body *body, double step_size);
  *  J I^-1 J' of its angular part; 0 where the body is kinematic. */
 double host_body_turn_mobility(const host_body *body, const double J[6]);
 
+/** The body's 6 x 6 mass matrix in the world's frame. */
+void host_body_mass(const host_body *body, double M[36]);
+
 /** The velocity at the end of a step with no constraints, v + h M^-1 force;
  *  that of a kinematic body stays. */
 void host_body_free_velocity(const host_body *body, double step_size,

@@ -23,6 +23,15 @@ void host_body_add_gyroscopic_torque(host_body *body, double h) {
     body->force[3 + i] += (new_momentum[i] - momentum[i]) / h;
 }
 
+void host_body_mass(const host_body *body, double M[36]) {
+  memset(M, 0, 36 * sizeof *M);
+  for (int i = 0; i < 3; i++) {
+    M[7 * i] = body->mass;
+    for (int j = 0; j < 3; j++)
+      M[6 * (3 + i) + 3 + j] = body->inertia[3 * i + j];
+  }
+}
+
 void host_body_free_velocity(const host_body *body, double step_size,
                              double v_free[6]) {
   memcpy(v_free, body->v, sizeof body->v);

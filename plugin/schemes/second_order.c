@@ -112,21 +112,12 @@ static void add_gyroscopic_jacobian(double out[36], double factor,
   }
 }
 
-static void set_mass(double out[36], const host_body *body) {
-  memset(out, 0, 36 * sizeof *out);
-  for (int i = 0; i < 3; i++) {
-    out[7 * i] = body->mass;
-    for (int j = 0; j < 3; j++)
-      out[6 * (3 + i) + 3 + j] = body->inertia[3 * i + j];
-  }
-}
-
 /* M~ of body b. What would take its positive definiteness away is left out. */
 static void build_mass(const second_order *s, const scheme_weights *weights,
                        const host_body *body, int b, const double w[3]) {
   double *mass = s->mass + 36 * b;
   for (int leave_out = 0; leave_out < 2; leave_out++) {
-    set_mass(mass, body);
+    host_body_mass(body, mass);
     if (s->home.bodies[b].gyroscopic)
       add_gyroscopic_jacobian(mass, -weights->cv, body, w,
                               weights->midpoint && !leave_out);

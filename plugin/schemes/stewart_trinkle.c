@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/matrix6.h"
 #include "common/vec3.h"
 #include "schemes/joint_check.h"
 #include "schemes/motion.h"
@@ -52,6 +53,8 @@ typedef struct stewart_trinkle {
   double *x_taut;             /* [6 n_bodies] x_free of the masses M~ */
   double *impulse;            /* [6 n contacts] guesses, */
   const double *guesses;      /* or NULL */
+  double *k_q, *k_v;          /* [36 n_bodies] where forces act */
+  double *stiff;              /* [36 n_bodies] M~ - M of forces; NULL: none */
   extra_row *springs;
   int n_springs;
   int *match;
@@ -62,7 +65,7 @@ typedef struct stewart_trinkle {
 
 static bool reserve_bodies(stewart_trinkle *s, const scheme_step *step) {
   outcome *out = step->out;
-  int n = s->home.n_bodies;
+  int n = s->home.n_bodies, n_pushed = step->forces->first != NULL ? n : 0;
   arena_start(&s->base.arena);
   return (ARENA_TAKE(&s->base.arena, s->moved, n) &&
           ARENA_TAKE(&s->base.arena, s->v, 6 * n) &&
@@ -71,6 +74,8 @@ static bool reserve_bodies(stewart_trinkle *s, const scheme_step *step) {
           ARENA_TAKE(&s->base.arena, s->shares, n) &&
           ARENA_TAKE(&s->base.arena, s->x_free, 6 * n) &&
           ARENA_TAKE(&s->base.arena, s->x_taut, 6 * n) &&
+          ARENA_TAKE(&s->base.arena, s->k_q, 36 * n_pushed) &&
+          ARENA_TAKE(&s->base.arena, s->k_v, 36 * n_pushed) &&
           ARENA_TAKE(&s->base.arena, s->springs, step->forces->n_springs) &&
           motion_take(&s->guess, &s->base.arena, n) &&
           motion_take(&s->end, &s->base.arena, n)) ||
@@ -79,6 +84,29 @@ static bool reserve_bodies(stewart_trinkle *s, const scheme_step *step) {
 
 /* --- motion --------------------------------------------------------------- */
 
+/* M~ - M = -h k_v - h^2 k_q: forces are those of the step's end, of which f(q + h v, v)
+ * is the start. A body that it would leave without a positive mass goes without. */
+static void find_stiffness(stewart_trinkle *s, const scheme_step *step) {
+  double h = step->step_size, M[36];
+  s->stiff = NULL;
+  if (step->forces->first == NULL) return;
+  for (int b = 0; b < s->home.n_bodies; b++) {
+    double *stiff = s->k_v + 36 * b, *k_q = s->k_q + 36 * b;
+    bool any = false;
+    host_body_mass(&s->moved[b], M);
+    for (int i = 0; i < 36; i++) {
+      stiff[i] = -h * (stiff[i] + h * k_q[i]);
+      any |= stiff[i] != 0;
+      M[i] += stiff[i];
+    }
+    if (!any) continue;
+    s->stiff = s->k_v;
+    if (matrix6_is_positive(M)) continue;
+    memset(stiff, 0, 36 * sizeof *stiff);
+    step->out->report.jacobians_dropped++;
+  }
+}
+
 /* Velocities without impulses: v + h M^-1 f, masses and gyroscopic torques
  * where the bodies of `at` are. */
 static bool free_motion(stewart_trinkle *s, const scheme_step *step,
@@ -86,6 +114,10 @@ static bool free_motion(stewart_trinkle *s, const scheme_step *step,
   const world_snapshot *home = &s->home;
   double h = step->step_size;
   memset(s->force, 0, 6 * (size_t)home->n_bodies * sizeof *s->force);
+  if (step->forces->first != NULL) {
+    memset(s->k_q, 0, 36 * (size_t)home->n_bodies * sizeof *s->k_q);
+    memset(s->k_v, 0, 36 * (size_t)home->n_bodies * sizeof *s->k_v);
+  }
   for (int b = 0; b < home->n_bodies; b++) {
     memcpy(s->v + 6 * b, home->bodies[b].v, sizeof home->bodies[b].v);
     world_pose here = world_pose_of(&home->bodies[b]);
@@ -96,7 +128,7 @@ static bool free_motion(stewart_trinkle *s, const scheme_step *step,
                                  s->end.poses, s->v, s->springs, step->out);
   if (s->n_springs < 0 ||
       !forces_add_functions(step->forces, home, step->time, s->end.poses, s->v,
-                            s->force, NULL, NULL, step->out))
+                            s->force, s->k_q, s->k_v, step->out))
     return false;
   for (int b = 0; b < home->n_bodies; b++) {
     const host_body *body = &home->bodies[b];
@@ -108,6 +140,7 @@ static bool free_motion(stewart_trinkle *s, const scheme_step *step,
     if (body->gyroscopic) host_body_add_gyroscopic_torque(moved, h);
     host_body_free_velocity(moved, h, s->x_free + 6 * b);
   }
+  find_stiffness(s, step);
   return true;
 }
 
@@ -203,7 +236,7 @@ static bool solve_once(stewart_trinkle *s, const scheme_step *step) {
   memcpy(s->x_taut, s->x_free,
          6 * (size_t)s->home.n_bodies * sizeof *s->x_taut);
   if (!taut_joints_find(&s->base.arena, &s->home, s->moved, &s->recall,
-                        s->x_taut, &request.mass))
+                        s->stiff, s->x_taut, &request.mass))
     return outcome_no_memory(step->out);
   request.x_free = s->x_taut;
   request.recall = &s->recall;

@@ -127,21 +127,14 @@ static void add_joint(double K[], const world_snapshot *world, int j,
   }
 }
 
-static void fill_mass(double M[36], const host_body *body) {
-  memset(M, 0, 36 * sizeof *M);
-  for (int i = 0; i < 3; i++) {
-    M[7 * i] = body->mass;
-    for (int j = 0; j < 3; j++)
-      M[6 * (3 + i) + 3 + j] = body->inertia[3 * i + j];
-  }
-}
-
-/* v + M~^-1 M (x - v), M~ being M and `part` of its inertia. */
-static void turn_less(double x[6], double M[36], const double v[6],
-                      const double part[9]) {
+/* M := M~ = M + `stiff` (NULL: nothing) + `part` of its inertia,
+ * x := v + M~^-1 M (x - v). */
+static void move_less(double x[6], double M[36], const double v[6],
+                      const double stiff[36], const double part[9]) {
   double change[6], impulse[6];
   for (int i = 0; i < 6; i++) change[i] = x[i] - v[i];
   matrix6_apply(impulse, M, change);
+  for (int i = 0; i < 36 && stiff != NULL; i++) M[i] += stiff[i];
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) M[6 * (3 + i) + 3 + j] += part[3 * i + j];
   matrix6_solve(change, M, impulse);
@@ -150,12 +143,13 @@ static void turn_less(double x[6], double M[36], const double v[6],
 
 bool taut_joints_find(arena *arena, const world_snapshot *world,
                       const host_body bodies[], const recall *recall,
-                      double x_free[], const double **mass) {
+                      const double *stiff, double x_free[],
+                      const double **mass) {
   const int n = world->n_bodies;
   double *K, *M, part[9];
-  bool any = false;
+  bool any = stiff != NULL;
   *mass = NULL;
-  if (world->n_joint_rows == 0) return true;
+  if (world->n_joint_rows == 0 && stiff == NULL) return true;
   if (!ARENA_TAKE(arena, K, 9 * n) || !ARENA_TAKE(arena, M, 36 * n))
     return false;
   memset(K, 0, 9 * (size_t)n * sizeof *K);
@@ -166,13 +160,14 @@ bool taut_joints_find(arena *arena, const world_snapshot *world,
   }
   for (int b = 0; b < n; b++) {
     const host_body *body = &bodies[b];
-    fill_mass(M + 36 * b, body);
-    if (!world_is_dynamic(world, b) ||
-        !find_unresolved(part, body->inertia, K + 9 * b,
-                         world->settings.step_size))
-      continue;
-    turn_less(x_free + 6 * b, M + 36 * b, body->v, part);
-    any = true;
+    host_body_mass(body, M + 36 * b);
+    if (!world_is_dynamic(world, b)) continue;
+    bool taut = find_unresolved(part, body->inertia, K + 9 * b,
+                                world->settings.step_size);
+    if (taut || stiff != NULL)
+      move_less(x_free + 6 * b, M + 36 * b, body->v,
+                stiff != NULL ? stiff + 36 * b : NULL, part);
+    any |= taut;
   }
   if (any) *mass = M;
   return true;

@@ -19,12 +19,15 @@
  * @param arena   what arrays are taken from
  * @param bodies  whose masses and velocities
  * @param recall  of the world's joints
+ * @param stiff   [36 n_bodies] M~ - M of forces that change with pose and velocity;
+ *                NULL: there are none
  * @param x_free  [6 n_bodies] in: v + M^-1 h f; out: v + M~^-1 h f
  * @param mass    out: [36 n_bodies] M~, NULL where it is M of all bodies
  * @return false where memory ran out.
  */
 bool taut_joints_find(arena *arena, const world_snapshot *world,
                       const host_body bodies[], const recall *recall,
-                      double x_free[], const double **mass);
+                      const double *stiff, double x_free[],
+                      const double **mass);
 
 #endif

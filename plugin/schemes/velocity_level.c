@@ -112,7 +112,7 @@ static bool solve(void *state, scheme_step *step) {
   request.x_free = s->v_free;
   request.recall = &s->recall;
   if (!taut_joints_find(&s->base.arena, &s->world, s->world.bodies, &s->recall,
-                        s->v_free, &request.mass))
+                        NULL, s->v_free, &request.mass))
     return outcome_no_memory(step->out);
   request.adds_stops = request.projects = request.counts_cone = true;
   s->check.home = &s->world;
