@@ -376,33 +376,39 @@ static void test_bad_folders(void) {
             says(errors, "expected is 2 x 3 or 4 x 3"));
 }
 
-static void test_shards_merge_bit_for_bit(void) {
+/* Rows of the parts' files, by their samples, are those of the whole one. */
+static void test_shards_have_the_rows_of_the_whole(void) {
   const char *const selects[3] = {"first", "random", "all"};
   for (int k = 0; k < 3; k++) {
     const char *select = selects[k];
     run("compass-gait", "--samples", "400", "--select", select, "--threads",
-        "2", "--csv", path_of("whole.csv"), "--json", NULL);
-    char *whole_json = strdup(output);
-    char *whole = slurp(path_of("whole.csv"));
-    run("compass-gait", "--samples", "400", "--select", select, "--shard",
-        "1/3", "--threads", "1", "--csv", path_of("1.csv"), NULL);
-    run("compass-gait", "--samples", "400", "--select", select, "--shard",
-        "2/3", "--threads", "3", "--csv", path_of("2.csv"), NULL);
-    run("compass-gait", "--samples", "400", "--select", select, "--shard",
-        "3/3", "--csv", path_of("3.csv"), NULL);
-    run("--merge", path_of("3.csv"), path_of("1.csv"), path_of("2.csv"),
-        "--csv", path_of("merged.csv"), "--json", NULL);
-    char *merged = slurp(path_of("merged.csv"));
-    CU_ASSERT(merged != NULL && strcmp(merged, whole) == 0);
-    // the same report but for the time
-    const char *a = strstr(whole_json, "\"extents\"");
-    const char *b = strstr(output, "\"extents\"");
-    CU_ASSERT(a != NULL && b != NULL && strcmp(a, b) == 0);
-    CU_ASSERT_EQUAL(number_of(whole_json, "lcps_per_sample"),
-                    number_of(output, "lcps_per_sample"));
-    free(merged);
+        "2", "--csv", path_of("whole.csv"), NULL);
+    char *whole = slurp(path_of("whole.csv")), *parts[3], *at[3];
+    for (int i = 0; i < 3; i++) {
+      char shard[8], name[8];
+      snprintf(shard, sizeof shard, "%d/3", i);
+      snprintf(name, sizeof name, "%d.csv", i);
+      run("compass-gait", "--samples", "400", "--select", select, "--shard",
+          shard, "--csv", path_of(name), NULL);
+      parts[i] = slurp(path_of(name));
+      at[i] = strstr(strstr(parts[i], "\nsample,") + 1, "\n") + 1;
+    }
+    long n_rows = 0;
+    char *row = strstr(strstr(whole, "\nsample,") + 1, "\n") + 1;
+    for (; *row != 0; row = strchr(row, '\n') + 1, n_rows++) {
+      char **own = &at[strtol(row, NULL, 10) % 3];
+      size_t length = strcspn(row, "\n") + 1;
+      bool same = strncmp(row, *own, length) == 0;
+      CU_ASSERT(same);
+      if (!same) break;
+      *own += length;
+    }
+    CU_ASSERT(n_rows >= 390);
+    for (int i = 0; i < 3; i++) {
+      CU_ASSERT_EQUAL(*at[i], 0);
+      free(parts[i]);
+    }
     free(whole);
-    free(whole_json);
   }
 }
 
@@ -439,23 +445,6 @@ static void test_edges(void) {
     double lowest = atof(strchr(extents, '[') + 1);
     CU_ASSERT(fabs(lowest - cases[k].slip * sqrt(0.5)) < 1e-9);
   }
-  run(path_of("point"), "--samples", "20", "--edges", "8", "--csv",
-      path_of("whole.csv"), NULL);
-  run(path_of("point"), "--samples", "20", "--edges", "8", "--shard", "0/2",
-      "--csv", path_of("0.csv"), NULL);
-  run(path_of("point"), "--samples", "20", "--edges", "8", "--shard", "1/2",
-      "--csv", path_of("1.csv"), NULL);
-  CU_ASSERT_EQUAL(run("--merge", path_of("0.csv"), path_of("1.csv"), "--csv",
-                      path_of("merged.csv"), NULL),
-                  0);
-  char *whole = slurp(path_of("whole.csv")),
-       *merged = slurp(path_of("merged.csv"));
-  CU_ASSERT(whole != NULL && merged != NULL && strcmp(whole, merged) == 0);
-  free(whole);
-  free(merged);
-  run(path_of("point"), "--samples", "20", "--shard", "1/2", "--csv",
-      path_of("1.csv"), NULL);
-  CU_ASSERT_EQUAL(run("--merge", path_of("0.csv"), path_of("1.csv"), NULL), 2);
   unlink(path_of("point.set"));
   CU_ASSERT_EQUAL(run(path_of("point"), "--samples", "20", "--range", "0:10",
                       "--edges", "8", "--reduce", path_of("point.set"), NULL),
@@ -471,75 +460,17 @@ static void test_edges(void) {
 }
 
 static void test_bad_merges(void) {
-  run("box-wall", "--samples", "90", "--shard", "0/2", "--csv",
-      path_of("a.csv"), NULL);
-  run("box-wall", "--samples", "90", "--shard", "1/2", "--csv",
-      path_of("b.csv"), NULL);
-  run("box-wall", "--samples", "90", "--shard", "1/2", "--seed", "5", "--csv",
-      path_of("c.csv"), NULL);
-  CU_ASSERT_EQUAL(run("--merge", path_of("a.csv"), path_of("b.csv"), NULL), 0);
+  run("box-wall", "--samples", "90", "--csv", path_of("a.csv"), NULL);
   CU_ASSERT_EQUAL(run("--merge", NULL), 2);
   CU_ASSERT_EQUAL(run("--merge", path_of("a.csv"), NULL), 2);
-  CU_ASSERT(says(errors, "shard 1/2 of its set is missing"));
-  CU_ASSERT_EQUAL(run("--merge", path_of("a.csv"), path_of("a.csv"), NULL), 2);
-  CU_ASSERT(says(errors, "are both shard 0/2"));
-  CU_ASSERT_EQUAL(run("--merge", path_of("a.csv"), path_of("c.csv"), NULL), 2);
-  CU_ASSERT(says(errors, "different sets"));
-  CU_ASSERT_EQUAL(run("--merge", path_of("none.csv"), NULL), 2);
-  CU_ASSERT(says(errors, "none.csv: No such file"));
-
-  // a file cut anywhere is noticed (but for its very last line's end)
-  char *text = slurp(path_of("a.csv"));
-  size_t length = strlen(text);
-  for (size_t cut = 0; cut + 1 < length; cut += 1 + cut / 7) {
-    FILE *out = fopen(path_of("cut.csv"), "w");
-    fwrite(text, 1, cut, out);
-    fclose(out);
-    CU_ASSERT_EQUAL(run("--merge", path_of("cut.csv"), path_of("b.csv"), NULL),
-                    2);
-    CU_ASSERT(says(errors, "cut.csv"));
-  }
-  free(text);
-}
-
-/* A copy of a shard with another value of a count in its header. */
-static char *crafted(const char *shard, const char *count, const char *value) {
-  char *text = slurp(path_of(shard)), *path = path_of("crafted.csv");
-  char *at = strstr(text, count);
-  CU_ASSERT_PTR_NOT_NULL_FATAL(at);
-  at += strlen(count);
-  FILE *out = fopen(path, "w");
-  fprintf(out, "%.*s%s%s", (int)(at - text), text, value,
-          at + strspn(at, "0123456789.-e"));
-  fclose(out);
-  free(text);
-  return path;
-}
-
-/* Counts that no run can have, alone or as a sum. */
-static void test_crafted_shards(void) {
-  static const struct {
-    const char *count, *value;
-  } CASES[] = {{" outcomes ", "18446744073709551615"},
-               {" outcomes ", "18446744073709551570"},
-               {" outcomes ", "46"},
-               {" outcomes ", "4611686018427387904"},
-               {" finished ", "18446744073709551615"},
-               {" lcps ", "18446744073709551615"},
-               {" solutions ", "18446744073709551615"},
-               {" h ", "nan"},
-               {" h ", "1e999"},
-               {" tolerance ", "inf"},
-               {" samples ", "18446744073709551615"}};
-  run("box-wall", "--samples", "90", "--shard", "0/2", "--csv",
-      path_of("a.csv"), NULL);
-  run("box-wall", "--samples", "90", "--shard", "1/2", "--csv",
-      path_of("b.csv"), NULL);
-  for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; k++) {
-    char *shard = crafted("b.csv", CASES[k].count, CASES[k].value);
-    CU_ASSERT_EQUAL(run("--merge", path_of("a.csv"), shard, NULL), 2);
-    CU_ASSERT(says(errors, "crafted.csv"));
-  }
+  CU_ASSERT(says(errors, "--merge puts files of --reduce together"));
+  CU_ASSERT_EQUAL(
+      run("--merge", path_of("a.csv"), "--reduce", path_of("no.set"), NULL), 2);
+  CU_ASSERT(says(errors, "a.csv"));
+  CU_ASSERT_EQUAL(
+      run("--merge", path_of("none.set"), "--reduce", path_of("no.set"), NULL),
+      2);
+  CU_ASSERT(says(errors, "none.set: No such file"));
 }
 
 static void test_files_that_cannot_be_written(void) {
@@ -644,10 +575,10 @@ int main(void) {
       {"wrong use", test_wrong_use},
       {"problem folder", test_problem_folder},
       {"bad folders", test_bad_folders},
-      {"shards merge bit for bit", test_shards_merge_bit_for_bit},
+      {"shards have the rows of the whole",
+       test_shards_have_the_rows_of_the_whole},
       {"edges of friction", test_edges},
       {"bad merges", test_bad_merges},
-      {"crafted shards", test_crafted_shards},
       {"files that cannot be written", test_files_that_cannot_be_written},
       {"ways", test_ways},
       {"plot", test_plot},

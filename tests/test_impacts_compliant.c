@@ -19,7 +19,7 @@
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunmatrix/sunmatrix_dense.h>
 
-#include "impacts/compliant_block.h"
+#include "compliant_block.h"
 #include "impacts/examples.h"
 #include "ode_mlcp_impacts.h"
 
@@ -227,7 +227,7 @@ static void test_angle_fills_the_set(void) {
   CU_ASSERT(most > 0.093018 && most < 1.03 * 0.093018);
 }
 
-/* The command's own integrator, which draws figure 12, has the same speeds. */
+/* Another integrator, linearly implicit and extrapolated, has the same speeds. */
 static void test_without_sundials(void) {
   double far = 0;
   for (int k = 0; k < SWEEP; k++) {
@@ -244,7 +244,7 @@ static void test_without_sundials(void) {
     }
   }
   CU_ASSERT(far < 2e-4);
-  printf("  the command's integrator is within %.1e m/s\n", far);
+  printf("  another integrator is within %.1e m/s\n", far);
 }
 
 /* ---- the picture ------------------------------------------------------- */

@@ -13,7 +13,6 @@
 #include "command/arguments.h"
 #include "command/command.h"
 #include "common/clock.h"
-#include "impacts/compliant_block.h"
 
 /* Samples that branch are many outcomes each: so many are usual. */
 #define SAMPLES_OF_ALL 4096
@@ -47,7 +46,6 @@ typedef struct settings {
 
 static const char about[] =
     "Usage: ode-mlcp impact NAME|FOLDER [OPTION...]\n"
-    "       ode-mlcp impact --merge FILE... [OPTION...]\n"
     "       ode-mlcp impact NAME|FOLDER --reduce FILE [--range A:B] "
     "[OPTION...]\n"
     "       ode-mlcp impact --merge FILE... --reduce FILE [--json]\n"
@@ -187,7 +185,7 @@ static bool parse(int argc, char **argv, const impact_team *team,
        .least = 9, .most = 14},
       {"json", NULL, &settings->json, .help = "print one JSON object"},
       {"merge", NULL, &settings->merge,
-       .help = "put the CSV files of all shards together again"},
+       .help = "put files of --reduce together"},
       {.name = NULL}};
   const command_line line = {about, arguments, ending, .letters = ":h"};
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -341,6 +339,7 @@ static bool take_simultaneous(impact_result *result, const double v[],
 
 /* The other laws, for comparison. */
 static void compare(impact_result *result) {
+  if (result->interrupted) return; // who stops a run waits for no other law
   const ode_mlcp_impact_problem *problem = &result->input->problem;
   size_t s = (size_t)problem->n_velocities, m = (size_t)problem->n_contacts;
   double *v =
@@ -372,7 +371,6 @@ static int sample(impact_result *result) {
   options->interrupted = is_interrupted;
   options->progress = show_progress;
   options->run_context = &progress;
-  listen_for_interrupts();
   ode_mlcp_impact_status status =
       ode_mlcp_impact_approximate(result->impact, options, &result->set);
   signal(SIGINT, SIG_DFL);
@@ -406,54 +404,11 @@ static const struct {
     [9] = {"rocking-block", "vnA:vnB,vtA:vnA"},
     [10] = {"compass-gait", "vtA:vnA,vnA:vnB,vtB:vnB"},
     [11] = {"box-wall", "vtA:vnA,vnA:vnB,vtB:vnB"},
-    [12] = {"rocking-block", "vnA:vnB,vnA:vnB"},
+    [12] = {"rocking-block", "vnA:vnB"},
     [13] = {"ramone", "vtA:vnA,vnA:vnB,vtB:vnB"},
     [14] = {"disk-stack", "vnA:vnB,vnC:vnD,vtA:vnA,vtC:vnC,vtE:vnE"}};
 
-enum { COMPLIANT_FIGURE = 12, SWEEP = 51 };
-
-/* What compliant corners make of the rocking block: with one of them stiffer
- * than the other, or touching earlier. */
-static bool sweep_compliance(double by_stiffness[SWEEP][2],
-                             double by_angle[SWEEP][2]) {
-  const double softest = 1e6, decades = 5, degree = 3.14159265358979 / 180;
-  const double equal[2] = {softest, softest};
-  bool done = true;
-  for (int k = 0; k < SWEEP; k++) {
-    double part = 2.0 * k / (SWEEP - 1) - 1; // -1 .. 1
-    double ratio = pow(10, decades * part);
-    const double stiffness[2] = {softest * fmax(ratio, 1),
-                                 softest * fmax(1 / ratio, 1)};
-    done = done && compliant_block_collide(stiffness, 0, by_stiffness[k]) &&
-           compliant_block_collide(equal, part * 0.01 * degree, by_angle[k]);
-  }
-  return done;
-}
-
-static bool plot(const settings *settings, const impact_picture *picture,
-                 const impact_result *result, const ode_mlcp_impact_set *ways,
-                 char message[IMPACT_MESSAGE]) {
-  if (settings->figure != COMPLIANT_FIGURE)
-    return impact_plot(picture, result, ways, message);
-  double by_stiffness[SWEEP][2], by_angle[SWEEP][2];
-  if (!sweep_compliance(by_stiffness, by_angle)) {
-    snprintf(message, IMPACT_MESSAGE,
-             "the compliant block could not be integrated");
-    return false;
-  }
-  const impact_overlay overlays[2] = {
-      {"compliant corners, by their stiffnesses",
-       {"kA/kB = 1e-5", "kA = kB", "kA/kB = 1e5"},
-       SWEEP,
-       (const double(*)[2])by_stiffness},
-      {"compliant corners, by the block's angle",
-       {"-0.01 degrees", "flat", "0.01 degrees"},
-       SWEEP,
-       (const double(*)[2])by_angle}};
-  impact_picture with = *picture;
-  with.overlays = overlays;
-  return impact_plot(&with, result, NULL, message);
-}
+enum { NEAR_FIGURE = 12 };
 
 static int draw(const settings *settings, impact_result *result) {
   char message[IMPACT_MESSAGE];
@@ -472,8 +427,8 @@ static int draw(const settings *settings, impact_result *result) {
     return COMMAND_FELL_SHORT;
   }
   int status = written_or_complain(
-      plot(settings, &picture, result, with_ways ? &ways : NULL, message),
-      message, COMMAND_DONE);
+      impact_plot(&picture, result, with_ways ? &ways : NULL, message), message,
+      COMMAND_DONE);
   if (with_ways) ode_mlcp_impact_set_release(&ways);
   return status;
 }
@@ -785,7 +740,6 @@ static int reduce_one(const settings *settings, impact_result *result) {
     return reduce_in_team(settings, result, first, end);
   impact_reduction *reduction = open_reduction(settings, result, message);
   if (reduction == NULL) return complain("%s", message);
-  listen_for_interrupts();
   double now = seconds_now();
   checkpoints checkpoints = {
       {.start = now, .terminal = isatty(STDERR_FILENO) != 0}, .saved = now};
@@ -868,6 +822,7 @@ static int run_one(settings *settings, const char *name) {
       settings->steps == UINT64_MAX ? input.steps : (int)settings->steps;
 
   impact_result result = {.input = &input, .options = settings->options};
+  if (settings->team == NULL) listen_for_interrupts();
   int status = make_ready(&input, &result);
   if (status == COMMAND_DONE)
     status = settings->reduce != NULL ? reduce_one(settings, &result)
@@ -882,21 +837,6 @@ static int run_one(settings *settings, const char *name) {
   return status;
 }
 
-static int run_merge(const settings *settings, char **paths, int n_paths) {
-  char message[IMPACT_MESSAGE];
-  impact_input input = {0};
-  impact_result result = {.input = &input};
-  int status;
-  if (!impact_csv_merge(paths, n_paths, &input, &result, message))
-    status = complain("%s", message);
-  else if ((status = make_ready(&input, &result)) == COMMAND_DONE)
-    status = report(settings, &result);
-  impact_csv_release(&result);
-  ode_mlcp_impact_destroy(result.impact);
-  impact_input_close(&input);
-  return status;
-}
-
 /* ---- the paper's figures ------------------------------------------------- */
 
 static int draw_figure(settings *settings) {
@@ -904,7 +844,7 @@ static int draw_figure(settings *settings) {
   snprintf(path, sizeof path, "figure-%d.png", (int)settings->figure);
   if (settings->plot == NULL) settings->plot = path;
   settings->planes = figures[settings->figure].planes;
-  if (settings->figure == COMPLIANT_FIGURE) settings->view = VIEW_OUTCOMES;
+  if (settings->figure == NEAR_FIGURE) settings->view = VIEW_OUTCOMES;
   return run_one(settings, figures[settings->figure].name);
 }
 
@@ -920,17 +860,18 @@ int command_impact_in_team(int argc, char **argv, const impact_team *team) {
   if (team != NULL && (settings.merge || settings.reduce == NULL))
     return complain("ranks share a run with --reduce FILE; see --help");
   if (settings.merge) {
-    if (n_names < 1) return complain("--merge needs the files of all shards");
+    if (n_names < 1 || settings.reduce == NULL)
+      return complain(
+          "--merge puts files of --reduce together: --merge FILE... --reduce "
+          "FILE");
     if (settings.edges != 4)
       return complain("--edges is told by the files that --merge takes");
-    if (settings.reduce != NULL && settings.plot != NULL)
+    if (settings.plot != NULL)
       return complain(
           "--merge with --reduce draws nothing; then ode-mlcp impact NAME "
           "--reduce %s --plot %s does",
           settings.reduce, settings.plot);
-    if (settings.reduce != NULL)
-      return merge_reductions(&settings, &argv[optind], n_names);
-    return run_merge(&settings, &argv[optind], n_names);
+    return merge_reductions(&settings, &argv[optind], n_names);
   }
   if (settings.reduce != NULL &&
       (settings.csv != NULL || settings.csv_ways != NULL ||

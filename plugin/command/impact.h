@@ -122,19 +122,11 @@ extern const char *const impact_select_words[], *const impact_method_words[],
 void impact_print_text(FILE *out, const impact_result *result);
 void impact_print_json(FILE *out, const impact_result *result);
 
-/** Write outcomes (or ways) as CSV; merging reads it back. False with a
+/** Write outcomes (or ways) as CSV. False with a
  *  message when the file cannot be written. */
 bool impact_csv_write(const char *path, const impact_result *result,
                       const ode_mlcp_impact_set *set,
                       char message[IMPACT_MESSAGE]);
-
-/** Merge the CSV files of all shards of a set into `result`: its options, set
- *  and timing. `input` is opened from what the files name. False with a message
- *  that names the file: not ours, of different sets, a shard missing or there
- *  twice, an interrupted run, no memory. */
-bool impact_csv_merge(char **paths, int n_paths, impact_input *input,
-                      impact_result *result, char message[IMPACT_MESSAGE]);
-void impact_csv_release(impact_result *result); /* a merged set's memory */
 
 /* ---- pictures (impact_plot.c, impact_figures.c) ------------------------- */
 
@@ -145,22 +137,12 @@ typedef struct impact_plane {
   int x, y;
 } impact_plane;
 
-/** Other velocities over a plane, in an order: the first, the middle and the last
- *  have names. */
-typedef struct impact_overlay {
-  const char *title, *names[3];
-  int n;
-  const double (*at)[2];
-} impact_overlay;
-
 /** Contents of a picture. */
 typedef struct impact_picture {
   const char *path; /* the ending says what it is: .png, .svg, .pdf */
   const char *unit; /* of contact velocities */
   int n_planes;     /* 0: chosen by the contacts */
   impact_plane planes[IMPACT_PLANES];
-  const impact_overlay *overlays; /* [n_planes]; NULL, or the set is drawn with
-                                     these and no other law beside it */
 } impact_picture;
 
 /** Take the planes from "X:Y,X:Y..", X and Y names of rows. False with a message

@@ -31,6 +31,9 @@ enum {
 /* Extents smaller than this much of the velocity before the impact are
  * rounding: the panel is not blown up to show them. */
 #define ROUNDING 1e-7
+/* Of a sequence's impacts that are nearer than so many pixels to the last one drawn none
+ * is drawn, but for its end. */
+#define THIN 3
 /* Room around what a panel shows, and the least it shows, of the same. */
 #define AROUND 0.09
 #define LEAST_EXTENT 0.02
@@ -150,8 +153,7 @@ static bool keep_known_planes(impact_picture *picture, bool asked,
 
 typedef struct panel {
   impact_plane plane;
-  const impact_overlay *overlay; /* NULL: other laws */
-  double left, top;              /* of its axes */
+  double left, top; /* of its axes */
   double low[2], high[2];
   uint64_t counts[N_X * N_Y]; /* outcomes */
   bool passed[N_X * N_Y];     /* on the way */
@@ -204,9 +206,6 @@ static void choose_range(panel *panel, const impact_result *result,
   if (result->reduction != NULL) reach_reduction(panel, result->reduction);
   reach_set(panel, ways);
   if (ways != NULL) reach(panel, before);
-  const impact_overlay *overlay = panel->overlay;
-  for (int k = 0; overlay != NULL && k < overlay->n; k++)
-    reach_point(panel, overlay->at[k]);
   for (int k = 0; k < result->n_simultaneous; k++)
     reach(panel, &result->simultaneous[k * n]);
   for (int k = 0; k < result->n_sequences; k++)
@@ -485,6 +484,13 @@ static bool name_region(panel *panel, bool outcomes, const char *text,
   return n_places > 0;
 }
 
+/* Pixels between two velocities in a panel. */
+static double apart(const panel *panel, const double a[], const double b[]) {
+  int x = panel->plane.x, y = panel->plane.y;
+  return hypot(pixel_x(panel, a[x]) - pixel_x(panel, b[x]),
+               pixel_y(panel, a[y]) - pixel_y(panel, b[y]));
+}
+
 static void put_labels(const page *page, panel *panel) {
   labels_place(&panel->labels);
   for (int k = 0; k < panel->labels.n; k++) {
@@ -502,36 +508,6 @@ static void put_labels(const page *page, panel *panel) {
   }
 }
 
-/* From the first to the last of an overlay. */
-static void colour_of_overlay(double part, int rgb[3]) {
-  static const double ends[2][3] = {{0, 114, 178}, {214, 96, 0}};
-  for (int i = 0; i < 3; i++)
-    rgb[i] = (int)lround(ends[0][i] + part * (ends[1][i] - ends[0][i]));
-}
-
-static void put_overlay(const page *page, panel *panel) {
-  static const char *const colours[3] = {"#0072b2", "#6b6959", "#d66000"};
-  const impact_overlay *it = panel->overlay;
-  write_at(page, panel->left + PANEL_WIDTH / 2.0, panel->top - 12,
-           "center font ',10'", "#000000", it->title);
-  fputs("$overlay << EOD\n", page->out);
-  for (int k = 0; k < it->n; k++) {
-    int rgb[3];
-    colour_of_overlay(it->n > 1 ? (double)k / (it->n - 1) : 0, rgb);
-    fprintf(page->out, "%.9g %.9g %d\n", it->at[k][0], it->at[k][1],
-            rgb[0] << 16 | rgb[1] << 8 | rgb[2]);
-    int cell = cell_at(panel, it->at[k][0], it->at[k][1]);
-    if (cell >= 0)
-      labels_avoid(&panel->labels, cell % N_X, N_Y - 1 - cell / N_X, 20);
-  }
-  fputs("EOD\n", page->out);
-  for (int i = 0; i < 3; i++) {
-    const double *at = it->at[i * (it->n - 1) / 2];
-    labels_add(&panel->labels, pixel_x(panel, at[0]), pixel_y(panel, at[1]),
-               it->names[i], colours[i]);
-  }
-}
-
 static void put_panel(const page *page, panel *panel,
                       const impact_result *result, const double *before,
                       const impact_picture *picture, uint64_t most,
@@ -542,10 +518,7 @@ static void put_panel(const page *page, panel *panel,
   place(page, panel->left, panel->top, PANEL_WIDTH, PANEL_HEIGHT);
   for (int i = 0; i < 2; i++) put_axis(page, panel, result, i, picture->unit);
   put_image(page, panel, most);
-  if (panel->overlay != NULL)
-    put_overlay(page, panel);
-  else
-    name_laws(panel, result, before);
+  name_laws(panel, result, before);
   // once in a picture is enough
   if (!named[0]) named[0] = name_region(panel, true, "outcomes", "#5e1e7a");
   if (!named[1]) named[1] = name_region(panel, false, "on the way", "#666666");
@@ -572,10 +545,15 @@ static void put_panel(const page *page, panel *panel,
   for (int k = 0; k < result->n_sequences; k++) {
     const impact_sequence *it = &result->sequences[k];
     fprintf(out, "$sequence%d << EOD\n", k);
+    const double *last = NULL;
     for (int i = before != NULL ? 0 : it->n_impacts; i <= it->n_impacts; i++) {
-      put_row(out, panel, &it->way[i * n]);
-      if (i > 0 && before != NULL)
-        pass(panel, &it->way[(i - 1) * n], &it->way[i * n], 8);
+      const double *rows = &it->way[i * n];
+      // hundreds of impacts on one spot would be a blot and a slow picture
+      if (last != NULL && i < it->n_impacts && apart(panel, last, rows) < THIN)
+        continue;
+      put_row(out, panel, rows);
+      if (last != NULL) pass(panel, last, rows, 8);
+      last = rows;
     }
     fputs("EOD\n", out);
   }
@@ -586,13 +564,6 @@ static void put_panel(const page *page, panel *panel,
       out);
   if (result->reduction != NULL)
     fputs(", $kept with points pt 7 ps 0.2 lc rgb '#230032' notitle", out);
-  if (panel->overlay != NULL) {
-    fputs(
-        ", $overlay using 1:2:3 with points pt 6 ps 0.8 lw 1.3 "
-        "lc rgb variable notitle\n",
-        out);
-    return;
-  }
   for (int k = 0; k < result->n_sequences; k++)
     fprintf(out,
             ", $sequence%d with linespoints pt 7 ps 0.45 lw 1.6 lc rgb '%s' "
@@ -824,7 +795,6 @@ static void put_page(const page *page, const impact_result *result,
     panel *it = &panels[k];
     int cell = k + (sketch->n_shapes > 0);
     it->plane = picture->planes[k];
-    it->overlay = picture->overlays != NULL ? &picture->overlays[k] : NULL;
     it->left = cell % n_columns * CELL_WIDTH + MARGIN_LEFT;
     it->top = cell / n_columns * CELL_HEIGHT + MARGIN_TOP;
     choose_range(it, result, ways, before);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command/impact.h"
+#include "impacts/impact.h"
 #include "common/number.h"
 #include "command/json.h"
 
@@ -74,6 +75,24 @@ int impact_simultaneous_missed(const impact_result *result) {
   return result->simultaneous_spans ? 0 : n_missed;
 }
 
+/* Up to which normal impulse a contact's caps are drawn, N s. */
+static double cap_of(const impact_result *result, int contact) {
+  double cap = result->options.h;
+  for (int i = 0; cap == 0 && i < result->impact->n_islands; i++) {
+    const impact_island *island = &result->impact->islands[i];
+    for (int k = 0; k < island->space.n_contacts; k++)
+      if (island->contacts[k] == contact) return island->cap;
+  }
+  return cap;
+}
+
+/* Is there an impact at all? */
+static bool approaches(const impact_result *result) {
+  const contact_space *space = &result->impact->space;
+  return contact_space_slowest(space, space->start) <
+         -result->options.tolerance;
+}
+
 static int by_number(const void *a, const void *b) {
   const uint64_t *p = a, *q = b;
   return (*p > *q) - (*p < *q);
@@ -140,9 +159,19 @@ void impact_print_text(FILE *out, const impact_result *result) {
           problem->n_contacts, problem->n_velocities);
   if (result->input->example.contacts != NULL)
     fprintf(out, "contacts: %s\n", result->input->example.contacts);
-  fprintf(out, "seed %" PRIu64 ", h %g N s, at most %d + 1 steps, select %s\n",
-          options->seed, options->h, options->steps,
+  double least = INFINITY, most = 0;
+  for (int i = 0; i < problem->n_contacts; i++) {
+    least = fmin(least, cap_of(result, i));
+    most = fmax(most, cap_of(result, i));
+  }
+  fprintf(out, "seed %" PRIu64 ", caps up to %.6g", options->seed, least);
+  if (most > least) fprintf(out, " .. %.6g (by island)", most);
+  fprintf(out, " N s, at most %d + 1 steps, select %s\n", options->steps,
           impact_select_words[options->select]);
+  if (!approaches(result))
+    fputs(
+        "nothing approaches: the only outcome is the velocity that was given\n",
+        out);
   if (options->n_shards > 1)
     fprintf(out, "shard %" PRIu32 " of %" PRIu32 "\n",
             options->shard % options->n_shards, options->n_shards);
@@ -350,14 +379,25 @@ void impact_print_json(FILE *out, const impact_result *result) {
     fputc('}', out);
   }
   fprintf(out,
-          "},\n \"sequential_missed\": %d,\n \"seed\": %" PRIu64
+          "},\n \"sequential_missed\": %d, \"approaches\": %s,\n"
+          " \"caps_up_to\": {",
+          impact_sequential_missed(result),
+          approaches(result) ? "true" : "false");
+  for (int i = 0; i < result->input->problem.n_contacts; i++) {
+    char name[24];
+    impact_row_name(&result->input->problem,
+                    i * (1 + result->input->problem.n_tangents), name);
+    fprintf(out, "%s\"%s\": %.17g", i > 0 ? ", " : "", name + 2,
+            cap_of(result, i));
+  }
+  fprintf(out,
+          "},\n \"seed\": %" PRIu64
           ", \"edges\": %d, \"h\": %.17g, \"steps\": %d, "
           "\"tolerance\": %.17g, \"select\": \"%s\",\n"
           " \"caps\": \"%s\", \"shard\": [%" PRIu32 ", %" PRIu32
           "], "
           "\"interrupted\": %s}\n",
-          impact_sequential_missed(result), options->seed,
-          result->input->n_edges, options->h, options->steps,
+          options->seed, result->input->n_edges, options->h, options->steps,
           options->tolerance, impact_select_words[options->select],
           impact_caps_words[options->caps], options->shard % options->n_shards,
           options->n_shards, result->interrupted ? "true" : "false");

@@ -4,7 +4,7 @@
  * within a hair of a number nobody knows before. So samples go in blocks: each
  * looks for the ends of all contact velocities (or of so many as it has time for) in
  * turn, by climbs: from caps of all kinds, or from changes to those of its best sample
- * so far, linear program by linear program (impact_climb.h), with a sample now and then
+ * so far, linear program by linear program, with a sample now and then
  * that tells whether steps go where the programs say.
  * An outcome serves every end it reaches. What a sample draws is a function of
  * seed and number alone, as the samples before it in its block are; who begins
@@ -13,7 +13,34 @@
 #define ODE_MLCP_IMPACTS_IMPACT_ENDS_H
 
 #include "common/arena.h"
-#include "impacts/impact_climb.h"
+#include "impacts/contact_space.h"
+
+/* Contact directions of a space that is climbed in, and caps of a way. */
+enum { CLIMB_MOST_ROWS = 32, CLIMB_MOST_CAPS = 160 };
+
+/* A way: of each step what was put in, the solution taken and where it led. */
+typedef struct impact_way {
+  int n_steps;
+  double *inputs;  /* [steps x (n_rows + m)] */
+  double *lambdas; /* [steps x n_rows] */
+  double *reached; /* [steps x n_rows] */
+} impact_way;
+
+typedef struct impact_climb {
+  const contact_space *space;
+  double h;       /* N s, of a full cap */
+  int most_caps;  /* of a way; longer ones are not looked at. 0: none is */
+  int most_rows;  /* of the program */
+  int *contacts;  /* [m] 0, 1 .. */
+  int64_t *modes; /* [most_caps/m] of a way's steps */
+  double *scratch, *impulses, *conditions; /* of one mode */
+  double *change; /* [n_inputs x most_caps] of inputs */
+  double *push;   /* [n_rows x most_caps] of impulses */
+  double *table;  /* [most_rows x most_caps] the program's dictionary */
+  double *value, *low, *high; /* [most_caps + most_rows] of its variables */
+  int *basic, *outside;       /* [most_rows], [most_caps] which these are */
+  double *gain;               /* [most_caps] */
+} impact_climb;
 
 /** Samples of a block. */
 #define IMPACT_ENDS_BLOCK 16384

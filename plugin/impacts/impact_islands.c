@@ -145,7 +145,7 @@ static bool try_tree(impact_island *island, const memory_source *source) {
   double tolerance = IMPACT_FEASIBILITY * space->scale, *scratch, *y;
   double cap = CAP_ROOM * stopping_impulse(space);
   long most = (long)(TRIAL_WORK / contact_search_pivot_work(space)) + 1,
-       searched = 0, grown = 0, taken = 0, pivots;
+       searched = 0, grown = 0, taken = 0, pivots = 0;
   contact_found found = {.most = IMPACT_MAX_SOLUTIONS};
   contact_tree tree = {0};
   arena arena = {.source = source};
@@ -169,9 +169,12 @@ static bool try_tree(impact_island *island, const memory_source *source) {
                                       tolerance, most, scratch, &found) > 0;
       contact_tree_trim(&tree);
       contact_tree_ask(&tree, y);
-      pays = met && contact_search_grow(space, island->search_start, y, y + n,
-                                        tolerance, 10 * found.pivots + 1000,
-                                        scratch, &tree, &pivots);
+      long left = most - taken - found.pivots;
+      long enough = 10 * found.pivots + 1000;
+      pays = met && left > 0 &&
+             contact_search_grow(space, island->search_start, y, y + n,
+                                 tolerance, left < enough ? left : enough,
+                                 scratch, &tree, &pivots);
       taken += found.pivots + pivots;
       pays &= taken <= most;
       if (n_steps > TRIAL_STEPS / 2) {

@@ -184,6 +184,8 @@ static void *work(void *argument) {
     uint64_t end = shared->n_limit - first > shared->chunk
                        ? first + shared->chunk
                        : shared->n_limit;
+    for (uint64_t local = first; local < end; local++)
+      shared->tallies[local].done = false;
     for (uint64_t local = first; local < end && !atomic_load(&shared->stopped);
          local++)
       do_sample(shared, self, local);
@@ -208,8 +210,10 @@ static uint64_t pass(run *shared, worker workers[], int n_workers,
     if (workers[k].running) pthread_join(workers[k].thread, NULL);
 
   // a stop leaves holes: what was done behind the first is not in the set
-  uint64_t end = first;
-  while (end < shared->n_limit && shared->tallies[end].done) end++;
+  uint64_t end = first, limit = shared->n_limit;
+  uint64_t taken = atomic_load(&shared->next_chunk) * shared->chunk;
+  if (taken < limit) limit = taken;
+  while (end < limit && shared->tallies[end].done) end++;
   return end;
 }
 
@@ -421,8 +425,6 @@ approximate(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
     return ODE_MLCP_IMPACT_NO_MEMORY;
   size_t n_local = (size_t)shared.n_local;
   shared.tallies = memory_allocate_array(source, n_local, sizeof(tally));
-  if (shared.tallies != NULL)
-    memset(shared.tallies, 0, n_local * sizeof(tally));
   status = shared.tallies != NULL ? with_workers(&shared)
                                   : ODE_MLCP_IMPACT_NO_MEMORY;
   memory_release_array(source, shared.tallies, n_local, sizeof(tally));

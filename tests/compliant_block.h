@@ -1,7 +1,7 @@
 /* The rocking block on stiff spring-dampers under its corners (Halm & Posa 2023,
  * sec. 5.4.1, eq. 88-90): what the rigid model's set stands for. */
-#ifndef ODE_MLCP_IMPACTS_COMPLIANT_BLOCK_H
-#define ODE_MLCP_IMPACTS_COMPLIANT_BLOCK_H
+#ifndef ODE_MLCP_TESTS_COMPLIANT_BLOCK_H
+#define ODE_MLCP_TESTS_COMPLIANT_BLOCK_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* Integrated by the linearly implicit Euler method, extrapolated to fourth
  * order: the springs' rates go up to 1e7 1/s, those of friction to
  * 1e9. */
-#include "impacts/compliant_block.h"
+#include "compliant_block.h"
 
 #include <math.h>
 #include <string.h>
