@@ -568,7 +568,7 @@ static void lose_no_sample(unsigned seed, long n_quick) {
 }
 
 static void test_no_sample_is_lost(void) {
-  lose_no_sample(10, 1000);
+  lose_no_sample(10, test_rounds(1000));
   lose_no_sample(77, 0);
 }
 
@@ -603,7 +603,7 @@ static void test_long_searches_end(void) {
 /* By the default method: no outcome collides, none has more energy. */
 static void test_outcomes_obey_the_laws(void) {
   test_random random = {8};
-  for (int k = 0; k < PROBLEMS; k++) {
+  for (int k = 0; k < test_rounds(PROBLEMS); k++) {
     collision collision;
     int m = 1 + k % 3, T = 1 + k / 3 % 2;
     make_collision(&collision, &random, m, T);

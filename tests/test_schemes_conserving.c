@@ -240,7 +240,7 @@ static void test_free_mechanisms_keep_their_angular_momentum(void) {
       double h = sizes[seed - 1], start[3], worst = 0;
       open_mechanism(&m, &KINDS[k], "scheme=conserving", seed);
       begin(&m, start);
-      for (int i = 0; i < 200; i++) {
+      for (int i = 0; i < test_rounds(200); i++) {
         ode_mlcp_report report;
         step(&m.s, h, &report);
         worst = fmax(worst, momentum_error(&m, start));
@@ -290,7 +290,7 @@ static void test_energy_never_grows(void) {
       double gap = 0;
       open_mechanism(&m, &KINDS[k], "scheme=conserving measure=on", seed + 10);
       double start = begin(&m, momentum);
-      for (int i = 0; i < 200; i++) {
+      for (int i = 0; i < test_rounds(200); i++) {
         ode_mlcp_report report;
         step(&m.s, h, &report);
         /* a loop of long steps goes through poses that it cannot leave */
@@ -648,7 +648,7 @@ static void test_springs_of_any_stiffness_swing(void) {
       build_springs(&m, k, 0);
       double start = measure(&m, momentum) + ode_mlcp_spring_energy(m.s.world);
       double energy = start;
-      for (int i = 0; i < 200; i++) {
+      for (int i = 0; i < test_rounds(200); i++) {
         ode_mlcp_report report;
         step(&m.s, h, &report);
         energy = measure(&m, momentum) + ode_mlcp_spring_energy(m.s.world);
@@ -766,7 +766,7 @@ static void test_a_loaded_bridge_gains_nothing(void) {
       dJointSetBallAnchor(joint, i * L, k * 1.2 * L, 0);
     }
   double first = 0, most = 0;
-  for (int step = 0; step < 215; step++) {
+  for (int step = 0; step < test_rounds(215); step++) {
     double energy = 0;
     for (int b = 0; b <= N; b++) {
       dMass m;

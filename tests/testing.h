@@ -5,6 +5,8 @@
 #include <CUnit/Basic.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /** Random numbers with a fixed seed: the tests are the same on every run. */
 typedef struct test_random {
@@ -20,6 +22,18 @@ static inline double test_uniform(test_random *random, double low,
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   z ^= z >> 31;
   return low + (high - low) * ((double)(z >> 11) * 0x1p-53);
+}
+
+/** With TEST_LENGTH=short in the environment, what only goes on or repeats is shorter:
+ *  for sanitizers, which look at lines of code more than at numbers. */
+static inline int test_is_short(void) {
+  const char *length = getenv("TEST_LENGTH");
+  return length != NULL && strcmp(length, "short") == 0;
+}
+
+/** How many of `all` rounds are run: an eighth in a short test, one at least. */
+static inline int test_rounds(int all) {
+  return test_is_short() ? (all + 7) / 8 : all;
 }
 
 /** Run the tests; returns what main has to return: 0 only if tests ran and all
