@@ -39,6 +39,34 @@ typedef struct joint_row_state {
   double impulse;  /* of the round before */
 } joint_row_state;
 
+struct conserving_state {
+  world_snapshot before; /* joints at the start of a step, */
+  world_snapshot after;  /* and the world at its end */
+  double *start_v;       /* [6 n_bodies] */
+  int *group;            /* [n_bodies] tied together by rows */
+  bool *touches;         /* [n_bodies] a contact of its group is active */
+  bool *free;            /* [n_bodies] no row acts on it, in a damped step */
+  joint_row_state *row_states; /* [6 middle.n_joint_rows] */
+  int n_rounds;                /* of the last step tried */
+  int *aim;            /* [here's contacts] what friction works against */
+  int *end_of;         /* [here's contacts] contact in `after`, -1: lost */
+  extra_row *end_rows; /* what velocities at the end obey beside joints */
+};
+
+bool conserving_reserve(second_order *s) {
+  arena *arena = &s->base.arena;
+  int n = s->home.n_bodies;
+  if (s->conserving == NULL)
+    s->conserving =
+        memory_allocate_zero(&s->base.pool.source, sizeof *s->conserving);
+  return (s->conserving != NULL &&
+          ARENA_TAKE(arena, s->conserving->start_v, 6 * n) &&
+          ARENA_TAKE(arena, s->conserving->group, n) &&
+          ARENA_TAKE(arena, s->conserving->touches, n) &&
+          ARENA_TAKE(arena, s->conserving->free, n)) ||
+         outcome_no_memory(s->step->out);
+}
+
 /* --- rows of joints --------------------------------------------------------- */
 
 /* The rows that hold two bodies together without bounds, in their order.
@@ -85,7 +113,8 @@ static double diagonal(const second_order *s, const int body[2],
 static void hold_at_start(second_order *s, int j,
                           const host_joint_rows *before) {
   host_joint_rows *rows = &s->middle.joint_rows[s->middle.joints[j].rows];
-  const joint_row_state *states = s->row_states + 6 * s->middle.joints[j].rows;
+  const joint_row_state *states =
+      s->conserving->row_states + 6 * s->middle.joints[j].rows;
   for (unsigned i = 0; i < rows->rows.count; i++) {
     const joint_row_state *state = &states[i];
     if (!state->holds) continue;
@@ -99,9 +128,10 @@ static void hold_at_start(second_order *s, int j,
 static bool prepare_joint(second_order *s, int j, double h) {
   const world_joint *joint = &s->home.joints[j];
   host_joint_rows *rows = &s->middle.joint_rows[s->middle.joints[j].rows];
-  joint_row_state *states = s->row_states + 6 * s->middle.joints[j].rows;
+  joint_row_state *states =
+      s->conserving->row_states + 6 * s->middle.joints[j].rows;
   const host_joint_rows *start = rows_of(s->here, j);
-  const host_joint_rows *before = rows_of(&s->before, j);
+  const host_joint_rows *before = rows_of(&s->conserving->before, j);
   int index[6], index_before[6], n = find_holding(rows, s->home.cfm, index);
   memset(states, 0, 6 * sizeof *states);
 
@@ -116,7 +146,8 @@ static bool prepare_joint(second_order *s, int j, double h) {
     } else if (rows->rows.lo[i] != 0 && rows->rows.hi[i] != 0 &&
                !(isinf(rows->rows.lo[i]) && isinf(rows->rows.hi[i]))) {
       double target = *rhs - rows->correction[i];
-      *rhs = 0.5 * (target + rate(rows->rows.J[i], joint->body, s->start_v));
+      *rhs = 0.5 * (target +
+                    rate(rows->rows.J[i], joint->body, s->conserving->start_v));
       rows->correction[i] = 0;
     }
   }
@@ -255,9 +286,10 @@ static void renew_joint(second_order *s, const motion *from, const motion *to,
                         double h, int j) {
   const int *body = s->home.joints[j].body;
   host_joint_rows *rows = &s->middle.joint_rows[s->middle.joints[j].rows];
-  joint_row_state *states = s->row_states + 6 * s->middle.joints[j].rows;
-  const host_joint_rows *before = rows_of(&s->before, j);
-  const host_joint_rows *after = rows_of(&s->after, j);
+  joint_row_state *states =
+      s->conserving->row_states + 6 * s->middle.joints[j].rows;
+  const host_joint_rows *before = rows_of(&s->conserving->before, j);
+  const host_joint_rows *after = rows_of(&s->conserving->after, j);
   int index[6], n = after != NULL ? find_holding(after, s->home.cfm, index) : 0;
   bool two = world_is_dynamic(&s->home, body[0]) &&
              world_is_dynamic(&s->home, body[1]);
@@ -289,7 +321,8 @@ static void renew_joint(second_order *s, const motion *from, const motion *to,
 static bool renew_joints(second_order *s, const motion *from, const motion *to,
                          double h) {
   if (s->middle.n_joint_rows == 0) return true;
-  if (!world_read_joints_at(&s->after, &s->home, to->poses, h, s->step->out))
+  if (!world_read_joints_at(&s->conserving->after, &s->home, to->poses, h,
+                            s->step->out))
     return false;
   for (int j = 0; j < s->home.n_joints; j++)
     if (s->middle.joints[j].rows >= 0) renew_joint(s, from, to, h, j);
@@ -301,7 +334,7 @@ static void keep_impulses(second_order *s) {
     int rows = s->middle.joints[j].rows;
     for (unsigned i = 0; rows >= 0 && i < s->middle.joint_rows[rows].rows.count;
          i++)
-      s->row_states[6 * rows + (int)i].impulse =
+      s->conserving->row_states[6 * rows + (int)i].impulse =
           assembly_joint_impulse(s->base.assembly, j, i);
   }
 }
@@ -346,7 +379,7 @@ static void build_damped_body(second_order *s, const motion *from, int b,
     for (int k = 0; k < 3; k++) mass[6 * (3 + i) + 3 + k] = I0[3 * i + k];
   }
   for (int i = 0; i < 6; i++)
-    change[i] = s->u[6 * b + i] - s->start_v[6 * b + i];
+    change[i] = s->u[6 * b + i] - s->conserving->start_v[6 * b + i];
   matrix6_apply(missing, mass, change);
   for (int i = 0; i < 6; i++) missing[i] -= s->force[6 * b + i];
 }
@@ -356,7 +389,7 @@ static void build_damped_body(second_order *s, const motion *from, int b,
 static void build_body(second_order *s, const motion *from, const motion *to,
                        int b, double h, double missing[6]) {
   const host_body *body = &s->home.bodies[b];
-  const double *v = s->start_v + 6 * b, *u = s->u + 6 * b;
+  const double *v = s->conserving->start_v + 6 * b, *u = s->u + 6 * b;
   double *mass = s->mass + 36 * b;
   double R0[9], R1[9], I0[9], I1[9], momentum[3], start[3], w1[3];
   turn_inertia(s, b, &from->poses[b], R0, I0);
@@ -467,16 +500,16 @@ static bool free_motion(second_order *s, const motion *from, const motion *to,
 static void find_free(second_order *s) {
   const world_snapshot *at = &s->middle;
   for (int b = 0; b < s->home.n_bodies; b++)
-    s->free[b] = world_is_dynamic(&s->home, b);
+    s->conserving->free[b] = world_is_dynamic(&s->home, b);
   for (int j = 0; j < at->n_joints; j++)
     for (int side = 0; side < 2 && at->joints[j].rows >= 0; side++)
       if (at->joints[j].body[side] >= 0)
-        s->free[at->joints[j].body[side]] = false;
+        s->conserving->free[at->joints[j].body[side]] = false;
   for (int k = 0; k < s->here->contacts.n; k++) {
     const world_contact *contact = &s->here->contacts.items[k];
     for (int side = 0; side < 2 && contact->active; side++)
       if (contact->point.body[side] >= 0)
-        s->free[contact->point.body[side]] = false;
+        s->conserving->free[contact->point.body[side]] = false;
   }
 }
 
@@ -493,7 +526,7 @@ static void turn_damped(const second_order *s, const motion *from, int b,
   double square = vec3_dot(L, L), work = vec3_dot(L, u);
   vec3_copy(end, u);
   if (!s->home.bodies[b].gyroscopic || !(square > 0)) return;
-  if (s->free[b]) {
+  if (s->conserving->free[b]) {
     double axis[3] = {0, 0, 0};
     vec3_add_scaled(axis, h * work / square, L);
     quaternion_from_turn(turn, axis);
@@ -515,7 +548,7 @@ static void arrive(const second_order *s, const motion *from, double h,
                    motion *to) {
   to->time = from->time + h;
   for (int b = 0; b < s->home.n_bodies; b++) {
-    const double *u = s->u + 6 * b, *v = s->start_v + 6 * b;
+    const double *u = s->u + 6 * b, *v = s->conserving->start_v + 6 * b;
     double *end = to->v + 6 * b;
     world_pose_move_cayley(&to->poses[b], &from->poses[b], u, h);
     if (s->home.bodies[b].kinematic || s->damped) {
@@ -540,7 +573,7 @@ static void arrive(const second_order *s, const motion *from, double h,
 static void prepare_contacts(second_order *s) {
   for (int k = 0; k < s->here->contacts.n; k++) {
     const world_contact *start = &s->here->contacts.items[k];
-    s->aim[k] = AIM_MEAN;
+    s->conserving->aim[k] = AIM_MEAN;
     if (s->middle_of[k] < 0 || !start->active) continue;
     host_contact *point = &s->middle.contacts.items[s->middle_of[k]].point;
     if (!point->soft) continue;
@@ -572,31 +605,31 @@ static bool aim_friction(second_order *s, const double end_v[], bool ends) {
     const world_contact *start = &s->here->contacts.items[k];
     int m = s->middle_of[k];
     if (m < 0 || !start->active || !start->slipping || start->stop >= 0 ||
-        s->aim[k] == AIM_MEAN_AGAIN)
+        s->conserving->aim[k] == AIM_MEAN_AGAIN)
       continue;
     world_contact *middle = &s->middle.contacts.items[m];
     const double *impulse = assembly_contact_impulses(s->base.assembly, m);
     const contact_rows *rows = assembly_contact_rows(s->base.assembly, m);
     double before[2], after[2], mean[2];
     if (impulse == NULL || rows->n_sliding != 2) continue;
-    slips(middle, s->start_v, before);
+    slips(middle, s->conserving->start_v, before);
     slips(middle, end_v, after);
     slips(middle, s->u, mean);
     double *motion = middle->point.surface.motion;
     const double *own = start->point.surface.motion;
-    if (s->aim[k] == AIM_MEAN) {
+    if (s->conserving->aim[k] == AIM_MEAN) {
       if (!ends) continue;
       double turned = 0;
       for (int d = 0; d < 2; d++)
         turned += (before[d] - own[d]) * (after[d] - own[d]);
       if (turned >= 0) continue;
-      s->aim[k] = AIM_END;
+      s->conserving->aim[k] = AIM_END;
       for (int d = 0; d < 2; d++) motion[d] = 0.5 * (own[d] + before[d]);
     } else {
       double work = 0;
       for (int d = 0; d < 2; d++) work += impulse[1 + d] * (mean[d] - own[d]);
       if (work <= 0) continue;
-      s->aim[k] = AIM_MEAN_AGAIN;
+      s->conserving->aim[k] = AIM_MEAN_AGAIN;
       for (int d = 0; d < 2; d++) motion[d] = own[d];
     }
     changed = true;
@@ -615,7 +648,7 @@ static void add_holding(second_order *s, const world_snapshot *at,
     if (rows == NULL || s->middle.joints[j].rows < 0) continue;
     int n = find_holding(rows, s->home.cfm, index);
     for (int k = 0; k < n; k++) {
-      extra_row *row = &s->end_rows[(*n_rows)++];
+      extra_row *row = &s->conserving->end_rows[(*n_rows)++];
       memcpy(row->body, s->home.joints[j].body, sizeof row->body);
       memcpy(row->J, rows->rows.J[index[k]], sizeof row->J);
       row->bias = rows->correction[index[k]] - rows->rows.rhs[index[k]];
@@ -637,35 +670,38 @@ static bool look_at_end(second_order *s, const motion *to, double h) {
   bool pressed = false;
   for (int k = 0; k < s->here->contacts.n && !pressed; k++)
     pressed = is_pressed(s, k);
-  return pressed ? second_order_look(s, &s->after, to, h)
-                 : world_read_joints_at(&s->after, &s->home, to->poses, h,
-                                        s->step->out);
+  return pressed ? second_order_look(s, &s->conserving->after, to, h)
+                 : world_read_joints_at(&s->conserving->after, &s->home,
+                                        to->poses, h, s->step->out);
 }
 
 /* Contacts that were pressed together over the step neither part nor come closer
  * at its end. */
 static bool add_pressed(second_order *s, int *n_rows) {
   const world_contacts *starts = &s->here->contacts;
-  int *match = s->end_of;
-  if (!world_match(&s->matcher, s->here, starts, &s->after, &s->after.contacts,
-                   motion_radius(&s->home, s->start_v, s->step->step_size),
-                   match))
+  int *match = s->conserving->end_of;
+  if (!world_match(
+          &s->matcher, s->here, starts, &s->conserving->after,
+          &s->conserving->after.contacts,
+          motion_radius(&s->home, s->conserving->start_v, s->step->step_size),
+          match))
     return outcome_no_memory(s->step->out);
   /* what slides under the convex law rises */
   bool rises = s->step->options->friction == ODE_MLCP_FRICTION_CONVEX;
   for (int k = 0; k < starts->n && !rises; k++) {
     if (match[k] < 0 || !is_pressed(s, k)) continue;
-    extra_row *row = &s->end_rows[(*n_rows)++];
-    memcpy(row->body, s->after.contacts.items[match[k]].point.body,
+    extra_row *row = &s->conserving->end_rows[(*n_rows)++];
+    memcpy(row->body, s->conserving->after.contacts.items[match[k]].point.body,
            sizeof row->body);
-    world_contact_jacobian(&s->after.contacts, match[k], row->J);
-    row->bias = -s->after.contacts.items[match[k]].point.surface.motion[2];
+    world_contact_jacobian(&s->conserving->after.contacts, match[k], row->J);
+    row->bias =
+        -s->conserving->after.contacts.items[match[k]].point.surface.motion[2];
     row->compliance = COMPLIANCE * diagonal(s, row->body, row->J);
   }
   return true;
 }
 
-/* The velocities that the rows s->end_rows allow.
+/* The velocities that the rows s->conserving->end_rows allow.
  * @return NULL where the step cannot be taken. */
 static const double *project(second_order *s, const world_snapshot *at,
                              int n_rows, const motion *to) {
@@ -677,7 +713,7 @@ static const double *project(second_order *s, const world_snapshot *at,
       second_order_request(s, &rows_alone, JOINT_LEVEL_IMPACT, 1);
   request.contacts = &none;
   request.v = s->x_free;
-  request.extra = s->end_rows;
+  request.extra = s->conserving->end_rows;
   request.n_extra = n_rows;
   return assembly_solve(s->base.projector, &request, s->step->out)
              ? assembly_x(s->base.projector)
@@ -687,7 +723,7 @@ static const double *project(second_order *s, const world_snapshot *at,
 static void unite(second_order *s, const int body[2]) {
   if (world_is_dynamic(&s->home, body[0]) &&
       world_is_dynamic(&s->home, body[1]))
-    unite_sets(s->group, body[0], body[1]);
+    unite_sets(s->conserving->group, body[0], body[1]);
 }
 
 /* The velocities at the end become those that joints and held contacts allow,
@@ -698,18 +734,18 @@ static bool project_velocities(second_order *s, double h, int n_end,
   int n_bodies = s->home.n_bodies, n_rows = n_end;
   for (int b = 0; b < n_bodies; b++) {
     to->carry_h[b] = h;
-    to->carry_with[b] = s->group[b] = b;
+    to->carry_with[b] = s->conserving->group[b] = b;
   }
   memset(to->carry, 0, 6 * (size_t)n_bodies * sizeof *to->carry);
-  add_holding(s, &s->after, &n_rows);
+  add_holding(s, &s->conserving->after, &n_rows);
   if (!add_pressed(s, &n_rows)) return false;
   if (n_rows == 0) return true;
 
-  const double *v = project(s, &s->after, n_rows, to);
+  const double *v = project(s, &s->conserving->after, n_rows, to);
   if (v == NULL) return false;
-  for (int r = 0; r < n_rows; r++) unite(s, s->end_rows[r].body);
+  for (int r = 0; r < n_rows; r++) unite(s, s->conserving->end_rows[r].body);
   for (int b = 0; b < n_bodies; b++) {
-    to->carry_with[b] = set_of(s->group, b);
+    to->carry_with[b] = set_of(s->conserving->group, b);
     if (s->home.bodies[b].kinematic) continue;
     for (int i = 6 * b; i < 6 * b + 6; i++) {
       to->carry[i] = s->damped ? 0 : v[i] - to->v[i];
@@ -727,10 +763,12 @@ static bool reserve(second_order *s) {
   int n = s->here->contacts.n;
   if (base->projector == NULL) base->projector = assembly_create(&pool->source);
   return (base->projector != NULL &&
-          POOL_RESERVE(pool, s->row_states, 6 * s->middle.n_joint_rows) &&
-          POOL_RESERVE(pool, s->aim, n) && POOL_RESERVE(pool, s->end_of, n) &&
+          POOL_RESERVE(pool, s->conserving->row_states,
+                       6 * s->middle.n_joint_rows) &&
+          POOL_RESERVE(pool, s->conserving->aim, n) &&
+          POOL_RESERVE(pool, s->conserving->end_of, n) &&
           POOL_RESERVE(
-              pool, s->end_rows,
+              pool, s->conserving->end_rows,
               n + s->step->forces->n_springs + 6 * s->home.n_joints)) ||
          outcome_no_memory(s->step->out);
 }
@@ -743,8 +781,8 @@ static void start(second_order *s, const motion *from, double h) {
     if (before > 0 && !s->damped)
       share = CARRIED * fmin(1, h * h / (before * before));
     for (int i = 6 * b; i < 6 * b + 6; i++) {
-      s->start_v[i] = from->v[i] - share * from->carry[i];
-      s->u[i] = s->start_v[i];
+      s->conserving->start_v[i] = from->v[i] - share * from->carry[i];
+      s->u[i] = s->conserving->start_v[i];
     }
   }
 }
@@ -754,9 +792,10 @@ static bool solve_round(second_order *s, const motion *from, const motion *to,
   const scheme_step *step = s->step;
   int n_rows =
       forces_mean_rows(step->forces, &s->home, from->time, h, from->poses,
-                       to->poses, s->rows, s->end_rows, n_end);
+                       to->poses, s->rows, s->conserving->end_rows, n_end);
   return sum_forces(s, from, to, h) && free_motion(s, from, to, h) &&
-         second_order_solve(s, &s->middle, h, s->start_v, n_rows, 1, 0);
+         second_order_solve(s, &s->middle, h, s->conserving->start_v, n_rows, 1,
+                            0);
 }
 
 /* Take over the round's mean velocities. @return how much they changed, as a part
@@ -796,7 +835,7 @@ static bool settle(second_order *s, const motion *from, double h, motion *to,
        round <= ROUNDS_MAX && s->unsettled && n_worse < MOST_WORSE; round++) {
     if (!renew_joints(s, from, to, h) || !solve_round(s, from, to, h, n_end))
       return false;
-    s->n_rounds++;
+    s->conserving->n_rounds++;
     keep_impulses(s);
     double change = take_over(s, h);
     arrive(s, from, h, to);
@@ -833,17 +872,17 @@ static bool damp(second_order *s, const motion *from, double h, motion *to,
   return true;
 }
 
-bool conserving_take(second_order *s, const motion *from, double h,
-                     motion *to) {
+static bool take_step(second_order *s, const motion *from, double h,
+                      motion *to) {
   /* among many contacts each change of one changes others */
   enum { MOST_TURNS = 8, MOST_SOLVED = 4000 }; /* contacts times rounds */
-  s->n_rounds = 0;
+  s->conserving->n_rounds = 0;
   start(s, from, h);
   if (!second_order_look_at_middle(s, from, h) || !reserve(s) ||
       !second_order_find_known(s, &s->middle))
     return false;
   if (s->middle.n_joint_rows > 0) {
-    if (!world_read_joints_at(&s->before, &s->home, from->poses, h,
+    if (!world_read_joints_at(&s->conserving->before, &s->home, from->poses, h,
                               s->step->out))
       return false;
     for (int j = 0; j < s->home.n_joints; j++)
@@ -857,11 +896,17 @@ bool conserving_take(second_order *s, const motion *from, double h,
   if (s->damped && !damp(s, from, h, to, &n_end)) return false;
   for (int turn = 0; !s->damped && turn < MOST_TURNS; turn++) {
     if (!settle(s, from, h, to, &n_end)) return false;
-    bool ends = s->n_rounds * s->here->contacts.n <= MOST_SOLVED;
+    bool ends = s->conserving->n_rounds * s->here->contacts.n <= MOST_SOLVED;
     if (s->unsettled || !aim_friction(s, to->v, ends)) break;
   }
   return look_at_end(s, to, h) && project_velocities(s, h, n_end, to);
 }
+
+const step_rule conserving_rule = {.take = take_step,
+                                   .weights = second_order_trapezoid_weights,
+                                   .midpoint = true,
+                                   .mean = true,
+                                   .conserves = true};
 
 double conserving_energy(const second_order *s, const motion *at) {
   double twice = 0, rotation[9], inertia[9], momentum[3];
@@ -879,7 +924,7 @@ double conserving_energy(const second_order *s, const motion *at) {
 /* --- carry ------------------------------------------------------------------ */
 
 static void find_groups(second_order *s) {
-  for (int b = 0; b < s->home.n_bodies; b++) s->group[b] = b;
+  for (int b = 0; b < s->home.n_bodies; b++) s->conserving->group[b] = b;
   for (int j = 0; j < s->home.n_joints; j++) unite(s, s->home.joints[j].body);
   for (int k = 0; k < s->here->contacts.n; k++)
     unite(s, s->here->contacts.items[k].point.body);
@@ -888,11 +933,12 @@ static void find_groups(second_order *s) {
 void conserving_end_carry(second_order *s, motion *at, bool changed[]) {
   int n = s->home.n_bodies;
   find_groups(s);
-  for (int b = 0; b < n; b++) unite_sets(s->group, b, at->carry_with[b]);
   for (int b = 0; b < n; b++)
-    if (changed[b]) changed[set_of(s->group, b)] = true;
+    unite_sets(s->conserving->group, b, at->carry_with[b]);
   for (int b = 0; b < n; b++)
-    if (changed[set_of(s->group, b)]) {
+    if (changed[b]) changed[set_of(s->conserving->group, b)] = true;
+  for (int b = 0; b < n; b++)
+    if (changed[set_of(s->conserving->group, b)]) {
       memset(at->carry + 6 * b, 0, 6 * sizeof *at->carry);
       at->carry_h[b] = 0;
     }
@@ -901,7 +947,7 @@ void conserving_end_carry(second_order *s, motion *at, bool changed[]) {
 bool conserving_hold_joints(second_order *s, world_snapshot *at, motion *to) {
   int n_bodies = s->home.n_bodies, n_rows = 0;
   if (s->home.n_joint_rows == 0) return true;
-  bool *touches = s->stiff; /* not needed any more */
+  bool *touches = s->conserving->touches;
   if (!reserve(s)) return false;
   find_groups(s);
   for (int b = 0; b < n_bodies; b++) touches[b] = false;
@@ -909,13 +955,15 @@ bool conserving_hold_joints(second_order *s, world_snapshot *at, motion *to) {
     for (int side = 0; side < 2; side++) {
       const world_contact *contact = &s->here->contacts.items[k];
       int b = contact->point.body[side];
-      if (b >= 0 && contact->active) touches[set_of(s->group, b)] = true;
+      if (b >= 0 && contact->active)
+        touches[set_of(s->conserving->group, b)] = true;
     }
   add_holding(s, at, &n_rows);
   const double *v = n_rows > 0 ? project(s, at, n_rows, to) : to->v;
   if (v == NULL) return false;
   for (int b = 0; b < n_bodies; b++)
-    if (!s->home.bodies[b].kinematic && !touches[set_of(s->group, b)])
+    if (!s->home.bodies[b].kinematic &&
+        !touches[set_of(s->conserving->group, b)])
       memcpy(to->v + 6 * b, v + 6 * b, 6 * sizeof *v);
   return true;
 }

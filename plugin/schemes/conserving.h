@@ -9,7 +9,11 @@
 /** Sets s->unsettled where the rounds do not end: the step is too large. With
  *  s->damped it is one of first order instead, which needs no rounds: angular
  *  momentum is kept but for the turning of inertias, and energy gets less. */
-second_order_step conserving_take;
+extern const step_rule conserving_rule;
+
+/** Room for a step of the bodies of `home`, after second_order_reserve.
+ *  @return false with the outcome's message. */
+bool conserving_reserve(second_order *s);
 
 /** The energy of motion: J. */
 double conserving_energy(const second_order *s, const motion *at);

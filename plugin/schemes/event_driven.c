@@ -244,9 +244,9 @@ static bool solve_impact(event_state *w, const double v[]) {
                             redundant */
   request.v = request.x_free = v;
   request.smooth = true;
-  request.budget_share = second_order_budget_share(&w->s);
+  request.budget_share = step_budget_share(&w->s.budget);
   if (!assembly_solve(w->s.base.assembly, &request, step->out)) return false;
-  w->s.n_stopped += assembly_stopped(w->s.base.assembly);
+  step_budget_stopped(&w->s.budget, assembly_stopped(w->s.base.assembly));
   return true;
 }
 
@@ -285,7 +285,7 @@ static void undo_carry(event_state *w) {
     }
   }
   if (!any) return;
-  double *carry = w->s.ahead.v;
+  double *carry = w->carried;
   size_t n = 6 * (size_t)w->s.home.n_bodies;
   memcpy(carry, w->now.carry, n * sizeof *carry);
   conserving_end_carry(&w->s, &w->now, w->touched);
@@ -300,7 +300,7 @@ static bool compress(event_state *w) {
   const double ROUNDING = 1e-12;
   size_t n = 6 * (size_t)w->s.home.n_bodies;
   double most = kinetic_energy(w->s.here, w->now.v);
-  if (w->s.take != conserving_take) return solve_impact(w, w->now.v);
+  if (!w->s.rule->conserves) return solve_impact(w, w->now.v);
   memcpy(w->projected, w->now.v, n * sizeof *w->projected);
   undo_carry(w);
   if (!solve_impact(w, w->now.v)) return false;
@@ -325,7 +325,7 @@ static bool impact(event_state *w) {
     return false;
 
   bool gives_back = false;
-  double *v = w->s.x_free, *compressed = w->s.ahead.v;
+  double *v = w->struck, *compressed = w->compressed;
   memcpy(v, assembly_x(w->s.base.assembly), (size_t)n_v * sizeof *v);
   memcpy(compressed, v, (size_t)n_v * sizeof *v);
   for (int k = 0; k < contacts->n; k++) {
@@ -351,7 +351,7 @@ static bool impact(event_state *w) {
     double share = 1;
     if (!solve_impact(w, v)) return false;
     memcpy(v, assembly_x(w->s.base.assembly), (size_t)n_v * sizeof *v);
-    if (w->s.take == conserving_take)
+    if (w->s.rule->conserves)
       share = bound_energy(w->s.here, w->now.v, compressed, v);
     for (int k = 0; k < contacts->n; k++)
       assembly_add_normal_impulse(w->s.base.assembly, k, w->given_back[k]);
@@ -450,7 +450,7 @@ static void note_held(event_state *w) {
 }
 
 static void keep_v_alpha(event_state *w) {
-  double alpha = second_order_alpha(w->s.step->options);
+  double alpha = second_order_alpha(&w->s);
   for (int i = 0; i < 6 * w->s.home.n_bodies; i++)
     w->v_alpha[i] = (1 - alpha) * w->now.v[i] + alpha * w->next.v[i];
 }
@@ -467,7 +467,7 @@ static bool accept(event_state *w, double *remaining, double h) {
   return true;
 }
 
-static bool try_step(event_state *w, double *size, int *n_failed);
+static bool try_step(event_state *w, double *size);
 
 /* What is fast is elsewhere by what a step to the collision differs from the way
  * of a longer one. A way that does not settle is left for the one before. */
@@ -479,8 +479,8 @@ static bool meet_exactly(event_state *w, double longest, double *way) {
     double change = events_correction(w);
     double to = fmin(fmax(*way + change, BACK * *way), longest);
     if (!(fabs(to - *way) > CLOSE)) break;
-    if (!w->s.take(&w->s, &w->now, to, &w->next)) return false;
-    if (w->s.unsettled) return w->s.take(&w->s, &w->now, *way, &w->next);
+    if (!event_try(w, to)) return false;
+    if (w->s.unsettled) return event_try(w, *way);
     *way = to;
   }
   return true;
@@ -489,10 +489,9 @@ static bool meet_exactly(event_state *w, double longest, double *way) {
 /* A step to an event may settle no better than any other: where it was cut shorter,
  * it is a step as those without an event are.
  * @param short_of  out: whether it does not get there */
-static bool step_to_event(event_state *w, double *way, int *n_failed,
-                          bool *short_of) {
+static bool step_to_event(event_state *w, double *way, bool *short_of) {
   double size = *way;
-  if (!try_step(w, &size, n_failed)) return false;
+  if (!try_step(w, &size)) return false;
   *short_of = size < *way;
   *way = size;
   return true;
@@ -504,10 +503,10 @@ static bool accept_short(event_state *w, double *remaining, double way) {
 
 /* Go to where the trial step of size h collides, and let it. */
 static bool collide(event_state *w, double h, const event *found,
-                    double *remaining, int *n_failed) {
+                    double *remaining) {
   double way = found->when;
-  bool steps = way > 0 && event_steps_to_collisions(w), short_of = false;
-  if (steps && !step_to_event(w, &way, n_failed, &short_of)) return false;
+  bool steps = way > 0 && w->s.rule->conserves, short_of = false;
+  if (steps && !step_to_event(w, &way, &short_of)) return false;
   if (short_of) return accept_short(w, remaining, way);
   event_report(w)->collisions++;
   if (way > 0) {
@@ -532,15 +531,13 @@ static bool collide(event_state *w, double h, const event *found,
   return events_mark_collided(w) && impact(w);
 }
 
-static bool transit(event_state *w, const event *found, double *remaining,
-                    int *n_failed) {
+static bool transit(event_state *w, const event *found, double *remaining) {
   double way = found->when;
   bool short_of = false;
-  if (w->s.unsettled && !step_to_event(w, &way, n_failed, &short_of))
-    return false;
+  if (w->s.unsettled && !step_to_event(w, &way, &short_of)) return false;
   if (short_of) return accept_short(w, remaining, way);
   event_report(w)->transitions++;
-  w->n_transitions++;
+  w->s.budget.n_transitions++;
   if (!event_log_event(&w->log, w->s.step->pool, ODE_MLCP_EVENT_TRANSITION,
                        w->now.time + found->when))
     return outcome_no_memory(w->s.step->out);
@@ -574,15 +571,14 @@ static bool correct(event_state *w, double last) {
   if (!read &&
       !second_order_look(&w->s, &w->ahead, &w->now, w->s.step->step_size))
     return false;
-  bool conserves = w->s.take == conserving_take;
-  if (!conserves && w->s.step->options->scheme != ODE_MLCP_SCHEME_GAP &&
-      w->ahead.erp > 0 && !conserving_hold_joints(&w->s, &w->ahead, &w->now))
+  if (w->s.rule->holds_joints && w->ahead.erp > 0 &&
+      !conserving_hold_joints(&w->s, &w->ahead, &w->now))
     return false;
   if (w->ahead.erp > 0) {
     if (!close_stops(w)) return false;
     if (moves_soft(w)) second_order_load(&w->s, &w->ahead, w->s.known);
   }
-  if (conserves) conserving_leave_small_errors(&w->ahead);
+  if (w->s.rule->conserves) conserving_leave_small_errors(&w->ahead);
   return second_order_correct(&w->s, &w->ahead, &w->now);
 }
 
@@ -634,10 +630,8 @@ static bool gains_energy(const event_state *w, double h) {
 
 /* A step of the size, or of half, a quarter .. of it: one that settles. Where the
  * rounds get no further at half a size than at the whole, no size will do: the
- * step is taken damped.
- * @param n_failed  tries of the host's step that did not, so far: what never
- *                  settles would be cut into thousands */
-static bool try_step(event_state *w, double *size, int *n_failed) {
+ * step is taken damped. */
+static bool try_step(event_state *w, double *size) {
   const double SMALLEST = 0x1p-12; /* of the host's step */
   const bool damps = can_damp(w);
   const bool forces =
@@ -648,27 +642,25 @@ static bool try_step(event_state *w, double *size, int *n_failed) {
       1e-3; /* of the rounds: then a smaller step gets closer */
   double whole = *size, unrest = INFINITY;
   int n_stayed = 0;
-  w->s.damped = may_damp && w->failed.size_pause > 0;
+  w->s.damped = may_damp && w->s.budget.failed.size_pause > 0;
   for (;;) {
     int rows = event_report(w)->rows;
-    if (!w->s.take(&w->s, &w->now, *size, &w->next)) return false;
-    rows = event_report(w)->rows - rows;
-    if (rows > w->price) w->price = rows;
+    if (!event_try(w, *size)) return false;
+    step_budget_tried(&w->s.budget, event_report(w)->rows - rows);
     if (!w->s.unsettled) return true;
     bool stays =
         damps && (w->s.stays || (unrest < CLOSE && w->s.unrest > 0.5 * unrest));
     n_stayed = stays ? n_stayed + 1 : 0;
     unrest = w->s.unrest;
     bool smallest = *size <= SMALLEST * w->s.step->step_size;
-    /* what does not settle in so short a time seldom does in a longer one */
-    const int most = event_most_sizes(w, damps);
-    *n_failed += smallest || w->s.gave_up ? most / 2 : 1;
-    if (n_stayed < MOST_STAYED && !smallest && *n_failed <= most) {
+    bool more =
+        step_budget_next_size(&w->s.budget, damps, smallest || w->s.gave_up);
+    if (n_stayed < MOST_STAYED && !smallest && more) {
       *size /= 2;
       continue;
     }
     event_report(w)->not_converged = 1;
-    w->no_size = true;
+    w->s.budget.no_size = true;
     if (!may_damp && (forces || !gains_energy(w, *size))) return true;
     w->s.damped = true;
     *size = whole;
@@ -682,11 +674,9 @@ static bool run(event_state *w) {
   const int ONE_BY_ONE = 3;
   double remaining = step->step_size;
   bool detect = options->events;
-  int n_failed = 0;
-  w->n_events = 0;
+  step_budget *budget = &w->s.budget;
   second_order_find_stiff(&w->s, &w->now, step->step_size);
   w->s.counts_cone = true;
-  w->s.n_stopped = w->failed.stopped;
   double last = 0; /* size of the last substep */
   double size = INFINITY;
   for (bool first = true; remaining > 1e-12 * step->step_size; first = false) {
@@ -695,29 +685,30 @@ static bool run(event_state *w) {
     if (approach && options->approach && !impact(w)) return false;
     size = fmin(fmin(2 * size, remaining), events_longest(w));
     size = fmin(size, w->longest);
-    w->s.detects = detect && event_most_looks(w) > 0;
-    if (!try_step(w, &size, &n_failed)) return false;
+    w->s.detects = detect && step_budget_looks(budget) > 0;
+    if (!try_step(w, &size)) return false;
 
     event found = {EVENT_NONE, 0};
     w->ahead_size = 0;
     last = size;
     if (detect && !events_find(w, size, &found)) return false;
-    if (found.kind != EVENT_NONE && ++w->n_events > event_most_events(w)) {
+    if (found.kind != EVENT_NONE &&
+        ++budget->n_events > step_budget_events(budget)) {
       bool holds = false;
       event_report(w)->zeno = 1;
-      bool all = w->n_events > event_most_events(w) + ONE_BY_ONE;
+      bool all = budget->n_events > step_budget_events(budget) + ONE_BY_ONE;
       if (found.kind == EVENT_COLLISION &&
           !events_hold_back(w, size, all, &holds))
         return false;
       if (holds) continue; /* the trial again, without what collides in it */
       /* what was not near enough to be held back yet is met */
-      detect = w->n_events <= options->max_events;
+      detect = budget->n_events <= options->max_events;
       if (!detect) continue; /* whole, and anew: the search looked at others */
     }
     bool done = found.kind == EVENT_NONE ? accept(w, &remaining, size)
                 : found.kind == EVENT_COLLISION
-                    ? collide(w, size, &found, &remaining, &n_failed)
-                    : transit(w, &found, &remaining, &n_failed);
+                    ? collide(w, size, &found, &remaining)
+                    : transit(w, &found, &remaining);
     if (found.kind != EVENT_NONE) w->ahead_size = 0;
     if (!done) return false;
     if (found.kind == EVENT_NONE && remaining > 1e-12 * step->step_size &&
@@ -731,23 +722,18 @@ static bool run(event_state *w) {
 
 static bool reserve(event_state *w) {
   int n = w->s.home.n_bodies;
-  return second_order_reserve(&w->s) &&
+  return second_order_reserve(&w->s) && conserving_reserve(&w->s) &&
          ((ARENA_TAKE(&w->s.base.arena, w->unchanged, n) &&
            ARENA_TAKE(&w->s.base.arena, w->touched, n) &&
            ARENA_TAKE(&w->s.base.arena, w->projected, 6 * n) &&
+           ARENA_TAKE(&w->s.base.arena, w->carried, 6 * n) &&
+           ARENA_TAKE(&w->s.base.arena, w->compressed, 6 * n) &&
+           ARENA_TAKE(&w->s.base.arena, w->struck, 6 * n) &&
+           ARENA_TAKE(&w->s.base.arena, w->n_with, n) &&
            ARENA_TAKE(&w->s.base.arena, w->v_alpha, 6 * n) &&
            motion_take(&w->now, &w->s.base.arena, n) &&
            motion_take(&w->next, &w->s.base.arena, n)) ||
           outcome_no_memory(w->s.step->out));
-}
-
-static void add_failed(failed_tries *sum, const failed_tries *of) {
-  if (of->searches > sum->searches) sum->searches = of->searches;
-  if (of->search_pause > sum->search_pause)
-    sum->search_pause = of->search_pause;
-  if (of->sizes > sum->sizes) sum->sizes = of->sizes;
-  if (of->size_pause > sum->size_pause) sum->size_pause = of->size_pause;
-  if (of->stopped > sum->stopped) sum->stopped = of->stopped;
 }
 
 /* Take over what bodies carry that are unchanged; touched[b] tells of those
@@ -778,22 +764,19 @@ static void take_carry_over(event_state *w) {
   }
 }
 
-/* Some second's: where outcomes are searched for that long, it is among contacts
- * that are opposed or say the same, and Poisson's law takes their place. */
-static const double DRAW_WORK = 3e8;
-
 static void start(event_state *w) {
   const world_snapshot *home = &w->s.home;
   w->now.time = w->s.step->time;
-  w->n_entries = w->n_transitions = w->n_looks = w->price = 0;
-  w->draw_work = DRAW_WORK;
-  w->failed = (failed_tries){0};
-  w->no_size = false;
+  const scheme_step *step = w->s.step;
+  w->n_entries = 0;
+  step_budget_start(&w->s.budget, step->step_size,
+                    step->options->min_substep * step->step_size,
+                    step->options->max_events);
   for (int b = 0; b < home->n_bodies; b++) {
     const host_body *body = &home->bodies[b];
     const body_memory *last = find_unchanged(w, body);
     w->unchanged[b] = last != NULL;
-    if (last != NULL) add_failed(&w->failed, &last->failed);
+    if (last != NULL) step_budget_recall(&w->s.budget, &last->failed);
     w->now.poses[b] = world_pose_of(body);
     memcpy(w->now.v + 6 * b, body->v, sizeof body->v);
     event_report(w)->bodies += !body->kinematic;
@@ -846,9 +829,6 @@ bool event_driven_solve(event_state *w) {
   const scheme_step *step = w->s.step;
   const world_settings settings = settings_of(step);
   w->s.here = &w->s.home;
-  w->s.take = step->options->scheme == ODE_MLCP_SCHEME_CONSERVING
-                  ? conserving_take
-                  : second_order_take;
   if (!world_read(&w->s.home, &settings, step->islands, step->n_islands,
                   step->out) ||
       !reserve(w))

@@ -8,6 +8,7 @@
 
 #include "common/disjoint_sets.h"
 #include "common/vec3.h"
+#include "schemes/conserving.h"
 #include "schemes/event_driven.h"
 #include "schemes/schemes.h"
 
@@ -38,6 +39,7 @@ static bool reserve(event_state *w, const scheme_step *step) {
   return (POOL_RESERVE(pool, w->ends, n_bodies) &&
           POOL_RESERVE(pool, w->poses, n_bodies) &&
           POOL_RESERVE(pool, w->body_of, n_bodies) &&
+          POOL_RESERVE(pool, w->tied, n_bodies) &&
           POOL_RESERVE(pool, w->group_bodies, n_bodies) &&
           POOL_RESERVE(pool, w->group_joints, n_joints)) ||
          outcome_no_memory(step->out);
@@ -69,7 +71,7 @@ static int island_of(const event_state *w, const scheme_step *step, int body) {
 
 /* Springs tie islands together that the host knows nothing of. */
 static void unite_by_springs(event_state *w, const scheme_step *step) {
-  int n = w->whole.n_bodies, *sets = w->body_of; /* not needed yet */
+  int n = w->whole.n_bodies, *sets = w->tied;
   if (step->forces->n_springs == 0) return;
   for (int b = 0; b < n; b++) sets[b] = b;
   forces_unite(step->forces, &w->whole, sets);
@@ -123,7 +125,7 @@ static int gather(event_state *w, const scheme_step *step, int first) {
 static bool scatter(event_state *w, const scheme_step *step, int n) {
   event_island *group = &w->islands[w->group];
   const joint_result *joint = w->group_joints;
-  const failed_tries failed = event_failed_tries(w);
+  const failed_tries failed = step_budget_failed(&w->s.budget);
   for (int i = 0; i < n; i++) {
     event_island *island = &w->islands[w->group_index[i]];
     size_t n_joints = w->group_islands[i].joints_count;
@@ -131,9 +133,9 @@ static bool scatter(event_state *w, const scheme_step *step, int n) {
     joint += n_joints;
     island->solved = true;
   }
-  int *n_with = w->s.group; /* not needed any more */
-  for (int b = 0; b < w->s.home.n_bodies; b++) n_with[b] = 0;
-  for (int b = 0; b < w->s.home.n_bodies; b++) n_with[w->now.carry_with[b]]++;
+  for (int b = 0; b < w->s.home.n_bodies; b++) w->n_with[b] = 0;
+  for (int b = 0; b < w->s.home.n_bodies; b++)
+    w->n_with[w->now.carry_with[b]]++;
   for (int b = 0; b < w->s.home.n_bodies; b++) {
     int at = w->body_of[b];
     body_end *end = &w->ends[at];
@@ -145,7 +147,7 @@ static bool scatter(event_state *w, const scheme_step *step, int n) {
     end->carry_h = w->now.carry_h[b];
     int with = w->now.carry_with[b];
     end->carry_with = w->s.home.bodies[with].serial;
-    end->n_carry_with = n_with[with];
+    end->n_carry_with = w->n_with[with];
     memcpy(end->v_alpha, w->v_alpha + 6 * b, sizeof end->v_alpha);
     end->failed = failed;
   }
@@ -318,15 +320,14 @@ static bool solve_sets(event_state *w, const scheme_step *step, bool hides) {
 /* --- a step ----------------------------------------------------------------- */
 
 /* Said once: what the scheme does to joints that curve, by its nature. */
-static void warn_of_gap(event_state *w, const scheme_step *step) {
-  const ode_mlcp_options *options = step->options;
+static void warn_of_curves(event_state *w, const scheme_step *step) {
   outcome *out = step->out;
-  if (w->warned || options->scheme != ODE_MLCP_SCHEME_GAP ||
-      options->alpha == 1 || !w->curves || out->warning[0] != '\0')
+  const char *warning = w->s.rule->curves;
+  if (w->warned || !w->curves || out->warning[0] != '\0' || warning == NULL ||
+      second_order_alpha(&w->s) == 1)
     return;
   w->warned = true;
-  snprintf(out->warning, sizeof out->warning,
-           "scheme gap gains energy where joints curve; conserving does not");
+  snprintf(out->warning, sizeof out->warning, "%s", warning);
 }
 
 /* The sets' results become the step's. */
@@ -343,13 +344,13 @@ static bool sum_up(event_state *w, scheme_step *step) {
   }
   step->remembered.n_entries = count;
   event_log_sort(&w->log);
-  warn_of_gap(w, step);
+  warn_of_curves(w, step);
   return POOL_RESERVE(step->pool, w->bodies, w->n_ends) ||
          outcome_no_memory(step->out);
 }
 
-static bool solve(void *state, scheme_step *step) {
-  event_state *w = state;
+static bool solve(event_state *w, scheme_step *step, const step_rule *rule) {
+  w->s.rule = rule;
   bool several = step->n_islands > 1;
   bool solved = reserve(w, step) && (!several || read_whole(w, step));
   if (solved && several) unite_by_springs(w, step);
@@ -416,15 +417,18 @@ static bool last_event_contact(const void *state, int index, int k,
   return event_log_get_contact(&w->log, index, k, contact);
 }
 
-#define EVENT_DRIVEN(ID)                                                       \
+#define EVENT_DRIVEN(ID, name)                                                 \
+  static bool solve_##name(void *state, scheme_step *step) {                   \
+    return solve(state, step, &name##_rule);                                   \
+  }                                                                            \
   const scheme SCHEME_##ID = {.id = ODE_MLCP_SCHEME_##ID,                      \
                               .state_size = sizeof(event_state),               \
-                              .solve = solve,                                  \
+                              .solve = solve_##name,                           \
                               .committed = committed,                          \
                               .v_alpha = last_v_alpha,                         \
                               .event = last_event,                             \
                               .event_contact = last_event_contact};
-EVENT_DRIVEN(GAP)
-EVENT_DRIVEN(TRAPEZOID_1)
-EVENT_DRIVEN(TRAPEZOID)
-EVENT_DRIVEN(CONSERVING)
+EVENT_DRIVEN(GAP, gap)
+EVENT_DRIVEN(TRAPEZOID_1, trapezoid_1)
+EVENT_DRIVEN(TRAPEZOID, trapezoid)
+EVENT_DRIVEN(CONSERVING, conserving)

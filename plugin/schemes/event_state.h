@@ -7,16 +7,6 @@
 #include "schemes/second_order.h"
 #include "schemes/sweep.h"
 
-/** What an island's body remembers of tries that came to nothing: they are the
- *  price of a step, and what did not end in one seldom does in the next. */
-typedef struct failed_tries {
-  int searches;     /* for transitions that ran out, in a row, */
-  int search_pause; /* and steps until the next */
-  int sizes;        /* steps in a row no size of which settled, */
-  int size_pause;   /* and steps to be taken damped until the next try */
-  int stopped;      /* solves that ended with their budget */
-} failed_tries;
-
 /** A body as the last step's commit left it. */
 typedef struct body_memory {
   unsigned long serial;
@@ -86,7 +76,10 @@ typedef struct event_state {
   double ahead_size;    /* s: read for a trial step of this size */
   bool *unchanged;      /* [n_bodies] since the last step */
   bool *touched;        /* [n_bodies] scratch */
-  double *projected;    /* [6 n_bodies] velocities before an impact */
+  double *projected;    /* [6 n_bodies] velocities before an impact, */
+  double *carried;      /* [6 n_bodies] what was carried to it, */
+  double *compressed;   /* [6 n_bodies] after its compression, */
+  double *struck;       /* [6 n_bodies] and after it */
   double *v_alpha;      /* [6 n_bodies] of the last substep */
 
   /* contacts as the last substep left them */
@@ -102,15 +95,9 @@ typedef struct event_state {
   int n_collided;
   contact_watch *watch; /* [here's contacts] */
   contact_probe *probe, *other_probe;
-  double longest;              /* s: no substep is longer */
-  int n_events, n_transitions; /* so far in the step, */
-  int n_looks;         /* and trial steps on the search for transitions */
-  int price;           /* rows solved for the dearest trial of the step */
-  bool no_size;        /* settled: the step was damped, or left as it was */
-  double draw_work;    /* products left for what is drawn of sets of impacts */
-  failed_tries failed; /* before the step */
-  int *home_of;        /* [here's contacts] in `home`, -1: new since then */
-  double *given_back;  /* [here's contacts] N s, by an impact */
+  double longest;     /* s: no substep is longer */
+  int *home_of;       /* [here's contacts] in `home`, -1: new since then */
+  double *given_back; /* [here's contacts] N s, by an impact */
 
   /* of the whole step */
   scheme_step part;      /* as the islands in hand see it */
@@ -122,6 +109,8 @@ typedef struct event_state {
   body_result *group_bodies; /* of several islands, to be put in their places */
   joint_result *group_joints;
   int *body_of; /* [n_bodies] in the whole step */
+  int *tied;    /* [n_bodies] by springs, into sets */
+  int *n_with;  /* [n_bodies] bodies that carry on with it */
   contact_entry *kept;
   int n_kept;
   world_pose *poses;             /* [all bodies] where they end */
@@ -148,31 +137,9 @@ int event_compare_bodies(const void *left, const void *right);
 /** m/s: below this a contact's bodies neither part nor come closer. */
 double event_rate_tolerance(const event_state *w);
 
-/** Trial steps that the search for transitions may take in the step. */
-int event_most_looks(const event_state *w);
-
-/** Tries of a step that may fail to settle, by size, until it is taken as it is.
- *  @param damps  whether it is a damped step then */
-int event_most_sizes(const event_state *w, bool damps);
-
-/** Events after which the rest of an island's step has none: what would still
- *  collide is held back, all at once. */
-int event_most_events(const event_state *w);
-
-/** The memory of tries that came to nothing, after the step. */
-failed_tries event_failed_tries(const event_state *w);
-
-/** True if the step has been cut so often that it is only cut where something
- *  collides: what else changes is met there. */
-bool event_crowds(const event_state *w);
-
-/** s: what collides within so much of the first is one event with it, where it
- *  gives back the part `bounce` of its speed. */
-double event_window(const event_state *w, double bounce);
-
-/** True if the way to a collision is a step of its own: what flies between the
- *  ends of a longer one conserves nothing. */
-bool event_steps_to_collisions(const event_state *w);
+/** Try a step of size h, which ends at w->next.
+ *  @return false with the outcome's message. */
+bool event_try(event_state *w, double h);
 
 /** True if a stiff force acts on a body of the contact. */
 bool event_is_stiff(const event_state *w, const world_contact *contact);

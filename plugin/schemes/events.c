@@ -143,7 +143,8 @@ static bool mark_met(event_state *w) {
 static double together(const event_state *w, const world_contacts *contacts,
                        int k, double h) {
   const host_surface *surface = &contacts->items[k].point.surface;
-  return event_window(w, surface->bounces ? surface->bounce : 0) / h;
+  double bounce = surface->bounces ? surface->bounce : 0;
+  return step_budget_window(&w->s.budget, bounce) / h;
 }
 
 /* The share of the step after which the first collision comes, INFINITY: none.
@@ -185,7 +186,7 @@ void events_go_between(event_state *w, double share) {
   motion_between(&w->s.ahead, &w->now, &w->next, share, n);
   /* the cubic's rate has its share of the impulses where poses follow from the mean
    * velocity alone */
-  bool by_mean = second_order_alpha(w->s.step->options) == 0.5;
+  bool by_mean = second_order_alpha(&w->s) == 0.5;
   for (int i = 0; i < 6 * n && !by_mean; i++)
     w->s.ahead.v[i] = w->now.v[i] + share * (w->next.v[i] - w->now.v[i]);
   for (int b = 0; b < n; b++) /* these follow their velocities */
@@ -335,7 +336,7 @@ static bool set_watches(event_state *w, bool *any) {
 }
 
 static bool probe_all(event_state *w, double h, contact_probe probes[]) {
-  if (!w->s.take(&w->s, &w->now, h, &w->next)) return false;
+  if (!event_try(w, h)) return false;
   double tolerance = event_rate_tolerance(w);
   for (int k = 0; k < w->s.here->contacts.n; k++)
     probes[k] = probe_of(&w->s, k, tolerance);
@@ -401,9 +402,7 @@ static void watch_forces(event_state *w, int k, double between, double push,
  * nought but for rounding. */
 static double slip_of_nought(const event_state *w, double speed,
                              double tolerance) {
-  const ode_mlcp_options *options = w->s.step->options;
-  bool stops = options->scheme == ODE_MLCP_SCHEME_TRAPEZOID_1 ||
-               (options->scheme == ODE_MLCP_SCHEME_GAP && options->alpha == 1);
+  bool stops = second_order_holds_end(&w->s);
   return fmax(1e-10, stops ? 0.1 * tolerance / speed : 0);
 }
 
@@ -448,8 +447,8 @@ static void look_at_slips(event_state *w) {
 typedef bool watch_look(event_state *w, double h, double *least);
 
 static bool slips_after(event_state *w, double h, double *least) {
-  w->n_looks++;
-  if (!w->s.take(&w->s, &w->now, h, &w->next)) return false;
+  w->s.budget.n_looks++;
+  if (!event_try(w, h)) return false;
   look_at_slips(w);
   *least = least_value(w, WATCH_STOP);
   return true;
@@ -458,7 +457,7 @@ static bool slips_after(event_state *w, double h, double *least) {
 static bool forces_after(event_state *w, double h, double *least) {
   /* for a difference; one over less of the host's step is noise */
   const double APART = 1e-4, MOST = 0.25; /* of the host's step; of h */
-  w->n_looks++;
+  w->s.budget.n_looks++;
   double apart = fmin(APART * w->s.step->step_size, MOST * h);
   if (!probe_all(w, h + apart, w->probe) ||
       !probe_all(w, h - apart, w->other_probe))
@@ -566,7 +565,9 @@ static bool find_root(event_state *w, watch_look *look, bracket *in,
   bool forces = look == forces_after, halved = true;
   double weight_low = in->at_low, weight_high = in->at_high, value = INFINITY;
   int last = 0;
-  for (int i = 0; i < MOST && w->n_looks < event_most_looks(w); i++) {
+  const step_budget *budget = &w->s.budget;
+  for (int i = 0; i < MOST && budget->n_looks < step_budget_looks(budget);
+       i++) {
     double width = in->high - in->low;
     bool jumps = forces && i > FEW && fmin(in->at_low, -in->at_high) > JUMP;
     double share = jumps    ? w->s.step->options->min_substep
@@ -624,10 +625,6 @@ static bool cut_at_root(event_state *w, watch_look *look, int kinds,
   return true;
 }
 
-/* Of an island in a step: those to come, as of piles that tumble, are met where the
- * step is cut or ends for something else. */
-enum { MOST_TRANSITIONS = 10 };
-
 /* When the first mode changes before `end`, up to the size h of the trial step: the
  * step so far is then left in w->next. INFINITY: they stay what they are.
  * @param looked  out: whether other sizes than h were looked at, so that w->next
@@ -640,9 +637,7 @@ static bool find_transition(event_state *w, double h, double end, double *when,
   bool any = false;
   *when = INFINITY;
   *looked = false;
-  if (end <= shortest || w->n_transitions >= MOST_TRANSITIONS ||
-      w->n_looks >= event_most_looks(w) || event_crowds(w))
-    return true;
+  if (end <= shortest || !step_budget_searches(&w->s.budget)) return true;
   if (!set_watches(w, &any)) return false;
   if (!any) return true;
   drop_steady(w);
@@ -679,6 +674,6 @@ bool events_find(event_state *w, double h, event *found) {
     *found = (event){EVENT_COLLISION, share * h};
   /* way of the conserving scheme to a collision is a step of its own */
   bool done = !looked || isfinite(transition) ||
-              (collides && share > 0 && event_steps_to_collisions(w));
-  return done || w->s.take(&w->s, &w->now, h, &w->next);
+              (collides && share > 0 && w->s.rule->conserves);
+  return done || event_try(w, h);
 }

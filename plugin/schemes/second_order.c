@@ -7,10 +7,6 @@
 #include "common/matrix6.h"
 #include "common/vec3.h"
 
-double second_order_alpha(const ode_mlcp_options *options) {
-  return options->scheme == ODE_MLCP_SCHEME_GAP ? options->alpha : 0.5;
-}
-
 bool second_order_reserve(second_order *s) {
   int n = s->home.n_bodies;
   arena *arena = &s->base.arena;
@@ -23,51 +19,57 @@ bool second_order_reserve(second_order *s) {
           ARENA_TAKE(arena, s->rows, s->step->forces->n_springs) &&
           ARENA_TAKE(arena, s->u, 6 * n) &&
           ARENA_TAKE(arena, s->early, 6 * n) &&
-          ARENA_TAKE(arena, s->start_v, 6 * n) &&
           ARENA_TAKE(arena, s->loads, s->home.n_joints) &&
-          ARENA_TAKE(arena, s->group, n) && ARENA_TAKE(arena, s->free, n) &&
           motion_take(&s->ahead, arena, n)) ||
          outcome_no_memory(s->step->out);
 }
 
 /* --- what a scheme is made of --------------------------------------------- */
 
-typedef struct scheme_weights {
-  bool midpoint;              /* Jacobians and masses at q + (h/2) v */
-  double cq, cv;              /* M~ = M - cv k_v - cq k_q */
-  double early, late;         /* of the forces at the two ends, s */
-  double scale, carry;        /* assembly_request */
-  double unknown;             /* 2: x = v + v+; 1: x = v+ */
-  double move_v, move_v_plus; /* mean velocity of the step */
-} scheme_weights;
+static step_weights gap_weights(const ode_mlcp_options *options, double h) {
+  double a = options->alpha;
+  return (step_weights){.cq = a * a * h * h,
+                        .cv = a * h,
+                        .early = (1 - a) * h,
+                        .late = a * h,
+                        .scale = 1 / a,
+                        .carry = (1 - a) / a,
+                        .unknown = 1,
+                        .move_v = 1 - a,
+                        .move_v_plus = a};
+}
 
-static scheme_weights weights_of(const ode_mlcp_options *options, double h) {
-  if (options->scheme == ODE_MLCP_SCHEME_GAP) {
-    double a = options->alpha;
-    return (scheme_weights){.cq = a * a * h * h,
-                            .cv = a * h,
-                            .early = (1 - a) * h,
-                            .late = a * h,
-                            .scale = 1 / a,
-                            .carry = (1 - a) / a,
-                            .unknown = 1,
-                            .move_v = 1 - a,
-                            .move_v_plus = a};
-  }
-  bool two = options->scheme == ODE_MLCP_SCHEME_TRAPEZOID;
-  return (scheme_weights){.midpoint = true,
-                          .cq = h * h / 4,
-                          .cv = h / 2,
-                          .early = h / 2,
-                          .late = h / 2,
-                          .scale = two ? 2 : 1,
-                          .unknown = two ? 2 : 1,
-                          .move_v = 0.5,
-                          .move_v_plus = 0.5};
+step_weights second_order_trapezoid_weights(const ode_mlcp_options *options,
+                                            double h) {
+  (void)options;
+  return (step_weights){.cq = h * h / 4,
+                        .cv = h / 2,
+                        .early = h / 2,
+                        .late = h / 2,
+                        .scale = 1,
+                        .unknown = 1,
+                        .move_v = 0.5,
+                        .move_v_plus = 0.5};
+}
+
+/* All rows on the mean velocity. */
+static step_weights mean_weights(const ode_mlcp_options *options, double h) {
+  step_weights weights = second_order_trapezoid_weights(options, h);
+  weights.scale = weights.unknown = 2;
+  return weights;
+}
+
+double second_order_alpha(const second_order *s) {
+  return s->rule->weights(s->step->options, s->step->step_size).move_v_plus;
+}
+
+bool second_order_holds_end(const second_order *s) {
+  step_weights weights = s->rule->weights(s->step->options, s->step->step_size);
+  return !s->rule->mean && weights.unknown == 1 && weights.carry == 0;
 }
 
 void second_order_find_stiff(second_order *s, const motion *from, double h) {
-  scheme_weights weights = weights_of(s->step->options, h);
+  step_weights weights = s->rule->weights(s->step->options, h);
   for (int b = 0; b < s->home.n_bodies; b++) s->stiff[b] = false;
   int n_rows = forces_rows(s->step->forces, &s->home, from->poses, from->v,
                            weights.cq, weights.cv, 1, s->rows);
@@ -113,14 +115,14 @@ static void add_gyroscopic_jacobian(double out[36], double factor,
 }
 
 /* M~ of body b. What would take its positive definiteness away is left out. */
-static void build_mass(const second_order *s, const scheme_weights *weights,
+static void build_mass(const second_order *s, const step_weights *weights,
                        const host_body *body, int b, const double w[3]) {
   double *mass = s->mass + 36 * b;
   for (int leave_out = 0; leave_out < 2; leave_out++) {
     host_body_mass(body, mass);
     if (s->home.bodies[b].gyroscopic)
       add_gyroscopic_jacobian(mass, -weights->cv, body, w,
-                              weights->midpoint && !leave_out);
+                              s->rule->midpoint && !leave_out);
     if (leave_out) break;
     for (int i = 0; i < 36; i++)
       mass[i] -=
@@ -133,7 +135,7 @@ static void build_mass(const second_order *s, const scheme_weights *weights,
 /* The impulses of everything that is not a row, into s->force: what is held,
  * what powered joints add, the gyroscopic torque, functions and springs at both
  * ends (21). */
-static bool sum_impulses(second_order *s, const scheme_weights *weights,
+static bool sum_impulses(second_order *s, const step_weights *weights,
                          const world_snapshot *at, const motion *from,
                          double h) {
   const scheme_step *step = s->step;
@@ -143,7 +145,7 @@ static bool sum_impulses(second_order *s, const scheme_weights *weights,
   memset(s->k_q, 0, 36 * (size_t)n * sizeof *s->k_q);
   memset(s->k_v, 0, 36 * (size_t)n * sizeof *s->k_v);
   if (step->forces->first != NULL) {
-    double *early = s->x_free; /* not needed yet */
+    double *early = s->early;
     memset(early, 0, 6 * (size_t)n * sizeof *early);
     for (int b = 0; b < n; b++)
       world_pose_move(&s->ahead.poses[b], &from->poses[b], from->v + 6 * b, h);
@@ -169,7 +171,7 @@ static bool sum_impulses(second_order *s, const scheme_weights *weights,
 }
 
 /* x where no row acts: M~ (x - v) = k~, or M~ x = 2 M~ v + k~ for v + v+. */
-static bool free_motion(second_order *s, const scheme_weights *weights,
+static bool free_motion(second_order *s, const step_weights *weights,
                         const world_snapshot *at, const motion *from) {
   for (int b = 0; b < s->home.n_bodies; b++) {
     double inverse[36], change[6];
@@ -233,7 +235,7 @@ bool second_order_look_at_middle(second_order *s, const motion *from,
 }
 
 const world_snapshot *second_order_solved(const second_order *s) {
-  return s->step->options->scheme == ODE_MLCP_SCHEME_GAP ? s->here : &s->middle;
+  return s->rule->midpoint ? &s->middle : s->here;
 }
 
 bool second_order_find_known(second_order *s, const world_snapshot *at) {
@@ -249,15 +251,6 @@ bool second_order_find_known(second_order *s, const world_snapshot *at) {
   return true;
 }
 
-/* A step has solves by the hundred where its rounds do not settle. Those that end
- * with their budget leave the next ones less, so that all of them together take a few
- * budgets; but never less than what all but the hardest need: with that, all would
- * end with their budget, in answers that drive bodies apart. */
-double second_order_budget_share(const second_order *s) {
-  const double LEAST = 0.03;
-  return fmax(1.0 / (1 + s->n_stopped), LEAST);
-}
-
 /* `smooth`, for events look at how forces change with time. */
 assembly_request second_order_request(const second_order *s,
                                       const world_snapshot *at,
@@ -266,7 +259,7 @@ assembly_request second_order_request(const second_order *s,
   request.level = level;
   request.step_size = h;
   request.slip_floor = assembly_slip_floor(at->gravity, h);
-  request.budget_share = second_order_budget_share(s);
+  request.budget_share = step_budget_share(&s->budget);
   request.x_free = s->x_free;
   request.smooth = true;
   return request;
@@ -279,7 +272,7 @@ bool second_order_solve(second_order *s, const world_snapshot *at, double h,
       second_order_request(s, at, JOINT_LEVEL_VELOCITY, h);
   request.scale = scale;
   request.carry = carry;
-  request.mean = s->step->options->scheme == ODE_MLCP_SCHEME_CONSERVING;
+  request.mean = s->rule->mean;
   request.mass = s->mass;
   request.v = v;
   request.extra = s->rows;
@@ -288,7 +281,7 @@ bool second_order_solve(second_order *s, const world_snapshot *at, double h,
   request.slips = s->slips;
   request.counts_cone = s->counts_cone;
   if (!assembly_solve(s->base.assembly, &request, s->step->out)) return false;
-  s->n_stopped += assembly_stopped(s->base.assembly);
+  step_budget_stopped(&s->budget, assembly_stopped(s->base.assembly));
   s->counts_cone = false;
   return true;
 }
@@ -333,12 +326,12 @@ bool second_order_aim(second_order *s, const world_snapshot *at,
   return turned;
 }
 
-bool second_order_take(second_order *s, const motion *from, double h,
-                       motion *to) {
+static bool take_step(second_order *s, const motion *from, double h,
+                      motion *to) {
   const scheme_step *step = s->step;
-  scheme_weights weights = weights_of(step->options, h);
+  step_weights weights = s->rule->weights(step->options, h);
   s->unsettled = false;
-  if (weights.midpoint) {
+  if (s->rule->midpoint) {
     if (!second_order_look_at_middle(s, from, h)) return false;
   } else {
     if (!reserve_middle(s)) return false;
@@ -346,7 +339,7 @@ bool second_order_take(second_order *s, const motion *from, double h,
   }
   const world_snapshot *at = second_order_solved(s);
   const world_pose *spring_poses =
-      weights.midpoint ? s->ahead.poses : from->poses;
+      s->rule->midpoint ? s->ahead.poses : from->poses;
   int n_rows = forces_rows(step->forces, &s->home, spring_poses, from->v,
                            weights.cq, weights.cv, weights.unknown, s->rows);
   if (!sum_impulses(s, &weights, at, from, h) ||
@@ -378,6 +371,20 @@ bool second_order_take(second_order *s, const motion *from, double h,
   }
   return true;
 }
+
+const step_rule gap_rule = {
+    .take = take_step,
+    .weights = gap_weights,
+    .curves =
+        "scheme gap gains energy where joints curve; conserving does not"};
+const step_rule trapezoid_1_rule = {.take = take_step,
+                                    .weights = second_order_trapezoid_weights,
+                                    .midpoint = true,
+                                    .holds_joints = true};
+const step_rule trapezoid_rule = {.take = take_step,
+                                  .weights = mean_weights,
+                                  .midpoint = true,
+                                  .holds_joints = true};
 
 /* --- what rows carry -------------------------------------------------------- */
 

@@ -5,8 +5,18 @@
 
 #include "schemes/motion.h"
 #include "schemes/scheme.h"
+#include "schemes/step_budget.h"
 
 typedef struct second_order second_order;
+
+/** What one solve of a step is made of (20-23). */
+typedef struct step_weights {
+  double cq, cv;              /* M~ = M - cv k_v - cq k_q */
+  double early, late;         /* of the forces at the two ends, s */
+  double scale, carry;        /* assembly_request */
+  double unknown;             /* 2: x = v + v+; 1: x = v+ */
+  double move_v, move_v_plus; /* mean velocity of the step */
+} step_weights;
 
 /** Impulses of the rows of a joint in a substep. */
 typedef struct joint_load {
@@ -20,14 +30,32 @@ typedef struct joint_load {
 typedef bool second_order_step(second_order *s, const motion *from, double h,
                                motion *to);
 
+/** The differences between the second-order schemes, as data. */
+typedef struct step_rule {
+  second_order_step *take;
+  step_weights (*weights)(const ode_mlcp_options *options, double h);
+  bool midpoint; /* Jacobians and masses at q + (h/2) v */
+  bool mean;     /* a solve is for the mean velocity of the step */
+  bool
+      holds_joints; /* velocities that joints do not allow are taken out when the
+                        step ends: they would turn round from step to step */
+  bool conserves; /* the way to a collision is a step of its own, as what flies
+                     between the ends of a longer one conserves nothing; an
+                     impact gives no energy, and takes the place of what the last
+                     projection did to those that are struck; small joint errors
+                     are the next step's */
+  const char *curves; /* said once of joints that curve; NULL: nothing */
+} step_rule;
+
 struct second_order {
   scheme_state base;
-  scheme_step *step;       /* in hand */
-  second_order_step *take; /* the scheme's */
-  world_snapshot home;     /* at the start of the host's step */
-  world_snapshot moved;    /* for `here`, where that is not home */
-  world_snapshot *here;    /* at the start; contacts have `active` set */
-  world_snapshot middle;   /* where the Jacobians are taken */
+  scheme_step *step; /* in hand */
+  const step_rule *rule;
+  step_budget budget;
+  world_snapshot home;   /* at the start of the host's step */
+  world_snapshot moved;  /* for `here`, where that is not home */
+  world_snapshot *here;  /* at the start; contacts have `active` set */
+  world_snapshot middle; /* where the Jacobians are taken */
   world_matcher matcher;
   const contact_entry **known; /* [here's contacts] what the last substep left,
                                      NULL: nothing, */
@@ -39,30 +67,31 @@ struct second_order {
   double *mass, *x_free, *force, *k_q, *k_v;
   joint_load *loads; /* [n_joints] of the last substep */
   extra_row *rows;
+  double *early;    /* [6 n_bodies] forces at the start of the step tried */
   bool counts_cone; /* in the next step tried */
-  int n_stopped;    /* solves of the step that ended with their budget */
   bool *stiff;      /* [n_bodies] see second_order_find_stiff */
   bool detects;     /* steps are cut where contacts begin or end to slip */
-  bool unsettled;   /* the last step tried did not settle: it is too large */
-  /* the conserving scheme's */
-  bool stays;    /* the rounds of the last step tried neither shrank nor grew */
-  int n_rounds;  /* of the last step tried */
-  bool gave_up;  /* a round's solve ended with its budget */
-  double unrest; /* how much the last of them changed, as a part */
   bool damped; /* asked for: a step that is taken as it is, see conserving.h */
-  world_snapshot before;   /* joints at the start of a step, */
-  world_snapshot after;    /* and the world at its end */
-  double *early, *start_v; /* [6 n_bodies] */
-  int *group;              /* [n_bodies] tied together by rows */
-  bool *free;              /* [n_bodies] no row acts on it, in a damped step */
-  struct joint_row_state *row_states; /* [6 middle.n_joint_rows] */
-  int *aim;            /* [here's contacts] what friction works against */
-  int *end_of;         /* [here's contacts] contact in `after`, -1: lost */
-  extra_row *end_rows; /* what velocities at the end obey beside joints */
+  /* of the last step tried */
+  bool unsettled; /* it did not settle: it is too large */
+  bool stays;     /* its rounds neither shrank nor grew */
+  bool gave_up;   /* a round's solve ended with its budget */
+  double unrest;  /* how much the last round changed, as a part */
+  struct conserving_state *conserving; /* see conserving.h */
 };
 
+extern const step_rule gap_rule, trapezoid_1_rule, trapezoid_rule;
+
+/** Those of trapezoid-1. */
+step_weights second_order_trapezoid_weights(const ode_mlcp_options *options,
+                                            double h);
+
 /** alpha of v_alpha: 1/2 for the trapezoids. */
-double second_order_alpha(const ode_mlcp_options *options);
+double second_order_alpha(const second_order *s);
+
+/** True if rows hold the velocity at the end itself: a slip that ends is nought
+ *  then, but for rounding, and does not turn round. */
+bool second_order_holds_end(const second_order *s);
 
 /** Take what depends on the number of bodies of `home` from the step's arena. */
 bool second_order_reserve(second_order *s);
@@ -87,9 +116,6 @@ bool second_order_look_at_middle(second_order *s, const motion *from, double h);
 /** What is known of the contacts of the problem at `at`; friction opposes the slip
  *  of free flight, until second_order_aim. */
 bool second_order_find_known(second_order *s, const world_snapshot *at);
-
-/** The part of the budget that the step's next solve gets. */
-double second_order_budget_share(const second_order *s);
 
 /** A request for x = `level`'s unknown at `at`. */
 assembly_request second_order_request(const second_order *s,
@@ -118,9 +144,6 @@ bool second_order_solve(second_order *s, const world_snapshot *at, double h,
  */
 bool second_order_aim(second_order *s, const world_snapshot *at,
                       const double u[]);
-
-/** The trapezoids' and gap's. */
-second_order_step second_order_take;
 
 /** The snapshot that the last step's problem was made of. */
 const world_snapshot *second_order_solved(const second_order *s);

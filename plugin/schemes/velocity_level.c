@@ -88,14 +88,13 @@ static void count_contacts(const velocity_level *s, ode_mlcp_report *report) {
   }
 }
 
-static bool solve(void *state, scheme_step *step) {
-  velocity_level *s = state;
+static bool solve(velocity_level *s, scheme_step *step, bool corrects) {
   const dStepperIsland *island = step->islands;
   if (island->joints_count == 0) return integrate_free(step);
 
   world_settings settings = scheme_settings(step);
   settings.gyroscopic = true;
-  if (step->options->scheme == ODE_MLCP_SCHEME_AP) settings.erp = 0;
+  if (!corrects) settings.erp = 0;
   if (!world_read(&s->world, &settings, island, 1, step->out) ||
       !reserve(s, step))
     return false;
@@ -127,14 +126,22 @@ static bool solve(void *state, scheme_step *step) {
   return true;
 }
 
+static bool solve_ap(void *state, scheme_step *step) {
+  return solve(state, step, false);
+}
+
 const scheme SCHEME_AP = {.id = ODE_MLCP_SCHEME_AP,
                           .by_island = true,
                           .keeps_contacts = true,
                           .state_size = sizeof(velocity_level),
-                          .solve = solve};
+                          .solve = solve_ap};
+
+static bool solve_ah(void *state, scheme_step *step) {
+  return solve(state, step, true);
+}
 
 const scheme SCHEME_AH = {.id = ODE_MLCP_SCHEME_AH,
                           .by_island = true,
                           .keeps_contacts = true,
                           .state_size = sizeof(velocity_level),
-                          .solve = solve};
+                          .solve = solve_ah};
