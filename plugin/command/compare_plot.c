@@ -14,10 +14,6 @@ enum { WIDTH = 800, HEIGHT = 450, MOST_POINTS = 2000 };
 /* Below it a figure is rounding. */
 static const double NOTHING = 1e-10;
 
-static const char *const COLOURS[] = {"#0072b2", "#e69f00", "#009e73",
-                                      "#cc79a7", "#d55e00", "#56b4e9",
-                                      "#8c6d00", "#7f7f7f"};
-
 typedef struct curve {
   const char *name, *title, *axis, *column;
   size_t offset;
@@ -120,19 +116,12 @@ static void put_plot(gnuplot *plot, const comparison *c, const curve *curve,
                      const char *path) {
   FILE *out = plot->out;
   gnuplot_picture(plot, path, WIDTH, HEIGHT);
-  fprintf(out, "%s logscale y\nset title ",
-          curve->logarithmic ? "set" : "unset");
-  gnuplot_put_string(out, curve->title);
-  fputs("\nset ylabel ", out);
-  gnuplot_put_string(out, curve->axis);
-  fputs("\nplot ", out);
-  bool first = true;
-  for (int i = 0; i < c->n_runs; i++) {
+  gnuplot_axes(out, curve->title, "time, s", curve->axis, curve->logarithmic);
+  for (int i = 0, drawn = 0; i < c->n_runs; i++) {
+    char data[20];
     if (c->runs[i].levels[0] == NULL) continue;
-    fprintf(out, "%s$run%d with lines lw 1.5 lc rgb '%s' title ",
-            first ? "" : ", ", i, COLOURS[i % 8]);
-    gnuplot_put_string(out, c->runs[i].name);
-    first = false;
+    snprintf(data, sizeof data, "$run%d", i);
+    gnuplot_curve(out, drawn++, i, data, c->runs[i].name);
   }
   fputs("\nunset output\n", out);
 }
@@ -158,10 +147,9 @@ bool compare_write_plots(const comparison *c, const char *folder, char *message,
       return false;
     }
   if (!gnuplot_open(&plot, message, message_size)) return false;
-  fputs(
-      "set encoding utf8\nset grid lc rgb '#e5e5e5'\nset xlabel 'time, s'\n"
-      "set key outside right top noenhanced\nset format y '%.3g'\n",
-      plot.out);
+  gnuplot_style(plot.out);
+  fputs("set key outside right top noenhanced\nset format y '%.3g'\n",
+        plot.out);
   for (int k = 0; k < N_CURVES; k++) {
     // a panel of rounding tells nothing
     if (!(most_of(c, &curves[k]) > NOTHING)) continue;

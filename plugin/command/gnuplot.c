@@ -93,3 +93,35 @@ bool gnuplot_end(gnuplot *plot, char *message, size_t message_size) {
            plot->path);
   return false;
 }
+
+/* ---- curves ---- */
+
+/* Okabe and Ito's: they are told apart by the colour-blind, too. */
+const char *gnuplot_colour(int number) {
+  static const char *const colours[] = {"#0072b2", "#e69f00", "#009e73",
+                                        "#cc79a7", "#d55e00", "#56b4e9",
+                                        "#8c6d00", "#7f7f7f"};
+  return colours[number % (int)(sizeof colours / sizeof colours[0])];
+}
+
+void gnuplot_style(FILE *out) {
+  fputs("set encoding utf8\nset grid lc rgb '#e5e5e5'\n", out);
+}
+
+void gnuplot_axes(FILE *out, const char *title, const char *x, const char *y,
+                  bool logarithmic_y) {
+  fprintf(out, "%s logscale y\nset title ", logarithmic_y ? "set" : "unset");
+  gnuplot_put_string(out, title != NULL ? title : "");
+  fputs("\nset xlabel ", out);
+  gnuplot_put_string(out, x);
+  fputs("\nset ylabel ", out);
+  gnuplot_put_string(out, y);
+  fputc('\n', out);
+}
+
+void gnuplot_curve(FILE *out, int n_drawn, int number, const char *data,
+                   const char *title) {
+  fprintf(out, "%s%s with lines lw 1.4 lc rgb '%s' title ",
+          n_drawn == 0 ? "plot " : ", \\\n ", data, gnuplot_colour(number));
+  gnuplot_put_string(out, title);
+}

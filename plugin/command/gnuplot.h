@@ -37,4 +37,21 @@ bool gnuplot_end(gnuplot *plot, char *message, size_t message_size);
 /** A text in quotes. */
 void gnuplot_put_string(FILE *out, const char *text);
 
+/* ---- curves, alike in all pictures ---- */
+
+/** Grid and letters of all panels to come. */
+void gnuplot_style(FILE *out);
+
+/** A panel's axes. @param title  NULL: none */
+void gnuplot_axes(FILE *out, const char *title, const char *x, const char *y,
+                  bool logarithmic_y);
+
+/** The next curve of a panel, `number` from 0 on, which is the first where `n_drawn`
+ *  is 0. @param data  its place and columns in gnuplot's words */
+void gnuplot_curve(FILE *out, int n_drawn, int number, const char *data,
+                   const char *title);
+
+/** The colour of curve `number`; they begin anew after eight. */
+const char *gnuplot_colour(int number);
+
 #endif

@@ -14,9 +14,6 @@ enum {
   CURVES = 3           /* coordinates in one panel */
 };
 
-static const char *const COLOURS[] = {"#1f4e9c", "#cc3311", "#2a9d3a",
-                                      "#aa7700"};
-
 /* ---- outlines ---- */
 
 static void rotate_back(const double rotation[9], const double x[3],
@@ -241,7 +238,14 @@ static void plot_pictures(FILE *out, const scene_result *result) {
 /* ---- curves ---- */
 
 /* Names stand above the curves and cover none. */
-#define ABOVE "set key outside top center horizontal noopaque\n"
+static void set_axes(FILE *out, const char *what, const char *more,
+                     const char *unit, bool logarithmic) {
+  char title[200], axis[120];
+  snprintf(title, sizeof title, "%s%s", what, more);
+  snprintf(axis, sizeof axis, "%s, %s", what, unit);
+  gnuplot_axes(out, title, "time, s", axis, logarithmic);
+  fputs("set key outside top center horizontal noopaque\n", out);
+}
 
 /* The first coordinate that is drawn. */
 static int first_curve(const scene_result *result) {
@@ -268,10 +272,11 @@ static void put_curves(FILE *out, const scene_result *result, int run) {
 /* A line a run, of those columns of its data. */
 static void put_runs(FILE *out, const scene_result *const results[], int n,
                      const char *columns) {
-  for (int k = 0; k < n; k++)
-    fprintf(out, "%s $run%d %s with lines lw 1.3 lc rgb '%s' title '%s'",
-            k > 0 ? ", \\\n" : "", k, columns, COLOURS[k],
-            results[k]->settings.scheme);
+  for (int k = 0; k < n; k++) {
+    char data[80];
+    snprintf(data, sizeof data, "$run%d %s", k, columns);
+    gnuplot_curve(out, k, k, data, results[k]->settings.scheme);
+  }
   fputc('\n', out);
 }
 
@@ -297,11 +302,9 @@ static void plot_infeasibility(FILE *out, const scene_result *const results[],
     return;
   }
   // what is rounding is drawn at the foot
-  fprintf(out,
-          "set title 'infeasibility'\nset xlabel 'time, s'\n"
-          "set ylabel 'infeasibility, %s'\nunset offsets\nset logscale y\n"
-          "set format y '%%.0e'\n" ABOVE "plot",
-          results[0]->scene->infeasibility_unit);
+  set_axes(out, "infeasibility", "", results[0]->scene->infeasibility_unit,
+           true);
+  fputs("unset offsets\nset format y '%.0e'\n", out);
   put_runs(out, results, n, "every ::1 using 1:($3 > 1e-10 ? $3 : 1e-10)");
   fputs(
       "unset logscale y\nset format y\n"
@@ -325,12 +328,8 @@ static void set_energy_range(FILE *out, const scene_result *const results[],
 }
 
 static void plot_energy(FILE *out, const scene_result *const results[], int n) {
-  fputs(
-      "set title 'energy'\nset xlabel 'time, s'\nset ylabel 'energy, "
-      "J'\n" ABOVE,
-      out);
+  set_axes(out, "energy", "", "J", false);
   set_energy_range(out, results, n);
-  fputs("plot", out);
   put_runs(out, results, n, "using 1:2");
   fputs("set yrange [*:*]\n", out);
 }
@@ -349,10 +348,7 @@ static void plot_extra(FILE *out, const scene_result *const results[], int n) {
   snprintf(name, sizeof name, "%s", results[0]->scene->extra_name);
   for (char *c = name; *c != 0; c++)
     if (*c == '_') *c = ' ';
-  fprintf(out,
-          "set title '%s'\nset xlabel 'time, s'\nset ylabel '%s, %s'\n" ABOVE
-          "plot",
-          name, name, results[0]->scene->extra_unit);
+  set_axes(out, name, "", results[0]->scene->extra_unit, false);
   char columns[24];
   snprintf(columns, sizeof columns, "using 1:%d", 4 + 2 * CURVES);
   put_runs(out, results, n, columns);
@@ -385,15 +381,16 @@ static bool is_rounding(const scene_result *result, int i, bool velocities) {
 
 /* One coordinate of the first run. An angle has the axis on the right. */
 static void put_coordinate(FILE *out, const scene_result *result, int i,
-                           bool velocities) {
+                           int n_drawn, bool velocities) {
   int per_body = result->coordinates_of_body, first = first_curve(result);
   bool right = is_angle(result, i);
-  fprintf(out,
-          "%s $run0 using 1:%d axes x1y%d with lines lw 1.3 lc rgb '%s' "
-          "title '%s%s%s'",
-          i > 0 ? ", \\\n" : "", 4 + 2 * i + velocities, right ? 2 : 1,
-          COLOURS[i], result->coordinate_names[(first + i) % per_body],
-          i >= per_body ? "2" : "", right ? " (right)" : "");
+  char data[60], title[80];
+  snprintf(data, sizeof data, "$run0 using 1:%d axes x1y%d",
+           4 + 2 * i + velocities, right ? 2 : 1);
+  snprintf(title, sizeof title, "%s%s%s",
+           result->coordinate_names[(first + i) % per_body],
+           i >= per_body ? "2" : "", right ? " (right)" : "");
+  gnuplot_curve(out, n_drawn, i, data, title);
 }
 
 /* The place of the first body in the reference. */
@@ -421,9 +418,10 @@ static void plot_coordinates(FILE *out, const scene_result *result,
                                   : "m";
   bool has_reference = result->exact != NULL && velocities == (first == 3);
   if (has_reference) put_exact(out, result);
-  fprintf(out, "set title '%s%s%s'\nset xlabel 'time, s'\n", what,
-          result->n_bodies > 1 ? " of the first" : "", note);
-  fprintf(out, "set ylabel '%s, %s'\n" ABOVE, what, unit);
+  char more[120];
+  snprintf(more, sizeof more, "%s%s",
+           result->n_bodies > 1 ? " of the first" : "", note);
+  set_axes(out, what, more, unit, false);
   // of very many swings the first ones: all would fill the panel
   double shown = 5 * result->scene->last_picture;
   if (shown > 0 && result->times[result->n_steps] > 4 * shown)
@@ -438,10 +436,9 @@ static void plot_coordinates(FILE *out, const scene_result *result,
   for (int i = 0; i < n; i++)
     still &= is_rounding(result, first + i, velocities);
   if (still) fputs("set yrange [-1:1]\n", out);
-  fputs("plot", out);
-  for (int i = 0; i < n; i++)
+  for (int i = 0, n_drawn = 0; i < n; i++)
     if (!is_angle(result, i) || has_angle)
-      put_coordinate(out, result, i, velocities);
+      put_coordinate(out, result, i, n_drawn++, velocities);
   if (has_reference) put_references(out, result, n);
   fputs(
       "\nset xrange [*:*]\nset yrange [*:*]\nunset y2tics\nunset y2label\n"
@@ -455,7 +452,7 @@ static bool start_plot(gnuplot *plot, const char *path, int width, int height,
                        char message[SCENE_MESSAGE]) {
   if (!gnuplot_start(plot, path, width, height, message, SCENE_MESSAGE))
     return false;
-  fputs("set grid lc rgb '#eeeeee'\n", plot->out);
+  gnuplot_style(plot->out);
   return true;
 }
 
@@ -535,7 +532,8 @@ bool scene_plot_sweep(const char *path, const scene_sweep *sweep,
             "%s $sweep using 1:($%d > %g ? $%d : %g) with linespoints pt 7 "
             "lw 1.5 lc rgb '%s' title '%s (%s)' noenhanced",
             k > 0 ? ", \\\n" : "", 2 + 2 * k, EXACT, 2 + 2 * k, EXACT,
-            COLOURS[k], scene->error_kinds[k].name, scene->error_kinds[k].unit);
+            gnuplot_colour(k), scene->error_kinds[k].name,
+            scene->error_kinds[k].unit);
     bool known = false;
     for (int i = 0; i < sweep->n_rows; i++)
       known |= isfinite(sweep->rows[i].references[k]);
@@ -543,7 +541,7 @@ bool scene_plot_sweep(const char *path, const scene_sweep *sweep,
       fprintf(out,
               ", \\\n $sweep using 1:%d with points pt 6 ps 2 "
               "lc rgb '%s' title '%s, paper' noenhanced",
-              3 + 2 * k, COLOURS[k], scene->error_kinds[k].name);
+              3 + 2 * k, gnuplot_colour(k), scene->error_kinds[k].name);
   }
   fputs("\n", out);
   return gnuplot_end(&plot, message, SCENE_MESSAGE);
