@@ -189,26 +189,15 @@ static bool choose_panels(const request *request, const table tables[],
 
 static void draw_panel(FILE *out, const panel *panel, const table tables[],
                        int n_tables) {
-  static const char *const colours[] = {"#0072b2", "#e69f00", "#009e73",
-                                        "#cc79a7", "#d55e00", "#56b4e9",
-                                        "#8c6d00", "#7f7f7f"};
   bool logarithmic = panel->column.logarithmic;
-  fprintf(out, "%s logscale y\nset ylabel ", logarithmic ? "set" : "unset");
-  gnuplot_put_string(out, panel->column.axis);
-  fputs("\nplot ", out);
+  gnuplot_axes(out, NULL, "time, s", panel->column.axis, logarithmic);
   for (int t = 0, drawn = 0; t < n_tables; t++) {
-    int at = find_column(&tables[t], panel->name);
-    if (at < 0) continue;
-    if (drawn++ > 0) fputs(", ", out);
-    gnuplot_put_string(out, tables[t].path);
-    fprintf(out, " skip 1 using %d:", tables[t].time + 1);
-    // a logarithm has no place for zero
-    if (logarithmic)
-      fprintf(out, "(column(%d)>0?column(%d):NaN)", at + 1, at + 1);
-    else
-      fprintf(out, "%d", at + 1);
-    fprintf(out, " with lines lw 1.3 lc rgb '%s' title ", colours[t]);
-    gnuplot_put_string(out, tables[t].path);
+    char data[80];
+    int at = find_column(&tables[t], panel->name) + 1;
+    if (at == 0) continue;
+    snprintf(data, sizeof data, "file%d skip 1 using %d:(%s(column(%d)))", t,
+             tables[t].time + 1, logarithmic ? "above" : "", at);
+    gnuplot_curve(out, drawn++, t, data, tables[t].path);
   }
   fputc('\n', out);
 }
@@ -222,12 +211,19 @@ static int draw(const request *request, const table tables[], int n_tables,
   if (!gnuplot_start(&plot, request->output, columns * WIDTH, rows * HEIGHT,
                      message, sizeof message))
     return written_or_complain(false, message, COMMAND_DONE);
-  fprintf(
-      plot.out,
-      "set encoding utf8\nset datafile separator ','\nset datafile missing "
-      "'nan'\nset grid lc rgb '#e5e5e5'\nset xlabel 'time, s'\nset format y "
-      "'%%.3g'\nset key noenhanced %s\nset multiplot layout %d,%d\n",
-      n_tables > 1 ? "outside below" : "off", rows, columns);
+  gnuplot_style(plot.out);
+  // a logarithm has no place for zero
+  fputs("above(x) = x > 0 ? x : NaN\n", plot.out);
+  for (int t = 0; t < n_tables; t++) {
+    fprintf(plot.out, "file%d = ", t);
+    gnuplot_put_string(plot.out, tables[t].path);
+    fputc('\n', plot.out);
+  }
+  fprintf(plot.out,
+          "set datafile separator ','\nset datafile missing 'nan'\n"
+          "set format y '%%.3g'\nset key noenhanced %s\n"
+          "set multiplot layout %d,%d\n",
+          n_tables > 1 ? "outside below" : "off", rows, columns);
   for (int i = 0; i < n_panels; i++)
     draw_panel(plot.out, &panels[i], tables, n_tables);
   bool drawn = gnuplot_end(&plot, message, sizeof message);
@@ -236,7 +232,8 @@ static int draw(const request *request, const table tables[], int n_tables,
 
 /* ---- the command ---- */
 
-static bool read_options(int argc, char **argv, request *request, int *status) {
+static bool read_plot_options(int argc, char **argv, request *request,
+                              int *status) {
   const argument arguments[] = {
       {"columns", "LIST", &request->columns,
        .help = "which columns, with commas between"},
@@ -271,7 +268,7 @@ int command_plot(int argc, char **argv) {
   static panel panels[MOST_COLUMNS];
   request request;
   int status, n_panels;
-  if (!read_options(argc, argv, &request, &status)) return status;
+  if (!read_plot_options(argc, argv, &request, &status)) return status;
   int n_tables = argc - optind;
   for (int t = 0; t < n_tables; t++)
     if (!read_table(&tables[t], argv[optind + t])) return COMMAND_WRONG_USE;

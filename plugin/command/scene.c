@@ -187,8 +187,8 @@ static int write_files(const scene_functions *library, const request *request,
   return status;
 }
 
-static int run(const scene_functions *library, const request *request,
-               const scene *scene, const scene_settings *settings) {
+static int run_scenes(const scene_functions *library, const request *request,
+                      const scene *scene, const scene_settings *settings) {
   char message[SCENE_MESSAGE];
   scene_result *result = library->run(scene, settings, message, sizeof message);
   if (result == NULL) return complain("%s", message);
@@ -252,7 +252,7 @@ static int run_request(const request *request) {
       !check_output("plot", request->plot))
     return COMMAND_WRONG_USE;
   return request->converge ? converge(library, request, scene, &settings)
-                           : run(library, request, scene, &settings);
+                           : run_scenes(library, request, scene, &settings);
 }
 
 int command_scene(int argc, char **argv) {

@@ -275,7 +275,8 @@ static int report(const solve_input *input, const settings *settings,
   return written_or_complain(written, message, status);
 }
 
-static int solve(const solve_input *input, const settings *settings) {
+static int solve_input_problem(const solve_input *input,
+                               const settings *settings) {
   outcome outcome = {0};
   int status = COMMAND_FELL_SHORT;
   double *seconds = calloc(settings->repeat, sizeof *seconds);
@@ -311,7 +312,8 @@ int command_solve(int argc, char **argv) {
                   ? solve_input_read_lcp(&input, argv[optind], argv[optind + 1],
                                          message)
                   : solve_input_read_folder(&input, argv[optind], message);
-  status = read ? solve(&input, &settings) : complain("%s", message);
+  status =
+      read ? solve_input_problem(&input, &settings) : complain("%s", message);
   solve_input_close(&input);
   return status;
 }

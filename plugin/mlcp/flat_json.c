@@ -18,7 +18,7 @@ typedef struct parser {
   size_t message_size;
 } parser;
 
-static bool complain(const parser *p, const char *what) {
+static bool complain_of_json(const parser *p, const char *what) {
   snprintf(p->message, p->message_size, "%s:%d: %s", p->path, p->line, what);
   return false;
 }
@@ -46,7 +46,7 @@ static char *read_string(parser *p) {
   for (; *p->next != '"'; p->next++) {
     char letter = *p->next;
     if ((unsigned char)letter < 0x20) {
-      complain(p, "a string does not end");
+      complain_of_json(p, "a string does not end");
       return NULL;
     }
     if (letter == '\\') {
@@ -55,7 +55,7 @@ static char *read_string(parser *p) {
         p->next += 4;
         letter = '?';
       } else if ((letter = unescaped(letter)) == '\0') {
-        complain(p, "an unknown escape in a string");
+        complain_of_json(p, "an unknown escape in a string");
         return NULL;
       }
     }
@@ -85,28 +85,29 @@ static bool read_value(parser *p, flat_json_member *member) {
   char *end;
   member->number = strtod(p->next, &end);
   if (length == 0 || first == '+' || first == '.' || end != p->next + length)
-    return complain(p, first == '{' || first == '['
-                           ? "objects and arrays have no place here"
-                           : "a value is expected");
+    return complain_of_json(p, first == '{' || first == '['
+                                   ? "objects and arrays have no place here"
+                                   : "a value is expected");
   p->next = end;
   return true;
 }
 
 static bool read_member(parser *p, flat_json_visitor *visitor, void *context) {
   flat_json_member member;
-  if (skip_space(p) != '"') return complain(p, "a name in quotes is expected");
+  if (skip_space(p) != '"')
+    return complain_of_json(p, "a name in quotes is expected");
   member.line = p->line;
   member.name = read_string(p);
   if (member.name == NULL) return false;
-  if (skip_space(p) != ':') return complain(p, "a colon is expected");
+  if (skip_space(p) != ':') return complain_of_json(p, "a colon is expected");
   p->next++;
   if (!read_value(p, &member)) return false;
   const char *wrong = visitor(context, &member);
-  return wrong == NULL || complain(p, wrong);
+  return wrong == NULL || complain_of_json(p, wrong);
 }
 
 static bool read_object(parser *p, flat_json_visitor *visitor, void *context) {
-  if (skip_space(p) != '{') return complain(p, "'{' is expected");
+  if (skip_space(p) != '{') return complain_of_json(p, "'{' is expected");
   p->next++;
   if (skip_space(p) != '}')
     for (;;) {
@@ -114,12 +115,14 @@ static bool read_object(parser *p, flat_json_visitor *visitor, void *context) {
       char mark = skip_space(p);
       if (mark == '}') break;
       if (mark != ',')
-        return complain(p, mark == '\0' ? "the file ends within the object"
-                                        : "',' or '}' is expected");
+        return complain_of_json(p, mark == '\0'
+                                       ? "the file ends within the object"
+                                       : "',' or '}' is expected");
       p->next++;
     }
   p->next++;
-  return skip_space(p) == '\0' || complain(p, "something after the object");
+  return skip_space(p) == '\0' ||
+         complain_of_json(p, "something after the object");
 }
 
 static bool read_text(parser *p, char **text) {

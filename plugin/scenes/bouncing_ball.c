@@ -44,7 +44,7 @@ static double apex_error(const scene_result *result) {
   return worst;
 }
 
-static void judge(scene_run_state *run) {
+static void judge_bouncing_ball(scene_run_state *run) {
   scene_result *result = run->result;
   double end = result->times[result->n_steps];
   double height = result->positions[2 * result->n_steps + 1] - RADIUS;
@@ -53,17 +53,17 @@ static void judge(scene_run_state *run) {
   if (run->settings->gravity > 0) result->errors[1] = apex_error(result);
 }
 
-static void exact(const scene_run_state *run, double time,
-                  double positions[SCENE_EXACT]) {
+static void exact_bouncing_ball(const scene_run_state *run, double time,
+                                double positions[SCENE_EXACT]) {
   positions[0] = 0;
   positions[1] = RADIUS + exact_height(time, run->settings->gravity,
                                        run->settings->restitution);
 }
 
-static bool build(scene_run_state *run) {
+static bool build_bouncing_ball(scene_run_state *run) {
   run->frame = SCENE_FRAME_POINTS;
-  run->judge = judge;
-  run->exact = exact;
+  run->judge = judge_bouncing_ball;
+  run->exact = exact_bouncing_ball;
   scene_set_bounce(run, run->settings->restitution);
   dBodyID ball =
       scene_add_planar(run, 0, DROP + RADIUS, 0, 1, 0.4 * RADIUS * RADIUS);
@@ -88,4 +88,4 @@ const scene scene_bouncing_ball = {
     .infeasibility_unit = "m",
     .beside = {"trapezoid", "ah"},
     .pictures = 8,
-    .build = build};
+    .build = build_bouncing_ball};

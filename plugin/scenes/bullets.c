@@ -23,15 +23,15 @@ static double speed_of(int i) {
 static double start_of(int i) { return -DISTANCE - 0.037 * i; }
 
 /* Place and speed of a ball or box. */
-static double exact(const scene_settings *settings, int i, double time,
-                    double *speed) {
+static double exact_bullets(const scene_settings *settings, int i, double time,
+                            double *speed) {
   double v = speed_of(i), wall = -HALF_WALL - RADIUS;
   double hits = (wall - start_of(i)) / v;
   *speed = time < hits ? v : -settings->restitution * v;
   return time < hits ? start_of(i) + v * time : wall + *speed * (time - hits);
 }
 
-static void judge(scene_run_state *run) {
+static void judge_bullets(scene_run_state *run) {
   scene_result *result = run->result;
   const double *q = result->positions + result->n_steps * result->n_positions;
   const double *v = result->velocities + result->n_steps * result->n_velocities;
@@ -42,7 +42,7 @@ static void judge(scene_run_state *run) {
     double speed;
     behind += q[3 * i] > HALF_WALL;
     if (is_rod(i)) continue;
-    double x = exact(run->settings, i, time, &speed);
+    double x = exact_bullets(run->settings, i, time, &speed);
     result->errors[0] = fmax(result->errors[0], fabs(q[3 * i] - x));
     result->errors[1] = fmax(result->errors[1], fabs(v[3 * i] - speed));
   }
@@ -54,7 +54,7 @@ static void judge(scene_run_state *run) {
 static void first_exact(const scene_run_state *run, double time,
                         double positions[SCENE_EXACT]) {
   double speed;
-  positions[0] = exact(run->settings, 0, time, &speed);
+  positions[0] = exact_bullets(run->settings, 0, time, &speed);
 }
 
 /* A bullet meets the wall alone: a rod that comes off it aslant would hit others,
@@ -89,10 +89,10 @@ static bool add_bullet(scene_run_state *run, int i) {
       body);
 }
 
-static bool build(scene_run_state *run) {
+static bool build_bullets(scene_run_state *run) {
   double height = APART * (BULLETS + 2);
   run->frame = SCENE_FRAME_PLANAR;
-  run->judge = judge;
+  run->judge = judge_bullets;
   run->exact = first_exact;
   scene_set_bounce(run, run->settings->restitution);
   for (int i = 0; i < BULLETS; i++)
@@ -117,4 +117,4 @@ const scene scene_bullets = {
     .beside = {"trapezoid", "ah", "st"},
     .pictures = 4,
     .last_picture = 0.004,
-    .build = build};
+    .build = build_bullets};

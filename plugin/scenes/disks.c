@@ -10,7 +10,7 @@ enum { AT_THE_BOTTOM = 6, DISKS = 21 };
 static const double RADIUS = 3, TABLE = 70;
 
 /* How many lie on the table. */
-static void judge(scene_run_state *run) {
+static void judge_disks(scene_run_state *run) {
   const double *q =
       run->result->positions + run->result->n_steps * run->result->n_positions;
   int lying = 0;
@@ -30,11 +30,11 @@ static bool add_disk(scene_run_state *run, int i, double x, double y) {
          scene_add_centred(run, dCreateSphere(run->space, RADIUS), disk);
 }
 
-static bool build(scene_run_state *run) {
+static bool build_disks(scene_run_state *run) {
   double slope = sqrt(0.5), pitch = 2 * RADIUS * 1.001;
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = 0.2;
-  run->judge = judge;
+  run->judge = judge_disks;
   int i = 0;
   for (int row = 0; row < AT_THE_BOTTOM; row++)
     for (int k = 0; k < AT_THE_BOTTOM - row; k++, i++)
@@ -64,4 +64,4 @@ const scene scene_disks = {
     .infeasibility_unit = "m",
     .beside = {"ap", "ah", "st"},
     .pictures = 4,
-    .build = build};
+    .build = build_disks};

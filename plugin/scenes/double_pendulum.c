@@ -28,7 +28,7 @@ static double infeasibility(scene_run_state *run) {
   return fmax(worst, scene_overlap(run));
 }
 
-static void judge(scene_run_state *run) {
+static void judge_double_pendulum(scene_run_state *run) {
   const scene_settings *s = run->settings;
   scene_result *result = run->result;
   const double *q = result->positions + 4 * result->n_steps;
@@ -116,8 +116,8 @@ static double advance(const scene_settings *settings, double y[4],
 
 /* A bob that comes to rest at the wall strikes it ever more often: its last
  * bounces are taken a step apart. */
-static void exact(const scene_run_state *run, double time,
-                  double positions[SCENE_EXACT]) {
+static void exact_double_pendulum(const scene_run_state *run, double time,
+                                  double positions[SCENE_EXACT]) {
   const double STEP = 2e-3; /* s */
   double y[4] = {M_PI / 3, M_PI / 5, 0, 0}, now = 0;
   int bounces = 0;
@@ -138,14 +138,14 @@ static void exact(const scene_run_state *run, double time,
   positions[2] = sin(y[0]) + sin(y[1]); // of the second, which is drawn, too
 }
 
-static bool build(scene_run_state *run) {
+static bool build_double_pendulum(scene_run_state *run) {
   const double pivot[3] = {0, 0, 0};
   double x1 = sin(M_PI / 3), y1 = -cos(M_PI / 3);
   double x2 = x1 + sin(M_PI / 5), y2 = y1 - cos(M_PI / 5);
   run->frame = SCENE_FRAME_POINTS;
   run->infeasibility = infeasibility;
-  run->judge = judge;
-  run->exact = exact;
+  run->judge = judge_double_pendulum;
+  run->exact = exact_double_pendulum;
   scene_set_bounce(run, run->settings->restitution);
   dBodyID a = scene_add_planar(run, x1, y1, 0, 1, 1);
   dBodyID b = scene_add_planar(run, x2, y2, 0, 1, 1);
@@ -187,4 +187,4 @@ const scene scene_double_pendulum = {
     .beside = {"trapezoid", "ah"},
     .pictures = 10,
     .last_picture = 1.4,
-    .build = build};
+    .build = build_double_pendulum};

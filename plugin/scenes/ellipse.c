@@ -4,7 +4,7 @@
 
 #include "scenes/scene_build.h"
 
-static bool build(scene_run_state *run) {
+static bool build_ellipse(scene_run_state *run) {
   const double semi_axes[3] = {4, 2, 2};
   double mass = 10 * M_PI * semi_axes[0] * semi_axes[1];
   double inertia =
@@ -33,4 +33,4 @@ const scene scene_ellipse = {
     .beside = {"ap", "ah", "st"},
     .pictures = 10,
     .last_picture = 4,
-    .build = build};
+    .build = build_ellipse};

@@ -28,7 +28,7 @@ static bool may_slide_on(const scene_result *result, long row) {
 }
 
 /* When it lies on one end and no accelerations let that slide on. */
-static void judge(scene_run_state *run) {
+static void judge_falling_rod(scene_run_state *run) {
   scene_result *result = run->result;
   double first = INFINITY, last = 0;
   for (long i = 0; i <= result->n_steps; i++) {
@@ -45,10 +45,10 @@ static void judge(scene_run_state *run) {
              first, last);
 }
 
-static bool build(scene_run_state *run) {
+static bool build_falling_rod(scene_run_state *run) {
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = FRICTION;
-  run->judge = judge;
+  run->judge = judge_falling_rod;
   dBodyID rod = scene_add_planar(run, 0, 1, M_PI / 6, MASS, INERTIA);
   if (rod == NULL) return false;
   dBodySetAngularVel(rod, 0, 0, 4);
@@ -88,4 +88,4 @@ const scene scene_falling_rod = {
     .pictures = 12,
     .last_picture = 0.6,
     .draw_velocities = true,
-    .build = build};
+    .build = build_falling_rod};

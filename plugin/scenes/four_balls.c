@@ -20,7 +20,7 @@ static double variation(const scene_result *result) {
   return worst;
 }
 
-static void judge(scene_run_state *run) {
+static void judge_four_balls(scene_run_state *run) {
   run->result->errors[2] = variation(run->result);
 }
 
@@ -36,7 +36,7 @@ static void set_friction(ode_mlcp_surface *surface, double friction) {
   }
 }
 
-static bool build(scene_run_state *run) {
+static bool build_four_balls(scene_run_state *run) {
   static const double centres[BALLS][3] = {
       {0, 0, 1}, {1, 0, 0.1}, {1.2 + 1e-5, 0, 0.1}, {1.4 + 2e-5, 0, 0.1}};
   const double inertia[3] = {0.004, 0.004, 0.004};
@@ -44,8 +44,7 @@ static bool build(scene_run_state *run) {
   run->frame = SCENE_FRAME_SPATIAL;
   set_friction(&run->surface, 0.4);
   run->result->axes[1] = 2;
-  run->judge = judge;
-  run->judge = judge;
+  run->judge = judge_four_balls;
   for (int i = 0; i < BALLS; i++) {
     const double *x = centres[i];
     dBodyID ball = scene_add_spatial(run, x[0], x[1], x[2], 1, inertia);
@@ -84,4 +83,4 @@ const scene scene_four_balls = {
     .beside = {"ah", "st"},
     .pictures = 9,
     .draw_velocities = true,
-    .build = build};
+    .build = build_four_balls};

@@ -26,7 +26,7 @@ static void slope(const void *context, double t, const double y[],
 }
 
 /* The state at a time: orientation, normalised, and the angular velocity. */
-static void solve(double time, long steps, double y[7]) {
+static void integrate_euler(double time, long steps, double y[7]) {
   const double start[7] = {1, 0, 0, 0, SPIN[0], SPIN[1], SPIN[2]};
   memcpy(y, start, sizeof start);
   reference_integrate(slope, NULL, 7, y, 0, time, steps);
@@ -35,20 +35,20 @@ static void solve(double time, long steps, double y[7]) {
 }
 
 /* The picture of this scene: the angular velocity in the world's frame. */
-static void exact(const scene_run_state *run, double time,
-                  double drawn[SCENE_EXACT]) {
+static void exact_gyroscope(const scene_run_state *run, double time,
+                            double drawn[SCENE_EXACT]) {
   double y[7];
   dMatrix3 turn;
   (void)run;
-  solve(time, 10 + lround(100 * time), y);
+  integrate_euler(time, 10 + lround(100 * time), y);
   dRfromQ(turn, y);
   for (int i = 0; i < 3; i++) drawn[i] = vec3_dot(turn + 4 * i, y + 4);
 }
 
-static void judge(scene_run_state *run) {
+static void judge_gyroscope(scene_run_state *run) {
   scene_result *result = run->result;
   double y[7], end = result->times[result->n_steps];
-  solve(end, 1000 + lround(2000 * end), y);
+  integrate_euler(end, 1000 + lround(2000 * end), y);
 
   // the angle between the two orientations
   const double *q = dBodyGetQuaternion(run->bodies[0]);
@@ -70,14 +70,14 @@ static double no_constraint(scene_run_state *run) {
   return 0;
 }
 
-static bool build(scene_run_state *run) {
+static bool build_gyroscope(scene_run_state *run) {
   dBodyID body = scene_add_spatial(run, 0, 0, 0, 1, INERTIA);
   if (body == NULL) return false;
   dBodySetAngularVel(body, SPIN[0], SPIN[1], SPIN[2]);
   run->frame = SCENE_FRAME_SPATIAL;
   run->infeasibility = no_constraint;
-  run->judge = judge;
-  run->exact = exact;
+  run->judge = judge_gyroscope;
+  run->exact = exact_gyroscope;
   scene_outline *box = scene_add_outline(run);
   box->kind = SCENE_BOX;
   box->body = 0;
@@ -104,4 +104,4 @@ const scene scene_gyroscope = {
     .pictures = 6,
     .draw_angles = true,
     .draw_velocities = true,
-    .build = build};
+    .build = build_gyroscope};

@@ -37,7 +37,7 @@ static void exact_end(double gravity, double heading, double end, int pieces,
   }
 }
 
-static void judge(scene_run_state *run) {
+static void judge_incline(scene_run_state *run) {
   scene_result *result = run->result;
   double y[4], g = run->settings->gravity;
   const double *q = result->positions + 6 * result->n_steps;
@@ -52,8 +52,8 @@ static void judge(scene_run_state *run) {
   result->errors[1] = highest - lowest;
 }
 
-static void exact(const scene_run_state *run, double time,
-                  double positions[SCENE_EXACT]) {
+static void exact_incline(const scene_run_state *run, double time,
+                          double positions[SCENE_EXACT]) {
   double y[4];
   exact_end(run->settings->gravity, run->settings->heading, time, 200, y);
   positions[0] = y[0];
@@ -61,7 +61,7 @@ static void exact(const scene_run_state *run, double time,
   positions[2] = SIDES[2] / 2;
 }
 
-static bool build(scene_run_state *run) {
+static bool build_incline(scene_run_state *run) {
   double inertia[3], g = run->settings->gravity;
   double angle = run->settings->heading * M_PI / 180;
   for (int i = 0; i < 3; i++) {
@@ -71,8 +71,8 @@ static bool build(scene_run_state *run) {
   dWorldSetGravity(run->world, g * sin(SLOPE), 0, -g * cos(SLOPE));
   run->frame = SCENE_FRAME_SPATIAL;
   run->surface.parameters.mu = FRICTION;
-  run->judge = judge;
-  run->exact = exact;
+  run->judge = judge_incline;
+  run->exact = exact_incline;
   dBodyID block = scene_add_spatial(run, 0, 0, SIDES[2] / 2, 1, inertia);
   if (block == NULL) return false;
   dBodySetLinearVel(block, SPEED * cos(angle), SPEED * sin(angle), 0);
@@ -97,4 +97,4 @@ const scene scene_incline = {
     .beside = {"trapezoid", "ah"},
     .pictures = 8,
     .last_picture = 1,
-    .build = build};
+    .build = build_incline};

@@ -12,7 +12,7 @@ static double joint_error(scene_run_state *run) {
 
 /* The total variation of the velocity on the way; from rest to rest with a
  * jump at the start, it is the speed that was wrong. */
-static void judge(scene_run_state *run) {
+static void judge_inconsistent_joint(scene_run_state *run) {
   scene_result *result = run->result;
   double sum = 0;
   for (long i = 1; i <= result->n_steps; i++)
@@ -21,13 +21,13 @@ static void judge(scene_run_state *run) {
   result->errors[1] = sum;
 }
 
-static bool build(scene_run_state *run) {
+static bool build_inconsistent_joint(scene_run_state *run) {
   dBodyID body = scene_add_planar(run, 0, 0, 0, 1, 1);
   if (body == NULL) return false;
   dBodySetLinearVel(body, 0, 0, SPEED);
   run->frame = SCENE_FRAME_HEIGHT;
   run->infeasibility = joint_error;
-  run->judge = judge;
+  run->judge = judge_inconsistent_joint;
   run->result->axes[1] = 2;
   scene_outline *ball = scene_add_outline(run);
   ball->kind = SCENE_BALL;
@@ -50,4 +50,4 @@ const scene scene_inconsistent_joint = {
     .beside = {"gap", "ah"},
     .pictures = 2,
     .draw_velocities = true,
-    .build = build};
+    .build = build_inconsistent_joint};

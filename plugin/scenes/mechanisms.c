@@ -36,7 +36,7 @@ static double momentum_size(const scene_run_state *run) {
 }
 
 /* The largest change of the momentum's size so far, as a part of it. */
-static void judge(scene_run_state *run) {
+static void judge_mechanisms(scene_run_state *run) {
   scene_result *result = run->result;
   double worst = 0, rise = 0;
   for (long i = 0; i <= result->n_steps; i++) {
@@ -139,7 +139,7 @@ static void watch(scene_run_state *run) {
   run->frame = SCENE_FRAME_SPATIAL;
   run->infeasibility = joints_apart;
   run->extra = momentum_size;
-  run->judge = judge;
+  run->judge = judge_mechanisms;
 }
 
 static bool build_dumbbell(scene_run_state *run) {

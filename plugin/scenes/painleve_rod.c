@@ -22,7 +22,7 @@ static void jammed(const double r[2], double v[3]) {
   v[2] = (r[0] * push - r[1] * rub) / INERTIA;
 }
 
-static void judge(scene_run_state *run) {
+static void judge_painleve_rod(scene_run_state *run) {
   scene_result *result = run->result;
   const double arm[2] = {-HALF_LENGTH * cos(ANGLE),
                          -HALF_LENGTH * sin(ANGLE) - RADIUS};
@@ -46,10 +46,10 @@ static void judge(scene_run_state *run) {
   result->errors[0] = sqrt(sum);
 }
 
-static bool build(scene_run_state *run) {
+static bool build_painleve_rod(scene_run_state *run) {
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = FRICTION;
-  run->judge = judge;
+  run->judge = judge_painleve_rod;
   dBodyID rod = scene_add_planar(run, 0, HALF_LENGTH * sin(ANGLE) + RADIUS,
                                  ANGLE, MASS, INERTIA);
   if (rod == NULL) return false;
@@ -79,4 +79,4 @@ const scene scene_painleve_rod = {
     .beside = {"ah", "st", "trapezoid"},
     .pictures = 10,
     .draw_velocities = true,
-    .build = build};
+    .build = build_painleve_rod};

@@ -18,7 +18,7 @@ static void push(scene_run_state *run, double time) {
   dBodyAddForceAtRelPos(run->bodies[0], PUSH, 0, 0, LENGTH / 4, 0, 0);
 }
 
-static void judge(scene_run_state *run) {
+static void judge_pawl(scene_run_state *run) {
   const scene_result *result = run->result;
   double x = result->positions[3 * result->n_steps];
   run->result->counted = x + LENGTH / 2 > 2.9 * MM;
@@ -49,12 +49,12 @@ static bool add_block(scene_run_state *run, double x, double y, double length,
   return scene_add_fixed(run, block);
 }
 
-static bool build(scene_run_state *run) {
+static bool build_pawl(scene_run_state *run) {
   double wall = 1 * MM, deep = 3 * MM, mouth = M_PI / 6;
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = 0.2;
   run->push = push;
-  run->judge = judge;
+  run->judge = judge_pawl;
   dBodyID pawl =
       scene_add_planar(run, -2.2 * MM, 0.15 * MM, -0.1, MASS,
                        MASS * (LENGTH * LENGTH + HEIGHT * HEIGHT) / 12);
@@ -88,4 +88,4 @@ const scene scene_pawl = {
     .beside = {"ap", "ah", "st"},
     .pictures = 7,
     .last_picture = 0.017,
-    .build = build};
+    .build = build_pawl};

@@ -21,7 +21,7 @@ static void slope(const void *context, double t, const double y[],
   slope[1] = -*(const double *)context / LENGTH * sin(y[0]);
 }
 
-static void judge(scene_run_state *run) {
+static void judge_pendulum(scene_run_state *run) {
   scene_result *result = run->result;
   double y[2] = {M_PI / 2, 0}, end = result->times[result->n_steps];
   reference_integrate(slope, &run->settings->gravity, 2, y, 0, end,
@@ -32,8 +32,8 @@ static void judge(scene_run_state *run) {
   result->errors[1] = result->infeasibility_max;
 }
 
-static void exact(const scene_run_state *run, double time,
-                  double positions[SCENE_EXACT]) {
+static void exact_pendulum(const scene_run_state *run, double time,
+                           double positions[SCENE_EXACT]) {
   double y[2] = {M_PI / 2, 0};
   reference_integrate(slope, &run->settings->gravity, 2, y, 0, time,
                       10 + lround(20 * time));
@@ -41,14 +41,14 @@ static void exact(const scene_run_state *run, double time,
   positions[1] = -LENGTH * cos(y[0]);
 }
 
-static bool build(scene_run_state *run) {
+static bool build_pendulum(scene_run_state *run) {
   const double pivot[3] = {0, 0, 0};
   dBodyID bob = scene_add_planar(run, LENGTH, 0, 0, 1, 1);
   if (bob == NULL) return false;
   run->frame = SCENE_FRAME_POINTS;
   run->infeasibility = joint_error;
-  run->judge = judge;
-  run->exact = exact;
+  run->judge = judge_pendulum;
+  run->exact = exact_pendulum;
   return scene_add_rod(run, bob, NULL, pivot) != NULL;
 }
 
@@ -68,4 +68,4 @@ const scene scene_pendulum = {
     .beside = {"ap", "ah"},
     .pictures = 12,
     .last_picture = 2,
-    .build = build};
+    .build = build_pendulum};

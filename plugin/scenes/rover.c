@@ -91,7 +91,7 @@ static void push(scene_run_state *run, double time) {
   dJointSetHingeParam(run->servo, dParamVel, 0.6 * cos(1.5 * time));
 }
 
-static void judge(scene_run_state *run) {
+static void judge_rover(scene_run_state *run) {
   const scene_result *result = run->result;
   const double *first = result->positions;
   const double *last = first + result->n_steps * result->n_positions;
@@ -100,13 +100,13 @@ static void judge(scene_run_state *run) {
            DRIVE * WHEEL * result->times[result->n_steps]);
 }
 
-static bool build(scene_run_state *run) {
+static bool build_rover(scene_run_state *run) {
   const double along[3] = {1, 0, 0}, across[3] = {0, 1, 0};
   double z = WHEEL + 0.01;
   run->frame = SCENE_FRAME_SPATIAL;
   run->surface.parameters.mu = 0.8;
   run->push = push;
-  run->judge = judge;
+  run->judge = judge_rover;
   run->result->axes[1] = 2;
   dWorldSetGravity(run->world, 0, 0, -run->settings->gravity);
   if (!add_ground(run)) return false;
@@ -140,4 +140,4 @@ const scene scene_rover = {
     .infeasibility_unit = "m",
     .beside = {"ah", "ap"},
     .pictures = 5,
-    .build = build};
+    .build = build_rover};

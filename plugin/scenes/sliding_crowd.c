@@ -14,15 +14,15 @@ static double direction_of(int i) { return 2 * M_PI * i / BOXES; }
 static double speed_of(int i) { return 0.5 + 0.13 * ((7 * i) % BOXES); }
 
 /* How far a box has come, and how fast it is. */
-static double exact(const scene_settings *settings, int i, double time,
-                    double *speed) {
+static double exact_sliding_crowd(const scene_settings *settings, int i,
+                                  double time, double *speed) {
   double slows = FRICTION * settings->gravity, v = speed_of(i);
   if (slows > 0) time = fmin(time, v / slows);
   *speed = v - slows * time;
   return v * time - 0.5 * slows * time * time;
 }
 
-static void judge(scene_run_state *run) {
+static void judge_sliding_crowd(scene_run_state *run) {
   scene_result *result = run->result;
   const double *q = result->positions + result->n_steps * result->n_positions;
   const double *v = result->velocities + result->n_steps * result->n_velocities;
@@ -31,7 +31,7 @@ static void judge(scene_run_state *run) {
   result->errors[0] = result->errors[1] = 0;
   for (int i = 0; i < BOXES; i++, q += 6, v += 6) {
     double speed, c = cos(direction_of(i)), s = sin(direction_of(i));
-    double way = CIRCLE + exact(run->settings, i, time, &speed);
+    double way = CIRCLE + exact_sliding_crowd(run->settings, i, time, &speed);
     result->errors[0] =
         fmax(result->errors[0], hypot(q[0] - way * c, q[2] - way * s));
     result->errors[1] =
@@ -45,16 +45,17 @@ static void judge(scene_run_state *run) {
 
 static void first_exact(const scene_run_state *run, double time,
                         double positions[SCENE_EXACT]) {
-  double speed, way = CIRCLE + exact(run->settings, 0, time, &speed);
+  double speed,
+      way = CIRCLE + exact_sliding_crowd(run->settings, 0, time, &speed);
   positions[0] = way * cos(direction_of(0));
   positions[1] = 0.5 * SIDES[1];
   positions[2] = way * sin(direction_of(0));
 }
 
-static bool build(scene_run_state *run) {
+static bool build_sliding_crowd(scene_run_state *run) {
   run->frame = SCENE_FRAME_SPATIAL;
   run->surface.parameters.mu = FRICTION;
-  run->judge = judge;
+  run->judge = judge_sliding_crowd;
   run->exact = first_exact;
   double inertia[3];
   for (int i = 0; i < 3; i++) {
@@ -89,4 +90,4 @@ const scene scene_sliding_crowd = {
     .infeasibility_unit = "m",
     .beside = {"trapezoid", "conserving", "ah"},
     .pictures = 3,
-    .build = build};
+    .build = build_sliding_crowd};

@@ -102,7 +102,7 @@ static double speed(const scene_run_state *run) {
   return dBodyGetLinearVel(run->bodies[0])[0];
 }
 
-static void judge(scene_run_state *run) {
+static void judge_stick_slip(scene_run_state *run) {
   scene_result *result = run->result;
   double end = result->times[result->n_steps], exact, sum = 0;
   double x = exact_place(FRICTION * run->settings->gravity, end, &exact);
@@ -116,8 +116,8 @@ static void judge(scene_run_state *run) {
            exact);
 }
 
-static void exact(const scene_run_state *run, double time,
-                  double positions[SCENE_EXACT]) {
+static void exact_stick_slip(const scene_run_state *run, double time,
+                             double positions[SCENE_EXACT]) {
   double variation;
   positions[0] =
       exact_place(FRICTION * run->settings->gravity, time, &variation);
@@ -125,13 +125,13 @@ static void exact(const scene_run_state *run, double time,
   positions[2] = 0;
 }
 
-static bool build(scene_run_state *run) {
+static bool build_stick_slip(scene_run_state *run) {
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = FRICTION;
   run->after = after;
   run->extra = speed;
-  run->judge = judge;
-  run->exact = exact;
+  run->judge = judge_stick_slip;
+  run->exact = exact_stick_slip;
   dBodyID block =
       scene_add_planar(run, START, SIDES[1] / 2, 0, 1,
                        (SIDES[0] * SIDES[0] + SIDES[1] * SIDES[1]) / 12);
@@ -182,4 +182,4 @@ const scene scene_stick_slip = {
     .pictures = 2,
     .extra_name = "velocity",
     .extra_unit = "m/s",
-    .build = build};
+    .build = build_stick_slip};

@@ -25,7 +25,7 @@ static double distance(const scene_run_state *run) {
 
 /* How far the distance of the carts went, and how much energy there ever was
  * beside that of the start. */
-static void judge(scene_run_state *run) {
+static void judge_two_carts(scene_run_state *run) {
   scene_result *result = run->result;
   double least = INFINITY, most = -INFINITY, energy_most = 0;
   for (long i = 0; i <= result->n_steps; i++) {
@@ -72,7 +72,7 @@ static dBodyID add_cart(scene_run_state *run, double x, double speed) {
   return cart;
 }
 
-static bool build(scene_run_state *run) {
+static bool build_two_carts(scene_run_state *run) {
   const scene_settings *s = run->settings;
   if (s->options.scheme == ODE_MLCP_SCHEME_AP ||
       s->options.scheme == ODE_MLCP_SCHEME_AH)
@@ -84,7 +84,7 @@ static bool build(scene_run_state *run) {
   run->surface.parameters.mu = FRICTION;
   run->energy = energy;
   run->extra = distance;
-  run->judge = judge;
+  run->judge = judge_two_carts;
   scene_set_bounce(run, s->restitution);
   dBodyID first = add_cart(run, start->x, start->speed);
   dBodyID second = add_cart(run, start->x + 5, start->speed);
@@ -120,4 +120,4 @@ const scene scene_two_carts = {
     .extra_name = "distance of the carts",
     .extra_unit = "m",
     .pictures = 2,
-    .build = build};
+    .build = build_two_carts};

@@ -757,7 +757,7 @@ static bool project_velocities(second_order *s, double h, int n_end,
 
 /* --- a step ----------------------------------------------------------------- */
 
-static bool reserve(second_order *s) {
+static bool reserve_contacts(second_order *s) {
   scheme_state *base = &s->base;
   memory_pool *pool = s->step->pool;
   int n = s->here->contacts.n;
@@ -775,7 +775,7 @@ static bool reserve(second_order *s) {
 
 /* The velocities from which the step starts: what the last projection did is
  * mostly undone, by the share that goes with the two sizes. */
-static void start(second_order *s, const motion *from, double h) {
+static void start_velocities(second_order *s, const motion *from, double h) {
   for (int b = 0; b < s->home.n_bodies; b++) {
     double share = 0, before = from->carry_h[b];
     if (before > 0 && !s->damped)
@@ -877,8 +877,8 @@ static bool take_step(second_order *s, const motion *from, double h,
   /* among many contacts each change of one changes others */
   enum { MOST_TURNS = 8, MOST_SOLVED = 4000 }; /* contacts times rounds */
   s->conserving->n_rounds = 0;
-  start(s, from, h);
-  if (!second_order_look_at_middle(s, from, h) || !reserve(s) ||
+  start_velocities(s, from, h);
+  if (!second_order_look_at_middle(s, from, h) || !reserve_contacts(s) ||
       !second_order_find_known(s, &s->middle))
     return false;
   if (s->middle.n_joint_rows > 0) {
@@ -948,7 +948,7 @@ bool conserving_hold_joints(second_order *s, world_snapshot *at, motion *to) {
   int n_bodies = s->home.n_bodies, n_rows = 0;
   if (s->home.n_joint_rows == 0) return true;
   bool *touches = s->conserving->touches;
-  if (!reserve(s)) return false;
+  if (!reserve_contacts(s)) return false;
   find_groups(s);
   for (int b = 0; b < n_bodies; b++) touches[b] = false;
   for (int k = 0; k < s->here->contacts.n; k++)

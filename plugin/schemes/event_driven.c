@@ -180,8 +180,8 @@ static double slip_speed(const world_contact *contact, const double v[]) {
 }
 
 /* Add `impulse` along the contact's normal to v, with the masses of `here`. */
-static void push(const world_snapshot *here, int k, double impulse,
-                 double v[]) {
+static void push_contact(const world_snapshot *here, int k, double impulse,
+                         double v[]) {
   double J[2][6], turned[3];
   world_contact_jacobian(&here->contacts, k, J);
   for (int side = 0; side < 2; side++) {
@@ -345,7 +345,7 @@ static bool impact(event_state *w) {
     if (!(e * pressed > 0)) continue;
     gives_back = true;
     w->given_back[k] = e * pressed;
-    push(w->s.here, k, e * pressed, v);
+    push_contact(w->s.here, k, e * pressed, v);
   }
   if (gives_back) {
     double share = 1;
@@ -667,7 +667,7 @@ static bool try_step(event_state *w, double *size) {
   }
 }
 
-static bool run(event_state *w) {
+static bool run_substeps(event_state *w) {
   const scheme_step *step = w->s.step;
   if (!events_start_sweep(w)) return false;
   const ode_mlcp_options *options = step->options;
@@ -720,7 +720,7 @@ static bool run(event_state *w) {
 
 /* --- a step --------------------------------------------------------------- */
 
-static bool reserve(event_state *w) {
+static bool reserve_bodies(event_state *w) {
   int n = w->s.home.n_bodies;
   return second_order_reserve(&w->s) && conserving_reserve(&w->s) &&
          ((ARENA_TAKE(&w->s.base.arena, w->unchanged, n) &&
@@ -764,7 +764,7 @@ static void take_carry_over(event_state *w) {
   }
 }
 
-static void start(event_state *w) {
+static void start_step(event_state *w) {
   const world_snapshot *home = &w->s.home;
   w->now.time = w->s.step->time;
   const scheme_step *step = w->s.step;
@@ -831,12 +831,12 @@ bool event_driven_solve(event_state *w) {
   w->s.here = &w->s.home;
   if (!world_read(&w->s.home, &settings, step->islands, step->n_islands,
                   step->out) ||
-      !reserve(w))
+      !reserve_bodies(w))
     return false;
-  start(w);
+  start_step(w);
   if (!recall_states(w, step->memory, true,
                      motion_radius(&w->s.home, w->now.v, step->step_size)) ||
-      !run(w))
+      !run_substeps(w))
     return false;
   hand_over(w);
   return true;

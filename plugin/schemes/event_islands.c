@@ -17,7 +17,7 @@ static const double MEETS = 1e-12;
 
 /* --- sets of islands -------------------------------------------------------- */
 
-static bool reserve(event_state *w, const scheme_step *step) {
+static bool reserve_islands(event_state *w, const scheme_step *step) {
   memory_pool *pool = step->pool;
   size_t n = step->n_islands, n_bodies = 0, n_joints = 0;
   if (!POOL_RESERVE(pool, w->islands, n) || !POOL_RESERVE(pool, w->set, n) ||
@@ -349,10 +349,11 @@ static bool sum_up(event_state *w, scheme_step *step) {
          outcome_no_memory(step->out);
 }
 
-static bool solve(event_state *w, scheme_step *step, const step_rule *rule) {
+static bool solve_all_islands(event_state *w, scheme_step *step,
+                              const step_rule *rule) {
   w->s.rule = rule;
   bool several = step->n_islands > 1;
-  bool solved = reserve(w, step) && (!several || read_whole(w, step));
+  bool solved = reserve_islands(w, step) && (!several || read_whole(w, step));
   if (solved && several) unite_by_springs(w, step);
   bool hides = solved && several && step->contacts->function != NULL;
   if (hides &&
@@ -419,7 +420,7 @@ static bool last_event_contact(const void *state, int index, int k,
 
 #define EVENT_DRIVEN(ID, name)                                                 \
   static bool solve_##name(void *state, scheme_step *step) {                   \
-    return solve(state, step, &name##_rule);                                   \
+    return solve_all_islands(state, step, &name##_rule);                       \
   }                                                                            \
   const scheme SCHEME_##ID = {.id = ODE_MLCP_SCHEME_##ID,                      \
                               .state_size = sizeof(event_state),               \

@@ -41,8 +41,9 @@ draw(event_state *w, const ode_mlcp_impact_problem *problem, double v[]) {
 }
 
 /* The outcome's velocities, for the bodies that take part. */
-static void take(event_state *w, const ode_mlcp_world_impact *collision,
-                 const double v[], double velocities[]) {
+static void take_collision(event_state *w,
+                           const ode_mlcp_world_impact *collision,
+                           const double v[], double velocities[]) {
   ode_mlcp_world_impact_velocities(collision, v, velocities);
   for (int i = 0; i < collision->n_bodies; i++) {
     int b = world_find_body(&w->s.home, collision->bodies[i]);
@@ -59,7 +60,7 @@ static bool sample_collision(event_state *w,
     return false;
   ode_mlcp_impact_status status = draw(w, &collision->problem, v);
   if (status == ODE_MLCP_IMPACT_DONE) {
-    take(w, collision, v, v + s);
+    take_collision(w, collision, v, v + s);
     event_report(w)->impacts_by_set++;
   } else if (status == ODE_MLCP_IMPACT_UNFINISHED) {
     event_report(w)->poisson_unfinished++;

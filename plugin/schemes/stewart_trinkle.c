@@ -493,7 +493,7 @@ static void fill_report(const stewart_trinkle *s, ode_mlcp_report *report) {
   }
 }
 
-static bool solve(void *state, scheme_step *step) {
+static bool solve_st(void *state, scheme_step *step) {
   stewart_trinkle *s = state;
   const world_settings settings = scheme_settings(step);
   if (!world_read(&s->home, &settings, step->islands, step->n_islands,
@@ -511,4 +511,4 @@ static bool solve(void *state, scheme_step *step) {
 
 const scheme SCHEME_ST = {.id = ODE_MLCP_SCHEME_ST,
                           .state_size = sizeof(stewart_trinkle),
-                          .solve = solve};
+                          .solve = solve_st};

@@ -37,7 +37,7 @@ static bool integrate_free(scheme_step *step) {
   return true;
 }
 
-static bool reserve(velocity_level *s, const scheme_step *step) {
+static bool reserve_island(velocity_level *s, const scheme_step *step) {
   int n = s->world.n_bodies;
   arena_start(&s->base.arena);
   return (ARENA_TAKE(&s->base.arena, s->v, 6 * n) &&
@@ -88,7 +88,7 @@ static void count_contacts(const velocity_level *s, ode_mlcp_report *report) {
   }
 }
 
-static bool solve(velocity_level *s, scheme_step *step, bool corrects) {
+static bool solve_island(velocity_level *s, scheme_step *step, bool corrects) {
   const dStepperIsland *island = step->islands;
   if (island->joints_count == 0) return integrate_free(step);
 
@@ -96,7 +96,7 @@ static bool solve(velocity_level *s, scheme_step *step, bool corrects) {
   settings.gyroscopic = true;
   if (!corrects) settings.erp = 0;
   if (!world_read(&s->world, &settings, island, 1, step->out) ||
-      !reserve(s, step))
+      !reserve_island(s, step))
     return false;
   find_free_velocities(s, step);
   choose_stops(s, step->step_size);
@@ -127,7 +127,7 @@ static bool solve(velocity_level *s, scheme_step *step, bool corrects) {
 }
 
 static bool solve_ap(void *state, scheme_step *step) {
-  return solve(state, step, false);
+  return solve_island(state, step, false);
 }
 
 const scheme SCHEME_AP = {.id = ODE_MLCP_SCHEME_AP,
@@ -137,7 +137,7 @@ const scheme SCHEME_AP = {.id = ODE_MLCP_SCHEME_AP,
                           .solve = solve_ap};
 
 static bool solve_ah(void *state, scheme_step *step) {
-  return solve(state, step, true);
+  return solve_island(state, step, true);
 }
 
 const scheme SCHEME_AH = {.id = ODE_MLCP_SCHEME_AH,

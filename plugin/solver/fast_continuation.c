@@ -56,7 +56,7 @@ bool fast_continuation_reserve(fast_work *work) {
          ARENA_TAKE(arena, work->momentum, n_v);
 }
 
-static double dot(int n, const double a[], const double b[]) {
+static double dot_product(int n, const double a[], const double b[]) {
   double sum = 0;
   for (int i = 0; i < n; i++) sum += a[i] * b[i];
   return sum;
@@ -66,7 +66,8 @@ static double dot(int n, const double a[], const double b[]) {
 static void times_mass(const box_problem *box, const double x[], double Mx[]) {
   for (int b = 0; b < box->n_bodies; b++) {
     const double *M = box->problem->bodies[b].mass;
-    for (int i = 0; i < 6; i++) Mx[6 * b + i] = dot(6, M + 6 * i, x + 6 * b);
+    for (int i = 0; i < 6; i++)
+      Mx[6 * b + i] = dot_product(6, M + 6 * i, x + 6 * b);
   }
 }
 
@@ -226,7 +227,7 @@ static double search_line(continuation *c, double at_0, double mass_v,
   for (int k = 0; k < MAX_TRIES; k++) {
     impulses_at(c, t, work->trial_p, NULL);
     double at = mass_v + t * mass_dv -
-                dot(c->box->n_rows, work->trial_p, work->slip_step);
+                dot_product(c->box->n_rows, work->trial_p, work->slip_step);
     if (k == 0 && at <= -enough * at_0) return 1;
     if (fabs(at) <= -enough * at_0) return t;
     if (at < 0) {
@@ -260,11 +261,11 @@ static bool run_newton(continuation *c, double p[], double most_spent) {
     body_blocks_solve(&work->blocks, dv);
     work->spent += fast_cost_of_solve;
     work->iterations++;
-    double at_0 = dot(n_v, dv, work->balance);
+    double at_0 = dot_product(n_v, dv, work->balance);
     if (!isfinite(at_0)) return false;
     box_relative(box, dv, work->slip_step);
     times_mass(box, dv, work->momentum);
-    double mass_dv = dot(n_v, dv, work->momentum), mass_v = 0;
+    double mass_dv = dot_product(n_v, dv, work->momentum), mass_v = 0;
     for (int i = 0; i < n_v; i++)
       mass_v += work->momentum[i] * (work->newton_v[i] - box->v_base[i]);
 

@@ -215,7 +215,7 @@ static void unscale(solve *s) {
     s->z[j] = ldexp(s->z[j], s->column_power[j] - s->unit);
 }
 
-static bool take_arrays(solve *s) {
+static bool take_lcp_arrays(solve *s) {
   size_t n = (size_t)s->original->n;
   s->arena.source = s->K_arena.source = s->source;
   s->fewest = s->original->n + 1;
@@ -438,7 +438,7 @@ static bool enumerate(solve *s) {
 }
 
 /* In (0.5, 1.5), spread evenly, the same on every run. */
-static double spread(int i) {
+static double spread_column(int i) {
   return 0.5 + (double)((unsigned)i * 2654435761u >> 8) / 16777216.0;
 }
 
@@ -491,7 +491,7 @@ static lcp_status try_tableaus(solve *s, long max_pivots) {
     arena_start(&s->K_arena);
     if (!ARENA_TAKE(&s->K_arena, cover, n) || !ARENA_TAKE(&s->K_arena, ray, n))
       return LCP_NO_MEMORY;
-    for (int i = 0; i < n; i++) cover[i] = uneven ? spread(i) : 1;
+    for (int i = 0; i < n; i++) cover[i] = uneven ? spread_column(i) : 1;
     lemke_dense_report path = lemke_dense_solve(n, M, s->q, cover, max_pivots,
                                                 &s->K_arena, s->basic, ray);
     s->report->pivots += path.pivots;
@@ -917,7 +917,7 @@ lcp_report lcp_solve(const lemke_problem *problem, solver_kind kind,
   if (problem->n == 0)
     return (lcp_report){.status = LCP_SOLVED, .certificate = INFINITY};
   s.factor = lemke_factor_create(source);
-  if (s.factor != NULL && take_arrays(&s) && apply_scale(&s)) {
+  if (s.factor != NULL && take_lcp_arrays(&s) && apply_scale(&s)) {
     report.status = run_methods(&s, kind);
     bool asks = report.status != LCP_SOLVED && report.status != LCP_NO_MEMORY;
     if (asks && !find_certificate(&s, y)) report.status = LCP_NO_MEMORY;

@@ -94,7 +94,7 @@ static void subtract_row(double *restrict row, const double *restrict pivot_row,
 }
 
 /* The variable of column `c` becomes basic in row `r`. */
-static void exchange(tableau *t, int r, int c) {
+static void exchange_dense(tableau *t, int r, int c) {
   double *pivot_row = row_at(t, r);
   double inverse = 1 / pivot_row[c];
   pivot_row[c] = 1;
@@ -137,7 +137,7 @@ static void rebuild(tableau *t) {
           r = i, c = j, most = fabs(row[j]);
     }
     if (r < 0) return; // a basis that was none: the path goes on from less
-    exchange(t, r, c);
+    exchange_dense(t, r, c);
   }
 }
 
@@ -238,7 +238,7 @@ static lemke_status follow(tableau *t, long max_pivots, double ray[]) {
   int leaves = first_row(t);
   if (leaves < 0) return LEMKE_SOLVED;
   int left = t->row_of[leaves];
-  exchange(t, leaves, t->n);
+  exchange_dense(t, leaves, t->n);
   for (t->pivots = 1; t->pivots < max_pivots;) {
     int c = -1 - t->place[complement(t, left)];
     int r = ratio_test(t, c);
@@ -256,7 +256,7 @@ static lemke_status follow(tableau *t, long max_pivots, double ray[]) {
       return LEMKE_RAY;
     }
     left = t->row_of[r];
-    exchange(t, r, c);
+    exchange_dense(t, r, c);
     t->pivots++;
     t->since_rebuild++;
     if (left == 2 * t->n) return LEMKE_SOLVED;
