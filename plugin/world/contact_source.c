@@ -314,7 +314,9 @@ ode_mlcp_error ode_mlcp_add_pair(ode_mlcp_contact_list *list, dGeomID geom1,
         .feature = {found->feature[0], found->feature[1]},
         .part = {found->triangle[0], found->triangle[1]}};
     dContact contact = make_contact(geom1, geom2, found, surface);
+    int before = list->n_contacts;
     error = add(list, body1, body2, &contact, &identity, polygon);
+    if (list->n_contacts > before) list->contacts[before].of_pair = true;
   }
   return error;
 }
@@ -429,11 +431,48 @@ ode_mlcp_error ode_mlcp_collide_space(ode_mlcp_contact_list *list,
   return list->error;
 }
 
+/* --- inner contacts -------------------------------------------------------------- */
+
+static void describe(const source_contact *contact, inner_contact *entry) {
+  const dContactGeom *geom = &contact->contact.geom;
+  *entry = (inner_contact){.geom = {geom->g1, geom->g2},
+                           .body = {contact->body[0], contact->body[1]}};
+  double gap = -geom->depth, shift = contact_shift(geom->g2, gap);
+  vec3_copy(entry->normal, geom->normal);
+  for (int side = 0; side < 2; side++) {
+    vec3_copy(entry->point[side], geom->pos);
+    vec3_add_scaled(entry->point[side], (side == 0 ? 0.5 : -0.5) * gap - shift,
+                    geom->normal);
+  }
+}
+
+/* Leave out what neighbours of the geoms make void. */
+static bool drop_inner(contact_source *source, ode_mlcp_contact_list *list) {
+  int n = 0, left = 0;
+  if (!POOL_RESERVE(list->pool, list->described, list->n_contacts) ||
+      !POOL_RESERVE(list->pool, list->inner, list->n_contacts))
+    return false;
+  for (int i = 0; i < list->n_contacts; i++)
+    if (list->contacts[i].of_pair)
+      describe(&list->contacts[i], &list->described[n++]);
+  source->inner.pool = source->pool;
+  if (!inner_contacts_find(&source->inner, list->gaps, list->described, n,
+                           list->inner))
+    return false;
+  n = 0;
+  for (int i = 0; i < list->n_contacts; i++)
+    if (!list->contacts[i].of_pair || !list->inner[n++])
+      list->contacts[left++] = list->contacts[i];
+  list->n_contacts = left;
+  return true;
+}
+
 /* --- the source ----------------------------------------------------------------- */
 
 void contact_source_release(contact_source *source) {
   contact_source_remove_joints(source);
   if (source->joints != NULL) dJointGroupDestroy(source->joints);
+  inner_contacts_release(&source->inner);
   gap_context_destroy(source->gaps);
   source->joints = NULL;
   source->gaps = NULL;
@@ -461,6 +500,8 @@ bool contact_source_collect(contact_source *source, dWorldID world,
   list->margin = margin;
   if (!source->function(source->context, world, list))
     fail(list, ODE_MLCP_STEP_FAILED, "the collision function failed");
+  if (list->error == ODE_MLCP_OK && !drop_inner(source, list))
+    fail_memory(list);
   return list->error == ODE_MLCP_OK;
 }
 

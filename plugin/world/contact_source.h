@@ -12,6 +12,7 @@
 #include "ode_mlcp.h"
 #include "rows/contact_rows.h"
 #include "world/contact_memory.h"
+#include "world/inner_contacts.h"
 
 /** A contact of the list; `contact.geom.depth` is minus the gap. */
 typedef struct source_contact {
@@ -19,6 +20,7 @@ typedef struct source_contact {
   dContact contact;
   contact_identity identity; /* in the order of `body` */
   int polygon;               /* into the list's polygons, -1 for none */
+  bool of_pair;              /* found here, between geoms that are there */
 } source_contact;
 
 /** Two geoms whose contacts the program wants to know. */
@@ -46,8 +48,10 @@ struct ode_mlcp_contact_list {
   bool pairs_only; /* geoms that may meet are noted, contacts are not found */
   source_pair *pairs;
   int n_pairs;
-  gap_contact *found; /* of a pair */
-  dBodyID *bodies;    /* of the world */
+  gap_contact *found;       /* of a pair */
+  inner_contact *described; /* those of pairs, */
+  bool *inner;              /* and true for those that are void */
+  dBodyID *bodies;          /* of the world */
 };
 
 /** Geoms of moving bodies that are disabled for a while; starts as zeros. */
@@ -67,6 +71,7 @@ typedef struct contact_source {
   ode_mlcp_collision *function; /* NULL: contacts come as joints alone */
   void *context;
   gap_context *gaps;
+  inner_search inner;
   ode_mlcp_contact_list list; /* of the step in hand */
   dJointGroupID joints;       /* made of `list`, for the step in hand */
   int n_joints;

@@ -1,0 +1,144 @@
+#include "world/inner_contacts.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "common/vec3.h"
+
+/* All lengths are shares of the least of the three shapes. */
+static const double LEVEL = 1e-5; /* what lies so near is flush */
+static const double AWAY = 1e-3;  /* a probe's middle from the surface */
+
+/* What rounding makes of a direction that a probe finds. */
+static const double ROUNDING = 1e-8;
+
+struct inner_place {
+  dGeomID pushed;
+  int contact;
+};
+
+/* The extent of a geom; INFINITY of a plane. */
+static double extent_of(dGeomID geom) {
+  dReal box[6];
+  double square = 0;
+  dGeomGetAABB(geom, box);
+  for (int i = 0; i < 6; i += 2)
+    square += (box[i + 1] - box[i]) * (box[i + 1] - box[i]);
+  return sqrt(square);
+}
+
+static bool is_in_box(dGeomID geom, const double point[3], double room) {
+  dReal box[6];
+  dGeomGetAABB(geom, box);
+  for (int i = 0; i < 3; i++)
+    if (point[i] < box[2 * i] - room || point[i] > box[2 * i + 1] + room)
+      return false;
+  return true;
+}
+
+static bool same_normal(const double a[3], const double b[3], double room) {
+  double apart[3];
+  vec3_subtract(apart, a, b);
+  return vec3_length(apart) <= room;
+}
+
+/* The contact of a ball of half the radius `away` that lies by `away` from the point
+ * in the direction: @return false where it is further than that from the geom, or
+ * behind the surface of a mesh. */
+static bool ask(const inner_search *search, gap_context *gaps, dGeomID geom,
+                const double point[3], const double direction[3], double away,
+                double level, gap_contact *found) {
+  double middle[3];
+  vec3_copy(middle, point);
+  vec3_add_scaled(middle, away, direction);
+  dGeomSetPosition(search->probe, middle[0], middle[1], middle[2]);
+  return gap_query(gaps, search->probe, geom, 0.5 * away + level, 0, found,
+                   1) == 1;
+}
+
+/* True if `by`, which pushes the same geom of the same body, makes the contact at
+ * `point` void. `side` is the side that is one solid; normals point out of it. */
+static bool is_covered(const inner_search *search, gap_context *gaps,
+                       const inner_contact *contact, const inner_contact *by,
+                       int side) {
+  double size = extent_of(contact->geom[!side]), normal[3], up[3], point[3];
+  size = fmin(size, extent_of(contact->geom[side]));
+  size = fmin(size, extent_of(by->geom[side]));
+  double level = LEVEL * size, away = AWAY * size;
+  vec3_copy(point, contact->point[side]);
+  if (!(size > 0) || !isfinite(size) ||
+      !is_in_box(by->geom[side], point, level))
+    return false;
+  for (int i = 0; i < 3; i++) {
+    normal[i] = side == 1 ? contact->normal[i] : -contact->normal[i];
+    up[i] = side == 1 ? by->normal[i] : -by->normal[i];
+  }
+  if (same_normal(normal, up, ROUNDING)) return false;
+
+  /* the neighbour holds the point ... */
+  gap_contact found;
+  dGeomSphereSetRadius(search->probe, 0.5 * away);
+  if (!ask(search, gaps, by->geom[side], point, up, away, level, &found))
+    return false;
+  /* ... and reaches beyond it along the normal ... */
+  double depth = fmax(0.5 * away - found.gap, 0);
+  if (ask(search, gaps, by->geom[side], point, normal, away, level, &found) &&
+      same_normal(found.normal, normal, ROUNDING))
+    return false;
+  /* ... and the contact's own geom is no step on it */
+  vec3_add_scaled(point, depth, up);
+  return !ask(search, gaps, contact->geom[side], point, up, away, level,
+              &found) ||
+         same_normal(found.normal, up, LEVEL);
+}
+
+static int compare_places(const void *one, const void *other) {
+  const inner_place *a = one, *b = other;
+  if (a->pushed != b->pushed)
+    return (uintptr_t)a->pushed < (uintptr_t)b->pushed ? -1 : 1;
+  return a->contact < b->contact ? -1 : 1;
+}
+
+/* Contacts of one geom in `places` [n]. The answer does not depend on their order. */
+static void find_of_geom(const inner_search *search, gap_context *gaps,
+                         const inner_contact contacts[],
+                         const inner_place places[], int n, int side,
+                         bool inner[]) {
+  for (int i = 0; i < n; i++) {
+    const inner_contact *contact = &contacts[places[i].contact];
+    bool *is_inner = &inner[places[i].contact];
+    for (int k = 0; k < n && !*is_inner; k++) {
+      const inner_contact *by = &contacts[places[k].contact];
+      if (by->geom[side] != contact->geom[side] &&
+          by->body[side] == contact->body[side])
+        *is_inner = is_covered(search, gaps, contact, by, side);
+    }
+  }
+}
+
+bool inner_contacts_find(inner_search *search, gap_context *gaps,
+                         const inner_contact contacts[], int n, bool inner[]) {
+  if (!POOL_RESERVE(search->pool, search->places, n)) return false;
+  if (search->probe == NULL) search->probe = dCreateSphere(NULL, 1);
+  if (search->probe == NULL) return false;
+  for (int i = 0; i < n; i++) inner[i] = false;
+  for (int side = 0; side < 2; side++) {
+    for (int i = 0; i < n; i++)
+      search->places[i] = (inner_place){contacts[i].geom[!side], i};
+    qsort(search->places, (size_t)n, sizeof search->places[0], compare_places);
+    for (int first = 0, end; first < n; first = end) {
+      for (end = first + 1; end < n && search->places[end].pushed ==
+                                           search->places[first].pushed;)
+        end++;
+      find_of_geom(search, gaps, contacts, &search->places[first], end - first,
+                   side, inner);
+    }
+  }
+  return true;
+}
+
+void inner_contacts_release(inner_search *search) {
+  if (search->probe != NULL) dGeomDestroy(search->probe);
+  search->probe = NULL;
+}

@@ -1,0 +1,300 @@
+/* Floors made of pieces are as smooth as one: what slides over them is pushed by
+ * nothing that lies inside. Steps and walls stay. */
+#include "step_testing.h"
+
+static const struct {
+  double size, step, mass, gravity, tilt; /* m, s, kg, m/s^2, rad */
+} UNITS[] = {{1, 0.01, 1, 9.81, 0},
+             {0.02, 0.001, 0.01, 9.81, 0.4},
+             {10, 0.02, 1e4, 1.62, -1.1},
+             {0.3, 1.0 / 60, 700, 40, 2.5}};
+enum { N_UNITS = sizeof UNITS / sizeof UNITS[0] };
+
+/* A mixed floor is of boxes, convex slabs and meshes. */
+typedef enum { PLANE, TILES, BOARDS, WEDGES, MIXED, RAFT, N_FLOORS } floor_kind;
+typedef enum { BALL, BOX, ROLL, PUCK, WHEEL, PAIR, N_SHAPES } shape_kind;
+
+typedef struct slide {
+  dWorldID world;
+  dSpaceID space;
+  dBodyID body, raft;
+  dMatrix3 frame;    /* z across the floor, gravity against it */
+  double size, step; /* m, s */
+  dReal planes[24], corners[24], square[12]; /* the host keeps the pointers */
+  dTriMeshDataID mesh;
+} slide;
+
+static int surface(void *context, dGeomID one, dGeomID other,
+                   ode_mlcp_surface *surface) {
+  slide *s = context;
+  if (dGeomGetBody(one) != s->body && dGeomGetBody(other) != s->body) return 0;
+  surface->parameters = bare_surface(dContactApprox1, 0);
+  return 1;
+}
+
+static int collide(void *context, dWorldID world, ode_mlcp_contact_list *list) {
+  (void)world;
+  slide *s = context;
+  return ode_mlcp_collide_space(list, s->space, surface, s) == ODE_MLCP_OK;
+}
+
+static void turn(const slide *s, double x, double y, double z, dVector3 out) {
+  const dVector3 in = {s->size * x, s->size * y, s->size * z};
+  dMultiply0_331(out, s->frame, in);
+}
+
+/* --- floors ------------------------------------------------------------------- */
+
+/* Place a piece with its middle at (x, y, z) in units of the size. */
+static void lay(slide *s, dGeomID geom, double x, double y, double z) {
+  dVector3 at;
+  turn(s, x, y, z, at);
+  if (s->raft != NULL) {
+    dGeomSetBody(geom, s->raft);
+    dGeomSetOffsetWorldPosition(geom, at[0], at[1], at[2]);
+    dGeomSetOffsetWorldRotation(geom, s->frame);
+    return;
+  }
+  dGeomSetPosition(geom, at[0], at[1], at[2]);
+  dGeomSetRotation(geom, s->frame);
+}
+
+static dGeomID create_slab(slide *s, dSpaceID space) {
+  static const unsigned FACES[] = {4, 0, 1, 3, 2, 4, 4, 6, 7, 5, 4, 0, 4, 5, 1,
+                                   4, 2, 3, 7, 6, 4, 0, 2, 6, 4, 4, 1, 5, 7, 3};
+  static const int AXIS[] = {0, 0, 1, 1, 2, 2};
+  for (int c = 0; c < 8; c++)
+    for (int i = 0; i < 3; i++)
+      s->corners[3 * c + i] = (c >> (2 - i) & 1 ? 0.5 : -0.5) * s->size;
+  for (int f = 0; f < 6; f++) {
+    for (int i = 0; i < 3; i++)
+      s->planes[4 * f + i] = i == AXIS[f] ? (f % 2 == 0 ? -1 : 1) : 0;
+    s->planes[4 * f + 3] = 0.5 * s->size;
+  }
+  return dCreateConvex(space, s->planes, 6, s->corners, 8, FACES);
+}
+
+/* A square of two triangles in its plane z = 0. */
+static dGeomID create_square(slide *s, dSpaceID space) {
+  for (int c = 0; c < 4; c++) {
+    s->square[3 * c] = (c & 1 ? 0.5 : -0.5) * s->size;
+    s->square[3 * c + 1] = (c & 2 ? 0.5 : -0.5) * s->size;
+    s->square[3 * c + 2] = 0;
+  }
+  static const dTriIndex UP[] = {0, 1, 3, 0, 3, 2};
+  if (s->mesh == NULL) {
+    s->mesh = dGeomTriMeshDataCreate();
+    dGeomTriMeshDataBuildDouble(s->mesh, s->square, 3 * sizeof(dReal), 4, UP, 6,
+                                3 * sizeof(dTriIndex));
+    dGeomTriMeshDataPreprocess2(
+        s->mesh, 1u << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES, NULL);
+  }
+  return dCreateTriMesh(space, s->mesh, NULL, NULL, NULL);
+}
+
+static void lay_floor(slide *s, floor_kind kind) {
+  dSpaceID inner = dSimpleSpaceCreate(s->space);
+  double size = s->size;
+  if (kind == PLANE) {
+    dCreatePlane(s->space, s->frame[2], s->frame[6], s->frame[10], 0);
+    return;
+  }
+  if (kind == RAFT) {
+    s->raft = dBodyCreate(s->world);
+    dBodySetKinematic(s->raft);
+  }
+  for (int i = -3; i < 9; i++)
+    for (int j = -4; j < 5; j++) {
+      dSpaceID space = (i + j) % 2 == 0 ? inner : s->space;
+      dGeomID piece;
+      if (kind == BOARDS) {
+        piece = dCreateBox(space, size, 1.5 * size, 0.1 * size);
+        lay(s, piece, i, 1.5 * j + 0.37 * i, -0.05);
+        continue;
+      }
+      int which = kind == MIXED ? (i + 2 * j + 30) % 3 : kind == WEDGES ? 1 : 0;
+      if (which == 2)
+        piece = create_square(s, space);
+      else if (which == 1)
+        piece = create_slab(s, space);
+      else
+        piece = dCreateBox(space, size, size, size);
+      lay(s, piece, i, j, which == 2 ? 0 : -0.5);
+    }
+}
+
+/* --- what slides ---------------------------------------------------------------- */
+
+static double put_shape(slide *s, shape_kind kind, double mass) {
+  double size = s->size, up = 0.1;
+  dMass m;
+  dMatrix3 on_side, rotation;
+  dGeomID geom = NULL;
+  dRSetIdentity(on_side);
+  s->body = dBodyCreate(s->world);
+  dMassSetBoxTotal(&m, mass, 0.4 * size, 0.3 * size, 0.2 * size);
+  switch (kind) {
+    case BALL: geom = dCreateSphere(s->space, up * size); break;
+    case BOX:
+      geom = dCreateBox(s->space, .4 * size, .3 * size, .2 * size);
+      break;
+    case ROLL:
+      geom = dCreateCapsule(s->space, up * size, 0.35 * size);
+      dRFromAxisAndAngle(on_side, 0, 1, 0, 0.5 * M_PI);
+      break;
+    case PUCK: geom = dCreateCylinder(s->space, .2 * size, .2 * size); break;
+    case WHEEL:
+      geom = dCreateCylinder(s->space, up * size, 0.15 * size);
+      dRFromAxisAndAngle(on_side, 1, 0, 0, 0.5 * M_PI);
+      break;
+    default: /* two boxes side by side, flush */
+      for (int k = 0; k < 2; k++) {
+        geom = dCreateBox(s->space, .2 * size, .3 * size, .2 * size);
+        dGeomSetBody(geom, s->body);
+        dGeomSetOffsetPosition(geom, (k - 0.5) * 0.2 * size, 0, 0);
+      }
+  }
+  dGeomSetBody(geom, s->body);
+  dBodySetMass(s->body, &m);
+  dMultiply0_333(rotation, s->frame, on_side);
+  dBodySetRotation(s->body, rotation);
+  return up;
+}
+
+static void start(slide *s, int unit, floor_kind floor, const char *scheme) {
+  ode_mlcp_options options;
+  *s = (slide){.size = UNITS[unit].size, .step = UNITS[unit].step};
+  char message[200];
+  ode_mlcp_default_options(&options);
+  CU_ASSERT_EQUAL_FATAL(
+      ode_mlcp_set_option(&options, "scheme", scheme, message, sizeof message),
+      ODE_MLCP_OK);
+  dRFromAxisAndAngle(s->frame, 0.6, 0.7, 0.2, UNITS[unit].tilt);
+  s->world = create_world(0, &options);
+  s->space = dHashSpaceCreate(0);
+  dVector3 down;
+  turn(s, 0, 0, -UNITS[unit].gravity / s->size, down);
+  dWorldSetGravity(s->world, down[0], down[1], down[2]);
+  lay_floor(s, floor);
+  ode_mlcp_set_collision(s->world, collide, s);
+}
+
+static void finish(slide *s) {
+  dSpaceDestroy(s->space);
+  dWorldDestroy(s->world);
+  if (s->mesh != NULL) dGeomTriMeshDataDestroy(s->mesh);
+}
+
+/* Velocities across the floor, in sizes a step: the greatest of a run; in the frame
+ * of the floor those at its end. */
+typedef struct way {
+  double hop, linear[3], angular[3];
+} way;
+
+static way go(slide *s, int steps) {
+  way w = {0};
+  for (int k = 0; k < steps; k++) {
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s->world, s->step, NULL), ODE_MLCP_OK);
+    dVector3 v, turning;
+    dMultiply1_331(v, s->frame, dBodyGetLinearVel(s->body));
+    dMultiply1_331(turning, s->frame, dBodyGetAngularVel(s->body));
+    for (int i = 0; i < 3; i++) {
+      w.linear[i] = v[i] * s->step / s->size;
+      w.angular[i] = turning[i] * s->step;
+    }
+    w.hop = fmax(w.hop, fabs(w.linear[2]));
+  }
+  return w;
+}
+
+static way slide_over(slide *s, int unit, shape_kind shape) {
+  dVector3 at, v, w;
+  double up = put_shape(s, shape, UNITS[unit].mass);
+  turn(s, -0.83, 0.07, up, at);
+  turn(s, 0.061 / s->step, 0.013 / s->step, 0, v);
+  turn(s, 0, 0, 0.02 / (s->step * s->size), w);
+  dBodySetPosition(s->body, at[0], at[1], at[2]);
+  dBodySetLinearVel(s->body, v[0], v[1], v[2]);
+  if (shape == PUCK || shape == BALL)
+    dBodySetAngularVel(s->body, w[0], w[1], w[2]);
+  if (s->raft != NULL) { /* in a frame that goes along */
+    turn(s, -0.02 / s->step, 0.03 / s->step, 0, v);
+    dBodySetLinearVel(s->raft, v[0], v[1], v[2]);
+  }
+  return go(s, 60);
+}
+
+/* Speed and spin are those of one plane, to `room` in sizes a step: 6e-8 is a
+ * millionth of the speed. */
+static void check_smooth(int unit, shape_kind shape, floor_kind floor,
+                         const char *scheme, double room) {
+  slide s;
+  start(&s, unit, floor, scheme);
+  way got = slide_over(&s, unit, shape);
+  finish(&s);
+  start(&s, unit, PLANE, scheme);
+  way want = slide_over(&s, unit, shape);
+  finish(&s);
+  double off = 0;
+  for (int i = 0; i < 3; i++)
+    off = fmax(off, fmax(fabs(got.linear[i] - want.linear[i]),
+                         0.1 * fabs(got.angular[i] - want.angular[i])));
+  CU_ASSERT(off <= room);
+  CU_ASSERT(got.hop <= want.hop + room);
+}
+
+static const char *const SCHEMES[] = {"ap",        "gap", "trapezoid-1",
+                                      "trapezoid", "st",  "conserving"};
+
+static void test_floors_in_pieces(void) {
+  for (int unit = 0; unit < N_UNITS; unit++)
+    for (int shape = 0; shape < N_SHAPES; shape++)
+      for (int floor = TILES; floor < N_FLOORS; floor++)
+        check_smooth(unit, shape, floor, "ah", 1e-8);
+}
+
+static void test_all_schemes(void) {
+  for (int k = 0; k < 6; k++)
+    for (int shape = 0; shape < N_SHAPES; shape++)
+      check_smooth((k + shape) % N_UNITS, shape, TILES + (k + shape) % 5,
+                   SCHEMES[k], 6e-8);
+}
+
+/* A step of a fiftieth of a piece, one a hundredth as high, and a wall slow down
+ * what slides against them. */
+static void test_steps_stay(void) {
+  const double RISE[] = {0.02, 2e-4, 1};
+  for (int unit = 0; unit < N_UNITS; unit++)
+    for (int k = 0; k < 3; k++) {
+      slide s;
+      start(&s, unit, TILES, "ah");
+      dGeomID riser = dCreateBox(s.space, s.size, 4 * s.size, s.size);
+      lay(&s, riser, 1, 0, RISE[k] - 0.5);
+      dVector3 at, v;
+      double up = put_shape(&s, BOX, UNITS[unit].mass);
+      turn(&s, -0.31, 0, up, at);
+      turn(&s, 0.05 / s.step, 0, 0, v);
+      dBodySetPosition(s.body, at[0], at[1], at[2]);
+      dBodySetLinearVel(s.body, v[0], v[1], v[2]);
+      for (int i = 0; i < 20; i++)
+        CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, s.step, NULL),
+                              ODE_MLCP_OK);
+      dMultiply1_331(at, s.frame, dBodyGetPosition(s.body));
+      if (RISE[k] == 1) CU_ASSERT(fabs(at[0] / s.size - 0.3) < 1e-6);
+      dMultiply1_331(v, s.frame, dBodyGetLinearVel(s.body));
+      CU_ASSERT(v[0] * s.step / s.size < 0.049);
+      finish(&s);
+    }
+}
+
+int main(void) {
+  dInitODE2(0);
+  const CU_TestInfo tests[] = {
+      {"floors in pieces are smooth", test_floors_in_pieces},
+      {"under all schemes", test_all_schemes},
+      {"steps and walls stay", test_steps_stay},
+      CU_TEST_INFO_NULL};
+  int result = run_tests("step inner", tests);
+  dCloseODE();
+  return result;
+}
