@@ -170,4 +170,37 @@ run --threads 2 timeout 60 sh -c "\"$program\" touch 3 &
   wait; exit 4"
 check "a daemon's way: status" status_is 4
 
+# ---- callbacks that leave a step ----
+
+cat >thrown.cpp <<'PROGRAM'
+#include <ode/ode.h>
+#include <stdio.h>
+static int left;
+static void moved(dBodyID body) { (void)body; if (left++ < 3) throw left; }
+int main() {
+  dInitODE2(0);
+  dWorldID world = dWorldCreate();
+  dBodyID body = dBodyCreate(world);
+  dWorldSetGravity(world, 0, 0, -1);
+  dBodySetMovedCallback(body, moved);
+  int caught = 0, taken = 0;
+  for (int k = 0; k < 10; k++)
+    try { taken += dWorldStep(world, 0.01); } catch (int) { caught++; }
+  dBodyDestroy(body);
+  dWorldDestroy(world);
+  dCloseODE();
+  printf("caught %d, taken %d\n", caught, taken);
+}
+PROGRAM
+if ${CXX:-c++} thrown.cpp -o thrown -I"$build/host/include" -L"$build/lib" \
+    -lode -Wl,-rpath,"$build/lib"; then
+  run ./thrown
+  check "an exception out of a step: status" status_is 0
+  check "an exception out of a step: later ones are taken" \
+    grep -q '^caught 3, taken 7$' out
+  check "an exception out of a step: told" err_has 'left by a callback'
+  check "an exception out of a step: nothing stays" \
+    [ "$(grep -c 'not destroyed' err)" = 0 ]
+fi
+
 finish

@@ -87,7 +87,9 @@ END
   printf '#!/bin/sh\nexit 0\n' >"$folder/bin/make"
   cat >"$source/patches/get-host" <<'END'
 #!/bin/sh
-for build; do case $build in /*) mkdir -p "$build/host" && : >"$build/host/stamp" ;; esac; done
+for build; do case $build in
+  /*) mkdir -p "$build/host" && : >"$build/host/configured" && : >"$build/host/stamp" ;;
+esac; done
 END
   chmod +x "$folder/bin/autoreconf" "$folder/bin/make" "$source/patches/get-host"
 }

@@ -1,5 +1,7 @@
 /* Callbacks of a step that destroy what the step holds: they are told, the objects
- * stay, and the step is taken as if they had not tried. */
+ * stay, and the step is taken as if they had not tried. And callbacks that leave the
+ * step by longjmp: later steps are taken. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -32,7 +34,8 @@ typedef enum prey {
   SPACE,
   WORLD,
   NEW_BODY, /* created, not destroyed */
-  N_PREY
+  N_PREY,
+  LEAVE /* nothing is destroyed: the step is left */
 } prey;
 
 typedef enum moment {
@@ -58,6 +61,7 @@ typedef struct scene {
 } scene;
 
 static scene *present; /* for callbacks without a context */
+static jmp_buf before_step;
 
 static void destroy_prey(scene *s) {
   s->tries++;
@@ -76,6 +80,7 @@ static void destroy_prey(scene *s) {
       dBodySetPosition(made, 100 + 2 * s->created++, 0, 0);
       break;
     }
+    case LEAVE: longjmp(before_step, 1);
     case N_PREY: break;
   }
 }
@@ -318,6 +323,71 @@ static void test_a_force_ends_itself(void) {
   }
 }
 
+/* --- steps that are left --------------------------------------------------- */
+
+/* A step from so many calls deeper in the stack. */
+static int step_from(dWorldID world, int depth) {
+  volatile char room[200];
+  room[0] = (char)depth;
+  if (depth == 0) return dWorldStep(world, H);
+  int taken = step_from(world, depth - 1);
+  return room[0] == depth ? taken : -1;
+}
+
+static void leave_steps(scene *s, int depth) {
+  for (volatile int k = 0; k < 3; k++) {
+    s->tries = 0;
+    if (setjmp(before_step) == 0) {
+      step_from(s->world, depth);
+      CU_FAIL("the step was not left");
+    }
+    CU_ASSERT_EQUAL(s->tries, 1);
+  }
+}
+
+static void check_geoms_are_enabled(dWorldID world) {
+  dBodyID bodies[20];
+  size_t n = dWorldGetBodies(world, bodies, 20);
+  for (size_t b = 0; b < n && b < 20; b++)
+    for (dGeomID geom = dBodyGetFirstGeom(bodies[b]); geom != NULL;
+         geom = dBodyGetNextGeom(geom))
+      CU_ASSERT(dGeomIsEnabled(geom));
+}
+
+static void test_a_step_can_be_left(void) {
+  dMessageFunction *before = dGetMessageHandler();
+  dSetMessageHandler(keep_message);
+  n_refused = 0;
+  for (int scheme = 0; scheme < N_SCHEMES; scheme++) {
+    bool plain = SCHEMES[scheme] == ODE_MLCP_SCHEME_AP ||
+                 SCHEMES[scheme] == ODE_MLCP_SCHEME_AH;
+    const moment moments[] = {IN_MOVED, plain ? IN_COLLISION : IN_FORCE};
+    for (int k = 0; k < 2; k++)
+      for (int depth = 0; depth <= 40; depth += 20) {
+        scene s;
+        ode_mlcp_report report;
+        open_scene(&s, SCHEMES[scheme], LEAVE, moments[k]);
+        leave_steps(&s, depth);
+        // the next one stands above, at the same place or below in the stack
+        s.moment = N_MOMENTS;
+        CU_ASSERT_EQUAL(step_from(s.world, 20), 1);
+        CU_ASSERT_EQUAL(step_from(s.world, 0), 1);
+        CU_ASSERT_EQUAL(ode_mlcp_last_report(s.world, &report), ODE_MLCP_OK);
+        CU_ASSERT_EQUAL(report.step, 5);
+        check_geoms_are_enabled(s.world);
+        // what is destroyed after a step that was left is destroyed
+        s.moment = moments[k];
+        leave_steps(&s, depth);
+        s.moment = N_MOMENTS;
+        dBodyDestroy(s.hung);
+        CU_ASSERT_EQUAL(dWorldGetBodies(s.world, NULL, 0), 2);
+        close_scene(&s);
+      }
+  }
+  CU_ASSERT_EQUAL(n_refused, 0);
+  dSetMessageHandler(before);
+}
+
 int main(void) {
   dInitODE2(0);
   const CU_TestInfo tests[] = {
@@ -327,6 +397,7 @@ int main(void) {
       {"bodies come in a step that fails",
        test_bodies_come_in_a_step_that_fails},
       {"a force ends itself", test_a_force_ends_itself},
+      {"a step can be left", test_a_step_can_be_left},
       CU_TEST_INFO_NULL};
   int failed = run_tests("step: callbacks", tests);
   dCloseODE();

@@ -360,7 +360,7 @@ static bool solve_all_islands(event_state *w, scheme_step *step,
       !contact_source_hide(step->contacts, step->islands, step->n_islands))
     solved = hides = outcome_no_memory(step->out);
   solved = solved && solve_sets(w, step, hides) && sum_up(w, step);
-  if (hides) contact_source_show_all(step->contacts);
+  if (hides) contact_source_end_hiding(step->contacts);
   w->n_body_memory = 0;
   if (!solved) {
     w->n_ends = 0;

@@ -32,6 +32,7 @@ typedef enum warning_kind {
   WARNING_UNCORRECTED,
   WARNING_LEFT_OUT,
   WARNING_NESTED,
+  WARNING_LEFT,
   N_WARNINGS
 } warning_kind;
 
@@ -49,7 +50,8 @@ typedef struct world_stepper {
   ode_mlcp_options options;
   const scheme *scheme; /* of the options */
   pthread_mutex_t lock; /* of the spare states */
-  scheme_state *spare;  /* states of `scheme` that no thread is using */
+  scheme_state *spare;  /* states of `scheme` that no thread is using, */
+  scheme_state *lent;   /* and those that one is */
 
   body_result *bodies; /* of all islands */
   joint_result *joints;
@@ -71,6 +73,7 @@ typedef struct world_stepper {
   int under_way; /* steps: more than one where a callback asks for another */
   bool prepared; /* prepare did its work in this step */
   bool begun;    /* begin was reached in this step */
+  bool left;     /* a callback left this step by longjmp or an exception */
   const dStepperIsland *host_islands; /* of the step in hand */
   bool swept;                         /* its commit has begun */
   double step_size, start_seconds, time;
@@ -94,23 +97,37 @@ static scheme_state *take_state(world_stepper *stepper) {
   scheme_state *taken = stepper->spare;
   if (taken != NULL) stepper->spare = taken->next;
   pthread_mutex_unlock(&stepper->lock);
-  return taken != NULL ? taken
-                       : scheme_state_create(stepper->scheme, stepper->source);
+  if (taken == NULL)
+    taken = scheme_state_create(stepper->scheme, stepper->source);
+  if (taken == NULL) return NULL;
+  pthread_mutex_lock(&stepper->lock);
+  taken->next = stepper->lent;
+  stepper->lent = taken;
+  pthread_mutex_unlock(&stepper->lock);
+  return taken;
 }
 
 static void give_state_back(world_stepper *stepper, scheme_state *taken) {
   pthread_mutex_lock(&stepper->lock);
+  scheme_state **place = &stepper->lent;
+  while (*place != taken) place = &(*place)->next;
+  *place = taken->next;
   taken->next = stepper->spare;
   stepper->spare = taken;
   pthread_mutex_unlock(&stepper->lock);
 }
 
-static void release_states(world_stepper *stepper) {
-  while (stepper->spare != NULL) {
-    scheme_state *spare = stepper->spare;
-    stepper->spare = spare->next;
-    scheme_state_destroy(stepper->scheme, spare);
+static void release_list(world_stepper *stepper, scheme_state **list) {
+  while (*list != NULL) {
+    scheme_state *state = *list;
+    *list = state->next;
+    scheme_state_destroy(stepper->scheme, state);
   }
+}
+
+static void release_states(world_stepper *stepper) {
+  release_list(stepper, &stepper->spare);
+  release_list(stepper, &stepper->lent);
 }
 
 /* The one state of a scheme that sees all islands at once, between steps. */
@@ -585,6 +602,11 @@ static void say_contradiction(const outcome *of, char *line, size_t size) {
 
 static void give_warnings(world_stepper *stepper) {
   ode_mlcp_report *report = &stepper->report;
+  if (stepper->left) {
+    warn(stepper, WARNING_LEFT, "left by a callback",
+         "longjmp or an exception; what was moved until then stays so");
+    return;
+  }
   if (!report->taken) {
     /* the host's own memory may have run out before it asked us anything */
     const char *detail = "memory ran out";
@@ -652,6 +674,15 @@ static void forget_shown_joints(world_stepper *stepper) {
 static void stepper_end(void *context, dWorldID world, int taken) {
   world_stepper *stepper = context;
   ode_mlcp_report *report = &stepper->report;
+  stepper->left = taken < 0;
+  if (stepper->left) {
+    /* nothing of it comes back: what was borrowed is half-written */
+    taken = 0;
+    stepper->under_way = 1;
+    progress_set_watch((progress_watch){0});
+    contact_source_end_hiding(&stepper->contacts);
+    release_list(stepper, &stepper->lent);
+  }
   if (stepper->under_way > 1) {
     stepper->under_way--;
     warn(stepper, WARNING_NESTED, "refused, nothing was changed",

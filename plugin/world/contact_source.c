@@ -551,6 +551,11 @@ void contact_source_show_all(contact_source *source) {
   source->n_shown = 0;
 }
 
+void contact_source_end_hiding(contact_source *source) {
+  contact_source_show_all(source);
+  source->hidden.n_islands = 0;
+}
+
 void contact_source_hide_again(contact_source *source) {
   bool all = source->shown == NULL;
   size_t n = all ? source->hidden.n_islands : source->n_shown;

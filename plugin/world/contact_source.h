@@ -112,6 +112,10 @@ void contact_source_show(contact_source *source, const dStepperIsland shown[],
 /** Show all islands. */
 void contact_source_show_all(contact_source *source);
 
+/** Show all for good: what was hidden is forgotten. It may be called with nothing
+ *  hidden, and where a step was left half-way. */
+void contact_source_end_hiding(contact_source *source);
+
 /** Hide again what is shown. */
 void contact_source_hide_again(contact_source *source);
 
