@@ -365,6 +365,32 @@ static void test_certificates_are_checked(void) {
   }
 }
 
+/* Pang's problem with the isolated solution (1, 0, 0), as Siconos has it among its test
+ * data, and its perturbed sibling, in which q_1 = -1e-4. The file's numbers are columns
+ * of M: w_1 = -z_2 - z_3 - 1e-4 is below 0 whatever z >= 0, so that y = (1, 0, 0) is a
+ * proof. Read by rows it is w_2 = -z_1 - 1 that cannot be met, perturbed or not. */
+static void test_pang_isolated_solution(void) {
+  const double by_columns[9] = {0, -1, -1, 1, 0, 0, -1, 0, 0};
+  const double by_rows[9] = {0, 1, -1, -1, 0, 0, -1, 0, 0};
+  const double isolated[3] = {0, -1, 1};
+  expect_solved(3, by_columns, isolated);
+  for (int k = 0; k < 2; k++) {
+    double z[n_here];
+    solve(3, by_columns, isolated, kinds[k], z);
+    for (int i = 0; i < 3; i++) CU_ASSERT_DOUBLE_EQUAL(z[i], i == 0, 1e-12);
+    CU_ASSERT_EQUAL(expect_truth(3, by_rows, isolated, kinds[k], false),
+                    LCP_INFEASIBLE);
+    for (double shift = 1e-8; shift < 1e9; shift *= 1e4) {
+      const double q[3] = {-shift, -1, 1};
+      CU_ASSERT_EQUAL(expect_truth(3, by_columns, q, kinds[k], false),
+                      LCP_INFEASIBLE);
+      CU_ASSERT(y[0] > 0);
+      CU_ASSERT_EQUAL(expect_truth(3, by_rows, q, kinds[k], false),
+                      LCP_INFEASIBLE);
+    }
+  }
+}
+
 /* Problems made around a solution are never called infeasible, whatever the
  * matrix and the scales. */
 static void test_feasible_is_never_infeasible(void) {
@@ -409,6 +435,7 @@ int main(void) {
       {"semidefinite", test_semidefinite},
       {"sparse obstacle", test_sparse_obstacle},
       {"certificates are checked", test_certificates_are_checked},
+      {"Pang's isolated solution", test_pang_isolated_solution},
       {"feasible is never infeasible", test_feasible_is_never_infeasible},
       CU_TEST_INFO_NULL};
   return run_tests("families of LCPs", tests);
