@@ -15,6 +15,49 @@ refused() {
 
 smaller_than() { [ "$(wc -c <"$2")" -lt "$1" ]; }
 
+# ---- what it says of the collision ----
+
+# matrix FILE ROWS COLUMNS NUMBER..: column by column
+matrix() {
+  file=$1
+  printf '%%%%MatrixMarket matrix array real general\n%s %s\n' "$2" "$3" >"$file"
+  shift 3
+  printf '%s\n' "$@" >>"$file"
+}
+# point MASS SPEED: a mass point falls on the ground, or rises from it
+point() {
+  mkdir -p point
+  while read -r name rows columns numbers; do
+    # shellcheck disable=SC2086 # numbers
+    matrix "point/$name.mtx" "$rows" "$columns" $numbers
+  done <<FILES
+M 2 2 $1 0 0 $1
+Jn 1 2 0 1
+Jt 1 2 1 0
+mu 1 1 0.5
+v 2 1 1 $2
+FILES
+  impact point --samples 20 --json
+}
+# The impulse 3 m stops it. Caps go beyond that, and scale with the mass.
+caps_over() { sed -n "s/.*\"caps_up_to\": {\"A\": \(.*\)}.*/\1 $1/p" out; }
+point 2 -3
+caps_over 2 >caps
+check "it approaches" grep -q '"approaches": true' out
+for mass in 0.002 5e4; do
+  point $mass -3
+  caps_over $mass >>caps
+done
+check "caps up to the same over the mass, above what stops it" awk '
+  { share = $1 / $2; if (NR == 1) first = share }
+  share < 3 || (share - first) ^ 2 > 1e-20 { bad = 1 }
+  END { exit bad || NR != 3 }' caps
+point 2 3
+check "what rises does not approach" grep -q '"approaches": false' out
+impact point --samples 20
+check "and that is said" grep -q '^nothing approaches' out
+rm -r point
+
 # ---- a draft takes no other thing's place than a file's ----
 
 impact rocking-block --samples 300 --reduce part
@@ -98,7 +141,14 @@ check "a whole file is left as it is" cmp -s whole before
 "$command" impact ramone --samples 400000 --threads 2 --reduce cut \
   >/dev/null 2>&1 &
 runner=$!
-sleep 0.6
+# until it is ready a signal finds nothing to write; then it listens for SIGINT
+for i in $(seq 300); do
+  case $(sed -n 's/^SigCgt:.*\(.\)$/\1/p' /proc/$runner/status 2>/dev/null) in
+    2 | 3 | 6 | 7 | a | b | e | f) break ;;
+  esac
+  sleep 0.1
+done
+sleep 0.3
 kill -INT $runner 2>/dev/null
 wait $runner
 impact --merge cut --reduce copy --json

@@ -822,8 +822,9 @@ static int run_one(settings *settings, const char *name) {
       settings->steps == UINT64_MAX ? input.steps : (int)settings->steps;
 
   impact_result result = {.input = &input, .options = settings->options};
-  if (settings->team == NULL) listen_for_interrupts();
   int status = make_ready(&input, &result);
+  // until here there is nothing to write: a signal ends at once
+  if (settings->team == NULL) listen_for_interrupts();
   if (status == COMMAND_DONE)
     status = settings->reduce != NULL ? reduce_one(settings, &result)
                                       : sample(&result);
