@@ -696,13 +696,11 @@ static bool fill_body(const assembly *a, mlcp_body *out, int b) {
     memcpy(out->mass, a->request.mass + 36 * b, sizeof out->mass);
     return matrix6_invert(out->inverse_mass, out->mass);
   }
+  host_body_mass(body, out->mass);
   for (int i = 0; i < 3; i++) {
-    out->mass[7 * i] = body->mass;
     out->inverse_mass[7 * i] = 1 / body->mass;
-    for (int j = 0; j < 3; j++) {
-      out->mass[6 * (3 + i) + 3 + j] = body->inertia[3 * i + j];
+    for (int j = 0; j < 3; j++)
       out->inverse_mass[6 * (3 + i) + 3 + j] = body->inverse_inertia[3 * i + j];
-    }
   }
   return true;
 }
