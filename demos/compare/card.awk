@@ -1,9 +1,9 @@
 # A card of the showcase for one comparison: its picture, its verdict, the figures
 # that matter with the best marked, and the way to its report.
 #
-#   awk -v folder=OUT/NAME -v name=NAME -v title=TEXT -f card.awk
+#   awk -v folder=OUT/NAME -v name=NAME -v title=TEXT -v sentence=TEXT -f card.awk
 #
-# The verdict is report.json's headline, one sentence.
+# The sentence is the verdict.
 function escaped(text) {
   gsub(/&/, "\\&amp;", text)
   gsub(/</, "\\&lt;", text)
@@ -20,7 +20,6 @@ function text_of(line) {
 function read_report(   file, line, key, value) {
   file = folder "/report.json"
   while ((getline line < file) > 0) {
-    if (line ~ /^  "headline": "/) headline = text_of(line)
     if (line ~ /^      "name": "/) names[++n] = text_of(line)
     if (n > 0 && match(line, /^      "[a-z0-9_]+": /)) {
       key = substr(line, 8, RLENGTH - 10)
@@ -58,7 +57,7 @@ BEGIN {
   printf "<article>\n<h2>%s</h2>\n", escaped(title)
   file = folder "/picture.svg"
   while ((getline line < file) > 0) print line
-  printf "<p>%s</p>\n<table><tr><td></td>", escaped(headline)
+  printf "<p>%s</p>\n<table><tr><td></td>", escaped(sentence)
   for (i = 1; i <= n; i++) printf "<th>%s</th>", escaped(names[i])
   print "</tr>"
   row("contact_error_worst", "contact off its law, m/s", "%.1e")
