@@ -67,39 +67,6 @@ function readRun(data, run) {
 
 /* ---- head and table ---- */
 
-const ROWS = [
-  ['steps', 'steps taken or tried', '', 0],
-  ['contact_error_worst', 'contact off its law, worst', 'm/s', -1],
-  ['contact_error_p90', 'nine steps of ten below', 'm/s', -1],
-  ['friction_error_worst', 'friction off its law, worst', 'm/s', -1],
-  ['friction_error_p90', 'nine steps of ten below', 'm/s', -1],
-  ['cone_violation_worst', 'friction beyond its cone', 'm/s', -1],
-  ['own_error_worst', 'off what it asked itself, worst', 'm/s', -1],
-  ['penetration_worst', 'deepest penetration', 'm', -1],
-  ['penetration_end', 'penetration at the end', 'm', -1],
-  ['joint_error_worst', 'joint off its place, worst', 'm or rad', -1],
-  ['energy_drift', 'energy not explained, most', 'J', -1],
-  ['contact_work', 'energy put in by contacts', 'J', 0],
-  ['momentum_drift', 'momentum not explained, a step', 'N s', -1],
-  ['reference_error', 'off the reference', 'm', -1],
-  ['order', 'order in the step size', '', 0],
-  ['messages', 'solver messages', '', -1],
-  ['failed_steps', 'failed steps', '', -1],
-  ['degraded', 'degraded answers', '', -1],
-  ['ms_step_median', 'a step, median', 'ms', -1],
-  ['ms_step_p99', '99 steps of 100 below', 'ms', -1],
-  ['ms_step_worst', 'the longest step', 'ms', -1],
-  ['parted', 'parts from the first run at', 's', 0],
-  ['impacts_by_set', 'impacts by an outcome of the set', '', 0],
-  ['poisson_bounces', 'Poisson’s law since it bounces', '', 0],
-  ['poisson_unposed', 'Poisson’s law since there is no set', '', 0],
-  ['poisson_unfinished', 'Poisson’s law since the sample failed', '', 0],
-  ['lost_pairs', 'touching pairs that ODE would lose', '', 0]
-];
-
-// rows left out where all runs have 0
-const OFTEN_NOTHING = /^(joint_error_worst|impacts_by_set|poisson_.*|lost_pairs)$/;
-
 function shown(value) {
   if (value === null || value === undefined) return '–';
   if (Number.isInteger(value)) return String(value);
@@ -108,7 +75,7 @@ function shown(value) {
                                     : String(Number(value.toPrecision(3)));
 }
 
-function fillTable(report) {
+function fillTable(report, rows) {
   const table = $('figures'), head = table.createTHead().insertRow();
   table.append(element('caption', 'All steppers', {class: 'sr'}));
   head.append(element('th', 'figure', {scope: 'col'}),
@@ -121,15 +88,15 @@ function fillTable(report) {
     head.append(cell);
   });
   const body = table.createTBody();
-  for (const [key, words, unit, better] of ROWS) {
+  for (const [key, words, unit, less, rare] of rows) {
     const values = report.steppers.map(s => s[key]);
     const known = values.filter(v => v !== null && v !== undefined);
     if (known.length === 0) continue;
-    if (OFTEN_NOTHING.test(key) && known.every(v => v === 0)) continue;
+    if (rare && known.every(v => v === 0)) continue;
     // rounding is no merit: what is below 1e-9 is as good as nothing
     const floored = v => Math.max(v, 1e-9);
     const best = Math.min(...known.map(floored));
-    const tells = better !== 0 && known.some(v => floored(v) > best * 1.01);
+    const tells = less && known.some(v => floored(v) > best * 1.01);
     const row = body.insertRow();
     row.append(element('th', words, {scope: 'row'}),
                element('td', unit, {class: 'unit'}));
@@ -174,25 +141,12 @@ function fillHead(report) {
 
 /* ---- curves ---- */
 
-const CURVES = [
-  ['contact_error', 'Contact off its law', 'worst contact, m/s', true],
-  ['penetration', 'Penetration', 'deepest, m', true],
-  ['friction_error', 'Friction off its law', 'worst contact, m/s', true],
-  ['cone_violation', 'Friction beyond its cone', 'worst contact, m/s', true],
-  ['joint_error', 'Joints off their place', 'worst row, m or rad', true],
-  ['energy_unexplained', 'Energy not explained, since the start', 'energy, J', false],
-  ['contact_work', 'Energy put in by contacts, since the start', 'energy, J', false],
-  ['fastest', 'Fastest body', 'speed, m/s', false],
-  ['ms', 'Wall clock of a step', 'time, ms', true]
-];
 const FLOOR = 1e-10; // below it a figure is rounding
 
 // The values of all runs at all their times.
 function joinRuns(runs, key, logarithmic) {
   const tables = runs.map(run => {
-    const values = key === 'ms' ? run.curves.seconds.map(v => 1e3 * v)
-                                : run.curves[key];
-    return [run.curves.time, values.map(v =>
+    return [run.curves.time, run.curves[key].map(v =>
       logarithmic && v !== null ? Math.max(Math.abs(v), FLOOR) : v)];
   });
   return uPlot.join(tables, tables.map(() => [0, ...[1]]));
@@ -204,10 +158,10 @@ function drawCurves(data, goTo) {
   place.replaceChildren();
   const style = getComputedStyle(document.documentElement);
   const ink = style.getPropertyValue('--ink'), line = style.getPropertyValue('--line');
-  for (const [key, title, label, logarithmic] of CURVES) {
-    const values = runs.flatMap(run => run.curves[key === 'ms' ? 'seconds' : key]);
+  for (const [key, title, label, logarithmic] of data.columns) {
+    const values = runs.flatMap(run => run.curves[key]);
     // an empty panel, or rounding drawn as if it were signal, tells nothing
-    if (!values.some(v => Math.abs(v) > (key === 'ms' ? 0 : FLOOR))) continue;
+    if (!values.some(v => Math.abs(v) > FLOOR)) continue;
     const box = element('div', undefined, {class: 'curve'});
     box.append(element('h3', title));
     place.append(box);
@@ -233,8 +187,7 @@ function drawCurves(data, goTo) {
       })]}
     }, joinRuns(runs, key, logarithmic), box);
     const last = runs.map(run => `${run.label}: most ` +
-      shown(Math.max(...run.curves[key === 'ms' ? 'seconds' : key].map(Math.abs)) *
-            (key === 'ms' ? 1e3 : 1))).join('; ');
+      shown(Math.max(...run.curves[key].map(Math.abs)))).join('; ');
     plot.root.setAttribute('role', 'img');
     plot.root.setAttribute('aria-label', `${title}, ${label}, over time. ${last}.`);
     new ResizeObserver(() => plot.setSize({width: box.clientWidth - 20, height: 260}))
@@ -984,7 +937,7 @@ function makeReplay(data) {
     document.documentElement.dataset.state = 'ready';
     return;
   }
-  fillTable(data.report);
+  fillTable(data.report, data.figures);
   const replay = makeReplay(data);
   const goTo = connect(data, replay);
   drawCurves(data, goTo);

@@ -71,6 +71,6 @@ scene pendulum --converge --json --csv b.csv --plot b.png
 check "a sweep: status 0" status_is 0
 check "a sweep: a row a step size" n_lines 6 b.csv
 check "a sweep: a picture" [ -s b.png ]
-check "a sweep: ratios" grep -q '"ratios": {"position": ' out
+check "a sweep: ratios" sh -c "grep -A1 '\"ratios\": {' out | grep -q '\"position\": '"
 
 finish

@@ -525,7 +525,7 @@ static char **list_recordings(const char *folder) {
   return names;
 }
 
-/* Which level of a run it is: by its substeps. */
+/* True if the recording has a place of its own among the runs. */
 static bool take_recording(comparison *c, recording *r, bool again,
                            recording **repeat) {
   const char *name = r->head->stepper;
@@ -545,17 +545,8 @@ static bool take_recording(comparison *c, recording *r, bool again,
     c->repeated = at;
     return true;
   }
-  unsigned refine = r->head->refine;
-  int level = 0;
-  if (refine > 1) {
-    unsigned root = (unsigned)lround(sqrt(refine));
-    // R alone, or R^2 where R is known already or is its root
-    if (c->refine == 0) c->refine = (int)refine;
-    level = (unsigned)c->refine == refine ? 1 : 2;
-    if (level == 2 && root != (unsigned)c->refine &&
-        refine * refine == (unsigned)c->refine)
-      level = 1;
-  }
+  int refine = (int)r->head->refine;
+  int level = refine <= 1 ? 0 : refine == c->refine ? 1 : 2;
   if (c->runs[at].levels[level] != NULL) return false;
   c->runs[at].levels[level] = r;
   if (level == 0)
@@ -563,33 +554,32 @@ static bool take_recording(comparison *c, recording *r, bool again,
   return true;
 }
 
-/* Finer levels come after coarser ones whatever their names' order. */
-static void read_folder(comparison *c, const char *folder, recording **repeat,
-                        int *status) {
+/* The least number of substeps that is met is that of the first level. */
+static int read_folder(comparison *c, const char *folder, recording **repeat) {
   char message[PATH_MAX + 200];
   char **names = list_recordings(folder);
-  if (names == NULL || names[0] == NULL)
-    *status = complain("--from: no recording (data/*.rec) in %s", folder);
-  unsigned least = 0;
-  for (int pass = 0; pass < 3 && names != NULL; pass++)
-    for (char **name = names; *name != NULL; name++) {
-      recording *r = recording_open(*name, message, sizeof message);
-      if (r == NULL) {
-        if (pass == 0) *status = complain("--from: %s", message);
-        continue;
-      }
-      unsigned refine = r->head->refine;
-      if (pass == 0 && refine > 1 && (least == 0 || refine < least))
-        least = refine;
-      int belongs = refine <= 1 ? 0 : refine == least ? 1 : 2;
-      if (pass == 0 && refine > 1)
-        belongs = -1; // not before the least is known
-      bool again = strstr(*name, "-again.rec") != NULL;
-      if (belongs != pass || !take_recording(c, r, again, repeat))
-        recording_close(r);
-    }
-  for (char **name = names; name != NULL && *name != NULL; name++) free(*name);
+  size_t n = 0;
+  int status = COMMAND_DONE;
+  while (names != NULL && names[n] != NULL) n++;
+  recording **found = calloc(n + 1, sizeof *found);
+  if (n == 0 || found == NULL)
+    status = complain("--from: no recording (data/*.rec) in %s", folder);
+  for (size_t i = 0; found != NULL && i < n; i++) {
+    found[i] = recording_open(names[i], message, sizeof message);
+    if (found[i] == NULL) status = complain("--from: %s", message);
+    int refine = found[i] != NULL ? (int)found[i]->head->refine : 0;
+    if (refine > 1 && (c->refine == 0 || refine < c->refine))
+      c->refine = refine;
+  }
+  for (size_t i = 0; found != NULL && i < n; i++) {
+    bool again = strstr(names[i], "-again.rec") != NULL;
+    if (found[i] != NULL && !take_recording(c, found[i], again, repeat))
+      recording_close(found[i]);
+  }
+  for (size_t i = 0; i < n; i++) free(names[i]);
   free(names);
+  free(found);
+  return status;
 }
 
 /* ---- the whole ---- */
@@ -814,7 +804,7 @@ static int run_from(const request *request, comparison *c, char **folders) {
   int status = COMMAND_DONE;
   recording *again = NULL;
   for (; *folders != NULL && status == COMMAND_DONE; folders++)
-    read_folder(c, *folders, &again, &status);
+    status = read_folder(c, *folders, &again);
   if (status == COMMAND_DONE && make_folders(request->output, folder)) {
     remove_old_report(folder, false);
     compare_judge(c, again);

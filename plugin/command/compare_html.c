@@ -5,7 +5,6 @@
  * zeros up to a multiple of 8, then arrays that the text points into. Poses are
  * whole numbers of a quantum, as differences from frame to frame, the bytes of
  * one rank together: so they pack well, and bodies at rest take nothing. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,8 @@
 
 #include "command/compare.h"
 #include "command/json.h"
+#include "command/result_file.h"
+#include "judge/tables.h"
 
 /* The page before and after the data. */
 __asm__(
@@ -90,12 +91,9 @@ typedef struct view {
   size_t contacts_every; /* frames */
 } view;
 
-/* The frame of a run that stands at a time. */
-static const recording_frame *frame_at(const recording *r, double time,
-                                       size_t *from) {
-  while (*from + 1 < r->n_frames && r->frames[*from + 1]->time <= time + 1e-9)
-    (*from)++;
-  return *from < r->n_frames ? r->frames[*from] : NULL;
+static const recording_frame *frame_of(const view *v, const recording *r,
+                                       size_t k) {
+  return recording_frame_at(r, (double)k * v->interval);
 }
 
 static void choose_runs(view *v) {
@@ -168,10 +166,10 @@ static size_t find_shown(const shown_body bodies[], size_t count,
 static shown_body *list_bodies(const view *v, const recording *r,
                                size_t *count) {
   shown_body *bodies = NULL;
-  size_t n = 0, size = 0, at = 0;
+  size_t n = 0, size = 0;
   for (size_t k = 0; k < v->n_frames; k++) {
-    const recording_frame *frame = frame_at(r, (double)k * v->interval, &at);
-    for (uint32_t i = 0; frame != NULL && i < frame->n_bodies; i++) {
+    const recording_frame *frame = frame_of(v, r, k);
+    for (uint32_t i = 0; i < frame->n_bodies; i++) {
       uint32_t body = frame_poses(frame)[i].body;
       size_t place = find_shown(bodies, n, body);
       if (place < n && bodies[place].body == body) {
@@ -201,11 +199,11 @@ static int32_t whole(double value) {
 static void code_body(const view *v, const recording *r, uint32_t body,
                       int32_t *positions, int32_t *turns) {
   int32_t was[7] = {0};
-  size_t at = 0, n = v->n_frames;
+  size_t n = v->n_frames;
   double sign = 1, before[4] = {1, 0, 0, 0};
   for (size_t k = 0; k < n; k++) {
-    const recording_frame *frame = frame_at(r, (double)k * v->interval, &at);
-    const recording_pose *pose = frame != NULL ? frame_pose(frame, body) : NULL;
+    const recording_frame *frame = frame_of(v, r, k);
+    const recording_pose *pose = frame_pose(frame, body);
     if (pose == NULL) continue; /* differences stay 0 */
     double along = 0;
     for (int i = 0; i < 4; i++) along += before[i] * pose->quaternion[i];
@@ -250,11 +248,11 @@ static void add_poses(const view *v, const recording *r, FILE *out,
 
 static void add_contacts(const view *v, const recording *r, FILE *out,
                          buffer *data) {
-  size_t at = 0, total = 0, n = 0;
+  size_t total = 0, n = 0;
   double strongest = 0;
   fputs(",\"counts\":[", out);
   for (size_t k = 0; k < v->n_frames; k += v->contacts_every) {
-    const recording_frame *frame = frame_at(r, (double)k * v->interval, &at);
+    const recording_frame *frame = frame_of(v, r, k);
     fprintf(out, "%s%u", k > 0 ? "," : "", frame->n_contacts);
     total += frame->n_contacts;
     for (uint32_t i = 0; i < frame->n_contacts; i++)
@@ -268,9 +266,8 @@ static void add_contacts(const view *v, const recording *r, FILE *out,
     total = 0;
   }
   double unit = strongest > 0 && isfinite(strongest) ? strongest / 32000 : 1;
-  at = 0;
   for (size_t k = 0; k < v->n_frames && total > 0; k += v->contacts_every) {
-    const recording_frame *frame = frame_at(r, (double)k * v->interval, &at);
+    const recording_frame *frame = frame_of(v, r, k);
     for (uint32_t i = 0; i < frame->n_contacts; i++, n++)
       for (int j = 0; j < 3; j++) {
         const recording_contact *contact = &frame_contacts(frame)[i];
@@ -308,18 +305,6 @@ static int find_mesh(known_meshes *known, const recording_shape *shape) {
   return known->count++;
 }
 
-/* True if a later record tells the shapes of its body anew, or moves it. */
-static bool is_replaced(const recording *r, size_t index) {
-  const recording_shape *shape = r->shapes[index];
-  if (shape->body == 0) return shape->last != 0;
-  const recording_body *last = NULL;
-  for (size_t i = 0; i < r->n_bodies; i++)
-    if (r->bodies[i]->body == shape->body &&
-        r->bodies[i]->world == shape->world)
-      last = r->bodies[i];
-  return last != NULL && (const void *)shape < (const void *)last;
-}
-
 static double time_of(const recording *r, uint32_t step) {
   for (size_t i = 0; i < r->n_frames; i++)
     if (r->frames[i]->number >= step) return r->frames[i]->time;
@@ -351,7 +336,8 @@ static void add_shapes(const recording *r, FILE *out, known_meshes *meshes) {
   fputs(",\"shapes\":[", out);
   for (size_t i = 0; i < r->n_shapes; i++) {
     const recording_shape *shape = r->shapes[i];
-    if ((shape->body != 0 && shape->world != r->world) || is_replaced(r, i))
+    if ((shape->body != 0 && shape->world != r->world) ||
+        !recording_shape_holds(r, i, INT64_MAX))
       continue;
     int mesh = -1;
     if (shape->kind == RECORDING_MESH && (mesh = find_mesh(meshes, shape)) < 0)
@@ -385,60 +371,43 @@ static void add_meshes(const known_meshes *meshes, FILE *out, buffer *data) {
 
 /* ---- curves ---- */
 
-#define CURVES(CURVE)                                                          \
-  CURVE(contact_error)                                                         \
-  CURVE(cone_violation)                                                        \
-  CURVE(friction_error)                                                        \
-  CURVE(penetration)                                                           \
-  CURVE(joint_error)                                                           \
-  CURVE(energy_unexplained)                                                    \
-  CURVE(contact_work)                                                          \
-  CURVE(fastest)                                                               \
-  CURVE(seconds)
-
-typedef struct curve {
-  const char *name;
-  size_t offset;
-} curve;
-
-static const curve curves[] = {
-#define CURVE(field) {#field, offsetof(recording_step, field)},
-    CURVES(CURVE)
-#undef CURVE
-};
-
-/* Each point stands for some steps: their value of largest size. */
-static void add_curve(const recording *r, const curve *curve, size_t a_point,
-                      FILE *out) {
-  fprintf(out, ",\"%s\":[", curve->name);
-  for (size_t i = 0; i < r->n_shown_steps; i += a_point) {
-    double worst = 0;
-    for (size_t k = i; k < r->n_shown_steps && k < i + a_point; k++) {
-      double value =
-          *(const double *)((const char *)r->shown_steps[k] + curve->offset);
-      if (!(fabs(value) <= fabs(worst))) worst = value;
+static void add_curves(const recording *r, FILE *out) {
+  static double times[MOST_POINTS], values[MOST_POINTS];
+  const char *before = ",\"curves\":{";
+  for (size_t k = 0; k < n_step_columns; k++) {
+    const step_column *column = &step_columns[k];
+    size_t n = step_points(r, column, MOST_POINTS, times, values);
+    bool is_time = strcmp(column->name, "time") == 0;
+    if (column->title == NULL && !is_time) continue;
+    fprintf(out, "%s\"%s\":[", before, column->name);
+    before = ",";
+    for (size_t i = 0; i < n; i++) {
+      if (i > 0) fputc(',', out);
+      number(out, is_time ? times[i] : values[i]);
     }
-    if (i > 0) fputc(',', out);
-    number(out, worst);
+    fputc(']', out);
   }
-  fputc(']', out);
+  fputs("}", out);
 }
 
-static void add_curves(const recording *r, FILE *out) {
-  size_t a_point = r->n_shown_steps / MOST_POINTS + 1;
-  bool first = true;
-  fputs(",\"curves\":{\"time\":[", out);
-  for (size_t i = 0; i < r->n_shown_steps; i += a_point) {
-    size_t last = i + a_point <= r->n_shown_steps ? i + a_point - 1
-                                                  : r->n_shown_steps - 1;
-    if (!first) fputc(',', out);
-    first = false;
-    number(out, r->shown_steps[last]->time);
+/* The words of the page's table and the curves that it draws. */
+static void add_tables(FILE *out) {
+  fputs(",\"figures\":[", out);
+  for (size_t k = 0; k < n_figures; k++) {
+    const figure *f = &figures[k];
+    bool rare = f->kind == FIGURE_RARE || f->kind == FIGURE_SELDOM;
+    fprintf(out, "%s[\"%s\",\"%s\",\"%s\",%d,%d]", k > 0 ? "," : "", f->key,
+            f->words, f->unit, f->less, rare);
+  }
+  const char *before = "],\"columns\":[";
+  for (size_t k = 0; k < n_step_columns; k++) {
+    const step_column *column = &step_columns[k];
+    if (column->title == NULL) continue;
+    fprintf(out, "%s[\"%s\",\"%s\",\"%s\",%d]", before, column->name,
+            column->title, column->axis, column->logarithmic);
+    before = ",";
   }
   fputc(']', out);
-  for (size_t k = 0; k < sizeof curves / sizeof curves[0]; k++)
-    add_curve(r, &curves[k], a_point, out);
-  fputs("}", out);
 }
 
 /* What one may want to look at: when a run was first off the law of contact by a
@@ -471,9 +440,8 @@ static void add_file(FILE *out, const char *folder, const char *name) {
 static size_t count_contacts(const view *v) {
   size_t total = 0;
   for (int i = 0; i < v->n_runs; i++) {
-    size_t at = 0;
     for (size_t k = 0; k < v->n_frames; k++)
-      total += frame_at(v->runs[i], (double)k * v->interval, &at)->n_contacts;
+      total += frame_of(v, v->runs[i], k)->n_contacts;
   }
   return total;
 }
@@ -489,6 +457,7 @@ static unsigned char *make_data(const view *v, const char *folder,
   if (out == NULL) return NULL;
   fputs("{\"report\":", out);
   add_file(out, folder, "report.json");
+  add_tables(out);
   fprintf(out,
           ",\"frames\":%zu,\"interval\":%.9g,\"quantum\":%.9g,"
           "\"contacts_every\":%zu,\"size\":%.6g,\"runs\":[",
@@ -587,24 +556,16 @@ static unsigned char *make_packed(view *v, const char *folder,
 bool compare_write_html(const comparison *c, const char *folder, char *message,
                         size_t message_size) {
   view v = {.comparison = c, .quantum = 2e-4 * c->size};
-  char path[PATH_MAX];
+  result_file file;
   size_t size = 0;
-  choose_runs(&v);
-  snprintf(path, sizeof path, "%s/report.html", folder);
-  unsigned char *packed = make_packed(&v, folder, &size);
-  FILE *out = packed != NULL ? fopen(path, "w") : NULL;
-  if (out == NULL) {
-    snprintf(message, message_size, "cannot write %s: %s", path,
-             packed == NULL ? "memory ran out" : strerror(errno));
-    free(packed);
+  if (!result_begin(&file, message, message_size, "%s/report.html", folder))
     return false;
-  }
-  fwrite(report_before, 1, (size_t)(report_before_end - report_before), out);
-  write_base64(out, packed, size);
-  fwrite(report_after, 1, (size_t)(report_after_end - report_after), out);
+  choose_runs(&v);
+  unsigned char *packed = make_packed(&v, folder, &size);
+  fwrite(report_before, 1, (size_t)(report_before_end - report_before),
+         file.out);
+  if (packed != NULL) write_base64(file.out, packed, size);
+  fwrite(report_after, 1, (size_t)(report_after_end - report_after), file.out);
   free(packed);
-  bool good = !ferror(out);
-  if (fclose(out) == 0 && good) return true;
-  snprintf(message, message_size, "cannot write %s: %s", path, strerror(errno));
-  return false;
+  return result_end(&file, packed != NULL, message, message_size);
 }

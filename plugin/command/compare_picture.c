@@ -1,12 +1,12 @@
 /* picture.svg: the runs side by side at the moment that tells, drawn without a
  * browser. Faces are sorted from far to near and painted in that order. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command/compare.h"
+#include "command/result_file.h"
 #include "common/vec3.h"
 #include "world/rotation.h"
 
@@ -32,36 +32,9 @@ typedef struct painting {
 
 /* ---- the moment and the frame ---- */
 
-static const recording_frame *frame_of(const recording *r, double time) {
-  size_t from = 0, to = r->n_frames;
-  while (to - from > 1) {
-    size_t middle = (from + to) / 2;
-    if (r->frames[middle]->time <= time + 1e-9)
-      from = middle;
-    else
-      to = middle;
-  }
-  return r->frames[from];
-}
-
 static const recording *run_of(const comparison *c, int run) {
   const recording *r = c->runs[run].levels[0];
   return r != NULL && r->n_frames > 0 ? r : NULL;
-}
-
-static double distance_between(const recording_frame *one,
-                               const recording_frame *other) {
-  double most = 0;
-  for (uint32_t i = 0; i < one->n_bodies; i++) {
-    const recording_pose *a = &frame_poses(one)[i],
-                         *b = frame_pose(other, a->body);
-    double apart[3];
-    if (b == NULL) continue;
-    vec3_subtract(apart, a->position, b->position);
-    double distance = vec3_length(apart);
-    if (distance > most) most = distance;
-  }
-  return most;
 }
 
 /* The time at which a run is furthest from the last one, ode-mlcp's as a rule, of
@@ -80,7 +53,8 @@ static double telling_time(const comparison *c) {
     for (int i = 0; i < c->n_runs; i++) {
       const recording *r = run_of(c, i);
       if (r == NULL || r == last) continue;
-      double apart = distance_between(frame_of(last, at), frame_of(r, at));
+      double apart = frame_distance(recording_frame_at(last, at),
+                                    recording_frame_at(r, at), true);
       /* as far as ever: the later moment tells as much, and shows the outcome */
       if (apart >= best) {
         best = apart;
@@ -96,7 +70,8 @@ static void choose_view(painting *p, const comparison *c, double time) {
   vec3_negate(high, low);
   for (int i = 0; i < c->n_runs; i++) {
     const recording *r = run_of(c, i);
-    const recording_frame *frame = r != NULL ? frame_of(r, time) : NULL;
+    const recording_frame *frame =
+        r != NULL ? recording_frame_at(r, time) : NULL;
     for (uint32_t b = 0; frame != NULL && b < frame->n_bodies; b++)
       for (int k = 0; k < 3; k++) {
         double x = frame_poses(frame)[b].position[k];
@@ -326,24 +301,12 @@ static void compose(placed *out, const placed *body, const placed *own) {
     }
 }
 
-/* The shape is the one that holds at a step: of a body the newest telling of its
- * shapes, of none until it was told to have moved. */
-static bool holds_at(const recording *r, size_t index, int64_t step) {
-  const recording_shape *shape = r->shapes[index];
-  if (shape->body == 0) return shape->last == 0 || (int64_t)shape->last >= step;
-  const recording_body *last = NULL;
-  for (size_t i = 0; i < r->n_bodies; i++)
-    if (r->bodies[i]->body == shape->body &&
-        r->bodies[i]->world == shape->world)
-      last = r->bodies[i];
-  return last == NULL || (const void *)shape > (const void *)last;
-}
-
 static void add_run(painting *p, const recording *r, double time) {
-  const recording_frame *frame = frame_of(r, time);
+  const recording_frame *frame = recording_frame_at(r, time);
   for (size_t i = 0; i < r->n_shapes; i++) {
     const recording_shape *shape = r->shapes[i];
-    if (shape->world != frame->world || !holds_at(r, i, frame->number))
+    if (shape->world != frame->world ||
+        !recording_shape_holds(r, i, frame->number))
       continue;
     double x[3] = {shape->position[0], shape->position[1], shape->position[2]};
     placed own, body, at;
@@ -409,16 +372,13 @@ static void write_run(FILE *out, painting *p, const comparison *c, int run,
 
 bool compare_write_picture(const comparison *c, const char *folder,
                            char *message, size_t message_size) {
-  char path[PATH_MAX];
+  result_file file;
   int n = 0;
   for (int i = 0; i < c->n_runs; i++) n += run_of(c, i) != NULL;
   if (n == 0 || c->is_scene) return true;
-  snprintf(path, sizeof path, "%s/picture.svg", folder);
-  FILE *out = fopen(path, "w");
-  if (out == NULL) {
-    snprintf(message, message_size, "%.300s: %s", path, strerror(errno));
+  if (!result_begin(&file, message, message_size, "%s/picture.svg", folder))
     return false;
-  }
+  FILE *out = file.out;
   painting p = {0};
   double time = telling_time(c);
   choose_view(&p, c, time);
@@ -432,10 +392,5 @@ bool compare_write_picture(const comparison *c, const char *folder,
     if (run_of(c, i) != NULL) write_run(out, &p, c, i, column++, time);
   fputs("</svg>\n", out);
   free(p.faces);
-  bool written = !ferror(out) && !p.failed;
-  if (fclose(out) != 0) written = false;
-  if (!written)
-    snprintf(message, message_size, "%.300s: %s", path,
-             p.failed ? "memory ran out" : strerror(errno));
-  return written;
+  return result_end(&file, !p.failed, message, message_size);
 }

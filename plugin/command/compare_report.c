@@ -1,70 +1,13 @@
 /* A comparison as a table, as report.json and as CSV. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "command/compare.h"
 #include "command/json.h"
+#include "command/result_file.h"
+#include "judge/tables.h"
 #include "ode_mlcp.h"
-
-/* ---- the figures as a list: once for the table and for JSON ---- */
-
-/* ROW(field, kind, "words of the table", "unit"); the first group has the keys
- * that programs rely on, in their order */
-#define FIGURES(ROW)                                                           \
-  ROW(steps, COUNT, "steps taken or tried", "")                                \
-  ROW(contact_error_worst, NUMBER, "contact off its law, worst", "m/s")        \
-  ROW(contact_error_p90, NUMBER, "  nine steps of ten below", "m/s")           \
-  ROW(penetration_worst, NUMBER, "deepest penetration", "m")                   \
-  ROW(joint_error_worst, NUMBER, "joint off its place, worst", "m, rad")       \
-  ROW(cone_violation_worst, NUMBER, "friction beyond its cone", "m/s")         \
-  ROW(friction_error_worst, NUMBER, "friction off its law, worst", "m/s")      \
-  ROW(friction_error_p90, NUMBER, "  nine steps of ten below", "m/s")          \
-  ROW(own_error_worst, NUMBER, "off what it asked itself, worst", "m/s")       \
-  ROW(energy_drift, NUMBER, "energy not explained, most", "J")                 \
-  ROW(reference_error, NUMBER, "off the reference", "m")                       \
-  ROW(order, NUMBER, "order in the step size", "")                             \
-  ROW(messages, COUNT, "solver messages", "")                                  \
-  ROW(failed_steps, COUNT, "failed steps", "")                                 \
-  ROW(degraded, COUNT, "degraded answers", "")                                 \
-  ROW(ms_step_median, NUMBER, "a step, median", "ms")                          \
-  ROW(ms_step_p99, NUMBER, "  99 steps of 100 below", "ms")                    \
-  ROW(ms_step_worst, NUMBER, "  the longest", "ms")                            \
-  ROW(penetration_end, NUMBER, "penetration at the end", "m")                  \
-  ROW(fastest_end, NUMBER, "fastest body at the end", "m/s")                   \
-  ROW(contact_work, NUMBER, "energy put in by contacts", "J")                  \
-  ROW(momentum_drift, NUMBER, "momentum not explained, a step", "N s")         \
-  ROW(unsolved, COUNT, "unsolved answers", "")                                 \
-  ROW(not_finite, COUNT, "steps to states not finite", "")                     \
-  ROW(parted, NUMBER, "parts from the first run at", "s")                      \
-  ROW(seconds, NUMBER, "simulated", "s")                                       \
-  ROW(impacts_by_set, RARE, "impacts by an outcome of the set", "")            \
-  ROW(poisson_bounces, RARE, "  Poisson's law: it bounces", "")                \
-  ROW(poisson_unposed, RARE, "  Poisson's law: there is no set", "")           \
-  ROW(poisson_unfinished, RARE, "  Poisson's law: the sample failed", "")      \
-  ROW(lost_pairs, RARE, "touching pairs that ODE would lose", "")
-
-/* RARE: a count whose row is left out where all runs have 0. */
-typedef enum figure_kind { COUNT, RARE, NUMBER } figure_kind;
-
-typedef struct figure {
-  const char *key, *words, *unit;
-  figure_kind kind;
-  size_t offset;
-} figure;
-
-static const figure figures[] = {
-#define ROW(field, kind, words, unit)                                          \
-  {#field, words, unit, kind, offsetof(compare_figures, field)},
-    FIGURES(ROW)
-#undef ROW
-};
-static const size_t n_figures = sizeof figures / sizeof figures[0];
-
-static const void *place(const compare_run *run, const figure *figure) {
-  return (const char *)&run->figures + figure->offset;
-}
 
 /* ---- the table ---- */
 
@@ -76,30 +19,16 @@ static int width_of(const compare_run *run) {
 
 static void print_cell(const compare_run *run, const figure *figure) {
   char cell[32] = "-";
-  double number = figure->kind == NUMBER
-                      ? *(const double *)place(run, figure)
-                      : (double)*(const long *)place(run, figure);
-  if (run->levels[0] != NULL && !isnan(number)) {
-    if (figure->kind != NUMBER)
-      snprintf(cell, sizeof cell, "%ld", (long)number);
-    else if (number == INFINITY)
+  double value = figure_value(figure, run);
+  if (run->levels[0] != NULL && !isnan(value)) {
+    if (figure->kind == FIGURE_COUNT || figure->kind == FIGURE_RARE)
+      snprintf(cell, sizeof cell, "%ld", (long)value);
+    else if (value == INFINITY)
       snprintf(cell, sizeof cell, "never");
     else
-      snprintf(cell, sizeof cell, "%.3g", number);
+      snprintf(cell, sizeof cell, "%.3g", value);
   }
   printf(" %*s", width_of(run), cell);
-}
-
-static bool is_empty(const comparison *c, const figure *figure) {
-  for (int i = 0; i < c->n_runs; i++) {
-    if (c->runs[i].levels[0] == NULL) continue;
-    const void *value = place(&c->runs[i], figure);
-    if (figure->kind == COUNT ||
-        (figure->kind == RARE && *(const long *)value != 0) ||
-        (figure->kind == NUMBER && !isnan(*(const double *)value)))
-      return false;
-  }
-  return true;
 }
 
 static void print_parting(const comparison *c) {
@@ -176,7 +105,7 @@ static void print_figures(const comparison *c) {
     printf(" %*s", width_of(&c->runs[i]), c->runs[i].name);
   putchar('\n');
   for (size_t k = 0; k < n_figures; k++) {
-    if (is_empty(c, &figures[k])) continue;
+    if (figure_is_empty(&figures[k], c)) continue;
     printf("%-32s %6s", figures[k].words, figures[k].unit);
     for (int i = 0; i < c->n_runs; i++) print_cell(&c->runs[i], &figures[k]);
     putchar('\n');
@@ -196,139 +125,86 @@ void compare_print_table(const comparison *c) {
 
 /* ---- JSON ---- */
 
-static FILE *open_file(const char *folder, const char *name, char *message,
-                       size_t message_size) {
-  char path[PATH_MAX];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  FILE *file = fopen(path, "w");
-  if (file == NULL)
-    snprintf(message, message_size, "cannot write %s: %s", path,
-             strerror(errno));
-  return file;
-}
-
-static bool close_file(FILE *file, const char *name, char *message,
-                       size_t message_size) {
-  bool good = !ferror(file);
-  if (fclose(file) == 0 && good) return true;
-  snprintf(message, message_size, "cannot write %s: %s", name, strerror(errno));
-  return false;
-}
-
-static void write_run(FILE *out, const compare_run *run) {
-  fputs("    {\n      \"name\": ", out);
-  json_string(out, run->name);
-  for (size_t k = 0; k < n_figures; k++) {
-    fprintf(out, ",\n      \"%s\": ", figures[k].key);
-    if (figures[k].kind != NUMBER)
-      fprintf(out, "%ld", *(const long *)place(run, &figures[k]));
-    else
-      json_number(out, *(const double *)place(run, &figures[k]));
-  }
-  fputs(",\n      \"complaint\": ", out);
-  json_string(out, run->complaint);
-  fputs(",\n      \"first_message\": ", out);
+static void put_run(json *out, const compare_run *run) {
   const recording *r = run->levels[0];
-  json_string(out, r != NULL && r->head->messages > 0 ? r->head->message : "");
-  fputs("\n    }", out);
+  json_open(out, NULL, '{');
+  json_put_string(out, "name", run->name);
+  for (size_t k = 0; k < n_figures; k++)
+    json_put(out, figures[k].key, figure_value(&figures[k], run));
+  json_put_string(out, "complaint", run->complaint);
+  json_put_string(out, "first_message",
+                  r != NULL && r->head->messages > 0 ? r->head->message : "");
+  json_close(out);
 }
 
-static void write_verdict(FILE *out, const comparison *c) {
-  fputs(",\n  \"headline\": ", out);
-  json_string(out, c->headline);
-  fputs(",\n  \"verdict\": [", out);
+static void put_verdict(json *out, const comparison *c) {
+  json_put_string(out, "headline", c->headline);
+  json_open(out, "verdict", '[');
   for (int i = 0; i < c->n_lines; i++) {
     const verdict_line *line = &c->lines[i];
-    fputs(i > 0 ? ",\n    {\"stepper\": " : "\n    {\"stepper\": ", out);
-    json_string(out, line->stepper);
-    fputs(", \"what\": ", out);
-    json_string(out, line->what);
-    fputs(", \"figure\": ", out);
-    json_number(out, line->figure);
-    fputs(", \"unit\": ", out);
-    json_string(out, line->unit);
-    fputs(", \"relative\": ", out);
-    json_number(out, line->relative);
-    fputs(", \"advice\": ", out);
-    json_string(out, line->advice);
-    fputs(", \"text\": ", out);
-    json_string(out, line->text);
-    fputc('}', out);
+    json_open(out, NULL, '{');
+    json_put_string(out, "stepper", line->stepper);
+    json_put_string(out, "what", line->what);
+    json_put(out, "figure", line->figure);
+    json_put_string(out, "unit", line->unit);
+    json_put(out, "relative", line->relative);
+    json_put_string(out, "advice", line->advice);
+    json_put_string(out, "text", line->text);
+    json_close(out);
   }
-  fputs(c->n_lines > 0 ? "\n  ]" : "]", out);
+  json_close(out);
 }
 
 bool compare_write_json(const comparison *c, const char *folder, char *message,
                         size_t message_size) {
-  FILE *out = open_file(folder, "report.json", message, message_size);
-  if (out == NULL) return false;
-  fputs("{\n  \"program\": ", out);
-  json_string(out, c->program);
-  fputs(",\n  \"arguments\": [", out);
-  for (int i = 0; c->arguments != NULL && c->arguments[i] != NULL; i++) {
-    if (i > 0) fputs(", ", out);
-    json_string(out, c->arguments[i]);
-  }
-  fputs("],\n  \"version\": ", out);
-  json_string(out, ode_mlcp_version());
-  write_verdict(out, c);
-  fprintf(out, ",\n  \"refine\": %d,\n  \"reference\": ", c->refine);
+  result_file file;
+  if (!result_begin(&file, message, message_size, "%s/report.json", folder))
+    return false;
+  json out = {.out = file.out};
+  json_open(&out, NULL, '{');
+  json_put_string(&out, "program", c->program);
+  json_open(&out, "arguments", '[');
+  for (int i = 0; c->arguments != NULL && c->arguments[i] != NULL; i++)
+    json_put_string(&out, NULL, c->arguments[i]);
+  json_close(&out);
+  json_put_string(&out, "version", ode_mlcp_version());
+  put_verdict(&out, c);
+  json_put_count(&out, "refine", c->refine);
   if (c->is_scene)
-    json_string(out, c->measured);
+    json_put_string(&out, "reference", c->measured);
   else if (c->reference >= 0)
-    json_string(out, c->runs[c->reference].name);
+    json_put_string(&out, "reference", c->runs[c->reference].name);
   else
-    fputs("null", out);
-  fputs(",\n  \"chaos_from\": ", out);
-  json_number(out, c->chaos);
-  fprintf(out, ",\n  \"repeats\": %s",
-          isnan(c->differs)      ? "null"
-          : isfinite(c->differs) ? "false"
-                                 : "true");
-  fputs(",\n  \"differs_from\": ", out);
-  json_number(out, c->differs);
-  fprintf(out, ",\n  \"worlds\": %d", c->worlds);
-  fputs(",\n  \"steppers\": [\n", out);
-  for (int i = 0; i < c->n_runs; i++) {
-    write_run(out, &c->runs[i]);
-    fputs(i < c->n_runs - 1 ? ",\n" : "\n", out);
-  }
-  fputs("  ]\n}\n", out);
-  return close_file(out, "report.json", message, message_size);
+    json_put_word(&out, "reference", "null");
+  json_put(&out, "chaos_from", c->chaos);
+  json_put_word(&out, "repeats",
+                isnan(c->differs)      ? "null"
+                : isfinite(c->differs) ? "false"
+                                       : "true");
+  json_put(&out, "differs_from", c->differs);
+  json_put_count(&out, "worlds", c->worlds);
+  json_open(&out, "steppers", '[');
+  for (int i = 0; i < c->n_runs; i++) put_run(&out, &c->runs[i]);
+  json_close(&out);
+  json_close(&out);
+  return result_end(&file, true, message, message_size);
 }
 
 /* ---- CSV: the steps of each run ---- */
 
-#define COLUMNS(COLUMN)                                                        \
-  COLUMN("time_s", time)                                                       \
-  COLUMN("step_size_s", step_size)                                             \
-  COLUMN("contact_error_m_s", contact_error)                                   \
-  COLUMN("cone_violation_m_s", cone_violation)                                 \
-  COLUMN("friction_error_m_s", friction_error)                                 \
-  COLUMN("own_error_m_s", own_error)                                           \
-  COLUMN("penetration_m", penetration)                                         \
-  COLUMN("joint_error", joint_error)                                           \
-  COLUMN("kinetic_J", kinetic)                                                 \
-  COLUMN("potential_J", potential)                                             \
-  COLUMN("energy_unexplained_J", energy_unexplained)                           \
-  COLUMN("contact_work_J", contact_work)                                       \
-  COLUMN("momentum_unexplained_N_s", momentum_unexplained)                     \
-  COLUMN("fastest_m_s", fastest)                                               \
-  COLUMN("residual", residual)                                                 \
-  COLUMN("seconds", seconds)
-
 static bool write_csv(const compare_run *run, const char *folder, char *message,
                       size_t message_size) {
-  char name[COMPARE_NAME + 8];
-  snprintf(name, sizeof name, "%s.csv", run->name);
+  char name[COMPARE_NAME];
+  result_file file;
+  snprintf(name, sizeof name, "%s", run->name);
   for (char *c = name; *c != '\0'; c++)
     if (*c == ':' || *c == ' ' || *c == '=') *c = '-';
-  FILE *out = open_file(folder, name, message, message_size);
-  if (out == NULL) return false;
+  if (!result_begin(&file, message, message_size, "%s/%s.csv", folder, name))
+    return false;
+  FILE *out = file.out;
   fputs("step,world,steps,contacts,bodies,awake,failed,degraded,messages", out);
-#define COLUMN(name, field) fputs("," name, out);
-  COLUMNS(COLUMN)
-#undef COLUMN
+  for (size_t k = 0; k < n_step_columns; k++)
+    fprintf(out, ",%s", step_columns[k].header);
   fputc('\n', out);
   const recording *r = run->levels[0];
   for (size_t i = 0; i < r->n_steps; i++) {
@@ -336,12 +212,11 @@ static bool write_csv(const compare_run *run, const char *folder, char *message,
     fprintf(out, "%lld,%u,%u,%u,%u,%u,%u,%u,%u", (long long)s->number, s->world,
             s->steps, s->contacts, s->bodies, s->awake, s->failed, s->degraded,
             s->messages);
-#define COLUMN(name, field) fprintf(out, ",%.9g", s->field);
-    COLUMNS(COLUMN)
-#undef COLUMN
+    for (size_t k = 0; k < n_step_columns; k++)
+      fprintf(out, ",%.9g", step_value(s, &step_columns[k]));
     fputc('\n', out);
   }
-  return close_file(out, name, message, message_size);
+  return result_end(&file, true, message, message_size);
 }
 
 bool compare_write_csv(const comparison *c, const char *folder, char *message,

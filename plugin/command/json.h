@@ -1,13 +1,39 @@
-/* Values of a JSON text. */
+/* JSON texts, written member by member: commas, line ends and indents come by
+ * themselves. A key of NULL is that of an array's item. */
 #ifndef ODE_MLCP_COMMAND_JSON_H
 #define ODE_MLCP_COMMAND_JSON_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
-/** With all digits; null where it is not finite, for which JSON has no word. */
-void json_number(FILE *out, double value);
+enum { JSON_DEPTH = 8 };
 
-/** In quotes, with escapes. */
+/** A text that is being written; begins as {.out = FILE}. */
+typedef struct json {
+  FILE *out;
+  int depth;
+  bool some;                /* in what is open */
+  char closing[JSON_DEPTH]; /* of what is open: } or ] */
+} json;
+
+/** Open an object, '{', or an array, '['; no more than JSON_DEPTH in each
+ *  other. */
+void json_open(json *json, const char *key, char bracket);
+/** Close the one opened last; a line end follows the outermost. */
+void json_close(json *json);
+
+/** With all digits; null where it is not finite, for which JSON has no word. */
+void json_put(json *json, const char *key, double value);
+void json_put_count(json *json, const char *key, long long value);
+void json_put_string(json *json, const char *key, const char *text);
+/** As it is: true, false, null. */
+void json_put_word(json *json, const char *key, const char *word);
+/** An array on one line. */
+void json_put_numbers(json *json, const char *key, const double values[],
+                      int n);
+
+/** Values by themselves, as above. */
+void json_number(FILE *out, double value);
 void json_string(FILE *out, const char *text);
 
 #endif

@@ -12,6 +12,7 @@
 #include "command/command.h"
 #include "command/gnuplot.h"
 #include "common/number.h"
+#include "judge/tables.h"
 #include "preload/output_file.h"
 
 static const char about[] =
@@ -44,23 +45,17 @@ static const known_column known[] = {
     {"worst_joint_error", "worst joint error, m or rad", true, true},
     {"contacts", "contacts", false, true},
     {"residual", "relative residual", true, true},
-    {"seconds", "wall clock of a step, s", true, true},
-    {"contact_error_m_s", "contact off its law, m/s", true, true},
-    {"cone_violation_m_s", "friction beyond its cone, m/s", true, true},
-    {"penetration_m", "deepest penetration, m", false, true},
-    {"joint_error", "worst joint error, m or rad", true, true},
-    {"energy_unexplained_J", "energy not explained, J", false, true},
-    {"contact_work_J", "energy put in by contacts, J", false, false},
-    {"momentum_unexplained_N_s", "momentum not explained, N s", true, false},
-    {"fastest_m_s", "fastest body, m/s", false, false},
-    {"kinetic_J", "kinetic energy, J", false, true},
-    {"potential_J", "potential energy, J", false, true},
     {"solver_seconds", "wall clock of the solver, s", true, false},
     {NULL, NULL, false, false}};
 
 static known_column look_up(const char *name) {
   for (const known_column *k = known; k->name != NULL; k++)
     if (strcmp(k->name, name) == 0) return *k;
+  for (size_t k = 0; k < n_step_columns; k++)
+    if (strcmp(step_columns[k].header, name) == 0)
+      return (known_column){name, step_columns[k].axis,
+                            step_columns[k].logarithmic,
+                            step_columns[k].title != NULL};
   return (known_column){name, name, false, false};
 }
 
@@ -155,22 +150,29 @@ static bool add_panel(panel panels[], int *n, const char *name, size_t length) {
   return true;
 }
 
+/* A panel that is drawn unasked, where a file has more than zeros in it. */
+static bool add_default(const table tables[], int n_tables, const char *name,
+                        panel panels[], int *n) {
+  if (!look_up(name).is_default) return true;
+  for (int t = 0; t < n_tables; t++) {
+    int at = find_column(&tables[t], name);
+    if (at >= 0 && tables[t].tells[at])
+      return add_panel(panels, n, name, strlen(name));
+  }
+  return true;
+}
+
 static bool choose_panels(const request *request, const table tables[],
                           int n_tables, panel panels[], int *n) {
   *n = 0;
   if (request->columns == NULL) {
-    for (const known_column *k = known; k->name != NULL; k++) {
-      bool tells = false;
-      for (int t = 0; t < n_tables; t++) {
-        int at = find_column(&tables[t], k->name);
-        tells |= at >= 0 && tables[t].tells[at];
-      }
-      if (k->is_default && tells &&
-          !add_panel(panels, n, k->name, strlen(k->name)))
-        return false;
-    }
+    bool good = true;
+    for (const known_column *k = known; k->name != NULL; k++)
+      good &= add_default(tables, n_tables, k->name, panels, n);
+    for (size_t k = 0; k < n_step_columns; k++)
+      good &= add_default(tables, n_tables, step_columns[k].header, panels, n);
     if (*n == 0) complain("nothing to draw: all columns are zero or unknown");
-    return *n > 0;
+    return good && *n > 0;
   }
   for (const char *list = request->columns;; list++) {
     size_t length = strcspn(list, ",");

@@ -1,11 +1,10 @@
 /* A run and a sweep as text, JSON and CSV. */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "command/json.h"
+#include "command/result_file.h"
 #include "command/scene.h"
-#include "preload/output_file.h"
 
 /* ---- what the formats share ---- */
 
@@ -101,127 +100,98 @@ void scene_print_sweep_text(FILE *out, const scene_sweep *sweep) {
 
 /* ---- JSON ---- */
 
-static void json_member(FILE *out, const char *name, double value) {
-  fprintf(out, ",\n  \"%s\": ", name);
-  json_number(out, value);
+static void put_errors(json *out, const char *key, const scene *scene,
+                       const double errors[]) {
+  json_open(out, key, '{');
+  for (int k = 0; k < error_count(scene); k++)
+    json_put(out, scene->error_kinds[k].name, errors[k]);
+  json_close(out);
 }
 
-static void json_array(FILE *out, const char *name, const double values[],
-                       int n) {
-  fprintf(out, ",\n  \"%s\": [", name);
-  for (int i = 0; i < n; i++) {
-    if (i > 0) fputs(", ", out);
-    json_number(out, values[i]);
-  }
-  fputc(']', out);
-}
-
-static void json_errors(FILE *out, const scene *scene, const double errors[]) {
-  fputc('{', out);
-  for (int k = 0; k < error_count(scene); k++) {
-    fprintf(out, "%s\"%s\": ", k > 0 ? ", " : "", scene->error_kinds[k].name);
-    json_number(out, errors[k]);
-  }
-  fputc('}', out);
-}
-
-static void json_names(FILE *out, const scene_result *result) {
+static void put_names(json *out, const scene_result *result) {
   char name[24];
-  fputs(",\n  \"coordinates\": [", out);
+  json_open(out, "coordinates", '[');
   for (int i = 0; i < result->n_positions; i++) {
     coordinate_name(result, i, name);
-    fprintf(out, "%s\"%s\"", i > 0 ? ", " : "", name);
+    json_put_string(out, NULL, name);
   }
-  fputc(']', out);
+  json_close(out);
 }
 
-void scene_print_json(FILE *out, const scene_result *result) {
+static void put_events(json *out, const scene_result *result) {
+  json_open(out, "events", '[');
+  for (int i = 0; i < result->n_events; i++) {
+    json_open(out, NULL, '{');
+    json_put(out, "time", result->events[i].time);
+    json_put_string(out, "kind", result->events[i].kind);
+    json_put_count(out, "place", result->events[i].place);
+    json_close(out);
+  }
+  json_close(out);
+}
+
+void scene_print_json(FILE *file, const scene_result *result) {
   const scene_settings *s = &result->settings;
   long end = result->n_steps;
-  fprintf(out, "{\n  \"scene\": \"%s\",\n  \"scheme\": \"%s\"",
-          result->scene->name, s->scheme);
-  json_member(out, "h", s->h);
-  json_member(out, "time", result->times[end]);
-  fprintf(out, ",\n  \"steps\": %ld", result->n_steps);
-  json_names(out, result);
-  json_array(out, "final_position",
-             result->positions + end * result->n_positions,
-             result->n_positions);
-  json_array(out, "final_velocity",
-             result->velocities + end * result->n_velocities,
-             result->n_velocities);
-  fputs(",\n  \"events\": [", out);
-  for (int i = 0; i < result->n_events; i++)
-    fprintf(out, "%s\n    {\"time\": %.17g, \"kind\": \"%s\", \"place\": %d}",
-            i > 0 ? "," : "", result->events[i].time, result->events[i].kind,
-            result->events[i].place);
-  fputc(']', out);
-  json_member(out, "energy_start", result->energy_start);
-  json_member(out, "energy_end", result->energy_end);
-  json_member(out, "infeasibility_max", result->infeasibility_max);
-  json_member(out, "infeasibility_late", result->infeasibility_late);
-  json_member(out, "residual_worst", result->residual_worst);
-  fprintf(out, ",\n  \"unsolved\": %ld", result->unsolved);
-  if (!isnan(result->errors[0])) json_member(out, "error", result->errors[0]);
-  if (error_count(result->scene) > 0) {
-    fputs(",\n  \"errors\": ", out);
-    json_errors(out, result->scene, result->errors);
-  }
-  if (result->note[0] != '\0') {
-    fputs(",\n  \"note\": ", out);
-    json_string(out, result->note);
-  }
-  fputs("\n}\n", out);
+  json out = {.out = file};
+  json_open(&out, NULL, '{');
+  json_put_string(&out, "scene", result->scene->name);
+  json_put_string(&out, "scheme", s->scheme);
+  json_put(&out, "h", s->h);
+  json_put(&out, "time", result->times[end]);
+  json_put_count(&out, "steps", result->n_steps);
+  put_names(&out, result);
+  json_put_numbers(&out, "final_position",
+                   result->positions + end * result->n_positions,
+                   result->n_positions);
+  json_put_numbers(&out, "final_velocity",
+                   result->velocities + end * result->n_velocities,
+                   result->n_velocities);
+  put_events(&out, result);
+  json_put(&out, "energy_start", result->energy_start);
+  json_put(&out, "energy_end", result->energy_end);
+  json_put(&out, "infeasibility_max", result->infeasibility_max);
+  json_put(&out, "infeasibility_late", result->infeasibility_late);
+  json_put(&out, "residual_worst", result->residual_worst);
+  json_put_count(&out, "unsolved", result->unsolved);
+  if (!isnan(result->errors[0])) json_put(&out, "error", result->errors[0]);
+  if (error_count(result->scene) > 0)
+    put_errors(&out, "errors", result->scene, result->errors);
+  if (result->note[0] != '\0') json_put_string(&out, "note", result->note);
+  json_close(&out);
 }
 
-void scene_print_sweep_json(FILE *out, const scene_sweep *sweep) {
+void scene_print_sweep_json(FILE *file, const scene_sweep *sweep) {
   const scene *scene = sweep->scene;
-  fprintf(out, "{\n  \"scene\": \"%s\",\n  \"scheme\": \"%s\"", scene->name,
-          sweep->settings.scheme);
-  json_member(out, "time", sweep->settings.time);
-  fputs(",\n  \"rows\": [", out);
+  json out = {.out = file};
+  json_open(&out, NULL, '{');
+  json_put_string(&out, "scene", scene->name);
+  json_put_string(&out, "scheme", sweep->settings.scheme);
+  json_put(&out, "time", sweep->settings.time);
+  json_open(&out, "rows", '[');
   for (int i = 0; i < sweep->n_rows; i++) {
     const scene_sweep_row *row = &sweep->rows[i];
-    fprintf(out, "%s\n    {\"h\": %.17g, \"errors\": ", i > 0 ? "," : "",
-            row->h);
-    json_errors(out, scene, row->errors);
-    fputs(", \"ratios\": ", out);
-    json_errors(out, scene, row->ratios);
-    fputs(", \"references\": ", out);
-    json_errors(out, scene, row->references);
-    fputs(", \"energy_end\": ", out);
-    json_number(out, row->energy_end);
-    fputs(", \"residual_worst\": ", out);
-    json_number(out, row->residual_worst);
-    fprintf(out, ", \"unsolved\": %ld}", row->unsolved);
+    json_open(&out, NULL, '{');
+    json_put(&out, "h", row->h);
+    put_errors(&out, "errors", scene, row->errors);
+    put_errors(&out, "ratios", scene, row->ratios);
+    put_errors(&out, "references", scene, row->references);
+    json_put(&out, "energy_end", row->energy_end);
+    json_put(&out, "residual_worst", row->residual_worst);
+    json_put_count(&out, "unsolved", row->unsolved);
+    json_close(&out);
   }
-  fputs("]\n}\n", out);
+  json_close(&out);
+  json_close(&out);
 }
 
 /* ---- CSV ---- */
 
-static bool close_csv(FILE *out, const char *path,
-                      char message[SCENE_MESSAGE]) {
-  bool written = !ferror(out);
-  if (fclose(out) == 0 && written) return true;
-  snprintf(message, SCENE_MESSAGE, "cannot write '%.200s': %s", path,
-           strerror(errno));
-  (void)output_file_remove(path); /* no half file */
-  return false;
-}
-
-static FILE *open_csv(const char *path, char message[SCENE_MESSAGE]) {
-  FILE *out = fopen(path, "w");
-  if (out == NULL)
-    snprintf(message, SCENE_MESSAGE, "cannot write '%.200s': %s", path,
-             strerror(errno));
-  return out;
-}
-
 bool scene_write_csv(const char *path, const scene_result *result,
                      char message[SCENE_MESSAGE]) {
-  FILE *out = open_csv(path, message);
-  if (out == NULL) return false;
+  result_file file;
+  if (!result_begin(&file, message, SCENE_MESSAGE, "%s", path)) return false;
+  FILE *out = file.out;
   char name[24];
   fputs("time,energy,infeasibility", out);
   for (int k = 0; k < 2; k++)
@@ -244,13 +214,14 @@ bool scene_write_csv(const char *path, const scene_result *result,
       fprintf(out, ",%.17g", result->extras[row]);
     fputc('\n', out);
   }
-  return close_csv(out, path, message);
+  return result_end(&file, true, message, SCENE_MESSAGE);
 }
 
 bool scene_write_sweep_csv(const char *path, const scene_sweep *sweep,
                            char message[SCENE_MESSAGE]) {
-  FILE *out = open_csv(path, message);
-  if (out == NULL) return false;
+  result_file file;
+  if (!result_begin(&file, message, SCENE_MESSAGE, "%s", path)) return false;
+  FILE *out = file.out;
   int n = error_count(sweep->scene);
   fputs("h", out);
   for (int k = 0; k < n; k++) {
@@ -266,5 +237,5 @@ bool scene_write_sweep_csv(const char *path, const scene_sweep *sweep,
               row->references[k]);
     fputc('\n', out);
   }
-  return close_csv(out, path, message);
+  return result_end(&file, true, message, SCENE_MESSAGE);
 }

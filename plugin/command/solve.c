@@ -209,35 +209,31 @@ static bool solve_mlcp(const solve_input *input, const settings *settings,
 
 static void print_json(const solve_input *input, const settings *settings,
                        const outcome *o) {
-  printf("{\n  \"status\": \"%s\",\n  \"kind\": \"%s\",\n", o->status,
-         input->is_lcp ? "lcp" : "mixed");
-  printf("  \"solver\": \"%s\",\n", solver_words[settings->kind]);
-  printf("  \"n\": %d,\n", o->n);
+  json out = {.out = stdout};
+  json_open(&out, NULL, '{');
+  json_put_string(&out, "status", o->status);
+  json_put_string(&out, "kind", input->is_lcp ? "lcp" : "mixed");
+  json_put_string(&out, "solver", solver_words[settings->kind]);
+  json_put_count(&out, "n", o->n);
   if (input->is_lcp) {
-    printf("  \"entries\": %zu,\n", o->n_entries);
+    json_put_count(&out, "entries", (long long)o->n_entries);
   } else {
     const mlcp_problem *p = &input->mlcp.problem;
-    printf(
-        "  \"bodies\": %d,\n  \"frictions\": %d,\n  \"pairs\": %d,\n"
-        "  \"rung\": \"%s\",\n",
-        p->n_bodies, p->n_frictions, p->n_pairs, o->stage);
+    json_put_count(&out, "bodies", p->n_bodies);
+    json_put_count(&out, "frictions", p->n_frictions);
+    json_put_count(&out, "pairs", p->n_pairs);
+    json_put_string(&out, "rung", o->stage);
   }
-  fputs("  \"residual\": ", stdout);
-  json_number(stdout, o->residual);
-  if (input->is_lcp) {
-    fputs(",\n  \"componentwise\": ", stdout);
-    json_number(stdout, o->componentwise);
-  }
-  fputs(",\n  \"certificate\": ", stdout);
-  json_number(stdout, o->certificate);
-  fputs(",\n  \"tolerance\": ", stdout);
-  json_number(stdout, settings->tolerance);
-  printf(
-      ",\n  \"pivots\": %ld,\n  \"factorisations\": %ld,\n"
-      "  \"iterations\": %ld,\n  \"repeat\": %" PRIu64
-      ",\n  \"seconds\": %.9g\n}\n",
-      o->pivots, o->factorisations, o->iterations, settings->repeat,
-      o->seconds);
+  json_put(&out, "residual", o->residual);
+  if (input->is_lcp) json_put(&out, "componentwise", o->componentwise);
+  json_put(&out, "certificate", o->certificate);
+  json_put(&out, "tolerance", settings->tolerance);
+  json_put_count(&out, "pivots", o->pivots);
+  json_put_count(&out, "factorisations", o->factorisations);
+  json_put_count(&out, "iterations", o->iterations);
+  json_put_count(&out, "repeat", (long long)settings->repeat);
+  json_put(&out, "seconds", o->seconds);
+  json_close(&out);
 }
 
 static void print_text(const solve_input *input, const outcome *o) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "judge/judge.h"
+#include "judge/tables.h"
 #include "judge/verdict.h"
 
 static double worse(double a, double b) { return b <= a ? a : b; }
@@ -78,25 +79,8 @@ static void sum_times(const recording *r, compare_figures *f) {
 static void judge_alone(compare_run *run) {
   compare_figures *f = &run->figures;
   const recording *r = run->levels[0];
-  *f = (compare_figures){.contact_error_worst = NAN,
-                         .contact_error_p90 = NAN,
-                         .cone_violation_worst = NAN,
-                         .friction_error_worst = NAN,
-                         .friction_error_p90 = NAN,
-                         .own_error_worst = NAN,
-                         .penetration_worst = NAN,
-                         .penetration_end = NAN,
-                         .joint_error_worst = NAN,
-                         .energy_drift = NAN,
-                         .contact_work = NAN,
-                         .momentum_drift = NAN,
-                         .fastest_end = NAN,
-                         .reference_error = NAN,
-                         .order = NAN,
-                         .parted = NAN,
-                         .ms_step_median = NAN,
-                         .ms_step_p99 = NAN,
-                         .ms_step_worst = NAN};
+  *f = (compare_figures){.steps = 0};
+  figures_forget(f);
   if (r == NULL) return;
   f->steps = (long)r->head->steps;
   f->messages = (long)r->head->messages;
@@ -127,10 +111,8 @@ static double distance(const recording_pose *a, const recording_pose *b) {
   return sqrt(sum);
 }
 
-/* Of two frames: the largest distance of a body from itself, or the root of
- * their mean square. Bodies that one of them lacks have no distance. */
-static double frame_distance(const recording_frame *a, const recording_frame *b,
-                             bool largest) {
+double frame_distance(const recording_frame *a, const recording_frame *b,
+                      bool largest) {
   const recording_pose *poses = frame_poses(a);
   double most = 0, sum = 0;
   uint32_t n = 0;
@@ -247,7 +229,7 @@ static void judge_against_reference(comparison *c) {
   }
 }
 
-static bool is_stock(const compare_run *run) {
+bool compare_is_stock(const compare_run *run) {
   return strcmp(run->name, "step") == 0 || strncmp(run->name, "quick", 5) == 0;
 }
 
@@ -261,11 +243,11 @@ static int choose_reference(const comparison *c) {
     const compare_run *run = &c->runs[i];
     if (run->levels[1] == NULL || run->levels[2] == NULL) continue;
     double change = largest_distance(run->levels[1], run->levels[2], INFINITY);
-    bool better = is_stock(run) == stock ? change < least : stock;
+    bool better = compare_is_stock(run) == stock ? change < least : stock;
     if (chosen >= 0 && !better) continue;
     chosen = i;
     least = change;
-    stock = is_stock(run);
+    stock = compare_is_stock(run);
   }
   return chosen;
 }

@@ -39,6 +39,18 @@ const recording_contact *frame_contacts(const recording_frame *frame);
 /** NULL where the frame has no such body. */
 const recording_pose *frame_pose(const recording_frame *frame, uint32_t body);
 
+/** The frame of the shown world that stands at a time; there is one. */
+const recording_frame *recording_frame_at(const recording *recording,
+                                          double time);
+/** True if the shape is the one that holds at a step: of a body the newest telling
+ *  of its shapes, of none until it was told to have moved. */
+bool recording_shape_holds(const recording *recording, size_t shape,
+                           int64_t step);
+/** m: the largest distance of a body from itself, or the root of their mean
+ *  square. Bodies that one of the frames lacks have none. */
+double frame_distance(const recording_frame *one, const recording_frame *other,
+                      bool largest);
+
 /* ---- a run, and what came of it ---- */
 
 enum { COMPARE_LEVELS = 3, COMPARE_RUNS = 16, COMPARE_NAME = 32 };
@@ -107,6 +119,9 @@ typedef struct comparison {
   verdict_line lines[VERDICT_LINES]; /* worst first */
   int n_lines;
 } comparison;
+
+/** True if the run was on one of the host's own steppers. */
+bool compare_is_stock(const compare_run *run);
 
 /** Fill in all figures. */
 void compare_judge(comparison *comparison, recording *again);

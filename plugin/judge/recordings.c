@@ -203,3 +203,26 @@ const recording_pose *frame_pose(const recording_frame *frame, uint32_t body) {
   return from < frame->n_bodies && poses[from].body == body ? &poses[from]
                                                             : NULL;
 }
+
+const recording_frame *recording_frame_at(const recording *r, double time) {
+  size_t from = 0, to = r->n_frames;
+  while (to - from > 1) {
+    size_t middle = from + (to - from) / 2;
+    if (r->frames[middle]->time <= time + 1e-9)
+      from = middle;
+    else
+      to = middle;
+  }
+  return r->frames[from];
+}
+
+bool recording_shape_holds(const recording *r, size_t index, int64_t step) {
+  const recording_shape *shape = r->shapes[index];
+  if (shape->body == 0) return shape->last == 0 || (int64_t)shape->last >= step;
+  const recording_body *last = NULL;
+  for (size_t i = 0; i < r->n_bodies; i++)
+    if (r->bodies[i]->body == shape->body &&
+        r->bodies[i]->world == shape->world)
+      last = r->bodies[i];
+  return last == NULL || (const void *)shape > (const void *)last;
+}

@@ -261,10 +261,6 @@ static double relative_of(const comparison *c, const compare_run *run,
   return value == 0 ? 0 : scale > 0 ? value / scale : NAN;
 }
 
-static bool is_ours(const compare_run *run) {
-  return strcmp(run->name, "step") != 0 && strncmp(run->name, "quick", 5) != 0;
-}
-
 /* ---- runs that broke ---- */
 
 typedef struct trouble {
@@ -351,18 +347,17 @@ static double cost_of(const compare_run *run) {
   return run->figures.ms_step_median;
 }
 
-/* Of those that are as good as the best, the fastest. `ours` NULL: of all; else
- * of ode-mlcp's schemes or of the host's steppers. NULL: none. */
-static const compare_run *choose(const comparison *c, const bool *ours) {
+/* Of those that are as good as the best, the fastest; NULL: none. */
+static const compare_run *choose(const comparison *c, bool stock_too) {
   double least = INFINITY;
   const compare_run *chosen = NULL;
   for (int i = 0; i < c->n_runs; i++)
-    if (ours == NULL || is_ours(&c->runs[i]) == *ours)
+    if (stock_too || !compare_is_stock(&c->runs[i]))
       least = fmin(least, score_of(c, &c->runs[i]));
   if (!isfinite(least)) return NULL;
   for (int i = 0; i < c->n_runs; i++) {
     const compare_run *run = &c->runs[i];
-    if (ours != NULL && is_ours(run) != *ours) continue;
+    if (!stock_too && compare_is_stock(run)) continue;
     if (!(score_of(c, run) <= fmax(NOTICE, ALIKE * least))) continue;
     if (chosen == NULL || cost_of(run) < cost_of(chosen)) chosen = run;
   }
@@ -380,18 +375,12 @@ static const compare_run *fastest(const comparison *c) {
 
 /* ---- the sentence ---- */
 
-static void __attribute__((format(printf, 2, 3)))
-say(comparison *c, const char *format, ...) {
-  va_list arguments;
-  size_t used = strlen(c->headline);
-  va_start(arguments, format);
-  vsnprintf(c->headline + used, sizeof c->headline - used, format, arguments);
-  va_end(arguments);
-}
+#define say(c, ...) add((c)->headline, sizeof(c)->headline, __VA_ARGS__)
 
 /* "ode-mlcp's ah", "quick" */
 static void say_name(comparison *c, const compare_run *run) {
-  say(c, is_ours(run) && !c->is_scene ? "ode-mlcp `%s`" : "%s", run->name);
+  say(c, !compare_is_stock(run) && !c->is_scene ? "ode-mlcp `%s`" : "%s",
+      run->name);
 }
 
 static void say_fault(comparison *c, const compare_run *run,
@@ -464,9 +453,8 @@ static void say_lost(comparison *c, const compare_run *best,
 }
 
 static void write_headline(comparison *c, const char *program) {
-  const bool mine = true;
-  const compare_run *best = choose(c, NULL), *fast = fastest(c);
-  const compare_run *our = choose(c, &mine);
+  const compare_run *best = choose(c, true), *fast = fastest(c);
+  const compare_run *our = choose(c, false);
   double excess;
   char number[32];
   uint32_t bodies = 0, contacts = 0;
@@ -497,7 +485,7 @@ static void write_headline(comparison *c, const char *program) {
     say(c, " ");
     say_state(c, best);
     say(c, "; a step takes %s ms", short_number(cost_of(best), number));
-  } else if (!is_ours(best) && our != NULL) {
+  } else if (compare_is_stock(best) && our != NULL) {
     say_lost(c, best, our);
   } else if (best == fast) {
     say(c, "take ");
@@ -571,7 +559,7 @@ static void add_fault(comparison *c, const fault *fault, verdict_line lines[],
   line->relative = most;
   line->badness = most / notice_of(fault);
   snprintf(line->advice, sizeof line->advice, "%s",
-           fault->advice[is_ours(worst)]);
+           fault->advice[!compare_is_stock(worst)]);
   char number[32], part[32];
   add(line->text, sizeof line->text, "%s: %s %s %s, %s %s", worst->name,
       fault->says, short_number(line->figure, number), fault->unit,

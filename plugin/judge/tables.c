@@ -1,0 +1,141 @@
+#include "judge/tables.h"
+
+#include <math.h>
+
+/* ROW(field, kind, less is better, words, unit) */
+#define FIGURES(ROW)                                                           \
+  ROW(steps, COUNT, false, "steps taken or tried", "")                         \
+  ROW(contact_error_worst, NUMBER, true, "contact off its law, worst", "m/s")  \
+  ROW(contact_error_p90, NUMBER, true, "  nine steps of ten below", "m/s")     \
+  ROW(penetration_worst, NUMBER, true, "deepest penetration", "m")             \
+  ROW(joint_error_worst, SELDOM, true, "joint off its place, worst", "m, rad") \
+  ROW(cone_violation_worst, NUMBER, true, "friction beyond its cone", "m/s")   \
+  ROW(friction_error_worst, NUMBER, true, "friction off its law, worst",       \
+      "m/s")                                                                   \
+  ROW(friction_error_p90, NUMBER, true, "  nine steps of ten below", "m/s")    \
+  ROW(own_error_worst, NUMBER, true, "off what it asked itself, worst", "m/s") \
+  ROW(energy_drift, NUMBER, true, "energy not explained, most", "J")           \
+  ROW(reference_error, NUMBER, true, "off the reference", "m")                 \
+  ROW(order, NUMBER, false, "order in the step size", "")                      \
+  ROW(messages, COUNT, true, "solver messages", "")                            \
+  ROW(failed_steps, COUNT, true, "failed steps", "")                           \
+  ROW(degraded, COUNT, true, "degraded answers", "")                           \
+  ROW(ms_step_median, NUMBER, true, "a step, median", "ms")                    \
+  ROW(ms_step_p99, NUMBER, true, "  99 steps of 100 below", "ms")              \
+  ROW(ms_step_worst, NUMBER, true, "  the longest", "ms")                      \
+  ROW(penetration_end, NUMBER, true, "penetration at the end", "m")            \
+  ROW(fastest_end, NUMBER, false, "fastest body at the end", "m/s")            \
+  ROW(contact_work, NUMBER, false, "energy put in by contacts", "J")           \
+  ROW(momentum_drift, NUMBER, true, "momentum not explained, a step", "N s")   \
+  ROW(unsolved, COUNT, true, "unsolved answers", "")                           \
+  ROW(not_finite, COUNT, true, "steps to states not finite", "")               \
+  ROW(parted, NUMBER, false, "parts from the first run at", "s")               \
+  ROW(seconds, NUMBER, false, "simulated", "s")                                \
+  ROW(impacts_by_set, RARE, false, "impacts by an outcome of the set", "")     \
+  ROW(poisson_bounces, RARE, false, "  Poisson's law: it bounces", "")         \
+  ROW(poisson_unposed, RARE, false, "  Poisson's law: there is no set", "")    \
+  ROW(poisson_unfinished, RARE, false, "  Poisson's law: the sample failed",   \
+      "")                                                                      \
+  ROW(lost_pairs, RARE, false, "touching pairs that ODE would lose", "")
+
+const figure figures[] = {
+#define ROW(field, kind, less, words, unit)                                    \
+  {#field, words, unit, FIGURE_##kind, less, offsetof(compare_figures, field)},
+    FIGURES(ROW)
+#undef ROW
+};
+const size_t n_figures = sizeof figures / sizeof figures[0];
+
+static bool is_number(const figure *figure) {
+  return figure->kind == FIGURE_NUMBER || figure->kind == FIGURE_SELDOM;
+}
+
+double figure_value(const figure *figure, const compare_run *run) {
+  const void *place = (const char *)&run->figures + figure->offset;
+  return is_number(figure) ? *(const double *)place
+                           : (double)*(const long *)place;
+}
+
+bool figure_is_empty(const figure *figure, const comparison *c) {
+  bool rare = figure->kind == FIGURE_RARE || figure->kind == FIGURE_SELDOM;
+  for (int i = 0; i < c->n_runs; i++) {
+    if (c->runs[i].levels[0] == NULL) continue;
+    double value = figure_value(figure, &c->runs[i]);
+    if (!isnan(value) && (!rare || value != 0)) return false;
+  }
+  return true;
+}
+
+void figures_forget(compare_figures *f) {
+  for (size_t k = 0; k < n_figures; k++)
+    if (is_number(&figures[k]))
+      *(double *)((char *)f + figures[k].offset) = NAN;
+}
+
+/* ---- steps ---- */
+
+/* COLUMN(field, header, logarithmic, axis, title) */
+#define COLUMNS(COLUMN)                                                        \
+  COLUMN(time, "time_s", false, "time, s", NULL)                               \
+  COLUMN(step_size, "step_size_s", false, "step size, s", NULL)                \
+  COLUMN(contact_error, "contact_error_m_s", true, "worst contact, m/s",       \
+         "Contact off its law")                                                \
+  COLUMN(penetration, "penetration_m", true, "deepest, m", "Penetration")      \
+  COLUMN(friction_error, "friction_error_m_s", true, "worst contact, m/s",     \
+         "Friction off its law")                                               \
+  COLUMN(cone_violation, "cone_violation_m_s", true, "worst contact, m/s",     \
+         "Friction beyond its cone")                                           \
+  COLUMN(own_error, "own_error_m_s", true, "worst contact, m/s", NULL)         \
+  COLUMN(joint_error, "joint_error", true, "worst row, m or rad",              \
+         "Joints off their place")                                             \
+  COLUMN(energy_unexplained, "energy_unexplained_J", false, "energy, J",       \
+         "Energy not explained, since the start")                              \
+  COLUMN(contact_work, "contact_work_J", false, "energy, J",                   \
+         "Energy put in by contacts, since the start")                         \
+  COLUMN(kinetic, "kinetic_J", false, "energy, J", "Kinetic energy")           \
+  COLUMN(potential, "potential_J", false, "energy, J", "Potential energy")     \
+  COLUMN(momentum_unexplained, "momentum_unexplained_N_s", true,               \
+         "momentum, N s", NULL)                                                \
+  COLUMN(fastest, "fastest_m_s", false, "speed, m/s", "Fastest body")          \
+  COLUMN(residual, "residual", true, "relative residual", NULL)                \
+  COLUMN(seconds, "seconds", true, "time, s", "Wall clock of a step")
+
+const step_column step_columns[] = {
+#define COLUMN(field, header, logarithmic, axis, title)                        \
+  {#field, header, axis, title, logarithmic, offsetof(recording_step, field)},
+    COLUMNS(COLUMN)
+#undef COLUMN
+};
+const size_t n_step_columns = sizeof step_columns / sizeof step_columns[0];
+
+const double STEP_ROUNDING = 1e-10;
+
+double step_value(const recording_step *step, const step_column *column) {
+  return *(const double *)((const char *)step + column->offset);
+}
+
+bool step_column_tells(const comparison *c, const step_column *column) {
+  for (int i = 0; i < c->n_runs; i++) {
+    const recording *r = c->runs[i].levels[0];
+    for (size_t k = 0; r != NULL && k < r->n_shown_steps; k++)
+      if (fabs(step_value(r->shown_steps[k], column)) > STEP_ROUNDING)
+        return true;
+  }
+  return false;
+}
+
+size_t step_points(const recording *r, const step_column *column, size_t most,
+                   double times[], double values[]) {
+  size_t a_point = r->n_shown_steps / most + 1, n = 0;
+  for (size_t k = 0; k < r->n_shown_steps; n++) {
+    double worst = 0, time = 0;
+    for (size_t end = k + a_point; k < r->n_shown_steps && k < end; k++) {
+      double value = step_value(r->shown_steps[k], column);
+      if (!(fabs(value) <= fabs(worst))) worst = value;
+      time = r->shown_steps[k]->time;
+    }
+    if (times != NULL) times[n] = time;
+    if (values != NULL) values[n] = worst;
+  }
+  return n;
+}
