@@ -592,8 +592,8 @@ ODE_MLCP_API void ode_mlcp_observe(ode_mlcp_observer *observer, void *context);
  *     ..
  */
 
-/** What collides in a world now, as a problem on plain arrays, and how its
- *  coordinates move the bodies. To be read only. It does not follow the world:
+/** Everything that collides in a world now, as a problem on plain arrays, and how
+ *  its coordinates move the bodies. To be read only. It does not follow the world:
  *  it holds until a body moves or is destroyed. */
 typedef struct ode_mlcp_world_impact {
   size_t struct_size; /* set by the library: bytes that are there */

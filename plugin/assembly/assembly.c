@@ -516,8 +516,8 @@ static void weigh_rows(const assembly *a, component_problem *c, int first) {
   }
 }
 
-/* What a joint's rows may carry after the last step, into `room`; NULL where nothing
- * is known or nobody asked for softness. */
+/* The load that a joint's rows may carry after the last step, into `room`; NULL
+ * where nothing is known or nobody asked for softness. */
 static const double *carried_by_joint(const assembly *a, int j,
                                       double room[6]) {
   const world_snapshot *world = a->request.world;
@@ -562,7 +562,7 @@ static void add_gap_row(const assembly *a, component_problem *c, int k,
       (contact_rows){.first_row = c->set.n_rows - 1, .n_rows = 1};
 }
 
-/* Where contacts are pushed out to depth 0, rounding decides which of them the next
+/* Rounding decides which of the contacts that are pushed out to depth 0 the next
  * step is told of; a structure that loses some falls by as much as gravity does in a
  * step. A hundred times what an accepted residual moves a body is deep enough, and
  * far below what is seen. Contacts that are found before they touch need none, and a

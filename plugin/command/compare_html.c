@@ -410,8 +410,8 @@ static void add_tables(FILE *out) {
   fputc(']', out);
 }
 
-/* What one may want to look at: when a run was first off the law of contact by a
- * hundredth of the scene's speed, and its first message; null: never. */
+/* Times worth a look: when a run was first off the law of contact by a hundredth
+ * of the scene's speed, and its first message; null: never. */
 static void add_marks(const comparison *c, const recording *r, FILE *out) {
   double off = INFINITY, message = INFINITY;
   for (size_t i = r->n_shown_steps; i-- > 0;) {

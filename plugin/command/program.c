@@ -70,8 +70,8 @@ static bool find_file(char path[PATH_MAX], const char *name, char *message,
 
 /* ---- looking at it ---- */
 
-/* What is wrong with a file whose ELF header does not match this machine's, or
- * NULL. Ours is read off this very program. */
+/* Tells why a file's ELF header does not match this machine's; NULL: it does.
+ * Ours is read off this very program. */
 static const char *machine_problem(const ElfW(Ehdr) * header) {
   ElfW(Ehdr) own;
   int descriptor = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);

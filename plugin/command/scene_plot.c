@@ -77,7 +77,7 @@ static void put_point(FILE *out, const scene_result *result,
           position[axes[1]] + turned[axes[1]]);
 }
 
-/* What is seen of a convex shape along the third axis: its furthest points in
+/* The outline of a convex shape along the third axis: its furthest points in
  * all directions of the picture; a ball also shows a spoke. */
 static void put_silhouette(FILE *out, const scene_result *result,
                            const scene_outline *outline, long row) {

@@ -41,8 +41,8 @@ bool host_body_read(host_body *body, dBodyID id, double step_size,
 /** Add the gyroscopic torque in the host's implicit form to `force`. */
 void host_body_add_gyroscopic_torque(host_body *body, double step_size);
 
-/** What the row J [6] of a body's gives way to an impulse by turning,
- *  J I^-1 J' of its angular part; 0 where the body is kinematic. */
+/** How far a body's row J [6] gives way to an impulse by turning, J I^-1 J' of its
+ *  angular part; 0 where the body is kinematic. */
 double host_body_turn_mobility(const host_body *body, const double J[6]);
 
 /** The body's 6 x 6 mass matrix in the world's frame. */

@@ -45,8 +45,8 @@
 #define PATCHED_HOST_WEAK(name) PATCHED_HOST_PRAGMA(weak name)
 PATCHED_HOST_FUNCTIONS(PATCHED_HOST_WEAK)
 
-/** What keeps the ODE library of this process from being stepped: one of these
- *  functions is missing, or its numbers are not double; NULL: nothing. */
+/** Tells why the ODE library of this process cannot be stepped: one of these
+ *  functions is missing, or its numbers are not double; NULL: it can. */
 const char *patched_host_fault(void);
 
 #endif

@@ -233,8 +233,8 @@ bool compare_is_stock(const compare_run *run) {
   return strcmp(run->name, "step") == 0 || strncmp(run->name, "quick", 5) == 0;
 }
 
-/* Of ode-mlcp's schemes, or of the host's steppers where there is none, the one
- * that changed least from R substeps to R^2. */
+/* The reference changed least from R substeps to R^2 of ode-mlcp's schemes, or of
+ * the host's steppers where there is no scheme. */
 static int choose_reference(const comparison *c) {
   int chosen = -1;
   double least = INFINITY;

@@ -308,9 +308,9 @@ static double law_error(const measured_contact *contact,
 /* A force that gives way by more than this part of what it moves. */
 static const double SOFT = 1e-3;
 
-/* What a stepper says that it asked for in its place, and by how much it missed
- * that: position errors taken away by moving bodies, with a velocity between
- * none and what takes all of the overlap away. */
+/* By how much a stepper missed what it says that it asked for in place of the law:
+ * position errors taken away by moving bodies, with a velocity between none and
+ * that which takes all of the overlap away. */
 static double own_error(const measurement *m, const measured_contact *contact,
                         const contact_law *law) {
   const dReal *n = normal_of(contact);

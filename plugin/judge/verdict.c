@@ -207,8 +207,8 @@ static double mass_of(const recording *r) {
   return mass;
 }
 
-/* What moves most calmly sets the scale: a run that explodes is no measure of
- * itself. At rest it is the weight over a body's size. */
+/* The calmest run sets the scale: one that explodes is no measure of itself. At
+ * rest it is the weight over a body's size. */
 static void find_scales(comparison *c) {
   double kinetic = INFINITY, weight = 0, mass = 0;
   for (int i = 0; i < c->n_runs; i++) {
@@ -267,7 +267,8 @@ typedef struct trouble {
   const char *what, *advice;
 } trouble;
 
-/* What ended a run or its worth; NULL: nothing. `cut` is the command's doing. */
+/* Tells how a run broke or lost its worth; NULL: it did not. `cut` is the
+ * command's doing. */
 static const trouble *trouble_of(const compare_run *run, bool *cut) {
   static const trouble kinds[] = {
       {"states came to be no numbers",
@@ -347,7 +348,7 @@ static double cost_of(const compare_run *run) {
   return run->figures.ms_step_median;
 }
 
-/* Of those that are as good as the best, the fastest; NULL: none. */
+/* The fastest of those that are as good as the best; NULL: none. */
 static const compare_run *choose(const comparison *c, bool stock_too) {
   double least = INFINITY;
   const compare_run *chosen = NULL;

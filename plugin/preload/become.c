@@ -291,7 +291,7 @@ static int count_words(va_list words) {
   return n;
 }
 
-/* Of the words after `first`, up to the NULL. */
+/* Lists `first` and the words after it, up to the NULL. */
 static void read_words(char *list[], char *first, va_list words) {
   int n = 0;
   list[n++] = first;

@@ -142,8 +142,8 @@ static void finish_undisturbed(void) {
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* What the program printed comes before what is written now, should both go to
- * the same file. Not where another thread is held up inside a print. */
+/* The program's output comes before what is written now, should both go to the
+ * same file. Not where another thread is held up inside a print. */
 static void flush_stdout(void) {
   if (ftrylockfile(stdout) != 0) return;
   fflush_unlocked(stdout);

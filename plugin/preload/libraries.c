@@ -125,8 +125,8 @@ static int notice_other_ode(struct dl_phdr_info *object, size_t size,
   return 1;
 }
 
-/* What dlmopen loads beside everything else, dl_iterate_phdr does not tell.
- * Older C libraries do not list it either. */
+/* dl_iterate_phdr does not tell of libraries that dlmopen loads beside everything
+ * else. Older C libraries do not list them either. */
 static const char *find_in_other_namespaces(void) {
 #ifdef LISTS_NAMESPACES
   // declared as the older, shorter struct

@@ -273,7 +273,7 @@ VISIBLE void dGeomSetBody(dGeomID geom, dBodyID body) {
 
 /* ---- bodies ---- */
 
-/* What a body is like is read anew where a program calls one of these. */
+/* A body's kind is read anew where a program calls one of these. */
 #define CHANGES_BODIES(name, parameters, arguments)                            \
   VISIBLE void name parameters {                                               \
     HOST(name);                                                                \
@@ -384,8 +384,8 @@ static int take_with_own_stream(step_function *step, dWorldID world,
   return taken;
 }
 
-/* Where a step's record had no room, its times and counts are told by
- * themselves. */
+/* Times and counts are told by themselves of a step whose record had no
+ * room. */
 static traffic_step *begin_blind(void) {
   traffic_step *told = traffic_begin(TRAFFIC_STEP, sizeof *told);
   if (told != NULL) told->n_bodies = told->n_contacts = told->n_joints = 0;

@@ -9,8 +9,8 @@
 
 /* ---- bodies ---- */
 
-/* Where the host keeps a body's state, as long as there is the body, and what it
- * is like, which is read anew only where a program changed it. */
+/* The places of a body's state in the host, which stay as long as the body, and
+ * its kind, which is read anew only where a program changed it. */
 typedef struct body_places {
   dBodyID body;
   unsigned long serial;

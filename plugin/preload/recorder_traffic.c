@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of the ring so much is used where the command keeps up, B. */
+/* So much of the ring is used where the command keeps up, B. */
 static const uint64_t SOON = (uint64_t)2 << 20;
 
 static traffic_head *head;

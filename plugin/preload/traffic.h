@@ -1,5 +1,5 @@
-/* What a recorded process tells the command, step by step, while it runs: the
- * state of its worlds as it is, nothing worked out. The command judges it and
+/* A recorded process tells the command, step by step, while it runs, the state
+ * of its worlds as it is, nothing worked out. The command judges it and
  * writes the recording, so that the program pays for copies alone.
  *
  * A file that both have mapped: a head, then a ring. `written` and `taken` count

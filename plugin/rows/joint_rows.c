@@ -56,8 +56,8 @@ void joint_rows_add(row_set *set, const row_frame *frame,
   const dStepperJointRows *host = &joint->rows;
   double h = frame->step_size;
   int first = set->n_rows;
-  /* Of velocities at the step's end is all of a joint that has a stiff spring, or
-   * nothing: rows that hold the mean of both ends throw what the spring takes out
+  /* A joint that has a stiff spring holds velocities at the step's end in all of
+   * its rows: rows that hold the mean of both ends throw what the spring takes out
    * at one back at the other, and a car's wheels never come to rest. */
   bool stiff = false;
   for (int i = 0; i < 6; i++) row_of[i] = -1;

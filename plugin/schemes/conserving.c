@@ -16,11 +16,11 @@ static const double SETTLED = 1e-11;
 /* m, rad: joint errors up to this are taken away by the step itself; larger ones
  * by moving the bodies, which gives them no velocity */
 static const double SMALL_ERROR = 1e-6;
-/* Of a row's diagonal: the compliance of a round, for rows that say the same. It
- * counts from the impulse of the round before, so that none is left in the
- * end. */
+/* The compliance of a round as a part of a row's diagonal, for rows that say the
+ * same. It counts from the impulse of the round before, so that none is left in
+ * the end. */
 static const double COMPLIANCE = 1e-7;
-/* Of what the end's projection did to the velocities, so much is undone at the
+/* This part of what the end's projection did to the velocities is undone at the
  * start of the next step: 1 keeps the energy where it is, 0 damps most (42). */
 static const double CARRIED = 0.99;
 
@@ -568,8 +568,8 @@ static void arrive(const second_order *s, const motion *from, double h,
 
 /* --- contacts --------------------------------------------------------------- */
 
-/* What a soft contact pushes with is its force at the start, and what the step
- * makes of it. */
+/* A soft contact pushes with its force at the start, and with what the step makes
+ * of it. */
 static void prepare_contacts(second_order *s) {
   for (int k = 0; k < s->here->contacts.n; k++) {
     const world_contact *start = &s->here->contacts.items[k];

@@ -135,8 +135,8 @@ static bool find_loads(event_state *w) {
 
 /* --- impulses over the step ----------------------------------------------- */
 
-/* What the collision function found at the step's start has a joint of its own:
- * it is told the force of the same contact at other poses.
+/* A contact that the collision function found at the step's start has a joint of
+ * its own: it is told the force of the same contact at other poses.
  * @param solved  the contacts of the last solve,
  * @param at      [here's contacts] and where there; NULL: they are here's */
 static bool tally_found(event_state *w, double seconds,
@@ -269,8 +269,8 @@ static void note_touched(event_state *w, const double v[]) {
   conserving_end_carry(&w->s, &w->now, w->touched);
 }
 
-/* What the last projection did to bodies that are struck is undone before: what takes
- * its place is the impact's, which contacts and joints are told of. */
+/* The last projection's change of bodies that are struck is undone before: what
+ * takes its place is the impact's, which contacts and joints are told of. */
 static void undo_carry(event_state *w) {
   const world_contacts *contacts = &w->s.here->contacts;
   double tolerance = event_rate_tolerance(w);
@@ -469,7 +469,7 @@ static bool accept(event_state *w, double *remaining, double h) {
 
 static bool try_step(event_state *w, double *size);
 
-/* What is fast is elsewhere by what a step to the collision differs from the way
+/* A fast body is elsewhere by what a step to the collision differs from the way
  * of a longer one. A way that does not settle is left for the one before. */
 static bool meet_exactly(event_state *w, double longest, double *way) {
   const double CLOSE = 1e-13; /* s */
@@ -564,8 +564,8 @@ static bool close_stops(event_state *w) {
   return true;
 }
 
-/* What the trial that was accepted ends at has been looked at already, unless
- * joint rows were read for another size of step. */
+/* The end of the trial that was accepted has been looked at already, unless joint
+ * rows were read for another size of step. */
 static bool correct(event_state *w, double last) {
   bool read = last == w->s.step->step_size && w->ahead_size == last;
   if (!read &&

@@ -270,7 +270,7 @@ static bool solve_set(event_state *w, const scheme_step *step, int first,
 
 /* --- islands that meet ------------------------------------------------------ */
 
-/* What a set that turned out to be part of a larger one came to is void. */
+/* The result of a set that turned out to be part of a larger one is void. */
 static void void_set(event_state *w, const scheme_step *step, int first) {
   if (!w->islands[first].solved) return;
   outcome_add_work(step->out, &w->islands[first].out);

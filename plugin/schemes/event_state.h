@@ -1,5 +1,5 @@
-/* What the files of the event-driven step share: the state of a step that is
- * cut at events (PAGT sec. 8). */
+/* The files of the event-driven step share the state of a step that is cut at
+ * events (PAGT sec. 8). */
 #ifndef ODE_MLCP_SCHEMES_EVENT_STATE_H
 #define ODE_MLCP_SCHEMES_EVENT_STATE_H
 

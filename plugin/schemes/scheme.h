@@ -5,8 +5,8 @@
 #include "assembly/assembly.h"
 #include "schemes/forces.h"
 
-/** Where the velocities of a step wait for its commit; per body in the order of
- *  the islands. */
+/** A body's velocities wait here for the step's commit; in the order of the
+ *  islands. */
 typedef struct body_result {
   double v[6];
   double motion[6]; /* moves the body, too, and is not kept */
@@ -96,7 +96,7 @@ void scheme_state_destroy(const scheme *scheme, scheme_state *state);
 /** The settings with which every scheme reads a step's world. */
 world_settings scheme_settings(const scheme_step *step);
 
-/** What every request of a step says: whose settings and observer, x the velocity
+/** The part that every request of a step has: whose settings and observer, x the velocity
  *  at the step's end, slip as small as matters in such a step. */
 assembly_request scheme_request(const scheme_step *step,
                                 const world_snapshot *world);

@@ -9,7 +9,7 @@
 
 typedef struct second_order second_order;
 
-/** What one solve of a step is made of (20-23). */
+/** The parts of one solve of a step (20-23). */
 typedef struct step_weights {
   double cq, cv;              /* M~ = M - cv k_v - cq k_q */
   double early, late;         /* of the forces at the two ends, s */
@@ -113,8 +113,8 @@ bool second_order_look(const second_order *s, world_snapshot *world,
  *  false with the outcome's message. */
 bool second_order_look_at_middle(second_order *s, const motion *from, double h);
 
-/** What is known of the contacts of the problem at `at`; friction opposes the slip
- *  of free flight, until second_order_aim. */
+/** Finds what is known of the contacts of the problem at `at`; friction opposes the
+ *  slip of free flight, until second_order_aim. */
 bool second_order_find_known(second_order *s, const world_snapshot *at);
 
 /** A request for x = `level`'s unknown at `at`. */

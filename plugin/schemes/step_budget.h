@@ -1,4 +1,4 @@
-/* What a second-order step of some islands may spend, counted in rows solved and
+/* The work that a second-order step of some islands may spend, counted in rows solved and
  * never in seconds: on looking for transitions, on sizes that do not settle, on
  * events, on what is drawn of sets of impacts. */
 #ifndef ODE_MLCP_SCHEMES_STEP_BUDGET_H
@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/** What an island's body remembers of tries that came to nothing: they are the
- *  price of a step, and what did not end in one seldom does in the next. */
+/** An island's body remembers tries that came to nothing: they are the price of a
+ *  step, and a try that did not end in one seldom does in the next. */
 typedef struct failed_tries {
   int searches;     /* for transitions that ran out, in a row, */
   int search_pause; /* and steps until the next */
@@ -39,7 +39,7 @@ void step_budget_start(step_budget *budget, double step_size, double window,
 /** Take over what a body of the step remembers. */
 void step_budget_recall(step_budget *budget, const failed_tries *of);
 
-/** What its bodies are to remember of the step. */
+/** The tries that its bodies are to remember of the step. */
 failed_tries step_budget_failed(const step_budget *budget);
 
 /** Count a trial step for which so many rows were solved. */

@@ -468,8 +468,8 @@ static void hand_over(const stewart_trinkle *s, scheme_step *step) {
   assembly_add_forces(s->base.assembly, step->step_size, step->joints);
 }
 
-/* What the collision function found at the start of the step has a joint of its
- * own: it is told the force of the same contact in the problem. */
+/* A contact that the collision function found at the start of the step has a joint
+ * of its own: it is told the force of the same contact in the problem. */
 static bool tell_found_contacts(stewart_trinkle *s, scheme_step *step) {
   if (!match(s, &s->home, &s->home.contacts, &s->problem.contacts, step->out))
     return false;

@@ -767,8 +767,8 @@ static world_stepper *attached_stepper(dWorldID world) {
   return dWorldGetStepperContext(world);
 }
 
-/* What is wrong is said as the host says it: few programs look at more than
- * whether a call worked. */
+/* A bad option is told as the host tells its own errors: few programs look at
+ * more than whether a call worked. */
 static bool read_options(const ode_mlcp_options *given, ode_mlcp_options *own) {
   char message[SETTING_LINE];
   if (settings_read(given, own, message, sizeof message)) return true;

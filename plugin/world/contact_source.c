@@ -6,8 +6,8 @@
 
 #include "common/vec3.h"
 
-/* Of bodies at rest beside each other, gaps up to this are of interest: what
- * rounding may make of a touch. */
+/* Gaps up to this are of interest between bodies at rest beside each other:
+ * rounding may open a touch. */
 static const double LEAST_MARGIN = 1e-6; /* m */
 
 /* --- the list --------------------------------------------------------------- */
@@ -231,8 +231,8 @@ static void set_direction(dContact *contact, const ode_mlcp_surface *surface) {
   for (int i = 0; i < 3; i++) contact->fdir1[i] = direction[i] / length;
 }
 
-/* Where a contact acts: half-way between two bodies, so that they turn as much
- * as they push each other; what meets the world is held by its own surface. */
+/* A contact acts half-way between two bodies, so that they turn as much as they
+ * push each other; a body that meets the world is held by its own surface. */
 static double contact_shift(dGeomID geom2, double gap) {
   return dGeomGetBody(geom2) == NULL ? 0.5 * gap : 0;
 }

@@ -10,7 +10,7 @@
 static const double LEVEL = 1e-5; /* what lies so near is flush */
 static const double AWAY = 1e-3;  /* a probe's middle from the surface */
 
-/* What rounding makes of a direction that a probe finds. */
+/* Rounding turns a direction that a probe finds by so much. */
 static const double ROUNDING = 1e-8;
 
 struct inner_place {

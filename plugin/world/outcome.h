@@ -6,7 +6,7 @@
 
 #include "ode_mlcp.h"
 
-/* Of more that contradict each other in a step the others are counted alone. */
+/* Contradictions of a step that are kept; further ones are only counted. */
 enum { OUTCOME_CONTRADICTIONS = 32 };
 
 typedef struct outcome {

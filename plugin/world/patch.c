@@ -5,7 +5,7 @@
 #include "common/vec3.h"
 #include "world/hair.h"
 
-/* Of the patch's extent: what is so near a line is on it. */
+/* A point this near a line, as a part of the patch's extent, is on it. */
 static const double LEVEL = 1e-5;
 
 typedef struct patch_point {
