@@ -1,5 +1,5 @@
 #!/bin/sh
-# Pictures of impact sets: the paper's figures and a user's own collision, as PNG,
+# Pictures of impact sets: the examples' and a user's own collision, as PNG,
 # SVG and PDF; what cannot be drawn is said before anything is sampled.
 . "$(dirname "$0")/command_checks.sh"
 
@@ -41,10 +41,6 @@ refused "planes of nothing" "go with --plot" plate --planes vnA:vnB
 refused "view of nothing" "go with --plot" plate --view outcomes
 refused "a long unit" "--unit" plate --plot a.png \
   --unit "furlongs per fortnight or so"
-refused "no figure" "--figure" --figure 8
-refused "figure of what" "says which collision" --figure 9 plate
-refused "figure with planes" "says which collision" --figure 9 \
-  --planes vnA:vnB
 
 # sketch LINE WHAT PATTERN
 sketch() {
@@ -61,6 +57,76 @@ sketch "mass 0 1e999" "no number" "'1e999' is no number"
 printf 'mass 1 1\n' >plate/sketch.txt
 refused "sketch: a point" "all shapes are one point" plate --plot a.png
 check "no picture was made" [ ! -e a.png ]
+
+# ---- long sequences ----
+
+# In place of gnuplot: what it is told.
+mkdir told
+printf '#!/bin/sh\nexec cat >"%s/script"\n' "$PWD" >told/gnuplot
+chmod +x told/gnuplot
+told() { PATH=$PWD/told:$PATH impact "$@"; }
+
+# points: of each sequence in the one panel, "SEQUENCE X Y" in pixels of its axes
+points() {
+  awk '
+    /^set [xy]range/ {
+      axis = substr($2, 1, 1)
+      split(substr($3, 2), ends, ":")
+      low[axis] = ends[1] + 0
+      size[axis] = ends[2] - ends[1]
+    }
+    /^EOD/ { sequence = "" }
+    sequence != "" {
+      print sequence, ($1 - low["x"]) / size["x"] * 300,
+        ($2 - low["y"]) / size["y"] * 264
+    }
+    /^[$]sequence/ { sequence = substr($1, 10) }' script
+}
+
+# A bar whose mass is in its middle tips from one end to the other, each time with this
+# much of the speed: thousands of impacts. bar LENGTH MASS SPEED
+bar() {
+  mkdir -p bar
+  inertia=$(awk -v l="$1" -v m="$2" 'BEGIN { print m * l * l / 1000 }')
+  array 3 3 $2 0 0 0 $2 0 0 0 $inertia >bar/M.mtx
+  array 2 3 0 0 1 1 -$1 $1 >bar/Jn.mtx
+  array 2 3 1 1 0 0 0 0 >bar/Jt.mtx
+  array 2 1 0 0 >bar/mu.mtx
+  array 3 1 0 -$3 0 >bar/v.mtx
+}
+
+for case in "1 1 1" "0.02 30 40" "70 0.5 0.001"; do
+  # shellcheck disable=SC2086 # numbers
+  bar $case
+  told bar --samples 20 --plot bar.svg --planes vnA:vnB --json
+  check "bar $case: a thousand impacts" [ "$(grep -c '"impacts": 1000' out)" = 2 ]
+  points >drawn
+  # the speed falls by 0.4 % between two impacts of one end: by a pixel at most
+  check "bar $case: what is drawn is apart, nothing else is left out" awk '
+    function close_last() { # but for its end, which may be beside another
+      for (i = 1; i < n; i++) {
+        nearest = 1e9
+        for (k = 1; k < n; k++) {
+          d = sqrt((x[i] - x[k]) ^ 2 + (y[i] - y[k]) ^ 2)
+          if (i != k && d < nearest) nearest = d
+        }
+        if (nearest < 2.999 || (i > 4 && nearest > 4.1)) bad = 1
+      }
+      if (n < 100 || n > 250) bad = 1
+      sequences++
+      n = 0
+    }
+    $1 != sequence && n > 0 { close_last() }
+    { sequence = $1; x[++n] = $2; y[n] = $3 }
+    END { close_last(); exit bad || sequences != 2 }' drawn
+done
+# all of a short one, and its end
+told rocking-block --samples 20 --plot block.svg --planes vnA:vnB --json
+points >drawn
+check "two impacts are three places" [ "$(wc -l <drawn)" = 6 ]
+told bar --samples 20 --plot bar.svg --planes vnA:vnB --view outcomes
+points >drawn
+check "outcomes alone: the ends of both" [ "$(wc -l <drawn)" = 2 ]
 
 # ---- pictures ----
 
@@ -90,17 +156,17 @@ rm plate/sketch.txt
 impact plate --samples 30 --plot plain.pdf
 check "without a sketch: a PDF" sh -c 'head -c 4 plain.pdf | grep -q PDF'
 
-for figure in 9 10 11 12 13 14; do
-  impact --figure $figure --samples 200 --steps 40
-  check "figure $figure: status 0" status_is 0
-  check "figure $figure: a PNG" is_png figure-$figure.png
+for name in rocking-block compass-gait box-wall ramone disk-stack; do
+  impact $name --samples 200 --steps 40 --plot $name.png
+  check "$name: status 0" status_is 0
+  check "$name: a PNG" is_png $name.png
 done
-impact --figure 9 --samples 1 --plot one.svg
+impact rocking-block --samples 1 --plot one.svg
 check "one sample: no scale of colours" sh -c \
   'grep -q "all 1 outcomes" one.svg && ! grep -q "in a cell" one.svg'
 # the same set is the same picture
-impact --figure 10 --samples 500 --plot a.svg --threads 1
-impact --figure 10 --samples 500 --plot b.svg --threads 3
+impact compass-gait --samples 500 --plot a.svg --threads 1
+impact compass-gait --samples 500 --plot b.svg --threads 3
 check "threads change nothing" cmp -s a.svg b.svg
 
 finish

@@ -159,6 +159,47 @@ impact ramone --samples 400000 --threads 1 --reduce straight
 check "to the same bytes" cmp -s cut straight
 rm -f cut straight copy
 
+# While a collision is made ready there is nothing to write: a signal ends that at once.
+# One of 800 velocities that each contact moves takes many seconds.
+mkdir large
+awk 'function put(name, r, c, kind,   i, j, file) {
+    file = "large/" name ".mtx"
+    print "%%MatrixMarket matrix array real general\n" r, c >file
+    for (j = 1; j <= c; j++)
+      for (i = 1; i <= r; i++)
+        print kind == "one" ? (i == j) : kind == "waves" \
+          ? sin(i * i + j * j * i + (name == "Jt") * i * j) : kind >file
+    close(file)
+  }
+  BEGIN {
+    put("M", 800, 800, "one")
+    put("Jn", 100, 800, "waves")
+    put("Jt", 100, 800, "waves")
+    put("mu", 100, 1, 0.5)
+    put("v", 800, 1, -1)
+  }'
+has_taken() {
+  [ "$(awk '{ print $14 }' /proc/$runner/stat)" -gt "$1" ]
+}
+ended() { ! kill -0 $runner 2>/dev/null; }
+"$command" impact large --samples 5 --reduce left.set >said 2>&1 &
+runner=$!
+# a second of the processor: the files, of megabytes, are read long before
+check "while it is made ready it is at work" wait_for has_taken 100
+kill -TERM $runner
+tries=0
+until ended || [ $tries -ge 10 ]; do
+  sleep 0.1
+  tries=$((tries + 1))
+done
+check "a signal then: it ends within a second" [ $tries -lt 10 ]
+status=0
+wait $runner || status=$?
+check "by the signal" status_is 143
+check "nothing is said or written" \
+  [ "$(wc -c <said) $(find . -name 'left.set*' | wc -l)" = "0 0" ]
+rm -r large
+
 # a third of the workers is killed and started again
 impact compass-gait --samples 90000 --reduce gait
 workers=

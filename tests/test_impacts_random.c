@@ -14,7 +14,7 @@
 #include "impacts/contact_path.h"
 #include "impacts/impact.h"
 #include "impact_lemke.h"
-#include "impacts/impact_sampler.h"
+#include "impact_sampling.h"
 
 enum { MOST_S = 18, MOST_M = 6, MOST_ROWS = 18, PROBLEMS = 60 };
 
@@ -140,18 +140,12 @@ static void test_ways_to_solve_agree(void) {
       for (int k = 0; k < PROBLEMS; k++) {
         collision collision;
         make_collision(&collision, &random, m, T);
-        ode_mlcp_impact *impact;
-        CU_ASSERT_EQUAL_FATAL(
-            ode_mlcp_impact_create(&collision.problem, &impact, NULL, 0),
-            ODE_MLCP_IMPACT_DONE);
+        ode_mlcp_impact *impact = make_impact(&collision.problem);
         ode_mlcp_impact_options options;
         ode_mlcp_impact_default_options(&options);
         options.method = ODE_MLCP_IMPACT_MODES;
         impact_sampler sampler;
-        CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(impact, &options),
-                              ODE_MLCP_IMPACT_DONE);
-        CU_ASSERT_FATAL(impact_sampler_open(&sampler, impact, &options,
-                                            &memory_from_malloc));
+        open_sampler(&sampler, impact, &options);
         double *scratch = malloc((impact_lemke_scratch(&impact->space) +
                                   contact_path_scratch(&impact->space)) *
                                  sizeof *scratch);
@@ -211,10 +205,7 @@ static bool meets_all(const ode_mlcp_impact_problem *problem, int n_edges,
   impact_sampler samplers[2]; /* modes, search */
   for (int k = 0; k < 2; k++) {
     options.method = k == 0 ? ODE_MLCP_IMPACT_MODES : ODE_MLCP_IMPACT_SEARCH;
-    CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(impact, &options),
-                          ODE_MLCP_IMPACT_DONE);
-    CU_ASSERT_FATAL(impact_sampler_open(&samplers[k], impact, &options,
-                                        &memory_from_malloc));
+    open_sampler(&samplers[k], impact, &options);
   }
   impact_sampler *modes = &samplers[0], *search = &samplers[1];
   int n = space->n_rows;
@@ -395,15 +386,9 @@ static void test_small_steps_leave_no_tree(void) {
     ode_mlcp_impact_options options;
     ode_mlcp_impact_default_options(&options);
     options.method = ODE_MLCP_IMPACT_SEARCH;
-    ode_mlcp_impact *impact;
+    ode_mlcp_impact *impact = make_impact(&collision.problem);
     impact_sampler sampler;
-    CU_ASSERT_EQUAL_FATAL(
-        ode_mlcp_impact_create(&collision.problem, &impact, NULL, 0),
-        ODE_MLCP_IMPACT_DONE);
-    CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(impact, &options),
-                          ODE_MLCP_IMPACT_DONE);
-    CU_ASSERT_FATAL(
-        impact_sampler_open(&sampler, impact, &options, &memory_from_malloc));
+    open_sampler(&sampler, impact, &options);
     const impact_island *island = &impact->islands[0];
     const contact_space *space = &island->space;
     int n = space->n_rows, m = space->n_contacts;
@@ -439,15 +424,9 @@ static void test_climbs_foretell_steps(void) {
     ode_mlcp_impact_options options;
     ode_mlcp_impact_default_options(&options);
     options.caps = ODE_MLCP_IMPACT_ENDS;
-    ode_mlcp_impact *impact;
+    ode_mlcp_impact *impact = make_impact(&collision.problem);
     impact_sampler sampler;
-    CU_ASSERT_EQUAL_FATAL(
-        ode_mlcp_impact_create(&collision.problem, &impact, NULL, 0),
-        ODE_MLCP_IMPACT_DONE);
-    CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(impact, &options),
-                          ODE_MLCP_IMPACT_DONE);
-    CU_ASSERT_FATAL(
-        impact_sampler_open(&sampler, impact, &options, &memory_from_malloc));
+    open_sampler(&sampler, impact, &options);
     const impact_ends *ends = &sampler.ends[0];
     int n = impact->islands[0].space.n_rows;
     for (uint64_t sample = 0; sample < 300 && impact->n_islands == 1;

@@ -35,7 +35,6 @@ typedef struct settings {
   const char *csv, *csv_ways, *plot, *reduce;
   const char *planes, *unit;
   int view;
-  uint64_t figure;         /* 0: none */
   double checkpoint;       /* s between two of a reduction */
   const impact_team *team; /* NULL: this process is alone */
   struct {
@@ -178,11 +177,6 @@ static bool parse(int argc, char **argv, const impact_team *team,
        .words = view_words},
       {"unit", "TEXT", &settings->unit, take_unit, "1 to 24 letters",
        .help = "of contact velocities in pictures (default m/s)"},
-      {"figure", "N", &settings->figure, argument_take_count,
-       "a number from 9 to 14",
-       "draw the paper's figure N, 9 to 14, with this set (to figure-N.png, or "
-       "--plot)",
-       .least = 9, .most = 14},
       {"json", NULL, &settings->json, .help = "print one JSON object"},
       {"merge", NULL, &settings->merge,
        .help = "put files of --reduce together"},
@@ -396,19 +390,6 @@ static int sample(impact_result *result) {
 }
 
 /* ---- pictures ------------------------------------------------------------ */
-
-/* Halm & Posa's, by number: of which collision, and in which planes. */
-static const struct {
-  const char *name, *planes;
-} figures[] = {
-    [9] = {"rocking-block", "vnA:vnB,vtA:vnA"},
-    [10] = {"compass-gait", "vtA:vnA,vnA:vnB,vtB:vnB"},
-    [11] = {"box-wall", "vtA:vnA,vnA:vnB,vtB:vnB"},
-    [12] = {"rocking-block", "vnA:vnB"},
-    [13] = {"ramone", "vtA:vnA,vnA:vnB,vtB:vnB"},
-    [14] = {"disk-stack", "vnA:vnB,vnC:vnD,vtA:vnA,vtC:vnC,vtE:vnE"}};
-
-enum { NEAR_FIGURE = 12 };
 
 static int draw(const settings *settings, impact_result *result) {
   char message[IMPACT_MESSAGE];
@@ -838,17 +819,6 @@ static int run_one(settings *settings, const char *name) {
   return status;
 }
 
-/* ---- the paper's figures ------------------------------------------------- */
-
-static int draw_figure(settings *settings) {
-  char path[32];
-  snprintf(path, sizeof path, "figure-%d.png", (int)settings->figure);
-  if (settings->plot == NULL) settings->plot = path;
-  settings->planes = figures[settings->figure].planes;
-  if (settings->figure == NEAR_FIGURE) settings->view = VIEW_OUTCOMES;
-  return run_one(settings, figures[settings->figure].name);
-}
-
 int command_impact(int argc, char **argv) {
   return command_impact_in_team(argc, argv, NULL);
 }
@@ -883,11 +853,6 @@ int command_impact_in_team(int argc, char **argv, const impact_team *team) {
                         : "--reduce keeps no outcomes for --csv or --csv-ways");
   if (settings.range.given && settings.reduce == NULL)
     return complain("--range goes with --reduce");
-  if (settings.figure > 0) {
-    if (n_names > 0 || settings.planes != NULL)
-      return complain("--figure says which collision and planes");
-    return draw_figure(&settings);
-  }
   if (n_names != 1) return complain("name one example or folder; see --help");
   return run_one(&settings, argv[optind]);
 }

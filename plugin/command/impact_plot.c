@@ -8,7 +8,6 @@
 
 #include "command/gnuplot.h"
 #include "command/impact.h"
-#include "command/impact_labels.h"
 #include "command/impact_sketch.h"
 
 enum {
@@ -20,7 +19,7 @@ enum {
   MARGIN_BOTTOM = 56,
   CELL_WIDTH = MARGIN_LEFT + PANEL_WIDTH + MARGIN_RIGHT,
   CELL_HEIGHT = MARGIN_TOP + PANEL_HEIGHT + MARGIN_BOTTOM,
-  FOOT = 28,       /* below the panels: what is drawn */
+  FOOT = 64,       /* below the panels: what is drawn, in which colours */
   SCALE_ROOM = 88, /* right of them: colours */
   PIXELS = 2,      /* a cell of a density */
   N_X = PANEL_WIDTH / PIXELS,
@@ -31,16 +30,22 @@ enum {
 /* Extents smaller than this much of the velocity before the impact are
  * rounding: the panel is not blown up to show them. */
 #define ROUNDING 1e-7
-/* Of a sequence's impacts that are nearer than so many pixels to the last one drawn none
- * is drawn, but for its end. */
+/* Of a sequence's impacts that are nearer than so many pixels to one drawn before none is
+ * drawn, but for its end. */
 #define THIN 3
 /* Room around what a panel shows, and the least it shows, of the same. */
 #define AROUND 0.09
 #define LEAST_EXTENT 0.02
 
-static const char *const SIMULTANEOUS_COLOUR = "#0072b2";
-static const char *const SEQUENCE_COLOURS[IMPACT_SEQUENCES] = {"#d1331d",
-                                                               "#b07d00"};
+/* How gnuplot draws other laws, and squares of the key. */
+static const char *const BEFORE_STYLE = "points pt 7 ps 0.6 lc rgb '#000000'";
+static const char *const SIMULTANEOUS_STYLE =
+    "linespoints pt 7 ps 0.6 lw 1.6 lc rgb '#0072b2'";
+static const char *const SEQUENCE_STYLES[IMPACT_SEQUENCES] = {
+    "linespoints pt 7 ps 0.45 lw 1.6 lc rgb '#d1331d'",
+    "linespoints pt 7 ps 0.45 lw 1.6 lc rgb '#b07d00'"};
+static const char *const OUTCOMES_STYLE = "points pt 5 ps 1.2 lc rgb '#5e1e7a'";
+static const char *const WAY_STYLE = "points pt 5 ps 1.2 lc rgb '#e2e2e2'";
 
 /* ---- planes -------------------------------------------------------------- */
 
@@ -157,7 +162,6 @@ typedef struct panel {
   double low[2], high[2];
   uint64_t counts[N_X * N_Y]; /* outcomes */
   bool passed[N_X * N_Y];     /* on the way */
-  labels labels;
 } panel;
 
 static double pixel_x(const panel *panel, double x) {
@@ -232,8 +236,7 @@ static int cell_at(const panel *panel, double x, double y) {
 }
 
 /* Mark the cells of a line. */
-static void pass(panel *panel, const double from[], const double to[],
-                 double weight) {
+static void pass(panel *panel, const double from[], const double to[]) {
   int x = panel->plane.x, y = panel->plane.y;
   double dx = pixel_x(panel, to[x]) - pixel_x(panel, from[x]);
   double dy = pixel_y(panel, to[y]) - pixel_y(panel, from[y]);
@@ -242,11 +245,7 @@ static void pass(panel *panel, const double from[], const double to[],
     double part = (double)k / n;
     int cell = cell_at(panel, from[x] + part * (to[x] - from[x]),
                        from[y] + part * (to[y] - from[y]));
-    if (cell < 0) continue;
-    if (weight == 0)
-      panel->passed[cell] = true;
-    else
-      labels_avoid(&panel->labels, cell % N_X, N_Y - 1 - cell / N_X, weight);
+    if (cell >= 0) panel->passed[cell] = true;
   }
 }
 
@@ -284,13 +283,7 @@ static void count_set(panel *panel, const impact_result *result,
     if (ways->sample[k] == ways->sample[k - 1] &&
         ways->lcps[k] > ways->lcps[k - 1])
       pass(panel, &ways->contact_velocities[(k - 1) * n],
-           &ways->contact_velocities[k * n], 0);
-  labels_start(&panel->labels, panel->left, panel->top, N_X, N_Y, PIXELS);
-  for (int cell = 0; cell < N_X * N_Y; cell++) {
-    double weight = panel->counts[cell] > 0 ? 6 : panel->passed[cell] ? 1 : 0;
-    if (weight > 0)
-      labels_avoid(&panel->labels, cell % N_X, N_Y - 1 - cell / N_X, weight);
-  }
+           &ways->contact_velocities[k * n]);
 }
 
 /* ---- colours ------------------------------------------------------------- */
@@ -428,62 +421,6 @@ static void put_row(FILE *out, const panel *panel, const double rows[]) {
   fprintf(out, "%.9g %.9g\n", rows[panel->plane.x], rows[panel->plane.y]);
 }
 
-/* Names stand where things are, and what names one place stands together. */
-static void name_laws(panel *panel, const impact_result *result,
-                      const double *before) {
-  int n = impact_row_count(result), x = panel->plane.x, y = panel->plane.y;
-  char text[LABEL_TEXT];
-  if (before != NULL)
-    labels_add(&panel->labels, pixel_x(panel, before[x]),
-               pixel_y(panel, before[y]), "before", "#000000");
-  for (int k = 0; k < result->n_simultaneous; k++) {
-    const double *rows = &result->simultaneous[k * n];
-    if (result->n_simultaneous == 1)
-      snprintf(text, sizeof text, "simultaneous");
-    else
-      snprintf(text, sizeof text, "simultaneous %d", k + 1);
-    labels_add(&panel->labels, pixel_x(panel, rows[x]), pixel_y(panel, rows[y]),
-               text, SIMULTANEOUS_COLOUR);
-  }
-  for (int k = 0; k < result->n_sequences; k++) {
-    const impact_sequence *it = &result->sequences[k];
-    const double *rows = &it->way[it->n_impacts * n];
-    snprintf(text, sizeof text, "sequence %.20s", it->order);
-    labels_add(&panel->labels, pixel_x(panel, rows[x]), pixel_y(panel, rows[y]),
-               text, SEQUENCE_COLOURS[k]);
-  }
-}
-
-/* Name what the cells of one kind are, at some that are off what has a name.
- * False: there are none. */
-static bool name_region(panel *panel, bool outcomes, const char *text,
-                        const char *colour) {
-  enum { APART = 12 };
-  double places[LABEL_CHOICES][2];
-  int n_places = 0, n_cells = 0;
-  // every so many-th of them: all around
-  for (int pass = 0; pass < 2; pass++) {
-    int seen = 0, next = 0;
-    for (int cell = 0; cell < N_X * N_Y; cell++) {
-      if (outcomes ? panel->counts[cell] == 0
-                   : !panel->passed[cell] || panel->counts[cell] > 0)
-        continue;
-      double x = panel->left + (cell % N_X + 0.5) * PIXELS;
-      double y = panel->top + (N_Y - 0.5 - cell / N_X) * PIXELS;
-      if (labels_distance(&panel->labels, x, y) < APART) continue;
-      if (pass == 0) {
-        n_cells++;
-      } else if (seen++ == next && n_places < LABEL_CHOICES) {
-        places[n_places][0] = x;
-        places[n_places++][1] = y;
-        next = (int)((int64_t)n_cells * n_places / LABEL_CHOICES);
-      }
-    }
-  }
-  labels_add_region(&panel->labels, places, n_places, text, colour);
-  return n_places > 0;
-}
-
 /* Pixels between two velocities in a panel. */
 static double apart(const panel *panel, const double a[], const double b[]) {
   int x = panel->plane.x, y = panel->plane.y;
@@ -491,37 +428,31 @@ static double apart(const panel *panel, const double a[], const double b[]) {
                pixel_y(panel, a[y]) - pixel_y(panel, b[y]));
 }
 
-static void put_labels(const page *page, panel *panel) {
-  labels_place(&panel->labels);
-  for (int k = 0; k < panel->labels.n; k++) {
-    const label *it = &panel->labels.label[k];
-    double from[2];
-    if (label_leader(it, from))
-      fprintf(page->out,
-              "set arrow from screen %.6f,%.6f to screen %.6f,%.6f nohead "
-              "front lw 0.6 lc rgb '#777777'\n",
-              from[0] / page->width, 1 - from[1] / page->height,
-              it->x / page->width, 1 - it->y / page->height);
-    for (int i = 0; i < it->n_lines; i++)
-      write_at(page, it->left, it->top + (i + 0.5) * LABEL_LINE,
-               "left font ',9'", it->colour[i], it->text[i]);
+/* The impacts of a sequence that are drawn: none beside one that is, but for its end.
+ * Hundreds on one spot, or to and fro between two, would be a blot. */
+static void put_sequence(FILE *out, const panel *panel,
+                         const impact_sequence *it, int n, bool whole) {
+  int drawn[IMPACT_LONGEST + 1], n_drawn = 0;
+  for (int i = whole ? 0 : it->n_impacts; i <= it->n_impacts; i++) {
+    const double *rows = &it->way[i * n];
+    bool beside = false;
+    for (int k = 0; k < n_drawn && !beside; k++)
+      beside = apart(panel, &it->way[drawn[k] * n], rows) < THIN;
+    if (beside && i < it->n_impacts) continue;
+    put_row(out, panel, rows);
+    drawn[n_drawn++] = i;
   }
 }
 
-static void put_panel(const page *page, panel *panel,
+static void put_panel(const page *page, const panel *panel,
                       const impact_result *result, const double *before,
-                      const impact_picture *picture, uint64_t most,
-                      bool *named) {
+                      const impact_picture *picture, uint64_t most) {
   FILE *out = page->out;
   int n = impact_row_count(result);
   clear(page);
   place(page, panel->left, panel->top, PANEL_WIDTH, PANEL_HEIGHT);
   for (int i = 0; i < 2; i++) put_axis(page, panel, result, i, picture->unit);
   put_image(page, panel, most);
-  name_laws(panel, result, before);
-  // once in a picture is enough
-  if (!named[0]) named[0] = name_region(panel, true, "outcomes", "#5e1e7a");
-  if (!named[1]) named[1] = name_region(panel, false, "on the way", "#666666");
   if (result->reduction != NULL) {
     uint64_t n_kept;
     const double *kept = impact_reduction_kept(result->reduction, &n_kept);
@@ -532,32 +463,16 @@ static void put_panel(const page *page, panel *panel,
   }
   fputs("$simultaneous << EOD\n", out);
   for (int k = 0; k < result->n_simultaneous; k++) {
-    const double *rows = &result->simultaneous[k * n];
-    if (before != NULL) {
-      put_row(out, panel, before);
-      pass(panel, before, rows, 8);
-    }
-    put_row(out, panel, rows);
-    pass(panel, rows, rows, 20);
+    if (before != NULL) put_row(out, panel, before);
+    put_row(out, panel, &result->simultaneous[k * n]);
     fputc('\n', out);
   }
   fputs("EOD\n", out);
   for (int k = 0; k < result->n_sequences; k++) {
-    const impact_sequence *it = &result->sequences[k];
     fprintf(out, "$sequence%d << EOD\n", k);
-    const double *last = NULL;
-    for (int i = before != NULL ? 0 : it->n_impacts; i <= it->n_impacts; i++) {
-      const double *rows = &it->way[i * n];
-      // hundreds of impacts on one spot would be a blot and a slow picture
-      if (last != NULL && i < it->n_impacts && apart(panel, last, rows) < THIN)
-        continue;
-      put_row(out, panel, rows);
-      if (last != NULL) pass(panel, last, rows, 8);
-      last = rows;
-    }
+    put_sequence(out, panel, &result->sequences[k], n, before != NULL);
     fputs("EOD\n", out);
   }
-  put_labels(page, panel);
   fputs(
       "plot $cells with rgbimage notitle, 0 with lines lw 0.6 lc rgb '#aaaaaa' "
       "notitle",
@@ -565,14 +480,32 @@ static void put_panel(const page *page, panel *panel,
   if (result->reduction != NULL)
     fputs(", $kept with points pt 7 ps 0.2 lc rgb '#230032' notitle", out);
   for (int k = 0; k < result->n_sequences; k++)
-    fprintf(out,
-            ", $sequence%d with linespoints pt 7 ps 0.45 lw 1.6 lc rgb '%s' "
-            "notitle",
-            k, SEQUENCE_COLOURS[k]);
+    fprintf(out, ", $sequence%d with %s notitle", k, SEQUENCE_STYLES[k]);
+  fprintf(out, ", $simultaneous with %s notitle", SIMULTANEOUS_STYLE);
+  if (before != NULL)
+    fprintf(out, ", '-' with %s notitle\n%.9g %.9g\ne", BEFORE_STYLE,
+            before[panel->plane.x], before[panel->plane.y]);
+  fputc('\n', out);
+}
+
+/* Names of what is drawn, in the picture's last row. */
+static void put_key(const page *page, const impact_result *result,
+                    bool with_ways) {
+  FILE *out = page->out;
   fprintf(out,
-          ", $simultaneous with linespoints pt 7 ps 0.6 lw 1.6 lc rgb '%s' "
-          "notitle\n",
-          SIMULTANEOUS_COLOUR);
+          "set key at screen 0.5,%.6f center bottom horizontal Left reverse "
+          "samplen 2 font ',9' noenhanced\n"
+          "plot NaN with %s title 'outcomes'",
+          26 / page->height, OUTCOMES_STYLE);
+  if (with_ways)
+    fprintf(out, ", NaN with %s title 'on the way', NaN with %s title 'before'",
+            WAY_STYLE, BEFORE_STYLE);
+  if (result->n_simultaneous > 0)
+    fprintf(out, ", NaN with %s title 'simultaneous'", SIMULTANEOUS_STYLE);
+  for (int k = 0; k < result->n_sequences; k++)
+    fprintf(out, ", NaN with %s title 'sequence %.20s'", SEQUENCE_STYLES[k],
+            result->sequences[k].order);
+  fputc('\n', out);
 }
 
 /* The key to the colours of a density. */
@@ -804,18 +737,16 @@ static void put_page(const page *page, const impact_result *result,
   }
   fputs("set encoding utf8\nset multiplot\n", page->out);
   if (sketch->n_shapes > 0) put_sketch(page, 0, 0, sketch);
-  bool named[2] = {false, false};
   for (int k = 0; k < picture->n_planes; k++)
-    put_panel(page, &panels[k], result, before, picture, most, named);
+    put_panel(page, &panels[k], result, before, picture, most);
   if (most > 1)
     put_scale(page, n_columns * CELL_WIDTH + 8, MARGIN_TOP, PANEL_HEIGHT, most);
   clear(page);
   put_foot(page, result, ways, n_left_out);
   place(page, 0, 0, page->width, page->height);
-  fputs(
-      "unset border\nunset tics\nset xrange [0:1]\nset yrange [0:1]\n"
-      "plot NaN notitle\n",
-      page->out);
+  fputs("unset border\nunset tics\nset xrange [0:1]\nset yrange [0:1]\n",
+        page->out);
+  put_key(page, result, before != NULL);
 }
 
 bool impact_plot_is_possible(const char *path, const impact_input *input,
