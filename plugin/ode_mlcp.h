@@ -581,6 +581,21 @@ typedef void ode_mlcp_observer(void *context, dWorldID world,
  *  first step. */
 ODE_MLCP_API void ode_mlcp_observe(ode_mlcp_observer *observer, void *context);
 
+/** True if a geom that a contact joint names has not been destroyed. Called when a
+ *  step begins, in the thread that called dWorldStep. */
+typedef int ode_mlcp_geom_function(void *context, dGeomID geom);
+
+/**
+ * Look at contacts of contact joints that programs make: one with a piece of a floor
+ * is left out where the floor goes on beside it (docs/formulation.md, eq. 11b), as
+ * it is with a collision function. `ode-mlcp run` does so for its program.
+ *
+ * @param is_alive  for which geoms; of the process. NULL: for none, as it is at
+ *                  first. Not thread-safe: set it before the first step.
+ */
+ODE_MLCP_API void ode_mlcp_watch_geoms(ode_mlcp_geom_function *is_alive,
+                                       void *context);
+
 /* --- set-valued impacts of a world ------------------------------------------
  *
  *   ode_mlcp_world_impact *collision;

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "preload/told_geoms.h"
 #include "world/contact_source.h"
 
 #define VISIBLE __attribute__((visibility("default")))
@@ -117,12 +118,26 @@ static int collide_within_margin(collide_function *host, dGeomID one,
 VISIBLE int dCollide(dGeomID one, dGeomID other, int flags,
                      dContactGeom *contacts, int skip) {
   HOST(collide_function, "dCollide");
-  if (margin == 0 || inside > 0 || one == NULL || other == NULL ||
-      contacts == NULL || (flags & 0xffff) == 0 || one == other ||
-      skip < (int)sizeof *contacts || !has_gap(one) || !has_gap(other) ||
-      (dGeomGetBody(one) != NULL && dGeomGetBody(one) == dGeomGetBody(other)))
-    return host(one, other, flags, contacts, skip);
-  return collide_within_margin(host, one, other, flags, contacts, skip);
+  static _Thread_local int
+      within; /* the host asks for what a transform holds */
+  int count;
+  if (inside > 0 || one == NULL || other == NULL || contacts == NULL ||
+      (flags & 0xffff) == 0 || one == other || skip < (int)sizeof *contacts ||
+      !has_gap(one) || !has_gap(other) ||
+      (dGeomGetBody(one) != NULL && dGeomGetBody(one) == dGeomGetBody(other))) {
+    within++;
+    count = host(one, other, flags, contacts, skip);
+    within--;
+    return count;
+  }
+  count = margin == 0
+              ? host(one, other, flags, contacts, skip)
+              : collide_within_margin(host, one, other, flags, contacts, skip);
+  if (count > 0 && within == 0) {
+    told_geoms_add(one);
+    told_geoms_add(other);
+  }
+  return count;
 }
 
 /* dCollide by its own name is whichever comes first. */

@@ -25,6 +25,7 @@
 #include "preload/output_file.h"
 #include "preload/record.h"
 #include "preload/run_mark.h"
+#include "preload/told_geoms.h"
 #include "settings/environment.h"
 
 #define DO_NOT_START_STATUS 2
@@ -172,5 +173,6 @@ __attribute__((constructor)) static void start(void) {
   }
   record_set_up(&request, &options);
   observe();
+  ode_mlcp_watch_geoms(told_geoms_has, NULL);
   ending_watch_exits(place);
 }

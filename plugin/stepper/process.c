@@ -17,3 +17,8 @@ void ode_mlcp_observe(ode_mlcp_observer *observer, void *context) {
   settings.observe_step = observer;
   settings.step_context = context;
 }
+
+void ode_mlcp_watch_geoms(ode_mlcp_geom_function *is_alive, void *context) {
+  settings.is_alive = is_alive;
+  settings.geom_context = context;
+}

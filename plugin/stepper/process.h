@@ -12,6 +12,8 @@ typedef struct process_settings {
   void *step_context;
   solve_observer *observe_solve;
   void *solve_context;
+  ode_mlcp_geom_function *is_alive;
+  void *geom_context;
 } process_settings;
 
 const process_settings *process(void);

@@ -15,16 +15,19 @@ static const double ROUNDING = 1e-8;
 
 struct inner_place {
   dGeomID pushed;
+  dBodyID solid;
   int contact;
 };
 
 /* The extent of a geom; INFINITY of a plane. */
 static double extent_of(dGeomID geom) {
   dReal box[6];
-  double square = 0;
+  double square = 0, margin = 2 * dGeomGetAABBMargin(geom);
   dGeomGetAABB(geom, box);
-  for (int i = 0; i < 6; i += 2)
-    square += (box[i + 1] - box[i]) * (box[i + 1] - box[i]);
+  for (int i = 0; i < 6; i += 2) {
+    double side = box[i + 1] - box[i] - margin;
+    square += side * side;
+  }
   return sqrt(square);
 }
 
@@ -97,10 +100,16 @@ static int compare_places(const void *one, const void *other) {
   const inner_place *a = one, *b = other;
   if (a->pushed != b->pushed)
     return (uintptr_t)a->pushed < (uintptr_t)b->pushed ? -1 : 1;
+  if (a->solid != b->solid)
+    return (uintptr_t)a->solid < (uintptr_t)b->solid ? -1 : 1;
   return a->contact < b->contact ? -1 : 1;
 }
 
-/* Contacts of one geom in `places` [n]. The answer does not depend on their order. */
+static bool same_pair(const inner_place *a, const inner_place *b) {
+  return a->pushed == b->pushed && a->solid == b->solid;
+}
+
+/* Contacts of one geom with one solid, in `places` [n]. The answer does not depend on their order. */
 static void find_of_geom(const inner_search *search, gap_context *gaps,
                          const inner_contact contacts[],
                          const inner_place places[], int n, int side,
@@ -110,8 +119,7 @@ static void find_of_geom(const inner_search *search, gap_context *gaps,
     bool *is_inner = &inner[places[i].contact];
     for (int k = 0; k < n && !*is_inner; k++) {
       const inner_contact *by = &contacts[places[k].contact];
-      if (by->geom[side] != contact->geom[side] &&
-          by->body[side] == contact->body[side])
+      if (by->geom[side] != contact->geom[side])
         *is_inner = is_covered(search, gaps, contact, by, side);
     }
   }
@@ -125,11 +133,12 @@ bool inner_contacts_find(inner_search *search, gap_context *gaps,
   for (int i = 0; i < n; i++) inner[i] = false;
   for (int side = 0; side < 2; side++) {
     for (int i = 0; i < n; i++)
-      search->places[i] = (inner_place){contacts[i].geom[!side], i};
+      search->places[i] =
+          (inner_place){contacts[i].geom[!side], contacts[i].body[side], i};
     qsort(search->places, (size_t)n, sizeof search->places[0], compare_places);
     for (int first = 0, end; first < n; first = end) {
-      for (end = first + 1; end < n && search->places[end].pushed ==
-                                           search->places[first].pushed;)
+      for (end = first + 1;
+           end < n && same_pair(&search->places[end], &search->places[first]);)
         end++;
       find_of_geom(search, gaps, contacts, &search->places[first], end - first,
                    side, inner);

@@ -122,7 +122,8 @@ static bool is_listed_by(dBodyID body, dJointID joint) {
 }
 
 static bool note_told(kept_contacts *kept, size_t n_bodies,
-                      const contact_source *source, double margin) {
+                      const contact_source *source, const inner_joints *inner,
+                      double margin) {
   kept->n = 0;
   for (size_t b = 0; b < n_bodies; b++) {
     dBodyID body = kept->bodies[b];
@@ -132,7 +133,8 @@ static bool note_told(kept_contacts *kept, size_t n_bodies,
       dJointID joint = dBodyGetJoint(body, j);
       if (dJointGetType(joint) != dJointTypeContact ||
           !dJointIsEnabled(joint) || !is_listed_by(body, joint) ||
-          (margin != 0 && contact_source_find(source, joint) != NULL))
+          (margin != 0 && contact_source_find(source, joint) != NULL) ||
+          inner_joints_has(inner, joint))
         continue;
       if (!note(kept, joint)) return false;
     }
@@ -206,7 +208,7 @@ static const dContact *told_beside(const kept_contacts *kept, int run) {
 
 bool kept_contacts_make_joints(kept_contacts *kept, dWorldID world,
                                double step_size, const contact_source *source,
-                               double margin) {
+                               const inner_joints *inner, double margin) {
   const contact_likeness alike = {.radius = INFINITY, .normal_product = 0.7};
   size_t n_bodies;
   dVector3 gravity;
@@ -215,7 +217,7 @@ bool kept_contacts_make_joints(kept_contacts *kept, dWorldID world,
   double g = vec3_length(gravity), way = (g * step_size) * step_size;
   double rest = hair_rest_depth(way);
   if (!list_bodies(kept, world, &n_bodies) ||
-      !note_told(kept, n_bodies, source, margin) ||
+      !note_told(kept, n_bodies, source, inner, margin) ||
       !contact_memory_reserve(&kept->memory, kept->pool, kept->n) ||
       !POOL_RESERVE(kept->pool, kept->matches, kept->n))
     return false;

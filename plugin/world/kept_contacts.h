@@ -16,6 +16,7 @@
 #include "world/contact_memory.h"
 #include "world/contact_source.h"
 #include "world/hair.h"
+#include "world/inner_joints.h"
 
 /** A contact as the program told of it last. */
 typedef struct kept_contact {
@@ -46,11 +47,12 @@ typedef struct kept_contacts {
  *
  * @param source  joints of its function are left alone where they were found with
  *                a margin: what is near is told of
+ * @param inner   joints that are left out: they are no contacts
  * @return false where memory ran out.
  */
 bool kept_contacts_make_joints(kept_contacts *kept, dWorldID world,
                                double step_size, const contact_source *source,
-                               double margin);
+                               const inner_joints *inner, double margin);
 
 /** The joints go; where the step was taken, the next one goes on from here. */
 void kept_contacts_end_step(kept_contacts *kept, bool taken);

@@ -255,6 +255,7 @@ static bool is_hardly_open(const world_snapshot *world,
 static bool read_contact_joint(world_reader *r, int j) {
   world_snapshot *world = r->world;
   world_joint *joint = &world->joints[j];
+  if (inner_joints_has(world->settings.inner, joint->id)) return true;
   world_contact *contact = next_contact(r);
   bool reversed = dJointGetBody(joint->id, 0) == NULL, usable;
   contact_name name = {"contact joint", dJointGetSerial(joint->id)};

@@ -16,6 +16,7 @@
 #include "rows/contact_rows.h"
 #include "world/contact_memory.h"
 #include "world/contact_source.h"
+#include "world/inner_joints.h"
 #include "world/kept_contacts.h"
 #include "world/outcome.h"
 #include "world/pose.h"
@@ -70,8 +71,9 @@ typedef struct world_settings {
   bool stops;       /* all stops are gaps, those reached too, whatever the
                        margin: joints have no rows of them */
   bool touching;    /* contacts further apart than 1e-6 m are none */
-  contact_source *contacts; /* the collision function and its joints; may be
+  contact_source *contacts;  /* the collision function and its joints; may be
                                NULL */
+  const inner_joints *inner; /* contact joints that are left out; may be NULL */
   const kept_contacts
       *kept; /* joints made for the step of what the program does
                                 not tell of; may be NULL */
