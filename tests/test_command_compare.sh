@@ -232,6 +232,9 @@ mv report taken
 compare --output report --from taken
 check "from recordings: status 0" status_is 0
 check "from recordings: the same order" figure_is trapezoid order 'x > 1.8'
+grep -A3 '"arguments"' taken/report.json >arguments
+check "from recordings: the program's arguments" \
+  sh -c "grep -A3 '\"arguments\"' report/report.json | cmp -s - arguments"
 head -c 5000 taken/data/ah.rec >taken/data/cut.rec
 compare --output report --from taken
 check "a broken recording: status 2" status_is 2

@@ -422,6 +422,7 @@ static recording *run_once(const job *job, compare_run *run, const char *label,
   const taking taking = {.traffic = traffic,
                          .recording = path,
                          .stepper = run->name,
+                         .arguments = job->argv + 1,
                          .refine = refine,
                          .most_bytes = job->request->megabytes << 20};
   if (!taking_begin(&taking)) {
@@ -525,6 +526,17 @@ static char **list_recordings(const char *folder) {
   return names;
 }
 
+static void name_program(comparison *c, const recording_head *head) {
+  static char words[RECORDING_ARGUMENTS], *list[RECORDING_ARGUMENTS];
+  int n = 0;
+  snprintf(c->program, sizeof c->program, "%s", head->program);
+  memcpy(words, head->arguments, sizeof words);
+  for (char *word = words; *word != '\0'; word += strlen(word) + 1)
+    list[n++] = word;
+  list[n] = NULL;
+  c->arguments = list;
+}
+
 /* True if the recording has a place of its own among the runs. */
 static bool take_recording(comparison *c, recording *r, bool again,
                            recording **repeat) {
@@ -537,8 +549,7 @@ static bool take_recording(comparison *c, recording *r, bool again,
     snprintf(c->runs[at].name, COMPARE_NAME, "%.*s", COMPARE_NAME - 1, name);
     c->n_runs++;
   }
-  if (c->program[0] == '\0')
-    snprintf(c->program, sizeof c->program, "%s", r->head->program);
+  if (c->program[0] == '\0') name_program(c, r->head);
   if (again) {
     if (*repeat != NULL || breaks_off(r->head)) return false;
     *repeat = r;

@@ -1,13 +1,9 @@
 /* Sets as CSV. A file begins with comment lines that say which set it is of. Numbers
  * have all digits, so that the same set is the same bytes. */
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "command/impact.h"
-#include "preload/output_file.h"
+#include "command/result_file.h"
 
 #define SIGNATURE "# ode-mlcp impact set, version 2"
 
@@ -50,17 +46,9 @@ static void write_header(FILE *out, const impact_result *result,
 bool impact_csv_write(const char *path, const impact_result *result,
                       const ode_mlcp_impact_set *set,
                       char message[IMPACT_MESSAGE]) {
-  // whole or not at all; a device is written to as it is
-  struct stat there;
-  bool is_file = stat(path, &there) != 0 || S_ISREG(there.st_mode);
-  char draft[4200];
-  snprintf(draft, sizeof draft, is_file ? "%.4000s.%ld.part" : "%.4000s", path,
-           (long)getpid());
-  FILE *out = fopen(draft, "w");
-  if (out == NULL) {
-    snprintf(message, IMPACT_MESSAGE, "%.400s: %s", path, strerror(errno));
-    return false;
-  }
+  result_file file;
+  if (!result_begin(&file, message, IMPACT_MESSAGE, "%s", path)) return false;
+  FILE *out = file.out;
   write_header(out, result, set);
   for (uint64_t k = 0; k < set->n_outcomes; k++) {
     fprintf(out, "%" PRIu64 ",%" PRIu32, set->sample[k], set->lcps[k]);
@@ -72,12 +60,5 @@ bool impact_csv_write(const char *path, const impact_result *result,
               set->v[k * (uint64_t)set->n_velocities + (uint64_t)i]);
     fputc('\n', out);
   }
-  bool failed = ferror(out) != 0;
-  if (fclose(out) != 0) failed = true;
-  if (!failed && is_file) failed = rename(draft, path) != 0;
-  if (failed) {
-    snprintf(message, IMPACT_MESSAGE, "%.400s: %s", path, strerror(errno));
-    (void)output_file_remove(draft); /* no half file */
-  }
-  return !failed;
+  return result_end(&file, true, message, IMPACT_MESSAGE);
 }

@@ -4,14 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "command/exact_sum.h"
 #include "common/number.h"
 #include "command/impact.h"
 #include "command/json.h"
+#include "command/result_file.h"
 #include "common/lanes.h"
+#include "preload/output_file.h"
 #include "impacts/impact.h"
 #include "impacts/philox.h"
 
@@ -443,31 +443,14 @@ static bool write_all(FILE *out, impact_reduction *it) {
 
 bool impact_reduction_write(const impact_reduction *it, const char *path,
                             char message[IMPACT_MESSAGE]) {
-  char draft[4200];
-  // a draft takes the place of a file, and must not take a device's
-  struct stat there;
-  if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
+  result_file file;
+  if (!output_file_is_plain(path)) {
     snprintf(message, IMPACT_MESSAGE, "%.400s: not a plain file", path);
     return false;
   }
-  snprintf(draft, sizeof draft, "%.4000s.%ld.part", path, (long)getpid());
-  FILE *out = fopen(draft, "wb");
-  bool written = out != NULL && write_all(out, (impact_reduction *)it) &&
-                 fflush(out) == 0 && fsync(fileno(out)) == 0;
-  int why = errno;
-  if (out != NULL && fclose(out) != 0 && written) {
-    written = false;
-    why = errno;
-  }
-  if (written && rename(draft, path) != 0) {
-    written = false;
-    why = errno;
-  }
-  if (!written) {
-    snprintf(message, IMPACT_MESSAGE, "%.400s: %s", path, strerror(why));
-    if (out != NULL) unlink(draft);
-  }
-  return written;
+  return result_begin(&file, message, IMPACT_MESSAGE, "%s", path) &&
+         result_end(&file, write_all(file.out, (impact_reduction *)it), message,
+                    IMPACT_MESSAGE);
 }
 
 static bool head_is_sound(const head *head) {

@@ -33,8 +33,9 @@ bool result_begin(result_file *file, char *message, size_t size,
 
 bool result_end(result_file *file, bool whole, char *message, size_t size) {
   bool plain = strcmp(file->draft, file->path) != 0;
-  errno = whole ? 0 : ENOMEM; // what is not written failed for want of it
-  int error = ferror(file->out) ? EIO : errno;
+  int error = ferror(file->out) ? (errno != 0 ? errno : EIO)
+              : whole           ? 0
+                                : ENOMEM; // it could not be made
   if (fclose(file->out) != 0) error = errno;
   if (error == 0 && (!plain || rename(file->draft, file->path) == 0))
     return true;

@@ -76,6 +76,7 @@ static bool head_is_sound(const recording_head *head) {
   return memchr(head->stepper, 0, sizeof head->stepper) != NULL &&
          memchr(head->program, 0, sizeof head->program) != NULL &&
          memchr(head->message, 0, sizeof head->message) != NULL &&
+         head->arguments[sizeof head->arguments - 1] == 0 &&
          head->head_size % 8 == 0;
 }
 

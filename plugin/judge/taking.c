@@ -59,6 +59,17 @@ bool taking_begin(const taking *taking) {
 
 /* ---- the recording ---- */
 
+/* The head is zeros: the list ends with an empty word. */
+static void write_arguments(recording_head *out) {
+  size_t used = 0;
+  for (char *const *word = asked.arguments; *word != NULL; word++) {
+    size_t size = strlen(*word) + 1;
+    if (size == 1 || used + size >= sizeof out->arguments) return;
+    memcpy(out->arguments + used, *word, size);
+    used += size;
+  }
+}
+
 static recording_head *open_recording(void) {
   if (!tried && recording_file_open(asked.recording)) {
     recording_head *out = recording_file_head();
@@ -67,6 +78,7 @@ static recording_head *open_recording(void) {
     out->hash = UINT64_C(0xcbf29ce484222325);
     out->status = -1;
     strncpy(out->stepper, asked.stepper, sizeof out->stepper - 1);
+    write_arguments(out);
     next_thinning = asked.most_bytes / 2;
   }
   tried = true;

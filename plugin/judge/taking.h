@@ -10,8 +10,9 @@
 
 typedef struct taking {
   const char *traffic; /* the file of the traffic; made, and gone at the end */
-  const char *recording; /* the file to be written; made with the first step */
-  const char *stepper;   /* its name */
+  const char *recording;  /* the file to be written; made with the first step */
+  const char *stepper;    /* its name */
+  char *const *arguments; /* of the program; ends with NULL, lives on */
   unsigned refine;
   uint64_t most_bytes; /* a recording that would be larger is sampled */
 } taking;

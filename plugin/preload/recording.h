@@ -21,7 +21,12 @@
 #define RECORDING_CLOCK "ODE_MLCP_RECORD_CLOCK" /* steps, real */
 
 #define RECORDING_MAGIC "ODERECRD"
-enum { RECORDING_VERSION = 2, RECORDING_HEAD = 4096, RECORDING_MESSAGE = 400 };
+enum {
+  RECORDING_VERSION = 2,
+  RECORDING_HEAD = 4096,
+  RECORDING_MESSAGE = 400,
+  RECORDING_ARGUMENTS = 512
+};
 
 /** Sums over the process so far; kept up to date step by step. */
 typedef struct recording_head {
@@ -57,6 +62,9 @@ typedef struct recording_head {
   double weight;  /* N: of all that falls, the most of a step */
   int64_t lost_pairs; /* contacts found between geoms that the hash spaces of
                          ODE's releases would not have told of */
+  char arguments
+      [RECORDING_ARGUMENTS]; /* of the program, each with its end, up to
+                                          an empty one; as many as fit */
 } recording_head;
 
 typedef enum recording_kind {
