@@ -1,16 +1,16 @@
 /* Signed gaps of all pairs of convex shapes against supports and memberships
  * that share no code with the kernels. */
-#include <CUnit/Basic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "gap/gap_pair.h"
 #include "test_gap_oracle.h"
+#include "testing.h"
 
 enum { KINDS = 8, SEARCHED = 4, SEARCH_SAMPLES = 400 };
 
 /* Poses a pair, order and target; GAP_TEST_POSES asks for more. */
-static int poses = 100;
+static int poses;
 
 static const char *const kind_names[KINDS] = {"sphere",   "box",      "capsule",
                                               "cylinder", "plane",    "convex",
@@ -276,7 +276,7 @@ static void test_on_plane(void) {
     if (kind == GAP_PLANE) continue;
     double most = 0;
     oracle_seed((uint64_t)kind + 77);
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < test_rounds(2000); i++) {
       gap_shape a, plane = {.kind = GAP_PLANE};
       oracle_shape((gap_kind)kind, 1, &hull, &a);
       for (int k = 0; k < 3; k++) a.position[k] = oracle_uniform(-5, 5);
@@ -373,7 +373,7 @@ static double any_magnitude(double decades) {
  * a true one. */
 static void test_all_magnitudes(void) {
   double most = 0;
-  for (int i = 0; i < 8000; i++) {
+  for (int i = 0; i < test_rounds(8000); i++) {
     gap_shape shape[2];
     double scale = 1;
     oracle_seed((uint64_t)i + 1);
@@ -429,7 +429,8 @@ int main(void) {
   if (CU_initialize_registry() != CUE_SUCCESS) return 2;
   memory_pool_open(&pool, &memory_from_malloc);
   oracle_make_hull(&hull);
-  if (getenv("GAP_TEST_POSES") != NULL) poses = atoi(getenv("GAP_TEST_POSES"));
+  const char *wanted = getenv("GAP_TEST_POSES");
+  poses = wanted != NULL ? atoi(wanted) : test_rounds(100);
   CU_pSuite suite = CU_add_suite("gap_pair", NULL, NULL);
   CU_add_test(suite, "apart", test_apart);
   CU_add_test(suite, "near touching", test_near_touching);

@@ -73,7 +73,8 @@ static void test_sampling_allocates_nothing(void) {
     for (int i = 0; i < 2; i++) {
       failing_memory memory = {0};
       memory_source source = failing_memory_source(&memory);
-      use(&example, ODE_MLCP_IMPACT_RANDOM, i == 0 ? 1 : 3000, &source);
+      use(&example, ODE_MLCP_IMPACT_RANDOM, i == 0 ? 1 : test_rounds(3000),
+          &source);
       n_allocations[i] = memory.n_asked;
     }
     if (example.problem.n_contacts <= 2)

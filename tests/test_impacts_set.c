@@ -27,7 +27,7 @@ static ready *open_example(const char *name) {
   ode_mlcp_impact_default_options(&it->options);
   it->options.h = it->example.h;
   it->options.steps = it->example.steps;
-  it->options.samples = 5000;
+  it->options.samples = (uint64_t)test_rounds(5000);
   return it;
 }
 
@@ -126,7 +126,7 @@ static void test_thread_counts_give_the_same_bits(void) {
 
 static void test_shards_are_parts_of_the_whole(void) {
   ready *it = open_example("compass-gait");
-  for (int kind = 0; kind < 5; kind++) {
+  for (int kind = 0; kind < (test_is_short() ? 4 : 5); kind++) {
     // samples that go for the ends learn from those before them in their block
     bool ends = kind >= 3;
     ode_mlcp_impact_set whole;
@@ -267,7 +267,7 @@ static void test_nothing_unfinished_is_an_outcome(void) {
     for (int steps = 0; steps < 4; steps++) {
       ready *other = open_example(names[k]);
       other->options.steps = steps;
-      other->options.samples = 1000;
+      other->options.samples = (uint64_t)test_rounds(1000);
       run(other, &set);
       double slowest = 0;
       for (uint64_t i = 0; i < set.n_outcomes; i++)
@@ -329,6 +329,7 @@ static void test_searches_end_with_their_work(void) {
 static void test_an_interrupt_keeps_what_was_done(void) {
   ready *it = open_example("rocking-block");
   ode_mlcp_impact_set whole, part;
+  it->options.samples = 5000;
   run(it, &whole);
   // it is asked before every step: some chunks are done then, and a part of one
   patience patience = {.most = 2000};

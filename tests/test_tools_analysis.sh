@@ -1,8 +1,8 @@
 #!/bin/sh
 # What reads C for faults finds none in plugin/: cppcheck, but for
-# tools/cppcheck.suppressions, and clang-tidy with the checks of .clang-tidy. Each
-# tool is shown a fault first, so that it is known to look. A tool that is not here
-# is named and left out.
+# tools/cppcheck.suppressions, and clang-tidy with the checks of .clang-tidy and the
+# warnings of clang itself. Each tool is shown a fault first, so that it is known to
+# look. A tool that is not here is named and left out.
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 99
 build=${ODE_MLCP_BUILD:-$PWD}
 host=$(sed -n 's/^HOST_CFLAGS = -I//p' "$build/Makefile")
@@ -60,7 +60,7 @@ read_by_tidy() {
   printf '%s\0' "$@" | xargs -0 -P "$jobs" -n 12 sh -c '
     tidy=$1 build=$2 host=$3 suitesparse=$4
     shift 4
-    "$tidy" --quiet --config-file=.clang-tidy "$@" -- -std=gnu11 -DHAVE_CONFIG_H \
+    "$tidy" --quiet --config-file=.clang-tidy "$@" -- -std=gnu11 -Wall -Wextra -DHAVE_CONFIG_H \
       -include plugin/host/patched_host.h -I"$build" -Iplugin \
       -isystem "$host" -isystem "$suitesparse"
     ' sh "$tidy" "$build" "$host" "$suitesparse"
@@ -77,6 +77,8 @@ read_plugin_by_tidy() {
 if [ -n "$tidy" ]; then
   echo 'int f(int a) { if (a); return a == a; }' >"$work/fault.c"
   check "clang-tidy finds a fault" finds_fault read_by_tidy
+  echo 'int f(void) { int unused; return 0; }' >"$work/fault.c"
+  check "clang warns" finds_fault read_by_tidy
   check "clang-tidy on plugin/" read_plugin_by_tidy
 else
   echo "there is no clang-tidy 14 here"
