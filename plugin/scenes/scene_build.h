@@ -160,4 +160,16 @@ extern const scene scene_stiff_swing;
 extern const scene scene_top;
 extern const scene scene_two_carts;
 
+/* the reference suite */
+extern const scene scene_billiard;
+extern const scene scene_braking_car;
+extern const scene scene_eccentric_disc;
+extern const scene scene_four_bar;
+extern const scene scene_gimbal;
+extern const scene scene_ladder;
+extern const scene scene_rolling_disc;
+extern const scene scene_spring_pendulum;
+extern const scene scene_superball;
+extern const scene scene_tipping_block;
+
 #endif

@@ -33,6 +33,16 @@ static const scene *const SCENES[] = {&scene_falling_rod,
                                       &scene_stiff_swing,
                                       &scene_bullets,
                                       &scene_sliding_crowd,
+                                      &scene_spring_pendulum,
+                                      &scene_four_bar,
+                                      &scene_gimbal,
+                                      &scene_rolling_disc,
+                                      &scene_eccentric_disc,
+                                      &scene_ladder,
+                                      &scene_superball,
+                                      &scene_tipping_block,
+                                      &scene_billiard,
+                                      &scene_braking_car,
                                       NULL};
 
 const scene *const *scene_all(void) { return SCENES; }

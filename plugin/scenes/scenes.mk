@@ -19,6 +19,8 @@ SCENE_SOURCES = \
   plugin/scenes/rover.c \
   plugin/scenes/sliding_crowd.c \
   plugin/scenes/stick_slip.c \
+  plugin/scenes/suite.h plugin/scenes/suite_contacts.c \
+  plugin/scenes/suite_joints.c \
   plugin/scenes/two_carts.c \
   plugin/scenes/scene_build.c plugin/scenes/scene_build.h \
   plugin/scenes/scene_events.c \
