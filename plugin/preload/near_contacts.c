@@ -118,8 +118,8 @@ static int collide_within_margin(collide_function *host, dGeomID one,
 VISIBLE int dCollide(dGeomID one, dGeomID other, int flags,
                      dContactGeom *contacts, int skip) {
   HOST(collide_function, "dCollide");
-  static _Thread_local int
-      within; /* the host asks for what a transform holds */
+  /* the host asks for what a transform holds */
+  static _Thread_local int within;
   int count;
   if (inside > 0 || one == NULL || other == NULL || contacts == NULL ||
       (flags & 0xffff) == 0 || one == other || skip < (int)sizeof *contacts ||

@@ -62,9 +62,8 @@ typedef struct recording_head {
   double weight;  /* N: of all that falls, the most of a step */
   int64_t lost_pairs; /* contacts found between geoms that the hash spaces of
                          ODE's releases would not have told of */
-  char arguments
-      [RECORDING_ARGUMENTS]; /* of the program, each with its end, up to
-                                          an empty one; as many as fit */
+  /* of the program, each with its end, up to an empty one; as many as fit */
+  char arguments[RECORDING_ARGUMENTS];
 } recording_head;
 
 typedef enum recording_kind {

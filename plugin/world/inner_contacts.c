@@ -109,7 +109,8 @@ static bool same_pair(const inner_place *a, const inner_place *b) {
   return a->pushed == b->pushed && a->solid == b->solid;
 }
 
-/* Contacts of one geom with one solid, in `places` [n]. The answer does not depend on their order. */
+/* Contacts of one geom with one solid, in `places` [n]. The answer does not depend
+ * on their order. */
 static void find_of_geom(const inner_search *search, gap_context *gaps,
                          const inner_contact contacts[],
                          const inner_place places[], int n, int side,
