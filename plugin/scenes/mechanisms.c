@@ -61,27 +61,6 @@ static void compare(const scene_result *coarse, const scene_result *finest,
   }
 }
 
-/* How far the points of a joint are apart that should be one, m. */
-static double joints_apart(scene_run_state *run) {
-  double worst = 0;
-  for (int b = 0; b < run->n_bodies; b++)
-    for (int i = 0; i < dBodyGetNumJoints(run->bodies[b]); i++) {
-      dJointID joint = dBodyGetJoint(run->bodies[b], i);
-      dVector3 p, q;
-      double d[3];
-      if (dJointGetType(joint) == dJointTypeBall) {
-        dJointGetBallAnchor(joint, p);
-        dJointGetBallAnchor2(joint, q);
-      } else {
-        dJointGetHingeAnchor(joint, p);
-        dJointGetHingeAnchor2(joint, q);
-      }
-      vec3_subtract(d, p, q);
-      worst = fmax(worst, vec3_length(d));
-    }
-  return worst;
-}
-
 static double none_apart(scene_run_state *run) {
   (void)run;
   return 0;
@@ -137,7 +116,7 @@ static bool join(scene_run_state *run, dBodyID body, dBodyID parent,
 
 static void watch(scene_run_state *run) {
   run->frame = SCENE_FRAME_SPATIAL;
-  run->infeasibility = joints_apart;
+  run->infeasibility = scene_joints_apart;
   run->extra = momentum_size;
   run->judge = judge_mechanisms;
 }

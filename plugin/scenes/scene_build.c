@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/vec3.h"
 #include "scenes/scene_build.h"
 
 bool scene_fail(scene_run_state *run, const char *format, ...) {
@@ -237,4 +238,28 @@ double scene_overlap(scene_run_state *run) {
   run->overlap = 0;
   dSpaceCollide(run->space, run, measure_overlap);
   return run->overlap;
+}
+
+double scene_joints_apart(scene_run_state *run) {
+  double worst = 0;
+  for (int b = 0; b < run->n_bodies; b++)
+    for (int i = 0; i < dBodyGetNumJoints(run->bodies[b]); i++) {
+      dJointID joint = dBodyGetJoint(run->bodies[b], i);
+      dVector3 p, q;
+      double d[3];
+      switch (dJointGetType(joint)) {
+        case dJointTypeBall:
+          dJointGetBallAnchor(joint, p);
+          dJointGetBallAnchor2(joint, q);
+          break;
+        case dJointTypeHinge:
+          dJointGetHingeAnchor(joint, p);
+          dJointGetHingeAnchor2(joint, q);
+          break;
+        default: continue;
+      }
+      vec3_subtract(d, p, q);
+      worst = fmax(worst, vec3_length(d));
+    }
+  return worst;
 }

@@ -138,6 +138,10 @@ bool scene_add_event(scene_run_state *run, double time, const char *kind,
 
 /* --- the scenes ----------------------------------------------------------- */
 
+/** m: how far the points of a ball joint or hinge are apart that should be one, the
+ *  worst; an infeasibility. */
+double scene_joints_apart(scene_run_state *run);
+
 extern const scene scene_bouncing_ball;
 extern const scene scene_bullets;
 extern const scene scene_disks;

@@ -42,23 +42,6 @@ bool suite_draw_box(scene_run_state *run, double a, double b, double c) {
 /* Steps of the reference for a time: half a millisecond each, at least ten. */
 static long reference_steps(double time) { return 10 + (long)(2000 * time); }
 
-/* How far the points of the hinges are apart that should be one, m. */
-static double hinges_apart(scene_run_state *run) {
-  double worst = 0;
-  for (int b = 0; b < run->n_bodies; b++)
-    for (int i = 0; i < dBodyGetNumJoints(run->bodies[b]); i++) {
-      dJointID joint = dBodyGetJoint(run->bodies[b], i);
-      dVector3 p, q;
-      double d[3];
-      if (dJointGetType(joint) != dJointTypeHinge) continue;
-      dJointGetHingeAnchor(joint, p);
-      dJointGetHingeAnchor2(joint, q);
-      vec3_subtract(d, p, q);
-      worst = fmax(worst, vec3_length(d));
-    }
-  return worst;
-}
-
 static bool add_hinge(scene_run_state *run, dBodyID body, dBodyID other,
                       const double anchor[3], const double axis[3]) {
   dJointID joint = dJointCreateHinge(run->world, run->joints);
@@ -210,7 +193,7 @@ static bool build_four_bar(scene_run_state *run) {
   find_links(CRANK_START, at, rate);
   run->frame = SCENE_FRAME_PLANAR;
   run->judge = judge_four_bar;
-  run->infeasibility = hinges_apart;
+  run->infeasibility = scene_joints_apart;
   for (int i = 0; i < LINKS; i++) {
     double mass = LINK[i], inertia = mass * LINK[i] * LINK[i] / 12;
     const double equal[3] = {inertia, inertia, inertia};
@@ -291,7 +274,7 @@ static bool build_gimbal(scene_run_state *run) {
   dBodyID before = NULL;
   run->frame = SCENE_FRAME_SPATIAL;
   run->judge = judge_gimbal;
-  run->infeasibility = hinges_apart;
+  run->infeasibility = scene_joints_apart;
   for (int i = 0; i < PARTS; i++) {
     double centre[3] = {0, 0, 0}, v[3];
     if (i == ROTOR) vec3_add_scaled(centre, ARM, shaft);
