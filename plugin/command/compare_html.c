@@ -376,9 +376,9 @@ static void add_curves(const recording *r, FILE *out) {
   const char *before = ",\"curves\":{";
   for (size_t k = 0; k < n_step_columns; k++) {
     const step_column *column = &step_columns[k];
-    size_t n = step_points(r, column, MOST_POINTS, times, values);
     bool is_time = strcmp(column->name, "time") == 0;
     if (column->title == NULL && !is_time) continue;
+    size_t n = step_points(r, column, MOST_POINTS, times, values);
     fprintf(out, "%s\"%s\":[", before, column->name);
     before = ",";
     for (size_t i = 0; i < n; i++) {
@@ -395,9 +395,8 @@ static void add_tables(FILE *out) {
   fputs(",\"figures\":[", out);
   for (size_t k = 0; k < n_figures; k++) {
     const figure *f = &figures[k];
-    bool rare = f->kind == FIGURE_RARE || f->kind == FIGURE_SELDOM;
     fprintf(out, "%s[\"%s\",\"%s\",\"%s\",%d,%d]", k > 0 ? "," : "", f->key,
-            f->words, f->unit, f->less, rare);
+            f->words, f->unit, f->less, f->rare);
   }
   const char *before = "],\"columns\":[";
   for (size_t k = 0; k < n_step_columns; k++) {

@@ -21,7 +21,7 @@ static void print_cell(const compare_run *run, const figure *figure) {
   char cell[32] = "-";
   double value = figure_value(figure, run);
   if (run->levels[0] != NULL && !isnan(value)) {
-    if (figure->kind == FIGURE_COUNT || figure->kind == FIGURE_RARE)
+    if (figure->counted)
       snprintf(cell, sizeof cell, "%ld", (long)value);
     else if (value == INFINITY)
       snprintf(cell, sizeof cell, "never");

@@ -386,3 +386,10 @@ const char *host_joint_bad_value(const host_joint_rows *joint, double *value) {
     }
   return NULL;
 }
+
+bool host_joint_is_listed_by(dJointID joint, dBodyID body, bool all) {
+  dBodyID owner = dJointGetBody(joint, 0);
+  if (owner == NULL || (!all && !dBodyIsEnabled(owner)))
+    owner = dJointGetBody(joint, 1);
+  return owner == body && dJointIsEnabled(joint);
+}

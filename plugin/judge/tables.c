@@ -2,6 +2,11 @@
 
 #include <math.h>
 
+/* A figure's kind: is it counted, is it rare? */
+#define COUNT true, false
+#define RARE true, true
+#define NUMBER false, false
+#define SELDOM false, true
 /* ROW(field, kind, less is better, words, unit) */
 #define FIGURES(ROW)                                                           \
   ROW(steps, COUNT, false, "steps taken or tried", "")                         \
@@ -40,36 +45,30 @@
 
 const figure figures[] = {
 #define ROW(field, kind, less, words, unit)                                    \
-  {#field, words, unit, FIGURE_##kind, less, offsetof(compare_figures, field)},
+  {#field, words, unit, kind, less, offsetof(compare_figures, field)},
     FIGURES(ROW)
 #undef ROW
 };
 const size_t n_figures = sizeof figures / sizeof figures[0];
 
-static bool is_number(const figure *figure) {
-  return figure->kind == FIGURE_NUMBER || figure->kind == FIGURE_SELDOM;
-}
-
 double figure_value(const figure *figure, const compare_run *run) {
   const void *place = (const char *)&run->figures + figure->offset;
-  return is_number(figure) ? *(const double *)place
-                           : (double)*(const long *)place;
+  return figure->counted ? (double)*(const long *)place
+                         : *(const double *)place;
 }
 
 bool figure_is_empty(const figure *figure, const comparison *c) {
-  bool rare = figure->kind == FIGURE_RARE || figure->kind == FIGURE_SELDOM;
   for (int i = 0; i < c->n_runs; i++) {
     if (c->runs[i].levels[0] == NULL) continue;
     double value = figure_value(figure, &c->runs[i]);
-    if (!isnan(value) && (!rare || value != 0)) return false;
+    if (!isnan(value) && (!figure->rare || value != 0)) return false;
   }
   return true;
 }
 
 void figures_forget(compare_figures *f) {
   for (size_t k = 0; k < n_figures; k++)
-    if (is_number(&figures[k]))
-      *(double *)((char *)f + figures[k].offset) = NAN;
+    if (!figures[k].counted) *(double *)((char *)f + figures[k].offset) = NAN;
 }
 
 /* ---- steps ---- */

@@ -5,19 +5,13 @@
 
 #include "judge/judge.h"
 
-typedef enum figure_kind {
-  FIGURE_COUNT,
-  FIGURE_RARE, /* a count that is left out where all runs have 0 */
-  FIGURE_NUMBER,
-  FIGURE_SELDOM /* a number, as FIGURE_RARE */
-} figure_kind;
-
 typedef struct figure {
   const char *key;   /* of report.json */
   const char *words; /* indented under the figure that it belongs to */
   const char *unit;
-  figure_kind kind;
-  bool less; /* is better */
+  bool counted; /* a long, not a double */
+  bool rare;    /* left out where all runs have 0 */
+  bool less;    /* is better */
   size_t offset;
 } figure;
 

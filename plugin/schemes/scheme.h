@@ -97,8 +97,8 @@ void scheme_state_destroy(const scheme *scheme, scheme_state *state);
 /** The settings with which every scheme reads a step's world. */
 world_settings scheme_settings(const scheme_step *step);
 
-/** The part that every request of a step has: whose settings and observer, x the velocity
- *  at the step's end, slip as small as matters in such a step. */
+/** The part that every request of a step has: whose settings and observer, x the
+ *  velocity at the step's end, slip as small as matters in such a step. */
 assembly_request scheme_request(const scheme_step *step,
                                 const world_snapshot *world);
 

@@ -4,20 +4,14 @@
 #include <stdlib.h>
 
 #include "common/vec3.h"
-
-/* Each joint once, by its first body that is enabled. */
-static bool is_listed_by(dBodyID body, dJointID joint) {
-  dBodyID owner = dJointGetBody(joint, 0);
-  if (owner == NULL || !dBodyIsEnabled(owner)) owner = dJointGetBody(joint, 1);
-  return owner == body;
-}
+#include "host/joints.h"
 
 /* A contact between the bodies of its geoms, as dCollide told it; a program may
  * attach it to others. */
 static bool describe(const contact_source *source, dJointID joint,
                      ode_mlcp_geom_function *is_alive, void *context,
                      inner_contact *entry) {
-  if (dJointGetType(joint) != dJointTypeContact || !dJointIsEnabled(joint) ||
+  if (dJointGetType(joint) != dJointTypeContact ||
       contact_source_find(source, joint) != NULL)
     return false;
   const dContact *told = dJointGetStepperContact(joint);
@@ -60,7 +54,7 @@ static bool list_contacts(inner_joints *joints, dWorldID world,
       return false;
     for (int j = 0; j < n_joints; j++) {
       dJointID joint = dBodyGetJoint(body, j);
-      if (!is_listed_by(body, joint) ||
+      if (!host_joint_is_listed_by(joint, body, false) ||
           !describe(source, joint, is_alive, context, &joints->contacts[n]))
         continue;
       joints->serials[n++] = dJointGetSerial(joint);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/vec3.h"
+#include "host/joints.h"
 
 /* --- bodies ------------------------------------------------------------------ */
 
@@ -114,13 +115,6 @@ static bool note(kept_contacts *kept, dJointID joint) {
   return true;
 }
 
-/* Each joint once, by its first body that is enabled. */
-static bool is_listed_by(dBodyID body, dJointID joint) {
-  dBodyID owner = dJointGetBody(joint, 0);
-  if (owner == NULL || !dBodyIsEnabled(owner)) owner = dJointGetBody(joint, 1);
-  return owner == body;
-}
-
 static bool note_told(kept_contacts *kept, size_t n_bodies,
                       const contact_source *source, const inner_joints *inner,
                       double margin) {
@@ -132,7 +126,7 @@ static bool note_told(kept_contacts *kept, size_t n_bodies,
     for (int j = 0; j < n_joints; j++) {
       dJointID joint = dBodyGetJoint(body, j);
       if (dJointGetType(joint) != dJointTypeContact ||
-          !dJointIsEnabled(joint) || !is_listed_by(body, joint) ||
+          !host_joint_is_listed_by(joint, body, false) ||
           (margin != 0 && contact_source_find(source, joint) != NULL) ||
           inner_joints_has(inner, joint))
         continue;

@@ -875,14 +875,6 @@ static int compare_joints(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* Each joint once, by its first body that is listed. */
-static bool lists_joint(dBodyID body, dJointID joint, bool all) {
-  dBodyID owner = dJointGetBody(joint, 0);
-  if (owner == NULL || (!all && !dBodyIsEnabled(owner)))
-    owner = dJointGetBody(joint, 1);
-  return owner == body && dJointIsEnabled(joint);
-}
-
 bool world_island(dStepperIsland *island, arena *memory, dWorldID world,
                   bool all) {
   size_t n_all = dWorldGetBodies(world, NULL, 0), n_joints = 0;
@@ -900,7 +892,7 @@ bool world_island(dStepperIsland *island, arena *memory, dWorldID world,
   for (unsigned b = 0; b < island->bodies_count; b++)
     for (int j = 0; j < dBodyGetNumJoints(bodies[b]); j++) {
       dJointID joint = dBodyGetJoint(bodies[b], j);
-      if (lists_joint(bodies[b], joint, all))
+      if (host_joint_is_listed_by(joint, bodies[b], all))
         joints[island->joints_count++] = joint;
     }
   if (island->joints_count > 1)
