@@ -2,18 +2,16 @@
 
 #include <math.h>
 
-/* A figure's kind: is it counted, is it rare? */
-#define COUNT true, false
-#define RARE true, true
-#define NUMBER false, false
-#define SELDOM false, true
+/* A figure's kind: a count is whole, a rare one is shown where it says something.
+ */
+enum { NUMBER = 0, COUNT = 1, RARE = 2 };
 /* ROW(field, kind, less is better, words, unit) */
 #define FIGURES(ROW)                                                           \
   ROW(steps, COUNT, false, "steps taken or tried", "")                         \
   ROW(contact_error_worst, NUMBER, true, "contact off its law, worst", "m/s")  \
   ROW(contact_error_p90, NUMBER, true, "  nine steps of ten below", "m/s")     \
   ROW(penetration_worst, NUMBER, true, "deepest penetration", "m")             \
-  ROW(joint_error_worst, SELDOM, true, "joint off its place, worst", "m, rad") \
+  ROW(joint_error_worst, RARE, true, "joint off its place, worst", "m, rad")   \
   ROW(cone_violation_worst, NUMBER, true, "friction beyond its cone", "m/s")   \
   ROW(friction_error_worst, NUMBER, true, "friction off its law, worst",       \
       "m/s")                                                                   \
@@ -36,16 +34,24 @@
   ROW(not_finite, COUNT, true, "steps to states not finite", "")               \
   ROW(parted, NUMBER, false, "parts from the first run at", "s")               \
   ROW(seconds, NUMBER, false, "simulated", "s")                                \
-  ROW(impacts_by_set, RARE, false, "impacts by an outcome of the set", "")     \
-  ROW(poisson_bounces, RARE, false, "  Poisson's law: it bounces", "")         \
-  ROW(poisson_unposed, RARE, false, "  Poisson's law: there is no set", "")    \
-  ROW(poisson_unfinished, RARE, false, "  Poisson's law: the sample failed",   \
+  ROW(impacts_by_set, COUNT | RARE, false, "impacts by an outcome of the set", \
       "")                                                                      \
-  ROW(lost_pairs, RARE, false, "touching pairs that ODE would lose", "")
+  ROW(poisson_bounces, COUNT | RARE, false, "  Poisson's law: it bounces", "") \
+  ROW(poisson_unposed, COUNT | RARE, false,                                    \
+      "  Poisson's law: there is no set", "")                                  \
+  ROW(poisson_unfinished, COUNT | RARE, false,                                 \
+      "  Poisson's law: the sample failed", "")                                \
+  ROW(lost_pairs, COUNT | RARE, false, "touching pairs that ODE would lose", "")
 
 const figure figures[] = {
 #define ROW(field, kind, less, words, unit)                                    \
-  {#field, words, unit, kind, less, offsetof(compare_figures, field)},
+  {#field,                                                                     \
+   words,                                                                      \
+   unit,                                                                       \
+   ((kind)&COUNT) != 0,                                                        \
+   ((kind)&RARE) != 0,                                                         \
+   less,                                                                       \
+   offsetof(compare_figures, field)},
     FIGURES(ROW)
 #undef ROW
 };
