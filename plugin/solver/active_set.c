@@ -73,42 +73,38 @@ void active_set_of_guess(fast_work *work) {
 
 /* ---- weights of the active set ------------------------------------------- */
 
-/* Does the row's limit move with the cluster's normal, and how? */
+/* How the row's limit moves with the normal that it follows. */
 static double follow_factor(const fast_work *work, int row) {
   const box_problem *box = &work->box;
-  const box_cluster *cluster = box_cluster_of(box, row);
-  if (work->state[row] == ROW_ACTIVE || box->type[row] != BOX_FRICTION ||
-      !cluster->has_normal || work->state[cluster->first_row] != ROW_ACTIVE)
+  int normal = box->normal_of[row];
+  if (work->state[row] == ROW_ACTIVE || normal == row ||
+      work->state[normal] != ROW_ACTIVE)
     return 0;
   return signed_one(work->state[row]) * box->coefficient[row];
 }
 
-bool active_set_weights(const fast_work *work, const box_cluster *cluster,
-                        double prox, double W[]) {
-  int m = cluster->n_rows;
+bool active_set_weigh(const fast_work *work, int first, int end) {
+  const box_weights *weights = &work->weights;
   bool symmetric = true;
-  memset(W, 0, sizeof(double) * (size_t)(m * m));
-  for (int i = 0; i < m; i++) {
-    int row = cluster->first_row + i;
-    if (work->state[row] == ROW_ACTIVE) {
-      W[(m + 1) * i] = 1 / box_softness(&work->box, row, prox);
-      continue;
-    }
+  for (int row = first; row < end; row++) {
+    bool active = work->state[row] == ROW_ACTIVE;
     double follow = follow_factor(work, row);
-    if (follow == 0) continue;
-    W[m * i] = follow * W[0];
-    symmetric = false;
+    weights->own[row] = active ? 1 / work->softness[row] : 0;
+    weights->follow[row] =
+        follow == 0 ? 0 : follow * weights->own[work->box.normal_of[row]];
+    symmetric = symmetric && follow == 0;
   }
   return symmetric;
 }
 
 /* Generators whose compliance is coupled: rows of A say what each row's
  * impulse obeys. */
-static bool coupled_weights(const fast_work *work, const box_cluster *cluster,
-                            double prox, double W[]) {
+static void weigh_coupled(const fast_work *work, const box_cluster *cluster,
+                          double prox) {
   const box_problem *box = &work->box;
   int m = cluster->n_rows;
   double A[BOX_MAX_CLUSTER * BOX_MAX_CLUSTER];
+  double *W = work->weights.full + cluster->first_compliance;
   const double *C = box->full_compliance + cluster->first_compliance;
   memset(A, 0, sizeof(double) * (size_t)(m * m));
   for (int i = 0; i < m; i++) {
@@ -122,26 +118,27 @@ static bool coupled_weights(const fast_work *work, const box_cluster *cluster,
     }
   }
   box_system_invert(m, A, W);
-  for (int j = 0; j < m; j++)
-    if (work->state[cluster->first_row + j] != ROW_ACTIVE)
-      for (int i = 0; i < m; i++) W[m * i + j] = 0;
-  return false;
+  for (int j = 0; j < m; j++) {
+    int row = cluster->first_row + j;
+    work->weights.own[row] = work->weights.follow[row] = 0;
+    for (int i = 0; i < m && work->state[row] != ROW_ACTIVE; i++)
+      W[m * i + j] = 0;
+  }
 }
 
 bool active_set_factor(fast_work *work, double prox) {
   const box_problem *box = &work->box;
-  bool symmetric = true;
   if (!fast_work_spend(work, 1)) return false;
-  for (int c = 0; c < box->n_clusters; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    double *W = work->weights + cluster->first_weight;
-    bool simple = cluster->first_compliance < 0;
-    if (!(simple ? active_set_weights(work, cluster, prox, W)
-                 : coupled_weights(work, cluster, prox, W)))
-      symmetric = false;
+  for (int row = 0; row < box->n_rows; row++)
+    work->softness[row] = box_softness(box, row, prox);
+  bool symmetric = active_set_weigh(work, 0, box->n_rows);
+  for (int c = 0; c < box->n_clusters && box->n_compliances > 0; c++) {
+    if (box->clusters[c].first_compliance < 0) continue;
+    weigh_coupled(work, &box->clusters[c], prox);
+    symmetric = false;
   }
   work->factorisations++;
-  return box_system_factor(&work->blocks, box, work->weights, symmetric);
+  return box_system_factor(&work->blocks, box, &work->weights, symmetric);
 }
 
 /* ---- steps --------------------------------------------------------------- */
@@ -163,7 +160,7 @@ void active_set_step(fast_work *work, double p[]) {
   box_slips(box, work->v, p, work->w);
   for (int i = 0; i < box->n_rows; i++)
     work->r[i] = work->state[i] == ROW_ACTIVE ? -work->w[i] : 0;
-  box_system_solve(&work->blocks, box, work->weights, work->r, work->dv,
+  box_system_solve(&work->blocks, box, &work->weights, work->r, work->dv,
                    work->dp, work->scratch);
   for (int i = 0; i < box->n_rows; i++) p[i] += work->dp[i];
   work->iterations++;

@@ -27,12 +27,13 @@ void active_set_all_active(fast_work *work);
  *  rounding and small changes make its sign. */
 void active_set_of_guess(fast_work *work);
 
-/** Weights of a cluster without coupled compliance, as in box_system_factor.
+/** Weights by work->softness of the rows first to end - 1, whole clusters whose
+ *  compliance is not coupled, in the present active set.
  *  @return true when they are symmetric. */
-bool active_set_weights(const fast_work *work, const box_cluster *cluster,
-                        double prox, double W[]);
+bool active_set_weigh(const fast_work *work, int first, int end);
 
-/** Factor the system of the present active set into work->blocks.
+/** Factor the system of the present active set into work->blocks, with
+ *  work->softness by box_softness.
  *  @param prox  relative to a row's diagonal. */
 bool active_set_factor(fast_work *work, double prox);
 

@@ -119,21 +119,92 @@ static inline six relative_twist(const double v_a[6], const double v_b[6],
       {{x, y}, {z, v_a[3] - v_b[3]}, {v_a[4] - v_b[4], v_a[5] - v_b[5]}}};
 }
 
-void box_relative(const box_problem *box, const double v[], double Jv[]) {
+/* The next four rows of an edge: J u of a's velocity, or, where the edge is
+ * twisted, of both bodies'. */
+KERNEL four times_rows(const four J[6], const double u[6]) {
+  return (u[0] * J[0] + u[2] * J[2] + u[4] * J[4]) +
+         (u[1] * J[1] + u[3] * J[3] + u[5] * J[5]);
+}
+
+/* What is made of J v as it comes. Rows are written by fours in their order, so
+ * that what one edge's last four write beyond it is overwritten by the next. */
+typedef struct slip_use {
+  double *Jv;          /* out, or NULL */
+  const double *p;     /* out: w = J v + compliance p + bias, */
+  double *w;           /* or NULL */
+  const double *right; /* out: answer = W (right - J v), */
+  const box_weights *weights;
+  double *left, *answer; /* left: right - J v, or NULL */
+} slip_use;
+
+KERNEL void use_slips(const box_problem *box, const slip_use *use, int r,
+                      const four *Jv) {
+  if (use->Jv != NULL) *(four *)(use->Jv + r) = *Jv;
+  if (use->w != NULL) {
+    four p = *(const four *)(use->p + r);
+    four w = *Jv + (*(const four *)(box->compliance + r) * p +
+                    *(const four *)(box->bias + r));
+    if (box->relaxation > 0)
+      w += box->relaxation * *(const four *)(box->diagonal + r) * p;
+    *(four *)(use->w + r) = w;
+  }
+  if (use->left != NULL) {
+    const double *left = use->left;
+    four own = *(const four *)(use->right + r) - *Jv;
+    *(four *)(use->left + r) = own;
+    four normal = four_at(left, box->normal_of + r);
+    *(four *)(use->answer + r) =
+        *(const four *)(use->weights->own + r) * own +
+        *(const four *)(use->weights->follow + r) * normal;
+  }
+}
+
+KERNEL void go_over_slips(const box_problem *box, const double v[],
+                          const slip_use *use) {
   for (int e = 0; e < box->n_graph_edges; e++) {
     const graph_edge *edge = &box->graph_edges[e];
     const double *v_a = v + 6 * edge->a;
     const double *v_b = edge->b >= 0 ? v + 6 * edge->b : NULL;
-    six u =
-        edge->twisted ? relative_twist(v_a, v_b, edge->offset) : load_six(v_a);
-    for (int r = edge->first_row; r < edge->end_row; r++) {
-      two sum = times_six(box->J_a + 6 * r, u);
-      Jv[r] = sum[0] + sum[1];
+    bool apart = v_b != NULL && !edge->twisted;
+    double u[6];
+    store_six(
+        edge->twisted ? relative_twist(v_a, v_b, edge->offset) : load_six(v_a),
+        u);
+    int group = edge->first_group;
+    for (int r = edge->first_row; r < edge->end_row; r += 4, group++) {
+      four Jv = times_rows(box->J4_a + 6 * group, u);
+      if (apart) Jv += times_rows(box->J4_b + 6 * group, v_b);
+      use_slips(box, use, r, &Jv);
     }
-    if (v_b == NULL || edge->twisted) continue;
-    for (int r = edge->first_row; r < edge->end_row; r++)
-      Jv[r] += dot6(box->J_b + 6 * r, v_b);
   }
+}
+
+WIDE static void go_over_slips_wide(const box_problem *box, const double v[],
+                                    const slip_use *use) {
+  go_over_slips(box, v, use);
+}
+
+static void go_over_slips_any(const box_problem *box, const double v[],
+                              const slip_use *use) {
+  if (six_is_wide())
+    go_over_slips_wide(box, v, use);
+  else
+    go_over_slips(box, v, use);
+}
+
+void box_relative(const box_problem *box, const double v[], double Jv[]) {
+  go_over_slips_any(box, v, &(slip_use){.Jv = Jv});
+}
+
+void box_answer(const box_problem *box, const box_weights *weights,
+                const double r[], const double v[], double left[],
+                double answer[], double Jv[]) {
+  go_over_slips_any(box, v,
+                    &(slip_use){.Jv = Jv,
+                                .right = r,
+                                .weights = weights,
+                                .left = left,
+                                .answer = answer});
 }
 
 static void add_full_compliance(const box_problem *box,
@@ -148,11 +219,7 @@ static void add_full_compliance(const box_problem *box,
 
 void box_slips(const box_problem *box, const double v[], const double p[],
                double w[]) {
-  box_relative(box, v, w);
-  for (int r = 0; r < box->n_rows; r++)
-    w[r] += box->compliance[r] * p[r] + box->bias[r];
-  for (int r = 0; r < box->n_rows && box->relaxation > 0; r++)
-    w[r] += box->relaxation * box->diagonal[r] * p[r];
+  go_over_slips_any(box, v, &(slip_use){.p = p, .w = w});
   if (box->n_compliances == 0) return;
   for (int c = 0; c < box->n_clusters; c++)
     if (box->clusters[c].first_compliance >= 0)
@@ -161,17 +228,61 @@ void box_slips(const box_problem *box, const double v[], const double p[],
 
 /* ---- limits and residual ------------------------------------------------- */
 
-void box_project(const box_problem *box, double p[]) {
-  for (int c = 0; c < box->n_clusters; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    int first = cluster->first_row, end = first + cluster->n_rows;
-    double low, high, normal = 0;
-    for (int r = first; r < end; r++) {
-      box_row_limits(box, r, normal, &low, &high);
-      p[r] = middle_of(low, p[r], high);
-      if (r == first && cluster->has_normal) normal = p[first];
-    }
+KERNEL four middle_four(four low, four x, four high) {
+  return four_where(x < low, low, four_where(x > high, high, x));
+}
+
+/* Those that follow no other first: what the others follow is then in place. */
+KERNEL void project(const box_problem *box, double p[]) {
+  for (int i = 0; 4 * i < box->n_rows; i++) {
+    four_mask friction = *(const four_mask *)(box->is_friction + 4 * i);
+    four own = *(const four *)(p + 4 * i), low, high;
+    four fixed = middle_four(*(const four *)(box->low + 4 * i), own,
+                             *(const four *)(box->high + 4 * i));
+    *(four *)(p + 4 * i) = four_where(friction, own, fixed);
+    four normal = four_at(p, box->normal_of + 4 * i);
+    box_limits_of_four(box, i, &normal, &low, &high);
+    *(four *)(p + 4 * i) =
+        four_where(friction, middle_four(low, own, high), fixed);
   }
+}
+
+WIDE static void project_wide(const box_problem *box, double p[]) {
+  project(box, p);
+}
+
+void box_project(const box_problem *box, double p[]) {
+  if (six_is_wide())
+    project_wide(box, p);
+  else
+    project(box, p);
+}
+
+KERNEL double residual(const box_problem *box, const double p[],
+                       const double w[]) {
+  four worst = four_of(0), lost = four_of(0);
+  for (int i = 0; 4 * i < box->n_rows; i++) {
+    four own = *(const four *)(p + 4 * i), low, high;
+    four A = *(const four *)(box->diagonal + 4 * i);
+    four normal = four_at(p, box->normal_of + 4 * i);
+    box_limits_of_four(box, i, &normal, &low, &high);
+    four error = middle_four((low - own) * A, -*(const four *)(w + 4 * i),
+                             (high - own) * A);
+    worst = larger_four(worst, larger_four(error, -error));
+    lost += 0 * error;
+  }
+  return sum_of_four(lost) == 0 ? largest_of_four(worst) / box->scale
+                                : INFINITY; // where one is a NAN
+}
+
+WIDE static double residual_wide(const box_problem *box, const double p[],
+                                 const double w[]) {
+  return residual(box, p, w);
+}
+
+double box_residual(const box_problem *box, const double p[],
+                    const double w[]) {
+  return six_is_wide() ? residual_wide(box, p, w) : residual(box, p, w);
 }
 
 double box_softness(const box_problem *box, int row, double prox) {
@@ -180,25 +291,6 @@ double box_softness(const box_problem *box, int row, double prox) {
   double own = box->compliance[row] + box->relaxation * A;
   if (own > regular * A && prox > least_prox) prox = least_prox;
   return larger_of(own, prox * A);
-}
-
-double box_residual(const box_problem *box, const double p[],
-                    const double w[]) {
-  double worst = 0, lost = 0;
-  for (int c = 0; c < box->n_clusters; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    int first = cluster->first_row, end = first + cluster->n_rows;
-    double low, high, normal = cluster->has_normal ? p[first] : 0;
-    for (int r = first; r < end; r++) {
-      double A = box->diagonal[r];
-      box_row_limits(box, r, normal, &low, &high);
-      double error =
-          fabs(middle_of((low - p[r]) * A, -w[r], (high - p[r]) * A));
-      worst = error > worst ? error : worst;
-      lost += 0 * error;
-    }
-  }
-  return lost == 0 ? worst / box->scale : INFINITY; // where one is a NAN
 }
 
 /* ---- to and from the problem's impulses ---------------------------------- */

@@ -36,8 +36,8 @@ enum { BOX_MAX_CLUSTER = 32 };
 
 typedef struct box_cluster {
   int first_row, n_rows;
-  int first_weight;     /* n_rows^2 numbers, row-major */
-  int first_compliance; /* likewise; -1 where compliance is diagonal */
+  int first_compliance; /* n_rows^2 numbers, row-major; -1 where compliance is
+                           diagonal */
   bool has_normal;      /* then it is the cluster's first row */
 } box_cluster;
 
@@ -46,6 +46,7 @@ typedef struct graph_edge {
   int first_cluster, end_cluster, first_row, end_row;
   int slot;         /* among graph edges with two bodies */
   bool twisted;     /* J_b = -J_a T holds for every row */
+  int first_group;  /* its rows' first quadruple in box_problem.J4_a */
   double offset[3]; /* T: linear part of a point's velocity, see box.c */
 } graph_edge;
 
@@ -66,7 +67,8 @@ typedef struct box_inverse {
 typedef struct box_problem {
   const mlcp_problem *problem;
   int n_bodies, n_rows, n_clusters, n_graph_edges, n_body_pairs;
-  int n_weights, n_compliances;
+  int n_compliances; /* numbers of full_compliance */
+  int n_groups;      /* of J4_a, fours of an edge's rows */
   bool symmetric_mass;
   bool plain_mass; /* every inverse mass is a scalar and an inertia */
 
@@ -74,14 +76,22 @@ typedef struct box_problem {
   box_cluster *clusters;
   body_pair *body_pairs;
 
-  /* [n_rows] each, J [6 n_rows] */
+  /* [n_rows] each, J [6 n_rows]; bias to coefficient have room to be read by
+     fours, and read as a row that acts on nothing there */
   double *J_a, *J_b, *bias, *compliance;
   double *diagonal;    /* J M^-1 J' + compliance, 1 where that is 0 */
   double *low, *high;  /* infinite where there is none; high of BOX_FRICTION
                           is the constant part of its limit */
   double *coefficient; /* BOX_FRICTION */
   int *type;
-  int *cluster_of; /* clusters[cluster_of[row]] is the row's */
+  int *cluster_of;        /* clusters[cluster_of[row]] is the row's */
+  long long *is_friction; /* of BOX_FRICTION all bits, else none */
+  int *normal_of; /* the row whose impulse the row's limits follow, its own
+                      where there is none */
+  four *J4_a,
+      *J4_b; /* [6 n_groups] J_a and J_b once more, the first to the sixth
+                        numbers of four rows of an edge; 0 beyond its last row.
+                        J4_b of edges that are not twisted alone */
   box_origin *origin;
 
   double *full_compliance; /* see box_cluster.first_compliance */
@@ -91,6 +101,13 @@ typedef struct box_problem {
   double relaxation;       /* >= 0: this much of the diagonal is added to every
                               compliance; 0 at the end of a method */
 } box_problem;
+
+/** How a row answers a slip: own x + follow x_normal. Those of a cluster whose
+ *  compliance is coupled are 0, and its matrix is in `full`. */
+typedef struct box_weights {
+  double *own, *follow; /* [n_rows] by fours */
+  double *full;         /* [n_compliances] as full_compliance */
+} box_weights;
 
 typedef enum box_status {
   BOX_BUILT,
@@ -124,6 +141,18 @@ static inline void box_row_limits(const box_problem *box, int row,
   }
 }
 
+/** The limits of rows 4 i to 4 i + 3 where the rows that they follow have
+ *  impulses `normal`. */
+KERNEL void box_limits_of_four(const box_problem *box, int i,
+                               const four *normal, four *low, four *high) {
+  four_mask friction = *(const four_mask *)(box->is_friction + 4 * i);
+  four limit = *(const four *)(box->high + 4 * i) +
+               *(const four *)(box->coefficient + 4 * i) * *normal;
+  four clear = larger_four(limit, four_of(0));
+  *high = four_where(friction, clear, limit);
+  *low = four_where(friction, -clear, *(const four *)(box->low + 4 * i));
+}
+
 static inline const box_cluster *box_cluster_of(const box_problem *box,
                                                 int row) {
   return &box->clusters[box->cluster_of[row]];
@@ -137,18 +166,25 @@ static inline void box_limits(const box_problem *box, int row, const double p[],
   box_row_limits(box, row, normal, low, high);
 }
 
-/** J' p added up: impulse [6 n_bodies] out. */
+/** J' p added up: impulse [6 n_bodies] out. What p is read beyond its last row,
+ *  by fours, has to be finite. */
 void box_impulses(const box_problem *box, const double p[], double impulse[]);
 
 /** v = v_base + M^-1 J' p. */
 void box_velocities(const box_problem *box, const double p[], double v[]);
 
-/** w = J v + (compliance + relaxation diagonal) p + bias. */
+/** w = J v + (compliance + relaxation diagonal) p + bias. Vectors of rows that are
+ *  written here have room by_fours. */
 void box_slips(const box_problem *box, const double v[], const double p[],
                double w[]);
 
 /** Jv = J v, nothing else. */
 void box_relative(const box_problem *box, const double v[], double Jv[]);
+
+/** left = r - J v, answer = W left, but for `full`; Jv = J v unless it is NULL. */
+void box_answer(const box_problem *box, const box_weights *weights,
+                const double r[], const double v[], double left[],
+                double answer[], double Jv[]);
 
 /** Move p into its limits: normals first, then what depends on them. */
 void box_project(const box_problem *box, double p[]);

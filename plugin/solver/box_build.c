@@ -84,7 +84,7 @@ static bool add_draft(builder *b, int row, int set) {
     d->n_rows += problem->frictions[i].n_pairs;
   }
   b->box->n_rows += d->n_rows;
-  b->box->n_weights += d->n_rows * d->n_rows;
+  b->box->n_compliances += d->n_rows * d->n_rows; // room for them
   return true;
 }
 
@@ -248,12 +248,11 @@ static void put_full_compliance(box_problem *box, box_cluster *cluster) {
 }
 
 static void put_cluster(builder *b, const draft *d, box_cluster *cluster,
-                        int first_row, int first_weight) {
+                        int first_row) {
   box_problem *box = b->box;
   int at = first_row;
   cluster->first_row = first_row;
   cluster->n_rows = d->n_rows;
-  cluster->first_weight = first_weight;
   cluster->has_normal =
       d->row >= 0 && b->problem->rows[d->row].kind == MLCP_ROW_NORMAL;
 
@@ -326,7 +325,8 @@ static bool find_offset(const box_problem *box, const box_cluster *first,
 
 static void put_graph_edges(builder *b) {
   box_problem *box = b->box;
-  int row = 0, weight = 0;
+  int row = 0;
+  box->n_groups = 0;
   box->n_compliances = 0;
   box->n_graph_edges = box->n_body_pairs = 0;
   graph_edge *edge = NULL;
@@ -345,10 +345,19 @@ static void put_graph_edges(builder *b) {
       }
     }
     edge->end_cluster = c + 1;
-    put_cluster(b, d, &box->clusters[c], row, weight);
-    for (int i = 0; i < d->n_rows; i++) box->cluster_of[row++] = c;
+    put_cluster(b, d, &box->clusters[c], row);
+    bool follows = box->clusters[c].has_normal;
+    for (int i = 0; i < d->n_rows; i++, row++) {
+      box->cluster_of[row] = c;
+      box->normal_of[row] = follows ? box->clusters[c].first_row : row;
+      box->is_friction[row] = box->type[row] == BOX_FRICTION ? -1 : 0;
+    }
     edge->end_row = row;
-    weight += d->n_rows * d->n_rows;
+  }
+  for (int e = 0; e < box->n_graph_edges; e++) {
+    edge = &box->graph_edges[e];
+    edge->first_group = box->n_groups;
+    box->n_groups += (edge->end_row - edge->first_row + 3) / 4;
   }
 }
 
@@ -454,6 +463,32 @@ KERNEL bool row_is_twisted(const double J_a[6], const double J_b[6],
   return errors <= noise * noise * sizes;
 }
 
+/* J of four rows at most as box_problem.J4_a has it. */
+KERNEL void turn_four(const double J[], int n, four out[6]) {
+  four row[4] = {{0}, {0}, {0}, {0}};
+  two end[4] = {{0}, {0}, {0}, {0}};
+  for (int i = 0; i < n; i++) {
+    row[i] = *(const four *)(J + 6 * i);
+    end[i] = *(const two *)(J + 6 * i + 4);
+  }
+#pragma GCC unroll 4
+  for (int k = 0; k < 4; k++)
+    out[k] = (four){row[0][k], row[1][k], row[2][k], row[3][k]};
+#pragma GCC unroll 2
+  for (int k = 0; k < 2; k++)
+    out[4 + k] = (four){end[0][k], end[1][k], end[2][k], end[3][k]};
+}
+
+KERNEL void turn_rows(const box_problem *box, const graph_edge *edge) {
+  bool both = edge->b >= 0 && !edge->twisted;
+  int group = edge->first_group;
+  for (int r = edge->first_row; r < edge->end_row; r += 4, group++) {
+    int n = edge->end_row - r < 4 ? edge->end_row - r : 4;
+    turn_four(box->J_a + 6 * r, n, box->J4_a + 6 * group);
+    if (both) turn_four(box->J_b + 6 * r, n, box->J4_b + 6 * group);
+  }
+}
+
 /* Offsets of graph edges, and diagonals of their rows. */
 KERNEL void measure_graph_edges(box_problem *box) {
   for (int e = 0; e < box->n_graph_edges; e++) {
@@ -469,6 +504,7 @@ KERNEL void measure_graph_edges(box_problem *box) {
       twisted = twisted && row_is_twisted(J_a, J_b, edge->offset);
     }
     edge->twisted = twisted;
+    turn_rows(box, edge);
   }
 }
 
@@ -491,21 +527,39 @@ static bool take_scratch(builder *b, arena *arena) {
 
 static bool take_arrays(box_problem *box, arena *arena) {
   size_t n = (size_t)box->n_rows, bodies = (size_t)box->n_bodies;
+  size_t by_4 = by_fours(n), groups = n / 4 + (size_t)box->n_clusters;
   return ARENA_TAKE(arena, box->J_a, 6 * n) &&
          ARENA_TAKE(arena, box->J_b, 6 * n) &&
-         ARENA_TAKE(arena, box->bias, n) &&
-         ARENA_TAKE(arena, box->compliance, n) &&
-         ARENA_TAKE(arena, box->diagonal, n) &&
-         ARENA_TAKE(arena, box->low, n) && ARENA_TAKE(arena, box->high, n) &&
-         ARENA_TAKE(arena, box->coefficient, n) &&
-         ARENA_TAKE(arena, box->full_compliance, box->n_weights) &&
+         ARENA_TAKE(arena, box->J4_a, 6 * groups) &&
+         ARENA_TAKE(arena, box->J4_b, 6 * groups) &&
+         ARENA_TAKE(arena, box->bias, by_4) &&
+         ARENA_TAKE(arena, box->compliance, by_4) &&
+         ARENA_TAKE(arena, box->diagonal, by_4) &&
+         ARENA_TAKE(arena, box->low, by_4) &&
+         ARENA_TAKE(arena, box->high, by_4) &&
+         ARENA_TAKE(arena, box->coefficient, by_4) &&
+         ARENA_TAKE(arena, box->normal_of, by_4) &&
+         ARENA_TAKE(arena, box->full_compliance, box->n_compliances) &&
          ARENA_TAKE(arena, box->v_base, 6 * bodies) &&
          ARENA_TAKE(arena, box->inverses, bodies) &&
          ARENA_TAKE(arena, box->origin, n) && ARENA_TAKE(arena, box->type, n) &&
+         ARENA_TAKE(arena, box->is_friction, by_4) &&
          ARENA_TAKE(arena, box->cluster_of, n) &&
          ARENA_TAKE(arena, box->graph_edges, box->n_clusters) &&
          ARENA_TAKE(arena, box->clusters, box->n_clusters) &&
          ARENA_TAKE(arena, box->body_pairs, box->n_clusters);
+}
+
+/* Rows that act on nothing, to the next four. */
+static void put_end(box_problem *box) {
+  for (int r = box->n_rows; r < (int)by_fours((size_t)box->n_rows); r++) {
+    box->bias[r] = box->compliance[r] = box->coefficient[r] = 0;
+    box->low[r] = -INFINITY;
+    box->high[r] = INFINITY;
+    box->diagonal[r] = 1;
+    box->normal_of[r] = r;
+    box->is_friction[r] = 0;
+  }
 }
 
 box_status box_build(box_problem *box, arena *arena,
@@ -513,7 +567,7 @@ box_status box_build(box_problem *box, arena *arena,
   builder b = {.box = box, .problem = problem};
   box->problem = problem;
   box->n_bodies = problem->n_bodies;
-  box->n_rows = box->n_clusters = box->n_weights = 0;
+  box->n_rows = box->n_clusters = box->n_compliances = 0;
   if (problem->n_bodies == 0) return BOX_UNSUITABLE;
 
   if (!take_scratch(&b, arena)) return BOX_NO_MEMORY;
@@ -525,6 +579,7 @@ box_status box_build(box_problem *box, arena *arena,
 
   if (!take_arrays(box, arena)) return BOX_NO_MEMORY;
   put_graph_edges(&b);
+  put_end(box);
   find_masses(box);
   if (six_is_wide())
     measure_graph_edges_wide(box);

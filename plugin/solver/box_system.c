@@ -25,44 +25,56 @@ KERNEL void weigh(int m, const double W[], const double J[], double WJ[]) {
 /* S += J' W J over the simple clusters of a graph edge; the others' weights are
  * full. */
 KERNEL void add_simple(const box_problem *box, const graph_edge *edge,
-                       const double weights[], double S[BODY_BLOCK]) {
+                       const box_weights *weights, double S[BODY_BLOCK]) {
   six_block sum;
   load_block(S, &sum);
-  for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    const double *W = weights + cluster->first_weight;
-    const double *J_0 = box->J_a + 6 * cluster->first_row, *J = J_0;
-    int m = cluster->n_rows;
-    for (int r = 0; r < m && cluster->first_compliance < 0; r++, J += 6) {
-      double first = r > 0 ? W[m * r] : 0, own = W[(m + 1) * r];
-      if (first == 0 && own == 0) continue;
-      four head = first * *(const four *)J_0 + own * *(const four *)J;
-      two tail = first * *(const two *)(J_0 + 4) + own * *(const two *)(J + 4);
+  for (int r = edge->first_row; r < edge->end_row; r++) {
+    double follow = weights->follow[r], own = weights->own[r];
+    if (follow == 0 && own == 0) continue;
+    const double *J = box->J_a + 6 * r, *J_0 = box->J_a + 6 * box->normal_of[r];
+    four head = follow * *(const four *)J_0 + own * *(const four *)J;
+    two tail = follow * *(const two *)(J_0 + 4) + own * *(const two *)(J + 4);
 #pragma GCC unroll 6
-      for (int i = 0; i < 6; i++) {
-        sum.head[i] += J[i] * head;
-        sum.tail[i] += J[i] * tail;
-      }
+    for (int i = 0; i < 6; i++) {
+      sum.head[i] += J[i] * head;
+      sum.tail[i] += J[i] * tail;
     }
   }
   store_block(&sum, S);
 }
 
+/* WJ = W J of a cluster's rows, J its first. */
+KERNEL void weigh_cluster(const box_weights *weights,
+                          const box_cluster *cluster, const double J[],
+                          double WJ[]) {
+  int m = cluster->n_rows, first = cluster->first_row;
+  if (cluster->first_compliance >= 0) {
+    weigh(m, weights->full + cluster->first_compliance, J, WJ);
+    return;
+  }
+  memset(WJ, 0, sizeof *WJ * 6 * (size_t)m);
+  for (int i = 0; i < m; i++) {
+    add_row(WJ + 6 * i, weights->own[first + i], J + 6 * i);
+    if (weights->follow[first + i] != 0)
+      add_row(WJ + 6 * i, weights->follow[first + i], J);
+  }
+}
+
 /* The same over those that are not. */
 KERNEL void add_coupled(const box_problem *box, const graph_edge *edge,
-                        const double weights[], double S[BODY_BLOCK]) {
+                        const box_weights *weights, double S[BODY_BLOCK]) {
   double WJ[6 * BOX_MAX_CLUSTER];
   for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
     const box_cluster *cluster = &box->clusters[c];
     const double *J = box->J_a + 6 * cluster->first_row;
     if (cluster->first_compliance < 0) continue;
-    weigh(cluster->n_rows, weights + cluster->first_weight, J, WJ);
+    weigh_cluster(weights, cluster, J, WJ);
     add_outer(S, cluster->n_rows, J, WJ);
   }
 }
 
 KERNEL void add_side(const box_problem *box, const graph_edge *edge,
-                     const double weights[], double S[BODY_BLOCK]) {
+                     const box_weights *weights, double S[BODY_BLOCK]) {
   add_simple(box, edge, weights, S);
   if (box->n_compliances > 0) add_coupled(box, edge, weights, S);
 }
@@ -76,23 +88,23 @@ typedef struct graph_edge_place {
 
 /* What a graph edge adds where its rows are of several points. */
 KERNEL void add_untwisted(const box_problem *box, const graph_edge *edge,
-                          const double weights[], const graph_edge_place *at) {
+                          const box_weights *weights,
+                          const graph_edge_place *at) {
   double WJ[6 * BOX_MAX_CLUSTER];
   memset(at->upper, 0, sizeof(double) * BODY_BLOCK);
   if (at->lower != NULL) memset(at->lower, 0, sizeof(double) * BODY_BLOCK);
   for (int c = edge->first_cluster; c < edge->end_cluster; c++) {
     const box_cluster *cluster = &box->clusters[c];
     int m = cluster->n_rows;
-    const double *W = weights + cluster->first_weight;
     const double *J_a = box->J_a + 6 * cluster->first_row;
     const double *J_b = box->J_b + 6 * cluster->first_row;
-    weigh(m, W, J_a, WJ);
+    weigh_cluster(weights, cluster, J_a, WJ);
     add_outer(at->aa, m, J_a, WJ);
     if (!at->a_first)
       add_outer(at->upper, m, J_b, WJ);
     else if (at->lower != NULL) // (J_b' W J_a)'
       add_outer(at->lower, m, WJ, J_b);
-    weigh(m, W, J_b, WJ);
+    weigh_cluster(weights, cluster, J_b, WJ);
     add_outer(at->bb, m, J_b, WJ);
     if (at->a_first)
       add_outer(at->upper, m, J_a, WJ);
@@ -152,7 +164,8 @@ KERNEL void add_block(const six_block *sum, double to[BODY_BLOCK]) {
 
 /* J_b = -J_a T on every row: S = J_a' W J_a gives all blocks. */
 KERNEL void add_twisted(const box_problem *box, const graph_edge *edge,
-                        const double weights[], const graph_edge_place *at) {
+                        const box_weights *weights,
+                        const graph_edge_place *at) {
   double S[BODY_BLOCK] = {0};
   six_block sum;
   add_side(box, edge, weights, S);
@@ -177,7 +190,7 @@ KERNEL void add_twisted(const box_problem *box, const graph_edge *edge,
 }
 
 KERNEL void assemble(body_blocks *blocks, const box_problem *box,
-                     const double weights[]) {
+                     const box_weights *weights) {
   for (int i = 0; i < box->n_bodies; i++)
     memcpy(body_blocks_diagonal(blocks, i), box->problem->bodies[i].mass,
            sizeof(double) * BODY_BLOCK);
@@ -200,12 +213,12 @@ KERNEL void assemble(body_blocks *blocks, const box_problem *box,
 }
 
 WIDE static void assemble_wide(body_blocks *blocks, const box_problem *box,
-                               const double weights[]) {
+                               const box_weights *weights) {
   assemble(blocks, box, weights);
 }
 
 static void assemble_any(body_blocks *blocks, const box_problem *box,
-                         const double weights[]) {
+                         const box_weights *weights) {
   if (six_is_wide())
     assemble_wide(blocks, box, weights);
   else
@@ -213,7 +226,7 @@ static void assemble_any(body_blocks *blocks, const box_problem *box,
 }
 
 bool box_system_factor(body_blocks *blocks, const box_problem *box,
-                       const double weights[], bool symmetric) {
+                       const box_weights *weights, bool symmetric) {
   if (symmetric && box->symmetric_mass) {
     body_blocks_begin(blocks, true);
     assemble_any(blocks, box, weights);
@@ -224,18 +237,14 @@ bool box_system_factor(body_blocks *blocks, const box_problem *box,
   return body_blocks_factor(blocks);
 }
 
-void box_system_weigh(const box_problem *box, const double weights[],
-                      const double x[], double y[]) {
-  for (int c = 0; c < box->n_clusters; c++) {
+/* What clusters whose compliance is coupled add to W x. */
+static void weigh_full(const box_problem *box, const box_weights *weights,
+                       const double x[], double y[]) {
+  for (int c = 0; c < box->n_clusters && box->n_compliances > 0; c++) {
     const box_cluster *cluster = &box->clusters[c];
     int m = cluster->n_rows, first = cluster->first_row;
-    const double *W = weights + cluster->first_weight;
-    if (cluster->first_compliance < 0) {
-      y[first] = W[0] * x[first];
-      for (int i = 1; i < m; i++)
-        y[first + i] = W[m * i] * x[first] + W[(m + 1) * i] * x[first + i];
-      continue;
-    }
+    if (cluster->first_compliance < 0) continue;
+    const double *W = weights->full + cluster->first_compliance;
     for (int i = 0; i < m; i++) {
       double sum = 0;
       for (int j = 0; j < m; j++) sum += W[m * i + j] * x[first + j];
@@ -244,15 +253,43 @@ void box_system_weigh(const box_problem *box, const double weights[],
   }
 }
 
+KERNEL void weigh_rows(const box_problem *box, const box_weights *weights,
+                       const double x[], double y[]) {
+  for (int r = 0; r < box->n_rows; r += 4)
+    *(four *)(y + r) =
+        *(const four *)(weights->own + r) * *(const four *)(x + r) +
+        *(const four *)(weights->follow + r) * four_at(x, box->normal_of + r);
+}
+
+WIDE static void weigh_rows_wide(const box_problem *box,
+                                 const box_weights *weights, const double x[],
+                                 double y[]) {
+  weigh_rows(box, weights, x, y);
+}
+
+void box_system_weigh(const box_problem *box, const box_weights *weights,
+                      const double x[], double y[]) {
+  if (six_is_wide())
+    weigh_rows_wide(box, weights, x, y);
+  else
+    weigh_rows(box, weights, x, y);
+  weigh_full(box, weights, x, y);
+}
+
+void box_system_answer(const box_problem *box, const box_weights *weights,
+                       const double r[], const double dv[], double dp[],
+                       double work[], double Jdv[]) {
+  box_answer(box, weights, r, dv, work, dp, Jdv);
+  weigh_full(box, weights, work, dp);
+}
+
 void box_system_solve(const body_blocks *blocks, const box_problem *box,
-                      const double weights[], const double r[], double dv[],
+                      const box_weights *weights, const double r[], double dv[],
                       double dp[], double work[]) {
   box_system_weigh(box, weights, r, dp);
   box_impulses(box, dp, dv);
   body_blocks_solve(blocks, dv);
-  box_relative(box, dv, work);
-  for (int i = 0; i < box->n_rows; i++) work[i] = r[i] - work[i];
-  box_system_weigh(box, weights, work, dp);
+  box_system_answer(box, weights, r, dv, dp, work, NULL);
 }
 
 bool box_system_invert(int m, double A[], double W[]) {

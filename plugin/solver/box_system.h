@@ -16,14 +16,11 @@
 /**
  * Assemble and factor H.
  *
- * @param weights    [box->n_weights] a cluster's W at first_weight; one whose
- *                   compliance is diagonal has a W of nothing but its first
- *                   column and its diagonal.
  * @param symmetric  promises that every W is symmetric.
  * @return false when H is singular to working precision or not finite.
  */
 bool box_system_factor(body_blocks *blocks, const box_problem *box,
-                       const double weights[], bool symmetric);
+                       const box_weights *weights, bool symmetric);
 
 /**
  * Solve for one right-hand side.
@@ -34,11 +31,16 @@ bool box_system_factor(body_blocks *blocks, const box_problem *box,
  * @param work  [n_rows] overwritten.
  */
 void box_system_solve(const body_blocks *blocks, const box_problem *box,
-                      const double weights[], const double r[], double dv[],
+                      const box_weights *weights, const double r[], double dv[],
                       double dp[], double work[]);
 
+/** dp = W (r - J dv): what is left of a solve where dv is known; J dv to Jdv. */
+void box_system_answer(const box_problem *box, const box_weights *weights,
+                       const double r[], const double dv[], double dp[],
+                       double work[], double Jdv[]);
+
 /** y = W x, cluster by cluster; [n_rows] each. */
-void box_system_weigh(const box_problem *box, const double weights[],
+void box_system_weigh(const box_problem *box, const box_weights *weights,
                       const double x[], double y[]);
 
 /**

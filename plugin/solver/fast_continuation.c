@@ -31,7 +31,17 @@
 #include "solver/active_set.h"
 #include "solver/fast_spread.h"
 
+struct continuation_space {
+  /* [n_rows] a row's slip and the slip's change along a step, impulses on trial,
+     the point to go on from; its states, and those that are factored */
+  double *slip, *slip_step, *trial_p, *anchor;
+  int *kept_state, *factored_state;
+  /* [6 n_bodies] velocities, a step of them, what is missing in their balance */
+  double *newton_v, *newton_dv, *balance, *momentum;
+};
+
 typedef struct continuation {
+  struct continuation_space space;
   fast_work *work;
   const box_problem *box;
   double prox, factored_prox; /* below 0: nothing is factored */
@@ -42,18 +52,18 @@ typedef struct continuation {
 
 bool fast_continuation_reserve(fast_work *work) {
   arena *arena = &work->arena;
-  size_t n = (size_t)work->box.n_rows, n_v = 6 * (size_t)work->box.n_bodies;
-  return ARENA_TAKE(arena, work->softness, n) &&
-         ARENA_TAKE(arena, work->slip, n) &&
-         ARENA_TAKE(arena, work->slip_step, n) &&
-         ARENA_TAKE(arena, work->trial_p, n) &&
-         ARENA_TAKE(arena, work->anchor, n) &&
-         ARENA_TAKE(arena, work->kept_state, n) &&
-         ARENA_TAKE(arena, work->factored_state, n) &&
-         ARENA_TAKE(arena, work->newton_v, n_v) &&
-         ARENA_TAKE(arena, work->newton_dv, n_v) &&
-         ARENA_TAKE(arena, work->balance, n_v) &&
-         ARENA_TAKE(arena, work->momentum, n_v);
+  size_t n = by_fours((size_t)work->box.n_rows);
+  size_t n_v = 6 * (size_t)work->box.n_bodies;
+  if (!ARENA_TAKE(arena, work->continuation, 1)) return false;
+  struct continuation_space *s = work->continuation;
+  return ARENA_TAKE(arena, s->slip, n) && ARENA_TAKE(arena, s->slip_step, n) &&
+         ARENA_TAKE(arena, s->trial_p, n) && ARENA_TAKE(arena, s->anchor, n) &&
+         ARENA_TAKE(arena, s->kept_state, n) &&
+         ARENA_TAKE(arena, s->factored_state, n) &&
+         ARENA_TAKE(arena, s->newton_v, n_v) &&
+         ARENA_TAKE(arena, s->newton_dv, n_v) &&
+         ARENA_TAKE(arena, s->balance, n_v) &&
+         ARENA_TAKE(arena, s->momentum, n_v);
 }
 
 static double dot_product(int n, const double a[], const double b[]) {
@@ -84,7 +94,7 @@ static int impulses_at(continuation *c, double t, double p[], int states[]) {
     int first = cluster->first_row, end = first + cluster->n_rows;
     double low, high, normal = 0;
     for (int r = first; r < end; r++) {
-      double slip = work->slip[r] + t * work->slip_step[r];
+      double slip = c->space.slip[r] + t * c->space.slip_step[r];
       double open = -slip / work->softness[r];
       box_row_limits(box, r, normal, &low, &high);
       int state = open < low    ? ROW_AT_LOW
@@ -104,23 +114,21 @@ static int impulses_at(continuation *c, double t, double p[], int states[]) {
 
 /* The slips that impulses follow from at velocities newton_v. */
 static void find_slips(continuation *c) {
-  fast_work *work = c->work;
   const box_problem *box = c->box;
-  box_relative(box, work->newton_v, work->slip);
+  box_relative(box, c->space.newton_v, c->space.slip);
   for (int r = 0; r < box->n_rows; r++)
-    work->slip[r] +=
-        box->bias[r] - c->prox * box->diagonal[r] * work->anchor[r];
+    c->space.slip[r] +=
+        box->bias[r] - c->prox * box->diagonal[r] * c->space.anchor[r];
 }
 
 /* F at newton_v and impulses p. */
 static void find_balance(continuation *c, const double p[]) {
-  fast_work *work = c->work;
   int n_v = 6 * c->box->n_bodies;
   for (int i = 0; i < n_v; i++)
-    work->newton_dv[i] = work->newton_v[i] - c->box->v_base[i];
-  times_mass(c->box, work->newton_dv, work->balance);
-  box_impulses(c->box, p, work->momentum);
-  for (int i = 0; i < n_v; i++) work->balance[i] -= work->momentum[i];
+    c->space.newton_dv[i] = c->space.newton_v[i] - c->box->v_base[i];
+  times_mass(c->box, c->space.newton_dv, c->space.balance);
+  box_impulses(c->box, p, c->space.momentum);
+  for (int i = 0; i < n_v; i++) c->space.balance[i] -= c->space.momentum[i];
 }
 
 /* ---- the linear system ------------------------------------------------------ */
@@ -131,32 +139,16 @@ static bool factor(continuation *c) {
   const box_problem *box = c->box;
   size_t bytes = sizeof *work->state * (size_t)box->n_rows;
   if (c->factored_prox == c->prox &&
-      memcmp(work->factored_state, work->state, bytes) == 0)
+      memcmp(c->space.factored_state, work->state, bytes) == 0)
     return true;
   if (!fast_work_spend(work, 1)) return false;
-  bool symmetric = true;
-  for (int k = 0; k < box->n_clusters; k++) {
-    const box_cluster *cluster = &box->clusters[k];
-    int m = cluster->n_rows, first = cluster->first_row;
-    double *W = work->weights + cluster->first_weight;
-    memset(W, 0, sizeof *W * (size_t)(m * m));
-    for (int i = 0; i < m; i++) {
-      int r = first + i;
-      if (work->state[r] == ROW_ACTIVE) {
-        W[(m + 1) * i] = 1 / work->softness[r];
-      } else if (i > 0 && cluster->has_normal && box->type[r] == BOX_FRICTION &&
-                 work->state[first] == ROW_ACTIVE) {
-        W[m * i] = work->state[r] * box->coefficient[r] * W[0];
-        symmetric = false;
-      }
-    }
-  }
+  bool symmetric = active_set_weigh(work, 0, box->n_rows);
   work->factorisations++;
   c->factored_prox = -1;
-  if (!box_system_factor(&work->blocks, box, work->weights, symmetric))
+  if (!box_system_factor(&work->blocks, box, &work->weights, symmetric))
     return false;
   c->factored_prox = c->prox;
-  memcpy(work->factored_state, work->state, bytes);
+  memcpy(c->space.factored_state, work->state, bytes);
   return true;
 }
 
@@ -190,28 +182,29 @@ static int predict(continuation *c, double p[]) {
   fast_work *work = c->work;
   const box_problem *box = c->box;
   int n = box->n_rows;
-  memcpy(p, work->anchor, sizeof *p * (size_t)n);
+  memcpy(p, c->space.anchor, sizeof *p * (size_t)n);
   active_set_put_at_limits(work, p);
-  box_velocities(box, p, work->newton_v);
+  box_velocities(box, p, c->space.newton_v);
   if (!factor(c)) return -1;
-  box_relative(box, work->newton_v, work->slip);
+  box_relative(box, c->space.newton_v, c->space.slip);
   for (int r = 0; r < n; r++) {
-    double from_anchor = p[r] - work->anchor[r];
+    double from_anchor = p[r] - c->space.anchor[r];
     work->r[r] =
         work->state[r] != ROW_ACTIVE
             ? 0
-            : -(work->slip[r] + box->bias[r] + box->compliance[r] * p[r] +
+            : -(c->space.slip[r] + box->bias[r] + box->compliance[r] * p[r] +
                 c->prox * box->diagonal[r] * from_anchor);
   }
-  box_system_solve(&work->blocks, box, work->weights, work->r, work->dv,
+  box_system_solve(&work->blocks, box, &work->weights, work->r, work->dv,
                    work->dp, work->scratch);
   work->spent += fast_cost_of_solve;
-  for (int i = 0; i < 6 * box->n_bodies; i++) work->newton_v[i] += work->dv[i];
+  for (int i = 0; i < 6 * box->n_bodies; i++)
+    c->space.newton_v[i] += work->dv[i];
   for (int r = 0; r < n; r++) p[r] += work->dp[r];
   active_set_put_at_limits(work, p);
   find_slips(c);
   for (int r = 0; r < n; r++)
-    work->r[r] = work->slip[r] + work->softness[r] * p[r];
+    work->r[r] = c->space.slip[r] + work->softness[r] * p[r];
   return count_misses(c, p, work->r);
 }
 
@@ -222,12 +215,12 @@ static double search_line(continuation *c, double at_0, double mass_v,
   enum { MAX_TRIES = 10 };
   const double enough = 0.1;  // of the share at the beginning
   const double inside = 0.01; // of the interval, off its ends
-  fast_work *work = c->work;
   double low = 0, high = 1, at_low = at_0, at_high = NAN, t = 1;
   for (int k = 0; k < MAX_TRIES; k++) {
-    impulses_at(c, t, work->trial_p, NULL);
-    double at = mass_v + t * mass_dv -
-                dot_product(c->box->n_rows, work->trial_p, work->slip_step);
+    impulses_at(c, t, c->space.trial_p, NULL);
+    double at =
+        mass_v + t * mass_dv -
+        dot_product(c->box->n_rows, c->space.trial_p, c->space.slip_step);
     if (k == 0 && at <= -enough * at_0) return 1;
     if (fabs(at) <= -enough * at_0) return t;
     if (at < 0) {
@@ -256,22 +249,22 @@ static bool run_newton(continuation *c, double p[], double most_spent) {
   find_balance(c, p);
   for (c->n_steps = 0; c->n_steps < MAX_STEPS; c->n_steps++) {
     if (work->spent > most_spent || !factor(c)) return false;
-    double *dv = work->newton_dv;
-    for (int i = 0; i < n_v; i++) dv[i] = -work->balance[i];
+    double *dv = c->space.newton_dv;
+    for (int i = 0; i < n_v; i++) dv[i] = -c->space.balance[i];
     body_blocks_solve(&work->blocks, dv);
     work->spent += fast_cost_of_solve;
     work->iterations++;
-    double at_0 = dot_product(n_v, dv, work->balance);
+    double at_0 = dot_product(n_v, dv, c->space.balance);
     if (!isfinite(at_0)) return false;
-    box_relative(box, dv, work->slip_step);
-    times_mass(box, dv, work->momentum);
-    double mass_dv = dot_product(n_v, dv, work->momentum), mass_v = 0;
+    box_relative(box, dv, c->space.slip_step);
+    times_mass(box, dv, c->space.momentum);
+    double mass_dv = dot_product(n_v, dv, c->space.momentum), mass_v = 0;
     for (int i = 0; i < n_v; i++)
-      mass_v += work->momentum[i] * (work->newton_v[i] - box->v_base[i]);
+      mass_v += c->space.momentum[i] * (c->space.newton_v[i] - box->v_base[i]);
 
-    memcpy(work->kept_state, work->state,
+    memcpy(c->space.kept_state, work->state,
            sizeof *work->state * (size_t)box->n_rows);
-    int n_changed = impulses_at(c, 1, work->trial_p, work->kept_state);
+    int n_changed = impulses_at(c, 1, c->space.trial_p, c->space.kept_state);
     double t = 1;
     if (n_changed > 0) {
       if (at_0 > 0) return false;
@@ -279,9 +272,10 @@ static bool run_newton(continuation *c, double p[], double most_spent) {
     }
     n_short = t < short_step ? n_short + 1 : 0;
     if (n_short > MAX_SHORT) return false;
-    for (int i = 0; i < n_v; i++) work->newton_v[i] += t * dv[i];
+    for (int i = 0; i < n_v; i++) c->space.newton_v[i] += t * dv[i];
     find_slips(c);
-    memset(work->slip_step, 0, sizeof *work->slip_step * (size_t)box->n_rows);
+    memset(c->space.slip_step, 0,
+           sizeof *c->space.slip_step * (size_t)box->n_rows);
     n_changed = impulses_at(c, 0, p, work->state);
     if (n_changed == 0) return true;
     find_balance(c, p);
@@ -304,7 +298,8 @@ static bool run_stage(continuation *c, double most_spent) {
     c->gives_up = true;
     return false;
   }
-  memset(work->slip_step, 0, sizeof *work->slip_step * (size_t)box->n_rows);
+  memset(c->space.slip_step, 0,
+         sizeof *c->space.slip_step * (size_t)box->n_rows);
   impulses_at(c, 0, p, work->state);
   if (!run_newton(c, p, most_spent)) return false;
   predict(c, p); // with the digits that slips do not give
@@ -322,8 +317,8 @@ static void refine(continuation *c) {
     if (before <= share * work->target || predict(c, work->kept_p) != 0) break;
     fast_work_take(work, work->kept_p);
     if (!(work->residual < 0.5 * before)) break;
-    memcpy(work->anchor, work->kept_p,
-           sizeof *work->anchor * (size_t)c->box->n_rows);
+    memcpy(c->space.anchor, work->kept_p,
+           sizeof *c->space.anchor * (size_t)c->box->n_rows);
   }
 }
 
@@ -357,7 +352,10 @@ bool fast_continuation_solve(fast_work *work, bool from_nothing) {
   const double far_off = 100;
   const box_problem *box = &work->box;
   size_t bytes = sizeof(double) * (size_t)box->n_rows;
-  continuation c = {.work = work, .box = box, .factored_prox = -1};
+  continuation c = {.space = *work->continuation,
+                    .work = work,
+                    .box = box,
+                    .factored_prox = -1};
   const double last_prox = last_prox_of(box);
   double least_prox = last_prox >= soft_enough
                           ? last_prox
@@ -365,7 +363,7 @@ bool fast_continuation_solve(fast_work *work, bool from_nothing) {
   const double most_spent = work->spent + most_work;
   double residual = work->residual, failed_prox = 0;
   int n_failures = 0, n_idle = 0;
-  memcpy(work->anchor, work->p, bytes);
+  memcpy(c.space.anchor, work->p, bytes);
   if (from_nothing)
     active_set_all_active(work);
   else
@@ -382,7 +380,7 @@ bool fast_continuation_solve(fast_work *work, bool from_nothing) {
     if (ok) fast_work_take(work, work->kept_p);
     if (ok && work->residual <= far_off * residual) {
       double before = residual;
-      memcpy(work->anchor, work->kept_p, bytes);
+      memcpy(c.space.anchor, work->kept_p, bytes);
       residual = work->residual;
       if (residual <= work->target) {
         refine(&c);
@@ -406,7 +404,7 @@ bool fast_continuation_solve(fast_work *work, bool from_nothing) {
       failed_prox = c.prox;
       c.prox = larger_of(growth * c.prox, first_share * residual);
       c.prox = smaller_of(c.prox, 1);
-      fast_work_take(work, work->anchor);
+      fast_work_take(work, c.space.anchor);
       active_set_of_guess(work);
     }
   }

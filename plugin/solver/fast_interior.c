@@ -11,6 +11,9 @@
  * with R lower triangular, so that every iteration has the pattern and the
  * cost of one step of the active set. Which limits the path makes for is seen
  * before it gets there: once that hardly changes, that active set is tried.
+ *
+ * Everything about limits is kept by fours of rows in one place, and an
+ * iteration goes over them a few times with the same operations in every lane.
  */
 #include "solver/fast_interior.h"
 
@@ -30,50 +33,51 @@ static const double prox_again = 1e-3; // of a run that is not the first
 static const double least_prox = 1e-9, most_prox = 0.1;
 static const double change_of_prox = 10; // after a short step or a long one
 
+enum { LOW, HIGH };
+
+/* Four rows. A limit that a row has not got has `has` 0, s and unit 1 and
+ * everything else 0, so that no pass has to ask. */
+typedef struct row_group {
+  four s[2], y[2];      /* distances to the limits, their multipliers */
+  four ds[2], dy[2];    /* a step of them */
+  four t[2], kept_t[2]; /* by how much s y is to change */
+  four lift[2];         /* t / s */
+  four stiffness[2];    /* y / s */
+  four has[2];          /* 1 or 0 */
+  four unit;            /* scale^2 / A: what s y is measured in */
+  four coefficient;     /* of the row that limits follow */
+  four_mask state;      /* what the last step made for */
+  int normal[4];        /* the row that limits follow */
+} row_group;
+
+struct interior_space {
+  row_group *groups; /* [n_groups] */
+  double *path_p;    /* [n_rows] the point on the path while others are tried */
+};
+
+/* The path's state beside the point itself. */
+typedef struct interior {
+  fast_work *work;
+  const box_problem *box;
+  row_group *groups;
+  int n_groups;
+  long n_limits;
+  double mu, prox;
+  int n_changed; /* rows whose state that the last step made for was new */
+} interior;
+
 bool fast_interior_reserve(fast_work *work) {
   arena *arena = &work->arena;
   size_t n = (size_t)work->box.n_rows;
-  return ARENA_TAKE(arena, work->s_low, n) &&
-         ARENA_TAKE(arena, work->s_high, n) &&
-         ARENA_TAKE(arena, work->y_low, n) &&
-         ARENA_TAKE(arena, work->y_high, n) &&
-         ARENA_TAKE(arena, work->dy_low, n) &&
-         ARENA_TAKE(arena, work->dy_high, n) &&
-         ARENA_TAKE(arena, work->t_low, n) &&
-         ARENA_TAKE(arena, work->t_high, n) &&
-         ARENA_TAKE(arena, work->kept_t_low, n) &&
-         ARENA_TAKE(arena, work->kept_t_high, n) &&
-         ARENA_TAKE(arena, work->read_state, n) &&
-         ARENA_TAKE(arena, work->path_p, n);
+  return ARENA_TAKE(arena, work->interior, 1) &&
+         ARENA_TAKE(arena, work->interior->groups, (n + 3) / 4) &&
+         ARENA_TAKE(arena, work->interior->path_p, n);
 }
 
-/* What a row has of both its limits. */
-typedef struct distances {
-  double low, high;
-} distances;
-
-/* Change of the distances to the limits along dp. */
-static distances distance_step(const fast_work *work, int row,
-                               const double dp[]) {
-  const box_problem *box = &work->box;
-  const box_cluster *cluster = box_cluster_of(box, row);
-  double limit = 0;
-  if (box->type[row] == BOX_FRICTION && cluster->has_normal)
-    limit = box->coefficient[row] * dp[cluster->first_row];
-  return (distances){dp[row] + limit, limit - dp[row]};
-}
-
-static bool has_low(const box_problem *box, int row) {
-  return box->type[row] != BOX_FREE;
-}
-
-static bool has_high(const box_problem *box, int row) {
-  return box->type[row] == BOX_BOUNDED || box->type[row] == BOX_FRICTION;
-}
-
-/* s y of a row is measured in units of scale^2 / A. */
-static double unit(const box_problem *box, int row) {
-  return box->scale * box->scale / box->diagonal[row];
+static bool has_limit(const box_problem *box, int row, int side) {
+  int type = box->type[row];
+  return side == LOW ? type != BOX_FREE
+                     : type == BOX_BOUNDED || type == BOX_FRICTION;
 }
 
 /* ---- where to start ------------------------------------------------------ */
@@ -93,139 +97,116 @@ static void move_inside(fast_work *work, double margin) {
 
 /* Distances, and multipliers that match the slip, no less than the central
  * path's. */
-static void start_multipliers(fast_work *work, double mu) {
-  const box_problem *box = &work->box;
-  for (int row = 0; row < box->n_rows; row++) {
-    double w = work->w[row], u = mu * unit(box, row), low, high;
-    box_limits(box, row, work->p, &low, &high);
-    work->s_low[row] = work->p[row] - low;
-    work->s_high[row] = high - work->p[row];
-    work->y_low[row] = work->y_high[row] = 0;
-    if (has_low(box, row))
-      work->y_low[row] = u / work->s_low[row] + larger_of(w, 0);
-    if (has_high(box, row))
-      work->y_high[row] = u / work->s_high[row] + larger_of(-w, 0);
+static void start_row(interior *in, int row, double mu) {
+  const box_problem *box = in->box;
+  row_group *g = &in->groups[row / 4];
+  int lane = row % 4;
+  double A = box->diagonal[row], w = in->work->w[row], limit[2];
+  double unit = box->scale * box->scale / A;
+  box_limits(box, row, in->work->p, &limit[LOW], &limit[HIGH]);
+  g->unit[lane] = unit;
+  g->coefficient[lane] = box->coefficient[row];
+  g->normal[lane] = box->normal_of[row];
+  for (int side = LOW; side <= HIGH; side++) {
+    double sign = side == LOW ? 1 : -1;
+    if (!has_limit(box, row, side)) continue;
+    g->has[side][lane] = 1;
+    g->s[side][lane] = sign * (in->work->p[row] - limit[side]);
+    g->y[side][lane] = mu * unit / g->s[side][lane] + larger_of(sign * w, 0);
+    in->n_limits++;
   }
 }
 
-static void cold_point(fast_work *work, double margin) {
-  memset(work->p, 0, sizeof(double) * (size_t)work->box.n_rows);
-  move_inside(work, margin);
+static void start(interior *in, double mu) {
+  const four one = {1, 1, 1, 1};
+  memset(in->groups, 0, sizeof *in->groups * (size_t)in->n_groups);
+  for (int i = 0; i < in->n_groups; i++)
+    in->groups[i].s[LOW] = in->groups[i].s[HIGH] = in->groups[i].unit = one;
+  for (int row = 0; row < in->box->n_rows; row++) start_row(in, row, mu);
 }
 
-/* ---- weights ------------------------------------------------------------- */
+/* ---- passes over the rows ------------------------------------------------ */
 
-/* y / s, what a limit adds to R; 0 where there is none. */
-static double stiffness_low(const fast_work *work, int row) {
-  if (!has_low(&work->box, row)) return 0;
-  return work->y_low[row] / work->s_low[row];
+/* Sums go row by row, the low limit first, so that they have the bits of a loop
+ * over rows. */
+KERNEL double add_in_order(double sum, four low, four high) {
+#pragma GCC unroll 4
+  for (int lane = 0; lane < 4; lane++) sum = (sum + low[lane]) + high[lane];
+  return sum;
 }
 
-static double stiffness_high(const fast_work *work, int row) {
-  if (!has_high(&work->box, row)) return 0;
-  return work->y_high[row] / work->s_high[row];
+KERNEL bool any_of_four(four_mask mask) {
+  return (mask[0] | mask[1] | mask[2] | mask[3]) != 0;
 }
 
-static void simple_weights(const fast_work *work, const box_cluster *cluster,
-                           double prox, double W[]) {
-  const box_problem *box = &work->box;
-  int m = cluster->n_rows;
-  memset(W, 0, sizeof(double) * (size_t)(m * m));
-  for (int i = 0; i < m; i++) {
-    int row = cluster->first_row + i;
-    double low = stiffness_low(work, row);
-    double high = stiffness_high(work, row);
-    double soft =
-        box->compliance[row] + (prox + box->relaxation) * box->diagonal[row];
-    double own = 1 / (soft + low + high);
-    W[(m + 1) * i] = own;
-    if (i > 0 && cluster->has_normal)
-      W[m * i] = -own * box->coefficient[row] * (low - high) * W[0];
+/* What a limit adds to R, and the weights of clusters whose compliance is not
+ * coupled. @return the worst slip that no multiplier makes up, m/s: what the
+ * proximal term and steps shorter than the whole left. */
+KERNEL double weigh_rows(interior *in) {
+  const box_problem *box = in->box;
+  const box_weights *weights = &in->work->weights;
+  const double *w = in->work->w;
+  four worst = four_of(0), prox = four_of(in->prox);
+  for (int i = 0; i < in->n_groups; i++) {
+    row_group *g = &in->groups[i];
+    for (int side = LOW; side <= HIGH; side++)
+      g->stiffness[side] = g->y[side] / g->s[side];
+    four slip = *(const four *)(w + 4 * i) - g->y[LOW] + g->y[HIGH];
+    worst = larger_four(larger_four(slip, -slip), worst);
+    four soft = *(const four *)(box->compliance + 4 * i) +
+                prox * *(const four *)(box->diagonal + 4 * i);
+    four own = 1 / (soft + g->stiffness[LOW] + g->stiffness[HIGH]);
+    *(four *)(weights->own + 4 * i) = own;
+    // a normal comes before the rows that follow it
+    four normal = four_at(weights->own, g->normal);
+    *(four *)(weights->follow + 4 * i) =
+        -own * g->coefficient * (g->stiffness[LOW] - g->stiffness[HIGH]) *
+        normal;
   }
+  return largest_of_four(worst);
 }
 
-static void coupled_weights(const fast_work *work, const box_cluster *cluster,
-                            double prox, double W[]) {
-  const box_problem *box = &work->box;
-  int m = cluster->n_rows;
-  double A[BOX_MAX_CLUSTER * BOX_MAX_CLUSTER];
-  memcpy(A, box->full_compliance + cluster->first_compliance,
-         sizeof(double) * (size_t)(m * m));
-  for (int i = 0; i < m; i++) {
-    int row = cluster->first_row + i;
-    double low = stiffness_low(work, row);
-    double high = stiffness_high(work, row);
-    A[(m + 1) * i] += low + high;
-    A[(m + 1) * i] += (prox + box->relaxation) * box->diagonal[row];
-    if (i > 0 && cluster->has_normal)
-      A[m * i] += box->coefficient[row] * (low - high);
-  }
-  box_system_invert(m, A, W);
+/* What the right side of a step aims at. */
+typedef enum aim_kind {
+  AIM_STRAIGHT, /* s y = mu units */
+  AIM_CURVED,   /* the same less the second order of the step that stands */
+  AIM_LONGER,   /* the last targets, products that would leave the neighbourhood
+                   of mu on a step of `length` brought back to it */
+  AIM_BACK      /* the targets before those */
+} aim_kind;
+
+/* By how much products that a step would lead to have to change to be back within
+ * their bounds; not by more than the upper one, as a product far above it is best
+ * left alone. */
+KERNEL four product_correction(four product, four lowest, four highest) {
+  four down = larger_four(highest - product, -highest);
+  four change = four_where(product > highest, down, four_of(0));
+  return four_where(product < lowest, lowest - product, change);
 }
 
-static bool factor_point(fast_work *work, double prox) {
-  const box_problem *box = &work->box;
-  if (!fast_work_spend(work, 1)) return false;
-  for (int c = 0; c < box->n_clusters; c++) {
-    const box_cluster *cluster = &box->clusters[c];
-    double *W = work->weights + cluster->first_weight;
-    if (cluster->first_compliance < 0)
-      simple_weights(work, cluster, prox, W);
-    else
-      coupled_weights(work, cluster, prox, W);
-  }
-  work->factorisations++;
-  bool alone = box->n_weights == box->n_rows; // every row is a cluster
-  return box_system_factor(&work->blocks, box, work->weights, alone);
-}
-
-/* ---- directions ---------------------------------------------------------- */
-
-/* dy_low and dy_high that belong to dp, t_low and t_high. */
-static void step_multipliers(fast_work *work) {
-  const box_problem *box = &work->box;
-  for (int row = 0; row < box->n_rows; row++) {
-    distances ds = distance_step(work, row, work->dp);
-    work->dy_low[row] = work->dy_high[row] = 0;
-    if (has_low(box, row))
-      work->dy_low[row] = work->t_low[row] / work->s_low[row] -
-                          stiffness_low(work, row) * ds.low;
-    if (has_high(box, row))
-      work->dy_high[row] = work->t_high[row] / work->s_high[row] -
-                           stiffness_high(work, row) * ds.high;
-  }
-}
-
-/* Solve for dp, dy_low, dy_high given t_low and t_high. */
-static void direction(fast_work *work) {
-  const box_problem *box = &work->box;
-  for (int row = 0; row < box->n_rows; row++) {
-    double r = -work->w[row];
-    if (has_low(box, row))
-      r += work->y_low[row] + work->t_low[row] / work->s_low[row];
-    if (has_high(box, row))
-      r -= work->y_high[row] + work->t_high[row] / work->s_high[row];
-    work->r[row] = r;
-  }
-  box_system_solve(&work->blocks, box, work->weights, work->r, work->dv,
-                   work->dp, work->scratch);
-  work->spent += fast_cost_of_solve;
-  step_multipliers(work);
-}
-
-/* s y should become mu units; the corrector takes off the predictor's ds dy. */
-static void set_targets(fast_work *work, double mu, bool correct) {
-  const box_problem *box = &work->box;
-  for (int row = 0; row < box->n_rows; row++) {
-    double goal = mu * unit(box, row);
-    double low = goal, high = goal;
-    if (correct) {
-      distances ds = distance_step(work, row, work->dp);
-      low -= ds.low * work->dy_low[row];
-      high -= ds.high * work->dy_high[row];
+KERNEL void take_aim(interior *in, aim_kind kind, double mu, double length) {
+  const four least = four_of(0.1 * mu), most = four_of(10 * mu);
+  const double *w = in->work->w;
+  for (int i = 0; i < in->n_groups; i++) {
+    row_group *g = &in->groups[i];
+    for (int side = LOW; side <= HIGH; side++) {
+      four t = mu * g->unit, s = g->s[side], y = g->y[side];
+      if (kind == AIM_CURVED) t -= g->ds[side] * g->dy[side];
+      t = g->has[side] * (t - s * y);
+      if (kind == AIM_BACK) t = g->kept_t[side];
+      if (kind == AIM_LONGER) {
+        four product = (s + length * g->ds[side]) * (y + length * g->dy[side]);
+        four change =
+            product_correction(product, least * g->unit, most * g->unit);
+        g->kept_t[side] = g->t[side];
+        t = g->t[side] + g->has[side] * change;
+      }
+      g->t[side] = t;
+      g->lift[side] = t / s;
     }
-    work->t_low[row] = low - work->s_low[row] * work->y_low[row];
-    work->t_high[row] = high - work->s_high[row] * work->y_high[row];
+    *(four *)(in->work->r + 4 * i) = -*(const four *)(w + 4 * i) +
+                                     (g->y[LOW] + g->lift[LOW]) -
+                                     (g->y[HIGH] + g->lift[HIGH]);
   }
 }
 
@@ -233,100 +214,189 @@ static void limit_step(double x, double dx, double *longest) {
   if (dx < 0 && -x > *longest * dx) *longest = -x / dx;
 }
 
-/* The longest step, at most 1, that keeps every s and y from going negative. */
-static double longest_step(const fast_work *work) {
-  const box_problem *box = &work->box;
+/* ds and dy that belong to dp and the targets.
+ * @return the longest step, at most 1, that keeps every s and y from going
+ * negative. */
+KERNEL double step_limits(interior *in) {
+  const double *dp = in->work->dp;
   double longest = 1;
-  for (int row = 0; row < box->n_rows; row++) {
-    distances ds = distance_step(work, row, work->dp);
-    if (has_low(box, row)) {
-      limit_step(work->s_low[row], ds.low, &longest);
-      limit_step(work->y_low[row], work->dy_low[row], &longest);
+  for (int i = 0; i < in->n_groups; i++) {
+    row_group *g = &in->groups[i];
+    four own = *(const four *)(dp + 4 * i);
+    four limit = g->coefficient * four_at(dp, g->normal);
+    four_mask limits = {0};
+    for (int side = LOW; side <= HIGH; side++) {
+      four ds = g->has[side] * (side == LOW ? own + limit : limit - own);
+      four dy = g->lift[side] - g->stiffness[side] * ds;
+      g->ds[side] = ds;
+      g->dy[side] = dy;
+      limits |= (ds < 0) & (-g->s[side] > longest * ds);
+      limits |= (dy < 0) & (-g->y[side] > longest * dy);
     }
-    if (has_high(box, row)) {
-      limit_step(work->s_high[row], ds.high, &longest);
-      limit_step(work->y_high[row], work->dy_high[row], &longest);
-    }
+    if (!any_of_four(limits)) continue;
+    for (int lane = 0; lane < 4; lane++)
+      for (int side = LOW; side <= HIGH; side++) {
+        limit_step(g->s[side][lane], g->ds[side][lane], &longest);
+        limit_step(g->y[side][lane], g->dy[side][lane], &longest);
+      }
   }
   return longest;
 }
 
-/* The worst slip that no multiplier makes up, of the scale: what the proximal
- * term and steps shorter than the whole left. */
-static double unbalance(const fast_work *work) {
-  double worst = 0;
-  for (int row = 0; row < work->box.n_rows; row++)
-    worst = larger_of(
-        worst, fabs(work->w[row] - work->y_low[row] + work->y_high[row]));
-  return worst / work->box.scale;
+/* The sum of s y in units after `length` of the step. */
+KERNEL double sum_products(const interior *in, double length) {
+  double sum = 0;
+  for (int i = 0; i < in->n_groups; i++) {
+    const row_group *g = &in->groups[i];
+    four product[2];
+    for (int side = LOW; side <= HIGH; side++)
+      product[side] = (g->s[side] + length * g->ds[side]) *
+                      (g->y[side] + length * g->dy[side]) / g->unit;
+    sum = add_in_order(sum, product[LOW], product[HIGH]);
+  }
+  return sum;
 }
 
-/* Mean s y in units after a step; 0 when no row has a limit. */
-static double complementarity(const fast_work *work, double length) {
-  const box_problem *box = &work->box;
+/* The step is taken. Distances step on their own: taken anew as differences they
+ * would lose all their digits towards the end. The limits that it makes for are
+ * those whose distance shrinks by a larger share than their multiplier does.
+ * @return the sum of s y in units. */
+KERNEL double take_step(interior *in, double length) {
+  fast_work *work = in->work;
   double sum = 0;
-  long count = 0;
-  for (int row = 0; row < box->n_rows; row++) {
-    distances ds = distance_step(work, row, work->dp);
-    double u = unit(box, row);
-    if (has_low(box, row)) {
-      sum += (work->s_low[row] + length * ds.low) *
-             (work->y_low[row] + length * work->dy_low[row]) / u;
-      count++;
+  four_mask n_same = {0};
+  for (int i = 0; i < in->n_groups; i++) {
+    row_group *g = &in->groups[i];
+    four product[2];
+    four_mask at[2];
+    for (int side = LOW; side <= HIGH; side++) {
+      at[side] = g->ds[side] * g->y[side] < g->dy[side] * g->s[side];
+      g->s[side] += length * g->ds[side];
+      g->y[side] += length * g->dy[side];
+      product[side] = g->s[side] * g->y[side] / g->unit;
     }
-    if (has_high(box, row)) {
-      sum += (work->s_high[row] + length * ds.high) *
-             (work->y_high[row] + length * work->dy_high[row]) / u;
-      count++;
-    }
+    sum = add_in_order(sum, product[LOW], product[HIGH]);
+    // a mask that is set is -1, which is ROW_AT_LOW
+    four_mask state = (at[LOW] & ~at[HIGH]) - at[HIGH];
+    n_same -= state == g->state;
+    g->state = state;
+    *(four *)(work->p + 4 * i) += length * *(const four *)(work->dp + 4 * i);
   }
-  return count > 0 ? sum / (double)count : 0;
+  long long same = n_same[0] + n_same[1] + n_same[2] + n_same[3];
+  in->n_changed = 4 * in->n_groups - (int)same;
+  return sum;
+}
+
+typedef enum pass_kind { WEIGH, AIM, STEP, SUM, TAKE } pass_kind;
+
+KERNEL double run_pass(interior *in, pass_kind pass, aim_kind kind, double mu,
+                       double length) {
+  switch (pass) {
+    case WEIGH: return weigh_rows(in);
+    case STEP: return step_limits(in);
+    case SUM: return sum_products(in, length);
+    case TAKE: return take_step(in, length);
+    case AIM: break;
+  }
+  switch (kind) {
+    case AIM_STRAIGHT: take_aim(in, AIM_STRAIGHT, mu, length); break;
+    case AIM_CURVED: take_aim(in, AIM_CURVED, mu, length); break;
+    case AIM_LONGER: take_aim(in, AIM_LONGER, mu, length); break;
+    case AIM_BACK: take_aim(in, AIM_BACK, mu, length); break;
+  }
+  return 0;
+}
+
+WIDE static double run_pass_wide(interior *in, pass_kind pass, aim_kind kind,
+                                 double mu, double length) {
+  return run_pass(in, pass, kind, mu, length);
+}
+
+static double run_pass_any(interior *in, pass_kind pass, aim_kind kind,
+                           double mu, double length) {
+  return six_is_wide() ? run_pass_wide(in, pass, kind, mu, length)
+                       : run_pass(in, pass, kind, mu, length);
+}
+
+/* The mean s y in units of a sum of them; 0 when no row has a limit. */
+static double mean_product(const interior *in, double sum) {
+  return in->n_limits > 0 ? sum / (double)in->n_limits : 0;
+}
+
+/* ---- the linear system --------------------------------------------------- */
+
+/* Weights of clusters whose compliance is coupled. */
+static void weigh_coupled(interior *in, const box_cluster *cluster) {
+  const box_problem *box = in->box;
+  const box_weights *weights = &in->work->weights;
+  int m = cluster->n_rows;
+  double A[BOX_MAX_CLUSTER * BOX_MAX_CLUSTER];
+  memcpy(A, box->full_compliance + cluster->first_compliance,
+         sizeof(double) * (size_t)(m * m));
+  for (int i = 0; i < m; i++) {
+    int row = cluster->first_row + i;
+    const row_group *g = &in->groups[row / 4];
+    double low = g->stiffness[LOW][row % 4], high = g->stiffness[HIGH][row % 4];
+    weights->own[row] = weights->follow[row] = 0;
+    A[(m + 1) * i] += low + high;
+    A[(m + 1) * i] += in->prox * box->diagonal[row];
+    if (i > 0) A[m * i] += box->coefficient[row] * (low - high);
+  }
+  box_system_invert(m, A, weights->full + cluster->first_compliance);
+}
+
+/* @param unbalance  out: see weigh_rows, of the scale */
+static bool factor_point(interior *in, double *unbalance) {
+  fast_work *work = in->work;
+  const box_problem *box = in->box;
+  if (!fast_work_spend(work, 1)) return false;
+  *unbalance = run_pass_any(in, WEIGH, AIM_STRAIGHT, 0, 0) / box->scale;
+  for (int c = 0; c < box->n_clusters && box->n_compliances > 0; c++)
+    if (box->clusters[c].first_compliance >= 0)
+      weigh_coupled(in, &box->clusters[c]);
+  work->factorisations++;
+  bool alone = box->n_clusters == box->n_rows; // every row is a cluster
+  return box_system_factor(&work->blocks, box, &work->weights, alone);
+}
+
+/* The step towards what is aimed at. @return the longest along it. */
+static double aim(interior *in, aim_kind kind, double mu, double length) {
+  fast_work *work = in->work;
+  run_pass_any(in, AIM, kind, mu, length);
+  box_system_solve(&work->blocks, in->box, &work->weights, work->r, work->dv,
+                   work->dp, work->scratch);
+  work->spent += fast_cost_of_solve;
+  return run_pass_any(in, STEP, kind, mu, length);
 }
 
 /* ---- crossing over to an active set -------------------------------------- */
 
-/* The limits that the step in dp makes for: those whose distance shrinks by a
- * larger share than their multiplier does.
- * @return how many rows' are others than the last time. */
-static int read_states(fast_work *work) {
-  const box_problem *box = &work->box;
-  int n_changed = 0;
-  for (int row = 0; row < box->n_rows; row++) {
-    int state = ROW_ACTIVE;
-    distances ds = distance_step(work, row, work->dp);
-    if (has_low(box, row) &&
-        ds.low * work->y_low[row] < work->dy_low[row] * work->s_low[row])
-      state = ROW_AT_LOW;
-    if (has_high(box, row) &&
-        ds.high * work->y_high[row] < work->dy_high[row] * work->s_high[row])
-      state = ROW_AT_HIGH;
-    n_changed += state != work->read_state[row];
-    work->read_state[row] = state;
-  }
-  return n_changed;
+static void give_states(const interior *in) {
+  for (int row = 0; row < in->box->n_rows; row++)
+    in->work->state[row] = (int)in->groups[row / 4].state[row % 4];
 }
 
 /* The active set read last, corrected all at once, else row by row; unless it
  * reaches the target, the point on the path is as it was. */
-static bool cross_over(fast_work *work) {
+static bool cross_over(interior *in) {
   // the set read is all but right, or the path has not come far enough
   const active_set_options few = {.max_factorisations = 5,
                                   .max_all_changes = 5,
                                   .max_share = 0.02,
                                   .patience = 0};
   const long max_pivots = 40; // more than a handful of rows is no such set
-  size_t n = (size_t)work->box.n_rows, bytes = sizeof(double) * n;
-  size_t state_bytes = sizeof *work->state * n;
-  memcpy(work->path_p, work->p, bytes);
-  memcpy(work->state, work->read_state, state_bytes);
+  fast_work *work = in->work;
+  double *path_p = work->interior->path_p;
+  size_t bytes = sizeof(double) * (size_t)in->box->n_rows;
+  memcpy(path_p, work->p, bytes);
+  give_states(in);
   if (active_set_correct(work, &few)) return true;
 
-  memcpy(work->p, work->path_p, bytes);
-  memcpy(work->state, work->read_state, state_bytes);
+  memcpy(work->p, path_p, bytes);
+  give_states(in);
   active_set_put_at_limits(work, work->p);
   if (fast_pivots_finish(work, max_pivots)) return true;
-  memcpy(work->p, work->path_p, bytes);
-  memset(work->dp, 0, bytes);
+  memcpy(work->p, path_p, bytes);
   fast_work_evaluate(work);
   return false;
 }
@@ -339,85 +409,29 @@ typedef struct crossing {
   int n_left;  /* tries */
 } crossing;
 
-static bool is_ripe(const crossing *crossing, double mu, double length,
-                    int n_changed) {
+static bool is_ripe(const crossing *crossing, const interior *in,
+                    double length) {
   const double long_enough = 0.7;
-  return crossing->n_left > 0 && mu <= crossing->ripe &&
-         length >= long_enough && n_changed <= crossing->few;
+  return crossing->n_left > 0 && in->mu <= crossing->ripe &&
+         length >= long_enough && in->n_changed <= crossing->few;
 }
 
 /* ---- the path ------------------------------------------------------------ */
 
-/* Distances step on their own: taken anew as differences they would lose all
- * their digits towards the end. */
-static void take_step(fast_work *work, double length) {
-  const box_problem *box = &work->box;
-  for (int row = 0; row < box->n_rows; row++) {
-    distances ds = distance_step(work, row, work->dp);
-    work->s_low[row] += length * ds.low;
-    work->s_high[row] += length * ds.high;
-  }
-  for (int i = 0; i < box->n_rows; i++) {
-    work->p[i] += length * work->dp[i];
-    work->y_low[i] += length * work->dy_low[i];
-    work->y_high[i] += length * work->dy_high[i];
-  }
-}
-
-/* Aim at a share of mu, with or without the second-order correction by the
- * step that stands in dp and dy. @return the longest step along the result. */
-static double aim(fast_work *work, double mu, bool correct) {
-  set_targets(work, mu, correct);
-  direction(work);
-  return longest_step(work);
-}
-
-/* What brings a product s y that a step would lead to within its bounds; not by
- * more than the upper one, as a product far above it is best left alone. */
-static double product_correction(double product, double lowest,
-                                 double highest) {
-  if (product < lowest) return lowest - product;
-  return product > highest ? larger_of(highest - product, -highest) : 0;
-}
-
-/* The targets of a step that is to be longer: where products would leave the
- * neighbourhood of mu on it they are aimed back there. */
-static void correct_targets(fast_work *work, double mu, double length) {
-  const double least = 0.1, most = 10; // of mu
-  const box_problem *box = &work->box;
-  for (int row = 0; row < box->n_rows; row++) {
-    distances ds = distance_step(work, row, work->dp);
-    double lowest = least * mu * unit(box, row);
-    double highest = most * mu * unit(box, row);
-    work->t_low[row] +=
-        product_correction((work->s_low[row] + length * ds.low) *
-                               (work->y_low[row] + length * work->dy_low[row]),
-                           lowest, highest);
-    work->t_high[row] += product_correction(
-        (work->s_high[row] + length * ds.high) *
-            (work->y_high[row] + length * work->dy_high[row]),
-        lowest, highest);
-  }
-}
-
 /* Gondzio's corrections: a step that is cut short by few rows becomes longer at
- * the price of a solve. @return the length of the step that stands in dp. */
-static double lengthen(fast_work *work, double mu, double length) {
+ * the price of a solve. @return the length of the step that stands. */
+static double lengthen(interior *in, double mu, double length) {
   enum { MAX_CORRECTIONS = 3 };
   const double long_enough = 0.95, worth_it = 0.01;
-  size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
+  double *path_dp = in->work->interior->path_p;
+  size_t bytes = sizeof(double) * (size_t)in->box->n_rows;
   for (int k = 0; k < MAX_CORRECTIONS && length < long_enough; k++) {
-    memcpy(work->kept_t_low, work->t_low, bytes);
-    memcpy(work->kept_t_high, work->t_high, bytes);
-    memcpy(work->path_p, work->dp, bytes);
-    correct_targets(work, mu, smaller_of(1, 1.5 * length + 0.3));
-    direction(work);
-    double longer = longest_step(work);
+    memcpy(path_dp, in->work->dp, bytes);
+    double longer = aim(in, AIM_LONGER, mu, smaller_of(1, 1.5 * length + 0.3));
     if (!(longer > length + worth_it)) {
-      memcpy(work->t_low, work->kept_t_low, bytes);
-      memcpy(work->t_high, work->kept_t_high, bytes);
-      memcpy(work->dp, work->path_p, bytes);
-      step_multipliers(work);
+      memcpy(in->work->dp, path_dp, bytes);
+      run_pass_any(in, AIM, AIM_BACK, mu, length);
+      run_pass_any(in, STEP, AIM_BACK, mu, length);
       break;
     }
     length = longer;
@@ -425,49 +439,41 @@ static double lengthen(fast_work *work, double mu, double length) {
   return length;
 }
 
-/* The path's state beside the point itself. */
-typedef struct interior_path {
-  double mu, prox;
-  int n_changed; /* rows whose state that the last step made for was new */
-} interior_path;
-
 /* One predictor and corrector; where the second-order correction itself is what
  * keeps the step short, a plain step towards the centre instead.
  * @return the length of the step, 0 when nothing moves any more. */
-static double advance(fast_work *work, interior_path *path) {
+static double advance(interior *in) {
   // as shares of the whole step and of mu
   const double shortest = 0.1, plain_share = 0.5, least = 1e-10;
   const double into_the_open = 0.9; // of the way to the nearest limit
   const double short_step = 0.3, long_step = 0.7;
-  if (!factor_point(work, path->prox)) return 0;
-  double mu = path->mu;
-  double after = complementarity(work, aim(work, 0, false));
+  double left, mu = in->mu;
+  if (!factor_point(in, &left)) return 0;
+  double predicted = aim(in, AIM_STRAIGHT, 0, 0);
+  double after =
+      mean_product(in, run_pass_any(in, SUM, AIM_STRAIGHT, 0, predicted));
   double ratio = mu > 0 ? after / mu : 0;
 
   // products that are small before slips balance are at the wrong limits
-  double left = unbalance(work), least_goal = smaller_of(left * left, mu);
+  double least_goal = smaller_of(left * left, mu);
   double goal = larger_of(mu * ratio * ratio * ratio, least_goal);
-  double length = aim(work, goal, true);
+  double length = aim(in, AIM_CURVED, goal, 0);
   if (length < shortest) {
     goal = larger_of(mu * plain_share, least_goal);
-    length = aim(work, goal, false);
+    length = aim(in, AIM_STRAIGHT, goal, 0);
   }
-  length = lengthen(work, goal, length);
+  length = lengthen(in, goal, length);
   if (!isfinite(length) || length < least) return 0;
   if (length < short_step)
-    path->prox =
-        smaller_of(larger_of(path->prox * change_of_prox,
-                             length < shortest ? felt_prox : least_prox),
-                   most_prox);
+    in->prox = smaller_of(larger_of(in->prox * change_of_prox,
+                                    length < shortest ? felt_prox : least_prox),
+                          most_prox);
   else if (length > long_step)
-    path->prox = larger_of(path->prox / change_of_prox, least_prox);
+    in->prox = larger_of(in->prox / change_of_prox, least_prox);
   if (length < 1) length *= larger_of(into_the_open, 1 - mu);
-  path->n_changed = read_states(work);
-  take_step(work, length);
-  memset(work->dp, 0, sizeof(double) * (size_t)work->box.n_rows);
-  path->mu = complementarity(work, 0);
-  work->iterations++;
-  return isfinite(path->mu) ? length : 0;
+  in->mu = mean_product(in, run_pass_any(in, TAKE, AIM_STRAIGHT, 0, length));
+  in->work->iterations++;
+  return isfinite(in->mu) ? length : 0;
 }
 
 /* Turning points of the path, which a problem that is not monotone may have,
@@ -490,36 +496,34 @@ static bool is_stuck(patience *p, double length, double residual) {
 bool fast_interior_solve(fast_work *work,
                          const fast_interior_options *options) {
   const box_problem *box = &work->box;
-  size_t bytes = sizeof(double) * (size_t)box->n_rows;
-  if (options->warm)
-    move_inside(work, sqrt(options->start));
-  else
-    cold_point(work, options->margin);
+  interior in = {.work = work,
+                 .box = box,
+                 .groups = work->interior->groups,
+                 .n_groups = (box->n_rows + 3) / 4,
+                 .prox = options->warm ? prox_again : first_prox};
+  if (!options->warm) memset(work->p, 0, sizeof(double) * (size_t)box->n_rows);
+  move_inside(work, options->warm ? sqrt(options->start) : options->margin);
   fast_work_evaluate(work);
-  start_multipliers(work, options->start);
-  memset(work->dp, 0, bytes);
-  memset(work->dy_low, 0, bytes);
-  memset(work->dy_high, 0, bytes);
+  start(&in, options->start);
+  memset(work->dp, 0, sizeof(double) * (size_t)box->n_rows);
+  in.mu = mean_product(&in, run_pass_any(&in, TAKE, AIM_STRAIGHT, 0, 0));
 
   patience patience = {.best = INFINITY};
   // sets read at more than the first figure are wrong in many rows
   crossing crossing = {.ripe = 1e-7,
                        .few = box->n_rows / 50 + 1,
                        .n_left = options->cross_over ? 3 : 0};
-  interior_path path = {.mu = complementarity(work, 0),
-                        .prox = options->warm ? prox_again : first_prox};
-  memset(work->read_state, 0, sizeof *work->read_state * (size_t)box->n_rows);
   for (int i = 0; i < options->max_iterations; i++) {
-    double length = advance(work, &path);
+    double length = advance(&in);
     if (length == 0) break;
     fast_work_evaluate(work);
     if (work->residual <= work->target ||
         is_stuck(&patience, length, work->residual))
       break;
-    if (!is_ripe(&crossing, path.mu, length, path.n_changed)) continue;
-    if (cross_over(work)) return true;
-    crossing.ripe = 0.01 * path.mu; // two digits, one or two iterations, on
-    crossing.few = path.n_changed / 2;
+    if (!is_ripe(&crossing, &in, length)) continue;
+    if (cross_over(&in)) return true;
+    crossing.ripe = 0.01 * in.mu; // two digits, one or two iterations, on
+    crossing.few = in.n_changed / 2;
     crossing.n_left--;
   }
   fast_work_restore_best(work);

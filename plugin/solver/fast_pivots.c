@@ -42,9 +42,20 @@ typedef struct fast_limit {
   int row, state;     /* that the row takes there */
 } fast_limit;
 
+struct pivot_space {
+  double *d, *w,
+      *dw;      /* [n_rows] the path's perturbation, slips, their change */
+  double *side; /* [n_rows] the states once more, for passes by fours */
+  fast_update *updates;
+  double *columns;      /* [6 n_bodies] each, of the updates */
+  four *rooms, *speeds; /* of rows by fours, low and high limits in turn */
+  int *graph_edge_of;   /* [n_clusters] */
+};
+
 typedef struct path {
   fast_work *work;
   const box_problem *box;
+  struct pivot_space space;
   double *p, *w, *d;    /* the point at t; w is with t d */
   double *dp, *dw, *dv; /* its change with t, times dt */
   double t, dt;         /* dt is 1 or -1 */
@@ -55,18 +66,23 @@ typedef struct path {
 bool fast_pivots_reserve(fast_work *work) {
   const box_problem *box = &work->box;
   arena *arena = &work->arena;
-  size_t n = (size_t)box->n_rows, n_v = 6 * (size_t)box->n_bodies;
-  if (!ARENA_TAKE(arena, work->d, n) || !ARENA_TAKE(arena, work->path_w, n) ||
-      !ARENA_TAKE(arena, work->path_dw, n) ||
-      !ARENA_TAKE(arena, work->updates, MAX_UPDATES) ||
-      !ARENA_TAKE(arena, work->columns, MAX_UPDATES * n_v) ||
-      !ARENA_TAKE(arena, work->limits, 2 * n) ||
-      !ARENA_TAKE(arena, work->graph_edge_of, box->n_clusters))
+  size_t n = by_fours((size_t)box->n_rows), n_v = 6 * (size_t)box->n_bodies;
+  if (!ARENA_TAKE(arena, work->pivot_space, 1)) return false;
+  struct pivot_space *s = work->pivot_space;
+  if (!ARENA_TAKE(arena, s->d, n) || !ARENA_TAKE(arena, s->w, n) ||
+      !ARENA_TAKE(arena, s->dw, n) || !ARENA_TAKE(arena, s->side, n) ||
+      !ARENA_TAKE(arena, s->updates, MAX_UPDATES) ||
+      !ARENA_TAKE(arena, s->columns, MAX_UPDATES * n_v) ||
+      !ARENA_TAKE(arena, s->rooms, n / 2) ||
+      !ARENA_TAKE(arena, s->speeds, n / 2) ||
+      !ARENA_TAKE(arena, s->graph_edge_of, box->n_clusters))
     return false;
+  memset(s->d, 0, sizeof *s->d * n);
+  memset(s->side, 0, sizeof *s->side * n);
   for (int e = 0; e < box->n_graph_edges; e++)
     for (int c = box->graph_edges[e].first_cluster;
          c < box->graph_edges[e].end_cluster; c++)
-      work->graph_edge_of[c] = e;
+      s->graph_edge_of[c] = e;
   return true;
 }
 
@@ -89,30 +105,161 @@ static void solve_updated(const path *c, double x[]) {
   int n = 6 * c->box->n_bodies;
   body_blocks_solve(&c->work->blocks, x);
   for (int k = 0; k < c->n_updates; k++) {
-    const double *y = c->work->columns + (size_t)n * (size_t)k;
+    const double *y = c->space.columns + (size_t)n * (size_t)k;
     double share =
-        sparse_dot(&c->work->updates[k], x) * c->work->updates[k].factor;
+        sparse_dot(&c->space.updates[k], x) * c->space.updates[k].factor;
     if (share == 0) continue;
     for (int i = 0; i < n; i++) x[i] -= share * y[i];
   }
 }
 
-/* dp and dw that belong to dv and the slips r; dw without compliance. */
+KERNEL void add_compliance(path *c) {
+  const box_problem *box = c->box;
+  for (int r = 0; r < box->n_rows; r += 4) {
+    four soft = *(const four *)(box->compliance + r) +
+                box->relaxation * *(const four *)(box->diagonal + r);
+    *(four *)(c->dw + r) +=
+        soft * *(const four *)(c->dp + r) + c->dt * *(const four *)(c->d + r);
+  }
+}
+
+static void add_coupled_compliance(path *c) {
+  const box_problem *box = c->box;
+  for (int k = 0; k < box->n_clusters && box->n_compliances > 0; k++) {
+    const box_cluster *cluster = &box->clusters[k];
+    int m = cluster->n_rows, first = cluster->first_row;
+    if (cluster->first_compliance < 0) continue;
+    const double *C = box->full_compliance + cluster->first_compliance;
+    for (int i = 0; i < m; i++)
+      for (int j = 0; j < m; j++)
+        if (i != j) c->dw[first + i] += C[m * i + j] * c->dp[first + j];
+  }
+}
+
+/* dp and dw that belong to dv and the slips r. */
 static void complete_direction(path *c) {
   fast_work *work = c->work;
-  box_relative(c->box, c->dv, c->dw);
-  for (int i = 0; i < c->box->n_rows; i++)
-    work->scratch[i] = work->r[i] - c->dw[i];
-  box_system_weigh(c->box, work->weights, work->scratch, c->dp);
+  box_system_answer(c->box, &work->weights, work->r, c->dv, c->dp,
+                    work->scratch, c->dw);
 }
 
 static void solve_slips(path *c) {
   fast_work *work = c->work;
-  box_system_weigh(c->box, work->weights, work->r, c->dp);
+  box_system_weigh(c->box, &work->weights, work->r, c->dp);
   box_impulses(c->box, c->dp, c->dv);
   solve_updated(c, c->dv);
   complete_direction(c);
 }
+
+/* ---- passes over the rows -------------------------------------------------- */
+
+KERNEL void turn(path *c) {
+  for (int r = 0; r < c->box->n_rows; r += 4) {
+    *(four *)(c->dp + r) = -*(const four *)(c->dp + r);
+    *(four *)(c->dw + r) = -*(const four *)(c->dw + r);
+    *(four *)(c->work->r + r) = -*(const four *)(c->work->r + r);
+  }
+}
+
+KERNEL void go(path *c, double length) {
+  for (int r = 0; r < c->box->n_rows; r += 4) {
+    *(four *)(c->p + r) += length * *(const four *)(c->dp + r);
+    *(four *)(c->w + r) += length * *(const four *)(c->dw + r);
+  }
+}
+
+/* Rooms and speeds of all limits, as limits_of has them; the speed is 0 where
+ * there is no limit. @return how far it is to the first, with the noise. */
+KERNEL double find_limits(path *c, double *fastest) {
+  const box_problem *box = c->box;
+  four longest = four_of(INFINITY), most = four_of(0), none = most;
+  for (int i = 0; 4 * i < box->n_rows; i++) {
+    four p = *(const four *)(c->p + 4 * i), dp = *(const four *)(c->dp + 4 * i);
+    four w = *(const four *)(c->w + 4 * i), dw = *(const four *)(c->dw + 4 * i);
+    four side = *(const four *)(c->space.side + 4 * i), low, high;
+    four A = *(const four *)(box->diagonal + 4 * i);
+    four normal = four_at(c->p, box->normal_of + 4 * i);
+    four rate = *(const four *)(box->coefficient + 4 * i) *
+                four_at(c->dp, box->normal_of + 4 * i);
+    four_mask active = side == none;
+    four_mask friction = *(const four_mask *)(box->is_friction + 4 * i);
+    four_mask has_low =
+        friction | (*(const four *)(box->low + 4 * i) > -INFINITY);
+    four_mask has_high =
+        friction | (*(const four *)(box->high + 4 * i) < INFINITY);
+    box_limits_of_four(box, i, &normal, &low, &high);
+    four room[2] = {four_where(active, larger_four(p - low, none) * A,
+                               larger_four(-side * w, none)),
+                    larger_four(high - p, none) * A};
+    four speed[2] = {
+        four_where(active, four_where(has_low, -(dp + rate) * A, none),
+                   side * dw),
+        four_where(active & has_high, (dp - rate) * A, none)};
+    for (int k = 0; k < 2; k++) {
+      four time =
+          four_where(speed[k] > none, (room[k] + c->noise) / speed[k], longest);
+      longest = smaller_four(time, longest);
+      most = larger_four(most, speed[k]);
+      c->space.rooms[2 * i + k] = room[k];
+      c->space.speeds[2 * i + k] = speed[k];
+    }
+  }
+  *fastest = largest_of_four(most);
+  return -largest_of_four(-longest);
+}
+
+/* Of the limits within `longest` the fastest, of equally fast ones the first;
+ * -1 where none is faster than `least`. */
+KERNEL int choose_limit(const path *c, double longest, double least) {
+  int best = -1;
+  for (int i = 0; 4 * i < c->box->n_rows; i++) {
+    four_mask near[2];
+    for (int k = 0; k < 2; k++)
+      near[k] =
+          (c->space.rooms[2 * i + k] <= longest * c->space.speeds[2 * i + k]) &
+          (c->space.speeds[2 * i + k] > four_of(least));
+    four_mask any = near[0] | near[1];
+    if (!(any[0] | any[1] | any[2] | any[3])) continue;
+    for (int lane = 0; lane < 4; lane++)
+      for (int k = 0; k < 2; k++)
+        if (near[k][lane] && c->space.speeds[2 * i + k][lane] > least) {
+          least = c->space.speeds[2 * i + k][lane];
+          best = 2 * (4 * i + lane) + k;
+        }
+  }
+  return best;
+}
+
+typedef enum pass_kind { TURN, GO, ADD_COMPLIANCE } pass_kind;
+
+KERNEL void run_pass(path *c, pass_kind pass, double length) {
+  switch (pass) {
+    case TURN: turn(c); break;
+    case GO: go(c, length); break;
+    case ADD_COMPLIANCE: add_compliance(c); break;
+  }
+}
+
+WIDE static void run_pass_wide(path *c, pass_kind pass, double length) {
+  run_pass(c, pass, length);
+}
+
+static void run_pass_any(path *c, pass_kind pass, double length) {
+  if (six_is_wide())
+    run_pass_wide(c, pass, length);
+  else
+    run_pass(c, pass, length);
+}
+
+/* A limit is known by twice its row, and one more for the high one. */
+KERNEL int nearest_limit(path *c) {
+  const double least_speed = 1e-11; // of the fastest: below it is rounding
+  double fastest, longest = find_limits(c, &fastest);
+  return longest < INFINITY ? choose_limit(c, longest, least_speed * fastest)
+                            : -1;
+}
+
+WIDE static int nearest_limit_wide(path *c) { return nearest_limit(c); }
 
 /* ---- the point ----------------------------------------------------------- */
 
@@ -136,6 +283,7 @@ static void correct(path *c) {
 static bool refresh(path *c) {
   c->n_updates = 0;
   if (!active_set_factor(c->work, prox)) return false;
+  for (int r = 0; r < c->box->n_rows; r++) c->space.side[r] = c->work->state[r];
   active_set_put_at_limits(c->work, c->p);
   find_slips(c);
   correct(c);
@@ -150,47 +298,23 @@ static bool arrive(path *c) {
   return true;
 }
 
-/* Compliance in dw: what complete_direction leaves out. */
-static void add_compliance(path *c) {
-  const box_problem *box = c->box;
-  for (int i = 0; i < box->n_rows; i++)
-    c->dw[i] +=
-        (box->compliance[i] + box->relaxation * box->diagonal[i]) * c->dp[i] +
-        c->d[i] * c->dt;
-  for (int k = 0; k < box->n_clusters && box->n_compliances > 0; k++) {
-    const box_cluster *cluster = &box->clusters[k];
-    int m = cluster->n_rows, first = cluster->first_row;
-    if (cluster->first_compliance < 0) continue;
-    const double *C = box->full_compliance + cluster->first_compliance;
-    for (int i = 0; i < m; i++)
-      for (int j = 0; j < m; j++)
-        if (i != j) c->dw[first + i] += C[m * i + j] * c->dp[first + j];
-  }
-}
-
 static void find_direction(path *c) {
   fast_work *work = c->work;
   for (int i = 0; i < c->box->n_rows; i++)
     work->r[i] = work->state[i] == ROW_ACTIVE ? -c->d[i] * c->dt : 0;
   solve_slips(c);
-  add_compliance(c);
+  run_pass_any(c, ADD_COMPLIANCE, 0);
+  add_coupled_compliance(c);
 }
 
 static void turn_round(path *c) {
   c->dt = -c->dt;
-  for (int i = 0; i < c->box->n_rows; i++) {
-    c->dp[i] = -c->dp[i];
-    c->dw[i] = -c->dw[i];
-    c->work->r[i] = -c->work->r[i];
-  }
+  run_pass_any(c, TURN, 0);
   for (int i = 0; i < 6 * c->box->n_bodies; i++) c->dv[i] = -c->dv[i];
 }
 
 static void go_along(path *c, double length) {
-  for (int i = 0; i < c->box->n_rows; i++) {
-    c->p[i] += length * c->dp[i];
-    c->w[i] += length * c->dw[i];
-  }
+  run_pass_any(c, GO, length);
   c->t += length * c->dt;
 }
 
@@ -231,54 +355,46 @@ static int limits_of(const path *c, int row, fast_limit limits[2]) {
 }
 
 /* The limit that is met first, and how far it is; row -1 when there is none. */
-static fast_limit first_limit(const path *c, double *length) {
-  const double least_speed = 1e-11; // of the fastest: below it is rounding
-  double longest = INFINITY, fastest = 0;
-  int n = 0;
-  for (int r = 0; r < c->box->n_rows; r++) {
-    fast_limit limits[2];
-    int count = limits_of(c, r, limits);
-    for (int k = 0; k < count; k++) {
-      const fast_limit *limit = &limits[k];
-      if (!(limit->speed > 0)) continue;
-      if (limit->speed > fastest) fastest = limit->speed;
-      if (limit->room > longest * limit->speed) continue;
-      longest = smaller_of(longest, (limit->room + c->noise) / limit->speed);
-      c->work->limits[n++] = *limit;
-    }
-  }
-
-  fast_limit best = {0, 0, -1, ROW_ACTIVE};
-  for (int i = 0; i < n; i++) {
-    const fast_limit *limit = &c->work->limits[i];
-    if (limit->room <= longest * limit->speed && limit->speed > best.speed &&
-        limit->speed > least_speed * fastest)
-      best = *limit;
-  }
-  *length = best.row >= 0 ? best.room / best.speed : INFINITY;
-  return best;
+static fast_limit first_limit(path *c, double *length) {
+  int which = six_is_wide() ? nearest_limit_wide(c) : nearest_limit(c);
+  *length = INFINITY;
+  if (which < 0) return (fast_limit){0, 0, -1, ROW_ACTIVE};
+  fast_limit limits[2];
+  limits_of(c, which / 2, limits);
+  const fast_limit *best = &limits[which % 2];
+  *length = best->room / best->speed;
+  return *best;
 }
 
 /* ---- changes of state ---------------------------------------------------- */
 
-/* u and v of one row's change, with weights W before and after. A normal takes
- * its friction along, so that its column changes; else it is a row. */
-static void rank_one(const path *c, const box_cluster *cluster, int at,
-                     const double before[], const double after[], double u_a[6],
+/* u and v of one row's change, from how its weights change: u' x v is what J' W J
+ * changes by. A normal takes its friction along, so that its column changes;
+ * else it is a row. @param own, follow  of the cluster's rows, before */
+static void rank_one(const path *c, const box_cluster *cluster, int row,
+                     const double own[], const double follow[], double u_a[6],
                      double u_b[6], fast_update *update) {
-  int m = cluster->n_rows;
-  bool is_column = at == 0 && cluster->has_normal;
+  const box_weights *now = &c->work->weights;
+  int first = cluster->first_row, n = cluster->n_rows;
+  bool is_column = row == first && cluster->has_normal;
   memset(update->v_a, 0, sizeof update->v_a);
   memset(update->v_b, 0, sizeof update->v_b);
-  for (int j = 0; j < m; j++) {
-    size_t row = 6 * (size_t)(cluster->first_row + j);
-    double left = is_column ? after[m * j] - before[m * j] : j == at;
-    double right = is_column ? j == 0 : after[m * at + j] - before[m * at + j];
+  for (int j = 0; j < n; j++) {
+    size_t at = 6 * (size_t)(first + j);
+    double follows = now->follow[first + j] - follow[j], left, right;
+    if (is_column) { // its own weight is that of what follows it
+      left = j == 0 ? now->own[first] - own[0] : follows;
+      right = j == 0;
+    } else {
+      left = first + j == row;
+      right = left * (now->own[row] - own[j]);
+      if (j == 0) right += now->follow[row] - follow[row - first];
+    }
     for (int i = 0; i < 6; i++) {
-      u_a[i] += left * c->box->J_a[row + i];
-      u_b[i] += left * c->box->J_b[row + i];
-      update->v_a[i] += right * c->box->J_a[row + i];
-      update->v_b[i] += right * c->box->J_b[row + i];
+      u_a[i] += left * c->box->J_a[at + i];
+      u_b[i] += left * c->box->J_b[at + i];
+      update->v_a[i] += right * c->box->J_a[at + i];
+      update->v_b[i] += right * c->box->J_b[at + i];
     }
   }
 }
@@ -289,26 +405,28 @@ static bool change_state(path *c, const fast_limit *limit) {
   fast_work *work = c->work;
   const box_cluster *cluster = box_cluster_of(c->box, limit->row);
   const graph_edge *edge =
-      &c->box->graph_edges[work->graph_edge_of[cluster - c->box->clusters]];
-  int m = cluster->n_rows, at = limit->row - cluster->first_row;
-  double *W = work->weights + cluster->first_weight;
-  double before[BOX_MAX_CLUSTER * BOX_MAX_CLUSTER];
-  bool was_active = work->state[limit->row] == ROW_ACTIVE;
+      &c->box->graph_edges[c->space.graph_edge_of[cluster - c->box->clusters]];
+  int first = cluster->first_row, m = cluster->n_rows, row = limit->row;
+  const box_weights *weights = &work->weights;
+  double own[BOX_MAX_CLUSTER], follow[BOX_MAX_CLUSTER];
+  bool was_active = work->state[row] == ROW_ACTIVE;
 
-  work->state[limit->row] = limit->state;
+  work->state[row] = limit->state;
+  c->space.side[row] = limit->state;
   if (cluster->first_compliance >= 0 || c->n_updates == MAX_UPDATES)
     return false;
-  memcpy(before, W, sizeof *W * (size_t)(m * m));
-  active_set_weights(work, cluster, prox, W);
+  memcpy(own, weights->own + first, sizeof *own * (size_t)m);
+  memcpy(follow, weights->follow + first, sizeof *follow * (size_t)m);
+  active_set_weigh(work, first, first + m);
 
-  fast_update *update = &work->updates[c->n_updates];
+  fast_update *update = &c->space.updates[c->n_updates];
   double u_a[6] = {0}, u_b[6] = {0};
   size_t n = 6 * (size_t)c->box->n_bodies;
   const double least_determinant = 1e-8; // half of the digits are left
-  double *y = work->columns + n * (size_t)c->n_updates;
+  double *y = c->space.columns + n * (size_t)c->n_updates;
   update->a = edge->a;
   update->b = edge->b;
-  rank_one(c, cluster, at, before, W, u_a, u_b, update);
+  rank_one(c, cluster, row, own, follow, u_a, u_b, update);
   memset(y, 0, sizeof *y * n);
   memcpy(y + 6 * edge->a, u_a, sizeof u_a);
   if (edge->b >= 0) memcpy(y + 6 * edge->b, u_b, sizeof u_b);
@@ -319,23 +437,18 @@ static bool change_state(path *c, const fast_limit *limit) {
   update->factor = 1 / determinant;
 
   // J'W r changes along u too
-  double r = -c->d[limit->row] * c->dt, weight;
-  if (at == 0 && cluster->has_normal)
-    weight = r;
-  else if (was_active)
-    weight =
-        (W[m * at] - before[m * at]) * work->r[cluster->first_row] * (at > 0) -
-        before[(m + 1) * at] * r;
-  else
-    weight =
-        (W[m * at] - before[m * at]) * work->r[cluster->first_row] * (at > 0) +
-        W[(m + 1) * at] * r;
-  work->r[limit->row] = was_active ? 0 : r;
+  double r = -c->d[row] * c->dt, weight = r;
+  if (row != first || !cluster->has_normal) {
+    weight = was_active ? -own[row - first] * r : weights->own[row] * r;
+    weight += (weights->follow[row] - follow[row - first]) * work->r[first];
+  }
+  work->r[row] = was_active ? 0 : r;
   double step = (weight - sparse_dot(update, c->dv)) * update->factor;
   for (size_t i = 0; i < n; i++) c->dv[i] += step * y[i];
   c->n_updates++;
   complete_direction(c);
-  add_compliance(c);
+  run_pass_any(c, ADD_COMPLIANCE, 0);
+  add_coupled_compliance(c);
   return true;
 }
 
@@ -438,6 +551,7 @@ static bool follow(path *c, double farthest, long max_pivots) {
     int before = work->state[limit.row];
     if (before != ROW_ACTIVE && limit.state != ROW_ACTIVE) {
       work->state[limit.row] = limit.state; // no impulse changes
+      c->space.side[limit.row] = limit.state;
       c->w[limit.row] = 0;
       continue;
     }
@@ -455,10 +569,11 @@ static bool run(fast_work *work, double unevenness, long max_pivots) {
   bool cold = unevenness >= 0;
   path c = {.work = work,
             .box = &work->box,
+            .space = *work->pivot_space,
             .p = work->kept_p,
-            .w = work->path_w,
-            .dw = work->path_dw,
-            .d = work->d,
+            .w = work->pivot_space->w,
+            .dw = work->pivot_space->dw,
+            .d = work->pivot_space->d,
             .dp = work->dp,
             .dv = work->dv,
             .noise = 1e-13 * work->box.scale}; // of rounding in slips

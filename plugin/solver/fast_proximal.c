@@ -30,29 +30,36 @@ static const double from_nothing = 1;   // as stiff as the rows themselves
 
 static const double shrink_usual = 0.1; // of prox in a step
 
+struct proximal_space {
+  /* [n_rows] the problem's own bias, what impulses are held to, and the end of
+     the last step of continuation */
+  double *own_bias, *proximal_point, *end_p;
+};
+
 bool fast_proximal_reserve(fast_work *work) {
   arena *arena = &work->arena;
   size_t n = (size_t)work->box.n_rows;
-  return ARENA_TAKE(arena, work->own_bias, n) &&
-         ARENA_TAKE(arena, work->proximal_point, n) &&
-         ARENA_TAKE(arena, work->end_p, n);
+  return ARENA_TAKE(arena, work->proximal, 1) &&
+         ARENA_TAKE(arena, work->proximal->own_bias, n) &&
+         ARENA_TAKE(arena, work->proximal->proximal_point, n) &&
+         ARENA_TAKE(arena, work->proximal->end_p, n);
 }
 
 /* The last step's end becomes work->p and the proximal point. */
 static void add_proximal_term(fast_work *work, double prox) {
   box_problem *box = &work->box;
   size_t bytes = sizeof(double) * (size_t)box->n_rows;
-  memcpy(work->p, work->end_p, bytes);
-  memcpy(work->proximal_point, work->end_p, bytes);
+  memcpy(work->p, work->proximal->end_p, bytes);
+  memcpy(work->proximal->proximal_point, work->proximal->end_p, bytes);
   box->relaxation = prox;
   for (int i = 0; i < box->n_rows; i++)
-    box->bias[i] =
-        work->own_bias[i] - prox * box->diagonal[i] * work->proximal_point[i];
+    box->bias[i] = work->proximal->own_bias[i] -
+                   prox * box->diagonal[i] * work->proximal->proximal_point[i];
 }
 
 static void drop_proximal_term(fast_work *work) {
   work->box.relaxation = 0;
-  memcpy(work->box.bias, work->own_bias,
+  memcpy(work->box.bias, work->proximal->own_bias,
          sizeof(double) * (size_t)work->box.n_rows);
 }
 
@@ -130,7 +137,8 @@ static bool run_step(fast_work *work, double prox, bool pivot) {
 /* The end of a step is the next one's proximal point.
  * @return true when the problem itself is solved. */
 static bool end_step(fast_work *work, double prox) {
-  memcpy(work->end_p, work->p, sizeof(double) * (size_t)work->box.n_rows);
+  memcpy(work->proximal->end_p, work->p,
+         sizeof(double) * (size_t)work->box.n_rows);
   fast_work_evaluate(work);
   return work->residual <= work->target || (prox < few_changes && finish(work));
 }
@@ -140,8 +148,8 @@ bool fast_proximal_solve(fast_work *work, double prox) {
   size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
   double solved_prox = 0, shrink = shrink_usual;
   int n_failures = 0;
-  memcpy(work->own_bias, work->box.bias, bytes);
-  memcpy(work->end_p, work->p, bytes);
+  memcpy(work->proximal->own_bias, work->box.bias, bytes);
+  memcpy(work->proximal->end_p, work->p, bytes);
 
   for (int k = 0; k < MAX_STEPS && n_failures < MAX_FAILURES; k++) {
     bool pivot = prox <= few_changes || n_failures >= 2;
@@ -196,10 +204,10 @@ bool fast_proximal_crash(fast_work *work) {
   size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
   double prox = from_nothing, solved_prox = 0;
   stride stride = {longest_stride, 0};
-  memcpy(work->own_bias, work->box.bias, bytes);
+  memcpy(work->proximal->own_bias, work->box.bias, bytes);
   memset(work->p, 0, bytes);
   box_project(&work->box, work->p);
-  memcpy(work->end_p, work->p, bytes);
+  memcpy(work->proximal->end_p, work->p, bytes);
 
   for (int k = 0; k < MAX_STEPS; k++) {
     long pivots = work->pivots;

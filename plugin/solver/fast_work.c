@@ -5,22 +5,26 @@
 
 #include "common/progress.h"
 
+static bool take_rows(fast_work *work, double **rows) {
+  size_t n = by_fours((size_t)work->box.n_rows);
+  if (!ARENA_TAKE(&work->arena, *rows, n)) return false;
+  memset(*rows, 0, sizeof **rows * n);
+  return true;
+}
+
 bool fast_work_reserve(fast_work *work) {
   arena *arena = &work->arena;
-  size_t n = (size_t)work->box.n_rows, n_v = 6 * (size_t)work->box.n_bodies;
-  if (!(ARENA_TAKE(arena, work->p, n) && ARENA_TAKE(arena, work->v, n_v) &&
-        ARENA_TAKE(arena, work->w, n) && ARENA_TAKE(arena, work->best_p, n) &&
-        ARENA_TAKE(arena, work->aside_p, n) &&
-        ARENA_TAKE(arena, work->weights, work->box.n_weights) &&
-        ARENA_TAKE(arena, work->r, n) && ARENA_TAKE(arena, work->dp, n) &&
-        ARENA_TAKE(arena, work->dv, n_v) &&
-        ARENA_TAKE(arena, work->scratch, n) &&
-        ARENA_TAKE(arena, work->kept_p, n) &&
-        ARENA_TAKE(arena, work->state, n)))
-    return false;
-  // gone back to where nothing finite is found
-  memset(work->best_p, 0, sizeof(double) * n);
-  return true;
+  size_t n_v = 6 * (size_t)work->box.n_bodies;
+  double **const rows[] = {
+      &work->p,        &work->w,           &work->best_p,
+      &work->aside_p,  &work->weights.own, &work->weights.follow,
+      &work->softness, &work->r,           &work->dp,
+      &work->scratch,  &work->kept_p};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (!take_rows(work, rows[i])) return false;
+  return ARENA_TAKE(arena, work->v, n_v) && ARENA_TAKE(arena, work->dv, n_v) &&
+         ARENA_TAKE(arena, work->weights.full, work->box.n_compliances) &&
+         ARENA_TAKE(arena, work->state, work->box.n_rows);
 }
 
 bool fast_work_spend(fast_work *work, double cost) {

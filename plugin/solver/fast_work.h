@@ -22,39 +22,17 @@ typedef struct fast_work {
   double aside_residual;
   solver_stage aside_stage;
 
-  /* [n_rows], dv [6 n_bodies], weights [n_weights]: a linear system and its
-     right-hand side, and the point that its steps lead to */
-  double *weights, *r, *dp, *dv, *scratch, *kept_p;
-  int *state; /* [n_rows] see active_set.h */
+  /* [n_rows], dv [6 n_bodies]: a linear system and its right-hand side, and the
+     point that its steps lead to */
+  box_weights weights;
+  double *softness, *r, *dp, *dv, *scratch, *kept_p;
+  int *state; /* see active_set.h */
 
-  /* what the methods take for themselves, [n_rows] unless it says otherwise */
-
-  /* fast_interior: distances to the limits, their multipliers, and what the
-     multipliers' steps are made of; what the last step of the path makes for;
-     the point on the path while others are tried */
-  double *s_low, *s_high, *y_low, *y_high, *dy_low, *dy_high, *t_low, *t_high;
-  double *kept_t_low, *kept_t_high;
-  int *read_state;
-  double *path_p;
-
-  /* fast_pivots: the path's perturbation, slips and their change; low-rank
-     updates of H and the columns they need, [6 n_bodies] each; limits that
-     block, [2 n_rows]; of a row, and of a cluster */
-  double *d, *path_w, *path_dw, *columns;
-  struct fast_update *updates;
-  struct fast_limit *limits;
-  int *graph_edge_of;
-
-  /* fast_proximal: the problem's own bias, what impulses are held to, and the
-     end of the last step of continuation */
-  double *own_bias, *proximal_point, *end_p;
-
-  /* fast_continuation: a row's softness, its slip and the slip's change along a
-     step, impulses on trial, the point to go on from; its states, and those that
-     are factored; velocities, a step of them, what is missing in their balance */
-  double *softness, *slip, *slip_step, *trial_p, *anchor;
-  int *kept_state, *factored_state;
-  double *newton_v, *newton_dv, *balance, *momentum;
+  /* what the methods take for themselves */
+  struct interior_space *interior;
+  struct pivot_space *pivot_space;
+  struct continuation_space *continuation;
+  struct proximal_space *proximal;
 
   double target; /* residual to be reached */
   double
