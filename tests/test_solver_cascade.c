@@ -104,7 +104,7 @@ static void test_heaps_in_motion(void) {
   static const int edges[] = {0, 2, 4, 8};
   static const double coefficients[] = {0, 0.3, 0.8};
   test_problem problem;
-  for (unsigned seed = 0; seed < 60; seed++) {
+  for (int seed = 0; seed < test_rounds(60); seed++) {
     problem_make_heap(&problem, 1 + seed % 12, seed, coefficients[seed % 3],
                       edges[seed % 4]);
     expect_solved(&problem, 1e-10);
@@ -124,7 +124,7 @@ static void test_joints_and_motors(void) {
 
   // rows of every bound type on one body, more of them than it has velocities
   test_random random = {5};
-  for (int trial = 0; trial < 300; trial++) {
+  for (int trial = 0; trial < test_rounds(300); trial++) {
     problem_init(&problem);
     for (int i = 0; i < 2; i++)
       problem_add_box(&problem, 1 + 9 * i, i, 0, 0, 0.3, 0.2, 0.1);
@@ -252,7 +252,8 @@ static void test_locked_contacts(void) {
   lemke_options lemke_choice;
   lemke_default_options(&lemke_choice);
   int n_jammed = 0;
-  for (unsigned seed = 0; seed < 40; seed++) {
+  const unsigned n_seeds = test_is_short() ? 12 : 40;
+  for (unsigned seed = 0; seed < n_seeds; seed++) {
     test_problem problem;
     test_solution solution;
     problem_make_heap(&problem, 5 + seed % 15, 100 + seed,
@@ -273,7 +274,7 @@ static void test_locked_contacts(void) {
     solution_release(&solution);
     problem_release(&problem);
   }
-  CU_ASSERT(n_jammed > 0 && n_jammed < 30);
+  CU_ASSERT(n_jammed > 0 && n_jammed < (int)n_seeds * 3 / 4);
   lemke_mlcp_workspace_destroy(lemke);
 }
 
@@ -329,10 +330,11 @@ static solver_report solve_heap(solver_kind kind, const test_problem *problem,
  * more variables than it may have, and some of these need it. The other kind is
  * Lemke whatever the size, but for none at all. */
 static void test_cascade_without_lemke(void) {
-  enum { SEEDS = 20, BODIES = 30 };
+  enum { BODIES = 30 };
+  const int n_seeds = test_is_short() ? 8 : 20;
   test_problem problem;
   int n_degraded = 0, n_edge = 0, n_lemke = 0;
-  for (unsigned seed = 0; seed < SEEDS; seed++) {
+  for (int seed = 0; seed < n_seeds; seed++) {
     // a heap of 30 that is locked for good takes a second, one of 10 a twentieth
     bool rough = seed % 4 == 0;
     problem_make_heap(&problem, rough ? 10 : BODIES, seed, rough ? 1e5 : 0.9,
@@ -351,9 +353,9 @@ static void test_cascade_without_lemke(void) {
     problem_release(&problem);
   }
   // the hard ones are among them
-  CU_ASSERT(n_degraded > 0 && n_degraded < SEEDS);
-  CU_ASSERT(n_edge > 0 && n_edge < SEEDS);
-  CU_ASSERT(n_lemke > SEEDS / 2);
+  CU_ASSERT(n_degraded > 0 && n_degraded < n_seeds);
+  CU_ASSERT(n_edge > 0 && n_edge < n_seeds);
+  CU_ASSERT(n_lemke > n_seeds / 2);
   solver_default_options(&options);
 }
 

@@ -307,11 +307,13 @@ static void drive_onto_stops(int scheme, double size, double step, bool both) {
 
 static void test_second_order_rests_at_stops(void) {
   const double sizes[] = {0.05, 1, 20}, steps[] = {0.001, 0.002, 0.005, 0.02};
+  int n_seen = 0;
   for (int s = 0; s < 4; s++)
     for (int i = 0; i < 3; i++)
       for (int k = 0; k < 4; k++)
         for (int both = 0; both < 2; both++)
-          drive_onto_stops(SECOND_ORDER[s], sizes[i], steps[k], both);
+          if (!test_leaves_out(&n_seen))
+            drive_onto_stops(SECOND_ORDER[s], sizes[i], steps[k], both);
 }
 
 /* A card on a hinge falls over to a stop, at an angle that the host measures from
@@ -362,14 +364,16 @@ static void fall_to_stop(int scheme, double size, double step, double stop,
 static void test_stops_near_half_a_turn(void) {
   const double sizes[] = {0.1, 2}, stops[] = {2, 3, 3.14}, bounces[] = {0, 0.5};
   const double parts[] = {0.04, 0.15, 0.3}; /* of sqrt(size / gravity) */
+  int n_seen = 0;
   for (int s = 1; s < 4; s++)
     for (int i = 0; i < 2; i++)
       for (int k = 0; k < 3; k++)
         for (int p = 0; p < 3; p++)
           for (int b = 0; b < 2; b++)
-            fall_to_stop(SECOND_ORDER[s], sizes[i],
-                         parts[p] * sqrt(sizes[i] / 9.81), stops[k],
-                         bounces[b]);
+            if (!test_leaves_out(&n_seen))
+              fall_to_stop(SECOND_ORDER[s], sizes[i],
+                           parts[p] * sqrt(sizes[i] / 9.81), stops[k],
+                           bounces[b]);
 }
 
 int main(void) {
