@@ -358,6 +358,192 @@ static void test_edges_oppose_the_slip_in_the_ellipse(void) {
   dWorldDestroy(s.world);
 }
 
+/* A contact along z on the world, 30 mm deep, on a body at rest: `add` makes its rows. */
+typedef struct plain {
+  host_contact contact;
+  contact_settings settings;
+  row_frame frame;
+  double v[6], v_free[6], hint[3];
+  built_contact out;
+} plain;
+
+static void create_plain(plain *p) {
+  static const int problem_body[1] = {0};
+  memset(p, 0, sizeof *p);
+  p->contact = (host_contact){.body = {0, -1},
+                              .normal = {0, 0, 1},
+                              .gap = -0.03,
+                              .multiplicity = 1,
+                              .polygon = -1,
+                              .surface = {.erp = NAN,
+                                          .cfm = NAN,
+                                          .limit = {0.5, 0.5},
+                                          .cfm_of_slip = {NAN, NAN}}};
+  p->settings = (contact_settings){.erp = 0.4,
+                                   .spring_erp = 0.2,
+                                   .cfm = 1e-4,
+                                   .surface_layer = 0.01,
+                                   .max_velocity = INFINITY,
+                                   .edges = 4,
+                                   .slip_floor = 1e-9};
+  p->frame = (row_frame){.v = p->v,
+                         .v_free = p->v_free,
+                         .problem_body = problem_body,
+                         .step_size = STEP,
+                         .max_correction = INFINITY};
+}
+
+static void add(plain *p) {
+  built_contact *out = &p->out;
+  out->set = (row_set){.rows = out->rows,
+                       .corrections = out->corrections,
+                       .frictions = out->frictions,
+                       .pairs = out->pairs};
+  contact_rows_add(&out->set, &p->frame, &p->settings, &p->contact, p->hint,
+                   &out->built);
+}
+
+/* Of 20 mm beyond the surface layer its load presses in 5 mm, cfm p / (erp n): that is
+ * the spring's, no error, and comes back by the spring's ERP. */
+static void test_a_load_presses_a_spring_in(void) {
+  plain p;
+  create_plain(&p);
+  p.settings.carried = 20;
+  p.contact.multiplicity = 2;
+  add(&p);
+  /* 0.2 * 5 mm and 0.4 * 15 mm in 12.5 ms */
+  CU_ASSERT_DOUBLE_EQUAL(p.out.rows[0].bias, -(0.08 + 0.48), 1e-12);
+  CU_ASSERT_DOUBLE_EQUAL(p.out.corrections[0].velocity, 0.48, 1e-12);
+  CU_ASSERT_DOUBLE_EQUAL(p.out.rows[0].compliance, 1e-4 / STEP / 2, 1e-15);
+
+  /* what the velocity may correct does not count the spring; the rest is left */
+  p.frame.max_correction = 0.1;
+  add(&p);
+  CU_ASSERT_DOUBLE_EQUAL(p.out.rows[0].bias, -0.18, 1e-12);
+  CU_ASSERT_DOUBLE_EQUAL(p.out.corrections[0].velocity, 0.1, 1e-12);
+  CU_ASSERT_DOUBLE_EQUAL(p.out.corrections[0].excess, 0.38, 1e-12);
+
+  /* no load presses in further than it is */
+  p.frame.max_correction = INFINITY;
+  p.settings.carried = 1000;
+  add(&p);
+  CU_ASSERT_DOUBLE_EQUAL(p.out.rows[0].bias, -0.2 * 0.02 / STEP, 1e-12);
+  CU_ASSERT_DOUBLE_EQUAL(p.out.corrections[0].velocity, 0, 1e-12);
+
+  /* a soft one is all spring, without a cap */
+  p.contact.soft = true;
+  p.frame.max_correction = 0.1;
+  add(&p);
+  CU_ASSERT_DOUBLE_EQUAL(p.out.rows[0].bias, -0.2 * 0.02 / STEP, 1e-12);
+  CU_ASSERT_EQUAL(p.out.corrections[0].excess, 0);
+}
+
+/* Merged contacts act side by side: forces add up, coefficients do not. */
+static void test_merged_contacts_add_up(void) {
+  plain p;
+  create_plain(&p);
+  p.contact.multiplicity = 3;
+  add(&p);
+  CU_ASSERT_EQUAL_FATAL(p.out.set.n_frictions, 1);
+  CU_ASSERT_EQUAL(p.out.frictions[0].normal, -1);
+  CU_ASSERT_DOUBLE_EQUAL(p.out.frictions[0].limit, 3 * 0.5 * STEP, 1e-15);
+  for (int row = 0; row < 3; row++)
+    CU_ASSERT_DOUBLE_EQUAL(p.out.rows[row].compliance, 1e-4 / STEP / 3, 1e-15);
+  p.contact.surface.proportional[0] = p.contact.surface.proportional[1] = true;
+  add(&p);
+  CU_ASSERT_EQUAL(p.out.frictions[0].normal, 0);
+  CU_ASSERT_EQUAL(p.out.frictions[0].coefficient, 0.5);
+  CU_ASSERT_EQUAL(p.out.frictions[0].limit, 0);
+}
+
+/* A slip that is told goes before that of free flight, and that before the hint. */
+static void test_the_slip_that_edges_oppose(void) {
+  plain p;
+  create_plain(&p);
+  const double told[3] = {-2, 0, 7};
+  p.hint[0] = 0.3, p.hint[1] = -0.4, p.hint[2] = 5;
+  add(&p);
+  double expected[3] = {0.3, -0.4, 0};
+  for (int i = 0; i < 3; i++)
+    CU_ASSERT_DOUBLE_EQUAL(p.out.built.slip[i], expected[i], 1e-15);
+  const double(*axis)[3] = (const double(*)[3])p.out.built.sliding_axis;
+  for (int d = 0; d < 2; d++)
+    CU_ASSERT_DOUBLE_EQUAL(fabs(p.out.pairs[0].u[d]),
+                           fabs(vec3_dot(axis[d], expected)) / 0.5, 1e-12);
+  p.v_free[0] = -1, p.v_free[1] = 3;
+  add(&p);
+  CU_ASSERT_DOUBLE_EQUAL(p.out.built.slip[0], -1, 1e-15);
+  CU_ASSERT_DOUBLE_EQUAL(p.out.built.slip[1], 3, 1e-15);
+  p.settings.slip = told;
+  add(&p);
+  CU_ASSERT_DOUBLE_EQUAL(p.out.built.slip[0], -2, 1e-15);
+  CU_ASSERT_DOUBLE_EQUAL(p.out.built.slip[1], 0, 1e-15);
+}
+
+/* Contacts at a point are one if their surfaces are the same in all fields. */
+static void test_unlike_surfaces_are_not_merged(void) {
+  plain p;
+  create_plain(&p);
+  p.contact.arm[0][0] = 1;
+  p.contact.surface.bounces = true;
+  host_contact other = p.contact;
+  CU_ASSERT(host_contact_same_point(&p.contact, &other));
+  other.position[0] = 0.9e-4;
+  CU_ASSERT(host_contact_same_point(&p.contact, &other));
+  other.position[0] = 1.1e-4;
+  CU_ASSERT_FALSE(host_contact_same_point(&p.contact, &other));
+  other.position[0] = 0;
+  double *const fields[] = {&other.surface.erp,
+                            &other.surface.cfm,
+                            &other.surface.bounce,
+                            &other.surface.bounce_speed,
+                            &other.surface.motion[0],
+                            &other.surface.motion[1],
+                            &other.surface.motion[2],
+                            &other.surface.limit[0],
+                            &other.surface.limit[1],
+                            &other.surface.cfm_of_slip[0],
+                            &other.surface.cfm_of_slip[1],
+                            &other.surface.rolling[0],
+                            &other.surface.rolling[1],
+                            &other.surface.rolling[2]};
+  for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+    double was = *fields[i];
+    *fields[i] = 0.25;
+    CU_ASSERT_FALSE(host_contact_same_surface(&p.contact, &other));
+    CU_ASSERT_FALSE(host_contact_same_point(&p.contact, &other));
+    *fields[i] = was;
+  }
+  bool *const flags[] = {&other.surface.bounces, &other.surface.proportional[0],
+                         &other.surface.proportional[1],
+                         &other.surface.proportional[2], &other.surface.rolls};
+  for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+    *flags[i] = !*flags[i];
+    CU_ASSERT_FALSE(host_contact_same_surface(&p.contact, &other));
+    *flags[i] = !*flags[i];
+  }
+  CU_ASSERT(host_contact_same_surface(&p.contact, &other));
+}
+
+/* Deeper than the part of its arm, or of a quarter of the radius of gyration. */
+static void test_overlaps_begin_at_their_part(void) {
+  plain p;
+  create_plain(&p);
+  const host_body body = {.mass = 2, .inertia = {8, 0, 0, 0, 8, 0, 0, 0, 8}};
+  static const struct {
+    double arm, depth;
+    bool overlaps;
+  } cases[] = {{1, 0.099, false},  {1, 0.101, true}, {1, 0.6, true},
+               {4, 0.399, false},  {4, 0.401, true}, {4, -1, false},
+               {0, 0.0499, false}, {0, 0.0501, true}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    p.contact.arm[0][2] = -cases[i].arm;
+    p.contact.gap = -cases[i].depth;
+    CU_ASSERT_EQUAL(host_contact_overlaps(&p.contact, &body, 0.1),
+                    cases[i].overlaps);
+  }
+}
+
 static void test_bad_values_are_named(void) {
   scene s;
   create_scene(&s, 5);
@@ -411,6 +597,11 @@ int main(void) {
       {"a bounce waits for the touch", test_bounce_waits_for_the_touch},
       {"edges oppose the slip in the ellipse",
        test_edges_oppose_the_slip_in_the_ellipse},
+      {"a load presses a spring in", test_a_load_presses_a_spring_in},
+      {"merged contacts add up", test_merged_contacts_add_up},
+      {"the slip that edges oppose", test_the_slip_that_edges_oppose},
+      {"unlike surfaces are not merged", test_unlike_surfaces_are_not_merged},
+      {"overlaps begin at their part", test_overlaps_begin_at_their_part},
       {"bad values are named", test_bad_values_are_named},
       CU_TEST_INFO_NULL};
   int status = run_tests("contact rows", tests);

@@ -225,6 +225,8 @@ static void test_erp_number_replaces_the_worlds(void) {
     CU_ASSERT_DOUBLE_EQUAL(host.correction[i], host.rows.rhs[i], 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(half.rows.rhs[i], host.rows.rhs[i] / 2, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(none.rows.rhs[i], 0, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(half.correction[i], host.correction[i] / 2, 1e-12);
+    CU_ASSERT_EQUAL(none.correction[i], 0);
   }
   dWorldDestroy(s.world);
 }
@@ -242,7 +244,90 @@ static void test_bad_values_are_named(void) {
   reading.rows.cfm[1] = -3;
   CU_ASSERT_STRING_EQUAL(host_joint_bad_value(&reading, &value), "CFM");
   CU_ASSERT_EQUAL(value, -3);
+  reading.rows.cfm[1] = 0;
+  reading.rows.lo[3] = 2;
+  reading.rows.hi[3] = 1;
+  CU_ASSERT_PTR_NOT_NULL_FATAL(host_joint_bad_value(&reading, &value));
+  CU_ASSERT_STRING_EQUAL(host_joint_bad_value(&reading, &value),
+                         "a force limit");
+  CU_ASSERT_EQUAL(value, 1);
+  reading.rows.lo[3] = NAN;
+  CU_ASSERT_STRING_EQUAL(host_joint_bad_value(&reading, &value),
+                         "a force limit");
+  CU_ASSERT(isnan(value));
   dWorldDestroy(s.world);
+}
+
+/* A row on a spring asks for what its load does not press it in by. */
+static void test_a_load_is_no_error(void) {
+  const double h = 0.02, world_cfm = 1e-3;
+  static const struct {
+    double cfm, correction, carried, expected;
+  } cases[] = {{1e-3, 0.5, 3, 0.35},   /* 1e-3 / h * 3 = 0.15 */
+               {1e-3, -0.5, -3, 0.35}, /* either way */
+               {1e-3, 0.5, -3, 0.5},   /* it pulls the other way */
+               {1e-3, 0.5, 30, 0},     /* more than there is */
+               {2e-3, 0.5, 3, 0},      /* a spring of its own */
+               {0, 0.5, 3, 0.5}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    host_joint_rows joint;
+    memset(&joint, 0, sizeof joint);
+    joint.rows.count = 1;
+    joint.rows.cfm[0] = cases[i].cfm;
+    joint.correction[0] = cases[i].correction;
+    CU_ASSERT_DOUBLE_EQUAL(
+        joint_rows_correction(&joint, world_cfm, h, &cases[i].carried),
+        cases[i].expected, 1e-15);
+  }
+}
+
+/* One stiff spring, of a CFM of its own that gives way less than the bodies, makes all
+ * rows of its joint stiff. */
+static void test_a_stiff_spring_is_its_joints(void) {
+  static const double nothing[6] = {0};
+  const int body[2] = {0, -1}, problem_body[1] = {0};
+  for (int kind = 0; kind < 3; kind++) {
+    host_joint_rows joint;
+    mlcp_row rows[6];
+    row_correction parts[6];
+    row_set set = {.rows = rows, .corrections = parts};
+    row_frame frame = {.v = nothing,
+                       .v_free = nothing,
+                       .problem_body = problem_body,
+                       .step_size = STEP,
+                       .max_correction = INFINITY};
+    int row_of[6];
+    memset(&joint, 0, sizeof joint);
+    joint.rows.count = 3;
+    joint.rows.cfm[1] = kind == 0 ? 1e-7 : 1e-4;
+    joint.soft[1] = kind == 2;
+    joint_rows_add(&set, &frame, &joint, body, 1e-7, JOINT_LEVEL_POSITION, NULL,
+                   row_of);
+    CU_ASSERT_EQUAL_FATAL(set.n_rows, 3);
+    for (int i = 0; i < 3; i++) CU_ASSERT_EQUAL(parts[i].stiff, kind == 1);
+  }
+}
+
+/* Near is what twice the step reaches, at the start's velocity or in free flight. */
+static void test_a_stop_is_near(void) {
+  static const struct {
+    double gap, rate, free_rate;
+    bool near;
+  } cases[] = {{0.039, -1, 0, true}, {0.041, -1, 0, false},
+               {0.039, 0, -1, true}, {0.041, 0, -1, false},
+               {0.001, 5, 5, false}, {0, 5, 5, true},
+               {-0.1, 5, 5, true}};
+  const int body[2] = {0, -1};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    double v[6] = {0, 0, 0, 0, cases[i].rate},
+           v_free[6] = {0, 0, 0, 0, cases[i].free_rate};
+    row_frame frame = {.v = v, .v_free = v_free, .step_size = STEP};
+    dStepperJointStop stop;
+    memset(&stop, 0, sizeof stop);
+    stop.gap = cases[i].gap;
+    stop.J[0][4] = 1;
+    CU_ASSERT_EQUAL(joint_stop_near(&frame, &stop, body), cases[i].near);
+  }
 }
 
 int main(void) {
@@ -254,6 +339,9 @@ int main(void) {
        test_powered_stop_forces_are_reported_not_applied},
       {"an ERP number replaces the world's",
        test_erp_number_replaces_the_worlds},
+      {"a load is no error", test_a_load_is_no_error},
+      {"a stiff spring is its joint's", test_a_stiff_spring_is_its_joints},
+      {"a stop is near", test_a_stop_is_near},
       {"bad values are named", test_bad_values_are_named},
       CU_TEST_INFO_NULL};
   int status = run_tests("joint rows", tests);
