@@ -261,6 +261,109 @@ static void test_contacts_can_be_found(void) {
   scene_close(&s);
 }
 
+/* --- margins and directions ------------------------------------------------ */
+
+typedef struct margins {
+  dGeomID geoms[2];
+  double alone, pair;
+} margins;
+
+static int tell_margins(void *context, dWorldID world,
+                        ode_mlcp_contact_list *list) {
+  margins *m = context;
+  (void)world;
+  m->alone = ode_mlcp_pair_margin(list, m->geoms[0], NULL);
+  m->pair = ode_mlcp_pair_margin(list, m->geoms[0], m->geoms[1]);
+  return 1;
+}
+
+/* How far bodies come in two steps: by their speed beside each other, by the turn of
+ * the corners of their boxes, by gravity; and a micrometre. */
+static void test_margins_are_two_steps(void) {
+  const double h = 0.02, g = 10, radius = 0.5, corner = sqrt(3) * radius;
+  scene s;
+  create(&s, NULL);
+  dWorldSetGravity(s.world, 0, 0, -g);
+  margins m;
+  dBodyID bodies[2];
+  for (int i = 0; i < 2; i++) {
+    bodies[i] = create_ball(s.world, 2, radius);
+    m.geoms[i] = dCreateSphere(s.space, radius);
+    dGeomSetBody(m.geoms[i], bodies[i]);
+    dBodySetPosition(bodies[i], 10.0 * i, 0, 50);
+  }
+  ode_mlcp_set_collision(s.world, tell_margins, &m);
+  dBodySetLinearVel(bodies[0], 3, 0, -4);
+  dBodySetLinearVel(bodies[1], 3, 12, -4);
+  CU_ASSERT_EQUAL(ode_mlcp_step(s.world, h, NULL), ODE_MLCP_OK);
+  CU_ASSERT_DOUBLE_EQUAL(m.alone, 2 * h * (5 + g * h) + 1e-6, 1e-12);
+  CU_ASSERT_DOUBLE_EQUAL(m.pair, 2 * h * (12 + 2 * g * h) + 1e-6, 1e-12);
+
+  dBodySetLinearVel(bodies[0], 0, 0, 0);
+  dBodySetAngularVel(bodies[0], 0, 3, 4);
+  dBodySetGravityMode(bodies[0], 0);
+  CU_ASSERT_EQUAL(ode_mlcp_step(s.world, h, NULL), ODE_MLCP_OK);
+  CU_ASSERT_DOUBLE_EQUAL(m.alone, 2 * h * 5 * corner + 1e-6, 1e-9);
+  scene_close(&s);
+}
+
+/* A surface's direction need not lie in the plane: what of it does is the one that the
+ * first coefficient is for. */
+static void test_directions_lie_in_the_plane(void) {
+  const double h = 0.01;
+  for (int across = 0; across < 2; across++) {
+    scene s;
+    create(&s, NULL);
+    s.surface.parameters.mode = dContactApprox1 | dContactMu2 | dContactFDir1;
+    s.surface.parameters.mu = 0.25;
+    s.surface.parameters.mu2 = 0;
+    s.surface.fdir1[0] = 1;
+    s.surface.fdir1[2] = 2;
+    dBodyID box = add_box(&s, 0, 0, 0.5);
+    dBodySetLinearVel(box, across ? 0 : 1, across ? 1 : 0, 0);
+    CU_ASSERT_EQUAL(ode_mlcp_step(s.world, h, NULL), ODE_MLCP_OK);
+    const dReal *v = dBodyGetLinearVel(box);
+    CU_ASSERT_DOUBLE_EQUAL(v[0], across ? 0 : 1 - 0.25 * 9.81 * h, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(v[1], across ? 1 : 0, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(v[2], 0, 1e-9);
+    scene_close(&s);
+  }
+}
+
+static int give_reversed(void *context, dWorldID world,
+                         ode_mlcp_contact_list *list) {
+  (void)world;
+  dBodyID box = context;
+  dSurfaceParameters surface = bare_surface(dContactApprox1, 0.5);
+  dContact contact = contact_at(&surface, 0, 0, 0, 0.001);
+  contact.geom.normal[2] = -1; /* into the world, which is told first */
+  contact.geom.g1 = ground;
+  contact.geom.g2 = dBodyGetFirstGeom(box);
+  contact.geom.side1 = 3;
+  contact.geom.side2 = 7;
+  return ode_mlcp_add_contact(list, NULL, box, &contact) == ODE_MLCP_OK;
+}
+
+static void test_the_world_may_come_first(void) {
+  scene s;
+  create(&s, NULL);
+  dBodyID box = add_box(&s, 0, 0, 0.5);
+  ode_mlcp_set_collision(s.world, give_reversed, box);
+  CU_ASSERT_EQUAL(ode_mlcp_step(s.world, 0.01, NULL), ODE_MLCP_OK);
+  ode_mlcp_contact contact;
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_last_contact(s.world, 0, &contact),
+                        ODE_MLCP_OK);
+  CU_ASSERT(contact.body[0] == box && contact.body[1] == NULL);
+  CU_ASSERT_EQUAL(contact.geom.normal[2], 1);
+  CU_ASSERT(contact.geom.g1 == dBodyGetFirstGeom(box));
+  CU_ASSERT(contact.geom.g2 == ground);
+  CU_ASSERT_EQUAL(contact.geom.side1, 7);
+  CU_ASSERT_EQUAL(contact.geom.side2, 3);
+  CU_ASSERT_EQUAL(contact.part[0], 7);
+  CU_ASSERT_EQUAL(contact.part[1], 3);
+  scene_close(&s);
+}
+
 /* --- sleepers ------------------------------------------------------------------- */
 
 static void test_only_a_touch_wakes(void) {
@@ -503,6 +606,9 @@ int main(void) {
       {"a failed step leaves nothing", test_failed_step_leaves_nothing},
       {"memory runs out", test_memory_runs_out},
       {"contacts can be found", test_contacts_can_be_found},
+      {"margins are two steps", test_margins_are_two_steps},
+      {"directions lie in the plane", test_directions_lie_in_the_plane},
+      {"the world may come first", test_the_world_may_come_first},
       {"only a touch wakes", test_only_a_touch_wakes},
       {"a polygon takes most", test_polygon_takes_most},
       {"the order of a pair is no matter", test_order_of_a_pair_is_no_matter},
