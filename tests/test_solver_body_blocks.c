@@ -253,6 +253,26 @@ static void test_order_keeps_fill_low(void) {
   body_blocks_release(&blocks);
 }
 
+/* A chain makes no fill; where every body meets every other, all is full. */
+static void test_work_is_counted(void) {
+  enum { N = 12 };
+  body_pair chain[N - 1], all[N * (N - 1) / 2];
+  int n_all = 0;
+  for (int a = 0; a < N; a++) {
+    if (a > 0) chain[a - 1] = (body_pair){a - 1, a};
+    for (int b = 0; b < a; b++) all[n_all++] = (body_pair){b, a};
+  }
+  body_blocks blocks;
+  body_blocks_init(&blocks, &memory_from_malloc);
+  CU_ASSERT(body_blocks_order(&blocks, N, chain, N - 1));
+  CU_ASSERT_EQUAL(body_blocks_fill(&blocks), 2 * N - 1);
+  CU_ASSERT_EQUAL(body_blocks_products(&blocks), 3 * (N - 1) + 1);
+  CU_ASSERT(body_blocks_order(&blocks, N, all, n_all));
+  CU_ASSERT_EQUAL(body_blocks_fill(&blocks), N * (N + 1) / 2);
+  CU_ASSERT_EQUAL(body_blocks_products(&blocks), N * (N + 1) * (N + 2) / 6);
+  body_blocks_release(&blocks);
+}
+
 /* ---- refusals ------------------------------------------------------------ */
 
 static void test_singular_matrices_are_refused(void) {
@@ -311,6 +331,7 @@ int main(void) {
       {"solves every graph", test_solves_every_graph},
       {"exchanges rows", test_exchanges_rows},
       {"order keeps fill low", test_order_keeps_fill_low},
+      {"work is counted", test_work_is_counted},
       {"singular matrices are refused", test_singular_matrices_are_refused},
       {"every allocation may fail", test_every_allocation_may_fail},
       {NULL, NULL},

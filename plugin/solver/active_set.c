@@ -128,7 +128,7 @@ static void weigh_coupled(const fast_work *work, const box_cluster *cluster,
 
 bool active_set_factor(fast_work *work, double prox) {
   const box_problem *box = &work->box;
-  if (!fast_work_spend(work, 1)) return false;
+  if (!fast_work_spend(work, work->cost.factorisation)) return false;
   for (int row = 0; row < box->n_rows; row++)
     work->softness[row] = box_softness(box, row, prox);
   bool symmetric = active_set_weigh(work, 0, box->n_rows);
@@ -164,7 +164,7 @@ void active_set_step(fast_work *work, double p[]) {
                    work->dp, work->scratch);
   for (int i = 0; i < box->n_rows; i++) p[i] += work->dp[i];
   work->iterations++;
-  work->spent += fast_cost_of_solve;
+  work->spent += work->cost.solve;
 }
 
 bool active_set_reach_target(fast_work *work, const double p[]) {

@@ -125,6 +125,19 @@ bool body_blocks_order(body_blocks *blocks, int n, const body_pair pairs[],
   return blocks->ordered;
 }
 
+double body_blocks_fill(const body_blocks *blocks) {
+  return blocks->n + blocks->start[blocks->n];
+}
+
+double body_blocks_products(const body_blocks *blocks) {
+  double sum = 0;
+  for (int k = 0; k < blocks->n; k++) {
+    double members = blocks->start[k + 1] - blocks->start[k];
+    sum += 1 + members * (members + 3) / 2; // itself, its column, the rest
+  }
+  return sum;
+}
+
 /* ---- values ------------------------------------------------------------- */
 
 void body_blocks_begin(body_blocks *blocks, bool symmetric) {

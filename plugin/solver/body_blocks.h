@@ -74,6 +74,11 @@ double *body_blocks_diagonal(body_blocks *blocks, int body);
 bool body_blocks_pair(const body_blocks *blocks, int pair, int a, int b,
                       double **upper, double **lower);
 
+/** Blocks of L, and their products that a factorisation takes off the rest;
+ *  diagonal blocks count as well. */
+double body_blocks_fill(const body_blocks *blocks);
+double body_blocks_products(const body_blocks *blocks);
+
 /** @return false when a diagonal block turns out singular, not finite or
  *  (symmetric) not positive definite. */
 bool body_blocks_factor(body_blocks *blocks);

@@ -344,6 +344,7 @@ bool solver_fast(fast_workspace *workspace, const mlcp_problem *problem,
         !body_blocks_order(&work->blocks, work->box.n_bodies,
                            work->box.body_pairs, work->box.n_body_pairs))
       return no_memory(report);
+    fast_work_set_cost(work);
     work->factorisations = work->iterations = work->pivots = 0;
     work->spent = 0;
     work->budget = options->budget;

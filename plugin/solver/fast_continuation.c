@@ -141,7 +141,7 @@ static bool factor(continuation *c) {
   if (c->factored_prox == c->prox &&
       memcmp(c->space.factored_state, work->state, bytes) == 0)
     return true;
-  if (!fast_work_spend(work, 1)) return false;
+  if (!fast_work_spend(work, work->cost.factorisation)) return false;
   bool symmetric = active_set_weigh(work, 0, box->n_rows);
   work->factorisations++;
   c->factored_prox = -1;
@@ -197,7 +197,7 @@ static int predict(continuation *c, double p[]) {
   }
   box_system_solve(&work->blocks, box, &work->weights, work->r, work->dv,
                    work->dp, work->scratch);
-  work->spent += fast_cost_of_solve;
+  work->spent += work->cost.solve;
   for (int i = 0; i < 6 * box->n_bodies; i++)
     c->space.newton_v[i] += work->dv[i];
   for (int r = 0; r < n; r++) p[r] += work->dp[r];
@@ -252,7 +252,7 @@ static bool run_newton(continuation *c, double p[], double most_spent) {
     double *dv = c->space.newton_dv;
     for (int i = 0; i < n_v; i++) dv[i] = -c->space.balance[i];
     body_blocks_solve(&work->blocks, dv);
-    work->spent += fast_cost_of_solve;
+    work->spent += work->cost.solve;
     work->iterations++;
     double at_0 = dot_product(n_v, dv, c->space.balance);
     if (!isfinite(at_0)) return false;

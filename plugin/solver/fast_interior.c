@@ -349,7 +349,7 @@ static void weigh_coupled(interior *in, const box_cluster *cluster) {
 static bool factor_point(interior *in, double *unbalance) {
   fast_work *work = in->work;
   const box_problem *box = in->box;
-  if (!fast_work_spend(work, 1)) return false;
+  if (!fast_work_spend(work, work->cost.factorisation)) return false;
   *unbalance = run_pass_any(in, WEIGH, AIM_STRAIGHT, 0, 0) / box->scale;
   for (int c = 0; c < box->n_clusters && box->n_compliances > 0; c++)
     if (box->clusters[c].first_compliance >= 0)
@@ -365,7 +365,7 @@ static double aim(interior *in, aim_kind kind, double mu, double length) {
   run_pass_any(in, AIM, kind, mu, length);
   box_system_solve(&work->blocks, in->box, &work->weights, work->r, work->dv,
                    work->dp, work->scratch);
-  work->spent += fast_cost_of_solve;
+  work->spent += work->cost.solve;
   return run_pass_any(in, STEP, kind, mu, length);
 }
 

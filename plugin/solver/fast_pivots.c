@@ -536,7 +536,7 @@ static bool follow(path *c, double farthest, long max_pivots) {
   find_direction(c);
   for (long k = 0; k < max_pivots && c->t < farthest; k++) {
     double length;
-    if (!fast_work_spend(work, fast_cost_of_pivot)) return false;
+    if (!fast_work_spend(work, work->cost.pivot)) return false;
     fast_limit limit = first_limit(c, &length);
     if (c->dt < 0 && length >= c->t) return arrive(c);
     if (limit.row < 0 && c->n_updates == 0) return false;

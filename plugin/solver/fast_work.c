@@ -27,6 +27,26 @@ bool fast_work_reserve(fast_work *work) {
          ARENA_TAKE(arena, work->state, work->box.n_rows);
 }
 
+/* In instructions, as counted on heaps of 150 bodies and walls of 210: a block's
+ * product in a factorisation, with both triangles; a block of a triangle in a solve;
+ * a row's part of the matrix, its passes in a solve and in a pivot; a body's part of
+ * the low-rank changes that a pivot solves with. */
+static const double per_product = 500, per_block = 64;
+static const double per_row_factored = 100, per_row_solved = 65;
+static const double per_row_pivoted = 100, per_body_pivoted = 70;
+
+void fast_work_set_cost(fast_work *work) {
+  const double solves_a_step = 3, units_a_step = 1.3; // of an interior point
+  double rows = work->box.n_rows, bodies = work->box.n_bodies;
+  double blocks = per_block * body_blocks_fill(&work->blocks);
+  double factorisation = per_product * body_blocks_products(&work->blocks) +
+                         per_row_factored * rows;
+  double solve = blocks + per_row_solved * rows;
+  double pivot = blocks + per_body_pivoted * bodies + per_row_pivoted * rows;
+  double unit = (factorisation + solves_a_step * solve) / units_a_step;
+  work->cost = (fast_cost){factorisation / unit, solve / unit, pivot / unit};
+}
+
 bool fast_work_spend(fast_work *work, double cost) {
   progress_tick();
   if (work->spent + cost > work->budget) return false;

@@ -7,6 +7,13 @@
 #include "solver/box_system.h"
 #include "solver/solver_options.h"
 
+/** What work on a problem costs. A unit is a thirteenth of ten of its factorisations
+ *  with thirty solves, ten steps of an interior point, however its rows and its fill
+ *  share it: about a factorisation. */
+typedef struct fast_cost {
+  double factorisation, solve, pivot;
+} fast_cost;
+
 typedef struct fast_work {
   arena arena; /* all of the arrays, and the methods' own */
   box_problem box;
@@ -40,21 +47,18 @@ typedef struct fast_work {
   double soon; /* target .. enough: what ends it at any time */
   long factorisations, iterations, pivots;
 
-  /* in factorisations, counted and never timed, so that a step has the same
-     bits on every machine; beyond `budget` nothing is factored and no pivot
-     made */
+  /* counted and never timed, so that a step has the same bits on every machine;
+     beyond `budget` nothing is factored and no pivot made */
   double spent, budget;
+  fast_cost cost;
 
   /* residual from which on continuation by pivots comes to an end, as far as this
      problem's tries have told */
   double few_left;
 } fast_work;
 
-/** What other work costs, in factorisations of the same problem: as measured on
- *  heaps of 150 bodies and walls of 210. */
-static const double fast_cost_of_solve = 0.1;
-static const double fast_cost_of_pivot =
-    0.5; /* a solve, passes over all rows */
+/** Find work->cost: after the blocks are ordered. */
+void fast_work_set_cost(fast_work *work);
 
 /** Whether `cost` more is within the budget; it is spent then. */
 bool fast_work_spend(fast_work *work, double cost);
