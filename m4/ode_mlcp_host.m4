@@ -4,8 +4,9 @@
 #   (nothing)       the ODE that pkg-config knows
 #   --with-ode=no   none: only the plain-array rooms and their tests are built
 #
-# Sets HOST_CFLAGS, HOST_INCLUDE (folder that holds ode/) and HOST_LIBRARY (full
-# path of libode.so.8) and the conditional HAVE_HOST.
+# Sets HOST_CFLAGS, HOST_INCLUDE (folder that holds ode/), HOST_LIBRARY (full path
+# of libode.so.8), HOST_PRECISION (double or single: the precision that its headers
+# are for) and the conditional HAVE_HOST.
 AC_DEFUN([ODE_MLCP_HOST], [
   AC_ARG_WITH([ode],
     [AS_HELP_STRING([--with-ode=DIR],
@@ -13,11 +14,12 @@ AC_DEFUN([ODE_MLCP_HOST], [
     [], [with_ode=yes])
 
   host_summary=none
-  HOST_CFLAGS= HOST_INCLUDE= HOST_LIBRARY=
+  HOST_CFLAGS= HOST_INCLUDE= HOST_LIBRARY= HOST_PRECISION=
   AS_IF([test "$with_ode" != no], [_ODE_MLCP_FIND_HOST])
   AC_SUBST([HOST_CFLAGS])
   AC_SUBST([HOST_INCLUDE])
   AC_SUBST([HOST_LIBRARY])
+  AC_SUBST([HOST_PRECISION])
   AM_CONDITIONAL([HAVE_HOST], [test "$with_ode" != no])
 ])
 
@@ -25,8 +27,6 @@ AC_DEFUN([_ODE_MLCP_FIND_HOST], [
   AS_IF([test "$with_ode" = yes], [
     PKG_CHECK_EXISTS([ode], [],
       [AC_MSG_ERROR([pkg-config knows no ode; name a patched one: --with-ode])])
-    AS_IF([test "`$PKG_CONFIG --variable=precision ode`" = dDOUBLE], [],
-      [AC_MSG_ERROR([the installed ODE is not a double-precision one])])
     HOST_INCLUDE=`$PKG_CONFIG --variable=includedir ode`
     host_libraries=`$PKG_CONFIG --variable=libdir ode`
   ], [
@@ -54,14 +54,12 @@ AC_DEFUN([_ODE_MLCP_FIND_HOST], [
     [#include <ode/ode.h>])
 
   # the library itself is asked when it is used
-  AC_MSG_CHECKING([that the host is a double-precision one])
+  AC_MSG_CHECKING([the host's precision])
   AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[
       #include <ode/ode.h>
       typedef char real_is_double[sizeof(dReal) == sizeof(double) ? 1 : -1];
-    ]], [])],
-    [AC_MSG_RESULT([yes])],
-    [AC_MSG_RESULT([no])
-     AC_MSG_ERROR([its headers are single precision])])
+    ]], [])], [HOST_PRECISION=double], [HOST_PRECISION=single])
+  AC_MSG_RESULT([$HOST_PRECISION])
   CPPFLAGS=$saved_CPPFLAGS
-  host_summary=$HOST_LIBRARY
+  host_summary="$HOST_LIBRARY, $HOST_PRECISION precision"
 ])

@@ -116,6 +116,21 @@ static uint64_t body_hash(dBodyID body) {
   return hash;
 }
 
+/* A reading has the host's numbers, whatever their precision. */
+static bool are_same(const dStepperJointRows *host, const host_rows *ours) {
+  if (host->count != ours->count) return false;
+  for (unsigned i = 0; i < host->count; i++) {
+    if (host->rhs[i] != ours->rhs[i] || host->cfm[i] != ours->cfm[i] ||
+        host->lo[i] != ours->lo[i] || host->hi[i] != ours->hi[i])
+      return false;
+    for (int k = 0; k < 12; k++)
+      if (host->J[i][k / 6][k % 6] != ours->J[i][k / 6][k % 6]) return false;
+  }
+  for (int k = 0; k < 12; k++)
+    if (host->force[k / 6][k % 6] != ours->force[k / 6][k % 6]) return false;
+  return true;
+}
+
 static void test_every_type_has_its_rows(void) {
   for (size_t t = 0; t < sizeof TYPES / sizeof TYPES[0]; t++)
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -128,7 +143,7 @@ static void test_every_type_has_its_rows(void) {
       CU_ASSERT_FATAL(
           host_joint_read(&reading, s.joint, STEP, ODE_MLCP_ERP_HOST));
       CU_ASSERT_EQUAL((int)host.count, TYPES[t].rows);
-      CU_ASSERT_EQUAL(memcmp(&host, &reading.rows, sizeof host), 0);
+      CU_ASSERT(are_same(&host, &reading.rows));
       CU_ASSERT_PTR_NULL(host_joint_bad_value(&reading, &bad_value));
       CU_ASSERT_EQUAL(body_hash(s.body[0]) ^ body_hash(s.body[1]), before);
       dWorldDestroy(s.world);

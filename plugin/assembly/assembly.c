@@ -725,8 +725,7 @@ static double find_joint_excess(const assembly *a, const component *of) {
 static double rate_of_stop(const assembly *a, const component_problem *c,
                            int k) {
   const host_contact *point = &a->contacts->items[k].point;
-  const dStepperJointStop *stop =
-      &a->contacts->stops[a->contacts->items[k].stop];
+  const host_stop *stop = &a->contacts->stops[a->contacts->items[k].stop];
   double rate = 0;
   for (int side = 0; side < 2; side++) {
     int b = point->body[side];
@@ -1357,7 +1356,7 @@ static void contact_force(const assembly *a, int k, double seconds,
   memset(force, 0, 12 * sizeof(double));
   if (contact->stop >= 0) {
     double pushed = a->solution.p[first] / seconds;
-    const dStepperJointStop *stop = &a->contacts->stops[contact->stop];
+    const host_stop *stop = &a->contacts->stops[contact->stop];
     for (int i = 0; i < 12; i++)
       force[i / 6][i % 6] += pushed * stop->J[i / 6][i % 6];
     return;
@@ -1400,7 +1399,7 @@ static void add_joint_forces(const assembly *a, int joint, double seconds,
   const world_snapshot *world = a->request.world;
   int rows = world->joints[joint].rows;
   if (rows < 0) return;
-  const dStepperJointRows *host = &world->joint_rows[rows].rows;
+  const host_rows *host = &world->joint_rows[rows].rows;
   if (result->count < host->count) result->count = host->count;
   for (unsigned r = 0; r < host->count; r++) {
     if (a->joint_row[rows][r] < 0) continue;

@@ -138,7 +138,7 @@ static void add_stop(collision *c, int k) {
 /* In an impact a finite force is none: a bound is 0 or infinite. */
 static void add_joint_row(collision *c, const world_joint *joint, unsigned i) {
   const host_joint_rows *rows = &c->world->joint_rows[joint->rows];
-  const dStepperJointRows *host = &rows->rows;
+  const host_rows *host = &rows->rows;
   bool pushes = isinf(host->hi[i]), pulls = isinf(host->lo[i]);
   /* a compliance of its own makes a spring, and that is a finite force */
   if ((!pushes && !pulls) || host->cfm[i] > c->world->cfm) return;

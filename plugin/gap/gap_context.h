@@ -34,6 +34,7 @@ typedef struct gap_context {
   gap_tree_slot trees[GAP_TREE_SLOTS];
   gap_tree region; /* of the triangles of one mesh that are near another */
   memory_block triangles[2], contacts, found;
+  memory_block points; /* of a hull that is being made */
   char error[GAP_ERROR_ROOM];
 } gap_context;
 

@@ -4,6 +4,7 @@
 
 #include "common/vec3.h"
 #include "gap/gap_ellipsoid.h"
+#include "gap/real.h"
 
 /* ---- places ---- */
 
@@ -60,13 +61,20 @@ static size_t polygon_numbers(const unsigned polygons[], unsigned n_polygons) {
   return count;
 }
 
+static bool same_points(const double kept[][3], const dReal points[],
+                        unsigned n_points) {
+  for (unsigned i = 0; i < n_points; i++)
+    for (unsigned k = 0; k < 3; k++)
+      if (kept[i][k] != points[3 * i + k]) return false;
+  return true;
+}
+
 static bool hull_is_current(const gap_hull_slot *slot, const dReal points[],
                             unsigned n_points, const unsigned polygons[],
                             unsigned n_polygons) {
   return slot->points == points && slot->polygons == polygons &&
          slot->n_points == n_points && slot->n_polygons == n_polygons &&
-         memcmp(slot->hull.points, points, 3 * n_points * sizeof *points) ==
-             0 &&
+         same_points(slot->hull.points, points, n_points) &&
          memcmp(slot->copy.data, polygons, slot->copied * sizeof *polygons) ==
              0;
 }
@@ -78,7 +86,12 @@ static int make_hull(gap_context *context, const gap_geom *placed,
   const char *fault = NULL;
   slot->points = NULL;
   gap_hull_release(&slot->hull, context->source);
-  if (gap_hull_make(&slot->hull, context->source, points, n_points, polygons,
+  double *numbers = memory_block_reserve(&context->points, context->source,
+                                         3 * (size_t)n_points, sizeof *numbers);
+  if (numbers == NULL)
+    return gap_context_fail(context, placed->named, GAP_NO_MEMORY, NULL);
+  real_read(numbers, points, 3 * (int)n_points);
+  if (gap_hull_make(&slot->hull, context->source, numbers, n_points, polygons,
                     n_polygons, &fault) != 0)
     return gap_context_fail(context, placed->named,
                             fault == NULL ? GAP_NO_MEMORY : GAP_BAD_HULL,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/vec3.h"
+#include "gap/real.h"
 
 /* ODE's matrices have rows of four. */
 static void read_matrix(double out[9], const dReal in[12]) {
@@ -94,8 +95,10 @@ bool host_body_read(host_body *body, dBodyID id, double step_size,
   if (body->kinematic) return true;
 
   if (dBodyGetGravityMode(id)) {
-    dVector3 gravity;
-    dWorldGetGravity(dBodyGetWorld(id), gravity);
+    dVector3 given;
+    dWorldGetGravity(dBodyGetWorld(id), given);
+    double gravity[3];
+    real_read(gravity, given, 3);
     if (!check(body, gravity, 3, "gravity", message, message_size))
       return false;
     vec3_add_scaled(body->force, body->mass, gravity);

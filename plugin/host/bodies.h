@@ -6,8 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** The CFM that the host gives its worlds: a softness that nobody asked for. */
-static const double HOST_DEFAULT_CFM = 1e-10;
+/** The CFM that the host gives its worlds: a softness that nobody asked for. It has
+ *  a larger one in single precision. */
+static const double HOST_DEFAULT_CFM =
+    sizeof(dReal) == sizeof(double) ? 1e-10 : 1e-5F;
 
 /** World frame, SI. Six-vectors are linear, then angular. */
 typedef struct host_body {

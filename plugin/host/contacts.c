@@ -4,6 +4,7 @@
 
 #include "common/minmax.h"
 #include "common/vec3.h"
+#include "gap/real.h"
 
 /* --- reading ------------------------------------------------------------- */
 
@@ -87,7 +88,7 @@ static void read_surface(host_surface *surface, const dContact *given) {
     surface->rolling[1] = axis_dep ? s->rho2 : s->rho;
     surface->rolling[2] = axis_dep ? s->rhoN : s->rho;
   }
-  if (surface->has_axis) vec3_copy(surface->axis, given->fdir1);
+  if (surface->has_axis) real_read(surface->axis, given->fdir1, 3);
 }
 
 host_contact_verdict
@@ -98,8 +99,8 @@ host_contact_read(host_contact *contact, const dContact *given, bool reversed,
   contact->multiplicity = 1;
   contact->polygon = -1;
   contact->soft = contact->stiff = contact->kept = false;
-  vec3_copy(contact->position, geom->pos);
-  vec3_copy(contact->normal, geom->normal);
+  real_read(contact->position, geom->pos, 3);
+  real_read(contact->normal, geom->normal, 3);
   contact->gap = -geom->depth;
 
   /* the host's own collision can return a zero normal (deep convexes) */
@@ -119,7 +120,8 @@ host_contact_read(host_contact *contact, const dContact *given, bool reversed,
     *bad_value = geom->depth;
     return CONTACT_BAD_VALUE;
   }
-  if ((given->surface.mode & dContactFDir1) && !all_finite(given->fdir1, 3)) {
+  if ((given->surface.mode & dContactFDir1) &&
+      !all_finite(real3(given->fdir1).at, 3)) {
     *bad_name = "fdir1";
     *bad_value = NAN;
     return CONTACT_BAD_VALUE;
@@ -185,10 +187,10 @@ void host_contact_axes(double axis[2][3], const host_contact *contact) {
     vec3_cross(axis[1], contact->normal, axis[0]);
   } else {
     dVector3 normal, p, q;
-    vec3_copy(normal, contact->normal);
+    real_write(normal, contact->normal, 3);
     dPlaneSpace(normal, p, q);
-    vec3_copy(axis[0], p);
-    vec3_copy(axis[1], q);
+    real_read(axis[0], p, 3);
+    real_read(axis[1], q, 3);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "common/vec3.h"
+#include "gap/real.h"
 #include "ode_mlcp.h"
 
 /* The ERP of a joint that keeps one of its own; the others use the one they
@@ -19,6 +20,21 @@ static double own_erp(dJointID joint, double world_erp) {
   }
 }
 
+/* @return false where memory ran out. */
+static bool read_host(dJointID id, double fps, double erp, host_rows *rows) {
+  dStepperJointRows given;
+  if (!dJointGetStepperRows(id, (dReal)fps, (dReal)erp, &given)) return false;
+  rows->count = given.count;
+  int n = (int)given.count;
+  real_read(rows->J[0][0], given.J[0][0], 12 * n);
+  real_read(rows->rhs, given.rhs, n);
+  real_read(rows->cfm, given.cfm, n);
+  real_read(rows->lo, given.lo, n);
+  real_read(rows->hi, given.hi, n);
+  real_read(rows->force[0], given.force[0], 12);
+  return true;
+}
+
 typedef void axis_function(dJointID, dVector3);
 
 static bool keeps_erp(dJointID joint) {
@@ -33,9 +49,9 @@ static bool keeps_erp(dJointID joint) {
 
 /* Unit vectors whose cross product is nothing but rounding. */
 static bool axes_are_parallel(const dVector3 a, const dVector3 b) {
-  const double ROUNDING = 1e-15;
+  const double ROUNDING = 4.5 * REAL_EPSILON;
   double cross[3];
-  vec3_cross(cross, a, b);
+  vec3_cross(cross, real3(a).at, real3(b).at);
   return vec3_length(cross) <= ROUNDING;
 }
 
@@ -95,20 +111,20 @@ static bool only_corrects(dJointID joint) {
 
 /* The part of rows->rhs[i] that grows with the rate: a position error enters as
  * fps erp error, so what twice the rate adds is the correction. */
-static double correction_part(const dStepperJointRows *rows,
-                              const dStepperJointRows *faster, unsigned i) {
+static double correction_part(const host_rows *rows, const host_rows *faster,
+                              unsigned i) {
   double correction = faster->rhs[i] - rows->rhs[i];
   if (correction * rows->rhs[i] <= 0) return 0;
   return fabs(correction) > fabs(rows->rhs[i]) ? rows->rhs[i] : correction;
 }
 
 /* The rows, and of their right-hand sides what corrects position errors. */
-static bool read_rows(dJointID joint, double fps, double erp,
-                      dStepperJointRows *rows, double correction[6]) {
-  dStepperJointRows faster;
-  if (!dJointGetStepperRows(joint, fps, erp, rows)) return false;
+static bool read_rows(dJointID joint, double fps, double erp, host_rows *rows,
+                      double correction[6]) {
+  host_rows faster;
+  if (!read_host(joint, fps, erp, rows)) return false;
   bool all = only_corrects(joint);
-  if (!all && !dJointGetStepperRows(joint, 2 * fps, erp, &faster)) return false;
+  if (!all && !read_host(joint, 2 * fps, erp, &faster)) return false;
   for (unsigned i = 0; i < rows->count; i++)
     correction[i] = all ? rows->rhs[i] : correction_part(rows, &faster, i);
   return true;
@@ -118,10 +134,10 @@ static bool read_rows(dJointID joint, double fps, double erp,
  * error does: one reading tells it, to the last bit of a power of two. */
 double host_joint_error(dJointID joint, double step_size) {
   const double RATE = 0x1p60;
-  dStepperJointRows rows;
+  host_rows rows;
   double own = own_erp(joint, 1), worst = 0, fps = RATE / step_size;
   if (!(own > 0) || host_joint_degenerate(joint) != NULL ||
-      !dJointGetStepperRows(joint, fps, own, &rows))
+      !read_host(joint, fps, own, &rows))
     return 0;
 
   for (unsigned i = 0; i < rows.count; i++)
@@ -135,7 +151,7 @@ bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,
                                                       : dJointGetBody(id, 1));
   double world_erp = dWorldGetERP(world), fps = 1 / step_size;
   double used_erp = erp == ODE_MLCP_ERP_HOST ? world_erp : erp;
-  dStepperJointRows *rows = &joint->rows;
+  host_rows *rows = &joint->rows;
   double own = own_erp(id, used_erp), correction[6];
   if (erp != ODE_MLCP_ERP_HOST && own > 0) used_erp = own;
 
@@ -274,10 +290,10 @@ bool host_joint_read_free(host_joint_rows *joint, dJointID id, double step_size,
 static int read_stop(const stop_parameters *of, dJointID id, int number,
                      double position, unsigned n_free, host_joint_stop *stop) {
   const int group = number / 2 * dParamGroup;
-  dStepperJointRows rows;
+  host_rows rows;
   double linear = 0, sign = number % 2 == 0 ? 1 : -1;
   set_stops(of, id, number / 2, position, position);
-  if (!dJointGetStepperRows(id, 1, 1, &rows)) return -1;
+  if (!read_host(id, 1, 1, &rows)) return -1;
   if (rows.count != n_free + 1) return 0;
   for (int i = 0; i < 12; i++) {
     stop->row.J[i / 6][i % 6] = sign * rows.J[n_free][i / 6][i % 6];
@@ -303,9 +319,9 @@ static void count_from_nearer(host_joint_stop *low, host_joint_stop *high) {
 
 static int read_locked(const stop_parameters *of, dJointID id,
                        const axis_limits limits[], host_joint_stop stops[]) {
-  dStepperJointRows rows;
+  host_rows rows;
   int n = 0;
-  if (!dJointGetStepperRows(id, 1, 1, &rows)) return -1;
+  if (!read_host(id, 1, 1, &rows)) return -1;
   for (int axis = 0; axis < of->n_stops; axis++) {
     int first = n;
     for (int i = 2 * axis; limits[axis].stops && i < 2 * axis + 2; i++) {
@@ -342,16 +358,31 @@ int host_joint_read_stops(dJointID id, host_joint_stop stops[]) {
   return n;
 }
 
+int host_joint_read_open_stops(dJointID id, host_joint_stop stops[]) {
+  dStepperJointStop given[dStepperJointStopsMax];
+  int n = dJointGetStepperStops(id, given);
+  for (int i = 0; i < n; i++) {
+    host_stop *stop = &stops[i].row;
+    stops[i] = (host_joint_stop){.erp = NAN};
+    *stop = (host_stop){.gap = given[i].gap,
+                        .cfm = given[i].cfm,
+                        .bounce = given[i].bounce,
+                        .number = given[i].number};
+    real_read(stop->J[0], given[i].J[0], 12);
+  }
+  return n;
+}
+
 void host_joint_find_soft(host_joint_rows *joint, const host_body *bodies[2],
                           double step_size) {
-  const dStepperJointRows *rows = &joint->rows;
+  const host_rows *rows = &joint->rows;
   for (unsigned i = 0; i < rows->count; i++)
     joint->soft[i] =
         host_row_gives_way(rows->J[i], rows->cfm[i], bodies, step_size);
 }
 
 const char *host_joint_bad_value(const host_joint_rows *joint, double *value) {
-  const dStepperJointRows *rows = &joint->rows;
+  const host_rows *rows = &joint->rows;
   for (unsigned i = 0; i < rows->count; i++) {
     const struct {
       const double *values;

@@ -8,9 +8,25 @@
 
 #include "host/bodies.h"
 
+/** As the host's dStepperJointRows, in double; the bodies are the joint's. */
+typedef struct host_rows {
+  unsigned count;
+  double J[6][2][6]; /* J v = rhs + cfm force, low <= force <= high */
+  double rhs[6], cfm[6], lo[6], hi[6];
+  double force[2][6]; /* that the joint adds to its bodies */
+} host_rows;
+
+/** As the host's dStepperJointStop, in double. */
+typedef struct host_stop {
+  double J[2][6]; /* J v is the rate of the gap */
+  double gap;     /* m or rad */
+  double cfm, bounce;
+  int number; /* within its joint, below dStepperJointStopsMax */
+} host_stop;
+
 /** A joint read at the bodies' present poses. */
 typedef struct host_joint_rows {
-  dStepperJointRows rows;
+  host_rows rows;
   double correction[6]; /* m/s, rad/s, signed: the part of rhs that corrects a
                            position error */
   bool soft[6]; /* so soft that it gives way more than the bodies do: a spring,
@@ -40,8 +56,8 @@ bool host_joint_read_free(host_joint_rows *joint, dJointID id, double step_size,
 
 /** A stop of a joint as a gap, reached or not. */
 typedef struct host_joint_stop {
-  dStepperJointStop row; /* its gap is less than 0 past the stop */
-  double erp;            /* of the stop */
+  host_stop row; /* its gap is less than 0 past the stop */
+  double erp;    /* of the stop */
   bool turns; /* the gap is an angle: what a whole turn adds to it is the same
                  pose */
 } host_joint_stop;
@@ -55,6 +71,10 @@ typedef struct host_joint_stop {
  * @return their number, or -1 where memory ran out.
  */
 int host_joint_read_stops(dJointID id, host_joint_stop stops[]);
+
+/** As host_joint_read_stops, of those alone that are not reached, as the host's
+ *  dJointGetStepperStops tells them; without their ERP, which is NAN. */
+int host_joint_read_open_stops(dJointID id, host_joint_stop stops[]);
 
 /** Read with an ERP of 1 in all rows, those of stops and suspensions, which keep
  *  one of their own, too: a row's correction is then minus its position error

@@ -10,7 +10,11 @@ const char *patched_host_fault(void) {
            ": it is stock, or its patches are older than this ode-mlcp";
   PATCHED_HOST_FUNCTIONS(MISSING)
 #undef MISSING
-  return dCheckConfiguration("ODE_double_precision")
+  if (sizeof(dReal) == sizeof(double))
+    return dCheckConfiguration("ODE_double_precision")
+               ? NULL
+               : "this ODE library is not in double precision";
+  return dCheckConfiguration("ODE_single_precision")
              ? NULL
-             : "this ODE library is not in double precision";
+             : "this ODE library is not in single precision";
 }

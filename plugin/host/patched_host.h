@@ -46,7 +46,7 @@
 PATCHED_HOST_FUNCTIONS(PATCHED_HOST_WEAK)
 
 /** Tells why the ODE library of this process cannot be stepped: one of these
- *  functions is missing, or its numbers are not double; NULL: it can. */
+ *  functions is missing, or its numbers are not those that we were built for; NULL: it can. */
 const char *patched_host_fault(void);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "common/minmax.h"
 #include "common/vec3.h"
+#include "gap/real.h"
 #include "host/bodies.h"
 #include "world/rotation.h"
 
@@ -120,8 +121,8 @@ static bool has_mode(const measured_contact *contact, int mode) {
   return contact->told->asked.surface.mode & mode;
 }
 
-static const dReal *normal_of(const measured_contact *contact) {
-  return contact->told->asked.geom.normal;
+static real3_copy normal_of(const measured_contact *contact) {
+  return real3(contact->told->asked.geom.normal);
 }
 
 static double depth_of(const measured_contact *contact) {
@@ -133,7 +134,7 @@ static void add_velocity(const measured_contact *contact, int side,
                          const double v[3], const double w[3],
                          double relative[3]) {
   double arm[3], turned[3], sign = side == 0 ? 1 : -1;
-  vec3_subtract(arm, contact->told->asked.geom.pos,
+  vec3_subtract(arm, real3(contact->told->asked.geom.pos).at,
                 contact->bodies[side]->told->before.position);
   vec3_cross(turned, w, arm);
   vec3_add_scaled(relative, sign, v);
@@ -152,9 +153,9 @@ static void read_contact(const measurement *m, measured_contact *contact,
   }
   // f1 is the second body's where the first is the world
   double sign = contact->bodies[0] != NULL ? 1 : -1;
-  vec3_add_scaled(contact->force, sign, told->force.f1);
+  vec3_add_scaled(contact->force, sign, real3(told->force.f1).at);
   contact->normal_force =
-      larger_of(0, vec3_dot(contact->force, normal_of(contact)));
+      larger_of(0, vec3_dot(contact->force, normal_of(contact).at));
 }
 
 static bool same_point(const measured_contact *a, const measured_contact *b) {
@@ -228,7 +229,7 @@ typedef struct contact_law {
 static void read_impact(const measured_contact *contact, double h,
                         contact_law *law) {
   const dSurfaceParameters *surface = &contact->told->asked.surface;
-  const dReal *n = normal_of(contact);
+  const real3_copy n = normal_of(contact);
   double before[3] = {0}, alone[3] = {0}, depth = depth_of(contact);
   bool others = false;
   for (int side = 0; side < 2; side++) {
@@ -239,8 +240,8 @@ static void read_impact(const measured_contact *contact, double h,
     add_velocity(contact, side, body->free_v, body->free_w, alone);
     others |= body->dynamic && body->n_pushed > 1;
   }
-  double incoming[2] = {law->driven - vec3_dot(before, n),
-                        law->driven - vec3_dot(alone, n)};
+  double incoming[2] = {law->driven - vec3_dot(before, n.at),
+                        law->driven - vec3_dot(alone, n.at)};
   double fastest = larger_of(incoming[0], incoming[1]);
   law->struck = depth < 0 && contact->normal_force > 0 &&
                 (others || -depth < h * fastest);
@@ -263,7 +264,7 @@ static void read_impact(const measured_contact *contact, double h,
                                             larger_of(parts[1], rises));
   if (others) {
     // apart again, they may be on their way back
-    bool apart = h * vec3_dot(contact->moved, n) > depth;
+    bool apart = h * vec3_dot(contact->moved, n.at) > depth;
     law->rebound[0] =
         apart ? -INFINITY : smaller_of(law->rebound[0], law->driven);
     law->rebound[1] = INFINITY;
@@ -295,12 +296,12 @@ static contact_law read_law(const measurement *m,
  * them 0; of what bounces, the velocity at the end within its range as well. */
 static double law_error(const measured_contact *contact,
                         const contact_law *law) {
-  const dReal *n = normal_of(contact);
-  double motion = vec3_dot(contact->moved, n) + law->softness;
+  const real3_copy n = normal_of(contact);
+  double motion = vec3_dot(contact->moved, n.at) + law->softness;
   if (law->struck) return larger_of(0, law->touching - motion);
   if (!law->bounces) return complementarity(motion - law->asked, law->pushed);
   // what is asked for may be asked of the velocity, too
-  double left = beyond(vec3_dot(contact->after, n) + law->softness,
+  double left = beyond(vec3_dot(contact->after, n.at) + law->softness,
                        law->rebound[0], larger_of(law->rebound[1], law->asked));
   return larger_of(complementarity(left, law->pushed), law->asked - motion);
 }
@@ -313,8 +314,8 @@ static const double SOFT = 1e-3;
  * that which takes all of the overlap away. */
 static double own_error(const measurement *m, const measured_contact *contact,
                         const contact_law *law) {
-  const dReal *n = normal_of(contact);
-  double motion = vec3_dot(contact->moved, n), error = 0;
+  const real3_copy n = normal_of(contact);
+  double motion = vec3_dot(contact->moved, n.at), error = 0;
   if (m->step->pushes > 0 && !law->struck) {
     double most = larger_of(law->asked, depth_of(contact) / m->h);
     double from = law->touching;
@@ -323,7 +324,7 @@ static double own_error(const measurement *m, const measured_contact *contact,
       most = larger_of(most, law->rebound[1]);
     }
     error = complementarity(
-        beyond(vec3_dot(contact->after, n) + law->softness, from, most),
+        beyond(vec3_dot(contact->after, n.at) + law->softness, from, most),
         law->pushed);
     double cfm = has_mode(contact, dContactSoftCFM)
                      ? contact->told->asked.surface.soft_cfm
@@ -361,10 +362,10 @@ static friction_law read_friction(const measured_contact *contact) {
   const dSurfaceParameters *surface = &asked->surface;
   int mode = surface->mode;
   double sign = contact->bodies[0] != NULL ? 1 : -1;
-  dVector3 n = {0}, axis[2] = {{0}};
-  vec3_add_scaled(n, sign, asked->geom.normal);
+  double n[3] = {0}, axis[2][3] = {{0}};
+  vec3_add_scaled(n, sign, real3(asked->geom.normal).at);
   if (mode & dContactFDir1) {
-    vec3_copy(axis[0], asked->fdir1);
+    real_read(axis[0], asked->fdir1, 3);
     vec3_cross(axis[1], n, axis[0]);
   } else {
     span_plane(n, axis[0], axis[1]);
@@ -484,9 +485,12 @@ static double work_of(const measured_body *first, const measured_body *second,
                       const dJointFeedback *force, double h,
                       double impulse[3]) {
   // a joint between the world and a body reports the body's as the first
-  if (first == NULL) return work_on(second, force->f1, force->t1, h, impulse);
-  return work_on(first, force->f1, force->t1, h, impulse) +
-         work_on(second, force->f2, force->t2, h, impulse);
+  const measured_body *body = first != NULL ? first : second;
+  double work =
+      work_on(body, real3(force->f1).at, real3(force->t1).at, h, impulse);
+  if (first == NULL) return work;
+  return work +
+         work_on(second, real3(force->f2).at, real3(force->t2).at, h, impulse);
 }
 
 static const measured_body *body_at(const measurement *m, uint32_t place) {
@@ -502,7 +506,7 @@ static void measure_energy(measurement *m, const traffic_joint *joints,
     const traffic_body *told = body->told;
     if (!body->dynamic) continue;
     double g[3] = {0};
-    if (told->kind.flags & TRAFFIC_FALLS) vec3_copy(g, m->step->gravity);
+    if (told->kind.flags & TRAFFIC_FALLS) real_read(g, m->step->gravity, 3);
     double potential = -told->kind.mass * vec3_dot(g, told->after.position);
     double kinetic =
         kinetic_energy(body, body->rotation, body->solved_v, body->solved_w);

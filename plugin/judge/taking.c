@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/vec3.h"
+#include "gap/real.h"
 #include "judge/recording_file.h"
 
 static taking asked;
@@ -223,7 +224,7 @@ static void weigh(recording_head *out, const traffic_step *step) {
     if (bodies[i].kind.flags & TRAFFIC_FALLS &&
         bodies[i].kind.flags & TRAFFIC_DYNAMIC)
       mass += bodies[i].kind.mass;
-  out->weight = worse(out->weight, mass * vec3_length(step->gravity));
+  out->weight = worse(out->weight, mass * vec3_length(real3(step->gravity).at));
 }
 
 static double world_time(uint32_t world, double step_size) {

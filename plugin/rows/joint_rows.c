@@ -38,7 +38,7 @@ static bool one_sided_or_free(double low, double high) {
  * @return false where the row takes no part. */
 static bool choose_row(const host_joint_rows *joint, unsigned i,
                        double world_cfm, joint_level level, double *rhs) {
-  const dStepperJointRows *host = &joint->rows;
+  const host_rows *host = &joint->rows;
   *rhs = host->rhs[i];
   if (level == JOINT_LEVEL_POSITION) return true;
   bool rigid = is_rigid(joint, i, world_cfm);
@@ -53,7 +53,7 @@ void joint_rows_add(row_set *set, const row_frame *frame,
                     const host_joint_rows *joint, const int body[2],
                     double world_cfm, joint_level level, const double carried[],
                     int row_of[6]) {
-  const dStepperJointRows *host = &joint->rows;
+  const host_rows *host = &joint->rows;
   double h = frame->step_size;
   int first = set->n_rows;
   /* A joint that has a stiff spring holds velocities at the step's end in all of
@@ -88,7 +88,7 @@ void joint_rows_add(row_set *set, const row_frame *frame,
 }
 
 /* J v, with the velocities at the start of the step or free. */
-static double stop_rate(const row_frame *frame, const dStepperJointStop *stop,
+static double stop_rate(const row_frame *frame, const host_stop *stop,
                         const int body[2], bool free) {
   double rate = 0;
   for (int side = 0; side < 2; side++) {
@@ -99,7 +99,7 @@ static double stop_rate(const row_frame *frame, const dStepperJointStop *stop,
   return rate;
 }
 
-bool joint_stop_near(const row_frame *frame, const dStepperJointStop *stop,
+bool joint_stop_near(const row_frame *frame, const host_stop *stop,
                      const int body[2]) {
   const double TOUCH = 1e-9;
   double rate = fmin(stop_rate(frame, stop, body, false),
@@ -107,9 +107,8 @@ bool joint_stop_near(const row_frame *frame, const dStepperJointStop *stop,
   return stop->gap + 2 * frame->step_size * fmin(rate, 0) <= TOUCH;
 }
 
-void joint_stop_add(row_set *set, const row_frame *frame,
-                    const dStepperJointStop *stop, double gap, double free_rate,
-                    const int body[2]) {
+void joint_stop_add(row_set *set, const row_frame *frame, const host_stop *stop,
+                    double gap, double free_rate, const int body[2]) {
   double h = frame->step_size, target = -gap / h;
   double rate = stop_rate(frame, stop, body, false);
   if (isnan(free_rate)) free_rate = stop_rate(frame, stop, body, true);

@@ -39,7 +39,7 @@ void joint_rows_add(row_set *set, const row_frame *frame,
 
 /** True if a stop that is not reached would be within two steps, at the
  *  velocities of the step's start or of free flight. */
-bool joint_stop_near(const row_frame *frame, const dStepperJointStop *stop,
+bool joint_stop_near(const row_frame *frame, const host_stop *stop,
                      const int body[2]);
 
 /**
@@ -50,8 +50,7 @@ bool joint_stop_near(const row_frame *frame, const dStepperJointStop *stop,
  * @param free_rate  m/s or rad/s of the gap at the end without the stop, NAN: in
  *                   free flight
  */
-void joint_stop_add(row_set *set, const row_frame *frame,
-                    const dStepperJointStop *stop, double gap, double free_rate,
-                    const int body[2]);
+void joint_stop_add(row_set *set, const row_frame *frame, const host_stop *stop,
+                    double gap, double free_rate, const int body[2]);
 
 #endif

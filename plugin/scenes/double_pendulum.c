@@ -20,8 +20,8 @@ static void joint_errors(const double q[4], double theta[2]) {
 }
 
 static double infeasibility(scene_run_state *run) {
-  const double *a = dBodyGetPosition(run->bodies[0]);
-  const double *b = dBodyGetPosition(run->bodies[1]);
+  const dReal *a = dBodyGetPosition(run->bodies[0]);
+  const dReal *b = dBodyGetPosition(run->bodies[1]);
   double theta[2];
   joint_errors((double[]){a[0], a[1], b[0], b[1]}, theta);
   double worst = fmax(fabs(theta[0]), fabs(theta[1]));

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "common/vec3.h"
+#include "gap/real.h"
 #include "scenes/scene_build.h"
 #include "scenes/scene_reference.h"
+#include "world/rotation.h"
 
 static const double INERTIA[3] = {1, 2, 3};
 static const double SPIN[3] = {0.3, 2, 0.2};
@@ -38,11 +40,14 @@ static void integrate_euler(double time, long steps, double y[7]) {
 static void exact_gyroscope(const scene_run_state *run, double time,
                             double drawn[SCENE_EXACT]) {
   double y[7];
+  dQuaternion quaternion;
   dMatrix3 turn;
   (void)run;
   integrate_euler(time, 10 + lround(100 * time), y);
-  dRfromQ(turn, y);
-  for (int i = 0; i < 3; i++) drawn[i] = vec3_dot(turn + 4 * i, y + 4);
+  real_write(quaternion, y, 4);
+  dRfromQ(turn, quaternion);
+  for (int i = 0; i < 3; i++)
+    drawn[i] = vec3_dot(real3(turn + 4 * i).at, y + 4);
 }
 
 static void judge_gyroscope(scene_run_state *run) {
@@ -51,15 +56,17 @@ static void judge_gyroscope(scene_run_state *run) {
   integrate_euler(end, 1000 + lround(2000 * end), y);
 
   // the angle between the two orientations
-  const double *q = dBodyGetQuaternion(run->bodies[0]);
-  double back[4] = {q[0], -q[1], -q[2], -q[3]}, between[4];
-  dQMultiply0(between, y, back);
+  const dReal *q = dBodyGetQuaternion(run->bodies[0]);
+  const double back[4] = {q[0], -q[1], -q[2], -q[3]};
+  double between[4];
+  quaternion_multiply(between, y, back);
   result->errors[0] =
       2 * atan2(sqrt(vec3_dot(between + 1, between + 1)), fabs(between[0]));
-  dVector3 spin, difference;
-  const double *w = dBodyGetAngularVel(run->bodies[0]);
+  dVector3 spin;
+  double difference[3];
+  const dReal *w = dBodyGetAngularVel(run->bodies[0]);
   dBodyVectorFromWorld(run->bodies[0], w[0], w[1], w[2], spin);
-  vec3_subtract(difference, spin, y + 4);
+  vec3_subtract(difference, real3(spin).at, y + 4);
   result->errors[1] = sqrt(vec3_dot(difference, difference));
   result->errors[2] =
       fabs(result->energies[result->n_steps] / result->energies[0] - 1);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/vec3.h"
+#include "gap/real.h"
 #include "scenes/scene_build.h"
 
 /* --- what is measured ------------------------------------------------------- */
@@ -17,14 +18,16 @@ static void find_momentum(const scene_run_state *run, double momentum[3]) {
     dMass mass;
     dVector3 local, turning;
     double spin[3], moment[3];
-    const double *w = dBodyGetAngularVel(body);
+    const dReal *w = dBodyGetAngularVel(body);
     dBodyGetMass(body, &mass);
     dBodyVectorFromWorld(body, w[0], w[1], w[2], local);
-    for (int i = 0; i < 3; i++) spin[i] = vec3_dot(mass.I + 4 * i, local);
+    for (int i = 0; i < 3; i++)
+      spin[i] = vec3_dot(real3(mass.I + 4 * i).at, real3(local).at);
     dBodyVectorToWorld(body, spin[0], spin[1], spin[2], turning);
-    vec3_cross(moment, dBodyGetPosition(body), dBodyGetLinearVel(body));
+    vec3_cross(moment, real3(dBodyGetPosition(body)).at,
+               real3(dBodyGetLinearVel(body)).at);
     vec3_add_scaled(momentum, mass.mass, moment);
-    vec3_add_scaled(momentum, 1, turning);
+    vec3_add_scaled(momentum, 1, real3(turning).at);
   }
   if (run->settings->gravity > 0) momentum[0] = momentum[2] = 0;
 }
@@ -105,9 +108,9 @@ static bool join(scene_run_state *run, dBodyID body, dBodyID parent,
   vec3_copy(w, spin);
   if (parent != NULL) {
     dBodyGetPointVel(parent, anchor[0], anchor[1], anchor[2], at);
-    vec3_add_scaled(w, 1, dBodyGetAngularVel(parent));
+    vec3_add_scaled(w, 1, real3(dBodyGetAngularVel(parent)).at);
   }
-  vec3_subtract(arm, dBodyGetPosition(body), anchor);
+  vec3_subtract(arm, real3(dBodyGetPosition(body)).at, anchor);
   vec3_cross(turn, w, arm);
   dBodySetAngularVel(body, w[0], w[1], w[2]);
   dBodySetLinearVel(body, at[0] + turn[0], at[1] + turn[1], at[2] + turn[2]);

@@ -9,7 +9,7 @@ static const double LENGTH = 1;
 
 /* Theta of the paper: |q|^2 - L^2, in m^2. */
 static double joint_error(scene_run_state *run) {
-  const double *q = dBodyGetPosition(run->bodies[0]);
+  const dReal *q = dBodyGetPosition(run->bodies[0]);
   return fabs(q[0] * q[0] + q[1] * q[1] - LENGTH * LENGTH);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/vec3.h"
+#include "gap/real.h"
 #include "scenes/scene_build.h"
 
 bool scene_fail(scene_run_state *run, const char *format, ...) {
@@ -75,8 +76,12 @@ dBodyID scene_add_spatial(scene_run_state *run, double x, double y, double z,
 
 dJointID scene_add_rod(scene_run_state *run, dBodyID body, dBodyID other,
                        const double point[3]) {
-  const double *centre = dBodyGetPosition(body);
-  const double *end = other != NULL ? dBodyGetPosition(other) : point;
+  const dReal *centre = dBodyGetPosition(body);
+  double end[3];
+  if (other != NULL)
+    real_read(end, dBodyGetPosition(other), 3);
+  else
+    vec3_copy(end, point);
   dJointID rod = dJointCreateDBall(run->world, run->joints);
   if (rod == NULL) {
     scene_fail(run, "memory ran out");
@@ -129,19 +134,24 @@ void scene_add_line(scene_run_state *run, double x1, double y1, double x2,
 }
 
 static scene_outline_kind outline_of(dGeomID geom, double size[3]) {
+  dReal radius, length;
   switch (dGeomGetClass(geom)) {
     case dSphereClass: size[0] = dGeomSphereGetRadius(geom); return SCENE_BALL;
     case dBoxClass: {
       dVector3 sides;
       dGeomBoxGetLengths(geom, sides);
-      memcpy(size, sides, 3 * sizeof *size);
+      real_read(size, sides, 3);
       return SCENE_BOX;
     }
     case dCapsuleClass:
-      dGeomCapsuleGetParams(geom, &size[0], &size[1]);
+      dGeomCapsuleGetParams(geom, &radius, &length);
+      size[0] = radius;
+      size[1] = length;
       return SCENE_CAPSULE;
     case dCylinderClass:
-      dGeomCylinderGetParams(geom, &size[0], &size[1]);
+      dGeomCylinderGetParams(geom, &radius, &length);
+      size[0] = radius;
+      size[1] = length;
       return SCENE_CYLINDER;
     default: gap_ellipsoid_get(geom, size); return SCENE_ELLIPSOID;
   }
@@ -155,7 +165,7 @@ bool scene_add_geom(scene_run_state *run, dGeomID geom, dBodyID body,
   if (body == NULL) return true; // what stands still is drawn by lines
 
   dQuaternion quaternion = {1, 0, 0, 0};
-  if (turn != NULL) memcpy(quaternion, turn, sizeof quaternion);
+  if (turn != NULL) real_write(quaternion, turn, 4);
   dGeomSetBody(geom, body);
   if (offset != NULL)
     dGeomSetOffsetPosition(geom, offset[0], offset[1], offset[2]);
@@ -258,7 +268,7 @@ double scene_joints_apart(scene_run_state *run) {
           break;
         default: continue;
       }
-      vec3_subtract(d, p, q);
+      vec3_subtract(d, real3(p).at, real3(q).at);
       worst = fmax(worst, vec3_length(d));
     }
   return worst;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/vec3.h"
+#include "gap/real.h"
 #include "scenes/scene_build.h"
 
 /* A body slower than this has stopped, m/s and rad/s. */
@@ -35,19 +36,20 @@ static double slip_speed(const ode_mlcp_contact *contact) {
   for (int k = 0; k < 2; k++) {
     if (contact->body[k] == NULL) continue;
     dVector3 v;
-    const double *p = contact->geom.pos;
+    const dReal *p = contact->geom.pos;
     dBodyGetPointVel(contact->body[k], p[0], p[1], p[2], v);
     for (int i = 0; i < 3; i++) slip[i] += k == 0 ? v[i] : -v[i];
   }
-  double along = vec3_dot(slip, contact->geom.normal);
+  double along = vec3_dot(slip, real3(contact->geom.normal).at);
   for (int i = 0; i < 3; i++) slip[i] -= along * contact->geom.normal[i];
   return sqrt(vec3_dot(slip, slip));
 }
 
 static bool is_at_rest(const scene_run_state *run) {
   for (int b = 0; b < run->n_bodies; b++) {
-    const double *v = dBodyGetLinearVel(run->bodies[b]);
-    const double *w = dBodyGetAngularVel(run->bodies[b]);
+    double v[3], w[3];
+    real_read(v, dBodyGetLinearVel(run->bodies[b]), 3);
+    real_read(w, dBodyGetAngularVel(run->bodies[b]), 3);
     if (!(vec3_dot(v, v) + vec3_dot(w, w) < REST_SPEED * REST_SPEED))
       return false;
   }
@@ -65,7 +67,7 @@ static void note_place(scene_run_state *run, int place) {
 
 /* N: the normal force of the step just taken. */
 static double push_of(const ode_mlcp_contact *contact) {
-  return fabs(vec3_dot(contact->force, contact->geom.normal));
+  return fabs(vec3_dot(contact->force, real3(contact->geom.normal).at));
 }
 
 /* Which places touch and stick, by the impulses of the step just taken. */

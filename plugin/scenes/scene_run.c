@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "common/vec3.h"
+#include "gap/real.h"
 #include "scenes/scene_build.h"
+#include "world/rotation.h"
 
 /* More rows than this would not fit into anyone's table. */
 static const double MOST_STEPS = 2e6;
@@ -123,10 +125,10 @@ static bool check_settings(scene_run_state *run) {
 /* Add what each body has turned since the last look. */
 static void follow_turns(scene_run_state *run) {
   for (int b = 0; b < run->n_bodies; b++) {
-    const double *now = dBodyGetQuaternion(run->bodies[b]);
-    double *seen = run->seen[b], before[4], change[4];
+    double now[4], *seen = run->seen[b], before[4], change[4];
+    real_read(now, dBodyGetQuaternion(run->bodies[b]), 4);
     for (int i = 0; i < 4; i++) before[i] = i == 0 ? seen[i] : -seen[i];
-    dQMultiply0(change, now, before);
+    quaternion_multiply(change, now, before);
     memcpy(seen, now, sizeof run->seen[b]);
     double sine = sqrt(vec3_dot(change + 1, change + 1));
     if (sine == 0) continue;
@@ -140,15 +142,19 @@ static void follow_turns(scene_run_state *run) {
 
 static double body_energy(const scene_run_state *run, dBodyID body) {
   dMass mass;
-  dVector3 spin, gravity;
-  const double *v = dBodyGetLinearVel(body), *w = dBodyGetAngularVel(body);
+  dVector3 turned, gravity;
+  double v[3], spin[3];
+  const dReal *w = dBodyGetAngularVel(body);
   dBodyGetMass(body, &mass);
-  dBodyVectorFromWorld(body, w[0], w[1], w[2], spin);
+  dBodyVectorFromWorld(body, w[0], w[1], w[2], turned);
+  real_read(v, dBodyGetLinearVel(body), 3);
+  real_read(spin, turned, 3);
   dWorldGetGravity(run->world, gravity);
-  double energy = 0.5 * mass.mass * vec3_dot(v, v) -
-                  mass.mass * vec3_dot(gravity, dBodyGetPosition(body));
+  double energy =
+      0.5 * mass.mass * vec3_dot(v, v) -
+      mass.mass * vec3_dot(real3(gravity).at, real3(dBodyGetPosition(body)).at);
   for (int i = 0; i < 3; i++)
-    energy += 0.5 * spin[i] * vec3_dot(mass.I + 4 * i, spin);
+    energy += 0.5 * spin[i] * vec3_dot(real3(mass.I + 4 * i).at, spin);
   return energy;
 }
 
@@ -163,9 +169,9 @@ static int coordinates_of_body(scene_frame frame) {
 
 static void read_body(const scene_run_state *run, int b, double q[],
                       double v[]) {
-  const double *x = dBodyGetPosition(run->bodies[b]);
-  const double *u = dBodyGetLinearVel(run->bodies[b]);
-  const double *w = dBodyGetAngularVel(run->bodies[b]);
+  const dReal *x = dBodyGetPosition(run->bodies[b]);
+  const dReal *u = dBodyGetLinearVel(run->bodies[b]);
+  const dReal *w = dBodyGetAngularVel(run->bodies[b]);
   int first = run->frame == SCENE_FRAME_HEIGHT ? 2 : 0;
   int last = run->frame == SCENE_FRAME_SPATIAL || first == 2 ? 3 : 2;
   for (int i = first; i < last; i++) {

@@ -47,7 +47,7 @@ static bool add_spring(scene_run_state *run, dBodyID a, dBodyID b,
                             .axis = {1, 0, 0},
                             .stiffness = stiffness,
                             .damping = damping};
-  const double *x = dBodyGetPosition(a);
+  const dReal *x = dBodyGetPosition(a);
   for (int i = 0; i < 3; i++) spring.anchor[0][i] = spring.anchor[1][i] = x[i];
   if (b != NULL)
     for (int i = 0; i < 3; i++) spring.anchor[1][i] = dBodyGetPosition(b)[i];

@@ -405,7 +405,7 @@ static bool joints_approach(const event_state *w) {
     const world_joint *joint = &here->joints[j];
     if (joint->rows < 0 || all_unchanged(w, joint->body)) continue;
     const host_joint_rows *read = &here->joint_rows[joint->rows];
-    const dStepperJointRows *rows = &read->rows;
+    const host_rows *rows = &read->rows;
     for (unsigned r = 0; r < rows->count; r++) {
       if (rows->cfm[r] > here->cfm || !isinf(rows->lo[r]) ||
           !isinf(rows->hi[r]))

@@ -8,6 +8,7 @@
 
 #include "common/disjoint_sets.h"
 #include "common/vec3.h"
+#include "gap/real.h"
 #include "schemes/conserving.h"
 #include "schemes/event_driven.h"
 #include "schemes/schemes.h"
@@ -383,10 +384,10 @@ static void committed(void *state) {
                        .carry_with = end->carry_with,
                        .n_carry_with = end->n_carry_with,
                        .failed = end->failed};
-    vec3_copy(m->pose.position, x);
+    real_read(m->pose.position, x, 3);
     for (int i = 0; i < 4; i++) m->pose.quaternion[i] = q[i];
-    vec3_copy(m->v, dBodyGetLinearVel(end->id));
-    vec3_copy(m->v + 3, dBodyGetAngularVel(end->id));
+    real_read(m->v, dBodyGetLinearVel(end->id), 3);
+    real_read(m->v + 3, dBodyGetAngularVel(end->id), 3);
     memcpy(m->carry, end->carry, sizeof m->carry);
   }
   if (w->n_body_memory > 1)

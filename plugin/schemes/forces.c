@@ -6,6 +6,7 @@
 
 #include "common/disjoint_sets.h"
 #include "common/vec3.h"
+#include "gap/real.h"
 #include "world/rotation.h"
 
 struct ode_mlcp_force {
@@ -63,7 +64,7 @@ ode_mlcp_error forces_add_spring(force_list *list, const memory_source *source,
     if (spring->body[side] == NULL) continue;
     made->serial[side] = dBodyGetSerial(spring->body[side]);
     dBodyGetPosRelPoint(spring->body[side], x[0], x[1], x[2], local);
-    vec3_copy(made->spring.anchor[side], local);
+    real_read(made->spring.anchor[side], local, 3);
   }
   double length = spring->along_axis ? vec3_length(spring->axis) : 1;
   for (int i = 0; i < 3; i++) made->spring.axis[i] /= length;
@@ -419,8 +420,8 @@ double forces_power(const force_list *forces, double time) {
     ode_mlcp_body_state state = {.time = time};
     memcpy(state.position, pose.position, sizeof state.position);
     memcpy(state.quaternion, pose.quaternion, sizeof state.quaternion);
-    vec3_copy(state.velocity, dBodyGetLinearVel(id));
-    vec3_copy(state.velocity + 3, dBodyGetAngularVel(id));
+    real_read(state.velocity, dBodyGetLinearVel(id), 3);
+    real_read(state.velocity + 3, dBodyGetAngularVel(id), 3);
     double f[6] = {0}, jacobians[2][36] = {{0}};
     force->function(force->context, id, &state, f, jacobians[0], jacobians[1]);
     for (int i = 0; i < 6; i++) power += f[i] * state.velocity[i];

@@ -7,6 +7,7 @@
 #include "common/disjoint_sets.h"
 #include "common/vec3.h"
 #include "gap/gap_sweep.h"
+#include "gap/real.h"
 #include "host/patched_host.h"
 #include "world/pose.h"
 #include "world/rotation.h"
@@ -59,7 +60,7 @@ static void read_body(sweep_body *body, dBodyID id, const double u[6],
   body->start.id = id;
   body->start.serial = dBodyGetSerial(id);
   body->start.kinematic = dBodyIsKinematic(id);
-  vec3_copy(body->start.position, dBodyGetPosition(id));
+  real_read(body->start.position, dBodyGetPosition(id), 3);
   const dReal *q = dBodyGetQuaternion(id);
   for (int i = 0; i < 4; i++) body->start.quaternion[i] = q[i];
   quaternion_to_rotation(body->start.rotation, body->start.quaternion);
@@ -75,7 +76,8 @@ static void read_body(sweep_body *body, dBodyID id, const double u[6],
  * centre. @return gap_status */
 static int find_fast(gap_context *gaps, dBodyID id, double way, double turning,
                      bool *fast) {
-  const dReal *about = dBodyGetPosition(id);
+  double about[3];
+  real_read(about, dBodyGetPosition(id), 3);
   *fast = false;
   for (dGeomID geom = dBodyGetFirstGeom(id); geom != NULL && !*fast;
        geom = dBodyGetNextGeom(geom)) {

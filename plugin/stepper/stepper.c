@@ -13,6 +13,7 @@
 #include "common/progress.h"
 #include "common/sized.h"
 #include "common/vec3.h"
+#include "gap/real.h"
 #include "host/patched_host.h"
 #include "schemes/sweep.h"
 #include "settings/settings.h"
@@ -293,7 +294,8 @@ static bool check_velocities(const world_stepper *stepper,
       const dReal *v = dBodyGetLinearVel(id), *w = dBodyGetAngularVel(id);
       const body_result start = {.v = {v[0], v[1], v[2], w[0], w[1], w[2]}};
       /* what is not finite is named when the body is read */
-      if (all_finite(start.v, 6) && all_finite(dBodyGetPosition(id), 3) &&
+      if (all_finite(start.v, 6) &&
+          all_finite(real3(dBodyGetPosition(id)).at, 3) &&
           !check_body(stepper, id, &start, out))
         return false;
     }
@@ -404,18 +406,22 @@ static int stepper_solve(void *context, const dStepperIsland *island) {
 
 static void add_body_energy(world_stepper *stepper, dBodyID id) {
   dMass mass;
-  dVector3 spin, gravity;
+  dVector3 turned, gravity;
+  double v[3], spin[3];
   dBodyGetMass(id, &mass);
-  const dReal *v = dBodyGetLinearVel(id), *w = dBodyGetAngularVel(id);
-  dBodyVectorFromWorld(id, w[0], w[1], w[2], spin);
+  const dReal *w = dBodyGetAngularVel(id);
+  dBodyVectorFromWorld(id, w[0], w[1], w[2], turned);
+  real_read(v, dBodyGetLinearVel(id), 3);
+  real_read(spin, turned, 3);
   stepper->kinetic_energy += 0.5 * mass.mass * vec3_dot(v, v);
   for (int i = 0; i < 3; i++)
-    stepper->kinetic_energy += 0.5 * spin[i] * vec3_dot(mass.I + 4 * i, spin);
+    stepper->kinetic_energy +=
+        0.5 * spin[i] * vec3_dot(real3(mass.I + 4 * i).at, spin);
 
   if (!dBodyGetGravityMode(id)) return;
   dWorldGetGravity(dBodyGetWorld(id), gravity);
   stepper->potential_energy -=
-      mass.mass * vec3_dot(gravity, dBodyGetPosition(id));
+      mass.mass * vec3_dot(real3(gravity).at, real3(dBodyGetPosition(id)).at);
 }
 
 static void move_body(dBodyID body, double step_size,
@@ -430,8 +436,9 @@ static void move_body(dBodyID body, double step_size,
           dBodyGetAutoDisableAngularThreshold(body))
     dBodyEnable(body);
 
-  double velocity[6];
-  for (int i = 0; i < 6; i++) velocity[i] = result->v[i] + result->motion[i];
+  dReal velocity[6];
+  for (int i = 0; i < 6; i++)
+    velocity[i] = (dReal)(result->v[i] + result->motion[i]);
   dBodyStepperMove(body, step_size, velocity);
 }
 
@@ -495,6 +502,13 @@ static void start_commit(world_stepper *stepper) {
              "fast bodies may pass through others: memory ran out");
 }
 
+static void tell_joint(dJointID id, const joint_result *result) {
+  dReal lambda[6], force[2][6] = {{0}};
+  real_write(lambda, result->lambda, 6);
+  if (!result->forceless) real_write(force[0], result->force[0], 12);
+  dJointSetStepperResult(id, result->count, lambda, (const dReal(*)[6])force);
+}
+
 static void stepper_commit(void *context, const dStepperIsland *island) {
   world_stepper *stepper = context;
   if (!stepper->swept) start_commit(stepper);
@@ -502,11 +516,8 @@ static void stepper_commit(void *context, const dStepperIsland *island) {
   const body_result *bodies = stepper->bodies + result->first_body;
   const joint_result *joints = stepper->joints + result->first_joint;
 
-  static const dReal no_force[2][6];
   for (unsigned j = 0; j < island->joints_count; j++)
-    dJointSetStepperResult(
-        island->joints[j], joints[j].count, joints[j].lambda,
-        joints[j].forceless ? no_force : (const dReal(*)[6])joints[j].force);
+    tell_joint(island->joints[j], &joints[j]);
   for (unsigned b = 0; b < island->bodies_count; b++)
     move_body(island->bodies[b], island->stepsize, &bodies[b]);
   if (stepper->options.measure)
@@ -899,8 +910,8 @@ ode_mlcp_error ode_mlcp_body_v_alpha(dBodyID body, double velocity[6]) {
   const world_stepper *stepper = attached_stepper(dBodyGetWorld(body));
   if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
   if (stepper->scheme->v_alpha == NULL) {
-    vec3_copy(velocity, dBodyGetLinearVel(body));
-    vec3_copy(velocity + 3, dBodyGetAngularVel(body));
+    real_read(velocity, dBodyGetLinearVel(body), 3);
+    real_read(velocity + 3, dBodyGetAngularVel(body), 3);
     return ODE_MLCP_OK;
   }
   const void *state = only_state(stepper);

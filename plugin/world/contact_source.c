@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/vec3.h"
+#include "gap/real.h"
 
 /* Gaps up to this are of interest between bodies at rest beside each other:
  * rounding may open a touch. */
@@ -33,8 +34,8 @@ static void velocity_at(double velocity[3], dBodyID body, const dReal *point,
   if (body == NULL) return;
   const dReal *v = dBodyGetLinearVel(body), *w = dBodyGetAngularVel(body);
   double arm[3], turn[3];
-  vec3_subtract(arm, point, dBodyGetPosition(body));
-  vec3_cross(turn, w, arm);
+  vec3_subtract(arm, real3(point).at, real3(dBodyGetPosition(body)).at);
+  vec3_cross(turn, real3(w).at, arm);
   for (int i = 0; i < 3; i++) velocity[i] = v[i] + turn[i];
 
   if (dBodyIsKinematic(body) || !dBodyGetGravityMode(body) ||
@@ -42,7 +43,7 @@ static void velocity_at(double velocity[3], dBodyID body, const dReal *point,
     return;
   dVector3 gravity;
   dWorldGetGravity(dBodyGetWorld(body), gravity);
-  vec3_add_scaled(velocity, step_size, gravity);
+  vec3_add_scaled(velocity, step_size, real3(gravity).at);
 }
 
 /* A body that sleeps is woken up by what will touch it in this step, not by
@@ -57,7 +58,8 @@ static bool wakes(const ode_mlcp_contact_list *list, dBodyID body1,
   velocity_at(v1, body1, geom->pos, list->step_size);
   velocity_at(v2, body2, geom->pos, list->step_size);
   vec3_subtract(apart, v1, v2);
-  return -geom->depth + list->step_size * vec3_dot(apart, geom->normal) <=
+  return -geom->depth +
+             list->step_size * vec3_dot(apart, real3(geom->normal).at) <=
          LEAST_MARGIN;
 }
 
@@ -97,7 +99,8 @@ ode_mlcp_error ode_mlcp_add_contact(ode_mlcp_contact_list *list, dBodyID body1,
     turned.geom.g2 = contact->geom.g1;
     turned.geom.side1 = contact->geom.side2;
     turned.geom.side2 = contact->geom.side1;
-    vec3_negate(turned.geom.normal, contact->geom.normal);
+    for (int i = 0; i < 3; i++)
+      turned.geom.normal[i] = -contact->geom.normal[i];
     body1 = body2;
     body2 = NULL;
   }
@@ -113,7 +116,7 @@ static double turning_speed(const ode_mlcp_contact_list *list, dGeomID geom) {
   dBodyID body = dGeomGetBody(geom);
   if (!moves(body)) return 0;
 
-  double speed = 0, turning = vec3_length(dBodyGetAngularVel(body));
+  double speed = 0, turning = vec3_length(real3(dBodyGetAngularVel(body)).at);
   if (turning > 0) {
     dReal box[6];
     dGeomGetAABB(geom, box);
@@ -129,7 +132,7 @@ static double turning_speed(const ode_mlcp_contact_list *list, dGeomID geom) {
   dVector3 gravity;
   dWorldGetGravity(list->world, gravity);
   if (!dBodyIsKinematic(body) && dBodyGetGravityMode(body))
-    speed += list->step_size * vec3_length(gravity);
+    speed += list->step_size * vec3_length(real3(gravity).at);
   return speed;
 }
 
@@ -153,7 +156,7 @@ double ode_mlcp_pair_margin(const ode_mlcp_contact_list *list, dGeomID geom1,
   for (int side = 0; side < 2; side++)
     if (moves(bodies[side]))
       vec3_add_scaled(apart, side == 0 ? 1 : -1,
-                      dBodyGetLinearVel(bodies[side]));
+                      real3(dBodyGetLinearVel(bodies[side])).at);
   return reach(list, vec3_length(apart) + turning);
 }
 
@@ -219,12 +222,12 @@ static int keep_polygon(ode_mlcp_contact_list *list,
  * use there, the host's choice. */
 static void set_direction(dContact *contact, const ode_mlcp_surface *surface) {
   if (!(surface->parameters.mode & dContactFDir1)) return;
-  double direction[3];
-  vec3_copy(direction, surface->fdir1);
-  vec3_add_scaled(direction, -vec3_dot(direction, contact->geom.normal),
-                  contact->geom.normal);
+  double direction[3], normal[3];
+  real_read(direction, surface->fdir1, 3);
+  real_read(normal, contact->geom.normal, 3);
+  vec3_add_scaled(direction, -vec3_dot(direction, normal), normal);
   double length = vec3_length(direction);
-  if (!(length > 1e-6 * vec3_length(surface->fdir1))) {
+  if (!(length > 1e-6 * vec3_length(real3(surface->fdir1).at))) {
     contact->surface.mode &= ~dContactFDir1;
     return;
   }
@@ -438,11 +441,11 @@ static void describe(const source_contact *contact, inner_contact *entry) {
   *entry = (inner_contact){.geom = {geom->g1, geom->g2},
                            .body = {contact->body[0], contact->body[1]}};
   double gap = -geom->depth, shift = contact_shift(geom->g2, gap);
-  vec3_copy(entry->normal, geom->normal);
+  real_read(entry->normal, geom->normal, 3);
   for (int side = 0; side < 2; side++) {
-    vec3_copy(entry->point[side], geom->pos);
+    real_read(entry->point[side], geom->pos, 3);
     vec3_add_scaled(entry->point[side], (side == 0 ? 0.5 : -0.5) * gap - shift,
-                    geom->normal);
+                    entry->normal);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/vec3.h"
+#include "gap/real.h"
 #include "host/joints.h"
 
 /* A contact between the bodies of its geoms, as dCollide told it; a program may
@@ -21,18 +22,17 @@ static bool describe(const contact_source *source, dJointID joint,
   *entry = (inner_contact){
       .geom = {told->geom.g1, told->geom.g2},
       .body = {dJointGetBody(joint, 0), dJointGetBody(joint, 1)}};
-  double length = vec3_length(told->geom.normal);
+  real_read(entry->normal, told->geom.normal, 3);
+  double length = vec3_length(entry->normal);
   if (dGeomGetBody(entry->geom[0]) != entry->body[0] ||
       dGeomGetBody(entry->geom[1]) != entry->body[1] ||
       !(fabs(length - 1) <= 1e-6) || !isfinite(told->geom.depth) ||
-      !all_finite(told->geom.pos, 3))
+      !all_finite(real3(told->geom.pos).at, 3))
     return false;
-  vec3_copy(entry->normal, told->geom.normal);
   for (int side = 0; side < 2; side++) {
-    vec3_copy(entry->point[side], told->geom.pos);
+    real_read(entry->point[side], told->geom.pos, 3);
     vec3_add_scaled(entry->point[side],
-                    (side == 0 ? -0.5 : 0.5) * told->geom.depth,
-                    told->geom.normal);
+                    (side == 0 ? -0.5 : 0.5) * told->geom.depth, entry->normal);
   }
   return true;
 }

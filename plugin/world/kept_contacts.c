@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/vec3.h"
+#include "gap/real.h"
 #include "host/joints.h"
 
 /* --- bodies ------------------------------------------------------------------ */
@@ -62,12 +63,12 @@ static void from_frame(dBodyID body, const double local[3], double arm[3]) {
     return;
   }
   const dReal *R = dBodyGetRotation(body);
-  for (int i = 0; i < 3; i++) arm[i] = vec3_dot(R + 4 * i, local);
+  for (int i = 0; i < 3; i++) arm[i] = vec3_dot(real3(R + 4 * i).at, local);
 }
 
 static void place_of(dBodyID body, const double local[3], double place[3]) {
   from_frame(body, local, place);
-  if (body != NULL) vec3_add_scaled(place, 1, dBodyGetPosition(body));
+  if (body != NULL) vec3_add_scaled(place, 1, real3(dBodyGetPosition(body)).at);
 }
 
 /* --- what is told ------------------------------------------------------------- */
@@ -78,9 +79,9 @@ static bool is_rigid(const dContact *contact) {
 }
 
 static bool is_usable(const dContact *contact) {
-  double length = vec3_length(contact->geom.normal);
+  double length = vec3_length(real3(contact->geom.normal).at);
   return length > 1e-6 && isfinite(length) && isfinite(contact->geom.depth) &&
-         all_finite(contact->geom.pos, 3);
+         all_finite(real3(contact->geom.pos).at, 3);
 }
 
 /* Add the contact of a joint to those of the step in hand. */
@@ -100,13 +101,15 @@ static bool note(kept_contacts *kept, dJointID joint) {
   *entry = (contact_entry){.serial = {serial[swapped], serial[!swapped]},
                            .number = kept->n};
   /* the host's normal points into the first body, or away from the second */
-  double scale = (swapped ? 1 : -1) / vec3_length(told->geom.normal);
-  vec3_add_scaled(entry->normal, scale, told->geom.normal);
+  double normal[3];
+  real_read(normal, told->geom.normal, 3);
+  double scale = (swapped ? 1 : -1) / vec3_length(normal);
+  vec3_add_scaled(entry->normal, scale, normal);
   for (int side = 0; side < 2; side++) {
     double arm[3];
-    vec3_copy(arm, told->geom.pos);
+    real_read(arm, told->geom.pos, 3);
     if (body[side] != NULL)
-      vec3_add_scaled(arm, -1, dBodyGetPosition(body[side]));
+      vec3_add_scaled(arm, -1, real3(dBodyGetPosition(body[side])).at);
     to_frame(body[side], arm, entry->local[side ^ swapped]);
   }
   next->contact = *told;
@@ -185,8 +188,8 @@ static bool make_joint(kept_contacts *kept, dWorldID world, const opened *now,
   }
   contact.geom.g1 = contact.geom.g2 = NULL; /* they may be gone */
   contact.geom.depth = -now->gap;
-  vec3_copy(contact.geom.pos, now->place);
-  vec3_copy(contact.geom.normal, now->normal);
+  real_write(contact.geom.pos, now->place, 3);
+  real_write(contact.geom.normal, now->normal, 3);
   if (kept->joints == NULL) kept->joints = dJointGroupCreate(0);
   dJointID joint = dJointCreateContact(world, kept->joints, &contact);
   dJointAttach(joint, now->body[1], now->body[0]);
@@ -208,7 +211,7 @@ bool kept_contacts_make_joints(kept_contacts *kept, dWorldID world,
   dVector3 gravity;
   kept->n_joints = 0;
   dWorldGetGravity(world, gravity);
-  double g = vec3_length(gravity), way = (g * step_size) * step_size;
+  double g = vec3_length(real3(gravity).at), way = (g * step_size) * step_size;
   double rest = hair_rest_depth(way);
   if (!list_bodies(kept, world, &n_bodies) ||
       !note_told(kept, n_bodies, source, inner, margin) ||

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/vec3.h"
+#include "gap/real.h"
 #include "world/rotation.h"
 
 world_pose world_pose_of(const host_body *body) {
@@ -41,7 +42,7 @@ void world_pose_move_cayley(world_pose *out, const world_pose *q,
 static bool has_axis(const host_body *body, double axis[3]) {
   dVector3 of;
   dBodyGetFiniteRotationAxis(body->id, of);
-  vec3_copy(axis, of);
+  real_read(axis, of, 3);
   return vec3_dot(axis, axis) > 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/vec3.h"
+#include "gap/real.h"
 #include "world/patch.h"
 #include "world/rotation.h"
 
@@ -111,7 +112,7 @@ typedef struct world_reader {
   world_snapshot *world;
   const world_snapshot *home; /* at other poses */
   group_table groups;
-  dStepperJointStop *stops;
+  host_stop *stops;
   int n_stops;
   bool errors;      /* at other poses: joints alone, for their errors */
   double step_size; /* s: of what is to be stepped, the host's step or a part */
@@ -279,7 +280,7 @@ static bool read_contact_joint(world_reader *r, int j) {
   return true;
 }
 
-static bool stop_is_finite(const dStepperJointStop *stop) {
+static bool stop_is_finite(const host_stop *stop) {
   return all_finite(stop->J[0], 12) && isfinite(stop->gap) && stop->cfm >= 0 &&
          isfinite(stop->cfm);
 }
@@ -290,7 +291,7 @@ static void unwrap_stop(const world_reader *r, int j, host_joint_stop *stop) {
   if (r->home == NULL || !stop->turns) return;
   const world_joint *joint = &r->home->joints[j];
   for (int i = joint->first_stop; i < joint->first_stop + joint->n_stops; i++) {
-    const dStepperJointStop *start = &r->home->contacts.stops[i];
+    const host_stop *start = &r->home->contacts.stops[i];
     if (start->number != stop->row.number) continue;
     double turns = nearbyint((start->gap - stop->row.gap) / (2 * M_PI));
     stop->row.gap += 2 * M_PI * turns;
@@ -305,11 +306,7 @@ static int find_stops(const world_reader *r, int j, host_joint_stop found[]) {
     for (int i = 0; i < n; i++) unwrap_stop(r, j, &found[i]);
     return n;
   }
-  dStepperJointStop stops[dStepperJointStopsMax];
-  int n = dJointGetStepperStops(id, stops);
-  for (int i = 0; i < n; i++)
-    found[i] = (host_joint_stop){.row = stops[i], .erp = NAN};
-  return n;
+  return host_joint_read_open_stops(id, found);
 }
 
 /* Stops with a value that is no number are left to the host's rows, which name
@@ -321,7 +318,7 @@ static bool read_stops(world_reader *r, int j, const host_body *bodies[2]) {
   if (count < 0) return outcome_no_memory(r->out);
   joint->first_stop = r->n_stops;
   for (int i = 0; i < count; i++) {
-    const dStepperJointStop *stop = &found[i].row;
+    const host_stop *stop = &found[i].row;
     if (!stop_is_finite(stop)) continue;
     r->stops[r->n_stops] = *stop;
     world_contact *contact = next_contact(r);
@@ -349,7 +346,7 @@ static bool read_stops(world_reader *r, int j, const host_body *bodies[2]) {
 
 /* Forces that a powered joint adds to its bodies. */
 static void add_joint_force(world_snapshot *world, const world_joint *joint,
-                            const dStepperJointRows *rows) {
+                            const host_rows *rows) {
   for (int side = 0; side < 2; side++) {
     if (joint->body[side] < 0) continue;
     double *force = world->bodies[joint->body[side]].force;
@@ -512,7 +509,7 @@ static void read_settings(world_snapshot *world) {
   dWorldID id = world->settings.world;
   dVector3 gravity;
   dWorldGetGravity(id, gravity);
-  world->gravity = vec3_length(gravity);
+  world->gravity = vec3_length(real3(gravity).at);
   world->erp = world->settings.erp == ODE_MLCP_ERP_HOST ? dWorldGetERP(id)
                                                         : world->settings.erp;
   world->cfm = dWorldGetCFM(id);
@@ -612,15 +609,15 @@ static void move_bodies(const world_reader *r, const world_pose poses[],
     memcpy(place->position, dBodyGetPosition(id), sizeof place->position);
     memcpy(place->quaternion, dBodyGetQuaternion(id), sizeof place->quaternion);
     memcpy(place->rotation, dBodyGetRotation(id), sizeof place->rotation);
-    dVector3 position = {poses[b].position[0], poses[b].position[1],
-                         poses[b].position[2]};
-    if (!r->errors) {
-      dBodyStepperPlace(id, position, poses[b].quaternion, NULL);
-      continue;
-    }
+    dVector3 position;
     dQuaternion quaternion;
     dMatrix3 rotation;
-    for (int i = 0; i < 4; i++) quaternion[i] = poses[b].quaternion[i];
+    real_write(position, poses[b].position, 3);
+    real_write(quaternion, poses[b].quaternion, 4);
+    if (!r->errors) {
+      dBodyStepperPlace(id, position, quaternion, NULL);
+      continue;
+    }
     dNormalize4(quaternion);
     dRfromQ(rotation, quaternion);
     place_alone(id, position, quaternion, rotation);

@@ -54,7 +54,7 @@ typedef struct world_contact {
 typedef struct world_contacts {
   int n;
   world_contact *items;
-  const dStepperJointStop *stops;
+  const host_stop *stops;
   const contact_polygon *polygons;
 } world_contacts;
 
