@@ -1,9 +1,12 @@
 /* Result files: which are accepted, and how they are written; and the page that
  * the processes of a run share. */
+#include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -178,6 +181,38 @@ static void test_stale_settings_find_no_page(void) {
   }
 }
 
+static int count_drafts(void) {
+  int n = 0;
+  DIR *folder = opendir(".");
+  CU_ASSERT_PTR_NOT_NULL_FATAL(folder);
+  for (struct dirent *file; (file = readdir(folder)) != NULL;)
+    n += strstr(file->d_name, ".tmp") != NULL;
+  closedir(folder);
+  return n;
+}
+
+/* A disk that is full, here a limit on files: the old result stays, and no draft does. */
+static void test_a_failed_write_leaves_nothing(void) {
+  char old[] = "old", longer[] = "longer than eight bytes";
+  text words = words_of(old);
+  struct rlimit limit, small;
+  CU_ASSERT_EQUAL(output_file_check("full.json", path), 0);
+  CU_ASSERT_EQUAL(output_file_replace(path, &words), 0);
+  int before = count_drafts();
+  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+  CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  small = limit;
+  small.rlim_cur = 8;
+  CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &small), 0);
+  words = words_of(longer);
+  int error = output_file_replace(path, &words);
+  CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  signal(SIGXFSZ, handler);
+  CU_ASSERT_EQUAL(error, EFBIG);
+  CU_ASSERT(file_reads("full.json", "old"));
+  CU_ASSERT_EQUAL(count_drafts(), before);
+}
+
 int main(void) {
   static const CU_TestInfo tests[] = {
       {"accepted names", test_accepted_names},
@@ -185,6 +220,7 @@ int main(void) {
       {"a result is replaced whole", test_replace_is_whole},
       {"drafts are new files", test_drafts_are_new_files},
       {"failures are told", test_failures_are_told},
+      {"a failed write leaves nothing", test_a_failed_write_leaves_nothing},
       {"old results go", test_old_results_go},
       {"processes share a page", test_processes_share_a_page},
       {"stale settings find no page", test_stale_settings_find_no_page},

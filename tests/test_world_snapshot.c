@@ -164,6 +164,75 @@ static void test_both_readings_are_one(void) {
   destroy_tangle(&t);
 }
 
+/* The largest right-hand side of a joint's rows. */
+static double most_asked(const world_snapshot *world, dJointID id) {
+  double most = 0;
+  for (int j = 0; j < world->n_joints; j++) {
+    if (world->joints[j].id != id) continue;
+    const host_joint_rows *rows = &world->joint_rows[world->joints[j].rows];
+    for (unsigned i = 0; i < rows->rows.count; i++)
+      most = fmax(most, fabs(rows->rows.rhs[i]));
+  }
+  return most;
+}
+
+/* A quarter of a step asks a rigid joint for four times the velocity, so that its error
+ * is gone as soon. A spring's force is ERP error / (h CFM) in whatever part of a step:
+ * it asks for the same velocity, by a quarter of its ERP. */
+static void test_springs_are_as_stiff_in_a_part_of_a_step(void) {
+  const double h = 0.01, error = 0.05;
+  tangle t;
+  outcome out;
+  world_snapshot home = {0}, part = {0};
+  world_pose poses[2];
+  dJointID joints[2];
+  memset(&t, 0, sizeof t);
+  t.world = create_world(9.81, NULL);
+  dWorldSetERP(t.world, 0.2);
+  for (int b = 0; b < 2; b++) {
+    t.body[b] = create_ball(t.world, 2, 0.3);
+    dBodySetPosition(t.body[b], 5 * b, 0, 1);
+    joints[b] = dJointCreateBall(t.world, 0);
+    dJointAttach(joints[b], t.body[b], 0);
+    dJointSetBallAnchor(joints[b], 5 * b, 0, 1);
+    dBodySetPosition(t.body[b], 5 * b, 0, 1 + error);
+    dSurfaceParameters surface =
+        bare_surface(dContactApprox1 | dContactSoftCFM, 0.5);
+    surface.soft_cfm = 0.01;
+    if (b == 1) {
+      surface.mode |= dContactSoftERP;
+      surface.soft_erp = 0.6;
+    }
+    dContact contact = contact_at(&surface, 5 * b, 0, 0.7, 0.01);
+    dJointAttach(dJointCreateContact(t.world, 0, &contact), t.body[b], 0);
+  }
+  dJointSetBallParam(joints[1], dParamCFM, 1e-3);
+  dJointSetBallParam(joints[1], dParamERP, 0.3);
+  memory_pool_open(&t.pool, &memory_from_malloc);
+  t.arena.source = &t.pool.source;
+  CU_ASSERT_FATAL(world_island(&t.island, &t.arena, t.world, true));
+  world_settings settings = settings_of(&t);
+  outcome_start(&out);
+  CU_ASSERT_FATAL(world_read(&home, &settings, &t.island, 1, &out));
+  CU_ASSERT_EQUAL_FATAL(home.n_bodies, 2);
+  for (int b = 0; b < 2; b++) poses[b] = world_pose_of(&home.bodies[b]);
+  CU_ASSERT_FATAL(world_read_at(&part, &home, poses, h / 4, &out));
+
+  CU_ASSERT_DOUBLE_EQUAL(most_asked(&home, joints[0]), 0.2 * error / h, 1e-9);
+  CU_ASSERT_DOUBLE_EQUAL(most_asked(&part, joints[0]), 0.8 * error / h, 1e-9);
+  CU_ASSERT_DOUBLE_EQUAL(most_asked(&home, joints[1]), 0.3 * error / h, 1e-9);
+  CU_ASSERT_DOUBLE_EQUAL(most_asked(&part, joints[1]), 0.3 * error / h, 1e-9);
+  CU_ASSERT_EQUAL_FATAL(part.contacts.n, 2);
+  for (int k = 0; k < 2; k++) {
+    const host_contact *point = &part.contacts.items[k].point;
+    bool own = part.bodies[point->body[0]].id == t.body[1];
+    CU_ASSERT(point->soft);
+    CU_ASSERT_DOUBLE_EQUAL(point->surface.erp, own ? 0.15 : 0.05, 1e-15);
+  }
+  memory_pool_release(&t.pool);
+  dWorldDestroy(t.world);
+}
+
 /* --- coincident contacts ------------------------------------------------------ */
 
 #define NAME(ID, name, help) name,
@@ -264,6 +333,8 @@ int main(void) {
   const CU_TestInfo tests[] = {
       {"other poses leave no trace", test_other_poses_leave_no_trace},
       {"both readings are one", test_both_readings_are_one},
+      {"springs are as stiff in a part of a step",
+       test_springs_are_as_stiff_in_a_part_of_a_step},
       {"coincident contacts are one", test_coincident_contacts_are_one},
       CU_TEST_INFO_NULL};
   int status = run_tests("world snapshots", tests);
