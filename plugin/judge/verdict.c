@@ -304,16 +304,18 @@ static bool decides(const comparison *c, int k) {
   return c->is_scene ? k == REFERENCE_FAULT : faults[k].decides;
 }
 
-/* The fault by which a run is most behind the best of all runs; excess: by how
- * much, 0 where it is behind in none. What all have alike decides nothing. */
+/* The fault by which a run is most behind another, or, where that is NULL, behind
+ * the best of all in each; excess: by how much, 0 where it is behind in none. What
+ * they have alike decides nothing. */
 static const fault *worst_excess(const comparison *c, const compare_run *run,
-                                 double *excess) {
+                                 const compare_run *than, double *excess) {
   const fault *worst = NULL;
   *excess = 0;
   for (int k = 0; k < N_FAULTS; k++) {
     if (!decides(c, k)) continue;
     double part = relative_of(c, run, &faults[k]);
-    double least = least_of(c, &faults[k]);
+    double least = than != NULL ? relative_of(c, than, &faults[k])
+                                : least_of(c, &faults[k]);
     if (!(part > ALIKE * least) || !(part - least > *excess)) continue;
     *excess = part - least;
     worst = &faults[k];
@@ -340,7 +342,7 @@ static double score_of(const comparison *c, const compare_run *run) {
   double excess;
   const trouble *broke = trouble_of(run, &cut);
   if (!is_there(run) || (broke != NULL && !cut)) return INFINITY;
-  worst_excess(c, run, &excess);
+  worst_excess(c, run, NULL, &excess);
   return excess;
 }
 
@@ -429,21 +431,31 @@ static void say_instead(comparison *c, const compare_run *run,
   say(c, " keeps that to %s, and ",
       percent(relative_of(c, better, fault), part));
   say_cost(c, better, run);
-  const struct fault *own = worst_excess(c, better, &excess);
+  const struct fault *own = worst_excess(c, better, NULL, &excess);
   if (own != NULL && excess > NOTICE) {
     say(c, "; it ");
     say_fault(c, better, own);
   }
 }
 
-/* ode-mlcp loses where a stepper of the host does as well and is faster, or does
- * better. */
-static void say_lost(comparison *c, const compare_run *best,
-                     const compare_run *our) {
-  double excess;
-  const fault *fault = worst_excess(c, our, &excess);
+/* The best stepper of the host beside the best of ode-mlcp's. Faults of two kinds
+ * are no trade that can be made for a user: where each keeps what the other does
+ * not, both are said. Else ode-mlcp loses, as the host's does as well and is faster,
+ * or does better. */
+static void say_stock(comparison *c, const compare_run *best,
+                      const compare_run *our) {
+  double excess, own_excess;
+  const fault *fault = worst_excess(c, our, NULL, &excess);
+  const struct fault *own = worst_excess(c, best, our, &own_excess);
+  bool behind =
+      fault != NULL && excess > fmax(NOTICE, ALIKE * score_of(c, best));
+  if (!behind && own != NULL && own_excess > NOTICE) {
+    say(c, "neither is ahead: ");
+    say_instead(c, best, own, our);
+    return;
+  }
   say(c, "ode-mlcp loses: ");
-  if (fault != NULL && excess > fmax(NOTICE, ALIKE * score_of(c, best))) {
+  if (behind) {
     say_instead(c, our, fault, best);
     return;
   }
@@ -480,14 +492,14 @@ static void write_headline(comparison *c, const char *program) {
     say(c, "no run is to be trusted.");
     return;
   }
-  const fault *fault = worst_excess(c, fast, &excess);
+  const fault *fault = worst_excess(c, fast, NULL, &excess);
   if (n_there == 1) {
     say_name(c, best);
     say(c, " ");
     say_state(c, best);
     say(c, "; a step takes %s ms", short_number(cost_of(best), number));
   } else if (compare_is_stock(best) && our != NULL) {
-    say_lost(c, best, our);
+    say_stock(c, best, our);
   } else if (best == fast) {
     say(c, "take ");
     say_name(c, best);
