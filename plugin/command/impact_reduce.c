@@ -696,73 +696,86 @@ static void row_name(const impact_reduction *it, int row, char name[24]) {
   impact_row_name(&shape, row, name);
 }
 
-static void json_planes(FILE *out, const impact_reduction *it) {
-  fputs(" \"planes\": {", out);
+static void put_planes(json *out, const impact_reduction *it) {
+  json_open(out, "planes", '{');
   size_t per_plane = (size_t)(it->head.n_side * it->head.n_side);
   for (int64_t plane = 0; plane < it->head.n_planes; plane++) {
     int at[2];
-    char names[2][24];
+    char names[2][24], both[48];
     plane_rows(&it->head, plane, at);
     for (int i = 0; i < 2; i++) row_name(it, at[i], names[i]);
+    snprintf(both, sizeof both, "%s,%s", names[0], names[1]);
     size_t occupied = 0;
     for (size_t k = 0; k < per_plane; k++)
       occupied += it->cells[(size_t)plane * per_plane + k] > 0;
-    fprintf(out,
-            "%s\n  \"%s,%s\": {\"cells\": %zu, \"occupied\": %zu, "
-            "\"support\": [",
-            plane > 0 ? "," : "", names[0], names[1], per_plane, occupied);
+    json_open(out, both, '{');
+    json_put_count(out, "cells", (long long)per_plane);
+    json_put_count(out, "occupied", (long long)occupied);
+    json_open(out, "support", '[');
     for (int k = 0; k < IMPACT_DIRECTIONS; k++) {
-      double direction[2];
-      direction_of(k, direction);
-      fprintf(out, "%s[%g, %g, ", k > 0 ? ", " : "", direction[0],
-              direction[1]);
-      json_number(out, it->support[plane * IMPACT_DIRECTIONS + k]);
-      fputc(']', out);
+      double line[3];
+      direction_of(k, line);
+      line[2] = it->support[plane * IMPACT_DIRECTIONS + k];
+      json_put_numbers(out, NULL, line, 3);
     }
-    fputs("]}", out);
+    json_close(out);
+    json_close(out);
   }
-  fputs("},\n", out);
+  json_close(out);
 }
 
-void impact_reduction_print_json(FILE *out, const impact_reduction *it) {
-  const counts *counts = &it->counts;
-  fputs("{\"example\": ", out);
-  json_string(out, it->head.name);
-  fprintf(out,
-          ", \"samples\": %" PRIu64 ", \"of\": %" PRIu64
-          ", \"finished\": %" PRIu64 ", \"unfinished\": %" PRIu64
-          ", \"failed\": %" PRIu64 ", \"outcomes\": %" PRIu64 ",\n",
-          counts->samples, it->head.samples, counts->finished,
-          counts->samples - counts->finished, counts->failed, counts->outcomes);
-  fprintf(out,
-          " \"lcps\": %" PRIu64 ", \"solutions\": %" PRIu64
-          ", \"incomplete_lcps\": %" PRIu64 ", \"continuum_lcps\": %" PRIu64
-          ", \"fallbacks\": %" PRIu64 ",\n \"ranges\": [",
-          counts->lcps, counts->solutions, counts->incomplete, counts->continua,
-          counts->fallbacks);
-  for (uint64_t k = 0; k < it->n_ranges; k++)
-    fprintf(out, "%s[%" PRIu64 ", %" PRIu64 "]", k > 0 ? ", " : "",
-            it->ranges[k][0], it->ranges[k][1]);
-  fputs("],\n \"rows\": {", out);
-  for (int i = 0; i < it->n_rows && counts->outcomes > 0; i++) {
+static void put_rows(json *out, const impact_reduction *it) {
+  json_open(out, "rows", '{');
+  for (int i = 0; i < it->n_rows && it->counts.outcomes > 0; i++) {
     char name[24];
     double mean, deviation;
     row_name(it, i, name);
     moments(it, i, &mean, &deviation);
-    fprintf(out,
-            "%s\n  \"%s\": {\"lowest\": %.17g, \"highest\": %.17g, "
-            "\"mean\": %.17g, \"deviation\": %.17g}",
-            i > 0 ? "," : "", name, it->extents[2 * i], it->extents[2 * i + 1],
-            mean, deviation);
+    json_open(out, name, '{');
+    json_put(out, "lowest", it->extents[2 * i]);
+    json_put(out, "highest", it->extents[2 * i + 1]);
+    json_put(out, "mean", mean);
+    json_put(out, "deviation", deviation);
+    json_close(out);
   }
-  fputs("},\n", out);
-  json_planes(out, it);
-  fprintf(out,
-          " \"seed\": %" PRIu64 ", \"h\": %.17g, \"steps\": %" PRId64
-          ", \"tolerance\": %.17g, \"select\": \"%s\", \"kept\": %" PRIu64
-          "}\n",
-          it->head.seed, it->head.h, it->head.steps, it->head.tolerance,
-          impact_select_words[it->head.select], it->n_kept);
+  json_close(out);
+}
+
+void impact_reduction_print_json(FILE *file, const impact_reduction *it) {
+  const counts *counts = &it->counts;
+  char seed[24];
+  snprintf(seed, sizeof seed, "%" PRIu64, it->head.seed);
+  json out = {.out = file};
+  json_open(&out, NULL, '{');
+  json_put_string(&out, "example", it->head.name);
+  json_put_count(&out, "samples", counts->samples);
+  json_put_count(&out, "of", it->head.samples);
+  json_put_count(&out, "finished", counts->finished);
+  json_put_count(&out, "unfinished", counts->samples - counts->finished);
+  json_put_count(&out, "failed", counts->failed);
+  json_put_count(&out, "outcomes", counts->outcomes);
+  json_put_count(&out, "lcps", counts->lcps);
+  json_put_count(&out, "solutions", counts->solutions);
+  json_put_count(&out, "incomplete_lcps", counts->incomplete);
+  json_put_count(&out, "continuum_lcps", counts->continua);
+  json_put_count(&out, "fallbacks", counts->fallbacks);
+  json_open(&out, "ranges", '[');
+  for (uint64_t k = 0; k < it->n_ranges; k++) {
+    json_open(&out, NULL, '[');
+    for (int end = 0; end < 2; end++)
+      json_put_count(&out, NULL, it->ranges[k][end]);
+    json_close(&out);
+  }
+  json_close(&out);
+  put_rows(&out, it);
+  put_planes(&out, it);
+  json_put_word(&out, "seed", seed);
+  json_put(&out, "h", it->head.h);
+  json_put_count(&out, "steps", it->head.steps);
+  json_put(&out, "tolerance", it->head.tolerance);
+  json_put_string(&out, "select", impact_select_words[it->head.select]);
+  json_put_count(&out, "kept", it->n_kept);
+  json_close(&out);
 }
 
 void impact_reduction_print_text(FILE *out, const impact_reduction *it) {

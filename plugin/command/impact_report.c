@@ -238,16 +238,16 @@ void impact_print_text(FILE *out, const impact_result *result) {
 
 /* ---- JSON -------------------------------------------------------------- */
 
-static void json_velocities(FILE *out, const impact_result *result,
-                            const double rows[]) {
+static void put_velocities(json *out, const impact_result *result,
+                           const double rows[]) {
   char name[24];
   for (int i = 0; i < impact_row_count(result); i++) {
     impact_row_name(&result->input->problem, i, name);
-    fprintf(out, "%s\"%s\": %.17g", i > 0 ? ", " : "", name, rows[i] + 0.0);
+    json_put(out, name, rows[i] + 0.0);
   }
 }
 
-static void json_shape(FILE *out, const impact_result *result) {
+static void put_shape(json *out, const impact_result *result) {
   int n = impact_row_count(result);
   double *extents = malloc((size_t)n * 3 * sizeof *extents);
   bool some = extents != NULL && result->set.n_outcomes > 0;
@@ -255,25 +255,26 @@ static void json_shape(FILE *out, const impact_result *result) {
     ode_mlcp_impact_extents(&result->set, extents);
     ode_mlcp_impact_means(&result->set, extents + 2 * n);
   }
-  fputs("\"extents\": {", out);
+  json_open(out, "extents", '{');
   for (int i = 0; some && i < n; i++) {
     char name[24];
     impact_row_name(&result->input->problem, i, name);
-    fprintf(out, "%s\"%s\": [%.17g, %.17g]", i > 0 ? ", " : "", name,
-            extents[2 * i], extents[2 * i + 1]);
+    json_put_numbers(out, name, &extents[2 * i], 2);
   }
-  fputs("},\n \"means\": {", out);
-  if (some) json_velocities(out, result, extents + 2 * n);
-  fputs("},\n", out);
+  json_close(out);
+  json_open(out, "means", '{');
+  if (some) put_velocities(out, result, extents + 2 * n);
+  json_close(out);
   free(extents);
 }
 
 /* Hull and occupancy of a contact's (vn, vt) plane. */
-static void json_plane(FILE *out, const impact_result *result, int row_n,
-                       int row_t, const char *separator) {
-  char name_n[24], name_t[24];
+static void put_plane(json *out, const impact_result *result, int row_n,
+                      int row_t) {
+  char name_n[24], name_t[24], both[48];
   impact_row_name(&result->input->problem, row_n, name_n);
   impact_row_name(&result->input->problem, row_t, name_t);
+  snprintf(both, sizeof both, "%s,%s", name_n, name_t);
   double *corners;
   size_t n_corners;
   uint64_t *cells = malloc(OCCUPANCY_CELLS * OCCUPANCY_CELLS * sizeof *cells);
@@ -294,111 +295,115 @@ static void json_plane(FILE *out, const impact_result *result, int row_n,
   int occupied = 0;
   for (int k = 0; k < OCCUPANCY_CELLS * OCCUPANCY_CELLS; k++)
     occupied += cells[k] > 0;
-
-  fprintf(out,
-          "%s\n  \"%s,%s\": {\"cells\": %d, \"occupied\": %d, "
-          "\"hull\": [",
-          separator, name_n, name_t, OCCUPANCY_CELLS * OCCUPANCY_CELLS,
-          occupied);
+  json_open(out, both, '{');
+  json_put_count(out, "cells", OCCUPANCY_CELLS * OCCUPANCY_CELLS);
+  json_put_count(out, "occupied", occupied);
+  json_open(out, "hull", '[');
   for (size_t k = 0; k < n_corners; k++)
-    fprintf(out, "%s[%.17g, %.17g]", k > 0 ? ", " : "", corners[2 * k],
-            corners[2 * k + 1]);
-  fputs("]}", out);
+    json_put_numbers(out, NULL, &corners[2 * k], 2);
+  json_close(out);
+  json_close(out);
   free(corners);
   free(cells);
 }
 
-static void json_planes(FILE *out, const impact_result *result) {
+static void put_planes(json *out, const impact_result *result) {
   const ode_mlcp_impact_problem *problem = &result->input->problem;
   int per_contact = 1 + problem->n_tangents;
-  fputs(" \"planes\": {", out);
+  json_open(out, "planes", '{');
   for (int contact = 0; contact < problem->n_contacts; contact++)
     for (int t = 1; t <= problem->n_tangents; t++)
       if (result->set.n_outcomes > 0)
-        json_plane(out, result, contact * per_contact,
-                   contact * per_contact + t, contact + t > 1 ? "," : "");
-  fputs("},\n", out);
+        put_plane(out, result, contact * per_contact,
+                  contact * per_contact + t);
+  json_close(out);
 }
 
-void impact_print_json(FILE *out, const impact_result *result) {
-  const ode_mlcp_impact_set *set = &result->set;
-  const ode_mlcp_impact_options *options = &result->options;
-  fputs("{\"example\": ", out);
-  json_string(out, result->input->name);
-  fprintf(out,
-          ", \"samples\": %" PRIu64 ", \"finished\": %" PRIu64
-          ", \"unfinished\": %" PRIu64 ", \"failed\": %" PRIu64
-          ", \"outcomes\": %" PRIu64 ",\n",
-          set->n_samples, set->n_finished, set->n_unfinished, set->n_failed,
-          set->n_outcomes);
-  fprintf(out,
-          " \"lcps\": %" PRIu64
-          ", \"lcps_per_sample\": %.17g, "
-          "\"microseconds_per_lcp\": %.6g,\n ",
-          set->n_lcps, lcps_per_sample(set), microseconds_per_lcp(result));
-  fprintf(out,
-          "\"solutions_per_lcp\": %.17g, \"incomplete_lcps\": %" PRIu64
-          ", \"continuum_lcps\": %" PRIu64 ",\n ",
-          solutions_per_lcp(set), set->n_incomplete, set->n_continua);
-  double share = impact_share_seen(set);
-  fputs("\"share_seen\": ", out);
-  json_number(out, share);
-  fputs(
-      ", \"share_seen_by\": \"Good-Turing, contact velocities cut into 32\","
-      "\n ",
-      out);
-  json_shape(out, result);
-  json_planes(out, result);
+static void put_truth(json *out, const char *key, bool value) {
+  json_put_word(out, key, value ? "true" : "false");
+}
 
-  fputs(" \"simultaneous\": [", out);
+static void put_simultaneous(json *out, const impact_result *result) {
+  json_open(out, "simultaneous", '[');
   for (int k = 0; k < result->n_simultaneous; k++) {
-    fputs(k > 0 ? ",\n  {" : "\n  {", out);
-    json_velocities(out, result,
-                    &result->simultaneous[k * impact_row_count(result)]);
-    fputs(", \"distance\": ", out);
-    json_number(out, result->simultaneous_distance[k]);
-    fputc('}', out);
+    json_open(out, NULL, '{');
+    put_velocities(out, result,
+                   &result->simultaneous[k * impact_row_count(result)]);
+    json_put(out, "distance", result->simultaneous_distance[k]);
+    json_close(out);
   }
-  fprintf(out,
-          "],\n \"simultaneous_missed\": %d, \"simultaneous_whole\": %s, "
-          "\"simultaneous_continuum\": %s,\n \"sequential\": {",
-          impact_simultaneous_missed(result),
-          result->simultaneous_whole ? "true" : "false",
-          result->simultaneous_spans ? "true" : "false");
+  json_close(out);
+  json_put_count(out, "simultaneous_missed",
+                 impact_simultaneous_missed(result));
+  put_truth(out, "simultaneous_whole", result->simultaneous_whole);
+  put_truth(out, "simultaneous_continuum", result->simultaneous_spans);
+}
+
+static void put_sequences(json *out, const impact_result *result) {
+  json_open(out, "sequential", '{');
   for (int k = 0; k < result->n_sequences; k++) {
     const impact_sequence *sequence = &result->sequences[k];
-    fprintf(out,
-            "%s\n  \"%s\": {\"finished\": %s, \"impacts\": %d, \"distance\": ",
-            k > 0 ? "," : "", sequence->order,
-            sequence->finished ? "true" : "false", sequence->n_impacts);
-    json_number(out, sequence->distance);
-    fputs(", ", out);
-    json_velocities(
+    json_open(out, sequence->order, '{');
+    put_truth(out, "finished", sequence->finished);
+    json_put_count(out, "impacts", sequence->n_impacts);
+    json_put(out, "distance", sequence->distance);
+    put_velocities(
         out, result,
         &sequence->way[sequence->n_impacts * impact_row_count(result)]);
-    fputc('}', out);
+    json_close(out);
   }
-  fprintf(out,
-          "},\n \"sequential_missed\": %d, \"approaches\": %s,\n"
-          " \"caps_up_to\": {",
-          impact_sequential_missed(result),
-          approaches(result) ? "true" : "false");
-  for (int i = 0; i < result->input->problem.n_contacts; i++) {
+  json_close(out);
+  json_put_count(out, "sequential_missed", impact_sequential_missed(result));
+}
+
+static void put_caps(json *out, const impact_result *result) {
+  const ode_mlcp_impact_problem *problem = &result->input->problem;
+  json_open(out, "caps_up_to", '{');
+  for (int i = 0; i < problem->n_contacts; i++) {
     char name[24];
-    impact_row_name(&result->input->problem,
-                    i * (1 + result->input->problem.n_tangents), name);
-    fprintf(out, "%s\"%s\": %.17g", i > 0 ? ", " : "", name + 2,
-            cap_of(result, i));
+    impact_row_name(problem, i * (1 + problem->n_tangents), name);
+    json_put(out, name + 2, cap_of(result, i));
   }
-  fprintf(out,
-          "},\n \"seed\": %" PRIu64
-          ", \"edges\": %d, \"h\": %.17g, \"steps\": %d, "
-          "\"tolerance\": %.17g, \"select\": \"%s\",\n"
-          " \"caps\": \"%s\", \"shard\": [%" PRIu32 ", %" PRIu32
-          "], "
-          "\"interrupted\": %s}\n",
-          options->seed, result->input->n_edges, options->h, options->steps,
-          options->tolerance, impact_select_words[options->select],
-          impact_caps_words[options->caps], options->shard % options->n_shards,
-          options->n_shards, result->interrupted ? "true" : "false");
+  json_close(out);
+}
+
+void impact_print_json(FILE *file, const impact_result *result) {
+  const ode_mlcp_impact_set *set = &result->set;
+  const ode_mlcp_impact_options *options = &result->options;
+  double shard[2] = {options->shard % options->n_shards, options->n_shards};
+  char seed[24];
+  snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
+  json out = {.out = file};
+  json_open(&out, NULL, '{');
+  json_put_string(&out, "example", result->input->name);
+  json_put_count(&out, "samples", set->n_samples);
+  json_put_count(&out, "finished", set->n_finished);
+  json_put_count(&out, "unfinished", set->n_unfinished);
+  json_put_count(&out, "failed", set->n_failed);
+  json_put_count(&out, "outcomes", set->n_outcomes);
+  json_put_count(&out, "lcps", set->n_lcps);
+  json_put(&out, "lcps_per_sample", lcps_per_sample(set));
+  json_put(&out, "microseconds_per_lcp", microseconds_per_lcp(result));
+  json_put(&out, "solutions_per_lcp", solutions_per_lcp(set));
+  json_put_count(&out, "incomplete_lcps", set->n_incomplete);
+  json_put_count(&out, "continuum_lcps", set->n_continua);
+  json_put(&out, "share_seen", impact_share_seen(set));
+  json_put_string(&out, "share_seen_by",
+                  "Good-Turing, contact velocities cut into 32");
+  put_shape(&out, result);
+  put_planes(&out, result);
+  put_simultaneous(&out, result);
+  put_sequences(&out, result);
+  put_truth(&out, "approaches", approaches(result));
+  put_caps(&out, result);
+  json_put_word(&out, "seed", seed);
+  json_put_count(&out, "edges", result->input->n_edges);
+  json_put(&out, "h", options->h);
+  json_put_count(&out, "steps", options->steps);
+  json_put(&out, "tolerance", options->tolerance);
+  json_put_string(&out, "select", impact_select_words[options->select]);
+  json_put_string(&out, "caps", impact_caps_words[options->caps]);
+  json_put_numbers(&out, "shard", shard, 2);
+  put_truth(&out, "interrupted", result->interrupted);
+  json_close(&out);
 }
