@@ -205,7 +205,7 @@ static void test_lexicographic_path_ends(void) {
     arena arena = {.source = &memory_from_malloc};
     arena_start(&arena);
     lemke_dense_report path = lemke_dense_solve(
-        n, M, q, cover, n < 12 ? 4L << n : 5000, &arena, basic, ray);
+        n, M, q, cover, n, n < 12 ? 4L << n : 5000, &arena, basic, ray);
     CU_ASSERT_EQUAL(path.status, LEMKE_SOLVED);
     if (n > 12) expect_solved(n, M, q);
     arena_release(&arena);

@@ -53,10 +53,6 @@ static const double rounding_share = 1e-13;
 /* How nearly a ray has to solve its equations, componentwise. */
 static const double ray_tolerance = 1e-9;
 
-/* Entries of a tableau without a covering vector below this, and ratios that differ by
- * less, are 0 and ties. */
-static const double edge_tie = 1e-10;
-
 /* A sum (M'y)_j this close to 0, relative, is polished to be 0. */
 static const double certificate_zero = 1e-6;
 /* Weights below this share of the largest are left out of a certificate. */
@@ -480,151 +476,54 @@ static double *dense_matrix(solve *s) {
   return M;
 }
 
-/* A path by whole tableaus: with a covering vector of ones, then uneven. */
+/* One path by whole tableaus, and what follows from the basis that it ends at. */
+static lcp_status try_tableau(solve *s, const double M[], const double cover[],
+                              int label, long max_pivots) {
+  double *ray;
+  if (!ARENA_TAKE(&s->K_arena, ray, s->scaled.n)) return LCP_NO_MEMORY;
+  lemke_dense_report path =
+      lemke_dense_solve(s->scaled.n, M, s->q, cover, label, max_pivots,
+                        &s->K_arena, s->basic, ray);
+  s->report->pivots += path.pivots;
+  if (path.status == LEMKE_NO_MEMORY) return LCP_NO_MEMORY;
+  if (path.status == LEMKE_RAY) keep_ray(s, ray);
+  // exchanges may lead on where the path is 2^n pivots long
+  if (path.status == LEMKE_SOLVED || path.status == LEMKE_PIVOT_LIMIT) {
+    if (!finish_basis(s)) return LCP_NO_MEMORY;
+    if (good_enough(s)) return LCP_SOLVED;
+  }
+  return path.status == LEMKE_PIVOT_LIMIT ? LCP_PIVOT_LIMIT : LCP_INACCURATE;
+}
+
+/* Paths by whole tableaus: with a covering vector of ones, then uneven. */
 static lcp_status try_tableaus(solve *s, long max_pivots) {
   int n = s->scaled.n;
   const double *M = dense_matrix(s);
   if (M == NULL) return LCP_NO_MEMORY;
   lcp_status end = LCP_INACCURATE;
   for (int uneven = 0; uneven < 2; uneven++) {
-    double *cover, *ray;
+    double *cover;
     arena_start(&s->K_arena);
-    if (!ARENA_TAKE(&s->K_arena, cover, n) || !ARENA_TAKE(&s->K_arena, ray, n))
-      return LCP_NO_MEMORY;
+    if (!ARENA_TAKE(&s->K_arena, cover, n)) return LCP_NO_MEMORY;
     for (int i = 0; i < n; i++) cover[i] = uneven ? spread_column(i) : 1;
-    lemke_dense_report path = lemke_dense_solve(n, M, s->q, cover, max_pivots,
-                                                &s->K_arena, s->basic, ray);
-    s->report->pivots += path.pivots;
-    if (path.status == LEMKE_NO_MEMORY) return LCP_NO_MEMORY;
-    if (path.status == LEMKE_RAY && !uneven) keep_ray(s, ray);
-    if (path.status == LEMKE_PIVOT_LIMIT) end = LCP_PIVOT_LIMIT;
-    // exchanges may lead on where the path is 2^n pivots long
-    if (path.status != LEMKE_SOLVED && path.status != LEMKE_PIVOT_LIMIT)
-      continue;
-    if (!finish_basis(s)) return LCP_NO_MEMORY;
-    if (good_enough(s)) return LCP_SOLVED;
+    lcp_status status = try_tableau(s, M, cover, n, max_pivots);
+    if (status == LCP_NO_MEMORY || status == LCP_SOLVED) return status;
+    if (status == LCP_PIVOT_LIMIT) end = status;
   }
   return end;
 }
 
-/* ---- artificial edges ----------------------------------------------------------------- */
-
-/* The tableau of an almost complementary path, without a covering vector: all labels but
- * one, of which z_i or w_i has each, are complementary. */
-typedef struct edge_path {
-  int n, width; /* w, z, right side */
-  double *T;    /* n x width: w - M z = q */
-  int *inside;  /* [n] the basic variables, w_i as i, z_i as n + i */
-} edge_path;
-
-static void pivot_edge(edge_path *p, int row, int column) {
-  double *own = &p->T[(size_t)row * (size_t)p->width],
-         inverse = 1 / own[column];
-  for (int j = 0; j < p->width; j++) own[j] *= inverse;
-  own[column] = 1;
-  for (int i = 0; i < p->n; i++) {
-    double *other = &p->T[(size_t)i * (size_t)p->width];
-    double factor = other[column];
-    if (i == row || factor == 0) continue;
-    for (int j = 0; j < p->width; j++) other[j] -= factor * own[j];
-    other[column] = 0;
-  }
-  p->inside[row] = column;
-}
-
-/* Does row a stop a column before row b, with the right side q + (e, e^2, ..)? */
-static bool stops_before(const edge_path *p, int column, int a, int b) {
-  const double *A = &p->T[(size_t)a * (size_t)p->width];
-  const double *B = &p->T[(size_t)b * (size_t)p->width];
-  for (int k = -1; k < p->n; k++) {
-    int j = k < 0 ? p->width - 1 : k;
-    double left = A[j] / A[column], right = B[j] / B[column];
-    if (fabs(left - right) > edge_tie * (1 + fabs(left) + fabs(right)))
-      return left < right;
-  }
-  return false;
-}
-
-/* How a label begins: out of the ray of z_k, where that meets what is violated, into that
- * of the label that it meets. C. E. Lemke, J. T. Howson (1964) begin so where M is that
- * of a game: no covering vector has a path there, every z moves the others' w alone.
- * *column out: what enters next. False: there is no such edge. */
-static bool begin_edge(edge_path *p, int k, int *column, bool *solved) {
-  int n = p->n, end = p->width - 1, entering = n + k;
-  *solved = false;
-  for (int turn = 0; turn < 2; turn++) {
-    int row = -1, n_violated = 0, n_met = 0;
-    for (int i = 0; i < n; i++) {
-      const double *own = &p->T[(size_t)i * (size_t)p->width];
-      if (own[end] >= 0) continue;
-      n_violated++;
-      if (own[entering] >= -edge_tie) continue;
-      n_met++;
-      if (row < 0 || stops_before(p, entering, row, i)) row = i;
-    }
-    if (n_violated == 0 && turn > 0) break;
-    if (row < 0 || (turn == 1 && n_met < n_violated)) return false;
-    int leaving = p->inside[row];
-    pivot_edge(p, row, entering);
-    *solved = leaving == k;
-    entering = leaving < n ? leaving + n : leaving - n;
-    if (*solved) break;
-  }
-  *column = entering;
-  for (int i = 0; i < n; i++)
-    if (p->T[(size_t)i * (size_t)p->width + (size_t)end] < -edge_tie)
-      return false;
-  return true;
-}
-
-/* Paths from artificial edges, label after label, until one ends at a solution. */
+/* Paths from artificial edges, label after label, until one ends at a solution. A long
+ * one is left: the next label's may be short. */
 static lcp_status try_edges(solve *s, long max_pivots) {
-  int n = s->scaled.n, width = 2 * n + 1;
-  edge_path path = {.n = n, .width = width};
-  arena_start(&s->K_arena);
-  if (!ARENA_TAKE(&s->K_arena, path.T, (size_t)n * (size_t)width) ||
-      !ARENA_TAKE(&s->K_arena, path.inside, n))
-    return LCP_NO_MEMORY;
-  const lemke_problem *M = &s->scaled;
-  for (int k = 0; k < n && max_pivots > 0; k++) {
-    memset(path.T, 0, (size_t)n * (size_t)width * sizeof *path.T);
-    for (int i = 0; i < n; i++) {
-      double *own = &path.T[(size_t)i * (size_t)width];
-      own[i] = 1;
-      own[width - 1] = s->q[i];
-      path.inside[i] = i;
-    }
-    for (int j = 0; j < n; j++)
-      for (int e = M->column_start[j]; e < M->column_start[j + 1]; e++)
-        path.T[(size_t)M->row[e] * (size_t)width + (size_t)(n + j)] -=
-            M->value[e];
-    int column;
-    bool solved, goes = begin_edge(&path, k, &column, &solved);
-    // a long path gathers rounding: the next label's may be short
-    long left = 10L * n;
-    while (goes && !solved && left-- > 0 && max_pivots-- > 0) {
-      int row = -1;
-      for (int i = 0; i < n; i++)
-        if (path.T[(size_t)i * (size_t)width + (size_t)column] > edge_tie &&
-            (row < 0 || stops_before(&path, column, i, row)))
-          row = i;
-      if (row < 0) break; // a ray
-      int leaving = path.inside[row];
-      pivot_edge(&path, row, column);
-      s->report->pivots++;
-      solved = leaving % n == k;
-      column = leaving < n ? leaving + n : leaving - n;
-    }
-    if (!goes || !solved) continue;
-    memset(s->basic, 0, (size_t)n * sizeof *s->basic);
-    for (int i = 0; i < n; i++)
-      if (path.inside[i] >= n) s->basic[path.inside[i] - n] = true;
-    if (!finish_basis(s)) return LCP_NO_MEMORY;
-    if (good_enough(s)) return LCP_SOLVED;
-    arena_start(&s->K_arena); // finish_basis took of it
-    if (!ARENA_TAKE(&s->K_arena, path.T, (size_t)n * (size_t)width) ||
-        !ARENA_TAKE(&s->K_arena, path.inside, n))
-      return LCP_NO_MEMORY;
+  int n = s->scaled.n;
+  const double *M = dense_matrix(s);
+  if (M == NULL) return LCP_NO_MEMORY;
+  long end = s->report->pivots + max_pivots;
+  for (int k = 0; k < n && s->report->pivots < end; k++) {
+    arena_start(&s->K_arena);
+    lcp_status status = try_tableau(s, M, NULL, k, 10L * n);
+    if (status == LCP_NO_MEMORY || status == LCP_SOLVED) return status;
   }
   return LCP_INACCURATE;
 }
@@ -841,8 +740,8 @@ static lemke_status follow_feasibility(solve *s, const lemke_problem *pair,
       dense[(size_t)pair->row[e] * m + j] += pair->value[e];
   }
   lemke_dense_report path =
-      lemke_dense_solve(pair->n, dense, pair->q, cover, pivot_limit(pair->n),
-                        &s->K_arena, basic, ray);
+      lemke_dense_solve(pair->n, dense, pair->q, cover, pair->n,
+                        pivot_limit(pair->n), &s->K_arena, basic, ray);
   s->report->pivots += path.pivots;
   return path.status;
 }

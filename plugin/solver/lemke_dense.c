@@ -34,6 +34,7 @@ static const double rounding_margin = 8;
  * z_j is known as j, w_j as n + j, z0 as 2n. */
 typedef struct tableau {
   int n, stride; /* doubles between rows: n + 1 columns, an even number */
+  int label;     /* the path ends where z_label or w_label leaves; n: z0 */
   const double *M, *q, *cover;
   double *table;                       /* [n stride] */
   double *values;                      /* [n] */
@@ -71,7 +72,7 @@ static void fill(tableau *t) {
   for (int i = 0; i < n; i++) {
     double *row = row_at(t, i);
     for (int j = 0; j < n; j++) row[j] = -t->M[(size_t)i * (size_t)n + j];
-    row[n] = -t->cover[i];
+    row[n] = t->cover != NULL ? -t->cover[i] : 0;
     for (int j = n + 1; j < t->stride; j++) row[j] = 0;
     t->values[i] = t->q[i];
     t->error[i] = 0;
@@ -176,8 +177,16 @@ static int least_row(tableau *t, int n_tied) {
   return best;
 }
 
-/* The row whose variable leaves when that of column `c` grows; -1 for none. z0
- * leaves whenever it may. */
+static int complement(const tableau *t, int variable) {
+  return variable < t->n ? variable + t->n : variable - t->n;
+}
+
+static bool ends_path(const tableau *t, int variable) {
+  return variable == 2 * t->n ? t->label == t->n : variable % t->n == t->label;
+}
+
+/* The row whose variable leaves when that of column `c` grows; -1 for none. What
+ * ends the path leaves whenever it may. */
 static int ratio_test(tableau *t, int c) {
   int n = t->n, n_tied = 0, only = -1;
   double theta = INFINITY;
@@ -203,7 +212,7 @@ static int ratio_test(tableau *t, int c) {
     double slack = larger_of(t->values[i], 0) - theta * t->column[i];
     t->tied[i] = slack <= rounding_margin * smaller_of(t->error[i], believed);
     if (!t->tied[i]) continue;
-    if (t->row_of[i] == 2 * n) return i;
+    if (ends_path(t, t->row_of[i])) return i;
     n_tied++;
     only = i;
   }
@@ -224,22 +233,16 @@ static int first_row(const tableau *t) {
   return best;
 }
 
-static int complement(const tableau *t, int variable) {
-  return variable < t->n ? variable + t->n : variable - t->n;
-}
-
 static void read_ray(const tableau *t, int c, double ray[]) {
   for (int i = 0; i < t->n; i++)
     if (t->row_of[i] < t->n) ray[t->row_of[i]] = fmax(-row_at(t, i)[c], 0);
   if (t->column_of[c] < t->n) ray[t->column_of[c]] = 1;
 }
 
-static lemke_status follow(tableau *t, long max_pivots, double ray[]) {
-  int leaves = first_row(t);
-  if (leaves < 0) return LEMKE_SOLVED;
-  int left = t->row_of[leaves];
-  exchange_dense(t, leaves, t->n);
-  for (t->pivots = 1; t->pivots < max_pivots;) {
+/* From an almost complementary basis whose complement of `left` enters next. */
+static lemke_status follow(tableau *t, int left, long max_pivots,
+                           double ray[]) {
+  while (t->pivots < max_pivots) {
     int c = -1 - t->place[complement(t, left)];
     int r = ratio_test(t, c);
     bool doubtful = r < 0 || t->column[r] < small_pivot * t->most;
@@ -259,19 +262,82 @@ static lemke_status follow(tableau *t, long max_pivots, double ray[]) {
     exchange_dense(t, r, c);
     t->pivots++;
     t->since_rebuild++;
-    if (left == 2 * t->n) return LEMKE_SOLVED;
+    if (ends_path(t, left)) return LEMKE_SOLVED;
   }
   return LEMKE_PIVOT_LIMIT;
 }
 
+/* ---- where a path begins --------------------------------------------------------- */
+
+static lemke_status begin_covered(tableau *t, long max_pivots, double ray[]) {
+  int leaves = first_row(t);
+  if (leaves < 0) return LEMKE_SOLVED;
+  int left = t->row_of[leaves];
+  exchange_dense(t, leaves, t->n);
+  t->pivots = 1;
+  return follow(t, left, max_pivots, ray);
+}
+
+/* The row that is the last of those below 0 to become 0 when the variable of column
+ * `c` grows; -1 for none. *all: it mends all of them. */
+static int last_row(tableau *t, int c, bool *all) {
+  int n_below = 0, n_met = 0, n_tied = 0;
+  double most = 0, theta = 0;
+  for (int i = 0; i < t->n; i++) {
+    t->column[i] = -row_at(t, i)[c];
+    most = larger_of(most, fabs(t->column[i]));
+  }
+  for (int i = 0; i < t->n; i++) {
+    t->tied[i] = t->values[i] < -rounding_margin * t->error[i];
+    n_below += t->tied[i];
+    t->tied[i] = t->tied[i] && t->column[i] > no_pivot * most;
+    n_met += t->tied[i];
+    if (t->tied[i]) theta = larger_of(theta, -t->values[i] / t->column[i]);
+  }
+  *all = n_met == n_below;
+  for (int i = 0; i < t->n; i++) {
+    double slack = theta * t->column[i] + t->values[i];
+    t->tied[i] = t->tied[i] && slack <= rounding_margin * t->error[i] +
+                                            DBL_EPSILON * -t->values[i];
+    n_tied += t->tied[i];
+  }
+  return n_met == 0 ? -1 : least_row(t, n_tied);
+}
+
+/* Out of the ray of z_label, where that meets what is below 0, into that of the label
+ * that it meets, if that mends the rest. */
+static lemke_status begin_edge(tableau *t, long max_pivots, double ray[]) {
+  int left = t->n + t->label; // so that z_label enters
+  for (int turn = 0; turn < 2; turn++) {
+    bool all;
+    int c = -1 - t->place[complement(t, left)];
+    int r = last_row(t, c, &all);
+    if (r < 0 && all && turn > 0) break;
+    if (r < 0 || (turn > 0 && !all)) return LEMKE_RAY;
+    left = t->row_of[r];
+    exchange_dense(t, r, c);
+    t->pivots++;
+    if (ends_path(t, left)) break;
+  }
+  for (int i = 0; i < t->n; i++)
+    if (t->values[i] < -rounding_margin * t->error[i]) return LEMKE_RAY;
+  return ends_path(t, left) ? LEMKE_SOLVED : follow(t, left, max_pivots, ray);
+}
+
 lemke_dense_report lemke_dense_solve(int n, const double M[], const double q[],
-                                     const double cover[], long max_pivots,
-                                     arena *arena, bool basic[], double ray[]) {
-  tableau t = {.n = n, .M = M, .q = q, .cover = cover};
+                                     const double cover[], int label,
+                                     long max_pivots, arena *arena,
+                                     bool basic[], double ray[]) {
+  tableau t = {.n = n,
+               .M = M,
+               .q = q,
+               .cover = cover,
+               .label = cover != NULL ? n : label};
   if (!take_arrays(&t, arena)) return (lemke_dense_report){LEMKE_NO_MEMORY, 0};
   fill(&t);
   memset(ray, 0, sizeof *ray * (size_t)n);
-  lemke_status status = follow(&t, max_pivots, ray);
+  lemke_status status =
+      (cover != NULL ? begin_covered : begin_edge)(&t, max_pivots, ray);
   for (int j = 0; j < n; j++) basic[j] = t.place[j] >= 0;
   return (lemke_dense_report){status, t.pivots};
 }

@@ -21,16 +21,22 @@ typedef struct lemke_dense_report {
 } lemke_dense_report;
 
 /**
- * Follow the path from all w basic.
+ * Follow a path from all w basic.
  *
  * @param M      [n n] row-major
- * @param cover  [n] > 0
+ * @param cover  [n] > 0; or NULL: there is no z0, and the path begins with an
+ *               artificial edge of z_label (C. E. Lemke, J. T. Howson, 1964): all labels
+ *               but that one, of which z_i or w_i has each, are complementary on
+ *               it. In a game, where every z moves the others' w alone, no covering
+ *               vector has a path.
  * @param arena  what is taken of it stays taken
  * @param basic  [n] out: whether z_i is basic at the end
- * @param ray    [n] out: under LEMKE_RAY the z of the ray's direction, else 0
+ * @param ray    [n] out: under LEMKE_RAY the z of the ray's direction, zeros where
+ *               no edge begins; else 0
  */
 lemke_dense_report lemke_dense_solve(int n, const double M[], const double q[],
-                                     const double cover[], long max_pivots,
-                                     arena *arena, bool basic[], double ray[]);
+                                     const double cover[], int label,
+                                     long max_pivots, arena *arena,
+                                     bool basic[], double ray[]);
 
 #endif
