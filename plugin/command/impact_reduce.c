@@ -761,10 +761,8 @@ void impact_reduction_print_json(FILE *file, const impact_reduction *it) {
   json_put_count(&out, "fallbacks", counts->fallbacks);
   json_open(&out, "ranges", '[');
   for (uint64_t k = 0; k < it->n_ranges; k++) {
-    json_open(&out, NULL, '[');
-    for (int end = 0; end < 2; end++)
-      json_put_count(&out, NULL, it->ranges[k][end]);
-    json_close(&out);
+    double ends[2] = {(double)it->ranges[k][0], (double)it->ranges[k][1]};
+    json_put_numbers(&out, NULL, ends, 2);
   }
   json_close(&out);
   put_rows(&out, it);

@@ -76,9 +76,7 @@ typedef struct solve {
   double *size;   /* [n] what its w were added up from */
   double *best;   /* [n] the caller's z */
   bool *basic;    /* [n] z is basic */
-  bool *nearest;  /* [n] likewise, with the fewest violators so far */
   bool *negative; /* [n] what a round exchanges */
-  int fewest;     /* those; n + 1: there is none */
   int *to_K;      /* [n] place among the basic ones, -1 */
   int *K_start, *K_row;
   double *K_value;
@@ -214,7 +212,6 @@ static void unscale(solve *s) {
 static bool take_lcp_arrays(solve *s) {
   size_t n = (size_t)s->original->n;
   s->arena.source = s->K_arena.source = s->source;
-  s->fewest = s->original->n + 1;
   arena_start(&s->arena);
   arena_start(&s->K_arena);
   return ARENA_TAKE(&s->arena, s->row_power, n) &&
@@ -226,7 +223,6 @@ static bool take_lcp_arrays(solve *s) {
          ARENA_TAKE(&s->arena, s->value, s->original->column_start[n]) &&
          ARENA_TAKE(&s->arena, s->to_K, n) &&
          ARENA_TAKE(&s->arena, s->basic, n) &&
-         ARENA_TAKE(&s->arena, s->nearest, n) &&
          ARENA_TAKE(&s->arena, s->negative, n);
 }
 
@@ -359,8 +355,6 @@ static int exchange(solve *s, double share) {
     s->negative[j] = violates(s, j, share);
     count += s->negative[j];
   }
-  if (count < s->fewest)
-    memcpy(s->nearest, s->basic, sizeof *s->basic * (size_t)s->scaled.n);
   for (int j = 0; j < s->scaled.n; j++) s->basic[j] ^= s->negative[j];
   return count;
 }
@@ -381,7 +375,7 @@ static bool solve_basis(solve *s) {
 /* Rounds of exchanges while they get fewer, with some patience.
  * @return false when memory ran out. */
 static bool pivot_blocks(solve *s) {
-  int left = patience;
+  int left = patience, fewest = s->original->n + 1;
   double share = violation_share * s->tolerance;
   for (int i = 0; i < s->scaled.n; i++) s->basic[i] = s->q[i] < 0;
   for (int round = 0; round < most_exchanges && left > 0; round++) {
@@ -393,8 +387,8 @@ static bool pivot_blocks(solve *s) {
       refine_basis(s);
       violators = exchange(s, share);
     }
-    left = violators < s->fewest ? patience : left - 1;
-    if (violators < s->fewest) s->fewest = violators;
+    left = violators < fewest ? patience : left - 1;
+    if (violators < fewest) fewest = violators;
     if (violators == 0) break;
   }
   consider_scaled(s);
@@ -431,11 +425,6 @@ static bool enumerate(solve *s) {
     if (good_enough(s)) break;
   }
   return true;
-}
-
-/* In (0.5, 1.5), spread evenly, the same on every run. */
-static double spread_column(int i) {
-  return 0.5 + (double)((unsigned)i * 2654435761u >> 8) / 16777216.0;
 }
 
 /* True if z is the ray's direction of a path with a covering vector of ones. */
@@ -495,8 +484,13 @@ static lcp_status try_tableau(solve *s, const double M[], const double cover[],
   return path.status == LEMKE_PIVOT_LIMIT ? LCP_PIVOT_LIMIT : LCP_INACCURATE;
 }
 
+/* In (0.5, 1.5), spread evenly, the same on every run. */
+static double spread_column(int i) {
+  return 0.5 + (double)((unsigned)i * 2654435761u >> 8) / 16777216.0;
+}
+
 /* Paths by whole tableaus: with a covering vector of ones, then uneven. */
-static lcp_status try_tableaus(solve *s, long max_pivots) {
+static lcp_status try_covers(solve *s, long max_pivots) {
   int n = s->scaled.n;
   const double *M = dense_matrix(s);
   if (M == NULL) return LCP_NO_MEMORY;
@@ -530,59 +524,24 @@ static lcp_status try_edges(solve *s, long max_pivots) {
 
 /* ---- Lemke's method with factors ---------------------------------------------------- */
 
-/* One run of Lemke's method on the scaled or the original problem. */
-static lcp_status run_lemke(solve *s, lemke_workspace *workspace, bool scaled,
-                            lemke_options *options, const bool warm[]) {
-  options->ray = s->rest;
-  lemke_report lemke = lemke_solve(workspace, scaled ? &s->scaled : s->original,
-                                   options, warm, s->z);
+/* A run of Lemke's method on the scaled problem. */
+static lcp_status try_lemke(solve *s) {
+  lemke_options options = {.tolerance = s->tolerance, .ray = s->rest};
+  lemke_workspace *workspace = lemke_workspace_create(s->source);
+  if (workspace == NULL) return LCP_NO_MEMORY;
+  lemke_report lemke = lemke_solve(workspace, &s->scaled, &options, NULL, s->z);
+  lemke_workspace_destroy(workspace);
   s->report->pivots += lemke.pivots;
   s->report->factorisations += lemke.factorisations;
   if (lemke.status == LEMKE_NO_MEMORY) return LCP_NO_MEMORY;
-  if (lemke.status == LEMKE_RAY && scaled && options->ties == LEMKE_TIES_FIRST)
-    keep_ray(s, s->rest);
+  if (lemke.status == LEMKE_RAY) keep_ray(s, s->rest);
   for (int j = 0; j < s->scaled.n; j++) s->basic[j] = s->z[j] > 0;
-  if (scaled) unscale(s);
+  unscale(s);
   consider(s);
   if (!good_enough(s) && lemke.status == LEMKE_SOLVED && !finish_basis(s))
     return LCP_NO_MEMORY;
   if (good_enough(s)) return LCP_SOLVED;
   return lemke.status == LEMKE_PIVOT_LIMIT ? LCP_PIVOT_LIMIT : LCP_INACCURATE;
-}
-
-/* From the nearest basis that block pivoting met, where that is near, and with
- * few pivots to spend. */
-static lcp_status try_nearest(solve *s, lemke_workspace *workspace) {
-  int n = s->scaled.n;
-  if (s->fewest > n / 10) return LCP_INACCURATE;
-  lemke_options options = {.tolerance = s->tolerance, .max_pivots = 20 + n / 4};
-  return run_lemke(s, workspace, true, &options, s->nearest);
-}
-
-/* One run after another until the original problem is solved: scaled; closer
- * from the basis found, where only the original residual is short; by the other
- * ties; unscaled. One that ran into the pivot limit is the last. */
-static lcp_status try_lemke(solve *s, lemke_workspace *workspace) {
-  static const struct {
-    bool scaled, from_best;
-    double tighter;
-    lemke_ties ties;
-  } runs[] = {{.scaled = true, .tighter = 1},
-              {.scaled = true, .from_best = true, .tighter = 1e-4},
-              {.scaled = true, .tighter = 1, .ties = LEMKE_TIES_LAST},
-              {.scaled = false, .tighter = 1}};
-  lcp_status status = try_nearest(s, workspace);
-  if (status == LCP_NO_MEMORY || good_enough(s)) return status;
-  for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-    if (runs[i].from_best && s->has_ray) continue;
-    for (int j = 0; j < s->scaled.n; j++) s->basic[j] = s->best[j] > 0;
-    lemke_options options = {.tolerance = s->tolerance * runs[i].tighter,
-                             .ties = runs[i].ties};
-    status = run_lemke(s, workspace, runs[i].scaled, &options,
-                       runs[i].from_best ? s->basic : NULL);
-    if (status != LCP_INACCURATE || good_enough(s)) return status;
-  }
-  return LCP_INACCURATE;
 }
 
 /* ---- certificates ----------------------------------------------------------------- */
@@ -779,18 +738,15 @@ static lcp_status run_methods(solve *s, solver_kind kind) {
   if (good_enough(s)) return LCP_SOLVED;
   lcp_status tableaus = LCP_INACCURATE;
   int n = s->scaled.n;
-  if (n <= largest_tableau) tableaus = try_tableaus(s, 100 + 20L * n);
+  if (n <= largest_tableau) tableaus = try_covers(s, 100 + 20L * n);
   if (tableaus == LCP_SOLVED || tableaus == LCP_NO_MEMORY) return tableaus;
   if (n <= largest_enumerated && !enumerate(s)) return LCP_NO_MEMORY;
   if (good_enough(s)) return LCP_SOLVED;
-  lemke_workspace *workspace = lemke_workspace_create(s->source);
-  if (workspace == NULL) return LCP_NO_MEMORY;
-  lcp_status status = try_lemke(s, workspace);
-  lemke_workspace_destroy(workspace);
+  lcp_status status = try_lemke(s);
   if (status == LCP_SOLVED || status == LCP_NO_MEMORY) return status;
   bool again = n > largest_tableau || tableaus == LCP_PIVOT_LIMIT;
   if (again && n <= largest_late_tableau)
-    tableaus = try_tableaus(s, pivot_limit(n));
+    tableaus = try_covers(s, pivot_limit(n));
   if (tableaus == LCP_SOLVED || tableaus == LCP_NO_MEMORY) return tableaus;
   if (n <= largest_late_tableau) {
     lcp_status edges = try_edges(s, pivot_limit(n));
