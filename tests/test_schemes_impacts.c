@@ -56,6 +56,21 @@ static double corner_speed(const block_scene *s, int side) {
 /* what the last strike's step reported */
 static ode_mlcp_report report;
 
+/* J, of a body */
+static double kinetic_energy(dBodyID body) {
+  dMass mass;
+  dVector3 w;
+  const dReal *v = dBodyGetLinearVel(body), *turns = dBodyGetAngularVel(body);
+  dBodyGetMass(body, &mass);
+  dBodyVectorFromWorld(body, turns[0], turns[1], turns[2], w);
+  double sum = 0;
+  for (int i = 0; i < 3; i++) {
+    sum += mass.mass * v[i] * v[i] / 2;
+    for (int k = 0; k < 3; k++) sum += mass.I[4 * i + k] * w[i] * w[k] / 2;
+  }
+  return sum;
+}
+
 static double strike(const char *law, int seed, double bounce, double *spin) {
   block_scene s;
   open_scene(&s, law, seed, bounce);
@@ -165,6 +180,111 @@ static void test_memory_failures(void) {
   CU_ASSERT_EQUAL(kept, spin);
 }
 
+/* A ball that bounces aslant, with spin: friction acts through the whole impact, takes
+ * what slip it can and no more. Coulomb's and Poisson's laws give where it goes. */
+static void test_friction_acts_while_a_ball_is_given_back(void) {
+  static const struct {
+    double radius, mass, e, mu, speed[2], spin, h;
+  } cases[] = {{0.1, 1, 1, 0.1, {6, -3}, 0, 0.01},
+               {0.1, 1, 1, 0.1, {6, -3}, 0, 0.0023},
+               {0.02, 0.05, 0.5, 0.3, {3, -2}, 40, 0.004},
+               {0.5, 200, 0.9, 0.2, {-5, -1}, 3, 0.03},
+               {0.11, 0.6, 0.8, 2, {2, -4}, -90, 0.01}, /* rolls off */
+               {0.3, 7, 0.7, dInfinity, {1, -2}, 12, 0.005},
+               {0.1, 1, 0, 0.15, {4, -2}, 0, 0.01}};
+  static const char *const schemes[] = {"gap", "trapezoid-1", "trapezoid",
+                                        "conserving"};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (int k = 0; k < 4; k++) {
+      double r = cases[i].radius, e = cases[i].e, down = -cases[i].speed[1];
+      scene s;
+      char settings[100];
+      snprintf(settings, sizeof settings, "scheme=%s", schemes[k]);
+      ode_mlcp_options options;
+      ode_mlcp_default_options(&options);
+      CU_ASSERT_EQUAL_FATAL(
+          ode_mlcp_set_option(&options, "scheme", schemes[k], NULL, 0),
+          ODE_MLCP_OK);
+      scene_open(&s, dSimpleSpaceCreate(0), &options);
+      s.surface.parameters.mode = dContactApprox1 | dContactBounce;
+      s.surface.parameters.mu = cases[i].mu;
+      s.surface.parameters.bounce = e;
+      s.surface.parameters.bounce_vel = 0;
+      dCreatePlane(s.space, 0, 1, 0, 0);
+      dBodyID ball = dBodyCreate(s.world);
+      dMass mass;
+      dMassSetSphereTotal(&mass, cases[i].mass, r);
+      dBodySetMass(ball, &mass);
+      dGeomSetBody(dCreateSphere(s.space, r), ball);
+      dBodySetPosition(ball, 0, r + 2.4 * cases[i].h * down, 0);
+      dBodySetLinearVel(ball, cases[i].speed[0], -down, 0);
+      dBodySetAngularVel(ball, 0, 0, cases[i].spin);
+      for (int step = 0; step < 4; step++)
+        CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, cases[i].h, &report),
+                              ODE_MLCP_OK);
+      double slip = cases[i].speed[0] + r * cases[i].spin;
+      double change = -copysign(
+          fmin(cases[i].mu * (1 + e) * down, 2.0 / 7 * fabs(slip)), slip);
+      const dReal *v = dBodyGetLinearVel(ball);
+      double x = cases[i].speed[0] + change;
+      CU_ASSERT(fabs(v[0] - x) < 1e-9 * fabs(cases[i].speed[0]));
+      CU_ASSERT(fabs(v[1] - e * down) < 1e-9 * down);
+      CU_ASSERT(fabs(r * (dBodyGetAngularVel(ball)[2] - cases[i].spin) -
+                     2.5 * change) < 1e-8 * fabs(change));
+      scene_close(&s);
+    }
+}
+
+static double drawn(unsigned *state, double low, double high) {
+  *state = *state * 1664525u + 1013904223u;
+  return low + (high - low) * (*state >> 8) / 16777216.0;
+}
+
+/* Boxes that strike a floor aslant with spin: Poisson's law with friction may give
+ * back more energy than there was, which the schemes do not. */
+static void test_impacts_give_no_energy(void) {
+  static const char *const schemes[] = {"gap", "trapezoid-1", "trapezoid",
+                                        "conserving"};
+  unsigned state = 7;
+  for (int i = 0; i < 60; i++) {
+    ode_mlcp_options options;
+    ode_mlcp_default_options(&options);
+    ode_mlcp_set_option(&options, "scheme", schemes[i % 4], NULL, 0);
+    scene s;
+    scene_open(&s, dSimpleSpaceCreate(0), &options);
+    s.surface.parameters.mode = dContactApprox1 | dContactBounce;
+    s.surface.parameters.mu = drawn(&state, 0.05, 1.5);
+    s.surface.parameters.bounce = drawn(&state, 0.3, 1);
+    s.surface.parameters.bounce_vel = 0;
+    dCreatePlane(s.space, 0, 1, 0, 0);
+    double size = drawn(&state, 0.02, 1), sides[3], q[4], speed = 4;
+    dBodyID box = dBodyCreate(s.world);
+    dMass mass;
+    for (int k = 0; k < 3; k++) sides[k] = size * drawn(&state, 0.05, 1);
+    for (int k = 0; k < 4; k++) q[k] = drawn(&state, -1, 1);
+    dMassSetBoxTotal(&mass, drawn(&state, 0.1, 30), sides[0], sides[1],
+                     sides[2]);
+    dBodySetMass(box, &mass);
+    dGeomSetBody(dCreateBox(s.space, sides[0], sides[1], sides[2]), box);
+    dBodySetQuaternion(box, q);
+    dBodySetPosition(box, 0, size, 0);
+    dBodySetLinearVel(box, drawn(&state, -speed, speed), -speed, 0);
+    dBodySetAngularVel(box, drawn(&state, -2, 2) / size,
+                       drawn(&state, -2, 2) / size,
+                       drawn(&state, -2, 2) / size);
+    double before = kinetic_energy(box);
+    int impacts = 0;
+    for (int step = 0; step < 40; step++) {
+      CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, 0.01 * size, &report),
+                            ODE_MLCP_OK);
+      impacts += report.impacts;
+      CU_ASSERT(kinetic_energy(box) <= (1 + 1e-3) * before);
+    }
+    CU_ASSERT(impacts > 0);
+    scene_close(&s);
+  }
+}
+
 static void test_options(void) {
   ode_mlcp_options options;
   char message[100];
@@ -190,6 +310,9 @@ int main(void) {
       {"bouncing is Poisson's", test_bouncing_is_poissons},
       {"joints against each other are Poisson's",
        test_joints_against_each_other_are_poissons},
+      {"friction acts while a ball is given back",
+       test_friction_acts_while_a_ball_is_given_back},
+      {"impacts give no energy", test_impacts_give_no_energy},
       {"memory failures", test_memory_failures},
       {"options", test_options},
       CU_TEST_INFO_NULL};

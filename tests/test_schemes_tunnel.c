@@ -14,7 +14,7 @@ static int count = 25;
 static const char *const SCHEMES[] = {
     "scheme=ah",          "scheme=ap",        "scheme=st",        "scheme=gap",
     "scheme=trapezoid-1", "scheme=trapezoid", "scheme=conserving"};
-enum { N_SCHEMES = sizeof SCHEMES / sizeof SCHEMES[0] };
+enum { ST = 2, N_SCHEMES = sizeof SCHEMES / sizeof SCHEMES[0] };
 
 static double log_uniform(test_random *random, double low, double high) {
   return low * pow(high / low, test_uniform(random, 0, 1));
@@ -548,7 +548,8 @@ static void test_times_of_collisions(void) {
 /* A ball without friction flies level against the edge of a block, its centre
  * `over` radii above the top: its normal turns on the way, and one impact leaves it
  * the velocity along the edge's tangent plane.
- * @return the error as a share of the speed; 1 where impacts are not one. */
+ * @return the error as a share of the speed; 1 where impacts are counted and are not
+ * one. */
 static double meet_edge(const char *settings, double radius, double over,
                         double speed, double h) {
   scene s;
@@ -573,7 +574,8 @@ static double meet_edge(const char *settings, double radius, double over,
   double error =
       hypot(v[0] + speed * (1 - out * out), v[2] - speed * out * over);
   scene_close(&s);
-  return impacts == 1 ? error / speed : 1;
+  bool counts = strcmp(settings, SCHEMES[ST]) != 0;
+  return impacts == 1 || !counts ? error / speed : 1;
 }
 
 static void test_edges_are_met_at_any_speed(void) {
@@ -581,14 +583,15 @@ static void test_edges_are_met_at_any_speed(void) {
   /* radii that the ball flies in a step */
   const double ways[] = {0.01, 0.1,  0.4,   0.49, 0.51, 0.7, 0.8,
                          0.9,  0.95, 0.975, 0.99, 1.01, 2.3, 10};
-  for (int k = 3; k < N_SCHEMES; k++)
+  for (int k = ST; k < N_SCHEMES; k++)
     for (int r = 0; r < 3; r++)
       for (int o = 0; o < 3; o++)
         for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
           double h = r == 1 ? 0.002 : 0.01, speed = ways[w] * radii[r] / h;
           double error = meet_edge(SCHEMES[k], radii[r], overs[o], speed, h);
-          CU_ASSERT(error <= 0.002);
-          if (!(error <= 0.002))
+          double most = k == ST ? 0.05 : 0.002;
+          CU_ASSERT(error <= most);
+          if (!(error <= most))
             fprintf(stderr, "%s, radius %g, over %g, way %g: %g\n", SCHEMES[k],
                     radii[r], overs[o], ways[w], error);
         }

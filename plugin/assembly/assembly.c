@@ -614,6 +614,7 @@ static void add_contact(assembly *a, component_problem *c, int k) {
   const double *slip =
       request->slips != NULL ? request->slips + 3 * k : no_hint;
   if (vec3_dot(slip, slip) > 0) settings.slip = slip;
+  if (request->pressed != NULL) settings.pressed = request->pressed[k];
   if (request->level == JOINT_LEVEL_POSITION &&
       contact_waits(&c->frame, &settings, point))
     return;

@@ -94,8 +94,12 @@ typedef struct assembly_request {
                            is known of contacts, NULL for nothing; their forces
                            go on */
   double budget_share;               /* of the options' budget; 0: all of it */
-  bool adds_stops;       /* stops that an answer would overshoot come in */
-  bool projects;         /* what velocities do not correct is moved (eq. 10) */
+  const double
+      *pressed;    /* [contacts->n] N s that contacts are given along their
+                            normals beside the solve, which friction follows, too;
+                            or NULL */
+  bool adds_stops; /* stops that an answer would overshoot come in */
+  bool projects;   /* what velocities do not correct is moved (eq. 10) */
   joint_errors *measure; /* what a projection does to joints, */
   void *measure_context; /* where `projects` */
   bool smooth;           /* impulses are to change smoothly with the request */

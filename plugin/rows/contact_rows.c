@@ -159,18 +159,21 @@ static void add_normal_row(row_set *set, const row_frame *frame,
 }
 
 /* A friction set over the last `n_base` rows. */
-static mlcp_friction *add_set(row_set *set, const host_contact *contact,
-                              int normal_row, int n_base, bool proportional,
-                              double limit, double step_size) {
+static mlcp_friction *add_set(row_set *set, const contact_settings *settings,
+                              const host_contact *contact, int normal_row,
+                              int n_base, bool proportional, double limit,
+                              double step_size) {
   mlcp_friction *friction = &set->frictions[set->n_frictions++];
   *friction = (mlcp_friction){.normal = proportional ? normal_row : -1,
                               .first_row = set->n_rows - n_base,
                               .n_base = n_base,
                               .first_pair = set->n_pairs};
-  if (proportional)
+  if (proportional) {
     friction->coefficient = limit;
-  else
+    friction->limit = limit * settings->pressed;
+  } else {
     friction->limit = limit * step_size * contact->multiplicity;
+  }
   return friction;
 }
 
@@ -183,31 +186,32 @@ static double usable_limit(double limit, bool proportional, bool pushes) {
 }
 
 /* One row with a symmetric limit of its own, or none where it is infinite. */
-static void add_interval(row_set *set, const host_contact *contact,
-                         int normal_row, bool proportional, double limit,
-                         double step_size) {
+static void add_interval(row_set *set, const contact_settings *settings,
+                         const host_contact *contact, int normal_row,
+                         bool proportional, double limit, double step_size) {
   mlcp_row *row = &set->rows[set->n_rows - 1];
   if (isinf(limit)) {
     row->kind = MLCP_ROW_JOINT;
     row_set_correct(set, 0, NAN, 0);
     return;
   }
-  mlcp_friction *friction =
-      add_set(set, contact, normal_row, 1, proportional, limit, step_size);
+  mlcp_friction *friction = add_set(set, settings, contact, normal_row, 1,
+                                    proportional, limit, step_size);
   friction->n_pairs = 1;
   set->pairs[set->n_pairs++] = (mlcp_pair){{1, 0}};
 }
 
 /* A polygon of K edges with a vertex where Coulomb's law (in the ellipse of the
  * two limits) puts the friction that opposes `slip`. */
-static void add_polygon(row_set *set, const host_contact *contact,
-                        int normal_row, bool proportional,
-                        const double limits[2], int edges, const double slip[2],
-                        double step_size) {
+static void add_polygon(row_set *set, const contact_settings *settings,
+                        const host_contact *contact, int normal_row,
+                        bool proportional, const double limits[2],
+                        const double slip[2], double step_size) {
+  int edges = settings->edges;
   double largest = larger_of(limits[0], limits[1]);
   double scale[2] = {limits[0] / largest, limits[1] / largest};
-  mlcp_friction *friction =
-      add_set(set, contact, normal_row, 2, proportional, largest, step_size);
+  mlcp_friction *friction = add_set(set, settings, contact, normal_row, 2,
+                                    proportional, largest, step_size);
   friction->n_pairs = edges / 2;
 
   double c = scale[0] * slip[0], s = scale[1] * slip[1];
@@ -228,14 +232,15 @@ static void add_polygon(row_set *set, const host_contact *contact,
 }
 
 /* The friction set that the contact was given as a polygon. */
-static void add_given_polygon(row_set *set, const host_contact *contact,
+static void add_given_polygon(row_set *set, const contact_settings *settings,
+                              const host_contact *contact,
                               const contact_polygon *polygon, int normal_row) {
   double largest = 0;
   for (int k = 0; k < polygon->n; k++)
     largest =
         fmax(largest, hypot(polygon->vertex[k][0], polygon->vertex[k][1]));
   mlcp_friction *friction =
-      add_set(set, contact, normal_row, 2, true, largest, 1);
+      add_set(set, settings, contact, normal_row, 2, true, largest, 1);
   friction->n_pairs = polygon->n;
   for (int k = 0; k < polygon->n; k++)
     set->pairs[set->n_pairs++] = (mlcp_pair){
@@ -339,18 +344,19 @@ static void add_sliding(row_set *set, const row_frame *frame,
     add_row(set, frame, contact, MLCP_ROW_FRICTION, own, -surface->motion[d],
             cfm);
     if (!polygon)
-      add_interval(set, contact, normal_row, proportional[d], limits[d], h);
+      add_interval(set, settings, contact, normal_row, proportional[d],
+                   limits[d], h);
   }
   if (given) {
-    add_given_polygon(set, contact, &frame->polygons[contact->polygon],
-                      normal_row);
+    add_given_polygon(set, settings, contact,
+                      &frame->polygons[contact->polygon], normal_row);
   } else if (polygon) {
     double slip[2];
     slip_to_come(slip, frame, settings, contact, J, axis, surface->motion,
                  slip_hint);
     for (int d = 0; d < 2; d++) vec3_add_scaled(built->slip, slip[d], axis[d]);
-    add_polygon(set, contact, normal_row, proportional[0], limits,
-                settings->edges, slip, h);
+    add_polygon(set, settings, contact, normal_row, proportional[0], limits,
+                slip, h);
   }
 }
 
@@ -369,8 +375,8 @@ static void add_rolling_disc(row_set *set, const row_frame *frame,
     turn[d] = relative_velocity(frame, contact, J, true);
     add_row(set, frame, contact, MLCP_ROW_FRICTION, J, 0, settings->cfm);
   }
-  add_polygon(set, contact, normal_row, contact->surface.proportional[0],
-              limits, settings->edges, turn, frame->step_size);
+  add_polygon(set, settings, contact, normal_row,
+              contact->surface.proportional[0], limits, turn, frame->step_size);
 }
 
 static void add_rolling(row_set *set, const row_frame *frame,
@@ -394,7 +400,7 @@ static void add_rolling(row_set *set, const row_frame *frame,
     double J[2][6];
     torque_jacobian(J, axes[i]);
     add_row(set, frame, contact, MLCP_ROW_FRICTION, J, 0, settings->cfm);
-    add_interval(set, contact, normal_row, follows[i], limits[i],
+    add_interval(set, settings, contact, normal_row, follows[i], limits[i],
                  frame->step_size);
   }
 }

@@ -22,6 +22,8 @@ typedef struct contact_settings {
   double spring_erp;   /* of soft contacts without one of their own */
   double carried; /* N s: what the normal row may carry, by the last step; its
                      compression by that is no error */
+  double pressed; /* N s: what the contact is given along its normal beside the
+                     row; friction follows both */
   int edges;      /* K: even, at least 4 */
   double slip_floor;  /* m/s: below this a slip has no direction */
   const double *slip; /* [3] m/s, world frame: that to come, where it is known

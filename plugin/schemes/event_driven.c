@@ -236,7 +236,9 @@ static double bound_energy(const world_snapshot *here, const double before[],
   return share;
 }
 
-static bool solve_impact(event_state *w, const double v[]) {
+/* @param pressed  [here's contacts] N s of each that is in v already; or NULL */
+static bool solve_impact(event_state *w, const double v[],
+                         const double pressed[]) {
   const scheme_step *step = w->s.step;
   assembly_request request = scheme_request(step, w->s.here);
   request.level = JOINT_LEVEL_IMPACT;
@@ -244,6 +246,7 @@ static bool solve_impact(event_state *w, const double v[]) {
                             redundant */
   request.v = request.x_free = v;
   request.smooth = true;
+  request.pressed = pressed;
   request.budget_share = step_budget_share(&w->s.budget);
   if (!assembly_solve(w->s.base.assembly, &request, step->out)) return false;
   step_budget_stopped(&w->s.budget, assembly_stopped(w->s.base.assembly));
@@ -300,18 +303,19 @@ static bool compress(event_state *w) {
   const double ROUNDING = 1e-12;
   size_t n = 6 * (size_t)w->s.home.n_bodies;
   double most = kinetic_energy(w->s.here, w->now.v);
-  if (!w->s.rule->conserves) return solve_impact(w, w->now.v);
+  if (!w->s.rule->conserves) return solve_impact(w, w->now.v, NULL);
   memcpy(w->projected, w->now.v, n * sizeof *w->projected);
   undo_carry(w);
-  if (!solve_impact(w, w->now.v)) return false;
+  if (!solve_impact(w, w->now.v, NULL)) return false;
   double end = kinetic_energy(w->s.here, assembly_x(w->s.base.assembly));
   if (end <= (1 + ROUNDING) * most || is_driven(w->s.here)) return true;
   memcpy(w->now.v, w->projected, n * sizeof *w->projected);
-  return solve_impact(w, w->now.v);
+  return solve_impact(w, w->now.v, NULL);
 }
 
 /* Compression and, where contacts give back, decompression (PAGT 7.3, 7.4) of
- * the active contacts and the joints where `now` is. */
+ * the active contacts and the joints where `now` is. Friction acts through both: what
+ * decompression pushes with bounds it, too (Anitescu and Potra 1997). */
 static bool impact(event_state *w) {
   world_contacts *contacts = &w->s.here->contacts;
   const scheme_step *step = w->s.step;
@@ -348,11 +352,9 @@ static bool impact(event_state *w) {
     push_contact(w->s.here, k, e * pressed, v);
   }
   if (gives_back) {
-    double share = 1;
-    if (!solve_impact(w, v)) return false;
+    if (!solve_impact(w, v, w->given_back)) return false;
     memcpy(v, assembly_x(w->s.base.assembly), (size_t)n_v * sizeof *v);
-    if (w->s.rule->conserves)
-      share = bound_energy(w->s.here, w->now.v, compressed, v);
+    double share = bound_energy(w->s.here, w->now.v, compressed, v);
     for (int k = 0; k < contacts->n; k++)
       assembly_add_normal_impulse(w->s.base.assembly, k, w->given_back[k]);
     if (!tally_impact(w, share)) return false;
@@ -371,7 +373,7 @@ static bool impact(event_state *w) {
         event_is_stiff(w, contact);
     contact->slipping = slip_speed(contact, w->now.v) > tolerance;
   }
-  return true;
+  return events_look_for_fast(w); /* what was slow may have become fast */
 }
 
 /* --- the start of a substep ----------------------------------------------- */
@@ -527,8 +529,15 @@ static bool collide(event_state *w, double h, const event *found,
   if (!event_log_event(&w->log, w->s.step->pool, ODE_MLCP_EVENT_COLLISION,
                        w->now.time))
     return outcome_no_memory(w->s.step->out);
-  choose_active(w, h);
-  return events_mark_collided(w) && impact(w);
+  bool any = choose_active(w, h), marked;
+  if (!events_mark_collided(w, &marked)) return false;
+  if (!any && !marked) {
+    /* it is not there: the rest is a step as those without events are */
+    w->s.budget.n_events = w->s.step->options->max_events;
+    event_report(w)->zeno = 1;
+    return true;
+  }
+  return impact(w);
 }
 
 static bool transit(event_state *w, const event *found, double *remaining) {
@@ -669,7 +678,8 @@ static bool try_step(event_state *w, double *size) {
 
 static bool run_substeps(event_state *w) {
   const scheme_step *step = w->s.step;
-  if (!events_start_sweep(w)) return false;
+  w->sweep.queries = 0;
+  if (!events_look_for_fast(w)) return false;
   const ode_mlcp_options *options = step->options;
   const int ONE_BY_ONE = 3;
   double remaining = step->step_size;

@@ -45,10 +45,10 @@ static sweep_way way_of(const event_state *w) {
                      .step_size = w->s.step->step_size};
 }
 
-bool events_start_sweep(event_state *w) {
+bool events_look_for_fast(event_state *w) {
   const sweep_way way = way_of(w);
   w->sweep.pool = w->s.step->pool;
-  w->sweep.queries = w->sweep.n_pairs = 0;
+  w->sweep.n_pairs = 0;
   return !w->s.step->options->sweep || !w->s.step->options->events ||
          way.contacts->function == NULL || step_sweep_start(&w->sweep, &way) ||
          outcome_no_memory(w->s.step->out);
@@ -117,7 +117,7 @@ static bool sweep_fast(event_state *w, double together, double *share) {
 }
 
 /* The contacts of what the sweep says meets. */
-static bool mark_met(event_state *w) {
+static bool mark_met(event_state *w, bool *any) {
   const double SAME = 1e-9; /* m: of one touch */
   world_contacts *contacts = &w->s.here->contacts;
   double least = INFINITY;
@@ -131,7 +131,7 @@ static bool mark_met(event_state *w) {
       if (pass == 0) {
         least = fmin(least, contact->point.gap);
       } else if (contact->point.gap <= least + SAME && !contact->held) {
-        contact->active = true;
+        contact->active = *any = true;
         if (!log_contact(w, k, ODE_MLCP_EVENT_CHANGE_HIT)) return false;
       }
     }
@@ -235,17 +235,18 @@ bool events_hold_back(event_state *w, double h, bool all, bool *any) {
   return true;
 }
 
-bool events_mark_collided(event_state *w) {
+bool events_mark_collided(event_state *w, bool *any) {
   world_snapshot *here = w->s.here;
+  *any = false;
   if (!match_collided(w)) return false;
   for (int k = 0; k < w->n_collided; k++) {
     if (w->match[k] < 0) continue;
     world_contact *contact = &here->contacts.items[w->match[k]];
-    contact->active = true;
+    contact->active = *any = true;
     contact->hits += !(event_restitution(w, w->match[k]) > 0);
     if (!log_contact(w, w->match[k], ODE_MLCP_EVENT_CHANGE_HIT)) return false;
   }
-  return !w->meets || mark_met(w);
+  return !w->meets || mark_met(w, any);
 }
 
 /* --- friction and pressure at the end of a trial step --------------------- */

@@ -27,8 +27,9 @@ bool events_find(event_state *w, double h, event *found);
 /** w->now becomes what the interpolant of the trial step is at `share`. */
 void events_go_between(event_state *w, double share);
 
-/** Bodies are where the step begins: see which are fast. */
-bool events_start_sweep(event_state *w);
+/** See which bodies are fast at w->now, and what they may meet. @return false where
+ *  memory ran out. */
+bool events_look_for_fast(event_state *w);
 
 /** The longest substep that fast bodies allow, s. */
 double events_longest(const event_state *w);
@@ -37,9 +38,10 @@ double events_longest(const event_state *w);
  *  longer, s. */
 double events_correction(event_state *w);
 
-/** Contacts of `here` that collided become active. @return false where memory
- *  ran out. */
-bool events_mark_collided(event_state *w);
+/** Contacts of `here` that collided become active.
+ *  @param any  out: whether there are such
+ *  @return false where memory ran out. */
+bool events_mark_collided(event_state *w, bool *any);
 
 /** Contacts of `here` that collided in the trial step take part from its start on
  *  for the rest of the host's step, in place of an event.

@@ -8,6 +8,13 @@
  * the problem solved again. The nonlinear version puts the new q+ in place of
  * q^ until nothing changes (ST 3.4). Where no solution is found the normal rows
  * become n'v+ >= 0 (ST 3.3), which always has one.
+ *
+ * A body that meets another within the step with a normal which is not that at q^ is
+ * taken to begin its step where they touch, after a share s of it:
+ *
+ *   q^ = q + s h v,   Phi(q^) + n(q^)'h v+ >= 0,   q+ = q^ + (1 - s) h v+   (25a)
+ *
+ * rows as (25) has them, of another pose.
  */
 #include <math.h>
 #include <string.h>
@@ -59,8 +66,12 @@ typedef struct stewart_trinkle {
   int n_springs;
   int *match;
   step_sweep sweep;
-  dBodyID *ids;   /* [n_bodies] */
-  double *shares; /* [n_bodies] of its guess, how far a body goes */
+  dBodyID *ids; /* [n_bodies] */
+  double
+      *shares; /* [n_bodies] the part of the step, s, that a body moves with the
+                     velocity it began with; 1: it is held nowhere */
+  double *way; /* [6 n_bodies] what of its velocity a row's gap counts */
+  sweep_end *met; /* of the guess */
 } stewart_trinkle;
 
 static bool reserve_bodies(stewart_trinkle *s, const scheme_step *step) {
@@ -72,6 +83,7 @@ static bool reserve_bodies(stewart_trinkle *s, const scheme_step *step) {
           ARENA_TAKE(&s->base.arena, s->force, 6 * n) &&
           ARENA_TAKE(&s->base.arena, s->ids, n) &&
           ARENA_TAKE(&s->base.arena, s->shares, n) &&
+          ARENA_TAKE(&s->base.arena, s->way, 6 * n) &&
           ARENA_TAKE(&s->base.arena, s->x_free, 6 * n) &&
           ARENA_TAKE(&s->base.arena, s->x_taut, 6 * n) &&
           ARENA_TAKE(&s->base.arena, s->k_q, 36 * n_pushed) &&
@@ -165,9 +177,16 @@ static world_contact *gather(stewart_trinkle *s, const world_contacts *from,
   return contact;
 }
 
+static bool is_held(const stewart_trinkle *s, int b) {
+  return s->shares[b] < 1;
+}
+
 /* The constraint as the row sees it, a gap at the step's start: the gap at
  * other poses less what h n'v has made of it, (25). */
 static void linearise(stewart_trinkle *s, int k, const double v[]) {
+  for (int b = 0; b < s->home.n_bodies; b++)
+    for (int i = 6 * b; i < 6 * b + 6; i++)
+      s->way[i] = is_held(s, b) ? 0 : v[i];
   /* two bodies that overlap there will touch with their own surfaces */
   host_contact *point = &s->problem.contacts.items[k].point;
   for (int side = 0; side < 2 && point->body[1] >= 0; side++)
@@ -175,7 +194,7 @@ static void linearise(stewart_trinkle *s, int k, const double v[]) {
                     point->normal);
   /* the row counts the surface's own motion itself */
   point->gap -= s->home.settings.step_size *
-                (world_contact_rate(&s->problem.contacts, k, v) +
+                (world_contact_rate(&s->problem.contacts, k, s->way) +
                  point->surface.motion[2]);
 }
 
@@ -262,8 +281,11 @@ static bool solve_linear_problem(stewart_trinkle *s, const scheme_step *step) {
     double v[6];
     memcpy(v, s->end.v + 6 * b, sizeof v);
     for (int i = 0; i < 6 && motion != NULL; i++) v[i] += motion[i];
-    world_pose_advance(&s->end.poses[b], &s->home.bodies[b], v,
-                       step->step_size);
+    /* what is held goes on from there */
+    world_pose_advance(
+        &s->end.poses[b],
+        is_held(s, b) ? &s->ahead.bodies[b] : &s->home.bodies[b], v,
+        is_held(s, b) ? (1 - s->shares[b]) * step->step_size : step->step_size);
   }
   return true;
 }
@@ -377,31 +399,10 @@ static bool keep_contacts(stewart_trinkle *s, outcome *out) {
 static double distance_from_guess(const stewart_trinkle *s) {
   double most = 0;
   for (int i = 0; i < 6 * s->home.n_bodies; i++)
-    most = fmax(most,
-                s->home.settings.step_size * fabs(s->end.v[i] - s->guess.v[i]));
+    if (!is_held(s, i / 6))
+      most = fmax(
+          most, s->home.settings.step_size * fabs(s->end.v[i] - s->guess.v[i]));
   return most;
-}
-
-/* A guess goes no further than to what it would pass through: beyond, nothing
- * would be seen of it. */
-static bool limit_guess(stewart_trinkle *s, const scheme_step *step) {
-  int n = s->home.n_bodies, n_held;
-  if (!step->options->sweep || step->contacts->function == NULL) return true;
-  for (int b = 0; b < n; b++) s->ids[b] = s->home.bodies[b].id;
-  s->sweep.pool = step->pool;
-  s->sweep.queries = 0;
-  const sweep_request request = {.world = step->world,
-                                 .step_size = step->step_size,
-                                 .n_bodies = n,
-                                 .bodies = s->ids,
-                                 .u = s->guess.v,
-                                 .contacts = step->contacts};
-  if (!step_sweep_run(&s->sweep, &request, s->shares, &n_held))
-    return outcome_no_memory(step->out);
-  step->out->report.sweep_queries += s->sweep.queries;
-  for (int b = 0; b < n; b++)
-    for (int i = 6 * b; i < 6 * b + 6; i++) s->guess.v[i] *= s->shares[b];
-  return true;
 }
 
 /* See what the guess brings into touch. */
@@ -413,12 +414,74 @@ static bool look(stewart_trinkle *s, outcome *out) {
   return world_read_at(&s->ahead, &s->home, s->guess.poses, h, out);
 }
 
+/* Pairs of geoms that overlap at the guess. @return how many, -1 where memory ran
+ * out. */
+static int find_met(stewart_trinkle *s) {
+  const world_contacts *contacts = &s->ahead.contacts;
+  int n = 0;
+  if (!POOL_RESERVE(&s->base.pool, s->met, contacts->n)) return -1;
+  for (int k = 0; k < contacts->n; k++) {
+    const world_contact *contact = &contacts->items[k];
+    int found = contact->found;
+    if (contact->joint >= 0 || found < 0 || found >= s->ahead.list.n_contacts ||
+        !(contact->point.gap < -VIOLATED))
+      continue;
+    const dContactGeom *geom = &s->ahead.list.contacts[found].contact.geom;
+    sweep_end *met = &s->met[n++];
+    *met = (sweep_end){.geom = {geom->g1, geom->g2}};
+    vec3_copy(met->normal, geom->normal);
+  }
+  return n;
+}
+
+/* The first guess goes no further than to what it would pass through, beyond which
+ * nothing would be seen of it, or meets with another normal. */
+static bool look_first(stewart_trinkle *s, const scheme_step *step) {
+  int n = s->home.n_bodies, n_held = 0, n_turned = 0;
+  for (int b = 0; b < n; b++) s->shares[b] = 1;
+  memcpy(s->guess.v, s->v, 6 * (size_t)n * sizeof *s->guess.v);
+  if (!step->options->sweep || step->contacts->function == NULL)
+    return look(s, step->out);
+  for (int b = 0; b < n; b++) s->ids[b] = s->home.bodies[b].id;
+  s->sweep.pool = step->pool;
+  s->sweep.queries = 0;
+  const sweep_request request = {.world = step->world,
+                                 .step_size = step->step_size,
+                                 .n_bodies = n,
+                                 .bodies = s->ids,
+                                 .u = s->v,
+                                 .contacts = step->contacts};
+  if (!step_sweep_run(&s->sweep, &request, s->shares, &n_held))
+    return outcome_no_memory(step->out);
+  for (;;) {
+    for (int b = 0; b < n; b++)
+      for (int i = 6 * b; i < 6 * b + 6; i++)
+        s->guess.v[i] = s->shares[b] * s->v[i];
+    if (!look(s, step->out)) return false;
+    int n_met = find_met(s);
+    if (n_met < 0 || !step_sweep_find_turned(&s->sweep, &request, s->met, n_met,
+                                             s->shares, &n_turned))
+      return outcome_no_memory(step->out);
+    if (n_turned == 0) break;
+  }
+  step->out->report.sweep_queries += s->sweep.queries;
+  return true;
+}
+
+/* Those of later passes look where the last one ended. */
+static bool look_again(stewart_trinkle *s, const scheme_step *step) {
+  for (int b = 0; b < s->home.n_bodies; b++)
+    if (!is_held(s, b))
+      memcpy(s->guess.v + 6 * b, s->end.v + 6 * b, 6 * sizeof *s->guess.v);
+  return look(s, step->out);
+}
+
 static bool iterate(stewart_trinkle *s, const scheme_step *step) {
   ode_mlcp_report *report = &step->out->report;
   int passes = step->options->fixed_point;
   for (int pass = 0;; pass++) {
     /* the first pass takes masses and forces where the bodies are */
-    if (!limit_guess(s, step) || !look(s, step->out) ||
+    if (!(pass == 0 ? look_first(s, step) : look_again(s, step)) ||
         !free_motion(s, step, pass == 0 ? &s->home : &s->ahead) ||
         !gather_contacts(s, step->out) || !carry_on(s, step) ||
         (pass > 0 && !carry_over(s, step)) ||
@@ -433,8 +496,6 @@ static bool iterate(stewart_trinkle *s, const scheme_step *step) {
       report->not_converged = 1;
       return true;
     }
-    memcpy(s->guess.v, s->end.v,
-           6 * (size_t)s->home.n_bodies * sizeof *s->guess.v);
     if (!keep_contacts(s, step->out)) return false;
   }
 }
@@ -463,6 +524,12 @@ static void hand_over(const stewart_trinkle *s, scheme_step *step) {
     result->kinematic = s->home.bodies[b].kinematic;
     memcpy(result->v, s->end.v + 6 * b, sizeof result->v);
     scheme_keep_motion(step, s->base.assembly, b);
+    if (is_held(s, b) && !result->kinematic) {
+      result->moved = true;
+      world_pose_velocity(result->motion, &s->home.bodies[b], &s->end.poses[b],
+                          step->step_size);
+      for (int i = 0; i < 6; i++) result->motion[i] -= result->v[i];
+    }
     step->out->report.bodies += !result->kinematic;
   }
   assembly_add_forces(s->base.assembly, step->step_size, step->joints);
@@ -501,7 +568,7 @@ static bool solve_st(void *state, scheme_step *step) {
       !reserve_bodies(s, step))
     return false;
   for (int b = 0; b < s->home.n_bodies; b++)
-    memcpy(s->guess.v + 6 * b, s->home.bodies[b].v, sizeof s->home.bodies[b].v);
+    memcpy(s->v + 6 * b, s->home.bodies[b].v, sizeof s->home.bodies[b].v);
   if (!iterate(s, step)) return false;
   fill_report(s, &step->out->report);
   if (!remember(s, step)) return false;

@@ -597,7 +597,7 @@ bool step_sweep_open(step_sweep *sweep) {
 bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
                     double shares[], int *n_held) {
   bool any;
-  *n_held = 0;
+  *n_held = sweep->n_pairs = 0;
   for (int b = 0; b < request->n_bodies; b++) shares[b] = 1;
   if (!step_sweep_open(sweep)) return false;
   judge_known(sweep, request);
@@ -612,6 +612,122 @@ bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
   for (int b = 0; b < request->n_bodies; b++) {
     const sweep_body *body = &sweep->bodies[b];
     if (!(body->stops < 1) || body->start.kinematic) continue;
+    shares[b] = body->stops;
+    (*n_held)++;
+  }
+  return true;
+}
+
+/* Where a pair comes to touch. */
+static int touch(step_sweep *sweep, const sweep_end *end, const int body[2],
+                 gap_sweep_result *found) {
+  static const double origin[3] = {0, 0, 0};
+  gap_sweep_request sought = {.geom = {end->geom[0], end->geom[1]},
+                              .start_gap = NAN};
+  double inner = 1;
+  *found = (gap_sweep_result){0};
+  for (int side = 0; side < 2; side++) {
+    int b = body[side];
+    gap_extent *extent = &sought.extent[side];
+    int status = gap_extent_find(
+        sweep->gaps, end->geom[side],
+        b >= 0 ? sweep->bodies[b].start.position : origin, extent);
+    if (status != GAP_OK) return status == GAP_NO_MEMORY ? status : GAP_OK;
+    inner = fmin(inner, inner_of(extent));
+    set_mover(sweep, b, &sought.mover[side]);
+  }
+  sought.tolerance = 1e-9 * inner;
+  int status = gap_sweep(sweep->gaps, &sought, found);
+  sweep->queries += found->queries;
+  if (status == GAP_OK) return GAP_OK;
+  found->hits = false;
+  return status == GAP_NO_MEMORY ? status : GAP_OK;
+}
+
+/* The velocity of a pair at the point where it touches, m/s: how fast it closes there,
+ * and in all. */
+static int touch_speeds(step_sweep *sweep, const sweep_end *end,
+                        const int body[2], double share, double normal[3],
+                        double *closing, double *speed) {
+  const double NEAR = 1e-3; /* m */
+  gap_mover mover[2];
+  gap_contact contact;
+  double u[3] = {0};
+  *closing = *speed = 0;
+  for (int side = 0; side < 2; side++)
+    set_mover(sweep, body[side], &mover[side]);
+  int count =
+      gap_sweep_contact(sweep->gaps, end->geom, mover, share, NEAR, &contact);
+  sweep->queries++;
+  if (count != 1) return count == GAP_NO_MEMORY ? count : GAP_OK;
+  for (int side = 0; side < 2; side++) {
+    if (body[side] < 0) continue;
+    const sweep_body *of = &sweep->bodies[body[side]];
+    double arm[3], turn[3], position[3], rotation[9];
+    pose_at(of, share, position, rotation);
+    vec3_subtract(arm, contact.point, position);
+    vec3_cross(turn, of->u + 3, arm);
+    for (int i = 0; i < 3; i++)
+      u[i] += (side == 0 ? 1 : -1) * (of->u[i] + turn[i]);
+  }
+  vec3_copy(normal, contact.normal);
+  *closing = -vec3_dot(contact.normal, u);
+  *speed = vec3_length(u);
+  return GAP_OK;
+}
+
+/* Hold a pair where it touches, if the velocity that it is left with by the normal at
+ * the end were off by a part of its speed. */
+static int hold_turned(step_sweep *sweep, const sweep_end *end) {
+  const double PART = 0.01;
+  gap_sweep_result found;
+  int body[2], status;
+  double normal[3] = {0}, closing, speed;
+  for (int side = 0; side < 2; side++) {
+    int b = body[side] = find_body(sweep, dGeomGetBody(end->geom[side]));
+    /* what moves by itself is elsewhere than where it was met */
+    if (b >= 0 && sweep->bodies[b].start.kinematic && sweep->bodies[b].moves)
+      return GAP_OK;
+  }
+  status = touch(sweep, end, body, &found);
+  if (status != GAP_OK) return status;
+  bool touches = found.start_gap <= TOUCHING;
+  if (!touches && (!found.hits || found.ran_out)) return GAP_OK;
+  double share = touches ? 0 : found.share;
+  status = touch_speeds(sweep, end, body, share, normal, &closing, &speed);
+  if (status != GAP_OK) return status;
+  double cosine = vec3_dot(normal, end->normal);
+  double sine = cosine > 0 ? sqrt(fmax(0, 1 - cosine * cosine)) : 1;
+  if (!(closing * sine > PART * speed)) return GAP_OK;
+  for (int side = 0; side < 2; side++)
+    if (body[side] >= 0) hold(sweep, body[side], share);
+  return GAP_OK;
+}
+
+bool step_sweep_find_turned(step_sweep *sweep, const sweep_request *request,
+                            const sweep_end ends[], int n_ends, double shares[],
+                            int *n_held) {
+  *n_held = 0;
+  if (n_ends + sweep->n_pairs == 0) return true;
+  arena_start(&sweep->arena);
+  if (!read_bodies(sweep, request)) return false;
+  find_components(sweep);
+  for (int i = 0; i < n_ends; i++)
+    if (hold_turned(sweep, &ends[i]) != GAP_OK) return false;
+  for (int i = 0; i < sweep->n_pairs; i++) {
+    const sweep_pair *pair = &sweep->pairs[i];
+    const sweep_end gone = {.geom = {pair->geom[0], pair->geom[1]}};
+    bool met = false;
+    for (int k = 0; k < n_ends && !met; k++)
+      met =
+          (ends[k].geom[0] == gone.geom[0] &&
+           ends[k].geom[1] == gone.geom[1]) ||
+          (ends[k].geom[0] == gone.geom[1] && ends[k].geom[1] == gone.geom[0]);
+    if (!met && hold_turned(sweep, &gone) != GAP_OK) return false;
+  }
+  for (int b = 0; b < request->n_bodies; b++) {
+    const sweep_body *body = &sweep->bodies[b];
+    if (!(body->stops < shares[b]) || body->start.kinematic) continue;
     shares[b] = body->stops;
     (*n_held)++;
   }
@@ -656,6 +772,45 @@ static void set_mover_along(const sweep_way *way, sweep_body *body,
   mover->stops = 1;
 }
 
+/* A body as the host has it. */
+typedef struct sweep_place {
+  dVector3 position;
+  dQuaternion quaternion;
+  dMatrix3 rotation;
+  double v[6];
+} sweep_place;
+
+static void set_velocity(dBodyID id, const double v[6]) {
+  dBodySetLinearVel(id, v[0], v[1], v[2]);
+  dBodySetAngularVel(id, v[3], v[4], v[5]);
+}
+
+/* Bodies are where a way begins, and as fast, while pairs are looked for. */
+static void put_on_way(const sweep_way *way, sweep_place places[]) {
+  for (int b = 0; b < way->home->n_bodies; b++) {
+    dBodyID id = way->home->bodies[b].id;
+    const double *at = way->from->poses[b].position;
+    const dVector3 position = {at[0], at[1], at[2]};
+    sweep_place *place = &places[b];
+    memcpy(place->position, dBodyGetPosition(id), sizeof place->position);
+    memcpy(place->quaternion, dBodyGetQuaternion(id), sizeof place->quaternion);
+    memcpy(place->rotation, dBodyGetRotation(id), sizeof place->rotation);
+    vec3_copy(place->v, dBodyGetLinearVel(id));
+    vec3_copy(place->v + 3, dBodyGetAngularVel(id));
+    dBodyStepperPlace(id, position, way->from->poses[b].quaternion, NULL);
+    set_velocity(id, way->from->v + 6 * b);
+  }
+}
+
+static void put_back(const sweep_way *way, const sweep_place places[]) {
+  for (int b = 0; b < way->home->n_bodies; b++) {
+    dBodyID id = way->home->bodies[b].id;
+    dBodyStepperPlace(id, places[b].position, places[b].quaternion,
+                      places[b].rotation);
+    set_velocity(id, places[b].v);
+  }
+}
+
 bool step_sweep_start(step_sweep *sweep, const sweep_way *way) {
   /* what goes half as far already meets another side than the one it is found
    * over at the end, and its rates there say nothing of the way */
@@ -664,28 +819,28 @@ bool step_sweep_start(step_sweep *sweep, const sweep_way *way) {
   int n = home->n_bodies;
   bool any = false;
   dBodyID *ids;
-  double *u;
+  sweep_place *places;
   sweep->n_pairs = 0;
   if (!step_sweep_open(sweep)) return false;
   arena_start(&sweep->arena);
   if (!ARENA_TAKE(&sweep->arena, ids, n) ||
-      !ARENA_TAKE(&sweep->arena, u, 6 * n))
+      !ARENA_TAKE(&sweep->arena, places, n))
     return false;
-  for (int b = 0; b < n; b++) {
-    ids[b] = home->bodies[b].id;
-    memcpy(u + 6 * b, home->bodies[b].v, 6 * sizeof *u);
-  }
+  for (int b = 0; b < n; b++) ids[b] = home->bodies[b].id;
   const sweep_request request = {.world = home->settings.world,
                                  .step_size = EARLIER * way->step_size,
                                  .n_bodies = n,
                                  .bodies = ids,
-                                 .u = u,
+                                 .u = way->from->v,
                                  .contacts = way->contacts};
   if (find_any_fast(sweep, &request, &any) != GAP_OK) return false;
   if (!any) return true;
-  if (!read_bodies(sweep, &request)) return false;
-  for (int b = 0; b < n; b++) sweep->bodies[b].number = b;
-  return find_pairs(sweep, &request) == GAP_OK;
+  put_on_way(way, places);
+  bool found =
+      read_bodies(sweep, &request) && find_pairs(sweep, &request) == GAP_OK;
+  put_back(way, places);
+  for (int b = 0; b < n && found; b++) sweep->bodies[b].number = b;
+  return found;
 }
 
 static sweep_body *body_at(const step_sweep *sweep, int b) {

@@ -73,6 +73,27 @@ bool step_sweep_open(step_sweep *sweep);
 bool step_sweep_run(step_sweep *sweep, const sweep_request *request,
                     double shares[], int *n_held);
 
+/** Two geoms and the normal of a contact of theirs at the end of the motion. */
+typedef struct sweep_end {
+  dGeomID geom[2];
+  double normal[3]; /* into the first */
+} sweep_end;
+
+/**
+ * Find which of these pairs, and of those that step_sweep_run found fast bodies to have,
+ * touch with another normal than they have at the end: at corners and edges, which they
+ * went round or past.
+ *
+ * @param request  that of step_sweep_run
+ * @param shares   [n_bodies] in and out: the part of its motion at which a body of such
+ *                 a pair touches, if that is less; with it goes what joints tie to it
+ * @param n_held   out: how many became less
+ * @return false where memory ran out.
+ */
+bool step_sweep_find_turned(step_sweep *sweep, const sweep_request *request,
+                            const sweep_end ends[], int n_ends, double shares[],
+                            int *n_held);
+
 /** A way of bodies within a step. */
 typedef struct sweep_way {
   const world_snapshot *home; /* the bodies, where their geoms are */
@@ -81,8 +102,9 @@ typedef struct sweep_way {
   double step_size; /* s: of the host's step */
 } sweep_way;
 
-/** Note the pairs of geoms that may meet in a step of home, if a body of it is
- *  fast: to be called while bodies are where home has them.
+/** Note the pairs of geoms that may meet in a step of home's from where `way`
+ *  begins, if a body of it is fast there. The host's bodies are where home has them,
+ *  before and after.
  *  @return false where memory ran out. */
 bool step_sweep_start(step_sweep *sweep, const sweep_way *way);
 
