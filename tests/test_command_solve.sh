@@ -255,6 +255,12 @@ run --dump problems --tolerance 1e-300 --dump-when degraded -- "$program" \
   world touch 5
 check "dump of what fell short: status 0" status_is 0
 check "dump of what fell short: something did" [ "$(ls problems)" ]
+# and it falls short again of as much
+solve "problems/$(ls problems | head -n 1)" --tolerance 1e-300 --json
+check "what fell short: status 1" status_is 1
+check "what fell short: said" json_holds out status inaccurate
+solve "problems/$(ls problems | head -n 1)" --json
+check "what fell short solves to the default" json_holds out status solved
 run --help
 check "run --help: --dump" grep -q -e "--dump FOLDER" out
 check "run --help: --dump-when" grep -q -e "--dump-when degraded" out
