@@ -337,7 +337,7 @@ static void test_a_stop_is_near(void) {
     double v[6] = {0, 0, 0, 0, cases[i].rate},
            v_free[6] = {0, 0, 0, 0, cases[i].free_rate};
     row_frame frame = {.v = v, .v_free = v_free, .step_size = STEP};
-    dStepperJointStop stop;
+    host_stop stop;
     memset(&stop, 0, sizeof stop);
     stop.gap = cases[i].gap;
     stop.J[0][4] = 1;
