@@ -493,8 +493,7 @@ ODE_MLCP_INLINE ode_mlcp_error ode_mlcp_last_contradiction(dWorldID world,
 
 /* --- forces taken implicitly --------------------------------------------------
  *
- * For schemes conserving, trapezoid, trapezoid-1, gap and st (springs alone; it
- * takes force functions as they are at the step's start). Under ap and ah, which
+ * For schemes conserving, trapezoid, trapezoid-1, gap and st. Under ap and ah, which
  * solve islands each for itself, there are none: they are refused when they are
  * made.
  */

@@ -13,7 +13,7 @@ enum { ROUNDS_MAX = 16 };
 /* A round that changes no body's mean velocity by more than this part of the
  * fastest is the last. */
 static const double SETTLED = 1e-11;
-/* m, rad: joint errors up to this are taken away by the step itself; larger ones
+/* m, rad: joint errors up to this are taken away by a whole step itself; larger ones
  * by moving the bodies, which gives them no velocity */
 static const double SMALL_ERROR = 1e-6;
 /* The compliance of a round as a part of a row's diagonal, for rows that say the
@@ -164,7 +164,10 @@ static bool prepare_joint(second_order *s, int j, double h) {
     state->positional = state->error != 0;
     worst = fmax(worst, fabs(state->error));
   }
-  for (int k = 0; k < n && worst > SMALL_ERROR; k++)
+  /* a part of the host's step takes away what is small to it: all in next to no time
+   * would be a velocity */
+  double small = SMALL_ERROR * h / s->step->step_size;
+  for (int k = 0; k < n && worst > small; k++)
     states[index[k]].kept = states[index[k]].error;
   if (s->damped) hold_at_start(s, j, before);
   return true;
