@@ -795,9 +795,11 @@ static void put_on_way(const sweep_way *way, sweep_place places[]) {
     memcpy(place->position, dBodyGetPosition(id), sizeof place->position);
     memcpy(place->quaternion, dBodyGetQuaternion(id), sizeof place->quaternion);
     memcpy(place->rotation, dBodyGetRotation(id), sizeof place->rotation);
-    vec3_copy(place->v, dBodyGetLinearVel(id));
-    vec3_copy(place->v + 3, dBodyGetAngularVel(id));
-    dBodyStepperPlace(id, position, way->from->poses[b].quaternion, NULL);
+    real_read(place->v, dBodyGetLinearVel(id), 3);
+    real_read(place->v + 3, dBodyGetAngularVel(id), 3);
+    dQuaternion quaternion;
+    real_write(quaternion, way->from->poses[b].quaternion, 4);
+    dBodyStepperPlace(id, position, quaternion, NULL);
     set_velocity(id, way->from->v + 6 * b);
   }
 }
