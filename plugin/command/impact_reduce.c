@@ -709,8 +709,8 @@ static void put_planes(json *out, const impact_reduction *it) {
     for (size_t k = 0; k < per_plane; k++)
       occupied += it->cells[(size_t)plane * per_plane + k] > 0;
     json_open(out, both, '{');
-    json_put_count(out, "cells", (long long)per_plane);
-    json_put_count(out, "occupied", (long long)occupied);
+    json_put_size(out, "cells", per_plane);
+    json_put_size(out, "occupied", occupied);
     json_open(out, "support", '[');
     for (int k = 0; k < IMPACT_DIRECTIONS; k++) {
       double line[3];
@@ -743,22 +743,20 @@ static void put_rows(json *out, const impact_reduction *it) {
 
 void impact_reduction_print_json(FILE *file, const impact_reduction *it) {
   const counts *counts = &it->counts;
-  char seed[24];
-  snprintf(seed, sizeof seed, "%" PRIu64, it->head.seed);
   json out = {.out = file};
   json_open(&out, NULL, '{');
   json_put_string(&out, "example", it->head.name);
-  json_put_count(&out, "samples", counts->samples);
-  json_put_count(&out, "of", it->head.samples);
-  json_put_count(&out, "finished", counts->finished);
-  json_put_count(&out, "unfinished", counts->samples - counts->finished);
-  json_put_count(&out, "failed", counts->failed);
-  json_put_count(&out, "outcomes", counts->outcomes);
-  json_put_count(&out, "lcps", counts->lcps);
-  json_put_count(&out, "solutions", counts->solutions);
-  json_put_count(&out, "incomplete_lcps", counts->incomplete);
-  json_put_count(&out, "continuum_lcps", counts->continua);
-  json_put_count(&out, "fallbacks", counts->fallbacks);
+  json_put_size(&out, "samples", counts->samples);
+  json_put_size(&out, "of", it->head.samples);
+  json_put_size(&out, "finished", counts->finished);
+  json_put_size(&out, "unfinished", counts->samples - counts->finished);
+  json_put_size(&out, "failed", counts->failed);
+  json_put_size(&out, "outcomes", counts->outcomes);
+  json_put_size(&out, "lcps", counts->lcps);
+  json_put_size(&out, "solutions", counts->solutions);
+  json_put_size(&out, "incomplete_lcps", counts->incomplete);
+  json_put_size(&out, "continuum_lcps", counts->continua);
+  json_put_size(&out, "fallbacks", counts->fallbacks);
   json_open(&out, "ranges", '[');
   for (uint64_t k = 0; k < it->n_ranges; k++) {
     double ends[2] = {(double)it->ranges[k][0], (double)it->ranges[k][1]};
@@ -767,12 +765,12 @@ void impact_reduction_print_json(FILE *file, const impact_reduction *it) {
   json_close(&out);
   put_rows(&out, it);
   put_planes(&out, it);
-  json_put_word(&out, "seed", seed);
+  json_put_size(&out, "seed", it->head.seed);
   json_put(&out, "h", it->head.h);
   json_put_count(&out, "steps", it->head.steps);
   json_put(&out, "tolerance", it->head.tolerance);
   json_put_string(&out, "select", impact_select_words[it->head.select]);
-  json_put_count(&out, "kept", it->n_kept);
+  json_put_size(&out, "kept", it->n_kept);
   json_close(&out);
 }
 

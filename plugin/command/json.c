@@ -1,5 +1,6 @@
 #include "command/json.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 void json_number(FILE *out, double value) {
@@ -61,6 +62,11 @@ void json_put(json *json, const char *key, double value) {
 void json_put_count(json *json, const char *key, long long value) {
   begin_member(json, key);
   fprintf(json->out, "%lld", value);
+}
+
+void json_put_size(json *json, const char *key, uint64_t value) {
+  begin_member(json, key);
+  fprintf(json->out, "%" PRIu64, value);
 }
 
 void json_put_string(json *json, const char *key, const char *text) {

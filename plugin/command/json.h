@@ -4,6 +4,7 @@
 #define ODE_MLCP_COMMAND_JSON_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum { JSON_DEPTH = 8 };
@@ -25,6 +26,7 @@ void json_close(json *json);
 /** With all digits; null where it is not finite, for which JSON has no word. */
 void json_put(json *json, const char *key, double value);
 void json_put_count(json *json, const char *key, long long value);
+void json_put_size(json *json, const char *key, uint64_t value);
 void json_put_string(json *json, const char *key, const char *text);
 /** As it is: true, false, null. */
 void json_put_word(json *json, const char *key, const char *word);

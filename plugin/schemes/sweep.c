@@ -797,7 +797,7 @@ static void put_on_way(const sweep_way *way, sweep_place places[]) {
     memcpy(place->rotation, dBodyGetRotation(id), sizeof place->rotation);
     real_read(place->v, dBodyGetLinearVel(id), 3);
     real_read(place->v + 3, dBodyGetAngularVel(id), 3);
-    dQuaternion quaternion;
+    dQuaternion quaternion = {0};
     real_write(quaternion, way->from->poses[b].quaternion, 4);
     dBodyStepperPlace(id, position, quaternion, NULL);
     set_velocity(id, way->from->v + 6 * b);

@@ -609,8 +609,8 @@ static void move_bodies(const world_reader *r, const world_pose poses[],
     memcpy(place->position, dBodyGetPosition(id), sizeof place->position);
     memcpy(place->quaternion, dBodyGetQuaternion(id), sizeof place->quaternion);
     memcpy(place->rotation, dBodyGetRotation(id), sizeof place->rotation);
-    dVector3 position;
-    dQuaternion quaternion;
+    dVector3 position = {0};
+    dQuaternion quaternion = {0};
     dMatrix3 rotation;
     real_write(position, poses[b].position, 3);
     real_write(quaternion, poses[b].quaternion, 4);
