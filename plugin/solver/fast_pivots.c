@@ -465,7 +465,7 @@ static void choose_way(path *c, int row, int state_before) {
 /* d for the present p: rows inside their limits become active; rows at a limit
  * stay there, with a slip that is not 0 so that they do not all leave at
  * once. */
-static void start(path *c) {
+static void start_path(path *c) {
   const box_problem *box = c->box;
   box_project(box, c->p);
   box_velocities(box, c->p, c->work->v);
@@ -583,7 +583,7 @@ static bool run(fast_work *work, double unevenness, long max_pivots) {
   if (cold)
     reached = start_cold(&c, unevenness);
   else
-    start(&c);
+    start_path(&c);
   const double too_far = 10; // a path from a guess does not return from there
   reached = reached && follow(&c, cold ? INFINITY : too_far, max_pivots);
   memcpy(work->p, c.p, bytes);
