@@ -772,45 +772,27 @@ static void set_mover_along(const sweep_way *way, sweep_body *body,
   mover->stops = 1;
 }
 
-/* A body as the host has it. */
-typedef struct sweep_place {
-  dVector3 position;
-  dQuaternion quaternion;
-  dMatrix3 rotation;
-  double v[6];
-} sweep_place;
-
 static void set_velocity(dBodyID id, const double v[6]) {
   dBodySetLinearVel(id, v[0], v[1], v[2]);
   dBodySetAngularVel(id, v[3], v[4], v[5]);
 }
 
 /* Bodies are where a way begins, and as fast, while pairs are looked for. */
-static void put_on_way(const sweep_way *way, sweep_place places[]) {
+static void put_on_way(const sweep_way *way, host_place places[], double v[]) {
+  world_place(way->home, way->from->poses, places);
   for (int b = 0; b < way->home->n_bodies; b++) {
     dBodyID id = way->home->bodies[b].id;
-    const double *at = way->from->poses[b].position;
-    const dVector3 position = {at[0], at[1], at[2]};
-    sweep_place *place = &places[b];
-    memcpy(place->position, dBodyGetPosition(id), sizeof place->position);
-    memcpy(place->quaternion, dBodyGetQuaternion(id), sizeof place->quaternion);
-    memcpy(place->rotation, dBodyGetRotation(id), sizeof place->rotation);
-    real_read(place->v, dBodyGetLinearVel(id), 3);
-    real_read(place->v + 3, dBodyGetAngularVel(id), 3);
-    dQuaternion quaternion = {0};
-    real_write(quaternion, way->from->poses[b].quaternion, 4);
-    dBodyStepperPlace(id, position, quaternion, NULL);
+    real_read(v + 6 * b, dBodyGetLinearVel(id), 3);
+    real_read(v + 6 * b + 3, dBodyGetAngularVel(id), 3);
     set_velocity(id, way->from->v + 6 * b);
   }
 }
 
-static void put_back(const sweep_way *way, const sweep_place places[]) {
-  for (int b = 0; b < way->home->n_bodies; b++) {
-    dBodyID id = way->home->bodies[b].id;
-    dBodyStepperPlace(id, places[b].position, places[b].quaternion,
-                      places[b].rotation);
-    set_velocity(id, places[b].v);
-  }
+static void put_back(const sweep_way *way, const host_place places[],
+                     const double v[]) {
+  world_put_back(way->home, places);
+  for (int b = 0; b < way->home->n_bodies; b++)
+    set_velocity(way->home->bodies[b].id, v + 6 * b);
 }
 
 bool step_sweep_start(step_sweep *sweep, const sweep_way *way) {
@@ -821,12 +803,14 @@ bool step_sweep_start(step_sweep *sweep, const sweep_way *way) {
   int n = home->n_bodies;
   bool any = false;
   dBodyID *ids;
-  sweep_place *places;
+  host_place *places;
+  double *v;
   sweep->n_pairs = 0;
   if (!step_sweep_open(sweep)) return false;
   arena_start(&sweep->arena);
   if (!ARENA_TAKE(&sweep->arena, ids, n) ||
-      !ARENA_TAKE(&sweep->arena, places, n))
+      !ARENA_TAKE(&sweep->arena, places, n) ||
+      !ARENA_TAKE(&sweep->arena, v, 6 * n))
     return false;
   for (int b = 0; b < n; b++) ids[b] = home->bodies[b].id;
   const sweep_request request = {.world = home->settings.world,
@@ -837,10 +821,10 @@ bool step_sweep_start(step_sweep *sweep, const sweep_way *way) {
                                  .contacts = way->contacts};
   if (find_any_fast(sweep, &request, &any) != GAP_OK) return false;
   if (!any) return true;
-  put_on_way(way, places);
+  put_on_way(way, places, v);
   bool found =
       read_bodies(sweep, &request) && find_pairs(sweep, &request) == GAP_OK;
-  put_back(way, places);
+  put_back(way, places, v);
   for (int b = 0; b < n && found; b++) sweep->bodies[b].number = b;
   return found;
 }

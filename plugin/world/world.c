@@ -564,13 +564,6 @@ bool world_read(world_snapshot *world, const world_settings *settings,
 
 /* --- at other poses -------------------------------------------------------- */
 
-/* A body's place in the host, to be put back. */
-typedef struct host_place {
-  dVector3 position;
-  dQuaternion quaternion;
-  dMatrix3 rotation;
-} host_place;
-
 /* The host gives up on a pose that it cannot normalise. */
 static bool check_poses(const world_snapshot *home, const world_pose poses[],
                         outcome *out) {
@@ -601,10 +594,10 @@ static void place_alone(dBodyID id, const dReal position[3],
   memcpy((dReal *)dBodyGetRotation(id), rotation, sizeof(dMatrix3));
 }
 
-static void move_bodies(const world_reader *r, const world_pose poses[],
-                        host_place places[]) {
-  for (int b = 0; b < r->world->n_bodies; b++) {
-    dBodyID id = r->world->bodies[b].id;
+static void move_bodies(const world_snapshot *world, const world_pose poses[],
+                        host_place places[], bool alone) {
+  for (int b = 0; b < world->n_bodies; b++) {
+    dBodyID id = world->bodies[b].id;
     host_place *place = &places[b];
     memcpy(place->position, dBodyGetPosition(id), sizeof place->position);
     memcpy(place->quaternion, dBodyGetQuaternion(id), sizeof place->quaternion);
@@ -614,7 +607,7 @@ static void move_bodies(const world_reader *r, const world_pose poses[],
     dMatrix3 rotation;
     real_write(position, poses[b].position, 3);
     real_write(quaternion, poses[b].quaternion, 4);
-    if (!r->errors) {
+    if (!alone) {
       dBodyStepperPlace(id, position, quaternion, NULL);
       continue;
     }
@@ -624,13 +617,23 @@ static void move_bodies(const world_reader *r, const world_pose poses[],
   }
 }
 
-static void put_bodies_back(const world_reader *r, const host_place places[]) {
-  for (int b = 0; b < r->world->n_bodies; b++) {
+static void put_bodies_back(const world_snapshot *world,
+                            const host_place places[], bool alone) {
+  for (int b = 0; b < world->n_bodies; b++) {
     const host_place *place = &places[b];
-    (r->errors ? place_alone : dBodyStepperPlace)(
-        r->world->bodies[b].id, place->position, place->quaternion,
+    (alone ? place_alone : dBodyStepperPlace)(
+        world->bodies[b].id, place->position, place->quaternion,
         place->rotation);
   }
+}
+
+void world_place(const world_snapshot *home, const world_pose poses[],
+                 host_place places[]) {
+  move_bodies(home, poses, places, false);
+}
+
+void world_put_back(const world_snapshot *home, const host_place places[]) {
+  put_bodies_back(home, places, false);
 }
 
 static double displacement_along(const double J[6], const host_body *body,
@@ -843,9 +846,9 @@ static bool read_at(world_reader *r, const world_snapshot *home,
   /* what is found by its address there */
   for (int b = 0; b < home->n_bodies; b++)
     world->bodies[b].id = home->bodies[b].id;
-  move_bodies(r, poses, places);
+  move_bodies(r->world, poses, places, r->errors);
   bool read = read_moved(r, home, poses);
-  put_bodies_back(r, places);
+  put_bodies_back(r->world, places, r->errors);
   return read;
 }
 

@@ -123,6 +123,21 @@ typedef struct world_snapshot {
 bool world_read(world_snapshot *world, const world_settings *settings,
                 const dStepperIsland *islands, size_t n_islands, outcome *out);
 
+/** A body's place in the host. */
+typedef struct host_place {
+  dVector3 position;
+  dQuaternion quaternion;
+  dMatrix3 rotation;
+} host_place;
+
+/** Put the host's bodies and their geoms at other poses, [home->n_bodies], until
+ *  world_put_back.
+ *  @param places  [home->n_bodies] out: where they were */
+void world_place(const world_snapshot *home, const world_pose poses[],
+                 host_place places[]);
+/** Put them back bit for bit. */
+void world_put_back(const world_snapshot *home, const host_place places[]);
+
 /**
  * Look at a world at other poses.
  *
