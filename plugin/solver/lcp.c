@@ -71,7 +71,8 @@ typedef struct solve {
   int *row_power, *column_power; /* [n] of two: the scales */
   int unit;                      /* q is scaled by two to this as well */
   double *value;                 /* [n entries] of the scaled M */
-  double *q;                     /* [n] scaled */
+  double *dense;  /* [n n] it in full, once a path has asked; or NULL */
+  double *q;      /* [n] scaled */
   double *z, *w;  /* [n] a candidate, in scaled or in original units */
   double *size;   /* [n] what its w were added up from */
   double *best;   /* [n] the caller's z */
@@ -457,12 +458,13 @@ static double *dense_matrix(solve *s) {
   const lemke_problem *p = &s->scaled;
   size_t n = (size_t)p->n;
   double *M;
+  if (s->dense != NULL) return s->dense;
   if (!ARENA_TAKE(&s->arena, M, n * n)) return NULL;
   memset(M, 0, n * n * sizeof *M);
   for (size_t j = 0; j < n; j++)
     for (int e = p->column_start[j]; e < p->column_start[j + 1]; e++)
       M[(size_t)p->row[e] * n + j] += p->value[e];
-  return M;
+  return s->dense = M;
 }
 
 /* One path by whole tableaus, and what follows from the basis that it ends at. */
