@@ -97,16 +97,21 @@ fi
 
 # ---- what cannot be stood in for ----
 
-# a library that says it is in single precision, and one of another name
-cat >other.c <<'LIBRARY'
-const char *dGetConfiguration(void) { return "ODE ODE_single_precision"; }
+# a library that says it is in the other precision, and one of another name
+case $(sed -n 's/^HOST_PRECISION = //p' "$build/Makefile") in
+  double) other=single ;;
+  *) other=double ;;
+esac
+cat >other.c <<LIBRARY
+const char *dGetConfiguration(void) { return "ODE ODE_${other}_precision"; }
 LIBRARY
-$compiler -shared -fPIC other.c -o single.so -Wl,-soname,libode.so.8
+$compiler -shared -fPIC other.c -o foreign.so -Wl,-soname,libode.so.8
 $compiler -shared -fPIC other.c -o other.so -Wl,-soname,libode-double.so.3
-run "$late" now ./single.so
-check "single precision: status 2" status_is 2
-check "single precision: one line" n_lines 1 err
-check "single precision: named" err_has 'opened ./single.so, which is in single'
+run "$late" now ./foreign.so
+check "the other precision: status 2" status_is 2
+check "the other precision: one line" n_lines 1 err
+check "the other precision: named" err_has \
+  "opened ./foreign.so, which is in $other precision"
 run "$late" now libode.so.8 deep ./other.so
 check "another name: status 2" status_is 2
 check "another name: one line" n_lines 1 err

@@ -174,10 +174,18 @@ fi
 
 # ---- hosts ----
 
+# by the command alone: that of the other precision may be in the build folder
+precision=$(sed -n 's/^HOST_PRECISION = //p' "$build/Makefile")
+case $precision in
+  double) other=single ;;
+  *) other=double ;;
+esac
+mkdir alone
+cp "$command" alone/ode-mlcp
+ln -s "$build/lib" alone/lib
+command=$work/alone/ode-mlcp
+
 cat >host.c <<'HOST'
-#ifndef PRECISION
-#define PRECISION "ODE_single_precision"
-#endif
 const char *dGetConfiguration(void) { return "ODE " PRECISION " ODE_OPC"; }
 int dWorldStep(void *world, float h) { (void)world; (void)h; return 1; }
 HOST
@@ -190,56 +198,77 @@ int main(void) {
   return used == 0;
 }
 USES
-# make_host FOLDER SONAME FLAG...: a program in FOLDER on a library of that name
+# make_host FOLDER SONAME PRECISION: a program in FOLDER on a library of that name
 make_host() {
   folder=$1 name=$2
-  shift 2
   mkdir -p "$folder"
-  $compiler "$@" -shared -fPIC -Wl,-soname,"$name" -o "$folder/$name" host.c &&
+  $compiler "-DPRECISION=\"ODE_${3}_precision\"" -shared -fPIC -Wl,-soname,"$name" -o "$folder/$name" host.c &&
     $compiler -o "$folder/uses" uses.c "$folder/$name" \
       -Wl,-rpath,"$work/$folder"
 }
 
-make_host single libode.so.8
-check_refused "a single-precision host" "libode.so.8, is in single precision" \
-  single/uses
-make_host older libode.so.6
+make_host foreign libode.so.8 $other
+check_refused "a host of the other precision" \
+  "libode.so.8, is in $other precision; this ode-mlcp is for $precision" \
+  foreign/uses
+make_host older libode.so.6 $precision
 check_refused "a host of another name" "needs libode.so.6" older/uses
 
 # the same library reached through LD_LIBRARY_PATH
-$compiler -o roaming uses.c single/libode.so.8
-LD_LIBRARY_PATH=$work/single
+$compiler -o roaming uses.c foreign/libode.so.8
+LD_LIBRARY_PATH=$work/foreign
 export LD_LIBRARY_PATH
-check_refused "a single-precision host on LD_LIBRARY_PATH" "single precision" \
-  ./roaming
+check_refused "a host of the other precision on LD_LIBRARY_PATH" \
+  "$other precision" ./roaming
 unset LD_LIBRARY_PATH
 
 # a script in between hides the program from the command, not from the plugin
 cat >hides <<'SCRIPT'
 #!/bin/sh
-single/uses
+foreign/uses
 echo "status $?"
 SCRIPT
 chmod +x hides
 rm -f started
 run ./hides
-check "a hidden single-precision host: its program ends with 2" \
+check "a hidden host of the other precision: its program ends with 2" \
   grep -q '^status 2' out
-check "a hidden single-precision host: said" \
-  err_has '^ode-mlcp: .*single/uses: .* is in single precision'
-check "a hidden single-precision host: does not start" [ ! -e started ]
+check "a hidden host of the other precision: said" \
+  err_has "^ode-mlcp: .*foreign/uses: .* is in $other precision"
+check "a hidden host of the other precision: does not start" [ ! -e started ]
 
-# negative control: the same in double precision starts
-make_host double libode.so.8 '-DPRECISION="ODE_double_precision"'
+# negative control: the same in our precision starts
+make_host own libode.so.8 $precision
 rm -f started
-run double/uses
-check "a double-precision host starts" [ -e started ]
-sed 's/single/double/' hides >hides-double
-chmod +x hides-double
+run own/uses
+check "a host of our precision starts" [ -e started ]
+sed 's/foreign/own/' hides >hides-own
+chmod +x hides-own
 rm -f started
-run ./hides-double
-check "a hidden double-precision host starts" [ -e started ]
-check "a hidden double-precision host: its status" grep -q '^status 0' out
+run ./hides-own
+check "a hidden host of our precision starts" [ -e started ]
+check "a hidden host of our precision: its status" grep -q '^status 0' out
+
+# the command of the other precision takes over, with all that was said
+case $precision in
+  double) mkdir alone/single && mine=alone theirs=alone/single ;;
+  *) mkdir alone/below && mv alone/ode-mlcp alone/lib alone/below &&
+    mine=alone/below theirs=alone ;;
+esac
+cat >$theirs/ode-mlcp <<'SCRIPT'
+#!/bin/sh
+echo "$# words, the last: $4"
+SCRIPT
+chmod +x $theirs/ode-mlcp
+command=$work/$mine/ode-mlcp
+rm -f started
+run --strict foreign/uses "two words"
+check "the other command: status" status_is 0
+check "the other command: takes over" grep -q '^4 words, the last: two words' out
+check "the other command: the program does not start here" [ ! -e started ]
+run own/uses
+check "the other command: leaves what fits alone" [ -e started ]
+command=$build/ode-mlcp
 
 # ---- a host without some of our patches ----
 

@@ -1,7 +1,6 @@
 #include "command/preloads.h"
 
 #include <dirent.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +14,7 @@
 #define PLUGIN_FILE "ode_mlcp_preload.so"
 #define RECORDER_FILE "ode_mlcp_recorder.so"
 
-/* The folder of this very program, without its last slash. */
-static bool own_folder(char folder[PATH_MAX]) {
+bool preloads_own_folder(char folder[PATH_MAX]) {
   ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
   if (length <= 0) return false;
   folder[length] = '\0';
@@ -64,11 +62,11 @@ static bool find_folder(const char *file, char folder[PATH_MAX], char *message,
   enum { N_BESIDE = sizeof beside / sizeof beside[0] };
   char own[PATH_MAX], candidate[PATH_MAX + 32];
 
-  for (size_t k = 0; k < N_BESIDE && own_folder(own); k++) {
+  for (size_t k = 0; k < N_BESIDE && preloads_own_folder(own); k++) {
     snprintf(candidate, sizeof candidate, "%s/%s", own, beside[k]);
     if (take_folder(candidate, file, folder)) return true;
   }
-  if (own_folder(own) && find_below(own, file, folder)) return true;
+  if (preloads_own_folder(own) && find_below(own, file, folder)) return true;
   if (take_folder(INSTALLED_LIBDIR "/ode-mlcp", file, folder)) return true;
   snprintf(message, message_size,
            "cannot find " HOST_FILE

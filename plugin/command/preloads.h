@@ -3,6 +3,7 @@
 #ifndef ODE_MLCP_COMMAND_PRELOADS_H
 #define ODE_MLCP_COMMAND_PRELOADS_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -25,6 +26,10 @@ typedef enum preload_set {
  */
 bool preloads_value(unsigned set, char *value, size_t value_size, char *message,
                     size_t message_size);
+
+/** The folder of this very program, without its last slash; false where it cannot
+ *  be told. */
+bool preloads_own_folder(char folder[PATH_MAX]);
 
 /** The path of `file`, which lies beside the host; looked for as above.
  *

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "command/arguments.h"
+#include "command/other_precision.h"
 #include "preload/host_probe.h"
 
 /* ---- finding it ---- */
@@ -194,6 +195,7 @@ bool program_check(program *found, const char *name) {
 
   host_probe_result result = host_probe(found->loader, found->path, library);
   if (result == HOST_PROBE_FITS) return true;
+  if (result == HOST_PROBE_OTHER_PRECISION) other_precision_become();
   host_probe_explain(result, found->path, library, message, sizeof message);
   complain("%s", message);
   return false;

@@ -22,7 +22,8 @@ bool program_find(program *found, const char *name, char *message,
                   size_t message_size);
 
 /** Find it and see whether it can run on the patched host: else says in one line
- *  why not. */
+ *  why not. Where it needs a host of the other precision, the ode-mlcp for that
+ *  takes over, if there is one. */
 bool program_check(program *found, const char *name);
 
 #endif

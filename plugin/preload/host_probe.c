@@ -79,18 +79,21 @@ host_probe_result host_probe(const char *loader, const char *program,
     return HOST_PROBE_OTHER_NAME;
   }
   char soname[NAME_MAX + 1];
-  return library[0] == '/' && ode_file_read(library, soname) == ODE_FILE_SINGLE
-             ? HOST_PROBE_SINGLE
+  return library[0] == '/' &&
+                 ode_file_read(library, soname) == ODE_FILE_OTHER_PRECISION
+             ? HOST_PROBE_OTHER_PRECISION
              : HOST_PROBE_FITS;
 }
 
 void host_probe_explain(host_probe_result result, const char *program,
                         const char *library, char *message,
                         size_t message_size) {
-  if (result == HOST_PROBE_SINGLE)
+  if (result == HOST_PROBE_OTHER_PRECISION)
     snprintf(message, message_size,
-             "%s: its ODE library, %s, is in single precision", program,
-             library);
+             "%s: its ODE library, %s, is in %s precision; this ode-mlcp is "
+             "for %s",
+             program, library, ODE_FILE_PRECISION(false),
+             ODE_FILE_PRECISION(true));
   else
     snprintf(message, message_size,
              "%s: needs %s; only " ODE_FILE_SONAME " can be stood in for",

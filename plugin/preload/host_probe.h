@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 typedef enum host_probe_result {
-  HOST_PROBE_FITS,      /* none needed, or one that the host can stand in for */
-  HOST_PROBE_SINGLE,    /* one in single precision */
-  HOST_PROBE_OTHER_NAME /* one of another name (libode.so.6) */
+  HOST_PROBE_FITS, /* none needed, or one that the host can stand in for */
+  HOST_PROBE_OTHER_PRECISION, /* one in the precision that the host is not in */
+  HOST_PROBE_OTHER_NAME       /* one of another name (libode.so.6) */
 } host_probe_result;
 
 /**

@@ -6,6 +6,7 @@
 #include <link.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -94,7 +95,9 @@ static const ElfW(Ehdr) * header_of(const file_image *image) {
 /* dGetConfiguration's words tell a library's precision. */
 static ode_file_kind judge(const file_image *image, const char *path,
                            char soname[NAME_MAX + 1]) {
-  static const char single[] = "ODE_single_precision";
+  char other[32];
+  int length = snprintf(other, sizeof other, "ODE_%s_precision",
+                        ODE_FILE_PRECISION(false));
   const ElfW(Ehdr) *header = header_of(image);
   if (header == NULL) return ODE_FILE_NONE;
   if (!read_soname(image, header, soname)) {
@@ -103,8 +106,8 @@ static ode_file_kind judge(const file_image *image, const char *path,
   }
   if (!ode_file_has_name(soname)) return ODE_FILE_NONE;
   if (strcmp(soname, ODE_FILE_SONAME) != 0) return ODE_FILE_OTHER_NAME;
-  return memmem(image->bytes, image->size, single, sizeof single - 1) != NULL
-             ? ODE_FILE_SINGLE
+  return memmem(image->bytes, image->size, other, (size_t)length) != NULL
+             ? ODE_FILE_OTHER_PRECISION
              : ODE_FILE_FITS;
 }
 

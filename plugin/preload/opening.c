@@ -129,11 +129,11 @@ static ode_file_kind judge(const char *name, const void *caller,
 
 static void __attribute__((noreturn))
 end_program(ode_file_kind kind, const char *path, const char *soname) {
-  if (kind == ODE_FILE_SINGLE)
+  if (kind == ODE_FILE_OTHER_PRECISION)
     message_say((const char *[]){
-        program_invocation_short_name, " opened ", path,
-        ", which is in single precision; only ODE in double precision",
-        " can be stood in for", NULL});
+        program_invocation_short_name, " opened ", path, ", which is in ",
+        ODE_FILE_PRECISION(false), " precision; only ODE in ",
+        ODE_FILE_PRECISION(true), " precision can be stood in for", NULL});
   else
     message_say((const char *[]){
         program_invocation_short_name, " opened ", path, " (", soname,
