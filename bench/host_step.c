@@ -7,6 +7,7 @@
 #include <ode/stepper.h>
 
 #include "bench_clock.h"
+#include "gap/real.h"
 #include "lcp_form.h"
 #include "ode_mlcp.h"
 #include "stepper/process.h"
@@ -29,13 +30,10 @@ void scene_state_release(scene_state *state) { free(state->numbers); }
 void scene_state_read(scene_state *state, const scene *scene) {
   for (int b = 0; b < state->n_bodies; b++) {
     double *numbers = state->numbers[b];
-    memcpy(numbers, dBodyGetPosition(scene->bodies[b]), 3 * sizeof *numbers);
-    memcpy(numbers + 3, dBodyGetQuaternion(scene->bodies[b]),
-           4 * sizeof *numbers);
-    memcpy(numbers + 7, dBodyGetLinearVel(scene->bodies[b]),
-           3 * sizeof *numbers);
-    memcpy(numbers + 10, dBodyGetAngularVel(scene->bodies[b]),
-           3 * sizeof *numbers);
+    real_read(numbers, dBodyGetPosition(scene->bodies[b]), 3);
+    real_read(numbers + 3, dBodyGetQuaternion(scene->bodies[b]), 4);
+    real_read(numbers + 7, dBodyGetLinearVel(scene->bodies[b]), 3);
+    real_read(numbers + 10, dBodyGetAngularVel(scene->bodies[b]), 3);
   }
 }
 
@@ -44,7 +42,9 @@ void scene_state_write(const scene_state *state, scene *scene) {
     const double *n = state->numbers[b];
     dBodyID body = scene->bodies[b];
     dBodySetPosition(body, n[0], n[1], n[2]);
-    dBodySetQuaternion(body, n + 3);
+    dQuaternion q;
+    real_write(q, n + 3, 4);
+    dBodySetQuaternion(body, q);
     dBodySetLinearVel(body, n[7], n[8], n[9]);
     dBodySetAngularVel(body, n[10], n[11], n[12]);
     dBodySetForce(body, 0, 0, 0);
@@ -163,7 +163,7 @@ void host_case_close(host_case *opened) {
 /* Add a contact's force to the impulses of its rows: `first` is the normal, the
  * friction rows follow. */
 static void add_force(const mlcp_problem *problem, double p[], int first,
-                      const double force[3]) {
+                      const dReal force[3]) {
   for (int r = first; r < problem->n_rows; r++) {
     const mlcp_row *row = &problem->rows[r];
     if (r > first && row->kind != MLCP_ROW_FRICTION) break;

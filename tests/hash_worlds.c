@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../bench/library.h"
+#include "gap/real.h"
 #include "hash.h"
 #include "mlcp/mlcp_folder.h"
 #include "ode_mlcp.h"
@@ -43,6 +44,12 @@ static const struct way {
             {"gap", ODE_MLCP_SCHEME_GAP, 40},
             {"trapezoid", ODE_MLCP_SCHEME_TRAPEZOID, 25}};
 
+static void hash_reals(hash *of, const dReal numbers[], int count) {
+  double copy[4];
+  real_read(copy, numbers, count);
+  hash_numbers(of, copy, count);
+}
+
 static bool hash_world(hash *of_all, const struct world *world,
                        const struct way *way) {
   hash own = hash_start();
@@ -55,10 +62,10 @@ static bool hash_world(hash *of_all, const struct world *world,
   for (int step = 0; taken && step < way->steps; step++) {
     taken = scene_step(scene, dWorldStep, 0.01) != 0;
     for (int b = 0; b < scene->n_bodies; b++) {
-      hash_numbers(&own, dBodyGetPosition(scene->bodies[b]), 3);
-      hash_numbers(&own, dBodyGetQuaternion(scene->bodies[b]), 4);
-      hash_numbers(&own, dBodyGetLinearVel(scene->bodies[b]), 3);
-      hash_numbers(&own, dBodyGetAngularVel(scene->bodies[b]), 3);
+      hash_reals(&own, dBodyGetPosition(scene->bodies[b]), 3);
+      hash_reals(&own, dBodyGetQuaternion(scene->bodies[b]), 4);
+      hash_reals(&own, dBodyGetLinearVel(scene->bodies[b]), 3);
+      hash_reals(&own, dBodyGetAngularVel(scene->bodies[b]), 3);
     }
   }
   scene_destroy(scene);

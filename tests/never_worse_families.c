@@ -41,7 +41,7 @@ static bool is_soft(const drawn_world *w) {
 
 static double speed_lost(const drawn_world *w, double time) {
   (void)time;
-  const double *v = dBodyGetLinearVel(w->hand);
+  const dReal *v = dBodyGetLinearVel(w->hand);
   return hypot(hypot(v[X] - w->kept[0], v[Y] - w->kept[1]), v[Z]) / w->kept[2];
 }
 
@@ -79,7 +79,7 @@ static void make_ghost(drawn_world *w) {
   const double heading = draw_one_in(w, 3) ? 0 : draw_between(w, 0, 6.28);
   const double speed = w->speed * draw_scale(w, 0.2, 2);
   w->hand = add_slider_body(w, shape, heading);
-  const double *x = dBodyGetPosition(w->hand);
+  const dReal *x = dBodyGetPosition(w->hand);
   dBodySetPosition(w->hand, 0.3 * w->size, 0.2 * w->size, x[2]);
   w->kept[0] = speed * cos(heading);
   w->kept[1] = speed * sin(heading);
@@ -98,7 +98,7 @@ static void make_slide(drawn_world *w) {
   const double speed = w->speed * draw_scale(w, 0.5, 2);
   for (int i = 0; i < 2; i++) {
     dBodyID body = add_slider_body(w, draw_below(w, 5), heading);
-    const double *x = dBodyGetPosition(body);
+    const dReal *x = dBodyGetPosition(body);
     dBodySetPosition(body, 0, 2 * i * w->size, x[2]);
     dBodySetLinearVel(body, speed * cos(heading), speed * sin(heading), 0);
   }
@@ -135,7 +135,7 @@ static void make_ramp(drawn_world *w) {
 
 static double off_the_mover(const drawn_world *w, double time) {
   if (time < w->kept[3]) return 0;
-  const double *v = dBodyGetLinearVel(w->hand);
+  const dReal *v = dBodyGetLinearVel(w->hand);
   return hypot(hypot(v[X] - w->mover_velocity[X], v[Y] - w->mover_velocity[Y]),
                v[Z] - w->mover_velocity[Z]) /
          w->kept[2];
@@ -167,7 +167,7 @@ static void run_lift(drawn_world *w, double time) {
   double *v = w->mover_velocity;
   v[X] = w->kept[0] * (time < w->kept[4] ? time / w->kept[4] : 1);
   v[Z] = w->kept[1] * (time < w->kept[4] ? time / w->kept[4] : 1);
-  const double *x = dGeomGetPosition(w->mover);
+  const dReal *x = dGeomGetPosition(w->mover);
   dGeomSetPosition(w->mover, x[X] + h * v[X], x[Y], x[Z] + h * v[Z]);
 }
 
@@ -270,7 +270,7 @@ static void make_car(drawn_world *w) {
 
 static double still_moves(const drawn_world *w, double time) {
   if (time < w->kept[3]) return 0;
-  const double *v = dBodyGetLinearVel(w->hand);
+  const dReal *v = dBodyGetLinearVel(w->hand);
   return hypot(hypot(v[X], v[Y]), v[Z]) / w->speed;
 }
 
@@ -331,7 +331,7 @@ static void make_door(drawn_world *w) {
   if (draw_one_in(w, 2)) {
     dBodySetAngularVel(door, 0, 0, draw_between(w, 1, 5) * w->speed / s);
     /* about its hinge */
-    const double *spin = dBodyGetAngularVel(door);
+    const dReal *spin = dBodyGetAngularVel(door);
     dBodySetLinearVel(door, 0, 0.5 * s * spin[2], 0);
   } else {
     dBodyID ball = add_ball(w, pick_mass(w, 5), 0.2 * s, 0.2 * s, -s, s);

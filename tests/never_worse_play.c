@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "gap/real.h"
 #include "never_worse_world.h"
 
 enum { SAMPLES = 24 };
@@ -47,8 +48,8 @@ static double cpu_seconds(void) {
 static void write_places(const drawn_world *w, FILE *file) {
   for (int i = 0; i < w->n_bodies; i++) {
     double row[8];
-    memcpy(row, dBodyGetPosition(w->bodies[i]), 3 * sizeof *row);
-    memcpy(row + 3, dBodyGetQuaternion(w->bodies[i]), 4 * sizeof *row);
+    real_read(row, dBodyGetPosition(w->bodies[i]), 3);
+    real_read(row + 3, dBodyGetQuaternion(w->bodies[i]), 4);
     row[7] = w->sizes[i];
     fwrite(row, sizeof row, 1, file);
   }

@@ -1,4 +1,5 @@
 #include "never_worse_world.h"
+#include "gap/real.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -80,7 +81,7 @@ dBodyID add_cylinder(drawn_world *w, double mass, double radius, double length,
 dBodyID add_convex(drawn_world *w, double mass, double a, double b, double c,
                    double x, double y, double z) {
   /* the host keeps pointers into these */
-  static double planes[24], points[24];
+  static dReal planes[24], points[24];
   static const unsigned polygons[] = {4, 4, 6, 2, 0, 4, 3, 7, 5, 1,
                                       4, 1, 5, 4, 0, 4, 6, 7, 3, 2,
                                       4, 2, 3, 1, 0, 4, 5, 7, 6, 4};
@@ -109,7 +110,7 @@ dGeomID add_static_box(drawn_world *w, double a, double b, double c, double x,
 
 /* ---- floors ---- */
 
-static double field_height(void *user, int x, int z) {
+static dReal field_height(void *user, int x, int z) {
   const drawn_world *w = user;
   return w->bump * (1 + sin(1.3 * x) * cos(1.1 * z)) / 2;
 }
@@ -174,7 +175,7 @@ static void into_frame(dBodyID body, const double place[3], double out[3]) {
   dVector3 local = {place[0], place[1], place[2]};
   if (body != NULL)
     dBodyGetPosRelPoint(body, place[0], place[1], place[2], local);
-  memcpy(out, local, 3 * sizeof *out);
+  real_read(out, local, 3);
 }
 
 static void direction_into_frame(dBodyID body, const double axis[3],
@@ -182,7 +183,7 @@ static void direction_into_frame(dBodyID body, const double axis[3],
   dVector3 local = {axis[0], axis[1], axis[2]};
   if (body != NULL)
     dBodyVectorFromWorld(body, axis[0], axis[1], axis[2], local);
-  memcpy(out, local, 3 * sizeof *out);
+  real_read(out, local, 3);
 }
 
 static dJointID keep_joint(drawn_world *w, dJointID joint, dBodyID a, dBodyID b,
@@ -224,7 +225,8 @@ dJointID join_slider(drawn_world *w, dBodyID a, dBodyID b, int axis) {
   dJointID joint = dJointCreateSlider(w->world, 0);
   dJointAttach(joint, a, b);
   dJointSetSliderAxis(joint, axis == 0, axis == 1, axis == 2);
-  return keep_joint(w, joint, a, b, dBodyGetPosition(a), axis, (axis + 1) % 3);
+  return keep_joint(w, joint, a, b, real3(dBodyGetPosition(a)).at, axis,
+                    (axis + 1) % 3);
 }
 
 dJointID join_universal(drawn_world *w, dBodyID a, dBodyID b, double x,
@@ -239,19 +241,19 @@ dJointID join_universal(drawn_world *w, dBodyID a, dBodyID b, double x,
 
 dJointID join_hinge2(drawn_world *w, dBodyID chassis, dBodyID wheel) {
   dJointID joint = dJointCreateHinge2(w->world, 0);
-  const double *place = dBodyGetPosition(wheel);
+  const dReal *place = dBodyGetPosition(wheel);
   const dVector3 up = {0, 0, 1}, across = {0, 1, 0};
   dJointAttach(joint, chassis, wheel);
   dJointSetHinge2Anchor(joint, place[0], place[1], place[2]);
   dJointSetHinge2Axes(joint, up, across);
-  return keep_joint(w, joint, chassis, wheel, place, 2, 1);
+  return keep_joint(w, joint, chassis, wheel, real3(place).at, 2, 1);
 }
 
 dJointID join_fixed(drawn_world *w, dBodyID a, dBodyID b) {
   dJointID joint = dJointCreateFixed(w->world, 0);
   dJointAttach(joint, a, b);
   dJointSetFixed(joint);
-  return keep_joint(w, joint, a, b, dBodyGetPosition(a), 2, 0);
+  return keep_joint(w, joint, a, b, real3(dBodyGetPosition(a)).at, 2, 0);
 }
 
 void set_stops(drawn_world *w, double low, double high, double bounce) {
@@ -283,7 +285,7 @@ static void out_of_frame(dBodyID body, const double local[3], double out[3]) {
   dVector3 place = {local[0], local[1], local[2]};
   if (body != NULL)
     dBodyGetRelPointPos(body, local[0], local[1], local[2], place);
-  memcpy(out, place, 3 * sizeof *out);
+  real_read(out, place, 3);
 }
 
 static void direction_out_of_frame(dBodyID body, const double local[3],
@@ -291,7 +293,7 @@ static void direction_out_of_frame(dBodyID body, const double local[3],
   dVector3 axis = {local[0], local[1], local[2]};
   if (body != NULL)
     dBodyVectorToWorld(body, local[0], local[1], local[2], axis);
-  memcpy(out, axis, 3 * sizeof *out);
+  real_read(out, axis, 3);
 }
 
 static double dot(const double a[3], const double b[3]) {
@@ -355,9 +357,9 @@ static double kinetic_energy(dBodyID body) {
   dMass mass;
   dVector3 turn;
   dBodyGetMass(body, &mass);
-  const double *v = dBodyGetLinearVel(body), *spin = dBodyGetAngularVel(body);
+  const dReal *v = dBodyGetLinearVel(body), *spin = dBodyGetAngularVel(body);
   dBodyVectorFromWorld(body, spin[0], spin[1], spin[2], turn);
-  double twice = mass.mass * dot(v, v);
+  double twice = mass.mass * dot(real3(v).at, real3(v).at);
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) twice += turn[i] * mass.I[4 * i + j] * turn[j];
   return twice / 2;
@@ -377,11 +379,12 @@ double world_energy(const drawn_world *w) {
 
 bool world_is_whole(const drawn_world *w) {
   for (int i = 0; i < w->n_bodies; i++) {
-    const double *x = dBodyGetPosition(w->bodies[i]);
-    const double *v = dBodyGetLinearVel(w->bodies[i]);
-    const double *q = dBodyGetQuaternion(w->bodies[i]);
+    const dReal *x = dBodyGetPosition(w->bodies[i]);
+    const dReal *v = dBodyGetLinearVel(w->bodies[i]);
+    const dReal *q = dBodyGetQuaternion(w->bodies[i]);
     const double far = fabs(x[0]) + fabs(x[1]) + fabs(x[2]);
-    if (!(far < 1e3 * w->size) || !(dot(v, v) < 1e6 * w->speed * w->speed) ||
+    if (!(far < 1e3 * w->size) ||
+        !(dot(real3(v).at, real3(v).at) < 1e6 * w->speed * w->speed) ||
         !(q[0] * q[0] <= 1.1))
       return false;
   }
@@ -398,9 +401,9 @@ static void tell_motion(const drawn_world *w, dContact *contact, bool second) {
   memcpy(contact->fdir1, first, sizeof first);
   const double sign = second ? 1 : -1;
   contact->surface.mode |= dContactFDir1 | dContactMotion1 | dContactMotion2;
-  contact->surface.motion1 = sign * dot(first, w->mover_velocity);
-  contact->surface.motion2 = sign * dot(other, w->mover_velocity);
-  const double along = dot(contact->geom.normal, w->mover_velocity);
+  contact->surface.motion1 = sign * dot(real3(first).at, w->mover_velocity);
+  contact->surface.motion2 = sign * dot(real3(other).at, w->mover_velocity);
+  const double along = dot(real3(contact->geom.normal).at, w->mover_velocity);
   if (along == 0) return;
   contact->surface.mode |= dContactMotionN;
   contact->surface.motionN = sign * along;
@@ -437,15 +440,13 @@ typedef struct body_motion {
 
 static void read_motions(const drawn_world *w, body_motion motions[]) {
   for (int i = 0; i < w->n_bodies; i++) {
-    memcpy(motions[i].velocity, dBodyGetLinearVel(w->bodies[i]),
-           3 * sizeof(double));
-    memcpy(motions[i].velocity + 3, dBodyGetAngularVel(w->bodies[i]),
-           3 * sizeof(double));
+    real_read(motions[i].velocity, dBodyGetLinearVel(w->bodies[i]), 3);
+    real_read(motions[i].velocity + 3, dBodyGetAngularVel(w->bodies[i]), 3);
   }
 }
 
-static double work_on(const drawn_world *w, dBodyID body, const double force[3],
-                      const double torque[3], const body_motion before[],
+static double work_on(const drawn_world *w, dBodyID body, const dReal force[3],
+                      const dReal torque[3], const body_motion before[],
                       const body_motion after[]) {
   if (body == NULL) return 0;
   for (int i = 0; i < w->n_bodies; i++)

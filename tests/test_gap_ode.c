@@ -6,6 +6,7 @@
 
 #include "failing_memory.h"
 #include "gap/gap_ode.h"
+#include "gap/real.h"
 #include "test_gap_oracle.h"
 #include "world/contact_memory.h"
 
@@ -672,9 +673,10 @@ static contact_entry entry_of(const gap_contact *contact, dGeomID a,
   dGeomID geoms[2] = {a, b};
   for (int side = 0; side < 2; side++) {
     dVector3 arm, local;
-    vec3_subtract(arm, contact->point, dGeomGetPosition(geoms[side]));
+    const dReal *from = dGeomGetPosition(geoms[side]);
+    for (int k = 0; k < 3; k++) arm[k] = contact->point[k] - from[k];
     dMultiply1_331(local, dGeomGetRotation(geoms[side]), arm);
-    vec3_copy(entry.local[side], local);
+    real_read(entry.local[side], local, 3);
     entry.identity.feature[side] = contact->feature[side];
     entry.identity.part[side] = contact->triangle[side];
   }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/vec3.h"
+#include "gap/real.h"
 #include "rows/contact_rows.h"
 #include "testing.h"
 
@@ -97,7 +98,7 @@ static void random_contact(scene *s, dContact *contact) {
     contact->geom.normal[i] = normal[i] / length;
     contact->geom.pos[i] = position[i];
   }
-  vec3_cross(along, contact->geom.normal, direction);
+  vec3_cross(along, real3(contact->geom.normal).at, direction);
   length = vec3_length(along);
   for (int i = 0; i < 3; i++)
     contact->fdir1[i] =
@@ -308,7 +309,7 @@ static void test_bounce_waits_for_the_touch(void) {
       free_speed += ours.rows[0].J[side][k] * s.v_free[6 * side + k];
     }
   if (speed > 0) { /* from the other side they come closer */
-    vec3_negate(contact.geom.normal, contact.geom.normal);
+    for (int k = 0; k < 3; k++) contact.geom.normal[k] *= -1;
     speed = -speed;
     free_speed = -free_speed;
   }
@@ -556,7 +557,7 @@ static void test_bad_values_are_named(void) {
       good.surface.slip1 = 0.5;
   const struct {
     size_t offset;
-    double value;
+    dReal value;
     host_contact_verdict verdict;
     const char *name;
   } cases[] = {
@@ -573,7 +574,7 @@ static void test_bad_values_are_named(void) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     dContact contact = good;
-    memcpy((char *)&contact + cases[i].offset, &cases[i].value, sizeof(double));
+    memcpy((char *)&contact + cases[i].offset, &cases[i].value, sizeof(dReal));
     built_contact ours;
     const char *bad_name = NULL;
     CU_ASSERT_EQUAL(build(&ours, &s, &contact, body, false, 4, &bad_name),

@@ -76,7 +76,7 @@ static end run_swing(const char *settings, const swing *as) {
 static double apart(const end *a, const end *b) {
   double most = 0;
   for (int i = 0; i < 2; i++) {
-    double d[3];
+    dVector3 d;
     for (int k = 0; k < 3; k++) d[k] = a->x[3 * i + k] - b->x[3 * i + k];
     most = fmax(most, vec_length(d));
   }

@@ -277,7 +277,7 @@ static void test_force_functions_are_implicit_under_st(void) {
       v[0] = (m * v[0] - h * k.spring * x) / (m + h * h * k.spring);
       v[1] = m * v[1] / (m + h * k.damper);
       x += h * v[0];
-      const double *now = dBodyGetLinearVel(body);
+      const dReal *now = dBodyGetLinearVel(body);
       CU_ASSERT_DOUBLE_EQUAL(now[0], v[0], 1e-9 * (1 + fabs(v[0])));
       CU_ASSERT_DOUBLE_EQUAL(now[1], v[1], 1e-9);
       CU_ASSERT_EQUAL(report.jacobians_dropped, 0);

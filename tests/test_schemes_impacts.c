@@ -257,7 +257,8 @@ static void test_impacts_give_no_energy(void) {
     s.surface.parameters.bounce = drawn(&state, 0.3, 1);
     s.surface.parameters.bounce_vel = 0;
     dCreatePlane(s.space, 0, 1, 0, 0);
-    double size = drawn(&state, 0.02, 1), sides[3], q[4], speed = 4;
+    double size = drawn(&state, 0.02, 1), sides[3], speed = 4;
+    dQuaternion q;
     dBodyID box = dBodyCreate(s.world);
     dMass mass;
     for (int k = 0; k < 3; k++) sides[k] = size * drawn(&state, 0.05, 1);

@@ -6,6 +6,7 @@
 
 #include "collision_scene.h"
 #include "common/vec3.h"
+#include "gap/real.h"
 #include "stepper/process.h"
 #include "failing_memory.h"
 #include "step_testing.h"
@@ -152,7 +153,8 @@ static double roll_off(int fixed_point, double h, int *not_converged,
     *not_converged |= report.not_converged;
     *passes = report.fixed_point_passes > *passes ? report.fixed_point_passes
                                                   : *passes;
-    deepest = fmax(deepest, 1.5 - vec3_length(dBodyGetPosition(ball)));
+    deepest =
+        fmax(deepest, 1.5 - vec3_length(real3(dBodyGetPosition(ball)).at));
   }
   scene_close(&s);
   return deepest;

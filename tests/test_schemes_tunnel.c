@@ -161,11 +161,10 @@ static void shoot(const char *scheme, int number, tally *sum) {
   dBodySetAngularVel(body, test_uniform(&random, -spin, spin),
                      test_uniform(&random, -spin, spin),
                      test_uniform(&random, -spin, spin));
-  double reach = vec_length((double[]){half_width(body), 0, 0});
+  double reach = 0;
   dBodySetPosition(body, 0, 0, 0);
   dReal box[6];
   dGeomGetAABB(dBodyGetFirstGeom(body), box);
-  reach = 0;
   for (int i = 0; i < 6; i++) reach = fmax(reach, 2 * fabs(box[i]));
   double far = half + reach + test_uniform(&random, 0, 2) * speed * h;
   dBodySetPosition(body, -far, 0, 0);
@@ -301,7 +300,7 @@ static void sweep_past(const char *scheme, int number, tally *sum) {
   dGeomID post = dCreateCapsule(s.space, peg, 1);
   dGeomSetPosition(post, at * cos(angle), at * sin(angle), 0);
 
-  const double *q = dGeomGetPosition(post);
+  const dReal *q = dGeomGetPosition(post);
   double last[2] = {0, 0};
   bool passed = false;
   int steps = (int)fmin(20 / (spin * h) + 5, 100);

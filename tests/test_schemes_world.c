@@ -5,6 +5,7 @@
 
 #include "common/vec3.h"
 #include "failing_memory.h"
+#include "gap/real.h"
 #include "scheme_scene.h"
 #include "stepper/process.h"
 
@@ -639,7 +640,7 @@ static void add_deck_contacts(deck_world *d, dGeomID crate) {
 static void move_deck(deck_world *d, double h, double place[3]) {
   for (int i = 0; i < 3; i++) place[i] += h * d->v[i];
   if (d->platform != NULL)
-    vec3_copy(place, dBodyGetPosition(d->platform));
+    real_read(place, dBodyGetPosition(d->platform), 3);
   else if (d->kind != BELT)
     dGeomSetPosition(d->deck, place[0], place[1], place[2]);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/vec3.h"
+#include "gap/real.h"
 #include "step_testing.h"
 
 static const double H = 0.01, G = 9.81;
@@ -106,7 +107,7 @@ static dBodyID add_ball(program *p, double z, double radius) {
 }
 
 static double speed(dBodyID body) {
-  return vec3_length(dBodyGetLinearVel(body));
+  return vec3_length(real3(dBodyGetLinearVel(body)).at);
 }
 
 /* --- friction ------------------------------------------------------------------ */

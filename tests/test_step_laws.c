@@ -279,7 +279,7 @@ static void test_forces_stay_in_their_cones(void) {
 
 /* Velocity of a contact's first body against the other, at the poses of `before`. */
 static void slip_velocity(dJointID joint, const scene *s,
-                          const double before[][3], double slip[3]) {
+                          const double before[][3], dVector3 slip) {
   const dReal *at = dJointGetStepperContact(joint)->geom.pos;
   for (int k = 0; k < 3; k++) slip[k] = 0;
   for (int i = 0; i < s->n_bodies; i++) {
@@ -288,7 +288,7 @@ static void slip_velocity(dJointID joint, const scene *s,
       continue;
     double sign = body == dJointGetBody(joint, 0) ? 1 : -1;
     const dReal *v = dBodyGetLinearVel(body), *w = dBodyGetAngularVel(body);
-    double arm[3], turn[3];
+    dVector3 arm, turn;
     for (int k = 0; k < 3; k++) arm[k] = at[k] - before[i][k];
     dCalcVectorCross3(turn, w, arm);
     for (int k = 0; k < 3; k++) slip[k] += sign * (v[k] + turn[k]);
@@ -313,7 +313,8 @@ static void test_contacts_obey_their_laws(void) {
     watch_contacts(s, &w);
     CU_ASSERT_EQUAL_FATAL(dWorldStep(s->world, H), 1);
     for (int c = 0; c < w.count; c++) {
-      double slip[3], sign = dJointGetBody(w.joints[c], 0) == NULL ? -1 : 1;
+      dVector3 slip;
+      double sign = dJointGetBody(w.joints[c], 0) == NULL ? -1 : 1;
       const dReal *n = dJointGetStepperContact(w.joints[c])->geom.normal;
       slip_velocity(w.joints[c], s, before, slip);
       double parting = dCalcVectorDot3(slip, n);

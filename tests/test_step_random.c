@@ -28,6 +28,7 @@
 #include "failing_memory.h"
 #include "common/vec3.h"
 #include "gap/gap_ode.h"
+#include "gap/real.h"
 #include "ode_mlcp.h"
 #include "stepper/process.h"
 #include "testing.h"
@@ -114,9 +115,9 @@ static void choose_axis(double axis[3]) {
 static const double vertices[] = {-0.5, -0.5, -0.3, 0.5, -0.5, -0.3,
                                   0,    0.6,  -0.3, 0,   0,    0.5};
 static const dTriIndex triangles[] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3};
-static double hull_points[12];
-static const double hull_planes[] = {0,    0,   -1,  0.3, 0.8, 0.4,  0.4, 0.2,
-                                     -0.8, 0.4, 0.4, 0.2, 0,   -0.8, 0.6, 0.3};
+static dReal hull_points[12];
+static const dReal hull_planes[] = {0,    0,   -1,  0.3, 0.8, 0.4,  0.4, 0.2,
+                                    -0.8, 0.4, 0.4, 0.2, 0,   -0.8, 0.6, 0.3};
 static const unsigned hull_polygons[] = {3, 0, 2, 1, 3, 1, 2, 3,
                                          3, 2, 0, 3, 3, 0, 1, 3};
 
@@ -272,7 +273,7 @@ static void choose_joint(random_world *w) {
       if (other == NULL || memcmp(a, b, sizeof a) == 0) return;
       MAKE(Hinge2);
       dJointSetHinge2Anchor(j, AT);
-      dJointSetHinge2Axes(j, a, b);
+      dJointSetHinge2Axes(j, (dVector3){A}, (dVector3){B});
       set_parameters(w, j, dJointSetHinge2Param);
       break;
     case 5:
@@ -383,10 +384,10 @@ static dSurfaceParameters choose_surface(random_world *w, bool is_wild) {
   const int drives = dContactMotion1 | dContactMotion2 | dContactMotionN |
                      dContactSoftERP | dContactSoftCFM;
   w->driven |= is_wild || (s.mode & drives) != 0;
-  double *fields[] = {&s.mu,       &s.mu2,     &s.rho,        &s.rho2,
-                      &s.rhoN,     &s.bounce,  &s.bounce_vel, &s.soft_erp,
-                      &s.soft_cfm, &s.motion1, &s.motion2,    &s.motionN,
-                      &s.slip1,    &s.slip2};
+  dReal *fields[] = {&s.mu,       &s.mu2,     &s.rho,        &s.rho2,
+                     &s.rhoN,     &s.bounce,  &s.bounce_vel, &s.soft_erp,
+                     &s.soft_cfm, &s.motion1, &s.motion2,    &s.motionN,
+                     &s.slip1,    &s.slip2};
   s.mu = one_in(5) ? INFINITY : one_in(4) ? 0 : power(-2, one_in(4) ? 5 : 0.5);
   s.mu2 = power(-2, 1);
   s.rho = power(-4, 0);
@@ -400,7 +401,7 @@ static dSurfaceParameters choose_surface(random_world *w, bool is_wild) {
   s.motionN = either_way(1);
   s.slip1 = s.slip2 = power(-6, 2);
   if (is_wild) {
-    double *field = fields[below(14)];
+    dReal *field = fields[below(14)];
     *field = wild(*field);
   }
   return s;
@@ -616,13 +617,13 @@ typedef struct body_state {
 static body_state read_state(dBodyID body) {
   body_state s;
   memset(&s, 0, sizeof s);
-  memcpy(s.x, dBodyGetPosition(body), sizeof s.x);
-  memcpy(s.q, dBodyGetQuaternion(body), sizeof s.q);
-  memcpy(s.R, dBodyGetRotation(body), sizeof s.R);
-  memcpy(s.v, dBodyGetLinearVel(body), sizeof s.v);
-  memcpy(s.w, dBodyGetAngularVel(body), sizeof s.w);
-  memcpy(s.force, dBodyGetForce(body), sizeof s.force);
-  memcpy(s.torque, dBodyGetTorque(body), sizeof s.torque);
+  real_read(s.x, dBodyGetPosition(body), 3);
+  real_read(s.q, dBodyGetQuaternion(body), 4);
+  real_read(s.R, dBodyGetRotation(body), 12);
+  real_read(s.v, dBodyGetLinearVel(body), 3);
+  real_read(s.w, dBodyGetAngularVel(body), 3);
+  real_read(s.force, dBodyGetForce(body), 3);
+  real_read(s.torque, dBodyGetTorque(body), 3);
   s.enabled = dBodyIsEnabled(body);
   return s;
 }
@@ -692,14 +693,15 @@ static const char *judge_momentum(const random_world *w,
     const dReal *v = dBodyGetLinearVel(w->bodies[b]);
     const dReal *u = dBodyGetAngularVel(w->bodies[b]);
     const body_state *had = &before[b];
-    fastest = fmax(fastest, w->length * vec3_length(u) + vec3_length(v));
+    fastest = fmax(fastest, w->length * vec3_length(real3(u).at) +
+                                vec3_length(real3(v).at));
     fastest =
         fmax(fastest, w->length * vec3_length(had->w) + vec3_length(had->v));
   }
   /* what a stiff spring and contacts do to each other rounds their difference */
   double apart = 0;
   for (int b = 0; b < w->n_bodies; b++)
-    apart = fmax(apart, vec3_length(dBodyGetPosition(w->bodies[b])));
+    apart = fmax(apart, vec3_length(real3(dBodyGetPosition(w->bodies[b])).at));
   double missed =
       RATES * report.residual * fastest * kilograms +
       1e-13 * w->step_size * (w->stiffness * apart + w->damping * fastest);
@@ -725,8 +727,8 @@ static const char *judge_momentum(const random_world *w,
 }
 
 /* Energy of motion, J. */
-static double energy_of(double kilograms, const double I[9], const dReal R[12],
-                        const dReal v[3], const dReal u[3]) {
+static double energy_of(double kilograms, const double I[9], const double R[12],
+                        const double v[3], const double u[3]) {
   double twice = kilograms * vec3_dot(v, v), local[3], momentum[3];
   for (int i = 0; i < 3; i++)
     local[i] = R[i] * u[0] + R[4 + i] * u[1] + R[8 + i] * u[2];
@@ -811,8 +813,10 @@ static const char *judge_taken(const random_world *w,
   }
   for (int j = 0; j < w->n_joints; j++)
     if (dJointGetFeedback(w->joints[j]) != NULL &&
-        (!is_number(w->feedback[j].f1, 3) || !is_number(w->feedback[j].t1, 3) ||
-         !is_number(w->feedback[j].f2, 3) || !is_number(w->feedback[j].t2, 3)))
+        (!is_number(real3(w->feedback[j].f1).at, 3) ||
+         !is_number(real3(w->feedback[j].t1).at, 3) ||
+         !is_number(real3(w->feedback[j].f2).at, 3) ||
+         !is_number(real3(w->feedback[j].t2).at, 3)))
       return "a joint's force is no number";
   const char *wrong = judge_report(w);
   if (wrong == NULL) wrong = judge_momentum(w, before);

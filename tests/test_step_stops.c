@@ -12,7 +12,7 @@ typedef struct stop_case {
   const char *name;
   dJointID (*create)(dWorldID world, dBodyID a, dBodyID b);
   void (*set)(dJointID joint, int parameter, dReal value);
-  double (*position)(dJointID joint);
+  dReal (*position)(dJointID joint);
   int group;                    /* of the parameters: dParamGroup1, .. */
   double linear[3], angular[3]; /* velocity of the first body along the axis */
 } stop_case;
@@ -87,7 +87,7 @@ static dJointID amotor(dWorldID world, dBodyID a, dBodyID b) {
   return joint;
 }
 
-static double amotor_angle(dJointID joint) {
+static dReal amotor_angle(dJointID joint) {
   return dJointGetAMotorAngle(joint, 0);
 }
 
