@@ -3,6 +3,7 @@
 #define ODE_MLCP_TESTS_FAULT_H
 
 #ifndef __cplusplus
+#define _GNU_SOURCE // what the source that comes after it may ask for
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
