@@ -575,6 +575,61 @@ static void test_soft_joints_carry_their_load(void) {
 }
 
 /* A load falls half a metre on a soft stop: how far it swings, by k and d. */
+/* A spring given as a program gives one, by the ERP and the CFM of a stiffness and a
+ * damping, and steps that change: the load stays where it is, though what a step may
+ * correct is a hundredth of how deep it rests. */
+static void test_a_load_stays_as_steps_change(void) {
+  const spring_kind kinds[] = {SPRING_BALL_WORLD, SPRING_BALL};
+  const double depths[] = {1e-3, 0.2}, changes[] = {1, 8, 0.5};
+  int n_seen = 0;
+  for (int scheme = 0; scheme < N_SCHEMES; scheme++)
+    for (int kind = -1; kind < 2; kind++) /* -1: a contact */
+      for (int m = 0; m < 3; m++)
+        for (int d = 0; d < 2; d++) {
+          if (test_leaves_out(&n_seen)) continue;
+          const double H = 0.004, depth = depths[d];
+          double k = MASSES[m] * G / depth, damping = k * H;
+          double cfm = 1 / (H * k + damping), worst = 0;
+          scene s = {0};
+          hung of = {0};
+          if (kind < 0)
+            s = create_scene(SCHEMES[scheme], BY_WORLD, MASSES[m], H, cfm, 4);
+          else
+            of = hang(SCHEMES[scheme], kinds[kind], MASSES[m], cfm);
+          dWorldID world = kind < 0 ? s.world : of.world;
+          dBodyID body = kind < 0 ? s.body : of.body;
+          ode_mlcp_options options;
+          ode_mlcp_default_options(&options);
+          options.scheme = SCHEMES[scheme];
+          options.max_correction = 0.01 * depth / H;
+          CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(world, &options), ODE_MLCP_OK);
+          double rests = kind < 0 ? 0.5 - depth / 4 - TOUCH : -depth;
+          dBodySetPosition(body, 0, 0, rests);
+          for (int i = 0; i < 30; i++) {
+            double h = H * changes[i / 10], spring = h * k + damping;
+            dWorldSetERP(world, h * k / spring);
+            dWorldSetCFM(world, 1 / spring);
+            if (kind == 1) dWorldSetCFM(world, HOSTS_CFM);
+            if (kind >= 0) {
+              dJointID ball = dBodyGetJoint(body, 0);
+              dJointSetBallParam(ball, dParamERP, h * k / spring);
+              dJointSetBallParam(ball, dParamCFM, 1 / spring);
+            }
+            s.step_size = h;
+            if (kind < 0)
+              step(&s);
+            else
+              CU_ASSERT_EQUAL_FATAL(dWorldStep(world, h), 1);
+            worst = fmax(worst, fabs(dBodyGetPosition(body)[2] - rests));
+          }
+          CU_ASSERT(worst < 0.01 * depth + 2 * TOUCH);
+          if (kind < 0)
+            destroy_scene(&s);
+          else
+            dWorldDestroy(world);
+        }
+}
+
 static double deepest(double mass, double k, double d, double height) {
   const double dt = 1e-5;
   double x = 0, v = -sqrt(2 * G * height), least = 0;
@@ -736,6 +791,7 @@ int main(void) {
       {"falls asleep no later than on stock", test_falls_asleep_with_stock},
       {"without corrections nothing sinks", test_velocity_level_does_not_sink},
       {"soft joints carry their load", test_soft_joints_carry_their_load},
+      {"a load stays as steps change", test_a_load_stays_as_steps_change},
       {"soft stops swing as springs", test_soft_stops_swing_as_springs},
       {"without corrections joints hold", test_velocity_level_holds_joints},
       CU_TEST_INFO_NULL};
