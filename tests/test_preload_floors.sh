@@ -23,6 +23,17 @@ for scheme in st gap trapezoid-1 trapezoid conserving; do
     "$program" tiles 0.05 0.005 2.5
 done
 
+# without a margin, too; a body settles by 1e-5 g h in its first step
+for scheme in ap ah; do
+  for floor in 'tiles 0.5 0.01 0.4' 'slabs 0.5 0.01 0.4' 'mixed 0.5 0.01 0.4' \
+    'tiles 0.05 0.005 2.5' 'mixed 4 0.02 0'; do
+    check "$floor under $scheme" is_smooth 2e-6 --scheme $scheme -- \
+      "$program" $floor
+  done
+done
+check 'a mixed floor under st' is_smooth 1e-6 --scheme st -- \
+  "$program" mixed 0.5 0.01 0.4
+
 # a geom that is gone when the step begins is not looked at
 check "pieces that are replaced" is_smooth 1 --scheme st -- \
   "$program" tiles 0.5 0.01 0.4 replace

@@ -143,6 +143,10 @@ void gap_core_place(gap_core *core, const gap_shape *shape,
   }
 }
 
+bool gap_core_is_box(const gap_core *core) {
+  return core->kind == CORE_POLYTOPE && core->topology == &box_topology;
+}
+
 static int support_of_corners(const gap_core *core, const double direction[3],
                               double point[3]) {
   int best = 0;

@@ -9,20 +9,27 @@
 #include "preload/near_contacts.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "common/vec3.h"
+#include "gap/real.h"
 #include "preload/told_geoms.h"
 #include "world/contact_source.h"
+#include "world/hair.h"
 
 #define VISIBLE __attribute__((visibility("default")))
 
 typedef int collide_function(dGeomID, dGeomID, int, dContactGeom *, int);
 typedef void attach_function(dGeomID, dBodyID);
+typedef void see_function(dGeomID, dGeomID, int);
 
-static double margin;            /* m or ODE_MLCP_MARGIN_AUTO; 0: everything is
-                                    the host's */
+static double margin;            /* m or ODE_MLCP_MARGIN_AUTO */
+static bool own_points;          /* false: everything is the host's */
 static _Thread_local int inside; /* the host itself calls these, too */
+/* Hears of pairs that the host is not asked for; NULL without a recorder between. */
+static see_function *tell_recorder;
 
 static void *next_symbol(const char *name) { return dlsym(RTLD_NEXT, name); }
 
@@ -45,10 +52,14 @@ static ode_mlcp_contact_list pairs_of(dWorldID world) {
   return list;
 }
 
+static dBodyID body_of_pair(dGeomID one, dGeomID other) {
+  dBodyID body = dGeomGetBody(one);
+  return body == NULL && other != NULL ? dGeomGetBody(other) : body;
+}
+
 static double margin_of(dGeomID one, dGeomID other) {
   if (margin != ODE_MLCP_MARGIN_AUTO) return margin;
-  dBodyID body = dGeomGetBody(one);
-  if (body == NULL && other != NULL) body = dGeomGetBody(other);
+  dBodyID body = body_of_pair(one, other);
   if (body == NULL) return 0;
   const ode_mlcp_contact_list list = pairs_of(dBodyGetWorld(body));
   return ode_mlcp_pair_margin(&list, one, other);
@@ -97,21 +108,98 @@ static int add_near(dGeomID one, dGeomID other, double near, int room,
   return count;
 }
 
+/* m: what gravity moves in a step of the pair's world. */
+static double gravity_way(dGeomID one, dGeomID other) {
+  dBodyID body = body_of_pair(one, other);
+  if (body == NULL) return 0;
+  dVector3 gravity;
+  dWorldGetGravity(dBodyGetWorld(body), gravity);
+  double h = pairs_of(dBodyGetWorld(body)).step_size;
+  return vec3_length(real3(gravity).at) * h * h;
+}
+
+/* m: of a point from the nearer of two bodies' centres. */
+static double arm_of(dGeomID one, dGeomID other, const dReal point[3]) {
+  const dBodyID bodies[] = {dGeomGetBody(one), dGeomGetBody(other)};
+  double least = INFINITY, arm[3];
+  for (int side = 0; side < 2; side++) {
+    if (bodies[side] == NULL) continue;
+    vec3_subtract(arm, real3(point).at,
+                  real3(dBodyGetPosition(bodies[side])).at);
+    least = fmin(least, vec3_length(arm));
+  }
+  return least;
+}
+
+/* Leave those of `count` contacts that touch but for a hair: of a face at depth 0
+ * rounding opens a corner. */
+static int keep_touching(dGeomID one, dGeomID other, double way,
+                         dContactGeom *contacts, int skip, int count) {
+  int left = 0;
+  for (int i = 0; i < count; i++) {
+    const dContactGeom *contact = at(contacts, i, skip);
+    if (-contact->depth <= hair_gap(way, arm_of(one, other, contact->pos)))
+      *at(contacts, left++, skip) = *contact;
+  }
+  return left;
+}
+
+/* @return negative where there are no gaps of this pair. */
+static int collide_by_gaps(dGeomID one, dGeomID other, double near, int room,
+                           dContactGeom *contacts, int skip) {
+  if (near > 0)
+    return ode_mlcp_find_contacts(one, other, near, contacts, room,
+                                  (size_t)skip);
+  double way = gravity_way(one, other);
+  int count = ode_mlcp_find_contacts(one, other, hair_gap(way, INFINITY),
+                                     contacts, room, (size_t)skip);
+  return count > 0 ? keep_touching(one, other, way, contacts, skip, count)
+                   : count;
+}
+
+/* True if a contact is deeper than one is, as in rows of the step. */
+static bool overlaps(dGeomID one, dGeomID other, dContactGeom *contacts,
+                     int skip, int count) {
+  const double PART = 0.1; /* of an arm */
+  for (int i = 0; i < count; i++) {
+    const dContactGeom *contact = at(contacts, i, skip);
+    if (contact->depth > PART * arm_of(one, other, contact->pos)) return true;
+  }
+  return false;
+}
+
+static int collide_by_host(collide_function *host, dGeomID one, dGeomID other,
+                           int flags, dContactGeom *contacts, int skip) {
+  inside++;
+  int count = host(one, other, flags, contacts, skip);
+  inside--;
+  return count;
+}
+
 /* A mesh that is entered is the host's matter: its surface alone does not tell
  * how deep. */
+static int collide_mesh(collide_function *host, dGeomID one, dGeomID other,
+                        int flags, double near, dContactGeom *contacts,
+                        int skip) {
+  int room = flags & 0xffff;
+  int count = collide_by_host(host, one, other, flags, contacts, skip);
+  if (!overlaps(one, other, contacts, skip, count)) {
+    int by_gaps = collide_by_gaps(one, other, near, room, contacts, skip);
+    if (by_gaps > 0 || (by_gaps == 0 && count == 0)) return by_gaps;
+    count = collide_by_host(host, one, other, flags, contacts, skip);
+  }
+  return near > 0 ? add_near(one, other, near, room, contacts, skip, count)
+                  : count;
+}
+
 static int collide_within_margin(collide_function *host, dGeomID one,
                                  dGeomID other, int flags,
                                  dContactGeom *contacts, int skip) {
-  int room = flags & 0xffff;
   double near = margin_of(one, other);
-  if (is_mesh(one) || is_mesh(other)) {
-    inside++;
-    int count = host(one, other, flags, contacts, skip);
-    inside--;
-    return add_near(one, other, near, room, contacts, skip, count);
-  }
-  int count =
-      ode_mlcp_find_contacts(one, other, near, contacts, room, (size_t)skip);
+  if (is_mesh(one) || is_mesh(other))
+    return collide_mesh(host, one, other, flags, near, contacts, skip);
+  int count = collide_by_gaps(one, other, near, flags & 0xffff, contacts, skip);
+  if (count > 0 && tell_recorder != NULL) tell_recorder(one, other, flags);
   return count >= 0 ? count : host(one, other, flags, contacts, skip);
 }
 
@@ -130,9 +218,9 @@ VISIBLE int dCollide(dGeomID one, dGeomID other, int flags,
     within--;
     return count;
   }
-  count = margin == 0
-              ? host(one, other, flags, contacts, skip)
-              : collide_within_margin(host, one, other, flags, contacts, skip);
+  count = own_points
+              ? collide_within_margin(host, one, other, flags, contacts, skip)
+              : host(one, other, flags, contacts, skip);
   if (count > 0 && within == 0) {
     told_geoms_add(one);
     told_geoms_add(other);
@@ -144,9 +232,11 @@ VISIBLE int dCollide(dGeomID one, dGeomID other, int flags,
 extern collide_function own_collide
     __attribute__((alias("dCollide"), visibility("hidden")));
 
-bool near_contacts_set(double wanted) {
+bool near_contacts_set(double wanted, bool own) {
   margin = wanted;
-  return margin == 0 || dlsym(RTLD_DEFAULT, "dCollide") == (void *)&own_collide;
+  own_points = own;
+  *(void **)&tell_recorder = dlsym(RTLD_DEFAULT, "ode_mlcp_recorder_see_pair");
+  return !own || dlsym(RTLD_DEFAULT, "dCollide") == (void *)&own_collide;
 }
 
 /* --- boxes -------------------------------------------------------------------- */
@@ -156,6 +246,7 @@ bool near_contacts_set(double wanted) {
 static void widen(dGeomID geom, double needed) {
   double has = dGeomGetAABBMargin(geom);
   bool fixed = margin != ODE_MLCP_MARGIN_AUTO;
+  if (margin == 0) needed = hair_gap(gravity_way(geom, NULL), INFINITY);
   if (has < needed || (!fixed && has > 10 * needed))
     dGeomSetAABBMargin(geom, fixed ? needed : 1.5 * needed);
 }
@@ -163,11 +254,11 @@ static void widen(dGeomID geom, double needed) {
 VISIBLE void dGeomSetBody(dGeomID geom, dBodyID body) {
   HOST(attach_function, "dGeomSetBody");
   host(geom, body);
-  if (margin != 0 && body != NULL) widen(geom, margin_of(geom, NULL));
+  if (own_points && body != NULL) widen(geom, margin_of(geom, NULL));
 }
 
 void near_contacts_follow(dWorldID world) {
-  if (margin != ODE_MLCP_MARGIN_AUTO) return;
+  if (!own_points || (margin != 0 && margin != ODE_MLCP_MARGIN_AUTO)) return;
   size_t count = dWorldGetBodies(world, NULL, 0);
   dBodyID *bodies = malloc(count * sizeof *bodies);
   if (bodies == NULL) return;

@@ -143,12 +143,14 @@ __attribute__((constructor)) static void start(void) {
   }
   double margin = options.margin;
   bool by_hand = options.margin != ODE_MLCP_MARGIN_AUTO;
-  // those that stand in for the stock stepper take contacts as the host has them
+  // those that stand in for the stock stepper are told of what touches
   if (!by_hand && (options.scheme == ODE_MLCP_SCHEME_AP ||
                    options.scheme == ODE_MLCP_SCHEME_AH))
     margin = 0;
-  if (!near_contacts_set(margin) && !by_hand) near_contacts_set(0);
-  if (by_hand && !near_contacts_set(margin)) {
+  bool own_points = !by_hand || margin != 0;
+  bool has_effect = near_contacts_set(margin, own_points);
+  if (!has_effect && !by_hand) near_contacts_set(0, false);
+  if (!has_effect && by_hand) {
     message_say((const char *[]){
         "ODE_MLCP_MARGIN: to have an effect this library must come before the "
         "host in LD_PRELOAD",

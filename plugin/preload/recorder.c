@@ -239,13 +239,12 @@ VISIBLE void dSpaceCollide2(dGeomID one, dGeomID other, void *data,
   next(one, other, data, callback);
 }
 
-VISIBLE int dCollide(dGeomID one, dGeomID other, int flags,
-                     dContactGeom *contacts, int skip) {
-  HOST(dCollide);
-  int count = next(one, other, flags, contacts, skip);
-  if (count <= 0 || inside > 0) return count;
+/* The plugin, whose dCollide stands before this one, calls it for pairs whose points it
+ * measured itself. */
+VISIBLE void ode_mlcp_recorder_see_pair(dGeomID one, dGeomID other, int flags) {
+  if (inside > 0) return;
   bool is_lost = recorder_pairs_are_lost(one, other);
-  if (!is_lost && refine == 1 && !is_time_to_see()) return count;
+  if (!is_lost && refine == 1 && !is_time_to_see()) return;
   bool held = hold();
   if (is_lost) recorder_pairs_count();
   if (refine > 1) substeps_pair(one, other, flags);
@@ -253,6 +252,13 @@ VISIBLE int dCollide(dGeomID one, dGeomID other, int flags,
   if (dGeomGetSpace(one) == NULL) recorder_shapes_see(one);
   if (dGeomGetSpace(other) == NULL) recorder_shapes_see(other);
   release(held);
+}
+
+VISIBLE int dCollide(dGeomID one, dGeomID other, int flags,
+                     dContactGeom *contacts, int skip) {
+  HOST(dCollide);
+  int count = next(one, other, flags, contacts, skip);
+  if (count > 0) ode_mlcp_recorder_see_pair(one, other, flags);
   return count;
 }
 
