@@ -398,8 +398,10 @@ static dBodyID rock(scene *s, double x, double y, double z, double half,
     for (int i = 0; i < 8; i++)
       for (int k = 0; k < 3; k++)
         triangles[3 * i + k] = rock_faces[4 * i + 1 + k];
+    static double vertices[18];
+    for (int i = 0; i < 18; i++) vertices[i] = rock_corners[i];
     dTriMeshDataID data = dGeomTriMeshDataCreate();
-    dGeomTriMeshDataBuildDouble(data, rock_corners, 3 * sizeof(dReal), 6,
+    dGeomTriMeshDataBuildDouble(data, vertices, 3 * sizeof(double), 6,
                                 triangles, 24, 3 * sizeof(dTriIndex));
     geom = dCreateTriMesh(s->space, data, NULL, NULL, NULL);
   } else {

@@ -68,7 +68,7 @@ static dGeomID create_convex(double x, double y, double z) {
 
 /* A square of two triangles. */
 static dGeomID create_square(void) {
-  static dReal corner[4][3];
+  static double corner[4][3];
   static const dTriIndex UP[] = {0, 1, 3, 0, 3, 2};
   static dTriMeshDataID mesh;
   for (int c = 0; c < 4; c++) {

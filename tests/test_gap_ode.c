@@ -7,6 +7,7 @@
 #include "failing_memory.h"
 #include "gap/gap_ode.h"
 #include "gap/real.h"
+#include "host_rounding.h"
 #include "test_gap_oracle.h"
 #include "world/contact_memory.h"
 
@@ -421,8 +422,10 @@ static dTriMeshDataID cube_mesh_data(void) {
   for (int f = 0; f < 12; f++)
     for (int k = 0; k < 3; k++) indices[f][k] = cut_polygons[4 * f + 1 + k];
   dTriMeshDataID data = dGeomTriMeshDataCreate();
-  dGeomTriMeshDataBuildDouble(data, cube_points, 3 * sizeof(double), 8, indices,
-                              36, sizeof indices[0]);
+  static double corners[24];
+  real_read(corners, cube_points, 24);
+  dGeomTriMeshDataBuildDouble(data, corners, 3 * sizeof(double), 8, indices, 36,
+                              sizeof indices[0]);
   dGeomTriMeshDataPreprocess2(data, 1u << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES,
                               NULL);
   return data;
@@ -482,7 +485,7 @@ static void test_mesh_on_plane_and_mesh(void) {
   dGeomID plane = dCreatePlane(0, 0, 0, 1, 0);
   dGeomID floor = dCreateTriMesh(0, ground, NULL, NULL, NULL);
   dGeomSetPosition(mesh, 0, 0, 0.51);
-  expect_four_corners(query(mesh, plane, 0.1), 0.01, 1e-15);
+  expect_four_corners(query(mesh, plane, 0.1), 0.01, of_host(1e-15, 1));
   int count = query(mesh, floor, 0.1);
   CU_ASSERT(count >= 4);
   for (int i = 0; i < count; i++) {
@@ -500,7 +503,7 @@ static void test_mesh_on_plane_and_mesh(void) {
 enum { RINGS = 7, SECTORS = 12, ROCK_TRIANGLES = 2 * SECTORS * (RINGS - 1) };
 
 typedef struct rock {
-  dReal points[RINGS * SECTORS + 2][3];
+  double points[RINGS * SECTORS + 2][3];
   unsigned indices[ROCK_TRIANGLES + 2 * SECTORS][3];
   int n_triangles;
   dTriMeshDataID data;
@@ -550,7 +553,7 @@ static void triangle_shape(const rock *of, dGeomID placed, int number,
   *shape = (gap_shape){.kind = GAP_TRIANGLE,
                        .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
   for (int i = 0; i < 3; i++) {
-    const dReal *corner = of->points[of->indices[number][i]];
+    const double *corner = of->points[of->indices[number][i]];
     for (int k = 0; k < 3; k++)
       shape->corners[i][k] = p[k] + R[4 * k] * corner[0] +
                              R[4 * k + 1] * corner[1] +

@@ -37,7 +37,7 @@ static int toy_prepare(void *context, dWorldID world, dReal h) {
   toy *t = context;
   (void)world;
   note(t, 'P');
-  return h == H && !t->fail_prepare;
+  return h == (dReal)H && !t->fail_prepare;
 }
 
 static int toy_begin(void *context, dWorldID world, dReal h,

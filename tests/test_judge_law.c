@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "judge/measure.h"
+#include "host_rounding.h"
 #include "testing.h"
 
 /* One body on the ground, a point of which touches below its centre. */
@@ -88,9 +89,9 @@ static void test_right_steps_keep_the_law(void) {
     scene *right[] = {&rest, &slide, &air};
     for (int i = 0; i < 3; i++) {
       recording_step out = judge(right[i], NULL);
-      CU_ASSERT(out.contact_error < 1e-9 * fall(k));
-      CU_ASSERT(out.friction_error < 1e-9 * fall(k));
-      CU_ASSERT(out.cone_violation < 1e-9 * fall(k));
+      CU_ASSERT(out.contact_error < of_host(1e-9, 1) * fall(k));
+      CU_ASSERT(out.friction_error < of_host(1e-9, 1) * fall(k));
+      CU_ASSERT(out.cone_violation < of_host(1e-9, 1) * fall(k));
     }
   }
 }
@@ -102,7 +103,7 @@ static void test_ignored_friction_is_found(void) {
     take(&s, (double[]){0, 0, W});
     recording_step out = judge(&s, NULL);
     CU_ASSERT_DOUBLE_EQUAL(out.friction_error, missing, 1e-6 * missing);
-    CU_ASSERT(out.contact_error < 1e-9 * fall(k));
+    CU_ASSERT(out.contact_error < of_host(1e-9, 1) * fall(k));
     // across the slip, or along it, it is as wrong
     take(&s, (double[]){0, cases[k].mu * W, W});
     CU_ASSERT(judge(&s, NULL).friction_error > missing);
@@ -136,7 +137,7 @@ static void test_pushing_apart_is_found(void) {
     s.contact.asked.geom.depth = depth;
     take(&s, (double[]){0, 0, weight(k) + cases[k].mass * asked / h});
     recording_step out = judge(&s, NULL);
-    CU_ASSERT(out.contact_error < 1e-9 * asked);
+    CU_ASSERT(out.contact_error < of_host(1e-9, 1) * asked);
     double kinetic = cases[k].mass * asked * asked / 2;
     CU_ASSERT(out.contact_work > 0.99 * kinetic);
     take(&s, (double[]){0, 0, weight(k) + cases[k].mass * 3 * asked / h});
@@ -154,9 +155,9 @@ static void test_correction_by_motion_is_checked(void) {
     take(&s, (double[]){0, 0, weight(k)});
     s.body.after.position[2] += h * asked;
     recording_step out = judge(&s, NULL);
-    CU_ASSERT(out.contact_error < 1e-9 * asked);
-    CU_ASSERT(out.own_error < 1e-9 * asked);
-    CU_ASSERT(out.contact_work < 1e-9 * weight(k) * asked * h);
+    CU_ASSERT(out.contact_error < of_host(1e-9, 1) * asked);
+    CU_ASSERT(out.own_error < of_host(1e-9, 1) * asked);
+    CU_ASSERT(out.contact_work < of_host(1e-9, 1) * weight(k) * asked * h);
     // half of what was asked for is half of it missed, by either law
     s.body.after.position[2] -= h * asked / 2;
     out = judge(&s, NULL);
@@ -175,7 +176,7 @@ static void test_added_energy_is_found(void) {
     take(&s, (double[]){-cases[k].mu * W, 0, W});
     judge(&s, &energy);
     double kinetic = cases[k].mass * speed * speed / 2;
-    CU_ASSERT(fabs(energy) < 1e-9 * kinetic);
+    CU_ASSERT(fabs(energy) < of_host(1e-9, 1) * kinetic);
     // a tenth more speed than the forces give
     s.body.after.v[0] *= 1.1;
     judge(&s, &energy);
@@ -197,7 +198,7 @@ static void test_bounces(void) {
     for (int i = 0; i < 3; i++) {
       double push = cases[k].mass * (right[i] + speed + gain) / h;
       take(&s, (double[]){0, 0, push});
-      CU_ASSERT(judge(&s, NULL).contact_error < 1e-9 * speed);
+      CU_ASSERT(judge(&s, NULL).contact_error < of_host(1e-9, 1) * speed);
     }
     // one that gives nothing back, and one that gives all
     double wrong[] = {0, speed};

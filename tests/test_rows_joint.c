@@ -4,6 +4,7 @@
 #include <ode/stepper.h>
 #include <string.h>
 
+#include "host_rounding.h"
 #include "ode_mlcp.h"
 #include "rows/joint_rows.h"
 #include "testing.h"
@@ -183,11 +184,11 @@ static void test_rows_enter_the_problem(void) {
                    1e-7, JOINT_LEVEL_POSITION, NULL, row_of);
     for (int i = 0; i < set.n_rows; i++) {
       CU_ASSERT_DOUBLE_EQUAL(parts[i].velocity, 0.25 * reading.correction[i],
-                             1e-12);
+                             of_host(1e-12, 1));
       CU_ASSERT_DOUBLE_EQUAL(parts[i].excess, 0.75 * reading.correction[i],
-                             1e-12);
+                             of_host(1e-12, 1));
       CU_ASSERT_DOUBLE_EQUAL(rows[i].bias - parts[i].excess,
-                             -reading.rows.rhs[i], 1e-12);
+                             -reading.rows.rhs[i], of_host(1e-12, 1));
     }
 
     /* or be left to an impact */
@@ -195,8 +196,9 @@ static void test_rows_enter_the_problem(void) {
     joint_rows_add(&set, &frame, &reading, TYPES[t].one_body ? one_body : body,
                    1e-7, JOINT_LEVEL_VELOCITY, NULL, row_of);
     for (int i = 0; i < set.n_rows; i++)
-      CU_ASSERT_DOUBLE_EQUAL(
-          rows[i].bias, reading.correction[i] - reading.rows.rhs[i], 1e-12);
+      CU_ASSERT_DOUBLE_EQUAL(rows[i].bias,
+                             reading.correction[i] - reading.rows.rhs[i],
+                             of_host(1e-12, 1));
     dWorldDestroy(s.world);
   }
 }
@@ -238,9 +240,11 @@ static void test_erp_number_replaces_the_worlds(void) {
   CU_ASSERT(fabs(host.rows.rhs[0]) > 1e-3);
   for (int i = 0; i < 3; i++) {
     CU_ASSERT_DOUBLE_EQUAL(host.correction[i], host.rows.rhs[i], 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(half.rows.rhs[i], host.rows.rhs[i] / 2, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(half.rows.rhs[i], host.rows.rhs[i] / 2,
+                           of_host(1e-12, 1));
     CU_ASSERT_DOUBLE_EQUAL(none.rows.rhs[i], 0, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(half.correction[i], host.correction[i] / 2, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(half.correction[i], host.correction[i] / 2,
+                           of_host(1e-12, 1));
     CU_ASSERT_EQUAL(none.correction[i], 0);
   }
   dWorldDestroy(s.world);

@@ -18,9 +18,10 @@ typedef struct slide {
   dWorldID world;
   dSpaceID space;
   dBodyID body, raft;
-  dMatrix3 frame;    /* z across the floor, gravity against it */
-  double size, step; /* m, s */
-  dReal planes[24], corners[24], square[12]; /* the host keeps the pointers */
+  dMatrix3 frame;                /* z across the floor, gravity against it */
+  double size, step;             /* m, s */
+  dReal planes[24], corners[24]; /* the host keeps the pointers */
+  double square[12];
   dTriMeshDataID mesh;
 } slide;
 
@@ -84,8 +85,8 @@ static dGeomID create_square(slide *s, dSpaceID space) {
   static const dTriIndex UP[] = {0, 1, 3, 0, 3, 2};
   if (s->mesh == NULL) {
     s->mesh = dGeomTriMeshDataCreate();
-    dGeomTriMeshDataBuildDouble(s->mesh, s->square, 3 * sizeof(dReal), 4, UP, 6,
-                                3 * sizeof(dTriIndex));
+    dGeomTriMeshDataBuildDouble(s->mesh, s->square, 3 * sizeof(double), 4, UP,
+                                6, 3 * sizeof(dTriIndex));
     dGeomTriMeshDataPreprocess2(
         s->mesh, 1u << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES, NULL);
   }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "host_rounding.h"
 #include "ode_mlcp.h"
 #include "testing.h"
 
@@ -91,9 +92,11 @@ static void test_rest_depth(void) {
         step(&heap, h);
         off *= 1 - 0.2;
         double depth = L / 2 - dBodyGetPosition(heap.bodies[0])[2];
-        CU_ASSERT_DOUBLE_EQUAL(depth, rest + off, 1e-3 * rest + 1e-14 * L);
+        CU_ASSERT_DOUBLE_EQUAL(depth, rest + off,
+                               1e-3 * rest + of_host(1e-14 * L, L));
       }
-      CU_ASSERT_DOUBLE_EQUAL(heap.deepest, rest, 1e-3 * rest + 1e-14 * L);
+      CU_ASSERT_DOUBLE_EQUAL(heap.deepest, rest,
+                             1e-3 * rest + of_host(1e-14 * L, L));
       close_heap(&heap);
     }
   }
@@ -115,7 +118,7 @@ static void test_depths_of_others(void) {
     add_box(&heap, 3, 0, 0.5 - start, sides);
     for (int i = 0; i < 50; i++) step(&heap, h);
     CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(heap.bodies[0])[2], 0.5 - start,
-                           1e-11);
+                           of_host(1e-11, 1));
     close_heap(&heap);
   }
 }

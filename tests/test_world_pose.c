@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "host_rounding.h"
 #include "step_testing.h"
 #include "world/pose.h"
 
@@ -48,17 +49,17 @@ static void test_the_hosts_step_leads_there(void) {
       double same = q[0] * to.quaternion[0] + q[1] * to.quaternion[1] +
                     q[2] * to.quaternion[2] + q[3] * to.quaternion[3];
       for (int i = 0; i < 3; i++)
-        CU_ASSERT_DOUBLE_EQUAL(to.position[i], x[i], 1e-12);
+        CU_ASSERT_DOUBLE_EQUAL(to.position[i], x[i], of_host(1e-12, 1));
       for (int i = 0; i < 4; i++)
         CU_ASSERT_DOUBLE_EQUAL(to.quaternion[i], copysign(1, same) * q[i],
-                               1e-12);
+                               of_host(1e-12, 1));
 
       double turning = sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5]);
       double kept = kind == CAPPED ? 0.8 / turning : 1;
       world_pose_velocity(back, &body, &to, h);
       for (int i = 0; i < 6; i++)
         CU_ASSERT_DOUBLE_EQUAL(back[i], (i < 3 ? 1 : kept) * v[i],
-                               1e-12 / h + 1e-11);
+                               of_host(1e-12, 1) / h + 1e-11);
       dWorldDestroy(world);
     }
 }

@@ -574,8 +574,9 @@ static double rest_depth_of(const assembly_request *request,
       contact->found >= 0 || world->settings.margin > 0 ||
       world->surface_layer != 0)
     return 0;
-  return hair_rest_depth(world->gravity * request->step_size *
-                         request->step_size);
+  return hair_rest_depth(
+      world->gravity * request->step_size * request->step_size,
+      contact->point.position);
 }
 
 static contact_settings settings_of(const assembly *a) {
@@ -611,6 +612,7 @@ static void add_contact(assembly *a, component_problem *c, int k) {
   int first = c->set.n_rows;
   contact_settings settings = settings_of(a);
   settings.rest_depth = rest_depth_of(request, &a->contacts->items[k]);
+  settings.rounding = hair_rounding(point->position);
   const double *slip =
       request->slips != NULL ? request->slips + 3 * k : no_hint;
   if (vec3_dot(slip, slip) > 0) settings.slip = slip;

@@ -11,6 +11,13 @@
 static const double REAL_EPSILON =
     sizeof(dReal) == sizeof(double) ? DBL_EPSILON : FLT_EPSILON;
 
+/** What is closer than that is rounding: `in_double`, or eight of the host's, where
+ *  those are more. */
+static inline double real_rounding(double in_double) {
+  const double hosts = 8 * REAL_EPSILON;
+  return hosts > in_double ? hosts : in_double;
+}
+
 static inline void real_read(double out[], const dReal in[], int count) {
   for (int i = 0; i < count; i++) out[i] = in[i];
 }

@@ -6,10 +6,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** The CFM that the host gives its worlds: a softness that nobody asked for. It has
- *  a larger one in single precision. */
-static const double HOST_DEFAULT_CFM =
-    sizeof(dReal) == sizeof(double) ? 1e-10 : 1e-5F;
+/** The CFM that the host gives its worlds: a softness that nobody asked for. */
+static const double HOST_DEFAULT_CFM = 1e-10;
+
+/** A CFM as it was asked for. In single precision the host gives its worlds a larger
+ *  one, for a solver that reckons in float: heavy bodies would sink on it. Ours does
+ *  not need it. */
+static inline double host_cfm(dReal given) {
+  const dReal hosts_own = sizeof(dReal) == sizeof(double) ? 1e-10 : 1e-5F;
+  return given == hosts_own ? HOST_DEFAULT_CFM : given;
+}
 
 /** World frame, SI. Six-vectors are linear, then angular. */
 typedef struct host_body {

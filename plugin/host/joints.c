@@ -28,7 +28,7 @@ static bool read_host(dJointID id, double fps, double erp, host_rows *rows) {
   int n = (int)given.count;
   real_read(rows->J[0][0], given.J[0][0], 12 * n);
   real_read(rows->rhs, given.rhs, n);
-  real_read(rows->cfm, given.cfm, n);
+  for (int i = 0; i < n; i++) rows->cfm[i] = host_cfm(given.cfm[i]);
   real_read(rows->lo, given.lo, n);
   real_read(rows->hi, given.hi, n);
   real_read(rows->force[0], given.force[0], 12);
@@ -158,7 +158,7 @@ bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,
   if (!read_rows(id, fps, used_erp, rows, correction)) return false;
 
   double scale = own > 0 && erp != ODE_MLCP_ERP_HOST ? erp / own : 1;
-  double world_cfm = dWorldGetCFM(world);
+  double world_cfm = host_cfm(dWorldGetCFM(world));
   for (unsigned i = 0; i < rows->count; i++) {
     /* without its ERP a compliance would creep */
     bool holds = isinf(rows->lo[i]) && isinf(rows->hi[i]);
@@ -300,7 +300,7 @@ static int read_stop(const stop_parameters *of, dJointID id, int number,
     if (i % 6 < 3) linear += fabs(rows.J[n_free][i / 6][i % 6]);
   }
   stop->row.gap = -sign * rows.rhs[n_free];
-  stop->row.cfm = of->get(id, dParamStopCFM + group);
+  stop->row.cfm = host_cfm(of->get(id, dParamStopCFM + group));
   stop->row.bounce = of->get(id, dParamBounce + group);
   stop->row.number = number;
   stop->turns = linear == 0 && !(of->type == dJointTypeAMotor &&

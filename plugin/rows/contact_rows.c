@@ -5,6 +5,7 @@
 
 #include "common/minmax.h"
 #include "common/vec3.h"
+#include "gap/real.h"
 
 bool contact_polygon_convex(int n, const double vertex[][2]) {
   /* every corner turns left, the one after the last into the first's opposite
@@ -65,14 +66,15 @@ static double gap_of(const contact_settings *settings,
   return settings->closed && !contact->soft ? 0 : contact->gap;
 }
 
-static const double TOUCH = 1e-9; /* m: closer is rounding */
+/* m: closer is rounding */
+static double touch(void) { return real_rounding(1e-9); }
 
 /* True if the contact can push in this step: it touches, but for rounding, or
  * would in free flight. */
 static bool can_push(const row_frame *frame, const contact_settings *settings,
                      const host_contact *contact) {
   double gap = gap_of(settings, contact), J[2][6];
-  if (gap <= TOUCH || contact->kept) return true;
+  if (gap <= touch() || contact->kept) return true;
   host_contact_jacobian(J, contact, contact->normal);
   return gap + frame->step_size * relative_velocity(frame, contact, J, true) <=
          0;
@@ -84,7 +86,7 @@ bool contact_waits(const row_frame *frame, const contact_settings *settings,
   double gap = gap_of(settings, contact);
   double slow = surface->bounce_speed * frame->step_size;
   return settings->gives_back && surface->bounces && surface->bounce > 0 &&
-         gap > TOUCH && gap > slow && !can_push(frame, settings, contact);
+         gap > touch() && gap > slow && !can_push(frame, settings, contact);
 }
 
 /* The normal velocity asked for: a correction under the program's cap, or a
@@ -114,7 +116,10 @@ static void add_normal_row(row_set *set, const row_frame *frame,
   double motion = surface->motion[2];
   double depth = larger_of(-gap - settings->surface_layer, 0);
   bool rests = !soft && gap <= 0 && cfm <= HOST_DEFAULT_CFM;
-  if (rests && settings->rest_depth > 0) depth = -gap - settings->rest_depth;
+  if (rests && settings->rest_depth > 0) {
+    depth = -gap - settings->rest_depth;
+    if (fabs(depth) <= settings->rounding) depth = 0;
+  }
   double correction = erp * depth / frame->step_size, of_spring = 0;
   if (!soft && cfm > HOST_DEFAULT_CFM && spring_erp > 0) {
     double pressed = smaller_of(

@@ -18,6 +18,7 @@ typedef struct contact_settings {
   double surface_layer; /* m */
   double rest_depth; /* m: what a rigid contact's ERP brings it to, from either
                            side; 0: it is pushed out to its surface layer */
+  double rounding;   /* m: as much beside the rest depth is no error */
   double max_velocity; /* m/s, the program's own cap on corrections */
   double spring_erp;   /* of soft contacts without one of their own */
   double carried; /* N s: what the normal row may carry, by the last step; its

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "common/vec3.h"
+#include "gap/real.h"
 
 /* A row with a compliance of its own is a spring: its ERP is physics. */
 static bool is_rigid(const host_joint_rows *joint, unsigned i,
@@ -101,7 +102,7 @@ static double stop_rate(const row_frame *frame, const host_stop *stop,
 
 bool joint_stop_near(const row_frame *frame, const host_stop *stop,
                      const int body[2]) {
-  const double TOUCH = 1e-9;
+  const double TOUCH = real_rounding(1e-9);
   double rate = fmin(stop_rate(frame, stop, body, false),
                      stop_rate(frame, stop, body, true));
   return stop->gap + 2 * frame->step_size * fmin(rate, 0) <= TOUCH;

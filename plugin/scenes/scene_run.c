@@ -199,8 +199,8 @@ static bool record(scene_run_state *run, long row) {
   follow_turns(run);
   for (int b = 0; b < run->n_bodies; b++) {
     read_body(run, b, q + per_body * b, v + per_body * b);
-    memcpy(pose, dBodyGetPosition(run->bodies[b]), 3 * sizeof *pose);
-    memcpy(pose + 3, dBodyGetQuaternion(run->bodies[b]), 4 * sizeof *pose);
+    real_read(pose, dBodyGetPosition(run->bodies[b]), 3);
+    real_read(pose + 3, dBodyGetQuaternion(run->bodies[b]), 4);
     pose += SCENE_POSE;
     energy += body_energy(run, run->bodies[b]);
   }
@@ -352,8 +352,7 @@ static bool open_world(scene_run_state *run) {
   if (!run->scene->build(run))
     return scene_fail(run, "%s could not be built", run->scene->name);
   for (int b = 0; b < run->n_bodies; b++)
-    memcpy(run->seen[b], dBodyGetQuaternion(run->bodies[b]),
-           sizeof run->seen[b]);
+    real_read(run->seen[b], dBodyGetQuaternion(run->bodies[b]), 4);
   return !run->failed;
 }
 

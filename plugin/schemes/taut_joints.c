@@ -92,7 +92,7 @@ static bool find_unresolved(double part[9], const double inertia[9],
  * directions e across each other the cross products e x (r x e) sum to 2 r.
  * @return false where they hold no point */
 static bool find_arm(const host_joint_rows *joint, int side, double arm[3]) {
-  const double ROUNDING = fmax(1e-9, 8 * REAL_EPSILON);
+  const double ROUNDING = real_rounding(1e-9);
   if (joint->rows.count < 3) return false;
   memset(arm, 0, 3 * sizeof *arm);
   for (int i = 0; i < 3; i++) {

@@ -26,8 +26,8 @@ static bool describe(const contact_source *source, dJointID joint,
   double length = vec3_length(entry->normal);
   if (dGeomGetBody(entry->geom[0]) != entry->body[0] ||
       dGeomGetBody(entry->geom[1]) != entry->body[1] ||
-      !(fabs(length - 1) <= 1e-6) || !isfinite(told->geom.depth) ||
-      !all_finite(real3(told->geom.pos).at, 3))
+      !(fabs(length - 1) <= real_rounding(1e-6)) ||
+      !isfinite(told->geom.depth) || !all_finite(real3(told->geom.pos).at, 3))
     return false;
   for (int side = 0; side < 2; side++) {
     real_read(entry->point[side], told->geom.pos, 3);

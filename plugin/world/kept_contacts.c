@@ -154,14 +154,12 @@ static bool open_again(const kept_contacts *kept, size_t n_bodies,
                        const contact_entry *entry, const kept_contact *last,
                        double gravity_way, opened *now) {
   double place[2][3], apart[3];
-  now->hair = INFINITY;
+  double size = INFINITY;
   for (int side = 0; side < 2; side++) {
     unsigned long serial = entry->serial[side];
     now->body[side] = serial != 0 ? find_body(kept, n_bodies, serial) : NULL;
     if (serial != 0 && now->body[side] == NULL) return false;
-    if (serial != 0)
-      now->hair = fmin(now->hair,
-                       hair_gap(gravity_way, vec3_length(entry->local[side])));
+    if (serial != 0) size = fmin(size, vec3_length(entry->local[side]));
     place_of(now->body[side], entry->local[side], place[side]);
   }
   if (!(moves(now->body[0]) || moves(now->body[1])) || sleeps(now->body[0]) ||
@@ -173,6 +171,7 @@ static bool open_again(const kept_contacts *kept, size_t n_bodies,
   now->gap = along - last->contact.geom.depth;
   vec3_copy(now->place, place[0]);
   vec3_add_scaled(now->place, 0.5, apart);
+  now->hair = hair_gap(gravity_way, size, now->place);
   vec3_add_scaled(apart, -along, now->normal);
   now->slid = vec3_length(apart);
   return true;
@@ -212,7 +211,6 @@ bool kept_contacts_make_joints(kept_contacts *kept, dWorldID world,
   kept->n_joints = 0;
   dWorldGetGravity(world, gravity);
   double g = vec3_length(real3(gravity).at), way = (g * step_size) * step_size;
-  double rest = hair_rest_depth(way);
   if (!list_bodies(kept, world, &n_bodies) ||
       !note_told(kept, n_bodies, source, inner, margin) ||
       !contact_memory_reserve(&kept->memory, kept->pool, kept->n) ||
@@ -228,7 +226,8 @@ bool kept_contacts_make_joints(kept_contacts *kept, dWorldID world,
       opened now;
       if (kept->memory.claims[e].taker >= 0 ||
           !open_again(kept, n_bodies, entry, last, way, &now) ||
-          !(now.gap <= now.hair) || !(now.gap > -0.5 * rest) ||
+          !(now.gap <= now.hair) ||
+          !(now.gap > -0.5 * hair_rest_depth(way, now.place)) ||
           !(now.slid <= now.hair))
         continue;
       int k = kept->n;

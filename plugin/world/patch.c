@@ -98,8 +98,8 @@ static double gap_between(const patch_point points[], const int corners[],
   return NAN;
 }
 
-static void thin_out(double way, const patch_point points[], int n,
-                     int corners[], bool implied[]) {
+static void thin_out(double way, const double at[3], const patch_point points[],
+                     int n, int corners[], bool implied[]) {
   double extent = 0;
   for (int i = 0; i < n; i++)
     extent = fmax(extent, length_of(&points[0], &points[i]));
@@ -111,7 +111,7 @@ static void thin_out(double way, const patch_point points[], int n,
     if (c < n_corners) continue;
     double gap = gap_between(points, corners, n_corners, &points[i], level);
     implied[points[i].number] =
-        fabs(gap - points[i].gap) <= hair_gap(way, extent);
+        fabs(gap - points[i].gap) <= hair_gap(way, extent, at);
   }
 }
 
@@ -144,7 +144,7 @@ bool patch_find_implied(double cfm, double way,
                                         vec3_dot(axis[1], arm), point->gap};
     }
     if (n_points >= 3 && is_shared(cfm, first))
-      thin_out(way, patch, n_points, corners, implied);
+      thin_out(way, first->position, patch, n_points, corners, implied);
     n = n_others;
   }
   return true;

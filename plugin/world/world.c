@@ -250,7 +250,7 @@ static bool is_hardly_open(const world_snapshot *world,
   for (int side = 0; side < 2; side++)
     if (point->body[side] >= 0)
       size = fmin(size, vec3_length(point->arm[side]));
-  return point->gap <= hair_gap(world->gravity * h * h, size);
+  return point->gap <= hair_gap(world->gravity * h * h, size, point->position);
 }
 
 static bool read_contact_joint(world_reader *r, int j) {
@@ -512,7 +512,7 @@ static void read_settings(world_snapshot *world) {
   world->gravity = vec3_length(real3(gravity).at);
   world->erp = world->settings.erp == ODE_MLCP_ERP_HOST ? dWorldGetERP(id)
                                                         : world->settings.erp;
-  world->cfm = dWorldGetCFM(id);
+  world->cfm = host_cfm(dWorldGetCFM(id));
   world->surface_layer = dWorldGetContactSurfaceLayer(id);
   world->max_velocity = dWorldGetContactMaxCorrectingVel(id);
 }
