@@ -99,7 +99,7 @@ static void expect_four_corners(int count, double gap, double tolerance) {
   CU_ASSERT_EQUAL(count, 4);
   double area = 0;
   for (int i = 0; i < count; i++) {
-    CU_ASSERT_DOUBLE_EQUAL(found[i].gap, gap, tolerance);
+    CU_ASSERT_DOUBLE_EQUAL(found[i].gap, gap, of_host(tolerance, 1));
     CU_ASSERT_DOUBLE_EQUAL(fabs(found[i].point[0]), 0.5, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(fabs(found[i].point[1]), 0.5, 1e-9);
     CU_ASSERT(found[i].normal[2] > 1 - 1e-12);
@@ -143,7 +143,7 @@ static void test_tilted_cube_above_table(void) {
     CU_ASSERT_EQUAL(gap_feature_type(found[i].feature[0]), GAP_CORNER);
     double z = 0.55;
     for (int k = 0; k < 3; k++) z += (corner >> k & 1 ? .5 : -.5) * R[8 + k];
-    CU_ASSERT_DOUBLE_EQUAL(found[i].gap, z, 1e-15);
+    CU_ASSERT_DOUBLE_EQUAL(found[i].gap, z, of_host(1e-15, 1));
     CU_ASSERT(found[i].gap >= found[0].gap);
   }
   destroy(cube, table);
@@ -157,10 +157,10 @@ static void test_lying_capsule_and_cylinder(void) {
     dGeomSetPosition(rolls[i], 0, 0, 0.2 - 1e-3);
     tilt(rolls[i], 0, 1, 0, M_PI / 2);
     CU_ASSERT_EQUAL(query(rolls[i], table, 0.01), 2);
-    CU_ASSERT_DOUBLE_EQUAL(found[0].gap, -1e-3, 1e-15);
-    CU_ASSERT_DOUBLE_EQUAL(found[1].gap, -1e-3, 1e-15);
+    CU_ASSERT_DOUBLE_EQUAL(found[0].gap, -1e-3, of_host(1e-15, 1));
+    CU_ASSERT_DOUBLE_EQUAL(found[1].gap, -1e-3, of_host(1e-15, 1));
     CU_ASSERT_DOUBLE_EQUAL(fabs(found[0].point[0] - found[1].point[0]), 1,
-                           1e-12);
+                           of_host(1e-12, 1));
   }
   // a cylinder on its cap: as many points as the rim is taken for
   dMatrix3 upright;
@@ -168,7 +168,8 @@ static void test_lying_capsule_and_cylinder(void) {
   dGeomSetRotation(rolls[1], upright);
   dGeomSetPosition(rolls[1], 0.1, 0.1, 0.5 + 1e-3);
   CU_ASSERT_EQUAL(query(rolls[1], table, 0.01), 8);
-  for (int i = 0; i < 8; i++) CU_ASSERT_DOUBLE_EQUAL(found[i].gap, 1e-3, 1e-15);
+  for (int i = 0; i < 8; i++)
+    CU_ASSERT_DOUBLE_EQUAL(found[i].gap, 1e-3, of_host(1e-15, 1));
   dGeomDestroy(rolls[0]);
   destroy(rolls[1], table);
 }
@@ -182,8 +183,8 @@ static void test_parallel_edges(void) {
   dGeomSetPosition(a, 0, 0.2, 2 * half + 0.01);
   CU_ASSERT_EQUAL(query(a, b, 0.1), 2);
   for (int i = 0; i < 2; i++) {
-    CU_ASSERT_DOUBLE_EQUAL(found[i].gap, 0.01, 1e-14);
-    CU_ASSERT(found[i].normal[2] > 1 - 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(found[i].gap, 0.01, of_host(1e-14, 1));
+    CU_ASSERT(found[i].normal[2] > 1 - of_host(1e-12, 1));
   }
   CU_ASSERT_DOUBLE_EQUAL(fabs(found[0].point[1] - found[1].point[1]), 1, 1e-12);
   destroy(a, b);
@@ -234,8 +235,8 @@ static void test_offsets_and_transforms(void) {
   dGeomID both[] = {offset, transform};
   for (int i = 0; i < 2; i++) {
     CU_ASSERT_EQUAL_FATAL(query(both[i], other, 1), 1);
-    CU_ASSERT_DOUBLE_EQUAL(found[0].gap, 0.25, 1e-15);
-    CU_ASSERT_DOUBLE_EQUAL(found[0].normal[1], -1, 1e-15);
+    CU_ASSERT_DOUBLE_EQUAL(found[0].gap, 0.25, of_host(1e-15, 1));
+    CU_ASSERT_DOUBLE_EQUAL(found[0].normal[1], -1, of_host(1e-15, 1));
     CU_ASSERT_DOUBLE_EQUAL(found[0].point[1], 3.625, 1e-15);
   }
   CU_ASSERT_EQUAL(query(empty, other, 1), 0);
@@ -287,14 +288,14 @@ static void test_ellipsoid_with_every_class(void) {
     dGeomSetPosition(ellipsoid, 0.1 * (i < 6), 0, 0.2 + 0.01);
     int count = query(ellipsoid, others[i], 0.1);
     CU_ASSERT_EQUAL(count, 1);
-    CU_ASSERT_DOUBLE_EQUAL(found[0].gap, 0.01, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(found[0].gap, 0.01, of_host(1e-12, 1));
     CU_ASSERT(found[0].normal[2] > 1 - 1e-9);
 
     dGeomSetPosition(ellipsoid, 0.1 * (i < 6), 0, 0.2 - 0.01);
     dContactGeom contacts[8];
     count = dCollide(ellipsoid, others[i], 8, contacts, sizeof contacts[0]);
     CU_ASSERT_EQUAL(count, 1);
-    CU_ASSERT_DOUBLE_EQUAL(contacts[0].depth, 0.01, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(contacts[0].depth, 0.01, of_host(1e-12, 1));
     CU_ASSERT(contacts[0].normal[2] > 1 - 1e-9);
     CU_ASSERT_PTR_EQUAL(contacts[0].g1, ellipsoid);
     count = dCollide(others[i], ellipsoid, 8, contacts, sizeof contacts[0]);
@@ -345,7 +346,7 @@ static void test_cube_slides_over_mesh(void) {
       CU_ASSERT_EQUAL(count, 4);
       unsigned corners = 0;
       for (int k = 0; k < count; k++) {
-        CU_ASSERT_DOUBLE_EQUAL(found[k].gap, gap, 1e-14);
+        CU_ASSERT_DOUBLE_EQUAL(found[k].gap, gap, of_host(1e-14, 1));
         CU_ASSERT(found[k].normal[2] > 1 - 1e-12);
         CU_ASSERT_EQUAL(gap_feature_type(found[k].feature[0]), GAP_CORNER);
         corners |= 1u << (found[k].feature[0] & 7);
@@ -411,7 +412,7 @@ static void test_sphere_over_rough_field(void) {
         }
     int count = query(ball, ground, 1);
     CU_ASSERT_FATAL(count >= 1);
-    CU_ASSERT_DOUBLE_EQUAL(found[0].gap, least - 0.3, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(found[0].gap, least - 0.3, of_host(1e-9, 1));
   }
   destroy(ground, ball);
   dGeomHeightfieldDataDestroy(field);
@@ -485,11 +486,11 @@ static void test_mesh_on_plane_and_mesh(void) {
   dGeomID plane = dCreatePlane(0, 0, 0, 1, 0);
   dGeomID floor = dCreateTriMesh(0, ground, NULL, NULL, NULL);
   dGeomSetPosition(mesh, 0, 0, 0.51);
-  expect_four_corners(query(mesh, plane, 0.1), 0.01, of_host(1e-15, 1));
+  expect_four_corners(query(mesh, plane, 0.1), 0.01, 1e-15);
   int count = query(mesh, floor, 0.1);
   CU_ASSERT(count >= 4);
   for (int i = 0; i < count; i++) {
-    CU_ASSERT_DOUBLE_EQUAL(found[i].gap, 0.01, 1e-14);
+    CU_ASSERT_DOUBLE_EQUAL(found[i].gap, 0.01, of_host(1e-14, 1));
     CU_ASSERT(found[i].normal[2] > 1 - 1e-12);
   }
   dGeomDestroy(floor);
@@ -618,7 +619,7 @@ static void test_deepest_of_rocks(void) {
       }
       if (i > 1 || count <= 0 || all[0].gap < 0) continue;
       CU_ASSERT_DOUBLE_EQUAL(deepest.gap, least_of_pairs(rocks, placed),
-                             1e-12 * size);
+                             of_host(1e-12, 1) * size);
     }
     for (int i = 0; i < 5; i++) dGeomDestroy(placed[i]);
     for (int i = 0; i < 2; i++) dGeomTriMeshDataDestroy(rocks[i].data);
@@ -834,7 +835,7 @@ static void test_aabb_margin(void) {
     dGeomSetAABBMargin(b, 0.11);
     dReal box[6];
     dGeomGetAABB(b, box);
-    CU_ASSERT_DOUBLE_EQUAL(box[0], 2.1 - 1 - 0.11, 1e-15);
+    CU_ASSERT_DOUBLE_EQUAL(box[0], 2.1 - 1 - 0.11, of_host(1e-15, 1));
     dSpaceCollide(spaces[i], &pairs, count_pair);
     CU_ASSERT_EQUAL(pairs, 1);
     dGeomSetAABBMargin(b, 0);

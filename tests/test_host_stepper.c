@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "host_rounding.h"
 #include "step_testing.h"
 
 static const double H = 0.01;
@@ -141,8 +142,10 @@ static void test_calls_come_in_order(void) {
   CU_ASSERT(t.taken);
   CU_ASSERT_FALSE(t.out_of_order);
   CU_ASSERT_FALSE(t.commit_in_pool);
-  CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(pair[1])[2], -10 * H, 1e-15);
-  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(pair[1])[2], -10 * H * H, 1e-15);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(pair[1])[2], -10 * H,
+                         of_host(1e-15, 1));
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(pair[1])[2], -10 * H * H,
+                         of_host(1e-15, 1));
 
   memset(t.log, 0, sizeof t.log);
   CU_ASSERT_EQUAL(dWorldQuickStep(world, H), 1);
@@ -439,7 +442,8 @@ static void test_setting_and_releasing(void) {
   /* the library's own steppers are back */
   dBodyID body = body_at(world, 0);
   CU_ASSERT_EQUAL(dWorldStep(world, H), 1);
-  CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(body)[2], -10 * H, 1e-15);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(body)[2], -10 * H,
+                         of_host(1e-15, 1));
   dWorldDestroy(world);
   CU_ASSERT_STRING_EQUAL(next.log, "R");
 
@@ -652,11 +656,13 @@ static void test_moving_by_another_velocity(void) {
 
   const dReal *x = dBodyGetPosition(body), *R = dBodyGetRotation(body);
   CU_ASSERT_DOUBLE_EQUAL(x[0], 1.5, 1e-15);
-  CU_ASSERT_DOUBLE_EQUAL(x[1], 0.1, 1e-15);
+  CU_ASSERT_DOUBLE_EQUAL(x[1], 0.1, of_host(1e-15, 1));
   /* q+ = q + h dq, normalised: the tangent of the half angle is h w / 2 */
-  CU_ASSERT_DOUBLE_EQUAL(atan2(R[4], R[0]), -2 * atan(0.15), 1e-12);
-  CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(body)[0], 2 * 0.9, 1e-15);
-  CU_ASSERT_DOUBLE_EQUAL(dBodyGetAngularVel(body)[2], 4 * 0.8, 1e-15);
+  CU_ASSERT_DOUBLE_EQUAL(atan2(R[4], R[0]), -2 * atan(0.15), of_host(1e-12, 1));
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(body)[0], 2 * 0.9,
+                         of_host(1e-15, 1));
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetAngularVel(body)[2], 4 * 0.8,
+                         of_host(1e-15, 1));
   CU_ASSERT_EQUAL(n_moved, 1);
   CU_ASSERT_DOUBLE_EQUAL(moved_to, 1.5, 1e-15);
   CU_ASSERT_EQUAL(moved_at_speed, 2); /* before damping */
@@ -678,7 +684,7 @@ static void test_moving_caps_both_spins(void) {
   dBodySetMaxAngularSpeed(body, 2);
   CU_ASSERT_EQUAL(dWorldStep(world, 0.1), 1);
   const dReal *R = dBodyGetRotation(body);
-  CU_ASSERT_DOUBLE_EQUAL(atan2(R[4], R[0]), -2 * atan(0.1), 1e-12);
+  CU_ASSERT_DOUBLE_EQUAL(atan2(R[4], R[0]), -2 * atan(0.1), of_host(1e-12, 1));
   CU_ASSERT_DOUBLE_EQUAL(dBodyGetAngularVel(body)[2], 2, 1e-12);
   dWorldDestroy(world);
 }

@@ -8,6 +8,7 @@
 #include "collision_scene.h"
 #include "failing_memory.h"
 #include "stepper/process.h"
+#include "host_rounding.h"
 
 static const double START = 0.442944692; /* m/s: sqrt(2 g 0.01) */
 
@@ -227,10 +228,10 @@ static void test_friction_acts_while_a_ball_is_given_back(void) {
           fmin(cases[i].mu * (1 + e) * down, 2.0 / 7 * fabs(slip)), slip);
       const dReal *v = dBodyGetLinearVel(ball);
       double x = cases[i].speed[0] + change;
-      CU_ASSERT(fabs(v[0] - x) < 1e-9 * fabs(cases[i].speed[0]));
-      CU_ASSERT(fabs(v[1] - e * down) < 1e-9 * down);
+      CU_ASSERT(fabs(v[0] - x) < of_host(1e-9, 1) * fabs(cases[i].speed[0]));
+      CU_ASSERT(fabs(v[1] - e * down) < of_host(1e-9, 1) * down);
       CU_ASSERT(fabs(r * (dBodyGetAngularVel(ball)[2] - cases[i].spin) -
-                     2.5 * change) < 1e-8 * fabs(change));
+                     2.5 * change) < of_host(1e-8, 1) * fabs(change));
       scene_close(&s);
     }
 }

@@ -8,6 +8,28 @@
 
 /* ---- places ---- */
 
+/* In single precision the host's rotations are off by some of its roundings, by which
+ * shapes would be skew: each step doubles how many digits are right. What is no
+ * rotation stays none. */
+static void mend_rotation(double R[9]) {
+  const double OFF = 64 * REAL_EPSILON;
+  for (int step = 0; step < 2; step++) {
+    double product[9], mended[9];
+    for (int i = 0; i < 3; i++)
+      for (int j = 0; j < 3; j++) {
+        product[3 * i + j] = vec3_dot(R + 3 * i, R + 3 * j);
+        if (!(fabs(product[3 * i + j] - (i == j)) < OFF)) return;
+      }
+    for (int i = 0; i < 3; i++)
+      for (int j = 0; j < 3; j++) {
+        mended[3 * i + j] = 1.5 * R[3 * i + j];
+        for (int k = 0; k < 3; k++)
+          mended[3 * i + j] -= 0.5 * product[3 * i + k] * R[3 * k + j];
+      }
+    memcpy(R, mended, sizeof mended);
+  }
+}
+
 static void read_place(dGeomID geom, double position[3], double rotation[9]) {
   for (int i = 0; i < 9; i++) rotation[i] = i % 4 == 0;
   for (int k = 0; k < 3; k++) position[k] = 0;
@@ -18,6 +40,7 @@ static void read_place(dGeomID geom, double position[3], double rotation[9]) {
     position[i] = p[i];
     for (int j = 0; j < 3; j++) rotation[3 * i + j] = R[4 * i + j];
   }
+  if (sizeof(dReal) != sizeof(double)) mend_rotation(rotation);
 }
 
 /* The host has marked geom transforms as old; programs still have them. */
