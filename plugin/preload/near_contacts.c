@@ -131,6 +131,15 @@ static double arm_of(dGeomID one, dGeomID other, const dReal point[3]) {
   return least;
 }
 
+/* m: the widest hair between them, wherever it is. */
+static double most_hair(dGeomID one, dGeomID other, double way) {
+  dBodyID body = dGeomGetBody(one);
+  if (body == NULL && other != NULL) body = dGeomGetBody(other);
+  const real3_copy at =
+      body != NULL ? real3(dBodyGetPosition(body)) : (real3_copy){{0}};
+  return hair_gap(way, INFINITY, at.at);
+}
+
 /* Leave those of `count` contacts that touch but for a hair: of a face at depth 0
  * rounding opens a corner. */
 static int keep_touching(dGeomID one, dGeomID other, double way,
@@ -138,7 +147,8 @@ static int keep_touching(dGeomID one, dGeomID other, double way,
   int left = 0;
   for (int i = 0; i < count; i++) {
     const dContactGeom *contact = at(contacts, i, skip);
-    if (-contact->depth <= hair_gap(way, arm_of(one, other, contact->pos)))
+    if (-contact->depth <=
+        hair_gap(way, arm_of(one, other, contact->pos), real3(contact->pos).at))
       *at(contacts, left++, skip) = *contact;
   }
   return left;
@@ -151,7 +161,7 @@ static int collide_by_gaps(dGeomID one, dGeomID other, double near, int room,
     return ode_mlcp_find_contacts(one, other, near, contacts, room,
                                   (size_t)skip);
   double way = gravity_way(one, other);
-  int count = ode_mlcp_find_contacts(one, other, hair_gap(way, INFINITY),
+  int count = ode_mlcp_find_contacts(one, other, most_hair(one, other, way),
                                      contacts, room, (size_t)skip);
   return count > 0 ? keep_touching(one, other, way, contacts, skip, count)
                    : count;
@@ -258,7 +268,7 @@ bool near_contacts_set(double wanted, bool own) {
 static void widen(dGeomID geom, double needed) {
   double has = dGeomGetAABBMargin(geom);
   bool fixed = margin != ODE_MLCP_MARGIN_AUTO;
-  if (margin == 0) needed = hair_gap(gravity_way(geom, NULL), INFINITY);
+  if (margin == 0) needed = most_hair(geom, NULL, gravity_way(geom, NULL));
   if (has < needed || (!fixed && has > 10 * needed))
     dGeomSetAABBMargin(geom, fixed ? needed : 1.5 * needed);
 }
