@@ -32,10 +32,12 @@ ode_mlcp_impact_problem_of_world(dWorldID world, const dContact contacts[],
 
   memory_pool pool;
   memory_pool_open(&pool, process()->memory);
-  /* the step size matters to forces only, and those are not used */
+  /* the step size matters to forces only, and those are not used; without an ERP the
+   * joints' springs would be read as rigid */
   const world_settings settings = {.pool = &pool,
                                    .world = world,
                                    .step_size = 1,
+                                   .erp = ODE_MLCP_ERP_HOST,
                                    .touching = true,
                                    .given = contacts,
                                    .n_given = n_contacts};
