@@ -69,7 +69,8 @@ typedef struct world_stepper {
   step_sweep sweep;
   dBodyID *moved; /* of the step in hand: its bodies, */
   double *u;      /* what moves them, */
-  double *shares; /* and how far they go along it */
+  double *start;  /* how fast they were before the step, */
+  double *shares; /* and how far they go along u */
   int held;
 
   int under_way; /* steps: more than one where a callback asks for another */
@@ -203,10 +204,12 @@ static bool reserve_results(world_stepper *stepper, size_t n_islands,
          POOL_RESERVE(pool, stepper->joints, n_joints) &&
          POOL_RESERVE(pool, stepper->entries, n_joints) &&
          contact_memory_reserve(&stepper->memory, pool, (int)n_joints) &&
-         (!sweeps(stepper) || (POOL_RESERVE(pool, stepper->moved, n_bodies) &&
-                               POOL_RESERVE(pool, stepper->u, 6 * n_bodies) &&
-                               POOL_RESERVE(pool, stepper->shares, n_bodies) &&
-                               step_sweep_open(&stepper->sweep)));
+         (!sweeps(stepper) ||
+          (POOL_RESERVE(pool, stepper->moved, n_bodies) &&
+           POOL_RESERVE(pool, stepper->u, 6 * n_bodies) &&
+           POOL_RESERVE(pool, stepper->start, 6 * n_bodies) &&
+           POOL_RESERVE(pool, stepper->shares, n_bodies) &&
+           step_sweep_open(&stepper->sweep)));
 }
 
 static int stepper_prepare(void *context, dWorldID world, dReal step_size) {
@@ -442,6 +445,11 @@ static void move_body(dBodyID body, double step_size,
   dBodyStepperMove(body, step_size, velocity);
 }
 
+static void set_velocity(dBodyID body, const double v[6]) {
+  dBodySetLinearVel(body, v[0], v[1], v[2]);
+  dBodySetAngularVel(body, v[3], v[4], v[5]);
+}
+
 static void set_velocities(const world_stepper *stepper,
                            const dStepperIsland *island) {
   const body_result *bodies =
@@ -449,9 +457,39 @@ static void set_velocities(const world_stepper *stepper,
   for (unsigned b = 0; b < island->bodies_count; b++) {
     dBodyID body = island->bodies[b];
     const double *v = bodies[b].v;
-    if (bodies[b].kinematic) continue;
-    dBodySetLinearVel(body, v[0], v[1], v[2]);
-    dBodySetAngularVel(body, v[3], v[4], v[5]);
+    if (!bodies[b].kinematic) set_velocity(body, v);
+  }
+}
+
+static void read_start(world_stepper *stepper) {
+  double *v = stepper->start;
+  for (size_t i = 0; i < stepper->n_islands; i++)
+    for (unsigned b = 0; b < stepper->host_islands[i].bodies_count;
+         b++, v += 6) {
+      dBodyID body = stepper->host_islands[i].bodies[b];
+      real_read(v, dBodyGetLinearVel(body), 3);
+      real_read(v + 3, dBodyGetAngularVel(body), 3);
+    }
+}
+
+/* A body that nothing touches and no joint has is driven by forces alone, which act on
+ * it as long as it moves. What rows say of others holds for the whole step. */
+static void end_flights(world_stepper *stepper) {
+  body_result *result = stepper->bodies;
+  const double *start = stepper->start, *share = stepper->shares;
+  for (size_t i = 0; i < stepper->n_islands; i++) {
+    const dStepperIsland *island = &stepper->host_islands[i];
+    for (unsigned b = 0; b < island->bodies_count;
+         b++, result++, share++, start += 6) {
+      if (island->joints_count > 0 || !(*share < 1)) continue;
+      double v[6];
+      for (int k = 0; k < 6; k++) {
+        v[k] = start[k] + *share * (result->v[k] - start[k]);
+        result->motion[k] += result->v[k] - v[k];
+        result->v[k] = v[k];
+      }
+      set_velocity(island->bodies[b], v);
+    }
   }
 }
 
@@ -485,6 +523,7 @@ static bool hold_what_would_pass(world_stepper *stepper) {
           stepper->shares[b] * stepper->u[6 * b + k] - result->v[k];
     result->moved = true;
   }
+  if (stepper->held > 0) end_flights(stepper);
   return true;
 }
 
@@ -493,6 +532,7 @@ static bool hold_what_would_pass(world_stepper *stepper) {
 static void start_commit(world_stepper *stepper) {
   stepper->swept = true;
   stepper->sweep.queries = stepper->held = 0;
+  if (sweeps(stepper)) read_start(stepper);
   for (size_t i = 0; i < stepper->n_islands; i++)
     set_velocities(stepper, &stepper->host_islands[i]);
   if (!sweeps(stepper)) return;
