@@ -184,11 +184,11 @@ static void test_rows_enter_the_problem(void) {
                    1e-7, JOINT_LEVEL_POSITION, NULL, row_of);
     for (int i = 0; i < set.n_rows; i++) {
       CU_ASSERT_DOUBLE_EQUAL(parts[i].velocity, 0.25 * reading.correction[i],
-                             of_host(1e-12, 1));
+                             of_host(1e-12, 1 / STEP));
       CU_ASSERT_DOUBLE_EQUAL(parts[i].excess, 0.75 * reading.correction[i],
-                             of_host(1e-12, 1));
+                             of_host(1e-12, 1 / STEP));
       CU_ASSERT_DOUBLE_EQUAL(rows[i].bias - parts[i].excess,
-                             -reading.rows.rhs[i], of_host(1e-12, 1));
+                             -reading.rows.rhs[i], of_host(1e-12, 1 / STEP));
     }
 
     /* or be left to an impact */
@@ -198,7 +198,7 @@ static void test_rows_enter_the_problem(void) {
     for (int i = 0; i < set.n_rows; i++)
       CU_ASSERT_DOUBLE_EQUAL(rows[i].bias,
                              reading.correction[i] - reading.rows.rhs[i],
-                             of_host(1e-12, 1));
+                             of_host(1e-12, 1 / STEP));
     dWorldDestroy(s.world);
   }
 }
@@ -241,10 +241,10 @@ static void test_erp_number_replaces_the_worlds(void) {
   for (int i = 0; i < 3; i++) {
     CU_ASSERT_DOUBLE_EQUAL(host.correction[i], host.rows.rhs[i], 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(half.rows.rhs[i], host.rows.rhs[i] / 2,
-                           of_host(1e-12, 1));
+                           of_host(1e-12, 1 / STEP));
     CU_ASSERT_DOUBLE_EQUAL(none.rows.rhs[i], 0, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(half.correction[i], host.correction[i] / 2,
-                           of_host(1e-12, 1));
+                           of_host(1e-12, 1 / STEP));
     CU_ASSERT_EQUAL(none.correction[i], 0);
   }
   dWorldDestroy(s.world);

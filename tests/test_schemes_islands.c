@@ -199,7 +199,8 @@ static void test_what_creeps_goes_its_way(void) {
                              of_host(1e-13, 1));
       CU_ASSERT_DOUBLE_EQUAL(
           dBodyGetPosition(box)[1], 2.6 + 2 * speeds[k],
-          2e-12); /* what touches is up to of_host(1e-12, 1) m apart */
+          of_host(2e-12,
+                  1)); /* what touches is up to of_host(1e-12, 1) m apart */
       scene_close(&s);
     }
 }
