@@ -15,7 +15,7 @@ tests_never_worse_LDADD = -lm
 tests_never_worse_play_SOURCES = tests/never_worse_play.c \
   tests/never_worse_families.c tests/never_worse_world.c \
   tests/never_worse_world.h
-tests_never_worse_play_CPPFLAGS = $(HOST_CFLAGS)
+tests_never_worse_play_CPPFLAGS = -I$(srcdir)/plugin $(HOST_CFLAGS)
 tests_never_worse_play_LDADD = $(HOST_LINK) -lm
 TESTS += tests/test_never_worse.sh
 endif HAVE_HOST

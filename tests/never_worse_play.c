@@ -55,12 +55,15 @@ static void write_places(const drawn_world *w, FILE *file) {
   }
 }
 
-/* Of a world that nothing drives, the most that its energy rose above an earlier time;
- * of others, the most that it was off the work of joints and contacts. */
-static double unexplained(const drawn_world *w, double energy, double start,
+/* Of a world that nothing drives, the most that its energy rose above an earlier time,
+ * when springs may have held more of it; of others, the most that it was off the work
+ * of joints and contacts.
+ * @param before  J: energy before the step */
+static double unexplained(const drawn_world *w, double before, double start,
                           double *least) {
+  const double energy = world_energy(w);
   if (w->feedback) return fabs(energy - start - w->forces_work);
-  *least = fmin(*least, energy);
+  *least = fmin(*least, before + w->springs_first);
   return energy - *least;
 }
 
@@ -70,6 +73,7 @@ static run_measures play(drawn_world *w, bool quick, bool tells, FILE *file) {
   double least = start;
   m.seconds = -cpu_seconds();
   for (int i = 0; i < w->n_steps && m.whole; i++) {
+    const double before = world_energy(w);
     m.refused += step_world(w, i, quick);
     m.whole = world_is_whole(w);
     if (!m.whole) break;
@@ -78,16 +82,16 @@ static run_measures play(drawn_world *w, bool quick, bool tells, FILE *file) {
     m.joint_mean += joint / w->n_steps;
     m.depth = fmax(m.depth, w->depth);
     m.depth_mean += w->depth / w->n_steps;
-    m.energy = fmax(m.energy, unexplained(w, world_energy(w), start, &least));
+    m.energy = fmax(m.energy, unexplained(w, before, start, &least));
     const double off =
         w->invariant == NULL ? 0 : w->invariant(w, (i + 1) * w->step_size);
     m.kept = fmax(m.kept, off);
     if (tells)
       printf(
-          "%d: %d contacts, %.3g deep, joints %.3g apart, energy %.9g, "
-          "forces' work %.9g J, invariant off %.3g\n",
-          i, w->n_contacts, w->depth, joint, world_energy(w), w->forces_work,
-          off);
+          "%d: %d contacts, %.3g deep, joints %.3g apart, energy %.9g, in "
+          "springs before %.3g, forces' work %.9g J, invariant off %.3g\n",
+          i, w->n_contacts, w->depth, joint, world_energy(w), w->springs_first,
+          w->forces_work, off);
     if (w->n_contacts > m.most_contacts) m.most_contacts = w->n_contacts;
     if (file != NULL &&
         (i + 1) * SAMPLES / w->n_steps != i * SAMPLES / w->n_steps)

@@ -409,6 +409,21 @@ static void tell_motion(const drawn_world *w, dContact *contact, bool second) {
   contact->surface.motionN = sign * along;
 }
 
+/* What a soft contact gives back as it lets go: ERP e and CFM f are a spring of
+ * stiffness e/(f h) from the surface layer on, whose force grows no more from where
+ * the correcting velocity is at its most. */
+static double spring_energy(const drawn_world *w, const dContact *contact) {
+  const dSurfaceParameters *s = &contact->surface;
+  const int soft = dContactSoftERP | dContactSoftCFM;
+  if ((s->mode & soft) != soft) return 0;
+  const double per_second = s->soft_erp * w->split / w->step_size;
+  const double most = dWorldGetContactMaxCorrectingVel(w->world);
+  const double depth =
+      fmax(0, contact->geom.depth - dWorldGetContactSurfaceLayer(w->world));
+  const double grows = fmin(depth, most / per_second);
+  return per_second * grows * (depth - grows / 2) / s->soft_cfm;
+}
+
 static void near_geoms(void *data, dGeomID a, dGeomID b) {
   drawn_world *w = data;
   dBodyID first = dGeomGetBody(a), second = dGeomGetBody(b);
@@ -424,6 +439,7 @@ static void near_geoms(void *data, dGeomID a, dGeomID b) {
     if (w->mover != NULL && (a == w->mover || b == w->mover))
       tell_motion(w, &found[i], b == w->mover);
     w->depth = fmax(w->depth, found[i].geom.depth);
+    w->springs += spring_energy(w, &found[i]);
     dJointID joint = dJointCreateContact(w->world, w->contact_group, &found[i]);
     dJointAttach(joint, first, second);
     if (w->feedback)
@@ -488,7 +504,9 @@ int step_world(drawn_world *w, int number, bool quick) {
     const double time = (number + (double)i / w->split) * w->step_size;
     if (w->drive != NULL) w->drive(w, time);
     w->n_contacts = 0;
+    w->springs = 0;
     dSpaceCollide(w->space, w, near_geoms);
+    if (i == 0) w->springs_first = w->springs;
     if (w->feedback) {
       read_motions(w, before);
       memset(w->forces, 0,

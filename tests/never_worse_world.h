@@ -63,8 +63,10 @@ struct drawn_world {
 
   /* what the last step found */
   int n_contacts;
-  double depth;       /* m, of the deepest contact */
-  double forces_work; /* J, of all forces but gravity */
+  double depth;         /* m, of the deepest contact */
+  double springs;       /* J, in contacts that are springs, */
+  double springs_first; /* and those that it began with */
+  double forces_work;   /* J, of all forces but gravity */
 };
 
 /** The world of this number; `split` substeps stand for one step, with springs and
