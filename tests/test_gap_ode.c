@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "failing_memory.h"
+#include "gap/gap_mesh.h"
 #include "gap/gap_ode.h"
 #include "gap/real.h"
 #include "host_rounding.h"
@@ -307,6 +308,71 @@ static void test_ellipsoid_with_every_class(void) {
   dGeomDestroy(ellipsoid);
   dGeomTriMeshDataDestroy(mesh);
   dGeomHeightfieldDataDestroy(field);
+}
+
+/* Between the two sides of a valley an ellipsoid has two points, which the program's
+ * array has as far apart as the program says. */
+static void test_ellipsoid_in_a_valley(void) {
+  static const double axes[3] = {0.2, 0.2,
+                                 0.2}; /* a ball: its depth is known */
+  static const float corners[6][3] = {{0, -9, 0}, {0, 9, 0},   {9, -9, 9},
+                                      {9, 9, 9},  {-9, -9, 9}, {-9, 9, 9}};
+  static const dTriIndex triangles[4][3] = {
+      {0, 2, 3}, {0, 3, 1}, {0, 1, 5}, {0, 5, 4}};
+  const double depth = 0.01, height = sqrt(2) * (axes[0] - depth);
+  dTriMeshDataID data = dGeomTriMeshDataCreate();
+  dGeomTriMeshDataBuildSingle(data, corners, sizeof corners[0], 6, triangles,
+                              12, sizeof triangles[0]);
+  dGeomTriMeshDataPreprocess2(data, 1u << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES,
+                              NULL);
+  dGeomID valley = dCreateTriMesh(0, data, NULL, NULL, NULL);
+  dGeomID ellipsoid = gap_ellipsoid_create(0, axes);
+  dGeomSetPosition(ellipsoid, 0, 0.5, height);
+  dContact contacts[8];
+  int count =
+      dCollide(ellipsoid, valley, 8, &contacts[0].geom, sizeof contacts[0]);
+  double sideways = 0;
+  CU_ASSERT_EQUAL(count, 2);
+  for (int i = 0; i < count; i++) {
+    const dContactGeom *at = &contacts[i].geom;
+    CU_ASSERT_DOUBLE_EQUAL(at->depth, depth, of_host(1e-9, 1));
+    CU_ASSERT_DOUBLE_EQUAL(at->normal[2], sqrt(0.5), of_host(1e-9, 1));
+    CU_ASSERT_PTR_EQUAL(at->g2, valley);
+    sideways += at->normal[0];
+  }
+  CU_ASSERT_DOUBLE_EQUAL(sideways, 0, of_host(1e-9, 1));
+  destroy(ellipsoid, valley);
+  dGeomTriMeshDataDestroy(data);
+}
+
+/* A tree gives what it finds in the order of the triangles, however it is built: what
+ * is made of them has the same bits then. */
+static void test_trees_find_in_order(void) {
+  enum { COUNT = 500 };
+  gap_tree tree = {0};
+  double(*boxes)[6] = malloc(COUNT * sizeof *boxes);
+  int32_t found_there[COUNT];
+  oracle_seed(11);
+  for (int i = 0; i < COUNT; i++)
+    for (int k = 0; k < 3; k++) {
+      boxes[i][k] = oracle_uniform(-1, 1);
+      boxes[i][3 + k] = boxes[i][k] + oracle_uniform(0, 0.2);
+    }
+  CU_ASSERT_EQUAL(gap_tree_build(&tree, &memory_from_malloc, boxes, COUNT),
+                  GAP_OK);
+  const double all[6] = {-2, -2, -2, 2, 2, 2}, part[6] = {0, 0, -1, 1, 1, 1};
+  CU_ASSERT_EQUAL(gap_tree_find(&tree, all, found_there, COUNT), COUNT);
+  for (int i = 0; i < COUNT; i++) CU_ASSERT_EQUAL(found_there[i], i);
+  int n = gap_tree_find(&tree, part, found_there, COUNT), next = 0;
+  for (int i = 0; i < COUNT; i++) {
+    bool meets = true;
+    for (int k = 0; k < 3; k++)
+      meets = meets && boxes[i][k] <= part[3 + k] && boxes[i][3 + k] >= part[k];
+    if (meets) CU_ASSERT(next < n && found_there[next++] == i);
+  }
+  CU_ASSERT_EQUAL(next, n);
+  gap_tree_release(&tree, &memory_from_malloc);
+  free(boxes);
 }
 
 /* Last of all tests: the host forgets classes when it is closed. */
@@ -893,6 +959,8 @@ int main(void) {
   CU_add_test(suite, "offsets, transforms", test_offsets_and_transforms);
   CU_add_test(suite, "changed convex", test_changed_convex);
   CU_add_test(suite, "ellipsoid", test_ellipsoid_with_every_class);
+  CU_add_test(suite, "an ellipsoid in a valley", test_ellipsoid_in_a_valley);
+  CU_add_test(suite, "trees find in order", test_trees_find_in_order);
   CU_add_test(suite, "cube slides over mesh", test_cube_slides_over_mesh);
   CU_add_test(suite, "rough field", test_sphere_over_rough_field);
   CU_add_test(suite, "cube of triangles", test_cube_of_triangles);

@@ -372,6 +372,7 @@ static double any_magnitude(double decades) {
 /* Sizes, shapes and places of all magnitudes: an answer in bounded time, and
  * a true one. */
 static void test_all_magnitudes(void) {
+  int n_judged[KINDS] = {0};
   double most = 0;
   for (int i = 0; i < test_rounds(8000); i++) {
     gap_shape shape[2];
@@ -395,6 +396,7 @@ static void test_all_magnitudes(void) {
     if (gap_shape_fault(&shape[0], &status) != NULL ||
         gap_shape_fault(&shape[1], &status) != NULL)
       continue;
+    n_judged[shape[0].kind]++;
     gap_contact contact;
     CU_ASSERT_EQUAL_FATAL(
         gap_pair(&scratch, &shape[0], &shape[1], INFINITY, 0, &contact, 1), 1);
@@ -405,6 +407,8 @@ static void test_all_magnitudes(void) {
     CU_ASSERT(contact.certificate >= 0 && isfinite(contact.certificate));
   }
   CU_ASSERT(most < 1e-12);
+  for (int kind = 0; kind < KINDS; kind++)
+    CU_ASSERT(kind == GAP_PLANE || n_judged[kind] > 0);
 }
 
 static void test_same_twice(void) {

@@ -267,6 +267,54 @@ static void test_two_fast_bodies_meet(void) {
   }
 }
 
+/* --- geoms off their bodies' centres -------------------------------------- */
+
+/* A ball that its body carries some radii off its centre, on a turned arm, and a plate
+ * that it cannot get around. */
+static void carry(const char *scheme, int number, tally *sum) {
+  test_random random = {3000 + (uint64_t)number};
+  scene s;
+  open_scene(&s, scheme, 0);
+  double h = log_uniform(&random, 1e-3, 0.05);
+  double radius = log_uniform(&random, 2e-3, 0.2), thick = 0.02 * radius;
+  double way = log_uniform(&random, 3, 30) * radius; /* a step */
+  dBodyID body = dBodyCreate(s.world);
+  dGeomID ball = dCreateSphere(s.space, radius);
+  dGeomID plate = dCreateBox(s.space, thick, 1e3 * radius, 1e3 * radius);
+  dMatrix3 turned;
+  dRFromAxisAndAngle(turned, test_uniform(&random, -1, 1),
+                     test_uniform(&random, -1, 1), 1,
+                     test_uniform(&random, -3, 3));
+  dBodySetRotation(body, turned);
+  dGeomSetBody(ball, body);
+  dGeomSetOffsetPosition(ball, test_uniform(&random, 4, 10) * radius, 0, 0);
+  dBodySetLinearVel(body, way / h, 0, 0);
+  const dReal *at = dGeomGetPosition(ball);
+  double wall = at[0] + 2 * radius + test_uniform(&random, 0, 3) * way;
+  dGeomSetPosition(plate, wall, at[1], at[2]);
+  bool passed = false, met = false;
+  for (int i = 0; i < 10 && !passed && !met; i++) {
+    ode_mlcp_report report;
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, h, &report), ODE_MLCP_OK);
+    met = report.contacts > 0; /* some radians of turn follow in the same step */
+    passed = !met && dGeomGetPosition(ball)[0] > wall;
+    sum->queries += report.sweep_queries;
+    sum->steps++;
+  }
+  if (passed) fprintf(stderr, "%s, carried ball %d passes\n", scheme, number);
+  sum->passed += passed;
+  scene_close(&s);
+}
+
+static void test_geoms_off_centre_are_swept(void) {
+  for (int k = 0; k < N_SCHEMES; k++) {
+    tally sum = {0};
+    for (int i = 0; i < count; i++) carry(SCHEMES[k], i, &sum);
+    CU_ASSERT_EQUAL(sum.passed, 0);
+    CU_ASSERT(sum.queries > 0);
+  }
+}
+
 /* --- rods that sweep past pegs -------------------------------------------- */
 
 /* A rod on a hinge, a peg in the way of its end. */
@@ -661,6 +709,7 @@ int main(int n_arguments, char *arguments[]) {
       {"bullets and rods meet walls", test_bullets_and_rods_meet_walls},
       {"without sweeps they pass", test_without_sweeps_they_pass},
       {"two fast bodies meet", test_two_fast_bodies_meet},
+      {"geoms off centre are swept", test_geoms_off_centre_are_swept},
       {"rods do not sweep past pegs", test_rods_do_not_sweep_past_pegs},
       {"programs with their own contacts",
        test_programs_with_their_own_contacts},
