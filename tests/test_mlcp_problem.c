@@ -139,6 +139,26 @@ static void test_residual_of_a_slide(void) {
   problem_release(&problem);
 }
 
+/* Within its limit friction holds a cube still; of edges that do not add up to the
+ * impulse nothing else tells. */
+static void test_residual_of_edges_that_do_not_add_up(void) {
+  test_solution solution;
+  make_slide(&solution, 20 / (9.81 * 0.01));
+  mlcp_solution *s = &solution.mlcp;
+  s->p[1] = -2;
+  s->beta[1] = 2;
+  s->v[0] = s->lambda[0] = 0;
+  CU_ASSERT(residual(&solution) < 1e-15);
+  for (int edge = 0; edge < 4; edge++) {
+    double kept = s->beta[edge];
+    s->beta[edge] += 1e-3;
+    CU_ASSERT_DOUBLE_EQUAL(residual(&solution), 0.5e-3, 1e-12);
+    s->beta[edge] = kept;
+  }
+  solution_release(&solution);
+  problem_release(&problem);
+}
+
 static void test_residual_of_bounded_rows(void) {
   static const double along_x[6] = {1};
   problem_init(&problem);
@@ -448,6 +468,8 @@ int main(void) {
   static const CU_TestInfo tests[] = {
       {"check refuses what is wrong", test_check_refuses},
       {"residual of a slide", test_residual_of_a_slide},
+      {"residual of edges that do not add up",
+       test_residual_of_edges_that_do_not_add_up},
       {"residual of bounded rows", test_residual_of_bounded_rows},
       {"residual against all conditions", test_residual_against_conditions},
       {"pairs of no set", test_completes_pairs_of_no_set},

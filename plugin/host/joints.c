@@ -114,7 +114,6 @@ static bool only_corrects(dJointID joint) {
 static double correction_part(const host_rows *rows, const host_rows *faster,
                               unsigned i) {
   double correction = faster->rhs[i] - rows->rhs[i];
-  if (correction * rows->rhs[i] <= 0) return 0;
   return fabs(correction) > fabs(rows->rhs[i]) ? rows->rhs[i] : correction;
 }
 
