@@ -44,10 +44,8 @@ struct conserving_state {
   world_snapshot after;  /* and the world at its end */
   double *start_v;       /* [6 n_bodies] */
   int *group;            /* [n_bodies] tied together by rows */
-  double
-      *group_energy; /* [2 n_bodies] of motion, before a projection and after */
-  bool *touches;     /* [n_bodies] a contact of its group is active */
-  bool *free;        /* [n_bodies] no row acts on it, in a damped step */
+  bool *touches;         /* [n_bodies] a contact of its group is active */
+  bool *free;            /* [n_bodies] no row acts on it, in a damped step */
   joint_row_state *row_states; /* [6 middle.n_joint_rows] */
   int n_rounds;                /* of the last step tried */
   int *aim;            /* [here's contacts] what friction works against */
@@ -64,7 +62,6 @@ bool conserving_reserve(second_order *s) {
   return (s->conserving != NULL &&
           ARENA_TAKE(arena, s->conserving->start_v, 6 * n) &&
           ARENA_TAKE(arena, s->conserving->group, n) &&
-          ARENA_TAKE(arena, s->conserving->group_energy, 2 * n) &&
           ARENA_TAKE(arena, s->conserving->touches, n) &&
           ARENA_TAKE(arena, s->conserving->free, n)) ||
          outcome_no_memory(s->step->out);
@@ -732,37 +729,6 @@ static void unite(second_order *s, const int body[2]) {
     unite_sets(s->conserving->group, body[0], body[1]);
 }
 
-static double body_energy(const second_order *s, int b, const world_pose *pose,
-                          const double v[6]) {
-  double rotation[9], inertia[9], momentum[3];
-  turn_inertia(s, b, pose, rotation, inertia);
-  mat3_apply(momentum, inertia, v + 3);
-  return 0.5 *
-         (s->home.bodies[b].mass * vec3_dot(v, v) + vec3_dot(momentum, v + 3));
-}
-
-/* What a projection did to bodies that go together is undone by less where it took
- * away more of their energy: it is a small error where the step is small, but where a
- * body turns far in a step it stops what would fly off again. */
-static double share_undone(const second_order *s, int b) {
-  const double *energy = s->conserving->group_energy;
-  int set = 2 * set_of(s->conserving->group, b);
-  double left = energy[set] > 0 ? fmin(energy[set + 1] / energy[set], 1) : 0;
-  return left * left;
-}
-
-static void sum_group_energies(second_order *s, const motion *to,
-                               const double v[]) {
-  double *energy = s->conserving->group_energy;
-  memset(energy, 0, 2 * (size_t)s->home.n_bodies * sizeof *energy);
-  for (int b = 0; b < s->home.n_bodies; b++) {
-    int set = 2 * set_of(s->conserving->group, b);
-    if (!world_is_dynamic(&s->home, b)) continue;
-    energy[set] += body_energy(s, b, &to->poses[b], to->v + 6 * b);
-    energy[set + 1] += body_energy(s, b, &to->poses[b], v + 6 * b);
-  }
-}
-
 /* The velocities at the end become those that joints and held contacts allow,
  * with the least change measured by mass. It is remembered: most of it is undone
  * when the next step begins (40). */
@@ -781,13 +747,11 @@ static bool project_velocities(second_order *s, double h, int n_end,
   const double *v = project(s, &s->conserving->after, n_rows, to);
   if (v == NULL) return false;
   for (int r = 0; r < n_rows; r++) unite(s, s->conserving->end_rows[r].body);
-  sum_group_energies(s, to, v);
   for (int b = 0; b < n_bodies; b++) {
-    double undone = s->damped ? 0 : share_undone(s, b);
     to->carry_with[b] = set_of(s->conserving->group, b);
     if (s->home.bodies[b].kinematic) continue;
     for (int i = 6 * b; i < 6 * b + 6; i++) {
-      to->carry[i] = undone * (v[i] - to->v[i]);
+      to->carry[i] = s->damped ? 0 : v[i] - to->v[i];
       to->v[i] = v[i];
     }
   }
@@ -948,11 +912,16 @@ const step_rule conserving_rule = {.take = take_step,
                                    .conserves = true};
 
 double conserving_energy(const second_order *s, const motion *at) {
-  double sum = 0;
-  for (int b = 0; b < s->home.n_bodies; b++)
-    if (world_is_dynamic(&s->home, b))
-      sum += body_energy(s, b, &at->poses[b], at->v + 6 * b);
-  return sum;
+  double twice = 0, rotation[9], inertia[9], momentum[3];
+  for (int b = 0; b < s->home.n_bodies; b++) {
+    const double *v = at->v + 6 * b;
+    if (!world_is_dynamic(&s->home, b)) continue;
+    turn_inertia(s, b, &at->poses[b], rotation, inertia);
+    mat3_apply(momentum, inertia, v + 3);
+    twice +=
+        s->home.bodies[b].mass * vec3_dot(v, v) + vec3_dot(momentum, v + 3);
+  }
+  return twice / 2;
 }
 
 /* --- carry ------------------------------------------------------------------ */
