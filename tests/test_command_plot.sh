@@ -30,6 +30,12 @@ printf 'step,time_s,contacts\n1,0.1,0\n' >zero.csv
 refused "nothing to see" "nothing to draw" zero.csv
 
 if command -v gnuplot >/dev/null; then
+  for value in 0 16 -1e-9 3e9; do
+    printf 'step,time_s,contacts,residual\n1,0.1,%s,1e-9\n2,0.2,%s,1e-9\n' \
+      $value $value >still.csv
+    plot --columns contacts,residual --output still.svg still.csv
+    check "what stays $value: nothing to say" err_is_empty
+  done
   plot --output t.svg a.csv b.csv
   check "two traces: status 0" status_is 0
   check "two traces: nothing to say" err_is_empty

@@ -66,7 +66,8 @@ typedef struct table {
   char header[MOST_LINE];
   char *names[128];
   int n_columns, time;
-  bool tells[128]; /* somewhere it is neither zero nor unknown */
+  double low[128],
+      high[128]; /* of a column; above each other: nothing is known */
 } table;
 
 static int find_column(const table *table, const char *name) {
@@ -89,6 +90,10 @@ static int split(char *line, char *cells[], int room) {
 
 static bool read_rows(table *table, FILE *file) {
   char line[MOST_LINE], *cells[128];
+  for (int i = 0; i < table->n_columns; i++) {
+    table->low[i] = INFINITY;
+    table->high[i] = -INFINITY;
+  }
   for (long row = 2; fgets(line, sizeof line, file) != NULL; row++) {
     int n = split(line, cells, 128);
     if (n != table->n_columns) {
@@ -98,8 +103,9 @@ static bool read_rows(table *table, FILE *file) {
     }
     for (int i = 0; i < n; i++) {
       double value;
-      if (number_parse(cells[i], &value) && isfinite(value) && value != 0)
-        table->tells[i] = true;
+      if (!number_parse(cells[i], &value) || !isfinite(value)) continue;
+      table->low[i] = fmin(table->low[i], value);
+      table->high[i] = fmax(table->high[i], value);
     }
   }
   return true;
@@ -156,7 +162,7 @@ static bool add_default(const table tables[], int n_tables, const char *name,
   if (!look_up(name).is_default) return true;
   for (int t = 0; t < n_tables; t++) {
     int at = find_column(&tables[t], name);
-    if (at >= 0 && tables[t].tells[at])
+    if (at >= 0 && (tables[t].low[at] < 0 || tables[t].high[at] > 0))
       return add_panel(panels, n, name, strlen(name));
   }
   return true;
@@ -189,9 +195,29 @@ static bool choose_panels(const request *request, const table tables[],
   }
 }
 
+/* The axis of what never changes is given: gnuplot would say that it finds no range. */
+static void give_range(FILE *out, const char *name, const table tables[],
+                       int n_tables) {
+  double low = INFINITY, high = -INFINITY;
+  for (int t = 0; t < n_tables; t++) {
+    int at = find_column(&tables[t], name);
+    if (at < 0) continue;
+    low = fmin(low, tables[t].low[at]);
+    high = fmax(high, tables[t].high[at]);
+  }
+  double around = low != 0 ? 0.1 * fabs(low) : 1;
+  if (low == high)
+    fprintf(out, "set yrange [%.17g:%.17g]\n", low - around, low + around);
+  else
+    fputs("set yrange [*:*]\n", out);
+}
+
 static void draw_panel(FILE *out, const panel *panel, const table tables[],
                        int n_tables) {
   bool logarithmic = panel->column.logarithmic;
+  // the last panel's logarithm may have no place for this one's range
+  fputs("unset logscale y\n", out);
+  give_range(out, panel->name, tables, n_tables);
   gnuplot_axes(out, NULL, "time, s", panel->column.axis, logarithmic);
   for (int t = 0, drawn = 0; t < n_tables; t++) {
     char data[80];
