@@ -296,7 +296,8 @@ static void carry(const char *scheme, int number, tally *sum) {
   for (int i = 0; i < 10 && !passed && !met; i++) {
     ode_mlcp_report report;
     CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, h, &report), ODE_MLCP_OK);
-    met = report.contacts > 0; /* some radians of turn follow in the same step */
+    met =
+        report.contacts > 0; /* some radians of turn follow in the same step */
     passed = !met && dGeomGetPosition(ball)[0] > wall;
     sum->queries += report.sweep_queries;
     sum->steps++;
