@@ -34,7 +34,7 @@ for option in scheme edges erp max-correction solver tolerance max-contacts \
   check "run --help: --$option" grep -q -e "--$option" out
 done
 
-if [ -e /dev/full ]; then
+if [ -c /dev/full ]; then
   status=0
   "$command" --help >/dev/full 2>err || status=$?
   check "--help to a full disk: status 1" status_is 1

@@ -232,7 +232,7 @@ run --stats /dev/stdout "$program" say hello step 1
 check "/dev/stdout: the program's words" grep -q '^hello' out
 check "/dev/stdout: the statistics" grep -q '"steps": 1,' out
 
-if [ -e /dev/full ]; then
+if [ -c /dev/full ]; then
   for option in --stats --trace; do
     run $option /dev/full "$program" step 2 exit 3
     check "$option to a full disk: the program's status" status_is 3

@@ -478,6 +478,7 @@ static void test_files_that_cannot_be_written(void) {
                       "/no/such/folder/a.csv", NULL),
                   1);
   CU_ASSERT(says(errors, "/no/such/folder/a.csv': No such file"));
+  if (access("/dev/full", F_OK) != 0) return;
   CU_ASSERT_EQUAL(
       run("rocking-block", "--samples", "9", "--csv", "/dev/full", NULL), 1);
   CU_ASSERT(says(errors, "/dev/full"));

@@ -2,6 +2,7 @@
  * the processes of a run share. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,11 +119,26 @@ static void test_drafts_are_new_files(void) {
   unlink(draft);
 }
 
+/* A limit on files stands for a disk that is full: /dev/full is not on every machine. */
 static void test_failures_are_told(void) {
-  char some[] = "words\n";
-  text words = words_of(some);
+  char first[] = "{\"first\": 1}\n", second[] = "{\"second\": 2}\n";
+  text words = words_of(second);
+  struct rlimit as_it_was, short_of_room;
+  write_words("full.json", first);
+  CU_ASSERT_EQUAL(output_file_check("full.json", path), 0);
 
-  CU_ASSERT_EQUAL(output_file_replace("/dev/full", &words), ENOSPC);
+  CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_FSIZE, &as_it_was), 0);
+  short_of_room = as_it_was;
+  short_of_room.rlim_cur = 5;
+  void (*old_handler)(int) = signal(SIGXFSZ, SIG_IGN);
+  CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &short_of_room), 0);
+  int error = output_file_replace(path, &words);
+  CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &as_it_was), 0);
+  signal(SIGXFSZ, old_handler);
+
+  CU_ASSERT_EQUAL(error, EFBIG);
+  CU_ASSERT(file_reads("full.json", first));
+  CU_ASSERT_NOT_EQUAL(system("ls full.json.* >/dev/null 2>&1"), 0);
   CU_ASSERT_EQUAL(output_file_replace("gone/out.json", &words), ENOENT);
 }
 
@@ -131,8 +147,16 @@ static void test_old_results_go(void) {
   CU_ASSERT_EQUAL(output_file_remove("old.json"), 0);
   CU_ASSERT_NOT_EQUAL(access("old.json", F_OK), 0);
   CU_ASSERT_EQUAL(output_file_remove("old.json"), 0);
-  CU_ASSERT_EQUAL(output_file_remove("/dev/null"), 0);
-  CU_ASSERT_EQUAL(access("/dev/null", F_OK), 0);
+
+  // what a descriptor leads to is somebody's: it stays, and whole
+  write_words("others.json", "theirs");
+  int descriptor = open("others.json", O_RDWR);
+  char name[64];
+  snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
+  CU_ASSERT(!output_file_is_plain(name));
+  CU_ASSERT_EQUAL(output_file_remove(name), 0);
+  CU_ASSERT(file_reads("others.json", "theirs"));
+  close(descriptor);
 }
 
 /* The page that this process made, as a child finds it. */

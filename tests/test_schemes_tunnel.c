@@ -137,6 +137,14 @@ typedef struct tally {
   double deepest;
 } tally;
 
+static ode_mlcp_report step_counted(scene *s, double h, tally *sum) {
+  ode_mlcp_report report;
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s->world, h, &report), ODE_MLCP_OK);
+  sum->queries += report.sweep_queries;
+  sum->steps++;
+  return report;
+}
+
 /* --- bullets and rods ----------------------------------------------------- */
 
 static void shoot(const char *scheme, int number, tally *sum) {
@@ -173,17 +181,14 @@ static void shoot(const char *scheme, int number, tally *sum) {
   if (wall == dBodyGetFirstGeom(body)) wall = dSpaceGetGeom(s.space, 0);
   bool passed = false, conserves = strcmp(scheme, "scheme=conserving") == 0;
   for (int i = 0; i < steps && !passed; i++) {
-    ode_mlcp_report report;
     double before = energy_of(body);
-    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, h, &report), ODE_MLCP_OK);
+    ode_mlcp_report report = step_counted(&s, h, sum);
     if (conserves && energy_of(body) > (1 + 1e-6) * before)
       fprintf(stderr, "%s, case %d: %g J become %g\n", scheme, number, before,
               energy_of(body));
     CU_ASSERT(!conserves || energy_of(body) <= (1 + 1e-6) * before);
-    sum->queries += report.sweep_queries;
     sum->held += report.held;
     sum->collided += report.collisions;
-    sum->steps++;
     passed = dBodyGetPosition(body)[0] > half;
     dContactGeom deep;
     if (half > 0 && ode_mlcp_find_contacts(dBodyGetFirstGeom(body), wall, 0,
@@ -248,11 +253,8 @@ static void meet(const char *scheme, int number, tally *sum) {
   dBodySetPosition(bodies[1], far, 0, 0);
   bool passed = false;
   for (int i = 0; i < 20 && !passed; i++) {
-    ode_mlcp_report report;
-    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, h, &report), ODE_MLCP_OK);
+    (void)step_counted(&s, h, sum);
     passed = dBodyGetPosition(bodies[0])[0] > dBodyGetPosition(bodies[1])[0];
-    sum->queries += report.sweep_queries;
-    sum->steps++;
   }
   if (passed) fprintf(stderr, "%s, pair %d pass\n", scheme, number);
   sum->passed += passed;
@@ -294,13 +296,9 @@ static void carry(const char *scheme, int number, tally *sum) {
   dGeomSetPosition(plate, wall, at[1], at[2]);
   bool passed = false, met = false;
   for (int i = 0; i < 10 && !passed && !met; i++) {
-    ode_mlcp_report report;
-    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, h, &report), ODE_MLCP_OK);
-    met =
-        report.contacts > 0; /* some radians of turn follow in the same step */
+    // of what has met, some radians of turn follow in the same step
+    met = step_counted(&s, h, sum).contacts > 0;
     passed = !met && dGeomGetPosition(ball)[0] > wall;
-    sum->queries += report.sweep_queries;
-    sum->steps++;
   }
   if (passed) fprintf(stderr, "%s, carried ball %d passes\n", scheme, number);
   sum->passed += passed;
@@ -354,8 +352,7 @@ static void sweep_past(const char *scheme, int number, tally *sum) {
   bool passed = false;
   int steps = (int)fmin(20 / (spin * h) + 5, 100);
   for (int i = 0; i < steps && !passed; i++) {
-    ode_mlcp_report report;
-    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, h, &report), ODE_MLCP_OK);
+    (void)step_counted(&s, h, sum);
     /* the peg as the rod sees it: along it and across */
     dVector3 seen;
     dBodyGetPosRelPoint(rod, q[0], q[1], q[2], seen);
@@ -364,8 +361,6 @@ static void sweep_past(const char *scheme, int number, tally *sum) {
       passed = fabs(last[0] + share * (seen[0] - last[0])) < length / 2;
     }
     for (int k = 0; k < 2; k++) last[k] = seen[k];
-    sum->queries += report.sweep_queries;
-    sum->steps++;
   }
   if (passed)
     fprintf(stderr, "%s, rod %d passes: h %g, spin %g\n", scheme, number, h,

@@ -9,10 +9,6 @@
 #include "command/preloads.h"
 #include "gap/real.h"
 
-#ifndef INSTALLED_LIBDIR
-#define INSTALLED_LIBDIR "/usr/local/lib"
-#endif
-
 static char **arguments;
 
 void other_precision_begin(char **argv) { arguments = argv; }

@@ -66,8 +66,8 @@ typedef struct table {
   char header[MOST_LINE];
   char *names[128];
   int n_columns, time;
-  double low[128],
-      high[128]; /* of a column; above each other: nothing is known */
+  /* of a column; the lowest above the highest: nothing is known */
+  double low[128], high[128];
 } table;
 
 static int find_column(const table *table, const char *name) {

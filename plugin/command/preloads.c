@@ -6,10 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef INSTALLED_LIBDIR
-#define INSTALLED_LIBDIR "/usr/local/lib"
-#endif
-
 #define HOST_FILE "libode.so.8"
 #define PLUGIN_FILE "ode_mlcp_preload.so"
 #define RECORDER_FILE "ode_mlcp_recorder.so"

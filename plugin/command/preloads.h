@@ -7,6 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Set by the build; an editor's checker sees the default. */
+#ifndef INSTALLED_LIBDIR
+#define INSTALLED_LIBDIR "/usr/local/lib"
+#endif
+
 /** Libraries that go under a program, before the patched host. */
 typedef enum preload_set {
   PRELOAD_PLUGIN = 1,

@@ -133,8 +133,7 @@ static double arm_of(dGeomID one, dGeomID other, const dReal point[3]) {
 
 /* m: the widest hair between them, wherever it is. */
 static double most_hair(dGeomID one, dGeomID other, double way) {
-  dBodyID body = dGeomGetBody(one);
-  if (body == NULL && other != NULL) body = dGeomGetBody(other);
+  dBodyID body = body_of_pair(one, other);
   const real3_copy at =
       body != NULL ? real3(dBodyGetPosition(body)) : (real3_copy){{0}};
   return hair_gap(way, INFINITY, at.at);
