@@ -122,9 +122,10 @@ static host_contact_verdict build(built_contact *out, const scene *s,
                                   bool reversed, int edges,
                                   const char **bad_name) {
   static const int problem_body[2] = {0, 1};
-  static const double no_hint[3] = {0, 0, 0};
   double bad_value;
   host_contact reading;
+  contact_facts facts = {.carried = NAN};
+  contact_law law;
   row_frame frame = {.v = s->v,
                      .v_free = s->v_free,
                      .problem_body = problem_body,
@@ -138,7 +139,7 @@ static host_contact_verdict build(built_contact *out, const scene *s,
       .spring_erp = dWorldGetERP(s->world),
       .edges = edges,
       .slip_floor = 1e-9,
-      .gives_back = true};
+      .springs = true};
   out->set = (row_set){.rows = out->rows,
                        .corrections = out->corrections,
                        .frictions = out->frictions,
@@ -147,7 +148,8 @@ static host_contact_verdict build(built_contact *out, const scene *s,
       &reading, contact, reversed, body, s->bodies, bad_name, &bad_value);
   if (verdict != CONTACT_USABLE) return verdict;
   reading.soft = reading.surface.cfm > settings.cfm;
-  contact_rows_add(&out->set, &frame, &settings, &reading, no_hint,
+  contact_policy_decide(&law, &settings, &frame, &reading, &facts, s->bodies);
+  contact_rows_add(&out->set, &frame, &settings, &reading, &facts, &law,
                    &out->built);
   return verdict;
 }
@@ -365,8 +367,9 @@ static void test_edges_oppose_the_slip_in_the_ellipse(void) {
 typedef struct plain {
   host_contact contact;
   contact_settings settings;
+  contact_facts facts;
   row_frame frame;
-  double v[6], v_free[6], hint[3];
+  double v[6], v_free[6];
   built_contact out;
 } plain;
 
@@ -388,7 +391,8 @@ static void create_plain(plain *p) {
                                    .surface_layer = 0.01,
                                    .max_velocity = INFINITY,
                                    .edges = 4,
-                                   .slip_floor = 1e-9};
+                                   .slip_floor = 1e-9,
+                                   .springs = true};
   p->frame = (row_frame){.v = p->v,
                          .v_free = p->v_free,
                          .problem_body = problem_body,
@@ -402,8 +406,11 @@ static void add(plain *p) {
                        .corrections = out->corrections,
                        .frictions = out->frictions,
                        .pairs = out->pairs};
-  contact_rows_add(&out->set, &p->frame, &p->settings, &p->contact, p->hint,
-                   &out->built);
+  contact_law law;
+  contact_policy_decide(&law, &p->settings, &p->frame, &p->contact, &p->facts,
+                        NULL);
+  contact_rows_add(&out->set, &p->frame, &p->settings, &p->contact, &p->facts,
+                   &law, &out->built);
 }
 
 /* Of 20 mm beyond the surface layer its load presses in 5 mm, cfm p / (erp n): that is
@@ -411,7 +418,7 @@ static void add(plain *p) {
 static void test_a_load_presses_a_spring_in(void) {
   plain p;
   create_plain(&p);
-  p.settings.carried = 20;
+  p.facts.carried = 10;
   p.contact.multiplicity = 2;
   add(&p);
   /* 0.2 * 5 mm and 0.4 * 15 mm in 12.5 ms */
@@ -428,7 +435,7 @@ static void test_a_load_presses_a_spring_in(void) {
 
   /* no load presses in further than it is */
   p.frame.max_correction = INFINITY;
-  p.settings.carried = 1000;
+  p.facts.carried = 500;
   add(&p);
   CU_ASSERT_DOUBLE_EQUAL(p.out.rows[0].bias, -0.2 * 0.02 / STEP, 1e-12);
   CU_ASSERT_DOUBLE_EQUAL(p.out.corrections[0].velocity, 0, 1e-12);
@@ -464,7 +471,7 @@ static void test_the_slip_that_edges_oppose(void) {
   plain p;
   create_plain(&p);
   const double told[3] = {-2, 0, 7};
-  p.hint[0] = 0.3, p.hint[1] = -0.4, p.hint[2] = 5;
+  p.facts.hint[0] = 0.3, p.facts.hint[1] = -0.4, p.facts.hint[2] = 5;
   add(&p);
   double expected[3] = {0.3, -0.4, 0};
   for (int i = 0; i < 3; i++)
@@ -477,7 +484,7 @@ static void test_the_slip_that_edges_oppose(void) {
   add(&p);
   CU_ASSERT_DOUBLE_EQUAL(p.out.built.slip[0], -1, 1e-15);
   CU_ASSERT_DOUBLE_EQUAL(p.out.built.slip[1], 3, 1e-15);
-  p.settings.slip = told;
+  p.facts.slip = told;
   add(&p);
   CU_ASSERT_DOUBLE_EQUAL(p.out.built.slip[0], -2, 1e-15);
   CU_ASSERT_DOUBLE_EQUAL(p.out.built.slip[1], 0, 1e-15);

@@ -17,7 +17,7 @@
 #include "gap/real.h"
 #include "preload/told_geoms.h"
 #include "world/contact_source.h"
-#include "world/hair.h"
+#include "rows/hair.h"
 
 #define VISIBLE __attribute__((visibility("default")))
 

@@ -37,20 +37,6 @@ static void torque_jacobian(double J[2][6], const double axis[3]) {
   vec3_negate(J[1] + 3, axis);
 }
 
-/* J v of the bodies, with the velocities at the start of the step or free. */
-static double relative_velocity(const row_frame *frame,
-                                const host_contact *contact,
-                                const double J[2][6], bool free) {
-  double sum = 0;
-  for (int side = 0; side < 2; side++) {
-    if (contact->body[side] < 0) continue;
-    const double *v =
-        (free ? frame->v_free : frame->v) + 6 * contact->body[side];
-    for (int i = 0; i < 6; i++) sum += J[side][i] * v[i];
-  }
-  return sum;
-}
-
 static mlcp_row *add_row(row_set *set, const row_frame *frame,
                          const host_contact *contact, mlcp_row_kind kind,
                          const double J[2][6], double bias, double cfm) {
@@ -58,35 +44,6 @@ static mlcp_row *add_row(row_set *set, const row_frame *frame,
   double compliance = cfm / frame->step_size;
   if (contact->multiplicity > 1) compliance /= contact->multiplicity;
   return row_set_add(set, frame, kind, contact->body, J, bias, compliance);
-}
-
-/* The gap as the row is to see it. */
-static double gap_of(const contact_settings *settings,
-                     const host_contact *contact) {
-  return settings->closed && !contact->soft ? 0 : contact->gap;
-}
-
-/* m: closer is rounding */
-static double touch(void) { return real_rounding(1e-9); }
-
-/* True if the contact can push in this step: it touches, but for rounding, or
- * would in free flight. */
-static bool can_push(const row_frame *frame, const contact_settings *settings,
-                     const host_contact *contact) {
-  double gap = gap_of(settings, contact), J[2][6];
-  if (gap <= touch() || contact->kept) return true;
-  host_contact_jacobian(J, contact, contact->normal);
-  return gap + frame->step_size * relative_velocity(frame, contact, J, true) <=
-         0;
-}
-
-bool contact_waits(const row_frame *frame, const contact_settings *settings,
-                   const host_contact *contact) {
-  const host_surface *surface = &contact->surface;
-  double gap = gap_of(settings, contact);
-  double slow = surface->bounce_speed * frame->step_size;
-  return settings->gives_back && surface->bounces && surface->bounce > 0 &&
-         gap > touch() && gap > slow && !can_push(frame, settings, contact);
 }
 
 /* The normal velocity asked for: a correction under the program's cap, or a
@@ -99,72 +56,60 @@ static double normal_target(const contact_settings *settings, double correction,
       bounce);
 }
 
+/* The part of the speed at which a contact is met that its bounce gives back. */
+static double bounce_of(const row_frame *frame, const host_contact *contact,
+                        const double J[2][6]) {
+  const host_surface *surface = &contact->surface;
+  double motion = surface->motion[2];
+  double incoming = motion - contact_rate(frame, contact, J, false);
+  if (!(incoming > surface->bounce_speed)) return -INFINITY;
+  /* else as the host, wherever it is */
+  if (!isfinite(frame->max_correction))
+    return surface->bounce * incoming + motion;
+  return row_bounce_target(surface->bounce, -incoming,
+                           contact_rate(frame, contact, J, true) - motion,
+                           contact->gap, frame->step_size) +
+         motion;
+}
+
 static void add_normal_row(row_set *set, const row_frame *frame,
                            const contact_settings *settings,
-                           const host_contact *contact) {
+                           const host_contact *contact,
+                           const contact_law *law) {
   const host_surface *surface = &contact->surface;
-  double J[2][6], gap = gap_of(settings, contact);
+  double J[2][6], motion = surface->motion[2];
   host_contact_jacobian(J, contact, contact->normal);
 
-  bool soft = contact->soft;
-  bool own_erp = !isnan(surface->erp) && (soft || !settings->erp_for_all);
-  double spring_erp = isnan(surface->erp) ? settings->spring_erp : surface->erp;
-  double erp = own_erp ? surface->erp : soft ? spring_erp : settings->erp;
-  double cfm = isnan(surface->cfm) ? settings->cfm : surface->cfm;
-  /* without its ERP a compliance would creep */
-  if (settings->closed && !soft) cfm = smaller_of(cfm, HOST_DEFAULT_CFM);
-  double motion = surface->motion[2];
-  double depth = larger_of(-gap - settings->surface_layer, 0);
-  bool rests = !soft && gap <= 0 && cfm <= HOST_DEFAULT_CFM;
-  if (rests && settings->rest_depth > 0) {
-    depth = -gap - settings->rest_depth;
-    if (fabs(depth) <= settings->rounding) depth = 0;
-  }
-  double correction = erp * depth / frame->step_size, of_spring = 0;
-  if (!soft && cfm > HOST_DEFAULT_CFM && spring_erp > 0) {
-    double pressed = smaller_of(
-        depth, cfm * settings->carried / (spring_erp * contact->multiplicity));
-    of_spring = spring_erp * pressed / frame->step_size;
-    correction = of_spring + erp * (depth - pressed) / frame->step_size;
-  }
+  bool spring = law->is == CONTACT_SPRING;
   double in_velocity =
-      soft
-          ? correction
-          : larger_of(smaller_of(correction, frame->max_correction + of_spring),
-                      -frame->max_correction);
-
-  double bounce = -INFINITY, approach = larger_of(gap, 0) / frame->step_size;
-  if (contact->kept && gap > 0)
-    approach += settings->rest_depth / frame->step_size;
-  if (surface->bounces && settings->gives_back &&
-      can_push(frame, settings, contact)) {
-    double incoming = motion - relative_velocity(frame, contact, J, false);
-    double rise = surface->bounce * incoming;
-    if (isfinite(frame->max_correction)) /* else as the host, wherever it is */
-      rise =
-          row_bounce_target(surface->bounce, -incoming,
-                            relative_velocity(frame, contact, J, true) - motion,
-                            contact->gap, frame->step_size);
-    if (incoming > surface->bounce_speed) bounce = rise + motion;
-  }
+      spring ? law->correction
+             : larger_of(smaller_of(law->correction,
+                                    frame->max_correction + law->of_spring),
+                         -frame->max_correction);
+  double approach = larger_of(law->gap, 0) / frame->step_size;
+  if (contact->kept && law->gap > 0)
+    approach += law->rest_depth / frame->step_size;
+  bool gives_back = surface->bounces && law->pushes &&
+                    settings->level == JOINT_LEVEL_POSITION;
+  double bounce = gives_back ? bounce_of(frame, contact, J) : -INFINITY;
 
   double target =
       normal_target(settings, in_velocity, motion, approach, bounce);
   mlcp_row *row =
-      add_row(set, frame, contact, MLCP_ROW_NORMAL, J, -target, cfm);
+      add_row(set, frame, contact, MLCP_ROW_NORMAL, J, -target, law->cfm);
   row->low = 0;
-  set->corrections[set->n_rows - 1].stiff = contact->stiff;
-  if (soft) return;
+  set->corrections[set->n_rows - 1].stiff = law->stiff;
+  if (spring) return;
   double plain =
-      normal_target(settings, of_spring, motion, approach, -INFINITY);
+      normal_target(settings, law->of_spring, motion, approach, -INFINITY);
   double bounced = larger_of(plain, bounce);
   double full =
-      normal_target(settings, correction, motion, approach, -INFINITY);
+      normal_target(settings, law->correction, motion, approach, -INFINITY);
   row_set_correct(set, target - bounced, full - target, bounced - plain);
 }
 
 /* A friction set over the last `n_base` rows. */
-static mlcp_friction *add_set(row_set *set, const contact_settings *settings,
+static mlcp_friction *add_set(row_set *set, const contact_facts *facts,
                               const host_contact *contact, int normal_row,
                               int n_base, bool proportional, double limit,
                               double step_size) {
@@ -175,7 +120,7 @@ static mlcp_friction *add_set(row_set *set, const contact_settings *settings,
                               .first_pair = set->n_pairs};
   if (proportional) {
     friction->coefficient = limit;
-    friction->limit = limit * settings->pressed;
+    friction->limit = limit * facts->pressed;
   } else {
     friction->limit = limit * step_size * contact->multiplicity;
   }
@@ -191,7 +136,7 @@ static double usable_limit(double limit, bool proportional, bool pushes) {
 }
 
 /* One row with a symmetric limit of its own, or none where it is infinite. */
-static void add_interval(row_set *set, const contact_settings *settings,
+static void add_interval(row_set *set, const contact_facts *facts,
                          const host_contact *contact, int normal_row,
                          bool proportional, double limit, double step_size) {
   mlcp_row *row = &set->rows[set->n_rows - 1];
@@ -200,7 +145,7 @@ static void add_interval(row_set *set, const contact_settings *settings,
     row_set_correct(set, 0, NAN, 0);
     return;
   }
-  mlcp_friction *friction = add_set(set, settings, contact, normal_row, 1,
+  mlcp_friction *friction = add_set(set, facts, contact, normal_row, 1,
                                     proportional, limit, step_size);
   friction->n_pairs = 1;
   set->pairs[set->n_pairs++] = (mlcp_pair){{1, 0}};
@@ -208,14 +153,13 @@ static void add_interval(row_set *set, const contact_settings *settings,
 
 /* A polygon of K edges with a vertex where Coulomb's law (in the ellipse of the
  * two limits) puts the friction that opposes `slip`. */
-static void add_polygon(row_set *set, const contact_settings *settings,
+static void add_polygon(row_set *set, int edges, const contact_facts *facts,
                         const host_contact *contact, int normal_row,
                         bool proportional, const double limits[2],
                         const double slip[2], double step_size) {
-  int edges = settings->edges;
   double largest = larger_of(limits[0], limits[1]);
   double scale[2] = {limits[0] / largest, limits[1] / largest};
-  mlcp_friction *friction = add_set(set, settings, contact, normal_row, 2,
+  mlcp_friction *friction = add_set(set, facts, contact, normal_row, 2,
                                     proportional, largest, step_size);
   friction->n_pairs = edges / 2;
 
@@ -237,7 +181,7 @@ static void add_polygon(row_set *set, const contact_settings *settings,
 }
 
 /* The friction set that the contact was given as a polygon. */
-static void add_given_polygon(row_set *set, const contact_settings *settings,
+static void add_given_polygon(row_set *set, const contact_facts *facts,
                               const host_contact *contact,
                               const contact_polygon *polygon, int normal_row) {
   double largest = 0;
@@ -245,7 +189,7 @@ static void add_given_polygon(row_set *set, const contact_settings *settings,
     largest =
         fmax(largest, hypot(polygon->vertex[k][0], polygon->vertex[k][1]));
   mlcp_friction *friction =
-      add_set(set, settings, contact, normal_row, 2, true, largest, 1);
+      add_set(set, facts, contact, normal_row, 2, true, largest, 1);
   friction->n_pairs = polygon->n;
   for (int k = 0; k < polygon->n; k++)
     set->pairs[set->n_pairs++] = (mlcp_pair){
@@ -290,12 +234,13 @@ static void take_lane(double own[2][6], const two J[2][6], int d) {
  * of free flight, or the hint where free flight has next to none. */
 static void slip_to_come(double slip[2], const row_frame *frame,
                          const contact_settings *settings,
-                         const host_contact *contact, const two J[2][6],
-                         const double axis[2][3], const double motion[2],
-                         const double slip_hint[3]) {
+                         const host_contact *contact,
+                         const contact_facts *facts, const two J[2][6],
+                         const double axis[2][3]) {
+  const double *motion = contact->surface.motion;
   two rate = {0, 0};
-  if (settings->slip != NULL) {
-    for (int d = 0; d < 2; d++) slip[d] = vec3_dot(axis[d], settings->slip);
+  if (facts->slip != NULL) {
+    for (int d = 0; d < 2; d++) slip[d] = vec3_dot(axis[d], facts->slip);
     return;
   }
   for (int side = 0; side < 2; side++) {
@@ -307,7 +252,12 @@ static void slip_to_come(double slip[2], const row_frame *frame,
   for (int d = 0; d < 2; d++) slip[d] = rate[d] - motion[d];
   bool rests = fabs(slip[0]) + fabs(slip[1]) < 0.9 * settings->slip_floor;
   if (!rests && hypot(slip[0], slip[1]) > settings->slip_floor) return;
-  for (int d = 0; d < 2; d++) slip[d] = vec3_dot(axis[d], slip_hint);
+  for (int d = 0; d < 2; d++) slip[d] = vec3_dot(axis[d], facts->hint);
+}
+
+/* True where no time passes: what takes time does nothing. */
+static bool at_once(const contact_settings *settings) {
+  return settings->level == JOINT_LEVEL_IMPACT;
 }
 
 /* The limit of sliding in direction d. At once only what follows the normal
@@ -316,7 +266,7 @@ static void slip_to_come(double slip[2], const row_frame *frame,
 static double sliding_limit(const contact_settings *settings,
                             const host_surface *surface, int d, bool pushes) {
   double limit = surface->limit[d];
-  if (settings->at_once &&
+  if (at_once(settings) &&
       (surface->viscous[d] || (!surface->proportional[d] && isfinite(limit))))
     return 0;
   return usable_limit(limit, surface->proportional[d], pushes);
@@ -324,12 +274,13 @@ static double sliding_limit(const contact_settings *settings,
 
 static void add_sliding(row_set *set, const row_frame *frame,
                         const contact_settings *settings,
-                        const host_contact *contact, const double axis[2][3],
-                        const double slip_hint[3], contact_rows *built) {
+                        const host_contact *contact, const contact_facts *facts,
+                        const contact_law *law, const double axis[2][3],
+                        contact_rows *built) {
   const host_surface *surface = &contact->surface;
   int normal_row = built->first_row;
   double h = frame->step_size;
-  bool pushes = can_push(frame, settings, contact);
+  bool pushes = law->pushes;
   bool given = contact->polygon >= 0;
   const bool *proportional = surface->proportional;
   const double limits[2] = {sliding_limit(settings, surface, 0, pushes),
@@ -343,25 +294,24 @@ static void add_sliding(row_set *set, const row_frame *frame,
   for (int d = 0; d < 2; d++) {
     if (!(limits[d] > 0) && !given) continue;
     double own[2][6], cfm = surface->cfm_of_slip[d];
-    if (isnan(cfm) || settings->at_once) cfm = settings->cfm;
+    if (isnan(cfm) || at_once(settings)) cfm = settings->cfm;
     take_lane(own, J, d);
     vec3_copy(built->sliding_axis[built->n_sliding++], axis[d]);
     add_row(set, frame, contact, MLCP_ROW_FRICTION, own, -surface->motion[d],
             cfm);
     if (!polygon)
-      add_interval(set, settings, contact, normal_row, proportional[d],
-                   limits[d], h);
+      add_interval(set, facts, contact, normal_row, proportional[d], limits[d],
+                   h);
   }
   if (given) {
-    add_given_polygon(set, settings, contact,
-                      &frame->polygons[contact->polygon], normal_row);
+    add_given_polygon(set, facts, contact, &frame->polygons[contact->polygon],
+                      normal_row);
   } else if (polygon) {
     double slip[2];
-    slip_to_come(slip, frame, settings, contact, J, axis, surface->motion,
-                 slip_hint);
+    slip_to_come(slip, frame, settings, contact, facts, J, axis);
     for (int d = 0; d < 2; d++) vec3_add_scaled(built->slip, slip[d], axis[d]);
-    add_polygon(set, settings, contact, normal_row, proportional[0], limits,
-                slip, h);
+    add_polygon(set, settings->edges, facts, contact, normal_row,
+                proportional[0], limits, slip, h);
   }
 }
 
@@ -370,6 +320,7 @@ static void add_sliding(row_set *set, const row_frame *frame,
 static void add_rolling_disc(row_set *set, const row_frame *frame,
                              const contact_settings *settings,
                              const host_contact *contact,
+                             const contact_facts *facts,
                              const double axis[2][3], int normal_row,
                              double limit) {
   const double limits[2] = {limit, limit};
@@ -377,51 +328,52 @@ static void add_rolling_disc(row_set *set, const row_frame *frame,
   for (int d = 0; d < 2; d++) {
     double J[2][6];
     torque_jacobian(J, axis[d]);
-    turn[d] = relative_velocity(frame, contact, J, true);
+    turn[d] = contact_rate(frame, contact, J, true);
     add_row(set, frame, contact, MLCP_ROW_FRICTION, J, 0, settings->cfm);
   }
-  add_polygon(set, settings, contact, normal_row,
+  add_polygon(set, settings->edges, facts, contact, normal_row,
               contact->surface.proportional[0], limits, turn, frame->step_size);
 }
 
 static void add_rolling(row_set *set, const row_frame *frame,
                         const contact_settings *settings,
-                        const host_contact *contact, const double axis[2][3],
+                        const host_contact *contact, const contact_facts *facts,
+                        const contact_law *law, const double axis[2][3],
                         int normal_row) {
   const host_surface *surface = &contact->surface;
   const double *axes[3] = {axis[0], axis[1], contact->normal};
   const bool *follows = surface->proportional;
-  bool pushes = can_push(frame, settings, contact);
   double limits[3];
   for (int i = 0; i < 3; i++)
-    limits[i] = usable_limit(surface->rolling[i], follows[i], pushes);
+    limits[i] = usable_limit(surface->rolling[i], follows[i], law->pushes);
   bool disc = limits[0] > 0 && isfinite(limits[0]) && limits[0] == limits[1] &&
               follows[0] == follows[1];
   if (disc)
-    add_rolling_disc(set, frame, settings, contact, axis, normal_row,
+    add_rolling_disc(set, frame, settings, contact, facts, axis, normal_row,
                      limits[0]);
   for (int i = disc ? 2 : 0; i < 3; i++) {
     if (!(limits[i] > 0)) continue;
     double J[2][6];
     torque_jacobian(J, axes[i]);
     add_row(set, frame, contact, MLCP_ROW_FRICTION, J, 0, settings->cfm);
-    add_interval(set, settings, contact, normal_row, follows[i], limits[i],
+    add_interval(set, facts, contact, normal_row, follows[i], limits[i],
                  frame->step_size);
   }
 }
 
 void contact_rows_add(row_set *set, const row_frame *frame,
                       const contact_settings *settings,
-                      const host_contact *contact, const double slip_hint[3],
-                      contact_rows *built) {
+                      const host_contact *contact, const contact_facts *facts,
+                      const contact_law *law, contact_rows *built) {
   *built = (contact_rows){.first_row = set->n_rows};
-  add_normal_row(set, frame, settings, contact);
+  add_normal_row(set, frame, settings, contact, law);
 
   double axis[2][3];
   host_contact_axes(axis, contact);
-  add_sliding(set, frame, settings, contact, axis, slip_hint, built);
-  bool in_time = !settings->at_once || contact->surface.proportional[2];
+  add_sliding(set, frame, settings, contact, facts, law, axis, built);
+  bool in_time = !at_once(settings) || contact->surface.proportional[2];
   if (contact->surface.rolls && in_time)
-    add_rolling(set, frame, settings, contact, axis, built->first_row);
+    add_rolling(set, frame, settings, contact, facts, law, axis,
+                built->first_row);
   built->n_rows = set->n_rows - built->first_row;
 }

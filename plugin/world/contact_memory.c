@@ -106,6 +106,12 @@ static void find_run(const contact_memory *memory, const contact_entry *key,
   *end = memory->run_first[run + 1];
 }
 
+static bool overlapped(const contact_memory *memory, int run, int end) {
+  for (int e = run; e < end; e++)
+    if (memory->entries[e].overlap) return true;
+  return false;
+}
+
 const contact_likeness CONTACT_NEAREST = {.radius = INFINITY,
                                           .normal_product = -INFINITY};
 
@@ -209,8 +215,10 @@ void contact_memory_match(const contact_memory *memory,
     if (k > 0 && same_key(&keys[k], &keys[k - 1])) {
       match->run = matches[k - 1].run;
       match->run_end = matches[k - 1].run_end;
+      match->overlapped = matches[k - 1].overlapped;
     } else {
       find_run(memory, &keys[k], &match->run, &match->run_end);
+      match->overlapped = overlapped(memory, match->run, match->run_end);
     }
     if (match->run == match->run_end) continue;
     if (keys[k].joint != 0) {

@@ -56,6 +56,7 @@ typedef struct contact_match {
   int first;                /* contact: the first key of the same bodies */
   int next;                 /* contact: another key of the same bodies, or -1 */
   int run, run_end;         /* the entries of the same key; none where equal */
+  bool overlapped;          /* contact: one of them was an overlap */
 } contact_match;
 
 /** The entries of a step, those of the same bodies and joint in a run. Starts

@@ -15,7 +15,7 @@
 
 #include "world/contact_memory.h"
 #include "world/contact_source.h"
-#include "world/hair.h"
+#include "rows/hair.h"
 #include "world/inner_joints.h"
 
 /** A contact as the program told of it last. */

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "common/vec3.h"
-#include "world/hair.h"
+#include "rows/hair.h"
 
 /* A point this near a line, as a part of the patch's extent, is on it. */
 static const double LEVEL = 1e-5;

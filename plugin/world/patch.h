@@ -15,7 +15,7 @@
  * Springs push each for itself, and so do limits of friction in N: they stay.
  *
  * @param cfm      of contacts without one of their own
- * @param way      m: what gravity moves in a step, see world/hair.h
+ * @param way      m: what gravity moves in a step, see rows/hair.h
  * @param points   [n] the contacts of two bodies
  * @param implied  [n] out
  * @return false where memory ran out.

@@ -1,8 +1,8 @@
 /* How near is touching, and how deep is at rest (docs/formulation.md, eq. 8c).
  * All is relative: a structure of any size, under any gravity, in steps of any
  * length has the same contacts. */
-#ifndef ODE_MLCP_WORLD_HAIR_H
-#define ODE_MLCP_WORLD_HAIR_H
+#ifndef ODE_MLCP_ROWS_HAIR_H
+#define ODE_MLCP_ROWS_HAIR_H
 
 #include <math.h>
 

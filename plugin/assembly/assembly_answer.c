@@ -1,0 +1,184 @@
+/* What is known after a solve: x, impulses, forces on joints and bodies, and what the
+ * next step starts from. */
+#include <math.h>
+#include <string.h>
+
+#include "assembly/assembly.h"
+#include "assembly/impulse_guess.h"
+#include "assembly/workspace.h"
+#include "common/vec3.h"
+
+const double *assembly_x(const assembly *a) { return a->x; }
+
+int assembly_fallbacks(const assembly *a) { return a->n_fallbacks; }
+
+int assembly_stopped(const assembly *a) { return a->n_stopped; }
+
+const double *assembly_projection(const assembly *a, int body) {
+  const double *projected = a->projected + 6 * body;
+  return isnan(projected[0]) ? NULL : projected;
+}
+
+const contact_rows *assembly_contact_rows(const assembly *a, int k) {
+  return &a->contact_rows[k];
+}
+
+const double *assembly_contact_impulses(const assembly *a, int k) {
+  return a->contact_row[k] >= 0 ? a->solution.p + a->contact_row[k] : NULL;
+}
+
+double assembly_normal_impulse(const assembly *a, int k) {
+  return a->contact_row[k] >= 0 ? a->solution.p[a->contact_row[k]] : 0;
+}
+
+void assembly_add_normal_impulse(assembly *a, int k, double impulse) {
+  if (a->contact_row[k] >= 0) a->solution.p[a->contact_row[k]] += impulse;
+}
+
+double assembly_contact_w(const assembly *a, int k) {
+  if (a->contact_row[k] < 0) return NAN;
+  const mlcp_row *row = &a->rows[a->contact_row[k]];
+  const int *body = a->contacts->items[k].point.body;
+  double w = row->compliance * a->solution.p[a->contact_row[k]] + row->bias;
+  for (int side = 0; side < 2; side++)
+    for (int i = 0; i < 6 && row->body[side] >= 0; i++)
+      w += row->J[side][i] * a->x[6 * body[side] + i];
+  return w;
+}
+
+double assembly_joint_impulse(const assembly *a, int joint, unsigned i) {
+  int rows = a->request.world->joints[joint].rows;
+  int row = rows >= 0 ? a->joint_row[rows][i] : -1;
+  return row >= 0 ? a->solution.p[row] : 0;
+}
+
+/* The wrench of a contact on its second body, from that on the first: the
+ * opposite wrench about the contact point. */
+static void mirror_force(double force[2][6], const host_contact *point,
+                         int from) {
+  double about_point[3], turn[3];
+  const double *given = force[from];
+  double *mirrored = force[1 - from];
+  vec3_cross(turn, point->arm[from], given);
+  vec3_subtract(about_point, given + 3, turn);
+
+  vec3_negate(mirrored, given);
+  vec3_cross(mirrored + 3, point->arm[1 - from], mirrored);
+  vec3_subtract(mirrored + 3, mirrored + 3, about_point);
+}
+
+/* Wrenches of a contact or stop on its bodies, those that do not move included. */
+static void contact_force(const assembly *a, int k, double seconds,
+                          double force[2][6]) {
+  const world_contact *contact = &a->contacts->items[k];
+  int first = a->contact_row[k];
+  memset(force, 0, 12 * sizeof(double));
+  if (contact->stop >= 0) {
+    double pushed = a->solution.p[first] / seconds;
+    const host_stop *stop = &a->contacts->stops[contact->stop];
+    for (int i = 0; i < 12; i++)
+      force[i / 6][i % 6] += pushed * stop->J[i / 6][i % 6];
+    return;
+  }
+  two sum[6] = {0};
+  for (int r = first; r < first + a->contact_rows[k].n_rows; r++) {
+    double pushed = a->solution.p[r] / seconds;
+    const double *J = a->rows[r].J[0]; /* both sides', one after the other */
+#pragma GCC unroll 6
+    for (int i = 0; i < 6; i++) sum[i] += pushed * *(const two *)(J + 2 * i);
+  }
+  memcpy(force, sum, sizeof sum);
+  for (int side = 0; side < 2; side++)
+    if (a->rows[first].body[side] < 0)
+      mirror_force(force, &contact->point, 1 - side);
+}
+
+void assembly_add_contact(const assembly *a, int k, double seconds,
+                          joint_result *result) {
+  int first = a->contact_row[k];
+  bool alone = result->count == 0;
+  if (first < 0) return;
+  if (a->contacts->items[k].stop < 0) {
+    unsigned count = (unsigned)a->contact_rows[k].n_rows;
+    if (result->count < count) result->count = count;
+    for (unsigned i = 0; i < count; i++)
+      result->lambda[i] += a->solution.p[first + (int)i] / seconds;
+  }
+  if (result->forceless) return;
+  double force[2][6];
+  contact_force(a, k, seconds, force);
+  /* a sum with 0 would lose a zero's sign */
+  if (alone) memcpy(result->force, force, sizeof force);
+  for (int i = 0; i < 12 && !alone; i++)
+    result->force[i / 6][i % 6] += force[i / 6][i % 6];
+}
+
+static void add_joint_forces(const assembly *a, int joint, double seconds,
+                             joint_result *result) {
+  const world_snapshot *world = a->request.world;
+  int rows = world->joints[joint].rows;
+  if (rows < 0) return;
+  const host_rows *host = &world->joint_rows[rows].rows;
+  if (result->count < host->count) result->count = host->count;
+  for (unsigned r = 0; r < host->count; r++) {
+    if (a->joint_row[rows][r] < 0) continue;
+    double pushed = a->solution.p[a->joint_row[rows][r]] / seconds;
+    result->lambda[r] += pushed;
+    for (int i = 0; i < 12 && !result->forceless; i++)
+      result->force[i / 6][i % 6] += pushed * host->J[r][i / 6][i % 6];
+  }
+}
+
+void assembly_add_forces(const assembly *a, double seconds,
+                         joint_result results[]) {
+  for (int j = 0; j < a->request.world->n_joints; j++)
+    add_joint_forces(a, j, seconds, &results[j]);
+  for (int k = 0; k < a->contacts->n; k++)
+    if (a->contacts->items[k].joint >= 0)
+      assembly_add_contact(a, k, seconds,
+                           &results[a->contacts->items[k].joint]);
+}
+
+/* --- what the next step starts from ------------------------------------------ */
+
+static void remember_joint(const assembly *a, int j, contact_entry *entry) {
+  const int *row = a->joint_row[a->request.world->joints[j].rows];
+  entry->seconds = a->request.step_size;
+  for (int r = 0; r < 6 && row[r] >= 0; r++)
+    entry->impulses[entry->n_rows++] = a->solution.p[row[r]];
+}
+
+void assembly_remember_contact(const assembly *a, int k, contact_entry *entry) {
+  if (a->contact_row[k] < 0) return;
+  const contact_rows *rows = &a->contact_rows[k];
+  const double *p = a->solution.p + a->contact_row[k];
+  const world_contact *contact = &a->contacts->items[k];
+  double sign =
+      impulse_guess_second_side(a->request.world, &contact->point) == 0 ? 1
+                                                                        : -1;
+  entry->seconds = a->request.step_size;
+  entry->n_rows = rows->n_rows;
+  entry->impulses[0] = p[0];
+  for (int i = 0; i < rows->n_sliding; i++)
+    vec3_add_scaled(entry->sliding, sign * p[1 + i], rows->sliding_axis[i]);
+  for (int i = 1 + rows->n_sliding; i < rows->n_rows; i++)
+    entry->impulses[i - rows->n_sliding] = p[i];
+  vec3_copy(entry->slip, rows->slip);
+  entry->overlap = a->overlaps[k];
+}
+
+int assembly_remember(const assembly *a, contact_entry entries[]) {
+  const recall *recall = a->request.recall;
+  int count = 0;
+  for (int i = 0; i < recall->n_keys; i++) {
+    const contact_entry *key = &recall->keys[i];
+    bool contact = key->joint == 0 || key->stop != 0;
+    if (contact && a->contact_row[key->number] < 0) continue;
+    entries[count] = *key;
+    if (contact)
+      assembly_remember_contact(a, key->number, &entries[count++]);
+    else
+      remember_joint(a, key->number, &entries[count++]);
+  }
+  return count;
+}

@@ -1,0 +1,298 @@
+#include "assembly/component_solve.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/minmax.h"
+#include "common/progress.h"
+#include "common/vec3.h"
+#include "mlcp/mlcp_rows.h"
+
+/* For observers: where the joints' rows are. */
+static void find_first_rows(const assembly *a, const component_problem *c,
+                            bool set) {
+  const world_snapshot *world = a->request.world;
+  for (int i = c->of->first_item; i >= 0; i = a->components.items[i].next) {
+    const item *item = &a->components.items[i];
+    int row = -1, joint = item->index;
+    if (item->kind == ITEM_EXTRA || item->kind == ITEM_STOP) continue;
+    if (item->kind == ITEM_CONTACT) {
+      joint = a->contacts->items[item->index].joint;
+      row = a->contact_row[item->index];
+    } else {
+      for (int r = 5; r >= 0; r--)
+        if (a->joint_row[world->joints[joint].rows][r] >= 0)
+          row = a->joint_row[world->joints[joint].rows][r];
+    }
+    if (joint >= 0)
+      a->first_row[joint] = set && row >= 0 ? row - c->first_row : -1;
+  }
+}
+
+static void show(const assembly *a, const component_problem *c,
+                 const solved_component *solved) {
+  if (a->request.observer == NULL) return;
+  if (!solved->moves_only) find_first_rows(a, c, true);
+  a->request.observer(a->request.observer_context, solved);
+  if (!solved->moves_only) find_first_rows(a, c, false);
+}
+
+/* Solve the component's own problem, or a projection's. */
+solver_report component_solve_once(assembly *a, component_problem *c,
+                                   const mlcp_problem *problem, bool moves_only,
+                                   const mlcp_solution *solution) {
+  const ode_mlcp_options *given = a->request.options;
+  const double *guess = moves_only || !given->warm_start ? NULL : c->guess;
+  solver_options options;
+  solver_default_options(&options);
+  options.kind =
+      given->solver == ODE_MLCP_SOLVER_LEMKE ? SOLVER_LEMKE : SOLVER_FAST;
+  options.tolerance = given->tolerance;
+  options.acceptable = larger_of(given->accept, given->tolerance);
+  options.budget = c->budget;
+  options.smooth = a->request.smooth;
+  /* contacts by the hundred that lock: minutes of pivots for one step, and no
+   * nearer to a solution than what is tried before */
+  const int MOST_OVERLAPPED = 1000;
+  if (c->overlap && options.max_lemke_size > MOST_OVERLAPPED)
+    options.max_lemke_size = MOST_OVERLAPPED;
+
+  progress_tick();
+  double start = seconds_now();
+  bool convex =
+      given->friction == ODE_MLCP_FRICTION_CONVEX && problem->n_frictions > 0;
+  solver_report report =
+      convex ? solver_solve_convex(a->solver, &a->convex, a->source, problem,
+                                   &options, solution)
+             : solver_solve(a->solver, problem, &options, guess, solution);
+  double seconds = seconds_now() - start;
+  c->out->report.solver_seconds += seconds;
+  show(a, c,
+       &(solved_component){.world = a->request.world->settings.world,
+                           .host_island = a->request.host_island,
+                           .island = a->request.host_island != NULL
+                                         ? a->request.host_island->index
+                                         : 0,
+                           .component = c->out->report.solves,
+                           .solve = c->out->n_observed++,
+                           .moves_only = moves_only,
+                           .problem = problem,
+                           .first_row = moves_only ? NULL : a->first_row,
+                           .guess = guess,
+                           .solution = solution,
+                           .report = &report,
+                           .seconds = seconds,
+                           .tolerance = options.tolerance});
+  return report;
+}
+
+/* The stage that gave the answer. */
+static void count_stage(ode_mlcp_report *report, solver_stage stage) {
+  switch (stage) {
+    case SOLVER_STAGE_NONE:
+    case SOLVER_N_STAGES: break;
+    case SOLVER_STAGE_WARM: report->ended_warm++; break;
+    case SOLVER_STAGE_CONTINUATION: report->ended_continuation++; break;
+    case SOLVER_STAGE_INTERIOR: report->ended_interior++; break;
+    case SOLVER_STAGE_LEMKE: report->ended_pivots++; break;
+    case SOLVER_STAGE_RELAXED:
+    case SOLVER_STAGE_CONVEX: report->ended_detour++; break;
+  }
+}
+
+void component_solve_count(ode_mlcp_report *report,
+                           const solver_report *solve) {
+  count_stage(report, solve->stage);
+  const double UNSOLVED = 1e-6;
+  report->accepted += solve->status == SOLVER_ACCEPTED;
+  report->degraded += solve->status == SOLVER_DEGRADED;
+  report->unsolved +=
+      solve->status == SOLVER_DEGRADED && !(solve->residual <= UNSOLVED);
+  report->pivots += solve->pivots;
+  report->factorisations += solve->factorisations;
+  report->iterations += solve->iterations;
+  report->infeasible += solve->infeasible;
+  report->residual = fmax(report->residual, solve->residual);
+  report->solver_work = fmax(report->solver_work, solve->work);
+}
+
+/* True if one of the component's rows from `first` on, over all components, has a
+ * weight in what contradicts. @return how many have */
+static int count_weights(const component_problem *c, const double weights[],
+                         int first, int n_rows) {
+  int count = 0;
+  for (int r = first - c->first_row; r < first - c->first_row + n_rows; r++)
+    count += weights[r] != 0;
+  return count;
+}
+
+static void add_contradiction(const assembly *a, component_problem *c,
+                              const int body[2], const double position[3],
+                              dJointID joint) {
+  ode_mlcp_jam jam = {.joint = joint};
+  for (int side = 0; side < 2; side++)
+    if (body[side] >= 0)
+      jam.body[side] = a->request.world->bodies[body[side]].id;
+  for (int i = 0; i < 3 && position != NULL; i++) jam.position[i] = position[i];
+  outcome_add_contradiction(c->out, &jam);
+}
+
+/* Joints, stops and contacts whose rows were proved to contradict each other. */
+static void tell_contradiction(assembly *a, component_problem *c,
+                               const double weights[]) {
+  const world_snapshot *world = a->request.world;
+  ode_mlcp_report *report = &c->out->report;
+  for (int i = c->of->first_item; i >= 0; i = a->components.items[i].next) {
+    const item *item = &a->components.items[i];
+    int k = item->index;
+    if (item->kind == ITEM_JOINT) {
+      const world_joint *joint = &world->joints[k];
+      int count = 0;
+      for (int r = 0; r < 6; r++)
+        if (a->joint_row[joint->rows][r] >= 0)
+          count += count_weights(c, weights, a->joint_row[joint->rows][r], 1);
+      report->infeasible_joint_rows += count;
+      if (count > 0) add_contradiction(a, c, joint->body, NULL, joint->id);
+    } else if (item->kind != ITEM_EXTRA && a->contact_row[k] >= 0) {
+      const world_contact *contact = &a->contacts->items[k];
+      int n_rows = a->contact_rows[k].n_rows;
+      if (count_weights(c, weights, a->contact_row[k], n_rows) == 0) continue;
+      bool stop = item->kind == ITEM_STOP;
+      if (stop)
+        report->infeasible_joint_rows++;
+      else
+        report->infeasible_contacts++;
+      add_contradiction(
+          a, c, contact->point.body, stop ? NULL : contact->point.position,
+          contact->joint >= 0 ? world->joints[contact->joint].id : NULL);
+    }
+  }
+}
+
+static double kinetic_energy(const mlcp_body *body, const double v[6]) {
+  double energy = 0;
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++)
+      energy += 0.5 * v[i] * body->mass[6 * i + j] * v[j];
+  return energy;
+}
+
+/* Leave all position errors, or all bounces, out of the targets: the projection
+ * has what the errors ask for. @return whether that changed anything. */
+static bool leave_out(component_problem *c, bool bounces) {
+  bool changed = false;
+  for (int r = 0; r < c->set.n_rows; r++) {
+    mlcp_row *row = &c->set.rows[r];
+    row_correction *correction = &c->set.corrections[r];
+    double *left_out = bounces ? &correction->bounce : &correction->velocity;
+    if (row->kind == MLCP_ROW_FRICTION || *left_out == 0) continue;
+    row->bias += *left_out;
+    correction->excess += *left_out;
+    *left_out = 0;
+    changed = true;
+  }
+  return changed;
+}
+
+/* True if the corrections gave the component more kinetic energy than
+ * max_correction for all its bodies is: rows that nearly lock turn small
+ * corrections into high velocities. */
+static bool corrections_pop(const assembly *a, const component_problem *c) {
+  const mlcp_problem *problem = &c->problem;
+  double most = a->request.options->max_correction, work = 0, mass = 0;
+  for (int r = 0; r < problem->n_rows; r++)
+    if (problem->rows[r].kind != MLCP_ROW_FRICTION)
+      work += larger_of(c->solution.p[r] * c->set.corrections[r].velocity, 0);
+  for (int b = 0; b < problem->n_bodies; b++)
+    mass += problem->bodies[b].mass[0];
+  if (!(0.5 * work > 0.5 * mass * most * most)) return false;
+
+  double gained = 0;
+  for (int b = 0; b < problem->n_bodies; b++)
+    gained += kinetic_energy(&problem->bodies[b], c->solution.v + 6 * b) -
+              kinetic_energy(&problem->bodies[b], problem->bodies[b].v_free);
+  return gained > 0.5 * mass * most * most;
+}
+
+static void add_solve(solver_report *sum, const solver_report *solve) {
+  long pivots = sum->pivots, factorisations = sum->factorisations;
+  long iterations = sum->iterations;
+  double work = sum->work;
+  *sum = *solve;
+  sum->pivots += pivots;
+  sum->factorisations += factorisations;
+  sum->iterations += iterations;
+  sum->work += work;
+}
+
+/* A residual within what position errors ask for. */
+static const double NEAR = 1e-6;
+
+/* True if a change of the problem may help: the budget did not just end near an
+ * answer. */
+static bool has_no_answer(const solver_report *solve) {
+  return solve->status == SOLVER_DEGRADED &&
+         !(solve->stopped && solve->residual <= NEAR);
+}
+
+double component_solve_budget(const assembly *a) {
+  double share = a->request.budget_share;
+  return a->request.options->budget * (share > 0 ? share : 1);
+}
+
+/* Change a problem that has no answer. A bounce is given up only where the answer
+ * that has it is far off: one that misses the tolerance by rounding is better
+ * than an exact one of another problem. @return whether that changed anything. */
+static bool ask_less(component_problem *c, const solver_report *solve) {
+  return leave_out(c, false) || (solve->residual > NEAR && leave_out(c, true));
+}
+
+bool component_solve(assembly *a, component_problem *c) {
+  ode_mlcp_report *report = &c->out->report;
+  /* a projection is needed anyway, and the velocities always have a solution */
+  if (c->overlap) a->n_fallbacks += leave_out(c, false);
+  c->budget = component_solve_budget(a);
+  solver_report solve =
+      component_solve_once(a, c, &c->problem, false, &c->solution);
+  c->budget *= 0.5; // what is tried instead of it has to be cheaper
+  /* bodies locked by friction may have no velocities that undo their errors, or
+   * bounce, but there are always some that do not deepen them */
+  while ((has_no_answer(&solve) && ask_less(c, &solve)) ||
+         (solver_succeeded(solve.status) && corrections_pop(a, c) &&
+          leave_out(c, false))) {
+    solver_report again =
+        component_solve_once(a, c, &c->problem, false, &c->solution);
+    a->n_fallbacks += solve.status == SOLVER_DEGRADED;
+    add_solve(&solve, &again);
+  }
+
+  const mlcp_problem *problem = &c->problem;
+  if (solve.status == SOLVER_NO_MEMORY)
+    return outcome_fail(c->out,
+                        "memory ran out for an island of %d bodies and %d rows",
+                        problem->n_bodies, problem->n_rows);
+  if (solve.status == SOLVER_TOO_LARGE) {
+    c->out->refused = true;
+    return outcome_fail(
+        c->out, "an island of %d bodies and %d rows is too large to solve",
+        problem->n_bodies, problem->n_rows);
+  }
+  /* what cannot be verified is none */
+  if (!all_finite(c->solution.v, 6 * problem->n_bodies) ||
+      !all_finite(c->solution.p, problem->n_rows) || !isfinite(solve.residual))
+    return outcome_fail(
+        c->out, "an island of %d bodies and %d rows has no finite solution",
+        problem->n_bodies, problem->n_rows);
+  report->solves++;
+  a->n_stopped += solve.stopped;
+  component_solve_count(report, &solve);
+  double softness = a->request.options->softness;
+  if (softness > 0)
+    report->given_way =
+        fmax(report->given_way,
+             a->request.step_size *
+                 mlcp_softened_speed(problem, softness, c->solution.p));
+  if (solve.infeasible) tell_contradiction(a, c, solve.contradiction);
+  return true;
+}

@@ -1,0 +1,71 @@
+/* What an assembly holds, for the files that make it up:
+ *
+ *   assembly.c           memory, and one component after the other
+ *   component_rows.c     a component's problem
+ *   component_solve.c    its solution, or that of a problem that asks for less
+ *   component_project.c  what its velocities do not correct, corrected by moving
+ *   assembly_answer.c    what schemes and the next step are told of it
+ */
+#ifndef ODE_MLCP_ASSEMBLY_WORKSPACE_H
+#define ODE_MLCP_ASSEMBLY_WORKSPACE_H
+
+#include "assembly/components.h"
+#include "solver/solver_convex.h"
+
+typedef struct assembly {
+  const memory_source *source;
+  arena arena;
+  solver_workspace *solver;
+  solver_convex convex;
+  cone_check cone; /* of steps, with options.check_cone */
+  assembly_request request;
+  const world_contacts *contacts;
+  const host_body *bodies;
+  component_set components;
+
+  /* problems of all components, one after the other */
+  mlcp_body *problem_bodies;
+  mlcp_row *rows;
+  row_correction *corrections;
+  mlcp_friction *frictions;
+  mlcp_pair *pairs;
+  double *guess;
+  mlcp_solution solution;
+
+  /* where rows are, over all components; -1: none */
+  int (*joint_row)[6];        /* [n_joint_rows] */
+  int *contact_row;           /* [contacts->n] the first */
+  contact_rows *contact_rows; /* [contacts->n] first_row: in its problem */
+  bool *overlaps;             /* [contacts->n] CONTACT_OVERLAP */
+  int *extra_row;             /* [n_extra] */
+  int *first_row;             /* [n_joints] for observers */
+  double *x, *v_free;         /* [6 n_bodies] */
+  double *projected;          /* [6 n_bodies] NAN: none */
+  double *moved;              /* [6 n_bodies] a trial of that and x */
+  int n_fallbacks, n_stopped;
+} assembly;
+
+/* One component on its way through the solver. */
+typedef struct component_problem {
+  const component *of;
+  int index;
+  int first_row, first_friction, first_pair; /* over all components */
+  row_frame frame;
+  contact_settings settings; /* of its contacts */
+  row_set set;
+  mlcp_problem problem;
+  mlcp_solution solution;
+  double *guess;
+  bool overlap;  /* one of its contacts is an overlap */
+  double load;   /* N s: what its bodies press with in all */
+  double budget; /* of the next solve, see solver_options */
+  outcome *out;
+} component_problem;
+
+/* The host's index of body i of a component. */
+static inline int component_body(const assembly *a, const component_problem *c,
+                                 int i) {
+  return a->components.body_at[c->of->first_body + i];
+}
+
+#endif

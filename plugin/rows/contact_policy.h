@@ -1,0 +1,103 @@
+/* What a contact is in a step. It is decided once, before its rows are made, and
+ * everything after reads what was decided (docs/formulation.md, eq. 8):
+ *
+ *   rigid    held; how deep it is is an error, which the ERP takes away. What of it
+ *            a compliance gives way by under its load is none
+ *   spring   a soft contact: its ERP and CFM are its law, its depth is no error
+ *   overlap  too deep to be held: rigid, and comes apart by moving alone
+ */
+#ifndef ODE_MLCP_ROWS_CONTACT_POLICY_H
+#define ODE_MLCP_ROWS_CONTACT_POLICY_H
+
+#include "host/contacts.h"
+#include "rows/joint_rows.h"
+
+/** A load that is put on a spring presses it twice as deep as it rests. */
+static const double SPRING_SWINGS = 2;
+
+/** How contacts become rows: what the request and the world say of all. */
+typedef struct contact_settings {
+  joint_level level; /* POSITION: errors are corrected and bounces given back;
+                        below it rigid contacts are taken to touch, whatever their
+                        gap: that is an event's, or a projection's */
+  double erp;       /* the paper's gamma, of rigid contacts without their own */
+  bool erp_for_all; /* of rigid contacts, an ERP of their own is not used */
+  bool moves_apart; /* corrections are capped, so that overlaps come apart */
+  bool rests_deep;  /* rigid contacts rest deeper than they touch, by a hair */
+  bool springs;   /* soft contacts without an ERP of their own are springs: the
+                        step corrects something */
+  double gravity; /* the world's, m/s^2 */
+  double cfm;
+  double surface_layer; /* m */
+  double max_velocity;  /* m/s, the program's own cap on corrections */
+  double spring_erp;    /* of soft contacts without one of their own */
+  double host_step;     /* s: of the host, which the step may be a part of */
+  int edges;            /* K: even, at least 4 */
+  double slip_floor;    /* m/s: below this a slip has no direction */
+} contact_settings;
+
+/** What is known of one contact beside where it is. */
+typedef struct contact_facts {
+  bool found_early; /* by the collision function, before it touches */
+  bool known_pair;  /* its bodies were in contact, */
+  bool overlapped;  /* and were being moved apart */
+  double carried;   /* N s: of its normal row in a step as long as this, by the
+                        last one; NAN: it was not there */
+  double load;    /* N s: what the bodies of its component press with in all: no
+                        row need carry more where all is at rest, but between bodies
+                        that are wedged */
+  double pressed; /* N s: what it is given along its normal beside the row;
+                        friction follows both */
+  const double *slip; /* [3] m/s, world frame: that to come, where it is known
+                         better than from free flight; or NULL */
+  double hint[3]; /* a direction of slip to align the edges with where the slip
+                         to come is too small to have one; 0 for none */
+} contact_facts;
+
+typedef enum contact_class {
+  CONTACT_RIGID,
+  CONTACT_SPRING,
+  CONTACT_OVERLAP
+} contact_class;
+
+/** What was decided of a contact. */
+typedef struct contact_law {
+  contact_class is;
+  bool stiff;       /* a spring stiffer than the step resolves */
+  bool pushes;      /* it touches, but for rounding, or would in free flight */
+  double gap;       /* m, as its rows see it */
+  double erp, cfm;  /* of its normal row */
+  double depth;     /* m, signed: what the row is to take away */
+  double of_spring; /* m/s: what a rigid contact's compliance, pressed in by its
+                        load, comes back with: no correction */
+  double correction; /* m/s: what its ERP makes of the depth, that included */
+  double rest_depth; /* m: where it rests; 0: at its surface layer */
+} contact_law;
+
+/** True if a contact takes part at a level: a spring takes time. */
+static inline bool contact_takes_part(const host_contact *contact,
+                                      joint_level level) {
+  return !(level == JOINT_LEVEL_IMPACT && contact->soft);
+}
+
+/** @param bodies  of the contact; read only where settings->moves_apart */
+void contact_policy_decide(contact_law *law, const contact_settings *settings,
+                           const row_frame *frame, const host_contact *contact,
+                           const contact_facts *facts,
+                           const host_body bodies[]);
+
+/**
+ * True if a contact has no rows in this step, since it would lose its bounce: it
+ * is apart, and only what others push could close it. Held at its gap it would
+ * give nothing back; in the next step it is hit at the speed it then has. One that
+ * would be hit too slowly to bounce does not wait.
+ */
+bool contact_waits(const contact_settings *settings, const row_frame *frame,
+                   const host_contact *contact);
+
+/** J v of a contact's bodies along a Jacobian, with the velocities at the start of
+ *  the step or those of free flight. */
+double contact_rate(const row_frame *frame, const host_contact *contact,
+                    const double J[2][6], bool free);
+
+#endif
