@@ -13,12 +13,13 @@ enum { FAULTS_MOST = 4096 };
 
 static int fault_chosen;
 /* A byte a fault, 1 once its line was come by: a file that all sources and processes of a
- * run share, where ODE_MLCP_FAULTS_SEEN names one. */
+ * run share, where FAULTS_SEEN names one. */
 static unsigned char fault_unseen[FAULTS_MOST], *fault_seen = fault_unseen;
 
 __attribute__((constructor)) static void fault_choose(void) {
-  const char *chosen = getenv("ODE_MLCP_FAULT");
-  const char *seen = getenv("ODE_MLCP_FAULTS_SEEN");
+  // no names of settings, ODE_MLCP_..: the tests of the command clear those
+  const char *chosen = getenv("FAULT_CHOSEN");
+  const char *seen = getenv("FAULTS_SEEN");
   fault_chosen = chosen != NULL ? atoi(chosen) : 0;
   if (seen == NULL) return;
   int file = open(seen, O_RDWR | O_CLOEXEC);
