@@ -7,8 +7,7 @@
 #include "judge/judge.h"
 #include "judge/tables.h"
 #include "judge/verdict.h"
-
-static double worse(double a, double b) { return b <= a ? a : b; }
+#include "judge/worse.h"
 
 static int by_size(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
@@ -120,7 +119,7 @@ double frame_distance(const recording_frame *a, const recording_frame *b,
     const recording_pose *other = frame_pose(b, poses[i].body);
     if (other == NULL) continue;
     double d = distance(&poses[i], other);
-    if (!(d <= most)) most = d; /* a NaN stays */
+    most = worse(most, d);
     sum += d * d;
     n++;
   }
@@ -163,8 +162,7 @@ static double largest_distance(const recording *one, const recording *other,
   double most = 0;
   bool any = false;
   while (next_pair(&at, &a, &b) && a->time < end) {
-    double d = frame_distance(a, b, false);
-    if (!(d <= most)) most = d;
+    most = worse(most, frame_distance(a, b, false));
     any = true;
   }
   return any ? most : NAN;

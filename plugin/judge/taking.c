@@ -11,6 +11,7 @@
 #include "common/vec3.h"
 #include "gap/real.h"
 #include "judge/recording_file.h"
+#include "judge/worse.h"
 
 static taking asked;
 static traffic_head *head; /* of the traffic */
@@ -130,8 +131,6 @@ static void hash_states(recording_head *out, const traffic_step *step) {
                         sizeof(traffic_state) / sizeof(double));
   out->not_finite += !finite;
 }
-
-static double worse(double a, double b) { return b <= a ? a : b; }
 
 static void add_to_pending(const recording_step *step) {
   recording_step sum = *step;
