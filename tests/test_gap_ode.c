@@ -56,7 +56,7 @@ static dGeomID new_cube_convex(bool cut) {
 enum { FLOOR_CELLS = 4 };
 
 /* a floor of 4 x 4 metres, z up, of 1 m cells */
-static dTriMeshDataID floor_data(bool with_angles) {
+static dTriMeshDataID floor_data(void) {
   static double points[(FLOOR_CELLS + 1) * (FLOOR_CELLS + 1)][3];
   static dTriIndex indices[FLOOR_CELLS * FLOOR_CELLS * 2][3];
   int count = 0;
@@ -78,9 +78,6 @@ static dTriMeshDataID floor_data(bool with_angles) {
   dGeomTriMeshDataBuildDouble(data, points, sizeof points[0],
                               (FLOOR_CELLS + 1) * (FLOOR_CELLS + 1), indices,
                               3 * count, sizeof indices[0]);
-  if (with_angles)
-    dGeomTriMeshDataPreprocess2(
-        data, 1u << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES, NULL);
   return data;
 }
 
@@ -267,7 +264,7 @@ static void test_ellipsoid_with_every_class(void) {
   static const double axes[3] = {0.5, 0.3, 0.2};
   dGeomID ellipsoid = gap_ellipsoid_create(0, axes);
   CU_ASSERT_PTR_NOT_NULL_FATAL(ellipsoid);
-  dTriMeshDataID mesh = floor_data(true);
+  dTriMeshDataID mesh = floor_data();
   dHeightfieldDataID field = dGeomHeightfieldDataCreate();
   dGeomHeightfieldDataBuildCallback(field, NULL, level, 4, 4, 5, 5, 1, 0, 1, 0);
   dGeomHeightfieldDataSetBounds(field, -1, 1);
@@ -394,7 +391,7 @@ static void test_host_opened_again(void) {
 /* On a flat floor of triangles a cube has the same four points wherever it
  * is, and their corners keep their names. */
 static void test_cube_slides_over_mesh(void) {
-  dTriMeshDataID data = floor_data(true);
+  dTriMeshDataID data = floor_data();
   dHeightfieldDataID field = dGeomHeightfieldDataCreate();
   dGeomHeightfieldDataBuildCallback(field, NULL, level, 4, 4, 5, 5, 1, 0, 1, 0);
   dGeomHeightfieldDataSetBounds(field, -1, 1);
@@ -547,7 +544,7 @@ static void test_cube_of_triangles(void) {
 }
 
 static void test_mesh_on_plane_and_mesh(void) {
-  dTriMeshDataID data = cube_mesh_data(), ground = floor_data(true);
+  dTriMeshDataID data = cube_mesh_data(), ground = floor_data();
   dGeomID mesh = dCreateTriMesh(0, data, NULL, NULL, NULL);
   dGeomID plane = dCreatePlane(0, 0, 0, 1, 0);
   dGeomID floor = dCreateTriMesh(0, ground, NULL, NULL, NULL);
@@ -803,7 +800,7 @@ static void roll(dGeomID cylinder, int step) {
 }
 
 static void test_identity(void) {
-  dTriMeshDataID data = floor_data(true);
+  dTriMeshDataID data = floor_data();
   dGeomID floor = dCreateTriMesh(0, data, NULL, NULL, NULL);
   dGeomID table = dCreateBox(0, 4, 4, 1), equal = dCreateBox(0, 1, 1, 1);
   dGeomSetPosition(table, 0, 0, -0.5);
@@ -870,10 +867,8 @@ static void test_faults(void) {
   expect_fault(dCreateConvex(0, cube_planes, 4, cube_points, 8, open),
                GAP_BAD_HULL, "convex");
 
-  dTriMeshDataID data = floor_data(false);
-  expect_fault(dCreateTriMesh(0, data, NULL, NULL, NULL), GAP_BAD_MESH,
+  expect_fault(dCreateTriMesh(0, NULL, NULL, NULL, NULL), GAP_BAD_MESH,
                "trimesh");
-  dGeomTriMeshDataDestroy(data);
 }
 
 /* ---- the broad phase ---- */
@@ -917,7 +912,7 @@ static void test_aabb_margin(void) {
 static void test_memory_runs_out(void) {
   failing_memory memory = {0};
   const memory_source some = failing_memory_source(&memory);
-  dTriMeshDataID data = floor_data(true);
+  dTriMeshDataID data = floor_data();
   dGeomID floor = dCreateTriMesh(0, data, NULL, NULL, NULL);
   dGeomID convex = new_cube_convex(false);
   dGeomSetPosition(convex, 0, 0, 0.51);

@@ -169,11 +169,6 @@ static int collect_trimesh(gap_context *context, region *in) {
   const gap_geom *mesh = in->mesh;
   if (dGeomTriMeshGetData(mesh->geom) == NULL)
     return gap_context_fail(context, mesh->named, GAP_BAD_MESH, "has no data");
-  if (!dGeomTriMeshDataHasFaceAngles(dGeomTriMeshGetData(mesh->geom)))
-    return gap_context_fail(
-        context, mesh->named, GAP_BAD_MESH,
-        "has no face angles: call dGeomTriMeshDataPreprocess2 with "
-        "dTRIDATAPREPROCESS_BUILD_FACE_ANGLES");
 
   double position[3], rotation[9], centre[3], body[3], box[6];
   const gap_tree *tree;

@@ -1,0 +1,29 @@
+#!/bin/sh
+# A car with locked wheels comes to rest: the rims of its wheels keep their points.
+. "$(dirname "$0")/command_checks.sh"
+
+program=$build/tests/parked_program
+
+# rests BOUND ARG...: nothing moves faster, m/s
+rests() {
+  bound=$1
+  shift
+  "$command" run "$@" >out 2>err || return 1
+  awk -v bound="$bound" '{ ended = $1 <= bound } END { exit !ended }' out
+}
+
+for scheme in ap ah st gap trapezoid-1 trapezoid conserving; do
+  # conserving takes nothing out of the springs but what they do themselves
+  case $scheme in conserving) bound=1e-3 ;; *) bound=1e-6 ;; esac
+  check "on a mesh under $scheme" rests $bound --scheme $scheme -- \
+    "$program" mesh 1 0.01 5 0
+  check "on a slope under $scheme" rests $bound --scheme $scheme -- \
+    "$program" box 1 0.01 0 0.1
+done
+
+check "a car of 10 cm rests" rests 1e-6 -- "$program" mesh 0.1 0.01 1.58 0.1
+
+# negative control: the host's own steps leave it moving
+check "stock's does not" sh -c "'$program' mesh 1 0.01 5 0 |
+  awk '{ exit !(\$1 > 1e-5) }'"
+finish
