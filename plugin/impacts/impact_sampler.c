@@ -464,6 +464,21 @@ static bool is_leaf_of_its_own(const impact_sampler *sampler, int n_found,
   return true;
 }
 
+/* Of a number in (0, 1). Each C library rounds its own in other last digits, and a set
+ * is to be the same on every machine. */
+static double logarithm(double x) {
+  int power;
+  double mantissa = frexp(x, &power), sum = 0;
+  if (mantissa < M_SQRT1_2) {
+    mantissa *= 2;
+    power--;
+  }
+  // 2 artanh(s), whose series ends below rounding as s^2 < 0.03
+  const double s = (mantissa - 1) / (mantissa + 1), square = s * s;
+  for (int k = 23; k > 0; k -= 2) sum = sum * square + 1.0 / k;
+  return power * M_LN2 + 2 * s * sum;
+}
+
 /* A point of a leaf, any as likely as another, written behind n_found solutions:
  * corners with weights that are uniform on their simplex. */
 static void draw_within(impact_sampler *sampler, int n_found, uint64_t sample,
@@ -484,7 +499,7 @@ static void draw_within(impact_sampler *sampler, int n_found, uint64_t sample,
   for (int k = 0; k < n_found; k++) {
     if (sampler->leaf[k] != chosen) continue;
     philox_pair(sampler->seed, sample, step, (uint32_t)(PHILOX_LEAF + k), pair);
-    double weight = -log(pair[0]);
+    double weight = -logarithm(pair[0]);
     sum += weight;
     for (int i = 0; i < n; i++) {
       lambda[i] += weight * sampler->lambdas[k * n + i];
