@@ -188,9 +188,16 @@ static int meet_triangle(const meeting *at, gap_contact_list *list) {
     return 0;
   if (phi.apart) {
     best = phi.best;
-    if (!is_outermost(at, best.n)) return 0;
-    request.nearest = &phi.nearest;
     request.certificate = phi.certificate;
+    if (is_outermost(at, best.n)) {
+      request.nearest = &phi.nearest;
+    } else {
+      // it is nearest where a neighbour is nearer, and may still be over its middle
+      if (!(vec3_dot(best.n, at->triangle->normal) > 0)) return 0;
+      vec3_copy(best.n, at->triangle->normal);
+      best.separation = gap_core_separation(at->core, &surface, best.n);
+      request.covered_only = true;
+    }
   } else {
     if (!leave_along(at, &surface, near.n, &best)) return 0;
     request.covered_only = true;
