@@ -191,6 +191,7 @@ static void compare_sets(const char *name, build *build_world,
   CU_ASSERT_EQUAL_FATAL(set.n_outcomes, 2000);
   CU_ASSERT_EQUAL_FATAL(world_set.n_outcomes, 2000);
   double difference = set_difference(&set, &world_set);
+  tolerance = of_host(tolerance, 1);
   CU_ASSERT(difference < tolerance);
   if (!(difference < tolerance)) printf("\n%s: %g\n", name, difference);
 

@@ -166,7 +166,7 @@ static void test_rows_enter_the_problem(void) {
                        .max_correction = INFINITY};
     int one_body[2] = {0, -1}, row_of[6];
     joint_rows_add(&set, &frame, &reading, TYPES[t].one_body ? one_body : body,
-                   1e-7, JOINT_LEVEL_POSITION, NULL, row_of);
+                   dWorldGetCFM(s.world), JOINT_LEVEL_POSITION, NULL, row_of);
     for (int i = 0; i < 6; i++)
       CU_ASSERT_EQUAL(row_of[i], i < set.n_rows ? i : -1);
     CU_ASSERT_EQUAL(set.n_rows, (int)reading.rows.count);
@@ -181,7 +181,7 @@ static void test_rows_enter_the_problem(void) {
     frame.joint_excess = 0.75;
     set.n_rows = 0;
     joint_rows_add(&set, &frame, &reading, TYPES[t].one_body ? one_body : body,
-                   1e-7, JOINT_LEVEL_POSITION, NULL, row_of);
+                   dWorldGetCFM(s.world), JOINT_LEVEL_POSITION, NULL, row_of);
     for (int i = 0; i < set.n_rows; i++) {
       CU_ASSERT_DOUBLE_EQUAL(parts[i].velocity, 0.25 * reading.correction[i],
                              of_host(1e-12, 1 / STEP));
@@ -194,7 +194,7 @@ static void test_rows_enter_the_problem(void) {
     /* or be left to an impact */
     set.n_rows = 0;
     joint_rows_add(&set, &frame, &reading, TYPES[t].one_body ? one_body : body,
-                   1e-7, JOINT_LEVEL_VELOCITY, NULL, row_of);
+                   dWorldGetCFM(s.world), JOINT_LEVEL_VELOCITY, NULL, row_of);
     for (int i = 0; i < set.n_rows; i++)
       CU_ASSERT_DOUBLE_EQUAL(rows[i].bias,
                              reading.correction[i] - reading.rows.rhs[i],

@@ -47,6 +47,7 @@ static void swing(double h, double errors[3]) {
 }
 
 static void test_double_pendulum_meets_the_table(void) {
+  if (left_out_in_single("errors down to 1e-9 of a table")) return;
   for (int i = 0; i < (test_is_short() ? 4 : 7); i++) {
     double errors[3];
     swing(ldexp(1, -5 - i), errors);
@@ -127,14 +128,16 @@ static double block_at(double time) {
 
 static void check_ratios(const char *settings, double time, int transitions) {
   const double exact = block_at(time);
+  bool rounded =
+      left_out_in_single("the order, as places are rounded to a ten-millionth");
   double last = NAN;
   for (int i = 5; i <= (test_is_short() ? 8 : 11); i++) {
     slide out = run_block(settings, ldexp(1, -i), time);
     double error = fabs(out.x - exact), ratio = last / error;
-    if (i > 5 && !(ratio >= 3.8 && ratio <= 4.2))
+    if (i > 5 && !rounded && !(ratio >= 3.8 && ratio <= 4.2))
       fprintf(stderr, "%s: h = 2^-%d: error %.4g, ratio %.3f\n", settings, i,
               error, ratio);
-    if (i > 5) CU_ASSERT(ratio >= 3.8 && ratio <= 4.2);
+    if (i > 5 && !rounded) CU_ASSERT(ratio >= 3.8 && ratio <= 4.2);
     /* how four corners share their friction is not unique: in each transition
      * of the block each of them may have an event of its own */
     CU_ASSERT(out.transitions >= transitions &&
@@ -220,9 +223,10 @@ static void test_bouncing_ball_is_analytic(void) {
       double y = bounced(1, restitutions[k], 9.81, 0.01 * i) + 0.1;
       worst = fmax(worst, fabs(dBodyGetPosition(ball)[1] - y));
     }
-    if (!(worst < 1e-6))
+    const double most = of_host(1e-6, 400); /* metres, each step rounded */
+    if (!(worst < most))
       fprintf(stderr, "e = %g: off by %g\n", restitutions[k], worst);
-    CU_ASSERT(worst < 1e-6);
+    CU_ASSERT(worst < most);
     scene_close(&s);
   }
 }
@@ -433,7 +437,7 @@ static void test_contacts_are_told_of_all_impulses(void) {
         const dBodyID balls[2] = {b.low, b.high};
         make_contacts(&b, h);
         for (int k = 0; k < 2; k++)
-          memcpy(v[k], dBodyGetLinearVel(balls[k]), sizeof v[k]);
+          real_read(v[k], dBodyGetLinearVel(balls[k]), 3);
         CU_ASSERT_EQUAL(dWorldStep(b.world, h), 1);
         memset(sum, 0, sizeof sum);
         for (int k = 0; k < b.n_contacts; k++) {
@@ -455,8 +459,10 @@ static void test_contacts_are_told_of_all_impulses(void) {
       }
       double lent = options.scheme == ODE_MLCP_SCHEME_CONSERVING ? 2e-3 : 0;
       CU_ASSERT(most > 0);
-      CU_ASSERT(worst <= (1e-9 + lent) * most);
-      if (!(worst <= (1e-9 + lent) * most))
+      /* of a fall of a second, in steps of h */
+      double part = of_host(1e-9, 1) + lent;
+      CU_ASSERT(worst <= part * most);
+      if (!(worst <= part * most))
         fprintf(stderr, "%s, h = %g, e = %g: %g of %g N s\n", schemes[scheme],
                 h, e, worst, most);
       dJointGroupDestroy(b.contacts);

@@ -46,7 +46,11 @@ static double tumble(const char *settings, int level, const dReal fine[4],
   return 2 * sqrt(fmax(1 - cosine * cosine, 0));
 }
 
+static const char ORDER[] =
+    "the order, as places are rounded to a ten-millionth";
+
 static void test_gyroscope_converges_at_order_two(void) {
+  if (left_out_in_single(ORDER)) return;
   static const char *schemes[] = {"scheme=trapezoid", "scheme=trapezoid-1"};
   for (int k = 0; k < 2; k++) {
     dReal fine[4], end[4];
@@ -94,6 +98,7 @@ static void swing_spring(const char *settings, int level, double place[2]) {
 }
 
 static void test_swinging_spring_converges_at_order_two(void) {
+  if (left_out_in_single(ORDER)) return;
   static const char *schemes[] = {"scheme=trapezoid", "scheme=trapezoid-1"};
   for (int k = 0; k < 2; k++) {
     double fine[2], place[2], last = NAN;
@@ -181,7 +186,9 @@ static void test_stiff_carts_stay_bounded(void) {
     carts damped = run_carts(100, pow(10, 2 + i), 0.1, -2, 4);
     CU_ASSERT(damped.energy_most <= damped.energy_start * (1 + 1e-9));
     if (nearest[i] > 0 && i < 4)
-      CU_ASSERT_DOUBLE_EQUAL(damped.nearest, nearest[i], 1e-4);
+      CU_ASSERT_DOUBLE_EQUAL(
+          damped.nearest, nearest[i],
+          of_host(1e-4, 100)); /* a hundred m/s^2 of spring */
     if (i == 4) CU_ASSERT(damped.nearest > nearest[i]);
     CU_ASSERT(damped.farthest < 5 + 1e-5);
     if (!(damped.energy_most <= damped.energy_start * (1 + 1e-9)) ||
@@ -424,6 +431,7 @@ static void test_joints_do_not_drift_and_order_two_stays(void) {
   CU_ASSERT(corrected < 1e-4);
   CU_ASSERT(drifting > 100 * corrected);
 
+  if (left_out_in_single(ORDER)) return;
   drift("scheme=trapezoid erp=1", 13, 1, fine);
   for (int level = 6; level <= 9; level++) {
     drift("scheme=trapezoid erp=1", level, 1, place);

@@ -168,8 +168,8 @@ static void test_memory_failures(void) {
     fail_allocations_from(&memory, n);
     if (ode_mlcp_step(s.scene.world, 0.023, &report) == ODE_MLCP_OK) break;
     n_failed++;
-    CU_ASSERT_EQUAL(dBodyGetLinearVel(s.block)[1], -START);
-    CU_ASSERT_EQUAL(dBodyGetPosition(s.block)[1], 1.01);
+    CU_ASSERT_EQUAL(dBodyGetLinearVel(s.block)[1], (dReal)-START);
+    CU_ASSERT_EQUAL(dBodyGetPosition(s.block)[1], (dReal)1.01);
   }
   CU_ASSERT(n_failed > 10 && n_failed < 5000);
   double spin;

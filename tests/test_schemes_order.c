@@ -3,6 +3,7 @@
  * steps 1/64 as long as the longest; masses, sizes and poses vary. */
 #include <stdbool.h>
 
+#include "host_rounding.h"
 #include "scheme_scene.h"
 
 enum { LEVELS = 4, FINEST = 6, MOST = 6 };
@@ -167,20 +168,25 @@ static void run(const situation *of, const char *settings, int level,
   scene_close(&m.s);
 }
 
+static const char ORDER[] =
+    "the order, as places are rounded to a ten-millionth";
+
 /* How many times less the error is for steps half as long, from one level to the
  * next on average. */
-static void check_order(const situation *of, const char *settings) {
+static void check_order(const situation *of, const char *settings,
+                        bool rounded) {
   double exact[3], errors[LEVELS] = {0};
   ode_mlcp_report sum;
   run(of, settings, FINEST, exact, &sum);
   CU_ASSERT(sum.transitions >= of->transitions);
   CU_ASSERT(sum.collisions >= of->collisions);
-  for (int level = 0; level < LEVELS; level++) {
+  for (int level = 0; level < LEVELS && !rounded; level++) {
     double end[3];
     run(of, settings, level, end, &sum);
     for (int i = 0; i < 3; i++)
       errors[level] = fmax(errors[level], fabs(end[i] - exact[i]));
   }
+  if (rounded) return;
   double ratio = pow(errors[0] / errors[LEVELS - 1], 1.0 / (LEVELS - 1));
   if (!(ratio > 3.5 && ratio < 4.7))
     fprintf(stderr, "%s, %s: errors %.3g to %.3g, ratio %.2f\n", of->name,
@@ -189,13 +195,15 @@ static void check_order(const situation *of, const char *settings) {
 }
 
 static void test_trapezoid(void) {
+  bool rounded = left_out_in_single(ORDER);
   for (int k = 0; k < N_SITUATIONS; k++)
-    check_order(&SITUATIONS[k], "scheme=trapezoid");
+    check_order(&SITUATIONS[k], "scheme=trapezoid", rounded);
 }
 
 static void test_conserving(void) {
+  bool rounded = left_out_in_single(ORDER);
   for (int k = 0; k < N_SITUATIONS; k++)
-    check_order(&SITUATIONS[k], "scheme=conserving");
+    check_order(&SITUATIONS[k], "scheme=conserving", rounded);
 }
 
 int main(void) {

@@ -125,7 +125,7 @@ static void test_a_ball_slides_then_rolls(void) {
     double way =
         3 * roll - 0.5 * 0.5 * 9.81 * roll * roll + 15.0 / 7 * (0.6 - roll);
     CU_ASSERT_DOUBLE_EQUAL(hypot(v[0], v[2]), 15.0 / 7, of_host(1e-8, 1));
-    CU_ASSERT_DOUBLE_EQUAL(vec_length(w), 150.0 / 7, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(vec_length(w), 150.0 / 7, of_host(1e-6, 150.0 / 7));
     CU_ASSERT_DOUBLE_EQUAL(x[0], way * cos(angle), of_host(1e-8, 1));
     CU_ASSERT_DOUBLE_EQUAL(x[2], way * sin(angle), of_host(1e-8, 1));
     CU_ASSERT_DOUBLE_EQUAL(x[1], 0.1, of_host(1e-10, 1));
@@ -680,7 +680,8 @@ static void ride(int scheme, int kind, bool function, double size, double h,
   dBodySetMass(body, &mass);
   dGeomID crate = dCreateBox(d.space, 0.5 * size, 0.4 * size, 0.3 * size);
   dGeomSetBody(crate, body);
-  dBodySetPosition(body, 0, 0, 0.15 * size);
+  /* in touch in single precision, too */
+  dBodySetPosition(body, 0, 0, 0.15 * size - of_host(0, 0.1 * size));
   *apart = *slip = 0;
   int n = (int)(6 / (h * sqrt(GRAVITY / size)));
   for (int i = 0; i < n; i++) {
@@ -728,7 +729,7 @@ static void test_what_rides_a_moving_surface_goes_with_it(void) {
             bool first = schemes[s] == ODE_MLCP_SCHEME_AP &&
                          kind == LIFT_DOWN && !function;
             double left = first ? 0.4 * parts[p] : 0;
-            bool goes = apart <= left + 1e-5 && slip <= 1e-6;
+            bool goes = apart <= left + 1e-5 && slip <= of_host(1e-6, 10);
             CU_ASSERT(goes);
             if (!goes)
               fprintf(stderr,

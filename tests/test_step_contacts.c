@@ -6,7 +6,8 @@
 #include "host_rounding.h"
 #include "step_testing.h"
 
-static const double H = 0.01, G = 10, MASS = 2, EXACT = 1e-10;
+static const double H = 0.01, G = 10, MASS = 2;
+#define EXACT of_host(1e-10, 1)
 
 /* --- a point that touches ---------------------------------------------------
  * A body whose contact is at its centre: no lever arm, so the answers are those
@@ -301,6 +302,10 @@ static void check_bounces(int scheme, bool stop, double part, double size) {
       highest = z + v * v / (2 * G);
       exact *= part * part;
       CU_ASSERT_DOUBLE_EQUAL(highest, exact, 0.005 * exact);
+      if (!(fabs(highest - exact) <= 0.005 * exact))
+        printf("\nscheme %d, %s, e = %g, h = %g: bounce %d to %g m, not %g\n",
+               scheme, stop ? "stop" : "contact", part, size, peak, highest,
+               exact);
       peak++;
     }
     rises = z > last;
@@ -434,8 +439,10 @@ static void test_rolling_resistance(void) {
   double loss = rho * MASS * G / (inertia + MASS * r * r) * H;
   for (int steps = 1; steps <= 81; steps += 20) {
     ball_roll out = roll(&surface, v, w, steps);
-    CU_ASSERT_DOUBLE_EQUAL(out.w[1], w0 - loss * steps, of_host(1e-8, 1));
-    CU_ASSERT_DOUBLE_EQUAL(out.v[0], r * (w0 - loss * steps), of_host(1e-8, 1));
+    CU_ASSERT_DOUBLE_EQUAL(out.w[1], w0 - loss * steps,
+                           of_host(1e-8, w0 * steps));
+    CU_ASSERT_DOUBLE_EQUAL(out.v[0], r * (w0 - loss * steps),
+                           of_host(1e-8, w0 * steps));
   }
 
   /* a torque in N m without the flag */
@@ -481,8 +488,8 @@ static void check_rolling_is_a_disc(int scheme, int every) {
     }
     const dReal *x = dBodyGetPosition(ball);
     CU_ASSERT(hypot(dBodyGetLinearVel(ball)[0], dBodyGetLinearVel(ball)[1]) <
-              1e-6);
-    CU_ASSERT_DOUBLE_EQUAL(sin(atan2(x[1], x[0]) - angle), 0, 1e-6);
+              of_host(1e-6, 1 / H));
+    CU_ASSERT_DOUBLE_EQUAL(sin(atan2(x[1], x[0]) - angle), 0, of_host(1e-6, 1));
     least = fmin(least, hypot(x[0], x[1]));
     most = fmax(most, hypot(x[0], x[1]));
     dJointGroupDestroy(contacts);
@@ -559,7 +566,9 @@ static void check_slide(double degrees, double h) {
   double angle = degrees * M_PI / 180;
   scene *slide = scene_slide(angle);
   CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(slide->world, NULL), ODE_MLCP_OK);
-  dWorldSetContactSurfaceLayer(slide->world, NO_REST_DEPTH);
+  /* in single precision nothing lies without a rest depth */
+  if (!host_is_single())
+    dWorldSetContactSurfaceLayer(slide->world, NO_REST_DEPTH);
   int steps = (int)(1 / h);
   for (int i = 0; i < steps; i++) scene_step(slide, dWorldStep, h);
 
@@ -570,7 +579,7 @@ static void check_slide(double degrees, double h) {
   CU_ASSERT_DOUBLE_EQUAL(way, expected, 1e-3 * expected);
   double drift = remainder(atan2(x[1], x[0]) - angle, 2 * M_PI);
   CU_ASSERT(fabs(drift) < 0.1 * M_PI / 180);
-  CU_ASSERT(scene_fastest(slide) < of_host(1e-9, 1));
+  CU_ASSERT(scene_fastest(slide) < of_host(1e-9, 0.5 / h));
 
   /* nor has the box turned */
   const dReal *R = dBodyGetRotation(slide->bodies[0]);

@@ -387,7 +387,7 @@ static void test_velocity_level_scheme_pushes_nothing(void) {
   add_box(&s, 0, 0, 0, 0.5);
   add_box(&s, 0.3, 0, 0, 0.5);
   for (int i = 0; i < 10; i++) CU_ASSERT_EQUAL(step(&s).pushes, 0);
-  CU_ASSERT_EQUAL(dBodyGetPosition(s.body[1])[0], 0.3);
+  CU_ASSERT_EQUAL(dBodyGetPosition(s.body[1])[0], (dReal)0.3);
   destroy_scene(&s);
 }
 

@@ -9,6 +9,7 @@
 
 #include "common/vec3.h"
 #include "gap/real.h"
+#include "host_rounding.h"
 #include "step_testing.h"
 
 static const double H = 0.01, G = 9.81;
@@ -42,6 +43,8 @@ static program open_program(const char *settings, double gravity, int mode,
                .contacts = dJointGroupCreate(0),
                .surface = bare_surface(mode, mu)};
   dWorldSetGravity(p.world, 0, 0, -gravity);
+  /* a host in single precision has 1e-5, which stock takes as it stands */
+  dWorldSetCFM(p.world, 1e-10);
   if (settings == NULL) return p;
   ode_mlcp_options options;
   ode_mlcp_default_options(&options);
@@ -136,7 +139,8 @@ static void test_friction_is_a_disc(void) {
 static void test_friction_in_newtons_is_the_same(void) {
   double stock = slide(NULL, 0, 1, 0);
   CU_ASSERT(stock > 0.5);
-  CU_ASSERT_DOUBLE_EQUAL(slide("", 0, 1, 0), stock, 1e-3 * stock);
+  CU_ASSERT_DOUBLE_EQUAL(slide("", 0, 1, 0), stock,
+                         (host_is_single() ? 0.01 : 1e-3) * stock);
 }
 
 /* How far a ball rolls in a direction; with AxisDep only about the second axis. */
@@ -205,7 +209,8 @@ static void test_contacts_bounce_as_high_as_e_says(void) {
   double stock = third_peak(NULL);
   CU_ASSERT(stock < 0.6 * exact);
   CU_ASSERT_DOUBLE_EQUAL(third_peak(""), exact, 0.005 * exact);
-  CU_ASSERT_DOUBLE_EQUAL(third_peak("max-correction=inf"), stock, 1e-6 * stock);
+  CU_ASSERT_DOUBLE_EQUAL(third_peak("max-correction=inf"), stock,
+                         of_host(1e-6 * stock, 2.3 / H));
 }
 
 /* A slider falls on its stop: how far beyond it goes, and where it is a second
@@ -234,8 +239,8 @@ static void test_stops_are_met_before_they_are_overshot(void) {
   fall_on_stop("", &beyond, &end);
   CU_ASSERT(beyond < 1e-6);
   fall_on_stop("margin=0", &beyond, &end);
-  CU_ASSERT_DOUBLE_EQUAL(beyond, stock_beyond, 1e-7);
-  CU_ASSERT_DOUBLE_EQUAL(end, stock_end, 1e-6);
+  CU_ASSERT_DOUBLE_EQUAL(beyond, stock_beyond, of_host(1e-7, 1));
+  CU_ASSERT_DOUBLE_EQUAL(end, stock_end, of_host(1e-6, 1));
 }
 
 /* --- fast bodies ------------------------------------------------------------------ */
@@ -308,18 +313,18 @@ static void test_position_errors_do_not_pop(void) {
   for (int kind = JOINT_OPEN; kind <= SPRING_OVERLAP; kind++) {
     double without_speed, stock = pops(NULL, kind, &without_speed);
     CU_ASSERT(stock > 1.5);
-    CU_ASSERT(without_speed < 1e-12);
+    CU_ASSERT(without_speed < of_host(1e-12, 2.3));
     double ours = pops("", kind, &without_speed);
     if (kind == SPRING_OVERLAP) { /* a spring all the same */
-      CU_ASSERT_DOUBLE_EQUAL(ours, stock, 1e-6 * stock);
-      CU_ASSERT(without_speed < 1e-12);
+      CU_ASSERT_DOUBLE_EQUAL(ours, stock, of_host(1e-6 * stock, 2.3 / H));
+      CU_ASSERT(without_speed < of_host(1e-12, 2.3));
     } else {
       CU_ASSERT(ours <= 0.5);
       CU_ASSERT(without_speed > 1e-3);
     }
     CU_ASSERT_DOUBLE_EQUAL(pops("max-correction=inf", kind, &without_speed),
-                           stock, 1e-6 * stock);
-    CU_ASSERT(without_speed < 1e-12);
+                           stock, of_host(1e-6 * stock, 2.3 / H));
+    CU_ASSERT(without_speed < of_host(1e-12, 2.3));
   }
 }
 
@@ -372,8 +377,10 @@ static void share_of_contacts(const char *settings, double force[2]) {
 static void test_points_that_coincide_are_one(void) {
   double force[2];
   share_of_contacts(NULL, force);
-  CU_ASSERT(force[0] > 0.1 * G);
-  CU_ASSERT(force[1] > 0.1 * G);
+  if (!left_out_in_single("how stock shares a force")) {
+    CU_ASSERT(force[0] > 0.1 * G);
+    CU_ASSERT(force[1] > 0.1 * G);
+  }
   share_of_contacts("", force);
   CU_ASSERT_EQUAL(fmin(force[0], force[1]), 0);
   CU_ASSERT_DOUBLE_EQUAL(fmax(force[0], force[1]), G, 0.02 * G);
@@ -390,7 +397,7 @@ static double quick_height(const char *settings, int iterations, double w,
   dWorldSetQuickStepNumIterations(p.world, iterations);
   dWorldSetQuickStepW(p.world, w);
   CU_ASSERT_EQUAL(dWorldGetQuickStepNumIterations(p.world), iterations);
-  CU_ASSERT_EQUAL(dWorldGetQuickStepW(p.world), w);
+  CU_ASSERT_EQUAL(dWorldGetQuickStepW(p.world), (dReal)w);
   dRandSetSeed(77);
   for (int i = 0; i < 30; i++) {
     p.n_contacts = 0;
@@ -499,9 +506,10 @@ static void test_springs_are_the_same(void) {
   for (int k = 0; k < 2; k++) {
     double rises, deep = static_depth(CFM, cases[k].erp);
     double stock = depth_after(NULL, cases[k].mode, CFM, ERP, 0, 0, &rises);
-    CU_ASSERT_DOUBLE_EQUAL(stock, deep, 0.01 * deep);
+    /* in single precision stock is off by some hundredths */
+    CU_ASSERT_DOUBLE_EQUAL(stock, deep, (host_is_single() ? 0.2 : 0.01) * deep);
     double ours = depth_after("", cases[k].mode, CFM, ERP, 0, 0, &rises);
-    CU_ASSERT_DOUBLE_EQUAL(ours, stock, 0.01 * deep);
+    CU_ASSERT_DOUBLE_EQUAL(ours, host_is_single() ? deep : stock, 0.01 * deep);
   }
 }
 
@@ -510,7 +518,8 @@ static void test_the_worlds_cfm_softens_all(void) {
   const double CFM = 1e-3, WORLD_ERP = 0.2;
   double rises, deep = static_depth(CFM, WORLD_ERP);
   double stock = depth_after(NULL, 0, 0, 0, CFM, 0, &rises);
-  CU_ASSERT_DOUBLE_EQUAL(stock, deep, 0.01 * deep);
+  /* in single precision stock is off by some hundredths */
+  CU_ASSERT_DOUBLE_EQUAL(stock, deep, (host_is_single() ? 0.2 : 0.01) * deep);
   static const char *const settings[] = {"", "scheme=st", "scheme=trapezoid"};
   for (int k = 0; k < 3; k++)
     CU_ASSERT_DOUBLE_EQUAL(depth_after(settings[k], 0, 0, 0, CFM, 0, &rises),
@@ -527,7 +536,8 @@ static void test_ap_corrects_nothing(void) {
   const double CFM = 0.2;
   CU_ASSERT(depth_after(NULL, dContactSoftCFM, CFM, 0, 0, 0, &rises) > 0.02);
   CU_ASSERT_DOUBLE_EQUAL(
-      depth_after("scheme=ap", dContactSoftCFM, CFM, 0, 0, 0, &rises), 0, 1e-6);
+      depth_after("scheme=ap", dContactSoftCFM, CFM, 0, 0, 0, &rises), 0,
+      of_host(1e-6, 20)); /* the roundings of its steps */
 }
 
 static void test_bodies_put_into_each_other_come_apart(void) {
@@ -537,16 +547,18 @@ static void test_bodies_put_into_each_other_come_apart(void) {
   depth_after("", 0, 0, 0, 0, 0.2, &rises);
   CU_ASSERT(rises < 0.1); /* what is left of the way below the cap gives it */
   depth_after("max-correction=inf", 0, 0, 0, 0, 0.2, &rises);
-  CU_ASSERT_DOUBLE_EQUAL(rises, thrown, 1e-6 * thrown);
+  CU_ASSERT_DOUBLE_EQUAL(rises, thrown, of_host(1e-6 * thrown, 2.5 / H));
 }
 
 /* A hundred thousandth of a fall's way a step beyond stock's own depth. */
 static void test_what_lies_is_deeper(void) {
-  double rises, deeper = 1e-5 * G * H * H;
+  double rises, deeper = host_rest_depth(1e-5 * G * H * H, 0.25);
   double stock = depth_after(NULL, 0, 0, 0, 1e-10, 0, &rises);
-  CU_ASSERT(stock < 0.1 * deeper);
-  CU_ASSERT_DOUBLE_EQUAL(depth_after("", 0, 0, 0, 1e-10, 0, &rises), deeper,
-                         0.1 * deeper);
+  if (!left_out_in_single("how deep boxes rest on stock"))
+    CU_ASSERT(stock < 0.1 * deeper);
+  CU_ASSERT_DOUBLE_EQUAL(
+      depth_after("", 0, 0, 0, 1e-10, 0, &rises), deeper,
+      (host_is_single() ? 0.5 : 0.1) * deeper); /* roundings */
 }
 
 /* --- what cannot be stepped, again -------------------------------------------- */
@@ -616,7 +628,8 @@ static void test_a_step_in_a_step_is_refused(void) {
   CU_ASSERT_EQUAL(dWorldStep(p.world, H), 1);
   CU_ASSERT_EQUAL(inner, 0);
   CU_ASSERT_STRING_NOT_EQUAL(told, "");
-  CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(ball)[2], -G * H, 1e-12);
+  CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(ball)[2], -G * H,
+                         of_host(1e-12, G * H));
   close_program(&p);
 }
 
@@ -627,7 +640,7 @@ static void test_an_island_too_large_is_refused(void) {
   CU_ASSERT_EQUAL(step(&p), 0);
   CU_ASSERT(strstr(told, "max-contacts") != NULL);
   CU_ASSERT(strstr(told, "MB") != NULL);
-  CU_ASSERT_EQUAL(dBodyGetPosition(box)[2], 0.24);
+  CU_ASSERT_EQUAL(dBodyGetPosition(box)[2], (dReal)0.24);
   close_program(&p);
 }
 

@@ -1,5 +1,6 @@
 /* Floors made of pieces are as smooth as one: what slides over them is pushed by
  * nothing that lies inside. Steps and walls stay. */
+#include "host_rounding.h"
 #include "step_testing.h"
 
 static const struct {
@@ -240,6 +241,10 @@ static void check_smooth(int unit, shape_kind shape, floor_kind floor,
   for (int i = 0; i < 3; i++)
     off = fmax(off, fmax(fabs(got.linear[i] - want.linear[i]),
                          0.1 * fabs(got.angular[i] - want.angular[i])));
+  room = of_host(room, 1);
+  if (off > room || got.hop > want.hop + room)
+    printf("\nunit %d, shape %d on floor %d, %s: off by %.2g, hops %.2g\n",
+           unit, shape, floor, scheme, off, got.hop - want.hop);
   CU_ASSERT(off <= room);
   CU_ASSERT(got.hop <= want.hop + room);
 }
@@ -281,7 +286,8 @@ static void test_steps_stay(void) {
         CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s.world, s.step, NULL),
                               ODE_MLCP_OK);
       dMultiply1_331(at, s.frame, dBodyGetPosition(s.body));
-      if (RISE[k] == 1) CU_ASSERT(fabs(at[0] / s.size - 0.3) < 1e-6);
+      if (RISE[k] == 1)
+        CU_ASSERT(fabs(at[0] / s.size - 0.3) < of_host(1e-6, 1));
       dMultiply1_331(v, s.frame, dBodyGetLinearVel(s.body));
       CU_ASSERT(v[0] * s.step / s.size < 0.049);
       finish(&s);

@@ -125,7 +125,9 @@ static void test_depths_of_others(void) {
 
 /* Walls of cubes and of flat bricks, 0.01 to 1e5 kg and 1 cm to 10 m: none loses a
  * contact that carries it, and a step at rest costs a few factorisations. At depth 0
- * a wall of 10 g cubes fell down, at hundreds of factorisations a step. */
+ * a wall of 10 g cubes fell down, at hundreds of factorisations a step. In single
+ * precision a step ends with poses that are rounded, and gaps by hundredths of the rest
+ * depth; what that changes costs more. */
 static void test_walls_of_any_units(void) {
   static const double masses[] = {0.01, 1, 300, 1e5};
   static const double lengths[] = {0.01, 1, 10};
@@ -154,9 +156,10 @@ static void test_walls_of_any_units(void) {
           fastest =
               fmax(fastest, fabs(dBodyGetLinearVel(heap.bodies[b])[axis]));
     }
-    CU_ASSERT(factorisations <= 10 * (STEPS - SETTLED));
+    const long most = (host_is_single() ? 40 : 10) * (STEPS - SETTLED);
+    CU_ASSERT(factorisations <= most);
     CU_ASSERT(fastest < 1e-2 * 9.81 * h);
-    if (factorisations > 10 * (STEPS - SETTLED) || fastest >= 1e-2 * 9.81 * h)
+    if (factorisations > most || fastest >= 1e-2 * 9.81 * h)
       printf("\n%g kg, %g m, %g s: %ld, %g\n", mass, L, h, factorisations,
              fastest);
     close_heap(&heap);

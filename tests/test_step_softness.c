@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "host_rounding.h"
 #include "ode_mlcp.h"
 #include "testing.h"
 
@@ -92,6 +93,8 @@ static outcome run(double mass, double L, double h, double softness) {
 /* The same share of the same wall whatever its units; what it costs in depth is
  * reported, and follows from the share and the load alone. */
 static void test_walls_sink_by_what_is_reported(void) {
+  if (left_out_in_single("walls that sink by less than places are rounded"))
+    return;
   static const struct {
     double mass, L, h;
   } cases[] = {{0.01, 0.1, 0.005}, {1, 1, 0.01}, {1e4, 10, 0.02}};

@@ -18,6 +18,11 @@ static inline double real_rounding(double in_double) {
   return hosts > in_double ? hosts : in_double;
 }
 
+/** As many of the host's roundings as `in_double` has of a double's. */
+static inline double real_roundings(double in_double) {
+  return in_double * (REAL_EPSILON / DBL_EPSILON);
+}
+
 static inline void real_read(double out[], const dReal in[], int count) {
   for (int i = 0; i < count; i++) out[i] = in[i];
 }

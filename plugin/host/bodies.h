@@ -14,7 +14,8 @@ static const double HOST_DEFAULT_CFM = 1e-10;
  *  not need it. */
 static inline double host_cfm(dReal given) {
   const dReal hosts_own = sizeof(dReal) == sizeof(double) ? 1e-10 : 1e-5F;
-  return given == hosts_own ? HOST_DEFAULT_CFM : given;
+  const dReal rounded = HOST_DEFAULT_CFM; /* as a program asks for it */
+  return given == hosts_own || given == rounded ? HOST_DEFAULT_CFM : given;
 }
 
 /** World frame, SI. Six-vectors are linear, then angular. */

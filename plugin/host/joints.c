@@ -364,7 +364,7 @@ int host_joint_read_open_stops(dJointID id, host_joint_stop stops[]) {
     host_stop *stop = &stops[i].row;
     stops[i] = (host_joint_stop){.erp = NAN};
     *stop = (host_stop){.gap = given[i].gap,
-                        .cfm = given[i].cfm,
+                        .cfm = host_cfm(given[i].cfm),
                         .bounce = given[i].bounce,
                         .number = given[i].number};
     real_read(stop->J[0], given[i].J[0], 12);

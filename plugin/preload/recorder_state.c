@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gap/real.h"
 #include "host/joints.h"
 #include "preload/recorder_shapes.h"
 #include "preload/recorder_traffic.h"
@@ -76,7 +77,7 @@ static void read_kind(body_places *places, dBodyID body) {
   dBodyGetMass(body, &mass);
   kind->mass = mass.mass;
   for (int i = 0; i < 3; i++)
-    memcpy(kind->inertia + 3 * i, mass.I + 4 * i, 3 * sizeof(double));
+    real_read(kind->inertia + 3 * i, mass.I + 4 * i, 3);
   kind->body = (uint32_t)dBodyGetSerial(body);
   kind->flags =
       (dBodyIsKinematic(body) ? 0U : (unsigned)TRAFFIC_DYNAMIC) |
@@ -123,18 +124,18 @@ static bool list_bodies(dWorldID world) {
 }
 
 static void read_state(traffic_state *state, const body_places *body) {
-  memcpy(state->position, body->position, sizeof state->position);
-  memcpy(state->quaternion, body->quaternion, sizeof state->quaternion);
-  memcpy(state->v, body->v, sizeof state->v);
-  memcpy(state->w, body->w, sizeof state->w);
+  real_read(state->position, body->position, 3);
+  real_read(state->quaternion, body->quaternion, 4);
+  real_read(state->v, body->v, 3);
+  real_read(state->w, body->w, 3);
 }
 
 static void read_before(traffic_body *out, const body_places *places) {
   out->kind = places->kind;
   out->awake = dBodyIsEnabled(places->body) != 0;
   read_state(&out->before, places);
-  memcpy(out->force, places->force, sizeof out->force);
-  memcpy(out->torque, places->torque, sizeof out->torque);
+  real_read(out->force, places->force, 3);
+  real_read(out->torque, places->torque, 3);
 }
 
 /* ---- joints ---- */

@@ -6,6 +6,7 @@
 #include "common/disjoint_sets.h"
 #include "common/matrix6.h"
 #include "common/vec3.h"
+#include "gap/real.h"
 #include "world/rotation.h"
 
 /* Rounds until a step counts as too large; most end after three to six. */
@@ -279,7 +280,8 @@ static void mean_row(const second_order *s, const motion *from,
       world_is_dynamic(&s->home, body[1]))
     balance(J, apart);
   /* bodies that turn together turn the errors that they have */
-  double noise = 1e3 * (fabs(error1) + fabs(state->error) + 1e-16) / h;
+  double noise =
+      1e3 * (fabs(error1) + fabs(state->error) + real_roundings(1e-16)) / h;
   if (state->positional && !goes_straight(J0, J1))
     match_rate(body, J, apart, s->u, (error1 - state->error) / h, noise);
 }
@@ -805,7 +807,7 @@ static bool solve_round(second_order *s, const motion *from, const motion *to,
  * of the fastest. */
 static double take_over(second_order *s, double h) {
   const double *x = assembly_x(s->base.assembly);
-  const double ROUNDING = 1e-15;
+  const double ROUNDING = real_roundings(1e-15);
   double change[2] = {0, 0}, most[2] = {s->home.gravity * h, 0}, far = 0;
   for (int b = 0; b < s->home.n_bodies; b++)
     far = fmax(far, vec3_length(s->home.bodies[b].position));

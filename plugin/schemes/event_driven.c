@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/vec3.h"
+#include "rows/hair.h"
 #include "schemes/conserving.h"
 #include "schemes/events.h"
 #include "schemes/sampled_impact.h"
@@ -389,8 +390,9 @@ static bool choose_active(event_state *w, double h) {
     world_contact *contact = &contacts->items[k];
     double rate = world_contact_rate(contacts, k, w->now.v);
     double gap = contact->point.gap;
+    double touching = TOUCHING + hair_rounding(contact->point.position);
     contact->active = contact->held || contact->hits > HITS_APART ||
-                      (gap <= TOUCHING && rate <= tolerance) ||
+                      (gap <= touching && rate <= tolerance) ||
                       (gap <= near && fabs(rate) <= tolerance);
     if (contact->held || !contact->active) continue;
     approaches |= rate < -tolerance;

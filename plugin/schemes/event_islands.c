@@ -9,6 +9,7 @@
 #include "common/disjoint_sets.h"
 #include "common/vec3.h"
 #include "gap/real.h"
+#include "rows/hair.h"
 #include "schemes/conserving.h"
 #include "schemes/event_driven.h"
 #include "schemes/schemes.h"
@@ -291,7 +292,8 @@ static bool unite_met(event_state *w, const scheme_step *step, bool *any) {
   if (!read) return false;
   for (int k = 0; k < w->meeting.contacts.n; k++) {
     const host_contact *point = &w->meeting.contacts.items[k].point;
-    if (point->body[0] < 0 || point->body[1] < 0 || !(point->gap < -MEETS))
+    if (point->body[0] < 0 || point->body[1] < 0 ||
+        !(point->gap < -MEETS - hair_rounding(point->position)))
       continue;
     int a = set_of(w->set, island_of(w, step, point->body[0]));
     int b = set_of(w->set, island_of(w, step, point->body[1]));

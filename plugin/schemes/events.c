@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/vec3.h"
+#include "rows/hair.h"
 
 /* --- collisions ----------------------------------------------------------- */
 
@@ -25,7 +26,8 @@ static double collision_share(const event_state *w, int k, double h) {
     rate = world_contact_rate(starts, of, w->now.v);
   }
   double from = fmin(gap, 0);
-  if (!(end_gap < from - EPSILON)) return INFINITY;
+  double least = EPSILON + hair_rounding(ends->items[k].point.position);
+  if (!(end_gap < from - least)) return INFINITY;
   return cubic_first_descent(gap - from, h * rate, end_gap - from,
                              h * end_rate);
 }
@@ -130,7 +132,9 @@ static bool mark_met(event_state *w, bool *any) {
         continue;
       if (pass == 0) {
         least = fmin(least, contact->point.gap);
-      } else if (contact->point.gap <= least + SAME && !contact->held) {
+      } else if (contact->point.gap <=
+                     least + SAME + hair_rounding(contact->point.position) &&
+                 !contact->held) {
         contact->active = *any = true;
         if (!log_contact(w, k, ODE_MLCP_EVENT_CHANGE_HIT)) return false;
       }

@@ -21,6 +21,8 @@
 
 #include "common/matrix6.h"
 #include "common/vec3.h"
+#include "gap/real.h"
+#include "rows/hair.h"
 #include "schemes/joint_check.h"
 #include "schemes/motion.h"
 #include "schemes/schemes.h"
@@ -315,6 +317,11 @@ static void copy_impulses(const stewart_trinkle *s, int k, double impulse[6]) {
   for (int i = 0; i < 6; i++) impulse[i] = i < n ? p[i] : NAN;
 }
 
+/* An overlap of less is none, or rounding. */
+static bool is_violated(const host_contact *point) {
+  return point->gap < -VIOLATED - hair_rounding(point->position);
+}
+
 /* Add what is violated where the bodies come to. @return how many, -1 where the
  * step cannot be taken. */
 static int add_violated(stewart_trinkle *s, const scheme_step *step) {
@@ -326,7 +333,7 @@ static int add_violated(stewart_trinkle *s, const scheme_step *step) {
   int n_before = problem->n, added = 0;
   for (int k = 0; k < s->check.contacts.n; k++) {
     const world_contact *found = &s->check.contacts.items[k];
-    if (found->joint >= 0 || !(found->point.gap < -VIOLATED)) continue;
+    if (found->joint >= 0 || !is_violated(&found->point)) continue;
     if (s->match[k] >= 0) {
       world_contact *known = &problem->items[s->match[k]];
       added += !known->active;
@@ -396,6 +403,14 @@ static bool keep_contacts(stewart_trinkle *s, outcome *out) {
 }
 
 /* How far bodies end from where the contacts were taken, m or rad. */
+/* Have the bodies found their place, as well as the host can say where they are? */
+static bool has_settled(const stewart_trinkle *s, double change) {
+  double settled = SETTLED;
+  for (int b = 0; b < s->home.n_bodies; b++)
+    settled = fmax(settled, hair_rounding(s->home.bodies[b].position));
+  return change <= settled;
+}
+
 static double distance_from_guess(const stewart_trinkle *s) {
   double most = 0;
   for (int i = 0; i < 6 * s->home.n_bodies; i++)
@@ -424,12 +439,12 @@ static int find_met(stewart_trinkle *s) {
     const world_contact *contact = &contacts->items[k];
     int found = contact->found;
     if (contact->joint >= 0 || found < 0 || found >= s->ahead.list.n_contacts ||
-        !(contact->point.gap < -VIOLATED))
+        !is_violated(&contact->point))
       continue;
     const dContactGeom *geom = &s->ahead.list.contacts[found].contact.geom;
     sweep_end *met = &s->met[n++];
     *met = (sweep_end){.geom = {geom->g1, geom->g2}};
-    vec3_copy(met->normal, geom->normal);
+    real_read(met->normal, geom->normal, 3);
   }
   return n;
 }
@@ -491,7 +506,7 @@ static bool iterate(stewart_trinkle *s, const scheme_step *step) {
     if (passes == 0) return true;
     report->fixed_point_passes = pass + 1;
     report->fixed_point_change = change;
-    if (pass > 0 && change <= SETTLED) return true;
+    if (pass > 0 && has_settled(s, change)) return true;
     if (pass == passes) {
       report->not_converged = 1;
       return true;

@@ -355,9 +355,10 @@ static void take_pair(void *data, dGeomID geom1, dGeomID geom2) {
 }
 
 /* A hash space ends the program where a geom is further away than 2^31 of the cells
- * that it is sorted into, or nowhere. */
+ * that it is sorted into, 2^24 in single precision, or nowhere. */
 static bool is_in_hash_space(dGeomID geom, int least_level, int most_level) {
-  const double CELLS = 2147483647;
+  const double CELLS =
+      sizeof(dReal) == sizeof(double) ? 0x1p31 - 1 : 0x1p24 - 1;
   dReal box[6];
   int level;
   double size = 0;

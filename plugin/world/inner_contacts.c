@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "common/vec3.h"
+#include "gap/real.h"
+#include "rows/hair.h"
 
 /* All lengths are shares of the least of the three shapes. */
 static const double LEVEL = 1e-5; /* what lies so near is flush */
@@ -68,8 +70,8 @@ static bool is_covered(const inner_search *search, gap_context *gaps,
   double size = extent_of(contact->geom[!side]), normal[3], up[3], point[3];
   size = fmin(size, extent_of(contact->geom[side]));
   size = fmin(size, extent_of(by->geom[side]));
-  double level = LEVEL * size, away = AWAY * size;
   vec3_copy(point, contact->point[side]);
+  double level = LEVEL * size + hair_rounding(point), away = AWAY * size;
   if (!(size > 0) || !isfinite(size) ||
       !is_in_box(by->geom[side], point, level))
     return false;
@@ -77,7 +79,7 @@ static bool is_covered(const inner_search *search, gap_context *gaps,
     normal[i] = side == 1 ? contact->normal[i] : -contact->normal[i];
     up[i] = side == 1 ? by->normal[i] : -by->normal[i];
   }
-  if (same_normal(normal, up, ROUNDING)) return false;
+  if (same_normal(normal, up, real_rounding(ROUNDING))) return false;
 
   /* the neighbour holds the point ... */
   gap_contact found;
@@ -87,7 +89,7 @@ static bool is_covered(const inner_search *search, gap_context *gaps,
   /* ... and reaches beyond it along the normal ... */
   double depth = fmax(0.5 * away - found.gap, 0);
   if (ask(search, gaps, by->geom[side], point, normal, away, level, &found) &&
-      same_normal(found.normal, normal, ROUNDING))
+      same_normal(found.normal, normal, real_rounding(ROUNDING)))
     return false;
   /* ... and the contact's own geom is no step on it */
   vec3_add_scaled(point, depth, up);
