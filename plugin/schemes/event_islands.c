@@ -348,7 +348,7 @@ static bool sum_up(event_state *w, scheme_step *step) {
   step->remembered.n_entries = count;
   event_log_sort(&w->log);
   warn_of_curves(w, step);
-  return POOL_RESERVE(step->pool, w->bodies, w->n_ends) ||
+  return POOL_GROW(step->pool, w->bodies, w->n_ends) ||
          outcome_no_memory(step->out);
 }
 
@@ -364,9 +364,8 @@ static bool solve_all_islands(event_state *w, scheme_step *step,
     solved = hides = outcome_no_memory(step->out);
   solved = solved && solve_sets(w, step, hides) && sum_up(w, step);
   if (hides) contact_source_end_hiding(step->contacts);
-  w->n_body_memory = 0;
   if (!solved) {
-    w->n_ends = 0;
+    w->n_ends = w->n_body_memory = 0;
     event_log_start(&w->log);
   }
   return solved;

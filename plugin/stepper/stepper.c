@@ -67,10 +67,13 @@ typedef struct world_stepper {
   kept_contacts kept;
   force_list forces;
   step_sweep sweep;
-  dBodyID *moved; /* of the step in hand: its bodies, */
-  double *u;      /* what moves them, */
-  double *start;  /* how fast they were before the step, */
-  double *shares; /* and how far they go along u */
+  dBodyID *moved;            /* of the step in hand: its bodies, */
+  double *u;                 /* what moves them, */
+  double *start;             /* how fast they were before the step, */
+  double *shares;            /* and how far they go along u */
+  body_result *again_bodies; /* of an island that is solved again, */
+  joint_result *again_joints;
+  dReal *forces_told; /* and what the program's forces on its bodies are */
   int held;
 
   int under_way; /* steps: more than one where a callback asks for another */
@@ -209,6 +212,9 @@ static bool reserve_results(world_stepper *stepper, size_t n_islands,
            POOL_RESERVE(pool, stepper->u, 6 * n_bodies) &&
            POOL_RESERVE(pool, stepper->start, 6 * n_bodies) &&
            POOL_RESERVE(pool, stepper->shares, n_bodies) &&
+           POOL_RESERVE(pool, stepper->again_bodies, n_bodies) &&
+           POOL_RESERVE(pool, stepper->again_joints, n_joints) &&
+           POOL_RESERVE(pool, stepper->forces_told, 6 * n_bodies) &&
            step_sweep_open(&stepper->sweep)));
 }
 
@@ -321,9 +327,11 @@ static bool check_results(const world_stepper *stepper,
 }
 
 /* Let the scheme solve islands that follow each other, with a state of its
- * own. */
+ * own.
+ * @param bodies, joints  out: the results of these islands */
 static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
-                          size_t n_islands) {
+                          size_t n_islands, body_result *bodies,
+                          joint_result *joints) {
   island_result *result = &stepper->islands[islands[0].index];
   outcome *out = &result->out;
   scheme_step step = {
@@ -340,8 +348,8 @@ static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
       .memory = &stepper->memory,
       .observer = process()->observe_solve,
       .observer_context = process()->solve_context,
-      .bodies = stepper->bodies + result->first_body,
-      .joints = stepper->joints + result->first_joint,
+      .bodies = bodies,
+      .joints = joints,
       .remembered = {.entries = stepper->entries + result->first_joint,
                      .pool = &stepper->pool},
       .out = out};
@@ -349,10 +357,8 @@ static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
   scheme_state *taken = take_state(stepper);
   if (taken == NULL) return outcome_no_memory(out);
   step.pool = &taken->pool;
-  for (size_t i = 0; i < n_islands; i++)
-    clear_joints(
-        stepper->joints + stepper->islands[islands[i].index].first_joint,
-        &islands[i]);
+  for (size_t i = 0; i < n_islands; i++, joints += islands[i - 1].joints_count)
+    clear_joints(joints, &islands[i]);
   solve_watch watch = {stepper, islands, n_islands};
   progress_watch outer = progress_set_watch((progress_watch){tick, &watch});
   bool solved =
@@ -362,6 +368,14 @@ static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
   result->n_entries = step.remembered.n_entries;
   if (!stepper->scheme->by_island) stepper->entries = step.remembered.entries;
   return solved;
+}
+
+static bool solve_first(world_stepper *stepper, const dStepperIsland *islands,
+                        size_t n_islands) {
+  const island_result *result = &stepper->islands[islands[0].index];
+  return solve_islands(stepper, islands, n_islands,
+                       stepper->bodies + result->first_body,
+                       stepper->joints + result->first_joint);
 }
 
 static int stepper_begin(void *context, dWorldID world, dReal step_size,
@@ -398,13 +412,13 @@ static int stepper_begin(void *context, dWorldID world, dReal step_size,
     n_joints += islands[i].joints_count;
   }
   return n_islands == 0 || stepper->scheme->by_island ||
-         solve_islands(stepper, islands, n_islands);
+         solve_first(stepper, islands, n_islands);
 }
 
 static int stepper_solve(void *context, const dStepperIsland *island) {
   world_stepper *stepper = context;
   return !stepper->scheme->by_island || /* solved in begin */
-         solve_islands(stepper, island, 1);
+         solve_first(stepper, island, 1);
 }
 
 static void add_body_energy(world_stepper *stepper, dBodyID id) {
@@ -472,29 +486,93 @@ static void read_start(world_stepper *stepper) {
     }
 }
 
-/* A body that nothing touches and no joint has is driven by forces alone, which act on
- * it as long as it moves. What rows say of others holds for the whole step. */
-static void end_flights(world_stepper *stepper) {
-  body_result *result = stepper->bodies;
-  const double *start = stepper->start, *share = stepper->shares;
-  for (size_t i = 0; i < stepper->n_islands; i++) {
-    const dStepperIsland *island = &stepper->host_islands[i];
-    for (unsigned b = 0; b < island->bodies_count;
-         b++, result++, share++, start += 6) {
-      if (island->joints_count > 0 || !(*share < 1)) continue;
-      double v[6];
-      for (int k = 0; k < 6; k++) {
-        v[k] = start[k] + *share * (result->v[k] - start[k]);
-        result->motion[k] += result->v[k] - v[k];
-        result->v[k] = v[k];
-      }
-      set_velocity(island->bodies[b], v);
-    }
+/* Take from the forces on held bodies what would drive them for the rest of the step,
+ * which they do not move in; all are as fast as they were before it. */
+static void drive_as_far(world_stepper *stepper, const dStepperIsland *island) {
+  size_t first = stepper->islands[island->index].first_body;
+  for (size_t b = first; b < first + island->bodies_count; b++) {
+    dBodyID id = stepper->moved[b];
+    const double rest = 1 - stepper->shares[b], *start = stepper->start + 6 * b;
+    dReal *told = stepper->forces_told + 6 * b;
+    host_body body;
+    char message[160];
+    memcpy(told, dBodyGetForce(id), 3 * sizeof *told);
+    memcpy(told + 3, dBodyGetTorque(id), 3 * sizeof *told);
+    if (!dBodyIsKinematic(id)) set_velocity(id, start);
+    if (!(rest > 0) ||
+        !host_body_read(&body, id, stepper->step_size, message, sizeof message))
+      continue;
+    const double *f = body.force;
+    dBodyAddForce(id, -rest * f[0], -rest * f[1], -rest * f[2]);
+    dBodyAddTorque(id, -rest * f[3], -rest * f[4], -rest * f[5]);
   }
 }
 
-/* No body passes through another: what would is moved to where they meet, with
- * its velocity, and the next step finds the two in touch. */
+static void put_forces_back(const world_stepper *stepper,
+                            const dStepperIsland *island) {
+  size_t first = stepper->islands[island->index].first_body;
+  for (size_t b = first; b < first + island->bodies_count; b++) {
+    const dReal *told = stepper->forces_told + 6 * b;
+    dBodySetForce(stepper->moved[b], told[0], told[1], told[2]);
+    dBodySetTorque(stepper->moved[b], told[3], told[4], told[5]);
+  }
+}
+
+static bool is_any_held(const world_stepper *stepper,
+                        const dStepperIsland *island) {
+  const double *shares =
+      stepper->shares + stepper->islands[island->index].first_body;
+  for (unsigned b = 0; b < island->bodies_count; b++)
+    if (shares[b] < 1) return true;
+  return false;
+}
+
+/* Forces act on a body as long as it moves: islands with held bodies are solved again,
+ * with so much less of them. What contacts and joints say is said of that velocity. */
+static bool solve_again(world_stepper *stepper, const dStepperIsland *islands,
+                        size_t n_islands) {
+  island_result *result = &stepper->islands[islands[0].index];
+  outcome first = result->out;
+  for (size_t i = 0; i < n_islands; i++) drive_as_far(stepper, &islands[i]);
+  contact_memory_unclaim(&stepper->memory);
+  outcome_start(&result->out);
+  result->out.n_observed = first.n_observed;
+  bool solved = solve_islands(stepper, islands, n_islands,
+                              stepper->again_bodies, stepper->again_joints);
+  for (size_t i = 0; i < n_islands; i++) put_forces_back(stepper, &islands[i]);
+  if (solved) {
+    size_t n_bodies = 0, n_joints = 0;
+    for (size_t i = 0; i < n_islands; i++) {
+      n_bodies += islands[i].bodies_count;
+      n_joints += islands[i].joints_count;
+    }
+    memcpy(stepper->bodies + result->first_body, stepper->again_bodies,
+           n_bodies * sizeof *stepper->bodies);
+    memcpy(stepper->joints + result->first_joint, stepper->again_joints,
+           n_joints * sizeof *stepper->joints);
+    outcome_add_work(&result->out, &first);
+  } else {
+    result->n_entries = 0;
+    outcome_add_work(&first, &result->out);
+    result->out = first;
+  }
+  for (size_t i = 0; i < n_islands; i++) set_velocities(stepper, &islands[i]);
+  return solved;
+}
+
+static bool solve_held_again(world_stepper *stepper) {
+  const dStepperIsland *islands = stepper->host_islands;
+  if (!stepper->scheme->by_island)
+    return solve_again(stepper, islands, stepper->n_islands);
+  bool solved = true;
+  for (size_t i = 0; i < stepper->n_islands; i++)
+    if (is_any_held(stepper, &islands[i]))
+      solved &= solve_again(stepper, &islands[i], 1);
+  return solved;
+}
+
+/* No body passes through another: what would is moved to where they meet, and the
+ * next step finds the two in touch. */
 static bool hold_what_would_pass(world_stepper *stepper) {
   step_sweep *sweep = &stepper->sweep;
   sweep_request request = {.world = stepper->host_islands[0].world,
@@ -515,7 +593,9 @@ static bool hold_what_would_pass(world_stepper *stepper) {
   request.u = stepper->u;
   if (!step_sweep_run(sweep, &request, stepper->shares, &stepper->held))
     return false;
-  for (int b = 0; b < n && stepper->held > 0; b++) {
+  if (stepper->held == 0) return true;
+  bool solved = solve_held_again(stepper);
+  for (int b = 0; b < n; b++) {
     body_result *result = &stepper->bodies[b];
     if (!(stepper->shares[b] < 1)) continue;
     for (int k = 0; k < 6; k++)
@@ -523,8 +603,7 @@ static bool hold_what_would_pass(world_stepper *stepper) {
           stepper->shares[b] * stepper->u[6 * b + k] - result->v[k];
     result->moved = true;
   }
-  if (stepper->held > 0) end_flights(stepper);
-  return true;
+  return solved;
 }
 
 /* Before anything is moved: all islands are solved, and what one holds may be
@@ -538,8 +617,10 @@ static void start_commit(world_stepper *stepper) {
   if (!sweeps(stepper)) return;
   outcome *out = &stepper->islands[0].out;
   if (!hold_what_would_pass(stepper) && out->warning[0] == '\0')
-    snprintf(out->warning, sizeof out->warning,
-             "fast bodies may pass through others: memory ran out");
+    snprintf(out->warning, sizeof out->warning, "%s",
+             stepper->held > 0
+                 ? "bodies that are held keep the velocity of the whole step"
+                 : "fast bodies may pass through others: memory ran out");
 }
 
 static void tell_joint(dJointID id, const joint_result *result) {
