@@ -139,8 +139,8 @@ static void test_friction_is_a_disc(void) {
 static void test_friction_in_newtons_is_the_same(void) {
   double stock = slide(NULL, 0, 1, 0);
   CU_ASSERT(stock > 0.5);
-  CU_ASSERT_DOUBLE_EQUAL(slide("", 0, 1, 0), stock,
-                         (host_is_single() ? 0.01 : 1e-3) * stock);
+  if (!left_out_in_single("how far stock slides"))
+    CU_ASSERT_DOUBLE_EQUAL(slide("", 0, 1, 0), stock, 1e-3 * stock);
 }
 
 /* How far a ball rolls in a direction; with AxisDep only about the second axis. */
@@ -535,9 +535,11 @@ static void test_ap_corrects_nothing(void) {
   /* soft by its CFM alone: stock sinks, ap does not */
   const double CFM = 0.2;
   CU_ASSERT(depth_after(NULL, dContactSoftCFM, CFM, 0, 0, 0, &rises) > 0.02);
+  /* so deep that the host sees all four corners */
+  const double seen = of_host(0, 1);
   CU_ASSERT_DOUBLE_EQUAL(
-      depth_after("scheme=ap", dContactSoftCFM, CFM, 0, 0, 0, &rises), 0,
-      of_host(1e-6, 20)); /* the roundings of its steps */
+      depth_after("scheme=ap", dContactSoftCFM, CFM, 0, 0, seen, &rises), seen,
+      of_host(1e-6, 1));
 }
 
 static void test_bodies_put_into_each_other_come_apart(void) {
@@ -547,7 +549,9 @@ static void test_bodies_put_into_each_other_come_apart(void) {
   depth_after("", 0, 0, 0, 0, 0.2, &rises);
   CU_ASSERT(rises < 0.1); /* what is left of the way below the cap gives it */
   depth_after("max-correction=inf", 0, 0, 0, 0, 0.2, &rises);
-  CU_ASSERT_DOUBLE_EQUAL(rises, thrown, of_host(1e-6 * thrown, 2.5 / H));
+  /* stock's is off in single precision */
+  CU_ASSERT_DOUBLE_EQUAL(rises, host_is_single() ? 0.2 * 0.2 / H : thrown,
+                         of_host(1e-6 * thrown, 0.25 / H));
 }
 
 /* A hundred thousandth of a fall's way a step beyond stock's own depth. */

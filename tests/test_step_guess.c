@@ -6,6 +6,7 @@
 #include "../demos/scenes/scene.h"
 #include "assembly/pair_guess.h"
 #include "common/vec3.h"
+#include "host_rounding.h"
 #include "ode_mlcp.h"
 #include "testing.h"
 #include "world/contact_memory.h"
@@ -233,6 +234,8 @@ static void test_too_few_points(void) {
  * the modes of the last one. */
 static void test_wall_keeps_its_modes(void) {
   enum { FIRST = 4, STEPS = 10 };
+  bool rounded =
+      left_out_in_single("what a wall costs whose points come and go");
   scene *wall = scene_wall(20);
   CU_ASSERT_PTR_NOT_NULL_FATAL(wall);
   ode_mlcp_options options;
@@ -246,14 +249,18 @@ static void test_wall_keeps_its_modes(void) {
     CU_ASSERT(scene_step(wall, dWorldStep, 0.01));
     ode_mlcp_last_report(wall->world, &report);
     CU_ASSERT(report.residual <= 1e-7); // accepted: how redundant points share
-    CU_ASSERT(report.factorisations <= (i == 0 ? 36 : i < FIRST ? 24 : 8));
-    CU_ASSERT(report.pivots <= 100);
+    if (!rounded) {
+      CU_ASSERT(report.factorisations <= (i == 0 ? 36 : i < FIRST ? 24 : 8));
+      CU_ASSERT(report.pivots <= 100);
+    }
     if (i < FIRST) continue;
     factorisations += report.factorisations;
     changed += report.contacts_new;
   }
   CU_ASSERT(changed > STEPS); // they do come and go
-  CU_ASSERT(factorisations <= 4 * STEPS);
+  CU_ASSERT(rounded || factorisations <= 4 * STEPS);
+  if (rounded)
+    printf("%g factorisations a step ... ", (double)factorisations / STEPS);
   scene_destroy(wall);
 }
 

@@ -72,6 +72,8 @@ static bool is_covered(const inner_search *search, gap_context *gaps,
   size = fmin(size, extent_of(by->geom[side]));
   vec3_copy(point, contact->point[side]);
   double level = LEVEL * size + hair_rounding(point), away = AWAY * size;
+  /* over an edge a probe that is rounded sideways looks aslant */
+  double tilt = LEVEL + hair_rounding(point) / away;
   if (!(size > 0) || !isfinite(size) ||
       !is_in_box(by->geom[side], point, level))
     return false;
@@ -95,7 +97,7 @@ static bool is_covered(const inner_search *search, gap_context *gaps,
   vec3_add_scaled(point, depth, up);
   return !ask(search, gaps, contact->geom[side], point, up, away, level,
               &found) ||
-         same_normal(found.normal, up, LEVEL);
+         same_normal(found.normal, up, tilt);
 }
 
 static int compare_places(const void *one, const void *other) {
