@@ -717,9 +717,11 @@ static void test_what_rides_a_moving_surface_goes_with_it(void) {
       ODE_MLCP_SCHEME_CONSERVING};
   const double sizes[] = {0.05, 8}, parts[] = {0.01, 0.05};
   int n_seen = 0;
+  /* it finds none where rounding has opened what touches: docs/trust.md */
+  bool hosts = !left_out_in_single("contacts that the host finds");
   for (int s = 0; s < 7; s++)
     for (int kind = 0; kind < N_DECKS; kind++)
-      for (int function = 0; function < 2; function++)
+      for (int function = hosts ? 0 : 1; function < 2; function++)
         for (int i = 0; i < 2; i++)
           for (int p = 0; p < 2; p++) {
             if (test_leaves_out(&n_seen)) continue;
@@ -729,7 +731,8 @@ static void test_what_rides_a_moving_surface_goes_with_it(void) {
             bool first = schemes[s] == ODE_MLCP_SCHEME_AP &&
                          kind == LIFT_DOWN && !function;
             double left = first ? 0.4 * parts[p] : 0;
-            bool goes = apart <= left + 1e-5 && slip <= of_host(1e-6, 10);
+            bool goes =
+                apart <= left + of_host(1e-5, 10) && slip <= of_host(1e-6, 10);
             CU_ASSERT(goes);
             if (!goes)
               fprintf(stderr,
