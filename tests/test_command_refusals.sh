@@ -257,14 +257,14 @@ case $precision in
 esac
 cat >$theirs/ode-mlcp <<'SCRIPT'
 #!/bin/sh
-echo "$# words, the last: $4"
+printf '<%s>' "$@"
 SCRIPT
 chmod +x $theirs/ode-mlcp
 command=$work/$mine/ode-mlcp
 rm -f started
 run --strict foreign/uses "two words"
 check "the other command: status" status_is 0
-check "the other command: takes over" grep -q '^4 words, the last: two words' out
+check "the other command: takes over" grep -qx '<run><--strict><foreign/uses><two words>' out
 check "the other command: the program does not start here" [ ! -e started ]
 run own/uses
 check "the other command: leaves what fits alone" [ -e started ]

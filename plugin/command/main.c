@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
     return finish_output(COMMAND_DONE);
   }
 
-  other_precision_begin(argv);
+  other_precision_begin(argc, argv);
   for (const subcommand *command = subcommands; command->name; command++)
     if (strcmp(argv[1], command->name) == 0)
       return finish_output(command->run(argc - 1, argv + 1));

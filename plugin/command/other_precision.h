@@ -3,8 +3,8 @@
 #ifndef ODE_MLCP_COMMAND_OTHER_PRECISION_H
 #define ODE_MLCP_COMMAND_OTHER_PRECISION_H
 
-/** Keep the command line, which has to stay as it is. */
-void other_precision_begin(char **argv);
+/** Keep a copy of the command line: what reads its options moves and renames them. */
+void other_precision_begin(int argc, char **argv);
 
 /** Become the ode-mlcp of the other precision, with the same command line, where
  *  one is there: in a build tree in single/ (from there one folder up), installed
