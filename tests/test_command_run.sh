@@ -146,6 +146,7 @@ check_ending 130 5 step 5 raise 2
 check_ending 134 5 step 5 raise 6
 check_ending 134 5 step 5 abort
 check_ending 139 5 step 5 fault
+check_ending 139 5 step 5 raise 11 # a fault that somebody sends
 check_ending 129 5 step 5 raise 1
 check_ending 141 5 step 5 raise 13 # SIGPIPE
 check_ending 152 5 step 5 raise 24 # SIGXCPU
