@@ -428,6 +428,36 @@ static void test_cube_slides_over_mesh(void) {
   dGeomHeightfieldDataDestroy(field);
 }
 
+/* A body whose end is beside a seam of a flat floor by next to nothing has a point
+ * at that end: one of the triangles tells it. */
+static void test_ends_beside_seams(void) {
+  dTriMeshDataID data = floor_data();
+  dGeomID ground = dCreateTriMesh(0, data, NULL, NULL, NULL);
+  dGeomID lying[] = {dCreateCapsule(0, 0.1, 0.6), dCreateCylinder(0, 0.1, 0.6),
+                     dCreateBox(0, 0.2, 0.2, 0.6)};
+  for (int shape = 0; shape < 3; shape++) {
+    tilt(lying[shape], 0, 1, 0, M_PI / 2);
+    for (int i = 0; i < 40; i++) {
+      double beside = pow(10, -4 - 0.25 * i);
+      for (int side = -1; side <= 1; side += 2) {
+        dGeomSetPosition(lying[shape], 0.7 + side * beside, 0.25, 0.1 - 1e-9);
+        int count = query(lying[shape], ground, 1e-6);
+        CU_ASSERT_EQUAL(count, shape == 2 ? 4 : 2);
+        double most = -INFINITY, least = INFINITY;
+        for (int k = 0; k < count; k++) {
+          most = fmax(most, found[k].point[0]);
+          least = fmin(least, found[k].point[0]);
+        }
+        CU_ASSERT_DOUBLE_EQUAL(most, 1 + side * beside, of_host(1e-9, 1));
+        CU_ASSERT_DOUBLE_EQUAL(least, 0.4 + side * beside, of_host(1e-9, 1));
+      }
+    }
+    dGeomDestroy(lying[shape]);
+  }
+  dGeomDestroy(ground);
+  dGeomTriMeshDataDestroy(data);
+}
+
 /* The nearest of the corners, of the edges' feet and of the face's foot. */
 static double distance_to_triangle(const double p[3], double corners[3][3]) {
   double least = INFINITY, u[3], v[3], normal[3], arm[3];
@@ -962,6 +992,7 @@ int main(void) {
   CU_add_test(suite, "an ellipsoid in a valley", test_ellipsoid_in_a_valley);
   CU_add_test(suite, "trees find in order", test_trees_find_in_order);
   CU_add_test(suite, "cube slides over mesh", test_cube_slides_over_mesh);
+  CU_add_test(suite, "ends beside seams", test_ends_beside_seams);
   CU_add_test(suite, "rough field", test_sphere_over_rough_field);
   CU_add_test(suite, "cube of triangles", test_cube_of_triangles);
   CU_add_test(suite, "mesh on plane, mesh", test_mesh_on_plane_and_mesh);

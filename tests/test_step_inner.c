@@ -1,7 +1,9 @@
 /* Floors made of pieces are as smooth as one: what slides over them is pushed by
  * nothing that lies inside. Steps and walls stay. */
+#include "common/memory.h"
 #include "host_rounding.h"
 #include "step_testing.h"
+#include "world/inner_contacts.h"
 
 static const struct {
   double size, step, mass, gravity, tilt; /* m, s, kg, m/s^2, rad */
@@ -298,12 +300,45 @@ static void test_steps_stay(void) {
     }
 }
 
+/* A ball whose foot is beside a seam of two tiles by next to nothing: the tile under it
+ * holds it, and the edge of the other, whose normal leans by that, is inner. */
+static void test_one_holds_beside_a_seam(void) {
+  const double RADIUS = 0.1, LEAST = of_host(2e-8, 1); /* rad: level */
+  memory_pool pool;
+  memory_pool_open(&pool, &memory_from_malloc);
+  gap_context *gaps = gap_context_create(&pool.source);
+  inner_search search = {.pool = &pool};
+  dGeomID ball = dCreateSphere(0, RADIUS);
+  dGeomID tiles[] = {dCreateBox(0, 0.5, 0.5, 0.5),
+                     dCreateBox(0, 0.5, 0.5, 0.5)};
+  dGeomSetPosition(tiles[0], 0.25, 0, -0.25);
+  dGeomSetPosition(tiles[1], -0.25, 0, -0.25);
+  for (int i = 0; i < 40; i++) {
+    double beside = pow(10, -3 - 0.25 * i), lean = beside / RADIUS;
+    const inner_contact contacts[] = {
+        {.geom = {ball, tiles[0]},
+         .point = {{beside, 0, 0}, {beside, 0, 0}},
+         .normal = {0, 0, 1}},
+        {.geom = {ball, tiles[1]}, .normal = {sin(lean), 0, cos(lean)}}};
+    bool inner[2];
+    CU_ASSERT_FATAL(inner_contacts_find(&search, gaps, contacts, 2, inner));
+    CU_ASSERT(!inner[0]);
+    CU_ASSERT(inner[1] || lean < LEAST);
+  }
+  for (int k = 0; k < 2; k++) dGeomDestroy(tiles[k]);
+  dGeomDestroy(ball);
+  inner_contacts_release(&search);
+  gap_context_destroy(gaps);
+  memory_pool_release(&pool);
+}
+
 int main(void) {
   dInitODE2(0);
   const CU_TestInfo tests[] = {
       {"floors in pieces are smooth", test_floors_in_pieces},
       {"under all schemes", test_all_schemes},
       {"steps and walls stay", test_steps_stay},
+      {"one holds beside a seam", test_one_holds_beside_a_seam},
       CU_TEST_INFO_NULL};
   int result = run_tests("step inner", tests);
   dCloseODE();

@@ -83,6 +83,11 @@ static void write_contact(const gap_patch_request *request, double high,
   contact->triangle[0] = contact->triangle[1] = -1;
 }
 
+static bool is_crossing(gap_feature on_a) {
+  return gap_feature_type(on_a) == GAP_EDGE ||
+         gap_feature_type(on_a) == GAP_FACE;
+}
+
 static void add_contact(collection *into, const double at[2], double high,
                         double low, const gap_feature id[2]) {
   const gap_patch_request *request = into->request;
@@ -101,7 +106,12 @@ static void add_contact(collection *into, const double at[2], double high,
   for (int i = 0; i < into->count; i++) {
     vec3_subtract(apart, into->contacts[i].point, contact->point);
     vec3_add_scaled(apart, -vec3_dot(apart, request->n), request->n);
-    if (vec3_length(apart) < same_point * request->scale) return;
+    if (!(vec3_length(apart) < same_point * request->scale)) continue;
+    /* an end of A says more than where it leaves B beside that, which may be a
+     * cut that only the triangles of a surface made */
+    if (is_crossing(into->contacts[i].feature[0]) && !is_crossing(id[0]))
+      into->contacts[i] = *contact;
+    return;
   }
   into->count++;
 }
@@ -373,6 +383,11 @@ static bool write_witness(const gap_patch_request *request,
   }
   double on_a[3], on_b[3], across[3];
   gap_simplex_points(nearest, on_a, on_b);
+  if (request->covered_only) { /* over B, not beside it */
+    vec3_subtract(across, on_a, on_b);
+    vec3_add_scaled(across, -vec3_dot(across, request->n), request->n);
+    if (vec3_length(across) > outside_tolerance * request->scale) return false;
+  }
   for (int k = 0; k < 3; k++) across[k] = (on_a[k] + on_b[k]) / 2;
   double middle = vec3_dot(across, request->n), support[3];
   vec3_add_scaled(across, -middle, request->n);

@@ -42,10 +42,14 @@ static bool is_in_box(dGeomID geom, const double point[3], double room) {
   return true;
 }
 
+static double apart(const double a[3], const double b[3]) {
+  double difference[3];
+  vec3_subtract(difference, a, b);
+  return vec3_length(difference);
+}
+
 static bool same_normal(const double a[3], const double b[3], double room) {
-  double apart[3];
-  vec3_subtract(apart, a, b);
-  return vec3_length(apart) <= room;
+  return apart(a, b) <= room;
 }
 
 /* The contact of a ball of half the radius `away` that lies by `away` from the point
@@ -93,11 +97,14 @@ static bool is_covered(const inner_search *search, gap_context *gaps,
   if (ask(search, gaps, by->geom[side], point, normal, away, level, &found) &&
       same_normal(found.normal, normal, real_rounding(ROUNDING)))
     return false;
-  /* ... and the contact's own geom is no step on it */
+  /* ... and the contact's own geom is no step on it, and nearer to its normal than
+   * to the contact's: of two that lie so near that each holds the other's point one
+   * stays */
   vec3_add_scaled(point, depth, up);
-  return !ask(search, gaps, contact->geom[side], point, up, away, level,
-              &found) ||
-         same_normal(found.normal, up, tilt);
+  if (!ask(search, gaps, contact->geom[side], point, up, away, level, &found))
+    return true;
+  double off = apart(found.normal, up);
+  return off <= tilt && off < apart(found.normal, normal);
 }
 
 static int compare_places(const void *one, const void *other) {
