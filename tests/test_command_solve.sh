@@ -109,6 +109,21 @@ solve M.mtx q.mtx --tolerance 1e-300 --json --output z.mtx
 check "a tolerance out of reach ends" [ "$status" -le 1 ]
 check "its JSON is valid" json_is_valid out
 check "its z is written" [ -s z.mtx ]
+# an answer with rounding in it is one to some tolerances
+awk 'BEGIN {
+  print "%%MatrixMarket matrix array real general" >"round.mtx"
+  print 6, 6 >"round.mtx"
+  for (i = 1; i <= 6; i++)
+    for (j = 1; j <= 6; j++) printf "%.17g\n", 1 / (i + j) + 0.1 * (i == j) >"round.mtx"
+  print "%%MatrixMarket matrix array real general" >"q_round.mtx"
+  print 6, 1 >"q_round.mtx"
+  for (i = 1; i <= 6; i++) printf "%.17g\n", -1 / (i + 2) >"q_round.mtx"
+}'
+solve round.mtx q_round.mtx
+expect "solved to the default tolerance" 0 "^solved"
+solve round.mtx q_round.mtx --tolerance 1e-300
+expect "not to one beyond rounding" 1 "^inaccurate"
+expect "for which more was tried" 1 "factorisations [0-9][0-9]"
 
 # ---- bad files, one by one ----
 

@@ -2,12 +2,14 @@
 #include "testing.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -478,6 +480,24 @@ static void test_files_that_cannot_be_written(void) {
                       "/no/such/folder/a.csv", NULL),
                   1);
   CU_ASSERT(says(errors, "/no/such/folder/a.csv': No such file"));
+
+  // a disk that is full leaves neither a part of the file nor a draft of it
+  struct rlimit as_it_was, short_of_room;
+  CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_FSIZE, &as_it_was), 0);
+  short_of_room = as_it_was;
+  short_of_room.rlim_cur = 100;
+  void (*old_handler)(int) = signal(SIGXFSZ, SIG_IGN);
+  CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &short_of_room), 0);
+  int status = run("rocking-block", "--samples", "9", "--csv",
+                   path_of("full.csv"), NULL);
+  CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &as_it_was), 0);
+  signal(SIGXFSZ, old_handler);
+  CU_ASSERT_EQUAL(status, 1);
+  char command[PATH_MAX + 32];
+  snprintf(command, sizeof command, "ls %s* >/dev/null 2>&1",
+           path_of("full.csv"));
+  CU_ASSERT_NOT_EQUAL(system(command), 0);
+
   if (access("/dev/full", F_OK) != 0) return;
   CU_ASSERT_EQUAL(
       run("rocking-block", "--samples", "9", "--csv", "/dev/full", NULL), 1);
