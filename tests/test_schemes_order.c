@@ -132,7 +132,19 @@ static void build_jointed_fall(moving *m) {
   add_ground(m);
 }
 
+/* A box whose centre is beyond the edge of a block, that grips it. */
+static void build_pivot(moving *m) {
+  static const double sides[3] = {0.6, 0.2, 0.4}, at[3] = {0.05, 0.1, 0};
+  dGeomID block = dCreateBox(m->s.space, 2, 2, 2);
+  dGeomSetPosition(block, -1, -1, 0);
+  dBodyID body = add_body(m, 3, sides, at);
+  if (dBodyGetFirstGeom(body) == NULL)
+    dGeomSetBody(dCreateBox(m->s.space, sides[0], sides[1], sides[2]), body);
+}
+
 static const situation SITUATIONS[] = {
+    {"a box pivots on an edge that it grips", 0.16, 9.81, dInfinity, 0,
+     build_pivot, 0, 0},
     {"arm", 0.64, 9.81, 0, 0, build_arm, 0, 0},
     {"slider on a hinge", 0.64, 9.81, 0, 0, build_turning_slider, 0, 0},
     {"ball spun", 0.64, 9.81, 0.2, 0, build_spun_ball, 1, 0},
