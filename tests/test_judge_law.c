@@ -115,6 +115,23 @@ static void test_ignored_friction_is_found(void) {
   }
 }
 
+/* Friction with a coefficient along a direction of the program's and another across. */
+static void test_two_coefficients(void) {
+  for (int k = 0; k < N_CASES; k++)
+    for (int across = 0; across < 2; across++) {
+      double W = weight(k), mu = cases[k].mu, along = across ? 3 * mu : mu;
+      scene s = make(k, 20 * fall(k));
+      dSurfaceParameters *surface = &s.contact.asked.surface;
+      surface->mode = dContactApprox1 | dContactMu2 | dContactFDir1;
+      surface->mu2 = 3 * mu;
+      s.contact.asked.fdir1[across] = 1; // it slides along x
+      take(&s, (double[]){-along * W, 0, W});
+      CU_ASSERT(judge(&s, NULL).friction_error < of_host(1e-9, 1) * fall(k));
+      take(&s, (double[]){-(across ? mu : 3 * mu) * W, 0, W});
+      CU_ASSERT(judge(&s, NULL).friction_error > 0.1 * mu * fall(k));
+    }
+}
+
 static void test_dropped_contact_is_found(void) {
   for (int k = 0; k < N_CASES; k++) {
     scene s = make(k, 0);
@@ -184,6 +201,44 @@ static void test_added_energy_is_found(void) {
   }
 }
 
+/* A body that gravity leaves alone goes on as it did. */
+static void test_what_does_not_fall(void) {
+  for (int k = 0; k < N_CASES; k++)
+    for (int falls = 0; falls < 2; falls++) {
+      double v = 3 * fall(k), mass = cases[k].mass, energy;
+      scene s = make(k, v);
+      s.step.n_contacts = 0;
+      s.body.kind.flags = TRAFFIC_DYNAMIC | (falls ? TRAFFIC_FALLS : 0);
+      s.body.after = s.body.before;
+      s.body.after.position[0] += cases[k].h * v;
+      recording_step out = judge(&s, &energy);
+      CU_ASSERT_DOUBLE_EQUAL(out.kinetic, mass * v * v / 2,
+                             1e-6 * mass * v * v);
+      CU_ASSERT_DOUBLE_EQUAL(out.potential, falls ? weight(k) : 0, // 1 m up
+                             1e-6 * weight(k));
+      CU_ASSERT_DOUBLE_EQUAL(out.momentum_unexplained,
+                             falls ? weight(k) * cases[k].h : 0,
+                             1e-6 * weight(k) * cases[k].h);
+      CU_ASSERT_DOUBLE_EQUAL(out.fastest, v, 1e-6 * v);
+    }
+}
+
+/* What is put to sleep in a step, or wakes in it, loses or gets its speed by that. */
+static void test_sleep_is_not_judged(void) {
+  for (int k = 0; k < N_CASES; k++)
+    for (int asleep = 0; asleep < 4; asleep++) {
+      double energy;
+      scene s = make(k, 20 * fall(k));
+      s.step.n_contacts = 0;
+      s.body.awake = asleep & 1, s.body.awake_after = asleep >> 1;
+      s.body.after = s.body.before;
+      s.body.after.v[0] = 0;
+      recording_step out = judge(&s, &energy);
+      CU_ASSERT_EQUAL(out.momentum_unexplained > 0, asleep == 3);
+      CU_ASSERT_EQUAL(energy != 0, asleep == 3);
+    }
+}
+
 static void test_bounces(void) {
   const double e = 0.6;
   for (int k = 0; k < N_CASES; k++) {
@@ -235,11 +290,14 @@ int main(void) {
   static CU_TestInfo tests[] = {
       {"right steps keep the law", test_right_steps_keep_the_law},
       {"ignored friction is found", test_ignored_friction_is_found},
+      {"two coefficients of friction", test_two_coefficients},
       {"a dropped contact is found", test_dropped_contact_is_found},
       {"pushing apart is found", test_pushing_apart_is_found},
       {"a correction by motion is checked",
        test_correction_by_motion_is_checked},
       {"added energy is found", test_added_energy_is_found},
+      {"what does not fall", test_what_does_not_fall},
+      {"sleep is not judged", test_sleep_is_not_judged},
       {"bounces", test_bounces},
       {"the order of bodies", test_order_of_bodies_makes_no_difference},
       CU_TEST_INFO_NULL};
