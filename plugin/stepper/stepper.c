@@ -486,6 +486,15 @@ static void read_start(world_stepper *stepper) {
     }
 }
 
+/* True if a body is held next to where it is: it is in touch with what it would pass,
+ * and contacts say what becomes of it. Without its forces nothing would press it there,
+ * and it would stay for step after step, as fast as it is. */
+static bool stands(const world_stepper *stepper, double share) {
+  const double HARDLY = 1e-3; /* of its way */
+  /* schemes with events hit at once what is in touch */
+  return stepper->scheme->by_island && share <= HARDLY;
+}
+
 /* Take from the forces on held bodies what would drive them for the rest of the step,
  * which they do not move in; all are as fast as they were before it. */
 static void drive_as_far(world_stepper *stepper, const dStepperIsland *island) {
@@ -499,7 +508,7 @@ static void drive_as_far(world_stepper *stepper, const dStepperIsland *island) {
     memcpy(told, dBodyGetForce(id), 3 * sizeof *told);
     memcpy(told + 3, dBodyGetTorque(id), 3 * sizeof *told);
     if (!dBodyIsKinematic(id)) set_velocity(id, start);
-    if (!(rest > 0) ||
+    if (!(rest > 0) || stands(stepper, stepper->shares[b]) ||
         !host_body_read(&body, id, stepper->step_size, message, sizeof message))
       continue;
     const double *f = body.force;
