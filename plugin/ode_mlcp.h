@@ -323,6 +323,17 @@ ODE_MLCP_API int ode_mlcp_find_contacts(dGeomID geom1, dGeomID geom2,
                                         double margin, dContactGeom contacts[],
                                         int room, size_t stride);
 
+/**
+ * A geom as any other, the ellipsoid. dCollide finds its contacts with every class
+ * but rays, and so does all that finds contacts here.
+ *
+ * @param space      or NULL; the geom is the caller's, as of dCreateSphere
+ * @param semi_axes  [3] m, along the geom's x, y and z
+ * @return NULL where a semi-axis is not positive and finite, or without memory.
+ */
+ODE_MLCP_API dGeomID ode_mlcp_create_ellipsoid(dSpaceID space,
+                                               const double semi_axes[3]);
+
 /** A contact of the last step, from the collision function. */
 typedef struct ode_mlcp_contact {
   size_t struct_size;  /* set by the library: bytes that it has filled */

@@ -7,6 +7,7 @@
 #include "failing_memory.h"
 #include "gap/gap_mesh.h"
 #include "gap/gap_ode.h"
+#include "ode_mlcp.h"
 #include "gap/real.h"
 #include "host_rounding.h"
 #include "test_gap_oracle.h"
@@ -262,8 +263,10 @@ static void test_changed_convex(void) {
 
 static void test_ellipsoid_with_every_class(void) {
   static const double axes[3] = {0.5, 0.3, 0.2};
-  dGeomID ellipsoid = gap_ellipsoid_create(0, axes);
+  dGeomID ellipsoid = ode_mlcp_create_ellipsoid(0, axes);
   CU_ASSERT_PTR_NOT_NULL_FATAL(ellipsoid);
+  CU_ASSERT_PTR_NULL(ode_mlcp_create_ellipsoid(0, (double[]){1, 0, 1}));
+  CU_ASSERT_PTR_NULL(ode_mlcp_create_ellipsoid(0, (double[]){1, 1, NAN}));
   dTriMeshDataID mesh = floor_data();
   dHeightfieldDataID field = dGeomHeightfieldDataCreate();
   dGeomHeightfieldDataBuildCallback(field, NULL, level, 4, 4, 5, 5, 1, 0, 1, 0);

@@ -67,3 +67,7 @@ int ode_mlcp_find_contacts(dGeomID geom1, dGeomID geom2, double margin,
         to_contact(geom1, geom2, &found[i]);
   return count;
 }
+
+dGeomID ode_mlcp_create_ellipsoid(dSpaceID space, const double semi_axes[3]) {
+  return gap_ellipsoid_create(space, semi_axes);
+}
