@@ -402,7 +402,6 @@ static bool keep_contacts(stewart_trinkle *s, outcome *out) {
   return true;
 }
 
-/* How far bodies end from where the contacts were taken, m or rad. */
 /* Have the bodies found their place, as well as the host can say where they are? */
 static bool has_settled(const stewart_trinkle *s, double change) {
   double settled = SETTLED;
@@ -411,6 +410,7 @@ static bool has_settled(const stewart_trinkle *s, double change) {
   return change <= settled;
 }
 
+/* How far bodies end from where the contacts were taken, m or rad. */
 static double distance_from_guess(const stewart_trinkle *s) {
   double most = 0;
   for (int i = 0; i < 6 * s->home.n_bodies; i++)

@@ -16,8 +16,9 @@ static int fault_chosen;
  * run share, where FAULTS_SEEN names one. */
 static unsigned char fault_unseen[FAULTS_MOST], *fault_seen = fault_unseen;
 
-__attribute__((constructor)) static void fault_choose(void) {
-  // no names of settings, ODE_MLCP_..: the tests of the command clear those
+__attribute__((constructor(101))) static void fault_choose(void) {
+  // first of all constructors, or what others do is without faults; no names of
+  // settings, ODE_MLCP_..: the tests of the command clear those
   const char *chosen = getenv("FAULT_CHOSEN");
   const char *seen = getenv("FAULTS_SEEN");
   fault_chosen = chosen != NULL ? atoi(chosen) : 0;
