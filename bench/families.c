@@ -276,6 +276,103 @@ static scene *arch(const family_member *m) {
   return finish(s, whole);
 }
 
+/* Courses of a dozen bricks in a ring, which touch at their inner edges; each course
+ * over the joints of the last. */
+static scene *ring(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  enum { BRICKS = 12 };
+  double L = m->length, angle = 2 * M_PI / BRICKS;
+  double radius = 0.25 * L + 0.505 * L / tan(0.5 * angle);
+  bool whole = true;
+  for (int course = 0; course < m->size; course++)
+    for (int i = 0; i < BRICKS && whole; i++) {
+      double at = angle * (i + 0.5 * (course & 1));
+      dBodyID body =
+          box(s, radius * sin(at), radius * cos(at), L * (0.2 + 0.4 * course),
+              L, 0.5 * L, 0.4 * L, m->mass);
+      whole &= body != NULL;
+      if (body == NULL) break;
+      dMatrix3 rotation;
+      dRFromAxisAndAngle(rotation, 0, 0, 1, -at);
+      dBodySetRotation(body, rotation);
+    }
+  return finish(s, whole);
+}
+
+/* A floor in pieces that are flush, and stacks of two over its seams. */
+static scene *tiles(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length, high = 0.1 * L;
+  bool whole = true;
+  for (int i = 0; i <= m->size; i++)
+    for (int j = 0; j <= m->size; j++)
+      dGeomSetPosition(dCreateBox(s->space, 2 * L, 2 * L, high), 2 * L * i,
+                       2 * L * j, 0.5 * high);
+  for (int i = 0; i < m->size; i++)
+    for (int j = 0; j < m->size; j++)
+      for (int k = 0; k < 2; k++)
+        whole &= box(s, L * (2 * i + 1 + 0.1 * j), L * (2 * j + 1 + 0.1 * i),
+                     high + L * (0.5 + k), L, L, L, m->mass) != NULL;
+  return finish(s, whole);
+}
+
+/* Planks on hinges between two points that do not move, taut, and a box on every
+ * third of them, `ratio` times as heavy. */
+static scene *bridge(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length, height = L * m->size;
+  dBodyID last = NULL;
+  for (int i = 0; i <= m->size; i++) {
+    const double at[3] = {L * i, 0, height};
+    dBodyID plank = i == m->size ? NULL
+                                 : box(s, L * (i + 0.5), 0, height, 0.96 * L,
+                                       2 * L, 0.1 * L, m->mass);
+    if (plank == NULL && i < m->size) return finish(s, false);
+    if (last != NULL)
+      hinge(s, last, plank, at, along_y);
+    else
+      hinge(s, plank, NULL, at, along_y);
+    if (i % 3 == 1 && plank != NULL &&
+        box(s, L * (i + 0.5), 0, height + 0.3 * L, 0.5 * L, 0.5 * L, 0.5 * L,
+            m->mass * m->ratio) == NULL)
+      return finish(s, false);
+    last = plank;
+  }
+  return finish(s, true);
+}
+
+/* Cars on four cylinders that motors hold, side by side. */
+static scene *parked(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length, radius = 0.2 * L, wide = 0.15 * L;
+  for (int car = 0; car < m->size; car++) {
+    double middle = 1.5 * L * car;
+    dBodyID body =
+        box(s, 0, middle, 1.5 * radius, 1.6 * L, 0.7 * L, 0.25 * L, m->mass);
+    for (int k = 0; k < 4; k++) {
+      const double at[3] = {(k & 1 ? 0.5 : -0.5) * L,
+                            middle + (k & 2 ? 0.45 : -0.45) * L, radius};
+      dBodyID wheel =
+          drum(s, at[0], at[1], at[2], radius, wide, 0.05 * m->mass);
+      if (body == NULL || wheel == NULL) return finish(s, false);
+      dMatrix3 rotation;
+      dRFromZAxis(rotation, 0, 1, 0);
+      dBodySetRotation(wheel, rotation);
+      dJointID axle = dJointCreateHinge(s->world, 0);
+      dJointAttach(axle, body, wheel);
+      dJointSetHingeAnchor(axle, at[0], at[1], at[2]);
+      dJointSetHingeAxis(axle, 0, 1, 0);
+      dJointSetHingeParam(axle, dParamVel, 0);
+      dJointSetHingeParam(axle, dParamFMax, 10 * 9.81 * m->mass * radius);
+    }
+  }
+  return finish(s, true);
+}
+
 /* Storeys of leaning pairs of cards under level ones. */
 static scene *cards(const family_member *m) {
   scene *s = start(m);
@@ -677,6 +774,15 @@ const family_member family_members[] = {
     {"drums", "28 of 50 g", drums, 7, 0.05, 0.05, 0.3, 0.001, 0, 0, 200, 0},
     {"arch", "9 of 20 kg", arch, 9, 20, 0.4, 1, 0.01, 0, 0, 200, 0},
     {"arch", "25 of 200 kg", arch, 25, 200, 1, 1.5, 0.005, 0, 0, 150, 0},
+    {"ring", "96 of 1 kg", ring, 8, 1, 1, 0.5, 0.01, 0, 0, 120, 0},
+    {"ring", "96 of 10 t", ring, 8, 1e4, 2, 0.8, 0.005, 0, 0, 120, 0},
+    {"ring", "60 of 20 g", ring, 5, 0.02, 0.05, 0.4, 0.002, 0, 0, 120, 0},
+    {"tiles", "32 of 1 kg", tiles, 4, 1, 1, 0.5, 0.01, 0, 0, 150, 0},
+    {"tiles", "72 of 10 g", tiles, 6, 0.01, 0.05, 0.3, 0.002, 0, 0, 150, 0},
+    {"bridge", "16 of 4 kg", bridge, 16, 4, 0.3, 0.6, 0.01, 5, 0, 200, 0},
+    {"bridge", "30 of 100 kg", bridge, 30, 100, 1, 0.5, 0.005, 1, 0, 150, 0},
+    {"parked", "4 of 1 t", parked, 4, 1000, 2, 0.8, 0.01, 0, 0, 150, 0},
+    {"parked", "12 of 500 g", parked, 12, 0.5, 0.1, 0.6, 0.005, 0, 0, 150, 0},
     {"cards", "3 storeys of 2 g", cards, 3, 0.002, 0.09, 0.6, 0.002, 0, 0, 200,
      0},
     {"cards", "4 storeys of 1 kg", cards, 4, 1, 1, 0.8, 0.01, 0, 0, 150, 0},
