@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "command/impact.h"
 #include "command/impact_sketch.h"
+#include "full_disk.h"
 #include "mlcp/matrix_market.h"
 
 static char folder[] = "/tmp/test-impacts-command-XXXXXX";
@@ -482,16 +482,11 @@ static void test_files_that_cannot_be_written(void) {
   CU_ASSERT(says(errors, "/no/such/folder/a.csv': No such file"));
 
   // a disk that is full leaves neither a part of the file nor a draft of it
-  struct rlimit as_it_was, short_of_room;
-  CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_FSIZE, &as_it_was), 0);
-  short_of_room = as_it_was;
-  short_of_room.rlim_cur = 100;
-  void (*old_handler)(int) = signal(SIGXFSZ, SIG_IGN);
-  CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &short_of_room), 0);
+  full_disk before;
+  full_disk_begin(&before, 100);
   int status = run("rocking-block", "--samples", "9", "--csv",
                    path_of("full.csv"), NULL);
-  CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &as_it_was), 0);
-  signal(SIGXFSZ, old_handler);
+  full_disk_end(&before);
   CU_ASSERT_EQUAL(status, 1);
   char command[PATH_MAX + 32];
   snprintf(command, sizeof command, "ls %s* >/dev/null 2>&1",
