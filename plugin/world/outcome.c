@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/minmax.h"
 #include "world/report.h"
 
 void outcome_start(outcome *out) {
@@ -43,11 +44,20 @@ void outcome_add(outcome *sum, const outcome *share) {
 }
 
 void outcome_add_work(outcome *sum, const outcome *share) {
-  sum->report.solves += share->report.solves;
-  sum->report.pivots += share->report.pivots;
-  sum->report.factorisations += share->report.factorisations;
-  sum->report.iterations += share->report.iterations;
-  sum->report.solver_seconds += share->report.solver_seconds;
+  ode_mlcp_report *to = &sum->report;
+  const ode_mlcp_report *from = &share->report;
+  to->solves += from->solves;
+  to->pushes += from->pushes;
+  to->ended_warm += from->ended_warm;
+  to->ended_continuation += from->ended_continuation;
+  to->ended_interior += from->ended_interior;
+  to->ended_pivots += from->ended_pivots;
+  to->ended_detour += from->ended_detour;
+  to->pivots += from->pivots;
+  to->factorisations += from->factorisations;
+  to->iterations += from->iterations;
+  to->solver_work = larger_of(to->solver_work, from->solver_work);
+  to->solver_seconds += from->solver_seconds;
 }
 
 bool outcome_fail(outcome *out, const char *format, ...) {
