@@ -39,6 +39,7 @@ static const double SETTLED = 1e-11;
 /* The contacts of a problem, of more than one snapshot. */
 typedef struct gathered {
   world_contacts contacts; /* stops are those of `home` */
+  int n_home;              /* of them, before the others */
   int n_polygons;
   contact_polygon *polygons;
 } gathered;
@@ -213,6 +214,7 @@ static bool gather_contacts(stewart_trinkle *s, outcome *out) {
     if (added == NULL) return false;
     added->active = true;
   }
+  problem->n_home = problem->contacts.n;
   for (int k = 0; k < s->ahead.contacts.n; k++) {
     const world_contact *contact = &s->ahead.contacts.items[k];
     if (contact->joint >= 0) continue;
@@ -372,14 +374,15 @@ static bool solve_linear(stewart_trinkle *s, const scheme_step *step,
 
 /* --- the nonlinear version ------------------------------------------------ */
 
-/* Contacts that were active in the pass before stay so. */
+/* Contacts that were active in the pass before stay so. Those of the step's start are
+ * the same in every pass. */
 static bool carry_over(stewart_trinkle *s, const scheme_step *step) {
   world_contacts *problem = &s->problem.contacts;
   if (!match(s, &s->home, problem, &s->before.contacts, step->out) ||
       !reserve_guesses(s, step->out))
     return false;
   for (int k = 0; k < problem->n; k++) {
-    int of = s->match[k];
+    int of = k < s->problem.n_home ? k : s->match[k];
     if (of < 0 || !s->before.contacts.items[of].active) continue;
     problem->items[k].active = true;
     memcpy(s->impulse + 6 * k, s->before_impulse + 6 * of,
