@@ -357,8 +357,10 @@ static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
   scheme_state *taken = take_state(stepper);
   if (taken == NULL) return outcome_no_memory(out);
   step.pool = &taken->pool;
-  for (size_t i = 0; i < n_islands; i++, joints += islands[i - 1].joints_count)
+  for (size_t i = 0; i < n_islands; i++) {
     clear_joints(joints, &islands[i]);
+    joints += islands[i].joints_count;
+  }
   solve_watch watch = {stepper, islands, n_islands};
   progress_watch outer = progress_set_watch((progress_watch){tick, &watch});
   bool solved =
