@@ -264,6 +264,30 @@ static void test_bounces(void) {
   }
 }
 
+/* What passed the surface in the step before rises as high above it as its bounce says:
+ * it moves on a parabola, of which a step's velocity is the slope in its middle. */
+static void test_bounces_from_below_the_surface(void) {
+  const double e = 0.6;
+  for (int k = 0; k < N_CASES; k++)
+    for (int part = 0; part < 3; part++) {
+      double g = cases[k].gravity, h = cases[k].h, gain = fall(k);
+      double speed = 30 * gain, depth = 0.45 * part * speed * h;
+      scene s = make(k, 0);
+      s.contact.asked.surface.mode |= dContactBounce;
+      s.contact.asked.surface.bounce = e;
+      s.contact.asked.geom.depth = depth;
+      s.body.before.v[2] = -speed;
+      double here = speed + gain / 2; // down the parabola, at the depth
+      double passed = sqrt(here * here - 2 * g * depth);
+      double up = sqrt(e * e * passed * passed + 2 * g * depth) - gain / 2;
+      take(&s, (double[]){0, 0, cases[k].mass * (up + speed + gain) / h});
+      CU_ASSERT(judge(&s, NULL).contact_error < of_host(1e-9, 1) * speed);
+      // as high again is too high
+      take(&s, (double[]){0, 0, cases[k].mass * (1.5 * up + speed + gain) / h});
+      CU_ASSERT(judge(&s, NULL).contact_error > 0.2 * up);
+    }
+}
+
 /* The same step with the bodies the other way round is as wrong. */
 static void test_order_of_bodies_makes_no_difference(void) {
   for (int k = 0; k < N_CASES; k++) {
@@ -299,6 +323,7 @@ int main(void) {
       {"what does not fall", test_what_does_not_fall},
       {"sleep is not judged", test_sleep_is_not_judged},
       {"bounces", test_bounces},
+      {"bounces from below the surface", test_bounces_from_below_the_surface},
       {"the order of bodies", test_order_of_bodies_makes_no_difference},
       CU_TEST_INFO_NULL};
   return run_tests("judge: the law", tests);

@@ -249,9 +249,12 @@ static void read_impact(const measured_contact *contact, double h,
       surface->bounce_vel < 0 || fastest <= surface->bounce_vel)
     return;
   double gain = incoming[0] - incoming[1]; /* m/s in the step, along n */
-  // (m/s)^2, from the depth to the surface
-  double e = surface->bounce, climb = -2 * depth * gain / h;
-  double met = larger_of(0, incoming[0] * incoming[0] - climb);
+  // the step's velocity is that of its middle: half the gain is at its start
+  double at_depth = incoming[0] - gain / 2;
+  // (m/s)^2, from the surface, which was passed in the step before
+  double e = surface->bounce;
+  double climb = -2 * smaller_of(depth, h * larger_of(0, at_depth)) * gain / h;
+  double met = larger_of(0, at_depth * at_depth - climb);
   double parts[2] = {0, 0};
   for (int end = 0; end < 2; end++)
     if (incoming[end] > surface->bounce_vel) parts[end] = e * incoming[end];
