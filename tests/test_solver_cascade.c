@@ -287,6 +287,22 @@ static void test_convex_variant(void) {
     problem_make_wall(&problem, 1, 0.5, 4);
     problem.bodies[0].v_free[0] = pushes[i];
 
+    // a friction edge's row (n + mu d, b, C) over its length, C over its square
+    for (int r = 0; r < problem.mlcp.n_rows; r++)
+      problem.rows[r].compliance = 1e-3;
+    solver_variant soft = {.first_cone = NULL};
+    arena soft_arena = {.source = &memory_from_malloc};
+    CU_ASSERT_FATAL(
+        solver_variant_make_convex(&soft, &soft_arena, &problem.mlcp));
+    for (int edge = 0; edge < 4; edge++) {
+      const mlcp_row *row = &soft.rows[soft.first_cone[0] + edge];
+      CU_ASSERT_DOUBLE_EQUAL(row->compliance, 1e-3 / 1.25, 1e-12);
+      CU_ASSERT_DOUBLE_EQUAL(row->J[0][2], 1 / sqrt(1.25), 1e-12);
+    }
+    arena_release(&soft_arena);
+    for (int r = 0; r < problem.mlcp.n_rows; r++)
+      problem.rows[r].compliance = 0;
+
     solver_variant variant = {.first_cone = NULL};
     arena arena = {.source = &memory_from_malloc};
     CU_ASSERT_FATAL(
@@ -311,6 +327,34 @@ static void test_convex_variant(void) {
     arena_release(&arena);
     problem_release(&problem);
   }
+}
+
+/* Friction of one box that follows the normal of another is for Lemke's method in the
+ * edge formulation alone: the first is slowed by half of the other's weight. */
+static void test_foreign_friction(void) {
+  const double up[3] = {0, 0, 1}, below[3] = {0, 0, 0}, along[6] = {1};
+  for (int kind = SOLVER_FAST; kind <= SOLVER_LEMKE; kind++) {
+    test_problem problem;
+    test_solution solution;
+    problem_init(&problem);
+    problem_add_box(&problem, 3, 0, 0, 0.5, 0.5, 0.5, 0.5);
+    problem_add_box(&problem, 2, 5, 0, 0.5, 0.5, 0.5, 0.5);
+    problem.bodies[1].v_free[0] = 1;
+    problem_add_contact(&problem, 0, -1, below, up, 0, 0.5, 2);
+    int friction = problem.frictions[0].first_row;
+    problem.rows[friction].body[0] = 1;
+    memcpy(problem.rows[friction].J[0], along, sizeof along);
+    solution_init(&solution, &problem.mlcp);
+    options.kind = (solver_kind)kind;
+    solver_report report = solve(&problem.mlcp, &solution.mlcp);
+    CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
+    CU_ASSERT_EQUAL(report.stage, SOLVER_STAGE_LEMKE);
+    CU_ASSERT_DOUBLE_EQUAL(solution.mlcp.v[6], 1 - 0.5 * 3 * 9.81 * 0.01 / 2,
+                           1e-9);
+    solution_release(&solution);
+    problem_release(&problem);
+  }
+  solver_default_options(&options);
 }
 
 static solver_report solve_heap(solver_kind kind, const test_problem *problem,
@@ -491,6 +535,7 @@ int main(void) {
       {"inconsistent contacts", test_inconsistent_contacts_are_degraded},
       {"locked contacts", test_locked_contacts},
       {"convex variant", test_convex_variant},
+      {"foreign friction", test_foreign_friction},
       {"no Lemke", test_cascade_without_lemke},
       {"too many rows", test_too_many_rows_are_refused},
       {"guesses", test_guess_is_only_a_start},

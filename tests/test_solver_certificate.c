@@ -275,6 +275,9 @@ static void test_wrong_proofs(void) {
     arena_start(&memory);
     CU_ASSERT(solver_certificate_check(&p.mlcp, y, &memory, &speed, &proof));
     CU_ASSERT_EQUAL(proof, cases[k].proof);
+    // the largest weight is 1 in impulses times A_ii, whatever it was
+    double A = mlcp_row_diagonal(&p.mlcp, 0);
+    if (proof) CU_ASSERT_DOUBLE_EQUAL(fmax(y[0], y[1]) * A, 1, 1e-3);
   }
   // they part by what they ask for: no contradiction
   p.rows[1].bias = 1;

@@ -142,7 +142,8 @@ static bool is_within_limits(const box_problem *box, const graph_edge *edge,
   for (int r = edge->first_row; r < edge->end_row; r++) {
     double low, high;
     box_limits(box, r, p, &low, &high);
-    double room = 1e-9 * (high - low);
+    // without a high limit there is no interval to measure by
+    double room = box->type[r] == BOX_LOWER ? 0 : 1e-9 * (high - low);
     if (!(p[r] >= low - room && p[r] <= high + room)) return false;
   }
   return true;
