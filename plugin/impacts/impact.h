@@ -44,8 +44,8 @@ ode_mlcp_impact_status impact_create(const ode_mlcp_impact_problem *problem,
 bool impact_options_read(const ode_mlcp_impact_options *options,
                          ode_mlcp_impact_options *own, const char **why);
 
-/** ode_mlcp_impact_sim with so much work of searches: a sample that it does not
- *  suffice for is unfinished.
+/** ode_mlcp_impact_sim with so much work of searches, those that prepared the impact
+ *  among them: a sample that it does not suffice for is unfinished.
  *  @param work  products that are left, in and out; INFINITY: any number */
 ode_mlcp_impact_status
 impact_sample_within(ode_mlcp_impact *impact,

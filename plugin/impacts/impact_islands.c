@@ -188,6 +188,7 @@ static bool try_tree(impact_island *island, const memory_source *source) {
   contact_tree_close(&tree);
   arena_release(&arena);
   island->has_tree = pays && grown <= searched;
+  island->work += (double)taken * contact_search_pivot_work(space);
   return ready;
 }
 
@@ -306,6 +307,7 @@ bool impact_island_choose_cap(impact_island *island,
         space, island->search_start, space->start, caps,
         IMPACT_FEASIBILITY * space->scale,
         contact_search_most_pivots(space, CAP_WORK), scratch, &found);
+    island->work += (double)found.pivots * contact_search_pivot_work(space);
     for (int k = 0; k < n_found; k++)
       for (int i = 0; i < n; i += per)
         most = fmax(most, found.lambdas[k * n + i]);

@@ -19,7 +19,8 @@ typedef struct impact_island {
   bool has_tree;        /* searches of it keep one (contact_tree.h) */
   uint64_t key;         /* added to the seed */
   double psi;           /* of Alg. 2 */
-  double cap; /* N s, where options leave it open; 0 until asked for */
+  double cap;  /* N s, where options leave it open; 0 until asked for */
+  double work; /* products of the searches that prepared it */
 } impact_island;
 
 /**

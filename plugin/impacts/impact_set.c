@@ -473,6 +473,8 @@ impact_sample_within(ode_mlcp_impact *impact,
     return ODE_MLCP_IMPACT_NO_MEMORY;
 
   sampler.work_left = *work;
+  for (int i = 0; i < impact->n_islands; i++)
+    sampler.work_left -= impact->islands[i].work;
   bool finished = impact_sampler_run(&sampler, sample, NULL, NULL);
   *work = sampler.work_left;
   if (n_lcps != NULL) *n_lcps = sampler.n_lcps;

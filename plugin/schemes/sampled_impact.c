@@ -75,6 +75,10 @@ bool sampled_impact(event_state *w) {
     event_report(w)->poisson_bounces++;
     return true;
   }
+  if (!(w->s.budget.draw_work > 0)) {
+    event_report(w)->poisson_unfinished++;
+    return true;
+  }
   outcome out; /* where there is no problem, Poisson's law holds */
   outcome_start(&out);
   const impact_request request = {.world = w->s.here, .v = w->now.v};
