@@ -490,9 +490,9 @@ static double held_depth(const sweep_pair *pair, bool sees_gaps) {
 }
 
 /* How deep what passes through goes, at the least. What is behind a mesh is not
- * seen: there the first touch counts. */
+ * seen: there it is no more than what is seen. */
 static double through_depth(const sweep_pair *pair) {
-  return has_mesh(pair->geom) ? 0 : THROUGH * pair->inner;
+  return (has_mesh(pair->geom) ? SEEN : THROUGH) * pair->inner;
 }
 
 /* The place where a pair would meet, if one of it went through the other. */

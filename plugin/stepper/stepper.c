@@ -488,16 +488,6 @@ static void read_start(world_stepper *stepper) {
     }
 }
 
-/* True if a body is held next to where it is: it is in touch with what it would pass,
- * and contacts say what becomes of it. Without its forces nothing would press it there,
- * and it would stay for step after step, as fast as it is. */
-static bool stands(const scheme *scheme, double share) {
-  const double HARDLY = 1e-3; /* of its way */
-  const bool has_events =
-      scheme->event != NULL; /* what is in touch is hit then */
-  return !has_events && share <= HARDLY;
-}
-
 /* Take from the forces on held bodies what would drive them for the rest of the step,
  * which they do not move in; all are as fast as they were before it. The gyroscopic
  * torque does no work, and is each scheme's own. */
@@ -512,8 +502,7 @@ static void drive_as_far(world_stepper *stepper, const dStepperIsland *island) {
     memcpy(told, dBodyGetForce(id), 3 * sizeof *told);
     memcpy(told + 3, dBodyGetTorque(id), 3 * sizeof *told);
     if (!dBodyIsKinematic(id)) set_velocity(id, start);
-    if (!(rest > 0) || stands(stepper->scheme, stepper->shares[b]) ||
-        !host_body_read(&body, id, 0, message, sizeof message))
+    if (!(rest > 0) || !host_body_read(&body, id, 0, message, sizeof message))
       continue;
     const double *f = body.force;
     dBodyAddForce(id, -rest * f[0], -rest * f[1], -rest * f[2]);
