@@ -9,6 +9,7 @@
  * in m. */
 #define _GNU_SOURCE // dlmopen
 #include <dlfcn.h>
+#include <ode/common.h> // dReal alone
 #include <stdio.h>
 #include <string.h>
 
@@ -16,9 +17,9 @@ typedef struct functions {
   int (*init)(unsigned);
   void *(*create_world)(void);
   void *(*create_body)(void *);
-  void (*set_gravity)(void *, double, double, double);
-  int (*step)(void *, double);
-  const double *(*get_position)(void *);
+  void (*set_gravity)(void *, dReal, dReal, dReal);
+  int (*step)(void *, dReal);
+  const dReal *(*get_position)(void *);
   void (*destroy_world)(void *);
   void (*close)(void);
 } functions;

@@ -99,8 +99,8 @@ fi
 
 # a library that says it is in the other precision, and one of another name
 case $(sed -n 's/^HOST_PRECISION = //p' "$build/Makefile") in
-  double) other=single ;;
-  *) other=double ;;
+  double) other=single number=c_double ;;
+  *) other=double number=c_float ;;
 esac
 cat >other.c <<LIBRARY
 const char *dGetConfiguration(void) { return "ODE ODE_${other}_precision"; }
@@ -120,17 +120,18 @@ check "another name: named" err_has 'opened ./other.so (libode-double.so.3)'
 # ---- Python ----
 
 if command -v python3 >/dev/null; then
-  cat >late.py <<'PYTHON'
+  cat >late.py <<PYTHON
 import ctypes, sys
+from ctypes import $number as number
 for name in sys.argv[1:]:
     ode = ctypes.CDLL(name)
     ode.dWorldCreate.restype = ctypes.c_void_p
     ode.dBodyCreate.restype = ctypes.c_void_p
     ode.dBodyCreate.argtypes = [ctypes.c_void_p]
-    ode.dWorldStep.argtypes = [ctypes.c_void_p, ctypes.c_double]
+    ode.dWorldStep.argtypes = [ctypes.c_void_p, number]
     ode.dBodyGetPosition.argtypes = [ctypes.c_void_p]
-    ode.dBodyGetPosition.restype = ctypes.POINTER(ctypes.c_double)
-    ode.dWorldSetGravity.argtypes = [ctypes.c_void_p] + 3 * [ctypes.c_double]
+    ode.dBodyGetPosition.restype = ctypes.POINTER(number)
+    ode.dWorldSetGravity.argtypes = [ctypes.c_void_p] + 3 * [number]
     ode.dInitODE2(0)
     world = ode.dWorldCreate()
     ode.dWorldSetGravity(world, 0, 0, -1)

@@ -349,6 +349,70 @@ static void test_a_stop_is_near(void) {
   }
 }
 
+/* Reading whole errors sets ERPs to 1 for a moment: the program's are there again, of
+ * stops and of a suspension. */
+static void test_reading_errors_changes_nothing(void) {
+  const struct {
+    create_joint *create;
+    dReal (*get)(dJointID, int);
+    void (*set)(dJointID, int, dReal);
+    int n_stops;
+  } types[] = {
+      {create_hinge, dJointGetHingeParam, dJointSetHingeParam, 1},
+      {create_slider, dJointGetSliderParam, dJointSetSliderParam, 1},
+      {create_universal, dJointGetUniversalParam, dJointSetUniversalParam, 2},
+      {create_hinge2, dJointGetHinge2Param, dJointSetHinge2Param, 1},
+      {create_pu, dJointGetPUParam, dJointSetPUParam, 2},
+  };
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    dWorldID world = dWorldCreate();
+    test_random random = {t};
+    dJointID joint = types[t].create(world);
+    dBodyID one = create_body(world, &random);
+    dJointAttach(joint, one, create_body(world, &random));
+    bool sprung = types[t].create == create_hinge2;
+    for (int i = 0; i < types[t].n_stops; i++)
+      types[t].set(joint, dParamStopERP + i * dParamGroup, 0.25 + 0.125 * i);
+    if (sprung) types[t].set(joint, dParamSuspensionERP, 0.375);
+    host_joint_rows read;
+    CU_ASSERT(host_joint_read_errors(&read, joint, STEP));
+    for (int i = 0; i < types[t].n_stops; i++)
+      CU_ASSERT_EQUAL(types[t].get(joint, dParamStopERP + i * dParamGroup),
+                      0.25 + 0.125 * i);
+    CU_ASSERT(!sprung || types[t].get(joint, dParamSuspensionERP) == 0.375);
+    dWorldDestroy(world);
+  }
+}
+
+/* A hinge with stops at -2.9 and 0.5 that has turned to 3.1: that is 2.6 past the high
+ * one, but 2 pi - 6 past the low one, the other way round. Up to 2.5 it is past the high
+ * one and before the low one. */
+static void test_a_turn_counts_from_the_nearer_stop(void) {
+  const double full = 2 * 3.14159265358979323846, tolerance = of_host(1e-9, 10);
+  const double angles[] = {0.75, 3.1};
+  const double gaps[][2] = {{3.65, -0.25}, {6 - full, full - 2.6}};
+  for (int i = 0; i < 2; i++) {
+    dWorldID world = dWorldCreate();
+    dBodyID body = dBodyCreate(world);
+    dJointID hinge = dJointCreateHinge(world, 0);
+    dJointAttach(hinge, body, NULL);
+    dJointSetHingeAxis(hinge, 0, 0, 1);
+    dMatrix3 turned;
+    for (int sign = 1; sign >= -1; sign -= 2) {
+      dRFromAxisAndAngle(turned, 0, 0, 1, sign * angles[i]);
+      dBodySetRotation(body, turned);
+      if (fabs(dJointGetHingeAngle(hinge) - angles[i]) < 0.01) break;
+    }
+    dJointSetHingeParam(hinge, dParamLoStop, -2.9);
+    dJointSetHingeParam(hinge, dParamHiStop, 0.5);
+    host_joint_stop stops[dStepperJointStopsMax];
+    CU_ASSERT_EQUAL_FATAL(host_joint_read_stops(hinge, stops), 2);
+    for (int k = 0; k < 2; k++)
+      CU_ASSERT_DOUBLE_EQUAL(stops[k].row.gap, gaps[i][k], tolerance);
+    dWorldDestroy(world);
+  }
+}
+
 int main(void) {
   dInitODE2(0);
   const CU_TestInfo tests[] = {
@@ -361,6 +425,9 @@ int main(void) {
       {"a load is no error", test_a_load_is_no_error},
       {"a stiff spring is its joint's", test_a_stiff_spring_is_its_joints},
       {"a stop is near", test_a_stop_is_near},
+      {"reading errors changes nothing", test_reading_errors_changes_nothing},
+      {"a turn counts from the nearer stop",
+       test_a_turn_counts_from_the_nearer_stop},
       {"bad values are named", test_bad_values_are_named},
       CU_TEST_INFO_NULL};
   int status = run_tests("joint rows", tests);

@@ -493,6 +493,41 @@ static void test_who_reads_a_setting(void) {
     }
 }
 
+/* What the help says after a setting's own words: of words their default alone, of
+ * numbers what is allowed, and who reads it if not all do. */
+static void test_descriptions_end_with_what_is_allowed(void) {
+  static const struct {
+    const char *field, *end;
+  } ends[] = {
+      {"edges", " Default 4; an even number from 4 to 64."},
+      {"erp",
+       " Default host; host, or a number from 0 to 1; read by ah, gap, "
+       "trapezoid-1, trapezoid, st and conserving only."},
+      {"max_correction",
+       " Default 0.5; a speed above 0 in m/s, or inf; read by ap, ah and st "
+       "only."},
+      {"tolerance", " Default 1e-10; a number above 0 and below 1."},
+      {"solver", " Default fast."},
+      {"margin", " Default auto; auto, or a length from 0 in m, not inf."},
+  };
+  for (const setting *at = settings; at->field != NULL; at++) {
+    char shown[4096] = "";
+    text description;
+    text_start(&description, shown, sizeof shown);
+    setting_add_description(&description, at);
+    shown[description.used] = '\0';
+    CU_ASSERT(strncmp(shown, at->help, strlen(at->help)) == 0);
+    bool lists = strstr(shown, "; read by ") != NULL;
+    CU_ASSERT_EQUAL(lists, at->schemes != 0);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+      if (strcmp(ends[i].field, at->field) != 0) continue;
+      size_t n = strlen(ends[i].end), all = strlen(shown);
+      CU_ASSERT_FATAL(all > n);
+      CU_ASSERT_STRING_EQUAL(shown + all - n, ends[i].end);
+    }
+  }
+}
+
 int main(void) {
   dInitODE2(0);
   const CU_TestInfo tests[] = {
@@ -506,6 +541,8 @@ int main(void) {
       {"statistics round trip", test_settings_come_back_from_the_statistics},
       {"locales", test_numbers_do_not_follow_the_locale},
       {"who reads a setting", test_who_reads_a_setting},
+      {"descriptions end with what is allowed",
+       test_descriptions_end_with_what_is_allowed},
       {"schemes may be added", test_schemes_may_be_added},
       CU_TEST_INFO_NULL};
   int status = run_tests("settings: table", tests);
