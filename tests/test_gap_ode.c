@@ -7,6 +7,7 @@
 #include "failing_memory.h"
 #include "gap/gap_mesh.h"
 #include "gap/gap_ode.h"
+#include "gap/gap_sweep.h"
 #include "ode_mlcp.h"
 #include "gap/real.h"
 #include "host_rounding.h"
@@ -980,6 +981,78 @@ static void test_memory_runs_out(void) {
   dGeomTriMeshDataDestroy(data);
 }
 
+/* ---- sweeps ---- */
+
+typedef struct fall {
+  double height, speed, more; /* of the centre: height - speed s - more s^2 */
+} fall;
+
+static void pose_of_fall(const void *of, double share, double position[3],
+                         double rotation[9]) {
+  const fall *f = of;
+  position[0] = position[1] = 0;
+  position[2] = f->height - f->speed * share - f->more * share * share;
+  for (int i = 0; i < 9; i++) rotation[i] = i % 4 == 0;
+}
+
+/* Where a ball that falls reaches a depth below a table is a root of a quadratic; the
+ * sweep finds it to its tolerance, from above and not from below, whatever the bounds
+ * that it is told are. Those that are far off cost queries, but not one for each share
+ * of the way that they make of it: it goes to where the gap would close. */
+static void test_sweeps_find_the_root(void) {
+  const double RADIUS = 0.25, DEPTH = 0.1, TOLERANCE = 1e-6;
+  const fall falls[] = {{2, 4, 0},  {2, 1, 3},    {2, 6, -2}, {2, 0.5, 9},
+                        {2, 20, 0}, {2, 4, -1.9}, {9, 3, 0},  {0.5, 0.3, 0.3}};
+  dGeomID table = dCreateBox(0, 4, 4, 1), ball = dCreateSphere(0, RADIUS);
+  dGeomSetPosition(table, 0, 0, -0.5);
+  for (size_t k = 0; k < sizeof falls / sizeof *falls; k++)
+    for (int loose = 1; loose <= 16; loose *= 4) {
+      const fall *f = &falls[k];
+      gap_sweep_request request = {.geom = {ball, table},
+                                   .depth = DEPTH,
+                                   .tolerance = TOLERANCE,
+                                   .start_gap = NAN};
+      dGeomSetPosition(ball, 0, 0, f->height);
+      gap_mover *mover = &request.mover[0];
+      mover->pose = pose_of_fall;
+      mover->context = f;
+      mover->stops = 1;
+      pose_of_fall(f, 0, mover->start_position, mover->start_rotation);
+      double fastest = fmax(f->speed, f->speed + 2 * f->more);
+      for (int i = 0; i < 3; i++)
+        mover->linear[i][2] =
+            i == 0 && loose == 1 ? -f->speed : -fastest * loose;
+      mover->bending = 2 * fabs(f->more) * loose * loose;
+      if (loose > 1) mover->bending += 100;
+      double origin[3] = {0, 0, 0};
+      gap_sweep_result result;
+      CU_ASSERT_EQUAL(gap_extent_find(context, ball, mover->start_position,
+                                      &request.extent[0]),
+                      GAP_OK);
+      CU_ASSERT_EQUAL(
+          gap_extent_find(context, table, origin, &request.extent[1]), GAP_OK);
+      CU_ASSERT_EQUAL(gap_sweep(context, &request, &result), GAP_OK);
+
+      double way =
+          f->height - RADIUS + DEPTH; // to the place that is looked for
+      double root = sqrt(fmax(f->speed * f->speed + 4 * f->more * way, 0));
+      double at = 2 * way / (f->speed + root);
+      bool hits = f->speed * f->speed + 4 * f->more * way >= 0 && at <= 1;
+      CU_ASSERT_EQUAL(result.hits, hits);
+      CU_ASSERT(result.queries <= 60);
+      CU_ASSERT_FALSE(result.ran_out);
+      if (!hits || !result.hits) continue;
+      CU_ASSERT_DOUBLE_EQUAL(result.normal[2], 1, of_host(1e-9, 1));
+      double place[3], turned[9];
+      pose_of_fall(f, result.share, place, turned);
+      double gap = place[2] - RADIUS;
+      CU_ASSERT(fabs(gap + DEPTH) <= TOLERANCE * (1 + 1e-6));
+      if (fabs(gap + DEPTH) > TOLERANCE * (1 + 1e-6))
+        printf("  fall %d, bounds %d times: gap %g\n", (int)k, loose, gap);
+    }
+  destroy(table, ball);
+}
+
 int main(void) {
   if (CU_initialize_registry() != CUE_SUCCESS) return 2;
   dInitODE2(0);
@@ -1003,6 +1076,7 @@ int main(void) {
   CU_add_test(suite, "mesh on plane, mesh", test_mesh_on_plane_and_mesh);
   CU_add_test(suite, "deepest of rocks", test_deepest_of_rocks);
   CU_add_test(suite, "deepest over fields", test_deepest_over_fields);
+  CU_add_test(suite, "sweeps find the root", test_sweeps_find_the_root);
   CU_add_test(suite, "identity", test_identity);
   CU_add_test(suite, "faults", test_faults);
   CU_add_test(suite, "margin of boxes", test_aabb_margin);
