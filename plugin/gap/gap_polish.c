@@ -155,8 +155,10 @@ static bool ascent_round(const piece *a, const piece *b, const double *along,
   double size = vec3_length(step);
   if (!(size > 0) || !isfinite(size)) return false;
 
+  // f does not tell steps this small apart, but Newton's method does
+  const double small = 1e-5;
   double fraction = size > 0.5 ? 0.5 / size : 1;
-  for (int halving = 0; halving < 30; halving++, fraction /= 2) {
+  do {
     double moved[3];
     vec3_copy(moved, n);
     vec3_add_scaled(moved, fraction, step);
@@ -164,15 +166,14 @@ static bool ascent_round(const piece *a, const piece *b, const double *along,
     for (int k = 0; k < 3; k++) moved[k] /= length;
     level there;
     measure(a, b, moved, &there);
-    // f does not tell steps this small apart, but Newton's method does
-    bool small = size * fraction < 1e-5;
-    if (there.value > at->value || small) {
+    if (there.value > at->value || size <= small) {
       vec3_copy(n, moved);
       *at = there;
       return size * fraction > 1e-12;
     }
-  }
-  return false;
+    fraction /= 2;
+  } while (size * fraction > small);
+  return false; // at a kink: other directions are tried for those
 }
 
 /* Take n where it is better, or as good to rounding: it is a better n. */
