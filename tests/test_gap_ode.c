@@ -208,6 +208,31 @@ static void test_reduction(void) {
   destroy(a, b);
 }
 
+/* Of corners that are there twice the first are kept, however the plane they lie in is
+ * turned: rounding does not choose. */
+static void test_ties_go_to_the_first(void) {
+  static const double square[4][2] = {{1, 1}, {-1, 1}, {-1, -1}, {1, -1}};
+  oracle_seed(11);
+  for (int round = 0; round < 50; round++) {
+    gap_contact contacts[8] = {{0}};
+    double n[3], t[2][3], axis[3];
+    oracle_unit(n);
+    oracle_unit(axis);
+    vec3_cross(t[0], n, axis);
+    double length = vec3_length(t[0]);
+    for (int k = 0; k < 3; k++) t[0][k] /= length;
+    vec3_cross(t[1], n, t[0]);
+    for (int i = 0; i < 8; i++) {
+      vec3_copy(contacts[i].normal, n);
+      contacts[i].feature[0] = (gap_feature)i;
+      for (int k = 0; k < 2; k++)
+        vec3_add_scaled(contacts[i].point, square[i % 4][k], t[k]);
+    }
+    CU_ASSERT_EQUAL(gap_reduce(contacts, 8, GAP_REDUCED_ROOM), 4);
+    for (int i = 0; i < 4; i++) CU_ASSERT_EQUAL(contacts[i].feature[0], i);
+  }
+}
+
 /* ---- places ---- */
 
 static void test_offsets_and_transforms(void) {
@@ -984,14 +1009,16 @@ static void test_memory_runs_out(void) {
 /* ---- sweeps ---- */
 
 typedef struct fall {
-  double height, speed, more; /* of the centre: height - speed s - more s^2 */
+  double height, speed, more; /* of the ball: height - speed s - more s^2 */
+  double below;               /* it: the centre of its body */
 } fall;
 
 static void pose_of_fall(const void *of, double share, double position[3],
                          double rotation[9]) {
   const fall *f = of;
   position[0] = position[1] = 0;
-  position[2] = f->height - f->speed * share - f->more * share * share;
+  position[2] =
+      f->height - f->below - f->speed * share - f->more * share * share;
   for (int i = 0; i < 9; i++) rotation[i] = i % 4 == 0;
 }
 
@@ -1001,8 +1028,9 @@ static void pose_of_fall(const void *of, double share, double position[3],
  * of the way that they make of it: it goes to where the gap would close. */
 static void test_sweeps_find_the_root(void) {
   const double RADIUS = 0.25, DEPTH = 0.1, TOLERANCE = 1e-6;
-  const fall falls[] = {{2, 4, 0},  {2, 1, 3},    {2, 6, -2}, {2, 0.5, 9},
-                        {2, 20, 0}, {2, 4, -1.9}, {9, 3, 0},  {0.5, 0.3, 0.3}};
+  const fall falls[] = {{2, 4, 0, 0},   {2, 1, 3, 0.5},    {2, 6, -2, 0},
+                        {2, 0.5, 9, 0}, {2, 20, 0, 0},     {2, 4, -1.9, 0.1},
+                        {9, 3, 0, 0},   {0.5, 0.3, 0.3, 0}};
   dGeomID table = dCreateBox(0, 4, 4, 1), ball = dCreateSphere(0, RADIUS);
   dGeomSetPosition(table, 0, 0, -0.5);
   for (size_t k = 0; k < sizeof falls / sizeof *falls; k++)
@@ -1045,7 +1073,7 @@ static void test_sweeps_find_the_root(void) {
       CU_ASSERT_DOUBLE_EQUAL(result.normal[2], 1, of_host(1e-9, 1));
       double place[3], turned[9];
       pose_of_fall(f, result.share, place, turned);
-      double gap = place[2] - RADIUS;
+      double gap = place[2] + f->below - RADIUS;
       CU_ASSERT(fabs(gap + DEPTH) <= TOLERANCE * (1 + 1e-6));
       if (fabs(gap + DEPTH) > TOLERANCE * (1 + 1e-6))
         printf("  fall %d, bounds %d times: gap %g\n", (int)k, loose, gap);
@@ -1064,6 +1092,7 @@ int main(void) {
   CU_add_test(suite, "lying rolls", test_lying_capsule_and_cylinder);
   CU_add_test(suite, "parallel edges", test_parallel_edges);
   CU_add_test(suite, "reduction", test_reduction);
+  CU_add_test(suite, "ties go to the first", test_ties_go_to_the_first);
   CU_add_test(suite, "offsets, transforms", test_offsets_and_transforms);
   CU_add_test(suite, "changed convex", test_changed_convex);
   CU_add_test(suite, "ellipsoid", test_ellipsoid_with_every_class);
