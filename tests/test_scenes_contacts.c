@@ -1,6 +1,7 @@
 /* The papers' cases with contacts, against their numbers. */
 #include <math.h>
 
+#include "host_rounding.h"
 #include "scene_testing.h"
 #include "scenes/painleve.h"
 
@@ -29,7 +30,7 @@ static void test_ellipse_sinks_only_unstabilised(void) {
 static void test_all_disks_come_to_lie_on_the_table(void) {
   scene_result *result = run("disks", "ah", 0);
   CU_ASSERT_EQUAL(result->counted, 21);
-  CU_ASSERT(result->infeasibility_late < 1e-12);
+  CU_ASSERT(result->infeasibility_late < of_host(1e-12, 2));
   CU_ASSERT(result->infeasibility_max > 1e-3); // there was something to mend
   CU_ASSERT(result->energy_end < result->energy_start);
   scene_result_destroy(result);
@@ -149,10 +150,14 @@ static void test_four_balls_meet_the_papers_table(void) {
       CU_ASSERT_DOUBLE_EQUAL(sweep->rows[i].errors[k] / paper, 1,
                              k == 2 ? 2e-4 : 0.012);
     }
-  CU_ASSERT_DOUBLE_EQUAL(sweep->rows[0].errors[0], 0.5050, 5e-5);
-  CU_ASSERT_DOUBLE_EQUAL(sweep->rows[0].errors[1], 0.2505, 1e-4);
-  CU_ASSERT_DOUBLE_EQUAL(sweep->rows[3].errors[0], 0.0700, 5e-5);
-  CU_ASSERT_DOUBLE_EQUAL(sweep->rows[3].errors[1], 0.0298, 1e-4);
+  /* a gap's rounding is a velocity over the step */
+  double first = 1 / sweep->rows[0].h, last = 1 / sweep->rows[3].h;
+  CU_ASSERT_DOUBLE_EQUAL(sweep->rows[0].errors[0], 0.5050,
+                         of_host(5e-5, first));
+  CU_ASSERT_DOUBLE_EQUAL(sweep->rows[0].errors[1], 0.2505,
+                         of_host(1e-4, first));
+  CU_ASSERT_DOUBLE_EQUAL(sweep->rows[3].errors[0], 0.0700, of_host(5e-5, last));
+  CU_ASSERT_DOUBLE_EQUAL(sweep->rows[3].errors[1], 0.0298, of_host(1e-4, last));
   scene_sweep_destroy(sweep);
 }
 

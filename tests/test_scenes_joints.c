@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "host_rounding.h"
 #include "scene_testing.h"
 
 static scene_result *run(const char *name, const char *scheme, double h,
@@ -32,8 +33,9 @@ static void test_unstabilised_pendulum_drifts(void) {
     const double *v = result->velocities + 2 * i;
     sum += 0.01 * (v[0] * v[0] + v[1] * v[1]);
   }
+  /* but for a few roundings of the place in 32 steps */
   CU_ASSERT_DOUBLE_EQUAL(result->infeasibilities[result->n_steps] / sum, 1,
-                         1e-10);
+                         of_host(1e-10, result->n_steps / 32.));
   scene_result_destroy(result);
 }
 
@@ -49,7 +51,7 @@ static void test_stabilised_pendulum_obeys_its_recurrence(void) {
     double expected = 0.01 * (v[0] * v[0] + v[1] * v[1]) - before * before;
     worst = fmax(worst, fabs(q[0] * q[0] + q[1] * q[1] - 1 - expected));
   }
-  CU_ASSERT(worst < 1e-11);
+  CU_ASSERT(worst < of_host(1e-11, 1));
   scene_result_destroy(result);
 }
 

@@ -2,6 +2,7 @@
  * answers. */
 #include <math.h>
 
+#include "host_rounding.h"
 #include "scene_testing.h"
 
 static void set(scene_settings *settings, const char *name, const char *value) {
@@ -11,8 +12,15 @@ static void set(scene_settings *settings, const char *name, const char *value) {
       ODE_MLCP_OK);
 }
 
+/* Errors go down to 1e-9 as steps get smaller, below what a pose in single precision
+ * is rounded by in each of them. */
+static bool orders_are_lost(void) {
+  return left_out_in_single("orders, and errors beside the papers'");
+}
+
 static void check_ratios(const scene_sweep *sweep, int kind, double low,
                          double high) {
+  if (host_is_single()) return; // see orders_are_lost
   for (int i = 1; i < sweep->n_rows; i++) {
     double ratio = sweep->rows[i].ratios[kind];
     CU_ASSERT(ratio > low && ratio < high);
@@ -21,6 +29,7 @@ static void check_ratios(const scene_sweep *sweep, int kind, double low,
 
 /* PAGT table 10.1: E_h, Theta_1 and Theta_2 at all seven step sizes. */
 static void test_double_pendulum_meets_the_papers_table(void) {
+  if (orders_are_lost()) return;
   scene_settings settings = test_settings("double-pendulum", "trapezoid");
   scene_sweep *sweep = test_sweep("double-pendulum", &settings);
   CU_ASSERT_EQUAL_FATAL(sweep->n_rows, 7);
@@ -63,8 +72,8 @@ static void test_corrected_double_pendulum_does_not_drift(void) {
   set(&settings, "erp", "1");
   scene_sweep *sweep = test_sweep("double-pendulum", &settings);
   for (int i = 0; i < sweep->n_rows; i++) {
-    CU_ASSERT(sweep->rows[i].errors[1] < 1e-10);
-    CU_ASSERT(sweep->rows[i].errors[2] < 1e-10);
+    CU_ASSERT(sweep->rows[i].errors[1] < of_host(1e-10, 1));
+    CU_ASSERT(sweep->rows[i].errors[2] < of_host(1e-10, 1));
   }
   scene_sweep_destroy(sweep);
 }
@@ -73,6 +82,7 @@ static void test_corrected_double_pendulum_does_not_drift(void) {
  * and table 10.2, which was made without. The paper's last row has the error of
  * its own reference in it. */
 static void test_block_sticks_and_slips_to_second_order(void) {
+  if (orders_are_lost()) return;
   static const char *schemes[] = {"trapezoid", "trapezoid-1"};
   scene_settings settings;
   scene_sweep *sweep;
@@ -107,11 +117,12 @@ static void test_total_variation_of_v_alpha_is_bounded(void) {
 static void test_inconsistent_joint_is_made_consistent(void) {
   scene_settings settings = test_settings("inconsistent-joint", "gap");
   scene_result *result = test_run("inconsistent-joint", &settings);
-  CU_ASSERT_DOUBLE_EQUAL(result->errors[1], 1e-3, 1e-12);
+  CU_ASSERT_DOUBLE_EQUAL(result->errors[1], 1e-3, of_host(1e-12, 0.1));
   scene_result_destroy(result);
   set(&settings, "approach", "off");
   result = test_run("inconsistent-joint", &settings);
-  CU_ASSERT_DOUBLE_EQUAL(result->errors[1], 2e-3 * 1 / 0.1, 1e-12);
+  CU_ASSERT_DOUBLE_EQUAL(result->errors[1], 2e-3 * 1 / 0.1,
+                         of_host(1e-12, 0.1));
   scene_result_destroy(result);
 }
 
@@ -139,7 +150,9 @@ static void test_carts_stay_bounded(void) {
       least = fmin(least, q[3] - q[0]);
       CU_ASSERT(q[3] - q[0] < 5 + 1e-5);
     }
-    if (i == 0) CU_ASSERT_DOUBLE_EQUAL(least, 4.96516, 1e-4);
+    /* a rounding of 5 m a step is as much there */
+    double noise = of_host(1e-4, 5 / 32. * result->n_steps);
+    if (i == 0) CU_ASSERT_DOUBLE_EQUAL(least, 4.96516, noise);
     if (i == 1) CU_ASSERT_DOUBLE_EQUAL(least, 4.99657, 1e-5);
     if (i == 4) CU_ASSERT_DOUBLE_EQUAL(least, 5, 1e-5);
     CU_ASSERT(result->errors[0] < range);
@@ -218,11 +231,11 @@ static void test_conserving_is_better_than_the_papers_tables(void) {
   scene_sweep *sweep = test_sweep("double-pendulum", &settings);
   check_ratios(sweep, 0, 3.6, 4.2);
   for (int i = 0; i < sweep->n_rows; i++) {
-    CU_ASSERT(sweep->rows[i].errors[1] < 1e-11);
-    CU_ASSERT(sweep->rows[i].errors[2] < 1e-11);
+    CU_ASSERT(sweep->rows[i].errors[1] < of_host(1e-11, 1));
+    CU_ASSERT(sweep->rows[i].errors[2] < of_host(1e-11, 10));
   }
   CU_ASSERT(sweep->rows[0].errors[0] < 0.3 * 2.38e-3);
-  CU_ASSERT(sweep->rows[6].errors[0] < 0.3 * 6.15e-7);
+  if (!orders_are_lost()) CU_ASSERT(sweep->rows[6].errors[0] < 0.3 * 6.15e-7);
   scene_sweep_destroy(sweep);
 
   static const struct {
@@ -252,13 +265,13 @@ static void test_mechanisms_keep_what_they_have(void) {
     scene_sweep *sweep = test_sweep(names[k], &settings);
     for (int i = 0; i < sweep->n_rows; i++) {
       const double *errors = sweep->rows[i].errors;
-      if (k < 3) CU_ASSERT(errors[1] < 1e-11);
-      CU_ASSERT(errors[3] < 1e-9);
+      if (k < 3) CU_ASSERT(errors[1] < of_host(1e-11, 1));
+      CU_ASSERT(errors[3] < of_host(1e-9, 10));
     }
     double ratio = sweep->rows[3].ratios[0];
     if (!(ratio > 3.8 && ratio < 4.2))
       fprintf(stderr, "%s: ratio %g\n", names[k], ratio);
-    CU_ASSERT(ratio > 3.8 && ratio < 4.2);
+    CU_ASSERT(host_is_single() || (ratio > 3.8 && ratio < 4.2));
     scene_sweep_destroy(sweep);
   }
 
@@ -286,10 +299,10 @@ static void test_bullets_bounce_when_they_hit(void) {
       settings.h = (double[]){0.02, 0.01, 0.0025}[i];
       scene_result *result = test_run("bullets", &settings);
       CU_ASSERT_EQUAL(result->counted, 0);
-      CU_ASSERT(result->errors[0] < cases[k].position);
+      CU_ASSERT(result->errors[0] < of_host(cases[k].position, 1));
       /* at the largest step what hits has not been let bounce yet */
       if (i > 0 || isfinite(cases[k].position))
-        CU_ASSERT(result->errors[1] < cases[k].velocity);
+        CU_ASSERT(result->errors[1] < of_host(cases[k].velocity, 100));
       scene_result_destroy(result);
     }
 }
@@ -301,8 +314,8 @@ static void test_a_crowd_slides_to_its_stops(void) {
     settings.h = 0.02;
     scene_result *result = test_run("sliding-crowd", &settings);
     CU_ASSERT(result->counted > 8 && result->counted < 24);
-    CU_ASSERT(result->errors[0] < 1e-9);
-    CU_ASSERT(result->errors[1] < 1e-8);
+    CU_ASSERT(result->errors[0] < of_host(1e-9, 1));
+    CU_ASSERT(result->errors[1] < of_host(1e-8, 10));
     scene_result_destroy(result);
   }
 }
@@ -331,9 +344,10 @@ static void test_the_reference_suite_converges(void) {
         error[half] = result->errors[0];
         scene_result_destroy(result);
       }
-      CU_ASSERT(error[1] < cases[i].most);
-      CU_ASSERT(error[0] >= cases[i].ratio * error[1]);
-      CU_ASSERT(cases[i].ratio > 0 || error[0] < cases[i].most);
+      double most = of_host(cases[i].most, 10); // places up to 10 m off
+      CU_ASSERT(error[1] < most);
+      CU_ASSERT(host_is_single() || error[0] >= cases[i].ratio * error[1]);
+      CU_ASSERT(cases[i].ratio > 0 || error[0] < most);
     }
 }
 
