@@ -415,6 +415,39 @@ static void test_small_steps_leave_no_tree(void) {
   CU_ASSERT_EQUAL(n_left, 0);
 }
 
+/* Where nothing refutes a mode, no simplex step is taken between one and the next: what
+ * working them out costs ends the tree all the same. */
+static void test_trees_end_with_their_work(void) {
+  test_random random = {23};
+  const long MOST = 50;
+  int n_trees = 0;
+  for (int k = 0; k < 6; k++) {
+    collision collision;
+    make_collision(&collision, &random, 4 + k % 2, 1);
+    ode_mlcp_impact *impact = make_impact(&collision.problem);
+    const impact_island *island = &impact->islands[0];
+    const contact_space *space = &island->space;
+    size_t n = (size_t)space->n_rows, m = (size_t)space->n_contacts;
+    double *y = calloc(n + m, sizeof *y);
+    double *scratch = malloc(contact_search_scratch(space) * sizeof *scratch);
+    contact_tree tree = {0};
+    CU_ASSERT_FATAL(y != NULL && scratch != NULL);
+    CU_ASSERT_FATAL(contact_tree_open(&tree, space, 1, &memory_from_malloc));
+    for (size_t i = 0; i < m; i++) y[n + i] = 1e-13;
+    contact_tree_ask(&tree, y);
+    long pivots;
+    n_trees += !contact_search_grow(space, island->search_start, y, y + n,
+                                    1e-9 * space->scale, MOST, scratch, &tree,
+                                    &pivots);
+    CU_ASSERT(pivots < 12 * MOST);
+    contact_tree_close(&tree);
+    free(scratch);
+    free(y);
+    ode_mlcp_impact_destroy(impact);
+  }
+  CU_ASSERT(n_trees > 0); // that did not come to their end
+}
+
 /* Where the programs of a climb to a set's ends say that caps lead, with no step solved,
  * is where steps lead, further than the sample before. */
 static void test_climbs_foretell_steps(void) {
@@ -622,6 +655,7 @@ int main(int argc, char **argv) {
       {"the search misses nothing", test_search_misses_nothing},
       {"trees are the table", test_trees_are_the_table},
       {"small steps leave no tree", test_small_steps_leave_no_tree},
+      {"trees end with their work", test_trees_end_with_their_work},
       {"climbs foretell steps", test_climbs_foretell_steps},
       {"no sample is lost", test_no_sample_is_lost},
       {"long searches end", test_long_searches_end},

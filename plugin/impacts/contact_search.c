@@ -507,6 +507,10 @@ static bool is_interrupted(search *s) {
   return found->stopped;
 }
 
+static bool is_spent(const search *s) {
+  return s->pivots > s->max_pivots || s->renewing > RENEWING * s->max_pivots;
+}
+
 /* Is there a point within all bounds? It is then where the dictionary is. */
 static bool is_feasible(search *s) {
   for (int step = 0;; step++) {
@@ -545,8 +549,8 @@ static bool is_feasible(search *s) {
         compute_values(s);
       continue;
     }
-    if (++s->pivots > s->max_pivots || s->renewing > RENEWING * s->max_pivots ||
-        is_interrupted(s)) {
+    s->pivots++;
+    if (is_spent(s) || is_interrupted(s)) {
       s->cut_short = true;
       return false;
     }
@@ -1123,7 +1127,7 @@ static void grow_branch(search *s, int state) {
                   : contact_tree_add_mode(tree, decided_mode(s));
     s->no_memory = to == CONTACT_TREE_UNKNOWN;
     if (row < 0) s->renewing += mode_work(s);
-    s->cut_short = tree->n_nodes > MOST_NODES;
+    s->cut_short = tree->n_nodes > MOST_NODES || is_spent(s);
     contact_tree_at(tree, s->node)->to[state] = to;
   }
   if (to < 0) return;
