@@ -1,6 +1,7 @@
 /* What can be asked about a step's events and energies: the bodies, contacts and
  * stops of an event, the energy of springs, the work of forces. */
 #include "host_rounding.h"
+#include "schemes/event_log.h"
 #include "scheme_scene.h"
 
 /** The one contact of the last step's first event. */
@@ -141,6 +142,29 @@ static void test_energies_add_up(void) {
   scene_close(&s);
 }
 
+/* Islands log one after the other: afterwards events go by time, those at one time by
+ * island, and an island's own as they were logged. One event needs no order. */
+static void test_islands_events_go_by_time(void) {
+  logged_event events[] = {
+      {.event = {.time = 0.3, .n_contacts = 3}, .island = 0, .first = 0},
+      {.event = {.time = 0.1, .n_contacts = 2}, .island = 2, .first = 3},
+      {.event = {.time = 0.1, .n_contacts = 1}, .island = 1, .first = 5},
+      {.event = {.time = 0.1, .n_contacts = 4}, .island = 2, .first = 6}};
+  const unsigned order[] = {1, 2, 4, 3}; // their contacts name them
+  event_log log = {.events = events, .n = 4};
+  ode_mlcp_event event;
+  event_log_sort(&log);
+  for (int i = 0; i < 4; i++) {
+    CU_ASSERT(event_log_get(&log, i, &event));
+    CU_ASSERT_EQUAL(event.n_contacts, order[i]);
+  }
+  CU_ASSERT_FALSE(event_log_get(&log, 4, &event));
+  event_log_drop(&log, 2);
+  CU_ASSERT_EQUAL(log.n, 2);
+  CU_ASSERT(event_log_get(&log, 1, &event));
+  CU_ASSERT_EQUAL(event.time, 0.3);
+}
+
 int main(void) {
   static const CU_TestInfo tests[] = {
       {"a collision names its bodies", test_a_collision_names_its_bodies},
@@ -149,6 +173,7 @@ int main(void) {
       {"a stop that is reached names its joint",
        test_a_stop_that_is_reached_names_its_joint},
       {"energies add up", test_energies_add_up},
+      {"islands' events go by time", test_islands_events_go_by_time},
       CU_TEST_INFO_NULL};
   dInitODE2(0);
   int result = run_tests("schemes: what events and energies tell", tests);

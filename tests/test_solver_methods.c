@@ -458,6 +458,31 @@ static void test_continuation_with_half_a_slide(void) {
   }
 }
 
+/* Boxes that move, with friction, from nothing: what continuation does not solve it
+ * gives up at steps that stay short, so that trying costs little. */
+static void test_continuation_of_moving_boxes(void) {
+  enum { SEEDS = 12, MOST = 2, DEAREST = 30 };
+  int n_solved = 0;
+  for (int n = 1; n <= MOST; n++)
+    for (unsigned seed = 0; seed < SEEDS; seed++) {
+      test_problem problem;
+      fast_work work;
+      problem_init(&problem);
+      problem_make_heap(&problem, n, seed, 0.5, 4);
+      for (int r = 0; r < problem.mlcp.n_rows; r++)
+        problem.rows[r].bias = fmax(problem.rows[r].bias, 0);
+      open_work(&work, &problem.mlcp);
+      fast_work_evaluate(&work);
+      bool solved = fast_continuation_solve(&work, true);
+      CU_ASSERT_EQUAL(solved, work.residual <= work.target);
+      CU_ASSERT(work.factorisations <= DEAREST);
+      n_solved += solved;
+      close_work(&work);
+      problem_release(&problem);
+    }
+  CU_ASSERT(n_solved >= MOST * SEEDS * 3 / 4);
+}
+
 /* An interior point alone, with motors that reach their high limit, their low one, and
  * none: v = 1 + p, so that p = -1 if it may. */
 static void test_interior_of_motors(void) {
@@ -670,6 +695,7 @@ int main(void) {
       {"continuation of a tower", test_continuation_of_a_tower},
       {"continuation with friction", test_continuation_with_friction},
       {"continuation with half a slide", test_continuation_with_half_a_slide},
+      {"continuation of moving boxes", test_continuation_of_moving_boxes},
       {"interior of motors", test_interior_of_motors},
       {"active set of a tower", test_active_set_of_a_tower},
       {"locked at any speed", test_locked_at_any_speed},

@@ -131,6 +131,31 @@ static void test_dumps_are_what_was_solved(void) {
   expect_dump_of("pit-40-moving");
 }
 
+/* Worlds are counted as they are attached, and all but the first of a program have
+ * their number in the names. */
+static void test_worlds_are_told_apart(void) {
+  scene *scenes[2];
+  long numbers[2] = {0};
+  for (int i = 0; i < 2; i++) {
+    scenes[i] = scene_wall(1);
+    CU_ASSERT_EQUAL(ode_mlcp_attach(scenes[i]->world, NULL), ODE_MLCP_OK);
+  }
+  for (int i = 0; i < 2; i++) {
+    CU_ASSERT_EQUAL(ode_mlcp_dump(work, ODE_MLCP_DUMP_ALL), ODE_MLCP_OK);
+    scene_step(scenes[i], dWorldStep, 0.01);
+    ode_mlcp_dump(NULL, ODE_MLCP_DUMP_ALL);
+    DIR *listing = opendir(work);
+    for (struct dirent *found; (found = readdir(listing)) != NULL;)
+      if (found->d_name[0] != '.')
+        CU_ASSERT_EQUAL(sscanf(found->d_name, "world-%ld-", &numbers[i]), 1);
+    closedir(listing);
+    empty_work();
+  }
+  CU_ASSERT(numbers[0] > 1);
+  CU_ASSERT_EQUAL(numbers[1], numbers[0] + 1);
+  for (int i = 0; i < 2; i++) scene_destroy(scenes[i]);
+}
+
 static void test_newest_stay(void) {
   int count;
   CU_ASSERT_EQUAL(ode_mlcp_dump(work, ODE_MLCP_DUMP_ALL), ODE_MLCP_OK);
@@ -210,6 +235,7 @@ int main(void) {
   const CU_TestInfo tests[] = {
       {"results do not change", test_results_do_not_change},
       {"dumps are what was solved", test_dumps_are_what_was_solved},
+      {"worlds are told apart", test_worlds_are_told_apart},
       {"the newest stay", test_newest_stay},
       {"slow is against the median", test_slow_is_against_the_median},
       {"degraded is against the tolerance",
