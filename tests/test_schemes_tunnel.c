@@ -676,8 +676,7 @@ static void test_what_is_held_gains_no_energy(void) {
       double worst = 0;
       for (int i = 0; i < 4 * count; i++)
         worst = fmax(worst, gain_while_held(schemes[k], kind, i, &n_held));
-      /* conserving takes the inertia where the whole turn ends */
-      const double bound = k == 3 && kind == 2 ? 0.03 : 1e-3;
+      const double bound = 1e-3;
       if (!(worst <= bound))
         fprintf(stderr, "%s, %d: gains %g, %d steps\n", schemes[k], kind, worst,
                 n_held);

@@ -622,11 +622,15 @@ static bool is_without_joints(const event_state *w) {
   return !held;
 }
 
-/* True if the step that was tried has more energy of motion at its end than it began
- * with and known forces brought. */
+/* True if the step that was tried has more energy of motion at its end, with what
+ * the projection holds (46), than it began with and known forces brought. */
 static bool gains_energy(const event_state *w, double h) {
   const double ROUNDING = 1e-9;
-  double before = conserving_energy(&w->s, &w->now), work = 0;
+  double before = conserving_energy(&w->s, &w->now, w->now.v) +
+                  conserving_energy(&w->s, &w->now, w->now.carry);
+  double after = conserving_energy(&w->s, &w->next, w->next.v) +
+                 conserving_energy(&w->s, &w->next, w->next.carry);
+  double work = 0;
   for (int b = 0; b < w->s.home.n_bodies; b++) {
     const host_body *body = &w->s.home.bodies[b];
     const double *v = w->now.v + 6 * b, *v1 = w->next.v + 6 * b;
@@ -636,7 +640,7 @@ static bool gains_energy(const event_state *w, double h) {
               body->force[3 + i] * h / 2 * (v[3 + i] + v1[3 + i]);
   }
   double most = before + work + ROUNDING * (before + fabs(work));
-  return !(conserving_energy(&w->s, &w->next) <= most);
+  return !(after <= most);
 }
 
 /* A step of the size, or of half, a quarter .. of it: one that settles. Where the

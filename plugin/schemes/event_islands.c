@@ -390,6 +390,8 @@ static void committed(void *state) {
     real_read(m->v, dBodyGetLinearVel(end->id), 3);
     real_read(m->v + 3, dBodyGetAngularVel(end->id), 3);
     memcpy(m->carry, end->carry, sizeof m->carry);
+    world_pose_turn_along(&w->poses[b], &m->pose,
+                          m->carry + 3); /* of what was held */
   }
   if (w->n_body_memory > 1)
     qsort(w->bodies, (size_t)w->n_body_memory, sizeof *w->bodies,

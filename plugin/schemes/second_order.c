@@ -16,7 +16,9 @@ bool second_order_reserve(second_order *s) {
           ARENA_TAKE(arena, s->force, 6 * n) &&
           ARENA_TAKE(arena, s->k_q, 36 * n) &&
           ARENA_TAKE(arena, s->k_v, 36 * n) && ARENA_TAKE(arena, s->stiff, n) &&
+          ARENA_TAKE(arena, s->gyroscopic, 9 * n) &&
           ARENA_TAKE(arena, s->rows, s->step->forces->n_springs) &&
+          ARENA_TAKE(arena, s->soft_rows, 6 * s->home.n_joints) &&
           ARENA_TAKE(arena, s->u, 6 * n) &&
           ARENA_TAKE(arena, s->early, 6 * n) &&
           ARENA_TAKE(arena, s->loads, s->home.n_joints) &&
@@ -89,40 +91,34 @@ void second_order_find_stiff(second_order *s, const motion *from, double h) {
   }
 }
 
-/* out += factor [a]x, into the angular block of a 6 x 6 matrix. */
-static void add_cross(double out[36], double factor, const double a[3]) {
-  const double cross[9] = {0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0};
-  for (int i = 0; i < 9; i++)
-    out[6 * (3 + i / 3) + 3 + i % 3] += factor * cross[i];
-}
-
 /* The Jacobian of the gyroscopic torque -w x (I w): [I w]x - [w]x I, exact; or
  * its first term alone, which leaves M~ positive. */
-static void add_gyroscopic_jacobian(double out[36], double factor,
-                                    const host_body *body, const double w[3],
-                                    bool exact) {
-  double momentum[3];
-  mat3_apply(momentum, body->inertia, w);
-  add_cross(out, factor, momentum);
-  if (!exact) return;
-  for (int j = 0; j < 3; j++) {
-    double column[3] = {body->inertia[j], body->inertia[3 + j],
-                        body->inertia[6 + j]};
+static void gyroscopic_jacobian(double out[9], const host_body *body,
+                                const double w[3], bool exact) {
+  double L[3];
+  mat3_apply(L, body->inertia, w);
+  const double cross[9] = {0, -L[2], L[1], L[2], 0, -L[0], -L[1], L[0], 0};
+  memcpy(out, cross, sizeof cross);
+  for (int j = 0; j < 3 && exact; j++) {
+    const double column[3] = {body->inertia[j], body->inertia[3 + j],
+                              body->inertia[6 + j]};
     double turned[3];
     vec3_cross(turned, w, column);
-    for (int i = 0; i < 3; i++) out[6 * (3 + i) + 3 + j] -= factor * turned[i];
+    for (int i = 0; i < 3; i++) out[3 * i + j] -= turned[i];
   }
 }
 
 /* M~ of body b. What would take its positive definiteness away is left out. */
 static void build_mass(const second_order *s, const step_weights *weights,
                        const host_body *body, int b, const double w[3]) {
-  double *mass = s->mass + 36 * b;
+  double *mass = s->mass + 36 * b, *turning = s->gyroscopic + 9 * b;
   for (int leave_out = 0; leave_out < 2; leave_out++) {
-    host_body_mass(body, mass);
+    memset(turning, 0, 9 * sizeof *turning);
     if (s->home.bodies[b].gyroscopic)
-      add_gyroscopic_jacobian(mass, -weights->cv, body, w,
-                              s->rule->midpoint && !leave_out);
+      gyroscopic_jacobian(turning, body, w, s->rule->midpoint && !leave_out);
+    host_body_mass(body, mass);
+    for (int i = 0; i < 9; i++)
+      mass[6 * (3 + i / 3) + 3 + i % 3] -= weights->cv * turning[i];
     if (leave_out) break;
     for (int i = 0; i < 36; i++)
       mass[i] -=
@@ -326,6 +322,46 @@ bool second_order_aim(second_order *s, const world_snapshot *at,
   return turned;
 }
 
+/* J: of angular velocity w at a pose. */
+static double spin_energy(const host_body *home, const world_pose *pose,
+                          const double w[3]) {
+  const world_pose start = world_pose_of(home);
+  double in_home[3], momentum[3];
+  vec3_copy(in_home, w);
+  world_pose_turn_along(pose, &start, in_home);
+  mat3_apply(momentum, home->inertia, in_home);
+  return vec3_dot(momentum, in_home) / 2;
+}
+
+/* The inertia of a body turns with it from the middle, where the step has it, to the
+ * end. That does no work: w+ becomes as long as the energy at the start and the work
+ * of the step's torques over its mean turn make it, by a part of third order. Else a
+ * body that turns by radians gains some in each step. */
+static void turn_with_inertia(const second_order *s, const host_body *middle,
+                              int b, double h, const motion *from, motion *to) {
+  const double RESOLVED = 0.01; /* of its energy, in a step */
+  const host_body *home = &s->home.bodies[b];
+  const double *w = from->v + 6 * b + 3;
+  double *w_plus = to->v + 6 * b + 3, torque[3], change[3], mean[3];
+  double L[3], free[3], coupled[3];
+  if (!s->rule->midpoint || !home->gyroscopic) return;
+  for (int i = 0; i < 3; i++) {
+    change[i] = w_plus[i] - w[i];
+    mean[i] = (w_plus[i] + w[i]) / 2;
+  }
+  mat3_apply(torque, middle->inertia, change); /* times h; */
+  mat3_apply(L, middle->inertia, w);
+  vec3_cross(free, L, w); /* less the gyroscopic, which does no work itself */
+  mat3_apply(coupled, s->gyroscopic + 9 * b, change);
+  for (int i = 0; i < 3; i++) torque[i] -= h * (free[i] + coupled[i] / 2);
+  double energy =
+      spin_energy(home, &from->poses[b], w) + vec3_dot(torque, mean);
+  double now = spin_energy(home, &to->poses[b], w_plus);
+  if (now <= (1 + RESOLVED) * energy) return;
+  for (int i = 0; i < 3; i++) w_plus[i] *= sqrt(fmax(energy, 0) / now);
+  s->step->out->report.not_converged = 1;
+}
+
 static bool take_step(second_order *s, const motion *from, double h,
                       motion *to) {
   const scheme_step *step = s->step;
@@ -368,6 +404,7 @@ static bool take_step(second_order *s, const motion *from, double h,
       mean[i] = weights.move_v * v[i] + weights.move_v_plus * v_plus[i];
     }
     world_pose_move(&to->poses[b], &from->poses[b], mean, h);
+    if (!kinematic) turn_with_inertia(s, &at->bodies[b], b, h, from, to);
   }
   return true;
 }
@@ -461,22 +498,141 @@ static bool anything_to_correct(world_snapshot *at) {
   return any;
 }
 
+/* A turned body has another inertia about the axis it turns about: on a slender rod a
+ * thousand times as much. No correction may bring energy by that: the conserving
+ * scheme turns velocities with the body, the others keep their direction. */
+static void correct_body(const second_order *s, motion *to, int b,
+                         const double move[6], double h) {
+  const host_body *home = &s->home.bodies[b];
+  double *w = to->v + 6 * b + 3;
+  double before = spin_energy(home, &to->poses[b], w);
+  world_pose corrected;
+  world_pose_move(&corrected, &to->poses[b], move, h);
+  if (s->rule->conserves) {
+    world_pose_turn_along(&to->poses[b], &corrected, w);
+    world_pose_turn_along(&to->poses[b], &corrected, to->carry + 6 * b + 3);
+  } else {
+    double after = spin_energy(home, &corrected, w);
+    for (int i = 0; i < 3 && after > before; i++) w[i] *= sqrt(before / after);
+  }
+  to->poses[b] = corrected;
+}
+
+/* J M^-1 J' */
+static double diagonal(const world_snapshot *at, const int body[2],
+                       const double J[2][6]) {
+  double sum = 0, turned[3];
+  for (int side = 0; side < 2; side++) {
+    if (!world_is_dynamic(at, body[side])) continue;
+    const host_body *of = &at->bodies[body[side]];
+    mat3_apply(turned, of->inverse_inertia, J[side] + 3);
+    sum +=
+        vec3_dot(J[side], J[side]) / of->mass + vec3_dot(J[side] + 3, turned);
+  }
+  return sum;
+}
+
+/* The joint rows of a move, each with a compliance of so many times its diagonal. */
+static int soften_joints(second_order *s, const world_snapshot *at,
+                         double share) {
+  int n = 0;
+  for (int j = 0; j < at->n_joints; j++) {
+    if (at->joints[j].rows < 0) continue;
+    const host_joint_rows *joint = &at->joint_rows[at->joints[j].rows];
+    for (unsigned i = 0; i < joint->rows.count; i++) {
+      if (joint->soft[i] || joint->rows.cfm[i] > at->cfm ||
+          !isinf(joint->rows.lo[i]) || !isinf(joint->rows.hi[i]))
+        continue;
+      extra_row *row = &s->soft_rows[n++];
+      memcpy(row->body, at->joints[j].body, sizeof row->body);
+      memcpy(row->J, joint->rows.J[i], sizeof row->J);
+      row->bias = -joint->correction[i];
+      row->compliance = share * diagonal(at, row->body, row->J);
+    }
+  }
+  return n;
+}
+
+/* The move, with n_soft joint rows that give way in place of the world's. */
+static bool solve_move(second_order *s, const world_snapshot *at, int n_soft) {
+  world_snapshot contacts_alone = *at;
+  contacts_alone.n_joints = contacts_alone.n_joint_rows = 0;
+  assembly_request request =
+      second_order_request(s, n_soft > 0 ? &contacts_alone : at,
+                           JOINT_LEVEL_MOVE, s->step->step_size);
+  request.erp = at->erp;
+  request.v = s->x_free;
+  request.extra = s->soft_rows;
+  request.n_extra = n_soft;
+  return assembly_solve(s->base.assembly, &request, s->step->out);
+}
+
+/* kg m^2: position errors as (10b) weighs them, ERP's share of each. */
+static double position_errors(const world_snapshot *at) {
+  double sum = 0, h = at->settings.step_size, J[2][6];
+  for (int j = 0; j < at->n_joints; j++) {
+    if (at->joints[j].rows < 0) continue;
+    const host_joint_rows *joint = &at->joint_rows[at->joints[j].rows];
+    for (unsigned i = 0; i < joint->rows.count; i++) {
+      double error = h * joint->correction[i];
+      if (error != 0)
+        sum +=
+            error * error / diagonal(at, at->joints[j].body, joint->rows.J[i]);
+    }
+  }
+  for (int k = 0; k < at->contacts.n; k++) {
+    const host_contact *point = &at->contacts.items[k].point;
+    double overlap = at->erp * (point->gap + at->surface_layer);
+    if (point->soft || overlap >= 0) continue;
+    world_contact_jacobian(&at->contacts, k, J);
+    sum += overlap * overlap / diagonal(at, point->body, J);
+  }
+  return sum;
+}
+
+/* rad: the largest turn of a move. */
+static double largest_turn(const second_order *s, double h) {
+  const double *x = assembly_x(s->base.assembly);
+  double most = 0;
+  for (int b = 0; b < s->home.n_bodies; b++)
+    if (!s->home.bodies[b].kinematic)
+      most = fmax(most, h * vec3_length(x + 6 * b + 3));
+  return most;
+}
+
 bool second_order_correct(second_order *s, world_snapshot *at, motion *to) {
   const scheme_step *step = s->step;
   double h = step->step_size;
   size_t n = (size_t)s->home.n_bodies;
   if (!(at->erp > 0) || !anything_to_correct(at)) return true;
+  /* rows hold for small turns: joints give way until none is larger, and what is
+   * larger still is shortened (10b) */
+  static const double SHARES[] = {1e-3, 0.1, 1, 10, 100};
+  const int N_SHARES = sizeof SHARES / sizeof SHARES[0];
+  const double MOST_TURN = 0.5; /* rad */
   memset(s->x_free, 0, 6 * n * sizeof *s->x_free);
-  assembly_request request = second_order_request(s, at, JOINT_LEVEL_MOVE, h);
-  request.erp = at->erp;
-  request.v = s->x_free;
-  if (!assembly_solve(s->base.assembly, &request, step->out)) return false;
-  for (int b = 0; b < s->home.n_bodies; b++) {
-    world_pose corrected;
-    if (s->home.bodies[b].kinematic) continue;
-    world_pose_move(&corrected, &to->poses[b],
-                    assembly_x(s->base.assembly) + 6 * b, h);
-    to->poses[b] = corrected;
+  if (!solve_move(s, at, 0)) return false;
+  double turn = largest_turn(s, h);
+  bool turns_far = !(turn <= MOST_TURN);
+  for (int i = 0; i < N_SHARES && !(turn <= MOST_TURN); i++) {
+    int n_soft = soften_joints(s, at, SHARES[i]);
+    if (n_soft == 0) break;
+    if (!solve_move(s, at, n_soft)) return false;
+    turn = largest_turn(s, h);
   }
+  double part = turn > MOST_TURN ? MOST_TURN / turn : 1;
+  const double *x = assembly_x(s->base.assembly);
+  motion_copy(&s->ahead, to, s->home.n_bodies);
+  for (int b = 0; b < s->home.n_bodies; b++)
+    if (!s->home.bodies[b].kinematic)
+      correct_body(s, &s->ahead, b, x + 6 * b, part * h);
+  if (turns_far) {
+    if (!second_order_look(s, &s->middle, &s->ahead, h)) return false;
+    if (!(position_errors(&s->middle) < position_errors(at))) {
+      step->out->report.corrections_left++;
+      return true;
+    }
+  }
+  motion_copy(to, &s->ahead, s->home.n_bodies);
   return true;
 }

@@ -20,6 +20,7 @@
 #include "stepper/dump.h"
 #include "stepper/island_threads.h"
 #include "stepper/process.h"
+#include "world/pose.h"
 #include "world/report.h"
 
 /* --- a world's stepper ------------------------------------------------------------ */
@@ -573,6 +574,26 @@ static bool solve_held_again(world_stepper *stepper) {
   return solved;
 }
 
+/* The velocity of a scheme of second order goes with the pose at the end of the step:
+ * on the way there a body has the same in its own frame, and no other energy. */
+static void turn_back(const world_stepper *stepper, int b,
+                      const double held[6]) {
+  body_result *result = &stepper->bodies[b];
+  const double h = stepper->step_size;
+  double whole[6];
+  host_body body;
+  world_pose end, at;
+  char message[160];
+  if (stepper->scheme->event == NULL ||
+      !host_body_read(&body, stepper->moved[b], 0, message, sizeof message))
+    return;
+  for (int k = 0; k < 6; k++)
+    whole[k] = result->v[k] + (result->moved ? result->motion[k] : 0);
+  world_pose_advance(&end, &body, whole, h);
+  world_pose_advance(&at, &body, held, h);
+  world_pose_turn_along(&end, &at, result->v + 3);
+}
+
 /* No body passes through another: what would is moved to where they meet, and the
  * next step finds the two in touch. */
 static bool hold_what_would_pass(world_stepper *stepper) {
@@ -599,10 +620,13 @@ static bool hold_what_would_pass(world_stepper *stepper) {
   bool solved = solve_held_again(stepper);
   for (int b = 0; b < n; b++) {
     body_result *result = &stepper->bodies[b];
+    double way[6];
     if (!(stepper->shares[b] < 1)) continue;
     for (int k = 0; k < 6; k++)
-      result->motion[k] =
-          stepper->shares[b] * stepper->u[6 * b + k] - result->v[k];
+      way[k] = stepper->shares[b] * stepper->u[6 * b + k];
+    turn_back(stepper, b, way);
+    if (!result->kinematic) set_velocity(stepper->moved[b], result->v);
+    for (int k = 0; k < 6; k++) result->motion[k] = way[k] - result->v[k];
     result->moved = true;
   }
   return solved;

@@ -109,3 +109,13 @@ void world_pose_velocity(double velocity[6], const host_body *body,
   }
   for (int i = 0; i < 3; i++) velocity[3 + i] = 2 * d[1 + i] / (d[0] * h);
 }
+
+void world_pose_turn_along(const world_pose *from, const world_pose *to,
+                           double x[3]) {
+  double turn[4], R[9], turned[3];
+  quaternion_between(turn, from->quaternion, to->quaternion);
+  quaternion_normalise(turn);
+  quaternion_to_rotation(R, turn);
+  mat3_apply(turned, R, x);
+  vec3_copy(x, turned);
+}

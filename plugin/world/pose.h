@@ -28,6 +28,11 @@ void world_pose_move_cayley(world_pose *out, const world_pose *q,
 void world_pose_advance(world_pose *out, const host_body *body,
                         const double velocity[6], double h);
 
+/** Turn x as a body turns from one pose to another: what it has in the body's frame
+ *  stays. */
+void world_pose_turn_along(const world_pose *from, const world_pose *to,
+                           double x[3]);
+
 /** The velocity with which that rule moves `body` to `to` in `h`. */
 void world_pose_velocity(double velocity[6], const host_body *body,
                          const world_pose *to, double h);
