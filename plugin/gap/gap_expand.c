@@ -216,21 +216,18 @@ typedef enum expand_end {
 static expand_end expand(polytope *grown, double scale, double *upper,
                          gap_direction *best) {
   const gap_core *a = grown->a, *b = grown->b;
-  double polish_below = 0.1 * scale;
   while (grown->n_points < MOST_POINTS) {
     int nearest = nearest_facet(grown);
     const facet *f = &grown->facets[nearest];
     if (f->d > 0) *upper = fmin(*upper, -f->d);
 
-    double n[3], w[3];
+    double n[3], w[3], before = best->separation;
     vec3_negate(n, f->n);
     gap_direction_try(a, b, n, best);
+    /* the best so far is the highest point of its surroundings: these are others */
+    if (best->separation > before) gap_polish(a, b, n, scale, best);
     furthest_difference(a, b, f->n, w);
     double growth = vec3_dot(f->n, w) - f->d;
-    if (growth < polish_below) {
-      gap_polish(a, b, n, scale, best);
-      polish_below = growth / 30;
-    }
     if (*upper - best->separation <= close_enough * scale) return EXPAND_CLOSED;
     if (!(growth > 1e-15 * scale) || !grow(grown, nearest, w))
       return EXPAND_BROKEN;
@@ -243,12 +240,10 @@ double gap_expand(const gap_core *a, const gap_core *b, double scale,
   polytope grown;
   grown.a = a;
   grown.b = b;
-  double upper = INFINITY, n[3];
+  double upper = INFINITY;
   expand_end end = EXPAND_BROKEN;
   // another start meets other roundings
   for (int axis = 0; axis < 3 && end == EXPAND_BROKEN; axis++)
     if (start(&grown, axis)) end = expand(&grown, scale, &upper, best);
-  vec3_copy(n, best->n);
-  gap_polish(a, b, n, scale, best);
   return upper;
 }
