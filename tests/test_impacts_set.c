@@ -331,6 +331,31 @@ static void test_searches_end_with_their_work(void) {
   ode_mlcp_impact_destroy(impact);
 }
 
+/* A sample has one end: to have all of them is to have any. The first is another one
+ * where a rule decides otherwise than chance. */
+static void test_a_sample_has_one_end(void) {
+  static const char *const names[] = {"disk-stack", "compass-gait"};
+  static const ode_mlcp_impact_select selects[] = {
+      ODE_MLCP_IMPACT_RANDOM, ODE_MLCP_IMPACT_ALL, ODE_MLCP_IMPACT_FIRST};
+  int n_others = 0;
+  for (int k = 0; k < 2; k++) {
+    ready *it = open_example(names[k]);
+    for (uint64_t sample = 0; sample < 40; sample++) {
+      double v[3][MOST_VELOCITIES] = {{0}};
+      for (int i = 0; i < 3; i++) {
+        it->options.select = selects[i];
+        CU_ASSERT_EQUAL(
+            ode_mlcp_impact_sim(it->impact, &it->options, sample, v[i], NULL),
+            ODE_MLCP_IMPACT_DONE);
+      }
+      CU_ASSERT(memcmp(v[0], v[1], sizeof v[0]) == 0);
+      n_others += memcmp(v[0], v[2], sizeof v[0]) != 0;
+    }
+    close_example(it);
+  }
+  CU_ASSERT(n_others > 0);
+}
+
 static void test_an_interrupt_keeps_what_was_done(void) {
   ready *it = open_example("rocking-block");
   ode_mlcp_impact_set whole, part;
@@ -702,6 +727,7 @@ int main(void) {
       {"methods agree", test_methods_agree},
       {"nothing unfinished is an outcome",
        test_nothing_unfinished_is_an_outcome},
+      {"a sample has one end", test_a_sample_has_one_end},
       {"an interrupt keeps what was done",
        test_an_interrupt_keeps_what_was_done},
       {"a distribution of one's own", test_a_distribution_of_ones_own},
