@@ -184,9 +184,14 @@ static void test_drawn_references_are_near_the_runs(void) {
     const char *name;
     bool velocities;
     int first; /* coordinate that is drawn */
-  } cases[] = {{"double-pendulum", false, 0}, {"gyroscope", true, 3}};
-  for (int k = 0; k < 2; k++) {
+  } cases[] = {{"double-pendulum", false, 0}, {"gyroscope", true, 3},
+               {"pendulum", false, 0},        {"incline", false, 0},
+               {"stick-slip", false, 0},      {"bullets", false, 0},
+               {"sliding-crowd", false, 0},   {"bouncing-ball", false, 0}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     scene_settings settings = test_settings(cases[k].name, "trapezoid");
+    settings.h = fmin(settings.h, 0.01);
+    settings.time = fmin(settings.time, 5);
     scene_result *result = test_run(cases[k].name, &settings);
     CU_ASSERT_FATAL(result->exact != NULL);
     const double *values =
@@ -195,12 +200,13 @@ static void test_drawn_references_are_near_the_runs(void) {
     for (long row = 0; row <= result->n_steps; row++)
       for (int i = 0; i < SCENE_EXACT; i++) {
         double exact = result->exact[row * SCENE_EXACT + i];
+        if (isnan(result->exact[i])) continue; // is not drawn
         double is = values[row * result->n_positions + cases[k].first + i];
         worst = fmax(worst, isfinite(exact) ? fabs(is - exact) : 1);
         range = fmax(range, fabs(exact - result->exact[i]));
       }
     CU_ASSERT(worst < 3e-3);
-    CU_ASSERT(range > 0.5); /* there is something to be near to */
+    CU_ASSERT(range > 100 * worst); /* there is something to be near to */
     scene_result_destroy(result);
   }
 }
