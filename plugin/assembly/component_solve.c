@@ -232,6 +232,11 @@ static bool has_no_answer(const solver_report *solve) {
          !(solve->stopped && solve->residual <= NEAR);
 }
 
+/* True if there is an answer, which may miss its tolerance. */
+static bool has_velocities(const solver_report *solve) {
+  return solver_succeeded(solve->status) || solve->status == SOLVER_DEGRADED;
+}
+
 double component_solve_budget(const assembly *a) {
   double share = a->request.budget_share;
   return a->request.options->budget * (share > 0 ? share : 1);
@@ -255,7 +260,7 @@ bool component_solve(assembly *a, component_problem *c) {
   /* bodies locked by friction may have no velocities that undo their errors, or
    * bounce, but there are always some that do not deepen them */
   while ((has_no_answer(&solve) && ask_less(c, &solve)) ||
-         (solver_succeeded(solve.status) && corrections_pop(a, c) &&
+         (has_velocities(&solve) && corrections_pop(a, c) &&
           leave_out(c, false))) {
     solver_report again =
         component_solve_once(a, c, &c->problem, false, &c->solution);
