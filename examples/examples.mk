@@ -22,9 +22,9 @@ examples_grasp_grasp_CPPFLAGS = $(EXAMPLE_FLAGS)
 examples_grasp_grasp_LDADD = $(EXAMPLE_LIBS)
 examples: ode-mlcp demos/play/play $(EXAMPLES)
 	$(AM_V_GEN)$(srcdir)/examples/run .
-.PHONY: examples
 TESTS += tests/test_examples.sh tests/test_python_module.sh
 endif HAVE_HOST
+.PHONY: examples
 EXTRA_DIST += examples/README.md examples/run examples/notebook.ipynb \
   examples/run-notebook examples/swap/README.md examples/swap/run \
   examples/compare examples/wall/README.md examples/wall/run \

@@ -12,7 +12,6 @@ check_PROGRAMS += $(all_cases)
 TESTS += tests/test_demos_cases.sh
 cases: ode-mlcp $(all_cases)
 	$(srcdir)/demos/cases/run --update .
-.PHONY: cases
 demos_cases_slope_SOURCES = demos/cases/slope.c demos/cases/case.h
 demos_cases_slope_CPPFLAGS = $(HOST_CFLAGS)
 demos_cases_slope_LDADD = -lm
@@ -66,3 +65,4 @@ EXTRA_demos_cases_bounce_DEPENDENCIES = lib/libode.so
 case_linking = -Wl,--no-as-needed \
   -Wl,-rpath,$(abs_builddir)/lib -Llib -Wl,-lode
 endif HAVE_HOST
+.PHONY: cases
