@@ -132,7 +132,7 @@ static void test_bad_files(void) {
   char message[200];
   CU_ASSERT_FALSE(
       reads("%%MatrixMarket matrix coordinate real general\n"
-            "2 2 999999999999\n1 1 1\n",
+            "2 2 999999999\n1 1 1\n",
             2, 2, NULL, message));
   CU_ASSERT_PTR_NOT_NULL(strstr(message, "file ends"));
 

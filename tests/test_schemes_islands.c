@@ -65,7 +65,7 @@ static void add_others(scene *s, int n, double z) {
   }
 }
 
-static unsigned long hash_bits(unsigned long hash, const dReal x[], int n) {
+static uint64_t hash_bits(uint64_t hash, const dReal x[], int n) {
   for (int i = 0; i < n; i++) {
     uint64_t bits;
     memcpy(&bits, &x[i], sizeof bits);
@@ -75,15 +75,15 @@ static unsigned long hash_bits(unsigned long hash, const dReal x[], int n) {
 }
 
 /* Hash of all poses and velocities of what is watched. */
-static unsigned long run_watched(const char *scheme, const char *more,
-                                 int before, int after, int *transitions) {
+static uint64_t run_watched(const char *scheme, const char *more, int before,
+                            int after, int *transitions) {
   scene s;
   dBodyID watched[WATCHED];
   open_with(&s, scheme, more);
   add_others(&s, before, 20);
   add_watched(&s, watched);
   add_others(&s, after, -40);
-  unsigned long hash = 0xcbf29ce484222325u;
+  uint64_t hash = 0xcbf29ce484222325u;
   *transitions = 0;
   for (int i = 0; i < 40; i++) {
     ode_mlcp_report report;
@@ -105,8 +105,8 @@ static void test_nothing_elsewhere_changes_a_bit(void) {
   for (int i = 0; i < N_SCHEMES; i++)
     for (int k = 0; k < 3; k++) {
       int alone, crowded;
-      unsigned long expected = run_watched(SCHEMES[i], more[k], 0, 0, &alone);
-      unsigned long found = run_watched(SCHEMES[i], more[k], 4, 3, &crowded);
+      uint64_t expected = run_watched(SCHEMES[i], more[k], 0, 0, &alone);
+      uint64_t found = run_watched(SCHEMES[i], more[k], 4, 3, &crowded);
       CU_ASSERT(alone > 0 && crowded > alone);
       if (found != expected)
         fprintf(stderr, "%s %s: not the same bits\n", SCHEMES[i], more[k]);

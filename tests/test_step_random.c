@@ -958,7 +958,9 @@ static int scheme_of(long seed, int only) {
 static void run_worlds(tally *sums, long to, unsigned seconds, int only) {
   static memory_source source;
 #ifndef __SANITIZE_ADDRESS__ /* which maps all there is */
-  const struct rlimit most = {4ull << 30, 4ull << 30};
+  // 4 GB, or 3 of the 4 that 32 bits address
+  const rlim_t room = sizeof(void *) > 4 ? (rlim_t)1 << 31 : (rlim_t)3 << 29;
+  const struct rlimit most = {2 * room, 2 * room};
   setrlimit(RLIMIT_AS, &most);
 #endif
   source = failing_memory_source(&memory);
