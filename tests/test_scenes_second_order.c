@@ -272,7 +272,9 @@ static void test_mechanisms_keep_what_they_have(void) {
     for (int i = 0; i < sweep->n_rows; i++) {
       const double *errors = sweep->rows[i].errors;
       if (k < 3) CU_ASSERT(errors[1] < of_host(1e-11, 1));
-      CU_ASSERT(errors[3] < of_host(1e-9, 10));
+      /* a rounding a step is not taken back */
+      double noise = settings.time / sweep->rows[i].h / 32;
+      CU_ASSERT(errors[3] < of_host(1e-9, fmax(10, noise)));
     }
     double ratio = sweep->rows[3].ratios[0];
     if (!(ratio > 3.8 && ratio < 4.2))
