@@ -480,6 +480,13 @@ void second_order_load(second_order *s, world_snapshot *at,
 
 /* --- position errors ------------------------------------------------------ */
 
+static bool has_joint_errors(const world_snapshot *at) {
+  for (int i = 0; i < at->n_joint_rows; i++)
+    for (unsigned r = 0; r < at->joint_rows[i].rows.count; r++)
+      if (at->joint_rows[i].correction[r] != 0) return true;
+  return false;
+}
+
 static bool anything_to_correct(world_snapshot *at) {
   bool any = false;
   for (int k = 0; k < at->contacts.n; k++) {
@@ -492,10 +499,7 @@ static bool anything_to_correct(world_snapshot *at) {
     any |= contact->active &&
            (contact->held ? point->gap != 0 : -point->gap - layer > 0);
   }
-  for (int i = 0; i < at->n_joint_rows; i++)
-    for (unsigned r = 0; r < at->joint_rows[i].rows.count; r++)
-      any |= at->joint_rows[i].correction[r] != 0;
-  return any;
+  return any || has_joint_errors(at);
 }
 
 /* A turned body has another inertia about the axis it turns about: on a slender rod a
@@ -600,6 +604,63 @@ static double largest_turn(const second_order *s, double h) {
   return most;
 }
 
+/* J: of velocities v at the poses of `at`. */
+static double energy_of(const second_order *s, const motion *at,
+                        const double v[]) {
+  double sum = 0;
+  for (int b = 0; b < s->home.n_bodies; b++) {
+    const host_body *home = &s->home.bodies[b];
+    const double *of = v + 6 * b;
+    if (!home->kinematic)
+      sum += home->mass * vec3_dot(of, of) / 2 +
+             spin_energy(home, &at->poses[b], of + 3);
+  }
+  return sum;
+}
+
+/* J: the work of a move against weights and the program's forces. */
+static double work_of_move(const second_order *s, const motion *from,
+                           const motion *to) {
+  double work = 0;
+  for (int b = 0; b < s->home.n_bodies; b++)
+    for (int i = 0; i < 3 && !s->home.bodies[b].kinematic; i++)
+      work -= s->home.bodies[b].force[i] *
+              (to->poses[b].position[i] - from->poses[b].position[i]);
+  return work;
+}
+
+/* Take energy from the velocities of all bodies alike, which stay such as joints and
+ * contacts allow. */
+static void take_energy(const second_order *s, motion *to, double energy,
+                        double of) {
+  double part = energy < of ? sqrt(1 - energy / of) : 0;
+  for (int b = 0; b < s->home.n_bodies; b++)
+    for (int i = 6 * b; i < 6 * b + 6 && !s->home.bodies[b].kinematic; i++) {
+      to->v[i] *= part;
+      to->carry[i] *= part;
+    }
+}
+
+/* Where bodies end that move by u for h. */
+static void move_bodies(second_order *s, const motion *from, const double u[],
+                        double h, motion *to) {
+  motion_copy(to, from, s->home.n_bodies);
+  for (int b = 0; b < s->home.n_bodies; b++)
+    if (!s->home.bodies[b].kinematic) correct_body(s, to, b, u + 6 * b, h);
+}
+
+/* Under `conserving` a move of jointed bodies against weights takes its work from their
+ * velocities, and goes as far as these can pay. What is free is moved about its centre of
+ * mass, which takes none. */
+static void pay_for_move(second_order *s, const motion *from, const double u[],
+                         double h, motion *to) {
+  double work = work_of_move(s, from, to);
+  if (!(work > 0)) return;
+  double has = energy_of(s, to, to->v) + energy_of(s, to, to->carry);
+  if (work > has) move_bodies(s, from, u, has / work * h, to);
+  take_energy(s, to, work, has);
+}
+
 bool second_order_correct(second_order *s, world_snapshot *at, motion *to) {
   const scheme_step *step = s->step;
   double h = step->step_size;
@@ -622,10 +683,7 @@ bool second_order_correct(second_order *s, world_snapshot *at, motion *to) {
   }
   double part = turn > MOST_TURN ? MOST_TURN / turn : 1;
   const double *x = assembly_x(s->base.assembly);
-  motion_copy(&s->ahead, to, s->home.n_bodies);
-  for (int b = 0; b < s->home.n_bodies; b++)
-    if (!s->home.bodies[b].kinematic)
-      correct_body(s, &s->ahead, b, x + 6 * b, part * h);
+  move_bodies(s, to, x, part * h, &s->ahead);
   if (turns_far) {
     if (!second_order_look(s, &s->middle, &s->ahead, h)) return false;
     if (!(position_errors(&s->middle) < position_errors(at))) {
@@ -633,6 +691,8 @@ bool second_order_correct(second_order *s, world_snapshot *at, motion *to) {
       return true;
     }
   }
+  if (s->rule->conserves && has_joint_errors(at))
+    pay_for_move(s, to, x, part * h, &s->ahead);
   motion_copy(to, &s->ahead, s->home.n_bodies);
   return true;
 }
