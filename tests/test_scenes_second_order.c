@@ -175,6 +175,13 @@ static void test_ball_bounces_as_it_should(void) {
     CU_ASSERT(result->errors[1] < 1e-6);
     scene_result_destroy(result);
   }
+  /* a scheme of first order does not rise as high, which is seen */
+  scene_settings settings = test_settings("bouncing-ball", "ah");
+  settings.restitution = 0.8;
+  scene_result *result = test_run("bouncing-ball", &settings);
+  CU_ASSERT(result->errors[0] > 1e-3);
+  CU_ASSERT(result->errors[1] > 1e-3);
+  scene_result_destroy(result);
 }
 
 /* The reference that pictures draw: near the run at all times, not at its end
