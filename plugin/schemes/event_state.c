@@ -26,7 +26,8 @@ bool event_try(event_state *w, double h) {
   second_order *s = &w->s;
   const step_rule *rule = s->rule;
   if (!rule->take(s, &w->now, h, &w->next)) return false;
-  if (rule->conserves || assembly_stopped(s->base.assembly) == 0 ||
+  if (rule->conserves || !rule->midpoint ||
+      assembly_stopped(s->base.assembly) == 0 ||
       s->step->forces->first != NULL || s->step->forces->n_springs > 0)
     return true;
   event_report(w)->not_converged = 1;
