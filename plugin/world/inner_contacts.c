@@ -66,45 +66,74 @@ static bool ask(const inner_search *search, gap_context *gaps, dGeomID geom,
                    1) == 1;
 }
 
-/* True if `by`, which pushes the same geom of the same body, makes the contact at
- * `point` void. `side` is the side that is one solid; normals point out of it. */
-static bool is_covered(const inner_search *search, gap_context *gaps,
-                       const inner_contact *contact, const inner_contact *by,
-                       int side) {
-  double size = extent_of(contact->geom[!side]), normal[3], up[3], point[3];
-  size = fmin(size, extent_of(contact->geom[side]));
-  size = fmin(size, extent_of(by->geom[side]));
-  vec3_copy(point, contact->point[side]);
-  double level = LEVEL * size + hair_rounding(point), away = AWAY * size;
-  /* over an edge a probe that is rounded sideways looks aslant */
-  double tilt = LEVEL + hair_rounding(point) / away;
-  if (!(size > 0) || !isfinite(size) ||
-      !is_in_box(by->geom[side], point, level))
-    return false;
-  for (int i = 0; i < 3; i++) {
-    normal[i] = side == 1 ? contact->normal[i] : -contact->normal[i];
-    up[i] = side == 1 ? by->normal[i] : -by->normal[i];
-  }
-  if (same_normal(normal, up, real_rounding(ROUNDING))) return false;
+/* What two contacts of a geom with one solid have in common. */
+typedef struct neighbours {
+  const inner_contact *contact, *by;
+  int side;         /* the one that is one solid; normals point out of it */
+  double normal[3]; /* the contact's */
+  double level, away, tilt;
+} neighbours;
+
+/* True if `by` makes the contact void, the surface of its geom having the normal `up`
+ * over the contact's point. */
+static bool covers(const inner_search *search, gap_context *gaps,
+                   const neighbours *of, const double up[3]) {
+  const dGeomID own = of->contact->geom[of->side];
+  const dGeomID other = of->by->geom[of->side];
+  const double room = real_rounding(ROUNDING), away = of->away;
+  double point[3];
+  gap_contact found;
+  vec3_copy(point, of->contact->point[of->side]);
+  /* of what is sunk in, the surface above it is asked for */
+  double sunk = vec3_dot(up, of->by->point[of->side]) - vec3_dot(up, point);
+  if (sunk > 0) vec3_add_scaled(point, sunk, up);
 
   /* the neighbour holds the point ... */
-  gap_contact found;
-  dGeomSphereSetRadius(search->probe, 0.5 * away);
-  if (!ask(search, gaps, by->geom[side], point, up, away, level, &found))
+  if (!is_in_box(other, point, of->level) ||
+      !ask(search, gaps, other, point, up, away, of->level, &found))
     return false;
   /* ... and reaches beyond it along the normal ... */
   double depth = fmax(0.5 * away - found.gap, 0);
-  if (ask(search, gaps, by->geom[side], point, normal, away, level, &found) &&
-      same_normal(found.normal, normal, real_rounding(ROUNDING)))
+  if (ask(search, gaps, other, point, of->normal, away, of->level, &found) &&
+      same_normal(found.normal, of->normal, room))
     return false;
   /* ... and the contact's own geom is no step on it, and nearer to its normal than
    * to the contact's: of two that lie so near that each holds the other's point one
    * stays */
   vec3_add_scaled(point, depth, up);
-  if (!ask(search, gaps, contact->geom[side], point, up, away, level, &found))
-    return true;
+  if (!ask(search, gaps, own, point, up, away, of->level, &found)) return true;
   double off = apart(found.normal, up);
-  return off <= tilt && off < apart(found.normal, normal);
+  return off <= of->tilt && off < apart(found.normal, of->normal);
+}
+
+/* True if `by`, which pushes the same geom of the same body, makes the contact void. */
+static bool is_covered(const inner_search *search, gap_context *gaps,
+                       const inner_contact *contact, const inner_contact *by,
+                       int side) {
+  const double room = real_rounding(ROUNDING);
+  const double *point = contact->point[side];
+  neighbours of = {.contact = contact, .by = by, .side = side};
+  double size = extent_of(contact->geom[!side]), up[3];
+  size = fmin(size, extent_of(contact->geom[side]));
+  size = fmin(size, extent_of(by->geom[side]));
+  of.level = LEVEL * size + hair_rounding(point);
+  of.away = AWAY * size;
+  /* over an edge a probe that is rounded sideways looks aslant */
+  of.tilt = LEVEL + hair_rounding(point) / of.away;
+  if (!(size > 0) || !isfinite(size)) return false;
+  for (int i = 0; i < 3; i++) {
+    of.normal[i] = side == 1 ? contact->normal[i] : -contact->normal[i];
+    up[i] = side == 1 ? by->normal[i] : -by->normal[i];
+  }
+  if (same_normal(of.normal, up, room)) return false;
+  dGeomSphereSetRadius(search->probe, 0.5 * of.away);
+  if (covers(search, gaps, &of, up)) return true;
+  /* where the contact has its normal from what it pushes, it is not the surface's */
+  gap_contact found;
+  return ask(search, gaps, by->geom[side], by->point[side], up, of.away,
+             of.level, &found) &&
+         !same_normal(found.normal, up, of.tilt) &&
+         covers(search, gaps, &of, found.normal);
 }
 
 static int compare_places(const void *one, const void *other) {
