@@ -913,20 +913,6 @@ const step_rule conserving_rule = {.take = take_step,
                                    .mean = true,
                                    .conserves = true};
 
-double conserving_energy(const second_order *s, const motion *at,
-                         const double v[]) {
-  double twice = 0, rotation[9], inertia[9], momentum[3];
-  for (int b = 0; b < s->home.n_bodies; b++) {
-    const double *of = v + 6 * b;
-    if (!world_is_dynamic(&s->home, b)) continue;
-    turn_inertia(s, b, &at->poses[b], rotation, inertia);
-    mat3_apply(momentum, inertia, of + 3);
-    twice +=
-        s->home.bodies[b].mass * vec3_dot(of, of) + vec3_dot(momentum, of + 3);
-  }
-  return twice / 2;
-}
-
 /* --- carry ------------------------------------------------------------------ */
 
 static void find_groups(second_order *s) {

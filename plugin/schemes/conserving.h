@@ -15,10 +15,6 @@ extern const step_rule conserving_rule;
  *  @return false with the outcome's message. */
 bool conserving_reserve(second_order *s);
 
-/** The energy of velocities v [6 n_bodies] at the poses of `at`: J. */
-double conserving_energy(const second_order *s, const motion *at,
-                         const double v[]);
-
 /** Some bodies were given new velocities: the carry of all that rows tie to them, or
  *  that share it with them, ends.
  *  @param changed  [n_bodies]; overwritten */

@@ -626,10 +626,10 @@ static bool is_without_joints(const event_state *w) {
  * the projection holds (46), than it began with and known forces brought. */
 static bool gains_energy(const event_state *w, double h) {
   const double ROUNDING = 1e-9;
-  double before = conserving_energy(&w->s, &w->now, w->now.v) +
-                  conserving_energy(&w->s, &w->now, w->now.carry);
-  double after = conserving_energy(&w->s, &w->next, w->next.v) +
-                 conserving_energy(&w->s, &w->next, w->next.carry);
+  double before = second_order_energy(&w->s, &w->now, w->now.v) +
+                  second_order_energy(&w->s, &w->now, w->now.carry);
+  double after = second_order_energy(&w->s, &w->next, w->next.v) +
+                 second_order_energy(&w->s, &w->next, w->next.carry);
   double work = 0;
   for (int b = 0; b < w->s.home.n_bodies; b++) {
     const host_body *body = &w->s.home.bodies[b];

@@ -333,6 +333,19 @@ static double spin_energy(const host_body *home, const world_pose *pose,
   return vec3_dot(momentum, in_home) / 2;
 }
 
+double second_order_energy(const second_order *s, const motion *at,
+                           const double v[]) {
+  double sum = 0;
+  for (int b = 0; b < s->home.n_bodies; b++) {
+    const host_body *home = &s->home.bodies[b];
+    const double *of = v + 6 * b;
+    if (world_is_dynamic(&s->home, b))
+      sum += home->mass * vec3_dot(of, of) / 2 +
+             spin_energy(home, &at->poses[b], of + 3);
+  }
+  return sum;
+}
+
 /* The inertia of a body turns with it from the middle, where the step has it, to the
  * end. That does no work: w+ becomes as long as the energy at the start and the work
  * of the step's torques over its mean turn make it, by a part of third order. Else a
@@ -604,20 +617,6 @@ static double largest_turn(const second_order *s, double h) {
   return most;
 }
 
-/* J: of velocities v at the poses of `at`. */
-static double energy_of(const second_order *s, const motion *at,
-                        const double v[]) {
-  double sum = 0;
-  for (int b = 0; b < s->home.n_bodies; b++) {
-    const host_body *home = &s->home.bodies[b];
-    const double *of = v + 6 * b;
-    if (!home->kinematic)
-      sum += home->mass * vec3_dot(of, of) / 2 +
-             spin_energy(home, &at->poses[b], of + 3);
-  }
-  return sum;
-}
-
 /* J: the work of a move against weights and the program's forces. */
 static double work_of_move(const second_order *s, const motion *from,
                            const motion *to) {
@@ -656,7 +655,8 @@ static void pay_for_move(second_order *s, const motion *from, const double u[],
                          double h, motion *to) {
   double work = work_of_move(s, from, to);
   if (!(work > 0)) return;
-  double has = energy_of(s, to, to->v) + energy_of(s, to, to->carry);
+  double has =
+      second_order_energy(s, to, to->v) + second_order_energy(s, to, to->carry);
   if (work > has) move_bodies(s, from, u, has / work * h, to);
   take_energy(s, to, work, has);
 }

@@ -165,10 +165,15 @@ void second_order_keep_loads(second_order *s, double h);
 void second_order_load(second_order *s, world_snapshot *at,
                        const contact_entry *const known[]);
 
+/** The energy of velocities v [6 n_bodies] at the poses of `at`: J. */
+double second_order_energy(const second_order *s, const motion *at,
+                           const double v[]);
+
 /**
- * Poses corrected by moving (no velocity is changed): x is the least motion,
- * measured by mass, that takes away ERP's share of joint errors and overlaps at
- * `to`. With the errors of third order that a step makes, so is the correction.
+ * Poses corrected by moving: x is the least motion, measured by mass, that takes away
+ * ERP's share of joint errors and overlaps at `to`. With the errors of third order
+ * that a step makes, so is the correction. It brings no energy: angular velocities go
+ * with their bodies, and `conserving` takes the work against weights from velocities.
  *
  * @param at  the world at `to`
  */
