@@ -352,7 +352,7 @@ double second_order_energy(const second_order *s, const motion *at,
  * body that turns by radians gains some in each step. */
 static void turn_with_inertia(const second_order *s, const host_body *middle,
                               int b, double h, const motion *from, motion *to) {
-  const double RESOLVED = 0.01; /* of its energy, in a step */
+  const double RESOLVED = 0.01; /* of the energy that it had or has */
   const host_body *home = &s->home.bodies[b];
   const double *w = from->v + 6 * b + 3;
   double *w_plus = to->v + 6 * b + 3, torque[3], change[3], mean[3];
@@ -367,11 +367,11 @@ static void turn_with_inertia(const second_order *s, const host_body *middle,
   vec3_cross(free, L, w); /* less the gyroscopic, which does no work itself */
   mat3_apply(coupled, s->gyroscopic + 9 * b, change);
   for (int i = 0; i < 3; i++) torque[i] -= h * (free[i] + coupled[i] / 2);
-  double energy =
-      spin_energy(home, &from->poses[b], w) + vec3_dot(torque, mean);
+  double before = spin_energy(home, &from->poses[b], w);
+  double energy = fmax(before + vec3_dot(torque, mean), 0);
   double now = spin_energy(home, &to->poses[b], w_plus);
-  if (now <= (1 + RESOLVED) * energy) return;
-  for (int i = 0; i < 3; i++) w_plus[i] *= sqrt(fmax(energy, 0) / now);
+  if (now <= energy + RESOLVED * fmax(before, energy)) return;
+  for (int i = 0; i < 3; i++) w_plus[i] *= sqrt(energy / now);
   s->step->out->report.not_converged = 1;
 }
 
@@ -493,13 +493,6 @@ void second_order_load(second_order *s, world_snapshot *at,
 
 /* --- position errors ------------------------------------------------------ */
 
-static bool has_joint_errors(const world_snapshot *at) {
-  for (int i = 0; i < at->n_joint_rows; i++)
-    for (unsigned r = 0; r < at->joint_rows[i].rows.count; r++)
-      if (at->joint_rows[i].correction[r] != 0) return true;
-  return false;
-}
-
 static bool anything_to_correct(world_snapshot *at) {
   bool any = false;
   for (int k = 0; k < at->contacts.n; k++) {
@@ -512,7 +505,10 @@ static bool anything_to_correct(world_snapshot *at) {
     any |= contact->active &&
            (contact->held ? point->gap != 0 : -point->gap - layer > 0);
   }
-  return any || has_joint_errors(at);
+  for (int i = 0; i < at->n_joint_rows; i++)
+    for (unsigned r = 0; r < at->joint_rows[i].rows.count; r++)
+      any |= at->joint_rows[i].correction[r] != 0;
+  return any;
 }
 
 /* A turned body has another inertia about the axis it turns about: on a slender rod a
@@ -617,48 +613,12 @@ static double largest_turn(const second_order *s, double h) {
   return most;
 }
 
-/* J: the work of a move against weights and the program's forces. */
-static double work_of_move(const second_order *s, const motion *from,
-                           const motion *to) {
-  double work = 0;
-  for (int b = 0; b < s->home.n_bodies; b++)
-    for (int i = 0; i < 3 && !s->home.bodies[b].kinematic; i++)
-      work -= s->home.bodies[b].force[i] *
-              (to->poses[b].position[i] - from->poses[b].position[i]);
-  return work;
-}
-
-/* Take energy from the velocities of all bodies alike, which stay such as joints and
- * contacts allow. */
-static void take_energy(const second_order *s, motion *to, double energy,
-                        double of) {
-  double part = energy < of ? sqrt(1 - energy / of) : 0;
-  for (int b = 0; b < s->home.n_bodies; b++)
-    for (int i = 6 * b; i < 6 * b + 6 && !s->home.bodies[b].kinematic; i++) {
-      to->v[i] *= part;
-      to->carry[i] *= part;
-    }
-}
-
 /* Where bodies end that move by u for h. */
 static void move_bodies(second_order *s, const motion *from, const double u[],
                         double h, motion *to) {
   motion_copy(to, from, s->home.n_bodies);
   for (int b = 0; b < s->home.n_bodies; b++)
     if (!s->home.bodies[b].kinematic) correct_body(s, to, b, u + 6 * b, h);
-}
-
-/* Under `conserving` a move of jointed bodies against weights takes its work from their
- * velocities, and goes as far as these can pay. What is free is moved about its centre of
- * mass, which takes none. */
-static void pay_for_move(second_order *s, const motion *from, const double u[],
-                         double h, motion *to) {
-  double work = work_of_move(s, from, to);
-  if (!(work > 0)) return;
-  double has =
-      second_order_energy(s, to, to->v) + second_order_energy(s, to, to->carry);
-  if (work > has) move_bodies(s, from, u, has / work * h, to);
-  take_energy(s, to, work, has);
 }
 
 bool second_order_correct(second_order *s, world_snapshot *at, motion *to) {
@@ -691,8 +651,6 @@ bool second_order_correct(second_order *s, world_snapshot *at, motion *to) {
       return true;
     }
   }
-  if (s->rule->conserves && has_joint_errors(at))
-    pay_for_move(s, to, x, part * h, &s->ahead);
   motion_copy(to, &s->ahead, s->home.n_bodies);
   return true;
 }

@@ -172,8 +172,8 @@ double second_order_energy(const second_order *s, const motion *at,
 /**
  * Poses corrected by moving: x is the least motion, measured by mass, that takes away
  * ERP's share of joint errors and overlaps at `to`. With the errors of third order
- * that a step makes, so is the correction. It brings no energy: angular velocities go
- * with their bodies, and `conserving` takes the work against weights from velocities.
+ * that a step makes, so is the correction. Angular velocities go with their bodies, so
+ * that the move brings no energy of motion; what it lifts against weights, it does.
  *
  * @param at  the world at `to`
  */

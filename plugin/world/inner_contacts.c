@@ -78,8 +78,8 @@ typedef struct neighbours {
  * over the contact's point. */
 static bool covers(const inner_search *search, gap_context *gaps,
                    const neighbours *of, const double up[3]) {
-  const dGeomID own = of->contact->geom[of->side];
-  const dGeomID other = of->by->geom[of->side];
+  dGeomID own = of->contact->geom[of->side];
+  dGeomID other = of->by->geom[of->side];
   const double room = real_rounding(ROUNDING), away = of->away;
   double point[3];
   gap_contact found;
