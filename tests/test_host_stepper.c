@@ -510,7 +510,7 @@ static uint64_t run_motor(bool read_rows) {
   dJointSetHingeParam(hinge, dParamVel, 3);
   dJointSetHingeParam(hinge, dParamFMax, 0.2);
   dJointSetHingeParam(hinge, dParamFudgeFactor, 0.3);
-  dJointFeedback feedback;
+  dJointFeedback feedback = {{0}}; /* its fourth numbers are nobody's */
   dJointSetFeedback(hinge, &feedback);
   uint64_t hash = 0;
   unsigned most_rows = 0;

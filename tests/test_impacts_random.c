@@ -25,6 +25,7 @@ typedef struct collision {
 } collision;
 
 static void make_collision(collision *it, test_random *random, int m, int T) {
+  memset(it, 0, sizeof *it); // who asks for more velocities has some at rest
   int s = m * (1 + T) - 1 + (int)test_uniform(random, 0, 3);
   if (m <= 4 && s > 12) s = 12;
   if (s > MOST_S) s = MOST_S;
