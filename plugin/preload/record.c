@@ -31,6 +31,10 @@ static atomic_int published;
 static atomic_bool has_steps;
 static atomic_bool sealed; /* the files are being written */
 static atomic_bool finished;
+static atomic_bool
+    records; /* a step is being recorded, maybe by this thread: */
+static _Thread_local bool records_here
+    __attribute__((tls_model("initial-exec")));
 
 /* The names above, with this process's id where they belong to another. */
 static char statistics_path[OUTPUT_FILE_PATH_SIZE];
@@ -123,12 +127,7 @@ static long number_world(dWorldID world, long step, long *n_numbered) {
   return known->number;
 }
 
-void record_step(dWorldID world, const ode_mlcp_report *report) {
-  pthread_mutex_lock(&lock);
-  if (atomic_load(&sealed)) {
-    pthread_mutex_unlock(&lock);
-    return;
-  }
+static void record(dWorldID world, const ode_mlcp_report *report) {
   if (!atomic_load(&has_steps)) start_recording();
 
   int next = 1 - atomic_load(&published);
@@ -138,14 +137,24 @@ void record_step(dWorldID world, const ode_mlcp_report *report) {
   complain_of_file(trace_path, trace_add(report, number));
   atomic_store(&published, next);
   atomic_store(&has_steps, true);
+}
+
+void record_step(dWorldID world, const ode_mlcp_report *report) {
+  pthread_mutex_lock(&lock);
+  records_here = true;
+  atomic_store(&records, true);
+  if (!atomic_load(&sealed)) record(world, report);
+  atomic_store(&records, false);
+  records_here = false;
   pthread_mutex_unlock(&lock);
 }
 
 bool record_has_steps(void) { return atomic_load(&has_steps); }
 
-static void wait_until_finished(void) {
+/* For a second at most, whatever holds the other thread up. */
+static void wait_until(const atomic_bool *flag, bool value) {
   const struct timespec millisecond = {0, 1000000};
-  for (int k = 0; k < 1000 && !atomic_load(&finished); k++)
+  for (int k = 0; k < 1000 && atomic_load(flag) != value; k++)
     nanosleep(&millisecond, NULL);
 }
 
@@ -155,11 +164,12 @@ void record_finish(void) {
 
   // sealed before the sums are chosen: from here they do not change
   if (atomic_exchange(&sealed, true)) {
-    wait_until_finished();
+    wait_until(&finished, true);
     return;
   }
-  // a step that another thread is recording may still get into the trace, whose
-  // rows are in their file
+  // a process that ends cuts the row that another thread is writing at the end of a
+  // page; a signal within this one's has its row whole already, or not begun
+  if (!records_here) wait_until(&records, false);
   const statistics *last = &sums[atomic_load(&published)];
   if (atomic_load(&has_steps)) {
     if (statistics_path[0] != '\0') {
@@ -182,4 +192,5 @@ void record_start_child(void) {
   atomic_store(&has_steps, false);
   atomic_store(&sealed, false);
   atomic_store(&finished, false);
+  atomic_store(&records, false);
 }
