@@ -531,7 +531,7 @@ static void test_active_set_of_a_tower(void) {
   // share; what is judged is brought into its limits
   active_set_all_active(&work);
   CU_ASSERT(active_set_factor(&work, 1e-6));
-  double p[N] = {0};
+  double p[N + 4] = {0}; // read by fours
   CU_ASSERT(!active_set_reach_target(&work, p));
   CU_ASSERT(work.residual > 0.1);
   for (int k = 0; k < 3; k++) active_set_step(&work, p);
