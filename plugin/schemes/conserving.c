@@ -95,20 +95,6 @@ static double rate(const double J[2][6], const int body[2], const double v[]) {
   return sum;
 }
 
-/* J M^-1 J' */
-static double diagonal(const second_order *s, const int body[2],
-                       const double J[2][6]) {
-  double sum = 0, turned[3];
-  for (int side = 0; side < 2; side++) {
-    if (!world_is_dynamic(&s->home, body[side])) continue;
-    const host_body *of = &s->home.bodies[body[side]];
-    mat3_apply(turned, of->inverse_inertia, J[side] + 3);
-    sum +=
-        vec3_dot(J[side], J[side]) / of->mass + vec3_dot(J[side] + 3, turned);
-  }
-  return sum;
-}
-
 /* The rows of a damped step: those at its start, for the velocities at its end.
  * Errors are left to the correction of poses. */
 static void hold_at_start(second_order *s, int j,
@@ -312,7 +298,7 @@ static void renew_joint(second_order *s, const motion *from, const motion *to,
     state->positional |= error != 0;
     mean_row(s, from, to, h, j, state, before->rows.J[state->before],
              after->rows.J[k], error, J);
-    double compliance = fmax(COMPLIANCE * diagonal(s, body, J),
+    double compliance = fmax(COMPLIANCE * world_row_mobility(&s->home, body, J),
                              fmin(s->home.cfm, HOST_DEFAULT_CFM) / h);
     *rhs = state->positional ? rate(J, body, s->u) - (error - state->kept) / h
                              : state->target;
@@ -657,7 +643,8 @@ static void add_holding(second_order *s, const world_snapshot *at,
       memcpy(row->body, s->home.joints[j].body, sizeof row->body);
       memcpy(row->J, rows->rows.J[index[k]], sizeof row->J);
       row->bias = rows->correction[index[k]] - rows->rows.rhs[index[k]];
-      row->compliance = COMPLIANCE * diagonal(s, row->body, row->J);
+      row->compliance =
+          COMPLIANCE * world_row_mobility(&s->home, row->body, row->J);
     }
   }
 }
@@ -701,7 +688,8 @@ static bool add_pressed(second_order *s, int *n_rows) {
     world_contact_jacobian(&s->conserving->after.contacts, match[k], row->J);
     row->bias =
         -s->conserving->after.contacts.items[match[k]].point.surface.motion[2];
-    row->compliance = COMPLIANCE * diagonal(s, row->body, row->J);
+    row->compliance =
+        COMPLIANCE * world_row_mobility(&s->home, row->body, row->J);
   }
   return true;
 }

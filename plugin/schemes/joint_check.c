@@ -2,19 +2,6 @@
 
 #include <math.h>
 
-/* J M^-1 J' of a row */
-static double diagonal(const world_snapshot *home, const int body[2],
-                       const double J[2][6]) {
-  double sum = 0;
-  for (int side = 0; side < 2; side++) {
-    if (!world_is_dynamic(home, body[side])) continue;
-    const host_body *of = &home->bodies[body[side]];
-    for (int i = 0; i < 3; i++) sum += J[side][i] * J[side][i] / of->mass;
-    sum += host_body_turn_mobility(of, J[side]);
-  }
-  return sum;
-}
-
 static double errors_of(const joint_check *check, int j) {
   const world_joint *joint = &check->at.joints[j];
   const double h = check->home->settings.step_size;
@@ -25,7 +12,8 @@ static double errors_of(const joint_check *check, int j) {
     bool holds = isinf(rows->rows.lo[i]) && isinf(rows->rows.hi[i]) &&
                  rows->rows.cfm[i] <= check->home->cfm && !rows->soft[i];
     double error = h * rows->correction[i];
-    double mobility = diagonal(check->home, joint->body, rows->rows.J[i]);
+    double mobility =
+        world_row_mobility(check->home, joint->body, rows->rows.J[i]);
     if (holds && mobility > 0) sum += error * error / mobility;
   }
   return sum;

@@ -531,20 +531,6 @@ static void correct_body(const second_order *s, motion *to, int b,
   to->poses[b] = corrected;
 }
 
-/* J M^-1 J' */
-static double diagonal(const world_snapshot *at, const int body[2],
-                       const double J[2][6]) {
-  double sum = 0, turned[3];
-  for (int side = 0; side < 2; side++) {
-    if (!world_is_dynamic(at, body[side])) continue;
-    const host_body *of = &at->bodies[body[side]];
-    mat3_apply(turned, of->inverse_inertia, J[side] + 3);
-    sum +=
-        vec3_dot(J[side], J[side]) / of->mass + vec3_dot(J[side] + 3, turned);
-  }
-  return sum;
-}
-
 /* The joint rows of a move, each with a compliance of so many times its diagonal. */
 static int soften_joints(second_order *s, const world_snapshot *at,
                          double share) {
@@ -560,7 +546,7 @@ static int soften_joints(second_order *s, const world_snapshot *at,
       memcpy(row->body, at->joints[j].body, sizeof row->body);
       memcpy(row->J, joint->rows.J[i], sizeof row->J);
       row->bias = -joint->correction[i];
-      row->compliance = share * diagonal(at, row->body, row->J);
+      row->compliance = share * world_row_mobility(at, row->body, row->J);
     }
   }
   return n;
@@ -589,8 +575,8 @@ static double position_errors(const world_snapshot *at) {
     for (unsigned i = 0; i < joint->rows.count; i++) {
       double error = h * joint->correction[i];
       if (error != 0)
-        sum +=
-            error * error / diagonal(at, at->joints[j].body, joint->rows.J[i]);
+        sum += error * error /
+               world_row_mobility(at, at->joints[j].body, joint->rows.J[i]);
     }
   }
   for (int k = 0; k < at->contacts.n; k++) {
@@ -598,7 +584,7 @@ static double position_errors(const world_snapshot *at) {
     double overlap = at->erp * (point->gap + at->surface_layer);
     if (point->soft || overlap >= 0) continue;
     world_contact_jacobian(&at->contacts, k, J);
-    sum += overlap * overlap / diagonal(at, point->body, J);
+    sum += overlap * overlap / world_row_mobility(at, point->body, J);
   }
   return sum;
 }

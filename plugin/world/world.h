@@ -172,6 +172,10 @@ static inline bool world_is_dynamic(const world_snapshot *world, int body) {
   return body >= 0 && !world->bodies[body].kinematic;
 }
 
+/** J M^-1 J' of a row between two bodies. */
+double world_row_mobility(const world_snapshot *world, const int body[2],
+                          const double J[2][6]);
+
 /* --- contacts -------------------------------------------------------------- */
 
 /** The gradient of a contact's gap, per body: linear, angular. */
