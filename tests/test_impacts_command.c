@@ -67,6 +67,8 @@ static int run_words(bool interrupt, char *words[]) {
   int n_words = 0;
   while (words[n_words] != NULL) n_words++;
   fflush(NULL);
+  // under valgrind a process catches what it does not ignore
+  if (interrupt) signal(SIGINT, SIG_IGN);
   pid_t child = fork();
   if (child == 0) {
     if (freopen(path_of("out"), "w", stdout) == NULL ||
@@ -75,6 +77,7 @@ static int run_words(bool interrupt, char *words[]) {
     exit(command_impact(n_words, words));
   }
   if (interrupt) {
+    signal(SIGINT, SIG_DFL);
     wait_for_listener(child);
     usleep(300000);
     kill(child, SIGINT);
