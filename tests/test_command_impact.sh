@@ -29,8 +29,8 @@ one_line() {
   tr -s '\n ' ' ' <out
   echo
 }
-# point MASS SPEED: a mass point falls on the ground, or rises from it
-point() {
+# point MASS SPEED [SLIP]: a mass point falls on the ground, or rises from it
+write_point() {
   mkdir -p point
   while read -r name rows columns numbers; do
     # shellcheck disable=SC2086 # numbers
@@ -40,8 +40,11 @@ M 2 2 $1 0 0 $1
 Jn 1 2 0 1
 Jt 1 2 1 0
 mu 1 1 0.5
-v 2 1 1 $2
+v 2 1 ${3:-1} $2
 FILES
+}
+point() {
+  write_point "$@"
   impact point --samples 20 --json
 }
 # The impulse 3 m stops it. Caps go beyond that, and scale with the mass.
@@ -63,6 +66,22 @@ point 2 3
 check "what rises does not approach" grep -q '"approaches": false' out
 impact point --samples 20
 check "and that is said" grep -q '^nothing approaches' out
+# It ends with (vn, vt) = (0, SLIP - 0.5 SPEED) where that slips on, of any mass: in a
+# direction (x, y) it reaches as far as y vt.
+for case in "2 -4 3 1" "0.01 -0.2 5 4.9" "3e3 -4 -3 -1"; do
+  # shellcheck disable=SC2086 # numbers
+  set -- $case
+  write_point $1 $2 $3
+  impact point --samples 20 --reduce part --json
+  one_line | sed 's/.*"support": \[ \([^a-z]*\) \].*/\1/; s/\], /\n/g' |
+    tr -d '[],' >support
+  check "a point of $1 kg: how far outcomes reach" awk -v vt="$4" '
+    { off = ($3 - $2 * vt) / 16 / vt; seen[$1, $2]++ }
+    off > 1e-9 || off < -1e-9 || NF != 3 { bad = 1 }
+    seen[$1, $2] > 1 || ($1 != 16 && $1 != -16 && $2 != 16 && $2 != -16) { bad = 1 }
+    END { exit bad || NR != 128 }' support
+  rm part
+done
 rm -r point
 
 # ---- a draft takes no other thing's place than a file's ----

@@ -62,6 +62,24 @@ check "CSV: a row a step" n_lines 12 a.csv
 check "a picture" [ -s a.png ]
 scene pendulum --time 0.5 --plot a.svg
 check "a picture as SVG" grep -q '</svg>' a.svg
+# what gnuplot is told to draw: a ball of 0.1 m, first 1 m above the ground, as the
+# circle that it is
+mkdir tools
+printf '#!/bin/sh\ncat >"%s/told"\n' "$work" >tools/gnuplot
+chmod +x tools/gnuplot
+before=$PATH
+PATH=$work/tools:$PATH
+scene bouncing-ball --time 0.5 --plot c.svg
+PATH=$before
+sed '1,/^\$picture0 /d; /^EOD/,$d' told | sed '1,/^$/d; /^$/,$d' >outline
+check "the outline of a ball" awk '
+  { x = $1; y = $2 - 1.1; off = x * x + y * y - 0.01 }
+  off > 1e-7 || off < -1e-7 { bad = 1 }
+  { if (x > right) right = x; if (x < left) left = x }
+  { if (y > top) top = y; if (y < bottom) bottom = y }
+  # points lie close to each other: one is near each end
+  END { exit bad || NR < 20 || right < 0.099 || left > -0.099 || top < 0.099 ||
+    bottom > -0.099 }' outline
 scene pendulum --json --time 1
 if command -v python3 >/dev/null; then
   check "JSON is valid" python3 -m json.tool out /dev/null

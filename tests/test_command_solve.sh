@@ -276,6 +276,11 @@ check "what fell short: status 1" status_is 1
 check "what fell short: said" json_holds out status inaccurate
 solve "problems/$(ls problems | head -n 1)" --json
 check "what fell short solves to the default" json_holds out status solved
+# the tolerance is also how far a solve goes on: to one out of reach it goes further
+tried=$(json_value out factorisations)
+solve "problems/$(ls problems | head -n 1)" --tolerance 1e-300 --json
+check "what fell short: more was tried" \
+  [ "$(json_value out factorisations)" -gt "$tried" ]
 run --help
 check "run --help: --dump" grep -q -e "--dump FOLDER" out
 check "run --help: --dump-when" grep -q -e "--dump-when degraded" out

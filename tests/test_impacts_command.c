@@ -2,6 +2,7 @@
 #include "testing.h"
 
 #include <ctype.h>
+#include <glob.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -540,6 +541,38 @@ static void test_plot(void) {
   CU_ASSERT(says(errors, "gnuplot could not draw it"));
 }
 
+static void make_file(const char *path) {
+  FILE *file = fopen(path, "w");
+  CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+  fclose(file);
+}
+
+/* A rank's part is found again by a pattern, whatever letters its path has, and what only
+ * looks like one is not. */
+static void test_parts_of_ranks(void) {
+  static const char *const names[] = {"plain", "a*b", "a?[x]", "back\\slash"};
+  for (int k = 0; k < 4; k++) {
+    char path[300], part[400], pattern[400], other[400];
+    snprintf(path, sizeof path, "%s", path_of(names[k]));
+    CU_ASSERT(impact_part_path(path, -1, pattern, sizeof pattern));
+    for (int rank = 0; rank <= 12; rank += 12) {
+      CU_ASSERT(impact_part_path(path, rank, part, sizeof part));
+      snprintf(other, sizeof other, "%s.rank-%d", path, rank);
+      CU_ASSERT_STRING_EQUAL(part, other);
+      make_file(part);
+    }
+    // of another file that the path's letters would stand for as a pattern
+    snprintf(other, sizeof other, "%s.rank-3", path_of("acb"));
+    make_file(other);
+    glob_t found;
+    CU_ASSERT_EQUAL_FATAL(glob(pattern, 0, NULL, &found), 0);
+    CU_ASSERT_EQUAL(found.gl_pathc, 2);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+      CU_ASSERT_EQUAL(strncmp(found.gl_pathv[i], path, strlen(path)), 0);
+    globfree(&found);
+  }
+}
+
 /* Contacts of a sketch lie where the rows of the problem say: a normal n at arm r
  * has the row (n, r x n). */
 static void test_sketches(void) {
@@ -601,6 +634,7 @@ int main(void) {
       {"files that cannot be written", test_files_that_cannot_be_written},
       {"ways", test_ways},
       {"plot", test_plot},
+      {"parts of ranks", test_parts_of_ranks},
       {"sketches", test_sketches},
       {"interrupt", test_interrupt},
       CU_TEST_INFO_NULL};

@@ -129,7 +129,6 @@ static bool next(void *context, bool stop, uint64_t range[2]) {
 /* Errors that every rank would find are told by rank 0 alone. */
 static void speak(ranks *it) {
   if (it->silent_stderr < 0) return;
-  fflush(stderr);
   dup2(it->silent_stderr, STDERR_FILENO);
   close(it->silent_stderr);
   it->silent_stderr = -1;
