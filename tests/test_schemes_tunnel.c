@@ -925,9 +925,61 @@ static void test_edges_are_met_at_any_speed(void) {
         }
 }
 
+/* The same of a ball on an arm of so many radii that turns about the centre of its body,
+ * which is at rest: level as it meets the edge. There the impulse P has the arm
+ * tau = -out arm about the centre and leaves w = w0 / (1 + m tau^2 / I), P / m.
+ * @return the error as a share of the speeds. */
+static double meet_edge_on_arm(const char *settings, double radius, double over,
+                               double arm, double way) {
+  scene s;
+  const double h = 0.01, speed = way * radius / h, out = sqrt(1 - over * over);
+  const double R = arm * radius, spin = speed / R, turns = 2.4 * h * spin;
+  open_scene(&s, settings, 0);
+  dGeomID block = dCreateBox(s.space, 10 * radius, 10 * radius, 10 * radius);
+  dGeomSetPosition(block, 0, 0, -5 * radius);
+  dBodyID body = dBodyCreate(s.world);
+  dMass mass;
+  dMassSetSphereTotal(&mass, radius, R);
+  dBodySetMass(body, &mass);
+  dGeomID ball = dCreateSphere(s.space, radius);
+  dGeomSetBody(ball, body);
+  dBodySetPosition(body, (5 + out) * radius, 0, over * radius + R);
+  dMatrix3 turned;
+  dRFromAxisAndAngle(turned, 0, 1, 0, -turns);
+  dBodySetRotation(body, turned);
+  dGeomSetOffsetPosition(ball, 0, 0, -R);
+  dBodySetAngularVel(body, 0, spin, 0);
+  for (int i = 0; i < 4; i++) CU_ASSERT_EQUAL_FATAL(dWorldStep(s.world, h), 1);
+  const double tau = out * R, inertia = mass.I[5];
+  const double slower = 1 / (1 + mass.mass * tau * tau / inertia);
+  const double v = out * speed * slower;
+  const dReal *linear = dBodyGetLinearVel(body);
+  double error = hypot(linear[0] - v * out, linear[2] - v * over);
+  error += fabs(dBodyGetAngularVel(body)[1] - spin * slower) * R;
+  scene_close(&s);
+  return error / speed;
+}
+
+static void test_edges_are_met_on_arms(void) {
+  static const double radii[] = {0.01, 3}, overs[] = {0.1, 0.5, 0.9};
+  static const double arms[] = {4, 30}, ways[] = {0.1, 0.4, 0.9};
+  for (int r = 0; r < 2; r++)
+    for (int o = 0; o < 3; o++)
+      for (int a = 0; a < 2; a++)
+        for (int w = 0; w < 3; w++) {
+          double error = meet_edge_on_arm(SCHEMES[ST], radii[r], overs[o],
+                                          arms[a], ways[w]);
+          CU_ASSERT(error <= 0.02);
+          if (!(error <= 0.02))
+            fprintf(stderr, "radius %g, over %g, arm %g, way %g: %g\n",
+                    radii[r], overs[o], arms[a], ways[w], error);
+        }
+}
+
 int main(int n_arguments, char *arguments[]) {
   static const CU_TestInfo tests[] = {
       {"edges are met at any speed", test_edges_are_met_at_any_speed},
+      {"edges are met on arms", test_edges_are_met_on_arms},
       {"bullets and rods meet walls", test_bullets_and_rods_meet_walls},
       {"without sweeps they pass", test_without_sweeps_they_pass},
       {"two fast bodies meet", test_two_fast_bodies_meet},

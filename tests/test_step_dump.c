@@ -8,6 +8,7 @@
 #include "../bench/library.h"
 #include "mlcp/mlcp_folder.h"
 #include "ode_mlcp.h"
+#include "stepper/process.h"
 #include "testing.h"
 
 static char work[] = "/tmp/ode-mlcp-dump.XXXXXX";
@@ -200,6 +201,84 @@ static void test_degraded_is_against_the_tolerance(void) {
   empty_work();
 }
 
+/* First rows of joints as an observer is told them, [component][joint]. */
+enum { BALL, HINGE, CONTACT, OTHER, N_JOINTS, N_COMPONENTS = 2 };
+
+typedef struct observed {
+  dJointID joints[N_JOINTS];
+  int first[N_COMPONENTS][N_JOINTS], n_rows[N_COMPONENTS];
+  int n_shown, n_moves;
+} observed;
+
+static void see_rows(void *context, const solved_component *solved) {
+  observed *seen = context;
+  const dStepperIsland *island = solved->host_island;
+  if (solved->moves_only) {
+    CU_ASSERT_PTR_NULL(solved->first_row);
+    seen->n_moves++;
+    return;
+  }
+  CU_ASSERT_FATAL(seen->n_shown < N_COMPONENTS);
+  CU_ASSERT_EQUAL_FATAL(island->joints_count, N_JOINTS);
+  seen->n_rows[seen->n_shown] = solved->problem->n_rows;
+  for (unsigned j = 0; j < island->joints_count; j++)
+    for (int i = 0; i < N_JOINTS; i++)
+      if (seen->joints[i] == island->joints[j])
+        seen->first[seen->n_shown][i] = solved->first_row[j];
+  seen->n_shown++;
+}
+
+static dBodyID add_body(dWorldID world, double x) {
+  dBodyID body = dBodyCreate(world);
+  dBodySetPosition(body, x, 0, 0);
+  return body;
+}
+
+static dJointID touch(dBodyID body, dBodyID other, double x) {
+  dContact contact = {.surface = {.mode = dContactApprox1, .mu = 0.5},
+                      .geom = {.pos = {x, 0, -0.5}, .normal = {0, 0, 1}}};
+  dJointID joint = dJointCreateContact(dBodyGetWorld(body), 0, &contact);
+  dJointAttach(joint, body, other);
+  return joint;
+}
+
+/* A kinematic body ties two components into an island of the host: a contact of three
+ * rows with it, and a body on a ball joint, with another on a hinge that a third
+ * contact holds. Those have 3, 5 and 3 rows, one behind the other. */
+static void test_observers_find_joints(void) {
+  dWorldID world = dWorldCreate();
+  dBodyID base = add_body(world, 0), lone = add_body(world, -2);
+  dBodyID middle = add_body(world, 2), end = add_body(world, 4);
+  observed seen = {0};
+  dBodySetKinematic(base);
+  seen.joints[BALL] = dJointCreateBall(world, 0);
+  dJointAttach(seen.joints[BALL], middle, base);
+  dJointSetBallAnchor(seen.joints[BALL], 1, 0, 0);
+  seen.joints[HINGE] = dJointCreateHinge(world, 0);
+  dJointAttach(seen.joints[HINGE], middle, end);
+  dJointSetHingeAnchor(seen.joints[HINGE], 3, 0, 0);
+  seen.joints[CONTACT] = touch(end, base, 4);
+  seen.joints[OTHER] = touch(lone, base, -2);
+  CU_ASSERT_EQUAL(ode_mlcp_attach(world, NULL), ODE_MLCP_OK);
+  process_observe_solves(see_rows, &seen);
+  CU_ASSERT_EQUAL(dWorldStep(world, 0.01), 1);
+  process_observe_solves(NULL, NULL);
+  CU_ASSERT_EQUAL_FATAL(seen.n_shown, N_COMPONENTS);
+  int pair = seen.n_rows[1] > seen.n_rows[0];
+  CU_ASSERT_EQUAL(seen.n_rows[pair], 11);
+  CU_ASSERT_EQUAL(seen.n_rows[!pair], 3);
+  for (int i = 0; i < N_JOINTS; i++) {
+    int before = 0; /* the rows of joints that begin before it */
+    for (int k = 0; k < N_JOINTS; k++)
+      if (k != OTHER && seen.first[pair][k] < seen.first[pair][i])
+        before += k == HINGE ? 5 : 3;
+    CU_ASSERT_EQUAL(seen.first[pair][i], i == OTHER ? -1 : before);
+  }
+  for (int i = 0; i < N_JOINTS; i++)
+    CU_ASSERT_EQUAL(seen.first[!pair][i], i == OTHER ? 0 : -1);
+  dWorldDestroy(world);
+}
+
 static int n_messages;
 
 static void count_message(int number, const char *format, va_list arguments) {
@@ -240,6 +319,7 @@ int main(void) {
       {"slow is against the median", test_slow_is_against_the_median},
       {"degraded is against the tolerance",
        test_degraded_is_against_the_tolerance},
+      {"observers find joints", test_observers_find_joints},
       {"bad folders", test_bad_folders},
       CU_TEST_INFO_NULL};
   int failed = run_tests("step: dumps", tests);

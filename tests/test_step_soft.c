@@ -679,6 +679,36 @@ static void test_soft_stops_swing_as_springs(void) {
     }
 }
 
+/* A stop without ERP is a damper of 1 / CFM. One that is stiffer than the step resolves
+ * acts on the velocity at the end, v+ = v / (1 + h / (m CFM)), whatever else of the two
+ * ends a scheme's rows hold. */
+static void test_stiff_dampers_brake_the_end(void) {
+  const double h = 0.01, v = 3;
+  for (int scheme = 0; scheme < N_SCHEMES; scheme++)
+    for (int m = -2; m <= 4; m++)
+      for (int k = 0; k < 3; k++) {
+        double mass = pow(10, m), stiffness = 2 * pow(5, k);
+        dWorldID world = dWorldCreate();
+        attach(world, SCHEMES[scheme]);
+        dMass box;
+        dBodyID body = dBodyCreate(world);
+        dMassSetBoxTotal(&box, mass, 1, 1, 1);
+        dBodySetMass(body, &box);
+        dJointID slider = dJointCreateSlider(world, 0);
+        dJointAttach(slider, body, 0);
+        dJointSetSliderAxis(slider, 0, 0, 1);
+        dJointSetSliderParam(slider, dParamLoStop, 0);
+        dJointSetSliderParam(slider, dParamHiStop, 0);
+        dJointSetSliderParam(slider, dParamStopERP, 0);
+        dJointSetSliderParam(slider, dParamStopCFM, h / (mass * stiffness));
+        dBodySetLinearVel(body, 0, 0, v);
+        CU_ASSERT_EQUAL_FATAL(dWorldStep(world, h), 1);
+        CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(body)[2], v / (1 + stiffness),
+                               of_host(1e-7, 1e-5) * v);
+        dWorldDestroy(world);
+      }
+}
+
 /* Without corrections neither a joint's own CFM makes a spring nor the world's, and
  * nothing sinks: but stops and suspensions keep theirs. */
 static void test_velocity_level_holds_joints(void) {
@@ -802,6 +832,7 @@ int main(void) {
       {"soft joints carry their load", test_soft_joints_carry_their_load},
       {"a load stays as steps change", test_a_load_stays_as_steps_change},
       {"soft stops swing as springs", test_soft_stops_swing_as_springs},
+      {"stiff dampers brake the end", test_stiff_dampers_brake_the_end},
       {"without corrections joints hold", test_velocity_level_holds_joints},
       CU_TEST_INFO_NULL};
   int failed = run_tests("soft contacts and joints", tests);

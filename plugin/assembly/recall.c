@@ -2,12 +2,10 @@
 
 static void add_joint(recall *r, const world_snapshot *world, int j) {
   const world_joint *joint = &world->joints[j];
-  unsigned long serial[2] = {world_serial(world, joint->body[0]),
-                             world_serial(world, joint->body[1])};
-  int swapped = serial[0] > serial[1];
   r->joint_key[j] = r->n_keys;
   r->keys[r->n_keys++] =
-      (contact_entry){.serial = {serial[swapped], serial[!swapped]},
+      (contact_entry){.serial = {world_serial(world, joint->body[0]),
+                                 world_serial(world, joint->body[1])},
                       .joint = dJointGetSerial(joint->id),
                       .number = j};
 }

@@ -18,7 +18,8 @@ typedef struct contact_identity {
 
 /** A joint or contact: what it is known by, and what a step left of it. */
 typedef struct contact_entry {
-  unsigned long serial[2];   /* of the bodies, ascending; 0 the world */
+  unsigned long serial[2];   /* of the bodies, 0 the world: ascending, a joint's
+                                in its own order */
   unsigned long joint;       /* the joint's serial; 0 for a contact */
   int stop;                  /* 1 + number of a stop in its joint; 0: none */
   double local[2][3];        /* contact: position in the bodies' frames, in the
