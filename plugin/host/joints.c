@@ -170,6 +170,12 @@ bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,
   return true;
 }
 
+bool host_row_holds(const host_joint_rows *joint, unsigned i, double cfm) {
+  const host_rows *rows = &joint->rows;
+  return isinf(rows->lo[i]) && isinf(rows->hi[i]) && rows->cfm[i] <= cfm &&
+         !joint->soft[i];
+}
+
 bool host_row_gives_way(const double J[2][6], double cfm,
                         const host_body *bodies[2], double step_size) {
   double compliance = cfm / step_size;

@@ -33,6 +33,10 @@ typedef struct host_joint_rows {
                    as in host_contact_is_soft */
 } host_joint_rows;
 
+/** True if row i holds the bodies both ways and stiffly: softened by `cfm`, the
+ *  world's, at most. */
+bool host_row_holds(const host_joint_rows *joint, unsigned i, double cfm);
+
 /**
  * Why the joint has no rows where its bodies are, in words, or NULL: directions
  * that it needs are none there, for which the host ends the program.

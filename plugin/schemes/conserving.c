@@ -76,9 +76,7 @@ static int find_holding(const host_joint_rows *joint, double cfm,
                         int index[6]) {
   int n = 0;
   for (unsigned i = 0; i < joint->rows.count; i++)
-    if (isinf(joint->rows.lo[i]) && isinf(joint->rows.hi[i]) &&
-        joint->rows.cfm[i] <= cfm && !joint->soft[i])
-      index[n++] = (int)i;
+    if (host_row_holds(joint, i, cfm)) index[n++] = (int)i;
   return n;
 }
 

@@ -411,9 +411,7 @@ static bool joints_approach(const event_state *w) {
     const host_joint_rows *read = &here->joint_rows[joint->rows];
     const host_rows *rows = &read->rows;
     for (unsigned r = 0; r < rows->count; r++) {
-      if (rows->cfm[r] > here->cfm || !isinf(rows->lo[r]) ||
-          !isinf(rows->hi[r]))
-        continue;
+      if (!host_row_holds(read, r, here->cfm)) continue;
       double rate = read->correction[r] - rows->rhs[r];
       for (int side = 0; side < 2; side++)
         for (int i = 0; i < 6 && joint->body[side] >= 0; i++)

@@ -2,19 +2,18 @@
 
 #include <math.h>
 
-static double errors_of(const joint_check *check, int j) {
-  const world_joint *joint = &check->at.joints[j];
-  const double h = check->home->settings.step_size;
+double joint_check_errors(const world_snapshot *home, const world_snapshot *at,
+                          int j) {
+  const world_joint *joint = &at->joints[j];
+  const double h = home->settings.step_size;
   double sum = 0;
   if (joint->rows < 0) return 0;
-  const host_joint_rows *rows = &check->at.joint_rows[joint->rows];
+  const host_joint_rows *rows = &at->joint_rows[joint->rows];
   for (unsigned i = 0; i < rows->rows.count; i++) {
-    bool holds = isinf(rows->rows.lo[i]) && isinf(rows->rows.hi[i]) &&
-                 rows->rows.cfm[i] <= check->home->cfm && !rows->soft[i];
     double error = h * rows->correction[i];
-    double mobility =
-        world_row_mobility(check->home, joint->body, rows->rows.J[i]);
-    if (holds && mobility > 0) sum += error * error / mobility;
+    double mobility = world_row_mobility(home, joint->body, rows->rows.J[i]);
+    if (host_row_holds(rows, i, home->cfm) && mobility > 0)
+      sum += error * error / mobility;
   }
   return sum;
 }
@@ -61,6 +60,6 @@ bool joint_check_measure(void *context, const double motion[],
   }
   for (int j = 0; j < home->n_joints; j++)
     if (component_of_joint(home, j, component_of) == component)
-      *errors += errors_of(check, j);
+      *errors += joint_check_errors(home, &check->at, j);
   return true;
 }

@@ -5,6 +5,11 @@
 
 #include "assembly/assembly.h"
 
+/** kg m^2: how far the rows of joint j that hold are from their places in `at`, with the
+ *  masses of `home`, as (10b) weighs it; ERP's share of each. */
+double joint_check_errors(const world_snapshot *home, const world_snapshot *at,
+                          int j);
+
 /** Starts as zeros; its memory ends with the pool of `home`. */
 typedef struct joint_check {
   const world_snapshot *home;

@@ -6,6 +6,7 @@
 
 #include "common/matrix6.h"
 #include "common/vec3.h"
+#include "schemes/joint_check.h"
 
 bool second_order_reserve(second_order *s) {
   int n = s->home.n_bodies;
@@ -539,9 +540,7 @@ static int soften_joints(second_order *s, const world_snapshot *at,
     if (at->joints[j].rows < 0) continue;
     const host_joint_rows *joint = &at->joint_rows[at->joints[j].rows];
     for (unsigned i = 0; i < joint->rows.count; i++) {
-      if (joint->soft[i] || joint->rows.cfm[i] > at->cfm ||
-          !isinf(joint->rows.lo[i]) || !isinf(joint->rows.hi[i]))
-        continue;
+      if (!host_row_holds(joint, i, at->cfm)) continue;
       extra_row *row = &s->soft_rows[n++];
       memcpy(row->body, at->joints[j].body, sizeof row->body);
       memcpy(row->J, joint->rows.J[i], sizeof row->J);
@@ -568,17 +567,8 @@ static bool solve_move(second_order *s, const world_snapshot *at, int n_soft) {
 
 /* kg m^2: position errors as (10b) weighs them, ERP's share of each. */
 static double position_errors(const world_snapshot *at) {
-  double sum = 0, h = at->settings.step_size, J[2][6];
-  for (int j = 0; j < at->n_joints; j++) {
-    if (at->joints[j].rows < 0) continue;
-    const host_joint_rows *joint = &at->joint_rows[at->joints[j].rows];
-    for (unsigned i = 0; i < joint->rows.count; i++) {
-      double error = h * joint->correction[i];
-      if (error != 0)
-        sum += error * error /
-               world_row_mobility(at, at->joints[j].body, joint->rows.J[i]);
-    }
-  }
+  double sum = 0, J[2][6];
+  for (int j = 0; j < at->n_joints; j++) sum += joint_check_errors(at, at, j);
   for (int k = 0; k < at->contacts.n; k++) {
     const host_contact *point = &at->contacts.items[k].point;
     double overlap = at->erp * (point->gap + at->surface_layer);
