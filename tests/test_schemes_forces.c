@@ -362,6 +362,26 @@ static void push(void *context, dBodyID body, const ode_mlcp_body_state *state,
   force[0] = 1;
 }
 
+/* The host's allocator, but what lay at `watched` is the next of its size. */
+static void *watched, *given_back;
+static size_t given_size;
+
+static void *allocate_again(size_t size) {
+  void *block = given_back;
+  if (block == NULL || size != given_size) return malloc(size);
+  given_back = NULL;
+  return block;
+}
+
+static void give_back(void *block, size_t size) {
+  if (block != watched || given_back != NULL) {
+    free(block);
+    return;
+  }
+  given_back = block;
+  given_size = size;
+}
+
 /* Forces end with their bodies, whoever lives at the same address next. */
 static void test_forces_end_with_their_bodies(void) {
   scene s;
@@ -379,13 +399,16 @@ static void test_forces_end_with_their_bodies(void) {
   CU_ASSERT(pushes > 0);
   CU_ASSERT(dBodyGetLinearVel(body)[0] != 0);
 
+  watched = body;
+  dSetAllocHandler(allocate_again);
+  dSetFreeHandler(give_back);
   dBodyDestroy(body);
   dBodyID other = add_ball(&s, 0.5, 0);
-  for (int i = 0; i < 8 && other != body; i++) /* there, mostly at once */
-    other = add_ball(&s, 0.5, 0);
-#ifndef __SANITIZE_ADDRESS__ /* which keeps addresses from being used again */
+  watched = NULL;
+  dSetAllocHandler(NULL);
+  dSetFreeHandler(NULL);
+  CU_ASSERT_PTR_NULL(given_back);
   CU_ASSERT_PTR_EQUAL(other, body);
-#endif
   pushes = 0;
   for (int i = 0; i < 3; i++) step(&s, 0.01, &report);
   CU_ASSERT_EQUAL(pushes, 0);
