@@ -131,6 +131,7 @@ static double rest_depth_of(const contact_settings *settings,
 
 static double depth_of(const contact_law *law, const contact_settings *settings,
                        const host_contact *contact) {
+  if (law->sinks) return 0;
   bool rests = law->is != CONTACT_SPRING && law->gap <= 0 &&
                law->cfm <= HOST_DEFAULT_CFM && law->rest_depth > 0;
   if (!rests) return larger_of(-law->gap - settings->surface_layer, 0);
@@ -149,6 +150,7 @@ void contact_policy_decide(contact_law *law, const contact_settings *settings,
   bool closed = settings->level != JOINT_LEVEL_POSITION && !spring;
   law->stiff = contact->stiff && spring;
   law->gap = closed ? 0 : contact->gap;
+  law->sinks = contact->kept && !closed && !spring;
   law->pushes = can_push(frame, contact, law->gap);
   law->erp = spring                                    ? spring_erp
              : isnan(own_erp) || settings->erp_for_all ? settings->erp

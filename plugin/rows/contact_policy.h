@@ -66,6 +66,7 @@ typedef struct contact_law {
   bool stiff;       /* a spring stiffer than the step resolves */
   bool pushes;      /* it touches, but for rounding, or would in free flight */
   double gap;       /* m, as its rows see it */
+  bool sinks;       /* it comes down to where it rests within the step */
   double erp, cfm;  /* of its normal row */
   double depth;     /* m, signed: what the row is to take away */
   double of_spring; /* m/s: what a rigid contact's compliance, pressed in by its

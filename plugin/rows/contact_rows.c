@@ -87,8 +87,8 @@ static void add_normal_row(row_set *set, const row_frame *frame,
                                     frame->max_correction + law->of_spring),
                          -frame->max_correction);
   double approach = larger_of(law->gap, 0) / frame->step_size;
-  if (contact->kept && law->gap > 0)
-    approach += law->rest_depth / frame->step_size;
+  if (law->sinks)
+    approach = larger_of(law->gap + law->rest_depth, 0) / frame->step_size;
   bool gives_back = surface->bounces && law->pushes &&
                     settings->level == JOINT_LEVEL_POSITION;
   double bounce = gives_back ? bounce_of(frame, contact, J) : -INFINITY;

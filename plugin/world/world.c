@@ -275,7 +275,8 @@ static bool read_contact_joint(world_reader *r, int j) {
     take_source(contact, list, (int)(source - list->contacts), false);
   }
   contact->point.kept =
-      source == NULL && is_hardly_open(world, &contact->point);
+      source == NULL && (is_hardly_open(world, &contact->point) ||
+                         kept_contacts_has(world->settings.kept, joint->id));
   joint->contact = keep_contact(r);
   return true;
 }
