@@ -188,6 +188,18 @@ static void open_mechanism(mechanism *m, const kind *kind, const char *options,
   }
 }
 
+/* True for what a host in single precision cannot solve: float tilts a loop's axes by
+ * roundings, and rows that said the same twice over contradict each other. */
+static bool contradicts(const kind *kind) {
+  return kind->build == build_loop &&
+         left_out_in_single("a loop's rows contradict each other");
+}
+
+/* In single precision the poses and velocities of each step are rounded. */
+static double rounded(double in_double, int steps) {
+  return of_host(in_double, steps);
+}
+
 /* Energy of motion and height, and the angular momentum about the origin. */
 static double measure(const mechanism *m, double momentum[3]) {
   dVector3 gravity;
@@ -226,30 +238,33 @@ static double momentum_error(const mechanism *m, const double start[3]) {
   return largest(now) / largest(start);
 }
 
-/* Where a test's mechanism begins: its joints are obeyed. */
+/* Where a test's mechanism begins: its joints are obeyed. Over so short a step what
+ * float makes of the poses would be metres a second. */
 static double begin(mechanism *m, double momentum[3]) {
   ode_mlcp_report report;
-  step(&m->s, 1e-8, &report);
+  step(&m->s, host_is_single() ? 1e-3 : 1e-8, &report);
   return measure(m, momentum);
 }
 
 static void test_free_mechanisms_keep_their_angular_momentum(void) {
   static const double sizes[] = {0.1, 0.01, 0.003};
+  const int STEPS = test_rounds(200);
   for (int k = 0; k < N_KINDS; k++)
     for (int seed = 1; seed <= 3 && KINDS[k].free; seed++) {
+      if (contradicts(&KINDS[k])) break;
       mechanism m;
       double h = sizes[seed - 1], start[3], worst = 0;
       open_mechanism(&m, &KINDS[k], "scheme=conserving", seed);
       begin(&m, start);
-      for (int i = 0; i < test_rounds(200); i++) {
+      for (int i = 0; i < STEPS; i++) {
         ode_mlcp_report report;
         step(&m.s, h, &report);
         worst = fmax(worst, momentum_error(&m, start));
       }
-      if (!(worst < 1e-11))
+      if (!(worst < rounded(1e-11, STEPS)))
         fprintf(stderr, "%s, h %g: momentum off by %g\n", KINDS[k].name, h,
                 worst);
-      CU_ASSERT(worst < of_host(1e-11, 1));
+      CU_ASSERT(worst < rounded(1e-11, STEPS));
       scene_close(&m.s);
     }
 }
@@ -284,14 +299,16 @@ static void test_trapezoid_keeps_angular_momentum_roughly(void) {
 
 static void test_energy_never_grows(void) {
   static const double sizes[] = {0.1, 0.03, 0.005};
+  const int STEPS = test_rounds(200);
   for (int k = 0; k < N_KINDS; k++)
     for (int seed = 1; seed <= 3; seed++) {
+      if (contradicts(&KINDS[k])) break;
       mechanism m;
       double h = sizes[seed - 1], momentum[3], most = -INFINITY, scale = 0;
-      double gap = 0;
+      double gap = 0, far = 1;
       open_mechanism(&m, &KINDS[k], "scheme=conserving measure=on", seed + 10);
       double start = begin(&m, momentum);
-      for (int i = 0; i < test_rounds(200); i++) {
+      for (int i = 0; i < STEPS; i++) {
         ode_mlcp_report report;
         step(&m.s, h, &report);
         /* a loop of long steps goes through poses that it cannot leave */
@@ -301,12 +318,15 @@ static void test_energy_never_grows(void) {
         most = fmax(most, energy);
         scale = fmax(scale, fabs(energy));
         if (i > 0) gap = fmax(gap, report.worst_joint_error);
+        far = fmax(far, vec_length(dBodyGetPosition(m.bodies[0])));
       }
-      if (!(gap < 1e-9))
+      if (!(gap < of_host(1e-9, far)))
         fprintf(stderr, "%s, h %g: joints off by %g\n", KINDS[k].name, h, gap);
-      CU_ASSERT(gap < of_host(1e-9, 1));
+      CU_ASSERT(gap < of_host(1e-9, far)); /* they fly */
       /* what rows are solved to */
-      double rounding = 1e-9 * (scale + fabs(start));
+      double rounding = rounded(1e-9, STEPS) * (scale + fabs(start));
+      /* of motion and of height, where they cancel */
+      if (!KINDS[k].free) rounding += of_host(0, STEPS * 9.81 * m.n);
       if (!(most <= start + rounding))
         fprintf(stderr, "%s, h %g: energy %g, then %g\n", KINDS[k].name, h,
                 start, most);
@@ -346,6 +366,13 @@ static void build_taut(mechanism *m, int n, bool hinged) {
   }
 }
 
+/* J: float lets a taut chain of n links be longer than its span by a rounding a link,
+ * and with that it sags by sqrt(3/8 of the span * what it is longer), in a step. */
+static double of_sag(int n, double span, double mass, double h) {
+  double longer = host_is_single() ? n * REAL_EPSILON * span : 0;
+  return 0.5 * mass * 0.375 * span * longer / (h * h);
+}
+
 static void test_taut_chains_gain_nothing(void) {
   static const double sizes[] = {0.05, 0.01, 0.002};
   static const int links[] = {2, 4, 7};
@@ -376,13 +403,15 @@ static void test_taut_chains_gain_nothing(void) {
       fprintf(stderr, "%d links, h %g: energy %g, then %g; %d solves a step\n",
               n, h, start, most, solves / STEPS);
     /* what takes errors of joints away may lift */
-    CU_ASSERT(most <= start + 0.01 * span);
+    CU_ASSERT(most <=
+              start + 0.01 * span + of_sag(n, 0.5 * n, span / (0.5 * 9.81), h));
     CU_ASSERT(solves <= MOST_SOLVES * STEPS);
     scene_close(&m.s);
   }
 }
 
 static void test_order_is_two(void) {
+  if (left_out_in_single("changes are less than rounding")) return;
   for (int k = 0; k < N_KINDS; k++) {
     double end[4][3], change[3];
     for (int level = 0; level < 4; level++) {
@@ -460,7 +489,7 @@ static void test_others_collisions_leave_it_alone(void) {
     worst = fmax(worst, momentum_error(&m, start));
   }
   CU_ASSERT(collisions > 3);
-  CU_ASSERT(worst < 1e-11);
+  CU_ASSERT(worst < rounded(1e-11, 100));
   scene_close(&m.s);
 }
 
@@ -529,6 +558,7 @@ static void build_transmission(mechanism *m) {
 }
 
 static void test_what_does_not_settle_gains_nothing(void) {
+  if (left_out_in_single("rows whose errors are roundings settle")) return;
   static const kind kinds[] = {
       {"sliding universal", build_sliding_universal, true},
       {"transmission", build_transmission, true}};
@@ -576,9 +606,9 @@ static void test_motors_keep_angular_momentum(void) {
       step(&m.s, sizes[seed % 3], &report);
       worst = fmax(worst, momentum_error(&m, start));
     }
-    if (!(worst < 1e-11))
+    if (!(worst < rounded(1e-11, 200)))
       fprintf(stderr, "seed %d: momentum off by %g\n", seed, worst);
-    CU_ASSERT(worst < 1e-11);
+    CU_ASSERT(worst < rounded(1e-11, 200));
     CU_ASSERT(measure(&m, end) < 0.999 * energy); /* it brakes */
     scene_close(&m.s);
   }
@@ -611,11 +641,12 @@ static void test_fast_spins_keep_momentum_and_energy(void) {
       gained = fmax(gained, measure(&m, momentum) / start - 1);
       lost = fmax(lost, momentum_error(&m, before));
     }
-    if (!(gained < 1e-9 && lost < 1e-9))
+    double rounding = rounded(1e-9, 20);
+    if (!(gained < rounding && lost < rounding))
       fprintf(stderr, "rule %d, %g rad a step: energy %g, momentum off by %g\n",
               rule, turn, gained, lost);
-    CU_ASSERT(lost < 1e-9);
-    CU_ASSERT(gained < 1e-9);
+    CU_ASSERT(lost < rounding);
+    CU_ASSERT(gained < rounding);
     scene_close(&m.s);
   }
 }
@@ -640,6 +671,7 @@ static void build_springs(mechanism *m, double k, double damping) {
 }
 
 static void test_springs_of_any_stiffness_swing(void) {
+  const int STEPS = test_rounds(200);
   for (double k = 1e2; k < 2e8; k *= 10)
     for (int n = 0; n < 3; n++) {
       static const double sizes[] = {0.0006, 0.01, 0.1};
@@ -650,17 +682,24 @@ static void test_springs_of_any_stiffness_swing(void) {
       open_scene(&m.s, "scheme=conserving", 0);
       build_springs(&m, k, 0);
       double start = measure(&m, momentum) + ode_mlcp_spring_energy(m.s.world);
-      double energy = start;
-      for (int i = 0; i < test_rounds(200); i++) {
+      double energy = start, of_height = 0;
+      for (int b = 0; b < m.n; b++) {
+        dMass mass;
+        dBodyGetMass(m.bodies[b], &mass);
+        of_height += mass.mass * 9.81; /* a metre */
+      }
+      for (int i = 0; i < STEPS; i++) {
         ode_mlcp_report report;
         step(&m.s, h, &report);
         energy = measure(&m, momentum) + ode_mlcp_spring_energy(m.s.world);
         most = fmax(most, energy);
       }
-      if (!(most <= start + 1e-8))
+      double rounding = of_host(1e-8, STEPS * of_height);
+      if (!(most <= start + rounding))
         fprintf(stderr, "k %g, h %g: energy %g, then %g\n", k, h, start, most);
-      CU_ASSERT(most <= start + 1e-8);
-      if (h * sqrt(k) < 0.05) CU_ASSERT(fabs(energy - start) < 1e-6);
+      CU_ASSERT(most <= start + rounding);
+      if (h * sqrt(k) < 0.05)
+        CU_ASSERT(fabs(energy - start) < fmax(rounding, 1e-6));
       scene_close(&m.s);
     }
 }
@@ -705,9 +744,10 @@ static void test_bodies_that_part_keep_their_momentum(void) {
     for (int b = 0; b < 2; b++) add_momentum(m.bodies[b], after);
     add_momentum(other, after);
     for (int i = 0; i < 3; i++) {
-      if (!(fabs(after[i] - before[i]) <= 1e-13 * scale))
+      double rounding = of_host(1e-13, 1) * scale;
+      if (!(fabs(after[i] - before[i]) <= rounding))
         fprintf(stderr, "h %g: momentum %g, then %g\n", h, before[i], after[i]);
-      CU_ASSERT(fabs(after[i] - before[i]) <= 1e-13 * scale);
+      CU_ASSERT(fabs(after[i] - before[i]) <= rounding);
     }
     scene_close(&m.s);
   }
@@ -788,7 +828,8 @@ static void test_a_loaded_bridge_gains_nothing(void) {
     CU_ASSERT_EQUAL_FATAL(dWorldStep(of.world, h), 1);
     dJointGroupEmpty(of.contacts);
   }
-  CU_ASSERT(most <= 1e-6 * MASS * (N + LOAD) * 9.81 * L);
+  CU_ASSERT(most <= 1e-6 * MASS * (N + LOAD) * 9.81 * L +
+                        of_sag(N, N * L, MASS * (N + LOAD), h));
   dJointGroupDestroy(of.contacts);
   dSpaceDestroy(of.space);
   dWorldDestroy(of.world);

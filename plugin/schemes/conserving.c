@@ -789,16 +789,20 @@ static bool solve_round(second_order *s, const motion *from, const motion *to,
                             0);
 }
 
-/* Take over the round's mean velocities. @return how much they changed, as a part
- * of the fastest. */
-static double take_over(second_order *s, double h) {
+/* Take over the round's mean velocities.
+ * @param close  out: it changed by no more than rounding may keep it from settling by
+ * @return how much they changed, as a part of the fastest. */
+static double take_over(second_order *s, double h, bool *close) {
   const double *x = assembly_x(s->base.assembly);
   const double ROUNDING = real_roundings(1e-15);
+  const double OF_SOLVES = 1e3;  /* times SETTLED; they are in double */
+  const double OF_POSITIONS = 4; /* times the rounding of the host's */
   double change[2] = {0, 0}, most[2] = {s->home.gravity * h, 0}, far = 0;
   for (int b = 0; b < s->home.n_bodies; b++)
     far = fmax(far, vec3_length(s->home.bodies[b].position));
   /* no error of a joint is known better than to the rounding of positions */
   double slow = ROUNDING * (far + 1) / (h * SETTLED);
+  double slow_in_double = slow * (DBL_EPSILON / REAL_EPSILON);
   for (int b = 0; b < s->home.n_bodies; b++)
     for (int half = 0; half < 2; half++) {
       double d[3];
@@ -808,6 +812,11 @@ static double take_over(second_order *s, double h) {
       most[half] = fmax(most[half], vec3_length(x + at));
       if (!s->home.bodies[b].kinematic) vec3_copy(s->u + at, x + at);
     }
+  *close = true;
+  for (int half = 0; half < 2; half++)
+    *close &=
+        change[half] < SETTLED * fmax(OF_SOLVES * (most[half] + slow_in_double),
+                                      OF_POSITIONS * (most[half] + slow));
   return fmax(change[0] / (most[0] + slow), change[1] / (most[1] + slow));
 }
 
@@ -828,16 +837,15 @@ static bool settle(second_order *s, const motion *from, double h, motion *to,
       return false;
     s->conserving->n_rounds++;
     keep_impulses(s);
-    double change = take_over(s, h);
+    bool close;
+    double change = take_over(s, h, &close);
     arrive(s, from, h, to);
     /* from what is no answer no round comes to one */
     s->gave_up = assembly_stopped(s->base.assembly) > 0;
     if (s->gave_up) break;
     s->unsettled = !(change <= SETTLED);
     if (round == 1) s->unsettled |= second_order_aim(s, &s->middle, s->u);
-    /* rounding may keep it from getting there */
-    if (round > 3 && change < 1e3 * SETTLED && change > 0.5 * last)
-      s->unsettled = false;
+    if (round > 3 && close && change > 0.5 * last) s->unsettled = false;
     n_worse += round > 3 && !(change < last);
     s->stays = s->unsettled && change > STAYS * last && change < last / STAYS;
     last = s->unrest = change;
@@ -855,7 +863,8 @@ static bool damp(second_order *s, const motion *from, double h, motion *to,
   bool aim = true;      /* where the first found it off */
   for (int round = 0; round < ROUNDS && aim; round++) {
     if (!solve_round(s, from, to, h, n_end)) return false;
-    take_over(s, h);
+    bool close;
+    take_over(s, h, &close);
     arrive(s, from, h, to);
     aim = second_order_aim(s, &s->middle, s->u);
   }
