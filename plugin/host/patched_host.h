@@ -33,7 +33,6 @@
   ROW(dGeomHeightfieldDataGetHeight)                                           \
   ROW(dGeomHeightfieldDataGetSize)                                             \
   ROW(dGeomIsPlaceable)                                                        \
-  ROW(dGeomTriMeshDataHasFaceAngles)                                           \
   ROW(dBodyStepperMove)                                                        \
   ROW(dBodyStepperPlace)                                                       \
   ROW(dWorldGetBodies)                                                         \
