@@ -36,7 +36,7 @@ typedef struct host_contact {
                          as the surface says */
   bool soft;   /* its normal row is a spring: host_contact_find_soft */
   bool stiff;  /* one stiffer than the step resolves */
-  bool kept;   /* open by a hair, or not told of: pressed to the depth at rest */
+  bool kept;   /* open by a hair, or not told of: pressed to where it rests */
   host_surface surface;
 } host_contact;
 
