@@ -225,6 +225,39 @@ static void test_a_rocking_block_meets_it(void) {
       }
 }
 
+/* A body that tumbles and goes nowhere: how far its turn is off is the error, at as much
+ * from its centre as its mass is about the axis of its largest moment. */
+static void test_a_tumbling_body_meets_it(void) {
+  const double side[3] = {1, 0.6, 0.25}, time = 1;
+  for (int k = 0; k < 2; k++)
+    for (int size = -2; size <= 1; size++) {
+      double l = pow(10, size), accuracy = 1e-4 * l, q[2][4], same = 0;
+      double radius = l * sqrt((side[0] * side[0] + side[1] * side[1]) / 12);
+      for (int fine = 0; fine < 2; fine++) {
+        char settings[80];
+        scene s;
+        dMass mass;
+        const int steps = fine ? 4000 : 20;
+        snprintf(settings, sizeof settings, "scheme=%s accuracy=%.17g",
+                 schemes[k], fine ? 0 : accuracy);
+        open_scene(&s, settings, 0);
+        dBodyID body = dBodyCreate(s.world);
+        dMassSetBoxTotal(&mass, 1, l * side[0], l * side[1], l * side[2]);
+        dBodySetMass(body, &mass);
+        dBodySetAngularVel(body, 2, 3, 1);
+        for (int i = 0; i < steps; i++)
+          CU_ASSERT_EQUAL_FATAL(dWorldStep(s.world, time / steps), 1);
+        for (int i = 0; i < 4; i++) q[fine][i] = dBodyGetQuaternion(body)[i];
+        scene_close(&s);
+      }
+      for (int i = 0; i < 4; i++) same += q[0][i] * q[1][i];
+      double error = 2 * acos(fmin(fabs(same), 1)) * radius;
+      printf("\n%s, %g m: %.3g of what it allows", schemes[k], l,
+             error / (accuracy * time));
+      CU_ASSERT(error <= 3 * accuracy * time);
+    }
+}
+
 /* --- islands ----------------------------------------------------------------- */
 
 static void test_another_island_changes_no_bit(void) {
@@ -267,6 +300,7 @@ int main(void) {
       {"errors follow the accuracy", test_errors_follow_the_accuracy},
       {"units do not matter", test_units_do_not_matter},
       {"a rocking block meets it", test_a_rocking_block_meets_it},
+      {"a tumbling body meets it", test_a_tumbling_body_meets_it},
       {"another island changes no bit", test_another_island_changes_no_bit},
       {"what cannot be met is counted", test_what_cannot_be_met_is_counted},
       {"other schemes refuse", test_other_schemes_refuse},

@@ -145,7 +145,8 @@ static void undo(const pendulum *p, double s, double start[3]) {
 }
 
 /* The wall takes all there is: what was lent on the way to it is undone before, and
- * what the body has then is what the wall and the joint are told of. */
+ * what the body has then is what the wall and the joint are told of. Another body on
+ * the same hand swings on. */
 static void test_an_impact_is_told_of_itself(void) {
   for (int m = 0; m < N_MASSES; m++) {
     pendulum p;
@@ -154,6 +155,7 @@ static void test_an_impact_is_told_of_itself(void) {
     ode_mlcp_report report = {0};
     double start[3], gained[3];
     open_pendulum(&p, MASSES[m]);
+    add_pin(&p.s, add_mass(&p.s, MASSES[m], -1, 0), p.hand, 0, 0);
     dGeomSetBody(dCreateSphere(p.s.space, 0.1), p.body);
     dCreatePlane(p.s.space, 1, 0, 0, 0.2); /* met 73 degrees below */
     for (double time = 0; report.collisions == 0; time += h) {

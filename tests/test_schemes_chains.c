@@ -228,6 +228,45 @@ static void test_far_turns_are_told(void) {
     }
 }
 
+/* A rod that is pinned at one end and pulled by the other to a distance 0.86 rad away: a
+ * move of less than half a radian leaves less of that, and is taken. A contact that is
+ * apart, and gets farther, is no error. */
+static void test_far_moves_are_judged_by_errors(void) {
+  static const double masses[] = {0.01, 1, 1e4}, sizes[] = {0.02, 1, 10};
+  for (int m = 0; m < 3; m++)
+    for (int k = 0; k < 3; k++) {
+      const double L = sizes[k];
+      char settings[80];
+      scene s;
+      dMass mass;
+      ode_mlcp_report report;
+      snprintf(settings, sizeof settings, "scheme=trapezoid erp=1 margin=%.17g",
+               10 * L);
+      open_scene(&s, settings, 0);
+      dBodyID rod = dBodyCreate(s.world);
+      dMassSetBoxTotal(&mass, masses[m], L, 0.05 * L, 0.05 * L);
+      dBodySetMass(rod, &mass);
+      dBodySetPosition(rod, L / 2, 0, 0);
+      dJointID pin = dJointCreateBall(s.world, 0);
+      dJointAttach(pin, rod, NULL);
+      dJointSetBallAnchor(pin, 0, 0, 0);
+      dJointID pull = dJointCreateDBall(s.world, 0);
+      dJointAttach(pull, rod, NULL);
+      dJointSetDBallAnchor1(pull, L, 0, 0);
+      dJointSetDBallAnchor2(pull, 0, 2 * L, 0);
+      dJointSetDBallDistance(pull, 1.4 * L);
+      dGeomID end = dCreateSphere(s.space, 0.1 * L);
+      dGeomSetBody(end, rod);
+      dGeomSetOffsetPosition(end, L / 2, 0, 0);
+      dCreatePlane(s.space, 0, 1, 0, -1.5 * L);
+      step(&s, 0.01, &report);
+      CU_ASSERT_EQUAL(report.corrections_left, 0);
+      double turn = 2 * asin(dBodyGetQuaternion(rod)[3]);
+      CU_ASSERT(turn > 0.05 && turn < 0.5);
+      scene_close(&s);
+    }
+}
+
 /* A hanging chain whose last rod a program set down lower, at rest: the joint closes,
  * though that lifts the rod. */
 static void test_what_is_torn_at_rest_closes(void) {
@@ -267,6 +306,7 @@ int main(int n_arguments, char *arguments[]) {
       {"conserving gains nothing", test_conserving_gains_nothing},
       {"the trapezoid gains little", test_trapezoid_gains_little},
       {"far turns are told", test_far_turns_are_told},
+      {"far moves are judged by errors", test_far_moves_are_judged_by_errors},
       {"what is torn at rest closes", test_what_is_torn_at_rest_closes},
       CU_TEST_INFO_NULL};
   if (n_arguments > 2) {
