@@ -254,6 +254,46 @@ static void test_masses_have_no_scale(void) {
   }
 }
 
+/* A block on two feet of one height slides on both as one, by whatever length and
+ * direction their tangents have; on feet of two heights it does not, nor by what has no
+ * limit. */
+static void test_feet_slip_as_one(void) {
+  static const struct {
+    double times, height, mu;
+  } feet[] = {{1, 0.5, 0.3},    {-1, 0.5, 0.3}, {2, 0.5, 0.8},
+              {-0.5, 0.5, 0.3}, {1, 0.6, 0.3},  {1, 0.5, INFINITY}};
+  for (int k = 0; k < 6; k++)
+    for (double mass = 0.01; mass < 2e4; mass *= 1e3) {
+      const bool as_one = k < 4;
+      const double t = feet[k].times;
+      const double M[9] = {mass, 0, 0, 0, mass, 0, 0, 0, 0.2 * mass};
+      const double Jn[6] = {0, 1, -1, 0, 1, 0.7};
+      const double Jt[6] = {1, 0, 0.5, t, 0, t * feet[k].height};
+      const double mu[2] = {0.4, feet[k].mu}, v[3] = {0.3, -1, 0.2};
+      const ode_mlcp_impact_problem block = {.n_velocities = 3,
+                                             .n_contacts = 2,
+                                             .n_tangents = 1,
+                                             .M = M,
+                                             .Jn = Jn,
+                                             .Jt = Jt,
+                                             .mu = mu,
+                                             .v = v};
+      ode_mlcp_impact *impact;
+      CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(&block, &impact, NULL, 0),
+                            ODE_MLCP_IMPACT_DONE);
+      CU_ASSERT_EQUAL_FATAL(impact->n_islands, 1);
+      const contact_space *space = &impact->islands[0].space;
+      CU_ASSERT_EQUAL_FATAL(space->slips_as != NULL, as_one);
+      if (as_one) {
+        CU_ASSERT_EQUAL(space->slips_as[3], 1);
+        CU_ASSERT_DOUBLE_EQUAL(space->times[3], t, 1e-12);
+        CU_ASSERT_EQUAL(space->slips_as[1], 1);
+        CU_ASSERT_EQUAL(space->slips_as[2], 2);
+      }
+      ode_mlcp_impact_destroy(impact);
+    }
+}
+
 int main(void) {
   CU_TestInfo tests[] = {
       {"what is elsewhere changes no bit",
@@ -263,6 +303,7 @@ int main(void) {
        test_simultaneous_of_islands_multiply},
       {"branches of islands multiply", test_branches_of_islands_multiply},
       {"masses have no scale", test_masses_have_no_scale},
+      {"feet slip as one", test_feet_slip_as_one},
       CU_TEST_INFO_NULL};
   return run_tests("impacts: islands", tests);
 }

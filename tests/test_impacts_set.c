@@ -187,6 +187,46 @@ static void test_sim_is_a_sample_of_the_set(void) {
   close_example(it);
 }
 
+/* The ways of so many of the set's samples, or of all: each from the velocity before to
+ * that of Sim. */
+static void test_ways_lead_from_start_to_end(void) {
+  static const struct {
+    uint64_t samples, asked, got;
+  } cases[] = {{40, 7, 7}, {40, 40, 40}, {40, 1000, 40}, {40, 0, 0}};
+  for (int c = 0; c < 4; c++) {
+    ready *it = open_example("box-wall");
+    ode_mlcp_impact_set ways;
+    it->options.samples = cases[c].samples;
+    CU_ASSERT_EQUAL_FATAL(
+        ode_mlcp_impact_ways(it->impact, &it->options, cases[c].asked, &ways),
+        ODE_MLCP_IMPACT_DONE);
+    CU_ASSERT_EQUAL(ways.n_samples, cases[c].got);
+    uint64_t n_ways = 0;
+    for (uint64_t k = 0; k < ways.n_outcomes; k++) {
+      const double *v = &ways.v[3 * k];
+      bool first = k == 0 || ways.sample[k - 1] != ways.sample[k];
+      bool last =
+          k + 1 == ways.n_outcomes || ways.sample[k + 1] != ways.sample[k];
+      double end[3];
+      int n_lcps;
+      if (first)
+        for (int i = 0; i < 3; i++)
+          CU_ASSERT_DOUBLE_EQUAL(v[i], it->example.problem.v[i], 1e-12);
+      if (!last) continue;
+      CU_ASSERT_EQUAL(ways.sample[k], n_ways);
+      n_ways++;
+      CU_ASSERT_EQUAL(ode_mlcp_impact_sim(it->impact, &it->options,
+                                          ways.sample[k], end, &n_lcps),
+                      ODE_MLCP_IMPACT_DONE);
+      CU_ASSERT_EQUAL((uint32_t)n_lcps, ways.lcps[k]);
+      for (int i = 0; i < 3; i++) CU_ASSERT_DOUBLE_EQUAL(v[i], end[i], 1e-12);
+    }
+    CU_ASSERT_EQUAL(n_ways, cases[c].got);
+    ode_mlcp_impact_set_release(&ways);
+    close_example(it);
+  }
+}
+
 /* ---- selection --------------------------------------------------------- */
 
 /* With all solutions taken, every random or first way is among the branches. */
@@ -723,6 +763,7 @@ int main(void) {
       {"shards are parts of the whole", test_shards_are_parts_of_the_whole},
       {"searches end with their work", test_searches_end_with_their_work},
       {"sim is a sample of the set", test_sim_is_a_sample_of_the_set},
+      {"ways lead from start to end", test_ways_lead_from_start_to_end},
       {"all holds the others", test_all_holds_the_others},
       {"methods agree", test_methods_agree},
       {"nothing unfinished is an outcome",
