@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "impacts/contact_modes.h"
 #include "impacts/examples.h"
 #include "impacts/impact.h"
 
@@ -294,6 +295,78 @@ static void test_feet_slip_as_one(void) {
     }
 }
 
+typedef struct mode_counts {
+  int all, repeats, spans;
+} mode_counts;
+
+/* All modes of a collision of one island, worked out one by one without caps. */
+static mode_counts count_modes(const ode_mlcp_impact_problem *problem) {
+  enum { MOST = 10 }; /* rows and contacts */
+  static const int contacts[] = {0, 1, 2};
+  mode_counts counts = {0};
+  ode_mlcp_impact *impact;
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(problem, &impact, NULL, 0),
+                        ODE_MLCP_IMPACT_DONE);
+  const contact_space *space = &impact->islands[0].space;
+  CU_ASSERT_EQUAL_FATAL(space->n_contacts, problem->n_contacts);
+  double *scratch = calloc(contact_mode_scratch(space), sizeof *scratch);
+  double impulses[MOST * MOST], conditions[4 * 3 * MOST];
+  uint32_t zero_rows;
+  counts.all = 1;
+  for (int i = 0; i < space->n_contacts; i++)
+    counts.all *= contact_modes_of_one(space, false);
+  for (int mode = 0; mode < counts.all && scratch != NULL; mode++) {
+    int found =
+        contact_mode_work_out(space, contacts, space->n_contacts, mode, false,
+                              scratch, impulses, conditions, &zero_rows);
+    counts.repeats += found == CONTACT_MODE_REPEATS;
+    counts.spans += found == CONTACT_MODE_SPANS;
+  }
+  free(scratch);
+  ode_mlcp_impact_destroy(impact);
+  return counts;
+}
+
+/* Of a block on three feet in a line impulses are not unique where it touches with all:
+ * by (1.7, -2.4, 0.7) times any number they move nothing, but where it slides one way or
+ * the other and the feet have frictions of their own. A foot whose friction turns it into
+ * the ground as fast as its push lifts it, A_nn = mu A_nt, leaves open how fast it
+ * slides. */
+static void test_what_impulses_leave_open(void) {
+  for (double mass = 0.01; mass < 2e4; mass *= 1e3) {
+    const double M[9] = {mass, 0, 0, 0, mass, 0, 0, 0, mass};
+    const double v[3] = {0.3, -1, 0.2};
+    const double feet[9] = {0, 1, -1.3, 0, 1, -0.6, 0, 1, 1.1};
+    const double slides[9] = {1, 0, 0.5, 1, 0, 0.5, 1, 0, 0.5};
+    const double even[3] = {0.3, 0.3, 0.3}, uneven[3] = {0.2, 0.3, 0.1};
+    ode_mlcp_impact_problem block = {.n_velocities = 3,
+                                     .n_contacts = 3,
+                                     .n_tangents = 1,
+                                     .M = M,
+                                     .Jn = feet,
+                                     .Jt = slides,
+                                     .mu = even,
+                                     .v = v};
+    mode_counts counts = count_modes(&block);
+    CU_ASSERT_EQUAL(counts.all, 64);
+    CU_ASSERT_EQUAL(counts.spans, 0);
+    const int repeats = counts.repeats;
+    block.mu = uneven;
+    counts = count_modes(&block);
+    CU_ASSERT_EQUAL(counts.spans, 2);
+    CU_ASSERT_EQUAL(counts.repeats, repeats - 2);
+
+    /* A_nn = (1 + 1) / mass, A_nt = 2 / mass */
+    const double foot[3] = {0, 1, 1}, slide[3] = {1, 0, 2}, one = 1;
+    block.n_contacts = 1;
+    block.Jn = foot, block.Jt = slide, block.mu = &one;
+    counts = count_modes(&block);
+    CU_ASSERT_EQUAL(counts.all, 4);
+    CU_ASSERT_EQUAL(counts.repeats, 0);
+    CU_ASSERT_EQUAL(counts.spans, 1);
+  }
+}
+
 int main(void) {
   CU_TestInfo tests[] = {
       {"what is elsewhere changes no bit",
@@ -304,6 +377,7 @@ int main(void) {
       {"branches of islands multiply", test_branches_of_islands_multiply},
       {"masses have no scale", test_masses_have_no_scale},
       {"feet slip as one", test_feet_slip_as_one},
+      {"what impulses leave open", test_what_impulses_leave_open},
       CU_TEST_INFO_NULL};
   return run_tests("impacts: islands", tests);
 }
