@@ -1035,7 +1035,7 @@ int main(int argc, char **argv) {
     argc--, argv++;
   }
   long from = argc > 1 ? atol(argv[1]) : 0;
-  long to = argc > 2 ? atol(argv[2]) : argc > 1 ? from + 1 : 70;
+  long to = argc > 2 ? atol(argv[2]) : argc > 1 ? from + 1 : test_rounds(70);
   unsigned seconds = argc > 3 ? (unsigned)atoi(argv[3]) : 60;
   int only = -1;
   for (int k = 0; argc > 4 && k < SCHEMES; k++)
@@ -1051,7 +1051,7 @@ int main(int argc, char **argv) {
     run_range(sums, found_by[i], found_by[i] + 1, seconds, only);
   if (all) {
     is_short = true;
-    run_range(sums, 0, 700, seconds, only);
+    run_range(sums, 0, test_rounds(700), seconds, only);
     size_t n_found = sizeof found_by_short / sizeof *found_by_short;
     for (size_t i = 0; i < n_found; i++)
       run_range(sums, found_by_short[i], found_by_short[i] + 1, seconds, only);
