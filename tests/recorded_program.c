@@ -4,12 +4,18 @@
  *   debug    hears the host's debug message 7 by a handler of its own
  *   spin     a torque of 1 N m turns a body of 1 kg m^2 from 2 to 2.5 rad/s, which is
  *            damped above 3 rad/s
- *   ground   a box without a body that is moved by 1 cm before each of 200 steps
- *   clock    reads the clock three times before each of 7 steps
+ *   fall     a body of 1 kg falls 20 steps from rest beside one that sleeps
+ *   ground   a box without a body that is moved by 1 cm before each of 200 steps, and
+ *   ground2  the same, its space collided with another geom
+ *   clock    reads the clock three times before each of 7 steps; prints the time first
+ *   threads  asks for threads for its steps
+ *   random   prints a random number before a step and one after it
+ *   convex   a body that is a tetrahedron
  *   balls    of radius 0.1 m and 0.3 m, 1 m apart
  *   two      a world of one body, and one of three
  *   one      the first of these alone
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,19 +55,32 @@ static void spin(void) {
   }
 }
 
+static void fall(void) {
+  dWorldID world = make_world(1);
+  dWorldSetGravity(world, 0, 0, -10);
+  dBodyID asleep = dBodyCreate(world);
+  dBodySetPosition(asleep, 9, 0, 0);
+  dBodyDisable(asleep);
+  step(world, 20);
+}
+
 static void near_geoms(void *data, dGeomID one, dGeomID other) {
   (void)data;
   (void)one;
   (void)other;
 }
 
-static void move_ground(void) {
+static void move_ground(bool beside_other) {
   dWorldID world = make_world(1);
   dSpaceID space = dSimpleSpaceCreate(NULL);
-  dGeomID box = dCreateBox(space, 1, 1, 1);
+  dGeomID box = dCreateBox(space, 1, 1, 1), other = dCreateSphere(NULL, 1);
+  dGeomSetBody(other, dBodyCreate(world));
   for (int i = 0; i < 200; i++) {
     dGeomSetPosition(box, 0.01 * i, 0, 0);
-    dSpaceCollide(space, NULL, near_geoms);
+    if (beside_other)
+      dSpaceCollide2((dGeomID)space, other, NULL, near_geoms);
+    else
+      dSpaceCollide(space, NULL, near_geoms);
     step(world, 1);
   }
 }
@@ -69,10 +88,42 @@ static void move_ground(void) {
 static void read_clock(void) {
   dWorldID world = make_world(1);
   struct timespec now;
+  time_t told, returned = time(&told);
+  printf("%ld %ld\n", (long)told, (long)returned);
   for (int i = 0; i < 7; i++) {
     for (int k = 0; k < 3; k++) clock_gettime(CLOCK_MONOTONIC, &now);
     step(world, 1);
   }
+}
+
+static void ask_for_threads(void) {
+  dWorldID world = make_world(1);
+  dThreadingImplementationID threading =
+      dThreadingAllocateSelfThreadedImplementation();
+  dWorldSetStepThreadingImplementation(
+      world, dThreadingImplementationGetFunctions(threading), threading);
+  step(world, 5);
+}
+
+static void draw_numbers(void) {
+  dRandSetSeed(42);
+  printf("%lu\n", dRand());
+  step(make_world(1), 1);
+  printf("%lu\n", dRand());
+}
+
+static void show_convex(void) {
+  static const dReal d = 0.14433756729740643; // a quarter over the root of 3
+  static const dReal planes[] = {-1, 0, 0,  0.25, 0,     -1,    0,     0.25,
+                                 0,  0, -1, 0.25, 4 * d, 4 * d, 4 * d, d};
+  static const dReal points[] = {-0.25, -0.25, -0.25, 0.75,  -0.25, -0.25,
+                                 -0.25, 0.75,  -0.25, -0.25, -0.25, 0.75};
+  static const unsigned polygons[] = {3, 0, 3, 2, 3, 0, 1, 3,
+                                      3, 0, 2, 1, 3, 1, 2, 3};
+  dWorldID world = make_world(0);
+  dGeomSetBody(dCreateConvex(NULL, planes, 4, points, 4, polygons),
+               dBodyCreate(world));
+  step(world, 3);
 }
 
 static void show_balls(void) {
@@ -95,8 +146,18 @@ int main(int n_arguments, char **arguments) {
     dDebug(7, "of this program");
   } else if (strcmp(what, "spin") == 0) {
     spin();
+  } else if (strcmp(what, "fall") == 0) {
+    fall();
   } else if (strcmp(what, "ground") == 0) {
-    move_ground();
+    move_ground(false);
+  } else if (strcmp(what, "ground2") == 0) {
+    move_ground(true);
+  } else if (strcmp(what, "threads") == 0) {
+    ask_for_threads();
+  } else if (strcmp(what, "random") == 0) {
+    draw_numbers();
+  } else if (strcmp(what, "convex") == 0) {
+    show_convex();
   } else if (strcmp(what, "clock") == 0) {
     read_clock();
   } else if (strcmp(what, "balls") == 0) {

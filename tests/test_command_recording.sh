@@ -42,22 +42,58 @@ for stepper in step ah; do
     END { exit bad || NR != 51 || end > 1e-9 || end < -1e-9 }' spin/$stepper.csv
 done
 
+# a step from v to v - g h moves by that h: g^2 h^2/2 = 5 mJ of 1 kg a step are lost. One
+# of two bodies is awake, and no force makes the other one's energy differ
+record fall --steppers step,ah
+for stepper in step ah; do
+  check "a fall loses what its step says, $stepper" awk -F, '
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    $at["bodies"] != 2 || $at["awake"] != 1 { bad = 1 }
+    { off = $at["energy_unexplained_J"] + 0.005 * (NR - 1) }
+    off > 1e-9 || off < -1e-9 { bad = 1 }
+    END { exit bad || NR != 21 }' fall/$stepper.csv
+done
+
 # geoms without a body are looked at before each of the first 16 steps, then before
 # every 64th: after the first look 18 moves, each by what the box was moved until then
-record ground --steppers step,ah
-page_data ground | grep -ao '"moves":\[[^a-z]*\],\{0,1\}' |
-  grep -o '\[[0-9.]*,\[[0-9.]*,' | tr -d '[' >moves
 for run in 1 2; do
   for k in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 64 128 192; do echo $k; done
 done | awk '{ printf "%.5g,%.5g,\n", ($1 + 1) / 100, $1 / 100 }' >expected
-check "the moves of a geom without a body" diff expected moves
+for ground in ground ground2; do
+  record $ground --steppers step,ah
+  page_data $ground | grep -ao '"moves":\[[^a-z]*\],\{0,1\}' |
+    grep -o '\[[0-9.]*,\[[0-9.]*,' | tr -d '[' >moves
+  check "the moves of a geom without a body, $ground" diff expected moves
+done
 
-# the head, by recording.h: drawn at 80, clock_reads at 88
+# a tetrahedron is a mesh of four corners and four triangles, of both runs the same
+record convex --steppers step,ah
+check "a tetrahedron" [ "$(page_data convex | grep -ao '"meshes":\[.*' |
+  sed 's/"meshes":\[\[[0-9]*,\([0-9,]*\)\]\]}.*/\1/')" = 4,4 ]
+
+# the head, by recording.h: drawn at 80, clock_reads at 88, threads_left_out at 140
+threads_of() { od -A n -t d4 -j 140 -N 4 "$1" | tr -d ' '; }
+record threads --steppers step,ah
 record clock --steppers step,ah
 for stepper in step ah; do
   od -A n -t d8 -j 80 -N 16 clock/data/$stepper.rec >head
-  check "21 reads of the clock, none drawn, $stepper" \
-    awk '{ exit !($1 == 0 && $2 == 21) }' head
+  check "22 reads of the clock, none drawn, $stepper" \
+    awk '{ exit !($1 == 0 && $2 == 22) }' head
+  # the first is a tenth of a millisecond into the year 2000
+  check "the time is told twice, $stepper" \
+    grep -qx '946684800 946684800' clock/data/$stepper.out
+  check "no threads, $stepper" [ "$(threads_of clock/data/$stepper.rec)" = 0 ]
+  check "threads, $stepper" [ "$(threads_of threads/data/$stepper.rec)" = 1 ]
+done
+
+# the host's random numbers: x -> 1664525 x + 1013904223 mod 2^32, from 42 on; what
+# steppers draw is from numbers of their own
+record random --steppers step,quick,ah
+first=$(((1664525 * 42 + 1013904223) % 4294967296))
+for stepper in step quick ah; do
+  check "the program's random numbers, $stepper" [ "$(cat random/data/$stepper.out)" = "\
+$first
+$(((1664525 * first + 1013904223) % 4294967296))" ]
 done
 
 # the host's own steppers have no residual, whatever was told before in the same memory

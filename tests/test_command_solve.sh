@@ -311,6 +311,14 @@ check_refused "no place for a folder" "dump: cannot write into 'no/where'" \
   --dump no/where -- "$program" touch started
 check_refused "a file for a folder" "dump: cannot write into 'M.mtx': Not a" \
   --dump M.mtx -- "$program" touch started
+# a path that the system takes, but not with a problem's files in it
+long=$work
+while [ ${#long} -lt 3800 ]; do long=$long/$(printf '%0200d' 0); done
+mkdir -p "$long"
+long=$long/$(printf "%0$((4050 - ${#long}))d" 0)
+run --dump "$long" -- "$program" world touch 2 say started
+check_refusal "a folder's path that is too long" "the name is too long"
+check "a folder's path that is too long: does not start" [ ! -s out ]
 
 # a spoilt folder
 cp -r problems/step-000130-island-001-part-01 spoilt
