@@ -273,17 +273,6 @@ static outcome run_relaxed(cascade *c) {
   return GO_ON;
 }
 
-/* The answer to an easier problem takes the place of a best iterate that is
- * none; its residual is still that of the original. */
-static outcome take_other(cascade *c, const double p[], solver_stage stage) {
-  solver_workspace *w = c->workspace;
-  bool solved = w->other.residual <= c->options->acceptable;
-  measure_other(c, p);
-  if (solved) w->best.residual = INFINITY;
-  keep_better(c, stage);
-  return solved ? DONE : GO_ON;
-}
-
 static outcome run_convex(cascade *c) {
   solver_workspace *w = c->workspace;
   arena_start(&w->variant_arena);
@@ -293,7 +282,9 @@ static outcome run_convex(cascade *c) {
   // the variant has rows enough for the original's impulses
   solver_variant_convex_impulses(&w->variant, c->problem, w->other.at.p,
                                  w->trial.at.p);
-  return take_other(c, w->trial.at.p, SOLVER_STAGE_CONVEX);
+  measure_other(c, w->trial.at.p);
+  keep_better(c, SOLVER_STAGE_CONVEX);
+  return GO_ON;
 }
 
 /* What looking for a proof may take, of the budget: four problems of a few dozen
