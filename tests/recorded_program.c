@@ -12,6 +12,7 @@
  *   random   prints a random number before a step and one after it
  *   convex   a body that is a tetrahedron
  *   balls    of radius 0.1 m and 0.3 m, 1 m apart
+ *   boxes    100 of 1 m, each 4 m behind the one before along x
  *   two      a world of one body, and one of three
  *   one      the first of these alone
  */
@@ -137,6 +138,17 @@ static void show_balls(void) {
   step(world, 10);
 }
 
+static void show_boxes(void) {
+  dWorldID world = dWorldCreate();
+  dSpaceID space = dSimpleSpaceCreate(NULL);
+  for (int i = 0; i < 100; i++) {
+    dBodyID body = dBodyCreate(world);
+    dBodySetPosition(body, -4 * i, 0, 0);
+    dGeomSetBody(dCreateBox(space, 1, 1, 1), body);
+  }
+  step(world, 2);
+}
+
 int main(int n_arguments, char **arguments) {
   const char *what = n_arguments > 1 ? arguments[1] : "";
   dInitODE2(0);
@@ -162,6 +174,8 @@ int main(int n_arguments, char **arguments) {
     read_clock();
   } else if (strcmp(what, "balls") == 0) {
     show_balls();
+  } else if (strcmp(what, "boxes") == 0) {
+    show_boxes();
   } else if (strcmp(what, "one") == 0) {
     step(make_world(1), 10);
   } else if (strcmp(what, "two") == 0) {

@@ -66,6 +66,12 @@ point 2 3
 check "what rises does not approach" grep -q '"approaches": false' out
 impact point --samples 20
 check "and that is said" grep -q '^nothing approaches' out
+# Good and Turing: outcomes that came once each are as likely as all that were not seen
+point 2 -3
+impact point --samples 1
+check "of one sample none is seen" grep -q 'about 0.0000 of the outcomes' out
+impact point --samples 20
+check "of one outcome all" grep -q 'about 1.0000 of the outcomes' out
 # It ends with (vn, vt) = (0, SLIP - 0.5 SPEED) where that slips on, of any mass: in a
 # direction (x, y) it reaches as far as y vt.
 for case in "2 -4 3 1" "0.01 -0.2 5 4.9" "3e3 -4 -3 -1"; do
@@ -269,6 +275,10 @@ fi
 impact box-wall --samples 5000 --json
 mean=$(one_line | sed -n 's/.*"means": {[^}]*"vtA": \([-0-9.e]*\).*/\1/p')
 impact box-wall --samples 5000 --reduce whole --json
+# slips end anywhere between 0 and 0.3 m/s, and so in several cells of a plane
+check "outcomes that differ are in cells of their own" awk '
+  /"occupied"/ { planes++; if ($2 + 0 < 2) bad = 1 }
+  END { exit bad || planes != 3 }' out
 check "the mean is the set's" awk -v a="$mean" -v b="$(
   one_line | sed -n 's/.*"vtA": {[^}]*"mean": \([-0-9.e]*\),.*/\1/p')" \
   'BEGIN { d = a - b; exit !(a != 0 && d < 1e-15 && d > -1e-15) }'

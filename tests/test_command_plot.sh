@@ -29,6 +29,17 @@ refused "a short row" "short.csv:2: 1 values under 2 columns" short.csv
 printf 'step,time_s,contacts\n1,0.1,0\n' >zero.csv
 refused "nothing to see" "nothing to draw" zero.csv
 
+mkdir tools
+printf '#!/bin/sh\ncat >/dev/null\nexit 1\n' >tools/gnuplot
+chmod +x tools/gnuplot
+before=$PATH
+PATH=$work/tools:$PATH
+plot --output never.svg a.csv
+PATH=$before
+check "a gnuplot that fails: status 1" status_is 1
+check "a gnuplot that fails: which picture" \
+  err_has '^ode-mlcp plot: never.svg: gnuplot could not draw it'
+
 if command -v gnuplot >/dev/null; then
   for value in 0 16 -1e-9 3e9; do
     printf 'step,time_s,contacts,residual\n1,0.1,%s,1e-9\n2,0.2,%s,1e-9\n' \

@@ -70,6 +70,9 @@ done
 record convex --steppers step,ah
 check "a tetrahedron" [ "$(page_data convex | grep -ao '"meshes":\[.*' |
   sed 's/"meshes":\[\[[0-9]*,\([0-9,]*\)\]\]}.*/\1/')" = 4,4 ]
+od -A n -v -t f4 -w4 convex/data/step.rec | tr -d ' ' | tr '\n' ' ' >numbers
+check "its corners" grep -q -e "-0.25 -0.25 -0.25 0.75 -0.25 -0.25 \
+-0.25 0.75 -0.25 -0.25 -0.25 0.75 " numbers
 
 # the head, by recording.h: drawn at 80, clock_reads at 88, threads_left_out at 140
 threads_of() { od -A n -t d4 -j 140 -N 4 "$1" | tr -d ' '; }
@@ -148,6 +151,14 @@ check "the picture has balls of their size" awk '
     exit !(NR == 2 && (small - 0.1 * metre) ^ 2 < 0.04 &&
       (large - 0.3 * metre) ^ 2 < 0.04)
   }' circles
+
+# three faces of each box are seen, those of the last body from furthest away: these are
+# painted first. A body's hue is 137 times its number
+record boxes --steppers step
+sed -n 's/.*<polygon.* fill="hsl(\([0-9]*\),.*/\1/p' boxes/picture.svg >hues
+check "boxes are painted from far to near" awk '
+  $1 != 137 * (100 - int((NR - 1) / 3)) % 360 { bad = 1 }
+  END { exit bad || NR != 300 }' hues
 
 # ---- curves, by a gnuplot that writes down what it is told ----
 
