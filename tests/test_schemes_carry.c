@@ -1,6 +1,7 @@
 /* What a step of the conserving scheme lends its velocities at its end and takes back as
  * the next begins (40, 45), by what a program sees of it: who it is undone for, where an
  * impact ends it, the share of stiff springs. */
+#include "common/vec3.h"
 #include "host_rounding.h"
 #include "scheme_scene.h"
 
@@ -197,7 +198,7 @@ static void test_a_push_of_the_hand_ends_it(void) {
     }
     const dReal *x = dBodyGetPosition(p.body), length = vec_length(x);
     const double along[3] = {push * x[0] / length, push * x[1] / length, 0};
-    CU_ASSERT(vec_length(p.lent) > 1e-3); /* or nothing is seen */
+    CU_ASSERT(vec3_length(p.lent) > 1e-3); /* or nothing is seen */
     dBodySetLinearVel(p.hand, along[0], along[1], 0);
     real_read(start, dBodyGetLinearVel(p.body), 3);
     for (int i = 0; i < 3; i++) start[i] += along[i];
