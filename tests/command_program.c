@@ -8,6 +8,10 @@
  *   size M, mass KG  of the boxes to come
  *   tower N          N boxes on each other, not quite in line, for two seconds;
  *                    prints how far the top one got, in sizes
+ *   entered N        ask for N points of a plate that is tilted by 0.15 rad and has one
+ *                    lower edge in a cube of triangles; prints how many are deeper
+ *                    than 0 and how many apart, how deep and far in sizes, and what
+ *                    was written beyond the N
  *   lost N           step N times with a velocity that is none
  *   say WORD         print a word and a line end, buffered as usual
  *   exit N, _exit N, quick_exit N, abort, fault, raise SIGNAL
@@ -131,6 +135,52 @@ static void tower(int count) {
   printf("%g\n", sqrt(square) / size);
 }
 
+/* 2 boxes wide; its top is at height 0, its triangles wind outwards. */
+static dGeomID make_mesh_cube(void) {
+  static float corners[8][3];
+  static const dTriIndex triangles[12][3] = {
+      {0, 3, 1}, {0, 2, 3}, {4, 5, 7}, {4, 7, 6}, {0, 1, 5}, {0, 5, 4},
+      {2, 7, 3}, {2, 6, 7}, {0, 6, 2}, {0, 4, 6}, {1, 3, 7}, {1, 7, 5}};
+  for (int k = 0; k < 8; k++) {
+    corners[k][0] = (float)(2 * box_size * (k & 1 ? 1 : -1));
+    corners[k][1] = (float)(2 * box_size * (k & 2 ? 1 : -1));
+    corners[k][2] = (float)(k & 4 ? 0 : -4 * box_size);
+  }
+  dTriMeshDataID data = dGeomTriMeshDataCreate();
+  dGeomTriMeshDataBuildSingle(data, corners, sizeof corners[0], 8, triangles,
+                              36, sizeof triangles[0]);
+  return dCreateTriMesh(space, data, NULL, NULL, NULL);
+}
+
+static void enter(int room) {
+  enum { MOST = 64 };
+  dContactGeom points[MOST], untouched;
+  int n_deep = 0, n_near = 0, n_beyond = 0;
+  double deepest = 0, farthest = 0;
+  dGeomID cube = make_mesh_cube();
+  dGeomID plate = dCreateBox(space, 2 * box_size, 2 * box_size, 0.8 * box_size);
+  dQuaternion tilted;
+  dGeomSetBody(plate, dBodyCreate(world));
+  dQFromAxisAndAngle(tilted, 0, 1, 0, 0.15);
+  dGeomSetQuaternion(plate, tilted);
+  dGeomSetPosition(plate, 0, 0, 0.4 * box_size);
+  memset(points, 0x55, sizeof points);
+  memset(&untouched, 0x55, sizeof untouched);
+  int n = dCollide(plate, cube, room, points, sizeof points[0]);
+  for (int k = 0; k < MOST; k++) {
+    double depth = points[k].depth / box_size;
+    if (k >= room)
+      n_beyond += memcmp(&points[k], &untouched, sizeof untouched) != 0;
+    else if (k < n) {
+      n_deep += depth > 1e-6;
+      n_near += depth < -1e-6;
+      deepest = fmax(deepest, depth);
+      farthest = fmax(farthest, -depth);
+    }
+  }
+  printf("%d %d %.4f %.4f %d\n", n_deep, n_near, deepest, farthest, n_beyond);
+}
+
 static void step(int count, int touching) {
   if (world == NULL) make_world();
   if (touching) dBodySetPosition(body, 0, 0, 0.499); // all corners below
@@ -230,6 +280,8 @@ static int do_with_number(const char *deed, int value) {
     drop(value);
   else if (strcmp(deed, "tower") == 0)
     tower(value);
+  else if (strcmp(deed, "entered") == 0)
+    enter(value);
   else if (strcmp(deed, "threads") == 0)
     step_in_threads(value);
   else if (strcmp(deed, "exit") == 0)

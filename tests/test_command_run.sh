@@ -119,6 +119,24 @@ for tower in "0.5 125" "0.05 0.1" "0.5 10000" "3 1"; do
   run --scheme st -- "$program" size "$1" mass "$2" tower 20
   check "st, 20 boxes of $1 m, $2 kg stand" awk '{ exit !($1 < 0.1) }' "$work/out"
 done
+# Of a plate with an edge in a mesh what is in it is told by the host, once; with a
+# margin of a quarter of a size what is apart is told beside it: the corners of the
+# other edge, at 0.4 + sin 0.15 - 0.4 cos 0.15 sizes. No more is told than is asked for.
+for size in 0.5 0.02 30; do
+  "$program" world size $size entered 32 >"$work/host"
+  run -- "$program" world step 1 size $size entered 32
+  check "no margin, $size m: what is in a mesh is the host's" \
+    cmp -s "$work/host" "$work/out"
+  for room in 32 7; do
+    run --margin "$(awk "BEGIN { print $size / 4 }")" -- \
+      "$program" world step 1 size $size entered $room
+    check "a margin, $size m, $room points: what is in a mesh is told once" \
+      awk -v near=$((room == 7 ? 1 : 2)) '
+        NR == FNR { deep = $1; deepest = $3; next }
+        { exit !($1 == deep && $2 == near && $3 == deepest && $4 == "0.1539" && $5 == 0) }
+        ' "$work/host" "$work/out"
+  done
+done
 run --margin=-1e-3 -- "$program" drop 1
 check "a bad margin: status 2" status_is 2
 check "a bad margin: said" err_has "--margin: '-1e-3' is not auto, or a length"
