@@ -103,14 +103,15 @@ static bool good_enough(const cascade *c) {
 
 typedef enum outcome { GO_ON, DONE, NO_MEMORY } outcome;
 
-/* The guess, or no impulses at all, as the first iterate. */
+/* The guess, or no impulses at all, as the first iterate, and as the best however
+ * far off it is. */
 static void start_from_guess(cascade *c) {
   solver_workspace *w = c->workspace;
   for (int r = 0; r < c->problem->n_rows; r++)
-    w->trial.at.p[r] = c->guess != NULL ? c->guess[r] : 0;
-  w->trial.residual =
-      solver_complete_point(c->problem, &w->trial.at, c->scratch);
-  keep_better(c, SOLVER_STAGE_WARM);
+    w->best.at.p[r] = c->guess != NULL ? c->guess[r] : 0;
+  double residual = solver_complete_point(c->problem, &w->best.at, c->scratch);
+  w->best.residual = isnan(residual) ? INFINITY : residual;
+  c->report->stage = SOLVER_STAGE_WARM;
 }
 
 /* ---- the budget -------------------------------------------------------- */
