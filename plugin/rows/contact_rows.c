@@ -88,7 +88,8 @@ static void add_normal_row(row_set *set, const row_frame *frame,
                          -frame->max_correction);
   double approach = larger_of(law->gap, 0) / frame->step_size;
   if (law->sinks)
-    approach = larger_of(law->gap + law->rest_depth, 0) / frame->step_size;
+    approach = larger_of(
+        law->gap / frame->step_size + law->rest_depth / frame->step_size, 0);
   bool gives_back = surface->bounces && law->pushes &&
                     settings->level == JOINT_LEVEL_POSITION;
   double bounce = gives_back ? bounce_of(frame, contact, J) : -INFINITY;
