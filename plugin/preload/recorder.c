@@ -34,8 +34,12 @@
 
 /* Declares next, the host's own function of this name. */
 #define HOST(name)                                                             \
-  static __typeof__(name) *next;                                               \
-  if (next == NULL) *(void **)&next = host_function(#name)
+  static _Atomic(__typeof__(name) *) found;                                    \
+  __typeof__(name) *next = found;                                              \
+  if (next == NULL) {                                                          \
+    *(void **)&next = host_function(#name);                                    \
+    found = next;                                                              \
+  }
 
 static void *host_function(const char *name) {
   void *function = dlsym(RTLD_NEXT, name);
@@ -317,9 +321,11 @@ VISIBLE void dWorldSetStepThreadingImplementation(
     dWorldID world, const dThreadingFunctionsInfo *functions,
     dThreadingImplementationID implementation) {
   HOST(dWorldSetStepThreadingImplementation);
+  bool held = inside == 0 && hold();
   threads_left_out |= implementation != NULL;
   traffic_head *head = traffic();
   if (head != NULL) head->threads_left_out = threads_left_out;
+  release(held);
   (void)functions;
   next(world, NULL, NULL);
 }
@@ -464,14 +470,12 @@ static int step_and_record(step_function *step, dWorldID world,
 }
 
 static int step_stock(dWorldID world, dReal step_size) {
-  static step_function *next;
-  if (next == NULL) *(void **)&next = host_function("dWorldStep");
+  HOST(dWorldStep);
   return step_and_record(next, world, step_size);
 }
 
 static int step_quick(dWorldID world, dReal step_size) {
-  static step_function *next;
-  if (next == NULL) *(void **)&next = host_function("dWorldQuickStep");
+  HOST(dWorldQuickStep);
   if (iterations > 0) dWorldSetQuickStepNumIterations(world, iterations);
   return step_and_record(next, world, step_size);
 }

@@ -20,7 +20,7 @@ typedef struct body_places {
   traffic_kind kind;
 } body_places;
 
-static unsigned n_changes;
+static _Atomic unsigned n_changes; /* by any thread, before it holds a step */
 
 void state_bodies_changed(void) { n_changes++; }
 
