@@ -491,6 +491,39 @@ static void test_same_bits_whatever_came_before(void) {
   problem_release(&other);
 }
 
+/* Lemke's method off: what is left goes on from the guess, and from no impulses where
+ * that overflows, not from what the workspace held. */
+static void test_bad_guess_is_no_start(void) {
+  test_problem problem, other;
+  test_solution solution[2], foreign;
+  problem_make_wall(&problem, 3, 0.5, 4);
+  problem_make_wall(&other, 4, 0.5, 8);
+  solution_init(&foreign, &other.mlcp);
+  double *guess = malloc(sizeof *guess * problem.mlcp.n_rows);
+  for (int r = 0; r < problem.mlcp.n_rows; r++) guess[r] = 1e308;
+  for (int i = 0; i < 2; i++) {
+    solution_init(&solution[i], &problem.mlcp);
+    options.kind = SOLVER_LEMKE;
+    if (i > 0) solve(&other.mlcp, &foreign.mlcp);
+    options.max_lemke_size = 0;
+    options.budget = 20;
+    solver_workspace *fresh = solver_workspace_create(&memory_from_malloc);
+    solver_report report =
+        solver_solve(i > 0 ? workspace : fresh, &problem.mlcp, &options,
+                     i > 0 ? guess : NULL, &solution[i].mlcp);
+    expect_sane(&problem.mlcp, &solution[i].mlcp, report.residual);
+    solver_workspace_destroy(fresh);
+    solver_default_options(&options);
+  }
+  CU_ASSERT(memcmp(solution[0].mlcp.p, solution[1].mlcp.p,
+                   sizeof(double) * problem.mlcp.n_rows) == 0);
+  free(guess);
+  for (int i = 0; i < 2; i++) solution_release(&solution[i]);
+  solution_release(&foreign);
+  problem_release(&problem);
+  problem_release(&other);
+}
+
 /* ---- memory that runs out ---------------------------------------------- */
 
 /* @return how many allocations had to fail before one solve went through */
@@ -549,6 +582,7 @@ int main(void) {
       {"too many rows", test_too_many_rows_are_refused},
       {"guesses", test_guess_is_only_a_start},
       {"same bits", test_same_bits_whatever_came_before},
+      {"a bad guess is no start", test_bad_guess_is_no_start},
       {"allocations fail", test_every_allocation_may_fail},
       CU_TEST_INFO_NULL};
   workspace = solver_workspace_create(&memory_from_malloc);

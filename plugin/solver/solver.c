@@ -103,14 +103,20 @@ static bool good_enough(const cascade *c) {
 
 typedef enum outcome { GO_ON, DONE, NO_MEMORY } outcome;
 
-/* The guess, or no impulses at all, as the first iterate, and as the best however
- * far off it is. */
+/* The guess as the first iterate; no impulses at all where there is none, or none whose
+ * residual is a number. It is the best so far however far off it is. */
 static void start_from_guess(cascade *c) {
-  solver_workspace *w = c->workspace;
-  for (int r = 0; r < c->problem->n_rows; r++)
-    w->best.at.p[r] = c->guess != NULL ? c->guess[r] : 0;
-  double residual = solver_complete_point(c->problem, &w->best.at, c->scratch);
-  w->best.residual = isnan(residual) ? INFINITY : residual;
+  solver_point *best = &c->workspace->best;
+  double residual = INFINITY;
+  if (c->guess != NULL) {
+    memcpy(best->at.p, c->guess, sizeof *c->guess * c->problem->n_rows);
+    residual = solver_complete_point(c->problem, &best->at, c->scratch);
+  }
+  if (!isfinite(residual)) {
+    memset(best->at.p, 0, sizeof *best->at.p * c->problem->n_rows);
+    residual = solver_complete_point(c->problem, &best->at, c->scratch);
+  }
+  best->residual = isfinite(residual) ? residual : INFINITY;
   c->report->stage = SOLVER_STAGE_WARM;
 }
 
