@@ -262,14 +262,11 @@ bool near_contacts_set(double wanted, bool own) {
 
 /* --- boxes -------------------------------------------------------------------- */
 
-/* With the margin on the box of what moves, spaces report what is near it. Each
- * change makes a space sort the geom anew: there is room to spare. */
+/* With the margin on the box of what moves, spaces report what is near it. What
+ * moved they sort anew anyway. */
 static void widen(dGeomID geom, double needed) {
-  double has = dGeomGetAABBMargin(geom);
-  bool fixed = margin != ODE_MLCP_MARGIN_AUTO;
   if (margin == 0) needed = most_hair(geom, NULL, gravity_way(geom, NULL));
-  if (has < needed || (!fixed && has > 10 * needed))
-    dGeomSetAABBMargin(geom, fixed ? needed : 1.5 * needed);
+  if (dGeomGetAABBMargin(geom) != needed) dGeomSetAABBMargin(geom, needed);
 }
 
 VISIBLE void dGeomSetBody(dGeomID geom, dBodyID body) {

@@ -160,12 +160,11 @@ double ode_mlcp_pair_margin(const ode_mlcp_contact_list *list, dGeomID geom1,
   return reach(list, vec3_length(apart) + turning);
 }
 
-/* The box of what moves is made larger by its share, with room to spare: each
- * change makes a space sort the geom anew. What stands still needs nothing. */
+/* The box of what moves is made larger by its share: a space sorts what moved
+ * anew anyway. What stands still needs nothing. */
 static void raise_margin(const ode_mlcp_contact_list *list, dGeomID geom) {
   double needed = ode_mlcp_pair_margin(list, geom, NULL);
-  double has = dGeomGetAABBMargin(geom);
-  if (has < needed || has > 10 * needed) dGeomSetAABBMargin(geom, 1.5 * needed);
+  if (dGeomGetAABBMargin(geom) != needed) dGeomSetAABBMargin(geom, needed);
 }
 
 /* Geoms are found by their bodies: not every kind of space lists its own. */
