@@ -82,6 +82,11 @@ static void test_lying_chain_lies_and_holds(void) {
   CU_ASSERT_EQUAL_FATAL(chain->n_bodies, 12);
   for (int i = 0; i < 12; i++)
     CU_ASSERT_DOUBLE_EQUAL(clearance(chain->bodies[i]), 0, EXACT);
+  /* a gap of nothing is a contact or none by rounding: a little lower each has two */
+  for (int i = 0; i < 12; i++) {
+    const dReal *at = dBodyGetPosition(chain->bodies[i]);
+    dBodySetPosition(chain->bodies[i], at[0], at[1], at[2] - 1e-6);
+  }
   CU_ASSERT(scene_collide(chain) >= 2 * 12);
   for (int i = 1; i < 12; i++) {
     dVector3 end, start;

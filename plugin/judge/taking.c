@@ -286,7 +286,7 @@ static bool step_is_sound(const traffic_step *step) {
   uint64_t size = sizeof *step + (uint64_t)step->n_bodies * sizeof *bodies +
                   (uint64_t)step->n_contacts * sizeof *contacts +
                   (uint64_t)step->n_joints * sizeof *joints;
-  if (step->record.size != size) return false;
+  if (step->record.size != traffic_whole(size)) return false;
   for (uint32_t i = 0; i < step->n_contacts; i++)
     if (!has_places(contacts[i].bodies, step->n_bodies)) return false;
   for (uint32_t i = 0; i < step->n_joints; i++)
@@ -348,6 +348,11 @@ bool taking_go_on(void) {
     if (recording_file_head() != NULL) copy_head(recording_file_head());
     __atomic_store_n(&head->taken, head->taken + size, __ATOMIC_RELEASE);
   }
+  // the process is not to wait for room that nobody makes
+  if (broken)
+    __atomic_store_n(&head->taken,
+                     __atomic_load_n(&head->written, __ATOMIC_ACQUIRE),
+                     __ATOMIC_RELEASE);
   return any;
 }
 

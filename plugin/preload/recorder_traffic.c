@@ -80,7 +80,7 @@ static bool pad(uint64_t size) {
 
 void *traffic_begin(uint32_t kind, size_t bytes) {
   if (head == NULL || head->lost) return NULL;
-  uint64_t size = (bytes + 7) / 8 * 8;
+  uint64_t size = traffic_whole(bytes);
   uint64_t at = head->written % TRAFFIC_RING, rest = TRAFFIC_RING - at;
   // from its start on where that has been taken: memory that was just used is
   // nearer than new one

@@ -38,6 +38,12 @@ typedef struct traffic_head {
   int64_t lost_pairs; /* as in recording_head */
 } traffic_head;
 
+/** The bytes of a record, which begins and ends at a multiple of 8. What is in it need
+ *  not where a double lies at one of 4, as on i386. */
+static inline uint64_t traffic_whole(uint64_t bytes) {
+  return (bytes + 7) / 8 * 8;
+}
+
 enum { TRAFFIC_PAD = 100, TRAFFIC_STEP }; /* kinds; others: recording_kind */
 
 /** One call of dWorldStep or dWorldQuickStep. */

@@ -93,8 +93,13 @@ static bool covers(const inner_search *search, gap_context *gaps,
       !ask(search, gaps, other, point, up, away, of->level, &found))
     return false;
   /* ... and reaches beyond it along the normal ... */
-  double depth = fmax(0.5 * away - found.gap, 0);
-  if (ask(search, gaps, other, point, of->normal, away, of->level, &found) &&
+  double depth = fmax(0.5 * away - found.gap, 0), on[3];
+  vec3_copy(on, point);
+  if (depth == 0) { /* beside an edge a probe looks aslant: it is asked on it */
+    vec3_add_scaled(on, away, up);
+    vec3_add_scaled(on, -(0.5 * away + found.gap), found.normal);
+  }
+  if (ask(search, gaps, other, on, of->normal, away, of->level, &found) &&
       same_normal(found.normal, of->normal, room))
     return false;
   /* ... and the contact's own geom is no step on it, and nearer to its normal than
