@@ -38,13 +38,15 @@ typedef struct core {
   lemke_workspace *workspace;
   int n;
   double scale, delta;
-  int open; /* the index with neither z nor w basic while z0 is; else -1 */
+  int open;   /* the index with neither z nor w basic while z0 is; else -1 */
+  bool apart; /* a path begins with its variables moved apart */
 
   bool *z_basic; /* [n] */
+  bool *earlier; /* [n] z_basic of an earlier pivot of the path */
   int *basic;    /* [n] */
   double *x;     /* [n] values of the basic variables */
   double *d;     /* [n] B^-1 times the entering column */
-  double *q;     /* [n] q, moved a little when pivots stall */
+  double *q;     /* [n] q, moved a little where a path went round */
   double *cover; /* [n] column of z0 */
   double *work;  /* [n] */
   double *z, *w; /* [n] a candidate */
@@ -95,8 +97,9 @@ static bool core_take(core *c) {
          ARENA_TAKE(arena, c->q, n) && ARENA_TAKE(arena, c->cover, n) &&
          ARENA_TAKE(arena, c->work, n) && ARENA_TAKE(arena, c->z, n) &&
          ARENA_TAKE(arena, c->w, n) && ARENA_TAKE(arena, c->basic, n) &&
-         ARENA_TAKE(arena, c->z_basic, n) && ARENA_TAKE(arena, c->K_at, n) &&
-         ARENA_TAKE(arena, c->K_column, n) && ARENA_TAKE(arena, c->to_K, n) &&
+         ARENA_TAKE(arena, c->z_basic, n) && ARENA_TAKE(arena, c->earlier, n) &&
+         ARENA_TAKE(arena, c->K_at, n) && ARENA_TAKE(arena, c->K_column, n) &&
+         ARENA_TAKE(arena, c->to_K, n) &&
          ARENA_TAKE(arena, c->eta_position, lemke_rebuild_every) &&
          ARENA_TAKE(arena, c->etas, n * lemke_rebuild_every);
 }
@@ -338,17 +341,20 @@ typedef enum path_end {
   PATH_RAY,
   PATH_PIVOT_LIMIT,
   PATH_SINGULAR, /* the basis turned out to depend on rounding errors */
+  PATH_CIRCLE,   /* a basis came again */
   PATH_NO_MEMORY
 } path_end;
 
-/* Pivots of no length in a row may go round in a circle. Moving the variables
- * that stand at 0 apart, by moving q, breaks it; the end is solved with the
- * true q again. */
+/* Where variables reach 0 together the path may go round in a circle. It cannot
+ * once q is moved so that none do, and farther than the ratio test overlooks. That
+ * is done at the path's beginning: moved on the way, the basis may lie on another
+ * path, which is closed. The end is solved with the true q again. */
 static void move_apart(core *c) {
-  double step = 1e-8 * c->scale;
+  double step = 1e5 * c->delta;
   for (int i = 0; i < c->n; i++) {
-    if (is_free(c, c->basic[i]) || c->x[i] > step) continue;
-    double shift = step * spread(c->basic[i]) - fmin(c->x[i], 0);
+    if (is_free(c, c->basic[i])) continue;
+    // the root, as many of the numbers themselves differ alike
+    double shift = step * sqrt(spread(c->basic[i]));
     c->x[i] += shift;
     add_column(c, c->basic[i], shift, c->q);
   }
@@ -399,7 +405,8 @@ static path_end follow_path(core *c, int left) {
   int entering = left < c->n ? left + c->n : left - c->n;
   long max_pivots =
       c->options->max_pivots > 0 ? c->options->max_pivots : 20L * c->n + 1000;
-  long idle = 0;
+  long pivots = 0, look = 1;
+  int earlier_open = -1;
 
   while (c->report->pivots < max_pivots) {
     progress_tick();
@@ -423,14 +430,19 @@ static path_end follow_path(core *c, int left) {
     }
 
     double theta = fmax(c->x[at], 0) / c->d[at];
-    idle = theta * fabs(c->d[at]) > c->delta ? 0 : idle + 1;
     int leaving = exchange(c, entering, at, theta);
     if (leaving == 2 * c->n) return PATH_COMPLEMENTARY;
     entering = leaving < c->n ? leaving + c->n : leaving - c->n;
 
-    if (idle > c->n / 2 + 100) {
-      move_apart(c);
-      idle = 0;
+    /* what is compared with moves on ever more rarely, so that a circle of any
+     * length closes on it */
+    size_t size = sizeof *c->earlier * c->n;
+    if (c->open == earlier_open && memcmp(c->earlier, c->z_basic, size) == 0)
+      return PATH_CIRCLE;
+    if (++pivots == look) {
+      memcpy(c->earlier, c->z_basic, size);
+      earlier_open = c->open;
+      look *= 2;
     }
   }
   return PATH_PIVOT_LIMIT;
@@ -482,6 +494,7 @@ static path_end run_path(core *c, double z[]) {
   solve_values(c);
   consider(c, z);
   if (!negative_value(c)) return PATH_COMPLEMENTARY;
+  if (c->apart) move_apart(c);
 
   path_end end = PATH_COMPLEMENTARY;
   int left = enter_cover(c);
@@ -515,11 +528,18 @@ static lemke_status run_rounds(core *c, bool warm, double z[]) {
         start_cold(c);
         warm = false;
         break;
+      case PATH_CIRCLE:
+        if (c->apart) return LEMKE_PIVOT_LIMIT;
+        start_cold(c);
+        warm = false;
+        c->apart = true;
+        break;
       case PATH_SINGULAR: warm = true; break;
       case PATH_COMPLEMENTARY:
         if (c->report->residual <= c->options->tolerance) return LEMKE_SOLVED;
         // what follows starts from this basis, not from all w
         warm = true;
+        c->apart = false;
         c->delta *= 0.1;
         break;
     }

@@ -49,10 +49,10 @@ typedef struct lemke_options {
 } lemke_options;
 
 typedef enum lemke_status {
-  LEMKE_SOLVED,     /* residual <= tolerance */
-  LEMKE_INACCURATE, /* ended at a basis, residual > tolerance */
-  LEMKE_RAY,        /* a ray, seen again on fresh factors */
-  LEMKE_PIVOT_LIMIT,
+  LEMKE_SOLVED,      /* residual <= tolerance */
+  LEMKE_INACCURATE,  /* ended at a basis, residual > tolerance */
+  LEMKE_RAY,         /* a ray, seen again on fresh factors */
+  LEMKE_PIVOT_LIMIT, /* or a path that goes round, variables moved apart */
   LEMKE_NO_MEMORY
 } lemke_status;
 
