@@ -5,6 +5,8 @@
 build=${ODE_MLCP_BUILD:-$PWD}
 command=$build/ode-mlcp
 program=$build/tests/command_program
+# for programs that open the host as any other library
+libraries=$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 compiler=${CC:-cc}
 work=$(mktemp -d "${TMPDIR:-/tmp}/ode-mlcp-test.XXXXXX")
 trap 'rm -rf "$work"' EXIT

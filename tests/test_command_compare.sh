@@ -220,7 +220,7 @@ PROGRAM
 if $compiler -w damped.c -o damped -I"$build/host/include" -L"$build/lib" -lode \
     2>err; then
   mv report chain
-  LD_LIBRARY_PATH=$build/lib compare --output report --no-repeat --refine 3 \
+  LD_LIBRARY_PATH=$libraries compare --output report --no-repeat --refine 3 \
     --steppers step,ah -- ./damped
   # damping is one of time, not of steps: else the order is about -0.8
   check "a damped fall: order" figure_is step order 'x > 0.9 && x < 1.1'
@@ -295,10 +295,10 @@ int main(void) {
 PROGRAM
 if $compiler -w clock.c -o clock -I"$build/host/include" -L"$build/lib" -lode \
     2>err; then
-  LD_LIBRARY_PATH=$build/lib compare --output report --steppers quick -- ./clock
+  LD_LIBRARY_PATH=$libraries compare --output report --steppers quick -- ./clock
   check "a program by the clock repeats itself" out_has 'was the same, bit'
   check "one that waits waits no longer" grep -q soon report/data/quick.out
-  LD_LIBRARY_PATH=$build/lib compare --output report --clock real --limit 30 \
+  LD_LIBRARY_PATH=$libraries compare --output report --clock real --limit 30 \
     --steppers quick -- ./clock
   check "by the real clock it does not" out_has 'Two runs on quick differ'
 fi
@@ -312,7 +312,7 @@ check "a program that differs: in the notes" out_has 's, but so do two on [sa]'
 compare --output report --no-repeat --steppers step --steps 30 -- "$play" wall 2
 check "ended at --steps: status 0" status_is 0
 check "ended at --steps" figure_is step steps 'x == 30'
-compare --output report --steppers step,ah -- /bin/true
+compare --output report --steppers step,ah -- true
 check "no step: status 1" status_is 1
 check "no step: told" out_has '^step: the program stepped no world (status 0'
 check "no step: its own status" out_has '^ah: the program stepped no world (status 0'
@@ -413,7 +413,7 @@ PROGRAM
 if $compiler -w odd.c -o odd -I"$build/host/include" -L"$build/lib" -lode 2>err; then
   # odd WHAT STATUS STEPS PATTERN
   odd() {
-    LD_LIBRARY_PATH=$build/lib compare --output report --no-repeat \
+    LD_LIBRARY_PATH=$libraries compare --output report --no-repeat \
       --steppers step,ah -- ./odd "$1"
     check "$1: status $2" status_is "$2"
     check "$1: steps on step" figure_is step steps "x == $3"
@@ -434,7 +434,7 @@ if $compiler -w odd.c -o odd -I"$build/host/include" -L"$build/lib" -lode 2>err;
   odd pop 0 100 'On odd pop, step makes bodies pop (contacts put in [0-9.]* J, .*; ode-mlcp `ah` keeps that to'
   # steps that are cut where balls meet are judged by where these end, and what
   # contacts are told explains what bodies do
-  LD_LIBRARY_PATH=$build/lib compare --output report --no-repeat \
+  LD_LIBRARY_PATH=$libraries compare --output report --no-repeat \
     --steppers step,gap,trapezoid,conserving -- ./odd bounce
   for scheme in gap trapezoid conserving; do
     check "bounce: $scheme keeps the law" \
@@ -444,26 +444,26 @@ if $compiler -w odd.c -o odd -I"$build/host/include" -L"$build/lib" -lode 2>err;
     check "bounce: $scheme's forces explain its energy" \
       figure_is $scheme energy_drift 'x < 1'
   done
-  LD_LIBRARY_PATH=$build/lib compare --output report --no-repeat \
+  LD_LIBRARY_PATH=$libraries compare --output report --no-repeat \
     --steppers step,ah -- ./odd nan
   check "no numbers: in the verdict" \
     out_has '^[12]\. ah: steps were refused'
   check "no numbers: whom to trust" out_has 'no run is to be trusted'
-  LD_LIBRARY_PATH=$build/lib compare --output report --no-repeat \
+  LD_LIBRARY_PATH=$libraries compare --output report --no-repeat \
     --steppers step,ah -- ./odd nothing
   check "nothing and an error: told" \
     out_has '^ah: the program stepped no world (status 3; data/ah.out has'
-  LD_LIBRARY_PATH=$build/lib compare --output report --no-repeat --limit 1 \
+  LD_LIBRARY_PATH=$libraries compare --output report --no-repeat --limit 1 \
     --steppers step -- ./odd spin
   check "none in time: told" \
     out_has '^step: ended by --limit before the program stepped a world'
   odd another 0 100 '^2 worlds were stepped'
   odd come-and-go 0 100 'The runs stay together'
-  LD_LIBRARY_PATH=$build/lib compare --output report --no-repeat \
+  LD_LIBRARY_PATH=$libraries compare --output report --no-repeat \
     --steppers step,ah -- ./odd scribble
   check "one that writes anywhere: status 1" status_is 1
   check "one that writes anywhere: a report" [ -s report/report.html ]
-  LD_LIBRARY_PATH=$build/lib compare --output report --no-repeat --limit 30 \
+  LD_LIBRARY_PATH=$libraries compare --output report --no-repeat --limit 30 \
     --steppers step -- ./odd scrawl
   check "one that goes on after that: told" \
     out_has '^step: its record breaks off after 50 steps (status 0'

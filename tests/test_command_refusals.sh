@@ -154,7 +154,8 @@ check_refused "an object file" "no program" ./object.o
 # the class byte, then the machine, of an otherwise good program
 $compiler -o good main.c
 cp good other-class
-printf '\001' | dd of=other-class bs=1 seek=4 conv=notrunc 2>/dev/null
+class=$(od -An -tu1 -j4 -N1 good)
+printf "\\00$((3 - class))" | dd of=other-class bs=1 seek=4 conv=notrunc 2>/dev/null
 check_refused "a program of another class" "32-bit\|64-bit\|machine" \
   ./other-class
 cp good other-machine
@@ -216,11 +217,12 @@ check_refused "a host of another name" "needs libode.so.6" older/uses
 
 # the same library reached through LD_LIBRARY_PATH
 $compiler -o roaming uses.c foreign/libode.so.8
-LD_LIBRARY_PATH=$work/foreign
-export LD_LIBRARY_PATH
+own=${LD_LIBRARY_PATH:-}
+export LD_LIBRARY_PATH="$work/foreign${own:+:$own}"
 check_refused "a host of the other precision on LD_LIBRARY_PATH" \
   "$other precision" ./roaming
-unset LD_LIBRARY_PATH
+LD_LIBRARY_PATH=$own
+[ -n "$own" ] || unset LD_LIBRARY_PATH
 
 # a script in between hides the program from the command, not from the plugin
 cat >hides <<'SCRIPT'

@@ -41,7 +41,7 @@ check "a report is small" small boxes/report.html
 check "a report is alone" alone boxes/report.html
 page reference --refine 2 --steppers ah,st -- "$play" chain 3 --seconds 1
 check "with a reference" [ -s reference/report.html ]
-page nothing --steppers ah -- /bin/true
+page nothing --steppers ah -- true
 check "without a step" [ -s nothing/report.html ]
 # frames are left out until it is small: 400 bodies that all move
 page many --steppers quick,quick:5 -- "$play" pit 400 --seconds 4 --quick
