@@ -872,6 +872,55 @@ static void test_times_of_collisions(void) {
   }
 }
 
+/* Two balls of two sizes and speeds fly at a wall of 1 mm side by side, one late by
+ * a share of the step.
+ * @return the collisions of the step */
+static int collisions_of_two(const char *scheme, int number, double late) {
+  test_random random = {4000 + (uint64_t)number};
+  scene s;
+  open_scene(&s, scheme, 0);
+  double h = log_uniform(&random, 0.001, 0.02), wall = 5e-4;
+  double hits = test_uniform(&random, 0.2, 0.7) * h;
+  double e = test_uniform(&random, 0.1, 1);
+  s.surface.parameters.mode = dContactBounce;
+  s.surface.parameters.bounce = e;
+  add_wall(&s, WALL_BOX, 2 * wall);
+  /* of a heavy body, by which the balls are of one island */
+  dMass mass;
+  dMassSetBoxTotal(&mass, 1e9, 1, 1, 1);
+  dBodyID heavy = dBodyCreate(s.world);
+  dBodySetMass(heavy, &mass);
+  dGeomSetBody(dSpaceGetGeom(s.space, 0), heavy);
+  dBodyID bodies[2];
+  double speeds[2];
+  for (int k = 0; k < 2; k++) {
+    double radius = log_uniform(&random, 0.003, 0.03);
+    speeds[k] = log_uniform(&random, 5, 50) * radius / h;
+    dMassSetSphere(&mass, 500, radius);
+    bodies[k] = dBodyCreate(s.world);
+    dBodySetMass(bodies[k], &mass);
+    dGeomSetBody(dCreateSphere(s.space, radius), bodies[k]);
+    dBodySetPosition(bodies[k],
+                     -wall - radius - speeds[k] * (hits + k * late * h),
+                     0.1 * (2 * k - 1), 0);
+    dBodySetLinearVel(bodies[k], speeds[k], 0, 0);
+  }
+  ode_mlcp_report report;
+  step(&s, h, &report);
+  for (int k = 0; k < 2; k++)
+    CU_ASSERT_DOUBLE_EQUAL(dBodyGetLinearVel(bodies[k])[0], -e * speeds[k],
+                           1e-6 * speeds[k]);
+  scene_close(&s);
+  return report.collisions;
+}
+
+static void test_what_meets_together_is_one_event(void) {
+  for (int i = 0; i < count; i++) {
+    CU_ASSERT_EQUAL(collisions_of_two("scheme=trapezoid", i, 0), 1);
+    CU_ASSERT_EQUAL(collisions_of_two("scheme=trapezoid", i, 0.05), 2);
+  }
+}
+
 /* --- edges ------------------------------------------------------------------ */
 
 /* A ball without friction flies level against the edge of a block, its centre
@@ -997,6 +1046,8 @@ int main(int n_arguments, char *arguments[]) {
       {"what slides on a sheet is not held",
        test_what_slides_on_a_sheet_is_not_held},
       {"times of collisions", test_times_of_collisions},
+      {"what meets together is one event",
+       test_what_meets_together_is_one_event},
       CU_TEST_INFO_NULL};
   if (n_arguments > 1) count = atoi(arguments[1]);
   dInitODE2(0);
