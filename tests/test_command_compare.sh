@@ -362,7 +362,10 @@ static void scribble(int ends) {
       unsigned long start;
       sscanf(line, "%lx", &start);
       if (ends) memset((char *)start + 4096, 0xff, 1 << 20);
-      if (!ends) *(unsigned long long *)(start + 16) += 8;
+      unsigned long long *written = (void *)(start + 16);
+      if (ends) continue;
+      memset((char *)start + 4096 + *written % (64 << 20), 0, 8);
+      *written += 8;
     }
   if (ends) raise(SIGKILL);
 }
