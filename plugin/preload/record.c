@@ -31,8 +31,8 @@ static atomic_int published;
 static atomic_bool has_steps;
 static atomic_bool sealed; /* the files are being written */
 static atomic_bool finished;
-static atomic_bool
-    records; /* a step is being recorded, maybe by this thread: */
+/* A step is being recorded, and by this thread. */
+static atomic_bool records;
 static _Thread_local bool records_here
     __attribute__((tls_model("initial-exec")));
 

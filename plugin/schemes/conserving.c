@@ -789,10 +789,14 @@ static bool solve_round(second_order *s, const motion *from, const motion *to,
                             0);
 }
 
-/* Take over the round's mean velocities.
- * @param close  out: it changed by no more than rounding may keep it from settling by
- * @return how much they changed, as a part of the fastest. */
-static double take_over(second_order *s, double h, bool *close) {
+/* How much a round changed the mean velocities. */
+typedef struct round_change {
+  double share;  /* of the fastest */
+  bool rounding; /* no more than rounding may keep them from settling by */
+} round_change;
+
+/* Take over the round's mean velocities. */
+static round_change take_over(second_order *s, double h) {
   const double *x = assembly_x(s->base.assembly);
   const double ROUNDING = real_roundings(1e-15);
   const double OF_SOLVES = 1e3;  /* times SETTLED; they are in double */
@@ -812,12 +816,14 @@ static double take_over(second_order *s, double h, bool *close) {
       most[half] = fmax(most[half], vec3_length(x + at));
       if (!s->home.bodies[b].kinematic) vec3_copy(s->u + at, x + at);
     }
-  *close = true;
+  bool rounding = true;
   for (int half = 0; half < 2; half++)
-    *close &=
+    rounding &=
         change[half] < SETTLED * fmax(OF_SOLVES * (most[half] + slow_in_double),
                                       OF_POSITIONS * (most[half] + slow));
-  return fmax(change[0] / (most[0] + slow), change[1] / (most[1] + slow));
+  return (round_change){
+      fmax(change[0] / (most[0] + slow), change[1] / (most[1] + slow)),
+      rounding};
 }
 
 /* Rounds until nothing changes. */
@@ -837,18 +843,19 @@ static bool settle(second_order *s, const motion *from, double h, motion *to,
       return false;
     s->conserving->n_rounds++;
     keep_impulses(s);
-    bool close;
-    double change = take_over(s, h, &close);
+    round_change change = take_over(s, h);
     arrive(s, from, h, to);
     /* from what is no answer no round comes to one */
     s->gave_up = assembly_stopped(s->base.assembly) > 0;
     if (s->gave_up) break;
-    s->unsettled = !(change <= SETTLED);
+    s->unsettled = !(change.share <= SETTLED);
     if (round == 1) s->unsettled |= second_order_aim(s, &s->middle, s->u);
-    if (round > 3 && close && change > 0.5 * last) s->unsettled = false;
-    n_worse += round > 3 && !(change < last);
-    s->stays = s->unsettled && change > STAYS * last && change < last / STAYS;
-    last = s->unrest = change;
+    if (round > 3 && change.rounding && change.share > 0.5 * last)
+      s->unsettled = false;
+    n_worse += round > 3 && !(change.share < last);
+    s->stays = s->unsettled && change.share > STAYS * last &&
+               change.share < last / STAYS;
+    last = s->unrest = change.share;
     if (round > report->rounds) report->rounds = round;
   }
   return true;
@@ -863,8 +870,7 @@ static bool damp(second_order *s, const motion *from, double h, motion *to,
   bool aim = true;      /* where the first found it off */
   for (int round = 0; round < ROUNDS && aim; round++) {
     if (!solve_round(s, from, to, h, n_end)) return false;
-    bool close;
-    take_over(s, h, &close);
+    (void)take_over(s, h);
     arrive(s, from, h, to);
     aim = second_order_aim(s, &s->middle, s->u);
   }
