@@ -98,7 +98,8 @@ fi
 # ---- what cannot be stood in for ----
 
 # a library that says it is in the other precision, and one of another name
-case $(sed -n 's/^HOST_PRECISION = //p' "$build/Makefile") in
+precision=$(sed -n 's/^HOST_PRECISION = //p' "$build/Makefile")
+case $precision in
   double) other=single number=c_double ;;
   *) other=double number=c_float ;;
 esac
@@ -111,7 +112,7 @@ run "$late" now ./foreign.so
 check "the other precision: status 2" status_is 2
 check "the other precision: one line" n_lines 1 err
 check "the other precision: named" err_has \
-  "opened ./foreign.so, which is in $other precision"
+  "opened ./foreign.so, which is in $other precision; this ode-mlcp is for $precision: run the program with that for $other"
 run "$late" now libode.so.8 deep ./other.so
 check "another name: status 2" status_is 2
 check "another name: one line" n_lines 1 err

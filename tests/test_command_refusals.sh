@@ -210,7 +210,7 @@ make_host() {
 
 make_host foreign libode.so.8 $other
 check_refused "a host of the other precision" \
-  "libode.so.8, is in $other precision; this ode-mlcp is for $precision" \
+  "libode.so.8, is in $other precision; this ode-mlcp is for $precision, and that for $other is missing: .*--precision $other" \
   foreign/uses
 make_host older libode.so.6 $precision
 check_refused "a host of another name" "needs libode.so.6" older/uses

@@ -413,6 +413,31 @@ static void add(plain *p) {
                    &law, &out->built);
 }
 
+/* Where a rigid contact rests is said for all that is built together, by the rounding at
+ * its furthest contact, wherever this one is; within that rounding it is there. */
+static void test_contacts_of_a_structure_rest_alike(void) {
+  static const double gaps[] = {-8e-6, -4.5e-6, -3.5e-6, -0.5e-6, 0};
+  static const double left[] = {4e-6, 0, 0, -3.5e-6, -4e-6}; // beyond 4 um
+  const double ROUNDING = 2e-6;
+  for (int far = 0; far < 2; far++)
+    for (int k = 0; k < 5; k++) {
+      plain p;
+      contact_law law;
+      create_plain(&p);
+      p.settings.surface_layer = 0;
+      p.settings.cfm = 0;
+      p.settings.rests_deep = true;
+      p.settings.gravity = 10;
+      p.settings.rounding = ROUNDING;
+      p.contact.position[0] = far ? 1000 : 0.001;
+      p.contact.gap = gaps[k];
+      contact_policy_decide(&law, &p.settings, &p.frame, &p.contact, &p.facts,
+                            NULL);
+      CU_ASSERT_DOUBLE_EQUAL(law.rest_depth, 2 * ROUNDING, 1e-18);
+      CU_ASSERT_DOUBLE_EQUAL(law.depth, left[k], 1e-18);
+    }
+}
+
 /* Of 20 mm beyond the surface layer its load presses in 5 mm, cfm p / (erp n): that is
  * the spring's, no error, and comes back by the spring's ERP. */
 static void test_a_load_presses_a_spring_in(void) {
@@ -607,6 +632,8 @@ int main(void) {
       {"a bounce waits for the touch", test_bounce_waits_for_the_touch},
       {"edges oppose the slip in the ellipse",
        test_edges_oppose_the_slip_in_the_ellipse},
+      {"contacts of a structure rest alike",
+       test_contacts_of_a_structure_rest_alike},
       {"a load presses a spring in", test_a_load_presses_a_spring_in},
       {"merged contacts add up", test_merged_contacts_add_up},
       {"the slip that edges oppose", test_the_slip_that_edges_oppose},

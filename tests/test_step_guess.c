@@ -257,7 +257,7 @@ static void test_wall_keeps_its_modes(void) {
     factorisations += report.factorisations;
     changed += report.contacts_new;
   }
-  CU_ASSERT(changed > STEPS); // they do come and go
+  CU_ASSERT(rounded || changed > STEPS); // they do come and go
   CU_ASSERT(rounded || factorisations <= 4 * STEPS);
   if (rounded)
     printf("%g factorisations a step ... ", (double)factorisations / STEPS);

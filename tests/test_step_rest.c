@@ -156,7 +156,7 @@ static void test_walls_of_any_units(void) {
           fastest =
               fmax(fastest, fabs(dBodyGetLinearVel(heap.bodies[b])[axis]));
     }
-    const long most = (host_is_single() ? 40 : 10) * (STEPS - SETTLED);
+    const long most = (host_is_single() ? 20 : 10) * (STEPS - SETTLED);
     CU_ASSERT(factorisations <= most);
     CU_ASSERT(fastest < 1e-2 * 9.81 * h);
     if (factorisations > most || fastest >= 1e-2 * 9.81 * h)

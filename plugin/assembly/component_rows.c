@@ -7,6 +7,7 @@
 #include "common/matrix6.h"
 #include "common/vec3.h"
 #include "mlcp/mlcp_rows.h"
+#include "rows/hair.h"
 
 /* --- what is known ------------------------------------------------------------ */
 
@@ -48,6 +49,18 @@ static double load_of(const assembly *a, const component_problem *c) {
     load += share * a->bodies[b].mass * vec3_length(change);
   }
   return load;
+}
+
+/* See contact_settings. */
+static double rounding_of(const assembly *a, const component *of) {
+  double most = 0;
+  for (int i = of->first_item; i >= 0; i = a->components.items[i].next) {
+    const item *item = &a->components.items[i];
+    if (item->kind == ITEM_CONTACT)
+      most = fmax(
+          most, hair_rounding(a->contacts->items[item->index].point.position));
+  }
+  return most;
 }
 
 static contact_facts facts_of(const assembly *a, const component_problem *c,
@@ -359,6 +372,7 @@ bool component_rows_build(assembly *a, component_problem *c) {
                       .lambda = a->solution.lambda + c->first_friction};
   c->overlap = false;
   c->load = load_of(a, c);
+  c->settings.rounding = rounding_of(a, of);
   if (a->request.level == JOINT_LEVEL_POSITION)
     c->frame.joint_excess = find_joint_excess(a, of);
   mlcp_body *bodies = a->problem_bodies + of->first_body;

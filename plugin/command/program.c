@@ -14,6 +14,7 @@
 #include "command/arguments.h"
 #include "command/other_precision.h"
 #include "preload/host_probe.h"
+#include "preload/ode_file.h"
 
 /* ---- finding it ---- */
 
@@ -197,6 +198,12 @@ bool program_check(program *found, const char *name) {
   if (result == HOST_PROBE_FITS) return true;
   if (result == HOST_PROBE_OTHER_PRECISION) other_precision_become();
   host_probe_explain(result, found->path, library, message, sizeof message);
-  complain("%s", message);
+  if (result == HOST_PROBE_OTHER_PRECISION)
+    complain(
+        "%s, and that for %s is missing: `./quickstart build --precision "
+        "%s' makes it",
+        message, ODE_FILE_PRECISION(false), ODE_FILE_PRECISION(false));
+  else
+    complain("%s", message);
   return false;
 }

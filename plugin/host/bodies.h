@@ -11,11 +11,14 @@ static const double HOST_DEFAULT_CFM = 1e-10;
 
 /** A CFM as it was asked for. In single precision the host gives its worlds a larger
  *  one, for a solver that reckons in float: heavy bodies would sink on it. Ours does
- *  not need it. */
-static inline double host_cfm(dReal given) {
+ *  not need it. A joint has it from its world when it is made: in a world that the
+ *  program gave another, it is the program's own.
+ *  @param of_world  the world's, as the host has it */
+static inline double host_cfm(dReal given, dReal of_world) {
   const dReal hosts_own = sizeof(dReal) == sizeof(double) ? 1e-10 : 1e-5F;
   const dReal rounded = HOST_DEFAULT_CFM; /* as a program asks for it */
-  return given == hosts_own || given == rounded ? HOST_DEFAULT_CFM : given;
+  bool untouched = given == hosts_own && of_world == hosts_own;
+  return untouched || given == rounded ? HOST_DEFAULT_CFM : given;
 }
 
 /** World frame, SI. Six-vectors are linear, then angular. */

@@ -20,6 +20,11 @@ static double own_erp(dJointID joint, double world_erp) {
   }
 }
 
+static dWorldID world_of(dJointID id) {
+  dBodyID body = dJointGetBody(id, 0);
+  return dBodyGetWorld(body != NULL ? body : dJointGetBody(id, 1));
+}
+
 /* @return false where memory ran out. */
 static bool read_host(dJointID id, double fps, double erp, host_rows *rows) {
   dStepperJointRows given;
@@ -28,7 +33,8 @@ static bool read_host(dJointID id, double fps, double erp, host_rows *rows) {
   int n = (int)given.count;
   real_read(rows->J[0][0], given.J[0][0], 12 * n);
   real_read(rows->rhs, given.rhs, n);
-  for (int i = 0; i < n; i++) rows->cfm[i] = host_cfm(given.cfm[i]);
+  dReal of_world = dWorldGetCFM(world_of(id));
+  for (int i = 0; i < n; i++) rows->cfm[i] = host_cfm(given.cfm[i], of_world);
   real_read(rows->lo, given.lo, n);
   real_read(rows->hi, given.hi, n);
   real_read(rows->force[0], given.force[0], 12);
@@ -146,8 +152,7 @@ double host_joint_error(dJointID joint, double step_size) {
 
 bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,
                      double erp) {
-  dWorldID world = dBodyGetWorld(dJointGetBody(id, 0) ? dJointGetBody(id, 0)
-                                                      : dJointGetBody(id, 1));
+  dWorldID world = world_of(id);
   double world_erp = dWorldGetERP(world), fps = 1 / step_size;
   double used_erp = erp == ODE_MLCP_ERP_HOST ? world_erp : erp;
   host_rows *rows = &joint->rows;
@@ -157,7 +162,7 @@ bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,
   if (!read_rows(id, fps, used_erp, rows, correction)) return false;
 
   double scale = own > 0 && erp != ODE_MLCP_ERP_HOST ? erp / own : 1;
-  double world_cfm = host_cfm(dWorldGetCFM(world));
+  double world_cfm = host_cfm(dWorldGetCFM(world), dWorldGetCFM(world));
   for (unsigned i = 0; i < rows->count; i++) {
     /* without its ERP a compliance would creep */
     bool holds = isinf(rows->lo[i]) && isinf(rows->hi[i]);
@@ -305,7 +310,8 @@ static int read_stop(const stop_parameters *of, dJointID id, int number,
     if (i % 6 < 3) linear += fabs(rows.J[n_free][i / 6][i % 6]);
   }
   stop->row.gap = -sign * rows.rhs[n_free];
-  stop->row.cfm = host_cfm(of->get(id, dParamStopCFM + group));
+  stop->row.cfm =
+      host_cfm(of->get(id, dParamStopCFM + group), dWorldGetCFM(world_of(id)));
   stop->row.bounce = of->get(id, dParamBounce + group);
   stop->row.number = number;
   stop->turns = linear == 0 && !(of->type == dJointTypeAMotor &&
@@ -366,11 +372,12 @@ int host_joint_read_stops(dJointID id, host_joint_stop stops[]) {
 int host_joint_read_open_stops(dJointID id, host_joint_stop stops[]) {
   dStepperJointStop given[dStepperJointStopsMax];
   int n = dJointGetStepperStops(id, given);
+  dReal of_world = dWorldGetCFM(world_of(id));
   for (int i = 0; i < n; i++) {
     host_stop *stop = &stops[i].row;
     stops[i] = (host_joint_stop){.erp = NAN};
     *stop = (host_stop){.gap = given[i].gap,
-                        .cfm = host_cfm(given[i].cfm),
+                        .cfm = host_cfm(given[i].cfm, of_world),
                         .bounce = given[i].bounce,
                         .number = given[i].number};
     real_read(stop->J[0], given[i].J[0], 12);

@@ -132,8 +132,9 @@ end_program(ode_file_kind kind, const char *path, const char *soname) {
   if (kind == ODE_FILE_OTHER_PRECISION)
     message_say((const char *[]){
         program_invocation_short_name, " opened ", path, ", which is in ",
-        ODE_FILE_PRECISION(false), " precision; only ODE in ",
-        ODE_FILE_PRECISION(true), " precision can be stood in for", NULL});
+        ODE_FILE_PRECISION(false), " precision; this ode-mlcp is for ",
+        ODE_FILE_PRECISION(true), ": run the program with that for ",
+        ODE_FILE_PRECISION(false), NULL});
   else
     message_say((const char *[]){
         program_invocation_short_name, " opened ", path, " (", soname,

@@ -121,22 +121,22 @@ static double cfm_of(const contact_law *law, const contact_settings *settings,
  * step. A hundred times what an accepted residual moves a body is deep enough, and
  * far below what is seen. Contacts that are found before they touch need none. */
 static double rest_depth_of(const contact_settings *settings,
-                            const row_frame *frame, const host_contact *contact,
+                            const row_frame *frame,
                             const contact_facts *facts) {
   if (!settings->rests_deep || facts->found_early) return 0;
   return hair_rest_depth(
       settings->gravity * frame->step_size * frame->step_size,
-      contact->position);
+      settings->rounding);
 }
 
-static double depth_of(const contact_law *law, const contact_settings *settings,
-                       const host_contact *contact) {
+static double depth_of(const contact_law *law,
+                       const contact_settings *settings) {
   if (law->sinks) return 0;
   bool rests = law->is != CONTACT_SPRING && law->gap <= 0 &&
                law->cfm <= HOST_DEFAULT_CFM && law->rest_depth > 0;
   if (!rests) return larger_of(-law->gap - settings->surface_layer, 0);
   double depth = -law->gap - law->rest_depth;
-  return fabs(depth) <= hair_rounding(contact->position) ? 0 : depth;
+  return fabs(depth) <= settings->rounding ? 0 : depth;
 }
 
 void contact_policy_decide(contact_law *law, const contact_settings *settings,
@@ -156,8 +156,8 @@ void contact_policy_decide(contact_law *law, const contact_settings *settings,
              : isnan(own_erp) || settings->erp_for_all ? settings->erp
                                                        : own_erp;
   law->cfm = cfm_of(law, settings, contact);
-  law->rest_depth = rest_depth_of(settings, frame, contact, facts);
-  law->depth = depth_of(law, settings, contact);
+  law->rest_depth = rest_depth_of(settings, frame, facts);
+  law->depth = depth_of(law, settings);
 
   law->of_spring = 0;
   law->correction = law->erp * law->depth / h;

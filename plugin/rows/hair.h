@@ -19,10 +19,10 @@ static inline double hair_rounding(const double at[3]) {
 
 /** m: how deep rigid contacts rest, so that rounding does not part them: far above
  *  what an accepted residual moves a body, far below what is seen.
- *  @param way  m: what gravity moves in a step, g h^2
- *  @param at   m: where the contact is */
-static inline double hair_rest_depth(double way, const double at[3]) {
-  return way > 0 ? larger_of(1e-5 * way, 2 * hair_rounding(at)) : 0;
+ *  @param way       m: what gravity moves in a step, g h^2
+ *  @param rounding  m: hair_rounding of the furthest of the contacts that rest alike */
+static inline double hair_rest_depth(double way, double rounding) {
+  return way > 0 ? larger_of(1e-5 * way, 2 * rounding) : 0;
 }
 
 /** m: what is open by no more touches. A hundred times the rest depth, since

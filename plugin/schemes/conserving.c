@@ -30,14 +30,15 @@ enum { AIM_MEAN, AIM_END, AIM_MEAN_AGAIN };
 
 /* A row of a joint over the rounds of a step. */
 typedef struct joint_row_state {
-  bool holds;      /* rigid, without bounds: it has a surface to end on */
-  bool positional; /* its error was seen to be other than 0 */
-  int number;      /* among the rows of its joint that hold */
-  int before;      /* its row at the start */
-  double target;   /* velocity asked for, m/s or rad/s */
-  double error;    /* at the start, */
-  double kept;     /* and the part of it that stays */
-  double impulse;  /* of the round before */
+  bool holds;        /* rigid, without bounds: it has a surface to end on */
+  bool positional;   /* its error was seen to be other than 0 */
+  int number;        /* among the rows of its joint that hold */
+  int before;        /* its row at the start */
+  double target;     /* velocity asked for, m/s or rad/s */
+  double error;      /* at the start, */
+  double kept;       /* and the part of it that stays */
+  double impulse;    /* of the round before, */
+  double compliance; /* which counts from it */
 } joint_row_state;
 
 struct conserving_state {
@@ -301,6 +302,7 @@ static void renew_joint(second_order *s, const motion *from, const motion *to,
     *rhs = state->positional ? rate(J, body, s->u) - (error - state->kept) / h
                              : state->target;
     *rhs += compliance * state->impulse;
+    state->compliance = compliance;
     rows->rows.cfm[i] = compliance * h;
     rows->soft[i] = true; /* as it stands */
     rows->correction[i] = 0;
@@ -318,14 +320,22 @@ static bool renew_joints(second_order *s, const motion *from, const motion *to,
   return true;
 }
 
-static void keep_impulses(second_order *s) {
+/* @return m/s or rad/s: the most that a row gave way by the compliance of the round.
+ *         A round that begins from that slip changes nothing, and has it all the
+ *         same. */
+static double keep_impulses(second_order *s) {
+  double slip = 0;
   for (int j = 0; j < s->home.n_joints; j++) {
     int rows = s->middle.joints[j].rows;
     for (unsigned i = 0; rows >= 0 && i < s->middle.joint_rows[rows].rows.count;
-         i++)
-      s->conserving->row_states[6 * rows + (int)i].impulse =
-          assembly_joint_impulse(s->base.assembly, j, i);
+         i++) {
+      joint_row_state *state = &s->conserving->row_states[6 * rows + (int)i];
+      double impulse = assembly_joint_impulse(s->base.assembly, j, i);
+      slip = fmax(slip, state->compliance * fabs(impulse - state->impulse));
+      state->impulse = impulse;
+    }
   }
+  return slip;
 }
 
 /* --- bodies ----------------------------------------------------------------- */
@@ -792,11 +802,13 @@ static bool solve_round(second_order *s, const motion *from, const motion *to,
 /* How much a round changed the mean velocities. */
 typedef struct round_change {
   double share;  /* of the fastest */
+  double slip;   /* what rows gave way by, as a part of the fastest */
   bool rounding; /* no more than rounding may keep them from settling by */
 } round_change;
 
-/* Take over the round's mean velocities. */
-static round_change take_over(second_order *s, double h) {
+/* Take over the round's mean velocities.
+ * @param slip  m/s or rad/s: what rows gave way by */
+static round_change take_over(second_order *s, double h, double slip) {
   const double *x = assembly_x(s->base.assembly);
   const double ROUNDING = real_roundings(1e-15);
   const double OF_SOLVES = 1e3;  /* times SETTLED; they are in double */
@@ -823,7 +835,7 @@ static round_change take_over(second_order *s, double h) {
                                       OF_POSITIONS * (most[half] + slow));
   return (round_change){
       fmax(change[0] / (most[0] + slow), change[1] / (most[1] + slow)),
-      rounding};
+      slip / (fmax(most[0], most[1]) + slow), rounding};
 }
 
 /* Rounds until nothing changes. */
@@ -842,13 +854,13 @@ static bool settle(second_order *s, const motion *from, double h, motion *to,
     if (!renew_joints(s, from, to, h) || !solve_round(s, from, to, h, n_end))
       return false;
     s->conserving->n_rounds++;
-    keep_impulses(s);
-    round_change change = take_over(s, h);
+    double slip = keep_impulses(s);
+    round_change change = take_over(s, h, slip);
     arrive(s, from, h, to);
     /* from what is no answer no round comes to one */
     s->gave_up = assembly_stopped(s->base.assembly) > 0;
     if (s->gave_up) break;
-    s->unsettled = !(change.share <= SETTLED);
+    s->unsettled = !(change.share <= SETTLED && change.slip <= SETTLED);
     if (round == 1) s->unsettled |= second_order_aim(s, &s->middle, s->u);
     if (round > 3 && change.rounding && change.share > 0.5 * last)
       s->unsettled = false;
@@ -870,7 +882,7 @@ static bool damp(second_order *s, const motion *from, double h, motion *to,
   bool aim = true;      /* where the first found it off */
   for (int round = 0; round < ROUNDS && aim; round++) {
     if (!solve_round(s, from, to, h, n_end)) return false;
-    (void)take_over(s, h);
+    (void)take_over(s, h, 0);
     arrive(s, from, h, to);
     aim = second_order_aim(s, &s->middle, s->u);
   }

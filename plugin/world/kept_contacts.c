@@ -227,7 +227,7 @@ bool kept_contacts_make_joints(kept_contacts *kept, dWorldID world,
       if (kept->memory.claims[e].taker >= 0 ||
           !open_again(kept, n_bodies, entry, last, way, &now) ||
           !(now.gap <= now.hair) ||
-          !(now.gap > -0.5 * hair_rest_depth(way, now.place)) ||
+          !(now.gap > -0.5 * hair_rest_depth(way, hair_rounding(now.place))) ||
           !(now.slid <= now.hair))
         continue;
       int k = kept->n;
