@@ -27,10 +27,10 @@ typedef struct contact_settings {
   bool springs;   /* soft contacts without an ERP of their own are springs: the
                         step corrects something */
   double gravity; /* the world's, m/s^2 */
-  double
-      rounding; /* m: what the host's rounding of poses does to gaps. One for all
-                      that is built together: contacts of a body that rest each as
-                      deep as its own place says would turn it */
+  /* m: what the host's rounding of poses does to gaps. One for all that is built
+   * together: contacts of a body that rest each as deep as its own place says would
+   * turn it. */
+  double rounding;
   double cfm;
   double surface_layer; /* m */
   double max_velocity;  /* m/s, the program's own cap on corrections */
