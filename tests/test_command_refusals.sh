@@ -283,7 +283,7 @@ lacking_host() {
 
 cat >attaches.c <<'ATTACHES'
 #include <stdio.h>
-void dInitODE2(unsigned), *dWorldCreate(void), *dCreateSphere(void *, double);
+void dInitODE2(unsigned), *dWorldCreate(void), *dCreateSphere(void *, REAL);
 int ode_mlcp_attach(void *, const void *);
 int ode_mlcp_find_contacts(void *, void *, double, void *, int, size_t);
 const char *ode_mlcp_error_text(int);
@@ -297,7 +297,11 @@ int main(void) {
   return error != 0 || found < 0;
 }
 ATTACHES
-$compiler -o attaches attaches.c "$build/lib/libode_mlcp.so" \
+case $precision in
+  double) real=double ;;
+  *) real=float ;;
+esac
+$compiler -DREAL=$real -o attaches attaches.c "$build/lib/libode_mlcp.so" \
   "$build/lib/libode.so.8" -Wl,-rpath,"$build/lib"
 status=0
 ./attaches 2>err || status=$?
