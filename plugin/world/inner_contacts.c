@@ -92,13 +92,12 @@ static bool covers(const inner_search *search, gap_context *gaps,
   if (!is_in_box(other, point, of->level) ||
       !ask(search, gaps, other, point, up, away, of->level, &found))
     return false;
-  /* ... and reaches beyond it along the normal ... */
+  /* ... and reaches beyond it along the normal, from its surface there: beside an edge
+   * the probe looks aslant ... */
   double depth = fmax(0.5 * away - found.gap, 0), on[3];
   vec3_copy(on, point);
-  if (depth == 0) { /* beside an edge a probe looks aslant: it is asked on it */
-    vec3_add_scaled(on, away, up);
-    vec3_add_scaled(on, -(0.5 * away + found.gap), found.normal);
-  }
+  vec3_add_scaled(on, away, up);
+  vec3_add_scaled(on, -(0.5 * away + found.gap), found.normal);
   if (ask(search, gaps, other, on, of->normal, away, of->level, &found) &&
       same_normal(found.normal, of->normal, room))
     return false;
