@@ -375,7 +375,7 @@ static solver_report solve_heap(solver_kind kind, const test_problem *problem,
  * Lemke whatever the size, but for none at all. */
 static void test_cascade_without_lemke(void) {
   enum { BODIES = 30 };
-  const int n_seeds = test_is_short() ? 8 : 20;
+  const int n_seeds = test_is_short() ? 12 : 20;
   test_problem problem;
   int n_degraded = 0, n_edge = 0, n_lemke = 0, n_in_vain = 0;
   for (int seed = 0; seed < n_seeds; seed++) {
