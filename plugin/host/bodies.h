@@ -21,6 +21,11 @@ static inline double host_cfm(dReal given, dReal of_world) {
   return untouched || given == rounded ? HOST_DEFAULT_CFM : given;
 }
 
+static inline double host_world_cfm(dWorldID world) {
+  dReal own = dWorldGetCFM(world);
+  return host_cfm(own, own);
+}
+
 /** World frame, SI. Six-vectors are linear, then angular. */
 typedef struct host_body {
   dBodyID id;

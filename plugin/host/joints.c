@@ -162,7 +162,7 @@ bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,
   if (!read_rows(id, fps, used_erp, rows, correction)) return false;
 
   double scale = own > 0 && erp != ODE_MLCP_ERP_HOST ? erp / own : 1;
-  double world_cfm = host_cfm(dWorldGetCFM(world), dWorldGetCFM(world));
+  double world_cfm = host_world_cfm(world);
   for (unsigned i = 0; i < rows->count; i++) {
     /* without its ERP a compliance would creep */
     bool holds = isinf(rows->lo[i]) && isinf(rows->hi[i]);

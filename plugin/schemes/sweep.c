@@ -433,8 +433,7 @@ static int find_pairs_in_spaces(step_sweep *sweep, bool soft_world) {
 }
 
 static int find_pairs(step_sweep *sweep, const sweep_request *request) {
-  dReal cfm = dWorldGetCFM(request->world);
-  bool soft_world = host_cfm(cfm, cfm) > HOST_DEFAULT_CFM;
+  bool soft_world = host_world_cfm(request->world) > HOST_DEFAULT_CFM;
   sweep->n_pairs = 0;
   if (request->contacts->function == NULL)
     return find_pairs_in_spaces(sweep, soft_world);

@@ -513,7 +513,7 @@ static void read_settings(world_snapshot *world) {
   world->gravity = vec3_length(real3(gravity).at);
   world->erp = world->settings.erp == ODE_MLCP_ERP_HOST ? dWorldGetERP(id)
                                                         : world->settings.erp;
-  world->cfm = host_cfm(dWorldGetCFM(id), dWorldGetCFM(id));
+  world->cfm = host_world_cfm(id);
   world->surface_layer = dWorldGetContactSurfaceLayer(id);
   world->max_velocity = dWorldGetContactMaxCorrectingVel(id);
 }
