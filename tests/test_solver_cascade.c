@@ -374,15 +374,14 @@ static solver_report solve_heap(solver_kind kind, const test_problem *problem,
  * more variables than it may have, and some of these need it. The other kind is
  * Lemke whatever the size, but for none at all. */
 static void test_cascade_without_lemke(void) {
-  enum { BODIES = 30 };
-  const int n_seeds = test_is_short() ? 12 : 20;
+  const int n_seeds = test_is_short() ? 32 : 60;
   test_problem problem;
   int n_degraded = 0, n_edge = 0, n_lemke = 0, n_in_vain = 0;
   for (int seed = 0; seed < n_seeds; seed++) {
-    // a heap of 30 that is locked for good takes a second, one of 10 a twentieth
-    bool rough = seed % 4 == 0;
-    problem_make_heap(&problem, rough ? 10 : BODIES, seed, rough ? 1e5 : 0.9,
-                      4);
+    /* One in five of the rough ones is bettered by edges, so that a machine that
+     * draws them with other last digits has one, too. */
+    bool rough = seed % 4 != 0;
+    problem_make_heap(&problem, rough ? 6 : 30, seed, rough ? 300 : 0.9, 4);
     int size = lemke_mlcp_size(&problem.mlcp);
     solver_report none = solve_heap(SOLVER_FAST, &problem, 0);
     solver_report enough = solve_heap(SOLVER_FAST, &problem, size);
