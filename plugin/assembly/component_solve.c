@@ -91,8 +91,7 @@ static void count_stage(ode_mlcp_report *report, solver_stage stage) {
     case SOLVER_STAGE_CONTINUATION: report->ended_continuation++; break;
     case SOLVER_STAGE_INTERIOR: report->ended_interior++; break;
     case SOLVER_STAGE_LEMKE: report->ended_pivots++; break;
-    case SOLVER_STAGE_RELAXED:
-    case SOLVER_STAGE_CONVEX: report->ended_detour++; break;
+    case SOLVER_STAGE_RELAXED: report->ended_detour++; break;
   }
 }
 

@@ -80,8 +80,7 @@ const char *solver_stage_name(solver_stage stage) {
       [SOLVER_STAGE_CONTINUATION] = "continuation",
       [SOLVER_STAGE_INTERIOR] = "interior",
       [SOLVER_STAGE_LEMKE] = "lemke",
-      [SOLVER_STAGE_RELAXED] = "relaxed",
-      [SOLVER_STAGE_CONVEX] = "convex"};
+      [SOLVER_STAGE_RELAXED] = "relaxed"};
   return names[stage];
 }
 
@@ -250,9 +249,10 @@ static bool solve_variant(cascade *c, const double guess[], bool with_lemke) {
 }
 
 /* The impulses of `other` as a point of the original problem. */
-static void measure_other(cascade *c, const double p[]) {
+static void measure_other(cascade *c) {
   solver_workspace *w = c->workspace;
-  memmove(w->trial.at.p, p, sizeof *p * c->problem->n_rows);
+  memcpy(w->trial.at.p, w->other.at.p,
+         sizeof *w->other.at.p * c->problem->n_rows);
   w->trial.residual =
       solver_complete_point(c->problem, &w->trial.at, c->scratch);
 }
@@ -272,25 +272,11 @@ static outcome run_relaxed(cascade *c) {
                                       c->problem, shares[i], w->best.at.p) ||
         !solve_variant(c, w->best.at.p, i == 0))
       return NO_MEMORY;
-    measure_other(c, w->other.at.p);
+    measure_other(c);
     keep_better(c, SOLVER_STAGE_RELAXED);
     if (good_enough(c)) return DONE;
     if (i > patience && !(w->best.residual < enough * before)) break;
   }
-  return GO_ON;
-}
-
-static outcome run_convex(cascade *c) {
-  solver_workspace *w = c->workspace;
-  arena_start(&w->variant_arena);
-  if (!solver_variant_make_convex(&w->variant, &w->variant_arena, c->problem) ||
-      !solve_variant(c, NULL, true))
-    return NO_MEMORY;
-  // the variant has rows enough for the original's impulses
-  solver_variant_convex_impulses(&w->variant, c->problem, w->other.at.p,
-                                 w->trial.at.p);
-  measure_other(c, w->trial.at.p);
-  keep_better(c, SOLVER_STAGE_CONVEX);
   return GO_ON;
 }
 
@@ -348,10 +334,7 @@ static outcome run_rest(cascade *c) {
     end = run_certificate(c);
   if (end == GO_ON && !c->report->infeasible) end = run_lemke(c);
   if (end != GO_ON || w->best.residual <= c->options->acceptable) return end;
-  end = run_relaxed(c);
-  if (end != GO_ON || is_spent(c) || w->best.residual <= usable_residual)
-    return end;
-  return run_convex(c);
+  return run_relaxed(c);
 }
 
 static bool take_points(cascade *c) {

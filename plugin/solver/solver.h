@@ -7,13 +7,11 @@
  *   (methods that make the usual step cheap)
  *   Lemke     near basis, crash basis, cold, other ties
  *   relaxed   regularised, then re-verified on the original problem
- *   convex    lambda taken as 0 where it couples c_n (Anitescu & Hart)
  *
  * Where none of them is, the best iterate seen is returned.
  *
- * Answers from `relaxed` on that miss the tolerance on the original problem are
- * reported as degraded. Whatever the stage, every number returned is finite and
- * every impulse is within its bounds and its friction polygon.
+ * Whatever the stage, every number returned is finite and every impulse is within
+ * its bounds and its friction polygon.
  */
 #ifndef ODE_MLCP_SOLVER_SOLVER_H
 #define ODE_MLCP_SOLVER_SOLVER_H

@@ -16,7 +16,6 @@ typedef enum solver_stage {
   SOLVER_STAGE_INTERIOR,     /* interior points, active sets, pivots */
   SOLVER_STAGE_LEMKE,        /* in either formulation */
   SOLVER_STAGE_RELAXED,
-  SOLVER_STAGE_CONVEX,
   SOLVER_N_STAGES
 } solver_stage;
 
