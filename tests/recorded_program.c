@@ -12,6 +12,11 @@
  *   random   prints a random number before a step and one after it
  *   convex   a body that is a tetrahedron
  *   balls    of radius 0.1 m and 0.3 m, 1 m apart
+ *   slide    on a plane without friction a ball of 1 kg and 0.1 m slides from (1, 2, 0.1)
+ *            at (3, 0, 0) m/s; a box without gravity goes from (-1, 0.5, 4) at (1, -2, 0.5)
+ *            m/s and turns by 2 rad/s about z; of two bodies far away one goes after
+ *            half a second, when the other comes. A second, under 10 m/s^2
+ *   solids   a capsule, a cylinder and a box, of 0.2 m and 1 m, at y = -3, 0 and 3 m
  *   boxes    100 of 1 m, each 4 m behind the one before along x
  *   two      a world of one body, and one of three
  *   one      the first of these alone
@@ -149,6 +154,57 @@ static void show_boxes(void) {
   step(world, 2);
 }
 
+static dWorldID world;
+static dJointGroupID contacts;
+
+static void touch(void *data, dGeomID one, dGeomID other) {
+  dContact contact = {.surface = {.mode = dContactApprox1, .mu = 0}};
+  (void)data;
+  if (dCollide(one, other, 1, &contact.geom, sizeof contact) > 0)
+    dJointAttach(dJointCreateContact(world, contacts, &contact),
+                 dGeomGetBody(one), dGeomGetBody(other));
+}
+
+static dBodyID make_body(double x, double y, double z, dGeomID geom) {
+  dBodyID body = dBodyCreate(world);
+  dBodySetPosition(body, x, y, z);
+  if (geom != NULL) dGeomSetBody(geom, body);
+  return body;
+}
+
+static void show_slide(void) {
+  world = dWorldCreate();
+  contacts = dJointGroupCreate(0);
+  dSpaceID space = dSimpleSpaceCreate(NULL);
+  dWorldSetGravity(world, 0, 0, -10);
+  dCreatePlane(space, 0, 0, 1, 0);
+  dBodyID ball = make_body(1, 2, 0.1, dCreateSphere(space, 0.1));
+  dBodySetLinearVel(ball, 3, 0, 0);
+  dBodyID box = make_body(-1, 0.5, 4, dCreateBox(space, 0.2, 0.4, 0.6));
+  dBodySetGravityMode(box, 0);
+  dBodySetLinearVel(box, 1, -2, 0.5);
+  dBodySetAngularVel(box, 0, 0, 2);
+  dBodyID far = make_body(0, 9, 9, NULL);
+  for (int i = 0; i < 100; i++) {
+    if (i == 50) {
+      dBodyDestroy(far);
+      far = make_body(0, -9, 9, NULL);
+    }
+    dBodySetGravityMode(far, 0);
+    dSpaceCollide(space, NULL, touch);
+    step(world, 1);
+    dJointGroupEmpty(contacts);
+  }
+}
+
+static void show_solids(void) {
+  world = dWorldCreate();
+  make_body(0, -3, 0, dCreateCapsule(NULL, 0.2, 1));
+  make_body(0, 0, 0, dCreateCylinder(NULL, 0.2, 1));
+  make_body(0, 3, 0, dCreateBox(NULL, 0.2, 0.2, 1));
+  step(world, 2);
+}
+
 int main(int n_arguments, char **arguments) {
   const char *what = n_arguments > 1 ? arguments[1] : "";
   dInitODE2(0);
@@ -174,6 +230,10 @@ int main(int n_arguments, char **arguments) {
     read_clock();
   } else if (strcmp(what, "balls") == 0) {
     show_balls();
+  } else if (strcmp(what, "slide") == 0) {
+    show_slide();
+  } else if (strcmp(what, "solids") == 0) {
+    show_solids();
   } else if (strcmp(what, "boxes") == 0) {
     show_boxes();
   } else if (strcmp(what, "one") == 0) {

@@ -130,21 +130,100 @@ for case in "rocking-block random" "compass-gait all" "disk-stack random"; do
   rm -f whole merged a b c ab s?
 done
 
+# ---- what a file has is what its outcomes say ----
+
+# Each of two tangents is as wide as both: their rows are turned. Grids of planes go as
+# far as the energy K lets outcomes: |J v|^2 <= 2 K J M^-1 J'. reduced_as WHAT WN WT ARG..:
+# widths of normals and tangents
+reduced_as() {
+  what=$1 wn=$2 wt=$3
+  shift 3
+  impact "$@" --csv all.csv
+  impact "$@" --reduce part --json
+  check "$what: as its outcomes say" awk -v wn="$wn" -v wt="$wt" '
+    function is(value, expected, limit) {
+      if ((value - expected) ^ 2 > limit ^ 2 || value !~ /^[-0-9]/) {
+        print "  " $0 " is not " expected
+        bad = 1
+      }
+      compared++
+    }
+    function cell(value, low, high,   at) {
+      at = int((value - low) / (high - low) * 64)
+      return at < 0 ? 0 : at > 63 ? 63 : at
+    }
+    /^# done/ { for (i = 2; i < NF; i += 2) count[$i] = $(i + 1) }
+    /^#/ { next }
+    { gsub(/[,"\[\]]/, " ") }
+    /^sample/ { for (i = 1; i <= NF; i++) name[i] = $i; next }
+    FILENAME == "all.csv" {
+      n++
+      for (i = 3; i <= NF && name[i] ~ /^v[nt]/; i++) {
+        row = name[i]; v[row, n] = $i; sum[row] += $i; square[row] += $i * $i
+        if (n == 1 || $i < low[row]) low[row] = $i
+        if (n == 1 || $i > high[row]) high[row] = $i
+      }
+      next
+    }
+    { key = $1; sub(/^incomplete_lcps$/, "incomplete", key)
+      if (key == "samples") key = "done"
+      if (key in count) is($3, count[key], 0) }
+    $1 ~ /^v[nt]/ { row = $1; other = $2 }
+    key == "lowest" { is($3, low[row], 0) }
+    key == "highest" { is($3, high[row], 0) }
+    key == "mean" { is($3, sum[row] / n, 1e-12 * wt) }
+    key == "deviation" {
+      # a difference of squares: half of the digits
+      is($3, sqrt(square[row] / n - (sum[row] / n) ^ 2), 1e-6 * wt)
+    }
+    key == "occupied" {
+      split("", seen)
+      cells = 0
+      for (k = 1; k <= n; k++) {
+        at = cell(v[row, k], 0, wn) " " \
+          (other ~ /^vn/ ? cell(v[other, k], 0, wn) : cell(v[other, k], -wt, wt))
+        cells += !(at in seen)
+        seen[at]
+      }
+      is($3, cells, 0)
+    }
+    NF == 3 && /^ *-?[0-9]/ {
+      reach = -1e300
+      for (k = 1; k <= n; k++)
+        if ($1 * v[row, k] + $2 * v[other, k] > reach)
+          reach = $1 * v[row, k] + $2 * v[other, k]
+      is($3, reach, 1e-12 * wt)
+    }
+    END { exit bad || n < 40 || compared < 150 }' all.csv out
+  rm part
+}
+mkdir beam plate
+matrix beam/M.mtx 3 3 2 0 0 0 2 0 0 0 0.2
+matrix beam/Jn.mtx 2 3 0 0 1 1 -0.5 0.5
+matrix beam/Jt.mtx 2 3 1 1 0 0 1 1
+matrix beam/mu.mtx 2 1 0.5 0.5
+matrix beam/v.mtx 3 1 2 -0.5 1
+# 2 K = 8.7 J; 1/2 + 1/4/0.2 and 1/2 + 1/0.2 kg^-1
+for select in first random all; do
+  reduced_as "a beam, $select" 3.901922 6.917369 beam --samples 60 --select $select
+done
+matrix plate/M.mtx 3 3 2 0 0 0 2 0 0 0 2
+matrix plate/Jn.mtx 3 3 0.1 0 -0.1 0 0.1 0 1 1 1
+matrix plate/Jt.mtx 6 3 1 0 1 0 1 0 0 1 0 1 0 1 0 0 0 0 0 0
+matrix plate/mu.mtx 3 1 0.5 0.5 0.5
+matrix plate/v.mtx 3 1 300 100 -1000
+# 2 K = 2.2 MJ; 1.01/2 kg^-1, and of both tangents 1
+reduced_as "a plate" 1054.040 1483.240 plate --samples 200
+
 # ---- friction without limit ----
 
-# array FILE ROWS COLUMNS NUMBER...: column after column
-array() {
-  file=$1 size="$2 $3"
-  shift 3
-  printf '%s\n' "%%MatrixMarket matrix array real general" "$size" "$@" >"$file"
-}
 mkdir rod
-array rod/M.mtx 3 3 1 0 0 0 1 0 0 0 0.1
-array rod/Jn.mtx 2 3 0 0 1 1 -0.5 0.5
-array rod/Jt.mtx 2 3 1 1 0 0 0.4 0.4
-array rod/v.mtx 3 1 1 -1 0.3
+matrix rod/M.mtx 3 3 1 0 0 0 1 0 0 0 0.1
+matrix rod/Jn.mtx 2 3 0 0 1 1 -0.5 0.5
+matrix rod/Jt.mtx 2 3 1 1 0 0 0.4 0.4
+matrix rod/v.mtx 3 1 1 -1 0.3
 for mu in 1e300 inf 0.5; do
-  array rod/mu.mtx 2 1 $mu $mu
+  matrix rod/mu.mtx 2 1 $mu $mu
   impact rod --samples 200 --csv $mu.csv
   check "mu $mu: status 0" status_is 0
 done
@@ -153,10 +232,10 @@ grep -v '^#' 1e300.csv >of-1e300
 grep -v '^#' 0.5.csv >of-0.5
 check "inf is friction without limit" cmp -s of-inf of-1e300
 check "0.5 is not" test "$(cmp -s of-inf of-0.5; echo $?)" = 1
-array rod/mu.mtx 2 1 nan 0.5
+matrix rod/mu.mtx 2 1 nan 0.5
 refused "mu nan" "'nan' is not a finite number" rod
-array rod/v.mtx 3 1 inf 0 0
-array rod/mu.mtx 2 1 1 1
+matrix rod/v.mtx 3 1 inf 0 0
+matrix rod/mu.mtx 2 1 1 1
 refused "v inf" "'inf' is not a finite number" rod
 
 # ---- a run goes on from its file ----

@@ -160,6 +160,124 @@ check "boxes are painted from far to near" awk '
   $1 != 137 * (100 - int((NR - 1) / 3)) % 360 { bad = 1 }
   END { exit bad || NR != 300 }' hues
 
+# all faces that a view from above by 20 degrees, turned by 15, shows of bodies along y,
+# each once, as light as it is turned to the light
+cat >faces.awk <<'CHECK'
+function place(x, y, z, k) { # in pixels, of the next corner that is expected
+  at[k, 1] = 200 + scale * (cos(turn) * y - sin(turn) * x)
+  at[k, 2] = 150 - scale * (cos(rise) * z - sin(rise) * (cos(turn) * x + sin(turn) * y))
+}
+# a face of `n` corners in at[], whose normal is (x, y, z)
+function expect(hue, n, x, y, z,   i, j, k, l, found, near, light, times) {
+  if (cos(rise) * (cos(turn) * x + sin(turn) * y) + sin(rise) * z < 1e-9) return
+  light = 30 + 38 * (0.5 + 0.5 * (0.36 * x - 0.48 * y + 0.8 * z))
+  for (i = 1; i <= faces; i++) {
+    found = face_hue[i] == hue && corners[i] == n && (face_light[i] - light) ^ 2 < 0.26
+    for (j = 1; j <= n && found; j++) {
+      near = 0
+      for (k = 1; k <= n; k++)
+        if ((corner[i, k, 1] - at[j, 1]) ^ 2 + (corner[i, k, 2] - at[j, 2]) ^ 2 < 0.01)
+          near++
+      found = near == 1
+    }
+    times += found
+  }
+  if (times != 1) { print "  a face of " hue ", light " light ": " times + 0; bad = 1 }
+  expected++
+}
+function box(hue, y,   axis, end, j, a, b, c, x) {
+  for (axis = 0; axis < 3; axis++)
+    for (end = -1; end <= 1; end += 2) {
+      for (j = 1; j <= 4; j++) {
+        x[axis] = end; x[(axis + 1) % 3] = j == 1 || j == 4 ? -1 : 1
+        x[(axis + 2) % 3] = j < 3 ? -1 : 1
+        place(0.1 * x[0], y + 0.1 * x[1], 0.5 * x[2], j)
+      }
+      expect(hue, 4, axis == 0 ? end : 0, axis == 1 ? end : 0, axis == 2 ? end : 0)
+    }
+}
+function cylinder(hue, y, caps,   k, a, b) {
+  for (k = 0; k < 20; k++) {
+    a = k * pi / 10; b = (k + 1) * pi / 10
+    place(0.2 * cos(a), y + 0.2 * sin(a), 0.5, 1)
+    place(0.2 * cos(b), y + 0.2 * sin(b), 0.5, 2)
+    place(0.2 * cos(b), y + 0.2 * sin(b), -0.5, 3)
+    place(0.2 * cos(a), y + 0.2 * sin(a), -0.5, 4)
+    expect(hue, 4, cos((a + b) / 2), sin((a + b) / 2), 0)
+  }
+  for (k = 0; k < 20 && caps; k++)
+    place(0.2 * cos(k * pi / 10), y + 0.2 * sin(k * pi / 10), 0.5, k + 1)
+  if (caps) expect(hue, 20, 0, 0, 1)
+}
+BEGIN {
+  pi = atan2(0, -1); turn = 15 * pi / 180; rise = 20 * pi / 180
+  scale = 200 / (3 * cos(turn) + 1.2) # 3 m to each side, 1.2 times what is largest
+  FS = "[^-0-9.]+"
+}
+/<polygon/ {
+  split($0, part, "\"")
+  faces++
+  corners[faces] = split(part[2], point, " ")
+  for (k = 1; k <= corners[faces]; k++) {
+    split(point[k], xy, ",")
+    corner[faces, k, 1] = xy[1]; corner[faces, k, 2] = xy[2]
+  }
+  split(part[4], colour, "[(,%]+")
+  face_hue[faces] = colour[2]; face_light[faces] = colour[4]
+}
+/<circle/ {
+  balls++
+  place(0, -3, balls == 1 ? -0.5 : 0.5, 1) # the lower end is further away
+  if (($2 - at[1, 1]) ^ 2 + ($3 - at[1, 2]) ^ 2 + ($4 - 0.2 * scale) ^ 2 > 0.02) {
+    print "  a ball at " $2 " " $3 " of " $4
+    bad = 1
+  }
+}
+END {
+  cylinder(137, -3, 0) # of the capsule, with balls for ends
+  cylinder(274, 0, 1)
+  box(51, 3)
+  exit bad || faces != expected || faces != 24 || balls != 2
+}
+CHECK
+record solids --steppers step
+check "solids are painted as they are" awk -f faces.awk solids/picture.svg
+
+# The ground reaches three widths of the picture to each side; bodies are in a box of
+# 4 x 11 x 8.9 m around z = 4.55 m, where a view as high as this one is wide is the tighter
+ode_mlcp compare --output ground_of --no-repeat --steppers step -- "$program" slide
+sed -n 's/.*<polygon points="\([^"]*\)" fill="hsl(0,0%,90%)".*/\1/p' \
+  ground_of/picture.svg | tr ', ' '  ' >ground_corners
+check "the ground is below all" awk '
+  {
+    rise = 20 * atan2(0, -1) / 180; turn = 15 * atan2(0, -1) / 180
+    height = sin(rise) * (2 * cos(turn) + 5.5 * sin(turn)) + 4.45 * cos(rise)
+    scale = 150 / (height + 1.2 * 0.2)
+    for (k = 0; k < 4; k++) {
+      x = $(2 * k + 1); y = $(2 * k + 2)
+      area += (x * $((2 * k + 3) % 8 + 1) - y * $((2 * k + 2) % 8 + 1)) / 2
+      middle_x += x / 4; middle_y += y / 4
+    }
+    share = area / (2400 ^ 2 * sin(rise))
+    off = middle_y - 150 - scale * cos(rise) * 4.55
+  }
+  END {
+    print "  " share, middle_x, off
+    exit !(NR == 1 && (share ^ 2 - 1) ^ 2 < 1e-6 && (middle_x - 200) ^ 2 < 0.01 &&
+      off ^ 2 < 0.01)
+  }' ground_corners
+check "it is painted first" sh -c \
+  'sed -n "/<polygon/{p;q}" ground_of/picture.svg | grep -q "hsl(0,0%,90%)"'
+
+# what moves without a body is where it was at the picture's time, once: three faces
+ode_mlcp compare --output ground/short --no-repeat --steps 100 --steppers ah -- \
+  "$program" ground
+cp ground/short/data/ah.rec ground/data/ah.rec
+ode_mlcp compare --output moved --from ground
+check "a picture of the end of both" grep -q '<title>after 1 s' moved/picture.svg
+check "the ground that moves is there once" \
+  [ "$(grep -c '<polygon.* fill="hsl(0,' moved/picture.svg)" = 6 ]
+
 # ---- curves, by a gnuplot that writes down what it is told ----
 
 mkdir tools
@@ -198,6 +316,88 @@ cp one/data/ah-r4.rec two/data/ah-r4.rec
 ode_mlcp compare --output mixed --from two
 check "a reference without a frame: status 0" status_is 0
 check "a page of the run alone" [ "$(page_runs mixed)" = 'ah false' ]
+
+# what moves on it, by what the program does: poses as differences of whole numbers of a
+# quantum, turns of 1/32000, forces of a unit, byte by byte
+record slide --steppers step,ah
+check "curves that stay what they are: nothing to say" err_is_empty
+if command -v python3 >/dev/null; then
+  cat >page.py <<'CHECK'
+import base64, gzip, json, math, re, struct, sys
+page = open('slide/report.html').read()
+words = re.findall('[A-Za-z0-9+/=]+', page)
+data = gzip.decompress(base64.b64decode(max(words, key=len)))
+length, = struct.unpack_from('<I', data)
+text = json.loads(data[4:4 + length])
+arrays = data[(4 + length + 7) // 8 * 8:]
+frames, quantum = text['frames'], text['quantum']
+
+def numbers(at, count, n_bytes):
+    for i in range(count):
+        byte = bytes(arrays[at + k * count + i] for k in range(n_bytes))
+        yield int.from_bytes(byte, 'little', signed=True)
+
+def near(value, expected, limit):
+    assert abs(value - expected) <= limit, (value, expected)
+
+def sums(values, n):  # of each n
+    out = []
+    for i, value in enumerate(values):
+        out.append(value + (out[-1] if i % n else 0))
+    return out
+
+# 30 frames a second, of 100 steps of 10 ms; the first is after a step
+assert frames == 31, frames
+near(text['interval'], 1 / 30, 1e-9)
+at = [max(1, math.floor(100 * k / 30 + 1e-6)) / 100 for k in range(frames)]
+assert [run['label'] for run in text['runs']] == ['step', 'ah']
+for run in text['runs']:
+    near(run['end'], 1, 1e-9)
+    one, box, gone, come = run['bodies']
+    assert one[1:] == box[1:] == [0, 30] and gone[1:] == [0, 15], run['bodies']
+    assert come[1:] == [16, 30], run['bodies']
+    count = frames * 4
+    places = sums(numbers(run['poses'], 3 * count, 4), frames)
+    turns = sums(numbers(run['poses'] + 12 * count, 4 * count, 2), frames)
+    place = lambda body, i, k: quantum * places[(3 * body + i) * frames + k]
+    turn = lambda body, i, k: turns[(4 * body + i) * frames + k] / 32000
+    for k, t in enumerate(at):
+        wanted = [(1 + 3 * t, 2, 0.1), (-1 + t, 0.5 - 2 * t, 4 + t / 2), (0, 9, 9),
+                  (0, -9, 9)]
+        for body, first, last in (0, 0, 30), (1, 0, 30), (2, 0, 15), (3, 16, 30):
+            if first <= k <= last:
+                for i in range(3):
+                    near(place(body, i, k), wanted[body][i], quantum)
+                angle = t if body == 1 else 0  # half of 2 rad/s
+                for i, part in enumerate((math.cos(angle), 0, 0, math.sin(angle))):
+                    near(turn(body, i, k), part, 2e-4)
+    # the ball's weight, where it was before the step; to a part of 32000
+    assert run['counts'] == frames * [1], run['counts']
+    places = list(numbers(run['contacts'], 3 * frames, 4))
+    forces = list(numbers(run['contacts'] + 12 * frames, 3 * frames, 2))
+    for k, t in enumerate(at):
+        for i, x in enumerate((1 + 3 * (t - 0.01), 2, 0)):
+            near(8 * quantum * places[3 * k + i], x, 8 * quantum)
+        for i, x in enumerate((0, 0, 10)):
+            near(run['force'] * forces[3 * k + i], x, 1e-3)
+    shapes = [[s['kind'], s['sizes'], s['position'], s['quaternion']]
+              for s in run['shapes']]
+    same = [[0, 0, 0], [1, 0, 0, 0]]
+    assert shapes == [[1, [0.1, 0, 0, 0]] + same, [2, [0.2, 0.4, 0.6, 0]] + same,
+                      [5, [0, 0, 1, 0]] + same], shapes
+    bodies = [s['body'] for s in run['shapes']]
+    assert bodies == [one[0], box[0], 0], bodies
+    curves = run['curves']
+    assert set(curves) == {'time'} | {c[0] for c in text['columns']}, curves.keys()
+    for i, t in enumerate(curves['time']):
+        near(t, (i + 1) / 100, 1e-6)
+        near(curves['fastest'][i], 3, 1e-4)
+    assert len(curves['time']) == 100 and run['off_law'] is run['message'] is None
+told = text['report']['steppers'][1]
+assert told['name'] == 'ah' and all(f[0] in told for f in text['figures']), told
+CHECK
+  check "the page's data are what the program does" python3 page.py
+fi
 
 # ---- the film, by a browser and an ffmpeg that write down what they are told ----
 

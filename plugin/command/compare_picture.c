@@ -303,16 +303,23 @@ static void compose(placed *out, const placed *body, const placed *own) {
 
 static void add_run(painting *p, const recording *r, double time) {
   const recording_frame *frame = recording_frame_at(r, time);
-  for (size_t i = 0; i < r->n_shapes; i++) {
+  size_t most = 0;
+  for (size_t i = 0; i < r->n_shapes; i++)
+    if (r->shapes[i]->number > most) most = r->shapes[i]->number;
+  bool *is_there = calloc(most + 1, sizeof *is_there);
+  if (is_there == NULL) p->failed = true;
+  for (size_t i = 0; i < r->n_shapes && is_there != NULL; i++) {
     const recording_shape *shape = r->shapes[i];
-    if (shape->world != frame->world ||
+    if ((shape->body != 0 && shape->world != frame->world) ||
         !recording_shape_holds(r, i, frame->number))
       continue;
     double x[3] = {shape->position[0], shape->position[1], shape->position[2]};
     placed own, body, at;
     read_pose(&own, x, shape->quaternion);
     if (shape->body == 0) {
-      add_shape(p, &own, shape, -1);
+      // of what is moved the first pose that holds is where it was
+      if (!is_there[shape->number]) add_shape(p, &own, shape, -1);
+      is_there[shape->number] = true;
       continue;
     }
     const recording_pose *pose = frame_pose(frame, shape->body);
@@ -322,6 +329,7 @@ static void add_run(painting *p, const recording *r, double time) {
     /* neighbours by number differ as much as colours can */
     add_shape(p, &at, shape, (int)(shape->body * 137 % 360));
   }
+  free(is_there);
 }
 
 /* ---- the file ---- */

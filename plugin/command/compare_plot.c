@@ -17,8 +17,14 @@ enum { WIDTH = 800, HEIGHT = 450, MOST_POINTS = 2000 };
 typedef void run_taker(FILE *out, const comparison *c, int run, size_t n,
                        const double times[], const double values[]);
 
-static void each_run(FILE *out, const comparison *c, const step_column *column,
-                     run_taker *take) {
+typedef struct range {
+  double low, high;
+} range;
+
+/* Of all values. */
+static range each_run(FILE *out, const comparison *c, const step_column *column,
+                      run_taker *take) {
+  range range = {INFINITY, -INFINITY};
   static double times[MOST_POINTS], values[MOST_POINTS];
   for (int i = 0; i < c->n_runs; i++) {
     const recording *r = c->runs[i].levels[0];
@@ -26,8 +32,13 @@ static void each_run(FILE *out, const comparison *c, const step_column *column,
     size_t n = step_points(r, column, MOST_POINTS, times, values);
     for (size_t k = 0; column->logarithmic && k < n; k++)
       values[k] = fmax(fabs(values[k]), STEP_ROUNDING);
+    for (size_t k = 0; k < n; k++) {
+      range.low = fmin(range.low, values[k]);
+      range.high = fmax(range.high, values[k]);
+    }
     take(out, c, i, n, times, values);
   }
+  return range;
 }
 
 static void put_rows(FILE *out, const comparison *c, int run, size_t n,
@@ -58,9 +69,10 @@ static bool write_table(const comparison *c, const step_column *column,
 }
 
 static void put_plot(gnuplot *plot, const comparison *c,
-                     const step_column *column, const char *path) {
+                     const step_column *column, range range, const char *path) {
   FILE *out = plot->out;
   gnuplot_picture(plot, path, WIDTH, HEIGHT);
+  gnuplot_range(out, range.low, range.high);
   gnuplot_axes(out, column->title, "time, s", column->axis,
                column->logarithmic);
   for (int i = 0, drawn = 0; i < c->n_runs; i++) {
@@ -99,11 +111,11 @@ bool compare_write_plots(const comparison *c, const char *folder, char *message,
   for (size_t k = 0; k < n_step_columns; k++) {
     const step_column *column = &step_columns[k];
     if (!is_drawn(c, column)) continue;
-    each_run(plot.out, c, column, put_block);
+    range range = each_run(plot.out, c, column, put_block);
     for (int e = 0; e < 2; e++)
       if (snprintf(path, sizeof path, "%s/plots/%s.%s", folder, column->name,
                    endings[e]) < PATH_MAX)
-        put_plot(&plot, c, column, path);
+        put_plot(&plot, c, column, range, path);
   }
   return gnuplot_end(&plot, message, message_size);
 }

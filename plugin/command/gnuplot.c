@@ -1,6 +1,7 @@
 #include "command/gnuplot.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <strings.h>
@@ -117,6 +118,17 @@ void gnuplot_axes(FILE *out, const char *title, const char *x, const char *y,
   fputs("\nset ylabel ", out);
   gnuplot_put_string(out, y);
   fputc('\n', out);
+}
+
+void gnuplot_range(FILE *out, double low, double high) {
+  const double WRITTEN = 1e-8; // curves are written to nine digits
+  double around = low != 0 ? 0.1 * fabs(low) : 1;
+  // the last panel's logarithm may have no place for this one's range
+  fputs("unset logscale y\n", out);
+  if (low <= high && high - low <= WRITTEN * fabs(low))
+    fprintf(out, "set yrange [%.17g:%.17g]\n", low - around, low + around);
+  else
+    fputs("set yrange [*:*]\n", out);
 }
 
 void gnuplot_curve(FILE *out, int n_drawn, int number, const char *data,

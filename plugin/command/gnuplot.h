@@ -46,6 +46,10 @@ void gnuplot_style(FILE *out);
 void gnuplot_axes(FILE *out, const char *title, const char *x, const char *y,
                   bool logarithmic_y);
 
+/** The range of a panel's curves, before its axes: that of what never changes is given,
+ *  as gnuplot would say that it finds none. */
+void gnuplot_range(FILE *out, double low, double high);
+
 /** The next curve of a panel, `number` from 0 on, which is the first where `n_drawn`
  *  is 0. @param data  its place and columns in gnuplot's words */
 void gnuplot_curve(FILE *out, int n_drawn, int number, const char *data,

@@ -195,7 +195,6 @@ static bool choose_panels(const request *request, const table tables[],
   }
 }
 
-/* The axis of what never changes is given: gnuplot would say that it finds no range. */
 static void give_range(FILE *out, const char *name, const table tables[],
                        int n_tables) {
   double low = INFINITY, high = -INFINITY;
@@ -205,18 +204,12 @@ static void give_range(FILE *out, const char *name, const table tables[],
     low = fmin(low, tables[t].low[at]);
     high = fmax(high, tables[t].high[at]);
   }
-  double around = low != 0 ? 0.1 * fabs(low) : 1;
-  if (low == high)
-    fprintf(out, "set yrange [%.17g:%.17g]\n", low - around, low + around);
-  else
-    fputs("set yrange [*:*]\n", out);
+  gnuplot_range(out, low, high);
 }
 
 static void draw_panel(FILE *out, const panel *panel, const table tables[],
                        int n_tables) {
   bool logarithmic = panel->column.logarithmic;
-  // the last panel's logarithm may have no place for this one's range
-  fputs("unset logscale y\n", out);
   give_range(out, panel->name, tables, n_tables);
   gnuplot_axes(out, NULL, "time, s", panel->column.axis, logarithmic);
   for (int t = 0, drawn = 0; t < n_tables; t++) {
