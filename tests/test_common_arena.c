@@ -1,5 +1,5 @@
-/* The scratch arena: blocks that do not meet, sizes that overflow, memory that
- * is kept, and every allocation failing. */
+/* The scratch arena, pools and blocks: blocks that do not meet, sizes that overflow,
+ * memory that is kept, and every allocation failing. */
 #include <stdint.h>
 #include <string.h>
 
@@ -12,9 +12,13 @@ enum { N_BLOCKS = 40 };
 static failing_memory memory;
 static memory_source source;
 
-static arena make_arena(void) {
+static void prepare_memory(void) {
   memory = (failing_memory){0};
   source = failing_memory_source(&memory);
+}
+
+static arena make_arena(void) {
+  prepare_memory();
   return (arena){.source = &source};
 }
 
@@ -156,6 +160,133 @@ static void test_may_be_used_after_its_release(void) {
   arena_release(&a);
 }
 
+/* ---- pools and blocks ---- */
+
+static bool holds(const int *numbers, int n, int first) {
+  for (int i = 0; i < n; i++)
+    if (numbers[i] != first + i) return false;
+  return true;
+}
+
+static void fill(int *numbers, int n, int first) {
+  for (int i = 0; i < n; i++) numbers[i] = first + i;
+}
+
+/* The first, the one between and the last of three are replaced in turn; the
+ * others keep what they hold and all are given back, once. */
+static void test_a_pool_keeps_its_others(void) {
+  for (int moved = 0; moved < 3; moved++) {
+    prepare_memory();
+    memory_pool pool;
+    memory_pool_open(&pool, &source);
+    int *numbers[3] = {NULL, NULL, NULL};
+    for (int i = 0; i < 3; i++) {
+      CU_ASSERT_FATAL(POOL_RESERVE(&pool, numbers[i], 10));
+      fill(numbers[i], 10, 100 * i);
+    }
+    CU_ASSERT_EQUAL(memory.n_held, 3);
+    CU_ASSERT_FATAL(POOL_RESERVE(&pool, numbers[moved], 1000));
+    fill(numbers[moved], 1000, 100 * moved);
+    CU_ASSERT_EQUAL(memory.n_held, 3);
+    for (int i = 0; i < 3; i++)
+      CU_ASSERT(holds(numbers[i], i == moved ? 1000 : 10, 100 * i));
+    memory_pool_release(&pool);
+    CU_ASSERT_EQUAL(memory.n_held, 0);
+    CU_ASSERT_EQUAL(memory.bytes_held, 0);
+  }
+}
+
+/* What has room asks for none; by half at least what has not grows. */
+static void test_a_pool_grows_with_what_it_held(void) {
+  prepare_memory();
+  memory_pool pool;
+  memory_pool_open(&pool, &source);
+  int *numbers = NULL;
+  CU_ASSERT_FATAL(POOL_GROW(&pool, numbers, 100));
+  fill(numbers, 100, 7);
+  CU_ASSERT_FATAL(POOL_GROW(&pool, numbers, 101));
+  CU_ASSERT(holds(numbers, 100, 7));
+  fill(numbers, 150, 8);
+  CU_ASSERT_EQUAL(memory.n_asked, 2);
+  CU_ASSERT(POOL_GROW(&pool, numbers, 150));
+  CU_ASSERT(POOL_RESERVE(&pool, numbers, 3));
+  CU_ASSERT_EQUAL(memory.n_asked, 2);
+
+  // on failure it stays as it is, or is none, as was asked for
+  fail_allocations_from(&memory, 0);
+  CU_ASSERT(!POOL_GROW(&pool, numbers, 151));
+  CU_ASSERT_FATAL(numbers != NULL);
+  CU_ASSERT(holds(numbers, 150, 8));
+  CU_ASSERT(!POOL_RESERVE(&pool, numbers, 151));
+  CU_ASSERT_PTR_NULL(numbers);
+  CU_ASSERT_EQUAL(memory.n_held, 0);
+  memory_pool_release(&pool);
+}
+
+static void test_a_block_grows_with_what_it_held(void) {
+  prepare_memory();
+  memory_block block = {0};
+  int *numbers = memory_block_grow(&block, &source, 100, sizeof *numbers);
+  CU_ASSERT_FATAL(numbers != NULL);
+  fill(numbers, 100, 7);
+  numbers = memory_block_grow(&block, &source, 101, sizeof *numbers);
+  CU_ASSERT_FATAL(numbers != NULL);
+  CU_ASSERT(holds(numbers, 100, 7));
+  CU_ASSERT_EQUAL(block.size, 150 * sizeof *numbers);
+  CU_ASSERT_EQUAL(memory.n_held, 1);
+  CU_ASSERT_EQUAL(memory.bytes_held, (long)block.size);
+  CU_ASSERT_PTR_EQUAL(
+      memory_block_reserve(&block, &source, 150, sizeof *numbers), numbers);
+
+  fail_allocations_from(&memory, 0);
+  CU_ASSERT_PTR_NULL(memory_block_grow(&block, &source, 151, sizeof *numbers));
+  CU_ASSERT_PTR_EQUAL(block.data, numbers);
+  CU_ASSERT(holds(numbers, 100, 7));
+  CU_ASSERT_PTR_NULL(
+      memory_block_reserve(&block, &source, 151, sizeof *numbers));
+  CU_ASSERT_PTR_NULL(block.data);
+  CU_ASSERT_EQUAL(block.size, 0);
+  CU_ASSERT_EQUAL(memory.n_held, 0);
+
+  fail_no_allocation(&memory);
+  CU_ASSERT(memory_block_grow(&block, &source, 0, sizeof *numbers) != NULL);
+  memory_block_release(&block, &source);
+  CU_ASSERT_EQUAL(memory.n_held, 0);
+}
+
+/* A size that has no number is no memory, and the source is not asked. */
+static void test_sizes_that_overflow(void) {
+  prepare_memory();
+  memory_pool pool;
+  memory_pool_open(&pool, &source);
+  const size_t counts[] = {SIZE_MAX, SIZE_MAX / sizeof(double) + 1};
+  for (int i = 0; i < 2; i++) {
+    memory_block block = {0};
+    double *of_pool = NULL;
+    CU_ASSERT_PTR_NULL(
+        memory_allocate_array(&source, counts[i], sizeof(double)));
+    CU_ASSERT_PTR_NULL(
+        memory_block_reserve(&block, &source, counts[i], sizeof(double)));
+    CU_ASSERT_PTR_NULL(
+        memory_block_grow(&block, &source, counts[i], sizeof(double)));
+    CU_ASSERT(!POOL_RESERVE(&pool, of_pool, counts[i]));
+    CU_ASSERT(!POOL_GROW(&pool, of_pool, counts[i]));
+  }
+  // one that has a number, but none with what the pool puts before it
+  char *bytes = NULL;
+  CU_ASSERT(!POOL_RESERVE(&pool, bytes, SIZE_MAX - 1));
+  CU_ASSERT_EQUAL(memory.n_asked, 0);
+  CU_ASSERT_PTR_NULL(pool.first);
+
+  double *few = memory_allocate_array(&source, 3, sizeof *few);
+  CU_ASSERT_FATAL(few != NULL);
+  CU_ASSERT_EQUAL(memory.bytes_held, 3 * (long)sizeof *few);
+  memory_release_array(&source, few, 3, sizeof *few);
+  CU_ASSERT_EQUAL(memory.bytes_held, 0);
+  memory_release_array(&source, NULL, 3, sizeof *few);
+  CU_ASSERT_EQUAL(memory.n_held, 0);
+}
+
 int main(void) {
   static const CU_TestInfo tests[] = {
       {"apart and aligned", test_blocks_are_apart_and_aligned},
@@ -164,6 +295,10 @@ int main(void) {
       {"steady state", test_a_steady_state_allocates_nothing},
       {"no memory", test_every_allocation_may_fail},
       {"after a release", test_may_be_used_after_its_release},
+      {"a pool's blocks", test_a_pool_keeps_its_others},
+      {"a pool that grows", test_a_pool_grows_with_what_it_held},
+      {"a block that grows", test_a_block_grows_with_what_it_held},
+      {"sizes that overflow", test_sizes_that_overflow},
       CU_TEST_INFO_NULL};
   return run_tests("arena", tests);
 }

@@ -1,8 +1,11 @@
-/* Numbers and strings as the statistics and traces write them. */
+/* Numbers and strings as the statistics and traces write them, and numbers as
+ * settings and arguments are read. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/number.h"
 #include "common/text.h"
 #include "testing.h"
 
@@ -118,6 +121,36 @@ static void test_full_buffer(void) {
   CU_ASSERT_EQUAL(small[4], '#');
 }
 
+/* Whatever error the program had before. */
+static void test_numbers_read(void) {
+  static const char *const none[] = {"",     " 1", "1 ",   "1,5",   "1e999",
+                                     "1e5x", "-",  "1..5", "-1e999"};
+  static const char *const no_whole[] = {
+      "", " 1", "1 ", "1.5", "x", "9223372036854775808", "1x"};
+  double value = 7;
+  long whole = 7;
+  for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+    CU_ASSERT(!number_parse(none[i], &value));
+    CU_ASSERT_EQUAL(value, 7);
+  }
+  for (size_t i = 0; i < sizeof no_whole / sizeof *no_whole; i++) {
+    CU_ASSERT(!number_parse_whole(no_whole[i], &whole));
+    CU_ASSERT_EQUAL(whole, 7);
+  }
+  errno = ERANGE;
+  CU_ASSERT(number_parse("-inf", &value));
+  CU_ASSERT_EQUAL(value, -INFINITY);
+  CU_ASSERT(number_parse("1e-400", &value));
+  CU_ASSERT_EQUAL(value, 0);
+  CU_ASSERT(number_parse("nan", &value));
+  CU_ASSERT(isnan(value));
+  CU_ASSERT(number_parse("-1.5e2", &value));
+  CU_ASSERT_EQUAL(value, -150);
+  errno = ERANGE;
+  CU_ASSERT(number_parse_whole("-12", &whole));
+  CU_ASSERT_EQUAL(whole, -12);
+}
+
 int main(void) {
   static const CU_TestInfo tests[] = {
       {"known numbers", test_known_numbers},
@@ -126,6 +159,7 @@ int main(void) {
       {"integers", test_integers},
       {"JSON strings", test_json_strings},
       {"a full buffer", test_full_buffer},
+      {"numbers read", test_numbers_read},
       CU_TEST_INFO_NULL};
   return run_tests("text", tests);
 }
