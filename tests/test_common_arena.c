@@ -158,6 +158,16 @@ static void test_may_be_used_after_its_release(void) {
     CU_ASSERT_EQUAL(memory.n_held, 0);
   }
   arena_release(&a);
+
+  // as an arena that took nothing yet: what was is no reason to ask for more
+  arena fresh = {.source = &source};
+  long asked[2];
+  for (int i = 0; i < 2; i++) {
+    CU_ASSERT(take_blocks(i == 0 ? &fresh : &a, 1, blocks));
+    asked[i] = memory.bytes_held;
+    arena_release(i == 0 ? &fresh : &a);
+  }
+  CU_ASSERT_EQUAL(asked[1], asked[0]);
 }
 
 /* ---- pools and blocks ---- */
