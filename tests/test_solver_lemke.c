@@ -238,6 +238,23 @@ static void test_dependent_guess_is_thinned_out(void) {
   CU_ASSERT_EQUAL(report.pivots, 0);
 }
 
+/* The guessed basis has z = (-delta / 2, 1 + K delta / 2), which counts as feasible
+ * where a round begins. With z_0 taken as the 0 that it is meant to be, w_1 is
+ * K delta / 2 off, more than the tolerance 10 delta: a tighter round has to find
+ * that z_0 leaves. The solution is z = (0, 1), w = (delta / 2, 0), by hand. */
+static void test_an_end_not_quite_feasible_is_gone_on_from(void) {
+  const double delta = 0.1 * options.tolerance, K = 1000;
+  const double M[4] = {1, 0, K, 1}, q[2] = {delta / 2, -1};
+  const bool warm[2] = {true, true};
+  int start[3], row[4];
+  double value[4], z[2];
+  lemke_problem problem = dense_columns(2, M, q, start, row, value);
+  lemke_report report = lemke_solve(workspace, &problem, &options, warm, z);
+  CU_ASSERT_EQUAL(report.status, LEMKE_SOLVED);
+  CU_ASSERT_EQUAL(z[0], 0);
+  CU_ASSERT_EQUAL(z[1], 1);
+}
+
 static void test_pivot_limit_is_a_status(void) {
   random_state = 5;
   double M[n_most * n_most], q[n_most], z[n_most];
@@ -312,6 +329,7 @@ int main(void) {
   CU_ADD_TEST(suite, test_unsolvable_inputs_end);
   CU_ADD_TEST(suite, test_sparse_with_free_variables);
   CU_ADD_TEST(suite, test_dependent_guess_is_thinned_out);
+  CU_ADD_TEST(suite, test_an_end_not_quite_feasible_is_gone_on_from);
   CU_ADD_TEST(suite, test_pivot_limit_is_a_status);
   CU_ADD_TEST(suite, test_same_bits_whatever_came_before);
   CU_ADD_TEST(suite, test_every_allocation_may_fail);
