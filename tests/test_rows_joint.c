@@ -413,6 +413,28 @@ static void test_a_turn_counts_from_the_nearer_stop(void) {
   }
 }
 
+/* A slider counts metres: 1 cm past a stop at 5 it is 10.01 before the other, though
+ * that is more than a turn has radians. */
+static void test_a_slider_has_no_turns(void) {
+  const double tolerance = of_host(1e-9, 10);
+  for (int side = -1; side <= 1; side += 2) {
+    dWorldID world = dWorldCreate();
+    dBodyID body = dBodyCreate(world);
+    dJointID slider = dJointCreateSlider(world, 0);
+    dJointAttach(slider, body, NULL);
+    dJointSetSliderAxis(slider, 1, 0, 0);
+    dBodySetPosition(body, side * 5.01, 0, 0);
+    int past = dJointGetSliderPosition(slider) > 0; /* number of its stop */
+    dJointSetSliderParam(slider, dParamLoStop, -5);
+    dJointSetSliderParam(slider, dParamHiStop, 5);
+    host_joint_stop stops[dStepperJointStopsMax];
+    CU_ASSERT_EQUAL_FATAL(host_joint_read_stops(slider, stops), 2);
+    CU_ASSERT_DOUBLE_EQUAL(stops[past].row.gap, -0.01, tolerance);
+    CU_ASSERT_DOUBLE_EQUAL(stops[1 - past].row.gap, 10.01, tolerance);
+    dWorldDestroy(world);
+  }
+}
+
 int main(void) {
   dInitODE2(0);
   const CU_TestInfo tests[] = {
@@ -428,6 +450,7 @@ int main(void) {
       {"reading errors changes nothing", test_reading_errors_changes_nothing},
       {"a turn counts from the nearer stop",
        test_a_turn_counts_from_the_nearer_stop},
+      {"a slider has no turns", test_a_slider_has_no_turns},
       {"bad values are named", test_bad_values_are_named},
       CU_TEST_INFO_NULL};
   int status = run_tests("joint rows", tests);
