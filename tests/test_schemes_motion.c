@@ -1,10 +1,12 @@
 /* The way of a body through a step and the bounds on it, against cubics done by hand and
- * against the way itself, looked at in a hundred places. */
+ * against the way itself, looked at in a hundred places; what bodies that a joint pulls
+ * at resist turning with. */
 #include <math.h>
 #include <string.h>
 
 #include "common/vec3.h"
 #include "schemes/motion.h"
+#include "schemes/taut_joints.h"
 #include "testing.h"
 
 typedef struct way {
@@ -131,12 +133,74 @@ static void test_descents_are_found(void) {
                          1e-12);
 }
 
+/* Two bodies that a ball joint between them pulls at with 8 N, along the z axis that
+ * their arms of 0.5 and 0.25 m lie on: K is 4 and 2 about x and y, none about z. For
+ * h = 0.5 that is an inertia of 1 and of 0.5, where it is more than the body's own. */
+static void test_a_joint_pulls_upright(void) {
+  static const double inertias[2][3] = {{0.2, 0.5, 3}, {0.1, 0.8, 0.2}};
+  static const double held[2][3] = {{1, 1, 3}, {0.5, 0.8, 0.2}};
+  const double h = 0.5, pull = 8, arms[2] = {0.5, -0.25};
+  host_body bodies[2] = {0};
+  host_joint_rows rows = {.rows.count = 3};
+  contact_entry old = {.seconds = 0.25, .n_rows = 3, .impulses = {0, 0, 2}};
+  contact_match match = {.old = &old};
+  world_joint joint = {.body = {0, 1}, .contact = -1};
+  int key = 0;
+  for (int b = 0; b < 2; b++) {
+    double sign = b == 0 ? 1 : -1, r[3] = {0, 0, arms[b]};
+    bodies[b].mass = 1 + b;
+    for (int i = 0; i < 3; i++) {
+      double *row = rows.rows.J[i][b];
+      row[i] = sign;
+      vec3_cross(row + 3, r, row);
+      bodies[b].inertia[4 * i] = inertias[b][i];
+      bodies[b].v[3 + i] = 1;
+    }
+  }
+  world_snapshot world = {.settings.step_size = h,
+                          .n_bodies = 2,
+                          .n_joints = 1,
+                          .n_joint_rows = 3,
+                          .bodies = bodies,
+                          .joints = &joint,
+                          .joint_rows = &rows};
+  recall of = {.matches = &match, .joint_key = &key};
+  arena arena = {.source = &memory_from_malloc};
+  const double *mass;
+  double x[12];
+  for (int i = 0; i < 12; i++) x[i] = 3;
+  CU_ASSERT_EQUAL(old.impulses[2] / old.seconds, pull);
+  CU_ASSERT_FATAL(
+      taut_joints_find(&arena, &world, bodies, &of, NULL, x, &mass));
+  CU_ASSERT_FATAL(mass != NULL);
+  for (int b = 0; b < 2; b++)
+    for (int i = 0; i < 6; i++) {
+      double own = i < 3 ? 1 + b : inertias[b][i - 3];
+      double with = i < 3 ? own : held[b][i - 3], v = bodies[b].v[i];
+      for (int k = 0; k < 6; k++)
+        CU_ASSERT_DOUBLE_EQUAL(mass[36 * b + 6 * i + k], i == k ? with : 0,
+                               1e-14);
+      CU_ASSERT_DOUBLE_EQUAL(x[6 * b + i], v + own / with * (3 - v), 1e-14);
+    }
+
+  // what pushes does not hold upright, what did not act before neither
+  old.impulses[2] = -2;
+  CU_ASSERT(taut_joints_find(&arena, &world, bodies, &of, NULL, x, &mass));
+  CU_ASSERT_PTR_NULL(mass);
+  old.impulses[2] = 2;
+  key = -1;
+  CU_ASSERT(taut_joints_find(&arena, &world, bodies, &of, NULL, x, &mass));
+  CU_ASSERT_PTR_NULL(mass);
+  arena_release(&arena);
+}
+
 int main(void) {
   static const CU_TestInfo tests[] = {
       {"a cubic is met", test_a_cubic_is_met},
       {"a steady turn", test_a_steady_turn},
       {"bounds hold on the way", test_bounds_hold_on_the_way},
       {"descents are found", test_descents_are_found},
+      {"a joint pulls upright", test_a_joint_pulls_upright},
       CU_TEST_INFO_NULL};
   return run_tests("motion", tests);
 }
