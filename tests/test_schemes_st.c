@@ -218,6 +218,37 @@ static void test_falls_back_to_velocities(void) {
   scene_close(&s);
 }
 
+/* A ball that falls on two points that hold it fast: no velocities bounce from both of
+ * them and stick. One solve without the bounce takes its place. */
+static void test_falls_back_to_no_bounce(void) {
+  for (int bounces = 0; bounces < 2; bounces++) {
+    ode_mlcp_options options = st_options(0);
+    dWorldID world = create_world(9.81, &options);
+    dWorldSetCFM(world, 0);
+    dBodyID ball = create_ball(world, 0.027, 0.35);
+    dBodySetLinearVel(ball, 0, 0, -3.5);
+    dSurfaceParameters surface = bare_surface(dContactApprox1, 10);
+    if (bounces) surface.mode |= dContactBounce;
+    surface.bounce = 0.2;
+    surface.bounce_vel = 0;
+    for (int i = 0; i < 2; i++) {
+      double normal[3] = {-0.171, i == 0 ? 0.174 : -0.174, 0.97};
+      double length = vec3_length(normal);
+      dContact contact = contact_at(&surface, 0, 0, 0, 0);
+      for (int k = 0; k < 3; k++) {
+        contact.geom.normal[k] = normal[k] / length;
+        contact.geom.pos[k] = -0.35 * contact.geom.normal[k];
+      }
+      dJointAttach(dJointCreateContact(world, 0, &contact), ball, 0);
+    }
+    ode_mlcp_report report;
+    CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(world, 0.01, &report), ODE_MLCP_OK);
+    CU_ASSERT_EQUAL(report.degraded, 0);
+    CU_ASSERT_EQUAL(report.fallbacks, bounces);
+    dWorldDestroy(world);
+  }
+}
+
 /* --- joints, frozen contacts, failures ------------------------------------ */
 
 static void test_stop_is_not_overshot(void) {
@@ -312,6 +343,7 @@ int main(void) {
        test_corrections_are_looked_at_behind},
       {"the fixed point meets the surface", test_fixed_point_meets_the_surface},
       {"falls back to velocities", test_falls_back_to_velocities},
+      {"falls back to no bounce", test_falls_back_to_no_bounce},
       {"a stop is not overshot", test_stop_is_not_overshot},
       {"contact joints are frozen", test_contact_joints_are_frozen},
       {"memory runs out", test_memory_runs_out},
