@@ -209,14 +209,12 @@ static void start_again(event_state *w, const scheme_step *step, int first) {
   outcome *out = w->part.out;
   outcome_add_work(step->out, out);
   int n_observed = out->n_observed;
-  double worst = out->report.position_error;
   int refused = out->report.refused_substeps + out->report.substeps;
   event_log_drop(&w->log, first);
   contact_memory_unclaim(step->memory);
   gather(w, step, first);
   outcome_start(out);
   out->n_observed = n_observed;
-  out->report.position_error = worst;
   out->report.refused_substeps = refused;
 }
 
