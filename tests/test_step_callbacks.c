@@ -388,6 +388,58 @@ static void test_a_step_can_be_left(void) {
   dSetMessageHandler(before);
 }
 
+static int n_nested;
+static bool leaves_nested;
+
+static void *give_block(dsizeint size) { return malloc(size); }
+static void *shrink_block(void *block, dsizeint size, dsizeint smaller) {
+  (void)size;
+  return realloc(block, smaller);
+}
+static void take_block(void *block, dsizeint size) {
+  (void)size;
+  free(block);
+  if (!leaves_nested) return;
+  leaves_nested = false;
+  longjmp(before_step, 1);
+}
+
+static int collide_within(void *context, dWorldID world,
+                          ode_mlcp_contact_list *list) {
+  if (n_nested >= 0) {
+    n_nested++;
+    leaves_nested = true;
+    dWorldStep(world, H);
+  }
+  return collide(context, world, list);
+}
+
+/* A step that a callback asks for is refused, and left by the memory manager as the
+ * host gives its memory back: both steps are over then. */
+static void test_a_step_within_a_step_can_be_left(void) {
+  const dWorldStepMemoryFunctionsInfo functions = {
+      .struct_size = sizeof functions,
+      .alloc_block = give_block,
+      .shrink_block = shrink_block,
+      .free_block = take_block};
+  scene s;
+  open_scene(&s, ODE_MLCP_SCHEME_AH, N_PREY, N_MOMENTS);
+  CU_ASSERT_FATAL(dWorldSetStepMemoryManager(s.world, &functions));
+  CU_ASSERT_EQUAL(ode_mlcp_set_collision(s.world, collide_within, &s),
+                  ODE_MLCP_OK);
+  n_nested = 0;
+  for (volatile int k = 1; k <= 3; k++) {
+    if (setjmp(before_step) == 0) {
+      dWorldStep(s.world, H);
+      CU_FAIL("the step was not left");
+    }
+    CU_ASSERT_EQUAL(n_nested, k);
+  }
+  n_nested = -1; // no more of them
+  CU_ASSERT_EQUAL(dWorldStep(s.world, H), 1);
+  close_scene(&s);
+}
+
 int main(void) {
   dInitODE2(0);
   const CU_TestInfo tests[] = {
@@ -398,6 +450,8 @@ int main(void) {
        test_bodies_come_in_a_step_that_fails},
       {"a force ends itself", test_a_force_ends_itself},
       {"a step can be left", test_a_step_can_be_left},
+      {"a step within a step can be left",
+       test_a_step_within_a_step_can_be_left},
       CU_TEST_INFO_NULL};
   int failed = run_tests("step: callbacks", tests);
   dCloseODE();
