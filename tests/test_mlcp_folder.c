@@ -392,6 +392,20 @@ static void test_each_kind_of_member_is_read(void) {
   }
 }
 
+/* The longest path that is taken and one that is longer by a letter, which would be
+ * another file's name where it is cut off. */
+static void test_a_path_is_whole_or_refused(void) {
+  static char path[MLCP_FOLDER_PATH + 8];
+  char file[MLCP_FOLDER_PATH];
+  const size_t most = MLCP_FOLDER_PATH - 1 - strlen("/rows.mtx");
+  memset(path, 'x', most);
+  CU_ASSERT(mlcp_folder_file(path, "rows.mtx", file));
+  CU_ASSERT_EQUAL(strlen(file), MLCP_FOLDER_PATH - 1);
+  CU_ASSERT_STRING_EQUAL(file + most, "/rows.mtx");
+  path[most] = 'x';
+  CU_ASSERT(!mlcp_folder_file(path, "rows.mtx", file));
+}
+
 static void test_only_what_is_ours_is_removed(void) {
   char path[200], file[220];
   path_of(path, "guarded");
@@ -456,6 +470,7 @@ int main(void) {
       {"first format", test_first_format_is_read},
       {"what is wrong is named", test_what_is_wrong_is_named},
       {"each kind of member", test_each_kind_of_member_is_read},
+      {"a path is whole or refused", test_a_path_is_whole_or_refused},
       {"only what is ours is removed", test_only_what_is_ours_is_removed},
       {"every allocation may fail", test_every_allocation_may_fail},
       CU_TEST_INFO_NULL};
