@@ -210,4 +210,54 @@ if ${CXX:-c++} thrown.cpp -o thrown -I"$build/host/include" -L"$build/lib" \
     [ "$(grep -c 'not destroyed' err)" = 0 ]
 fi
 
+# ---- where its libraries are ----
+
+# installed FOLDER: the command is in prefix/bin, its libraries are in FOLDER
+installed() {
+  rm -rf prefix
+  mkdir -p prefix/bin "$1"
+  cp "$build/ode-mlcp" prefix/bin/
+  ln -s "$build"/lib/*.so* "$1"
+}
+installed_run() {
+  status=0
+  "$work/prefix/bin/ode-mlcp" run "$@" >out 2>err </dev/null || status=$?
+}
+# what is loaded before a program that another library is loaded before
+loaded_is() {
+  preload=$(sed -n 's/^LD_PRELOAD=//p' out)
+  [ "$preload" = "$1" ] || { echo "  $preload"; return 1; }
+}
+for folder in bin/lib lib lib/ode-mlcp lib64/ode-mlcp lib/some-machine/ode-mlcp; do
+  installed prefix/$folder
+  both=$work/prefix/$folder/ode_mlcp_preload.so:$work/prefix/$folder/libode.so.8
+  installed_run -- env
+  check "libraries in $folder" loaded_is "$both"
+  LD_PRELOAD=libm.so.6 installed_run -- env
+  check "libraries in $folder, and another" loaded_is "$both:libm.so.6"
+  LD_PRELOAD=libm.so.6:libdl.so.2 installed_run -- \
+    "$work/prefix/bin/ode-mlcp" run -- env
+  check "libraries in $folder, once in a run inside a run" \
+    loaded_is "$both:libm.so.6:libdl.so.2"
+done
+for folder in lib/.hidden/ode-mlcp lib/some-machine/other; do
+  installed prefix/$folder
+  installed_run -- env
+  check_refusal "no libraries in $folder" "cannot find libode.so.8"
+done
+for file in libode.so.8 ode_mlcp_preload.so; do
+  installed prefix/lib/some-machine/ode-mlcp
+  rm prefix/lib/some-machine/ode-mlcp/$file
+  installed_run -- env
+  check_refusal "no $file" "cannot find libode.so.8 and ode_mlcp_preload.so"
+done
+rm -rf prefix/lib
+installed_run -- env
+check_refusal "no folder of libraries" "cannot find libode.so.8"
+installed "prefix/lib/ode-mlcp"
+mv prefix "a prefix"
+status=0
+"$work/a prefix/bin/ode-mlcp" run -- env >out 2>err </dev/null || status=$?
+check_refusal "a folder with a space" "the loader takes no path with a space"
+
 finish
