@@ -128,6 +128,255 @@ told bar --samples 20 --plot bar.svg --planes vnA:vnB --view outcomes
 points >drawn
 check "outcomes alone: the ends of both" [ "$(wc -l <drawn)" = 2 ]
 
+# ---- the picture of a set, all of it ----
+
+mkdir beam
+array 3 3 2 0 0 0 2 0 0 0 0.2 >beam/M.mtx
+array 2 3 0 0 1 1 -0.5 0.5 >beam/Jn.mtx
+array 2 3 1 1 0 0 1 1 >beam/Jt.mtx
+array 2 1 0.5 0.5 >beam/mu.mtx
+array 3 1 2 -0.5 1 >beam/v.mtx
+cat >beam/sketch.txt <<'SKETCH'
+ground -1 0 1 0 # floor
+body -0.5 0 0.5 0 0.5 2 -0.5 2
+mass 0 1
+velocity 0 1 2 -0.5
+disk 0.25 1.5 0.25
+link 0 1 0 2
+contact A -0.5 0 0 1
+contact B 0.5 0 0 1
+SKETCH
+# Four cells of 400 x 346 pixels, the sketch's first, in two columns; 88 pixels to their
+# right and 64 below. Axes are 300 x 264 pixels from (82, 26) of a cell on, and show what
+# there is with 0.09 of it around. Cells of an image are two pixels.
+cat >picture.awk <<'CHECK'
+function is(what, value, expected, limit) {
+  if ((value - expected) ^ 2 > limit ^ 2) {
+    print "  " what " is " value ", not " expected
+    bad = 1
+  }
+  compared++
+}
+function wrong(what) { print "  " what; bad = 1 }
+function reach(x, y) {
+  if (!shown++) { low[1] = high[1] = x; low[2] = high[2] = y }
+  if (x < low[1]) low[1] = x
+  if (x > high[1]) high[1] = x
+  if (y < low[2]) low[2] = y
+  if (y > high[2]) high[2] = y
+}
+function cell(x, y) {
+  return int((y - from[2]) / (to[2] - from[2]) * 132) * 150 + \
+    int((x - from[1]) / (to[1] - from[1]) * 150)
+}
+# a page of 888 x 756 pixels
+function at(where, axis, left) { return axis == 1 ? where * 888 : (1 - where) * 756 }
+# points of a word "from screen X,Y to screen X,Y ..", in metres of the sketch; of pixels
+# where `pixels`
+function read_points(text,   k, part, xy) {
+  sub(/ size .*/, "", text)
+  n_points = split(text, part, "screen ") - 1
+  for (k = 1; k <= n_points; k++) {
+    split(part[k + 1], xy, "[ ,]")
+    px[k] = at(xy[1], 1); py[k] = at(xy[2], 2)
+    # 340 pixels for 3 m, as 286 for 2 m would be more; 12 above the middle of the cell
+    sx[k] = 0.5 + (px[k] - 200) / (340 / 3); sy[k] = 1 - (py[k] - 161) / (340 / 3)
+  }
+}
+function goes(what, text,   k, part) { # text: "X Y .." in metres
+  split(text, part, " ")
+  for (k = 1; k <= n_points; k++) {
+    is(what " x", sx[k], part[2 * k - 1], 0.005)
+    is(what " y", sy[k], part[2 * k], 0.005)
+  }
+  found[what]++
+}
+function disk(what, x, y, pixels,   k) {
+  for (k = 1; k <= n_points; k++) {
+    is(what, sqrt((px[k] - 200 - (x - 0.5) * 340 / 3) ^ 2 + \
+                  (py[k] - 161 + (y - 1) * 340 / 3) ^ 2), pixels, 0.05)
+  }
+  if (n_points != 61) wrong(what " of " n_points)
+  found[what]++
+}
+function panel(   k, x, y, c, counts, top, line, marks, count, step, most_here) {
+  n_panels++
+  # rows of all.csv that the axes are of
+  for (k = 1; k <= 2; k++) {
+    name = words[k]
+    row[k] = (name ~ /normal/ ? "vn" : "vt") (name ~ /of A/ ? "A" : "B")
+  }
+  planes = planes " " row[1] ":" row[2]
+  for (k = 1; k <= n; k++) reach(v[row[1], k], v[row[2], k])
+  for (k = 1; k <= 2; k++) {
+    # of one value 0.02 of the 3 m/s there are before
+    extent = high[k] - low[k] < 1e-9 ? 0.02 * 3 : high[k] - low[k]
+    is(row[k] " from", from[k], (low[k] + high[k]) / 2 - 0.59 * extent, 1e-6)
+    is(row[k] " to", to[k], (low[k] + high[k]) / 2 + 0.59 * extent, 1e-6)
+    # marks at round numbers, and all of them that there are
+    count = split(tics[k], marks, ",")
+    if (count < 2 || count > 7) wrong(count " marks: " tics[k])
+    for (c = 1; c <= count; c++) {
+      split(marks[c], part, "'")
+      is("a mark", part[2], part[3], 1e-9)
+      value[c] = part[3] + 0
+    }
+    step = value[2] - value[1]
+    if (step !~ /^(0.)?0*[125]0*$/) wrong("marks by " step)
+    for (c = 1; c <= count; c++) is("the next", value[c], value[1] + (c - 1) * step, 1e-9)
+    if (value[1] < from[k] || value[1] - step >= from[k] || value[count] > to[k] ||
+        value[count] + step <= to[k]) wrong("marks that are left out")
+  }
+  for (k = 1; k <= n; k++) counts[cell(v[row[1], k], v[row[2], k])]++
+  for (c in counts) if (counts[c] > most) most = counts[c]
+  for (c = 0; c < 150 * 132; c++) {
+    is("a cell's x", image_x[c], from[1] + (c % 150 + 0.5) / 150 * (to[1] - from[1]), 1e-6)
+    is("a cell's y", image_y[c], from[2] + (int(c / 150) + 0.5) / 132 * (to[2] - from[2]),
+      1e-6)
+    if (c in counts) seen[n_panels, c] = counts[c]
+    if (c in counts) colours[n_panels, c] = image[c]
+    if (!(c in counts) && !kept_of && image[c] != "255 255 255" && image[c] != "226 226 226")
+      wrong("a cell without an outcome: " image[c])
+    grey += image[c] == "226 226 226"
+    coloured += image[c] != "226 226 226" && image[c] != "255 255 255"
+  }
+  # on the way: straight from one velocity to the next
+  for (k = 2; k <= m && !outcomes_alone; k++)
+    for (c = 0; c <= 8 && sample[k] == sample[k - 1]; c++) {
+      x = way[row[1], k - 1] + c / 8 * (way[row[1], k] - way[row[1], k - 1])
+      y = way[row[2], k - 1] + c / 8 * (way[row[2], k] - way[row[2], k - 1])
+      # the cell or one beside it: lines go by corners
+      count = 0
+      for (marks[1] = -1; marks[1] <= 1; marks[1]++)
+        for (marks[2] = -1; marks[2] <= 1; marks[2]++)
+          count += image[cell(x + marks[1] / 150 * (to[1] - from[1]), \
+            y + marks[2] / 132 * (to[2] - from[2]))] != "255 255 255"
+      if (!count) wrong("not on the way: " x " " y)
+    }
+  shown = 0
+}
+# the colour of so many outcomes, of so many at most
+function colour(count,   share, k, stops) {
+  share = most > 1 ? log(count) / log(most) * 3 : 3
+  split("205 178 222 150 97 178 94 30 122 35 0 50", stops, " ")
+  k = share < 2 ? int(share) : 2
+  for (c = 1; c <= 3; c++)
+    rgb[c] = stops[3 * k + c] + (share - k) * (stops[3 * k + 3 + c] - stops[3 * k + c])
+}
+FILENAME ~ /csv$/ && /^[#s]/ { if (/^sample/) split($0, names, ","); next }
+FILENAME == "all.csv" {
+  n++
+  split($0, part, ",")
+  for (k = 3; k <= 6; k++) v[names[k], n] = part[k]
+  next
+}
+FILENAME == "ways.csv" {
+  m++
+  split($0, part, ",")
+  sample[m] = part[1]
+  for (k = 3; k <= 6; k++) way[names[k], m] = part[k]
+  next
+}
+/^set terminal/ { terminal = $0 }
+/<< EOD/ { data = $1; n_cells = 0; next }
+/^EOD/ { data = ""; next }
+data == "$cells" {
+  image_x[n_cells] = $1; image_y[n_cells] = $2
+  image[n_cells++] = $3 " " $4 " " $5
+  next
+}
+data == "$kept" { kept_of++; kept[kept_of] = $1 " " $2 }
+data != "" && NF == 2 { reach($1, $2); points[data]++ }
+data != "" { next }
+/^set [lrtb]margin/ { margin[substr($2, 1, 1)] = $5 }
+/^set [xy]range/ {
+  k = $2 ~ /^x/ ? 1 : 2
+  split(substr($3, 2), ends, ":")
+  from[k] = ends[1] + 0; to[k] = ends[2] + 0
+}
+/^set [xy]tics \(/ {
+  tics[$2 ~ /^x/ ? 1 : 2] = $0
+  gsub(/^[^(]*\(|\).*/, "", tics[$2 ~ /^x/ ? 1 : 2])
+}
+/^set label.* velocity/ { words[/rotate/ ? 2 : 1] = $0 }
+/^set label.*outcomes of/ { foot = $0 }
+/^set object polygon/ || /^set arrow/ { read_points($0) }
+/^set object.*'#dedede'/ {
+  depth = 20 / (340 / 3)
+  goes("ground", sprintf("-1 0 1 0 1 %g -1 %g -1 0", -depth, -depth))
+}
+/^set arrow.*'#555555'/ { goes("floor", "-1 0 1 0") }
+/^set object.*'#f6e3a1'/ && n_points == 5 { goes("body", "-0.5 0 0.5 0 0.5 2 -0.5 2 -0.5 0") }
+/^set object.*'#f6e3a1'/ && n_points != 5 { disk("disk", 0.25, 1.5, 0.25 * 340 / 3) }
+/^set object.*'#444444' fs solid noborder/ { disk("mass", 0, 1, 5) }
+/^set arrow.*'#0072b2'/ { goes("velocity", "0 1 2 0.5") }
+/^set arrow.*'#c9a227'/ { goes("link", "0 1 0 2") }
+/^set arrow.*'#d1331d'/ {
+  side = found["contact"] ? 0.5 : -0.5
+  goes("contact", sprintf("%g 0 %g %g", side, side, 26 / (340 / 3)))
+}
+/^set object.*'#d1331d'/ { disk("point of contact", side, 0, 3.2) }
+/^set label '[AB]'/ {
+  read_points($0)
+  side = $3 ~ /A/ ? -0.5 : 0.5
+  goes("name", sprintf("%g %g", side, -11 / (340 / 3)))
+}
+/^plot \$cells/ && /lines lw 0.6/ {
+  if (/'-' with/) { getline; reach($1, $2); before++ }
+  panel()
+  is("left", at(margin["l"], 1), n_panels % 2 * 400 + 82, 0.01)
+  is("right", at(margin["r"], 1), n_panels % 2 * 400 + 382, 0.01)
+  is("top", at(margin["t"], 2), int(n_panels / 2) * 346 + 26, 0.01)
+  is("bottom", at(margin["b"], 2), int(n_panels / 2) * 346 + 290, 0.01)
+}
+/^plot NaN notitle/ {
+  is("the sketch, left", at(margin["l"], 1), 0, 0.01)
+  is("the sketch, right", at(margin["r"], 1), 400, 0.01)
+  is("the sketch, bottom", at(margin["b"], 2), 346, 0.01)
+}
+/^set y2range/ {
+  scales++
+  is("the scale", at(margin["l"], 1), 808, 0.01)
+  is("its end", at(margin["r"], 1), 822, 0.01)
+  split(substr($3, 2), ends, ":")
+  decades = ends[2] + 0
+}
+/^plot NaN with/ { key = $0 }
+END {
+  for (i in seen) {
+    colour(seen[i])
+    split(colours[i], told, " ")
+    for (c = 1; c <= 3 && !kept_of; c++) is("a colour", told[c], rgb[c], 0.51)
+    if (kept_of && colours[i] == "255 255 255") wrong("an outcome that is not drawn")
+  }
+  if (planes != " vnA:vnB vtA:vnA vtB:vnB") wrong("planes" planes)
+  for (i in found) objects += found[i]
+  if (objects != 13) wrong(objects " objects of a sketch")
+  if (!kept_of) is("the scale to", decades, log(most) / log(10), 1e-6)
+  if (terminal !~ size "$") wrong(terminal)
+  if (index(foot, foot_text) == 0) wrong(foot)
+  if ((grey > 0) == outcomes_alone || (before > 0) == outcomes_alone)
+    wrong(grey " cells on the way, " before " before")
+  if (coloured < 30 || scales != 1 || key !~ /outcomes.*simultaneous.*sequence AB.*BA/)
+    wrong(coloured " " scales " " key)
+  if ((key ~ /on the way/) == outcomes_alone) wrong(key)
+  if (kept_of && kept_of != 3 * n) wrong(kept_of " dots")
+  exit bad || n != 60 || compared < 100000
+}
+CHECK
+told beam --samples 60 --csv all.csv --csv-ways ways.csv --plot beam.png
+check "a picture is of what there is" awk -v size="size 1776,1512 fontscale 2 linewidth 2 \
+pointscale 2" -v foot_text="'beam: all 60 outcomes of 60 samples'" -f picture.awk \
+  all.csv ways.csv script
+told beam --samples 60 --plot beam.svg --view outcomes
+check "a picture of outcomes alone" awk -v outcomes_alone=1 -v size="size 888,756 \
+fontscale 1.33$" -v foot_text="'beam: all 60 outcomes of 60 samples'" -f picture.awk \
+  all.csv ways.csv script
+told beam --samples 60 --reduce part --plot beam.pdf
+check "a picture of a file" awk -v size="size 9.25,7.875$" -v foot_text="'beam: all 60 \
+outcomes of 60 samples, by grid and hull; dots: 60 at random'" -f picture.awk \
+  all.csv ways.csv script
+
 # ---- pictures ----
 
 if ! command -v gnuplot >/dev/null; then
