@@ -52,6 +52,14 @@ wait_for() {
   done
 }
 
+# of_host BOUND SIZE: on a host of single precision 32 roundings of numbers of this
+# size, where that is more (tests/host_rounding.h)
+grep -q '^HOST_PRECISION = single' "$build/Makefile" && rounding=1.2e-7 || rounding=0
+of_host() {
+  awk -v bound="$1" -v size="$2" -v rounding=$rounding '
+    BEGIN { few = 32 * rounding * size; print (few > bound ? few : bound) }'
+}
+
 n_lines() { [ "$(wc -l <"$2")" -eq "$1" ]; }
 err_is_empty() { [ ! -s "$work/err" ]; }
 err_has() { grep -q -e "$1" "$work/err"; }

@@ -118,6 +118,24 @@ check "another name: status 2" status_is 2
 check "another name: one line" n_lines 1 err
 check "another name: named" err_has 'opened ./other.so (libode-double.so.3)'
 
+# a plugin that was made for the other precision, by itself and behind another library
+mkdir foreign
+cp foreign.so foreign/libode.so.8
+echo 'int outer;' >outer.c
+if $compiler -shared -fPIC plugin.c -o plugins/foreign.so \
+    -I"$build/host/include" -L"$build/lib" -lode -Wl,-rpath,"$work/foreign" &&
+  $compiler -shared -fPIC outer.c -o plugins/outer.so -Wl,--no-as-needed \
+    plugins/foreign.so -Wl,-rpath,"$work"; then
+  for opened in foreign outer; do
+    run "$late" now "plugins/$opened.so"
+    check "$opened, for the other precision: status 2" status_is 2
+    check "$opened, for the other precision: one line" n_lines 1 err
+    check "$opened, for the other precision: named" err_has \
+      "opened .*/foreign/libode.so.8, which is in $other precision"
+  done
+  check_fall "one for ours beside it" 1 now libode.so.8
+fi
+
 # ---- Python ----
 
 if command -v python3 >/dev/null; then

@@ -195,6 +195,18 @@ static bool contradicts(const kind *kind) {
          left_out_in_single("a loop's rows contradict each other");
 }
 
+/* A loop's rows say things twice: no solve goes below what rounding has them contradict
+ * each other by. */
+static void step_kind(mechanism *m, const kind *kind, double h,
+                      ode_mlcp_report *report) {
+  if (kind->build != build_loop) {
+    step(&m->s, h, report);
+    return;
+  }
+  CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(m->s.world, h, report), ODE_MLCP_OK);
+  CU_ASSERT_EQUAL(report->degraded, 0);
+}
+
 /* In single precision the poses and velocities of each step are rounded. */
 static double rounded(double in_double, int steps) {
   return of_host(in_double, steps);
@@ -258,7 +270,7 @@ static void test_free_mechanisms_keep_their_angular_momentum(void) {
       begin(&m, start);
       for (int i = 0; i < STEPS; i++) {
         ode_mlcp_report report;
-        step(&m.s, h, &report);
+        step_kind(&m, &KINDS[k], h, &report);
         worst = fmax(worst, momentum_error(&m, start));
       }
       if (!(worst < rounded(1e-11, STEPS)))
@@ -310,7 +322,7 @@ static void test_energy_never_grows(void) {
       double start = begin(&m, momentum);
       for (int i = 0; i < STEPS; i++) {
         ode_mlcp_report report;
-        step(&m.s, h, &report);
+        step_kind(&m, &KINDS[k], h, &report);
         /* a loop of long steps goes through poses that it cannot leave */
         if (KINDS[k].build != build_loop)
           CU_ASSERT_EQUAL(report.not_converged, 0);

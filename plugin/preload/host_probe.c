@@ -2,33 +2,48 @@
 #include "preload/host_probe.h"
 
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "preload/ode_file.h"
 
-/* Ends a child without any exit handler of the parent's. */
-static void __attribute__((noreturn)) end_child(int status) {
-  for (;;) syscall(SYS_exit_group, status);
+/* The environment without what is preloaded; from malloc. */
+static char **bare_environment(void) {
+  static const char preload[] = "LD_PRELOAD=";
+  size_t count = 0, kept = 0;
+  while (environ[count] != NULL) count++;
+  char **bare = malloc((count + 1) * sizeof *bare);
+  for (size_t k = 0; bare != NULL && k < count; k++)
+    if (strncmp(environ[k], preload, sizeof preload - 1) != 0)
+      bare[kept++] = environ[k];
+  if (bare != NULL) bare[kept] = NULL;
+  return bare;
 }
 
-static void silence(int descriptor) {
-  int nowhere = open("/dev/null", O_WRONLY);
-  if (nowhere >= 0) dup2(nowhere, descriptor);
-}
-
-static void __attribute__((noreturn))
-list_libraries(const char *loader, const char *program, int output) {
-  dup2(output, STDOUT_FILENO);
-  silence(STDERR_FILENO);
-  unsetenv("LD_PRELOAD");
-  execl(loader, loader, "--list", program, (char *)NULL);
-  end_child(127);
+/* Starts `loader --list program`, which writes to `output`. Other threads may be at
+ * work, so that nothing is done between fork and exec. */
+static bool start(const char *loader, const char *program, int output,
+                  pid_t *child) {
+  char *words[] = {(char *)loader, (char *)"--list", (char *)program, NULL};
+  char **bare = bare_environment();
+  posix_spawn_file_actions_t files;
+  if (bare == NULL || posix_spawn_file_actions_init(&files) != 0) {
+    free(bare);
+    return false;
+  }
+  bool started =
+      posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO) == 0 &&
+      posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null",
+                                       O_WRONLY, 0) == 0 &&
+      posix_spawn(child, loader, &files, NULL, words, bare) == 0;
+  posix_spawn_file_actions_destroy(&files);
+  free(bare);
+  return started;
 }
 
 /* A stream of what `loader --list` says about `program`. */
@@ -36,12 +51,11 @@ static FILE *start_listing(const char *loader, const char *program,
                            pid_t *child) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return NULL;
-
-  *child = fork();
-  if (*child == 0) list_libraries(loader, program, ends[1]);
+  bool started = start(loader, program, ends[1], child);
   close(ends[1]);
-  FILE *listing = *child > 0 ? fdopen(ends[0], "r") : NULL;
+  FILE *listing = started ? fdopen(ends[0], "r") : NULL;
   if (listing == NULL) close(ends[0]);
+  if (listing == NULL && started) waitpid(*child, NULL, 0);
   return listing;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ode_mlcp.h"
+#include "preload/needs_ode.h"
 
 /* glibc lists the namespaces of dlmopen from 2.35 on; musl has none. */
 #ifdef __GLIBC_PREREQ
@@ -96,7 +97,7 @@ static bool defines(const symbol_table *table, const char *name) {
 }
 
 static bool defines_ode(const symbol_table *table) {
-  return defines(table, "dWorldStep") && defines(table, "dWorldCreate");
+  return defines(table, "dWorldStep") && defines(table, "dBodyCreate");
 }
 
 /* True if `address` lies in one of the object's segments. */
@@ -120,7 +121,7 @@ static int notice_other_ode(struct dl_phdr_info *object, size_t size,
   if (name == NULL || *name == '\0') return 0;
   symbol_table table = read_symbol_table(object);
   if (!defines_ode(&table)) return 0;
-  if (holds(object, (const void *)dWorldCreate)) return 0;
+  if (holds(object, (const void *)dBodyCreate)) return 0;
   *(const char **)found = name;
   return 1;
 }
@@ -167,7 +168,7 @@ static bool tells_of_ode(const char *bytes, size_t size) {
 static int notice_hidden_ode(struct dl_phdr_info *object, size_t size,
                              void *found) {
   (void)size;
-  if (holds(object, (const void *)dWorldCreate) ||
+  if (holds(object, (const void *)dBodyCreate) ||
       holds(object, (const void *)libraries_hidden_ode))
     return 0;
   for (int k = 0; k < object->dlpi_phnum; k++) {
@@ -192,21 +193,6 @@ const char *libraries_hidden_ode(void) {
 
 /* True if the object was linked with a library whose name begins libode.so or
  * libode-. */
-static bool needs_ode(const struct dl_phdr_info *object) {
-  const char *strings = read_symbol_table(object).strings;
-  const ElfW(Dyn) *entry = find_segment(object, PT_DYNAMIC);
-
-  for (; strings != NULL && entry != NULL && entry->d_tag != DT_NULL; entry++) {
-    if (entry->d_tag != DT_NEEDED) continue;
-    const char *name = strings + entry->d_un.d_val;
-    const char *slash = strrchr(name, '/');
-    if (slash != NULL) name = slash + 1;
-    if (strncmp(name, "libode.so", 9) == 0 || strncmp(name, "libode-", 7) == 0)
-      return true;
-  }
-  return false;
-}
-
 typedef struct need {
   bool found;
   const char *loader;

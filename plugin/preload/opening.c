@@ -5,6 +5,10 @@
  * the host that is there already, in whichever namespace it is asked for; one
  * that the host cannot stand in for ends the program.
  *
+ * A library of the program's own that needs ODE gets the host that is there by the
+ * loader itself. Should it be made for the other precision, it would read garbage:
+ * which ODE it would have had is asked before a world is made.
+ *
  * What is given out is a handle of the first of our libraries that stands before
  * the host, so that dlsym finds in it what the program's own calls would find.
  * Linked into both of them. */
@@ -13,6 +17,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -23,7 +28,9 @@
 #include <ode/ode.h>
 
 #include "preload/ending.h"
+#include "preload/host_probe.h"
 #include "preload/message.h"
+#include "preload/needs_ode.h"
 #include "preload/ode_file.h"
 
 /* The loader looks at who called it for run paths: it is jumped to, not called. */
@@ -127,20 +134,23 @@ static ode_file_kind judge(const char *name, const void *caller,
 
 /* ---- the answer ---- */
 
+static void __attribute__((noreturn)) end_program(const char *words[]) {
+  message_say(words);
+  if (ending_refuse != NULL) ending_refuse();
+  _exit(WRONG_RUN_STATUS);
+}
+
 static void __attribute__((noreturn))
-end_program(ode_file_kind kind, const char *path, const char *soname) {
+refuse(ode_file_kind kind, const char *path, const char *soname) {
   if (kind == ODE_FILE_OTHER_PRECISION)
-    message_say((const char *[]){
+    end_program((const char *[]){
         program_invocation_short_name, " opened ", path, ", which is in ",
         ODE_FILE_PRECISION(false), " precision; this ode-mlcp is for ",
         ODE_FILE_PRECISION(true), ": run the program with that for ",
         ODE_FILE_PRECISION(false), NULL});
-  else
-    message_say((const char *[]){
-        program_invocation_short_name, " opened ", path, " (", soname,
-        "); only ", ODE_FILE_SONAME, " can be stood in for", NULL});
-  if (ending_refuse != NULL) ending_refuse();
-  _exit(WRONG_RUN_STATUS);
+  end_program((const char *[]){program_invocation_short_name, " opened ", path,
+                               " (", soname, "); only ", ODE_FILE_SONAME,
+                               " can be stood in for", NULL});
 }
 
 /* The recorder's where it is between this library and the host. */
@@ -165,7 +175,7 @@ stand_in(const char *name, int flags, const void *caller) {
   if (kind == ODE_FILE_NONE) return NULL;
   if (kind == ODE_FILE_FITS) return open_host(flags);
   if (flags & RTLD_NOLOAD) return NULL;
-  end_program(kind, path[0] != '\0' ? path : name, soname);
+  refuse(kind, path[0] != '\0' ? path : name, soname);
 }
 
 /* ---- in the loader's place ---- */
@@ -190,3 +200,69 @@ dlmopen(Lmid_t space, const char *name, int flags) {
   JUMP next.function(space, name, flags);
 }
 #endif
+
+/* ---- libraries that need ODE ---- */
+
+typedef struct opened {
+  const char *loader;       /* the program's */
+  unsigned long long loads; /* of the process so far */
+  int count, from;          /* objects; the first to look at */
+  int found;                /* the first from there that needs ODE, or -1 */
+  char path[PATH_MAX];      /* its */
+} opened;
+
+static int look_at(struct dl_phdr_info *object, size_t size, void *place) {
+  opened *seen = place;
+  (void)size;
+  seen->loads = object->dlpi_adds;
+  for (int k = 0; k < object->dlpi_phnum && seen->count == 0; k++)
+    if (object->dlpi_phdr[k].p_type == PT_INTERP)
+      seen->loader =
+          (const void *)(object->dlpi_addr + object->dlpi_phdr[k].p_vaddr);
+  if (seen->found < 0 && seen->count >= seen->from && needs_ode(object)) {
+    seen->found = seen->count;
+    seen->path[0] = '\0';
+    strncat(seen->path, object->dlpi_name, sizeof seen->path - 1);
+  }
+  seen->count++;
+  return 0;
+}
+
+/* Those that the program starts with are looked at with it. */
+static int n_started;
+__attribute__((constructor)) static void count_started(void) {
+  opened seen = {.from = INT_MAX, .found = -1};
+  dl_iterate_phdr(look_at, &seen);
+  n_started = seen.count;
+}
+
+static void check_opened(void) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static unsigned long long loads; // when it was last looked
+  static opened seen;
+  static char library[PATH_MAX];
+  if (pthread_mutex_trylock(&lock) != 0) return; // another thread looks
+  seen.from = n_started;
+  do {
+    seen.count = 0;
+    seen.found = -1;
+    dl_iterate_phdr(look_at, &seen);
+    if (seen.loads == loads || seen.loader == NULL) break;
+    if (seen.found >= 0 && host_probe(seen.loader, seen.path, library) ==
+                               HOST_PROBE_OTHER_PRECISION)
+      refuse(ODE_FILE_OTHER_PRECISION, library, "");
+    seen.from = seen.found + 1;
+  } while (seen.found >= 0);
+  loads = seen.loads;
+  pthread_mutex_unlock(&lock);
+}
+
+__attribute__((visibility("default"))) dWorldID dWorldCreate(void) {
+  static union {
+    void *symbol;
+    dWorldID (*function)(void);
+  } next;
+  if (next.symbol == NULL) next.symbol = dlsym(RTLD_NEXT, "dWorldCreate");
+  check_opened();
+  return next.function();
+}

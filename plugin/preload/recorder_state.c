@@ -297,7 +297,9 @@ void state_end(dWorldID world, double step_size, traffic_step *step) {
   for (size_t i = 0; i < n_joints; i++)
     take_force(joints[i], &joints_of(step)[i].force);
   step->erp = dWorldGetERP(world);
-  step->cfm = dWorldGetCFM(world);
+  // each stepper is judged by the CFM that it steps with
+  step->cfm = dWorldGetStepper(world) != NULL ? host_world_cfm(world)
+                                              : dWorldGetCFM(world);
   step->layer = dWorldGetContactSurfaceLayer(world);
   step->fastest = dWorldGetContactMaxCorrectingVel(world);
   dWorldGetGravity(world, step->gravity);

@@ -59,7 +59,8 @@ typedef struct traffic_step {
                       without giving them velocity, so many times */
   uint32_t n_bodies, n_contacts, n_joints;
   double residual;
-  double erp, cfm, layer, fastest; /* the world's, of contacts */
+  double cfm;                 /* that the stepper steps with */
+  double erp, layer, fastest; /* the world's, of contacts */
   dVector3 gravity;
   double
       joint_error; /* m or rad: the worst before the step (where it is read) and
