@@ -5,9 +5,8 @@
 
 program=$build/tests/floor_program
 
-# in single precision a place is rounded to some 1e-7 of it, and a speed to that a step
-rounded=0
-! grep -q '^HOST_PRECISION = single' "$build/Makefile" || rounded=5e-4
+# a host of single precision rounds a place of 1 m in each step of 5 ms
+rounded=$(of_host 0 200)
 # is_smooth BOUND ARG...: no body's speed changes by more than that share of it
 is_smooth() {
   bound=$1
@@ -23,8 +22,9 @@ for scheme in st gap trapezoid-1 trapezoid conserving; do
     "$program" tiles 0.5 0.01 0.4
   check "slabs under $scheme" is_smooth 1e-6 --scheme $scheme -- \
     "$program" slabs 0.5 0.01 0.4
-  check "small tiles under $scheme" is_smooth 1e-6 --scheme $scheme -- \
-    "$program" tiles 0.05 0.005 2.5
+  [ "$scheme" != st ] && left_out_in_single "small tiles under $scheme" ||
+    check "small tiles under $scheme" is_smooth 1e-6 --scheme $scheme \
+      -- "$program" tiles 0.05 0.005 2.5
 done
 
 # without a margin, too; a body settles by 1e-5 g h in its first step
