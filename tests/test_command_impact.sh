@@ -307,7 +307,7 @@ matrix plate/M.mtx 3 3 2 0 0 0 2 0 0 0 2
 matrix plate/Jn.mtx 3 3 0.1 0 -0.1 0 0.1 0 1 1 1
 matrix plate/Jt.mtx 6 3 1 0 1 0 1 0 0 1 0 1 0 1 0 0 0 0 0 0
 matrix plate/mu.mtx 3 1 0.5 0.5 0.5
-matrix plate/v.mtx 3 1 300 100 -1000
+matrix plate/v.mtx 3 1 300 -100 -1000
 # 2 K = 2.2 MJ; 1.01/2 kg^-1, and of both tangents 1
 told_as "a plate" 1054.040 1483.240 plate --samples 200
 

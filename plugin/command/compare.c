@@ -832,7 +832,6 @@ int command_compare(int argc, char **argv) {
   request request;
   int status;
   if (!read_options(argc, argv, &request, &status)) return status;
-  c.repeated = c.reference = -1;
   if (request.scene != NULL) return run_scene(&request, &c);
   return request.from ? run_from(&request, &c, argv + optind)
                       : run_program(&request, &c, argv + optind);
