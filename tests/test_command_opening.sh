@@ -118,6 +118,17 @@ check "another name: status 2" status_is 2
 check "another name: one line" n_lines 1 err
 check "another name: named" err_has 'opened ./other.so (libode-double.so.3)'
 
+mkdir foreign
+cp foreign.so foreign/libode.so.8
+LD_LIBRARY_PATH=$work/foreign${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+run "$late" now libode.so.8
+check "the other precision, by name: status 2" status_is 2
+check "the other precision, by name: named" err_has \
+  'opened .*/foreign/libode.so.8, which is in'
+LD_LIBRARY_PATH=${LD_LIBRARY_PATH#"$work/foreign"}
+LD_LIBRARY_PATH=${LD_LIBRARY_PATH#:}
+
 # a plugin that was made for the other precision, by itself and behind another library
 mkdir foreign
 cp foreign.so foreign/libode.so.8

@@ -3,6 +3,7 @@
 #define ODE_MLCP_PRELOAD_HOST_PROBE_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef enum host_probe_result {
@@ -20,6 +21,15 @@ typedef enum host_probe_result {
  */
 host_probe_result host_probe(const char *loader, const char *program,
                              char library[PATH_MAX]);
+
+/**
+ * Ask the program's own loader which file it would take for a library that is opened by
+ * this name, without a folder.
+ *
+ * @return false where it has none.
+ */
+bool host_probe_name(const char *loader, const char *program, const char *name,
+                     char library[PATH_MAX]);
 
 /** One line about a `library` that does not fit `program`. */
 void host_probe_explain(host_probe_result result, const char *program,

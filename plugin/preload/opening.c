@@ -61,6 +61,45 @@ static open_function *loader(void) {
 /* The recorder has no results of its own to write. */
 #pragma weak ending_refuse
 
+/* ---- what the process holds ---- */
+
+typedef struct objects {
+  const char *loader;       /* the program's */
+  unsigned long long loads; /* of the process so far */
+  int count, from;          /* the first to look at */
+  int found;                /* the first from there that needs ODE, or -1 */
+  char path[PATH_MAX];      /* its */
+} objects;
+
+static int look_at(struct dl_phdr_info *object, size_t size, void *place) {
+  objects *seen = place;
+  (void)size;
+  seen->loads = object->dlpi_adds;
+  for (int k = 0; k < object->dlpi_phnum && seen->count == 0; k++)
+    if (object->dlpi_phdr[k].p_type == PT_INTERP)
+      seen->loader =
+          (const void *)(object->dlpi_addr + object->dlpi_phdr[k].p_vaddr);
+  if (seen->found < 0 && seen->count >= seen->from && needs_ode(object)) {
+    seen->found = seen->count;
+    seen->path[0] = '\0';
+    strncat(seen->path, object->dlpi_name, sizeof seen->path - 1);
+  }
+  seen->count++;
+  return 0;
+}
+
+static objects look(int from) {
+  objects seen = {.from = from, .found = -1};
+  dl_iterate_phdr(look_at, &seen);
+  return seen;
+}
+
+/* Those that the program starts with are looked at with it. */
+static int n_started;
+__attribute__((constructor)) static void count_started(void) {
+  n_started = look(INT_MAX).count;
+}
+
 /* ---- which file is meant ---- */
 
 /* The folder of the object that calls. */
@@ -95,32 +134,21 @@ static bool expand(const char *name, const void *caller, char path[PATH_MAX]) {
   return length < PATH_MAX;
 }
 
-/* Looks where the loader looks for names of the program's own. */
+/* Asks the loader; what it does not have the host is there for. */
 static ode_file_kind search(const char *name, char path[PATH_MAX],
                             char soname[NAME_MAX + 1]) {
+  char program[PATH_MAX];
+  const char *interpreter = look(INT_MAX).loader;
+  ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
   ode_file_kind kind = ODE_FILE_NONE;
-#ifdef RTLD_DI_SERINFO
-  Dl_serinfo size, *places = NULL;
-  void *program = loader()(NULL, RTLD_LAZY);
-  if (program != NULL && dlinfo(program, RTLD_DI_SERINFOSIZE, &size) == 0 &&
-      (places = malloc(size.dls_size)) != NULL &&
-      dlinfo(program, RTLD_DI_SERINFOSIZE, places) == 0 &&
-      dlinfo(program, RTLD_DI_SERINFO, places) == 0)
-    for (unsigned k = 0; k < places->dls_cnt && kind == ODE_FILE_NONE; k++)
-      if (snprintf(path, PATH_MAX, "%s/%s", places->dls_serpath[k].dls_name,
-                   name) < PATH_MAX)
-        kind = ode_file_read(path, soname);
-  free(places);
-#else
-  (void)path;
-  (void)soname;
-#endif
-  // nowhere, or by the loader's cache alone
-  if (kind == ODE_FILE_NONE &&
-      (strcmp(name, "libode.so") == 0 ||
-       strncmp(name, ODE_FILE_SONAME, sizeof ODE_FILE_SONAME - 1) == 0))
-    kind = ODE_FILE_FITS;
-  return kind;
+  program[length > 0 ? length : 0] = '\0';
+  if (interpreter != NULL && length > 0 &&
+      host_probe_name(interpreter, program, name, path))
+    kind = ode_file_read(path, soname);
+  bool is_host =
+      strcmp(name, "libode.so") == 0 ||
+      strncmp(name, ODE_FILE_SONAME, sizeof ODE_FILE_SONAME - 1) == 0;
+  return kind == ODE_FILE_NONE && is_host ? ODE_FILE_FITS : kind;
 }
 
 static ode_file_kind judge(const char *name, const void *caller,
@@ -203,56 +231,18 @@ dlmopen(Lmid_t space, const char *name, int flags) {
 
 /* ---- libraries that need ODE ---- */
 
-typedef struct opened {
-  const char *loader;       /* the program's */
-  unsigned long long loads; /* of the process so far */
-  int count, from;          /* objects; the first to look at */
-  int found;                /* the first from there that needs ODE, or -1 */
-  char path[PATH_MAX];      /* its */
-} opened;
-
-static int look_at(struct dl_phdr_info *object, size_t size, void *place) {
-  opened *seen = place;
-  (void)size;
-  seen->loads = object->dlpi_adds;
-  for (int k = 0; k < object->dlpi_phnum && seen->count == 0; k++)
-    if (object->dlpi_phdr[k].p_type == PT_INTERP)
-      seen->loader =
-          (const void *)(object->dlpi_addr + object->dlpi_phdr[k].p_vaddr);
-  if (seen->found < 0 && seen->count >= seen->from && needs_ode(object)) {
-    seen->found = seen->count;
-    seen->path[0] = '\0';
-    strncat(seen->path, object->dlpi_name, sizeof seen->path - 1);
-  }
-  seen->count++;
-  return 0;
-}
-
-/* Those that the program starts with are looked at with it. */
-static int n_started;
-__attribute__((constructor)) static void count_started(void) {
-  opened seen = {.from = INT_MAX, .found = -1};
-  dl_iterate_phdr(look_at, &seen);
-  n_started = seen.count;
-}
-
 static void check_opened(void) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static unsigned long long loads; // when it was last looked
-  static opened seen;
   static char library[PATH_MAX];
   if (pthread_mutex_trylock(&lock) != 0) return; // another thread looks
-  seen.from = n_started;
-  do {
-    seen.count = 0;
-    seen.found = -1;
-    dl_iterate_phdr(look_at, &seen);
-    if (seen.loads == loads || seen.loader == NULL) break;
-    if (seen.found >= 0 && host_probe(seen.loader, seen.path, library) ==
-                               HOST_PROBE_OTHER_PRECISION)
+  objects seen = look(n_started);
+  while (seen.loads != loads && seen.found >= 0 && seen.loader != NULL) {
+    if (host_probe(seen.loader, seen.path, library) ==
+        HOST_PROBE_OTHER_PRECISION)
       refuse(ODE_FILE_OTHER_PRECISION, library, "");
-    seen.from = seen.found + 1;
-  } while (seen.found >= 0);
+    seen = look(seen.found + 1);
+  }
   loads = seen.loads;
   pthread_mutex_unlock(&lock);
 }
