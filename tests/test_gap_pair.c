@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "gap/gap_core.h"
 #include "gap/gap_pair.h"
+#include "gap/gap_polish.h"
 #include "test_gap_oracle.h"
 #include "testing.h"
 
@@ -365,6 +367,45 @@ static void test_coincident(void) {
     }
 }
 
+/* A point within an ellipsoid whose shortest semi-axis a it lies on, at a share of it
+ * beside the middle: the way out is along that axis, a - c long. The other semi-axes
+ * are so much longer that no simple ascent gets there in forty rounds. Out of a low
+ * cylinder it is through the cap, where no piece of the surface is smooth. */
+static void test_polish_finds_the_shortest_way_out(void) {
+  for (int trial = 0; trial < 60; trial++) {
+    oracle_seed((uint64_t)(100 + trial));
+    double a = pow(10, oracle_uniform(-2, 1)), c = 0.25 * a;
+    const int flat = trial % 2, axis = flat ? 2 : 0;
+    gap_shape shape = {.kind = GAP_ELLIPSOID, .size = {a, 5 * a, 15 * a}};
+    if (flat) shape = (gap_shape){.kind = GAP_CYLINDER, .size = {3 * a, 2 * a}};
+    gap_shape ball = {.kind = GAP_SPHERE, .size = {0.1 * a}};
+    const double origin[3] = {0};
+    gap_core core, point;
+    oracle_rotation(shape.rotation);
+    oracle_rotation(ball.rotation);
+    double way[3], n0[3], length;
+    for (int i = 0; i < 3; i++) {
+      way[i] = shape.rotation[3 * i + axis];
+      shape.position[i] = c * way[i];
+      n0[i] = way[i] + oracle_uniform(-0.01, 0.01);
+    }
+    length = vec3_length(n0);
+    for (int i = 0; i < 3; i++) n0[i] /= length;
+    gap_core_place(&core, &shape, origin, NULL);
+    gap_core_place(&point, &ball, origin, NULL);
+    for (int swap = 0; swap < 2; swap++) {
+      gap_direction best = {.separation = -INFINITY};
+      double from[3];
+      for (int i = 0; i < 3; i++) from[i] = swap ? -n0[i] : n0[i];
+      gap_polish(swap ? &point : &core, swap ? &core : &point, from, 15 * a,
+                 &best);
+      CU_ASSERT_DOUBLE_EQUAL(best.separation, c - a, 1e-14 * a);
+      for (int i = 0; i < 3; i++)
+        CU_ASSERT_DOUBLE_EQUAL(best.n[i], swap ? -way[i] : way[i], 1e-9);
+    }
+  }
+}
+
 static double any_magnitude(double decades) {
   return pow(10, oracle_uniform(-decades, decades));
 }
@@ -447,6 +488,8 @@ int main(void) {
   CU_add_test(suite, "checks notice", test_checks_notice);
   CU_add_test(suite, "margin", test_margin_cuts_off);
   CU_add_test(suite, "coincident", test_coincident);
+  CU_add_test(suite, "the shortest way out",
+              test_polish_finds_the_shortest_way_out);
   CU_add_test(suite, "all magnitudes", test_all_magnitudes);
   CU_add_test(suite, "same twice", test_same_twice);
   CU_basic_set_mode(CU_BRM_VERBOSE);
