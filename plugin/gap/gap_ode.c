@@ -88,7 +88,7 @@ static int collide(dGeomID a, dGeomID b, int flags, dContactGeom *contacts,
                    int skip) {
   int room = flags & 0xffff;
   gap_context *context = thread_context();
-  if (context == NULL || room == 0) return 0;
+  if (context == NULL) return 0;
 
   gap_contact found[GAP_PAIR_ROOM];
   if (room > GAP_PAIR_ROOM) room = GAP_PAIR_ROOM;
