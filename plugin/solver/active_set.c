@@ -26,7 +26,6 @@ static int wanted_state(const fast_work *work, int row, const double p[],
   box_limits(box, row, p, &low, &high);
   double below = (low - p[row]) * A + w[row];
   double above = (p[row] - high) * A - w[row];
-  *miss = 0;
   if (low == high) { // a friction row without a normal impulse
     *miss = fabs(w[row]);
     return w[row] > 0   ? ROW_AT_LOW
