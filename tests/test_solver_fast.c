@@ -481,6 +481,40 @@ static void test_unsymmetric_mass(void) {
   fast_workspace_destroy(workspace);
 }
 
+/* What pushes a body also turns it, and more one way than another: the mass of a step
+ * in which forces change with the pose. The velocities are M^-1 of what acts. */
+static void test_full_mass(void) {
+  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  for (uint64_t seed = 1; seed <= 4; seed++) {
+    test_problem problem;
+    test_solution solution;
+    test_random random = {seed};
+    problem_init(&problem);
+    if (seed % 2 == 0)
+      problem_make_wall(&problem, 3, 0.5, 4);
+    else
+      problem_make_heap(&problem, 10, seed, 0.5, 4);
+    for (int b = 0; b < problem.mlcp.n_bodies; b++) {
+      double *mass = problem.bodies[b].mass, own[6];
+      for (int i = 0; i < 6; i++) own[i] = sqrt(mass[7 * i]);
+      for (int i = 0; i < 6; i++)
+        for (int j = 0; j <= i; j++) {
+          double more = 0.15 * own[i] * own[j] * test_uniform(&random, -1, 1);
+          mass[6 * i + j] += more;
+          if (i != j) mass[6 * j + i] += more;
+        }
+      CU_ASSERT(matrix6_invert(problem.bodies[b].inverse_mass, mass));
+    }
+    solution_init(&solution, &problem.mlcp);
+    solver_report report =
+        solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
+    CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
+    solution_release(&solution);
+    problem_release(&problem);
+  }
+  fast_workspace_destroy(workspace);
+}
+
 static void test_empty_problems(void) {
   fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
   double v[1], p[1], beta[1], lambda[1];
@@ -773,6 +807,7 @@ int main(void) {
       {"Lemke in the box formulation", test_lemke_in_box_form},
       {"bad guesses", test_bad_guesses},
       {"unsymmetric mass", test_unsymmetric_mass},
+      {"full mass", test_full_mass},
       {"empty problems", test_empty_problems},
       {"budget bounds the work", test_budget_bounds_the_work},
       {"contradiction is reported", test_contradiction_is_reported},
