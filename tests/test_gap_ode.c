@@ -162,14 +162,24 @@ static void test_lying_capsule_and_cylinder(void) {
     CU_ASSERT_DOUBLE_EQUAL(fabs(found[0].point[0] - found[1].point[0]), 1,
                            of_host(1e-12, 1));
   }
-  // a cylinder on its cap: as many points as the rim is taken for
-  dMatrix3 upright;
-  dRSetIdentity(upright);
-  dGeomSetRotation(rolls[1], upright);
-  dGeomSetPosition(rolls[1], 0.1, 0.1, 0.5 + 1e-3);
-  CU_ASSERT_EQUAL(query(rolls[1], table, 0.01), 8);
-  for (int i = 0; i < 8; i++)
-    CU_ASSERT_DOUBLE_EQUAL(found[i].gap, 1e-3, of_host(1e-15, 1));
+  // a cylinder on either cap: as many points as the rim is taken for, and each of the
+  // sixteen has a name of its own
+  unsigned names = 0;
+  for (int end = 0; end < 2; end++) {
+    dMatrix3 upright;
+    dRSetIdentity(upright);
+    if (end == 1) upright[5] = upright[10] = -1;
+    dGeomSetRotation(rolls[1], upright);
+    dGeomSetPosition(rolls[1], 0.1, 0.1, 0.5 + 1e-3);
+    CU_ASSERT_EQUAL(query(rolls[1], table, 0.01), 8);
+    for (int i = 0; i < 8; i++) {
+      const gap_feature point = found[i].feature[0];
+      CU_ASSERT_DOUBLE_EQUAL(found[i].gap, 1e-3, of_host(1e-15, 1));
+      CU_ASSERT_EQUAL(gap_feature_type(point), GAP_CORNER);
+      names |= 1u << (point & 15);
+    }
+  }
+  CU_ASSERT_EQUAL(names, 0xffff);
   dGeomDestroy(rolls[0]);
   destroy(rolls[1], table);
 }

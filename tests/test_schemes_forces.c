@@ -238,6 +238,44 @@ static void test_stiff_force_functions_are_stable(void) {
   scene_close(&s);
 }
 
+/* Where a body is that no force acts on, at any time between 0 and a step. */
+static void look_at_state(void *context, dBodyID body,
+                          const ode_mlcp_body_state *state, double force[6],
+                          double k_q[36], double k_v[36]) {
+  static const double turned[4] = {0.5, -0.5, 0.5, 0.5};
+  (void)body, (void)force, (void)k_q, (void)k_v;
+  ++*(int *)context;
+  CU_ASSERT(state->time >= 0 && state->time <= 0.25);
+  CU_ASSERT_DOUBLE_EQUAL(state->position[1], 3, 1e-12);
+  CU_ASSERT(state->position[0] >= 1 && state->position[0] <= 1.5);
+  for (int i = 0; i < 4; i++)
+    CU_ASSERT_DOUBLE_EQUAL(state->quaternion[i], turned[i], 1e-12);
+  for (int i = 0; i < 6; i++)
+    CU_ASSERT_DOUBLE_EQUAL(state->velocity[i], i == 0 ? 2 : 0, 1e-12);
+}
+
+static void test_force_functions_are_told_the_state(void) {
+  static const char *const schemes[] = {"scheme=trapezoid", "scheme=conserving",
+                                        "scheme=st"};
+  for (int i = 0; i < 3; i++) {
+    scene s;
+    open_scene(&s, schemes[i], 0);
+    dBodyID body = add_ball(&s, 0.5, 0);
+    ode_mlcp_force *force;
+    ode_mlcp_report report;
+    int n_looks = 0;
+    dBodySetPosition(body, 1, 3, 0);
+    dBodySetQuaternion(body, (dQuaternion){0.5, -0.5, 0.5, 0.5});
+    dBodySetLinearVel(body, 2, 0, 0);
+    CU_ASSERT_EQUAL_FATAL(
+        ode_mlcp_force_create(body, look_at_state, &n_looks, &force),
+        ODE_MLCP_OK);
+    step(&s, 0.25, &report);
+    CU_ASSERT(n_looks > 0);
+    scene_close(&s);
+  }
+}
+
 /* A spring in x, a damper in y, in N/m and N s/m. */
 typedef struct stiffness {
   double spring, damper;
@@ -597,6 +635,8 @@ int main(void) {
       {"stiff carts stay bounded", test_stiff_carts_stay_bounded},
       {"stiff force functions are stable",
        test_stiff_force_functions_are_stable},
+      {"force functions are told the state",
+       test_force_functions_are_told_the_state},
       {"force functions are implicit under st",
        test_force_functions_are_implicit_under_st},
       {"what leaves no mass is dropped under st",
