@@ -218,6 +218,31 @@ static void test_reduction(void) {
   destroy(a, b);
 }
 
+/* Points on a line, as of an edge on a face: the deepest and both ends are kept. */
+static void test_a_line_keeps_its_ends(void) {
+  static const double places[] = {0.2, 0.5, -0.4, 0.1, 0.3, -0.1};
+  oracle_seed(12);
+  for (double size = 0.01; size < 20; size *= 10)
+    for (int trial = 0; trial < 50; trial++) {
+      gap_contact contacts[6] = {0};
+      double normal[3], along[3], other[3];
+      oracle_unit(normal);
+      oracle_unit(other);
+      vec3_cross(along, normal, other);
+      for (int i = 0; i < 6; i++) {
+        vec3_copy(contacts[i].normal, normal);
+        vec3_add_scaled(contacts[i].point,
+                        size * places[i] / vec3_length(along), along);
+        contacts[i].gap = i == 3 ? -0.02 * size : -0.01 * size;
+        contacts[i].certificate = i; /* its number */
+      }
+      CU_ASSERT_EQUAL_FATAL(gap_reduce(contacts, 6, GAP_REDUCED_ROOM), 3);
+      CU_ASSERT_EQUAL(contacts[0].certificate, 3);
+      CU_ASSERT_EQUAL(contacts[1].certificate, 1);
+      CU_ASSERT_EQUAL(contacts[2].certificate, 2);
+    }
+}
+
 /* Of corners that are there twice the first are kept, however the plane they lie in is
  * turned: rounding does not choose. */
 static void test_ties_go_to_the_first(void) {
@@ -1102,6 +1127,7 @@ int main(void) {
   CU_add_test(suite, "lying rolls", test_lying_capsule_and_cylinder);
   CU_add_test(suite, "parallel edges", test_parallel_edges);
   CU_add_test(suite, "reduction", test_reduction);
+  CU_add_test(suite, "a line keeps its ends", test_a_line_keeps_its_ends);
   CU_add_test(suite, "ties go to the first", test_ties_go_to_the_first);
   CU_add_test(suite, "offsets, transforms", test_offsets_and_transforms);
   CU_add_test(suite, "changed convex", test_changed_convex);
