@@ -139,6 +139,23 @@ static void test_what_is_violated_is_added(void) {
   scene_close(&s);
 }
 
+/* A contact that the step leaves open by a hair or more is no reason to solve again. */
+static void test_what_stays_open_is_not_added(void) {
+  for (double gap = 1e-4; gap < 2; gap *= 10) {
+    const double h = 0.01;
+    scene s;
+    create(&s, 0, 0);
+    dCreatePlane(s.space, 0, 0, 1, 0);
+    dBodyID ball = add_ball(&s, 1, 0.1, 0, 0, 0.1 + 0.011 + gap);
+    dBodySetLinearVel(ball, 3, 0, -0.011 / h);
+    ode_mlcp_report report = step(&s, h);
+    CU_ASSERT_EQUAL(report.rounds, 1);
+    CU_ASSERT_DOUBLE_EQUAL(dBodyGetPosition(ball)[2], 0.1 + gap,
+                           of_host(1e-12, 1));
+    scene_close(&s);
+  }
+}
+
 /* A program has put a ball 0.3 m off its joint. What corrects that is no velocity, and
  * takes it to where another ball is, which is in no danger until then. */
 static void test_corrections_are_looked_at_behind(void) {
@@ -339,6 +356,7 @@ int main(void) {
       {"a box lies flat", test_box_lies_flat},
       {"a pile keeps its contacts", test_pile_keeps_its_contacts},
       {"what is violated is added", test_what_is_violated_is_added},
+      {"what stays open is not added", test_what_stays_open_is_not_added},
       {"corrections are looked at behind",
        test_corrections_are_looked_at_behind},
       {"the fixed point meets the surface", test_fixed_point_meets_the_surface},
