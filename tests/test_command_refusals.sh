@@ -327,4 +327,19 @@ for function in dBodyStepperMove dWorldGetBodies dJointGetStepperStops \
   done
 done
 
+# ---- help: an option, and its words in the columns from 24 to 79 ----
+
+for subcommand in run impact scene compare plot solve; do
+  ode_mlcp $subcommand --help
+  check "help of $subcommand" awk '
+    length > 79 { bad = 1 }
+    # an option ends where what is no option of its own begins
+    /^  --/ { options++; of_one = 1 }
+    !/^  --/ && of_one && !/^                       [^ ]/ {
+      of_one = 0
+      if ($0 != "" && !/^  -h, --help/) { print "  " $0; bad = 1 }
+    }
+    END { exit bad || options < 2 }' out
+done
+
 finish

@@ -60,6 +60,11 @@ done
 for key in residual factorisations seconds iterations tolerance; do
   check "JSON: $key" [ -n "$(json_value out $key)" ]
 done
+# of one solve, not of the clock
+seconds_are_few() {
+  awk -v s="$(json_value out seconds)" 'BEGIN { exit !(s > 0 && s < 100) }'
+}
+check "JSON: seconds" seconds_are_few
 solve M.mtx q.mtx --json --solver lemke
 check "JSON: lemke pivots" [ "$(json_value out pivots)" -gt 0 ]
 
@@ -245,6 +250,7 @@ for step in 1 5; do
   folder=problems/step-00000$step-island-001-part-01
   for solver in fast lemke; do
     solve $folder --json --solver $solver --output p.mtx
+    check "dump, step $step, $solver: seconds" seconds_are_few
     check "dump, step $step, $solver: status 0" status_is 0
     check "dump, step $step, $solver: JSON" json_is_valid out
     check "dump, step $step, $solver: solved" json_holds out status solved

@@ -501,29 +501,44 @@ static int by_name(const void *a, const void *b) {
   return by_rank != 0 ? by_rank : strcmp(one, other);
 }
 
-/* The names of all recordings below the folder, sorted; ends with NULL. */
+static void free_names(char **names) {
+  for (size_t i = 0; names != NULL && names[i] != NULL; i++) free(names[i]);
+  free(names);
+}
+
+/* The names of all recordings below the folder, sorted; ends with NULL. NULL where
+ * memory ran out. */
 static char **list_recordings(const char *folder) {
   char path[PATH_MAX];
   char **names = calloc(1, sizeof *names);
   size_t n = 0;
-  for (int k = 0; k < 2; k++) {
+  bool good = names != NULL;
+  for (int k = 0; k < 2 && good; k++) {
     snprintf(path, sizeof path, "%s%s", folder, k == 0 ? "/data" : "");
     DIR *listing = opendir(path);
-    if (listing == NULL) continue;
-    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+    if (listing == NULL) {
+      good = errno != ENOMEM;
+      continue;
+    }
+    for (struct dirent *entry; good && (entry = readdir(listing)) != NULL;) {
       size_t length = strlen(entry->d_name);
       if (length < 5 || strcmp(entry->d_name + length - 4, ".rec") != 0)
         continue;
-      char **more = realloc(names, (n + 2) * sizeof *names);
-      if (more == NULL || asprintf(&more[n], "%s/%s", path, entry->d_name) < 0)
-        break;
-      names = more;
-      names[++n] = NULL;
+      char **more = realloc(names, (n + 2) * sizeof *names), *name;
+      if (more != NULL) names = more;
+      good = more != NULL && asprintf(&name, "%s/%s", path, entry->d_name) >= 0;
+      if (!good) break;
+      names[n++] = name;
+      names[n] = NULL;
     }
     closedir(listing);
   }
-  if (names != NULL) qsort(names, n, sizeof *names, by_name);
-  return names;
+  if (good) {
+    qsort(names, n, sizeof *names, by_name);
+    return names;
+  }
+  free_names(names);
+  return NULL;
 }
 
 static void name_program(comparison *c, const recording_head *head) {
@@ -573,7 +588,9 @@ static int read_folder(comparison *c, const char *folder, recording **repeat) {
   int status = COMMAND_DONE;
   while (names != NULL && names[n] != NULL) n++;
   recording **found = calloc(n + 1, sizeof *found);
-  if (n == 0 || found == NULL)
+  if (names == NULL || found == NULL)
+    status = complain("--from: memory ran out");
+  else if (n == 0)
     status = complain("--from: no recording (data/*.rec) in %s", folder);
   for (size_t i = 0; found != NULL && i < n; i++) {
     found[i] = recording_open(names[i], message, sizeof message);
@@ -587,8 +604,7 @@ static int read_folder(comparison *c, const char *folder, recording **repeat) {
     if (found[i] != NULL && !take_recording(c, found[i], again, repeat))
       recording_close(found[i]);
   }
-  for (size_t i = 0; i < n; i++) free(names[i]);
-  free(names);
+  free_names(names);
   free(found);
   return status;
 }
@@ -635,6 +651,10 @@ static void release(comparison *c, recording *again) {
 
 /* A run that did not come to its end is not what was asked for. */
 static int judge_runs(const comparison *c) {
+  if (c->short_of_memory) {
+    complain("no memory for all figures");
+    return COMMAND_FELL_SHORT;
+  }
   for (int i = 0; i < c->n_runs; i++) {
     const recording *r = c->runs[i].levels[0];
     if (r == NULL || r->head->cut || r->head->full || breaks_off(r->head) ||

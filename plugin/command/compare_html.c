@@ -5,6 +5,8 @@
  * zeros up to a multiple of 8, then arrays that the text points into. Poses are
  * whole numbers of a quantum, as differences from frame to frame, the bytes of
  * one rank together: so they pack well, and bodies at rest take nothing. */
+#define _GNU_SOURCE // fopencookie
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +65,12 @@ static unsigned char *extend(buffer *b, size_t count) {
 static void append(buffer *b, const void *bytes, size_t count) {
   unsigned char *place = extend(b, count);
   if (place != NULL && count > 0) memcpy(place, bytes, count);
+}
+
+static ssize_t write_text(void *text, const char *bytes, size_t count) {
+  buffer *b = text;
+  append(b, bytes, count);
+  return b->failed ? 0 : (ssize_t)count;
 }
 
 static void align(buffer *b) { extend(b, (8 - b->used % 8) % 8); }
@@ -162,11 +170,13 @@ static size_t find_shown(const shown_body bodies[], size_t count,
   return from;
 }
 
-/* All bodies of a run's frames, by their numbers. */
+/* All bodies of a run's frames, by their numbers; NULL where memory runs out. */
 static shown_body *list_bodies(const view *v, const recording *r,
                                size_t *count) {
-  shown_body *bodies = NULL;
-  size_t n = 0, size = 0;
+  size_t n = 0, size = 64;
+  shown_body *bodies = malloc(size * sizeof *bodies);
+  *count = 0;
+  if (bodies == NULL) return NULL;
   for (size_t k = 0; k < v->n_frames; k++) {
     const recording_frame *frame = frame_of(v, r, k);
     for (uint32_t i = 0; i < frame->n_bodies; i++) {
@@ -177,9 +187,12 @@ static shown_body *list_bodies(const view *v, const recording *r,
         continue;
       }
       if (n == size) {
-        size = 2 * size + 64;
+        size *= 2;
         shown_body *more = realloc(bodies, size * sizeof *bodies);
-        if (more == NULL) break;
+        if (more == NULL) {
+          free(bodies);
+          return NULL;
+        }
         bodies = more;
       }
       memmove(bodies + place + 1, bodies + place, (n - place) * sizeof *bodies);
@@ -229,7 +242,10 @@ static void add_poses(const view *v, const recording *r, FILE *out,
   shown_body *bodies = list_bodies(v, r, &count);
   int32_t *positions = calloc(3 * n * count + 1, sizeof *positions);
   int32_t *turns = calloc(4 * n * count + 1, sizeof *turns);
-  if (positions == NULL || turns == NULL || bodies == NULL) count = 0;
+  if (positions == NULL || turns == NULL || bodies == NULL) {
+    data->failed = true;
+    count = 0;
+  }
   fputs(",\"bodies\":[", out);
   for (size_t i = 0; i < count; i++) {
     fprintf(out, "%s[%u,%zu,%zu]", i > 0 ? "," : "", bodies[i].body,
@@ -426,14 +442,16 @@ static void add_marks(const comparison *c, const recording *r, FILE *out) {
 
 /* ---- the whole ---- */
 
-static void add_file(FILE *out, const char *folder, const char *name) {
+static bool add_file(FILE *out, const char *folder, const char *name) {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   FILE *file = fopen(path, "r");
   for (int letter; file != NULL && (letter = fgetc(file)) != EOF;)
     fputc(letter, out);
+  bool good = file != NULL || errno != ENOMEM;
   if (file == NULL) fputs("null", out);
   if (file != NULL) fclose(file);
+  return good;
 }
 
 static size_t count_contacts(const view *v) {
@@ -448,14 +466,14 @@ static size_t count_contacts(const view *v) {
 /* The data as one block; NULL without memory. */
 static unsigned char *make_data(const view *v, const char *folder,
                                 size_t *size) {
-  char *text = NULL;
-  size_t length = 0;
-  buffer data = {0}, block = {0};
+  buffer text = {0}, data = {0}, block = {0};
   known_meshes meshes = {.count = 0};
-  FILE *out = open_memstream(&text, &length);
+  // of a memory stream that has no room its writers would not know
+  FILE *out =
+      fopencookie(&text, "w", (cookie_io_functions_t){.write = write_text});
   if (out == NULL) return NULL;
   fputs("{\"report\":", out);
-  add_file(out, folder, "report.json");
+  bool good = add_file(out, folder, "report.json");
   add_tables(out);
   fprintf(out,
           ",\"frames\":%zu,\"interval\":%.9g,\"quantum\":%.9g,"
@@ -478,13 +496,13 @@ static unsigned char *make_data(const view *v, const char *folder,
   fputc(']', out);
   add_meshes(&meshes, out, &data);
   fputc('}', out);
-  bool good = !ferror(out) && fclose(out) == 0 && !data.failed;
-  uint32_t text_length = (uint32_t)length;
+  good = fclose(out) == 0 && good && !text.failed && !data.failed;
+  uint32_t text_length = (uint32_t)text.used;
   append(&block, &text_length, sizeof text_length);
-  append(&block, text, length);
+  append(&block, text.bytes, text.used);
   align(&block);
   append(&block, data.bytes, data.used);
-  free(text);
+  free(text.bytes);
   free(data.bytes);
   if (good && !block.failed) {
     *size = block.used;

@@ -298,6 +298,7 @@ static void add_sequence(impact_result *result, const int order[],
   ode_mlcp_impact_status status = ode_mlcp_impact_sequential(
       result->impact, &first, ODE_MLCP_IMPACT_CYCLIC, order,
       problem->n_contacts, 0, IMPACT_LONGEST, v, way, &sequence->n_impacts);
+  if (status == ODE_MLCP_IMPACT_NO_MEMORY) result->short_of_memory = true;
   if (status != ODE_MLCP_IMPACT_DONE && status != ODE_MLCP_IMPACT_UNFINISHED)
     return;
   sequence->finished = status == ODE_MLCP_IMPACT_DONE;
@@ -310,7 +311,10 @@ static void add_sequence(impact_result *result, const int order[],
                              sizeof sequence->order - used, "%s", name + 2);
   }
   sequence->way = rows_of(result, way, sequence->n_impacts + 1);
-  if (sequence->way == NULL) return;
+  if (sequence->way == NULL) {
+    result->short_of_memory = true;
+    return;
+  }
   int n = impact_row_count(result);
   sequence->distance =
       distance_to_set(&result->set, &sequence->way[sequence->n_impacts * n]);
@@ -324,7 +328,10 @@ static bool take_simultaneous(impact_result *result, const double v[],
   double *distances = malloc(room * sizeof *distances);
   result->simultaneous = rows_of(result, v, n_found);
   result->simultaneous_distance = distances;
-  if (distances == NULL || result->simultaneous == NULL) return false;
+  if (distances == NULL || result->simultaneous == NULL) {
+    result->short_of_memory = true;
+    return false;
+  }
   result->n_simultaneous = n_found;
   for (int k = 0; k < n_found; k++)
     distances[k] = distance_to_set(&result->set, &result->simultaneous[k * n]);
@@ -339,11 +346,13 @@ static void compare(impact_result *result) {
   double *v =
       malloc((IMPACT_LONGEST + 2 + IMPACT_SIMULTANEOUS) * s * sizeof *v);
   int *order = malloc(m * sizeof *order);
+  if (v == NULL || order == NULL) result->short_of_memory = true;
   if (v != NULL && order != NULL) {
     int found;
     ode_mlcp_impact_status status = ode_mlcp_impact_simultaneous(
         result->impact, IMPACT_SIMULTANEOUS, v, &found);
     result->simultaneous_spans = status == ODE_MLCP_IMPACT_CONTINUUM;
+    if (status == ODE_MLCP_IMPACT_NO_MEMORY) result->short_of_memory = true;
     bool whole =
         (status == ODE_MLCP_IMPACT_DONE || result->simultaneous_spans) &&
         found < IMPACT_SIMULTANEOUS;
@@ -446,6 +455,12 @@ static void forget_other_laws(impact_result *result) {
   for (int k = 0; k < result->n_sequences; k++) free(result->sequences[k].way);
 }
 
+static int memory_or_complain(const impact_result *result, int status) {
+  if (!result->short_of_memory) return status;
+  complain("no memory for all that there is to say");
+  return COMMAND_FELL_SHORT;
+}
+
 /* Report on a set that is there: the files, then the text or JSON. */
 static int report(const settings *settings, impact_result *result) {
   compare(result);
@@ -456,6 +471,7 @@ static int report(const settings *settings, impact_result *result) {
     impact_print_text(stdout, result);
   forget_other_laws(result);
   const ode_mlcp_impact_set *set = &result->set;
+  status = memory_or_complain(result, status);
   if (status == COMMAND_DONE &&
       impact_falls_short(result->options.caps, set->n_unfinished,
                          set->n_samples))
@@ -463,12 +479,25 @@ static int report(const settings *settings, impact_result *result) {
   return status;
 }
 
+static bool take_velocity_scale(impact_result *result) {
+  int n = impact_row_count(result);
+  double *before = malloc((size_t)n * sizeof *before), scale = 0;
+  if (before == NULL) return false;
+  ode_mlcp_impact_contact_velocities(result->impact, result->input->problem.v,
+                                     before);
+  for (int i = 0; i < n; i++) scale = fmax(scale, fabs(before[i]));
+  free(before);
+  result->velocity_scale = scale > 0 ? scale : 1;
+  return true;
+}
+
 static int make_ready(const impact_input *input, impact_result *result) {
   char why[IMPACT_MESSAGE / 2];
   ode_mlcp_impact_status status = ode_mlcp_impact_create_polygons(
       &input->problem, input->n_edges, &result->impact, why, sizeof why);
-  if (status == ODE_MLCP_IMPACT_DONE) return COMMAND_DONE;
-  if (status == ODE_MLCP_IMPACT_NO_MEMORY) {
+  if (status == ODE_MLCP_IMPACT_DONE && take_velocity_scale(result))
+    return COMMAND_DONE;
+  if (status == ODE_MLCP_IMPACT_DONE || status == ODE_MLCP_IMPACT_NO_MEMORY) {
     complain("no memory");
     return COMMAND_FELL_SHORT;
   }
@@ -736,6 +765,7 @@ static int reduce_one(const settings *settings, impact_result *result) {
     compare(result);
     int drawn = draw(settings, result);
     if (drawn != COMMAND_DONE) status = drawn;
+    status = memory_or_complain(result, status);
     forget_other_laws(result);
   }
   impact_reduction_destroy(reduction);

@@ -64,6 +64,10 @@ typedef struct impact_result {
   const struct impact_reduction *reduction; /* has the outcomes; NULL: `set` */
   double cpu_seconds; /* threads times wall clock of sampling */
   bool interrupted;
+  bool short_of_memory; /* what is said leaves something out for it */
+  double
+      velocity_scale; /* m/s: the largest contact velocity before the impact; 1
+                            where all are 0 */
   int n_simultaneous;
   double *simultaneous; /* [n_simultaneous x n_rows] contact velocities */
   double *simultaneous_distance; /* [n_simultaneous] m/s to the nearest outcome,
@@ -106,9 +110,6 @@ static inline bool impact_falls_short(int caps, uint64_t n_unfinished,
   return caps != ODE_MLCP_IMPACT_ENDS && n_unfinished > n_samples / 100;
 }
 
-/** Largest contact velocity before the impact, m/s; 1 where all are 0. */
-double impact_velocity_scale(const impact_result *result);
-
 /** How much of the distribution of outcomes lies where samples have been: 1
  *  less the share of outcomes that are alone in their cell (Good & Turing), the
  *  cells cutting every contact velocity's extent into 32. NAN without outcomes
@@ -119,8 +120,9 @@ double impact_share_seen(const ode_mlcp_impact_set *set);
 extern const char *const impact_select_words[], *const impact_method_words[],
                                                     *const impact_caps_words[];
 
-void impact_print_text(FILE *out, const impact_result *result);
-void impact_print_json(FILE *out, const impact_result *result);
+/** Where memory runs out the result says so. */
+void impact_print_text(FILE *out, impact_result *result);
+void impact_print_json(FILE *out, impact_result *result);
 
 /** Write outcomes (or ways) as CSV. False with a
  *  message when the file cannot be written. */

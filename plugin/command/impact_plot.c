@@ -216,7 +216,7 @@ static void choose_range(panel *panel, const impact_result *result,
     for (int i = 0; i <= result->sequences[k].n_impacts; i++)
       if (ways != NULL || i == result->sequences[k].n_impacts)
         reach(panel, &result->sequences[k].way[i * n]);
-  double scale = impact_velocity_scale(result);
+  double scale = result->velocity_scale;
   for (int i = 0; i < 2; i++) {
     double extent = panel->high[i] - panel->low[i];
     if (!(extent >= 0)) panel->low[i] = panel->high[i] = extent = 0;

@@ -510,16 +510,18 @@ static impact_reduction *read_all(FILE *in, const char *path,
     return NULL;
   }
   impact_reduction *it = calloc(1, sizeof *it);
-  bool whole = it != NULL && fread(&it->head, sizeof it->head, 1, in) == 1 &&
+  bool room = it != NULL;
+  bool whole = room && fread(&it->head, sizeof it->head, 1, in) == 1 &&
                head_is_sound(&it->head);
   if (whole) {
     it->n_rows = (int)(it->head.n_contacts * (1 + it->head.n_tangents));
-    whole = take_arrays(it) && read_rest(in, it);
+    room = take_arrays(it);
+    whole = room && read_rest(in, it);
   }
   fclose(in);
   if (whole) return it;
-  snprintf(message, IMPACT_MESSAGE,
-           "%.400s: not a whole file of ode-mlcp impact --reduce", path);
+  snprintf(message, IMPACT_MESSAGE, "%.400s: %s", path,
+           room ? "not a whole file of ode-mlcp impact --reduce" : "no memory");
   impact_reduction_destroy(it);
   return NULL;
 }

@@ -42,19 +42,8 @@ static double solutions_per_lcp(const ode_mlcp_impact_set *set) {
   return set->n_lcps > 0 ? (double)set->n_solutions / (double)set->n_lcps : 0;
 }
 
-double impact_velocity_scale(const impact_result *result) {
-  int n = impact_row_count(result);
-  double *before = malloc((size_t)n * sizeof *before), scale = 0;
-  if (before == NULL) return 1;
-  ode_mlcp_impact_contact_velocities(result->impact, result->input->problem.v,
-                                     before);
-  for (int i = 0; i < n; i++) scale = fmax(scale, fabs(before[i]));
-  free(before);
-  return scale > 0 ? scale : 1;
-}
-
 static double far_from_set(const impact_result *result) {
-  return IMPACT_MISSED * impact_velocity_scale(result);
+  return IMPACT_MISSED * result->velocity_scale;
 }
 
 int impact_sequential_missed(const impact_result *result) {
@@ -128,6 +117,13 @@ double impact_share_seen(const ode_mlcp_impact_set *set) {
   return share;
 }
 
+static double share_seen(impact_result *result) {
+  double share = impact_share_seen(&result->set);
+  if (isnan(share) && result->set.n_outcomes > 0)
+    result->short_of_memory = true;
+  return share;
+}
+
 /* ---- text -------------------------------------------------------------- */
 
 static void print_velocities(FILE *out, const impact_result *result,
@@ -151,7 +147,7 @@ static void print_sequence(FILE *out, const impact_result *result,
       &sequence->way[sequence->n_impacts * impact_row_count(result)]);
 }
 
-void impact_print_text(FILE *out, const impact_result *result) {
+void impact_print_text(FILE *out, impact_result *result) {
   const ode_mlcp_impact_set *set = &result->set;
   const ode_mlcp_impact_problem *problem = &result->input->problem;
   const ode_mlcp_impact_options *options = &result->options;
@@ -194,13 +190,14 @@ void impact_print_text(FILE *out, const impact_result *result) {
   if (set->n_continua > 0)
     fprintf(out, "; of %" PRIu64 " LCPs solutions are a continuum",
             set->n_continua);
-  double share = impact_share_seen(set);
+  double share = share_seen(result);
   if (share >= 0)
     fprintf(out, "; about %.4f of the outcomes' distribution seen", share);
   fputc('\n', out);
 
   double *extents =
       malloc((size_t)impact_row_count(result) * 3 * sizeof *extents);
+  if (extents == NULL) result->short_of_memory = true;
   if (extents != NULL && set->n_outcomes > 0) {
     double *means = extents + 2 * impact_row_count(result);
     ode_mlcp_impact_extents(set, extents);
@@ -247,9 +244,10 @@ static void put_velocities(json *out, const impact_result *result,
   }
 }
 
-static void put_shape(json *out, const impact_result *result) {
+static void put_shape(json *out, impact_result *result) {
   int n = impact_row_count(result);
   double *extents = malloc((size_t)n * 3 * sizeof *extents);
+  if (extents == NULL) result->short_of_memory = true;
   bool some = extents != NULL && result->set.n_outcomes > 0;
   if (some) {
     ode_mlcp_impact_extents(&result->set, extents);
@@ -269,8 +267,7 @@ static void put_shape(json *out, const impact_result *result) {
 }
 
 /* Hull and occupancy of a contact's (vn, vt) plane. */
-static void put_plane(json *out, const impact_result *result, int row_n,
-                      int row_t) {
+static void put_plane(json *out, impact_result *result, int row_n, int row_t) {
   char name_n[24], name_t[24], both[48];
   impact_row_name(&result->input->problem, row_n, name_n);
   impact_row_name(&result->input->problem, row_t, name_t);
@@ -281,6 +278,7 @@ static void put_plane(json *out, const impact_result *result, int row_n,
   if (cells == NULL ||
       ode_mlcp_impact_hull(&result->set, row_n, row_t, &corners, &n_corners) !=
           ODE_MLCP_IMPACT_DONE) {
+    result->short_of_memory = true;
     free(cells);
     return;
   }
@@ -307,7 +305,7 @@ static void put_plane(json *out, const impact_result *result, int row_n,
   free(cells);
 }
 
-static void put_planes(json *out, const impact_result *result) {
+static void put_planes(json *out, impact_result *result) {
   const ode_mlcp_impact_problem *problem = &result->input->problem;
   int per_contact = 1 + problem->n_tangents;
   json_open(out, "planes", '{');
@@ -367,7 +365,7 @@ static void put_caps(json *out, const impact_result *result) {
   json_close(out);
 }
 
-void impact_print_json(FILE *file, const impact_result *result) {
+void impact_print_json(FILE *file, impact_result *result) {
   const ode_mlcp_impact_set *set = &result->set;
   const ode_mlcp_impact_options *options = &result->options;
   double shard[2] = {options->shard % options->n_shards, options->n_shards};
@@ -385,7 +383,7 @@ void impact_print_json(FILE *file, const impact_result *result) {
   json_put(&out, "solutions_per_lcp", solutions_per_lcp(set));
   json_put_size(&out, "incomplete_lcps", set->n_incomplete);
   json_put_size(&out, "continuum_lcps", set->n_continua);
-  json_put(&out, "share_seen", impact_share_seen(set));
+  json_put(&out, "share_seen", share_seen(result));
   json_put_string(&out, "share_seen_by",
                   "Good-Turing, contact velocities cut into 32");
   put_shape(&out, result);

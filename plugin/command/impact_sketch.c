@@ -195,6 +195,10 @@ static bool read_lines(impact_sketch *it, FILE *in, const char *path,
     if (!good)
       snprintf(message, IMPACT_MESSAGE, "%.250s:%d: %s", path, number, why);
   }
+  if (good && !feof(in)) {
+    snprintf(message, IMPACT_MESSAGE, "%.250s: %s", path, strerror(errno));
+    good = false;
+  }
   free(line);
   return good;
 }

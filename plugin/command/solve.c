@@ -84,8 +84,8 @@ static bool read_options(int argc, char **argv, settings *settings,
       {"output", "FILE.mtx", &settings->output,
        .help = "write z (of a folder: the impulses of its rows)"},
       {"certificate", "FILE.mtx", &settings->certificate,
-       .help = "where M z + q >= 0, z >= 0 has no solution: write the y >= 0\n"
-               "with M'y <= 0 and q'y < 0 that proves it; of a folder the\n"
+       .help = "where M z + q >= 0, z >= 0 has no solution: write the y >= 0 "
+               "with M'y <= 0 and q'y < 0 that proves it; of a folder the "
                "weights of rows that contradict each other"},
       {"repeat", "N", &settings->repeat, argument_take_count,
        "a number from 1 to 1000000",

@@ -58,9 +58,9 @@ static void forget_contacts(compare_figures *f) {
   f->contact_work = NAN;
 }
 
-static void sum_times(const recording *r, compare_figures *f) {
+static bool sum_times(const recording *r, compare_figures *f) {
   double *values = malloc((r->n_steps + 1) * sizeof *values);
-  if (values == NULL) return;
+  if (values == NULL) return false;
   for (size_t i = 0; i < r->n_steps; i++)
     values[i] = r->steps[i]->contact_error;
   f->contact_error_p90 = quantile(values, r->n_steps, 0.9);
@@ -73,14 +73,16 @@ static void sum_times(const recording *r, compare_figures *f) {
   f->ms_step_p99 = quantile(values, r->n_steps, 0.99);
   f->ms_step_worst = r->n_steps > 0 ? values[r->n_steps - 1] : NAN;
   free(values);
+  return true;
 }
 
-static void judge_alone(compare_run *run) {
+/* @return false where memory ran out */
+static bool judge_alone(compare_run *run) {
   compare_figures *f = &run->figures;
   const recording *r = run->levels[0];
   *f = (compare_figures){.steps = 0};
   figures_forget(f);
-  if (r == NULL) return;
+  if (r == NULL) return true;
   f->steps = (long)r->head->steps;
   f->messages = (long)r->head->messages;
   f->failed_steps = (long)r->head->failed;
@@ -94,9 +96,10 @@ static void judge_alone(compare_run *run) {
   f->lost_pairs = (long)r->head->lost_pairs;
   f->seconds = r->head->time;
   sum_steps(r, f);
-  sum_times(r, f);
+  bool whole = sum_times(r, f);
   if (f->most_contacts == 0) forget_contacts(f);
   if (r->head->pushes == 0) f->own_error_worst = NAN;
+  return whole;
 }
 
 /* ---- two runs beside each other ---- */
@@ -189,9 +192,10 @@ static double extent(const recording_shape *shape) {
   return most;
 }
 
-static double median_size(const recording *r) {
+static double median_size(const recording *r, bool *short_of_memory) {
   double *sizes = malloc((r->n_shapes + 1) * sizeof *sizes);
   size_t n = 0;
+  if (sizes == NULL) *short_of_memory = true;
   for (size_t i = 0; sizes != NULL && i < r->n_shapes; i++)
     if (r->shapes[i]->body != 0) sizes[n++] = extent(r->shapes[i]);
   double median = n > 0 ? quantile(sizes, n, 0.5) : 1;
@@ -264,12 +268,12 @@ void compare_judge(comparison *c, recording *again) {
   const recording *first = NULL;
   c->size = 1;
   for (int i = 0; i < c->n_runs; i++) {
-    judge_alone(&c->runs[i]);
+    if (!judge_alone(&c->runs[i])) c->short_of_memory = true;
     if (first == NULL) first = c->runs[i].levels[0];
   }
   if (first != NULL) show_one_world(c, first, again);
   if (first != NULL) c->worlds = (int)first->head->worlds;
-  if (first != NULL) c->size = median_size(first);
+  if (first != NULL) c->size = median_size(first, &c->short_of_memory);
   for (int i = 0; i < c->n_runs; i++)
     if (c->runs[i].levels[0] != NULL)
       c->runs[i].figures.parted =

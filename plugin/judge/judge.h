@@ -118,6 +118,7 @@ typedef struct comparison {
   char headline[1000];               /* the verdict in one sentence */
   verdict_line lines[VERDICT_LINES]; /* worst first */
   int n_lines;
+  bool short_of_memory; /* figures are left out for it */
 } comparison;
 
 /** True if the run was on one of the host's own steppers. */

@@ -155,6 +155,7 @@ recording *recording_open(const char *path, char *message,
                           size_t message_size) {
   recording *r = calloc(1, sizeof *r);
   const char *problem = "memory ran out";
+  errno = 0;
   if (r != NULL && !map_file(r, path))
     problem = errno != 0 ? strerror(errno) : "not a recording";
   else if (r != NULL && memcmp(r->head->magic, RECORDING_MAGIC, 8) != 0)
@@ -162,7 +163,7 @@ recording *recording_open(const char *path, char *message,
   else if (r != NULL && r->head->version != RECORDING_VERSION)
     problem = "a recording of another version";
   else if (r != NULL && !read_records(r))
-    problem = "the recording is broken";
+    problem = errno == ENOMEM ? problem : "the recording is broken";
   else if (r != NULL && show_busiest(r))
     return r;
   snprintf(message, message_size, "%s: %s", path, problem);

@@ -1,0 +1,121 @@
+#!/bin/sh
+# The command when memory runs out, at each of its allocations in turn: it ends as it does
+# with memory, or it says so and its status tells.
+. "$(dirname "$0")/command_checks.sh"
+
+cat >failing.c <<'PROGRAM'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t);
+void *__libc_realloc(void *, size_t);
+static long count, fails;
+static int is_command(void) {
+  return strcmp(program_invocation_short_name, "ode-mlcp") == 0;
+}
+__attribute__((constructor)) static void begin(void) {
+  const char *which = getenv("TEST_FAILS");
+  fails = which != NULL && is_command() ? atol(which) : 0;
+  count = 0;
+}
+__attribute__((destructor)) static void end(void) {
+  const char *path = getenv("TEST_COUNTS");
+  FILE *file = path != NULL && is_command() ? fopen(path, "w") : NULL;
+  if (file != NULL) fprintf(file, "%ld\n", count);
+}
+static int has(void) {
+  if (__sync_add_and_fetch(&count, 1) != fails) return 1;
+  errno = ENOMEM;
+  return 0;
+}
+void *malloc(size_t n) { return has() ? __libc_malloc(n) : NULL; }
+void *calloc(size_t n, size_t m) { return has() ? __libc_calloc(n, m) : NULL; }
+void *realloc(void *p, size_t n) { return has() ? __libc_realloc(p, n) : NULL; }
+PROGRAM
+# a sanitizer's allocator is its own
+if grep -q __asan_init "$command" || grep -q __tsan_init "$command" ||
+  ! $compiler -w -shared -fPIC failing.c -o failing.so; then
+  echo "no allocator that fails"
+  exit 77
+fi
+# in place of gnuplot
+mkdir tools
+printf '#!/bin/sh\nexec cat >/dev/null\n' >tools/gnuplot
+chmod +x tools/gnuplot
+
+# what differs from run to run
+without_times() {
+  grep -v -e microseconds -e ' us an LCP' -e '"seconds"' -e ', [0-9.]* s$' "$1"
+}
+# runs_short WHAT RESULT ARG..: RESULT is what the command writes
+runs_short() {
+  what=$1 result=$2
+  shift 2
+  rm -rf "$result" with
+  PATH=$work/tools:$PATH LD_PRELOAD=$work/failing.so TEST_COUNTS=count \
+    "$command" "$@" >told 2>err </dev/null
+  mv "$result" with
+  without_times told >told_with
+  n=$(cat count)
+  fails=0
+  while [ $fails -lt "$n" ]; do
+    fails=$((fails + 1)) why=
+    rm -rf "$result"
+    status=0
+    PATH=$work/tools:$PATH LD_PRELOAD=$work/failing.so TEST_FAILS=$fails \
+      "$command" "$@" >told 2>err </dev/null || status=$?
+    if [ $status -eq 0 ] && [ ! -s err ]; then
+      without_times told | cmp -s - told_with || why="other words"
+      diff -rq "$result" with >/dev/null || why="another result"
+    elif [ $status -gt 2 ]; then
+      why="status $status"
+    else
+      grep -q -i -e memory -e 'too large' err || why="why is not said"
+    fi
+    [ -z "$why" ] || break
+  done
+  check "$what: allocation $fails of $n: $why" [ -z "$why" ]
+  check "$what: there are allocations" [ "$n" -gt 2 ]
+}
+
+mkdir beam
+# array FILE ROWS COLUMNS NUMBER..: by columns
+array() {
+  file=$1
+  printf '%%%%MatrixMarket matrix array real general\n%s %s\n' "$2" "$3" >"$file"
+  shift 3
+  printf '%s\n' "$@" >>"$file"
+}
+array beam/M.mtx 3 3 2 0 0 0 2 0 0 0 0.2
+array beam/Jn.mtx 2 3 0 0 1 1 -0.5 0.5
+array beam/Jt.mtx 2 3 1 1 0 0 1 1
+array beam/mu.mtx 2 1 0.5 0.5
+array beam/v.mtx 3 1 2 -0.5 1
+printf 'ground -1 0 1 0\nbody -0.5 0 0.5 0 0.5 1 -0.5 1\n' >beam/sketch.txt
+runs_short "a set" set.csv impact beam --samples 9 --json --csv set.csv
+runs_short "a set in words" ways.csv impact beam --samples 9 --csv-ways ways.csv
+runs_short "a file of a set" part impact beam --samples 9 --reduce part
+"$command" impact beam --samples 9 --range 0:5 --reduce one >/dev/null
+"$command" impact beam --samples 9 --range 5:9 --reduce other >/dev/null
+runs_short "merged files" both impact --merge one other --reduce both
+# a picture is written by gnuplot: here there is none, but the outcomes
+runs_short "a picture" set.csv impact beam --samples 9 --csv set.csv --plot set.svg
+
+array M.mtx 2 2 2 1 1 2
+array q.mtx 2 1 -5 -6
+for solver in fast lemke; do
+  runs_short "a problem, $solver" z.mtx solve M.mtx q.mtx --solver $solver \
+    --output z.mtx
+done
+"$command" run --dump problems --dump-when all -- "$program" world touch 1 \
+  >/dev/null 2>&1
+set -- problems/*
+runs_short "a step's problem" z.mtx solve "$1" --output z.mtx
+
+"$command" compare --output recorded --no-repeat --steppers step,ah -- \
+  "$build/tests/recorded_program" slide >/dev/null 2>&1
+runs_short "a comparison" report compare --output report --from recorded
+
+finish
