@@ -288,5 +288,13 @@ mv prefix "a prefix"
 status=0
 "$work/a prefix/bin/ode-mlcp" run -- env >out 2>err </dev/null || status=$?
 check_refusal "a folder with a space" "the loader takes no path with a space"
+# compare runs the program from a process of its own, which must end there, too
+status=0
+"$work/a prefix/bin/ode-mlcp" compare --output report --no-repeat --steppers step,ah -- \
+  sh -c 'touch started' >out 2>err </dev/null || status=$?
+check "a folder with a space, compare: status 1" status_is 1
+check "a folder with a space, compare: it does not start" [ ! -e started ]
+check "a folder with a space, compare: said" \
+  grep -q "the loader takes no path with a space" report/data/step.out report/data/ah.out
 
 finish
