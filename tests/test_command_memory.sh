@@ -1,6 +1,6 @@
 #!/bin/sh
 # The command when memory runs out, at each of its allocations in turn: it ends as it does
-# with memory, or it says so and its status tells.
+# with memory, or it says so and its status tells. However it ends, all is freed.
 . "$(dirname "$0")/command_checks.sh"
 
 cat >failing.c <<'PROGRAM'
@@ -11,7 +11,8 @@ cat >failing.c <<'PROGRAM'
 #include <string.h>
 void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
-static long count, fails;
+void __libc_free(void *);
+static long count, fails, live; // allocations, the one to fail, those not freed
 static int is_command(void) {
   return strcmp(program_invocation_short_name, "ode-mlcp") == 0;
 }
@@ -23,16 +24,26 @@ __attribute__((constructor)) static void begin(void) {
 __attribute__((destructor)) static void end(void) {
   const char *path = getenv("TEST_COUNTS");
   FILE *file = path != NULL && is_command() ? fopen(path, "w") : NULL;
-  if (file != NULL) fprintf(file, "%ld\n", count);
+  long at_end = live - (file != NULL); // the file itself is one
+  if (file != NULL) fprintf(file, "%ld %ld\n", count, at_end);
 }
-static int has(void) {
-  if (__sync_add_and_fetch(&count, 1) != fails) return 1;
+static int has(int blocks) {
+  if (__sync_add_and_fetch(&count, 1) != fails) {
+    __sync_add_and_fetch(&live, blocks);
+    return 1;
+  }
   errno = ENOMEM;
   return 0;
 }
-void *malloc(size_t n) { return has() ? __libc_malloc(n) : NULL; }
-void *calloc(size_t n, size_t m) { return has() ? __libc_calloc(n, m) : NULL; }
-void *realloc(void *p, size_t n) { return has() ? __libc_realloc(p, n) : NULL; }
+void *malloc(size_t n) { return has(1) ? __libc_malloc(n) : NULL; }
+void *calloc(size_t n, size_t m) { return has(1) ? __libc_calloc(n, m) : NULL; }
+void *realloc(void *p, size_t n) {
+  return has(p == NULL) ? __libc_realloc(p, n) : NULL;
+}
+void free(void *p) {
+  __sync_sub_and_fetch(&live, p != NULL);
+  __libc_free(p);
+}
 PROGRAM
 # a sanitizer's allocator is its own
 if grep -q __asan_init "$command" || grep -q __tsan_init "$command" ||
@@ -49,6 +60,10 @@ chmod +x tools/gnuplot
 without_times() {
   grep -v -e microseconds -e ' us an LCP' -e '"seconds"' -e ', [0-9.]* s$' "$1"
 }
+# At its end the command has what libraries keep and, of its own, a list of its arguments.
+LD_PRELOAD=$work/failing.so TEST_COUNTS=count "$command" --help >told </dev/null
+read -r ignored kept <count
+kept=$((kept + 1))
 # runs_short WHAT RESULT ARG..: RESULT is what the command writes
 runs_short() {
   what=$1 result=$2
@@ -58,14 +73,15 @@ runs_short() {
     "$command" "$@" >told 2>err </dev/null
   mv "$result" with
   without_times told >told_with
-  n=$(cat count)
+  read -r n live <count
+  check "$what: all is freed" [ "$live" -le "$kept" ]
   fails=0
   while [ $fails -lt "$n" ]; do
     fails=$((fails + 1)) why=
     rm -rf "$result"
     status=0
     PATH=$work/tools:$PATH LD_PRELOAD=$work/failing.so TEST_FAILS=$fails \
-      "$command" "$@" >told 2>err </dev/null || status=$?
+      TEST_COUNTS=count "$command" "$@" >told 2>err </dev/null || status=$?
     if [ $status -eq 0 ] && [ ! -s err ]; then
       without_times told | cmp -s - told_with || why="other words"
       diff -rq "$result" with >/dev/null || why="another result"
@@ -74,6 +90,8 @@ runs_short() {
     else
       grep -q -i -e memory -e 'too large' err || why="why is not said"
     fi
+    read -r ignored live <count
+    [ "$live" -le "$kept" ] || why="$live blocks are not freed"
     [ -z "$why" ] || break
   done
   check "$what: allocation $fails of $n: $why" [ -z "$why" ]
@@ -94,14 +112,14 @@ array beam/Jt.mtx 2 3 1 1 0 0 1 1
 array beam/mu.mtx 2 1 0.5 0.5
 array beam/v.mtx 3 1 2 -0.5 1
 printf 'ground -1 0 1 0\nbody -0.5 0 0.5 0 0.5 1 -0.5 1\n' >beam/sketch.txt
-runs_short "a set" set.csv impact beam --samples 9 --json --csv set.csv
-runs_short "a set in words" ways.csv impact beam --samples 9 --csv-ways ways.csv
-runs_short "a file of a set" part impact beam --samples 9 --reduce part
-"$command" impact beam --samples 9 --range 0:5 --reduce one >/dev/null
-"$command" impact beam --samples 9 --range 5:9 --reduce other >/dev/null
+runs_short "a set" set.csv impact beam --threads 1 --samples 9 --json --csv set.csv
+runs_short "a set in words" ways.csv impact beam --threads 1 --samples 9 --csv-ways ways.csv
+runs_short "a file of a set" part impact beam --threads 1 --samples 9 --reduce part
+"$command" impact beam --threads 1 --samples 9 --range 0:5 --reduce one >/dev/null
+"$command" impact beam --threads 1 --samples 9 --range 5:9 --reduce other >/dev/null
 runs_short "merged files" both impact --merge one other --reduce both
 # a picture is written by gnuplot: here there is none, but the outcomes
-runs_short "a picture" set.csv impact beam --samples 9 --csv set.csv --plot set.svg
+runs_short "a picture" set.csv impact beam --threads 1 --samples 9 --csv set.csv --plot set.svg
 
 array M.mtx 2 2 2 1 1 2
 array q.mtx 2 1 -5 -6
@@ -117,5 +135,32 @@ runs_short "a step's problem" z.mtx solve "$1" --output z.mtx
 "$command" compare --output recorded --no-repeat --steppers step,ah -- \
   "$build/tests/recorded_program" slide >/dev/null 2>&1
 runs_short "a comparison" report compare --output report --from recorded
+
+# refused ARG..: all is freed
+refused() {
+  status=0
+  LD_PRELOAD=$work/failing.so TEST_COUNTS=count "$command" "$@" >told 2>err </dev/null ||
+    status=$?
+  read -r n live <count
+  check "refused, $*: status 2" status_is 2
+  check "refused, $*: all is freed" [ "$live" -le "$kept" ]
+}
+echo nonsense >nonsense
+refused impact beam --plot set.gif
+refused impact beam --edges 6
+refused impact beam --plot set.svg --planes vnA:vnC
+refused impact beam --threads 1 --samples 9 --range 5:50 --reduce past
+refused impact beam --samples 8 --reduce one
+refused impact beam/v.mtx
+refused impact --merge one one --reduce both
+refused impact --merge nonsense --reduce both
+refused solve M.mtx nonsense
+refused solve nonsense q.mtx
+refused solve beam
+refused plot nonsense
+refused plot --columns nothing nonsense
+refused compare --output report --from beam
+refused compare --output report --steppers step,step -- true
+refused run -- ./nonsense
 
 finish
