@@ -187,6 +187,70 @@ panels() {
 for name in $names; do
   panels "$name" "[0-9.e-]*" "" "$name" --time 0.02
 done
+# what is said of a run is what its CSV file has, in words and as JSON
+cat >said.py <<'CHECK'
+import csv, json, re, sys
+told = json.load(open('told.json'))
+words = open('told.text').read()
+rows = list(csv.reader(open('told.csv')))
+names, rows = rows[0], [[float(x) for x in row] for row in rows[1:]]
+at = {name: i for i, name in enumerate(names)}
+last, n = rows[-1], len(told['final_position'])
+assert last[3:3 + n] == told['final_position'], last
+assert last[3 + n:3 + n + len(told['final_velocity'])] == told['final_velocity'], last
+assert names[3:3 + n] == told['coordinates'], names
+assert told['steps'] == len(rows) - 1 and told['time'] == last[0]
+assert told['energy_start'] == rows[0][1] and told['energy_end'] == last[1]
+assert told['infeasibility_max'] == max(row[2] for row in rows), told
+near = lambda a, b: abs(float(a) - b) <= 1e-3 * abs(b) + 1e-12
+def found(pattern):
+    match = re.search(pattern, words, re.M)
+    assert match, (pattern, words)
+    return match.groups()
+number = r'(-?[0-9.]+(?:e[-+]?[0-9]+)?)'
+for values, title in (last[3:], 'position'), (last[3 + n:], 'velocity'):
+    line, = found('^final %s (.*)$' % title)
+    pairs = re.findall('([a-z]+[0-9]*) ' + number, line)
+    assert [p[0] for p in pairs] == told['coordinates'][:12], line
+    assert all(near(p[1], x) for p, x in zip(pairs, values)), (line, values)
+start, end = found('^energy %s J at the start, %s J' % (number, number))
+assert near(start, told['energy_start']) and near(end, told['energy_end'])
+most, late = found('^infeasibility %s .* at most, %s in' % (number, number))
+assert near(most, told['infeasibility_max']) and near(late, told['infeasibility_late'])
+worst, unsolved = found('^residual %s at worst, ([0-9]+) unsolved' % number)
+assert near(worst, told['residual_worst']) and int(unsolved) == told['unsolved']
+for name, error in told.get('errors', {}).items():
+    if error is None:
+        assert 'error: %s ' % name not in words, name
+    else:
+        assert near(found('^error: %s %s ' % (re.escape(name), number))[0], error), name
+line = re.search('^events: (.*)$', words, re.M)
+line = line.group(1) if line else ''
+more = re.search(' and ([0-9]+) more$', line)
+assert max(len(told['events']) - 24, 0) == int(more.group(1) if more else 0), line
+events = re.findall(number + ' [a-z]', re.sub(' and .*', '', line))
+assert len(events) == min(24, len(told['events'])), words
+assert all(near(t, e['time']) for t, e in zip(events, told['events']))
+# a note is the last line, and is nowhere else
+lines = words.rstrip('\n').split('\n')
+if 'note' in told:
+    assert told['note'] and lines[-1] == told['note'], told
+else:
+    known = 'scheme|final|energy|infeasibility|residual|error|events'
+    assert all(re.match(known, line) for line in lines[1:]), lines
+open('notes', 'a').write('note\n' if 'note' in told else 'none\n')
+CHECK
+if command -v python3 >/dev/null; then
+  for name in $names; do
+    scene "$name" --time 0.05
+    cp out told.text
+    scene "$name" --time 0.05 --json --csv told.csv
+    cp out told.json
+    check "said of $name" python3 said.py
+  done
+  check "some have a note" grep -q note notes
+  check "some have none" grep -q none notes
+fi
 # outlines up to 2 s; of more than twenty times as much five times as much is drawn
 panels "a second" 1 "" pendulum --time 1
 panels "three" 2 "" pendulum --time 3
