@@ -259,6 +259,7 @@ static void test_all_holds_the_others(void) {
   it->options.max_branches = 2;
   run(it, &all);
   CU_ASSERT(all.n_unfinished > all.n_samples / 2);
+  CU_ASSERT_EQUAL(all.n_failed, 0); // each of their steps has a solution
   CU_ASSERT(all.n_outcomes <= 2 * all.n_samples);
   ode_mlcp_impact_set_release(&all);
   close_example(it);
@@ -291,6 +292,7 @@ static void test_nothing_unfinished_is_an_outcome(void) {
   it->options.h = 0.1;
   run(it, &set);
   CU_ASSERT(set.n_unfinished > set.n_samples * 9 / 10);
+  CU_ASSERT_EQUAL(set.n_failed, 0);
   CU_ASSERT_EQUAL(set.n_outcomes, set.n_samples - set.n_unfinished);
   CU_ASSERT_EQUAL(set.n_lcps, set.n_samples);
   ode_mlcp_impact_set_release(&set);
