@@ -426,6 +426,39 @@ kill -KILL $runner
 wait $runner
 rm -f often* copy seldom*
 
+# how far it is, as a terminal shows it: a line that renews itself, ended before a message
+if command -v python3 >/dev/null; then
+  cat >terminal.py <<'CHECK'
+import os, pty, re, signal, sys
+signal.alarm(120)
+child, terminal = pty.fork()
+if child == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+said, asked = b"", False
+line = re.compile(rb"\rimpact: (\d+) of (\d+) samples \((\d+) %\), about (\d+) s left")
+while True:
+    try:
+        part = os.read(terminal, 1024)
+    except OSError:
+        break
+    if not part:
+        break
+    said += part
+    if not asked and len(line.findall(said)) >= 2:
+        os.kill(child, signal.SIGINT)
+        asked = True
+os.waitpid(child, 0)
+told = [[int(x) for x in found] for found in line.findall(said)]
+assert told[0][0] < told[1][0] and all(n[1] == 10**12 for n in told), said
+assert all(n[2] == round(100 * n[0] / n[1]) for n in told), told
+after = said[[m.end() for m in line.finditer(said)][-1]:]
+assert re.match(rb" *\r\node-mlcp impact: interrupted", after), said
+CHECK
+  check "a terminal sees how far it is" python3 terminal.py "$command" impact \
+    compass-gait --samples 1000000000000 --threads 1 --reduce far
+  rm -f far
+fi
+
 # a third of the workers is killed and started again
 impact compass-gait --samples 90000 --reduce gait
 workers=
