@@ -311,6 +311,14 @@ matrix plate/v.mtx 3 1 900 -700 -1000
 # 2 K = 4.6 MJ; 1.01/2 kg^-1, and of both tangents 1
 told_as "a plate" 1524.139 2144.761 plate --samples 200
 
+# the options are in the head of a CSV file, edges of polygons where they are other than 4
+impact plate --samples 3 --seed 7 --steps 20 --select first --caps ends --csv head.csv
+check "a head: options" grep -q '^# seed 7 samples 3 .* steps 20 .* select first .* caps ends' \
+  head.csv
+check "a head: no edges" sh -c '! grep -q "^#.* edges" head.csv'
+impact plate --samples 3 --edges 6 --csv head.csv
+check "a head: edges" grep -q '^#.* edges 6' head.csv
+
 # ---- friction without limit ----
 
 mkdir rod

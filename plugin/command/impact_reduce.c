@@ -364,8 +364,6 @@ bool impact_reduction_add(impact_reduction *it, const ode_mlcp_impact_set *set,
   size_t n = (size_t)it->n_rows;
   uint64_t branch = 0;
   double *rows = &it->rows[(size_t)it->head.most_kept * n]; // the spare place
-  double own[MOST_PLANES * 4];
-  if (n <= sizeof own / sizeof *own) rows = own;
   for (uint64_t k = 0; k < set->n_outcomes; k++) {
     branch = k > 0 && set->sample[k] == set->sample[k - 1] ? branch + 1 : 0;
     for (size_t i = 0; i < n; i++) {
