@@ -262,6 +262,13 @@ static void test_all_holds_the_others(void) {
   CU_ASSERT_EQUAL(all.n_failed, 0); // each of their steps has a solution
   CU_ASSERT(all.n_outcomes <= 2 * all.n_samples);
   ode_mlcp_impact_set_release(&all);
+
+  // more samples than are drawn before their outcomes are put together
+  it->options.samples = 3000;
+  run(it, &all);
+  CU_ASSERT_EQUAL(all.n_samples, 3000);
+  CU_ASSERT(all.n_outcomes > 0 && all.sample[all.n_outcomes - 1] > 2900);
+  ode_mlcp_impact_set_release(&all);
   close_example(it);
 }
 
