@@ -324,12 +324,20 @@ check "curves that stay what they are: nothing to say" err_is_empty
 if command -v python3 >/dev/null; then
   cat >page.py <<'CHECK'
 import base64, gzip, json, math, re, struct, sys
-page = open('slide/report.html').read()
-words = re.findall('[A-Za-z0-9+/=]+', page)
-data = gzip.decompress(base64.b64decode(max(words, key=len)))
-length, = struct.unpack_from('<I', data)
-text = json.loads(data[4:4 + length])
-arrays = data[(4 + length + 7) // 8 * 8:]
+
+def read(name):
+    page = open(name + '/report.html').read()
+    words = re.findall('[A-Za-z0-9+/=]+', page)
+    data = gzip.decompress(base64.b64decode(max(words, key=len)))
+    length, = struct.unpack_from('<I', data)
+    return json.loads(data[4:4 + length]), data[(4 + length + 7) // 8 * 8:]
+
+# each move of the ground: a time, a place, a turn
+for run in read('ground')[0]['runs']:
+    moves = [s['moves'] for s in run['shapes'] if s['body'] == 0]
+    assert len(moves) == 1 and len(moves[0]) == 18, moves
+    assert all([len(move), len(move[1]), len(move[2])] == [3, 3, 4] for move in moves[0])
+text, arrays = read('slide')
 frames, quantum = text['frames'], text['quantum']
 
 def numbers(at, count, n_bytes):
