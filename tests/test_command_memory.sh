@@ -134,7 +134,7 @@ runs_short "a step's problem" z.mtx solve "$1" --output z.mtx
 
 "$command" compare --output recorded --no-repeat --steppers step,ah -- \
   "$build/tests/recorded_program" slide >/dev/null 2>&1
-runs_short "a comparison" report compare --output report --from recorded
+runs_short "a comparison" report compare --output report --json --from recorded
 
 # refused ARG..: all is freed
 refused() {

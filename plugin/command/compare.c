@@ -636,9 +636,12 @@ static int write_report(const comparison *c, const request *request,
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s/report.json", folder);
   FILE *file = fopen(path, "r");
-  for (int letter; file != NULL && (letter = fgetc(file)) != EOF;)
-    putchar(letter);
-  if (file != NULL) fclose(file);
+  if (file == NULL) {
+    complain("cannot read '%s': %s", path, strerror(errno));
+    return COMMAND_FELL_SHORT;
+  }
+  for (int letter; (letter = fgetc(file)) != EOF;) putchar(letter);
+  fclose(file);
   return status;
 }
 
