@@ -379,11 +379,32 @@ check "a program that closes stderr: said" err_has 'ls never stepped'
 run --stats s.json "$program"
 check "never stepped: no statistics" [ ! -e s.json ]
 
+# a library of the user's that wraps what the program calls is no second one
+cat >wraps.c <<'LIBRARY'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <ode/ode.h>
+dWorldID dWorldCreate(void) {
+  return ((dWorldID(*)(void))dlsym(RTLD_NEXT, "dWorldCreate"))();
+}
+dBodyID dBodyCreate(dWorldID world) {
+  return ((dBodyID(*)(dWorldID))dlsym(RTLD_NEXT, "dBodyCreate"))(world);
+}
+int dWorldStep(dWorldID world, dReal h) {
+  return ((int (*)(dWorldID, dReal))dlsym(RTLD_NEXT, "dWorldStep"))(world, h);
+}
+LIBRARY
+if $compiler -w -shared -fPIC wraps.c -o wraps.so -I"$build/host/include"; then
+  LD_PRELOAD=$work/wraps.so run "$program" step 2
+  check "what wraps ODE: status" status_is 0
+  check "what wraps ODE: nothing to say" err_is_empty
+fi
+
 # a library that has ODE in itself, with names of its own version
 cat >own_ode.c <<'LIBRARY'
 int dWorldStep(void *world, double h) { return world != 0 && h > 0; }
 void *dWorldCreate(void) { return 0; }
-void *dBodyCreate(void *world) { return world; }
+double dWorldGetERP(void *world) { return world != 0; }
 LIBRARY
 $compiler -shared -fPIC own_ode.c -o engine.so
 run "$program" step 2 dlopen "$work/engine.so"

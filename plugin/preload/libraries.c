@@ -96,8 +96,9 @@ static bool defines(const symbol_table *table, const char *name) {
   return table->sysv_hash != NULL && defines_by_sysv_hash(table, name);
 }
 
+/* What nothing wraps beside what programs call. */
 static bool defines_ode(const symbol_table *table) {
-  return defines(table, "dWorldStep") && defines(table, "dBodyCreate");
+  return defines(table, "dWorldStep") && defines(table, "dWorldGetERP");
 }
 
 /* True if `address` lies in one of the object's segments. */
@@ -121,7 +122,7 @@ static int notice_other_ode(struct dl_phdr_info *object, size_t size,
   if (name == NULL || *name == '\0') return 0;
   symbol_table table = read_symbol_table(object);
   if (!defines_ode(&table)) return 0;
-  if (holds(object, (const void *)dBodyCreate)) return 0;
+  if (holds(object, (const void *)dSetStepperWorldCreatedFunction)) return 0;
   *(const char **)found = name;
   return 1;
 }
@@ -168,7 +169,7 @@ static bool tells_of_ode(const char *bytes, size_t size) {
 static int notice_hidden_ode(struct dl_phdr_info *object, size_t size,
                              void *found) {
   (void)size;
-  if (holds(object, (const void *)dBodyCreate) ||
+  if (holds(object, (const void *)dSetStepperWorldCreatedFunction) ||
       holds(object, (const void *)libraries_hidden_ode))
     return 0;
   for (int k = 0; k < object->dlpi_phnum; k++) {
