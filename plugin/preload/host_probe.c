@@ -74,9 +74,9 @@ static const char *read_line(char *line, const char **file) {
     *arrow = '\0';
     *file = arrow + strlen(" => ");
   }
-  const char *slash = strrchr(name, '/');
-  if (slash != NULL) name += slash + 1 - name;
-  return ode_file_has_name(name) ? name : NULL;
+  const char *slash = strrchr(name, '/'),
+             *last = slash != NULL ? slash + 1 : name;
+  return ode_file_has_name(last) ? last : NULL;
 }
 
 /* The first ODE library of a listing, those that are preloaded first; false where there

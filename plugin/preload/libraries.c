@@ -25,15 +25,6 @@ typedef struct symbol_table {
   const uint32_t *sysv_hash;
 } symbol_table;
 
-/* The first segment of a type, where it lies in memory, or NULL. */
-static const void *find_segment(const struct dl_phdr_info *object,
-                                ElfW(Word) type) {
-  for (int k = 0; k < object->dlpi_phnum; k++)
-    if (object->dlpi_phdr[k].p_type == type)
-      return (const void *)(object->dlpi_addr + object->dlpi_phdr[k].p_vaddr);
-  return NULL;
-}
-
 static symbol_table read_dynamic(const ElfW(Dyn) * entry, ElfW(Addr) start) {
   symbol_table table = {NULL, NULL, NULL, NULL};
 
@@ -50,7 +41,7 @@ static symbol_table read_dynamic(const ElfW(Dyn) * entry, ElfW(Addr) start) {
 }
 
 static symbol_table read_symbol_table(const struct dl_phdr_info *object) {
-  return read_dynamic(find_segment(object, PT_DYNAMIC), object->dlpi_addr);
+  return read_dynamic(object_segment(object, PT_DYNAMIC), object->dlpi_addr);
 }
 
 static bool is_definition(const symbol_table *table, uint32_t index,
@@ -192,8 +183,6 @@ const char *libraries_hidden_ode(void) {
   return found;
 }
 
-/* True if the object was linked with a library whose name begins libode.so or
- * libode-. */
 typedef struct need {
   bool found;
   const char *loader;
@@ -205,7 +194,7 @@ static int notice_need(struct dl_phdr_info *object, size_t size, void *place) {
 
   // the program itself comes first
   if (noticed->loader == NULL)
-    noticed->loader = find_segment(object, PT_INTERP);
+    noticed->loader = object_segment(object, PT_INTERP);
   // this module and its library are not the program's
   if (!holds(object, (const void *)libraries_need_ode) &&
       !holds(object, (const void *)ode_mlcp_attach_new_worlds))

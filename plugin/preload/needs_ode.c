@@ -6,15 +6,15 @@
 
 #include "preload/ode_file.h"
 
-static const ElfW(Dyn) * find_dynamic(const struct dl_phdr_info *object) {
+const void *object_segment(const struct dl_phdr_info *object, ElfW(Word) type) {
   for (int k = 0; k < object->dlpi_phnum; k++)
-    if (object->dlpi_phdr[k].p_type == PT_DYNAMIC)
+    if (object->dlpi_phdr[k].p_type == type)
       return (const void *)(object->dlpi_addr + object->dlpi_phdr[k].p_vaddr);
   return NULL;
 }
 
 bool needs_ode(const struct dl_phdr_info *object) {
-  const ElfW(Dyn) *dynamic = find_dynamic(object), *entry;
+  const ElfW(Dyn) *dynamic = object_segment(object, PT_DYNAMIC), *entry;
   const char *strings = NULL;
   if (dynamic == NULL) return false;
   for (entry = dynamic; entry->d_tag != DT_NULL; entry++) {

@@ -75,10 +75,8 @@ static int look_at(struct dl_phdr_info *object, size_t size, void *place) {
   objects *seen = place;
   (void)size;
   seen->loads = object->dlpi_adds;
-  for (int k = 0; k < object->dlpi_phnum && seen->count == 0; k++)
-    if (object->dlpi_phdr[k].p_type == PT_INTERP)
-      seen->loader =
-          (const void *)(object->dlpi_addr + object->dlpi_phdr[k].p_vaddr);
+  // the program itself comes first
+  if (seen->count == 0) seen->loader = object_segment(object, PT_INTERP);
   if (seen->found < 0 && seen->count >= seen->from && needs_ode(object)) {
     seen->found = seen->count;
     seen->path[0] = '\0';
