@@ -52,9 +52,16 @@ wait_for() {
   done
 }
 
+# the host's precision, and the one that it is not in
+precision=$(sed -n 's/^HOST_PRECISION = //p' "$build/Makefile")
+case $precision in
+  double) other=single ;;
+  *) other=double ;;
+esac
+
 # of_host BOUND SIZE: on a host of single precision 32 roundings of numbers of this
 # size, where that is more (tests/host_rounding.h)
-grep -q '^HOST_PRECISION = single' "$build/Makefile" && rounding=1.2e-7 || rounding=0
+[ "$precision" = single ] && rounding=1.2e-7 || rounding=0
 of_host() {
   awk -v bound="$1" -v size="$2" -v rounding=$rounding '
     BEGIN { few = 32 * rounding * size; print (few > bound ? few : bound) }'
@@ -63,6 +70,24 @@ of_host() {
 # left_out_in_single WHY: true on such a host, and says so
 left_out_in_single() {
   [ "$rounding" != 0 ] && echo "left out in single precision: $1"
+}
+
+# array FILE ROWS COLUMNS NUMBER..: a MatrixMarket file, column after column
+array() {
+  file=$1
+  printf '%%%%MatrixMarket matrix array real general\n%s %s\n' "$2" "$3" >"$file"
+  shift 3
+  printf '%s\n' "$@" >>"$file"
+}
+
+# make_beam FOLDER: the problem of a beam that lands on its two ends
+make_beam() {
+  mkdir "$1"
+  array "$1/M.mtx" 3 3 2 0 0 0 2 0 0 0 0.2
+  array "$1/Jn.mtx" 2 3 0 0 1 1 -0.5 0.5
+  array "$1/Jt.mtx" 2 3 1 1 0 0 1 1
+  array "$1/mu.mtx" 2 1 0.5 0.5
+  array "$1/v.mtx" 3 1 2 -0.5 1
 }
 
 n_lines() { [ "$(wc -l <"$2")" -eq "$1" ]; }

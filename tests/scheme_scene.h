@@ -40,6 +40,18 @@ static inline dBodyID add_ball(scene *s, double x, double y) {
   return body;
 }
 
+/* A square slab that lies on y = 0. */
+static inline dBodyID add_slab(scene *s, double mass, double side,
+                               double height, double x) {
+  dBodyID body = dBodyCreate(s->world);
+  dMass slab;
+  dMassSetBoxTotal(&slab, mass, side, height, side);
+  dBodySetMass(body, &slab);
+  dBodySetPosition(body, x, height / 2, 0);
+  dGeomSetBody(dCreateBox(s->space, side, height, side), body);
+  return body;
+}
+
 /* A massless rod from a body's centre to another's, or to the origin. */
 static inline void add_rod(scene *s, dBodyID body, dBodyID other) {
   dJointID rod = dJointCreateDBall(s->world, 0);

@@ -14,20 +14,13 @@ refused() {
 
 # ---- a collision of one's own: a plate on three feet, two tangents ----
 
-# array ROWS COLUMNS NUMBER..: by columns
-array() {
-  echo '%%MatrixMarket matrix array real general'
-  echo "$1 $2"
-  shift 2
-  printf '%s\n' "$@"
-}
 mkdir plate
-array 3 3 2 0 0 0 2 0 0 0 2 >plate/M.mtx
+array plate/M.mtx 3 3 2 0 0 0 2 0 0 0 2
 # normals along z with a little slip each, so that no tangent is idle
-array 3 3 0.1 0 -0.1 0 0.1 0 1 1 1 >plate/Jn.mtx
-array 6 3 1 0 1 0 1 0 0 1 0 1 0 1 0 0 0 0 0 0 >plate/Jt.mtx
-array 3 1 0.5 0.5 0.5 >plate/mu.mtx
-array 3 1 300 100 -1000 >plate/v.mtx
+array plate/Jn.mtx 3 3 0.1 0 -0.1 0 0.1 0 1 1 1
+array plate/Jt.mtx 6 3 1 0 1 0 1 0 0 1 0 1 0 1 0 0 0 0 0 0
+array plate/mu.mtx 3 1 0.5 0.5 0.5
+array plate/v.mtx 3 1 300 100 -1000
 
 refused "no kind of picture" "'a.gif' ends with none of" plate --plot a.gif
 refused "no such velocity" "'vtA:vnA' is no plane" plate --plot a.png \
@@ -88,11 +81,11 @@ points() {
 bar() {
   mkdir -p bar
   inertia=$(awk -v l="$1" -v m="$2" 'BEGIN { print m * l * l / 1000 }')
-  array 3 3 $2 0 0 0 $2 0 0 0 $inertia >bar/M.mtx
-  array 2 3 0 0 1 1 -$1 $1 >bar/Jn.mtx
-  array 2 3 1 1 0 0 0 0 >bar/Jt.mtx
-  array 2 1 0 0 >bar/mu.mtx
-  array 3 1 0 -$3 0 >bar/v.mtx
+  array bar/M.mtx 3 3 $2 0 0 0 $2 0 0 0 $inertia
+  array bar/Jn.mtx 2 3 0 0 1 1 -$1 $1
+  array bar/Jt.mtx 2 3 1 1 0 0 0 0
+  array bar/mu.mtx 2 1 0 0
+  array bar/v.mtx 3 1 0 -$3 0
 }
 
 for case in "1 1 1" "0.02 30 40" "70 0.5 0.001"; do
@@ -130,12 +123,7 @@ check "outcomes alone: the ends of both" [ "$(wc -l <drawn)" = 2 ]
 
 # ---- the picture of a set, all of it ----
 
-mkdir beam
-array 3 3 2 0 0 0 2 0 0 0 0.2 >beam/M.mtx
-array 2 3 0 0 1 1 -0.5 0.5 >beam/Jn.mtx
-array 2 3 1 1 0 0 1 1 >beam/Jt.mtx
-array 2 1 0.5 0.5 >beam/mu.mtx
-array 3 1 2 -0.5 1 >beam/v.mtx
+make_beam beam
 cat >beam/sketch.txt <<'SKETCH'
 ground -1 0 1 0 # floor
 body -0.5 0 0.5 0 0.5 2 -0.5 2

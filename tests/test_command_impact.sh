@@ -17,13 +17,6 @@ smaller_than() { [ "$(wc -c <"$2")" -lt "$1" ]; }
 
 # ---- what it says of the collision ----
 
-# matrix FILE ROWS COLUMNS NUMBER..: column by column
-matrix() {
-  file=$1
-  printf '%%%%MatrixMarket matrix array real general\n%s %s\n' "$2" "$3" >"$file"
-  shift 3
-  printf '%s\n' "$@" >>"$file"
-}
 # what was printed, on one line
 one_line() {
   tr -s '\n ' ' ' <out
@@ -34,7 +27,7 @@ write_point() {
   mkdir -p point
   while read -r name rows columns numbers; do
     # shellcheck disable=SC2086 # numbers
-    matrix "point/$name.mtx" "$rows" "$columns" $numbers
+    array "point/$name.mtx" "$rows" "$columns" $numbers
   done <<FILES
 M 2 2 $1 0 0 $1
 Jn 1 2 0 1
@@ -293,21 +286,17 @@ told_as() {
     awk -v wn="$wn" -v wt="$wt" -f reduced.awk all.csv out
   rm part
 }
-mkdir beam plate
-matrix beam/M.mtx 3 3 2 0 0 0 2 0 0 0 0.2
-matrix beam/Jn.mtx 2 3 0 0 1 1 -0.5 0.5
-matrix beam/Jt.mtx 2 3 1 1 0 0 1 1
-matrix beam/mu.mtx 2 1 0.5 0.5
-matrix beam/v.mtx 3 1 2 -0.5 1
+make_beam beam
+mkdir plate
 # 2 K = 8.7 J; 1/2 + 1/4/0.2 and 1/2 + 1/0.2 kg^-1
 for select in first random all; do
   told_as "a beam, $select" 3.901922 6.917369 beam --samples 60 --select $select
 done
-matrix plate/M.mtx 3 3 2 0 0 0 2 0 0 0 2
-matrix plate/Jn.mtx 3 3 0.1 0 -0.1 0 0.1 0 1 1 1
-matrix plate/Jt.mtx 6 3 1 0 1 0 1 0 0 1 0 1 0 1 0 0 0 0 0 0
-matrix plate/mu.mtx 3 1 0.5 0.5 0.5
-matrix plate/v.mtx 3 1 900 -700 -1000
+array plate/M.mtx 3 3 2 0 0 0 2 0 0 0 2
+array plate/Jn.mtx 3 3 0.1 0 -0.1 0 0.1 0 1 1 1
+array plate/Jt.mtx 6 3 1 0 1 0 1 0 0 1 0 1 0 1 0 0 0 0 0 0
+array plate/mu.mtx 3 1 0.5 0.5 0.5
+array plate/v.mtx 3 1 900 -700 -1000
 # 2 K = 4.6 MJ; 1.01/2 kg^-1, and of both tangents 1
 told_as "a plate" 1524.139 2144.761 plate --samples 200
 
@@ -322,12 +311,12 @@ check "a head: edges" grep -q '^#.* edges 6' head.csv
 # ---- friction without limit ----
 
 mkdir rod
-matrix rod/M.mtx 3 3 1 0 0 0 1 0 0 0 0.1
-matrix rod/Jn.mtx 2 3 0 0 1 1 -0.5 0.5
-matrix rod/Jt.mtx 2 3 1 1 0 0 0.4 0.4
-matrix rod/v.mtx 3 1 1 -1 0.3
+array rod/M.mtx 3 3 1 0 0 0 1 0 0 0 0.1
+array rod/Jn.mtx 2 3 0 0 1 1 -0.5 0.5
+array rod/Jt.mtx 2 3 1 1 0 0 0.4 0.4
+array rod/v.mtx 3 1 1 -1 0.3
 for mu in 1e300 inf 0.5; do
-  matrix rod/mu.mtx 2 1 $mu $mu
+  array rod/mu.mtx 2 1 $mu $mu
   impact rod --samples 200 --csv $mu.csv
   check "mu $mu: status 0" status_is 0
 done
@@ -336,10 +325,10 @@ grep -v '^#' 1e300.csv >of-1e300
 grep -v '^#' 0.5.csv >of-0.5
 check "inf is friction without limit" cmp -s of-inf of-1e300
 check "0.5 is not" test "$(cmp -s of-inf of-0.5; echo $?)" = 1
-matrix rod/mu.mtx 2 1 nan 0.5
+array rod/mu.mtx 2 1 nan 0.5
 refused "mu nan" "'nan' is not a finite number" rod
-matrix rod/v.mtx 3 1 inf 0 0
-matrix rod/mu.mtx 2 1 1 1
+array rod/v.mtx 3 1 inf 0 0
+array rod/mu.mtx 2 1 1 1
 refused "v inf" "'inf' is not a finite number" rod
 
 # ---- a run goes on from its file ----

@@ -98,19 +98,7 @@ runs_short() {
   check "$what: there are allocations" [ "$n" -gt 2 ]
 }
 
-mkdir beam
-# array FILE ROWS COLUMNS NUMBER..: by columns
-array() {
-  file=$1
-  printf '%%%%MatrixMarket matrix array real general\n%s %s\n' "$2" "$3" >"$file"
-  shift 3
-  printf '%s\n' "$@" >>"$file"
-}
-array beam/M.mtx 3 3 2 0 0 0 2 0 0 0 0.2
-array beam/Jn.mtx 2 3 0 0 1 1 -0.5 0.5
-array beam/Jt.mtx 2 3 1 1 0 0 1 1
-array beam/mu.mtx 2 1 0.5 0.5
-array beam/v.mtx 3 1 2 -0.5 1
+make_beam beam
 printf 'ground -1 0 1 0\nbody -0.5 0 0.5 0 0.5 1 -0.5 1\n' >beam/sketch.txt
 runs_short "a set" set.csv impact beam --threads 1 --samples 9 --json --csv set.csv
 runs_short "a set in words" ways.csv impact beam --threads 1 --samples 9 --csv-ways ways.csv

@@ -98,11 +98,6 @@ fi
 # ---- what cannot be stood in for ----
 
 # a library that says it is in the other precision, and one of another name
-precision=$(sed -n 's/^HOST_PRECISION = //p' "$build/Makefile")
-case $precision in
-  double) other=single number=c_double ;;
-  *) other=double number=c_float ;;
-esac
 cat >other.c <<LIBRARY
 const char *dGetConfiguration(void) { return "ODE ODE_${other}_precision"; }
 LIBRARY
@@ -130,8 +125,6 @@ LD_LIBRARY_PATH=${LD_LIBRARY_PATH#"$work/foreign"}
 LD_LIBRARY_PATH=${LD_LIBRARY_PATH#:}
 
 # a plugin that was made for the other precision, by itself and behind another library
-mkdir foreign
-cp foreign.so foreign/libode.so.8
 echo 'int outer;' >outer.c
 if $compiler -shared -fPIC plugin.c -o plugins/foreign.so \
     -I"$build/host/include" -L"$build/lib" -lode -Wl,-rpath,"$work/foreign" &&
@@ -150,6 +143,7 @@ fi
 # ---- Python ----
 
 if command -v python3 >/dev/null; then
+  [ "$precision" = double ] && number=c_double || number=c_float
   cat >late.py <<PYTHON
 import ctypes, sys
 from ctypes import $number as number
@@ -250,10 +244,14 @@ installed() {
   cp "$build/ode-mlcp" prefix/bin/
   ln -s "$build"/lib/*.so* "$1"
 }
-installed_run() {
-  status=0
-  "$work/prefix/bin/ode-mlcp" run "$@" >out 2>err </dev/null || status=$?
+# of COMMAND ARG..: that one
+of() {
+  built=$command command=$1
+  shift
+  ode_mlcp "$@"
+  command=$built
 }
+installed_run() { of "$work/prefix/bin/ode-mlcp" run "$@"; }
 # what is loaded before a program that another library is loaded before
 loaded_is() {
   preload=$(sed -n 's/^LD_PRELOAD=//p' out)
@@ -287,13 +285,11 @@ installed_run -- env
 check_refusal "no folder of libraries" "cannot find libode.so.8"
 installed "prefix/lib/ode-mlcp"
 mv prefix "a prefix"
-status=0
-"$work/a prefix/bin/ode-mlcp" run -- env >out 2>err </dev/null || status=$?
+of "$work/a prefix/bin/ode-mlcp" run -- env
 check_refusal "a folder with a space" "the loader takes no path with a space"
 # compare runs the program from a process of its own, which must end there, too
-status=0
-"$work/a prefix/bin/ode-mlcp" compare --output report --no-repeat --steppers step,ah -- \
-  sh -c 'touch started' >out 2>err </dev/null || status=$?
+of "$work/a prefix/bin/ode-mlcp" compare --output report --no-repeat --steppers step,ah -- \
+  sh -c 'touch started'
 check "a folder with a space, compare: status 1" status_is 1
 check "a folder with a space, compare: it does not start" [ ! -e started ]
 check "a folder with a space, compare: said" \

@@ -177,11 +177,6 @@ fi
 # ---- hosts ----
 
 # by the command alone: that of the other precision may be in the build folder
-precision=$(sed -n 's/^HOST_PRECISION = //p' "$build/Makefile")
-case $precision in
-  double) other=single ;;
-  *) other=double ;;
-esac
 mkdir alone
 cp "$command" alone/ode-mlcp
 ln -s "$build/lib" alone/lib

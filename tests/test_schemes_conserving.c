@@ -515,12 +515,7 @@ static void test_a_slip_ends_within_a_step(void) {
   s.surface.parameters.mode = dContactApprox1;
   s.surface.parameters.mu = mu;
   dCreatePlane(s.space, 0, 1, 0, 0);
-  dBodyID body = dBodyCreate(s.world);
-  dMass mass;
-  dMassSetBoxTotal(&mass, 2, 1, 0.05, 1);
-  dBodySetMass(body, &mass);
-  dBodySetPosition(body, 0, 0.025, 0);
-  dGeomSetBody(dCreateBox(s.space, 1, 0.05, 1), body);
+  dBodyID body = add_slab(&s, 2, 1, 0.05, 0);
   for (int k = 0; k < 4; k++) {
     ode_mlcp_report report;
     dBodySetLinearVel(body, fast * cos(k), 0, fast * sin(k));

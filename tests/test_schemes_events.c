@@ -87,12 +87,7 @@ static slide run_block(const char *settings, double h, double time) {
   s.surface.parameters.mode = dContactApprox1;
   s.surface.parameters.mu = 0.8;
   dCreatePlane(s.space, 0, 1, 0, 0);
-  dBodyID block = dBodyCreate(s.world);
-  dMass mass;
-  dMassSetBoxTotal(&mass, 1, 1, 0.2, 1);
-  dBodySetMass(block, &mass);
-  dBodySetPosition(block, 3, 0.1, 0);
-  dGeomSetBody(dCreateBox(s.space, 1, 0.2, 1), block);
+  dBodyID block = add_slab(&s, 1, 1, 0.2, 3);
   /* as in the paper it cannot turn */
   dBodySetMaxAngularSpeed(block, 0);
   ode_mlcp_force *force;

@@ -88,6 +88,18 @@ static solver_report solve_checked(fast_workspace *workspace,
   return solve_by(FAST_EVERYTHING, workspace, problem, guess, solution);
 }
 
+/* The status alone; the problem is released. */
+static solver_status solve_and_release(fast_workspace *workspace,
+                                       test_problem *problem) {
+  test_solution solution;
+  solution_init(&solution, &problem->mlcp);
+  solver_status status =
+      solve_checked(workspace, &problem->mlcp, NULL, &solution.mlcp).status;
+  solution_release(&solution);
+  problem_release(problem);
+  return status;
+}
+
 static void set_compliance(test_problem *problem, double compliance) {
   for (int r = 0; r < problem->mlcp.n_rows; r++)
     problem->rows[r].compliance = compliance;
@@ -312,17 +324,11 @@ static void test_heaps(void) {
   int n_left = 0;
   for (unsigned seed = 1; seed <= N_HEAPS; seed++) {
     test_problem problem;
-    test_solution solution;
     problem_init(&problem);
     problem_make_heap(&problem, 2 + (int)(seed % 17), seed,
                       0.1 * (double)(seed % 9), seed % 2 ? 4 : 8);
     set_compliance(&problem, seed % 3 ? 1e-8 : 0);
-    solution_init(&solution, &problem.mlcp);
-    solver_report report =
-        solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
-    n_left += report.status != SOLVER_SOLVED;
-    solution_release(&solution);
-    problem_release(&problem);
+    n_left += solve_and_release(workspace, &problem) != SOLVER_SOLVED;
   }
   printf("  %d of %d heaps left to Lemke\n", n_left, N_HEAPS);
   CU_ASSERT(n_left <= MAY_BE_LEFT);
@@ -348,7 +354,6 @@ static void test_nearly_rigid(void) {
   int n_left = 0;
   for (int k = 0; k < N_WALLS; k++) {
     test_problem problem;
-    test_solution solution;
     problem_init(&problem);
     problem_make_wall(&problem, 1 + k % 2, 0.8, 4);
     for (int r = 0; r < problem.mlcp.n_rows; r++) {
@@ -356,12 +361,7 @@ static void test_nearly_rigid(void) {
           (k % 2 ? 5e-12 : 5e-11) * mlcp_row_diagonal(&problem.mlcp, r);
       problem.rows[r].bias += 1e-10 * sin(1.7 * r + k);
     }
-    solution_init(&solution, &problem.mlcp);
-    n_left +=
-        solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp).status !=
-        SOLVER_SOLVED;
-    solution_release(&solution);
-    problem_release(&problem);
+    n_left += solve_and_release(workspace, &problem) != SOLVER_SOLVED;
   }
   printf("  %d of %d walls left to Lemke\n", n_left, N_WALLS);
   CU_ASSERT(n_left <= MAY_BE_LEFT);
@@ -376,15 +376,9 @@ static void test_turning_points(void) {
   int n_solved = 0;
   for (unsigned seed = 0; seed < HEAPS; seed++) {
     test_problem problem;
-    test_solution solution;
     make_slow_heap(&problem, 30, seed, 2);
     set_compliance(&problem, 1e-8);
-    solution_init(&solution, &problem.mlcp);
-    n_solved +=
-        solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp).status ==
-        SOLVER_SOLVED;
-    solution_release(&solution);
-    problem_release(&problem);
+    n_solved += solve_and_release(workspace, &problem) == SOLVER_SOLVED;
   }
   CU_ASSERT(n_solved >= HEAPS - 1);
   fast_workspace_destroy(workspace);
@@ -455,7 +449,6 @@ static void test_bad_guesses(void) {
 /* A mass with a skew part, as gyroscopic terms make it. */
 static void test_unsymmetric_mass(void) {
   test_problem problem;
-  test_solution solution;
   fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
   problem_init(&problem);
   problem_make_wall(&problem, 3, 0.5, 4);
@@ -472,12 +465,7 @@ static void test_unsymmetric_mass(void) {
     inverse[27] = s / det;
     problem.bodies[b].v_free[3] = 0.1 * b;
   }
-  solution_init(&solution, &problem.mlcp);
-  solver_report report =
-      solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
-  CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
-  solution_release(&solution);
-  problem_release(&problem);
+  CU_ASSERT_EQUAL(solve_and_release(workspace, &problem), SOLVER_SOLVED);
   fast_workspace_destroy(workspace);
 }
 
@@ -487,9 +475,7 @@ static void test_full_mass(void) {
   fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
   for (uint64_t seed = 1; seed <= 4; seed++) {
     test_problem problem;
-    test_solution solution;
     test_random random = {seed};
-    problem_init(&problem);
     if (seed % 2 == 0)
       problem_make_wall(&problem, 3, 0.5, 4);
     else
@@ -505,12 +491,7 @@ static void test_full_mass(void) {
         }
       CU_ASSERT(matrix6_invert(problem.bodies[b].inverse_mass, mass));
     }
-    solution_init(&solution, &problem.mlcp);
-    solver_report report =
-        solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
-    CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
-    solution_release(&solution);
-    problem_release(&problem);
+    CU_ASSERT_EQUAL(solve_and_release(workspace, &problem), SOLVER_SOLVED);
   }
   fast_workspace_destroy(workspace);
 }
