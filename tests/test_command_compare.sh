@@ -472,7 +472,7 @@ if $compiler -w odd.c -o odd -I"$build/host/include" -L"$build/lib" -lode 2>err;
   check "one that writes anywhere: a report" [ -s report/report.html ]
   LD_LIBRARY_PATH=$libraries compare --output report --no-repeat --limit 30 \
     --steppers step -- ./odd scrawl
-  # of 50 steps, those that were read by then
+  # of 50 steps; on a busy machine up to four fewer were seen
   check "one that goes on after that: told" \
     out_has '^step: its record breaks off after \(50\|[1-4]\{0,1\}[0-9]\) steps (status 0'
 fi
