@@ -21,7 +21,7 @@
 #include "../tests/impact_lemke.h"
 #include "impacts/impact_sampler.h"
 #include "impacts/philox.h"
-#include "solver/lemke.h"
+#include "lcp/lemke.h"
 
 enum { STEPS_RECORDED = 4096, MOST_ROWS = 10, MOST_CONTACTS = 5 };
 

@@ -16,7 +16,7 @@
 #include "../tests/small_lcps.h"
 #include "bench_clock.h"
 #include "peers.h"
-#include "solver/lcp.h"
+#include "lcp/lcp.h"
 
 #ifndef HAVE_SICONOS
 #define HAVE_SICONOS 0
@@ -104,7 +104,7 @@ static bool is_solved(int n) {
   return dense_componentwise(n, M, q, z) <= 1e-10;
 }
 
-static double by_ours(int n, solver_kind kind, double *pivots) {
+static double by_ours(int n, lcp_method kind, double *pivots) {
   static int start[LARGEST + 1], row[LARGEST * LARGEST];
   static double value[LARGEST * LARGEST];
   const lemke_problem problem = dense_columns(n, M, q, start, row, value);
@@ -123,7 +123,7 @@ static figure measure(const family *family, int n, int kind, double limit) {
     double seconds = 0;
     family->fill(n, M, q);
     if (kind >= 0) {
-      seconds = by_ours(n, (solver_kind)kind, &sum.pivots);
+      seconds = by_ours(n, (lcp_method)kind, &sum.pivots);
     } else {
 #if HAVE_SICONOS
       siconos_lexicographic_lemke(n, M, q, z, &seconds);
@@ -150,8 +150,8 @@ int main(int argc, char **argv) {
   for (size_t f = 0; f < sizeof families / sizeof *families; f++)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
       int n = sizes[s];
-      figure lemke = measure(&families[f], n, SOLVER_LEMKE, limit);
-      figure fast = measure(&families[f], n, SOLVER_FAST, limit);
+      figure lemke = measure(&families[f], n, LCP_LEMKE, limit);
+      figure fast = measure(&families[f], n, LCP_FAST, limit);
       printf("%-16s %4d ", families[f].name, n);
       print_figure(&lemke);
       printf(" %8.1f ", lemke.pivots / lemke.rounds);

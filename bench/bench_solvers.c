@@ -22,7 +22,7 @@
 #include "library.h"
 #include "ode_mlcp.h"
 #include "peers.h"
-#include "solver/lemke.h"
+#include "lcp/lemke.h"
 #include "solver/solver.h"
 
 /* What a run takes its time for. */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "solver/lemke.h"
+#include "lcp/lemke.h"
 
 /** The problem of a row-major n x n matrix, in the caller's arrays: start
  * [n + 1], row and value [n n]. They and q belong to it. */

@@ -8,7 +8,7 @@
 #include "../bench/lcp_form.h"
 #include "dense_lcp.h"
 #include "problems.h"
-#include "solver/lemke.h"
+#include "lcp/lemke.h"
 #include "solver/solver.h"
 
 static double residual_of(const mlcp_problem *problem,

@@ -12,8 +12,8 @@
 #include "solver/fast_pivots.h"
 #include "solver/fast_proximal.h"
 #include "solver/fast_spread.h"
-#include "solver/lcp_scale.h"
-#include "solver/lemke_factor.h"
+#include "lcp/lcp_scale.h"
+#include "lcp/lemke_factor.h"
 #include "solver/solver.h"
 #include "testing.h"
 

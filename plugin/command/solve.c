@@ -12,11 +12,11 @@
 #include "command/solve_input.h"
 #include "common/clock.h"
 #include "mlcp/matrix_market.h"
-#include "solver/lcp.h"
+#include "lcp/lcp.h"
 #include "solver/solver.h"
 
 typedef struct settings {
-  int kind; /* solver_kind */
+  int kind; /* lcp_method, and solver_kind alike */
   double tolerance;
   const char *output, *certificate;
   uint64_t repeat;
@@ -65,7 +65,7 @@ static const char ending[] =
 /* ---- options ---- */
 
 static const char *const solver_words[] = {
-    [SOLVER_FAST] = "fast", [SOLVER_LEMKE] = "lemke", NULL};
+    [LCP_FAST] = "fast", [LCP_LEMKE] = "lemke", NULL};
 
 static bool take_tolerance(const argument *argument, const char *value) {
   return argument_take_positive(argument, value) &&
@@ -134,9 +134,8 @@ static bool solve_lcp(const solve_input *input, const settings *settings,
   lcp_report report = {0};
   for (uint64_t i = 0; i < settings->repeat; i++) {
     double start = seconds_now();
-    report =
-        lcp_solve(problem, (solver_kind)settings->kind, settings->tolerance,
-                  &memory_from_malloc, outcome->z, outcome->y);
+    report = lcp_solve(problem, (lcp_method)settings->kind, settings->tolerance,
+                       &memory_from_malloc, outcome->z, outcome->y);
     seconds[i] = seconds_now() - start;
     if (report.status == LCP_NO_MEMORY) return false;
   }
@@ -295,7 +294,7 @@ static int solve_input_problem(const solve_input *input,
 int command_solve(int argc, char **argv) {
   char message[SOLVE_MESSAGE];
   solve_input input = {0};
-  settings settings = {.kind = SOLVER_FAST, .tolerance = 1e-10, .repeat = 1};
+  settings settings = {.kind = LCP_FAST, .tolerance = 1e-10, .repeat = 1};
 
   int status;
   if (!read_options(argc, argv, &settings, &status)) return status;

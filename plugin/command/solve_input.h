@@ -3,7 +3,7 @@
 #define ODE_MLCP_COMMAND_SOLVE_INPUT_H
 
 #include "mlcp/mlcp_stored.h"
-#include "solver/lemke.h"
+#include "lcp/lemke.h"
 
 enum {
   SOLVE_MESSAGE = 6000,   /* longest message, with its end */

@@ -12,7 +12,7 @@
 #define ODE_MLCP_SOLVER_LEMKE_MLCP_H
 
 #include "mlcp/mlcp.h"
-#include "solver/lemke.h"
+#include "lcp/lemke.h"
 
 typedef struct lemke_mlcp_workspace lemke_mlcp_workspace;
 

@@ -1,4 +1,4 @@
-#include "solver/lemke_factor.h"
+#include "lcp/lemke_factor.h"
 
 #include <klu.h>
 #include <math.h>

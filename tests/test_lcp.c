@@ -7,14 +7,14 @@
 #include "dense_lcp.h"
 #include "failing_memory.h"
 #include "small_lcps.h"
-#include "solver/lcp.h"
+#include "lcp/lcp.h"
 #include "testing.h"
 
 enum { n_large = 400 };
 
 static const double TOLERANCE = 1e-10;
 
-static const solver_kind kinds[] = {SOLVER_FAST, SOLVER_LEMKE};
+static const lcp_method kinds[] = {LCP_FAST, LCP_LEMKE};
 
 /* One at a time. */
 static lemke_problem compressed(int n, const double M[], const double q[]) {
@@ -24,7 +24,7 @@ static lemke_problem compressed(int n, const double M[], const double q[]) {
 }
 
 static lcp_report solve(int n, const double M[], const double q[],
-                        solver_kind kind, double z[]) {
+                        lcp_method kind, double z[]) {
   static double y[n_large];
   lemke_problem problem = compressed(n, M, q);
   return lcp_solve(&problem, kind, TOLERANCE, &memory_from_malloc, z, y);
@@ -134,7 +134,7 @@ static void test_units_do_not_matter(void) {
     fill_semidefinite(n, n, 1, M);
     for (int i = 0; i < n; i++) M[i * n + i] += 0.1;
     fill_random(n, q);
-    CU_ASSERT_EQUAL(solve(n, M, q, SOLVER_LEMKE, z).status, LCP_SOLVED);
+    CU_ASSERT_EQUAL(solve(n, M, q, LCP_LEMKE, z).status, LCP_SOLVED);
 
     double unit[n_most], N[n_most * n_most], r[n_most];
     for (int i = 0; i < n; i++)

@@ -1,4 +1,4 @@
-#include "solver/farkas.h"
+#include "lcp/farkas.h"
 
 #include <float.h>
 #include <math.h>

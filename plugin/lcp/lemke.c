@@ -1,4 +1,4 @@
-#include "solver/lemke.h"
+#include "lcp/lemke.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -6,7 +6,7 @@
 
 #include "common/arena.h"
 #include "common/progress.h"
-#include "solver/lemke_factor.h"
+#include "lcp/lemke_factor.h"
 
 enum {
   /* eta columns on one factorisation: all of them are gone through in every

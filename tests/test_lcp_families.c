@@ -7,20 +7,20 @@
 
 #include "dense_lcp.h"
 #include "small_lcps.h"
-#include "solver/lcp.h"
-#include "solver/lemke_dense.h"
+#include "lcp/lcp.h"
+#include "lcp/lemke_dense.h"
 #include "testing.h"
 
 enum { n_here = 64 };
 
 static const double TOLERANCE = 1e-10;
 
-static const solver_kind kinds[] = {SOLVER_FAST, SOLVER_LEMKE};
+static const lcp_method kinds[] = {LCP_FAST, LCP_LEMKE};
 
 static double y[n_here];
 
 static lcp_report solve(int n, const double M[], const double q[],
-                        solver_kind kind, double z[]) {
+                        lcp_method kind, double z[]) {
   static int start[n_here + 1], row[n_here * n_here];
   static double value[n_here * n_here];
   const lemke_problem problem = dense_columns(n, M, q, start, row, value);
@@ -48,7 +48,7 @@ static bool proves(int n, const double M[], const double q[]) {
 
 /* The status is true of what comes with it, and of the enumeration's count. */
 static lcp_status expect_truth(int n, const double M[], const double q[],
-                               solver_kind kind, bool solvable) {
+                               lcp_method kind, bool solvable) {
   double z[n_here];
   lcp_report report = solve(n, M, q, kind, z);
   if (report.status == LCP_SOLVED)
@@ -331,7 +331,7 @@ static void test_sparse_obstacle(void) {
   start[n] = end;
   const lemke_problem problem = {n, start, row, value, q, NULL, 0};
   lcp_report report =
-      lcp_solve(&problem, SOLVER_FAST, TOLERANCE, &memory_from_malloc, z, NULL);
+      lcp_solve(&problem, LCP_FAST, TOLERANCE, &memory_from_malloc, z, NULL);
   CU_ASSERT_EQUAL(report.status, LCP_SOLVED);
   CU_ASSERT(lcp_componentwise(&problem, z, w, size) <= TOLERANCE);
   int n_raised = 0;

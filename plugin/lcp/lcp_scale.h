@@ -4,11 +4,11 @@
  * w of the original. Lemke's path on it is that of M with the covering vector
  * R^-1 e, which promises the same for every class of matrices; a P-matrix stays
  * one. */
-#ifndef ODE_MLCP_SOLVER_LCP_SCALE_H
-#define ODE_MLCP_SOLVER_LCP_SCALE_H
+#ifndef ODE_MLCP_LCP_LCP_SCALE_H
+#define ODE_MLCP_LCP_LCP_SCALE_H
 
 #include "common/arena.h"
-#include "solver/lemke.h"
+#include "lcp/lemke.h"
 
 /**
  * Choose scales that bring the geometric means of every row's and column's

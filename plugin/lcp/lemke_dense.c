@@ -1,4 +1,4 @@
-#include "solver/lemke_dense.h"
+#include "lcp/lemke_dense.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "solver/lcp_scale.h"
+#include "lcp/lcp_scale.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "solver/lcp.h"
+#include "lcp/lcp.h"
 
 #include <float.h>
 #include <math.h>
@@ -7,10 +7,10 @@
 #include "common/arena.h"
 #include "common/long_sum.h"
 #include "common/minmax.h"
-#include "solver/farkas.h"
-#include "solver/lcp_scale.h"
-#include "solver/lemke_dense.h"
-#include "solver/lemke_factor.h"
+#include "lcp/farkas.h"
+#include "lcp/lcp_scale.h"
+#include "lcp/lemke_dense.h"
+#include "lcp/lemke_factor.h"
 
 enum {
   /* up to here a pivot on a whole tableau costs less than one with factors, */
@@ -732,11 +732,11 @@ static bool find_certificate(solve *s, double certificate[]) {
 /* ---- all of it ---------------------------------------------------------------------- */
 
 /* Method after method until one solves it. */
-static lcp_status run_methods(solve *s, solver_kind kind) {
+static lcp_status run_methods(solve *s, lcp_method method) {
   memset(s->z, 0, sizeof *s->z * (size_t)s->original->n);
   consider(s);
   if (good_enough(s)) return LCP_SOLVED;
-  if (kind == SOLVER_FAST && !pivot_blocks(s)) return LCP_NO_MEMORY;
+  if (method == LCP_FAST && !pivot_blocks(s)) return LCP_NO_MEMORY;
   if (good_enough(s)) return LCP_SOLVED;
   lcp_status tableaus = LCP_INACCURATE;
   int n = s->scaled.n;
@@ -758,7 +758,7 @@ static lcp_status run_methods(solve *s, solver_kind kind) {
   return tableaus == LCP_PIVOT_LIMIT ? tableaus : status;
 }
 
-lcp_report lcp_solve(const lemke_problem *problem, solver_kind kind,
+lcp_report lcp_solve(const lemke_problem *problem, lcp_method method,
                      double tolerance, const memory_source *source, double z[],
                      double y[]) {
   lcp_report report = {.status = LCP_NO_MEMORY,
@@ -775,7 +775,7 @@ lcp_report lcp_solve(const lemke_problem *problem, solver_kind kind,
     return (lcp_report){.status = LCP_SOLVED, .certificate = INFINITY};
   s.factor = lemke_factor_create(source);
   if (s.factor != NULL && take_lcp_arrays(&s) && apply_scale(&s)) {
-    report.status = run_methods(&s, kind);
+    report.status = run_methods(&s, method);
     bool asks = report.status != LCP_SOLVED && report.status != LCP_NO_MEMORY;
     if (asks && !find_certificate(&s, y)) report.status = LCP_NO_MEMORY;
   }

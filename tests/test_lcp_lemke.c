@@ -9,7 +9,7 @@
 #include "dense_lcp.h"
 #include "failing_memory.h"
 #include "small_lcps.h"
-#include "solver/lemke.h"
+#include "lcp/lemke.h"
 
 static lemke_workspace *workspace;
 static lemke_options options;

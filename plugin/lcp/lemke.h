@@ -17,8 +17,8 @@
  * size are broken by the lowest index, or by the highest under
  * LEMKE_TIES_LAST.
  */
-#ifndef ODE_MLCP_SOLVER_LEMKE_H
-#define ODE_MLCP_SOLVER_LEMKE_H
+#ifndef ODE_MLCP_LCP_LEMKE_H
+#define ODE_MLCP_LCP_LEMKE_H
 
 #include <stdbool.h>
 

@@ -8,11 +8,11 @@
  * ray. What is computed in doubles are the numbers that are compared: the running
  * bound on the rounding of every basic value says which count as equal.
  */
-#ifndef ODE_MLCP_SOLVER_LEMKE_DENSE_H
-#define ODE_MLCP_SOLVER_LEMKE_DENSE_H
+#ifndef ODE_MLCP_LCP_LEMKE_DENSE_H
+#define ODE_MLCP_LCP_LEMKE_DENSE_H
 
 #include "common/arena.h"
-#include "solver/lemke.h"
+#include "lcp/lemke.h"
 
 typedef struct lemke_dense_report {
   lemke_status status; /* LEMKE_SOLVED: a complementary basis, nothing verified;

@@ -9,11 +9,15 @@
  * from the nearest basis where few violations are left, else from the start.
  *
  * What no path solves is asked whether M z + q >= 0, z >= 0 alone can be met. */
-#ifndef ODE_MLCP_SOLVER_LCP_H
-#define ODE_MLCP_SOLVER_LCP_H
+#ifndef ODE_MLCP_LCP_LCP_H
+#define ODE_MLCP_LCP_LCP_H
 
-#include "solver/lemke.h"
-#include "solver/solver_options.h"
+#include "lcp/lemke.h"
+
+typedef enum lcp_method {
+  LCP_FAST, /* block pivoting first */
+  LCP_LEMKE /* Lemke's method alone */
+} lcp_method;
 
 typedef enum lcp_status {
   LCP_SOLVED,
@@ -84,7 +88,7 @@ extern const double lcp_certificate_tolerance;
  * @param y          [n] out: the certificate under LCP_INFEASIBLE, else zeros;
  *                   or NULL
  */
-lcp_report lcp_solve(const lemke_problem *problem, solver_kind kind,
+lcp_report lcp_solve(const lemke_problem *problem, lcp_method method,
                      double tolerance, const memory_source *source, double z[],
                      double y[]);
 
