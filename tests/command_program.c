@@ -17,7 +17,9 @@
  *   exit N, _exit N, quick_exit N, abort, fault, raise SIGNAL
  *   ignore SIGNAL, handle SIGNAL   (the handler ends with _exit 17)
  *   wait             print "ready" and sleep until a signal comes
- *   threads N        step a world of its own N times in each of four threads
+ *   worlds M         as many threads, at most 64, for the next word, in place of 4
+ *   threads N        step a world of its own N times in each; exit status 98 if they
+ *                    do not end alike
  *   late N           step N times in an exit handler
  *   fork             go on in a child; the parent returns the child's status
  *   dlopen FILE      load a library as plugins are loaded
@@ -204,25 +206,75 @@ static void lose(int count) {
 
 static void step_late(void) { step(late_steps, 0); }
 
-static void *step_own_world(void *count) {
+static int n_threads = 4;
+
+typedef struct own_world {
+  int n_steps;
+  dJointGroupID contacts;
+  dReal end[3]; /* where its last body is then */
+} own_world;
+
+static void touch_own(void *context, dGeomID one, dGeomID other) {
+  own_world *own = context;
+  dContact points[8];
+
+  if (dAreConnected(dGeomGetBody(one), dGeomGetBody(other))) return;
+  int n = dCollide(one, other, 8, &points[0].geom, sizeof points[0]);
+  for (int k = 0; k < n; k++) {
+    points[k].surface.mode = dContactApprox1;
+    points[k].surface.mu = 0.5;
+    dJointAttach(dJointCreateContact(dBodyGetWorld(dGeomGetBody(one)),
+                                     own->contacts, &points[k]),
+                 dGeomGetBody(one), dGeomGetBody(other));
+  }
+}
+
+/* Two boxes on a hinge fall onto a third that stands, by the host's default
+ * threading. */
+static void *step_own_world(void *context) {
+  own_world *own = context;
   dAllocateODEDataForThread(dAllocateMaskAll);
-  dWorldID own = dWorldCreate();
-  dBodyCreate(own);
-  // the host's default implementation serves one thread only
-  dThreadingImplementationID threading =
-      dThreadingAllocateSelfThreadedImplementation();
-  dWorldSetStepThreadingImplementation(
-      own, dThreadingImplementationGetFunctions(threading), threading);
-  for (int k = 0; k < *(int *)count; k++) dWorldStep(own, 0.01);
+  dWorldID fall = dWorldCreate();
+  dSpaceID room = dSimpleSpaceCreate(0);
+  dBodyID boxes[3];
+  own->contacts = dJointGroupCreate(0);
+  dWorldSetGravity(fall, 0, 0, -9.81);
+  for (int k = 0; k < 3; k++) {
+    boxes[k] = dBodyCreate(fall);
+    dBodySetPosition(boxes[k], 0.3 * (k > 0) + 0.5 * (k > 1), 0,
+                     k == 0 ? 0 : 1);
+    dGeomSetBody(dCreateBox(room, 0.5, 0.5, 0.5), boxes[k]);
+  }
+  dJointAttach(dJointCreateHinge(fall, 0), boxes[1], boxes[2]);
+  dJointAttach(dJointCreateFixed(fall, 0), boxes[0], 0);
+  for (int k = 0; k < own->n_steps; k++) {
+    dSpaceCollide(room, own, touch_own);
+    dWorldStep(fall, 0.01);
+    dJointGroupEmpty(own->contacts);
+  }
+  memcpy(own->end, dBodyGetPosition(boxes[2]), sizeof own->end);
+  dSpaceDestroy(room);
+  dJointGroupDestroy(own->contacts);
+  dWorldDestroy(fall);
+  dCleanupODEAllDataForThread();
   return NULL;
 }
 
 static void step_in_threads(int count) {
-  pthread_t threads[4];
+  pthread_t threads[64];
+  own_world worlds[64];
   dInitODE2(0);
-  for (int k = 0; k < 4; k++)
-    pthread_create(&threads[k], NULL, step_own_world, &count);
-  for (int k = 0; k < 4; k++) pthread_join(threads[k], NULL);
+  for (int k = 0; k < n_threads; k++) {
+    worlds[k] = (own_world){.n_steps = count};
+    pthread_create(&threads[k], NULL, step_own_world, &worlds[k]);
+  }
+  for (int k = 0; k < n_threads; k++) {
+    pthread_join(threads[k], NULL);
+    if (memcmp(worlds[k].end, worlds[0].end, sizeof worlds[0].end) == 0)
+      continue;
+    fprintf(stderr, "world %d goes another way\n", k);
+    exit(98);
+  }
 }
 
 static void end_at_once(int number) {
@@ -282,6 +334,8 @@ static int do_with_number(const char *deed, int value) {
     tower(value);
   else if (strcmp(deed, "entered") == 0)
     enter(value);
+  else if (strcmp(deed, "worlds") == 0)
+    n_threads = value < 64 ? value : 64;
   else if (strcmp(deed, "threads") == 0)
     step_in_threads(value);
   else if (strcmp(deed, "exit") == 0)
