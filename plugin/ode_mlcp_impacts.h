@@ -96,7 +96,7 @@ typedef enum ode_mlcp_impact_caps {
 
 /**
  * A user's own distribution of the caps (eq. I1). Must write n_contacts values
- * > 0 (N s) and depend on its arguments alone, or shards and thread counts
+ * > 0 (N s) and depend on its arguments alone, or ranges and thread counts
  * would change the result; it is called from several threads at once.
  */
 typedef void ode_mlcp_impact_draw(void *context, uint64_t seed, uint64_t sample,
@@ -107,16 +107,15 @@ typedef struct ode_mlcp_impact_options {
   size_t struct_size; /* set by ode_mlcp_impact_default_options; 0 stands for
                          the size in version 0.1 */
   uint64_t seed;
-  uint64_t samples;  /* of the whole set */
-  uint32_t shard;    /* this call does the samples k with k mod n_shards equal
-                         to shard mod n_shards */
-  uint32_t n_shards; /* >= 1 */
-  double h;          /* N s: caps are drawn from [0, h]; 0 stands for 4/3 of the
+  uint64_t samples; /* first .. first + samples - 1: sample k is the same
+                        whatever other samples a call has */
+  uint64_t first;
+  double h;         /* N s: caps are drawn from [0, h]; 0 stands for 4/3 of the
                         largest normal impulse of an island's contacts alone and
                         in a simultaneous impact */
-  int steps;         /* N >= 0: at most N + 1 steps an island, as Alg. 1 */
-  double tolerance;  /* m/s: an impact is over when min Jn v >= -tolerance */
-  double epsilon;    /* N s, for the last step of Alg. 2; 0 stands for h/2 */
+  int steps;        /* N >= 0: at most N + 1 steps an island, as Alg. 1 */
+  double tolerance; /* m/s: an impact is over when min Jn v >= -tolerance */
+  double epsilon;   /* N s, for the last step of Alg. 2; 0 stands for h/2 */
   ode_mlcp_impact_select select;
   ode_mlcp_impact_method method;
   int threads;                /* >= 1; does not change a bit of the result */
@@ -126,13 +125,10 @@ typedef struct ode_mlcp_impact_options {
   /** Asked now and then from the calling thread's workers; non-zero stops the
    *  run. May be NULL. */
   int (*interrupted)(void *context);
-  /** Told now and then how many samples of this shard are done, from one thread
+  /** Told now and then how many samples are done, from one thread
    *  at a time. May be NULL. */
   void (*progress)(void *context, uint64_t done, uint64_t total);
   void *run_context; /* for both */
-  uint64_t first; /* with `count` > 0: only the samples first .. first + count
-                        - 1 of the shard's, by their place in it */
-  uint64_t count; /* 0: all of the shard's */
   ode_mlcp_impact_caps caps;
   int unused; /* 0: the struct ends without padding */
 } ode_mlcp_impact_options;
@@ -141,7 +137,7 @@ ODE_MLCP_API void
 ode_mlcp_impact_default_options_sized(ode_mlcp_impact_options *options,
                                       size_t size);
 
-/** seed 1, samples 2^14, no shards, h 0, steps 10, tolerance 1e-8, select
+/** seed 1, samples 2^14 from 0 on, h 0, steps 10, tolerance 1e-8, select
  *  RANDOM, method AUTOMATIC, one thread. */
 ODE_MLCP_INLINE void
 ode_mlcp_impact_default_options(ode_mlcp_impact_options *options) {
@@ -252,7 +248,7 @@ ODE_MLCP_API ode_mlcp_impact_status ode_mlcp_impact_ways_sized(
     uint64_t n_samples, ode_mlcp_impact_set *set, size_t set_size);
 
 /**
- * The velocities on the way of the first `n_samples` samples of this shard
+ * The velocities on the way of the first `n_samples` samples
  * (the paper's light grey region): before each step and after the last.
  *
  * @param set  out: as for Approximate; `lcps` is the number of LCPs solved up

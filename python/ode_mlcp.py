@@ -38,9 +38,9 @@ import numpy as np
 
 __all__ = [
     "Error", "Run", "Report", "Stepper", "Recording", "Frame", "Shape",
-    "Solution", "ImpactSet", "Reduction", "command", "run", "compare",
+    "Solution", "ImpactSet", "command", "run", "compare",
     "read_report", "read_trace", "read_recording", "read_matrix", "solve",
-    "impact", "read_reduction", "unit_of", "plot",
+    "impact", "unit_of", "plot",
 ]
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -520,15 +520,14 @@ class _Problem(ctypes.Structure):
 class _Options(ctypes.Structure):
     _fields_ = [
         ("struct_size", ctypes.c_size_t), ("seed", ctypes.c_uint64),
-        ("samples", ctypes.c_uint64), ("shard", ctypes.c_uint32),
-        ("n_shards", ctypes.c_uint32), ("h", ctypes.c_double),
+        ("samples", ctypes.c_uint64), ("first", ctypes.c_uint64),
+        ("h", ctypes.c_double),
         ("steps", ctypes.c_int), ("tolerance", ctypes.c_double),
         ("epsilon", ctypes.c_double), ("select", ctypes.c_int),
         ("method", ctypes.c_int), ("threads", ctypes.c_int),
         ("max_branches", ctypes.c_uint64), ("draw", ctypes.c_void_p),
         ("draw_context", ctypes.c_void_p), ("interrupted", ctypes.c_void_p),
         ("progress", ctypes.c_void_p), ("run_context", ctypes.c_void_p),
-        ("first", ctypes.c_uint64), ("count", ctypes.c_uint64),
         ("caps", ctypes.c_int), ("unused", ctypes.c_int)]
 
 
@@ -572,7 +571,7 @@ _ENDINGS = ("done", "still colliding after all steps", "interrupted",
 
 
 def _set_option(options: _Options, name: str, value: Any) -> None:
-    numbers = ("seed", "samples", "h", "steps", "tolerance", "epsilon",
+    numbers = ("seed", "samples", "first", "h", "steps", "tolerance", "epsilon",
                "threads", "max_branches")
     if name in _WORDS:
         if value not in _WORDS[name]:
@@ -593,7 +592,7 @@ def impact(M: Any, Jn: Any, Jt: Any, mu: Any, v: Any, **options: Any) -> ImpactS
     Jt       [m T, s] its slips; T = 1 (planar) or 2
     mu       [m] friction coefficients; inf: without limit
     v        [s] before the impact
-    options  seed, samples, h, steps, tolerance, epsilon, threads,
+    options  seed, samples, first, h, steps, tolerance, epsilon, threads,
              max_branches; select="first", "random", "all"; method="automatic",
              "modes", "path", "search"; caps="uniform", "ends"
 
@@ -657,40 +656,6 @@ def _take_set(outcomes: _Set, m: int, n_tangents: int) -> ImpactSet:
         taken(outcomes.lcps, (count,), np.uint32),
         outcomes.n_samples, outcomes.n_unfinished, outcomes.n_failed,
         outcomes.n_incomplete)
-
-
-@dataclass
-class Reduction:
-    """A set that was counted and not kept (`ode-mlcp impact --reduce`)."""
-    names: List[str]            # of the contact velocities
-    lowest: Array          # [names] m/s
-    highest: Array
-    mean: Array
-    deviation: Array
-    data: Dict[str, Any]        # all that `--json` says (docs/impacts.md)
-
-
-def read_reduction(*files: PathLike) -> Reduction:
-    """Read one file of `--reduce`, or the sum of several of the same set."""
-    if not files:
-        raise ValueError("read_reduction: at least one file")
-    with tempfile.TemporaryDirectory(prefix="ode-mlcp-") as folder:
-        done = _call(["impact", "--merge", *[os.fspath(f) for f in files],
-                      "--reduce", str(Path(folder, "all.set")), "--json"],
-                     good=(0, 1))
-    data = json.loads(done.stdout)
-    return _reduction_of(data)
-
-
-def _reduction_of(data: Dict[str, Any]) -> Reduction:
-    velocities = data["rows"]
-    names = list(velocities)
-
-    def column(what: str) -> Array:
-        return np.array([velocities[name][what] for name in names], dtype=float)
-
-    return Reduction(names, column("lowest"), column("highest"),
-                     column("mean"), column("deviation"), data)
 
 
 # ---- pictures ----------------------------------------------------------------

@@ -223,7 +223,7 @@ function panel(   k, x, y, c, counts, top, line, marks, count, step, most_here) 
       1e-6)
     if (c in counts) seen[n_panels, c] = counts[c]
     if (c in counts) colours[n_panels, c] = image[c]
-    if (!(c in counts) && !kept_of && image[c] != "255 255 255" && image[c] != "226 226 226")
+    if (!(c in counts) && image[c] != "255 255 255" && image[c] != "226 226 226")
       wrong("a cell without an outcome: " image[c])
     grey += image[c] == "226 226 226"
     coloured += image[c] != "226 226 226" && image[c] != "255 255 255"
@@ -273,7 +273,6 @@ data == "$cells" {
   image[n_cells++] = $3 " " $4 " " $5
   next
 }
-data == "$kept" { kept_of++; kept[kept_of] = $1 " " $2 }
 data != "" && NF == 2 { reach($1, $2); points[data]++ }
 data != "" { next }
 /^set [lrtb]margin/ { margin[substr($2, 1, 1)] = $5 }
@@ -334,13 +333,12 @@ END {
   for (i in seen) {
     colour(seen[i])
     split(colours[i], told, " ")
-    for (c = 1; c <= 3 && !kept_of; c++) is("a colour", told[c], rgb[c], 0.51)
-    if (kept_of && colours[i] == "255 255 255") wrong("an outcome that is not drawn")
+    for (c = 1; c <= 3; c++) is("a colour", told[c], rgb[c], 0.51)
   }
   if (planes != " vnA:vnB vtA:vnA vtB:vnB") wrong("planes" planes)
   for (i in found) objects += found[i]
   if (objects != 13) wrong(objects " objects of a sketch")
-  if (!kept_of) is("the scale to", decades, log(most) / log(10), 1e-6)
+  is("the scale to", decades, log(most) / log(10), 1e-6)
   if (terminal !~ size "$") wrong(terminal)
   if (index(foot, foot_text) == 0) wrong(foot)
   if ((grey > 0) == outcomes_alone || (before > 0) == outcomes_alone)
@@ -348,7 +346,6 @@ END {
   if (coloured < 30 || scales != 1 || key !~ /outcomes.*simultaneous.*sequence AB.*BA/)
     wrong(coloured " " scales " " key)
   if ((key ~ /on the way/) == outcomes_alone) wrong(key)
-  if (kept_of && kept_of != 3 * n) wrong(kept_of " dots")
   exit bad || n != 60 || compared < 100000
 }
 CHECK
@@ -360,9 +357,9 @@ told beam --samples 60 --plot beam.svg --view outcomes
 check "a picture of outcomes alone" awk -v outcomes_alone=1 -v size="size 888,756 \
 fontscale 1.33$" -v foot_text="'beam: all 60 outcomes of 60 samples'" -f picture.awk \
   all.csv ways.csv script
-told beam --samples 60 --reduce part --plot beam.pdf
-check "a picture of a file" awk -v size="size 9.25,7.875$" -v foot_text="'beam: all 60 \
-outcomes of 60 samples, by grid and hull; dots: 60 at random'" -f picture.awk \
+told beam --samples 60 --plot beam.pdf
+check "a picture of another kind" awk -v size="size 9.25,7.875$" \
+  -v foot_text="'beam: all 60 outcomes of 60 samples'" -f picture.awk \
   all.csv ways.csv script
 
 # ---- pictures ----

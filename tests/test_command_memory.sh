@@ -102,10 +102,6 @@ make_beam beam
 printf 'ground -1 0 1 0\nbody -0.5 0 0.5 0 0.5 1 -0.5 1\n' >beam/sketch.txt
 runs_short "a set" set.csv impact beam --threads 1 --samples 9 --json --csv set.csv
 runs_short "a set in words" ways.csv impact beam --threads 1 --samples 9 --csv-ways ways.csv
-runs_short "a file of a set" part impact beam --threads 1 --samples 9 --reduce part
-"$command" impact beam --threads 1 --samples 9 --range 0:5 --reduce one >/dev/null
-"$command" impact beam --threads 1 --samples 9 --range 5:9 --reduce other >/dev/null
-runs_short "merged files" both impact --merge one other --reduce both
 # a picture is written by gnuplot: here there is none, but the outcomes
 runs_short "a picture" set.csv impact beam --threads 1 --samples 9 --csv set.csv --plot set.svg
 
@@ -138,11 +134,7 @@ echo nonsense >nonsense
 refused impact beam --plot set.gif
 refused impact beam --edges 6
 refused impact beam --plot set.svg --planes vnA:vnC
-refused impact beam --threads 1 --samples 9 --range 5:50 --reduce past
-refused impact beam --samples 8 --reduce one
 refused impact beam/v.mtx
-refused impact --merge one one --reduce both
-refused impact --merge nonsense --reduce both
 refused solve M.mtx nonsense
 refused solve nonsense q.mtx
 refused solve beam

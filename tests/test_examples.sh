@@ -39,7 +39,7 @@ done
 check "impact: all of the biped's samples" grep -q '"finished": 40000,' \
   "$build/examples/impact/biped.json"
 check "impact's page" says_what_it_does impact \
-  "--merge first.set second.set --reduce biped.set --json"
+  "--samples 40000 --json --plot biped.png"
 check "the dominoes fall" grep -q '^12 of 12 dominoes lie' \
   "$build/examples/swap/log"
 check "swap's page" says_what_it_does swap "run --trace domino.csv -- ./domino"

@@ -1,8 +1,7 @@
-/* `ode-mlcp impact`: options, files, exit status, JSON, shards merged. */
+/* `ode-mlcp impact`: options, files, exit status, JSON, ranges. */
 #include "testing.h"
 
 #include <ctype.h>
-#include <glob.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -274,7 +273,7 @@ static void test_wrong_use(void) {
       {"--samples", "0"},    {"--samples", "many"}, {"--samples", "-5"},
       {"--seed", "1.5"},     {"--h", "0"},          {"--h", "nan"},
       {"--steps", "-1"},     {"--select", "best"},  {"--threads", "0"},
-      {"--shard", "3/2"},    {"--shard", "1"},      {"--shard", "1/0"},
+      {"--range", "5:5"},    {"--range", "7"},      {"--range", "3:x"},
       {"--method", "magic"}, {"--tolerance", "0"}};
   for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
     CU_ASSERT_EQUAL(run("rocking-block", bad[k][0], bad[k][1], NULL), 2);
@@ -382,44 +381,34 @@ static void test_bad_folders(void) {
             says(errors, "expected is 2 x 3 or 4 x 3"));
 }
 
-/* Rows of the parts' files, by their samples, are those of the whole one. */
-static void test_shards_have_the_rows_of_the_whole(void) {
+/* Ranges one after another have the rows of one run. */
+static void test_ranges_make_up_the_whole(void) {
   const char *const selects[3] = {"first", "random", "all"};
+  const char *const ranges[3] = {"0:120", "120:250", "250:400"};
   for (int k = 0; k < 3; k++) {
-    const char *select = selects[k];
-    run("compass-gait", "--samples", "400", "--select", select, "--threads",
-        "2", "--csv", path_of("whole.csv"), NULL);
-    char *whole = slurp(path_of("whole.csv")), *parts[3], *at[3];
+    run("compass-gait", "--samples", "400", "--select", selects[k], "--steps",
+        "30", "--threads", "2", "--csv", path_of("whole.csv"), NULL);
+    char *whole = slurp(path_of("whole.csv"));
+    const char *row = strstr(strstr(whole, "\nsample,") + 1, "\n") + 1;
     for (int i = 0; i < 3; i++) {
-      char shard[8], name[8];
-      snprintf(shard, sizeof shard, "%d/3", i);
-      snprintf(name, sizeof name, "%d.csv", i);
-      run("compass-gait", "--samples", "400", "--select", select, "--shard",
-          shard, "--csv", path_of(name), NULL);
-      parts[i] = slurp(path_of(name));
-      at[i] = strstr(strstr(parts[i], "\nsample,") + 1, "\n") + 1;
+      CU_ASSERT_EQUAL(
+          run("compass-gait", "--range", ranges[i], "--select", selects[k],
+              "--steps", "30", "--csv", path_of("part.csv"), NULL),
+          0);
+      char *part = slurp(path_of("part.csv"));
+      const char *rows = strstr(strstr(part, "\nsample,") + 1, "\n") + 1;
+      size_t length = strlen(rows);
+      CU_ASSERT(length > 0 && strncmp(row, rows, length) == 0);
+      row += length;
+      free(part);
     }
-    long n_rows = 0;
-    char *row = strstr(strstr(whole, "\nsample,") + 1, "\n") + 1;
-    for (; *row != 0; row = strchr(row, '\n') + 1, n_rows++) {
-      char **own = &at[strtol(row, NULL, 10) % 3];
-      size_t length = strcspn(row, "\n") + 1;
-      bool same = strncmp(row, *own, length) == 0;
-      CU_ASSERT(same);
-      if (!same) break;
-      *own += length;
-    }
-    CU_ASSERT(n_rows >= 390);
-    for (int i = 0; i < 3; i++) {
-      CU_ASSERT_EQUAL(*at[i], 0);
-      free(parts[i]);
-    }
+    CU_ASSERT_EQUAL(*row, 0);
     free(whole);
   }
 }
 
 /* A mass point that strikes a plane obliquely: what --edges makes of friction is
- * in the report, shards know it, and it is no other collision's. */
+ * in the report. */
 static void test_edges(void) {
   static const char head[] = "%%MatrixMarket matrix array real general\n";
   const struct {
@@ -451,32 +440,10 @@ static void test_edges(void) {
     double lowest = atof(strchr(extents, '[') + 1);
     CU_ASSERT(fabs(lowest - cases[k].slip * sqrt(0.5)) < 1e-9);
   }
-  unlink(path_of("point.set"));
-  CU_ASSERT_EQUAL(run(path_of("point"), "--samples", "20", "--range", "0:10",
-                      "--edges", "8", "--reduce", path_of("point.set"), NULL),
-                  0);
-  CU_ASSERT_EQUAL(run(path_of("point"), "--samples", "20", "--edges", "6",
-                      "--reduce", path_of("point.set"), NULL),
-                  2);
-  CU_ASSERT(says(errors, "other collisions"));
   CU_ASSERT_EQUAL(run(path_of("point"), "--edges", "5", NULL), 2);
   CU_ASSERT(says(errors, "--edges must be 4, 6, 8 .. 16, not 5"));
   CU_ASSERT_EQUAL(run("rocking-block", "--edges", "8", NULL), 2);
   CU_ASSERT(says(errors, "one tangent each"));
-}
-
-static void test_bad_merges(void) {
-  run("box-wall", "--samples", "90", "--csv", path_of("a.csv"), NULL);
-  CU_ASSERT_EQUAL(run("--merge", NULL), 2);
-  CU_ASSERT_EQUAL(run("--merge", path_of("a.csv"), NULL), 2);
-  CU_ASSERT(says(errors, "--merge puts files of --reduce together"));
-  CU_ASSERT_EQUAL(
-      run("--merge", path_of("a.csv"), "--reduce", path_of("no.set"), NULL), 2);
-  CU_ASSERT(says(errors, "a.csv"));
-  CU_ASSERT_EQUAL(
-      run("--merge", path_of("none.set"), "--reduce", path_of("no.set"), NULL),
-      2);
-  CU_ASSERT(says(errors, "none.set: No such file"));
 }
 
 static void test_files_that_cannot_be_written(void) {
@@ -541,38 +508,6 @@ static void test_plot(void) {
   CU_ASSERT(says(errors, "gnuplot could not draw it"));
 }
 
-static void make_file(const char *path) {
-  FILE *file = fopen(path, "w");
-  CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-  fclose(file);
-}
-
-/* A rank's part is found again by a pattern, whatever letters its path has, and what only
- * looks like one is not. */
-static void test_parts_of_ranks(void) {
-  static const char *const names[] = {"plain", "a*b", "a?[x]", "back\\slash"};
-  for (int k = 0; k < 4; k++) {
-    char path[300], part[400], pattern[400], other[400];
-    snprintf(path, sizeof path, "%s", path_of(names[k]));
-    CU_ASSERT(impact_part_path(path, -1, pattern, sizeof pattern));
-    for (int rank = 0; rank <= 12; rank += 12) {
-      CU_ASSERT(impact_part_path(path, rank, part, sizeof part));
-      snprintf(other, sizeof other, "%s.rank-%d", path, rank);
-      CU_ASSERT_STRING_EQUAL(part, other);
-      make_file(part);
-    }
-    // of another file that the path's letters would stand for as a pattern
-    snprintf(other, sizeof other, "%s.rank-3", path_of("acb"));
-    make_file(other);
-    glob_t found;
-    CU_ASSERT_EQUAL_FATAL(glob(pattern, 0, NULL, &found), 0);
-    CU_ASSERT_EQUAL(found.gl_pathc, 2);
-    for (size_t i = 0; i < found.gl_pathc; i++)
-      CU_ASSERT_EQUAL(strncmp(found.gl_pathv[i], path, strlen(path)), 0);
-    globfree(&found);
-  }
-}
-
 /* Contacts of a sketch lie where the rows of the problem say: a normal n at arm r
  * has the row (n, r x n). */
 static void test_sketches(void) {
@@ -627,14 +562,11 @@ int main(void) {
       {"wrong use", test_wrong_use},
       {"problem folder", test_problem_folder},
       {"bad folders", test_bad_folders},
-      {"shards have the rows of the whole",
-       test_shards_have_the_rows_of_the_whole},
+      {"ranges make up the whole", test_ranges_make_up_the_whole},
       {"edges of friction", test_edges},
-      {"bad merges", test_bad_merges},
       {"files that cannot be written", test_files_that_cannot_be_written},
       {"ways", test_ways},
       {"plot", test_plot},
-      {"parts of ranks", test_parts_of_ranks},
       {"sketches", test_sketches},
       {"interrupt", test_interrupt},
       CU_TEST_INFO_NULL};

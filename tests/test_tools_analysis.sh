@@ -66,13 +66,7 @@ read_by_tidy() {
     ' sh "$tidy" "$build" "$host" "$suitesparse"
 }
 
-read_plugin_by_tidy() {
-  set --
-  for file in plugin/*/*.c; do # MPI's own wrapper has the headers of one
-    [ "${file##*/}" = impact_mpi.c ] || set -- "$@" "$file"
-  done
-  read_by_tidy "$@"
-}
+read_plugin_by_tidy() { read_by_tidy plugin/*/*.c; }
 
 if [ -n "$tidy" ]; then
   echo 'int f(int a) { if (a); return a == a; }' >"$work/fault.c"

@@ -2,7 +2,6 @@
 #include "command/impact.h"
 
 #include <getopt.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -14,11 +13,11 @@
 #include "command/command.h"
 #include "common/clock.h"
 
+/* Any number of a sample is below. */
+#define MOST_SAMPLES ((uint64_t)1 << 40)
+
 /* Samples that branch are many outcomes each: so many are usual. */
 #define SAMPLES_OF_ALL 4096
-
-/* A reduction is written so often; it changes nothing in it. */
-#define CHECKPOINT_SECONDS 10
 
 /* Samples whose way is written by --csv-ways. */
 #define WAYS_WRITTEN 4000
@@ -31,23 +30,14 @@ typedef struct settings {
   uint64_t steps, threads; /* steps: UINT64_MAX where not given */
   uint64_t edges;
   int select, method, caps;
-  bool json, merge;
-  const char *csv, *csv_ways, *plot, *reduce;
+  bool json;
+  const char *csv, *csv_ways, *plot;
   const char *planes, *unit;
   int view;
-  double checkpoint;       /* s between two of a reduction */
-  const impact_team *team; /* NULL: this process is alone */
-  struct {
-    uint64_t first, end;
-    bool given;
-  } range;
 } settings;
 
 static const char about[] =
     "Usage: ode-mlcp impact NAME|FOLDER [OPTION...]\n"
-    "       ode-mlcp impact NAME|FOLDER --reduce FILE [--range A:B] "
-    "[OPTION...]\n"
-    "       ode-mlcp impact --merge FILE... --reduce FILE [--json]\n"
     "\n"
     "Sample the outcomes of a simultaneous collision (Halm & Posa 2023).\n"
     "\n"
@@ -66,37 +56,21 @@ static const char ending[] =
 
 /* ---- options ----------------------------------------------------------- */
 
-/* I/N with 0 <= I <= N, so that shards may be numbered from 0 or from 1. */
-static bool take_shard(const argument *argument, const char *value) {
-  ode_mlcp_impact_options *options = argument->place;
-  char first[16];
-  const char *slash = strchr(value, '/');
-  uint64_t shard, n_shards;
-  if (slash == NULL || slash - value >= (int)sizeof first) return false;
-  memcpy(first, value, (size_t)(slash - value));
-  first[slash - value] = 0;
-  if (!argument_parse_count(slash + 1, 1, UINT32_MAX, &n_shards) ||
-      !argument_parse_count(first, 0, n_shards, &shard))
-    return false;
-  options->shard = (uint32_t)(shard % n_shards);
-  options->n_shards = (uint32_t)n_shards;
-  return true;
-}
-
 /* A:B, the samples A .. B - 1. */
 static bool take_range(const argument *argument, const char *value) {
-  settings *settings = argument->place;
+  ode_mlcp_impact_options *options = argument->place;
   char first[24];
   const char *colon = strchr(value, ':');
+  uint64_t end;
   if (colon == NULL || colon - value >= (int)sizeof first) return false;
   memcpy(first, value, (size_t)(colon - value));
   first[colon - value] = 0;
-  settings->range.given = true;
-  return argument_parse_count(first, 0, (uint64_t)1 << 40,
-                              &settings->range.first) &&
-         argument_parse_count(colon + 1, 1, (uint64_t)1 << 40,
-                              &settings->range.end) &&
-         settings->range.first < settings->range.end;
+  if (!argument_parse_count(first, 0, MOST_SAMPLES, &options->first) ||
+      !argument_parse_count(colon + 1, 1, MOST_SAMPLES, &end) ||
+      options->first >= end)
+    return false;
+  options->samples = end - options->first;
+  return true;
 }
 
 static bool take_unit(const argument *argument, const char *value) {
@@ -108,8 +82,7 @@ enum { VIEW_WAY, VIEW_OUTCOMES };
 static const char *const view_words[] = {
     [VIEW_WAY] = "way", [VIEW_OUTCOMES] = "outcomes", NULL};
 
-static bool parse(int argc, char **argv, const impact_team *team,
-                  settings *settings, int *status) {
+static bool parse(int argc, char **argv, settings *settings, int *status) {
   ode_mlcp_impact_options *options = &settings->options;
   const argument arguments[] = {
       {"samples", "N", &options->samples, argument_take_count,
@@ -117,7 +90,10 @@ static bool parse(int argc, char **argv, const impact_team *team,
        "how many (default: the example's; a folder: 16384; with --select all "
        "no "
        "more than 4096)",
-       .least = 1, .most = (uint64_t)1 << 40},
+       .least = 1, .most = MOST_SAMPLES},
+      {"range", "A:B", options, take_range, "A:B with A < B",
+       .help = "the samples A to B - 1 instead: ranges make up a set, where "
+               "and when they are run"},
       {"seed", "N", &options->seed, argument_take_count, "a number from 0 on",
        "default 1", .most = UINT64_MAX},
       {"h", "X", &options->h, argument_take_positive, "a number above 0",
@@ -149,26 +125,11 @@ static bool parse(int argc, char **argv, const impact_team *team,
        "a number from 1 to 4096",
        "default: the processors there are; changes no result", .least = 1,
        .most = 4096},
-      {"shard", "I/N", options, take_shard, "I/N with I from 0 to N",
-       .help = "only the samples k with k mod N = I mod N; with --reduce the "
-               "range I of N"},
       {"csv", "FILE", &settings->csv, .help = "write the outcomes"},
-      {"reduce", "FILE", &settings->reduce,
-       .help =
-           "keep no outcomes: counts, extents, exact sums, hulls and grids, "
-           "in a file that is its own checkpoint; a run goes on where the "
-           "file ends"},
-      {"range", "A:B", settings, take_range, "A:B with A < B",
-       .help = "with --reduce: only the samples A to B - 1"},
-      {"checkpoint", "X", &settings->checkpoint, argument_take_positive,
-       "a number above 0",
-       .help = "with --reduce: write the file every X seconds (default 10); "
-               "changes nothing in it"},
       {"csv-ways", "FILE", &settings->csv_ways,
        .help = "write the velocities on the way of the first 4000 samples"},
       {"plot", "FILE", &settings->plot,
-       .help = "draw the set: .png, .svg or .pdf, by gnuplot; with --reduce "
-               "from what the file has"},
+       .help = "draw the set: .png, .svg or .pdf, by gnuplot"},
       {"planes", "X:Y,..", &settings->planes,
        .help = "draw these planes of contact velocities, as vtA:vnA,vnA:vnB"},
       {"view", "WAY", &settings->view, argument_take_word, "way or outcomes",
@@ -178,14 +139,10 @@ static bool parse(int argc, char **argv, const impact_team *team,
       {"unit", "TEXT", &settings->unit, take_unit, "1 to 24 letters",
        .help = "of contact velocities in pictures (default m/s)"},
       {"json", NULL, &settings->json, .help = "print one JSON object"},
-      {"merge", NULL, &settings->merge,
-       .help = "put files of --reduce together"},
       {.name = NULL}};
   const command_line line = {about, arguments, ending, .letters = ":h"};
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   memset(settings, 0, sizeof *settings);
-  settings->team = team;
-  settings->checkpoint = CHECKPOINT_SECONDS;
   settings->unit = "m/s";
   settings->edges = 4;
   ode_mlcp_impact_default_options(options);
@@ -194,9 +151,9 @@ static bool parse(int argc, char **argv, const impact_team *team,
   settings->steps = UINT64_MAX;
   settings->select = (int)options->select;
   settings->method = (int)options->method;
-  settings->threads = processors < 1 || team != NULL ? 1
-                      : processors > 64              ? 64
-                                                     : (uint64_t)processors;
+  settings->threads = processors < 1    ? 1
+                      : processors > 64 ? 64
+                                        : (uint64_t)processors;
   if (!arguments_read(&line, argc, argv, status)) return false;
   options->select = (ode_mlcp_impact_select)settings->select;
   options->method = (ode_mlcp_impact_method)settings->method;
@@ -504,297 +461,6 @@ static int make_ready(const impact_input *input, impact_result *result) {
   return complain("%.200s: %s", input->name, why);
 }
 
-/* ---- reductions -------------------------------------------------------- */
-
-enum {
-  REDUCED_AT_A_TIME = 65536,   /* samples, */
-  NUMBERS_AT_A_TIME = 1 << 22, /* and numbers of theirs, in memory */
-  REDUCED_AT_FIRST = 1024
-};
-
-/* So long shall they take, s: in between ranks are answered and files written. */
-#define BLOCK_SECONDS 0.1
-
-/* The samples that are asked for. */
-static bool choose_range(const settings *settings, uint64_t *first,
-                         uint64_t *end, char message[IMPACT_MESSAGE]) {
-  const ode_mlcp_impact_options *options = &settings->options;
-  uint64_t samples = options->samples, n = options->n_shards;
-  uint64_t shard = options->shard % options->n_shards;
-  // samples shard / n, without a product that is too large
-  *first = samples / n * shard + samples % n * shard / n;
-  *end = samples / n * (shard + 1) + samples % n * (shard + 1) / n;
-  if (!settings->range.given) return true;
-  if (n > 1) {
-    snprintf(message, IMPACT_MESSAGE, "--range and --shard exclude each other");
-    return false;
-  }
-  *first = settings->range.first;
-  *end = settings->range.end;
-  if (*end <= samples) return true;
-  snprintf(message, IMPACT_MESSAGE,
-           "--range %" PRIu64 ":%" PRIu64 " ends beyond the %" PRIu64
-           " samples of the set (--samples)",
-           *first, *end, samples);
-  return false;
-}
-
-static uint64_t block_of(const impact_result *result) {
-  uint64_t numbers = (uint64_t)(impact_row_count(result) +
-                                result->input->problem.n_velocities);
-  uint64_t block = NUMBERS_AT_A_TIME / numbers;
-  if (block > REDUCED_AT_A_TIME) block = REDUCED_AT_A_TIME;
-  // a sample may have thousands of branches
-  if (result->options.select == ODE_MLCP_IMPACT_ALL) block /= 64;
-  return block > 256 ? block : 256;
-}
-
-/* When the file was last written, what was last said, and how many samples are
- * done between two looks at the clock. */
-typedef struct checkpoints {
-  progress progress;
-  double saved;
-  uint64_t block;
-} checkpoints;
-
-/* Count the samples first .. end - 1 in, those that are not there yet, and write
- * checkpoints to `path`. */
-static int reduce_range(const settings *settings, impact_result *result,
-                        impact_reduction *reduction, const char *path,
-                        uint64_t first, uint64_t end, checkpoints *checkpoints,
-                        char message[IMPACT_MESSAGE]) {
-  ode_mlcp_impact_options *options = &result->options;
-  const impact_team *team = settings->team;
-  options->n_shards = 1;
-  options->shard = 0;
-  options->interrupted = is_interrupted;
-  uint64_t next = first, most = block_of(result), stop;
-  if (checkpoints->block == 0) checkpoints->block = REDUCED_AT_FIRST;
-  while (next < end) {
-    uint64_t block = checkpoints->block < most ? checkpoints->block : most;
-    double began = seconds_now();
-    if (team != NULL) team->serve(team->context);
-    if (impact_reduction_has(reduction, next, &stop)) {
-      next = stop;
-      continue;
-    }
-    options->first = next;
-    options->count = (stop < end ? stop : end) - next;
-    if (options->count > block) options->count = block;
-    ode_mlcp_impact_status run =
-        ode_mlcp_impact_approximate(result->impact, options, &result->set);
-    uint64_t n_done = result->set.n_samples;
-    bool counted = n_done == 0 || impact_reduction_add(reduction, &result->set,
-                                                       next, next + n_done);
-    ode_mlcp_impact_set_release(&result->set);
-    if (run != ODE_MLCP_IMPACT_DONE && run != ODE_MLCP_IMPACT_INTERRUPTED) {
-      complain("no memory to sample");
-      return COMMAND_FELL_SHORT;
-    }
-    if (!counted) return complain("%.200s: too many ranges apart", path);
-    if (run == ODE_MLCP_IMPACT_INTERRUPTED) {
-      result->interrupted = true;
-      return COMMAND_FELL_SHORT;
-    }
-    next += n_done;
-    double took = seconds_now() - began;
-    if (took < BLOCK_SECONDS / 2 && block < most)
-      checkpoints->block = 2 * block;
-    else if (took > 2 * BLOCK_SECONDS && block > 1)
-      checkpoints->block = block / 2;
-    if (team == NULL)
-      show_progress(&checkpoints->progress, next - first, end - first);
-    if (seconds_now() - checkpoints->saved > settings->checkpoint) {
-      checkpoints->saved = seconds_now();
-      if (!impact_reduction_write(reduction, path, message)) {
-        complain("%s", message);
-        return COMMAND_FELL_SHORT;
-      }
-    }
-  }
-  return COMMAND_DONE;
-}
-
-/* The reduction that FILE has, or a new one. */
-static impact_reduction *open_reduction(const settings *settings,
-                                        const impact_result *result,
-                                        char message[IMPACT_MESSAGE]) {
-  impact_reduction *fresh = impact_reduction_create(result);
-  if (fresh == NULL) snprintf(message, IMPACT_MESSAGE, "no memory");
-  if (fresh == NULL || access(settings->reduce, F_OK) != 0) return fresh;
-  impact_reduction *kept = impact_reduction_read(settings->reduce, message);
-  if (kept != NULL && !impact_reduction_matches(kept, settings->reduce, fresh,
-                                                "what is asked for", message)) {
-    impact_reduction_destroy(kept);
-    kept = NULL;
-  }
-  impact_reduction_destroy(fresh);
-  return kept;
-}
-
-static int report_reduction(const settings *settings,
-                            const impact_reduction *reduction) {
-  if (settings->json)
-    impact_reduction_print_json(stdout, reduction);
-  else
-    impact_reduction_print_text(stdout, reduction);
-  return impact_reduction_falls_short(reduction) ? COMMAND_FELL_SHORT
-                                                 : COMMAND_DONE;
-}
-
-/* Write what there is, say what was interrupted, report. */
-static int end_reduction(const settings *settings, bool interrupted,
-                         const impact_reduction *reduction, int status) {
-  char message[IMPACT_MESSAGE];
-  if (!impact_reduction_write(reduction, settings->reduce, message)) {
-    complain("%s", message);
-    status = COMMAND_FELL_SHORT;
-  } else if (interrupted) {
-    fprintf(stderr,
-            "ode-mlcp impact: interrupted; the same command goes on from %s\n",
-            settings->reduce);
-  }
-  int reported = report_reduction(settings, reduction);
-  return status == COMMAND_DONE ? reported : status;
-}
-
-/* Remove what ranks of an earlier run left: their parts, and drafts of those. */
-static void remove_parts(const glob_t *parts) {
-  for (size_t k = 0; k < parts->gl_pathc; k++) unlink(parts->gl_pathv[k]);
-}
-
-/* Is this not a whole part, but what a rank wrote when it was killed? */
-static bool is_draft(const char *path) {
-  size_t length = strlen(path);
-  return length > 5 && strcmp(&path[length - 5], ".part") == 0;
-}
-
-/* Take what ranks of an earlier run left behind into `whole`. A part that
- * `whole` has already was left by a run that ended while it cleaned up. */
-static bool adopt_parts(const settings *settings, impact_reduction *whole,
-                        char message[IMPACT_MESSAGE]) {
-  glob_t parts;
-  char pattern[4200];
-  if (!impact_part_path(settings->reduce, -1, pattern, sizeof pattern) ||
-      glob(pattern, 0, NULL, &parts) != 0)
-    return true;
-  bool taken = true;
-  for (size_t k = 0; k < parts.gl_pathc && taken; k++) {
-    const char *path = parts.gl_pathv[k];
-    if (is_draft(path)) continue;
-    impact_reduction *part = impact_reduction_read(path, message);
-    taken = part != NULL && (impact_reduction_contains(whole, part) ||
-                             impact_reduction_merge(whole, settings->reduce,
-                                                    part, path, message));
-    impact_reduction_destroy(part);
-  }
-  taken = taken && impact_reduction_write(whole, settings->reduce, message);
-  if (taken) remove_parts(&parts);
-  globfree(&parts);
-  return taken;
-}
-
-/* Every rank counts the ranges that rank 0 gives out into a part of its own,
- * which is also its checkpoint; the parts are put together at the end. */
-static int reduce_in_team(const settings *settings, impact_result *result,
-                          uint64_t first, uint64_t end) {
-  const impact_team *team = settings->team;
-  char message[IMPACT_MESSAGE] = "", path[4200];
-  impact_reduction *whole = NULL, *own = impact_reduction_create(result);
-  bool ready = own != NULL && impact_part_path(settings->reduce, team->rank,
-                                               path, sizeof path);
-  if (!ready) snprintf(message, sizeof message, "no memory");
-  if (ready && team->rank == 0) {
-    whole = open_reduction(settings, result, message);
-    ready = whole != NULL && adopt_parts(settings, whole, message);
-  }
-  if (!ready) complain("%s", message);
-  int status = COMMAND_WRONG_USE;
-  if (team->open(team->context, ready, whole, first, end)) {
-    listen_for_interrupts();
-    checkpoints checkpoints = {.saved = seconds_now()};
-    uint64_t range[2];
-    status = COMMAND_DONE;
-    while (team->next(team->context, status != COMMAND_DONE, range))
-      if (status == COMMAND_DONE)
-        status = reduce_range(settings, result, own, path, range[0], range[1],
-                              &checkpoints, message);
-    // before it is handed on: a run killed now has lost nothing
-    if (!impact_reduction_write(own, path, message)) {
-      complain("%s", message);
-      status = COMMAND_FELL_SHORT;
-    }
-    status = team->gather(team->context, own, status, message);
-    if (team->rank == 0) {
-      bool interrupted = status == COMMAND_FELL_SHORT;
-      if (status == COMMAND_WRONG_USE ||
-          !impact_reduction_merge(whole, settings->reduce, own, path, message))
-        status = complain("%s; the parts %s.rank-* are kept", message,
-                          settings->reduce);
-      else
-        status = end_reduction(settings, interrupted, whole, status);
-    }
-    if (team->close(team->context, status != COMMAND_WRONG_USE)) unlink(path);
-  }
-  impact_reduction_destroy(own);
-  impact_reduction_destroy(whole);
-  return status;
-}
-
-static int reduce_one(const settings *settings, impact_result *result) {
-  char message[IMPACT_MESSAGE];
-  uint64_t first, end;
-  if (!choose_range(settings, &first, &end, message))
-    return complain("%s", message);
-  if (settings->team != NULL)
-    return reduce_in_team(settings, result, first, end);
-  impact_reduction *reduction = open_reduction(settings, result, message);
-  if (reduction == NULL) return complain("%s", message);
-  double now = seconds_now();
-  checkpoints checkpoints = {
-      {.start = now, .terminal = isatty(STDERR_FILENO) != 0}, .saved = now};
-  int status = reduce_range(settings, result, reduction, settings->reduce,
-                            first, end, &checkpoints, message);
-  if (checkpoints.progress.shown) fputc('\n', stderr);
-  signal(SIGINT, SIG_DFL);
-  signal(SIGTERM, SIG_DFL);
-  status = end_reduction(settings, result->interrupted, reduction, status);
-  if (settings->plot != NULL && status != COMMAND_WRONG_USE) {
-    result->reduction = reduction;
-    result->options.first = result->options.count = 0;
-    compare(result);
-    int drawn = draw(settings, result);
-    if (drawn != COMMAND_DONE) status = drawn;
-    status = memory_or_complain(result, status);
-    forget_other_laws(result);
-  }
-  impact_reduction_destroy(reduction);
-  return status;
-}
-
-static int merge_reductions(const settings *settings, char **paths,
-                            int n_paths) {
-  char message[IMPACT_MESSAGE];
-  impact_reduction *all = impact_reduction_read(paths[0], message);
-  bool merged = all != NULL;
-  for (int k = 1; k < n_paths && merged; k++) {
-    impact_reduction *part = impact_reduction_read(paths[k], message);
-    // who has the samples of `all` is known by the first name only
-    merged = part != NULL &&
-             impact_reduction_merge(all, k == 1 ? paths[0] : "the files before",
-                                    part, paths[k], message);
-    impact_reduction_destroy(part);
-  }
-  int status = merged ? COMMAND_DONE : complain("%s", message);
-  if (merged && !impact_reduction_write(all, settings->reduce, message)) {
-    complain("%s", message);
-    status = COMMAND_FELL_SHORT;
-  }
-  if (status == COMMAND_DONE) status = report_reduction(settings, all);
-  impact_reduction_destroy(all);
-  return status;
-}
-
 /* ---- one run ------------------------------------------------------------ */
 
 /* A picture that cannot be drawn is refused before the set is sampled. */
@@ -835,10 +501,8 @@ static int run_one(settings *settings, const char *name) {
   impact_result result = {.input = &input, .options = settings->options};
   int status = make_ready(&input, &result);
   // until here there is nothing to write: a signal ends at once
-  if (settings->team == NULL) listen_for_interrupts();
-  if (status == COMMAND_DONE)
-    status = settings->reduce != NULL ? reduce_one(settings, &result)
-                                      : sample(&result);
+  listen_for_interrupts();
+  if (status == COMMAND_DONE) status = sample(&result);
   if (result.set.v != NULL) {
     int reported = report(settings, &result);
     if (status == COMMAND_DONE) status = reported;
@@ -850,39 +514,10 @@ static int run_one(settings *settings, const char *name) {
 }
 
 int command_impact(int argc, char **argv) {
-  return command_impact_in_team(argc, argv, NULL);
-}
-
-int command_impact_in_team(int argc, char **argv, const impact_team *team) {
   settings settings;
   int status;
-  if (!parse(argc, argv, team, &settings, &status)) return status;
-  int n_names = argc - optind;
-  if (team != NULL && (settings.merge || settings.reduce == NULL))
-    return complain("ranks share a run with --reduce FILE; see --help");
-  if (settings.merge) {
-    if (n_names < 1 || settings.reduce == NULL)
-      return complain(
-          "--merge puts files of --reduce together: --merge FILE... --reduce "
-          "FILE");
-    if (settings.edges != 4)
-      return complain("--edges is told by the files that --merge takes");
-    if (settings.plot != NULL)
-      return complain(
-          "--merge with --reduce draws nothing; then ode-mlcp impact NAME "
-          "--reduce %s --plot %s does",
-          settings.reduce, settings.plot);
-    return merge_reductions(&settings, &argv[optind], n_names);
-  }
-  if (settings.reduce != NULL &&
-      (settings.csv != NULL || settings.csv_ways != NULL ||
-       (settings.plot != NULL && team != NULL)))
-    return complain(team != NULL && settings.plot != NULL
-                        ? "ranks draw nothing; ode-mlcp impact with the same "
-                          "options and --plot does"
-                        : "--reduce keeps no outcomes for --csv or --csv-ways");
-  if (settings.range.given && settings.reduce == NULL)
-    return complain("--range goes with --reduce");
-  if (n_names != 1) return complain("name one example or folder; see --help");
+  if (!parse(argc, argv, &settings, &status)) return status;
+  if (argc - optind != 1)
+    return complain("name one example or folder; see --help");
   return run_one(&settings, argv[optind]);
 }

@@ -11,11 +11,6 @@
 /** The subcommand; see command.h. */
 int command_impact(int argc, char **argv);
 
-typedef struct impact_team impact_team;
-
-/** The same as one of the processes that share a run's samples. */
-int command_impact_in_team(int argc, char **argv, const impact_team *team);
-
 enum {
   IMPACT_MESSAGE = 512,     /* longest message, with its end */
   IMPACT_SIMULTANEOUS = 64, /* simultaneous outcomes kept */
@@ -61,7 +56,6 @@ typedef struct impact_result {
   ode_mlcp_impact *impact;
   ode_mlcp_impact_options options;
   ode_mlcp_impact_set set;
-  const struct impact_reduction *reduction; /* has the outcomes; NULL: `set` */
   double cpu_seconds; /* threads times wall clock of sampling */
   bool interrupted;
   bool short_of_memory; /* what is said leaves something out for it */
@@ -162,121 +156,5 @@ bool impact_plot_is_possible(const char *path, const impact_input *input,
  *  alone, from near. */
 bool impact_plot(const impact_picture *picture, const impact_result *result,
                  const ode_mlcp_impact_set *ways, char message[IMPACT_MESSAGE]);
-
-/* ---- reductions (impact_reduce.c) --------------------------------------
- *
- * A set of any size in a file of less than a megabyte. What is kept does not
- * depend on the order or the cut of the samples: counts, extents, exact sums,
- * the furthest outcome in fixed directions, occupancy of fixed grids, and the
- * outcomes whose keys are least. So files of parts merge to the bytes of the
- * whole, in any order, and a file is its own checkpoint. */
-
-enum {
-  IMPACT_DIRECTIONS = 128, /* of a plane's hull: (16, k), (k, 16) .. */
-  IMPACT_MOST_RANGES = 4096
-};
-
-typedef struct impact_reduction impact_reduction;
-
-/** For the set that `result` has options of. NULL: no memory. */
-impact_reduction *impact_reduction_create(const impact_result *result);
-void impact_reduction_destroy(impact_reduction *reduction);
-
-/** Is a sample there? *end out: the first sample behind it of which that is not
- *  true any more. */
-bool impact_reduction_has(const impact_reduction *reduction, uint64_t sample,
-                          uint64_t *end);
-
-/** Count the samples first .. end - 1 in, which `set` has the outcomes of and
- *  which are not there. False: too many ranges apart. */
-bool impact_reduction_add(impact_reduction *reduction,
-                          const ode_mlcp_impact_set *set, uint64_t first,
-                          uint64_t end);
-
-/** Read a file. NULL with a message that names it. */
-impact_reduction *impact_reduction_read(const char *path,
-                                        char message[IMPACT_MESSAGE]);
-
-/** Write a file at once: it is whole, or as it was. */
-bool impact_reduction_write(const impact_reduction *reduction, const char *path,
-                            char message[IMPACT_MESSAGE]);
-
-/** Are both of one set, by the same options? False with a message. */
-bool impact_reduction_matches(const impact_reduction *a, const char *path_a,
-                              const impact_reduction *b, const char *path_b,
-                              char message[IMPACT_MESSAGE]);
-
-/** Take another one's samples in. False with a message: other sets, samples that
- *  are in both. */
-bool impact_reduction_merge(impact_reduction *into, const char *into_path,
-                            const impact_reduction *other,
-                            const char *other_path,
-                            char message[IMPACT_MESSAGE]);
-
-/** Does `whole` have all the samples of `part`, of the same set? */
-bool impact_reduction_contains(const impact_reduction *whole,
-                               const impact_reduction *part);
-
-/** What impact_reduction_write writes, in memory. NULL: no memory; else it is to
- *  be given to free(). */
-char *impact_reduction_pack(const impact_reduction *reduction, size_t *size);
-/** `name` stands for a file's in the message. */
-impact_reduction *impact_reduction_unpack(char *bytes, size_t size,
-                                          const char *name,
-                                          char message[IMPACT_MESSAGE]);
-
-/** The file of rank `rank` beside `path`, with -1 the pattern of all of them.
- *  False: the name is too long. */
-bool impact_part_path(const char *path, int rank, char part[], size_t size);
-
-void impact_reduction_print_json(FILE *out, const impact_reduction *reduction);
-void impact_reduction_print_text(FILE *out, const impact_reduction *reduction);
-
-/** Rows of the contact velocities over each other in a plane that has a grid.
- *  False: there are no so many planes. */
-bool impact_reduction_plane(const impact_reduction *reduction, int plane,
-                            int rows[2]);
-
-/** Outcomes in the grid's cell about a point of that plane; 0 where no outcome is
- *  within `half` of it, by what is known of their hull. */
-uint64_t impact_reduction_density(const impact_reduction *reduction, int plane,
-                                  const double at[2], const double half[2]);
-
-/** Lowest and highest of each contact velocity. NULL: no outcomes. */
-const double *impact_reduction_extents(const impact_reduction *reduction);
-
-/** Contact velocities of the outcomes kept for pictures, n_kept of them. */
-const double *impact_reduction_kept(const impact_reduction *reduction,
-                                    uint64_t *n_kept);
-
-void impact_reduction_numbers(const impact_reduction *reduction,
-                              uint64_t *n_samples, uint64_t *n_outcomes);
-
-/** See impact_falls_short. */
-bool impact_reduction_falls_short(const impact_reduction *reduction);
-
-/* ---- several processes (impact_mpi.c) ----------------------------------- */
-
-/** The processes that share a run's samples, as one of them sees them. */
-struct impact_team {
-  int rank;
-  void *context; /* of all functions */
-  /** All begin together. `whole` (of rank 0; NULL elsewhere) has the samples of
-   *  first .. end - 1 that nobody needs to do. @return whether all were ready;
-   *  else nothing else may be called. */
-  bool (*open)(void *context, bool ready, const impact_reduction *whole,
-               uint64_t first, uint64_t end);
-  /** Samples range[0] .. range[1] - 1 are this process's. `stop`: nobody is to
-   *  get more. @return false: there are no more */
-  bool (*next)(void *context, bool stop, uint64_t range[2]);
-  /** Answer who waits. To be called every tenth of a second. */
-  void (*serve)(void *context);
-  /** Put all parts together into that of rank 0. @return at rank 0 the worst
-   *  status of all; COMMAND_WRONG_USE with a message where they do not fit */
-  int (*gather)(void *context, impact_reduction *own, int status,
-                char message[IMPACT_MESSAGE]);
-  /** All end together. @return what rank 0 gave as `written` */
-  bool (*close)(void *context, bool written);
-};
 
 #endif

@@ -16,16 +16,14 @@ static void write_header(FILE *out, const impact_result *result,
   if (result->input->n_edges != 4)
     fprintf(out, " edges %d", result->input->n_edges);
   fputc('\n', out);
-  fprintf(out,
-          "# seed %" PRIu64 " samples %" PRIu64
-          " h %.17g steps %d "
-          "tolerance %.17g select %s method %s caps %s\n",
-          options->seed, options->samples, options->h, options->steps,
-          options->tolerance, impact_select_words[options->select],
-          impact_method_words[options->method],
-          impact_caps_words[options->caps]);
-  fprintf(out, "# shard %" PRIu32 "/%" PRIu32 "\n",
-          options->shard % options->n_shards, options->n_shards);
+  fprintf(
+      out,
+      "# seed %" PRIu64 " first %" PRIu64 " samples %" PRIu64
+      " h %.17g steps %d "
+      "tolerance %.17g select %s method %s caps %s\n",
+      options->seed, options->first, options->samples, options->h,
+      options->steps, options->tolerance, impact_select_words[options->select],
+      impact_method_words[options->method], impact_caps_words[options->caps]);
   fprintf(out,
           "# done %" PRIu64 " finished %" PRIu64 " lcps %" PRIu64
           " outcomes %" PRIu64 " failed %" PRIu64 " solutions %" PRIu64

@@ -118,42 +118,6 @@ static int choose_planes(impact_picture *picture,
   return count;
 }
 
-/* Which of a reduction's planes this is, and whether its axes change places there;
- * -1: none. */
-static int plane_of_reduction(const impact_reduction *reduction,
-                              const impact_plane *plane, bool *turned) {
-  int rows[2];
-  for (int k = 0; impact_reduction_plane(reduction, k, rows); k++) {
-    *turned = rows[0] == plane->y && rows[1] == plane->x;
-    if (*turned || (rows[0] == plane->x && rows[1] == plane->y)) return k;
-  }
-  return -1;
-}
-
-/* Of the planes those that a reduction knows; false with a message where one was
- * asked for that it does not. */
-static bool keep_known_planes(impact_picture *picture, bool asked,
-                              const impact_result *result,
-                              char message[IMPACT_MESSAGE]) {
-  int n_known = 0;
-  for (int k = 0; k < picture->n_planes; k++) {
-    bool turned;
-    impact_plane *plane = &picture->planes[k];
-    if (plane_of_reduction(result->reduction, plane, &turned) >= 0) {
-      picture->planes[n_known++] = *plane;
-    } else if (asked) {
-      char x[24], y[24];
-      impact_row_name(&result->input->problem, plane->x, x);
-      impact_row_name(&result->input->problem, plane->y, y);
-      snprintf(message, IMPACT_MESSAGE,
-               "--planes: what --reduce keeps does not tell %s:%s", x, y);
-      return false;
-    }
-  }
-  picture->n_planes = n_known;
-  return true;
-}
-
 /* ---- one panel ----------------------------------------------------------- */
 
 typedef struct panel {
@@ -190,13 +154,6 @@ static void reach_set(panel *panel, const ode_mlcp_impact_set *set) {
     reach(panel, &set->contact_velocities[k * (uint64_t)set->n_rows]);
 }
 
-static void reach_reduction(panel *panel, const impact_reduction *reduction) {
-  const double *extents = impact_reduction_extents(reduction);
-  int x = 2 * panel->plane.x, y = 2 * panel->plane.y;
-  for (int side = 0; extents != NULL && side < 2; side++)
-    reach_point(panel, (double[2]){extents[x + side], extents[y + side]});
-}
-
 /* Contents of a panel. */
 static void choose_range(panel *panel, const impact_result *result,
                          const ode_mlcp_impact_set *ways,
@@ -207,7 +164,6 @@ static void choose_range(panel *panel, const impact_result *result,
     panel->high[i] = -INFINITY;
   }
   reach_set(panel, &result->set);
-  if (result->reduction != NULL) reach_reduction(panel, result->reduction);
   reach_set(panel, ways);
   if (ways != NULL) reach(panel, before);
   for (int k = 0; k < result->n_simultaneous; k++)
@@ -249,21 +205,6 @@ static void pass(panel *panel, const double from[], const double to[]) {
   }
 }
 
-/* Cells have the number of the grid's cell they are in. */
-static void count_reduction(panel *panel, const impact_reduction *reduction) {
-  bool turned;
-  int plane = plane_of_reduction(reduction, &panel->plane, &turned);
-  double size[2] = {(panel->high[0] - panel->low[0]) / N_X,
-                    (panel->high[1] - panel->low[1]) / N_Y};
-  double half[2] = {size[turned] / 2, size[!turned] / 2};
-  for (int cell = 0; cell < N_X * N_Y; cell++) {
-    double x = panel->low[0] + (cell % N_X + 0.5) * size[0];
-    double y = panel->low[1] + (cell / N_X + 0.5) * size[1];
-    panel->counts[cell] = impact_reduction_density(
-        reduction, plane, turned ? (double[2]){y, x} : (double[2]){x, y}, half);
-  }
-}
-
 static void count_set(panel *panel, const impact_result *result,
                       const ode_mlcp_impact_set *ways) {
   const ode_mlcp_impact_set *set = &result->set;
@@ -274,10 +215,6 @@ static void count_set(panel *panel, const impact_result *result,
     const double *rows = &set->contact_velocities[k * n];
     int cell = cell_at(panel, rows[panel->plane.x], rows[panel->plane.y]);
     if (cell >= 0) panel->counts[cell]++;
-  }
-  if (result->reduction != NULL) {
-    count_reduction(panel, result->reduction);
-    n = (size_t)impact_row_count(result);
   }
   for (uint64_t k = 1; ways != NULL && k < ways->n_outcomes; k++)
     if (ways->sample[k] == ways->sample[k - 1] &&
@@ -453,14 +390,6 @@ static void put_panel(const page *page, const panel *panel,
   place(page, panel->left, panel->top, PANEL_WIDTH, PANEL_HEIGHT);
   for (int i = 0; i < 2; i++) put_axis(page, panel, result, i, picture->unit);
   put_image(page, panel, most);
-  if (result->reduction != NULL) {
-    uint64_t n_kept;
-    const double *kept = impact_reduction_kept(result->reduction, &n_kept);
-    fputs("$kept << EOD\n", out);
-    for (uint64_t k = 0; k < n_kept; k++)
-      put_row(out, panel, &kept[k * (uint64_t)n]);
-    fputs("EOD\n", out);
-  }
   fputs("$simultaneous << EOD\n", out);
   for (int k = 0; k < result->n_simultaneous; k++) {
     if (before != NULL) put_row(out, panel, before);
@@ -477,8 +406,6 @@ static void put_panel(const page *page, const panel *panel,
       "plot $cells with rgbimage notitle, 0 with lines lw 0.6 lc rgb '#aaaaaa' "
       "notitle",
       out);
-  if (result->reduction != NULL)
-    fputs(", $kept with points pt 7 ps 0.2 lc rgb '#230032' notitle", out);
   for (int k = 0; k < result->n_sequences; k++)
     fprintf(out, ", $sequence%d with %s notitle", k, SEQUENCE_STYLES[k]);
   fprintf(out, ", $simultaneous with %s notitle", SIMULTANEOUS_STYLE);
@@ -688,18 +615,11 @@ static void put_sketch(const page *page, double left, double top,
 static void put_foot(const page *page, const impact_result *result,
                      const ode_mlcp_impact_set *ways, int n_left_out) {
   char text[500];
-  uint64_t n_samples = result->set.n_samples, n_kept = 0,
+  uint64_t n_samples = result->set.n_samples,
            n_outcomes = result->set.n_outcomes;
-  if (result->reduction != NULL) {
-    impact_reduction_numbers(result->reduction, &n_samples, &n_outcomes);
-    impact_reduction_kept(result->reduction, &n_kept);
-  }
   int used = snprintf(text, sizeof text,
                       "%.200s: all %" PRIu64 " outcomes of %" PRIu64 " samples",
                       result->input->name, n_outcomes, n_samples);
-  if (n_kept > 0)
-    used += snprintf(text + used, sizeof text - (size_t)used,
-                     ", by grid and hull; dots: %" PRIu64 " at random", n_kept);
   if (ways != NULL && ways->n_samples < n_samples)
     used += snprintf(text + used, sizeof text - (size_t)used,
                      "; on the way: the first %" PRIu64, ways->n_samples);
@@ -766,16 +686,10 @@ bool impact_plot(const impact_picture *asked, const impact_result *result,
   int n_left_out = 0;
   impact_sketch sketch;
   if (!impact_sketch_open(&sketch, result->input, message)) return false;
-  bool asked_planes = picture.n_planes > 0;
-  if (!asked_planes)
+  if (picture.n_planes == 0)
     n_left_out = choose_planes(&picture, &result->input->problem,
                                IMPACT_PLANES - (sketch.n_shapes > 0)) -
                  picture.n_planes;
-  if (result->reduction != NULL &&
-      !keep_known_planes(&picture, asked_planes, result, message)) {
-    impact_sketch_close(&sketch);
-    return false;
-  }
   size_t n = (size_t)picture.n_planes;
   panel *panels = calloc(n, sizeof *panels);
   double *before = malloc((size_t)impact_row_count(result) * sizeof *before);

@@ -168,9 +168,6 @@ void impact_print_text(FILE *out, impact_result *result) {
     fputs(
         "nothing approaches: the only outcome is the velocity that was given\n",
         out);
-  if (options->n_shards > 1)
-    fprintf(out, "shard %" PRIu32 " of %" PRIu32 "\n",
-            options->shard % options->n_shards, options->n_shards);
   fprintf(out,
           "samples %" PRIu64 "%s, finished %" PRIu64 ", unfinished %" PRIu64
           ", outcomes %" PRIu64 "\n",
@@ -368,7 +365,6 @@ static void put_caps(json *out, const impact_result *result) {
 void impact_print_json(FILE *file, impact_result *result) {
   const ode_mlcp_impact_set *set = &result->set;
   const ode_mlcp_impact_options *options = &result->options;
-  double shard[2] = {options->shard % options->n_shards, options->n_shards};
   json out = {.out = file};
   json_open(&out, NULL, '{');
   json_put_string(&out, "example", result->input->name);
@@ -399,7 +395,7 @@ void impact_print_json(FILE *file, impact_result *result) {
   json_put(&out, "tolerance", options->tolerance);
   json_put_string(&out, "select", impact_select_words[options->select]);
   json_put_string(&out, "caps", impact_caps_words[options->caps]);
-  json_put_numbers(&out, "shard", shard, 2);
+  json_put_size(&out, "first", options->first);
   put_truth(&out, "interrupted", result->interrupted);
   json_close(&out);
 }

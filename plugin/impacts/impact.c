@@ -29,7 +29,6 @@ static void set_defaults(ode_mlcp_impact_options *options) {
       .struct_size = sizeof *options,
       .seed = 1,
       .samples = 1 << 14,
-      .n_shards = 1,
       .steps = 10,
       .tolerance = 1e-8,
       .select = ODE_MLCP_IMPACT_RANDOM,
@@ -61,8 +60,8 @@ static bool options_are_sound(const ode_mlcp_impact_options *options,
     *why = "epsilon must lie in [0, h)";
   else if (options->threads < 1 || options->threads > 4096)
     *why = "threads must be 1 .. 4096";
-  else if (options->n_shards < 1 || options->shard > options->n_shards)
-    *why = "shard i/n needs n >= 1 and 0 <= i <= n";
+  else if (options->first > UINT64_MAX - options->samples)
+    *why = "first + samples must fit into 64 bits";
   else if (options->caps != ODE_MLCP_IMPACT_UNIFORM &&
            options->caps != ODE_MLCP_IMPACT_ENDS)
     *why = "caps must be UNIFORM or ENDS";

@@ -27,7 +27,7 @@ typedef struct tally {
 typedef struct run {
   ode_mlcp_impact *impact;
   const ode_mlcp_impact_options *options;
-  uint64_t n_local; /* samples of this shard */
+  uint64_t n_local; /* samples asked for */
   tally *tallies;   /* [n_local] */
   ode_mlcp_impact_set *set;
   uint64_t chunk;   /* samples that a thread takes at a time */
@@ -53,22 +53,6 @@ typedef struct worker {
   bool running;
   pthread_t thread;
 } worker;
-
-/* Samples of the shard, of which the options may ask for a part. */
-static uint64_t local_samples(const ode_mlcp_impact_options *options) {
-  uint64_t first = options->shard % options->n_shards, all = 0;
-  if (first < options->samples)
-    all = (options->samples - first - 1) / options->n_shards + 1;
-  if (options->count == 0) return all;
-  uint64_t left = options->first < all ? all - options->first : 0;
-  return left < options->count ? left : options->count;
-}
-
-static uint64_t sample_number(const ode_mlcp_impact_options *options,
-                              uint64_t local) {
-  if (options->count > 0) local += options->first;
-  return options->shard % options->n_shards + local * options->n_shards;
-}
 
 static void write_outcome(ode_mlcp_impact_set *set,
                           const impact_sampler *sampler, uint64_t place,
@@ -132,7 +116,7 @@ static void do_sample(run *shared, worker *self, uint64_t local) {
   const ode_mlcp_impact_options *options = shared->options;
   impact_sampler *sampler = &self->sampler;
   bool all = options->select == ODE_MLCP_IMPACT_ALL;
-  uint64_t sample = sample_number(options, local), n_branches = 0;
+  uint64_t sample = options->first + local, n_branches = 0;
   tally tally = {.first = self->store.kept.n_outcomes,
                  .worker = self->number,
                  .finished = true};
@@ -420,7 +404,7 @@ approximate(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
   const memory_source *source = &impact->source;
   set->n_velocities = impact->n_velocities;
   set->n_rows = impact->n_slips;
-  shared.n_local = local_samples(options);
+  shared.n_local = options->samples;
   if (shared.n_local > SIZE_MAX / 2 / sizeof(tally))
     return ODE_MLCP_IMPACT_NO_MEMORY;
   size_t n_local = (size_t)shared.n_local;
@@ -508,7 +492,7 @@ static void walk(impact_sampler *sampler, uint64_t n_local, diary *diary) {
        local < n_local && !sampler->stopped && !sampler->no_memory; local++) {
     int n_shared = 0;
     uint64_t n_branches = 0;
-    diary->sample = sample_number(sampler->options, local);
+    diary->sample = sampler->options->first + local;
     bool finished = impact_sampler_run(sampler, diary->sample, note, diary);
     for (;;) {
       set->n_lcps += (uint64_t)(sampler->n_lcps - n_shared);
@@ -539,7 +523,7 @@ follow_ways(ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
   patient.interrupted = NULL;
   set->n_velocities = impact->n_velocities;
   set->n_rows = impact->n_slips;
-  uint64_t n_local = local_samples(options);
+  uint64_t n_local = options->samples;
   if (n_local > n_samples) n_local = n_samples;
   sampler.options = &patient;
   diary diary = {.set = set};
