@@ -31,5 +31,5 @@ EXTRA_DIST += examples/README.md examples/run examples/notebook.ipynb \
   examples/gaps/README.md examples/gaps/run \
   examples/grasp/README.md examples/grasp/run \
   examples/impact \
-  python/ode_mlcp.py tests/python_module.py tests/test_python_module.sh \
+  python/ode_mlcp.py python/ode_mlcp_plot.py tools/plot tests/python_module.py tests/test_python_module.sh \
   tests/test_examples.sh

@@ -13,8 +13,8 @@
 The module calls the command `ode-mlcp`; `impact` calls the library. Both are
 looked for in the environment (ODE_MLCP_COMMAND, ODE_MLCP_LIBRARY), then in the
 build folder of the checkout that this file is in, then where packages install
-them. It needs numpy; `solve` reads scipy's sparse matrices as well, and `plot`
-needs matplotlib.
+them. It needs numpy; `solve` reads scipy's sparse matrices as well, and pictures
+(`plot`, and `python3 -m ode_mlcp plot FILE`) need matplotlib.
 
 Units are SI. Tables are structured numpy arrays, whose columns are named with
 their unit (`time_s`, `contact_error_m_s`); `unit_of` says it in words.
@@ -28,13 +28,21 @@ import os
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import (TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional,
                     Sequence, Union)
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:
+    _CURE = ("ode_mlcp needs numpy, which this Python has not: apt install "
+             "python3-numpy (for /usr/bin/python3), or pip install numpy")
+    if __name__ == "__main__":
+        sys.exit(_CURE)
+    raise ImportError(_CURE) from None
 
 __all__ = [
     "Error", "Run", "Report", "Stepper", "Recording", "Frame", "Shape",
@@ -153,12 +161,15 @@ def unit_of(name: str) -> str:
 
 
 def read_trace(path: PathLike) -> Array:
-    """Read a CSV file of `ode-mlcp run --trace` or of `compare`.
+    """Read a CSV file of `ode-mlcp run --trace`, `compare`, `scene`, `impact`.
 
     Returns a structured array [steps], a column a name of the file's head;
     float64, or int64 where all values are whole. Raises OSError, ValueError."""
     with open(path, encoding="utf-8") as file:
-        names = file.readline().strip().split(",")
+        line = file.readline()
+        while line.startswith("#"):
+            line = file.readline()
+        names = line.strip().split(",")
         rows = [line.rstrip("\n").split(",") for line in file]
     for number, row in enumerate(rows):
         if len(row) != len(names):
@@ -323,6 +334,8 @@ class Shape:
     quaternion: Array      # [4] w first
     vertices: Array        # [n, 3] m, of a mesh
     triangles: Array       # [n, 3] of a mesh
+    number: int                 # of the geom
+    last: int                   # the last step it was so; 0: still
 
 
 @dataclass
@@ -365,15 +378,15 @@ def _text(raw: bytes) -> str:
 
 
 def _read_shape(data: memoryview, at: int) -> Shape:
-    world, body, kind, _ = struct.unpack_from("<4I", data, at + 8)
+    world, body, kind, number = struct.unpack_from("<4I", data, at + 8)
     values = np.frombuffer(data, "<f4", 11, at + 24)
-    n_vertices, n_triangles, _ = struct.unpack_from("<3I", data, at + 68)
+    n_vertices, n_triangles, last = struct.unpack_from("<3I", data, at + 68)
     vertices = np.frombuffer(data, "<f4", 3 * n_vertices, at + 80)
     triangles = np.frombuffer(data, "<u4", 3 * n_triangles,
                               at + 80 + 12 * n_vertices)
     return Shape(world, body, _SHAPE_KINDS.get(kind, str(kind)), values[:4],
                  values[4:7], values[7:11], vertices.reshape(-1, 3),
-                 triangles.reshape(-1, 3))
+                 triangles.reshape(-1, 3), number, last)
 
 
 def _records(data: memoryview, start: int, end: int) -> "Iterator[tuple[int, int]]":
@@ -399,12 +412,19 @@ def read_recording(path: PathLike) -> Recording:
     names = 24 + 9 * 8 + 2 * 8 + 8 * 4
     recording = Recording(Path(path), _text(bytes(data[names:names + 64])),
                           _text(bytes(data[names + 64:names + 320])), {}, [], [])
+    shapes: Dict["tuple[int, int]", List[Shape]] = {}
     for kind, at in _records(data, head_size, min(used, len(data))):
         if kind == _BODY:
             world, body, mass = struct.unpack_from("<2Id", data, at + 8)
             recording.masses.setdefault(world, {})[body] = mass
+            # who had its number before is gone, and its geoms with it
+            for shape in shapes.pop((world, body), []):
+                shape.last = recording.frames[-1].step if recording.frames else -1
         elif kind == _SHAPE:
-            recording.shapes.append(_read_shape(data, at))
+            shape = _read_shape(data, at)
+            recording.shapes.append(shape)
+            if shape.body != 0:
+                shapes.setdefault((shape.world, shape.body), []).append(shape)
         elif kind == _FRAME:
             world, n_bodies, number, time, n_contacts = struct.unpack_from(
                 "<2IqdI", data, at + 8)
@@ -680,3 +700,21 @@ def plot(report: Report, column: str = "contact_error_m_s", axes: Any = None,
     axes.set_ylabel(f"{column} ({unit})" if unit else column)
     axes.legend()
     return axes
+
+
+def _main(words: List[str]) -> int:
+    if words[:1] != ["plot"]:
+        print("usage: python3 -m ode_mlcp plot FILE... [--output PICTURE]; "
+              "more: plot --help", file=sys.stderr)
+        return 0 if words == ["--help"] else 2
+    try:
+        import ode_mlcp_plot
+        return ode_mlcp_plot.main(words[1:])
+    except Error as error:
+        print(f"ode_mlcp: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.modules["ode_mlcp"] = sys.modules["__main__"]  # not a second one
+    sys.exit(_main(sys.argv[1:]))

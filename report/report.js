@@ -692,39 +692,6 @@ class Replay {
   }
 }
 
-/* report.html#film: the pictures of a film of the replay, as text for who opened the
- * page, a line each, behind a line with their rate. As fast as the run went up to
- * 20 s; of longer ones as many pictures. */
-function film(data, replay) {
-  const MOST = 400, USUAL = 20; // pictures; a second
-  const seconds = (data.frames - 1) * data.interval;
-  const n = Math.max(1, Math.min(MOST, Math.round(seconds * USUAL)));
-  const drawn = replay.renderer.domElement;
-  const paper = element('canvas'), lines = [`film ${USUAL}`];
-  paper.width = 2 * Math.floor(drawn.width / 2);
-  paper.height = 2 * Math.floor(drawn.height / 2);
-  const pen = paper.getContext('2d');
-  pen.font = '20px sans-serif';
-  for (let k = 0; k <= n; k++) {
-    const frame = (data.frames - 1) * k / n;
-    replay.show(frame);
-    pen.fillStyle = '#e8ecf1';
-    pen.fillRect(0, 0, paper.width, paper.height);
-    pen.drawImage(drawn, 0, 0);
-    replay.runs.forEach((run, i) => {
-      const scale = drawn.width / $('stage').clientWidth, view = replay.views[i];
-      pen.fillStyle = run.reference ? '#888' : colourOf(i);
-      pen.fillRect(scale * view.x + 10, scale * view.y + 10, 18, 18);
-      pen.fillStyle = '#222';
-      pen.fillText(run.label, scale * view.x + 36, scale * view.y + 26);
-    });
-    pen.fillStyle = '#222';
-    pen.fillText(`${(frame * data.interval).toFixed(2)} s`, 10, paper.height - 12);
-    lines.push(paper.toDataURL('image/jpeg', 0.9));
-  }
-  document.body.append(element('pre', lines.join('\n')));
-}
-
 /* ---- what moves the replay ---- */
 
 function connect(data, replay) {
@@ -943,10 +910,7 @@ function makeReplay(data) {
   drawCurves(data, goTo);
   matchMedia('(prefers-color-scheme: dark)')
     .addEventListener('change', () => drawCurves(data, goTo));
-  if (replay) {
-    window.addEventListener('resize', () => replay.layout());
-    if (location.hash === '#film') film(data, replay);
-  }
+  if (replay) window.addEventListener('resize', () => replay.layout());
 })().catch(problem => {
   $('verdict').textContent = 'The data of this page could not be read: ' + problem.message;
   $('verdict').className = 'failure';

@@ -138,17 +138,6 @@ check "more sweeps do better" figure_is quick:50 contact_error_worst \
   "x < $(figure quick contact_error_worst)"
 check "a CSV row a step" n_lines 201 report/quick-50.csv
 
-if command -v gnuplot >/dev/null; then
-  check "a picture: PNG" sh -c 'head -c 4 report/plots/contact_error.png |
-    grep -q PNG'
-  check "a picture: SVG" grep -q '</svg>' report/plots/contact_error.svg
-  check "a picture: what it is drawn of" sh -c '
-    head -n 1 report/plots/contact_error.csv | grep -q "^stepper,time_s,[a-z_]*$" &&
-    [ "$(wc -l <report/plots/contact_error.csv)" -eq 801 ]'
-  check "no picture of joints that are not there" \
-    [ ! -e report/plots/joint_error.png ]
-fi
-
 # what moves bodies without velocity is held to the same law by its motion: bricks that fall in
 # the first steps are corrected by up to 0.05 m/s, the cap lets velocity do 0.01
 compare --output report --no-repeat --steppers step,ah,st --max-correction 0.01 \
@@ -434,10 +423,6 @@ if $compiler -w odd.c -o odd -I"$build/host/include" -L"$build/lib" -lode 2>err;
   check "crash: what it said, beside the page" out_has '(data/ah.out has'
   odd vanish 1 50 '^step: the program ended with status 3 after 50 steps'
   odd two 0 200 '^2 worlds were stepped'
-  # of 200 steps a stepper the curves show the 100 of one world
-  if command -v gnuplot >/dev/null; then
-    check "two: one world is shown" n_lines 201 report/plots/penetration.csv
-  fi
   odd pop 0 100 'On odd pop, step makes bodies pop (contacts put in [0-9.]* J, .*; ode-mlcp `ah` keeps that to'
   # steps that are cut where balls meet are judged by where these end, and what
   # contacts are told explains what bodies do

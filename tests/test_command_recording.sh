@@ -1,7 +1,8 @@
 #!/bin/sh
-# What `ode-mlcp compare` records, and the pictures, page and film that it makes of it,
+# What `ode-mlcp compare` records, and the pictures and the page that are made of it,
 # of a program of which all that is known by hand (recorded_program.c).
-. "$(dirname "$0")/command_checks.sh"
+top=$(cd "$(dirname "$0")/.." && pwd)
+. "$top/tests/command_checks.sh"
 program=$build/tests/recorded_program
 
 # record WHAT ARG...: of the program, into the folder WHAT
@@ -134,166 +135,79 @@ fi
 
 # ---- the picture ----
 
-# balls of 0.1 m and 0.3 m at a distance of 1 m along x. The view is turned by 75 degrees
-# and raised by 20, so that the metre is sqrt(1 - (cos 75 cos 20)^2) wide in it
 record balls --steppers step
 cp out balls/out
-grep -o '<circle cx="[-0-9.]*" cy="[-0-9.]*" r="[0-9.]*"' balls/picture.svg |
-  tr -c '0-9.\n-' ' ' >circles
-check "the picture has balls of their size" awk '
-  { x[NR] = $1; y[NR] = $2; r[NR] = $3 }
-  END {
-    turn = 75 * atan2(0, -1) / 180; rise = 20 * atan2(0, -1) / 180
-    seen = sqrt(1 - (cos(turn) * cos(rise)) ^ 2)
-    metre = sqrt((x[2] - x[1]) ^ 2 + (y[2] - y[1]) ^ 2) / seen
-    if (r[1] > r[2]) { small = r[2]; large = r[1] } else { small = r[1]; large = r[2] }
-    # both are written to 0.1
-    exit !(NR == 2 && (small - 0.1 * metre) ^ 2 < 0.04 &&
-      (large - 0.3 * metre) ^ 2 < 0.04)
-  }' circles
-
-# three faces of each box are seen, those of the last body from furthest away: these are
-# painted first. A body's hue is 137 times its number
 record boxes --steppers step
-sed -n 's/.*<polygon.* fill="hsl(\([0-9]*\),.*/\1/p' boxes/picture.svg >hues
-check "boxes are painted from far to near" awk '
-  $1 != 137 * (100 - int((NR - 1) / 3)) % 360 { bad = 1 }
-  END { exit bad || NR != 300 }' hues
-
-# all faces that a view from above by 20 degrees, turned by 15, shows of bodies along y,
-# each once, as light as it is turned to the light
-cat >faces.awk <<'CHECK'
-function place(x, y, z, k) { # in pixels, of the next corner that is expected
-  at[k, 1] = 200 + scale * (cos(turn) * y - sin(turn) * x)
-  at[k, 2] = 150 - scale * (cos(rise) * z - sin(rise) * (cos(turn) * x + sin(turn) * y))
-}
-# a face of `n` corners in at[], whose normal is (x, y, z)
-function expect(hue, n, x, y, z,   i, j, k, l, found, near, light, times) {
-  if (cos(rise) * (cos(turn) * x + sin(turn) * y) + sin(rise) * z < 1e-9) return
-  light = 30 + 38 * (0.5 + 0.5 * (0.36 * x - 0.48 * y + 0.8 * z))
-  for (i = 1; i <= faces; i++) {
-    found = face_hue[i] == hue && corners[i] == n && (face_light[i] - light) ^ 2 < 0.26
-    for (j = 1; j <= n && found; j++) {
-      near = 0
-      for (k = 1; k <= n; k++)
-        if ((corner[i, k, 1] - at[j, 1]) ^ 2 + (corner[i, k, 2] - at[j, 2]) ^ 2 < 0.01)
-          near++
-      found = near == 1
-    }
-    times += found
-  }
-  if (times != 1) { print "  a face of " hue ", light " light ": " times + 0; bad = 1 }
-  expected++
-}
-function box(hue, y,   axis, end, j, a, b, c, x) {
-  for (axis = 0; axis < 3; axis++)
-    for (end = -1; end <= 1; end += 2) {
-      for (j = 1; j <= 4; j++) {
-        x[axis] = end; x[(axis + 1) % 3] = j == 1 || j == 4 ? -1 : 1
-        x[(axis + 2) % 3] = j < 3 ? -1 : 1
-        place(0.1 * x[0], y + 0.1 * x[1], 0.5 * x[2], j)
-      }
-      expect(hue, 4, axis == 0 ? end : 0, axis == 1 ? end : 0, axis == 2 ? end : 0)
-    }
-}
-function cylinder(hue, y, caps,   k, a, b) {
-  for (k = 0; k < 20; k++) {
-    a = k * pi / 10; b = (k + 1) * pi / 10
-    place(0.2 * cos(a), y + 0.2 * sin(a), 0.5, 1)
-    place(0.2 * cos(b), y + 0.2 * sin(b), 0.5, 2)
-    place(0.2 * cos(b), y + 0.2 * sin(b), -0.5, 3)
-    place(0.2 * cos(a), y + 0.2 * sin(a), -0.5, 4)
-    expect(hue, 4, cos((a + b) / 2), sin((a + b) / 2), 0)
-  }
-  for (k = 0; k < 20 && caps; k++)
-    place(0.2 * cos(k * pi / 10), y + 0.2 * sin(k * pi / 10), 0.5, k + 1)
-  if (caps) expect(hue, 20, 0, 0, 1)
-}
-BEGIN {
-  pi = atan2(0, -1); turn = 15 * pi / 180; rise = 20 * pi / 180
-  scale = 200 / (3 * cos(turn) + 1.2) # 3 m to each side, 1.2 times what is largest
-  FS = "[^-0-9.]+"
-}
-/<polygon/ {
-  split($0, part, "\"")
-  faces++
-  corners[faces] = split(part[2], point, " ")
-  for (k = 1; k <= corners[faces]; k++) {
-    split(point[k], xy, ",")
-    corner[faces, k, 1] = xy[1]; corner[faces, k, 2] = xy[2]
-  }
-  split(part[4], colour, "[(,%]+")
-  face_hue[faces] = colour[2]; face_light[faces] = colour[4]
-}
-/<circle/ {
-  balls++
-  place(0, -3, balls == 1 ? -0.5 : 0.5, 1) # the lower end is further away
-  if (($2 - at[1, 1]) ^ 2 + ($3 - at[1, 2]) ^ 2 + ($4 - 0.2 * scale) ^ 2 > 0.02) {
-    print "  a ball at " $2 " " $3 " of " $4
-    bad = 1
-  }
-}
-END {
-  cylinder(137, -3, 0) # of the capsule, with balls for ends
-  cylinder(274, 0, 1)
-  box(51, 3)
-  exit bad || faces != expected || faces != 24 || balls != 2
-}
-CHECK
 record solids --steppers step
-check "solids are painted as they are" awk -f faces.awk solids/picture.svg
-
-# The ground reaches three widths of the picture to each side; bodies are in a box of
-# 4 x 11 x 8.9 m around z = 4.55 m, where a view as high as this one is wide is the tighter
-ode_mlcp compare --output ground_of --no-repeat --steppers step -- "$program" slide
-sed -n 's/.*<polygon points="\([^"]*\)" fill="hsl(0,0%,90%)".*/\1/p' \
-  ground_of/picture.svg | tr ', ' '  ' >ground_corners
-check "the ground is below all" awk '
-  {
-    rise = 20 * atan2(0, -1) / 180; turn = 15 * atan2(0, -1) / 180
-    height = sin(rise) * (2 * cos(turn) + 5.5 * sin(turn)) + 4.45 * cos(rise)
-    scale = 150 / (height + 1.2 * 0.2)
-    for (k = 0; k < 4; k++) {
-      x = $(2 * k + 1); y = $(2 * k + 2)
-      area += (x * $((2 * k + 3) % 8 + 1) - y * $((2 * k + 2) % 8 + 1)) / 2
-      middle_x += x / 4; middle_y += y / 4
-    }
-    share = area / (2400 ^ 2 * sin(rise))
-    off = middle_y - 150 - scale * cos(rise) * 4.55
-  }
-  END {
-    print "  " share, middle_x, off
-    exit !(NR == 1 && (share ^ 2 - 1) ^ 2 < 1e-6 && (middle_x - 200) ^ 2 < 0.01 &&
-      off ^ 2 < 0.01)
-  }' ground_corners
-check "it is painted first" sh -c \
-  'sed -n "/<polygon/{p;q}" ground_of/picture.svg | grep -q "hsl(0,0%,90%)"'
-
-# what moves without a body is where it was at the picture's time, once: three faces
+# what moves without a body is where it was at the picture's time
 ode_mlcp compare --output ground/short --no-repeat --steps 100 --steppers ah -- \
   "$program" ground
 cp ground/short/data/ah.rec ground/data/ah.rec
-ode_mlcp compare --output moved --from ground
-check "a picture of the end of both" grep -q '<title>after 1 s' moved/picture.svg
-check "the ground that moves is there once" \
-  [ "$(grep -c '<polygon.* fill="hsl(0,' moved/picture.svg)" = 6 ]
+if /usr/bin/python3 -c 'import numpy, matplotlib' 2>/dev/null; then
+  cat >picture.py <<'CHECK'
+import colorsys, sys
+import numpy as np
+import ode_mlcp, ode_mlcp_plot
 
-# ---- curves, by a gnuplot that writes down what it is told ----
+def painted(*names):
+    """Faces [corners, 2] and their colours, in the order of painting, an axes each."""
+    figure = ode_mlcp_plot.draw_bodies(
+        {n: ode_mlcp.read_recording(n) for n in names})
+    pictures = [axes.collections[0] for axes in figure.axes]
+    return [([p.vertices[:-1] for p in c.get_paths()], c.get_facecolors()[:, :3])
+            for c in pictures]
 
-mkdir tools
-printf '#!/bin/sh\ncat >"%s/told"\n' "$work" >tools/gnuplot
-chmod +x tools/gnuplot
-PATH=$work/tools:$PATH "$command" compare --output many --no-repeat \
-  --steppers step,quick,quick:1,quick:2,quick:5,quick:50,ah,ap,st,gap \
-  -- "$program" spin >out 2>err </dev/null
-sed '/^plot /,/^unset output/!d; /^unset output/q' told |
-  sed -n "s/.* with lines .* lc rgb '\(#[0-9a-f]*\)' title .*/\1/p" >colours
-rm tools/gnuplot
-check "eight colours, then the first again" awk '
-  NR <= 8 && ($1 in is) { bad = 1 }
-  NR > 8 && $1 != colour[NR - 8] { bad = 1 }
-  { is[$1] = 1; colour[NR] = $1 }
-  END { exit bad || NR != 10 }' colours
+def hue(colour):
+    h, lightness, saturation = colorsys.rgb_to_hls(*colour)
+    return round(360 * h) if saturation > 1e-3 else None
+
+def size(face):
+    return np.ptp(face, axis=0)
+
+# balls of 0.1 m and 0.3 m at a distance of 1 m along x. The view is turned by 75 degrees
+# and raised by 20, so that the metre is sqrt(1 - (cos 75 cos 20)^2) wide in it
+faces, _ = painted("balls/data/step.rec")[0]
+balls = sorted((f for f in faces if len(f) == 40), key=lambda f: size(f)[0])
+assert len(balls) == 2 and np.allclose([size(b) for b in balls], [[0.2] * 2, [0.6] * 2])
+seen = np.sqrt(1 - (np.cos(np.radians(75)) * np.cos(np.radians(20))) ** 2)
+apart = np.linalg.norm(balls[0].mean(axis=0) - balls[1].mean(axis=0))
+assert abs(apart - seen) < 1e-6, apart
+
+# three faces of each box are seen, those of the last body from furthest away: these are
+# painted first. A body's hue is 137 times its number
+_, colours = painted("boxes/data/step.rec")[0]
+hues = [h for h in map(hue, colours) if h is not None]
+assert hues == [137 * (100 - k // 3) % 360 for k in range(300)], hues
+
+# all faces that the view shows of a capsule (its sides and two balls), a cylinder (half
+# of its sides and the top) and a box, each as light as it is turned to the light
+faces, colours = painted("solids/data/step.rec")[0]
+of = {}
+for face, colour in zip(faces, colours):
+    of.setdefault(hue(colour), []).append((len(face), colour))
+assert {h: sorted(n for n, _ in f) for h, f in of.items()} == {
+    137: [4] * 12 + [40, 40], 274: [4] * 12 + [24], 51: [4] * 3}, of
+top = [c for n, c in of[274] if n == 24][0]
+assert abs(colorsys.rgb_to_hls(*top)[1] - (0.30 + 0.38 * 0.9)) < 1e-6
+# and each at its place: the box of 0.2 x 0.2 x 1 m
+turn, rise = np.radians(15), np.radians(20)
+box = np.concatenate([f for f, c in zip(faces, colours) if hue(c) == 51])
+wide = 0.2 * (np.sin(turn) + np.cos(turn))
+assert np.allclose(size(box), [wide, np.cos(rise) + np.sin(rise) * wide], atol=1e-6)
+
+# the ground that moves is there once in each: three faces
+for _, colours in painted("ground/data/ah.rec", "ground/short/data/ah.rec"):
+    assert sum(hue(c) is None for c in colours) == 3
+
+# a plane is painted first, whatever is below it
+faces, colours = painted("slide/data/ah.rec")[0]
+assert hue(colours[0]) is None and all(hue(c) is not None for c in colours[1:])
+assert (size(faces[0]) > 3 * size(np.concatenate(faces[1:]))).all()
+CHECK
+  record slide --steppers step,ah
+  PYTHONPATH="$top/python" PYTHONDONTWRITEBYTECODE=1 \
+    check "bodies are painted as they are" /usr/bin/python3 picture.py
+fi
 
 # ---- the page ----
 
@@ -407,49 +321,5 @@ CHECK
   left_out_in_single "steps of 10 ms are a frame short there" ||
     check "the page's data are what the program does" python3 page.py
 fi
-
-# ---- the film, by a browser and an ffmpeg that write down what they are told ----
-
-cat >tools/chromium <<'BROWSER'
-#!/bin/sh
-for word; do last=$word; done
-echo "$last" >"$TOLD/page"
-[ -e "$TOLD/blank" ] || cat <<'PAGE'
-<html>
-<p>film 12.5</p>
-<img src="data:image/jpeg;base64,aGVsbG8g">
-<img src="data:image/jpeg;base64,d29ybGQ=">
-</html>
-PAGE
-BROWSER
-cat >tools/ffmpeg <<'FFMPEG'
-#!/bin/sh
-for word; do last=$word; done
-echo "$*" >"$TOLD/words"
-cat >"$last"
-[ ! -e "$TOLD/broken" ]
-FFMPEG
-chmod +x tools/chromium tools/ffmpeg
-mkdir "a folder"
-movie() {
-  TOLD=$work PATH=$work/tools:$PATH "$command" compare \
-    --output "a folder/of films" --movie --from one >out 2>err </dev/null && status=0 ||
-    status=$?
-}
-film="a folder/of films/replay.mp4"
-movie
-check "a film: status 0" status_is 0
-check "a film: of the pictures on the page" [ "$(cat "$film")" = 'hello world' ]
-check "a film: at the page's rate" grep -q -e '-framerate 12.5 ' words
-check "a film: the page, its name as a page's" \
-  grep -q '^file:///.*/a%20folder/of%20films/report.html#film$' page
-touch broken
-movie
-check "no film: status 1" status_is 1
-check "no film: said" err_has 'replay.mp4: ffmpeg could not make it'
-check "no film: none is left" [ ! -e "$film" ]
-touch blank
-movie
-check "no pictures: said" err_has 'replay.mp4: the page drew no picture'
 
 finish

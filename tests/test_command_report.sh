@@ -64,12 +64,6 @@ check "a report: the picture" dom_has '<canvas'
 browse boxes/report.html#play
 check "a report plays to its end" dom_has 'data-state="ended"'
 check "a report: still nothing" says_nothing
-if command -v ffprobe >/dev/null; then
-  "$command" compare --output filmed --movie --from boxes >out 2>err </dev/null
-  ffprobe -v error -count_packets -show_entries stream=nb_read_packets \
-    -of csv=p=0 filmed/replay.mp4 >pictures 2>>err
-  check "a film of the replay" sh -c '[ "$(cat pictures)" -gt 5 ]'
-fi
 # Seconds, by the browser's clock and without a network, until PAGE can be looked at.
 seconds_of() {
   rm -rf profile

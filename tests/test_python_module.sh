@@ -23,7 +23,7 @@ check "with their status" [ $ended -eq 0 ]
 
 if command -v mypy >/dev/null; then
   check "types" mypy --strict --ignore-missing-imports --python-executable \
-    "$python" "$top/python/ode_mlcp.py" >types
+    "$python" "$top/python/ode_mlcp.py" "$top/python/ode_mlcp_plot.py" >types
   cat types
 fi
 

@@ -55,8 +55,8 @@ BEGIN {
     exit
   }
   printf "<article>\n<h2>%s</h2>\n", escaped(title)
-  file = folder "/picture.svg"
-  while ((getline line < file) > 0) print line
+  if ((getline line < (folder "/picture.svg")) > 0)
+    printf "<img src=\"%s/picture.svg\" alt=\"The runs side by side\">\n", name
   printf "<p>%s</p>\n<table><tr><td></td>", escaped(sentence)
   for (i = 1; i <= n; i++) printf "<th>%s</th>", escaped(names[i])
   print "</tr>"

@@ -54,7 +54,7 @@ typedef struct request {
   uint64_t steps, refine, megabytes;
   double limit;
   const char *scene;
-  bool from, no_repeat, json, movie;
+  bool from, no_repeat, json;
 } request;
 
 /* ---- options ---- */
@@ -101,9 +101,6 @@ static bool read_options(int argc, char **argv, request *request, int *status) {
        .help =
            "a case of the papers (ode-mlcp scene --list) at three step "
            "sizes under each scheme (ah,trapezoid), with its own reference"},
-      {"movie", NULL, &request->movie,
-       .help = "film the replay, too: replay.mp4; takes chromium, ffmpeg and a "
-               "minute"},
       {"json", NULL, &request->json,
        .help = "print report.json, not the table"},
       {.name = NULL}};
@@ -615,19 +612,11 @@ static int write_report(const comparison *c, const request *request,
                         const char *folder, int status) {
   // the page has the figures of report.json in it
   static compare_writer *const writers[] = {
-      compare_write_json, compare_write_csv, compare_write_html,
-      compare_write_picture};
+      compare_write_json, compare_write_csv, compare_write_html};
   char message[PATH_MAX + 200];
   for (size_t k = 0; k < sizeof writers / sizeof writers[0]; k++)
     status = written_or_complain(writers[k](c, folder, message, sizeof message),
                                  message, status);
-  // without gnuplot the page has the curves all the same
-  if (!compare_write_plots(c, folder, message, sizeof message))
-    complain("%s", message);
-  if (request->movie)
-    status = written_or_complain(
-        compare_write_movie(c, folder, message, sizeof message), message,
-        status);
   if (!request->json) {
     compare_print_table(c);
     printf("\nThe report: %s/report.html\n", folder);
@@ -684,14 +673,10 @@ static void remove_old(const char *folder, const char *const endings[]) {
 }
 
 static void remove_old_report(const char *folder, bool with_recordings) {
-  static const char *const report[] = {".csv", ".json", ".html", ".png",
-                                       ".svg", ".mp4",  NULL};
+  static const char *const report[] = {".csv", ".json", ".html", NULL};
   static const char *const recordings[] = {".rec", ".out", ".traffic", NULL};
   char data[PATH_MAX];
   remove_old(folder, report);
-  char plots[PATH_MAX];
-  if (snprintf(plots, sizeof plots, "%s/plots", folder) < PATH_MAX)
-    remove_old(plots, report);
   if (with_recordings &&
       snprintf(data, sizeof data, "%s/data", folder) < PATH_MAX)
     remove_old(data, recordings);

@@ -8,8 +8,7 @@
 
 typedef bool compare_writer(const comparison *comparison, const char *folder,
                             char *message, size_t message_size);
-compare_writer compare_write_json, compare_write_csv, compare_write_html,
-    compare_write_plots, compare_write_movie, compare_write_picture;
+compare_writer compare_write_json, compare_write_csv, compare_write_html;
 
 void compare_print_table(const comparison *comparison);
 
