@@ -1,0 +1,7 @@
+# GNU make's conditionals, which automake does not know.
+# `make check TESTS=tests/X` builds what X needs: itself, or, where X is a script, the
+# programs that scripts run.
+ifeq ($(origin TESTS),command line)
+check_PROGRAMS := $(filter $(TESTS:=$(EXEEXT)),$(check_PROGRAMS)) \
+  $(if $(filter %.sh,$(TESTS)),$(filter-out tests/test_%,$(check_PROGRAMS)))
+endif
