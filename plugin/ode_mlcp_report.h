@@ -160,12 +160,6 @@
   ROW(double, given_way, MOST, MOST(given_way_most), "m",                     \
       "softness: how far a contact gave way in the step by its compliance, "  \
       "at most")                                                              \
-  ROW(int, corrections_left, SUM, SUM(corrections_left), "",                  \
-      "components whose position errors no projection made smaller: nothing " \
-      "was moved")                                                            \
-  ROW(double, correction_work, SUM, NONE, "J",                                \
-      "work of position corrections: of the rows that correct by velocity, "  \
-      "and against gravity of what is moved")                                 \
   /* a new row goes above this line */
 
 /* The columns of `--trace`, in their order:
@@ -206,8 +200,6 @@
   FIELD("inaccurate", inaccurate)                                             \
   FIELD("position_error_m", position_error)                                   \
   FIELD("given_way_m", given_way)                                             \
-  FIELD("corrections_left", corrections_left)                                 \
-  FIELD("correction_work_J", correction_work)                                 \
   /* a new row goes above this line */
 
 #endif

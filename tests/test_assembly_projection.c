@@ -122,57 +122,19 @@ static void test_what_asks_for_motion(void) {
   arena_release(&r.arena);
 }
 
-/* h^2 left^2 / A over rows that act one way, A = 1/m. */
-static void test_errors_are_what_rows_lack(void) {
-  rig r;
-  position_projection made;
-  create_rig(&r);
-  add_row(&r, MLCP_ROW_NORMAL, 0, 0, 0, INFINITY, 0, 0.1, 0.5);
-  add_row(&r, MLCP_ROW_JOINT, 3, 0, -INFINITY, 0, 0, 0.1, -0.5);
-  add_row(&r, MLCP_ROW_JOINT, 1, 0, -INFINITY, INFINITY, 0, 0.1, 30);
-  CU_ASSERT_EQUAL_FATAL(build(&r, &made), PROJECTION_BUILT);
-  const double h = 0.1;
-  /* 0.01 * 0.25 * 4 and 0.01 * 0.25 * 2; the free joint row is left out */
-  CU_ASSERT_DOUBLE_EQUAL(position_projection_errors(&made, NULL, h), 0.015,
-                         1e-7);
-  /* 0.2 of the 0.5 are left, and the other has more than it asked for */
-  const double u[6] = {0.3, 0, 0, -0.75};
-  CU_ASSERT_DOUBLE_EQUAL(position_projection_errors(&made, u, h), 0.0016, 1e-8);
-  arena_release(&r.arena);
-}
-
-static void test_two_sided_rows_give_way(void) {
-  rig r;
-  position_projection made;
-  create_rig(&r);
-  add_row(&r, MLCP_ROW_NORMAL, 0, 0, 0, INFINITY, 0, 0.1, 0.5);
-  add_row(&r, MLCP_ROW_JOINT, 1, 0, -INFINITY, INFINITY, 0, 0.1, 1);
-  add_row(&r, MLCP_ROW_JOINT, 3, 0, -8, 8, 0, 0.1, 1);
-  add_row(&r, MLCP_ROW_JOINT, 4, 0, -INFINITY, 0, 0, 0.1, -1);
-  CU_ASSERT_EQUAL_FATAL(build(&r, &made), PROJECTION_BUILT);
-  CU_ASSERT(position_projection_soften(&made, 0.1));
-  const mlcp_row *rows = made.problem.rows;
-  CU_ASSERT(rows[0].compliance < 1e-6);
-  CU_ASSERT_DOUBLE_EQUAL(rows[1].compliance, 0.025, 1e-6);
-  CU_ASSERT_DOUBLE_EQUAL(rows[2].compliance, 0.05, 1e-6);
-  CU_ASSERT(rows[3].compliance < 1e-6);
-  CU_ASSERT(!position_projection_soften(&made, 0.01)); /* they give more */
-  arena_release(&r.arena);
-}
-
 /* The body that turns most turns by half a radian then; all go as much shorter. */
 static void test_turns_are_limited(void) {
   const double h = 0.25;
   double u[12] = {4, 0, 0, 0, 0, 1, 0, 8, 0, 0, 3, 4};
   position_projection made = {.problem.n_bodies = 2, .solution.v = u};
-  CU_ASSERT(position_projection_limit(&made, h)); /* 5 rad/s: 1.25 rad */
+  position_projection_limit(&made, h); /* 5 rad/s: 1.25 rad */
   CU_ASSERT_DOUBLE_EQUAL(hypot(u[10], u[11]) * h, 0.5, 1e-15);
   CU_ASSERT_DOUBLE_EQUAL(u[0], 1.6, 1e-15);
   CU_ASSERT_DOUBLE_EQUAL(u[5], 0.4, 1e-15);
   CU_ASSERT_DOUBLE_EQUAL(u[7], 3.2, 1e-15);
   double small[6] = {100, 0, 0, 1.2, 0.9, 1.2}; /* 1.92 rad/s: 0.48 rad */
   made = (position_projection){.problem.n_bodies = 1, .solution.v = small};
-  CU_ASSERT(!position_projection_limit(&made, h));
+  position_projection_limit(&made, h);
   CU_ASSERT_EQUAL(small[0], 100);
   CU_ASSERT_EQUAL(small[3], 1.2);
 }
@@ -182,8 +144,6 @@ int main(void) {
       {"rows have what the velocities left",
        test_rows_have_what_the_velocities_left},
       {"what asks for motion", test_what_asks_for_motion},
-      {"errors are what rows lack", test_errors_are_what_rows_lack},
-      {"two-sided rows give way", test_two_sided_rows_give_way},
       {"turns are limited", test_turns_are_limited},
       CU_TEST_INFO_NULL};
   return run_tests("position projection", tests);

@@ -306,46 +306,6 @@ static void test_loop_of_joints_closes_without_speed(void) {
   }
 }
 
-/* Two bodies that two ball joints hold as one, the other turned by the program so
- * far that no small turn brings the joints together: both leave the floor they are
- * in as fast as if there were no joints. */
-static void test_torn_joints_do_not_hold_contacts_back(void) {
-  const double turns[] = {1.2, 2, 2.8, 3.1}, heavier[] = {1, 60};
-  const double DEPTH = 0.05, SIDE = 0.4;
-  for (int t = 0; t < 4; t++)
-    for (int k = 0; k < 2; k++) {
-      scene s = create_scene(0, 0, 0);
-      dWorldSetERP(s.world, 0.9);
-      dCreatePlane(s.space, 0, 0, 1, 0);
-      dBodyID one = add_box(&s, 0, 0, SIDE / 2 - DEPTH, SIDE),
-              two = add_box(&s, 2, 0, SIDE / 2 - DEPTH, SIDE);
-      dMass mass;
-      dBodyGetMass(two, &mass);
-      dMassAdjust(&mass, heavier[k] * mass.mass);
-      dBodySetMass(two, &mass);
-      for (int side = -1; side <= 1; side += 2) {
-        dJointID joint = dJointCreateBall(s.world, NULL);
-        dJointAttach(joint, one, two);
-        dJointSetBallAnchor(joint, 0.1, 0.2 * side, SIDE / 2 - DEPTH);
-      }
-      dMatrix3 R;
-      dRFromAxisAndAngle(R, 0, 0, 1, turns[t]);
-      dBodySetRotation(two, R);
-
-      double before[2];
-      dBodyID bodies[] = {one, two};
-      for (int b = 0; b < 2; b++) before[b] = dBodyGetPosition(bodies[b])[2];
-      step(&s);
-      for (int b = 0; b < 2; b++) {
-        double risen = dBodyGetPosition(bodies[b])[2] - before[b];
-        CU_ASSERT_DOUBLE_EQUAL(risen, 0.9 * DEPTH, 1e-3 * DEPTH);
-        CU_ASSERT(speed(bodies[b]) < 0.5 + 1e-6);
-        CU_ASSERT(fabs(dBodyGetQuaternion(bodies[b])[1]) < 1e-6);
-      }
-      destroy_scene(&s);
-    }
-}
-
 /* --- what stays as it was ------------------------------------------------ */
 
 /* The states of a stack with light overlaps, over a second. */
@@ -482,8 +442,6 @@ int main(void) {
       {"a joint closes without speed", test_joint_closes_without_speed},
       {"a loop of joints closes without speed",
        test_loop_of_joints_closes_without_speed},
-      {"torn joints do not hold contacts back",
-       test_torn_joints_do_not_hold_contacts_back},
       {"light overlaps are left to velocity",
        test_light_overlaps_are_left_to_velocity},
       {"the velocity-level scheme pushes nothing",

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "assembly/component_project.h"
 #include "assembly/component_rows.h"
 #include "assembly/component_solve.h"
 
@@ -35,7 +34,6 @@ static bool reserve_answer(assembly *a) {
   return ARENA_TAKE(arena, a->x, 6 * n) &&
          ARENA_TAKE(arena, a->v_free, 6 * n) &&
          ARENA_TAKE(arena, a->projected, 6 * n) &&
-         ARENA_TAKE(arena, a->moved, 6 * n) &&
          ARENA_TAKE(arena, a->joint_row, world->n_joint_rows) &&
          ARENA_TAKE(arena, a->contact_row, n_contacts) &&
          ARENA_TAKE(arena, a->contact_rows, n_contacts) &&

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "assembly/position_projection.h"
 #include "common/clock.h"
 #include "common/minmax.h"
 #include "common/progress.h"
@@ -38,10 +39,11 @@ static void show(const assembly *a, const component_problem *c,
   if (!solved->moves_only) find_first_rows(a, c, false);
 }
 
-/* Solve the component's own problem, or a projection's. */
-solver_report component_solve_once(assembly *a, component_problem *c,
-                                   const mlcp_problem *problem, bool moves_only,
-                                   const mlcp_solution *solution) {
+/* Solve the component's own problem, or a projection's (`moves_only`), which is not
+ * counted. */
+static solver_report solve_once(assembly *a, component_problem *c,
+                                const mlcp_problem *problem, bool moves_only,
+                                const mlcp_solution *solution) {
   const ode_mlcp_options *given = a->request.options;
   const double *guess = moves_only || !given->warm_start ? NULL : c->guess;
   solver_options options;
@@ -95,8 +97,7 @@ static void count_stage(ode_mlcp_report *report, solver_stage stage) {
   }
 }
 
-void component_solve_count(ode_mlcp_report *report,
-                           const solver_report *solve) {
+static void count_solve(ode_mlcp_report *report, const solver_report *solve) {
   count_stage(report, solve->stage);
   const double UNSOLVED = 1e-6;
   report->accepted += solve->status == SOLVER_ACCEPTED;
@@ -236,7 +237,7 @@ static bool has_velocities(const solver_report *solve) {
   return solver_succeeded(solve->status) || solve->status == SOLVER_DEGRADED;
 }
 
-double component_solve_budget(const assembly *a) {
+static double whole_budget(const assembly *a) {
   double share = a->request.budget_share;
   return a->request.options->budget * (share > 0 ? share : 1);
 }
@@ -252,17 +253,15 @@ bool component_solve(assembly *a, component_problem *c) {
   ode_mlcp_report *report = &c->out->report;
   /* a projection is needed anyway, and the velocities always have a solution */
   if (c->overlap) a->n_fallbacks += leave_out(c, false);
-  c->budget = component_solve_budget(a);
-  solver_report solve =
-      component_solve_once(a, c, &c->problem, false, &c->solution);
+  c->budget = whole_budget(a);
+  solver_report solve = solve_once(a, c, &c->problem, false, &c->solution);
   c->budget *= 0.5; // what is tried instead of it has to be cheaper
   /* bodies locked by friction may have no velocities that undo their errors, or
    * bounce, but there are always some that do not deepen them */
   while ((has_no_answer(&solve) && ask_less(c, &solve)) ||
          (has_velocities(&solve) && corrections_pop(a, c) &&
           leave_out(c, false))) {
-    solver_report again =
-        component_solve_once(a, c, &c->problem, false, &c->solution);
+    solver_report again = solve_once(a, c, &c->problem, false, &c->solution);
     a->n_fallbacks += solve.status == SOLVER_DEGRADED;
     add_solve(&solve, &again);
   }
@@ -286,7 +285,7 @@ bool component_solve(assembly *a, component_problem *c) {
         problem->n_bodies, problem->n_rows);
   report->solves++;
   a->n_stopped += solve.stopped;
-  component_solve_count(report, &solve);
+  count_solve(report, &solve);
   double softness = a->request.options->softness;
   if (softness > 0)
     report->given_way =
@@ -294,5 +293,32 @@ bool component_solve(assembly *a, component_problem *c) {
              a->request.step_size *
                  mlcp_softened_speed(problem, softness, c->solution.p));
   if (solve.infeasible) tell_contradiction(a, c, solve.contradiction);
+  return true;
+}
+
+bool component_project(assembly *a, component_problem *c) {
+  position_projection projection;
+  switch (position_projection_build(&projection, &a->arena, &c->problem,
+                                    &c->solution, c->set.corrections)) {
+    case PROJECTION_NONE: return true;
+    case PROJECTION_NO_MEMORY: return outcome_no_memory(c->out);
+    case PROJECTION_BUILT: break;
+  }
+  c->budget = whole_budget(a);
+  solver_report solve =
+      solve_once(a, c, &projection.problem, true, &projection.solution);
+  if (solve.status == SOLVER_NO_MEMORY) return outcome_no_memory(c->out);
+  /* one that is left out leaves all that it was to undo */
+  if (!isfinite(solve.residual)) solve.residual = 1;
+  count_solve(&c->out->report, &solve);
+  c->out->report.pushes++;
+  const double *u = projection.solution.v;
+  if (!solver_succeeded(solve.status) ||
+      !all_finite(u, 6 * c->problem.n_bodies))
+    return true;
+  position_projection_limit(&projection, a->request.step_size);
+  for (int i = 0; i < c->of->n_bodies; i++)
+    memcpy(a->projected + 6 * component_body(a, c, i), u + 6 * i,
+           6 * sizeof *a->projected);
   return true;
 }

@@ -6,21 +6,14 @@
 
 #include "assembly/workspace.h"
 
-/** Solve the component's own problem, or a projection's (`moves_only`), which is not
- *  counted. */
-solver_report component_solve_once(assembly *a, component_problem *c,
-                                   const mlcp_problem *problem, bool moves_only,
-                                   const mlcp_solution *solution);
-
-/** Count a solve in the report. */
-void component_solve_count(ode_mlcp_report *report, const solver_report *solve);
-
-/** The work that a solve may take, of the request's part of the options' budget. */
-double component_solve_budget(const assembly *a);
-
 /** Solve the component's problem into c->solution.
  *  @return false with out->message where it is too large, memory ran out or no
  *          finite solution was found. */
 bool component_solve(assembly *a, component_problem *c);
+
+/** Move the bodies of a solved component by what their velocities do not correct
+ *  (position_projection.h), into a->projected. One whose solve fails moves nothing.
+ *  @return false with out->message where memory ran out. */
+bool component_project(assembly *a, component_problem *c);
 
 #endif

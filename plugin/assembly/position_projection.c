@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/six.h"
+#include "common/vec3.h"
 
 /* Compliance of every row, as a part of its diagonal: bodies that are wedged in
  * more than they can leave share what cannot be had. */
@@ -22,20 +23,9 @@ static double need_of_row(const mlcp_row *row, const mlcp_solution *solution,
                           int index, double excess) {
   double w = row->bias + row->compliance * solution->p[index];
   for (int side = 0; side < 2; side++)
-    for (int i = 0; i < 6 && row->body[side] >= 0; i++)
-      w += row->J[side][i] * solution->v[6 * row->body[side] + i];
-  return excess - w;
-}
-
-/* True if a row is far from needing `least` either way: need_of_row but for
- * rounding. */
-static bool needs_little(const mlcp_row *row, const mlcp_solution *solution,
-                         int index, double excess, double least) {
-  double w = row->bias + row->compliance * solution->p[index];
-  for (int side = 0; side < 2; side++)
     if (row->body[side] >= 0)
       w += dot6(row->J[side], solution->v + 6 * row->body[side]);
-  return fabs(excess - w) < 0.5 * least;
+  return excess - w;
 }
 
 static bool asks_for_motion(const mlcp_problem *problem,
@@ -46,8 +36,7 @@ static bool asks_for_motion(const mlcp_problem *problem,
     const mlcp_row *row = &problem->rows[r];
     const row_correction *correction = &corrections[r];
     if (!takes_part(row, correction) ||
-        (correction->velocity == 0 && correction->excess == 0) ||
-        needs_little(row, solution, r, correction->excess, least))
+        (correction->velocity == 0 && correction->excess == 0))
       continue;
     double need = need_of_row(row, solution, r, correction->excess);
     if ((need > least && row->high > 0) || (need < -least && row->low < 0))
@@ -114,46 +103,12 @@ projection_status position_projection_build(
   return PROJECTION_BUILT;
 }
 
-double position_projection_errors(const position_projection *projection,
-                                  const double u[], double step_size) {
-  const mlcp_problem *problem = &projection->problem;
-  double sum = 0;
-  for (int r = 0; r < problem->n_rows; r++) {
-    const mlcp_row *row = &problem->rows[r];
-    if (row->low < 0 && row->high > 0) continue;
-    double left = row->bias;
-    for (int side = 0; side < 2 && u != NULL; side++)
-      if (row->body[side] >= 0)
-        left += dot6(row->J[side], u + 6 * row->body[side]);
-    if (row->low == 0 ? left < 0 : left > 0)
-      sum +=
-          step_size * step_size * left * left / mlcp_row_diagonal(problem, r);
-  }
-  return sum;
-}
-
-bool position_projection_soften(position_projection *projection, double share) {
-  mlcp_problem *problem = &projection->problem;
-  mlcp_row *rows = (mlcp_row *)problem->rows; // its own: reserve
-  bool any = false;
-  for (int r = 0; r < problem->n_rows; r++) {
-    double least = share * mlcp_row_diagonal(problem, r);
-    if (rows[r].low == 0 || rows[r].high == 0 || rows[r].compliance >= least)
-      continue;
-    rows[r].compliance = least;
-    any = true;
-  }
-  return any;
-}
-
-bool position_projection_limit(position_projection *projection,
+void position_projection_limit(position_projection *projection,
                                double step_size) {
-  const double MOST_TURN = 0.5; /* rad: rows of contacts hold for small turns */
+  const double MOST_TURN = 0.5; /* rad: rows hold for small turns */
   double *u = projection->solution.v, turn = 0;
   for (int i = 0; i < 6 * projection->problem.n_bodies; i += 6)
-    turn = fmax(turn, hypot(hypot(u[i + 3], u[i + 4]), u[i + 5]) * step_size);
-  if (!(turn > MOST_TURN)) return false;
-  for (int i = 0; i < 6 * projection->problem.n_bodies; i++)
+    turn = fmax(turn, vec3_length(u + i + 3) * step_size);
+  for (int i = 0; i < 6 * projection->problem.n_bodies && turn > MOST_TURN; i++)
     u[i] *= MOST_TURN / turn;
-  return true;
 }

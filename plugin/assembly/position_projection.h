@@ -41,26 +41,9 @@ projection_status position_projection_build(position_projection *projection,
                                             const mlcp_solution *solution,
                                             const row_correction corrections[]);
 
-/** The part of position errors that a row may see change: the sum over normal and
- *  one-sided rows of what is left of their need, squared, over their diagonal, as
- *  the rows say; u NULL: without the projection. */
-double position_projection_errors(const position_projection *projection,
-                                  const double u[], double step_size);
-
-/**
- * Let rows that hold both ways give way by `share` of their diagonal at least:
- * joints torn so far apart that their rows lead them further apart. They come
- * together as far as small turns bring them, and contacts keep what they ask for.
- *
- * @return whether that changed anything
- */
-bool position_projection_soften(position_projection *projection, double share);
-
 /** Shorten a solved projection so that no body turns by more than half a radian
- *  in a step: contacts are measured by their rows, which cannot see a large turn.
- *  Later steps take away the rest.
- *  @return true if it was longer. */
-bool position_projection_limit(position_projection *projection,
+ *  in a step, as its rows hold for small turns only. Later steps take the rest away. */
+void position_projection_limit(position_projection *projection,
                                double step_size);
 
 #endif

@@ -42,15 +42,6 @@ typedef struct solved_component {
  *  host has several; may not touch the world. */
 typedef void solve_observer(void *context, const solved_component *component);
 
-/** The position errors of joints, were bodies moved by `motion` [6 n_bodies] for the
- *  step: the sum of Phi^2 / (J M^-1 J') over the rows of rigid joints between bodies
- *  of `component` [n_bodies: its number per body] without bounds. INFINITY where
- *  bodies cannot be there.
- *  @return false with out->message where memory ran out. */
-typedef bool joint_errors(void *context, const double motion[],
-                          const int component_of[], int component,
-                          double *errors, outcome *out);
-
 /** A scheme's request. Rows of joints and contacts are
  *  w = J x + scale (compliance p + bias) + carry J v, with the bias of the
  *  velocity level: docs/formulation.md, eq. 6 and 20. */
@@ -88,15 +79,13 @@ typedef struct assembly_request {
                            go on */
   double budget_share;               /* of the options' budget; 0: all of it */
   const double
-      *pressed;    /* [contacts->n] N s that contacts are given along their
+      *pressed;     /* [contacts->n] N s that contacts are given along their
                             normals beside the solve, which friction follows, too;
                             or NULL */
-  bool adds_stops; /* stops that an answer would overshoot come in */
-  bool projects;   /* what velocities do not correct is moved (eq. 10) */
-  joint_errors *measure; /* what a projection does to joints, */
-  void *measure_context; /* where `projects` */
-  bool smooth;           /* impulses are to change smoothly with the request */
-  bool counts_cone;      /* for the report, with options.check_cone */
+  bool adds_stops;  /* stops that an answer would overshoot come in */
+  bool projects;    /* what velocities do not correct is moved (eq. 10) */
+  bool smooth;      /* impulses are to change smoothly with the request */
+  bool counts_cone; /* for the report, with options.check_cone */
   cone_check *cone; /* not NULL: nothing is solved; impulses are 1 on normal
                            and joint rows that can lock */
   /* for observers */

@@ -2,8 +2,8 @@
  *
  *   assembly.c           memory, and one component after the other
  *   component_rows.c     a component's problem
- *   component_solve.c    its solution, or that of a problem that asks for less
- *   component_project.c  what its velocities do not correct, corrected by moving
+ *   component_solve.c    its solution, or that of a problem that asks for less, and
+ *                        the move that corrects what velocities do not
  *   assembly_answer.c    what schemes and the next step are told of it
  */
 #ifndef ODE_MLCP_ASSEMBLY_WORKSPACE_H
@@ -41,7 +41,6 @@ typedef struct assembly {
   int *first_row;             /* [n_joints] for observers */
   double *x, *v_free;         /* [6 n_bodies] */
   double *projected;          /* [6 n_bodies] NAN: none */
-  double *moved;              /* [6 n_bodies] a trial of that and x */
   int n_fallbacks, n_stopped;
 } assembly;
 

@@ -6,7 +6,6 @@
 
 #include "common/matrix6.h"
 #include "common/vec3.h"
-#include "schemes/joint_check.h"
 
 bool second_order_reserve(second_order *s) {
   int n = s->home.n_bodies;
@@ -19,7 +18,6 @@ bool second_order_reserve(second_order *s) {
           ARENA_TAKE(arena, s->k_v, 36 * n) && ARENA_TAKE(arena, s->stiff, n) &&
           ARENA_TAKE(arena, s->gyroscopic, 9 * n) &&
           ARENA_TAKE(arena, s->rows, s->step->forces->n_springs) &&
-          ARENA_TAKE(arena, s->soft_rows, 6 * s->home.n_joints) &&
           ARENA_TAKE(arena, s->u, 6 * n) &&
           ARENA_TAKE(arena, s->early, 6 * n) &&
           ARENA_TAKE(arena, s->loads, s->home.n_joints) &&
@@ -532,101 +530,20 @@ static void correct_body(const second_order *s, motion *to, int b,
   to->poses[b] = corrected;
 }
 
-/* The joint rows of a move, each with a compliance of so many times its diagonal. */
-static int soften_joints(second_order *s, const world_snapshot *at,
-                         double share) {
-  int n = 0;
-  for (int j = 0; j < at->n_joints; j++) {
-    if (at->joints[j].rows < 0) continue;
-    const host_joint_rows *joint = &at->joint_rows[at->joints[j].rows];
-    for (unsigned i = 0; i < joint->rows.count; i++) {
-      if (!host_row_holds(joint, i, at->cfm)) continue;
-      extra_row *row = &s->soft_rows[n++];
-      memcpy(row->body, at->joints[j].body, sizeof row->body);
-      memcpy(row->J, joint->rows.J[i], sizeof row->J);
-      row->bias = -joint->correction[i];
-      row->compliance = share * world_row_mobility(at, row->body, row->J);
-    }
-  }
-  return n;
-}
-
-/* The move, with n_soft joint rows that give way in place of the world's. */
-static bool solve_move(second_order *s, const world_snapshot *at, int n_soft) {
-  world_snapshot contacts_alone = *at;
-  contacts_alone.n_joints = contacts_alone.n_joint_rows = 0;
-  assembly_request request =
-      second_order_request(s, n_soft > 0 ? &contacts_alone : at,
-                           JOINT_LEVEL_MOVE, s->step->step_size);
+bool second_order_correct(second_order *s, world_snapshot *at, motion *to) {
+  const double MOST_TURN = 0.5; /* rad: rows hold for small turns */
+  double h = s->step->step_size, turn = 0;
+  int n = s->home.n_bodies;
+  if (!(at->erp > 0) || !anything_to_correct(at)) return true;
+  memset(s->x_free, 0, 6 * (size_t)n * sizeof *s->x_free);
+  assembly_request request = second_order_request(s, at, JOINT_LEVEL_MOVE, h);
   request.erp = at->erp;
   request.v = s->x_free;
-  request.extra = s->soft_rows;
-  request.n_extra = n_soft;
-  return assembly_solve(s->base.assembly, &request, s->step->out);
-}
-
-/* kg m^2: position errors as (10b) weighs them, ERP's share of each. */
-static double position_errors(const world_snapshot *at) {
-  double sum = 0, J[2][6];
-  for (int j = 0; j < at->n_joints; j++) sum += joint_check_errors(at, at, j);
-  for (int k = 0; k < at->contacts.n; k++) {
-    const host_contact *point = &at->contacts.items[k].point;
-    double overlap = at->erp * (point->gap + at->surface_layer);
-    if (point->soft || overlap >= 0) continue;
-    world_contact_jacobian(&at->contacts, k, J);
-    sum += overlap * overlap / world_row_mobility(at, point->body, J);
-  }
-  return sum;
-}
-
-/* rad: the largest turn of a move. */
-static double largest_turn(const second_order *s, double h) {
-  const double *x = assembly_x(s->base.assembly);
-  double most = 0;
-  for (int b = 0; b < s->home.n_bodies; b++)
-    if (!s->home.bodies[b].kinematic)
-      most = fmax(most, h * vec3_length(x + 6 * b + 3));
-  return most;
-}
-
-/* Where bodies end that move by u for h. */
-static void move_bodies(second_order *s, const motion *from, const double u[],
-                        double h, motion *to) {
-  motion_copy(to, from, s->home.n_bodies);
-  for (int b = 0; b < s->home.n_bodies; b++)
+  if (!assembly_solve(s->base.assembly, &request, s->step->out)) return false;
+  const double *u = assembly_x(s->base.assembly);
+  for (int b = 0; b < n; b++) turn = fmax(turn, h * vec3_length(u + 6 * b + 3));
+  if (turn > MOST_TURN) h *= MOST_TURN / turn;
+  for (int b = 0; b < n; b++)
     if (!s->home.bodies[b].kinematic) correct_body(s, to, b, u + 6 * b, h);
-}
-
-bool second_order_correct(second_order *s, world_snapshot *at, motion *to) {
-  const scheme_step *step = s->step;
-  double h = step->step_size;
-  size_t n = (size_t)s->home.n_bodies;
-  if (!(at->erp > 0) || !anything_to_correct(at)) return true;
-  /* rows hold for small turns: joints give way until none is larger, and what is
-   * larger still is shortened (10b) */
-  static const double SHARES[] = {1e-3, 0.1, 1, 10, 100};
-  const int N_SHARES = sizeof SHARES / sizeof SHARES[0];
-  const double MOST_TURN = 0.5; /* rad */
-  memset(s->x_free, 0, 6 * n * sizeof *s->x_free);
-  if (!solve_move(s, at, 0)) return false;
-  double turn = largest_turn(s, h);
-  bool turns_far = !(turn <= MOST_TURN);
-  for (int i = 0; i < N_SHARES && !(turn <= MOST_TURN); i++) {
-    int n_soft = soften_joints(s, at, SHARES[i]);
-    if (n_soft == 0) break;
-    if (!solve_move(s, at, n_soft)) return false;
-    turn = largest_turn(s, h);
-  }
-  double part = turn > MOST_TURN ? MOST_TURN / turn : 1;
-  const double *x = assembly_x(s->base.assembly);
-  move_bodies(s, to, x, part * h, &s->ahead);
-  if (turns_far) {
-    if (!second_order_look(s, &s->middle, &s->ahead, h)) return false;
-    if (!(position_errors(&s->middle) < position_errors(at))) {
-      step->out->report.corrections_left++;
-      return true;
-    }
-  }
-  motion_copy(to, &s->ahead, s->home.n_bodies);
   return true;
 }

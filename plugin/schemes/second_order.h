@@ -68,11 +68,10 @@ struct second_order {
   double *gyroscopic; /* [9 n_bodies] Jacobians of those torques in M~ */
   joint_load *loads;  /* [n_joints] of the last substep */
   extra_row *rows;
-  extra_row *soft_rows; /* [6 n_joints] of a move */
-  double *early;        /* [6 n_bodies] forces at the start of the step tried */
-  bool counts_cone;     /* in the next step tried */
-  bool *stiff;          /* [n_bodies] see second_order_find_stiff */
-  bool detects;         /* steps are cut where contacts begin or end to slip */
+  double *early;    /* [6 n_bodies] forces at the start of the step tried */
+  bool counts_cone; /* in the next step tried */
+  bool *stiff;      /* [n_bodies] see second_order_find_stiff */
+  bool detects;     /* steps are cut where contacts begin or end to slip */
   bool damped; /* asked for: a step that is taken as it is, see conserving.h */
   /* of the last step tried */
   bool unsettled; /* it did not settle: it is too large */

@@ -23,7 +23,6 @@
 #include "common/vec3.h"
 #include "gap/real.h"
 #include "rows/hair.h"
-#include "schemes/joint_check.h"
 #include "schemes/motion.h"
 #include "schemes/schemes.h"
 #include "schemes/sweep.h"
@@ -54,7 +53,6 @@ typedef struct stewart_trinkle {
   gathered before;        /* contacts of the pass before, */
   double *before_impulse; /* and their impulses [6 n] */
   recall recall;
-  joint_check joints; /* of a projection */
   world_matcher matcher;
   host_body *moved; /* masses and forces of the pass */
   motion guess;     /* where the contacts are linearised, and its velocity */
@@ -266,9 +264,6 @@ static bool solve_once(stewart_trinkle *s, const scheme_step *step) {
   request.extra = s->springs;
   request.n_extra = s->n_springs;
   request.guess = s->guesses;
-  s->joints.home = &s->home;
-  request.measure = joint_check_measure;
-  request.measure_context = &s->joints;
   request.erp_for_all = request.projects = request.counts_cone = true;
   if (!assembly_solve(s->base.assembly, &request, step->out)) return false;
   step->out->report.fallbacks += assembly_fallbacks(s->base.assembly);

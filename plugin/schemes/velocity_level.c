@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "schemes/joint_check.h"
 #include "schemes/schemes.h"
 #include "schemes/taut_joints.h"
 
@@ -11,7 +10,6 @@ typedef struct velocity_level {
   scheme_state base;
   world_snapshot world;
   recall recall;
-  joint_check check;
   double *v, *v_free; /* [6 n_bodies] */
 } velocity_level;
 
@@ -114,9 +112,6 @@ static bool solve_island(velocity_level *s, scheme_step *step, bool corrects) {
                         NULL, s->v_free, &request.mass))
     return outcome_no_memory(step->out);
   request.adds_stops = request.projects = request.counts_cone = true;
-  s->check.home = &s->world;
-  request.measure = joint_check_measure;
-  request.measure_context = &s->check;
   request.host_island = island;
   if (!assembly_solve(s->base.assembly, &request, step->out)) return false;
   count_contacts(s, &step->out->report);

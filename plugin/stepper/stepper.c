@@ -31,7 +31,6 @@ typedef enum warning_kind {
   WARNING_REFUSED,
   WARNING_DEGRADED,
   WARNING_INFEASIBLE,
-  WARNING_UNCORRECTED,
   WARNING_LEFT_OUT,
   WARNING_NESTED,
   WARNING_LEFT,
@@ -797,9 +796,6 @@ static void give_warnings(world_stepper *stepper) {
              report->residual);
     warn(stepper, WARNING_DEGRADED, "solved approximately", detail);
   }
-  if (report->corrections_left > 0)
-    warn(stepper, WARNING_UNCORRECTED,
-         "position errors that no move makes smaller are left as they are", "");
   if (report->infeasible > 0) {
     char detail[400];
     say_contradiction(&stepper->contradictions, detail, sizeof detail);
