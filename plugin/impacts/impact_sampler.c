@@ -271,15 +271,22 @@ static int solve_for_continua(impact_sampler *sampler, int most) {
   return sampler->spans ? n_found : 0;
 }
 
+/* A continuum's corners are solutions of several modes: where the table has one, there
+ * is none. */
 static int solve_by_modes(impact_sampler *sampler, int most) {
   const impact_island *island = sampler->island;
   int n_solutions =
-      island->modes->spans ? solve_for_continua(sampler, most) : 0;
-  if (n_solutions > 0) return n_solutions;
-  n_solutions =
       contact_modes_solve(island->modes, &island->space, sampler->inputs, most,
                           sampler->lambdas, sampler->reached);
-  sampler->met_all = n_solutions < most;
+  bool whole = n_solutions < most;
+  if (island->modes->spans && n_solutions > 1) {
+    int n_continua = solve_for_continua(sampler, most);
+    if (n_continua > 0) return n_continua;
+    n_solutions =
+        contact_modes_solve(island->modes, &island->space, sampler->inputs,
+                            most, sampler->lambdas, sampler->reached);
+  }
+  sampler->met_all = whole;
   return n_solutions;
 }
 
