@@ -318,6 +318,22 @@ static scene *tiles(const family_member *m) {
   return finish(s, whole);
 }
 
+/* Boxes that stand apart from each other on one plate, which is a body of the mass of
+ * `ratio` boxes. */
+static scene *tray(const family_member *m) {
+  scene *s = start(m);
+  if (s == NULL) return NULL;
+  double L = m->length, side = 2 * L * m->size, high = 0.2 * L;
+  bool whole =
+      box(s, 0, 0, 0.5 * high, side, side, high, m->ratio * m->mass) != NULL;
+  for (int i = 0; i < m->size; i++)
+    for (int j = 0; j < m->size; j++)
+      whole &=
+          box(s, L * (2 * i + 1) - 0.5 * side, L * (2 * j + 1) - 0.5 * side,
+              high + 0.5 * L, L, L, L, m->mass) != NULL;
+  return finish(s, whole);
+}
+
 /* Planks on hinges between two points that do not move, taut, and a box on every
  * third of them, `ratio` times as heavy. */
 static scene *bridge(const family_member *m) {
@@ -779,6 +795,8 @@ const family_member family_members[] = {
     {"ring", "60 of 20 g", ring, 5, 0.02, 0.05, 0.4, 0.002, 0, 0, 120, 0},
     {"tiles", "32 of 1 kg", tiles, 4, 1, 1, 0.5, 0.01, 0, 0, 150, 0},
     {"tiles", "72 of 10 g", tiles, 6, 0.01, 0.05, 0.3, 0.002, 0, 0, 150, 0},
+    {"tray", "100 of 1 kg", tray, 10, 1, 1, 0.5, 0.01, 50, 0, 60, 0},
+    {"tray", "900 of 1 kg", tray, 30, 1, 1, 0.5, 0.01, 500, 0, 20, 0},
     {"bridge", "16 of 4 kg", bridge, 16, 4, 0.3, 0.6, 0.01, 5, 0, 200, 0},
     {"bridge", "30 of 100 kg", bridge, 30, 100, 1, 0.5, 0.005, 1, 0, 150, 0},
     {"parked", "4 of 1 t", parked, 4, 1000, 2, 0.8, 0.01, 0, 0, 150, 0},

@@ -13,7 +13,7 @@ static void add_joint(recall *r, const world_snapshot *world, int j) {
 static void add_contact(recall *r, const world_snapshot *world,
                         const world_contacts *contacts, int k) {
   r->contact_key[k] = r->n_keys;
-  world_contact_key(&r->keys[r->n_keys++], world, contacts, k, false);
+  world_contact_key(&r->keys[r->n_keys++], world, contacts, k);
 }
 
 bool recall_find(recall *r, const contact_memory *memory,

@@ -430,9 +430,9 @@ const char *host_joint_bad_value(const host_joint_rows *joint, double *value) {
   return NULL;
 }
 
-bool host_joint_is_listed_by(dJointID joint, dBodyID body, bool all) {
-  dBodyID owner = dJointGetBody(joint, 0);
-  if (owner == NULL || (!all && !dBodyIsEnabled(owner)))
-    owner = dJointGetBody(joint, 1);
-  return owner == body && dJointIsEnabled(joint);
+bool host_joint_steps(const dWorldJoint *joint, bool all) {
+  for (int side = 0; side < 2; side++)
+    if (joint->body[side] != NULL && (all || dBodyIsEnabled(joint->body[side])))
+      return joint->enabled;
+  return false;
 }

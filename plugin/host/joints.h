@@ -99,9 +99,9 @@ bool host_row_gives_way(const double J[2][6], double cfm,
  *  out of memory. */
 double host_joint_error(dJointID joint, double step_size);
 
-/** True if the joint is enabled and this is the first of its bodies that is listed,
- *  `all` of them or those that are enabled: so each joint is met once. */
-bool host_joint_is_listed_by(dJointID joint, dBodyID body, bool all);
+/** True if a step has the joint: it is enabled, and one of its bodies is, or with
+ *  `all` there is one. */
+bool host_joint_steps(const dWorldJoint *joint, bool all);
 
 /** The first value that is not finite where it must be, by name, or NULL. */
 const char *host_joint_bad_value(const host_joint_rows *joint, double *value);

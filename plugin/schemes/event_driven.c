@@ -54,7 +54,7 @@ static bool remember(event_state *w) {
         !contact->overlaps_pair)
       continue;
     contact_entry *entry = &w->entries[w->n_entries++];
-    world_contact_key(entry, w->s.here, contacts, k, false);
+    world_contact_key(entry, w->s.here, contacts, k);
     if (contact->active && w->s.middle_of[k] >= 0)
       assembly_remember_contact(w->s.base.assembly, w->s.middle_of[k], entry);
     entry->held = contact->held;
@@ -95,7 +95,7 @@ static bool recall_states(event_state *w, const contact_memory *memory,
   for (int k = 0; k < contacts->n; k++) w->s.known[k] = NULL;
   for (int k = 0; k < contacts->n; k++)
     if (!across || all_unchanged(w, contacts->items[k].point.body))
-      world_contact_key(&w->keys[n++], w->s.here, contacts, k, false);
+      world_contact_key(&w->keys[n++], w->s.here, contacts, k);
   const contact_likeness near = contact_likeness_near(radius);
   if (!across) contact_memory_unclaim(memory);
   contact_memory_match(memory, w->keys, n, &near, w->matches);
@@ -124,7 +124,7 @@ static bool find_loads(event_state *w) {
       !EVENT_RESERVE(w, s.known, n))
     return false;
   for (int k = 0; k < n; k++)
-    world_contact_key(&w->keys[k], &w->ahead, contacts, k, false);
+    world_contact_key(&w->keys[k], &w->ahead, contacts, k);
   contact_memory_unclaim(&w->memory);
   contact_memory_match(&w->memory, w->keys, n, &near, w->matches);
   for (int k = 0; k < n; k++) {

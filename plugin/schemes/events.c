@@ -181,7 +181,7 @@ static bool find_collision(event_state *w, double h, double *first) {
     if (isfinite(w->share[k]) &&
         w->share[k] <= *first + together(w, &w->ahead.contacts, k, h))
       world_contact_key(&w->collided[w->n_collided++], &w->ahead,
-                        &w->ahead.contacts, k, true);
+                        &w->ahead.contacts, k);
   return true;
 }
 

@@ -43,7 +43,7 @@ typedef struct scheme_step {
   size_t n_islands;
   const force_list *forces;
   contact_source *contacts;
-  const inner_joints *inner;
+  const told_contacts *told;
   const kept_contacts *kept;    /* NULL: none */
   const contact_memory *memory; /* of the last step */
   solve_observer *observer;     /* NULL: none */

@@ -54,7 +54,7 @@ world_settings scheme_settings(const scheme_step *step) {
                           .margin = step->options->margin,
                           .measure = step->options->measure,
                           .contacts = step->contacts,
-                          .inner = step->inner,
+                          .told = step->told,
                           .kept = step->kept};
 }
 

@@ -63,7 +63,7 @@ typedef struct world_stepper {
 
   island_threads threads;
   contact_source contacts;
-  inner_joints inner;
+  told_contacts told;
   kept_contacts kept;
   force_list forces;
   step_sweep sweep;
@@ -228,12 +228,11 @@ static int stepper_prepare(void *context, dWorldID world, dReal step_size) {
       (stepper->contacts.function == NULL ||
        contact_source_make_joints(&stepper->contacts, world, step_size,
                                   stepper->options.margin)) &&
-      inner_joints_find(&stepper->inner, world, &stepper->contacts,
-                        process()->is_alive, process()->geom_context) &&
+      told_contacts_find(&stepper->told, world, &stepper->contacts,
+                         process()->is_alive, process()->geom_context) &&
       (!keeps_contacts(stepper) ||
        kept_contacts_make_joints(&stepper->kept, world, step_size,
-                                 &stepper->contacts, &stepper->inner,
-                                 stepper->options.margin));
+                                 &stepper->told));
   return stepper->prepared;
 }
 
@@ -343,7 +342,7 @@ static bool solve_islands(world_stepper *stepper, const dStepperIsland *islands,
       .n_islands = n_islands,
       .forces = &stepper->forces,
       .contacts = &stepper->contacts,
-      .inner = &stepper->inner,
+      .told = &stepper->told,
       .kept = keeps_contacts(stepper) ? &stepper->kept : NULL,
       .memory = &stepper->memory,
       .observer = process()->observe_solve,
@@ -900,7 +899,7 @@ static void stepper_release(void *context, dWorldID world) {
   const memory_source *source = stepper->source;
   release_states(stepper);
   contact_source_release(&stepper->contacts);
-  inner_joints_release(&stepper->inner);
+  told_contacts_release(&stepper->told);
   kept_contacts_release(&stepper->kept);
   step_sweep_release(&stepper->sweep);
   forces_release(&stepper->forces);
@@ -963,7 +962,7 @@ ode_mlcp_error ode_mlcp_attach(dWorldID world, const ode_mlcp_options *given) {
   stepper->options = options;
   stepper->scheme = scheme;
   stepper->contacts.pool = &stepper->pool;
-  stepper->inner.pool = &stepper->pool;
+  stepper->told.pool = &stepper->pool;
   stepper->kept.pool = &stepper->pool;
   stepper->sweep.pool = &stepper->pool;
   pthread_mutex_init(&stepper->lock, NULL);

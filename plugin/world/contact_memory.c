@@ -55,7 +55,11 @@ bool contact_memory_reserve(contact_memory *memory, memory_pool *pool,
 
 void contact_memory_unclaim(const contact_memory *memory) {
   for (int i = 0; i < memory->count; i++)
-    memory->claims[i] = (contact_claim){-1, -1};
+    memory->claims[i] = (contact_claim){-1, -1, i, false};
+  for (int r = 0; r < memory->n_runs; r++)
+    for (int e = memory->run_first[r]; e < memory->run_first[r + 1]; e++)
+      memory->claims[memory->run_first[r]].overlapped |=
+          memory->entries[e].overlap;
 }
 
 /* Number the runs in the order of their first entries and count their
@@ -80,6 +84,9 @@ void contact_memory_take(contact_memory *memory, const contact_entry entries[],
                          int count) {
   size_t size = table_size(count);
   memory->count = count;
+  memory->newest = 0;
+  for (int i = 0; i < count; i++)
+    if (entries[i].told > memory->newest) memory->newest = entries[i].told;
   memory->mask = size - 1;
   memset(memory->slots, 0, size * sizeof *memory->slots);
   find_runs(memory, entries);
@@ -104,12 +111,6 @@ static void find_run(const contact_memory *memory, const contact_entry *key,
   if (run < 0) return;
   *first = memory->run_first[run];
   *end = memory->run_first[run + 1];
-}
-
-static bool overlapped(const contact_memory *memory, int run, int end) {
-  for (int e = run; e < end; e++)
-    if (memory->entries[e].overlap) return true;
-  return false;
 }
 
 const contact_likeness CONTACT_NEAREST = {.radius = INFINITY,
@@ -159,6 +160,7 @@ static int nearest_open(const contact_memory *memory, const contact_entry *key,
     separation to = separate(entry, key);
     if (best >= 0 && !is_nearer(to, *apart)) continue;
     int taker = memory->claims[e].taker;
+    if (taker >= 0 && matches[taker].by_joint) continue;
     if (taker >= 0 && !is_nearer(to, (separation){matches[taker].other_features,
                                                   matches[taker].square}))
       continue;
@@ -191,6 +193,35 @@ static void match_contact(const contact_memory *memory,
   }
 }
 
+/* The entry of the run with the key's joint, which is mostly the one after that of
+ * the key before; -1 where there is none. */
+static int find_joint(const contact_memory *memory, const contact_entry *key,
+                      const contact_match *match) {
+  if (key->told == 0 || key->told > memory->newest) return -1;
+  int *next = &memory->claims[match->run].next, n = match->run_end - match->run;
+  for (int i = 0, e = *next; i < n; i++, e++) {
+    if (e >= match->run_end) e = match->run;
+    if (memory->entries[e].told != key->told) continue;
+    *next = e + 1;
+    return e;
+  }
+  return -1;
+}
+
+static void match_joint(const contact_memory *memory,
+                        const contact_entry keys[], int k, int found,
+                        const contact_likeness *likeness,
+                        contact_match matches[]) {
+  int turned_out = memory->claims[found].taker;
+  separation apart = separate(&memory->entries[found], &keys[k]);
+  matches[k].old = &memory->entries[found];
+  matches[k].by_joint = true;
+  matches[k].other_features = apart.other_features;
+  matches[k].square = apart.square;
+  memory->claims[found].taker = k;
+  match_contact(memory, keys, turned_out, likeness, matches);
+}
+
 /* Hang key k into the list of its run. */
 static void chain_key(const contact_memory *memory, int k,
                       contact_match matches[]) {
@@ -215,17 +246,20 @@ void contact_memory_match(const contact_memory *memory,
     if (k > 0 && same_key(&keys[k], &keys[k - 1])) {
       match->run = matches[k - 1].run;
       match->run_end = matches[k - 1].run_end;
-      match->overlapped = matches[k - 1].overlapped;
     } else {
       find_run(memory, &keys[k], &match->run, &match->run_end);
-      match->overlapped = overlapped(memory, match->run, match->run_end);
     }
     if (match->run == match->run_end) continue;
+    match->overlapped = memory->claims[match->run].overlapped;
     if (keys[k].joint != 0) {
       match->old = &memory->entries[match->run];
       continue;
     }
     chain_key(memory, k, matches);
-    match_contact(memory, keys, k, likeness, matches);
+    int found = find_joint(memory, &keys[k], match);
+    if (found >= 0)
+      match_joint(memory, keys, k, found, likeness, matches);
+    else
+      match_contact(memory, keys, k, likeness, matches);
   }
 }

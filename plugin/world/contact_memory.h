@@ -18,10 +18,13 @@ typedef struct contact_identity {
 
 /** A joint or contact: what it is known by, and what a step left of it. */
 typedef struct contact_entry {
-  unsigned long serial[2];   /* of the bodies, 0 the world: ascending, a joint's
+  unsigned long serial[2]; /* of the bodies, 0 the world: ascending, a joint's
                                 in its own order */
-  unsigned long joint;       /* the joint's serial; 0 for a contact */
-  int stop;                  /* 1 + number of a stop in its joint; 0: none */
+  unsigned long joint;     /* the joint's serial; 0 for a contact */
+  int stop;                /* 1 + number of a stop in its joint; 0: none */
+  unsigned long
+      told; /* contact: the program's joint for it, which is of no other
+                         as long as it is there; 0: none */
   double local[2][3];        /* contact: position in the bodies' frames, in the
                               order of `serial` (world: world frame) */
   contact_identity identity; /* contact, in the order of `serial` */
@@ -47,11 +50,14 @@ typedef struct contact_claim {
   int taker;     /* the key that took it, -1 for none */
   int first_key; /* if the entry is the first of its run: the run's first key in
                     this step, -1 for none */
+  int next;      /* the entry after the one that was found last by its joint, */
+  bool overlapped; /* and true if one of the run was an overlap */
 } contact_claim;
 
 /** The memory of a joint or contact from the last step. */
 typedef struct contact_match {
   const contact_entry *old; /* NULL for none */
+  bool by_joint;            /* contact: the entry is of the same joint */
   bool other_features;      /* contact: than the entry's */
   double square;            /* contact: m^2, of its distance to the entry */
   int first;                /* contact: the first key of the same bodies */
@@ -66,7 +72,8 @@ typedef struct contact_memory {
   contact_entry *entries; /* [count] */
   contact_claim *claims;  /* [count] */
   int count;
-  int *slots; /* a table of runs by their hash: run + 1, 0 empty */
+  unsigned long newest; /* of the joints that contacts were told of by */
+  int *slots;           /* a table of runs by their hash: run + 1, 0 empty */
   size_t mask;
   int *run_of;    /* per entry while they are taken */
   int *run_first; /* [n_runs + 1] the runs' first entries, and the end */
@@ -102,9 +109,9 @@ static inline contact_likeness contact_likeness_near(double radius) {
 }
 
 /**
- * Find keys among the entries of the last step: the same joint or stop, or a
- * contact of the same bodies, of the same features before others, the nearest
- * pairs first. Distance is the smaller of those in the two bodies' frames: a
+ * Find keys among the entries of the last step: the same joint or stop, the contact
+ * of the same joint, or one of the same bodies, of the same features before others,
+ * the nearest pairs first. Distance is the smaller of those in the two bodies' frames: a
  * point that slides over one body moves in the other's frame. Keys of the same
  * bodies come in one call.
  *

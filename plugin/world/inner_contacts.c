@@ -18,7 +18,17 @@ static const double ROUNDING = 1e-8;
 struct inner_place {
   dGeomID pushed;
   dBodyID solid;
+  dGeomID of; /* the solid's */
   int contact;
+};
+
+/* A geom of a solid. */
+struct inner_geom {
+  double from[3], to[3]; /* m: what of the solid's contacts it can hold */
+  double start,
+      reach;      /* m: along an axis: `from`; the furthest `to` of this and
+                            those before it */
+  int first, end; /* its places */
 };
 
 /* The extent of a geom; INFINITY of a plane. */
@@ -117,6 +127,7 @@ static bool is_covered(const inner_search *search, gap_context *gaps,
   const double room = real_rounding(ROUNDING);
   const double *point = contact->point[side];
   neighbours of = {.contact = contact, .by = by, .side = side};
+  if (same_normal(contact->normal, by->normal, room)) return false;
   double size = extent_of(contact->geom[!side]), up[3];
   size = fmin(size, extent_of(contact->geom[side]));
   size = fmin(size, extent_of(by->geom[side]));
@@ -129,7 +140,6 @@ static bool is_covered(const inner_search *search, gap_context *gaps,
     of.normal[i] = side == 1 ? contact->normal[i] : -contact->normal[i];
     up[i] = side == 1 ? by->normal[i] : -by->normal[i];
   }
-  if (same_normal(of.normal, up, room)) return false;
   dGeomSphereSetRadius(search->probe, 0.5 * of.away);
   if (covers(search, gaps, &of, up)) return true;
   /* where the contact has its normal from what it pushes, it is not the surface's */
@@ -140,13 +150,101 @@ static bool is_covered(const inner_search *search, gap_context *gaps,
          covers(search, gaps, &of, found.normal);
 }
 
+static int compare_addresses(const void *a, const void *b) {
+  return ((uintptr_t)a > (uintptr_t)b) - ((uintptr_t)a < (uintptr_t)b);
+}
+
 static int compare_places(const void *one, const void *other) {
   const inner_place *a = one, *b = other;
-  if (a->pushed != b->pushed)
-    return (uintptr_t)a->pushed < (uintptr_t)b->pushed ? -1 : 1;
-  if (a->solid != b->solid)
-    return (uintptr_t)a->solid < (uintptr_t)b->solid ? -1 : 1;
-  return a->contact < b->contact ? -1 : 1;
+  int order = compare_addresses(a->pushed, b->pushed);
+  if (order == 0) order = compare_addresses(a->solid, b->solid);
+  if (order == 0) order = compare_addresses(a->of, b->of);
+  return order != 0 ? order
+                    : (a->contact > b->contact) - (a->contact < b->contact);
+}
+
+/* m: a contact is lifted by no more than the deepest of the same geom. */
+static double deepest_of(const inner_contact contacts[],
+                         const inner_place places[], int n) {
+  double deepest = 0;
+  for (int i = 0; i < n; i++) {
+    const inner_contact *contact = &contacts[places[i].contact];
+    deepest = fmax(deepest, vec3_dot(contact->point[1], contact->normal) -
+                                vec3_dot(contact->point[0], contact->normal));
+  }
+  return deepest;
+}
+
+/* The direction in which the contacts are furthest apart. */
+static int longest_axis(const inner_contact contacts[],
+                        const inner_place places[], int n, int side) {
+  int longest = 0;
+  double most = -1;
+  for (int axis = 0; axis < 3; axis++) {
+    double from = INFINITY, to = -INFINITY;
+    for (int i = 0; i < n; i++) {
+      double x = contacts[places[i].contact].point[side][axis];
+      from = fmin(from, x);
+      to = fmax(to, x);
+    }
+    if (to - from > most) {
+      most = to - from;
+      longest = axis;
+    }
+  }
+  return longest;
+}
+
+static int compare_starts(const void *one, const void *other) {
+  const inner_geom *a = one, *b = other;
+  if (a->start != b->start) return a->start < b->start ? -1 : 1;
+  return a->first - b->first;
+}
+
+/* The geoms of a solid that push one geom, by where they begin along an axis.
+ * @return how many */
+static int list_geoms(inner_geom geoms[], const inner_contact contacts[],
+                      const inner_place places[], int n, int axis) {
+  double deepest = deepest_of(contacts, places, n), reach = -INFINITY;
+  int count = 0;
+  for (int first = 0, end; first < n; first = end) {
+    dReal box[6];
+    inner_geom *geom = &geoms[count++];
+    for (end = first + 1; end < n && places[end].of == places[first].of;) end++;
+    *geom = (inner_geom){.first = first, .end = end};
+    dGeomGetAABB(places[first].of, box);
+    double room = deepest + LEVEL * extent_of(places[first].of);
+    for (int i = 0; i < 3; i++) {
+      geom->from[i] = box[2 * i] - room;
+      geom->to[i] = box[2 * i + 1] + room;
+    }
+    geom->start = geom->from[axis];
+  }
+  qsort(geoms, (size_t)count, sizeof geoms[0], compare_starts);
+  for (int g = 0; g < count; g++)
+    geoms[g].reach = reach = fmax(reach, geoms[g].to[axis]);
+  return count;
+}
+
+/* How many of the geoms begin before a place. */
+static int begun(const inner_geom geoms[], int count, double at) {
+  int low = 0, high = count;
+  while (low < high) {
+    int middle = (low + high) / 2;
+    if (geoms[middle].start <= at)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static bool may_hold(const inner_geom *geom, const double point[3],
+                     double room) {
+  for (int i = 0; i < 3; i++)
+    if (point[i] < geom->from[i] - room || point[i] > geom->to[i] + room)
+      return false;
+  return true;
 }
 
 static bool same_pair(const inner_place *a, const inner_place *b) {
@@ -159,27 +257,40 @@ static void find_of_geom(const inner_search *search, gap_context *gaps,
                          const inner_contact contacts[],
                          const inner_place places[], int n, int side,
                          bool inner[]) {
+  if (places[0].of == places[n - 1].of) return;
+  int axis = longest_axis(contacts, places, n, side);
+  inner_geom *geoms = search->geoms;
+  int count = list_geoms(geoms, contacts, places, n, axis);
   for (int i = 0; i < n; i++) {
     const inner_contact *contact = &contacts[places[i].contact];
+    const double *point = contact->point[side];
     bool *is_inner = &inner[places[i].contact];
-    for (int k = 0; k < n && !*is_inner; k++) {
-      const inner_contact *by = &contacts[places[k].contact];
-      if (by->geom[side] != contact->geom[side])
-        *is_inner = is_covered(search, gaps, contact, by, side);
+    double room = hair_rounding(point);
+    int g = begun(geoms, count, point[axis] + room);
+    while (g-- > 0 && !*is_inner && geoms[g].reach >= point[axis] - room) {
+      if (places[geoms[g].first].of == places[i].of ||
+          !may_hold(&geoms[g], point, room))
+        continue;
+      for (int k = geoms[g].first; k < geoms[g].end && !*is_inner; k++)
+        *is_inner = is_covered(search, gaps, contact,
+                               &contacts[places[k].contact], side);
     }
   }
 }
 
 bool inner_contacts_find(inner_search *search, gap_context *gaps,
                          const inner_contact contacts[], int n, bool inner[]) {
-  if (!POOL_RESERVE(search->pool, search->places, n)) return false;
+  if (!POOL_RESERVE(search->pool, search->places, n) ||
+      !POOL_RESERVE(search->pool, search->geoms, n))
+    return false;
   if (search->probe == NULL) search->probe = dCreateSphere(NULL, 1);
   if (search->probe == NULL) return false;
   for (int i = 0; i < n; i++) inner[i] = false;
   for (int side = 0; side < 2; side++) {
     for (int i = 0; i < n; i++)
       search->places[i] =
-          (inner_place){contacts[i].geom[!side], contacts[i].body[side], i};
+          (inner_place){contacts[i].geom[!side], contacts[i].body[side],
+                        contacts[i].geom[side], i};
     qsort(search->places, (size_t)n, sizeof search->places[0], compare_places);
     for (int first = 0, end; first < n; first = end) {
       for (end = first + 1;

@@ -18,12 +18,14 @@ typedef struct inner_contact {
 } inner_contact;
 
 typedef struct inner_place inner_place;
+typedef struct inner_geom inner_geom;
 
 /** Starts as zeros with `pool` set. */
 typedef struct inner_search {
   memory_pool *pool;
   dGeomID probe;       /* a small ball outside of all spaces */
   inner_place *places; /* [n] contacts by the geom that they push */
+  inner_geom *geoms;   /* of the solid at hand */
 } inner_search;
 
 /**

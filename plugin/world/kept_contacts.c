@@ -1,32 +1,24 @@
 #include "world/kept_contacts.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/vec3.h"
 #include "gap/real.h"
-#include "host/joints.h"
+#include "rows/hair.h"
 
 /* --- bodies ------------------------------------------------------------------ */
 
-static int by_serial(const void *left, const void *right) {
-  unsigned long a = dBodyGetSerial(*(const dBodyID *)left);
-  unsigned long b = dBodyGetSerial(*(const dBodyID *)right);
-  return (a > b) - (a < b);
-}
-
-static bool list_bodies(kept_contacts *kept, dWorldID world, size_t *count) {
-  *count = dWorldGetBodies(world, NULL, 0);
-  if (!POOL_RESERVE(kept->pool, kept->bodies, *count)) return false;
-  dWorldGetBodies(world, kept->bodies, *count);
-  if (*count > 1) qsort(kept->bodies, *count, sizeof(dBodyID), by_serial);
+/* In order of their creation, which is that of their serial numbers. */
+static bool list_bodies(kept_contacts *kept, dWorldID world) {
+  kept->n_bodies = dWorldGetBodies(world, NULL, 0);
+  if (!POOL_RESERVE(kept->pool, kept->bodies, kept->n_bodies)) return false;
+  dWorldGetBodies(world, kept->bodies, kept->n_bodies);
   return true;
 }
 
-static dBodyID find_body(const kept_contacts *kept, size_t count,
-                         unsigned long serial) {
-  size_t low = 0, high = count;
+static dBodyID find_body(const kept_contacts *kept, unsigned long serial) {
+  size_t low = 0, high = kept->n_bodies;
   while (low < high) {
     size_t middle = (low + high) / 2;
     unsigned long found = dBodyGetSerial(kept->bodies[middle]);
@@ -85,13 +77,13 @@ static bool is_usable(const dContact *contact) {
 }
 
 /* Add the contact of a joint to those of the step in hand. */
-static bool note(kept_contacts *kept, dJointID joint) {
-  const dContact *told = dJointGetStepperContact(joint);
-  if (told == NULL || !is_rigid(told) || !is_usable(told)) return true;
+static bool note(kept_contacts *kept, const dWorldJoint *joint) {
+  const dContact *told = joint->contact;
+  if (!is_rigid(told) || !is_usable(told)) return true;
   if (!POOL_GROW(kept->pool, kept->entries, kept->n + 1) ||
       !POOL_GROW(kept->pool, kept->next, kept->n + 1))
     return false;
-  dBodyID body[2] = {dJointGetBody(joint, 0), dJointGetBody(joint, 1)};
+  const dBodyID *body = joint->body;
   unsigned long serial[2];
   for (int side = 0; side < 2; side++)
     serial[side] = body[side] != NULL ? dBodyGetSerial(body[side]) : 0;
@@ -99,6 +91,7 @@ static bool note(kept_contacts *kept, dJointID joint) {
   contact_entry *entry = &kept->entries[kept->n];
   kept_contact *next = &kept->next[kept->n];
   *entry = (contact_entry){.serial = {serial[swapped], serial[!swapped]},
+                           .told = dJointGetSerial(joint->joint),
                            .number = kept->n};
   /* the host's normal points into the first body, or away from the second */
   double normal[3];
@@ -118,24 +111,12 @@ static bool note(kept_contacts *kept, dJointID joint) {
   return true;
 }
 
-static bool note_told(kept_contacts *kept, size_t n_bodies,
-                      const contact_source *source, const inner_joints *inner,
-                      double margin) {
+static bool note_told(kept_contacts *kept, const told_contacts *told) {
   kept->n = 0;
-  for (size_t b = 0; b < n_bodies; b++) {
-    dBodyID body = kept->bodies[b];
-    if (!dBodyIsEnabled(body)) continue;
-    int n_joints = dBodyGetNumJoints(body);
-    for (int j = 0; j < n_joints; j++) {
-      dJointID joint = dBodyGetJoint(body, j);
-      if (dJointGetType(joint) != dJointTypeContact ||
-          !host_joint_is_listed_by(joint, body, false) ||
-          (margin != 0 && contact_source_find(source, joint) != NULL) ||
-          inner_joints_has(inner, joint))
-        continue;
-      if (!note(kept, joint)) return false;
-    }
-  }
+  for (int i = 0; i < told->n; i++)
+    if (!told_contacts_is_void(told, told->joints[i].joint) &&
+        !note(kept, &told->joints[i]))
+      return false;
   return true;
 }
 
@@ -150,14 +131,14 @@ typedef struct opened {
   double hair;      /* m: opened or slid further it is a contact no more */
 } opened;
 
-static bool open_again(const kept_contacts *kept, size_t n_bodies,
-                       const contact_entry *entry, const kept_contact *last,
-                       double gravity_way, opened *now) {
+static bool open_again(const kept_contacts *kept, const contact_entry *entry,
+                       const kept_contact *last, double gravity_way,
+                       opened *now) {
   double place[2][3], apart[3];
   double size = INFINITY;
   for (int side = 0; side < 2; side++) {
     unsigned long serial = entry->serial[side];
-    now->body[side] = serial != 0 ? find_body(kept, n_bodies, serial) : NULL;
+    now->body[side] = serial != 0 ? find_body(kept, serial) : NULL;
     if (serial != 0 && now->body[side] == NULL) return false;
     if (serial != 0) size = fmin(size, vec3_length(entry->local[side]));
     place_of(now->body[side], entry->local[side], place[side]);
@@ -203,16 +184,13 @@ static const dContact *told_beside(const kept_contacts *kept, int run) {
 }
 
 bool kept_contacts_make_joints(kept_contacts *kept, dWorldID world,
-                               double step_size, const contact_source *source,
-                               const inner_joints *inner, double margin) {
+                               double step_size, const told_contacts *told) {
   const contact_likeness alike = {.radius = INFINITY, .normal_product = 0.7};
-  size_t n_bodies;
   dVector3 gravity;
   kept->n_joints = 0;
   dWorldGetGravity(world, gravity);
   double g = vec3_length(real3(gravity).at), way = (g * step_size) * step_size;
-  if (!list_bodies(kept, world, &n_bodies) ||
-      !note_told(kept, n_bodies, source, inner, margin) ||
+  if (!list_bodies(kept, world) || !note_told(kept, told) ||
       !contact_memory_reserve(&kept->memory, kept->pool, kept->n) ||
       !POOL_RESERVE(kept->pool, kept->matches, kept->n))
     return false;
@@ -225,8 +203,7 @@ bool kept_contacts_make_joints(kept_contacts *kept, dWorldID world,
       const kept_contact *last = &kept->last[entry->number];
       opened now;
       if (kept->memory.claims[e].taker >= 0 ||
-          !open_again(kept, n_bodies, entry, last, way, &now) ||
-          !(now.gap <= now.hair) ||
+          !open_again(kept, entry, last, way, &now) || !(now.gap <= now.hair) ||
           !(now.gap > -0.5 * hair_rest_depth(way, hair_rounding(now.place))) ||
           !(now.slid <= now.hair))
         continue;
@@ -236,6 +213,7 @@ bool kept_contacts_make_joints(kept_contacts *kept, dWorldID world,
           !make_joint(kept, world, &now, last, told_beside(kept, run)))
         return false;
       kept->entries[k] = *entry;
+      kept->entries[k].told = 0; /* no joint of the program's */
       kept->entries[k].number = k;
       vec3_copy(kept->entries[k].normal, now.normal);
       kept->next[k] = *last;

@@ -14,9 +14,7 @@
 #define ODE_MLCP_WORLD_KEPT_CONTACTS_H
 
 #include "world/contact_memory.h"
-#include "world/contact_source.h"
-#include "rows/hair.h"
-#include "world/inner_joints.h"
+#include "world/told_contacts.h"
 
 /** A contact as the program told of it last. */
 typedef struct kept_contact {
@@ -34,25 +32,22 @@ typedef struct kept_contacts {
   kept_contact *next;     /* [n] */
   int n;
   contact_match *matches; /* [n] of those told of */
-  dBodyID *bodies;        /* of the world, by serial */
-  dJointGroupID joints;   /* made for the step in hand; serials follow each
+  dBodyID *bodies;        /* [n_bodies] of the world, by serial */
+  size_t n_bodies;
+  dJointGroupID joints; /* made for the step in hand; serials follow each
                              other */
   int n_joints;
   unsigned long first_serial;
 } kept_contacts;
 
 /**
- * Find the contacts of the world's contact joints among those of the last step,
- * and make contact joints of what is missing and open by a hair.
+ * Find the contacts that are told of among those of the last step, and make contact
+ * joints of what is missing and open by a hair.
  *
- * @param source  joints of its function are left alone where they were found with
- *                a margin: what is near is told of
- * @param inner   joints that are left out: they are no contacts
  * @return false where memory ran out.
  */
 bool kept_contacts_make_joints(kept_contacts *kept, dWorldID world,
-                               double step_size, const contact_source *source,
-                               const inner_joints *inner, double margin);
+                               double step_size, const told_contacts *told);
 
 /** The joints go; where the step was taken, the next one goes on from here. */
 void kept_contacts_end_step(kept_contacts *kept, bool taken);

@@ -7,6 +7,7 @@
 
 #include "common/vec3.h"
 #include "gap/real.h"
+#include "rows/hair.h"
 #include "world/patch.h"
 #include "world/rotation.h"
 
@@ -256,7 +257,7 @@ static bool is_hardly_open(const world_snapshot *world,
 static bool read_contact_joint(world_reader *r, int j) {
   world_snapshot *world = r->world;
   world_joint *joint = &world->joints[j];
-  if (inner_joints_has(world->settings.inner, joint->id)) return true;
+  if (told_contacts_is_void(world->settings.told, joint->id)) return true;
   world_contact *contact = next_contact(r);
   bool reversed = dJointGetBody(joint->id, 0) == NULL, usable;
   contact_name name = {"contact joint", dJointGetSerial(joint->id)};
@@ -870,34 +871,26 @@ bool world_read_joints_at(world_snapshot *world, const world_snapshot *home,
 
 /* --- a world as one island -------------------------------------------------- */
 
-static int compare_joints(const void *left, const void *right) {
-  unsigned long a = dJointGetSerial(*(const dJointID *)left);
-  unsigned long b = dJointGetSerial(*(const dJointID *)right);
-  return (a > b) - (a < b);
-}
-
 bool world_island(dStepperIsland *island, arena *memory, dWorldID world,
                   bool all) {
-  size_t n_all = dWorldGetBodies(world, NULL, 0), n_joints = 0;
+  size_t n_bodies = dWorldGetBodies(world, NULL, 0);
+  size_t n_joints = dWorldGetJoints(world, NULL, 0);
   dBodyID *bodies;
   dJointID *joints;
+  dWorldJoint *listed;
   *island = (dStepperIsland){.world = world};
-  if (!ARENA_TAKE(memory, bodies, n_all)) return false;
-  dWorldGetBodies(world, bodies, n_all);
-  for (size_t b = 0; b < n_all; b++) {
-    if (!all && !dBodyIsEnabled(bodies[b])) continue;
-    n_joints += (size_t)dBodyGetNumJoints(bodies[b]);
-    bodies[island->bodies_count++] = bodies[b];
-  }
-  if (!ARENA_TAKE(memory, joints, n_joints)) return false;
-  for (unsigned b = 0; b < island->bodies_count; b++)
-    for (int j = 0; j < dBodyGetNumJoints(bodies[b]); j++) {
-      dJointID joint = dBodyGetJoint(bodies[b], j);
-      if (host_joint_is_listed_by(joint, bodies[b], all))
-        joints[island->joints_count++] = joint;
-    }
-  if (island->joints_count > 1)
-    qsort(joints, island->joints_count, sizeof *joints, compare_joints);
+  if (!ARENA_TAKE(memory, bodies, n_bodies) ||
+      !ARENA_TAKE(memory, joints, n_joints) ||
+      !ARENA_TAKE(memory, listed, n_joints))
+    return false;
+  dWorldGetBodies(world, bodies, n_bodies);
+  dWorldGetJoints(world, listed, n_joints);
+  for (size_t b = 0; b < n_bodies; b++)
+    if (all || dBodyIsEnabled(bodies[b]))
+      bodies[island->bodies_count++] = bodies[b];
+  for (size_t j = 0; j < n_joints; j++)
+    if (host_joint_steps(&listed[j], all))
+      joints[island->joints_count++] = listed[j].joint;
   island->bodies = bodies;
   island->joints = joints;
   return true;

@@ -16,10 +16,10 @@
 #include "rows/contact_rows.h"
 #include "world/contact_memory.h"
 #include "world/contact_source.h"
-#include "world/inner_joints.h"
 #include "world/kept_contacts.h"
 #include "world/outcome.h"
 #include "world/pose.h"
+#include "world/told_contacts.h"
 
 typedef struct world_joint {
   dJointID id;
@@ -73,7 +73,7 @@ typedef struct world_settings {
   bool touching;    /* contacts further apart than 1e-6 m are none */
   contact_source *contacts;  /* the collision function and its joints; may be
                                NULL */
-  const inner_joints *inner; /* contact joints that are left out; may be NULL */
+  const told_contacts *told; /* void ones are left out; may be NULL */
   const kept_contacts
       *kept; /* joints made for the step of what the program does
                                 not tell of; may be NULL */
@@ -202,10 +202,9 @@ void world_contact_slip(const world_contact *contact, const double v[],
                         double slip[3]);
 
 /** The key of a contact or stop in a contact memory. `number` of the entry is
- *  `k`. Frozen contacts, with `by_joint`, are known by their joint, which is
- *  right within a step. */
+ *  `k`. */
 void world_contact_key(contact_entry *entry, const world_snapshot *world,
-                       const world_contacts *contacts, int k, bool by_joint);
+                       const world_contacts *contacts, int k);
 
 /** Room for matching the contacts of two snapshots; starts as zeros. */
 typedef struct world_matcher {
@@ -224,7 +223,7 @@ bool world_match(world_matcher *matcher, const world_snapshot *world_a,
                  const world_contacts *a, const world_snapshot *world_b,
                  const world_contacts *b, double radius, int match[]);
 
-/** The same of contacts whose keys, by joint, were kept. */
+/** The same of contacts whose keys were kept. */
 bool world_match_keys(world_matcher *matcher, const contact_entry keys[],
                       int count, const world_snapshot *world,
                       const world_contacts *contacts, double radius,

@@ -77,7 +77,7 @@ static unsigned long joint_serial(const world_snapshot *world, int joint) {
 }
 
 void world_contact_key(contact_entry *entry, const world_snapshot *world,
-                       const world_contacts *contacts, int k, bool by_joint) {
+                       const world_contacts *contacts, int k) {
   const world_contact *contact = &contacts->items[k];
   const host_contact *point = &contact->point;
   unsigned long serial[2] = {world_serial(world, point->body[0]),
@@ -91,8 +91,8 @@ void world_contact_key(contact_entry *entry, const world_snapshot *world,
     entry->stop = 1 + contacts->stops[contact->stop].number;
     return;
   }
-  if (by_joint && contact->joint >= 0 && contact->found < 0)
-    entry->joint = joint_serial(world, contact->joint);
+  if (contact->joint >= 0 && contact->found < 0)
+    entry->told = joint_serial(world, contact->joint);
   vec3_add_scaled(entry->normal, swapped ? 1 : -1, point->normal);
   vec3_copy(entry->motion, point->surface.motion);
   for (int side = 0; side < 2; side++) {
@@ -126,7 +126,7 @@ bool world_match_keys(world_matcher *matcher, const contact_entry keys[],
                               contacts->n))
     return false;
   for (int k = 0; k < contacts->n; k++)
-    world_contact_key(&entries[k], world, contacts, k, true);
+    world_contact_key(&entries[k], world, contacts, k);
   contact_memory_take(&matcher->memory, entries, contacts->n);
   contact_likeness near = contact_likeness_near(radius);
   contact_memory_match(&matcher->memory, keys, count, &near, matches);
@@ -154,7 +154,7 @@ bool world_match(world_matcher *matcher, const world_snapshot *world_a,
     if (is_joints_own(&a->items[k]))
       match[k] = world_b->joints[a->items[k].joint].contact;
     else
-      world_contact_key(&keys[n++], world_a, a, k, true);
+      world_contact_key(&keys[n++], world_a, a, k);
   }
   if (n > 0 && !world_match_keys(matcher, keys, n, world_b, b, radius, found))
     return false;
