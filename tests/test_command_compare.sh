@@ -127,11 +127,8 @@ for name in step quick quick:50 ah; do
 done
 check "step keeps the law" figure_is step contact_error_worst "x < $(of_velocity 1e-9)"
 # single steps in which the correction of one contact moves another further than
-# was asked are off the law, and not off what ah asked for
+# was asked are off the law
 check "ah keeps the law" figure_is ah contact_error_p90 "x < $(of_motion 1e-6)"
-check "ah reaches what it asked for" figure_is ah own_error_worst 'x < 1e-4'
-check "step asks for nothing of its own" \
-  [ "$(figure step own_error_worst)" = null ]
 check "ah keeps the cone" figure_is ah cone_violation_worst "x < $(of_velocity 1e-9)"
 check "quick does not" figure_is quick contact_error_worst 'x > 1e-3'
 check "more sweeps do better" figure_is quick:50 contact_error_worst \
@@ -143,7 +140,6 @@ check "a CSV row a step" n_lines 201 report/quick-50.csv
 compare --output report --no-repeat --steppers step,ah,st --max-correction 0.01 \
   -- "$play" bricks 3 --seconds 1
 check "a capped correction: ah" figure_is ah contact_error_worst 'x < 2e-3'
-check "a capped correction: reached" figure_is ah own_error_worst 'x < 1e-4'
 check "a capped correction: st" figure_is st contact_error_worst 'x < 1e-3'
 check "a capped correction: step" figure_is step penetration_worst 'x > 1e-3'
 # without a margin these are fast enough to be looked for in spaces, by geoms that
@@ -158,7 +154,6 @@ compare --output report --no-repeat --steppers step,quick,ah \
   -- "$play" bounce 0.3 --seconds 1
 check "bounces: step" figure_is step contact_error_worst "x < $(of_velocity 1e-9)"
 check "bounces: ah" figure_is ah contact_error_p90 'x < 0.05'
-check "bounces: what ah asked for" figure_is ah own_error_worst 'x < 0.05'
 check "bounces: quick" figure_is quick contact_error_worst 'x > 1e-2'
 
 # impacts by the set, and where Poisson's law was taken and why: as run counts them
@@ -345,6 +340,23 @@ static dBodyID ball(int w, double x) {
   dGeomSetBody(dCreateSphere(spaces[w], 0.2), body);
   return body;
 }
+/* a body on a hinge a metre away, whirling by itself, or turned by a motor of 2 N m */
+static void hinge(int drives) {
+  dBodyID body = ball(0, 1);
+  dMass mass;
+  dMassSetBoxTotal(&mass, 1, 0.1, 0.1, 0.1);
+  dBodySetMass(body, &mass);
+  dWorldSetGravity(worlds[0], 0, 0, 0);
+  dJointID hinge = dJointCreateHinge(worlds[0], 0);
+  dJointAttach(hinge, body, 0);
+  dJointSetHingeAnchor(hinge, 0, 0, 0.4);
+  dJointSetHingeAxis(hinge, 0, 0, 1);
+  dJointSetHingeParam(hinge, dParamVel, 100);
+  dJointSetHingeParam(hinge, dParamFMax, drives ? 2 : 0);
+  if (drives) return;
+  dBodySetLinearVel(body, 0, 10, 0);
+  dBodySetAngularVel(body, 0, 0, 10);
+}
 /* over what is told to the command, as a program that writes anywhere, and dies of it; or
  * over how much was told, and goes on */
 static void scribble(int ends) {
@@ -371,7 +383,10 @@ int main(int argc, char **argv) {
   int n = strcmp(what, "two") == 0 ? 2 : 1;
   for (int w = 0; w < n; w++) make(w);
   dBodyID body = ball(0, 0);
-  for (int i = 0; i < 3; i++) ball(n - 1, 1 + i);
+  int whirls = strcmp(what, "whirl") == 0, drives = strcmp(what, "drive") == 0;
+  for (int i = 0; i < 3 && !whirls && !drives; i++) ball(n - 1, 1 + i);
+  if (whirls || drives) hinge(drives);
+  if (whirls || drives) dBodySetPosition(body, 9, 9, 9);
   // one ball put into another: a velocity that takes this away lasts
   if (strcmp(what, "pop") == 0) ball(0, 0.02);
   // steps of more than what is told has room for
@@ -435,6 +450,19 @@ if $compiler -w odd.c -o odd -I"$build/host/include" -L"$build/lib" -lode 2>err;
       figure_is $scheme contact_error_worst 'x < 0.1'
     check "bounce: $scheme's forces explain its energy" \
       figure_is $scheme energy_drift 'x < 1'
+  done
+  # a hinge can do no work: steppers of first order lose a seventh of 50 J and more; what
+  # a motor of 2 N m puts in, 2 J, is none of it, but what its hinge takes is
+  for kind in whirl drive; do
+    least=5
+    [ $kind = whirl ] || least=5e-4
+    LD_LIBRARY_PATH=$libraries compare --output report --no-repeat \
+      --steppers step,quick,ah,conserving -- ./odd $kind
+    for scheme in step quick ah; do
+      check "$kind: $scheme loses energy" figure_is $scheme energy_drift "x > $least"
+    done
+    check "$kind: conserving does not" figure_is conserving energy_drift \
+      "x < $(of_velocity 1e-6)"
   done
   LD_LIBRARY_PATH=$libraries compare --output report --no-repeat \
     --steppers step,ah -- ./odd nan

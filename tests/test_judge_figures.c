@@ -102,6 +102,20 @@ static void move(made *m, int from, double a) {
 }
 static double mean(double a) { return sqrt(12.5) * fabs(a); }
 
+/* Of three runs the one that is apart from the others at the end has strayed, by its
+ * bodies that are a body's size away. */
+static void test_strayed(void) {
+  static const char *const names[] = {"step", "quick", "ah"};
+  for (int k = 0; k < N_CASES; k++)
+    for (int which = 0; which < 3; which++) {
+      begin(k, 3, names, 0);
+      move(&told[which][0], 2, 0.3 * cases[k].size); // 0.9 and 1.2 of a size
+      compare_judge(&c, NULL);
+      for (int i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(c.runs[i].figures.strayed, i == which);
+    }
+}
+
 static void test_distances(void) {
   for (int k = 0; k < N_CASES; k++) {
     static const char *const names[] = {"step", "quick"};
@@ -145,7 +159,7 @@ static void test_sums_of_steps(void) {
       step->contact_error = n * u;
       step->cone_violation = 2 * n * u;
       step->friction_error = 3 * n * u;
-      step->own_error = 4 * n * u;
+      step->crept = 4 * n * u;
       step->penetration = 5 * n * u;
       step->joint_error = 6 * n * u;
       step->energy_unexplained = -7 * n * u;
@@ -153,10 +167,11 @@ static void test_sums_of_steps(void) {
       step->contact_work = 9 * n * u;
       step->fastest = 11 * n * u;
       step->seconds = n * 1e-3 * u;
+      step->processor = 2 * n * 1e-3 * u;
+      step->step_size = 15e-3 * u; // 8, 9 and 10 are late
       step->contacts = 3 * (uint32_t)n;
       step->bodies = 5 * (uint32_t)n;
     }
-    m->head.pushes = 1;
     compare_judge(&c, NULL);
     const compare_figures *f = &c.runs[0].figures;
     CU_ASSERT(near(f->contact_error_worst, 10 * u));
@@ -164,7 +179,7 @@ static void test_sums_of_steps(void) {
     CU_ASSERT(near(f->cone_violation_worst, 20 * u));
     CU_ASSERT(near(f->friction_error_worst, 30 * u));
     CU_ASSERT(near(f->friction_error_p90, 27 * u));
-    CU_ASSERT(near(f->own_error_worst, 40 * u));
+    CU_ASSERT(near(f->crept, 40 * u));
     CU_ASSERT(near(f->penetration_worst, 50 * u));
     CU_ASSERT(near(f->joint_error_worst, 60 * u));
     CU_ASSERT(near(f->energy_drift, 70 * u));
@@ -176,15 +191,12 @@ static void test_sums_of_steps(void) {
     CU_ASSERT(near(f->ms_step_median, 5 * u));
     CU_ASSERT(near(f->ms_step_p99, 10 * u));
     CU_ASSERT(near(f->ms_step_worst, 10 * u));
+    CU_ASSERT(near(f->ms_processor, 10 * u));
+    CU_ASSERT(near(f->unrest, 55 * u)); // one step is the last tenth
+    CU_ASSERT_EQUAL(f->late, 3);
     CU_ASSERT_EQUAL(f->most_contacts, 30);
     CU_ASSERT_EQUAL(f->most_bodies, 50);
     CU_ASSERT_EQUAL(f->steps, STEPS);
-
-    // who moves nothing asks for no other law
-    m->head.pushes = 0;
-    compare_judge(&c, NULL);
-    CU_ASSERT(isnan(f->own_error_worst));
-    CU_ASSERT(near(f->friction_error_worst, 30 * u));
 
     // without a contact there is no law of contact, but joints
     for (int i = 0; i < STEPS; i++) m->step[i].contacts = 0;
@@ -356,6 +368,7 @@ int main(void) {
       {"chaos ends the reference", test_chaos_ends_the_reference},
       {"when runs part, and repetitions", test_parting_and_repetition},
       {"sizes of shapes", test_sizes_of_shapes},
+      {"bodies that have strayed", test_strayed},
       CU_TEST_INFO_NULL};
   return run_tests("judge: the figures", tests);
 }

@@ -26,7 +26,7 @@ static double quantile(double values[], size_t count, double part) {
 
 static void sum_steps(const recording *r, compare_figures *f) {
   f->contact_error_worst = f->cone_violation_worst = 0;
-  f->friction_error_worst = f->own_error_worst = 0;
+  f->friction_error_worst = f->crept = 0;
   f->penetration_worst = f->penetration_end = f->joint_error_worst = 0;
   f->energy_drift = f->contact_work = f->momentum_drift = 0;
   f->fastest_end = 0;
@@ -36,7 +36,7 @@ static void sum_steps(const recording *r, compare_figures *f) {
     WORSE(contact_error_worst, step->contact_error);
     WORSE(cone_violation_worst, step->cone_violation);
     WORSE(friction_error_worst, step->friction_error);
-    WORSE(own_error_worst, step->own_error);
+    WORSE(crept, step->crept);
     WORSE(penetration_worst, step->penetration);
     WORSE(joint_error_worst, step->joint_error);
     WORSE(energy_drift, fabs(step->energy_unexplained));
@@ -45,6 +45,7 @@ static void sum_steps(const recording *r, compare_figures *f) {
     f->contact_work = step->contact_work;
     f->penetration_end = step->penetration;
     f->fastest_end = step->fastest;
+    if (step->processor > step->step_size) f->late++;
     if (step->contacts > f->most_contacts) f->most_contacts = step->contacts;
     if (step->bodies > f->most_bodies) f->most_bodies = step->bodies;
   }
@@ -54,7 +55,7 @@ static void sum_steps(const recording *r, compare_figures *f) {
 static void forget_contacts(compare_figures *f) {
   f->contact_error_worst = f->contact_error_p90 = NAN;
   f->cone_violation_worst = f->penetration_worst = f->penetration_end = NAN;
-  f->friction_error_worst = f->friction_error_p90 = f->own_error_worst = NAN;
+  f->friction_error_worst = f->friction_error_p90 = f->crept = NAN;
   f->contact_work = NAN;
 }
 
@@ -72,6 +73,13 @@ static bool sum_times(const recording *r, compare_figures *f) {
   f->ms_step_median = quantile(values, r->n_steps, 0.5);
   f->ms_step_p99 = quantile(values, r->n_steps, 0.99);
   f->ms_step_worst = r->n_steps > 0 ? values[r->n_steps - 1] : NAN;
+  for (size_t i = 0; i < r->n_steps; i++)
+    values[i] = 1e3 * r->steps[i]->processor;
+  f->ms_processor = quantile(values, r->n_steps, 0.5);
+  size_t last = (r->n_steps + 9) / 10;
+  for (size_t i = 0; i < last; i++)
+    values[i] = r->steps[r->n_steps - last + i]->fastest;
+  f->unrest = quantile(values, last, 0.5);
   free(values);
   return true;
 }
@@ -98,7 +106,6 @@ static bool judge_alone(compare_run *run) {
   sum_steps(r, f);
   bool whole = sum_times(r, f);
   if (f->most_contacts == 0) forget_contacts(f);
-  if (r->head->pushes == 0) f->own_error_worst = NAN;
   return whole;
 }
 
@@ -169,6 +176,45 @@ static double largest_distance(const recording *one, const recording *other,
     any = true;
   }
   return any ? most : NAN;
+}
+
+/* The middle of a body's place in all runs that have it at a time. */
+static int middle_of_runs(const comparison *c, double time, uint32_t body,
+                          double middle[3]) {
+  double values[3][COMPARE_RUNS];
+  int n = 0;
+  for (int i = 0; i < c->n_runs; i++) {
+    const recording *r = c->runs[i].levels[0];
+    if (r == NULL || r->n_frames == 0) continue;
+    const recording_pose *pose = frame_pose(recording_frame_at(r, time), body);
+    if (pose == NULL) continue;
+    for (int k = 0; k < 3; k++) values[k][n] = pose->position[k];
+    n++;
+  }
+  for (int k = 0; k < 3; k++) middle[k] = quantile(values[k], (size_t)n, 0.5);
+  return n;
+}
+
+/* Of three runs or more one that is apart from the others is known by that: at the
+ * end of the shortest. */
+static void count_strayed(comparison *c) {
+  double end = INFINITY;
+  for (int i = 0; i < c->n_runs; i++) {
+    const recording *r = c->runs[i].levels[0];
+    if (r != NULL && r->n_frames > 0)
+      end = fmin(end, r->frames[r->n_frames - 1]->time);
+  }
+  for (int i = 0; i < c->n_runs; i++) {
+    const recording *r = c->runs[i].levels[0];
+    if (r == NULL || r->n_frames == 0) continue;
+    const recording_frame *frame = recording_frame_at(r, end);
+    for (uint32_t k = 0; k < frame->n_bodies; k++) {
+      const recording_pose *pose = &frame_poses(frame)[k];
+      recording_pose middle = *pose;
+      if (middle_of_runs(c, end, pose->body, middle.position) > 2)
+        c->runs[i].figures.strayed += !(distance(pose, &middle) <= c->size);
+    }
+  }
 }
 
 /* ---- the reference ---- */
@@ -278,6 +324,7 @@ void compare_judge(comparison *c, recording *again) {
     if (c->runs[i].levels[0] != NULL)
       c->runs[i].figures.parted =
           compare_parting(first, c->runs[i].levels[0], APART * c->size);
+  if (!c->is_scene) count_strayed(c);
   for (int i = 0; i < c->n_runs && c->is_scene; i++) {
     // frames of other step sizes are not of the same steps
     compare_figures *f = &c->runs[i].figures;

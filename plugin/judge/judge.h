@@ -58,20 +58,25 @@ enum { COMPARE_LEVELS = 3, COMPARE_RUNS = 16, COMPARE_NAME = 32 };
 /** NAN where it is not known. docs/compare.md has the formulas. */
 typedef struct compare_figures {
   long steps, messages, failed_steps, degraded, unsolved, not_finite;
+  long late; /* steps that took the processor longer than they stand for */
+  long
+      strayed; /* bodies a body's size from the middle of all runs at the end */
   long impacts_by_set, poisson_bounces, poisson_unposed, poisson_unfinished;
   long lost_pairs;
-  double contact_error_worst, contact_error_p90; /* m/s */
-  double cone_violation_worst;                   /* m/s */
-  double friction_error_worst, friction_error_p90, own_error_worst;
-  /* m/s */
-  double penetration_worst, penetration_end; /* m */
-  double joint_error_worst;                  /* m, rad */
-  double energy_drift, contact_work;         /* J */
-  double momentum_drift;                     /* N s */
-  double fastest_end;                        /* m/s */
-  double reference_error, order;             /* m */
-  double parted;                             /* s: from the first run */
+  double contact_error_worst, contact_error_p90;   /* m/s */
+  double cone_violation_worst;                     /* m/s */
+  double friction_error_worst, friction_error_p90; /* m/s: of a body */
+  double crept;                                    /* m: of a body */
+  double penetration_worst, penetration_end;       /* m */
+  double joint_error_worst;                        /* m, rad */
+  double energy_drift, contact_work;               /* J */
+  double momentum_drift;                           /* N s */
+  double fastest_end;                              /* m/s */
+  double unrest; /* m/s: fastest body of the last tenth's median step */
+  double reference_error, order; /* m */
+  double parted;                 /* s: from the first run */
   double ms_step_median, ms_step_p99, ms_step_worst;
+  double ms_processor;                 /* of the stepping thread, the median */
   double seconds;                      /* simulated */
   uint32_t most_contacts, most_bodies; /* in a step */
 } compare_figures;

@@ -65,10 +65,9 @@ static void read_motion(measured_body *body, double h) {
          told->kind.linear_threshold);
   undamp(body->solved_w, told->kind.angular_damping,
          told->kind.angular_threshold);
-  double part = body->dynamic ? h / 2 : 0;
   for (int i = 0; i < 3; i++) {
-    body->way[i] = (told->before.v[i] + body->solved_v[i]) * part;
-    body->turn[i] = (told->before.w[i] + body->solved_w[i]) * part;
+    body->way[i] = (told->before.v[i] + body->solved_v[i]) * h / 2;
+    body->turn[i] = (told->before.w[i] + body->solved_w[i]) * h / 2;
   }
 }
 
@@ -103,11 +102,10 @@ static void find_free_velocity(const measurement *m, measured_body *body) {
 static void read_body(const measurement *m, measured_body *body,
                       const traffic_body *told) {
   double before[9];
-  body->told = told;
+  *body = (measured_body){.told = told};
   body->dynamic = told->kind.flags & TRAFFIC_DYNAMIC;
   body->awake = told->awake;
   body->awake_after = told->awake_after;
-  body->n_pushed = 0;
   quaternion_to_rotation(before, told->before.quaternion);
   quaternion_to_rotation(body->rotation, told->after.quaternion);
   body->energy = kinetic_energy(body, before, told->before.v, told->before.w);
@@ -148,6 +146,8 @@ static void read_contact(const measurement *m, measured_contact *contact,
     uint32_t place = told->bodies[side];
     if (place == 0) continue;
     measured_body *body = contact->bodies[side] = &m->bodies[place - 1];
+    add_velocity(contact, side, body->told->before.v, body->told->before.w,
+                 contact->before);
     add_velocity(contact, side, body->moved_v, body->moved_w, contact->moved);
     add_velocity(contact, side, body->solved_v, body->solved_w, contact->after);
   }
@@ -208,6 +208,9 @@ static double beyond(double value, double from, double to) {
   return value > to ? value - to : smaller_of(value - from, 0);
 }
 
+/* A force that gives way by more than this part of what it moves is a spring's. */
+static const double SOFT = 1e-3;
+
 typedef struct contact_law {
   double mobility, pushed; /* m/s a newton; m/s: what the force gives */
   double softness;         /* m/s: CFM times force */
@@ -230,17 +233,15 @@ static void read_impact(const measured_contact *contact, double h,
                         contact_law *law) {
   const dSurfaceParameters *surface = &contact->told->asked.surface;
   const real3_copy n = normal_of(contact);
-  double before[3] = {0}, alone[3] = {0}, depth = depth_of(contact);
+  double alone[3] = {0}, depth = depth_of(contact);
   bool others = false;
   for (int side = 0; side < 2; side++) {
     const measured_body *body = contact->bodies[side];
     if (body == NULL) continue;
-    const traffic_state *was = &body->told->before;
-    add_velocity(contact, side, was->v, was->w, before);
     add_velocity(contact, side, body->free_v, body->free_w, alone);
     others |= body->dynamic && body->n_pushed > 1;
   }
-  double incoming[2] = {law->driven - vec3_dot(before, n.at),
+  double incoming[2] = {law->driven - vec3_dot(contact->before, n.at),
                         law->driven - vec3_dot(alone, n.at)};
   double fastest = larger_of(incoming[0], incoming[1]);
   law->struck = depth < 0 && contact->normal_force > 0 &&
@@ -309,39 +310,13 @@ static double law_error(const measured_contact *contact,
   return larger_of(complementarity(left, law->pushed), law->asked - motion);
 }
 
-/* A force that gives way by more than this part of what it moves. */
-static const double SOFT = 1e-3;
-
-/* By how much a stepper missed what it says that it asked for in place of the law:
- * position errors taken away by moving bodies, with a velocity between none and
- * that which takes all of the overlap away. */
-static double own_error(const measurement *m, const measured_contact *contact,
-                        const contact_law *law) {
-  const real3_copy n = normal_of(contact);
-  double motion = vec3_dot(contact->moved, n.at), error = 0;
-  if (m->step->pushes > 0 && !law->struck) {
-    double most = larger_of(law->asked, depth_of(contact) / m->h);
-    double from = law->touching;
-    if (law->bounces) {
-      from = law->rebound[0];
-      most = larger_of(most, law->rebound[1]);
-    }
-    error = complementarity(
-        beyond(vec3_dot(contact->after, n.at) + law->softness, from, most),
-        law->pushed);
-    double cfm = has_mode(contact, dContactSoftCFM)
-                     ? contact->told->asked.surface.soft_cfm
-                     : m->step->cfm;
-    if (cfm <= SOFT * law->mobility)
-      error = larger_of(error, law->asked - motion - law->softness);
-  }
-  return error;
-}
-
 /* ---- friction ---- */
 
 typedef struct friction_law {
+  double axes[2][3];                  /* on the first body of the contact */
   double slip[2], force[2], limit[2]; /* m/s, N, N */
+  double motion[2];                   /* m/s: that the program drives */
+  double missed[2];                   /* N: too much, or too little */
   bool cone; /* limits of both directions are one ellipse; else a box */
 } friction_law;
 
@@ -373,33 +348,34 @@ static friction_law read_friction(const measured_contact *contact) {
   } else {
     span_plane(n, axis[0], axis[1]);
   }
-  friction_law law = {.cone = (mode & dContactApprox1) == dContactApprox1};
+  friction_law law = {
+      .axes = {{0}},
+      .cone = (mode & dContactApprox1) == dContactApprox1,
+      .motion = {mode & dContactMotion1 ? surface->motion1 : 0,
+                 mode & dContactMotion2 ? surface->motion2 : 0}};
   double mu[2] = {surface->mu, mode & dContactMu2 ? surface->mu2 : surface->mu};
-  double motion[2] = {mode & dContactMotion1 ? surface->motion1 : 0,
-                      mode & dContactMotion2 ? surface->motion2 : 0};
   double slips[2] = {mode & dContactSlip1 ? surface->slip1 : 0,
                      mode & dContactSlip2 ? surface->slip2 : 0};
   bool by_normal[2] = {mode & dContactApprox1_1, mode & dContactApprox1_2};
   for (int i = 0; i < 2; i++) {
-    law.force[i] = sign * vec3_dot(contact->force, axis[i]);
-    law.slip[i] = sign * vec3_dot(contact->moved, axis[i]) - motion[i] +
+    vec3_add_scaled(law.axes[i], sign, axis[i]);
+    law.force[i] = vec3_dot(contact->force, law.axes[i]);
+    law.slip[i] = vec3_dot(contact->moved, law.axes[i]) - law.motion[i] +
                   slips[i] * law.force[i];
-    law.limit[i] = contact->normal_force == 0 ? 0
-                   : by_normal[i] && mu[i] < dInfinity
+    law.limit[i] = by_normal[i] && mu[i] < dInfinity
                        ? mu[i] * contact->normal_force
                        : mu[i];
   }
   return law;
 }
 
-/* How far friction is from what opposes the slip with all that it may: 0 where
- * force = nearest allowed (force - slip / mobility), as the velocity that the
- * difference gives. Directions are scaled by their limits, which makes a disc of
- * the ellipse. */
-static double friction_error(const friction_law *law, double mobility) {
-  double wanted[2], missed = 0;
+/* How far friction is from what opposes the slip with all that it may: nothing is
+ * missed where force = nearest allowed (force - slip / mobility). Directions are
+ * scaled by their limits, which makes a disc of the ellipse. */
+static void find_missed(friction_law *law, double mobility) {
+  double wanted[2];
   bool bounded = law->limit[0] < dInfinity && law->limit[1] < dInfinity;
-  if (!(mobility > 0)) return 0;
+  if (!(mobility > 0)) return;
   double scale = larger_of(law->limit[0], law->limit[1]);
   double size = 0;
   for (int i = 0; i < 2; i++) {
@@ -411,11 +387,58 @@ static double friction_error(const friction_law *law, double mobility) {
   double shrink = law->cone && bounded && size > 1 ? 1 / sqrt(size) : 1;
   for (int i = 0; i < 2; i++) {
     double limit = law->limit[i];
-    double allowed = shrink * middle_of(-limit, wanted[i], limit);
+    double allowed = middle_of(-limit, wanted[i], limit);
     if (law->cone && bounded) allowed = limit > 0 ? shrink * wanted[i] : 0;
-    missed += (law->force[i] - allowed) * (law->force[i] - allowed);
+    law->missed[i] = law->force[i] - allowed;
   }
-  return mobility * sqrt(missed);
+}
+
+/* True if bodies that hardly slip, slower than forces bring them to in a step,
+ * would be held by friction that is left unused. */
+static bool creeps(const measured_contact *contact, const friction_law *law) {
+  const double UNUSED = 0.01; /* of the limit */
+  double slow = 0, slip = hypot(law->slip[0], law->slip[1]), most = 0;
+  for (int side = 0; side < 2; side++) {
+    const measured_body *body = contact->bodies[side];
+    if (body == NULL || !body->dynamic) continue;
+    double gained[3];
+    vec3_subtract(gained, body->free_v, body->told->before.v);
+    slow += vec3_length(gained);
+  }
+  if (!(slip > 0) || slip > slow) return false;
+  double braked = 0;
+  for (int i = 0; i < 2; i++) {
+    braked -= law->force[i] * law->slip[i] / slip;
+    most += law->limit[i] > 0   ? pow(law->slip[i] / slip / law->limit[i], 2)
+            : law->slip[i] != 0 ? INFINITY
+                                : 0;
+  }
+  return braked * sqrt(most) < 1 - UNUSED;
+}
+
+/* A body's part in what is missed and in slips; `sign`: as the contact's second. */
+static void add_friction(const measured_contact *contact,
+                         const friction_law *law) {
+  double missed[3] = {0}, slip[3] = {0};
+  bool can_hold = law->limit[0] > 0 || law->limit[1] > 0;
+  bool slips = can_hold && creeps(contact, law);
+  for (int i = 0; i < 2; i++) {
+    vec3_add_scaled(missed, law->missed[i], law->axes[i]);
+    if (slips) vec3_add_scaled(slip, law->slip[i], law->axes[i]);
+  }
+  for (int side = 0; side < 2; side++) {
+    measured_body *body = contact->bodies[side];
+    double arm[3], turn[3], sign = side == 0 ? 1 : -1;
+    if (body == NULL) continue;
+    vec3_subtract(arm, real3(contact->told->asked.geom.pos).at,
+                  body->told->before.position);
+    vec3_cross(turn, arm, missed);
+    vec3_add_scaled(body->missed, sign, missed);
+    vec3_add_scaled(body->missed_turn, sign, turn);
+    vec3_add_scaled(body->slip, sign, slip);
+    body->arm = larger_of(body->arm, vec3_length(arm));
+    body->n_touching += can_hold && contact->normal_force > 0;
+  }
 }
 
 /* By how much friction exceeds what the normal force allows, as the velocity
@@ -426,6 +449,85 @@ static double cone_excess(const friction_law *law, double mobility) {
   if (!(limit < dInfinity)) return 0;
   if (!law->cone) limit *= M_SQRT2;
   return mobility * larger_of(0, hypot(law->force[0], law->force[1]) - limit);
+}
+
+/* ---- contacts that last ---- */
+
+static int by_pair(const void *a, const void *b) {
+  const kept_contact *one = a, *other = b;
+  return (one->pair > other->pair) - (one->pair < other->pair);
+}
+
+static uint64_t pair_of(const measured_contact *contact) {
+  uint64_t numbers[2];
+  for (int side = 0; side < 2; side++)
+    numbers[side] = contact->bodies[side] != NULL
+                        ? contact->bodies[side]->told->kind.body
+                        : 0;
+  return numbers[0] < numbers[1] ? numbers[0] << 32 | numbers[1]
+                                 : numbers[1] << 32 | numbers[0];
+}
+
+/* True if the pair had a contact with a force in the step before, as near as its
+ * bodies can carry a point in a step. */
+static bool did_last(const measurement *m, const measured_contact *contact) {
+  const kept_contact wanted = {.pair = pair_of(contact)};
+  const real3_copy at = real3(contact->told->asked.geom.pos);
+  double reach = 0;
+  for (int side = 0; side < 2; side++) {
+    const measured_body *body = contact->bodies[side];
+    if (body == NULL) continue;
+    const traffic_state *was = &body->told->before;
+    double arm[3];
+    vec3_subtract(arm, at.at, was->position);
+    reach +=
+        m->h * (vec3_length(was->v) + vec3_length(was->w) * vec3_length(arm));
+  }
+  size_t from = 0, to = m->n_kept;
+  while (from < to) {
+    size_t middle = (from + to) / 2;
+    if (m->kept[middle].pair < wanted.pair)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  for (; from < m->n_kept && m->kept[from].pair == wanted.pair; from++) {
+    double way[3];
+    vec3_subtract(way, at.at, m->kept[from].at);
+    if (vec3_length(way) <= 1.01 * reach) return true; // but for rounding
+  }
+  return false;
+}
+
+static void keep_contacts(measurement *m) {
+  m->n_kept = 0;
+  m->world = m->step->world;
+  for (size_t i = 0; i < m->step->n_contacts && m->kept != NULL; i++) {
+    const measured_contact *contact = &m->contacts[i];
+    if (!(contact->normal_force > 0)) continue;
+    kept_contact *kept = &m->kept[m->n_kept++];
+    kept->pair = pair_of(contact);
+    vec3_copy(kept->at, real3(contact->told->asked.geom.pos).at);
+  }
+  qsort(m->kept, m->n_kept, sizeof *m->kept, by_pair);
+}
+
+/* The work of a contact's force along what the program drives, and of a normal
+ * force that lasts and can do none: it neither bounces nor gives way. */
+static void find_work(const measurement *m, measured_contact *contact,
+                      const contact_law *law, const friction_law *friction) {
+  const real3_copy n = normal_of(contact);
+  double h = m->h, pushed = vec3_dot(contact->force, n.at);
+  contact->driven_work =
+      h * (pushed * law->driven + friction->force[0] * friction->motion[0] +
+           friction->force[1] * friction->motion[1]);
+  if (has_mode(contact, dContactBounce) || law->struck ||
+      law->softness > SOFT * law->pushed || m->world != m->step->world ||
+      !did_last(m, contact))
+    return;
+  double mean =
+      (vec3_dot(contact->before, n.at) + vec3_dot(contact->after, n.at)) / 2;
+  contact->lasting_work = h * pushed * (mean - law->driven);
 }
 
 /* ---- all contacts ---- */
@@ -463,41 +565,103 @@ static void measure_contacts(const measurement *m, const traffic_joint *joints,
     contact_law law = read_law(m, contact);
     friction_law friction = read_friction(contact);
     contact->error = law_error(contact, &law);
-    // the slip of an impact within the step is not that of the step
-    contact->friction_error =
-        law.struck ? 0 : friction_error(&friction, law.mobility);
+    find_work(m, contact, &law, &friction);
     WORSE(contact->error, out->contact_error);
-    WORSE(contact->friction_error, out->friction_error);
     WORSE(cone_excess(&friction, law.mobility), out->cone_violation);
-    WORSE(own_error(m, contact, &law), out->own_error);
+    // the slip of an impact within the step is not that of the step
+    if (law.struck) continue;
+    find_missed(&friction, law.mobility);
+    add_friction(contact, &friction);
   }
+}
+
+/* Friction is said of a body: of single contacts what is missed may cancel. */
+static void measure_friction(const measurement *m, recording_step *out) {
+  for (size_t i = 0; i < m->step->n_bodies; i++) {
+    const measured_body *body = &m->bodies[i];
+    if (!is_awake(body)) continue;
+    const traffic_kind *kind = &body->told->kind;
+    double force = vec3_length(body->missed);
+    double turn = vec3_length(body->missed_turn);
+    if (body->arm > 0) force = larger_of(force, turn / body->arm);
+    WORSE(m->h * force / kind->mass, out->friction_error);
+  }
+}
+
+/* @return NULL without memory */
+static double *crept_way(measurement *m, uint32_t world, uint32_t body) {
+  if (world >= m->n_crept) {
+    crept_world *more = realloc(m->crept, (world + 1) * sizeof *more);
+    if (more == NULL) return NULL;
+    m->crept = more;
+    while (m->n_crept <= world)
+      m->crept[m->n_crept++] = (crept_world){.ways = NULL};
+  }
+  crept_world *of = &m->crept[world];
+  if (body >= of->size) {
+    size_t size = 2 * (size_t)body + 16;
+    double(*more)[3] = realloc(of->ways, size * sizeof *more);
+    if (more == NULL) return NULL;
+    memset(more + of->size, 0, (size - of->size) * sizeof *more);
+    of->ways = more;
+    of->size = size;
+  }
+  return of->ways[body];
+}
+
+/* A way is a sum of vectors: noise that goes to and fro is none. */
+static bool measure_creeping(measurement *m, recording_step *out) {
+  for (size_t i = 0; i < m->step->n_bodies; i++) {
+    const measured_body *body = &m->bodies[i];
+    if (!is_awake(body) || body->n_touching == 0) continue;
+    double *way = crept_way(m, m->step->world, body->told->kind.body);
+    if (way == NULL) return false;
+    vec3_add_scaled(way, m->h / body->n_touching, body->slip);
+    m->most_crept = larger_of(m->most_crept, vec3_length(way));
+  }
+  out->crept = m->most_crept;
+  return true;
 }
 
 /* ---- energy and momentum ---- */
 
-/* Work, J, and impulse, N s, of a joint on one of its bodies, by the mean of
- * the velocities before and after the step: so an impulse's work is exact. */
+/* The work of a force on a body in the step, J, by the mean of the velocities
+ * before and after it: so an impulse's is exact. */
 static double work_on(const measured_body *body, const double force[3],
-                      const double torque[3], double h, double impulse[3]) {
-  if (body == NULL || !body->dynamic) return 0;
-  vec3_add_scaled(impulse, h, force);
+                      const double torque[3]) {
   return vec3_dot(force, body->way) + vec3_dot(torque, body->turn);
 }
 
-static double work_of(const measured_body *first, const measured_body *second,
-                      const dJointFeedback *force, double h,
-                      double impulse[3]) {
+typedef struct joint_work {
+  double on_bodies;  /* J: on bodies that it can move */
+  double of_its_own; /* J: on both, so that what carries them has no part */
+} joint_work;
+
+static joint_work work_of(const measured_body *const bodies[2],
+                          const dJointFeedback *force) {
   // a joint between the world and a body reports the body's as the first
-  const measured_body *body = first != NULL ? first : second;
-  double work =
-      work_on(body, real3(force->f1).at, real3(force->t1).at, h, impulse);
-  if (first == NULL) return work;
-  return work +
-         work_on(second, real3(force->f2).at, real3(force->t2).at, h, impulse);
+  const measured_body *first = bodies[0] != NULL ? bodies[0] : bodies[1];
+  const measured_body *second = bodies[0] != NULL ? bodies[1] : NULL;
+  joint_work work = {0, 0};
+  double by[2] = {0, 0};
+  if (first != NULL)
+    by[0] = work_on(first, real3(force->f1).at, real3(force->t1).at);
+  if (second != NULL)
+    by[1] = work_on(second, real3(force->f2).at, real3(force->t2).at);
+  work.of_its_own = by[0] + by[1];
+  if (first != NULL && first->dynamic) work.on_bodies += by[0];
+  if (second != NULL && second->dynamic) work.on_bodies += by[1];
+  return work;
 }
 
-static const measured_body *body_at(const measurement *m, uint32_t place) {
-  return place > 0 ? &m->bodies[place - 1] : NULL;
+static void add_impulse(const measured_body *const bodies[2],
+                        const dJointFeedback *force, double h,
+                        double impulse[3]) {
+  const measured_body *first = bodies[0] != NULL ? bodies[0] : bodies[1];
+  if (first != NULL && first->dynamic)
+    vec3_add_scaled(impulse, h, real3(force->f1).at);
+  if (bodies[0] != NULL && bodies[1] != NULL && bodies[1]->dynamic)
+    vec3_add_scaled(impulse, h, real3(force->f2).at);
 }
 
 static void measure_energy(measurement *m, const traffic_joint *joints,
@@ -521,8 +685,7 @@ static void measure_energy(measurement *m, const traffic_joint *joints,
 
     double fallen = -told->kind.mass * vec3_dot(g, told->before.position);
     change += kinetic + potential - body->energy - fallen;
-    double nothing[3] = {0};
-    explained += work_on(body, told->force, told->torque, h, nothing);
+    explained += work_on(body, told->force, told->torque);
     for (int k = 0; k < 3; k++)
       momentum[k] +=
           told->kind.mass * (body->solved_v[k] - told->before.v[k] - h * g[k]) -
@@ -530,17 +693,31 @@ static void measure_energy(measurement *m, const traffic_joint *joints,
   }
   for (size_t i = 0; i < m->step->n_contacts; i++) {
     const measured_contact *contact = &m->contacts[i];
-    by_contacts += work_of(contact->bodies[0], contact->bodies[1],
-                           &contact->told->force, h, impulse);
+    const measured_body *const bodies[2] = {contact->bodies[0],
+                                            contact->bodies[1]};
+    joint_work work = work_of(bodies, &contact->told->force);
+    explained += work.on_bodies;
+    by_contacts += work.of_its_own - contact->driven_work;
+    m->lasting += contact->lasting_work;
+    add_impulse(bodies, &contact->told->force, h, impulse);
   }
-  for (size_t i = 0; i < m->step->n_joints; i++)
-    explained +=
-        work_of(body_at(m, joints[i].bodies[0]),
-                body_at(m, joints[i].bodies[1]), &joints[i].force, h, impulse);
+  for (size_t i = 0; i < m->step->n_joints; i++) {
+    const measured_body *bodies[2];
+    for (int side = 0; side < 2; side++) {
+      uint32_t place = joints[i].bodies[side];
+      bodies[side] = place > 0 ? &m->bodies[place - 1] : NULL;
+    }
+    // what its other rows do of their own is no work that they may do
+    joint_work all = work_of(bodies, &joints[i].force);
+    joint_work allowed = work_of(bodies, &joints[i].working);
+    explained += all.on_bodies - (all.of_its_own - allowed.of_its_own);
+    add_impulse(bodies, &joints[i].force, h, impulse);
+  }
   vec3_add_scaled(momentum, -1, impulse);
   if (by_contacts > 0) m->contact_work += by_contacts;
-  m->energy += change - explained - by_contacts;
-  out->energy_unexplained = m->energy;
+  m->energy += change - explained;
+  // what is put in by contacts that last is told as such
+  out->energy_unexplained = m->energy + smaller_of(m->lasting, 0);
   out->contact_work = m->contact_work;
   out->momentum_unexplained = vec3_length(momentum);
 }
@@ -578,7 +755,11 @@ bool measure_step(measurement *m, const traffic_step *step,
   for (uint32_t i = 0; i < step->n_contacts; i++)
     read_contact(m, &m->contacts[i], &contacts[i]);
   measure_contacts(m, joints, out);
+  measure_friction(m, out);
+  if (!measure_creeping(m, out)) return false;
   measure_energy(m, joints, out);
+  m->kept = room(m->kept, step->n_contacts, &m->kept_size, sizeof *m->kept);
+  keep_contacts(m);
   out->joint_error = step->joint_error;
   return true;
 }
@@ -586,5 +767,8 @@ bool measure_step(measurement *m, const traffic_step *step,
 void measure_free(measurement *m) {
   free(m->bodies);
   free(m->contacts);
+  free(m->kept);
+  for (size_t i = 0; i < m->n_crept; i++) free(m->crept[i].ways);
+  free(m->crept);
   *m = (measurement){.bodies = NULL};
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "preload/traffic.h"
 
@@ -13,14 +14,18 @@
 typedef struct measured_body {
   const traffic_body *told;
   bool dynamic, awake, awake_after;
-  double rotation[9];              /* after the step */
-  double energy;                   /* J: kinetic, before the step */
-  double free_v[3], free_w[3];     /* after it, were there no others */
-  double solved_v[3], solved_w[3]; /* after it, before damping */
-  double moved_v[3], moved_w[3];   /* from pose to pose, over the step */
-  double way[3], turn[3]; /* m, rad: by the mean of v and solved_v; 0 where it
-                             is not dynamic */
-  int n_pushed;           /* joints, and contacts with a force */
+  double rotation[9];               /* after the step */
+  double energy;                    /* J: kinetic, before the step */
+  double free_v[3], free_w[3];      /* after it, were there no others */
+  double solved_v[3], solved_w[3];  /* after it, before damping */
+  double moved_v[3], moved_w[3];    /* from pose to pose, over the step */
+  double way[3], turn[3];           /* m, rad: by the mean of v and solved_v */
+  int n_pushed;                     /* joints, and contacts with a force */
+  double missed[3], missed_turn[3]; /* N, N m: friction that is off the law */
+  double arm;                       /* m: the longest of its contacts' */
+  double slip[3]; /* m/s: sum of its contacts' slow slips that friction allows
+                     for no law's reason */
+  int n_touching; /* contacts that friction could hold */
 } measured_body;
 
 /** A contact joint that the program made. Velocities are those of the first body
@@ -28,11 +33,28 @@ typedef struct measured_body {
 typedef struct measured_contact {
   const traffic_contact *told;
   measured_body *bodies[2];  /* NULL: none */
+  double before[3];          /* as the step begins */
   double moved[3], after[3]; /* from pose to pose; at the end */
   double force[3];           /* N: on the first */
   double normal_force;       /* N: shared with points as good as this */
-  double error, friction_error;
+  double error;
+  double driven_work; /* J: of its force along dContactMotion1, 2 and N */
+  double
+      lasting_work; /* J: of the normal force where it held these bodies there
+                          in the step before; 0: it did not */
 } measured_contact;
+
+/** A contact with a force, kept to know it again in the next step. */
+typedef struct kept_contact {
+  uint64_t pair; /* of the bodies' numbers */
+  double at[3];
+} kept_contact;
+
+/** The ways that a world's bodies have crept, by their numbers, m. */
+typedef struct crept_world {
+  double (*ways)[3];
+  size_t size;
+} crept_world;
 
 /** A step that is measured, and sums since the start; begins as zeros. */
 typedef struct measurement {
@@ -41,7 +63,13 @@ typedef struct measurement {
   measured_body *bodies; /* of the step */
   measured_contact *contacts;
   size_t bodies_size, contacts_size;
-  double energy, contact_work; /* J */
+  kept_contact *kept; /* of the last step, sorted; of this world */
+  size_t n_kept, kept_size;
+  uint32_t world;
+  crept_world *crept; /* by world */
+  size_t n_crept;
+  double most_crept;                    /* m */
+  double energy, contact_work, lasting; /* J */
 } measurement;
 
 /** Fill all of `out`, which begins as zeros, that is measured. `step` is sound:

@@ -13,21 +13,25 @@ enum { NUMBER = 0, COUNT = 1, RARE = 2 };
   ROW(penetration_worst, NUMBER, true, "deepest penetration", "m")             \
   ROW(joint_error_worst, RARE, true, "joint off its place, worst", "m, rad")   \
   ROW(cone_violation_worst, NUMBER, true, "friction beyond its cone", "m/s")   \
-  ROW(friction_error_worst, NUMBER, true, "friction off its law, worst",       \
+  ROW(friction_error_worst, NUMBER, true, "friction on a body off, worst",     \
       "m/s")                                                                   \
   ROW(friction_error_p90, NUMBER, true, "  nine steps of ten below", "m/s")    \
-  ROW(own_error_worst, NUMBER, true, "off what it asked itself, worst", "m/s") \
+  ROW(crept, RARE, true, "crept, a body's way", "m")                           \
   ROW(energy_drift, NUMBER, true, "energy not explained, most", "J")           \
   ROW(reference_error, NUMBER, true, "off the reference", "m")                 \
   ROW(order, NUMBER, false, "order in the step size", "")                      \
   ROW(messages, COUNT, true, "solver messages", "")                            \
   ROW(failed_steps, COUNT, true, "failed steps", "")                           \
   ROW(degraded, COUNT, true, "degraded answers", "")                           \
+  ROW(late, COUNT | RARE, true, "steps behind real time", "")                  \
+  ROW(strayed, COUNT | RARE, true, "bodies away from all other runs", "")      \
+  ROW(ms_processor, NUMBER, true, "a step, processor time, median", "ms")      \
   ROW(ms_step_median, NUMBER, true, "a step, median", "ms")                    \
   ROW(ms_step_p99, NUMBER, true, "  99 steps of 100 below", "ms")              \
   ROW(ms_step_worst, NUMBER, true, "  the longest", "ms")                      \
   ROW(penetration_end, NUMBER, true, "penetration at the end", "m")            \
   ROW(fastest_end, NUMBER, false, "fastest body at the end", "m/s")            \
+  ROW(unrest, NUMBER, false, "  in the last tenth, median", "m/s")             \
   ROW(contact_work, NUMBER, false, "energy put in by contacts", "J")           \
   ROW(momentum_drift, NUMBER, true, "momentum not explained, a step", "N s")   \
   ROW(unsolved, COUNT, true, "unsolved answers", "")                           \
@@ -86,11 +90,11 @@ void figures_forget(compare_figures *f) {
   COLUMN(contact_error, "contact_error_m_s", true, "worst contact, m/s",       \
          "Contact off its law")                                                \
   COLUMN(penetration, "penetration_m", true, "deepest, m", "Penetration")      \
-  COLUMN(friction_error, "friction_error_m_s", true, "worst contact, m/s",     \
+  COLUMN(friction_error, "friction_error_m_s", true, "worst body, m/s",        \
          "Friction off its law")                                               \
   COLUMN(cone_violation, "cone_violation_m_s", true, "worst contact, m/s",     \
          "Friction beyond its cone")                                           \
-  COLUMN(own_error, "own_error_m_s", true, "worst contact, m/s", NULL)         \
+  COLUMN(crept, "crept_m", false, "way, m", "Creeping, since the start")       \
   COLUMN(joint_error, "joint_error", true, "worst row, m or rad",              \
          "Joints off their place")                                             \
   COLUMN(energy_unexplained, "energy_unexplained_J", false, "energy, J",       \
@@ -103,6 +107,7 @@ void figures_forget(compare_figures *f) {
          "momentum, N s", NULL)                                                \
   COLUMN(fastest, "fastest_m_s", false, "speed, m/s", "Fastest body")          \
   COLUMN(residual, "residual", true, "relative residual", NULL)                \
+  COLUMN(processor, "processor_s", true, "time, s", NULL)                      \
   COLUMN(seconds, "seconds", true, "time, s", "Wall clock of a step")
 
 const step_column step_columns[] = {

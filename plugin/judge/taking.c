@@ -144,7 +144,7 @@ static void add_to_pending(const recording_step *step) {
     WORSE(contact_error)
     WORSE(cone_violation)
     WORSE(friction_error)
-    WORSE(own_error)
+    WORSE(processor)
     WORSE(penetration)
     WORSE(joint_error)
     WORSE(momentum_unexplained)
@@ -245,7 +245,6 @@ static void count_step(recording_head *out, const traffic_step *told) {
   out->poisson_bounces += told->poisson_bounces;
   out->poisson_unposed += told->poisson_unposed;
   out->poisson_unfinished += told->poisson_unfinished;
-  out->pushes += told->pushes;
   out->seconds += told->seconds;
   if (told->world > out->worlds) out->worlds = told->world;
   if (told->taken) out->time += told->step_size;
@@ -256,6 +255,7 @@ static void take_step(recording_head *out, const traffic_step *told) {
                          .steps = 1,
                          .step_size = told->step_size,
                          .seconds = told->seconds,
+                         .processor = told->processor,
                          .messages = told->messages,
                          .degraded = told->degraded,
                          .residual = told->residual,

@@ -193,10 +193,15 @@ static const char *percent(double relative, char text[32]) {
 
 static bool is_there(const compare_run *run) { return run->levels[0] != NULL; }
 
+/* That forces explain: what is gained from nothing is a fault's. */
 static double most_kinetic(const recording *r) {
   double most = 0;
-  for (size_t i = 0; i < r->n_steps; i++)
-    if (isfinite(r->steps[i]->kinetic)) most = fmax(most, r->steps[i]->kinetic);
+  for (size_t i = 0; i < r->n_steps; i++) {
+    const recording_step *step = r->steps[i];
+    double own =
+        step->kinetic - fmax(step->energy_unexplained, 0) - step->contact_work;
+    if (isfinite(own)) most = fmax(most, own);
+  }
   return most;
 }
 
@@ -207,19 +212,19 @@ static double mass_of(const recording *r) {
   return mass;
 }
 
-/* The calmest run sets the scale: one that explodes is no measure of itself. At
- * rest it is the weight over a body's size. */
+/* The largest of all runs: one that brakes by itself is no measure of the others.
+ * At rest it is the weight over a body's size. */
 static void find_scales(comparison *c) {
-  double kinetic = INFINITY, weight = 0, mass = 0;
+  double kinetic = 0, weight = 0, mass = 0;
   for (int i = 0; i < c->n_runs; i++) {
     if (!is_there(&c->runs[i])) continue;
     const recording *r = c->runs[i].levels[0];
-    kinetic = fmin(kinetic, most_kinetic(r));
+    kinetic = fmax(kinetic, most_kinetic(r));
     weight = fmax(weight, r->head->weight);
     mass = fmax(mass, mass_of(r));
     if (r->n_steps > 0) c->step_size = r->steps[r->n_steps - 1]->step_size;
   }
-  c->energy = fmax(isfinite(kinetic) ? kinetic : 0, weight * c->size);
+  c->energy = fmax(kinetic, weight * c->size);
   c->speed = mass > 0 ? sqrt(2 * c->energy / mass) : 0;
   // without weight there is no such scale: what lasts is as what is worst
   c->fall = weight > 0 && mass > 0 ? weight / mass * c->step_size : c->speed;

@@ -84,6 +84,10 @@ static void read_settings(void) {
   if (value != NULL && atoi(value) > 1) refine = (unsigned)atoi(value);
   value = getenv(RECORDING_STEPS);
   if (value != NULL) last_step = atoll(value);
+  value = getenv(RECORDING_SCHEME);
+  if (value != NULL &&
+      (strncmp(value, "trapezoid", 9) == 0 || strcmp(value, "conserving") == 0))
+    state_rows_halfway();
   value = getenv(RECORDING_CLOCK);
   if (value != NULL && strcmp(value, "steps") == 0) recorder_clock_set();
 }
@@ -362,7 +366,6 @@ static void add_report(dWorldID world, traffic_step *step) {
   step->poisson_bounces = (uint32_t)report.poisson_bounces;
   step->poisson_unposed = (uint32_t)report.poisson_unposed;
   step->poisson_unfinished = (uint32_t)report.poisson_unfinished;
-  step->pushes = (uint32_t)report.pushes;
 }
 
 /* The program is ended as by itself, but without its exit handlers. */
@@ -382,13 +385,15 @@ static int take(step_function *step, dWorldID world, dReal step_size) {
 
 /* The stepper draws from a stream of its own. @return whether it was taken */
 static int take_with_own_stream(step_function *step, dWorldID world,
-                                dReal step_size, double *seconds) {
+                                dReal step_size, double *seconds,
+                                double *processor) {
   unsigned long program_seed = dRandGetSeed();
   dRandSetSeed(stepper_seed);
   recorder_clock_real(true);
-  double start = recorder_clock_seconds();
+  double began = recorder_clock_processor(), start = recorder_clock_seconds();
   int taken = take(step, world, step_size);
   *seconds = recorder_clock_seconds() - start;
+  *processor = recorder_clock_processor() - began;
   recorder_clock_real(false);
   traffic()->drawn += dRandGetSeed() != stepper_seed;
   stepper_seed = dRandGetSeed();
@@ -418,10 +423,11 @@ static void tell_shapes(uint32_t world) {
 }
 
 static int record_step(step_function *step, dWorldID world, dReal step_size) {
-  double seconds;
+  double seconds, processor;
   traffic_head *head = traffic();
   traffic_step *told = state_begin(world, step_size);
-  int taken = take_with_own_stream(step, world, step_size, &seconds);
+  int taken =
+      take_with_own_stream(step, world, step_size, &seconds, &processor);
   bool watched = told != NULL;
   if (watched) state_end(world, step_size, told);
   if (!watched) told = begin_blind();
@@ -434,6 +440,7 @@ static int record_step(step_function *step, dWorldID world, dReal step_size) {
     told->world = number;
     told->step_size = step_size;
     told->seconds = seconds;
+    told->processor = processor;
     told->taken = taken != 0;
     told->watched = watched;
     told->attached = dWorldGetStepper(world) != NULL;
@@ -442,7 +449,6 @@ static int record_step(step_function *step, dWorldID world, dReal step_size) {
     told->degraded = told->unsolved = 0;
     told->impacts_by_set = told->poisson_bounces = 0;
     told->poisson_unposed = told->poisson_unfinished = 0;
-    told->pushes = 0;
     told->residual = 0;
     add_report(world, told);
     n_messages = 0;

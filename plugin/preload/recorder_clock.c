@@ -48,10 +48,16 @@ void recorder_clock_real(bool on) { wants_real += on ? 1 : -1; }
 
 int64_t recorder_clock_reads(void) { return reads; }
 
-double recorder_clock_seconds(void) {
+static double seconds_of(clockid_t clock) {
   struct timespec now;
-  real_clock(CLOCK_MONOTONIC, &now);
+  real_clock(clock, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double recorder_clock_seconds(void) { return seconds_of(CLOCK_MONOTONIC); }
+
+double recorder_clock_processor(void) {
+  return seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static bool is_ours(void) { return by_steps && wants_real == 0; }

@@ -23,4 +23,7 @@ int64_t recorder_clock_reads(void);
 /** s, of the real clock. */
 double recorder_clock_seconds(void);
 
+/** s: processor time of this thread. */
+double recorder_clock_processor(void);
+
 #endif

@@ -1,5 +1,6 @@
 #include "preload/recorder_state.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,6 +196,134 @@ static void take_force(const dWorldJoint *joint, dJointFeedback *told) {
     *told = *joint->feedback;
 }
 
+/* ---- rows of joints that may do work ---- */
+
+/* A joint's rows as its step began; count 0: none of them may do work. */
+typedef struct working_rows {
+  unsigned count;
+  bool works[6];
+  double J[6][12]; /* of both bodies' linear and angular velocity */
+} working_rows;
+
+static working_rows *rows_of_joints;
+static size_t rows_size;
+static bool halfway;
+
+void state_rows_halfway(void) { halfway = true; }
+
+static bool room_for_rows(size_t count) {
+  if (count <= rows_size) return true;
+  free(rows_of_joints);
+  rows_size = 2 * count;
+  rows_of_joints = malloc(rows_size * sizeof *rows_of_joints);
+  if (rows_of_joints == NULL) rows_size = 0;
+  return rows_size > 0;
+}
+
+/* The change of a row's speed by a newton, 1/kg: of turning by the mean of the
+ * inertia's axes, for a comparison of sizes. */
+static double row_mobility(const double J[12], const dWorldJoint *joint) {
+  double mobility = 0;
+  // a joint between a body and the world has its body first
+  dBodyID ends[2] = {joint->body[0], joint->body[1]};
+  if (ends[0] == NULL) ends[0] = ends[1], ends[1] = NULL;
+  for (int side = 0; side < 2; side++) {
+    if (ends[side] == NULL) continue;
+    const traffic_kind *kind = &bodies[place_of(ends[side]) - 1].kind;
+    const double *j = J + 6 * side, *I = kind->inertia;
+    if (!(kind->flags & TRAFFIC_DYNAMIC)) continue;
+    mobility +=
+        (j[0] * j[0] + j[1] * j[1] + j[2] * j[2]) / kind->mass +
+        3 * (j[3] * j[3] + j[4] * j[4] + j[5] * j[5]) / (I[0] + I[4] + I[8]);
+  }
+  return mobility;
+}
+
+/* A row that gives way by more than this part of what it moves is a spring. */
+static const double SOFT = 1e-3;
+
+static void read_working_rows(working_rows *out, const dWorldJoint *joint,
+                              double h) {
+  dStepperJointRows rows;
+  out->count = 0;
+  dReal erp = dWorldGetERP(
+      dBodyGetWorld(joint->body[0] != NULL ? joint->body[0] : joint->body[1]));
+  if (host_joint_degenerate(joint->joint) != NULL ||
+      !dJointGetStepperRows(joint->joint, (dReal)(1 / h), erp, &rows))
+    return;
+  bool any = false;
+  for (unsigned i = 0; i < rows.count; i++) {
+    real_read(out->J[i], rows.J[i][0], 12);
+    out->works[i] = rows.lo[i] > -dInfinity || rows.hi[i] < dInfinity ||
+                    rows.cfm[i] / h > SOFT * row_mobility(out->J[i], joint);
+    any |= out->works[i];
+  }
+  if (any) out->count = rows.count;
+}
+
+/* Solves A x = b in place by Cholesky's method; what depends on rows before it
+ * (a singular pivot) gets nothing. */
+static void solve_rows(unsigned n, double A[6][6], double b[6]) {
+  const double ROUNDING = 1e-12;
+  for (unsigned k = 0; k < n; k++) {
+    double whole = A[k][k];
+    for (unsigned j = 0; j < k; j++) A[k][k] -= A[k][j] * A[k][j];
+    bool fixed = A[k][k] > ROUNDING * whole;
+    A[k][k] = fixed ? sqrt(A[k][k]) : INFINITY;
+    for (unsigned i = k + 1; i < n; i++) {
+      for (unsigned j = 0; j < k; j++) A[i][k] -= A[i][j] * A[k][j];
+      A[i][k] /= A[k][k];
+    }
+  }
+  for (unsigned k = 0; k < n; k++) {
+    for (unsigned j = 0; j < k; j++) b[k] -= A[k][j] * b[j];
+    b[k] /= A[k][k];
+  }
+  for (unsigned k = n; k-- > 0;) {
+    for (unsigned i = k + 1; i < n; i++) b[k] -= A[i][k] * b[i];
+    b[k] /= A[k][k];
+  }
+}
+
+/* Of a stepper that takes rows halfway: the mean of both ends of the step. */
+static void move_halfway(working_rows *rows, const dWorldJoint *joint,
+                         double h) {
+  working_rows end;
+  if (!halfway || rows->count == 0) return;
+  read_working_rows(&end, joint, h);
+  for (unsigned i = 0; i < rows->count && end.count == rows->count; i++)
+    for (int k = 0; k < 12; k++)
+      rows->J[i][k] = (rows->J[i][k] + end.J[i][k]) / 2;
+}
+
+/* The part of a joint's force that is of rows that may do work: its rows' forces
+ * are those whose sum is nearest to what it told. */
+static void find_working(const working_rows *rows, traffic_joint *joint) {
+  double A[6][6], forces[6], told[12], sum[12] = {0};
+  joint->working = (dJointFeedback){.f1 = {0}};
+  if (rows->count == 0) return;
+  dReal *told_parts[] = {joint->force.f1, joint->force.t1, joint->force.f2,
+                         joint->force.t2};
+  dReal *parts[] = {joint->working.f1, joint->working.t1, joint->working.f2,
+                    joint->working.t2};
+  for (int k = 0; k < 12; k++) told[k] = told_parts[k / 3][k % 3];
+  // one that is the world's has no part in it
+  int size = joint->bodies[0] > 0 && joint->bodies[1] > 0 ? 12 : 6;
+  for (unsigned i = 0; i < rows->count; i++) {
+    forces[i] = 0;
+    for (int k = 0; k < size; k++) forces[i] += rows->J[i][k] * told[k];
+    for (unsigned j = 0; j < rows->count; j++) {
+      A[i][j] = 0;
+      for (int k = 0; k < size; k++) A[i][j] += rows->J[i][k] * rows->J[j][k];
+    }
+  }
+  solve_rows(rows->count, A, forces);
+  for (unsigned i = 0; i < rows->count; i++)
+    for (int k = 0; k < size && rows->works[i]; k++)
+      sum[k] += rows->J[i][k] * forces[i];
+  for (int k = 0; k < 12; k++) parts[k / 3][k % 3] = (dReal)sum[k];
+}
+
 static double joint_error(double h) {
   double worst = 0;
   for (size_t i = 0; i < n_joints; i++) {
@@ -266,7 +395,8 @@ static void tell_joint(traffic_joint *out, const dWorldJoint *joint) {
 
 traffic_step *state_begin(dWorldID world, double step_size) {
   n_contacts = n_joints = 0;
-  if (!list_bodies(world) || !list_joints(world)) return NULL;
+  if (!list_bodies(world) || !list_joints(world) || !room_for_rows(n_joints))
+    return NULL;
   traffic_step *step = traffic_begin(
       TRAFFIC_STEP, sizeof *step + n_bodies * sizeof(traffic_body) +
                         n_contacts * sizeof(traffic_contact) +
@@ -281,8 +411,10 @@ traffic_step *state_begin(dWorldID world, double step_size) {
   step->joint_error = last_error;
   for (size_t i = 0; i < n_contacts; i++)
     tell_contact(&contacts_of(step)[i], contacts[i]);
-  for (size_t i = 0; i < n_joints; i++)
+  for (size_t i = 0; i < n_joints; i++) {
     tell_joint(&joints_of(step)[i], joints[i]);
+    read_working_rows(&rows_of_joints[i], joints[i], step_size);
+  }
   return step;
 }
 
@@ -294,8 +426,11 @@ void state_end(dWorldID world, double step_size, traffic_step *step) {
   }
   for (size_t i = 0; i < n_contacts; i++)
     take_force(contacts[i], &contacts_of(step)[i].force);
-  for (size_t i = 0; i < n_joints; i++)
+  for (size_t i = 0; i < n_joints; i++) {
     take_force(joints[i], &joints_of(step)[i].force);
+    move_halfway(&rows_of_joints[i], joints[i], step_size);
+    find_working(&rows_of_joints[i], &joints_of(step)[i]);
+  }
   step->erp = dWorldGetERP(world);
   // each stepper is judged by the CFM that it steps with
   step->cfm = dWorldGetStepper(world) != NULL ? host_world_cfm(world)

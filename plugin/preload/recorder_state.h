@@ -26,4 +26,8 @@ void state_end(dWorldID world, double step_size, traffic_step *step);
 /** Bodies of the step. */
 dBodyID const *state_bodies(size_t *count);
 
+/** The stepper takes the rows of joints halfway through a step, not as it begins:
+ *  schemes of second order. */
+void state_rows_halfway(void);
+
 #endif

@@ -22,7 +22,7 @@
 
 #define RECORDING_MAGIC "ODERECRD"
 enum {
-  RECORDING_VERSION = 2,
+  RECORDING_VERSION = 3,
   RECORDING_HEAD = 4096,
   RECORDING_MESSAGE = 400,
   RECORDING_ARGUMENTS = 512
@@ -58,8 +58,7 @@ typedef struct recording_head {
   char message[RECORDING_MESSAGE]; /* the first */
   int64_t impacts_by_set, poisson_bounces, poisson_unposed,
       poisson_unfinished; /* ode-mlcp: as its report has them */
-  int64_t pushes; /* it asked to correct positions by moving bodies so often */
-  double weight;  /* N: of all that falls, the most of a step */
+  double weight;          /* N: of all that falls, the most of a step */
   int64_t lost_pairs; /* contacts found between geoms that the hash spaces of
                          ODE's releases would not have told of */
   /* of the program, each with its end, up to an empty one; as many as fit */
@@ -112,16 +111,16 @@ typedef struct recording_step {
   int64_t number; /* of the last step; counts all worlds */
   double time;    /* s: the world's after the step */
   double step_size;
-  double seconds; /* s: wall clock in one step, the worst */
+  double seconds;   /* s: wall clock in one step, the worst */
+  double processor; /* s: of the stepping thread in one step, the worst */
   double contact_error, cone_violation; /* m/s */
-  double friction_error;                /* m/s */
-  double
-      own_error; /* m/s: off what the stepper asked for in place of the law */
-  double penetration;          /* m */
-  double joint_error;          /* m, rad */
-  double kinetic, potential;   /* J */
-  double energy_unexplained;   /* J: sum since the start */
+  double friction_error;                /* m/s: of a body */
+  double penetration;                   /* m */
+  double joint_error;                   /* m, rad */
+  double kinetic, potential;            /* J */
+  double energy_unexplained;            /* J: sum since the start */
   double contact_work;         /* J: put in by contacts since the start */
+  double crept;                /* m: the most of a body since the start */
   double momentum_unexplained; /* N s */
   double fastest;              /* m/s: of a body's centre */
   double residual;             /* ode-mlcp's */

@@ -51,12 +51,11 @@ typedef struct traffic_step {
   recording_record record;
   uint32_t world, messages;    /* from 1; of the host since the last step */
   double step_size, seconds;   /* s; seconds: wall clock in the step */
+  double processor;            /* s: of the thread that took it */
   uint32_t taken, watched;     /* 1: the step was; there was memory to see it */
   uint32_t attached, last;     /* 1: on a stepper of ode-mlcp; before a stop */
   uint32_t degraded, unsolved; /* ode-mlcp's report, and its residual */
   uint32_t impacts_by_set, poisson_bounces, poisson_unposed, poisson_unfinished;
-  uint32_t pushes; /* the stepper asked to correct positions by moving bodies
-                      without giving them velocity, so many times */
   uint32_t n_bodies, n_contacts, n_joints;
   double residual;
   double cfm;                 /* that the stepper steps with */
@@ -101,10 +100,11 @@ typedef struct traffic_contact {
   dJointFeedback force;
 } traffic_contact;
 
-/** Any other joint. */
+/** Any other joint. `working` is the part of its force that may do work: of rows
+ *  with a limit (motors, stops) and of rows that give way (springs). */
 typedef struct traffic_joint {
   uint32_t bodies[2];
-  dJointFeedback force;
+  dJointFeedback force, working;
 } traffic_joint;
 
 #endif
