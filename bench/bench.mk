@@ -48,12 +48,12 @@ bench_bench_solvers_LDADD += bench/peer_bullet.o $(BULLET_LIBS) -lstdc++
 endif HAVE_BULLET
 CLEANFILES += bench/peer_bullet.o
 
-EXTRA_DIST += bench/recording bench/report bench/report.awk bench/report.gp
+EXTRA_DIST += bench/recording bench/report bench/report.awk bench/report.py
 .PHONY: bench bench-quick
 bench: $(BENCHES)
-	GNUPLOT="$(GNUPLOT)" $(SHELL) $(srcdir)/bench/report .
+	$(SHELL) $(srcdir)/bench/report .
 bench-quick: $(BENCHES)
-	GNUPLOT="$(GNUPLOT)" $(SHELL) $(srcdir)/bench/report --quick .
+	$(SHELL) $(srcdir)/bench/report --quick .
 
 PLAIN_TESTS += tests/test_bench_lcp_form
 tests_test_bench_lcp_form_SOURCES = tests/test_bench_lcp_form.c \

@@ -51,11 +51,6 @@ if grep -q __asan_init "$command" || grep -q __tsan_init "$command" ||
   echo "no allocator that fails"
   exit 77
 fi
-# in place of gnuplot
-mkdir tools
-printf '#!/bin/sh\nexec cat >/dev/null\n' >tools/gnuplot
-chmod +x tools/gnuplot
-
 # what differs from run to run
 without_times() {
   grep -v -e microseconds -e ' us an LCP' -e '"seconds"' -e ', [0-9.]* s$' "$1"
@@ -99,11 +94,8 @@ runs_short() {
 }
 
 make_beam beam
-printf 'ground -1 0 1 0\nbody -0.5 0 0.5 0 0.5 1 -0.5 1\n' >beam/sketch.txt
 runs_short "a set" set.csv impact beam --threads 1 --samples 9 --json --csv set.csv
 runs_short "a set in words" ways.csv impact beam --threads 1 --samples 9 --csv-ways ways.csv
-# a picture is written by gnuplot: here there is none, but the outcomes
-runs_short "a picture" set.csv impact beam --threads 1 --samples 9 --csv set.csv --plot set.svg
 
 array M.mtx 2 2 2 1 1 2
 array q.mtx 2 1 -5 -6
@@ -131,15 +123,11 @@ refused() {
   check "refused, $*: all is freed" [ "$live" -lt "$kept" ]
 }
 echo nonsense >nonsense
-refused impact beam --plot set.gif
 refused impact beam --edges 6
-refused impact beam --plot set.svg --planes vnA:vnC
 refused impact beam/v.mtx
 refused solve M.mtx nonsense
 refused solve nonsense q.mtx
 refused solve beam
-refused plot nonsense
-refused plot --columns nothing nonsense
 refused compare --output report --from beam
 refused compare --output report --steppers step,step -- true
 refused run -- ./nonsense

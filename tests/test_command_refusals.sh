@@ -325,7 +325,7 @@ done
 
 # ---- help: an option, and its words in the columns from 24 to 79 ----
 
-for subcommand in run impact scene compare plot solve; do
+for subcommand in run impact scene compare solve; do
   ode_mlcp $subcommand --help
   check "help of $subcommand" awk '
     length > 79 { bad = 1 }

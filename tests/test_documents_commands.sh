@@ -15,8 +15,8 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 commands() {
   awk '
     function is_command(line) {
-      return line ~ /^(build\/|\.\/|\.\.\/|tools\/)?[a-z-]+( |$)/ &&
-        line ~ /^(build\/ode-mlcp|ode-mlcp|xvfb-run|\.\/quickstart|\.\/my|git|make|cc|seq|gnuplot|npm|npx|tools\/|docs\/|\.\.\/demos\/|patches\/|mkdir|awk|\.\/domino|\.\/wall|\.\/drop|\.\/grasp) ?[^ ]*/ ||
+      return line ~ /^(build\/|\.\/|\.\.\/|tools\/)?[a-z0-9-]+( |$)/ &&
+        line ~ /^(build\/ode-mlcp|ode-mlcp|xvfb-run|\.\/quickstart|\.\/my|git|make|cc|seq|python3|npm|npx|tools\/|docs\/|\.\.\/demos\/|patches\/|mkdir|awk|\.\/domino|\.\/wall|\.\/drop|\.\/grasp) ?[^ ]*/ ||
         line ~ /^[A-Z_]+=[^ ]* .*\\$/
     }
     function tell() {
@@ -77,6 +77,7 @@ chmod +x ../slide
 # the distribution's own Python: another does not see its packages
 ln -s /usr/bin/python3 ../bin/python3
 PATH=$work/bin:$build:$PATH
+export PYTHONPATH="$top/python" PYTHONDONTWRITEBYTECODE=1
 matrix() { # FILE ROWS COLUMNS NUMBER...
   file=$1 size="$2 $3"
   shift 3
@@ -116,12 +117,13 @@ way_of() {
       echo 'none (no xvfb)' ;;
     ./quickstart* | *run-suite*) echo asked ;;
     make*) echo dry ;;
+    *tools/plot* | *'ode_mlcp plot'*)
+      /usr/bin/python3 -c 'import numpy, matplotlib' 2>/dev/null &&
+        echo as-written || echo 'none (no python3-matplotlib)' ;;
     *python3*) /usr/bin/python3 -c 'import ode' 2>/dev/null && echo as-written ||
       echo 'none (no python3-pyode)' ;;
     *demos/demo_*) echo parsed ;;
     *--samples\ 1000000* | *--samples\ 4294967296*) echo shorter ;;
-    *--plot* | *\ plot\ * | gnuplot*) command -v gnuplot >/dev/null &&
-      echo as-written || echo 'none (no gnuplot)' ;;
     *) echo as-written ;;
   esac
 }

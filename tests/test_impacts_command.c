@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "command/impact.h"
-#include "command/impact_sketch.h"
 #include "full_disk.h"
 #include "mlcp/matrix_market.h"
 
@@ -488,57 +487,6 @@ static void test_ways(void) {
   free(text);
 }
 
-static void test_plot(void) {
-  if (system("gnuplot --version >/dev/null 2>&1") != 0) {
-    puts("  gnuplot is not there: not tested");
-    return;
-  }
-  const char *const names[2] = {"compass-gait", "disk-stack"};
-  for (int k = 0; k < 2; k++) {
-    run(names[k], "--samples", "200", "--steps", "50", "--plot",
-        path_of("it's.png"), NULL);
-    char *picture = slurp(path_of("it's.png"));
-    CU_ASSERT(picture != NULL && memcmp(picture, "\x89PNG", 4) == 0);
-    free(picture);
-    unlink(path_of("it's.png"));
-  }
-  CU_ASSERT_EQUAL(run("rocking-block", "--samples", "9", "--plot",
-                      "/no/such/folder/a.png", NULL),
-                  1);
-  CU_ASSERT(says(errors, "gnuplot could not draw it"));
-}
-
-/* Contacts of a sketch lie where the rows of the problem say: a normal n at arm r
- * has the row (n, r x n). */
-static void test_sketches(void) {
-  static const struct {
-    const char *name;
-    double centre[2];
-  } bodies[] = {{"rocking-block", {0, 1}}, {"box-wall", {0, 0}}};
-  for (int k = 0; k < 2; k++) {
-    impact_input input;
-    impact_sketch sketch;
-    char message[IMPACT_MESSAGE];
-    int n_contacts = 0;
-    CU_ASSERT_FATAL(impact_input_open(&input, bodies[k].name, message));
-    CU_ASSERT_FATAL(impact_sketch_open(&sketch, &input, message));
-    for (int i = 0; i < sketch.n_shapes; i++) {
-      const sketch_shape *shape = &sketch.shapes[i];
-      if (shape->kind != SKETCH_CONTACT) continue;
-      const double *Jn = &input.problem.Jn[3 * (shape->name[0] - 'A')];
-      double x = shape->at[0] - bodies[k].centre[0];
-      double y = shape->at[1] - bodies[k].centre[1];
-      CU_ASSERT_DOUBLE_EQUAL(shape->at[2], Jn[0], 1e-6);
-      CU_ASSERT_DOUBLE_EQUAL(shape->at[3], Jn[1], 1e-6);
-      CU_ASSERT_DOUBLE_EQUAL(x * Jn[1] - y * Jn[0], Jn[2], 1e-6);
-      n_contacts++;
-    }
-    CU_ASSERT_EQUAL(n_contacts, 2);
-    impact_sketch_close(&sketch);
-    impact_input_close(&input);
-  }
-}
-
 static void test_interrupt(void) {
   char *words[] = {(char *)"impact",    (char *)"disk-stack",
                    (char *)"--samples", (char *)"1000000",
@@ -566,8 +514,6 @@ int main(void) {
       {"edges of friction", test_edges},
       {"files that cannot be written", test_files_that_cannot_be_written},
       {"ways", test_ways},
-      {"plot", test_plot},
-      {"sketches", test_sketches},
       {"interrupt", test_interrupt},
       CU_TEST_INFO_NULL};
   int status = run_tests("impacts: command", tests);

@@ -238,47 +238,18 @@ static void test_the_order_does_not_matter_here(void) {
   CU_ASSERT(fabs(most - 0.7) > 0.01 || fabs(least - 0.7) > 0.01);
 }
 
-/* ---- the picture -------------------------------------------------------- */
+/* ---- as a table ---- */
 
-static int draw(const char *prefix) {
-  char path[4096];
-  snprintf(path, sizeof path, "%s.csv", prefix);
+static int write_way(const char *path) {
   FILE *csv = fopen(path, "w");
-  FILE *plot = popen("gnuplot", "w");
-  if (csv == NULL || plot == NULL) return 1;
+  if (csv == NULL) return 1;
   fputs("t (s),s,angle (rad),rate (rad/s),dt/ds,lambda A,lambda B\n", csv);
-  fputs("$way << EOD\n", plot);
   for (int k = 0; k < n_points; k++) {
     const point *p = &way[k];
-    const double v[7] = {p->t,       p->s,        p->angle,   p->rate,
-                         p->slowing, p->lambda_A, p->lambda_B};
-    for (int i = 0; i < 7; i++) {
-      fprintf(csv, "%.10g%s", v[i], i < 6 ? "," : "\n");
-      fprintf(plot, "%.10g%s", v[i], i < 6 ? " " : "\n");
-    }
+    fprintf(csv, "%.10g,%.10g,%.10g,%.10g,%.10g,%.10g,%.10g\n", p->t, p->s,
+            p->angle, p->rate, p->slowing, p->lambda_A, p->lambda_B);
   }
-  fputs("EOD\nset terminal pngcairo size 1500,460\n", plot);
-  fprintf(plot, "set output '%s.png'\n", prefix);
-  fputs(
-      "set multiplot layout 1,3 title 'Wobbling block: infinitely many "
-      "impacts in a finite time'\n"
-      "set grid lc rgb '#dddddd'\nset key top right\n"
-      "set xlabel 't (s)'\nset xrange [0:2.8]\n"
-      "plot $way using 1:3 with lines lw 2 lc rgb '#2166ac' title "
-      "'angle (rad)', $way using 1:4 with lines lw 2 lc rgb '#b2182b' title "
-      "'rate (rad/s)'\n"
-      "set xlabel 's'\nset xrange [0:30]\n"
-      "plot $way using 2:3 with lines lw 2 lc rgb '#2166ac' title "
-      "'angle (rad)', $way using 2:4 with lines lw 2 lc rgb '#b2182b' title "
-      "'rate (rad/s)'\n"
-      "set yrange [-0.05:1.25]\n"
-      "plot $way using 2:5 with lines lw 2 lc rgb '#444444' title 'dt/ds', "
-      "$way using 2:6 with lines lw 2 lc rgb '#1b7837' title "
-      "'normal impulse of A', $way using 2:7 with lines lw 2 lc rgb "
-      "'#e08214' title 'of B'\n"
-      "unset multiplot\nunset output\n",
-      plot);
-  return (fclose(csv) != 0) | (pclose(plot) != 0);
+  return fclose(csv) != 0;
 }
 
 int main(int argc, char **argv) {
@@ -287,6 +258,6 @@ int main(int argc, char **argv) {
       {"the order does not matter here", test_the_order_does_not_matter_here},
       CU_TEST_INFO_NULL};
   int status = run_tests("impacts: zeno", tests);
-  if (argc > 1 && draw(argv[1]) != 0) status = 1;
+  if (argc > 1 && write_way(argv[1]) != 0) status = 1;
   return status;
 }

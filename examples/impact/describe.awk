@@ -1,5 +1,5 @@
 # From a description of bodies in a plane (x forward, z up; foot.txt, biped.txt,
-# gripper.txt) their collision as Matrix Market files, and a sketch of it:
+# gripper.txt) their collision as Matrix Market files:
 #   awk -f describe.awk -v out=FOLDER biped.txt
 # Lengths in m, masses in kg, moments of inertia about centres of mass in kg m^2,
 # angles counter-clockwise. A line a thing:
@@ -10,7 +10,6 @@
 #                                         points to NAME
 #   speed NAME vx vz                      of a body's centre just before the impact
 #   rate NAME w                           of a body or link, rad/s
-#   ground, outline x z x z ..            are drawn (see the sketches in impacts.md)
 # Velocities are vx, vz and the rate of each body, and the rate of each link, in the
 # order of their lines.
 /^#/ || NF == 0 { next }
@@ -31,7 +30,6 @@ $1 == "link" {
   at_x[$2] = $4
   at_z[$2] = $5
   mass_of($2, $6, $7, $8, $9)
-  sketch[++lines] = "link " $4 " " $5 " " $6 " " $7
   next
 }
 $1 == "add" {
@@ -50,29 +48,17 @@ $1 == "contact" {
   normal_x[m] = $6 / size
   normal_z[m] = $7 / size
   mu[m, 1] = $8
-  sketch[++lines] = "contact " sprintf("%c", 64 + m) " " $4 " " $5 " " $6 " " $7
   next
 }
 $1 == "speed" {
   known($2)
   v[first[$2], 1] = $3
   v[first[$2] + 1, 1] = $4
-  if ($3 != 0 || $4 != 0)
-    sketch[++lines] = "velocity " at_x[$2] " " at_z[$2] " " $3 / 4 " " $4 / 4
   next
 }
 $1 == "rate" {
   known($2)
   v[first[$2] + (kind[$2] == "body" ? 2 : 0), 1] = $3
-  next
-}
-$1 == "outline" {
-  sub("outline", "body")
-  sketch[++lines] = $0
-  next
-}
-$1 == "ground" {
-  sketch[++lines] = $0
   next
 }
 { fail("unknown: " $1) }
@@ -90,7 +76,6 @@ function mass_of(name, x, z, mass, inertia) {
   part_z[parts] = z
   part_mass[parts] = mass
   part_inertia[parts] = inertia
-  sketch[++lines] = "mass " x " " z
 }
 # How a point of a body moves with all velocities: into X[] and Z[], times `sign`.
 function move(name, x, z, sign,   rate) {
@@ -139,6 +124,4 @@ END {
   matrix("Jt", m, n, Jt)
   matrix("mu", m, 1, mu)
   matrix("v", n, 1, v)
-  file = out "/sketch.txt"
-  for (k = 1; k <= lines; k++) print sketch[k] >file
 }

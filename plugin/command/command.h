@@ -22,7 +22,6 @@ bool command_hand_on(void *context, const char *name, const char *value);
 int command_compare(int argc, char **argv);
 
 /** Draw traces. */
-int command_plot(int argc, char **argv);
 
 /** Solve an LCP or a problem's folder and verify the answer. */
 int command_solve(int argc, char **argv);

@@ -31,9 +31,7 @@ typedef struct settings {
   uint64_t edges;
   int select, method, caps;
   bool json;
-  const char *csv, *csv_ways, *plot;
-  const char *planes, *unit;
-  int view;
+  const char *csv, *csv_ways;
 } settings;
 
 static const char about[] =
@@ -72,15 +70,6 @@ static bool take_range(const argument *argument, const char *value) {
   options->samples = end - options->first;
   return true;
 }
-
-static bool take_unit(const argument *argument, const char *value) {
-  *(const char **)argument->place = value;
-  return *value != 0 && strlen(value) <= 24;
-}
-
-enum { VIEW_WAY, VIEW_OUTCOMES };
-static const char *const view_words[] = {
-    [VIEW_WAY] = "way", [VIEW_OUTCOMES] = "outcomes", NULL};
 
 static bool parse(int argc, char **argv, settings *settings, int *status) {
   ode_mlcp_impact_options *options = &settings->options;
@@ -128,22 +117,11 @@ static bool parse(int argc, char **argv, settings *settings, int *status) {
       {"csv", "FILE", &settings->csv, .help = "write the outcomes"},
       {"csv-ways", "FILE", &settings->csv_ways,
        .help = "write the velocities on the way of the first 4000 samples"},
-      {"plot", "FILE", &settings->plot,
-       .help = "draw the set: .png, .svg or .pdf, by gnuplot"},
-      {"planes", "X:Y,..", &settings->planes,
-       .help = "draw these planes of contact velocities, as vtA:vnA,vnA:vnB"},
-      {"view", "WAY", &settings->view, argument_take_word, "way or outcomes",
-       "way (default): draw the velocities on the way too; outcomes: these "
-       "alone, from near",
-       .words = view_words},
-      {"unit", "TEXT", &settings->unit, take_unit, "1 to 24 letters",
-       .help = "of contact velocities in pictures (default m/s)"},
       {"json", NULL, &settings->json, .help = "print one JSON object"},
       {.name = NULL}};
   const command_line line = {about, arguments, ending, .letters = ":h"};
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   memset(settings, 0, sizeof *settings);
-  settings->unit = "m/s";
   settings->edges = 4;
   ode_mlcp_impact_default_options(options);
   options->samples = 0;
@@ -355,31 +333,6 @@ static int sample(impact_result *result) {
   }
 }
 
-/* ---- pictures ------------------------------------------------------------ */
-
-static int draw(const settings *settings, impact_result *result) {
-  char message[IMPACT_MESSAGE];
-  impact_picture picture = {.path = settings->plot, .unit = settings->unit};
-  const ode_mlcp_impact_problem *problem = &result->input->problem;
-  if (settings->planes != NULL &&
-      !impact_planes_parse(&picture, problem, settings->planes, message))
-    return complain("%s", message);
-  ode_mlcp_impact_set ways;
-  bool with_ways = settings->view == VIEW_WAY;
-  if (with_ways && ode_mlcp_impact_ways(
-                       result->impact, &result->options,
-                       problem->n_contacts <= 2 ? WAYS_OF_PAIRS : WAYS_DRAWN,
-                       &ways) != ODE_MLCP_IMPACT_DONE) {
-    complain("no memory for the velocities on the way");
-    return COMMAND_FELL_SHORT;
-  }
-  int status = written_or_complain(
-      impact_plot(&picture, result, with_ways ? &ways : NULL, message), message,
-      COMMAND_DONE);
-  if (with_ways) ode_mlcp_impact_set_release(&ways);
-  return status;
-}
-
 static int write_files(const settings *settings, impact_result *result) {
   char message[IMPACT_MESSAGE];
   int status = COMMAND_DONE;
@@ -398,10 +351,6 @@ static int write_files(const settings *settings, impact_result *result) {
         impact_csv_write(settings->csv_ways, result, &ways, message), message,
         status);
     ode_mlcp_impact_set_release(&ways);
-  }
-  if (settings->plot != NULL) {
-    int drawn = draw(settings, result);
-    if (drawn != COMMAND_DONE) status = drawn;
   }
   return status;
 }
@@ -463,28 +412,11 @@ static int make_ready(const impact_input *input, impact_result *result) {
 
 /* ---- one run ------------------------------------------------------------ */
 
-/* A picture that cannot be drawn is refused before the set is sampled. */
-static bool picture_is_possible(const settings *settings,
-                                const impact_input *input,
-                                char message[IMPACT_MESSAGE]) {
-  if (settings->plot == NULL) {
-    if (settings->planes == NULL && settings->view == VIEW_WAY) return true;
-    snprintf(message, IMPACT_MESSAGE, "--planes and --view go with --plot");
-    return false;
-  }
-  impact_picture picture;
-  return (settings->planes == NULL ||
-          impact_planes_parse(&picture, &input->problem, settings->planes,
-                              message)) &&
-         impact_plot_is_possible(settings->plot, input, message);
-}
-
 static int run_one(settings *settings, const char *name) {
   char message[IMPACT_MESSAGE];
   impact_input input;
   if (!impact_input_open(&input, name, message)) return complain("%s", message);
-  if (!impact_input_set_edges(&input, (int)settings->edges, message) ||
-      !picture_is_possible(settings, &input, message)) {
+  if (!impact_input_set_edges(&input, (int)settings->edges, message)) {
     impact_input_close(&input);
     return complain("%s", message);
   }

@@ -124,37 +124,4 @@ bool impact_csv_write(const char *path, const impact_result *result,
                       const ode_mlcp_impact_set *set,
                       char message[IMPACT_MESSAGE]);
 
-/* ---- pictures (impact_plot.c, impact_figures.c) ------------------------- */
-
-enum { IMPACT_PLANES = 12 /* in one picture */ };
-
-/** A plane of two contact velocities, by their rows. */
-typedef struct impact_plane {
-  int x, y;
-} impact_plane;
-
-/** Contents of a picture. */
-typedef struct impact_picture {
-  const char *path; /* the ending says what it is: .png, .svg, .pdf */
-  const char *unit; /* of contact velocities */
-  int n_planes;     /* 0: chosen by the contacts */
-  impact_plane planes[IMPACT_PLANES];
-} impact_picture;
-
-/** Take the planes from "X:Y,X:Y..", X and Y names of rows. False with a message
- *  that names the one that is none. */
-bool impact_planes_parse(impact_picture *picture,
-                         const ode_mlcp_impact_problem *problem,
-                         const char *text, char message[IMPACT_MESSAGE]);
-
-/** Can a picture of that name be made, and is the collision's sketch one? False
- *  with a message. */
-bool impact_plot_is_possible(const char *path, const impact_input *input,
-                             char message[IMPACT_MESSAGE]);
-
-/** Draw the set by gnuplot. `ways` are velocities on the way; NULL: outcomes
- *  alone, from near. */
-bool impact_plot(const impact_picture *picture, const impact_result *result,
-                 const ode_mlcp_impact_set *ways, char message[IMPACT_MESSAGE]);
-
 #endif

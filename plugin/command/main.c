@@ -21,7 +21,6 @@ static const subcommand subcommands[] = {
     {"run", command_run, "run an ODE program on the ode-mlcp stepper"},
     {"compare", command_compare,
      "run a program on several steppers, side by side"},
-    {"plot", command_plot, "draw traces over time"},
     {"scene", command_scene, "run, measure and draw a case of the papers"},
     {"solve", command_solve, "solve a linear complementarity problem"},
     {"impact", command_impact, "sample the outcomes of simultaneous impacts"},

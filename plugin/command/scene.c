@@ -1,4 +1,4 @@
-/* `ode-mlcp scene`: a paper's case, run, measured and drawn. */
+/* `ode-mlcp scene`: a paper's case, run and measured. */
 #include "command/scene.h"
 
 #include <errno.h>
@@ -10,7 +10,6 @@
 
 #include "command/arguments.h"
 #include "command/command.h"
-#include "command/gnuplot.h"
 #include "preload/output_file.h"
 
 static const char about[] =
@@ -39,7 +38,7 @@ typedef struct request {
   int n_given;
   scene_settings asked; /* its numbers; NAN: not given */
   bool list, converge, json;
-  const char *csv, *plot;
+  const char *csv;
 } request;
 
 /* ---- options ---- */
@@ -77,8 +76,6 @@ static bool parse(int argc, char **argv, request *request, int *status) {
           .help = "a sweep of step sizes: errors and their ratios"},
       {"csv", "FILE", &request->csv,
        .help = "write a row a step (with --converge: a step size)"},
-      {"plot", "FILE", &request->plot,
-       .help = "draw it: .png, .svg or .pdf, by gnuplot"},
       {"json", NULL, &request->json, .help = "print one JSON object"},
       {.name = NULL}};
 #undef ARGUMENT
@@ -130,13 +127,6 @@ static bool make_settings(const scene_functions *library,
   return true;
 }
 
-static bool check_picture(const char *name) {
-  char message[SCENE_MESSAGE];
-  if (name == NULL || gnuplot_knows(name, message, sizeof message)) return true;
-  complain("--plot: %s", message);
-  return false;
-}
-
 static bool check_output(const char *option, const char *name) {
   char path[PATH_MAX];
   int error = name != NULL ? output_file_check(name, path) : 0;
@@ -147,52 +137,15 @@ static bool check_output(const char *option, const char *name) {
 
 /* ---- the work ---- */
 
-/* The same scene under the schemes it is drawn beside. */
-static int run_beside(const scene_functions *library,
-                      const scene_result *results[SCENE_RUNS]) {
-  const scene_result *first = results[0];
-  const char *const *scheme = first->scene->beside;
-  char message[SCENE_MESSAGE];
-  int n = 1;
-  for (; *scheme != NULL && n < SCENE_RUNS; scheme++) {
-    scene_settings settings = first->settings;
-    if (strcmp(*scheme, settings.scheme) == 0 ||
-        library->set_option(&settings, "scheme", *scheme, message,
-                            sizeof message) != ODE_MLCP_OK)
-      continue;
-    results[n] = library->run(first->scene, &settings, message, sizeof message);
-    if (results[n] != NULL)
-      n++;
-    else
-      complain("%s beside it: %s", *scheme, message);
-  }
-  return n;
-}
-
-/* The files asked for. @return the exit status. */
-static int write_files(const scene_functions *library, const request *request,
-                       const scene_result *result) {
-  char message[SCENE_MESSAGE];
-  int status = COMMAND_DONE;
-  if (request->csv != NULL)
-    status = written_or_complain(scene_write_csv(request->csv, result, message),
-                                 message, status);
-  if (request->plot == NULL) return status;
-  const scene_result *results[SCENE_RUNS] = {result};
-  int n = run_beside(library, results);
-  status = written_or_complain(scene_plot(request->plot, results, n, message),
-                               message, status);
-  for (int i = 1; i < n; i++)
-    library->result_destroy((scene_result *)results[i]);
-  return status;
-}
-
 static int run_scenes(const scene_functions *library, const request *request,
                       const scene *scene, const scene_settings *settings) {
   char message[SCENE_MESSAGE];
   scene_result *result = library->run(scene, settings, message, sizeof message);
   if (result == NULL) return complain("%s", message);
-  int status = write_files(library, request, result);
+  int status = COMMAND_DONE;
+  if (request->csv != NULL)
+    status = written_or_complain(scene_write_csv(request->csv, result, message),
+                                 message, status);
   if (request->json)
     scene_print_json(stdout, result);
   else
@@ -215,9 +168,6 @@ static int converge(const scene_functions *library, const request *request,
   if (request->csv != NULL)
     status = written_or_complain(
         scene_write_sweep_csv(request->csv, sweep, message), message, status);
-  if (request->plot != NULL)
-    status = written_or_complain(
-        scene_plot_sweep(request->plot, sweep, message), message, status);
   if (request->json)
     scene_print_sweep_json(stdout, sweep);
   else
@@ -248,8 +198,7 @@ static int run_request(const request *request) {
     return complain("there is no scene '%s'; --list names them all",
                     request->name);
   if (!make_settings(library, request, scene, &settings) ||
-      !check_output("csv", request->csv) || !check_picture(request->plot) ||
-      !check_output("plot", request->plot))
+      !check_output("csv", request->csv))
     return COMMAND_WRONG_USE;
   return request->converge ? converge(library, request, scene, &settings)
                            : run_scenes(library, request, scene, &settings);

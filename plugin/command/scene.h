@@ -7,8 +7,6 @@
 
 #include "scenes/scenes.h"
 
-enum { SCENE_RUNS = 4 }; /* drawn in one picture, at most */
-
 /** Run a paper's case as a world stepped by ode-mlcp. */
 int command_scene(int argc, char **argv);
 
@@ -26,11 +24,5 @@ bool scene_write_csv(const char *path, const scene_result *result,
                      char message[SCENE_MESSAGE]);
 bool scene_write_sweep_csv(const char *path, const scene_sweep *sweep,
                            char message[SCENE_MESSAGE]);
-
-/** Draw runs of one scene: the outlines of the first, then curves of all. */
-bool scene_plot(const char *path, const scene_result *const results[],
-                int n_results, char message[SCENE_MESSAGE]);
-bool scene_plot_sweep(const char *path, const scene_sweep *sweep,
-                      char message[SCENE_MESSAGE]);
 
 #endif
