@@ -25,6 +25,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -48,7 +49,7 @@ __all__ = [
     "Error", "Run", "Report", "Stepper", "Recording", "Frame", "Shape",
     "Solution", "ImpactSet", "command", "run", "compare",
     "read_report", "read_trace", "read_recording", "read_matrix", "solve",
-    "impact", "unit_of", "plot",
+    "impact", "read_outcomes", "share_seen", "unit_of", "plot",
 ]
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -134,8 +135,8 @@ def _options(settings: Mapping[str, Any]) -> List[str]:
 
 # longest endings first
 _UNITS = {
-    "_m_s": "m/s", "_N_s": "N s", "_rad_s": "rad/s", "_J": "J", "_m": "m",
-    "_s": "s", "_ms": "ms",
+    "_m_s": "m/s", "_N_s": "N s", "_rad_s": "rad/s", "_J": "J", "_N": "N",
+    "_ms": "ms", "_m": "m", "_s": "s",
 }
 _NAMED_UNITS = {
     "seconds": "s", "solver_seconds": "s", "step_seconds": "s",
@@ -676,6 +677,50 @@ def _take_set(outcomes: _Set, m: int, n_tangents: int) -> ImpactSet:
         taken(outcomes.lcps, (count,), np.uint32),
         outcomes.n_samples, outcomes.n_unfinished, outcomes.n_failed,
         outcomes.n_incomplete)
+
+
+def read_outcomes(*files: PathLike) -> Array:
+    """Read tables of `ode-mlcp impact --csv`: one, or those of ranges of one set
+    (`--range A:B`), which together are what one run of them all has.
+
+    Returns a structured array [outcomes] with the columns sample, lcps, the contact
+    velocities (vnA, vtA ..; m/s) and v1 .., by sample. Raises OSError, ValueError
+    for files of different sets or a sample that is in two."""
+    tables, sets = [], set()
+    for path in files:
+        with open(path, encoding="utf-8") as file:
+            head = [line for line in (next(file, "") for _ in range(8))
+                    if line.startswith(("# example", "# data", "# seed"))]
+        # which samples of it the file has is no part of what the set is
+        sets.add(re.sub("first [0-9]+ |samples [0-9]+ ", "", "".join(head)))
+        tables.append(read_trace(path))
+    if len(sets) != 1:
+        raise ValueError("no file" if not sets else
+                         "the files are of different sets: example, data, seed or "
+                         "settings differ")
+    outcomes = np.concatenate(tables)
+    outcomes = outcomes[np.argsort(outcomes["sample"], kind="stable")]
+    shared = set(tables[0]["sample"])
+    for table in tables[1:]:
+        twice = shared.intersection(table["sample"])
+        if twice:
+            raise ValueError(f"sample {min(twice)} is in two files")
+        shared.update(table["sample"])
+    return outcomes
+
+
+def share_seen(outcomes: Array) -> float:
+    """How much of the outcomes' distribution was seen, by Good and Turing: one less
+    the share of those that are alone in their cell, where each contact velocity's
+    extent is cut into 32. NaN where there is none."""
+    names = [n for n in outcomes.dtype.names or () if n[:2] in ("vn", "vt")]
+    if not len(outcomes):
+        return float("nan")
+    values = np.stack([outcomes[name].astype(float) for name in names], axis=1)
+    low, wide = values.min(axis=0), np.ptp(values, axis=0)
+    cells = np.minimum((values - low) / np.where(wide > 0, wide, 1) * 32, 31)
+    counts = np.unique(cells.astype(int), axis=0, return_counts=True)[1]
+    return 1 - np.count_nonzero(counts == 1) / len(outcomes)
 
 
 # ---- pictures ----------------------------------------------------------------

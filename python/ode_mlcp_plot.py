@@ -104,10 +104,10 @@ def _panels(names: Sequence[str], tables: Sequence[Array],
                    if n in (t.dtype.names or ()))]
 
 
-def _label(name: str, alone: bool) -> str:
-    unit = ode_mlcp.unit_of(name) if alone else ""
+def _label(name: str) -> str:
+    unit = ode_mlcp.unit_of(name)
     ending = next((e for e in ode_mlcp._UNITS if name.endswith(e)), "")
-    words = name[:len(name) - len(ending)] if unit and ending else name
+    words = name[:len(name) - len(ending)] if ending else name
     return words.replace("_", " ") + (f" ({unit})" if unit else "")
 
 
@@ -132,24 +132,22 @@ def draw_tables(tables: Dict[str, Array],
     figure = Figure(figsize=(4.8 * across + 1.2, 2.5 * down + 0.9))
     for k, panel in enumerate(panels):
         axes = figure.add_subplot(down, across, k + 1)
+        alone = len(panel) == 1
         for i, (title, table) in enumerate(tables.items()):
             for j, name in enumerate(panel):
                 if name not in (table.dtype.names or ()):
                     continue
-                alone = len(panel) == 1
-                axes.plot(table[x], _values(table, name),
+                low, high = span or (-np.inf, np.inf)
+                shown = (table[x] >= low) & (table[x] <= high)
+                axes.plot(table[x][shown], _values(table, name)[shown],
                           color=_COLOURS[(i if alone else j) % len(_COLOURS)],
                           linestyle="-" if alone or i == 0 else "--",
-                          label=title if alone else _label(name, False))
+                          label=title if alone else _label(name))
         if all(_is_error(name) for name in panel):
             axes.set_yscale("log")
-        axes.set_xlabel(_label(x, True) if x != "time" else "time (s)")
-        alone = len(panel) == 1
-        axes.set_ylabel(_label(panel[0], True) if alone else
-                        "velocities" if panel[0].startswith("v_") else "")
+        axes.set_xlabel("time (s)" if x == "time" else _label(x))
+        axes.set_ylabel(_label(panel[0]) if alone else "")
         axes.margins(x=0.01)
-        if span:
-            axes.set_xlim(*span)
         if (k == 0 and len(tables) > 1) or not alone:
             axes.legend(fontsize="small")
     if len(tables) == 1:
@@ -167,7 +165,7 @@ def draw_sweep(tables: Dict[str, Array]) -> Figure:
         for j, name in enumerate(kinds):
             colour = _COLOURS[(i * len(kinds) + j) % len(_COLOURS)]
             axes.plot(table["h"], np.maximum(table[name], 1e-12), "o-", ms=4,
-                      color=colour, label=f"{title}: {_label(name, False)}")
+                      color=colour, label=f"{title}: {_label(name)}")
             if np.isfinite(table[name + "_paper"]).any():
                 axes.plot(table["h"], table[name + "_paper"], "o", ms=9,
                           mfc="none", color=colour, label="the paper's")
@@ -387,7 +385,7 @@ def draw_impacts(outcomes: Array, told: Optional[Dict[str, Any]] = None,
     """Outcomes of an impact in planes of contact velocities.
 
     outcomes  `impact --csv`, a row an outcome
-    told      `impact --json`: what other laws say, and how much was seen
+    told      `impact --json`: what other laws say
     ways      `impact --csv-ways`: velocities on the way, grey
     planes    pairs of contact velocities, x and y; None: normals of neighbours,
               then each contact's normal over its tangents
@@ -404,6 +402,9 @@ def draw_impacts(outcomes: Array, told: Optional[Dict[str, Any]] = None,
     figure = Figure(figsize=(3.4 * across + 0.6, 3.0 * down + 0.7))
     laws = {law: _ends(told, key) for key, law in
             (("simultaneous", "at once"), ("sequential", "one after the other"))}
+    tables = [outcomes] if ways is None else [outcomes, ways]
+    largest = max((float(np.abs(t[n]).max(initial=0)) for t in tables for n in names),
+                  default=0)
     for k, (x, y) in enumerate(pairs):
         axes = figure.add_subplot(down, across, k + 1)
         points = [np.stack([outcomes[x], outcomes[y]], axis=1)] + [
@@ -416,7 +417,7 @@ def draw_impacts(outcomes: Array, told: Optional[Dict[str, Any]] = None,
                 ways["lcps"][1:] > ways["lcps"][:-1])
             way = np.stack([at[:-1][on], at[1:][on]], axis=1)
             axes.plot(*at[0], "o", ms=4, color="black", label="before")
-        extent = _extent(np.concatenate([*points, way.reshape(-1, 2)]))
+        extent = _extent(np.concatenate([*points, way.reshape(-1, 2)]), largest)
         axes.imshow(_image(points[0], way, extent), origin="lower", aspect="auto",
                     extent=extent, interpolation="none")
         for law, ends, form, colour in zip(laws, points[1:], "ox",
@@ -428,7 +429,8 @@ def draw_impacts(outcomes: Array, told: Optional[Dict[str, Any]] = None,
                  ylabel=f"{y} (m/s)")
         if k == 0 and axes.get_legend_handles_labels()[0]:
             axes.legend(fontsize="x-small")
-    figure.suptitle(f"{len(outcomes)} outcomes" + _coverage(told),
+    figure.suptitle(f"{len(outcomes)} outcomes; "
+                    f"{100 * ode_mlcp.share_seen(outcomes):.4g} % of the set was seen",
                     fontsize="medium")
     return figure
 
@@ -438,11 +440,12 @@ def _ends(told: Optional[Dict[str, Any]], law: str) -> List[Dict[str, float]]:
     return list(ends.values()) if isinstance(ends, dict) else ends
 
 
-def _extent(points: Array) -> Tuple[float, float, float, float]:
-    """left, right, low, high of a panel: what it shows and 9 % around."""
+def _extent(points: Array, largest: float) -> Tuple[float, float, float, float]:
+    """left, right, low, high of a panel: what it shows and 9 % around. Below 1e-7 of
+    the largest velocity is rounding, which is not blown up."""
+    if not len(points):
+        points = np.zeros((1, 2))
     low, high = points.min(axis=0), points.max(axis=0)
-    largest = np.abs(points).max()
-    # what is rounding is not blown up
     wide = np.where(high - low > 1e-7 * largest, high - low, 0.02 * largest or 1)
     left, bottom = 0.5 * (low + high) - 0.59 * wide
     right, top = 0.5 * (low + high) + 0.59 * wide
@@ -464,11 +467,6 @@ def _image(points: Array, way: Array, extent: Tuple[float, ...]) -> Array:
     image[counts > 0] = _VIOLET(LogNorm(1, max(2, counts.max()))(
         counts[counts > 0]))
     return image
-
-
-def _coverage(told: Optional[Dict[str, Any]]) -> str:
-    share = (told or {}).get("share_seen")
-    return "" if share is None else f"; {100 * share:.4g} % of the set was seen"
 
 
 # ---- files ----------------------------------------------------------------------
@@ -513,17 +511,18 @@ def _draw_others(paths: Sequence[Path], columns: Optional[Sequence[str]],
         if path.suffix == ".json":
             told = json.loads(path.read_text())
         else:
-            name = path.stem if path.stem not in tables else str(path)
-            tables[name] = ode_mlcp.read_trace(path)
+            tables[path.stem if path.stem not in tables else str(path)] = (
+                ode_mlcp.read_trace(path))
     if not tables:
         raise ValueError(f"{paths[0]}: the table (--csv) is needed, too")
     first = next(iter(tables.values())).dtype.names or ()
     if first[:2] == ("sample", "lcps"):
+        # ways begin before the first LCP
         ways = [t for t in tables.values() if np.any(t["lcps"] == 0)]
-        sets = [t for t in tables.values() if not np.any(t["lcps"] == 0)]
-        if not sets:
-            raise ValueError("outcomes (impact --csv) are needed, too")
-        return draw_impacts(np.concatenate(sets), told,
+        sets = [path for path, table in zip(
+            [p for p in paths if p.suffix != ".json"], tables.values())
+            if not np.any(table["lcps"] == 0)]
+        return draw_impacts(ode_mlcp.read_outcomes(*sets), told,
                             ways[0] if ways else None, planes)
     return draw_sweep(tables) if first[:1] == ("h",) else draw_tables(
         tables, columns, span)

@@ -1,6 +1,8 @@
 """Tests of python/ode_mlcp.py, for tests/test_python_module.sh: argv[1] is a
 program that steps a world, argv[2] demos/play/play. Ends with `N passed, N failed`."""
+import json
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -234,7 +236,156 @@ class Impacts(unittest.TestCase):
             whole.v, np.concatenate([part.v for part in parts]))
 
 
+    def test_ranges_merge_to_one_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def sample(name, *options):
+                path = Path(folder, name)
+                done = ode_mlcp._call(["impact", "compass-gait", "--csv", str(path),
+                                       "--json", *options])
+                return path, json.loads(done.stdout)
+
+            whole, told = sample("whole", "--samples", "300")
+            late, _ = sample("late", "--range", "120:300")
+            early, _ = sample("early", "--range", "0:120")
+            other, _ = sample("other", "--samples", "9", "--seed", "2")
+            merged = ode_mlcp.read_outcomes(late, early)
+            np.testing.assert_array_equal(merged, ode_mlcp.read_outcomes(whole))
+            self.assertAlmostEqual(ode_mlcp.share_seen(merged), told["share_seen"],
+                                   places=12)
+            with self.assertRaisesRegex(ValueError, "different sets"):
+                ode_mlcp.read_outcomes(whole, other)
+            with self.assertRaisesRegex(ValueError, "sample 120 is in two"):
+                ode_mlcp.read_outcomes(whole, late)
+
+
+def plot(*words):
+    """`python3 -m ode_mlcp plot`: its status and what it said."""
+    done = subprocess.run([sys.executable, "-m", "ode_mlcp", "plot", *words],
+                          capture_output=True, text=True)
+    return done.returncode, done.stderr
+
+
+class Drawing(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        try:
+            global ode_mlcp_plot
+            import ode_mlcp_plot
+        except ode_mlcp.Error as error:
+            raise unittest.SkipTest(str(error))
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def table(self, name, text):
+        path = Path(self.folder.name, name)
+        path.write_text(text)
+        return str(path)
+
+    def test_curves_are_the_table(self):
+        path = self.table("a.csv", "step,time_s,contacts,residual\n1,0.1,4,0\n"
+                          "2,0.2,5,1e-3\n3,0.3,6,nan\n")
+        figure = ode_mlcp_plot.plot_file(path)
+        contacts, residual = figure.axes
+        np.testing.assert_array_equal(contacts.lines[0].get_xydata(),
+                                      [[0.1, 4], [0.2, 5], [0.3, 6]])
+        # what is rounding is drawn at the foot
+        np.testing.assert_array_equal(residual.lines[0].get_ydata()[:2],
+                                      [1e-10, 1e-3])
+        self.assertEqual(residual.get_yscale(), "log")
+        self.assertEqual(contacts.get_xlabel(), "time (s)")
+        figure = ode_mlcp_plot.plot_file(path, path, columns=["contacts"],
+                                         span=(0.15, 0.25))
+        self.assertEqual([len(line.get_xdata()) for line in figure.axes[0].lines],
+                         [1, 1])
+
+    def test_scene_and_sweep(self):
+        run, sweep = (str(Path(self.folder.name, n)) for n in ("run.csv", "h.csv"))
+        ode_mlcp._call(["scene", "double-pendulum", "--time", "0.1", "--csv", run])
+        ode_mlcp._call(["scene", "pendulum", "--time", "0.1", "--converge", "--csv",
+                        sweep])
+        figure = ode_mlcp_plot.plot_file(run)
+        table = ode_mlcp.read_trace(run)
+        places, speeds, energy, infeasibility = figure.axes
+        for axes, names in ((places, ["x1", "y1"]), (speeds, ["v_x1", "v_y1"]),
+                            (energy, ["energy"])):
+            for line, name in zip(axes.lines, names, strict=True):
+                np.testing.assert_array_equal(line.get_ydata(), table[name])
+        errors = ode_mlcp_plot.plot_file(sweep).axes[0]
+        np.testing.assert_array_equal(errors.lines[0].get_ydata(),
+                                      ode_mlcp.read_trace(sweep)["position"])
+
+    def test_outcomes_in_a_plane(self):
+        points = np.array([(0, 1, 0, 0), (1, 1, 1, 1), (2, 1, 1, 1)], dtype=[
+            (name, float) for name in ("sample", "lcps", "vnA", "vtA")])
+        ways = np.array([(0, 0, -1, 0), (0, 1, 0, 0)], dtype=points.dtype)
+        told = {"simultaneous": [{"vnA": 0.5, "vtA": 0}]}
+        axes = ode_mlcp_plot.draw_impacts(points, told, ways, [("vtA", "vnA")]).axes[0]
+        image = axes.images[0].get_array()
+        left, right, low, high = axes.images[0].get_extent()
+
+        def colour(x, y):
+            return image[int((y - low) / (high - low) * 132),
+                         int((x - left) / (right - left) * 150), :3]
+
+        one, two, passed, nothing = (colour(*at) for at in (
+            (0, 0), (1, 1), (0, -0.5), (0.5, 0.2)))
+        self.assertGreater(one.sum(), two.sum())      # two are darker than one
+        self.assertEqual(len(set(passed)), 1)         # grey
+        self.assertLess(passed[0], 1)
+        np.testing.assert_array_equal(nothing, [1, 1, 1])
+        law = [line for line in axes.lines if line.get_label() == "at once"][0]
+        np.testing.assert_array_equal(law.get_xydata(), [[0, 0.5]])
+        # what is rounding is not blown up
+        points["vtA"] = [0, 1e-12, 2e-12]
+        axes = ode_mlcp_plot.draw_impacts(points, planes=[("vtA", "vnA")]).axes[0]
+        self.assertGreater(np.ptp(axes.get_xlim()), 1e-3)
+
+    def test_files_by_their_names(self):
+        path = self.table("a.csv", "t,a\n0,1\n1,2\n")
+        for name, start in (("p.png", b"\x89PNG"), ("p.svg", b"<?xml"),
+                            ("p.pdf", b"%PDF")):
+            output = Path(self.folder.name, name)
+            self.assertEqual(plot(path, "--output", str(output)), (0, ""))
+            drawn = output.read_bytes()
+            self.assertTrue(drawn.startswith(start))
+            plot(path, "--output", str(output))
+            self.assertEqual(output.read_bytes(), drawn)  # the same bytes again
+
+    def test_refusals(self):
+        table = self.table("a.csv", "time_s,contacts\n0,1\n")
+        zero = self.table("zero.csv", "time_s,contacts\n0,0\n")
+        short = self.table("short.csv", "time_s,contacts\n0\n")
+        outcomes = self.table("o.csv", "# example a\nsample,lcps,vnA,vtA\n0,1,0,0\n")
+        for words, pattern in (
+                (["none.csv"], "none.csv"), ([short], "short.csv:2: 1 values"),
+                ([zero], "nothing to draw"), ([table, "--output", "a.gif"], "a.gif"),
+                ([table, "--output", "/no/such/a.png"], "/no/such/a.png"),
+                ([table, "--columns", "mass"], "no file has a column 'mass'"),
+                ([outcomes, "--planes", "vnA:vnB"], "'vnA:vnB' is no plane"),
+                ([outcomes, "--planes", "vnA"], "'vnA' is no plane")):
+            status, said = plot(*words)
+            self.assertEqual(status, 2, words)
+            self.assertIn(pattern, said.splitlines()[-1])
+            self.assertNotIn("Traceback", said)
+
+
 class Missing(unittest.TestCase):
+    def test_no_numpy_is_one_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for module in ("numpy", "matplotlib"):
+                Path(folder, f"{module}.py").write_text("raise ImportError('none')")
+                path = os.environ["PYTHONPATH"]
+                done = subprocess.run(
+                    [sys.executable, "-m", "ode_mlcp", "plot", "a.csv"], text=True,
+                    capture_output=True, env={**os.environ, "PYTHONPATH":
+                                              f"{folder}:{path}"})
+                self.assertNotEqual(done.returncode, 0)
+                self.assertEqual(done.stderr.count("\n"), 1)
+                self.assertIn(f"apt install python3-{module}", done.stderr)
+                Path(folder, f"{module}.py").unlink()
+
     def test_no_command_is_said(self):
         named = os.environ["ODE_MLCP_COMMAND"]
         os.environ["ODE_MLCP_COMMAND"] = "/no/such/command"
