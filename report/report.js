@@ -101,7 +101,8 @@ function fillTable(report, rows) {
     row.append(element('th', words, {scope: 'row'}),
                element('td', unit, {class: 'unit'}));
     values.forEach((value, i) => {
-      const cell = element('td', shown(value), {'data-name': report.steppers[i].name});
+      const text = key === 'order' && value < 0 ? 'none' : shown(value);
+      const cell = element('td', text, {'data-name': report.steppers[i].name});
       if (tells && value !== null && floored(value) <= best * 1.01)
         cell.className = 'best';
       row.append(cell);
@@ -116,27 +117,8 @@ function fillHead(report) {
   $('title').title = [report.program, ...report.arguments].join(' ');
   $('verdict').textContent = report.headline;
   for (const line of report.verdict) $('lines').append(element('li', line.text));
-  const complaints = new Map(); // to the steppers that share it
-  for (const s of report.steppers.filter(s => s.complaint))
-    complaints.set(s.complaint, [...complaints.get(s.complaint) ?? [], s.name]);
-  const notes = [...complaints].map(([words, names]) => `${names.join(', ')}: ${words}.`);
-  for (const s of report.steppers)
-    if (s.first_message) notes.push(`${s.name}, the first message: ${s.first_message}`);
-  if (report.worlds > 1)
-    notes.push(`The program stepped ${report.worlds} worlds: the figures are of all of them, the ` +
-      'replay, the curves and what compares states of the one with the most bodies.');
-  if (report.repeats === true)
-    notes.push('The program repeats itself: a second run was the same, bit for bit.');
-  if (report.repeats === false)
-    notes.push(`Two runs on the same stepper differ from ${shown(report.differs_from)} s on: ` +
-      'what is different there need not be the steppers’ doing.');
-  if (report.reference && report.refine === 0)
-    notes.push(`Off the reference: ${report.reference}; it and the order are the scene’s own.`);
-  else if (report.reference)
-    notes.push(`The reference is ${report.reference} with every step in ` +
-      `${report.refine * report.refine}` + (report.chaos_from === null ? '.' :
-      `, until ${shown(report.chaos_from)} s: from there on it depends on the step size itself.`));
-  for (const note of notes) $('notes').append(element('p', note));
+  if (report.trade) $('lines').after(element('p', report.trade));
+  for (const note of report.notes) $('notes').append(element('p', note));
 }
 
 /* ---- curves ---- */

@@ -1,5 +1,6 @@
 /* A comparison as a table, as report.json and as CSV. */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,13 +26,29 @@ static void print_cell(const compare_run *run, const figure *figure) {
       snprintf(cell, sizeof cell, "%ld", (long)value);
     else if (value == INFINITY)
       snprintf(cell, sizeof cell, "never");
+    else if (figure->offset == offsetof(compare_figures, order) && value < 0)
+      snprintf(cell, sizeof cell, "none"); // it does not converge
     else
       snprintf(cell, sizeof cell, "%.3g", value);
   }
   printf(" %*s", width_of(run), cell);
 }
 
-static void print_parting(const comparison *c) {
+/* ---- notes: the same on the page ---- */
+
+typedef void take_note(void *to, const char *text);
+
+static void __attribute__((format(printf, 3, 4)))
+note(take_note *take, void *to, const char *format, ...) {
+  char text[1000];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  take(to, text);
+}
+
+static void note_parting(const comparison *c, take_note *take, void *to) {
   double first = INFINITY;
   int n = 0;
   for (int i = 0; i < c->n_runs; i++) {
@@ -41,61 +58,88 @@ static void print_parting(const comparison *c) {
   }
   if (c->is_scene || n < 2) return;
   if (!isfinite(first))
-    puts("The runs stay together.");
+    note(take, to, "The runs stay together.");
   else
-    printf("The runs part after %.3g s%s%s.\n", first,
-           c->differs <= first ? ", but so do two on " : "",
-           c->differs <= first ? c->runs[c->repeated].name : "");
+    note(take, to, "The runs part after %.3g s%s%s.", first,
+         c->differs <= first ? ", but so do two on " : "",
+         c->differs <= first ? c->runs[c->repeated].name : "");
 }
 
-static void print_notes(const comparison *c) {
+static void note_runs(const comparison *c, take_note *take, void *to) {
   for (int i = 0; i < c->n_runs; i++)
     if (c->runs[i].complaint[0] != '\0')
-      printf("%s: %s\n", c->runs[i].name, c->runs[i].complaint);
+      note(take, to, "%s: %s", c->runs[i].name, c->runs[i].complaint);
   for (int i = 0; i < c->n_runs; i++) {
     const recording *r = c->runs[i].levels[0];
     if (r != NULL && r->head->messages > 0)
-      printf("%s, the first message: %s\n", c->runs[i].name, r->head->message);
+      note(take, to, "%s, the first message: %s", c->runs[i].name,
+           r->head->message);
+    if (c->runs[i].figures.order < 0)
+      note(take, to, "%s is not converging at this h.", c->runs[i].name);
   }
-  if (c->worlds > 1)
-    printf(
-        "%d worlds were stepped: the figures are of all, the replay, the "
-        "curves and what\ncompares states are of the one with the most "
-        "bodies.\n",
-        c->worlds);
+}
+
+static void note_worlds(const comparison *c, take_note *take, void *to) {
   long lost = 0;
+  if (c->worlds > 1)
+    note(take, to,
+         "%d worlds were stepped: the figures are of all, the replay, the "
+         "curves and what compares states are of the one with the most "
+         "bodies.",
+         c->worlds);
   for (int i = 0; i < c->n_runs; i++)
     if (c->runs[i].figures.lost_pairs > lost)
       lost = c->runs[i].figures.lost_pairs;
   if (lost > 0)
-    printf(
-        "Releases of ODE would not tell this program of %ld touching pairs: "
-        "their hash space\nloses them, the host here does not. No stepper is "
-        "to "
-        "blame for what sinks there.\n",
-        lost);
+    note(take, to,
+         "Releases of ODE would not tell this program of %ld touching pairs: "
+         "their hash space loses them, the host here does not. No stepper is "
+         "to blame for what sinks there.",
+         lost);
+}
+
+static void note_all(const comparison *c, take_note *take, void *to) {
+  note_runs(c, take, to);
+  note_worlds(c, take, to);
   if (isfinite(c->differs))
-    printf(
-        "Two runs on %s differ from %.3g s on: what is different there need "
-        "not be the\nsteppers' doing (threads, clocks, random numbers).\n",
-        c->runs[c->repeated].name, c->differs);
+    note(take, to,
+         "Two runs on %s differ from %.3g s on: what is different there need "
+         "not be the steppers' doing (threads, clocks, random numbers).",
+         c->runs[c->repeated].name, c->differs);
   else if (c->differs == INFINITY)
-    printf("A second run on %s was the same, bit for bit.\n",
-           c->runs[c->repeated].name);
-  print_parting(c);
+    note(take, to, "A second run on %s was the same, bit for bit.",
+         c->runs[c->repeated].name);
+  note_parting(c, take, to);
   if (c->is_scene)
-    printf("Off the reference: %s; it and the order are the scene's own.\n",
-           c->measured);
-  if (c->reference >= 0) {
-    printf("The reference is %s with every step in %d",
-           c->runs[c->reference].name, c->refine * c->refine);
-    if (isfinite(c->chaos))
-      printf(
-          ", until %.3g s: from there on it depends on the step\nsize itself "
-          "(chaos).\n",
-          c->chaos);
-    else
-      puts(".");
+    note(take, to,
+         "Off the reference: %s; it and the order are the scene's own.",
+         c->measured);
+  char chaos[100] = "";
+  if (isfinite(c->chaos))
+    snprintf(chaos, sizeof chaos,
+             ", until %.3g s: from there on it depends on the step size "
+             "itself (chaos)",
+             c->chaos);
+  if (c->reference >= 0)
+    note(take, to, "The reference is %s with every step in %d%s.",
+         c->runs[c->reference].name, c->refine * c->refine, chaos);
+}
+
+/* In lines of a terminal's width. */
+static void print_note(void *to, const char *text) {
+  enum { WIDTH = 88 };
+  (void)to;
+  for (size_t left = strlen(text); left > 0;) {
+    size_t n = left;
+    if (n > WIDTH) {
+      n = WIDTH;
+      while (n > 1 && text[n] != ' ') n--;
+      if (n == 1) n = strcspn(text, " ");
+    }
+    printf("%.*s\n", (int)n, text);
+    text += n;
+    text += strspn(text, " ");
+    left = strlen(text);
   }
 }
 
@@ -117,13 +161,18 @@ void compare_print_table(const comparison *c) {
   for (int i = 0; i < c->n_runs; i++) any |= c->runs[i].levels[0] != NULL;
   if (any) print_figures(c);
   putchar('\n');
-  print_notes(c);
+  note_all(c, print_note, NULL);
   printf("\n%s\n", c->headline);
   for (int i = 0; i < c->n_lines; i++)
     printf("%d. %s\n", i + 1, c->lines[i].text);
+  if (c->trade[0] != '\0') puts(c->trade);
 }
 
 /* ---- JSON ---- */
+
+static void put_note(void *out, const char *text) {
+  json_put_string(out, NULL, text);
+}
 
 static void put_run(json *out, const compare_run *run) {
   const recording *r = run->levels[0];
@@ -169,6 +218,10 @@ bool compare_write_json(const comparison *c, const char *folder, char *message,
   json_close(&out);
   json_put_string(&out, "version", ode_mlcp_version());
   put_verdict(&out, c);
+  json_put_string(&out, "trade", c->trade);
+  json_open(&out, "notes", '[');
+  note_all(c, put_note, &out);
+  json_close(&out);
   json_put_count(&out, "refine", c->refine);
   if (c->is_scene)
     json_put_string(&out, "reference", c->measured);

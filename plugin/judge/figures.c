@@ -55,6 +55,7 @@ static void sum_steps(const recording *r, compare_figures *f) {
 static void forget_contacts(compare_figures *f) {
   f->contact_error_worst = f->contact_error_p90 = NAN;
   f->cone_violation_worst = f->penetration_worst = f->penetration_end = NAN;
+  f->penetration_p90 = NAN;
   f->friction_error_worst = f->friction_error_p90 = f->crept = NAN;
   f->contact_work = NAN;
 }
@@ -68,14 +69,16 @@ static bool sum_times(const recording *r, compare_figures *f) {
   for (size_t i = 0; i < r->n_steps; i++)
     values[i] = r->steps[i]->friction_error;
   f->friction_error_p90 = quantile(values, r->n_steps, 0.9);
+  for (size_t i = 0; i < r->n_steps; i++) values[i] = r->steps[i]->penetration;
+  f->penetration_p90 = quantile(values, r->n_steps, 0.9);
   for (size_t i = 0; i < r->n_steps; i++)
     values[i] = 1e3 * r->steps[i]->seconds;
   f->ms_step_median = quantile(values, r->n_steps, 0.5);
   f->ms_step_p99 = quantile(values, r->n_steps, 0.99);
   f->ms_step_worst = r->n_steps > 0 ? values[r->n_steps - 1] : NAN;
-  for (size_t i = 0; i < r->n_steps; i++)
-    values[i] = 1e3 * r->steps[i]->processor;
-  f->ms_processor = quantile(values, r->n_steps, 0.5);
+  double processor = 0;
+  for (size_t i = 0; i < r->n_steps; i++) processor += r->steps[i]->processor;
+  f->ms_processor = 1e3 * processor / (double)r->n_steps;
   size_t last = (r->n_steps + 9) / 10;
   for (size_t i = 0; i < last; i++)
     values[i] = r->steps[r->n_steps - last + i]->fastest;

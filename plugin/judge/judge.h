@@ -67,11 +67,11 @@ typedef struct compare_figures {
   double cone_violation_worst;                     /* m/s */
   double friction_error_worst, friction_error_p90; /* m/s: of a body */
   double crept;                                    /* m: of a body */
-  double penetration_worst, penetration_end;       /* m */
-  double joint_error_worst;                        /* m, rad */
-  double energy_drift, contact_work;               /* J */
-  double momentum_drift;                           /* N s */
-  double fastest_end;                              /* m/s */
+  double penetration_worst, penetration_p90, penetration_end; /* m */
+  double joint_error_worst;                                   /* m, rad */
+  double energy_drift, contact_work;                          /* J */
+  double momentum_drift;                                      /* N s */
+  double fastest_end;                                         /* m/s */
   double unrest; /* m/s: fastest body of the last tenth's median step */
   double reference_error, order; /* m */
   double parted;                 /* s: from the first run */
@@ -120,7 +120,8 @@ typedef struct comparison {
   double size;        /* m: the median body's largest extent */
   double energy, speed, fall,
       step_size;                     /* J, m/s, m/s, s: the scene's scales */
-  char headline[1000];               /* the verdict in one sentence */
+  char headline[1000];               /* which stepper to take */
+  char trade[1000];                  /* what accuracy costs; empty: not known */
   verdict_line lines[VERDICT_LINES]; /* worst first */
   int n_lines;
   bool short_of_memory; /* figures are left out for it */

@@ -500,11 +500,16 @@ static bool did_last(const measurement *m, const measured_contact *contact) {
 }
 
 static void keep_contacts(measurement *m) {
+  const double ROUNDING = 1e-6; /* of the velocity that the force gives */
   m->n_kept = 0;
   m->world = m->step->world;
   for (size_t i = 0; i < m->step->n_contacts && m->kept != NULL; i++) {
     const measured_contact *contact = &m->contacts[i];
-    if (!(contact->normal_force > 0)) continue;
+    // one that still closes goes on to strike in the next step
+    double closes = -vec3_dot(contact->after, normal_of(contact).at);
+    if (!(contact->normal_force > 0) ||
+        closes > ROUNDING * mobility_of(contact, m->h) * contact->normal_force)
+      continue;
     kept_contact *kept = &m->kept[m->n_kept++];
     kept->pair = pair_of(contact);
     vec3_copy(kept->at, real3(contact->told->asked.geom.pos).at);

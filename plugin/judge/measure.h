@@ -44,7 +44,7 @@ typedef struct measured_contact {
                           in the step before; 0: it did not */
 } measured_contact;
 
-/** A contact with a force, kept to know it again in the next step. */
+/** A contact with a force that holds, kept to know it again in the next step. */
 typedef struct kept_contact {
   uint64_t pair; /* of the bodies' numbers */
   double at[3];

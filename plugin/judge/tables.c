@@ -11,6 +11,7 @@ enum { NUMBER = 0, COUNT = 1, RARE = 2 };
   ROW(contact_error_worst, NUMBER, true, "contact off its law, worst", "m/s")  \
   ROW(contact_error_p90, NUMBER, true, "  nine steps of ten below", "m/s")     \
   ROW(penetration_worst, NUMBER, true, "deepest penetration", "m")             \
+  ROW(penetration_p90, NUMBER, true, "  nine steps of ten below", "m")         \
   ROW(joint_error_worst, RARE, true, "joint off its place, worst", "m, rad")   \
   ROW(cone_violation_worst, NUMBER, true, "friction beyond its cone", "m/s")   \
   ROW(friction_error_worst, NUMBER, true, "friction on a body off, worst",     \
@@ -25,7 +26,7 @@ enum { NUMBER = 0, COUNT = 1, RARE = 2 };
   ROW(degraded, COUNT, true, "degraded answers", "")                           \
   ROW(late, COUNT | RARE, true, "steps behind real time", "")                  \
   ROW(strayed, COUNT | RARE, true, "bodies away from all other runs", "")      \
-  ROW(ms_processor, NUMBER, true, "a step, processor time, median", "ms")      \
+  ROW(ms_processor, NUMBER, true, "a step, processor time, mean", "ms")        \
   ROW(ms_step_median, NUMBER, true, "a step, median", "ms")                    \
   ROW(ms_step_p99, NUMBER, true, "  99 steps of 100 below", "ms")              \
   ROW(ms_step_worst, NUMBER, true, "  the longest", "ms")                      \

@@ -6,162 +6,131 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what a figure is to a user ---- */
+/* ---- what one sees of a run, by figures ---- */
 
 typedef enum scale_kind {
-  SPEED,
-  FALL,
+  WEIGHT, /* m/s: what a body gains falling for a step: a force over its weight */
+  FALL,   /* the same, of velocities */
   LENGTH,
   ENERGY,
-  STEPS,
-  STEP_TIME
+  BODIES,
+  STEPS
 } scale_kind;
 
+/* Kinds of steppers, which have advice of their own. */
+enum { OF_STEP, OF_QUICK, OF_FIRST_ORDER, OF_SECOND_ORDER, KINDS };
+
 typedef struct fault {
-  const char *what, *lets, *says, *unit, *means;
-  const char *advice[2]; /* on the host's steppers, on ode-mlcp's */
+  const char *what, *says, *unit;
+  const char *advice[KINDS]; /* NULL: none is known to help */
   scale_kind scale;
-  bool decides; /* which stepper to take */
+  enum {
+    DECIDES,  /* which stepper to take */
+    COMPARED, /* it does where a run without a fault of its own has less */
+    TOLD      /* it does not */
+  } role;
   bool counted; /* a long, not a double */
   size_t offset;
 } fault;
 
 #define OF(field) offsetof(compare_figures, field)
-static const char smaller_step[] = "take a smaller step";
+/* tests/test_judge_advice.sh tries each line on a program that it helps */
+static const char smaller_step[] = "a smaller step";
+static const char sweeps[] =
+    "more iterations (dWorldSetQuickStepNumIterations; quick:200 here)";
+static const char direction[] = "dContactFDir1 along the slip";
+static const char conserving[] = "--scheme conserving";
+static const char edges[] = "--edges 8";
+static const char slower[] = "a lower dWorldSetContactMaxCorrectingVel";
 static const fault faults[] = {
-    {"contacts off their law",
-     "pushes bodies into each other or off",
-     "at worst contacts are off their law by",
-     "m/s",
-     "bodies sink into each other or are pushed off",
-     {"more iterations (dWorldSetQuickStepNumIterations), or a smaller step",
-      "a smaller step; --budget inf where answers are degraded"},
-     SPEED,
-     true,
-     false,
-     OF(contact_error_worst)},
-    {"contacts off their law for long",
-     "lets what is at rest creep",
-     "in one step of ten contacts are off their law by more than",
-     "m/s",
-     "what is at rest creeps",
-     {"more iterations (dWorldSetQuickStepNumIterations)",
-      "--budget inf, or a smaller step"},
-     FALL,
-     true,
-     false,
-     OF(contact_error_p90)},
-    {"friction off its law",
-     "brakes bodies too hard, too little or aside",
-     "at worst friction is off Coulomb's law by",
-     "m/s",
-     "a body brakes too hard, too little or aside",
-     {"more iterations, or a smaller step; the host's friction pyramid has no "
-      "setting",
-      "--edges 8, or a smaller step"},
-     SPEED,
-     false,
-     false,
-     OF(friction_error_worst)},
-    {"friction off its law for long",
-     "lets bodies creep or slide wrongly",
-     "in one step of ten friction is off Coulomb's law by more than",
-     "m/s",
-     "bodies stop at another place, or creep",
-     {"dContactApprox1 and dContactFDir1 along the slip; else none",
-      "--edges 8"},
-     FALL,
-     true,
-     false,
-     OF(friction_error_p90)},
-    {"joints open",
-     "lets joints open",
-     "joints are off their place by",
-     "m or rad",
-     "what is joined comes apart",
-     {"a smaller step, or a larger ERP (dWorldSetERP)",
-      "a smaller step, or --scheme conserving"},
-     LENGTH,
-     true,
-     false,
-     OF(joint_error_worst)},
-    {"bodies in each other",
-     "lets bodies sink into each other",
-     "bodies are in each other by",
-     "m",
-     "they sink in, or the program puts them there",
-     {"a smaller step, a larger ERP, or more iterations",
-      "a smaller step, or --scheme st"},
-     LENGTH,
-     true,
-     false,
-     OF(penetration_worst)},
-    {"energy that contacts put in",
-     "makes bodies pop",
-     "contacts put in",
-     "J",
-     "bodies pop apart or never come to rest",
-     {"a lower dWorldSetContactMaxCorrectingVel or ERP",
-      "a lower --max-correction"},
-     ENERGY,
-     true,
-     false,
-     OF(contact_work)},
-    {"energy that nothing explains",
-     "gains or loses energy",
-     "energy is off what forces explain by",
-     "J",
-     "it comes from the size of the step, or from moves without a force",
-     {smaller_step, "a smaller step, or --scheme conserving"},
-     ENERGY,
-     true,
-     false,
-     OF(energy_drift)},
-    {"bodies off the reference",
-     "moves bodies elsewhere",
-     "bodies are off the reference by",
-     "m",
-     "the motion is another one",
-     {smaller_step, "a smaller step, or a scheme of second order"},
-     LENGTH,
-     true,
-     false,
-     OF(reference_error)},
-    {"answers unsolved",
-     "leaves answers unsolved",
-     "answers that were not solved:",
-     "",
-     "those steps are not what the law asks for",
-     {"", "--budget inf, or a smaller step"},
-     STEPS,
-     true,
-     true,
-     OF(unsolved)},
-    {"time of a step",
-     "is slow",
-     "99 of 100 steps take up to",
-     "ms",
-     "the program falls behind the clock",
-     {"fewer iterations (dWorldSetQuickStepNumIterations), or dWorldQuickStep",
-      "--budget N, or --threads N"},
-     STEP_TIME,
-     false,
-     false,
-     OF(ms_step_p99)}};
+    {.what = "falling apart",
+     .says = "bodies end elsewhere than in the other runs:",
+     .unit = "",
+     .scale = BODIES,
+     .role = COMPARED,
+     .counted = true,
+     .offset = OF(strayed)},
+    {.what = "joints open",
+     .says = "joints open by",
+     .unit = "m or rad",
+     .advice = {smaller_step, sweeps, conserving, smaller_step},
+     .scale = LENGTH,
+     .offset = OF(joint_error_worst)},
+    {.what = "sinking",
+     .says = "in one step of ten bodies are in each other by",
+     .unit = "m",
+     .advice = {smaller_step, sweeps, "--scheme st"},
+     .scale = LENGTH,
+     .offset = OF(penetration_p90)},
+    {.what = "popping",
+     .says = "contacts push bodies apart with",
+     .unit = "J",
+     .advice = {slower, slower, "a lower --max-correction"},
+     .scale = ENERGY,
+     .offset = OF(contact_work)},
+    {.what = "energy gained or lost",
+     .says = "energy changes without a cause by",
+     .unit = "J",
+     .advice = {smaller_step, smaller_step, conserving, smaller_step},
+     .scale = ENERGY,
+     .offset = OF(energy_drift)},
+    {.what = "creeping",
+     .says = "a body that should rest creeps",
+     .unit = "m",
+     .advice = {NULL, sweeps, edges, smaller_step},
+     .scale = LENGTH,
+     .offset = OF(crept)},
+    {.what = "friction",
+     .says = "in one step of ten friction on a body is off by",
+     .unit = "m/s a step",
+     .advice = {direction, direction, edges},
+     .scale = WEIGHT,
+     .offset = OF(friction_error_p90)},
+    {.what = "no rest",
+     .says = "bodies never come to rest: at the end one still has",
+     .unit = "m/s",
+     .advice = {NULL, sweeps},
+     .scale = FALL,
+     .role = COMPARED,
+     .offset = OF(unrest)},
+    {.what = "messages",
+     .says = "messages of ODE:",
+     .unit = "",
+     .scale = STEPS,
+     .counted = true,
+     .offset = OF(messages)},
+    {.what = "unsolved",
+     .says = "answers that were not solved:",
+     .unit = "",
+     .scale = STEPS,
+     .counted = true,
+     .offset = OF(unsolved)},
+    {.what = "off the reference",
+     .says = "bodies are off the reference by",
+     .unit = "m",
+     .advice = {smaller_step, smaller_step, conserving, smaller_step},
+     .scale = LENGTH,
+     .role = TOLD,
+     .offset = OF(reference_error)},
+    {.what = "behind real time",
+     .says = "steps that take longer than they simulate:",
+     .unit = "",
+     .scale = STEPS,
+     .role = TOLD,
+     .counted = true,
+     .offset = OF(late)}};
 enum {
   N_FAULTS = sizeof faults / sizeof faults[0],
-  REFERENCE_FAULT = N_FAULTS - 3
+  CREEPING_FAULT = 5,
+  REFERENCE_FAULT = N_FAULTS - 2
 };
 
-/* Below this part of the scene's scale a figure is no fault; a step may take all
- * of its time. */
+/* Below this part of the scene's scale a figure is no fault. */
 static const double NOTICE = 0.01;
 /* Two figures are the same to a user within this factor. */
 static const double ALIKE = 2;
 
-static double notice_of(const fault *fault) {
-  return fault->scale == STEP_TIME ? 1 : NOTICE;
-}
+/* ---- words ---- */
 
 static void __attribute__((format(printf, 3, 4)))
 add(char *text, size_t size, const char *format, ...) {
@@ -189,6 +158,17 @@ static const char *percent(double relative, char text[32]) {
   return text;
 }
 
+static const char *name_of(scale_kind kind) {
+  switch (kind) {
+    case WEIGHT: return "of its weight";
+    case FALL: return "of what a step's fall gives";
+    case LENGTH: return "of a body's size";
+    case ENERGY: return "of the scene's energy";
+    case BODIES: return "of the bodies";
+    default: return "of the steps";
+  }
+}
+
 /* ---- the scene's own scales ---- */
 
 static bool is_there(const compare_run *run) { return run->levels[0] != NULL; }
@@ -212,8 +192,8 @@ static double mass_of(const recording *r) {
   return mass;
 }
 
-/* The largest of all runs: one that brakes by itself is no measure of the others.
- * At rest it is the weight over a body's size. */
+/* The largest energy of all runs: one that brakes by itself is no measure of the
+ * others. At rest it is the weight over a body's size. */
 static void find_scales(comparison *c) {
   double kinetic = 0, weight = 0, mass = 0;
   for (int i = 0; i < c->n_runs; i++) {
@@ -226,30 +206,19 @@ static void find_scales(comparison *c) {
   }
   c->energy = fmax(kinetic, weight * c->size);
   c->speed = mass > 0 ? sqrt(2 * c->energy / mass) : 0;
-  // without weight there is no such scale: what lasts is as what is worst
+  // without weight the scene's speed is the scale there is
   c->fall = weight > 0 && mass > 0 ? weight / mass * c->step_size : c->speed;
 }
 
 static double scale_of(const comparison *c, const compare_run *run,
                        scale_kind kind) {
   switch (kind) {
-    case SPEED: return c->speed;
+    case WEIGHT:
     case FALL: return c->fall;
     case LENGTH: return c->size;
     case ENERGY: return c->energy;
-    case STEPS: return (double)run->figures.steps;
-    default: return 1e3 * c->step_size;
-  }
-}
-
-static const char *name_of(scale_kind kind) {
-  switch (kind) {
-    case SPEED: return "of the scene's speed";
-    case FALL: return "of what weight gives in a step";
-    case LENGTH: return "of a body's size";
-    case ENERGY: return "of the scene's energy";
-    case STEPS: return "of the steps";
-    default: return "of the time that it stands for";
+    case BODIES: return (double)run->figures.most_bodies;
+    default: return (double)run->figures.steps;
   }
 }
 
@@ -277,11 +246,11 @@ typedef struct trouble {
 static const trouble *trouble_of(const compare_run *run, bool *cut) {
   static const trouble kinds[] = {
       {"states came to be no numbers",
-       "look for masses and forces that are "
-       "none; take a smaller step"},
-      {"steps were refused", "the first message says why"},
-      {"the program ended with an error", "data/ has what it said"},
-      {"the program was not run to its end", "more --limit or --megabytes"}};
+       "look for masses and forces that are none; take a smaller step"},
+      {"steps were refused", "read the first message, which says why"},
+      {"the program ended with an error", "read what it said in data/"},
+      {"the program was not run to its end",
+       "give more --limit or --megabytes"}};
   *cut = false;
   if (!is_there(run)) return NULL;
   const recording_head *head = run->levels[0]->head;
@@ -292,45 +261,35 @@ static const trouble *trouble_of(const compare_run *run, bool *cut) {
   return *cut ? &kinds[3] : NULL;
 }
 
+static bool is_broken(const compare_run *run) {
+  bool cut;
+  return !is_there(run) || (trouble_of(run, &cut) != NULL && !cut);
+}
+
 /* ---- which to take ---- */
 
-/* The least that any run has of a fault; a run that is not to be trusted counts,
- * too, unless its figure is none. */
-static double least_of(const comparison *c, const fault *fault) {
-  double least = INFINITY;
+/* What all runs have much the same of tells nothing about which to take. */
+static bool is_alike(const comparison *c, const fault *fault) {
+  double most = 0, least = INFINITY;
+  int known = 0;
   for (int i = 0; i < c->n_runs; i++) {
     double part = relative_of(c, &c->runs[i], fault);
-    if (part < least) least = part;
+    if (isnan(part)) continue;
+    most = fmax(most, part);
+    least = fmin(least, part);
+    known++;
   }
-  return least;
+  return known > 1 && most <= ALIKE * least;
 }
 
 static bool decides(const comparison *c, int k) {
-  return c->is_scene ? k == REFERENCE_FAULT : faults[k].decides;
+  if (is_alike(c, &faults[k])) return false;
+  return c->is_scene ? k == REFERENCE_FAULT : faults[k].role == DECIDES;
 }
 
-/* The fault by which a run is most behind another, or, where that is NULL, behind
- * the best of all in each; excess: by how much, 0 where it is behind in none. What
- * they have alike decides nothing. */
-static const fault *worst_excess(const comparison *c, const compare_run *run,
-                                 const compare_run *than, double *excess) {
-  const fault *worst = NULL;
-  *excess = 0;
-  for (int k = 0; k < N_FAULTS; k++) {
-    if (!decides(c, k)) continue;
-    double part = relative_of(c, run, &faults[k]);
-    double least = than != NULL ? relative_of(c, than, &faults[k])
-                                : least_of(c, &faults[k]);
-    if (!(part > ALIKE * least) || !(part - least > *excess)) continue;
-    *excess = part - least;
-    worst = &faults[k];
-  }
-  return worst;
-}
-
-/* The largest fault of a run, whatever others have; NULL: none. */
-static const fault *worst_fault(const comparison *c, const compare_run *run,
-                                double *relative) {
+/* The largest fault that is a run's own; relative: 0 where it has none. */
+static const fault *own_fault(const comparison *c, const compare_run *run,
+                              double *relative) {
   const fault *worst = NULL;
   *relative = 0;
   for (int k = 0; k < N_FAULTS; k++) {
@@ -342,148 +301,235 @@ static const fault *worst_fault(const comparison *c, const compare_run *run,
   return worst;
 }
 
-static double score_of(const comparison *c, const compare_run *run) {
-  bool cut;
-  double excess;
-  const trouble *broke = trouble_of(run, &cut);
-  if (!is_there(run) || (broke != NULL && !cut)) return INFINITY;
-  worst_excess(c, run, NULL, &excess);
-  return excess;
+/* What only other runs tell: who is right, most of them need not know, but one
+ * that has no other fault. */
+static bool is_known_by_others(const comparison *c, const compare_run *run,
+                               const fault *fault) {
+  double own, part = relative_of(c, run, fault);
+  for (int i = 0; i < c->n_runs; i++) {
+    const compare_run *other = &c->runs[i];
+    if (is_broken(other)) continue;
+    own_fault(c, other, &own);
+    if (own <= NOTICE && relative_of(c, other, fault) < part / ALIKE &&
+        relative_of(c, other, fault) <= NOTICE)
+      return true;
+  }
+  return false;
 }
 
+/* What other runs tell counts where a run has no fault of its own. */
+static const fault *worst_fault(const comparison *c, const compare_run *run,
+                                double *relative) {
+  const fault *worst = own_fault(c, run, relative);
+  if (*relative > NOTICE) return worst;
+  for (int k = 0; k < N_FAULTS; k++) {
+    if (faults[k].role != COMPARED || c->is_scene) continue;
+    double part = relative_of(c, run, &faults[k]);
+    if (!(part > *relative) || !is_known_by_others(c, run, &faults[k]))
+      continue;
+    *relative = part;
+    worst = &faults[k];
+  }
+  return worst;
+}
+
+/* INFINITY: it broke. */
+static double badness_of(const comparison *c, const compare_run *run) {
+  double relative;
+  if (is_broken(run)) return INFINITY;
+  worst_fault(c, run, &relative);
+  return relative;
+}
+
+/* s of the processor's for a second of the program's. */
 static double cost_of(const compare_run *run) {
-  return run->figures.ms_step_median;
+  double h =
+      run->levels[0]->n_steps > 0 ? run->levels[0]->steps[0]->step_size : NAN;
+  return run->figures.ms_processor / h;
 }
 
-/* The fastest of those that are as good as the best; NULL: none. */
-static const compare_run *choose(const comparison *c, bool stock_too) {
-  double least = INFINITY;
+typedef enum wanted { ANY, STOCK, OURS } wanted;
+
+static bool is_wanted(const compare_run *run, wanted wanted) {
+  return is_there(run) &&
+         (wanted == ANY || compare_is_stock(run) == (wanted == STOCK));
+}
+
+/* The cheapest of those whose worst fault is at most `most`; NULL: none. */
+static const compare_run *cheapest(const comparison *c, double most,
+                                   wanted wanted) {
   const compare_run *chosen = NULL;
-  for (int i = 0; i < c->n_runs; i++)
-    if (stock_too || !compare_is_stock(&c->runs[i]))
-      least = fmin(least, score_of(c, &c->runs[i]));
-  if (!isfinite(least)) return NULL;
   for (int i = 0; i < c->n_runs; i++) {
     const compare_run *run = &c->runs[i];
-    if (!stock_too && compare_is_stock(run)) continue;
-    if (!(score_of(c, run) <= fmax(NOTICE, ALIKE * least))) continue;
+    if (!is_wanted(run, wanted) || !(badness_of(c, run) <= most)) continue;
     if (chosen == NULL || cost_of(run) < cost_of(chosen)) chosen = run;
   }
   return chosen;
 }
 
-static const compare_run *fastest(const comparison *c) {
-  const compare_run *fast = NULL;
+static double least_badness(const comparison *c) {
+  double least = INFINITY;
   for (int i = 0; i < c->n_runs; i++)
-    if (is_there(&c->runs[i]) &&
-        (fast == NULL || cost_of(&c->runs[i]) < cost_of(fast)))
-      fast = &c->runs[i];
-  return fast;
+    least = fmin(least, badness_of(c, &c->runs[i]));
+  return least;
 }
 
 /* ---- the sentence ---- */
 
 #define say(c, ...) add((c)->headline, sizeof(c)->headline, __VA_ARGS__)
 
-/* "ode-mlcp's ah", "quick" */
-static void say_name(comparison *c, const compare_run *run) {
-  say(c, !compare_is_stock(run) && !c->is_scene ? "ode-mlcp `%s`" : "%s",
-      run->name);
+static void put_fault(char *text, size_t size, const comparison *c,
+                      const compare_run *run, const fault *fault, bool closed) {
+  char number[32], part[32];
+  add(text, size, "%s %s%s%s (%s %s%s", fault->says,
+      short_number(value_of(run, fault), number),
+      fault->unit[0] != '\0' ? " " : "", fault->unit,
+      percent(relative_of(c, run, fault), part), name_of(fault->scale),
+      closed ? ")" : "");
 }
 
 static void say_fault(comparison *c, const compare_run *run,
                       const fault *fault) {
-  char number[32], part[32];
-  say(c, "%s (%s %s %s, %s %s)", fault->lets, fault->says,
-      short_number(value_of(run, fault), number), fault->unit,
-      percent(relative_of(c, run, fault), part), name_of(fault->scale));
+  put_fault(c->headline, sizeof c->headline, c, run, fault, true);
 }
 
+/* "at 12 times the price of quick" */
 static void say_cost(comparison *c, const compare_run *run,
                      const compare_run *than) {
   char number[32];
   double times = cost_of(run) / cost_of(than);
-  if (times > 1.05)
-    say(c, "a step costs %s times as much", short_number(times, number));
-  else if (times < 0.95)
-    say(c, "a step costs %s of it", percent(times, number));
+  if (times > 0.95 && times < 1.05)
+    say(c, "at the price of %s", than->name);
   else
-    say(c, "a step costs as much");
+    say(c, "at %s times the price of %s", short_number(times, number),
+        than->name);
 }
 
-/* How a run stands by itself, after its name. */
-static void say_state(comparison *c, const compare_run *run) {
+/* None is without a fault: the least faulty run, and of those that keep what it loses
+ * the next; each with what it loses and the other keeps. */
+static void say_trade(comparison *c) {
+  double relative, least = least_badness(c), best = INFINITY;
   char part[32];
-  double relative;
-  const fault *worst = worst_fault(c, run, &relative);
-  if (worst != NULL && relative > NOTICE)
-    say_fault(c, run, worst);
-  else
-    say(c, "is nowhere off by more than %s of the scene",
-        percent(fmax(relative, 1e-4), part));
-}
-
-/* `better` in place of `run`, which has the fault. */
-static void say_instead(comparison *c, const compare_run *run,
-                        const fault *fault, const compare_run *better) {
-  char part[32];
-  double excess;
-  say_name(c, run);
-  say(c, " ");
-  say_fault(c, run, fault);
-  say(c, "; ");
-  say_name(c, better);
-  say(c, " keeps that to %s, and ",
-      percent(relative_of(c, better, fault), part));
-  say_cost(c, better, run);
-  const struct fault *own = worst_excess(c, better, NULL, &excess);
-  if (own != NULL && excess > NOTICE) {
-    say(c, "; it ");
-    say_fault(c, better, own);
+  const compare_run *one = cheapest(c, least, ANY), *other = NULL;
+  const fault *fault = worst_fault(c, one, &relative);
+  for (int i = 0; i < c->n_runs; i++) {
+    const compare_run *run = &c->runs[i];
+    if (run == one || is_broken(run)) continue;
+    if (!(relative_of(c, run, fault) < relative / ALIKE) ||
+        !(badness_of(c, run) < best))
+      continue;
+    best = badness_of(c, run);
+    other = run;
   }
-}
-
-/* The best stepper of the host beside the best of ode-mlcp's. Faults of two kinds
- * are no trade that can be made for a user: where each keeps what the other does
- * not, both are said. Else ode-mlcp loses, as the host's does as well and is faster,
- * or does better. */
-static void say_stock(comparison *c, const compare_run *best,
-                      const compare_run *our) {
-  double excess, own_excess;
-  const fault *fault = worst_excess(c, our, NULL, &excess);
-  const struct fault *own = worst_excess(c, best, our, &own_excess);
-  bool behind =
-      fault != NULL && excess > fmax(NOTICE, ALIKE * score_of(c, best));
-  if (!behind && own != NULL && own_excess > NOTICE) {
-    say(c, "neither is ahead: ");
-    say_instead(c, best, own, our);
+  say(c, "no stepper is without a fault. %s: ", one->name);
+  say_fault(c, one, fault);
+  if (other == NULL) {
+    say(c, ", and no other does better.");
     return;
   }
-  say(c, "ode-mlcp loses: ");
-  if (behind) {
-    say_instead(c, our, fault, best);
-    return;
+  double theirs;
+  const struct fault *lost = worst_fault(c, other, &theirs);
+  say(c, ". %s keeps that to %s, ", other->name,
+      percent(relative_of(c, other, fault), part));
+  say_cost(c, other, one);
+  say(c, "; there ");
+  say_fault(c, other, lost);
+  say(c, ", under %s %s.", one->name, percent(relative_of(c, one, lost), part));
+}
+
+/* The largest fault that all have alike; NULL: none. */
+static const fault *shared_fault(const comparison *c, const compare_run *run) {
+  const fault *worst = NULL;
+  double most = NOTICE;
+  for (int k = 0; k < N_FAULTS; k++) {
+    double part = relative_of(c, run, &faults[k]);
+    if (faults[k].role != DECIDES || !is_alike(c, &faults[k]) ||
+        !(part > most) || c->is_scene)
+      continue;
+    most = part;
+    worst = &faults[k];
   }
-  say(c, "%s does as well as `%s`, of which ", best->name, our->name);
-  say_cost(c, our, best);
-  say(c, "; it ");
-  say_state(c, best);
+  return worst;
+}
+
+/* Take `best`; what the cheapest of all, or the best of ode-mlcp's where `best` is
+ * of the host, is beside it. */
+static void say_taken(comparison *c, const compare_run *best) {
+  char number[32], part[32];
+  double relative, badness = badness_of(c, best);
+  const struct fault *shared = shared_fault(c, best);
+  say(c, "take %s (a step takes %s ms): ", best->name,
+      short_number(best->figures.ms_processor, number));
+  if (shared != NULL) {
+    say(c, "it has no fault that others lack, all have this: ");
+    say_fault(c, best, shared);
+  } else {
+    say(c, "nothing is off by more than %s",
+        percent(fmax(badness, 1e-4), part));
+  }
+  const compare_run *cheap = cheapest(c, INFINITY, ANY);
+  const compare_run *our = cheapest(c, NOTICE, OURS);
+  if (cheap != best && cheap != NULL && !is_broken(cheap)) {
+    const fault *fault = worst_fault(c, cheap, &relative);
+    say(c, "; ");
+    say_cost(c, best, cheap);
+    say(c, ", under which ");
+    say_fault(c, cheap, fault);
+  } else if (compare_is_stock(best) && our != NULL) {
+    double times = cost_of(our) / cost_of(best);
+    say(c, "; ode-mlcp (%s) is no better here and costs %s times as much",
+        our->name, short_number(times, number));
+  }
+  say(c, ".");
+}
+
+/* Runs that are not beaten in both, the most accurate last. */
+static void write_trade(comparison *c) {
+  char number[32], times[32];
+  const compare_run *cheap = cheapest(c, INFINITY, ANY);
+  if ((c->reference < 0 && !c->is_scene) || cheap == NULL) return;
+  double bound = INFINITY, spent = 0;
+  for (;;) {
+    const compare_run *next = NULL;
+    for (int i = 0; i < c->n_runs; i++) {
+      const compare_run *run = &c->runs[i];
+      if (is_broken(run) || !(run->figures.reference_error < bound) ||
+          !(cost_of(run) > spent))
+        continue;
+      if (next == NULL || cost_of(run) < cost_of(next)) next = run;
+    }
+    if (next == NULL) break;
+    bool itself = c->reference >= 0 && next == &c->runs[c->reference];
+    bound = next->figures.reference_error;
+    spent = cost_of(next);
+    add(c->trade, sizeof c->trade, "%s%s %s %s m",
+        c->trade[0] == '\0' ? "What accuracy costs: " : "; ", next->name,
+        itself ? "changes by" : "is off by", short_number(bound, number));
+    if (itself)
+      add(c->trade, sizeof c->trade, " when its step is cut in %d",
+          c->refine * c->refine);
+    add(c->trade, sizeof c->trade, " at %s",
+        next == cheap ? "the least price"
+                      : short_number(spent / cost_of(cheap), times));
+    if (next != cheap) add(c->trade, sizeof c->trade, " times that");
+  }
+  if (c->trade[0] != '\0') add(c->trade, sizeof c->trade, ".");
 }
 
 static void write_headline(comparison *c, const char *program) {
-  const compare_run *best = choose(c, true), *fast = fastest(c);
-  const compare_run *our = choose(c, false);
-  double excess;
-  char number[32];
+  double relative;
+  char number[32], part[32];
   uint32_t bodies = 0, contacts = 0;
   int n_there = 0;
+  const compare_run *one = NULL;
   for (int i = 0; i < c->n_runs; i++) {
     const compare_figures *f = &c->runs[i].figures;
+    if (is_there(&c->runs[i])) one = &c->runs[i];
     n_there += is_there(&c->runs[i]);
     bodies = f->most_bodies > bodies ? f->most_bodies : bodies;
     contacts = f->most_contacts > contacts ? f->most_contacts : contacts;
   }
-  if (fast == NULL) {
+  if (n_there == 0) {
     say(c, "No stepper took a step of %s.", program);
     return;
   }
@@ -492,37 +538,53 @@ static void write_headline(comparison *c, const char *program) {
     say(c, "there was no body to step.");
     return;
   }
-  if (contacts == 0 && !c->is_scene) say(c, "no contact was made, and ");
-  if (best == NULL) {
+  if (contacts == 0 && !c->is_scene) say(c, "where nothing touched, ");
+  if (!isfinite(least_badness(c))) {
     say(c, "no run is to be trusted.");
     return;
   }
-  const fault *fault = worst_excess(c, fast, NULL, &excess);
-  if (n_there == 1) {
-    say_name(c, best);
-    say(c, " ");
-    say_state(c, best);
-    say(c, "; a step takes %s ms", short_number(cost_of(best), number));
-  } else if (compare_is_stock(best) && our != NULL) {
-    say_stock(c, best, our);
-  } else if (best == fast) {
-    say(c, "take ");
-    say_name(c, best);
-    say(c, ": it is the fastest (%s ms a step) and ",
-        short_number(cost_of(best), number));
-    say_state(c, best);
-  } else if (score_of(c, fast) == INFINITY || fault == NULL) {
-    say(c, "take ");
-    say_name(c, best);
-    say(c, ": it ");
-    say_state(c, best);
+  const compare_run *best = cheapest(c, NOTICE, ANY);
+  if (n_there > 1 && best != NULL) {
+    say_taken(c, best);
+  } else if (n_there > 1) {
+    say_trade(c);
   } else {
-    say_instead(c, fast, fault, best);
+    const fault *fault = worst_fault(c, one, &relative);
+    say(c, "under %s ", one->name);
+    if (relative > NOTICE)
+      say_fault(c, one, fault);
+    else
+      say(c, "nothing is off by more than %s",
+          percent(fmax(relative, 1e-4), part));
+    say(c, "; a step takes %s ms.",
+        short_number(one->figures.ms_processor, number));
   }
-  say(c, ".");
 }
 
 /* ---- the lines ---- */
+
+static int kind_of(const compare_run *run) {
+  if (compare_is_stock(run))
+    return strcmp(run->name, "step") == 0 ? OF_STEP : OF_QUICK;
+  const char *scheme = run->scheme[0] != '\0' ? run->scheme : run->name;
+  return strncmp(scheme, "trapezoid", 9) == 0 ||
+                 strcmp(scheme, "conserving") == 0
+             ? OF_SECOND_ORDER
+             : OF_FIRST_ORDER;
+}
+
+/* What helps the stepper; empty: nothing that is known, or it does so already. */
+static const char *advice_for(const comparison *c, const compare_run *run,
+                              const fault *fault) {
+  const char *advice = fault->advice[kind_of(run)];
+  const struct fault *creeping = &faults[CREEPING_FAULT];
+  // of what should rest there is no slip that the direction could be along
+  if (advice == direction && relative_of(c, run, creeping) > NOTICE)
+    advice = creeping->advice[kind_of(run)];
+  const char *k = getenv("ODE_MLCP_EDGES");
+  bool done = advice == edges && k != NULL && atoi(k) >= 8;
+  return advice == NULL || done ? "" : advice;
+}
 
 static verdict_line *next_line(verdict_line lines[], int *n) {
   verdict_line *line = &lines[(*n)++];
@@ -543,52 +605,55 @@ static void add_troubles(comparison *c, verdict_line lines[], int *n) {
     line->relative = line->badness = INFINITY;
     snprintf(line->advice, sizeof line->advice, "%s", broke->advice);
     snprintf(line->text, sizeof line->text,
-             "%s: %s, after %ld steps. To do: %s.", c->runs[i].name,
+             "%s: %s, after %ld steps. Try this: %s.", c->runs[i].name,
              broke->what, c->runs[i].figures.steps, broke->advice);
   }
 }
 
-/* Who has most of a fault, and what the others have. */
+/* Who has most of a fault, and who least. */
 static void add_fault(comparison *c, const fault *fault, verdict_line lines[],
                       int *n) {
   const compare_run *worst = NULL, *least = NULL;
   double most = 0, fewest = INFINITY;
   int known = 0;
   for (int i = 0; i < c->n_runs; i++) {
-    double part = relative_of(c, &c->runs[i], fault);
+    const compare_run *run = &c->runs[i];
+    double part = relative_of(c, run, fault);
     if (isnan(part)) continue;
     known++;
-    if (part > most) {
+    if (part > most &&
+        (fault->role != COMPARED || is_known_by_others(c, run, fault))) {
       most = part;
-      worst = &c->runs[i];
+      worst = run;
     }
     if (part < fewest) {
       fewest = part;
-      least = &c->runs[i];
+      least = run;
     }
   }
-  if (worst == NULL || !(most > notice_of(fault))) return;
-  bool all = known > 1 && most <= ALIKE * fewest;
+  if (worst == NULL || !(most > NOTICE)) return;
   verdict_line *line = next_line(lines, n);
   snprintf(line->stepper, sizeof line->stepper, "%s", worst->name);
   line->what = fault->what;
   line->figure = value_of(worst, fault);
   line->unit = fault->unit;
   line->relative = most;
-  line->badness = most / notice_of(fault);
+  // what other runs tell stands behind what a run's own steps do
+  line->badness = fault->role == DECIDES ? 1 + most : most / (1 + most);
   snprintf(line->advice, sizeof line->advice, "%s",
-           fault->advice[!compare_is_stock(worst)]);
-  char number[32], part[32];
-  add(line->text, sizeof line->text, "%s: %s %s %s, %s %s", worst->name,
-      fault->says, short_number(line->figure, number), fault->unit,
-      percent(most, part), name_of(fault->scale));
-  if (all)
-    add(line->text, sizeof line->text, " (much the same under all)");
+           advice_for(c, worst, fault));
+  char part[32];
+  add(line->text, sizeof line->text, "%s: ", worst->name);
+  put_fault(line->text, sizeof line->text, c, worst, fault, false);
+  if (known > 1 && most <= ALIKE * fewest)
+    add(line->text, sizeof line->text, ", much the same under all).");
   else if (known > 1)
-    add(line->text, sizeof line->text, " (least: %s, %s)", least->name,
+    add(line->text, sizeof line->text, ", %s: %s).", least->name,
         percent(fewest, part));
-  add(line->text, sizeof line->text, ": %s. To do: %s.", fault->means,
-      line->advice);
+  else
+    add(line->text, sizeof line->text, ").");
+  if (line->advice[0] != '\0')
+    add(line->text, sizeof line->text, " Try this: %s.", line->advice);
 }
 
 static int by_badness(const void *a, const void *b) {
@@ -607,8 +672,9 @@ void judge_verdict(comparison *c) {
     if (strlen(called) + strlen(c->arguments[i]) < sizeof called / 2)
       add(called, sizeof called, " %s", c->arguments[i]);
   find_scales(c);
-  c->headline[0] = '\0';
+  c->headline[0] = c->trade[0] = '\0';
   write_headline(c, called);
+  write_trade(c);
   add_troubles(c, lines, &n);
   for (int k = 0; k < N_FAULTS; k++)
     if (!c->is_scene || k == REFERENCE_FAULT)

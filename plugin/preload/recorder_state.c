@@ -198,7 +198,8 @@ static void take_force(const dWorldJoint *joint, dJointFeedback *told) {
 
 /* ---- rows of joints that may do work ---- */
 
-/* A joint's rows as its step began; count 0: none of them may do work. */
+/* A joint's rows as its step began; count 0: nothing that it tells is of rows that
+ * may do work. */
 typedef struct working_rows {
   unsigned count;
   bool works[6];
@@ -251,7 +252,8 @@ static void read_working_rows(working_rows *out, const dWorldJoint *joint,
   if (host_joint_degenerate(joint->joint) != NULL ||
       !dJointGetStepperRows(joint->joint, (dReal)(1 / h), erp, &rows))
     return;
-  bool any = false;
+  // a stepper that sees stops before they are reached tells of them, too
+  bool any = dWorldGetStepper(dBodyGetWorld(rows.body[0])) != NULL;
   for (unsigned i = 0; i < rows.count; i++) {
     real_read(out->J[i], rows.J[i][0], 12);
     out->works[i] = rows.lo[i] > -dInfinity || rows.hi[i] < dInfinity ||
@@ -296,8 +298,9 @@ static void move_halfway(working_rows *rows, const dWorldJoint *joint,
       rows->J[i][k] = (rows->J[i][k] + end.J[i][k]) / 2;
 }
 
-/* The part of a joint's force that is of rows that may do work: its rows' forces
- * are those whose sum is nearest to what it told. */
+/* The part of a joint's force that may do work: all but that of rows which can do
+ * none. The rows' forces are those whose sum is nearest to what it told; what is left
+ * is of stops that were met within the step. */
 static void find_working(const working_rows *rows, traffic_joint *joint) {
   double A[6][6], forces[6], told[12], sum[12] = {0};
   joint->working = (dJointFeedback){.f1 = {0}};
@@ -318,9 +321,10 @@ static void find_working(const working_rows *rows, traffic_joint *joint) {
     }
   }
   solve_rows(rows->count, A, forces);
+  memcpy(sum, told, (size_t)size * sizeof *sum);
   for (unsigned i = 0; i < rows->count; i++)
-    for (int k = 0; k < size && rows->works[i]; k++)
-      sum[k] += rows->J[i][k] * forces[i];
+    for (int k = 0; k < size && !rows->works[i]; k++)
+      sum[k] -= rows->J[i][k] * forces[i];
   for (int k = 0; k < 12; k++) parts[k / 3][k % 3] = (dReal)sum[k];
 }
 
