@@ -492,6 +492,28 @@ static void test_cube_slides_over_mesh(void) {
   dGeomHeightfieldDataDestroy(field);
 }
 
+/* What reaches through a sheet is pushed back by it while its centre is in front, and
+ * not at all from behind, where the way out would be through. */
+static void test_behind_a_sheet(void) {
+  dTriMeshDataID data = floor_data();
+  dGeomID sheet = dCreateTriMesh(0, data, NULL, NULL, NULL);
+  dGeomID geoms[] = {dCreateBox(0, 0.3, 0.4, 0.5),
+                     dCreateCylinder(0, 0.15, 0.4), dCreateSphere(0, 0.2)};
+  for (int g = 0; g < 3; g++) {
+    for (int i = 0; i < 200; i++) {
+      double height = 0.0999 * (1 - 0.01 * i) + 1e-5;
+      dGeomSetPosition(geoms[g], -0.9 + 0.009 * i, 0.3, height);
+      tilt(geoms[g], cos(i), sin(2 * i), cos(3 * i), i);
+      int count = query(geoms[g], sheet, 0.01);
+      CU_ASSERT((count > 0) == (height > 0));
+      for (int k = 0; k < count; k++) CU_ASSERT(found[k].normal[2] > 0.9999);
+    }
+    dGeomDestroy(geoms[g]);
+  }
+  dGeomDestroy(sheet);
+  dGeomTriMeshDataDestroy(data);
+}
+
 /* A body whose end is beside a seam of a flat floor by next to nothing has a point
  * at that end: one of the triangles tells it. */
 static void test_ends_beside_seams(void) {
@@ -1135,6 +1157,7 @@ int main(void) {
   CU_add_test(suite, "an ellipsoid in a valley", test_ellipsoid_in_a_valley);
   CU_add_test(suite, "trees find in order", test_trees_find_in_order);
   CU_add_test(suite, "cube slides over mesh", test_cube_slides_over_mesh);
+  CU_add_test(suite, "behind a sheet", test_behind_a_sheet);
   CU_add_test(suite, "ends beside seams", test_ends_beside_seams);
   CU_add_test(suite, "rough field", test_sphere_over_rough_field);
   CU_add_test(suite, "cube of triangles", test_cube_of_triangles);

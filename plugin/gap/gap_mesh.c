@@ -122,13 +122,18 @@ static int add_contacts(const meeting *at, const gap_contact contacts[],
   return 0;
 }
 
+/* How far the core's centre is along n from the triangle. */
+static double centre_along(const meeting *at, const double n[3]) {
+  double arm[3];
+  vec3_subtract(arm, at->core->centre, at->triangle->corners[0]);
+  return vec3_dot(n, arm);
+}
+
 /* May the core, which reaches through the triangle, leave along n? Not
  * towards the side that most of it is behind. */
 static bool may_leave(const void *context, const double n[3]) {
   const meeting *at = context;
-  double arm[3];
-  vec3_subtract(arm, at->core->centre, at->triangle->corners[0]);
-  return vec3_dot(n, arm) > 0 && is_outermost(at, n);
+  return centre_along(at, n) > 0 && is_outermost(at, n);
 }
 
 /* The shortest way out of the surface that there is at the triangle. */
@@ -199,7 +204,11 @@ static int meet_triangle(const meeting *at, gap_contact_list *list) {
       request.covered_only = true;
     }
   } else {
-    if (!leave_along(at, &surface, near.n, &best)) return 0;
+    /* From behind it came through, or is in a hollow whose walls look away. At a ridge
+     * it is in front of one of the sides. */
+    if (!(centre_along(at, at->triangle->normal) > 0) ||
+        !leave_along(at, &surface, near.n, &best))
+      return 0;
     request.covered_only = true;
     // all ways out of a polytope were tried; of others, it is known that they
     // overlap

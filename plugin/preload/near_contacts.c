@@ -185,8 +185,8 @@ static int collide_by_host(collide_function *host, dGeomID one, dGeomID other,
   return count;
 }
 
-/* A mesh that is entered is the host's matter: its surface alone does not tell
- * how deep. */
+/* A mesh that is entered is the host's matter, where it tells anything: the surface
+ * alone does not say how deep. */
 static int collide_mesh(collide_function *host, dGeomID one, dGeomID other,
                         int flags, double near, dContactGeom *contacts,
                         int skip) {
@@ -194,7 +194,10 @@ static int collide_mesh(collide_function *host, dGeomID one, dGeomID other,
   int count = collide_by_host(host, one, other, flags, contacts, skip);
   if (!overlaps(one, other, contacts, skip, count)) {
     int by_gaps = collide_by_gaps(one, other, near, room, contacts, skip);
-    if (by_gaps > 0 || (by_gaps == 0 && count == 0)) return by_gaps;
+    if (by_gaps >= 0 &&
+        (count == 0 ||
+         (by_gaps > 0 && !overlaps(one, other, contacts, skip, by_gaps))))
+      return by_gaps;
     count = collide_by_host(host, one, other, flags, contacts, skip);
   }
   return near > 0 ? add_near(one, other, near, room, contacts, skip, count)
