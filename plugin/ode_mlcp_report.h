@@ -69,7 +69,7 @@
       "second order: between sticking, slipping and separation")              \
   ROW(int, substeps, SUM, NONE, "", "second order: between events")           \
   ROW(int, zeno, ANY, NONE, "",                                               \
-      "second order: 1: events came closer than min_substep or were more "    \
+      "second order: 1: events came closer than 1e-4 of it or were more "     \
       "than max_events, or than a large island can afford; the rest of "     \
       "the step had none")                       \
   ROW(int, linearised, ANY, NONE, "",                                         \
@@ -88,11 +88,6 @@
   ROW(int, not_converged, ANY, NONE, "",                                      \
       "1: passes or rounds ran out; the step is that of the last "            \
       "(conserving: a damped one)")                                           \
-  ROW(int, jammed_contacts, SUM, NONE, "",                                    \
-      "contacts that can hold each other (or joints) with any force; 0: the " \
-      "friction cone is pointed; -1 without check_cone")                      \
-  ROW(int, jammed_joint_rows, SUM, NONE, "",                                  \
-      "rows of joints that hold them; -1 without check_cone")                 \
   ROW(double, solver_seconds, SUM, SUM(solver_seconds), "s",                  \
       "in the solver, summed over islands (which may be solved in parallel)") \
   ROW(double, step_seconds, WORLD, SUM(step_seconds), "s",                    \
@@ -187,7 +182,6 @@
   FIELD("taken", taken)                                                       \
   FIELD("impacts", impacts)                                                   \
   FIELD("substeps", substeps)                                                 \
-  FIELD("jammed", jammed_contacts)                                            \
   FIELD("solver_seconds", solver_seconds)                                     \
   FIELD("accepted", accepted)                                                 \
   FIELD("infeasible", infeasible)                                             \

@@ -61,9 +61,6 @@
       "Fill the report's energies and errors. A trace switches it on.")       \
   ROW(ode_mlcp_friction, friction, ONE_OF(frictions),                         \
       ODE_MLCP_FRICTION_COULOMB, "", "", ALL, "The law of friction.")         \
-  ROW(int, check_cone, ON_OFF, 0, "", "", ALL,                                \
-      "Check in every step whether the friction cone is pointed. The "        \
-      "trace's column jammed tells it.")                                      \
   ROW(int, fixed_point, WHOLE(0, 1000), 0, "", "N", ST,                       \
       "At most so many passes until contacts are taken where the step ends. " \
       "0: one, where it would end with the present velocities.")              \
@@ -72,14 +69,6 @@
   ROW(int, events, ON_OFF, 1, "", "", SECOND_ORDER,                           \
       "Cut steps at collisions, and where contacts begin or end to slip or "  \
       "part.")                                                                \
-  ROW(int, approach, ON_OFF, 1, "", "", SECOND_ORDER,                         \
-      "Take velocities that a contact or joint does not allow out by an "     \
-      "impact before the step. off: the schemes as printed, which throw "     \
-      "them back.")                                                           \
-  ROW(double, min_substep, NUMBER(ABOVE(0), TO(1)), 1e-4, "", "S",            \
-      SECOND_ORDER,                                                           \
-      "The part of a step below which events are not told apart. A contact "  \
-      "that hits again within it gives nothing back.")                        \
   ROW(int, max_events, WHOLE(0, 1000000000), 100, "", "N", SECOND_ORDER,      \
       "After so many events the rest of an island's step has none.")          \
   ROW(ode_mlcp_impact_law, impact, ONE_OF(impact_laws),                       \
@@ -89,19 +78,12 @@
       "Which outcomes of the set-valued law. With the step's time and the "   \
       "event's number in the step it says which is taken: the same seed, "    \
       "the same run.")                                                        \
-  ROW(int, warm_start, ON_OFF, 1, "", "", ALL,                                \
-      "Start solves from the last step's impulses.")                          \
   ROW(double, budget, NUMBER(FROM(1), TO(INFINITY)), 5000, "", "N", ALL,      \
       "The work that a solve may take, in factorisations of its problem: "    \
       "counted, not timed, so that results are the same on every machine. "   \
       "At its end the best answer found is taken, and its residual "          \
       "reported; inf looks for the last digit. Solver lemke may take a hundred "   \
       "times as much.")              \
-  ROW(double, accept, NUMBER(ABOVE(0), BELOW(1)), 1e-7, "", "T", ALL,         \
-      "An answer that misses the tolerance counts as accepted up to this "    \
-      "relative residual: velocities are right, and only how redundant "      \
-      "contacts share a load is open. Within a finite budget it ends a "      \
-      "solve that has come to no lower one cheaply.")                         \
   ROW(int, sweep, ON_OFF, 1, "", "", ALL,                                     \
       "See where bodies meet that go further in a step than half their own "  \
       "thickness, so that none passes through another.")                      \

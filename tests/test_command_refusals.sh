@@ -29,8 +29,7 @@ check "--version: name and number" \
 run --help
 check "run --help: status 0" status_is 0
 for option in scheme edges erp max-correction solver tolerance max-contacts \
-    margin measure friction check-cone fixed-point alpha events approach \
-    min-substep max-events impact impact-seed warm-start stats trace; do
+    margin measure friction fixed-point alpha events max-events impact impact-seed stats trace; do
   check "run --help: --$option" grep -q -e "--$option" out
 done
 
@@ -83,13 +82,10 @@ refused_both max-contacts 0 "a whole number from 1 to 1000000000"
 refused_both margin inf "auto, or a length from 0 in m, not inf"
 refused_both measure 2 "on or off"
 refused_both friction dry "coulomb or convex"
-refused_both check-cone yes "on or off"
 refused_both fixed-point 1001 "a whole number from 0 to 1000"
 refused_both alpha -3 "a number from 0.5 to 1"
 refused_both alpha 0,75 "a number from 0.5 to 1"
 refused_both events 1 "on or off"
-refused_both approach maybe "on or off"
-refused_both min-substep 50 "a number above 0 and up to 1"
 refused_both max-events -1 "a whole number from 0 to 1000000000"
 refused_both max-events 99999999999999999999 \
   "a whole number from 0 to 1000000000"

@@ -303,8 +303,7 @@ static void test_contact_forces_are_told(void) {
 /* A ball in a groove of two planes at 60 degrees to the vertical's horizon: the
  * line between its contacts lies in both cones from mu = tan 30 degrees on. */
 static void test_a_groove_jams_from_its_angle_on(void) {
-  static const char *schemes[] = {"scheme=trapezoid check-cone=on",
-                                  "scheme=ah check-cone=on"};
+  static const char *schemes[] = {"scheme=trapezoid", "scheme=ah"};
   for (int k = 0; k < 2; k++)
     for (int grips = 0; grips < 2; grips++) {
       scene s;
@@ -328,10 +327,6 @@ static void test_a_groove_jams_from_its_angle_on(void) {
         CU_ASSERT_DOUBLE_EQUAL(fabs(jams[i].position[0]), 0.1 * cos(a),
                                of_host(1e-9, 1));
       }
-      ode_mlcp_report report;
-      step(&s, 0.01, &report);
-      CU_ASSERT_EQUAL(report.jammed_contacts, grips ? 2 : 0);
-      CU_ASSERT_EQUAL(report.jammed_joint_rows, 0);
       scene_close(&s);
     }
 }
@@ -397,7 +392,7 @@ static void test_memory_that_runs_out_leaves_every_bit(void) {
   for (long n = 0; !done; n++) {
     scene s;
     fail_no_allocation(&memory);
-    open_scene(&s, "scheme=trapezoid check-cone=on", 9.81);
+    open_scene(&s, "scheme=trapezoid", 9.81);
     s.surface.parameters.mode = dContactApprox1 | dContactBounce;
     s.surface.parameters.mu = 0.5;
     s.surface.parameters.bounce = 0.5;

@@ -398,7 +398,7 @@ static double rebound(uint64_t seed, double mu, ode_mlcp_solver solver,
   ode_mlcp_options options;
   ode_mlcp_default_options(&options);
   options.solver = solver;
-  options.tolerance = options.accept = tolerance;
+  options.tolerance = tolerance;
   options.budget = INFINITY;
   CU_ASSERT_EQUAL_FATAL(ode_mlcp_attach(s.world, &options), ODE_MLCP_OK);
   dSpaceCollide(s.space, &s, collide);

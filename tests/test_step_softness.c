@@ -42,7 +42,7 @@ static void open_wall(wall *w, double mass, double L, double softness) {
   int n = 0;
   ode_mlcp_default_options(&options);
   options.softness = softness;
-  options.accept = options.tolerance; // the last digit is to be found
+  options.budget = INFINITY; // the last digit is to be found
   *w = (wall){.world = dWorldCreate(), .L = L};
   w->space = dHashSpaceCreate(0);
   w->joints = dJointGroupCreate(0);

@@ -117,14 +117,6 @@ static bool check_locked(assembly *a, component_problem *c) {
   return true;
 }
 
-static bool count_locked(assembly *a, component_problem *c) {
-  if (!cone_check_run(&a->cone, a->solver, a->source, &c->problem))
-    return outcome_no_memory(c->out);
-  c->out->report.jammed_contacts += a->cone.n_contacts;
-  c->out->report.jammed_joint_rows += a->cone.n_joint_rows;
-  return true;
-}
-
 static void keep_velocities(assembly *a, const component_problem *c) {
   for (int i = 0; i < c->of->n_bodies; i++)
     memcpy(a->x + 6 * component_body(a, c, i), c->solution.v + 6 * i,
@@ -172,9 +164,6 @@ bool assembly_solve(assembly *a, const assembly_request *request,
                                 : solve_with_stops(a, &c)))
       return false;
     out->report.rows += c.problem.n_rows;
-    if (request->options->check_cone && request->counts_cone &&
-        !count_locked(a, &c))
-      return false;
     if (request->projects && !component_project(a, &c)) return false;
     keep_velocities(a, &c);
     c.first_row += c.set.n_rows;

@@ -45,13 +45,13 @@ static solver_report solve_once(assembly *a, component_problem *c,
                                 const mlcp_problem *problem, bool moves_only,
                                 const mlcp_solution *solution) {
   const ode_mlcp_options *given = a->request.options;
-  const double *guess = moves_only || !given->warm_start ? NULL : c->guess;
+  const double *guess = moves_only ? NULL : c->guess;
   solver_options options;
   solver_default_options(&options);
   options.kind =
       given->solver == ODE_MLCP_SOLVER_LEMKE ? SOLVER_LEMKE : SOLVER_FAST;
   options.tolerance = given->tolerance;
-  options.acceptable = larger_of(given->accept, given->tolerance);
+  options.acceptable = larger_of(options.acceptable, given->tolerance);
   options.budget = c->budget;
   options.smooth = a->request.smooth;
 

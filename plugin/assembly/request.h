@@ -85,7 +85,6 @@ typedef struct assembly_request {
   bool adds_stops;  /* stops that an answer would overshoot come in */
   bool projects;    /* what velocities do not correct is moved (eq. 10) */
   bool smooth;      /* impulses are to change smoothly with the request */
-  bool counts_cone; /* for the report, with options.check_cone */
   cone_check *cone; /* not NULL: nothing is solved; impulses are 1 on normal
                            and joint rows that can lock */
   /* for observers */

@@ -17,7 +17,6 @@ typedef struct assembly {
   arena arena;
   solver_workspace *solver;
   solver_convex convex;
-  cone_check cone; /* of steps, with options.check_cone */
   assembly_request request;
   const world_contacts *contacts;
   const host_body *bodies;

@@ -340,8 +340,7 @@ static bool impact(event_state *w) {
     if (!contact->active) continue;
     double e = event_restitution(w, k);
     if (pressed > 0) {
-      if (w->now.time - contact->hit <
-          step->options->min_substep * step->step_size) {
+      if (w->now.time - contact->hit < SHORTEST_PART * step->step_size) {
         if (e > 0) report->zeno = 1;
         e = 0;
       }
@@ -690,13 +689,12 @@ static bool run_substeps(event_state *w) {
   bool detect = options->events;
   step_budget *budget = &w->s.budget;
   second_order_find_stiff(&w->s, &w->now, step->step_size);
-  w->s.counts_cone = true;
   double last = 0; /* size of the last substep */
   double size = INFINITY;
   for (bool first = true; remaining > 1e-12 * step->step_size; first = false) {
     bool approach =
         choose_active(w, remaining) || (first && joints_approach(w));
-    if (approach && options->approach && !impact(w)) return false;
+    if (approach && !impact(w)) return false;
     size = fmin(fmin(2 * size, remaining), events_longest(w));
     size = fmin(size, w->longest);
     w->s.detects = detect && step_budget_looks(budget) > 0;
@@ -784,8 +782,7 @@ static void start_step(event_state *w) {
   const scheme_step *step = w->s.step;
   w->n_entries = 0;
   step_budget_start(&w->s.budget, step->step_size,
-                    step->options->min_substep * step->step_size,
-                    step->options->max_events);
+                    SHORTEST_PART * step->step_size, step->options->max_events);
   for (int b = 0; b < home->n_bodies; b++) {
     const host_body *body = &home->bodies[b];
     const body_memory *last = find_unchanged(w, body);

@@ -7,6 +7,10 @@
 #include "schemes/second_order.h"
 #include "schemes/sweep.h"
 
+/** Of a step: events that are closer are not told apart, and what hits again within
+ *  it gives nothing back. */
+#define SHORTEST_PART 1e-4
+
 /** A body as the last step's commit left it. */
 typedef struct body_memory {
   unsigned long serial;

@@ -168,7 +168,7 @@ static bool find_collision(event_state *w, double h, double *first) {
                    &here->contacts, motion_radius(&w->s.home, w->now.v, h),
                    w->match))
     return outcome_no_memory(step->out);
-  double least = step->options->min_substep * step->step_size / h;
+  double least = SHORTEST_PART * step->step_size / h;
   if (!sweep_fast(w, least, first)) return false;
   w->sweep_share = *first;
   for (int k = 0; k < n; k++) {
@@ -575,9 +575,7 @@ static bool find_root(event_state *w, watch_look *look, bracket *in,
        i++) {
     double width = in->high - in->low;
     bool jumps = forces && i > FEW && fmin(in->at_low, -in->at_high) > JUMP;
-    double share = jumps    ? w->s.step->options->min_substep
-                   : forces ? FORCE_EXACT
-                            : EXACT;
+    double share = jumps ? SHORTEST_PART : forces ? FORCE_EXACT : EXACT;
     if (width <= share * w->s.step->step_size) break;
     double middle =
         i == 0 && first > in->low && first < in->high
@@ -637,7 +635,7 @@ static bool cut_at_root(event_state *w, watch_look *look, int kinds,
 static bool find_transition(event_state *w, double h, double end, double *when,
                             bool *looked) {
   const scheme_step *step = w->s.step;
-  double shortest = step->options->min_substep * step->step_size;
+  double shortest = SHORTEST_PART * step->step_size;
   double least, limit = end;
   bool any = false;
   *when = INFINITY;

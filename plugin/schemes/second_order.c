@@ -274,10 +274,8 @@ bool second_order_solve(second_order *s, const world_snapshot *at, double h,
   request.n_extra = n_rows;
   request.known = s->known_at;
   request.slips = s->slips;
-  request.counts_cone = s->counts_cone;
   if (!assembly_solve(s->base.assembly, &request, s->step->out)) return false;
   step_budget_stopped(&s->budget, assembly_stopped(s->base.assembly));
-  s->counts_cone = false;
   return true;
 }
 

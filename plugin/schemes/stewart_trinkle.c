@@ -264,7 +264,7 @@ static bool solve_once(stewart_trinkle *s, const scheme_step *step) {
   request.extra = s->springs;
   request.n_extra = s->n_springs;
   request.guess = s->guesses;
-  request.erp_for_all = request.projects = request.counts_cone = true;
+  request.erp_for_all = request.projects = true;
   if (!assembly_solve(s->base.assembly, &request, step->out)) return false;
   step->out->report.fallbacks += assembly_fallbacks(s->base.assembly);
   return true;

@@ -111,7 +111,7 @@ static bool solve_island(velocity_level *s, scheme_step *step, bool corrects) {
   if (!taut_joints_find(&s->base.arena, &s->world, s->world.bodies, &s->recall,
                         NULL, s->v_free, &request.mass))
     return outcome_no_memory(step->out);
-  request.adds_stops = request.projects = request.counts_cone = true;
+  request.adds_stops = request.projects = true;
   request.host_island = island;
   if (!assembly_solve(s->base.assembly, &request, step->out)) return false;
   count_contacts(s, &step->out->report);

@@ -882,8 +882,6 @@ static void stepper_end(void *context, dWorldID world, int taken) {
     report->spring_energy = report->force_work = NAN;
     report->deepest_penetration = report->worst_joint_error = NAN;
   }
-  if (!stepper->options.check_cone)
-    report->jammed_contacts = report->jammed_joint_rows = -1;
   forces_let_go(&stepper->forces);
   give_warnings(stepper);
   stepper->begun = false;
