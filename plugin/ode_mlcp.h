@@ -695,8 +695,6 @@ ODE_MLCP_API ode_mlcp_error ode_mlcp_world_impact_apply(
 /** Which problems are written. */
 typedef enum ode_mlcp_dump_when {
   ODE_MLCP_DUMP_DEGRADED, /* whose residual is above the tolerance */
-  ODE_MLCP_DUMP_SLOW,     /* whose solve took more than 10 times the median of
-                             the process's solves so far, from the 21st on */
   ODE_MLCP_DUMP_ALL
 } ode_mlcp_dump_when;
 

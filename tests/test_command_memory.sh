@@ -103,7 +103,7 @@ for solver in fast lemke; do
   runs_short "a problem, $solver" z.mtx solve M.mtx q.mtx --solver $solver \
     --output z.mtx
 done
-"$command" run --dump problems --dump-when all -- "$program" world touch 1 \
+"$command" run --dump problems --tolerance 1e-300 -- "$program" world touch 1 \
   >/dev/null 2>&1
 set -- problems/*
 runs_short "a step's problem" z.mtx solve "$1" --output z.mtx

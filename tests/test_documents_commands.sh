@@ -90,7 +90,7 @@ matrix robot/Jn.mtx 1 2 0 1
 matrix robot/Jt.mtx 1 2 1 0
 matrix robot/mu.mtx 1 1 0.5
 matrix robot/v.mtx 2 1 1 -1
-"$command" run --dump problems --dump-when all --trace trace.csv -- ../slide
+"$command" run --dump problems --tolerance 1e-300 --trace trace.csv -- ../slide
 cp trace.csv other.csv
 cp trace.csv run.csv
 cat >arm.py <<'PYTHON'

@@ -60,7 +60,7 @@ bool command_hand_on(void *context, const char *option, const char *value) {
 }
 
 typedef struct request {
-  const char *dump, *dump_when;
+  const char *dump;
   bool strict, version;
 } request;
 
@@ -72,11 +72,8 @@ static bool read_options(int argc, char **argv, request *request, int *status) {
       {"trace", "FILE.csv", trace, take_variable, "a file's name",
        .help = "write a row a step"},
       {"dump", "FOLDER", &request->dump,
-       .help = "write problems into it, for ode-mlcp solve: the newest 100, "
-               "at most 1 GiB"},
-      {"dump-when", "degraded|slow|all", &request->dump_when,
-       .help = "those above the tolerance (default), those that took 10 times "
-               "the run's median, or all"},
+       .help = "write problems that end above the tolerance into it, for "
+               "ode-mlcp solve: the newest 100, at most 1 GiB"},
       {"strict", NULL, &request->strict,
        .help = "end with status 3 where steps were refused or failed and the "
                "program ended well"},
@@ -91,8 +88,6 @@ static bool read_options(int argc, char **argv, request *request, int *status) {
   }
   if (request->dump != NULL) setenv(ENVIRONMENT_DUMP, request->dump, 1);
   if (request->strict) setenv(ENVIRONMENT_STRICT, "on", 1);
-  if (request->dump_when != NULL)
-    setenv(ENVIRONMENT_DUMP_WHEN, request->dump_when, 1);
   return true;
 }
 
@@ -114,16 +109,11 @@ static bool check_output(const char *variable) {
 }
 
 /* Likewise the folder's. */
-static bool check_dump(dump_request *dump, bool when_given) {
+static bool check_dump(dump_request *dump) {
   char message[512];
   const char *bad = dump_request_read(dump, false, message, sizeof message);
   if (bad != NULL) {
-    bool is_folder = strcmp(bad, ENVIRONMENT_DUMP) == 0;
-    complain("--%s: %s", is_folder ? "dump" : "dump-when", message);
-    return false;
-  }
-  if (when_given && dump->folder[0] == '\0') {
-    complain("--dump-when: nothing is written without --dump FOLDER");
+    complain("--dump: %s", message);
     return false;
   }
   return dump->folder[0] == '\0' ||
@@ -217,7 +207,7 @@ int command_run(int argc, char **argv) {
   ode_mlcp_default_options(&options);
   if (!environment_read(&options, message, sizeof message))
     return complain("%s", message);
-  if (!check_outputs() || !check_dump(&dump, request.dump_when != NULL) ||
+  if (!check_outputs() || !check_dump(&dump) ||
       !program_check(&found, argv[optind]))
     return COMMAND_WRONG_USE;
   return become(&found, &dump, argv + optind);

@@ -12,29 +12,11 @@ static const char *value_of(const char *variable) {
   return value != NULL && *value != '\0' ? value : NULL;
 }
 
-static bool read_when(ode_mlcp_dump_when *when, const char *value) {
-  if (strcmp(value, "degraded") == 0)
-    *when = ODE_MLCP_DUMP_DEGRADED;
-  else if (strcmp(value, "slow") == 0)
-    *when = ODE_MLCP_DUMP_SLOW;
-  else if (strcmp(value, "all") == 0)
-    *when = ODE_MLCP_DUMP_ALL;
-  else
-    return false;
-  return true;
-}
-
 const char *dump_request_read(dump_request *request, bool checked,
                               char *message, size_t message_size) {
   const char *folder = value_of(ENVIRONMENT_DUMP);
-  const char *when = value_of(ENVIRONMENT_DUMP_WHEN);
-  *request = (dump_request){.when = ODE_MLCP_DUMP_DEGRADED};
+  request->folder[0] = '\0';
   if (message_size > 0) message[0] = '\0';
-  if (when != NULL && !read_when(&request->when, when)) {
-    snprintf(message, message_size, "'%.100s' is not degraded, slow or all",
-             when);
-    return ENVIRONMENT_DUMP_WHEN;
-  }
   if (folder == NULL) return NULL;
   if (checked) {
     strncat(request->folder, folder, PATH_MAX - 1);

@@ -6,16 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ode_mlcp.h"
-
 /** Settings by the environment. */
 typedef struct dump_request {
   char folder[PATH_MAX]; /* absolute; empty: nothing is asked for */
-  ode_mlcp_dump_when when;
 } dump_request;
 
 /**
- * Read ODE_MLCP_DUMP and ODE_MLCP_DUMP_WHEN.
+ * Read ODE_MLCP_DUMP.
  *
  * @param checked  the folder has been looked at already, by the command: it is
  *                 taken as it is

@@ -48,7 +48,7 @@ static void settle_dump(void) {
   char folder[PATH_MAX + 24];
   if (dump.folder[0] == '\0' || run_mark_claim(mark, getpid())) return;
   snprintf(folder, sizeof folder, "%s.%ld", dump.folder, (long)getpid());
-  ode_mlcp_dump(folder, dump.when);
+  ode_mlcp_dump(folder, ODE_MLCP_DUMP_DEGRADED);
 }
 
 static void observe_step(void *context, dWorldID world,
@@ -123,7 +123,7 @@ static void start_dump(bool checked) {
   char message[512];
   const char *bad = dump_request_read(&dump, checked, message, sizeof message);
   if (bad == NULL && dump.folder[0] != '\0' &&
-      ode_mlcp_dump(dump.folder, dump.when) != ODE_MLCP_OK) {
+      ode_mlcp_dump(dump.folder, ODE_MLCP_DUMP_DEGRADED) != ODE_MLCP_OK) {
     bad = ENVIRONMENT_DUMP;
     strcpy(message, "the name is too long");
   }

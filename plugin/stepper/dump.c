@@ -4,7 +4,6 @@
 #include "stepper/dump.h"
 
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +15,9 @@
 
 enum {
   MOST_KEPT = 100, /* problems on disk */
-  SOLVES_BEFORE_SLOW = 20,
-  BINS_A_DOUBLING = 4,
-  N_BINS = 160 /* from 1e-8 s over 40 doublings */
 };
 
 static const size_t MOST_BYTES = (size_t)1 << 30;
-static const double SHORTEST = 1e-8; /* s */
-static const double SLOW_FACTOR = 10;
 
 /* A problem that waits for the end of its step. */
 typedef struct waiting {
@@ -52,43 +46,14 @@ static written kept[MOST_KEPT]; /* a ring, the oldest first */
 static size_t first_kept, n_kept, bytes_kept;
 static long failures;
 
-static long bins[N_BINS], n_solves; /* solves by the logarithm of their time */
-
 static const memory_source *const source = &memory_from_malloc;
 
 /* ---- which --------------------------------------------------------------------- */
 
-static int bin_of(double seconds) {
-  double bin = floor(BINS_A_DOUBLING * log2(seconds / SHORTEST));
-  return bin > 0 ? (int)fmin(bin, N_BINS - 1) : 0;
-}
-
-/* The median of the solves so far, rounded up to a quarter of a doubling. */
-static double median_seconds(void) {
-  long below = 0;
-  int bin = 0;
-  while (bin < N_BINS - 1 && 2 * (below + bins[bin]) < n_solves)
-    below += bins[bin++];
-  return SHORTEST * exp2((double)(bin + 1) / BINS_A_DOUBLING);
-}
-
-static bool is_slow(double seconds) {
-  bool slow = n_solves >= SOLVES_BEFORE_SLOW &&
-              seconds > SLOW_FACTOR * median_seconds();
-  bins[bin_of(seconds)]++;
-  n_solves++;
-  return slow;
-}
-
 static bool is_wanted(const solved_component *solved) {
   bool degraded = !solver_succeeded(solved->report->status) ||
                   !(solved->report->residual <= solved->tolerance);
-  switch (when) {
-    case ODE_MLCP_DUMP_ALL: return true;
-    case ODE_MLCP_DUMP_SLOW: return is_slow(solved->seconds);
-    case ODE_MLCP_DUMP_DEGRADED: break;
-  }
-  return degraded;
+  return when == ODE_MLCP_DUMP_ALL || degraded;
 }
 
 /* ---- during a step --------------------------------------------------------------- */
@@ -234,8 +199,7 @@ static void watch_forks(void) { pthread_atfork(NULL, NULL, start_child); }
 
 ode_mlcp_error ode_mlcp_dump(const char *new_folder,
                              ode_mlcp_dump_when new_when) {
-  if (new_when != ODE_MLCP_DUMP_DEGRADED && new_when != ODE_MLCP_DUMP_SLOW &&
-      new_when != ODE_MLCP_DUMP_ALL)
+  if (new_when != ODE_MLCP_DUMP_DEGRADED && new_when != ODE_MLCP_DUMP_ALL)
     return ODE_MLCP_BAD_ARGUMENT;
   if (new_folder != NULL &&
       (new_folder[0] == '\0' || strlen(new_folder) >= sizeof folder))
