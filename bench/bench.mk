@@ -6,8 +6,7 @@ if HAVE_HOST
 BENCHES += bench/bench_events bench/bench_gap bench/bench_solvers
 endif HAVE_HOST
 EXTRA_PROGRAMS += $(BENCHES)
-bench_bench_impacts_SOURCES = bench/bench_impacts.c \
-  tests/impact_lemke.c tests/impact_lemke.h
+bench_bench_impacts_SOURCES = bench/bench_impacts.c
 bench_bench_impacts_LDADD = librooms_plain.la
 bench_bench_lcps_SOURCES = bench/bench_lcps.c bench/bench_clock.h bench/peers.h
 bench_bench_lcps_CPPFLAGS = $(AM_CPPFLAGS)

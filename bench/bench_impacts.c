@@ -13,15 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../tests/dense_lcp.h"
-#include "impacts/contact_modes.h"
-#include "impacts/contact_path.h"
 #include "impacts/examples.h"
-#include "impacts/impact.h"
-#include "../tests/impact_lemke.h"
 #include "impacts/impact_sampler.h"
 #include "impacts/philox.h"
-#include "lcp/lemke.h"
 
 enum { STEPS_RECORDED = 4096, MOST_ROWS = 10, MOST_CONTACTS = 5 };
 
@@ -69,35 +63,36 @@ static bool goes_on(stopwatch *watch) {
   return watch->least == 0 || time - watch->start < watch->seconds;
 }
 
-static void record_steps(record *it) {
+/* Steps of samples, by the method that is chosen by itself. */
+static bool record_steps(record *it) {
   const contact_space *space = &it->impact->space;
-  int n = it->n_rows, count = 0;
-  double lambda[MOST_ROWS], reached[MOST_ROWS];
-  double *scratch = malloc(contact_path_scratch(space) * sizeof *scratch);
+  size_t n = (size_t)it->n_rows, m = (size_t)it->n_contacts;
+  int count = 0;
+  impact_sampler sampler;
+  if (impact_sampler_prepare(it->impact, &it->options, true) !=
+          ODE_MLCP_IMPACT_DONE ||
+      !impact_sampler_open(&sampler, it->impact, &it->options,
+                           &memory_from_malloc))
+    return false;
   for (uint64_t sample = 0; count < STEPS_RECORDED; sample++) {
-    double c[MOST_ROWS];
-    memcpy(c, space->start, (size_t)n * sizeof *c);
+    double y[MOST_ROWS + MOST_CONTACTS];
+    memcpy(y, space->start, n * sizeof *y);
     for (uint32_t step = 0;
-         count < STEPS_RECORDED && contact_space_slowest(space, c) < -1e-8;
+         count < STEPS_RECORDED && contact_space_slowest(space, y) < -1e-8;
          step++) {
-      double *inputs = it->inputs[count++];
-      double covering[MOST_ROWS];
-      memcpy(inputs, c, (size_t)n * sizeof *c);
-      for (int i = 0; i < it->n_contacts; i++) {
+      for (size_t i = 0; i < m; i++) {
         double pair[2];
         philox_pair(1, sample, step, (uint32_t)i, pair);
-        inputs[n + i] = it->options.h * pair[0];
-        covering[2 * i] = pair[1];
-        covering[2 * i + 1] = 0;
+        y[n + i] = it->options.h * pair[0];
       }
-      int pivots;
-      if (!contact_path_solve(space, c, &inputs[n], covering, NULL, scratch,
-                              lambda, reached, &pivots))
-        break;
-      memcpy(c, reached, (size_t)n * sizeof *c);
+      memcpy(it->inputs[count++], y, (n + m) * sizeof *y);
+      memcpy(sampler.inputs, y, (n + m) * sizeof *y);
+      if (impact_sampler_step(&sampler, sample, step, 1) == 0) break;
+      memcpy(y, sampler.found.reached, n * sizeof *y);
     }
   }
-  free(scratch);
+  impact_sampler_close(&sampler);
+  return true;
 }
 
 typedef struct way {
@@ -111,7 +106,7 @@ static double time_way(record *it, const way *way, double seconds) {
   it->options.method = way->method;
   it->options.select = way->select;
   int most = way->select == ODE_MLCP_IMPACT_FIRST ? 1 : IMPACT_MAX_SOLUTIONS;
-  if (impact_sampler_prepare(it->impact, &it->options) !=
+  if (impact_sampler_prepare(it->impact, &it->options, true) !=
           ODE_MLCP_IMPACT_DONE ||
       !impact_sampler_open(&it->sampler, it->impact, &it->options,
                            &memory_from_malloc))
@@ -124,48 +119,6 @@ static double time_way(record *it, const way *way, double seconds) {
     impact_sampler_step(&it->sampler, (uint64_t)k, 0, most);
   }
   impact_sampler_close(&it->sampler);
-  return 1e6 * watch.least;
-}
-
-/* The same by a plain dense Lemke on the LCP (I2). */
-static double time_dense_lemke(record *it, double seconds) {
-  const contact_space *space = &it->impact->space;
-  double *scratch = malloc(impact_lemke_scratch(space) * sizeof *scratch);
-  double lambda[64], c[64];
-  stopwatch watch = {.seconds = seconds,
-                     .every = it->n_contacts > 2 ? 16 : 512};
-  for (int k = 0; goes_on(&watch); k++) {
-    const double *inputs = it->inputs[k % STEPS_RECORDED];
-    int pivots;
-    impact_lemke_solve(space, inputs, &inputs[it->n_rows], NULL, scratch,
-                       lambda, c, &pivots);
-  }
-  free(scratch);
-  return 1e6 * watch.least;
-}
-
-/* The same by the step solver's general Lemke on the LCP (I2). */
-static double time_general_lemke(record *it, double seconds, long *n_failed) {
-  const contact_space *space = &it->impact->space;
-  int n = impact_lemke_size(space);
-  double *W = malloc((size_t)(n * n) * sizeof *W),
-         *strided = malloc((size_t)(n * n) * sizeof *strided), q[64], z[64];
-  lemke_workspace *workspace = lemke_workspace_create(&memory_from_malloc);
-  lemke_options options;
-  lemke_default_options(&options);
-  *n_failed = 0;
-  stopwatch watch = {.seconds = seconds,
-                     .every = it->n_contacts > 2 ? 16 : 512};
-  for (int k = 0; goes_on(&watch); k++) {
-    const double *inputs = it->inputs[k % STEPS_RECORDED];
-    impact_lemke_problem(space, inputs, &inputs[it->n_rows], n, W, strided);
-    for (int i = 0; i < n; i++) q[i] = strided[i * n];
-    *n_failed += lemke_solve_dense(workspace, n, W, q, &options, z).status !=
-                 LEMKE_SOLVED;
-  }
-  lemke_workspace_destroy(workspace);
-  free(W);
-  free(strided);
   return 1e6 * watch.least;
 }
 
@@ -247,7 +200,7 @@ static void time_searches(int m, int T) {
     if (ode_mlcp_impact_create(&collision.problem, &impact, NULL, 0) !=
         ODE_MLCP_IMPACT_DONE)
       return;
-    impact_sampler_prepare(impact, &options);
+    impact_sampler_prepare(impact, &options, true);
     const impact_island *island = &impact->islands[0];
     const contact_space *space = &island->space;
     size_t n = (size_t)space->n_rows;
@@ -308,8 +261,8 @@ static void time_searches(int m, int T) {
 
 int main(int argc, char **argv) {
   static const way ways[] = {
-      {"modes, first", ODE_MLCP_IMPACT_MODES, ODE_MLCP_IMPACT_FIRST},
-      {"modes, random of all", ODE_MLCP_IMPACT_MODES, ODE_MLCP_IMPACT_RANDOM},
+      {"table, first", ODE_MLCP_IMPACT_MODES, ODE_MLCP_IMPACT_FIRST},
+      {"table, random of all", ODE_MLCP_IMPACT_MODES, ODE_MLCP_IMPACT_RANDOM},
       {"search, random of all", ODE_MLCP_IMPACT_SEARCH, ODE_MLCP_IMPACT_RANDOM},
       {"path, first", ODE_MLCP_IMPACT_PATH, ODE_MLCP_IMPACT_FIRST},
       {"path, random", ODE_MLCP_IMPACT_PATH, ODE_MLCP_IMPACT_RANDOM}};
@@ -326,22 +279,17 @@ int main(int argc, char **argv) {
     it.options.steps = it.example.steps;
     it.n_contacts = it.example.problem.n_contacts;
     it.n_rows = 2 * it.n_contacts;
-    record_steps(&it);
+    if (!record_steps(&it)) return 1;
     printf("%s: %d contacts, us an LCP on one core\n", it.example.name,
            it.n_contacts);
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
       printf("  %-28s %9.3f\n", ways[w].name, time_way(&it, &ways[w], seconds));
-    printf("  %-28s %9.3f\n", "plain dense Lemke",
-           time_dense_lemke(&it, seconds));
-    long n_failed;
-    double general = time_general_lemke(&it, seconds, &n_failed);
-    printf("  %-28s %9.3f  (%ld not solved)\n", "step solver's Lemke", general,
-           n_failed);
     time_set(&it, 1);
     time_set(&it, 2);
     ode_mlcp_impact_destroy(it.impact);
   }
   if (argc > 2 && strcmp(argv[2], "searches") != 0) return 0;
+  time_searches(4, 2);
   time_searches(8, 1);
   time_searches(5, 2);
   return 0;

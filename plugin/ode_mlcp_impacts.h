@@ -61,38 +61,23 @@ typedef enum ode_mlcp_impact_status {
 
 /** Which solution a step takes when its LCP has several. */
 typedef enum ode_mlcp_impact_select {
-  ODE_MLCP_IMPACT_FIRST,  /* the one a fixed rule meets first */
-  ODE_MLCP_IMPACT_RANDOM, /* one of them at random; of a continuum any point */
-  ODE_MLCP_IMPACT_ALL     /* each of them: a sample branches; of a continuum the
-                             corners */
+  ODE_MLCP_IMPACT_FIRST, /* the one a fixed rule meets first */
+  ODE_MLCP_IMPACT_RANDOM /* one of them at random; of a continuum any point */
 } ode_mlcp_impact_select;
 
 /** How a step's LCP is solved. */
 typedef enum ode_mlcp_impact_method {
-  ODE_MLCP_IMPACT_AUTOMATIC, /* modes for one or two contacts; then search as
-                                far as it is quick, up to 24 contact directions;
-                                path beyond */
+  ODE_MLCP_IMPACT_AUTOMATIC, /* modes up to four planar contacts or two with two
+                                tangents; then search, up to 24 contact
+                                directions; path beyond */
   ODE_MLCP_IMPACT_MODES,     /* enumerate the contact modes: finds every
-                                solution, RANDOM is uniform among them */
-  ODE_MLCP_IMPACT_PATH,      /* follow a compact Lemke path in contact space:
-                                finds one; FIRST by a fixed covering vector,
-                                RANDOM by random ones (docs/impacts.md) */
-  ODE_MLCP_IMPACT_LEMKE, /* as PATH: an earlier version had a way of its own */
-  ODE_MLCP_IMPACT_SEARCH /* search depth first over what each contact does,
-                                and remember why it turned back: finds every
-                                solution, as MODES, without a table; taken for
+                                solution by a table, which is made first */
+  ODE_MLCP_IMPACT_PATH,      /* follow Lemke's path: finds one solution; FIRST
+                                by a fixed covering vector, RANDOM by random ones */
+  ODE_MLCP_IMPACT_SEARCH     /* search depth first over what each contact does:
+                                finds every solution without a table; taken for
                                 all friction without limit */
 } ode_mlcp_impact_method;
-
-/** How caps are drawn where the user gives no distribution. */
-typedef enum ode_mlcp_impact_caps {
-  ODE_MLCP_IMPACT_UNIFORM, /* on the box [0, h]^m: the model's own */
-  ODE_MLCP_IMPACT_ENDS /* goes for the ends of the set: caps full, uniform or
-                          small by decades, then changes to those of the
-                          furthest samples so far (of a block of 16384). The
-                          same set, but nothing of the model's distribution
-                          over it */
-} ode_mlcp_impact_caps;
 
 /**
  * A user's own distribution of the caps (eq. I1). Must write n_contacts values
@@ -119,8 +104,7 @@ typedef struct ode_mlcp_impact_options {
   ode_mlcp_impact_select select;
   ode_mlcp_impact_method method;
   int threads;                /* >= 1; does not change a bit of the result */
-  uint64_t max_branches;      /* ALL: a sample with more is unfinished */
-  ode_mlcp_impact_draw *draw; /* NULL: by `caps` */
+  ode_mlcp_impact_draw *draw; /* NULL: uniform on the box [0, h]^m */
   void *draw_context;
   /** Asked now and then from the calling thread's workers; non-zero stops the
    *  run. May be NULL. */
@@ -129,8 +113,6 @@ typedef struct ode_mlcp_impact_options {
    *  at a time. May be NULL. */
   void (*progress)(void *context, uint64_t done, uint64_t total);
   void *run_context; /* for both */
-  ode_mlcp_impact_caps caps;
-  int unused; /* 0: the struct ends without padding */
 } ode_mlcp_impact_options;
 
 ODE_MLCP_API void
@@ -161,24 +143,13 @@ ODE_MLCP_API ode_mlcp_impact_status ode_mlcp_impact_create(
     const ode_mlcp_impact_problem *problem, ode_mlcp_impact **impact,
     char *message, size_t message_size);
 
-/**
- * The same with a friction polygon of `n_edges` edges where contacts have two
- * tangents: regular in t1 and t2, with a corner at mu along t1. The polygon of
- * ode_mlcp_impact_create has 4; one of 16 is within 2 % of the cone.
- *
- * @param n_edges  4, 6, 8 .. 16; of no effect on contacts with one tangent and
- *                 on friction without limit
- */
-ODE_MLCP_API ode_mlcp_impact_status ode_mlcp_impact_create_polygons(
-    const ode_mlcp_impact_problem *problem, int n_edges,
-    ode_mlcp_impact **impact, char *message, size_t message_size);
 ODE_MLCP_API void ode_mlcp_impact_destroy(ode_mlcp_impact *impact);
 
-/** psi of Alg. 2 (eq. I4). */
+/** psi of Alg. 2 (eq. I4), the largest of the islands'. */
 ODE_MLCP_API double ode_mlcp_impact_psi(const ode_mlcp_impact *impact);
 
 /**
- * Sim (Alg. 1): one outcome. ALL is taken as RANDOM.
+ * Sim (Alg. 1): one outcome.
  *
  * @param sample  which of the set that `options->seed` names
  * @param v       [s] out: the last velocity; still colliding when UNFINISHED
@@ -190,12 +161,12 @@ ODE_MLCP_API ode_mlcp_impact_status ode_mlcp_impact_sim(
     ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
     uint64_t sample, double v[], int *n_lcps);
 
-/** Outcomes of a set, in the order of samples, then of branches. None collides:
+/** Outcomes of a set, in the order of samples. None collides:
  *  what did not finish is counted and left out. */
 typedef struct ode_mlcp_impact_set {
   size_t struct_size;    /* set by the library: bytes that it has filled */
   uint64_t n_samples;    /* done: fewer than asked after an interrupt */
-  uint64_t n_finished;   /* samples of which every branch finished */
+  uint64_t n_finished;   /* samples with an outcome */
   uint64_t n_unfinished; /* n_samples - n_finished */
   uint64_t n_lcps;       /* solved in Sim, not in the last step of Alg. 2 */
   uint64_t n_fallbacks;  /* LCPs the first method did not solve */
@@ -252,7 +223,7 @@ ODE_MLCP_API ode_mlcp_impact_status ode_mlcp_impact_ways_sized(
  * (the paper's light grey region): before each step and after the last.
  *
  * @param set  out: as for Approximate; `lcps` is the number of LCPs solved up
- *             to this velocity. Every branch repeats the way it shares.
+ *             to this velocity.
  */
 ODE_MLCP_INLINE ode_mlcp_impact_status ode_mlcp_impact_ways(
     ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,

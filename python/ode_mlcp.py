@@ -546,10 +546,9 @@ class _Options(ctypes.Structure):
         ("steps", ctypes.c_int), ("tolerance", ctypes.c_double),
         ("epsilon", ctypes.c_double), ("select", ctypes.c_int),
         ("method", ctypes.c_int), ("threads", ctypes.c_int),
-        ("max_branches", ctypes.c_uint64), ("draw", ctypes.c_void_p),
+        ("draw", ctypes.c_void_p),
         ("draw_context", ctypes.c_void_p), ("interrupted", ctypes.c_void_p),
-        ("progress", ctypes.c_void_p), ("run_context", ctypes.c_void_p),
-        ("caps", ctypes.c_int), ("unused", ctypes.c_int)]
+        ("progress", ctypes.c_void_p), ("run_context", ctypes.c_void_p)]
 
 
 class _Set(ctypes.Structure):
@@ -583,9 +582,8 @@ class ImpactSet:
     incomplete_lcps: int        # searches cut short: more may exist
 
 
-_WORDS = {"select": ("first", "random", "all"),
-          "method": ("automatic", "modes", "path", "lemke", "search"),
-          "caps": ("uniform", "ends")}
+_WORDS = {"select": ("first", "random"),
+          "method": ("automatic", "modes", "path", "search")}
 _ENDINGS = ("done", "still colliding after all steps", "interrupted",
             "bad input", "more contact modes than memory or a search allows",
             "memory ran out")
@@ -593,7 +591,7 @@ _ENDINGS = ("done", "still colliding after all steps", "interrupted",
 
 def _set_option(options: _Options, name: str, value: Any) -> None:
     numbers = ("seed", "samples", "first", "h", "steps", "tolerance", "epsilon",
-               "threads", "max_branches")
+               "threads")
     if name in _WORDS:
         if value not in _WORDS[name]:
             raise ValueError(f"{name}: {value!r} is none of "
@@ -614,8 +612,8 @@ def impact(M: Any, Jn: Any, Jt: Any, mu: Any, v: Any, **options: Any) -> ImpactS
     mu       [m] friction coefficients; inf: without limit
     v        [s] before the impact
     options  seed, samples, first, h, steps, tolerance, epsilon, threads,
-             max_branches; select="first", "random", "all"; method="automatic",
-             "modes", "path", "search"; caps="uniform", "ends"
+             select="first", "random"; method="automatic", "modes", "path",
+             "search"
 
     The same arguments give the same bits, on any number of threads. Raises
     ValueError for arrays whose shapes do not fit, Error for what the library

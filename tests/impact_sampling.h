@@ -19,7 +19,7 @@ make_impact(const ode_mlcp_impact_problem *problem) {
 static inline void open_sampler(impact_sampler *sampler,
                                 ode_mlcp_impact *impact,
                                 const ode_mlcp_impact_options *options) {
-  CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(impact, options),
+  CU_ASSERT_EQUAL_FATAL(impact_sampler_prepare(impact, options, true),
                         ODE_MLCP_IMPACT_DONE);
   CU_ASSERT_FATAL(
       impact_sampler_open(sampler, impact, options, &memory_from_malloc));

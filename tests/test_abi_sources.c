@@ -45,7 +45,7 @@ static void test_impact_options_filled_by_hand_are_taken(void) {
                                      .mu = mu,
                                      .v = before};
   ode_mlcp_impact_options options = {
-      .samples = 7, .h = 1, .steps = 10, .threads = 1, .max_branches = 1};
+      .samples = 7, .h = 1, .steps = 10, .threads = 1};
   ode_mlcp_impact *impact;
   ode_mlcp_impact_set set;
   CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(&problem, &impact, NULL, 0),

@@ -63,6 +63,12 @@ impact point --samples 1
 check "of one sample none is seen" grep -q 'about 0.0000 of the outcomes' out
 impact point --samples 20
 check "of one outcome all" grep -q 'about 1.0000 of the outcomes' out
+# a slip of a hair below 0 is said without a sign
+write_point 2 -1 -0.50000001
+impact point --samples 20
+check "no negative zero" sh -c '! grep -q -e "-0.000000" out'
+impact point --samples 20 --json
+check "which there is" grep -q '"vtA": \[ *-1' out
 rm -r point
 
 # ---- what is said of a set is what its outcomes say ----
@@ -203,7 +209,7 @@ told_as() {
 make_beam beam
 mkdir plate
 # 2 K = 8.7 J; 1/2 + 1/4/0.2 and 1/2 + 1/0.2 kg^-1
-for select in first random all; do
+for select in first random; do
   told_as "a beam, $select" 6.917369 beam --samples 60 --select $select
 done
 array plate/M.mtx 3 3 2 0 0 0 2 0 0 0 2
@@ -214,13 +220,10 @@ array plate/v.mtx 3 1 900 -700 -1000
 # 2 K = 4.6 MJ; 1.01/2 kg^-1, and of both tangents 1
 told_as "a plate" 2144.761 plate --samples 200
 
-# the options are in the head of a CSV file, edges of polygons where they are other than 4
-impact plate --samples 3 --seed 7 --steps 20 --select first --caps ends --csv head.csv
-check "a head: options" grep -q '^# seed 7 first 0 samples 3 .* steps 20 .* select first .* caps ends' \
-  head.csv
-check "a head: no edges" sh -c '! grep -q "^#.* edges" head.csv'
-impact plate --samples 3 --edges 6 --csv head.csv
-check "a head: edges" grep -q '^#.* edges 6' head.csv
+# the options are in the head of a CSV file
+impact plate --range 2:5 --seed 7 --steps 20 --select first --csv head.csv
+check "a head: options" grep -q \
+  '^# seed 7 first 2 samples 3 .* steps 20 .* select first method automatic' head.csv
 
 # ---- friction without limit ----
 

@@ -123,7 +123,6 @@ refused() {
   check "refused, $*: all is freed" [ "$live" -lt "$kept" ]
 }
 echo nonsense >nonsense
-refused impact beam --edges 6
 refused impact beam/v.mtx
 refused solve M.mtx nonsense
 refused solve nonsense q.mtx

@@ -191,36 +191,6 @@ static void test_simultaneous_of_islands_multiply(void) {
   ode_mlcp_impact_destroy(impact);
 }
 
-/* ALL: every branch of one with every branch of the other. */
-static void test_branches_of_islands_multiply(void) {
-  impact_example gait;
-  impact_example_fill(&gait, "compass-gait");
-  several two;
-  start(&two);
-  add(&two, &gait.problem, 1);
-  add(&two, &gait.problem, 3);
-  ode_mlcp_impact_options options;
-  ode_mlcp_impact_default_options(&options);
-  options.samples = 20;
-  options.select = ODE_MLCP_IMPACT_ALL;
-  options.steps = 12;
-  ode_mlcp_impact_set one = sample(&gait.problem, &options);
-  ode_mlcp_impact_set set = sample(&two.problem, &options);
-  CU_ASSERT_EQUAL(set.n_unfinished, 0);
-  CU_ASSERT_EQUAL(one.n_unfinished, 0);
-  uint64_t branches[20] = {0}, pairs[20] = {0};
-  for (uint64_t k = 0; k < one.n_outcomes; k++) branches[one.sample[k]]++;
-  for (uint64_t k = 0; k < set.n_outcomes; k++) pairs[set.sample[k]]++;
-  for (int k = 0; k < 20; k++) {
-    CU_ASSERT(branches[k] >= 1);
-    CU_ASSERT_EQUAL(pairs[k] % branches[k], 0);
-  }
-  CU_ASSERT(one.n_outcomes > 40);
-  CU_ASSERT(set.n_outcomes > 2 * one.n_outcomes);
-  ode_mlcp_impact_set_release(&one);
-  ode_mlcp_impact_set_release(&set);
-}
-
 /* By h = 0 a block of a thousand tonnes has the outcomes of one of a kilogram. */
 static void test_masses_have_no_scale(void) {
   for (int kind = 0; kind < IMPACT_EXAMPLES; kind++) {
@@ -255,118 +225,6 @@ static void test_masses_have_no_scale(void) {
   }
 }
 
-/* A block on two feet of one height slides on both as one, by whatever length and
- * direction their tangents have; on feet of two heights it does not, nor by what has no
- * limit. */
-static void test_feet_slip_as_one(void) {
-  static const struct {
-    double times, height, mu;
-  } feet[] = {{1, 0.5, 0.3},    {-1, 0.5, 0.3}, {2, 0.5, 0.8},
-              {-0.5, 0.5, 0.3}, {1, 0.6, 0.3},  {1, 0.5, INFINITY}};
-  for (int k = 0; k < 6; k++)
-    for (double mass = 0.01; mass < 2e4; mass *= 1e3) {
-      const bool as_one = k < 4;
-      const double t = feet[k].times;
-      const double M[9] = {mass, 0, 0, 0, mass, 0, 0, 0, 0.2 * mass};
-      const double Jn[6] = {0, 1, -1, 0, 1, 0.7};
-      const double Jt[6] = {1, 0, 0.5, t, 0, t * feet[k].height};
-      const double mu[2] = {0.4, feet[k].mu}, v[3] = {0.3, -1, 0.2};
-      const ode_mlcp_impact_problem block = {.n_velocities = 3,
-                                             .n_contacts = 2,
-                                             .n_tangents = 1,
-                                             .M = M,
-                                             .Jn = Jn,
-                                             .Jt = Jt,
-                                             .mu = mu,
-                                             .v = v};
-      ode_mlcp_impact *impact;
-      CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(&block, &impact, NULL, 0),
-                            ODE_MLCP_IMPACT_DONE);
-      CU_ASSERT_EQUAL_FATAL(impact->n_islands, 1);
-      const contact_space *space = &impact->islands[0].space;
-      CU_ASSERT_EQUAL_FATAL(space->slips_as != NULL, as_one);
-      if (as_one) {
-        CU_ASSERT_EQUAL(space->slips_as[3], 1);
-        CU_ASSERT_DOUBLE_EQUAL(space->times[3], t, 1e-12);
-        CU_ASSERT_EQUAL(space->slips_as[1], 1);
-        CU_ASSERT_EQUAL(space->slips_as[2], 2);
-      }
-      ode_mlcp_impact_destroy(impact);
-    }
-}
-
-typedef struct mode_counts {
-  int all, repeats, spans;
-} mode_counts;
-
-/* All modes of a collision of one island, worked out one by one without caps. */
-static mode_counts count_modes(const ode_mlcp_impact_problem *problem) {
-  enum { MOST = 10 }; /* rows and contacts */
-  static const int contacts[] = {0, 1, 2};
-  mode_counts counts = {0};
-  ode_mlcp_impact *impact;
-  CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_create(problem, &impact, NULL, 0),
-                        ODE_MLCP_IMPACT_DONE);
-  const contact_space *space = &impact->islands[0].space;
-  CU_ASSERT_EQUAL_FATAL(space->n_contacts, problem->n_contacts);
-  double *scratch = calloc(contact_mode_scratch(space), sizeof *scratch);
-  double impulses[MOST * MOST], conditions[4 * 3 * MOST];
-  uint32_t zero_rows;
-  counts.all = 1;
-  for (int i = 0; i < space->n_contacts; i++)
-    counts.all *= contact_modes_of_one(space, false);
-  for (int mode = 0; mode < counts.all && scratch != NULL; mode++) {
-    int found =
-        contact_mode_work_out(space, contacts, space->n_contacts, mode, false,
-                              scratch, impulses, conditions, &zero_rows);
-    counts.repeats += found == CONTACT_MODE_REPEATS;
-    counts.spans += found == CONTACT_MODE_SPANS;
-  }
-  free(scratch);
-  ode_mlcp_impact_destroy(impact);
-  return counts;
-}
-
-/* Of a block on three feet in a line impulses are not unique where it touches with all:
- * by (1.7, -2.4, 0.7) times any number they move nothing, but where it slides one way or
- * the other and the feet have frictions of their own. A foot whose friction turns it into
- * the ground as fast as its push lifts it, A_nn = mu A_nt, leaves open how fast it
- * slides. */
-static void test_what_impulses_leave_open(void) {
-  for (double mass = 0.01; mass < 2e4; mass *= 1e3) {
-    const double M[9] = {mass, 0, 0, 0, mass, 0, 0, 0, mass};
-    const double v[3] = {0.3, -1, 0.2};
-    const double feet[9] = {0, 1, -1.3, 0, 1, -0.6, 0, 1, 1.1};
-    const double slides[9] = {1, 0, 0.5, 1, 0, 0.5, 1, 0, 0.5};
-    const double even[3] = {0.3, 0.3, 0.3}, uneven[3] = {0.2, 0.3, 0.1};
-    ode_mlcp_impact_problem block = {.n_velocities = 3,
-                                     .n_contacts = 3,
-                                     .n_tangents = 1,
-                                     .M = M,
-                                     .Jn = feet,
-                                     .Jt = slides,
-                                     .mu = even,
-                                     .v = v};
-    mode_counts counts = count_modes(&block);
-    CU_ASSERT_EQUAL(counts.all, 64);
-    CU_ASSERT_EQUAL(counts.spans, 0);
-    const int repeats = counts.repeats;
-    block.mu = uneven;
-    counts = count_modes(&block);
-    CU_ASSERT_EQUAL(counts.spans, 2);
-    CU_ASSERT_EQUAL(counts.repeats, repeats - 2);
-
-    /* A_nn = (1 + 1) / mass, A_nt = 2 / mass */
-    const double foot[3] = {0, 1, 1}, slide[3] = {1, 0, 2}, one = 1;
-    block.n_contacts = 1;
-    block.Jn = foot, block.Jt = slide, block.mu = &one;
-    counts = count_modes(&block);
-    CU_ASSERT_EQUAL(counts.all, 4);
-    CU_ASSERT_EQUAL(counts.repeats, 0);
-    CU_ASSERT_EQUAL(counts.spans, 1);
-  }
-}
-
 int main(void) {
   CU_TestInfo tests[] = {
       {"what is elsewhere changes no bit",
@@ -374,10 +232,7 @@ int main(void) {
       {"equal islands are independent", test_equal_islands_are_independent},
       {"simultaneous impacts of islands multiply",
        test_simultaneous_of_islands_multiply},
-      {"branches of islands multiply", test_branches_of_islands_multiply},
       {"masses have no scale", test_masses_have_no_scale},
-      {"feet slip as one", test_feet_slip_as_one},
-      {"what impulses leave open", test_what_impulses_leave_open},
       CU_TEST_INFO_NULL};
   return run_tests("impacts: islands", tests);
 }

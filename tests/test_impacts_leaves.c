@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "impacts/contact_path.h"
 #include "impacts/impact.h"
 #include "impact_sampling.h"
 
@@ -209,7 +208,7 @@ static bool is_solution(const enumeration *e, const double x[],
             : unit * (fabs(x[i]) - limit) > border)
       return false;
   }
-  return contact_path_violation(space, e->caps, x, reached) <= border;
+  return contact_space_violation(space, e->caps, x, reached) <= border;
 }
 
 static void look(enumeration *e, dictionary *d) {
@@ -406,7 +405,7 @@ static void follow_paths(ode_mlcp_impact *impact, const contact_found *known,
     for (int i = 0; i < n_found; i++) {
       bool is_known = false;
       for (int leaf = 0; leaf < known->n_leaves && !is_known; leaf++)
-        is_known = is_within(known, leaf, n, &sampler.reached[i * n],
+        is_known = is_within(known, leaf, n, &sampler.found.reached[i * n],
                              1e-5 * space->scale);
       counts->differ += !is_known;
     }
@@ -435,11 +434,9 @@ static void judge(const ode_mlcp_impact_problem *problem, test_random *random,
   static double first[(IMPACT_MAX_SOLUTIONS + 1) * MOST_N];
   bool all = true;
   for (int k = 0; k < 3; k++) {
-    if (k == 2 && contact_modes_count(space, true) > 7000) continue;
-    if (k == 2 && contact_modes_count(space, true) == 0) continue;
+    if (k == 2 && contact_modes_count(space) == 0) continue;
     ode_mlcp_impact_options options;
     ode_mlcp_impact_default_options(&options);
-    options.select = ODE_MLCP_IMPACT_ALL;
     options.method = methods[k];
     impact_sampler sampler;
     open_sampler(&sampler, impact, &options);
@@ -449,19 +446,22 @@ static void judge(const ode_mlcp_impact_problem *problem, test_random *random,
     all &= sampler.met_all;
     for (int i = 0; i < n_found; i++)
       counts->broken +=
-          contact_path_violation(space, caps, &sampler.lambdas[i * n],
-                                 &sampler.reached[i * n]) > 1e-8 * space->scale;
+          contact_space_violation(space, caps, &sampler.found.lambdas[i * n],
+                                  &sampler.found.reached[i * n]) >
+          1e-8 * space->scale;
     if (k == 0) {
-      memcpy(first, sampler.reached, sizeof *first * (size_t)(n_found * n));
+      memcpy(first, sampler.found.reached,
+             sizeof *first * (size_t)(n_found * n));
       n_first = n_found;
       counts->continua += sampler.spans;
     }
     for (int i = 0; k > 0 && i < n_found; i++)
-      counts->differ += distance(first, n_first, n, &sampler.reached[i * n]) >
-                        1e-5 * space->scale;
+      counts->differ +=
+          distance(first, n_first, n, &sampler.found.reached[i * n]) >
+          1e-5 * space->scale;
     for (int i = 0; k > 0 && i < n_first; i++)
-      counts->differ += distance(sampler.reached, n_found, n, &first[i * n]) >
-                        1e-5 * space->scale;
+      counts->differ += distance(sampler.found.reached, n_found, n,
+                                 &first[i * n]) > 1e-5 * space->scale;
     impact_sampler_close(&sampler);
   }
   // what is not said to be all need not be
@@ -570,6 +570,7 @@ static void test_peg_in_a_slot(void) {
   const double masses[] = {1, 0.02, 300}, speeds[] = {1, 1e-3, 40};
   for (int k = 0; k < 3; k++)
     for (int method = 0; method <= ODE_MLCP_IMPACT_SEARCH; method++) {
+      if (method == ODE_MLCP_IMPACT_PATH) continue; // it meets one solution
       double unit = masses[k] * speeds[k];
       ode_mlcp_impact *impact = make_slot(skews[k], masses[k], speeds[k]);
       ode_mlcp_impact_options options;
@@ -583,31 +584,21 @@ static void test_peg_in_a_slot(void) {
       options.tolerance = 0.7 * speeds[k]; // one step is all
       options.epsilon = 1e-12 * unit;
       ode_mlcp_impact_set set;
-      for (int select = 1; select <= 2; select++) {
-        options.select = (ode_mlcp_impact_select)select;
-        CU_ASSERT_EQUAL_FATAL(
-            ode_mlcp_impact_approximate(impact, &options, &set),
-            ODE_MLCP_IMPACT_DONE);
-        double low = INFINITY, high = 0, mean = 0;
-        for (uint64_t i = 0; i < set.n_outcomes; i++) {
-          double y = set.v[3 * i + 1] / speeds[k];
-          low = fmin(low, y);
-          high = fmax(high, y);
-          mean += y / (double)set.n_outcomes;
-        }
-        CU_ASSERT(low > 0.1 - 2e-6 && high < 0.4 + 2e-6);
-        CU_ASSERT(low < 0.102 && high > 0.398);
-        CU_ASSERT(fabs(mean - 0.25) < 0.02);
-        CU_ASSERT_EQUAL(set.n_continua, set.n_lcps);
-        bool meets_all =
-            method != ODE_MLCP_IMPACT_PATH && method != ODE_MLCP_IMPACT_LEMKE;
-        CU_ASSERT_EQUAL(set.n_incomplete == 0, meets_all);
-        if (select == 2) {
-          CU_ASSERT_EQUAL(set.n_outcomes, 1000); // two corners a sample
-          CU_ASSERT(low < 0.1 + 2e-6 && high > 0.4 - 2e-6);
-        }
-        ode_mlcp_impact_set_release(&set);
+      CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_approximate(impact, &options, &set),
+                            ODE_MLCP_IMPACT_DONE);
+      double low = INFINITY, high = 0, mean = 0;
+      for (uint64_t i = 0; i < set.n_outcomes; i++) {
+        double y = set.v[3 * i + 1] / speeds[k];
+        low = fmin(low, y);
+        high = fmax(high, y);
+        mean += y / (double)set.n_outcomes;
       }
+      CU_ASSERT(low > 0.1 - 2e-6 && high < 0.4 + 2e-6);
+      CU_ASSERT(low < 0.102 && high > 0.398);
+      CU_ASSERT(fabs(mean - 0.25) < 0.02);
+      CU_ASSERT_EQUAL(set.n_continua, set.n_lcps);
+      CU_ASSERT_EQUAL(set.n_incomplete, 0);
+      ode_mlcp_impact_set_release(&set);
       double together[8 * 3];
       int n_together;
       CU_ASSERT_EQUAL(

@@ -43,7 +43,7 @@ static ode_mlcp_impact_status use(const impact_example *example,
 static void test_every_allocation_may_fail(void) {
   impact_example example;
   impact_example_fill(&example, "box-wall");
-  for (int select = 0; select < 3; select++) {
+  for (int select = 0; select < 2; select++) {
     long n_needed = 0;
     for (long fail_at = 0; fail_at < 1000; fail_at++) {
       failing_memory memory = {0};
@@ -64,7 +64,6 @@ static void test_every_allocation_may_fail(void) {
   }
 }
 
-/* But what a search keeps for later steps, in ever larger blocks. */
 static void test_sampling_allocates_nothing(void) {
   for (int k = 0; k < IMPACT_EXAMPLES; k++) {
     impact_example example;
@@ -77,9 +76,7 @@ static void test_sampling_allocates_nothing(void) {
           &source);
       n_allocations[i] = memory.n_asked;
     }
-    if (example.problem.n_contacts <= 2)
-      CU_ASSERT_EQUAL(n_allocations[0], n_allocations[1]);
-    CU_ASSERT(n_allocations[1] < n_allocations[0] + 100);
+    CU_ASSERT_EQUAL(n_allocations[0], n_allocations[1]);
   }
 }
 
@@ -119,8 +116,7 @@ static void test_too_many_modes(void) {
   CU_ASSERT(set.n_outcomes > 90);
   CU_ASSERT_EQUAL(set.n_incomplete, set.n_lcps);
   ode_mlcp_impact_set_release(&set);
-  options.method = ODE_MLCP_IMPACT_AUTOMATIC;
-  options.select = ODE_MLCP_IMPACT_ALL;
+  options.method = ODE_MLCP_IMPACT_SEARCH;
   CU_ASSERT_EQUAL(ode_mlcp_impact_approximate(impact, &options, &set),
                   ODE_MLCP_IMPACT_DONE);
   CU_ASSERT(set.n_outcomes > 90);

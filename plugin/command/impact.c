@@ -16,9 +16,6 @@
 /* Any number of a sample is below. */
 #define MOST_SAMPLES ((uint64_t)1 << 40)
 
-/* Samples that branch are many outcomes each: so many are usual. */
-#define SAMPLES_OF_ALL 4096
-
 /* Samples whose way is written by --csv-ways. */
 #define WAYS_WRITTEN 4000
 /* Samples whose way is drawn: of two contacts, and of more, which last. */
@@ -28,8 +25,7 @@
 typedef struct settings {
   ode_mlcp_impact_options options;
   uint64_t steps, threads; /* steps: UINT64_MAX where not given */
-  uint64_t edges;
-  int select, method, caps;
+  int select, method;
   bool json;
   const char *csv, *csv_ways;
 } settings;
@@ -76,10 +72,8 @@ static bool parse(int argc, char **argv, settings *settings, int *status) {
   const argument arguments[] = {
       {"samples", "N", &options->samples, argument_take_count,
        "a number from 1 to 2^40",
-       "how many (default: the example's; a folder: 16384; with --select all "
-       "no "
-       "more than 4096)",
-       .least = 1, .most = MOST_SAMPLES},
+       "how many (default: the example's; a folder: 16384)", .least = 1,
+       .most = MOST_SAMPLES},
       {"range", "A:B", options, take_range, "A:B with A < B",
        .help = "the samples A to B - 1 instead: ranges make up a set, where "
                "and when they are run"},
@@ -92,21 +86,12 @@ static bool parse(int argc, char **argv, settings *settings, int *status) {
        "a number from 0 to 1000000", "at most N + 1 steps a sample",
        .most = 1000000},
       {"select", "WAY", &settings->select, argument_take_word,
-       "first, random or all",
-       "first, random or all of a step's solutions (default random)",
+       "first or random",
+       "first or random of a step's solutions (default random)",
        .words = impact_select_words},
       {"method", "WAY", &settings->method, argument_take_word,
        "automatic, modes, path or search", "automatic, modes, path or search",
        .words = impact_method_words},
-      {"caps", "WAY", &settings->caps, argument_take_word, "uniform or ends",
-       "uniform (default), or ends: go for the set's extents, apart from the "
-       "model's distribution",
-       .words = impact_caps_words},
-      {"edges", "K", &settings->edges, argument_take_count,
-       "a number from 4 to 16",
-       "edges of the friction polygons of contacts with two tangents: 4 "
-       "(default), 6, 8 .. 16",
-       .least = 4, .most = 16},
       {"tolerance", "X", &options->tolerance, argument_take_positive,
        "a number above 0",
        .help = "over when no contact approaches faster, m/s (default 1e-8)"},
@@ -122,7 +107,6 @@ static bool parse(int argc, char **argv, settings *settings, int *status) {
   const command_line line = {about, arguments, ending, .letters = ":h"};
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   memset(settings, 0, sizeof *settings);
-  settings->edges = 4;
   ode_mlcp_impact_default_options(options);
   options->samples = 0;
   options->h = 0;
@@ -135,7 +119,6 @@ static bool parse(int argc, char **argv, settings *settings, int *status) {
   if (!arguments_read(&line, argc, argv, status)) return false;
   options->select = (ode_mlcp_impact_select)settings->select;
   options->method = (ode_mlcp_impact_method)settings->method;
-  options->caps = (ode_mlcp_impact_caps)settings->caps;
   options->threads = (int)settings->threads;
   return true;
 }
@@ -379,8 +362,7 @@ static int report(const settings *settings, impact_result *result) {
   const ode_mlcp_impact_set *set = &result->set;
   status = memory_or_complain(result, status);
   if (status == COMMAND_DONE &&
-      impact_falls_short(result->options.caps, set->n_unfinished,
-                         set->n_samples))
+      impact_falls_short(set->n_unfinished, set->n_samples))
     status = COMMAND_FELL_SHORT;
   return status;
 }
@@ -399,8 +381,8 @@ static bool take_velocity_scale(impact_result *result) {
 
 static int make_ready(const impact_input *input, impact_result *result) {
   char why[IMPACT_MESSAGE / 2];
-  ode_mlcp_impact_status status = ode_mlcp_impact_create_polygons(
-      &input->problem, input->n_edges, &result->impact, why, sizeof why);
+  ode_mlcp_impact_status status =
+      ode_mlcp_impact_create(&input->problem, &result->impact, why, sizeof why);
   if (status == ODE_MLCP_IMPACT_DONE && take_velocity_scale(result))
     return COMMAND_DONE;
   if (status == ODE_MLCP_IMPACT_DONE || status == ODE_MLCP_IMPACT_NO_MEMORY) {
@@ -416,16 +398,7 @@ static int run_one(settings *settings, const char *name) {
   char message[IMPACT_MESSAGE];
   impact_input input;
   if (!impact_input_open(&input, name, message)) return complain("%s", message);
-  if (!impact_input_set_edges(&input, (int)settings->edges, message)) {
-    impact_input_close(&input);
-    return complain("%s", message);
-  }
-  if (settings->options.samples == 0)
-    settings->options.samples =
-        settings->options.select == ODE_MLCP_IMPACT_ALL &&
-                input.samples > SAMPLES_OF_ALL
-            ? SAMPLES_OF_ALL
-            : input.samples;
+  if (settings->options.samples == 0) settings->options.samples = input.samples;
   if (settings->options.h == 0) settings->options.h = input.h;
   settings->options.steps =
       settings->steps == UINT64_MAX ? input.steps : (int)settings->steps;

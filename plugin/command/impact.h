@@ -28,17 +28,12 @@ typedef struct impact_input {
   int steps;
   uint64_t samples;
   uint64_t fingerprint; /* of all its numbers */
-  int n_edges;          /* of friction polygons, where there are two tangents */
 } impact_input;
 
 /** Fill from an example's name, or else from a folder of Matrix Market files
  *  M.mtx, Jn.mtx, Jt.mtx, mu.mtx, v.mtx. False with a message: neither. */
 bool impact_input_open(impact_input *input, const char *name_or_folder,
                        char message[IMPACT_MESSAGE]);
-/** Other polygons than the pyramid of 4 edges. False with a message: not so many,
- *  or contacts have one tangent. */
-bool impact_input_set_edges(impact_input *input, int n_edges,
-                            char message[IMPACT_MESSAGE]);
 void impact_input_close(impact_input *input);
 
 /** One outcome of another law, for comparison. */
@@ -97,11 +92,10 @@ int impact_simultaneous_missed(const impact_result *result);
 int impact_sequential_missed(const impact_result *result);
 
 /** True if so many samples are unfinished that the command says so: over 1 %. Alg.
- *  2 leaves the odd one out, 1 in 400 of the compass gait's; of samples that go for
- *  the ends many are tries that do not end. */
-static inline bool impact_falls_short(int caps, uint64_t n_unfinished,
+ *  2 leaves the odd one out, 1 in 400 of the compass gait's. */
+static inline bool impact_falls_short(uint64_t n_unfinished,
                                       uint64_t n_samples) {
-  return caps != ODE_MLCP_IMPACT_ENDS && n_unfinished > n_samples / 100;
+  return n_unfinished > n_samples / 100;
 }
 
 /** How much of the distribution of outcomes lies where samples have been: 1
@@ -111,8 +105,7 @@ static inline bool impact_falls_short(int caps, uint64_t n_unfinished,
 double impact_share_seen(const ode_mlcp_impact_set *set);
 
 /** Words for the choices, as on the command line; each ends with NULL. */
-extern const char *const impact_select_words[], *const impact_method_words[],
-                                                    *const impact_caps_words[];
+extern const char *const impact_select_words[], *const impact_method_words[];
 
 /** Where memory runs out the result says so. */
 void impact_print_text(FILE *out, impact_result *result);

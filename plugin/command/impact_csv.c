@@ -12,18 +12,15 @@ static void write_header(FILE *out, const impact_result *result,
   const ode_mlcp_impact_options *options = &result->options;
   const ode_mlcp_impact_problem *problem = &result->input->problem;
   fprintf(out, SIGNATURE "\n# example %s\n", result->input->name);
-  fprintf(out, "# data %016" PRIx64, result->input->fingerprint);
-  if (result->input->n_edges != 4)
-    fprintf(out, " edges %d", result->input->n_edges);
-  fputc('\n', out);
-  fprintf(
-      out,
-      "# seed %" PRIu64 " first %" PRIu64 " samples %" PRIu64
-      " h %.17g steps %d "
-      "tolerance %.17g select %s method %s caps %s\n",
-      options->seed, options->first, options->samples, options->h,
-      options->steps, options->tolerance, impact_select_words[options->select],
-      impact_method_words[options->method], impact_caps_words[options->caps]);
+  fprintf(out, "# data %016" PRIx64 "\n", result->input->fingerprint);
+  fprintf(out,
+          "# seed %" PRIu64 " first %" PRIu64 " samples %" PRIu64
+          " h %.17g steps %d "
+          "tolerance %.17g select %s method %s\n",
+          options->seed, options->first, options->samples, options->h,
+          options->steps, options->tolerance,
+          impact_select_words[options->select],
+          impact_method_words[options->method]);
   fprintf(out,
           "# done %" PRIu64 " finished %" PRIu64 " lcps %" PRIu64
           " outcomes %" PRIu64 " failed %" PRIu64 " solutions %" PRIu64

@@ -142,31 +142,9 @@ static uint64_t fingerprint(const ode_mlcp_impact_problem *problem) {
   return hash;
 }
 
-bool impact_input_set_edges(impact_input *input, int n_edges,
-                            char message[IMPACT_MESSAGE]) {
-  if (n_edges == input->n_edges) return true;
-  if (n_edges < 4 || n_edges > 16 || n_edges % 2 != 0) {
-    snprintf(message, IMPACT_MESSAGE, "--edges must be 4, 6, 8 .. 16, not %d",
-             n_edges);
-    return false;
-  }
-  if (input->problem.n_tangents == 1) {
-    snprintf(message, IMPACT_MESSAGE,
-             "--edges: the contacts of %.200s have one tangent each, whose "
-             "friction is no polygon",
-             input->name);
-    return false;
-  }
-  input->n_edges = n_edges;
-  input->fingerprint =
-      (input->fingerprint ^ (uint64_t)n_edges) * 0x100000001b3u;
-  return true;
-}
-
 bool impact_input_open(impact_input *input, const char *name,
                        char message[IMPACT_MESSAGE]) {
   memset(input, 0, sizeof *input);
-  input->n_edges = 4;
   snprintf(input->name, sizeof input->name, "%s", name);
   if (impact_example_fill(&input->example, name)) {
     input->problem = input->example.problem;

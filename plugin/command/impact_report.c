@@ -13,18 +13,12 @@ enum { OCCUPANCY_CELLS = 64 };
 
 const char *const impact_select_words[] = {[ODE_MLCP_IMPACT_FIRST] = "first",
                                            [ODE_MLCP_IMPACT_RANDOM] = "random",
-                                           [ODE_MLCP_IMPACT_ALL] = "all",
                                            NULL};
-
-const char *const impact_caps_words[] = {[ODE_MLCP_IMPACT_UNIFORM] = "uniform",
-                                         [ODE_MLCP_IMPACT_ENDS] = "ends",
-                                         NULL};
 
 const char *const impact_method_words[] = {
     [ODE_MLCP_IMPACT_AUTOMATIC] = "automatic",
     [ODE_MLCP_IMPACT_MODES] = "modes",
     [ODE_MLCP_IMPACT_PATH] = "path",
-    [ODE_MLCP_IMPACT_LEMKE] = "lemke",
     [ODE_MLCP_IMPACT_SEARCH] = "search",
     NULL};
 
@@ -389,12 +383,10 @@ void impact_print_json(FILE *file, impact_result *result) {
   put_truth(&out, "approaches", approaches(result));
   put_caps(&out, result);
   json_put_size(&out, "seed", options->seed);
-  json_put_count(&out, "edges", result->input->n_edges);
   json_put(&out, "h", options->h);
   json_put_count(&out, "steps", options->steps);
   json_put(&out, "tolerance", options->tolerance);
   json_put_string(&out, "select", impact_select_words[options->select]);
-  json_put_string(&out, "caps", impact_caps_words[options->caps]);
   json_put_size(&out, "first", options->first);
   put_truth(&out, "interrupted", result->interrupted);
   json_close(&out);

@@ -12,7 +12,7 @@
  *                checked
  *   rank_of      (a number > 0, whether it counts) in the same order, or 0
  *
- * and a tree grows in doubles alone. What comes in and goes out are doubles. */
+ * What comes in and goes out are doubles. */
 #include "impacts/contact_search.h"
 
 #include <math.h>
@@ -20,7 +20,6 @@
 
 #include "common/six.h"
 #include "impacts/contact_leaf.h"
-#include "impacts/contact_path.h"
 
 #ifdef SEARCH_WIDE
 
@@ -56,11 +55,6 @@ typedef double number;
 #define NO_PIVOT 1e-11
 #define LEAST_PART 1e-3
 #define HAS_WIDE_ROWS SIX_HAS_WIDE
-/* Rounding, without a doubt; and no variable goes further, in velocity scales. */
-#define SURELY_FLAT 1e-12
-#define REACH 1e3
-/* A tree that one step makes larger than this is not worth having. */
-#define MOST_NODES 32768
 
 KERNEL void add_scaled(number to[], number factor, const number from[], int n) {
   const four factors = {factor, factor, factor, factor};
@@ -89,10 +83,8 @@ static inline rank rank_of(number size, bool counts) {
 #define WEAK_PIVOT 1e-2
 #define IN_DOUBT 1e6
 
-/* Simplex steps after which the dictionary is made anew; what is kept in a tree
- * must be free of rounding. */
+/* Simplex steps after which the dictionary is made anew. */
 #define FRESH_FOR 400
-#define FRESH_FOR_TREES 50
 
 /* So many times the work of the simplex steps it may have may go into that: where every
  * step asks for a new dictionary, a search would take a hundred times its time. */
@@ -152,14 +144,8 @@ typedef struct search {
   long pivots, max_pivots, fresh_since;
   long renewing; // what dictionaries written anew cost, in pivots
   contact_found *found;
-  double *moves;    /* [n x n], and behind them: see contact_leaf.h */
-  const int *guide; /* [n] the only decisions that are taken; NULL: all are */
+  double *moves; /* [n x n], and behind them: see contact_leaf.h */
   bool cut_short, went_far;
-  int stuck_row; /* whose variable no column can help, after a contradiction */
-  bool stuck_low;
-  struct contact_tree *tree; /* that grows; NULL: none */
-  int node;                  /* where in it */
-  bool no_memory;
 } search;
 
 static inline number greater_of(number a, number b) { return a > b ? a : b; }
@@ -500,9 +486,7 @@ static int careful_column(const search *s, int row, number direction) {
 /* Somebody who asks for the end of a search is heard within some simplex steps. */
 static bool is_interrupted(search *s) {
   contact_found *found = s->found;
-  if (found == NULL || found->interrupted == NULL ||
-      s->pivots % ASKED_EVERY != 0)
-    return false;
+  if (found->interrupted == NULL || s->pivots % ASKED_EVERY != 0) return false;
   found->stopped = found->interrupted(found->context) != 0;
   return found->stopped;
 }
@@ -514,9 +498,7 @@ static bool is_spent(const search *s) {
 /* Is there a point within all bounds? It is then where the dictionary is. */
 static bool is_feasible(search *s) {
   for (int step = 0;; step++) {
-    if (s->pivots >=
-        s->fresh_since + (s->tree != NULL ? FRESH_FOR_TREES : FRESH_FOR))
-      make_anew(s);
+    if (s->pivots >= s->fresh_since + FRESH_FOR) make_anew(s);
     bool careful = step > GREEDY_STEPS;
     int row = careful ? careful_row(s) : violated_row(s);
     int v = -1, column = -1;
@@ -539,8 +521,6 @@ static bool is_feasible(search *s) {
                       s->smallest_pivot < WEAK_PIVOT &&
                       violation(s, v) <= IN_DOUBT * s->tolerance;
       if (!s->went_far && !in_doubt) {
-        s->stuck_row = row;
-        s->stuck_low = too_low;
         return row < 0;
       }
       if (in_doubt)
@@ -724,7 +704,7 @@ static bool write_solution(search *s, double lambda[], double reached[]) {
     write_equation(s, s->nonbasic[k], &s->system[k * (n + 1)]);
   solve_system(n, s->system, s->order, s->impulses);
   return finish(s, s->impulses, lambda, reached) &&
-         contact_path_violation(s->space, s->caps, lambda, reached) <=
+         contact_space_violation(s->space, s->caps, lambda, reached) <=
              s->checked_to;
 }
 
@@ -864,7 +844,7 @@ static void keep_leaf(search *s) {
 
 /* ---- the search -------------------------------------------------------- */
 
-static void go_on(search *s, int state);
+static void go_on(search *s);
 
 /* Friction without limit that slips: the largest of its impulses opposes. */
 static void bound_endless_slip(search *s, int contact) {
@@ -918,7 +898,7 @@ static void try_tangent(search *s, int row, int state) {
     if (!endless) set_bounds(s, side + 1, 0, 0);
   }
   if (endless) bound_endless_slip(s, contact);
-  go_on(s, state);
+  go_on(s);
   take_back(s, n_trail);
   s->tangent[row] = UNDECIDED;
 }
@@ -944,7 +924,7 @@ static void try_normal(search *s, int row, int state) {
   bool endless = is_endless(s->space, contact);
   for (int k = 1; no_friction && k <= 3 * T; k++)
     if (endless == (k <= T)) set_bounds(s, first + k, 0, 0);
-  go_on(s, state);
+  go_on(s);
   take_back(s, n_trail);
   s->normal[contact] = UNDECIDED;
 }
@@ -980,8 +960,7 @@ static int next_row(const search *s) {
     bool normal = row == space->normal_of[row];
     if (normal ? state != UNDECIDED
                : state == UNDECIDED || state == SEPARATING ||
-                     (space->bound[contact] == 0 && s->tree == NULL) ||
-                     s->tangent[row] != UNDECIDED)
+                     space->bound[contact] == 0 || s->tangent[row] != UNDECIDED)
       continue;
     number by =
         normal ? undecided_normal(s, contact) : undecided_tangent(s, row);
@@ -990,23 +969,6 @@ static int next_row(const search *s) {
     chosen = row;
   }
   return chosen;
-}
-
-/* The only way open to a tangent that slips as one does which is decided on; UNDECIDED:
- * there is none. */
-static int only_state(const search *s, int row) {
-  const contact_space *space = s->space;
-  for (int i = 0; space->slips_as != NULL && i < s->n; i++) {
-    int contact = space->contact_of[i];
-    if (i == space->normal_of[i] || s->tangent[i] == UNDECIDED ||
-        space->slips_as[i] != space->slips_as[row] ||
-        s->normal[contact] == UNDECIDED || s->normal[contact] == SEPARATING)
-      continue;
-    if (s->tangent[i] == STICKING || space->times[i] * space->times[row] > 0)
-      return s->tangent[i];
-    return s->tangent[i] == FORWARDS ? BACKWARDS : FORWARDS;
-  }
-  return UNDECIDED;
 }
 
 /* Decide what is open yet in every way. */
@@ -1019,11 +981,8 @@ static void decide(search *s) {
   const contact_space *space = s->space;
   int contact = space->contact_of[row];
   bool normal = row == space->normal_of[row];
-  int only = normal ? UNDECIDED : only_state(s, row);
   for (int state = 0; state < 3; state++) {
     if (s->found->count == s->found->most || s->cut_short) return;
-    if (s->guide != NULL && s->guide[row] != state) continue;
-    if (only != UNDECIDED && state != only) continue;
     if (!normal) {
       // a push at its cap and friction without limit: it sticks
       if (state != STICKING && s->normal[contact] == CAPPED &&
@@ -1036,115 +995,7 @@ static void decide(search *s) {
   }
 }
 
-#ifndef SEARCH_WIDE
-/* Add factor times the bound of a variable, as a function of the inputs, to f:
- * bounds but for velocities and caps are 0. */
-static void add_bound(const search *s, int v, bool is_high, number factor,
-                      double f[]) {
-  const contact_space *space = s->space;
-  int T = space->n_tangents, contact = v / s->block, within = v % s->block;
-  if (within == PUSH) {
-    bool at_cap = is_high ? s->normal[contact] != SEPARATING
-                          : s->normal[contact] == CAPPED;
-    if (at_cap) f[s->n + contact] += factor * s->push_weight[contact];
-  } else if (within > 3 * T) {
-    f[contact * space->per_contact + within - 1 - 3 * T] -= factor;
-  }
-}
-
-/* Keep the reason of a contradiction at the branch that led to it. False: it is
- * within rounding. */
-static bool keep_reason(search *s, int state) {
-  const number *T = &s->T[s->stuck_row * s->stride];
-  int v = s->basic[s->stuck_row];
-  number sign = s->stuck_low ? 1 : -1, sum = 1;
-  double *f = s->tree->exact;
-  memset(f, 0, (size_t)(s->n + s->space->n_contacts) * sizeof *f);
-  add_bound(s, v, !s->stuck_low, -sign, f);
-  for (int k = 0; k < s->n; k++) {
-    if (size_of(T[k]) <= SURELY_FLAT) {
-      sum += size_of(T[k]) * REACH * s->space->scale / s->tolerance;
-      continue;
-    }
-    if (size_of(T[k]) <= s->flat) return false;
-    sum += size_of(T[k]);
-    add_bound(s, s->nonbasic[k], sign * T[k] > 0, sign * T[k], f);
-  }
-  // a mode holds where its conditions are violated by a tolerance each
-  return contact_tree_add_reason(s->tree, s->node, state,
-                                 2 * s->tolerance * sum);
-}
-
-/* Simplex steps that take as long as to work a mode out. */
-static long mode_work(const search *s) {
-  int n = s->n, n_inputs = n + s->space->n_contacts;
-  return (long)n * n * (n + n_inputs) / (s->n_basic * s->stride);
-}
-
-/* The number of the mode that is decided on. */
-static int64_t decided_mode(const search *s) {
-  const contact_space *space = s->space;
-  int T = space->n_tangents, slips = T == 1 ? 3 : 9;
-  int64_t number_of_mode = 0;
-  for (int i = 0; i < space->n_contacts; i++) {
-    const int *tangent = &s->tangent[i * space->per_contact + 1];
-    int digit = 0;
-    if (s->normal[i] != SEPARATING)
-      digit = 1 + (s->normal[i] == CAPPED ? slips : 0) + tangent[0] +
-              (T == 2 ? 3 * tangent[1] : 0);
-    number_of_mode = number_of_mode * (1 + 2 * slips) + digit;
-  }
-  return number_of_mode;
-}
-
-/* The branches under the node that the search is at. */
-static void grow_node(search *s) {
-  int node = s->node, row = contact_tree_at(s->tree, node)->row;
-  bool normal = row == s->space->normal_of[row];
-  int closed = contact_tree_refuted(s->tree, node);
-  int only = normal ? UNDECIDED : only_state(s, row);
-  for (int state = 0; state < 3; state++) {
-    if (s->cut_short || s->no_memory) return;
-    if (only != UNDECIDED && state != only) {
-      contact_tree_at(s->tree, node)->to[state] = CONTACT_TREE_NOTHING;
-      continue;
-    }
-    if ((closed >> state & 1) != 0) continue;
-    (normal ? try_normal : try_tangent)(s, row, state);
-    s->node = node;
-  }
-}
-
-static void grow_branch(search *s, int state) {
-  contact_tree *tree = s->tree;
-  bool feasible = is_feasible(s);
-  if (s->cut_short || (!feasible && keep_reason(s, state)) || s->no_memory)
-    return;
-  int to = contact_tree_at(tree, s->node)->to[state];
-  if (to == CONTACT_TREE_UNKNOWN) {
-    int row = next_row(s);
-    to = row >= 0 ? contact_tree_add_node(tree, row)
-                  : contact_tree_add_mode(tree, decided_mode(s));
-    s->no_memory = to == CONTACT_TREE_UNKNOWN;
-    if (row < 0) s->renewing += mode_work(s);
-    s->cut_short = tree->n_nodes > MOST_NODES || is_spent(s);
-    contact_tree_at(tree, s->node)->to[state] = to;
-  }
-  if (to < 0) return;
-  s->node = to;
-  grow_node(s);
-}
-#endif
-
-/* Behind a decision. */
-static void go_on(search *s, int state) {
-#ifndef SEARCH_WIDE
-  if (s->tree != NULL) {
-    grow_branch(s, state);
-    return;
-  }
-#endif
-  (void)state;
+static void go_on(search *s) {
   if (is_feasible(s)) decide(s);
 }
 
@@ -1155,16 +1006,7 @@ static void search_all(search *s) {
   s->smallest_pivot = 1;
   for (int i = 0; i < s->space->n_contacts; i++) s->normal[i] = UNDECIDED;
   for (int row = 0; row < s->n; row++) s->tangent[row] = UNDECIDED;
-#ifndef SEARCH_WIDE
-  if (s->tree != NULL) {
-    if (s->tree->n_nodes == 0)
-      s->no_memory = contact_tree_add_node(s->tree, next_row(s)) < 0;
-    s->node = 0;
-    if (!s->no_memory) grow_node(s);
-    return;
-  }
-#endif
-  if (is_feasible(s)) decide(s);
+  go_on(s);
 }
 
 static search begin(const contact_space *space, const number A[],
@@ -1192,11 +1034,10 @@ static search begin(const contact_space *space, const number A[],
 
 static int solve(const contact_space *space, const number A[],
                  const number start[], const double c[], const double caps[],
-                 double tolerance, double checked_to, const int guide[],
-                 long max_pivots, number scratch[], contact_found *found) {
+                 double tolerance, double checked_to, long max_pivots,
+                 number scratch[], contact_found *found) {
   search s = begin(space, A, start, c, caps, tolerance, max_pivots, scratch);
   s.checked_to = checked_to;
-  s.guide = guide;
   s.found = found;
   found->count = found->n_leaves = found->n_continua = 0;
   found->whole = true;
@@ -1247,7 +1088,7 @@ int contact_search_wide(const contact_space *space,
   multiply(space, factors, A);
   prepare(space, A, start);
   return solve(space, A, start, c, caps, FINE * space->scale,
-               100 * IMPACT_FEASIBILITY * space->scale, NULL, max_pivots,
+               100 * IMPACT_FEASIBILITY * space->scale, max_pivots,
                start + start_size(space), found);
 }
 
@@ -1280,43 +1121,8 @@ int contact_search_solve(const contact_space *space, const double start[],
                          double tolerance, long max_pivots, double scratch[],
                          contact_found *found) {
   return solve(space, space->A, start, c, caps, tolerance,
-               100 * IMPACT_FEASIBILITY * space->scale, NULL, max_pivots,
-               scratch, found);
-}
-
-int contact_search_leaf(const contact_space *space, const double start[],
-                        const double c[], const double caps[],
-                        const double reached[], long max_pivots,
-                        double scratch[], int guide[], contact_found *found) {
-  // decisions are about velocities
-  double none = 100 * IMPACT_FEASIBILITY * space->scale;
-  for (int row = 0; row < space->n_rows; row++) {
-    int side = (reached[row] > none) - (reached[row] < -none);
-    guide[row] = row == space->normal_of[row] ? (side > 0   ? SEPARATING
-                                                 : side < 0 ? CAPPED
-                                                            : CLOSED)
-                                              : (side > 0   ? FORWARDS
-                                                 : side < 0 ? BACKWARDS
-                                                            : STICKING);
-  }
-  return solve(space, space->A, start, c, caps,
-               IMPACT_FEASIBILITY * space->scale,
-               100 * IMPACT_FEASIBILITY * space->scale, guide, max_pivots,
-               scratch, found);
-}
-
-bool contact_search_grow(const contact_space *space, const double start[],
-                         const double c[], const double caps[],
-                         double tolerance, long max_pivots, double scratch[],
-                         contact_tree *tree, long *pivots) {
-  search s =
-      begin(space, space->A, start, c, caps, tolerance, max_pivots, scratch);
-  s.apart = 0; // as conditions of modes are
-  s.tree = tree;
-  search_all(&s);
-  tree->no_memory = s.no_memory;
-  if (pivots != NULL) *pivots = s.pivots + s.renewing;
-  return !s.cut_short && !s.no_memory;
+               100 * IMPACT_FEASIBILITY * space->scale, max_pivots, scratch,
+               found);
 }
 
 #endif

@@ -19,7 +19,6 @@
 #define ODE_MLCP_IMPACTS_CONTACT_SEARCH_H
 
 #include "impacts/contact_space.h"
-#include "impacts/contact_tree.h"
 
 /** Simplex steps after which a search gives up: so many, or those of so much
  *  work, in products. */
@@ -77,29 +76,6 @@ int contact_search_solve(const contact_space *space, const double start[],
                          const double c[], const double caps[],
                          double tolerance, long max_pivots, double scratch[],
                          contact_found *found);
-
-/**
- * The leaf that a solution is in: all solutions that do what it does.
- *
- * @param reached  [n_rows] its contact velocities; not of `found`
- * @param guide    [n_rows] scratch
- */
-int contact_search_leaf(const contact_space *space, const double start[],
-                        const double c[], const double caps[],
-                        const double reached[], long max_pivots,
-                        double scratch[], int guide[], contact_found *found);
-
-/**
- * Grow a tree until it knows all branches of one step. The arguments as above.
- *
- * @param tree    of `space`; begins with c and caps in its y
- * @param pivots  out: simplex steps taken, as of contact_found; NULL: not asked
- * @return false where simplex steps or memory did not suffice
- */
-bool contact_search_grow(const contact_space *space, const double start[],
-                         const double c[], const double caps[],
-                         double tolerance, long max_pivots, double scratch[],
-                         contact_tree *tree, long *pivots);
 
 /** The factor of A, J B for the rows of `contacts`. */
 typedef struct contact_factors {

@@ -3,49 +3,27 @@
 #include <math.h>
 
 double contact_space_bound_of_one(int n_tangents) {
-  return n_tangents == 1   ? 1
-         : n_tangents == 2 ? M_SQRT1_2
-                           : sin(M_PI / (2 * n_tangents));
+  return n_tangents == 1 ? 1 : M_SQRT1_2;
 }
 
-double contact_space_mu_of_one(int n_tangents) {
-  return n_tangents == 2 ? M_SQRT2 : 1 / contact_space_bound_of_one(n_tangents);
-}
-
-void contact_space_direction(int n_tangents, int j, double direction[2]) {
-  double angle = M_PI / 2 - M_PI * (2 * j + 1) / (2 * n_tangents);
-  direction[0] = n_tangents == 2 ? M_SQRT1_2 : cos(angle);
-  direction[1] =
-      n_tangents == 2 ? (j == 0 ? M_SQRT1_2 : -M_SQRT1_2) : sin(angle);
-}
-
-void contact_space_slip(const contact_space *space, int contact,
-                        const double rows[], double slip[2]) {
-  int T = space->n_tangents;
-  slip[0] = rows[0];
-  slip[1] = 0;
-  if (T == 1) return;
-  if (T == 2 || space->bound[contact] == INFINITY) {
-    slip[0] = (rows[0] + rows[1]) * M_SQRT1_2;
-    slip[1] = (rows[0] - rows[1]) * M_SQRT1_2;
-    return;
-  }
-  slip[0] = 0;
-  for (int j = 0; j < T; j++) {
-    double direction[2];
-    contact_space_direction(T, j, direction);
-    for (int k = 0; k < 2; k++) slip[k] += 2.0 / T * rows[j] * direction[k];
-  }
-  // what only the rounding of sines keeps from 0
-  double size = larger(fabs(slip[0]), fabs(slip[1]));
-  for (int k = 0; k < 2; k++)
-    if (fabs(slip[k]) <= 1e-15 * size) slip[k] = 0;
+void contact_space_turn(int n_tangents, const double from[], double to[]) {
+  double first = from[0];
+  to[0] = n_tangents == 1 ? first : (first + from[1]) * M_SQRT1_2;
+  if (n_tangents == 2) to[1] = (first - from[1]) * M_SQRT1_2;
 }
 
 bool contact_space_is_endless(const contact_space *space) {
   for (int i = 0; i < space->n_contacts; i++)
     if (space->bound[i] == INFINITY) return true;
   return false;
+}
+
+bool contact_space_is_same(const contact_space *space, const double a[],
+                           const double b[]) {
+  double worst = 0;
+  for (int i = 0; i < space->n_rows; i++)
+    worst = larger(worst, fabs(a[i] - b[i]));
+  return worst <= IMPACT_SAME * space->scale;
 }
 
 void contact_space_push(const contact_space *space, const double c[],
@@ -65,4 +43,47 @@ double contact_space_slowest(const contact_space *space, const double c[]) {
     if (speed < slowest) slowest = speed;
   }
   return slowest;
+}
+
+/* Friction without limit: it has an impulse only while the contact is closed,
+ * against the slip; what slips has no push and the largest friction impulse. */
+static double endless_violation(const contact_space *space, int normal,
+                                const double lambda[], const double reached[]) {
+  int T = space->n_tangents;
+  double worst = 0, largest = 0;
+  for (int row = normal + 1; row <= normal + T; row++)
+    largest = larger(largest, fabs(lambda[row]));
+  for (int row = normal + 1; row <= normal + T; row++) {
+    double s = lambda[row], slip = reached[row], weight = space->weight[row];
+    double against = slip > 0 ? largest + s : largest - s;
+    worst = larger(worst, smaller(weight * fabs(s), reached[normal]));
+    worst = larger(worst, smaller(weight * against, fabs(slip)));
+    worst = larger(worst,
+                   smaller(space->weight[normal] * lambda[normal], fabs(slip)));
+  }
+  return worst;
+}
+
+double contact_space_violation(const contact_space *space, const double caps[],
+                               const double lambda[], const double reached[]) {
+  double worst = 0;
+  for (int contact = 0; contact < space->n_contacts; contact++) {
+    int normal = contact * space->per_contact;
+    double weight = space->weight[normal], push = lambda[normal];
+    double room = caps[contact] - push;
+    // an impulse and separation, room below the cap and approach: one is 0
+    worst = larger(worst, smaller(weight * push, reached[normal]));
+    worst = larger(worst, smaller(weight * room, -reached[normal]));
+    if (space->bound[contact] == INFINITY) {
+      worst = larger(worst, endless_violation(space, normal, lambda, reached));
+      continue;
+    }
+    for (int t = 1; t <= space->n_tangents; t++) {
+      int row = normal + t;
+      double limit = space->bound[contact] * push, slip = reached[row];
+      double against = slip > 0 ? limit + lambda[row] : limit - lambda[row];
+      worst = larger(worst, smaller(space->weight[row] * against, fabs(slip)));
+    }
+  }
+  return worst;
 }

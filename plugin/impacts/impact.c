@@ -19,11 +19,6 @@
 
 enum { MOST_VELOCITIES = 1000 };
 
-/* A later version must not take what older programs have there for a member. */
-_Static_assert(sizeof(ode_mlcp_impact_options) ==
-                   offsetof(ode_mlcp_impact_options, unused) + sizeof(int),
-               "the options end in padding");
-
 static void set_defaults(ode_mlcp_impact_options *options) {
   *options = (ode_mlcp_impact_options){
       .struct_size = sizeof *options,
@@ -34,7 +29,6 @@ static void set_defaults(ode_mlcp_impact_options *options) {
       .select = ODE_MLCP_IMPACT_RANDOM,
       .method = ODE_MLCP_IMPACT_AUTOMATIC,
       .threads = 1,
-      .max_branches = 4096,
   };
 }
 
@@ -62,11 +56,9 @@ static bool options_are_sound(const ode_mlcp_impact_options *options,
     *why = "threads must be 1 .. 4096";
   else if (options->first > UINT64_MAX - options->samples)
     *why = "first + samples must fit into 64 bits";
-  else if (options->caps != ODE_MLCP_IMPACT_UNIFORM &&
-           options->caps != ODE_MLCP_IMPACT_ENDS)
-    *why = "caps must be UNIFORM or ENDS";
-  else if (options->max_branches < 1)
-    *why = "max_branches must be >= 1";
+  else if (options->select != ODE_MLCP_IMPACT_FIRST &&
+           options->select != ODE_MLCP_IMPACT_RANDOM)
+    *why = "select must be FIRST or RANDOM";
   return *why == NULL;
 }
 
@@ -91,42 +83,23 @@ void impact_velocity(const ode_mlcp_impact *impact, const double lambda_sum[],
   }
 }
 
-/* The caller's slips of a contact from its rows'. */
-static void report_slips(const ode_mlcp_impact *impact, int contact,
-                         const double rows[], double slips[]) {
-  double slip[2];
-  contact_space_slip(&impact->space, contact, rows, slip);
-  memcpy(slips, slip, (size_t)impact->n_tangents * sizeof *slips);
-}
-
 void impact_report_rows(const ode_mlcp_impact *impact, const double c[],
                         double rows[]) {
   const contact_space *space = &impact->space;
-  for (int i = 0; i < space->n_contacts; i++) {
-    const double *from = &c[i * space->per_contact];
-    double *to = &rows[i * (1 + impact->n_tangents)];
-    to[0] = from[0];
-    report_slips(impact, i, from + 1, to + 1);
+  for (int i = 0; i < space->n_rows; i += space->per_contact) {
+    rows[i] = c[i];
+    contact_space_turn(space->n_tangents, &c[i + 1], &rows[i + 1]);
   }
 }
 
 void ode_mlcp_impact_contact_velocities(const ode_mlcp_impact *impact,
                                         const double v[], double rows[]) {
-  const contact_space *space = &impact->space;
-  int s = impact->n_velocities, per = space->per_contact;
-  for (int i = 0; i < space->n_contacts; i++) {
-    double own[1 + CONTACT_MOST_TANGENTS] = {0};
-    for (int k = 0; k < per; k++) {
-      int row = i * per + k;
-      impact_span span = impact->J_spans[row];
-      own[k] = impact->surface[row];
-      for (int j = span.begin; j < span.end; j++)
-        own[k] += impact->J[row * s + j] * v[j];
-    }
-    double *to = &rows[i * (1 + impact->n_tangents)];
-    to[0] = own[0];
-    report_slips(impact, i, own + 1, to + 1);
+  for (int i = 0; i < impact->space.n_rows; i++) {
+    rows[i] = impact->surface[i];
+    for (int j = impact->J_spans[i].begin; j < impact->J_spans[i].end; j++)
+      rows[i] += impact->J[i * impact->n_velocities + j] * v[j];
   }
+  impact_report_rows(impact, rows, rows);
 }
 
 double ode_mlcp_impact_kinetic_energy(const ode_mlcp_impact *impact,
@@ -142,7 +115,10 @@ double ode_mlcp_impact_kinetic_energy(const ode_mlcp_impact *impact,
 }
 
 double ode_mlcp_impact_psi(const ode_mlcp_impact *impact) {
-  return impact->psi;
+  double largest = 0;
+  for (int i = 0; i < impact->n_islands; i++)
+    largest = fmax(largest, impact->islands[i].psi);
+  return largest;
 }
 
 /* ---- checking ---------------------------------------------------------- */
@@ -252,48 +228,24 @@ static void solve_factored(const factors *it, int s, double x[]) {
   }
 }
 
-/* Tangent rows of a contact from its two tangents, each `width` numbers; friction
- * without limit has two. */
-static void spread_tangents(int n_rows, bool endless, const double tangents[],
-                            size_t width, double rows[]) {
-  for (int j = 0; j < n_rows; j++) {
-    double along[2] = {0, 0};
-    if (!endless || j < 2)
-      contact_space_direction(endless ? 2 : n_rows, j, along);
-    for (size_t k = 0; k < width; k++) {
-      double one = tangents[k], two = tangents[width + k];
-      // of a pyramid so that rounding keeps its symmetry
-      rows[(size_t)j * width + k] =
-          endless || n_rows == 2 ? (along[1] > 0   ? (one + two) * M_SQRT1_2
-                                    : along[1] < 0 ? (one - two) * M_SQRT1_2
-                                                   : 0)
-                                 : along[0] * one + along[1] * two;
-    }
-  }
-}
-
-/* Rows of contact space: normals as they are, then the polygons' tangents. */
-static void fill_jacobian(const ode_mlcp_impact_problem *problem,
-                          const contact_space *space, double J[],
+/* Rows of contact space: normals as they are, tangents turned to the box's sides. */
+static void fill_jacobian(const ode_mlcp_impact_problem *problem, double J[],
                           double surface[]) {
-  size_t s = (size_t)problem->n_velocities, t = (size_t)problem->n_tangents;
-  size_t per = (size_t)space->per_contact;
-  const double still[3] = {0, 0, 0};
-  for (size_t i = 0; i < (size_t)problem->n_contacts; i++) {
+  int s = problem->n_velocities, T = problem->n_tangents, per = 1 + T;
+  for (int i = 0; i < problem->n_contacts; i++) {
     double *rows = &J[i * per * s], *speeds = &surface[i * per];
-    const double *tangents = &problem->Jt[i * t * s];
-    const double *given =
-        problem->surface != NULL ? &problem->surface[i * (1 + t)] : still;
-    memcpy(rows, &problem->Jn[i * s], s * sizeof *rows);
-    speeds[0] = given[0];
-    if (t == 1) {
-      memcpy(rows + s, tangents, s * sizeof *rows);
-      speeds[1] = given[1];
-      continue;
+    memcpy(rows, &problem->Jn[i * s], (size_t)s * sizeof *rows);
+    for (int k = 0; k < s; k++) {
+      double tangents[2], turned[2];
+      for (int t = 0; t < T; t++)
+        tangents[t] = problem->Jt[(i * T + t) * s + k];
+      contact_space_turn(T, tangents, turned);
+      for (int t = 0; t < T; t++) rows[(1 + t) * s + k] = turned[t];
     }
-    bool endless = space->bound[i] == INFINITY;
-    spread_tangents(space->n_tangents, endless, tangents, s, rows + s);
-    spread_tangents(space->n_tangents, endless, given + 1, 1, speeds + 1);
+    memset(speeds, 0, (size_t)per * sizeof *speeds);
+    if (problem->surface == NULL) continue;
+    speeds[0] = problem->surface[i * per];
+    contact_space_turn(T, &problem->surface[i * per + 1], speeds + 1);
   }
 }
 
@@ -369,106 +321,43 @@ static void fill_contact_space(ode_mlcp_impact *impact) {
   }
 }
 
-/* Does an impulse of these contacts (NULL: of all) move velocity k? */
-static bool is_moved(const ode_mlcp_impact *impact, const contact_space *space,
-                     const int contacts[], int k) {
-  int n = impact->space.n_rows, per = space->per_contact;
-  for (int i = 0; i < space->n_rows; i++) {
-    int row = contacts != NULL ? contacts[i / per] * per + i % per : i;
-    if (impact->B[k * n + row] != 0) return true;
-  }
-  return false;
-}
-
-/* Largest singular value of the columns of B that belong to `contacts` (NULL:
- * all), the tangent columns counted twice (each is two edges, + and -), by
- * cyclic Jacobi rotations on B W B', W = diag(1, 2, ..). `G` is s x s scratch.
- */
-static double largest_singular_value(const ode_mlcp_impact *impact,
-                                     const contact_space *space,
-                                     const int contacts[], double G[]) {
-  int n = impact->space.n_rows, per = space->per_contact, s = 0;
-  int moved[MOST_VELOCITIES];
-  for (int k = 0; k < impact->n_velocities; k++)
-    if (is_moved(impact, space, contacts, k)) moved[s++] = k;
-  // all corners d of a polygon: sum d d' = K/2 I = 2 sum u u'
-  for (int i = 0; i < s; i++)
-    for (int j = 0; j < s; j++) {
-      double sum = 0;
-      for (int k = 0; k < space->n_rows; k++) {
-        int row = contacts != NULL ? contacts[k / per] * per + k % per : k;
-        sum += (k % per == 0 ? 1 : 2) * impact->B[moved[i] * n + row] *
-               impact->B[moved[j] * n + row];
-      }
-      G[i * s + j] = sum;
-    }
-
-  for (int sweep = 0; sweep < 60; sweep++) {
-    double off = 0, diagonal = 0;
-    for (int i = 0; i < s; i++) {
-      diagonal = fmax(diagonal, fabs(G[i * s + i]));
-      for (int j = 0; j < i; j++) off = fmax(off, fabs(G[i * s + j]));
-    }
-    if (off <= 1e-15 * diagonal) break;
-
-    for (int p = 0; p < s; p++)
-      for (int q = p + 1; q < s; q++) {
-        if (fabs(G[p * s + q]) <= 1e-16 * diagonal) continue;
-        double ratio = (G[q * s + q] - G[p * s + p]) / (2 * G[p * s + q]);
-        double tangent =
-            copysign(1, ratio) / (fabs(ratio) + sqrt(ratio * ratio + 1));
-        double cosine = 1 / sqrt(tangent * tangent + 1),
-               sine = tangent * cosine;
-        for (int k = 0; k < s; k++) {
-          double gp = G[k * s + p], gq = G[k * s + q];
-          G[k * s + p] = cosine * gp - sine * gq;
-          G[k * s + q] = sine * gp + cosine * gq;
-        }
-        for (int k = 0; k < s; k++) {
-          double gp = G[p * s + k], gq = G[q * s + k];
-          G[p * s + k] = cosine * gp - sine * gq;
-          G[q * s + k] = sine * gp + cosine * gq;
-        }
-      }
-  }
-  double largest = 0;
-  for (int i = 0; i < s; i++) largest = fmax(largest, G[i * s + i]);
-  return sqrt(largest);
-}
-
-/* The same of all contacts: where islands move other velocities, the largest of
- * theirs. */
-static double largest_of_all(const ode_mlcp_impact *impact, double G[]) {
-  int times_moved[MOST_VELOCITIES] = {0};
-  bool apart = true;
-  double largest = 0;
-  for (int i = 0; i < impact->n_islands; i++) {
-    const impact_island *island = &impact->islands[i];
-    for (int k = 0; k < impact->n_velocities; k++)
-      if (is_moved(impact, &island->space, island->contacts, k))
-        apart &= ++times_moved[k] == 1;
-  }
-  if (!apart) return largest_singular_value(impact, &impact->space, NULL, G);
-  for (int i = 0; i < impact->n_islands; i++) {
-    const impact_island *island = &impact->islands[i];
-    largest = fmax(largest, largest_singular_value(impact, &island->space,
-                                                   island->contacts, G));
-  }
-  return largest;
-}
-
-/* eq. I4. Friction without limit has no part in it but that of a usual one. */
-static double psi_of(const ode_mlcp_impact *impact, const contact_space *space,
-                     const int contacts[], double scratch[]) {
-  double mu_largest = 0;
+/* psi of eq. I4: the largest singular value of an island's columns of B, the tangent
+ * columns counted twice (each is two edges, + and -), by power iterations. Friction
+ * without limit has no part in it but that of a usual one. */
+static double psi_of(const ode_mlcp_impact *impact,
+                     const impact_island *island) {
+  const contact_space *space = &island->space;
+  int n = impact->space.n_rows, moved[MOST_VELOCITIES], n_moved = 0;
+  double x[3 * MOST_VELOCITIES], squared = 0, mu_largest = 0;
   for (int i = 0; i < space->n_contacts; i++) {
-    double mu = space->bound[i] * contact_space_mu_of_one(space->n_tangents);
+    double mu = space->bound[i] / contact_space_bound_of_one(space->n_tangents);
     mu_largest = fmax(mu_largest, mu < INFINITY ? mu : 1);
   }
-  double largest = contacts == NULL ? largest_of_all(impact, scratch)
-                                    : largest_singular_value(impact, space,
-                                                             contacts, scratch);
-  return largest * space->n_contacts * (1 + mu_largest) + 1;
+  for (int k = 0; k < impact->n_velocities; k++) {
+    bool moves = false;
+    for (int i = 0; i < space->n_rows; i++)
+      moves |= impact->B[k * n + island->places[i]] != 0;
+    if (moves) moved[n_moved++] = k;
+  }
+  // unequal numbers: not at right angles to what is looked for
+  for (int i = 0; i < space->n_rows; i++) x[i] = 1 + 0.1 * i;
+  for (int step = 0, steady = 0; step < 10000 && steady < 3; step++) {
+    double before = squared, next[3 * MOST_VELOCITIES] = {0};
+    squared = 0;
+    for (int k = 0; k < n_moved; k++) {
+      const double *B = &impact->B[moved[k] * n];
+      double y = 0;
+      for (int i = 0; i < space->n_rows; i++) y += B[island->places[i]] * x[i];
+      for (int i = 0; i < space->n_rows; i++)
+        next[i] +=
+            (space->normal_of[i] == i ? 1 : 2) * B[island->places[i]] * y;
+    }
+    for (int i = 0; i < space->n_rows; i++)
+      squared = fmax(squared, fabs(next[i]));
+    for (int i = 0; i < space->n_rows; i++) x[i] = next[i] / squared;
+    steady = fabs(squared - before) <= 1e-15 * squared ? steady + 1 : 0;
+  }
+  return sqrt(squared) * space->n_contacts * (1 + mu_largest) + 1;
 }
 
 /* `scratch` out: s x s. */
@@ -524,7 +413,7 @@ static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
         problem->mu[i] * contact_space_bound_of_one(space->n_tangents);
     if (space->bound[i] > ENDLESS) space->bound[i] = INFINITY;
   }
-  fill_jacobian(problem, space, impact->J, impact->surface);
+  fill_jacobian(problem, impact->J, impact->surface);
 
   factors factors = {.L = scratch};
   if (!factor(impact->M, s, &factors))
@@ -552,29 +441,22 @@ static ode_mlcp_impact_status fill(ode_mlcp_impact *impact,
   if (!impact_islands_find(space, &impact->arena, &impact->islands,
                            &impact->n_islands))
     return ODE_MLCP_IMPACT_NO_MEMORY;
-  impact->psi = psi_of(impact, space, NULL, scratch);
-  for (int i = 0; i < impact->n_islands; i++) {
-    impact_island *island = &impact->islands[i];
-    island->psi = psi_of(impact, &island->space, island->contacts, scratch);
-  }
+  for (int i = 0; i < impact->n_islands; i++)
+    impact->islands[i].psi = psi_of(impact, &impact->islands[i]);
   return ODE_MLCP_IMPACT_DONE;
 }
 
 void ode_mlcp_impact_destroy(ode_mlcp_impact *impact) {
   if (impact == NULL) return;
   memory_source source = impact->source;
-  for (int i = 0; i < impact->n_islands && impact->islands != NULL; i++) {
-    contact_modes *modes = impact->islands[i].modes;
-    if (modes == NULL) continue;
-    contact_modes_release(modes, &source);
-    memory_release_array(&source, modes, 1, sizeof *modes);
-  }
+  for (int i = 0; i < impact->n_islands && impact->islands != NULL; i++)
+    contact_modes_release(&impact->islands[i].modes, &source);
   arena_release(&impact->arena);
   memory_release_array(&source, impact, 1, sizeof *impact);
 }
 
-static ode_mlcp_impact_status create(const ode_mlcp_impact_problem *problem,
-                                     int n_edges, const memory_source *source,
+ode_mlcp_impact_status impact_create(const ode_mlcp_impact_problem *problem,
+                                     const memory_source *source,
                                      ode_mlcp_impact **impact_out,
                                      char *message, size_t message_size) {
   complaint to = {message, message_size};
@@ -582,8 +464,6 @@ static ode_mlcp_impact_status create(const ode_mlcp_impact_problem *problem,
   if (message != NULL && message_size > 0) message[0] = 0;
   ode_mlcp_impact_status status = check(problem, to);
   if (status != ODE_MLCP_IMPACT_DONE) return status;
-  if (n_edges < 4 || n_edges > 2 * CONTACT_MOST_TANGENTS || n_edges % 2 != 0)
-    return refuse(to, "n_edges must be 4, 6, 8 .. 16");
 
   ode_mlcp_impact *impact = memory_allocate_array(source, 1, sizeof *impact);
   if (impact == NULL) return ODE_MLCP_IMPACT_NO_MEMORY;
@@ -591,10 +471,8 @@ static ode_mlcp_impact_status create(const ode_mlcp_impact_problem *problem,
   impact->source = *source;
   impact->arena.source = &impact->source;
   impact->n_velocities = problem->n_velocities;
-  impact->n_tangents = problem->n_tangents;
-  impact->n_slips = problem->n_contacts * (1 + problem->n_tangents);
   impact->space.n_contacts = problem->n_contacts;
-  impact->space.n_tangents = problem->n_tangents == 1 ? 1 : n_edges / 2;
+  impact->space.n_tangents = problem->n_tangents;
   impact->space.per_contact = 1 + impact->space.n_tangents;
   impact->space.n_rows = problem->n_contacts * impact->space.per_contact;
 
@@ -609,24 +487,10 @@ static ode_mlcp_impact_status create(const ode_mlcp_impact_problem *problem,
   return status;
 }
 
-ode_mlcp_impact_status impact_create(const ode_mlcp_impact_problem *problem,
-                                     const memory_source *source,
-                                     ode_mlcp_impact **impact, char *message,
-                                     size_t message_size) {
-  return create(problem, 4, source, impact, message, message_size);
-}
-
 ode_mlcp_impact_status
 ode_mlcp_impact_create(const ode_mlcp_impact_problem *problem,
                        ode_mlcp_impact **impact, char *message,
                        size_t message_size) {
-  return create(problem, 4, &memory_from_malloc, impact, message, message_size);
-}
-
-ode_mlcp_impact_status
-ode_mlcp_impact_create_polygons(const ode_mlcp_impact_problem *problem,
-                                int n_edges, ode_mlcp_impact **impact,
-                                char *message, size_t message_size) {
-  return create(problem, n_edges, &memory_from_malloc, impact, message,
-                message_size);
+  return impact_create(problem, &memory_from_malloc, impact, message,
+                       message_size);
 }

@@ -16,8 +16,6 @@ typedef struct impact_span {
 struct ode_mlcp_impact {
   memory_source source;
   int n_velocities;
-  int n_tangents; /* the caller's, a contact: 1 or 2 */
-  int n_slips;    /* contact velocities as the caller has them, m (1 + T) */
   contact_space space;
   double *M;            /* s x s */
   double *J;            /* n_rows x s, rows of contact space */
@@ -26,7 +24,6 @@ struct ode_mlcp_impact {
   impact_span *B_spans; /* [s] of B, is not 0: bodies touch few others */
   double *v;            /* [s] before the impact */
   double *surface;      /* [n_rows] rows of contact space at v = 0 */
-  double psi;
   int n_islands;
   impact_island *islands;
   arena arena; /* of all of the above */
@@ -46,7 +43,8 @@ bool impact_options_read(const ode_mlcp_impact_options *options,
 
 /** ode_mlcp_impact_sim with so much work of searches, those that prepared the impact
  *  among them: a sample that it does not suffice for is unfinished.
- *  @param work  products that are left, in and out; INFINITY: any number */
+ *  No table is made for it.
+ *  @param work  products that are left, in and out; INFINITY: any number, and tables */
 ode_mlcp_impact_status
 impact_sample_within(ode_mlcp_impact *impact,
                      const ode_mlcp_impact_options *options, uint64_t sample,

@@ -6,6 +6,7 @@
 #define ODE_MLCP_IMPACTS_IMPACT_ISLANDS_H
 
 #include "common/arena.h"
+#include "impacts/contact_modes.h"
 #include "impacts/contact_search.h"
 
 typedef struct impact_island {
@@ -13,10 +14,7 @@ typedef struct impact_island {
   int *contacts;        /* [space.n_contacts] of the whole */
   int *places;          /* [space.n_rows] rows of the whole */
   double *search_start; /* what searches begin with (contact_search.h) */
-  contact_modes *modes; /* NULL until a call needs them */
-  int n_repeated;       /* rows that are combinations of others, */
-  int n_united;         /* and tangent rows that slip as others do */
-  bool has_tree;        /* searches of it keep one (contact_tree.h) */
+  contact_modes modes;  /* empty until a call needs them */
   uint64_t key;         /* added to the seed */
   double psi;           /* of Alg. 2 */
   double cap;  /* N s, where options leave it open; 0 until asked for */
@@ -34,15 +32,5 @@ typedef struct impact_island {
  */
 bool impact_islands_find(contact_space *space, arena *arena,
                          impact_island **islands, int *n_islands);
-
-/**
- * The cap that options ask for by h = 0, to be kept in island->cap.
- *
- * 4/3 of the largest normal impulse that stops a contact alone or belongs to a
- * simultaneous impact (eq. I3): a draw reaches each of these with a probability,
- * whatever the masses.
- */
-bool impact_island_choose_cap(impact_island *island,
-                              const memory_source *source);
 
 #endif

@@ -3,15 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "impacts/impact.h"
+#include "impacts/impact_sampler.h"
 #include "impacts/philox.h"
 
 /* A search may take so many simplex steps: some seconds. */
 #define MOST_PIVOTS 2000000
-#define MOST_WIDE_PIVOTS 50000
 
 /* One contact alone, with what it needs of contact space. */
-enum { MOST_ROWS = 1 + CONTACT_MOST_TANGENTS }; /* of a contact */
+enum { MOST_ROWS = 3 }; /* of a contact */
 
 typedef struct alone {
   contact_space space;
@@ -36,10 +35,8 @@ typedef struct search {
 static bool search_open(search *search, const ode_mlcp_impact *impact) {
   const contact_space *space = &impact->space;
   size_t n = (size_t)space->n_rows, m = (size_t)space->n_contacts;
-  size_t room = IMPACT_MAX_SOLUTIONS * n;
   memset(search, 0, sizeof *search);
   search->impact = impact;
-  search->found.most = IMPACT_MAX_SOLUTIONS;
   search->arena.source = &impact->source;
   arena *arena = &search->arena;
   arena_start(arena);
@@ -47,10 +44,9 @@ static bool search_open(search *search, const ode_mlcp_impact *impact) {
       !ARENA_TAKE(arena, search->lambda, n) ||
       !ARENA_TAKE(arena, search->lambda_sum, n) ||
       !ARENA_TAKE(arena, search->begin, contact_search_start_size(space)) ||
-      !ARENA_TAKE(arena, search->scratch, contact_search_scratch(space)) ||
-      !ARENA_TAKE(arena, search->found.leaf, IMPACT_MAX_SOLUTIONS) ||
-      !ARENA_TAKE(arena, search->found.lambdas, room) ||
-      !ARENA_TAKE(arena, search->found.reached, room))
+      !ARENA_TAKE(arena, search->scratch,
+                  contact_search_wide_scratch(space) / sizeof(double) + 1) ||
+      !impact_found_open(&search->found, space->n_rows, arena))
     return false;
   memcpy(search->c, space->start, n * sizeof *search->c);
   memset(search->lambda_sum, 0, n * sizeof *search->lambda_sum);
@@ -59,45 +55,6 @@ static bool search_open(search *search, const ode_mlcp_impact *impact) {
 }
 
 static void search_close(search *search) { arena_release(&search->arena); }
-
-/* Solutions of eq. I3 for an island by decisions to within tolerance times the velocity
- * scale, in search->found. */
-static int solve_within(search *search, const impact_island *island,
-                        double tolerance) {
-  const contact_space *space = &island->space;
-  return contact_search_solve(space, island->search_start, space->start,
-                              search->caps, tolerance * space->scale,
-                              MOST_PIVOTS, search->scratch, &search->found);
-}
-
-/* The same in wide numbers. */
-static int solve_wide(search *search, const impact_island *island) {
-  const contact_space *space = &island->space;
-  const ode_mlcp_impact *impact = search->impact;
-  const contact_factors factors = {.J = impact->J,
-                                   .B = impact->B,
-                                   .contacts = island->contacts,
-                                   .n_velocities = impact->n_velocities,
-                                   .n_rows = impact->space.n_rows};
-  size_t size = contact_search_wide_scratch(space) / sizeof(double) + 1;
-  double *scratch;
-  if (!ARENA_TAKE(&search->arena, scratch, size)) return 0;
-  return contact_search_wide(space, &factors, space->start, search->caps,
-                             MOST_WIDE_PIVOTS, scratch, &search->found);
-}
-
-/* There always is one: where doubles lack the digits for it, it is looked for in wide
- * numbers, then by coarser decisions, which may not meet all. */
-static int solve_together(search *search, const impact_island *island) {
-  int n_found = solve_within(search, island, IMPACT_FEASIBILITY);
-  if (n_found > 0 || !search->found.whole) return n_found;
-  n_found = solve_wide(search, island);
-  for (double times = 10; n_found == 0 && times <= 100; times *= 10) {
-    n_found = solve_within(search, island, times * IMPACT_FEASIBILITY);
-    search->found.whole = false;
-  }
-  return n_found;
-}
 
 /* The solutions of a contact alone, [per_contact] each in search->found.lambdas. */
 static int solve_alone(search *search, int contact) {
@@ -175,7 +132,9 @@ ode_mlcp_impact_status ode_mlcp_impact_simultaneous(ode_mlcp_impact *impact,
   if (ready) memset(lambdas, 0, (size_t)n * sizeof *lambdas);
   for (int i = 0; i < impact->n_islands && n_found > 0; i++) {
     const impact_island *island = &impact->islands[i];
-    int n_own = solve_together(&search, island);
+    impact_search(impact, island, island->space.start, search.caps, MOST_PIVOTS,
+                  search.scratch, &search.found);
+    int n_own = search.found.count;
     spans |= search.found.n_continua > 0;
     whole &= search.found.whole && n_own < IMPACT_MAX_SOLUTIONS &&
              n_found * n_own <= IMPACT_MAX_SOLUTIONS;
