@@ -30,39 +30,16 @@ async function readData() {
   return data;
 }
 
-// `count` signed numbers of `size` bytes, the lowest bytes of all first
-function readPlanes(bytes, at, count, size) {
-  const values = new Int32Array(count);
-  const shift = 32 - 8 * size;
-  for (let i = 0; i < count; i++) {
-    let value = 0;
-    for (let plane = 0; plane < size; plane++)
-      value |= bytes[at + plane * count + i] << 8 * plane;
-    values[i] = value << shift >> shift;
-  }
-  return values;
-}
-
-// Sums of differences along the last n of each row.
-function sumUp(values, n) {
-  for (let row = 0; row < values.length; row += n)
-    for (let k = 1; k < n; k++) values[row + k] += values[row + k - 1];
-}
-
+// [bodies][x, y, z and the turn w, x, y, z][frames]; [contacts][place, force]
 function readRun(data, run) {
-  const n = data.frames, bodies = run.bodies.length;
-  run.positions = readPlanes(data.bytes, run.poses, 3 * n * bodies, 4);
-  run.turns = readPlanes(data.bytes, run.poses + 12 * n * bodies,
-                         4 * n * bodies, 2);
-  sumUp(run.positions, n);
-  sumUp(run.turns, n);
+  const floats = (at, count) =>
+    new Float32Array(data.bytes.buffer, data.bytes.byteOffset + at, count);
+  run.poses = floats(run.poses, 7 * data.frames * run.bodies.length);
   run.index = new Map(run.bodies.map((body, i) => [body[0], i]));
   run.starts = [0];
   for (const count of run.counts)
     run.starts.push(run.starts[run.starts.length - 1] + count);
-  const total = run.starts[run.starts.length - 1];
-  run.places = readPlanes(data.bytes, run.contacts, 3 * total, 4);
-  run.forces = readPlanes(data.bytes, run.contacts + 12 * total, 3 * total, 2);
+  run.contacts = floats(run.contacts, 6 * run.starts[run.starts.length - 1]);
 }
 
 /* ---- head and table ---- */
@@ -225,7 +202,7 @@ class Replay {
   measure() {
     const n = this.data.frames, size = this.data.size, every = Math.ceil(n / 40);
     const at = (run, b, k) =>
-      [0, 1, 2].map(i => this.data.quantum * run.positions[(3 * b + i) * n + k]);
+      [0, 1, 2].map(i => run.poses[(7 * b + i) * n + k]);
     const distance = (p, q) => Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
     const moves = (run, b) => {
       const [, from, to] = run.bodies[b], start = at(run, b, from);
@@ -479,15 +456,13 @@ class Replay {
 
   // The pose of a body at a frame, which may lie between two.
   pose(run, body, frame, position, turn) {
-    const n = this.data.frames, q = this.data.quantum;
+    const n = this.data.frames;
     const k = Math.min(Math.floor(frame), n - 1), next = Math.min(k + 1, n - 1);
     const part = frame - k;
-    const at = i => (1 - part) * run.positions[(3 * body + i) * n + k] +
-      part * run.positions[(3 * body + i) * n + next];
-    const turned = i => (1 - part) * run.turns[(4 * body + i) * n + k] +
-      part * run.turns[(4 * body + i) * n + next];
-    position.set(q * at(0), q * at(1), q * at(2));
-    turn.set(turned(1), turned(2), turned(3), turned(0)).normalize();
+    const at = i => (1 - part) * run.poses[(7 * body + i) * n + k] +
+      part * run.poses[(7 * body + i) * n + next];
+    position.set(at(0), at(1), at(2));
+    turn.set(at(4), at(5), at(6), at(3)).normalize();
   }
 
   isThere(run, body, frame) {
@@ -499,11 +474,11 @@ class Replay {
     const n = this.data.frames, k = Math.max(0, Math.min(Math.floor(frame), n - 2));
     let sum = 0;
     for (let i = 0; i < 3; i++) {
-      const row = (3 * body + i) * n;
-      const d = run.positions[row + k + 1] - run.positions[row + k];
+      const row = (7 * body + i) * n;
+      const d = run.poses[row + k + 1] - run.poses[row + k];
       sum += d * d;
     }
-    return Math.sqrt(sum) * this.data.quantum / this.data.interval;
+    return Math.sqrt(sum) / this.data.interval;
   }
 
   // From the same body in the reference, or in the first run.
@@ -595,17 +570,15 @@ class Replay {
     const from = run.starts[k], count = this.showsContacts ? run.counts[k] : 0;
     const dots = built.points.geometry.attributes.position;
     const lines = built.arrows.geometry.attributes.position;
-    const unit = 8 * this.data.quantum;
-    const length = this.forceScale * this.data.size / (32000 * this.forceShare(run));
+    const length = this.forceScale * this.data.size / this.usualForce(run);
     for (let i = 0; i < count; i++) {
-      const n = 3 * (from + i), f = run.forces;
+      const n = 6 * (from + i), c = run.contacts;
       // an impact's are not to hide the scene
-      const reach = length * Math.hypot(f[n], f[n + 1], f[n + 2]);
+      const reach = length * Math.hypot(c[n + 3], c[n + 4], c[n + 5]);
       const cut = Math.min(1, 2 * this.forceScale * this.data.size / (reach || 1)) * length;
       for (let j = 0; j < 3; j++) {
-        const at = unit * run.places[n + j];
-        dots.array[3 * i + j] = lines.array[6 * i + j] = at;
-        lines.array[6 * i + 3 + j] = at + cut * f[n + j];
+        dots.array[3 * i + j] = lines.array[6 * i + j] = c[n + j];
+        lines.array[6 * i + 3 + j] = c[n + j] + cut * c[n + 3 + j];
       }
     }
     built.points.geometry.setDrawRange(0, count);
@@ -613,16 +586,17 @@ class Replay {
     dots.needsUpdate = lines.needsUpdate = true;
   }
 
-  // A force of usual size is as long as half a body: part of the strongest.
-  forceShare(run) {
-    if (run.share === undefined) {
-      const sizes = [];
-      for (let i = 0; i < run.forces.length; i += 3 * Math.ceil(run.forces.length / 30000))
-        sizes.push(Math.hypot(run.forces[i], run.forces[i + 1], run.forces[i + 2]) / 32000);
+  // A force of usual size is as long as half a body.
+  usualForce(run) {
+    if (run.usual === undefined) {
+      const sizes = [], c = run.contacts;
+      for (let i = 0; i < c.length; i += 6 * Math.ceil(c.length / 60000))
+        sizes.push(Math.hypot(c[i + 3], c[i + 4], c[i + 5]));
       sizes.sort((a, b) => a - b);
-      run.share = Math.max(2 * (sizes[Math.floor(0.95 * sizes.length)] || 0.5), 1e-3);
+      const most = sizes[sizes.length - 1] || 1;
+      run.usual = Math.max(2 * sizes[Math.floor(0.95 * sizes.length)] || 0, 1e-3 * most);
     }
-    return run.share;
+    return run.usual;
   }
 
   layout() {

@@ -228,30 +228,6 @@ compare --output report --from taken
 check "a broken recording: status 2" status_is 2
 check "a broken recording: named" err_has 'cut.rec: the recording is broken'
 
-# ---- scenes ----
-
-refused "no such scene" "there is no 'hill'" --scene hill
-refused "a scene on a stock stepper" "'step' is no scheme" --scene pendulum \
-  --steppers step
-refused "a scene and a program" "goes with no program" --scene pendulum -- "$play"
-refused "a scene and a setting" "none of the steppers' settings" \
-  --scene pendulum --edges 8
-compare --output report --scene pendulum --steppers ah,trapezoid
-check "a scene: status 0" status_is 0
-check "a scene: its measure" out_has '^Off the reference: '
-# names have a space: of the object, not of a field
-scene_figure() {
-  awk -v name="\"name\": \"$1\"," -v key="\"$2\":" '
-    index($0, "\"name\": ") { ours = index($0, name) }
-    ours && $1 == key { sub(/,$/, "", $2); print $2 }' report/report.json
-}
-order=$(scene_figure 'trapezoid h=0.05' order)
-check "a scene: the trapezoid's order" awk -v x="$order" \
-  'BEGIN { exit !(x > 1.8 && x < 2.2) }'
-check "a scene: contacts are not known" \
-  [ "$(scene_figure 'ah h=0.05' contact_error_worst)" = null ]
-check "a scene: the page" [ -s report/report.html ]
-
 # ---- programs ----
 
 # the time, sleep and the random numbers are the same for all

@@ -231,8 +231,8 @@ ode_mlcp compare --output mixed --from two
 check "a reference without a frame: status 0" status_is 0
 check "a page of the run alone" [ "$(page_runs mixed)" = 'ah false' ]
 
-# what moves on it, by what the program does: poses as differences of whole numbers of a
-# quantum, turns of 1/32000, forces of a unit, byte by byte
+# what moves on it, by what the program does: floats, places to a power of two near a
+# 5000th of a body's size
 record slide --steppers step,ah
 check "curves that stay what they are: nothing to say" err_is_empty
 if command -v python3 >/dev/null; then
@@ -252,21 +252,13 @@ for run in read('ground')[0]['runs']:
     assert len(moves) == 1 and len(moves[0]) == 18, moves
     assert all([len(move), len(move[1]), len(move[2])] == [3, 3, 4] for move in moves[0])
 text, arrays = read('slide')
-frames, quantum = text['frames'], text['quantum']
+frames, grain = text['frames'], 2e-4 * text['size']
 
-def numbers(at, count, n_bytes):
-    for i in range(count):
-        byte = bytes(arrays[at + k * count + i] for k in range(n_bytes))
-        yield int.from_bytes(byte, 'little', signed=True)
+def floats(at, count):
+    return struct.unpack_from('<%df' % count, arrays, at)
 
 def near(value, expected, limit):
     assert abs(value - expected) <= limit, (value, expected)
-
-def sums(values, n):  # of each n
-    out = []
-    for i, value in enumerate(values):
-        out.append(value + (out[-1] if i % n else 0))
-    return out
 
 # 30 frames a second, of 100 steps of 10 ms; the first is after a step
 assert frames == 31, frames
@@ -278,30 +270,27 @@ for run in text['runs']:
     one, box, gone, come = run['bodies']
     assert one[1:] == box[1:] == [0, 30] and gone[1:] == [0, 15], run['bodies']
     assert come[1:] == [16, 30], run['bodies']
-    count = frames * 4
-    places = sums(numbers(run['poses'], 3 * count, 4), frames)
-    turns = sums(numbers(run['poses'] + 12 * count, 4 * count, 2), frames)
-    place = lambda body, i, k: quantum * places[(3 * body + i) * frames + k]
-    turn = lambda body, i, k: turns[(4 * body + i) * frames + k] / 32000
+    poses = floats(run['poses'], 4 * 7 * frames)
+    place = lambda body, i, k: poses[(7 * body + i) * frames + k]
+    turn = lambda body, i, k: poses[(7 * body + 3 + i) * frames + k]
     for k, t in enumerate(at):
         wanted = [(1 + 3 * t, 2, 0.1), (-1 + t, 0.5 - 2 * t, 4 + t / 2), (0, 9, 9),
                   (0, -9, 9)]
         for body, first, last in (0, 0, 30), (1, 0, 30), (2, 0, 15), (3, 16, 30):
             if first <= k <= last:
                 for i in range(3):
-                    near(place(body, i, k), wanted[body][i], quantum)
+                    near(place(body, i, k), wanted[body][i], grain)
                 angle = t if body == 1 else 0  # half of 2 rad/s
                 for i, part in enumerate((math.cos(angle), 0, 0, math.sin(angle))):
                     near(turn(body, i, k), part, 2e-4)
-    # the ball's weight, where it was before the step; to a part of 32000
+    # the ball's weight, where it was before the step
     assert run['counts'] == frames * [1], run['counts']
-    places = list(numbers(run['contacts'], 3 * frames, 4))
-    forces = list(numbers(run['contacts'] + 12 * frames, 3 * frames, 2))
+    contacts = floats(run['contacts'], 6 * frames)
     for k, t in enumerate(at):
         for i, x in enumerate((1 + 3 * (t - 0.01), 2, 0)):
-            near(8 * quantum * places[3 * k + i], x, 8 * quantum)
+            near(contacts[6 * k + i], x, 8 * grain)
         for i, x in enumerate((0, 0, 10)):
-            near(run['force'] * forces[3 * k + i], x, 1e-3)
+            near(contacts[6 * k + 3 + i], x, 1e-3)
     shapes = [[s['kind'], s['sizes'], s['position'], s['quaternion']]
               for s in run['shapes']]
     same = [[0, 0, 0], [1, 0, 0, 0]]

@@ -313,18 +313,6 @@ static void test_parting_and_repetition(void) {
     CU_ASSERT(near(c.differs, 9 * cases[k].h));
     compare_judge(&c, NULL);
     CU_ASSERT(isnan(c.differs));
-
-    // runs of a scene bring their own errors
-    c.is_scene = true;
-    c.runs[1].known_error = 0.25 * u;
-    c.runs[1].known_order = 1.5;
-    told[1][0].step[0].contacts = 1;
-    compare_judge(&c, NULL);
-    CU_ASSERT(near(c.runs[1].figures.reference_error, 0.25 * u));
-    CU_ASSERT_EQUAL(c.runs[1].figures.order, 1.5);
-    CU_ASSERT(isnan(c.runs[1].figures.parted));
-    CU_ASSERT(isnan(c.runs[1].figures.energy_drift));
-    CU_ASSERT(isnan(c.runs[1].figures.penetration_worst));
   }
 }
 

@@ -23,7 +23,6 @@
 #include "command/command.h"
 #include "command/preloads.h"
 #include "command/program.h"
-#include "command/scene.h"
 #include "common/clock.h"
 #include "judge/taking.h"
 #include "preload/ending.h"
@@ -33,7 +32,6 @@
 static const char about[] =
     "Usage: ode-mlcp compare [OPTION...] [--] PROGRAM [ARG...]\n"
     "       ode-mlcp compare --from DIR... [OPTION...]\n"
-    "       ode-mlcp compare --scene NAME [OPTION...]\n"
     "\n"
     "Run an ODE program once a stepper, unchanged, with the same seeds and "
     "clock,\nand put the results side by side: a table here, and in a folder "
@@ -53,16 +51,12 @@ typedef struct request {
   const char *steppers, *output, *clock;
   uint64_t steps, refine, megabytes;
   double limit;
-  const char *scene;
   bool from, no_repeat, json;
 } request;
 
 /* ---- options ---- */
 
-static const char *last_setting; // a scene has settings of its own
-
 static bool take_setting(void *context, const char *name, const char *value) {
-  last_setting = name;
   if (strcmp(name, "scheme") != 0) return command_hand_on(context, name, value);
   complain("--scheme: name the schemes in --steppers");
   return false;
@@ -97,10 +91,6 @@ static bool read_options(int argc, char **argv, request *request, int *status) {
            "itself"},
       {"from", NULL, &request->from,
        .help = "report on recordings in the folders that are named"},
-      {"scene", "NAME", &request->scene,
-       .help =
-           "a case of the papers (ode-mlcp scene --list) at three step "
-           "sizes under each scheme (ah,trapezoid), with its own reference"},
       {"json", NULL, &request->json,
        .help = "print report.json, not the table"},
       {.name = NULL}};
@@ -120,16 +110,6 @@ static bool read_options(int argc, char **argv, request *request, int *status) {
   }
   if (request->output[0] == '\0') {
     complain("--output: the name is empty");
-    return false;
-  }
-  if (request->scene != NULL) {
-    if (request->steppers == NULL) request->steppers = "ah,trapezoid";
-    if (optind == argc && !request->from && request->refine == 0 &&
-        last_setting == NULL)
-      return true;
-    complain(
-        "--scene: goes with no program, no --from, no --refine and none "
-        "of the steppers' settings");
     return false;
   }
   if (request->steppers == NULL) request->steppers = "step,quick,ah";
@@ -254,18 +234,16 @@ become(const request *request, const compare_run *run, const program *found,
   dup2(out, 2);
   close(in);
   close(out);
-  bool is_scene = run->scheme[0] != '\0'; // attaches its world itself
   bool stock = is_stock(run->name);
-  const char *stepper = stock || is_scene ? run->name : "";
-  const char *scheme = is_scene ? run->scheme : run->name;
+  const char *stepper = stock ? run->name : "";
   bool good = setenv(RECORDING_TRAFFIC, traffic, 1) == 0 &&
               setenv(RECORDING_CLOCK, request->clock, 1) == 0 &&
               set_number(RECORDING_STEPS, request->steps) &&
               set_number(RECORDING_REFINE, refine) &&
               setenv(RECORDING_STEPPER, stepper, 1) == 0 &&
-              (stock || setenv(RECORDING_SCHEME, scheme, 1) == 0);
+              (stock || setenv(RECORDING_SCHEME, run->name, 1) == 0);
   if (!good) _exit(126);
-  if (!stock && !is_scene) {
+  if (!stock) {
     int n = 0;
     while (argv[n] != NULL) n++;
     char **line = calloc((size_t)n + 3, sizeof *line);
@@ -719,105 +697,6 @@ static int run_program(const request *request, comparison *c, char **argv) {
   return status;
 }
 
-/* ---- scenes ---- */
-
-enum { SCENE_SIZES = 3 };
-
-/* The runs of one scheme, with the errors that the scene finds itself. */
-static bool add_scene_runs(comparison *c, const scene_functions *library,
-                           const scene *scene, const char *scheme) {
-  char message[SCENE_MESSAGE];
-  scene_settings settings;
-  if (!library->default_settings(scene, &settings, message, sizeof message) ||
-      library->set_option(&settings, "scheme", scheme, message,
-                          sizeof message) != ODE_MLCP_OK) {
-    complain("%s: %s", scene->name, message);
-    return false;
-  }
-  scene_sweep *sweep =
-      library->converge(scene, &settings, message, sizeof message);
-  if (sweep == NULL) {
-    complain("%s under %s: %s", scene->name, scheme, message);
-    return false;
-  }
-  for (int i = 0; i < sweep->n_rows && i < SCENE_SIZES; i++) {
-    const scene_sweep_row *row = &sweep->rows[i];
-    if (c->n_runs == COMPARE_RUNS) break;
-    compare_run *run = &c->runs[c->n_runs++];
-    memset(run, 0, sizeof *run);
-    snprintf(run->name, sizeof run->name, "%.14s h=%.6g", scheme, row->h);
-    snprintf(run->scheme, sizeof run->scheme, "%s", scheme);
-    run->h = row->h;
-    run->known_error = row->errors[0];
-    run->known_order = NAN;
-    if (i > 0 && row->ratios[0] > 0)
-      run->known_order =
-          log(row->ratios[0]) / log(sweep->rows[i - 1].h / row->h);
-  }
-  library->sweep_destroy(sweep);
-  return true;
-}
-
-/* Every scheme of the list; the host's own steppers step no scene. */
-static bool list_scene_runs(const request *request, comparison *c) {
-  char message[SCENE_MESSAGE];
-  const scene_functions *library = scene_library_open(message);
-  if (library == NULL) {
-    complain("%s", message);
-    return false;
-  }
-  const scene *scene = library->find(request->scene);
-  if (scene == NULL) {
-    complain("--scene: there is no '%s'; ode-mlcp scene --list names them all",
-             request->scene);
-    return false;
-  }
-  if (!take_steppers(c, request->steppers)) return false;
-  comparison asked = *c;
-  c->n_runs = 0;
-  for (int i = 0; i < asked.n_runs; i++) {
-    if (is_stock(asked.runs[i].name)) {
-      complain("--scene: '%s' is no scheme of ode-mlcp", asked.runs[i].name);
-      return false;
-    }
-    if (!add_scene_runs(c, library, scene, asked.runs[i].name)) return false;
-  }
-  snprintf(c->measured, sizeof c->measured, "%s, %s (%s)",
-           scene->error_kinds[0].name, scene->error_kinds[0].unit,
-           scene->source);
-  return true;
-}
-
-static int run_scene(const request *request, comparison *c) {
-  char folder[PATH_MAX];
-  program self = {.loader = ""};
-  ssize_t length = readlink("/proc/self/exe", self.path, sizeof self.path - 1);
-  if (length <= 0) return complain("/proc/self/exe: %s", strerror(errno));
-  if (!list_scene_runs(request, c) || !make_folders(request->output, folder))
-    return COMMAND_WRONG_USE;
-  snprintf(c->program, sizeof c->program, "%s", request->scene);
-  c->is_scene = true;
-  remove_old_report(folder, true);
-  hear_interrupts();
-  for (int i = 0; i < c->n_runs; i++) {
-    char h[32];
-    compare_run *run = &c->runs[i];
-    snprintf(h, sizeof h, "%.17g", run->h);
-    char *line[] = {"ode-mlcp", "scene",     (char *)request->scene,
-                    "--scheme", run->scheme, "--h",
-                    h,          NULL};
-    const job job = {request, &self, line, folder};
-    if (interrupts == 0)
-      run->levels[0] = run_once(&job, run, "", 1, true);
-    else
-      snprintf(run->complaint, sizeof run->complaint, "not run: interrupted");
-  }
-  compare_judge(c, NULL);
-  int status = write_report(c, request, folder, judge_runs(c));
-  release(c, NULL);
-  return status;
-}
-
 static int run_from(const request *request, comparison *c, char **folders) {
   char folder[PATH_MAX];
   int status = COMMAND_DONE;
@@ -840,7 +719,6 @@ int command_compare(int argc, char **argv) {
   request request;
   int status;
   if (!read_options(argc, argv, &request, &status)) return status;
-  if (request.scene != NULL) return run_scene(&request, &c);
   return request.from ? run_from(&request, &c, argv + optind)
                       : run_program(&request, &c, argv + optind);
 }

@@ -2,9 +2,9 @@
  * report/ and linked in; this file adds the data, packed.
  *
  * The data are gzip'ed and in base64: uint32 length of a JSON text, the text,
- * zeros up to a multiple of 8, then arrays that the text points into. Poses are
- * whole numbers of a quantum, as differences from frame to frame, the bytes of
- * one rank together: so they pack well, and bodies at rest take nothing. */
+ * zeros up to a multiple of 8, then arrays of floats that the text points into. Each
+ * coordinate of a body has its frames one after the other, rounded to a power of two:
+ * so they pack well, and bodies at rest take nothing. */
 #define _GNU_SOURCE // fopencookie
 #include <errno.h>
 #include <math.h>
@@ -34,7 +34,7 @@ extern const char report_after[], report_after_end[];
 
 /* B: of the packed data; the whole page stays below 5 MB. */
 static const size_t MOST_PACKED = 2900000;
-static const size_t MOST_CONTACT_BYTES = 1500000; /* before they are packed */
+static const size_t MOST_CONTACT_BYTES = 2000000; /* before they are packed */
 enum { MOST_POINTS = 700, FRAMES_A_SECOND = 30, MOST_FRAMES = 3600 };
 
 /* ---- bytes that grow ---- */
@@ -75,15 +75,9 @@ static ssize_t write_text(void *text, const char *bytes, size_t count) {
 
 static void align(buffer *b) { extend(b, (8 - b->used % 8) % 8); }
 
-/* `count` whole numbers, the lowest bytes of all first. */
-static void append_planes(buffer *b, const int32_t values[], size_t count,
-                          int bytes) {
-  for (int plane = 0; plane < bytes; plane++) {
-    unsigned char *place = extend(b, count);
-    if (place == NULL) return;
-    for (size_t i = 0; i < count; i++)
-      place[i] = (unsigned char)((uint32_t)values[i] >> 8 * plane);
-  }
+static void append_float(buffer *b, double value) {
+  float single = isfinite(value) ? (float)value : 0;
+  append(b, &single, sizeof single);
 }
 
 /* ---- what is shown ---- */
@@ -95,7 +89,7 @@ typedef struct view {
   int n_runs;
   double end, interval; /* s: of the replay, and from frame to frame */
   size_t n_frames;
-  double quantum;        /* m */
+  double grain;          /* m: a power of two */
   size_t contacts_every; /* frames */
 } view;
 
@@ -133,6 +127,11 @@ static void choose_frames(view *v, double a_second) {
   if (v->n_frames < 2) v->n_frames = 2;
 }
 
+static double rounded(double value, double grain) {
+  double whole = rint(value / grain) * grain;
+  return isfinite(whole) && fabs(whole) < 1e30 ? whole : 0;
+}
+
 /* ---- JSON ---- */
 
 static void number(FILE *out, double value) {
@@ -150,153 +149,61 @@ static void numbers(FILE *out, const float values[], int count) {
   fputc(']', out);
 }
 
-/* ---- poses ---- */
+/* ---- poses and contacts ---- */
 
-typedef struct shown_body {
-  uint32_t body;
-  size_t first, last; /* frames of the replay that have it */
-} shown_body;
-
-static size_t find_shown(const shown_body bodies[], size_t count,
-                         uint32_t body) {
-  size_t from = 0, to = count;
-  while (from < to) {
-    size_t middle = (from + to) / 2;
-    if (bodies[middle].body < body)
-      from = middle + 1;
-    else
-      to = middle;
-  }
-  return from;
-}
-
-/* All bodies of a run's frames, by their numbers; NULL where memory runs out. */
-static shown_body *list_bodies(const view *v, const recording *r,
-                               size_t *count) {
-  size_t n = 0, size = 64;
-  shown_body *bodies = malloc(size * sizeof *bodies);
-  *count = 0;
-  if (bodies == NULL) return NULL;
-  for (size_t k = 0; k < v->n_frames; k++) {
-    const recording_frame *frame = frame_of(v, r, k);
-    for (uint32_t i = 0; i < frame->n_bodies; i++) {
-      uint32_t body = frame_poses(frame)[i].body;
-      size_t place = find_shown(bodies, n, body);
-      if (place < n && bodies[place].body == body) {
-        bodies[place].last = k;
-        continue;
-      }
-      if (n == size) {
-        size *= 2;
-        shown_body *more = realloc(bodies, size * sizeof *bodies);
-        if (more == NULL) {
-          free(bodies);
-          return NULL;
-        }
-        bodies = more;
-      }
-      memmove(bodies + place + 1, bodies + place, (n - place) * sizeof *bodies);
-      bodies[place] = (shown_body){body, k, k};
-      n++;
-    }
-  }
-  *count = n;
-  return bodies;
-}
-
-static int32_t whole(double value) {
-  return isfinite(value) ? (int32_t)fmax(-2e9, fmin(2e9, rint(value))) : 0;
-}
-
-/* A body's poses as differences; [3][n_frames] and [4][n_frames]. */
-static void code_body(const view *v, const recording *r, uint32_t body,
-                      int32_t *positions, int32_t *turns) {
-  int32_t was[7] = {0};
-  size_t n = v->n_frames;
-  double sign = 1, before[4] = {1, 0, 0, 0};
-  for (size_t k = 0; k < n; k++) {
-    const recording_frame *frame = frame_of(v, r, k);
-    const recording_pose *pose = frame_pose(frame, body);
-    if (pose == NULL) continue; /* differences stay 0 */
-    double along = 0;
-    for (int i = 0; i < 4; i++) along += before[i] * pose->quaternion[i];
-    sign = along < 0 ? -1 : 1; /* both signs are the same turn */
-    for (int i = 0; i < 4; i++) before[i] = sign * pose->quaternion[i];
-    int32_t now[7];
-    for (int i = 0; i < 3; i++) now[i] = whole(pose->position[i] / v->quantum);
-    for (int i = 0; i < 4; i++) now[3 + i] = whole(32000 * before[i]);
-    for (int i = 0; i < 7; i++) {
-      int32_t change = (int32_t)((uint32_t)now[i] - (uint32_t)was[i]);
-      was[i] = now[i];
-      if (i < 3)
-        positions[(size_t)i * n + k] = change;
-      else
-        turns[(size_t)(i - 3) * n + k] = change;
-    }
-  }
-}
-
+/* All bodies of the run's frames, as [number, first frame, last frame], and of each
+ * its three coordinates and four of its turn, [7][n_frames]. */
 static void add_poses(const view *v, const recording *r, FILE *out,
                       buffer *data) {
-  size_t count, n = v->n_frames;
-  shown_body *bodies = list_bodies(v, r, &count);
-  int32_t *positions = calloc(3 * n * count + 1, sizeof *positions);
-  int32_t *turns = calloc(4 * n * count + 1, sizeof *turns);
-  if (positions == NULL || turns == NULL || bodies == NULL) {
-    data->failed = true;
-    count = 0;
+  uint32_t most = 0;
+  for (size_t k = 0; k < r->n_frames; k++)
+    for (uint32_t i = 0; i < r->frames[k]->n_bodies; i++)
+      most = (uint32_t)fmax(most, frame_poses(r->frames[k])[i].body);
+  const char *before = "";
+  fprintf(out, ",\"poses\":%zu,\"bodies\":[", data->used);
+  for (uint32_t body = 1; body <= most && !data->failed; body++) {
+    size_t first = v->n_frames, last = 0, n = v->n_frames;
+    float *values = calloc(7 * n, sizeof *values);
+    if (values == NULL) data->failed = true;
+    double was[4] = {1, 0, 0, 0};
+    for (size_t k = 0; k < n && values != NULL; k++) {
+      const recording_pose *pose = frame_pose(frame_of(v, r, k), body);
+      if (pose == NULL) continue;
+      if (first == n) first = k;
+      last = k;
+      double along = 0; // both signs are the same turn
+      for (int i = 0; i < 4; i++) along += was[i] * pose->quaternion[i];
+      for (int i = 0; i < 4; i++)
+        was[i] = along < 0 ? -pose->quaternion[i] : pose->quaternion[i];
+      for (size_t i = 0; i < 7; i++)
+        values[i * n + k] = (float)(i < 3 ? rounded(pose->position[i], v->grain)
+                                          : rounded(was[i - 3], 0x1p-15));
+    }
+    if (first < n) {
+      fprintf(out, "%s[%u,%zu,%zu]", before, body, first, last);
+      append(data, values, 7 * n * sizeof *values);
+      before = ",";
+    }
+    free(values);
   }
-  fputs(",\"bodies\":[", out);
-  for (size_t i = 0; i < count; i++) {
-    fprintf(out, "%s[%u,%zu,%zu]", i > 0 ? "," : "", bodies[i].body,
-            bodies[i].first, bodies[i].last);
-    code_body(v, r, bodies[i].body, positions + 3 * n * i, turns + 4 * n * i);
-  }
-  fprintf(out, "],\"poses\":%zu", data->used);
-  append_planes(data, positions, 3 * n * count, 4);
-  append_planes(data, turns, 4 * n * count, 2);
-  free(bodies);
-  free(positions);
-  free(turns);
+  fputc(']', out);
 }
 
-/* ---- contacts ---- */
-
+/* Place and force of each contact. */
 static void add_contacts(const view *v, const recording *r, FILE *out,
                          buffer *data) {
-  size_t total = 0, n = 0;
-  double strongest = 0;
-  fputs(",\"counts\":[", out);
+  fprintf(out, ",\"contacts\":%zu,\"counts\":[", data->used);
   for (size_t k = 0; k < v->n_frames; k += v->contacts_every) {
     const recording_frame *frame = frame_of(v, r, k);
     fprintf(out, "%s%u", k > 0 ? "," : "", frame->n_contacts);
-    total += frame->n_contacts;
-    for (uint32_t i = 0; i < frame->n_contacts; i++)
+    for (uint32_t i = 0; i < frame->n_contacts; i++) {
+      const recording_contact *contact = &frame_contacts(frame)[i];
       for (int j = 0; j < 3; j++)
-        strongest = fmax(strongest, fabsf(frame_contacts(frame)[i].force[j]));
+        append_float(data, rounded(contact->position[j], 8 * v->grain));
+      for (int j = 0; j < 3; j++) append_float(data, contact->force[j]);
+    }
   }
-  int32_t *places = calloc(3 * total + 1, sizeof *places);
-  int32_t *forces = calloc(3 * total + 1, sizeof *forces);
-  if (places == NULL || forces == NULL) {
-    data->failed = true;
-    total = 0;
-  }
-  double unit = strongest > 0 && isfinite(strongest) ? strongest / 32000 : 1;
-  for (size_t k = 0; k < v->n_frames && total > 0; k += v->contacts_every) {
-    const recording_frame *frame = frame_of(v, r, k);
-    for (uint32_t i = 0; i < frame->n_contacts; i++, n++)
-      for (int j = 0; j < 3; j++) {
-        const recording_contact *contact = &frame_contacts(frame)[i];
-        places[3 * n + (size_t)j] =
-            whole(contact->position[j] / (8 * v->quantum));
-        forces[3 * n + (size_t)j] = whole(contact->force[j] / unit);
-      }
-  }
-  fprintf(out, "],\"contacts\":%zu,\"force\":%.6g", data->used, unit);
-  append_planes(data, places, 3 * total, 4);
-  append_planes(data, forces, 3 * total, 2);
-  free(places);
-  free(forces);
+  fputc(']', out);
 }
 
 /* ---- shapes ---- */
@@ -476,10 +383,9 @@ static unsigned char *make_data(const view *v, const char *folder,
   bool good = add_file(out, folder, "report.json");
   add_tables(out);
   fprintf(out,
-          ",\"frames\":%zu,\"interval\":%.9g,\"quantum\":%.9g,"
-          "\"contacts_every\":%zu,\"size\":%.6g,\"runs\":[",
-          v->n_frames, v->interval, v->quantum, v->contacts_every,
-          v->comparison->size);
+          ",\"frames\":%zu,\"interval\":%.9g,\"contacts_every\":%zu,\"size\":%."
+          "6g,\"runs\":[",
+          v->n_frames, v->interval, v->contacts_every, v->comparison->size);
   for (int i = 0; i < v->n_runs; i++) {
     fputs(i > 0 ? ",{\"label\":" : "{\"label\":", out);
     json_string(out, v->labels[i]);
@@ -556,7 +462,7 @@ static unsigned char *make_packed(view *v, const char *folder,
                                   size_t *packed_size) {
   for (double a_second = FRAMES_A_SECOND;; a_second *= 0.6) {
     choose_frames(v, a_second);
-    size_t bytes = 18 * count_contacts(v);
+    size_t bytes = 24 * count_contacts(v);
     v->contacts_every = bytes / MOST_CONTACT_BYTES + 1;
     size_t size = 0;
     unsigned char *data = make_data(v, folder, &size);
@@ -572,7 +478,7 @@ static unsigned char *make_packed(view *v, const char *folder,
 
 bool compare_write_html(const comparison *c, const char *folder, char *message,
                         size_t message_size) {
-  view v = {.comparison = c, .quantum = 2e-4 * c->size};
+  view v = {.comparison = c, .grain = exp2(floor(log2(2e-4 * c->size)))};
   result_file file;
   size_t size = 0;
   if (!result_begin(&file, message, message_size, "%s/report.html", folder))

@@ -56,7 +56,7 @@ static void note_parting(const comparison *c, take_note *take, void *to) {
     n++;
     first = fmin(first, c->runs[i].figures.parted);
   }
-  if (c->is_scene || n < 2) return;
+  if (n < 2) return;
   if (!isfinite(first))
     note(take, to, "The runs stay together.");
   else
@@ -110,10 +110,6 @@ static void note_all(const comparison *c, take_note *take, void *to) {
     note(take, to, "A second run on %s was the same, bit for bit.",
          c->runs[c->repeated].name);
   note_parting(c, take, to);
-  if (c->is_scene)
-    note(take, to,
-         "Off the reference: %s; it and the order are the scene's own.",
-         c->measured);
   char chaos[100] = "";
   if (isfinite(c->chaos))
     snprintf(chaos, sizeof chaos,
@@ -223,9 +219,7 @@ bool compare_write_json(const comparison *c, const char *folder, char *message,
   note_all(c, put_note, &out);
   json_close(&out);
   json_put_count(&out, "refine", c->refine);
-  if (c->is_scene)
-    json_put_string(&out, "reference", c->measured);
-  else if (c->reference >= 0)
+  if (c->reference >= 0)
     json_put_string(&out, "reference", c->runs[c->reference].name);
   else
     json_put_word(&out, "reference", "null");

@@ -327,17 +327,7 @@ void compare_judge(comparison *c, recording *again) {
     if (c->runs[i].levels[0] != NULL)
       c->runs[i].figures.parted =
           compare_parting(first, c->runs[i].levels[0], APART * c->size);
-  if (!c->is_scene) count_strayed(c);
-  for (int i = 0; i < c->n_runs && c->is_scene; i++) {
-    // frames of other step sizes are not of the same steps
-    compare_figures *f = &c->runs[i].figures;
-    f->parted = NAN;
-    // nor are their contacts joints of the program, which could be measured
-    forget_contacts(f);
-    f->energy_drift = f->momentum_drift = NAN;
-    f->reference_error = c->runs[i].known_error;
-    f->order = c->runs[i].known_order;
-  }
+  count_strayed(c);
   c->reference = c->refine > 0 ? choose_reference(c) : -1;
   c->chaos = INFINITY;
   judge_against_reference(c);

@@ -83,10 +83,7 @@ typedef struct compare_figures {
 
 typedef struct compare_run {
   char name[COMPARE_NAME];           /* as --steppers says */
-  char scheme[COMPARE_NAME];         /* of a scene, with h; else empty */
-  double h;                          /* s */
   recording *levels[COMPARE_LEVELS]; /* h, h/R, h/R^2; NULL: none */
-  double known_error, known_order;   /* a scene's; NAN: none */
   char complaint[400];               /* why the first is not there, or whole */
   compare_figures figures;
 } compare_run;
@@ -114,10 +111,8 @@ typedef struct comparison {
   double chaos;   /* s: from here on the reference is none; INFINITY: it is */
   int repeated;   /* the run that was done twice; -1: none */
   double differs; /* s: where the two differ; INFINITY: nowhere, NAN: unknown */
-  bool is_scene;  /* runs of one scene: the references are its own */
-  char measured[200]; /* what a scene's error is */
-  int worlds;         /* that the first run stepped */
-  double size;        /* m: the median body's largest extent */
+  int worlds;     /* that the first run stepped */
+  double size;    /* m: the median body's largest extent */
   double energy, speed, fall,
       step_size;                     /* J, m/s, m/s, s: the scene's scales */
   char headline[1000];               /* which stepper to take */

@@ -119,11 +119,7 @@ static const fault faults[] = {
      .role = TOLD,
      .counted = true,
      .offset = OF(late)}};
-enum {
-  N_FAULTS = sizeof faults / sizeof faults[0],
-  CREEPING_FAULT = 5,
-  REFERENCE_FAULT = N_FAULTS - 2
-};
+enum { N_FAULTS = sizeof faults / sizeof faults[0], CREEPING_FAULT = 5 };
 
 /* Below this part of the scene's scale a figure is no fault. */
 static const double NOTICE = 0.01;
@@ -284,7 +280,7 @@ static bool is_alike(const comparison *c, const fault *fault) {
 
 static bool decides(const comparison *c, int k) {
   if (is_alike(c, &faults[k])) return false;
-  return c->is_scene ? k == REFERENCE_FAULT : faults[k].role == DECIDES;
+  return faults[k].role == DECIDES;
 }
 
 /* The largest fault that is a run's own; relative: 0 where it has none. */
@@ -323,7 +319,7 @@ static const fault *worst_fault(const comparison *c, const compare_run *run,
   const fault *worst = own_fault(c, run, relative);
   if (*relative > NOTICE) return worst;
   for (int k = 0; k < N_FAULTS; k++) {
-    if (faults[k].role != COMPARED || c->is_scene) continue;
+    if (faults[k].role != COMPARED) continue;
     double part = relative_of(c, run, &faults[k]);
     if (!(part > *relative) || !is_known_by_others(c, run, &faults[k]))
       continue;
@@ -443,8 +439,7 @@ static const fault *shared_fault(const comparison *c, const compare_run *run) {
   double most = NOTICE;
   for (int k = 0; k < N_FAULTS; k++) {
     double part = relative_of(c, run, &faults[k]);
-    if (faults[k].role != DECIDES || !is_alike(c, &faults[k]) ||
-        !(part > most) || c->is_scene)
+    if (faults[k].role != DECIDES || !is_alike(c, &faults[k]) || !(part > most))
       continue;
     most = part;
     worst = &faults[k];
@@ -487,7 +482,7 @@ static void say_taken(comparison *c, const compare_run *best) {
 static void write_trade(comparison *c) {
   char number[32], times[32];
   const compare_run *cheap = cheapest(c, INFINITY, ANY);
-  if ((c->reference < 0 && !c->is_scene) || cheap == NULL) return;
+  if (c->reference < 0 || cheap == NULL) return;
   double bound = INFINITY, spent = 0;
   for (;;) {
     const compare_run *next = NULL;
@@ -499,7 +494,7 @@ static void write_trade(comparison *c) {
       if (next == NULL || cost_of(run) < cost_of(next)) next = run;
     }
     if (next == NULL) break;
-    bool itself = c->reference >= 0 && next == &c->runs[c->reference];
+    bool itself = next == &c->runs[c->reference];
     bound = next->figures.reference_error;
     spent = cost_of(next);
     add(c->trade, sizeof c->trade, "%s%s %s %s m",
@@ -538,7 +533,7 @@ static void write_headline(comparison *c, const char *program) {
     say(c, "there was no body to step.");
     return;
   }
-  if (contacts == 0 && !c->is_scene) say(c, "where nothing touched, ");
+  if (contacts == 0) say(c, "where nothing touched, ");
   if (!isfinite(least_badness(c))) {
     say(c, "no run is to be trusted.");
     return;
@@ -566,9 +561,8 @@ static void write_headline(comparison *c, const char *program) {
 static int kind_of(const compare_run *run) {
   if (compare_is_stock(run))
     return strcmp(run->name, "step") == 0 ? OF_STEP : OF_QUICK;
-  const char *scheme = run->scheme[0] != '\0' ? run->scheme : run->name;
-  return strncmp(scheme, "trapezoid", 9) == 0 ||
-                 strcmp(scheme, "conserving") == 0
+  return strncmp(run->name, "trapezoid", 9) == 0 ||
+                 strcmp(run->name, "conserving") == 0
              ? OF_SECOND_ORDER
              : OF_FIRST_ORDER;
 }
@@ -676,9 +670,7 @@ void judge_verdict(comparison *c) {
   write_headline(c, called);
   write_trade(c);
   add_troubles(c, lines, &n);
-  for (int k = 0; k < N_FAULTS; k++)
-    if (!c->is_scene || k == REFERENCE_FAULT)
-      add_fault(c, &faults[k], lines, &n);
+  for (int k = 0; k < N_FAULTS; k++) add_fault(c, &faults[k], lines, &n);
   qsort(lines, (size_t)n, sizeof lines[0], by_badness);
   c->n_lines = n < VERDICT_LINES ? n : VERDICT_LINES;
   memcpy(c->lines, lines, (size_t)c->n_lines * sizeof lines[0]);
