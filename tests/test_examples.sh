@@ -39,6 +39,16 @@ for name in biped gripper; do
 done
 check "impact: all of the biped's samples" grep -q '"finished": 40000,' \
   "$build/examples/impact/biped.json"
+check "impact: a job array makes the set of one run" \
+  cmp -s "$build/examples/impact/whole.json" "$build/examples/impact/array/set.json"
+check "impact: which has outcomes" grep -q '"outcomes": 40000' \
+  "$build/examples/impact/whole.json"
+if "$python" -c 'import distributed' 2>/dev/null; then
+  check "impact: workers of Dask make it" \
+    cmp -s "$build/examples/impact/whole.json" "$build/examples/impact/dask/set.json"
+else
+  echo "no python3-distributed: no set on Dask"
+fi
 check "impact's page" says_what_it_does impact \
   "--samples 40000 --csv biped.csv --json"
 check "the dominoes fall" grep -q '^12 of 12 dominoes lie' \

@@ -327,7 +327,7 @@ static void fill_contact_space(ode_mlcp_impact *impact) {
 static double psi_of(const ode_mlcp_impact *impact,
                      const impact_island *island) {
   const contact_space *space = &island->space;
-  int n = impact->space.n_rows, moved[MOST_VELOCITIES], n_moved = 0;
+  int n = impact->space.n_rows, moved[MOST_VELOCITIES] = {0}, n_moved = 0;
   double x[3 * MOST_VELOCITIES], squared = 0, mu_largest = 0;
   for (int i = 0; i < space->n_contacts; i++) {
     double mu = space->bound[i] / contact_space_bound_of_one(space->n_tangents);
