@@ -129,6 +129,6 @@ refused solve nonsense q.mtx
 refused solve beam
 refused compare --output report --from beam
 refused compare --output report --steppers step,step -- true
-refused run -- ./nonsense
+refused run -- no-such-program-anywhere
 
 finish

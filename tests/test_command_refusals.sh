@@ -107,7 +107,7 @@ check_refused "stats a folder" "--stats: .*directory" --stats folder ./starts
 check_refused "stats without a name" "--stats" --stats '' ./starts
 check_refused "trace in no folder" "--trace: cannot write" \
   --trace none/a.csv ./starts
-check_refused "one file for both" "same file" \
+check_refused "one file for both" "--trace: .* is being written by a run" \
   --stats a.out --trace ./folder/../a.out ./starts
 if [ "$(id -u)" -ne 0 ]; then
   mkdir locked
@@ -119,55 +119,42 @@ fi
 check_refused "bad program with old results" "no such" \
   --stats old.json no-such-program-anywhere
 check "old results outlive a refusal" [ -e old.json ]
+flock old.json "$command" run --stats old.json ./starts 2>err
+check "a file of another run: said" err_has \
+  "--stats: 'old.json' is being written by a run already"
+check "a file of another run: does not start" [ ! -e started ]
 
 # ---- programs ----
 
 check_refused "missing file" "./none: No such file" ./none
 check_refused "missing on PATH" "no such program" no-such-program-anywhere
-check_refused "a folder" "directory" ./folder
-check_refused "an empty name" "empty" ''
+check_refused "a folder" "Permission denied" ./folder
+check_refused "an empty name" "no such program" ''
 : >plain
-check_refused "not executable" "not executable" ./plain
+check_refused "not executable" "Permission denied" ./plain
 printf '#!/no/such/interpreter\n' >lost
 chmod +x lost
-check_refused "no interpreter" "/no/such/interpreter" ./lost
-printf 'MZ\000\001\002' >strange
-chmod +x strange
-check_refused "not a program" "neither" ./strange
-printf '\177ELF\002\001\001' >broken
-chmod +x broken
-check_refused "a broken ELF file" "broken" ./broken
+check_refused "no interpreter" "./lost: No such file" ./lost
 
+# what nothing can be loaded into runs, and is told of at its end
 echo 'int main(void) { return 0; }' >main.c
+check_unloaded() {
+  what=$1
+  shift
+  run "$@"
+  check_refusal "$what" "nothing could be loaded into it"
+}
 $compiler -static -o static main.c
-check_refused "a static program" "statically linked" ./static
+check_unloaded "a static program" ./static
 # it names no loader, whatever others are to name
 $compiler -static-pie -Wl,--no-dynamic-linker -o static-pie main.c 2>/dev/null &&
-  check_refused "a static PIE" "statically linked" ./static-pie
-$compiler -c -o object.o main.c
-chmod +x object.o
-check_refused "an object file" "no program" ./object.o
-
-# the class byte, then the machine, of an otherwise good program
-$compiler -o good main.c
-cp good other-class
-class=$(od -An -tu1 -j4 -N1 good)
-printf "\\00$((3 - class))" | dd of=other-class bs=1 seek=4 conv=notrunc 2>/dev/null
-check_refused "a program of another class" "32-bit\|64-bit\|machine" \
-  ./other-class
-cp good other-machine
-printf '\363\000' | dd of=other-machine bs=1 seek=18 conv=notrunc 2>/dev/null
-check_refused "a program for another machine" "another machine" ./other-machine
-
-# the loader takes no preloads for a program that changes who runs it
-cp good others
-if [ "$(id -u)" -eq 0 ] && chown 65534 others; then
-  chmod u+s others
-  check_refused "a set-user-ID program" "set-user-ID" ./others
-  chmod u-s others
-  run ./others
-  check "negative control: it starts without the bit" \
-    err_has 'never stepped an ODE world'
+  check_unloaded "a static PIE" ./static-pie
+if command -v setpriv >/dev/null && [ "$(id -u)" -eq 0 ]; then
+  # the loader takes no preloads for a program that changes who runs it
+  $compiler -o others main.c
+  chmod a+rx . && chmod u+s others
+  setpriv --reuid 65534 --clear-groups "$command" run ./others 2>err
+  check "a set-user-ID program: said" err_has "nothing could be loaded into it"
 fi
 
 # ---- hosts ----
@@ -180,15 +167,18 @@ command=$work/alone/ode-mlcp
 
 cat >host.c <<'HOST'
 const char *dGetConfiguration(void) { return "ODE " PRECISION " ODE_OPC"; }
-int dWorldStep(void *world, float h) { (void)world; (void)h; return 1; }
+int dInitODE2(unsigned flags) { return flags == 0; }
+void *dWorldCreate(void) { return 0; }
 HOST
 cat >uses.c <<'USES'
 #include <fcntl.h>
-int dWorldStep(void *, float);
+int dInitODE2(unsigned);
+void *dWorldCreate(void);
 int main(void) {
+  dInitODE2(0);
+  dWorldCreate();
   open("started", O_CREAT | O_WRONLY, 0600);
-  int (*volatile used)(void *, float) = dWorldStep;
-  return used == 0;
+  return 0;
 }
 USES
 # make_host FOLDER SONAME PRECISION: a program in FOLDER on a library of that name
@@ -229,7 +219,7 @@ check "a hidden host of the other precision: its program ends with 2" \
   grep -q '^status 2' out
 check "a hidden host of the other precision: said" \
   err_has "^ode-mlcp: .*foreign/uses: .* is in $other precision"
-check "a hidden host of the other precision: does not start" [ ! -e started ]
+check "a hidden host of the other precision: it makes no world" [ ! -e started ]
 
 # negative control: the same in our precision starts
 make_host own libode.so.8 $precision

@@ -164,10 +164,8 @@ check_ending 130 5 step 5 raise 2
 check_ending 134 5 step 5 raise 6
 check_ending 134 5 step 5 abort
 check_ending 139 5 step 5 fault
-check_ending 139 5 step 5 raise 11 # a fault that somebody sends
 check_ending 129 5 step 5 raise 1
-check_ending 141 5 step 5 raise 13 # SIGPIPE
-check_ending 152 5 step 5 raise 24 # SIGXCPU
+check_ending 137 5 step 5 raise 9
 check_ending 17 5 handle 15 step 5 raise 15 # the program's handler, _exit
 check_ending 17 5 step 5 handle 15 raise 15
 check_ending 0 6 ignore 15 step 5 raise 15 step 1
@@ -256,7 +254,7 @@ if [ -c /dev/full ]; then
     run $option /dev/full "$program" step 2 exit 3
     check "$option to a full disk: the program's status" status_is 3
     check "$option to a full disk: said once" n_lines 1 err
-    check "$option to a full disk: said why" err_has '/dev/full: No space left'
+    check "$option to a full disk: said why" err_has 'cannot write .*/dev/full.*: No space left'
   done
 fi
 
@@ -270,23 +268,23 @@ check "threads: each world's steps in order" awk -F, '
   NR == 1 { n = NF } NF != n || (NR > 1 && $1 != ++steps[$12]) { exit 1 }' t.csv
 
 # signals at any time leave whole files
-for tenths in 1 2 3 4 5; do
+for number in 15 9 15 9 15; do
   rm -f s.json t.csv
   "$command" run --stats s.json --trace t.csv "$program" threads 100000000 \
     >out 2>err &
   pid=$!
-  wait_for test -e t.csv
-  sleep 0.$tenths
-  kill -15 $pid
+  wait_for test -s t.csv
+  sleep 0.$number
+  kill -$number "$(cat /proc/$pid/task/$pid/children)"
   status=0
   wait $pid || status=$?
-  check "ended after 0.$tenths s: status" status_is 143
-  check "ended after 0.$tenths s: statistics" json_is_valid s.json
-  check "ended after 0.$tenths s: rows are whole" awk -F, '
+  check "ended by $number: status" status_is $((128 + number))
+  check "ended by $number: statistics" json_is_valid s.json
+  check "ended by $number: rows are whole" awk -F, '
     NR == 1 { n = NF } NF != n || (NR > 1 && $1 != ++steps[$12]) { exit 1 }
     ' t.csv
   # the signal may come between a step's row and its sums
-  check "ended after 0.$tenths s: rows agree with the statistics" \
+  check "ended by $number: rows agree with the statistics" \
     awk -v rows="$(wc -l <t.csv)" -v steps="$(json_value s.json steps)" \
     'BEGIN { extra = rows - 1 - steps; exit !(extra == 0 || extra == 1) }'
 done
@@ -296,16 +294,15 @@ done
 rm -f s.json*
 run --stats s.json --trace t.csv -- "$program" step 2 fork step 3 exit 4
 check "fork: status" status_is 4
-check "fork: the parent's statistics" json_holds s.json steps 2
-other=$(echo s.json.*)
-check "fork: the child's statistics" json_holds "$other" steps 3
-check "fork: the child's trace" n_lines 4 "t.csv.${other#s.json.}"
-rm -f s.json* t.csv*
+check "fork: the statistics of both" json_holds s.json steps 5
+check "fork: the rows of both" n_lines 6 t.csv
+check "fork: worlds of both" [ "$(sed 1d t.csv | cut -d, -f12 | tr '\n' ' ')" = \
+  "1 1 2 2 2 " ]
+check "fork: no other files" [ "$(echo s.json* t.csv*)" = "s.json t.csv" ]
 
 run --stats s.json -- "$program" fork step 3
 check "only the child steps: status" status_is 0
 check "only the child steps: statistics" json_holds s.json steps 3
-check "only the child steps: one file" [ "$(echo s.json*)" = s.json ]
 
 cat >script <<SCRIPT
 #!/bin/sh
@@ -342,7 +339,7 @@ check "a script without #!: statistics" json_holds s.json steps 2
 
 rm -f s.json*
 run --stats s.json "$program" step 1 exec "$program" step 6
-check "exec: the statistics of the last program" json_holds s.json steps 6
+check "exec: the statistics of both programs" json_holds s.json steps 7
 run --stats outer.json "$command" run --stats inner.json "$program" step 2
 check "a run inside a run: status" status_is 0
 check "a run inside a run: statistics" json_holds inner.json steps 2
@@ -404,12 +401,13 @@ fi
 cat >own_ode.c <<'LIBRARY'
 int dWorldStep(void *world, double h) { return world != 0 && h > 0; }
 void *dWorldCreate(void) { return 0; }
-double dWorldGetERP(void *world) { return world != 0; }
+const char *dGetConfiguration(void) { return "ODE ODE_double_precision"; }
 LIBRARY
 $compiler -shared -fPIC own_ode.c -o engine.so
 run "$program" step 2 dlopen "$work/engine.so"
 check "a second library: status 2" status_is 2
-check "a second library: named" err_has "second ODE library, .*/engine.so"
+check "a second library: named" err_has \
+  "opened .*/engine.so, which has a second ODE library"
 check "a second library: one line" n_lines 1 err
 run "$program" step 2 dlopen "$work/engine.so" exit 4
 check "a second library, failed: its own status" status_is 4
@@ -453,88 +451,38 @@ run env LD_PRELOAD= "$program" step 3
 check "a launcher resets the preload: status 2" status_is 2
 check "a launcher resets the preload: one line" n_lines 1 err
 check "a launcher resets the preload: said" \
-  err_has 'env started .*/command_program without ode-mlcp'
+  err_has 'env never stepped .* leave LD_PRELOAD as it is'
 run env -i "$program" step 3 exit 4
 check "without any environment, failed: its own status" status_is 4
-check "without any environment, failed: said" err_has 'without ode-mlcp'
+check "without any environment, failed: said" err_has 'never stepped'
 run env -u LD_PRELOAD "$program" step 3 raise 15
 check "reset, ended by a signal: status" status_is 143
 run sh -c "unset LD_PRELOAD; exec \"$program\" step 2"
 check "a shell resets the preload: status 2" status_is 2
-check "a shell resets the preload: said" err_has 'sh started .* without ode-mlcp'
 run env LD_PRELOAD= /none/such
 check "a launcher of nothing: its own status" status_is 127
-check "a launcher of nothing: said by the launcher" err_has "'\?/none/such"
 run sh -c "\"$program\" step 2; LD_PRELOAD= exec true"
 check "stepped before the reset: status 0" status_is 0
 check "stepped before the reset: nothing to say" err_is_empty
-for number in 15 2 10; do
-  rm -f out
-  perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$command" run \
-    env LD_PRELOAD= "$program" handle 10 step 1 wait >out 2>err &
-  pid=$!
-  wait_for grep -q ready out
-  kill -$number $pid
-  status=0
-  wait $pid || status=$?
-  expected=$((128 + number))
-  [ $number -ne 10 ] || expected=17 # by the program's handler
-  check "reset, signal $number to the run: status" status_is $expected
-done
-rm -f out
-"$command" run env LD_PRELOAD= "$program" step 1 wait >out 2>err &
-pid=$!
-wait_for grep -q ready out
-child=$(cat /proc/$pid/task/$pid/children)
-kill -9 $pid
-wait $pid 2>/dev/null
-gone() { ! kill -0 $child 2>/dev/null; }
-check "reset, killed: nothing is left running" wait_for gone
-
-# a program that holds all of ODE in itself, out of sight
-objects=$(find "$build/host/ode/src/.libs" "$build/host/ou" \
-  "$build/host/OPCODE" "$build/host/GIMPACT" "$build/host/libccd" \
-  -name '*.o' -path '*.libs*' 2>/dev/null)
-cat >hidden.c <<'PROGRAM'
-#include <ode/ode.h>
-void play(void) {
-  dInitODE2(0);
-  dWorldID world = dWorldCreate();
-  dBodyCreate(world);
-  dWorldStep(world, 0.01);
-}
-PROGRAM
-echo '{ global: play; local: *; };' >hidden.map
-# shellcheck disable=SC2086 # a list of files
-if [ -n "$objects" ] && $compiler -shared -fPIC -o hidden.so hidden.c \
-  -I"$build/host/include" -DdIDEDOUBLE $objects -Wl,--version-script=hidden.map \
-  -lstdc++ -lccd -lm -lpthread >link.log 2>&1; then
-  run "$program" step 2 dlopen "$work/hidden.so"
-  check "a hidden library: status 2" status_is 2
-  check "a hidden library: named" err_has 'second ODE library, .*/hidden.so'
-fi
-
 # ---- started otherwise ----
 
 LD_PRELOAD=$build/lib/ode_mlcp_preload.so:$build/lib/libode.so.8
 export LD_PRELOAD
 status=0
-ODE_MLCP_STATS=p.json ODE_MLCP_EDGES=6 "$program" step 3 exit 4 2>err ||
-  status=$?
+ODE_MLCP_EDGES=6 "$program" step 3 exit 4 2>err || status=$?
 check "preloaded by hand: status" status_is 4
-check "preloaded by hand: steps" json_holds p.json steps 3
-check "preloaded by hand: edges" json_holds p.json edges 6
+check "preloaded by hand: nothing to say" err_is_empty
 status=0
 ODE_MLCP_EDGES=5 "$program" say started >out 2>err || status=$?
 check "preloaded by hand, bad value: status 2" status_is 2
 check "preloaded by hand, bad value: said" err_has "ODE_MLCP_EDGES: '5' is not"
 check "preloaded by hand, bad value: does not start" n_lines 0 out
 status=0
-ODE_MLCP_TRACE=/none/t.csv "$program" say started >out 2>err || status=$?
-check "preloaded by hand, bad file: status 2" status_is 2
-check "preloaded by hand, bad file: said" \
-  err_has "ODE_MLCP_TRACE: .*/none/t.csv"
-check "preloaded by hand, bad file: does not start" n_lines 0 out
+ODE_MLCP_TRACE=t.csv "$program" say started >out 2>err || status=$?
+check "preloaded by hand, a trace: status 2" status_is 2
+check "preloaded by hand, a trace: said" \
+  err_has "ODE_MLCP_TRACE: ode-mlcp run alone writes it"
+check "preloaded by hand, a trace: does not start" n_lines 0 out
 status=0
 "$program" 2>err || status=$?
 check "preloaded by hand, no step: its own status" status_is 0

@@ -92,14 +92,6 @@ static void test_integers(void) {
                          "-9223372036854775808");
 }
 
-static void test_json_strings(void) {
-  text out;
-  text_start(&out, buffer, sizeof buffer - 1);
-  text_add_json_string(&out, "a\"b\\c\n\x01 \xc3\xa4");
-  buffer[out.used] = '\0';
-  CU_ASSERT_STRING_EQUAL(buffer, "\"a\\\"b\\\\c\\u000a\\u0001 \xc3\xa4\"");
-}
-
 /* Text that does not fit is left out, and nothing follows it. */
 static void test_full_buffer(void) {
   char small[8];
@@ -157,7 +149,6 @@ int main(void) {
       {"carries", test_carry},
       {"random numbers come back", test_random_numbers_come_back},
       {"integers", test_integers},
-      {"JSON strings", test_json_strings},
       {"a full buffer", test_full_buffer},
       {"numbers read", test_numbers_read},
       CU_TEST_INFO_NULL};

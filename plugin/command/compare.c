@@ -25,7 +25,7 @@
 #include "command/program.h"
 #include "common/clock.h"
 #include "judge/taking.h"
-#include "preload/ending.h"
+#include "preload/run_page.h"
 #include "settings/environment.h"
 #include "settings/settings.h"
 

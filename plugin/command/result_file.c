@@ -27,7 +27,8 @@ bool result_begin(result_file *file, char *message, size_t size,
   bool plain = output_file_is_plain(file->path);
   snprintf(file->draft, sizeof file->draft, plain ? "%s.%ld.part" : "%s",
            file->path, (long)getpid());
-  file->out = fopen(file->draft, "w");
+  // behind what is no plain file's name others may have written
+  file->out = fopen(file->draft, plain ? "w" : "a");
   return file->out != NULL || say_why(file, errno, message, size);
 }
 

@@ -1,25 +1,37 @@
-/* `ode-mlcp run`: everything is checked, then this process becomes the program,
- * with the patched host and the plugin preloaded. */
+/* `ode-mlcp run`: everything is checked, then the program is started with the patched
+ * host and the plugin preloaded. This process waits for it, writes the results and
+ * says what was wrong with the run. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "command/arguments.h"
+#include "command/child.h"
 #include "command/command.h"
+#include "command/json.h"
 #include "command/preloads.h"
 #include "command/program.h"
+#include "command/result_file.h"
 #include "mlcp/mlcp_folder.h"
 #include "preload/dump_folder.h"
 #include "preload/output_file.h"
 #include "preload/recording.h"
-#include "preload/run_mark.h"
+#include "preload/run_page.h"
 #include "settings/environment.h"
 
 #define MESSAGE_SIZE (2 * PATH_MAX)
+
+/* With --strict, of a program that ended well, if a step was not taken. */
+enum { STEPS_NOT_TAKEN_STATUS = 3 };
 
 static const char about[] =
     "Usage: ode-mlcp run [OPTION...] [--] PROGRAM [ARG...]\n"
@@ -91,24 +103,103 @@ static bool read_options(int argc, char **argv, request *request, int *status) {
   return true;
 }
 
-/* ---- checks ---- */
+/* ---- results ---- */
 
-/* Puts the absolute path of an output file into its variable: the program may
- * work in another folder by then. */
-static bool check_output(const char *variable) {
-  char path[PATH_MAX];
-  const char *name = getenv(variable);
+/* A file that the run writes; its lock is held until the command ends. */
+typedef struct output {
+  const char *option, *variable;
+  char path[PATH_MAX]; /* absolute; empty: nothing is wanted */
+  int file;            /* -1: none that can be removed */
+} output;
+
+/* Takes the file, and what it names out of the environment: another command that the
+ * program starts has its own. */
+static bool claim(output *out) {
+  const char *name = getenv(out->variable);
+  out->file = -1;
   if (name == NULL) return true;
+  int error = output_file_check(name, out->path);
+  if (error == 0 && output_file_is_plain(out->path)) {
+    out->file = open(out->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (out->file < 0 || flock(out->file, LOCK_EX | LOCK_NB) != 0)
+      error = errno;
+  }
+  if (error == EWOULDBLOCK)
+    complain("--%s: '%s' is being written by a run already", out->option, name);
+  else if (error != 0)
+    complain("--%s: cannot write '%s': %s", out->option, name, strerror(error));
+  unsetenv(out->variable);
+  return error == 0;
+}
 
-  int error = output_file_check(name, path);
-  if (error == 0) return setenv(variable, path, 1) == 0;
-  bool is_trace = strcmp(variable, ENVIRONMENT_TRACE) == 0;
-  complain("--%s: cannot write '%s': %s", is_trace ? "trace" : "stats", name,
-           strerror(error));
+/* A result of an earlier run must not pass for one of this. */
+static bool empty(const output *out) {
+  if (out->file < 0 || ftruncate(out->file, 0) == 0) return true;
+  complain("cannot write %s: %s", out->path, strerror(errno));
   return false;
 }
 
-/* Likewise the folder's. */
+static void remove_if_empty(const output *out) {
+  struct stat file;
+  if (out->file >= 0 && fstat(out->file, &file) == 0 && file.st_size == 0)
+    unlink(out->path);
+}
+
+/* A setting's text is a number, for JSON too, a word, or inf: no limit. */
+static void put_settings(json *json, const ode_mlcp_options *options) {
+  char name[32], value[32];
+  json_put_string(json, "version", ode_mlcp_version());
+  for (int i = 0; ode_mlcp_option_name(i, name, sizeof name) == ODE_MLCP_OK;
+       i++) {
+    if (ode_mlcp_get_option(options, name, value, sizeof value) != ODE_MLCP_OK)
+      continue;
+    for (char *c = name; *c != '\0'; c++)
+      if (*c == '-') *c = '_';
+    if (strcmp(value, "inf") == 0)
+      json_put_word(json, name, "null");
+    else if (value[0] >= 'a')
+      json_put_string(json, name, value);
+    else
+      json_put_word(json, name, value);
+  }
+}
+
+static void put_sums(json *json, const statistics *sums) {
+#define NONE
+#define SUM(key) PUT_VALUE(#key, value)
+#define MOST(key) PUT_VALUE(#key, value)
+#define PUT_VALUE(key, value)                                                  \
+  _Generic((value), double : json_put, long : json_put_count)(json, key, value);
+#define PUT(type, field, islands, steps, unit, meaning)                        \
+  {                                                                            \
+    STATISTICS_##type value = sums->field;                                     \
+    (void)value;                                                               \
+    steps                                                                      \
+  }
+  ODE_MLCP_REPORT(PUT)
+  json_put_count(json, "failed", sums->failed);
+  json_put_count(json, "worlds", sums->worlds);
+}
+
+static void write_statistics(const output *out, const run_page *page) {
+  char message[MESSAGE_SIZE];
+  result_file file;
+  bool good = result_begin(&file, message, sizeof message, "%s", out->path);
+  if (good) {
+    json json = {.out = file.out};
+    json_open(&json, NULL, '{');
+    put_sums(&json, &page->sums);
+    put_settings(&json, &page->used);
+    json_close(&json);
+    good = result_end(&file, true, message, sizeof message);
+  }
+  if (!good) complain("%s", message);
+}
+
+/* ---- problems ---- */
+
+/* Puts the absolute path of the folder into its variable: the program may work in
+ * another one by then. */
 static bool check_dump(dump_request *dump) {
   char message[512];
   const char *bad = dump_request_read(dump, false, message, sizeof message);
@@ -118,29 +209,6 @@ static bool check_dump(dump_request *dump) {
   }
   return dump->folder[0] == '\0' ||
          setenv(ENVIRONMENT_DUMP, dump->folder, 1) == 0;
-}
-
-static bool check_outputs(void) {
-  if (!check_output(ENVIRONMENT_STATS) || !check_output(ENVIRONMENT_TRACE))
-    return false;
-
-  const char *statistics = getenv(ENVIRONMENT_STATS);
-  const char *trace = getenv(ENVIRONMENT_TRACE);
-  if (statistics == NULL || trace == NULL || strcmp(statistics, trace) != 0 ||
-      !output_file_is_plain(trace))
-    return true;
-  complain("--stats and --trace name the same file");
-  return false;
-}
-
-/* ---- the start ---- */
-
-/* A result of an earlier run must not pass for one of this. */
-static bool remove_old_output(const char *variable) {
-  const char *path = getenv(variable);
-  int error = path != NULL ? output_file_remove(path) : 0;
-  if (error != 0) complain("cannot write %s: %s", path, strerror(error));
-  return error == 0;
 }
 
 static void remove_old_problems(const char *folder) {
@@ -155,44 +223,109 @@ static void remove_old_problems(const char *folder) {
   closedir(listing);
 }
 
-/* Under another run: its program did its part by starting this one, which
- * answers for itself from here. */
-static void satisfy_outer_run(void) {
-  run_mark_place outer = run_mark_open(getenv(RUN_MARK_VARIABLE));
-  if (outer.mark != NULL && outer.top != 0)
-    atomic_store(&outer.mark->stepped, 1);
+/* ---- the run ---- */
+
+static run_page *make_page(const program *found, const char *trace,
+                           int *descriptor) {
+  char setting[64];
+  struct stat file;
+  // the program of another run, which did its part by starting this one
+  run_page *outer = run_page_find();
+  if (outer != NULL) atomic_store(&outer->answered, 1);
+  run_page *page = run_page_create(descriptor);
+  if (page == NULL) {
+    complain("no shared memory: %s", strerror(errno));
+    return NULL;
+  }
+  strcpy(page->trace, trace);
+  if (stat(found->path, &file) == 0) {
+    page->probed_device = file.st_dev;
+    page->probed_inode = file.st_ino;
+  }
+  snprintf(setting, sizeof setting, "%ld:%d", (long)getpid(), *descriptor);
+  return setenv(RUN_PAGE_VARIABLE, setting, 1) == 0 ? page : NULL;
 }
 
-static int become(const program *found, const dump_request *dump, char **argv) {
-  char message[MESSAGE_SIZE], mark[128];
-  static char preloads[16 * PATH_MAX];
+/* A pipe of the program's must not stay open because we wait. */
+static void let_go_of_streams(void) {
+  int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int k = 0; k < 2 && nothing >= 0; k++) dup2(nothing, k);
+}
 
-  unsigned set = PRELOAD_PLUGIN;
-  if (getenv(RECORDING_TRAFFIC) != NULL) set |= PRELOAD_RECORDER;
-  if (!preloads_value(set, preloads, sizeof preloads, message, sizeof message))
-    return complain("%s", message);
-  if (!remove_old_output(ENVIRONMENT_STATS) ||
-      !remove_old_output(ENVIRONMENT_TRACE))
-    return COMMAND_WRONG_USE;
-  remove_old_problems(dump->folder);
+/* Says what was wrong with a run. @return the status to end with in place of the
+ * program's */
+static int judge(const run_page *page, const char *name, bool goes_on,
+                 bool strict, int status) {
+  long not_taken = statistics_not_taken(&page->sums),
+       steps = statistics_tried(&page->sums);
+  bool stepped = steps > 0 || page->answered || goes_on;
+  bool told = stepped || page->refused || page->second_library;
+  if (!told && page->started == 0)
+    complain(
+        "%s never stepped an ODE world on ode-mlcp: nothing could be loaded "
+        "into "
+        "it. It is linked statically, changes its user, or is for another C "
+        "library or machine",
+        name);
+  else if (!told)
+    complain(
+        "%s never stepped an ODE world on ode-mlcp. If it has ODE linked in "
+        "statically, link it with the shared libode.so.8; if it starts another "
+        "program, leave LD_PRELOAD as it is",
+        name);
+  if (not_taken > 0)
+    complain("%s: %ld of %ld steps were refused or failed and changed nothing",
+             name, not_taken, steps);
+  if (status != 0) return status;
+  if (!stepped || page->second_library) return WRONG_RUN_STATUS;
+  return not_taken > 0 && strict ? STEPS_NOT_TAKEN_STATUS : 0;
+}
 
-  satisfy_outer_run();
-  int error = run_mark_create(found->path, mark, sizeof mark);
-  if (error != 0) return complain("no shared memory: %s", strerror(error));
-  if (setenv(RUN_MARK_VARIABLE, mark, 1) != 0 ||
-      setenv("LD_PRELOAD", preloads, 1) != 0)
-    return complain("memory ran out");
+static bool is_strict(void) {
+  const char *value = getenv(ENVIRONMENT_STRICT);
+  return value != NULL && strcmp(value, "on") == 0;
+}
 
-  execvp(found->path, argv);
-  return complain("%s: %s", found->path, strerror(errno));
+static int run(const program *found, char **argv, const output *statistics,
+               const output *trace) {
+  int descriptor, ended;
+  run_page *page = make_page(found, trace->path, &descriptor);
+  if (page == NULL) return COMMAND_WRONG_USE;
+  pid_t child = child_fork();
+  if (child < 0) return complain("no process: %s", strerror(errno));
+  if (child == 0) {
+    execvp(found->path, argv);
+    page->exec_error = errno;
+    _exit(COMMAND_WRONG_USE);
+  }
+  if (statistics->path[0] == '\0' || statistics->file >= 0) let_go_of_streams();
+  ended = child_wait(child);
+
+  run_page last = *page;
+  munmap(page, sizeof *page);
+  if (statistics_tried(&last.sums) > 0 && statistics->path[0] != '\0')
+    write_statistics(statistics, &last);
+  else
+    remove_if_empty(statistics);
+  remove_if_empty(trace);
+  if (last.exec_error != 0)
+    return complain("%s: %s", found->path, strerror(last.exec_error));
+  const char *name = strrchr(found->path, '/') + 1;
+  int status =
+      judge(&last, name, run_page_is_used(descriptor), is_strict(),
+            WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended));
+  if (WIFSIGNALED(ended)) child_die_of(WTERMSIG(ended));
+  return status;
 }
 
 int command_run(int argc, char **argv) {
+  static output statistics = {"stats", ENVIRONMENT_STATS, "", -1},
+                trace = {"trace", ENVIRONMENT_TRACE, "", -1};
+  static char preloads[16 * PATH_MAX];
   char message[MESSAGE_SIZE];
   ode_mlcp_options options;
   program found;
   dump_request dump;
-
   request request = {0};
   int status;
 
@@ -207,8 +340,18 @@ int command_run(int argc, char **argv) {
   ode_mlcp_default_options(&options);
   if (!environment_read(&options, message, sizeof message))
     return complain("%s", message);
-  if (!check_outputs() || !check_dump(&dump) ||
-      !program_check(&found, argv[optind]))
+  if (!check_dump(&dump) || !program_check(&found, argv[optind]))
     return COMMAND_WRONG_USE;
-  return become(&found, &dump, argv + optind);
+  unsigned set = PRELOAD_PLUGIN;
+  if (getenv(RECORDING_TRAFFIC) != NULL) set |= PRELOAD_RECORDER;
+  if (!preloads_value(set, preloads, sizeof preloads, message, sizeof message))
+    return complain("%s", message);
+  if (setenv("LD_PRELOAD", preloads, 1) != 0) return complain("memory ran out");
+  if (!claim(&statistics) || !claim(&trace) || !empty(&statistics) ||
+      !empty(&trace)) {
+    remove_if_empty(&statistics);
+    return COMMAND_WRONG_USE;
+  }
+  remove_old_problems(dump.folder);
+  return run(&found, argv + optind, &statistics, &trace);
 }

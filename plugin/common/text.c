@@ -117,22 +117,6 @@ void text_add_number(text *out, double value, int digits) {
   }
 }
 
-void text_add_json_string(text *out, const char *words) {
-  static const char hex[] = "0123456789abcdef";
-
-  text_add(out, "\"");
-  for (; *words != '\0'; words++) {
-    unsigned char byte = (unsigned char)*words;
-    char escaped[7] = {'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15], 0};
-    if (byte == '"' || byte == '\\') add_bytes(out, "\\", 1);
-    if (byte < 0x20)
-      text_add(out, escaped);
-    else
-      add_bytes(out, words, 1);
-  }
-  text_add(out, "\"");
-}
-
 int text_write(const text *words, int descriptor) {
   for (size_t written = 0; written < words->used;) {
     ssize_t n = write(descriptor, words->data + written, words->used - written);

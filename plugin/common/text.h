@@ -1,9 +1,5 @@
-/* Text put together without the C library's printf.
- *
- * Statistics are written from signal handlers, where printf is not allowed,
- * and traces from programs whose locale may write a decimal comma. Everything
- * here is async-signal-safe and independent of the locale.
- */
+/* Text put together without the C library's printf: traces are written from programs
+ * whose locale may write a decimal comma. */
 #ifndef ODE_MLCP_COMMON_TEXT_H
 #define ODE_MLCP_COMMON_TEXT_H
 
@@ -27,9 +23,6 @@ void text_add_integer(text *out, long long value);
  *  is shorter; right to an ulp of the last digit. "nan", "inf" or "-inf" where
  *  it is no number. */
 void text_add_number(text *out, double value, int digits);
-
-/** `words` as a JSON string, quotes and escapes included. */
-void text_add_json_string(text *out, const char *words);
 
 /** Write all of `text` to `descriptor`.
  *  @return 0, or the errno of the write that failed. */

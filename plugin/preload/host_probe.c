@@ -1,9 +1,9 @@
-#define _GNU_SOURCE // environ, pipe2
+#define _GNU_SOURCE // dl_iterate_phdr, environ, pipe2
 #include "preload/host_probe.h"
 
 #include <fcntl.h>
+#include <link.h>
 #include <spawn.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,13 +28,24 @@ static char **make_environment(char *preload) {
   return made;
 }
 
+/* That of this very process, which comes first. */
+static int find_loader(struct dl_phdr_info *object, size_t size, void *loader) {
+  (void)size;
+  for (int k = 0; k < object->dlpi_phnum; k++)
+    if (object->dlpi_phdr[k].p_type == PT_INTERP)
+      *(const void **)loader =
+          (const void *)(object->dlpi_addr + object->dlpi_phdr[k].p_vaddr);
+  return 1;
+}
+
 /* Starts `loader --list program`, which writes to `output`. Other threads may be at
  * work, so that nothing is done between fork and exec. */
-static bool start(const char *loader, const char *program, char *preload,
-                  int output, pid_t *child) {
-  char *words[] = {(char *)loader, (char *)"--list", (char *)program, NULL};
-  char **environment = make_environment(preload);
+static bool start(const char *program, char *preload, int output,
+                  pid_t *child) {
+  char *words[] = {NULL, (char *)"--list", (char *)program, NULL};
   posix_spawn_file_actions_t files;
+  dl_iterate_phdr(find_loader, &words[0]);
+  char **environment = words[0] != NULL ? make_environment(preload) : NULL;
   if (environment == NULL || posix_spawn_file_actions_init(&files) != 0) {
     free(environment);
     return false;
@@ -43,18 +54,17 @@ static bool start(const char *loader, const char *program, char *preload,
       posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO) == 0 &&
       posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null",
                                        O_WRONLY, 0) == 0 &&
-      posix_spawn(child, loader, &files, NULL, words, environment) == 0;
+      posix_spawn(child, words[0], &files, NULL, words, environment) == 0;
   posix_spawn_file_actions_destroy(&files);
   free(environment);
   return started;
 }
 
 /* A stream of what `loader --list` says about `program`. */
-static FILE *start_listing(const char *loader, const char *program,
-                           char *preload, pid_t *child) {
+static FILE *start_listing(const char *program, char *preload, pid_t *child) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return NULL;
-  bool started = start(loader, program, preload, ends[1], child);
+  bool started = start(program, preload, ends[1], child);
   close(ends[1]);
   FILE *listing = started ? fdopen(ends[0], "r") : NULL;
   if (listing == NULL) close(ends[0]);
@@ -62,79 +72,51 @@ static FILE *start_listing(const char *loader, const char *program,
   return listing;
 }
 
-/* An ODE library of a line "name => file (address)" or "file (address)", whose name is
- * returned; NULL for others. */
-static const char *read_line(char *line, const char **file) {
-  char *name = line + strspn(line, " \t"), *arrow = strstr(name, " => ");
-  char *address = strstr(name, " (0x");
-  if (address != NULL) *address = '\0';
-  name[strcspn(name, "\n")] = '\0';
-  *file = name;
-  if (arrow != NULL) {
-    *arrow = '\0';
-    *file = arrow + strlen(" => ");
-  }
-  const char *slash = strrchr(name, '/'),
-             *last = slash != NULL ? slash + 1 : name;
-  return ode_file_has_name(last) ? last : NULL;
-}
-
-/* The first ODE library of a listing, those that are preloaded first; false where there
- * is none. */
-static bool find(const char *loader, const char *program, const char *preload,
-                 char name[NAME_MAX + 1], char library[PATH_MAX]) {
-  char variable[sizeof PRELOAD + NAME_MAX], *line = NULL;
+/* The first ODE library of a listing, those that are preloaded first: its name and its
+ * file, of a line "name => file (address)" or "file (address)". */
+static bool read_listing(FILE *listing, char name[PATH_MAX],
+                         char file[PATH_MAX]) {
+  char *line = NULL;
   size_t room = 0;
   bool found = false;
-  pid_t child;
-  snprintf(variable, sizeof variable, "%s%s", PRELOAD, preload);
-  FILE *listing = start_listing(loader, program, variable, &child);
-  if (listing == NULL) return false;
   while (getline(&line, &room, listing) > 0) {
-    const char *file, *word = found ? NULL : read_line(line, &file);
-    if (word == NULL) continue;
+    char *word = line + strspn(line, " \t"), *arrow = strstr(word, " => ");
+    char *address = strstr(word, " (0x");
+    if (address != NULL) *address = '\0';
+    if (arrow != NULL) *arrow = '\0';
+    if (found || !ode_file_has_name(word)) continue;
     found = true;
-    snprintf(name, NAME_MAX + 1, "%s", word);
-    snprintf(library, PATH_MAX, "%s", file);
+    snprintf(name, PATH_MAX, "%s",
+             strrchr(word, '/') != NULL ? strrchr(word, '/') + 1 : word);
+    snprintf(file, PATH_MAX, "%s", arrow != NULL ? arrow + 4 : word);
   }
   free(line);
-  fclose(listing);
-  waitpid(child, NULL, 0);
   return found;
 }
 
-bool host_probe_name(const char *loader, const char *program, const char *name,
-                     char library[PATH_MAX]) {
-  char taken[NAME_MAX + 1];
-  return find(loader, program, name, taken, library) &&
-         strcmp(taken, name) == 0;
-}
-
-host_probe_result host_probe(const char *loader, const char *program,
-                             char library[PATH_MAX]) {
-  char name[NAME_MAX + 1], soname[NAME_MAX + 1];
-  if (!find(loader, program, "", name, library)) return HOST_PROBE_FITS;
-  if (strcmp(name, ODE_FILE_SONAME) != 0) {
-    snprintf(library, PATH_MAX, "%s", name);
-    return HOST_PROBE_OTHER_NAME;
-  }
-  return library[0] == '/' &&
-                 ode_file_read(library, soname) == ODE_FILE_OTHER_PRECISION
-             ? HOST_PROBE_OTHER_PRECISION
-             : HOST_PROBE_FITS;
-}
-
-void host_probe_explain(host_probe_result result, const char *program,
-                        const char *library, char *message,
-                        size_t message_size) {
-  if (result == HOST_PROBE_OTHER_PRECISION)
-    snprintf(message, message_size,
-             "%s: its ODE library, %s, is in %s precision; this ode-mlcp is "
-             "for %s",
-             program, library, ODE_FILE_PRECISION(false),
-             ODE_FILE_PRECISION(true));
-  else
+host_probe_result host_probe(const char *program, const char *opened,
+                             char *message, size_t message_size) {
+  char name[PATH_MAX], file[PATH_MAX], preload[sizeof PRELOAD + NAME_MAX];
+  pid_t child;
+  snprintf(preload, sizeof preload, "%s%s", PRELOAD,
+           opened != NULL ? opened : "");
+  FILE *listing = start_listing(program, preload, &child);
+  if (listing == NULL) return HOST_PROBE_FITS;
+  bool found = read_listing(listing, name, file);
+  fclose(listing);
+  waitpid(child, NULL, 0);
+  if (!found) return HOST_PROBE_FITS;
+  // one that is opened may have the name that links are made with, libode.so
+  if (opened == NULL && strcmp(name, ODE_FILE_SONAME) != 0) {
     snprintf(message, message_size,
              "%s: needs %s; only " ODE_FILE_SONAME " can be stood in for",
-             program, library);
+             program, name);
+    return HOST_PROBE_OTHER_NAME;
+  }
+  if (ode_file_read(file) != ODE_FILE_OTHER_PRECISION) return HOST_PROBE_FITS;
+  snprintf(message, message_size,
+           "%s: its ODE library, %s, is in %s precision; this ode-mlcp is for "
+           "%s",
+           program, file, ODE_FILE_PRECISION(false), ODE_FILE_PRECISION(true));
+  return HOST_PROBE_OTHER_PRECISION;
 }

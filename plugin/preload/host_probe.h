@@ -13,27 +13,14 @@ typedef enum host_probe_result {
 } host_probe_result;
 
 /**
- * Ask the program's own loader which libode it would take, and that library
- * for its precision. Runs none of the program's code. What cannot be found out counts as fitting.
+ * Ask the loader which libode it would take for a program. Runs none of the program's
+ * code. What cannot be found out counts as fitting.
  *
- * @param loader   the program's interpreter, as its ELF file names it
- * @param library  [PATH_MAX] out: the library's file or its name
+ * @param opened   NULL, or the name, without a folder, of a library that the program
+ *                 opens: then that is asked for
+ * @param message  [message_size] out: one line, where it does not fit
  */
-host_probe_result host_probe(const char *loader, const char *program,
-                             char library[PATH_MAX]);
-
-/**
- * Ask the program's own loader which file it would take for a library that is opened by
- * this name, without a folder.
- *
- * @return false where it has none.
- */
-bool host_probe_name(const char *loader, const char *program, const char *name,
-                     char library[PATH_MAX]);
-
-/** One line about a `library` that does not fit `program`. */
-void host_probe_explain(host_probe_result result, const char *program,
-                        const char *library, char *message,
-                        size_t message_size);
+host_probe_result host_probe(const char *program, const char *opened,
+                             char *message, size_t message_size);
 
 #endif

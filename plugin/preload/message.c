@@ -1,43 +1,36 @@
-#define _GNU_SOURCE // strerrordesc_np
 #include "preload/message.h"
 
-#include <fcntl.h>
-#include <string.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <unistd.h>
 
-#include "common/text.h"
+static atomic_int *n_ends;
 
-static int kept_stderr = -1;
+void message_count_ends(atomic_int *count) { n_ends = count; }
 
-void message_keep_stderr(void) {
-  kept_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 955);
-  if (kept_stderr < 0) kept_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 20);
+/* In one piece: others write to the same place. */
+static void say(const char *format, va_list arguments) {
+  char line[2 * PATH_MAX], words[2 * PATH_MAX - 16];
+  vsnprintf(words, sizeof words, format, arguments);
+  int length = snprintf(line, sizeof line, "ode-mlcp: %s\n", words);
+  while (write(STDERR_FILENO, line, (size_t)length) < 0 && errno == EINTR)
+    continue;
 }
 
-void message_let_go(void) {
-  if (kept_stderr >= 0) close(kept_stderr);
-  kept_stderr = -1;
+void message_say(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  say(format, arguments);
+  va_end(arguments);
 }
 
-int message_kept_stderr(void) { return kept_stderr; }
-
-void message_say(const char *const parts[]) {
-  char line[5120]; // a path and a sentence
-  text out;
-
-  // one byte is kept back for the end of the line
-  text_start(&out, line, sizeof line - 1);
-  text_add(&out, "ode-mlcp: ");
-  for (; *parts != NULL; parts++) text_add(&out, *parts);
-  line[out.used++] = '\n';
-  (void)text_write(&out, kept_stderr >= 0 ? kept_stderr : STDERR_FILENO);
-}
-
-const char *message_reason(int error) {
-#ifdef __GLIBC__
-  const char *words = strerrordesc_np(error);
-#else
-  const char *words = strerror(error); // musl's are constants
-#endif
-  return words != NULL ? words : "unknown error";
+void message_end(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  say(format, arguments);
+  va_end(arguments);
+  if (n_ends != NULL) atomic_fetch_add(n_ends, 1);
+  _exit(2);
 }

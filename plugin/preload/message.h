@@ -2,21 +2,16 @@
 #ifndef ODE_MLCP_PRELOAD_MESSAGE_H
 #define ODE_MLCP_PRELOAD_MESSAGE_H
 
-/** Keep a standard error of our own: some programs close theirs before the last
- *  exit handler runs. Until message_let_go. */
-void message_keep_stderr(void);
+#include <stdatomic.h>
 
-/** Close it again: a forked child must not hold its parent's pipe open. */
-void message_let_go(void);
+/** One line, behind "ode-mlcp: ". */
+void __attribute__((format(printf, 1, 2))) message_say(const char *format, ...);
 
-/** The descriptor of it, -1: none was kept. */
-int message_kept_stderr(void);
+/** Where to count that a process has told why it ends. */
+void message_count_ends(atomic_int *count);
 
-/** One line, "ode-mlcp: " and then `parts` up to the first NULL;
- *  async-signal-safe. */
-void message_say(const char *const parts[]);
-
-/** The words for an errno; async-signal-safe, not translated. */
-const char *message_reason(int error);
+/** The same, and this process ends, with status 2. */
+void __attribute__((noreturn, format(printf, 1, 2)))
+message_end(const char *format, ...);
 
 #endif

@@ -5,33 +5,25 @@
  * the host that is there already, in whichever namespace it is asked for; one
  * that the host cannot stand in for ends the program.
  *
- * A library of the program's own that needs ODE gets the host that is there by the
- * loader itself. Should it be made for the other precision, it would read garbage:
- * which ODE it would have had is asked before a world is made.
- *
  * What is given out is a handle of the first of our libraries that stands before
  * the host, so that dlsym finds in it what the program's own calls would find.
  * Linked into both of them. */
-#define _GNU_SOURCE // dladdr1, dlmopen, RTLD_NEXT
+#define _GNU_SOURCE // dlinfo, dlmopen, RTLD_NEXT
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <ode/ode.h>
 
-#include "preload/ending.h"
 #include "preload/host_probe.h"
 #include "preload/message.h"
-#include "preload/needs_ode.h"
 #include "preload/ode_file.h"
+#include "preload/opening.h"
 
 /* The loader looks at who called it for run paths: it is jumped to, not called. */
 #if defined __has_attribute
@@ -58,126 +50,29 @@ static open_function *loader(void) {
   return next_open.function;
 }
 
-/* The recorder has no results of its own to write. */
-#pragma weak ending_refuse
+/* The recorder answers for no run. */
+#pragma weak opening_is_first_second
 
-/* ---- what the process holds ---- */
+/* ---- what was opened ---- */
 
-typedef struct objects {
-  const char *loader;       /* the program's */
-  unsigned long long loads; /* of the process so far */
-  int count, from;          /* the first to look at */
-  int found;                /* the first from there that needs ODE, or -1 */
-  char path[PATH_MAX];      /* its */
-} objects;
-
-static int look_at(struct dl_phdr_info *object, size_t size, void *place) {
-  objects *seen = place;
-  (void)size;
-  seen->loads = object->dlpi_adds;
-  // the program itself comes first
-  if (seen->count == 0) seen->loader = object_segment(object, PT_INTERP);
-  if (seen->found < 0 && seen->count >= seen->from && needs_ode(object)) {
-    seen->found = seen->count;
-    seen->path[0] = '\0';
-    strncat(seen->path, object->dlpi_name, sizeof seen->path - 1);
+/* A library's own, or its file's. */
+static const char *own_name(void *handle) {
+  const struct link_map *object = NULL;
+  const char *strings = NULL;
+  size_t at = 0;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &object) != 0) return "";
+  for (const ElfW(Dyn) *entry = object->l_ld; entry->d_tag != DT_NULL;
+       entry++) {
+    // relocated already, where the C library does that
+    ElfW(Addr) address = entry->d_un.d_ptr;
+    if (address < object->l_addr) address += object->l_addr;
+    if (entry->d_tag == DT_STRTAB) strings = (const char *)address;
+    if (entry->d_tag == DT_SONAME) at = entry->d_un.d_val;
   }
-  seen->count++;
-  return 0;
-}
-
-static objects look(int from) {
-  objects seen = {.from = from, .found = -1};
-  dl_iterate_phdr(look_at, &seen);
-  return seen;
-}
-
-/* Those that the program starts with are looked at with it. */
-static int n_started;
-__attribute__((constructor)) static void count_started(void) {
-  n_started = look(INT_MAX).count;
-}
-
-/* ---- which file is meant ---- */
-
-/* The folder of the object that calls. */
-static bool find_origin(const void *caller, char folder[PATH_MAX]) {
-  const char *name = NULL;
-#ifdef __GLIBC__
-  Dl_info information;
-  struct link_map *object = NULL;
-  if (dladdr1(caller, &information, (void **)&object, RTLD_DL_LINKMAP) != 0 &&
-      object != NULL)
-    name = object->l_name;
-#else
-  (void)caller;
-#endif
-  if (name == NULL || *name == '\0') name = "/proc/self/exe";
-  if (realpath(name, folder) == NULL) return false;
-  *strrchr(folder, '/') = '\0';
-  return true;
-}
-
-/* $ORIGIN at the name's beginning. */
-static bool expand(const char *name, const void *caller, char path[PATH_MAX]) {
-  static const char *const origins[] = {"$ORIGIN", "${ORIGIN}"};
-  char folder[PATH_MAX];
-  size_t skipped = 0;
-  for (int k = 0; k < 2; k++)
-    if (strncmp(name, origins[k], strlen(origins[k])) == 0)
-      skipped = strlen(origins[k]);
-  if (skipped > 0 && !find_origin(caller, folder)) return false;
-  int length = snprintf(path, PATH_MAX, "%s%s", skipped > 0 ? folder : "",
-                        name + skipped);
-  return length < PATH_MAX;
-}
-
-/* Asks the loader; what it does not have the host is there for. */
-static ode_file_kind search(const char *name, char path[PATH_MAX],
-                            char soname[NAME_MAX + 1]) {
-  char program[PATH_MAX];
-  const char *interpreter = look(INT_MAX).loader;
-  ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-  ode_file_kind kind = ODE_FILE_NONE;
-  program[length > 0 ? length : 0] = '\0';
-  if (interpreter != NULL && length > 0 &&
-      host_probe_name(interpreter, program, name, path))
-    kind = ode_file_read(path, soname);
-  bool is_host =
-      strcmp(name, "libode.so") == 0 ||
-      strncmp(name, ODE_FILE_SONAME, sizeof ODE_FILE_SONAME - 1) == 0;
-  return kind == ODE_FILE_NONE && is_host ? ODE_FILE_FITS : kind;
-}
-
-static ode_file_kind judge(const char *name, const void *caller,
-                           char path[PATH_MAX], char soname[NAME_MAX + 1]) {
-  if (name == NULL) return ODE_FILE_NONE;
-  if (strchr(name, '/') != NULL)
-    return expand(name, caller, path) ? ode_file_read(path, soname)
-                                      : ODE_FILE_NONE;
-  return ode_file_has_name(name) ? search(name, path, soname) : ODE_FILE_NONE;
+  return strings != NULL && at > 0 ? strings + at : object->l_name;
 }
 
 /* ---- the answer ---- */
-
-static void __attribute__((noreturn)) end_program(const char *words[]) {
-  message_say(words);
-  if (ending_refuse != NULL) ending_refuse();
-  _exit(WRONG_RUN_STATUS);
-}
-
-static void __attribute__((noreturn))
-refuse(ode_file_kind kind, const char *path, const char *soname) {
-  if (kind == ODE_FILE_OTHER_PRECISION)
-    end_program((const char *[]){
-        program_invocation_short_name, " opened ", path, ", which is in ",
-        ODE_FILE_PRECISION(false), " precision; this ode-mlcp is for ",
-        ODE_FILE_PRECISION(true), ": run the program with that for ",
-        ODE_FILE_PRECISION(false), NULL});
-  end_program((const char *[]){program_invocation_short_name, " opened ", path,
-                               " (", soname, "); only ", ODE_FILE_SONAME,
-                               " can be stood in for", NULL});
-}
 
 /* The recorder's where it is between this library and the host. */
 static void *open_host(int flags) {
@@ -192,65 +87,82 @@ static void *open_host(int flags) {
   return loader()(here.dli_fname, flags & ~RTLD_NOLOAD);
 }
 
+/* @return the handle to give out for one of the loader's */
+static void *judge(void *handle, const char *path, int flags) {
+  const char *name = own_name(handle), *program = program_invocation_short_name;
+  if (!ode_file_has_name(name)) {
+    void *other = dlsym(handle, "dGetConfiguration");
+    if (other == NULL || other == dlsym(RTLD_DEFAULT, "dGetConfiguration") ||
+        opening_is_first_second == NULL || !opening_is_first_second())
+      return handle;
+    message_say(
+        "%s opened %s, which has a second ODE library: worlds made in it "
+        "do not step on ode-mlcp",
+        program, path);
+    return handle;
+  }
+  if (strcmp(name, ODE_FILE_SONAME) != 0)
+    message_end("%s opened %s (%s); only " ODE_FILE_SONAME
+                " can be stood in for",
+                program, path, name);
+  if (ode_file_read(path) == ODE_FILE_OTHER_PRECISION)
+    message_end(
+        "%s opened %s, which is in %s precision; this ode-mlcp is for %s: "
+        "run the program with that for %s",
+        program, path, ODE_FILE_PRECISION(false), ODE_FILE_PRECISION(true),
+        ODE_FILE_PRECISION(false));
+  dlclose(handle);
+  return open_host(flags);
+}
+
+/* Of the host's name there may be one in the other precision where the loader
+ * looks. */
+static void *open_by_name(const char *name, int flags) {
+  char program[PATH_MAX], message[2 * PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+  program[length > 0 ? length : 0] = '\0';
+  if (host_probe(program, name, message, sizeof message) != HOST_PROBE_FITS)
+    message_end("%s", message);
+  return open_host(flags);
+}
+
 /* @return NULL: the file is the loader's to open. Not inlined: its locals would
  * be in the way of the jump. */
-static void *__attribute__((noinline))
-stand_in(const char *name, int flags, const void *caller) {
-  char path[PATH_MAX] = "", soname[NAME_MAX + 1] = "";
-  ode_file_kind kind = judge(name, caller, path, soname);
-  if (kind == ODE_FILE_NONE) return NULL;
-  if (kind == ODE_FILE_FITS) return open_host(flags);
-  if (flags & RTLD_NOLOAD) return NULL;
-  refuse(kind, path[0] != '\0' ? path : name, soname);
+static void *__attribute__((noinline)) stand_in(const char *name, int flags) {
+  if (name == NULL) return NULL;
+  const char *slash = strrchr(name, '/'),
+             *last = slash != NULL ? slash + 1 : name;
+  bool is_host =
+      strcmp(last, "libode.so") == 0 ||
+      strncmp(last, ODE_FILE_SONAME, sizeof ODE_FILE_SONAME - 1) == 0;
+  if (is_host && slash == NULL) return open_by_name(name, flags);
+  // which folder $ORIGIN is, the loader knows of the caller
+  if (strchr(name, '$') != NULL) return is_host ? open_host(flags) : NULL;
+  if (slash != NULL ? ode_file_read(name) == ODE_FILE_NONE
+                    : !ode_file_has_name(name))
+    return NULL;
+  void *handle = loader()(name, flags);
+  return handle != NULL ? judge(handle, name, flags) : NULL;
 }
 
 /* ---- in the loader's place ---- */
 
 __attribute__((visibility("default"))) JUMPS void *dlopen(const char *name,
                                                           int flags) {
-  void *handle = stand_in(name, flags, __builtin_return_address(0));
+  void *handle = stand_in(name, flags);
   if (handle != NULL) return handle;
   JUMP loader()(name, flags);
 }
 
 #ifdef __GLIBC__
-__attribute__((visibility("default"))) JUMPS void *
+__attribute__((visibility("default"))) void *
 dlmopen(Lmid_t space, const char *name, int flags) {
-  static union {
-    void *symbol;
-    void *(*function)(Lmid_t, const char *, int);
-  } next;
-  void *handle = stand_in(name, flags, __builtin_return_address(0));
+  static void *(*next)(Lmid_t, const char *, int);
+  void *handle = stand_in(name, flags);
   if (handle != NULL) return handle;
-  if (next.symbol == NULL) next.symbol = dlsym(RTLD_NEXT, "dlmopen");
-  JUMP next.function(space, name, flags);
+  if (next == NULL) *(void **)&next = dlsym(RTLD_NEXT, "dlmopen");
+  handle = next(space, name, flags);
+  // what it is linked with came into that namespace, too
+  return handle != NULL && name != NULL ? judge(handle, name, flags) : handle;
 }
 #endif
-
-/* ---- libraries that need ODE ---- */
-
-static void check_opened(void) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  static unsigned long long loads; // when it was last looked
-  static char library[PATH_MAX];
-  if (pthread_mutex_trylock(&lock) != 0) return; // another thread looks
-  objects seen = look(n_started);
-  while (seen.loads != loads && seen.found >= 0 && seen.loader != NULL) {
-    if (host_probe(seen.loader, seen.path, library) ==
-        HOST_PROBE_OTHER_PRECISION)
-      refuse(ODE_FILE_OTHER_PRECISION, library, "");
-    seen = look(seen.found + 1);
-  }
-  loads = seen.loads;
-  pthread_mutex_unlock(&lock);
-}
-
-__attribute__((visibility("default"))) dWorldID dWorldCreate(void) {
-  static union {
-    void *symbol;
-    dWorldID (*function)(void);
-  } next;
-  if (next.symbol == NULL) next.symbol = dlsym(RTLD_NEXT, "dWorldCreate");
-  check_opened();
-  return next.function();
-}

@@ -1,7 +1,6 @@
 #include "preload/output_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,61 +75,4 @@ bool output_file_is_plain(const char *path) {
   struct stat file;
   if (is_device_name(path)) return false;
   return stat(path, &file) != 0 || S_ISREG(file.st_mode);
-}
-
-int output_file_remove(const char *path) {
-  if (!output_file_is_plain(path)) return 0;
-  if (unlink(path) == 0 || errno == ENOENT) return 0;
-  return truncate(path, 0) == 0 ? 0 : errno;
-}
-
-int output_file_open(const char *path) {
-  int flags = output_file_is_plain(path) ? O_CREAT | O_TRUNC : O_APPEND;
-  return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags, 0666);
-}
-
-static int write_in_place(const char *path, const text *words) {
-  int descriptor = output_file_open(path);
-  if (descriptor < 0) return errno;
-
-  int error = text_write(words, descriptor);
-  if (close(descriptor) != 0 && error == 0) error = errno;
-  return error;
-}
-
-/* A file of nobody else's beside `path`: in a folder that others may write to
- * they may have put something under any name that can be foreseen. */
-static int open_draft(char draft[], size_t size, const char *path) {
-  const int TRIES = 100;
-  int descriptor = -1;
-  for (int k = 0; k < TRIES && descriptor < 0; k++) {
-    text name;
-    text_start(&name, draft, size - 1);
-    text_add(&name, path);
-    text_add(&name, ".");
-    text_add_integer(&name, getpid());
-    text_add(&name, ".");
-    text_add_integer(&name, k);
-    text_add(&name, ".tmp");
-    draft[name.used] = '\0';
-    descriptor =
-        open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (descriptor < 0 && errno != EEXIST) break;
-  }
-  return descriptor;
-}
-
-int output_file_replace(const char *path, const text *words) {
-  static char draft[OUTPUT_FILE_PATH_SIZE + 32]; // one result a process
-
-  if (!output_file_is_plain(path)) return write_in_place(path, words);
-  int descriptor = open_draft(draft, sizeof draft, path);
-  // a folder we may not write in can still hold a file that we may
-  if (descriptor < 0) return write_in_place(path, words);
-
-  int error = text_write(words, descriptor);
-  if (close(descriptor) != 0 && error == 0) error = errno;
-  if (error == 0 && rename(draft, path) != 0) error = errno;
-  if (error != 0) (void)unlink(draft);
-  return error;
 }

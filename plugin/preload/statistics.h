@@ -1,8 +1,7 @@
-/* The sums over a process's steps that `--stats` writes. */
+/* The sums over a run's steps that `--stats` writes. */
 #ifndef ODE_MLCP_PRELOAD_STATISTICS_H
 #define ODE_MLCP_PRELOAD_STATISTICS_H
 
-#include "common/text.h"
 #include "ode_mlcp.h"
 
 /* sums of whole numbers outgrow an int */
@@ -10,8 +9,8 @@
 #define STATISTICS_long long
 #define STATISTICS_double double
 
-/** Over all worlds of the process; starts as all zero. A field of the report
- *  that has no part in them stays 0. */
+/** Over all worlds; starts as all zero. A field of the report that has no part in
+ *  them stays 0. */
 typedef struct statistics {
   long failed; /* steps not taken for another reason than size: memory */
   long worlds;
@@ -23,12 +22,13 @@ typedef struct statistics {
 
 void statistics_add(statistics *sums, const ode_mlcp_report *report);
 
-/** `options` as JSON members, the version and every setting, no braces. */
-void statistics_add_settings(text *out, const ode_mlcp_options *options);
+/** Of `sums`, those that changed nothing. */
+static inline long statistics_not_taken(const statistics *sums) {
+  return sums->failed + sums->refused;
+}
 
-/** One JSON object on lines of its own, `settings` its last members.
- *  Async-signal-safe. */
-void statistics_add_json(text *out, const statistics *sums,
-                         const char *settings);
+static inline long statistics_tried(const statistics *sums) {
+  return sums->taken + statistics_not_taken(sums);
+}
 
 #endif
