@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "assembly/impact_problem.h"
+#include "world/impact_problem.h"
 #include "impacts/impact.h"
 
 /* a sample takes two or three steps; at most so many */

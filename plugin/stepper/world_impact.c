@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "assembly/impact_problem.h"
+#include "world/impact_problem.h"
 #include "host/patched_host.h"
 #include "stepper/process.h"
 

@@ -1,6 +1,6 @@
 /* A snapshot's collision as an impact problem on plain arrays. */
-#ifndef ODE_MLCP_ASSEMBLY_IMPACT_PROBLEM_H
-#define ODE_MLCP_ASSEMBLY_IMPACT_PROBLEM_H
+#ifndef ODE_MLCP_WORLD_IMPACT_PROBLEM_H
+#define ODE_MLCP_WORLD_IMPACT_PROBLEM_H
 
 #include "world/world.h"
 

@@ -1,5 +1,5 @@
 /* A snapshot's collision as a problem on plain arrays: ode_mlcp.h. */
-#include "assembly/impact_problem.h"
+#include "world/impact_problem.h"
 
 #include <math.h>
 #include <string.h>
