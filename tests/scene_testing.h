@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "scenes/scenes.h"
+#include "scenes/own_scenes.h"
 #include "testing.h"
 
 /** A scene's settings under a scheme. */
@@ -12,7 +12,7 @@ static inline scene_settings test_settings(const char *name,
                                            const char *scheme) {
   char message[SCENE_MESSAGE] = "";
   scene_settings settings;
-  const scene *found = scene_find(name);
+  const scene *found = own_scene_find(name);
   CU_ASSERT_FATAL(found != NULL);
   CU_ASSERT_FATAL(
       scene_default_settings(found, &settings, message, sizeof message));
@@ -28,7 +28,7 @@ static inline scene_result *test_run(const char *name,
                                      const scene_settings *settings) {
   char message[SCENE_MESSAGE] = "";
   scene_result *result =
-      scene_run(scene_find(name), settings, message, sizeof message);
+      scene_run(own_scene_find(name), settings, message, sizeof message);
   if (result == NULL) printf("\n  %s: %s\n", name, message);
   CU_ASSERT_FATAL(result != NULL);
   CU_ASSERT_EQUAL(result->unsolved, 0);
@@ -40,7 +40,7 @@ static inline scene_sweep *test_sweep(const char *name,
                                       const scene_settings *settings) {
   char message[SCENE_MESSAGE] = "";
   scene_sweep *sweep =
-      scene_converge(scene_find(name), settings, message, sizeof message);
+      scene_converge(own_scene_find(name), settings, message, sizeof message);
   if (sweep == NULL) printf("\n  %s: %s\n", name, message);
   CU_ASSERT_FATAL(sweep != NULL);
   return sweep;

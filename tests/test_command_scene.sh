@@ -20,7 +20,7 @@ for name in $(cut -d ' ' -f 1 out); do names="$names $name"; done
 
 scene --help
 check "--help: status 0" status_is 0
-for option in list h time gravity spring damper restitution heading converge \
+for option in list h time gravity spring damper restitution converge \
     csv json; do
   check "--help: --$option" grep -q -e "--$option" out
 done
@@ -43,7 +43,7 @@ refused "odd edges" "--edges: '5'" pendulum --edges 5
 refused "a spring it has not" "--spring" pendulum --spring 5
 refused "springs where there are none" "scheme: 'ah' knows no springs" \
   two-carts --scheme ah
-refused "a restitution above 1" "restitution: '2'" bouncing-ball --restitution 2
+refused "a restitution above 1" "restitution: '2'" two-carts --restitution 2
 refused "a sweep at one step" "--converge" pendulum --converge --h 0.1
 refused "no folder" "cannot write 'none/a.csv'" pendulum --csv none/a.csv
 

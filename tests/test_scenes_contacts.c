@@ -188,7 +188,7 @@ static void test_block_sticks_and_slips(void) {
 static void test_block_slides_by_coulombs_law_in_every_direction(void) {
   for (int heading = 0; heading < 360; heading += 75) {
     scene_settings settings = test_settings("incline", "ah");
-    settings.heading = heading;
+    incline_heading = heading;
     settings.h = 0.005;
     scene_result *coarse = test_run("incline", &settings);
     settings.h = 0.0025;

@@ -50,10 +50,7 @@ typedef struct request {
   NUMBER(gravity, SCENE_GRAVITY, "G", "m/s^2")                                 \
   NUMBER(spring, SCENE_SPRING, "G", "two-carts: N/m")                          \
   NUMBER(damper, SCENE_DAMPER, "D", "two-carts: N s/m")                        \
-  NUMBER(restitution, SCENE_RESTITUTION, "E",                                  \
-         "bouncing-ball and others with impacts: 0 .. 1")                      \
-  NUMBER(heading, SCENE_HEADING, "DEG",                                        \
-         "incline: of the launch, from straight down")
+  NUMBER(restitution, SCENE_RESTITUTION, "E", "of scenes with impacts: 0 .. 1")
 
 static bool keep_setting(void *context, const char *name, const char *value) {
   request *request = context;

@@ -41,9 +41,6 @@ static bool build_disks(scene_run_state *run) {
       if (!add_disk(run, i, pitch * (k - 0.5 * (AT_THE_BOTTOM - 1 - row)),
                     RADIUS + row * RADIUS * sqrt(3)))
         return false;
-  scene_add_line(run, -TABLE, 0, TABLE, 0);
-  scene_add_line(run, -TABLE, 0, -TABLE - 20, 20);
-  scene_add_line(run, TABLE, 0, TABLE + 20, 20);
   dSpaceID s = run->space;
   return scene_add_fixed(run, dCreatePlane(s, 0, 1, 0, 0)) &&
          scene_add_fixed(run,
@@ -62,6 +59,4 @@ const scene scene_disks = {
     .knows = SCENE_GRAVITY,
     .options = "scheme=ah erp=1 margin=0.3 tolerance=1e-12",
     .infeasibility_unit = "m",
-    .beside = {"ap", "ah", "st"},
-    .pictures = 4,
     .build = build_disks};

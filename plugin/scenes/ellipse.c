@@ -14,7 +14,6 @@ static bool build_ellipse(scene_run_state *run) {
   dBodyID body = scene_add_planar(run, 0, 8, 0, mass, inertia);
   if (body == NULL) return false;
   dBodySetAngularVel(body, 0, 0, 3);
-  scene_add_line(run, -12, 0, 12, 0);
   return scene_add_centred(run, gap_ellipsoid_create(run->space, semi_axes),
                            body) &&
          scene_add_fixed(run, dCreatePlane(run->space, 0, 1, 0, 0));
@@ -30,7 +29,4 @@ const scene scene_ellipse = {
     .knows = SCENE_GRAVITY,
     .options = "scheme=ah erp=1 margin=0.3",
     .infeasibility_unit = "m",
-    .beside = {"ap", "ah", "st"},
-    .pictures = 10,
-    .last_picture = 4,
     .build = build_ellipse};

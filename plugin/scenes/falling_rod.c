@@ -52,7 +52,6 @@ static bool build_falling_rod(scene_run_state *run) {
   dBodyID rod = scene_add_planar(run, 0, 1, M_PI / 6, MASS, INERTIA);
   if (rod == NULL) return false;
   dBodySetAngularVel(rod, 0, 0, 4);
-  scene_add_line(run, -0.7, 0, 0.5, 0);
   // the capsule lies along the body's x axis
   const double turn[4] = {sqrt(0.5), 0, sqrt(0.5), 0};
   return scene_add_geom(run, dCreateCapsule(run->space, RADIUS, LENGTH), rod,
@@ -84,8 +83,4 @@ const scene scene_falling_rod = {
                     {"x_end", "m"}},
     .compare = compare,
     .infeasibility_unit = "m",
-    .beside = {"ap", "ah", "st"},
-    .pictures = 12,
-    .last_picture = 0.6,
-    .draw_velocities = true,
     .build = build_falling_rod};

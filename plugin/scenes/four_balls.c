@@ -43,7 +43,6 @@ static bool build_four_balls(scene_run_state *run) {
   dWorldSetGravity(run->world, 0, 0, -run->settings->gravity);
   run->frame = SCENE_FRAME_SPATIAL;
   set_friction(&run->surface, 0.4);
-  run->result->axes[1] = 2;
   run->judge = judge_four_balls;
   for (int i = 0; i < BALLS; i++) {
     const double *x = centres[i];
@@ -53,7 +52,6 @@ static bool build_four_balls(scene_run_state *run) {
       return false;
     if (i == 0) dBodySetLinearVel(ball, 1.5, 0.1, 0);
   }
-  scene_add_line(run, -0.3, 0, 2.2, 0);
   return scene_add_fixed(run, dCreatePlane(run->space, 0, 0, 1, 0));
 }
 
@@ -80,7 +78,4 @@ const scene scene_four_balls = {
     .references = REFERENCES,
     .compare = scene_compare_ways,
     .infeasibility_unit = "m",
-    .beside = {"ah", "st"},
-    .pictures = 9,
-    .draw_velocities = true,
     .build = build_four_balls};

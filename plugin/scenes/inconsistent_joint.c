@@ -28,12 +28,6 @@ static bool build_inconsistent_joint(scene_run_state *run) {
   run->frame = SCENE_FRAME_HEIGHT;
   run->infeasibility = joint_error;
   run->judge = judge_inconsistent_joint;
-  run->result->axes[1] = 2;
-  scene_outline *ball = scene_add_outline(run);
-  ball->kind = SCENE_BALL;
-  ball->body = 0;
-  ball->size[0] = 1e-4;
-  scene_add_line(run, -1e-3, 0, 1e-3, 0);
   return true;
 }
 
@@ -47,7 +41,4 @@ const scene scene_inconsistent_joint = {
     .step_sizes = {0.1, 0.05, 0.025, 0.0125},
     .error_kinds = {{"position", "m"}, {"variation", "m/s"}},
     .infeasibility_unit = "m",
-    .beside = {"gap", "ah"},
-    .pictures = 2,
-    .draw_velocities = true,
     .build = build_inconsistent_joint};

@@ -54,7 +54,6 @@ static bool build_painleve_rod(scene_run_state *run) {
                                  ANGLE, MASS, INERTIA);
   if (rod == NULL) return false;
   dBodySetLinearVel(rod, SPEED, 0, 0);
-  scene_add_line(run, -2, 0, 2, 0);
   // the capsule lies along the body's x axis
   const double turn[4] = {sqrt(0.5), 0, sqrt(0.5), 0};
   return scene_add_geom(run,
@@ -76,7 +75,4 @@ const scene scene_painleve_rod = {
     .step_sizes = {0.01, 0.005, 0.0025, 0.00125, 0.000625},
     .error_kinds = {{"jump", "m/s, rad/s"}},
     .infeasibility_unit = "m",
-    .beside = {"ah", "st", "trapezoid"},
-    .pictures = 10,
-    .draw_velocities = true,
     .build = build_painleve_rod};

@@ -35,17 +35,6 @@ static bool add_block(scene_run_state *run, double x, double y, double length,
   dRFromAxisAndAngle(turned, 0, 0, 1, angle);
   dGeomSetPosition(block, x, y, 0);
   dGeomSetRotation(block, turned);
-  double c = cos(angle) / 2, s = sin(angle) / 2;
-  for (int i = 0; i < 4; i++) {
-    const double side[5][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}, {-1, -1}};
-    double p[2][2];
-    for (int k = 0; k < 2; k++) {
-      double u = side[i + k][0] * length, v = side[i + k][1] * height;
-      p[k][0] = x + c * u - s * v;
-      p[k][1] = y + s * u + c * v;
-    }
-    scene_add_line(run, p[0][0], p[0][1], p[1][0], p[1][1]);
-  }
   return scene_add_fixed(run, block);
 }
 
@@ -85,7 +74,4 @@ const scene scene_pawl = {
     .knows = SCENE_GRAVITY,
     .options = "scheme=ah erp=1",
     .infeasibility_unit = "m",
-    .beside = {"ap", "ah", "st"},
-    .pictures = 7,
-    .last_picture = 0.017,
     .build = build_pawl};

@@ -32,15 +32,6 @@ static void judge_pendulum(scene_run_state *run) {
   result->errors[1] = result->infeasibility_max;
 }
 
-static void exact_pendulum(const scene_run_state *run, double time,
-                           double positions[SCENE_EXACT]) {
-  double y[2] = {M_PI / 2, 0};
-  reference_integrate(slope, &run->settings->gravity, 2, y, 0, time,
-                      10 + lround(20 * time));
-  positions[0] = LENGTH * sin(y[0]);
-  positions[1] = -LENGTH * cos(y[0]);
-}
-
 static bool build_pendulum(scene_run_state *run) {
   const double pivot[3] = {0, 0, 0};
   dBodyID bob = scene_add_planar(run, LENGTH, 0, 0, 1, 1);
@@ -48,7 +39,6 @@ static bool build_pendulum(scene_run_state *run) {
   run->frame = SCENE_FRAME_POINTS;
   run->infeasibility = joint_error;
   run->judge = judge_pendulum;
-  run->exact = exact_pendulum;
   return scene_add_rod(run, bob, NULL, pivot) != NULL;
 }
 
@@ -65,7 +55,4 @@ const scene scene_pendulum = {
     .sweep_time = 0.5,
     .error_kinds = {{"position", "m"}, {"infeasibility_max", "m^2"}},
     .infeasibility_unit = "m^2",
-    .beside = {"ap", "ah"},
-    .pictures = 12,
-    .last_picture = 2,
     .build = build_pendulum};

@@ -38,11 +38,6 @@ static bool add_ground(scene_run_state *run) {
   dRFromAxisAndAngle(upright, 1, 0, 0, M_PI / 2);
   dGeomSetRotation(field, upright);
   dGeomSetPosition(field, LENGTH / 2 - 2, 0, 0);
-  for (int i = 0; i + 1 < SAMPLES_X; i += 2) {
-    double x = LENGTH * i / (SAMPLES_X - 1) - 2;
-    double dx = 2 * LENGTH / (SAMPLES_X - 1);
-    scene_add_line(run, x, ground(x, TRACK), x + dx, ground(x + dx, TRACK));
-  }
   return scene_add_fixed(run, field);
 }
 
@@ -54,14 +49,7 @@ static dBodyID add_box(scene_run_state *run, const double centre[3],
     double a = sides[(i + 1) % 3], b = sides[(i + 2) % 3];
     inertia[i] = mass * (a * a + b * b) / 12;
   }
-  dBodyID body =
-      scene_add_spatial(run, centre[0], centre[1], centre[2], mass, inertia);
-  scene_outline *box = body != NULL ? scene_add_outline(run) : NULL;
-  if (box == NULL) return body;
-  box->kind = SCENE_BOX;
-  box->body = run->n_bodies - 1;
-  for (int i = 0; i < 3; i++) box->size[i] = sides[i];
-  return body;
+  return scene_add_spatial(run, centre[0], centre[1], centre[2], mass, inertia);
 }
 
 static dJointID add_hinge(scene_run_state *run, dBodyID a, dBodyID b,
@@ -107,7 +95,6 @@ static bool build_rover(scene_run_state *run) {
   run->surface.parameters.mu = 0.8;
   run->push = push;
   run->judge = judge_rover;
-  run->result->axes[1] = 2;
   dWorldSetGravity(run->world, 0, 0, -run->settings->gravity);
   if (!add_ground(run)) return false;
 
@@ -138,6 +125,4 @@ const scene scene_rover = {
     .knows = SCENE_GRAVITY,
     .options = "scheme=ah erp=1",
     .infeasibility_unit = "m",
-    .beside = {"ah", "ap"},
-    .pictures = 5,
     .build = build_rover};

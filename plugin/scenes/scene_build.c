@@ -90,16 +90,6 @@ dJointID scene_add_rod(scene_run_state *run, dBodyID body, dBodyID other,
   dJointAttach(rod, body, other);
   dJointSetDBallAnchor1(rod, centre[0], centre[1], centre[2]);
   dJointSetDBallAnchor2(rod, end[0], end[1], end[2]);
-
-  scene_outline *link = scene_add_outline(run);
-  if (link == NULL) return rod;
-  link->kind = SCENE_LINK;
-  link->other = -1;
-  memcpy(link->offset, end, sizeof link->offset);
-  for (int b = 0; b < run->n_bodies; b++) {
-    if (run->bodies[b] == body) link->body = b;
-    if (run->bodies[b] == other) link->other = b;
-  }
   return rod;
 }
 
@@ -109,60 +99,11 @@ void scene_set_bounce(scene_run_state *run, double restitution) {
   run->surface.parameters.bounce_vel = 0;
 }
 
-/* --- what is drawn -------------------------------------------------------- */
-
-scene_outline *scene_add_outline(scene_run_state *run) {
-  scene_result *result = run->result;
-  if (result->n_outlines == SCENE_OUTLINES) return NULL;
-  scene_outline *outline = &result->outlines[result->n_outlines++];
-  memset(outline, 0, sizeof *outline);
-  outline->body = outline->other = -1;
-  for (int i = 0; i < 9; i += 4) outline->rotation[i] = 1;
-  return outline;
-}
-
-void scene_add_line(scene_run_state *run, double x1, double y1, double x2,
-                    double y2) {
-  scene_outline *line = scene_add_outline(run);
-  if (line == NULL) return;
-  const int *axes = run->result->axes;
-  line->kind = SCENE_LINE;
-  line->offset[axes[0]] = x1;
-  line->offset[axes[1]] = y1;
-  line->size[axes[0]] = x2;
-  line->size[axes[1]] = y2;
-}
-
-static scene_outline_kind outline_of(dGeomID geom, double size[3]) {
-  dReal radius, length;
-  switch (dGeomGetClass(geom)) {
-    case dSphereClass: size[0] = dGeomSphereGetRadius(geom); return SCENE_BALL;
-    case dBoxClass: {
-      dVector3 sides;
-      dGeomBoxGetLengths(geom, sides);
-      real_read(size, sides, 3);
-      return SCENE_BOX;
-    }
-    case dCapsuleClass:
-      dGeomCapsuleGetParams(geom, &radius, &length);
-      size[0] = radius;
-      size[1] = length;
-      return SCENE_CAPSULE;
-    case dCylinderClass:
-      dGeomCylinderGetParams(geom, &radius, &length);
-      size[0] = radius;
-      size[1] = length;
-      return SCENE_CYLINDER;
-    default: gap_ellipsoid_get(geom, size); return SCENE_ELLIPSOID;
-  }
-}
-
 bool scene_add_geom(scene_run_state *run, dGeomID geom, dBodyID body,
                     const double offset[3], const double turn[4]) {
   if (geom == NULL) return scene_fail(run, "a geom could not be made");
-  int class = dGeomGetClass(geom);
   dGeomSetData(geom, (void *)(size_t)run->n_geoms++);
-  if (body == NULL) return true; // what stands still is drawn by lines
+  if (body == NULL) return true;
 
   dQuaternion quaternion = {1, 0, 0, 0};
   if (turn != NULL) real_write(quaternion, turn, 4);
@@ -170,19 +111,6 @@ bool scene_add_geom(scene_run_state *run, dGeomID geom, dBodyID body,
   if (offset != NULL)
     dGeomSetOffsetPosition(geom, offset[0], offset[1], offset[2]);
   if (turn != NULL) dGeomSetOffsetQuaternion(geom, quaternion);
-  bool drawn = class == dSphereClass || class == dBoxClass ||
-               class == dCapsuleClass || class == dCylinderClass ||
-               class == gap_ellipsoid_class();
-  scene_outline *outline = drawn ? scene_add_outline(run) : NULL;
-  if (outline == NULL) return true;
-  outline->kind = outline_of(geom, outline->size);
-  for (int b = 0; b < run->n_bodies; b++)
-    if (run->bodies[b] == body) outline->body = b;
-  if (offset != NULL) memcpy(outline->offset, offset, sizeof outline->offset);
-  dMatrix3 rotation;
-  dQtoR(quaternion, rotation);
-  for (int i = 0; i < 9; i++)
-    outline->rotation[i] = rotation[4 * (i / 3) + i % 3];
   return true;
 }
 

@@ -7,7 +7,6 @@
 
 enum {
   SCENE_BODIES = 32,
-  SCENE_OUTLINES = 96,
   SCENE_PLACES = 1024 /* where contacts have been */
 };
 
@@ -58,10 +57,6 @@ struct scene_run_state {
   double (*extra)(const scene_run_state *run); /* scene->extra_name */
   void (*after)(scene_run_state *run);         /* each step */
   void (*judge)(scene_run_state *run);         /* fills result->errors, note */
-  /* the coordinates that are drawn by the reference, or, of a scene that draws
-   * angles and velocities, the angular velocities; those left are not known */
-  void (*exact)(const scene_run_state *run, double time,
-                double positions[SCENE_EXACT]);
 
   gap_context *gaps;
   double overlap; /* m, >= 0: the deepest of the last look */
@@ -86,7 +81,7 @@ dBodyID scene_add_planar(scene_run_state *run, double x, double y, double angle,
 dBodyID scene_add_spatial(scene_run_state *run, double x, double y, double z,
                           double mass, const double inertia[3]);
 
-/** Put a geom onto a body and draw it, or (NULL) leave it in the world.
+/** Put a geom onto a body, or (NULL) leave it in the world.
  *  @param offset,turn [3], [4] in the body's frame, a quaternion; or NULL.
  *  @return false where `geom` is NULL. */
 bool scene_add_geom(scene_run_state *run, dGeomID geom, dBodyID body,
@@ -109,13 +104,6 @@ dJointID scene_add_rod(scene_run_state *run, dBodyID body, dBodyID other,
 
 /** Bodies that touch bounce back with a part of their speed (0 .. 1). */
 void scene_set_bounce(scene_run_state *run, double restitution);
-
-/** Draw a fixed line, in the axes of the picture. */
-void scene_add_line(scene_run_state *run, double x1, double y1, double x2,
-                    double y2);
-
-/** One more thing to draw, nowhere yet; NULL where there are too many. */
-scene_outline *scene_add_outline(scene_run_state *run);
 
 /** True if the scheme asks for forces at several times of a step. */
 bool scene_is_second_order(const scene_settings *settings);
@@ -142,38 +130,17 @@ bool scene_add_event(scene_run_state *run, double time, const char *kind,
  *  worst; an infeasibility. */
 double scene_joints_apart(scene_run_state *run);
 
-extern const scene scene_bouncing_ball;
-extern const scene scene_bullets;
 extern const scene scene_disks;
 extern const scene scene_double_pendulum;
-extern const scene scene_dumbbell;
 extern const scene scene_ellipse;
 extern const scene scene_falling_rod;
 extern const scene scene_four_balls;
-extern const scene scene_gyroscope;
 extern const scene scene_inconsistent_joint;
-extern const scene scene_incline;
 extern const scene scene_painleve_rod;
 extern const scene scene_pawl;
 extern const scene scene_pendulum;
-extern const scene scene_ragdoll;
 extern const scene scene_rover;
-extern const scene scene_sliding_crowd;
 extern const scene scene_stick_slip;
-extern const scene scene_stiff_swing;
-extern const scene scene_top;
 extern const scene scene_two_carts;
-
-/* the reference suite */
-extern const scene scene_billiard;
-extern const scene scene_braking_car;
-extern const scene scene_eccentric_disc;
-extern const scene scene_four_bar;
-extern const scene scene_gimbal;
-extern const scene scene_ladder;
-extern const scene scene_rolling_disc;
-extern const scene scene_spring_pendulum;
-extern const scene scene_superball;
-extern const scene scene_tipping_block;
 
 #endif

@@ -23,28 +23,9 @@ static const scene *const SCENES[] = {&scene_falling_rod,
                                       &scene_stick_slip,
                                       &scene_two_carts,
                                       &scene_inconsistent_joint,
-                                      &scene_gyroscope,
-                                      &scene_incline,
-                                      &scene_bouncing_ball,
                                       &scene_painleve_rod,
                                       &scene_rover,
                                       &scene_pawl,
-                                      &scene_dumbbell,
-                                      &scene_ragdoll,
-                                      &scene_top,
-                                      &scene_stiff_swing,
-                                      &scene_bullets,
-                                      &scene_sliding_crowd,
-                                      &scene_spring_pendulum,
-                                      &scene_four_bar,
-                                      &scene_gimbal,
-                                      &scene_rolling_disc,
-                                      &scene_eccentric_disc,
-                                      &scene_ladder,
-                                      &scene_superball,
-                                      &scene_tipping_block,
-                                      &scene_billiard,
-                                      &scene_braking_car,
                                       NULL};
 
 const scene *const *scene_all(void) { return SCENES; }
@@ -64,8 +45,7 @@ bool scene_default_settings(const scene *scene, scene_settings *settings,
                                .gravity = scene->gravity,
                                .spring = scene->spring,
                                .damper = scene->damper,
-                               .restitution = scene->restitution,
-                               .heading = scene->heading};
+                               .restitution = scene->restitution};
   ode_mlcp_default_options(&settings->options);
   // the schemes as the papers have them: errors are corrected by velocities
   settings->options.max_correction = INFINITY;
@@ -110,9 +90,7 @@ static bool check_settings(scene_run_state *run) {
       !check_range(run, "damper", s->damper, 0, 1e12,
                    "a damping in N s/m, 0 to 1e12") ||
       !check_range(run, "restitution", s->restitution, 0, 1,
-                   "a number from 0 to 1") ||
-      !check_range(run, "heading", s->heading, -360, 360,
-                   "an angle in degrees, -360 to 360"))
+                   "a number from 0 to 1"))
     return false;
   if (s->time / s->h > MOST_STEPS)
     return scene_fail(run, "%g s in steps of %g s are more than %g steps",
@@ -194,14 +172,10 @@ static bool record(scene_run_state *run, long row) {
   int per_body = coordinates_of_body(run->frame);
   double *q = result->positions + row * result->n_positions;
   double *v = result->velocities + row * result->n_velocities;
-  double *pose = result->poses + row * run->n_bodies * SCENE_POSE;
   double energy = 0;
   follow_turns(run);
   for (int b = 0; b < run->n_bodies; b++) {
     read_body(run, b, q + per_body * b, v + per_body * b);
-    real_read(pose, dBodyGetPosition(run->bodies[b]), 3);
-    real_read(pose + 3, dBodyGetQuaternion(run->bodies[b]), 4);
-    pose += SCENE_POSE;
     energy += body_energy(run, run->bodies[b]);
   }
   if (run->energy != NULL) energy += run->energy(run);
@@ -238,12 +212,9 @@ static bool make_room(scene_run_state *run, long n_steps) {
   result->extras = calloc(rows, sizeof(double));
   result->positions = calloc(rows * n, sizeof(double));
   result->velocities = calloc(rows * n, sizeof(double));
-  result->poses =
-      calloc(rows * (size_t)(run->n_bodies + 1), SCENE_POSE * sizeof(double));
   return (result->times != NULL && result->energies != NULL &&
           result->infeasibilities != NULL && result->extras != NULL &&
-          result->positions != NULL && result->velocities != NULL &&
-          result->poses != NULL) ||
+          result->positions != NULL && result->velocities != NULL) ||
          scene_fail(run, "memory ran out");
 }
 
@@ -315,19 +286,6 @@ static void sum_up(scene_run_state *run) {
   if (run->judge != NULL) run->judge(run);
 }
 
-/* At times that make a curve: some references are dear. */
-static void note_exact(scene_run_state *run) {
-  enum { TIMES = 1000 };
-  scene_result *result = run->result;
-  long rows = result->n_steps + 1, stride = rows / TIMES + 1;
-  if (run->exact == NULL) return;
-  result->exact = malloc((size_t)rows * SCENE_EXACT * sizeof(double));
-  if (result->exact == NULL) return;
-  for (long i = 0; i < rows * SCENE_EXACT; i++) result->exact[i] = NAN;
-  for (long i = 0; i < rows; i += stride)
-    run->exact(run, result->times[i], result->exact + i * SCENE_EXACT);
-}
-
 /* --- the whole ------------------------------------------------------------ */
 
 static bool open_world(scene_run_state *run) {
@@ -370,11 +328,7 @@ static scene_result *make_result(const scene *scene,
   if (result == NULL) return NULL;
   result->scene = scene;
   result->settings = *settings;
-  result->axes[1] = 1;
-  result->outlines = calloc(SCENE_OUTLINES, sizeof *result->outlines);
-  if (result->outlines != NULL) return result;
-  free(result);
-  return NULL;
+  return result;
 }
 
 scene_result *scene_run(const scene *scene, const scene_settings *settings,
@@ -394,10 +348,7 @@ scene_result *scene_run(const scene *scene, const scene_settings *settings,
   run->message_size = message_size;
   if (check_settings(run)) {
     dInitODE2(0);
-    if (open_world(run) && take_steps(run)) {
-      sum_up(run);
-      note_exact(run);
-    }
+    if (open_world(run) && take_steps(run)) sum_up(run);
     close_world(run);
     dCloseODE();
     gap_ellipsoid_host_closed();
@@ -417,9 +368,6 @@ void scene_result_destroy(scene_result *result) {
   free(result->extras);
   free(result->positions);
   free(result->velocities);
-  free(result->poses);
-  free(result->exact);
   free(result->events);
-  free(result->outlines);
   free(result);
 }

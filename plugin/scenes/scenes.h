@@ -32,8 +32,7 @@ enum {
   SCENE_SPRING = 1,
   SCENE_DAMPER = 2,
   SCENE_RESTITUTION = 4,
-  SCENE_HEADING = 8,
-  SCENE_GRAVITY = 16
+  SCENE_GRAVITY = 8
 };
 
 typedef struct scene_settings {
@@ -43,7 +42,6 @@ typedef struct scene_settings {
   double spring;      /* N/m, >= 0 */
   double damper;      /* N s/m, >= 0 */
   double restitution; /* 0 .. 1 */
-  double heading;     /* degrees */
   char scheme[24];    /* the word that was last given for it */
   ode_mlcp_options options;
 } scene_settings;
@@ -70,7 +68,7 @@ typedef struct scene {
   const char *name;
   const char *summary; /* one line */
   const char *source;  /* the paper and its section */
-  double h, time, gravity, spring, damper, restitution, heading;
+  double h, time, gravity, spring, damper, restitution;
   int knows;           /* SCENE_SPRING | .. */
   const char *options; /* "scheme=ah edges=8": as ode_mlcp_set_option */
 
@@ -83,13 +81,7 @@ typedef struct scene {
   void (*compare)(const scene_result *coarse, const scene_result *finest,
                   double errors[SCENE_ERRORS]);
   const char *infeasibility_unit; /* "m" */
-  /* other schemes drawn beside the one that was asked for; ends with NULL */
-  const char *beside[4];
-  double first_picture, last_picture; /* s, of the outlines drawn */
-  int pictures;
-  const char *extra_name, *extra_unit; /* watched and drawn, or NULL */
-  bool draw_velocities; /* of the first coordinates, not positions */
-  bool draw_angles;     /* angles of the first body, where it has three */
+  const char *extra_name;         /* watched, or NULL */
 
   bool (*build)(scene_run_state *run);
 } scene;
@@ -113,29 +105,6 @@ ode_mlcp_error scene_set_option(scene_settings *settings, const char *name,
 
 /* --- what comes back ------------------------------------------------------ */
 
-typedef enum scene_outline_kind {
-  SCENE_BALL,      /* size[0]: radius */
-  SCENE_BOX,       /* side lengths */
-  SCENE_CAPSULE,   /* radius, length along the body's z axis */
-  SCENE_CYLINDER,  /* radius, length along the body's z axis */
-  SCENE_ELLIPSOID, /* semi-axes */
-  SCENE_LINE,      /* fixed: from `offset` to `size` */
-  SCENE_LINK       /* from the body to `other` (-1: the world's `offset`) */
-} scene_outline_kind;
-
-/** A shape as it is drawn. */
-typedef struct scene_outline {
-  scene_outline_kind kind;
-  int body; /* -1: the world */
-  int other;
-  double size[3];
-  double offset[3];   /* in the body's frame */
-  double rotation[9]; /* to the body's frame, row-major */
-} scene_outline;
-
-enum { SCENE_EXACT = 3 };
-enum { SCENE_POSE = 7 }; /* position, then the quaternion w x y z */
-
 typedef struct scene_event {
   double time; /* s: the end of the step it was seen in, or the root found */
   char kind[24];
@@ -157,18 +126,9 @@ struct scene_result {
   double *extras;          /* [n_steps + 1] as scene->extra_name; or 0 */
   double *positions;       /* [(n_steps + 1) n_positions] */
   double *velocities;      /* [(n_steps + 1) n_velocities] */
-  double *poses;           /* [(n_steps + 1) n_bodies SCENE_POSE] */
-  double *exact; /* [(n_steps + 1) SCENE_EXACT] where the first body should be:
-                    coordinates, or, of a scene that draws angles and velocities,
-                    its angular velocity; NAN where that is not known, between
-                    times too;
-                    NULL: it never is */
 
   scene_event *events;
   int n_events;
-  scene_outline *outlines;
-  int n_outlines;
-  int axes[2]; /* of the world, across and up in a picture */
 
   double energy_start, energy_end;
   double infeasibility_max, infeasibility_late; /* late: the last tenth */

@@ -2,25 +2,18 @@
 # `ode-mlcp scene` loads and as tests.
 
 SCENE_SOURCES = \
-  plugin/scenes/bouncing_ball.c \
-  plugin/scenes/bullets.c \
   plugin/scenes/disks.c \
   plugin/scenes/double_pendulum.c \
   plugin/scenes/ellipse.c \
   plugin/scenes/falling_rod.c \
   plugin/scenes/four_balls.c \
-  plugin/scenes/gyroscope.c \
-  plugin/scenes/inconsistent_joint.c plugin/scenes/mechanisms.c \
-  plugin/scenes/incline.c \
+  plugin/scenes/inconsistent_joint.c \
   plugin/scenes/painleve.c plugin/scenes/painleve.h \
   plugin/scenes/painleve_rod.c \
   plugin/scenes/pawl.c \
   plugin/scenes/pendulum.c \
   plugin/scenes/rover.c \
-  plugin/scenes/sliding_crowd.c \
   plugin/scenes/stick_slip.c \
-  plugin/scenes/suite.h plugin/scenes/suite_contacts.c \
-  plugin/scenes/suite_joints.c \
   plugin/scenes/two_carts.c \
   plugin/scenes/scene_build.c plugin/scenes/scene_build.h \
   plugin/scenes/scene_events.c \
@@ -50,17 +43,26 @@ endif HAVE_HOST
 
 # ---- tests ----
 
+# scenes of no paper, with answers of their own
+OWN_SCENE_SOURCES = tests/scenes/own_scenes.c tests/scenes/own_scenes.h \
+  tests/scenes/bouncing_ball.c tests/scenes/bullets.c \
+  tests/scenes/gyroscope.c tests/scenes/incline.c tests/scenes/mechanisms.c \
+  tests/scenes/sliding_crowd.c tests/scenes/suite.h \
+  tests/scenes/suite_contacts.c tests/scenes/suite_joints.c
 HOST_TESTS += tests/test_scenes_contacts tests/test_scenes_joints \
   tests/test_scenes_second_order
 tests_test_scenes_joints_SOURCES = tests/test_scenes_joints.c \
-  tests/scene_testing.h tests/testing.h $(SCENE_SOURCES)
+  tests/scene_testing.h tests/testing.h $(SCENE_SOURCES) \
+  $(OWN_SCENE_SOURCES)
 tests_test_scenes_joints_LDADD = $(HOST_TEST_LIBS)
 tests_test_scenes_joints_CPPFLAGS = $(HOST_TEST_FLAGS)
 tests_test_scenes_contacts_SOURCES = tests/test_scenes_contacts.c \
-  tests/scene_testing.h tests/testing.h $(SCENE_SOURCES)
+  tests/scene_testing.h tests/testing.h $(SCENE_SOURCES) \
+  $(OWN_SCENE_SOURCES)
 tests_test_scenes_contacts_LDADD = $(HOST_TEST_LIBS)
 tests_test_scenes_contacts_CPPFLAGS = $(HOST_TEST_FLAGS)
 tests_test_scenes_second_order_SOURCES = tests/test_scenes_second_order.c \
-  tests/scene_testing.h tests/testing.h $(SCENE_SOURCES)
+  tests/scene_testing.h tests/testing.h $(SCENE_SOURCES) \
+  $(OWN_SCENE_SOURCES)
 tests_test_scenes_second_order_LDADD = $(HOST_TEST_LIBS)
 tests_test_scenes_second_order_CPPFLAGS = $(HOST_TEST_FLAGS)

@@ -116,22 +116,12 @@ static void judge_stick_slip(scene_run_state *run) {
            exact);
 }
 
-static void exact_stick_slip(const scene_run_state *run, double time,
-                             double positions[SCENE_EXACT]) {
-  double variation;
-  positions[0] =
-      exact_place(FRICTION * run->settings->gravity, time, &variation);
-  positions[1] = SIDES[1] / 2;
-  positions[2] = 0;
-}
-
 static bool build_stick_slip(scene_run_state *run) {
   run->frame = SCENE_FRAME_PLANAR;
   run->surface.parameters.mu = FRICTION;
   run->after = after;
   run->extra = speed;
   run->judge = judge_stick_slip;
-  run->exact = exact_stick_slip;
   dBodyID block =
       scene_add_planar(run, START, SIDES[1] / 2, 0, 1,
                        (SIDES[0] * SIDES[0] + SIDES[1] * SIDES[1]) / 12);
@@ -141,7 +131,6 @@ static bool build_stick_slip(scene_run_state *run) {
     run->push = push;
   else if (ode_mlcp_force_create(block, push_at, NULL, &force) != ODE_MLCP_OK)
     return scene_fail(run, "memory ran out");
-  scene_add_line(run, START - 1, 0, START + 1, 0);
   dGeomID box = dCreateBox(run->space, SIDES[0], SIDES[1], SIDES[1]);
   return scene_add_centred(run, box, block) &&
          scene_add_fixed(run, dCreatePlane(run->space, 0, 1, 0, 0));
@@ -178,8 +167,5 @@ const scene scene_stick_slip = {
                     {"variation_alpha", "m/s"}},
     .references = REFERENCES,
     .infeasibility_unit = "m",
-    .beside = {"trapezoid-1", "trapezoid", "ah"},
-    .pictures = 2,
     .extra_name = "velocity",
-    .extra_unit = "m/s",
     .build = build_stick_slip};

@@ -90,8 +90,6 @@ static bool build_two_carts(scene_run_state *run) {
   dBodyID second = add_cart(run, start->x + 5, start->speed);
   if (first == NULL || second == NULL) return false;
   double stop = -LENGTH / 2; // where the cart's side is at x = 0
-  scene_add_line(run, stop, 0, stop, 0.5);
-  scene_add_line(run, stop, 0, 6, 0);
   // a knob at the height of the centre: it does not tip the cart
   run->stopper = dCreateSphere(run->space, HEIGHT / 2);
   dGeomSetPosition(run->stopper, stop - HEIGHT / 2, HEIGHT / 2, 0);
@@ -116,8 +114,5 @@ const scene scene_two_carts = {
     .step_sizes = {0.02, 0.01, 0.005, 0.0025},
     .error_kinds = {{"distance_range", "m"}, {"energy_most", "of the start"}},
     .infeasibility_unit = "m",
-    .beside = {"trapezoid", "gap"},
     .extra_name = "distance of the carts",
-    .extra_unit = "m",
-    .pictures = 2,
     .build = build_two_carts};

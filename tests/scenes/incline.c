@@ -2,11 +2,14 @@
  * friction against the slip in every direction. */
 #include <math.h>
 
+#include "own_scenes.h"
 #include "scenes/scene_build.h"
 #include "scenes/scene_reference.h"
 
 static const double SLOPE = 20 * M_PI / 180, FRICTION = 0.6, SPEED = 2;
 static const double SIDES[3] = {0.4, 0.4, 0.1};
+
+double incline_heading = 60;
 
 /* y: place and velocity in the plane of the incline; x points down. */
 static void slope(const void *context, double t, const double y[],
@@ -42,8 +45,7 @@ static void judge_incline(scene_run_state *run) {
   double y[4], g = run->settings->gravity;
   const double *q = result->positions + 6 * result->n_steps;
   double lowest = 0, highest = 0;
-  exact_end(g, run->settings->heading, result->times[result->n_steps], 20000,
-            y);
+  exact_end(g, incline_heading, result->times[result->n_steps], 20000, y);
   result->errors[0] = hypot(q[0] - y[0], q[1] - y[1]);
   for (int i = 3; i < 6; i++) {
     lowest = fmin(lowest, q[i]);
@@ -52,18 +54,9 @@ static void judge_incline(scene_run_state *run) {
   result->errors[1] = highest - lowest;
 }
 
-static void exact_incline(const scene_run_state *run, double time,
-                          double positions[SCENE_EXACT]) {
-  double y[4];
-  exact_end(run->settings->gravity, run->settings->heading, time, 200, y);
-  positions[0] = y[0];
-  positions[1] = y[1];
-  positions[2] = SIDES[2] / 2;
-}
-
 static bool build_incline(scene_run_state *run) {
   double inertia[3], g = run->settings->gravity;
-  double angle = run->settings->heading * M_PI / 180;
+  double angle = incline_heading * M_PI / 180;
   for (int i = 0; i < 3; i++) {
     double a = SIDES[(i + 1) % 3], b = SIDES[(i + 2) % 3];
     inertia[i] = (a * a + b * b) / 12;
@@ -72,7 +65,6 @@ static bool build_incline(scene_run_state *run) {
   run->frame = SCENE_FRAME_SPATIAL;
   run->surface.parameters.mu = FRICTION;
   run->judge = judge_incline;
-  run->exact = exact_incline;
   dBodyID block = scene_add_spatial(run, 0, 0, SIDES[2] / 2, 1, inertia);
   if (block == NULL) return false;
   dBodySetLinearVel(block, SPEED * cos(angle), SPEED * sin(angle), 0);
@@ -88,13 +80,9 @@ const scene scene_incline = {
     .h = 0.01,
     .time = 2,
     .gravity = 9.81,
-    .heading = 60,
-    .knows = SCENE_GRAVITY | SCENE_HEADING,
+    .knows = SCENE_GRAVITY,
     .options = "scheme=trapezoid",
     .step_sizes = {0.02, 0.01, 0.005, 0.0025, 0.00125},
     .error_kinds = {{"position", "m"}, {"turned", "rad"}},
     .infeasibility_unit = "m",
-    .beside = {"trapezoid", "ah"},
-    .pictures = 8,
-    .last_picture = 1,
     .build = build_incline};

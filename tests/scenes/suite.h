@@ -1,7 +1,7 @@
 /* What the scenes of the reference suite share: each knows where its bodies are at a
  * time from equations of its own. */
-#ifndef ODE_MLCP_SCENES_SUITE_H
-#define ODE_MLCP_SCENES_SUITE_H
+#ifndef ODE_MLCP_TESTS_SCENES_SUITE_H
+#define ODE_MLCP_TESTS_SCENES_SUITE_H
 
 #include "scenes/scene_build.h"
 
@@ -18,15 +18,11 @@ typedef void suite_where(const scene_run_state *run, double time,
  *  planar frames the largest of their angles, rad. */
 void suite_judge(scene_run_state *run, suite_where *where);
 
-/** A box to draw a body by that has no geom. */
-bool suite_draw_box(scene_run_state *run, double a, double b, double c);
-
 /** What all of them have: the sweep of --converge and its columns. */
 #define SUITE_SCENE                                                            \
   .h = 0.01, .options = "scheme=conserving",                                   \
   .step_sizes = {0.02, 0.01, 0.005, 0.0025, 0.00125},                          \
   .error_kinds = {{"position", "m"}, {"angle", "rad"}},                        \
-  .infeasibility_unit = "m", .beside = {"conserving", "trapezoid", "ah"},      \
-  .pictures = 8
+  .infeasibility_unit = "m"
 
 #endif

@@ -1,6 +1,7 @@
 /* A ball dropped onto a table: every bounce keeps a part of the speed. */
 #include <math.h>
 
+#include "own_scenes.h"
 #include "scenes/scene_build.h"
 
 static const double RADIUS = 0.1, DROP = 1;
@@ -53,22 +54,13 @@ static void judge_bouncing_ball(scene_run_state *run) {
   if (run->settings->gravity > 0) result->errors[1] = apex_error(result);
 }
 
-static void exact_bouncing_ball(const scene_run_state *run, double time,
-                                double positions[SCENE_EXACT]) {
-  positions[0] = 0;
-  positions[1] = RADIUS + exact_height(time, run->settings->gravity,
-                                       run->settings->restitution);
-}
-
 static bool build_bouncing_ball(scene_run_state *run) {
   run->frame = SCENE_FRAME_POINTS;
   run->judge = judge_bouncing_ball;
-  run->exact = exact_bouncing_ball;
   scene_set_bounce(run, run->settings->restitution);
   dBodyID ball =
       scene_add_planar(run, 0, DROP + RADIUS, 0, 1, 0.4 * RADIUS * RADIUS);
   if (ball == NULL) return false;
-  scene_add_line(run, -0.6, 0, 0.6, 0);
   return scene_add_centred(run, dCreateSphere(run->space, RADIUS), ball) &&
          scene_add_fixed(run, dCreatePlane(run->space, 0, 1, 0, 0));
 }
@@ -86,6 +78,4 @@ const scene scene_bouncing_ball = {
     .step_sizes = {0.02, 0.01, 0.005, 0.0025, 0.00125},
     .error_kinds = {{"position", "m"}, {"apex", "relative"}},
     .infeasibility_unit = "m",
-    .beside = {"trapezoid", "ah"},
-    .pictures = 8,
     .build = build_bouncing_ball};

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "own_scenes.h"
 #include "scenes/scene_build.h"
 
 enum { BOXES = 24 };
@@ -43,20 +44,10 @@ static void judge_sliding_crowd(scene_run_state *run) {
            at_rest, BOXES);
 }
 
-static void first_exact(const scene_run_state *run, double time,
-                        double positions[SCENE_EXACT]) {
-  double speed,
-      way = CIRCLE + exact_sliding_crowd(run->settings, 0, time, &speed);
-  positions[0] = way * cos(direction_of(0));
-  positions[1] = 0.5 * SIDES[1];
-  positions[2] = way * sin(direction_of(0));
-}
-
 static bool build_sliding_crowd(scene_run_state *run) {
   run->frame = SCENE_FRAME_SPATIAL;
   run->surface.parameters.mu = FRICTION;
   run->judge = judge_sliding_crowd;
-  run->exact = first_exact;
   double inertia[3];
   for (int i = 0; i < 3; i++) {
     double a = SIDES[(i + 1) % 3], b = SIDES[(i + 2) % 3];
@@ -72,7 +63,6 @@ static bool build_sliding_crowd(scene_run_state *run) {
       return false;
     dBodySetLinearVel(body, speed_of(i) * c, 0, speed_of(i) * s);
   }
-  scene_add_line(run, -12, 0, 12, 0);
   return scene_add_fixed(run, dCreatePlane(run->space, 0, 1, 0, 0));
 }
 
@@ -88,6 +78,4 @@ const scene scene_sliding_crowd = {
     .step_sizes = {0.04, 0.02, 0.01, 0.005, 0.0025},
     .error_kinds = {{"position", "m"}, {"velocity", "m/s"}},
     .infeasibility_unit = "m",
-    .beside = {"trapezoid", "conserving", "ah"},
-    .pictures = 3,
     .build = build_sliding_crowd};

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "own_scenes.h"
 #include "scenes/scene_build.h"
 
 enum { BALLS = 6, BOXES = 4, RODS = 6, BULLETS = BALLS + BOXES + RODS };
@@ -51,12 +52,6 @@ static void judge_bullets(scene_run_state *run) {
            "%d of %d bullets are behind the wall", behind, BULLETS);
 }
 
-static void first_exact(const scene_run_state *run, double time,
-                        double positions[SCENE_EXACT]) {
-  double speed;
-  positions[0] = exact_bullets(run->settings, 0, time, &speed);
-}
-
 /* A bullet meets the wall alone: a rod that comes off it aslant would hit others,
  * of which nothing is known then. */
 static dGeomID bullet(dGeomID geom) {
@@ -93,11 +88,9 @@ static bool build_bullets(scene_run_state *run) {
   double height = APART * (BULLETS + 2);
   run->frame = SCENE_FRAME_PLANAR;
   run->judge = judge_bullets;
-  run->exact = first_exact;
   scene_set_bounce(run, run->settings->restitution);
   for (int i = 0; i < BULLETS; i++)
     if (!add_bullet(run, i)) return false;
-  scene_add_line(run, 0, -0.5 * height, 0, 0.5 * height);
   return scene_add_fixed(run,
                          dCreateBox(run->space, 2 * HALF_WALL, height, 10));
 }
@@ -114,7 +107,4 @@ const scene scene_bullets = {
     .step_sizes = {0.02, 0.01, 0.005, 0.0025, 0.00125},
     .error_kinds = {{"position", "m"}, {"velocity", "m/s"}},
     .infeasibility_unit = "m",
-    .beside = {"trapezoid", "ah", "st"},
-    .pictures = 4,
-    .last_picture = 0.004,
     .build = build_bullets};

@@ -6,6 +6,7 @@
 
 #include "common/vec3.h"
 #include "gap/real.h"
+#include "own_scenes.h"
 #include "scenes/scene_build.h"
 
 /* --- what is measured ------------------------------------------------------- */
@@ -78,13 +79,7 @@ static dBodyID add_box(scene_run_state *run, double mass, const double x[3],
     inertia[i] = mass / 12 *
                  (sides[(i + 1) % 3] * sides[(i + 1) % 3] +
                   sides[(i + 2) % 3] * sides[(i + 2) % 3]);
-  dBodyID body = scene_add_spatial(run, x[0], x[1], x[2], mass, inertia);
-  scene_outline *box = body != NULL ? scene_add_outline(run) : NULL;
-  if (box == NULL) return NULL;
-  box->kind = SCENE_BOX;
-  box->body = run->n_bodies - 1;
-  vec3_copy(box->size, sides);
-  return body;
+  return scene_add_spatial(run, x[0], x[1], x[2], mass, inertia);
 }
 
 /* Join a body to one that moves already, NULL: the world. It turns with `spin` on
@@ -218,20 +213,18 @@ static bool build_stiff_swing(scene_run_state *run) {
                   {"momentum", "relative"},                                    \
                   {"energy_change", "J"},                                      \
                   {"energy_rise", "J"}},                                       \
-  .compare = compare, .infeasibility_unit = "m", .pictures = 6,                \
-  .last_picture = 1, .extra_name = "angular_momentum", .extra_unit = "N m s"
+  .compare = compare, .infeasibility_unit = "m",                               \
+  .extra_name = "angular_momentum"
 
 const scene scene_dumbbell = {
     .name = "dumbbell",
     .summary = "a jointed pair tumbles: its angular momentum stays",
-    .beside = {"conserving", "trapezoid", "ah"},
     MECHANISM,
     .build = build_dumbbell};
 
 const scene scene_ragdoll = {
     .name = "ragdoll",
     .summary = "a doll of ten bodies tumbles: its angular momentum stays",
-    .beside = {"conserving", "trapezoid", "ah"},
     MECHANISM,
     .build = build_ragdoll};
 
@@ -241,7 +234,6 @@ const scene scene_top = {
         "a heavy top on a ball joint: its energy and upright momentum stay",
     .gravity = 9.81,
     .knows = SCENE_GRAVITY,
-    .beside = {"conserving", "trapezoid", "ah"},
     MECHANISM,
     .build = build_top};
 
@@ -252,6 +244,5 @@ const scene scene_stiff_swing = {
     .gravity = 9.81,
     .spring = 1e6,
     .knows = SCENE_GRAVITY | SCENE_SPRING | SCENE_DAMPER,
-    .beside = {"conserving", "trapezoid"},
     MECHANISM,
     .build = build_stiff_swing};

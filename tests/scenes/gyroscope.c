@@ -5,6 +5,7 @@
 
 #include "common/vec3.h"
 #include "gap/real.h"
+#include "own_scenes.h"
 #include "scenes/scene_build.h"
 #include "scenes/scene_reference.h"
 #include "world/rotation.h"
@@ -34,20 +35,6 @@ static void integrate_euler(double time, long steps, double y[7]) {
   reference_integrate(slope, NULL, 7, y, 0, time, steps);
   double length = sqrt(vec3_dot(y + 1, y + 1) + y[0] * y[0]);
   for (int i = 0; i < 4; i++) y[i] /= length;
-}
-
-/* The picture of this scene: the angular velocity in the world's frame. */
-static void exact_gyroscope(const scene_run_state *run, double time,
-                            double drawn[SCENE_EXACT]) {
-  double y[7];
-  dQuaternion quaternion;
-  dMatrix3 turn;
-  (void)run;
-  integrate_euler(time, 10 + lround(100 * time), y);
-  real_write(quaternion, y, 4);
-  dRfromQ(turn, quaternion);
-  for (int i = 0; i < 3; i++)
-    drawn[i] = vec3_dot(real3(turn + 4 * i).at, y + 4);
 }
 
 static void judge_gyroscope(scene_run_state *run) {
@@ -84,14 +71,6 @@ static bool build_gyroscope(scene_run_state *run) {
   run->frame = SCENE_FRAME_SPATIAL;
   run->infeasibility = no_constraint;
   run->judge = judge_gyroscope;
-  run->exact = exact_gyroscope;
-  scene_outline *box = scene_add_outline(run);
-  box->kind = SCENE_BOX;
-  box->body = 0;
-  // the box of that inertia, mass 1
-  for (int i = 0; i < 3; i++)
-    box->size[i] = sqrt(
-        6 * (INERTIA[(i + 1) % 3] + INERTIA[(i + 2) % 3] - INERTIA[i]) + 0.02);
   return true;
 }
 
@@ -107,8 +86,4 @@ const scene scene_gyroscope = {
                     {"angular_velocity", "rad/s"},
                     {"energy", "relative"}},
     .infeasibility_unit = "m",
-    .beside = {"trapezoid", "ah"},
-    .pictures = 6,
-    .draw_angles = true,
-    .draw_velocities = true,
     .build = build_gyroscope};

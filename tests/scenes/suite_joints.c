@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "common/vec3.h"
+#include "own_scenes.h"
 #include "scenes/scene_reference.h"
-#include "scenes/suite.h"
+#include "suite.h"
 
 /* --- shared ----------------------------------------------------------------- */
 
@@ -26,17 +27,6 @@ void suite_judge(scene_run_state *run, suite_where *where) {
     if (planar)
       result->errors[1] = fmax(result->errors[1], fabs(q[2] - place->angle));
   }
-}
-
-bool suite_draw_box(scene_run_state *run, double a, double b, double c) {
-  scene_outline *box = scene_add_outline(run);
-  if (box == NULL) return scene_fail(run, "too much to draw");
-  box->kind = SCENE_BOX;
-  box->body = run->n_bodies - 1;
-  box->size[0] = a;
-  box->size[1] = b;
-  box->size[2] = c;
-  return true;
 }
 
 /* Steps of the reference for a time: half a millisecond each, at least ten. */
@@ -95,7 +85,7 @@ static bool build_spring(scene_run_state *run) {
                       run->settings->scheme);
   dBodyID body =
       scene_add_planar(run, SPRING_START[0], SPRING_START[1], 0, 1, 0.01);
-  if (body == NULL || !suite_draw_box(run, 0.1, 0.1, 0.1)) return false;
+  if (body == NULL) return false;
   ode_mlcp_spring spring = {.body = {body},
                             .anchor = {{SPRING_START[0], SPRING_START[1], 0}},
                             .stiffness = run->settings->spring,
@@ -199,8 +189,7 @@ static bool build_four_bar(scene_run_state *run) {
     const double equal[3] = {inertia, inertia, inertia};
     dMatrix3 rotation;
     links[i] = scene_add_spatial(run, at[i].x, at[i].y, 0, mass, equal);
-    if (links[i] == NULL || !suite_draw_box(run, LINK[i], 0.06, 0.06))
-      return false;
+    if (links[i] == NULL) return false;
     dRFromAxisAndAngle(rotation, 0, 0, 1, at[i].angle);
     dBodySetRotation(links[i], rotation);
     run->turned[i][2] = at[i].angle;
@@ -292,7 +281,7 @@ static bool build_gimbal(scene_run_state *run) {
       return false;
     before = body;
   }
-  return suite_draw_box(run, 0.2, 0.2, 0.04);
+  return true;
 }
 
 const scene scene_spring_pendulum = {
@@ -304,7 +293,6 @@ const scene scene_spring_pendulum = {
     .gravity = 9.81,
     .spring = 80,
     .knows = SCENE_GRAVITY | SCENE_SPRING,
-    .last_picture = 1,
     .build = build_spring};
 
 const scene scene_four_bar = {
@@ -315,7 +303,6 @@ const scene scene_four_bar = {
     .time = 2,
     .gravity = 9.81,
     .knows = SCENE_GRAVITY,
-    .last_picture = 1,
     .build = build_four_bar};
 
 const scene scene_gimbal = {
@@ -326,5 +313,4 @@ const scene scene_gimbal = {
     .time = 1,
     .gravity = 9.81,
     .knows = SCENE_GRAVITY,
-    .last_picture = 1,
     .build = build_gimbal};

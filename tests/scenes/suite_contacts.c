@@ -3,14 +3,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "own_scenes.h"
 #include "scenes/scene_reference.h"
-#include "scenes/suite.h"
+#include "suite.h"
 
 /* s: of a reference's steps */
 static const double FINE = 2e-4;
 
-static bool add_floor(scene_run_state *run, double from, double to) {
-  scene_add_line(run, from, 0, to, 0);
+static bool add_floor(scene_run_state *run) {
   return scene_add_fixed(run, dCreatePlane(run->space, 0, 1, 0, 0));
 }
 
@@ -46,7 +46,7 @@ static bool build_rolling(scene_run_state *run) {
   if (disc == NULL) return false;
   dBodySetLinearVel(disc, ROLL_SPEED, 0, 0);
   return scene_add_centred(run, dCreateSphere(run->space, DISC), disc) &&
-         add_floor(run, 0, 2);
+         add_floor(run);
 }
 
 /* --- an eccentric disc ------------------------------------------------------------ */
@@ -100,7 +100,7 @@ static bool build_eccentric(scene_run_state *run) {
                     -OFF * sin(start.angle) * ECCENTRIC_SPEED, 0);
   return scene_add_geom(run, dCreateSphere(run->space, DISC), disc,
                         (double[]){0, -OFF, 0}, NULL) &&
-         add_floor(run, -0.5, 1);
+         add_floor(run);
 }
 
 /* --- a ladder that leaves its wall -------------------------------------------------- */
@@ -165,15 +165,13 @@ static bool build_ladder(scene_run_state *run) {
   dBodyID ladder =
       scene_add_planar(run, FOOT + HALF * cos(LEANS), FOOT + HALF * sin(LEANS),
                        -LEANS, 1, HALF * HALF / 3);
-  if (ladder == NULL || !suite_draw_box(run, 2 * HALF, FOOT, FOOT))
-    return false;
-  scene_add_line(run, 0, 0, 0, 2);
+  if (ladder == NULL) return false;
   for (int side = -1; side <= 1; side += 2)
     if (!scene_add_geom(run, dCreateSphere(run->space, FOOT), ladder,
                         (double[]){side * HALF, 0, 0}, NULL))
       return false;
   return scene_add_fixed(run, dCreatePlane(run->space, 1, 0, 0, 0)) &&
-         add_floor(run, 0, 2.5);
+         add_floor(run);
 }
 
 /* --- a ball that bounces with spin ---------------------------------------------------- */
@@ -220,7 +218,7 @@ static bool build_superball(scene_run_state *run) {
   if (ball == NULL) return false;
   dBodySetLinearVel(ball, SUPER_SPEED, 0, 0);
   return scene_add_centred(run, dCreateSphere(run->space, BALL), ball) &&
-         add_floor(run, -0.5, 8);
+         add_floor(run);
 }
 
 /* --- a block that tips over its edge, which slips --------------------------------------- */
@@ -326,7 +324,7 @@ static bool build_tipping(scene_run_state *run) {
                                    (WIDE * WIDE + TALL * TALL) / 3);
   if (block == NULL) return false;
   dGeomID box = dCreateBox(run->space, 2 * WIDE, 2 * TALL, 2 * WIDE);
-  return scene_add_centred(run, box, block) && add_floor(run, -0.6, 0.8);
+  return scene_add_centred(run, box, block) && add_floor(run);
 }
 
 /* --- a billiard break ----------------------------------------------------------------- */
@@ -449,7 +447,6 @@ static bool build_car(scene_run_state *run) {
     dBodySetLinearVel(body, CAR_SPEED, 0, 0);
     if (i == 0) {
       chassis = body;
-      if (!suite_draw_box(run, 4, 0.6, 1.6)) return false;
       continue;
     }
     dJointID axle = dJointCreateHinge(run->world, run->joints);
@@ -462,7 +459,7 @@ static bool build_car(scene_run_state *run) {
     if (!scene_add_centred(run, dCreateSphere(run->space, WHEEL), body))
       return false;
   }
-  return add_floor(run, -3, 15);
+  return add_floor(run);
 }
 
 /* --- the scenes ---------------------------------------------------------------------------- */
@@ -474,7 +471,6 @@ const scene scene_rolling_disc = {
     SUITE_SCENE,
     .time = 1,
     .gravity = 9.81,
-    .last_picture = 1,
     .build = build_rolling};
 
 const scene scene_eccentric_disc = {
@@ -484,7 +480,6 @@ const scene scene_eccentric_disc = {
     SUITE_SCENE,
     .time = 2,
     .gravity = 9.81,
-    .last_picture = 1,
     .build = build_eccentric};
 
 const scene scene_ladder = {
@@ -494,7 +489,6 @@ const scene scene_ladder = {
     SUITE_SCENE,
     .time = 0.6,
     .gravity = 9.81,
-    .last_picture = 0.6,
     .build = build_ladder};
 
 const scene scene_superball = {
@@ -504,7 +498,6 @@ const scene scene_superball = {
     SUITE_SCENE,
     .time = 1.5,
     .gravity = 9.81,
-    .last_picture = 1.5,
     .build = build_superball};
 
 const scene scene_tipping_block = {
@@ -514,7 +507,6 @@ const scene scene_tipping_block = {
     SUITE_SCENE,
     .time = 0.6,
     .gravity = 9.81,
-    .last_picture = 0.6,
     .build = build_tipping};
 
 const scene scene_billiard = {
@@ -523,7 +515,6 @@ const scene scene_billiard = {
     .source = "reference suite: from impact to impact",
     SUITE_SCENE,
     .time = 0.12,
-    .last_picture = 0.12,
     .build = build_billiard};
 
 const scene scene_braking_car = {
@@ -533,5 +524,4 @@ const scene scene_braking_car = {
     SUITE_SCENE,
     .time = 2,
     .gravity = 9.81,
-    .last_picture = 2,
     .build = build_car};
