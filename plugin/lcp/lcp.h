@@ -2,11 +2,13 @@
  *
  *   w = M z + q,   0 <= z  perp  w >= 0
  *
- * `fast` first looks for the basis by block pivoting: solve for the z that are
- * basic, exchange every z or w that is negative, again. A few systems instead
- * of n pivots where it ends; where violations do not get fewer Lemke's method
- * takes over: by whole tableaus and lexicographic ties where n is small, else
- * from the nearest basis where few violations are left, else from the start.
+ * The answer is always the basic solution of a complementary basis, solved for anew
+ * from the scaled data. `fast` first looks for the basis by block pivoting: solve for
+ * the z that are basic, exchange every z or w that is negative, again. Of an M-matrix
+ * these exchanges go one way and end at the solution; else they do in a few systems, or
+ * not at all. Then, and from the start under LCP_LEMKE, paths of Lemke's method are
+ * followed: from a covering vector of ones, from an uneven one, from artificial edges;
+ * and block pivoting goes on from the basis that a path ended at.
  *
  * What no path solves is asked whether M z + q >= 0, z >= 0 alone can be met. */
 #ifndef ODE_MLCP_LCP_LCP_H
@@ -22,10 +24,9 @@ typedef enum lcp_method {
 typedef enum lcp_status {
   LCP_SOLVED,
   LCP_INFEASIBLE, /* proved to have no solution: see lcp_certificate_error */
-  LCP_RAY, /* paths ended on rays, one of them verified, and M z + q >= 0,
-                     z >= 0 can be met: says nothing about solutions (where M is
-                     copositive-plus there would be one) */
-  LCP_INACCURATE, /* a basis or a ray that cannot be verified */
+  LCP_RAY, /* the first path ended on a ray, seen on fresh factors; says nothing
+              about solutions (where M is copositive-plus there would be one) */
+  LCP_INACCURATE, /* a basis that cannot be verified */
   LCP_PIVOT_LIMIT,
   LCP_NO_MEMORY
 } lcp_status;

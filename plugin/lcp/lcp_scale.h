@@ -12,7 +12,7 @@
 
 /**
  * Choose scales that bring the geometric means of every row's and column's
- * entries near 1; all 1 where the entries are near it already.
+ * entries near 1.
  *
  * @param row_power, column_power  [n] out: the scales are two to these
  * @return false when memory ran out

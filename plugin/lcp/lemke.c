@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/arena.h"
+#include "common/long_sum.h"
 #include "common/progress.h"
 #include "lcp/lemke_factor.h"
 
@@ -20,6 +21,10 @@ enum {
  * fresh factors a second look goes down to the second figure. */
 static const double pivot_share = 1e-10;
 static const double pivot_share_last_look = 1e-12;
+
+/* A step of refinement that changes values by this share leaves about its square. */
+static const double refined_enough = 1e-8;
+enum { refinements_limit = 4 };
 
 struct lemke_workspace {
   const memory_source *source;
@@ -39,6 +44,7 @@ typedef struct core {
   int n;
   double scale, delta;
   int open;   /* the index with neither z nor w basic while z0 is; else -1 */
+  int label;  /* of the artificial edge that the path began on, or -1 */
   bool apart; /* a path begins with its variables moved apart */
 
   bool *z_basic; /* [n] */
@@ -123,6 +129,27 @@ static void add_column(const core *c, int variable, double factor, double y[]) {
     for (int e = p->column_start[variable]; e < p->column_start[variable + 1];
          e++)
       y[p->row[e]] -= factor * p->value[e];
+  }
+}
+
+/* (y, low) -= factor times the column of `variable` */
+static void subtract_exactly(const core *c, int variable, double factor,
+                             double y[], double low[]) {
+  const lemke_problem *p = c->problem;
+  int from = 0, to = c->n; // of cover
+  if (variable < c->n)
+    from = p->column_start[variable], to = p->column_start[variable + 1];
+  else if (variable < 2 * c->n)
+    from = variable - c->n, to = from + 1;
+  for (int e = from; e < to; e++) {
+    int i = variable < c->n ? p->row[e] : e;
+    double entry = variable < c->n       ? -p->value[e]
+                   : variable < 2 * c->n ? 1
+                                         : c->cover[e];
+    long_sum sum = {y[i], low[i]};
+    long_sum_add_product(&sum, -factor, entry);
+    y[i] = sum.sum;
+    low[i] = sum.rest;
   }
 }
 
@@ -237,6 +264,29 @@ static void solve_values(core *c) {
   }
 }
 
+/* y = B^-1 b on fresh factors, as good as doubles have it: what is left is added up in
+ * twice the digits. */
+static void solve_exactly(core *c, const double b[], double y[]) {
+  double *rest = c->q, *low = c->z; // no path is on its way
+  memcpy(y, b, sizeof *y * c->n);
+  solve_basis(c, y);
+  for (int step = 0; step < refinements_limit; step++) {
+    double largest = 0;
+    memcpy(rest, b, sizeof *rest * c->n);
+    memset(low, 0, sizeof *low * c->n);
+    for (int i = 0; i < c->n; i++)
+      subtract_exactly(c, c->basic[i], y[i], rest, low);
+    for (int i = 0; i < c->n; i++) rest[i] += low[i];
+    solve_basis(c, rest);
+    for (int i = 0; i < c->n; i++) {
+      y[i] += rest[i];
+      if (!(fabs(rest[i]) <= largest * fabs(y[i])))
+        largest = fabs(rest[i]) / fabs(y[i]);
+    }
+    if (largest < refined_enough) break;
+  }
+}
+
 /* Makes the complementary basis of z_basic regular: of columns that depend on
  * others those of bounded variables go first, then w takes their place. A free
  * row leaves only where the free rows depend on each other. */
@@ -267,6 +317,15 @@ static bool goes_before(const core *c, int variable, double size, int best,
                                               : variable > best;
 }
 
+/* True if the path is at its end once `variable` leaves. */
+static bool ends_path(const core *c, int variable) {
+  return variable == 2 * c->n || (c->label >= 0 && variable == c->n + c->label);
+}
+
+static int complement(const core *c, int variable) {
+  return variable < c->n ? variable + c->n : variable - c->n;
+}
+
 /* The position whose variable leaves when x - theta d, theta >= 0; -1 when
  * none blocks. */
 static int ratio_test(const core *c, double least_share) {
@@ -286,7 +345,7 @@ static int ratio_test(const core *c, double least_share) {
     if (!(c->d[i] > least) || is_free(c, c->basic[i]) ||
         fmax(c->x[i], 0) > theta * c->d[i])
       continue;
-    if (c->basic[i] == 2 * c->n) return i;
+    if (ends_path(c, c->basic[i])) return i;
     if (goes_before(c, c->basic[i], c->d[i], at < 0 ? -1 : c->basic[at],
                     at < 0 ? 0 : c->d[at]))
       at = i;
@@ -309,7 +368,9 @@ static int exchange(core *c, int entering, int at, double theta) {
   set_z_basic(c, leaving, false);
   set_z_basic(c, entering, true);
   c->basic[at] = entering;
-  c->open = leaving == 2 * c->n ? -1 : leaving % c->n;
+  c->open = ends_path(c, leaving) ? -1 : leaving % c->n;
+  // z0 stands for z_label
+  if (c->open < 0 && leaving < 2 * c->n) c->z_basic[c->label] = true;
   c->report->pivots++;
   return leaving;
 }
@@ -332,6 +393,39 @@ static int enter_cover(core *c) {
     }
   }
   return at < 0 ? -1 : exchange(c, 2 * c->n, at, level);
+}
+
+static void find_direction(core *c, int entering) {
+  memset(c->d, 0, sizeof *c->d * c->n);
+  add_column(c, entering, 1, c->d);
+  solve_basis(c, c->d);
+}
+
+/* z_label comes from infinity until what it mends last is 0, and the label met there
+ * likewise, if that mends the rest. Returns as enter_cover; -2 where the edge leads
+ * nowhere. */
+static int enter_edge(core *c) {
+  int entering = 2 * c->n, left = -1;
+  memset(c->cover, 0, sizeof *c->cover * c->n);
+  add_column(c, c->label, 1, c->cover);
+  for (int turn = 0; turn < 2; turn++) {
+    int at = -1;
+    bool all = true;
+    find_direction(c, entering);
+    for (int i = 0; i < c->n; i++) {
+      if (c->x[i] >= -c->delta) continue;
+      if (!(c->d[i] < -pivot_share))
+        all = false;
+      else if (at < 0 || c->x[i] / c->d[i] > c->x[at] / c->d[at])
+        at = i;
+    }
+    if (turn == 0 ? at < 0 : !all) return -2;
+    if (at < 0) break;
+    left = exchange(c, entering, at, c->x[at] / c->d[at]);
+    if (c->open < 0) break;
+    entering = complement(c, left);
+  }
+  return left;
 }
 
 /* ---- the path ---------------------------------------------------------- */
@@ -391,9 +485,12 @@ static bool refine_pivot(core *c, int entering, int *at) {
 }
 
 /* Where `entering` grows for ever. */
-static void read_ray(const core *c, int entering) {
+static void read_ray(core *c, int entering) {
   double *ray = c->options->ray;
   if (ray == NULL) return;
+  memset(c->w, 0, sizeof *c->w * c->n);
+  add_column(c, entering, 1, c->w);
+  solve_exactly(c, c->w, c->d);
   memset(ray, 0, sizeof *ray * c->n);
   for (int i = 0; i < c->n; i++)
     if (c->basic[i] < c->n)
@@ -402,7 +499,7 @@ static void read_ray(const core *c, int entering) {
 }
 
 static path_end follow_path(core *c, int left) {
-  int entering = left < c->n ? left + c->n : left - c->n;
+  int entering = complement(c, left);
   long max_pivots =
       c->options->max_pivots > 0 ? c->options->max_pivots : 20L * c->n + 1000;
   long pivots = 0, look = 1;
@@ -410,10 +507,7 @@ static path_end follow_path(core *c, int left) {
 
   while (c->report->pivots < max_pivots) {
     progress_tick();
-    memset(c->d, 0, sizeof *c->d * c->n);
-    add_column(c, entering, 1, c->d);
-    solve_basis(c, c->d);
-
+    find_direction(c, entering);
     int at = ratio_test(c, pivot_share);
     bool doubtful = at < 0 || fabs(c->d[at]) < 1e-5;
     if (doubtful && at >= 0 && c->n_etas > 0)
@@ -431,8 +525,8 @@ static path_end follow_path(core *c, int left) {
 
     double theta = fmax(c->x[at], 0) / c->d[at];
     int leaving = exchange(c, entering, at, theta);
-    if (leaving == 2 * c->n) return PATH_COMPLEMENTARY;
-    entering = leaving < c->n ? leaving + c->n : leaving - c->n;
+    if (ends_path(c, leaving)) return PATH_COMPLEMENTARY;
+    entering = complement(c, leaving);
 
     /* what is compared with moves on ever more rarely, so that a circle of any
      * length closes on it */
@@ -497,8 +591,9 @@ static path_end run_path(core *c, double z[]) {
   if (c->apart) move_apart(c);
 
   path_end end = PATH_COMPLEMENTARY;
-  int left = enter_cover(c);
-  if (left >= 0) end = follow_path(c, left);
+  int left = c->label < 0 ? enter_cover(c) : enter_edge(c);
+  if (left < -1) return PATH_RAY;
+  if (left >= 0 && c->open >= 0) end = follow_path(c, left);
   if (end == PATH_NO_MEMORY) return end;
   if (end != PATH_COMPLEMENTARY) {
     consider(c, z);
@@ -534,11 +629,15 @@ static lemke_status run_rounds(core *c, bool warm, double z[]) {
         warm = false;
         c->apart = true;
         break;
-      case PATH_SINGULAR: warm = true; break;
+      case PATH_SINGULAR:
+        warm = true;
+        c->label = -1;
+        break;
       case PATH_COMPLEMENTARY:
         if (c->report->residual <= c->options->tolerance) return LEMKE_SOLVED;
         // what follows starts from this basis, not from all w
         warm = true;
+        c->label = -1;
         c->apart = false;
         c->delta *= 0.1;
         break;
@@ -557,7 +656,9 @@ lemke_report lemke_solve(lemke_workspace *workspace,
             .report = &report,
             .workspace = workspace,
             .n = problem->n,
-            .open = -1};
+            .open = -1,
+            .label = options->first_label - 1,
+            .apart = options->apart};
   if (problem->n == 0) return (lemke_report){LEMKE_SOLVED, 0, 0, 0};
   if (!core_take(&c)) return report;
 
@@ -576,5 +677,24 @@ lemke_report lemke_solve(lemke_workspace *workspace,
   report.status = run_rounds(&c, warm != NULL, z);
   if (report.status != LEMKE_NO_MEMORY && report.residual <= options->tolerance)
     report.status = LEMKE_SOLVED;
+  if (options->basis != NULL)
+    memcpy(options->basis, c.z_basic, sizeof *c.z_basic * c.n);
   return report;
+}
+
+long lemke_solve_basis(lemke_workspace *workspace, const lemke_problem *problem,
+                       bool basic[], double z[]) {
+  lemke_report report = {LEMKE_NO_MEMORY, INFINITY, 0, 0};
+  core c = {.problem = problem,
+            .report = &report,
+            .workspace = workspace,
+            .n = problem->n,
+            .open = -1};
+  if (!core_take(&c)) return 0;
+  memcpy(c.z_basic, basic, sizeof *basic * c.n);
+  if (rebuild_complementary(&c) == LEMKE_FACTOR_NO_MEMORY) return 0;
+  solve_exactly(&c, problem->q, c.x);
+  memcpy(basic, c.z_basic, sizeof *basic * c.n);
+  for (int i = 0; i < c.n; i++) z[i] = basic[i] ? c.x[i] : 0;
+  return report.factorisations;
 }

@@ -12,6 +12,12 @@
  * all w this is the classical covering vector of ones; from any other basis it
  * is a warm start.
  *
+ * Or there is no z0, and a path begins on an artificial edge (C. E. Lemke, J. T.
+ * Howson, 1964): all labels but one, of which z_i or w_i has each, are complementary
+ * on it. It is the same path with the column of z_label in the place of z0's, which
+ * comes from where both are infinite and also ends where w_label leaves. In a game,
+ * where every z moves the others' w alone, no covering vector has a path.
+ *
  * Ratio test (Harris): of the basic variables that block within `delta`, the
  * one with the largest pivot leaves. z0 leaves whenever it may. Ties in pivot
  * size are broken by the lowest index, or by the highest under
@@ -43,9 +49,15 @@ typedef struct lemke_options {
   double tolerance; /* on the residual, relative to scale */
   long max_pivots;  /* 0: 20 n + 1000 */
   lemke_ties ties;
+  int first_label; /* 0: a covering vector, else 1 + the label of the edge that the
+                      path begins on, from all w */
+  bool
+      apart; /* move q so that nothing ties (about 1e-6 of its scale) from the first
+                 path on; else after one that went round */
+  bool *basis; /* [n] out: true where z is basic in the last basis; or NULL */
   double
-      *ray; /* [n] out under LEMKE_RAY: the z of the last ray's direction, not
-                  verified; or NULL */
+      *ray; /* [n] out under LEMKE_RAY: the z of its direction, right to nearly
+                  all digits; or NULL */
 } lemke_options;
 
 typedef enum lemke_status {
@@ -85,6 +97,17 @@ lemke_report lemke_solve(lemke_workspace *workspace,
                          const lemke_problem *problem,
                          const lemke_options *options, const bool warm[],
                          double z[]);
+
+/**
+ * Solve for the z of a complementary basis, right to nearly all their digits: w_i = 0
+ * where z_i is basic, z_i = 0 elsewhere.
+ *
+ * @param basic  [n] in and out: columns that depend on others are taken out
+ * @param z      [n] out: not clipped at 0
+ * @return the factorisations it took; 0 when memory ran out
+ */
+long lemke_solve_basis(lemke_workspace *workspace, const lemke_problem *problem,
+                       bool basic[], double z[]);
 
 /** max_i |min(z_i, w_i)| with w = M z + q, free rows |w_i|; not relative.
  *  @param w  [n] out */

@@ -6,7 +6,7 @@
 #include "common/long_sum.h"
 #include "common/minmax.h"
 #include "mlcp/mlcp_rows.h"
-#include "lcp/farkas.h"
+#include "solver/farkas.h"
 
 /* How much the relaxed rows give way, of their diagonal: little, so that what can
  * be met is met in a step or two; enough that impulses of 1/share times the usual

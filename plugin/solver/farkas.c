@@ -1,4 +1,4 @@
-#include "lcp/farkas.h"
+#include "solver/farkas.h"
 
 #include <float.h>
 #include <math.h>

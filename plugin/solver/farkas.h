@@ -1,8 +1,8 @@
 /* Certificates that linear conditions contradict each other (J. Farkas, 1902):
  * weights y of rows whose sum A'y leaves nothing of the unknowns, while their
  * right-hand sides add up to something that cannot be. */
-#ifndef ODE_MLCP_LCP_FARKAS_H
-#define ODE_MLCP_LCP_FARKAS_H
+#ifndef ODE_MLCP_SOLVER_FARKAS_H
+#define ODE_MLCP_SOLVER_FARKAS_H
 
 #include "common/arena.h"
 
