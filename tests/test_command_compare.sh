@@ -248,12 +248,11 @@ int main(void) {
     dBodyAddForce(body, dRandReal(), 1e-9 * now.tv_nsec, i);
     dWorldQuickStep(world, 0.01);
   }
-  // one that waits for a second, drawing a picture each time it looks
-  int looks = 0;
+  // one that waits for a second
   clock_gettime(CLOCK_MONOTONIC, &now);
-  for (time_t start = now.tv_sec; now.tv_sec < start + 2; looks++)
+  for (time_t start = now.tv_sec; now.tv_sec < start + 2;)
     clock_gettime(CLOCK_MONOTONIC, &now);
-  puts(looks < 2000 ? "soon" : "late");
+  puts("waited");
   return 0;
 }
 PROGRAM
@@ -261,7 +260,7 @@ if $compiler -w clock.c -o clock -I"$build/host/include" -L"$build/lib" -lode \
     2>err; then
   LD_LIBRARY_PATH=$libraries compare --output report --steppers quick -- ./clock
   check "a program by the clock repeats itself" out_has 'was the same, bit'
-  check "one that waits waits no longer" grep -q soon report/data/quick.out
+  check "one that waits comes to its end" grep -q waited report/data/quick.out
   LD_LIBRARY_PATH=$libraries compare --output report --clock real --limit 30 \
     --steppers quick -- ./clock
   check "by the real clock it does not" out_has 'Two runs on quick differ'
@@ -339,7 +338,7 @@ static void scribble(int ends) {
   char line[600];
   FILE *maps = fopen("/proc/self/maps", "r");
   while (fgets(line, sizeof line, maps))
-    if (strstr(line, ".traffic")) {
+    if (strstr(line, "ode-mlcp-traffic")) {
       unsigned long start;
       sscanf(line, "%lx", &start);
       if (ends) memset((char *)start + 4096, 0xff, 1 << 20);
@@ -407,7 +406,6 @@ if $compiler -w odd.c -o odd -I"$build/host/include" -L"$build/lib" -lode 2>err;
     check "$1: steps on ah" figure_is ah steps "x == $3"
     check "$1: told" out_has "$4"
     check "$1: keeps the law" figure_is ah contact_error_worst 'x < 1e-3'
-    check "$1: nothing left behind" sh -c '! ls report/data/*.traffic 2>/dev/null'
   }
   odd crash 1 50 '^ah: the program died of signal 11 (Seg.*) after 50 steps'
   check "crash: in the verdict" out_has '^1\. step: the program ended with an error, after 50 steps'
@@ -473,7 +471,7 @@ rm -rf report
 child=$!
 wait_for [ -s report/data/ah.rec ]
 sleep 0.3
-kill -INT $child
+kill -HUP $child
 status=0
 wait $child || status=$?
 check "interrupted: status 1" status_is 1
@@ -497,6 +495,8 @@ kill -KILL $child
 wait $child || :
 compare --output report --from broken
 check "killed: status 1" status_is 1
+check "killed: nothing else is left" [ "$(echo broken/data/*)" = \
+  "broken/data/ah.out broken/data/ah.rec" ]
 check "killed: told" out_has '^ah: its recording breaks off after [0-9]* steps'
 check "killed: the verdict" out_has '^1. ah: the program was not run to its end'
 check "killed: the figures" figure_is ah steps 'x > 0'

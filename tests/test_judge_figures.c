@@ -224,7 +224,6 @@ static void test_counts_of_the_run(void) {
   head->poisson_unposed = 7;
   head->poisson_unfinished = 8;
   head->not_finite = 9;
-  head->lost_pairs = 10;
   head->time = 11;
   head->worlds = 12;
   compare_judge(&c, NULL);
@@ -238,7 +237,6 @@ static void test_counts_of_the_run(void) {
   CU_ASSERT_EQUAL(f->poisson_unposed, 7);
   CU_ASSERT_EQUAL(f->poisson_unfinished, 8);
   CU_ASSERT_EQUAL(f->not_finite, 9);
-  CU_ASSERT_EQUAL(f->lost_pairs, 10);
   CU_ASSERT_EQUAL(f->seconds, 11);
   CU_ASSERT_EQUAL(c.worlds, 12);
 }

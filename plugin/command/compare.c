@@ -25,7 +25,6 @@
 #include "command/program.h"
 #include "common/clock.h"
 #include "judge/taking.h"
-#include "preload/run_page.h"
 #include "settings/environment.h"
 #include "settings/settings.h"
 
@@ -41,7 +40,8 @@ static const char ending[] =
     "\n"
     "Steppers: step (dWorldStep), quick (dWorldQuickStep), quick:N (with N\n"
     "iterations), which are the host's own, and ode-mlcp's schemes by name.\n"
-    "A first interrupt ends the run that goes on and leaves the rest out; the\n"
+    "A signal (an interrupt) ends the run that goes on and leaves the rest "
+    "out; the\n"
     "report is of what was recorded.\n"
     "Exit status: 0 done; 1 a run failed or a file was not written; 2 wrong "
     "use "
@@ -206,8 +206,12 @@ static void count_interrupt(int number) {
 
 static void hear_interrupts(void) {
   struct sigaction heard = {.sa_handler = count_interrupt};
-  sigaction(SIGINT, &heard, NULL);
-  sigaction(SIGTERM, &heard, NULL);
+  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+  for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
+    struct sigaction present;
+    sigaction(numbers[k], NULL, &present);
+    if (present.sa_handler != SIG_IGN) sigaction(numbers[k], &heard, NULL);
+  }
 }
 
 static bool set_number(const char *variable, uint64_t value) {
@@ -224,8 +228,6 @@ become(const request *request, const compare_run *run, const program *found,
   static char preloads[16 * PATH_MAX];
   prctl(PR_SET_PDEATHSIG, SIGTERM); // nobody is left to be told
   setpgid(0, 0); // a terminal's interrupt is the command's to hear
-  signal(SIGINT, SIG_DFL);
-  signal(SIGTERM, SIG_DFL);
   int in = open("/dev/null", O_RDONLY);
   int out = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
   if (in < 0 || out < 0) _exit(126);
@@ -243,18 +245,10 @@ become(const request *request, const compare_run *run, const program *found,
               setenv(RECORDING_STEPPER, stepper, 1) == 0 &&
               (stock || setenv(RECORDING_SCHEME, run->name, 1) == 0);
   if (!good) _exit(126);
-  if (!stock) {
-    int n = 0;
-    while (argv[n] != NULL) n++;
-    char **line = calloc((size_t)n + 3, sizeof *line);
-    if (line == NULL) _exit(126);
-    line[0] = "run";
-    line[1] = "--";
-    memcpy(line + 2, argv, (size_t)n * sizeof *line);
-    _exit(command_run(n + 2, line));
-  }
-  if (!preloads_value(PRELOAD_RECORDER, preloads, sizeof preloads, message,
-                      sizeof message) ||
+  unsetenv(ENVIRONMENT_STATS);
+  unsetenv(ENVIRONMENT_TRACE);
+  if (!preloads_value(PRELOAD_RECORDER | (stock ? 0U : PRELOAD_PLUGIN),
+                      preloads, sizeof preloads, message, sizeof message) ||
       setenv("LD_PRELOAD", preloads, 1) != 0) {
     fprintf(stderr, "ode-mlcp compare: %s\n", message);
     _exit(126);
@@ -370,9 +364,6 @@ static void explain_end(compare_run *run, const recording_head *head,
 static void explain(compare_run *run, const recording *r, ended_run ended,
                     const char *output) {
   const char *cut = interrupts > 0 ? "interrupted" : "ended by --limit";
-  // of a program that ended well the plug-in says by its status that it stepped
-  // nothing
-  bool by_plugin = ended.status == WRONG_RUN_STATUS && !is_stock(run->name);
   if (r != NULL)
     explain_end(run, r->head, cut, output);
   else if (ended.cut)
@@ -382,27 +373,25 @@ static void explain(compare_run *run, const recording *r, ended_run ended,
     snprintf(
         run->complaint, sizeof run->complaint,
         "the program stepped no world (status %d; %.300s has what it said)",
-        by_plugin ? 0 : ended.status, output);
+        ended.status, output);
 }
 
 static recording *run_once(const job *job, compare_run *run, const char *label,
                            unsigned refine, bool tells) {
-  char path[PATH_MAX], traffic[PATH_MAX], output[PATH_MAX];
+  char path[PATH_MAX], traffic[TAKING_PLACE], output[PATH_MAX];
   char message[PATH_MAX + 200];
   name_file(path, job->folder, run, label, ".rec");
-  name_file(traffic, job->folder, run, label, ".traffic");
   name_file(output, job->folder, run, label, ".out");
   unlink(path);
   fflush(NULL);
-  const taking taking = {.traffic = traffic,
-                         .recording = path,
+  const taking taking = {.recording = path,
                          .stepper = run->name,
                          .arguments = job->argv + 1,
                          .refine = refine,
                          .most_bytes = job->request->megabytes << 20};
-  if (!taking_begin(&taking)) {
-    snprintf(run->complaint, sizeof run->complaint, "no room in %.300s: %s",
-             job->folder, strerror(errno));
+  if (!taking_begin(&taking, traffic)) {
+    snprintf(run->complaint, sizeof run->complaint, "no shared memory: %s",
+             strerror(errno));
     return NULL;
   }
   pid_t child = fork();
@@ -652,7 +641,7 @@ static void remove_old(const char *folder, const char *const endings[]) {
 
 static void remove_old_report(const char *folder, bool with_recordings) {
   static const char *const report[] = {".csv", ".json", ".html", NULL};
-  static const char *const recordings[] = {".rec", ".out", ".traffic", NULL};
+  static const char *const recordings[] = {".rec", ".out", NULL};
   char data[PATH_MAX];
   remove_old(folder, report);
   if (with_recordings &&

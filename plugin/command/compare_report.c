@@ -80,22 +80,12 @@ static void note_runs(const comparison *c, take_note *take, void *to) {
 }
 
 static void note_worlds(const comparison *c, take_note *take, void *to) {
-  long lost = 0;
   if (c->worlds > 1)
     note(take, to,
          "%d worlds were stepped: the figures are of all, the replay, the "
          "curves and what compares states are of the one with the most "
          "bodies.",
          c->worlds);
-  for (int i = 0; i < c->n_runs; i++)
-    if (c->runs[i].figures.lost_pairs > lost)
-      lost = c->runs[i].figures.lost_pairs;
-  if (lost > 0)
-    note(take, to,
-         "Releases of ODE would not tell this program of %ld touching pairs: "
-         "their hash space loses them, the host here does not. No stepper is "
-         "to blame for what sinks there.",
-         lost);
 }
 
 static void note_all(const comparison *c, take_note *take, void *to) {

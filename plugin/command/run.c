@@ -24,7 +24,6 @@
 #include "mlcp/mlcp_folder.h"
 #include "preload/dump_folder.h"
 #include "preload/output_file.h"
-#include "preload/recording.h"
 #include "preload/run_page.h"
 #include "settings/environment.h"
 
@@ -342,9 +341,8 @@ int command_run(int argc, char **argv) {
     return complain("%s", message);
   if (!check_dump(&dump) || !program_check(&found, argv[optind]))
     return COMMAND_WRONG_USE;
-  unsigned set = PRELOAD_PLUGIN;
-  if (getenv(RECORDING_TRAFFIC) != NULL) set |= PRELOAD_RECORDER;
-  if (!preloads_value(set, preloads, sizeof preloads, message, sizeof message))
+  if (!preloads_value(PRELOAD_PLUGIN, preloads, sizeof preloads, message,
+                      sizeof message))
     return complain("%s", message);
   if (setenv("LD_PRELOAD", preloads, 1) != 0) return complain("memory ran out");
   if (!claim(&statistics) || !claim(&trace) || !empty(&statistics) ||

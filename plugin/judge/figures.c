@@ -104,7 +104,6 @@ static bool judge_alone(compare_run *run) {
   f->poisson_unposed = (long)r->head->poisson_unposed;
   f->poisson_unfinished = (long)r->head->poisson_unfinished;
   f->not_finite = (long)r->head->not_finite;
-  f->lost_pairs = (long)r->head->lost_pairs;
   f->seconds = r->head->time;
   sum_steps(r, f);
   bool whole = sum_times(r, f);

@@ -62,7 +62,6 @@ typedef struct compare_figures {
   long
       strayed; /* bodies a body's size from the middle of all runs at the end */
   long impacts_by_set, poisson_bounces, poisson_unposed, poisson_unfinished;
-  long lost_pairs;
   double contact_error_worst, contact_error_p90;   /* m/s */
   double cone_violation_worst;                     /* m/s */
   double friction_error_worst, friction_error_p90; /* m/s: of a body */

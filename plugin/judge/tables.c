@@ -45,8 +45,7 @@ enum { NUMBER = 0, COUNT = 1, RARE = 2 };
   ROW(poisson_unposed, COUNT | RARE, false,                                    \
       "  Poisson's law: there is no set", "")                                  \
   ROW(poisson_unfinished, COUNT | RARE, false,                                 \
-      "  Poisson's law: the sample failed", "")                                \
-  ROW(lost_pairs, COUNT | RARE, false, "touching pairs that ODE would lose", "")
+      "  Poisson's law: the sample failed", "")
 
 const figure figures[] = {
 #define ROW(field, kind, less, words, unit)                                    \

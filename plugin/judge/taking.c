@@ -1,8 +1,9 @@
+#define _GNU_SOURCE // memfd_create
 #include "judge/taking.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,6 +15,7 @@
 #include "judge/worse.h"
 
 static taking asked;
+static int traffic;        /* descriptor */
 static traffic_head *head; /* of the traffic */
 static const char *ring;
 static bool broken; /* what was told makes no sense, as of a process that wrote
@@ -28,28 +30,22 @@ static bool tried;    /* to make the recording */
 static double *times; /* of the worlds, s: each goes by its own steps */
 static uint32_t n_times;
 
-bool taking_begin(const taking *taking) {
+bool taking_begin(const taking *taking, char place[TAKING_PLACE]) {
   const size_t size = TRAFFIC_HEAD + TRAFFIC_RING;
   asked = *taking;
   broken = tried = false;
   n_times = 0;
   memset(&pending, 0, sizeof pending);
-  unlink(asked.traffic);
-  int file = open(asked.traffic, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0) return false;
-  // disk is set aside before it is mapped: a write to a page that has none would
-  // be a bus error in the program
-  int error = posix_fallocate(file, 0, (off_t)size);
-  void *bytes =
-      error == 0 ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
-                 : MAP_FAILED;
-  if (error == 0) error = errno;
-  close(file);
+  // memory: however the command ends, no file is left behind
+  traffic = memfd_create("ode-mlcp-traffic", MFD_CLOEXEC);
+  void *bytes = MAP_FAILED;
+  if (traffic >= 0 && ftruncate(traffic, (off_t)size) == 0)
+    bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, traffic, 0);
   if (bytes == MAP_FAILED) {
-    unlink(asked.traffic);
-    errno = error;
+    if (traffic >= 0) close(traffic);
     return false;
   }
+  snprintf(place, TAKING_PLACE, "/proc/%ld/fd/%d", (long)getpid(), traffic);
   head = bytes;
   ring = (const char *)bytes + TRAFFIC_HEAD;
   head->size = TRAFFIC_RING;
@@ -98,7 +94,6 @@ static void copy_head(recording_head *out) {
   out->clock_reads = head->clock_reads;
   out->stopped = head->stopped;
   out->threads_left_out = head->threads_left_out;
-  out->lost_pairs = head->lost_pairs;
 }
 
 /* A sampled recording: each time that half of the room left is used up, half as
@@ -379,6 +374,6 @@ bool taking_end(int status, bool cut) {
   held_size = 0;
   munmap(head, TRAFFIC_HEAD + TRAFFIC_RING);
   head = NULL;
-  unlink(asked.traffic);
+  close(traffic);
   return whole;
 }

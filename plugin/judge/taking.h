@@ -9,7 +9,6 @@
 #include "judge/measure.h"
 
 typedef struct taking {
-  const char *traffic; /* the file of the traffic; made, and gone at the end */
   const char *recording;  /* the file to be written; made with the first step */
   const char *stepper;    /* its name */
   char *const *arguments; /* of the program; ends with NULL, lives on */
@@ -17,8 +16,11 @@ typedef struct taking {
   uint64_t most_bytes; /* a recording that would be larger is sampled */
 } taking;
 
-/** @return false with errno where there is no room for the traffic. */
-bool taking_begin(const taking *taking);
+enum { TAKING_PLACE = 64 };
+
+/** @param place  out: the name of the traffic's file, which is memory
+ *  @return false with errno where there is no room for it. */
+bool taking_begin(const taking *taking, char place[TAKING_PLACE]);
 
 /** Take what was told since. @return whether there was anything. */
 bool taking_go_on(void);

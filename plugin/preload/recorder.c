@@ -24,7 +24,6 @@
 
 #include "ode_mlcp.h"
 #include "preload/recorder_clock.h"
-#include "preload/recorder_pairs.h"
 #include "preload/recorder_shapes.h"
 #include "preload/recorder_state.h"
 #include "preload/recorder_substeps.h"
@@ -234,9 +233,7 @@ VISIBLE void dSpaceCollide(dSpaceID space, void *data,
                            dNearCallback *callback) {
   HOST(dSpaceCollide);
   see_space(space);
-  dSpaceID before = recorder_pairs_of(inside == 0 ? space : NULL);
   next(space, data, callback);
-  recorder_pairs_of(before);
 }
 
 VISIBLE void dSpaceCollide2(dGeomID one, dGeomID other, void *data,
@@ -251,10 +248,8 @@ VISIBLE void dSpaceCollide2(dGeomID one, dGeomID other, void *data,
  * measured itself. */
 VISIBLE void ode_mlcp_recorder_see_pair(dGeomID one, dGeomID other, int flags) {
   if (inside > 0) return;
-  bool is_lost = recorder_pairs_are_lost(one, other);
-  if (!is_lost && refine == 1 && !is_time_to_see()) return;
+  if (refine == 1 && !is_time_to_see()) return;
   bool held = hold();
-  if (is_lost) recorder_pairs_count();
   if (refine > 1) substeps_pair(one, other, flags);
   // geoms in a space are seen there
   if (dGeomGetSpace(one) == NULL) recorder_shapes_see(one);
@@ -434,7 +429,6 @@ static int record_step(step_function *step, dWorldID world, dReal step_size) {
   bool last = ++n_steps == last_step;
   uint32_t number = recorder_world_number(world);
   head->clock_reads = recorder_clock_reads();
-  head->lost_pairs = recorder_pairs_lost();
   if (last) head->stopped = 1;
   if (told != NULL) {
     told->world = number;

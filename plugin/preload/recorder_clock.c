@@ -13,15 +13,13 @@
 #define VISIBLE __attribute__((visibility("default")))
 
 static const int64_t START = INT64_C(946684800) * 1000000000; /* 2000-01-01 */
-/* ns by which a read moves the clock on: the first ones since a step, and those of
- * a program that waits for time to pass before it steps again */
-static const int64_t A_READ = 100000, A_WAIT = 2000000;
-enum { FEW_READS = 32 };
+/* ns by which a read moves the clock on: a program that waits for time to pass ends
+ * its wait */
+static const int64_t A_READ = 100000;
 
 static bool by_steps;
 static _Atomic int64_t elapsed; /* ns */
 static _Atomic int64_t reads;
-static _Atomic int64_t waited; /* reads since the last step */
 /* as the recorder is preloaded, a place for it is there from the start */
 static _Thread_local int wants_real __attribute__((tls_model("initial-exec")));
 
@@ -40,7 +38,6 @@ static int real_clock(clockid_t clock, struct timespec *now) {
 void recorder_clock_set(void) { by_steps = true; }
 
 void recorder_clock_advance(double seconds) {
-  waited = 0;
   if (seconds > 0 && seconds < 1e6) elapsed += (int64_t)(seconds * 1e9);
 }
 
@@ -64,8 +61,7 @@ static bool is_ours(void) { return by_steps && wants_real == 0; }
 
 static int64_t read_clock(void) {
   reads++;
-  int64_t passes = atomic_fetch_add(&waited, 1) < FEW_READS ? A_READ : A_WAIT;
-  return START + passes + atomic_fetch_add(&elapsed, passes);
+  return START + A_READ + atomic_fetch_add(&elapsed, A_READ);
 }
 
 /* A sleep takes none of the real time; another thread may be waited for. */

@@ -59,8 +59,6 @@ typedef struct recording_head {
   int64_t impacts_by_set, poisson_bounces, poisson_unposed,
       poisson_unfinished; /* ode-mlcp: as its report has them */
   double weight;          /* N: of all that falls, the most of a step */
-  int64_t lost_pairs; /* contacts found between geoms that the hash spaces of
-                         ODE's releases would not have told of */
   /* of the program, each with its end, up to an empty one; as many as fit */
   char arguments[RECORDING_ARGUMENTS];
 } recording_head;

@@ -35,7 +35,6 @@ typedef struct traffic_head {
   int64_t messages, drawn, clock_reads; /* as in recording_head */
   char program[256];
   char message[RECORDING_MESSAGE];
-  int64_t lost_pairs; /* as in recording_head */
 } traffic_head;
 
 /** The bytes of a record, which begins and ends at a multiple of 8. What is in it need
