@@ -68,9 +68,9 @@ struct second_order {
   double *gyroscopic; /* [9 n_bodies] Jacobians of those torques in M~ */
   joint_load *loads;  /* [n_joints] of the last substep */
   extra_row *rows;
-  double *early;    /* [6 n_bodies] forces at the start of the step tried */
-  bool *stiff;      /* [n_bodies] see second_order_find_stiff */
-  bool detects;     /* steps are cut where contacts begin or end to slip */
+  double *early; /* [6 n_bodies] forces at the start of the step tried */
+  bool *stiff;   /* [n_bodies] see second_order_find_stiff */
+  bool detects;  /* steps are cut where contacts begin or end to slip */
   bool damped; /* asked for: a step that is taken as it is, see conserving.h */
   /* of the last step tried */
   bool unsettled; /* it did not settle: it is too large */
