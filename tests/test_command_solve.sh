@@ -199,10 +199,10 @@ refused "unknown solver" "'dantzig' is not fast or lemke" M.mtx q.mtx \
   --solver dantzig
 refused "no repeats" "'0' is not a number from 1" M.mtx q.mtx --repeat 0
 refused "no tolerance" "'zero' is not a number" M.mtx q.mtx --tolerance zero
-refused "unknown option" "unrecognized option '--fast'" M.mtx q.mtx --fast
+refused "unknown option" "there is no option --fast" M.mtx q.mtx --fast
 solve M.mtx q.mtx --output nowhere/z.mtx
 check "unwritable output: status 1" status_is 1
-check "unwritable output: named" err_has "nowhere/z.mtx: No such file"
+check "unwritable output: named" err_has "cannot write 'nowhere/z.mtx': No such file"
 if [ -c /dev/full ]; then
   status=0
   "$command" solve M.mtx q.mtx >/dev/full 2>err || status=$?

@@ -168,11 +168,12 @@ bool arguments_read(const command_line *line, int argc, char **argv,
   bool good = true;
   list_options(line, options, names);
   snprintf(command_name, sizeof command_name, "ode-mlcp %s", argv[0]);
-  argv[0] = command_name; // getopt's messages begin with it, too
-  optind = 0;             // from the start, whoever used getopt before
+  optind = 0; // from the start, whoever used getopt before
   *status = COMMAND_WRONG_USE;
-  while (good && (option = getopt_long(argc, argv, line->letters, options,
-                                       &index)) != -1)
+  // the messages are ours: ':'
+  const char *letters = line->ends_at_name ? "+:h" : ":h";
+  while (good &&
+         (option = getopt_long(argc, argv, letters, options, &index)) != -1)
     if (option == 'h') {
       print_help(line);
       *status = COMMAND_DONE;
@@ -182,7 +183,7 @@ bool arguments_read(const command_line *line, int argc, char **argv,
     } else if (option >= OWN) {
       good = take(&line->arguments[option - OWN], optarg);
     } else {
-      if (line->letters[0] == ':') explain(argv[optind - 1], option == ':');
+      explain(argv[optind - 1], option == ':');
       good = false;
     }
   return good;

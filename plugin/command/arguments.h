@@ -43,9 +43,7 @@ typedef struct command_line {
    *  @return false where that cannot be, after saying so. */
   bool (*take_setting)(void *context, const char *name, const char *value);
   void *context;
-  /** getopt's short options: "h"; "+h" where options behind the first name are
-   *  not ours; ":h" where the messages about options are ours, not getopt's. */
-  const char *letters;
+  bool ends_at_name; /* options behind the first name are not ours */
 } command_line;
 
 /** Read all options of the subcommand argv[0]; the names are then argv[optind] and on. @return whether to

@@ -95,7 +95,7 @@ static bool read_options(int argc, char **argv, request *request, int *status) {
        .help = "print report.json, not the table"},
       {.name = NULL}};
   const command_line line = {about,        arguments, ending,
-                             take_setting, NULL,      "+h"};
+                             take_setting, NULL,      true};
   *request = (struct request){.steppers = NULL,
                               .output = "ode-mlcp-report",
                               .clock = "steps",

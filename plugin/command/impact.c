@@ -104,7 +104,7 @@ static bool parse(int argc, char **argv, settings *settings, int *status) {
        .help = "write the velocities on the way of the first 4000 samples"},
       {"json", NULL, &settings->json, .help = "print one JSON object"},
       {.name = NULL}};
-  const command_line line = {about, arguments, ending, .letters = ":h"};
+  const command_line line = {about, arguments, ending, .take_setting = NULL};
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   memset(settings, 0, sizeof *settings);
   ode_mlcp_impact_default_options(options);

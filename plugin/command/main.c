@@ -21,7 +21,7 @@ static const subcommand subcommands[] = {
     {"run", command_run, "run an ODE program on the ode-mlcp stepper"},
     {"compare", command_compare,
      "run a program on several steppers, side by side"},
-    {"scene", command_scene, "run, measure and draw a case of the papers"},
+    {"scene", command_scene, "run and measure a case of the papers"},
     {"solve", command_solve, "solve a linear complementarity problem"},
     {"impact", command_impact, "sample the outcomes of simultaneous impacts"},
     {NULL, NULL, NULL}};

@@ -91,7 +91,7 @@ static bool read_options(int argc, char **argv, request *request, int *status) {
       {"version", NULL, &request->version, .help = "the version"},
       {.name = NULL}};
   const command_line line = {about,           arguments, ending,
-                             command_hand_on, NULL,      "+h"};
+                             command_hand_on, NULL,      true};
   if (!arguments_read(&line, argc, argv, status)) return false;
   if (request->dump != NULL && *request->dump == '\0') {
     *status = complain("--dump: the name is empty");

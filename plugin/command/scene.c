@@ -77,7 +77,7 @@ static bool parse(int argc, char **argv, request *request, int *status) {
       {.name = NULL}};
 #undef ARGUMENT
   const command_line line = {about,        arguments, ending,
-                             keep_setting, request,   "h"};
+                             keep_setting, request,   false};
   memset(request, 0, sizeof *request);
 #define NOT_GIVEN(name, needs, letter, help) request->asked.name = NAN;
   NUMBERS(NOT_GIVEN)

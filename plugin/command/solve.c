@@ -9,9 +9,9 @@
 #include "command/arguments.h"
 #include "command/command.h"
 #include "command/json.h"
+#include "command/result_file.h"
 #include "command/solve_input.h"
 #include "common/clock.h"
-#include "mlcp/matrix_market.h"
 #include "lcp/lcp.h"
 #include "solver/solver.h"
 
@@ -93,7 +93,7 @@ static bool read_options(int argc, char **argv, settings *settings,
        .most = 1000000},
       {"json", NULL, &settings->json, .help = "print one JSON object"},
       {.name = NULL}};
-  const command_line line = {about, arguments, ending, .letters = "h"};
+  const command_line line = {about, arguments, ending, .take_setting = NULL};
   return arguments_read(&line, argc, argv, status);
 }
 
@@ -250,8 +250,12 @@ static void print_text(const solve_input *input, const outcome *o) {
 
 static bool write_vector(const char *path, int n, const double x[],
                          char message[SOLVE_MESSAGE]) {
-  return path == NULL || x == NULL ||
-         matrix_market_write_dense(path, n, 1, x, message, SOLVE_MESSAGE);
+  result_file file;
+  if (path == NULL || x == NULL) return true;
+  if (!result_begin(&file, message, SOLVE_MESSAGE, "%s", path)) return false;
+  fprintf(file.out, "%%%%MatrixMarket matrix array real general\n%d 1\n", n);
+  for (int i = 0; i < n; i++) fprintf(file.out, "%.17g\n", x[i]);
+  return result_end(&file, true, message, SOLVE_MESSAGE);
 }
 
 static int report(const solve_input *input, const settings *settings,
