@@ -37,7 +37,7 @@ for file in ode-mlcp lib/libode_mlcp.so lib/ode_mlcp_preload.so \
 done
 # the linker drops the mark where the C library's own objects lack it
 ! asked -fcf-protection || check "objects mark where branches lead" \
-  marks_branches "$build/plugin/solver/.libs/lemke.o"
+  marks_branches "$build/plugin/lcp/.libs/lemke.o"
 ! asked -pie || check "the command can be anywhere" is_pie "$build/ode-mlcp"
 
 finish
