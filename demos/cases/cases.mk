@@ -1,13 +1,18 @@
-# Included by the Makefile.am of the tree: ten cases that users of ODE report, each a
+# Included by the Makefile.am of the tree: twenty cases that users of ODE report, each a
 # program on the plain API, and their table in docs/cases.md.
 #   make cases      runs them on every stepper and renews the tables
 
-CASES = slope belt slip stop mesh lift grasp rope ratio bounce
+CASES = slope belt slip stop mesh lift grasp rope ratio bounce \
+  tripod rail whirl cup packed gravity wheels kerb fourbar field
 EXTRA_DIST += demos/cases/run tests/test_demos_cases.sh
 if HAVE_HOST
 all_cases = demos/cases/slope demos/cases/belt demos/cases/slip \
   demos/cases/stop demos/cases/mesh demos/cases/lift demos/cases/grasp \
-  demos/cases/rope demos/cases/ratio demos/cases/bounce
+  demos/cases/rope demos/cases/ratio demos/cases/bounce \
+  demos/cases/tripod demos/cases/rail demos/cases/whirl \
+  demos/cases/cup demos/cases/packed demos/cases/gravity \
+  demos/cases/wheels demos/cases/kerb demos/cases/fourbar \
+  demos/cases/field
 check_PROGRAMS += $(all_cases)
 TESTS += tests/test_demos_cases.sh
 cases: ode-mlcp $(all_cases)
@@ -64,5 +69,55 @@ demos_cases_bounce_LDFLAGS = $(case_linking)
 EXTRA_demos_cases_bounce_DEPENDENCIES = lib/libode.so
 case_linking = -Wl,--no-as-needed \
   -Wl,-rpath,$(abs_builddir)/lib -Llib -Wl,-lode
+demos_cases_tripod_SOURCES = demos/cases/tripod.c demos/cases/case.h
+demos_cases_tripod_CPPFLAGS = $(HOST_CFLAGS)
+demos_cases_tripod_LDADD = -lm
+demos_cases_tripod_LDFLAGS = $(case_linking)
+EXTRA_demos_cases_tripod_DEPENDENCIES = lib/libode.so
+demos_cases_rail_SOURCES = demos/cases/rail.c demos/cases/case.h
+demos_cases_rail_CPPFLAGS = $(HOST_CFLAGS)
+demos_cases_rail_LDADD = -lm
+demos_cases_rail_LDFLAGS = $(case_linking)
+EXTRA_demos_cases_rail_DEPENDENCIES = lib/libode.so
+demos_cases_whirl_SOURCES = demos/cases/whirl.c demos/cases/case.h
+demos_cases_whirl_CPPFLAGS = $(HOST_CFLAGS)
+demos_cases_whirl_LDADD = -lm
+demos_cases_whirl_LDFLAGS = $(case_linking)
+EXTRA_demos_cases_whirl_DEPENDENCIES = lib/libode.so
+demos_cases_cup_SOURCES = demos/cases/cup.c demos/cases/case.h
+demos_cases_cup_CPPFLAGS = $(HOST_CFLAGS)
+demos_cases_cup_LDADD = -lm
+demos_cases_cup_LDFLAGS = $(case_linking)
+EXTRA_demos_cases_cup_DEPENDENCIES = lib/libode.so
+demos_cases_packed_SOURCES = demos/cases/packed.c demos/cases/case.h
+demos_cases_packed_CPPFLAGS = $(HOST_CFLAGS)
+demos_cases_packed_LDADD = -lm
+demos_cases_packed_LDFLAGS = $(case_linking)
+EXTRA_demos_cases_packed_DEPENDENCIES = lib/libode.so
+demos_cases_gravity_SOURCES = demos/cases/gravity.c demos/cases/case.h
+demos_cases_gravity_CPPFLAGS = $(HOST_CFLAGS)
+demos_cases_gravity_LDADD = -lm
+demos_cases_gravity_LDFLAGS = $(case_linking)
+EXTRA_demos_cases_gravity_DEPENDENCIES = lib/libode.so
+demos_cases_wheels_SOURCES = demos/cases/wheels.c demos/cases/case.h
+demos_cases_wheels_CPPFLAGS = $(HOST_CFLAGS)
+demos_cases_wheels_LDADD = -lm
+demos_cases_wheels_LDFLAGS = $(case_linking)
+EXTRA_demos_cases_wheels_DEPENDENCIES = lib/libode.so
+demos_cases_kerb_SOURCES = demos/cases/kerb.c demos/cases/case.h
+demos_cases_kerb_CPPFLAGS = $(HOST_CFLAGS)
+demos_cases_kerb_LDADD = -lm
+demos_cases_kerb_LDFLAGS = $(case_linking)
+EXTRA_demos_cases_kerb_DEPENDENCIES = lib/libode.so
+demos_cases_fourbar_SOURCES = demos/cases/fourbar.c demos/cases/case.h
+demos_cases_fourbar_CPPFLAGS = $(HOST_CFLAGS)
+demos_cases_fourbar_LDADD = -lm
+demos_cases_fourbar_LDFLAGS = $(case_linking)
+EXTRA_demos_cases_fourbar_DEPENDENCIES = lib/libode.so
+demos_cases_field_SOURCES = demos/cases/field.c demos/cases/case.h
+demos_cases_field_CPPFLAGS = $(HOST_CFLAGS)
+demos_cases_field_LDADD = -lm
+demos_cases_field_LDFLAGS = $(case_linking)
+EXTRA_demos_cases_field_DEPENDENCIES = lib/libode.so
 endif HAVE_HOST
 .PHONY: cases
