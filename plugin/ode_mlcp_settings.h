@@ -50,7 +50,7 @@
       "A step with an island of more contacts is refused. The call returns "  \
       "0 and nothing moves.")                                                 \
   ROW(double, margin,                                                         \
-      WORD_OR("auto", ODE_MLCP_MARGIN_AUTO, NUMBER(FROM(0), BELOW(INFINITY))),\
+      WORD_OR("auto", ODE_MLCP_MARGIN_AUTO, NUMBER(FROM(0), TO(1e15))),       \
       ODE_MLCP_MARGIN_AUTO, "m", "M", ALL,                                    \
       "Contacts with a gap up to this are seen before they touch, so that "   \
       "nothing is entered. auto: of a collision function, what the bodies of "\

@@ -1,9 +1,10 @@
-/* sheet_program SHEET SHAPE TURN H: bodies of 5 cm fall, one after the other, onto a sheet
+/* sheet_program SHEET SHAPE TURN H [KB]: bodies of 5 cm fall, one after the other, onto a sheet
  * of triangles that look up (TURN 0) or down (1), in steps of H s for 1.5 s. Prints the
  * deepest contact in lengths of the body, the most energy gained over that at the start,
- * and how many went through. */
+ * and how many went through. With KB all is done on a thread with a stack of that. */
 #include <math.h>
 #include <ode/ode.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,12 +108,12 @@ static double energy(dBodyID body) {
   return sum;
 }
 
-int main(int argc, char **argv) {
-  if (argc < 5) return 2;
+static void *run(void *arguments) {
+  char **argv = arguments;
   const double h = atof(argv[4]);
   double gained = 0;
   int through = 0;
-  dInitODE2(0);
+  dAllocateODEDataForThread(dAllocateMaskAll);
   world = dWorldCreate();
   space = dHashSpaceCreate(0);
   contacts = dJointGroupCreate(0);
@@ -134,6 +135,20 @@ int main(int argc, char **argv) {
     dBodyDestroy(body);
   }
   printf("deepest %.4f gained %.4f through %d\n", deepest, gained, through);
+  dCleanupODEAllDataForThread();
+  return NULL;
+}
+
+int main(int argc, char **argv) {
+  pthread_attr_t small;
+  pthread_t thread;
+  if (argc < 5) return 2;
+  dInitODE2(0);
+  pthread_attr_init(&small);
+  if (argc > 5)
+    pthread_attr_setstacksize(&small, strtoul(argv[5], 0, 10) << 10);
+  if (pthread_create(&thread, &small, run, argv) != 0) return 3;
+  pthread_join(thread, NULL);
   dCloseODE();
   return 0;
 }

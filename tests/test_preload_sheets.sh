@@ -31,4 +31,8 @@ for sheet in funnel trough terrain; do
   done
   check "plate behind a $sheet" is_shallow -- "$program" $sheet plate 1 0.005
 done
+# a thread with a small stack
+for shape in box capsule cylinder; do
+  check "$shape on 64 KB" stays 0.25 -- "$program" funnel $shape 0 0.005 64
+done
 finish

@@ -190,7 +190,7 @@ static void test_bad_members_are_refused(void) {
                  "max-contacts: '0' is not a whole number from 1 to "
                  "1000000000");
   EXPECT_REFUSED(margin, INFINITY,
-                 "margin: 'inf' is not auto, or a length from 0 in m, not inf");
+                 "margin: 'inf' is not auto, or a length from 0 to 1e15 in m");
   EXPECT_REFUSED(measure, 2, "measure: '2' is not on or off");
   EXPECT_REFUSED(friction, (ode_mlcp_friction)7,
                  "friction: '7' is not coulomb or convex");
@@ -474,7 +474,7 @@ static void test_descriptions_end_with_what_is_allowed(void) {
        "only."},
       {"tolerance", " Default 1e-10; a number above 0 and below 1."},
       {"solver", " Default fast."},
-      {"margin", " Default auto; auto, or a length from 0 in m, not inf."},
+      {"margin", " Default auto; auto, or a length from 0 to 1e15 in m."},
   };
   for (const setting *at = settings; at->field != NULL; at++) {
     char shown[4096] = "";

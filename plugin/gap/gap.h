@@ -103,6 +103,8 @@ enum { GAP_PAIR_ROOM = 64 };
 typedef struct gap_scratch {
   const memory_source *source;
   memory_block corners[2]; /* of convex shapes, turned into the world */
+  memory_block contacts;   /* of a pair */
+  memory_block polytope;   /* of gap_expand() */
 } gap_scratch;
 
 /** NULL, or why a shape cannot be used; `*status` gets the code. */

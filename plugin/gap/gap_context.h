@@ -34,7 +34,8 @@ typedef struct gap_context {
   gap_tree_slot trees[GAP_TREE_SLOTS];
   gap_tree region; /* of the triangles of one mesh that are near another */
   memory_block triangles[2], contacts, found;
-  memory_block points; /* of a hull that is being made */
+  memory_block points;     /* of a hull that is being made */
+  memory_block found_here; /* by gap_collide() */
   char error[GAP_ERROR_ROOM];
 } gap_context;
 

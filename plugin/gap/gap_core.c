@@ -101,6 +101,7 @@ void gap_core_place(gap_core *core, const gap_shape *shape,
   core->radius = 0;
   core->bulge = 0;
   core->body_normals = NULL;
+  core->room = NULL;
   vec3_subtract(core->centre, shape->position, origin);
   for (int i = 0; i < 9; i++) core->rotation[i] = shape->rotation[i];
 

@@ -28,6 +28,9 @@ typedef struct gap_core {
   double own_corners[8][3];
   const double (*body_normals)[3]; /* NULL for a triangle */
 
+  /* of cores that gap_expand() may be asked about; lent, else NULL */
+  struct gap_polytope *room;
+
   /* cylinder: axis, half its length, radius of its discs */
   double axis[3], half_length, disc_radius;
 

@@ -3,7 +3,7 @@
 #include "common/vec3.h"
 #include "gap/gap_polish.h"
 
-/* Room on the stack. A convex hull of n points has 2 n - 4 facets at most. */
+/* A convex hull of n points has 2 n - 4 facets at most. */
 enum { MOST_POINTS = 800, MOST_FACETS = 2 * MOST_POINTS };
 
 /* The bounds have met when they are this close, relative to the coordinates. */
@@ -17,7 +17,7 @@ typedef struct facet {
 } facet;
 
 /* A polytope inside the set of all points of A minus points of B. */
-typedef struct polytope {
+typedef struct gap_polytope {
   const gap_core *a, *b;
   double points[MOST_POINTS][3];
   int n_points;
@@ -25,6 +25,8 @@ typedef struct polytope {
   int n_facets;
   int free_facets[MOST_FACETS];
   int n_free;
+  int seen[MOST_FACETS];      /* by a new point */
+  int starts_at[MOST_POINTS]; /* the new facet at the edge that starts there */
 } polytope;
 
 /* The difference furthest along m; m need not have unit length. */
@@ -119,9 +121,8 @@ static bool start(polytope *grown, int first_axis) {
 }
 
 /* Mark the facets that the new point sees, from one of them on. */
-static int mark_visible(polytope *grown, int from, const double w[3],
-                        int seen[MOST_FACETS]) {
-  int count = 0;
+static int mark_visible(polytope *grown, int from, const double w[3]) {
+  int count = 0, *seen = grown->seen;
   seen[count++] = from;
   grown->facets[from].visible = true;
   for (int at = 0; at < count; at++)
@@ -141,16 +142,15 @@ static int take_facet(polytope *grown) {
 }
 
 /* A facet from a horizon edge to the new point. */
-static bool add_facet(polytope *grown, int from, int to, int across, int apex,
-                      int starts_at[MOST_POINTS]) {
+static bool add_facet(polytope *grown, int from, int to, int across, int apex) {
   int index = take_facet(grown);
-  if (index < 0 || starts_at[from] >= 0) return false;
+  if (index < 0 || grown->starts_at[from] >= 0) return false;
   facet *f = &grown->facets[index];
   f->corner[0] = from;
   f->corner[1] = to;
   f->corner[2] = apex;
   f->beside[0] = across;
-  starts_at[from] = index;
+  grown->starts_at[from] = index;
   if (!fill_plane(grown, f)) return false;
   facet *other = &grown->facets[across];
   for (int k = 0; k < 3; k++)
@@ -162,8 +162,8 @@ static bool add_facet(polytope *grown, int from, int to, int across, int apex,
 /* Put the new point on in place of the facets it sees. After false the
  * polytope is broken and must not be grown any more. */
 static bool grow(polytope *grown, int from, const double w[3]) {
-  int seen[MOST_FACETS], starts_at[MOST_POINTS];
-  int count = mark_visible(grown, from, w, seen), added = 0;
+  int *seen = grown->seen, *starts_at = grown->starts_at;
+  int count = mark_visible(grown, from, w), added = 0;
   int apex = grown->n_points++;
   vec3_copy(grown->points[apex], w);
   for (int i = 0; i <= apex; i++) starts_at[i] = -1;
@@ -173,8 +173,7 @@ static bool grow(polytope *grown, int from, const double w[3]) {
       const facet *f = &grown->facets[seen[i]];
       int across = f->beside[k];
       if (grown->facets[across].visible) continue;
-      if (!add_facet(grown, f->corner[k], f->corner[(k + 1) % 3], across, apex,
-                     starts_at))
+      if (!add_facet(grown, f->corner[k], f->corner[(k + 1) % 3], across, apex))
         return false;
       added++;
     }
@@ -235,15 +234,20 @@ static expand_end expand(polytope *grown, double scale, double *upper,
   return EXPAND_FULL;
 }
 
+struct gap_polytope *gap_expand_room(gap_scratch *scratch) {
+  return memory_block_reserve(&scratch->polytope, scratch->source, 1,
+                              sizeof(polytope));
+}
+
 double gap_expand(const gap_core *a, const gap_core *b, double scale,
                   gap_direction *best) {
-  polytope grown;
-  grown.a = a;
-  grown.b = b;
+  polytope *grown = a->room != NULL ? a->room : b->room;
+  grown->a = a;
+  grown->b = b;
   double upper = INFINITY;
   expand_end end = EXPAND_BROKEN;
   // another start meets other roundings
   for (int axis = 0; axis < 3 && end == EXPAND_BROKEN; axis++)
-    if (start(&grown, axis)) end = expand(&grown, scale, &upper, best);
+    if (start(grown, axis)) end = expand(grown, scale, &upper, best);
   return upper;
 }

@@ -5,9 +5,13 @@
 
 #include "gap/gap_sat.h"
 
+/** Room for a search. @return NULL where memory ran out. */
+struct gap_polytope *gap_expand_room(gap_scratch *scratch);
+
 /**
  * Search all directions for the largest s(n).
  *
+ * @param a, b  one of them has room.
  * @param scale [m] size of the coordinates.
  * @param best  in: directions tried so far; out: the best of all.
  * @return upper bound of Phi; +INFINITY where the cores were not seen to

@@ -107,11 +107,14 @@ static bool is_artefact(const meeting *at, const gap_contact *contact) {
   return type == GAP_EDGE && goes_on_flat(at, (int)number);
 }
 
-static int add_contacts(const meeting *at, const gap_contact contacts[],
-                        int count, gap_contact_list *list) {
-  gap_contact *all = memory_block_grow(
-      list->block, list->source, (size_t)(list->count + count), sizeof *all);
+static int add_patch(const meeting *at, const gap_patch_request *request,
+                     gap_contact_list *list) {
+  gap_contact *all =
+      memory_block_grow(list->block, list->source,
+                        (size_t)list->count + GAP_PAIR_ROOM, sizeof *all);
   if (all == NULL) return -1;
+  const gap_contact *contacts = all + list->count;
+  int count = gap_patch(request, all + list->count);
   for (int i = 0; i < count; i++) {
     if (is_artefact(at, &contacts[i])) continue;
     gap_contact *contact = &all[list->count++];
@@ -220,9 +223,7 @@ static int meet_triangle(const meeting *at, gap_contact_list *list) {
   vec3_copy(request.n, best.n);
   if (best.separation - radius > at->margin) return 0;
 
-  gap_contact contacts[GAP_PAIR_ROOM];
-  int count = gap_patch(&request, contacts);
-  return add_contacts(at, contacts, count, list);
+  return add_patch(at, &request, list);
 }
 
 static double top_height(const gap_triangle *triangle, const double n[3]) {

@@ -51,62 +51,69 @@ int gap_query_placed(gap_context *context, const gap_geom placed[2],
   return count;
 }
 
-/* ---- ellipsoids ---- */
-
-static dContactGeom *contact_at(dContactGeom *contacts, int skip, int i) {
-  return (dContactGeom *)((char *)contacts + (size_t)i * (size_t)skip);
-}
+/* ---- into the host's arrays ---- */
 
 /* dCollide() brings no context along: each thread that calls it has one. */
-static tss_t collider_context;
-static once_flag collider_once = ONCE_FLAG_INIT;
-static bool collider_ready;
+static tss_t thread_key;
+static once_flag thread_once = ONCE_FLAG_INIT;
+static bool thread_ready;
 
 static void destroy_context(void *context) { gap_context_destroy(context); }
 
-static void prepare_contexts(void) {
-  collider_ready =
-      tss_create(&collider_context, destroy_context) == thrd_success;
+static void make_key(void) {
+  thread_ready = tss_create(&thread_key, destroy_context) == thrd_success;
 }
 
 static gap_context *thread_context(void) {
-  call_once(&collider_once, prepare_contexts);
-  if (!collider_ready) return NULL;
-  gap_context *context = tss_get(collider_context);
-  if (context == NULL) {
-    context = gap_context_create(&memory_from_malloc);
-    if (tss_set(collider_context, context) != thrd_success) {
-      gap_context_destroy(context);
-      return NULL;
-    }
+  call_once(&thread_once, make_key);
+  if (!thread_ready) return NULL;
+  gap_context *context = tss_get(thread_key);
+  if (context != NULL) return context;
+  context = gap_context_create(&memory_from_malloc);
+  if (context != NULL && tss_set(thread_key, context) != thrd_success) {
+    gap_context_destroy(context);
+    return NULL;
   }
   return context;
 }
 
-/* The host's collider: overlaps only, as dCollide() promises. */
-static int collide(dGeomID a, dGeomID b, int flags, dContactGeom *contacts,
-                   int skip) {
-  int room = flags & 0xffff;
+int gap_collide(dGeomID a, dGeomID b, double margin, dContactGeom contacts[],
+                int room, size_t stride, const char **why) {
+  enum { MOST = 1024 };
   gap_context *context = thread_context();
-  if (context == NULL) return 0;
-
-  gap_contact found[GAP_PAIR_ROOM];
-  if (room > GAP_PAIR_ROOM) room = GAP_PAIR_ROOM;
-  int count = gap_query(context, a, b, 0, 0, found, room);
-  if (count < 0)
-    dMessage(0, "ode-mlcp: no contacts: %s", gap_context_error(context));
+  gap_contact *found = NULL;
+  if (room > MOST) room = MOST;
+  if (context != NULL)
+    found = memory_block_reserve(&context->found_here, context->source,
+                                 (size_t)room, sizeof *found);
+  *why = found != NULL ? gap_context_error(context) : "no memory";
+  if (found == NULL) return GAP_NO_MEMORY;
+  int count = gap_query(context, a, b, margin, 0, found, room);
   for (int i = 0; i < count; i++) {
-    dContactGeom *contact = contact_at(contacts, skip, i);
+    dContactGeom *contact =
+        (dContactGeom *)((char *)contacts + (size_t)i * stride);
+    *contact = (dContactGeom){.depth = -found[i].gap,
+                              .g1 = a,
+                              .g2 = b,
+                              .side1 = found[i].triangle[0],
+                              .side2 = found[i].triangle[1]};
     for (int k = 0; k < 3; k++) {
       contact->pos[k] = found[i].point[k];
       contact->normal[k] = found[i].normal[k];
     }
-    contact->depth = -found[i].gap;
-    contact->g1 = a;
-    contact->g2 = b;
-    contact->side1 = found[i].triangle[0];
-    contact->side2 = found[i].triangle[1];
   }
+  return count;
+}
+
+/* ---- ellipsoids ---- */
+
+/* The host's collider: overlaps only, as dCollide() promises. */
+static int collide(dGeomID a, dGeomID b, int flags, dContactGeom *contacts,
+                   int skip) {
+  const char *why;
+  int count =
+      gap_collide(a, b, 0, contacts, flags & 0xffff, (size_t)skip, &why);
+  if (count < 0) dMessage(0, "ode-mlcp: no contacts: %s", why);
   return count < 0 ? 0 : count;
 }
 

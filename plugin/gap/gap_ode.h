@@ -33,6 +33,15 @@ int gap_query_placed(gap_context *context, const gap_geom placed[2],
                      int room);
 
 /**
+ * gap_query() with the context of the calling thread, into contacts as the host has
+ * them, `stride` bytes apart. A mesh can have more than 1024: the deepest are given.
+ *
+ * @param why  out: where the number is negative, the reason
+ */
+int gap_collide(dGeomID a, dGeomID b, double margin, dContactGeom contacts[],
+                int room, size_t stride, const char **why);
+
+/**
  * An ellipsoid: a geom of a class of ours. dCollide() gives its contacts with
  * geoms of all classes but rays, one at least where the shapes overlap.
  *

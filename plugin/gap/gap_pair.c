@@ -3,6 +3,7 @@
 #include "common/vec3.h"
 #include "gap/gap.h"
 #include "gap/gap_distance.h"
+#include "gap/gap_expand.h"
 #include "gap/gap_pair.h"
 #include "gap/gap_patch.h"
 
@@ -80,7 +81,9 @@ int gap_pair_place(gap_scratch *scratch, const gap_shape *shape, int side,
     if (corners == NULL) return GAP_NO_MEMORY;
   }
   gap_core_place(core, shape, origin, corners);
-  return GAP_OK;
+  bool grows = corners != NULL || core->kind != CORE_POLYTOPE;
+  core->room = grows ? gap_expand_room(scratch) : NULL;
+  return grows && core->room == NULL ? GAP_NO_MEMORY : GAP_OK;
 }
 
 int gap_pair_cores(const gap_core *a, const gap_core *b, double margin,
@@ -131,6 +134,11 @@ void gap_contacts_turn(gap_contact contacts[], int count) {
   }
 }
 
+static gap_contact *contacts_of_pair(gap_scratch *scratch) {
+  return memory_block_reserve(&scratch->contacts, scratch->source,
+                              GAP_PAIR_ROOM, sizeof(gap_contact));
+}
+
 static int on_plane(gap_scratch *scratch, const gap_shape *shape,
                     const gap_shape *plane, double margin, int flags,
                     gap_contact contacts[], int room) {
@@ -140,7 +148,8 @@ static int on_plane(gap_scratch *scratch, const gap_shape *shape,
   if (gap_pair_place(scratch, shape, 0, origin, &core) != GAP_OK)
     return GAP_NO_MEMORY;
 
-  gap_contact found[GAP_PAIR_ROOM];
+  gap_contact *found = contacts_of_pair(scratch);
+  if (found == NULL) return GAP_NO_MEMORY;
   double offset = plane->offset - vec3_dot(plane->normal, origin);
   int count = gap_patch_on_plane(&core, plane->normal, offset, margin,
                                  core.reach + core.radius, found);
@@ -160,7 +169,8 @@ int gap_pair(gap_scratch *scratch, const gap_shape *a, const gap_shape *b,
   if (gap_pair_place(scratch, a, 0, b->position, &core_a) != GAP_OK ||
       gap_pair_place(scratch, b, 1, b->position, &core_b) != GAP_OK)
     return GAP_NO_MEMORY;
-  gap_contact found[GAP_PAIR_ROOM];
+  gap_contact *found = contacts_of_pair(scratch);
+  if (found == NULL) return GAP_NO_MEMORY;
   int count = gap_pair_cores(&core_a, &core_b, margin, found);
   return gap_pair_finish(found, count, b->position, flags, contacts, room);
 }

@@ -168,10 +168,11 @@ static gap_feature nearest_corner(const view *seen, const gap_outline *on_b,
   return on_b->corners[best];
 }
 
-/* Region of A's outline that lies over B's face. */
-static int cut_by_face(const collection *into, const gap_outline *on_a,
-                       const gap_outline *on_b,
-                       cut_point region[2 * OUTLINE_ROOM]) {
+/* Region of A's outline that lies over B's face. Apart from the others: all of these
+ * arrays in one frame are more than a thread of 64 KB should be asked for. */
+__attribute__((noinline)) static int
+cut_by_face(const collection *into, const gap_outline *on_a,
+            const gap_outline *on_b, cut_point region[2 * OUTLINE_ROOM]) {
   const view *seen = &into->seen;
   cut_point other[2 * OUTLINE_ROOM];
   int count = on_a->count;
@@ -209,8 +210,9 @@ static double height_at(const collection *into, const gap_outline *outline,
   return height_over(&into->seen, outline, point->at);
 }
 
-static void face_on_face(collection *into, const gap_outline *on_a,
-                         const gap_outline *on_b) {
+__attribute__((noinline)) static void face_on_face(collection *into,
+                                                   const gap_outline *on_a,
+                                                   const gap_outline *on_b) {
   cut_point region[2 * OUTLINE_ROOM];
   int count = cut_by_face(into, on_a, on_b, region);
   for (int i = 0; i < count; i++) {
