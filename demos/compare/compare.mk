@@ -1,7 +1,7 @@
 # Included by the Makefile.am of the tree: the main job of ./quickstart, a script.
 
-EXTRA_DIST += demos/compare/run demos/compare/table.awk \
-  demos/compare/card.awk \
+EXTRA_DIST += demos/compare/run demos/compare/cards.py \
+  demos/compare/cards.html demos/compare/cards.js \
   tests/test_demos_compare.sh
 HOST_TESTS += tests/test_demos_scenes
 tests_test_demos_scenes_SOURCES = tests/test_demos_scenes.c tests/testing.h \

@@ -125,6 +125,8 @@ enum { N_FAULTS = sizeof faults / sizeof faults[0], CREEPING_FAULT = 5 };
 static const double NOTICE = 0.01;
 /* Two figures are the same to a user within this factor. */
 static const double ALIKE = 2;
+/* And two prices within this one. */
+static const double SAME_PRICE = 1.1;
 
 /* ---- words ---- */
 
@@ -539,6 +541,10 @@ static void write_headline(comparison *c, const char *program) {
     return;
   }
   const compare_run *best = cheapest(c, NOTICE, ANY);
+  const compare_run *stock = cheapest(c, NOTICE, STOCK);
+  // what costs as much is no reason to leave the host's own
+  if (stock != NULL && cost_of(stock) <= SAME_PRICE * cost_of(best))
+    best = stock;
   if (n_there > 1 && best != NULL) {
     say_taken(c, best);
   } else if (n_there > 1) {
