@@ -81,16 +81,16 @@ static void test_sampling_allocates_nothing(void) {
 }
 
 static void test_too_many_modes(void) {
-  enum { N = 8 };
-  double M[N * N] = {0}, Jn[N * N] = {0}, Jt[N * N] = {0}, mu[N], v[N];
+  enum { N = 8, S = 2 * N };
+  double M[S * S], Jn[N * S] = {0}, Jt[N * S] = {0}, mu[N], v[S] = {0};
+  for (int i = 0; i < S * S; i++) M[i] = i % (S + 1) == 0 ? 1 : 0.05;
   for (int i = 0; i < N; i++) {
-    M[i * N + i] = 1;
-    Jn[i * N + i] = 1;
-    Jt[i * N + (i + 1) % N] = 1;
+    Jn[i * S + i] = 1;
+    Jt[i * S + N + i] = 1;
     mu[i] = 0.5;
     v[i] = -1;
   }
-  const ode_mlcp_impact_problem problem = {.n_velocities = N,
+  const ode_mlcp_impact_problem problem = {.n_velocities = S,
                                            .n_contacts = N,
                                            .n_tangents = 1,
                                            .M = M,

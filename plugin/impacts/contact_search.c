@@ -19,7 +19,6 @@
 #include <string.h>
 
 #include "common/six.h"
-#include "impacts/contact_leaf.h"
 
 #ifdef SEARCH_WIDE
 
@@ -144,7 +143,6 @@ typedef struct search {
   long pivots, max_pivots, fresh_since;
   long renewing; // what dictionaries written anew cost, in pivots
   contact_found *found;
-  double *moves; /* [n x n], and behind them: see contact_leaf.h */
   bool cut_short, went_far;
 } search;
 
@@ -247,7 +245,6 @@ static size_t scratch_size(const contact_space *space) {
   size_t n_basic = n_variables - n;
   return n_basic * (size_t)row_stride(space) + 3 * n_variables // dictionary
          + n * (n + 2)                                         // system
-         + n * n + contact_leaf_scratch((int)n)                // leaf
          + 3 * (8 * n + n_variables)                           // trail
          + (n_basic + 3 * n + n_variables + m) / 2 + 1;        // indices
 }
@@ -260,9 +257,7 @@ static void lay_out(search *s, number scratch[]) {
   s->high = s->low + s->n_variables;
   s->system = s->high + s->n_variables;
   s->impulses = s->system + s->n * (s->n + 1);
-  s->moves = (double *)(s->impulses + s->n);
-  s->trail = (bound_change *)(s->impulses + s->n + s->n * s->n +
-                              contact_leaf_scratch(s->n));
+  s->trail = (bound_change *)(s->impulses + s->n);
   s->basic = (int *)(s->trail + 8 * s->n + s->n_variables);
   s->nonbasic = s->basic + s->n_basic;
   s->place = s->nonbasic + s->n;
@@ -296,10 +291,13 @@ static void write_first_bounds(search *s) {
     bool endless = is_endless(space, i);
     s->low[first + PUSH] = 0;
     s->high[first + PUSH] = s->caps[i] * s->push_weight[i];
+    // without a cap to reach a contact takes no part
+    s->normal[i] = s->caps[i] > 0 ? UNDECIDED : SEPARATING;
     for (int k = 1; k < s->block; k++) {
       bool room = k > T && k <= 3 * T && !endless;
-      s->low[first + k] = room ? 0 : -INFINITY;
-      s->high[first + k] = INFINITY;
+      bool still = k <= T && s->normal[i] == SEPARATING;
+      s->low[first + k] = room || still ? 0 : -INFINITY;
+      s->high[first + k] = still ? 0 : INFINITY;
     }
   }
   memset(s->value, 0, (size_t)s->n_variables * sizeof *s->value);
@@ -717,129 +715,72 @@ static number slope_of(const search *s, int row, int column) {
   return s->place[v] == -1 - column ? 1 : 0;
 }
 
-/* Which ways velocities can go where all is decided; returns how many. */
-static int find_moves(search *s) {
-  int n_moves = 0;
+/* Can what is outside the basis still move a velocity? */
+static bool is_open(const search *s) {
   for (int k = 0; k < s->n; k++) {
     int v = s->nonbasic[k];
     if (s->low[v] >= s->high[v]) continue;
-    double *move = &s->moves[n_moves * s->n];
-    bool moves = false;
-    for (int row = 0; row < s->n; row++) {
-      number slope = slope_of(s, row, k);
-      move[row] = size_of(slope) > s->flat ? (double)slope : 0;
-      moves |= move[row] != 0;
-    }
-    n_moves += moves;
-  }
-  return n_moves;
-}
-
-/* The column that goes furthest toward where the leaf is looked at; -1: none can. */
-static int gaining_column(const search *s, const double toward[], bool careful,
-                          number *direction) {
-  int chosen = -1;
-  number best = s->flat;
-  for (int k = 0; k < s->n; k++) {
-    int v = s->nonbasic[k];
-    if (s->low[v] >= s->high[v]) continue;
-    number gain = 0;
     for (int row = 0; row < s->n; row++)
-      if (toward[row] != 0) gain += toward[row] * slope_of(s, row, k);
-    if (size_of(gain) <= s->flat || !can_help(s, v, gain)) continue;
-    if (careful ? chosen >= 0 && s->nonbasic[chosen] < v
-                : size_of(gain) <= best)
-      continue;
-    best = size_of(gain);
-    chosen = k;
-    *direction = gain > 0 ? 1 : -1;
-  }
-  return chosen;
-}
-
-/* How far a column can go, all within their bounds but for a tolerance, and the row
- * that stops it; -1: its own bound. */
-static number room_of(const search *s, int column, number direction,
-                      int *stopping) {
-  int v = s->nonbasic[column];
-  number own =
-      direction > 0 ? s->high[v] - s->value[v] : s->value[v] - s->low[v];
-  number least = own, steepest = 0, by = own;
-  for (int pass = 0; pass < 2; pass++)
-    for (int i = 0; i < s->n_basic; i++) {
-      int w = s->basic[i];
-      number rate = direction * s->T[i * s->stride + column];
-      number size = size_of(rate);
-      if (size <= s->flat || is_unused(s, w)) continue;
-      number room =
-          rate > 0 ? s->high[w] - s->value[w] : s->value[w] - s->low[w];
-      if (pass == 0) {
-        least = lesser_of(
-            least, (greater_of(room, 0) + s->tolerance * s->part[w]) / size);
-      } else if (room <= least * size && size > steepest) {
-        steepest = size;
-        by = greater_of(room, 0) / size;
-        *stopping = i;
-      }
-    }
-  if (steepest == 0 || own <= by) *stopping = -1;
-  return lesser_of(own, by);
-}
-
-/* Simplex steps to the furthest solution of the leaf. */
-static bool go_furthest(void *context, const double toward[], double lambda[],
-                        double reached[]) {
-  search *s = context;
-  for (int step = 0; !s->cut_short; step++) {
-    number direction = 0;
-    int row = -1,
-        column = gaining_column(s, toward, step > GREEDY_STEPS, &direction);
-    if (column < 0) return write_solution(s, lambda, reached);
-    number by = room_of(s, column, direction, &row);
-    if (by == (number)INFINITY) return false; // energy bounds velocities
-    if (++s->pivots > s->max_pivots || is_interrupted(s)) s->cut_short = true;
-    int entering = s->nonbasic[column];
-    move(s, column, direction * by);
-    if (row < 0) {
-      s->value[entering] = direction > 0 ? s->high[entering] : s->low[entering];
-      continue;
-    }
-    int leaving = s->basic[row];
-    s->value[leaving] = direction * s->T[row * s->stride + column] > 0
-                            ? s->high[leaving]
-                            : s->low[leaving];
-    exchange(s, row, column);
+      if (size_of(slope_of(s, row, k)) > s->flat) return true;
   }
   return false;
+}
+
+/* Does a variable take several values where all is decided? */
+static bool varies(const search *s, int v) {
+  if (s->low[v] >= s->high[v] || is_unused(s, v)) return false;
+  if (s->place[v] < 0) return true;
+  const number *T = &s->T[s->place[v] * s->stride];
+  for (int k = 0; k < s->n; k++) {
+    int other = s->nonbasic[k];
+    if (s->low[other] < s->high[other] && size_of(T[k]) > s->flat) return true;
+  }
+  return false;
+}
+
+/* Keep the solution that the dictionary is at, where its leaf, which begins at `first`, has
+ * none of its velocity. */
+static void keep_corner(search *s, int first) {
+  contact_found *found = s->found;
+  int n = s->n;
+  double *reached = &found->reached[found->count * n];
+  if (!write_solution(s, &found->lambdas[found->count * n], reached)) return;
+  for (int k = first; k < found->count; k++)
+    if (contact_space_is_same(s->space, &found->reached[k * n], reached))
+      return;
+  found->leaf[found->count++] = found->n_leaves;
+}
+
+/* A mode's solutions are a convex polytope, and so are their velocities: where impulses
+ * are determined a point; where contacts pinch a body that slips between them, not. Its
+ * corners are where so many bounds are met that no velocity is left to move: the search
+ * goes on over these, from variable `from` on, as over what contacts do. */
+static void keep_corners(search *s, int first, int from) {
+  const contact_found *found = s->found;
+  drive_out_fixed(s);
+  if (found->most == 1 || !is_open(s)) {
+    keep_corner(s, first);
+    return;
+  }
+  for (int v = from; v < s->n_variables; v++)
+    for (int side = 0; side < 2 && varies(s, v); side++) {
+      number bound = side == 0 ? s->low[v] : s->high[v];
+      int n_trail = s->n_trail;
+      if (found->count == found->most || s->cut_short) return;
+      if (size_of(bound) == (number)INFINITY) continue;
+      set_bounds(s, v, bound, bound);
+      if (is_feasible(s)) keep_corners(s, first, v + 1);
+      take_back(s, n_trail);
+    }
 }
 
 /* The outcome of all decisions: one velocity, or the corners of a continuum. */
 static void keep_leaf(search *s) {
   contact_found *found = s->found;
-  int n = s->n, first = found->count, count = 0;
-  double *lambdas = &found->lambdas[first * n];
-  double *reached = &found->reached[first * n];
-  drive_out_fixed(s);
-  int n_moves = found->most > 1 ? find_moves(s) : 0;
-  if (n_moves == 0) {
-    count = write_solution(s, lambdas, reached);
-  } else {
-    const contact_leaf leaf = {.n = n,
-                               .same = IMPACT_SAME * s->space->scale,
-                               .most = found->most - first,
-                               .lambdas = lambdas,
-                               .reached = reached,
-                               .scratch = s->moves + n * n,
-                               .furthest = go_furthest,
-                               .context = s};
-    bool whole;
-    count = contact_leaf_corners(&leaf, s->moves, n_moves, &whole);
-    found->whole &= whole;
-    found->n_continua += count > 1;
-  }
-  for (int k = 0; k < count; k++) found->leaf[first + k] = found->n_leaves;
-  found->n_leaves += count > 0;
-  found->count += count;
+  int first = found->count;
+  keep_corners(s, first, 0);
+  found->n_continua += found->count > first + 1;
+  found->n_leaves += found->count > first;
 }
 
 /* ---- the search -------------------------------------------------------- */
@@ -1004,7 +945,6 @@ static void search_all(search *s) {
   write_first_bounds(s);
   s->fresh_since = s->pivots;
   s->smallest_pivot = 1;
-  for (int i = 0; i < s->space->n_contacts; i++) s->normal[i] = UNDECIDED;
   for (int row = 0; row < s->n; row++) s->tangent[row] = UNDECIDED;
   go_on(s);
 }

@@ -41,7 +41,7 @@ void contact_search_prepare(const contact_space *space, double start[]);
 size_t contact_search_start_size(const contact_space *space);
 
 /** Solutions of a step. A mode's are a *leaf*: one velocity, or the corners of a
- *  continuum (contact_leaf.h). */
+ *  continuum. */
 typedef struct contact_found {
   int most; /* how many are wanted: fewer may end the search early; 1: one of
                        a continuum will do */
@@ -64,7 +64,7 @@ typedef struct contact_found {
  *
  * @param start       from contact_search_prepare
  * @param c           [n_rows] contact velocities
- * @param caps        [m] > 0, N s; INFINITY for none (eq. I3)
+ * @param caps        [m] N s; INFINITY for none (eq. I3), 0: the contact takes no part
  * @param tolerance   m/s, to which conditions hold on the way; what is found
  *                    holds to 100 IMPACT_FEASIBILITY of the velocity scale
  * @param max_pivots  simplex steps; beyond, the search is cut short

@@ -72,6 +72,23 @@ bool impact_found_open(contact_found *found, int n_rows, arena *arena) {
          ARENA_TAKE(arena, found->reached, room * n);
 }
 
+int impact_found_distinct(const contact_space *space, contact_found *found,
+                          int count) {
+  int n = space->n_rows, n_distinct = 0;
+  double *lambdas = found->lambdas, *reached = found->reached;
+  size_t size = (size_t)n * sizeof *reached;
+  for (int k = 0; k < count; k++) {
+    bool is_new = true;
+    for (int i = 0; i < n_distinct && is_new; i++)
+      is_new = !contact_space_is_same(space, &reached[i * n], &reached[k * n]);
+    if (!is_new) continue;
+    memmove(&reached[n_distinct * n], &reached[k * n], size);
+    memmove(&lambdas[n_distinct * n], &lambdas[k * n], size);
+    n_distinct++;
+  }
+  return n_distinct;
+}
+
 /* The largest normal impulse that stops a contact alone. */
 static double stopping_impulse(const contact_space *space) {
   double most = 0;
@@ -222,24 +239,6 @@ void impact_sampler_enter(impact_sampler *sampler, int number) {
 
 /* ---- one step ---------------------------------------------------------- */
 
-/* Of n_found solutions keep those that differ by more than rounding. */
-static int keep_distinct(impact_sampler *sampler, int n_found) {
-  const contact_space *space = &sampler->island->space;
-  int n = space->n_rows, n_solutions = 0;
-  double *lambdas = sampler->found.lambdas, *reached = sampler->found.reached;
-  size_t size = (size_t)n * sizeof *reached;
-  for (int k = 0; k < n_found; k++) {
-    bool is_new = true;
-    for (int i = 0; i < n_solutions && is_new; i++)
-      is_new = !contact_space_is_same(space, &reached[i * n], &reached[k * n]);
-    if (!is_new) continue;
-    memmove(&reached[n_solutions * n], &reached[k * n], size);
-    memmove(&lambdas[n_solutions * n], &lambdas[k * n], size);
-    n_solutions++;
-  }
-  return n_solutions;
-}
-
 /* Continua keep all of their corners. */
 static int solve_by_search(impact_sampler *sampler, int most) {
   const impact_island *island = sampler->island;
@@ -254,7 +253,9 @@ static int solve_by_search(impact_sampler *sampler, int most) {
   sampler->met_all = found->whole && found->count < most;
   sampler->spans = found->n_continua > 0;
   sampler->stopped |= found->stopped;
-  return sampler->spans ? found->count : keep_distinct(sampler, found->count);
+  return sampler->spans
+             ? found->count
+             : impact_found_distinct(&island->space, found, found->count);
 }
 
 static int look_up(impact_sampler *sampler, int most) {
@@ -314,69 +315,55 @@ static int solve_step(impact_sampler *sampler, uint64_t sample, uint32_t step,
 /* Of leaf `leaf`, has it more than one corner, or one that no other leaf has? */
 static bool is_leaf_of_its_own(const impact_sampler *sampler, int n_found,
                                int leaf, int *first) {
-  int n = sampler->island->space.n_rows, count = 0;
-  double same = IMPACT_SAME * sampler->island->space.scale;
+  const contact_space *space = &sampler->island->space;
+  const contact_found *found = &sampler->found;
+  int n = space->n_rows, count = 0;
   for (int k = n_found - 1; k >= 0; k--) {
-    if (sampler->found.leaf[k] != leaf) continue;
+    if (found->leaf[k] != leaf) continue;
     *first = k;
     count++;
   }
-  if (count > 1) return true;
-  for (int k = 0; k < n_found; k++) {
-    double worst = 0;
-    for (int i = 0; i < n; i++)
-      worst = larger(worst, fabs(sampler->found.reached[k * n + i] -
-                                 sampler->found.reached[*first * n + i]));
-    if (k != *first && worst <= same) return false;
-  }
-  return true;
+  bool is_other = false;
+  for (int k = 0; k < n_found; k++)
+    is_other |=
+        k != *first && contact_space_is_same(space, &found->reached[k * n],
+                                             &found->reached[*first * n]);
+  return count > 1 || !is_other;
 }
 
-/* Of a number in (0, 1). Each C library rounds its own in other last digits, and a set
- * is to be the same on every machine. */
-static double logarithm(double x) {
-  int power;
-  double mantissa = frexp(x, &power), sum = 0;
-  if (mantissa < M_SQRT1_2) {
-    mantissa *= 2;
-    power--;
-  }
-  // 2 artanh(s), whose series ends below rounding as s^2 < 0.03
-  const double s = (mantissa - 1) / (mantissa + 1), square = s * s;
-  for (int k = 23; k > 0; k -= 2) sum = sum * square + 1.0 / k;
-  return power * M_LN2 + 2 * s * sum;
-}
-
-/* A point of a leaf, any as likely as another, written behind n_found solutions:
- * corners with weights that are uniform on their simplex. */
+/* A point of a leaf, written behind n_found solutions: corners with weights that are
+ * uniform on their simplex, the gaps between random numbers. */
 static void draw_within(impact_sampler *sampler, int n_found, uint64_t sample,
                         uint32_t step) {
+  const contact_found *found = &sampler->found;
   int n = sampler->island->space.n_rows, n_own = 0, first = 0, chosen = 0;
-  double pair[2], sum = 0;
+  double pair[2], at[IMPACT_MAX_SOLUTIONS];
   philox_pair(sampler->seed, sample, step, PHILOX_SOLUTION, pair);
-  for (int leaf = 0; leaf < sampler->found.n_leaves; leaf++)
+  for (int leaf = 0; leaf < found->n_leaves; leaf++)
     n_own += is_leaf_of_its_own(sampler, n_found, leaf, &first);
   int wanted = (int)(pair[0] * n_own);
-  for (int leaf = 0; leaf < sampler->found.n_leaves; leaf++)
+  for (int leaf = 0; leaf < found->n_leaves && wanted >= 0; leaf++)
     if (is_leaf_of_its_own(sampler, n_found, leaf, &first) && wanted-- == 0)
       chosen = leaf;
-  double *lambda = &sampler->found.lambdas[n_found * n];
-  double *reached = &sampler->found.reached[n_found * n];
+  is_leaf_of_its_own(sampler, n_found, chosen, &first);
+  for (int k = 0; k < n_found; k++) {
+    philox_pair(sampler->seed, sample, step, (uint32_t)(PHILOX_LEAF + k), pair);
+    at[k] = k == first ? 0 : pair[0];
+  }
+  double *lambda = &found->lambdas[n_found * n];
+  double *reached = &found->reached[n_found * n];
   memset(lambda, 0, (size_t)n * sizeof *lambda);
   memset(reached, 0, (size_t)n * sizeof *reached);
   for (int k = 0; k < n_found; k++) {
-    if (sampler->found.leaf[k] != chosen) continue;
-    philox_pair(sampler->seed, sample, step, (uint32_t)(PHILOX_LEAF + k), pair);
-    double weight = -logarithm(pair[0]);
-    sum += weight;
+    double weight = 1 - at[k];
+    if (found->leaf[k] != chosen) continue;
+    for (int other = 0; other < n_found; other++)
+      if (found->leaf[other] == chosen && at[other] > at[k])
+        weight = smaller(weight, at[other] - at[k]);
     for (int i = 0; i < n; i++) {
-      lambda[i] += weight * sampler->found.lambdas[k * n + i];
-      reached[i] += weight * sampler->found.reached[k * n + i];
+      lambda[i] += weight * found->lambdas[k * n + i];
+      reached[i] += weight * found->reached[k * n + i];
     }
-  }
-  for (int i = 0; i < n; i++) {
-    lambda[i] /= sum;
-    reached[i] /= sum;
   }
 }
 
@@ -388,7 +375,8 @@ int impact_sampler_step(impact_sampler *sampler, uint64_t sample, uint32_t step,
   if (!sampler->spans || n_found == 0) return n_found;
   bool draws = sampler->options->select == ODE_MLCP_IMPACT_RANDOM;
   if (draws) draw_within(sampler, n_found, sample, step);
-  int n_solutions = keep_distinct(sampler, n_found);
+  int n_solutions =
+      impact_found_distinct(&sampler->island->space, &sampler->found, n_found);
   if (!draws) return n_solutions;
   size_t size = (size_t)n * sizeof(double);
   memmove(&sampler->found.lambdas[n_solutions * n],

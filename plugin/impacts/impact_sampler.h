@@ -58,6 +58,11 @@ double impact_search(const ode_mlcp_impact *impact, const impact_island *island,
                      double scratch[], contact_found *found);
 size_t impact_search_scratch(const impact_island *island);
 
+/** Of the first `count` solutions keep those that differ by more than rounding; how many
+ *  these are. */
+int impact_found_distinct(const contact_space *space, contact_found *found,
+                          int count);
+
 /** Build what `options` need that the impact lacks: caps of islands; and where
  *  `tables`, tables of modes, which one sample is not worth.
  *  @return DONE, TOO_MANY_MODES or NO_MEMORY. */
