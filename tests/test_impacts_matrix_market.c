@@ -180,14 +180,19 @@ static void test_binary_files(void) {
   }
 }
 
-static void test_long_lines(void) {
+/* A comment may be as long as it likes, a word not. */
+static void test_long_words(void) {
   char *text = malloc(20000), message[200];
-  strcpy(text, "%%MatrixMarket matrix array real general\n%");
-  memset(text + strlen(text), 'x', 10000);
-  strcpy(text + 10042, "\n1 1\n1\n");
-  text[10041] = 'x';
-  CU_ASSERT_FALSE(reads(text, 1, 1, NULL, message));
-  CU_ASSERT_PTR_NOT_NULL(strstr(message, "a line of more than"));
+  for (int comment = 1; comment >= 0; comment--) {
+    strcpy(text, "%%MatrixMarket matrix array real general\n");
+    size_t start = strlen(text);
+    memset(text + start, '1', 10000);
+    if (comment) text[start] = '%';
+    strcpy(text + start + 10000, "\n1 1\n1\n");
+    CU_ASSERT_EQUAL(reads(text, 1, 1, NULL, message), comment == 1);
+  }
+  CU_ASSERT_PTR_NOT_NULL(strstr(message, ":2: '11"));
+  CU_ASSERT_PTR_NOT_NULL(strstr(message, "too long"));
   free(text);
 }
 
@@ -248,7 +253,7 @@ int main(void) {
       {"bad files", test_bad_files},
       {"truncated anywhere", test_truncated_anywhere},
       {"binary files", test_binary_files},
-      {"long lines", test_long_lines},
+      {"long words", test_long_words},
       {"what is written is read", test_what_is_written_is_read},
       {"no memory", test_no_memory},
       CU_TEST_INFO_NULL};

@@ -51,22 +51,8 @@ size_t mlcp_folder_size(const char *path);
  *  then. A folder without a description is left alone. */
 void mlcp_folder_remove(const char *path);
 
-/* ---- shared by the writer and the reader ------------------------------------ */
-
-#define MLCP_FOLDER_FORMAT "ode-mlcp problem 2"
-
-/** Read as well: rows.mtx has one more column there, which is passed over. */
-#define MLCP_FOLDER_FORMAT_1 "ode-mlcp problem 1"
-
 /** Longest path of a file in a folder. */
 enum { MLCP_FOLDER_PATH = 4096 };
-
-/** Columns of the tables. */
-enum {
-  MLCP_ROW_COLUMNS = 5,      /* kind, bodies, bias, compliance */
-  MLCP_FRICTION_COLUMNS = 7, /* normal, first row, rows, first pair, pairs,
-                                coefficient, limit */
-};
 
 /** PATH/NAME; false where that is too long. */
 bool mlcp_folder_file(const char *path, const char *name,
