@@ -362,7 +362,7 @@ ode_mlcp_last_contact(dWorldID world, int index, ode_mlcp_contact *contact) {
 
 typedef enum ode_mlcp_event_kind {
   ODE_MLCP_EVENT_COLLISION,
-  ODE_MLCP_EVENT_TRANSITION /* between sticking, slipping and separation */
+  ODE_MLCP_EVENT_TRANSITION /* a slip ends */
 } ode_mlcp_event_kind;
 
 /** An event that a second-order scheme found within the last step. */
@@ -375,10 +375,8 @@ typedef struct ode_mlcp_event {
 
 /** The change of a contact or stop by an event. */
 typedef enum ode_mlcp_event_change {
-  ODE_MLCP_EVENT_CHANGE_HIT,   /* it collides, or is reached */
-  ODE_MLCP_EVENT_CHANGE_STICK, /* its slip ends */
-  ODE_MLCP_EVENT_CHANGE_SLIP,  /* its slip begins, or turns around */
-  ODE_MLCP_EVENT_CHANGE_PART   /* it pushes no more */
+  ODE_MLCP_EVENT_CHANGE_HIT,  /* it collides, or is reached */
+  ODE_MLCP_EVENT_CHANGE_STICK /* its slip ends */
 } ode_mlcp_event_change;
 
 /** A contact or stop that an event is about. */

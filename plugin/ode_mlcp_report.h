@@ -66,7 +66,7 @@
   ROW(int, collisions, SUM, NONE, "",                                         \
       "second order: of the impacts, those within the step")                  \
   ROW(int, transitions, SUM, NONE, "",                                        \
-      "second order: between sticking, slipping and separation")              \
+      "second order: ends of slides that a step was cut at")                  \
   ROW(int, substeps, SUM, NONE, "", "second order: between events")           \
   ROW(int, zeno, ANY, NONE, "",                                               \
       "second order: 1: events came closer than 1e-4 of it or were more "     \

@@ -121,31 +121,30 @@ static double block_at(double time) {
   return x - 8 * (cos(time) - cos(slip)) - 8 * sin(slip) * t + 3.924 * t * t;
 }
 
-static void check_ratios(const char *settings, double time, int transitions) {
-  const double exact = block_at(time);
+/* That a slide begins is not looked for: its force is off for less than a step, and
+ * the place by no more than the growth of the push times h^2. */
+static void check_errors(const char *settings, double time) {
+  const double exact = block_at(time), MOST = 0.1; /* m/s^2 */
   bool rounded =
       left_out_in_single("the order, as places are rounded to a ten-millionth");
-  double last = NAN;
   for (int i = 5; i <= (test_is_short() ? 8 : 11); i++) {
-    slide out = run_block(settings, ldexp(1, -i), time);
-    double error = fabs(out.x - exact), ratio = last / error;
-    if (i > 5 && !rounded && !(ratio >= 3.8 && ratio <= 4.2))
-      fprintf(stderr, "%s: h = 2^-%d: error %.4g, ratio %.3f\n", settings, i,
-              error, ratio);
-    if (i > 5 && !rounded) CU_ASSERT(ratio >= 3.8 && ratio <= 4.2);
-    /* how four corners share their friction is not unique: in each transition
-     * of the block each of them may have an event of its own */
-    CU_ASSERT(out.transitions >= transitions &&
-              out.transitions <= 4 * transitions);
-    last = error;
+    double h = ldexp(1, -i);
+    slide out = run_block(settings, h, time);
+    double error = fabs(out.x - exact);
+    if (!rounded && !(error <= MOST * h * h))
+      fprintf(stderr, "%s: h = 2^-%d: error %.4g\n", settings, i, error);
+    CU_ASSERT(rounded || error <= MOST * h * h);
+    /* how four corners share their friction is not unique: where the block comes to
+     * rest, each of them may have an event of its own */
+    CU_ASSERT(out.transitions >= 1 && out.transitions <= 4);
   }
 }
 
 static void test_stick_slip_converges_at_order_two(void) {
-  check_ratios("scheme=trapezoid-1 erp=0", 2, 1);
-  check_ratios("scheme=trapezoid erp=0", 2, 1);
-  check_ratios("scheme=trapezoid-1 erp=0", 3.25, 2);
-  check_ratios("scheme=trapezoid erp=0", 3.25, 2);
+  check_errors("scheme=trapezoid-1 erp=0", 2);
+  check_errors("scheme=trapezoid erp=0", 2);
+  check_errors("scheme=trapezoid-1 erp=0", 3.25);
+  check_errors("scheme=trapezoid erp=0", 3.25);
 }
 
 /* The schemes as printed: velocities flicker, v_alpha does not (GAP 9.2). */

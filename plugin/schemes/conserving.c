@@ -25,9 +25,6 @@ static const double COMPLIANCE = 1e-7;
  * start of the next step: 1 keeps the energy where it is, 0 damps most (42). */
 static const double CARRIED = 0.99;
 
-/* The motion that the friction of a contact works against. */
-enum { AIM_MEAN, AIM_END, AIM_MEAN_AGAIN };
-
 /* A row of a joint over the rounds of a step. */
 typedef struct joint_row_state {
   bool holds;        /* rigid, without bounds: it has a surface to end on */
@@ -49,8 +46,6 @@ struct conserving_state {
   bool *touches;         /* [n_bodies] a contact of its group is active */
   bool *free;            /* [n_bodies] no row acts on it, in a damped step */
   joint_row_state *row_states; /* [6 middle.n_joint_rows] */
-  int n_rounds;                /* of the last step tried */
-  int *aim;            /* [here's contacts] what friction works against */
   int *end_of;         /* [here's contacts] contact in `after`, -1: lost */
   extra_row *end_rows; /* what velocities at the end obey beside joints */
 };
@@ -572,68 +567,11 @@ static void arrive(const second_order *s, const motion *from, double h,
 static void prepare_contacts(second_order *s) {
   for (int k = 0; k < s->here->contacts.n; k++) {
     const world_contact *start = &s->here->contacts.items[k];
-    s->conserving->aim[k] = AIM_MEAN;
     if (s->middle_of[k] < 0 || !start->active) continue;
     host_contact *point = &s->middle.contacts.items[s->middle_of[k]].point;
     if (!point->soft) continue;
     point->gap = start->point.gap;
   }
-}
-
-/* The slip of a contact at the middle along its two axes. */
-static void slips(const world_contact *contact, const double v[],
-                  double slip[2]) {
-  const host_contact *point = &contact->point;
-  double axis[2][3], J[2][6];
-  host_contact_axes(axis, point);
-  for (int d = 0; d < 2; d++) {
-    host_contact_jacobian(J, point, axis[d]);
-    slip[d] = rate(J, point->body, v);
-  }
-}
-
-/* Friction works against the mean slip of the step, of second order and never a
- * source of energy. Where the slip of a contact ends within a step that is not
- * cut there, it would turn round: friction of those works against the slip at
- * the end, so far as that gives no energy.
- * @param ends  whether more slips may be found that end
- * @return whether any was changed: the step is to be solved again. */
-static bool aim_friction(second_order *s, const double end_v[], bool ends) {
-  bool changed = false;
-  for (int k = 0; k < s->here->contacts.n && !s->detects; k++) {
-    const world_contact *start = &s->here->contacts.items[k];
-    int m = s->middle_of[k];
-    if (m < 0 || !start->active || !start->slipping || start->stop >= 0 ||
-        s->conserving->aim[k] == AIM_MEAN_AGAIN)
-      continue;
-    world_contact *middle = &s->middle.contacts.items[m];
-    const double *impulse = assembly_contact_impulses(s->base.assembly, m);
-    const contact_rows *rows = assembly_contact_rows(s->base.assembly, m);
-    double before[2], after[2], mean[2];
-    if (impulse == NULL || rows->n_sliding != 2) continue;
-    slips(middle, s->conserving->start_v, before);
-    slips(middle, end_v, after);
-    slips(middle, s->u, mean);
-    double *motion = middle->point.surface.motion;
-    const double *own = start->point.surface.motion;
-    if (s->conserving->aim[k] == AIM_MEAN) {
-      if (!ends) continue;
-      double turned = 0;
-      for (int d = 0; d < 2; d++)
-        turned += (before[d] - own[d]) * (after[d] - own[d]);
-      if (turned >= 0) continue;
-      s->conserving->aim[k] = AIM_END;
-      for (int d = 0; d < 2; d++) motion[d] = 0.5 * (own[d] + before[d]);
-    } else {
-      double work = 0;
-      for (int d = 0; d < 2; d++) work += impulse[1 + d] * (mean[d] - own[d]);
-      if (work <= 0) continue;
-      s->conserving->aim[k] = AIM_MEAN_AGAIN;
-      for (int d = 0; d < 2; d++) motion[d] = own[d];
-    }
-    changed = true;
-  }
-  return changed;
 }
 
 /* --- the end of a step ------------------------------------------------------ */
@@ -766,7 +704,6 @@ static bool reserve_contacts(second_order *s) {
   return (base->projector != NULL &&
           POOL_RESERVE(pool, s->conserving->row_states,
                        6 * s->middle.n_joint_rows) &&
-          POOL_RESERVE(pool, s->conserving->aim, n) &&
           POOL_RESERVE(pool, s->conserving->end_of, n) &&
           POOL_RESERVE(
               pool, s->conserving->end_rows,
@@ -853,7 +790,6 @@ static bool settle(second_order *s, const motion *from, double h, motion *to,
        round <= ROUNDS_MAX && s->unsettled && n_worse < MOST_WORSE; round++) {
     if (!renew_joints(s, from, to, h) || !solve_round(s, from, to, h, n_end))
       return false;
-    s->conserving->n_rounds++;
     double slip = keep_impulses(s);
     round_change change = take_over(s, h, slip);
     arrive(s, from, h, to);
@@ -861,7 +797,9 @@ static bool settle(second_order *s, const motion *from, double h, motion *to,
     s->gave_up = assembly_stopped(s->base.assembly) > 0;
     if (s->gave_up) break;
     s->unsettled = !(change.share <= SETTLED && change.slip <= SETTLED);
-    if (round == 1) s->unsettled |= second_order_aim(s, &s->middle, s->u);
+    if (round == 1)
+      s->unsettled |= second_order_aim(s, &s->middle, s->u,
+                                       second_order_energy(s, from, from->v));
     if (round > 3 && change.rounding && change.share > 0.5 * last)
       s->unsettled = false;
     n_worse += round > 3 && !(change.share < last);
@@ -884,7 +822,8 @@ static bool damp(second_order *s, const motion *from, double h, motion *to,
     if (!solve_round(s, from, to, h, n_end)) return false;
     (void)take_over(s, h, 0);
     arrive(s, from, h, to);
-    aim = second_order_aim(s, &s->middle, s->u);
+    aim = second_order_aim(s, &s->middle, s->u,
+                           second_order_energy(s, from, from->v));
   }
   s->unsettled = false;
   return true;
@@ -892,9 +831,6 @@ static bool damp(second_order *s, const motion *from, double h, motion *to,
 
 static bool take_step(second_order *s, const motion *from, double h,
                       motion *to) {
-  /* among many contacts each change of one changes others */
-  enum { MOST_TURNS = 8, MOST_SOLVED = 4000 }; /* contacts times rounds */
-  s->conserving->n_rounds = 0;
   start_velocities(s, from, h);
   if (!second_order_look_at_middle(s, from, h) || !reserve_contacts(s) ||
       !second_order_find_known(s, &s->middle))
@@ -908,15 +844,14 @@ static bool take_step(second_order *s, const motion *from, double h,
         return false;
   }
   prepare_contacts(s);
+  if (!second_order_shift(s, &s->middle, s->conserving->start_v,
+                          s->damped ? 0 : 0.5))
+    return false;
   if (s->damped) find_free(s);
   arrive(s, from, h, to);
   int n_end;
-  if (s->damped && !damp(s, from, h, to, &n_end)) return false;
-  for (int turn = 0; !s->damped && turn < MOST_TURNS; turn++) {
-    if (!settle(s, from, h, to, &n_end)) return false;
-    bool ends = s->conserving->n_rounds * s->here->contacts.n <= MOST_SOLVED;
-    if (s->unsettled || !aim_friction(s, to->v, ends)) break;
-  }
+  if (!(s->damped ? damp : settle)(s, from, h, to, &n_end)) return false;
+  second_order_unshift(s, &s->middle);
   return look_at_end(s, to, h) && project_velocities(s, h, n_end, to);
 }
 

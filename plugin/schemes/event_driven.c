@@ -445,8 +445,7 @@ static void note_held(event_state *w) {
     }
     contact->held = assembly_normal_impulse(w->s.base.assembly, m) > 0 ||
                     assembly_contact_w(w->s.base.assembly, m) <= tolerance;
-    contact->slipping =
-        events_at_limit(&w->s, k) && slip_speed(contact, w->next.v) > tolerance;
+    contact->slipping = slip_speed(contact, w->next.v) > tolerance;
   }
 }
 
@@ -697,7 +696,6 @@ static bool run_substeps(event_state *w) {
     if (approach && !impact(w)) return false;
     size = fmin(fmin(2 * size, remaining), events_longest(w));
     size = fmin(size, w->longest);
-    w->s.detects = detect && step_budget_looks(budget) > 0;
     if (!try_step(w, &size)) return false;
 
     event found = {EVENT_NONE, 0};

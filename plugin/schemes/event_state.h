@@ -45,32 +45,17 @@ typedef struct event_island {
   outcome out;
 } event_island;
 
-/** Impulses of a contact of `here` in a trial step. */
-typedef struct contact_probe {
-  double normal;     /* N s */
-  double tangent[3]; /* on the body that comes first in the snapshot, N s */
-  bool holds;        /* pushes, or does not part */
-} contact_probe;
-
 /** A contact that gives nothing back and closes more often than this within a step
  *  rattles: for the rest of it the contact takes part all the time, which lets it
  *  part and come no closer than it is, in place of an event each time. */
 enum { HITS_APART = 1 };
 
-/** The watch on a contact of `here`. */
-enum {
-  WATCH_STOP = 1,
-  WATCH_SLIP = 2,
-  WATCH_LEAVE = 4,
-  WATCH_FORCES = WATCH_SLIP | WATCH_LEAVE
-};
-
-typedef struct contact_watch {
-  int kinds;
-  double direction[3]; /* of its slip at the start, */
+/** A contact of `here` that slides when a substep begins. */
+typedef struct contact_slide {
+  bool watched, ends;
+  double direction[3]; /* of its slip then, m/s, */
   double speed;        /* and how fast */
-  double value[3];     /* per kind; below 0 past its event */
-} contact_watch;
+} contact_slide;
 
 typedef struct event_state {
   second_order s;       /* of the islands in hand */
@@ -97,11 +82,10 @@ typedef struct event_state {
   double *share; /* [ahead's contacts] of the substep, when it collides */
   contact_entry *collided; /* keys of those that collide */
   int n_collided;
-  contact_watch *watch; /* [here's contacts] */
-  contact_probe *probe, *other_probe;
-  double longest;     /* s: no substep is longer */
-  int *home_of;       /* [here's contacts] in `home`, -1: new since then */
-  double *given_back; /* [here's contacts] N s, by an impact */
+  contact_slide *slides; /* [here's contacts] */
+  double longest;        /* s: no substep is longer */
+  int *home_of;          /* [here's contacts] in `home`, -1: new since then */
+  double *given_back;    /* [here's contacts] N s, by an impact */
 
   /* of the whole step */
   scheme_step part;      /* as the islands in hand see it */

@@ -253,430 +253,117 @@ bool events_mark_collided(event_state *w, bool *any) {
   return !w->meets || mark_met(w, any);
 }
 
-/* --- friction and pressure at the end of a trial step --------------------- */
+/* --- slips that end within a trial step ----------------------------------- */
 
-/* Friction against its limit, in units of the normal impulse where it is
- * proportional; < 0 beyond. INFINITY: it has none. */
-static double friction_slack(const host_contact *point,
-                             const contact_rows *rows, double normal,
-                             const double tangent[3], double h) {
-  const host_surface *surface = &point->surface;
-  double sum = 0;
-  int n = 0;
-  if (rows->n_sliding == 0 ||
-      surface->proportional[0] != surface->proportional[1])
-    return INFINITY;
-  for (int d = 0; d < 2; d++) {
-    if (!(surface->limit[d] > 0)) continue;
-    double share =
-        vec3_dot(tangent, rows->sliding_axis[n++]) / surface->limit[d];
-    sum += share * share;
-  }
-  double available =
-      surface->proportional[0] ? normal : h * point->multiplicity;
-  return available - sqrt(sum);
+/* A slip of less than this is none, m/s. */
+static double least_slip(const event_state *w) {
+  const double PART = 1e-4; /* of what weight gives in a step */
+  return fmax(event_rate_tolerance(w),
+              PART * w->s.home.gravity * w->s.step->step_size);
 }
 
-static const world_contact *solved_contact(const second_order *s, int m) {
-  return &second_order_solved(s)->contacts.items[m];
-}
-
-static contact_probe probe_of(const second_order *s, int k, double tolerance) {
-  contact_probe probe = {0};
-  int m = s->middle_of[k];
-  if (m < 0) return probe;
-  const contact_rows *rows = assembly_contact_rows(s->base.assembly, m);
-  const double *impulse = assembly_contact_impulses(s->base.assembly, m);
-  double sign = world_contact_swapped(solved_contact(s, m)) ? -1 : 1;
-  if (impulse != NULL) probe.normal = impulse[0];
-  for (int d = 0; d < rows->n_sliding && impulse != NULL; d++)
-    vec3_add_scaled(probe.tangent, sign * impulse[1 + d],
-                    rows->sliding_axis[d]);
-  probe.holds =
-      probe.normal > 0 || assembly_contact_w(s->base.assembly, m) <= tolerance;
-  return probe;
-}
-
-bool events_at_limit(const second_order *s, int k) {
-  int m = s->middle_of[k];
-  if (m < 0) return false;
-  contact_probe probe = probe_of(s, k, 0);
-  double h = s->step->step_size;
-  return friction_slack(&solved_contact(s, m)->point,
-                        assembly_contact_rows(s->base.assembly, m),
-                        probe.normal, probe.tangent,
-                        h) <= 1e-8 * (probe.normal + h);
-}
-
-/* --- what is watched ------------------------------------------------------ */
-
-/* Sliding contacts are watched for the end of their slip, sticking ones for
- * its onset, those that were held before for the end of their pressure. */
-static bool set_watches(event_state *w, bool *any) {
+/* Contacts that slide when the step begins, with their slip then. A contact that
+ * begins to slip, or parts, within a step changes forces and no velocity: an error
+ * of second order, once. A slip that turns round is one of first order. */
+static bool find_slides(event_state *w, bool *any) {
   const world_contacts *contacts = &w->s.here->contacts;
-  double tolerance = event_rate_tolerance(w);
-  if (!EVENT_RESERVE(w, watch, contacts->n) ||
-      !EVENT_RESERVE(w, probe, contacts->n) ||
-      !EVENT_RESERVE(w, other_probe, contacts->n))
-    return false;
+  if (!EVENT_RESERVE(w, slides, contacts->n)) return false;
   *any = false;
   for (int k = 0; k < contacts->n; k++) {
     const world_contact *contact = &contacts->items[k];
-    contact_watch *watch = &w->watch[k];
+    contact_slide *slide = &w->slides[k];
     int m = w->s.middle_of[k];
-    memset(watch, 0, sizeof *watch);
-    if (!contact->active || m < 0 || event_is_stiff(w, contact)) continue;
-    if (contact->held) watch->kinds = WATCH_LEAVE;
-    if (assembly_contact_rows(w->s.base.assembly, m)->n_sliding > 0) {
-      world_contact_slip(contact, w->now.v, watch->direction);
-      watch->speed = vec3_length(watch->direction);
-      if (!contact->slipping)
-        watch->kinds |= WATCH_SLIP;
-      else if (watch->speed > tolerance)
-        watch->kinds |= WATCH_STOP;
-    }
-    *any |= watch->kinds != 0;
+    memset(slide, 0, sizeof *slide);
+    if (!contact->active || !contact->slipping || m < 0 ||
+        event_is_stiff(w, contact) ||
+        assembly_contact_rows(w->s.base.assembly, m)->n_sliding == 0)
+      continue;
+    world_contact_slip(contact, w->now.v, slide->direction);
+    slide->speed = vec3_length(slide->direction);
+    slide->watched = slide->speed > least_slip(w);
+    *any |= slide->watched;
   }
   return true;
 }
 
-static bool probe_all(event_state *w, double h, contact_probe probes[]) {
-  if (!event_try(w, h)) return false;
-  double tolerance = event_rate_tolerance(w);
-  for (int k = 0; k < w->s.here->contacts.n; k++)
-    probes[k] = probe_of(&w->s, k, tolerance);
-  return true;
-}
-
-/* Mass of the lighter body of contact k of `here`. */
-static double lighter_mass(const event_state *w, int k) {
-  const world_snapshot *here = w->s.here;
-  double least = INFINITY;
-  for (int side = 0; side < 2; side++) {
-    int b = here->contacts.items[k].point.body[side];
-    if (world_is_dynamic(here, b)) least = fmin(least, here->bodies[b].mass);
-  }
-  return isfinite(least) ? least : 1;
-}
-
-/* The largest force of what is watched, by the mass that it acts on. */
-static double largest_push(const event_state *w, double between) {
-  double most = 0;
-  for (int k = 0; k < w->s.here->contacts.n; k++)
-    if ((w->watch[k].kinds & WATCH_FORCES) && w->probe[k].holds)
-      most = fmax(most, fabs(w->probe[k].normal - w->other_probe[k].normal) /
-                            (between * lighter_mass(w, k)));
-  return most;
-}
-
-/* The forces at the end of a step of size h are the rate at which the impulses
- * of a step in the same mode grow with its size.
- * @param push  largest_push */
-static void watch_forces(event_state *w, int k, double between, double push,
-                         double tolerance) {
-  const double NOISE = 1e-9; /* of the largest: friction of such is any */
-  contact_watch *watch = &w->watch[k];
-  int m = w->s.middle_of[k];
-  const contact_probe *longer = &w->probe[k], *shorter = &w->other_probe[k];
-  if (m < 0 || !longer->holds) {
-    watch->value[1] = watch->value[2] = -1;
-    return;
-  }
-  double normal = (longer->normal - shorter->normal) / between, tangent[3];
-  vec3_subtract(tangent, longer->tangent, shorter->tangent);
-  for (int i = 0; i < 3; i++) tangent[i] /= between;
-  const contact_rows *rows = assembly_contact_rows(w->s.base.assembly, m);
-  const world_contact *contact = solved_contact(&w->s, m);
-  double size = fabs(normal) + 1e-300;
-  double scale = push * lighter_mass(w, k) + 1e-300;
-  watch->value[2] = normal / scale + NOISE;
-  watch->value[1] = 1;
-  if (size > NOISE * scale)
-    watch->value[1] = fmin(
-        friction_slack(&contact->point, rows, normal, tangent, 1) / size, 1);
-
-  /* at its limit all through: it slips already */
-  double slip[3];
-  world_contact_slip(contact, w->next.v, slip);
-  if (events_at_limit(&w->s, k) && vec3_length(slip) > tolerance)
-    watch->value[1] = fmin(watch->value[1], -1e-9);
-}
-
-/* Slides end where this part of the slip at their start is left. Most schemes
- * turn a slip that ends around; those that hold the end velocity itself make it
- * nought but for rounding. */
-static double slip_of_nought(const event_state *w, double speed,
-                             double tolerance) {
-  bool stops = second_order_holds_end(&w->s);
-  return fmax(1e-10, stops ? 0.1 * tolerance / speed : 0);
-}
-
-static void watch_slip(event_state *w, int k, double tolerance) {
-  contact_watch *watch = &w->watch[k];
+/* What is left of a slide at w->next, as a part of what it was. */
+static double slip_left(const event_state *w, int k) {
+  const contact_slide *slide = &w->slides[k];
   int m = w->s.middle_of[k];
   double slip[3];
-  world_contact_slip(
-      m >= 0 ? solved_contact(&w->s, m) : &w->s.here->contacts.items[k],
-      w->next.v, slip);
-  watch->value[0] =
-      vec3_dot(slip, watch->direction) / (watch->speed * watch->speed) -
-      slip_of_nought(w, watch->speed, tolerance);
+  if (m < 0) return 1;
+  world_contact_slip(&second_order_solved(&w->s)->contacts.items[m], w->next.v,
+                     slip);
+  return vec3_dot(slip, slide->direction) / (slide->speed * slide->speed);
 }
 
-/* True if anything is watched of these kinds. */
-static bool watches(const event_state *w, int kinds) {
-  for (int k = 0; k < w->s.here->contacts.n; k++)
-    if (w->watch[k].kinds & kinds) return true;
-  return false;
-}
-
-static double least_value(const event_state *w, int kinds) {
-  double least = INFINITY;
-  for (int k = 0; k < w->s.here->contacts.n; k++)
-    for (int kind = 0; kind < 3; kind++)
-      if (w->watch[k].kinds & kinds & 1 << kind)
-        least = fmin(least, w->watch[k].value[kind]);
-  return least;
-}
-
-/* The values of watches for the end of a slip, at w->next. */
-static void look_at_slips(event_state *w) {
-  double tolerance = event_rate_tolerance(w);
-  for (int k = 0; k < w->s.here->contacts.n; k++)
-    if (w->watch[k].kinds & WATCH_STOP) watch_slip(w, k, tolerance);
-}
-
-/* The least value of watches after a step of size h. It is tried: once for the
- * ends of slips, which leaves it in w->next, and a little longer and shorter for
- * forces. */
-typedef bool watch_look(event_state *w, double h, double *least);
-
-static bool slips_after(event_state *w, double h, double *least) {
-  w->s.budget.n_looks++;
-  if (!event_try(w, h)) return false;
-  look_at_slips(w);
-  *least = least_value(w, WATCH_STOP);
-  return true;
-}
-
-static bool forces_after(event_state *w, double h, double *least) {
-  /* for a difference; one over less of the host's step is noise */
-  const double APART = 1e-4, MOST = 0.25; /* of the host's step; of h */
-  w->s.budget.n_looks++;
-  double apart = fmin(APART * w->s.step->step_size, MOST * h);
-  if (!probe_all(w, h + apart, w->probe) ||
-      !probe_all(w, h - apart, w->other_probe))
-    return false;
-  double tolerance = event_rate_tolerance(w);
-  double push = largest_push(w, 2 * apart);
-  for (int k = 0; k < w->s.here->contacts.n; k++)
-    if (w->watch[k].kinds & WATCH_FORCES)
-      watch_forces(w, k, 2 * apart, push, tolerance);
-  *least = least_value(w, WATCH_FORCES);
-  return true;
-}
-
-/* True if the forces of contact k stay within their limits over the trial step, by
- * what the trial alone shows: its mean forces are, and would be if they went on to
- * change as they did since the step before for longer than the step lasts. */
-static bool is_steady(event_state *w, int k) {
-  const double AHEAD = 1.5; /* steps; half of one is to come */
-  const double SLACK = 0.2; /* of the normal force, that friction leaves */
-  const contact_entry *known = w->s.known[k];
-  int m = w->s.middle_of[k];
-  if (known == NULL || !(known->seconds > 0)) return false;
-
-  contact_entry now = {.n_rows = 0};
-  assembly_remember_contact(w->s.base.assembly, m, &now);
-  double normal = now.impulses[0] / now.seconds, sliding[3], later[3];
-  double change = normal - known->impulses[0] / known->seconds;
-  double least = normal + AHEAD * fmin(change, 0);
-  if (!(least >= SLACK * normal)) return false;
-  if (!(w->watch[k].kinds & WATCH_SLIP)) return true;
-  for (int i = 0; i < 3; i++) {
-    sliding[i] = now.sliding[i] / now.seconds;
-    later[i] =
-        sliding[i] + AHEAD * (sliding[i] - known->sliding[i] / known->seconds);
-  }
-  const host_contact *point = &solved_contact(&w->s, m)->point;
-  const contact_rows *rows = assembly_contact_rows(w->s.base.assembly, m);
-  return fmin(friction_slack(point, rows, least, sliding, 1),
-              friction_slack(point, rows, least, later, 1)) >= SLACK * normal;
-}
-
-/* Forces that are all steady need not be watched. */
-static void drop_steady(event_state *w) {
-  int n = w->s.here->contacts.n;
-  for (int k = 0; k < n; k++)
-    if ((w->watch[k].kinds & WATCH_FORCES) && !is_steady(w, k)) return;
-  for (int k = 0; k < n; k++) w->watch[k].kinds &= ~WATCH_FORCES;
-}
-
-/* The bound of a watch at its event. */
-static const double AT_EVENT = 1e-6;
-
-/* A contact's new mode after the event of `kind`. */
-static void flip(world_contact *contact, contact_watch *watch, int kind) {
-  watch->kinds &= ~(1 << kind);
-  if (1 << kind == WATCH_STOP) contact->slipping = false;
-  if (1 << kind == WATCH_SLIP) contact->slipping = true;
-}
-
-/* Watches that are past their event after the smallest step: their contacts
- * change at once, and are watched no more. Nor are contacts that touch without a
- * push, whose end is nothing that happens. */
-static void flip_at_once(event_state *w, int kinds) {
-  for (int k = 0; k < w->s.here->contacts.n; k++)
-    for (int kind = 0; kind < 3; kind++)
-      if ((w->watch[k].kinds & kinds & 1 << kind) &&
-          w->watch[k].value[kind] < (1 << kind == WATCH_LEAVE ? AT_EVENT : 0))
-        flip(&w->s.here->contacts.items[k], &w->watch[k], kind);
-}
+/* Slides of which no more than this is left have ended. */
+static const double ENDED = 1e-3;
 
 bool events_flip(event_state *w) {
-  static const ode_mlcp_event_change CHANGES[3] = {ODE_MLCP_EVENT_CHANGE_STICK,
-                                                   ODE_MLCP_EVENT_CHANGE_SLIP,
-                                                   ODE_MLCP_EVENT_CHANGE_PART};
-  for (int k = 0; k < w->s.here->contacts.n; k++)
-    for (int kind = 0; kind < 3; kind++)
-      if ((w->watch[k].kinds & 1 << kind) &&
-          w->watch[k].value[kind] < AT_EVENT) {
-        flip(&w->s.here->contacts.items[k], &w->watch[k], kind);
-        if (1 << kind == WATCH_LEAVE) w->s.here->contacts.items[k].held = false;
-        if (!log_contact(w, k, CHANGES[kind])) return false;
-      }
+  for (int k = 0; k < w->s.here->contacts.n; k++) {
+    if (!w->slides[k].watched || !w->slides[k].ends) continue;
+    w->s.here->contacts.items[k].slipping = false;
+    if (!log_contact(w, k, ODE_MLCP_EVENT_CHANGE_STICK)) return false;
+  }
   return true;
 }
 
-/* Sizes between which the least value changes its sign. */
-typedef struct bracket {
-  double low, at_low;   /* at_low > 0 */
-  double high, at_high; /* at_high < 0 */
-} bracket;
-
-/* Make `high` the size at which the least value is 0, and look there: regula
- * falsi of Illinois, which forgets half of an end that stays; by the middle
- * wherever a step, after the first few, did not halve the bracket. Forces are
- * differences and not known as well as slips; where they jump, as something else
- * changes there, it is enough to know the smallest substep.
- * @param first  where to look first, if it is in between */
-static bool find_root(event_state *w, watch_look *look, bracket *in,
-                      double first) {
-  enum { MOST = 80, FEW = 3 };
-  const double NOUGHT = 1e-12, FORCE_NOUGHT = 5e-10; /* less than what tells
-                                                        sliding from sticking */
-  const double JUMP = 1e-3;                          /* of the normal force */
-  const double EXACT = 1e-12, FORCE_EXACT = 1e-9;    /* of the host's step */
-  bool forces = look == forces_after, halved = true;
-  double weight_low = in->at_low, weight_high = in->at_high, value = INFINITY;
-  int last = 0;
-  const step_budget *budget = &w->s.budget;
-  for (int i = 0; i < MOST && budget->n_looks < step_budget_looks(budget);
-       i++) {
-    double width = in->high - in->low;
-    bool jumps = forces && i > FEW && fmin(in->at_low, -in->at_high) > JUMP;
-    double share = jumps ? SHORTEST_PART : forces ? FORCE_EXACT : EXACT;
-    if (width <= share * w->s.step->step_size) break;
-    double middle =
-        i == 0 && first > in->low && first < in->high
-            ? first
-            : in->low + width * weight_low / (weight_low - weight_high);
-    if (!halved || !(middle > in->low && middle < in->high))
-      middle = 0.5 * (in->low + in->high);
-    if (!look(w, middle, &value)) return false;
-    if (fabs(value) < (forces ? FORCE_NOUGHT : NOUGHT)) {
-      in->high = middle;
-      return true;
-    }
-    if (value > 0) {
-      in->low = middle;
-      in->at_low = weight_low = value;
-      if (last > 0) weight_high /= 2;
-      last = 1;
-    } else {
-      in->high = middle;
-      in->at_high = weight_high = value;
-      if (last < 0) weight_low /= 2;
-      last = -1;
-    }
-    halved = i < FEW || in->high - in->low <= 0.5 * width;
-  }
-  return value < 0 || look(w, in->high, &value);
-}
-
-/* Cut a step of size *end where the least value of some watches, which was looked
- * at there, is 0. @param looked  set where other sizes were looked at */
-static bool cut_at_root(event_state *w, watch_look *look, int kinds,
-                        double shortest, double *end, bool *looked) {
-  bracket in = {
-      .low = shortest, .high = *end, .at_high = least_value(w, kinds)};
-  if (!(in.at_high < 0)) return true;
-  *looked = true;
-  if (!look(w, shortest, &in.at_low)) return false;
-  if (in.at_low < AT_EVENT) {
-    flip_at_once(w, kinds);
-    in.at_low = least_value(w, kinds);
-    if (isinf(in.at_low)) return true;
-    if (!look(w, *end, &in.at_high)) return false;
-    if (!(in.at_high < 0)) return true;
-  }
-  if (!(in.at_low > 0)) return true;
-  /* a slip ends at the rate at which it began to */
-  double first = kinds == WATCH_STOP ? shortest / (1 - in.at_low) : NAN;
-  if (!find_root(w, look, &in, first)) return false;
-  *end = in.high;
-  return true;
-}
-
-/* When the first mode changes before `end`, up to the size h of the trial step: the
- * step so far is then left in w->next. INFINITY: they stay what they are.
- * @param looked  out: whether other sizes than h were looked at, so that w->next
- *                is not the trial step as it was */
-static bool find_transition(event_state *w, double h, double end, double *when,
-                            bool *looked) {
+/* When the first slide that ends in the trial step does so before `end`: the step so
+ * far is then left in w->next. INFINITY: none does. Slides slow down at the rate at
+ * which they begin to, which a short step shows: what that is off by is a small part
+ * of a slip, once.
+ * @param looked  out: true if w->next is not the trial step as it was */
+static bool find_stop(event_state *w, double end, double *when, bool *looked) {
+  const double SHORT = 0.01;    /* of the shortest substep */
+  const double TOGETHER = 0.05; /* of a slide is left where another ends */
   const scheme_step *step = w->s.step;
-  double shortest = SHORTEST_PART * step->step_size;
-  double least, limit = end;
+  double shortest = SHORT * SHORTEST_PART * step->step_size;
   bool any = false;
   *when = INFINITY;
   *looked = false;
   if (end <= shortest || !step_budget_searches(&w->s.budget)) return true;
-  if (!set_watches(w, &any)) return false;
+  if (!find_slides(w, &any)) return false;
   if (!any) return true;
-  drop_steady(w);
-  look_at_slips(w);
-  if (end < h && least_value(w, WATCH_STOP) < 0) {
-    *looked = true;
-    if (!slips_after(w, end, &least)) return false;
+  int n = w->s.here->contacts.n;
+  any = false;
+  for (int k = 0; k < n; k++) {
+    contact_slide *slide = &w->slides[k];
+    slide->watched = slide->watched && slip_left(w, k) < ENDED;
+    any |= slide->watched;
   }
-  if (!cut_at_root(w, slips_after, WATCH_STOP, shortest, &end, looked))
-    return false;
-  if (watches(w, WATCH_FORCES)) {
-    *looked = true;
-    if (!forces_after(w, end, &least) ||
-        !cut_at_root(w, forces_after, WATCH_FORCES, shortest, &end, looked))
-      return false;
+  if (!any) return true;
+  *looked = true;
+  if (!event_try(w, shortest)) return false;
+  for (int k = 0; k < n; k++) {
+    if (!w->slides[k].watched) continue;
+    double lost = 1 - slip_left(w, k);
+    if (lost > 0) *when = fmin(*when, fmax(shortest / lost, shortest));
   }
-  if (!(end < limit)) return true;
-  *when = end;
-  return slips_after(w, end, &least);
+  if (!(*when < end)) {
+    *when = INFINITY;
+    return true;
+  }
+  if (!event_try(w, *when)) return false;
+  for (int k = 0; k < n; k++)
+    w->slides[k].ends = w->slides[k].watched && slip_left(w, k) < TOGETHER;
+  return true;
 }
 
 bool events_find(event_state *w, double h, event *found) {
-  double share, transition;
+  double share, stop;
   bool looked;
   w->meets = false;
   found->kind = EVENT_NONE;
   if (!find_collision(w, h, &share)) return false;
   bool collides = isfinite(share);
-  if (!find_transition(w, h, collides ? share * h : h, &transition, &looked))
-    return false;
-  if (isfinite(transition))
-    *found = (event){EVENT_TRANSITION, transition};
+  if (!find_stop(w, collides ? share * h : h, &stop, &looked)) return false;
+  if (isfinite(stop))
+    *found = (event){EVENT_TRANSITION, stop};
   else if (collides)
     *found = (event){EVENT_COLLISION, share * h};
   /* way of the conserving scheme to a collision is a step of its own */
-  bool done = !looked || isfinite(transition) ||
+  bool done = !looked || isfinite(stop) ||
               (collides && share > 0 && w->s.rule->conserves);
   return done || event_try(w, h);
 }

@@ -1,5 +1,4 @@
-/* Events within a step: collisions, and contacts that begin or cease to
- * slip or part (PAGT 7.2, 7.5). */
+/* Events within a step: collisions, and slips that end (PAGT 7.2, 7.5). */
 #ifndef ODE_MLCP_SCHEMES_EVENTS_H
 #define ODE_MLCP_SCHEMES_EVENTS_H
 
@@ -8,7 +7,7 @@
 typedef enum event_kind {
   EVENT_NONE,
   EVENT_COLLISION, /* a contact that did not take part has overlap at the end */
-  EVENT_TRANSITION /* the complementary basis changes */
+  EVENT_TRANSITION /* a slip ends */
 } event_kind;
 
 typedef struct event {
@@ -19,8 +18,7 @@ typedef struct event {
 /**
  * The first event of the trial step from w->now to w->next of size h.
  *
- * Contacts whose mode changes at once are given their new mode and are no
- * event. On EVENT_COLLISION and EVENT_NONE w->next is the trial step as it was.
+ * On EVENT_COLLISION and EVENT_NONE w->next is the trial step as it was.
  */
 bool events_find(event_state *w, double h, event *found);
 
@@ -52,12 +50,8 @@ bool events_mark_collided(event_state *w, bool *any);
  *  @return false where memory ran out. */
 bool events_hold_back(event_state *w, double h, bool all, bool *any);
 
-/** Contacts that the last transition was about get their new mode. @return
- *  false where memory ran out. */
+/** Contacts whose slip ended at the last transition slip no more. @return false where
+ *  memory ran out. */
 bool events_flip(event_state *w);
-
-/** True if the friction of contact k of `here` is at its limit in the last
- *  answer. */
-bool events_at_limit(const second_order *s, int k);
 
 #endif

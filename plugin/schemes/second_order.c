@@ -279,44 +279,104 @@ bool second_order_solve(second_order *s, const world_snapshot *at, double h,
   return true;
 }
 
-static void find_slip(double slip[3], const host_contact *point,
-                      const double u[]) {
-  double axis[2][3], J[2][6];
-  host_contact_axes(axis, point);
-  memset(slip, 0, 3 * sizeof *slip);
-  for (int d = 0; d < 2; d++) {
-    double rate = -point->surface.motion[d];
-    host_contact_jacobian(J, point, axis[d]);
-    for (int side = 0; side < 2; side++)
-      for (int i = 0; i < 6 && point->body[side] >= 0; i++)
-        rate += J[side][i] * u[6 * point->body[side] + i];
-    vec3_add_scaled(slip, rate, axis[d]);
+/* A motor of limited force brakes as friction does: its velocity is the end's. */
+static void shift_motors(world_snapshot *at, const double v[], double share) {
+  for (int j = 0; j < at->n_joints; j++) {
+    const world_joint *joint = &at->joints[j];
+    if (joint->rows < 0) continue;
+    host_joint_rows *read = &at->joint_rows[joint->rows];
+    for (unsigned r = 0; r < read->rows.count; r++) {
+      if (!(isfinite(read->rows.lo[r]) && isfinite(read->rows.hi[r]))) continue;
+      double rate = 0;
+      for (int side = 0; side < 2; side++)
+        for (int i = 0; i < 6 && joint->body[side] >= 0; i++)
+          rate += read->rows.J[r][side][i] * v[6 * joint->body[side] + i];
+      read->rows.rhs[r] += share * (rate - read->rows.rhs[r]);
+    }
   }
 }
 
-bool second_order_aim(second_order *s, const world_snapshot *at,
-                      const double u[]) {
+bool second_order_shift(second_order *s, world_snapshot *at, const double v[],
+                        double share) {
+  size_t n = 2 * (size_t)at->contacts.n;
+  if (!POOL_RESERVE(s->step->pool, s->shift, n))
+    return outcome_no_memory(s->step->out);
+  for (size_t i = 0; i < n; i++) s->shift[i] = 0;
+  /* the convex law lets what slides rise, by its mean slip */
+  if (s->step->options->friction == ODE_MLCP_FRICTION_CONVEX) return true;
+  if (!s->rule->conserves && share > 0) shift_motors(at, v, share);
+  for (int k = 0; k < s->here->contacts.n && share > 0; k++) {
+    const world_contact *start = &s->here->contacts.items[k];
+    int m = s->middle_of[k];
+    if (m < 0 || !start->active || start->stop >= 0) continue;
+    world_contact *contact = &at->contacts.items[m];
+    double slip[3], axis[2][3];
+    double sign = world_contact_swapped(contact) ? -share : share;
+    world_contact_slip(start, v, slip);
+    host_contact_axes(axis, &contact->point);
+    for (int d = 0; d < 2; d++) {
+      s->shift[2 * m + d] = sign * vec3_dot(slip, axis[d]);
+      contact->point.surface.motion[d] += s->shift[2 * m + d];
+    }
+  }
+  return true;
+}
+
+void second_order_unshift(const second_order *s, world_snapshot *at) {
+  for (int m = 0; m < at->contacts.n; m++)
+    for (int d = 0; d < 2; d++)
+      at->contacts.items[m].point.surface.motion[d] -= s->shift[2 * m + d];
+}
+
+/* The slip of velocities v along a contact's two axes, less the surface's motion. */
+static void find_slip(double slip[2], const host_contact *point,
+                      double axis[2][3], const double v[]) {
+  double J[2][6];
+  host_contact_axes(axis, point);
+  for (int d = 0; d < 2; d++) {
+    slip[d] = -point->surface.motion[d];
+    host_contact_jacobian(J, point, axis[d]);
+    for (int side = 0; side < 2; side++)
+      for (int i = 0; i < 6 && point->body[side] >= 0; i++)
+        slip[d] += J[side][i] * v[6 * point->body[side] + i];
+  }
+}
+
+bool second_order_aim(second_order *s, world_snapshot *at, const double u[],
+                      double energy) {
   const double TURNED = 1e-6; /* rad */
-  bool turned = false;
+  const double BROUGHT =
+      1e-3; /* of the energy: more than where a stop is met */
+  bool turned = false, shifted = false;
   double floor = assembly_slip_floor(at->gravity, at->settings.step_size);
+  double work = 0; /* J, of all friction */
   for (int k = 0; k < s->here->contacts.n; k++) {
     const world_contact *start = &s->here->contacts.items[k];
     int m = s->middle_of[k];
-    if (m < 0 || !start->active || !start->slipping || start->stop >= 0)
-      continue;
+    if (m < 0 || !start->active || start->stop >= 0) continue;
     const contact_rows *rows = assembly_contact_rows(s->base.assembly, m);
-    double slip[3], across[3];
-    if (rows->n_sliding != 2) continue;
-    find_slip(slip, &at->contacts.items[m].point, u);
+    const double *impulse = assembly_contact_impulses(s->base.assembly, m);
+    double rates[2], axis[2][3], slip[3] = {0}, across[3];
+    if (rows->n_sliding != 2 || impulse == NULL) continue;
+    find_slip(rates, &at->contacts.items[m].point, axis, u);
+    for (int d = 0; d < 2; d++) {
+      rates[d] += s->shift[2 * m + d];
+      shifted |= s->shift[2 * m + d] != 0;
+      vec3_add_scaled(slip, rates[d], axis[d]);
+    }
+    if (vec3_length(slip) <= floor) continue;
+    work += impulse[1] * rates[0] + impulse[2] * rates[1];
     vec3_cross(across, rows->slip, slip);
     double along = vec3_dot(rows->slip, slip), angle = vec3_length(across);
     /* what turns back is about to stick */
-    if (!(along > 0) || vec3_length(slip) <= floor || angle <= TURNED * along)
-      continue;
+    if (!start->slipping || !(along > 0) || angle <= TURNED * along) continue;
     vec3_copy(s->slips + 3 * m, slip);
     turned = true;
   }
-  return turned;
+  if (!(work > BROUGHT * energy && shifted)) return turned;
+  second_order_unshift(s, at);
+  for (int i = 0; i < 2 * at->contacts.n; i++) s->shift[i] = 0;
+  return true;
 }
 
 /* J: of angular velocity w at a pose. */
@@ -374,6 +434,7 @@ static void turn_with_inertia(const second_order *s, const host_body *middle,
 
 static bool take_step(second_order *s, const motion *from, double h,
                       motion *to) {
+  enum { ROUNDS = 2 };
   const scheme_step *step = s->step;
   step_weights weights = s->rule->weights(step->options, h);
   s->unsettled = false;
@@ -383,25 +444,31 @@ static bool take_step(second_order *s, const motion *from, double h,
     if (!reserve_middle(s)) return false;
     for (int k = 0; k < s->here->contacts.n; k++) s->middle_of[k] = k;
   }
-  const world_snapshot *at = second_order_solved(s);
+  world_snapshot *at = s->rule->midpoint ? &s->middle : s->here;
+  /* without events the (alpha, gamma) family is as GAP prints it: by v_alpha */
+  bool by_end = s->rule->midpoint || step->options->events;
+  double share = by_end && !second_order_holds_end(s) ? weights.move_v : 0;
   const world_pose *spring_poses =
       s->rule->midpoint ? s->ahead.poses : from->poses;
   int n_rows = forces_rows(step->forces, &s->home, spring_poses, from->v,
                            weights.cq, weights.cv, weights.unknown, s->rows);
   if (!sum_impulses(s, &weights, at, from, h) ||
-      !free_motion(s, &weights, at, from) || !second_order_find_known(s, at))
+      !free_motion(s, &weights, at, from) || !second_order_find_known(s, at) ||
+      !second_order_shift(s, at, from->v, share))
     return false;
 
-  if (!second_order_solve(s, at, h, from->v, n_rows, weights.scale,
-                          weights.carry))
-    return false;
-  const double *x = assembly_x(s->base.assembly);
-  for (int i = 0; i < 6 * s->home.n_bodies; i++)
-    s->u[i] = (x[i] + weights.carry * from->v[i]) / weights.scale;
-  if (second_order_aim(s, at, s->u) &&
-      !second_order_solve(s, at, h, from->v, n_rows, weights.scale,
-                          weights.carry))
-    return false;
+  const double energy = second_order_energy(s, from, from->v);
+  bool aimed = true;
+  for (int round = 0; round < ROUNDS && aimed; round++) {
+    if (!second_order_solve(s, at, h, from->v, n_rows, weights.scale,
+                            weights.carry))
+      return false;
+    const double *x = assembly_x(s->base.assembly);
+    for (int i = 0; i < 6 * s->home.n_bodies; i++)
+      s->u[i] = (x[i] + weights.carry * from->v[i]) / weights.scale;
+    aimed = second_order_aim(s, at, s->u, energy);
+  }
+  second_order_unshift(s, at);
 
   to->time = from->time + h;
   for (int b = 0; b < s->home.n_bodies; b++) {

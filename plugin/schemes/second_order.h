@@ -62,6 +62,7 @@ struct second_order {
   const contact_entry **known_at; /* and [contacts of the problem] */
   int *middle_of; /* [here's contacts] contact in `middle`, -1: lost */
   double *slips;  /* [3 contacts of the problem] see assembly_request */
+  double *shift;  /* [2 contacts of the problem] see second_order_shift */
   motion ahead;   /* scratch */
   double *u;      /* [6 n_bodies] mean velocities of the step */
   double *mass, *x_free, *force, *k_q, *k_v;
@@ -134,16 +135,38 @@ bool second_order_solve(second_order *s, const world_snapshot *at, double h,
                         double carry);
 
 /**
+ * Friction opposes the slip at the end of the step (docs/formulation.md, "Active
+ * contacts and events"), and so do motors of limited force: with rows for the mean
+ * velocity that is (mean slip - share x slip at the start) / (1 - share), each with the
+ * geometry of its own time. So until second_order_unshift surfaces at `at` move by
+ * that part of the slip at the start more.
+ *
+ * @param v      velocities at the start, [6 n_bodies]
+ * @param share  of the start's velocity in the rows': 1/2, or 0 where rows are for the
+ *               end's
+ * @return false with the outcome's message.
+ */
+bool second_order_shift(second_order *s, world_snapshot *at, const double v[],
+                        double share);
+
+void second_order_unshift(const second_order *s, world_snapshot *at);
+
+/**
  * Aim the friction of what slides against the slip of the last answer's mean
  * velocities u [6 n_bodies], m/s. That of free flight, against which the answer's
  * friction works, is turned by friction itself: an error of first order where a
  * body spins as it slides.
  *
- * @return whether any direction was off by more than a millionth: the step is to
- *         be solved again.
+ * Where the slip turns so far within a step that friction against its end would bring
+ * energy, it opposes the mean slip instead, which never does: as where bodies turn by
+ * radians.
+ *
+ * @param energy  J, of the motion at the start
+ * @return true if any direction was off by more than a millionth, or friction brought
+ *         energy: the step is to be solved again.
  */
-bool second_order_aim(second_order *s, const world_snapshot *at,
-                      const double u[]);
+bool second_order_aim(second_order *s, world_snapshot *at, const double u[],
+                      double energy);
 
 /** The snapshot that the last step's problem was made of. */
 const world_snapshot *second_order_solved(const second_order *s);

@@ -20,8 +20,6 @@ static void take_larger(int *sum, int of) {
 
 void step_budget_recall(step_budget *budget, const failed_tries *of) {
   failed_tries *sum = &budget->failed;
-  take_larger(&sum->searches, of->searches);
-  take_larger(&sum->search_pause, of->search_pause);
   take_larger(&sum->sizes, of->sizes);
   take_larger(&sum->size_pause, of->size_pause);
   take_larger(&sum->stopped, of->stopped);
@@ -55,18 +53,6 @@ double step_budget_share(const step_budget *budget) {
   return fmax(1.0 / (1 + budget->n_stopped), LEAST);
 }
 
-/* --- the search for transitions --------------------------------------------- */
-
-/* A search takes no more than so many solves' rows, and none is begun that cannot
- * take a few: among hundreds of contacts the forces are one choice of many, and so
- * is which of them changes first. */
-int step_budget_looks(const step_budget *budget) {
-  enum { MOST = 100, FEWEST = 16, ROWS = 20000 };
-  if (budget->failed.search_pause > 0) return 0;
-  int looks = affordable(budget, ROWS, 0, MOST);
-  return looks < FEWEST ? 0 : looks;
-}
-
 /* --- events ----------------------------------------------------------------- */
 
 /* Each event costs some solves, too: a few dozen of a large island in all. */
@@ -93,7 +79,6 @@ bool step_budget_searches(const step_budget *budget) {
    * something else */
   const int MOST_TRANSITIONS = 10;
   return budget->n_transitions < MOST_TRANSITIONS &&
-         budget->n_looks < step_budget_looks(budget) &&
          !(budget->n_events > few(budget));
 }
 
@@ -144,11 +129,8 @@ static void back_off(int *in_row, int *pause, bool fails, int most) {
 
 /* Budgets grow back by one stop a step. */
 failed_tries step_budget_failed(const step_budget *budget) {
-  enum { MOST_SEARCHES = 6, MOST_SIZES = 3, MOST_STOPPED = 3 };
+  enum { MOST_SIZES = 3, MOST_STOPPED = 3 };
   failed_tries failed = budget->failed;
-  int looks = step_budget_looks(budget);
-  back_off(&failed.searches, &failed.search_pause,
-           looks > 0 && budget->n_looks >= looks, MOST_SEARCHES);
   back_off(&failed.sizes, &failed.size_pause, budget->no_size, MOST_SIZES);
   int stopped =
       budget->n_stopped < MOST_STOPPED ? budget->n_stopped : MOST_STOPPED;

@@ -1,6 +1,5 @@
 /* The work that a second-order step of some islands may spend, counted in rows
- * solved and never in seconds: on looking for transitions, on sizes that do not
- * settle, on events, on what is drawn of sets of impacts. */
+ * solved and never in seconds: on sizes that do not settle, on events, on what is drawn of sets of impacts. */
 #ifndef ODE_MLCP_SCHEMES_STEP_BUDGET_H
 #define ODE_MLCP_SCHEMES_STEP_BUDGET_H
 
@@ -9,11 +8,9 @@
 /** An island's body remembers tries that came to nothing: they are the price of a
  *  step, and a try that did not end in one seldom does in the next. */
 typedef struct failed_tries {
-  int searches;     /* for transitions that ran out, in a row, */
-  int search_pause; /* and steps until the next */
-  int sizes;        /* steps in a row no size of which settled, */
-  int size_pause;   /* and steps to be taken damped until the next try */
-  int stopped;      /* solves that ended with their budget */
+  int sizes;      /* steps in a row no size of which settled, */
+  int size_pause; /* and steps to be taken damped until the next try */
+  int stopped;    /* solves that ended with their budget */
 } failed_tries;
 
 typedef struct step_budget {
@@ -23,7 +20,6 @@ typedef struct step_budget {
   failed_tries failed; /* before the step */
   int price; /* rows solved for the dearest trial of the step so far */
   int n_events, n_transitions; /* so far in the step, */
-  int n_looks;                 /* trial steps on the search for transitions, */
   int n_failed;                /* sizes that did not settle, */
   int n_stopped;               /* and solves that ended with their budget */
   bool no_size;     /* settled: the step was damped, or left as it was */
@@ -50,9 +46,6 @@ void step_budget_stopped(step_budget *budget, int solves);
 
 /** The part of its budget that the next solve gets. */
 double step_budget_share(const step_budget *budget);
-
-/** Trial steps that the search for transitions may take in the step. */
-int step_budget_looks(const step_budget *budget);
 
 /** True if the step may be searched for another transition. */
 bool step_budget_searches(const step_budget *budget);
