@@ -71,109 +71,87 @@ def _values(table: Array, name: str) -> Array:
     return np.maximum(np.abs(values), _ROUNDING) if _is_error(name) else values
 
 
-def _says(table: Array, name: str) -> bool:
-    values = np.abs(np.asarray(table[name], dtype=float))
-    return bool(np.any(values > (_ROUNDING if _is_error(name) else 0)))
-
-
-def _grouped(names: Sequence[str]) -> List[List[str]]:
-    """Columns of a scene by panel: positions and velocities of the first body,
-    then what it watches, each by itself."""
-    after = names[3:]
-    n = sum(name.startswith("v_") for name in after)
-    positions, velocities, rest = after[:n], after[n:2 * n], after[2 * n:]
-    first = [i for i, name in enumerate(positions)
-             if not name[-1].isdigit() or name.rstrip("0123456789") + "1" == name]
-    return [[part[i] for i in first] for part in (positions, velocities)] + [
-        [name] for name in (*rest, "energy", "infeasibility")]
-
-
-def _panels(names: Sequence[str], tables: Sequence[Array],
-            columns: Optional[Sequence[str]]) -> List[List[str]]:
-    if columns:
-        for name in columns:
-            if not any(name in (t.dtype.names or ()) for t in tables):
-                raise ValueError(f"no file has a column '{name}'")
-        return [[name] for name in columns]
-    if names[:3] == ["time", "energy", "infeasibility"]:
-        return [p for p in _grouped(names) if p]
-    known = [[name] for name in _TRACE_COLUMNS if name in names]
-    panels = known or [list(names[1:])]
-    return [p for p in panels
-            if any(_says(t, n) for t in tables for n in p
-                   if n in (t.dtype.names or ()))]
-
-
 def _label(name: str) -> str:
     unit = ode_mlcp.unit_of(name)
     ending = next((e for e in ode_mlcp._UNITS if name.endswith(e)), "")
-    words = name[:len(name) - len(ending)] if ending else name
-    return words.replace("_", " ") + (f" ({unit})" if unit else "")
+    words = name[:len(name) - len(ending)].replace("_", " ")
+    return f"{words} ({unit})" if unit else words
+
+
+def _scene_panels(names: List[str]) -> List[List[str]]:
+    """Positions and velocities of the first body, then what the scene watches."""
+    n = sum(name.startswith("v_") for name in names)
+    parts = [names[3:3 + n], names[3 + n:3 + 2 * n]]
+    first = [i for i, name in enumerate(parts[0])
+             if not name[-1].isdigit() or name.rstrip("0123456789") + "1" == name]
+    return [[part[i] for i in first] for part in parts] + [
+        [name] for name in (*names[3 + 2 * n:], "energy", "infeasibility")]
+
+
+def _panels(names: List[str], tables: Sequence[Array]) -> List[List[str]]:
+    """Columns that are looked at, by panel; what says nothing is left out."""
+    def says(name: str) -> bool:
+        least = _ROUNDING if _is_error(name) else 0
+        return any(np.any(np.abs(t[name]) > least) for t in tables
+                   if name in t.dtype.names)
+
+    if names[:3] == ["time", "energy", "infeasibility"]:
+        return _scene_panels(names)
+    if names[0] == "h":
+        return [[n for n in names[1:] if not n.endswith(("_ratio", "_paper"))]]
+    known = [[name] for name in _TRACE_COLUMNS if name in names]
+    return [p for p in known or [names[1:]] if any(map(says, p))]
 
 
 def draw_tables(tables: Dict[str, Array],
                 columns: Optional[Sequence[str]] = None,
                 span: Optional[Tuple[float, float]] = None) -> Figure:
-    """Curves over time, a panel a column, several tables over each other.
+    """Curves over time, a panel a column, several tables over each other; of a sweep
+    of step sizes errors over these, with rings for the paper's.
 
     tables   structured arrays by the name that stands in the key
     columns  those to draw; None: what such a table is looked at for
     span     from and to which time, s; None: all of it
 
     Raises ValueError where there is nothing to draw."""
-    every = list(tables.values())
-    names = list(every[0].dtype.names or ())
-    x = "time_s" if "time_s" in names else names[0]
-    panels = _panels(names, every, columns)
+    names = list(next(iter(tables.values())).dtype.names or ())
+    for name in columns or ():
+        if not any(name in (t.dtype.names or ()) for t in tables.values()):
+            raise ValueError(f"no file has a column '{name}'")
+    panels = [[name] for name in columns] if columns else _panels(
+        names, list(tables.values()))
     if not panels:
         raise ValueError("nothing to draw: all columns are zero or not known")
+    x = "time_s" if "time_s" in names else names[0]
+    low, high = span or (-np.inf, np.inf)
     across = 1 if len(panels) == 1 else 2
     down = -(-len(panels) // across)
     figure = Figure(figsize=(4.8 * across + 1.2, 2.5 * down + 0.9))
     for k, panel in enumerate(panels):
         axes = figure.add_subplot(down, across, k + 1)
-        alone = len(panel) == 1
+        alone, sweep = len(panel) == 1, x == "h"
         for i, (title, table) in enumerate(tables.items()):
-            for j, name in enumerate(panel):
-                if name not in (table.dtype.names or ()):
-                    continue
-                low, high = span or (-np.inf, np.inf)
-                shown = (table[x] >= low) & (table[x] <= high)
-                axes.plot(table[x][shown], _values(table, name)[shown],
-                          color=_COLOURS[(i if alone else j) % len(_COLOURS)],
-                          linestyle="-" if alone or i == 0 else "--",
+            shown = table[(table[x] >= low) & (table[x] <= high)]
+            for j, name in enumerate(n for n in panel if n in table.dtype.names):
+                colour = _COLOURS[(i if alone else j) % len(_COLOURS)]
+                axes.plot(shown[x], _values(shown, name), ms=4, color=colour,
+                          marker="o" if sweep else None,
+                          ls="-" if alone or i == 0 else "--",
                           label=title if alone else _label(name))
-        if all(_is_error(name) for name in panel):
-            axes.set_yscale("log")
-        axes.set_xlabel("time (s)" if x == "time" else _label(x))
-        axes.set_ylabel(_label(panel[0]) if alone else "")
+                if sweep and np.isfinite(shown[name + "_paper"]).any():
+                    axes.plot(shown[x], shown[name + "_paper"], "o", ms=9,
+                              mfc="none", color=colour, label="the paper's")
+        axes.set(xlabel={"time": "time (s)", "h": "step size (s)"}.get(x, _label(x)),
+                 ylabel=_label(panel[0]) if alone else "error" if sweep else "")
         axes.margins(x=0.01)
+        if sweep or all(map(_is_error, panel)):
+            axes.set_yscale("log")
+        if sweep:
+            axes.set_xscale("log")
         if (k == 0 and len(tables) > 1) or not alone:
             axes.legend(fontsize="small")
     if len(tables) == 1:
         figure.suptitle(next(iter(tables)), fontsize="medium")
-    return figure
-
-
-def draw_sweep(tables: Dict[str, Array]) -> Figure:
-    """Errors over step sizes of `scene --converge`; rings: the paper's."""
-    figure = Figure(figsize=(6.4, 4.8))
-    axes = figure.add_subplot()
-    for i, (title, table) in enumerate(tables.items()):
-        names = table.dtype.names or ()
-        kinds = [n for n in names[1:] if not n.endswith(("_ratio", "_paper"))]
-        for j, name in enumerate(kinds):
-            colour = _COLOURS[(i * len(kinds) + j) % len(_COLOURS)]
-            axes.plot(table["h"], np.maximum(table[name], 1e-12), "o-", ms=4,
-                      color=colour, label=f"{title}: {_label(name)}")
-            if np.isfinite(table[name + "_paper"]).any():
-                axes.plot(table["h"], table[name + "_paper"], "o", ms=9,
-                          mfc="none", color=colour, label="the paper's")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel("step size (s)")
-    axes.set_ylabel("error")
-    axes.legend(fontsize="small")
     return figure
 
 
@@ -182,9 +160,8 @@ def draw_sweep(tables: Dict[str, Array]) -> Figure:
 
 def _rotation(quaternion: Array) -> Array:
     w, x, y, z = np.asarray(quaternion, dtype=float) / np.linalg.norm(quaternion)
-    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                     [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                     [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
+    K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + 2 * w * K + 2 * K @ K
 
 
 def _ring(n: int = 24) -> Array:
@@ -524,8 +501,7 @@ def _draw_others(paths: Sequence[Path], columns: Optional[Sequence[str]],
             if not np.any(table["lcps"] == 0)]
         return draw_impacts(ode_mlcp.read_outcomes(*sets), told,
                             ways[0] if ways else None, planes)
-    return draw_sweep(tables) if first[:1] == ("h",) else draw_tables(
-        tables, columns, span)
+    return draw_tables(tables, columns, span)
 
 
 def plot_file(*files: PathLike, output: Optional[PathLike] = None,
@@ -553,11 +529,6 @@ def plot_file(*files: PathLike, output: Optional[PathLike] = None,
     return figure
 
 
-def _numbers(text: str) -> Tuple[float, float]:
-    low, high = (float(word) for word in text.split(":"))
-    return low, high
-
-
 def main(arguments: Sequence[str]) -> int:
     """`plot FILE...`; the exit status."""
     parser = argparse.ArgumentParser(
@@ -568,7 +539,8 @@ def main(arguments: Sequence[str]) -> int:
                         help=".png, .svg or .pdf (plot.png)")
     parser.add_argument("--columns", metavar="A,B", type=lambda t: t.split(","),
                         help="the columns of tables to draw")
-    parser.add_argument("--span", metavar="FROM:TO", type=_numbers,
+    parser.add_argument("--span", metavar="FROM:TO", 
+                        type=lambda t: tuple(map(float, t.split(":"))),
                         help="of curves: from and to which time, s")
     parser.add_argument("--time", metavar="S", type=float,
                         help="of bodies: when (when the runs differ the most)")
