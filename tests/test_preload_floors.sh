@@ -30,7 +30,7 @@ done
 # without a margin, too; a body settles by 1e-5 g h in its first step
 for scheme in ap ah; do
   for floor in 'tiles 0.5 0.01 0.4' 'slabs 0.5 0.01 0.4' 'mixed 0.5 0.01 0.4' \
-    'tiles 0.05 0.005 2.5' 'mixed 4 0.02 0'; do
+    'tiles 0.05 0.005 2.5' 'mixed 4 0.02 0' 'tiles 1 0.002 1.1'; do
     check "$floor under $scheme" is_smooth 2e-6 --scheme $scheme -- \
       "$program" $floor
   done
