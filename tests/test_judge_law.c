@@ -211,6 +211,25 @@ static void test_work_of_joints(void) {
       }
 }
 
+/* A move without a velocity lifts a body for nothing; one that a velocity makes, of
+ * before the step or after it, does not. */
+static void test_moves_that_lift(void) {
+  for (int k = 0; k < N_CASES; k++)
+    for (int kind = 0; kind < 4; kind++) {
+      double h = cases[k].h, v = 5 * fall(k), up = 3 * v * h, energy;
+      scene s = make(k, 0);
+      s.body.before.v[2] = v;
+      take(&s, (double[]){0, 0, kind == 3 ? 0 : weight(k)});
+      if (kind == 1) s.body.after.position[2] += up;
+      if (kind == 2) s.body.after.position[2] -= up;
+      if (kind == 3) s.body.after.position[2] = 1 + h * v;
+      judge(&s, &energy);
+      double expected = kind == 1 ? up : kind == 2 ? -up : 0;
+      CU_ASSERT_DOUBLE_EQUAL(energy, weight(k) * expected,
+                             of_host(1e-9, 1) * weight(k) * up);
+    }
+}
+
 /* What a joint's world or a kinematic body carries along is no work of its own. */
 static void test_work_of_what_carries(void) {
   for (int k = 0; k < N_CASES; k++) {
@@ -476,6 +495,7 @@ int main(void) {
       {"bounces from below the surface", test_bounces_from_below_the_surface},
       {"the order of bodies", test_order_of_bodies_makes_no_difference},
       {"work of joints", test_work_of_joints},
+      {"moves that lift", test_moves_that_lift},
       {"work of what carries", test_work_of_what_carries},
       {"work of contacts that last", test_work_of_contacts_that_last},
       {"friction in newtons", test_friction_in_newtons},

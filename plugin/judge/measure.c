@@ -669,6 +669,20 @@ static void add_impulse(const measured_body *const bodies[2],
     vec3_add_scaled(impulse, h, real3(force->f2).at);
 }
 
+/* The potential energy, J, that a move without a velocity gives: by how much the body
+ * is higher than any of its velocities in the step takes it. Where in the step it
+ * changes its velocity is the stepper's choice. */
+static double lifted(const measured_body *body, const double g[3], double h) {
+  const traffic_body *told = body->told;
+  double way[3];
+  vec3_subtract(way, told->after.position, told->before.position);
+  double along = vec3_dot(g, way), ends[2] = {h * vec3_dot(g, told->before.v),
+                                              h * vec3_dot(g, body->solved_v)};
+  double nearest = middle_of(smaller_of(ends[0], ends[1]), along,
+                             larger_of(ends[0], ends[1]));
+  return told->kind.mass * (nearest - along);
+}
+
 static void measure_energy(measurement *m, const traffic_joint *joints,
                            recording_step *out) {
   double h = m->h, change = 0, explained = 0, by_contacts = 0;
@@ -688,8 +702,8 @@ static void measure_energy(measurement *m, const traffic_joint *joints,
     if (!(speed <= out->fastest)) out->fastest = speed;
     if (!body->awake_after || !body->awake) continue;
 
-    double fallen = -told->kind.mass * vec3_dot(g, told->before.position);
-    change += kinetic + potential - body->energy - fallen;
+    change += kinetic - body->energy - told->kind.mass * vec3_dot(g, body->way);
+    change += lifted(body, g, h);
     explained += work_on(body, told->force, told->torque);
     for (int k = 0; k < 3; k++)
       momentum[k] +=

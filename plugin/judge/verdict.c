@@ -419,12 +419,17 @@ static void say_trade(comparison *c) {
     best = badness_of(c, run);
     other = run;
   }
-  say(c, "no stepper is without a fault. %s: ", one->name);
-  say_fault(c, one, fault);
   if (other == NULL) {
-    say(c, ", and no other does better.");
+    say(c,
+        "take %s (a step takes %s ms), which has no fault that another has "
+        "less of: ",
+        one->name, short_number(one->figures.ms_processor, part));
+    say_fault(c, one, fault);
+    say(c, ".");
     return;
   }
+  say(c, "no stepper is without a fault. %s: ", one->name);
+  say_fault(c, one, fault);
   double theirs;
   const struct fault *lost = worst_fault(c, other, &theirs);
   say(c, ". %s keeps that to %s, ", other->name,
