@@ -24,13 +24,17 @@
  *   fork             go on in a child; the parent returns the child's status
  *   dlopen FILE      load a library as plugins are loaded
  *   dlclose last     and let go of it
+ *   traps            trap invalid operations, from here on
+ *   trapped          print which are trapped and which flags are set
  *   chdir FOLDER, close N
  *   daemon FILE      close all descriptors behind 2 and open FILE in their place
  *   commas FOLDER    speak a locale with decimal commas, built in the folder
  *   exec FILE        become FILE with the rest of the arguments
  */
+#define _GNU_SOURCE // feenableexcept
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <fenv.h>
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
@@ -322,6 +326,12 @@ static int do_plain(const char *deed) {
     *nowhere = 1;
   else if (strcmp(deed, "fork") == 0)
     fork_and_wait();
+#ifdef __GLIBC__
+  else if (strcmp(deed, "traps") == 0)
+    feenableexcept(FE_INVALID);
+  else if (strcmp(deed, "trapped") == 0)
+    printf("%d %d\n", fegetexcept() == FE_INVALID, fetestexcept(FE_INVALID));
+#endif
   else if (strcmp(deed, "wait") == 0)
     wait_for_signal();
   else

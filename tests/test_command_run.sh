@@ -86,6 +86,8 @@ for scheme in ap ah st gap trapezoid-1 trapezoid conserving; do
   check "scheme $scheme runs" status_is 0
   check "scheme $scheme arrives" json_holds s.json scheme $scheme
   check "scheme $scheme solves" json_holds s.json unsolved 0
+  run --scheme $scheme -- "$program" traps touch 5 trapped
+  check "scheme $scheme under a program's traps" grep -qx '1 0' out
 done
 run --fixed-point -1 -- "$program" step 1
 check "a bad number of passes: status 2" status_is 2

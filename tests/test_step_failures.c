@@ -464,6 +464,29 @@ static void test_bad_bodies_are_named(void) {
   }
 }
 
+static void test_bad_worlds_are_named(void) {
+  static const struct {
+    double erp, cfm;
+    const char *text;
+  } CASES[] = {{NAN, 1e-10, "the world's ERP is nan"},
+               {INFINITY, 1e-10, "the world's ERP is inf"},
+               {0.2, NAN, "the world's CFM is nan"},
+               {0.2, INFINITY, "the world's CFM is inf"},
+               {0.2, -1, "the world's CFM is -1"}};
+  for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+    dSurfaceParameters surface = bare_surface(0, 0.5);
+    dContact contact = contact_at(&surface, 0, 0, -0.5, 0.01);
+    pair p = create_pair(&contact);
+    dWorldSetERP(p.world, CASES[i].erp);
+    dWorldSetCFM(p.world, CASES[i].cfm);
+    expect_refusal(&p, CASES[i].text);
+    dWorldSetERP(p.world, 0.2);
+    dWorldSetCFM(p.world, 1e-10);
+    expect_step(&p);
+    dWorldDestroy(p.world);
+  }
+}
+
 /* Every field in use, and where an infinite or a negative one has a meaning. */
 static void test_bad_surfaces_are_named(void) {
   static const struct {
@@ -1111,6 +1134,7 @@ int main(void) {
        test_memory_fails_in_whole_world_schemes},
       {"memory fails at attachment", test_memory_fails_at_attachment},
       {"bad bodies are named", test_bad_bodies_are_named},
+      {"bad worlds are named", test_bad_worlds_are_named},
       {"motions out of bounds", test_motions_out_of_bounds_are_refused},
       {"bad surfaces are named", test_bad_surfaces_are_named},
       {"unknown modes are named", test_unknown_modes_are_named},

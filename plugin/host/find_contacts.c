@@ -1,4 +1,6 @@
 /* Contacts of two geoms for programs that make their own contact joints. */
+#define _GNU_SOURCE // fegetexcept
+#include "common/traps.h"
 #include "gap/gap_ode.h"
 #include "host/patched_host.h"
 #include "ode_mlcp.h"
@@ -13,7 +15,10 @@ int ode_mlcp_find_contacts(dGeomID geom1, dGeomID geom2, double margin,
   if (geom1 == geom2 || (dGeomGetBody(geom1) != NULL &&
                          dGeomGetBody(geom1) == dGeomGetBody(geom2)))
     return 0;
+  fenv_t own;
+  bool held = traps_hold(&own);
   int count = gap_collide(geom1, geom2, margin, contacts, room, stride, &why);
+  traps_let_go(held, &own);
   return count < 0 ? -1 : count;
 }
 

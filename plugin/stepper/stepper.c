@@ -1,5 +1,6 @@
 /* A world's stepper: attached to the host, it lets the world's scheme solve all
  * islands, then commits them in order. It knows no scheme by name. */
+#define _GNU_SOURCE // fegetexcept
 #include "stepper/stepper.h"
 
 #include <math.h>
@@ -12,6 +13,7 @@
 #include "common/clock.h"
 #include "common/progress.h"
 #include "common/sized.h"
+#include "common/traps.h"
 #include "common/vec3.h"
 #include "gap/real.h"
 #include "host/patched_host.h"
@@ -906,15 +908,47 @@ static void stepper_release(void *context, dWorldID world) {
   source->release(source->context, stepper, sizeof *stepper);
 }
 
+/* --- the program's traps --------------------------------------------------------- */
+
+#define HELD(name, parameters, arguments)                                      \
+  static int held_##name parameters {                                          \
+    fenv_t own;                                                                \
+    bool held = traps_hold(&own);                                              \
+    int done = stepper_##name arguments;                                       \
+    traps_let_go(held, &own);                                                  \
+    return done;                                                               \
+  }
+HELD(prepare, (void *context, dWorldID world, dReal step_size),
+     (context, world, step_size))
+HELD(begin,
+     (void *context, dWorldID world, dReal step_size,
+      const dStepperIsland *islands, size_t n_islands),
+     (context, world, step_size, islands, n_islands))
+HELD(solve, (void *context, const dStepperIsland *island), (context, island))
+
+static void held_commit(void *context, const dStepperIsland *island) {
+  fenv_t own;
+  bool held = traps_hold(&own);
+  stepper_commit(context, island);
+  traps_let_go(held, &own);
+}
+
+static void held_end(void *context, dWorldID world, int taken) {
+  fenv_t own;
+  bool held = traps_hold(&own);
+  stepper_end(context, world, taken);
+  traps_let_go(held, &own);
+}
+
 /* --- the public face ------------------------------------------------------------- */
 
 static const dStepperFunctions STEPPER = {
     .struct_size = sizeof(dStepperFunctions),
-    .prepare = stepper_prepare,
-    .begin = stepper_begin,
-    .solve = stepper_solve,
-    .commit = stepper_commit,
-    .end = stepper_end,
+    .prepare = held_prepare,
+    .begin = held_begin,
+    .solve = held_solve,
+    .commit = held_commit,
+    .end = held_end,
     .release = stepper_release};
 
 static world_stepper *attached_stepper(dWorldID world) {

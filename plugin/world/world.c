@@ -507,7 +507,7 @@ static bool read_bodies(world_reader *r, const dStepperIsland *islands,
   return true;
 }
 
-static void read_settings(world_snapshot *world) {
+static bool read_settings(world_snapshot *world, outcome *out) {
   dWorldID id = world->settings.world;
   dVector3 gravity;
   dWorldGetGravity(id, gravity);
@@ -517,6 +517,11 @@ static void read_settings(world_snapshot *world) {
   world->cfm = host_world_cfm(id);
   world->surface_layer = dWorldGetContactSurfaceLayer(id);
   world->max_velocity = dWorldGetContactMaxCorrectingVel(id);
+  if (!isfinite(world->erp))
+    return outcome_fail(out, "the world's ERP is %g", world->erp);
+  if (!(world->cfm >= 0) || !isfinite(world->cfm))
+    return outcome_fail(out, "the world's CFM is %g", world->cfm);
+  return true;
 }
 
 static void measure_depth(const world_contacts *contacts, outcome *out) {
@@ -543,14 +548,14 @@ bool world_read(world_snapshot *world, const world_settings *settings,
   world->n_joints = (int)n_joints;
   world->n_joint_rows = 0;
   world->linearised = false;
-  read_settings(world);
 
   arena_start(&world->arena);
   if (!ARENA_TAKE(&world->arena, world->bodies, n_bodies) ||
       !ARENA_TAKE(&world->arena, world->joints, n_joints) ||
       !ARENA_TAKE(&world->arena, world->joint_rows, n_joints - n_contacts))
     return outcome_no_memory(out);
-  if (!read_bodies(&r, islands, n_islands)) return false;
+  if (!read_settings(world, out) || !read_bodies(&r, islands, n_islands))
+    return false;
   if (!index_bodies(world)) return outcome_no_memory(out);
   if (!reserve_contacts(&r, n_contacts + (size_t)settings->n_given,
                         n_joints - n_contacts))
