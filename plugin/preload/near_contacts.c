@@ -96,16 +96,15 @@ static dContactGeom *at(dContactGeom *contacts, int index, int skip) {
 /* Points that only come near, after the `count` contacts that the host found. */
 static int add_near(dGeomID one, dGeomID other, double near, int room,
                     dContactGeom *contacts, int skip, int count) {
-  const int n_host = count;
+  enum { MOST = 32 }; // a program's stack may be small
+  dContactGeom found[MOST];
   int n_found =
-      ode_mlcp_find_contacts(one, other, near, at(contacts, n_host, skip),
-                             room - n_host, (size_t)skip);
-  for (int k = n_host; k < n_host + n_found; k++) {
-    const dContactGeom *found = at(contacts, k, skip);
-    bool known = found->depth >= 0;
+      ode_mlcp_find_contacts(one, other, near, found, MOST, sizeof found[0]);
+  for (int k = 0; k < n_found && count < room; k++) {
+    bool known = found[k].depth >= 0;
     for (int i = 0; i < count && !known; i++)
-      known = is_near(found, at(contacts, i, skip));
-    if (!known) *at(contacts, count++, skip) = *found;
+      known = is_near(&found[k], at(contacts, i, skip));
+    if (!known) *at(contacts, count++, skip) = found[k];
   }
   return count;
 }
