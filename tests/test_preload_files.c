@@ -116,8 +116,20 @@ static void test_processes_share_a_page(void) {
   CU_ASSERT(run_page_lock(page));
   CU_ASSERT(!run_page_lock(page)); // by whom a signal interrupts
   run_page_unlock(page);
-  CU_ASSERT(run_page_is_used(descriptor));
+  run_page_leave(descriptor);
+  CU_ASSERT(run_page_is_used(descriptor)); // mapped here
   munmap(page, sizeof *page);
+  CU_ASSERT(!run_page_is_used(descriptor));
+  close(descriptor);
+
+  page = run_page_create(&descriptor);
+  munmap(page, sizeof *page);
+  pid_t child = fork();
+  if (child == 0) pause(); // has the descriptor alone
+  run_page_leave(descriptor);
+  CU_ASSERT(run_page_is_used(descriptor));
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
   CU_ASSERT(!run_page_is_used(descriptor));
   close(descriptor);
 }

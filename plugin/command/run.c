@@ -298,6 +298,7 @@ static int run(const program *found, char **argv, const output *statistics,
     _exit(COMMAND_WRONG_USE);
   }
   if (statistics->path[0] == '\0' || statistics->file >= 0) let_go_of_streams();
+  run_page_leave(descriptor);
   ended = child_wait(child);
 
   run_page last = *page;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,6 +40,7 @@ run_page *run_page_create(int *descriptor) {
   *descriptor = fcntl(file, F_DUPFD, 900);
   if (*descriptor < 0) *descriptor = fcntl(file, F_DUPFD, 20);
   close(file);
+  flock(*descriptor, LOCK_SH); // of all who inherit it
   run_page *page = *descriptor >= 0 ? map(*descriptor) : NULL;
   if (page != NULL) prepare(page);
   return page;
@@ -87,8 +89,18 @@ bool run_page_lock(run_page *page) {
 
 void run_page_unlock(run_page *page) { pthread_mutex_unlock(&page->lock); }
 
+void run_page_leave(int descriptor) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+  int own = open(path, O_RDWR | O_CLOEXEC);
+  if (own < 0) return;
+  dup3(own, descriptor, O_CLOEXEC);
+  close(own);
+}
+
 bool run_page_is_used(int descriptor) {
-  return fcntl(descriptor, F_ADD_SEALS, F_SEAL_WRITE) != 0;
+  return flock(descriptor, LOCK_EX | LOCK_NB) != 0 ||
+         fcntl(descriptor, F_ADD_SEALS, F_SEAL_WRITE) != 0;
 }
 
 bool run_page_claim(run_page *page, pid_t self) {

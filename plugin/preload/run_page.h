@@ -58,8 +58,12 @@ run_page *run_page_of_no_run(void);
 bool run_page_lock(run_page *page);
 void run_page_unlock(run_page *page);
 
-/** True if a process has the page mapped; the last thing to be asked, by one that has
- *  not. */
+/** Called by the command once its child has the page, by which it knows of the child's
+ *  children: leaves them the only ones that have this descriptor. */
+void run_page_leave(int descriptor);
+
+/** True if a process has the descriptor or the page mapped; the last thing to be asked,
+ *  by one that has not. */
 bool run_page_is_used(int descriptor);
 
 /** True for the first process that asks, and for it again. */
