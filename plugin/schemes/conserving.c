@@ -21,6 +21,8 @@ static const double SMALL_ERROR = 1e-6;
  * same. It counts from the impulse of the round before, so that none is left in
  * the end. */
 static const double COMPLIANCE = 1e-7;
+/* Axes of joints are unit vectors but for rounding. */
+static const double UNIT = 1e-6;
 /* This part of what the end's projection did to the velocities is undone at the
  * start of the next step: 1 keeps the energy where it is, 0 damps most (42). */
 static const double CARRIED = 0.99;
@@ -44,6 +46,7 @@ struct conserving_state {
   double *start_v;       /* [6 n_bodies] */
   int *group;            /* [n_bodies] tied together by rows */
   bool *touches;         /* [n_bodies] a contact of its group is active */
+  double *geometric;     /* [9 n_bodies] see add_geometric */
   bool *free;            /* [n_bodies] no row acts on it, in a damped step */
   joint_row_state *row_states; /* [6 middle.n_joint_rows] */
   int *end_of;         /* [here's contacts] contact in `after`, -1: lost */
@@ -60,6 +63,7 @@ bool conserving_reserve(second_order *s) {
           ARENA_TAKE(arena, s->conserving->start_v, 6 * n) &&
           ARENA_TAKE(arena, s->conserving->group, n) &&
           ARENA_TAKE(arena, s->conserving->touches, n) &&
+          ARENA_TAKE(arena, s->conserving->geometric, 9 * n) &&
           ARENA_TAKE(arena, s->conserving->free, n)) ||
          outcome_no_memory(s->step->out);
 }
@@ -378,6 +382,58 @@ static void build_damped_body(second_order *s, const motion *from, int b,
   for (int i = 0; i < 6; i++) missing[i] -= s->force[6 * b + i];
 }
 
+/* The joint's impulse f on a body, at the arm r, turns less with the body than its row
+ * says: J'p depends on u, too. With y = (h/2) w and Y = [y]x that is
+ *   -(h/2) [f]x (1 - Y)^-1 [r]x,  (1 - Y)^-1 = (1 + Y + y y') / (1 + y'y),
+ * in the round's mass, by the impulse of the round before. Without, the rounds of a
+ * taut chain grow by (h omega)^2 / 4 each, omega being that of its load's swing. */
+static void add_geometric(second_order *s, int j, double h) {
+  const world_joint *middle = &s->middle.joints[j];
+  if (middle->rows < 0) return;
+  const host_rows *rows = &s->middle.joint_rows[middle->rows].rows;
+  const joint_row_state *states = s->conserving->row_states + 6 * middle->rows;
+  for (int side = 0; side < 2; side++) {
+    int b = s->home.joints[j].body[side], n = 0;
+    double r[3] = {0}, f[3] = {0}, y[3];
+    if (!world_is_dynamic(&s->home, b)) continue;
+    for (unsigned i = 0; i < rows->count && n < 3; i++) {
+      const double *axis = rows->J[i][side];
+      double part[3];
+      if (!states[i].holds || fabs(vec3_dot(axis, axis) - 1) > UNIT) continue;
+      vec3_cross(part, axis, axis + 3);
+      vec3_add_scaled(r, 0.5, part); /* three axes across each other give 2 r */
+      vec3_add_scaled(f, states[i].impulse, axis);
+      n++;
+    }
+    if (n < 3) continue;
+    for (int i = 0; i < 3; i++) y[i] = h / 2 * s->u[6 * b + 3 + i];
+    double scale = h / 2 / (1 + vec3_dot(y, y));
+    for (int k = 0; k < 3; k++) {
+      double e[3] = {0}, way[3], turn[3], torque[3];
+      e[k] = 1;
+      vec3_cross(way, e, r);
+      vec3_cross(turn, y, way);
+      vec3_add_scaled(turn, vec3_dot(y, way), y);
+      for (int i = 0; i < 3; i++) turn[i] = scale * (turn[i] + way[i]);
+      vec3_cross(torque, f, turn);
+      for (int i = 0; i < 3; i++)
+        s->conserving->geometric[9 * b + 3 * i + k] += torque[i];
+    }
+  }
+}
+
+/* Add a part to the rotational block of a mass, where that stays positive. */
+static void add_turning(second_order *s, double mass[36],
+                        const double part[9]) {
+  double with[36];
+  memcpy(with, mass, sizeof with);
+  for (int i = 0; i < 9; i++) with[6 * (3 + i / 3) + 3 + i % 3] += part[i];
+  if (matrix6_is_positive(with))
+    memcpy(mass, with, sizeof with);
+  else
+    s->step->out->report.jacobians_dropped++;
+}
+
 /* The change of momentum over the step that goes with the mean velocity u, less
  * that of known forces; its Jacobian goes to s->mass. */
 static void build_body(second_order *s, const motion *from, const motion *to,
@@ -436,6 +492,7 @@ static void build_body(second_order *s, const motion *from, const motion *to,
       s->step->out->report.jacobians_dropped++;
     }
   }
+  add_turning(s, mass, s->conserving->geometric + 9 * b);
   if (s->step->forces->first == NULL) return;
   double with[36];
   for (int i = 0; i < 36; i++)
@@ -731,6 +788,10 @@ static bool solve_round(second_order *s, const motion *from, const motion *to,
   int n_rows =
       forces_mean_rows(step->forces, &s->home, from->time, h, from->poses,
                        to->poses, s->rows, s->conserving->end_rows, n_end);
+  memset(s->conserving->geometric, 0,
+         9 * (size_t)s->home.n_bodies * sizeof(double));
+  for (int j = 0; j < s->home.n_joints && !s->damped; j++)
+    add_geometric(s, j, h);
   return sum_forces(s, from, to, h) && free_motion(s, from, to, h) &&
          second_order_solve(s, &s->middle, h, s->conserving->start_v, n_rows, 1,
                             0);
