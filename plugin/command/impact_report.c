@@ -22,6 +22,9 @@ const char *const impact_method_words[] = {
     [ODE_MLCP_IMPACT_SEARCH] = "search",
     NULL};
 
+/* What is printed with six digits behind the point: 0 where that would be -0. */
+static double six_digits_of(double x) { return x > -5e-7 && x <= 0 ? 0 : x; }
+
 static double lcps_per_sample(const ode_mlcp_impact_set *set) {
   return set->n_samples > 0 ? (double)set->n_lcps / (double)set->n_samples : 0;
 }

@@ -74,20 +74,6 @@ void memory_pool_release(memory_pool *pool) {
   while (pool->first != NULL) release_to_pool(pool, pool->first->block, 0);
 }
 
-void *memory_allocate_array(const memory_source *source, size_t count,
-                            size_t size) {
-  if (count == 0) count = 1;
-  if (count > SIZE_MAX / size) return NULL;
-  return source->allocate(source->context, count * size);
-}
-
-void memory_release_array(const memory_source *source, void *block,
-                          size_t count, size_t size) {
-  if (block == NULL) return;
-  if (count == 0) count = 1;
-  source->release(source->context, block, count * size);
-}
-
 /* The size a block grows to: half as much again, so that a pile that gains a
  * contact a step does not allocate every step. 0 on overflow. */
 static size_t grown_size(size_t old_size, size_t count, size_t element_size) {
@@ -128,15 +114,13 @@ bool memory_pool_grow(memory_pool *pool, void *pointer, size_t count,
   return replace(pool, pointer, count, element_size, true);
 }
 
-void *memory_block_replace(memory_block *block, const memory_source *source,
+void *memory_block_reserve(memory_block *block, const memory_source *source,
                            size_t count, size_t element_size) {
+  if (block->data != NULL && count <= block->size / element_size)
+    return block->data;
   size_t size = grown_size(block->size, count, element_size);
   memory_block_release(block, source);
-  if (size == 0) return NULL;
-
-  block->data = source->allocate(source->context, size);
-  block->size = block->data != NULL ? size : 0;
-  return block->data;
+  return size != 0 ? memory_block_grow(block, source, size, 1) : NULL;
 }
 
 void *memory_block_grow(memory_block *block, const memory_source *source,
@@ -147,13 +131,9 @@ void *memory_block_grow(memory_block *block, const memory_source *source,
   size_t size = grown_size(block->size, count, element_size);
   void *data = size != 0 ? source->allocate(source->context, size) : NULL;
   if (data == NULL) return NULL;
-
-  if (block->data != NULL) {
-    memcpy(data, block->data, block->size);
-    source->release(source->context, block->data, block->size);
-  }
-  block->data = data;
-  block->size = size;
+  if (block->data != NULL) memcpy(data, block->data, block->size);
+  memory_block_release(block, source);
+  *block = (memory_block){data, size};
   return data;
 }
 

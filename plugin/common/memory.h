@@ -54,24 +54,11 @@ bool memory_pool_grow(memory_pool *pool, void *pointer, size_t count,
 #define POOL_GROW(pool, pointer, count)                                        \
   memory_pool_grow((pool), &(pointer), (size_t)(count), sizeof *(pointer))
 
-/** Memory for `count` elements of `size` bytes, not cleared; a count of 0 still
- *  gives a pointer. @return NULL when memory or `size_t` runs out. */
-void *memory_allocate_array(const memory_source *source, size_t count,
-                            size_t size);
-
-/** Give back what memory_allocate_array gave; NULL is fine. */
-void memory_release_array(const memory_source *source, void *block,
-                          size_t count, size_t size);
-
 /** A block that grows and is kept between uses; starts as {NULL, 0}. */
 typedef struct memory_block {
   void *data;
   size_t size; /* bytes */
 } memory_block;
-
-/** For memory_block_reserve: put a larger block in the place of this one. */
-void *memory_block_replace(memory_block *block, const memory_source *source,
-                           size_t count, size_t element_size);
 
 /**
  * Make room for `count` elements of `element_size` bytes; the old content is
@@ -80,13 +67,8 @@ void *memory_block_replace(memory_block *block, const memory_source *source,
  * @return the block's data, or NULL when memory or `size_t` runs out: the
  *         block is then empty ({NULL, 0}). A count of 0 still gives a pointer.
  */
-static inline void *memory_block_reserve(memory_block *block,
-                                         const memory_source *source,
-                                         size_t count, size_t element_size) {
-  if (block->data != NULL && count <= block->size / element_size)
-    return block->data;
-  return memory_block_replace(block, source, count, element_size);
-}
+void *memory_block_reserve(memory_block *block, const memory_source *source,
+                           size_t count, size_t element_size);
 
 /** As memory_block_reserve, but the old content is kept; on failure the block
  *  is unchanged. */

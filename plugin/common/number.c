@@ -12,14 +12,12 @@ static bool is_whole_text(const char *text, const char *end) {
 }
 
 bool number_parse(const char *text, double *value) {
-  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (plain == (locale_t)0) return false;
+  PLAIN_NUMBERS;
   char *end;
   errno = 0;
-  double read = strtod_l(text, &end, plain);
-  bool too_large = errno == ERANGE && isinf(read);
-  freelocale(plain);
-  if (too_large || !is_whole_text(text, end)) return false;
+  double read = strtod(text, &end);
+  if ((errno == ERANGE && isinf(read)) || !is_whole_text(text, end))
+    return false;
   *value = read;
   return true;
 }

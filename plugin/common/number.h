@@ -13,11 +13,6 @@ bool number_parse(const char *text, double *value);
 /** Likewise a whole number. */
 bool number_parse_whole(const char *text, long *value);
 
-/** Six digits behind the point are printed of x: 0 where that would be -0. */
-static inline double number_of_six_digits(double x) {
-  return x > -5e-7 && x <= 0 ? 0 : x;
-}
-
 /** The thread's locale of before, while printf, scanf and strtod read and write a
  *  decimal point. */
 typedef struct plain_numbers {

@@ -1,5 +1,4 @@
-/* Text put together without the C library's printf: traces are written from programs
- * whose locale may write a decimal comma. */
+/* Text put together in a buffer, numbers with a decimal point whatever the locale. */
 #ifndef ODE_MLCP_COMMON_TEXT_H
 #define ODE_MLCP_COMMON_TEXT_H
 
@@ -20,7 +19,7 @@ void text_add(text *out, const char *words);
 void text_add_integer(text *out, long long value);
 
 /** `digits` (1 .. 17) significant digits, as -0.00123, or -1.23e-12 where that
- *  is shorter; right to an ulp of the last digit. "nan", "inf" or "-inf" where
+ *  is shorter. "nan", "inf" or "-inf" where
  *  it is no number. */
 void text_add_number(text *out, double value, int digits);
 

@@ -452,7 +452,7 @@ void ode_mlcp_impact_destroy(ode_mlcp_impact *impact) {
   for (int i = 0; i < impact->n_islands && impact->islands != NULL; i++)
     contact_modes_release(&impact->islands[i].modes, &source);
   arena_release(&impact->arena);
-  memory_release_array(&source, impact, 1, sizeof *impact);
+  source.release(source.context, impact, sizeof *impact);
 }
 
 ode_mlcp_impact_status impact_create(const ode_mlcp_impact_problem *problem,
@@ -465,9 +465,8 @@ ode_mlcp_impact_status impact_create(const ode_mlcp_impact_problem *problem,
   ode_mlcp_impact_status status = check(problem, to);
   if (status != ODE_MLCP_IMPACT_DONE) return status;
 
-  ode_mlcp_impact *impact = memory_allocate_array(source, 1, sizeof *impact);
+  ode_mlcp_impact *impact = memory_allocate_zero(source, sizeof *impact);
   if (impact == NULL) return ODE_MLCP_IMPACT_NO_MEMORY;
-  memset(impact, 0, sizeof *impact);
   impact->source = *source;
   impact->arena.source = &impact->source;
   impact->n_velocities = problem->n_velocities;

@@ -3,6 +3,7 @@
 
 #include "common/minmax.h"
 #include "common/six.h"
+#include "common/vec3.h"
 #include "mlcp/mlcp_friction.h"
 #include "mlcp/mlcp_rows.h"
 
@@ -109,19 +110,6 @@ static double friction_violation(const mlcp_problem *problem,
 }
 
 /* ---- the residual -------------------------------------------------------- */
-
-/* 0 times anything finite adds up to 0. */
-static bool all_finite(const double values[], int count) {
-  two sum[2] = {{0, 0}, {0, 0}};
-  int i = 0;
-  for (; i + 4 <= count; i += 4) {
-    sum[0] += 0 * *(const two *)(values + i);
-    sum[1] += 0 * *(const two *)(values + i + 2);
-  }
-  for (; i < count; i++) sum[0][0] += 0 * values[i];
-  sum[0] += sum[1];
-  return sum[0][0] + sum[0][1] == 0;
-}
 
 static bool solution_is_finite(const mlcp_problem *problem,
                                const mlcp_solution *solution) {

@@ -3,11 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-static double dot6(const double a[6], const double b[6]) {
-  double sum = 0;
-  for (int i = 0; i < 6; i++) sum += a[i] * b[i];
-  return sum;
-}
+#include "common/six.h"
 
 mlcp_row *row_set_add(row_set *set, const row_frame *frame, mlcp_row_kind kind,
                       const int body[2], const double J[2][6], double bias,
