@@ -204,9 +204,8 @@ void impact_print_text(FILE *out, impact_result *result) {
       char name[24];
       impact_row_name(problem, i, name);
       fprintf(out, "  %-5s %10.6f %10.6f %10.6f\n", name,
-              number_of_six_digits(extents[2 * i]),
-              number_of_six_digits(means[i]),
-              number_of_six_digits(extents[2 * i + 1]));
+              six_digits_of(extents[2 * i]), six_digits_of(means[i]),
+              six_digits_of(extents[2 * i + 1]));
     }
   }
   free(extents);
