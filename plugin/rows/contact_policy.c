@@ -6,9 +6,6 @@
 #include "gap/real.h"
 #include "rows/hair.h"
 
-/* m: closer is rounding */
-static double touch(void) { return real_rounding(1e-9); }
-
 double contact_rate(const row_frame *frame, const host_contact *contact,
                     const double J[2][6], bool free) {
   double sum = 0;
@@ -24,7 +21,7 @@ double contact_rate(const row_frame *frame, const host_contact *contact,
 static bool can_push(const row_frame *frame, const host_contact *contact,
                      double gap) {
   double J[2][6];
-  if (gap <= touch() || contact->kept) return true;
+  if (gap <= hair_touch(contact->position) || contact->kept) return true;
   host_contact_jacobian(J, contact, contact->normal);
   return gap + frame->step_size * contact_rate(frame, contact, J, true) <= 0;
 }
@@ -34,8 +31,8 @@ bool contact_waits(const contact_settings *settings, const row_frame *frame,
   const host_surface *surface = &contact->surface;
   double gap = contact->gap, slow = surface->bounce_speed * frame->step_size;
   return settings->level == JOINT_LEVEL_POSITION && surface->bounces &&
-         surface->bounce > 0 && gap > touch() && gap > slow &&
-         !can_push(frame, contact, gap);
+         surface->bounce > 0 && gap > hair_touch(contact->position) &&
+         gap > slow && !can_push(frame, contact, gap);
 }
 
 /* --- classes ----------------------------------------------------------------- */

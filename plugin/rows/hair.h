@@ -17,6 +17,16 @@ static inline double hair_rounding(const double at[3]) {
   return 8 * REAL_EPSILON * far;
 }
 
+/** m: what is open by no more touches but for rounding, and what overlaps by no more
+ *  does not overlap. */
+static inline double hair_touch(const double at[3]) {
+  return larger_of(1e-9, hair_rounding(at));
+}
+
+/** m: what rests beside each other is open by no more: contacts are looked for up to
+ *  that. */
+static const double HAIR_BESIDE = 1e-6;
+
 /** m: how deep rigid contacts rest, so that rounding does not part them: far above
  *  what an accepted residual moves a body, far below what is seen.
  *  @param way       m: what gravity moves in a step, g h^2

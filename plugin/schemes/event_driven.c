@@ -12,7 +12,6 @@
 #include "schemes/sampled_impact.h"
 
 /* Gaps up to this are touching (PAGT 7.1). */
-static const double TOUCHING = 1e-12;    /* m: eps_a */
 static const double NEARLY_TOUCHING = 1; /* m/s^3: eps_b */
 
 /* --- what the last step left ---------------------------------------------- */
@@ -383,13 +382,13 @@ static bool impact(event_state *w) {
 static bool choose_active(event_state *w, double h) {
   world_contacts *contacts = &w->s.here->contacts;
   double tolerance = event_rate_tolerance(w);
-  double near = fmax(TOUCHING, NEARLY_TOUCHING * h * h * h);
   bool approaches = false;
   for (int k = 0; k < contacts->n; k++) {
     world_contact *contact = &contacts->items[k];
     double rate = world_contact_rate(contacts, k, w->now.v);
     double gap = contact->point.gap;
-    double touching = TOUCHING + hair_rounding(contact->point.position);
+    double touching = hair_touch(contact->point.position);
+    double near = fmax(touching, NEARLY_TOUCHING * h * h * h);
     contact->active = contact->held || contact->hits > HITS_APART ||
                       (gap <= touching && rate <= tolerance) ||
                       (gap <= near && fabs(rate) <= tolerance);
@@ -823,12 +822,11 @@ static void hand_over(event_state *w) {
 /* A contact is looked at again where it has just closed: its gap is nothing, but
  * for rounding, and is to be seen. */
 static world_settings settings_of(const scheme_step *step) {
-  const double LEAST_MARGIN = 1e-6; /* m */
   world_settings settings = scheme_settings(step);
   double margin = settings.margin;
   if (step->contacts->function != NULL &&
       settings.margin != ODE_MLCP_MARGIN_AUTO)
-    settings.margin = fmax(settings.margin, LEAST_MARGIN);
+    settings.margin = fmax(settings.margin, HAIR_BESIDE);
   settings.source_complete = settings.margin == margin;
   settings.stops = true;
   return settings;

@@ -14,9 +14,6 @@
 #include "schemes/event_driven.h"
 #include "schemes/schemes.h"
 
-/* m: what meets less deep does not meet. */
-static const double MEETS = 1e-12;
-
 /* --- sets of islands -------------------------------------------------------- */
 
 static bool reserve_islands(event_state *w, const scheme_step *step) {
@@ -291,7 +288,7 @@ static bool unite_met(event_state *w, const scheme_step *step, bool *any) {
   for (int k = 0; k < w->meeting.contacts.n; k++) {
     const host_contact *point = &w->meeting.contacts.items[k].point;
     if (point->body[0] < 0 || point->body[1] < 0 ||
-        !(point->gap < -MEETS - hair_rounding(point->position)))
+        !(point->gap < -hair_touch(point->position)))
       continue;
     int a = set_of(w->set, island_of(w, step, point->body[0]));
     int b = set_of(w->set, island_of(w, step, point->body[1]));

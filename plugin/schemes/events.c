@@ -12,7 +12,6 @@
  * its gaps and their rates at both ends (7.2). One that overlapped at the start
  * counts from where it was. */
 static double collision_share(const event_state *w, int k, double h) {
-  const double EPSILON = 1e-12; /* m */
   const world_contacts *ends = &w->ahead.contacts;
   double end_gap = ends->items[k].point.gap;
   int of = w->match[k];
@@ -26,7 +25,7 @@ static double collision_share(const event_state *w, int k, double h) {
     rate = world_contact_rate(starts, of, w->now.v);
   }
   double from = fmin(gap, 0);
-  double least = EPSILON + hair_rounding(ends->items[k].point.position);
+  double least = hair_touch(ends->items[k].point.position);
   if (!(end_gap < from - least)) return INFINITY;
   return cubic_first_descent(gap - from, h * rate, end_gap - from,
                              h * end_rate);
@@ -120,7 +119,6 @@ static bool sweep_fast(event_state *w, double together, double *share) {
 
 /* The contacts of what the sweep says meets. */
 static bool mark_met(event_state *w, bool *any) {
-  const double SAME = 1e-9; /* m: of one touch */
   world_contacts *contacts = &w->s.here->contacts;
   double least = INFINITY;
   for (int pass = 0; pass < 2; pass++)
@@ -133,7 +131,7 @@ static bool mark_met(event_state *w, bool *any) {
       if (pass == 0) {
         least = fmin(least, contact->point.gap);
       } else if (contact->point.gap <=
-                     least + SAME + hair_rounding(contact->point.position) &&
+                     least + hair_touch(contact->point.position) &&
                  !contact->held) {
         contact->active = *any = true;
         if (!log_contact(w, k, ODE_MLCP_EVENT_CHANGE_HIT)) return false;

@@ -28,8 +28,6 @@
 #include "schemes/sweep.h"
 #include "schemes/taut_joints.h"
 
-/* m: an overlap of less is none */
-static const double VIOLATED = 1e-9;
 /* solves of one linear problem with a growing active set */
 enum { ROUNDS_MAX = 10 };
 /* m: bodies that move less between two passes have found their place */
@@ -218,7 +216,7 @@ static bool gather_contacts(stewart_trinkle *s, outcome *out) {
     if (contact->joint >= 0) continue;
     world_contact *added = gather(s, &s->ahead.contacts, k, out);
     if (added == NULL) return false;
-    added->active = contact->point.gap <= VIOLATED;
+    added->active = contact->point.gap <= hair_touch(contact->point.position);
     linearise(s, problem->contacts.n - 1, s->guess.v);
   }
   return true;
@@ -316,7 +314,7 @@ static void copy_impulses(const stewart_trinkle *s, int k, double impulse[6]) {
 
 /* An overlap of less is none, or rounding. */
 static bool is_violated(const host_contact *point) {
-  return point->gap < -VIOLATED - hair_rounding(point->position);
+  return point->gap < -hair_touch(point->position);
 }
 
 /* Add what is violated where the bodies come to. @return how many, -1 where the
@@ -524,7 +522,8 @@ static bool remember(stewart_trinkle *s, scheme_step *step) {
     bool joint = entries[i].joint != 0 && entries[i].stop == 0;
     int k = entries[i].number;
     if (joint || assembly_normal_impulse(s->base.assembly, k) > 0 ||
-        step->step_size * assembly_contact_w(s->base.assembly, k) <= VIOLATED)
+        step->step_size * assembly_contact_w(s->base.assembly, k) <=
+            hair_touch(s->problem.contacts.items[k].point.position))
       entries[kept++] = entries[i];
   }
   step->remembered.n_entries = kept;

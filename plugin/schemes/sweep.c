@@ -9,6 +9,7 @@
 #include "gap/gap_sweep.h"
 #include "gap/real.h"
 #include "host/patched_host.h"
+#include "rows/hair.h"
 #include "world/pose.h"
 #include "world/rotation.h"
 
@@ -16,8 +17,6 @@
 static const double THROUGH = 0.5;
 /* and so deep it is held, where the program's own collision has to see it. */
 static const double SEEN = 0.02;
-/* m: what is nearer touches. */
-static const double TOUCHING = 1e-6;
 /* A mesh's thickness is not known: this part of its size is taken for it. */
 static const double OF_MESH = 0.05;
 
@@ -511,7 +510,7 @@ static int meet(step_sweep *sweep, const sweep_request *request,
   if (status == GAP_NO_MEMORY) return status;
   if (status != GAP_OK) pair->found.hits = false;
   if (!pair->found.hits) return GAP_OK;
-  if (pair->found.start_gap <= TOUCHING && pair->soft) {
+  if (pair->found.start_gap <= HAIR_BESIDE && pair->soft) {
     pair->found.hits = false; /* it sinks in as deep as its spring lets it */
     return GAP_OK;
   }
@@ -519,7 +518,7 @@ static int meet(step_sweep *sweep, const sweep_request *request,
   gap_sweep_result through = pair->found;
   sought.depth = depth;
   sought.tolerance = depth > 0 ? 0.1 * depth : 1e-9 * fmin(pair->inner, 1);
-  if (through.start_gap <= TOUCHING) {
+  if (through.start_gap <= HAIR_BESIDE) {
     sought.depth = SEEN * pair->inner;
     sought.tolerance = 0.1 * sought.depth;
   }
@@ -528,7 +527,7 @@ static int meet(step_sweep *sweep, const sweep_request *request,
   if (status != GAP_OK || !pair->found.hits) pair->found = through;
   /* what overlaps and parts is on its way out: a gap deep within a mesh may say
    * that it goes down */
-  if (request->contacts->function == NULL && through.start_gap <= TOUCHING &&
+  if (request->contacts->function == NULL && through.start_gap <= HAIR_BESIDE &&
       has_mesh(pair->geom) && closing_of(sweep, pair) <= 0)
     pair->found.hits = false;
   return status == GAP_NO_MEMORY ? status : GAP_OK;
@@ -691,7 +690,7 @@ static int hold_turned(step_sweep *sweep, const sweep_end *end) {
   }
   status = touch(sweep, end, body, &found);
   if (status != GAP_OK) return status;
-  bool touches = found.start_gap <= TOUCHING;
+  bool touches = found.start_gap <= HAIR_BESIDE;
   if (!touches && (!found.hits || found.ran_out)) return GAP_OK;
   double share = touches ? 0 : found.share;
   status = touch_speeds(sweep, end, body, share, normal, &closing, &speed);

@@ -3,10 +3,9 @@
 #include <string.h>
 
 #include "common/sized.h"
+#include "rows/hair.h"
 #include "stepper/stepper.h"
 
-/* Contacts this close touch. */
-static const double TOUCHING = 1e-6; /* m */
 /* s: long enough for rates, too short for anything to move */
 static const double INSTANT = 1e-6;
 
@@ -64,7 +63,7 @@ static bool search(cone_search *s, const ode_mlcp_options *options,
   for (int k = 0; k < contacts->n; k++) {
     world_contact *contact = &contacts->items[k];
     contact->active = (contact->joint >= 0 && contact->stop < 0) ||
-                      contact->point.gap <= TOUCHING;
+                      contact->point.gap <= HAIR_BESIDE;
   }
   if (!ARENA_TAKE(arena, at_rest, 6 * n)) return outcome_no_memory(&s->out);
   memset(at_rest, 0, 6 * (size_t)n * sizeof *at_rest);

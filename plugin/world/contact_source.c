@@ -6,10 +6,7 @@
 
 #include "common/vec3.h"
 #include "gap/real.h"
-
-/* Gaps up to this are of interest between bodies at rest beside each other:
- * rounding may open a touch. */
-static const double LEAST_MARGIN = 1e-6; /* m */
+#include "rows/hair.h"
 
 /* --- the list --------------------------------------------------------------- */
 
@@ -60,7 +57,7 @@ static bool wakes(const ode_mlcp_contact_list *list, dBodyID body1,
   vec3_subtract(apart, v1, v2);
   return -geom->depth +
              list->step_size * vec3_dot(apart, real3(geom->normal).at) <=
-         LEAST_MARGIN;
+         HAIR_BESIDE;
 }
 
 /* Hidden islands do not move. */
@@ -139,7 +136,7 @@ static double turning_speed(const ode_mlcp_contact_list *list, dGeomID geom) {
 /* How far `speed` takes in two steps. */
 static double reach(const ode_mlcp_contact_list *list, double speed) {
   double way = 2 * list->step_size * speed;
-  return (isfinite(way) ? way : 0) + LEAST_MARGIN;
+  return (isfinite(way) ? way : 0) + HAIR_BESIDE;
 }
 
 double ode_mlcp_pair_margin(const ode_mlcp_contact_list *list, dGeomID geom1,

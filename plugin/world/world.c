@@ -201,7 +201,6 @@ static void keep_spring(const world_reader *r, host_surface *surface) {
 static bool read_contact(world_reader *r, world_contact *contact,
                          const dContact *given, bool reversed,
                          const int body[2], contact_name name, bool *usable) {
-  const double TOUCHING = 1e-6; /* m */
   const world_snapshot *world = r->world;
   const char *bad_name;
   double bad_value;
@@ -214,7 +213,7 @@ static bool read_contact(world_reader *r, world_contact *contact,
     if (contact->point.soft) keep_spring(r, &contact->point.surface);
   }
   *usable = verdict == CONTACT_USABLE &&
-            !(world->settings.touching && contact->point.gap > TOUCHING);
+            !(world->settings.touching && contact->point.gap > HAIR_BESIDE);
   if (verdict == CONTACT_BAD_VALUE)
     return outcome_fail(r->out, "%s %lu: %s is %g (bodies %lu and %lu)",
                         name.kind, name.number, bad_name, bad_value,
