@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "impacts/examples.h"
+#include "../tests/impact_example.h"
 #include "impacts/impact_sampler.h"
 #include "impacts/philox.h"
 

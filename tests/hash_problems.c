@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "hash.h"
-#include "impacts/examples.h"
+#include "impact_example.h"
 #include "mlcp/mlcp_folder.h"
 #include "solver/solver.h"
 

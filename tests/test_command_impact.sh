@@ -63,6 +63,17 @@ impact point --samples 1
 check "of one sample none is seen" grep -q 'about 0.0000 of the outcomes' out
 impact point --samples 20
 check "of one outcome all" grep -q 'about 1.0000 of the outcomes' out
+# a folder's own defaults, which options go before
+printf '# of a point\nh 2.5\n\nsteps 3\nsamples 7\n' >point/options.txt
+impact point --steps 4 --json
+check "options.txt: h" grep -q '"h": 2.5,' out
+check "options.txt: samples" grep -q '"samples": 7,' out
+check "an option goes before" grep -q '"steps": 4,' out
+for line in "h 0" "h" "steps -1" "sample 3" "samples 3 4"; do
+  printf '# of a point\n%s\n' "$line" >point/options.txt
+  refused "options.txt: $line" "point/options.txt:2: expected is h X" point
+done
+rm point/options.txt
 # a slip of a hair below 0 is said without a sign
 write_point 2 -1 -0.50000001
 impact point --samples 20

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "command/impact.h"
+#include "impact_example.h"
 #include "full_disk.h"
 #include "mlcp/matrix_market.h"
 

@@ -19,7 +19,7 @@
 #include <sunmatrix/sunmatrix_dense.h>
 
 #include "compliant_block.h"
-#include "impacts/examples.h"
+#include "impact_example.h"
 #include "ode_mlcp_impacts.h"
 
 static const double paper_slip_width = 1e-10; /* m/s */

@@ -9,7 +9,7 @@
 
 #include "impacts/contact_modes.h"
 #include "impacts/contact_path.h"
-#include "impacts/examples.h"
+#include "impact_example.h"
 #include "impacts/impact.h"
 #include "impacts/impact_sampler.h"
 

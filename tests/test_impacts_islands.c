@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "impacts/contact_modes.h"
-#include "impacts/examples.h"
+#include "impact_example.h"
 #include "impacts/impact.h"
 
 enum { MOST_S = 24, MOST_M = 10 };

@@ -1,7 +1,7 @@
 /* Every allocation may fail: each failure is reported, leaks nothing, and the
  * next call works. Sampling allocates nothing. */
 #include "failing_memory.h"
-#include "impacts/examples.h"
+#include "impact_example.h"
 #include "impacts/impact.h"
 #include "testing.h"
 

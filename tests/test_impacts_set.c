@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "impacts/examples.h"
+#include "impact_example.h"
 #include "impacts/impact.h"
 #include "impacts/philox.h"
 

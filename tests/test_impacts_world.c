@@ -8,7 +8,7 @@
 
 #include "failing_memory.h"
 #include "host_rounding.h"
-#include "impacts/examples.h"
+#include "impact_example.h"
 #include "ode_mlcp.h"
 #include "stepper/process.h"
 #include "testing.h"

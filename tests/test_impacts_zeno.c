@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "impacts/examples.h"
+#include "impact_example.h"
 #include "ode_mlcp_impacts.h"
 
 static const double g = 9.81, mass = 1, width = 1, height = 2;

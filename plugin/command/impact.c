@@ -18,9 +18,6 @@
 
 /* Samples whose way is written by --csv-ways. */
 #define WAYS_WRITTEN 4000
-/* Samples whose way is drawn: of two contacts, and of more, which last. */
-#define WAYS_OF_PAIRS 65536
-#define WAYS_DRAWN 4096
 
 typedef struct settings {
   ode_mlcp_impact_options options;
@@ -39,7 +36,9 @@ static const char about[] =
     "FOLDER   a collision as Matrix Market files, s velocities, m contacts:\n"
     "         M.mtx s x s, Jn.mtx m x s, Jt.mtx m x s (or 2m x s: two "
     "tangents\n"
-    "         a contact), mu.mtx m x 1 (inf: no limit), v.mtx s x 1\n"
+    "         a contact), mu.mtx m x 1 (inf: no limit), v.mtx s x 1; "
+    "options.txt\n"
+    "         may have h X, steps N, samples N, a line each: its own defaults\n"
     "\n";
 static const char ending[] =
     "\n"

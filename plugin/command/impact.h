@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "impacts/examples.h"
 #include "ode_mlcp_impacts.h"
 
 /** The subcommand; see command.h. */
@@ -18,11 +17,10 @@ enum {
   IMPACT_LONGEST = 1000     /* single impacts of a sequence at most */
 };
 
-/** A collision by name or from a folder. */
+/** A collision from a folder. */
 typedef struct impact_input {
   char name[256];
-  impact_example example; /* when it is one */
-  double *numbers;        /* else its arrays, from malloc */
+  double *numbers; /* its arrays, from malloc */
   ode_mlcp_impact_problem problem;
   double h; /* N s, default for --h; 0: islands choose it */
   int steps;
@@ -30,8 +28,9 @@ typedef struct impact_input {
   uint64_t fingerprint; /* of all its numbers */
 } impact_input;
 
-/** Fill from an example's name, or else from a folder of Matrix Market files
- *  M.mtx, Jn.mtx, Jt.mtx, mu.mtx, v.mtx. False with a message: neither. */
+/** Fill from a folder of Matrix Market files M.mtx, Jn.mtx, Jt.mtx, mu.mtx, v.mtx, with
+ *  defaults in options.txt where it has one; an example's name stands for its folder.
+ *  False with a message: neither. */
 bool impact_input_open(impact_input *input, const char *name_or_folder,
                        char message[IMPACT_MESSAGE]);
 void impact_input_close(impact_input *input);

@@ -1,10 +1,13 @@
-#include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "command/arguments.h"
 #include "command/impact.h"
+#include "common/number.h"
 #include "mlcp/matrix_market.h"
 
 typedef bool reads(const char *path, int n_rows, int n_columns,
@@ -127,7 +130,7 @@ static bool adopt(impact_input *input, const folder_arrays *arrays) {
   return true;
 }
 
-/* FNV-1a over the bytes of all numbers: shards of other data are told apart. */
+/* FNV-1a over the bytes of all numbers: parts of other data are told apart. */
 static uint64_t fingerprint(const ode_mlcp_impact_problem *problem) {
   size_t s = (size_t)problem->n_velocities, m = (size_t)problem->n_contacts;
   size_t sizes[5] = {s * s, m * s, m * (size_t)problem->n_tangents * s, m, s};
@@ -142,21 +145,68 @@ static uint64_t fingerprint(const ode_mlcp_impact_problem *problem) {
   return hash;
 }
 
+/* A folder's own defaults: a line each, `h X`, `steps N`, `samples N`; # a comment. */
+static bool read_options(const char *folder, impact_input *input,
+                         char message[IMPACT_MESSAGE]) {
+  char path[PATH_MAX + 16], line[1024];
+  snprintf(path, sizeof path, "%s/options.txt", folder);
+  FILE *file = fopen(path, "r");
+  bool good = true;
+  uint64_t steps = (uint64_t)input->steps;
+  for (int n = 1;
+       file != NULL && good && fgets(line, sizeof line, file) != NULL; n++) {
+    char word[16], value[40], more[2];
+    int count = sscanf(line, "%15s %39s %1s", word, value, more);
+    if (count <= 0 || word[0] == '#') continue;
+    good = count == 2 &&
+           (strcmp(word, "h") == 0 ? number_parse(value, &input->h) &&
+                                         input->h > 0 && isfinite(input->h)
+            : strcmp(word, "steps") == 0
+                ? argument_parse_count(value, 0, 1000000, &steps)
+                : strcmp(word, "samples") == 0 &&
+                      argument_parse_count(value, 1, (uint64_t)1 << 40,
+                                           &input->samples));
+    if (!good)
+      snprintf(message, IMPACT_MESSAGE,
+               "%.300s:%d: expected is h X, steps N or samples N", path, n);
+  }
+  input->steps = (int)steps;
+  if (file != NULL) fclose(file);
+  return good;
+}
+
+static bool is_folder(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* A folder as it is named, or else one of the examples beside this program: where it
+ * was built, and where it is installed. */
+static bool find_folder(const char *name, char folder[PATH_MAX]) {
+  static const char *const beside[] = {"lib/impact", "../lib/impact",
+                                       "../share/ode-mlcp/impact",
+                                       "../../../../share/ode-mlcp/impact"};
+  char own[PATH_MAX / 2];
+  snprintf(folder, PATH_MAX, "%s", name);
+  if (is_folder(folder)) return true;
+  ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+  while (length > 0 && own[length - 1] != '/') length--;
+  for (size_t k = 0; length > 0 && strchr(name, '/') == NULL &&
+                     k < sizeof beside / sizeof *beside;
+       k++) {
+    snprintf(folder, PATH_MAX, "%.*s%s/%.200s", (int)length, own, beside[k],
+             name);
+    if (is_folder(folder)) return true;
+  }
+  return false;
+}
+
 bool impact_input_open(impact_input *input, const char *name,
                        char message[IMPACT_MESSAGE]) {
-  memset(input, 0, sizeof *input);
+  char folder[PATH_MAX];
+  *input = (impact_input){.steps = 10, .samples = 1 << 14};
   snprintf(input->name, sizeof input->name, "%s", name);
-  if (impact_example_fill(&input->example, name)) {
-    input->problem = input->example.problem;
-    input->h = input->example.h;
-    input->steps = input->example.steps;
-    input->samples = input->example.samples;
-    input->fingerprint = fingerprint(&input->problem);
-    return true;
-  }
-  struct stat status;
-  if (strlen(name) >= sizeof input->name || stat(name, &status) != 0 ||
-      !S_ISDIR(status.st_mode)) {
+  if (strlen(name) >= sizeof input->name || !find_folder(name, folder)) {
     snprintf(message, IMPACT_MESSAGE,
              "'%.200s' is neither an example (rocking-block, compass-gait, "
              "box-wall, ramone, disk-stack) nor a folder",
@@ -164,16 +214,14 @@ bool impact_input_open(impact_input *input, const char *name,
     return false;
   }
   folder_arrays arrays = {0};
-  bool read = read_folder(name, &arrays, message);
+  bool read = read_folder(folder, &arrays, message) &&
+              read_options(folder, input, message);
   if (read && !adopt(input, &arrays)) {
     snprintf(message, IMPACT_MESSAGE, "%.200s: no memory", name);
     read = false;
   }
   free_arrays(&arrays);
   if (!read) return false;
-  input->h = 0; // of its islands
-  input->steps = 10;
-  input->samples = 1 << 14;
   input->fingerprint = fingerprint(&input->problem);
   return true;
 }

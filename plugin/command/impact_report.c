@@ -150,8 +150,6 @@ void impact_print_text(FILE *out, impact_result *result) {
   const ode_mlcp_impact_options *options = &result->options;
   fprintf(out, "%s: %d contacts, %d velocities\n", result->input->name,
           problem->n_contacts, problem->n_velocities);
-  if (result->input->example.contacts != NULL)
-    fprintf(out, "contacts: %s\n", result->input->example.contacts);
   double least = INFINITY, most = 0;
   for (int i = 0; i < problem->n_contacts; i++) {
     least = fmin(least, cap_of(result, i));

@@ -337,7 +337,7 @@ static void draw_within(impact_sampler *sampler, int n_found, uint64_t sample,
                         uint32_t step) {
   const contact_found *found = &sampler->found;
   int n = sampler->island->space.n_rows, n_own = 0, first = 0, chosen = 0;
-  double pair[2], at[IMPACT_MAX_SOLUTIONS];
+  double pair[2], at[IMPACT_MAX_SOLUTIONS] = {0};
   philox_pair(sampler->seed, sample, step, PHILOX_SOLUTION, pair);
   for (int leaf = 0; leaf < found->n_leaves; leaf++)
     n_own += is_leaf_of_its_own(sampler, n_found, leaf, &first);
