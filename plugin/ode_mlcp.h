@@ -55,12 +55,6 @@ typedef enum ode_mlcp_scheme {
   ODE_MLCP_SCHEME_CONSERVING /* second order, conserves what physics does */
 } ode_mlcp_scheme;
 
-typedef enum ode_mlcp_friction {
-  ODE_MLCP_FRICTION_COULOMB,
-  ODE_MLCP_FRICTION_CONVEX /* Anitescu & Hart's relaxation: a quadratic program;
-                              what slides also rises */
-} ode_mlcp_friction;
-
 /** How the second-order schemes and gap resolve an impact. */
 typedef enum ode_mlcp_impact_law {
   ODE_MLCP_IMPACT_LAW_POISSON, /* all contacts at once, then Poisson's
@@ -444,61 +438,6 @@ ODE_MLCP_INLINE ode_mlcp_error ode_mlcp_last_report(dWorldID world,
  */
 ODE_MLCP_API ode_mlcp_error ode_mlcp_body_v_alpha(dBodyID body,
                                                   double velocity[6]);
-
-/** Who takes part in a jam. */
-typedef struct ode_mlcp_jam {
-  dBodyID body[2];    /* the second may be 0: the world */
-  double position[3]; /* m, of a contact; 0 of a joint */
-  dJointID joint;     /* 0: a contact of the collision function */
-} ode_mlcp_jam;
-
-ODE_MLCP_API ode_mlcp_error ode_mlcp_check_cone_sized(dWorldID world,
-                                                      int *pointed,
-                                                      ode_mlcp_jam jams[],
-                                                      size_t jam_size, int room,
-                                                      int *n_jams);
-
-/**
- * Check whether the friction cone of the contacts that touch now is pointed: no
- * impulses of contacts and joints, some of them not 0, add up to nothing
- * (docs/formulation.md, eq. 30). Where it is not, contacts and joints can jam:
- * hold each other with any force; Lemke's method is no longer sure to end, and
- * impulses are not unique.
- *
- * Contacts are those of the collision function with a gap up to 1e-6 m, and the
- * contact joints that the program has attached.
- *
- * @param pointed  out: 1 or 0
- * @param jams     [room] out: the contacts and joints that can take part
- * @param n_jams   out: how many there are
- */
-ODE_MLCP_INLINE ode_mlcp_error ode_mlcp_check_cone(dWorldID world, int *pointed,
-                                                   ode_mlcp_jam jams[],
-                                                   int room, int *n_jams) {
-  return ode_mlcp_check_cone_sized(world, pointed, jams, sizeof *jams, room,
-                                   n_jams);
-}
-
-ODE_MLCP_API ode_mlcp_error
-ode_mlcp_last_contradiction_sized(dWorldID world, ode_mlcp_jam jams[],
-                                  size_t jam_size, int room, int *n_jams);
-
-/**
- * What of an attached world's last step was proved to contradict each other:
- * joints and contacts whose rows no velocities meet, where the report counts
- * `infeasible` problems.
- *
- * @param jams    [room] out: the first of them, at most 32. Bodies and joints may
- *                have been destroyed since.
- * @param n_jams  out: how many there are
- */
-ODE_MLCP_INLINE ode_mlcp_error ode_mlcp_last_contradiction(dWorldID world,
-                                                           ode_mlcp_jam jams[],
-                                                           int room,
-                                                           int *n_jams) {
-  return ode_mlcp_last_contradiction_sized(world, jams, sizeof *jams, room,
-                                           n_jams);
-}
 
 /* --- forces taken implicitly --------------------------------------------------
  *

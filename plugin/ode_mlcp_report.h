@@ -105,9 +105,6 @@
       "measure")                                                              \
   ROW(int, accepted, SUM, SUM(accepted), "",                                  \
       "problems whose answer misses the tolerance and is accepted")           \
-  ROW(int, infeasible, SUM, SUM(infeasible), "",                              \
-      "of the degraded: problems proved to have no solution, by rows whose "  \
-      "weighted sum asks for a speed of nothing that moves")                  \
   ROW(double, solver_work, MOST, MOST(solver_work_most), "",                  \
       "most work of a solve, in factorisations of its problem: what budget "  \
       "bounds")                                                               \
@@ -115,12 +112,14 @@
       "solves whose answer is last step's impulses, or none")                 \
   ROW(int, ended_continuation, SUM, SUM(ended_continuation), "",              \
       "from last step's active set, by proximal continuation")                \
+  ROW(int, ended_pivots, SUM, SUM(ended_pivots), "",                          \
+      "from it, by pivots")                                                   \
   ROW(int, ended_interior, SUM, SUM(ended_interior), "",                      \
       "from interior points, their active sets and pivots from these")        \
-  ROW(int, ended_pivots, SUM, SUM(ended_pivots), "",                          \
-      "from Lemke's method")                                                  \
-  ROW(int, ended_detour, SUM, SUM(ended_detour), "",                          \
-      "0: no answer is that of an easier problem any more")                   \
+  ROW(int, ended_homotopy, SUM, SUM(ended_homotopy), "",                      \
+      "past an interior point's turning points, by a proximal term")          \
+  ROW(int, ended_lemke, SUM, SUM(ended_lemke), "",                            \
+      "from Lemke's method in the edge formulation")                          \
   ROW(double, spring_energy, WORLD, NONE, "J",                                \
       "of the springs, after the step; NaN without measure")                  \
   ROW(double, force_work, WORLD, NONE, "J",                                   \
@@ -141,10 +140,6 @@
   ROW(int, poisson_unfinished, SUM, SUM(poisson_unfinished), "",              \
       "impact set: .. since the sample was not over after 201 of its steps, " \
       "or met one without a solution")                                        \
-  ROW(int, infeasible_contacts, SUM, NONE, "",                                \
-      "contacts that contradict each other or joints in those")               \
-  ROW(int, infeasible_joint_rows, SUM, NONE, "",                              \
-      "rows and stops of joints that do")                                     \
   ROW(int, refused_substeps, SUM, NONE, "",                                   \
       "accuracy: substeps taken back, since there were too few for it or "    \
       "they were there to compare with")                                      \
@@ -184,12 +179,9 @@
   FIELD("substeps", substeps)                                                 \
   FIELD("solver_seconds", solver_seconds)                                     \
   FIELD("accepted", accepted)                                                 \
-  FIELD("infeasible", infeasible)                                             \
   FIELD("solver_work", solver_work)                                           \
   FIELD("spring_energy_J", spring_energy)                                     \
   FIELD("force_work_J", force_work)                                           \
-  FIELD("infeasible_contacts", infeasible_contacts)                           \
-  FIELD("infeasible_joint_rows", infeasible_joint_rows)                       \
   FIELD("refused_substeps", refused_substeps)                                 \
   FIELD("inaccurate", inaccurate)                                             \
   FIELD("position_error_m", position_error)                                   \

@@ -59,8 +59,6 @@
       "hold before they are overshot, as with any margin but 0.")             \
   ROW(int, measure, ON_OFF, 0, "", "", ALL,                                   \
       "Fill the report's energies and errors. A trace switches it on.")       \
-  ROW(ode_mlcp_friction, friction, ONE_OF(frictions),                         \
-      ODE_MLCP_FRICTION_COULOMB, "", "", ALL, "The law of friction.")         \
   ROW(int, fixed_point, WHOLE(0, 1000), 0, "", "N", ST,                       \
       "At most so many passes until contacts are taken where the step ends. " \
       "0: one, where it would end with the present velocities.")              \

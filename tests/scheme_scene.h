@@ -72,7 +72,7 @@ static inline double vec_length(const dReal a[3]) {
 
 static inline void step(scene *s, double h, ode_mlcp_report *report) {
   CU_ASSERT_EQUAL_FATAL(ode_mlcp_step(s->world, h, report), ODE_MLCP_OK);
-  CU_ASSERT(report->residual <= 1e-8);
+  CU_ASSERT(report->residual <= 1e-7); // solved, or accepted
 }
 
 #endif

@@ -33,10 +33,6 @@ typedef struct older_event {
   int kind;
 } older_event;
 
-typedef struct older_jam {
-  dBodyID body[2];
-} older_jam;
-
 typedef struct contact_list contact_list;
 typedef int collision(void *context, dWorldID world, contact_list *list);
 typedef void observer(void *context, dWorldID world,
@@ -52,7 +48,6 @@ int ode_mlcp_step_sized(dWorldID, dReal, older_report *, size_t);
 int ode_mlcp_last_report_sized(dWorldID, older_report *, size_t);
 int ode_mlcp_last_contact_sized(dWorldID, int, older_contact *, size_t);
 int ode_mlcp_last_event_sized(dWorldID, int, older_event *, size_t);
-int ode_mlcp_check_cone_sized(dWorldID, int *, older_jam[], size_t, int, int *);
 int ode_mlcp_set_collision(dWorldID, collision *, void *);
 int ode_mlcp_add_contact(contact_list *, dBodyID, dBodyID, const dContact *);
 void ode_mlcp_observe(observer *, void *);
@@ -224,38 +219,6 @@ static void test_events_are_not_overrun(void) {
   dWorldDestroy(world);
 }
 
-/* A ball held from below and above. */
-static void test_arrays_have_the_callers_stride(void) {
-  dWorldID world = create_world(SCHEME_AH, 1);
-  ode_mlcp_set_collision(world, NULL, NULL);
-  for (int side = -1; side <= 1; side += 2) {
-    dContact contact;
-    memset(&contact, 0, sizeof contact);
-    contact.surface.mode = dContactApprox1;
-    contact.surface.mu = 1;
-    contact.geom.pos[2] = 1 + side;
-    contact.geom.normal[2] = -side;
-    dJointAttach(dJointCreateContact(world, 0, &contact), ball, 0);
-  }
-  int pointed = -1, n_jams = 0;
-  struct {
-    older_jam jams[2];
-    unsigned char canary[512];
-  } list;
-  WAKE(list);
-  CU_ASSERT_EQUAL(ode_mlcp_check_cone_sized(world, &pointed, list.jams,
-                                            sizeof list.jams[0], 2, &n_jams),
-                  0);
-  CU_ASSERT_EQUAL(pointed, 0);
-  CU_ASSERT_EQUAL(n_jams, 2);
-  CU_ASSERT(SINGS(list));
-  for (int k = 0; k < 2; k++) {
-    CU_ASSERT_PTR_EQUAL(list.jams[k].body[0], ball);
-    CU_ASSERT_PTR_NULL(list.jams[k].body[1]);
-  }
-  dWorldDestroy(world);
-}
-
 /* --- impacts -------------------------------------------------------------- */
 
 static void test_impacts_are_not_overrun(void) {
@@ -299,7 +262,6 @@ int main(void) {
       {"options", test_options_are_read_as_far_as_they_go},
       {"reports", test_reports_are_not_overrun},
       {"events", test_events_are_not_overrun},
-      {"arrays", test_arrays_have_the_callers_stride},
       {"impacts", test_impacts_are_not_overrun},
       CU_TEST_INFO_NULL};
   int status = run_tests("ABI: an older caller", tests);

@@ -29,7 +29,7 @@ check "--version: name and number" \
 run --help
 check "run --help: status 0" status_is 0
 for option in scheme edges erp max-correction solver tolerance max-contacts \
-    margin measure friction fixed-point alpha events max-events impact impact-seed stats trace; do
+    margin measure fixed-point alpha events max-events impact impact-seed stats trace; do
   check "run --help: --$option" grep -q -e "--$option" out
 done
 

@@ -58,7 +58,7 @@ check "options arrive: max-contacts" json_holds s.json max_contacts 50
 # every setting is in the statistics, and a run can be repeated from them
 run --stats s.json --scheme gap --edges 6 --erp 0.25 --max-correction inf \
   --solver lemke --tolerance 1.5e-9 --max-contacts 99 --margin 0.015625 \
-  --measure on --friction convex --fixed-point 2 \
+  --measure on --fixed-point 2 \
   --alpha 0.7071067811865476 --events off \
   --max-events 7 --impact set --impact-seed 3 -- "$program" touch 5
 check "all settings: status" status_is 0

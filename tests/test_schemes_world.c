@@ -178,7 +178,6 @@ static void test_dropped_stacks_come_to_rest(void) {
   check_stack("scheme=trapezoid");
   check_stack("scheme=trapezoid-1");
   check_stack("scheme=gap alpha=1");
-  check_stack("scheme=trapezoid friction=convex");
   check_stack("scheme=trapezoid events=off");
 }
 
@@ -228,40 +227,6 @@ static void test_contacts_of_a_program_are_linearised(void) {
   scene_close(&s);
 }
 
-/* The relaxed law lets what slides rise: n'v >= mu |v_t| at every edge. */
-static void test_convex_friction_under_every_scheme(void) {
-  static const char *schemes[] = {"ap",          "ah",        "gap",
-                                  "trapezoid-1", "trapezoid", "conserving"};
-  for (int k = 0; k < 6; k++)
-    for (int convex = 0; convex < 2; convex++) {
-      scene s;
-      char settings[100];
-      snprintf(settings, sizeof settings,
-               "scheme=%s erp=0 events=off friction=%s", schemes[k],
-               convex ? "convex" : "coulomb");
-      open_scene(&s, settings, 9.81);
-      s.surface.parameters.mode = dContactApprox1;
-      s.surface.parameters.mu = 0.5;
-      dCreatePlane(s.space, 0, 1, 0, 0);
-      dBodyID box = add_box(&s, 0, 0.5);
-      dBodySetLinearVel(box, 3, 0, 0);
-      dBodySetMaxAngularSpeed(box, 0);
-      ode_mlcp_report report;
-      double v[6];
-      step(&s, 0.01, &report);
-      ode_mlcp_body_v_alpha(box, v);
-      for (int i = 0; i < 3 && strcmp(schemes[k], "trapezoid-1") == 0; i++)
-        v[i] = dBodyGetLinearVel(box)[i]; /* its friction acts against v+ */
-      CU_ASSERT(v[0] > 1);
-      double expected = convex ? 0.5 * v[0] : 0;
-      if (!(fabs(v[1] - expected) < 1e-6))
-        fprintf(stderr, "%s: rises at %g, slides at %g\n", settings, v[1],
-                v[0]);
-      CU_ASSERT_DOUBLE_EQUAL(v[1], expected, 1e-6);
-      scene_close(&s);
-    }
-}
-
 /* A block that slides and one on top of it: what holds them up is told. */
 static void test_contact_forces_are_told(void) {
   static const char *schemes[] = {"st", "gap", "trapezoid-1", "trapezoid",
@@ -296,39 +261,6 @@ static void test_contact_forces_are_told(void) {
     CU_ASSERT_DOUBLE_EQUAL(along / weight, -0.5, 1e-6);
     scene_close(&s);
   }
-}
-
-/* --- jams ----------------------------------------------------------------- */
-
-/* A ball in a groove of two planes at 60 degrees to the vertical's horizon: the
- * line between its contacts lies in both cones from mu = tan 30 degrees on. */
-static void test_a_groove_jams_from_its_angle_on(void) {
-  static const char *schemes[] = {"scheme=trapezoid", "scheme=ah"};
-  for (int k = 0; k < 2; k++)
-    for (int grips = 0; grips < 2; grips++) {
-      scene s;
-      double a = M_PI / 6;
-      open_scene(&s, schemes[k], 9.81);
-      s.surface.parameters.mode = dContactApprox1;
-      s.surface.parameters.mu = tan(a) + (grips ? 0.02 : -0.02);
-      dCreatePlane(s.space, cos(a), sin(a), 0, 0);
-      dCreatePlane(s.space, -cos(a), sin(a), 0, 0);
-      dBodyID ball = add_ball(&s, 0, 0.1 / sin(a));
-      add_ball(&s, 5, 5);
-      int pointed = -1, n_jams = -1;
-      ode_mlcp_jam jams[4];
-      CU_ASSERT_EQUAL_FATAL(
-          ode_mlcp_check_cone(s.world, &pointed, jams, 4, &n_jams),
-          ODE_MLCP_OK);
-      CU_ASSERT_EQUAL(pointed, !grips);
-      CU_ASSERT_EQUAL(n_jams, grips ? 2 : 0);
-      for (int i = 0; i < n_jams; i++) {
-        CU_ASSERT_PTR_EQUAL(jams[i].body[0], ball);
-        CU_ASSERT_DOUBLE_EQUAL(fabs(jams[i].position[0]), 0.1 * cos(a),
-                               of_host(1e-9, 1));
-      }
-      scene_close(&s);
-    }
 }
 
 /* --- failures ------------------------------------------------------------- */
@@ -888,10 +820,7 @@ int main(void) {
       {"dropped stacks come to rest", test_dropped_stacks_come_to_rest},
       {"contacts of a program are linearised",
        test_contacts_of_a_program_are_linearised},
-      {"convex friction under every scheme",
-       test_convex_friction_under_every_scheme},
       {"contact forces are told", test_contact_forces_are_told},
-      {"a groove jams from its angle on", test_a_groove_jams_from_its_angle_on},
       {"a failed step leaves every bit", test_a_failed_step_leaves_every_bit},
       {"memory that runs out leaves every bit",
        test_memory_that_runs_out_leaves_every_bit},

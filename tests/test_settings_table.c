@@ -42,7 +42,6 @@ static const struct {
      {"auto", "0", "0.1"},
      {"", "-1", "-1e-3", "nan", "inf", "autos", "0.1 m"}},
     {"measure", {"on", "off"}, {"", "1", "yes"}},
-    {"friction", {"coulomb", "convex"}, {"", "0", "Coulomb"}},
     {"fixed-point", {"0", "1000"}, {"", "-1", "1001", "0.5"}},
     {"alpha", {"0.5", "0.75", "1"}, {"", "-3", "0.49999", "1.1", "nan", "inf"}},
     {"events", {"on", "off"}, {"", "2", "On"}},
@@ -192,8 +191,6 @@ static void test_bad_members_are_refused(void) {
   EXPECT_REFUSED(margin, INFINITY,
                  "margin: 'inf' is not auto, or a length from 0 to 1e15 in m");
   EXPECT_REFUSED(measure, 2, "measure: '2' is not on or off");
-  EXPECT_REFUSED(friction, (ode_mlcp_friction)7,
-                 "friction: '7' is not coulomb or convex");
   EXPECT_REFUSED(fixed_point, 1001,
                  "fixed-point: '1001' is not a whole number from 0 to 1000");
   EXPECT_REFUSED(alpha, -3, "alpha: '-3' is not a number from 0.5 to 1");
@@ -255,7 +252,6 @@ static ode_mlcp_options unusual_options(void) {
   options.max_contacts = 1000000000;
   options.margin = 0.1 + 0.2;
   options.measure = 1;
-  options.friction = ODE_MLCP_FRICTION_CONVEX;
   options.fixed_point = 3;
   options.alpha = 2.0 / 3;
   options.events = 0;
@@ -426,7 +422,7 @@ static uint64_t states_of_a_run(const char *scheme, const char *name,
 /* Settings that change a step where a solve is hard, with another setting alone, or
  * never: threads. */
 static bool may_leave_states(const char *name) {
-  static const char *const names[] = {"impact-seed", "threads"};
+  static const char *const names[] = {"budget", "impact-seed", "threads"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (strcmp(name, names[i]) == 0) return true;
   return false;

@@ -1,6 +1,6 @@
-/* The fast path: residuals of every kind of row and scene, the same bits
- * whatever the workspace did before, failing allocations, and problems that it
- * must refuse or report as unsolved. */
+/* The stages: residuals of every kind of row and scene, the same bits
+ * whatever the workspace did before, failing allocations, and problems that
+ * must be reported as unsolved. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "common/six.h"
 #include "failing_memory.h"
 #include "problems.h"
-#include "solver/fast.h"
 #include "solver/solver.h"
 #include "testing.h"
 
@@ -17,8 +16,7 @@ static const solver_options options = {.kind = SOLVER_FAST,
                                        .tolerance = 1e-10,
                                        .acceptable = 1e-8,
                                        .budget = INFINITY,
-                                       .max_rows = 300000,
-                                       .max_lemke_size = 5000};
+                                       .max_rows = 300000};
 
 /* ---- helpers ------------------------------------------------------------- */
 
@@ -61,18 +59,17 @@ static bool is_within_bounds(const mlcp_problem *problem,
   return true;
 }
 
-/* Solve and check everything that must hold, solved or not.
- * @return the report; `solved` out may be NULL. */
-static solver_report solve_by(fast_method method, fast_workspace *workspace,
-                              const mlcp_problem *problem, const double guess[],
-                              const mlcp_solution *solution) {
-  solver_report report;
+/* Solve and check everything that must hold, solved or not. */
+static solver_report solve_checked(solver_workspace *workspace,
+                                   const mlcp_problem *problem,
+                                   const double guess[],
+                                   const mlcp_solution *solution) {
   CU_ASSERT_FATAL(is_well_formed(problem));
-  bool solved = solver_fast(workspace, problem, &options, method, guess,
-                            solution, &report);
+  solver_report report =
+      solver_solve(workspace, problem, &options, guess, solution);
   double residual = residual_of(problem, solution);
   CU_ASSERT_EQUAL(residual, report.residual);
-  CU_ASSERT_EQUAL(solved, residual <= options.tolerance);
+  bool solved = residual <= options.tolerance;
   bool accepted = residual <= options.acceptable;
   CU_ASSERT_EQUAL(report.status, solved     ? SOLVER_SOLVED
                                  : accepted ? SOLVER_ACCEPTED
@@ -81,15 +78,8 @@ static solver_report solve_by(fast_method method, fast_workspace *workspace,
   return report;
 }
 
-static solver_report solve_checked(fast_workspace *workspace,
-                                   const mlcp_problem *problem,
-                                   const double guess[],
-                                   const mlcp_solution *solution) {
-  return solve_by(FAST_EVERYTHING, workspace, problem, guess, solution);
-}
-
 /* The status alone; the problem is released. */
-static solver_status solve_and_release(fast_workspace *workspace,
+static solver_status solve_and_release(solver_workspace *workspace,
                                        test_problem *problem) {
   test_solution solution;
   solution_init(&solution, &problem->mlcp);
@@ -108,7 +98,7 @@ static void set_compliance(test_problem *problem, double compliance) {
 /* Solve a scene with the host's softness, then rigid; both must succeed. */
 static void expect_solved(test_problem *problem, const char *name) {
   static const double compliances[] = {1e-8, 0, 1e-3};
-  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
   for (int i = 0; i < 3; i++) {
     test_solution solution;
     set_compliance(problem, compliances[i]);
@@ -130,7 +120,7 @@ static void expect_solved(test_problem *problem, const char *name) {
     free(guess);
     solution_release(&solution);
   }
-  fast_workspace_destroy(workspace);
+  solver_workspace_destroy(workspace);
 }
 
 /* ---- scenes -------------------------------------------------------------- */
@@ -222,7 +212,7 @@ static void test_joint_rows_keep_to_their_bounds(void) {
       {-3, 0.75, 0.75, 0.75}, // fixed
       {3, -2, -2, -2},
   };
-  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     test_problem problem;
     test_solution solution;
@@ -235,13 +225,13 @@ static void test_joint_rows_keep_to_their_bounds(void) {
     solution_release(&solution);
     problem_release(&problem);
   }
-  fast_workspace_destroy(workspace);
+  solver_workspace_destroy(workspace);
 }
 
 static void test_compliant_row_gives_way(void) {
   test_problem problem;
   test_solution solution;
-  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
   make_row_problem(&problem, -3, -INFINITY, INFINITY);
   problem.rows[0].compliance = 1; // (1/2 + 1) p = 3
   solution_init(&solution, &problem.mlcp);
@@ -249,7 +239,7 @@ static void test_compliant_row_gives_way(void) {
   CU_ASSERT_DOUBLE_EQUAL(solution.mlcp.p[0], 2, 1e-12);
   solution_release(&solution);
   problem_release(&problem);
-  fast_workspace_destroy(workspace);
+  solver_workspace_destroy(workspace);
 }
 
 /* A box of 2 kg that slides at `speed` along x over the ground. */
@@ -267,7 +257,7 @@ static void make_slider(test_problem *problem, double speed, double mu,
 
 static void test_sliding_box_loses_mu_g_h(void) {
   static const int edges[] = {2, 4, 6, 8};
-  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
   for (int i = 0; i < 4; i++) {
     test_problem problem;
     test_solution solution;
@@ -278,11 +268,11 @@ static void test_sliding_box_loses_mu_g_h(void) {
     solution_release(&solution);
     problem_release(&problem);
   }
-  fast_workspace_destroy(workspace);
+  solver_workspace_destroy(workspace);
 }
 
 static void test_force_limited_friction(void) {
-  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
   for (int n_edges = 2; n_edges <= 8; n_edges += 2) {
     test_problem problem;
     test_solution solution;
@@ -294,14 +284,14 @@ static void test_force_limited_friction(void) {
     solution_release(&solution);
     problem_release(&problem);
   }
-  fast_workspace_destroy(workspace);
+  solver_workspace_destroy(workspace);
 }
 
 /* Friction with a constant limit and no normal at all: a brake. */
 static void test_friction_without_a_normal(void) {
   test_problem problem;
   test_solution solution;
-  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
   make_slider(&problem, 3, 0.5, 0.25, 4);
   for (int i = 0; i < problem.mlcp.n_frictions; i++)
     problem.frictions[i].normal = -1;
@@ -312,15 +302,15 @@ static void test_friction_without_a_normal(void) {
   CU_ASSERT_DOUBLE_EQUAL(solution.mlcp.v[0], 2.5, 1e-9);
   solution_release(&solution);
   problem_release(&problem);
-  fast_workspace_destroy(workspace);
+  solver_workspace_destroy(workspace);
 }
 
 /* ---- heaps --------------------------------------------------------------- */
 
-/* Problems in motion: the few that this path leaves to Lemke are counted. */
+/* Problems in motion: the few that are left are counted. */
 static void test_heaps(void) {
   enum { N_HEAPS = 150, MAY_BE_LEFT = 3 };
-  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
   int n_left = 0;
   for (unsigned seed = 1; seed <= N_HEAPS; seed++) {
     test_problem problem;
@@ -330,9 +320,9 @@ static void test_heaps(void) {
     set_compliance(&problem, seed % 3 ? 1e-8 : 0);
     n_left += solve_and_release(workspace, &problem) != SOLVER_SOLVED;
   }
-  printf("  %d of %d heaps left to Lemke\n", n_left, N_HEAPS);
+  printf("  %d of %d heaps left\n", n_left, N_HEAPS);
   CU_ASSERT(n_left <= MAY_BE_LEFT);
-  fast_workspace_destroy(workspace);
+  solver_workspace_destroy(workspace);
 }
 
 /* A guess that is partly unknown or nonsense must not do harm. */
@@ -350,7 +340,7 @@ static void make_slow_heap(test_problem *problem, int n, unsigned seed,
  * impulses share, and end short of a quarter of these. */
 static void test_nearly_rigid(void) {
   enum { N_WALLS = 60, MAY_BE_LEFT = 3 };
-  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
   int n_left = 0;
   for (int k = 0; k < N_WALLS; k++) {
     test_problem problem;
@@ -363,16 +353,16 @@ static void test_nearly_rigid(void) {
     }
     n_left += solve_and_release(workspace, &problem) != SOLVER_SOLVED;
   }
-  printf("  %d of %d walls left to Lemke\n", n_left, N_WALLS);
+  printf("  %d of %d walls left\n", n_left, N_WALLS);
   CU_ASSERT(n_left <= MAY_BE_LEFT);
-  fast_workspace_destroy(workspace);
+  solver_workspace_destroy(workspace);
 }
 
 /* At mu = 2 the central path of most heaps has turning points: without
  * continuation past them hardly a third of these is solved here. */
 static void test_turning_points(void) {
   enum { HEAPS = 20 };
-  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
   int n_solved = 0;
   for (unsigned seed = 0; seed < HEAPS; seed++) {
     test_problem problem;
@@ -381,44 +371,7 @@ static void test_turning_points(void) {
     n_solved += solve_and_release(workspace, &problem) == SOLVER_SOLVED;
   }
   CU_ASSERT(n_solved >= HEAPS - 1);
-  fast_workspace_destroy(workspace);
-}
-
-/* Cold, and from whatever it begins at. @return whether the cold one was. */
-static bool solved_by_lemke(test_problem *problem) {
-  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
-  test_solution solution;
-  set_compliance(problem, 1e-8);
-  solution_init(&solution, &problem->mlcp);
-  solver_report cold = solve_by(FAST_LEMKE_COLD, workspace, &problem->mlcp,
-                                NULL, &solution.mlcp);
-  CU_ASSERT(cold.pivots > 0);
-  solver_report report =
-      solve_by(FAST_LEMKE, workspace, &problem->mlcp, NULL, &solution.mlcp);
-  CU_ASSERT_EQUAL(report.status, SOLVER_SOLVED);
-  solution_release(&solution);
-  problem_release(problem);
-  fast_workspace_destroy(workspace);
-  return cold.status == SOLVER_SOLVED;
-}
-
-static void test_lemke_in_box_form(void) {
-  test_problem problem;
-  for (unsigned seed = 0; seed < 10; seed++) {
-    make_slow_heap(&problem, 30, seed, seed % 2 ? 0.5 : 0.9);
-    CU_ASSERT(solved_by_lemke(&problem));
-  }
-  problem_make_stack(&problem, 10, 10, 0.5, 4);
-  CU_ASSERT(solved_by_lemke(&problem));
-  problem_make_grasp(&problem, 0.6, 4);
-  CU_ASSERT(solved_by_lemke(&problem));
-  // joints against the ground have no slack but 1e-8: rounding decides a few
-  int n_chains = 0;
-  for (int n = 2; n <= 13; n++) {
-    problem_make_chain(&problem, n, 0.5, 4);
-    n_chains += solved_by_lemke(&problem);
-  }
-  CU_ASSERT(n_chains >= 9);
+  solver_workspace_destroy(workspace);
 }
 
 static void test_bad_guesses(void) {
@@ -426,7 +379,7 @@ static void test_bad_guesses(void) {
   test_problem problem;
   test_solution solution;
   test_random random = {7};
-  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
   problem_init(&problem);
   problem_make_wall(&problem, 4, 0.5, 4);
   solution_init(&solution, &problem.mlcp);
@@ -441,7 +394,7 @@ static void test_bad_guesses(void) {
   free(guess);
   solution_release(&solution);
   problem_release(&problem);
-  fast_workspace_destroy(workspace);
+  solver_workspace_destroy(workspace);
 }
 
 /* ---- bodies -------------------------------------------------------------- */
@@ -449,7 +402,7 @@ static void test_bad_guesses(void) {
 /* A mass with a skew part, as gyroscopic terms make it. */
 static void test_unsymmetric_mass(void) {
   test_problem problem;
-  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
   problem_init(&problem);
   problem_make_wall(&problem, 3, 0.5, 4);
   for (int b = 0; b < problem.mlcp.n_bodies; b++) {
@@ -466,13 +419,13 @@ static void test_unsymmetric_mass(void) {
     problem.bodies[b].v_free[3] = 0.1 * b;
   }
   CU_ASSERT_EQUAL(solve_and_release(workspace, &problem), SOLVER_SOLVED);
-  fast_workspace_destroy(workspace);
+  solver_workspace_destroy(workspace);
 }
 
 /* What pushes a body also turns it, and more one way than another: the mass of a step
  * in which forces change with the pose. The velocities are M^-1 of what acts. */
 static void test_full_mass(void) {
-  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
   for (uint64_t seed = 1; seed <= 4; seed++) {
     test_problem problem;
     test_random random = {seed};
@@ -493,11 +446,11 @@ static void test_full_mass(void) {
     }
     CU_ASSERT_EQUAL(solve_and_release(workspace, &problem), SOLVER_SOLVED);
   }
-  fast_workspace_destroy(workspace);
+  solver_workspace_destroy(workspace);
 }
 
 static void test_empty_problems(void) {
-  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
   double v[1], p[1], beta[1], lambda[1];
   const mlcp_problem nothing = {.velocity_floor = 0.1};
   const mlcp_solution no_solution = {v, p, beta, lambda};
@@ -518,7 +471,7 @@ static void test_empty_problems(void) {
     solution_release(&solution);
     problem_release(&problem);
   }
-  fast_workspace_destroy(workspace);
+  solver_workspace_destroy(workspace);
 }
 
 /* ---- problems without an answer ------------------------------------------ */
@@ -528,7 +481,7 @@ static void test_contradiction_is_reported(void) {
   static const double along_x[6] = {1, 0, 0, 0, 0, 0}, none[6] = {0};
   test_problem problem;
   test_solution solution;
-  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
   make_row_problem(&problem, -3, -INFINITY, INFINITY);
   problem_add_row(&problem, 0, -1, along_x, none, 3, -INFINITY, INFINITY);
   solution_init(&solution, &problem.mlcp);
@@ -538,7 +491,7 @@ static void test_contradiction_is_reported(void) {
   CU_ASSERT(report.factorisations < 600);
   solution_release(&solution);
   problem_release(&problem);
-  fast_workspace_destroy(workspace);
+  solver_workspace_destroy(workspace);
 }
 
 /* A row of zeros: harmless when satisfied, unsolvable when not. */
@@ -547,7 +500,7 @@ static void test_rows_of_zeros(void) {
   for (int i = 0; i < 2; i++) {
     test_problem problem;
     test_solution solution;
-    fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+    solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
     make_row_problem(&problem, -3, 0, INFINITY);
     problem_add_row(&problem, 0, -1, none, none, i == 0 ? 0.5 : -0.5, 0,
                     INFINITY);
@@ -557,35 +510,15 @@ static void test_rows_of_zeros(void) {
     CU_ASSERT_EQUAL(report.status, i == 0 ? SOLVER_SOLVED : SOLVER_DEGRADED);
     solution_release(&solution);
     problem_release(&problem);
-    fast_workspace_destroy(workspace);
+    solver_workspace_destroy(workspace);
   }
-}
-
-/* Friction between other bodies than its normal's is not for this path. */
-static void test_foreign_friction_is_left_alone(void) {
-  test_problem problem;
-  test_solution solution;
-  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
-  make_slider(&problem, 3, 0.5, 0, 4);
-  int other = problem_add_box(&problem, 2, 5, 0, 0.5, 0.5, 0.5, 0.5);
-  int first = problem.frictions[0].first_row;
-  problem.rows[first].body[0] = other;
-  problem.rows[first + 1].body[0] = other;
-  solution_init(&solution, &problem.mlcp);
-  solver_report report =
-      solve_checked(workspace, &problem.mlcp, NULL, &solution.mlcp);
-  CU_ASSERT_EQUAL(report.status, SOLVER_DEGRADED);
-  CU_ASSERT_EQUAL(report.factorisations, 0);
-  solution_release(&solution);
-  problem_release(&problem);
-  fast_workspace_destroy(workspace);
 }
 
 /* The check itself: an answer that is a little off must not pass. */
 static void test_residual_notices_a_wrong_answer(void) {
   test_problem problem;
   test_solution solution;
-  fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+  solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
   problem_init(&problem);
   problem_make_wall(&problem, 3, 0.5, 4);
   solution_init(&solution, &problem.mlcp);
@@ -594,7 +527,7 @@ static void test_residual_notices_a_wrong_answer(void) {
   CU_ASSERT(residual_of(&problem.mlcp, &solution.mlcp) > 1e-6);
   solution_release(&solution);
   problem_release(&problem);
-  fast_workspace_destroy(workspace);
+  solver_workspace_destroy(workspace);
 }
 
 /* ---- the same bits ------------------------------------------------------- */
@@ -619,8 +552,8 @@ static void test_workspace_leaves_no_trace(void) {
   solution_init(&b, &first.mlcp);
   solution_init(&c, &other.mlcp);
 
-  fast_workspace *fresh = fast_workspace_create(&memory_from_malloc);
-  fast_workspace *used = fast_workspace_create(&memory_from_malloc);
+  solver_workspace *fresh = solver_workspace_create(&memory_from_malloc);
+  solver_workspace *used = solver_workspace_create(&memory_from_malloc);
   solve_checked(fresh, &first.mlcp, NULL, &a.mlcp);
   solve_checked(used, &other.mlcp, NULL, &c.mlcp);
   solve_checked(used, &first.mlcp, NULL, &b.mlcp);
@@ -631,8 +564,8 @@ static void test_workspace_leaves_no_trace(void) {
   b.mlcp.p[0] = nextafter(b.mlcp.p[0], INFINITY);
   CU_ASSERT(!same_solution(&first.mlcp, &a.mlcp, &b.mlcp));
 
-  fast_workspace_destroy(fresh);
-  fast_workspace_destroy(used);
+  solver_workspace_destroy(fresh);
+  solver_workspace_destroy(used);
   solution_release(&a);
   solution_release(&b);
   solution_release(&c);
@@ -644,7 +577,7 @@ static void test_workspace_leaves_no_trace(void) {
 static void expect_same_without_wide(const mlcp_problem *problem) {
   test_solution solutions[2][2];
   for (int narrow = 0; narrow < 2; narrow++) {
-    fast_workspace *workspace = fast_workspace_create(&memory_from_malloc);
+    solver_workspace *workspace = solver_workspace_create(&memory_from_malloc);
     test_solution *cold = &solutions[narrow][0], *warm = &solutions[narrow][1];
     solution_init(cold, problem);
     solution_init(warm, problem);
@@ -653,7 +586,7 @@ static void expect_same_without_wide(const mlcp_problem *problem) {
     for (int r = 0; r < problem->n_rows; r++) cold->mlcp.p[r] *= 1.01;
     solve_checked(workspace, problem, cold->mlcp.p, &warm->mlcp);
     six_forbid_wide = false;
-    fast_workspace_destroy(workspace);
+    solver_workspace_destroy(workspace);
   }
   for (int i = 0; i < 2; i++) {
     CU_ASSERT(
@@ -702,12 +635,13 @@ static void test_every_allocation_may_fail(void) {
     failing_memory memory = {0};
     memory_source source = failing_memory_source(&memory);
     fail_allocations_from(&memory, k);
-    fast_workspace *workspace = fast_workspace_create(&source);
+    solver_workspace *workspace = solver_workspace_create(&source);
     solver_report report = {.status = SOLVER_NO_MEMORY};
     solution.mlcp.p[0] = -1;
     if (workspace != NULL)
-      solved = solver_fast(workspace, &problem.mlcp, &options, FAST_EVERYTHING,
-                           NULL, &solution.mlcp, &report);
+      report = solver_solve(workspace, &problem.mlcp, &options, NULL,
+                            &solution.mlcp);
+    solved = report.status == SOLVER_SOLVED;
     if (!solved) {
       n_failures++;
       CU_ASSERT_EQUAL(report.status, SOLVER_NO_MEMORY);
@@ -716,9 +650,11 @@ static void test_every_allocation_may_fail(void) {
     // the workspace recovers once there is memory again
     fail_no_allocation(&memory);
     if (!solved && workspace != NULL)
-      CU_ASSERT(solver_fast(workspace, &problem.mlcp, &options, FAST_EVERYTHING,
-                            NULL, &solution.mlcp, &report));
-    fast_workspace_destroy(workspace);
+      CU_ASSERT_EQUAL(
+          solver_solve(workspace, &problem.mlcp, &options, NULL, &solution.mlcp)
+              .status,
+          SOLVER_SOLVED);
+    solver_workspace_destroy(workspace);
     CU_ASSERT_EQUAL(memory.bytes_held, 0);
   }
   CU_ASSERT(solved);
@@ -785,7 +721,6 @@ int main(void) {
       {"heaps", test_heaps},
       {"nearly rigid rows", test_nearly_rigid},
       {"turning points", test_turning_points},
-      {"Lemke in the box formulation", test_lemke_in_box_form},
       {"bad guesses", test_bad_guesses},
       {"unsymmetric mass", test_unsymmetric_mass},
       {"full mass", test_full_mass},
@@ -793,7 +728,6 @@ int main(void) {
       {"budget bounds the work", test_budget_bounds_the_work},
       {"contradiction is reported", test_contradiction_is_reported},
       {"rows of zeros", test_rows_of_zeros},
-      {"foreign friction is left alone", test_foreign_friction_is_left_alone},
       {"residual notices a wrong answer", test_residual_notices_a_wrong_answer},
       {"workspace leaves no trace", test_workspace_leaves_no_trace},
       {"same bits without wide registers",
@@ -801,5 +735,5 @@ int main(void) {
       {"every allocation may fail", test_every_allocation_may_fail},
       {NULL, NULL},
   };
-  return run_tests("solver: fast path", tests);
+  return run_tests("solver: stages", tests);
 }

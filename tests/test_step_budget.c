@@ -62,14 +62,13 @@ static totals run(int k, double budget) {
     sum.degraded += r.degraded;
     sum.unsolved += r.unsolved;
     sum.ended += r.ended_warm + r.ended_continuation + r.ended_interior +
-                 r.ended_pivots + r.ended_detour;
+                 r.ended_pivots + r.ended_homotopy + r.ended_lemke;
     sum.most_work = fmax(sum.most_work, r.solver_work);
     sum.residual = fmax(sum.residual, r.residual);
     // outcomes are named by the residual that is reported
     CU_ASSERT(r.residual <= 1e-7 || r.degraded > 0);
     CU_ASSERT(r.residual <= options.tolerance || r.accepted + r.degraded > 0);
     CU_ASSERT(r.unsolved <= r.degraded);
-    CU_ASSERT_EQUAL(r.infeasible, 0);
   }
   memcpy(sum.end, dBodyGetPosition(s->bodies[s->n_bodies - 1]), sizeof sum.end);
   for (int i = 0; i < 3; i++) CU_ASSERT(isfinite(sum.end[i]));

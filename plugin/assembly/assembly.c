@@ -105,18 +105,6 @@ static bool solve_with_stops(assembly *a, component_problem *c) {
   }
 }
 
-/* Locked rows in place of impulses. */
-static bool check_locked(assembly *a, component_problem *c) {
-  cone_check *cone = a->request.cone;
-  if (!cone_check_run(cone, a->solver, a->source, &c->problem))
-    return outcome_no_memory(c->out);
-  for (int r = 0; r < c->problem.n_rows; r++)
-    c->solution.p[r] = cone->locked[r];
-  memset(c->solution.v, 0,
-         6 * (size_t)c->problem.n_bodies * sizeof *c->solution.v);
-  return true;
-}
-
 static void keep_velocities(assembly *a, const component_problem *c) {
   for (int i = 0; i < c->of->n_bodies; i++)
     memcpy(a->x + 6 * component_body(a, c, i), c->solution.v + 6 * i,
@@ -160,9 +148,7 @@ bool assembly_solve(assembly *a, const assembly_request *request,
     c.of = &set->components[c.index];
     if (c.of->first_item < 0) continue;
     if (!component_rows_build(a, &c)) return false;
-    if (!(request->cone != NULL ? check_locked(a, &c)
-                                : solve_with_stops(a, &c)))
-      return false;
+    if (!solve_with_stops(a, &c)) return false;
     out->report.rows += c.problem.n_rows;
     if (request->projects && !component_project(a, &c)) return false;
     keep_velocities(a, &c);

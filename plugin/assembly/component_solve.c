@@ -57,12 +57,8 @@ static solver_report solve_once(assembly *a, component_problem *c,
 
   progress_tick();
   double start = seconds_now();
-  bool convex =
-      given->friction == ODE_MLCP_FRICTION_CONVEX && problem->n_frictions > 0;
   solver_report report =
-      convex ? solver_solve_convex(a->solver, &a->convex, a->source, problem,
-                                   &options, solution)
-             : solver_solve(a->solver, problem, &options, guess, solution);
+      solver_solve(a->solver, problem, &options, guess, solution);
   double seconds = seconds_now() - start;
   c->out->report.solver_seconds += seconds;
   show(a, c,
@@ -91,9 +87,10 @@ static void count_stage(ode_mlcp_report *report, solver_stage stage) {
     case SOLVER_N_STAGES: break;
     case SOLVER_STAGE_WARM: report->ended_warm++; break;
     case SOLVER_STAGE_CONTINUATION: report->ended_continuation++; break;
+    case SOLVER_STAGE_PIVOTS: report->ended_pivots++; break;
     case SOLVER_STAGE_INTERIOR: report->ended_interior++; break;
-    case SOLVER_STAGE_LEMKE: report->ended_pivots++; break;
-    case SOLVER_STAGE_RELAXED: report->ended_detour++; break;
+    case SOLVER_STAGE_HOMOTOPY: report->ended_homotopy++; break;
+    case SOLVER_STAGE_LEMKE: report->ended_lemke++; break;
   }
 }
 
@@ -107,62 +104,8 @@ static void count_solve(ode_mlcp_report *report, const solver_report *solve) {
   report->pivots += solve->pivots;
   report->factorisations += solve->factorisations;
   report->iterations += solve->iterations;
-  report->infeasible += solve->infeasible;
   report->residual = fmax(report->residual, solve->residual);
   report->solver_work = fmax(report->solver_work, solve->work);
-}
-
-/* True if one of the component's rows from `first` on, over all components, has a
- * weight in what contradicts. @return how many have */
-static int count_weights(const component_problem *c, const double weights[],
-                         int first, int n_rows) {
-  int count = 0;
-  for (int r = first - c->first_row; r < first - c->first_row + n_rows; r++)
-    count += weights[r] != 0;
-  return count;
-}
-
-static void add_contradiction(const assembly *a, component_problem *c,
-                              const int body[2], const double position[3],
-                              dJointID joint) {
-  ode_mlcp_jam jam = {.joint = joint};
-  for (int side = 0; side < 2; side++)
-    if (body[side] >= 0)
-      jam.body[side] = a->request.world->bodies[body[side]].id;
-  for (int i = 0; i < 3 && position != NULL; i++) jam.position[i] = position[i];
-  outcome_add_contradiction(c->out, &jam);
-}
-
-/* Joints, stops and contacts whose rows were proved to contradict each other. */
-static void tell_contradiction(assembly *a, component_problem *c,
-                               const double weights[]) {
-  const world_snapshot *world = a->request.world;
-  ode_mlcp_report *report = &c->out->report;
-  for (int i = c->of->first_item; i >= 0; i = a->components.items[i].next) {
-    const item *item = &a->components.items[i];
-    int k = item->index;
-    if (item->kind == ITEM_JOINT) {
-      const world_joint *joint = &world->joints[k];
-      int count = 0;
-      for (int r = 0; r < 6; r++)
-        if (a->joint_row[joint->rows][r] >= 0)
-          count += count_weights(c, weights, a->joint_row[joint->rows][r], 1);
-      report->infeasible_joint_rows += count;
-      if (count > 0) add_contradiction(a, c, joint->body, NULL, joint->id);
-    } else if (item->kind != ITEM_EXTRA && a->contact_row[k] >= 0) {
-      const world_contact *contact = &a->contacts->items[k];
-      int n_rows = a->contact_rows[k].n_rows;
-      if (count_weights(c, weights, a->contact_row[k], n_rows) == 0) continue;
-      bool stop = item->kind == ITEM_STOP;
-      if (stop)
-        report->infeasible_joint_rows++;
-      else
-        report->infeasible_contacts++;
-      add_contradiction(
-          a, c, contact->point.body, stop ? NULL : contact->point.position,
-          contact->joint >= 0 ? world->joints[contact->joint].id : NULL);
-    }
-  }
 }
 
 static double kinetic_energy(const mlcp_body *body, const double v[6]) {
@@ -292,7 +235,6 @@ bool component_solve(assembly *a, component_problem *c) {
         fmax(report->given_way,
              a->request.step_size *
                  mlcp_softened_speed(problem, softness, c->solution.p));
-  if (solve.infeasible) tell_contradiction(a, c, solve.contradiction);
   return true;
 }
 

@@ -4,7 +4,7 @@
 
 #include "assembly/recall.h"
 #include "rows/joint_rows.h"
-#include "solver/cone.h"
+#include "solver/solver.h"
 #include "solver/solver.h"
 #include "world/world.h"
 
@@ -79,14 +79,12 @@ typedef struct assembly_request {
                            go on */
   double budget_share;               /* of the options' budget; 0: all of it */
   const double
-      *pressed;     /* [contacts->n] N s that contacts are given along their
+      *pressed;    /* [contacts->n] N s that contacts are given along their
                             normals beside the solve, which friction follows, too;
                             or NULL */
-  bool adds_stops;  /* stops that an answer would overshoot come in */
-  bool projects;    /* what velocities do not correct is moved (eq. 10) */
-  bool smooth;      /* impulses are to change smoothly with the request */
-  cone_check *cone; /* not NULL: nothing is solved; impulses are 1 on normal
-                           and joint rows that can lock */
+  bool adds_stops; /* stops that an answer would overshoot come in */
+  bool projects;   /* what velocities do not correct is moved (eq. 10) */
+  bool smooth;     /* impulses are to change smoothly with the request */
   /* for observers */
   solve_observer *observer;
   void *observer_context;

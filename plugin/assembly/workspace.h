@@ -10,13 +10,12 @@
 #define ODE_MLCP_ASSEMBLY_WORKSPACE_H
 
 #include "assembly/components.h"
-#include "solver/solver_convex.h"
+#include "solver/solver.h"
 
 typedef struct assembly {
   const memory_source *source;
   arena arena;
   solver_workspace *solver;
-  solver_convex convex;
   assembly_request request;
   const world_contacts *contacts;
   const host_body *bodies;

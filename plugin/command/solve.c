@@ -182,21 +182,15 @@ static bool solve_mlcp(const solve_input *input, const settings *settings,
                           &solution);
     seconds[i] = seconds_now() - start;
   }
-  if (report.infeasible) {
-    memcpy(outcome->y, report.contradiction, n_rows * sizeof *outcome->y);
-    outcome->certificate =
-        mlcp_velocity_scale(problem) / report.contradiction_speed;
-  }
   solver_workspace_destroy(workspace);
   if (report.status == SOLVER_NO_MEMORY) return false;
   bool answered = report.status != SOLVER_TOO_LARGE;
   outcome->residual =
       answered ? mlcp_residual(problem, &solution, scratch) : INFINITY;
   outcome->solved = outcome->residual <= settings->tolerance;
-  outcome->status = !answered           ? "too large"
-                    : outcome->solved   ? "solved"
-                    : report.infeasible ? "infeasible"
-                                        : "inaccurate";
+  outcome->status = !answered         ? "too large"
+                    : outcome->solved ? "solved"
+                                      : "inaccurate";
   outcome->stage = solver_stage_name(report.stage);
   outcome->pivots = report.pivots;
   outcome->factorisations = report.factorisations;

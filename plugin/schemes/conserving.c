@@ -681,9 +681,7 @@ static bool add_pressed(second_order *s, int *n_rows) {
           motion_radius(&s->home, s->conserving->start_v, s->step->step_size),
           match))
     return outcome_no_memory(s->step->out);
-  /* what slides under the convex law rises */
-  bool rises = s->step->options->friction == ODE_MLCP_FRICTION_CONVEX;
-  for (int k = 0; k < starts->n && !rises; k++) {
+  for (int k = 0; k < starts->n; k++) {
     if (match[k] < 0 || !is_pressed(s, k)) continue;
     extra_row *row = &s->conserving->end_rows[(*n_rows)++];
     memcpy(row->body, s->conserving->after.contacts.items[match[k]].point.body,

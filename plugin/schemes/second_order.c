@@ -302,8 +302,6 @@ bool second_order_shift(second_order *s, world_snapshot *at, const double v[],
   if (!POOL_RESERVE(s->step->pool, s->shift, n))
     return outcome_no_memory(s->step->out);
   for (size_t i = 0; i < n; i++) s->shift[i] = 0;
-  /* the convex law lets what slides rise, by its mean slip */
-  if (s->step->options->friction == ODE_MLCP_FRICTION_CONVEX) return true;
   if (!s->rule->conserves && share > 0) shift_motors(at, v, share);
   for (int k = 0; k < s->here->contacts.n && share > 0; k++) {
     const world_contact *start = &s->here->contacts.items[k];

@@ -33,13 +33,6 @@ static const setting_word solvers[] = {
     {"lemke", ODE_MLCP_SOLVER_LEMKE, "Lemke's method for every step"},
     {NULL, 0, NULL}};
 
-static const setting_word frictions[] = {
-    {"coulomb", ODE_MLCP_FRICTION_COULOMB, "Coulomb's"},
-    {"convex", ODE_MLCP_FRICTION_CONVEX,
-     "Anitescu and Hart's relaxation, a quadratic program; what slides also "
-     "rises"},
-    {NULL, 0, NULL}};
-
 static const setting_word impact_laws[] = {
     {"poisson", ODE_MLCP_IMPACT_LAW_POISSON,
      "all contacts that strike at once together, with Poisson's restitution"},

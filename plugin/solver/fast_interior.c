@@ -495,6 +495,7 @@ static bool is_stuck(patience *p, double length, double residual) {
 
 bool fast_interior_solve(fast_work *work,
                          const fast_interior_options *options) {
+  enum { MAX_ITERATIONS = 50 }; // one that ends at all ends within 20
   const box_problem *box = &work->box;
   interior in = {.work = work,
                  .box = box,
@@ -502,7 +503,7 @@ bool fast_interior_solve(fast_work *work,
                  .n_groups = (box->n_rows + 3) / 4,
                  .prox = options->warm ? prox_again : first_prox};
   if (!options->warm) memset(work->p, 0, sizeof(double) * (size_t)box->n_rows);
-  move_inside(work, options->warm ? sqrt(options->start) : options->margin);
+  move_inside(work, sqrt(options->start));
   fast_work_evaluate(work);
   start(&in, options->start);
   memset(work->dp, 0, sizeof(double) * (size_t)box->n_rows);
@@ -513,7 +514,7 @@ bool fast_interior_solve(fast_work *work,
   crossing crossing = {.ripe = 1e-7,
                        .few = box->n_rows / 50 + 1,
                        .n_left = options->cross_over ? 3 : 0};
-  for (int i = 0; i < options->max_iterations; i++) {
+  for (int i = 0; i < MAX_ITERATIONS; i++) {
     double length = advance(&in);
     if (length == 0) break;
     fast_work_evaluate(work);

@@ -6,10 +6,8 @@
 #include "solver/fast_work.h"
 
 typedef struct fast_interior_options {
-  double start;  /* first complementarity, of scale^2 / A */
-  bool warm;     /* start from work->p, else from nothing */
-  double margin; /* first distance from limits, of the scale; cold only */
-  int max_iterations;
+  double start;    /* first complementarity, of scale^2 / A */
+  bool warm;       /* start from work->p, else from nothing */
   bool cross_over; /* try the active sets that the path points to on the way */
 } fast_interior_options;
 

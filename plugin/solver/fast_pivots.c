@@ -494,47 +494,12 @@ static void start_path(path *c) {
   c->dt = -1;
 }
 
-/* Lemke's start: no impulses but those of free rows, all bounded rows held
- * open by d > 0. From there the path has no way but to a solution where the
- * problem has compliance, or is copositive on a pointed cone. */
-static bool start_cold(path *c, double unevenness) {
-  const box_problem *box = c->box;
-  memset(c->p, 0, sizeof *c->p * (size_t)box->n_rows);
-  box_project(box, c->p);
-  for (int r = 0; r < box->n_rows; r++) {
-    bool is_free = box->type[r] == BOX_FREE;
-    c->work->state[r] = is_free ? ROW_ACTIVE
-                        : c->p[r] == box->high[r] && box->type[r] == BOX_BOUNDED
-                            ? ROW_AT_HIGH
-                            : ROW_AT_LOW;
-    c->d[r] = 0;
-  }
-  c->t = 0;
-  if (!refresh(c)) return false;
-
-  double most = box->scale;
-  for (int r = 0; r < box->n_rows; r++) most = larger_of(most, fabs(c->w[r]));
-  for (int r = 0; r < box->n_rows; r++) {
-    const box_cluster *cluster = box_cluster_of(box, r);
-    double cover = 2.1 * most * (1 - unevenness + unevenness * spread(r));
-    if (is_shut(c, cluster, r)) {
-      // slips of exactly 0 would all change sides at one corner
-      double aside = 0.02 * cover / larger_of(1, box->coefficient[r]);
-      c->d[r] = c->w[r] > 0 ? aside : -aside;
-      c->work->state[r] = c->w[r] > 0 ? ROW_AT_LOW : ROW_AT_HIGH;
-    } else if (box->type[r] != BOX_FREE)
-      c->d[r] = c->work->state[r] == ROW_AT_HIGH ? -cover : cover;
-  }
-  c->t = 1;
-  c->dt = -1;
-  return true;
-}
-
-static bool follow(path *c, double farthest, long max_pivots) {
+static bool follow(path *c, long max_pivots) {
+  const double too_far = 10; // a path from a guess does not return from there
   fast_work *work = c->work;
   if (!refresh(c)) return false;
   find_direction(c);
-  for (long k = 0; k < max_pivots && c->t < farthest; k++) {
+  for (long k = 0; k < max_pivots && c->t < too_far; k++) {
     double length;
     if (!fast_work_spend(work, work->cost.pivot)) return false;
     fast_limit limit = first_limit(c, &length);
@@ -564,9 +529,7 @@ static bool follow(path *c, double farthest, long max_pivots) {
   return false;
 }
 
-/* @param unevenness  of the cover of a cold start; below 0: start at work->p */
-static bool run(fast_work *work, double unevenness, long max_pivots) {
-  bool cold = unevenness >= 0;
+bool fast_pivots_solve(fast_work *work, long max_pivots) {
   path c = {.work = work,
             .box = &work->box,
             .space = *work->pivot_space,
@@ -579,24 +542,11 @@ static bool run(fast_work *work, double unevenness, long max_pivots) {
             .noise = 1e-13 * work->box.scale}; // of rounding in slips
   size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
   memcpy(c.p, work->p, bytes);
-  bool reached = true;
-  if (cold)
-    reached = start_cold(&c, unevenness);
-  else
-    start_path(&c);
-  const double too_far = 10; // a path from a guess does not return from there
-  reached = reached && follow(&c, cold ? INFINITY : too_far, max_pivots);
+  start_path(&c);
+  bool reached = follow(&c, max_pivots);
   memcpy(work->p, c.p, bytes);
   box_project(&work->box, work->p);
   return reached;
-}
-
-bool fast_pivots_solve(fast_work *work, long max_pivots) {
-  return run(work, -1, max_pivots);
-}
-
-bool fast_pivots_cold(fast_work *work, double unevenness, long max_pivots) {
-  return run(work, unevenness, max_pivots);
 }
 
 bool fast_pivots_finish(fast_work *work, long max_pivots) {

@@ -25,10 +25,4 @@ bool fast_pivots_solve(fast_work *work, long max_pivots);
  *  @return true when the target is reached. */
 bool fast_pivots_finish(fast_work *work, long max_pivots);
 
-/** fast_pivots_solve from no impulses, with d > 0 on every bounded row: Lemke's
- *  method in the box formulation.
- *  @param unevenness  0 .. 1: by how much d differs between rows; another one
- *                     is another path. */
-bool fast_pivots_cold(fast_work *work, double unevenness, long max_pivots);
-
 #endif

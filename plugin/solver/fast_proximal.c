@@ -28,8 +28,6 @@ static const double few_changes = 2e-3;
 static const double least_prox = 1e-12; // rounding of the diagonal's sums
 static const double from_nothing = 1;   // as stiff as the rows themselves
 
-static const double shrink_usual = 0.1; // of prox in a step
-
 struct proximal_space {
   /* [n_rows] the problem's own bias, what impulses are held to, and the end of
      the last step of continuation */
@@ -143,37 +141,6 @@ static bool end_step(fast_work *work, double prox) {
   return work->residual <= work->target || (prox < few_changes && finish(work));
 }
 
-bool fast_proximal_solve(fast_work *work, double prox) {
-  enum { MAX_STEPS = 25, MAX_FAILURES = 5 };
-  size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
-  double solved_prox = 0, shrink = shrink_usual;
-  int n_failures = 0;
-  memcpy(work->proximal->own_bias, work->box.bias, bytes);
-  memcpy(work->proximal->end_p, work->p, bytes);
-
-  for (int k = 0; k < MAX_STEPS && n_failures < MAX_FAILURES; k++) {
-    bool pivot = prox <= few_changes || n_failures >= 2;
-    if (run_step(work, prox, pivot)) {
-      n_failures = 0;
-      solved_prox = prox;
-      if (end_step(work, prox)) return true;
-      if (work->best_residual <= work->enough) break;
-      shrink = shrink_usual;
-      prox = fmax(prox * shrink, least_prox);
-    } else if (solved_prox == 0) {
-      n_failures++;
-      prox *= 10;
-    } else {
-      // a shorter step; at last a step back, to another proximal point
-      n_failures++;
-      shrink = n_failures < 4 ? sqrt(shrink) : 1 / shrink;
-      prox = solved_prox * shrink;
-    }
-  }
-  fast_work_restore_best(work);
-  return false;
-}
-
 /* How far a step of the logarithm of prox goes: less after failures, more after
  * steps that cost little. */
 typedef struct stride {
@@ -198,15 +165,15 @@ static double shorten(stride *stride, double solved_prox) {
                                    : solved_prox * exp(-stride->log_shrink);
 }
 
-bool fast_proximal_crash(fast_work *work) {
-  enum { MAX_STEPS = 200 };
-  double last = INFINITY; // residual of a step at the least prox
+bool fast_proximal_solve(fast_work *work, double prox) {
+  enum { MAX_STEPS = 200, MAX_FAILURES = 5 };
+  const double longer = 10; // times prox, where the first step fails
+  const double gain = 0.95; // of a step at the least prox that is worth it
+  double last = INFINITY;   // residual of a step at the least prox
   size_t bytes = sizeof(double) * (size_t)work->box.n_rows;
-  double prox = from_nothing, solved_prox = 0;
+  double solved_prox = 0;
   stride stride = {longest_stride, 0};
   memcpy(work->proximal->own_bias, work->box.bias, bytes);
-  memset(work->p, 0, bytes);
-  box_project(&work->box, work->p);
   memcpy(work->proximal->end_p, work->p, bytes);
 
   for (int k = 0; k < MAX_STEPS; k++) {
@@ -218,13 +185,16 @@ bool fast_proximal_crash(fast_work *work) {
       lengthen(&stride, work->pivots - pivots < most_pivots(work) / 4);
       solved_prox = prox;
       if (prox <= least_prox) {
-        if (!(work->best_residual < 0.95 * last)) break;
+        if (!(work->best_residual < gain * last)) break;
         last = work->best_residual;
       }
       prox = fmax(prox * exp(-stride.log_shrink), least_prox);
-    } else {
-      if (solved_prox == 0 || stride.log_shrink < shortest_stride) break;
+    } else if (solved_prox > 0) {
+      if (stride.log_shrink < shortest_stride) break;
       prox = shorten(&stride, solved_prox);
+    } else {
+      if (++stride.n_failures >= MAX_FAILURES) break;
+      prox *= longer;
     }
   }
   fast_work_restore_best(work);

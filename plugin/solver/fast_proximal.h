@@ -9,14 +9,11 @@ bool fast_proximal_reserve(fast_work *work);
 
 /**
  * From work->p: solve with impulses held to the last ones by a compliance of
- * `prox` of the diagonal, then ever less, by Newton steps or pivots.
+ * `prox` of the diagonal, then ever less, by Newton steps or pivots, with shorter
+ * steps of prox where one does not end.
  *
  * @return true when the target is reached.
  */
 bool fast_proximal_solve(fast_work *work, double prox);
-
-/** The same from nothing, from the largest prox on and with ever shorter steps
- *  of it where one does not end: tens of steps, if it must be. */
-bool fast_proximal_crash(fast_work *work);
 
 #endif

@@ -15,11 +15,16 @@ static bool take_rows(fast_work *work, double **rows) {
 bool fast_work_reserve(fast_work *work) {
   arena *arena = &work->arena;
   size_t n_v = 6 * (size_t)work->box.n_bodies;
-  double **const rows[] = {
-      &work->p,        &work->w,           &work->best_p,
-      &work->aside_p,  &work->weights.own, &work->weights.follow,
-      &work->softness, &work->r,           &work->dp,
-      &work->scratch,  &work->kept_p};
+  double **const rows[] = {&work->p,
+                           &work->w,
+                           &work->best_p,
+                           &work->weights.own,
+                           &work->weights.follow,
+                           &work->softness,
+                           &work->r,
+                           &work->dp,
+                           &work->scratch,
+                           &work->kept_p};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (!take_rows(work, rows[i])) return false;
   return ARENA_TAKE(arena, work->v, n_v) && ARENA_TAKE(arena, work->dv, n_v) &&
@@ -71,29 +76,6 @@ void fast_work_evaluate(fast_work *work) {
 void fast_work_restore_best(fast_work *work) {
   memcpy(work->p, work->best_p, sizeof(double) * (size_t)work->box.n_rows);
   fast_work_evaluate(work);
-}
-
-static void exchange_best(fast_work *work) {
-  double *p = work->best_p, residual = work->best_residual;
-  solver_stage stage = work->best_stage;
-  work->best_p = work->aside_p;
-  work->best_residual = work->aside_residual;
-  work->best_stage = work->aside_stage;
-  work->aside_p = p;
-  work->aside_residual = residual;
-  work->aside_stage = stage;
-}
-
-void fast_work_set_best_aside(fast_work *work) {
-  exchange_best(work);
-  work->best_residual = INFINITY;
-  // where nothing finite is found, this is what there is to go back to
-  memcpy(work->best_p, work->aside_p,
-         sizeof(double) * (size_t)work->box.n_rows);
-}
-
-void fast_work_keep_better(fast_work *work) {
-  if (work->aside_residual < work->best_residual) exchange_best(work);
 }
 
 void fast_work_take(fast_work *work, const double p[]) {

@@ -25,9 +25,7 @@ typedef struct fast_work {
   double *best_p;
   double best_residual;
   solver_stage stage, best_stage; /* that runs; that found best_p */
-  double *aside_p; /* a best p that was set aside, and what belongs to it */
-  double aside_residual;
-  solver_stage aside_stage;
+  int n_known;                    /* rows of the guess last taken */
 
   /* [n_rows], dv [6 n_bodies]: a linear system and its right-hand side, and the
      point that its steps lead to */
@@ -51,10 +49,6 @@ typedef struct fast_work {
      beyond `budget` nothing is factored and no pivot made */
   double spent, budget;
   fast_cost cost;
-
-  /* residual from which on continuation by pivots comes to an end, as far as this
-     problem's tries have told */
-  double few_left;
 } fast_work;
 
 /** Find work->cost: after the blocks are ordered. */
@@ -75,11 +69,6 @@ void fast_work_evaluate(fast_work *work);
 
 /** The best p again, evaluated. */
 void fast_work_restore_best(fast_work *work);
-
-/** What is found from here on is to be the best of its own, whatever was found
- *  before; then the better of the two is the best p. Not one inside the other. */
-void fast_work_set_best_aside(fast_work *work);
-void fast_work_keep_better(fast_work *work);
 
 /** p, brought into its limits, as the iterate, evaluated. */
 void fast_work_take(fast_work *work, const double p[]);

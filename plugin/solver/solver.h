@@ -1,14 +1,12 @@
 /* Solving one component's mixed LCP: a status, a residual, never a surprise.
  *
- * `solver_solve` is a cascade of methods that ends at the first answer whose
- * residual, recomputed on the original problem, is small enough:
+ * `solver_solve` goes through a list of stages (solver.c), in order of cost, and ends
+ * at the first answer whose residual, recomputed on the original problem, is small
+ * enough; where none is, or the budget is spent, the best iterate seen is returned.
  *
- *   warm      the guess as it is
- *   (methods that make the usual step cheap)
- *   Lemke     near basis, crash basis, cold, other ties
- *   relaxed   regularised, then re-verified on the original problem
- *
- * Where none of them is, the best iterate seen is returned.
+ * They work on the box formulation (box.h). A problem that has none (friction that
+ * follows another body's normal), and every one of SOLVER_LEMKE, is solved in the edge
+ * formulation by Lemke's method (lemke_mlcp.h), the reference.
  *
  * Whatever the stage, every number returned is finite and every impulse is within
  * its bounds and its friction polygon.

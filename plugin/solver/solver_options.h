@@ -5,17 +5,18 @@
 #include <stdbool.h>
 
 typedef enum solver_kind {
-  SOLVER_FAST, /* the whole cascade */
-  SOLVER_LEMKE /* Lemke first, then the last stages of the cascade */
+  SOLVER_FAST, /* the stages */
+  SOLVER_LEMKE /* Lemke's method in the edge formulation alone, from nothing */
 } solver_kind;
 
 typedef enum solver_stage {
   SOLVER_STAGE_NONE,         /* nothing to solve: no rows */
   SOLVER_STAGE_WARM,         /* last step's impulses, or none */
   SOLVER_STAGE_CONTINUATION, /* proximal continuation from their active set */
+  SOLVER_STAGE_PIVOTS,       /* pivots from there */
   SOLVER_STAGE_INTERIOR,     /* interior points, active sets, pivots */
-  SOLVER_STAGE_LEMKE,        /* in either formulation */
-  SOLVER_STAGE_RELAXED,
+  SOLVER_STAGE_HOMOTOPY,     /* a proximal term that goes to 0, by pivots */
+  SOLVER_STAGE_LEMKE,        /* in the edge formulation */
   SOLVER_N_STAGES
 } solver_stage;
 
@@ -32,19 +33,15 @@ typedef enum solver_status {
 
 typedef struct solver_options {
   solver_kind kind;
-  double tolerance;   /* relative residual asked for (1e-10) */
-  double acceptable;  /* where velocities are right and redundant contacts
+  double tolerance;  /* relative residual asked for (1e-10) */
+  double acceptable; /* where velocities are right and redundant contacts
                           only share their load otherwise: what ends a solve
                           that has come to no lower residual cheaply (1e-7) */
-  double budget;      /* work in factorisations of the problem, a hundred times
+  double budget;     /* work in factorisations of the problem, a hundred times
                           as much of SOLVER_LEMKE: at its end the best iterate
                           is returned (INFINITY) */
-  int max_rows;       /* a problem with more is refused (300000) */
-  int max_lemke_size; /* of SOLVER_FAST: a problem with more variables does not
-                          end with Lemke in the edge formulation, whose pivots
-                          take a millisecond in a large heap, up to three a
-                          variable; 0: no Lemke of SOLVER_LEMKE's either */
-  bool smooth;        /* of SOLVER_FAST: impulses that redundant contacts leave
+  int max_rows;      /* a problem with more is refused (300000) */
+  bool smooth;       /* of SOLVER_FAST: impulses that redundant contacts leave
                           open change smoothly with the problem; dearer */
 } solver_options;
 
@@ -57,14 +54,6 @@ typedef struct solver_report {
   long iterations; /* of everything else */
   double work;     /* in factorisations, what options.budget bounds */
   bool stopped;    /* the budget ended before the cascade did */
-  bool infeasible; /* degraded, and proved to have no solution */
-  const double *contradiction; /* [n_rows] the proof: weights of the rows that
-                                  contradict each other, 0 of the others
-                                  (solver_certificate.h); until the workspace's
-                                  next solve; NULL: none */
-  double
-      contradiction_speed; /* m/s or rad/s: what a solution would have to move
-                                  with at least; 0: none is proved */
 } solver_report;
 
 /** The answer is one to rely on. */

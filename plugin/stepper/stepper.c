@@ -32,7 +32,6 @@ typedef enum warning_kind {
   WARNING_FAILED,
   WARNING_REFUSED,
   WARNING_DEGRADED,
-  WARNING_INFEASIBLE,
   WARNING_LEFT_OUT,
   WARNING_NESTED,
   WARNING_LEFT,
@@ -89,7 +88,6 @@ typedef struct world_stepper {
   double start_power; /* W: of the force functions at the step's start */
   long steps;
   ode_mlcp_report report;
-  outcome contradictions; /* of the last step; the rest of it is not used */
   long warnings[N_WARNINGS];
   double last_progress; /* s, on the clock: when the last line of it was said */
   double progress_gap;  /* s, to the next */
@@ -698,10 +696,6 @@ static void sum_reports(world_stepper *stepper) {
     report_add(sum, &island->report);
   }
   sum->islands = (int)stepper->n_islands;
-  outcome_start(&stepper->contradictions);
-  for (size_t i = 0; i < stepper->n_islands; i++)
-    outcome_add_contradictions(&stepper->contradictions,
-                               &stepper->islands[i].out);
   if (stepper->swept) {
     sum->sweep_queries += stepper->sweep.queries;
     sum->held += stepper->held;
@@ -721,46 +715,6 @@ static void warn(world_stepper *stepper, warning_kind kind, const char *what,
   if (!worth_saying(&stepper->warnings[kind])) return;
   dMessage(0, "ode-mlcp: step %ld: %s%s%s (%ld so far)", stepper->steps, what,
            detail[0] != '\0' ? ": " : "", detail, stepper->warnings[kind]);
-}
-
-/* Append to a line of `size` bytes; what does not fit is left out. */
-static void __attribute__((format(printf, 3, 4)))
-append(char *line, size_t size, const char *format, ...) {
-  size_t length = strlen(line);
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(line + length, size - length, format, arguments);
-  va_end(arguments);
-}
-
-/* "joint 3 of body 1; contact of bodies 1 and 2 at (0 0 1); and 6 more" */
-static void say_contradiction(const outcome *of, char *line, size_t size) {
-  const int SAID = 4;
-  line[0] = '\0';
-  for (int i = 0; i < of->n_contradiction && i < SAID; i++) {
-    const ode_mlcp_jam *jam = &of->contradiction[i];
-    bool contact =
-        jam->joint == NULL || dJointGetType(jam->joint) == dJointTypeContact;
-    append(line, size, "%s", i > 0 ? "; " : "");
-    if (contact)
-      append(line, size, "contact");
-    else
-      append(line, size, "joint %lu", dJointGetSerial(jam->joint));
-    unsigned long serial[2] = {0, 0};
-    for (int side = 0; side < 2; side++)
-      if (jam->body[side] != NULL)
-        serial[side] = dBodyGetSerial(jam->body[side]);
-    if (serial[0] != 0 && serial[1] != 0)
-      append(line, size, " of bodies %lu and %lu", serial[0], serial[1]);
-    else
-      append(line, size, " of body %lu",
-             serial[0] != 0 ? serial[0] : serial[1]);
-    if (contact)
-      append(line, size, " at (%.4g %.4g %.4g)", jam->position[0],
-             jam->position[1], jam->position[2]);
-  }
-  if (of->n_contradiction > SAID)
-    append(line, size, "; and %d more", of->n_contradiction - SAID);
 }
 
 static void give_warnings(world_stepper *stepper) {
@@ -797,12 +751,6 @@ static void give_warnings(world_stepper *stepper) {
              report->residual);
     warn(stepper, WARNING_DEGRADED, "solved approximately", detail);
   }
-  if (report->infeasible > 0) {
-    char detail[400];
-    say_contradiction(&stepper->contradictions, detail, sizeof detail);
-    warn(stepper, WARNING_INFEASIBLE,
-         "no velocities meet what these ask for together", detail);
-  }
 }
 
 static void measure_forces(const world_stepper *stepper,
@@ -813,22 +761,6 @@ static void measure_forces(const world_stepper *stepper,
     report->force_work =
         0.5 * stepper->step_size *
         (stepper->start_power + forces_power(forces, stepper->time));
-}
-
-/* Contacts of the collision function are joints for the length of a step: who is told
- * of what contradicts finds none. */
-static void forget_shown_joints(world_stepper *stepper) {
-  for (size_t i = 0; i < stepper->n_islands; i++) {
-    outcome *out = &stepper->islands[i].out;
-    for (int k = 0; k < out->n_contradiction && k < OUTCOME_CONTRADICTIONS;
-         k++) {
-      ode_mlcp_jam *jam = &out->contradiction[k];
-      if (jam->joint != NULL &&
-          (contact_source_find(&stepper->contacts, jam->joint) != NULL ||
-           kept_contacts_has(&stepper->kept, jam->joint)))
-        jam->joint = NULL;
-    }
-  }
 }
 
 static void stepper_end(void *context, dWorldID world, int taken) {
@@ -855,7 +787,6 @@ static void stepper_end(void *context, dWorldID world, int taken) {
       seconds_now() - stepper->start_seconds >= SLOW_STEP)
     say_progress(stepper, "took", "");
   stepper->steps++;
-  if (stepper->begun) forget_shown_joints(stepper);
   contact_source_remove_joints(&stepper->contacts);
   kept_contacts_end_step(&stepper->kept, taken && keeps_contacts(stepper));
   if (!stepper->begun) {
@@ -1174,23 +1105,6 @@ static const void *event_state_of(const world_stepper *stepper) {
   bool any = stepper->scheme->event != NULL && stepper->report.taken &&
              stepper->report.substeps > 0;
   return any ? only_state(stepper) : NULL;
-}
-
-ode_mlcp_error ode_mlcp_last_contradiction_sized(dWorldID world,
-                                                 ode_mlcp_jam jams[],
-                                                 size_t jam_size, int room,
-                                                 int *n_jams) {
-  if (world == NULL || n_jams == NULL || room < 0 || (room > 0 && jams == NULL))
-    return ODE_MLCP_BAD_ARGUMENT;
-  const world_stepper *stepper = attached_stepper(world);
-  if (stepper == NULL) return ODE_MLCP_NOT_ATTACHED;
-  const outcome *of = &stepper->contradictions;
-  for (int i = 0; i < room && i < of->n_contradiction; i++)
-    if (i < OUTCOME_CONTRADICTIONS)
-      sized_copy((char *)jams + (size_t)i * jam_size, jam_size,
-                 &of->contradiction[i], sizeof of->contradiction[i]);
-  *n_jams = of->n_contradiction;
-  return ODE_MLCP_OK;
 }
 
 ode_mlcp_error ode_mlcp_last_event_sized(dWorldID world, int index,

@@ -12,7 +12,6 @@ void outcome_start(outcome *out) {
   memset(&out->report, 0, sizeof out->report);
   out->refused = out->no_memory = false;
   out->n_observed = 0;
-  out->n_contradiction = 0;
   out->message[0] = out->warning[0] = '\0';
 }
 
@@ -20,25 +19,10 @@ static void add_words(char sum[160], const char share[160]) {
   if (sum[0] == '\0') memcpy(sum, share, 160);
 }
 
-void outcome_add_contradiction(outcome *out, const ode_mlcp_jam *jam) {
-  if (out->n_contradiction < OUTCOME_CONTRADICTIONS)
-    out->contradiction[out->n_contradiction] = *jam;
-  out->n_contradiction++;
-}
-
-void outcome_add_contradictions(outcome *sum, const outcome *share) {
-  for (int i = 0; i < share->n_contradiction; i++)
-    if (i < OUTCOME_CONTRADICTIONS)
-      outcome_add_contradiction(sum, &share->contradiction[i]);
-    else
-      sum->n_contradiction++;
-}
-
 void outcome_add(outcome *sum, const outcome *share) {
   report_add(&sum->report, &share->report);
   sum->refused |= share->refused;
   sum->no_memory |= share->no_memory;
-  outcome_add_contradictions(sum, share);
   add_words(sum->message, share->message);
   add_words(sum->warning, share->warning);
 }
@@ -52,7 +36,8 @@ void outcome_add_work(outcome *sum, const outcome *share) {
   to->ended_continuation += from->ended_continuation;
   to->ended_interior += from->ended_interior;
   to->ended_pivots += from->ended_pivots;
-  to->ended_detour += from->ended_detour;
+  to->ended_homotopy += from->ended_homotopy;
+  to->ended_lemke += from->ended_lemke;
   to->pivots += from->pivots;
   to->factorisations += from->factorisations;
   to->iterations += from->iterations;

@@ -6,28 +6,17 @@
 
 #include "ode_mlcp.h"
 
-/* Contradictions of a step that are kept; further ones are only counted. */
-enum { OUTCOME_CONTRADICTIONS = 32 };
-
 typedef struct outcome {
   ode_mlcp_report report; /* counts are added to */
   bool refused;           /* too large; the message says how large */
   bool no_memory;         /* the message says so, too */
   int n_observed;         /* solves shown to an observer */
-  ode_mlcp_jam contradiction[OUTCOME_CONTRADICTIONS]; /* joints and contacts of
-                             which a solve proved that they contradict each other */
-  int n_contradiction; /* also those that are only counted */
-  char message[160];   /* why the step cannot be taken, or empty */
-  char warning[160];   /* about what was left out, or empty */
+  char message[160];      /* why the step cannot be taken, or empty */
+  char warning[160];      /* about what was left out, or empty */
 } outcome;
 
 /** Start afresh. */
 void outcome_start(outcome *out);
-
-/** One more of what contradicts. */
-void outcome_add_contradiction(outcome *out, const ode_mlcp_jam *jam);
-
-void outcome_add_contradictions(outcome *sum, const outcome *share);
 
 /** Add what an island came to. Its message and warning are taken over where there
  *  are none yet. */
