@@ -120,6 +120,7 @@ way_of() {
     *tools/plot* | *'ode_mlcp plot'*)
       /usr/bin/python3 -c 'import numpy, matplotlib' 2>/dev/null &&
         echo as-written || echo 'none (no python3-matplotlib)' ;;
+    *merge.py* | *on_dask.py*) echo 'none (tests/test_examples.sh has them)' ;;
     *python3*) /usr/bin/python3 -c 'import ode' 2>/dev/null && echo as-written ||
       echo 'none (no python3-pyode)' ;;
     *demos/demo_*) echo parsed ;;
