@@ -545,6 +545,7 @@ static void test_unlike_surfaces_are_not_merged(void) {
   for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
     double was = *fields[i];
     *fields[i] = 0.25;
+    CU_ASSERT_FALSE(host_contact_same_surface(&p.contact, &other));
     CU_ASSERT_FALSE(host_contact_same_point(&p.contact, &other));
     *fields[i] = was;
   }
@@ -553,10 +554,10 @@ static void test_unlike_surfaces_are_not_merged(void) {
                          &other.surface.proportional[2], &other.surface.rolls};
   for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
     *flags[i] = !*flags[i];
-    CU_ASSERT_FALSE(host_contact_same_point(&p.contact, &other));
+    CU_ASSERT_FALSE(host_contact_same_surface(&p.contact, &other));
     *flags[i] = !*flags[i];
   }
-  CU_ASSERT(host_contact_same_point(&p.contact, &other));
+  CU_ASSERT(host_contact_same_surface(&p.contact, &other));
 }
 
 /* Deeper than the part of its arm, or of a quarter of the radius of gyration. */

@@ -154,6 +154,30 @@ static void test_left_alone(void) {
   clear_slab(&s);
 }
 
+/* A point between others of its patch changes nothing, whether it is told of or
+ * not; a limit of friction in N is each point's own. */
+static void test_implied_points(void) {
+  const dSurfaceParameters coulomb = bare_surface(dContactApprox1, 0.5);
+  const dSurfaceParameters limited = bare_surface(0, 0.5);
+  for (int unit = 0; unit < N_UNITS; unit++)
+    for (int kind = 0; kind < 2; kind++) {
+      slab s = lay_slab(unit);
+      const dSurfaceParameters *surface = kind == 0 ? &coulomb : &limited;
+      double depth = 1e-7 * s.way;
+      for (int k = 0; k < 4; k++)
+        tell(&s, surface, CORNER[k][0], CORNER[k][1], depth);
+      tell(&s, surface, 0.37, 1 + 1e-9, depth);
+      tell(&s, surface, 1 - 1e-9, -0.81, depth);
+      tell(&s, surface, 0.2, -0.3, depth);
+      /* deeper than the others make it */
+      tell(&s, surface, 0.4, 0.3, depth + 0.1 * s.way);
+      ode_mlcp_report report = step(&s);
+      CU_ASSERT_EQUAL(report.contacts, kind == 0 ? 5 : 8);
+      CU_ASSERT_EQUAL(report.contacts_merged, kind == 0 ? 3 : 0);
+      clear_slab(&s);
+    }
+}
+
 int main(void) {
   dInitODE2(0);
   const CU_TestInfo tests[] = {
@@ -161,6 +185,7 @@ int main(void) {
       {"points that are given up do not", test_given_up},
       {"points that parted do not", test_parted},
       {"springs and what sleeps are left alone", test_left_alone},
+      {"points that others imply take no part", test_implied_points},
       CU_TEST_INFO_NULL};
   int result = run_tests("step kept", tests);
   dCloseODE();

@@ -163,6 +163,10 @@ static bool same_surface(const host_surface *a, const host_surface *b) {
          (!a->has_axis || vec3_dot(a->axis, b->axis) > 0.999);
 }
 
+bool host_contact_same_surface(const host_contact *a, const host_contact *b) {
+  return same_surface(&a->surface, &b->surface);
+}
+
 bool host_contact_same_point(const host_contact *a, const host_contact *b) {
   const double MERGE_DISTANCE = 1e-4;
   double apart[3], arm = INFINITY;

@@ -69,6 +69,9 @@ void host_contact_find_soft(host_contact *contact, const host_body bodies[],
  *  and less than 1e-4 m (on small arms: of the arm) of their position. */
 bool host_contact_same_point(const host_contact *a, const host_contact *b);
 
+/** True if two contacts have the same law. */
+bool host_contact_same_surface(const host_contact *a, const host_contact *b);
+
 /** Two directions of sliding: the surface's own and the normal's cross product
  *  with it, else the host's choice, unit and orthogonal. */
 void host_contact_axes(double axis[2][3], const host_contact *contact);

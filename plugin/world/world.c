@@ -8,6 +8,7 @@
 #include "common/vec3.h"
 #include "gap/real.h"
 #include "rows/hair.h"
+#include "world/patch.h"
 #include "world/rotation.h"
 
 /* --- bodies by their address ---------------------------------------------- */
@@ -466,6 +467,32 @@ static bool read_given(world_reader *r) {
   return true;
 }
 
+/* Points that others imply take no part. */
+static bool thin_patches(world_reader *r) {
+  world_snapshot *world = r->world;
+  world_contact *items = world->contacts.items;
+  double h = world->settings.step_size;
+  const host_contact **points;
+  bool *implied;
+  if (!ARENA_TAKE(&world->arena, points, world->contacts.n) ||
+      !ARENA_TAKE(&world->arena, implied, world->contacts.n))
+    return outcome_no_memory(r->out);
+  for (int g = 0; g < r->groups.n_groups; g++) {
+    int n = 0, first = r->groups.groups[g].first;
+    for (int k = first; k >= 0; k = r->groups.next[k])
+      points[n++] = &items[k].point;
+    if (!patch_find_implied(world->cfm, world->gravity * h * h, points, n,
+                            &world->arena, implied))
+      return outcome_no_memory(r->out);
+    for (int k = first, i = 0; k >= 0; k = r->groups.next[k], i++) {
+      if (!implied[i]) continue;
+      items[k].active = false;
+      r->out->report.contacts_merged++;
+    }
+  }
+  return true;
+}
+
 static bool read_bodies(world_reader *r, const dStepperIsland *islands,
                         size_t n_islands) {
   world_snapshot *world = r->world;
@@ -534,7 +561,9 @@ bool world_read(world_snapshot *world, const world_settings *settings,
     return false;
   world->contacts.polygons =
       settings->contacts != NULL ? settings->contacts->list.polygons : NULL;
-  if (!read_joints(&r, islands, n_islands) || !read_given(&r)) return false;
+  if (!read_joints(&r, islands, n_islands) || !read_given(&r) ||
+      (settings->kept != NULL && !thin_patches(&r)))
+    return false;
   if (settings->measure) measure_depth(&world->contacts, out);
   return true;
 }
