@@ -19,11 +19,8 @@ static const lcp_method kinds[] = {LCP_FAST, LCP_LEMKE};
 static double y[n_here];
 
 static lcp_report solve(int n, const double M[], const double q[],
-                        lcp_method kind, double z[]) {
-  static int start[n_here + 1], row[n_here * n_here];
-  static double value[n_here * n_here];
-  const lemke_problem problem = dense_columns(n, M, q, start, row, value);
-  return lcp_solve(&problem, kind, TOLERANCE, &memory_from_malloc, z, y);
+                        lcp_method method, double z[]) {
+  return lcp_solve_dense(n, M, q, method, TOLERANCE, &memory_from_malloc, z, y);
 }
 
 /* y >= 0, M'y <= 0 but for rounding, q'y < 0 clearly. */
@@ -246,28 +243,6 @@ static void test_chandrasekaran(void) {
   CU_ASSERT(n_infeasible > 500);
 }
 
-/* Copositive, not strictly: contacts with friction, any coefficient; a bimatrix
- * game's [0 A; B' 0] with A, B > 0 and q = -1. */
-static void test_copositive_not_strictly(void) {
-  static const double coefficients[] = {0, 0.3, 1, 10, 1e5};
-  random_state = 26;
-  for (int trial = 0; trial < 2000; trial++) {
-    double M[n_here * n_here], q[n_here];
-    fill_friction(coefficients[trial % 5], M, q);
-    expect_solved(8, M, q);
-
-    int half = 1 + trial % 4, n = 2 * half;
-    memset(M, 0, sizeof *M * (size_t)(n * n));
-    for (int i = 0; i < half; i++)
-      for (int j = 0; j < half; j++) {
-        M[i * n + half + j] = 1 + floor(4 * fabs(random_number()));
-        M[(half + i) * n + j] = 1 + floor(4 * fabs(random_number()));
-      }
-    for (int i = 0; i < n; i++) q[i] = -1;
-    expect_solved(n, M, q);
-  }
-}
-
 /* Semidefinite and singular: solvable or not, nothing between, at any scale. */
 static void test_semidefinite(void) {
   random_state = 27;
@@ -420,12 +395,11 @@ int main(void) {
       {"Murty", test_murty},
       {"Fathi", test_fathi},
       {"Chandrasekaran", test_chandrasekaran},
-      {"copositive, not strictly", test_copositive_not_strictly},
       {"semidefinite", test_semidefinite},
       {"sparse obstacle", test_sparse_obstacle},
       {"certificates are checked", test_certificates_are_checked},
       {"Pang's isolated solution", test_pang_isolated_solution},
       {"feasible is never infeasible", test_feasible_is_never_infeasible},
       CU_TEST_INFO_NULL};
-  return run_tests("families of LCPs", tests);
+  return run_tests("plain LCPs: families", tests);
 }

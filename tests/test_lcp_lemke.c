@@ -1,6 +1,5 @@
 /* Lemke's method against the enumeration of complementary bases, on degenerate
  * families, on inputs without a solution, and with every allocation failing. */
-#include <CUnit/Basic.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "failing_memory.h"
 #include "small_lcps.h"
 #include "lcp/lemke.h"
+#include "testing.h"
 
 static lemke_workspace *workspace;
 static lemke_options options;
@@ -318,26 +318,23 @@ static void test_every_allocation_may_fail(void) {
 int main(void) {
   workspace = lemke_workspace_create(&memory_from_malloc);
   lemke_default_options(&options);
-  if (workspace == NULL || CU_initialize_registry() != CUE_SUCCESS) return 1;
-
-  CU_pSuite suite = CU_add_suite("lemke", NULL, NULL);
-  CU_ADD_TEST(suite, test_matches_enumeration);
-  CU_ADD_TEST(suite, test_friction_is_always_solved);
-  CU_ADD_TEST(suite, test_smallest_sizes);
-  CU_ADD_TEST(suite, test_degenerate_families);
-  CU_ADD_TEST(suite, test_no_path_goes_round);
-  CU_ADD_TEST(suite, test_unsolvable_inputs_end);
-  CU_ADD_TEST(suite, test_sparse_with_free_variables);
-  CU_ADD_TEST(suite, test_dependent_guess_is_thinned_out);
-  CU_ADD_TEST(suite, test_an_end_not_quite_feasible_is_gone_on_from);
-  CU_ADD_TEST(suite, test_pivot_limit_is_a_status);
-  CU_ADD_TEST(suite, test_same_bits_whatever_came_before);
-  CU_ADD_TEST(suite, test_every_allocation_may_fail);
-  CU_basic_run_tests();
-
-  bool passed = CU_get_number_of_tests_run() > 0 &&
-                CU_get_number_of_failure_records() == 0;
-  CU_cleanup_registry();
+  if (workspace == NULL) return 1;
+  const CU_TestInfo tests[] = {
+      {"matches enumeration", test_matches_enumeration},
+      {"friction is always solved", test_friction_is_always_solved},
+      {"smallest sizes", test_smallest_sizes},
+      {"degenerate families", test_degenerate_families},
+      {"no path goes round", test_no_path_goes_round},
+      {"unsolvable inputs end", test_unsolvable_inputs_end},
+      {"sparse with free variables", test_sparse_with_free_variables},
+      {"dependent guess is thinned out", test_dependent_guess_is_thinned_out},
+      {"an end not quite feasible is gone on from",
+       test_an_end_not_quite_feasible_is_gone_on_from},
+      {"pivot limit is a status", test_pivot_limit_is_a_status},
+      {"same bits whatever came before", test_same_bits_whatever_came_before},
+      {"every allocation may fail", test_every_allocation_may_fail},
+      CU_TEST_INFO_NULL};
+  int failed = run_tests("plain LCPs: Lemke's method", tests);
   lemke_workspace_destroy(workspace);
-  return passed ? 0 : 1;
+  return failed;
 }
