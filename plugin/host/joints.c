@@ -137,17 +137,23 @@ static bool read_rows(dJointID joint, double fps, double erp, host_rows *rows,
 
 /* At so high a rate what a motor or a bounce asks for is nothing beside what an
  * error does: one reading tells it, to the last bit of a power of two. */
-double host_joint_error(dJointID joint, double step_size) {
+bool host_joint_rows_and_error(dJointID joint, double step_size,
+                               host_rows *rows, double *error) {
   const double RATE = 0x1p60;
-  host_rows rows;
-  double own = own_erp(joint, 1), worst = 0, fps = RATE / step_size;
-  if (!(own > 0) || host_joint_degenerate(joint) != NULL ||
-      !read_host(joint, fps, own, &rows))
-    return 0;
+  double own = own_erp(joint, 1), fps = RATE / step_size;
+  *error = 0;
+  if (host_joint_degenerate(joint) != NULL || !read_host(joint, fps, own, rows))
+    return false;
+  for (unsigned i = 0; i < rows->count && own > 0; i++)
+    *error = fmax(*error, fabs(rows->rhs[i]) / (fps * own));
+  return true;
+}
 
-  for (unsigned i = 0; i < rows.count; i++)
-    worst = fmax(worst, fabs(rows.rhs[i]) / (fps * own));
-  return worst;
+double host_joint_error(dJointID joint, double step_size) {
+  host_rows rows;
+  double error;
+  host_joint_rows_and_error(joint, step_size, &rows, &error);
+  return error;
 }
 
 bool host_joint_read(host_joint_rows *joint, dJointID id, double step_size,

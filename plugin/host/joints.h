@@ -99,6 +99,11 @@ bool host_row_gives_way(const double J[2][6], double cfm,
  *  out of memory. */
 double host_joint_error(dJointID joint, double step_size);
 
+/** The same, and the rows as of a step so short that nothing but the error counts in
+ *  `rhs`. @return false: there are none, and no error */
+bool host_joint_rows_and_error(dJointID joint, double step_size,
+                               host_rows *rows, double *error);
+
 /** True if a step has the joint: it is enabled, and one of its bodies is, or with
  *  `all` there is one. */
 bool host_joint_steps(const dWorldJoint *joint, bool all);

@@ -207,7 +207,6 @@ static void release(bool held) {
 VISIBLE void dWorldDestroy(dWorldID world) {
   HOST(dWorldDestroy);
   bool held = hold();
-  state_world_gone();
   recorder_world_gone(world);
   release(held);
   next(world);

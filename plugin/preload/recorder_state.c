@@ -243,24 +243,24 @@ static double row_mobility(const double J[12], const dWorldJoint *joint) {
 /* A row that gives way by more than this part of what it moves is a spring. */
 static const double SOFT = 1e-3;
 
-static void read_working_rows(working_rows *out, const dWorldJoint *joint,
-                              double h) {
-  dStepperJointRows rows;
+/* @return the joint's position error, m or rad */
+static double read_working_rows(working_rows *out, const dWorldJoint *joint,
+                                double h) {
+  host_rows rows;
+  double error;
   out->count = 0;
-  dReal erp = dWorldGetERP(
-      dBodyGetWorld(joint->body[0] != NULL ? joint->body[0] : joint->body[1]));
-  if (host_joint_degenerate(joint->joint) != NULL ||
-      !dJointGetStepperRows(joint->joint, (dReal)(1 / h), erp, &rows))
-    return;
+  if (!host_joint_rows_and_error(joint->joint, h, &rows, &error)) return 0;
   // a stepper that sees stops before they are reached tells of them, too
-  bool any = dWorldGetStepper(dBodyGetWorld(rows.body[0])) != NULL;
+  dBodyID body = joint->body[0] != NULL ? joint->body[0] : joint->body[1];
+  bool any = dWorldGetStepper(dBodyGetWorld(body)) != NULL;
   for (unsigned i = 0; i < rows.count; i++) {
-    real_read(out->J[i], rows.J[i][0], 12);
-    out->works[i] = rows.lo[i] > -dInfinity || rows.hi[i] < dInfinity ||
+    memcpy(out->J[i], rows.J[i], sizeof out->J[i]);
+    out->works[i] = rows.lo[i] > -INFINITY || rows.hi[i] < INFINITY ||
                     rows.cfm[i] / h > SOFT * row_mobility(out->J[i], joint);
     any |= out->works[i];
   }
   if (any) out->count = rows.count;
+  return error;
 }
 
 /* Solves A x = b in place by Cholesky's method; what depends on rows before it
@@ -328,48 +328,6 @@ static void find_working(const working_rows *rows, traffic_joint *joint) {
   for (int k = 0; k < 12; k++) parts[k / 3][k % 3] = (dReal)sum[k];
 }
 
-static double joint_error(double h) {
-  double worst = 0;
-  for (size_t i = 0; i < n_joints; i++) {
-    double error = host_joint_error(joints[i]->joint, h);
-    if (!(error <= worst)) worst = error;
-  }
-  return worst;
-}
-
-/* The host works a joint's error out of all its rows, which costs as much as a
- * tenth of a step of a chain: read after one step in eight, and after each while
- * it rises towards the worst so far; and before the first with these joints. */
-enum { JOINT_STEPS = 8 };
-static const double NEAR = 0.8;        /* of the worst */
-static double last_error, worst_error; /* of those read */
-static unsigned until_read;
-static dWorldID last_world; /* in which a step was seen */
-
-void state_world_gone(void) { last_world = NULL; }
-
-static void read_first_error(dWorldID world, double h) {
-  static size_t last_count;
-  if (world == last_world && n_joints == last_count) return;
-  last_world = world;
-  last_count = n_joints;
-  last_error = worst_error = joint_error(h);
-  until_read = 0;
-}
-
-static double error_after(double h) {
-  if (n_joints == 0) return 0;
-  if (until_read > 0) {
-    until_read--;
-    return last_error;
-  }
-  double error = joint_error(h);
-  bool rises = error > last_error && error > NEAR * worst_error;
-  if (!(error <= worst_error)) worst_error = error;
-  until_read = rises ? 0 : JOINT_STEPS - 1;
-  return last_error = error;
-}
-
 /* ---- a step ---- */
 
 static traffic_body *bodies_of(traffic_step *step) {
@@ -411,13 +369,13 @@ traffic_step *state_begin(dWorldID world, double step_size) {
   step->n_joints = (uint32_t)n_joints;
   for (size_t i = 0; i < n_bodies; i++)
     read_before(&bodies_of(step)[i], &bodies[i]);
-  read_first_error(world, step_size);
-  step->joint_error = last_error;
+  step->joint_error = 0;
   for (size_t i = 0; i < n_contacts; i++)
     tell_contact(&contacts_of(step)[i], contacts[i]);
   for (size_t i = 0; i < n_joints; i++) {
     tell_joint(&joints_of(step)[i], joints[i]);
-    read_working_rows(&rows_of_joints[i], joints[i], step_size);
+    double error = read_working_rows(&rows_of_joints[i], joints[i], step_size);
+    if (!(error <= step->joint_error)) step->joint_error = error;
   }
   return step;
 }
@@ -442,6 +400,4 @@ void state_end(dWorldID world, double step_size, traffic_step *step) {
   step->layer = dWorldGetContactSurfaceLayer(world);
   step->fastest = dWorldGetContactMaxCorrectingVel(world);
   dWorldGetGravity(world, step->gravity);
-  double error = error_after(step_size);
-  if (error > step->joint_error) step->joint_error = error;
 }

@@ -9,9 +9,6 @@
 
 #include "preload/traffic.h"
 
-/** A world is being destroyed: its address may be another one's next. */
-void state_world_gone(void);
-
 /** A body may have got another mass or mode. */
 void state_bodies_changed(void);
 

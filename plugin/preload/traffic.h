@@ -60,9 +60,7 @@ typedef struct traffic_step {
   double cfm;                 /* that the stepper steps with */
   double erp, layer, fastest; /* the world's, of contacts */
   dVector3 gravity;
-  double
-      joint_error; /* m or rad: the worst before the step (where it is read) and
-                         after it */
+  double joint_error; /* m or rad: the worst as the step began */
 } traffic_step; /* then traffic_body [n_bodies], traffic_contact [n_contacts],
                    traffic_joint [n_joints] */
 
