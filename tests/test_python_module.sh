@@ -21,6 +21,12 @@ passed=${counts%% *} failed=${counts##* }
 check "the module's tests end" [ -n "$counts" ]
 check "with their status" [ $ended -eq 0 ]
 
+# a picture that is left out is said, and nothing else is lost
+PYTHON=false "$top/tools/plot" wall.csv >out 2>err && status=0 || status=$?
+check "no Python for pictures: status 0" status_is 0
+check "no Python for pictures: the cure" \
+  err_has '^no picture of wall.csv: .*python3-numpy and python3-matplotlib'
+
 if command -v mypy >/dev/null; then
   check "types" mypy --strict --ignore-missing-imports --python-executable \
     "$python" "$top/python/ode_mlcp.py" "$top/python/ode_mlcp_plot.py" >types

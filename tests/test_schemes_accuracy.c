@@ -325,7 +325,7 @@ static void test_other_schemes_refuse(void) {
   for (int i = 0; i < 5; i++) {
     char settings[60], message[300], wanted[60];
     snprintf(settings, sizeof settings, "scheme=%s accuracy=1e-05", others[i]);
-    snprintf(wanted, sizeof wanted, "accuracy: 1e-5 m is not for scheme %s,",
+    snprintf(wanted, sizeof wanted, "accuracy: '1e-5' is not for scheme %s;",
              others[i]);
     ode_mlcp_options options = options_of(settings);
     CU_ASSERT_EQUAL(ode_mlcp_check_options(&options, message, sizeof message),

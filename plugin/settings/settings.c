@@ -254,9 +254,7 @@ static void add_range(text *out, const setting *setting) {
   add_exactly(out, setting->kind, setting->least);
   if (!endless) {
     text_add(out, setting->above ? " and" : "");
-    text_add(out, setting->below   ? " below "
-                  : setting->above ? " up to "
-                                   : " to ");
+    text_add(out, setting->below ? " below " : " to ");
     add_exactly(out, setting->kind, setting->most);
   }
   if (setting->unit[0] != '\0') {
@@ -330,8 +328,9 @@ static void add_given(text *out, const char *value) {
   text_add(out, shown);
 }
 
-static void refuse(const setting *setting, const char *value, char *message,
-                   size_t message_size) {
+/* `scheme` NULL: the value is not allowed; else one that does not read it. */
+static void refuse(const setting *setting, const char *value,
+                   const char *scheme, char *message, size_t message_size) {
   char data[SETTING_LINE], name[SETTING_NAME];
   text line;
   text_start(&line, data, sizeof data - 1);
@@ -339,13 +338,19 @@ static void refuse(const setting *setting, const char *value, char *message,
   text_add(&line, name);
   text_add(&line, ": '");
   add_given(&line, value);
-  text_add(&line, "' is not ");
-  add_allowed(&line, setting);
+  text_add(&line, scheme != NULL ? "' is not for scheme " : "' is not ");
+  if (scheme != NULL) {
+    text_add(&line, scheme);
+    add_schemes(&line, setting);
+  } else {
+    add_allowed(&line, setting);
+  }
   give_line(message, message_size, &line);
 }
 
-static void refuse_size(const char *why, char *message, size_t message_size) {
+static bool refuse_size(const char *why, char *message, size_t message_size) {
   if (message_size > 0) snprintf(message, message_size, "struct_size: %s", why);
+  return false;
 }
 
 static bool has_room(const setting *setting, const ode_mlcp_options *options) {
@@ -368,46 +373,32 @@ bool settings_read(const ode_mlcp_options *options, ode_mlcp_options *own,
   if (message_size > 0) message[0] = '\0';
   ode_mlcp_default_options(&read);
   if (options != NULL && (options->struct_size < sizeof options->struct_size ||
-                          options->struct_size > STRUCT_MAX)) {
-    refuse_size(
-        "the options do not begin as ode_mlcp_default_options makes "
-        "them",
+                          options->struct_size > STRUCT_MAX))
+    return refuse_size(
+        "the options do not begin as ode_mlcp_default_options makes them",
         message, message_size);
-    return false;
-  }
-  if (options != NULL && !is_zero_beyond(options)) {
-    refuse_size("there is a setting that this version does not know", message,
-                message_size);
-    return false;
-  }
+  if (options != NULL && !is_zero_beyond(options))
+    return refuse_size("there is a setting that this version does not know",
+                       message, message_size);
   for (const setting *known = settings; options && known->field; known++) {
     if (!has_room(known, options)) continue;
     double value = value_of(known, options);
-    if (!is_allowed(known, value)) {
+    bool allowed = is_allowed(known, value);
+    /* what would only be left unread is no error, but for an accuracy asked for */
+    bool is_read = strcmp(known->field, "accuracy") != 0 || !(value > 0) ||
+                   (int)read.scheme >= N_LISTED ||
+                   (known->schemes & (1u << read.scheme));
+    if (!allowed || !is_read) {
       char shown[40];
       text out;
       text_start(&out, shown, sizeof shown - 1);
       add_exactly(&out, known->kind, value);
       shown[out.used] = '\0';
-      refuse(known, shown, message, message_size);
+      refuse(known, shown, allowed ? settings_scheme_name(read.scheme) : NULL,
+             message, message_size);
       return false;
     }
     set_value(known, &read, value);
-  }
-  if (read.accuracy > 0 && (int)read.scheme < N_LISTED &&
-      !(ORDER_TWO & (1u << read.scheme))) {
-    char data[SETTING_LINE];
-    text line;
-    text_start(&line, data, sizeof data - 1);
-    text_add(&line, "accuracy: ");
-    add_exactly(&line, SETTING_REAL, read.accuracy);
-    text_add(&line, " m is not for scheme ");
-    text_add(&line, settings_scheme_name(read.scheme));
-    text_add(&line,
-             ", whose errors are not of second order in all worlds; it takes "
-             "trapezoid or conserving, or accuracy 0");
-    give_line(message, message_size, &line);
-    return false;
   }
   *own = read;
   return true;
@@ -448,7 +439,7 @@ ode_mlcp_error ode_mlcp_set_option(ode_mlcp_options *options, const char *name,
     return ODE_MLCP_BAD_ARGUMENT;
   }
   if (!parse_value(known, value, &parsed) || !is_allowed(known, parsed)) {
-    refuse(known, value, message, message_size);
+    refuse(known, value, NULL, message, message_size);
     return ODE_MLCP_BAD_ARGUMENT;
   }
   set_value(known, options, parsed);
