@@ -47,11 +47,12 @@ bench_bench_solvers_LDADD += bench/peer_bullet.o $(BULLET_LIBS) -lstdc++
 endif HAVE_BULLET
 CLEANFILES += bench/peer_bullet.o
 
-EXTRA_DIST += bench/recording bench/report bench/report.awk bench/report.py
+EXTRA_DIST += bench/recording bench/report bench/report.awk bench/report.py \
+  bench/three_feet.txt
 .PHONY: bench bench-quick
-bench: $(BENCHES)
+bench: $(BENCHES) ode-mlcp
 	$(SHELL) $(srcdir)/bench/report .
-bench-quick: $(BENCHES)
+bench-quick: $(BENCHES) ode-mlcp
 	$(SHELL) $(srcdir)/bench/report --quick .
 
 PLAIN_TESTS += tests/test_bench_lcp_form

@@ -308,8 +308,11 @@ static int solve_step(impact_sampler *sampler, uint64_t sample, uint32_t step,
   sampler->counts.fallbacks++;
   if (method != ODE_MLCP_IMPACT_SEARCH)
     n_solutions = solve_by_search(sampler, most);
-  return n_solutions > 0 ? n_solutions
-                         : solve_by_path(sampler, sample, step, NULL);
+  if (n_solutions == 0)
+    n_solutions = solve_by_path(sampler, sample, step, NULL);
+  return n_solutions > 0
+             ? n_solutions
+             : solve_by_path(sampler, sample, step, sampler->covering);
 }
 
 /* Of leaf `leaf`, has it more than one corner, or one that no other leaf has? */
