@@ -8,9 +8,6 @@ AC_DEFUN([ODE_MLCP_LIBRARIES], [
   AC_SEARCH_LIBS([pthread_create], [pthread], [],
     [missing_library pthread_create libc6-dev])
 
-  # the page of `ode-mlcp compare` packs its data
-  AC_CHECK_HEADER([zlib.h], [], [missing_library zlib.h zlib1g-dev])
-
   # SuiteSparse's headers stand in a folder of their own on most systems
   AC_CHECK_HEADERS([suitesparse/klu.h klu.h], [break], [],
     [AC_INCLUDES_DEFAULT])

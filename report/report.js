@@ -16,17 +16,10 @@ function element(name, text, attributes) {
 
 /* ---- data ---- */
 
-async function readData() {
-  const packed = Uint8Array.from(atob($('data').textContent.trim()),
-                                 letter => letter.charCodeAt(0));
-  const stream = new Blob([packed]).stream()
-    .pipeThrough(new DecompressionStream('gzip'));
-  const bytes = await new Response(stream).arrayBuffer();
-  const length = new DataView(bytes).getUint32(0, true);
-  const data = JSON.parse(
-    new TextDecoder().decode(new Uint8Array(bytes, 4, length)));
-  const start = Math.ceil((4 + length) / 8) * 8;
-  data.bytes = new Uint8Array(bytes, start);
+function readData() {
+  const data = JSON.parse($('data').textContent);
+  data.bytes = Uint8Array.from(atob($('arrays').textContent.trim()),
+                               letter => letter.charCodeAt(0));
   return data;
 }
 

@@ -41,7 +41,7 @@ fi
 
 # musl-gcc looks into no folder of the system's
 mkdir "$work/include"
-for name in suitesparse ccd zlib.h zconf.h; do
+for name in suitesparse ccd; do
   [ ! -e "/usr/include/$name" ] || ln -s "/usr/include/$name" "$work/include/"
 done
 read_all musl-gcc -Wall -Werror=implicit-function-declaration \

@@ -1,18 +1,11 @@
 /* report.html: a page with all it needs in it. The page's own parts are made of
- * report/ and linked in; this file adds the data, packed.
- *
- * The data are gzip'ed and in base64: uint32 length of a JSON text, the text,
- * zeros up to a multiple of 8, then arrays of floats that the text points into. Each
- * coordinate of a body has its frames one after the other, rounded to a power of two:
- * so they pack well, and bodies at rest take nothing. */
-#define _GNU_SOURCE // fopencookie
+ * report/ and linked in; this file adds the data: a JSON text, and in base64 the
+ * arrays of floats that it points into. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <zlib.h>
 
 #include "command/compare.h"
 #include "command/json.h"
@@ -32,12 +25,10 @@ __asm__(
 extern const char report_before[], report_before_end[];
 extern const char report_after[], report_after_end[];
 
-/* B: of the packed data; the whole page stays below 5 MB. */
-static const size_t MOST_PACKED = 2900000;
-static const size_t MOST_CONTACT_BYTES = 2000000; /* before they are packed */
+static const double PAGE = 4.8e6; /* B: the whole page stays below 5 MB */
 enum { MOST_POINTS = 700, FRAMES_A_SECOND = 30, MOST_FRAMES = 3600 };
 
-/* ---- bytes that grow ---- */
+/* ---- arrays ---- */
 
 typedef struct buffer {
   unsigned char *bytes;
@@ -45,39 +36,31 @@ typedef struct buffer {
   bool failed;
 } buffer;
 
-static unsigned char *extend(buffer *b, size_t count) {
+static void append(buffer *b, const void *bytes, size_t count) {
   if (b->used + count > b->size) {
     size_t size = 2 * b->size + count + 4096;
     unsigned char *more = realloc(b->bytes, size);
-    if (more == NULL) {
-      b->failed = true;
-      return NULL;
-    }
+    if (more == NULL) b->failed = true;
+    if (more == NULL) return;
     b->bytes = more;
     b->size = size;
   }
-  unsigned char *place = b->bytes + b->used;
+  if (count > 0) memcpy(b->bytes + b->used, bytes, count);
   b->used += count;
-  memset(place, 0, count);
-  return place;
 }
 
-static void append(buffer *b, const void *bytes, size_t count) {
-  unsigned char *place = extend(b, count);
-  if (place != NULL && count > 0) memcpy(place, bytes, count);
-}
-
-static ssize_t write_text(void *text, const char *bytes, size_t count) {
-  buffer *b = text;
-  append(b, bytes, count);
-  return b->failed ? 0 : (ssize_t)count;
-}
-
-static void align(buffer *b) { extend(b, (8 - b->used % 8) % 8); }
-
-static void append_float(buffer *b, double value) {
-  float single = isfinite(value) ? (float)value : 0;
-  append(b, &single, sizeof single);
+static void write_base64(FILE *out, const buffer *b) {
+  static const char letters[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  for (size_t i = 0; i < b->used; i += 3) {
+    uint32_t three = (uint32_t)b->bytes[i] << 16;
+    if (i + 1 < b->used) three |= (uint32_t)b->bytes[i + 1] << 8;
+    if (i + 2 < b->used) three |= b->bytes[i + 2];
+    fputc(letters[three >> 18], out);
+    fputc(letters[three >> 12 & 63], out);
+    fputc(i + 1 < b->used ? letters[three >> 6 & 63] : '=', out);
+    fputc(i + 2 < b->used ? letters[three & 63] : '=', out);
+  }
 }
 
 /* ---- what is shown ---- */
@@ -88,9 +71,9 @@ typedef struct view {
   char labels[COMPARE_RUNS + 1][COMPARE_NAME + 40];
   int n_runs;
   double end, interval; /* s: of the replay, and from frame to frame */
-  size_t n_frames;
-  double grain;          /* m: a power of two */
-  size_t contacts_every; /* frames */
+  size_t n_frames, contacts_every; /* contacts: of one frame in so many */
+  double
+      room; /* B: for arrays; a half is the poses', a quarter the contacts' */
 } view;
 
 static const recording_frame *frame_of(const view *v, const recording *r,
@@ -116,20 +99,34 @@ static void choose_runs(view *v) {
            c->runs[c->reference].name, c->refine * c->refine);
 }
 
-static void choose_frames(view *v, double a_second) {
+static uint32_t last_body(const recording *r) {
+  uint32_t most = 0;
+  for (size_t k = 0; k < r->n_frames; k++)
+    for (uint32_t i = 0; i < r->frames[k]->n_bodies; i++)
+      if (frame_poses(r->frames[k])[i].body > most)
+        most = frame_poses(r->frames[k])[i].body;
+  return most;
+}
+
+/* As many frames as there are, and as there is room for. */
+static void choose_frames(view *v) {
   double least = INFINITY; /* s: between frames that are there */
-  for (int i = 0; i < v->n_runs; i++)
+  double a_frame = 0, contacts = 0;
+  for (int i = 0; i < v->n_runs; i++) {
     if (v->runs[i]->n_frames > 1)
       least = fmin(least, v->end / (double)(v->runs[i]->n_frames - 1));
-  v->interval = fmax(1 / a_second, v->end / MOST_FRAMES);
+    a_frame += 7 * sizeof(float) * last_body(v->runs[i]);
+  }
+  double most = fmin(MOST_FRAMES, fmax(2, v->room / 2 / fmax(a_frame, 1)));
+  v->interval = fmax(1.0 / FRAMES_A_SECOND, v->end / most);
   if (isfinite(least)) v->interval = fmax(v->interval, least);
   v->n_frames = (size_t)floor(v->end / v->interval + 1e-9) + 1;
   if (v->n_frames < 2) v->n_frames = 2;
-}
-
-static double rounded(double value, double grain) {
-  double whole = rint(value / grain) * grain;
-  return isfinite(whole) && fabs(whole) < 1e30 ? whole : 0;
+  for (int i = 0; i < v->n_runs; i++)
+    for (size_t k = 0; k < v->n_frames; k++)
+      contacts += frame_of(v, v->runs[i], k)->n_contacts;
+  v->contacts_every =
+      (size_t)(6 * sizeof(float) * contacts / (v->room / 4)) + 1;
 }
 
 /* ---- JSON ---- */
@@ -155,37 +152,36 @@ static void numbers(FILE *out, const float values[], int count) {
  * its three coordinates and four of its turn, [7][n_frames]. */
 static void add_poses(const view *v, const recording *r, FILE *out,
                       buffer *data) {
-  uint32_t most = 0;
-  for (size_t k = 0; k < r->n_frames; k++)
-    for (uint32_t i = 0; i < r->frames[k]->n_bodies; i++)
-      most = (uint32_t)fmax(most, frame_poses(r->frames[k])[i].body);
+  size_t n = v->n_frames;
+  uint32_t most = last_body(r);
   const char *before = "";
   fprintf(out, ",\"poses\":%zu,\"bodies\":[", data->used);
+  float *values = malloc(7 * n * sizeof *values);
+  data->failed |= values == NULL;
   for (uint32_t body = 1; body <= most && !data->failed; body++) {
-    size_t first = v->n_frames, last = 0, n = v->n_frames;
-    float *values = calloc(7 * n, sizeof *values);
-    if (values == NULL) data->failed = true;
-    double was[4] = {1, 0, 0, 0};
-    for (size_t k = 0; k < n && values != NULL; k++) {
+    size_t first = n, last = 0;
+    float was[4] = {1, 0, 0, 0};
+    memset(values, 0, 7 * n * sizeof *values);
+    for (size_t k = 0; k < n; k++) {
       const recording_pose *pose = frame_pose(frame_of(v, r, k), body);
       if (pose == NULL) continue;
       if (first == n) first = k;
       last = k;
-      double along = 0; // both signs are the same turn
+      float along = 0; // both signs are the same turn
       for (int i = 0; i < 4; i++) along += was[i] * pose->quaternion[i];
       for (int i = 0; i < 4; i++)
         was[i] = along < 0 ? -pose->quaternion[i] : pose->quaternion[i];
-      for (size_t i = 0; i < 7; i++)
-        values[i * n + k] = (float)(i < 3 ? rounded(pose->position[i], v->grain)
-                                          : rounded(was[i - 3], 0x1p-15));
+      for (size_t i = 0; i < 7; i++) {
+        double value = i < 3 ? pose->position[i] : was[i - 3];
+        values[i * n + k] = fabs(value) < 1e30 ? (float)value : 0;
+      }
     }
-    if (first < n) {
-      fprintf(out, "%s[%u,%zu,%zu]", before, body, first, last);
-      append(data, values, 7 * n * sizeof *values);
-      before = ",";
-    }
-    free(values);
+    if (first == n) continue;
+    fprintf(out, "%s[%u,%zu,%zu]", before, body, first, last);
+    append(data, values, 7 * n * sizeof *values);
+    before = ",";
   }
+  free(values);
   fputc(']', out);
 }
 
@@ -198,9 +194,8 @@ static void add_contacts(const view *v, const recording *r, FILE *out,
     fprintf(out, "%s%u", k > 0 ? "," : "", frame->n_contacts);
     for (uint32_t i = 0; i < frame->n_contacts; i++) {
       const recording_contact *contact = &frame_contacts(frame)[i];
-      for (int j = 0; j < 3; j++)
-        append_float(data, rounded(contact->position[j], 8 * v->grain));
-      for (int j = 0; j < 3; j++) append_float(data, contact->force[j]);
+      append(data, contact->position, sizeof contact->position);
+      append(data, contact->force, sizeof contact->force);
     }
   }
   fputc(']', out);
@@ -211,6 +206,7 @@ static void add_contacts(const view *v, const recording *r, FILE *out,
 typedef struct known_meshes {
   const recording_shape *of[256];
   int count;
+  double room; /* B */
 } known_meshes;
 
 static bool same_mesh(const recording_shape *a, const recording_shape *b) {
@@ -223,7 +219,8 @@ static bool same_mesh(const recording_shape *a, const recording_shape *b) {
 static int find_mesh(known_meshes *known, const recording_shape *shape) {
   for (int i = 0; i < known->count; i++)
     if (same_mesh(known->of[i], shape)) return i;
-  if (known->count == 256) return -1;
+  known->room -= 12 * ((double)shape->n_vertices + shape->n_triangles);
+  if (known->count == 256 || known->room < 0) return -1;
   known->of[known->count] = shape;
   return known->count++;
 }
@@ -283,7 +280,6 @@ static void add_meshes(const known_meshes *meshes, FILE *out, buffer *data) {
   fputs(",\"meshes\":[", out);
   for (int i = 0; i < meshes->count; i++) {
     const recording_shape *shape = meshes->of[i];
-    align(data);
     fprintf(out, "%s[%zu,%u,%u]", i > 0 ? "," : "", data->used,
             shape->n_vertices, shape->n_triangles);
     append(data, shape + 1,
@@ -349,42 +345,32 @@ static void add_marks(const comparison *c, const recording *r, FILE *out) {
 
 /* ---- the whole ---- */
 
+/* report.json, in which a '<' stands within strings alone and ends no script. */
 static bool add_file(FILE *out, const char *folder, const char *name) {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   FILE *file = fopen(path, "r");
   for (int letter; file != NULL && (letter = fgetc(file)) != EOF;)
-    fputc(letter, out);
+    if (letter == '<')
+      fputs("\\u003c", out);
+    else
+      fputc(letter, out);
   bool good = file != NULL || errno != ENOMEM;
   if (file == NULL) fputs("null", out);
   if (file != NULL) fclose(file);
   return good;
 }
 
-static size_t count_contacts(const view *v) {
-  size_t total = 0;
-  for (int i = 0; i < v->n_runs; i++) {
-    for (size_t k = 0; k < v->n_frames; k++)
-      total += frame_of(v, v->runs[i], k)->n_contacts;
-  }
-  return total;
-}
-
-/* The data as one block; NULL without memory. */
-static unsigned char *make_data(const view *v, const char *folder,
-                                size_t *size) {
-  buffer text = {0}, data = {0}, block = {0};
-  known_meshes meshes = {.count = 0};
-  // of a memory stream that has no room its writers would not know
-  FILE *out =
-      fopencookie(&text, "w", (cookie_io_functions_t){.write = write_text});
-  if (out == NULL) return NULL;
+/* The text, and arrays that it points into. */
+static bool add_data(const view *v, const char *folder, FILE *out,
+                     buffer *data) {
+  known_meshes meshes = {.room = v->room / 4};
   fputs("{\"report\":", out);
   bool good = add_file(out, folder, "report.json");
   add_tables(out);
   fprintf(out,
-          ",\"frames\":%zu,\"interval\":%.9g,\"contacts_every\":%zu,\"size\":%."
-          "6g,\"runs\":[",
+          ",\"frames\":%zu,\"interval\":%.9g,\"contacts_every\":%zu,"
+          "\"size\":%.6g,\"runs\":[",
           v->n_frames, v->interval, v->contacts_every, v->comparison->size);
   for (int i = 0; i < v->n_runs; i++) {
     fputs(i > 0 ? ",{\"label\":" : "{\"label\":", out);
@@ -392,103 +378,38 @@ static unsigned char *make_data(const view *v, const char *folder,
     fprintf(out, ",\"reference\":%s,\"end\":%.9g",
             strncmp(v->labels[i], "reference:", 10) == 0 ? "true" : "false",
             v->runs[i]->frames[v->runs[i]->n_frames - 1]->time);
-    add_poses(v, v->runs[i], out, &data);
-    add_contacts(v, v->runs[i], out, &data);
+    add_poses(v, v->runs[i], out, data);
+    add_contacts(v, v->runs[i], out, data);
     add_shapes(v->runs[i], out, &meshes);
     add_curves(v->runs[i], out);
     add_marks(v->comparison, v->runs[i], out);
     fputc('}', out);
   }
   fputc(']', out);
-  add_meshes(&meshes, out, &data);
+  add_meshes(&meshes, out, data);
   fputc('}', out);
-  good = fclose(out) == 0 && good && !text.failed && !data.failed;
-  uint32_t text_length = (uint32_t)text.used;
-  append(&block, &text_length, sizeof text_length);
-  append(&block, text.bytes, text.used);
-  align(&block);
-  append(&block, data.bytes, data.used);
-  free(text.bytes);
-  free(data.bytes);
-  if (good && !block.failed) {
-    *size = block.used;
-    return block.bytes;
-  }
-  free(block.bytes);
-  return NULL;
-}
-
-/* gzip, which browsers unpack themselves. */
-static unsigned char *pack(const unsigned char *bytes, size_t size,
-                           size_t *packed) {
-  enum { GZIP = 15 + 16, MEMORY = 9 };
-  z_stream stream = {0};
-  if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP, MEMORY,
-                   Z_DEFAULT_STRATEGY) != Z_OK)
-    return NULL;
-  size_t room = deflateBound(&stream, size);
-  unsigned char *out = malloc(room);
-  if (out != NULL) {
-    stream.next_in = (unsigned char *)bytes;
-    stream.avail_in = (uInt)size;
-    stream.next_out = out;
-    stream.avail_out = (uInt)room;
-    if (deflate(&stream, Z_FINISH) != Z_STREAM_END) {
-      free(out);
-      out = NULL;
-    }
-    *packed = stream.total_out;
-  }
-  deflateEnd(&stream);
-  return out;
-}
-
-static void write_base64(FILE *out, const unsigned char *bytes, size_t size) {
-  static const char letters[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  for (size_t i = 0; i < size; i += 3) {
-    uint32_t three = (uint32_t)bytes[i] << 16;
-    if (i + 1 < size) three |= (uint32_t)bytes[i + 1] << 8;
-    if (i + 2 < size) three |= bytes[i + 2];
-    fputc(letters[three >> 18], out);
-    fputc(letters[three >> 12 & 63], out);
-    fputc(i + 1 < size ? letters[three >> 6 & 63] : '=', out);
-    fputc(i + 2 < size ? letters[three & 63] : '=', out);
-  }
-}
-
-/* Fewer frames until what is packed is small enough. */
-static unsigned char *make_packed(view *v, const char *folder,
-                                  size_t *packed_size) {
-  for (double a_second = FRAMES_A_SECOND;; a_second *= 0.6) {
-    choose_frames(v, a_second);
-    size_t bytes = 24 * count_contacts(v);
-    v->contacts_every = bytes / MOST_CONTACT_BYTES + 1;
-    size_t size = 0;
-    unsigned char *data = make_data(v, folder, &size);
-    if (data == NULL) return NULL;
-    unsigned char *packed = pack(data, size, packed_size);
-    free(data);
-    // below a frame a second fewer frames do not help
-    if (packed == NULL || *packed_size <= MOST_PACKED || a_second < 1)
-      return packed;
-    free(packed);
-  }
+  return good && !data->failed;
 }
 
 bool compare_write_html(const comparison *c, const char *folder, char *message,
                         size_t message_size) {
-  view v = {.comparison = c, .grain = exp2(floor(log2(2e-4 * c->size)))};
+  const double CURVES = 1e5; /* B: of a run */
+  size_t before = (size_t)(report_before_end - report_before);
+  size_t after = (size_t)(report_after_end - report_after);
+  view v = {.comparison = c};
+  buffer data = {.used = 0};
   result_file file;
-  size_t size = 0;
   if (!result_begin(&file, message, message_size, "%s/report.html", folder))
     return false;
   choose_runs(&v);
-  unsigned char *packed = make_packed(&v, folder, &size);
-  fwrite(report_before, 1, (size_t)(report_before_end - report_before),
-         file.out);
-  if (packed != NULL) write_base64(file.out, packed, size);
-  fwrite(report_after, 1, (size_t)(report_after_end - report_after), file.out);
-  free(packed);
-  return result_end(&file, packed != NULL, message, message_size);
+  v.room = 0.75 * (PAGE - (double)(before + after) - CURVES * v.n_runs);
+  choose_frames(&v);
+  fwrite(report_before, 1, before, file.out);
+  bool good = add_data(&v, folder, file.out, &data);
+  fputs("</script>\n<script type=\"application/octet-stream\" id=\"arrays\">",
+        file.out);
+  write_base64(file.out, &data);
+  fwrite(report_after, 1, after, file.out);
+  free(data.bytes);
+  return result_end(&file, good, message, message_size);
 }
