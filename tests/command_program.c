@@ -14,7 +14,7 @@
  *                    was written beyond the N
  *   lost N           step N times with a velocity that is none
  *   say WORD         print a word and a line end, buffered as usual
- *   exit N, _exit N, quick_exit N, abort, fault, raise SIGNAL
+ *   exit N, _exit N, abort, fault, raise SIGNAL
  *   ignore SIGNAL, handle SIGNAL   (the handler ends with _exit 17)
  *   wait             print "ready" and sleep until a signal comes
  *   worlds M         as many threads, at most 64, for the next word, in place of 4
@@ -360,8 +360,6 @@ static int do_with_number(const char *deed, int value) {
     exit(value);
   else if (strcmp(deed, "_exit") == 0)
     _exit(value);
-  else if (strcmp(deed, "quick_exit") == 0)
-    quick_exit(value);
   else if (strcmp(deed, "raise") == 0)
     raise(value);
   else if (strcmp(deed, "ignore") == 0)

@@ -10,14 +10,6 @@ for value in 0 1 2 77 255; do
   check "exit $value" status_is $value
   check "exit $value: nothing to say" err_is_empty
 done
-run "$program" step 3 _exit 5
-check "_exit 5" status_is 5
-run "$program" step 3 quick_exit 6
-check "quick_exit 6" status_is 6
-run "$program" step 3 raise 15
-check "SIGTERM" status_is 143
-run "$program" step 3 abort
-check "SIGABRT" status_is 134
 run -- "$program" step 3 exit 7
 check "after --" status_is 7
 
@@ -160,17 +152,10 @@ check_ending() {
 check_ending 0 5 step 5
 check_ending 3 5 step 5 exit 3
 check_ending 3 5 step 5 _exit 3
-check_ending 3 5 step 5 quick_exit 3
 check_ending 143 5 step 5 raise 15
-check_ending 130 5 step 5 raise 2
-check_ending 134 5 step 5 raise 6
 check_ending 134 5 step 5 abort
 check_ending 139 5 step 5 fault
-check_ending 129 5 step 5 raise 1
 check_ending 137 5 step 5 raise 9
-check_ending 17 5 handle 15 step 5 raise 15 # the program's handler, _exit
-check_ending 17 5 step 5 handle 15 raise 15
-check_ending 0 6 ignore 15 step 5 raise 15 step 1
 check_ending 0 8 late 3 step 5
 check_ending 0 5 step 5 chdir /
 mkdir locales
@@ -178,37 +163,12 @@ check_ending 0 5 commas "$PWD/locales" step 5
 check_ending 0 5 close 2 step 5
 check_ending 0 3000 step 3000 # more rows than are kept together
 
-# a signal from outside, in the middle of stepping
-for number in 15 2; do
-  rm -f s.json out
-  # a shell starts what runs behind it with SIGINT ignored: set it back
-  perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$command" run --stats s.json \
-    "$program" step 4 wait >out 2>err &
-  pid=$!
-  wait_for grep -q ready out
-  kill -$number $pid
-  status=0
-  wait $pid || status=$?
-  check "signal $number from outside: status" status_is $((128 + number))
-  check "signal $number from outside: statistics" json_holds s.json steps 4
-done
-
 # ---- trace ----
 
 run --trace t.csv -- "$program" touch 4 world step 2
 check "trace: header" [ "$(head -1 t.csv | cut -d, -f1-11)" = "step,time_s,\
 bodies,contacts,kinetic_energy_J,potential_energy_J,deepest_penetration_m,\
 worst_joint_error,residual,pivots,seconds" ]
-"$command" run --trace shown.csv "$program" step 3 wait >out 2>err &
-pid=$!
-for k in 1 2 3 4 5 6 7 8 9 10; do
-  grep -q ready out && break
-  sleep 0.2
-done
-check "trace: rows are there while the program runs" \
-  [ "$(sed 1d shown.csv | grep -c .)" -ge 1 ]
-kill -9 $pid 2>/dev/null
-wait $pid 2>/dev/null
 check "trace: as many fields as names" awk -F, '
   NR == 1 { n = NF } NF != n { exit 1 }' t.csv
 check "trace: steps and worlds" [ "$(sed 1d t.csv | cut -d, -f1,12 |
