@@ -247,6 +247,7 @@ static bool enumerate(solve *s) {
 static lemke_report follow_path(solve *s, const lemke_problem *problem,
                                 lemke_options options, double z[]) {
   options.tolerance = path_tolerance;
+  options.apart = true;
   options.ray = s->ray;
   lemke_report path = lemke_solve(s->workspace, problem, &options, NULL, z);
   s->report->pivots += path.pivots;

@@ -43,10 +43,12 @@ typedef struct core {
   lemke_workspace *workspace;
   int n;
   double scale, delta;
-  int open;  /* the index with neither z nor w basic while z0 is; else -1 */
-  int label; /* of the artificial edge that the path began on, or -1 */
+  int open;   /* the index with neither z nor w basic while z0 is; else -1 */
+  int label;  /* of the artificial edge that the path began on, or -1 */
+  bool apart; /* a path begins with its variables moved apart */
 
   bool *z_basic; /* [n] */
+  bool *earlier; /* [n] z_basic of an earlier pivot of the path */
   int *basic;    /* [n] */
   double *x;     /* [n] values of the basic variables */
   double *d;     /* [n] B^-1 times the entering column */
@@ -101,8 +103,9 @@ static bool core_take(core *c) {
          ARENA_TAKE(arena, c->q, n) && ARENA_TAKE(arena, c->cover, n) &&
          ARENA_TAKE(arena, c->work, n) && ARENA_TAKE(arena, c->z, n) &&
          ARENA_TAKE(arena, c->w, n) && ARENA_TAKE(arena, c->basic, n) &&
-         ARENA_TAKE(arena, c->z_basic, n) && ARENA_TAKE(arena, c->K_at, n) &&
-         ARENA_TAKE(arena, c->K_column, n) && ARENA_TAKE(arena, c->to_K, n) &&
+         ARENA_TAKE(arena, c->z_basic, n) && ARENA_TAKE(arena, c->earlier, n) &&
+         ARENA_TAKE(arena, c->K_at, n) && ARENA_TAKE(arena, c->K_column, n) &&
+         ARENA_TAKE(arena, c->to_K, n) &&
          ARENA_TAKE(arena, c->eta_position, lemke_rebuild_every) &&
          ARENA_TAKE(arena, c->etas, n * lemke_rebuild_every);
 }
@@ -432,13 +435,14 @@ typedef enum path_end {
   PATH_RAY,
   PATH_PIVOT_LIMIT,
   PATH_SINGULAR, /* the basis turned out to depend on rounding errors */
+  PATH_CIRCLE,   /* a basis came again */
   PATH_NO_MEMORY
 } path_end;
 
 /* Where variables reach 0 together the path may go round in a circle. It cannot
  * once q is moved so that none do, and farther than the ratio test overlooks. That
- * is done at the path's beginning, all w basic: moved on the way, the basis may lie on
- * another path, which is closed. The end is solved with the true q again. */
+ * is done at the path's beginning: moved on the way, the basis may lie on another
+ * path, which is closed. The end is solved with the true q again. */
 static void move_apart(core *c) {
   double step = 1e5 * c->delta;
   for (int i = 0; i < c->n; i++) {
@@ -498,6 +502,8 @@ static path_end follow_path(core *c, int left) {
   int entering = complement(c, left);
   long max_pivots =
       c->options->max_pivots > 0 ? c->options->max_pivots : 20L * c->n + 1000;
+  long pivots = 0, look = 1;
+  int earlier_open = -1;
 
   while (c->report->pivots < max_pivots) {
     progress_tick();
@@ -521,6 +527,17 @@ static path_end follow_path(core *c, int left) {
     int leaving = exchange(c, entering, at, theta);
     if (ends_path(c, leaving)) return PATH_COMPLEMENTARY;
     entering = complement(c, leaving);
+
+    /* what is compared with moves on ever more rarely, so that a circle of any
+     * length closes on it */
+    size_t size = sizeof *c->earlier * c->n;
+    if (c->open == earlier_open && memcmp(c->earlier, c->z_basic, size) == 0)
+      return PATH_CIRCLE;
+    if (++pivots == look) {
+      memcpy(c->earlier, c->z_basic, size);
+      earlier_open = c->open;
+      look *= 2;
+    }
   }
   return PATH_PIVOT_LIMIT;
 }
@@ -565,13 +582,13 @@ static bool negative_value(const core *c) {
 }
 
 /* One path from the complementary basis of z_basic; its end is considered. */
-static path_end run_path(core *c, bool warm, double z[]) {
+static path_end run_path(core *c, double z[]) {
   memcpy(c->q, c->problem->q, sizeof *c->q * c->n);
   if (rebuild_complementary(c) == LEMKE_FACTOR_NO_MEMORY) return PATH_NO_MEMORY;
   solve_values(c);
   consider(c, z);
   if (!negative_value(c)) return PATH_COMPLEMENTARY;
-  if (!warm) move_apart(c);
+  if (c->apart) move_apart(c);
 
   path_end end = PATH_COMPLEMENTARY;
   int left = c->label < 0 ? enter_cover(c) : enter_edge(c);
@@ -598,13 +615,19 @@ static void start_cold(core *c) {
  * cold. */
 static lemke_status run_rounds(core *c, bool warm, double z[]) {
   for (int round = 0; round < rounds_limit; round++) {
-    switch (run_path(c, warm, z)) {
+    switch (run_path(c, z)) {
       case PATH_NO_MEMORY: return LEMKE_NO_MEMORY;
       case PATH_PIVOT_LIMIT: return LEMKE_PIVOT_LIMIT;
       case PATH_RAY:
         if (!warm) return LEMKE_RAY;
         start_cold(c);
         warm = false;
+        break;
+      case PATH_CIRCLE:
+        if (c->apart) return LEMKE_PIVOT_LIMIT;
+        start_cold(c);
+        warm = false;
+        c->apart = true;
         break;
       case PATH_SINGULAR:
         warm = true;
@@ -615,6 +638,7 @@ static lemke_status run_rounds(core *c, bool warm, double z[]) {
         // what follows starts from this basis, not from all w
         warm = true;
         c->label = -1;
+        c->apart = false;
         c->delta *= 0.1;
         break;
     }
@@ -633,7 +657,8 @@ lemke_report lemke_solve(lemke_workspace *workspace,
             .workspace = workspace,
             .n = problem->n,
             .open = -1,
-            .label = options->first_label - 1};
+            .label = options->first_label - 1,
+            .apart = options->apart};
   if (problem->n == 0) return (lemke_report){LEMKE_SOLVED, 0, 0, 0};
   if (!core_take(&c)) return report;
 

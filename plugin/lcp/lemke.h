@@ -51,6 +51,9 @@ typedef struct lemke_options {
   lemke_ties ties;
   int first_label; /* 0: a covering vector, else 1 + the label of the edge that the
                       path begins on, from all w */
+  bool
+      apart; /* move q so that nothing ties (about 1e-6 of its scale) from the first
+                 path on; else after one that went round */
   bool *basis; /* [n] out: true where z is basic in the last basis; or NULL */
   double
       *ray; /* [n] out under LEMKE_RAY: the z of its direction, right to nearly
@@ -61,7 +64,7 @@ typedef enum lemke_status {
   LEMKE_SOLVED,      /* residual <= tolerance */
   LEMKE_INACCURATE,  /* ended at a basis, residual > tolerance */
   LEMKE_RAY,         /* a ray, seen again on fresh factors */
-  LEMKE_PIVOT_LIMIT, /* or a warm path that goes round */
+  LEMKE_PIVOT_LIMIT, /* or a path that goes round, variables moved apart */
   LEMKE_NO_MEMORY
 } lemke_status;
 
