@@ -11,7 +11,6 @@
 #include "solver/fast_pivots.h"
 #include "solver/fast_proximal.h"
 #include "solver/fast_spread.h"
-#include "lcp/lcp_scale.h"
 #include "lcp/lemke_factor.h"
 #include "solver/solver.h"
 #include "testing.h"
@@ -535,31 +534,6 @@ static void test_active_set_of_a_tower(void) {
 
 /* ---- scales -------------------------------------------------------------- */
 
-/* Entries of 2^(r_i + c_j) are all 1 once rows are scaled by 2^-r_i and columns by
- * 2^-c_j, and no other scales make them so but for a factor between the two. */
-static void test_scales_of_a_product(void) {
-  enum { N = 4 };
-  const int r[N] = {0, 12, -7, 20}, c[N] = {3, -15, 0, 9};
-  int start[N + 1], row[N * N], row_power[N], column_power[N];
-  double value[N * N], q[N] = {-1, -1, -1, -1};
-  for (int j = 0; j < N; j++) {
-    start[j] = N * j;
-    for (int i = 0; i < N; i++) {
-      row[N * j + i] = i;
-      value[N * j + i] = ldexp(0.75, r[i] + c[j]);
-    }
-  }
-  start[N] = N * N;
-  lemke_problem problem = {
-      .n = N, .column_start = start, .row = row, .value = value, .q = q};
-  arena memory = {.source = &memory_from_malloc};
-  CU_ASSERT_FATAL(lcp_scale_choose(&problem, &memory, row_power, column_power));
-  for (int i = 0; i < N; i++)
-    for (int j = 0; j < N; j++)
-      CU_ASSERT(abs(r[i] + c[j] + row_power[i] + column_power[j]) <= 1);
-  arena_release(&memory);
-}
-
 /* Columns whose largest entry is not on the diagonal: rows change places. */
 static void test_factors_exchange_rows(void) {
   // [[0, 2, 1], [4, 1, 0], [0, 8, 3]], by columns
@@ -659,7 +633,6 @@ int main(void) {
       {"continuation of moving boxes", test_continuation_of_moving_boxes},
       {"interior of motors", test_interior_of_motors},
       {"active set of a tower", test_active_set_of_a_tower},
-      {"scales of a product", test_scales_of_a_product},
       {"factors exchange rows", test_factors_exchange_rows},
       {"units change no bit", test_units_change_no_bit},
       {NULL, NULL}};

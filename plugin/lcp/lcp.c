@@ -7,7 +7,6 @@
 #include "common/arena.h"
 #include "common/long_sum.h"
 #include "common/minmax.h"
-#include "lcp/lcp_scale.h"
 
 enum {
   /* rounds without fewer violators that go both ways: some add to them before they
@@ -73,14 +72,6 @@ static double largest_violation(const lemke_problem *p, const double z[],
   return worst / (1 + largest);
 }
 
-double lcp_residual(const lemke_problem *problem, const double z[],
-                    double w[]) {
-  for (int i = 0; i < problem->n; i++)
-    if (!isfinite(z[i])) return INFINITY;
-  lemke_residual(problem, z, w);
-  return largest_violation(problem, z, w);
-}
-
 /* w = M z + q and size = |M| |z| + |q| */
 static void add_up(const lemke_problem *p, const double z[], double w[],
                    double size[]) {
@@ -140,6 +131,55 @@ static void consider(solve *s, const double z[]) {
 
 /* ---- scaling ------------------------------------------------------------------ */
 
+/* The rows' and the columns' means in turn: what is left of a spread of 2^60
+ * after them is a few powers of two in a matrix with many zeros, none in a full
+ * one. */
+enum { passes = 12 };
+
+/* The sums over the rows, or the columns, of their entries' powers of two with the
+ * others' scales become scales that take their means to 0. */
+static void settle(const lemke_problem *p, bool rows, const double other[],
+                   double sum[], int count[], double power[]) {
+  size_t n = (size_t)p->n;
+  memset(sum, 0, n * sizeof *sum);
+  memset(count, 0, n * sizeof *count);
+  for (int j = 0; j < p->n; j++)
+    for (int e = p->column_start[j]; e < p->column_start[j + 1]; e++) {
+      int to = rows ? p->row[e] : j, exponent;
+      if (p->value[e] == 0) continue;
+      frexp(p->value[e], &exponent);
+      sum[to] += exponent + other[rows ? j : p->row[e]];
+      count[to]++;
+    }
+  for (size_t i = 0; i < n; i++)
+    if (count[i] > 0) power[i] = -sum[i] / count[i];
+}
+
+/* Scales that bring the geometric means of every row's and column's entries near 1, as
+ * powers of two, which lose no bit. Lemke's path on R M C, R q is that of M with the
+ * covering vector R^-1 e, which promises the same for every class of matrices; a P-matrix
+ * stays one. @return false when memory ran out */
+static bool choose_scales(const lemke_problem *p, arena *arena, int row_power[],
+                          int column_power[]) {
+  size_t n = (size_t)p->n;
+  double *row, *column, *sum;
+  int *count;
+  if (!ARENA_TAKE(arena, row, n) || !ARENA_TAKE(arena, column, n) ||
+      !ARENA_TAKE(arena, sum, n) || !ARENA_TAKE(arena, count, n))
+    return false;
+  memset(row, 0, n * sizeof *row);
+  memset(column, 0, n * sizeof *column);
+  for (int pass = 0; pass < passes; pass++) {
+    settle(p, true, column, sum, count, row);
+    settle(p, false, row, sum, count, column);
+  }
+  for (size_t i = 0; i < n; i++) {
+    row_power[i] = (int)round(row[i]);
+    column_power[i] = (int)round(column[i]);
+  }
+  return true;
+}
+
 static bool take_scaled(solve *s) {
   const lemke_problem *p = s->original;
   size_t n = (size_t)p->n;
@@ -152,7 +192,7 @@ static bool take_scaled(solve *s) {
       !ARENA_TAKE(&s->arena, s->clipped, n) ||
       !ARENA_TAKE(&s->arena, s->basic, n) ||
       !ARENA_TAKE(&s->arena, s->ray, 2 * n) ||
-      !lcp_scale_choose(p, &s->arena, s->row_power, s->column_power))
+      !choose_scales(p, &s->arena, s->row_power, s->column_power))
     return false;
   for (int j = 0; j < p->n; j++)
     for (int e = p->column_start[j]; e < p->column_start[j + 1]; e++)

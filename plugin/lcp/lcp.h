@@ -42,11 +42,6 @@ typedef struct lcp_report {
   long factorisations;
 } lcp_report;
 
-/** max_i |min(z_i, (M z + q)_i)| / (1 + max_i |q_i|); INFINITY where a z is not
- *  finite.
- *  @param w  [n] out: M z + q */
-double lcp_residual(const lemke_problem *problem, const double z[], double w[]);
-
 /**
  * The least share by which entries of M and q have to change so that z >= 0 is an
  * exact solution (W. Oettli, W. Prager, 1964):

@@ -251,23 +251,11 @@ static void solve_basis(core *c, double y[]) {
   }
 }
 
-/* x = B^-1 q on fresh factors, refined on the original columns. */
-static void solve_values(core *c) {
-  double *rest = c->d;
-  memcpy(c->x, c->q, sizeof *c->x * c->n);
-  solve_basis(c, c->x);
-  for (int refinement = 0; refinement < 2; refinement++) {
-    memcpy(rest, c->q, sizeof *rest * c->n);
-    for (int i = 0; i < c->n; i++) add_column(c, c->basic[i], -c->x[i], rest);
-    solve_basis(c, rest);
-    for (int i = 0; i < c->n; i++) c->x[i] += rest[i];
-  }
-}
-
-/* y = B^-1 b on fresh factors, as good as doubles have it: what is left is added up in
- * twice the digits. */
-static void solve_exactly(core *c, const double b[], double y[]) {
-  double *rest = c->q, *low = c->z; // no path is on its way
+/* y = B^-1 b on fresh factors, as good as doubles have it: what is left, in `rest` [n],
+ * is added up in twice the digits. */
+static void solve_exactly(core *c, const double b[], double y[],
+                          double rest[]) {
+  double *low = c->z; // no candidate is looked at during a path
   memcpy(y, b, sizeof *y * c->n);
   solve_basis(c, y);
   for (int step = 0; step < refinements_limit; step++) {
@@ -456,7 +444,9 @@ static void move_apart(core *c) {
 
 static path_end rebuild_on_path(core *c) {
   switch (rebuild(c)) {
-    case LEMKE_FACTOR_OK: solve_values(c); return PATH_COMPLEMENTARY;
+    case LEMKE_FACTOR_OK:
+      solve_exactly(c, c->q, c->x, c->d);
+      return PATH_COMPLEMENTARY;
     case LEMKE_FACTOR_SINGULAR: return PATH_SINGULAR;
     default: return PATH_NO_MEMORY;
   }
@@ -490,7 +480,7 @@ static void read_ray(core *c, int entering) {
   if (ray == NULL) return;
   memset(c->w, 0, sizeof *c->w * c->n);
   add_column(c, entering, 1, c->w);
-  solve_exactly(c, c->w, c->d);
+  solve_exactly(c, c->w, c->d, c->q); // the path is at its end
   memset(ray, 0, sizeof *ray * c->n);
   for (int i = 0; i < c->n; i++)
     if (c->basic[i] < c->n)
@@ -585,7 +575,7 @@ static bool negative_value(const core *c) {
 static path_end run_path(core *c, double z[]) {
   memcpy(c->q, c->problem->q, sizeof *c->q * c->n);
   if (rebuild_complementary(c) == LEMKE_FACTOR_NO_MEMORY) return PATH_NO_MEMORY;
-  solve_values(c);
+  solve_exactly(c, c->q, c->x, c->d);
   consider(c, z);
   if (!negative_value(c)) return PATH_COMPLEMENTARY;
   if (c->apart) move_apart(c);
@@ -693,7 +683,7 @@ long lemke_solve_basis(lemke_workspace *workspace, const lemke_problem *problem,
   if (!core_take(&c)) return 0;
   memcpy(c.z_basic, basic, sizeof *basic * c.n);
   if (rebuild_complementary(&c) == LEMKE_FACTOR_NO_MEMORY) return 0;
-  solve_exactly(&c, problem->q, c.x);
+  solve_exactly(&c, problem->q, c.x, c.d);
   memcpy(basic, c.z_basic, sizeof *basic * c.n);
   for (int i = 0; i < c.n; i++) z[i] = basic[i] ? c.x[i] : 0;
   return report.factorisations;
