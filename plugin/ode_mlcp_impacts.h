@@ -290,29 +290,6 @@ ODE_MLCP_API void ode_mlcp_impact_extents(const ode_mlcp_impact_set *set,
 ODE_MLCP_API void ode_mlcp_impact_means(const ode_mlcp_impact_set *set,
                                         double means[]);
 
-/**
- * Convex hull of a set in the plane of contact velocities `row_x`, `row_y`.
- *
- * @param corners   [n_corners x 2] out, counter-clockwise from the smallest x,
- *                  points on an edge left out; release with free()
- * @return DONE or NO_MEMORY (corners NULL).
- */
-ODE_MLCP_API ode_mlcp_impact_status
-ode_mlcp_impact_hull(const ode_mlcp_impact_set *set, int row_x, int row_y,
-                     double **corners, size_t *n_corners);
-
-/**
- * Occupancy of a plane: how many outcomes fall in each cell of a grid over
- * [low, high] in both directions. Points beyond are counted in the last cells.
- *
- * @param range   [4] low x, high x, low y, high y
- * @param counts  [n_x x n_y] out, counts[y n_x + x]
- */
-ODE_MLCP_API void ode_mlcp_impact_occupancy(const ode_mlcp_impact_set *set,
-                                            int row_x, int row_y,
-                                            const double range[4], int n_x,
-                                            int n_y, uint64_t counts[]);
-
 #ifdef __cplusplus
 }
 #endif

@@ -9,8 +9,6 @@
 #include "common/number.h"
 #include "command/json.h"
 
-enum { OCCUPANCY_CELLS = 64 };
-
 const char *const impact_select_words[] = {[ODE_MLCP_IMPACT_FIRST] = "first",
                                            [ODE_MLCP_IMPACT_RANDOM] = "random",
                                            NULL};
@@ -257,57 +255,6 @@ static void put_shape(json *out, impact_result *result) {
   free(extents);
 }
 
-/* Hull and occupancy of a contact's (vn, vt) plane. */
-static void put_plane(json *out, impact_result *result, int row_n, int row_t) {
-  char name_n[24], name_t[24], both[48];
-  impact_row_name(&result->input->problem, row_n, name_n);
-  impact_row_name(&result->input->problem, row_t, name_t);
-  snprintf(both, sizeof both, "%s,%s", name_n, name_t);
-  double *corners;
-  size_t n_corners;
-  uint64_t *cells = malloc(OCCUPANCY_CELLS * OCCUPANCY_CELLS * sizeof *cells);
-  if (cells == NULL ||
-      ode_mlcp_impact_hull(&result->set, row_n, row_t, &corners, &n_corners) !=
-          ODE_MLCP_IMPACT_DONE) {
-    result->short_of_memory = true;
-    free(cells);
-    return;
-  }
-  double range[4] = {INFINITY, -INFINITY, INFINITY, -INFINITY};
-  for (size_t k = 0; k < n_corners; k++)
-    for (int d = 0; d < 2; d++) {
-      range[2 * d] = fmin(range[2 * d], corners[2 * k + (size_t)d]);
-      range[2 * d + 1] = fmax(range[2 * d + 1], corners[2 * k + (size_t)d]);
-    }
-  ode_mlcp_impact_occupancy(&result->set, row_n, row_t, range, OCCUPANCY_CELLS,
-                            OCCUPANCY_CELLS, cells);
-  int occupied = 0;
-  for (int k = 0; k < OCCUPANCY_CELLS * OCCUPANCY_CELLS; k++)
-    occupied += cells[k] > 0;
-  json_open(out, both, '{');
-  json_put_count(out, "cells", OCCUPANCY_CELLS * OCCUPANCY_CELLS);
-  json_put_count(out, "occupied", occupied);
-  json_open(out, "hull", '[');
-  for (size_t k = 0; k < n_corners; k++)
-    json_put_numbers(out, NULL, &corners[2 * k], 2);
-  json_close(out);
-  json_close(out);
-  free(corners);
-  free(cells);
-}
-
-static void put_planes(json *out, impact_result *result) {
-  const ode_mlcp_impact_problem *problem = &result->input->problem;
-  int per_contact = 1 + problem->n_tangents;
-  json_open(out, "planes", '{');
-  for (int contact = 0; contact < problem->n_contacts; contact++)
-    for (int t = 1; t <= problem->n_tangents; t++)
-      if (result->set.n_outcomes > 0)
-        put_plane(out, result, contact * per_contact,
-                  contact * per_contact + t);
-  json_close(out);
-}
-
 static void put_truth(json *out, const char *key, bool value) {
   json_put_word(out, key, value ? "true" : "false");
 }
@@ -377,7 +324,6 @@ void impact_print_json(FILE *file, impact_result *result) {
   json_put_string(&out, "share_seen_by",
                   "Good-Turing, contact velocities cut into 32");
   put_shape(&out, result);
-  put_planes(&out, result);
   put_simultaneous(&out, result);
   put_sequences(&out, result);
   put_truth(&out, "approaches", approaches(result));

@@ -332,3 +332,30 @@ ode_mlcp_impact_status ode_mlcp_impact_ways_sized(
   sized_give(set, set_size, &found, sizeof found);
   return status;
 }
+
+/* ---- a set's shape ------------------------------------------------------- */
+
+static const double *row_values(const ode_mlcp_impact_set *set,
+                                uint64_t outcome) {
+  return &set->contact_velocities[outcome * (uint64_t)set->n_rows];
+}
+
+void ode_mlcp_impact_extents(const ode_mlcp_impact_set *set, double extents[]) {
+  for (uint64_t k = 0; k < set->n_outcomes; k++) {
+    const double *values = row_values(set, k);
+    for (int i = 0; i < set->n_rows; i++) {
+      // + 0: of two zeros keep the unsigned one
+      double value = values[i] + 0.0;
+      if (k == 0 || value < extents[2 * i]) extents[2 * i] = value;
+      if (k == 0 || value > extents[2 * i + 1]) extents[2 * i + 1] = value;
+    }
+  }
+}
+
+void ode_mlcp_impact_means(const ode_mlcp_impact_set *set, double means[]) {
+  if (set->n_outcomes == 0) return;
+  memset(means, 0, (size_t)set->n_rows * sizeof *means);
+  for (uint64_t k = 0; k < set->n_outcomes; k++)
+    for (int i = 0; i < set->n_rows; i++) means[i] += row_values(set, k)[i];
+  for (int i = 0; i < set->n_rows; i++) means[i] /= (double)set->n_outcomes;
+}
