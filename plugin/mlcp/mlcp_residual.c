@@ -38,19 +38,6 @@ static double friction_edge_violation(double beta, double sigma,
   return NAN;
 }
 
-static double friction_edge_diagonal(const mlcp_problem *problem,
-                                     const mlcp_friction *set,
-                                     const double u[2]) {
-  const mlcp_row *rows = problem->rows + set->first_row;
-  double sum = 0;
-  for (int i = 0; i < set->n_base; i++) {
-    sum += u[i] * rows[i].compliance * u[i];
-    for (int j = 0; j < set->n_base; j++)
-      sum += u[i] * mlcp_rows_product(problem, &rows[i], &rows[j]) * u[j];
-  }
-  return mlcp_scale_of(sum);
-}
-
 /* The larger of `worst` and the violations of one friction edge and its
  * opposite. */
 static double pair_violation(const mlcp_problem *problem,
@@ -60,8 +47,8 @@ static double pair_violation(const mlcp_problem *problem,
   for (int i = 0; i < 2; i++) {
     double error = friction_edge_violation(beta[i], sigma[i], worst);
     if (isnan(error))
-      error = fabs(
-          fmin(beta[i] * friction_edge_diagonal(problem, set, u), sigma[i]));
+      error = fabs(fmin(beta[i] * mlcp_friction_edge_diagonal(problem, set, u),
+                        sigma[i]));
     worst = larger(worst, error);
   }
   return worst;

@@ -25,6 +25,19 @@ double mlcp_row_diagonal(const mlcp_problem *problem, int row) {
   return mlcp_rows_product(problem, r, r) + r->compliance;
 }
 
+double mlcp_friction_edge_diagonal(const mlcp_problem *problem,
+                                   const mlcp_friction *set,
+                                   const double u[2]) {
+  const mlcp_row *rows = problem->rows + set->first_row;
+  double sum = 0;
+  for (int i = 0; i < set->n_base; i++) {
+    sum += u[i] * rows[i].compliance * u[i];
+    for (int j = 0; j < set->n_base; j++)
+      sum += u[i] * mlcp_rows_product(problem, &rows[i], &rows[j]) * u[j];
+  }
+  return mlcp_scale_of(sum);
+}
+
 static double least_compliance(const mlcp_problem *problem, int row,
                                double share) {
   const mlcp_row *r = &problem->rows[row];

@@ -40,4 +40,8 @@ static inline double mlcp_scale_of(double diagonal) {
   return diagonal > 0 ? diagonal : 1;
 }
 
+/** u' (J M^-1 J' + compliance) u of the friction edge u of a set, as a scale. */
+double mlcp_friction_edge_diagonal(const mlcp_problem *problem,
+                                   const mlcp_friction *set, const double u[2]);
+
 #endif

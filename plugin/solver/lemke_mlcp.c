@@ -198,29 +198,6 @@ static void emit_all(builder *f) {
 
 /* ---- the LCP ----------------------------------------------------------- */
 
-/* u' (J M^-1 J' + compliance) u of one friction edge. */
-static double friction_edge_diagonal(const mlcp_problem *problem,
-                                     const mlcp_friction *set,
-                                     const double u[2]) {
-  // the diagonal of a row that is the sum of the base rows
-  mlcp_row sum = problem->rows[set->first_row];
-  sum.compliance *= u[0] * u[0];
-  for (int side = 0; side < 2; side++)
-    for (int i = 0; i < 6; i++) {
-      sum.J[side][i] *= u[0];
-      if (set->n_base == 2)
-        sum.J[side][i] += u[1] * problem->rows[set->first_row + 1].J[side][i];
-    }
-  if (set->n_base == 2)
-    sum.compliance +=
-        u[1] * u[1] * problem->rows[set->first_row + 1].compliance;
-  mlcp_problem one = {.n_bodies = problem->n_bodies,
-                      .n_rows = 1,
-                      .bodies = problem->bodies,
-                      .rows = &sum};
-  return mlcp_row_diagonal(&one, 0);
-}
-
 static bool number_variables(builder *f, arena *arena) {
   const mlcp_problem *p = f->problem;
   if (!ARENA_TAKE(arena, f->diagonal, p->n_rows) ||
@@ -242,7 +219,7 @@ static bool number_variables(builder *f, arena *arena) {
     f->n += 2 * set->n_pairs + 1;
     for (int k = set->first_pair; k < set->first_pair + set->n_pairs; k++)
       f->friction_edge_diagonal[k] =
-          mlcp_scale_of(friction_edge_diagonal(p, set, p->pairs[k].u));
+          mlcp_friction_edge_diagonal(p, set, p->pairs[k].u);
   }
   return true;
 }
