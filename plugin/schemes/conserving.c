@@ -908,7 +908,7 @@ static bool take_step(second_order *s, const motion *from, double h,
     return false;
   if (s->damped) find_free(s);
   arrive(s, from, h, to);
-  int n_end;
+  int n_end = 0;
   if (!(s->damped ? damp : settle)(s, from, h, to, &n_end)) return false;
   second_order_unshift(s, &s->middle);
   return look_at_end(s, to, h) && project_velocities(s, h, n_end, to);
