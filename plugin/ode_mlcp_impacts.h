@@ -245,19 +245,12 @@ ODE_MLCP_INLINE ode_mlcp_impact_status ode_mlcp_impact_ways(
 ODE_MLCP_API ode_mlcp_impact_status ode_mlcp_impact_simultaneous(
     ode_mlcp_impact *impact, int max_solutions, double v[], int *n_solutions);
 
-typedef enum ode_mlcp_impact_order {
-  ODE_MLCP_IMPACT_CYCLIC, /* `order` over and over; NULL: 0, 1, .. m - 1 */
-  ODE_MLCP_IMPACT_GIVEN,  /* `order` once */
-  ODE_MLCP_IMPACT_SHUFFLE /* an approaching contact at random, every time */
-} ode_mlcp_impact_order;
-
 /**
- * Sequential impacts: one contact at a time by eq. I3. Contacts that do not
- * approach are passed over.
+ * Sequential impacts: one contact at a time by eq. I3, over and over. Contacts that do
+ * not approach are passed over.
  *
- * @param order       [n_order] contacts; unused by SHUFFLE
- * @param sample      with the seed, keys SHUFFLE and the choice among several
- *                    solutions (select RANDOM; else the first)
+ * @param tolerance   m/s: over when no contact approaches faster
+ * @param order       [n_order] contacts, in turn; NULL: 0, 1, .. m - 1
  * @param max_impacts impacts resolved at most
  * @param v           [s] out: the velocity reached
  * @param way         [(max_impacts + 1) x s] out: v before and after each
@@ -266,8 +259,7 @@ typedef enum ode_mlcp_impact_order {
  * @return DONE, UNFINISHED (v still collides), BAD_INPUT or NO_MEMORY.
  */
 ODE_MLCP_API ode_mlcp_impact_status ode_mlcp_impact_sequential(
-    ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
-    ode_mlcp_impact_order kind, const int order[], int n_order, uint64_t sample,
+    ode_mlcp_impact *impact, double tolerance, const int order[], int n_order,
     int max_impacts, double v[], double way[], int *n_impacts);
 
 /** Separating speed and slips of every contact, [m (1 + T)] out: per contact

@@ -32,8 +32,8 @@ static ode_mlcp_impact_status use(const impact_example *example,
   if (status == ODE_MLCP_IMPACT_DONE)
     status = ode_mlcp_impact_simultaneous(impact, 64, v, &count);
   if (status == ODE_MLCP_IMPACT_DONE)
-    status = ode_mlcp_impact_sequential(
-        impact, &options, ODE_MLCP_IMPACT_CYCLIC, NULL, 0, 0, 9, v, NULL, NULL);
+    status =
+        ode_mlcp_impact_sequential(impact, 1e-8, NULL, 0, 9, v, NULL, NULL);
   if (status == ODE_MLCP_IMPACT_DONE)
     status = ode_mlcp_impact_sim(impact, &options, 0, v, NULL);
   ode_mlcp_impact_destroy(impact);

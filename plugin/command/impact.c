@@ -210,11 +210,9 @@ static void add_sequence(impact_result *result, const int order[],
   const ode_mlcp_impact_problem *problem = &result->input->problem;
   impact_sequence *sequence = &result->sequences[result->n_sequences];
   double *v = &way[(IMPACT_LONGEST + 1) * problem->n_velocities];
-  ode_mlcp_impact_options first = result->options;
-  first.select = ODE_MLCP_IMPACT_FIRST;
   ode_mlcp_impact_status status = ode_mlcp_impact_sequential(
-      result->impact, &first, ODE_MLCP_IMPACT_CYCLIC, order,
-      problem->n_contacts, 0, IMPACT_LONGEST, v, way, &sequence->n_impacts);
+      result->impact, result->options.tolerance, order, problem->n_contacts,
+      IMPACT_LONGEST, v, way, &sequence->n_impacts);
   if (status == ODE_MLCP_IMPACT_NO_MEMORY) result->short_of_memory = true;
   if (status != ODE_MLCP_IMPACT_DONE && status != ODE_MLCP_IMPACT_UNFINISHED)
     return;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "impacts/impact_sampler.h"
-#include "impacts/philox.h"
 
 /* A search may take so many simplex steps: some seconds. */
 #define MOST_PIVOTS 2000000
@@ -109,48 +108,6 @@ ode_mlcp_impact_status ode_mlcp_impact_simultaneous(ode_mlcp_impact *impact,
 
 /* ---- sequences --------------------------------------------------------- */
 
-typedef struct sequence {
-  ode_mlcp_impact_order kind;
-  const int *order;
-  int n_order;
-  int next; /* place in the order */
-  uint64_t seed, sample;
-  bool random_solution;
-} sequence;
-
-static bool approaches(const search *search, int contact, double tolerance) {
-  return search->c[contact * search->impact->space.per_contact] < -tolerance;
-}
-
-/* The next contact to resolve, -1 when the sequence has no more. */
-static int next_contact(sequence *sequence, const search *search,
-                        double tolerance, uint32_t step) {
-  int m = search->impact->space.n_contacts;
-  if (sequence->kind == ODE_MLCP_IMPACT_SHUFFLE) {
-    int n_approaching = 0;
-    for (int i = 0; i < m; i++)
-      n_approaching += approaches(search, i, tolerance);
-    if (n_approaching == 0) return -1;
-    double pair[2];
-    philox_pair(sequence->seed, sequence->sample, step, PHILOX_ORDER, pair);
-    int chosen = (int)(pair[0] * n_approaching);
-    for (int i = 0; i < m; i++)
-      if (approaches(search, i, tolerance) && chosen-- == 0) return i;
-    return -1;
-  }
-  int length = sequence->order != NULL ? sequence->n_order : m;
-  for (int tried = 0; tried < length; tried++) {
-    if (sequence->kind == ODE_MLCP_IMPACT_GIVEN && sequence->next >= length)
-      return -1;
-    int place = sequence->next++ % length;
-    int contact = sequence->order != NULL ? sequence->order[place] : place;
-    if (sequence->next >= length && sequence->kind == ODE_MLCP_IMPACT_CYCLIC)
-      sequence->next = 0;
-    if (approaches(search, contact, tolerance)) return contact;
-  }
-  return -1;
-}
-
 static const impact_island *island_of(const ode_mlcp_impact *impact,
                                       int contact) {
   const impact_island *island = impact->islands;
@@ -160,23 +117,14 @@ static const impact_island *island_of(const ode_mlcp_impact *impact,
 }
 
 /* One inelastic impact at one contact; false when it has no solution. */
-static bool resolve(search *search, int contact, const sequence *sequence,
-                    uint32_t step) {
+static bool resolve(search *search, int contact) {
   const impact_island *island = island_of(search->impact, contact);
-  int n = island->space.n_rows, n_found = solve(search, island, contact);
-  if (n_found == 0) return false;
-  int chosen = 0;
-  if (sequence->random_solution && n_found > 1) {
-    double pair[2];
-    philox_pair(sequence->seed, sequence->sample, step, PHILOX_SOLUTION, pair);
-    chosen = (int)(pair[0] * n_found);
-  }
-  for (int i = 0; i < n; i++) {
-    double c = search->found.reached[chosen * n + i];
+  if (solve(search, island, contact) == 0) return false;
+  for (int i = 0; i < island->space.n_rows; i++) {
+    double c = search->found.reached[i];
     search->c[island->places[i]] =
         fabs(c) <= 1e-14 * island->space.scale ? 0 : c;
-    search->lambda_sum[island->places[i]] +=
-        search->found.lambdas[chosen * n + i];
+    search->lambda_sum[island->places[i]] += search->found.lambdas[i];
   }
   return true;
 }
@@ -190,13 +138,12 @@ static bool order_is_sound(const ode_mlcp_impact *impact, const int order[],
   return true;
 }
 
-ode_mlcp_impact_status ode_mlcp_impact_sequential(
-    ode_mlcp_impact *impact, const ode_mlcp_impact_options *options,
-    ode_mlcp_impact_order kind, const int order[], int n_order, uint64_t sample,
-    int max_impacts, double v[], double way[], int *n_impacts) {
-  const char *why;
-  ode_mlcp_impact_options own;
-  if (!impact_options_read(options, &own, &why) || max_impacts < 0 ||
+ode_mlcp_impact_status
+ode_mlcp_impact_sequential(ode_mlcp_impact *impact, double tolerance,
+                           const int order[], int n_order, int max_impacts,
+                           double v[], double way[], int *n_impacts) {
+  const contact_space *space = &impact->space;
+  if (!(tolerance >= 0) || max_impacts < 0 ||
       !order_is_sound(impact, order, n_order))
     return ODE_MLCP_IMPACT_BAD_INPUT;
   search search;
@@ -204,31 +151,23 @@ ode_mlcp_impact_status ode_mlcp_impact_sequential(
     search_close(&search);
     return ODE_MLCP_IMPACT_NO_MEMORY;
   }
-  sequence sequence = {
-      .kind = kind,
-      .order = order,
-      .n_order = n_order,
-      .seed = own.seed,
-      .sample = sample,
-      .random_solution = own.select != ODE_MLCP_IMPACT_FIRST,
-  };
-
-  int s = impact->n_velocities, count = 0;
+  int s = impact->n_velocities, count = 0, next = 0, passed_over = 0;
+  int length = order != NULL ? n_order : space->n_contacts;
   if (way != NULL) impact_velocity(impact, search.lambda_sum, way);
-  while (count < max_impacts &&
-         contact_space_slowest(&impact->space, search.c) < -own.tolerance) {
-    int contact =
-        next_contact(&sequence, &search, own.tolerance, (uint32_t)count);
-    if (contact < 0 || !resolve(&search, contact, &sequence, (uint32_t)count))
-      break;
+  while (count < max_impacts && passed_over < length) {
+    int contact = order != NULL ? order[next] : next;
+    next = (next + 1) % length;
+    passed_over++;
+    if (search.c[contact * space->per_contact] >= -tolerance) continue;
+    if (!resolve(&search, contact)) break;
+    passed_over = 0;
     count++;
     if (way != NULL)
       impact_velocity(impact, search.lambda_sum, &way[count * s]);
   }
   impact_velocity(impact, search.lambda_sum, v);
   if (n_impacts != NULL) *n_impacts = count;
-  bool finished =
-      contact_space_slowest(&impact->space, search.c) >= -own.tolerance;
+  bool finished = contact_space_slowest(space, search.c) >= -tolerance;
   search_close(&search);
   return finished ? ODE_MLCP_IMPACT_DONE : ODE_MLCP_IMPACT_UNFINISHED;
 }

@@ -10,11 +10,10 @@
 
 /** The use of a block; keeps the uses of one sample's step apart. */
 enum {
-  PHILOX_CAPS = 0,                /* + contact/2: caps on the impulses */
-  PHILOX_COVERING = 0x40000000,   /* + variable/2: a covering vector */
-  PHILOX_ORDER = (int)0x50000000, /* the next contact of a random sequence */
-  PHILOX_SOLUTION = 0x60000000,   /* one of several solutions */
-  PHILOX_LEAF = 0x61000000        /* + corner: a point within a continuum */
+  PHILOX_CAPS = 0,              /* + contact/2: caps on the impulses */
+  PHILOX_COVERING = 0x40000000, /* + variable/2: a covering vector */
+  PHILOX_SOLUTION = 0x60000000, /* one of several solutions */
+  PHILOX_LEAF = 0x61000000      /* + corner: a point within a continuum */
 };
 
 static inline void philox_block(const uint32_t key_in[2],
