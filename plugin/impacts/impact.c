@@ -19,6 +19,12 @@
 
 enum { MOST_VELOCITIES = 1000 };
 
+/* A later version must not take what older programs have there for a member. */
+_Static_assert(sizeof(ode_mlcp_impact_options) ==
+                   offsetof(ode_mlcp_impact_options, run_context) +
+                       sizeof(void *),
+               "the options end in padding");
+
 static void set_defaults(ode_mlcp_impact_options *options) {
   *options = (ode_mlcp_impact_options){
       .struct_size = sizeof *options,
