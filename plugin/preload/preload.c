@@ -36,11 +36,12 @@ static run_page *page;
  * which is written yet, go to FOLDER.PID. */
 static void settle_dump(void) {
   char folder[PATH_MAX + 24];
-  static pid_t settled;
-  if (dump.folder[0] == '\0' || settled == getpid()) return;
-  settled = getpid();
-  if (run_page_claim(page, settled)) return;
-  snprintf(folder, sizeof folder, "%s.%ld", dump.folder, (long)settled);
+  static atomic_int settled;
+  const pid_t self = getpid();
+  if (dump.folder[0] == '\0' || atomic_exchange(&settled, self) == self ||
+      run_page_claim(page, self))
+    return;
+  snprintf(folder, sizeof folder, "%s.%ld", dump.folder, (long)self);
   ode_mlcp_dump(folder, ODE_MLCP_DUMP_DEGRADED);
 }
 
@@ -88,13 +89,16 @@ static void check_host(void) {
     message_end("%s", message);
 }
 
+static dWorldID (*next_create)(void);
+static void begin_first_world(void) {
+  check_host();
+  *(void **)&next_create = dlsym(RTLD_NEXT, "dWorldCreate");
+}
+
 __attribute__((visibility("default"))) dWorldID dWorldCreate(void) {
-  static dWorldID (*next)(void);
-  if (next == NULL) {
-    check_host();
-    *(void **)&next = dlsym(RTLD_NEXT, "dWorldCreate");
-  }
-  return next();
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, begin_first_world);
+  return next_create();
 }
 
 static void start_dump(bool checked) {
