@@ -12,13 +12,6 @@ gap_context *gap_context_create(const memory_source *source) {
   return context;
 }
 
-void gap_context_forget_meshes(gap_context *context) {
-  for (int i = 0; i < GAP_TREE_SLOTS; i++) {
-    gap_tree_release(&context->trees[i].tree, context->source);
-    context->trees[i].data = NULL;
-  }
-}
-
 void gap_context_destroy(gap_context *context) {
   if (context == NULL) return;
   const memory_source *source = context->pool.from;

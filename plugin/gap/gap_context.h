@@ -48,13 +48,6 @@ void gap_context_destroy(gap_context *context);
  *  geom's class and address; "" before the first. */
 const char *gap_context_error(const gap_context *context);
 
-/**
- * Forget the trees of all meshes. A mesh whose data another mesh of as many
- * triangles takes the place of is noticed; one that is bent in part is not:
- * call this after changing vertices in place.
- */
-void gap_context_forget_meshes(gap_context *context);
-
 /** Write the error text: the geom's class, its address and `fault`.
  *  @return status. */
 int gap_context_fail(gap_context *context, dGeomID geom, gap_status status,

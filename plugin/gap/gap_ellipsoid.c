@@ -13,11 +13,6 @@ void gap_ellipsoid_get(dGeomID geom, double semi_axes[3]) {
   memcpy(semi_axes, dGeomGetClassData(geom), 3 * sizeof *semi_axes);
 }
 
-void gap_ellipsoid_set(dGeomID geom, const double semi_axes[3]) {
-  memcpy(dGeomGetClassData(geom), semi_axes, 3 * sizeof *semi_axes);
-  dGeomMoved(geom);
-}
-
 static void bounding_box(dGeomID geom, dReal aabb[6]) {
   double semi_axes[3];
   gap_ellipsoid_get(geom, semi_axes);
@@ -45,7 +40,8 @@ dGeomID gap_ellipsoid_make(dSpaceID space, const double semi_axes[3],
   }
   dGeomID geom = dCreateGeom(ellipsoid_class);
   if (geom == NULL) return NULL;
-  gap_ellipsoid_set(geom, semi_axes);
+  memcpy(dGeomGetClassData(geom), semi_axes, 3 * sizeof *semi_axes);
+  dGeomMoved(geom);
   if (space != NULL) dSpaceAdd(space, geom);
   return geom;
 }

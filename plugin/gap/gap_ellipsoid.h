@@ -11,7 +11,6 @@ int gap_ellipsoid_class(void);
  *  ellipsoids are to be made again after another dInitODE2(). */
 void gap_ellipsoid_host_closed(void);
 
-void gap_ellipsoid_set(dGeomID geom, const double semi_axes[3]);
 void gap_ellipsoid_get(dGeomID geom, double semi_axes[3]);
 
 /** As gap_ellipsoid_create; the first makes the class, with this collider. */

@@ -86,8 +86,9 @@ int gap_pair_place(gap_scratch *scratch, const gap_shape *shape, int side,
   return grows && core->room == NULL ? GAP_NO_MEMORY : GAP_OK;
 }
 
-int gap_pair_cores(const gap_core *a, const gap_core *b, double margin,
-                   gap_contact contacts[GAP_PAIR_ROOM]) {
+/* Contacts of two cores in their coordinates. @return their number. */
+static int meet(const gap_core *a, const gap_core *b, double margin,
+                gap_contact contacts[GAP_PAIR_ROOM]) {
   double between[3];
   vec3_subtract(between, a->centre, b->centre);
   double distance = vec3_length(between);
@@ -109,8 +110,10 @@ int gap_pair_cores(const gap_core *a, const gap_core *b, double margin,
   return gap_patch(&request, contacts);
 }
 
-int gap_pair_finish(gap_contact found[], int count, const double origin[3],
-                    int flags, gap_contact contacts[], int room) {
+/* Thin out where asked for or where room is short, and move to the world.
+ * @return number of contacts. */
+static int finish(gap_contact found[], int count, const double origin[3],
+                  int flags, gap_contact contacts[], int room) {
   int keep = room;
   if ((flags & GAP_REDUCE) && keep > GAP_REDUCED_ROOM) keep = GAP_REDUCED_ROOM;
   if (count > keep) count = gap_reduce(found, count, keep);
@@ -153,7 +156,7 @@ static int on_plane(gap_scratch *scratch, const gap_shape *shape,
   double offset = plane->offset - vec3_dot(plane->normal, origin);
   int count = gap_patch_on_plane(&core, plane->normal, offset, margin,
                                  core.reach + core.radius, found);
-  return gap_pair_finish(found, count, origin, flags, contacts, room);
+  return finish(found, count, origin, flags, contacts, room);
 }
 
 int gap_pair(gap_scratch *scratch, const gap_shape *a, const gap_shape *b,
@@ -171,6 +174,6 @@ int gap_pair(gap_scratch *scratch, const gap_shape *a, const gap_shape *b,
     return GAP_NO_MEMORY;
   gap_contact *found = contacts_of_pair(scratch);
   if (found == NULL) return GAP_NO_MEMORY;
-  int count = gap_pair_cores(&core_a, &core_b, margin, found);
-  return gap_pair_finish(found, count, b->position, flags, contacts, room);
+  int count = meet(&core_a, &core_b, margin, found);
+  return finish(found, count, b->position, flags, contacts, room);
 }

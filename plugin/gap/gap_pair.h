@@ -9,15 +9,6 @@
 int gap_pair_place(gap_scratch *scratch, const gap_shape *shape, int side,
                    const double origin[3], gap_core *core);
 
-/** Contacts of two cores in their coordinates. @return their number. */
-int gap_pair_cores(const gap_core *a, const gap_core *b, double margin,
-                   gap_contact contacts[GAP_PAIR_ROOM]);
-
-/** Thin out where asked for or where room is short, and move to the world.
- *  `found` and `contacts` may be the same. @return number of contacts. */
-int gap_pair_finish(gap_contact found[], int count, const double origin[3],
-                    int flags, gap_contact contacts[], int room);
-
 /** Contacts of (b, a) from those of (a, b), in place. */
 void gap_contacts_turn(gap_contact contacts[], int count);
 
