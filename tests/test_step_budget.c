@@ -84,8 +84,8 @@ static void test_work_keeps_within_the_budget(void) {
       CU_ASSERT_EQUAL(sum.steps, 80);
       CU_ASSERT(sum.solves > 0);
       CU_ASSERT_EQUAL(sum.ended, sum.solves);
-      // position corrections and bounces may be left out with half of it each
-      CU_ASSERT(sum.most_work <= 2 * budgets[i] + 4);
+      // a system that is factored is solved a few times, too
+      CU_ASSERT(sum.most_work <= budgets[i] + 4);
       totals again = run(k, budgets[i]);
       CU_ASSERT(memcmp(&sum, &again, sizeof sum) == 0);
     }

@@ -126,6 +126,15 @@ static const double *free_slip_velocities(assembly *a) {
   return a->v_free;
 }
 
+/* What all solves of a component may take together. Lemke's method may take far more
+ * than what is fast, but not for ever. */
+static double budget_of(const assembly *a) {
+  const double lemkes = 100, share = a->request.budget_share;
+  const ode_mlcp_options *options = a->request.options;
+  return options->budget * (share > 0 ? share : 1) *
+         (options->solver == ODE_MLCP_SOLVER_LEMKE ? lemkes : 1);
+}
+
 bool assembly_solve(assembly *a, const assembly_request *request,
                     outcome *out) {
   a->request = *request;
@@ -148,6 +157,8 @@ bool assembly_solve(assembly *a, const assembly_request *request,
     c.of = &set->components[c.index];
     if (c.of->first_item < 0) continue;
     if (!component_rows_build(a, &c)) return false;
+    c.budget = budget_of(a);
+    c.work = 0;
     if (!solve_with_stops(a, &c)) return false;
     out->report.rows += c.problem.n_rows;
     if (request->projects && !component_project(a, &c)) return false;

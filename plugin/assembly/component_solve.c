@@ -52,7 +52,7 @@ static solver_report solve_once(assembly *a, component_problem *c,
       given->solver == ODE_MLCP_SOLVER_LEMKE ? SOLVER_LEMKE : SOLVER_FAST;
   options.tolerance = given->tolerance;
   options.acceptable = larger_of(options.acceptable, given->tolerance);
-  options.budget = c->budget;
+  options.budget = c->budget - c->work;
   options.smooth = a->request.smooth;
 
   progress_tick();
@@ -61,6 +61,11 @@ static solver_report solve_once(assembly *a, component_problem *c,
       solver_solve(a->solver, problem, &options, guess, solution);
   double seconds = seconds_now() - start;
   c->out->report.solver_seconds += seconds;
+  c->work += report.work;
+  c->out->report.pivots += report.pivots;
+  c->out->report.factorisations += report.factorisations;
+  c->out->report.iterations += report.iterations;
+  c->out->report.solver_work = fmax(c->out->report.solver_work, c->work);
   show(a, c,
        &(solved_component){.world = a->request.world->settings.world,
                            .host_island = a->request.host_island,
@@ -101,11 +106,7 @@ static void count_solve(ode_mlcp_report *report, const solver_report *solve) {
   report->degraded += solve->status == SOLVER_DEGRADED;
   report->unsolved +=
       solve->status == SOLVER_DEGRADED && !(solve->residual <= UNSOLVED);
-  report->pivots += solve->pivots;
-  report->factorisations += solve->factorisations;
-  report->iterations += solve->iterations;
   report->residual = fmax(report->residual, solve->residual);
-  report->solver_work = fmax(report->solver_work, solve->work);
 }
 
 static double kinetic_energy(const mlcp_body *body, const double v[6]) {
@@ -154,35 +155,17 @@ static bool corrections_pop(const assembly *a, const component_problem *c) {
   return gained > 0.5 * mass * most * most;
 }
 
-static void add_solve(solver_report *sum, const solver_report *solve) {
-  long pivots = sum->pivots, factorisations = sum->factorisations;
-  long iterations = sum->iterations;
-  double work = sum->work;
-  *sum = *solve;
-  sum->pivots += pivots;
-  sum->factorisations += factorisations;
-  sum->iterations += iterations;
-  sum->work += work;
-}
-
 /* A residual within what position errors ask for. */
 static const double NEAR = 1e-6;
 
-/* True if a change of the problem may help: the budget did not just end near an
- * answer. */
+/* True if a change of the problem may help: the budget did not just end. */
 static bool has_no_answer(const solver_report *solve) {
-  return solve->status == SOLVER_DEGRADED &&
-         !(solve->stopped && solve->residual <= NEAR);
+  return solve->status == SOLVER_DEGRADED && !solve->stopped;
 }
 
 /* True if there is an answer, which may miss its tolerance. */
 static bool has_velocities(const solver_report *solve) {
   return solver_succeeded(solve->status) || solve->status == SOLVER_DEGRADED;
-}
-
-static double whole_budget(const assembly *a) {
-  double share = a->request.budget_share;
-  return a->request.options->budget * (share > 0 ? share : 1);
 }
 
 /* Change a problem that has no answer. A bounce is given up only where the answer
@@ -196,17 +179,14 @@ bool component_solve(assembly *a, component_problem *c) {
   ode_mlcp_report *report = &c->out->report;
   /* a projection is needed anyway, and the velocities always have a solution */
   if (c->overlap) a->n_fallbacks += leave_out(c, false);
-  c->budget = whole_budget(a);
   solver_report solve = solve_once(a, c, &c->problem, false, &c->solution);
-  c->budget *= 0.5; // what is tried instead of it has to be cheaper
   /* bodies locked by friction may have no velocities that undo their errors, or
    * bounce, but there are always some that do not deepen them */
   while ((has_no_answer(&solve) && ask_less(c, &solve)) ||
          (has_velocities(&solve) && corrections_pop(a, c) &&
           leave_out(c, false))) {
-    solver_report again = solve_once(a, c, &c->problem, false, &c->solution);
     a->n_fallbacks += solve.status == SOLVER_DEGRADED;
-    add_solve(&solve, &again);
+    solve = solve_once(a, c, &c->problem, false, &c->solution);
   }
 
   const mlcp_problem *problem = &c->problem;
@@ -246,7 +226,6 @@ bool component_project(assembly *a, component_problem *c) {
     case PROJECTION_NO_MEMORY: return outcome_no_memory(c->out);
     case PROJECTION_BUILT: break;
   }
-  c->budget = whole_budget(a);
   solver_report solve =
       solve_once(a, c, &projection.problem, true, &projection.solution);
   if (solve.status == SOLVER_NO_MEMORY) return outcome_no_memory(c->out);

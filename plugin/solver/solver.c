@@ -288,11 +288,9 @@ static solver_report solve_by_lemke(lemke_mlcp_workspace *workspace,
                                     const solver_options *options,
                                     const mlcp_solution *solution) {
   const double cost_of_pivot = 5;
-  // it may take far more than what is fast, but not for ever
-  const double budgets = 100;
   const double rounding =
       1e-12; // ties are told apart by a share of the tolerance
-  double affordable = budgets * options->budget / cost_of_pivot - 1;
+  double affordable = options->budget / cost_of_pivot - 1;
   lemke_options choice = {
       .tolerance = larger_of(options->tolerance, rounding),
       .max_pivots = affordable < 1e9 ? (long)larger_of(affordable, 1) : 0};

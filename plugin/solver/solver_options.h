@@ -37,9 +37,8 @@ typedef struct solver_options {
   double acceptable; /* where velocities are right and redundant contacts
                           only share their load otherwise: what ends a solve
                           that has come to no lower residual cheaply (1e-7) */
-  double budget;     /* work in factorisations of the problem, a hundred times
-                          as much of SOLVER_LEMKE: at its end the best iterate
-                          is returned (INFINITY) */
+  double budget;     /* work in factorisations of the problem: at its end the
+                        best iterate is returned (INFINITY) */
   int max_rows;      /* a problem with more is refused (300000) */
   bool smooth;       /* of SOLVER_FAST: impulses that redundant contacts leave
                           open change smoothly with the problem; dearer */
