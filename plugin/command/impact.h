@@ -20,8 +20,7 @@ enum {
 /** A collision from a folder. */
 typedef struct impact_input {
   char name[256];
-  double *numbers; /* its arrays, from malloc */
-  ode_mlcp_impact_problem problem;
+  ode_mlcp_impact_problem problem; /* its arrays from malloc */
   double h; /* N s, default for --h; 0: islands choose it */
   int steps;
   uint64_t samples;

@@ -16,7 +16,7 @@ typedef bool reads(const char *path, int n_rows, int n_columns,
 
 /* Read folder/file into *dense (malloc), of the shape expected. */
 static bool read_array(const char *folder, const char *file, reads *reads,
-                       int n_rows, int n_columns, double **dense,
+                       int n_rows, int n_columns, const double **dense,
                        int *rows_read, int *columns_read,
                        char message[IMPACT_MESSAGE]) {
   char path[4096];
@@ -32,10 +32,11 @@ static bool read_array(const char *folder, const char *file, reads *reads,
     size_t count = (size_t)matrix.n_rows * (size_t)matrix.n_columns;
     *rows_read = matrix.n_rows;
     *columns_read = matrix.n_columns;
-    *dense =
-        count > 0 && count < 1 << 26 ? malloc(count * sizeof **dense) : NULL;
-    if (*dense != NULL) {
-      matrix_market_to_dense(&matrix, *dense);
+    double *numbers =
+        count > 0 && count < 1 << 26 ? malloc(count * sizeof *numbers) : NULL;
+    *dense = numbers;
+    if (numbers != NULL) {
+      matrix_market_to_dense(&matrix, numbers);
     } else {
       snprintf(message, IMPACT_MESSAGE, "%.400s: a %d x %d matrix %s", path,
                matrix.n_rows, matrix.n_columns,
@@ -47,25 +48,12 @@ static bool read_array(const char *folder, const char *file, reads *reads,
   return read;
 }
 
-/* The arrays of a folder, each from malloc. */
-typedef struct folder_arrays {
-  double *M, *Jn, *Jt, *mu, *v;
-  int s, m, n_tangents;
-} folder_arrays;
-
-static void free_arrays(folder_arrays *arrays) {
-  free(arrays->M);
-  free(arrays->Jn);
-  free(arrays->Jt);
-  free(arrays->mu);
-  free(arrays->v);
-}
-
-static bool read_folder(const char *folder, folder_arrays *arrays,
+/* The arrays are the problem's, each from malloc. */
+static bool read_folder(const char *folder, ode_mlcp_impact_problem *problem,
                         char message[IMPACT_MESSAGE]) {
-  int rows, columns;
+  int rows, columns, s, m;
   if (!read_array(folder, "M.mtx", matrix_market_read, MATRIX_MARKET_ANY,
-                  MATRIX_MARKET_ANY, &arrays->M, &rows, &columns, message))
+                  MATRIX_MARKET_ANY, &problem->M, &rows, &columns, message))
     return false;
   if (rows != columns) {
     snprintf(message, IMPACT_MESSAGE,
@@ -73,61 +61,33 @@ static bool read_folder(const char *folder, folder_arrays *arrays,
              folder, rows, columns);
     return false;
   }
-  arrays->s = rows;
-  if (!read_array(folder, "Jn.mtx", matrix_market_read, MATRIX_MARKET_ANY,
-                  arrays->s, &arrays->Jn, &arrays->m, &columns, message))
+  problem->n_velocities = s = rows;
+  if (!read_array(folder, "Jn.mtx", matrix_market_read, MATRIX_MARKET_ANY, s,
+                  &problem->Jn, &m, &columns, message))
     return false;
+  problem->n_contacts = m;
   char expected[120]; // one of two shapes: the reader knows only one
   snprintf(expected, sizeof expected,
            "expected is %d x %d or %d x %d (one or two tangents for each of "
            "the %d rows of Jn)",
-           arrays->m, arrays->s, 2 * arrays->m, arrays->s, arrays->m);
+           m, s, 2 * m, s, m);
   if (!read_array(folder, "Jt.mtx", matrix_market_read, MATRIX_MARKET_ANY,
-                  MATRIX_MARKET_ANY, &arrays->Jt, &rows, &columns, message)) {
+                  MATRIX_MARKET_ANY, &problem->Jt, &rows, &columns, message)) {
     size_t used = strlen(message);
     snprintf(message + used, IMPACT_MESSAGE - used, "; %s", expected);
     return false;
   }
-  if ((rows != arrays->m && rows != 2 * arrays->m) || columns != arrays->s) {
+  if ((rows != m && rows != 2 * m) || columns != s) {
     snprintf(message, IMPACT_MESSAGE,
              "%.200s/Jt.mtx: the matrix is %d x %d, %s", folder, rows, columns,
              expected);
     return false;
   }
-  arrays->n_tangents = rows / arrays->m;
-  return read_array(folder, "mu.mtx", matrix_market_read_limits, arrays->m, 1,
-                    &arrays->mu, &rows, &columns, message) &&
-         read_array(folder, "v.mtx", matrix_market_read, arrays->s, 1,
-                    &arrays->v, &rows, &columns, message);
-}
-
-/* One block for all arrays, so that one pointer owns them. */
-static bool adopt(impact_input *input, const folder_arrays *arrays) {
-  size_t s = (size_t)arrays->s, m = (size_t)arrays->m;
-  size_t T = (size_t)arrays->n_tangents;
-  size_t sizes[5] = {s * s, m * s, m * T * s, m, s};
-  const double *from[5] = {arrays->M, arrays->Jn, arrays->Jt, arrays->mu,
-                           arrays->v};
-  size_t total = 0;
-  for (int i = 0; i < 5; i++) total += sizes[i];
-  input->numbers = malloc(total * sizeof *input->numbers);
-  if (input->numbers == NULL) return false;
-  const double *at[5];
-  double *next = input->numbers;
-  for (int i = 0; i < 5; i++) {
-    memcpy(next, from[i], sizes[i] * sizeof *next);
-    at[i] = next;
-    next += sizes[i];
-  }
-  input->problem = (ode_mlcp_impact_problem){.n_velocities = arrays->s,
-                                             .n_contacts = arrays->m,
-                                             .n_tangents = arrays->n_tangents,
-                                             .M = at[0],
-                                             .Jn = at[1],
-                                             .Jt = at[2],
-                                             .mu = at[3],
-                                             .v = at[4]};
-  return true;
+  problem->n_tangents = rows / m;
+  return read_array(folder, "mu.mtx", matrix_market_read_limits, m, 1,
+                    &problem->mu, &rows, &columns, message) &&
+         read_array(folder, "v.mtx", matrix_market_read, s, 1, &problem->v,
+                    &rows, &columns, message);
 }
 
 /* FNV-1a over the bytes of all numbers: parts of other data are told apart. */
@@ -213,22 +173,23 @@ bool impact_input_open(impact_input *input, const char *name,
              name);
     return false;
   }
-  folder_arrays arrays = {0};
-  bool read = read_folder(folder, &arrays, message) &&
+  bool read = read_folder(folder, &input->problem, message) &&
               read_options(folder, input, message);
-  if (read && !adopt(input, &arrays)) {
-    snprintf(message, IMPACT_MESSAGE, "%.200s: no memory", name);
-    read = false;
-  }
-  free_arrays(&arrays);
-  if (!read) return false;
-  input->fingerprint = fingerprint(&input->problem);
-  return true;
+  if (read)
+    input->fingerprint = fingerprint(&input->problem);
+  else
+    impact_input_close(input);
+  return read;
 }
 
 void impact_input_close(impact_input *input) {
-  free(input->numbers);
-  input->numbers = NULL;
+  ode_mlcp_impact_problem *problem = &input->problem;
+  free((double *)problem->M);
+  free((double *)problem->Jn);
+  free((double *)problem->Jt);
+  free((double *)problem->mu);
+  free((double *)problem->v);
+  *problem = (ode_mlcp_impact_problem){0};
 }
 
 void impact_row_name(const ode_mlcp_impact_problem *problem, int row,
