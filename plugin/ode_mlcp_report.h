@@ -150,6 +150,10 @@
   ROW(double, given_way, MOST, MOST(given_way_most), "m",                     \
       "softness: how far a contact gave way in the step by its compliance, "  \
       "at most")                                                              \
+  ROW(int, edges_turned, SUM, SUM(edges_turned), "",                          \
+      "friction sets turned towards the slip of their answer")                \
+  ROW(int, edges_left, SUM, SUM(edges_left), "",                              \
+      "friction sets that slide and were left more than 1e-4 rad off") \
   /* a new row goes above this line */
 
 /* The columns of `--trace`, in their order:

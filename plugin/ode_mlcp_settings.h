@@ -29,7 +29,7 @@
   ROW(ode_mlcp_scheme, scheme, ONE_OF(schemes), ODE_MLCP_SCHEME_AH, "", "",   \
       ALL, "How a step is taken.")                                            \
   ROW(int, edges, EVEN(4, 64), 4, "", "K", ALL,                               \
-      "Friction edges a contact. They lie along the slip to come, so that 4 " \
+      "Friction edges a contact. The first is turned to the slip, so that 4 " \
       "slide as Coulomb's law says in every direction.")                      \
   ROW(double, erp,                                                            \
       WORD_OR("host", ODE_MLCP_ERP_HOST, NUMBER(FROM(0), TO(1))),             \

@@ -164,6 +164,7 @@ void assembly_remember_contact(const assembly *a, int k, contact_entry *entry) {
   for (int i = 1 + rows->n_sliding; i < rows->n_rows; i++)
     entry->impulses[i - rows->n_sliding] = p[i];
   vec3_copy(entry->slip, rows->slip);
+  entry->guided = rows->guided;
   entry->overlap = a->overlaps[k];
 }
 

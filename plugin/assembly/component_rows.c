@@ -78,6 +78,7 @@ static contact_facts facts_of(const assembly *a, const component_problem *c,
     facts.overlapped = match->overlapped;
   }
   if (old != NULL) vec3_copy(facts.hint, old->slip);
+  facts.guided = old != NULL && old->guided;
   if (old != NULL && old->n_rows > 0)
     facts.carried = old->impulses[0] * time_scale(a, old);
   const double *slip = request->slips != NULL ? request->slips + 3 * k : NULL;

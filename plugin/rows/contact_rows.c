@@ -163,6 +163,7 @@ static void add_polygon(row_set *set, int edges, const contact_facts *facts,
   mlcp_friction *friction = add_set(set, facts, contact, normal_row, 2,
                                     proportional, largest, step_size);
   friction->n_pairs = edges / 2;
+  for (int d = 0; d < 2 && proportional; d++) friction->ellipse[d] = scale[d];
 
   double c = scale[0] * slip[0], s = scale[1] * slip[1];
   double length = hypot(c, s);
@@ -231,8 +232,9 @@ static void take_lane(double own[2][6], const two J[2][6], int d) {
   }
 }
 
-/* The slip to come along the two axes, whose Jacobians are J: the one given, that
- * of free flight, or the hint where free flight has next to none. */
+/* The slip to come along the two axes, whose Jacobians are J: the one given, the hint
+ * of a contact that is guided, that of free flight, or the hint where free flight has
+ * next to none. */
 static void slip_to_come(double slip[2], const row_frame *frame,
                          const contact_settings *settings,
                          const host_contact *contact,
@@ -243,6 +245,10 @@ static void slip_to_come(double slip[2], const row_frame *frame,
   if (facts->slip != NULL) {
     for (int d = 0; d < 2; d++) slip[d] = vec3_dot(axis[d], facts->slip);
     return;
+  }
+  if (facts->guided) {
+    for (int d = 0; d < 2; d++) slip[d] = vec3_dot(axis[d], facts->hint);
+    if (slip[0] != 0 || slip[1] != 0) return;
   }
   for (int side = 0; side < 2; side++) {
     if (contact->body[side] < 0) continue;
@@ -310,6 +316,7 @@ static void add_sliding(row_set *set, const row_frame *frame,
   } else if (polygon) {
     double slip[2];
     slip_to_come(slip, frame, settings, contact, facts, J, axis);
+    built->guided = facts->guided;
     for (int d = 0; d < 2; d++) vec3_add_scaled(built->slip, slip[d], axis[d]);
     add_polygon(set, settings->edges, facts, contact, normal_row,
                 proportional[0], limits, slip, h);

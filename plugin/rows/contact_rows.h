@@ -17,6 +17,7 @@ typedef struct contact_rows {
   int n_sliding; /* of these: tangential, right after the normal row */
   double sliding_axis[2][3]; /* their directions */
   double slip[3];            /* what the edges are aligned with, world frame */
+  bool guided;               /* the answer's slip is not that of free flight */
 } contact_rows;
 
 /**

@@ -38,7 +38,8 @@ typedef struct contact_entry {
   double impulses[6];  /* joint: per row; contact: normal, then rolling */
   double sliding[3];   /* contact: tangential impulse on that body, world
                               frame */
-  double slip[3];      /* contact: the slip's direction, world frame */
+  double slip[3];      /* contact: the slip's direction, world frame, */
+  bool guided;         /* and true if free flight's is another */
   bool overlap;        /* contact: corrected by moving alone */
   bool held, slipping; /* contact, stop: see world_contact */
   double hit;

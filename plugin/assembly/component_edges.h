@@ -1,0 +1,30 @@
+/* Friction edges that follow the answer: Coulomb's law where a body is guided.
+ *
+ * A polygon of friction edges is Coulomb's where a vertex opposes the slip. Its first
+ * edge lies along the slip of free flight, which is the answer's for a body that slides
+ * alone; a wall, a groove or another body turns the slip. So a set whose answer is not
+ * Coulomb's is turned and the problem solved again (docs/formulation.md, eq. 9).
+ */
+#ifndef ODE_MLCP_ASSEMBLY_COMPONENT_EDGES_H
+#define ODE_MLCP_ASSEMBLY_COMPONENT_EDGES_H
+
+#include "assembly/workspace.h"
+
+/**
+ * Turn friction sets until the answer in c->solution is Coulomb's, or as near as the
+ * work of the first solve once more gets it.
+ *
+ * @param options  of the solve that gave the answer; what is left of its budget is
+ *                 spent
+ * @param solve    in: that solve, which succeeded; out: with the work of all
+ * @return false where memory ran out: answer and sets are as they were.
+ */
+bool component_edges_follow(assembly *a, component_problem *c,
+                            const solver_options *options,
+                            solver_report *solve);
+
+/** What the next step starts from: contacts that had to be turned keep the direction
+ *  of their answer, until they slide along free flight again. */
+void component_edges_remember(assembly *a, const component_problem *c);
+
+#endif
