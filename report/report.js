@@ -845,7 +845,7 @@ function makeReplay(data) {
 }
 
 (async () => {
-  const data = await readData();
+  const data = readData();
   for (const run of data.runs) readRun(data, run);
   fillHead(data.report);
   if (data.report.steppers.every(s => s.steps === 0)) {

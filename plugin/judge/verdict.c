@@ -125,8 +125,8 @@ enum { N_FAULTS = sizeof faults / sizeof faults[0], CREEPING_FAULT = 5 };
 static const double NOTICE = 0.01;
 /* Two figures are the same to a user within this factor. */
 static const double ALIKE = 2;
-/* And two prices within this one. */
-static const double SAME_PRICE = 1.1;
+/* And two prices, or two distances from the reference, within this one. */
+static const double SAME = 1.1;
 
 /* ---- words ---- */
 
@@ -495,7 +495,7 @@ static void write_trade(comparison *c) {
     const compare_run *next = NULL;
     for (int i = 0; i < c->n_runs; i++) {
       const compare_run *run = &c->runs[i];
-      if (is_broken(run) || !(run->figures.reference_error < bound) ||
+      if (is_broken(run) || !(run->figures.reference_error < bound / SAME) ||
           !(cost_of(run) > spent))
         continue;
       if (next == NULL || cost_of(run) < cost_of(next)) next = run;
@@ -548,8 +548,7 @@ static void write_headline(comparison *c, const char *program) {
   const compare_run *best = cheapest(c, NOTICE, ANY);
   const compare_run *stock = cheapest(c, NOTICE, STOCK);
   // what costs as much is no reason to leave the host's own
-  if (stock != NULL && cost_of(stock) <= SAME_PRICE * cost_of(best))
-    best = stock;
+  if (stock != NULL && cost_of(stock) <= SAME * cost_of(best)) best = stock;
   if (n_there > 1 && best != NULL) {
     say_taken(c, best);
   } else if (n_there > 1) {

@@ -256,7 +256,8 @@ static double read_working_rows(working_rows *out, const dWorldJoint *joint,
   for (unsigned i = 0; i < rows.count; i++) {
     memcpy(out->J[i], rows.J[i], sizeof out->J[i]);
     out->works[i] = rows.lo[i] > -INFINITY || rows.hi[i] < INFINITY ||
-                    rows.cfm[i] / h > SOFT * row_mobility(out->J[i], joint);
+                    (rows.cfm[i] > HOST_DEFAULT_CFM &&
+                     rows.cfm[i] / h > SOFT * row_mobility(out->J[i], joint));
     any |= out->works[i];
   }
   if (any) out->count = rows.count;
