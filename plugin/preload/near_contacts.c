@@ -35,8 +35,12 @@ static void *next_symbol(const char *name) { return dlsym(RTLD_NEXT, name); }
 
 /* dlsym gives an object's address for a function */
 #define HOST(type, name)                                                       \
-  static type *host;                                                           \
-  if (host == NULL) *(void **)&host = next_symbol(name)
+  static _Atomic(type *) found;                                                \
+  type *host = found;                                                          \
+  if (host == NULL) {                                                          \
+    *(void **)&host = next_symbol(name);                                       \
+    found = host;                                                              \
+  }
 
 /* --- how near ------------------------------------------------------------------ */
 
@@ -230,7 +234,7 @@ static int collide_within_margin(collide_function *host, dGeomID one,
 
 VISIBLE int dCollide(dGeomID one, dGeomID other, int flags,
                      dContactGeom *contacts, int skip) {
-  HOST(collide_function, "dCollide");
+  HOST(collide_function, "dCollide")
   /* the host asks for what a transform holds */
   static _Thread_local int within;
   int count;
@@ -274,7 +278,7 @@ static void widen(dGeomID geom, double needed) {
 }
 
 VISIBLE void dGeomSetBody(dGeomID geom, dBodyID body) {
-  HOST(attach_function, "dGeomSetBody");
+  HOST(attach_function, "dGeomSetBody")
   host(geom, body);
   if (own_points && body != NULL) widen(geom, margin_of(geom, NULL));
 }

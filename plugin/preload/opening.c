@@ -39,15 +39,14 @@
 #endif
 
 typedef void *open_function(const char *, int);
-static union {
-  void *symbol;
-  open_function *function;
-} next_open;
+static _Atomic(open_function *) next_open;
 
 /* Also before any constructor of ours. */
 static open_function *loader(void) {
-  if (next_open.symbol == NULL) next_open.symbol = dlsym(RTLD_NEXT, "dlopen");
-  return next_open.function;
+  open_function *next = next_open;
+  if (next != NULL) return next;
+  *(void **)&next = dlsym(RTLD_NEXT, "dlopen");
+  return next_open = next;
 }
 
 /* The recorder answers for no run. */

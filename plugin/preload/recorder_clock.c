@@ -25,13 +25,17 @@ static _Thread_local int wants_real __attribute__((tls_model("initial-exec")));
 
 /* The real one of a name, whose type is `type`. */
 #define FROM_LIBC(type, name)                                                  \
-  static type *real;                                                           \
-  if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, name)
+  static _Atomic(type *) found;                                                \
+  type *real = found;                                                          \
+  if (real == NULL) {                                                          \
+    *(void **)&real = dlsym(RTLD_NEXT, name);                                  \
+    found = real;                                                              \
+  }
 
 typedef int clock_function(clockid_t, struct timespec *);
 
 static int real_clock(clockid_t clock, struct timespec *now) {
-  FROM_LIBC(clock_function, "clock_gettime");
+  FROM_LIBC(clock_function, "clock_gettime")
   return real(clock, now);
 }
 
@@ -81,7 +85,7 @@ VISIBLE int clock_gettime(clockid_t clock, struct timespec *now) {
 
 VISIBLE int gettimeofday(struct timeval *restrict now, void *restrict zone) {
   typedef int function(struct timeval *restrict, void *restrict);
-  FROM_LIBC(function, "gettimeofday");
+  FROM_LIBC(function, "gettimeofday")
   if (!is_ours()) return real(now, zone);
   int64_t ns = read_clock();
   *now = (struct timeval){ns / 1000000000, ns % 1000000000 / 1000};
@@ -90,7 +94,7 @@ VISIBLE int gettimeofday(struct timeval *restrict now, void *restrict zone) {
 
 VISIBLE time_t time(time_t *now) {
   typedef time_t function(time_t *);
-  FROM_LIBC(function, "time");
+  FROM_LIBC(function, "time")
   if (!is_ours()) return real(now);
   time_t seconds = read_clock() / 1000000000;
   if (now != NULL) *now = seconds;
@@ -99,14 +103,14 @@ VISIBLE time_t time(time_t *now) {
 
 VISIBLE clock_t clock(void) {
   typedef clock_t function(void);
-  FROM_LIBC(function, "clock");
+  FROM_LIBC(function, "clock")
   return is_ours() ? (read_clock() - START) / (1000000000 / CLOCKS_PER_SEC)
                    : real();
 }
 
 VISIBLE int nanosleep(const struct timespec *wanted, struct timespec *left) {
   typedef int function(const struct timespec *, struct timespec *);
-  FROM_LIBC(function, "nanosleep");
+  FROM_LIBC(function, "nanosleep")
   if (!is_ours()) return real(wanted, left);
   pass(wanted->tv_sec * 1000000000 + wanted->tv_nsec);
   return 0;
@@ -117,7 +121,7 @@ VISIBLE int clock_nanosleep(clockid_t clock, int flags,
                             struct timespec *left) {
   typedef int function(clockid_t, int, const struct timespec *,
                        struct timespec *);
-  FROM_LIBC(function, "clock_nanosleep");
+  FROM_LIBC(function, "clock_nanosleep")
   if (!is_ours()) return real(clock, flags, wanted, left);
   int64_t ns = wanted->tv_sec * 1000000000 + wanted->tv_nsec;
   pass(flags & TIMER_ABSTIME ? ns - START - elapsed : ns);
@@ -126,7 +130,7 @@ VISIBLE int clock_nanosleep(clockid_t clock, int flags,
 
 VISIBLE int usleep(useconds_t wanted) {
   typedef int function(useconds_t);
-  FROM_LIBC(function, "usleep");
+  FROM_LIBC(function, "usleep")
   if (!is_ours()) return real(wanted);
   pass((int64_t)wanted * 1000);
   return 0;
@@ -134,7 +138,7 @@ VISIBLE int usleep(useconds_t wanted) {
 
 VISIBLE unsigned sleep(unsigned wanted) {
   typedef unsigned function(unsigned);
-  FROM_LIBC(function, "sleep");
+  FROM_LIBC(function, "sleep")
   if (!is_ours()) return real(wanted);
   pass((int64_t)wanted * 1000000000);
   return 0;

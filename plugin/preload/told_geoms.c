@@ -75,8 +75,12 @@ static void forget(dGeomID geom) {
 
 /* The host calls it by this name, too, for what a space or a transform holds. */
 __attribute__((visibility("default"))) void dGeomDestroy(dGeomID geom) {
-  static void (*host)(dGeomID);
-  if (host == NULL) *(void **)&host = dlsym(RTLD_NEXT, "dGeomDestroy");
+  static _Atomic(__typeof__(dGeomDestroy) *) found;
+  __typeof__(dGeomDestroy) *host = found;
+  if (host == NULL) {
+    *(void **)&host = dlsym(RTLD_NEXT, "dGeomDestroy");
+    found = host;
+  }
   forget(geom);
   host(geom);
 }
