@@ -30,6 +30,10 @@ EXTRA_DIST += examples/README.md examples/run examples/notebook.ipynb \
   examples/compare examples/wall/README.md examples/wall/run \
   examples/gaps/README.md examples/gaps/run \
   examples/grasp/README.md examples/grasp/run \
-  examples/impact \
+  examples/impact/README.md examples/impact/run examples/impact/describe.awk \
+  examples/impact/biped.txt examples/impact/foot.txt examples/impact/gripper.txt \
+  examples/impact/array.slurm examples/impact/merge.py examples/impact/on_dask.py \
+  examples/impact/rocking-block examples/impact/compass-gait \
+  examples/impact/box-wall examples/impact/ramone examples/impact/disk-stack \
   python/ode_mlcp.py python/ode_mlcp_plot.py tools/plot tests/python_module.py tests/test_python_module.sh \
   tests/test_examples.sh
