@@ -51,7 +51,7 @@ double impact_search(const ode_mlcp_impact *impact, const impact_island *island,
                                    .n_velocities = impact->n_velocities,
                                    .n_rows = impact->space.n_rows};
   double work = search(island, c, caps, 1, most_pivots, scratch, found);
-  if (found->count > 0 || !found->whole) return work;
+  if (found->count > 0) return work;
   contact_search_wide(
       space, &factors, c, caps,
       most_pivots < MOST_WIDE_PIVOTS ? most_pivots : MOST_WIDE_PIVOTS, scratch,
