@@ -307,8 +307,9 @@ static lcp_status try_path(solve *s, lemke_options options) {
   return path.status == LEMKE_PIVOT_LIMIT ? LCP_PIVOT_LIMIT : LCP_INACCURATE;
 }
 
-/* Paths from a covering vector of ones, from an uneven one, and from artificial edges,
- * label after label: a long one is left, as the next label's may be short.
+/* Paths from a covering vector of ones, from an uneven one, which ends one in ten of the
+ * problems of n = 128 that are nothing but ties, and from artificial edges, label after
+ * label: a long one is left, as the next label's may be short.
  * @return the first one's end where none solves it */
 static lcp_status try_paths(solve *s) {
   int n = s->scaled.n;

@@ -20,8 +20,7 @@ enum {
   FRICTION_NUMBERS = 5
 }; /* first columns: whole numbers */
 
-/* The files in the order in which they are read, and what their description says of
- * them. */
+/* The files in the order in which they are read. */
 enum {
   MASS,
   INVERSE,
@@ -38,32 +37,10 @@ static const struct {
   const char *name;
   char rows;   /* one for each of 6 bodies, rows, frictions, pairs */
   int columns; /* 0: 6 bodies */
-  const char *what;
 } files[N_FILES] = {
-    {"M.mtx", 'b', 0,
-     "6 bodies x 6 bodies: mass matrices, kg and kg m^2, in 6 x 6 blocks"},
-    {"Minv.mtx", 'b', 0,
-     "6 bodies x 6 bodies: their inverses, 1/kg and 1/(kg m^2)"},
-    {"v_free.mtx", 'b', 1,
-     "6 bodies x 1: velocities with no impulse, m/s then rad/s"},
-    {"rows.mtx", 'r', 5,
-     "rows x 5: kind (0 joint, 1 normal, 2 friction), first and second body "
-     "from 1 "
-     "(0 none), bias m/s or rad/s, compliance 1/kg"},
-    {"bounds.mtx", 'r', 2,
-     "rows x 2: lowest and highest impulse, N s or N m s; none where there is "
-     "no "
-     "entry"},
-    {"J.mtx", 'r', 0,
-     "rows x 6 bodies: Jacobian, per body linear then angular"},
-    {"frictions.mtx", 'f', 7,
-     "frictions x 7: normal row from 1 (0 none), first base row from 1, base "
-     "rows, "
-     "first pair from 1, pairs, coefficient, constant limit N s"},
-    {"pairs.mtx", 'p', 2, "pairs x 2: an edge along the base rows"},
-    {"guess.mtx", 'r', 1,
-     "rows x 1: impulses to start from, N s or N m s; none where there is no "
-     "entry"}};
+    {"M.mtx", 'b', 0},         {"Minv.mtx", 'b', 0},   {"v_free.mtx", 'b', 1},
+    {"rows.mtx", 'r', 5},      {"bounds.mtx", 'r', 2}, {"J.mtx", 'r', 0},
+    {"frictions.mtx", 'f', 7}, {"pairs.mtx", 'p', 2},  {"guess.mtx", 'r', 1}};
 
 static const char description[] = "problem.json";
 
@@ -266,14 +243,10 @@ static bool write_description(folder *f, const mlcp_note notes[], int n_notes) {
   fputs("{\n  \"format\": \"" FORMAT "\",\n", out);
   fprintf(out,
           "  \"bodies\": %d,\n  \"rows\": %d,\n  \"frictions\": %d,\n"
-          "  \"pairs\": %d,\n  \"velocity_floor\": %.17g,\n",
-          p->n_bodies, p->n_rows, p->n_frictions, p->n_pairs,
-          p->velocity_floor);
+          "  \"pairs\": %d,\n",
+          p->n_bodies, p->n_rows, p->n_frictions, p->n_pairs);
   for (int i = 0; i < n_notes; i++) print_note(out, &notes[i]);
-  for (int i = 0; i < N_FILES; i++)
-    fprintf(out, "  \"%s\": \"%s\"%s\n", files[i].name, files[i].what,
-            i + 1 < N_FILES ? "," : "");
-  fputs("}\n", out);
+  fprintf(out, "  \"velocity_floor\": %.17g\n}\n", p->velocity_floor);
   bool failed = ferror(out) != 0;
   if (fclose(out) != 0) failed = true;
   return !failed || complain(f, strerror(errno));
