@@ -30,6 +30,8 @@ rm -rf "$build/installcheck"
 check "works below DESTDIR" in_build installcheck "$@"
 check "the command finds its libraries" root/usr/bin/ode-mlcp run -- \
   "$build/demos/play/play" slide --seconds 0.1
+check "and the examples of impacts" sh -c \
+  'root/usr/bin/ode-mlcp impact rocking-block --samples 9 >/dev/null'
 
 # completion names commands and options
 if command -v bash >/dev/null; then
