@@ -449,61 +449,6 @@ def _image(points: Array, way: Array, extent: Tuple[float, ...]) -> Array:
 # ---- files ----------------------------------------------------------------------
 
 
-def _steppers(path: Path) -> "List[ode_mlcp.Stepper]":
-    report = ode_mlcp.read_report(path if path.is_dir() else path.parent)
-    return list(report.steppers.values())
-
-
-def _draw_comparisons(paths: Sequence[Path], columns: Optional[Sequence[str]],
-                      time: Optional[float],
-                      span: Optional[Tuple[float, float]]) -> Figure:
-    recordings, tables = {}, {}
-    for path in paths:
-        prefix = f"{path.name}: " if len(paths) > 1 else ""
-        if path.suffix == ".rec":
-            recording = ode_mlcp.read_recording(path)
-            recordings[prefix + recording.stepper] = recording
-            continue
-        for stepper in _steppers(path):
-            try:
-                if columns:
-                    tables[prefix + stepper.name] = stepper.rows
-                else:
-                    recordings[prefix + stepper.name] = stepper.recording
-            except FileNotFoundError:
-                pass  # it stepped no world
-    if not columns:
-        return draw_bodies(recordings, time)
-    if not tables:
-        raise ValueError("nothing to draw: no stepper has a table")
-    return draw_tables(tables, columns, span)
-
-
-def _draw_others(paths: Sequence[Path], columns: Optional[Sequence[str]],
-                 planes: Optional[Sequence[Tuple[str, str]]],
-                 span: Optional[Tuple[float, float]]) -> Figure:
-    told = None
-    tables: Dict[str, Array] = {}
-    for path in paths:
-        if path.suffix == ".json":
-            told = json.loads(path.read_text())
-        else:
-            tables[path.stem if path.stem not in tables else str(path)] = (
-                ode_mlcp.read_trace(path))
-    if not tables:
-        raise ValueError(f"{paths[0]}: the table (--csv) is needed, too")
-    first = next(iter(tables.values())).dtype.names or ()
-    if first[:2] == ("sample", "lcps"):
-        # ways begin before the first LCP
-        ways = [t for t in tables.values() if np.any(t["lcps"] == 0)]
-        sets = [path for path, table in zip(
-            [p for p in paths if p.suffix != ".json"], tables.values())
-            if not np.any(table["lcps"] == 0)]
-        return draw_impacts(ode_mlcp.read_outcomes(*sets), told,
-                            ways[0] if ways else None, planes)
-    return draw_tables(tables, columns, span)
-
-
 def plot_file(*files: PathLike, output: Optional[PathLike] = None,
               columns: Optional[Sequence[str]] = None,
               time: Optional[float] = None,
@@ -513,19 +458,49 @@ def plot_file(*files: PathLike, output: Optional[PathLike] = None,
     `output` (PNG, SVG or PDF by its ending) where it is named.
 
     Raises OSError, ValueError."""
-    paths = [Path(file) for file in files]
-    compared = [p for p in paths if p.is_dir() or p.suffix == ".rec"
-                or p.name == "report.json"]
-    with matplotlib.rc_context(_STYLE):
-        if len(compared) == len(paths):
-            figure = _draw_comparisons(paths, columns, time, span)
+    recordings: Dict[str, Recording] = {}
+    tables: Dict[str, Array] = {}
+    told, outcomes, ways = None, [], None
+    for path in map(Path, files):
+        prefix = f"{path.name}: " if len(files) > 1 else ""
+        if path.is_dir() or path.name == "report.json":
+            report = ode_mlcp.read_report(path if path.is_dir() else path.parent)
+            for name, stepper in report.steppers.items():
+                try:
+                    if columns:
+                        tables[prefix + name] = stepper.rows
+                    else:
+                        recordings[prefix + name] = stepper.recording
+                except FileNotFoundError:
+                    pass  # it stepped no world
+        elif path.suffix == ".rec":
+            recording = ode_mlcp.read_recording(path)
+            recordings[prefix + recording.stepper] = recording
+        elif path.suffix == ".json":
+            told = json.loads(path.read_text())
         else:
-            figure = _draw_others(paths, columns, planes, span)
+            table = ode_mlcp.read_trace(path)
+            if (table.dtype.names or ())[:2] != ("sample", "lcps"):
+                tables[path.stem if path.stem not in tables else str(path)] = table
+            elif np.any(table["lcps"] == 0):  # ways begin before the first LCP
+                ways = table
+            else:
+                outcomes.append(path)
+    with matplotlib.rc_context(_STYLE):
+        if outcomes:
+            figure = draw_impacts(ode_mlcp.read_outcomes(*outcomes), told, ways,
+                                  planes)
+        elif recordings:
+            figure = draw_bodies(recordings, time)
+        elif tables:
+            figure = draw_tables(tables, columns, span)
+        else:
+            raise ValueError(f"{files[0]}: nothing to draw: a table (--csv) or a "
+                             "recording is needed")
         if output is not None:
-            ending = Path(output).suffix
             # no date: the same bytes for the same input
             stamp = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-            figure.savefig(output, metadata=stamp.get(ending))
+            figure.savefig(output, metadata=stamp.get(Path(output).suffix))
     return figure
 
 
@@ -539,7 +514,7 @@ def main(arguments: Sequence[str]) -> int:
                         help=".png, .svg or .pdf (plot.png)")
     parser.add_argument("--columns", metavar="A,B", type=lambda t: t.split(","),
                         help="the columns of tables to draw")
-    parser.add_argument("--span", metavar="FROM:TO", 
+    parser.add_argument("--span", metavar="FROM:TO",
                         type=lambda t: tuple(map(float, t.split(":"))),
                         help="of curves: from and to which time, s")
     parser.add_argument("--time", metavar="S", type=float,
