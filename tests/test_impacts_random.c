@@ -252,6 +252,45 @@ static void test_search_misses_nothing(void) {
   }
 }
 
+/* What a table has learnt of conditions that fail changes no solution: against one that
+ * begins anew in every step. */
+static void test_learning_changes_nothing(void) {
+  test_random random = {29};
+  long n_several = 0, n_differ = 0;
+  for (int k = 0; k < 12; k++) {
+    collision collision;
+    make_tight_collision(&collision, &random, 2 + k % 3, 1, 3);
+    ode_mlcp_impact *impact = make_impact(&collision.problem);
+    const contact_space *space = &impact->islands[0].space;
+    ode_mlcp_impact_options options;
+    ode_mlcp_impact_default_options(&options);
+    options.method = ODE_MLCP_IMPACT_MODES;
+    impact_sampler learnt, fresh;
+    open_sampler(&learnt, impact, &options);
+    size_t n = (size_t)space->n_rows, m = (size_t)space->n_contacts;
+    for (int step = 0; step < 100; step++) {
+      open_sampler(&fresh, impact, &options);
+      for (size_t i = 0; i < n; i++)
+        learnt.inputs[i] = fresh.inputs[i] =
+            test_uniform(&random, -1, 1) * space->scale;
+      for (size_t i = 0; i < m; i++)
+        learnt.inputs[n + i] = fresh.inputs[n + i] =
+            test_uniform(&random, 0.01, 1) * impact->islands[0].cap;
+      int n_learnt = impact_sampler_step(&learnt, 0, 0, IMPACT_MAX_SOLUTIONS);
+      int n_fresh = impact_sampler_step(&fresh, 0, 0, IMPACT_MAX_SOLUTIONS);
+      n_several += n_fresh > 1;
+      n_differ += n_learnt != n_fresh ||
+                  memcmp(learnt.found.reached, fresh.found.reached,
+                         (size_t)n_fresh * n * sizeof(double)) != 0;
+      impact_sampler_close(&fresh);
+    }
+    impact_sampler_close(&learnt);
+    ode_mlcp_impact_destroy(impact);
+  }
+  CU_ASSERT_EQUAL(n_differ, 0);
+  CU_ASSERT(n_several > 0);
+}
+
 /* ---- any friction, any masses -------------------------------------------- */
 
 /* Masses over six decades; friction from none to without limit; now and then a
@@ -418,6 +457,7 @@ int main(int argc, char **argv) {
   CU_TestInfo tests[] = {
       {"ways to solve agree", test_ways_to_solve_agree},
       {"the search misses nothing", test_search_misses_nothing},
+      {"learning changes nothing", test_learning_changes_nothing},
       {"no sample is lost", test_no_sample_is_lost},
       {"long searches end", test_long_searches_end},
       {"outcomes obey the laws", test_outcomes_obey_the_laws},
