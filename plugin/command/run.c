@@ -259,19 +259,15 @@ static int judge(const run_page *page, const char *name, bool goes_on,
        steps = statistics_tried(&page->sums);
   bool stepped = steps > 0 || page->answered || goes_on;
   bool told = stepped || page->refused || page->second_library;
-  if (!told && page->started == 0)
-    complain(
-        "%s never stepped an ODE world on ode-mlcp: nothing could be loaded "
-        "into "
-        "it. It is linked statically, changes its user, or is for another C "
-        "library or machine",
-        name);
-  else if (!told)
-    complain(
-        "%s never stepped an ODE world on ode-mlcp. If it has ODE linked in "
-        "statically, link it with the shared libode.so.8; if it starts another "
-        "program, leave LD_PRELOAD as it is",
-        name);
+  const char *why =
+      page->started == 0
+          ? ": nothing could be loaded into it. It is linked statically, "
+            "changes "
+            "its user, or is for another C library or machine"
+          : ". If it has ODE linked in statically, link it with the shared "
+            "libode.so.8; if it starts another program, leave LD_PRELOAD as it "
+            "is";
+  if (!told) complain("%s never stepped an ODE world on ode-mlcp%s", name, why);
   if (not_taken > 0)
     complain("%s: %ld of %ld steps were refused or failed and changed nothing",
              name, not_taken, steps);

@@ -1,7 +1,7 @@
 #include "gap/gap_ode.h"
 
 #include <math.h>
-#include <threads.h>
+#include <pthread.h>
 
 #include "gap/gap_ode_mesh.h"
 #include "gap/gap_pair.h"
@@ -54,23 +54,23 @@ int gap_query_placed(gap_context *context, const gap_geom placed[2],
 /* ---- into the host's arrays ---- */
 
 /* dCollide() brings no context along: each thread that calls it has one. */
-static tss_t thread_key;
-static once_flag thread_once = ONCE_FLAG_INIT;
+static pthread_key_t thread_key;
+static pthread_once_t thread_once = PTHREAD_ONCE_INIT;
 static bool thread_ready;
 
 static void destroy_context(void *context) { gap_context_destroy(context); }
 
 static void make_key(void) {
-  thread_ready = tss_create(&thread_key, destroy_context) == thrd_success;
+  thread_ready = pthread_key_create(&thread_key, destroy_context) == 0;
 }
 
 static gap_context *thread_context(void) {
-  call_once(&thread_once, make_key);
+  pthread_once(&thread_once, make_key);
   if (!thread_ready) return NULL;
-  gap_context *context = tss_get(thread_key);
+  gap_context *context = pthread_getspecific(thread_key);
   if (context != NULL) return context;
   context = gap_context_create(&memory_from_malloc);
-  if (context != NULL && tss_set(thread_key, context) != thrd_success) {
+  if (context != NULL && pthread_setspecific(thread_key, context) != 0) {
     gap_context_destroy(context);
     return NULL;
   }
