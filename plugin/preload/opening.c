@@ -46,7 +46,8 @@ static open_function *loader(void) {
   open_function *next = next_open;
   if (next != NULL) return next;
   *(void **)&next = dlsym(RTLD_NEXT, "dlopen");
-  return next_open = next;
+  next_open = next;
+  return next;
 }
 
 /* The recorder answers for no run. */
