@@ -5,6 +5,8 @@
  * touch without carrying anything; rounding decides in each step which of them
  * are told, and each change asks for another distribution of the load.
  *
+ * Rings of bricks take six times the time without, towers of cards twice the solves.
+ *
  * The memory needs no geoms, so it holds for any program's contacts and no
  * pointer of the program is followed. It is safe since what is kept and carries
  * load is pressed to the rest depth within the step (hair_rest_depth): the
