@@ -10,7 +10,7 @@ assembly *assembly_create(const memory_source *source) {
   assembly *a = memory_allocate_zero(source, sizeof *a);
   if (a == NULL) return NULL;
   a->source = source;
-  a->arena.source = source;
+  a->arena.source = a->kept.source = source;
   a->solver = solver_workspace_create(source);
   return a->solver != NULL ? a : NULL;
 }
@@ -167,5 +167,11 @@ bool assembly_solve(assembly *a, const assembly_request *request,
     c.first_friction += c.set.n_frictions;
     c.first_pair += c.set.n_pairs;
   }
+  a->n_last = 0;
+  arena_start(&a->kept);
+  if (!ARENA_TAKE(&a->kept, a->last, c.first_row))
+    return outcome_no_memory(out);
+  a->n_last = c.first_row;
+  memcpy(a->last, a->solution.p, (size_t)a->n_last * sizeof *a->last);
   return true;
 }

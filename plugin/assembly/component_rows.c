@@ -392,6 +392,9 @@ bool component_rows_build(assembly *a, component_problem *c) {
     if (item->kind != ITEM_EXTRA) weigh_rows(a, c, first);
   }
   balance_pairs(a, c);
+  if (a->request.again && c->first_row + c->set.n_rows <= a->n_last)
+    memcpy(c->guess, a->last + c->first_row,
+           (size_t)c->set.n_rows * sizeof *c->guess);
   c->problem =
       (mlcp_problem){.n_bodies = of->n_bodies,
                      .n_frictions = c->set.n_frictions,

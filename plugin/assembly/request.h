@@ -84,7 +84,9 @@ typedef struct assembly_request {
                             or NULL */
   bool adds_stops; /* stops that an answer would overshoot come in */
   bool projects;   /* what velocities do not correct is moved (eq. 10) */
-  bool smooth;     /* impulses are to change smoothly with the request */
+  bool again; /* the rows of the last solve with other numbers: the guess is its
+                  impulses */
+  bool smooth; /* impulses are to change smoothly with the request */
   /* for observers */
   solve_observer *observer;
   void *observer_context;

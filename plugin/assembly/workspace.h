@@ -29,6 +29,9 @@ typedef struct assembly {
   mlcp_pair *pairs;
   double *guess;
   mlcp_solution solution;
+  arena kept;   /* of the solve before: */
+  double *last; /* [n_last] its impulses */
+  int n_last;
 
   /* where rows are, over all components; -1: none */
   int (*joint_row)[6];        /* [n_joint_rows] */

@@ -847,6 +847,7 @@ static bool settle(second_order *s, const motion *from, double h, motion *to,
   s->unrest = INFINITY;
   for (int round = 1;
        round <= ROUNDS_MAX && s->unsettled && n_worse < MOST_WORSE; round++) {
+    s->again = round > 1;
     if (!renew_joints(s, from, to, h) || !solve_round(s, from, to, h, n_end))
       return false;
     double slip = keep_impulses(s);
@@ -878,6 +879,7 @@ static bool damp(second_order *s, const motion *from, double h, motion *to,
   const int ROUNDS = 2; /* the second aims friction, */
   bool aim = true;      /* where the first found it off */
   for (int round = 0; round < ROUNDS && aim; round++) {
+    s->again = round > 0;
     if (!solve_round(s, from, to, h, n_end)) return false;
     (void)take_over(s, h, 0);
     arrive(s, from, h, to);

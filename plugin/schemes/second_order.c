@@ -274,6 +274,7 @@ bool second_order_solve(second_order *s, const world_snapshot *at, double h,
   request.n_extra = n_rows;
   request.known = s->known_at;
   request.slips = s->slips;
+  request.again = s->again;
   if (!assembly_solve(s->base.assembly, &request, s->step->out)) return false;
   step_budget_stopped(&s->budget, assembly_stopped(s->base.assembly));
   return true;
@@ -458,6 +459,7 @@ static bool take_step(second_order *s, const motion *from, double h,
   const double energy = second_order_energy(s, from, from->v);
   bool aimed = true;
   for (int round = 0; round < ROUNDS && aimed; round++) {
+    s->again = round > 0;
     if (!second_order_solve(s, at, h, from->v, n_rows, weights.scale,
                             weights.carry))
       return false;

@@ -70,6 +70,7 @@ struct second_order {
   joint_load *loads;  /* [n_joints] of the last substep */
   extra_row *rows;
   double *early; /* [6 n_bodies] forces at the start of the step tried */
+  bool again;    /* the next solve is another round of the last one */
   bool *stiff;   /* [n_bodies] see second_order_find_stiff */
   bool detects;  /* steps are cut where contacts begin or end to slip */
   bool damped; /* asked for: a step that is taken as it is, see conserving.h */
