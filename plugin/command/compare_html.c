@@ -115,7 +115,7 @@ static void choose_frames(view *v) {
   for (int i = 0; i < v->n_runs; i++) {
     if (v->runs[i]->n_frames > 1)
       least = fmin(least, v->end / (double)(v->runs[i]->n_frames - 1));
-    a_frame += 7 * sizeof(float) * last_body(v->runs[i]);
+    a_frame += (double)(7 * sizeof(float) * last_body(v->runs[i]));
   }
   double most = fmin(MOST_FRAMES, fmax(2, v->room / 2 / fmax(a_frame, 1)));
   v->interval = fmax(1.0 / FRAMES_A_SECOND, v->end / most);

@@ -67,8 +67,8 @@ static bool tried;
 static unsigned long stepper_seed;
 static bool threads_left_out;
 
-static int64_t n_steps;
-static uint32_t n_messages; /* since the last step */
+static _Atomic int64_t n_steps; /* read without the lock, too */
+static uint32_t n_messages;     /* since the last step */
 
 static void read_settings(void) {
   const char *value = getenv(RECORDING_TRAFFIC);

@@ -228,7 +228,8 @@ static unsigned count_geoms(dBodyID body) {
   return count;
 }
 
-static bool bodies_changed = true; /* may have other geoms than they had */
+static _Atomic bool bodies_changed =
+    true; /* may have other geoms than they had */
 
 void recorder_shapes_body_changed(void) { bodies_changed = true; }
 
