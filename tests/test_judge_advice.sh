@@ -160,15 +160,12 @@ tried energy ah energy_drift '--scheme conserving' whirl .02 -- conserving -- \
 tried energy trapezoid energy_drift "$step" whirl .02 -- trapezoid -- \
   ./scenes whirl .01
 tried creeping quick crept "$more_sweeps" creep .01 -- quick:200 -- ./scenes creep .01
-tried creeping ah crept '--edges 8' creep .01 -- ah --edges 8 -- ./scenes creep .01
 tried creeping conserving crept "$step" creep .01 -- conserving -- \
   ./scenes creep .005
 tried friction step friction_error_p90 "$along" slide .01 -- step -- \
   ./scenes slide .01 $K
 tried friction quick friction_error_p90 "$along" slide .01 -- quick -- \
   ./scenes slide .01 $K
-tried friction ah friction_error_p90 '--edges 8' creep .01 -- ah --edges 8 -- \
-  ./scenes creep .01
 tried 'no rest' quick unrest "$more_sweeps" rest .01 -- quick:200 -- \
   ./scenes rest .01
 # off the reference, conserving's with a quarter of the step
@@ -182,7 +179,7 @@ tried reference ah reference_error '--scheme conserving' whirl .01 -- conserving
 
 # none in the table that is not tried
 n_given=$(sed -n '/^static const fault faults/,/^enum {/p' "$top/plugin/judge/verdict.c" |
-  grep -o 'smaller_step\|sweeps\|conserving\|direction\|edges\|slower\|"--[^"]*"\|"a lower[^"]*"' |
+  grep -o 'smaller_step\|sweeps\|conserving\|direction\|slower\|"--[^"]*"\|"a lower[^"]*"' |
   wc -l)
 check "all of them are tried ($n_given, $n_tried)" [ "$n_given" -eq $n_tried ]
 

@@ -40,7 +40,6 @@ static const char sweeps[] =
     "more iterations (dWorldSetQuickStepNumIterations; quick:200 here)";
 static const char direction[] = "dContactFDir1 along the slip";
 static const char conserving[] = "--scheme conserving";
-static const char edges[] = "--edges 8";
 static const char slower[] = "a lower dWorldSetContactMaxCorrectingVel";
 static const fault faults[] = {
     {.what = "falling apart",
@@ -77,13 +76,13 @@ static const fault faults[] = {
     {.what = "creeping",
      .says = "a body that should rest creeps",
      .unit = "m",
-     .advice = {NULL, sweeps, edges, smaller_step},
+     .advice = {NULL, sweeps, NULL, smaller_step},
      .scale = LENGTH,
      .offset = OF(crept)},
     {.what = "friction",
      .says = "in one step of ten friction on a body is off by",
      .unit = "m/s a step",
-     .advice = {direction, direction, edges},
+     .advice = {direction, direction},
      .scale = WEIGHT,
      .offset = OF(friction_error_p90)},
     {.what = "no rest",
@@ -577,7 +576,7 @@ static int kind_of(const compare_run *run) {
              : OF_FIRST_ORDER;
 }
 
-/* What helps the stepper; empty: nothing that is known, or it does so already. */
+/* What helps the stepper; empty: nothing that is known. */
 static const char *advice_for(const comparison *c, const compare_run *run,
                               const fault *fault) {
   const char *advice = fault->advice[kind_of(run)];
@@ -585,9 +584,7 @@ static const char *advice_for(const comparison *c, const compare_run *run,
   // of what should rest there is no slip that the direction could be along
   if (advice == direction && relative_of(c, run, creeping) > NOTICE)
     advice = creeping->advice[kind_of(run)];
-  const char *k = getenv("ODE_MLCP_EDGES");
-  bool done = advice == edges && k != NULL && atoi(k) >= 8;
-  return advice == NULL || done ? "" : advice;
+  return advice == NULL ? "" : advice;
 }
 
 static verdict_line *next_line(verdict_line lines[], int *n) {
