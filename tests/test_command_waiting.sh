@@ -7,8 +7,8 @@
 start() {
   rm -f out s.json
   # a shell starts what runs behind it with SIGINT and SIGQUIT ignored: set
-  # them back
-  perl -e '$SIG{INT} = $SIG{QUIT} = "DEFAULT"; exec @ARGV' "$command" \
+  # them back; and in a group of its own it can be stopped whoever runs the test
+  perl -e '$SIG{INT} = $SIG{QUIT} = "DEFAULT"; setpgrp; exec @ARGV' "$command" \
     run "$@" >out 2>err &
   pid=$!
   wait_for grep -q ready out
@@ -70,10 +70,12 @@ check "stopped and ended" status_is 143
 # ---- a terminal ----
 
 cat >terminal.py <<'CHECK'
-import os, pty, re, select, sys, time
+import os, pty, re, select, signal, sys, time
 command, program = sys.argv[1:]
 pid, terminal = pty.fork()
 if pid == 0:
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
     os.environ["PS1"] = "$ "
     os.execvp("bash", ["bash", "--norc", "--noprofile", "--noediting", "-i"])
 said = ""
@@ -87,6 +89,15 @@ def wait_for(pattern):
     said = said[found.end():]
 def type_in(keys):
     os.write(terminal, keys.encode())
+def press(key, pattern):  # until the program has the terminal, the shell takes it
+    global said
+    for _ in range(40):
+        type_in(key)
+        if select.select([terminal], [], [], 0.5)[0]:
+            said += os.read(terminal, 4096).decode()
+        if re.search(pattern, said):
+            break
+    wait_for(pattern)
 def status(n):
     wait_for(r"\$ $")
     type_in("echo status $?\n")
@@ -103,8 +114,7 @@ wait_for(r"Stopped .*wait")
 status(148)
 type_in("fg\n")
 wait_for("step 3 wait")
-type_in("\x1c")
-wait_for("Quit")
+press("\x1c", "Quit")
 status(131)
 type_in("grep -c 'steps.: 3,' t.json\n")
 wait_for("1\r")

@@ -514,7 +514,7 @@ static void keep_contacts(measurement *m) {
     kept->pair = pair_of(contact);
     vec3_copy(kept->at, real3(contact->told->asked.geom.pos).at);
   }
-  qsort(m->kept, m->n_kept, sizeof *m->kept, by_pair);
+  if (m->n_kept > 0) qsort(m->kept, m->n_kept, sizeof *m->kept, by_pair);
 }
 
 /* The work of a contact's force along what the program drives, and of a normal
