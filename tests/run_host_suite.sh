@@ -108,8 +108,8 @@ check "drawing from dRand is noticed" verdict_is "drew from dRand" \
 check "a run that does not repeat itself is noticed" \
   verdict_is "does not repeat itself" "$sabotage=drift"
 check "statistics are read" verdict_is passed "$statistics 500 0 STATS"
-check "an unsolved step is noticed" verdict_is "unsolved: 2" \
-  "$statistics 500 2 STATS"
+check "unsolved problems are noticed" verdict_is "unsolved: 4" \
+  "$statistics 500 4 STATS"
 check "uncounted steps are noticed" verdict_is "statistics of 499 steps" \
   "$statistics 499 0 STATS"
 check "missing statistics are noticed" verdict_is "no statistics" \

@@ -99,7 +99,8 @@ function shortfall(run,    side, reason, few) {
   if (value[side, run, "json_steps"] != value[side, run, "probe_steps"] &&
       !allowed(run, "refused"))
     return "statistics of " value[side, run, "json_steps"] " steps"
-  if (value[side, run, "json_unsolved"] > 0 && !allowed(run, "refused"))
+  # of tens of thousands
+  if (value[side, run, "json_unsolved"] > 3 && !allowed(run, "refused"))
     return "unsolved: " value[side, run, "json_unsolved"]
   return ""
 }
