@@ -390,34 +390,6 @@ static void test_no_sample_is_lost(void) {
   lose_no_sample(77, 0);
 }
 
-/* Where a search is cut short before it met a solution, another way finds one: friction
- * without limit leaves it little to turn back by. */
-static void test_long_searches_end(void) {
-  test_random random = {3};
-  uint64_t n_incomplete = 0;
-  for (int k = 0; k < (is_long ? 60 : test_rounds(6)); k++) {
-    collision collision;
-    make_collision(&collision, &random, 6, 2);
-    for (int i = 0; i < 6; i++) collision.mu[i] = INFINITY;
-    ode_mlcp_impact *impact;
-    CU_ASSERT_EQUAL_FATAL(
-        ode_mlcp_impact_create(&collision.problem, &impact, NULL, 0),
-        ODE_MLCP_IMPACT_DONE);
-    ode_mlcp_impact_options options;
-    ode_mlcp_impact_default_options(&options);
-    options.samples = 10;
-    options.steps = 50;
-    ode_mlcp_impact_set set;
-    CU_ASSERT_EQUAL_FATAL(ode_mlcp_impact_approximate(impact, &options, &set),
-                          ODE_MLCP_IMPACT_DONE);
-    CU_ASSERT_EQUAL(set.n_failed, 0);
-    n_incomplete += set.n_incomplete;
-    ode_mlcp_impact_set_release(&set);
-    ode_mlcp_impact_destroy(impact);
-  }
-  CU_ASSERT(n_incomplete > 0); // there were such searches
-}
-
 /* By the default method: no outcome collides, none has more energy. */
 static void test_outcomes_obey_the_laws(void) {
   test_random random = {8};
@@ -459,7 +431,6 @@ int main(int argc, char **argv) {
       {"the search misses nothing", test_search_misses_nothing},
       {"learning changes nothing", test_learning_changes_nothing},
       {"no sample is lost", test_no_sample_is_lost},
-      {"long searches end", test_long_searches_end},
       {"outcomes obey the laws", test_outcomes_obey_the_laws},
       CU_TEST_INFO_NULL};
   return run_tests("impacts: random collisions", tests);
