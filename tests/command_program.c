@@ -74,16 +74,18 @@ static void make_world(void) {
   dBodySetPosition(body, 0, 0, 100);
 }
 
-static void touch(void *unused, dGeomID one, dGeomID other) {
+/* `group`: of the joints to be made. */
+static void touch(void *group, dGeomID one, dGeomID other) {
   dContact points[8];
-  (void)unused;
+  dBodyID first = dGeomGetBody(one), second = dGeomGetBody(other);
 
+  if (first != NULL && second != NULL && dAreConnected(first, second)) return;
+  dWorldID where = dBodyGetWorld(first != NULL ? first : second);
   int n = dCollide(one, other, 8, &points[0].geom, sizeof points[0]);
   for (int k = 0; k < n; k++) {
     points[k].surface.mode = dContactApprox1;
     points[k].surface.mu = 0.5;
-    dJointAttach(dJointCreateContact(world, contacts, &points[k]),
-                 dGeomGetBody(one), dGeomGetBody(other));
+    dJointAttach(dJointCreateContact(where, group, &points[k]), first, second);
   }
 }
 
@@ -99,7 +101,7 @@ static void drop(int count) {
   dBodySetRotation(body, turn);
   dBodySetPosition(body, 0, 0, 0.7);
   for (int k = 0; k < count; k++) {
-    dSpaceCollide(space, NULL, touch);
+    dSpaceCollide(space, contacts, touch);
     dWorldStep(world, 0.01);
     dJointGroupEmpty(contacts);
     for (int i = 0; i < 8; i++) {
@@ -131,7 +133,7 @@ static void tower(int count) {
   double at[3];
   for (int i = 0; i < 3; i++) at[i] = dBodyGetPosition(top)[i];
   for (int k = 0; k < 200; k++) {
-    dSpaceCollide(space, NULL, touch);
+    dSpaceCollide(space, contacts, touch);
     dWorldStep(world, 0.01);
     dJointGroupEmpty(contacts);
   }
@@ -193,7 +195,7 @@ static void step(int count, int touching) {
   if (world == NULL) make_world();
   if (touching) dBodySetPosition(body, 0, 0, 0.499); // all corners below
   for (int k = 0; k < count; k++) {
-    if (touching) dSpaceCollide(space, NULL, touch);
+    if (touching) dSpaceCollide(space, contacts, touch);
     // both entrances of the host
     if (k % 2 == 0)
       dWorldStep(world, 0.01);
@@ -216,24 +218,8 @@ static int n_threads = 4;
 
 typedef struct own_world {
   int n_steps;
-  dJointGroupID contacts;
   dReal end[3]; /* where its last body is then */
 } own_world;
-
-static void touch_own(void *context, dGeomID one, dGeomID other) {
-  own_world *own = context;
-  dContact points[8];
-
-  if (dAreConnected(dGeomGetBody(one), dGeomGetBody(other))) return;
-  int n = dCollide(one, other, 8, &points[0].geom, sizeof points[0]);
-  for (int k = 0; k < n; k++) {
-    points[k].surface.mode = dContactApprox1;
-    points[k].surface.mu = 0.5;
-    dJointAttach(dJointCreateContact(dBodyGetWorld(dGeomGetBody(one)),
-                                     own->contacts, &points[k]),
-                 dGeomGetBody(one), dGeomGetBody(other));
-  }
-}
 
 /* Two boxes on a hinge fall onto a third that stands, by the host's default
  * threading. */
@@ -243,7 +229,7 @@ static void *step_own_world(void *context) {
   dWorldID fall = dWorldCreate();
   dSpaceID room = dSimpleSpaceCreate(0);
   dBodyID boxes[3];
-  own->contacts = dJointGroupCreate(0);
+  dJointGroupID group = dJointGroupCreate(0);
   dWorldSetGravity(fall, 0, 0, -9.81);
   for (int k = 0; k < 3; k++) {
     boxes[k] = dBodyCreate(fall);
@@ -254,13 +240,13 @@ static void *step_own_world(void *context) {
   dJointAttach(dJointCreateHinge(fall, 0), boxes[1], boxes[2]);
   dJointAttach(dJointCreateFixed(fall, 0), boxes[0], 0);
   for (int k = 0; k < own->n_steps; k++) {
-    dSpaceCollide(room, own, touch_own);
+    dSpaceCollide(room, group, touch);
     dWorldStep(fall, 0.01);
-    dJointGroupEmpty(own->contacts);
+    dJointGroupEmpty(group);
   }
   memcpy(own->end, dBodyGetPosition(boxes[2]), sizeof own->end);
   dSpaceDestroy(room);
-  dJointGroupDestroy(own->contacts);
+  dJointGroupDestroy(group);
   dWorldDestroy(fall);
   dCleanupODEAllDataForThread();
   return NULL;

@@ -171,6 +171,10 @@ bool component_edges_follow(assembly *a, component_problem *c,
       !ARENA_TAKE(&a->arena, best.beta, 2 * problem->n_pairs) ||
       !ARENA_TAKE(&a->arena, best.lambda, n))
     return false;
+  if (c->turned == NULL) {
+    if (!ARENA_TAKE(&a->arena, c->turned, n)) return false;
+    memset(c->turned, 0, n * sizeof *c->turned);
+  }
   memset(turns, 0, n * sizeof *turns);
   memcpy(pairs, c->set.pairs, (size_t)problem->n_pairs * sizeof *pairs);
   copy_solution(problem, &best, &c->solution);
@@ -208,7 +212,7 @@ bool component_edges_follow(assembly *a, component_problem *c,
   }
   report->edges_left += left;
   for (int i = 0; i < problem->n_frictions; i++)
-    if (turns[i].times > 0) c->set.frictions[i].turned = true;
+    c->turned[i] |= turns[i].times > 0;
   memcpy(c->set.pairs, pairs, (size_t)problem->n_pairs * sizeof *pairs);
   copy_solution(problem, &c->solution, &best);
   return true;
@@ -267,7 +271,7 @@ void component_edges_remember(assembly *a, const component_problem *c) {
         c->problem.frictions[i].first_row != sliding ||
         !(c->problem.frictions[i].ellipse[0] > 0))
       continue;
-    rows->guided |= c->problem.frictions[i].turned;
+    rows->guided |= c->turned != NULL && c->turned[i];
     if (!rows->guided) continue;
     const edge_look of = look_at(&c->problem, &c->solution, i);
     double to[2];

@@ -56,8 +56,9 @@ typedef struct component_problem {
   mlcp_problem problem;
   mlcp_solution solution;
   double *guess;
-  bool overlap;        /* one of its contacts is an overlap */
-  double load;         /* N s: what its bodies press with in all */
+  bool *turned; /* [n_frictions] by component_edges_follow; NULL: none is */
+  bool overlap; /* one of its contacts is an overlap */
+  double load;  /* N s: what its bodies press with in all */
   double budget, work; /* of all its solves; what they have taken of it */
   outcome *out;
 } component_problem;

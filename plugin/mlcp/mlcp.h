@@ -60,10 +60,9 @@ typedef struct mlcp_friction {
   int n_pairs;        /* K/2: half the number of friction edges */
   double coefficient; /* >= 0; 0 where normal is -1 */
   double limit;       /* >= 0, N s: constant part of the limit */
-  double ellipse
-      [2];     /* of Coulomb's law, which the polygon stands for: half axes as
-                         shares of the limit; 0: the polygon is the law */
-  bool turned; /* the assembler's */
+  /* of Coulomb's law, which the polygon stands for: half axes as shares of the limit;
+   * 0: the polygon is the law */
+  double ellipse[2];
 } mlcp_friction;
 
 /** A friction edge u and its opposite -u, in coordinates along the base rows.

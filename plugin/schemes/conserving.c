@@ -85,14 +85,6 @@ static const host_joint_rows *rows_of(const world_snapshot *world, int joint) {
   return rows >= 0 ? &world->joint_rows[rows] : NULL;
 }
 
-static double rate(const double J[2][6], const int body[2], const double v[]) {
-  double sum = 0;
-  for (int side = 0; side < 2; side++)
-    for (int i = 0; i < 6 && body[side] >= 0; i++)
-      sum += J[side][i] * v[6 * body[side] + i];
-  return sum;
-}
-
 /* The rows of a damped step: those at its start, for the velocities at its end.
  * Errors are left to the correction of poses. */
 static void hold_at_start(second_order *s, int j,
@@ -131,8 +123,8 @@ static bool prepare_joint(second_order *s, int j, double h) {
     } else if (rows->rows.lo[i] != 0 && rows->rows.hi[i] != 0 &&
                !(isinf(rows->rows.lo[i]) && isinf(rows->rows.hi[i]))) {
       double target = *rhs - rows->correction[i];
-      *rhs = 0.5 * (target +
-                    rate(rows->rows.J[i], joint->body, s->conserving->start_v));
+      *rhs = 0.5 * (target + row_rate(rows->rows.J[i], joint->body,
+                                      s->conserving->start_v));
       rows->correction[i] = 0;
     }
   }
@@ -205,7 +197,7 @@ static void match_rate(const int body[2], double J[2][6], const double apart[3],
   const double ROUNDING = 1e-12;
   const double MOST = 0.3; /* of a row: more is no correction */
   double turning[3] = {0}, passing[3] = {0}, both[3] = {0}, turned[3];
-  double missing = asked - rate(J, body, u), size = 0;
+  double missing = asked - row_rate(J, body, u), size = 0;
   for (int side = 0; side < 2; side++) {
     if (body[side] < 0) continue;
     const double *of = u + 6 * body[side], sign = side == 0 ? 1 : -1;
@@ -298,8 +290,9 @@ static void renew_joint(second_order *s, const motion *from, const motion *to,
              after->rows.J[k], error, J);
     double compliance = fmax(COMPLIANCE * world_row_mobility(&s->home, body, J),
                              fmin(s->home.cfm, HOST_DEFAULT_CFM) / h);
-    *rhs = state->positional ? rate(J, body, s->u) - (error - state->kept) / h
-                             : state->target;
+    *rhs = state->positional
+               ? row_rate(J, body, s->u) - (error - state->kept) / h
+               : state->target;
     *rhs += compliance * state->impulse;
     state->compliance = compliance;
     rows->rows.cfm[i] = compliance * h;
@@ -422,14 +415,11 @@ static void add_geometric(second_order *s, int j, double h) {
   }
 }
 
-/* Add a part to the rotational block of a mass, where that stays positive. */
-static void add_turning(second_order *s, double mass[36],
-                        const double part[9]) {
-  double with[36];
-  memcpy(with, mass, sizeof with);
-  for (int i = 0; i < 9; i++) with[6 * (3 + i / 3) + 3 + i % 3] += part[i];
+/* A mass with a part more, where that leaves it positive. */
+static void take_positive(second_order *s, double mass[36],
+                          const double with[36]) {
   if (matrix6_is_positive(with))
-    memcpy(mass, with, sizeof with);
+    memcpy(mass, with, 36 * sizeof *mass);
   else
     s->step->out->report.jacobians_dropped++;
 }
@@ -492,15 +482,15 @@ static void build_body(second_order *s, const motion *from, const motion *to,
       s->step->out->report.jacobians_dropped++;
     }
   }
-  add_turning(s, mass, s->conserving->geometric + 9 * b);
-  if (s->step->forces->first == NULL) return;
   double with[36];
+  memcpy(with, mass, sizeof with);
+  for (int i = 0; i < 9; i++)
+    with[6 * (3 + i / 3) + 3 + i % 3] += s->conserving->geometric[9 * b + i];
+  take_positive(s, mass, with);
+  if (s->step->forces->first == NULL) return;
   for (int i = 0; i < 36; i++)
     with[i] = mass[i] - h * h / 2 * s->k_q[36 * b + i] - h * s->k_v[36 * b + i];
-  if (matrix6_is_positive(with))
-    memcpy(mass, with, sizeof with);
-  else
-    s->step->out->report.jacobians_dropped++;
+  take_positive(s, mass, with);
 }
 
 /* The impulses of all that is no row, into s->force. */

@@ -410,10 +410,8 @@ static bool joints_approach(const event_state *w) {
     const host_rows *rows = &read->rows;
     for (unsigned r = 0; r < rows->count; r++) {
       if (!host_row_holds(read, r, here->cfm)) continue;
-      double rate = read->correction[r] - rows->rhs[r];
-      for (int side = 0; side < 2; side++)
-        for (int i = 0; i < 6 && joint->body[side] >= 0; i++)
-          rate += rows->J[r][side][i] * w->now.v[6 * joint->body[side] + i];
+      double rate = read->correction[r] - rows->rhs[r] +
+                    row_rate(rows->J[r], joint->body, w->now.v);
       if (fabs(rate) > tolerance) return true;
     }
   }

@@ -64,7 +64,8 @@ double second_order_alpha(const second_order *s) {
   return s->rule->weights(s->step->options, s->step->step_size).move_v_plus;
 }
 
-bool second_order_holds_end(const second_order *s) {
+/* True if rows hold the velocity at the end itself. */
+static bool holds_end(const second_order *s) {
   step_weights weights = s->rule->weights(s->step->options, s->step->step_size);
   return !s->rule->mean && weights.unknown == 1 && weights.carry == 0;
 }
@@ -288,10 +289,7 @@ static void shift_motors(world_snapshot *at, const double v[], double share) {
     host_joint_rows *read = &at->joint_rows[joint->rows];
     for (unsigned r = 0; r < read->rows.count; r++) {
       if (!(isfinite(read->rows.lo[r]) && isfinite(read->rows.hi[r]))) continue;
-      double rate = 0;
-      for (int side = 0; side < 2; side++)
-        for (int i = 0; i < 6 && joint->body[side] >= 0; i++)
-          rate += read->rows.J[r][side][i] * v[6 * joint->body[side] + i];
+      double rate = row_rate(read->rows.J[r], joint->body, v);
       read->rows.rhs[r] += share * (rate - read->rows.rhs[r]);
     }
   }
@@ -333,11 +331,8 @@ static void find_slip(double slip[2], const host_contact *point,
   double J[2][6];
   host_contact_axes(axis, point);
   for (int d = 0; d < 2; d++) {
-    slip[d] = -point->surface.motion[d];
     host_contact_jacobian(J, point, axis[d]);
-    for (int side = 0; side < 2; side++)
-      for (int i = 0; i < 6 && point->body[side] >= 0; i++)
-        slip[d] += J[side][i] * v[6 * point->body[side] + i];
+    slip[d] = row_rate(J, point->body, v) - point->surface.motion[d];
   }
 }
 
@@ -446,7 +441,7 @@ static bool take_step(second_order *s, const motion *from, double h,
   world_snapshot *at = s->rule->midpoint ? &s->middle : s->here;
   /* without events the (alpha, gamma) family is as GAP prints it: by v_alpha */
   bool by_end = s->rule->midpoint || step->options->events;
-  double share = by_end && !second_order_holds_end(s) ? weights.move_v : 0;
+  double share = by_end && !holds_end(s) ? weights.move_v : 0;
   const world_pose *spring_poses =
       s->rule->midpoint ? s->ahead.poses : from->poses;
   int n_rows = forces_rows(step->forces, &s->home, spring_poses, from->v,

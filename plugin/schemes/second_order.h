@@ -9,6 +9,16 @@
 
 typedef struct second_order second_order;
 
+/** J v of a row on two bodies, -1 for none; v is [6 n_bodies]. */
+static inline double row_rate(const double J[2][6], const int body[2],
+                              const double v[]) {
+  double sum = 0;
+  for (int side = 0; side < 2; side++)
+    for (int i = 0; i < 6 && body[side] >= 0; i++)
+      sum += J[side][i] * v[6 * body[side] + i];
+  return sum;
+}
+
 /** The parts of one solve of a step (20-23). */
 typedef struct step_weights {
   double cq, cv;              /* M~ = M - cv k_v - cq k_q */
@@ -90,10 +100,6 @@ step_weights second_order_trapezoid_weights(const ode_mlcp_options *options,
 
 /** alpha of v_alpha: 1/2 for the trapezoids. */
 double second_order_alpha(const second_order *s);
-
-/** True if rows hold the velocity at the end itself: a slip that ends is nought
- *  then, but for rounding, and does not turn round. */
-bool second_order_holds_end(const second_order *s);
 
 /** Take what depends on the number of bodies of `home` from the step's arena. */
 bool second_order_reserve(second_order *s);

@@ -1,5 +1,6 @@
 /* The work that a second-order step of some islands may spend, counted in rows
- * solved and never in seconds: on sizes that do not settle, on events, on what is drawn of sets of impacts. */
+ * solved and never in seconds: on sizes that do not settle, on events, on what is
+ * drawn of sets of impacts. */
 #ifndef ODE_MLCP_SCHEMES_STEP_BUDGET_H
 #define ODE_MLCP_SCHEMES_STEP_BUDGET_H
 

@@ -23,16 +23,6 @@ static int variables_of(const mlcp_row *row) {
   }
 }
 
-int lemke_mlcp_size(const mlcp_problem *problem) {
-  int size = 2 * problem->n_pairs + problem->n_frictions;
-  for (int r = 0; r < problem->n_rows; r++) {
-    const mlcp_row *row = &problem->rows[r];
-    if (row->kind != MLCP_ROW_FRICTION && bounds_of(row) != FREE)
-      size += variables_of(row);
-  }
-  return size;
-}
-
 /* The LCP while it is built, entry by entry: w_row += value z_column. */
 typedef struct builder {
   const mlcp_problem *problem;

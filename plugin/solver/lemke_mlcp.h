@@ -20,9 +20,6 @@ typedef struct lemke_mlcp_workspace lemke_mlcp_workspace;
 lemke_mlcp_workspace *lemke_mlcp_workspace_create(const memory_source *source);
 void lemke_mlcp_workspace_destroy(lemke_mlcp_workspace *workspace);
 
-/** Number of bounded variables of the LCP of `problem`. */
-int lemke_mlcp_size(const mlcp_problem *problem);
-
 /**
  * Solve `problem` (which passes mlcp_check).
  *

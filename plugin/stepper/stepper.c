@@ -1,7 +1,6 @@
 /* A world's stepper: attached to the host, it lets the world's scheme solve all
  * islands, then commits them in order. It knows no scheme by name. */
 #define _GNU_SOURCE // fegetexcept
-#include "stepper/stepper.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -17,6 +16,7 @@
 #include "common/vec3.h"
 #include "gap/real.h"
 #include "host/patched_host.h"
+#include "schemes/scheme.h"
 #include "schemes/sweep.h"
 #include "settings/settings.h"
 #include "stepper/dump.h"
@@ -957,16 +957,6 @@ ode_mlcp_error ode_mlcp_set_collision(dWorldID world,
   stepper->contacts.function = function;
   stepper->contacts.context = context;
   return ODE_MLCP_OK;
-}
-
-const ode_mlcp_options *stepper_options(dWorldID world,
-                                        const memory_source **source,
-                                        contact_source **contacts) {
-  world_stepper *stepper = attached_stepper(world);
-  if (stepper == NULL) return NULL;
-  *source = stepper->source;
-  *contacts = &stepper->contacts;
-  return &stepper->options;
 }
 
 /* Islands that are solved each for itself know nothing of a force that ties them
