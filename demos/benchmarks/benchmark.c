@@ -1,5 +1,5 @@
 /* Benchmarks that the authors of other engines publish figures of, as programs
- * on the plain ODE API: docs/benchmarks.md defines each and has the figures.
+ * on the plain ODE API, each defined below; docs/bench.md has the figures.
  *
  *   benchmark NAME [--stepper step|quick[:N]|SCHEME] [--step H] [--seconds T]
  *             [--heading DEGREES] [--seed N] [--erp E] [--bodies N] [--contacts]

@@ -1,5 +1,5 @@
 # Included by the Makefile.am of the tree: benchmarks of other engines' authors
-# (docs/benchmarks.md), one program and the script that runs it on all steppers.
+# (docs/bench.md), one program and the script that runs it on all steppers.
 
 EXTRA_DIST += demos/benchmarks/run demos/benchmarks/table.awk demos/benchmarks/published.tsv \
   tests/test_demos_benchmarks.sh
