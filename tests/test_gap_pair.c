@@ -470,6 +470,50 @@ static void test_same_twice(void) {
   }
 }
 
+/* A polyhedron's tables against its corners: faces turn outward around the middle, each
+ * edge has its two ends in both faces that it parts, and of each face the corner that it
+ * names lies in that face, off the edge. */
+static void check_topology(gap_kind kind) {
+  gap_shape shape;
+  gap_core core;
+  const double origin[3] = {0};
+  oracle_shape(kind, 1, &hull, &shape);
+  CU_ASSERT_EQUAL_FATAL(gap_pair_place(&scratch, &shape, 0, origin, &core),
+                        GAP_OK);
+  const gap_topology *of = core.topology;
+  CU_ASSERT_EQUAL(of->n_corners - of->n_edges + of->n_faces, 2);
+  int *sides = calloc((size_t)of->n_edges, sizeof *sides);
+  for (int f = 0; f < of->n_faces; f++) {
+    const int *corner = of->face_corners + of->face_start[f];
+    const int *edge = of->face_edges + of->face_start[f];
+    int n = of->face_start[f + 1] - of->face_start[f];
+    double u[3], v[3], normal[3], out[3];
+    vec3_subtract(u, core.corners[corner[1]], core.corners[corner[0]]);
+    vec3_subtract(v, core.corners[corner[2]], core.corners[corner[1]]);
+    vec3_cross(normal, u, v);
+    vec3_subtract(out, core.corners[corner[0]], core.centre);
+    if (kind != GAP_TRIANGLE) CU_ASSERT(vec3_dot(normal, out) > 0);
+    for (int i = 0; i < n; i++) {
+      const int *ends = of->edges[edge[i]], next = corner[(i + 1) % n];
+      CU_ASSERT((ends[0] == corner[i] && ends[1] == next) ||
+                (ends[1] == corner[i] && ends[0] == next));
+      int beside = 0; /* corners of this face that the edge names */
+      for (int k = 0; k < n; k++)
+        beside += corner[k] != ends[0] && corner[k] != ends[1] &&
+                  (corner[k] == ends[2] || corner[k] == ends[3]);
+      CU_ASSERT_EQUAL(beside, 1);
+      sides[edge[i]]++;
+    }
+  }
+  for (int e = 0; e < of->n_edges; e++) CU_ASSERT_EQUAL(sides[e], 2);
+  free(sides);
+}
+
+static void test_topology_fits_the_corners(void) {
+  const gap_kind kinds[] = {GAP_BOX, GAP_TRIANGLE, GAP_CONVEX};
+  for (int k = 0; k < 3; k++) check_topology(kinds[k]);
+}
+
 int main(void) {
   if (CU_initialize_registry() != CUE_SUCCESS) return 2;
   memory_pool_open(&pool, &memory_from_malloc);
@@ -492,6 +536,7 @@ int main(void) {
               test_polish_finds_the_shortest_way_out);
   CU_add_test(suite, "all magnitudes", test_all_magnitudes);
   CU_add_test(suite, "same twice", test_same_twice);
+  CU_add_test(suite, "topology", test_topology_fits_the_corners);
   CU_basic_set_mode(CU_BRM_VERBOSE);
   CU_basic_run_tests();
   bool passed = CU_get_number_of_tests_run() > 0 &&
