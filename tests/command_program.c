@@ -306,6 +306,8 @@ static void open_in_place_of_all(const char *file) {
 static int do_plain(const char *deed) {
   if (strcmp(deed, "world") == 0)
     make_world();
+  else if (strcmp(deed, "uninitialised") == 0)
+    dWorldStep(dWorldCreate(), 0.01);
   else if (strcmp(deed, "abort") == 0)
     abort();
   else if (strcmp(deed, "fault") == 0)

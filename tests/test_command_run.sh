@@ -154,6 +154,9 @@ check_ending 3 5 step 5 exit 3
 check_ending 3 5 step 5 _exit 3
 check_ending 143 5 step 5 raise 15
 check_ending 134 5 step 5 abort
+run "$program" uninitialised
+check "without dInitODE: aborted" status_is 134
+check "without dInitODE: says so" grep -q 'dInitODE() has to be called' err
 check_ending 139 5 step 5 fault
 check_ending 137 5 step 5 raise 9
 check_ending 0 8 late 3 step 5
